@@ -2,62 +2,44 @@
 #include "to_rgb.h"
 
 #include <assert.h>
-#include <drm_fourcc.h>
 #include <math.h>
-#include <pixman.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "yuv_matrix.h"
+
+#define ALPHA 3 /* of a format's samples */
 
 /* --- red, green and blue: pixman's work --------------------------------------------------------
  */
 
-static const struct rgb_format {
-	uint32_t fourcc;
-	pixman_format_code_t pixman;
-} rgb_formats[] = {
-		{DRM_FORMAT_XRGB8888, PIXMAN_x8r8g8b8},
-		{DRM_FORMAT_ARGB8888, PIXMAN_a8r8g8b8},
-		{DRM_FORMAT_XBGR8888, PIXMAN_x8b8g8r8},
-		{DRM_FORMAT_ABGR8888, PIXMAN_a8b8g8r8},
-		{DRM_FORMAT_RGBX8888, PIXMAN_r8g8b8x8},
-		{DRM_FORMAT_RGBA8888, PIXMAN_r8g8b8a8},
-		{DRM_FORMAT_BGRX8888, PIXMAN_b8g8r8x8},
-		{DRM_FORMAT_BGRA8888, PIXMAN_b8g8r8a8},
-		{DRM_FORMAT_RGB888, PIXMAN_r8g8b8},
-		{DRM_FORMAT_BGR888, PIXMAN_b8g8r8},
-		{DRM_FORMAT_RGB565, PIXMAN_r5g6b5},
-		{DRM_FORMAT_BGR565, PIXMAN_b5g6r5},
-		{DRM_FORMAT_XRGB1555, PIXMAN_x1r5g5b5},
-		{DRM_FORMAT_ARGB1555, PIXMAN_a1r5g5b5},
-		{DRM_FORMAT_XBGR1555, PIXMAN_x1b5g5r5},
-		{DRM_FORMAT_XRGB4444, PIXMAN_x4r4g4b4},
-		{DRM_FORMAT_ARGB4444, PIXMAN_a4r4g4b4},
-		{DRM_FORMAT_XRGB2101010, PIXMAN_x2r10g10b10},
-		{DRM_FORMAT_ARGB2101010, PIXMAN_a2r10g10b10},
-		{DRM_FORMAT_XBGR2101010, PIXMAN_x2b10g10r10},
-		{DRM_FORMAT_ABGR2101010, PIXMAN_a2b10g10r10},
-};
-
-static const struct rgb_format *find_rgb(uint32_t fourcc) {
-	for (size_t i = 0; i < sizeof(rgb_formats) / sizeof(rgb_formats[0]); i++) {
-		if (rgb_formats[i].fourcc == fourcc) {
-			return &rgb_formats[i];
-		}
+pixman_format_code_t to_rgb_pixman(const struct gid_format_info *format) {
+	const struct gid_format_sample *red = &format->samples[0], *green = red + 1;
+	const struct gid_format_sample *blue = red + 2, *alpha = red + 3;
+	const uint32_t bytes = format->planes[0].bytes;
+	if (format->kind != GID_FORMAT_RGB || blue->bits == 0 || bytes > 4) {
+		return 0;
 	}
-	return NULL;
+	int order = blue->shift == 0		   ? PIXMAN_TYPE_ARGB
+			: red->shift == 0	   ? PIXMAN_TYPE_ABGR
+			: blue->shift > red->shift ? PIXMAN_TYPE_BGRA
+						   : PIXMAN_TYPE_RGBA;
+	pixman_format_code_t code = (pixman_format_code_t)PIXMAN_FORMAT(
+			bytes * 8, order, alpha->bits, red->bits, green->bits, blue->bits);
+	return pixman_format_supported_source(code) ? code : 0;
 }
 
 /* pixman reads words of four bytes: a row that does not begin with one is moved first. */
-static void rgb_row(const struct rgb_format *format, const uint8_t *row, uint32_t x, uint32_t width,
+static void rgb_row(pixman_format_code_t format, const uint8_t *row, uint32_t x, uint32_t width,
 		uint32_t *pixels) {
-	uint32_t bytes = PIXMAN_FORMAT_BPP(format->pixman) / 8;
+	uint32_t bytes = PIXMAN_FORMAT_BPP(format) / 8;
 	uint32_t words[1024];
 	uint32_t most = sizeof(words) / bytes;
 	for (uint32_t done = 0; done < width; done += most) {
 		uint32_t count = width - done < most ? width - done : most;
 		memcpy(words, row + (size_t)(x + done) * bytes, (size_t)count * bytes);
 		pixman_image_t *from = pixman_image_create_bits_no_clear(
-				format->pixman, (int)count, 1, words, sizeof(words));
+				format, (int)count, 1, words, sizeof(words));
 		pixman_image_t *to = pixman_image_create_bits_no_clear(
 				PIXMAN_a8r8g8b8, (int)count, 1, pixels + done, (int)sizeof(words));
 		if (from != NULL && to != NULL) {
@@ -78,72 +60,6 @@ static void rgb_row(const struct rgb_format *format, const uint8_t *row, uint32_
 /* --- YUV ----------------------------------------------------------------------------------------
  */
 
-/* Where one kind of sample is: in which plane, at which byte of its block. */
-struct place {
-	uint8_t plane, byte;
-};
-
-/* Decoders' own formats; the headers of libdrm may be older (see libgid/format.c). */
-#define PLANAR(a, b, c, d, shift) {fourcc_code(a, b, c, d), {0, 0}, {1, 0}, {2, 0}, 2, 2, shift}
-
-/* Samples of more than 8 bits lie in two bytes. */
-static const struct yuv_format {
-	uint32_t fourcc;
-	struct place y, u, v;
-	uint8_t size;	/* bytes of a sample */
-	uint8_t y_step; /* bytes from one pixel's luma to the next's */
-	uint8_t shift;	/* bits above the sample, which are 0 */
-} yuv_formats[] = {
-		{DRM_FORMAT_NV12, {0, 0}, {1, 0}, {1, 1}, 1, 1, 0},
-		{DRM_FORMAT_NV21, {0, 0}, {1, 1}, {1, 0}, 1, 1, 0},
-		{DRM_FORMAT_NV16, {0, 0}, {1, 0}, {1, 1}, 1, 1, 0},
-		{DRM_FORMAT_NV61, {0, 0}, {1, 1}, {1, 0}, 1, 1, 0},
-		{DRM_FORMAT_NV24, {0, 0}, {1, 0}, {1, 1}, 1, 1, 0},
-		{DRM_FORMAT_NV42, {0, 0}, {1, 1}, {1, 0}, 1, 1, 0},
-		{DRM_FORMAT_P010, {0, 0}, {1, 0}, {1, 2}, 2, 2, 0},
-		{DRM_FORMAT_P012, {0, 0}, {1, 0}, {1, 2}, 2, 2, 0},
-		{DRM_FORMAT_P016, {0, 0}, {1, 0}, {1, 2}, 2, 2, 0},
-		{DRM_FORMAT_YUV410, {0, 0}, {1, 0}, {2, 0}, 1, 1, 0},
-		{DRM_FORMAT_YVU410, {0, 0}, {2, 0}, {1, 0}, 1, 1, 0},
-		{DRM_FORMAT_YUV411, {0, 0}, {1, 0}, {2, 0}, 1, 1, 0},
-		{DRM_FORMAT_YVU411, {0, 0}, {2, 0}, {1, 0}, 1, 1, 0},
-		{DRM_FORMAT_YUV420, {0, 0}, {1, 0}, {2, 0}, 1, 1, 0},
-		{DRM_FORMAT_YVU420, {0, 0}, {2, 0}, {1, 0}, 1, 1, 0},
-		{DRM_FORMAT_YUV422, {0, 0}, {1, 0}, {2, 0}, 1, 1, 0},
-		{DRM_FORMAT_YVU422, {0, 0}, {2, 0}, {1, 0}, 1, 1, 0},
-		{DRM_FORMAT_YUV444, {0, 0}, {1, 0}, {2, 0}, 1, 1, 0},
-		{DRM_FORMAT_YVU444, {0, 0}, {2, 0}, {1, 0}, 1, 1, 0},
-		{DRM_FORMAT_YUYV, {0, 0}, {0, 1}, {0, 3}, 1, 2, 0},
-		{DRM_FORMAT_YVYU, {0, 0}, {0, 3}, {0, 1}, 1, 2, 0},
-		{DRM_FORMAT_UYVY, {0, 1}, {0, 0}, {0, 2}, 1, 2, 0},
-		{DRM_FORMAT_VYUY, {0, 1}, {0, 2}, {0, 0}, 1, 2, 0},
-		{DRM_FORMAT_Q410, {0, 0}, {1, 0}, {2, 0}, 2, 2, 0},
-		{DRM_FORMAT_Q401, {0, 0}, {2, 0}, {1, 0}, 2, 2, 0},
-		{DRM_FORMAT_Y210, {0, 0}, {0, 2}, {0, 6}, 2, 4, 0},
-		{DRM_FORMAT_Y212, {0, 0}, {0, 2}, {0, 6}, 2, 4, 0},
-		{DRM_FORMAT_Y216, {0, 0}, {0, 2}, {0, 6}, 2, 4, 0},
-		{DRM_FORMAT_XYUV8888, {0, 2}, {0, 1}, {0, 0}, 1, 4, 0},
-		{DRM_FORMAT_VUY888, {0, 2}, {0, 1}, {0, 0}, 1, 3, 0},
-		PLANAR('S', '0', '1', '0', 6),
-		PLANAR('S', '2', '1', '0', 6),
-		PLANAR('S', '4', '1', '0', 6),
-		PLANAR('S', '0', '1', '2', 4),
-		PLANAR('S', '2', '1', '2', 4),
-		PLANAR('S', '4', '1', '2', 4),
-		PLANAR('S', '0', '1', '6', 0),
-		PLANAR('S', '2', '1', '6', 0),
-		PLANAR('S', '4', '1', '6', 0),
-};
-
-static const struct yuv_format *find_yuv(uint32_t fourcc) {
-	for (size_t i = 0; i < sizeof(yuv_formats) / sizeof(yuv_formats[0]); i++) {
-		if (yuv_formats[i].fourcc == fourcc) {
-			return &yuv_formats[i];
-		}
-	}
-	return NULL;
-}
-
 /* Samples count in 1/256 of a code of 8 bits, factors in 1/4096: products and sums fit 32 bits. */
 #define CODE 256
 #define ONE 4096
@@ -154,40 +70,16 @@ static int32_t factor(double value) {
 	return (int32_t)(value * ONE + 0.5);
 }
 
-/*
- * Of luma, by MatrixCoefficients of H.273: the parts of red and blue. All factors follow from
- * these. Limited range has 219 steps of luma above 16, and 224 of colour around 128.
- */
-void to_rgb_find_matrix(struct to_rgb_matrix *matrix, const struct gid_colours *colours) {
-	double red = 0.299, blue = 0.114; /* 5 and 6: BT.601 */
-	switch (colours->matrix) {
-	case 1: /* BT.709 */
-		red = 0.2126;
-		blue = 0.0722;
-		break;
-	case 4: /* FCC */
-		red = 0.30;
-		blue = 0.11;
-		break;
-	case 7: /* SMPTE 240M */
-		red = 0.212;
-		blue = 0.087;
-		break;
-	case 9: /* BT.2020 */
-		red = 0.2627;
-		blue = 0.0593;
-		break;
-	}
-	bool full = colours->range == GID_RANGE_FULL;
-	double green = 1 - red - blue;
-	double luma = full ? 1.0 : 255.0 / 219.0, chroma = full ? 1.0 : 255.0 / 224.0;
-	*matrix = (struct to_rgb_matrix){
-			.y_offset = full ? 0 : 16 * CODE,
-			.y = factor(luma),
-			.red_v = factor(2 * (1 - red) * chroma),
-			.green_u = factor(2 * (1 - blue) * blue / green * chroma),
-			.green_v = factor(2 * (1 - red) * red / green * chroma),
-			.blue_u = factor(2 * (1 - blue) * chroma),
+void to_rgb_find_matrix(struct to_rgb_matrix *result, const struct gid_colours *colours) {
+	struct yuv_matrix matrix;
+	yuv_matrix_init(&matrix, colours);
+	*result = (struct to_rgb_matrix){
+			.y_offset = (int32_t)matrix.black * CODE,
+			.y = factor(255 / matrix.luma),
+			.red_v = factor(matrix.red_v * 255 / matrix.chroma),
+			.green_u = factor(matrix.green_u * 255 / matrix.chroma),
+			.green_v = factor(matrix.green_v * 255 / matrix.chroma),
+			.blue_u = factor(matrix.blue_u * 255 / matrix.chroma),
 	};
 }
 
@@ -212,43 +104,63 @@ static void convert_samples(const struct to_rgb_matrix *matrix, const struct sam
 	}
 }
 
-/* A sample each `step` bytes, which counts for 1 << `shared` pixels. */
-static void fetch(uint16_t *out, const struct yuv_format *format, const uint8_t *row, uint32_t step,
-		uint32_t shared, uint32_t x, uint32_t count) {
-	for (uint32_t i = 0; i < count; i++) {
-		const uint8_t *sample = row + (size_t)((x + i) >> shared) * step;
-		if (format->size == 1) {
-			out[i] = (uint16_t)(sample[0] * CODE);
-		} else {
-			out[i] = (uint16_t)((sample[0] | sample[1] << 8) << format->shift);
-		}
-	}
-}
+/* The samples of one kind in a row. Those of more than 8 bits are read with a byte of others. */
+struct sample_row {
+	const uint8_t *first;
+	uint32_t step;	 /* bytes to the next one */
+	uint32_t shared; /* 1 << this: the pixels of each */
+	uint32_t shift;	 /* to the upper bits of two bytes; 0 where the sample is one byte */
+	uint16_t bits;	 /* which of those count; 0: the sample is one byte */
+};
 
 static uint32_t log2_of(uint32_t subsampling) {
 	return subsampling == 4 ? 2 : subsampling == 2 ? 1 : 0;
 }
 
-static void yuv_row(const struct yuv_format *format, const struct to_rgb_matrix *matrix,
+static void sample_row_init(struct sample_row *row, const struct gid_format_info *format, int kind,
+		const struct gid_layout *layout, const uint8_t *memory, uint32_t y) {
+	const struct gid_format_sample *sample = &format->samples[kind];
+	const struct gid_format_plane *block = &format->planes[sample->plane];
+	const struct gid_plane *plane = &layout->planes[sample->plane];
+	const bool each_pixel = kind == 0; /* a block has luma for all of its pixels */
+	*row = (struct sample_row){
+			.first = memory + plane->offset +
+					(size_t)(y / block->vsub) * plane->stride +
+					sample->shift / 8,
+			.step = each_pixel ? block->bytes / block->hsub : block->bytes,
+			.shared = each_pixel ? 0 : log2_of(block->hsub),
+	};
+	if (sample->bits != 8) {
+		row->shift = 16u - sample->bits - sample->shift % 8;
+		row->bits = (uint16_t)(0xffff0000u >> sample->bits);
+	}
+}
+
+static void fetch(uint16_t *out, const struct sample_row *row, uint32_t x, uint32_t count) {
+	const struct sample_row of = *row;
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *sample = of.first + (size_t)((x + i) >> of.shared) * of.step;
+		if (of.bits == 0) {
+			out[i] = (uint16_t)(sample[0] * CODE);
+		} else {
+			out[i] = (uint16_t)((sample[0] | sample[1] << 8) << of.shift & of.bits);
+		}
+	}
+}
+
+static void yuv_row(const struct gid_format_info *format, const struct to_rgb_matrix *matrix,
 		const struct gid_layout *layout, const uint8_t *memory, uint32_t x, uint32_t y,
 		uint32_t width, uint32_t *pixels) {
-	const struct gid_format_info *info = gid_format_find(layout->fourcc);
-	const struct place *places[] = {&format->y, &format->u, &format->v};
-	const uint8_t *rows[3];
-	for (int i = 0; i < 3; i++) {
-		const struct gid_plane *plane = &layout->planes[places[i]->plane];
-		rows[i] = memory + plane->offset + places[i]->byte +
-				(size_t)(y / info->planes[places[i]->plane].vsub) * plane->stride;
+	struct sample_row rows[3];
+	for (int kind = 0; kind < 3; kind++) {
+		sample_row_init(&rows[kind], format, kind, layout, memory, y);
 	}
-	const struct gid_format_plane *colour = &info->planes[format->u.plane];
 	struct samples samples;
 	for (uint32_t done = 0; done < width; done += CHUNK) {
 		uint32_t count = width - done < CHUNK ? width - done : CHUNK;
-		fetch(samples.y, format, rows[0], format->y_step, 0, x + done, count);
-		fetch(samples.u, format, rows[1], colour->bytes, log2_of(colour->hsub), x + done,
-				count);
-		fetch(samples.v, format, rows[2], colour->bytes, log2_of(colour->hsub), x + done,
-				count);
+		fetch(samples.y, &rows[0], x + done, count);
+		fetch(samples.u, &rows[1], x + done, count);
+		fetch(samples.v, &rows[2], x + done, count);
 		convert_samples(matrix, &samples, count, pixels + done);
 	}
 }
@@ -256,53 +168,8 @@ static void yuv_row(const struct yuv_format *format, const struct to_rgb_matrix 
 /* --- pixels that are one word, taken apart bit by bit ------------------------------------------
  */
 
-/* Where a component lies in the word, from its lowest bit on; no bits: the word has none. */
-struct bits {
-	uint8_t shift, count;
-};
-
-enum words { WORDS_RGB, WORDS_HALF_FLOATS, WORDS_GREY, WORDS_YUV };
-
-static const struct word_format {
-	uint32_t fourcc;
-	enum words words;
-	struct bits parts[3]; /* red, green and blue, or Y, U and V */
-	struct bits alpha;
-} word_formats[] = {
-		{DRM_FORMAT_RGBX1010102, WORDS_RGB, {{22, 10}, {12, 10}, {2, 10}}, {0}},
-		{DRM_FORMAT_RGBA1010102, WORDS_RGB, {{22, 10}, {12, 10}, {2, 10}}, {0, 2}},
-		{DRM_FORMAT_BGRX1010102, WORDS_RGB, {{2, 10}, {12, 10}, {22, 10}}, {0}},
-		{DRM_FORMAT_BGRA1010102, WORDS_RGB, {{2, 10}, {12, 10}, {22, 10}}, {0, 2}},
-		{DRM_FORMAT_XRGB16161616, WORDS_RGB, {{32, 16}, {16, 16}, {0, 16}}, {0}},
-		{DRM_FORMAT_ARGB16161616, WORDS_RGB, {{32, 16}, {16, 16}, {0, 16}}, {48, 16}},
-		{DRM_FORMAT_XBGR16161616, WORDS_RGB, {{0, 16}, {16, 16}, {32, 16}}, {0}},
-		{DRM_FORMAT_ABGR16161616, WORDS_RGB, {{0, 16}, {16, 16}, {32, 16}}, {48, 16}},
-		{DRM_FORMAT_XRGB16161616F, WORDS_HALF_FLOATS, {{32, 16}, {16, 16}, {0, 16}}, {0}},
-		{DRM_FORMAT_ARGB16161616F, WORDS_HALF_FLOATS, {{32, 16}, {16, 16}, {0, 16}},
-				{48, 16}},
-		{DRM_FORMAT_XBGR16161616F, WORDS_HALF_FLOATS, {{0, 16}, {16, 16}, {32, 16}}, {0}},
-		{DRM_FORMAT_ABGR16161616F, WORDS_HALF_FLOATS, {{0, 16}, {16, 16}, {32, 16}},
-				{48, 16}},
-		{DRM_FORMAT_R8, WORDS_GREY, {{0, 8}}, {0}},
-		{DRM_FORMAT_R16, WORDS_GREY, {{0, 16}}, {0}},
-		{DRM_FORMAT_GR88, WORDS_RGB, {{0, 8}, {8, 8}}, {0}},
-		{DRM_FORMAT_AYUV, WORDS_YUV, {{16, 8}, {8, 8}, {0, 8}}, {24, 8}},
-		{DRM_FORMAT_Y410, WORDS_YUV, {{10, 10}, {0, 10}, {20, 10}}, {30, 2}},
-		{DRM_FORMAT_Y412, WORDS_YUV, {{20, 12}, {4, 12}, {36, 12}}, {52, 12}},
-		{DRM_FORMAT_Y416, WORDS_YUV, {{16, 16}, {0, 16}, {32, 16}}, {48, 16}},
-};
-
-static const struct word_format *find_word(uint32_t fourcc) {
-	for (size_t i = 0; i < sizeof(word_formats) / sizeof(word_formats[0]); i++) {
-		if (word_formats[i].fourcc == fourcc) {
-			return &word_formats[i];
-		}
-	}
-	return NULL;
-}
-
-static uint32_t take_bits(uint64_t word, struct bits bits) {
-	return (uint32_t)(word >> bits.shift) & ((1u << bits.count) - 1);
+static uint32_t take_bits(uint64_t word, const struct gid_format_sample *sample) {
+	return (uint32_t)(word >> sample->shift) & ((1u << sample->bits) - 1);
 }
 
 /* Of 0 to 1, as 0 to 255; what lies outside, and what is no number, is the nearest of them. */
@@ -317,19 +184,15 @@ static uint32_t byte_of_half(uint32_t half) {
 }
 
 /* A component as 0 to 255; `missing` where the word has none. */
-static uint32_t take_byte(const struct word_format *format, uint64_t word, struct bits bits,
+static uint32_t take_byte(const struct gid_format_info *format, uint64_t word, int component,
 		uint32_t missing) {
-	if (bits.count == 0) {
+	const struct gid_format_sample *sample = &format->samples[component];
+	if (sample->bits == 0) {
 		return missing;
 	}
-	uint32_t code = take_bits(word, bits), most = (1u << bits.count) - 1;
-	return format->words == WORDS_HALF_FLOATS ? byte_of_half(code)
-						  : (code * 255 + most / 2) / most;
-}
-
-/* A sample in 1/256 of a code of 8 bits. */
-static uint16_t take_sample(uint64_t word, struct bits bits) {
-	return (uint16_t)(take_bits(word, bits) << (16 - bits.count));
+	uint32_t code = take_bits(word, sample), most = (1u << sample->bits) - 1;
+	return format->kind == GID_FORMAT_HALF_FLOATS ? byte_of_half(code)
+						      : (code * 255 + most / 2) / most;
 }
 
 static uint64_t word_at(const uint8_t *row, size_t index, uint32_t bytes) {
@@ -338,42 +201,30 @@ static uint64_t word_at(const uint8_t *row, size_t index, uint32_t bytes) {
 	return word;
 }
 
-static void yuv_words(const struct word_format *format, const struct to_rgb_matrix *matrix,
-		const uint8_t *row, uint32_t bytes, uint32_t width, uint32_t *pixels) {
-	struct samples samples;
-	for (uint32_t done = 0; done < width; done += CHUNK) {
-		uint32_t count = width - done < CHUNK ? width - done : CHUNK;
-		for (uint32_t i = 0; i < count; i++) {
-			uint64_t word = word_at(row, done + i, bytes);
-			samples.y[i] = take_sample(word, format->parts[0]);
-			samples.u[i] = take_sample(word, format->parts[1]);
-			samples.v[i] = take_sample(word, format->parts[2]);
-		}
-		convert_samples(matrix, &samples, count, pixels + done);
-	}
-}
-
-static uint32_t rgb_of_word(const struct word_format *format, uint64_t word) {
-	uint32_t red = take_byte(format, word, format->parts[0], 0);
-	if (format->words == WORDS_GREY) {
+static uint32_t rgb_of_word(const struct gid_format_info *format, uint64_t word) {
+	uint32_t red = take_byte(format, word, 0, 0);
+	if (format->kind == GID_FORMAT_GREY) {
 		return red * 0x010101u;
 	}
-	return red << 16 | take_byte(format, word, format->parts[1], 0) << 8 |
-			take_byte(format, word, format->parts[2], 0);
+	return red << 16 | take_byte(format, word, 1, 0) << 8 | take_byte(format, word, 2, 0);
 }
 
-static void word_row(const struct word_format *format, const struct to_rgb_matrix *matrix,
-		const uint8_t *row, uint32_t x, uint32_t width, uint32_t *pixels) {
-	uint32_t bytes = gid_format_find(format->fourcc)->planes[0].bytes;
-	bool yuv = format->words == WORDS_YUV;
-	row += (size_t)x * bytes;
-	if (yuv) {
-		yuv_words(format, matrix, row, bytes, width, pixels);
-	}
+static void word_row(const struct gid_format_info *format, const uint8_t *row, uint32_t x,
+		uint32_t width, uint32_t *pixels) {
+	uint32_t bytes = format->planes[0].bytes;
 	for (uint32_t i = 0; i < width; i++) {
-		uint64_t word = word_at(row, i, bytes);
-		uint32_t colour = yuv ? pixels[i] & 0xffffffu : rgb_of_word(format, word);
-		pixels[i] = take_byte(format, word, format->alpha, 255) << 24 | colour;
+		uint64_t word = word_at(row, x + i, bytes);
+		pixels[i] = take_byte(format, word, ALPHA, 255) << 24 | rgb_of_word(format, word);
+	}
+}
+
+/* Of YUV that says how opaque it is. */
+static void alpha_row(const struct gid_format_info *format, const uint8_t *row, uint32_t x,
+		uint32_t width, uint32_t *pixels) {
+	uint32_t bytes = format->planes[0].bytes;
+	for (uint32_t i = 0; i < width; i++) {
+		uint64_t word = word_at(row, x + i, bytes);
+		pixels[i] = take_byte(format, word, ALPHA, 255) << 24 | (pixels[i] & 0xffffffu);
 	}
 }
 
@@ -381,43 +232,46 @@ static void word_row(const struct word_format *format, const struct to_rgb_matri
  */
 
 bool to_rgb_can(uint32_t fourcc) {
-	return find_rgb(fourcc) != NULL || find_yuv(fourcc) != NULL || find_word(fourcc) != NULL;
+	return gid_format_find(fourcc) != NULL;
 }
 
 bool to_rgb_is_slow(uint32_t fourcc) {
-	return find_word(fourcc) != NULL;
+	const struct gid_format_info *format = gid_format_find(fourcc);
+	return format != NULL && to_rgb_pixman(format) == 0 &&
+			(format->kind != GID_FORMAT_YUV || format->samples[ALPHA].bits != 0);
 }
 
 bool to_rgb_is_yuv(uint32_t fourcc) {
-	const struct word_format *word = find_word(fourcc);
-	return find_yuv(fourcc) != NULL || (word != NULL && word->words == WORDS_YUV);
+	const struct gid_format_info *format = gid_format_find(fourcc);
+	return format != NULL && format->kind == GID_FORMAT_YUV;
 }
 
 bool to_rgb_has_alpha(uint32_t fourcc) {
-	const struct rgb_format *format = find_rgb(fourcc);
-	const struct word_format *word = find_word(fourcc);
-	return (format != NULL && PIXMAN_FORMAT_A(format->pixman) != 0) ||
-			(word != NULL && word->alpha.count != 0);
+	const struct gid_format_info *format = gid_format_find(fourcc);
+	return format != NULL && format->samples[ALPHA].bits != 0;
 }
 
 void to_rgb(const struct gid_layout *layout, const void *memory, uint32_t x, uint32_t y,
 		uint32_t width, uint32_t height, uint32_t *pixels, size_t stride) {
-	const struct yuv_format *yuv = find_yuv(layout->fourcc);
-	const struct rgb_format *rgb = find_rgb(layout->fourcc);
-	const struct word_format *word = find_word(layout->fourcc);
+	const struct gid_format_info *format = gid_format_find(layout->fourcc);
+	assert(format != NULL);
+	const bool yuv = format->kind == GID_FORMAT_YUV, alpha = format->samples[ALPHA].bits != 0;
+	const pixman_format_code_t rgb = to_rgb_pixman(format);
 	struct to_rgb_matrix matrix;
-	assert(yuv != NULL || rgb != NULL || word != NULL);
 	to_rgb_find_matrix(&matrix, &layout->colours);
 	for (uint32_t i = 0; i < height; i++) {
 		uint32_t *to = (uint32_t *)((uint8_t *)pixels + i * stride);
 		const uint8_t *row = (const uint8_t *)memory + layout->planes[0].offset +
 				(size_t)(y + i) * layout->planes[0].stride;
-		if (yuv != NULL) {
-			yuv_row(yuv, &matrix, layout, memory, x, y + i, width, to);
-		} else if (rgb != NULL) {
+		if (yuv) {
+			yuv_row(format, &matrix, layout, memory, x, y + i, width, to);
+		} else if (rgb != 0) {
 			rgb_row(rgb, row, x, width, to);
 		} else {
-			word_row(word, &matrix, row, x, width, to);
+			word_row(format, row, x, width, to);
+		}
+		if (yuv && alpha) {
+			alpha_row(format, row, x, width, to);
 		}
 	}
 }

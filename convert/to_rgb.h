@@ -11,14 +11,15 @@
 #define GID_CONVERT_TO_RGB_H
 
 #include <gid/gid.h>
+#include <pixman.h>
 
 /* Whether pictures of the format can be converted: any that gid_format_find() knows. */
 bool to_rgb_can(uint32_t fourcc);
 
 /*
  * Whether that takes some ten times as long as for others, since pixels are taken apart bit by bit:
- * formats with words of 10 or 16 bits for a component, AYUV and its kin, and grey. A display does
- * not ask for them.
+ * formats that pixman does not know, with words of 10 or 16 bits for a component, YUV with alpha,
+ * and grey. A display does not ask for them.
  */
 bool to_rgb_is_slow(uint32_t fourcc);
 
@@ -27,6 +28,9 @@ bool to_rgb_is_yuv(uint32_t fourcc);
 
 /* Whether the format says how opaque its pixels are. */
 bool to_rgb_has_alpha(uint32_t fourcc);
+
+/* What pixman calls the format; 0: it does not know it. */
+pixman_format_code_t to_rgb_pixman(const struct gid_format_info *format);
 
 /* From YUV: samples in 1/256 of a code of 8 bits, factors in 1/4096. */
 struct to_rgb_matrix {

@@ -48,11 +48,12 @@ bool layer_is_straight(const struct engine_layer *layer, uint32_t fourcc) {
 	return (layer->flags & ENGINE_LAYER_STRAIGHT) != 0 && to_rgb_has_alpha(fourcc);
 }
 
-struct gid_colours layer_colours(const struct engine_layer *layer) {
-	return (struct gid_colours){
-			.range = layer->range == ENGINE_FULL ? GID_RANGE_FULL : GID_RANGE_LIMITED,
-			.matrix = layer->encoding == ENGINE_BT601 ? 6 : layer->encoding,
-	};
+struct gid_colours layer_colours(
+		const struct engine_layer *layer, const struct gid_layout *source) {
+	struct gid_colours colours = source->colours;
+	colours.matrix = layer->matrix != 0 ? layer->matrix : colours.matrix;
+	colours.range = layer->range != 0 ? layer->range : colours.range;
+	return colours;
 }
 
 int placed_init(struct placed *placed, const struct engine_layer *layer,

@@ -25,8 +25,8 @@ bool drawing_goes_on(struct drawing *drawing);
 /* Whether its pixels have an alpha that they are not multiplied by. */
 bool layer_is_straight(const struct engine_layer *layer, uint32_t fourcc);
 
-/* The layer says what YUV means, whatever its picture says. */
-struct gid_colours layer_colours(const struct engine_layer *layer);
+/* What YUV means: as the layer says, and what it leaves open as its picture says. */
+struct gid_colours layer_colours(const struct engine_layer *layer, const struct gid_layout *source);
 
 /* What a layer shows, and where. */
 struct placed {

@@ -9,23 +9,12 @@
 
 #define QUAD_COST 256 /* pixels that a device could draw instead */
 
-static const struct target_format {
-	uint32_t fourcc;
-	bool swapped, opaque;
-} target_formats[] = {
-		{DRM_FORMAT_XRGB8888, true, true},
-		{DRM_FORMAT_ARGB8888, true, false},
-		{DRM_FORMAT_XBGR8888, false, true},
-		{DRM_FORMAT_ABGR8888, false, false},
-};
-
-static const struct target_format *find_target_format(uint32_t fourcc) {
-	for (size_t i = 0; i < sizeof(target_formats) / sizeof(target_formats[0]); i++) {
-		if (target_formats[i].fourcc == fourcc) {
-			return &target_formats[i];
-		}
-	}
-	return NULL;
+/* Red, green and blue of a byte each, with blue or red in the lowest: devices know these two. */
+static bool can_target(const struct gid_format_info *format) {
+	const struct gid_format_sample *red = &format->samples[0], *green = red + 1,
+				       *blue = red + 2;
+	return format->kind == GID_FORMAT_RGB && format->planes[0].bytes == 4 && red->bits == 8 &&
+			green->shift == 8 && (red->shift == 0 || blue->shift == 0);
 }
 
 /* --- the target ------------------------------------------------------------------------------- */
@@ -59,8 +48,8 @@ static bool enter(struct drawing *drawing) {
 
 static int begin(struct drawing *drawing) {
 	const struct gid_layout *layout = &drawing->layout;
-	const struct target_format *format = find_target_format(layout->fourcc);
-	if (format == NULL || !enter(drawing)) {
+	const struct gid_format_info *format = gid_format_find(layout->fourcc);
+	if (format == NULL || !can_target(format) || !enter(drawing)) {
 		return -ENOTSUP;
 	}
 	struct gles_device *device = drawing->device;
@@ -68,8 +57,8 @@ static int begin(struct drawing *drawing) {
 			gles_device_resize(device, layout->width, layout->height) < 0) {
 		return -ENOTSUP;
 	}
-	device->swapped = format->swapped;
-	device->opaque = format->opaque;
+	device->swapped = format->samples[2].shift == 0;
+	device->opaque = format->samples[3].bits == 0;
 	forget(drawing);
 	return 0;
 }

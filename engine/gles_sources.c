@@ -6,61 +6,30 @@
 #include <drm_fourcc.h>
 #include <errno.h>
 
-/* Pixels of four bytes: at which of them red, green, blue and alpha are. */
-static const struct rgb_format {
-	uint32_t fourcc;
-	GLint order[4];
-} rgb_formats[] = {
-		{DRM_FORMAT_XRGB8888, {2, 1, 0, 3}},
-		{DRM_FORMAT_ARGB8888, {2, 1, 0, 3}},
-		{DRM_FORMAT_XBGR8888, {0, 1, 2, 3}},
-		{DRM_FORMAT_ABGR8888, {0, 1, 2, 3}},
-		{DRM_FORMAT_BGRX8888, {1, 2, 3, 0}},
-		{DRM_FORMAT_BGRA8888, {1, 2, 3, 0}},
-		{DRM_FORMAT_RGBX8888, {3, 2, 1, 0}},
-		{DRM_FORMAT_RGBA8888, {3, 2, 1, 0}},
-};
-
-/* Samples of a byte: in which planes U and V are, and at which bytes of their samples Y, U, V. */
-static const struct yuv_format {
-	uint32_t fourcc;
-	uint8_t u_plane, v_plane;
-	GLint bytes[4]; /* Y in even and odd columns, U, V */
-} yuv_formats[] = {
-		{DRM_FORMAT_NV12, 1, 1, {0, 0, 0, 1}},
-		{DRM_FORMAT_NV21, 1, 1, {0, 0, 1, 0}},
-		{DRM_FORMAT_NV16, 1, 1, {0, 0, 0, 1}},
-		{DRM_FORMAT_NV61, 1, 1, {0, 0, 1, 0}},
-		{DRM_FORMAT_NV24, 1, 1, {0, 0, 0, 1}},
-		{DRM_FORMAT_NV42, 1, 1, {0, 0, 1, 0}},
-		{DRM_FORMAT_YUV420, 1, 2, {0, 0, 0, 0}},
-		{DRM_FORMAT_YVU420, 2, 1, {0, 0, 0, 0}},
-		{DRM_FORMAT_YUV422, 1, 2, {0, 0, 0, 0}},
-		{DRM_FORMAT_YVU422, 2, 1, {0, 0, 0, 0}},
-		{DRM_FORMAT_YUV444, 1, 2, {0, 0, 0, 0}},
-		{DRM_FORMAT_YVU444, 2, 1, {0, 0, 0, 0}},
-		{DRM_FORMAT_YUYV, 0, 0, {0, 2, 1, 3}},
-		{DRM_FORMAT_YVYU, 0, 0, {0, 2, 3, 1}},
-		{DRM_FORMAT_UYVY, 0, 0, {1, 3, 0, 2}},
-		{DRM_FORMAT_VYUY, 0, 0, {1, 3, 2, 0}},
-};
-
-static const struct rgb_format *find_rgb(uint32_t fourcc) {
-	for (size_t i = 0; i < sizeof(rgb_formats) / sizeof(rgb_formats[0]); i++) {
-		if (rgb_formats[i].fourcc == fourcc) {
-			return &rgb_formats[i];
-		}
-	}
-	return NULL;
+/* The byte of its block in which a sample of 8 bits begins. */
+static GLint byte_of(const struct gid_format_sample *sample) {
+	return sample->shift / 8;
 }
 
-static const struct yuv_format *find_yuv(uint32_t fourcc) {
-	for (size_t i = 0; i < sizeof(yuv_formats) / sizeof(yuv_formats[0]); i++) {
-		if (yuv_formats[i].fourcc == fourcc) {
-			return &yuv_formats[i];
+static bool has_bytes(const struct gid_format_info *format, size_t samples) {
+	for (size_t i = 0; i < samples; i++) {
+		if (format->samples[i].bits != 8 || format->samples[i].shift % 8 != 0) {
+			return false;
 		}
 	}
-	return NULL;
+	return true;
+}
+
+/* Pixels of four bytes. */
+static bool is_rgb(const struct gid_format_info *format) {
+	return format->kind == GID_FORMAT_RGB && format->planes[0].bytes == 4 &&
+			has_bytes(format, 3);
+}
+
+/* Luma for each pixel, and colour in other planes, or in the same block of two pixels. */
+static bool is_yuv(const struct gid_format_info *format) {
+	return format->kind == GID_FORMAT_YUV && has_bytes(format, 3) &&
+			(format->plane_count > 1 || format->planes[0].hsub == 2);
 }
 
 /* How the samples of a plane are told to the device, by their bytes. */
@@ -87,10 +56,9 @@ static struct sample_format sample_format(const struct gid_layout *layout, uint3
 
 bool gles_source_can(const struct gid_layout *layout) {
 	const struct gid_format_info *info = gid_format_find(layout->fourcc);
-	if (layout->modifier != DRM_FORMAT_MOD_LINEAR ||
+	if (info == NULL || layout->modifier != DRM_FORMAT_MOD_LINEAR ||
 			(layout->fourcc != DRM_FORMAT_RGB565 && layout->fourcc != DRM_FORMAT_R8 &&
-					find_rgb(layout->fourcc) == NULL &&
-					find_yuv(layout->fourcc) == NULL)) {
+					!is_rgb(info) && !is_yuv(info))) {
 		return false;
 	}
 	for (uint32_t i = 0; i < info->plane_count; i++) {
@@ -102,9 +70,9 @@ bool gles_source_can(const struct gid_layout *layout) {
 }
 
 enum gles_kind gles_source_kind(const struct gid_layout *layout) {
-	return layout->fourcc == DRM_FORMAT_RGB565	   ? GLES_RGB565
-			: find_rgb(layout->fourcc) != NULL ? GLES_RGB
-							   : GLES_YUV;
+	return layout->fourcc == DRM_FORMAT_RGB565		  ? GLES_RGB565
+			: is_rgb(gid_format_find(layout->fourcc)) ? GLES_RGB
+								  : GLES_YUV;
 }
 
 /* Columns and rows of a plane's samples that a box of pixels needs. */
@@ -227,31 +195,35 @@ static void tell_planes(struct gles_device *device, const struct gid_layout *lay
 	glUniform2iv(device->uniforms[UNIFORM_SHIFT], GLES_PLANES, shift[0]);
 }
 
-static void tell_yuv(struct gles_device *device, const struct engine_layer *layer,
-		const struct yuv_format *format) {
-	const struct gid_colours colours = layer_colours(layer);
+static void tell_yuv(struct gles_device *device, const struct gid_colours *colours,
+		const struct gid_format_info *format) {
+	const GLint first = byte_of(&format->samples[0]);
+	const GLint bytes[] = {first, first + (format->planes[0].hsub == 2 ? 2 : 0),
+			byte_of(&format->samples[1]), byte_of(&format->samples[2])};
 	struct to_rgb_matrix matrix;
-	to_rgb_find_matrix(&matrix, &colours);
-	glUniform4iv(device->uniforms[UNIFORM_BYTES], 1, format->bytes);
+	to_rgb_find_matrix(&matrix, colours);
+	glUniform4iv(device->uniforms[UNIFORM_BYTES], 1, bytes);
 	glUniform2i(device->uniforms[UNIFORM_OFFSET], matrix.y_offset, matrix.y);
 	glUniform4i(device->uniforms[UNIFORM_MATRIX], matrix.red_v, matrix.green_u, matrix.green_v,
 			matrix.blue_u);
 }
 
 static void tell_rgb(struct gles_device *device, const struct engine_layer *layer,
-		const struct rgb_format *format) {
-	glUniform4iv(device->uniforms[UNIFORM_ORDER], 1, format->order);
-	glUniform1i(device->uniforms[UNIFORM_OPAQUE], !to_rgb_has_alpha(format->fourcc));
+		const struct gid_format_info *format) {
+	const bool alpha = format->samples[3].bits != 0;
+	const GLint order[] = {byte_of(&format->samples[0]), byte_of(&format->samples[1]),
+			byte_of(&format->samples[2]), byte_of(&format->samples[3])};
+	glUniform4iv(device->uniforms[UNIFORM_ORDER], 1, order);
+	glUniform1i(device->uniforms[UNIFORM_OPAQUE], !alpha);
 	glUniform1i(device->uniforms[UNIFORM_STRAIGHT], layer_is_straight(layer, format->fourcc));
 }
 
 int gles_source_set(struct drawing *drawing, const struct picture *source,
 		const struct engine_layer *layer, const pixman_box32_t *box) {
 	struct gles_device *device = drawing->device;
-	const struct yuv_format *yuv = find_yuv(source->layout.fourcc);
-	const struct rgb_format *rgb = find_rgb(source->layout.fourcc);
-	const uint8_t planes[GLES_PLANES] = {
-			0, yuv != NULL ? yuv->u_plane : 0, yuv != NULL ? yuv->v_plane : 0};
+	const struct gid_format_info *format = gid_format_find(source->layout.fourcc);
+	const struct gid_colours colours = layer_colours(layer, &source->layout);
+	const uint8_t planes[GLES_PLANES] = {0, format->samples[1].plane, format->samples[2].plane};
 	GLint origins[GLES_PLANES][2] = {{0}};
 	int ret = set_planes(drawing, source, box, origins);
 	if (ret < 0) {
@@ -259,10 +231,10 @@ int gles_source_set(struct drawing *drawing, const struct picture *source,
 	}
 	tell_planes(device, &source->layout, planes, origins);
 	glUniform4i(device->uniforms[UNIFORM_BOX], box->x1, box->y1, box->x2 - 1, box->y2 - 1);
-	if (yuv != NULL) {
-		tell_yuv(device, layer, yuv);
-	} else if (rgb != NULL) {
-		tell_rgb(device, layer, rgb);
+	if (is_yuv(format)) {
+		tell_yuv(device, &colours, format);
+	} else if (is_rgb(format)) {
+		tell_rgb(device, layer, format);
 	}
 	return 0;
 }

@@ -19,7 +19,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "lists are read as the
 
 #define ENGINE_BATCH_MAGIC 0x62646967u /* `gidb` */
 #define ENGINE_MAGIC 0x6c646967u       /* `gidl` */
-#define ENGINE_VERSION 2u
+#define ENGINE_VERSION 3u
 #define ENGINE_LIST_WORDS_MAX 65536u /* of one list, with its header */
 #define ENGINE_CLIP_MAX 1024u	     /* rectangles of one clip */
 #define ENGINE_LAYERS_MAX 64u	     /* commands of one list that name a gid */
@@ -69,21 +69,6 @@ enum engine_rule {
 enum engine_filter {
 	ENGINE_NEAREST = 0,
 	ENGINE_BILINEAR = 1,
-};
-
-/* What YUV means: but for the first, as H.273 numbers it. Of other formats the fields do not count.
- */
-enum engine_encoding {
-	ENGINE_BT601 = 0,
-	ENGINE_BT709 = 1,
-	ENGINE_FCC = 4,
-	ENGINE_SMPTE240M = 7,
-	ENGINE_BT2020 = 9,
-};
-
-enum engine_range {
-	ENGINE_LIMITED = 0,
-	ENGINE_FULL = 1,
 };
 
 /* The source's pixels are not multiplied by their alpha. */
@@ -177,12 +162,11 @@ struct ENGINE_WIRE engine_layer {
 	struct engine_head head;
 	uint8_t op, filter, transform, alpha;
 	uint32_t gid_low, gid_high;
-	uint8_t encoding, range;
-	uint16_t flags;
+	uint8_t primaries, transfer, matrix, range; /* struct gid_colours; 0: as its slab says */
 	uint16_t source_x, source_y, source_width, source_height; /* 0, 0: the whole picture */
 	int16_t x, y;
 	uint16_t width, height; /* 0, 0: that of the source, after the transform */
-	uint32_t reserved1;
+	uint16_t flags, reserved1;
 };
 _Static_assert(sizeof(struct engine_layer) == 40, "as docs/engine.md says");
 

@@ -202,19 +202,6 @@ static const char *check_polygon(const struct engine_polygon *polygon) {
 			: NULL;
 }
 
-static bool is_encoding(uint8_t encoding) {
-	switch (encoding) {
-	case ENGINE_BT601:
-	case ENGINE_BT709:
-	case ENGINE_FCC:
-	case ENGINE_SMPTE240M:
-	case ENGINE_BT2020:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static const char *check_layer(const struct engine_layer *layer) {
 	if (!has_size(&layer->head, sizeof(*layer), 0)) {
 		return "LAYER has another size";
@@ -222,8 +209,8 @@ static const char *check_layer(const struct engine_layer *layer) {
 	if (layer->op > ENGINE_ADD || layer->filter > ENGINE_BILINEAR || layer->transform > 7) {
 		return "there is no such operator, filter or transform";
 	}
-	if (!is_encoding(layer->encoding) || layer->range > ENGINE_FULL) {
-		return "there is no such encoding or range of colours";
+	if (layer->matrix > GID_COLOUR_MATRIX_MAX || layer->range > GID_RANGE_LIMITED) {
+		return "there is no such matrix or range of colours";
 	}
 	if ((layer->source_width == 0) != (layer->source_height == 0) ||
 			(layer->width == 0) != (layer->height == 0)) {

@@ -15,56 +15,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct format {
-	uint32_t fourcc;
-	pixman_format_code_t pixman;
-	bool target;
-};
-
-static const struct format formats[] = {
-		{DRM_FORMAT_XRGB8888, PIXMAN_x8r8g8b8, true},
-		{DRM_FORMAT_ARGB8888, PIXMAN_a8r8g8b8, true},
-		{DRM_FORMAT_XBGR8888, PIXMAN_x8b8g8r8, true},
-		{DRM_FORMAT_ABGR8888, PIXMAN_a8b8g8r8, true},
-		{DRM_FORMAT_BGRX8888, PIXMAN_b8g8r8x8, true},
-		{DRM_FORMAT_BGRA8888, PIXMAN_b8g8r8a8, true},
-		{DRM_FORMAT_RGBX8888, PIXMAN_r8g8b8x8, true},
-		{DRM_FORMAT_RGBA8888, PIXMAN_r8g8b8a8, true},
-		{DRM_FORMAT_RGB565, PIXMAN_r5g6b5, true},
-		{DRM_FORMAT_RGB888, PIXMAN_r8g8b8, false},
-		{DRM_FORMAT_BGR888, PIXMAN_b8g8r8, false},
-		{DRM_FORMAT_XRGB2101010, PIXMAN_x2r10g10b10, false},
-		{DRM_FORMAT_ARGB2101010, PIXMAN_a2r10g10b10, false},
-};
-
-static const struct format *find_format(uint32_t fourcc) {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		if (formats[i].fourcc == fourcc) {
-			return &formats[i];
-		}
-	}
-	return NULL;
+/* 0: pixman does not know it. */
+static pixman_format_code_t pixman_of(uint32_t fourcc) {
+	const struct gid_format_info *format = gid_format_find(fourcc);
+	return format != NULL ? to_rgb_pixman(format) : 0;
 }
 
+/* Red, green and blue of 8 bits in words of 32, or RGB565. */
 bool pixman_can_target(uint32_t fourcc) {
-	const struct format *format = find_format(fourcc);
-	return format != NULL && format->target;
+	const pixman_format_code_t code = pixman_of(fourcc);
+	return code == PIXMAN_r5g6b5 ||
+			(PIXMAN_FORMAT_BPP(code) == 32 && PIXMAN_FORMAT_R(code) == 8);
 }
 
 /* One sample alone is a mask here, and no colour. */
 static bool can_read(uint32_t fourcc) {
-	return find_format(fourcc) != NULL ||
-			(to_rgb_can(fourcc) && fourcc != DRM_FORMAT_R8 && fourcc != DRM_FORMAT_R16);
+	const struct gid_format_info *format = gid_format_find(fourcc);
+	return format != NULL && format->kind != GID_FORMAT_GREY;
 }
 
 /* An image in that memory; NULL: there is no memory, or pixman does not know the layout's format.
  */
 static pixman_image_t *image_of(const struct gid_layout *layout, uint32_t width, uint32_t height,
 		uint32_t *pixels) {
-	const struct format *format = find_format(layout->fourcc);
-	return format == NULL ? NULL
-			      : pixman_image_create_bits_no_clear(format->pixman, (int)width,
-						(int)height, pixels, (int)layout->planes[0].stride);
+	const pixman_format_code_t code = pixman_of(layout->fourcc);
+	return code == 0 ? NULL
+			 : pixman_image_create_bits_no_clear(code, (int)width, (int)height, pixels,
+					   (int)layout->planes[0].stride);
 }
 
 /* pixman reads rows as words of 32 bits. */
@@ -399,7 +376,7 @@ static int draw_polygon(struct drawing *drawing, const struct engine_polygon *co
 
 /* Whether its pixels are made in the scratch memory, and not read by pixman as they are. */
 static bool is_converted(const struct engine_layer *layer, uint32_t fourcc) {
-	return find_format(fourcc) == NULL || layer_is_straight(layer, fourcc);
+	return pixman_of(fourcc) == 0 || layer_is_straight(layer, fourcc);
 }
 
 static void convert_rows(const struct engine_layer *layer, const struct picture *source,
@@ -407,7 +384,7 @@ static void convert_rows(const struct engine_layer *layer, const struct picture 
 	const bool is_straight = layer_is_straight(layer, source->layout.fourcc);
 	if (!is_straight || !straight_alpha_can_multiply(source->layout.fourcc)) {
 		struct gid_layout layout = source->layout;
-		layout.colours = layer_colours(layer);
+		layout.colours = layer_colours(layer, &source->layout);
 		to_rgb(&layout, source->memory, placed->x, y, placed->width, rows, pixels,
 				(size_t)placed->width * 4);
 		if (is_straight) {
@@ -500,7 +477,7 @@ static int compose_plain(struct drawing *drawing, const struct engine_layer *lay
 		const struct picture *source, const struct placed *placed) {
 	const struct gid_layout *layout = &source->layout;
 	struct composing composing = {.layer = layer,
-			.pixels = {.format = find_format(layout->fourcc)->pixman,
+			.pixels = {.format = pixman_of(layout->fourcc),
 					.width = (int)layout->width,
 					.height = (int)layout->height,
 					.words = (uint32_t *)(source->memory +
@@ -619,7 +596,7 @@ static int pixels_of_box(struct drawing *drawing, const struct engine_layer *lay
 	pixels->width = (int)placed->width;
 	pixels->height = (int)placed->height;
 	if (corner != NULL && !is_converted(layer, layout->fourcc)) {
-		pixels->format = find_format(layout->fourcc)->pixman;
+		pixels->format = pixman_of(layout->fourcc);
 		pixels->words = corner;
 		pixels->stride = (int)layout->planes[0].stride;
 		return 0;

@@ -2,6 +2,7 @@
 #include "point_drawing.h"
 
 #include <drm_fourcc.h>
+#include <gid/gid.h>
 #include <stdbool.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -17,23 +18,14 @@ static uint32_t premultiply(uint32_t colour) {
 }
 
 static uint32_t pixel_of(uint32_t fourcc, uint32_t colour) {
-	uint32_t argb = premultiply(colour);
-	uint32_t abgr = (argb & 0xff00ff00) | (argb >> 16 & 0xff) | (argb & 0xff) << 16;
-	switch (fourcc) {
-	case DRM_FORMAT_RGB565:
-		return (argb >> 8 & 0xf800) | (argb >> 5 & 0x07e0) | (argb >> 3 & 0x001f);
-	case DRM_FORMAT_XBGR8888:
-	case DRM_FORMAT_ABGR8888:
-		return abgr;
-	case DRM_FORMAT_BGRX8888:
-	case DRM_FORMAT_BGRA8888:
-		return __builtin_bswap32(argb);
-	case DRM_FORMAT_RGBX8888:
-	case DRM_FORMAT_RGBA8888:
-		return argb << 8 | argb >> 24;
-	default:
-		return argb;
+	static const uint8_t from[] = {16, 8, 0, 24}; /* red, green, blue, alpha */
+	const struct gid_format_info *format = gid_format_find(fourcc);
+	uint32_t argb = premultiply(colour), pixel = 0;
+	for (int i = 0; i < 4; i++) {
+		const struct gid_format_sample *sample = &format->samples[i];
+		pixel |= (argb >> from[i] & 0xff) >> (8 - sample->bits) << sample->shift;
 	}
+	return pixel;
 }
 
 /* Four points: x and y in turn. `may_alias`, as points are read as what they are elsewhere. */

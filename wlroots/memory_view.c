@@ -86,7 +86,7 @@ bool memory_view_set_dmabuf(struct memory_view *view, const struct wlr_dmabuf_at
 }
 
 bool memory_view_set_yuv(struct memory_view *view, const struct wlr_dmabuf_attributes *planes,
-		const struct yuv_colours *colours, struct yuv *yuv, struct wlr_renderer *renderer) {
+		const struct gid_colours *colours, struct yuv *yuv, struct wlr_renderer *renderer) {
 	struct wlr_dmabuf_attributes drawn;
 	view->yuv = yuv_picture_create(yuv, planes, colours);
 	if (view->yuv == NULL) {

@@ -11,7 +11,6 @@
 #include <wlr/render/wlr_renderer.h>
 
 struct yuv;
-struct yuv_colours;
 struct yuv_picture;
 
 struct memory_view {
@@ -46,7 +45,7 @@ bool memory_view_set_dmabuf(struct memory_view *view, const struct wlr_dmabuf_at
  * memory_view_set_stale(). As memory_view_set_dmabuf() otherwise.
  */
 bool memory_view_set_yuv(struct memory_view *view, const struct wlr_dmabuf_attributes *planes,
-		const struct yuv_colours *colours, struct yuv *yuv, struct wlr_renderer *renderer);
+		const struct gid_colours *colours, struct yuv *yuv, struct wlr_renderer *renderer);
 
 /* Other pixels may be in the memory. */
 void memory_view_set_stale(struct memory_view *view);

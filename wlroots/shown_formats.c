@@ -5,6 +5,7 @@
 #include "manager.h"
 #include "sampled_formats.h"
 #include "yuv_formats.h"
+#include "yuv_matrix.h"
 #include <drm_fourcc.h>
 
 void shown_formats_init(
@@ -42,10 +43,10 @@ bool shown_formats_have(const struct shown_formats *formats, uint32_t fourcc, ui
 }
 
 void shown_formats_get_ways(const struct shown_formats *formats, uint32_t fourcc, uint64_t modifier,
-		const struct yuv_colours *colours, enum shown_way ways[SHOWN_WAYS]) {
+		const struct gid_colours *colours, enum shown_way ways[SHOWN_WAYS]) {
 	bool drawn = wlr_drm_format_set_has(&formats->drawn, fourcc, modifier);
 	bool sampled_right = wlr_drm_format_set_has(&formats->sampled, fourcc, modifier) &&
-			yuv_colours_are_usual(colours);
+			yuv_matrix_is_usual(colours);
 	ways[0] = drawn ? SHOWN_DRAWN : SHOWN_SAMPLED;
 	ways[1] = drawn && sampled_right ? SHOWN_SAMPLED : SHOWN_NOT;
 	if (formats->yuv_by_driver && ways[1] == SHOWN_SAMPLED) {

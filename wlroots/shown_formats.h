@@ -4,7 +4,7 @@
 #define GID_WLROOTS_SHOWN_FORMATS_H
 
 #include "yuv.h"
-#include "yuv_colours.h"
+#include "yuv_weights.h"
 #include <wlr/render/drm_format_set.h>
 
 struct shown_formats {
@@ -36,7 +36,7 @@ enum shown_way { SHOWN_NOT, SHOWN_SAMPLED, SHOWN_DRAWN };
 #define SHOWN_WAYS 2
 
 void shown_formats_get_ways(const struct shown_formats *formats, uint32_t fourcc, uint64_t modifier,
-		const struct yuv_colours *colours, enum shown_way ways[SHOWN_WAYS]);
+		const struct gid_colours *colours, enum shown_way ways[SHOWN_WAYS]);
 
 /* Tells a gid_buffer_feedback_v1 all of them, each once. */
 void shown_formats_send(const struct shown_formats *formats, struct wl_resource *feedback);

@@ -193,7 +193,7 @@ static bool buffer_get_dmabuf(const struct buffer *buffer, struct wlr_dmabuf_att
 }
 
 static bool buffer_show_by(struct buffer *buffer, enum shown_way way,
-		const struct wlr_dmabuf_attributes *dmabuf, const struct yuv_colours *colours) {
+		const struct wlr_dmabuf_attributes *dmabuf, const struct gid_colours *colours) {
 	const struct buffers *buffers = buffer->buffers;
 	switch (way) {
 	case SHOWN_SAMPLED:
@@ -221,13 +221,13 @@ static enum shown_way buffer_show_dmabuf(struct buffer *buffer) {
 	if (!buffer_get_dmabuf(buffer, &dmabuf)) {
 		return SHOWN_NOT;
 	}
-	const struct yuv_colours colours = yuv_colours_of(&info.layout.colours);
+	const struct gid_colours *colours = &info.layout.colours;
 	enum shown_way ways[SHOWN_WAYS], way = SHOWN_NOT;
 	shown_formats_get_ways(
-			&buffer->buffers->formats, dmabuf.format, dmabuf.modifier, &colours, ways);
+			&buffer->buffers->formats, dmabuf.format, dmabuf.modifier, colours, ways);
 	buffer->trying = true;
 	for (int i = 0; i < SHOWN_WAYS && way == SHOWN_NOT; i++) {
-		way = buffer_show_by(buffer, ways[i], &dmabuf, &colours) ? ways[i] : SHOWN_NOT;
+		way = buffer_show_by(buffer, ways[i], &dmabuf, colours) ? ways[i] : SHOWN_NOT;
 	}
 	buffer->trying = false;
 	return way;

@@ -20,7 +20,7 @@ struct yuv_picture {
 	struct yuv *yuv;
 	struct wl_list link;
 	struct wlr_dmabuf_attributes planes; /* without descriptors */
-	struct yuv_colours colours;
+	struct gid_colours colours;
 	struct yuv_images images;
 	struct wlr_buffer *drawn;
 };
@@ -129,7 +129,7 @@ static struct wlr_buffer *allocate(struct yuv *yuv, int width, int height) {
 }
 
 struct yuv_picture *yuv_picture_create(struct yuv *yuv, const struct wlr_dmabuf_attributes *planes,
-		const struct yuv_colours *colours) {
+		const struct gid_colours *colours) {
 	if (yuv == NULL || yuv->renderer == NULL) {
 		return NULL;
 	}

@@ -7,12 +7,12 @@
 #ifndef GID_WLROOTS_YUV_H
 #define GID_WLROOTS_YUV_H
 
+#include <gid/gid.h>
 #include <wlr/render/allocator.h>
 #include <wlr/render/wlr_renderer.h>
 #include <wlr/types/wlr_buffer.h>
 
 struct yuv;
-struct yuv_colours;
 struct yuv_picture;
 
 /*
@@ -28,7 +28,7 @@ void yuv_destroy(struct yuv *yuv);
  * the caller's, and are not used any more. NULL where one of both is refused.
  */
 struct yuv_picture *yuv_picture_create(struct yuv *yuv, const struct wlr_dmabuf_attributes *planes,
-		const struct yuv_colours *colours);
+		const struct gid_colours *colours);
 void yuv_picture_destroy(struct yuv_picture *picture);
 
 /* Where it is drawn: borrowed descriptors, for a buffer of the same size. False: no dma-bufs. */

@@ -3,7 +3,7 @@
 
 #include "dmabuf_create.h"
 #include "memory_view.h"
-#include "yuv_colours.h"
+#include "yuv_weights.h"
 #include <drm_fourcc.h>
 #include <endian.h>
 #include <stdio.h>
@@ -63,9 +63,10 @@ static bool try_format(struct yuv *yuv, struct wlr_renderer *renderer,
 		planes.offset[i] = layout.planes[i].offset;
 		planes.stride[i] = layout.planes[i].stride;
 	}
+	const struct gid_colours not_said = {0};
 	struct memory_view view;
 	memory_view_init(&view, NULL, DRM_FORMAT_XRGB8888, SIZE, SIZE, 0, handle_view_destroyed);
-	bool works = memory_view_set_yuv(&view, &planes, &yuv_bt601_narrow, yuv, renderer) &&
+	bool works = memory_view_set_yuv(&view, &planes, &not_said, yuv, renderer) &&
 			has_colour(&view, renderer);
 	wlr_buffer_drop(&view.base);
 	return works;
@@ -81,8 +82,7 @@ void yuv_formats_find(
 	char names[256] = "";
 	const struct gid_format_info *info;
 	for (size_t i = 0; (info = gid_format_at(i)) != NULL; i++) {
-		bool is_yuv = info->plane_count > 1 || yuv_is_paired(info->fourcc);
-		if (is_yuv && try_format(yuv, renderer, info, fd)) {
+		if (yuv_is_drawn(info) && try_format(yuv, renderer, info, fd)) {
 			const uint32_t letters = htole32(info->fourcc);
 			size_t length = strlen(names);
 			snprintf(names + length, sizeof(names) - length, " %.4s",

@@ -46,9 +46,8 @@ static uint32_t fourcc_of(const struct texels *texels) {
 /* Returns how many textures the format is read by. */
 static uint32_t find_texels(
 		const struct gid_format_info *info, struct texels texels[YUV_TEXTURES_MAX]) {
-	uint32_t depth = info->planes[0].bytes;
-	if (yuv_is_paired(info->fourcc)) {
-		depth /= 4;
+	uint32_t depth = yuv_sample_bytes(info);
+	if (yuv_is_paired(info)) {
 		texels[0] = (struct texels){.samples = 2, .depth = depth};
 		texels[1] = (struct texels){.samples = 4, .depth = depth};
 		return 2;
@@ -102,8 +101,7 @@ bool yuv_images_import(const struct yuv_egl *egl, const struct wlr_dmabuf_attrib
 		struct yuv_images *images) {
 	const struct gid_format_info *info = gid_format_find(dmabuf->format);
 	*images = (struct yuv_images){0};
-	if (info == NULL || (info->plane_count < 2 && !yuv_is_paired(info->fourcc)) ||
-			info->plane_count > YUV_TEXTURES_MAX ||
+	if (info == NULL || !yuv_is_drawn(info) || info->plane_count > YUV_TEXTURES_MAX ||
 			dmabuf->n_planes != (int)info->plane_count || !can_be_told(dmabuf)) {
 		return false;
 	}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /**
- * The planes of a YUV picture in dma-bufs, each as an EGL image of its own, as yuv_colours.h has
+ * The planes of a YUV picture in dma-bufs, each as an EGL image of its own, as yuv_weights.h has
  * them: of red, green, blue and alpha, which drivers take that refuse the picture as one image.
  */
 #ifndef GID_WLROOTS_YUV_IMAGES_H
 #define GID_WLROOTS_YUV_IMAGES_H
 
-#include "yuv_colours.h"
+#include "yuv_weights.h"
 #include <wlr/render/egl.h>
 #include <wlr/render/wlr_renderer.h>
 

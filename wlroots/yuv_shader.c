@@ -148,12 +148,12 @@ static float scale(int32_t pixels, uint32_t pixels_of_texel) {
 }
 
 static void set_uniforms(const struct yuv_shader *shader,
-		const struct wlr_dmabuf_attributes *dmabuf, const struct yuv_colours *colours) {
+		const struct wlr_dmabuf_attributes *dmabuf, const struct gid_colours *colours) {
 	const struct gid_format_info *info = gid_format_find(dmabuf->format);
 	const struct gid_format_plane *luma = &info->planes[0];
 	const struct gid_format_plane *chroma = &info->planes[info->plane_count > 1];
 	struct yuv_weights weights;
-	yuv_weights_init(&weights, colours, dmabuf->format);
+	yuv_weights_init(&weights, colours, info);
 	glUniformMatrix4fv(shader->matrices, YUV_TEXTURES_MAX, GL_FALSE, weights.matrices[0]);
 	glUniform4fv(shader->offset, 1, weights.offset);
 	/* A paired format has luma for each pixel of its blocks. */
@@ -163,7 +163,7 @@ static void set_uniforms(const struct yuv_shader *shader,
 }
 
 bool yuv_shader_draw(const struct yuv_shader *shader, const struct yuv_images *images,
-		const struct wlr_dmabuf_attributes *dmabuf, const struct yuv_colours *colours) {
+		const struct wlr_dmabuf_attributes *dmabuf, const struct gid_colours *colours) {
 	static const GLfloat corners[] = {0, 0, 1, 0, 0, 1, 1, 1};
 	for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) { /* others' */
 	}

@@ -3,8 +3,8 @@
 #ifndef GID_WLROOTS_YUV_SHADER_H
 #define GID_WLROOTS_YUV_SHADER_H
 
-#include "yuv_colours.h"
 #include "yuv_images.h"
+#include "yuv_weights.h"
 #include <GLES2/gl2.h>
 #include <GLES2/gl2ext.h>
 
@@ -25,6 +25,6 @@ void yuv_shader_finish(struct yuv_shader *shader);
  * complaint.
  */
 bool yuv_shader_draw(const struct yuv_shader *shader, const struct yuv_images *images,
-		const struct wlr_dmabuf_attributes *dmabuf, const struct yuv_colours *colours);
+		const struct wlr_dmabuf_attributes *dmabuf, const struct gid_colours *colours);
 
 #endif

@@ -2,31 +2,28 @@
 #include "surface_colours.h"
 
 #include <to_rgb.h>
+#include <yuv_matrix.h>
 
 #include "color-representation-v1-client-protocol.h"
 
-#define BT601 WP_COLOR_REPRESENTATION_SURFACE_V1_COEFFICIENTS_BT601
-#define LIMITED WP_COLOR_REPRESENTATION_SURFACE_V1_RANGE_LIMITED
-
-/* The protocol's number for one of H.273's MatrixCoefficients; others are taken for BT.601. */
+/* The protocol's number. */
 static uint32_t coefficients_of(const struct gid_colours *said) {
-	switch (said->matrix) {
-	case 1:
-		return WP_COLOR_REPRESENTATION_SURFACE_V1_COEFFICIENTS_BT709;
-	case 4:
-		return WP_COLOR_REPRESENTATION_SURFACE_V1_COEFFICIENTS_FCC;
-	case 7:
-		return WP_COLOR_REPRESENTATION_SURFACE_V1_COEFFICIENTS_SMPTE240;
-	case 9:
-		return WP_COLOR_REPRESENTATION_SURFACE_V1_COEFFICIENTS_BT2020;
-	default:
-		return BT601;
-	}
+	static const uint32_t coefficients[] = {
+			[GID_MATRIX_BT709] = WP_COLOR_REPRESENTATION_SURFACE_V1_COEFFICIENTS_BT709,
+			[GID_MATRIX_FCC] = WP_COLOR_REPRESENTATION_SURFACE_V1_COEFFICIENTS_FCC,
+			[GID_MATRIX_BT601] = WP_COLOR_REPRESENTATION_SURFACE_V1_COEFFICIENTS_BT601,
+			[GID_MATRIX_SMPTE240M] =
+					WP_COLOR_REPRESENTATION_SURFACE_V1_COEFFICIENTS_SMPTE240,
+			[GID_MATRIX_BT2020] =
+					WP_COLOR_REPRESENTATION_SURFACE_V1_COEFFICIENTS_BT2020,
+	};
+	return coefficients[yuv_matrix_meant(said)];
 }
 
 static uint32_t range_of(const struct gid_colours *said) {
-	return said->range == GID_RANGE_FULL ? WP_COLOR_REPRESENTATION_SURFACE_V1_RANGE_FULL
-					     : LIMITED;
+	return yuv_range_meant(said) == GID_RANGE_FULL
+			? WP_COLOR_REPRESENTATION_SURFACE_V1_RANGE_FULL
+			: WP_COLOR_REPRESENTATION_SURFACE_V1_RANGE_LIMITED;
 }
 
 static bool can_be_told(const struct wayland *wayland, uint32_t coefficients, uint32_t range) {
@@ -38,7 +35,7 @@ bool surface_colours_are_shown(const struct wayland *wayland, const struct gid_l
 	uint32_t coefficients = coefficients_of(&layout->colours);
 	uint32_t range = range_of(&layout->colours);
 	return !to_rgb_is_yuv(layout->fourcc) || can_be_told(wayland, coefficients, range) ||
-			(wayland->colours == NULL && coefficients == BT601 && range == LIMITED);
+			(wayland->colours == NULL && yuv_matrix_is_usual(&layout->colours));
 }
 
 void surface_colours_init(struct surface_colours *colours, const struct wayland *wayland,

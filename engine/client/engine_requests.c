@@ -232,8 +232,10 @@ int gid_list_layer(struct gid_canvas *canvas, const struct gid_layer *layer) {
 	command->alpha = layer->alpha;
 	command->gid_low = (uint32_t)layer->gid;
 	command->gid_high = (uint32_t)(layer->gid >> 32);
-	command->encoding = layer->encoding;
-	command->range = layer->full_range ? ENGINE_FULL : ENGINE_LIMITED;
+	command->primaries = layer->colours.primaries;
+	command->transfer = layer->colours.transfer;
+	command->matrix = layer->colours.matrix;
+	command->range = layer->colours.range;
 	command->flags = layer->straight ? ENGINE_LAYER_STRAIGHT : 0;
 	if (!whole) {
 		command->source_x = (uint16_t)source->x;

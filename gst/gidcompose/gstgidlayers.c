@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "common/gstgid.h"
+#include "common/gstgidcolours.h"
 #include "common/gstgidexport.h"
 #include "common/gstgidpicture.h"
 #include "gstgidcompose.h"
@@ -42,30 +43,10 @@ is_in_range (const GstVideoRectangle *box)
       && box->h <= G_MAXUINT16;
 }
 
-static enum gid_colour_encoding
-encoding_of (GstVideoColorMatrix matrix)
-{
-  switch (matrix) {
-    case GST_VIDEO_COLOR_MATRIX_BT709:
-      return GID_COLOUR_BT709;
-    case GST_VIDEO_COLOR_MATRIX_FCC:
-      return GID_COLOUR_FCC;
-    case GST_VIDEO_COLOR_MATRIX_SMPTE240M:
-      return GID_COLOUR_SMPTE240M;
-    case GST_VIDEO_COLOR_MATRIX_BT2020:
-      return GID_COLOUR_BT2020;
-    default:
-      return GID_COLOUR_BT601;
-  }
-}
-
 static void
 set_colours (struct gid_layer *layer, const GstVideoInfo *info)
 {
-  const GstVideoColorimetry *colours = &info->colorimetry;
-
-  layer->encoding = encoding_of (colours->matrix);
-  layer->full_range = colours->range == GST_VIDEO_COLOR_RANGE_0_255;
+  gst_gid_colours_from_colorimetry (&layer->colours, &info->colorimetry);
   layer->straight = GST_VIDEO_INFO_HAS_ALPHA (info)
       && !GST_VIDEO_INFO_FLAG_IS_SET (info, GST_VIDEO_FLAG_PREMULTIPLIED_ALPHA);
 }

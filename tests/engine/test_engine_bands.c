@@ -122,8 +122,8 @@ static void make_layer(void) {
 			.op = (uint8_t)any(ENGINE_ADD + 1),
 			.filter = (uint8_t)any(2),
 			.alpha = any(2) == 0 ? 255 : (uint8_t)any(256),
-			.encoding = any(2) == 0 ? ENGINE_BT601 : ENGINE_BT709,
-			.range = (uint8_t)any(2),
+			.matrix = any(2) == 0 ? GID_MATRIX_BT601 : GID_MATRIX_BT709,
+			.range = (uint8_t)(1 + any(2)),
 			.flags = any(3) == 0 ? ENGINE_LAYER_STRAIGHT : 0,
 			.x = (int16_t)(any(101) - 50),
 			.y = (int16_t)(any(101) - 50)};

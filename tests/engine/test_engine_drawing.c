@@ -754,15 +754,15 @@ static void test_large_region(void) {
 
 /* Y, U and V of a pixel by the standards' own formulas, from red, green and blue of 0..1. */
 static void to_yuv(const double rgb[3], uint32_t encoding, uint32_t range, uint8_t yuv[3]) {
-	static const double parts[][2] = {[ENGINE_BT601] = {0.299, 0.114},
-			[ENGINE_BT709] = {0.2126, 0.0722},
-			[ENGINE_FCC] = {0.30, 0.11},
-			[ENGINE_SMPTE240M] = {0.212, 0.087},
-			[ENGINE_BT2020] = {0.2627, 0.0593}};
+	static const double parts[][2] = {[GID_MATRIX_BT601] = {0.299, 0.114},
+			[GID_MATRIX_BT709] = {0.2126, 0.0722},
+			[GID_MATRIX_FCC] = {0.30, 0.11},
+			[GID_MATRIX_SMPTE240M] = {0.212, 0.087},
+			[GID_MATRIX_BT2020] = {0.2627, 0.0593}};
 	double red = parts[encoding][0], blue = parts[encoding][1];
 	double y = red * rgb[0] + (1 - red - blue) * rgb[1] + blue * rgb[2];
 	double u = (rgb[2] - y) / (1 - blue) / 2, v = (rgb[0] - y) / (1 - red) / 2;
-	bool full = range == ENGINE_FULL;
+	bool full = range == GID_RANGE_FULL;
 	yuv[0] = (uint8_t)lround(full ? y * 255 : 16 + y * 219);
 	yuv[1] = (uint8_t)fmin(255, lround(128 + u * (full ? 255 : 224)));
 	yuv[2] = (uint8_t)fmin(255, lround(128 + v * (full ? 255 : 224)));
@@ -807,8 +807,8 @@ static void test_colours(void) {
 			DRM_FORMAT_UYVY, DRM_FORMAT_NV16, DRM_FORMAT_YUV444};
 	static const double colours[][3] = {{0, 0, 0}, {1, 1, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1},
 			{0.2, 0.5, 0.8}, {0.9, 0.6, 0.1}};
-	static const uint8_t encodings[] = {
-			ENGINE_BT601, ENGINE_BT709, ENGINE_FCC, ENGINE_SMPTE240M, ENGINE_BT2020};
+	static const uint8_t encodings[] = {GID_MATRIX_BT601, GID_MATRIX_BT709, GID_MATRIX_FCC,
+			GID_MATRIX_SMPTE240M, GID_MATRIX_BT2020};
 	static struct bitmap target, source;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		int worst = 0;
@@ -816,11 +816,11 @@ static void test_colours(void) {
 			for (size_t k = 0; k < sizeof(colours) / sizeof(colours[0]); k++) {
 				uint8_t yuv[3];
 				struct engine_layer layer = layer_at(0, 0);
-				layer.encoding = encodings[kind / 4];
-				layer.range = kind >> 1 & 1;
+				layer.matrix = encodings[kind / 4];
+				layer.range = kind >> 1 & 1 ? GID_RANGE_FULL : GID_RANGE_LIMITED;
 				layer.width = kind & 1 ? WIDTH : 0;
 				layer.height = kind & 1 ? HEIGHT : 0;
-				to_yuv(colours[k], layer.encoding, layer.range, yuv);
+				to_yuv(colours[k], layer.matrix, layer.range, yuv);
 				bitmap_init(&source, formats[i], kind & 1 ? 21 : WIDTH,
 						kind & 1 ? 13 : HEIGHT, 0);
 				fill_yuv(&source, yuv);

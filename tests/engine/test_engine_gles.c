@@ -216,8 +216,8 @@ static void test_formats(void) {
 			begin(DRM_FORMAT_XRGB8888);
 			scatter(&source, formats[i], 51, 37);
 			struct engine_layer layer = layer_at(3, 2);
-			layer.encoding = kind & 1;
-			layer.range = kind >> 1 & 1;
+			layer.matrix = kind & 1 ? GID_MATRIX_BT709 : GID_MATRIX_BT601;
+			layer.range = kind >> 1 & 1 ? GID_RANGE_FULL : GID_RANGE_LIMITED;
 			layer.source_x = kind & 4 ? 7 : 0;
 			layer.source_y = kind & 4 ? 5 : 0;
 			layer.source_width = kind & 4 ? 29 : 51;

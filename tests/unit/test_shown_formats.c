@@ -10,8 +10,7 @@ static const struct gid_colours not_said, bt709 = {.matrix = 1};
 static bool are(const struct shown_formats *formats, uint32_t fourcc, uint64_t modifier,
 		const struct gid_colours *said, enum shown_way first, enum shown_way second) {
 	enum shown_way ways[SHOWN_WAYS];
-	const struct yuv_colours colours = yuv_colours_of(said);
-	shown_formats_get_ways(formats, fourcc, modifier, &colours, ways);
+	shown_formats_get_ways(formats, fourcc, modifier, said, ways);
 	return ways[0] == first && ways[1] == second;
 }
 

@@ -160,29 +160,11 @@ static void tell(struct source_stream *source, const struct layer_config *layer,
 	}
 }
 
-static bool choose(enum layer_choice choice, bool automatic) {
-	return choice == LAYER_AUTO ? automatic : choice == LAYER_YES;
-}
-
-/* Matrices of H.273 that no file names. */
-static bool is_rare(uint8_t matrix) {
-	return matrix == GID_COLOUR_FCC || matrix == GID_COLOUR_SMPTE240M ||
-			matrix == GID_COLOUR_BT2020;
-}
-
-/* GStreamer's caps say what pixels mean; without them it is as that assumes. */
-static void set_colours(struct gid_layer *drawn, const struct layer_config *layer,
-		const struct gid_slab_info *info) {
-	const char *caps = info->description;
-	bool says = strstr(caps, "colorimetry=(string)") != NULL;
-	bool bt709 = says ? strstr(caps, "bt709") != NULL : info->layout.height > 576;
-	drawn->encoding = choose(layer->bt709, bt709) ? GID_COLOUR_BT709 : GID_COLOUR_BT601;
-	if (layer->bt709 == LAYER_AUTO && is_rare(info->layout.colours.matrix)) {
-		drawn->encoding = info->layout.colours.matrix;
-	}
-	drawn->full_range =
-			choose(layer->full_range, strstr(caps, "colorimetry=(string)1:") != NULL);
-	drawn->straight = choose(layer->straight, strncmp(caps, "video/x-raw", 11) == 0);
+/* Pixels of GStreamer's raw video are not multiplied by their alpha. */
+static bool is_straight(const struct layer_config *layer, const struct gid_slab_info *info) {
+	return layer->straight == LAYER_YES ||
+			(layer->straight == LAYER_AUTO &&
+					strncmp(info->description, "video/x-raw", 11) == 0);
 }
 
 /* The part of the slot that is shown; false: the layer asks for more than there is. */
@@ -213,6 +195,7 @@ static void draw_layer(struct composition *composition, const struct layer_confi
 			.alpha = layer->alpha,
 			.transform = layer->turn,
 			.bilinear = !layer->nearest,
+			.colours = layer->colours,
 	};
 	int ret = source_stream_picture(source, composition->canvas, &picture, &why);
 	if (ret < 0) {
@@ -231,7 +214,7 @@ static void draw_layer(struct composition *composition, const struct layer_confi
 		return;
 	}
 	drawn.gid = picture.gid;
-	set_colours(&drawn, layer, picture.info);
+	drawn.straight = is_straight(layer, picture.info);
 	gid_list_layer(composition->canvas, &drawn);
 }
 

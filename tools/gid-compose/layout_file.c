@@ -130,8 +130,11 @@ static void layer_key(struct reading *reading, struct layer_config *layer, const
 	static const char *const turns[] = {"0", "90", "180", "270", "flipped", "flipped-90",
 			"flipped-180", "flipped-270", NULL};
 	static const char *const filters[] = {"bilinear", "nearest", NULL};
-	static const char *const encodings[] = {"auto", "bt601", "bt709", NULL};
-	static const char *const ranges[] = {"auto", "limited", "full", NULL};
+	static const char *const matrices[] = {
+			"auto", "bt601", "bt709", "bt2020", "smpte240m", "fcc", NULL};
+	static const uint8_t numbers[] = {GID_MATRIX_UNKNOWN, GID_MATRIX_BT601, GID_MATRIX_BT709,
+			GID_MATRIX_BT2020, GID_MATRIX_SMPTE240M, GID_MATRIX_FCC};
+	static const char *const ranges[] = {"auto", "full", "limited", NULL}; /* enum gid_range */
 	static const char *const alphas[] = {"auto", "multiplied", "straight", NULL};
 	if (strcmp(key, "stream") == 0) {
 		read_name(reading, key, value, true, &layer->stream);
@@ -158,9 +161,9 @@ static void layer_key(struct reading *reading, struct layer_config *layer, const
 	} else if (strcmp(key, "filter") == 0) {
 		layer->nearest = read_word(reading, key, value, filters) == 1;
 	} else if (strcmp(key, "colours") == 0) {
-		layer->bt709 = read_word(reading, key, value, encodings);
+		layer->colours.matrix = numbers[read_word(reading, key, value, matrices)];
 	} else if (strcmp(key, "range") == 0) {
-		layer->full_range = read_word(reading, key, value, ranges);
+		layer->colours.range = (uint8_t)read_word(reading, key, value, ranges);
 	} else if (strcmp(key, "pixels") == 0) {
 		layer->straight = read_word(reading, key, value, alphas);
 	} else {

@@ -25,8 +25,8 @@ struct layer_config {
 	int32_t z;
 	uint8_t alpha, turn; /* turn as enum wl_output_transform */
 	bool nearest;
-	enum layer_choice bt709, full_range; /* of YUV */
-	enum layer_choice straight;	     /* not multiplied by alpha */
+	struct gid_colours colours; /* of YUV: matrix and range; 0: as its slab says */
+	enum layer_choice straight; /* not multiplied by alpha */
 };
 
 struct layout_file {

@@ -92,6 +92,17 @@ enum gid_range {
 	GID_RANGE_LIMITED = 2, /**< luma 16 to 235, colour 16 to 240, of 8 bits */
 };
 
+/** MatrixCoefficients of ITU-T H.273 that say how YUV is converted, for gid_colours.matrix. */
+enum gid_matrix {
+	GID_MATRIX_UNKNOWN = 0, /**< as all others: taken for BT.601 */
+	GID_MATRIX_BT709 = 1,
+	GID_MATRIX_FCC = 4,
+	GID_MATRIX_BT470BG = 5, /**< BT.601 of 625 lines: the same coefficients */
+	GID_MATRIX_BT601 = 6,
+	GID_MATRIX_SMPTE240M = 7,
+	GID_MATRIX_BT2020 = 9, /**< of non-constant luminance */
+};
+
 /** Matrix: the planes hold red, green and blue. H.273 has 0 for it. */
 #define GID_COLOUR_RGB 63u
 /** Primaries and transfer of Adobe RGB, which H.273 has not. */
@@ -135,7 +146,15 @@ struct gid_layout {
 	uint32_t reserved; /**< 0 */
 };
 
-/** What gidway knows about a pixel format. */
+/** What the samples of a format are. */
+enum gid_format_kind {
+	GID_FORMAT_RGB = 0,	    /**< red, green, blue, alpha */
+	GID_FORMAT_HALF_FLOATS = 1, /**< the same, as IEEE 754's binary16 */
+	GID_FORMAT_GREY = 2,	    /**< one sample alone */
+	GID_FORMAT_YUV = 3,	    /**< Y, U, V, alpha */
+};
+
+/** What gidway knows about a pixel format. New members are added at the end. */
 struct gid_format_info {
 	uint32_t fourcc;
 	uint32_t plane_count;
@@ -144,6 +163,17 @@ struct gid_format_info {
 		uint8_t hsub;  /**< width of a sample block, in pixels */
 		uint8_t vsub;  /**< its height, in pixels */
 	} planes[GID_PLANES_MAX];
+	uint8_t kind; /**< enum gid_format_kind */
+	/**
+	 * Where they lie: `shift` is a sample's lowest bit in the block, which is a little-endian
+	 * number of bytes * 8 bits. Of the first sample a block has one for each of its hsub
+	 * pixels; the next one is bytes * 8 / hsub bits further. A sample of no bits is not there.
+	 */
+	struct gid_format_sample {
+		uint8_t plane;
+		uint8_t shift;
+		uint8_t bits;
+	} samples[4];
 };
 
 /** The format's description, or NULL for one that gidway cannot lay out by itself. */

@@ -160,27 +160,18 @@ struct gid_rectangle {
 	uint16_t width, height;
 };
 
-enum gid_colour_encoding {
-	GID_COLOUR_BT601 = 0,
-	GID_COLOUR_BT709 = 1,
-	GID_COLOUR_FCC = 4,
-	GID_COLOUR_SMPTE240M = 7,
-	GID_COLOUR_BT2020 = 9,
-};
-
 /** One picture on the canvas. Zeroes, but for `gid` and `alpha`, are good defaults. */
 struct gid_layer {
-	gid_id gid;		  /**< of a slab that the engine may read: gid_canvas_share() */
-	struct gid_box source;	  /**< the part to show; empty: all of it */
-	struct gid_rectangle box; /**< where; width and height 0: as large as the source */
-	uint8_t op;		  /**< enum gid_operator; 0 (CLEAR) stands for OVER here */
-	uint8_t alpha;		  /**< 255: as the source has it; 0: not to be seen */
-	uint8_t transform;	  /**< 0..7, as enum wl_output_transform */
-	bool bilinear;		  /**< how to scale; false: the nearest pixel */
-	uint8_t encoding;	  /**< of YUV: enum gid_colour_encoding */
-	bool full_range;	  /**< of YUV: 0..255, not 16..235 */
-	bool straight;		  /**< the pixels are not multiplied by their alpha */
-	uint8_t reserved[9];	  /**< 0 */
+	gid_id gid;		    /**< of a slab that the engine may read: gid_canvas_share() */
+	struct gid_box source;	    /**< the part to show; empty: all of it */
+	struct gid_rectangle box;   /**< where; width and height 0: as large as the source */
+	uint8_t op;		    /**< enum gid_operator; 0 (CLEAR) stands for OVER here */
+	uint8_t alpha;		    /**< 255: as the source has it; 0: not to be seen */
+	uint8_t transform;	    /**< 0..7, as enum wl_output_transform */
+	bool bilinear;		    /**< how to scale; false: the nearest pixel */
+	struct gid_colours colours; /**< of YUV: what is not said is as the picture's slab says */
+	bool straight;		    /**< the pixels are not multiplied by their alpha */
+	uint8_t reserved[7];	    /**< 0 */
 };
 
 /** A part of a mask, and where it goes. */

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../wlroots/yuv_colours.h"
+#include "../../convert/yuv_matrix.h"
+#include "../../wlroots/yuv_weights.h"
 #include "tap.h"
 
 struct colour {
@@ -83,7 +84,8 @@ static bool is_near(float found, float expected) {
 
 static bool has_colour(const struct format *format, const struct colour *colour) {
 	struct yuv_weights weights;
-	yuv_weights_init(&weights, &yuv_bt601_narrow, format->fourcc);
+	const struct gid_colours not_said = {0};
+	yuv_weights_init(&weights, &not_said, gid_format_find(format->fourcc));
 	float found[4];
 	for (int row = 0; row < 4; row++) {
 		found[row] = weights.offset[row];
@@ -99,9 +101,8 @@ static bool has_colour(const struct format *format, const struct colour *colour)
 /* BT.709 of full range, by its own equations. */
 static void test_other_colours(void) {
 	const struct gid_colours said = {.matrix = 1, .range = GID_RANGE_FULL}, nothing = {0};
-	const struct yuv_colours wide = yuv_colours_of(&said), usual = yuv_colours_of(&nothing);
 	struct yuv_weights weights;
-	yuv_weights_init(&weights, &wide, DRM_FORMAT_YUV444);
+	yuv_weights_init(&weights, &said, gid_format_find(DRM_FORMAT_YUV444));
 	const int codes[] = {73, 111, 178};
 	const int expected[] = {152, 53, 41};
 	bool right = true;
@@ -113,7 +114,7 @@ static void test_other_colours(void) {
 		right = right && fabsf(found * 255 - (float)expected[row]) < 1;
 	}
 	tap_ok(right, "BT.709 of full range");
-	tap_ok(!yuv_colours_are_usual(&wide) && yuv_colours_are_usual(&usual),
+	tap_ok(!yuv_matrix_is_usual(&said) && yuv_matrix_is_usual(&nothing),
 			"which is not what nothing said is");
 }
 
