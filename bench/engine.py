@@ -58,7 +58,7 @@ streams=canvas/*
 ENGINE = """\
 [engine]
 spin-us={spin_us}
-
+{helpers}
 [canvas bench]
 domain=open
 realtime={realtime}
@@ -66,17 +66,26 @@ memory=128M
 slots={slots}
 list-ms=60000
 """
+
+
+def engine_text(helpers: int | None, **more: object) -> str:
+    """`helpers`: None as many as gid-engine has by itself."""
+    line = "" if helpers is None else f"helpers={helpers}\n"
+    return ENGINE.format(helpers=line, **more)
+
+
 WORDS = (100, 1000, 10_000)
 CLIPS = ("whole", "quarter")  # no point is clipped, or a quarter of them
 LAYERS = range(2, 9)
 
 
 @contextlib.contextmanager
-def engine(folder: Path, spin_us: int = 200, slots: int = 3) -> Iterator[int]:
+def engine(folder: Path, helpers: int | None, spin_us: int = 200, slots: int = 3) -> Iterator[int]:
     """Two domains, and the engine in `cluster`: its process."""
     configuration = folder / "engine.conf"
     realtime = "on" if os.sched_getscheduler(0) == os.SCHED_RR else "off"
-    configuration.write_text(ENGINE.format(spin_us=spin_us, slots=slots, realtime=realtime))
+    text = engine_text(helpers, spin_us=spin_us, slots=slots, realtime=realtime)
+    configuration.write_text(text)
     text = COCKPIT.format(runtime=folder)
     with common.gidds_of(text, folder, ("open", "cluster")):
         command = ["gid-engine", f"--config={configuration}", "--domain=cluster"]
@@ -136,6 +145,8 @@ def ratios(rows: list[dict]) -> dict[str, float]:
     for row in rows:
         if row.get("clip") == "quarter":
             found[f"points_{row['words']}_vs_direct"] = round(row["ratio"], 3)
+            spent = row["cpu_ms"] + row["engine_cpu_ms"]
+            found[f"points_{row['words']}_cpu_vs_direct"] = round(spent / row["direct_ms"], 3)
         elif "layers" in row:
             for kind in KINDS:
                 name, _, private = kind.partition("_")
@@ -191,15 +202,15 @@ def rows_of(runs: dict[tuple, list[dict[str, float]]]) -> list[dict]:
 
 def here(folder: Path, options: argparse.Namespace) -> tuple[list[dict], list[dict]]:
     """Rows of points, layers and imports, and rows of what is composed from streams."""
-    with engine(folder):
+    with engine(folder, options.helpers):
         rows = rows_of(run_all(options, measure))
     # Streams come at times of their own: to look for lists longer than needed is lost time.
-    with engine(folder, spin_us=0, slots=6) as process:
+    with engine(folder, options.helpers, spin_us=0, slots=6) as process:
         return rows, composing.measure_all(process, options.seconds, options.repetitions)
 
 
 def in_guest(folder: Path, options: argparse.Namespace) -> tuple[list[dict], list[dict]]:
-    text = ENGINE.format(spin_us=200, realtime="off", slots=3)
+    text = engine_text(options.helpers, spin_us=200, realtime="off", slots=3)
     with through_guest.measuring(folder, text) as measure_there:
         return rows_of(run_all(options, measure_there)), []
 
@@ -216,8 +227,15 @@ def main() -> int:
     parser.add_argument(
         "--vm", action="store_true", help="the program in a guest, the engine on the host"
     )
+    parser.add_argument(
+        "--helpers", type=int, help="of the engine; 0: as many threads as who draws for himself"
+    )
+    parser.add_argument(
+        "--ordinary", action="store_true", help="all programs in the ordinary scheduling class"
+    )
     options = parser.parse_args()
-    common.take_precedence()
+    if not options.ordinary:
+        common.take_precedence()
     with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir=common.memory_folder()) as folder:
         rows, composed = (in_guest if options.vm else here)(Path(folder), options)
     found = ratios(rows)

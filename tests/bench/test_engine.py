@@ -1,14 +1,29 @@
 # SPDX-License-Identifier: MIT
 """`./run bench engine` measures what it names."""
 
+import sys
 from pathlib import Path
 
 from benches import results
+from program import TOP
+
+
+def test_what_the_engine_takes_of_a_processor_counts() -> None:
+    """The paper's figure is all time of one processor: a wall beside two processors flatters."""
+    sys.path.insert(0, str(TOP / "bench"))
+    import engine
+
+    row = {"clip": "quarter", "words": 100, "ratio": 1.3}
+    row |= {"direct_ms": 1.6, "cpu_ms": 2.2, "engine_cpu_ms": 2.6}
+    found = engine.ratios([row])
+    assert found == {"points_100_vs_direct": 1.3, "points_100_cpu_vs_direct": 3.0}
+    assert "helpers=0\n" in engine.engine_text(0, spin_us=1, slots=3, realtime="off")
+    assert "helpers" not in engine.engine_text(None, spin_us=1, slots=3, realtime="off")
 
 
 def test_engine(tmp_path: Path) -> None:
     arguments = ["--repetitions=1", "--frames=2", "--words", "1000", "--layers", "2"]
-    arguments.append("--seconds=1")
+    arguments += ["--seconds=1", "--helpers=0", "--ordinary"]
     found = results("engine", tmp_path, *arguments)
     measured = [row["what"] for row in found["rows"]]
     assert measured == [
@@ -21,6 +36,7 @@ def test_engine(tmp_path: Path) -> None:
     ]
     assert set(found["ratios"]) == {
         "points_1000_vs_direct",
+        "points_1000_cpu_vs_direct",
         "first_frame_drop_n2",
         "first_frame_drop_n2_private",
         "later_frame_drop_n2",

@@ -36,9 +36,10 @@ def _ratios(found: dict, source: str) -> list[Figure]:
 
 
 def _name(ratio: str) -> str:
-    points = re.fullmatch(r"points_(\d+)_vs_direct", ratio)
+    points = re.fullmatch(r"points_(\d+)_(cpu_)?vs_direct", ratio)
     if points:
-        return f"points, {points[1]} words a request: ratio to drawing directly"
+        time = "processor time of both sides, " if points[2] else ""
+        return f"points, {points[1]} words a request: {time}ratio to drawing directly"
     layers = re.fullmatch(r"(\w+)_frame_drop_n(\d)(_private)?", ratio)
     if layers:
         where = ", into private memory" if layers[3] else ""
@@ -117,10 +118,27 @@ def _handoff(context: Context) -> list[Figure]:
     return figures + _ratios(found, source)
 
 
+# As who draws for himself: one thread, in the ordinary scheduling class.
+ALONE = ("--helpers=0", "--ordinary")
+LATER = Goal("later frame by one thread, worst of 2 to 8 layers: slower than directly, %", 0.5)
+LIMITS = {1000: 1.2, 100: 1.5}  # words a request
+ORDINARY = [
+    (Goal(f"{_name(f'points_{words}_vs_direct')}, ordinary class", limit), words)
+    for words, limit in LIMITS.items()
+]
+
+
 def _engine(context: Context) -> list[Figure]:
     timing = () if context.is_full else ("--repetitions=2", "--frames=20", "--seconds=2")
-    found = context.benchmark("engine", *timing, minutes=25)
-    return _ratios(found, "./run bench engine")
+    figures = _ratios(context.benchmark("engine", *timing, minutes=25), "./run bench engine")
+    alone = context.benchmark("engine", *timing, *ALONE, minutes=25)["ratios"]
+    drops = [value for name, value in alone.items() if re.fullmatch(r"later_frame_drop_n\d", name)]
+    source, spread = f"./run bench engine {' '.join(ALONE)}", (min(drops), max(drops))
+    figures.append(Figure(LATER.figure, max(drops), "%", len(drops), spread, source))
+    for goal, words in ORDINARY:
+        ratio = alone[f"points_{words}_vs_direct"]
+        figures.append(Figure(goal.figure, ratio, "", 1, (ratio, ratio), source))
+    return figures
 
 
 PLANS = [
@@ -162,14 +180,21 @@ PLANS = [
     Plan(
         "engine",
         "Drawing for other domains",
-        "Points and full-HD layers, drawn directly and by the engine for another domain.",
+        "Points and full-HD layers, drawn directly and by the engine for another domain: with all "
+        "processors and in a real-time class; and as who draws for himself, by one thread in the "
+        "ordinary class.",
         _engine,
-        goals=(Goal(_name("points_1000_vs_direct"), 1.2), Goal(_name("points_100_vs_direct"), 1.5)),
+        goals=(
+            *(Goal(_name(f"points_{words}_vs_direct"), most) for words, most in LIMITS.items()),
+            *(Goal(_name(f"points_{words}_cpu_vs_direct"), most) for words, most in LIMITS.items()),
+            *(goal for goal, _ in ORDINARY),
+            LATER,
+        ),
         document=(
             ("points, 1000 words a request", "3.3 times direct"),
             ("2 to 8 layers, first frame", "24.7 to 79.7 % slower"),
             ("2 to 8 layers, later frames", "1.6 to 4 % slower"),
         ),
-        minutes=(0.9, 10),
+        minutes=(1.8, 20),
     ),
 ]
