@@ -4,10 +4,28 @@
 Whether the figures are good is not asserted: that takes a quiet machine.
 """
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from benches import bench, results
+from program import TOP
+
+
+def test_pacing_is_compared_with_the_same_producer() -> None:
+    """What moves the commit is no gain of the window, and is asked for by its name."""
+    sys.path.insert(0, str(TOP / "bench"))
+    import pacing
+
+    case = SimpleNamespace(rate="film")
+
+    def ways(compare: str) -> list[str]:
+        options = SimpleNamespace(compare=compare, display="vkms", display_clock=False)
+        return [pacing.way_to_play(case, setting, options) for setting in ("off", "on")]
+
+    assert ways("pacing") == ["", ""]
+    assert ways("display-sync") == ["", "display-sync=true"]
 
 
 def test_form(tmp_path: Path) -> None:
