@@ -96,8 +96,8 @@ static void handle_hello(struct client *client, const union gid_wire_message *me
 	client->takes_doorbells = hello->domain == GID_WIRE_TAKES_DOORBELLS;
 	snprintf(client->program, sizeof(client->program), "%s",
 			hello->name[0] == '\0' ? "client" : hello->name);
-	snprintf(client->peer.label, sizeof(client->peer.label), "%s (pid %d, uid %u)",
-			client->program, (int)client->pid, (unsigned)client->uid);
+	peer_describe(client->peer.label, sizeof(client->peer.label), client->program, client->pid,
+			client->uid);
 	peer_log(&client->peer, LOG_LEVEL_INFO, "connected");
 	union gid_wire_message welcome;
 	gid_wire_begin(&welcome, GID_WIRE_WELCOME, hello->header.serial);
@@ -171,8 +171,8 @@ void client_create(struct gidd *gidd, int fd) {
 	client->pid = credentials.pid;
 	client->uid = credentials.uid;
 	client->id = ++gidd->client_count;
-	snprintf(client->peer.label, sizeof(client->peer.label), "client (pid %d, uid %u)",
-			(int)client->pid, (unsigned)client->uid);
+	peer_describe(client->peer.label, sizeof(client->peer.label), "client", client->pid,
+			client->uid);
 	if (packet_stream_init(&client->stream, gidd->event, fd, client->peer.source, &handler,
 			    client) < 0) {
 		free(client);

@@ -162,8 +162,9 @@ static bool may_come_in(struct local *local, int fd) {
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) {
 		return false;
 	}
-	peer_log(&local->link->peer, LOG_LEVEL_INFO, "a gidd connects (pid %d, uid %u)",
-			(int)credentials.pid, (unsigned)credentials.uid);
+	char who[64];
+	peer_describe(who, sizeof(who), "a gidd", credentials.pid, credentials.uid);
+	peer_log(&local->link->peer, LOG_LEVEL_INFO, "%s connects", who);
 	return credentials.uid == 0 || credentials.uid == geteuid() ||
 			credentials.uid == local->user;
 }

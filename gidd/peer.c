@@ -17,6 +17,14 @@ void peer_init(struct peer *peer, struct gidd *gidd, const struct config *config
 	TAILQ_INIT(&peer->consuming);
 }
 
+void peer_describe(char *text, size_t size, const char *program, pid_t pid, uid_t uid) {
+	char process[32] = "another pid namespace";
+	if (pid != 0) {
+		snprintf(process, sizeof(process), "pid %d", (int)pid);
+	}
+	snprintf(text, size, "%s (%s, uid %u)", program, process, (unsigned)uid);
+}
+
 void peer_log(const struct peer *peer, enum log_level level, const char *format, ...) {
 	char text[384];
 	va_list args;

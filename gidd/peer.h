@@ -7,6 +7,7 @@
 #define GIDD_PEER_H
 
 #include <sys/queue.h>
+#include <sys/types.h>
 
 #include "log.h"
 #include "wire.h"
@@ -40,6 +41,12 @@ static inline void peer_send(struct peer *peer, const union gid_wire_message *me
 		const int *fds, uint32_t fd_count) {
 	peer->send(peer, message, fds, fd_count);
 }
+
+/*
+ * Who a process is, for people: "PROGRAM (pid 42, uid 0)". One of another container may have no
+ * number in this one: the kernel says 0.
+ */
+void peer_describe(char *text, size_t size, const char *program, pid_t pid, uid_t uid);
 
 /* Breaks the connection off: it did what the protocol does not allow. */
 static inline void peer_violation(struct peer *peer, const char *why) {

@@ -91,14 +91,14 @@ class Cockpit:
 
     # --- gidds ---
 
-    def start(self, domain: str) -> Program:
-        """Starts the domain's gidd and waits until it says that it is ready."""
+    def start(self, domain: str, under: Sequence[str] = ()) -> Program:
+        """Starts the domain's gidd, by a command before it, and waits until it is ready."""
         notify = self.folder / f"{domain}.notify"
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as ready:
             ready.bind(str(notify))
             ready.settimeout(0.2)
             gidd = Program(
-                [BUILD / "gidd" / "gidd", "--config", self.config_path, "--domain", domain],
+                [*under, BUILD / "gidd/gidd", "--config", self.config_path, "--domain", domain],
                 env=self.env(domain) | {"NOTIFY_SOCKET": str(notify)},
                 log_dir=self.folder,
                 name=f"gidd-{domain}",

@@ -489,3 +489,16 @@ def test_help_names_every_command() -> None:
     assert result.returncode == 0
     for command in ("status", "list", "top", "doctor"):
         assert re.search(rf"^  {command} ", result.stdout, re.M)
+
+
+def test_programs_of_other_pid_namespaces(cockpit: Cockpit) -> None:
+    """A gidd in a container has no number of those outside, nor have containers of each other."""
+    cockpit.kill("open")
+    alone = ["unshare", "--user", "--map-current-user", "--pid", "--fork", "--kill-child"]
+    cockpit.start("open", alone)
+    with cockpit.connect("open", "stranger"):
+        who = f"another pid namespace, uid {os.getuid()}"
+        cockpit.wait_log("open", f"stranger ({who}): connected")
+        row = re.search(r"^ *stranger +(.*?) +\d+ +0 B", shown(cockpit, "status"), re.MULTILINE)
+        assert row and row[1] == "another pid namespace"
+    cockpit.restart("open")  # unshare passes no SIGTERM on

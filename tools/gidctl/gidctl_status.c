@@ -137,8 +137,12 @@ static void print_clients(sd_json_variant *report) {
 	REPORT_FOREACH(client, report, "clients") {
 		char text[REPORT_BYTES_MAX];
 		table_add(table, LOOK_PLAIN, "  %s", report_text(client, "program"));
-		table_add(table, LOOK_PLAIN, "%llu",
-				(unsigned long long)report_number(client, "pid"));
+		uint64_t pid = report_number(client, "pid");
+		if (pid == 0) {
+			table_add(table, LOOK_PLAIN, "another pid namespace");
+		} else {
+			table_add(table, LOOK_PLAIN, "%llu", (unsigned long long)pid);
+		}
 		table_add(table, LOOK_PLAIN, "%llu",
 				(unsigned long long)report_number(client, "uid"));
 		table_add(table, LOOK_PLAIN, "%s",
