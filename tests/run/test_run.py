@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What `./run` says and returns, as far as it can be seen from inside the environment."""
 
+import ast
 import os
 import re
 import subprocess
@@ -14,7 +15,10 @@ TOP = Path(__file__).resolve().parents[2]
 
 # Those whose help needs what the environment has, and the others.
 INSIDE = ("demo", "evaluate", "soak", "vm")
-ANYWHERE = ("bench", "docs", "faults", "fuzz", "lint", "man", "package", "places", "shell", "test")
+ANYWHERE = (
+    *("bench", "build", "docs", "faults", "fuzz", "lint", "man", "package", "places"),
+    *("shell", "test"),
+)
 COMMANDS = (*ANYWHERE, *INSIDE, "try-packages")
 
 
@@ -174,3 +178,15 @@ def test_every_case_that_needs_root_is_of_the_suite_root() -> None:
         if "pytest.mark." + "needs_root" in path.read_text()
     ]
     assert sorted(listed) == sorted(marked)
+
+
+def test_what_is_not_tested_under_emulation_is_told() -> None:
+    """The page and the runner have the same tests and the same reasons."""
+    page = (TOP / "docs/boards.md").read_text().replace("`", "")
+    kinds = "from testing.kinds import EMULATED_WITHOUT as w; print(*w.items(), sep='\\n')"
+    command = ["python3", "-c", kinds]
+    path = os.environ | {"PYTHONPATH": str(TOP / "scripts")}
+    listed = subprocess.run(command, env=path, capture_output=True, text=True, check=True).stdout
+    without = dict(ast.literal_eval(line) for line in listed.splitlines())
+    row = re.compile(r"^\| (\w+/\w+) \| (.*) \|$", re.MULTILINE)
+    assert dict(row.findall(page)) == without
