@@ -2,7 +2,6 @@
 """The connection to gidd, as threads and processes may share it: one lock, none after a fork."""
 
 import asyncio
-import contextlib
 import errno
 import os
 import select
@@ -54,7 +53,7 @@ class Waiter:
     def __init__(self, *descriptors: int) -> None:
         self._epoll = select.epoll()
         self._poked = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        self._is_stopped = False
+        self._is_stopped = self._is_poked = False
         self.waiting: set[object] = set()
         self._tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Future[None]]] = {}
         for descriptor in (self._poked, *descriptors):
@@ -66,14 +65,15 @@ class Waiter:
 
     def poke(self) -> None:
         """One who waits looks again, if there is one."""
-        if self.waiting:
+        if self.waiting and not self._is_poked:
+            self._is_poked = True
             os.eventfd_write(self._poked, 1)
 
     def looked(self) -> None:
-        """It looks."""
-        if not self._is_stopped:
-            with contextlib.suppress(BlockingIOError):
-                os.eventfd_read(self._poked)
+        """It looks. Under the lock, as `poke()`."""
+        if self._is_poked and not self._is_stopped:
+            self._is_poked = False
+            os.eventfd_read(self._poked)
 
     def stop(self) -> None:
         """All who wait return, now and from now on."""
