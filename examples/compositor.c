@@ -3,7 +3,7 @@
  * The least that shows gid buffers with wlroots: one output without a screen, windows at its top
  * left corner. gidway adds gid_buffer_manager_create(): such buffers are shown where they lie.
  *
- * Usage: compositor SOCKET [WIDTH HEIGHT], then WAYLAND_DISPLAY=SOCKET gid-view …
+ * Usage: compositor SOCKET, then WAYLAND_DISPLAY=SOCKET gid-view …
  */
 #include <gid_buffer_v1.h>
 #include <signal.h>
@@ -25,10 +25,9 @@
 static struct wl_display *display;
 static struct wlr_scene *scene;
 static struct wlr_scene_output *scene_output;
-static int width = 640, height = 240; /* of the output, in pixels */
 
 struct window {
-	struct wlr_xdg_surface *surface;
+	struct wlr_xdg_toplevel *toplevel;
 	struct wl_listener commit, destroy;
 };
 
@@ -39,19 +38,11 @@ static void handle_frame(struct wl_listener *listener, void *data) {
 	wlr_scene_output_send_frame_done(scene_output, &now);
 }
 
-/* The first commit asks how big the window is to be: as the output, or as it likes. */
+/* The first commit asks how big the window is to be: as it likes. */
 static void handle_commit(struct wl_listener *listener, void *data) {
 	struct window *window = wl_container_of(listener, window, commit);
-	if (!window->surface->initial_commit) {
-		return;
-	}
-	if (window->surface->role == WLR_XDG_SURFACE_ROLE_TOPLEVEL) {
-		struct wlr_xdg_toplevel *toplevel = window->surface->toplevel;
-		bool fills = toplevel->requested.fullscreen;
-		wlr_xdg_toplevel_set_fullscreen(toplevel, fills);
-		wlr_xdg_toplevel_set_size(toplevel, fills ? width : 0, fills ? height : 0);
-	} else {
-		wlr_xdg_surface_schedule_configure(window->surface);
+	if (window->toplevel->base->initial_commit) {
+		wlr_xdg_toplevel_set_size(window->toplevel, 0, 0);
 	}
 }
 
@@ -62,27 +53,17 @@ static void handle_destroy(struct wl_listener *listener, void *data) {
 	free(window);
 }
 
-static void show(struct wlr_xdg_surface *surface, struct wl_signal *destroy) {
+static void handle_new_toplevel(struct wl_listener *listener, void *data) {
 	struct window *window = calloc(1, sizeof(*window));
 	if (window == NULL) {
 		return;
 	}
-	window->surface = surface;
+	window->toplevel = data;
 	window->commit.notify = handle_commit;
 	window->destroy.notify = handle_destroy;
-	wl_signal_add(&surface->surface->events.commit, &window->commit);
-	wl_signal_add(destroy, &window->destroy);
-	wlr_scene_xdg_surface_create(&scene->tree, surface);
-}
-
-static void handle_new_toplevel(struct wl_listener *listener, void *data) {
-	struct wlr_xdg_toplevel *toplevel = data;
-	show(toplevel->base, &toplevel->events.destroy);
-}
-
-static void handle_new_popup(struct wl_listener *listener, void *data) {
-	struct wlr_xdg_popup *popup = data;
-	show(popup->base, &popup->events.destroy);
+	wl_signal_add(&window->toplevel->base->surface->events.commit, &window->commit);
+	wl_signal_add(&window->toplevel->events.destroy, &window->destroy);
+	wlr_scene_xdg_surface_create(&scene->tree, window->toplevel->base);
 }
 
 static int handle_signal(int number, void *data) {
@@ -104,11 +85,7 @@ int main(int argc, char **argv) {
 	wlr_subcompositor_create(display);
 	wlr_single_pixel_buffer_manager_v1_create(display);
 	wlr_screencopy_manager_v1_create(display);
-	if (argc == 4) {
-		width = atoi(argv[2]);
-		height = atoi(argv[3]);
-	}
-	if ((argc != 2 && argc != 4) || wl_display_add_socket(display, argv[1]) < 0 ||
+	if (argc != 2 || wl_display_add_socket(display, argv[1]) < 0 ||
 			gid_buffer_manager_create(display, renderer, allocator, NULL, printf) ==
 					NULL) {
 		return EXIT_FAILURE;
@@ -116,13 +93,10 @@ int main(int argc, char **argv) {
 	struct wlr_xdg_shell *shell = wlr_xdg_shell_create(display, 3);
 	struct wl_listener new_toplevel = {.notify = handle_new_toplevel};
 	wl_signal_add(&shell->events.new_toplevel, &new_toplevel);
-	struct wl_listener new_popup = {.notify = handle_new_popup};
-	wl_signal_add(&shell->events.new_popup, &new_popup);
 	scene = wlr_scene_create();
 	struct wlr_output_layout *layout = wlr_output_layout_create(display);
 	wlr_xdg_output_manager_v1_create(display, layout);
-	struct wlr_output *output =
-			wlr_headless_add_output(backend, (unsigned)width, (unsigned)height);
+	struct wlr_output *output = wlr_headless_add_output(backend, 640, 240);
 	wlr_output_init_render(output, allocator, renderer);
 	struct wl_listener frame = {.notify = handle_frame};
 	wl_signal_add(&output->events.frame, &frame);

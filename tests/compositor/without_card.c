@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The example of the wlroots library on a machine without a graphics card: WLR_RENDERER=gles2 draws
- * with Mesa's llvmpipe into memory of /dev/udmabuf. Says of each buffer how it is shown.
+ * A compositor on the wlroots library on a machine without a graphics card: WLR_RENDERER=gles2
+ * draws with Mesa's llvmpipe into memory of /dev/udmabuf. Says of each buffer how it is shown.
  */
 #include "../../cluster/software_gl.h"
 #include "../../cluster/udmabuf.h"

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A compositor that stands on wlroots and the library for it: examples/compositor.c, which here
-draws with GL also where there is no graphics card.
-"""
+"""A compositor that stands on wlroots and the library for it, with GL also without a card."""
 
 from pathlib import Path
 
