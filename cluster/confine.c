@@ -51,6 +51,7 @@ static const int calls[] = {
 		SCMP_SYS(poll),
 		SCMP_SYS(ppoll),
 		SCMP_SYS(read),
+		SCMP_SYS(readlink), /* what a lent descriptor is */
 		SCMP_SYS(recvfrom),
 		SCMP_SYS(recvmsg),
 		SCMP_SYS(restart_syscall),
