@@ -21,14 +21,15 @@ int gid_consumer_holds(const struct gid_consumer *consumer, const struct gid_fra
 		return -ENOTCONN; /* it went back with its subscription */
 	}
 	bool held = gid_ring_is_held(&consumer->ring, frame->index - consumer->base);
-	/* At its end a stream takes all back, whether it needs that or not. */
+	bool current = gid_slab_is_current(slab, frame->gid);
+	/* Read last: at its end a stream takes all back, and then its slabs end. */
 	if (__atomic_load_n(&consumer->shared->closed, __ATOMIC_ACQUIRE) != 0) {
 		return -ENOTCONN;
 	}
 	if (held && slab->info.revoked) {
 		return -ENOENT;
 	}
-	if (!held || !gid_slab_is_current(slab, frame->gid)) {
+	if (!held || !current) {
 		return -ESTALE;
 	}
 	if (until != NULL) {

@@ -16,6 +16,7 @@ typedef struct _GstGidImportSlot
   gsize offset; /* of the slot in the file, or in the dma-buf */
   gboolean out;
   gboolean taken; /* by its producer, while it was out */
+  gboolean outdated; /* and its stream had ended, when that was last looked at */
   struct gid_frame held; /* while it is out: the last frame that came in it */
   guint epoch; /* of that */
 } GstGidImportSlot;
@@ -64,23 +65,34 @@ import_unref (GstGidImport *self)
   gst_gid_reader_unref (reader);
 }
 
+/* What the producer has done with the slot's frame: as of gid_consumer_holds(). With the lock held. */
+static int
+ask (const GstGidImportSlot *slot)
+{
+  const GstGidReader *reader = slot->import->reader;
+
+  if (reader->consumer == NULL || slot->epoch != reader->epoch)
+    return -ENOTCONN;
+  return gid_consumer_holds (reader->consumer, &slot->held, slot->import->slab, NULL);
+}
+
 /*
  * Whether the slot's frame was taken back since it was received, so that others may be in its place.
- * With the lock held. A frame of an older connection is the slab's to tell, until that is revoked:
- * then it was kept.
+ * With the lock held. A frame of an older connection is the slab's to tell: when a slab ends, its
+ * slots are out of date shortly before it is revoked, and what was in them is kept. So that counts
+ * which is found so twice, a look apart.
  */
 static gboolean
-was_taken (const GstGidImportSlot *slot)
+was_taken (GstGidImportSlot *slot)
 {
   const GstGidImport *import = slot->import;
-  const GstGidReader *reader = import->reader;
-  int ret = -ENOTCONN;
+  gboolean before = slot->outdated;
+  int ret = ask (slot);
 
-  if (reader->consumer && slot->epoch == reader->epoch)
-    ret = gid_consumer_holds (reader->consumer, &slot->held, import->slab, NULL);
-  if (ret == -ENOTCONN)
-    return !import->revoked && !gid_slab_is_current (import->slab, slot->held.gid);
-  return ret == -ESTALE;
+  if (ret != -ENOTCONN)
+    return ret == -ESTALE;
+  slot->outdated = !import->revoked && !gid_slab_is_current (import->slab, slot->held.gid);
+  return before && slot->outdated;
 }
 
 /* The GstGidTakenFunc of an import. With the lock held. */
@@ -128,7 +140,7 @@ release_held (GstGidImportSlot *slot)
   GstGidReader *reader = slot->import->reader;
 
   if (slot->out && reader->consumer && slot->epoch == reader->epoch) {
-    if (!slot->taken && was_taken (slot))
+    if (!slot->taken && ask (slot) == -ESTALE)
       reader->taken++;
     gid_consumer_release (reader->consumer, &slot->held);
   }
@@ -479,7 +491,7 @@ gst_gid_import_take (
    * the slot. A sink keeps its last buffer until the next, so these would never end. */
   release_held (slot);
   slot->out = TRUE;
-  slot->taken = FALSE;
+  slot->taken = slot->outdated = FALSE;
   slot->held = *frame;
   slot->epoch = self->reader->epoch;
   *metas = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (buffer), metas_quark ());
