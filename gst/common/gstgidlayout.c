@@ -422,6 +422,8 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
     gst_video_info_set_format (&video, format, layout->width, layout->height);
     if (gst_gid_colours_are_said (&layout->colours))
       gst_gid_colours_to_colorimetry (&layout->colours, &video.colorimetry);
+    else if (GST_VIDEO_INFO_IS_YUV (&video)) /* to GStreamer, large pictures would be BT.709 */
+      gst_video_colorimetry_from_string (&video.colorimetry, GST_VIDEO_COLORIMETRY_BT601);
     caps = gst_video_info_to_caps (&video);
   }
   return caps;

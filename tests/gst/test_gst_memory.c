@@ -321,6 +321,22 @@ static void test_caps_of_slabs(void) {
 	}
 }
 
+/* As every display of gidway shows it; GStreamer alone takes BT.709 for large pictures. */
+static void test_colours_that_nobody_said(void) {
+	for (guint height = 480; height <= 1080; height += 600) {
+		struct gid_slab_info info = {.memory = GID_MEMORY_MEMFD, .description = ""};
+		gid_layout_init(&info.layout,
+				gst_video_dma_drm_fourcc_from_format(GST_VIDEO_FORMAT_NV12), 640,
+				height, 4);
+		g_autoptr(GstCaps) caps = gst_gid_caps_from_slab(&info);
+		GstVideoInfo video;
+		tap_ok(caps != NULL && gst_video_info_from_caps(&video, caps) &&
+						gst_video_colorimetry_matches(&video.colorimetry,
+								GST_VIDEO_COLORIMETRY_BT601),
+				"%u rows of YUV of which nothing is said are BT.601", height);
+	}
+}
+
 /* --- exports --- */
 
 static GstMemory *make_fd_memory(GstAllocator *allocator, int seals) {
@@ -380,6 +396,7 @@ int main(int argc, char **argv) {
 	test_proposals();
 	test_revoked();
 	test_caps_of_slabs();
+	test_colours_that_nobody_said();
 	test_export();
 	gst_gid_domain_unref(domain);
 	cockpit_finish();
