@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path, PurePosixPath
 
-from common import TOP, BenchError
+from common import TOP, BenchError, Wanting
 from domains import Open
 from processes import PATIENCE, Processes, wait_for
 
@@ -34,7 +34,7 @@ class Machine:
 
     def __init__(self, configuration: Path, domain: str, core: int) -> None:
         if (reason := why_not()) is not None:
-            raise BenchError(f"no guest can run here: {reason}")
+            raise Wanting(f"no guest can run here: {reason}")
         self._configuration, self._domain, self._core = configuration, domain, core
         self._guest: Guest | None = None
         self._agent: Agent | None = None
