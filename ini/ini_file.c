@@ -89,7 +89,7 @@ static char *read_line(char *buffer, int size, void *data) {
 	}
 	bool marked = ini->line == 1 && strncmp(buffer, mark, strlen(mark)) == 0;
 	const char *begin = buffer + (marked ? strlen(mark) : 0);
-	begin += strspn(begin, " \t\r");
+	begin += strspn(begin, " \t\r\v\f");
 	if (begin[0] == '[') {
 		begin_section(ini);
 	}

@@ -37,6 +37,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         ['4: a client has no "role"'],
     ),
     "a role without a size": ("[role oil]\nx=1\n", ["1: [role oil] needs width= and height="]),
+    "a section behind a blank": ("\v[role oil]\nx=1\n", ["1: [role oil] needs width= and height="]),
     "a client without a size": ("[client a]\nx=1\n", ["1: [client a] needs width= and height="]),
     "a width of nothing": (
         "[role oil]\nwidth=0\nheight=1\n",
