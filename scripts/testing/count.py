@@ -23,7 +23,7 @@ def summary(
     """The lines to print, and whether all is well.
 
     `first`: the failed runs of those tests that ran a second time, by themselves: more than
-    FORGIVEN that pass then are a failure. `problems`: what kept tests from running at all; each
+    FORGIVEN that pass then are one failure. `problems`: what kept tests from running at all; each
     counts as one that failed. A case that ran in several folders counts as what it was at its worst
     there.
     """
@@ -48,7 +48,8 @@ def summary(
         lines.append(f"passed by itself, failed in company: {_failed_cases(outcome)}")
         lines += [f"  {line.strip()}" for line in _why([outcome])[:3]]
     lines += failures
-    if len(forgiven) > FORGIVEN:
+    too_many = len(forgiven) > FORGIVEN
+    if too_many:
         lines.append(
             f"FAILED {len(forgiven)} tests pass only by themselves: at most {FORGIVEN} may"
         )
@@ -56,11 +57,10 @@ def summary(
         parts = [f"{len(keys)} with {name}" for name, keys in sorted(sanitized.items())]
         lines.append(f"among them, each counted once: {', '.join(parts)}")
     count = {kind: list(cases.values()).count(kind) for kind in _WORST_FIRST}
-    count["failed"] += len(problems)
+    count["failed"] += len(problems) + too_many
     skipped = f", {count['skipped']} skipped" if count["skipped"] else ""
     lines.append(f"{count['passed']} passed, {count['failed']} failed{skipped}")
-    is_well = bool(count["passed"]) and not count["failed"] and len(forgiven) <= FORGIVEN
-    return lines, is_well
+    return lines, bool(count["passed"]) and not count["failed"]
 
 
 def only_alone(outcomes: Sequence[Outcome], first: Sequence[Outcome]) -> list[Outcome]:

@@ -132,6 +132,7 @@ def test_only_so_many_may_pass_by_themselves_alone(tmp_path: Path, late: int) ->
     lines, is_well = summary(pool.outcomes, pool.first)
     assert is_well == (late <= FORGIVEN)
     assert any("pass only by themselves" in line for line in lines) == (not is_well)
+    assert lines[-1] == f"{late} passed, {0 if is_well else 1} failed"
 
 
 def test_what_passed_alone_is_kept(tmp_path: Path) -> None:
