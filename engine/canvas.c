@@ -5,11 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
-	struct canvas *canvas = data;
-	canvas->viewer_came |= joined;
-}
-
 int canvas_init(struct canvas *canvas, struct gid_domain *domain, const char *stream,
 		uint32_t slot_count, uint64_t lease_ns) {
 	*canvas = (struct canvas){.domain = domain, .slot_count = slot_count, .front = -1};
@@ -17,8 +12,7 @@ int canvas_init(struct canvas *canvas, struct gid_domain *domain, const char *st
 	const struct gid_producer_options options = {
 			.size = sizeof(options),
 			.lease_ns = lease_ns,
-			.subscriber = handle_subscriber,
-			.data = canvas,
+			.keeps_shown = true,
 	};
 	return gid_producer_create(domain, stream, &options, &canvas->producer);
 }
@@ -180,25 +174,11 @@ void canvas_revert(struct canvas *canvas) {
 	}
 }
 
-/* Who comes later sees the picture at once. */
-static void show_again(struct canvas *canvas) {
-	struct gid_frame frame = GID_FRAME_INIT;
-	canvas->viewer_came = false;
-	if (canvas->front >= 0) {
-		frame.gid = gid_slab_gid(canvas->slots[canvas->front], 0);
-		frame.flags = GID_FRAME_HEARTBEAT;
-		gid_producer_send(canvas->producer, &frame);
-	}
-}
-
 void canvas_dispatch(struct canvas *canvas) {
 	gid_producer_dispatch(canvas->producer);
 	if (canvas->waits) {
 		struct gid_frame frame = canvas->waiting;
 		canvas->waits = false;
 		canvas_present(canvas, &frame, canvas->waiting_discards);
-	}
-	if (canvas->viewer_came) {
-		show_again(canvas);
 	}
 }

@@ -668,8 +668,7 @@ static bool open_all(struct requester *requester) {
 
 /* Whether something was told since it was looked at: waiting for gidd also handles its messages. */
 static bool has_news(const struct requester *requester) {
-	return requester->came || requester->went || requester->canvas.viewer_came ||
-			requester->report.reader_came;
+	return requester->came || requester->went || requester->report.reader_came;
 }
 
 static void wait_for_work(struct requester *requester) {

@@ -368,15 +368,19 @@ static void handle_released(void *data, gid_id gid) {
 	capture_next(capture);
 }
 
-/* Who comes late sees what is shown, also if nothing changes. */
+/* Whether who comes now can read the picture that the stream shows. */
+static bool capture_can_be_shown(const struct capture *capture) {
+	bool here = !gid_producer_needs_window(capture->producer);
+	return !buffer_is_revoked(capture->current) &&
+			(here || (capture->frame.flags & GID_FRAME_COPIED) != 0);
+}
+
+/* Who comes late gets what the stream shows; or all of it anew, also if nothing changes. */
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
 	struct capture *capture = data;
-	if (joined && capture->current != NULL) {
-		struct gid_frame frame = capture->frame;
-		frame.flags |= GID_FRAME_HEARTBEAT;
-		if (gid_producer_send(capture->producer, &frame) < 0) {
-			capture->source->interface->refresh(capture->source);
-		}
+	if (joined && capture->current != NULL && !capture_can_be_shown(capture)) {
+		capture->current = NULL;
+		capture->source->interface->refresh(capture->source);
 	}
 	capture_next(capture);
 }
@@ -449,6 +453,7 @@ static int create_producer(struct capture *capture) {
 			.released = handle_released,
 			.subscriber = handle_subscriber,
 			.data = capture,
+			.keeps_shown = true,
 	};
 	error = gid_producer_create(
 			capture->domain, capture->options->stream, &options, &capture->producer);

@@ -48,6 +48,7 @@ int telltale_init(struct telltale *telltale, const char *domain, const char *str
 			.size = sizeof(options),
 			.released = handle_released,
 			.data = telltale,
+			.keeps_shown = true,
 	};
 	ret = gid_producer_create(telltale->domain, stream, &options, &telltale->producer);
 	return ret < 0 ? fail(telltale, stream, ret) : 0;

@@ -136,6 +136,14 @@ def test_who_comes_late_to_a_still_picture_sees_it(screen: Screen, tmp_path: Pat
     assert numpy.array_equal(first, second)
 
 
+def test_who_comes_late_has_nothing_sent_again(screen: Screen, tmp_path: Path) -> None:
+    program = screen.capture()
+    screen.follow()
+    for number in range(5):
+        screen.read(1, tmp_path / str(number))
+    assert stop(program)["frames"] <= 2  # it may be of before the output was cleared
+
+
 def test_a_still_picture_is_sent_once(screen: Screen) -> None:
     """And sent again to nobody but who comes late, however long it stands."""
     program = screen.capture()

@@ -204,8 +204,11 @@ static void test_drawing(struct gid_canvas *canvas, struct viewer *viewer) {
 					viewer_pixel(viewer, 9, 9) == 0x102030,
 			"points go upon the picture before");
 	struct viewer late;
+	struct gid_frame again;
 	viewer_init(&late, "canvas/panel");
 	tap_ok(viewer_sees(&late, 2, 2, 0xffffff), "who comes later sees the last picture");
+	tap_ok(gid_consumer_receive(viewer->consumer, &again) == -EAGAIN,
+			"which who has it does not get again");
 	tap_ok(gid_canvas_resize(canvas, 0, 0, 8) == -EINVAL &&
 					gid_canvas_resize(canvas, 0, WIDTH / 2, HEIGHT / 2) == 0 &&
 					fill_and_present(canvas, 0xff405060) == 0 &&

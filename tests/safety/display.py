@@ -143,6 +143,15 @@ def start_telltale(cockpit: Cockpit, *arguments: str) -> Program:
     return cockpit.run("open", [BUILD / "clients" / "gid-telltale", *arguments])
 
 
+def snap_telltale(cockpit: Cockpit, name: str) -> numpy.ndarray:
+    """What who comes now, in the domain `cluster`, gets of the stream first."""
+    path = cockpit.folder / f"{name}.png"
+    gidctl = BUILD / "tools" / "gidctl" / "gidctl"
+    snap = cockpit.run("cluster", [gidctl, "snap", "open", "safety/telltale", "-o", path])
+    assert snap.wait() == 0, snap.stderr
+    return numpy.asarray(Image.open(path).convert("RGB"))
+
+
 def telltale_picture(folder: Path, state: int) -> numpy.ndarray:
     """What gid-telltale draws, drawn offline."""
     path = folder / f"telltale-{state}.png"

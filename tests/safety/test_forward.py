@@ -8,7 +8,14 @@ import time
 import numpy
 import pytest
 from cockpit import Cockpit
-from display import HEIGHT, REFRESH_MS, WIDTH, start_telltale, telltale_picture
+from display import (
+    HEIGHT,
+    REFRESH_MS,
+    WIDTH,
+    snap_telltale,
+    start_telltale,
+    telltale_picture,
+)
 from forwarding import GID_VIEW, PYTHON, ROLE, Forwarding, ShmBuffers, Window, random_picture
 from program import wait_for
 from wayland import ProtocolError
@@ -86,6 +93,16 @@ def test_a_still_camera(cockpit: Cockpit) -> None:
     assert (role["state"], role["transition_count"]) == ("live", 1), role["transitions"]
     assert camera.stop() == 0
     assert json.loads(camera.stdout)["leases_expired"] == 0
+
+
+def test_who_comes_late_to_a_still_surface_sees_it(cockpit: Cockpit) -> None:
+    """As long as its client lives: nobody gets a picture that no one answers for."""
+    forwarding = Forwarding(cockpit, ROLE + "heartbeat-ms=600000\n")
+    telltale = forwarding.telltale("--state", "5")
+    for name in ("second", "third"):
+        shown = snap_telltale(cockpit, name)
+        assert numpy.array_equal(shown, telltale_picture(cockpit.folder, 5))
+    assert telltale.stop() == 0
 
 
 def test_from_change_to_light(forwarding: Forwarding, capsys: pytest.CaptureFixture[str]) -> None:

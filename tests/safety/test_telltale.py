@@ -15,6 +15,7 @@ from display import (
     REFRESH_MS,
     ROLE,
     Display,
+    snap_telltale,
     start_telltale,
     telltale_picture,
     with_deadline,
@@ -107,6 +108,20 @@ def test_last_of_pictures_that_move(cockpit: Cockpit) -> None:
     shown = display.screenshot()
     for x in range(0, 640, 80):
         assert not numpy.array_equal(shown[:32, x : x + 64], pattern[:32, x : x + 64])
+
+
+def test_who_comes_late_to_a_still_light_sees_it(cockpit: Cockpit) -> None:
+    """Also where no heartbeat sends it again."""
+    telltale = start_telltale(cockpit, "--heartbeat", "0", "--state", "5")
+    wait_for(
+        lambda: any(s["name"] == "safety/telltale" for s in cockpit.status("open")["streams"]),
+        "the stream",
+    )
+    for name in ("first", "second"):
+        shown = snap_telltale(cockpit, name)
+        assert numpy.array_equal(shown, telltale_picture(cockpit.folder, 5))
+    telltale.stop()
+    assert json.loads(telltale.stdout)["frames"] == 1
 
 
 def test_late_when_it_stops(cockpit: Cockpit) -> None:
