@@ -71,6 +71,8 @@ static void display_copiers(struct reading *reading, const char *value) {
 	free(list);
 }
 
+#define BOX_KEYS "x, y, width, height"
+
 static bool box_key(
 		struct reading *reading, struct gid_box *box, const char *key, const char *value) {
 	if (strcmp(key, "x") == 0) {
@@ -154,7 +156,9 @@ static void layer_fallback(struct reading *reading, struct layer_config *layer, 
 			value, &layer->fallback, &layer->picture);
 }
 
-/* Which stream is shown, and where: the same for roles and layers. */
+#define SOURCE_KEYS "domain, stream"
+
+/* Which stream is shown: the same for roles and layers. */
 static bool source_key(struct reading *reading, char **stream, char **domain, const char *key,
 		const char *value) {
 	bool is_stream = strcmp(key, "stream") == 0;
@@ -189,7 +193,10 @@ static void role_key(struct reading *reading, struct role_config *role, const ch
 	} else if (strcmp(key, "output") == 0) {
 		ini_file_text(&reading->ini, &role->output_name, value);
 	} else if (!box_key(reading, &role->box, key, value)) {
-		ini_file_mistake(&reading->ini, "a role has no \"%s\"", key);
+		ini_file_no_key(&reading->ini, "a role", key,
+				SOURCE_KEYS ", " BOX_KEYS
+					    ", output, deadline-ms, frozen-ms, min-rate, "
+					    "good-frames, allowed, fallback");
 	}
 }
 
@@ -219,7 +226,9 @@ static void layer_key(struct reading *reading, struct layer_config *layer, const
 	} else if (strcmp(key, "output") == 0) {
 		ini_file_text(&reading->ini, &layer->output_name, value);
 	} else if (!box_key(reading, &layer->box, key, value)) {
-		ini_file_mistake(&reading->ini, "a layer has no \"%s\"", key);
+		ini_file_no_key(&reading->ini, "a layer", key,
+				SOURCE_KEYS ", " BOX_KEYS ", output, deadline-ms, order, fit, "
+					    "fallback");
 	}
 }
 
@@ -228,7 +237,7 @@ static void client_key(struct reading *reading, struct client_config *client, co
 	if (strcmp(key, "output") == 0) {
 		ini_file_text(&reading->ini, &client->output_name, value);
 	} else if (!box_key(reading, &client->box, key, value)) {
-		ini_file_mistake(&reading->ini, "a client has no \"%s\"", key);
+		ini_file_no_key(&reading->ini, "a client", key, BOX_KEYS ", output");
 	}
 }
 
@@ -240,6 +249,8 @@ static void output_planes(
 		ini_file_mistake(&reading->ini, "planes=%s must be on, off or direct", value);
 	}
 }
+
+#define OUTPUT_KEYS "width, height, refresh, pacing, planes, writeback, background, stream"
 
 static bool output_key(struct reading *reading, struct output_config *output, const char *key,
 		const char *value) {
@@ -292,7 +303,8 @@ static void display_key(struct reading *reading, const char *key, const char *va
 	} else if (output_key(reading, &reading->only, key, value)) {
 		reading->only_line = reading->ini.line;
 	} else {
-		ini_file_mistake(&reading->ini, "the display has no \"%s\"", key);
+		ini_file_no_key(&reading->ini, "the display", key,
+				"screen-copies, worst-frame, yuv, output, " OUTPUT_KEYS);
 	}
 }
 
@@ -430,7 +442,7 @@ static void handle_key(void *data, const char *section, const char *key, const c
 	} else if (strncmp(section, "output ", 7) == 0) {
 		struct output_config *output = find_output(reading, section + 7);
 		if (output != NULL && !output_key(reading, output, key, value)) {
-			ini_file_mistake(&reading->ini, "an output has no \"%s\"", key);
+			ini_file_no_key(&reading->ini, "an output", key, OUTPUT_KEYS);
 		}
 	} else {
 		ini_file_mistake(&reading->ini,

@@ -22,7 +22,7 @@ struct canvas {
 	uint32_t back; /* the slot that is drawn into */
 	int front;     /* the slot that was presented last, or -1 */
 	bool stale;    /* the back slot has to begin with the pixels of the front */
-	bool waits; /* `waiting` is finished, but there was no free slot to go on in */
+	bool waits;    /* `waiting` is finished, but there was no free slot to go on in */
 	bool waiting_discards;
 	struct gid_frame waiting;
 	uint64_t presented, not_presented; /* pictures */

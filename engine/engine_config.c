@@ -54,7 +54,9 @@ static void canvas_key(struct reading *reading, struct canvas_config *canvas, co
 	} else if (strcmp(key, "backend") == 0) {
 		canvas->back_end = read_back_end(reading, value);
 	} else {
-		ini_file_mistake(&reading->ini, "a canvas has no \"%s\"", key);
+		ini_file_no_key(&reading->ini, "a canvas", key,
+				"domain, memory, slots, pixels-per-second, list-ms, lease-ms, "
+				"realtime, backend");
 	}
 }
 
@@ -106,7 +108,7 @@ static void handle_key(void *data, const char *section, const char *key, const c
 		reading->config->helpers = (uint32_t)ini_file_number(
 				&reading->ini, key, value, 0, HELPERS_MAX);
 	} else if (strcmp(section, "engine") == 0) {
-		ini_file_mistake(&reading->ini, "the engine has no \"%s\"", key);
+		ini_file_no_key(&reading->ini, "the engine", key, "spin-us, helpers");
 	} else if (strncmp(section, "canvas ", 7) == 0) {
 		struct canvas_config *canvas = find_canvas(reading, section + 7);
 		if (canvas != NULL) {

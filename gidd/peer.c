@@ -34,11 +34,18 @@ void peer_log(const struct peer *peer, enum log_level level, const char *format,
 	log_line(peer->source, level, "%s: %s", peer->label, text);
 }
 
-/* What the configuration refuses may be allowed in its file already. */
+/* What the configuration refuses may be allowed in its file already, which a guest cannot see. */
 static const char *hint(const struct peer *peer, int error) {
 	bool refused = error == -EPERM || error == -ENOENT || error == -EDQUOT;
-	return refused && peer->client != NULL && config_file_is_newer(peer->config)
-			? "the file is newer than what gidd read: gid-cockpit reload. By that: "
+	if (!refused || peer->client == NULL) {
+		return "";
+	}
+	if (config_file_is_newer(peer->config)) {
+		return "the file is newer than what gidd read: gid-cockpit reload. By that: ";
+	}
+	const struct config_domain *self = config_domain_by_number(peer->config, peer->domain);
+	return self != NULL && self->kind == KIND_GUEST
+			? "by the file as the host gave it (after a change: gid-cockpit reload): "
 			: "";
 }
 

@@ -44,6 +44,9 @@ int ini_file_read(struct ini_file *ini, ini_file_key_func handle_key, void *data
 void ini_file_mistake(struct ini_file *ini, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
 
+/* `section` is "a role"; `keys` are all that it has, as "x, y". */
+void ini_file_no_key(struct ini_file *ini, const char *section, const char *key, const char *keys);
+
 /* --- values: each of these tells a mistake where `value` is none of them ------------------------
  */
 

@@ -273,8 +273,18 @@ def test_up_run_status_down(tool: Tool) -> None:
 
     changed = tool.config.read_text().replace("[domain open]\n", "[domain open]\nslabs=9\n")
     tool.config.write_text(changed)
+    # The guest cannot see it: the host tells, and what is refused in the guest says whom to ask.
+    newer = f"{tool.config} is newer than what gidd read: gid-cockpit --config {tool.config} reload"
+    assert f"{newer}\n" in tool.run("up", "open").stdout
+    assert newer in tool.run("status", "open").stdout
+    telltale = BUILD / "clients" / "gid-telltale"
+    refused = tool.run("run", "open", "--", str(telltale), "--stream", "radar")
+    assert "by the file as the host gave it (after a change: gid-cockpit reload): the c" in (
+        refused.stderr
+    )
     result = tool.run("reload")
     assert (result.returncode, result.stderr) == (0, "")
+    assert "newer" not in tool.run("up", "open").stdout + tool.run("status", "open").stdout
     assert "open: has read it again\n" in result.stdout
     report = json.loads(tool.run("run", "open", "--", "gidctl", "--json", "status").stdout)
     assert {quota["name"]: quota["limit"] for quota in report["quotas"]}["slabs"] == 9

@@ -121,7 +121,8 @@ static void canvas_key(struct reading *reading, const char *key, const char *val
 	} else if (strcmp(key, "background") == 0) {
 		layout->background = read_colour(reading, value);
 	} else {
-		ini_file_mistake(&reading->ini, "the canvas has no \"%s\"", key);
+		ini_file_no_key(&reading->ini, "the canvas", key,
+				"engine, name, width, height, rate, format, background");
 	}
 }
 
@@ -167,7 +168,9 @@ static void layer_key(struct reading *reading, struct layer_config *layer, const
 	} else if (strcmp(key, "pixels") == 0) {
 		layer->straight = read_word(reading, key, value, alphas);
 	} else {
-		ini_file_mistake(&reading->ini, "a layer has no \"%s\"", key);
+		ini_file_no_key(&reading->ini, "a layer", key,
+				"stream, domain, x, y, width, height, z, alpha, turn, source, "
+				"filter, colours, range, pixels");
 	}
 }
 

@@ -100,7 +100,7 @@ def up(configuration: Configuration, options: argparse.Namespace) -> int:
 def check_file(configuration: Configuration, one: Runs) -> str:
     """What is to be said of one that runs already. CockpitError: it is of another cockpit."""
     if isinstance(one, Guest):
-        return ""
+        return f"; {newer(configuration)}" if one.is_outdated() else ""
     report = one.ask()
     if not is_file(report, configuration.path):
         other = report["configuration"]["file"]

@@ -119,6 +119,7 @@ def look(configuration: Configuration, domain: Domain) -> dict:
             found["is_newer"] = report["configuration"]["is_newer"]
         else:
             found["links"] = links_of_guest(configuration, domain)
+            found["is_newer"] = one.is_outdated()
         found["state"] = "up"
     except CockpitError as error:
         found |= {"state": "bad", "why": str(error)}

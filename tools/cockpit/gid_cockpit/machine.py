@@ -25,7 +25,7 @@ from gid_vm.root import lent_folders
 
 from .access import KVM, READ, WRITE, check_place, give, identity, let_in, user_of
 from .configuration import CockpitError, Configuration, Domain, find_program
-from .logs import Log, last_lines, log_folder
+from .logs import Log, last_lines, log_folder, open_folder
 from .process import check_ours, handle, listener
 from .sandbox import dissolve, guest_share, put_into_share
 
@@ -37,6 +37,7 @@ KILL_SECONDS = 5.0
 ANSWER_SECONDS = 180.0  # it may still be about to boot
 FOREVER_SECONDS = 1e6
 LOGS = ("console.log", "qemu.log")
+GIVEN = "gidway.conf"  # beside the logs: a copy of what the guest has
 
 
 def show(kind: str, data: bytes) -> None:
@@ -218,6 +219,7 @@ class Guest:
         name, user = self.domain.name, user_of(self.domain)
         try:
             work = work_folder(self.configuration.runtime, user)
+            given = self.configuration.path.read_bytes()
             machine = make(self.configuration, self.domain, work)
             words = machine.arguments() + self.extra
         except CannotBoot as error:
@@ -251,7 +253,36 @@ class Guest:
                 last = "".join(f"\n{line}" for log in reversed(kept) for line in log.last())
                 raise CockpitError(f"QEMU of {name} does not start:{last}") from None
             raise
+        self.note_given(given)
         return process.pid
+
+    # --- the file as the guest has it ---
+
+    def has_own_system(self) -> bool:
+        """Which has its own copy of the file, too."""
+        return bool(self.domain.machine.disks or self.domain.machine.kernel)
+
+    def note_given(self, text: bytes) -> None:
+        """What its gidd has read: the guest itself is not asked."""
+        if self.has_own_system():
+            return
+        folder = open_folder(log_folder(self.configuration, self.domain.name))
+        try:
+            file = os.open(GIVEN, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644, dir_fd=folder)
+            with open(file, "wb") as copy:
+                copy.write(text)
+        finally:
+            os.close(folder)
+
+    def is_outdated(self) -> bool:
+        """Whether the file is newer than what the guest was given."""
+        if self.has_own_system():
+            return False
+        try:
+            given = (log_folder(self.configuration, self.domain.name) / GIVEN).read_bytes()
+            return given != self.configuration.path.read_bytes()
+        except OSError:
+            return False  # or from where it cannot be seen
 
     def _let_in(self) -> None:
         """The guests' users, each to the windows of its own machine: those of others stay shut."""
@@ -314,7 +345,7 @@ class Guest:
     def _power_off(self, pid: int) -> None:
         """By its agent; a guest that has its own system by its power button."""
         try:
-            if self.domain.machine.disks or self.domain.machine.kernel:
+            if self.has_own_system():
                 with Monitor(self.monitor, pid) as monitor:
                     monitor.execute("system_powerdown")
                 return

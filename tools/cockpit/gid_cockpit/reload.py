@@ -65,8 +65,7 @@ class Inside:
         self.agent = Agent(guest.folder / "agent.sock", pid=guest.check_up())
 
     def __enter__(self) -> "Inside":
-        machine = self.guest.domain.machine
-        if machine.disks or machine.kernel:
+        if self.guest.has_own_system():
             raise CockpitError(
                 f"the guest {self.name} has a system of its own: copy the configuration there, and "
                 "send its gidd SIGHUP"
@@ -81,6 +80,7 @@ class Inside:
         # In one piece: gidd may begin anew at any time.
         script = 'cat >"$1.new" && mv "$1.new" "$1"'
         self._run(["sh", "-c", script, "sh", GUEST_CONFIG], text)
+        self.guest.note_given(text)
         return self
 
     def __exit__(self, *_: object) -> None:

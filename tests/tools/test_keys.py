@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Configurations: a key that a section has not is answered by those that it has, which are those of
+the manual page.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from installed import installed_commands
+from program import TOP
+
+COMMANDS = installed_commands()
+
+GIDD = "[domain open]\nnumber=1\n[domain cluster]\nnumber=2\n[share open cluster]\nstreams=*\n"
+
+# Of each section: the program, what must stand before it, its first line, and its manual page with
+# the line there that begins it.
+SECTIONS = {
+    "cockpit": ("gidd", GIDD, "[cockpit]", "gidway.conf.5", "# [cockpit]"),
+    "domain": ("gidd", GIDD, "[domain more]", "gidway.conf.5", "# [domain NAME]"),
+    "share": ("gidd", GIDD, "[share cluster open]", "gidway.conf.5", "# [share OWNER READER]"),
+    "client": ("gidd", GIDD, "[client open *]", "gidway.conf.5", "# [client DOMAIN USER]"),
+    "engine": ("gid-engine", "", "[engine]", "gid-engine.8", "## [engine]"),
+    "engine canvas": ("gid-engine", "", "[canvas a]", "gid-engine.8", "## [canvas NAME]"),
+    "compose canvas": ("gid-compose", "", "[canvas]", "gid-compose.1", "## [canvas]"),
+    "compose layer": ("gid-compose", "", "[layer a]", "gid-compose.1", "## [layer NAME]"),
+    "display": ("gid-cluster", "", "[display]", "gid-cluster.1", "*[display]*"),
+    "output": ("gid-cluster", "", "[output A]", "gid-cluster.1", "*[output* _NAME_*]*"),
+    "layer": ("gid-cluster", "", "[layer a]", "gid-cluster.1", "*[layer* _NAME_*]*"),
+    "role": ("gid-cluster", "", "[role a]", "gid-cluster.1", "*[role* _NAME_*]*"),
+    "app": ("gid-cluster", "", "[client a]", "gid-cluster.1", "*[client* _APP-ID_*]*"),
+}
+
+
+def mistakes(program: str, text: str, folder: Path) -> str:
+    file = folder / "a.conf"
+    file.write_text(text)
+    command = [COMMANDS[program], "--check"]
+    command += [file] if program == "gid-compose" else ["--config", file]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60).stderr
+
+
+def keys_of(page: str, begin: str) -> set[str]:
+    """Those that the section of the manual explains: in bold, at the begin of a paragraph."""
+    (path,) = TOP.glob(f"*/**/{page}.scd")
+    _, _, rest = path.read_text().partition(f"\n{begin}\n")
+    assert rest, f"{path} has no line {begin}"
+    section = re.split(r"^(?:#|\*\[)", rest, maxsplit=1, flags=re.MULTILINE)[0]
+    keys = set()
+    for line in re.findall(r"^\t?(\*[a-z-]+\*(?:[=,:].*)?)$", section, re.MULTILINE):
+        head = line.partition(":")[0]
+        keys |= set(re.findall(r"\*([a-z-]+)\*=", head) or re.findall(r"\*([a-z-]+)\*", head))
+    return keys
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_what_a_section_has(tmp_path: Path, name: str) -> None:
+    program, before, section, page, begin = SECTIONS[name]
+    if program not in COMMANDS:
+        pytest.skip(f"this build has no {program}")
+    said = mistakes(program, f"{before}{section}\nno-such-key=1\n", tmp_path)
+    found = re.search(r'has no "no-such-key"; it has: (.*)', said)
+    assert found, said
+    keys = found[1].split(", ")
+    assert len(keys) == len(set(keys))
+    for key in keys:
+        assert "has no" not in mistakes(program, f"{before}{section}\n{key}=1\n", tmp_path)
+    written = keys_of(page, begin)
+    if name == "output":  # the page explains them in words
+        written = set(keys)
+    assert set(keys) == written
