@@ -6,10 +6,12 @@
  *   limit N   takes no commit, nor the test of one, with more than N planes smaller than the screen
  *   refuse    takes tests of such planes, and no commit with one
  *   shift     shows each of them a pixel too far to the right
+ *   unwritten says of each picture that it has written that it could not
  */
 #include <drm.h>
 #include <drm_mode.h>
 #include <errno.h>
+#include <linux/sync_file.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,23 +66,37 @@ static int look_at(int fd, const struct drm_mode_atomic *atomic, uint64_t right)
 	return found;
 }
 
-static int commit(int fd, const struct drm_mode_atomic *atomic) {
-	char word[16] = "";
-	int number = 0;
+static void read_whim(char word[static 16], int *number) {
+	word[0] = '\0';
 	const char *path = getenv("ODD_KMS");
 	FILE *file = path != NULL ? fopen(path, "re") : NULL;
 	if (file != NULL) {
-		if (fscanf(file, "%15s %d", word, &number) < 1) {
+		if (fscanf(file, "%15s %d", word, number) < 1) {
 			word[0] = '\0';
 		}
 		fclose(file);
 	}
+}
+
+static int commit(int fd, const struct drm_mode_atomic *atomic) {
+	char word[16];
+	int number = 0;
+	read_whim(word, &number);
 	int planes = look_at(fd, atomic, strcmp(word, "shift") == 0);
 	bool test = atomic->flags & DRM_MODE_ATOMIC_TEST_ONLY;
 	if (strcmp(word, "limit") == 0 && planes > number) {
 		return ENOSPC;
 	}
 	return strcmp(word, "refuse") == 0 && planes > 0 && !test ? EINVAL : 0;
+}
+
+static void look_at_written(struct sync_file_info *info) {
+	char word[16];
+	int number = 0;
+	read_whim(word, &number);
+	if (strcmp(word, "unwritten") == 0) {
+		info->status = -EIO;
+	}
 }
 
 int ioctl(int fd, unsigned long request, ...) {
@@ -93,5 +109,9 @@ int ioctl(int fd, unsigned long request, ...) {
 		errno = error;
 		return -1;
 	}
-	return (int)syscall(SYS_ioctl, fd, request, argument);
+	int ret = (int)syscall(SYS_ioctl, fd, request, argument);
+	if (ret == 0 && request == SYNC_IOC_FILE_INFO) {
+		look_at_written(argument);
+	}
+	return ret;
 }

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import numpy
 from cockpit import Cockpit
@@ -27,7 +28,16 @@ from pictures import BT601, COLOURS, LIMITED, RAW_ROLE, Picture
 from pipeline import LOSSLESS, Pipeline
 from program import BUILD, Program, wait_for
 from reference import compare, reference
-from scanout import CHECKSUMS, HEIGHT, WIDTH, checksum, checksums_of
+from scanout import (
+    ASKS_WRITEBACK,
+    CHECKSUMS,
+    HEIGHT,
+    NOT_READ_BACK,
+    NOT_WRITTEN,
+    WIDTH,
+    checksum,
+    checksums_of,
+)
 
 MAP = BUILD / "clients" / "gid-map"
 X, Y = 40, 20
@@ -112,8 +122,8 @@ class Plane:
             if found["largest"] > 1:
                 return False
             wait_for(lambda: self.is_on_plane(name), "its plane")  # it was composed for the copy
-            if "what it shows is not read back now" in self.display.program.stderr:
-                sys.exit(LOST_WRITEBACK)
+            if NOT_READ_BACK in self.display.program.stderr:
+                self.blame()
             return self.refreshes.next() == {checksum(shot)} and self.is_on_plane(name)
 
         try:
@@ -124,6 +134,14 @@ class Plane:
                 f"{error}: {found}, {self.display.role(name)}\n{log[log.find('gid:') :]}"
             ) from None
         return found
+
+    def blame(self) -> NoReturn:
+        """As scanout's: the device is asked whether it is its fault."""
+        self.display.program.stop(SECONDS)
+        code = subprocess.run([ASKS_WRITEBACK], check=False).returncode
+        sys.exit(
+            LOST_WRITEBACK if code == NOT_WRITTEN else "it reads nothing back of what is written"
+        )
 
     def finish(self, name: str, before: dict, found: dict) -> dict:
         role = self.display.role("telltale")

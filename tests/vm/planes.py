@@ -5,16 +5,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy
-import pytest
 from domains import Domains, OwnKernel
 from scanout import (
     HEIGHT,
     WIDTH,
-    LostWriteback,
     background_picture,
     domains_with_a_display,
     lamp_picture,
     png,
+    until_written,
     write,
 )
 
@@ -49,14 +48,13 @@ def domains_with_planes(*how: OwnKernel) -> Iterator[Domains]:
 
 
 def with_writeback(test: Callable[[Domains], None]) -> None:
-    """Runs a test in a guest of its own; in others, should vkms there lose a picture."""
-    for _ in range(4):
+    """Runs a test in a guest of its own."""
+
+    def run() -> None:
         with domains_with_planes() as domains:
-            try:
-                return test(domains)
-            except LostWriteback:
-                print("vkms lost a picture")
-    pytest.fail("vkms lost a picture in each of 4 guests")
+            test(domains)
+
+    until_written(run)
 
 
 def role(name: str, box: tuple[int, int, int, int], fallback: str, more: str = "") -> str:

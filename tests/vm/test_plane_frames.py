@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Every kind of frame as a role on a plane of its own, by Weston's forwarding: vkms in a guest."""
 
-from collections.abc import Iterator
-
 import pytest
 from frame_kinds import CODEC_NAMES, Kinds, codec_sources, guest_with_kinds, is_rgb, raw
 from gid_vm.own_kernel import why_no_kernel
-from scanout import LostWriteback
+from scanout import until_written
 
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
@@ -47,16 +45,14 @@ def cases(kinds: Kinds) -> list[dict]:
     return [*every, case("map", "", "BGRx")]
 
 
+def frames_of_a_guest() -> dict[str, dict]:
+    with guest_with_kinds("vkms enable_overlay=1") as kinds:
+        return kinds.run("plane_frames.py", cases(kinds))
+
+
 @pytest.fixture(scope="module")
-def shown() -> Iterator[dict[str, dict]]:
-    for last in (False, False, True):
-        try:
-            with guest_with_kinds("vkms enable_overlay=1") as kinds:
-                yield kinds.run("plane_frames.py", cases(kinds))
-            return
-        except LostWriteback:  # a busy machine can do that to vkms
-            if last:
-                raise
+def shown() -> dict[str, dict]:
+    return until_written(frames_of_a_guest)
 
 
 def found(shown: dict[str, dict], name: str) -> dict:

@@ -13,6 +13,7 @@ import numpy
 import pytest
 from domains import PATIENCE, Domains
 from gid_vm.own_kernel import why_no_kernel
+from guests import Running
 from PIL import Image
 from planes import (
     DISPLAY,
@@ -30,8 +31,11 @@ from planes import (
 )
 from program import BUILD, wait_for
 from scanout import (
+    CHECKSUMS,
     FOLDER,
+    NOT_READ_BACK,
     Cluster,
+    LostWriteback,
     checksum,
     cluster_on_display,
     running,
@@ -190,6 +194,37 @@ def shown_is_read_back(domains: Domains) -> None:
             before = one["read_back"]
             cluster.wait(lambda: cluster.role("lamp")["read_back"] > before + 5, "more of them")
             assert cluster.role("lamp")["differed"] == 1
+
+
+def test_whose_fault_it_is_that_nothing_is_read_back() -> None:
+    """What gid-cluster says is not believed: a fault of its own is no lost picture of vkms."""
+    configuration = DISPLAY + "writeback=2\n" + role("lamp", LAMP, "red")
+    with domains_with_planes() as domains:
+        with cluster_on_odd_display(domains, configuration, b"none") as cluster:
+            cluster.wait(lambda: cluster.role("lamp")["read_back"] >= 2, "pictures read back")
+            write(domains, "odd", b"unwritten")
+            with pytest.raises(pytest.fail.Exception, match="of a device that writes"):
+                cluster.wait(lambda: False, "nothing")
+        with cluster_on_display(domains, configuration) as cluster:
+            cluster.wait(lambda: cluster.role("lamp")["read_back"] >= 2, "pictures read back")
+            cluster.refreshes.close()
+            with spoiling(domains):
+                wait_for(lambda: NOT_READ_BACK in cluster.program.err, "a loss", PATIENCE)
+            with pytest.raises(LostWriteback):
+                cluster.wait(lambda: False, "nothing")
+
+
+@contextmanager
+def spoiling(domains: Domains) -> Iterator[None]:
+    """Checksums that are closed between a commit and its refresh have vkms lose what that commit
+    is to write, unless they are opened again before gid-cluster's patience of a second ends."""
+    again = f"while :; do timeout 0.1 cat {CHECKSUMS}/data >/dev/null 2>&1; sleep 2; done"
+    program = Running(domains.start("open", "sh", "-c", again))
+    try:
+        yield
+    finally:
+        program.signal(signal.SIGKILL)
+        program.program.wait(PATIENCE)
 
 
 def test_a_dmabuf_itself_on_a_plane() -> None:
