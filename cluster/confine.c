@@ -19,7 +19,6 @@ static const int calls[] = {
 		SCMP_SYS(clock_gettime),
 		SCMP_SYS(close),
 		SCMP_SYS(connect),
-		SCMP_SYS(dup),
 		SCMP_SYS(dup3),
 		SCMP_SYS(epoll_create1),
 		SCMP_SYS(epoll_ctl),
@@ -69,10 +68,11 @@ static const int calls[] = {
 		SCMP_SYS(write),
 		SCMP_SYS(writev),
 		/* Helper threads: */
+		SCMP_SYS(access), /* whether there is a gidd */
 		SCMP_SYS(clock_nanosleep),
 		SCMP_SYS(clone3),
-		SCMP_SYS(gettimeofday),
-		SCMP_SYS(prctl),
+		SCMP_SYS(faccessat), /* in place of access() elsewhere */
+		SCMP_SYS(getdents64),
 		SCMP_SYS(rseq),
 		SCMP_SYS(sched_get_priority_max),
 		SCMP_SYS(sched_get_priority_min),
@@ -81,6 +81,19 @@ static const int calls[] = {
 		SCMP_SYS(sched_setscheduler),
 		SCMP_SYS(set_robust_list),
 };
+
+/* Such as a log that could not be opened at the start, either: who tries goes on without it. */
+static int refuse_writing(scmp_filter_ctx filter) {
+	static const scmp_datum_t modes[] = {O_WRONLY, O_RDWR};
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		int error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 1,
+				SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE, modes[i]));
+		if (error < 0) {
+			return error;
+		}
+	}
+	return 0;
+}
 
 /* Allowed in one form only: nothing is opened to be written, no memory becomes code. */
 static int add_forms(scmp_filter_ctx filter) {
@@ -101,7 +114,8 @@ static int add_forms(scmp_filter_ctx filter) {
 			return error;
 		}
 	}
-	return (int)count;
+	int error = refuse_writing(filter);
+	return error < 0 ? error : (int)count;
 }
 
 int confine_thread(void) {

@@ -5,13 +5,16 @@ import re
 import signal
 import socket
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from cockpit import Cockpit
 from display import LIAR, ROLE, Display, liar_roles, start_telltale, telltale_picture
 from gid_vm.preload import Preload
 from program import BUILD, wait_for
 
+TELLTALE = BUILD / "clients" / "gid-telltale"
 ODD_CALL = BUILD / "tests" / "safety" / "odd_call.so"
 FILM = "[layer film]\ndomain=open\nx=0\ny=120\nwidth=320\nheight=80\n"
 CONFINE = ("--confine",)
@@ -68,6 +71,29 @@ def test_what_liars_send(cockpit: Cockpit) -> None:
     cockpit.run("open", [LIAR, "flood"])
     for name in ("left", "right"):
         wait_for(lambda name=name: display.role(name)["state"] == "live", "the flood")
+    assert display.program.stop() == 0, display.program.stderr
+
+
+@pytest.mark.parametrize(
+    "how", ["by its socket", "as the only one", "with a log that is not there"]
+)
+def test_gidd_comes_later_however_it_is_found(make_cockpit: Callable, how: str) -> None:
+    """To look for one, and to say that there is none, takes calls of its own."""
+    cockpit = make_cockpit("[domain cluster]\nnumber=2\nlocal=*\n")
+    folder = cockpit.folder / "user"
+    folder.mkdir(0o700)
+    by_socket = how == "by its socket"
+    under = ["env", "-u", "GID_DOMAIN"] + (["-u", "GID_RUNTIME_DIR"] if by_socket else [])
+    under += [f"XDG_RUNTIME_DIR={folder}"]
+    under += [f"GID_TIMELINE={folder}/no/log"] if "log" in how else []
+    arguments = ("--domain", str(cockpit.socket("cluster"))) if by_socket else ()
+    role = ROLE.replace("domain=open\n", "")
+    display = Display(cockpit, role, (*CONFINE, *arguments), under=tuple(under))
+    time.sleep(3)  # in which it looks for one, once a second
+    cockpit.start("cluster")
+    wait_for(lambda: display.status()["gidd"], "gidd")
+    cockpit.run("cluster", [TELLTALE])
+    display.wait_role("live")
     assert display.program.stop() == 0, display.program.stderr
 
 
