@@ -127,7 +127,8 @@ gst_gid_src_start (GstBaseSrc *src)
   self->discont = TRUE;
   self->sequence = self->lost = self->gone_by = self->missed = 0;
   self->taken = self->received = self->full_since = 0;
-  self->came = self->came_at = 0;
+  self->came = self->came_at = self->stuck_since = 0;
+  self->told_stuck = FALSE;
   self->asks_for = 0;
   self->latency = 0;
   self->is_dmabuf = FALSE;

@@ -59,6 +59,8 @@ struct _GstGidSrc
   GstClockTime latency; /* of the pipeline, as the LATENCY event says */
   guint64 full_since; /* that the ring is, with a patient producer; 0: it is not */
   guint64 came, came_at; /* how many entries, and when the last of them was seen */
+  guint64 stuck_since; /* that downstream has all, and none can be copied; 0: it has not */
+  gboolean told_stuck;
   gboolean holds_long; /* downstream has held more than a ring has for it */
   guint64 received; /* submit time of the last frame */
   guint64 taken; /* frames that were taken back from downstream */

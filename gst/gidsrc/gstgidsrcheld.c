@@ -9,6 +9,9 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
+/* When downstream has had all frames for so long, it may not know that it is to give them back. */
+#define STUCK GST_SECOND
+
 /* What is asked for where nobody says a number: so many frames, and those of the latency. */
 #define CREDIT 24
 #define CREDIT_DROP_OLD 4
@@ -406,16 +409,42 @@ take_one (GstGidReader *reader, GstGidSrc *self)
   return TRUE;
 }
 
+/* Whether downstream has had all that it may for a while, and nothing of it can be copied: once. */
+static gboolean
+is_stuck (GstGidSrc *self)
+{
+  struct gid_consumer_stats stats;
+  guint64 now = gid_clock_now ();
+
+  gid_consumer_get_stats (self->reader->consumer, &stats);
+  if (!self->is_dmabuf || GST_STATE (self) != GST_STATE_PLAYING
+      || stats.held < get_credit (self, &stats))
+    self->stuck_since = 0;
+  else if (self->stuck_since == 0)
+    self->stuck_since = now;
+  else if (!self->told_stuck && now - self->stuck_since > STUCK)
+    return self->told_stuck = TRUE;
+  return FALSE;
+}
+
 void
 gst_gid_src_look (GstGidReader *reader, GstElement *element, guint taken)
 {
   GstGidSrc *self = GST_GID_SRC (element);
+  gboolean stuck;
 
   gst_gid_domain_lock (reader->domain);
   self->taken += taken;
   while (reader->consumer && is_crowded (self) && take_one (reader, self))
     ;
+  stuck = reader->consumer && is_stuck (self);
   gst_gid_domain_unlock (reader->domain);
+  if (stuck)
+    GST_ELEMENT_WARNING (self, RESOURCE, READ,
+        ("Downstream holds all frames of the stream \"%s\" that it may: as DMA_DRM they cannot be "
+         "copied, and no more come until it lets go of one.",
+            self->stream),
+        ("credit= of gidsrc and of its gidsink says how many it may hold"));
 }
 
 /* --- what was missed --------------------------------------------------------------------------- */

@@ -13,12 +13,13 @@ from pathlib import Path
 from cockpit import Cockpit
 from gid_vm.folder import memory_folder
 from pipeline import Pipeline, gst_env
-from program import BUILD, Program
+from program import BUILD, Program, wait_for
 
 SECONDS = 150  # for a few frames under TCG
 XRGB8888, NV12 = 0x34325258, 0x3231564E
 MODIFIER = 0x0100000000000004  # rows in tiles, and a plane that says how they are compressed
 LINEAR = 0
+CREDIT = 4
 
 
 class Cluster:
@@ -48,6 +49,23 @@ class Cluster:
         found["status"] = kept.wait(SECONDS)
         return found
 
+    def hold(self) -> dict:
+        """By a program that gives nothing back before it is told to: what its bus says."""
+        source = f"gidsrc name=src domain=open stream=film credit={CREDIT}"
+        text = f"{source} ! fakesink name=watch sync=false"
+        kept = Pipeline(self.cockpit, "cluster", text, "--video-meta", "2", "--hold", "100")
+
+        def warnings() -> list[str]:
+            return [line["text"] for line in kept.lines("bus") if line["bus"] == "warning"]
+
+        found = {"warnings": wait_for(warnings, "a warning", SECONDS), "held": len(kept.frames)}
+        kept.tell("release")
+        kept.wait_frames(2 * CREDIT, SECONDS)
+        found |= {"stats": kept.stats("src"), "errors": kept.errors()}
+        kept.tell("quit")
+        found["status"] = kept.wait(SECONDS)
+        return found
+
     def view(self, fourcc: int, modifier: int, answer: str, done: str) -> dict:
         """By gid-view, before a compositor that has only one format: until one of both said so."""
         socket = self.folder / f"{answer}-{fourcc:x}-{modifier:x}"
@@ -71,6 +89,7 @@ def main() -> None:
     answer = {
         "received": cluster.receive("--video-meta", "2"),
         "without crop": cluster.receive("--video-meta", "1"),
+        "held": cluster.hold(),
         "taken": cluster.view(XRGB8888, MODIFIER, "take", "attach\nattach\nattach"),
         "failed": cluster.view(XRGB8888, MODIFIER, "refuse", "cannot be shown"),
         "linear": cluster.view(XRGB8888, LINEAR, "refuse", "the compositor cannot show"),

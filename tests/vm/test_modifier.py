@@ -55,6 +55,16 @@ def test_gidsrc_gives_it_back(found: dict, way: str) -> None:
     assert {str(frame.get("crop")) for frame in received["frames"]} == {"None", "[6, 4, 58, 44]"}
 
 
+def test_who_holds_all_hears_of_it(found: dict) -> None:
+    """Such frames cannot be copied: no more come, which nothing else would tell."""
+    held = found["held"]
+    (warning,) = held["warnings"]
+    assert '"film"' in warning and "DMA_DRM" in warning
+    assert held["held"] == 4, "as many as its credit="
+    assert (held["stats"]["copied-frames"], held["stats"]["taken"]) == (0, 0)
+    assert held["errors"] == [] and held["status"] == 0
+
+
 def test_the_compositor_gets_it(found: dict) -> None:
     told = found["taken"]["told"]
     assert told[:2] == ["ready", "formats"], "it is not asked before it has said what it can show"

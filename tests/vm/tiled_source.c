@@ -18,7 +18,7 @@
 #define WIDTH 64
 #define HEIGHT 48
 #define BYTES (16 * 4096)
-#define PICTURES 2
+#define PICTURES 8
 #define PERIOD (100 * GST_MSECOND) /* a guest is slow */
 
 static const gsize offsets[] = {4096, 12 * 4096, 0, 0};
