@@ -90,6 +90,11 @@ class Tool:
             command, env=self.env, cwd=cwd, capture_output=True, text=True, timeout=400
         )
 
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        command = ["gid-cockpit", "--config", str(self.config), *words]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, env=self.env, stdout=pipe, stderr=pipe, text=True)
+
     def close(self) -> None:
         self.run("down")
         shutil.rmtree(self.folder)
@@ -300,9 +305,16 @@ def test_up_run_status_down(tool: Tool) -> None:
         assert tool.run(command, "host").returncode == 0
     wait_for(lambda: way() == ("up", "link"), "doorbells over the link", 60)
 
+    program = tool.start("run", "open", "--", "sh", "-c", "echo begun; exec sleep 1000")
+    assert program.stdout.readline() == "begun\n"
     result = tool.run("down")
     assert (result.returncode, result.stderr) == (0, "")
     assert "open: ended" in result.stdout
+    assert program.communicate(timeout=60) == (
+        "",
+        "gid-cockpit: the guest open has ended, and what ran in it\n",
+    )
+    assert program.returncode == 1
     wait_for(lambda: not Path(f"/proc/{status['open']['pid']}/exe").exists(), "QEMU to be gone")
 
 

@@ -139,6 +139,7 @@ class Agent:
     ) -> None:
         self.path, self.describe, self.pid = path, describe, pid
         self.port: socket.socket | None = None
+        self.is_lost = False  # its end of the connection is gone, as with its machine
         self.commands: dict[int, Command] = {}
         self.release: str | None = None  # of the guest's kernel, once it has told
         self.ready: queue.Queue[str | None] = queue.Queue()
@@ -191,6 +192,7 @@ class Agent:
             pass  # QEMU was killed
         except ValueError as error:
             failure = f"its agent breaks the protocol: {error}"
+        self.is_lost = failure is None
         self.ready.put(None)
         for command in list(self.commands.values()):
             if failure is not None:

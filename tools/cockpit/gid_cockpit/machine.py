@@ -33,6 +33,7 @@ LINK_PORT = "org.gidway.link"
 POOL_VECTORS = 64  # GID_BELLS_POOL: of a doorbell device, for all who ring it together
 START_SECONDS = 10.0
 POWER_OFF_SECONDS = 30.0
+ASKED_SECONDS = 10.0  # for its agent to listen, which it does not while a command is run there
 KILL_SECONDS = 5.0
 ANSWER_SECONDS = 180.0  # it may still be about to boot
 FOREVER_SECONDS = 1e6
@@ -331,8 +332,8 @@ class Guest:
         try:
             with handle(pid, f"QEMU of {self.domain.name}") as descriptor:
                 check_ours(pid, self.folder, f"QEMU of {self.domain.name}")
-                self._power_off(pid)
-                if not self._ends(descriptor, POWER_OFF_SECONDS):
+                told = self._power_off(pid)
+                if not told or not self._ends(descriptor, POWER_OFF_SECONDS):
                     for number in (signal.SIGTERM, signal.SIGKILL):
                         signal.pidfd_send_signal(descriptor, number)
                         if self._ends(descriptor, KILL_SECONDS):
@@ -342,19 +343,23 @@ class Guest:
         dissolve(self.domain.name)
         return True
 
-    def _power_off(self, pid: int) -> None:
-        """By its agent; a guest that has its own system by its power button."""
+    def _power_off(self, pid: int) -> bool:
+        """By its agent; a guest that has its own system by its power button. False: it is deaf."""
         try:
             if self.has_own_system():
                 with Monitor(self.monitor, pid) as monitor:
                     monitor.execute("system_powerdown")
-                return
+                return True
             agent = Agent(self.folder / "agent.sock", pid=pid)
             agent.connect(time.monotonic() + 1, lambda: True)
-            agent.power_off()
-            agent.close()
+            try:
+                agent.wait_ready(ASKED_SECONDS)
+                agent.power_off()
+            finally:
+                agent.close()
         except (OSError, GuestError, MonitorError):
-            pass  # it is beyond being asked
+            return False
+        return True
 
     @staticmethod
     def _ends(descriptor: int, timeout: float) -> bool:
@@ -388,7 +393,15 @@ class Guest:
 
     def run(self, words: list[str], cwd: Path) -> int:
         """Runs a command in the guest, shows what it prints, and returns its exit status."""
-        agent = Agent(self.folder / "agent.sock", pid=self.check_up())
+        name, pid = self.domain.name, self.check_up()
+        try:
+            with handle(pid, f"QEMU of {name}") as descriptor:
+                return self._run(Agent(self.folder / "agent.sock", pid=pid), descriptor, words, cwd)
+        except ProcessLookupError:
+            raise CockpitError(f"the guest {name} has just ended") from None
+
+    def _run(self, agent: Agent, descriptor: int, words: list[str], cwd: Path) -> int:
+        """`descriptor`: of QEMU."""
         try:
             agent.connect(time.monotonic() + 1, lambda: True)
             agent.wait_ready(ANSWER_SECONDS)
@@ -396,8 +409,14 @@ class Guest:
             command = agent.start(words, cwd=cwd, hear=show_for(agent))
             pass_on(command)
             command.wait(FOREVER_SECONDS)
+            if agent.is_lost:
+                raise GuestError("its agent is gone")
             return command.code if command.code >= 0 else 128 - command.code
         except GuestError as error:
+            if self._ends(descriptor, KILL_SECONDS):
+                raise CockpitError(
+                    f"the guest {self.domain.name} has ended, and what ran in it"
+                ) from None
             raise CockpitError(
                 f"{self.domain.name} does not answer: {error}. Is another command running there? "
                 "It takes one at a time"
