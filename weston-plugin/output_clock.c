@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "output_clock.h"
 
+#include "libweston_exports.h"
 #include <libweston/version.h>
 #include <time.h>
 
@@ -59,6 +60,42 @@ void output_clock_follow(struct weston_output *output, struct gid_producer *prod
 		output->frame_time.tv_sec = moved / SECOND_NS;
 		output->frame_time.tv_nsec = moved % SECOND_NS;
 	}
+}
+
+int64_t output_clock_last(int64_t now, int64_t one, int64_t refresh) {
+	int64_t ago = (now - one) % refresh;
+	return now - (ago < 0 ? ago + refresh : ago);
+}
+
+/* When the last refresh was, of CLOCK_MONOTONIC; 0: nothing was shown yet. Sets the rate. */
+static uint64_t find_refresh(struct weston_output *output, struct gid_producer *producer) {
+	struct gid_shown shown;
+	if (producer != NULL && gid_producer_get_shown(producer, 0, &shown) == 0 &&
+			shown.refresh_ns > 0) {
+		output->current_mode->refresh = (uint32_t)(MHZ_NS / shown.refresh_ns);
+		return shown.time;
+	}
+	int64_t last = last_refresh(output);
+	return last == 0 ? 0 : gid_clock_now() - (uint64_t)(presentation_now(output) - last);
+}
+
+bool output_clock_go_on(struct weston_output *output, struct gid_producer *producer) {
+	uint64_t shown = find_refresh(output, producer);
+	int64_t refresh = (int64_t)refresh_ns((uint32_t)output->current_mode->refresh);
+	if (shown == 0 || refresh == 0) {
+		return false;
+	}
+	int64_t now = presentation_now(output);
+	int64_t one = now - (int64_t)(gid_clock_now() - shown);
+	int64_t last = output_clock_last(now, one, refresh);
+	if (last < last_refresh(output)) { /* Weston's refreshes only go forward */
+		last = last_refresh(output);
+	}
+	struct timespec stamp = {last / SECOND_NS, last % SECOND_NS};
+	/* Not as one that does not know the time: Weston would wait for another refresh, if it is
+	 * late for this one. */
+	weston_output_finish_frame(output, &stamp, 0);
+	return true;
 }
 
 void output_clock_set_read_back(struct weston_output *output) {

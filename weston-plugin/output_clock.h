@@ -19,6 +19,14 @@ uint64_t output_clock_next(const struct weston_output *output, uint32_t refresh_
 void output_clock_follow(struct weston_output *output, struct gid_producer *producer);
 
 /*
+ * In place of the headless backend's start_repaint_loop, whose refreshes begin anew whenever
+ * something changes after a pause, so that the first picture comes most of a refresh later than it
+ * could. Here they go on: of the reader's display, if it has told them and there is a `producer`,
+ * else our own. Returns whether it did that; if not, nothing was shown yet.
+ */
+bool output_clock_go_on(struct weston_output *output, struct gid_producer *producer);
+
+/*
  * While the headless backend repaints, it and the renderer take two times from how long a refresh
  * is by the output's mode: what they read there is set just before, and the mode put right again by
  * the caller. The first is for the renderer, until the picture is drawn: GL drivers without fences
@@ -34,5 +42,8 @@ void output_clock_set_timer(struct weston_output *output, uint32_t refresh_mhz);
  * the nearer side.
  */
 int64_t output_clock_step(uint64_t own, uint64_t theirs, uint64_t refresh);
+
+/* The last of the refreshes of `refresh` ns, one of which was at `one`, that is not after `now`. */
+int64_t output_clock_last(int64_t now, int64_t one, int64_t refresh);
 
 #endif

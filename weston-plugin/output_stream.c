@@ -18,9 +18,10 @@ struct output_stream {
 	struct hidden_client *hidden;
 	struct weston_output *output;
 	struct wl_listener frame;
-	void (*prepare_repaint)(struct weston_output *output); /* Weston's own, or NULL */
-	int (*repaint)(struct weston_output *output);	       /* likewise; NULL: not of ours */
-	uint32_t refresh_mhz;				       /* while Weston repaints */
+	void (*prepare_repaint)(struct weston_output *output);	 /* Weston's own, or NULL */
+	int (*repaint)(struct weston_output *output);		 /* likewise; NULL: not of ours */
+	int (*start_repaint_loop)(struct weston_output *output); /* likewise */
+	uint32_t refresh_mhz;					 /* while Weston repaints */
 	struct weston_log_pacer pacer;
 
 	struct output_capture *capture; /* NULL: to be made when the timer ticks */
@@ -173,6 +174,13 @@ static struct output_stream *stream_from_output(struct weston_output *output) {
 	return stream;
 }
 
+/* Whose readers' display sets the output's time; NULL: it has a time of its own. */
+static struct gid_producer *stream_leader(const struct output_stream *stream) {
+	const struct output_config *config = stream->config;
+	bool follows = !config->is_mirror && config->refresh_mhz == 0;
+	return follows && stream->published ? stream->producer : NULL;
+}
+
 /* Weston draws the output now. */
 static void handle_prepare_repaint(struct weston_output *output) {
 	struct output_stream *stream = stream_from_output(output);
@@ -184,11 +192,19 @@ static void handle_prepare_repaint(struct weston_output *output) {
 			gid_producer_consumers(stream->producer) == 0) {
 		return;
 	}
-	if (!stream->config->is_mirror && stream->config->refresh_mhz == 0) {
+	if (stream_leader(stream) != NULL) {
 		output_clock_follow(output, stream->producer);
 		stream->refresh_mhz = output->current_mode->refresh;
 	}
 	stream_ask(stream);
+}
+
+/* Of an output of our own: something is to be drawn, after a pause. */
+static int handle_start_repaint_loop(struct weston_output *output) {
+	struct output_stream *stream = stream_from_output(output);
+	return output_clock_go_on(output, stream_leader(stream))
+			? 0
+			: stream->start_repaint_loop(output);
 }
 
 /* Of an output of our own. */
@@ -463,6 +479,8 @@ struct output_stream *output_stream_create(struct weston_output *output,
 	if (!config->is_mirror) {
 		stream->repaint = output->repaint;
 		output->repaint = handle_repaint;
+		stream->start_repaint_loop = output->start_repaint_loop;
+		output->start_repaint_loop = handle_start_repaint_loop;
 	}
 	stream_create_capture(stream);
 	return stream;
@@ -477,6 +495,7 @@ void output_stream_destroy(struct output_stream *stream) {
 	stream->output->prepare_repaint = stream->prepare_repaint;
 	if (stream->repaint != NULL) {
 		stream->output->repaint = stream->repaint;
+		stream->output->start_repaint_loop = stream->start_repaint_loop;
 	}
 	wl_list_remove(&stream->frame.link);
 	wl_event_source_remove(stream->timer);

@@ -2,8 +2,6 @@
 """[gid-output]: outputs of Weston that are streams, and what readers get of them."""
 
 import itertools
-import mmap
-import os
 import signal
 import sys
 import time
@@ -13,49 +11,16 @@ from pathlib import Path
 import numpy
 import pytest
 from cockpit import Cockpit
+from painter import Painter
 from program import BUILD, wait_for
-from stream_reader import StreamReader
-from wayland import Display
-from weston import HEIGHT, SHM_FORMATS, WIDTH, XRGB8888, Client, Weston, bind_output, screenshot
+from stream_reader import Frame, StreamReader
+from weston import HEIGHT, WIDTH, Weston, screenshot
 
 LEFT = "[gid-output]\nname=left\nstream=screen/left\nmode=480x270\n"
 MIRROR = "[gid-output]\nmirror=headless\nstream=mirror\n"
 SECOND_NS = 10**9
 LIBGID = BUILD / "libgid/libgid.so"
 READER = Path(__file__).with_name("stream_reader.py")
-
-
-class Painter:
-    """A client with one fullscreen window, of shared memory."""
-
-    def __init__(self, weston: Weston, output: str, size: tuple[int, int]) -> None:
-        self.client = Client(Display(weston.socket, weston.protocols))
-        self.width, self.height = size
-        display = self.client.display
-        self.surface = self.client.open_window(bind_output(display, output))
-        self.memory = os.memfd_create("painter")
-        self.size = self.width * self.height * 4
-        os.ftruncate(self.memory, self.size * 2)
-        self.data = mmap.mmap(self.memory, self.size * 2)
-        pool = display.bind("wl_shm")("create_pool", self.memory, self.size * 2)
-        self.buffers = [
-            pool("create_buffer", n * self.size, *size, self.width * 4, SHM_FORMATS[XRGB8888])
-            for n in (0, 1)
-        ]
-        self.pixels = numpy.zeros((self.height, self.width, 4), numpy.uint8)
-        self.turn = itertools.cycle((0, 1))
-
-    def paint(self, seed: int, box: tuple[int, int, int, int] | None = None) -> numpy.ndarray:
-        """Noise there, or everywhere. Returns the whole picture, when it was drawn."""
-        x, y, width, height = box or (0, 0, self.width, self.height)
-        noise = numpy.random.default_rng(seed).integers(0, 256, (height, width, 4), numpy.uint8)
-        self.pixels[y : y + height, x : x + width] = noise
-        number = next(self.turn)
-        self.data[number * self.size : (number + 1) * self.size] = self.pixels.tobytes()
-        self.surface("attach", self.buffers[number], 0, 0)
-        self.surface("damage", x, y, width, height)
-        self.client.commit()
-        return self.pixels[..., :3].copy()
 
 
 class Outputs:
@@ -92,16 +57,18 @@ def outputs(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) ->
         assert made.weston.stop() == 0, made.weston.read_log()
 
 
-def wait_picture(reader: StreamReader, expected: numpy.ndarray) -> None:
+def wait_picture(reader: StreamReader, expected: numpy.ndarray) -> Frame:
     """Until the stream shows exactly this."""
     end = time.monotonic() + 20
-    while not numpy.array_equal(reader.next(end - time.monotonic()).pixels, expected):
-        pass
+    while True:
+        picture = reader.next(end - time.monotonic())
+        if numpy.array_equal(picture.pixels, expected):
+            return picture.frame
 
 
 def test_a_reader_sees_an_output_without_a_screen(outputs: Outputs) -> None:
     weston = outputs.start(LEFT)
-    painter = Painter(weston, "left", (480, 270))
+    painter = Painter(weston.socket, "left", (480, 270))
     picture = painter.paint(1)
     with outputs.read("screen/left") as reader:
         wait_picture(reader, picture)
@@ -110,7 +77,7 @@ def test_a_reader_sees_an_output_without_a_screen(outputs: Outputs) -> None:
 
 def test_a_mirror_shows_what_the_screen_shows(outputs: Outputs) -> None:
     weston = outputs.start(MIRROR)
-    painter = Painter(weston, "headless", (WIDTH, HEIGHT))
+    painter = Painter(weston.socket, "headless", (WIDTH, HEIGHT))
     with outputs.read("mirror") as reader:
         for seed in range(3):
             wait_picture(reader, painter.paint(seed))
@@ -118,7 +85,7 @@ def test_a_mirror_shows_what_the_screen_shows(outputs: Outputs) -> None:
 
 def test_what_changed_is_told(outputs: Outputs) -> None:
     weston = outputs.start(LEFT)
-    painter = Painter(weston, "left", (480, 270))
+    painter = Painter(weston.socket, "left", (480, 270))
     first = painter.paint(1)
     with outputs.read("screen/left") as reader:
         wait_picture(reader, first)
@@ -131,7 +98,7 @@ def test_what_changed_is_told(outputs: Outputs) -> None:
 
 def test_frames_are_counted_and_dated(outputs: Outputs) -> None:
     weston = outputs.start(LEFT)
-    painter = Painter(weston, "left", (480, 270))
+    painter = Painter(weston.socket, "left", (480, 270))
     with outputs.read("screen/left") as reader:
         frames = []
         for seed in range(10):
@@ -151,7 +118,7 @@ def test_frames_are_counted_and_dated(outputs: Outputs) -> None:
 
 def test_a_still_picture_is_sent_once(outputs: Outputs) -> None:
     weston = outputs.start(LEFT)
-    picture = Painter(weston, "left", (480, 270)).paint(1)
+    picture = Painter(weston.socket, "left", (480, 270)).paint(1)
     with outputs.read("screen/left") as reader:
         wait_picture(reader, picture)
         assert not reader.wait(1)
@@ -160,7 +127,7 @@ def test_a_still_picture_is_sent_once(outputs: Outputs) -> None:
 def test_who_comes_late_sees_what_is_shown(outputs: Outputs) -> None:
     """Also where it changed while nobody read; and in one that reads already."""
     weston = outputs.start(LEFT)
-    painter = Painter(weston, "left", (480, 270))
+    painter = Painter(weston.socket, "left", (480, 270))
     old = painter.paint(1)
     with outputs.read("screen/left") as reader:
         wait_picture(reader, old)
@@ -179,7 +146,7 @@ def test_several_outputs(outputs: Outputs) -> None:
     sizes = {"left": (480, 270), "right": (640, 360), "headless": (WIDTH, HEIGHT)}
     streams = {"left": "screen/left", "right": "screen/right", "headless": "mirror"}
     for seed, (name, size) in enumerate(sizes.items()):
-        painter = Painter(weston, name, size)
+        painter = Painter(weston.socket, name, size)
         painter.surface("set_buffer_scale", 2 if name == "right" else 1)
         picture = painter.paint(seed)
         with outputs.read(streams[name]) as reader:
@@ -189,7 +156,7 @@ def test_several_outputs(outputs: Outputs) -> None:
 def test_alone(outputs: Outputs) -> None:
     """Weston without any output but that."""
     weston = outputs.start(LEFT, "--no-outputs")
-    picture = Painter(weston, "left", (480, 270)).paint(1)
+    picture = Painter(weston.socket, "left", (480, 270)).paint(1)
     with outputs.read("screen/left") as reader:
         wait_picture(reader, picture)
 
@@ -209,7 +176,7 @@ def test_another_mode_after_another_start(outputs: Outputs) -> None:
 
 def test_a_gidd_that_comes_back(outputs: Outputs) -> None:
     weston = outputs.start(LEFT)
-    painter = Painter(weston, "left", (480, 270))
+    painter = Painter(weston.socket, "left", (480, 270))
     painter.paint(1)
     outputs.cockpit.restart("cluster")
     wait_for(lambda: "screen/left" in outputs.streams(), "the stream again")
@@ -220,7 +187,7 @@ def test_a_gidd_that_comes_back(outputs: Outputs) -> None:
 
 def test_readers_that_stop_or_die_stop_nobody(outputs: Outputs) -> None:
     weston = outputs.start(LEFT)
-    painter = Painter(weston, "left", (480, 270))
+    painter = Painter(weston.socket, "left", (480, 270))
     painter.paint(0)
     socket = outputs.cockpit.socket("open")
     others = [
@@ -248,7 +215,7 @@ def quarter(values: list[int] | numpy.ndarray) -> float:
 def test_the_readers_display_sets_the_time(outputs: Outputs) -> None:
     """One of 50 refreshes a second, in which each picture is shown 1 ms after it came."""
     weston = outputs.start(LEFT)
-    painter = Painter(weston, "left", (480, 270))
+    painter = Painter(weston.socket, "left", (480, 270))
     refresh = SECOND_NS // 50
     origin = time.monotonic_ns() + 3_000_000
     times = []
@@ -266,9 +233,29 @@ def test_the_readers_display_sets_the_time(outputs: Outputs) -> None:
     assert quarter(off) <= step
 
 
+def test_what_comes_after_a_pause_is_drawn_for_the_next_refresh(outputs: Outputs) -> None:
+    """Of the reader's display, not a whole refresh later, as the backend's own time begins anew."""
+    weston = outputs.start(LEFT)
+    painter = Painter(weston.socket, "left", (480, 270))
+    refresh = SECOND_NS // 50
+    origin = time.monotonic_ns()
+    ahead = []
+    with outputs.read("screen/left") as reader:
+        for seed in range(24):
+            # Until 5 ms before a refresh, by which time Weston has rested.
+            gone = (time.monotonic_ns() - origin) % refresh
+            time.sleep((6 * refresh - gone - 5_000_000) / SECOND_NS)
+            committed = time.monotonic_ns()
+            frame = wait_picture(reader, painter.paint(seed))
+            ahead.append(frame.present_time - committed)
+            shown = origin + (time.monotonic_ns() - origin) // refresh * refresh
+            reader.tell_shown(frame, shown, refresh)
+    assert quarter(ahead[2:]) < refresh * 3 // 4, ahead
+
+
 def test_a_rate_of_its_own(outputs: Outputs) -> None:
     weston = outputs.start(LEFT.replace("480x270", "480x270@25"))
-    painter = Painter(weston, "left", (480, 270))
+    painter = Painter(weston.socket, "left", (480, 270))
     with outputs.read("screen/left") as reader:
         times = []
         for seed in range(12):

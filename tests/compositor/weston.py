@@ -175,8 +175,9 @@ class Client:
     def __init__(self, display: Display) -> None:
         self.display = display
         self.compositor = display.bind("wl_compositor", 4)
-        self.manager = display.bind("gid_buffer_manager_v1")
-        self.enums = self.manager.display.interfaces["gid_buffer_params_v1"].enums["error"]
+        self.manager: Object | None = None  # of gid buffers, where the compositor has one
+        if "gid_buffer_manager_v1" in display.globals:
+            self.manager = display.bind("gid_buffer_manager_v1")
         self.surface: Object | None = None
         self.redraws = 0
 
