@@ -24,6 +24,7 @@ def is_followed(document: Document) -> bool:
 FOLLOWED = [document for document in map(read_document, DOCUMENTS) if is_followed(document)]
 
 
+LEFT_HALF, RIGHT_HALF = (0, 0, 640, 360), (640, 0, 1280, 360)
 COUNT = """\
 gst-launch-1.0 -v filesrc location=film.mp4 ! qtdemux ! fakesink silent=false \\
   | grep -c ': last-message = chain'
@@ -97,6 +98,16 @@ def check_vm(reader: Reader) -> None:
     assert "<domain" in (reader.folder / "open.xml").read_text()
 
 
+def check_windows(reader: Reader) -> None:
+    """Windows of two compositors beside each other; the right one goes, and is marked."""
+    with Image.open(reader.folder / "picture.png") as before:
+        assert before.size == (1280, 360)
+        halves = [before.convert("RGB").crop(box) for box in (LEFT_HALF, RIGHT_HALF)]
+    assert all(len(half.getcolors(1 << 20)) > 20 for half in halves), "windows, not black"
+    with Image.open(reader.folder / "old.png") as after:
+        assert after.convert("RGB").crop(RIGHT_HALF).tobytes() != halves[1].tobytes()
+
+
 CHECKS: dict[str, Callable[[Reader], None]] = {
     "README.md": check_readme,
     "docs/camera.md": check_camera,
@@ -107,6 +118,7 @@ CHECKS: dict[str, Callable[[Reader], None]] = {
     "docs/python.md": check_python,
     "docs/record.md": check_record,
     "docs/vm.md": check_vm,
+    "docs/windows.md": check_windows,
     "examples/README.md": check_examples,
 }
 
