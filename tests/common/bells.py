@@ -20,8 +20,8 @@ class Bells:
         self.to: dict[int, list[int]] = {}
         self.vectors: list[int] = []
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(SECONDS)
         self.socket.connect(str(path))
+        self.socket.settimeout(SECONDS)
         self._read()
         self.own, _ = self._read()
         _, memory = self._read()

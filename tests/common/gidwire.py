@@ -199,8 +199,9 @@ class Connection:
         self, path: Path, program: str = "test", hello: bool = True, takes: int = 0
     ) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC)
-        self.socket.settimeout(PATIENCE)
+        # without a timeout: with one it fails at once where gidd has not yet taken those before
         self.socket.connect(str(path))
+        self.socket.settimeout(PATIENCE)
         self.serial = 0
         self.events: list[Message] = []
         self.domain = 0

@@ -87,8 +87,8 @@ class Display:
 
     def status(self) -> dict:
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(PATIENCE)
             connection.connect(str(self.status_path))
+            connection.settimeout(PATIENCE)
             with connection.makefile("rb") as answer:
                 return json.load(answer)
 

@@ -80,8 +80,8 @@ def test_status_that_nobody_reads(cockpit: Cockpit) -> None:
         answered = 0
         for _ in range(100):
             connection = stack.enter_context(socket.socket(socket.AF_UNIX))
-            connection.settimeout(PATIENCE)
             connection.connect(str(display.status_path))
+            connection.settimeout(PATIENCE)
             unread = connection.recv(size, socket.MSG_PEEK)
             answered += len(unread) > 0
         assert 0 < answered <= 4
@@ -90,8 +90,8 @@ def test_status_that_nobody_reads(cockpit: Cockpit) -> None:
 
 def answers_at(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(PATIENCE)
         connection.connect(str(path))
+        connection.settimeout(PATIENCE)
         return len(connection.recv(1)) == 1
 
 

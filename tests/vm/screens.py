@@ -90,8 +90,8 @@ class Lamp:
 
     def role(self) -> dict:
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(30)
             connection.connect(str(self.status_path))
+            connection.settimeout(30)
             with connection.makefile("rb") as answer:
                 return json.load(answer)["roles"][0]
 
