@@ -71,6 +71,15 @@ int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32
 	return 0;
 }
 
+bool canvas_is_emptied(const struct canvas *canvas) {
+	for (uint32_t i = 0; i < canvas->slot_count; i++) {
+		if (canvas->slots[i] != NULL && gid_slab_emptied(canvas->slots[i]) > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void canvas_drop(struct canvas *canvas) {
 	struct gid_frame frame = GID_FRAME_INIT;
 	if (!canvas->has_size) {

@@ -41,6 +41,9 @@ void canvas_finish(struct canvas *canvas);
 int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32_t height,
 		uint64_t memory);
 
+/* Whether memory of it moved too late: pictures are lost. See gid_slab_emptied(). */
+bool canvas_is_emptied(const struct canvas *canvas);
+
 /* Takes the memory away. Who shows the canvas is told that there is nothing to show. */
 void canvas_drop(struct canvas *canvas);
 

@@ -40,6 +40,10 @@ void report_finish(struct report *report) {
 	*report = (struct report){0};
 }
 
+bool report_is_emptied(const struct report *report) {
+	return gid_slab_emptied(report->slab) > 0;
+}
+
 void report_tell(struct report *report) {
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.gid = report->told = gid_slab_gid(report->slab, 0);

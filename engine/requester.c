@@ -690,6 +690,11 @@ static void wait_for_work(struct requester *requester) {
 	helped_wake(&requester->helped);
 }
 
+/* It moved too late, and its content with it: what was drawn, or what the program reads of us. */
+static bool is_emptied(const struct requester *requester) {
+	return report_is_emptied(&requester->report) || canvas_is_emptied(&requester->canvas);
+}
+
 static void *run(void *data) {
 	struct requester *requester = data;
 	int error = precedence_init(&requester->precedence, requester->config.realtime);
@@ -704,6 +709,16 @@ static void *run(void *data) {
 		struct engine_report *page = requester->report.page;
 		look_at_precedence(requester);
 		gid_domain_dispatch(requester->domain);
+		if (is_emptied(requester)) {
+			engine_log(&requester->log,
+					"its memory was taken back before it could be "
+					"moved; beginning anew");
+			close_streams(requester);
+			if (!open_all(requester)) {
+				break;
+			}
+			continue;
+		}
 		renew(requester);
 		canvas_dispatch(&requester->canvas);
 		report_dispatch(&requester->report);

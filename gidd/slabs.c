@@ -465,6 +465,7 @@ void slab_end_leaving(struct gidd *gidd) {
 	for (slab = TAILQ_FIRST(&gidd->slabs); slab != NULL; slab = next) {
 		next = TAILQ_NEXT(slab, entry);
 		if (slab->leaving) {
+			tell_revoked(&slab->owner->peer, slab); /* so that it knows, too late */
 			slab_destroy(gidd, slab);
 		}
 	}

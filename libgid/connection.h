@@ -146,6 +146,12 @@ void gid_domain_request_cancel(struct gid_domain *domain, void *data);
 int gid_domain_post(struct gid_domain *domain, union gid_wire_message *message, const int *fds,
 		uint32_t fd_count);
 
+/*
+ * Whether gidd has said that the slab is revoked, while an answer was waited for, and
+ * gid_domain_dispatch() has not told so yet.
+ */
+bool gid_domain_is_revoked(const struct gid_domain *domain, uint64_t key);
+
 /* Sends if there is room for it at once; else, and while gidd is away, it is not said. */
 void gid_domain_hint(struct gid_domain *domain, const union gid_wire_message *message);
 

@@ -403,6 +403,8 @@ static int move(struct gid_slab *slab, struct gid_slab_left *left) {
 		put_left(&left->memory);
 		return error;
 	}
+	/* Said before gidd knew where it is now: perhaps it was emptied as it was copied. */
+	slab->emptied += gid_domain_is_revoked(slab->domain, gid_slab_key(gid));
 	gid_slab_grant_again(slab); /* and whom others may not lend it to */
 	return 0;
 }

@@ -245,6 +245,10 @@ gid_id gid_slab_gid(const struct gid_slab *slab, uint32_t slot) {
 	return slab->info.gid | slot << 16 | gid_slab_generation(slab, slot);
 }
 
+uint64_t gid_slab_emptied(const struct gid_slab *slab) {
+	return slab->emptied;
+}
+
 const void *gid_slab_view_untouched(const struct gid_slab *slab, uint32_t slot) {
 	return slab->view == NULL || slot >= slab->info.slot_count
 			? NULL

@@ -48,6 +48,7 @@ struct gid_slab {
 	struct gid_slab_left *left;    /* memory that it was in before, and numbers that it had */
 	struct gid_timer leaving;      /* armed: some of that was not given back yet */
 	bool stays;		       /* devices may write there: it cannot be anywhere else */
+	uint64_t emptied;	       /* see gid_slab_emptied() */
 	struct gid_endpoint endpoint;
 	bool exporting; /* gidd was asked for its number, and has not answered */
 	gid_exported_func exported;

@@ -36,6 +36,7 @@ struct gid_canvas {
 	/* The batch that lists are added to. */
 	struct engine_batch *batch; /* in the slab; NULL: there is none */
 	uint32_t slot, end;	    /* words that are written */
+	uint64_t emptied;	    /* gid_slab_emptied() when we looked last */
 	uint64_t serial;	    /* of the last batch */
 	uint64_t batch_epoch;	    /* the engine that it is for */
 	uint64_t rung;		    /* the engine's sleep for which it was sent, or 0 */

@@ -64,14 +64,29 @@ static void note_done(struct gid_canvas *canvas) {
 	canvas->done = fence > canvas->done ? fence : canvas->done;
 }
 
-/* Lists that are under way are lost with their engine. */
-static void lose_engine(struct gid_canvas *canvas) {
+/* Those that are under way, and what the engine knew by them. */
+static void lose_lists(struct gid_canvas *canvas) {
 	note_done(canvas);
-	canvas->engine = 0;
 	canvas->epoch++;
 	canvas->rung = 0;
 	canvas->has_canvas = false;
 	canvas->lost = canvas->fence;
+}
+
+static void lose_engine(struct gid_canvas *canvas) {
+	canvas->engine = 0;
+	lose_lists(canvas);
+}
+
+/* Lists are lost with their memory, if that moved and we came too late: it has another gid then. */
+static void look_at_memory(struct gid_canvas *canvas) {
+	if (canvas->batch == NULL || canvas->sent == gid_slab_gid(canvas->slab, canvas->slot)) {
+		return;
+	}
+	if (canvas->emptied != gid_slab_emptied(canvas->slab)) {
+		canvas->emptied = gid_slab_emptied(canvas->slab);
+		lose_lists(canvas);
+	}
 }
 
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
@@ -282,8 +297,10 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 		if (fence <= canvas->lost) { /* also if a new engine did later ones */
 			return fence <= canvas->done ? 0
 						     : canvas_fail(canvas, -EPIPE,
-								       "the engine ended before "
-								       "the list was done");
+								       "the engine ended, or "
+								       "the list's memory was "
+								       "taken back, before the "
+								       "list was done");
 		}
 		if (is_done(canvas, fence)) {
 			break;
@@ -297,6 +314,7 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 		if (want(canvas, fence)) {
 			break;
 		}
+		look_at_memory(canvas);
 		uint64_t again = ring_again(canvas);
 		if (fence > canvas->lost && gid_clock_now() >= deadline) {
 			return canvas_fail(canvas, -ETIMEDOUT, "the list is not done in this time");
@@ -372,6 +390,7 @@ int canvas_open_batch(struct gid_canvas *canvas, uint32_t words) {
 	if (!gid_canvas_is_connected(canvas)) {
 		return canvas_fail(canvas, -ENOTCONN, "the engine is away");
 	}
+	look_at_memory(canvas);
 	if (canvas_has_batch(canvas, words)) {
 		return 0;
 	}
@@ -417,8 +436,11 @@ static int send_batch(struct gid_canvas *canvas) {
 }
 
 int canvas_publish(struct gid_canvas *canvas) {
+	look_at_memory(canvas);
 	if (canvas->batch == NULL || canvas->batch_epoch != canvas->epoch || canvas->engine == 0) {
-		return canvas_fail(canvas, -ENOTCONN, "the engine went while the list was made");
+		return canvas_fail(canvas, -ENOTCONN,
+				"the engine or the list's memory went while "
+				"the list was made");
 	}
 	canvas->fence++;
 	canvas->end += canvas->count;

@@ -38,6 +38,7 @@ struct _GstGidSlab
   GstGidDmabuf dmabuf; /* of a slab of one slot; none where it is shared memory alone */
   gboolean revoked; /* its slots are given out no more; the allocator's lock, as the next */
   guint used; /* slots with users */
+  guint64 emptied; /* gid_slab_emptied() as the sink was told last; the streaming thread's */
   GstGidSlot slots[];
 };
 

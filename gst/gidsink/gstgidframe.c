@@ -260,9 +260,21 @@ watch_upstream (GstGidSink *self, GstMemory *mem, const GstGidSlot *slot)
 static void
 name_slot (GstGidSink *self, const GstGidSlot *slot, struct gid_frame *frame)
 {
+  GstGidSlab *slab = slot->slab;
+  guint64 emptied;
+
   gst_gid_domain_lock (self->domain);
-  frame->gid = gid_slab_gid (slot->slab->slab, slot->index);
+  frame->gid = gid_slab_gid (slab->slab, slot->index);
+  emptied = gid_slab_emptied (slab->slab);
   gst_gid_domain_unlock (self->domain);
+  if (emptied != slab->emptied) {
+    slab->emptied = emptied;
+    GST_ELEMENT_WARNING (self, RESOURCE, READ,
+        ("Pictures were lost: their memory was taken from a reader that may read it no more, and "
+         "this program came too late to move them. What upstream keeps in memory, as a decoder "
+         "does, is black until it is written anew."),
+        (NULL));
+  }
 }
 
 /*

@@ -33,10 +33,17 @@ class Drawing:
         cockpit.programs.append(program)
         return program
 
-    def start_engine(self) -> None:
+    def start_engine(self) -> Program:
         path = self._cockpit.folder / "engine.conf"
         path.write_text(ENGINE)
-        self._start("engine/gid-engine", ["--config", path], "host")
+        return self._start("engine/gid-engine", ["--config", path], "host")
+
+    def slabs(self, owner: str) -> list[str]:
+        return [slab["gid"] for slab in self._cockpit.status(owner)["slabs"] if slab["owner"]]
+
+    def revoke(self, owner: str, gid: str) -> None:
+        words = [BUILD / "tools" / "gidctl" / "gidctl", "revoke", owner, gid]
+        subprocess.run(words, env=self._cockpit.env("host"), check=True, timeout=PATIENCE)
 
     def _write(self, colour: int) -> None:
         new = self._layout.with_suffix(".new")
@@ -72,16 +79,27 @@ def test_memory_that_moves(machines: Cockpit, owner: str) -> None:
     drawing = Drawing(machines)
     drawing.start_engine()
     drawing.draws()
-
-    def slabs() -> list[str]:
-        return [slab["gid"] for slab in machines.status(owner)["slabs"] if slab["owner"]]
-
     for _ in range(3):
-        for gid in slabs():
-            words = [BUILD / "tools" / "gidctl" / "gidctl", "revoke", owner, gid]
-            subprocess.run(words, env=machines.env("host"), check=True, timeout=PATIENCE)
-            wait_for(lambda gid=gid: gid not in slabs(), "another slab")
+        for gid in drawing.slabs(owner):
+            drawing.revoke(owner, gid)
+            wait_for(lambda gid=gid: gid not in drawing.slabs(owner), "another slab")
             drawing.draws()
+
+
+@pytest.mark.parametrize("owner", ["host", "open"])
+def test_memory_that_is_left_too_late(machines: Cockpit, owner: str) -> None:
+    """Its content is lost, lists that nobody has read and the engine's report with it."""
+    drawing = Drawing(machines)
+    engine = drawing.start_engine()
+    drawing.draws()
+    late = engine if owner == "host" else drawing.composing
+    for i in range(len(drawing.slabs(owner))):  # an engine that begins anew makes new ones
+        gid = drawing.slabs(owner)[i]
+        late.signal(signal.SIGSTOP)
+        drawing.revoke(owner, gid)
+        wait_for(lambda gid=gid: gid not in drawing.slabs(owner), "gidd to take it back")
+        late.signal(signal.SIGCONT)
+        drawing.draws()
 
 
 def test_program_that_is_late(machines: Cockpit) -> None:

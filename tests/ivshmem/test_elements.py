@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """GStreamer's elements between machines: as between domains of one, and as little is copied."""
 
+import signal
+import subprocess
 from collections.abc import Callable
 
 import pytest
 from cockpit import Cockpit
 from machines import CONFIG, start
 from pipeline import LOSSLESS, Pipeline, clip, decode, pairs, sums_of, watch
+from program import BUILD, wait_for
 from versions import check_h264_copies
 
 SOURCE = (
@@ -57,3 +60,28 @@ def test_memory_of_others_is_copied_once(machines: Cockpit) -> None:
     stats = relay.stats("sink")
     assert stats["dropped"] == 0
     assert stats["copy-reasons"] == {"other-machine": 40}
+
+
+def test_memory_that_is_left_too_late(machines: Cockpit) -> None:
+    """What upstream has in it is lost, which nobody else can tell."""
+    source = SOURCE.replace("num-buffers=40", "is-live=true")
+    sender = Pipeline(machines, "open", f"{source} ! gidsink name=sink stream=movie")
+    receiver = watch(machines, domain="host")
+    receiver.wait_frames(10)
+
+    def slabs() -> list[str]:
+        return [slab["gid"] for slab in machines.status("open")["slabs"] if slab["owner"]]
+
+    for gid in slabs():
+        sender.signal(signal.SIGSTOP)
+        words = [BUILD / "tools" / "gidctl" / "gidctl", "revoke", "open", gid]
+        subprocess.run(words, env=machines.env("host"), check=True)
+        wait_for(lambda gid=gid: gid not in slabs(), "gidd to take it back")
+        sender.signal(signal.SIGCONT)
+
+    def warned() -> bool:
+        return any("came too late" in str(line) for line in sender.lines("bus"))
+
+    wait_for(warned, "a warning")
+    seen = len(receiver.frames)
+    receiver.wait_frames(seen + 10)
