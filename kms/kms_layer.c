@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <wlr/util/log.h>
 
-#define LENT 2 /* in place of a picture's index */
+#define LENT KMS_LAYER_PICTURES /* in place of a picture's index */
 #define TEST (DRM_MODE_ATOMIC_TEST_ONLY | DRM_MODE_ATOMIC_NONBLOCK)
 
 /* --- pictures --------------------------------------------------------------------------------- */
@@ -30,10 +30,11 @@ struct kms_layer *kms_layer_create(
 			.y = y,
 			.shown = -1,
 			.next = -1,
+			.written = -1,
 			.fence = -1,
 	};
 	wl_list_insert(output->layers.prev, &layer->link);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < KMS_LAYER_PICTURES; i++) {
 		int ret = kms_dumb_init(&layer->pictures[i], output->device->fd, width, height);
 		if (ret != 0) {
 			kms_layer_destroy(layer);
@@ -56,22 +57,32 @@ void kms_layer_destroy(struct kms_layer *layer) {
 	}
 	set_lent(&layer->lent_next, NULL);
 	set_lent(&layer->lent_shown, NULL);
+	set_lent(&layer->lent_written, NULL);
 	set_lent(&layer->lent_before, NULL);
 	if (layer->fence >= 0) {
 		close(layer->fence);
 	}
 	wl_list_remove(&layer->link);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < KMS_LAYER_PICTURES; i++) {
 		kms_dumb_finish(&layer->pictures[i]);
 	}
 	free(layer);
+}
+
+/* The picture that the device does not read. */
+static int free_picture(const struct kms_layer *layer) {
+	int i = 0;
+	while (i == layer->shown || i == layer->written) {
+		i++;
+	}
+	return i;
 }
 
 void *kms_layer_begin(struct kms_layer *layer, size_t *stride) {
 	if (layer->output == NULL || layer->output->flipping) {
 		return NULL;
 	}
-	struct kms_dumb *picture = &layer->pictures[layer->shown == 0];
+	struct kms_dumb *picture = &layer->pictures[free_picture(layer)];
 	/* Until it is submitted: the other one may be half written. */
 	layer->next = layer->shown;
 	set_lent(&layer->lent_next, layer->lent_shown);
@@ -80,7 +91,7 @@ void *kms_layer_begin(struct kms_layer *layer, size_t *stride) {
 }
 
 void kms_layer_submit(struct kms_layer *layer) {
-	layer->next = layer->shown == 0;
+	layer->next = free_picture(layer);
 	set_lent(&layer->lent_next, NULL);
 }
 
@@ -334,6 +345,24 @@ void kms_layers_flipped(struct kms_output *output) {
 	struct kms_layer *layer, *next;
 	wl_list_for_each_safe(layer, next, &output->layers, link) {
 		set_lent(&layer->lent_before, NULL);
+	}
+}
+
+void kms_layers_hold(struct kms_output *output) {
+	struct kms_layer *layer;
+	wl_list_for_each(layer, &output->layers, link) {
+		if (layer->plane != NULL) {
+			layer->written = layer->shown;
+			set_lent(&layer->lent_written, layer->lent_shown);
+		}
+	}
+}
+
+void kms_layers_let_go(struct kms_output *output) {
+	struct kms_layer *layer;
+	wl_list_for_each(layer, &output->layers, link) {
+		layer->written = -1;
+		set_lent(&layer->lent_written, NULL);
 	}
 }
 

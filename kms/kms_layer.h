@@ -24,17 +24,20 @@ enum kms_layer_place {
 	KMS_LAYER_TAKEN,     /* it was on a plane until kms_layer_leave_plane() */
 };
 
+#define KMS_LAYER_PICTURES 3 /* shown, written back, and the next one */
+
 struct kms_layer {
 	struct wl_list link;
 	struct kms_output *output; /* NULL: it is gone */
 	struct kms_plane *plane;   /* with KMS_LAYER_ON_PLANE */
 	enum kms_layer_place place;
 	int32_t x, y;
-	struct kms_dumb pictures[2];
-	/* One of the pictures, LENT, or -1: none. */
-	int shown, next;
+	struct kms_dumb pictures[KMS_LAYER_PICTURES];
+	/* One of the pictures, LENT, or -1: none. `written` is of the frame that is written back.
+	 */
+	int shown, next, written;
 	/* Locked; with LENT, and until the flip after that. */
-	struct wlr_buffer *lent_shown, *lent_next, *lent_before;
+	struct wlr_buffer *lent_shown, *lent_next, *lent_written, *lent_before;
 	/*
 	 * Signalled. The device is told to wait for this one, and so not for those that whoever
 	 * lent the buffer can put into it: the whole output would wait with it. -1: not made yet.
@@ -96,6 +99,12 @@ void kms_layers_add_hidden(struct kms_output *output, struct kms_request *reques
 void kms_layers_sent(struct kms_output *output);
 /* It is on the screen. */
 void kms_layers_flipped(struct kms_output *output);
+/*
+ * What was sent is written back: until that has ended nobody draws to it. A device may write from
+ * memory that is not on the screen any more.
+ */
+void kms_layers_hold(struct kms_output *output);
+void kms_layers_let_go(struct kms_output *output);
 void kms_layers_release(struct kms_output *output);
 void kms_layers_forget_output(struct kms_output *output);
 

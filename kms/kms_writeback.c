@@ -2,6 +2,7 @@
 #include "kms_writeback.h"
 
 #include "kms_device.h"
+#include "kms_layer.h"
 #include "kms_request.h"
 #include <drm_fourcc.h>
 #include <linux/sync_file.h>
@@ -13,7 +14,22 @@
 
 #define TIMEOUT_MS 1000
 
+/* What the frame on its way is made of stays as it is until it is written. */
+static void writeback_hold(struct kms_writeback *writeback) {
+	writeback->primary = wlr_buffer_lock(writeback->output->next);
+	kms_layers_hold(writeback->output);
+}
+
+static void writeback_let_go(struct kms_writeback *writeback) {
+	if (writeback->primary != NULL) {
+		wlr_buffer_unlock(writeback->primary);
+		writeback->primary = NULL;
+		kms_layers_let_go(writeback->output);
+	}
+}
+
 static void writeback_stop(struct kms_writeback *writeback) {
+	writeback_let_go(writeback);
 	if (writeback->fence_source != NULL) {
 		wl_event_source_remove(writeback->fence_source);
 		writeback->fence_source = NULL;
@@ -196,6 +212,7 @@ void kms_writeback_sent(
 		writeback_end(writeback, false);
 		return;
 	}
+	writeback_hold(writeback);
 	wl_event_source_timer_update(writeback->timeout, TIMEOUT_MS);
 }
 

@@ -22,7 +22,8 @@ struct kms_writeback {
 	bool aside;  /* for now nothing is added to commits */
 	struct kms_connector connector;
 	struct kms_dumb picture;
-	int fence; /* -1: nothing is being written */
+	struct wlr_buffer *primary; /* locked: of the frame that is being written; NULL: none is */
+	int fence;		    /* -1: nothing is being written */
 	struct wl_event_source *fence_source, *timeout;
 	/* NULL: it failed, or took too long. The picture is valid during the call. */
 	void (*done)(void *data, const struct kms_dumb *picture);

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import numpy
 import pytest
 from domains import PATIENCE, Domains
+from gid_vm.agent import Command
 from gid_vm.own_kernel import why_no_kernel
 from guests import Running
 from PIL import Image
@@ -261,10 +262,63 @@ def dmabuf_itself(domains: Domains) -> None:
             assert (one["place"], one["place_reason"]) == ("composed", "differed")
 
 
-def copied(domains: Domains) -> numpy.ndarray:
+def test_what_is_written_late() -> None:
+    """Is what was shown then, in guests so busy that vkms writes it when it is off the screen.
+
+    All pictures change with each frame, and the role goes from its plane and back again. vkms may
+    lose a picture in the end: what was compared until then counts.
+    """
+    compared = 0
+    for _ in range(10):
+        with domains_with_planes() as domains:
+            compared += compare_while_busy(domains, 40 - compared)
+        if compared >= 40:
+            return
+    pytest.fail(f"nothing was read back any more in each of 10 guests: {compared} were compared")
+
+
+def compare_while_busy(domains: Domains, enough: int) -> int:
+    """How many pictures were compared."""
+    configuration = DISPLAY + "writeback=2\n"
+    configuration += role("left", (40, 20, 320, 80), "pattern", "stream=safety/left")
+    seen: dict = {}
+    with (
+        cluster_on_display(domains, configuration) as cluster,
+        running(domains, BUILD / "tests/safety/liar", "flood", domain="open"),
+        busy(domains, 4),
+    ):
+
+        def is_done() -> bool:
+            start_copying(domains).wait(PATIENCE)
+            seen.update(cluster.role("left"))
+            said = cluster.program.err
+            assert seen["differed"] == 0, said
+            return NOT_READ_BACK in said or (
+                seen["read_back"] >= enough and "composed: copied" in said
+            )
+
+        wait_for(is_done, "pictures that were compared", PATIENCE)
+    return seen["read_back"]
+
+
+@contextmanager
+def busy(domains: Domains, programs: int) -> Iterator[None]:
+    started = [domains.start("open", "sh", "-c", "while :; do :; done") for _ in range(programs)]
+    try:
+        yield
+    finally:
+        for program in started:
+            program.signal(signal.SIGKILL)
+            program.wait(PATIENCE)
+
+
+def start_copying(domains: Domains) -> Command:
     gidctl = BUILD / "tools/gidctl/gidctl"
-    snap = domains.start("cluster", gidctl, "snap", "screen", "-o", FOLDER / "copy.png")
-    assert snap.wait(PATIENCE).code == 0
+    return domains.start("cluster", gidctl, "snap", "screen", "-o", FOLDER / "copy.png")
+
+
+def copied(domains: Domains) -> numpy.ndarray:
+    assert start_copying(domains).wait(PATIENCE).code == 0
     data = domains.guest.read(FOLDER / "copy.png")
     assert data is not None
     return numpy.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
