@@ -25,7 +25,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import common
@@ -80,15 +80,21 @@ LAYERS = range(2, 9)
 
 
 @contextlib.contextmanager
-def engine(folder: Path, helpers: int | None, spin_us: int = 200, slots: int = 3) -> Iterator[int]:
-    """Two domains, and the engine in `cluster`: its process."""
+def engine(
+    folder: Path,
+    helpers: int | None,
+    spin_us: int = 200,
+    slots: int = 3,
+    under: Sequence[str] = (),
+) -> Iterator[int]:
+    """Two domains, and the engine in `cluster`: its process; `under` is what runs it."""
     configuration = folder / "engine.conf"
     realtime = "on" if os.sched_getscheduler(0) == os.SCHED_RR else "off"
     text = engine_text(helpers, spin_us=spin_us, slots=slots, realtime=realtime)
     configuration.write_text(text)
     text = COCKPIT.format(runtime=folder)
     with common.gidds_of(text, folder, ("open", "cluster")):
-        command = ["gid-engine", f"--config={configuration}", "--domain=cluster"]
+        command = [*under, "gid-engine", f"--config={configuration}", "--domain=cluster"]
         with (folder / "engine.log").open("wb") as log:
             process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT

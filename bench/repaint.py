@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+import callgrind
 import common
 
 TOP = Path(__file__).resolve().parents[1]
@@ -261,12 +262,11 @@ def count_instructions(
 ) -> tuple[dict[str, int], int]:
     """Of each object of the compositor, and its repaints meanwhile; without a timeline to write."""
     out = folder / f"callgrind.{who}"
-    under = ("valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}")
-    under += ("--instr-atstart=no",)
+    under = (*callgrind.command(out), "--instr-atstart=no")
     with weston(folder, "log", under) as running, client(who, folder) as repaints:
         pid = running.process.pid
         with still(player, pid):
-            control(pid, "-i", "on")
+            callgrind.control(pid, "-i", "on")
             before = repaints()
         end = time.monotonic() + PATIENCE + count
         while repaints() - before < count:
@@ -274,9 +274,9 @@ def count_instructions(
                 raise common.BenchError(f"{who}: Weston does not get on under callgrind")
             time.sleep(0.2)
         with still(player, pid):
-            control(pid, "-d")
+            callgrind.control(pid, "-d")
             after = repaints()
-    return read_costs(Path(f"{out}.1")), after - before
+    return callgrind.read_costs(Path(f"{out}.1")), after - before
 
 
 @contextlib.contextmanager
@@ -298,30 +298,6 @@ def still(player: subprocess.Popen, pid: int) -> Iterator[None]:
 
 def cpu_ns(pid: int) -> int:
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
-
-
-def read_costs(path: Path) -> dict[str, int]:
-    """The instructions of each object of a callgrind file, by its own format's rules."""
-    names: dict[str, str] = {}
-    costs: dict[str, int] = {}
-    name, is_call = "", False
-    for line in path.read_text().splitlines():
-        if found := re.match(r"c?ob=\((\d+)\)(?: (.+))?", line):
-            names.setdefault(found[1], found[2] or "")
-            if line[0] == "o":
-                name = Path(names[found[1]]).name
-        elif line.startswith("calls="):
-            is_call = True  # the next line has what the called function spent
-        elif line[:1].isdigit() or line[:1] in ("+", "-", "*"):
-            if not is_call:
-                costs[name] = costs.get(name, 0) + int(line.split()[1])
-            is_call = False
-    return costs
-
-
-def control(pid: int, *what: str) -> None:
-    command = ["callgrind_control", *what, str(pid)]
-    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
 
 
 # --- results ---

@@ -9,6 +9,8 @@
 #include <err.h>
 #include <errno.h>
 #include <gid/stream.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -66,7 +68,7 @@ static bool flow_is_live(const struct flow *flow, int consumers) {
 
 static void flow_init(struct flow *flow, struct gid_domain *domain, int number, int consumers) {
 	struct gid_layout layout;
-	char name[16];
+	char name[32];
 	*flow = (struct flow){0};
 	snprintf(name, sizeof(name), "probe-%d", number);
 	struct gid_producer_options options = {
@@ -81,7 +83,9 @@ static void flow_init(struct flow *flow, struct gid_domain *domain, int number, 
 		ret = gid_consumer_create(domain, NULL, name, &reading, &flow->consumers[i]);
 	}
 	uint64_t patience = probe_now() + PATIENCE_NS;
+	struct pollfd news = {.fd = gid_domain_get_fd(domain), .events = POLLIN};
 	while (ret == 0 && !flow_is_live(flow, consumers)) {
+		poll(&news, 1, 100); /* some of it has no news */
 		gid_domain_dispatch(domain);
 		ret = probe_now() < patience ? 0 : -ETIMEDOUT;
 	}
@@ -126,10 +130,8 @@ static void pass_frame(struct flow *flow, int consumers) {
 	}
 }
 
-static void measure(struct gid_domain *domain, int streams, int consumers, double rate) {
+static struct flow *flows_create(struct gid_domain *domain, int streams, int consumers) {
 	struct flow *flows = calloc((size_t)streams, sizeof(*flows));
-	struct figure figure, ticks;
-	char name[64];
 	if (flows == NULL) {
 		err(1, "flows");
 	}
@@ -137,6 +139,20 @@ static void measure(struct gid_domain *domain, int streams, int consumers, doubl
 		flow_init(&flows[i], domain, i, consumers);
 		pass_frame(&flows[i], consumers); /* the first one asks gidd for a grant */
 	}
+	return flows;
+}
+
+static void flows_destroy(struct flow *flows, int streams) {
+	for (int i = 0; i < streams; i++) {
+		flow_finish(&flows[i]);
+	}
+	free(flows);
+}
+
+static void measure(struct gid_domain *domain, int streams, int consumers, double rate) {
+	struct flow *flows = flows_create(domain, streams, consumers);
+	struct figure figure, ticks;
+	char name[64];
 	figure_init(&figure, "ns", ROUNDS);
 	figure_init(&ticks, "cycles", ROUNDS);
 	for (int round = 0; round < ROUNDS; round++) {
@@ -158,21 +174,51 @@ static void measure(struct gid_domain *domain, int streams, int consumers, doubl
 	}
 	figure_finish(&figure);
 	figure_finish(&ticks);
-	for (int i = 0; i < streams; i++) {
-		flow_finish(&flows[i]);
-	}
-	free(flows);
+	flows_destroy(flows, streams);
 }
 
-int probe_streams(int argc, char **argv) {
+static struct gid_domain *connect_here(void) {
 	struct gid_domain *domain;
-	if (argc > 1) {
-		errx(2, "streams: no argument is expected, not %s", argv[1]);
-	}
 	probe_pin(probe_core(1));
 	if (gid_domain_connect(NULL, &domain) < 0) {
 		errx(1, "%s", gid_domain_connect_error());
 	}
+	return domain;
+}
+
+static int number_of(const char *text, int most) {
+	char *end;
+	errno = 0;
+	long number = strtol(text, &end, 10);
+	if (errno != 0 || *end != '\0' || number < 1 || number > most) {
+		errx(2, "frames: a number from 1 to %d is expected, not %s", most, text);
+	}
+	return (int)number;
+}
+
+int probe_frames(int argc, char **argv) {
+	if (argc != 4) {
+		errx(2, "frames: three numbers are expected: COUNT STREAMS CONSUMERS");
+	}
+	int count = number_of(argv[1], INT_MAX), streams = number_of(argv[2], STREAMS_MAX);
+	int consumers = number_of(argv[3], CONSUMERS_MAX);
+	struct gid_domain *domain = connect_here();
+	struct flow *flows = flows_create(domain, streams, consumers);
+	for (int i = 0; i < count; i++) {
+		pass_frame(&flows[i % streams], consumers);
+	}
+	flows_destroy(flows, streams);
+	gid_domain_destroy(domain);
+	probe_begin();
+	probe_end();
+	return 0;
+}
+
+int probe_streams(int argc, char **argv) {
+	if (argc > 1) {
+		errx(2, "streams: no argument is expected, not %s", argv[1]);
+	}
+	struct gid_domain *domain = connect_here();
 	double rate = cycles_per_ns();
 	probe_begin();
 	for (int streams = 1; streams <= STREAMS_MAX; streams *= 4) {

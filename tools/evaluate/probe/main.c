@@ -26,6 +26,9 @@ static const struct part {
 				probe_access},
 		{"streams", "streams", "a frame's cost with many streams and many consumers",
 				probe_streams},
+		{"frames", "frames COUNT STREAMS CONSUMERS",
+				"passes so many frames, for who counts what that takes; no figures",
+				probe_frames},
 };
 
 uint64_t probe_now(void) {

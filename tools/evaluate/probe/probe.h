@@ -67,5 +67,6 @@ int probe_calls(int argc, char **argv);
 int probe_message(int argc, char **argv);
 int probe_access(int argc, char **argv);
 int probe_streams(int argc, char **argv);
+int probe_frames(int argc, char **argv);
 
 #endif

@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a frame, a message, a picture and a point take in counts, which no noise moves.
+
+Instructions are counted by callgrind, system calls by strace, copied bytes as bench bandwidth does:
+each time for a number of items and for twice or more as many, and the difference is divided by the
+items more, so that no start and no end counts. Of the engine's two programs one is counted at a
+time, which is then the slower one by far: the engine always has lists to draw, and the program that
+draws finds the engine awake.
+
+`--against FILE` compares with the counts of FILE, as bench/counts.json has them for one compiler
+and architecture, and ends with status 1 if one is more than 5 % higher: then say why in the commit,
+and write the new ones down (`--write FILE`). One that is more than 5 % lower is to be written down
+too, or what was won could be lost again and nobody would see it.
+"""
+
+import contextlib
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import bandwidth
+import callgrind
+import common
+
+import engine
+
+FEW, MANY = 4_000, 24_000  # frames
+PICTURES = 60  # whose copies are counted
+SENT = (100, 1100)  # whose instructions are
+OURS = re.compile(r"libgid\.so|libgstgid\.so")
+TOLERANCE = 0.05
+PATIENCE = 300.0  # seconds, for one program that is counted
+SPIN_US = 100_000  # the longest that gid-engine takes
+WORDS = (100, 1000)  # of a list of points
+POINTS = 13 * 2_000_000  # that gid-bench-engine sends: 13 passes
+COCKPIT = """\
+[cockpit]
+runtime={runtime}
+
+[domain open]
+number=1
+local=*
+memory=2G
+client-memory=2G
+streams=256
+client-streams=256
+client-subscriptions=256
+subscriptions=256
+slabs=256
+client-slabs=256
+held=4096
+client-held=4096
+
+[domain cluster]
+number=2
+
+[share open cluster]
+streams=bench
+"""
+Count = tuple[str, str, float]  # of what, in which unit
+FLOWS = {(1, 1): "a frame", (64, 1): "a frame of 64 streams", (1, 8): "a frame to 8 consumers"}
+
+
+class Counter:
+    """Runs programs under what counts."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def instructions(self, words: Sequence[object]) -> float:
+        out = self._folder / "callgrind.out"
+        run([*callgrind.command(out), *words])
+        return sum(callgrind.read_costs(out).values())
+
+    def calls(self, words: Sequence[object]) -> float:
+        out = self._folder / "strace.out"
+        run([*strace(out), *words])
+        return read_calls(out)
+
+
+def run(words: Sequence[object]) -> None:
+    """A program of the domain open."""
+    result = subprocess.run(
+        [str(word) for word in words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE,
+        env=os.environ | {"GID_DOMAIN": "open"},
+    )
+    if result.returncode != 0:
+        raise common.BenchError(f"{words[-4:]}: {result.stderr.strip()[-500:]}")
+
+
+def strace(out: Path) -> list[object]:
+    return ["strace", "-f", "-c", "-U", "calls,name", "-o", out]
+
+
+def read_calls(path: Path) -> int:
+    """The sum of a summary of strace."""
+    found = re.search(r"^\s*(\d+)\s+total$", path.read_text(), re.MULTILINE)
+    if found is None:
+        raise common.BenchError(f"strace counted nothing:\n{path.read_text()[-500:]}")
+    return int(found[1])
+
+
+def per_item(count: Callable[[Sequence[object]], float], words: Callable[[int], list]) -> float:
+    return (count(words(MANY)) - count(words(FEW))) / (MANY - FEW)
+
+
+# --- what is counted ------------------------------------------------------------------------------
+
+
+def ring() -> Iterator[Count]:
+    core = common.two_cores()[0]
+    with new_folder() as folder:
+        counter = Counter(folder)
+        instructions = per_item(
+            counter.instructions, lambda n: ["gid-bench-ring", "alone", n, core, core]
+        )
+    yield "ring: a frame", "instructions", instructions
+
+
+def frames() -> Iterator[Count]:
+    with cockpit() as folder:
+        counter = Counter(folder)
+        for (streams, consumers), name in FLOWS.items():
+
+            def words(count: int, streams: int = streams, consumers: int = consumers) -> list:
+                return ["gid-probe", "frames", count, streams, consumers]
+
+            yield f"public calls: {name}", "instructions", per_item(counter.instructions, words)
+            yield f"public calls: {name}", "system calls", per_item(counter.calls, words)
+
+
+@contextlib.contextmanager
+def new_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="gid-counts-", dir=common.memory_folder()) as name:
+        yield Path(name)
+
+
+@contextlib.contextmanager
+def cockpit() -> Iterator[Path]:
+    """Its folder. What is run belongs to the domain open."""
+    with new_folder() as folder:
+        with common.gidds_of(COCKPIT.format(runtime=folder), folder, ("open", "cluster")):
+            yield folder
+
+
+def pictures() -> Iterator[Count]:
+    """In the sender: what gidway's own objects do. In both: what is copied."""
+    name = "hand-off of a picture by GStreamer"
+    with cockpit() as folder:
+        few, many = (sender_instructions(folder, number) for number in SENT)
+    yield name, "instructions of the sender", (many - few) / (SENT[1] - SENT[0])
+    if "GID_BENCH_COPIES_LIBRARY" in os.environ:
+        with new_folder() as folder, common.cockpit(folder, "bench"):
+            row = bandwidth.Bench(folder, PICTURES).pipelines("gid")
+        yield name, "copied bytes", row["copied_bytes_per_frame"]
+
+
+def sender_instructions(folder: Path, number: int) -> int:
+    out = folder / "callgrind.out"
+    caps = "video/x-raw,format=BGRx,width=320,height=180"
+    source = f"videotestsrc pattern=solid-color num-buffers={number} ! {caps}"
+    reader = bandwidth.start("gidsrc domain=open stream=bench ! fakesink", "cluster", {})
+    try:
+        pipeline = f"{source} ! gidsink stream=bench sync=false wait-for-connection=true"
+        run([*callgrind.command(out), bandwidth.GSTREAMER, "-q", *pipeline.split()])
+    finally:
+        reader.kill()
+        reader.communicate()
+    return sum(cost for name, cost in callgrind.read_costs(out).items() if OURS.match(name))
+
+
+def points() -> Iterator[Count]:
+    for words in WORDS:
+        name = f"engine: a point, {words} words a request"
+        yield name, "instructions of the engine", engine_instructions(words)
+        yield name, "instructions of the program", program_instructions(words)
+
+
+def draw(words: int, under: Sequence[object] = ()) -> None:
+    run([*under, "gid-bench-engine", "points", words, "whole"])
+
+
+def engine_instructions(words: int) -> float:
+    """With its start, which is a small part."""
+    with new_folder() as folder:
+        out = folder / "callgrind.engine"
+        with engine.engine(folder, helpers=0, under=callgrind.command(out)):
+            draw(words)
+        return sum(callgrind.read_costs(out).values()) / POINTS
+
+
+def program_instructions(words: int) -> float:
+    """Only of its part that makes lists and sends them."""
+    with new_folder() as folder:
+        out = folder / "callgrind.program"
+        with engine.engine(folder, helpers=0, spin_us=SPIN_US):
+            draw(words, [*callgrind.command(out), "--toggle-collect=send_points"])
+        return sum(callgrind.read_costs(out).values()) / POINTS
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+PARTS = {
+    "ring": ring,
+    "frames": frames,
+    "pictures": pictures,
+    "points": points,
+}
+
+
+def measure(wanted: Sequence[str]) -> list[dict]:
+    rows = []
+    progress = common.Progress(len(wanted))
+    for part in wanted:
+        progress.step(part)
+        for what, unit, value in PARTS[part]():
+            row = {
+                "bench": "counts",
+                "what": what,
+                "unit": unit,
+                "count": max(0.0, round(value, 2)),
+            }
+            rows.append(row)
+    progress.end()
+    return rows
+
+
+def place(build: Path) -> str:
+    """For which the counts hold: another compiler makes other instructions."""
+    path = build / "meson-info" / "intro-compilers.json"
+    compiler = json.loads(path.read_text())["host"]["c"]
+    major = compiler["version"].split(".")[0]
+    return f"{platform.machine()} {compiler['id']} {major}"
+
+
+def named(rows: Sequence[dict]) -> dict[str, float]:
+    return {f"{row['what']}: {row['unit']}": row["count"] for row in rows}
+
+
+def compare(before: dict[str, float], now: dict[str, float]) -> list[str]:
+    """What changed, in a sentence for each; counts that are 0 must stay so."""
+    said = []
+    for name, count in now.items():
+        if name not in before:
+            said.append(f"{name} is {count:g}, and is not written down")
+        elif abs(count - before[name]) > max(TOLERANCE * before[name], 0.01):
+            how = "worse" if count > before[name] else "better"
+            said.append(f"{name} is {how}: {before[name]:g} were, {count:g} are")
+    return said
+
+
+def main() -> int:
+    parser = common.parser("counts", __doc__)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="compare with these")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write them down there")
+    options = parser.parse_args()
+    here = place(Path(os.environ["GIDWAY_BUILD"]))
+    before = read_kept(options.against, here)
+    rows = measure(options.only)
+    for row in rows:
+        print(f"{row['what']:42} {row['count']:12.2f} {row['unit']}")
+    common.write(options.json, rows, {})
+    if options.write is not None:
+        write_kept(options.write, here, named(rows))
+    said = compare(before, named(rows)) if options.against is not None else []
+    print(*said, sep="\n", end="\n" if said else "")
+    return 1 if said else 0
+
+
+def read_kept(path: Path | None, here: str) -> dict[str, float]:
+    kept = json.loads(path.read_text()) if path is not None else {here: {}}
+    if here not in kept:
+        raise common.Wanting(f"{path} has no counts of {here}")
+    return kept[here]
+
+
+def write_kept(path: Path, here: str, found: dict[str, float]) -> None:
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    kept[here] = kept.get(here, {}) | found
+    path.write_text(json.dumps(kept, indent=2, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(common.run(main))

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Preloaded, makes gid_producer_send() slower, which $GIDWAY_SLOWER says how: by `instructions N`
+ * each time, or by a system call each N times.
+ */
+#include <dlfcn.h>
+#include <gid/stream.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int (*send_frame)(struct gid_producer *, struct gid_frame *);
+static unsigned instructions, calls, count;
+
+__attribute__((constructor)) static void begin(void) {
+	const char *how = getenv("GIDWAY_SLOWER");
+	if (how == NULL ||
+			(sscanf(how, "instructions %u", &instructions) != 1 &&
+					sscanf(how, "calls %u", &calls) != 1)) {
+		return;
+	}
+	send_frame = (int (*)(struct gid_producer *, struct gid_frame *))dlsym(
+			RTLD_NEXT, "gid_producer_send");
+}
+
+int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
+	for (unsigned i = 0; i < instructions / 2; i++) { /* two each: add, and jump */
+		__asm__ volatile("");
+	}
+	if (calls > 0 && ++count % calls == 0) {
+		syscall(SYS_getppid);
+	}
+	return send_frame(producer, frame);
+}

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""No frame, picture or point takes more instructions, system calls or copied bytes than it did.
+
+What is written down in bench/counts.json holds for one compiler. Noise does not move a count, so
+that this needs no quiet machine, and finds a slowdown of a tenth, which no test of times could.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from benches import bench, results
+from gid_vm.preload import Preload
+from program import BUILD, TOP
+
+sys.path.append(str(TOP / "bench"))
+import counts
+from gid_evaluate.outcome import WANTING
+
+WRITTEN = TOP / "bench" / "counts.json"
+SLOWER = BUILD / "tests" / "bench" / "libslower.so"
+pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.fixture
+def written() -> dict[str, float]:
+    kept = json.loads(WRITTEN.read_text())
+    if counts.place(BUILD) not in kept:
+        pytest.skip(f"no counts are written down for {counts.place(BUILD)}")
+    return kept[counts.place(BUILD)]
+
+
+def test_nothing_takes_more_than_it_did(written: dict[str, float]) -> None:
+    run = bench("counts", "--against", WRITTEN)
+    print(run.stdout)
+    assert run.returncode == 0, run.stderr
+
+
+def test_a_tenth_more_is_told(written: dict[str, float]) -> None:
+    """Of each count; and a tenth less, which is to be written down."""
+    for name, count in written.items():
+        more, less, same = ({name: count * share} for share in (1.1, 0.9, 1.02))
+        assert counts.compare(written, same) == []
+        if count == 0:
+            more = {name: 0.05}
+        else:
+            assert "is better" in counts.compare(written, less)[0]
+        (said,) = counts.compare(written, more)
+        assert said.startswith(f"{name} is worse")
+
+
+@pytest.mark.parametrize(
+    ("slower", "what"), [("instructions", "instructions"), ("calls", "system calls")]
+)
+def test_a_slower_library_is_found(
+    written: dict[str, float], slower: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tenth more instructions for a frame; a system call for each 20 frames."""
+    name = f"public calls: a frame: {what}"
+    amount = round(written[name] / 10) if slower == "instructions" else 20
+    preload = Preload(SLOWER)
+    for key, value in (preload.env | {"GIDWAY_SLOWER": f"{slower} {amount}"}).items():
+        monkeypatch.setenv(key, value)
+    run = bench("counts", "--only", "frames", "--against", WRITTEN)
+    print(run.stdout)
+    assert run.returncode == 1
+    assert f"{name} is worse" in run.stdout
+
+
+def test_another_compiler_is_told(written: dict[str, float], tmp_path: Path) -> None:
+    """Its counts are no others' business."""
+    (tmp_path / "counts.json").write_text("{}")
+    run = bench("counts", "--only", "ring", "--against", tmp_path / "counts.json")
+    assert run.returncode == WANTING and counts.place(BUILD) in run.stderr
+
+
+def test_form(tmp_path: Path) -> None:
+    found = results("counts", tmp_path, "--only", "ring")
+    (row,) = found["rows"]
+    assert row["unit"] == "instructions" and 10 < row["count"] < 10_000
