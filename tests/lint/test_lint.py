@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """scripts/layers and scripts/lint find what they look for, in a small repository made for it."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -122,3 +123,31 @@ def test_a_check_fails_for_what_is_wrong(
     fill(repository, {name: bad.replace("{top}", str(repository))})
     status, said = lint(repository, check)
     assert status == 1, said
+
+
+def test_subjects(repository: Path) -> None:
+    (repository / "scripts").mkdir()
+    shutil.copy(TOP / "scripts/analyse.py", repository / "scripts")
+
+    def commit(subject: str) -> str:
+        name = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "safe.directory=*"]
+        git = ["git", *name, "-C", repository]
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", subject], check=True)
+        head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True)
+        return head.stdout.strip()
+
+    begin = commit("x")
+    text = (TOP / "scripts/lint").read_text()
+    text, count = re.subn('(?<=SUBJECTS_SINCE = )".*"', f'"{begin}"', text)
+    assert count == 1
+    (repository / "scripts/lint").write_text(text)
+    (repository / "scripts/lint").chmod(0o755)
+    commit("gidd, docs: Refuse a window of another size")
+    assert lint(repository, "subjects")[0] == 0
+    long = "gidd: Refuse " + "a window " * 7
+    for bad in ("x", "gidd: refuse a window", "Refuse it", "gidd: Refuse it.", long):
+        commit(bad)
+        status, said = lint(repository, "subjects")
+        assert status == 1
+        assert bad.strip() in said
+        subprocess.run(["git", "-C", repository, "reset", "-q", "--soft", "HEAD~1"], check=True)
