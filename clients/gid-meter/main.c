@@ -1,277 +1,58 @@
 // SPDX-License-Identifier: MIT
 /*
- * gid-meter: the instrument cluster's own picture. Draws a frame for each refresh into gid memory,
- * shows it by gid-buffer-v1, and reports as JSON how evenly the display showed them.
+ * gid-meter: the instrument cluster's own picture, as a stream. Draws one for each refresh of the
+ * display that shows it, and reports as JSON how evenly that did so.
  */
-#include "../common/histogram.h"
-#include "../common/window.h"
-#include "dial.h"
-#include "gid-buffer-v1-client-protocol.h"
+#include "dial_stream.h"
 #include "gidway_version.h"
-#include "presentation-time-client-protocol.h"
 #include <argp.h>
-#include <drm_fourcc.h>
-#include <gid/domain.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-event.h>
 
-#define BUFFERS 3
+#define RATE_MAX 500
+#define TIMER_ACCURACY_US 1
 
 const char *argp_program_version = "gid-meter " GIDWAY_VERSION;
 
-struct meter;
-
-struct picture {
-	struct meter *meter;
-	struct wl_buffer *buffer;
-	bool busy;
-};
-
-struct meter {
-	sd_event *event;
-	struct wayland wayland;
-	struct window window;
-	struct gid_domain *domain;
-	struct gid_slab *slab;
-	struct gid_layout layout;
-	struct picture pictures[BUFFERS];
-	bool waiting; /* for the frame callback */
-	uint64_t started, last_shown, first_shown, shown, drawn, starved;
-	struct histogram intervals;
-	uint32_t width, height;
-};
-
-static void meter_draw(struct meter *meter);
-
-/* --- when it was shown ------------------------------------------------------------------------ */
-
-static void handle_sync_output(
-		void *data, struct wp_presentation_feedback *feedback, struct wl_output *output) {
-}
-
-static void handle_presented(void *data, struct wp_presentation_feedback *feedback, uint32_t sec_hi,
-		uint32_t sec_lo, uint32_t nsec, uint32_t refresh, uint32_t seq_hi, uint32_t seq_lo,
-		uint32_t flags) {
-	struct meter *meter = data;
-	uint64_t now = wayland_presented_time(&meter->wayland, sec_hi, sec_lo, nsec);
-	if (meter->last_shown != 0 && now > meter->last_shown) {
-		histogram_add(&meter->intervals, (now - meter->last_shown) / 1000);
-	} else if (meter->first_shown == 0) {
-		meter->first_shown = now;
-	}
-	meter->last_shown = now;
-	meter->shown++;
-	wp_presentation_feedback_destroy(feedback);
-}
-
-static void handle_discarded(void *data, struct wp_presentation_feedback *feedback) {
-	wp_presentation_feedback_destroy(feedback);
-}
-
-static const struct wp_presentation_feedback_listener feedback_listener = {
-		.sync_output = handle_sync_output,
-		.presented = handle_presented,
-		.discarded = handle_discarded,
-};
-
-/* --- a frame ---------------------------------------------------------------------------------- */
-
-static void handle_frame(void *data, struct wl_callback *callback, uint32_t time) {
-	struct meter *meter = data;
-	wl_callback_destroy(callback);
-	meter->waiting = false;
-	meter_draw(meter);
-}
-
-static const struct wl_callback_listener frame_listener = {.done = handle_frame};
-
-static void handle_release(void *data, struct wl_buffer *buffer) {
-	struct picture *picture = data;
-	picture->busy = false;
-	if (!picture->meter->waiting) {
-		meter_draw(picture->meter);
-	}
-}
-
-static const struct wl_buffer_listener buffer_listener = {.release = handle_release};
-
-static struct picture *meter_free_picture(struct meter *meter) {
-	for (unsigned i = 0; i < BUFFERS; i++) {
-		if (meter->pictures[i].buffer != NULL && !meter->pictures[i].busy) {
-			return &meter->pictures[i];
-		}
-	}
-	meter->starved++;
-	return NULL;
-}
-
-static void meter_draw(struct meter *meter) {
-	struct picture *picture = meter->window.mapped ? meter_free_picture(meter) : NULL;
-	if (picture == NULL || meter->waiting) {
-		return;
-	}
-	uint8_t *data = gid_slab_data(meter->slab, (uint32_t)(picture - meter->pictures));
-	dials_draw(data + meter->layout.planes[0].offset, meter->width, meter->height,
-			meter->layout.planes[0].stride,
-			(double)(gid_clock_now() - meter->started) / 1e9);
-	struct wl_surface *surface = meter->window.picture;
-	wl_callback_add_listener(wl_surface_frame(surface), &frame_listener, meter);
-	if (meter->wayland.presentation != NULL) {
-		wp_presentation_feedback_add_listener(
-				wp_presentation_feedback(meter->wayland.presentation, surface),
-				&feedback_listener, meter);
-	}
-	wl_surface_attach(surface, picture->buffer, 0, 0);
-	wl_surface_damage_buffer(surface, 0, 0, INT32_MAX, INT32_MAX);
-	wl_surface_commit(surface);
-	picture->busy = true;
-	meter->waiting = true;
-	meter->drawn++;
-}
-
-/* --- memory ----------------------------------------------------------------------------------- */
-
-static void handle_created(
-		void *data, struct gid_buffer_params_v1 *params, struct wl_buffer *buffer) {
-	struct picture *picture = data;
-	picture->buffer = buffer;
-	wl_buffer_add_listener(buffer, &buffer_listener, picture);
-	meter_draw(picture->meter);
-}
-
-static void handle_failed(void *data, struct gid_buffer_params_v1 *params) {
-	struct picture *picture = data;
-	fprintf(stderr,
-			"gid-meter: the compositor cannot get our memory: does it run in "
-			"the same domain?\n");
-	sd_event_exit(picture->meter->event, EXIT_FAILURE);
-}
-
-static void handle_revoked(void *data, struct gid_buffer_params_v1 *params) {
-}
-
-static const struct gid_buffer_params_v1_listener params_listener = {
-		.created = handle_created,
-		.failed = handle_failed,
-		.revoked = handle_revoked,
-};
-
-static int meter_make_pictures(struct meter *meter) {
-	int ret = gid_layout_init(
-			&meter->layout, DRM_FORMAT_XRGB8888, meter->width, meter->height, 64);
-	if (ret == 0) {
-		ret = gid_slab_create(
-				meter->domain, &meter->layout, 0, BUFFERS, NULL, &meter->slab);
-	}
-	if (ret < 0) {
-		fprintf(stderr, "gid-meter: %s\n", gid_domain_error(meter->domain));
-		return -1;
-	}
-	for (uint32_t i = 0; i < BUFFERS; i++) {
-		meter->pictures[i].meter = meter;
-		gid_id gid = gid_slab_gid(meter->slab, i);
-		struct gid_buffer_params_v1 *params =
-				gid_buffer_manager_v1_create_params(meter->wayland.gid_buffers);
-		gid_buffer_params_v1_add_listener(params, &params_listener, &meter->pictures[i]);
-		gid_buffer_params_v1_add(params, (uint32_t)(gid >> 32), (uint32_t)gid, 0,
-				meter->layout.planes[0].offset, meter->layout.planes[0].stride,
-				(uint32_t)(meter->layout.modifier >> 32),
-				(uint32_t)meter->layout.modifier);
-		gid_buffer_params_v1_create(params, (int32_t)meter->width, (int32_t)meter->height,
-				meter->layout.fourcc);
-	}
-	return 0;
-}
-
-/* --- the program ------------------------------------------------------------------------------ */
-
-static void handle_ready(void *data) {
-	meter_draw(data);
-}
-
-static void handle_closed(void *data) {
-	struct meter *meter = data;
-	sd_event_exit(meter->event, EXIT_SUCCESS);
-}
-
-static int handle_domain(sd_event_source *source, int fd, uint32_t events, void *data) {
-	struct meter *meter = data;
-	gid_domain_dispatch(meter->domain);
-	return 0;
-}
-
-static void meter_report(const struct meter *meter) {
-	double seconds = (double)(meter->last_shown - meter->first_shown) / 1e9;
-	printf("{\"drawn\": %" PRIu64 ", \"shown\": %" PRIu64
-	       ", \"seconds\": %.3f, \"rate\": %.3f, "
-	       "\"interval_p50_us\": %.0f, \"interval_p99_us\": %.0f, \"interval_max_us\": %" PRIu64
-	       ", \"starved\": %" PRIu64 "}\n",
-			meter->drawn, meter->shown, seconds,
-			seconds > 0 ? (double)(meter->shown - 1) / seconds : 0.0,
-			histogram_percentile(&meter->intervals, 50),
-			histogram_percentile(&meter->intervals, 99), meter->intervals.max,
-			meter->starved);
-}
-
-static int meter_run(struct meter *meter, const char *app_id, uint64_t seconds) {
-	int status = EXIT_FAILURE;
-	if (gid_domain_connect(NULL, &meter->domain) < 0) {
-		fprintf(stderr, "gid-meter: %s\n", gid_domain_connect_error());
-		return status;
-	}
-	sd_event_add_io(meter->event, NULL, gid_domain_get_fd(meter->domain), EPOLLIN,
-			handle_domain, meter);
-	sd_event_add_signal(meter->event, NULL, SIGINT | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
-	sd_event_add_signal(meter->event, NULL, SIGTERM | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
-	if (seconds > 0) {
-		sd_event_add_time_relative(meter->event, NULL, CLOCK_MONOTONIC, seconds * 1000000,
-				0, NULL, NULL);
-	}
-	if (wayland_init(&meter->wayland, meter->event) == 0) {
-		struct window_options options = {.title = "gid-meter", .app_id = app_id};
-		meter->started = gid_clock_now();
-		window_init(&meter->window, &meter->wayland, &options);
-		meter->window.ready = handle_ready;
-		meter->window.closed = handle_closed;
-		meter->window.data = meter;
-		window_set_picture_size(
-				&meter->window, (int32_t)meter->width, (int32_t)meter->height);
-		if (meter_make_pictures(meter) == 0) {
-			status = sd_event_loop(meter->event);
-			meter_report(meter);
-		}
-		window_finish(&meter->window);
-		wayland_finish(&meter->wayland);
-	}
-	gid_slab_destroy(meter->slab, false);
-	gid_domain_destroy(meter->domain);
-	return status;
-}
-
-struct options {
-	uint32_t width, height;
-	uint64_t seconds;
-	const char *app_id;
-};
-
-enum { KEY_APP_ID = 256 };
+/* --- the command line ------------------------------------------------------------------------- */
 
 static const struct argp_option argp_options[] = {
+		{"domain", 'd', "NAME", 0,
+				"The domain that the program runs in (default: $GID_DOMAIN)", 0},
+		{"stream", 's', "NAME", 0, "The stream to send (default: meter)", 0},
 		{"size", 'S', "WIDTHxHEIGHT", 0, "Size of the picture (default: 1280x480)", 0},
+		{"rate", 'r', "N", 0,
+				"Pictures a second while no reader tells when it shows them "
+				"(default: 60)",
+				0},
 		{"seconds", 't', "N", 0, "End after N seconds", 0},
-		{"app-id", KEY_APP_ID, "ID", 0, "Application id (default: gid-meter)", 0},
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };
 
+static void check_stream(const char *name, struct argp_state *state) {
+	if (!gid_name_is_valid(name)) {
+		argp_error(state, "--stream: %s cannot be a stream's name", name);
+	}
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
-	struct options *options = state->input;
+	struct dial_stream_options *options = state->input;
 	char rest;
 	switch (key) {
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	case 'd':
+		options->domain = arg;
+		return 0;
+	case 's':
+		check_stream(arg, state);
+		options->stream = arg;
 		return 0;
 	case 'S':
 		if (sscanf(arg, "%ux%u%c", &options->width, &options->height, &rest) != 2 ||
@@ -280,36 +61,111 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 			argp_error(state, "--size must be WIDTHxHEIGHT in pixels");
 		}
 		return 0;
+	case 'r':
+		if (sscanf(arg, "%" SCNu32 "%c", &options->rate, &rest) != 1 ||
+				options->rate - 1 >= RATE_MAX) {
+			argp_error(state, "--rate must be 1 to %d", RATE_MAX);
+		}
+		return 0;
 	case 't':
 		if (sscanf(arg, "%" SCNu64 "%c", &options->seconds, &rest) != 1) {
 			argp_error(state, "--seconds must be a number");
 		}
 		return 0;
-	case KEY_APP_ID:
-		options->app_id = arg;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument %s: name the stream with --stream", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
+/* --- what happens ----------------------------------------------------------------------------- */
+
+static int handle_time(sd_event_source *source, uint64_t usec, void *data) {
+	uint64_t wake;
+	if (dial_stream_tick(data, &wake) < 0) {
+		return sd_event_exit(sd_event_source_get_event(source), EXIT_FAILURE);
+	}
+	return sd_event_source_set_time(source, (wake + 999) / 1000);
+}
+
+static int handle_domain(sd_event_source *source, int fd, uint32_t events, void *data) {
+	struct dial_stream *dials = data;
+	int error = gid_domain_dispatch(dials->domain);
+	if (error < 0) {
+		dial_stream_fail(dials, "gidd", error);
+		return sd_event_exit(sd_event_source_get_event(source), EXIT_FAILURE);
+	}
+	return 0;
+}
+
+static int handle_producer(sd_event_source *source, int fd, uint32_t events, void *data) {
+	struct dial_stream *dials = data;
+	gid_producer_dispatch(dials->producer);
+	return 0;
+}
+
+static int add_sources(struct dial_stream *dials, sd_event *event, uint64_t seconds) {
+	sd_event_source *timer = NULL;
+	int ret = sd_event_add_io(event, NULL, gid_domain_get_fd(dials->domain), EPOLLIN,
+			handle_domain, dials);
+	if (ret >= 0) {
+		ret = sd_event_add_io(event, NULL, gid_producer_get_fd(dials->producer), EPOLLIN,
+				handle_producer, dials);
+	}
+	if (ret >= 0) {
+		ret = sd_event_add_time(event, &timer, CLOCK_MONOTONIC, dials->next / 1000,
+				TIMER_ACCURACY_US, handle_time, dials);
+	}
+	if (ret >= 0) {
+		ret = sd_event_source_set_enabled(timer, SD_EVENT_ON);
+	}
+	if (ret >= 0) {
+		ret = sd_event_source_set_floating(timer, true);
+	}
+	sd_event_source_unref(timer);
+	if (ret >= 0 && seconds > 0) {
+		ret = sd_event_add_time_relative(
+				event, NULL, CLOCK_MONOTONIC, seconds * 1000000, 0, NULL, NULL);
+	}
+	sd_event_add_signal(event, NULL, SIGINT | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
+	sd_event_add_signal(event, NULL, SIGTERM | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
+	return ret;
+}
+
+static int run(const struct dial_stream_options *options) {
+	static struct dial_stream dials;
+	sd_event *event;
+	int status = EXIT_FAILURE;
+	if (sd_event_default(&event) < 0) {
+		return EXIT_FAILURE;
+	}
+	if (dial_stream_init(&dials, options) == 0) {
+		int ret = add_sources(&dials, event, options->seconds);
+		if (ret < 0) {
+			fprintf(stderr, "gid-meter: event loop: %s\n", strerror(-ret));
+		} else {
+			status = sd_event_loop(event);
+			dial_stream_report(&dials);
+		}
+	}
+	dial_stream_finish(&dials);
+	sd_event_unref(event);
+	return status;
+}
+
 int main(int argc, char **argv) {
 	static const struct argp argp = {
 			.options = argp_options,
 			.parser = parse_option,
-			.doc = "Shows moving dials at the display's full rate, and at the end "
-			       "writes a line of JSON: how evenly they were shown.",
+			.doc = "Sends moving dials as a stream, a picture for each refresh of the "
+			       "display that shows them, and at the end writes a line of JSON: how "
+			       "evenly they were shown.",
 	};
-	struct options options = {.width = 1280, .height = 480, .app_id = "gid-meter"};
+	struct dial_stream_options options = {
+			.stream = "meter", .width = 1280, .height = 480, .rate = 60};
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
-	static struct meter meter;
-	meter.width = options.width;
-	meter.height = options.height;
-	if (sd_event_default(&meter.event) < 0) {
-		return EXIT_FAILURE;
-	}
-	int status = meter_run(&meter, options.app_id, options.seconds);
-	sd_event_unref(meter.event);
-	return status;
+	return run(&options);
 }

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "dial_stream.h"
+
+#include "dial.h"
+#include <drm_fourcc.h>
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+/*
+ * The one that is drawn, the one that is shown to who comes now, and three for a reader: that it
+ * shows, that it prepares to show, and that is on its way.
+ */
+#define SLOTS 5
+#define LOOKS 4 /* in an interval, so that none that was shown is overlooked */
+
+int dial_stream_fail(const struct dial_stream *dials, const char *what, int error) {
+	const char *sentence = gid_domain_error(dials->domain);
+	warnx("%s: %s", what, sentence[0] != '\0' ? sentence : gid_strerror(error));
+	return -1;
+}
+
+/* --- a picture -------------------------------------------------------------------------------- */
+
+/* Readers hold all memory: this picture is left out. */
+static int dial_stream_starve(struct dial_stream *dials, uint64_t now) {
+	struct gid_slab_info info;
+	gid_slab_get_info(dials->slab, &info);
+	if (info.revoked) {
+		return dial_stream_fail(dials, "memory for the dials", -ESTALE);
+	}
+	gid_producer_lacks_memory(dials->producer);
+	dials->starved++;
+	schedule_drawn(&dials->schedule, now, now);
+	return 0;
+}
+
+static int dial_stream_send(struct dial_stream *dials, uint32_t slot, uint64_t begun) {
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(dials->slab, slot);
+	frame.capture_time = begun;
+	int ret = gid_producer_send(dials->producer, &frame);
+	gid_slab_give(dials->slab, slot); /* from now on it is taken as long as it is held */
+	if (ret < 0) {
+		return dial_stream_fail(dials, "a picture", ret);
+	}
+	dials->unread = ret > 0 ? frame.sequence : 0;
+	dials->drawn++;
+	return 0;
+}
+
+static int dial_stream_draw(struct dial_stream *dials) {
+	uint64_t begun = gid_clock_now();
+	gid_producer_dispatch(dials->producer);
+	int slot = gid_slab_take(dials->slab);
+	if (slot < 0) {
+		return dial_stream_starve(dials, begun);
+	}
+	const struct gid_layout *layout = &dials->layout;
+	uint8_t *data = gid_slab_data(dials->slab, (uint32_t)slot);
+	dials_draw(data + layout->planes[0].offset, layout->width, layout->height,
+			layout->planes[0].stride, (double)(begun - dials->started) / 1e9);
+	int error = dial_stream_send(dials, (uint32_t)slot, begun);
+	schedule_drawn(&dials->schedule, begun, gid_clock_now());
+	return error;
+}
+
+/* --- what became of it ------------------------------------------------------------------------ */
+
+/* A display of our own domain counts before another one. */
+static bool dial_stream_get_shown(struct dial_stream *dials, struct gid_shown *shown) {
+	uint32_t own = gid_domain_number(dials->domain);
+	return gid_producer_get_shown(dials->producer, own, shown) == 0 ||
+			gid_producer_get_shown(dials->producer, 0, shown) == 0;
+}
+
+static void dial_stream_look(struct dial_stream *dials, uint64_t now) {
+	struct gid_shown shown;
+	if (dial_stream_get_shown(dials, &shown)) {
+		schedule_shown(&dials->schedule, &shown);
+		if (shown.sequence > dials->told && shown.time >= dials->shown.last) {
+			dials->told = shown.sequence;
+			tally_add(&dials->shown, shown.time);
+		}
+	}
+	if (dials->unread != 0 && gid_producer_consumers(dials->producer) > 0 &&
+			gid_producer_unread(dials->producer) == 0) {
+		dials->unread = 0;
+		tally_add(&dials->taken, now);
+	}
+}
+
+int dial_stream_tick(struct dial_stream *dials, uint64_t *wake) {
+	uint64_t now = gid_clock_now();
+	dial_stream_look(dials, now);
+	if (dials->next <= now) {
+		if (dial_stream_draw(dials) < 0) {
+			return -1;
+		}
+		now = gid_clock_now();
+	}
+	dials->next = schedule_next(&dials->schedule, now);
+	*wake = now + schedule_interval(&dials->schedule, now) / LOOKS;
+	if (*wake > dials->next) {
+		*wake = dials->next;
+	}
+	return 0;
+}
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+static int dial_stream_publish(struct dial_stream *dials, const char *stream) {
+	const struct gid_producer_options options = {
+			.size = sizeof(options),
+			.quiet = true,
+			.keeps_shown = true,
+	};
+	int error = gid_slab_create_for_stream(
+			dials->domain, stream, &dials->layout, 0, SLOTS, NULL, &dials->slab);
+	if (error < 0) {
+		return dial_stream_fail(dials, "memory for the dials", error);
+	}
+	error = gid_producer_create(dials->domain, stream, &options, &dials->producer);
+	return error < 0 ? dial_stream_fail(dials, stream, error) : 0;
+}
+
+int dial_stream_init(struct dial_stream *dials, const struct dial_stream_options *options) {
+	*dials = (struct dial_stream){0};
+	if (gid_domain_connect(options->domain, &dials->domain) < 0) {
+		warnx("%s", gid_domain_connect_error());
+		return -1;
+	}
+	int error = gid_layout_init(
+			&dials->layout, DRM_FORMAT_XRGB8888, options->width, options->height, 64);
+	if (error < 0) {
+		return dial_stream_fail(dials, "--size", error);
+	}
+	error = dial_stream_publish(dials, options->stream);
+	dials->started = dials->next = gid_clock_now();
+	schedule_init(&dials->schedule, dials->started, options->rate);
+	return error;
+}
+
+void dial_stream_finish(struct dial_stream *dials) {
+	gid_producer_destroy(dials->producer);
+	gid_slab_destroy(dials->slab, false);
+	gid_domain_destroy(dials->domain);
+}
+
+void dial_stream_report(const struct dial_stream *dials) {
+	bool told = dials->shown.count > 0;
+	const struct tally *tally = told ? &dials->shown : &dials->taken;
+	printf("{\"measured\": \"%s\", \"drawn\": %" PRIu64 ", \"shown\": %" PRIu64
+	       ", \"seconds\": %.3f, \"rate\": %.3f, "
+	       "\"interval_p50_us\": %.0f, \"interval_p99_us\": %.0f, \"interval_max_us\": %" PRIu64
+	       ", \"starved\": %" PRIu64 "}\n",
+			told ? "shown" : "taken", dials->drawn, tally->count, tally_seconds(tally),
+			tally_rate(tally), histogram_percentile(&tally->intervals, 50),
+			histogram_percentile(&tally->intervals, 99), tally->intervals.max,
+			dials->starved);
+	fflush(stdout);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "schedule.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define REFRESH_LEAST_NS UINT64_C(2000000)
+#define REFRESH_MOST_NS UINT64_C(50000000)
+#define AFTER_REFRESH 16 /* a picture is begun this part of a refresh after it */
+
+void schedule_init(struct schedule *schedule, uint64_t now, uint32_t rate) {
+	*schedule = (struct schedule){.start = now, .period = SECOND_NS / rate, .ended = now};
+}
+
+void schedule_shown(struct schedule *schedule, const struct gid_shown *shown) {
+	if (shown->refresh_ns >= REFRESH_LEAST_NS && shown->refresh_ns <= REFRESH_MOST_NS) {
+		schedule->shown = *shown;
+	}
+}
+
+void schedule_drawn(struct schedule *schedule, uint64_t begun, uint64_t ended) {
+	schedule->begun = begun;
+	schedule->ended = ended;
+}
+
+static bool schedule_follows(const struct schedule *schedule, uint64_t now) {
+	return schedule->shown.time != 0 && now < schedule->shown.time + SECOND_NS;
+}
+
+uint64_t schedule_interval(const struct schedule *schedule, uint64_t now) {
+	return schedule_follows(schedule, now) ? schedule->shown.refresh_ns : schedule->period;
+}
+
+uint64_t schedule_next(const struct schedule *schedule, uint64_t now) {
+	uint64_t interval = schedule_interval(schedule, now);
+	uint64_t base = schedule_follows(schedule, now)
+			? schedule->shown.time + interval / AFTER_REFRESH
+			: schedule->start;
+	uint64_t earliest = schedule->begun + interval / 2;
+	if (earliest < schedule->ended) {
+		earliest = schedule->ended;
+	}
+	return base >= earliest ? base - (base - earliest) / interval * interval
+				: base + (earliest - base + interval - 1) / interval * interval;
+}
