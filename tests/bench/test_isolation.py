@@ -2,14 +2,15 @@
 """The benchmark isolation, once through: whatever happens in `open`, the cluster goes on.
 
 That gid-cluster and its gidd survive, that the telltale is live again, and that the cluster's
-frames flow meanwhile must hold on any machine. How evenly is the benchmark's business: it is
-printed.
+frames flow meanwhile must hold on any machine. How evenly holds where the cluster may run before
+all others, as it does on a real display.
 """
 
 from pathlib import Path
 
 import pytest
 from benches import results
+from company import OF_CLAIM
 
 pytestmark = pytest.mark.timeout(1000)
 CASES = {"flood", "leak", "scribble", "restart", "stop", "messages", "link"}
@@ -41,8 +42,14 @@ def test_form(result: dict) -> None:
 
 @pytest.mark.parametrize("case", sorted(CASES))
 def test_frames_flow(result: dict, case: str) -> None:
-    """A display that waited for the other domain would miss most of them."""
-    assert row(result, case)["rate_vs_undisturbed"] > 0.5
+    """A display that waited for the other domain would miss most of them. Without a real-time
+    class that is all that can be told: the cases compete with the display for the processor."""
+    found = row(result, case)
+    assert found["rate_vs_undisturbed"] > 0.5
+    if found["scheduling"].startswith("SCHED_FIFO"):
+        late = found["machine_late_refreshes"]
+        assert found["rate_vs_undisturbed_worst"] >= 1 - OF_CLAIM * 0.01
+        assert found["longest_gap_refreshes"] <= OF_CLAIM * 2 + late
 
 
 def test_what_was_done(result: dict) -> None:

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy
 import pytest
 from cockpit import Cockpit
+from company import OF_CLAIM, waited_ms
 from display import ROLE, Display, start_telltale, telltale_picture
 from program import BUILD, wait_for
 
 KILLS = 20
-# The aim, and what a machine that is busy with other things may make of it.
-AIM_S, BUSY_S = 1.0, 20.0
+MEDIAN_MS, WORST_MS = 199, 288  # as docs/benchmarks.md claims
 # And no way up: root keeps its rights otherwise, others may have been given a lower nice value.
 LOWEST = ("chrt", "--idle", "0", "prlimit", "--nice=0:0", "--rtprio=0:0")
 LOWEST += ("setpriv", "--bounding-set=-all") if os.geteuid() == 0 else ()
@@ -49,25 +49,29 @@ def kill(display: Display) -> int:
 
 def test_the_picture_is_back(cockpit: Cockpit, tmp_path: Path) -> None:
     """From the kill to the telltale on the display, as the display itself tells it."""
-    start_telltale(cockpit, "--state", "5")
+    telltale = start_telltale(cockpit, "--state", "5")
     picture = telltale_picture(tmp_path, 5)
     display = Display(cockpit)
     display.wait_role("live")
-    times = []
+    others, times, own = (*cockpit.gidds.values(), telltale), [], []
     for _ in range(KILLS):
         count = display.role()["transition_count"]
         wait_kept(cockpit, "role live none ")
+        before = waited_ms(*others)
         killed = kill(display)
         display = Display(cockpit)
         role = display.wait_role("live")
+        waited = waited_ms(*others, display.program) - before
         first, shown = role["transitions"][0], role["transitions"][-1]["shown_ns"]
-        times.append((shown - killed) / 1e9)
+        times.append((shown - killed) / 1e6)
+        own.append(times[-1] - waited)
         assert (first["from"], first["reason"]) == ("live", "restarted")
         assert first["number"] == count + 1, "the count goes on"
         assert numpy.array_equal(display.region(), picture)
-    median, worst = statistics.median(times), max(times)
-    print(f"{KILLS} kills: back after {median * 1e3:.0f} ms (median), {worst * 1e3:.0f} (worst)")
-    assert median < AIM_S and worst < BUSY_S
+    told = [f"{statistics.median(some):.0f} ms (median), {max(some):.0f}" for some in (times, own)]
+    print(f"{KILLS} kills: back after {told[0]} (worst); without waits for others {told[1]}")
+    assert statistics.median(own) < OF_CLAIM * MEDIAN_MS
+    assert max(own) < OF_CLAIM * WORST_MS
 
 
 def test_what_failed_has_failed_still(cockpit: Cockpit) -> None:

@@ -8,6 +8,7 @@ import time
 import numpy
 import pytest
 from cockpit import Cockpit
+from company import OF_CLAIM, waited_ms
 from display import (
     HEIGHT,
     REFRESH_MS,
@@ -22,6 +23,8 @@ from wayland import ProtocolError
 
 LAMP = "org.example.lamp"
 BY_APP_ID = f"[gid-safety]\nrole=telltale\napp-id={LAMP}\nsize={WIDTH}x{HEIGHT}\nclient-ms=0\n"
+
+CHANGE_TO_LIGHT_MS = {"p50": 10.6, "p99": 18.7}  # as docs/benchmarks.md claims
 
 LEASES = 3.5  # seconds; each is one
 
@@ -106,7 +109,7 @@ def test_who_comes_late_to_a_still_surface_sees_it(cockpit: Cockpit) -> None:
 
 
 def test_from_change_to_light(forwarding: Forwarding, capsys: pytest.CaptureFixture[str]) -> None:
-    """The aim is two refreshes for 99 of 100 changes; what a busy machine makes is printed."""
+    """The aim is two refreshes for 99 of 100 changes. What others make later is not counted."""
     display, changes = forwarding.display, 200
     with forwarding.connection() as connection:
         window = Window(connection)
@@ -116,8 +119,10 @@ def test_from_change_to_light(forwarding: Forwarding, capsys: pytest.CaptureFixt
         window.show(pictures[0])
         display.wait_role("live")
         seen = display.role()["shown_frames"]
-        commits = []
+        commits, waits = [], []
+        programs = (*forwarding.cockpit.gidds.values(), forwarding.weston.program, display.program)
         for change in range(1, changes + 1):
+            before = waited_ms(*programs)
             started = time.monotonic()
             window.show(pictures[change % 8])  # Weston has sent it when this returns
             commits.append((time.monotonic() - started) * 1e3)
@@ -126,17 +131,20 @@ def test_from_change_to_light(forwarding: Forwarding, capsys: pytest.CaptureFixt
                 "the change",
                 pause=0.005,
             )
+            waits.append(waited_ms(*programs) - before)
     role = display.role()
     commit = numpy.percentile(commits, [50, 99])
+    waited = numpy.percentile(waits, [50, 99])
     shown = [role["latency_p50_ns"] / 1e6, role["latency_p99_ns"] / 1e6]
-    for name, index in (("p50", 0), ("p99", 1)):
+    for index, (name, claim) in enumerate(CHANGE_TO_LIGHT_MS.items()):
         total = commit[index] + shown[index]
         with capsys.disabled():
             print(
                 f"change to light, {name} of {changes}: {total:.1f} ms, "
-                f"{total / REFRESH_MS:.2f} refreshes (commit {commit[index]:.1f} ms)"
+                f"{total / REFRESH_MS:.2f} refreshes (commit {commit[index]:.1f} ms; for others "
+                f"waited {waited[index]:.1f} ms)"
             )
-    assert commit[0] + shown[0] < 4 * REFRESH_MS
+        assert total - waited[index] < OF_CLAIM * claim, name
 
 
 @pytest.mark.parametrize("way", ["hidden", "no window", "closed"])

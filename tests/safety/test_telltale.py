@@ -2,15 +2,16 @@
 """A telltale that `open` draws, on the display of `cluster`: bit for bit, and gone in time."""
 
 import json
-import os
 import random
 import signal
+import statistics
 import time
 from pathlib import Path
 
 import numpy
 import pytest
 from cockpit import Cockpit
+from company import OF_CLAIM, waited_ms
 from display import (
     REFRESH_MS,
     ROLE,
@@ -23,6 +24,7 @@ from display import (
 from program import BUILD, wait_for
 
 DEADLINE_MS = 200
+MEDIAN_MS = 9  # from a kill to the fallback, as docs/benchmarks.md claims
 
 
 def test_bit_exact_without_copies(cockpit: Cockpit) -> None:
@@ -138,15 +140,11 @@ def test_late_when_it_stops(cockpit: Cockpit) -> None:
     display.wait_role("live")
 
 
-def is_realtime(display: Display) -> bool:
-    policy = os.sched_getscheduler(display.program.pid)
-    return policy & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO
-
-
 def test_kills_at_random_moments(cockpit: Cockpit) -> None:
     """From loss to fallback in time, 100 times of 100, and back without a restart of the display.
 
-    The display has what a real one has: where it may, it runs before all others.
+    The display has what a real one has: where it may, it runs before all others. Where it may not,
+    what it waited for them is not counted.
     """
     names = [f"light{number}" for number in range(20)]
     roles = "".join(
@@ -156,7 +154,8 @@ def test_kills_at_random_moments(cockpit: Cockpit) -> None:
     )
     display = Display(cockpit, roles, ("--realtime",))
     dice = random.Random(20)
-    times = []
+    times, own = [], []
+    programs = (*cockpit.gidds.values(), display.program)
     for _ in range(5):
         lights = {
             name: start_telltale(
@@ -166,26 +165,27 @@ def test_kills_at_random_moments(cockpit: Cockpit) -> None:
         }
         for name in names:
             display.wait_role("live", name=name)
-        killed = {}
+        killed, before = {}, waited_ms(*programs)
         for name in dice.sample(names, len(names)):
             time.sleep(dice.uniform(0, 0.02))
             lights[name].signal(signal.SIGKILL)
             killed[name] = time.monotonic_ns()  # behind it: this test itself may have to wait
             lights[name].kill()
+        taken = []
         for name in names:
             role = display.wait_role("lost", "died", name)
             assert role["shows"] == "fallback"
             gone = next(t for t in reversed(role["transitions"]) if t["from"] == "live")
-            times.append((gone["shown_ns"] - killed[name]) / 1e6)
+            taken.append((gone["shown_ns"] - killed[name]) / 1e6)
+        waited = waited_ms(*programs) - before
+        own += [time - waited for time in taken]
+        times += taken
     times.sort()
-    late = [time for time in times if time > DEADLINE_MS + REFRESH_MS]
     print(f"kill to fallback, ms: median {times[50]:.1f}, worst five {times[-5:]}")
     assert display.program.is_running()
     assert len(times) == 100
-    if is_realtime(display):
-        assert not late
-    else:  # then a busy machine may run others first, now and then
-        assert len(late) < 50
+    assert max(own) <= DEADLINE_MS + REFRESH_MS
+    assert statistics.median(own) < OF_CLAIM * MEDIAN_MS
 
 
 def test_both_daemons_die(cockpit: Cockpit) -> None:
