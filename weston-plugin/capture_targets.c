@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STRIDE_ALIGN 64
+/* Of rows without gaps: Weston's GL renderer writes those, whatever stride a buffer has. */
+#define STRIDE_ALIGN 4
 
 static void *target_data(const struct capture_target *target) {
 	return gid_slab_data(target->targets->slab, target->slot);

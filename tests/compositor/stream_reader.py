@@ -125,6 +125,14 @@ class StreamReader:
                 return picture
         raise TimeoutError("no picture")
 
+    def wait_picture(self, expected: numpy.ndarray, seconds: float = WAIT_S) -> Frame:
+        """The first frame that shows exactly this."""
+        end = time.monotonic() + seconds
+        while True:
+            picture = self.next(end - time.monotonic())
+            if numpy.array_equal(picture.pixels, expected):
+                return picture.frame
+
     def look(self, frame: Frame) -> Picture | None:
         slab, info = ctypes.c_void_p(), SlabInfo()
         if self.lib.gid_slab_import(self.domain, ctypes.c_uint64(frame.gid), ctypes.byref(slab)):

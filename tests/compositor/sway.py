@@ -43,6 +43,14 @@ class Sway:
         found = [path for path in self.folder.glob("wayland-*") if path.suffix != ".lock"]
         return found[0] if found else None
 
+    def set_mode(self, width: int, height: int) -> None:
+        (socket,) = self.folder.glob("sway-ipc*")
+        words = f"output HEADLESS-1 mode --custom {width}x{height}@60Hz".split()
+        command = ["swaymsg", "-s", str(socket), "--", *words]
+        subprocess.run(
+            command, env=self.environment, capture_output=True, timeout=PATIENCE, check=True
+        )
+
     def screenshot(self) -> numpy.ndarray:
         """The output's pixels as height x width x (blue, green, red)."""
         done = subprocess.run(

@@ -13,7 +13,7 @@ import pytest
 from cockpit import Cockpit
 from painter import Painter
 from program import BUILD, wait_for
-from stream_reader import Frame, StreamReader
+from stream_reader import StreamReader
 from weston import HEIGHT, WIDTH, Weston, screenshot
 
 LEFT = "[gid-output]\nname=left\nstream=screen/left\nmode=480x270\n"
@@ -57,21 +57,13 @@ def outputs(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) ->
         assert made.weston.stop() == 0, made.weston.read_log()
 
 
-def wait_picture(reader: StreamReader, expected: numpy.ndarray) -> Frame:
-    """Until the stream shows exactly this."""
-    end = time.monotonic() + 20
-    while True:
-        picture = reader.next(end - time.monotonic())
-        if numpy.array_equal(picture.pixels, expected):
-            return picture.frame
-
-
-def test_a_reader_sees_an_output_without_a_screen(outputs: Outputs) -> None:
-    weston = outputs.start(LEFT)
-    painter = Painter(weston.socket, "left", (480, 270))
+@pytest.mark.parametrize("size", [(480, 270), (1366, 768), (483, 271)])
+def test_a_reader_sees_an_output_without_a_screen(outputs: Outputs, size: tuple[int, int]) -> None:
+    weston = outputs.start(LEFT.replace("480x270", "{}x{}".format(*size)))
+    painter = Painter(weston.socket, "left", size)
     picture = painter.paint(1)
     with outputs.read("screen/left") as reader:
-        wait_picture(reader, picture)
+        reader.wait_picture(picture)
         assert numpy.array_equal(screenshot(weston, "left"), picture)
 
 
@@ -80,7 +72,7 @@ def test_a_mirror_shows_what_the_screen_shows(outputs: Outputs) -> None:
     painter = Painter(weston.socket, "headless", (WIDTH, HEIGHT))
     with outputs.read("mirror") as reader:
         for seed in range(3):
-            wait_picture(reader, painter.paint(seed))
+            reader.wait_picture(painter.paint(seed))
 
 
 def test_what_changed_is_told(outputs: Outputs) -> None:
@@ -88,7 +80,7 @@ def test_what_changed_is_told(outputs: Outputs) -> None:
     painter = Painter(weston.socket, "left", (480, 270))
     first = painter.paint(1)
     with outputs.read("screen/left") as reader:
-        wait_picture(reader, first)
+        reader.wait_picture(first)
         box = (100, 50, 37, 21)
         expected = painter.paint(2, box)
         picture = reader.next()
@@ -120,7 +112,7 @@ def test_a_still_picture_is_sent_once(outputs: Outputs) -> None:
     weston = outputs.start(LEFT)
     picture = Painter(weston.socket, "left", (480, 270)).paint(1)
     with outputs.read("screen/left") as reader:
-        wait_picture(reader, picture)
+        reader.wait_picture(picture)
         assert not reader.wait(1)
 
 
@@ -130,7 +122,7 @@ def test_who_comes_late_sees_what_is_shown(outputs: Outputs) -> None:
     painter = Painter(weston.socket, "left", (480, 270))
     old = painter.paint(1)
     with outputs.read("screen/left") as reader:
-        wait_picture(reader, old)
+        reader.wait_picture(old)
     with outputs.read("screen/left") as reader:
         assert numpy.array_equal(reader.next().pixels, old)
     new = painter.paint(2)
@@ -150,7 +142,7 @@ def test_several_outputs(outputs: Outputs) -> None:
         painter.surface("set_buffer_scale", 2 if name == "right" else 1)
         picture = painter.paint(seed)
         with outputs.read(streams[name]) as reader:
-            wait_picture(reader, picture)
+            reader.wait_picture(picture)
 
 
 def test_alone(outputs: Outputs) -> None:
@@ -158,7 +150,7 @@ def test_alone(outputs: Outputs) -> None:
     weston = outputs.start(LEFT, "--no-outputs")
     picture = Painter(weston.socket, "left", (480, 270)).paint(1)
     with outputs.read("screen/left") as reader:
-        wait_picture(reader, picture)
+        reader.wait_picture(picture)
 
 
 def test_another_mode_after_another_start(outputs: Outputs) -> None:
@@ -182,7 +174,7 @@ def test_a_gidd_that_comes_back(outputs: Outputs) -> None:
     wait_for(lambda: "screen/left" in outputs.streams(), "the stream again")
     picture = painter.paint(2)
     with outputs.read("screen/left") as reader:
-        wait_picture(reader, picture)
+        reader.wait_picture(picture)
 
 
 def test_readers_that_stop_or_die_stop_nobody(outputs: Outputs) -> None:
@@ -202,7 +194,7 @@ def test_readers_that_stop_or_die_stop_nobody(outputs: Outputs) -> None:
         start = time.monotonic()
         for seed in range(1, 61):
             picture = painter.paint(seed)
-        wait_picture(reader, picture)
+        reader.wait_picture(picture)
         assert time.monotonic() - start < 10  # not a lease of a second for each picture
     others[0].signal(signal.SIGCONT)
 
@@ -246,7 +238,7 @@ def test_what_comes_after_a_pause_is_drawn_for_the_next_refresh(outputs: Outputs
             gone = (time.monotonic_ns() - origin) % refresh
             time.sleep((6 * refresh - gone - 5_000_000) / SECOND_NS)
             committed = time.monotonic_ns()
-            frame = wait_picture(reader, painter.paint(seed))
+            frame = reader.wait_picture(painter.paint(seed))
             ahead.append(frame.present_time - committed)
             shown = origin + (time.monotonic_ns() - origin) // refresh * refresh
             reader.tell_shown(frame, shown, refresh)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Outputs that get another size while somebody reads them: a Weston in a window, and sway's own."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy
+import pytest
+from cockpit import Cockpit
+from painter import Painter
+from program import BUILD, Program, wait_for
+from stream_reader import StreamReader
+from sway import Sway, why_no_sway
+from weston import HEIGHT, WIDTH, Weston, screenshot
+
+pytestmark = pytest.mark.skipif(why_no_sway() is not None, reason=str(why_no_sway()))
+
+MODES = ((400, 300), (501, 203), (WIDTH, HEIGHT))
+CAPTURE = BUILD / "clients/gid-capture"
+OUTPUT = "wayland0"  # Weston's name for its window
+
+
+@pytest.fixture
+def sway(cockpit: Cockpit, tmp_path: Path) -> Iterator[Sway]:
+    folder = tmp_path / "sway"
+    folder.mkdir(mode=0o700)
+    started = Sway(folder, cockpit.env("cluster"))
+    yield started
+    started.stop()
+
+
+@pytest.fixture(params=["pixman", "gl"])
+def weston(
+    request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path, sway: Sway
+) -> Iterator[Weston]:
+    """In a window that is as large as sway's output."""
+    started = Weston(tmp_path, cockpit.env("cluster"), request.param)
+    for word in ("--backend=headless", "--shell=desktop-shell.so"):
+        started.command.remove(word)
+    started.command += ["--backend=wayland", "--shell=kiosk-shell.so", f"--display={sway.socket}"]
+    started.configure(f"[gid-output]\nmirror={OUTPUT}\nstream=mirror\n")
+    started.start()
+    yield started
+    assert started.stop() == 0, started.read_log()
+
+
+def read(cockpit: Cockpit, stream: str) -> StreamReader:
+    return StreamReader(BUILD / "libgid/libgid.so", cockpit.socket("open"), stream)
+
+
+def size_of(pixels: numpy.ndarray) -> tuple[int, int]:
+    return pixels.shape[1], pixels.shape[0]
+
+
+def wait_size(reader: StreamReader, size: tuple[int, int]) -> None:
+    while size_of(reader.next().pixels) != size:
+        pass
+
+
+def test_a_mirror(cockpit: Cockpit, weston: Weston, sway: Sway) -> None:
+    """Has the new size at once, and what is drawn then."""
+    with read(cockpit, "mirror") as reader:
+        first = size_of(reader.next().pixels)
+        frame = WIDTH - first[0], HEIGHT - first[1]  # of the window
+        for seed, mode in enumerate(MODES):
+            size = mode[0] - frame[0], mode[1] - frame[1]
+            sway.set_mode(*mode)
+            wait_size(reader, size)
+            assert size_of(screenshot(weston, OUTPUT)) == size
+            painter = Painter(weston.socket, OUTPUT, size)
+            reader.wait_picture(painter.paint(seed))
+
+
+def test_a_mirror_of_many_sizes(cockpit: Cockpit, weston: Weston, sway: Sway) -> None:
+    """One after the other, while pictures of the one before are on their way."""
+    with read(cockpit, "mirror") as reader:
+        first = size_of(reader.next().pixels)
+        for mode in itertools.islice(itertools.cycle(MODES), 30):
+            sway.set_mode(*mode)
+            reader.wait(0.02)
+        wait_size(reader, first)
+        painter = Painter(weston.socket, OUTPUT, first)
+        reader.wait_picture(painter.paint(1))
+
+    def slabs() -> list[dict]:
+        every = cockpit.status("cluster")["slabs"]
+        return [slab for slab in every if slab["owner"].startswith("weston")]
+
+    wait_for(lambda: len(slabs()) == 1, "memory of the sizes before to be gone")
+
+
+def test_what_is_captured(cockpit: Cockpit, sway: Sway) -> None:
+    """By gid-capture: likewise."""
+    capture = Program([CAPTURE, "--stream=desktop"], sway.environment, sway.folder)
+    cockpit.programs.append(capture)
+    with read(cockpit, "desktop") as reader:
+        for mode in MODES:
+            sway.set_mode(*mode)
+            wait_size(reader, mode)
+    assert capture.stop() == 0, capture.stderr
