@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "engine_config.h"
 
-#include "helpers.h"
-#include "ini_file.h"
-#include "language.h"
 #include <errno.h>
 #include <gid/gid.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MS 1000000ull
+#include "helpers.h"
+#include "ini_file.h"
+#include "key_table.h"
+#include "language.h"
+
+#define MS 1000000ll
 #define CANVASES_MAX 64u
 
 struct reading {
@@ -19,46 +21,38 @@ struct reading {
 
 /* --- keys and sections ------------------------------------------------------------------------ */
 
-static enum canvas_back_end read_back_end(struct reading *reading, const char *value) {
-	static const char *const names[] = {
-			[CANVAS_PIXMAN] = "pixman", [CANVAS_GLES] = "gles", [CANVAS_AUTO] = "auto"};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(value, names[i]) == 0) {
-			return (enum canvas_back_end)i;
-		}
+static void set_domain(
+		struct ini_file *ini, const struct ini_key *key, void *canvas, const char *value) {
+	ini_file_text(ini, ini_key_member(key, canvas), value);
+	if (!gid_name_is_valid(value) || strchr(value, '/') != NULL) {
+		ini_file_mistake(ini, "domain=%s cannot be a domain's name", value);
 	}
-	ini_file_mistake(&reading->ini, "backend=%s must be pixman, gles or auto", value);
-	return CANVAS_PIXMAN;
 }
 
-static void canvas_key(struct reading *reading, struct canvas_config *canvas, const char *key,
-		const char *value) {
-	if (strcmp(key, "domain") == 0) {
-		ini_file_text(&reading->ini, &canvas->domain, value);
-		if (!gid_name_is_valid(value) || strchr(value, '/') != NULL) {
-			ini_file_mistake(&reading->ini, "domain=%s cannot be a domain's name",
-					value);
-		}
-	} else if (strcmp(key, "memory") == 0) {
-		canvas->memory = ini_file_size(&reading->ini, key, value, 4096, 64ull << 30);
-	} else if (strcmp(key, "slots") == 0) {
-		canvas->slots = (uint32_t)ini_file_number(&reading->ini, key, value, 3, 64);
-	} else if (strcmp(key, "pixels-per-second") == 0) {
-		canvas->pixels_per_second = ini_file_size(&reading->ini, key, value, 0, 1ull << 50);
-	} else if (strcmp(key, "list-ms") == 0) {
-		canvas->list_ns = ini_file_number(&reading->ini, key, value, 1, 60000) * MS;
-	} else if (strcmp(key, "lease-ms") == 0) {
-		canvas->lease_ns = ini_file_number(&reading->ini, key, value, 1, 60000) * MS;
-	} else if (strcmp(key, "realtime") == 0) {
-		canvas->realtime = ini_file_switch(&reading->ini, key, value);
-	} else if (strcmp(key, "backend") == 0) {
-		canvas->back_end = read_back_end(reading, value);
-	} else {
-		ini_file_no_key(&reading->ini, "a canvas", key,
-				"domain, memory, slots, pixels-per-second, list-ms, lease-ms, "
-				"realtime, backend");
-	}
-}
+static const struct ini_word back_ends[] = {
+		{"pixman", CANVAS_PIXMAN}, {"gles", CANVAS_GLES}, {"auto", CANVAS_AUTO}, {0}};
+
+#define ENGINE(member) INI_MEMBER(struct engine_config, member)
+#define CANVAS(member) INI_MEMBER(struct canvas_config, member)
+
+static const struct ini_key engine_keys[] = {
+		{"spin-us", INI_NUMBER, ENGINE(spin_us), .most = 100000},
+		{"helpers", INI_NUMBER, ENGINE(helpers), .most = HELPERS_MAX},
+};
+
+static const struct ini_key canvas_keys[] = {
+		{"domain", INI_OWN, CANVAS(domain), .set = set_domain},
+		{"memory", INI_SIZE, CANVAS(memory), .least = 4096, .most = 64ll << 30},
+		{"slots", INI_NUMBER, CANVAS(slots), .least = 3, .most = 64},
+		{"pixels-per-second", INI_SIZE, CANVAS(pixels_per_second), .most = 1ll << 50},
+		{"list-ms", INI_NUMBER, CANVAS(list_ns), .least = 1, .most = 60000, .unit = MS},
+		{"lease-ms", INI_NUMBER, CANVAS(lease_ns), .least = 1, .most = 60000, .unit = MS},
+		{"realtime", INI_SWITCH, CANVAS(realtime)},
+		{"backend", INI_WORD, CANVAS(back_end), .words = back_ends},
+};
+
+static const struct ini_key_table engine_table = INI_KEY_TABLE("the engine", engine_keys);
+static const struct ini_key_table canvas_table = INI_KEY_TABLE("a canvas", canvas_keys);
 
 static struct canvas_config *find_canvas(struct reading *reading, const char *name) {
 	struct engine_config *config = reading->config;
@@ -101,18 +95,12 @@ static struct canvas_config *find_canvas(struct reading *reading, const char *na
 
 static void handle_key(void *data, const char *section, const char *key, const char *value) {
 	struct reading *reading = data;
-	if (strcmp(section, "engine") == 0 && strcmp(key, "spin-us") == 0) {
-		reading->config->spin_us =
-				(uint32_t)ini_file_number(&reading->ini, key, value, 0, 100000);
-	} else if (strcmp(section, "engine") == 0 && strcmp(key, "helpers") == 0) {
-		reading->config->helpers = (uint32_t)ini_file_number(
-				&reading->ini, key, value, 0, HELPERS_MAX);
-	} else if (strcmp(section, "engine") == 0) {
-		ini_file_no_key(&reading->ini, "the engine", key, "spin-us, helpers");
+	if (strcmp(section, "engine") == 0) {
+		ini_key_table_set(&engine_table, &reading->ini, reading->config, key, value);
 	} else if (strncmp(section, "canvas ", 7) == 0) {
 		struct canvas_config *canvas = find_canvas(reading, section + 7);
 		if (canvas != NULL) {
-			canvas_key(reading, canvas, key, value);
+			ini_key_table_set(&canvas_table, &reading->ini, canvas, key, value);
 		}
 	} else {
 		ini_file_mistake(&reading->ini,

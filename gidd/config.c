@@ -254,6 +254,14 @@ static void link_finish(struct config_link *link) {
 	free(link->kind);
 }
 
+static void machine_finish(struct config_machine *machine) {
+	free(machine->disk);
+	free(machine->kernel);
+	free(machine->initrd);
+	free(machine->append);
+	free(machine->options);
+}
+
 void config_finish(struct config *config) {
 	struct config_domain *domain;
 	while ((domain = TAILQ_FIRST(&config->domains)) != NULL) {
@@ -263,6 +271,7 @@ void config_finish(struct config *config) {
 		free(domain->group);
 		free(domain->window_device);
 		free(domain->control);
+		machine_finish(&domain->machine);
 		free(domain);
 	}
 	struct config_share *share;

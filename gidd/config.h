@@ -44,6 +44,22 @@ enum config_window_kind {
 	WINDOW_AUTO,	/* an NVDIMM where that can be */
 };
 
+/* How QEMU runs a guest. */
+enum config_accel {
+	ACCEL_AUTO, /* by KVM if that works */
+	ACCEL_KVM,
+	ACCEL_TCG,
+};
+
+/* The machine of a guest, for who makes it: gidd has no use for it. Texts may be NULL. */
+struct config_machine {
+	uint64_t memory; /* bytes */
+	uint32_t cpus;
+	enum config_accel accel;
+	uint32_t width, height; /* of its screen in pixels, 0: it has none */
+	char *disk, *kernel, *initrd, *append, *options;
+};
+
 struct config_domain {
 	TAILQ_ENTRY(config_domain) entry;
 	char name[GID_NAME_MAX + 1];
@@ -59,7 +75,8 @@ struct config_domain {
 	bool direct;	     /* whether its programs ring and hear by that past their gidd */
 	char *window_device; /* where that is on this system, NULL: found by itself */
 	char *control;	     /* the guest's way to the hub, NULL: the usual place */
-	char *group;	     /* who may connect to the domain's gidd, NULL: its user alone */
+	struct config_machine machine;
+	char *group; /* who may connect to the domain's gidd, NULL: its user alone */
 	unsigned line;
 };
 

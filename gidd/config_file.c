@@ -1,151 +1,63 @@
 // SPDX-License-Identifier: MIT
-/*
- * inih splits the lines; what they mean is decided here. inih neither counts lines for its handler
- * nor tells of sections without a key, so the reader that feeds it does both.
- */
 #include "config_file.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <ini.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ini_line.h"
+#include "ini_file.h"
+#include "key_table.h"
 #include "wire.h"
 
-#define WINDOW_MAX (UINT64_C(64) << 30)
+#define WINDOW_MAX (INT64_C(64) << 30)
 #define DAX_WINDOW_MIN (UINT64_C(16) << 20) /* 2M of it are lost */
 #define SCREEN_MIN 200 /* pixels; with fewer lines QEMU's EDID has no vertical sync */
 #define SCREEN_MAX 8192
 #define GLOB_MAX 255 /* bytes of one glob: config_globs_match() */
 
-#define DOMAIN_KEYS                                                                                 \
-	"number, local, user, group, kind, window, window-kind, window-device, doorbell, control, " \
-	"memory, slabs, streams, subscriptions, held, clients, client-memory, client-slabs, "       \
-	"client-streams, client-subscriptions, client-held, vm-memory, vm-cpus, vm-accel, "         \
-	"vm-display, vm-disk, vm-kernel, vm-initrd, vm-append, vm-options"
-
 struct reading {
+	struct ini_file ini;
 	struct config *config;
-	FILE *file, *errors;
-	const char *name;
-	unsigned line;
-	int result;
-	bool in_cockpit;
 	bool misses_section; /* one could not be understood: what others need may be in it */
 	bool skipping;	     /* a section that could not be understood: its keys mean nothing */
-	/* The section that the lines are in; none or one of these is set. */
-	struct config_domain *domain;
-	struct config_share *share;
+	/* What the section that the lines are in may have, and where it goes; or the link. */
+	const struct ini_key_table *table;
+	void *section;
 	struct config_link *link;
-	struct config_client *client;
 	char last_key[64]; /* a second line of the same value comes under the same key */
 };
 
-__attribute__((format(printf, 3, 4))) static void mistake(
-		struct reading *reading, unsigned line, const char *format, ...) {
-	va_list args;
-	if (line == 0) { /* an empty file */
-		fprintf(reading->errors, "%s: ", reading->name);
-	} else {
-		fprintf(reading->errors, "%s:%u: ", reading->name, line);
-	}
-	va_start(args, format);
-	vfprintf(reading->errors, format, args);
-	va_end(args);
-	fputc('\n', reading->errors);
-	if (reading->result == 0) {
-		reading->result = -EINVAL;
-	}
-}
-
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* A number with an optional K, M, G or T (of 1024) behind it. */
-static bool parse_number(const char *text, uint64_t *number) {
-	if (!isdigit((unsigned char)text[0])) {
-		return false;
+static void set_text(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	char **text = ini_key_member(key, section);
+	if (*text != NULL) {
+		ini_file_mistake(ini, "%s is given twice in one section", key->name);
+	} else if (value[0] == '\0') {
+		ini_file_mistake(ini, "%s has no value", key->name);
+	} else {
+		ini_file_text(ini, text, value);
 	}
-	char *end;
-	errno = 0;
-	unsigned long long value = strtoull(text, &end, 10);
-	unsigned shift = 0;
-	switch (*end) {
-	case 'K':
-		shift = 10;
-		break;
-	case 'M':
-		shift = 20;
-		break;
-	case 'G':
-		shift = 30;
-		break;
-	case 'T':
-		shift = 40;
-		break;
-	default:
-		break;
-	}
-	end += shift != 0;
-	if (errno != 0 || *end != '\0' || value > (UINT64_MAX >> shift)) {
-		return false;
-	}
-	*number = (uint64_t)value << shift;
-	return true;
 }
 
-static void set_number(struct reading *reading, uint64_t *number, const char *key,
-		const char *value, uint64_t least, uint64_t most) {
-	uint64_t parsed;
-	if (!parse_number(value, &parsed) || parsed < least || parsed > most) {
-		mistake(reading, reading->line, "%s=%s is not a number from %llu to %llu", key,
-				value, (unsigned long long)least, (unsigned long long)most);
+static void set_path(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	if (value[0] != '/') {
+		ini_file_mistake(ini, "%s=%s is not an absolute path", key->name, value);
+	} else {
+		set_text(ini, key, section, value);
+	}
+}
+
+static void set_switch(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0) {
+		ini_file_mistake(ini, "%s=%s is neither on nor off", key->name, value);
 		return;
 	}
-	*number = parsed;
-}
-
-/* In the largest unit of which it is a whole number. */
-static const char *put_size(uint64_t size, char text[24]) {
-	static const char units[] = "KMGT";
-	size_t unit = 0;
-	while (unit < 4 && size > 0 && size % 1024 == 0) {
-		size /= 1024;
-		unit++;
-	}
-	snprintf(text, 24, "%llu%.*s", (unsigned long long)size, unit > 0,
-			&units[unit - (unit > 0)]);
-	return text;
-}
-
-static void set_size(struct reading *reading, uint64_t *size, const char *key, const char *value,
-		uint64_t least, uint64_t most) {
-	char from[24], to[24];
-	uint64_t parsed;
-	if (parse_number(value, &parsed) && parsed >= least && parsed <= most) {
-		*size = parsed;
-	} else if (most == INT64_MAX) {
-		mistake(reading, reading->line,
-				"%s=%s is not a size: a number, with K, M, G or T behind it or "
-				"nothing",
-				key, value);
-	} else {
-		mistake(reading, reading->line, "%s=%s is not a size from %s to %s", key, value,
-				put_size(least, from), put_size(most, to));
-	}
-}
-
-static void set_text(struct reading *reading, char **text, const char *key, const char *value) {
-	if (*text != NULL) {
-		mistake(reading, reading->line, "%s is given twice in one section", key);
-	} else if (value[0] == '\0') {
-		mistake(reading, reading->line, "%s has no value", key);
-	} else if ((*text = strdup(value)) == NULL) {
-		reading->result = -ENOMEM;
-	}
+	*(bool *)ini_key_member(key, section) = value[1] == 'n';
 }
 
 static bool glob_is_valid(const char *glob, size_t length) {
@@ -154,7 +66,10 @@ static bool glob_is_valid(const char *glob, size_t length) {
 	return length <= GLOB_MAX && strspn(glob, letters) >= length;
 }
 
-static void add_globs(struct reading *reading, struct config_globs *globs, const char *value) {
+/* A list: more of it adds to what there is. */
+static void set_globs(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	struct config_globs *globs = ini_key_member(key, section);
 	for (const char *glob = value; *glob != '\0';) {
 		size_t blank = strspn(glob, " \t,");
 		glob += blank;
@@ -163,7 +78,7 @@ static void add_globs(struct reading *reading, struct config_globs *globs, const
 			break;
 		}
 		if (!glob_is_valid(glob, length)) {
-			mistake(reading, reading->line,
+			ini_file_mistake(ini,
 					"\"%.*s\" can match no stream name: those have letters, "
 					"digits and "
 					"- _ . / only, patterns also * ? [ ]",
@@ -173,7 +88,7 @@ static void add_globs(struct reading *reading, struct config_globs *globs, const
 		char *text;
 		if (asprintf(&text, "%s%s%.*s", globs->text == NULL ? "" : globs->text,
 				    globs->text == NULL ? "" : " ", (int)length, glob) < 0) {
-			reading->result = -ENOMEM;
+			ini->result = -ENOMEM;
 			return;
 		}
 		free(globs->text);
@@ -182,267 +97,194 @@ static void add_globs(struct reading *reading, struct config_globs *globs, const
 	}
 }
 
-/* --- keys ------------------------------------------------------------------------------------- */
-
-/* "memory", "client-memory" and so on. Returns whether the key is that of a quota. */
-static bool set_quota(struct reading *reading, const char *key, const char *value) {
-	static const char prefix[] = "client-";
-	bool client = strncmp(key, prefix, sizeof(prefix) - 1) == 0;
-	const char *name = client ? key + sizeof(prefix) - 1 : key;
-	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
-		if (strcmp(name, quota_name(quota)) != 0 || (client && quota == QUOTA_CLIENTS)) {
-			continue;
-		}
-		uint64_t *limits = client ? reading->domain->client_quota : reading->domain->quota;
-		if (quota == QUOTA_MEMORY) {
-			set_size(reading, &limits[quota], key, value, 0, INT64_MAX);
-		} else {
-			set_number(reading, &limits[quota], key, value, 0, GID_SLAB_MAX);
-		}
-		return true;
+static void set_publish(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	struct config_globs *globs = ini_key_member(key, section);
+	set_globs(ini, key, section, value);
+	if (globs->text == NULL && ini->result == 0) {
+		ini_file_text(ini, &globs->text, ""); /* none at all */
 	}
-	return false;
+}
+
+/* 0 remains where it is none. */
+static void set_domain_number(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	unsigned mistakes = ini->mistakes;
+	int64_t number = ini_file_count(ini, key->name, value, 1, GID_DOMAIN_MAX);
+	if (ini->mistakes == mistakes) {
+		((struct config_domain *)section)->number = (uint32_t)number;
+	}
 }
 
 /* "1280x480", as a mode of a screen, or "none". */
-static void check_display(struct reading *reading, const char *value) {
+static void set_display(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	struct config_machine *machine = &((struct config_domain *)section)->machine;
 	unsigned width = 0, height = 0;
 	int end = -1;
-	if (strcmp(value, "none") == 0) {
-		return;
-	}
-	if (strspn(value, "0123456789x") != strlen(value) ||
-			sscanf(value, "%5ux%5u%n", &width, &height, &end) != 2 ||
-			value[end] != '\0' || width < SCREEN_MIN || width > SCREEN_MAX ||
-			height < SCREEN_MIN || height > SCREEN_MAX) {
-		mistake(reading, reading->line,
+	if (strcmp(value, "none") != 0 &&
+			(strspn(value, "0123456789x") != strlen(value) ||
+					sscanf(value, "%5ux%5u%n", &width, &height, &end) != 2 ||
+					value[end] != '\0' || width < SCREEN_MIN ||
+					width > SCREEN_MAX || height < SCREEN_MIN ||
+					height > SCREEN_MAX)) {
+		ini_file_mistake(ini,
 				"vm-display=%s is neither none nor a size as 1280x480, of %d "
 				"to %d pixels",
 				value, SCREEN_MIN, SCREEN_MAX);
-	}
-}
-
-/*
- * "vm-memory" and so on: the machine of a guest, which gid-cockpit(1) makes. gidd has no use for
- * them, and judges them all the same. Returns whether the key is one of these.
- */
-static bool check_machine_key(struct reading *reading, const char *key, const char *value) {
-	static const char *const texts[] = {
-			"vm-append", "vm-disk", "vm-initrd", "vm-kernel", "vm-options"};
-	uint64_t number = 0;
-	if (strcmp(key, "vm-memory") == 0) {
-		set_size(reading, &number, key, value, UINT64_C(64) << 20, UINT64_C(1) << 40);
-		return true;
-	}
-	if (strcmp(key, "vm-cpus") == 0) {
-		set_number(reading, &number, key, value, 1, 255);
-		return true;
-	}
-	if (strcmp(key, "vm-accel") == 0) {
-		if (strcmp(value, "auto") != 0 && strcmp(value, "kvm") != 0 &&
-				strcmp(value, "tcg") != 0) {
-			mistake(reading, reading->line,
-					"vm-accel=%s is neither auto nor kvm nor tcg", value);
-		}
-		return true;
-	}
-	if (strcmp(key, "vm-display") == 0) {
-		check_display(reading, value);
-		return true;
-	}
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (strcmp(key, texts[i]) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void set_kind(struct reading *reading, enum config_kind *kind, const char *value) {
-	static const char *const names[] = {
-			[KIND_LOCAL] = "local",
-			[KIND_HOST] = "host",
-			[KIND_GUEST] = "guest",
-	};
-	for (enum config_kind i = KIND_LOCAL; i <= KIND_GUEST; i++) {
-		if (strcmp(value, names[i]) == 0) {
-			*kind = i;
-			return;
-		}
-	}
-	mistake(reading, reading->line, "kind=%s must be local, host or guest", value);
-}
-
-static void set_switch(struct reading *reading, bool *on, const char *key, const char *value) {
-	if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0) {
-		mistake(reading, reading->line, "%s=%s is neither on nor off", key, value);
 		return;
 	}
-	*on = value[1] == 'n';
+	machine->width = width;
+	machine->height = height;
 }
 
-static void set_doorbell(struct reading *reading, struct config_domain *domain, const char *value) {
+static void set_doorbell(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	struct config_domain *domain = section;
 	domain->doorbell = strcmp(value, "off") != 0;
 	domain->direct = strcmp(value, "on") == 0;
 	if (domain->doorbell && !domain->direct && strcmp(value, "relay") != 0) {
-		mistake(reading, reading->line, "doorbell=%s is neither on nor relay nor off",
-				value);
+		ini_file_mistake(ini, "doorbell=%s is neither on nor relay nor off", value);
 	}
 }
 
 /* A PCI device's memory is a power of two. */
-static void set_window(struct reading *reading, uint64_t *window, const char *value) {
-	uint64_t size = 0;
-	if (!parse_number(value, &size) || size < GID_WINDOW_MIN || size > WINDOW_MAX ||
+static void set_window(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	int64_t size = 0;
+	if (!ini_parse_size(value, &size) || size < (int64_t)GID_WINDOW_MIN || size > WINDOW_MAX ||
 			(size & (size - 1)) != 0) {
-		mistake(reading, reading->line, "window=%s is not a power of two from 1M to 64G",
-				value);
+		ini_file_mistake(ini, "window=%s is not a power of two from 1M to 64G", value);
 		return;
 	}
-	*window = size;
+	((struct config_domain *)section)->window = (uint64_t)size;
 }
 
-static void set_window_kind(
-		struct reading *reading, enum config_window_kind *kind, const char *value) {
-	static const char *const names[] = {"ivshmem", "dax", "auto"};
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(value, names[i]) == 0) {
-			*kind = i;
-			return;
-		}
-	}
-	mistake(reading, reading->line, "window-kind=%s must be ivshmem, dax or auto", value);
+static void set_runtime(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	set_path(ini, key, section, value);
+	((struct config *)section)->runtime_line = ini->line;
 }
 
-static void set_path(struct reading *reading, char **path, const char *key, const char *value) {
-	if (value[0] != '/') {
-		mistake(reading, reading->line, "%s=%s is not an absolute path", key, value);
-	} else {
-		set_text(reading, path, key, value);
-	}
-}
+/* --- keys ------------------------------------------------------------------------------------- */
 
-static void domain_key(struct reading *reading, const char *key, const char *value) {
-	struct config_domain *domain = reading->domain;
-	if (strcmp(key, "number") == 0) {
-		uint64_t number = domain->number;
-		set_number(reading, &number, key, value, 1, GID_DOMAIN_MAX);
-		domain->number = (uint32_t)number;
-	} else if (strcmp(key, "local") == 0) {
-		add_globs(reading, &domain->local, value);
-	} else if (strcmp(key, "user") == 0) {
-		set_text(reading, &domain->user, key, value);
-	} else if (strcmp(key, "group") == 0) {
-		set_text(reading, &domain->group, key, value);
-	} else if (strcmp(key, "kind") == 0) {
-		set_kind(reading, &domain->kind, value);
-	} else if (strcmp(key, "window") == 0) {
-		set_window(reading, &domain->window, value);
-	} else if (strcmp(key, "window-kind") == 0) {
-		set_window_kind(reading, &domain->window_kind, value);
-	} else if (strcmp(key, "doorbell") == 0) {
-		set_doorbell(reading, domain, value);
-	} else if (strcmp(key, "window-device") == 0) {
-		set_path(reading, &domain->window_device, key, value);
-	} else if (strcmp(key, "control") == 0) {
-		set_path(reading, &domain->control, key, value);
-	} else if (!set_quota(reading, key, value) && !check_machine_key(reading, key, value)) {
-		mistake(reading, reading->line, "a domain has no \"%s\"; it has: " DOMAIN_KEYS,
-				key);
-	}
-}
+static const struct ini_word kinds[] = {
+		{"local", KIND_LOCAL}, {"host", KIND_HOST}, {"guest", KIND_GUEST}, {0}};
+static const struct ini_word window_kinds[] = {
+		{"ivshmem", WINDOW_IVSHMEM}, {"dax", WINDOW_DAX}, {"auto", WINDOW_AUTO}, {0}};
+static const struct ini_word accelerators[] = {
+		{"auto", ACCEL_AUTO}, {"kvm", ACCEL_KVM}, {"tcg", ACCEL_TCG}, {0}};
 
-static void share_key(struct reading *reading, const char *key, const char *value) {
-	if (strcmp(key, "streams") == 0) {
-		add_globs(reading, &reading->share->streams, value);
-	} else if (strcmp(key, "held") == 0) {
-		set_number(reading, &reading->share->held, key, value, 0, GID_SLAB_MAX);
-	} else {
-		mistake(reading, reading->line, "a share has no \"%s\"; it has: streams, held",
-				key);
-	}
-}
+#define COCKPIT(member) INI_MEMBER(struct config, member)
+#define DOMAIN(member) INI_MEMBER(struct config_domain, member)
+#define SHARE(member) INI_MEMBER(struct config_share, member)
+#define CLIENT(member) INI_MEMBER(struct config_client, member)
 
-static void client_key(struct reading *reading, const char *key, const char *value) {
-	struct config_client *client = reading->client;
-	if (strcmp(key, "publish") == 0) {
-		add_globs(reading, &client->publish, value);
-		if (client->publish.text == NULL && reading->result == 0) {
-			client->publish.text = strdup(""); /* none at all */
-			reading->result = client->publish.text == NULL ? -ENOMEM : 0;
-		}
-	} else if (strcmp(key, "import") == 0) {
-		set_switch(reading, &client->import, key, value);
-	} else if (strcmp(key, "status") == 0) {
-		set_switch(reading, &client->status, key, value);
-	} else {
-		mistake(reading, reading->line,
-				"a client has no \"%s\"; it has: publish, import, status", key);
-	}
-}
+static const struct ini_key cockpit_keys[] = {
+		{"runtime", INI_OWN, COCKPIT(runtime), .set = set_runtime},
+};
 
+static const struct ini_key domain_keys[] = {
+		{"number", INI_OWN, .set = set_domain_number},
+		{"local", INI_OWN, DOMAIN(local), .set = set_globs},
+		{"user", INI_OWN, DOMAIN(user), .set = set_text},
+		{"group", INI_OWN, DOMAIN(group), .set = set_text},
+		{"kind", INI_WORD, DOMAIN(kind), .words = kinds},
+		{"window", INI_OWN, .set = set_window},
+		{"window-kind", INI_WORD, DOMAIN(window_kind), .words = window_kinds},
+		{"window-device", INI_OWN, DOMAIN(window_device), .set = set_path},
+		{"doorbell", INI_OWN, .set = set_doorbell},
+		{"control", INI_OWN, DOMAIN(control), .set = set_path},
+#define QUOTA(name, member, kind, most_) {name, kind, DOMAIN(member), .most = most_}
+		QUOTA("memory", quota[QUOTA_MEMORY], INI_SIZE, INT64_MAX),
+		QUOTA("slabs", quota[QUOTA_SLABS], INI_COUNT, GID_SLAB_MAX),
+		QUOTA("streams", quota[QUOTA_STREAMS], INI_COUNT, GID_SLAB_MAX),
+		QUOTA("subscriptions", quota[QUOTA_SUBSCRIPTIONS], INI_COUNT, GID_SLAB_MAX),
+		QUOTA("held", quota[QUOTA_HELD], INI_COUNT, GID_SLAB_MAX),
+		QUOTA("clients", quota[QUOTA_CLIENTS], INI_COUNT, GID_SLAB_MAX),
+		QUOTA("client-memory", client_quota[QUOTA_MEMORY], INI_SIZE, INT64_MAX),
+		QUOTA("client-slabs", client_quota[QUOTA_SLABS], INI_COUNT, GID_SLAB_MAX),
+		QUOTA("client-streams", client_quota[QUOTA_STREAMS], INI_COUNT, GID_SLAB_MAX),
+		QUOTA("client-subscriptions", client_quota[QUOTA_SUBSCRIPTIONS], INI_COUNT,
+				GID_SLAB_MAX),
+		QUOTA("client-held", client_quota[QUOTA_HELD], INI_COUNT, GID_SLAB_MAX),
+#undef QUOTA
+		/* The machine of a guest, which gid-cockpit(1) makes by `gidd --check --json`. */
+		{"vm-memory", INI_SIZE, DOMAIN(machine.memory), .least = 64 << 20,
+				.most = 1ll << 40},
+		{"vm-cpus", INI_COUNT, DOMAIN(machine.cpus), .least = 1, .most = 255},
+		{"vm-accel", INI_WORD, DOMAIN(machine.accel), .words = accelerators},
+		{"vm-display", INI_OWN, .set = set_display},
+		{"vm-disk", INI_TEXT, DOMAIN(machine.disk)},
+		{"vm-kernel", INI_TEXT, DOMAIN(machine.kernel)},
+		{"vm-initrd", INI_TEXT, DOMAIN(machine.initrd)},
+		{"vm-append", INI_TEXT, DOMAIN(machine.append)},
+		{"vm-options", INI_TEXT, DOMAIN(machine.options)},
+};
+
+static const struct ini_key share_keys[] = {
+		{"streams", INI_OWN, SHARE(streams), .set = set_globs},
+		{"held", INI_COUNT, SHARE(held), .most = GID_SLAB_MAX},
+};
+
+static const struct ini_key client_keys[] = {
+		{"publish", INI_OWN, CLIENT(publish), .set = set_publish},
+		{"import", INI_OWN, CLIENT(import), .set = set_switch},
+		{"status", INI_OWN, CLIENT(status), .set = set_switch},
+};
+
+static const struct ini_key_table cockpit_table = INI_KEY_TABLE("the cockpit", cockpit_keys);
+static const struct ini_key_table domain_table = INI_KEY_TABLE("a domain", domain_keys);
+static const struct ini_key_table share_table = INI_KEY_TABLE("a share", share_keys);
+static const struct ini_key_table client_table = INI_KEY_TABLE("a client", client_keys);
+
+static const struct ini_key link_kind = {
+		"kind", INI_OWN, INI_MEMBER(struct config_link, kind), .set = set_text};
+
+/* Its kind says what else it has. */
 static void link_key(struct reading *reading, const char *key, const char *value) {
 	if (strcmp(key, "kind") == 0) {
-		set_text(reading, &reading->link->kind, key, value);
+		set_text(&reading->ini, &link_kind, reading->link, value);
 		return;
 	}
 	struct config_setting *setting = calloc(1, sizeof(*setting));
 	if (setting == NULL) {
-		reading->result = -ENOMEM;
+		reading->ini.result = -ENOMEM;
 		return;
 	}
 	TAILQ_INSERT_TAIL(&reading->link->settings, setting, entry);
 	setting->key = strdup(key);
 	setting->value = strdup(value);
-	setting->line = reading->line;
+	setting->line = reading->ini.line;
 	if (setting->key == NULL || setting->value == NULL) {
-		reading->result = -ENOMEM;
-	}
-}
-
-static void cockpit_key(struct reading *reading, const char *key, const char *value) {
-	if (strcmp(key, "runtime") != 0) {
-		mistake(reading, reading->line, "the cockpit has no \"%s\"; it has: runtime", key);
-	} else {
-		set_path(reading, &reading->config->runtime, key, value);
-		reading->config->runtime_line = reading->line;
+		reading->ini.result = -ENOMEM;
 	}
 }
 
 /* Lists may go on in further lines, which come under the same key again; other values may not. */
-static bool is_list(const struct reading *reading, const char *key) {
-	return (reading->share != NULL && strcmp(key, "streams") == 0) ||
-			(reading->client != NULL && strcmp(key, "publish") == 0) ||
-			(reading->domain != NULL && strcmp(key, "local") == 0);
+static bool is_list(const struct reading *reading, const char *name) {
+	const struct ini_key *key =
+			reading->table != NULL ? ini_key_table_find(reading->table, name) : NULL;
+	return key != NULL && (key->set == set_globs || key->set == set_publish);
 }
 
-/* inih's handler: one key of the section that `data`, the reading, is in. */
-static int handle_key(void *data, const char *section, const char *key, const char *value) {
+static void handle_key(void *data, const char *section, const char *key, const char *value) {
 	struct reading *reading = data;
 	bool again = strcmp(key, reading->last_key) == 0;
 	snprintf(reading->last_key, sizeof(reading->last_key), "%s", key);
 	if (reading->skipping) {
-		return 1;
+		return;
 	}
 	if (again && !is_list(reading, key)) {
-		mistake(reading, reading->line, "%s is given twice, or its value goes on here",
-				key);
-		return 1;
-	}
-	if (reading->domain != NULL) {
-		domain_key(reading, key, value);
-	} else if (reading->share != NULL) {
-		share_key(reading, key, value);
-	} else if (reading->client != NULL) {
-		client_key(reading, key, value);
+		ini_file_mistake(
+				&reading->ini, "%s is given twice, or its value goes on here", key);
 	} else if (reading->link != NULL) {
 		link_key(reading, key, value);
-	} else if (reading->in_cockpit) {
-		cockpit_key(reading, key, value);
+	} else if (reading->table != NULL) {
+		ini_key_table_set(reading->table, &reading->ini, reading->section, key, value);
 	} else {
-		mistake(reading, reading->line, "\"%s\" stands before the first [section]", key);
+		ini_file_mistake(&reading->ini, "\"%s\" stands before the first [section]", key);
 	}
-	return 1;
 }
 
 /* --- sections --------------------------------------------------------------------------------- */
@@ -457,10 +299,11 @@ static const uint64_t default_quota[QUOTA_COUNT] = {
 };
 static const uint64_t default_window = UINT64_C(256) << 20;
 static const uint64_t default_share_held = 512;
+static const uint64_t default_machine_memory = UINT64_C(1) << 30;
 
 static bool copy_name(struct reading *reading, char name[GID_NAME_MAX + 1], const char *word) {
 	if (!gid_name_is_valid(word) || strchr(word, '/') != NULL) {
-		mistake(reading, reading->line,
+		ini_file_mistake(&reading->ini,
 				"\"%s\" is not a domain's name: at most %u letters, digits and - _ "
 				".",
 				word, GID_NAME_MAX);
@@ -473,12 +316,14 @@ static bool copy_name(struct reading *reading, char name[GID_NAME_MAX + 1], cons
 static bool begin_domain(struct reading *reading, char **words) {
 	struct config_domain *domain = calloc(1, sizeof(*domain));
 	if (domain == NULL) {
-		reading->result = -ENOMEM;
+		reading->ini.result = -ENOMEM;
 		return false;
 	}
-	domain->line = reading->line;
+	domain->line = reading->ini.line;
 	domain->window = default_window;
 	domain->doorbell = domain->direct = true;
+	domain->machine.memory = default_machine_memory;
+	domain->machine.cpus = 1;
 	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
 		domain->quota[quota] = default_quota[quota];
 		domain->client_quota[quota] = UINT64_MAX;
@@ -489,21 +334,22 @@ static bool begin_domain(struct reading *reading, char **words) {
 	}
 	const struct config_domain *twin = config_domain_by_name(reading->config, domain->name);
 	if (twin != NULL) {
-		mistake(reading, reading->line, "domain %s is in line %u already", domain->name,
+		ini_file_mistake(&reading->ini, "domain %s is in line %u already", domain->name,
 				twin->line);
 	}
 	TAILQ_INSERT_TAIL(&reading->config->domains, domain, entry);
-	reading->domain = domain;
+	reading->table = &domain_table;
+	reading->section = domain;
 	return true;
 }
 
 static bool begin_share(struct reading *reading, char **words) {
 	struct config_share *share = calloc(1, sizeof(*share));
 	if (share == NULL) {
-		reading->result = -ENOMEM;
+		reading->ini.result = -ENOMEM;
 		return false;
 	}
-	share->line = reading->line;
+	share->line = reading->ini.line;
 	share->held = default_share_held;
 	if (!copy_name(reading, share->owner_name, words[0]) ||
 			!copy_name(reading, share->reader_name, words[1])) {
@@ -511,22 +357,23 @@ static bool begin_share(struct reading *reading, char **words) {
 		return false;
 	}
 	TAILQ_INSERT_TAIL(&reading->config->shares, share, entry);
-	reading->share = share;
+	reading->table = &share_table;
+	reading->section = share;
 	return true;
 }
 
 static bool begin_client(struct reading *reading, char **words) {
 	struct config_client *client = calloc(1, sizeof(*client));
 	if (client == NULL) {
-		reading->result = -ENOMEM;
+		reading->ini.result = -ENOMEM;
 		return false;
 	}
-	client->line = reading->line;
+	client->line = reading->ini.line;
 	client->import = client->status = true;
 	bool is_user = strcmp(words[1], "*") == 0 ||
 			(gid_name_is_valid(words[1]) && strchr(words[1], '/') == NULL);
 	if (!is_user) {
-		mistake(reading, reading->line, "\"%s\" is not a user: give a name, a number, or *",
+		ini_file_mistake(&reading->ini, "\"%s\" is not a user: give a name, a number, or *",
 				words[1]);
 	}
 	if (!is_user || !copy_name(reading, client->domain_name, words[0])) {
@@ -535,18 +382,19 @@ static bool begin_client(struct reading *reading, char **words) {
 	}
 	strcpy(client->user, words[1]);
 	TAILQ_INSERT_TAIL(&reading->config->clients, client, entry);
-	reading->client = client;
+	reading->table = &client_table;
+	reading->section = client;
 	return true;
 }
 
 static bool begin_link(struct reading *reading, char **words) {
 	struct config_link *link = calloc(1, sizeof(*link));
 	if (link == NULL) {
-		reading->result = -ENOMEM;
+		reading->ini.result = -ENOMEM;
 		return false;
 	}
 	TAILQ_INIT(&link->settings);
-	link->line = reading->line;
+	link->line = reading->ini.line;
 	if (!copy_name(reading, link->names[0], words[0]) ||
 			!copy_name(reading, link->names[1], words[1])) {
 		free(link);
@@ -558,7 +406,8 @@ static bool begin_link(struct reading *reading, char **words) {
 }
 
 static bool begin_cockpit(struct reading *reading, char **words) {
-	reading->in_cockpit = true;
+	reading->table = &cockpit_table;
+	reading->section = reading->config;
 	return true;
 }
 
@@ -575,20 +424,18 @@ static const struct section_kind {
 		{"link", 2, "[link ONE OTHER]", begin_link},
 };
 
-static void begin_section(struct reading *reading, char *line) {
-	char *words[4] = {0}, *rest = line + 1, *word;
+static void handle_section(void *data, char *head) {
+	struct reading *reading = data;
+	char *words[4] = {0}, *rest = head, *word;
 	unsigned count = 0;
-	reading->domain = NULL;
-	reading->share = NULL;
-	reading->client = NULL;
+	reading->table = NULL;
 	reading->link = NULL;
-	reading->in_cockpit = false;
 	reading->skipping = true;
 	reading->last_key[0] = '\0';
-	char *end = strchr(line, ']');
+	char *end = strchr(head, ']');
 	if (end == NULL) {
 		reading->misses_section = true;
-		mistake(reading, reading->line, "a [section] without its ]");
+		ini_file_mistake(&reading->ini, "a [section] without its ]");
 		return;
 	}
 	*end = '\0';
@@ -604,7 +451,7 @@ static void begin_section(struct reading *reading, char *line) {
 		}
 		if (count != kind->arguments + 1) {
 			reading->misses_section = true;
-			mistake(reading, reading->line, "must be %s", kind->form);
+			ini_file_mistake(&reading->ini, "must be %s", kind->form);
 			return;
 		}
 		reading->skipping = !kind->begin(reading, words + 1);
@@ -612,47 +459,9 @@ static void begin_section(struct reading *reading, char *line) {
 		return;
 	}
 	reading->misses_section = true;
-	mistake(reading, reading->line,
+	ini_file_mistake(&reading->ini,
 			"unknown section; there are [cockpit], [domain NAME], [share OWNER "
 			"READER], [client DOMAIN USER] and [link ONE OTHER]");
-}
-
-/* fgets() for inih: counts lines, begins sections, and hides from inih what it must not see. */
-static char *read_line(char *buffer, int size, void *data) {
-	struct reading *reading = data;
-	ssize_t length = ini_line_read(reading->file, buffer, (size_t)size - 1);
-	if (length == -ENODATA) {
-		return NULL;
-	}
-	reading->line++;
-	if (length == -EFBIG) {
-		mistake(reading, reading->line, "a line without an end: this is no text");
-		return NULL;
-	}
-	bool control = false;
-	for (ssize_t i = 0; i < length; i++) {
-		bool blank = buffer[i] == '\n' || buffer[i] == '\r' || buffer[i] == '\t';
-		control |= iscntrl((unsigned char)buffer[i]) && !blank;
-	}
-	static const char mark[] = "\xef\xbb\xbf"; /* a byte order mark, which some editors leave */
-	size_t begin = reading->line == 1 && strncmp(buffer, mark, 3) == 0 ? 3 : 0;
-	size_t blank = begin + strspn(buffer + begin, " \t\r");
-	/* Behind a key what is indented goes on with its value. */
-	bool section = buffer[blank] == '[' && (blank == begin || reading->last_key[0] == '\0');
-	if (control) {
-		mistake(reading, reading->line, "a control character");
-		strcpy(buffer, "\n");
-	} else if (length < 0) {
-		mistake(reading, reading->line,
-				"longer than %d bytes; a list goes on in the next line when that "
-				"begins with a space",
-				size - 3);
-		strcpy(buffer, "\n");
-	} else if (section) {
-		begin_section(reading, buffer + blank);
-		strcpy(buffer, "[s]\n"); /* so that inih forgets the key before it */
-	}
-	return buffer;
 }
 
 /* --- what can only be said at the end --------------------------------------------------------- */
@@ -669,19 +478,21 @@ static void complete_domains(struct reading *reading) {
 		}
 		const struct config_domain *twin = config_domain_by_number(config, domain->number);
 		if (domain->window_kind != WINDOW_IVSHMEM && domain->window < DAX_WINDOW_MIN) {
-			mistake(reading, domain->line, "window-kind= of domain %s needs window=16M",
-					domain->name);
+			ini_file_mistake_at(&reading->ini, domain->line,
+					"window-kind= of domain %s needs window=16M", domain->name);
 		}
 		if (domain->number == 0) {
-			mistake(reading, domain->line, "domain %s needs number=1..%u", domain->name,
+			ini_file_mistake_at(&reading->ini, domain->line,
+					"domain %s needs number=1..%u", domain->name,
 					GID_DOMAIN_MAX);
 		} else if (twin != domain) {
-			mistake(reading, domain->line, "domain %s has the number %u of domain %s",
-					domain->name, domain->number, twin->name);
+			ini_file_mistake_at(&reading->ini, domain->line,
+					"domain %s has the number %u of domain %s", domain->name,
+					domain->number, twin->name);
 		}
 	}
 	if (TAILQ_EMPTY(&config->domains) && !reading->misses_section) {
-		mistake(reading, reading->line, "the file has no [domain NAME]");
+		ini_file_mistake(&reading->ini, "the file has no [domain NAME]");
 	}
 }
 
@@ -690,10 +501,10 @@ static void complete_kinds(struct reading *reading) {
 	const struct config_domain *host = config_host(config), *domain;
 	TAILQ_FOREACH(domain, &config->domains, entry) {
 		if (domain->kind == KIND_HOST && domain != host) {
-			mistake(reading, domain->line, "domain %s has kind=host already",
-					host->name);
+			ini_file_mistake_at(&reading->ini, domain->line,
+					"domain %s has kind=host already", host->name);
 		} else if (domain->kind == KIND_GUEST && host == NULL) {
-			mistake(reading, domain->line,
+			ini_file_mistake_at(&reading->ini, domain->line,
 					"domain %s is a guest: one domain must have kind=host, "
 					"whose gidd joins it to the others",
 					domain->name);
@@ -708,13 +519,14 @@ static bool find_pair(struct reading *reading, unsigned line, const char *one, c
 	*second = config_domain_by_name(reading->config, other);
 	if (*first == NULL || *second == NULL) {
 		if (!reading->misses_section) {
-			mistake(reading, line, "there is no [domain %s]",
+			ini_file_mistake_at(&reading->ini, line, "there is no [domain %s]",
 					*first == NULL ? one : other);
 		}
 		return false;
 	}
 	if (*first == *second) {
-		mistake(reading, line, "a domain needs no section to share with itself");
+		ini_file_mistake_at(&reading->ini, line,
+				"a domain needs no section to share with itself");
 		return false;
 	}
 	return true;
@@ -726,7 +538,7 @@ static void complete_clients(struct reading *reading) {
 	TAILQ_FOREACH(client, &config->clients, entry) {
 		client->domain = config_domain_by_name(config, client->domain_name);
 		if (client->domain == NULL && !reading->misses_section) {
-			mistake(reading, client->line, "there is no [domain %s]",
+			ini_file_mistake_at(&reading->ini, client->line, "there is no [domain %s]",
 					client->domain_name);
 		}
 		if (client->domain == NULL) {
@@ -735,8 +547,9 @@ static void complete_clients(struct reading *reading) {
 		const struct config_client *twin =
 				config_client_find(config, client->domain, client->user);
 		if (twin != client && strcmp(twin->user, client->user) == 0) {
-			mistake(reading, client->line, "user %s of domain %s is in line %u already",
-					client->user, client->domain_name, twin->line);
+			ini_file_mistake_at(&reading->ini, client->line,
+					"user %s of domain %s is in line %u already", client->user,
+					client->domain_name, twin->line);
 		}
 	}
 }
@@ -752,7 +565,7 @@ static void complete_pairs(struct reading *reading) {
 		const struct config_share *twin =
 				config_share_find(config, share->owner, share->reader);
 		if (twin != share) {
-			mistake(reading, share->line,
+			ini_file_mistake_at(&reading->ini, share->line,
 					"what %s shares with %s is in line %u already",
 					share->owner_name, share->reader_name, twin->line);
 		}
@@ -766,21 +579,22 @@ static void complete_pairs(struct reading *reading) {
 		const struct config_link *twin =
 				config_link_find(config, link->ends[0], link->ends[1]);
 		if (twin != link) {
-			mistake(reading, link->line, "the link of %s and %s is in line %u already",
+			ini_file_mistake_at(&reading->ini, link->line,
+					"the link of %s and %s is in line %u already",
 					link->names[0], link->names[1], twin->line);
 		}
 		bool local = link->kind != NULL && strcmp(link->kind, "local") == 0;
 		if (link->kind == NULL) {
-			mistake(reading, link->line, "a link needs kind=");
+			ini_file_mistake_at(&reading->ini, link->line, "a link needs kind=");
 		} else if (strcmp(link->kind, "ivshmem") == 0 &&
 				!config_is_remote(config, link->ends[0], link->ends[1])) {
-			mistake(reading, link->line,
+			ini_file_mistake_at(&reading->ini, link->line,
 					"a link of kind ivshmem needs a guest at one end, and "
 					"something that the two share");
 		} else if (local &&
 				(link->ends[0]->kind == KIND_GUEST ||
 						link->ends[1]->kind == KIND_GUEST)) {
-			mistake(reading, link->line,
+			ini_file_mistake_at(&reading->ini, link->line,
 					"a guest is another machine: its links cannot be "
 					"of kind local");
 		}
@@ -790,28 +604,20 @@ static void complete_pairs(struct reading *reading) {
 int config_read(struct config *config, FILE *file, const char *name, FILE *errors) {
 	config_init(config);
 	struct reading reading = {
+			.ini = {.file = file,
+					.errors = errors,
+					.name = name,
+					.has_lists = true,
+					.handle_section = handle_section},
 			.config = config,
-			.file = file,
-			.errors = errors,
-			.name = name,
 	};
-	/* inih names the first line that it does not understand, and goes on. */
-	int bad_line = ini_parse_stream(read_line, &reading, handle_key, &reading);
-	if (bad_line > 0) {
-		mistake(&reading, (unsigned)bad_line, "neither [section] nor key=value");
-	} else if (bad_line < 0) {
-		reading.result = -ENOMEM;
-	}
-	if (ferror(file)) {
-		mistake(&reading, reading.line, "the file cannot be read");
-	}
-	if (reading.result != -ENOMEM) {
+	if (ini_file_read(&reading.ini, handle_key, &reading) != -ENOMEM) {
 		complete_domains(&reading);
 		complete_kinds(&reading);
 		complete_pairs(&reading);
 		complete_clients(&reading);
 	}
-	return reading.result;
+	return reading.ini.result;
 }
 
 /* --- the file --------------------------------------------------------------------------------- */

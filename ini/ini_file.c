@@ -20,20 +20,33 @@ FILE *ini_file_open(const char *path, FILE *errors) {
 	return file;
 }
 
-void ini_file_mistake(struct ini_file *ini, const char *format, ...) {
-	va_list args;
-	if (ini->line == 0) { /* of an empty file, or of none */
+__attribute__((format(printf, 3, 0))) static void tell(
+		struct ini_file *ini, unsigned line, const char *format, va_list args) {
+	if (line == 0) { /* of an empty file, or of none */
 		fprintf(ini->errors, "%s: ", ini->name);
 	} else {
-		fprintf(ini->errors, "%s:%u: ", ini->name, ini->line);
+		fprintf(ini->errors, "%s:%u: ", ini->name, line);
 	}
-	va_start(args, format);
 	vfprintf(ini->errors, format, args);
-	va_end(args);
 	fputc('\n', ini->errors);
+	ini->mistakes++;
 	if (ini->result == 0) {
 		ini->result = -EINVAL;
 	}
+}
+
+void ini_file_mistake(struct ini_file *ini, const char *format, ...) {
+	va_list args;
+	va_start(args, format);
+	tell(ini, ini->line, format, args);
+	va_end(args);
+}
+
+void ini_file_mistake_at(struct ini_file *ini, unsigned line, const char *format, ...) {
+	va_list args;
+	va_start(args, format);
+	tell(ini, line, format, args);
+	va_end(args);
 }
 
 void ini_file_no_key(struct ini_file *ini, const char *section, const char *key, const char *keys) {
@@ -50,29 +63,63 @@ struct reading {
 
 /* A section without a key would otherwise not be there, without a word. */
 static void end_section(struct ini_file *ini) {
-	unsigned line = ini->line;
 	if (ini->section_is_empty) {
-		ini->line = ini->section;
-		ini_file_mistake(ini, "a section without a key");
+		ini_file_mistake_at(ini, ini->section, "a section without a key");
 	}
-	ini->line = line;
 	ini->section_is_empty = false;
 }
 
-static void begin_section(struct ini_file *ini) {
+static void begin_section(const struct reading *reading, char *line) {
+	struct ini_file *ini = reading->ini;
+	ini->is_behind_key = false;
+	if (ini->handle_section != NULL) {
+		ini->handle_section(reading->data, line + 1);
+		strcpy(line, "[s]\n"); /* so that inih forgets the key before it */
+		return;
+	}
 	end_section(ini);
 	ini->section = ini->line;
 	ini->section_is_empty = true;
 }
 
+static bool has_control_character(const char *line, ssize_t length) {
+	for (ssize_t i = 0; i < length; i++) {
+		if (iscntrl((unsigned char)line[i]) && memchr("\n\r\t", line[i], 3) == NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What is not read of a line tells why. */
+static bool check_line(struct ini_file *ini, const char *line, ssize_t length, int size) {
+	if (length < 0 && ini->has_lists) {
+		ini_file_mistake(ini,
+				"longer than %d bytes; a list goes on in the next line when that "
+				"begins with a space",
+				size - 3);
+	} else if (length < 0) {
+		ini_file_mistake(ini, "longer than %d bytes", size - 2);
+	} else if (ini->has_lists && has_control_character(line, length)) {
+		ini_file_mistake(ini, "a control character");
+	} else if (strlen(line) != (size_t)length) {
+		ini_file_mistake(ini, "a byte of zero, which no text has");
+	} else {
+		return true;
+	}
+	return false;
+}
+
 /*
  * fgets() for inih. A line that inih must not see is an empty one to it. Nor does it see blanks at
- * the begin of a line, by which it would take the line for more of the value before.
+ * the begin of a line, by which it would take the line for more of the value before, where there
+ * are no lists.
  */
 static char *read_line(char *buffer, int size, void *data) {
-	struct ini_file *ini = ((const struct reading *)data)->ini;
+	const struct reading *reading = data;
+	struct ini_file *ini = reading->ini;
 	static const char mark[] = "\xef\xbb\xbf"; /* a byte order mark, which some editors leave */
-	ssize_t length = ini_line_read(ini->file, buffer, (size_t)size);
+	ssize_t length = ini_line_read(ini->file, buffer, (size_t)size - ini->has_lists);
 	if (length == -ENODATA) {
 		return NULL;
 	}
@@ -81,29 +128,27 @@ static char *read_line(char *buffer, int size, void *data) {
 		ini_file_mistake(ini, "a line without an end: this is no text");
 		return NULL;
 	}
-	bool is_whole = length >= 0 && strlen(buffer) == (size_t)length;
-	if (length < 0) {
-		ini_file_mistake(ini, "longer than %d bytes", size - 2);
-	} else if (!is_whole) {
-		ini_file_mistake(ini, "a byte of zero, which no text has");
-	}
-	if (!is_whole) {
+	if (!check_line(ini, buffer, length, size)) {
 		strcpy(buffer, "\n");
 		return buffer;
 	}
 	bool marked = ini->line == 1 && strncmp(buffer, mark, strlen(mark)) == 0;
-	const char *begin = buffer + (marked ? strlen(mark) : 0);
-	begin += strspn(begin, " \t\r\v\f");
-	if (begin[0] == '[') {
-		begin_section(ini);
+	char *begin = buffer + (marked ? strlen(mark) : 0);
+	char *text = begin + strspn(begin, " \t\r\v\f");
+	if (ini->has_lists && ini->is_behind_key && text != begin) {
+		return buffer; /* goes on with the value before */
 	}
-	memmove(buffer, begin, strlen(begin) + 1);
+	memmove(buffer, text, strlen(text) + 1);
+	if (buffer[0] == '[') {
+		begin_section(reading, buffer);
+	}
 	return buffer;
 }
 
 static int take_key(void *data, const char *section, const char *key, const char *value) {
 	const struct reading *reading = data;
 	reading->ini->section_is_empty = false;
+	reading->ini->is_behind_key = key[0] != '\0'; /* as inih has it */
 	reading->handle_key(reading->data, section, key, value);
 	return 1;
 }
@@ -144,6 +189,10 @@ static bool parse_number(const char *value, const char *units, int64_t *number) 
 	return valid && *end == '\0';
 }
 
+bool ini_parse_size(const char *value, int64_t *size) {
+	return parse_number(value, size_units, size);
+}
+
 /* In the largest unit of which it is a whole number. */
 static const char *put_size(int64_t size, char text[24]) {
 	size_t unit = 0;
@@ -155,15 +204,25 @@ static const char *put_size(int64_t size, char text[24]) {
 	return text;
 }
 
-int64_t ini_file_number(struct ini_file *ini, const char *key, const char *value, int64_t least,
-		int64_t most) {
+static int64_t read_number(struct ini_file *ini, const char *key, const char *value,
+		const char *units, int64_t least, int64_t most) {
 	int64_t number;
-	if (parse_number(value, "", &number) && number >= least && number <= most) {
+	if (parse_number(value, units, &number) && number >= least && number <= most) {
 		return number;
 	}
 	ini_file_mistake(ini, "%s=%s is not a number from %lld to %lld", key, value,
 			(long long)least, (long long)most);
 	return least;
+}
+
+int64_t ini_file_number(struct ini_file *ini, const char *key, const char *value, int64_t least,
+		int64_t most) {
+	return read_number(ini, key, value, "", least, most);
+}
+
+int64_t ini_file_count(struct ini_file *ini, const char *key, const char *value, int64_t least,
+		int64_t most) {
+	return read_number(ini, key, value, size_units, least, most);
 }
 
 int64_t ini_file_size(struct ini_file *ini, const char *key, const char *value, int64_t least,
@@ -173,8 +232,15 @@ int64_t ini_file_size(struct ini_file *ini, const char *key, const char *value, 
 	if (parse_number(value, size_units, &number) && number >= least && number <= most) {
 		return number;
 	}
-	ini_file_mistake(ini, "%s=%s is not a size from %s to %s", key, value,
-			put_size(least, from), put_size(most, to));
+	if (most == INT64_MAX) {
+		ini_file_mistake(ini,
+				"%s=%s is not a size: a number, with K, M, G or T behind it or "
+				"nothing",
+				key, value);
+	} else {
+		ini_file_mistake(ini, "%s=%s is not a size from %s to %s", key, value,
+				put_size(least, from), put_size(most, to));
+	}
 	return least;
 }
 

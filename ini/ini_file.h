@@ -19,13 +19,21 @@ struct ini_file {
 	/* To be set before it is read. */
 	FILE *file, *errors;
 	const char *name; /* of the file, as messages have it */
+	/*
+	 * A value goes on in lines that begin with a blank: they come under its key again. No line
+	 * has control characters.
+	 */
+	bool has_lists;
+	/* Gets what stands behind the [ of each section; keys have no section then. Or NULL. */
+	void (*handle_section)(void *data, char *head);
 
 	/* The line that is read, which is that of a mistake, and where its section begins. */
 	unsigned line, section;
+	unsigned mistakes; /* that were told */
 	int result; /* 0; -EINVAL after a mistake; -ENOMEM, which a handler may set as well */
 
 	/* private */
-	bool section_is_empty;
+	bool section_is_empty, is_behind_key;
 };
 
 /* A key of a section. Before the first section, `section` is "". */
@@ -44,6 +52,10 @@ int ini_file_read(struct ini_file *ini, ini_file_key_func handle_key, void *data
 void ini_file_mistake(struct ini_file *ini, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
 
+/* The same of another line. */
+void ini_file_mistake_at(struct ini_file *ini, unsigned line, const char *format, ...)
+		__attribute__((format(printf, 3, 4)));
+
 /* `section` is "a role"; `keys` are all that it has, as "x, y". */
 void ini_file_no_key(struct ini_file *ini, const char *section, const char *key, const char *keys);
 
@@ -54,9 +66,16 @@ void ini_file_no_key(struct ini_file *ini, const char *section, const char *key,
 int64_t ini_file_number(struct ini_file *ini, const char *key, const char *value, int64_t least,
 		int64_t most);
 
-/* The same with K, M, G or T (of 1024) behind it, or nothing. */
+/* The same with K, M, G or T (of 1024) behind it, or nothing; `most` INT64_MAX is any. */
 int64_t ini_file_size(struct ini_file *ini, const char *key, const char *value, int64_t least,
 		int64_t most);
+
+/* A number that may have one of these behind it, too, and is told as a number. */
+int64_t ini_file_count(struct ini_file *ini, const char *key, const char *value, int64_t least,
+		int64_t most);
+
+/* Whether that is a number with K, M, G or T behind it or nothing: tells nothing. */
+bool ini_parse_size(const char *value, int64_t *size);
 
 /* on or off. */
 bool ini_file_switch(struct ini_file *ini, const char *key, const char *value);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ini_file.h"
+#include "key_table.h"
 
 #define LAYERS_MAX 60u /* an engine takes 64 pictures for one list */
 #define RATE_MAX 1000
@@ -35,144 +36,116 @@ static bool parse_number(const char *text, char end, long *number, const char **
 	return true;
 }
 
-static void read_name(struct reading *reading, const char *key, const char *value, bool is_stream,
-		char **text) {
-	ini_file_text(&reading->ini, text, value);
+static void set_name(struct ini_file *ini, char **text, const char *key, const char *value,
+		bool is_stream) {
+	ini_file_text(ini, text, value);
 	if (!gid_name_is_valid(value) || (!is_stream && strchr(value, '/') != NULL)) {
-		ini_file_mistake(&reading->ini, "%s=%s cannot be the name of a %s", key, value,
+		ini_file_mistake(ini, "%s=%s cannot be the name of a %s", key, value,
 				is_stream ? "stream" : "domain");
 	}
 }
 
-/* One of these words; their number. */
-static uint32_t read_word(struct reading *reading, const char *key, const char *value,
-		const char *const words[]) {
-	for (uint32_t i = 0; words[i] != NULL; i++) {
-		if (strcmp(value, words[i]) == 0) {
-			return i;
-		}
-	}
-	ini_file_mistake(&reading->ini, "%s=%s is not known; the first of those that are is %s",
-			key, value, words[0]);
-	return 0;
+static void set_domain(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	set_name(ini, ini_key_member(key, section), key->name, value, false);
 }
 
-static uint8_t read_alpha(struct reading *reading, const char *value) {
+static void set_stream(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	set_name(ini, ini_key_member(key, section), key->name, value, true);
+}
+
+static void set_alpha(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
 	char *end;
 	double alpha = strtod(value, &end);
 	if ((!isdigit((unsigned char)value[0]) && value[0] != '.') || *end != '\0' ||
 			!(alpha >= 0 && alpha <= 1)) {
-		ini_file_mistake(&reading->ini, "alpha=%s is not a number from 0 to 1", value);
-		return 255;
+		ini_file_mistake(ini, "alpha=%s is not a number from 0 to 1", value);
+		return;
 	}
-	return (uint8_t)(alpha * 255 + 0.5);
+	((struct layer_config *)section)->alpha = (uint8_t)(alpha * 255 + 0.5);
 }
 
-static uint32_t read_colour(struct reading *reading, const char *value) {
+static void set_background(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
 	if (value[0] != '#' || strlen(value) != 7 ||
 			strspn(value + 1, "0123456789abcdefABCDEF") != 6) {
-		ini_file_mistake(&reading->ini, "background=%s is not a colour such as #204080",
-				value);
-		return 0xff000000;
+		ini_file_mistake(ini, "background=%s is not a colour such as #204080", value);
+		return;
 	}
-	return 0xff000000 | (uint32_t)strtoul(value + 1, NULL, 16);
+	((struct layout_file *)section)->background =
+			0xff000000 | (uint32_t)strtoul(value + 1, NULL, 16);
 }
 
-static struct gid_box read_box(struct reading *reading, const char *value) {
+static void set_source(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
 	const char *at = value;
 	long numbers[4];
 	const char ends[4] = {',', ',', 'x', '\0'};
 	for (size_t i = 0; i < 4; i++) {
 		if (!parse_number(at, ends[i], &numbers[i], &at) || numbers[i] < (i >= 2) ||
 				numbers[i] > (long)GID_SIZE_MAX) {
-			ini_file_mistake(&reading->ini,
-					"source=%s is not a box such as 10,20,640x360", value);
-			return (struct gid_box){0};
+			ini_file_mistake(
+					ini, "source=%s is not a box such as 10,20,640x360", value);
+			return;
 		}
 	}
-	return (struct gid_box){(int32_t)numbers[0], (int32_t)numbers[1], (int32_t)numbers[2],
-			(int32_t)numbers[3]};
+	((struct layer_config *)section)->source = (struct gid_box){(int32_t)numbers[0],
+			(int32_t)numbers[1], (int32_t)numbers[2], (int32_t)numbers[3]};
 }
 
 /* --- keys and sections ------------------------------------------------------------------------ */
 
-static void canvas_key(struct reading *reading, const char *key, const char *value) {
-	static const char *const formats[] = {"XRGB8888", "ARGB8888", "XBGR8888", "ABGR8888",
-			"BGRX8888", "BGRA8888", "RGBX8888", "RGBA8888", "RGB565", NULL};
-	static const uint32_t fourccs[] = {DRM_FORMAT_XRGB8888, DRM_FORMAT_ARGB8888,
-			DRM_FORMAT_XBGR8888, DRM_FORMAT_ABGR8888, DRM_FORMAT_BGRX8888,
-			DRM_FORMAT_BGRA8888, DRM_FORMAT_RGBX8888, DRM_FORMAT_RGBA8888,
-			DRM_FORMAT_RGB565};
-	struct layout_file *layout = reading->layout;
-	if (strcmp(key, "engine") == 0) {
-		read_name(reading, key, value, false, &layout->engine);
-	} else if (strcmp(key, "name") == 0) {
-		read_name(reading, key, value, true, &layout->canvas);
-	} else if (strcmp(key, "width") == 0) {
-		layout->width = (uint32_t)ini_file_number(
-				&reading->ini, key, value, 1, GID_SIZE_MAX);
-	} else if (strcmp(key, "height") == 0) {
-		layout->height = (uint32_t)ini_file_number(
-				&reading->ini, key, value, 1, GID_SIZE_MAX);
-	} else if (strcmp(key, "rate") == 0) {
-		layout->rate = (uint32_t)ini_file_number(&reading->ini, key, value, 1, RATE_MAX);
-	} else if (strcmp(key, "format") == 0) {
-		layout->fourcc = fourccs[read_word(reading, key, value, formats)];
-	} else if (strcmp(key, "background") == 0) {
-		layout->background = read_colour(reading, value);
-	} else {
-		ini_file_no_key(&reading->ini, "the canvas", key,
-				"engine, name, width, height, rate, format, background");
-	}
-}
+static const struct ini_word formats[] = {{"XRGB8888", DRM_FORMAT_XRGB8888},
+		{"ARGB8888", DRM_FORMAT_ARGB8888}, {"XBGR8888", DRM_FORMAT_XBGR8888},
+		{"ABGR8888", DRM_FORMAT_ABGR8888}, {"BGRX8888", DRM_FORMAT_BGRX8888},
+		{"BGRA8888", DRM_FORMAT_BGRA8888}, {"RGBX8888", DRM_FORMAT_RGBX8888},
+		{"RGBA8888", DRM_FORMAT_RGBA8888}, {"RGB565", DRM_FORMAT_RGB565}, {0}};
+static const struct ini_word turns[] = {{"0", 0}, {"90", 1}, {"180", 2}, {"270", 3}, {"flipped", 4},
+		{"flipped-90", 5}, {"flipped-180", 6}, {"flipped-270", 7}, {0}};
+static const struct ini_word filters[] = {{"bilinear", false}, {"nearest", true}, {0}};
+static const struct ini_word matrices[] = {{"auto", GID_MATRIX_UNKNOWN},
+		{"bt601", GID_MATRIX_BT601}, {"bt709", GID_MATRIX_BT709},
+		{"bt2020", GID_MATRIX_BT2020}, {"smpte240m", GID_MATRIX_SMPTE240M},
+		{"fcc", GID_MATRIX_FCC}, {0}};
+static const struct ini_word ranges[] = {{"auto", GID_RANGE_UNKNOWN}, {"full", GID_RANGE_FULL},
+		{"limited", GID_RANGE_LIMITED}, {0}};
+static const struct ini_word alphas[] = {
+		{"auto", LAYER_AUTO}, {"multiplied", LAYER_NO}, {"straight", LAYER_YES}, {0}};
 
-static void layer_key(struct reading *reading, struct layer_config *layer, const char *key,
-		const char *value) {
-	static const char *const turns[] = {"0", "90", "180", "270", "flipped", "flipped-90",
-			"flipped-180", "flipped-270", NULL};
-	static const char *const filters[] = {"bilinear", "nearest", NULL};
-	static const char *const matrices[] = {
-			"auto", "bt601", "bt709", "bt2020", "smpte240m", "fcc", NULL};
-	static const uint8_t numbers[] = {GID_MATRIX_UNKNOWN, GID_MATRIX_BT601, GID_MATRIX_BT709,
-			GID_MATRIX_BT2020, GID_MATRIX_SMPTE240M, GID_MATRIX_FCC};
-	static const char *const ranges[] = {"auto", "full", "limited", NULL}; /* enum gid_range */
-	static const char *const alphas[] = {"auto", "multiplied", "straight", NULL};
-	if (strcmp(key, "stream") == 0) {
-		read_name(reading, key, value, true, &layer->stream);
-	} else if (strcmp(key, "domain") == 0) {
-		read_name(reading, key, value, false, &layer->domain);
-	} else if (strcmp(key, "x") == 0) {
-		layer->x = (int16_t)ini_file_number(
-				&reading->ini, key, value, INT16_MIN, INT16_MAX);
-	} else if (strcmp(key, "y") == 0) {
-		layer->y = (int16_t)ini_file_number(
-				&reading->ini, key, value, INT16_MIN, INT16_MAX);
-	} else if (strcmp(key, "width") == 0) {
-		layer->width = (uint16_t)ini_file_number(&reading->ini, key, value, 1, UINT16_MAX);
-	} else if (strcmp(key, "height") == 0) {
-		layer->height = (uint16_t)ini_file_number(&reading->ini, key, value, 1, UINT16_MAX);
-	} else if (strcmp(key, "z") == 0) {
-		layer->z = (int32_t)ini_file_number(&reading->ini, key, value, -1000000, 1000000);
-	} else if (strcmp(key, "alpha") == 0) {
-		layer->alpha = read_alpha(reading, value);
-	} else if (strcmp(key, "turn") == 0) {
-		layer->turn = (uint8_t)read_word(reading, key, value, turns);
-	} else if (strcmp(key, "source") == 0) {
-		layer->source = read_box(reading, value);
-	} else if (strcmp(key, "filter") == 0) {
-		layer->nearest = read_word(reading, key, value, filters) == 1;
-	} else if (strcmp(key, "colours") == 0) {
-		layer->colours.matrix = numbers[read_word(reading, key, value, matrices)];
-	} else if (strcmp(key, "range") == 0) {
-		layer->colours.range = (uint8_t)read_word(reading, key, value, ranges);
-	} else if (strcmp(key, "pixels") == 0) {
-		layer->straight = read_word(reading, key, value, alphas);
-	} else {
-		ini_file_no_key(&reading->ini, "a layer", key,
-				"stream, domain, x, y, width, height, z, alpha, turn, source, "
-				"filter, colours, range, pixels");
-	}
-}
+#define CANVAS(member) INI_MEMBER(struct layout_file, member)
+#define LAYER(member) INI_MEMBER(struct layer_config, member)
+
+static const struct ini_key canvas_keys[] = {
+		{"engine", INI_OWN, CANVAS(engine), .set = set_domain},
+		{"name", INI_OWN, CANVAS(canvas), .set = set_stream},
+		{"width", INI_NUMBER, CANVAS(width), .least = 1, .most = GID_SIZE_MAX},
+		{"height", INI_NUMBER, CANVAS(height), .least = 1, .most = GID_SIZE_MAX},
+		{"rate", INI_NUMBER, CANVAS(rate), .least = 1, .most = RATE_MAX},
+		{"format", INI_WORD, CANVAS(fourcc), .words = formats},
+		{"background", INI_OWN, .set = set_background},
+};
+
+static const struct ini_key layer_keys[] = {
+		{"stream", INI_OWN, LAYER(stream), .set = set_stream},
+		{"domain", INI_OWN, LAYER(domain), .set = set_domain},
+		{"x", INI_NUMBER, LAYER(x), .least = INT16_MIN, .most = INT16_MAX},
+		{"y", INI_NUMBER, LAYER(y), .least = INT16_MIN, .most = INT16_MAX},
+		{"width", INI_NUMBER, LAYER(width), .least = 1, .most = UINT16_MAX},
+		{"height", INI_NUMBER, LAYER(height), .least = 1, .most = UINT16_MAX},
+		{"z", INI_NUMBER, LAYER(z), .least = -1000000, .most = 1000000},
+		{"alpha", INI_OWN, .set = set_alpha},
+		{"turn", INI_WORD, LAYER(turn), .words = turns},
+		{"source", INI_OWN, .set = set_source},
+		{"filter", INI_WORD, LAYER(nearest), .words = filters},
+		{"colours", INI_WORD, LAYER(colours.matrix), .words = matrices},
+		{"range", INI_WORD, LAYER(colours.range), .words = ranges},
+		{"pixels", INI_WORD, LAYER(straight), .words = alphas},
+};
+
+static const struct ini_key_table canvas_table = INI_KEY_TABLE("the canvas", canvas_keys);
+static const struct ini_key_table layer_table = INI_KEY_TABLE("a layer", layer_keys);
 
 static struct layer_config *find_layer(struct reading *reading, const char *name) {
 	struct layout_file *layout = reading->layout;
@@ -206,11 +179,11 @@ static void handle_key(void *data, const char *section, const char *key, const c
 	struct reading *reading = data;
 	if (strcmp(section, "canvas") == 0) {
 		reading->canvas = reading->ini.section;
-		canvas_key(reading, key, value);
+		ini_key_table_set(&canvas_table, &reading->ini, reading->layout, key, value);
 	} else if (strncmp(section, "layer ", 6) == 0) {
 		struct layer_config *layer = find_layer(reading, section + 6);
 		if (layer != NULL) {
-			layer_key(reading, layer, key, value);
+			ini_key_table_set(&layer_table, &reading->ini, layer, key, value);
 		}
 	} else {
 		ini_file_mistake(&reading->ini,
