@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "config_file.h"
+#include "config_json.h"
 #include "gidd.h"
 #include "gidway_version.h"
 #include "link.h"
@@ -27,7 +28,7 @@
 
 struct options {
 	const char *config, *domain;
-	bool check, windows, verbose;
+	bool check, json, windows, verbose;
 };
 
 const char *argp_program_version = "gidd " GIDWAY_VERSION;
@@ -38,6 +39,10 @@ static const struct argp_option argp_options[] = {
 		{"domain", 'd', "NAME", 0,
 				"the domain to serve (default: $GID_DOMAIN, else the only one)", 0},
 		{"check", 'n', 0, 0, "read the configuration, say what is wrong with it, and end",
+				0},
+		{"json", 'j', 0, 0,
+				"with --check: write the domains and their machines as JSON, of a "
+				"file with mistakes what is understood",
 				0},
 		{"windows", 'w', 0, 0,
 				"list the windows that the host's gidd makes, one a line: owner, "
@@ -63,11 +68,19 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 	case 'n':
 		options->check = true;
 		break;
+	case 'j':
+		options->json = true;
+		break;
 	case 'w':
 		options->windows = true;
 		break;
 	case 'v':
 		options->verbose = true;
+		break;
+	case ARGP_KEY_END:
+		if (options->json && !options->check) {
+			argp_error(state, "--json needs --check");
+		}
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -256,6 +269,9 @@ int main(int argc, char **argv) {
 					"another with --config\n");
 		}
 		return EXIT_FAILURE;
+	}
+	if (options.json) {
+		config_json_write(&config, stdout);
 	}
 	struct gidd gidd = {.config = &config};
 	if (error == 0 && options.windows) {

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Every mistake in a configuration is named with its file and line, all of them at once."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from program import BUILD, PATIENCE, TOP
@@ -307,6 +309,67 @@ def test_what_is_right_is_silent(tmp_path: Path) -> None:
     ):
         path.write_text(good)
         assert check(path) == (0, []), good
+
+
+def read_json(path: Path) -> tuple[int, dict[str, Any]]:
+    command = [GIDD, "--check", "--json", "--config", str(path)]
+    result = subprocess.run(command, capture_output=True, timeout=PATIENCE)
+    return result.returncode, json.loads(result.stdout.decode(errors="surrogateescape"))
+
+
+def test_as_json(tmp_path: Path) -> None:
+    """What gid-cockpit starts gidds and guests by: in any encoding, and with any punctuation."""
+    path = tmp_path / "cockpit.conf"
+    text = GOOD + "user=a\nkind=host\n[domain g]\nnumber=7\nkind=guest\nvm-memory=2G\nvm-cpus=3\n"
+    text += 'vm-accel=tcg\nvm-display=640x480\nwindow-kind=auto\ndoorbell=off\nvm-append=a\t"b\\c\n'
+    text += "[share g cluster]\n"
+    path.write_bytes(text.encode() + b"[cockpit]\nruntime=/r\xfc\xc3\xbcn\n")
+    status, found = read_json(path)
+    assert status == 0
+    assert os.fsencode(found["runtime"]) == b"/r\xfc\xc3\xbcn"
+    domains = {domain["name"]: domain for domain in found["domains"]}
+    assert [domains[name]["joined"] for name in ("open", "cluster", "g")] == [
+        [],
+        ["g"],
+        ["cluster"],
+    ]
+    assert (domains["cluster"]["user"], domains["open"]["user"]) == ("a", None)
+    guest = domains["g"]
+    machine = guest.pop("machine")
+    assert guest == {
+        "name": "g",
+        "number": 7,
+        "kind": "guest",
+        "doorbell": False,
+        "window-kind": "auto",
+        "user": None,
+        "joined": ["cluster"],
+    }
+    assert machine == {
+        "memory": 2 << 30,
+        "cpus": 3,
+        "accel": "tcg",
+        "width": 640,
+        "height": 480,
+        "append": 'a\t"b\\c',
+        "disk": None,
+        "kernel": None,
+        "initrd": None,
+        "options": None,
+    }
+
+
+def test_as_json_with_mistakes(tmp_path: Path) -> None:
+    """What is understood without them, for who looks at what runs, and ends it."""
+    path = tmp_path / "cockpit.conf"
+    path.write_text(GOOD + "kind=ghost\n[doman x]\nnumber=3\n[domain late]\nnumber=x\n")
+    status, found = read_json(path)
+    assert status == 1
+    assert [(domain["name"], domain["number"]) for domain in found["domains"]] == [
+        ("open", 1),
+        ("cluster", 2),
+        ("late", 0),
+    ]
 
 
 def test_the_example_is_right() -> None:

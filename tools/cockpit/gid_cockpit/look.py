@@ -11,7 +11,6 @@ from .configuration import (
     Configuration,
     Domain,
     MistakesError,
-    read,
     understand,
 )
 from .daemon import Daemon
@@ -37,11 +36,10 @@ def in_order(configuration: Configuration, names: list[str]) -> list[Runs]:
 
 def read_anyway(path: Path) -> Configuration:
     """For what only looks, or ends what runs: mistakes are told, and are no hindrance."""
-    try:
-        return read(path)
-    except MistakesError as mistakes:
-        gid_console.tell(f"gid-cockpit: {mistakes}")
-    configuration = understand(path.absolute())
+    configuration, mistakes = understand(path)
+    if not mistakes:
+        return configuration
+    gid_console.tell(f"gid-cockpit: {MistakesError(mistakes)}")
     known = {domain.name for domain in configuration.domains}
     more = tuple(domain for domain in running(configuration) if domain.name not in known)
     return Configuration(configuration.path, configuration.runtime, configuration.domains + more)
