@@ -184,6 +184,70 @@ wait_until (GstGidSink *self, IsReady is_ready, guint timeout_ms, gboolean rende
   return ret;
 }
 
+/* --- the wait for the first consumer ----------------------------------------------------------- */
+
+/* How long the pipeline has played: without its pauses. NONE: it has no clock yet. */
+static GstClockTime
+played (GstGidSink *self)
+{
+  GstClock *clock = gst_element_get_clock (GST_ELEMENT_CAST (self));
+  GstClockTime time = GST_CLOCK_TIME_NONE;
+
+  if (clock)
+    time = gst_clock_get_time (clock) - gst_element_get_base_time (GST_ELEMENT_CAST (self));
+  gst_clear_object (&clock);
+  return time;
+}
+
+static void
+set_base_time (const GValue *item, gpointer base)
+{
+  gst_element_set_base_time (g_value_get_object (item), *(const GstClockTime *) base);
+}
+
+/*
+ * A film waits as it does in a pause, with its sound: otherwise all frames that are late by then
+ * would go at once. Who moves base times by itself knows better, and what is live waits for nobody.
+ */
+static void
+make_up_for (GstGidSink *self, GstClockTime waited)
+{
+  GstObject *top = gst_object_ref (self), *parent;
+  GstClockTime base = gst_element_get_base_time (GST_ELEMENT_CAST (self)) + waited;
+  GstIterator *elements;
+
+  while ((parent = gst_object_get_parent (top)) != NULL) {
+    gst_object_unref (top);
+    top = parent;
+  }
+  if (GST_IS_BIN (top) && gst_element_get_start_time (GST_ELEMENT_CAST (top)) != GST_CLOCK_TIME_NONE
+      && !gst_gid_sink_is_live (self)) {
+    gst_element_set_base_time (GST_ELEMENT_CAST (top), base);
+    elements = gst_bin_iterate_recurse (GST_BIN_CAST (top));
+    while (gst_iterator_foreach (elements, set_base_time, &base) == GST_ITERATOR_RESYNC)
+      gst_iterator_resync (elements);
+    gst_iterator_free (elements);
+  }
+  gst_object_unref (top);
+}
+
+static GstFlowReturn
+wait_for_connection (GstGidSink *self)
+{
+  GstClockTime before = played (self), after;
+  GstFlowReturn ret;
+
+  if (has_consumer_or_end (self))
+    return GST_FLOW_OK;
+  ret = wait_until (self, has_consumer_or_end, 0, TRUE);
+  after = played (self);
+  if (ret == GST_FLOW_OK && GST_CLOCK_TIME_IS_VALID (before) && GST_CLOCK_TIME_IS_VALID (after)
+      && after > before && !g_atomic_int_get (&self->end_is_asked)
+      && gst_base_sink_get_sync (GST_BASE_SINK_CAST (self)))
+    make_up_for (self, after - before);
+  return ret;
+}
+
 GstFlowReturn
 gst_gid_sink_wait_for_consumers (GstGidSink *self)
 {
@@ -198,7 +262,7 @@ gst_gid_sink_wait_for_consumers (GstGidSink *self)
   GST_OBJECT_UNLOCK (self);
 
   if (connection)
-    ret = wait_until (self, has_consumer_or_end, 0, TRUE);
+    ret = wait_for_connection (self);
   if (!leaky && ret == GST_FLOW_OK)
     ret = wait_until (self, has_room, lease_ms, TRUE);
   return ret;

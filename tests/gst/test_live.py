@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Live sources, and what gidsink and gidsrc choose and say where nobody has asked for anything."""
 
+import itertools
 import json
 import re
 import statistics
@@ -105,6 +106,32 @@ def test_as_many_frames_as_rendered(cockpit: Cockpit) -> None:
     sender.finish()
     stats = sender.stats("sink")
     assert (stats["rendered"], stats["frames"]) == (90, 90)
+
+
+# --- wait-for-connection ---
+
+
+def test_a_film_begins_when_somebody_comes(cockpit: Cockpit) -> None:
+    """All of it at its pace, and its sound with it; not what was due before at once."""
+    film = "videotestsrc num-buffers=60 ! video/x-raw,width=320,height=240,framerate=30/1"
+    sound = "audiotestsrc num-buffers=400 samplesperbuffer=882 ! fakesink name=watch sync=true"
+    text = f"{film} ! queue ! gidsink name=sink stream=movie wait-for-connection=true {sound}"
+    sender = Pipeline(cockpit, "open", text)
+    sender.wait_playing()
+    sender.tell("state paused")  # which counts as no wait
+    time.sleep(1)
+    sender.tell("state playing")
+    time.sleep(2)
+    receiver = watch(cockpit, "is-live=false")
+    receiver.finish()
+    sender.finish()
+    assert receiver.stats("src")["missed"] == 0
+    times = [frame["time"] for frame in receiver.frames]
+    assert len(times) == 60
+    assert times[-1] - times[0] > 58 * 33_000_000
+    # 50 buffers of sound a second; it stands still in the pause, and when the film has waited
+    heard = [frame["time"] for frame in sender.frames]
+    assert sum(later - earlier > 500_000_000 for earlier, later in itertools.pairwise(heard)) >= 2
 
 
 # --- who comes late ---
