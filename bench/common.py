@@ -35,6 +35,7 @@ local=*
 
 [domain cluster]
 number=2
+local=*
 
 [share open cluster]
 streams={streams}

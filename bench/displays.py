@@ -13,7 +13,6 @@ import argparse
 import contextlib
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -36,10 +35,11 @@ PATIENCE = 60.0  # seconds
 
 
 def configuration() -> str:
-    text = f"[display]\nworst-frame=0\nscreen-copies={shutil.which('grim') or '/usr/bin/grim'}\n"
+    text = "[display]\nworst-frame=0\n"
     for name, (width, height) in OUTPUTS.items():
         text += f"[output {name}]\nwidth={width}\nheight={height}\nrefresh=60\n"
-        text += f"[client meter-{name}]\noutput={name}\nx=40\ny=20\n"
+        text += f"stream=screen/{name}\n"
+        text += f"[layer meter-{name}]\noutput={name}\nx=40\ny=20\n"
         text += f"width={DIALS[0]}\nheight={DIALS[1]}\n"
         text += f"[role {name}]\noutput={name}\ndomain=open\nx={PLACE[0]}\ny={PLACE[1]}\n"
         text += f"width={LIGHT[0]}\nheight={LIGHT[1]}\ndeadline-ms=1000\n"
@@ -55,7 +55,7 @@ class Displays:
         config.write_text(configuration())
         self._first = priority.before_others()
         command = [*self._first, "gid-cluster", "--headless", f"--config={config}", "--realtime"]
-        command += [f"--socket={folder / 'displays'}", f"--status={folder / 'status'}"]
+        command += [f"--status={folder / 'status'}"]
         self.start("cluster", command)
         self.wait("gid-cluster", (folder / "status").exists)
         for name, state in STATES.items():
@@ -65,7 +65,6 @@ class Displays:
 
     def start(self, domain: str, command: list[str]) -> subprocess.Popen:
         environment = {"GID_DOMAIN": domain, "XDG_RUNTIME_DIR": str(self._folder)}
-        environment["WAYLAND_DISPLAY"] = "displays"
         log = self._stack.enter_context((self._folder / "displays.log").open("ab"))
         process = subprocess.Popen(
             command,
@@ -81,7 +80,7 @@ class Displays:
         size = f"--size={DIALS[0]}x{DIALS[1]}"
         options = [size, f"--seconds={seconds:.0f}"]
         return [
-            self.start("cluster", [*self._first, "gid-meter", f"--app-id=meter-{name}", *options])
+            self.start("cluster", [*self._first, "gid-meter", f"--stream=meter-{name}", *options])
             for name in OUTPUTS
         ]
 
@@ -106,9 +105,9 @@ class Displays:
     def wrong_pixels(self, name: str, light: numpy.ndarray) -> int:
         """Of the light, as the output shows it now."""
         path, (x, y) = self._folder / "screen.png", PLACE
-        grim = self.start("cluster", ["grim", "-o", name, str(path)])
-        if grim.wait(PATIENCE) != 0:
-            raise common.BenchError(f"grim cannot copy the output {name}")
+        snap = self.start("cluster", ["gidctl", "snap", f"screen/{name}", "-o", str(path)])
+        if snap.wait(PATIENCE) != 0:
+            raise common.BenchError(f"gidctl gets no picture of the output {name}")
         shown = numpy.asarray(Image.open(path).convert("RGB"))
         part = shown[y : y + LIGHT[1], x : x + LIGHT[0]]
         return int((part != light).any(axis=2).sum())

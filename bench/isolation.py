@@ -82,8 +82,11 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
             raise common.BenchError(f"{case.name}: the cluster's {name} ended")
     if not report:
         raise common.BenchError(f"{case.name}: {meter.name} failed; see {meter.log}")
+    figures = json.loads(report)
+    if figures.get("measured", "shown") != "shown":
+        raise common.BenchError(f"{case.name}: gid-cluster showed nothing of the meter")
     return Run(
-        meter=json.loads(report),
+        meter=figures,
         stall_us=stalled["latest_us"],
         transitions=[
             f"{one['to']}: {one['reason']}"

@@ -83,6 +83,22 @@ DISPLAYS = {
         GUEST_PATIENCE,
     ),
 }
+# The film where gid-view would place it.
+CLUSTER = """\
+[display]
+worst-frame=0
+output=Virtual-1
+width=640
+height=480
+pacing={pacing}
+
+[layer film]
+domain=open
+x=160
+y=150
+width=320
+height=180
+"""
 FILM_RATE = "25"  # of the film of the demo
 
 
@@ -137,8 +153,8 @@ def main() -> int:
         "--compositor",
         choices=SHOWN_BY,
         default="weston",
-        help="who shows it (default: weston); gid-cluster only with vkms, and by what gid-view "
-        "says of the way of a frame from its producer to the screen",
+        help="who shows it (default: weston); gid-cluster only with vkms, and by what it says of "
+        "the way of a frame from its producer to the screen",
     )
     parser.add_argument(
         "--miss-rate",
@@ -385,29 +401,25 @@ def on_weston(
 def on_cluster(
     display: Display, miss_rate: float, folder: Path, case: Case, setting: str, seconds: float
 ) -> dict:
-    """One run of gid-cluster; what it and gid-view say of it."""
-    (folder / "display.conf").write_text(
-        f"[display]\nworst-frame=0\noutput=Virtual-1\nwidth=640\nheight=480\npacing={setting}\n"
-    )
-    place, status, stats = folder / "gid-bench", folder / "status", folder / "stats.json"
-    command = ["gid-cluster", f"--config={folder}/display.conf", f"--socket={place}"]
-    command += [f"--status={status}"]
+    """One run of gid-cluster; what it says of it."""
+    (folder / "display.conf").write_text(CLUSTER.format(pacing=setting))
+    status = folder / "status"
+    command = ["gid-cluster", f"--config={folder}/display.conf", f"--status={status}"]
     with started(command, of_cluster(folder)) as compositor:
         wait_for(status.exists, compositor, "gid-cluster", display.patience)
-        rate = view_film(display, folder, str(place), stats, seconds)
+        wait_for(lambda: film_on(ask(status)) > 0, compositor, "the film", display.patience)
+        before, begin = film_on(ask(status)), time.monotonic()
+        time.sleep(seconds)
+        passed, says = time.monotonic() - begin, ask(status)
         cpu_ns = cpu_of(compositor)
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(status))
-            with connection.makefile("rb") as answer:
-                says = json.load(answer)
-    found = json.loads(stats.read_text())
+    (found,) = says["layers"]
     return {
-        "p50_ms": found["latency_us"]["p50"] / 1e3,
-        "p99_ms": found["latency_us"]["p99"] / 1e3,
+        "p50_ms": found["latency_p50_ns"] / 1e6,
+        "p99_ms": found["latency_p99_ns"] / 1e6,
         "cpu_us": cpu_ns / 1000 / says["frames"],
-        "frames": found["frames"],
-        "frames_a_second": rate,
-        "not_shown": found["drops"]["superseded"],
+        "frames": film_on(says),
+        "frames_a_second": (film_on(says) - before) / passed,
+        "not_shown": found["frames"] - film_on(says),
         "missed": says["missed"],
         "late": says["paced_late"],
         "judged": says["paced_frames"],
@@ -417,6 +429,20 @@ def on_cluster(
 
 
 SHOWN_BY = {"weston": on_weston, "gid-cluster": on_cluster}
+
+
+def ask(status: Path) -> dict:
+    """What gid-cluster says of itself."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(status))
+        with connection.makefile("rb") as answer:
+            return json.load(answer)
+
+
+def film_on(says: dict) -> int:
+    """Frames of the film that were on the screen."""
+    (film,) = says["layers"]
+    return film["latency_count"]
 
 
 def of_cluster(folder: Path) -> dict[str, str]:

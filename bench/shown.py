@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Whether a film is shown frame by frame: at 24, 25, 30 and 60 a second, and a camera at 30 and 60.
 
-A film of each rate is encoded first (H.264, 1280x720). `open` decodes it into gid memory, and
-gid-view shows it on a display of the domain `cluster`, without a screen: on gid-cluster, before all
-other programs where that is allowed, and on Weston. Told are the frames that were sent, and those
-that the compositor says that it has shown.
+A film of each rate is encoded first (H.264, 1280x720). `open` decodes it into gid memory, and a
+display of the domain `cluster`, without a screen, shows it: gid-cluster as a layer, before all
+other programs where that is allowed, and Weston by gid-view. Told are the frames that were sent,
+and those that the display says that it has shown.
 
 Weston 14 without a screen waits 16 ms after each repaint, and for the repaint window before the
-next; its own limit, which gid-meter finds by drawing a frame whenever it is asked, stands beside.
+next; its own limit, which gid-meter finds by drawing a picture for each refresh, stands beside.
 
 Last, how fast the film is decoded into gid memory, and into memory that nobody looks at.
 """
@@ -17,12 +17,13 @@ import argparse
 import contextlib
 import json
 import os
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import common
@@ -42,6 +43,7 @@ DECODED = 3  # times at least, each way: one alone says little
 COPIES = 4  # of the film, one after the other: decoding is long beside what a start takes
 FEW = 20  # frames of the run that is taken off
 STREAM = "movie"
+WAYLAND = "film"  # Weston's socket
 WESTON_INI = """\
 [core]
 idle-time=0
@@ -52,13 +54,26 @@ locking=false
 startup-animation=none
 close-animation=none
 """
-CLUSTER_CONF = f"[display]\nwidth={SIZE[0]}\nheight={SIZE[1]}\nrefresh=60\n"
+LAYER = f"""\
+[display]
+width={SIZE[0]}
+height={SIZE[1]}
+refresh=60
+worst-frame=0
+
+[layer film]
+domain={{domain}}
+stream={{stream}}
+width={SIZE[0]}
+height={SIZE[1]}
+"""
+CLUSTER = "gid-cluster"
 
 
 @contextlib.contextmanager
 def program(folder: Path, name: str, command: list[str], domain: str) -> Iterator[subprocess.Popen]:
     environment = {"GID_DOMAIN": domain, "XDG_RUNTIME_DIR": str(folder)}
-    environment["WAYLAND_DISPLAY"] = "film"
+    environment["WAYLAND_DISPLAY"] = WAYLAND
     with (folder / f"{name}.log").open("wb") as log:
         process = subprocess.Popen(
             command,
@@ -88,82 +103,125 @@ def wait_for(path: Path, process: subprocess.Popen, folder: Path, name: str) -> 
 
 
 @contextlib.contextmanager
-def display(folder: Path, who: str) -> Iterator[None]:
-    """One that shows 60 pictures a second."""
-    (folder / "film").unlink(missing_ok=True)
-    first = priority.before_others() if who == "gid-cluster" else []
-    if who == "gid-cluster":
-        config = folder / "display.conf"
-        config.write_text(CLUSTER_CONF)
-        command = [*first, "gid-cluster", "--headless", f"--config={config}", "--realtime"]
-        command += [f"--socket={folder / 'film'}", f"--status={folder / 'status'}"]
-    else:
-        config = folder / "weston.ini"
-        config.write_text(WESTON_INI.format(window=who.removeprefix("weston-")))
-        command = ["weston", "--backend=headless", "--renderer=pixman", f"--config={config}"]
-        command += [f"--width={SIZE[0]}", f"--height={SIZE[1]}", "--socket=film"]
-        command += ["--modules=gid-buffer.so"]
-    with program(folder, who, command, "cluster") as process:
-        wait_for(folder / "film", process, folder, who)
+def cluster_shows(folder: Path, domain: str, stream: str) -> Iterator[Callable[[], dict]]:
+    """gid-cluster, which shows this stream 60 times a second. Yields what tells of it so far."""
+    config, status = folder / "display.conf", folder / "status"
+    config.write_text(LAYER.format(domain=domain, stream=stream))
+    status.unlink(missing_ok=True)
+    command = [*priority.before_others(), "gid-cluster", "--headless", "--realtime"]
+    command += [f"--config={config}", f"--status={status}"]
+    with program(folder, CLUSTER, command, "cluster") as process:
+        wait_for(status, process, folder, CLUSTER)
+        yield lambda: layer(status)
+
+
+def layer(status: Path) -> dict:
+    """What gid-cluster says of its layer, in gid-view's words."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(PATIENCE)
+        connection.connect(str(status))
+        with connection.makefile("rb") as answer:
+            (found,) = json.load(answer)["layers"]
+    examined, refused, seen = (found[key] for key in ("frames", "refused_frames", "latency_count"))
+    return {
+        "received": examined,
+        "frames": seen,
+        "drops": {"superseded": examined - refused - seen, "discarded": refused},
+        "latency_us": {"p50": found["latency_p50_ns"] / 1e3},
+    }
+
+
+@contextlib.contextmanager
+def weston(folder: Path, window: str) -> Iterator[None]:
+    """One that shows as many pictures a second as its repaint window allows."""
+    (folder / WAYLAND).unlink(missing_ok=True)
+    config = folder / "weston.ini"
+    config.write_text(WESTON_INI.format(window=window))
+    command = ["weston", "--backend=headless", "--renderer=pixman", f"--config={config}"]
+    command += [f"--width={SIZE[0]}", f"--height={SIZE[1]}", f"--socket={WAYLAND}"]
+    command += ["--modules=gid-buffer.so"]
+    with program(folder, f"weston-{window}", command, "cluster") as process:
+        wait_for(folder / WAYLAND, process, folder, f"weston-{window}")
         yield
+
+
+@contextlib.contextmanager
+def view_shows(folder: Path, domain: str, stream: str) -> Iterator[Callable[[], dict]]:
+    """gid-view on the Weston that runs. Yields what tells of it so far."""
+    stats = folder / "view.json"
+    stats.unlink(missing_ok=True)
+    view = ["gid-view", f"--domain={domain}", f"--stream={stream}", "--fullscreen"]
+    with program(folder, "view", [*view, f"--stats={stats}"], "cluster"):
+        yield lambda: json.loads(stats.read_text())
+
+
+@contextlib.contextmanager
+def display(folder: Path, who: str, domain: str, stream: str) -> Iterator[Callable[[], dict]]:
+    """Shows the stream, and nothing else, from then on."""
+    if who == CLUSTER:
+        with cluster_shows(folder, domain, stream) as told:
+            yield told
+    else:
+        window = who.removeprefix("weston-")
+        with weston(folder, window), view_shows(folder, domain, stream) as told:
+            yield told
 
 
 # --- shown of sent --------------------------------------------------------------------------------
 
 
-def own_limit(folder: Path, seconds: float) -> dict:
-    """Frames a second of the display that runs."""
+def own_limit(folder: Path, who: str, seconds: float) -> dict:
+    """Frames a second of the display."""
     command = ["gid-meter", f"--size={SIZE[0]}x{SIZE[1]}", f"--seconds={seconds:.0f}"]
-    with program(folder, "meter", command, "cluster") as meter:
-        output = meter.communicate(timeout=PATIENCE + seconds)[0]
-    if not output:
-        raise common.BenchError("gid-meter showed nothing")
-    report = json.loads(output)
+    with display(folder, who, "cluster", "meter"):
+        with program(folder, "meter", command, "cluster") as meter:
+            output = meter.communicate(timeout=PATIENCE + seconds)[0]
+    report = json.loads(output) if output else {}
+    if report.get("measured") != "shown":
+        raise common.BenchError(f"{who} showed nothing of gid-meter")
     return {"rate_hz": report["rate"], "interval_p50_us": report["interval_p50_us"]}
 
 
-def shown(folder: Path, pipeline: str) -> dict:
+def shown(folder: Path, who: str, pipeline: str) -> dict:
     """Plays it once, from the first frame to the last."""
-    stats, sent = folder / "view.json", folder / "play.json"
-    stats.unlink(missing_ok=True)
-    view = ["gid-view", "--domain=open", f"--stream={STREAM}", "--fullscreen"]
+    sent = folder / "play.json"
     sink = f"gidsink name=sink stream={STREAM} wait-for-connection=true"
     play = [sys.executable, str(common.DEMO / "play.py"), f"--stats={sent}", f"{pipeline} ! {sink}"]
-    with program(folder, "view", [*view, f"--stats={stats}"], "cluster") as viewer:
+    with display(folder, who, "open", STREAM) as told:
         begin = time.monotonic()
         with program(folder, "play", play, "open") as player:
             player.communicate(timeout=PATIENCE)
             seconds = time.monotonic() - begin
-        wait_until_told(stats, sent)
-        viewer.terminate()
-        viewer.communicate(timeout=PATIENCE)
-    found, told = json.loads(stats.read_text()), json.loads(sent.read_text())[STREAM]
-    if told["rendered"] == 0:
-        raise common.BenchError(f"nothing was sent: {(folder / 'play.log').read_text()[-500:]}")
+        rendered = json.loads(sent.read_text())[STREAM]["rendered"]
+        if rendered == 0:
+            said = (folder / "play.log").read_text()[-500:]
+            raise common.BenchError(f"nothing was sent: {said}")
+        found = wait_until_told(told, rendered)
     return {
-        "sent": told["rendered"],
+        "sent": rendered,
         "received": found["received"],
         "shown": found["frames"],
         "superseded": found["drops"]["superseded"],
         "discarded": found["drops"]["discarded"],
-        "shown_of_sent": round(found["frames"] / told["rendered"], 4),
+        "shown_of_sent": round(found["frames"] / rendered, 4),
         "latency_p50_us": found["latency_us"]["p50"],
         "seconds": round(seconds, 2),
     }
 
 
-def wait_until_told(stats: Path, sent: Path) -> None:
-    """Until each frame that was sent was shown or lost; what the view has not told by then it never
-    got."""
-    end = time.monotonic() + SETTLE
-    wanted = json.loads(sent.read_text())[STREAM]["rendered"]
+def wait_until_told(told: Callable[[], dict], sent: int) -> dict:
+    """Until each frame that was sent was shown or lost; what is not told by then never came."""
+    end, found = time.monotonic() + SETTLE, None
     while time.monotonic() < end:
         with contextlib.suppress(OSError, json.JSONDecodeError):
-            found = json.loads(stats.read_text())
+            found = told()
             drops = found["drops"]
-            if found["frames"] + drops["superseded"] + drops["discarded"] >= wanted:
-                return
+            if found["frames"] + drops["superseded"] + drops["discarded"] >= sent:
+                break
         time.sleep(0.05)
+    if found is None:
+        raise common.BenchError("the display tells nothing of what it has shown")
+    return found
 
 
 def camera(rate: int, seconds: float) -> tuple[str, str]:
@@ -179,19 +237,18 @@ def camera(rate: int, seconds: float) -> tuple[str, str]:
 def measure_shown(folder: Path, options: argparse.Namespace, films: dict[int, Path]) -> list[dict]:
     rows = []
     for who in options.display:
-        with display(folder, who):
-            base = {"bench": "shown", "who": who}
-            rows.append({**base, "what": "limit", **own_limit(folder, options.seconds)})
-            for _ in range(options.repetitions):
-                for rate, path in films.items():
-                    pipeline = f"{film.decode(path)} ! video/x-raw,format=BGRx"
-                    found = shown(folder, pipeline)
-                    rows.append({**base, "what": "film", "rate": rate, **found})
-                for rate in CAMERA_RATES if options.camera else ():
-                    pipeline, source = camera(rate, options.seconds)
-                    found = shown(folder, pipeline)
-                    row = {**base, "what": "camera", "rate": rate, "source": source}
-                    rows.append({**row, **found})
+        base = {"bench": "shown", "who": who}
+        rows.append({**base, "what": "limit", **own_limit(folder, who, options.seconds)})
+        for _ in range(options.repetitions):
+            for rate, path in films.items():
+                pipeline = f"{film.decode(path)} ! video/x-raw,format=BGRx"
+                found = shown(folder, who, pipeline)
+                rows.append({**base, "what": "film", "rate": rate, **found})
+            for rate in CAMERA_RATES if options.camera else ():
+                pipeline, source = camera(rate, options.seconds)
+                found = shown(folder, who, pipeline)
+                row = {**base, "what": "camera", "rate": rate, "source": source}
+                rows.append({**row, **found})
     return rows
 
 
@@ -301,7 +358,7 @@ def main() -> int:
     parser.add_argument(
         "--display",
         nargs="*",
-        default=["gid-cluster", "weston-7", "weston-16"],
+        default=[CLUSTER, "weston-7", "weston-16"],
         help="gid-cluster, or weston-N: Weston with a repaint window of N ms",
     )
     parser.add_argument("--no-decode", dest="decode", action="store_false")

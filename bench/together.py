@@ -4,13 +4,12 @@
 
 A film is made first: each second the picture is white for a tenth, and the tone, which never ends,
 is loud just as long. `open` plays it: the sound to a sound server (PulseAudio, with a sink that
-plays into nothing, at a card's pace), the picture into gid memory. gid-view shows it on gid-cluster
-in the domain `cluster`. A second consumer there notes when a flash comes, to which the time from a
-frame's sending to its light is added that gid-view has counted; and what the sound server plays is
+plays into nothing, at a card's pace), the picture into gid memory. gid-cluster shows it in the
+domain `cluster`. A second consumer there notes when a flash comes, to which the time from a frame's
+sending to its light is added that gid-cluster has counted; and what the sound server plays is
 recorded, so that is told when a burst was to be heard, and where the tone had a gap.
 """
 
-import json
 import os
 import shutil
 import statistics
@@ -167,8 +166,7 @@ def sound_server(folder: Path) -> list[str]:
 
 def play(folder: Path, film: Path, seconds: int) -> tuple[Light, Sound, float]:
     """What was seen and heard, and the seconds from a frame's sending to its light."""
-    light, sound, stats = Light(), Sound(), folder / "view.json"
-    view = ["gid-view", "--domain=open", f"--stream={STREAM}", "--fullscreen", f"--stats={stats}"]
+    light, sound = Light(), Sound()
     pipeline = (
         f"filesrc location={film} ! matroskademux name=film "
         f"film. ! queue ! h264parse ! avdec_h264 ! videoconvert ! video/x-raw,format=BGRx "
@@ -178,7 +176,7 @@ def play(folder: Path, film: Path, seconds: int) -> tuple[Light, Sound, float]:
     )
     record = "pulsesrc device=card.monitor buffer-time=100000 latency-time=10000"
     record += f" ! audio/x-raw,format=S16LE,rate={SAMPLES},channels=1"
-    with shown.program(folder, "view", view, "cluster"):
+    with shown.cluster_shows(folder, "open", STREAM) as told:
         watchers = [
             Watcher(f"gidsrc domain=open stream={STREAM} ! queue", light.take),
             Watcher(record, sound.take),
@@ -193,13 +191,13 @@ def play(folder: Path, film: Path, seconds: int) -> tuple[Light, Sound, float]:
                 text=True,
                 timeout=seconds + shown.PATIENCE,
             )
-            time.sleep(1)  # the view tells what it has counted
+            to_light = told()["latency_us"]["p50"] / 1e6
         finally:
             for watcher in watchers:
                 watcher.end()
     if result.returncode != 0:
         raise common.BenchError(f"the film was not played: {result.stderr.strip()[-500:]}")
-    return light, sound, json.loads(stats.read_text())["latency_us"]["p50"] / 1e6
+    return light, sound, to_light
 
 
 def lags(light: list[float], sound: list[float]) -> list[float]:
@@ -216,8 +214,7 @@ def measure(folder: Path, seconds: int) -> dict:
     os.environ["GID_DOMAIN"] = "cluster"  # of who watches, in this process
     with shown.program(folder, SERVER, sound_server(folder), "open") as server:
         shown.wait_for(folder / "pulse.sock", server, folder, SERVER)
-        with shown.display(folder, "gid-cluster"):
-            light, sound, to_light = play(folder, film, seconds)
+        light, sound, to_light = play(folder, film, seconds)
     bursts, gaps = sound.bursts_and_gaps()
     flashes = [flash + to_light for flash in light.times]
     late = lags(flashes, bursts)

@@ -151,6 +151,8 @@ static int add_layer(variant **array, const struct layer *layer) {
 			SD_JSON_BUILD_PAIR_UNSIGNED(
 					"latency_p50_ns", samples_percentile(&layer->latency, 50)),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"latency_p99_ns", samples_percentile(&layer->latency, 99)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
 					"latency_max_ns", samples_percentile(&layer->latency, 100)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("latency_count", layer->latency.count));
 	if (ret >= 0) {

@@ -28,14 +28,16 @@ local=camera
 [share rear cluster]
 streams=safety/*
 """
-_CLIENTS = """
-[client gid-meter]
+_LAYERS = """
+[layer meter]
 x=0
 y=260
 width=640
 height=220
 
-[client gid-view]
+[layer film]
+domain=rear
+stream=safety/movie
 x=640
 y=260
 width=352
@@ -91,15 +93,10 @@ class SoakCluster(Cluster):
         camera = ROLE.format(name="camera", x=440, y=140, deadline=200).replace(
             "=open", f"={Rear.name}"
         )
-        return super().display_conf() + camera + _CLIENTS
-
-    def start(self) -> None:
-        super().start()
-        # Without --stats: they have a line for each latency that was seen, ever more of them.
-        self.processes.start("view", "gid-view", f"--domain={Rear.name}", f"--stream={_MOVIE}")
+        return super().display_conf() + camera + _LAYERS
 
     def film(self) -> tuple[int, int]:
-        """How many frames of the film the view here got so far, and the sum of their ages in ns."""
+        """How many frames of the film gid-cluster got so far, and the sum of their ages in ns."""
         words = ["gidctl", "--domain=cluster", "--json", "list", "subscriptions"]
         env = os.environ | {"GID_RUNTIME_DIR": str(self.folder)}
         result = subprocess.run(words, env=env, capture_output=True, text=True, timeout=PATIENCE)
@@ -150,7 +147,6 @@ class SoakCockpit(Cockpit):
         found = {
             "gid-cluster": self.cluster.processes["display"],
             "gidd of cluster": self.cluster.processes["gidd"],
-            "film's view in cluster": self.cluster.processes["view"],
             "Weston of rear": self.rear.processes["weston"],
             "gidsink: film": self.rear.processes["film"],
             "gidsink: camera": self.rear.processes["camera"],

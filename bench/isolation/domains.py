@@ -20,9 +20,9 @@ height={height}
 refresh={refresh}
 worst-frame=0
 """
-# The meter's window, and what costs most, below it.
+# The meter, and what costs most, below it on the screen.
 FULL_SIZE = """\
-[client gid-meter]
+[layer meter]
 width=1280
 height=480
 
@@ -198,7 +198,6 @@ class Cluster:
             "--headless",
             *(["--realtime"] if self._is_protected else []),
             f"--config={configuration}",
-            f"--socket={self.folder / 'cluster.wayland'}",
             f"--status={self._status}",
         )
         wait_for("gid-cluster", self._is_up)
@@ -210,7 +209,7 @@ class Cluster:
         return self._status.exists()
 
     def start_meter(self, seconds: float) -> Process:
-        """Its own frame rate, as presentation feedback tells it. 0 seconds: until it is stopped."""
+        """Its own frame rate, as gid-cluster tells it. 0 seconds: until it is stopped."""
         command = [*self._before_others, "gid-meter", f"--seconds={seconds:.0f}", *self.meter]
         return self.processes.start("meter", *command)
 

@@ -10,7 +10,7 @@ from pair import TRANSLATED_DEADLINE_MS, Cockpit
 
 MODULE = "vgem"
 _METER = """
-[client gid-meter]
+[layer meter]
 x=368
 y=20
 width=64

@@ -19,6 +19,7 @@ memory=512M
 
 [domain cluster]
 number=2
+local=meter
 
 [share open cluster]
 streams=safety/* engine/*
@@ -37,6 +38,7 @@ window=256M
 
 [domain cluster]
 number=2
+local=meter
 window=16M
 
 [domain host]
