@@ -262,29 +262,38 @@ def dmabuf_itself(domains: Domains) -> None:
             assert (one["place"], one["place_reason"]) == ("composed", "differed")
 
 
-def test_what_is_written_late() -> None:
+@pytest.mark.parametrize(
+    ("planes", "stream", "producer"),
+    [
+        ("on", "safety/left", (BUILD / "tests/safety/liar", "flood")),
+        ("direct", "safety/lamp", (BUILD / "tests/vm/dmabuf-lamp", 320, 80, 0, "moving")),
+    ],
+)
+def test_what_is_written_late(planes: str, stream: str, producer: tuple[object, ...]) -> None:
     """Is what was shown then, in guests so busy that vkms writes it when it is off the screen.
 
     All pictures change with each frame, and the role goes from its plane and back again. vkms may
     lose a picture in the end: what was compared until then counts.
     """
+    configuration = DISPLAY.replace("planes=on", f"planes={planes}") + "writeback=2\n"
+    configuration += role("left", (40, 20, 320, 80), "pattern", f"stream={stream}")
     compared = 0
     for _ in range(10):
         with domains_with_planes() as domains:
-            compared += compare_while_busy(domains, 40 - compared)
+            compared += compare_while_busy(domains, configuration, producer, 40 - compared)
         if compared >= 40:
             return
     pytest.fail(f"nothing was read back any more in each of 10 guests: {compared} were compared")
 
 
-def compare_while_busy(domains: Domains, enough: int) -> int:
+def compare_while_busy(
+    domains: Domains, configuration: str, producer: tuple[object, ...], enough: int
+) -> int:
     """How many pictures were compared."""
-    configuration = DISPLAY + "writeback=2\n"
-    configuration += role("left", (40, 20, 320, 80), "pattern", "stream=safety/left")
     seen: dict = {}
     with (
         cluster_on_display(domains, configuration) as cluster,
-        running(domains, BUILD / "tests/safety/liar", "flood", domain="open"),
+        running(domains, *producer, domain="open"),
         busy(domains, 4),
     ):
 
