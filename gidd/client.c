@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "access.h"
 #include "closer.h"
 #include "socket.h"
 
@@ -60,19 +61,15 @@ static const struct config_client *find_section(struct client *client) {
 }
 
 bool client_may_publish(struct client *client, const char *stream) {
-	const struct config_client *section = find_section(client);
-	return section == NULL || section->publish.text == NULL ||
-			config_globs_match(&section->publish, stream);
+	return access_client_may_publish(find_section(client), stream);
 }
 
 bool client_may_import(struct client *client) {
-	const struct config_client *section = find_section(client);
-	return section == NULL || section->import;
+	return access_client_may_import(find_section(client));
 }
 
 bool client_may_ask_for_status(struct client *client) {
-	const struct config_client *section = find_section(client);
-	return section == NULL || section->status;
+	return access_client_may_ask_for_status(find_section(client));
 }
 
 /* --- messages --------------------------------------------------------------------------------- */

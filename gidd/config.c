@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,45 +112,6 @@ const struct config_link *config_link_find(const struct config *config,
 	return NULL;
 }
 
-bool config_globs_match(const struct config_globs *globs, const char *stream) {
-	const char *glob = globs->text;
-	while (glob != NULL && *glob != '\0') {
-		size_t length = strcspn(glob, " ");
-		char one[256];
-		if (length < sizeof(one)) {
-			memcpy(one, glob, length);
-			one[length] = '\0';
-			if (length > 0 && fnmatch(one, stream, 0) == 0) {
-				return true;
-			}
-		}
-		glob += length + (glob[length] == ' ');
-	}
-	return false;
-}
-
-bool config_may_publish(const struct config *config, const struct config_domain *owner,
-		const char *stream) {
-	if (config_globs_match(&owner->local, stream)) {
-		return true;
-	}
-	const struct config_share *share;
-	TAILQ_FOREACH(share, &config->shares, entry) {
-		if (share->owner == owner && config_globs_match(&share->streams, stream)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-bool config_may_read(const struct config *config, const struct config_domain *owner,
-		const struct config_domain *reader, const char *stream) {
-	const struct config_share *share = config_share_find(config, owner, reader);
-	return owner == reader ||
-			(share != NULL && config_globs_match(&share->streams, stream) &&
-					!config_is_withdrawn(config, owner, reader, stream));
-}
-
 int config_withdraw(struct config *config, const struct config_domain *owner,
 		const struct config_domain *reader, const char *streams) {
 	struct config_withdrawal *withdrawal;
@@ -172,22 +132,6 @@ int config_withdraw(struct config *config, const struct config_domain *owner,
 	return 0;
 }
 
-bool config_is_withdrawn(const struct config *config, const struct config_domain *owner,
-		const struct config_domain *reader, const char *stream) {
-	const struct config_withdrawal *withdrawal;
-	TAILQ_FOREACH(withdrawal, &config->withdrawals, entry) {
-		if (withdrawal->owner != owner ||
-				(withdrawal->reader != NULL && withdrawal->reader != reader)) {
-			continue;
-		}
-		if (stream == NULL ? strcmp(withdrawal->streams, "*") == 0
-				   : fnmatch(withdrawal->streams, stream, 0) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 const struct config_client *config_client_find(
 		const struct config *config, const struct config_domain *domain, const char *user) {
 	const struct config_client *client, *others = NULL;
@@ -200,38 +144,6 @@ const struct config_client *config_client_find(
 		}
 	}
 	return others;
-}
-
-/* Whether some name of a safety stream matches. */
-static bool has_safety(const struct config_globs *globs) {
-	const char *found = globs->text;
-	if (config_globs_match(globs, "safety/any")) {
-		return true;
-	}
-	while (found != NULL && (found = strstr(found, "safety/")) != NULL) {
-		if (found == globs->text || found[-1] == ' ') {
-			return true;
-		}
-		found++;
-	}
-	return false;
-}
-
-bool config_safety_is_open(const struct config *config, const struct config_domain *domain) {
-	const struct config_client *others = config_client_find(config, domain, "*");
-	const struct config_share *share;
-	if (others != NULL && others->publish.text != NULL && !has_safety(&others->publish)) {
-		return false;
-	}
-	if (has_safety(&domain->local)) {
-		return true;
-	}
-	TAILQ_FOREACH(share, &config->shares, entry) {
-		if (share->owner == domain && has_safety(&share->streams)) {
-			return true;
-		}
-	}
-	return false;
 }
 
 void config_init(struct config *config) {

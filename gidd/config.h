@@ -166,14 +166,6 @@ const struct config_share *config_share_find(const struct config *config,
 int config_withdraw(struct config *config, const struct config_domain *owner,
 		const struct config_domain *reader, const char *streams);
 
-/* Whether the stream was taken from the reader; NULL: whether all streams were. */
-bool config_is_withdrawn(const struct config *config, const struct config_domain *owner,
-		const struct config_domain *reader, const char *stream);
-
-/* Whether `reader` may read the stream of `owner`: its own, or a shared one that it still has. */
-bool config_may_read(const struct config *config, const struct config_domain *owner,
-		const struct config_domain *reader, const char *stream);
-
 /* Whether they share something, in either direction. */
 bool config_is_pair(const struct config *config, const struct config_domain *one,
 		const struct config_domain *other);
@@ -204,17 +196,5 @@ const struct config_link *config_link_find(const struct config *config,
 /* The section about a user's programs in the domain, or NULL: they may do all that it may. */
 const struct config_client *config_client_find(
 		const struct config *config, const struct config_domain *domain, const char *user);
-
-/*
- * Whether the domain may publish safety streams, and users whom no section names may, too: any
- * program could take the place of a telltale.
- */
-bool config_safety_is_open(const struct config *config, const struct config_domain *domain);
-
-bool config_globs_match(const struct config_globs *globs, const char *stream);
-
-/* Whether the domain may publish the stream: for itself, or for any other. */
-bool config_may_publish(
-		const struct config *config, const struct config_domain *owner, const char *stream);
 
 #endif

@@ -14,7 +14,7 @@
 #define DAX_WINDOW_MIN (UINT64_C(16) << 20) /* 2M of it are lost */
 #define SCREEN_MIN 200 /* pixels; with fewer lines QEMU's EDID has no vertical sync */
 #define SCREEN_MAX 8192
-#define GLOB_MAX 255 /* bytes of one glob: config_globs_match() */
+#define GLOB_MAX 255 /* bytes of one glob, as access.c matches them */
 
 struct reading {
 	struct ini_file ini;

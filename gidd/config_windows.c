@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
+
 /* --- who reads what --------------------------------------------------------------------------- */
 
 /* Whether any of them is on another machine than the owner. */
@@ -20,24 +22,9 @@ static bool is_any_remote(const struct config *config, const struct config_domai
 	return false;
 }
 
-/* Those that the owner shares the stream with; NULL: any. */
-static struct domain_set find_readers(const struct config *config,
-		const struct config_domain *owner, const char *stream) {
-	struct domain_set readers = {0};
-	const struct config_share *share;
-	TAILQ_FOREACH(share, &config->shares, entry) {
-		if (share->owner == owner &&
-				(stream == NULL || config_globs_match(&share->streams, stream)) &&
-				!config_is_withdrawn(config, owner, share->reader, stream)) {
-			domain_set_put(&readers, share->reader->number, true);
-		}
-	}
-	return readers;
-}
-
 struct domain_set config_readers_of_stream(const struct config *config,
 		const struct config_domain *owner, const char *stream) {
-	struct domain_set readers = find_readers(config, owner, stream);
+	struct domain_set readers = access_readers_of(config, owner, stream);
 	return is_any_remote(config, owner, &readers) ? readers : (struct domain_set){0};
 }
 
@@ -303,7 +290,7 @@ static int want_overlaps(struct plan *plan) {
 
 static int want_word(struct plan *plan, const struct config_share *share, const char *word) {
 	if (!is_pattern(word)) {
-		struct domain_set readers = find_readers(plan->config, plan->owner, word);
+		struct domain_set readers = access_readers_of(plan->config, plan->owner, word);
 		return want(plan, &readers, plan->owner->window);
 	}
 	char begin[256];

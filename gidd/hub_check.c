@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hub_check.h"
 
+#include "access.h"
 #include "config_windows.h"
 #include "descriptor.h"
 #include "wire_ring.h"
@@ -18,16 +19,14 @@ static bool is_in_window(const struct config_windows *windows, const struct conf
 enum hub_verdict hub_check(const struct config *config, const struct config_windows *windows,
 		const struct config_domain *from, const struct config_domain *to,
 		const union gid_wire_message *message, const char **why) {
-	const struct config_share *asked = config_share_find(config, to, from);
-	const struct config_share *given = config_share_find(config, from, to);
 	const struct gid_wire_subscribe *subscribe = &message->subscribe;
 	const struct gid_wire_imported *imported = &message->imported;
 	*why = "its memory is in no window of it that the other one reads";
 	switch (message->header.type) {
 	case GID_WIRE_IMPORT:
-		return asked == NULL ? HUB_REFUSE : HUB_PASS;
+		return access_may_import(config, to, from) ? HUB_PASS : HUB_REFUSE;
 	case GID_WIRE_SUBSCRIBE:
-		if (!config_may_read(config, to, from, subscribe->name)) {
+		if (!access_may_read_stream(config, to, from, subscribe->name)) {
 			return HUB_REFUSE;
 		}
 		return is_in_window(windows, from, to, subscribe->window_offset,
@@ -35,7 +34,7 @@ enum hub_verdict hub_check(const struct config *config, const struct config_wind
 				? HUB_PASS
 				: HUB_BREAK;
 	case GID_WIRE_IMPORTED:
-		if (given == NULL) {
+		if (!access_may_import(config, from, to)) {
 			*why = "it answers what it may not be asked";
 			return HUB_BREAK;
 		}

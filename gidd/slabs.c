@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "access.h"
 #include "client.h"
 #include "closer.h"
 #include "descriptor.h"
@@ -371,11 +372,7 @@ void slab_grant(struct client *client, const struct gid_wire_grant *request) {
 		return;
 	}
 	const struct config_domain *reader = config_domain_by_number(gidd->config, request->domain);
-	bool own = reader == gidd->self;
-	if (!own &&
-			(reader == NULL ||
-					config_share_find(gidd->config, gidd->self, reader) ==
-							NULL)) {
+	if (reader == NULL || !access_may_import(gidd->config, gidd->self, reader)) {
 		peer_result(&client->peer, serial, -EPERM, 0,
 				"the cockpit's configuration has no [share %s %s]",
 				gidd->self->name, reader == NULL ? "…" : reader->name);
@@ -406,10 +403,8 @@ uint32_t slab_revoke_unshared(struct gidd *gidd) {
 	uint32_t revoked = 0;
 	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
 		TAILQ_FOREACH(reader, &gidd->config->domains, entry) {
-			if (slab->owner != NULL && reader != gidd->self &&
-					slab_is_granted(slab, reader->number) &&
-					config_share_find(gidd->config, gidd->self, reader) ==
-							NULL) {
+			if (slab->owner != NULL && slab_is_granted(slab, reader->number) &&
+					!access_may_import(gidd->config, gidd->self, reader)) {
 				take_back(gidd, slab, reader->number);
 				revoked++;
 			}

@@ -9,6 +9,7 @@
 #include <systemd/sd-json.h>
 #include <unistd.h>
 
+#include "access.h"
 #include "client.h"
 #include "config_file.h"
 #include "hub.h"
@@ -442,7 +443,7 @@ static int build_report(struct gidd *gidd, sd_json_variant **report) {
 				SD_JSON_BUILD_PAIR_UNSIGNED("number", gidd->self->number),
 				SD_JSON_BUILD_PAIR_INTEGER("pid", getpid()),
 				SD_JSON_BUILD_PAIR_BOOLEAN("safety_is_open",
-						config_safety_is_open(gidd->config, gidd->self)),
+						access_safety_is_open(gidd->config, gidd->self)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("wire", GID_WIRE_VERSION));
 	}
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

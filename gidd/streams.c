@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "client.h"
 #include "closer.h"
 #include "descriptor.h"
@@ -258,7 +259,7 @@ static int check_by_producer(struct client *producer, const struct gid_wire_subs
 	struct gidd *gidd = producer->peer.gidd;
 	const struct config_domain *reader = config_domain_by_number(gidd->config, request->domain);
 	if (stream == NULL || reader == NULL ||
-			!config_may_read(gidd->config, gidd->self, reader, stream->name)) {
+			!access_may_read_stream(gidd->config, gidd->self, reader, stream->name)) {
 		*why = SUBSCRIPTION_NO_STREAM;
 		return -ENOENT;
 	}
@@ -377,7 +378,7 @@ static const struct config_domain *find_owner(
 		owner = NULL;
 	}
 	bool known = owner != NULL && (consumer->client != NULL || owner == gidd->self);
-	if (!known || !config_may_read(gidd->config, owner, reader, request->name)) {
+	if (!known || !access_may_read_stream(gidd->config, owner, reader, request->name)) {
 		peer_log(consumer, LOG_LEVEL_WARNING, "may not read stream %s of domain %s",
 				request->name, owner == NULL ? request->domain_name : owner->name);
 		peer_result(consumer, request->header.serial, -ENOENT, 0, "%s",
@@ -536,7 +537,7 @@ __attribute__((format(printf, 4, 5))) static void refuse_publish(struct client *
 
 void stream_publish(struct client *client, const struct gid_wire_publish *request) {
 	struct gidd *gidd = client->peer.gidd;
-	if (!config_may_publish(gidd->config, gidd->self, request->name)) {
+	if (!access_may_publish(gidd->config, gidd->self, request->name)) {
 		refuse_publish(client, request, -EPERM,
 				"the cockpit's configuration has no stream %s of domain %s: add it "
 				"to streams= of a share, or to local= of the domain",
@@ -606,7 +607,7 @@ bool stream_is_withdrawn(const struct client *client, const struct config_domain
 	const struct gidd *gidd = client->peer.gidd;
 	const struct stream *stream;
 	TAILQ_FOREACH(stream, &client->streams, owner_entry) {
-		if (config_is_withdrawn(gidd->config, gidd->self, reader, stream->name)) {
+		if (access_is_withdrawn(gidd->config, gidd->self, reader, stream->name)) {
 			return true;
 		}
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "audit.h"
 #include "client.h"
 #include "descriptor.h"
@@ -592,7 +593,7 @@ uint32_t subscription_end_unshared(struct gidd *gidd) {
 				config_domain_by_number(gidd->config, subscription->domain);
 		const struct config_domain *reader = config_domain_by_number(
 				gidd->config, subscription->consumer_domain);
-		if (!config_may_read(gidd->config, owner, reader, subscription->name)) {
+		if (!access_may_read_stream(gidd->config, owner, reader, subscription->name)) {
 			subscription_tell_producer_end(subscription, -ENOENT);
 			subscription_tell_consumer_end(
 					subscription, -ENOENT, SUBSCRIPTION_NO_STREAM);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "config_windows.h"
 #include "fuzz.h"
 
@@ -50,7 +51,7 @@ static void demand_consistent(const struct config *config) {
 		demand(domain->number >= 1 && domain->number <= GID_DOMAIN_MAX);
 		demand(config_domain_by_number(config, domain->number) == domain);
 		demand(config_domain_by_name(config, domain->name) == domain);
-		config_may_publish(config, domain, "camera/rear");
+		access_may_publish(config, domain, "camera/rear");
 	}
 	const struct config_share *share;
 	TAILQ_FOREACH(share, &config->shares, entry) {

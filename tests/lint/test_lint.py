@@ -105,8 +105,9 @@ GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
         ("null", "a.c", GOOD_NULL, "struct x {\n\tint *y;\n};\nint f() {\n\tif (x->y) {\n"),
         ("spelling", "x.txt", "the house\n", "teh house\n"),
         ("python", "x.py", "x = 1\n", "import os\n"),
-        ("readers", "a.c", GOOD_C, "#include <ini.h>\n"),
-        ("readers", "x.py", "x = 1\n", "import configparser\n"),
+        ("one_place", "a.c", GOOD_C, "#include <ini.h>\n"),
+        ("one_place", "x.py", "x = 1\n", "import configparser\n"),
+        ("one_place", "gidd/a.c", GOOD_C, "#include <fnmatch.h>\n"),
     ],
 )
 def test_a_check_fails_for_what_is_wrong(

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Who may what, by the configuration: the one place that answers it. docs/security.md has a table
+ * of all answers for one cockpit, with which a test compares them.
+ *
+ * Of a domain: it may publish a stream that it shares with any other, or has for itself (local=).
+ * Another one may read a stream that is shared with it, and memory where anything is: which of it
+ * is then for the owner's program to say, by a grant. What was taken by `gidctl revoke` is not
+ * shared. Of a program: what its domain may, as far as its user's section allows it.
+ *
+ * Pure: reads the configuration, touches nothing else.
+ */
+#ifndef GIDD_ACCESS_H
+#define GIDD_ACCESS_H
+
+#include "config.h"
+#include "domain_set.h"
+
+/* Whether the domain may publish the stream: for itself, or for any other. */
+bool access_may_publish(
+		const struct config *config, const struct config_domain *owner, const char *stream);
+
+/* Whether `reader` may read the stream of `owner`: its own, or a shared one that it still has. */
+bool access_may_read_stream(const struct config *config, const struct config_domain *owner,
+		const struct config_domain *reader, const char *stream);
+
+/*
+ * Whether `owner` may grant memory to `reader`, which may import it then. Its streams may be taken
+ * from it all the same: then gidd has taken the memory, too, and a program can grant other memory.
+ */
+bool access_may_import(const struct config *config, const struct config_domain *owner,
+		const struct config_domain *reader);
+
+/* The other domains that may read the stream of `owner`; NULL: any of its streams. */
+struct domain_set access_readers_of(
+		const struct config *config, const struct config_domain *owner, const char *stream);
+
+/* Whether the stream was taken from the reader; NULL: whether all streams were. */
+bool access_is_withdrawn(const struct config *config, const struct config_domain *owner,
+		const struct config_domain *reader, const char *stream);
+
+/*
+ * The same for programs: `client` is the section of their user in the domain, NULL: there is none,
+ * and they may do all that the domain may.
+ */
+bool access_client_may_publish(const struct config_client *client, const char *stream);
+bool access_client_may_import(const struct config_client *client);
+bool access_client_may_ask_for_status(const struct config_client *client);
+
+/*
+ * Whether the domain may publish safety streams, and users whom no section names may, too: any
+ * program could take the place of a telltale.
+ */
+bool access_safety_is_open(const struct config *config, const struct config_domain *domain);
+
+#endif

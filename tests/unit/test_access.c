@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/* Who may read what: the table of docs/security.md, and all places that ask gidd/access agree. */
+#include "access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_file.h"
+#include "hub_check.h"
+#include "tap.h"
+
+static const char *const streams[] = {"movie", "camera/rear", "safety/telltale", "own"};
+#define STREAM_COUNT (sizeof(streams) / sizeof(streams[0]))
+
+/* The text of the section, from behind its heading to the next one. */
+static char *read_section(const char *path, const char *heading) {
+	static char text[1 << 18];
+	FILE *file = fopen(path, "re");
+	if (file == NULL) {
+		return NULL;
+	}
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	char *section = strstr(text, heading);
+	char *end = section == NULL ? NULL : strstr(section + 1, "\n## ");
+	if (end != NULL) {
+		*end = '\0';
+	}
+	return section;
+}
+
+/* The cockpit is the first block of code. */
+static bool read_cockpit(struct config *config, const char *section) {
+	const char *begin = strstr(section, "```ini");
+	const char *end = begin == NULL ? NULL : strstr(begin + 6, "```");
+	if (end == NULL) {
+		config_init(config);
+		return false;
+	}
+	begin = strchr(begin, '\n') + 1;
+	FILE *file = fmemopen((void *)begin, (size_t)(end - begin), "r");
+	int error = config_read(config, file, "security.md", stdout);
+	fclose(file);
+	return error == 0;
+}
+
+static void put_streams(char text[128], const struct config *config,
+		const struct config_domain *owner, const struct config_domain *reader) {
+	text[0] = '\0';
+	for (size_t i = 0; i < STREAM_COUNT; i++) {
+		if (access_may_publish(config, owner, streams[i]) &&
+				access_may_read_stream(config, owner, reader, streams[i])) {
+			strcat(text, text[0] == '\0' ? "" : " ");
+			strcat(text, streams[i]);
+		}
+	}
+	if (text[0] == '\0') {
+		strcpy(text, "none");
+	}
+}
+
+static enum hub_verdict ask_hub(const struct config *config, const struct config_domain *owner,
+		const struct config_domain *reader, const char *stream) {
+	struct config_windows windows;
+	union gid_wire_message message;
+	const char *why;
+	config_windows_init(&windows);
+	gid_wire_begin(&message, stream == NULL ? GID_WIRE_IMPORT : GID_WIRE_SUBSCRIBE, 1);
+	if (stream != NULL) {
+		snprintf(message.subscribe.name, sizeof(message.subscribe.name), "%s", stream);
+	}
+	return hub_check(config, &windows, reader, owner, &message, &why);
+}
+
+static void test_places(const struct config *config, const struct config_domain *owner,
+		const struct config_domain *reader) {
+	bool may_import = access_may_import(config, owner, reader);
+	tap_ok((ask_hub(config, owner, reader, NULL) == HUB_PASS) == may_import,
+			"the hub passes an import of %s from %s as it may be", reader->name,
+			owner->name);
+	for (size_t i = 0; i < STREAM_COUNT; i++) {
+		bool may_read = access_may_read_stream(config, owner, reader, streams[i]);
+		struct domain_set readers = access_readers_of(config, owner, streams[i]);
+		struct domain_set any = access_readers_of(config, owner, NULL);
+		tap_ok(domain_set_has(&readers, reader->number) == (may_read && owner != reader) &&
+						(!may_read || may_import) &&
+						(!domain_set_has(&readers, reader->number) ||
+								domain_set_has(&any,
+										reader->number)) &&
+						(ask_hub(config, owner, reader, streams[i]) !=
+								HUB_REFUSE) == may_read,
+				"%s of %s: the readers, the windows and the hub agree about %s",
+				streams[i], owner->name, reader->name);
+	}
+}
+
+static void test_rows(struct config *config, const char *section) {
+	const struct config_domain *owner, *reader;
+	char before[9][128], row[512];
+	unsigned count = 0, rows = 0;
+	TAILQ_FOREACH(owner, &config->domains, entry) {
+		TAILQ_FOREACH(reader, &config->domains, entry) {
+			put_streams(before[count++], config, owner, reader);
+			test_places(config, owner, reader);
+		}
+	}
+	TAILQ_FOREACH(owner, &config->domains, entry) {
+		tap_ok(config_withdraw(config, owner, NULL, "movie") == 0, "movie of %s is taken",
+				owner->name);
+	}
+	count = 0;
+	TAILQ_FOREACH(owner, &config->domains, entry) {
+		TAILQ_FOREACH(reader, &config->domains, entry) {
+			char after[128];
+			put_streams(after, config, owner, reader);
+			snprintf(row, sizeof(row), "\n| %s | %s | %s | %s | %s |\n", owner->name,
+					reader->name,
+					access_may_import(config, owner, reader) ? "yes" : "no",
+					before[count++], after);
+			tap_ok(strstr(section, row) != NULL, "the page has: %s", row + 1);
+			test_places(config, owner, reader);
+		}
+	}
+	for (const char *line = section; (line = strstr(line, "\n| ")) != NULL; line++) {
+		rows++;
+	}
+	tap_ok(rows == 1 + count, "the page has no other rows: %u for %u pairs", rows - 1, count);
+}
+
+int main(int argc, char **argv) {
+	struct config config;
+	const char *section = read_section(argc > 1 ? argv[1] : "", "\n## Who may read what\n");
+	if (!tap_ok(section != NULL, "the page has the section")) {
+		return tap_finish();
+	}
+	if (tap_ok(read_cockpit(&config, section), "its cockpit has no mistake")) {
+		test_rows(&config, section);
+	}
+	config_finish(&config);
+	return tap_finish();
+}
