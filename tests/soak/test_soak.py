@@ -11,7 +11,7 @@ from program import BUILD, TOP
 
 pytestmark = pytest.mark.timeout(900)
 
-PROGRAMS = 8
+PROGRAMS = 7
 BESIDE = 8  # curves of rates and latencies
 
 
