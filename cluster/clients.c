@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "clients.h"
 
-#include "client_program.h"
-#include "versions.h"
 #include <errno.h>
 #include <gid/gid.h>
 #include <inttypes.h>
@@ -17,6 +15,9 @@
 #include <wlr/types/wlr_xdg_output_v1.h>
 #include <wlr/types/wlr_xdg_shell.h>
 #include <wlr/util/log.h>
+
+#include "client_program.h"
+#include "versions.h"
 
 struct window {
 	struct display *display;

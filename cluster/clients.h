@@ -4,9 +4,10 @@
 #ifndef CLUSTER_CLIENTS_H
 #define CLUSTER_CLIENTS_H
 
+#include <wayland-server-core.h>
+
 #include "display.h"
 #include "log_budget.h"
-#include <wayland-server-core.h>
 
 struct clients {
 	struct display *display;

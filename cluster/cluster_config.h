@@ -7,11 +7,12 @@
 #ifndef CLUSTER_CONFIG_H
 #define CLUSTER_CONFIG_H
 
+#include <gid/stream.h>
+#include <stdio.h>
+
 #include "fit.h"
 #include "hashes.h"
 #include "role.h"
-#include <gid/stream.h>
-#include <stdio.h>
 
 /* What is shown in place of a picture that must not be shown as live. */
 enum fallback {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "device.h"
 
-#include "kms_backend.h"
-#include "linux_dmabuf.h"
-#include "software_gl.h"
-#include "udmabuf.h"
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wlr/backend/headless.h>
 #include <wlr/util/log.h>
+
+#include "kms_backend.h"
+#include "linux_dmabuf.h"
+#include "software_gl.h"
+#include "udmabuf.h"
 
 /* For which wlroots would wait 10 s. */
 static bool no_card_is_there(void) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "display.h"
 
-#include "mode.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <wlr/backend/headless.h>
 #include <wlr/backend/multi.h>
 #include <wlr/util/log.h>
+
+#include "mode.h"
 
 static void handle_new_output(struct wl_listener *listener, void *data) {
 	struct display *display = wl_container_of(listener, display, new_output);

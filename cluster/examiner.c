@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "examiner.h"
 
-#include "../convert/to_rgb.h"
-#include "../convert/visible.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wayland-server-protocol.h>
 #include <xxhash.h>
+
+#include "../convert/to_rgb.h"
+#include "../convert/visible.h"
 
 bool examiner_is_words(const struct gid_layout *layout) {
 	return (layout->fourcc == DRM_FORMAT_XRGB8888 || layout->fourcc == DRM_FORMAT_ARGB8888) &&

@@ -9,10 +9,11 @@
 #ifndef CLUSTER_EXAMINER_H
 #define CLUSTER_EXAMINER_H
 
+#include <gid/stream.h>
+
 #include "fit.h"
 #include "own_picture.h"
 #include "role.h"
-#include <gid/stream.h>
 
 /* One frame, and what was found out about it. */
 struct examination {

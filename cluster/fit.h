@@ -3,8 +3,9 @@
 #ifndef CLUSTER_FIT_H
 #define CLUSTER_FIT_H
 
-#include "pixels.h"
 #include <gid/stream.h>
+
+#include "pixels.h"
 
 enum fit {
 	FIT_CONTAIN, /* as large as it can be, all of it; what is left is black */

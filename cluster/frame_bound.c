@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "frame_bound.h"
 
-#include "pixels.h"
 #include <errno.h>
 #include <pixman.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "pixels.h"
 
 #define RUNS 5
 /* What a frame takes besides its pixels: the scene, the commit; and for each picture in it. */

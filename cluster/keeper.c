@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "keeper.h"
 
-#include "aux_thread.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <gid/gid.h>
@@ -11,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <wlr/util/log.h>
+
+#include "aux_thread.h"
 
 #define LINE_MAX_BYTES 128 /* of a role, without its name */
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "layer.h"
 
-#include "screen.h"
 #include <errno.h>
 #include <gid/timeline.h>
 #include <inttypes.h>
 #include <wlr/util/log.h>
+
+#include "screen.h"
 
 /* How long a picture may wait for the device that draws it. */
 #define UNDRAWN_NS UINT64_C(1000000000)

@@ -6,12 +6,13 @@
 #ifndef CLUSTER_LAYER_H
 #define CLUSTER_LAYER_H
 
+#include <wlr/types/wlr_scene.h>
+
 #include "cluster_config.h"
 #include "log_budget.h"
 #include "own_picture.h"
 #include "samples.h"
 #include "stream_reader.h"
-#include <wlr/types/wlr_scene.h>
 
 struct screen;
 

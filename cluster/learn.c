@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "learn.h"
 
-#include "examiner.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "examiner.h"
 
 #define SAVE_NS UINT64_C(1000000000)
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "lent_frame.h"
 
-#include "examiner.h"
 #include <drm_fourcc.h>
 #include <stdlib.h>
 #include <wayland-server-protocol.h>
+
+#include "examiner.h"
 
 bool lent_frame_is_possible(const struct gid_frame *frame, const struct gid_slab *slab) {
 	struct gid_slab_info info;

@@ -3,9 +3,10 @@
 #ifndef CLUSTER_LENT_FRAME_H
 #define CLUSTER_LENT_FRAME_H
 
-#include "../wlroots/memory_view.h"
 #include <gid/stream.h>
 #include <wayland-util.h>
+
+#include "../wlroots/memory_view.h"
 
 struct lent_frame {
 	struct memory_view view;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "linux_dmabuf.h"
 
-#include "sampled_formats.h"
 #include <wlr/types/wlr_linux_dmabuf_v1.h>
+
+#include "sampled_formats.h"
 
 static void tranche_keep(struct wlr_linux_dmabuf_feedback_v1_tranche *tranche,
 		const struct wlr_drm_format_set *formats) {

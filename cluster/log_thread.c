@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "log_thread.h"
 
-#include "aux_thread.h"
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "aux_thread.h"
 
 #define LINES 256u
 #define LINE_MAX_BYTES 512

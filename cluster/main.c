@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "../wlroots/gid_buffer_v1.h"
-#include "clients.h"
-#include "cluster_options.h"
-#include "cluster_status.h"
-#include "confine.h"
-#include "learn.h"
-#include "log_thread.h"
-#include "roles.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,6 +12,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <wlr/util/log.h>
+
+#include "../wlroots/gid_buffer_v1.h"
+#include "clients.h"
+#include "cluster_options.h"
+#include "cluster_status.h"
+#include "confine.h"
+#include "learn.h"
+#include "log_thread.h"
+#include "roles.h"
 
 struct cluster {
 	struct wl_display *wayland;

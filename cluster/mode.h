@@ -3,8 +3,9 @@
 #ifndef CLUSTER_MODE_H
 #define CLUSTER_MODE_H
 
-#include "cluster_config.h"
 #include <wlr/types/wlr_output.h>
+
+#include "cluster_config.h"
 
 /*
  * Switches the output on: in its preferred mode, or in that of its modes that is as large as the

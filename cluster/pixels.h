@@ -5,10 +5,11 @@
 #ifndef CLUSTER_PIXELS_H
 #define CLUSTER_PIXELS_H
 
-#include "hashes.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "hashes.h"
 
 struct pixels {
 	const void *data; /* the first row */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "publisher.h"
 
-#include "aux_thread.h"
-#include "pixels.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <gid/stream.h>
@@ -13,6 +11,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <wlr/util/log.h>
+
+#include "aux_thread.h"
+#include "pixels.h"
 
 #define SLOTS 4u
 #define RETRY_MS 1000

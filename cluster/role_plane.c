@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "role_plane.h"
 
-#include "kms_layer.h"
 #include <drm_fourcc.h>
 #include <errno.h>
+
+#include "kms_layer.h"
 
 bool role_plane_is_on(const struct role_plane *plane) {
 	return plane->place == ROLE_PLACE_PLANE;

@@ -10,9 +10,10 @@
 #ifndef CLUSTER_ROLE_PLANE_H
 #define CLUSTER_ROLE_PLANE_H
 
+#include <gid/stream.h>
+
 #include "../wlroots/memory_view.h"
 #include "own_picture.h"
-#include <gid/stream.h>
 
 struct kms_layer;
 struct kms_output;

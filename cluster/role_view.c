@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "role_view.h"
 
-#include "hidden.h"
-#include "screen.h"
 #include <errno.h>
 #include <gid/timeline.h>
 #include <inttypes.h>
 #include <wlr/util/log.h>
+
+#include "hidden.h"
+#include "screen.h"
 
 /* Shows the frame's picture, or the fallback for NULL. Takes `lent`. */
 static void role_view_set_shown(struct role_view *view, const struct gid_frame *frame,

@@ -7,6 +7,8 @@
 #ifndef CLUSTER_ROLE_VIEW_H
 #define CLUSTER_ROLE_VIEW_H
 
+#include <wlr/types/wlr_scene.h>
+
 #include "cluster_config.h"
 #include "history.h"
 #include "kept.h"
@@ -15,7 +17,6 @@
 #include "own_picture.h"
 #include "role_plane.h"
 #include "stream_reader.h"
-#include <wlr/types/wlr_scene.h>
 
 struct screen;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "roles.h"
 
-#include "kms_layer.h"
 #include <errno.h>
 #include <gid/timeline.h>
 #include <stdarg.h>
@@ -10,6 +9,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <wlr/util/log.h>
+
+#include "kms_layer.h"
 
 /* --- the display's questions ------------------------------------------------------------------ */
 

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "screen.h"
 
-#include "kms_layer.h"
-#include "kms_output.h"
-#include "kms_writeback.h"
-#include "mode.h"
-#include "monotonic.h"
-#include "publisher.h"
-#include "versions.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +11,14 @@
 #include <wlr/render/swapchain.h>
 #include <wlr/render/wlr_texture.h>
 #include <wlr/util/log.h>
+
+#include "kms_layer.h"
+#include "kms_output.h"
+#include "kms_writeback.h"
+#include "mode.h"
+#include "monotonic.h"
+#include "publisher.h"
+#include "versions.h"
 
 /* --- what was composed ------------------------------------------------------------------------ */
 

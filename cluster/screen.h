@@ -6,6 +6,10 @@
 #ifndef CLUSTER_SCREEN_H
 #define CLUSTER_SCREEN_H
 
+#include <wlr/types/wlr_output.h>
+#include <wlr/types/wlr_output_layout.h>
+#include <wlr/types/wlr_scene.h>
+
 #include "cluster_config.h"
 #include "device.h"
 #include "frame_bound.h"
@@ -14,9 +18,6 @@
 #include "pace.h"
 #include "pixels.h"
 #include "samples.h"
-#include <wlr/types/wlr_output.h>
-#include <wlr/types/wlr_output_layout.h>
-#include <wlr/types/wlr_scene.h>
 
 struct kms_output;
 struct publisher;

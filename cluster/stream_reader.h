@@ -8,9 +8,10 @@
 #ifndef CLUSTER_STREAM_READER_H
 #define CLUSTER_STREAM_READER_H
 
+#include <wayland-server-core.h>
+
 #include "samples.h"
 #include "worker.h"
-#include <wayland-server-core.h>
 
 struct stream_reader;
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "udmabuf.h"
 
-#include "dmabuf_create.h"
-#include "versions.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +9,9 @@
 #include <unistd.h>
 #include <wlr/render/drm_format_set.h>
 #include <wlr/util/log.h>
+
+#include "dmabuf_create.h"
+#include "versions.h"
 
 #define STRIDE_ALIGN 64u /* bytes: a cache line */
 /* llvmpipe draws blocks of so many rows, whole ones at the lower edge, too: past the dma-buf's end

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "worker.h"
 
-#include "aux_thread.h"
 #include <errno.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -9,6 +8,8 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "aux_thread.h"
 
 /* What is less is not worth to be woken for. */
 #define REST_LEAST_NS UINT64_C(500000)

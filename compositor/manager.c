@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "manager.h"
 
-#include "gid-buffer-v1-protocol.h"
 #include <assert.h>
 #include <errno.h>
+
+#include "gid-buffer-v1-protocol.h"
 
 #define VERSION 1
 

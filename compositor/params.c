@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "params.h"
 
-#include "gid-buffer-v1-protocol.h"
 #include <assert.h>
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
+
+#include "gid-buffer-v1-protocol.h"
 
 /* As many as a client has buffers, and some that wait. */
 #define PARAMS_OF_A_CLIENT_MAX 2048

@@ -6,8 +6,9 @@
 #ifndef GID_COMPOSITOR_PARAMS_H
 #define GID_COMPOSITOR_PARAMS_H
 
-#include "picture.h"
 #include <wayland-server-core.h>
+
+#include "picture.h"
 
 struct buffer; /* what the compositor makes of it */
 

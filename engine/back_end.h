@@ -9,9 +9,10 @@
 #ifndef ENGINE_BACK_END_H
 #define ENGINE_BACK_END_H
 
+#include <pixman.h>
+
 #include "language.h"
 #include "source_picture.h"
-#include <pixman.h>
 
 enum {
 	CAN_FILL = 1 << 0,

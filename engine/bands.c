@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "bands.h"
 
+#include <errno.h>
+
 #include "drawing_parts.h"
 #include "helpers.h"
-#include <errno.h>
 
 #define HELP_PIXELS ((uint64_t)64 << 10) /* of a band, if others help: about 0.1 ms of work */
 #define HELP_BANDS 4			 /* less is done before a helper is awake */

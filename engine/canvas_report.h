@@ -3,8 +3,9 @@
 #ifndef ENGINE_CANVAS_REPORT_H
 #define ENGINE_CANVAS_REPORT_H
 
-#include "language.h"
 #include <gid/stream.h>
+
+#include "language.h"
 
 struct report {
 	struct gid_producer *producer;

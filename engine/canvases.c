@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "canvases.h"
 
-#include "requester.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "requester.h"
 
 void canvases_init(struct canvases *canvases, const char *domain) {
 	*canvases = (struct canvases){.domain = domain};

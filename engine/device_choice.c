@@ -2,6 +2,7 @@
 #include "device_choice.h"
 
 #include <errno.h>
+
 #ifdef ENGINE_HAS_GLES
 #include "gles_drawing.h"
 #endif

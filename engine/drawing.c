@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "drawing.h"
 
-#include "drawing_parts.h"
-#include "pixman_drawing.h"
 #include <errno.h>
 #include <string.h>
+
+#include "drawing_parts.h"
+#include "pixman_drawing.h"
 
 #define CLIP_PART 64 /* rectangles */
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "drawing_parts.h"
 
+#include <errno.h>
+
 #include "straight_alpha.h"
 #include "to_rgb.h"
-#include <errno.h>
 
 pixman_color_t drawing_colour(uint32_t colour) {
 	uint32_t alpha = colour >> 24;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "gles_device.h"
 
-#include "gles_program.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -11,6 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "gles_program.h"
 
 static const char *const uniform_names[UNIFORM_COUNT] = {
 		[UNIFORM_TARGET_SIZE] = "target_size",

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "gles_drawing.h"
 
+#include <drm_fourcc.h>
+#include <errno.h>
+
 #include "drawing_parts.h"
 #include "gles_sources.h"
 #include "list_reader.h"
-#include <drm_fourcc.h>
-#include <errno.h>
 
 #define QUAD_COST 256 /* pixels that a device could draw instead */
 

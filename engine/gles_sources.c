@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "gles_sources.h"
 
-#include "drawing_parts.h"
-#include "to_rgb.h"
 #include <drm_fourcc.h>
 #include <errno.h>
+
+#include "drawing_parts.h"
+#include "to_rgb.h"
 
 /* The byte of its block in which a sample of 8 bits begins. */
 static GLint byte_of(const struct gid_format_sample *sample) {

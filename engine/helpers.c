@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "helpers.h"
 
-#include "pause.h"
 #include <errno.h>
 #include <gid/gid.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "pause.h"
 
 #define SPIN_NS 50000ull     /* for the next job: commands of a list follow each other */
 #define PATIENCE_NS 20000ull /* for the last pieces, before the canvas's thread sleeps */

@@ -3,9 +3,10 @@
 #ifndef ENGINE_LIST_READER_H
 #define ENGINE_LIST_READER_H
 
-#include "language.h"
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "language.h"
 
 /* Where and why a list is refused. `text` is constant. */
 struct list_mistake {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* gid-engine: draws for programs of other domains, into canvases that it lends to everybody. */
-#include "canvases.h"
-#include "device_choice.h"
-#include "gidway_version.h"
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>
@@ -11,6 +8,10 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 #include <time.h>
+
+#include "canvases.h"
+#include "device_choice.h"
+#include "gidway_version.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/engine.conf"
 

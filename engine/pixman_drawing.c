@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "pixman_drawing.h"
 
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "bands.h"
 #include "drawing_parts.h"
 #include "list_reader.h"
@@ -9,11 +15,6 @@
 #include "straight_alpha.h"
 #include "to_rgb.h"
 #include "triangle_drawing.h"
-#include <drm_fourcc.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* 0: pixman does not know it. */
 static pixman_format_code_t pixman_of(uint32_t fourcc) {

@@ -4,6 +4,7 @@
 #include <drm_fourcc.h>
 #include <gid/gid.h>
 #include <stdbool.h>
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif

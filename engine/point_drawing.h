@@ -3,9 +3,10 @@
 #ifndef ENGINE_POINT_DRAWING_H
 #define ENGINE_POINT_DRAWING_H
 
-#include "language.h"
 #include <pixman.h>
 #include <stddef.h>
+
+#include "language.h"
 
 /* Where points go: rows of a format that drawing_can_target(). */
 struct point_target {

@@ -3,10 +3,11 @@
 #ifndef ENGINE_POLYGON_DRAWING_H
 #define ENGINE_POLYGON_DRAWING_H
 
-#include "language.h"
 #include <pixman.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "language.h"
 
 /* A polygon whose edges are sorted by where they begin. */
 struct polygon {

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "requester.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "canvas.h"
 #include "canvas_report.h"
 #include "debt.h"
@@ -12,15 +22,6 @@
 #include "pause.h"
 #include "precedence.h"
 #include "sources.h"
-#include <errno.h>
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/eventfd.h>
-#include <time.h>
-#include <unistd.h>
 
 #define RETRY_MS 500	   /* while gidd or a stream is not there */
 #define LISTS_AT_ONCE 1024 /* before everything else is looked at */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "sources.h"
 
-#include "language.h"
 #include <errno.h>
+
+#include "language.h"
 
 _Static_assert(sizeof(((struct sources *)0)->used) / sizeof(struct source_use) == ENGINE_LAYERS_MAX,
 		"one place for each layer of a list");

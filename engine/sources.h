@@ -9,8 +9,9 @@
 #ifndef ENGINE_SOURCES_H
 #define ENGINE_SOURCES_H
 
-#include "source_picture.h"
 #include <gid/domain.h>
+
+#include "source_picture.h"
 
 #define SOURCES_MAX 256u /* slabs that stay imported */
 

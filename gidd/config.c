@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "config.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "config.h"
 
 const char *quota_name(enum quota quota) {
 	static const char *const names[] = {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "descriptor.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -6,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "descriptor.h"
 #include "memory.h"
 
 static int explain(int error, const char **why) {

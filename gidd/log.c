@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "log.h"
+
 #include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -8,7 +10,6 @@
 #include <unistd.h>
 
 #include "gid/gid.h"
-#include "log.h"
 
 #define LINES 200u
 #define LINE_NS UINT64_C(50000000)

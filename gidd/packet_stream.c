@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "packet_stream.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -12,7 +14,6 @@
 #include <unistd.h>
 
 #include "closer.h"
-#include "packet_stream.h"
 #include "socket.h"
 
 /* More than a client needs that looks after its socket at all; bounds what a stopped one costs. */

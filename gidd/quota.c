@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "quota.h"
+
 #include <errno.h>
 
 #include "client.h"
 #include "gidd.h"
-#include "quota.h"
 
 /* Total, whatever the limit. */
 static bool fits(uint64_t used, uint64_t amount, uint64_t limit) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "kms_backend.h"
 
-#include "kms_fb.h"
-#include "kms_output.h"
-#include "versions.h"
 #include <stdlib.h>
 #include <wlr/backend/interface.h>
 #include <wlr/util/log.h>
 #include <xf86drm.h>
 #include <xf86drmMode.h>
+
+#include "kms_fb.h"
+#include "kms_output.h"
+#include "versions.h"
 
 #define DEVICES_MAX 8
 

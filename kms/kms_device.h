@@ -3,10 +3,11 @@
 #ifndef KMS_DEVICE_H
 #define KMS_DEVICE_H
 
-#include "kms_objects.h"
 #include <wlr/backend.h>
 #include <wlr/backend/session.h>
 #include <wlr/types/wlr_output.h>
+
+#include "kms_objects.h"
 
 struct kms_writeback;
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "kms_layer.h"
 
-#include "kms_device.h"
-#include "kms_plan.h"
-#include "kms_request.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <wlr/util/log.h>
+
+#include "kms_device.h"
+#include "kms_plan.h"
+#include "kms_request.h"
 
 #define LENT KMS_LAYER_PICTURES /* in place of a picture's index */
 #define TEST (DRM_MODE_ATOMIC_TEST_ONLY | DRM_MODE_ATOMIC_NONBLOCK)

@@ -9,8 +9,9 @@
 #ifndef KMS_LAYER_H
 #define KMS_LAYER_H
 
-#include "kms_fb.h"
 #include <stdbool.h>
+
+#include "kms_fb.h"
 
 struct kms_output;
 struct kms_plane;

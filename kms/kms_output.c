@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kms_output.h"
 
-#include "kms_device.h"
-#include "kms_fb.h"
-#include "kms_layer.h"
-#include "kms_request.h"
-#include "kms_writeback.h"
-#include "versions.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +8,13 @@
 #include <string.h>
 #include <wlr/util/log.h>
 #include <xf86drm.h>
+
+#include "kms_device.h"
+#include "kms_fb.h"
+#include "kms_layer.h"
+#include "kms_request.h"
+#include "kms_writeback.h"
+#include "versions.h"
 
 /* Others change what is seen in ways that nobody has checked. */
 #define SUPPORTED                                                                                  \

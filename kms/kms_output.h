@@ -3,10 +3,11 @@
 #ifndef KMS_OUTPUT_H
 #define KMS_OUTPUT_H
 
-#include "kms_device.h"
 #include <time.h>
 #include <wlr/interfaces/wlr_output.h>
 #include <xf86drmMode.h>
+
+#include "kms_device.h"
 
 struct kms_mode {
 	struct wlr_output_mode base;

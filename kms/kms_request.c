@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "kms_request.h"
 
-#include "kms_objects.h"
 #include <errno.h>
+
+#include "kms_objects.h"
 
 #define OPAQUE 0xffff /* of the property "alpha" */
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kms_writeback.h"
 
-#include "kms_device.h"
-#include "kms_layer.h"
-#include "kms_request.h"
 #include <drm_fourcc.h>
 #include <linux/sync_file.h>
 #include <stdlib.h>
@@ -11,6 +8,10 @@
 #include <unistd.h>
 #include <wlr/util/log.h>
 #include <xf86drmMode.h>
+
+#include "kms_device.h"
+#include "kms_layer.h"
+#include "kms_request.h"
 
 #define TIMEOUT_MS 1000
 

@@ -6,9 +6,10 @@
 #ifndef KMS_WRITEBACK_H
 #define KMS_WRITEBACK_H
 
+#include <stdbool.h>
+
 #include "kms_fb.h"
 #include "kms_objects.h"
-#include <stdbool.h>
 
 struct kms_output;
 struct kms_request;

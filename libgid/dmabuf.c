@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** Processors that read and write dma-bufs: they wait for no device without a bound. */
+#include "dmabuf.h"
+
 #include <errno.h>
 #include <gid/domain.h>
 #include <linux/dma-buf.h>
@@ -9,8 +11,6 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "dmabuf.h"
 
 #define WAIT_NS 2000000
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gid/gid.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -10,8 +11,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <gid/gid.h>
 
 #include "closer.h"
 #include "socket.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** What each error means in gidway, and what to do about it. */
 #include <errno.h>
-#include <string.h>
-
 #include <gid/gid.h>
+#include <string.h>
 
 const char *gid_strerror(int error) {
 	switch (error < 0 ? -error : error) {

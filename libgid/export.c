@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** Our own slabs towards gidd: made or brought, exported, granted, taken back. */
+#include <drm_fourcc.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -8,8 +9,6 @@
 #include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
-#include <drm_fourcc.h>
 
 #include "closer.h"
 #include "slab_object.h"

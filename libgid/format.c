@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** The pixel formats that gidway can lay out, by the definitions of drm_fourcc.h. */
 #include <drm_fourcc.h>
-
 #include <gid/gid.h>
 
 /*

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /** Names: gids and their text form, and which strings can name a domain or a stream. */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include <gid/stream.h>
 #include <gid/timeline.h>
+#include <stdio.h>
+#include <string.h>
 
 /* The sizes that structs of the public headers keep for good: gid.h tells how they grow. */
 _Static_assert(sizeof(struct gid_layout) == 64, "kept for good");

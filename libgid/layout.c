@@ -3,12 +3,10 @@
  * Layouts: where the rows of a picture lie in its slot. Total over any bytes from a peer. And where
  * a box of the picture is seen.
  */
-#include <errno.h>
-#include <string.h>
-
 #include <drm_fourcc.h>
-
+#include <errno.h>
 #include <gid/stream.h>
+#include <string.h>
 
 /*
  * Consumers' own interfaces take strides as int32_t (wl_shm, pixman, GStreamer), so a greater one,

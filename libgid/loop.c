@@ -2,13 +2,12 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <gid/gid.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
-
-#include <gid/gid.h>
 
 #include "socket.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** Sealed memfds: made, checked, mapped. */
+#include "memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -14,7 +16,6 @@
 
 #include "closer.h"
 #include "dmabuf.h"
-#include "memory.h"
 
 /* More than that is unmapped by another thread. */
 #define QUICK ((size_t)4 << 20)

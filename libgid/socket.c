@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "socket.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -8,7 +10,6 @@
 #include <unistd.h>
 
 #include "closer.h"
-#include "socket.h"
 
 /* Whether a socket takes descriptors: Linux 6.16, and later than many headers. */
 #ifndef SO_PASSRIGHTS

@@ -3,12 +3,11 @@
 #ifndef GID_SOCKET_H
 #define GID_SOCKET_H
 
+#include <gid/gid.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-#include <gid/gid.h>
 
 #define GID_SOCKET_FDS_MAX 2u /* descriptors beside one packet */
 

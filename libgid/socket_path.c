@@ -4,12 +4,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <gid/gid.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <gid/gid.h>
 
 #define SOCKET_NAME "gidd.sock"
 #define START_SIZE 640

@@ -5,10 +5,9 @@
  */
 #include "wire.h"
 
+#include <drm_fourcc.h>
 #include <errno.h>
 #include <string.h>
-
-#include <drm_fourcc.h>
 
 #include "wire_ring.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "arrivals.h"
 
-#include "pacing.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "pacing.h"
 
 static const double weight = 1.0 / 32; /* of the newest commit */
 static const uint64_t commits_min = 64;

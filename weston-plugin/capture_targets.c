@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "capture_targets.h"
 
-#include "opaque_format.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "opaque_format.h"
 
 /* Of rows without gaps: Weston's GL renderer writes those, whatever stride a buffer has. */
 #define STRIDE_ALIGN 4

@@ -7,10 +7,11 @@
 #ifndef GID_WESTON_CAPTURE_TARGETS_H
 #define GID_WESTON_CAPTURE_TARGETS_H
 
+#include <gid/stream.h>
+
 #include "hidden_client.h"
 #include "output_capture.h"
 #include "pool.h"
-#include <gid/stream.h>
 
 /* What a consumer can have, the one that is shown, and those that are written. */
 #define CAPTURE_TARGETS 6

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "client_descriptors.h"
 
-#include "closer.h"
-#include "dmabuf_facts.h"
-#include "library_call.h"
-#include "socket.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <libweston/libweston.h>
@@ -14,6 +10,11 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "closer.h"
+#include "dmabuf_facts.h"
+#include "library_call.h"
+#include "socket.h"
 
 /* More than so many of one client's wait to be closed: it is hung up on. */
 #define OF_ONE_MAX 64u

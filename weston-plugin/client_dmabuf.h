@@ -3,8 +3,9 @@
 #ifndef GID_WESTON_CLIENT_DMABUF_H
 #define GID_WESTON_CLIENT_DMABUF_H
 
-#include "dmabuf_claim.h"
 #include <libweston/libweston.h>
+
+#include "dmabuf_claim.h"
 
 /*
  * What the client said of the buffer, and what the kernel says of its descriptors; no descriptor is

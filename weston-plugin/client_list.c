@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "client_list.h"
 
-#include "client_program.h"
 #include <ctype.h>
 #include <errno.h>
 #include <libweston/config-parser.h>
@@ -9,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "client_program.h"
 
 /* Cuts spaces at both ends. */
 static char *trim(char *text) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "content_hash.h"
 
-#include "visible.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <xxhash.h>
+
+#include "visible.h"
 
 bool content_has_plain_rows(uint32_t fourcc) {
 	const struct gid_format_info *info = gid_format_find(fourcc);

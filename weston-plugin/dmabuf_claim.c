@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "dmabuf_claim.h"
 
-#include "linux-dmabuf-v1-protocol.h"
 #include <drm_fourcc.h>
+
+#include "linux-dmabuf-v1-protocol.h"
 
 static bool refuse(struct refusal *refusal, enum gid_hidden hidden, const char *text) {
 	*refusal = (struct refusal){hidden, text};

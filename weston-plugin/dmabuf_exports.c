@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "dmabuf_exports.h"
 
-#include "client_dmabuf.h"
 #include <stdlib.h>
+
+#include "client_dmabuf.h"
 
 /*
  * Of one role. A client draws into three or four in turn; of more, those that were not shown for

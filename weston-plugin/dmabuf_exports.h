@@ -8,8 +8,9 @@
 #ifndef GID_WESTON_DMABUF_EXPORTS_H
 #define GID_WESTON_DMABUF_EXPORTS_H
 
-#include "refusal.h"
 #include <libweston/libweston.h>
+
+#include "refusal.h"
 
 struct dmabuf_exports {
 	struct wl_list list; /* struct dmabuf_export::link, the last used one first */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "drawn_wait.h"
 
-#include "libweston_exports.h"
 #include <errno.h>
+
+#include "libweston_exports.h"
 
 static int slab_fd(const struct gid_slab *slab) {
 	struct gid_slab_info info;

@@ -8,8 +8,9 @@
 #ifndef GID_WESTON_DRAWN_WAIT_H
 #define GID_WESTON_DRAWN_WAIT_H
 
-#include "forward_picture.h"
 #include <libweston/libweston.h>
+
+#include "forward_picture.h"
 
 /* A picture with all that it refers to. */
 struct waiting_picture {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "forward.h"
 
-#include "gid-safety-v1-protocol.h"
-#include "libweston_exports.h"
 #include <errno.h>
 #include <stdlib.h>
+
+#include "gid-safety-v1-protocol.h"
+#include "libweston_exports.h"
 
 #define PUBLISH_AGAIN_MS 1000
 #define MS_NS 1000000ull

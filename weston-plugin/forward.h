@@ -8,12 +8,13 @@
 #ifndef GID_WESTON_FORWARD_H
 #define GID_WESTON_FORWARD_H
 
+#include <gid/stream.h>
+
 #include "dmabuf_exports.h"
 #include "drawn_wait.h"
 #include "forward_picture.h"
 #include "pixel_copies.h"
 #include "safety_config.h"
-#include <gid/stream.h>
 
 /* What becomes of the frames; `lost` reasons are those of gid_safety_surface_v1. */
 struct forward_events {

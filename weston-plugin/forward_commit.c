@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "forward_commit.h"
 
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <linux/dma-buf.h>
+#include <sys/ioctl.h>
+
 #include "content_hash.h"
 #include "forward_tree.h"
 #include "libweston_exports.h"
 #include "shm_format.h"
 #include "weston_buffer.h"
-#include <drm_fourcc.h>
-#include <errno.h>
-#include <linux/dma-buf.h>
-#include <sys/ioctl.h>
 
 /* A commit on its way to become a frame. */
 struct commit {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Pictures that lie in dma-bufs: they may be drawn still, and no other machine can read them. */
-#include "content_hash.h"
-#include "forward.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "content_hash.h"
+#include "forward.h"
 
 static bool refuse(struct refusal *refusal, enum gid_hidden hidden, const char *text) {
 	*refusal = (struct refusal){hidden, text};

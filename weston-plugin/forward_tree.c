@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "forward_tree.h"
 
-#include "client_dmabuf.h"
-#include "shm_format.h"
-#include "to_rgb.h"
-#include "weston_buffer.h"
 #include <drm_fourcc.h>
 #include <math.h>
 #include <pixman.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "client_dmabuf.h"
+#include "shm_format.h"
+#include "to_rgb.h"
+#include "weston_buffer.h"
 
 /* Of pictures that are converted first: 4K. Longer would keep the display waiting. */
 #define CONVERTED_PIXELS_MAX (UINT64_C(3840) * 2160)

@@ -8,8 +8,9 @@
 #ifndef GID_WESTON_FORWARD_TREE_H
 #define GID_WESTON_FORWARD_TREE_H
 
-#include "refusal.h"
 #include <libweston/libweston.h>
+
+#include "refusal.h"
 
 /* Surfaces of one tree, and the depth of it: more are refused. */
 #define FORWARD_TREE_SURFACES_MAX 32

@@ -10,11 +10,12 @@
 #ifndef GID_WESTON_HIDDEN_CLIENT_H
 #define GID_WESTON_HIDDEN_CLIENT_H
 
-#include "hidden_peer.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <wayland-server-core.h>
+
+#include "hidden_peer.h"
 
 struct hidden_client;
 

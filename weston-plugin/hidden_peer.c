@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "hidden_peer.h"
 
-#include "linux-dmabuf-v1-client-protocol.h"
-#include "shm_format.h"
 #include <errno.h>
 #include <string.h>
 #include <wayland-client.h>
+
+#include "linux-dmabuf-v1-client-protocol.h"
+#include "shm_format.h"
 
 static void shm_handle_format(void *data, struct wl_shm *shm, uint32_t format) {
 	struct hidden_peer *peer = data;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** gid-buffer.so: the module's beginning and end, and its configuration. */
+#include <libweston/weston-log.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "client_descriptors.h"
 #include "client_list.h"
 #include "manager.h"
@@ -9,9 +13,6 @@
 #include "safety.h"
 #include "weston_buffer.h"
 #include "weston_config.h"
-#include <libweston/weston-log.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct module {
 	struct weston_compositor *compositor;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "output_clock.h"
 
-#include "libweston_exports.h"
 #include <libweston/version.h>
 #include <time.h>
+
+#include "libweston_exports.h"
 
 #define SECOND_NS INT64_C(1000000000)
 /* From ns of a refresh to mHz, and back. */

@@ -3,9 +3,10 @@
 #ifndef GID_WESTON_OUTPUT_CONFIG_H
 #define GID_WESTON_OUTPUT_CONFIG_H
 
-#include "weston_config.h"
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "weston_config.h"
 
 struct output_config {
 	char *name;	       /* of the output */

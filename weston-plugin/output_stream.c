@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "output_stream.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "capture_targets.h"
 #include "libweston_exports.h"
 #include "output_clock.h"
-#include <errno.h>
-#include <stdlib.h>
 
 #define AGAIN_MS 1000
 /* When there was no slot, and nobody gives one back. */

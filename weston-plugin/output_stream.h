@@ -10,9 +10,10 @@
 #ifndef GID_WESTON_OUTPUT_STREAM_H
 #define GID_WESTON_OUTPUT_STREAM_H
 
+#include <gid/domain.h>
+
 #include "hidden_client.h"
 #include "output_config.h"
-#include <gid/domain.h>
 
 struct output_stream;
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "output_streams.h"
 
-#include "output_stream.h"
-#include "virtual_output.h"
 #include <errno.h>
 #include <libweston/config-parser.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "output_stream.h"
+#include "virtual_output.h"
 
 /* One section. */
 struct configured {

@@ -3,9 +3,10 @@
 #ifndef GID_WESTON_OUTPUT_STREAMS_H
 #define GID_WESTON_OUTPUT_STREAMS_H
 
+#include <libweston/libweston.h>
+
 #include "gidd_connection.h"
 #include "hidden_client.h"
-#include <libweston/libweston.h>
 
 struct output_streams;
 

@@ -6,15 +6,16 @@
  */
 #include "pacer.h"
 
-#include "arrivals.h"
-#include "pacing_output.h"
-#include "timeline_tap.h"
-#include "weston_config.h"
 #include <errno.h>
 #include <libweston/version.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "arrivals.h"
+#include "pacing_output.h"
+#include "timeline_tap.h"
+#include "weston_config.h"
 
 #define SECOND INT64_C(1000000000)
 

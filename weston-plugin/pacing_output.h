@@ -8,11 +8,11 @@
 #ifndef GID_WESTON_PACING_OUTPUT_H
 #define GID_WESTON_PACING_OUTPUT_H
 
-#include "pacing.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "pacing.h"
 
 struct pacing_output {
 	struct gid_pacing policy;

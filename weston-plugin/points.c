@@ -8,13 +8,14 @@
  */
 #include "points.h"
 
-#include "timeline_tap.h"
-#include "weston_buffer.h"
 #include <gid/timeline.h>
 #include <libweston/weston-log.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "timeline_tap.h"
+#include "weston_buffer.h"
 
 #define WRITER "weston"
 /* Surfaces with gid buffers in one repaint; of more the rest is not told of. */

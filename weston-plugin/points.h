@@ -7,8 +7,9 @@
 #ifndef GID_WESTON_POINTS_H
 #define GID_WESTON_POINTS_H
 
-#include "gidd_connection.h"
 #include <libweston/libweston.h>
+
+#include "gidd_connection.h"
 
 struct points;
 

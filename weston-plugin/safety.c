@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "safety.h"
 
+#include <assert.h>
+#include <errno.h>
+#include <libweston/desktop.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "client_liveness.h"
 #include "client_program.h"
 #include "forward_commit.h"
@@ -8,11 +14,6 @@
 #include "gid-safety-v1-protocol.h"
 #include "libweston_exports.h"
 #include "weston_config.h"
-#include <assert.h>
-#include <errno.h>
-#include <libweston/desktop.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MS_NS 1000000ull
 

@@ -6,8 +6,9 @@
 #ifndef GID_WESTON_SAFETY_H
 #define GID_WESTON_SAFETY_H
 
-#include "gidd_connection.h"
 #include <libweston/libweston.h>
+
+#include "gidd_connection.h"
 
 struct safety;
 

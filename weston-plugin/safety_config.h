@@ -3,9 +3,10 @@
 #ifndef GID_WESTON_SAFETY_CONFIG_H
 #define GID_WESTON_SAFETY_CONFIG_H
 
-#include "client_list.h"
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "client_list.h"
 
 struct safety_config {
 	char *role;

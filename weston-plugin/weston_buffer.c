@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "weston_buffer.h"
 
-#include "gid-buffer-v1-protocol.h"
-#include "manager.h"
-#include "planes.h"
-#include "pool.h"
-#include "shown.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <libweston/weston-log.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "gid-buffer-v1-protocol.h"
+#include "manager.h"
+#include "planes.h"
+#include "pool.h"
+#include "shown.h"
 
 /*
  * A commit that was under way when the memory was revoked shows the buffer shortly afterwards. It

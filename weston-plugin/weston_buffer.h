@@ -8,10 +8,11 @@
 #ifndef GID_WESTON_BUFFER_H
 #define GID_WESTON_BUFFER_H
 
+#include <libweston/libweston.h>
+
 #include "gidd_connection.h"
 #include "hidden_client.h"
 #include "params.h"
-#include <libweston/libweston.h>
 
 /* What a surface shows when the memory of its buffer is taken back. */
 enum on_revoke {

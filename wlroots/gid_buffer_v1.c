@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "gid_buffer_v1.h"
 
-#include "wlroots_buffer.h"
 #include <stdlib.h>
+
+#include "wlroots_buffer.h"
 
 struct gid_buffer_manager {
 	struct buffers buffers;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "memory_view.h"
 
-#include "versions.h"
-#include "yuv.h"
 #include <gid/domain.h>
 #include <wlr/render/drm_format_set.h>
 #include <wlr/render/wlr_texture.h>
+
+#include "versions.h"
+#include "yuv.h"
 
 static void handle_destroy(struct wlr_buffer *buffer) {
 	struct memory_view *view = wl_container_of(buffer, view, base);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "sampled_formats.h"
 
-#include "dmabuf_create.h"
-#include "memory_view.h"
 #include <drm_fourcc.h>
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <wlr/util/log.h>
+
+#include "dmabuf_create.h"
+#include "memory_view.h"
 
 #define SIZE 64u	  /* pixels, both ways */
 #define STRIDE_ALIGN 64u  /* bytes */

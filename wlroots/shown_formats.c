@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "shown_formats.h"
 
+#include <drm_fourcc.h>
+
 #include "gid-buffer-v1-protocol.h"
 #include "manager.h"
 #include "sampled_formats.h"
 #include "yuv_formats.h"
 #include "yuv_matrix.h"
-#include <drm_fourcc.h>
 
 void shown_formats_init(
 		struct shown_formats *formats, struct wlr_renderer *renderer, struct yuv *yuv) {

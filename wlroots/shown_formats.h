@@ -3,9 +3,10 @@
 #ifndef GID_WLROOTS_SHOWN_FORMATS_H
 #define GID_WLROOTS_SHOWN_FORMATS_H
 
+#include <wlr/render/drm_format_set.h>
+
 #include "yuv.h"
 #include "yuv_weights.h"
-#include <wlr/render/drm_format_set.h>
 
 struct shown_formats {
 	struct wlr_renderer *renderer;

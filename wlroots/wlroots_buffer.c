@@ -5,10 +5,6 @@
  */
 #include "wlroots_buffer.h"
 
-#include "gid-buffer-v1-protocol.h"
-#include "memory_view.h"
-#include "planes.h"
-
 #include <assert.h>
 #include <drm_fourcc.h>
 #include <endian.h>
@@ -18,6 +14,10 @@
 #include <wlr/render/drm_format_set.h>
 #include <wlr/types/wlr_buffer.h>
 #include <wlr/util/log.h>
+
+#include "gid-buffer-v1-protocol.h"
+#include "memory_view.h"
+#include "planes.h"
 
 #define BUFFERS_OF_A_CLIENT_MAX 1024
 #define DRAWN_PIXELS_OF_A_CLIENT_MAX (1u << 27) /* 512 MiB: 64 pictures of 1080p, 16 of 4K */

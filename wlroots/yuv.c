@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "yuv.h"
 
-#include "yuv_shader.h"
 #include <drm_fourcc.h>
 #include <stdlib.h>
 #include <wlr/render/drm_format_set.h>
 #include <wlr/render/gles2.h>
+
+#include "yuv_shader.h"
 
 struct yuv {
 	struct wlr_renderer *renderer; /* NULL: it is gone, and with it all that is OpenGL's */

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "yuv_formats.h"
 
-#include "dmabuf_create.h"
-#include "memory_view.h"
-#include "yuv_weights.h"
 #include <drm_fourcc.h>
 #include <endian.h>
 #include <stdio.h>
@@ -12,6 +9,10 @@
 #include <unistd.h>
 #include <wlr/render/wlr_texture.h>
 #include <wlr/util/log.h>
+
+#include "dmabuf_create.h"
+#include "memory_view.h"
+#include "yuv_weights.h"
 
 #define SIZE 64u	  /* pixels, both ways */
 #define STRIDE_ALIGN 64u  /* bytes */

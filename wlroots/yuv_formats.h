@@ -3,8 +3,9 @@
 #ifndef GID_WLROOTS_YUV_FORMATS_H
 #define GID_WLROOTS_YUV_FORMATS_H
 
-#include "yuv.h"
 #include <wlr/render/drm_format_set.h>
+
+#include "yuv.h"
 
 /*
  * Those of gidway's formats with two or three planes, or with pixels in pairs, of which a small

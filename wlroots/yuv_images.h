@@ -6,9 +6,10 @@
 #ifndef GID_WLROOTS_YUV_IMAGES_H
 #define GID_WLROOTS_YUV_IMAGES_H
 
-#include "yuv_weights.h"
 #include <wlr/render/egl.h>
 #include <wlr/render/wlr_renderer.h>
+
+#include "yuv_weights.h"
 
 /* EGL of a renderer, and what it takes to import. */
 struct yuv_egl {

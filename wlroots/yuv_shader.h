@@ -3,10 +3,11 @@
 #ifndef GID_WLROOTS_YUV_SHADER_H
 #define GID_WLROOTS_YUV_SHADER_H
 
-#include "yuv_images.h"
-#include "yuv_weights.h"
 #include <GLES2/gl2.h>
 #include <GLES2/gl2ext.h>
+
+#include "yuv_images.h"
+#include "yuv_weights.h"
 
 struct yuv_shader {
 	GLuint program;

@@ -8,8 +8,6 @@
  *     gid-bench-engine layers COUNT FRAMES                   full-HD layers into a full-HD canvas
  *     gid-bench-engine imports                               of slots, into another domain
  */
-#include "drawing.h"
-#include "line_trip.h"
 #include <drm_fourcc.h>
 #include <err.h>
 #include <gid/engine.h>
@@ -19,6 +17,9 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "drawing.h"
+#include "line_trip.h"
 
 #define POINTS 2000000u
 #define WIDTH 640

@@ -4,13 +4,14 @@
  * stands in for it: draws one picture after the other with a shader that computes long for each
  * pixel. At SIGTERM it writes a line of JSON: by what, and how many pictures.
  */
-#include "../../tests/hostile/programs/ending.h"
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES2/gl2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "../../tests/hostile/programs/ending.h"
 
 #define WIDTH 640
 #define HEIGHT 360

@@ -5,7 +5,6 @@
  * does: a machine can also be late with that, as one that is virtual itself. At SIGTERM it writes a
  * line of JSON: by how much it was late at most. No program can be more punctual than that.
  */
-#include "../../tests/hostile/programs/ending.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -13,6 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+
+#include "../../tests/hostile/programs/ending.h"
 
 #define PERIOD_NS 1000000u
 #define WAKES_A_REFRESH 16u

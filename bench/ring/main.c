@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
+
 #ifdef __x86_64__
 #include <x86intrin.h>
 #endif

@@ -7,10 +7,11 @@
 #ifndef GID_MAP_DMABUF_TARGETS_H
 #define GID_MAP_DMABUF_TARGETS_H
 
-#include "common/wayland.h"
 #include <EGL/egl.h>
 #include <GLES2/gl2.h>
 #include <stdbool.h>
+
+#include "common/wayland.h"
 
 /* The compositor shows one, another display has two, and one is drawn. */
 #define DMABUF_TARGETS 4

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "dial_stream.h"
 
-#include "dial.h"
 #include <drm_fourcc.h>
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+
+#include "dial.h"
 
 /*
  * The one that is drawn, the one that is shown to who comes now, and three for a reader: that it

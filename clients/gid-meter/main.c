@@ -3,8 +3,6 @@
  * gid-meter: the instrument cluster's own picture, as a stream. Draws one for each refresh of the
  * display that shows it, and reports as JSON how evenly that did so.
  */
-#include "dial_stream.h"
-#include "gidway_version.h"
 #include <argp.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -12,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-event.h>
+
+#include "dial_stream.h"
+#include "gidway_version.h"
 
 #define RATE_MAX 500
 #define TIMER_ACCURACY_US 1

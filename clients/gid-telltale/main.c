@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "gidway_version.h"
-#include "lights.h"
-#include "surface.h"
-#include "telltale.h"
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-event.h>
+
+#include "gidway_version.h"
+#include "lights.h"
+#include "surface.h"
+#include "telltale.h"
 
 #define MS 1000ull /* in µs, as sd-event counts */
 

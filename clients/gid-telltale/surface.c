@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "surface.h"
 
-#include "gid-buffer-v1-client-protocol.h"
-#include "lights.h"
-#include "xdg-shell-client-protocol.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
+
+#include "gid-buffer-v1-client-protocol.h"
+#include "lights.h"
+#include "xdg-shell-client-protocol.h"
 
 #define RENEW_US 300000
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "telltale.h"
 
-#include "lights.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 #include <xxhash.h>
+
+#include "lights.h"
 
 static void handle_released(void *data, gid_id gid) {
 	struct telltale *telltale = data;

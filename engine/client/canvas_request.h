@@ -3,9 +3,10 @@
 #ifndef GID_ENGINE_CANVAS_REQUEST_H
 #define GID_ENGINE_CANVAS_REQUEST_H
 
-#include "language.h"
 #include <gid/engine.h>
 #include <gid/stream.h>
+
+#include "language.h"
 
 #define LISTS_MAX 62u
 #define LIST_SHORT 64u /* words that a list is begun with */

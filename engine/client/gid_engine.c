@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The connection of a requester with its engine. */
-#include "canvas_request.h"
-#include "pause.h"
-
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <poll.h>
@@ -12,6 +9,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
+
+#include "canvas_request.h"
+#include "pause.h"
 
 #define LEASE_NS 120000000000ull /* a long list may take as long as an engine lets it */
 #define RING_AGAIN_NS 200000000u /* between two bells for a list that is waited for */

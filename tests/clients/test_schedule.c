@@ -2,6 +2,7 @@
 /* When gid-meter draws: by the display that shows its pictures, and without one by its own timer.
  */
 #include "schedule.h"
+
 #include "tap.h"
 
 #define MS UINT64_C(1000000)

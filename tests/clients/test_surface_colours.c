@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* What a client tells of colours, before a compositor that writes it down. */
+#include "common/surface_colours.h"
+
 #include <drm_fourcc.h>
 
 #include "color-representation-v1-protocol.h"
-#include "common/surface_colours.h"
 #include "tap.h"
 #include "writing_compositor.h"
 

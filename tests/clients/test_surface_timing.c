@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* When pictures are to be shown, told to a compositor that writes it down. */
+#include "common/surface_timing.h"
+
 #include <inttypes.h>
 
 #include "commit-timing-v1-protocol.h"
-#include "common/surface_timing.h"
 #include "fifo-v1-protocol.h"
 #include "presentation-time-protocol.h"
 #include "tap.h"

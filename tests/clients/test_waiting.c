@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Frames that wait to be shown, and what each of them changes of the picture. */
-#include "tap.h"
 #include "waiting.h"
+
+#include "tap.h"
 
 static struct gid_frame frame(uint64_t sequence, struct gid_box damage) {
 	return (struct gid_frame){.gid = sequence << 16, .sequence = sequence, .damage = damage};

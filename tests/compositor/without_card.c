@@ -3,11 +3,12 @@
  * A compositor on the wlroots library on a machine without a graphics card: WLR_RENDERER=gles2
  * draws with Mesa's llvmpipe into memory of /dev/udmabuf. Says of each buffer how it is shown.
  */
-#include "../../cluster/software_gl.h"
-#include "../../cluster/udmabuf.h"
 #include <stdlib.h>
 #include <string.h>
 #include <wlr/util/log.h>
+
+#include "../../cluster/software_gl.h"
+#include "../../cluster/udmabuf.h"
 
 struct wlr_renderer *__real_wlr_renderer_autocreate(struct wlr_backend *backend);
 struct wlr_renderer *__wrap_wlr_renderer_autocreate(struct wlr_backend *backend);

@@ -7,7 +7,6 @@
 #define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
 #include "cockpit.h"
 
-#include "language.h"
 #include <dirent.h>
 #include <drm_fourcc.h>
 #include <errno.h>
@@ -16,6 +15,7 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
+#include "language.h"
 #include "tap.h"
 
 #define WIDTH 64

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* What helpers draw with the thread of a canvas is, bit by bit, what that draws alone. */
-#include "drawing.h"
-#include "helpers.h"
-
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <gid/gid.h>
@@ -11,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "drawing.h"
+#include "helpers.h"
 #include "tap.h"
 
 #define WIDTH 1021 /* odd, and enough for some bands */

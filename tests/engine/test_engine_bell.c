@@ -7,11 +7,11 @@
 #define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
 #include "cockpit.h"
 
-#include "language.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <gid/engine.h>
 
+#include "language.h"
 #include "tap.h"
 
 #define OVERLOOKED 3u /* bells */

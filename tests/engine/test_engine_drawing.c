@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* What commands draw, pixel by pixel: against plain loops, and by what must hold. */
-#include "drawing.h"
-#include "triangle_drawing.h"
-
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <gid/stream.h>
@@ -10,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drawing.h"
 #include "tap.h"
+#include "triangle_drawing.h"
 
 #define WIDTH 40
 #define HEIGHT 24

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* What a graphics device draws, pixel by pixel, against what pixman does. */
-#include "drawing.h"
-#include "gles_drawing.h"
-
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "drawing.h"
+#include "gles_drawing.h"
 #include "tap.h"
 
 #define WIDTH 96

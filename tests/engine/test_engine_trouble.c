@@ -8,9 +8,9 @@
 #define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
 #include "cockpit.h"
 
-#include "client/canvas_request.h"
 #include <errno.h>
 
+#include "client/canvas_request.h"
 #include "tap.h"
 
 #define TIMES 5

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "buffer_requests.h"
 
+#include <drm_fourcc.h>
+
 #include "false_domain.h"
 #include "gid-buffer-v1-protocol.h"
-
-#include <drm_fourcc.h>
 
 /* Of gid_buffer_manager_v1 and gid_buffer_params_v1. */
 enum { CREATE_PARAMS = 1, GET_FEEDBACK = 2, ADD = 1, CREATE = 2, CREATE_IMMED = 3 };

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* Any bytes as a list of commands: what is taken is drawn, within its canvas, from its sources. */
-#include "drawing.h"
-#include "list_reader.h"
-
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "drawing.h"
 #include "fuzz.h"
+#include "list_reader.h"
 
 #define WIDTH 24
 #define HEIGHT 16

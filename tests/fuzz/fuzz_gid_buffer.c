@@ -6,15 +6,14 @@
  * revoked, buffers and params destroyed at any time, and objects find no memory. What a backend is
  * told must keep to params.h.
  */
-#include "../../compositor/manager.h"
-#include "../../compositor/planes.h"
-
 #include <dlfcn.h>
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <wayland-server-protocol.h>
 
+#include "../../compositor/manager.h"
+#include "../../compositor/planes.h"
 #include "buffer_requests.h"
 #include "false_domain.h"
 

@@ -9,12 +9,13 @@
  *
  * The input is a sequence of steps of a few bytes. Windows and sockets are made once.
  */
+#include "hub.h"
+
 #include <signal.h>
 #include <string.h>
 
 #include "gidd_message.h"
 #include "host_client.h"
-#include "hub.h"
 #include "hub_guest.h"
 #include "inside.h"
 #include "link.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Any text as a slab's description: a picture is stretched, and no further than a size can be. */
+#include "../../clients/gid-view/shape.h"
+
 #include <gid/gid.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../clients/gid-view/shape.h"
 #include "fuzz.h"
 
 static void try_size(struct shape shape, bool turned, int32_t length) {

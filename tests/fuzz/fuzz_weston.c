@@ -5,13 +5,10 @@
  * roles. The domain, its slabs and its streams are false ones. In place of a shell, all surfaces
  * with a buffer are shown.
  */
-#include <stdio.h>
-
-#include "weston_config.h"
-
 #include <libweston/backend-headless.h>
 #include <libweston/weston-log.h>
 #include <libweston/windowed-output-api.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +18,7 @@
 #include "false_producer.h"
 #include "gid-safety-v1-protocol.h"
 #include "surface_requests.h"
+#include "weston_config.h"
 
 #define STEPS_MAX 200
 #define REPAINT_MS 4

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Any bytes as a message and as a ring entry: what is taken must hold what wire*.h promise. */
 #include "wire.h"
-#include "wire_ring.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "fuzz.h"
+#include "wire_ring.h"
 
 static void demand_slab(const struct gid_wire_layout *wire, uint64_t slot_size, uint32_t slots,
 		uint64_t offset, const char *description, uint32_t description_size) {

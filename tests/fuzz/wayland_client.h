@@ -6,9 +6,9 @@
 #ifndef FUZZ_WAYLAND_CLIENT_H
 #define FUZZ_WAYLAND_CLIENT_H
 
-#include "fuzz.h"
-
 #include <wayland-server-core.h>
+
+#include "fuzz.h"
 
 #define OBJECTS_MAX 64
 #define GLOBALS_MAX 64

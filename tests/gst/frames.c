@@ -7,14 +7,14 @@
  *     seek NS · state playing|paused|ready|null · eos · stats ELEMENT · set ELEMENT PROPERTY VALUE
  *     release · quit
  */
+#include <glib-unix.h>
+#include <gst/allocators/allocators.h>
+#include <gst/video/video.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <glib-unix.h>
-#include <gst/allocators/allocators.h>
-#include <gst/video/video.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <stdio.h>
-
 #include "lines.h"
+
+#include <stdio.h>
 
 static void put_string(GString *out, const char *text) {
 	g_string_append_c(out, '"');

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Caps as text between domains: what is written comes back, and what anybody writes harms nobody.
  */
-#include <string.h>
-
 #include <gid/stream.h>
 #include <gst/video/video.h>
+#include <string.h>
 
 #include "common/gstgidcaps.h"
 #include "tap.h"

@@ -3,13 +3,12 @@
  * A source that would rather give dma-bufs, of which none can be exported: gldownload without a GPU
  * is such a one. gidsink has it give plain memory, and goes on.
  */
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <gst/allocators/gstdmabuf.h>
 #include <gst/base/gstpushsrc.h>
 #include <gst/video/video.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cockpit.h"
 #include "tap.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* The elements' memory from the inside: aliases, the release guard, layouts, proposals, exports. */
 #include <errno.h>
-#include <sys/mman.h>
-
 #include <gst/allocators/allocators.h>
 #include <gst/video/video.h>
+#include <sys/mman.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

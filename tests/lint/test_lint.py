@@ -86,6 +86,7 @@ def lint(repository: Path, check: str) -> tuple[int, str]:
 
 
 GOOD_C = "/* SPDX-License-Identifier: MIT */\nint main(void) {\n\treturn 0;\n}\n"
+GOOD_INCLUDES = '#include "a.h"\n\n#include <errno.h>\n#include <stdio.h>\n\n#include "x.h"\n'
 GOOD_NULL = "void f(int *p, bool b) {\n\tif (p == NULL || !b || !*p || !g->b) {\n\t}\n}\n"
 GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
 
@@ -105,6 +106,14 @@ GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
         ("null", "a.c", GOOD_NULL, "struct x {\n\tint *y;\n};\nint f() {\n\tif (x->y) {\n"),
         ("spelling", "x.txt", "the house\n", "teh house\n"),
         ("python", "x.py", "x = 1\n", "import os\n"),
+        ("includes", "a.c", GOOD_INCLUDES, GOOD_INCLUDES.replace("errno", "string")),
+        ("includes", "a.c", GOOD_INCLUDES, GOOD_INCLUDES.replace("\n\n", "\n")),
+        (
+            "includes",
+            "x.c",
+            '#include "x.h"\n\n#include <a.h>\n',
+            '#include <a.h>\n\n#include "x.h"\n',
+        ),
         ("one_place", "a.c", GOOD_C, "#include <ini.h>\n"),
         ("one_place", "x.py", "x = 1\n", "import configparser\n"),
         ("one_place", "gidd/a.c", GOOD_C, "#include <fnmatch.h>\n"),

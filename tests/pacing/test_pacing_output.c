@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* An output with a refresh, as DRM has it and headless Weston not: from points to windows. */
-#include "../unit/tap.h"
-#include "arrivals.h"
 #include "pacing_output.h"
 
 #include <string.h>
+
+#include "../unit/tap.h"
+#include "arrivals.h"
 
 #define MS INT64_C(1000000)
 #define REFRESH INT64_C(16666667)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* What Weston writes into its timeline is understood, and nothing that a client can put there. */
-#include "../unit/tap.h"
 #include "timeline_reader.h"
 
 #include <string.h>
+
+#include "../unit/tap.h"
 
 static struct timeline_reader reader;
 static struct timeline_line line;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "drawing.h"
+
 #ifdef ENGINE_HAS_GLES
 #include "gles_drawing.h"
 #endif

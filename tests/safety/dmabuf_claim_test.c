@@ -2,10 +2,11 @@
 /* What of a client's linux-dmabuf buffer is believed, and under which name the rest is refused. */
 #include "../../weston-plugin/dmabuf_claim.h"
 
-#include "../unit/tap.h"
-#include "linux-dmabuf-v1-protocol.h"
 #include <drm_fourcc.h>
 #include <string.h>
+
+#include "../unit/tap.h"
+#include "linux-dmabuf-v1-protocol.h"
 
 #define WIDTH 320
 #define HEIGHT 80

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Where pictures of other sizes are put, and that all of the place is drawn, and nothing beside it.
  */
+#include "../../cluster/fit.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cluster/fit.h"
 #include "../unit/tap.h"
 
 #define BLACK 0xff000000u

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What a frame takes at the worst: each picture of the configuration counts once, where it is. */
 #include "../../cluster/frame_bound.h"
+
 #include "../unit/tap.h"
 
 static struct role_config roles[] = {

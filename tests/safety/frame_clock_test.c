@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Whose time frames are composed at: the device's, or where that has none, our own. */
 #include "../../cluster/frame_clock.h"
+
 #include "../unit/tap.h"
 
 #define MS 1000000ull

@@ -8,8 +8,6 @@
  *
  * liar MODE; liar hashes: prints the hashes of the pictures, a line for each stream.
  */
-#include "../../cluster/pixels.h"
-#include "../../libgid/producer.h"
 #include <drm_fourcc.h>
 #include <gid/stream.h>
 #include <signal.h>
@@ -17,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "../../cluster/pixels.h"
+#include "../../libgid/producer.h"
 
 #define STREAMS 2
 #define PICTURES 4 /* of each stream */

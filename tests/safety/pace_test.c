@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* When gid-cluster composes for a refresh, in virtual time. */
 #include "../../cluster/pace.h"
+
 #include "../unit/tap.h"
 
 #define MS UINT64_C(1000000)

@@ -7,11 +7,12 @@
  * exchanged with that of another such lane, and nobody sees it in the hash.
  */
 #define XXH_INLINE_ALL
+#include "../../cluster/pixels.h"
+
+#include <string.h>
 #include <xxhash.h>
 
-#include "../../cluster/pixels.h"
 #include "../unit/tap.h"
-#include <string.h>
 
 #define WIDTH 64
 #define HEIGHT 8

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Which layer gets which plane, on devices that take this and refuse that. */
+#include <string.h>
+
 #include "../../kms/kms_plan.h"
 #include "../unit/tap.h"
-#include <string.h>
 
 #define LAYERS_MAX 16
 

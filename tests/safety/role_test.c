@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The state machine of a safety role, driven by tables of what happens when. */
 #include "../../cluster/role.h"
+
 #include "../unit/tap.h"
 
 #define MS 1000000ull

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* Which windows a cockpit has: one for each set of domains that may read the same, and no more. */
+#include "config_windows.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "config_file.h"
-#include "config_windows.h"
 #include "tap.h"
 
 static const char domains[] = "[domain open]\nnumber=1\nkind=guest\nwindow=64M\nlocal=*\n"

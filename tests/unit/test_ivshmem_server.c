@@ -3,6 +3,8 @@
  * The server of doorbell devices, with a client in the place of each QEMU: who gets what, who hears
  * whom, and what comes of those that go, talk, come twice or ring all the time.
  */
+#include "ivshmem_server.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +21,6 @@
 #include "closer.h"
 #include "config_file.h"
 #include "gidd.h"
-#include "ivshmem_server.h"
 #include "log.h"
 #include "socket.h"
 #include "tap.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Memory that exactly one process can ever write. */
+#include "memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memory.h"
 #include "tap.h"
 
 #define SIZE (size_t)(3 * 4096 + 17)

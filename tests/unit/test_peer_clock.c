@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* The estimate of another machine's clock, against clocks that are known exactly. */
+#include "peer_clock.h"
+
 #include <stdlib.h>
 
-#include "peer_clock.h"
 #include "tap.h"
 
 #define MS 1000000ull

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* The ranges of a window against the plainest map there is, through many additions and removals. */
+#include "shm_map.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm_map.h"
 #include "tap.h"
 
 #define PAGES 64u

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* In which order the ways to show a picture in dma-bufs are tried. */
+#include "../../wlroots/shown_formats.h"
+
 #include <drm_fourcc.h>
 
-#include "../../wlroots/shown_formats.h"
 #include "tap.h"
 
 static const struct gid_colours not_said, bt709 = {.matrix = 1};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Packets with descriptors: none too many arrive, none stay behind, nothing waits for ever. */
+#include "socket.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +14,6 @@
 #include <unistd.h>
 
 #include "closer.h"
-#include "socket.h"
 #include "tap.h"
 
 static int count_fds(void) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* The hash table against the plainest one there is, through many additions and removals. */
+#include "table.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
 #include "tap.h"
 
 #define KEYS 3000u

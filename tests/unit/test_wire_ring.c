@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Entries of rings: frames at their limits, just past them, and with each single bit changed. */
+#include "wire_ring.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "tap.h"
-#include "wire_ring.h"
 
 static const struct gid_frame good_frame = {
 		.gid = UINT64_C(1) << 56 | UINT64_C(42) << 32 | 3 << 16 | 7,

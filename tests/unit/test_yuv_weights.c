@@ -3,12 +3,13 @@
  * YUV to red, green and blue, in each format as drm_fourcc.h describes it, against the integers
  * that BT.601 gives for well-known colours.
  */
+#include "../../wlroots/yuv_weights.h"
+
 #include <drm_fourcc.h>
 #include <math.h>
 #include <string.h>
 
 #include "../../convert/yuv_matrix.h"
-#include "../../wlroots/yuv_weights.h"
 #include "tap.h"
 
 struct colour {

@@ -10,8 +10,6 @@
  * After SIGUSR1 it sends no other, and a second later, when the last one is shown, it draws over
  * those that it has sent.
  */
-#include "../../cluster/pixels.h"
-#include "made_dmabuf.h"
 #include <drm_fourcc.h>
 #include <err.h>
 #include <gid/stream.h>
@@ -22,6 +20,9 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../../cluster/pixels.h"
+#include "made_dmabuf.h"
 
 #define PICTURES 2
 #define PICTURES_MOVING 6

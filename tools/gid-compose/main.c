@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* gid-compose: composes streams into a new one, by an engine, as a file says that it follows. */
-#include "composition.h"
-#include "gidway_version.h"
-
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>
@@ -12,6 +9,9 @@
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
+
+#include "composition.h"
+#include "gidway_version.h"
 
 #define SECOND_US 1000000u
 

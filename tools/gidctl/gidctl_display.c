@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What the domain's gid-cluster, if it has one, says of itself and of its roles. */
+#include "gidctl_display.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,6 @@
 #include <unistd.h>
 
 #include "gidctl.h"
-#include "gidctl_display.h"
 #include "gidctl_table.h"
 
 #define TEXT_MAX (4u << 20) /* more than the longest status has */

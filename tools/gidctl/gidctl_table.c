@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "gidctl_table.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include "gidctl_table.h"
 
 static bool colours, terminal;
 

@@ -4,8 +4,6 @@
  * new, as often as they are taken, 250 times a second at most: in a format, and turned in a way,
  * that cost their reader as much as can be.
  */
-#include "ending.h"
-#include "visible.h"
 #include <drm_fourcc.h>
 #include <err.h>
 #include <gid/stream.h>
@@ -15,6 +13,9 @@
 #include <string.h>
 #include <time.h>
 #include <xxhash.h>
+
+#include "ending.h"
+#include "visible.h"
 
 #define SLOTS 6
 #define PERIOD_NS 4000000

@@ -7,9 +7,6 @@
  * are written over while they are read. `endless`: lists that each fill the canvas a thousand
  * times, as fast as they are taken. `huge`: compositions of 64 layers of 4K, turned and scaled.
  */
-#include "ending.h"
-#include "language.h"
-#include "random.h"
 #include <drm_fourcc.h>
 #include <gid/engine.h>
 #include <inttypes.h>
@@ -18,6 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ending.h"
+#include "language.h"
+#include "random.h"
 
 #define SLOTS 8u
 #define SLOT_WIDTH 1024u

@@ -10,7 +10,6 @@
  * The kernel signals a fence by itself after 10 s. What is never signalled has the fences of two
  * sources, therefore, of which one is always younger than that.
  */
-#include "ending.h"
 #include <drm/drm.h>
 #include <drm/drm_mode.h>
 #include <drm/vgem_drm.h>
@@ -27,6 +26,8 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "ending.h"
 
 #define WIDTH 320u
 #define HEIGHT 80u

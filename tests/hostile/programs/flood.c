@@ -5,9 +5,6 @@
  * stream as fast as its rings take them. With ROLE the surface has that safety role, so that the
  * compositor forwards it.
  */
-#include "common/client_role.h"
-#include "common/window.h"
-#include "gid-buffer-v1-client-protocol.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <gid/stream.h>
@@ -16,6 +13,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "common/client_role.h"
+#include "common/window.h"
+#include "gid-buffer-v1-client-protocol.h"
 
 #define SLOTS 2
 #define WIDTH 320u

@@ -3,7 +3,6 @@
  * Allocates 50 MB of ordinary memory and a slab of 50 MB every 500 ms, touches every page, and
  * gives nothing back. What it is refused (by its limit, by gidd's quota) it asks for again.
  */
-#include "ending.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <gid/domain.h>
@@ -12,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "ending.h"
 
 #define STEP_BYTES (50u << 20)
 #define STEP_MS 500

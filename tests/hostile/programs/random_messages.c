@@ -8,9 +8,6 @@
  * our own domain, whose number that is: listens for another domain's gidd, as the domain with the
  * lower number does, and sends what no gidd would.
  */
-#include "ending.h"
-#include "random.h"
-#include "wire.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -20,6 +17,10 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "ending.h"
+#include "random.h"
+#include "wire.h"
 
 #define MESSAGES_MAX 100000u /* on one connection */
 

@@ -7,17 +7,18 @@
  * that are said to be live already, by another domain. `traps`: memory to export that is a
  * descriptor whose last close blocks for seconds.
  */
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
 #include "ending.h"
 #include "memory.h"
 #include "socket.h"
 #include "traps.h"
 #include "wire.h"
 #include "wire_ring.h"
-#include <inttypes.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 
 #define MEMORY_BYTES ((size_t)1 << 20) /* more than a ring, or a page of a consumer */
 #define OTHER_DOMAIN 2u

@@ -7,9 +7,6 @@
  * `traps`: descriptors with the doorbell whose last close blocks for seconds. `sparse`: frames of
  * 16 MiB of memory, of which nobody has touched a page: few pixels, in rows that lie far apart.
  */
-#include "../../../libgid/producer.h"
-#include "ending.h"
-#include "traps.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +18,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+
+#include "../../../libgid/producer.h"
+#include "ending.h"
+#include "traps.h"
 
 #define BATCH 64u
 #define TRAPS_PAUSE_NS 2000000

@@ -8,8 +8,6 @@
  * And tries to get what it may only read writable. Where it gets anything it says so and ends with
  * status 2.
  */
-#include "ending.h"
-#include "random.h"
 #include <drm_fourcc.h>
 #include <fcntl.h>
 #include <gid/stream.h>
@@ -19,6 +17,9 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "ending.h"
+#include "random.h"
 
 #define SLOTS 4
 #define PART 4096u

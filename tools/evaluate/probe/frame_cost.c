@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
 #ifdef __x86_64__
 #include <x86intrin.h>
 #endif
