@@ -163,3 +163,28 @@ def test_subjects(repository: Path) -> None:
         assert status == 1
         assert bad.strip() in said
         subprocess.run(["git", "-C", repository, "reset", "-q", "--soft", "HEAD~1"], check=True)
+
+
+def test_modules(repository: Path) -> None:
+    (repository / "scripts").mkdir()
+    shutil.copy(TOP / "scripts/analyse.py", repository / "scripts")
+    text = re.sub(
+        r"((?:SYS_PATH|BETWEEN_SUITES)_MAX = )\d+", r"\g<1>0", (TOP / "scripts/lint").read_text()
+    )
+    (repository / "scripts/lint").write_text(text)
+    (repository / "scripts/lint").chmod(0o755)
+    sound = {
+        "tests/a/one.py": "import helper\n",
+        "tests/common/helper.py": "",
+        "tests/b/two.py": "",
+    }
+    fill(repository, sound)
+    assert lint(repository, "modules")[0] == 0
+    for name, bad in (
+        ("tests/a/one.py", "from two import x\n"),
+        ("tests/a/one.py", "import sys\n\nsys.path.append('/x')\n"),
+    ):
+        fill(repository, sound | {name: bad})
+        status, said = lint(repository, "modules")
+        assert status == 1
+        assert "tests/a/one.py" in said
