@@ -144,6 +144,7 @@ def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any
         if how == IN_COCKPIT:
             context.virtual = _virtual(plans, options.full)
             context.guest, how = InCockpit(context.in_guest), _accel()
+        context.how = how
         _set_guest(evaluation, how)
         progress = _Progress(plans, options.full)
         run_all(plans, context, evaluation, progress, partial(output.keep, options.out))
@@ -174,7 +175,9 @@ def _begun(options: argparse.Namespace, machine: dict[str, Any]) -> Evaluation:
     for chapter in begun.chapters:
         plan = known[chapter.id]
         chapter.document = list(plan.document)
-        chapter.goals = reached(plan.goals_of(options.full), chapter.figures, chapter.verdict)
+        chapter.goals = reached(
+            plan.goals_of(options.full, begun.guest), chapter.figures, chapter.verdict
+        )
     begun.continued.append(now)
     return begun
 

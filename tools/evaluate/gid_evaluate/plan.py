@@ -27,12 +27,14 @@ PATIENCE = 30.0  # seconds, until a gidd is there
 @dataclass(frozen=True)
 class Goal:
     """A ratio or value that a chapter must reach: `figure` at most (or at least) `bound`. A short
-    run can say nothing of one that is `only_full`, and does not have it."""
+    run can say nothing of one that is `only_full`, and does not have it; nor has a guest whose code
+    is translated one that is `only_kvm`: there it says what translating costs."""
 
     figure: str
     bound: float
     is_least: bool = False
     only_full: bool = False
+    only_kvm: bool = False
 
     @property
     def limit(self) -> str:
@@ -63,8 +65,13 @@ class Plan:
     in_guest: tuple[str, ...] = ()
     runs: Callable[[bool], list[list[str]]] = lambda is_full: []
 
-    def goals_of(self, is_full: bool) -> list[Goal]:
-        return [goal for goal in self.goals if is_full or not goal.only_full]
+    def goals_of(self, is_full: bool, guest: str) -> list[Goal]:
+        """`guest`: how it runs, as in Evaluation."""
+        return [
+            goal
+            for goal in self.goals
+            if (is_full or not goal.only_full) and (guest == "kvm" or not goal.only_kvm)
+        ]
 
 
 @dataclass
@@ -72,7 +79,7 @@ class Context:
     """`guest` is None where there is none; `why_no_guest` says why. `bench`: the folder of the
     benchmarks, None in an installation without them. `virtual`: the arguments of the one run of
     `./run bench virtual` that serves all chapters; None without a guest of our own. `patience`: how
-    many times as long as it may a benchmark is waited for."""
+    many times as long as it may a benchmark is waited for. `how`: the guest runs."""
 
     is_full: bool
     native: Native
@@ -81,6 +88,7 @@ class Context:
     bench: Path | None
     virtual: tuple[str, ...] | None = None
     patience: float = 1.0
+    how: str = "none"
     results: "Results" = field(default_factory=lambda: Results())
     # Of this chapter: what to tell, what broke while the rest went on, what was tried again,
     # whether something was measured, and how late the machine was.
@@ -124,13 +132,20 @@ class Context:
             self.broken.append(f"{what}: {error}")
 
     def everywhere(self, *words: str) -> list[Figure]:
-        """The same probe on each system."""
-        figures = self.probe(self.native, *words)
+        """The same probe on each system. Chapters that ask alike have one run."""
+        figures = self.probe_once(self.native, *words)
         with self.part("Not in a guest"):
             if self.guest is None:
                 raise NotRun(self.why_no_guest)
-            figures += self.probe(self.guest, *words)
+            figures += self.probe_once(self.guest, *words)
         return figures
+
+    def probe_once(self, system: System, *words: str) -> list[Figure]:
+        """As probe(), but for the first who asks."""
+        key = ("gid-probe", system.name, *words)
+        found = self.results.get(key, lambda: self.probe(system, *words))
+        self.has_measured = True
+        return list(found)
 
     def benchmark(self, name: str, *arguments: str, minutes: float = 10) -> dict[str, Any]:
         """The JSON of one of gidway's own benchmarks. Chapters that ask alike have one run."""
@@ -166,8 +181,9 @@ class Context:
         """Two domains of this kernel with a gidd each, that read each other's messages."""
         if not self.native.is_here:
             raise NotRun("this needs two domains on the machine where it is started")
-        if shutil.which("gidd") is None:
-            raise NotRun("there is no gidd here")
+        for needed in ("gidd", "gid-probe"):
+            if shutil.which(needed) is None:
+                raise NotRun(f"there is no {needed} here")
         with tempfile.TemporaryDirectory(prefix="gid-evaluate-", dir=memory_folder()) as folder:
             with _gidds(Path(folder)):
                 yield Cockpit(Path(folder))
@@ -196,12 +212,22 @@ class Results:
             return self._found[key]
 
 
+class _Inside(Native):
+    """What is wanting in a cockpit that runs was there before: it broke."""
+
+    def run(self, words: list[str], seconds: float) -> str:
+        try:
+            return super().run(words, seconds)
+        except NotRun as error:
+            raise Broke(str(error)) from None
+
+
 class Cockpit:
     """`open` (1) and `cluster` (2): places to run programs in."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.open = Native(environment=self.environment("open"))
+        self.open = _Inside(environment=self.environment("open"))
 
     def environment(self, domain: str) -> dict[str, str]:
         return {"GID_RUNTIME_DIR": str(self._folder), "GID_DOMAIN": domain}

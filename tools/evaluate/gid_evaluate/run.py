@@ -61,7 +61,7 @@ def run_all(
 
 
 def run_one(plan: Plan, context: Context) -> Chapter:
-    goals = plan.goals_of(context.is_full)
+    goals = plan.goals_of(context.is_full, context.how)
     goal = "; ".join(map(str, goals))
     chapter = Chapter(plan.id, plan.title, plan.method, goal, document=list(plan.document))
     begin = time.monotonic()
@@ -100,7 +100,7 @@ def _measure(plan: Plan, context: Context, chapter: Chapter) -> tuple[str, str]:
         context.broken.append(flaw)
     if context.broken:
         return MISSED, f"It broke while it was measured: {'; '.join(context.broken)}"
-    return judge(plan.goals_of(context.is_full), chapter.figures)
+    return judge(plan.goals_of(context.is_full, context.how), chapter.figures)
 
 
 def _flaw(figures: Sequence[Figure]) -> str:

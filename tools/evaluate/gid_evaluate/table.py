@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: MIT
 """An evaluation as a table of Markdown, for documents: its figures beside the goals of today."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .chapters import all_plans
-from .plan import Plan
+from .plan import Goal
 from .result import MEASURED, MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure, figure_text
 
 
 def markdown(evaluation: Evaluation) -> str:
     """Judged by the goals of this release, which may be others than those of the run."""
     found = {chapter.id: chapter for chapter in evaluation.chapters}
-    is_full = evaluation.mode == "full"
     rows, counts = [], dict.fromkeys((MET, MISSED, NOT_RUN, MEASURED), 0)
     for plan in all_plans():
         chapter = found.get(plan.id, Chapter(plan.id, plan.title, plan.method, ""))
-        verdict = _verdict(plan, chapter, is_full)
-        goals = plan.goals_of(is_full)
+        goals = plan.goals_of(evaluation.mode == "full", evaluation.guest)
+        verdict = _verdict(goals, chapter)
         if verdict == NOT_RUN and not goals:
             continue  # there is nothing to say of it
         counts[verdict] += 1
-        reached = "; ".join([*_goals(plan, chapter, is_full), *_others(plan, chapter)])
+        reached = "; ".join([*_goals(goals, chapter), *_others(goals, chapter)])
         name = f"{plan.id} {plan.title}" if plan.id[0].isdigit() else plan.title
         rows.append(f"| {name} | {verdict} | {reached} |")
     goals = sum(counts[verdict] for verdict in (MET, MISSED, NOT_RUN))
@@ -32,10 +31,9 @@ def markdown(evaluation: Evaluation) -> str:
     return "\n".join([headline, "", *head, *rows])
 
 
-def _verdict(plan: Plan, chapter: Chapter, is_full: bool) -> str:
+def _verdict(goals: Sequence[Goal], chapter: Chapter) -> str:
     """Missed as soon as one goal is; met only if all were measured."""
     by_name = {figure.name: figure.value for figure in chapter.figures}
-    goals = plan.goals_of(is_full)
     if not goals:
         return MEASURED if by_name else NOT_RUN
     known = [goal for goal in goals if goal.figure in by_name]
@@ -44,15 +42,15 @@ def _verdict(plan: Plan, chapter: Chapter, is_full: bool) -> str:
     return MET if len(known) == len(goals) else NOT_RUN
 
 
-def _goals(plan: Plan, chapter: Chapter, is_full: bool) -> Iterator[str]:
+def _goals(goals: Sequence[Goal], chapter: Chapter) -> Iterator[str]:
     by_name = {figure.name: figure for figure in chapter.figures}
-    for goal in plan.goals_of(is_full):
+    for goal in goals:
         value = _value(by_name[goal.figure]) if goal.figure in by_name else "not measured"
         yield f"{goal.figure}: {value} ({goal.limit})"
 
 
-def _others(plan: Plan, chapter: Chapter) -> Iterator[str]:
-    wanted = {goal.figure for goal in plan.goals}
+def _others(goals: Sequence[Goal], chapter: Chapter) -> Iterator[str]:
+    wanted = {goal.figure for goal in goals}
     return (f"{one.name}: {_value(one)}" for one in chapter.figures if one.name not in wanted)
 
 

@@ -2,11 +2,16 @@
 /* What the system's own calls cost (5.14): in batches where one alone is too short for the clock.
  */
 #include <err.h>
+#include <fcntl.h>
+#include <mqueue.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +23,11 @@
 #define ROUND_TRIPS 5000u
 #define PERIOD_NS 1000000
 
+#define MESSAGE_BYTES 16
+#define QUEUED 8
+
 static sem_t semaphore;
+static mqd_t queue;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void wait_unavailable(void) {
@@ -35,6 +44,33 @@ static void lock_and_unlock(void) {
 	pthread_mutex_unlock(&mutex);
 }
 
+/* Of each kind that UnixBench's "syscall" makes, one. */
+static void call_the_system(void) {
+	close(dup(STDERR_FILENO));
+	syscall(SYS_getpid);
+	syscall(SYS_getuid);
+	umask(022);
+}
+
+static void send_to_queue(void) {
+	static const char message[MESSAGE_BYTES];
+	if (mq_send(queue, message, sizeof(message), 0) < 0) {
+		err(1, "message queue");
+	}
+}
+
+static void receive_from_queue(void) {
+	char message[MESSAGE_BYTES];
+	if (mq_receive(queue, message, sizeof(message), NULL) < 0) {
+		err(1, "message queue");
+	}
+}
+
+static void send_and_receive(void) {
+	send_to_queue();
+	receive_from_queue();
+}
+
 static void measure_batches(const char *name, void (*call)(void)) {
 	struct figure figure;
 	figure_init(&figure, "ns", SAMPLES);
@@ -47,6 +83,21 @@ static void measure_batches(const char *name, void (*call)(void)) {
 	}
 	probe_print(name, &figure);
 	figure_finish(&figure);
+}
+
+/* Kernels can be built without them, and a container may have none. */
+static void measure_queue(void) {
+	char name[64];
+	struct mq_attr size = {.mq_maxmsg = QUEUED, .mq_msgsize = MESSAGE_BYTES};
+	snprintf(name, sizeof(name), "/gid-probe-%d", (int)getpid());
+	queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600, &size);
+	if (queue == (mqd_t)-1) {
+		warn("no message queues");
+		return;
+	}
+	mq_unlink(name);
+	measure_batches("message queue, 16 bytes sent and received", send_and_receive);
+	mq_close(queue);
 }
 
 static void signal_fd(int fd) {
@@ -124,6 +175,8 @@ int probe_calls(int argc, char **argv) {
 	measure_batches("semaphore, not available", wait_unavailable);
 	measure_batches("semaphore, release and obtain", post_and_wait);
 	measure_batches("mutex, lock and unlock", lock_and_unlock);
+	measure_batches("system calls, five", call_the_system);
+	measure_queue();
 	measure_round_trip("two switches on one core", first, first);
 	measure_round_trip("wake-up of another core and back", first, second);
 	measure_timer();

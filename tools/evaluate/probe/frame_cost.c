@@ -181,9 +181,7 @@ static void measure(struct gid_domain *domain, int streams, int consumers, doubl
 static struct gid_domain *connect_here(void) {
 	struct gid_domain *domain;
 	probe_pin(probe_core(1));
-	if (gid_domain_connect(NULL, &domain) < 0) {
-		errx(1, "%s", gid_domain_connect_error());
-	}
+	probe_connect(NULL, &domain);
 	return domain;
 }
 

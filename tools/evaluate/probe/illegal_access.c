@@ -65,10 +65,8 @@ static struct gid_producer *publish(struct gid_domain *domain, const char *strea
 
 static void both_init(struct both *both) {
 	*both = (struct both){0};
-	if (gid_domain_connect(OWNER, &both->owner) < 0 ||
-			gid_domain_connect(READER, &both->reader) < 0) {
-		errx(1, "%s", gid_domain_connect_error());
-	}
+	probe_connect(OWNER, &both->owner);
+	probe_connect(READER, &both->reader);
 	both->granted = make_slab(both->owner);
 	both->kept = make_slab(both->owner);
 	both->shared = publish(both->owner, SHARED);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <err.h>
+#include <errno.h>
 #include <getopt.h>
+#include <gid/domain.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +19,11 @@ static const struct part {
 		{"memory", "memory [private|slab]",
 				"latency, bandwidth, address translation and allocation of memory",
 				probe_memory},
-		{"calls", "calls", "semaphores, switches between processes, wake-ups, timers",
+		{"calls", "calls",
+				"semaphores, message queues, switches between processes, wake-ups, timers",
 				probe_calls},
+		{"arithmetic", "arithmetic", "arithmetic with doubles", probe_arithmetic},
+		{"files", "files", "reading a file that the kernel has in memory", probe_files},
 		{"message", "message ping DOMAIN [BYTES…] | message echo DOMAIN",
 				"messages by gid to a domain and back, beside a bare futex",
 				probe_message},
@@ -30,6 +35,14 @@ static const struct part {
 				"passes so many frames, for who counts what that takes; no figures",
 				probe_frames},
 };
+
+void probe_connect(const char *name, struct gid_domain **domain) {
+	int error = gid_domain_connect(name, domain);
+	if (error < 0) {
+		bool is_there = error != -ENOENT && error != -ECONNREFUSED;
+		errx(is_there ? 1 : PROBE_WANTING, "%s", gid_domain_connect_error());
+	}
+}
 
 uint64_t probe_now(void) {
 	struct timespec now;

@@ -64,9 +64,7 @@ static void end_init(struct pipe_end *end, const char *peer, const char *out, co
 	struct gid_layout layout;
 	*end = (struct pipe_end){.peer = peer};
 	pthread_mutex_init(&end->lock, NULL);
-	if (gid_domain_connect(NULL, &end->domain) < 0) {
-		errx(1, "%s", gid_domain_connect_error());
-	}
+	probe_connect(NULL, &end->domain);
 	struct gid_producer_options options = {
 			.size = sizeof(options), .released = released, .data = end, .quiet = true};
 	struct gid_consumer_options in_options = {

@@ -35,6 +35,17 @@ void probe_end(void);
 /** Prints the figure: its median, extremes, 99th percentile and number. Sorts the samples. */
 void probe_print(const char *name, struct figure *figure);
 
+/** The exit status where something is not there, which stderr names: nothing was measured. */
+#define PROBE_WANTING 77
+
+struct gid_domain;
+
+/**
+ * Connects to the gidd of the domain, NULL: of our own, or ends the program: with PROBE_WANTING if
+ * there is none.
+ */
+void probe_connect(const char *name, struct gid_domain **domain);
+
 /** CLOCK_MONOTONIC in nanoseconds. */
 uint64_t probe_now(void);
 /** Pins the calling thread. Ends the program if there is no such core. */
@@ -64,6 +75,8 @@ void probe_bare_end(struct probe_bare *bare);
 
 int probe_memory(int argc, char **argv);
 int probe_calls(int argc, char **argv);
+int probe_arithmetic(int argc, char **argv);
+int probe_files(int argc, char **argv);
 int probe_message(int argc, char **argv);
 int probe_access(int argc, char **argv);
 int probe_streams(int argc, char **argv);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Drawing (5.6), films (5.7) and cameras (5.8): frames shown of frames sent."""
 
+import dataclasses
 import re
 import shutil
 from collections import defaultdict
@@ -10,11 +11,13 @@ from ..outcome import Broke, NotRun
 from ..plan import Context, Goal, Plan
 from ..result import Figure
 from ..systems import System
+from .beside import guest_of, ratio_goal, ratios
 
 SHOWN = "./run bench shown"
 
 # Small, because a guest without KVM and without a graphics card takes seconds for each frame.
 SMALL = "160x90"
+WINDOW = f"a window of {SMALL}"
 DRAW_SMALL = [
     "sh",
     "-c",
@@ -55,15 +58,16 @@ def _drawing(context: Context) -> list[Figure]:
     name = "frames for the same processor time, with the module, ratio to without"
     spread = (min(each), max(each))
     figures.append(Figure(name, ratio, "share", len(each), spread, source))
-    with context.part("Not in a guest"):
-        figures += _draw_small_everywhere(context)
     return figures
 
 
-def _draw_small_everywhere(context: Context) -> list[Figure]:
-    if context.guest is None or not context.is_full:
-        raise NotRun(context.why_no_guest if context.guest is None else "a full run only")
-    return [_draw_small(system) for system in context.systems]
+def _draw_everywhere(context: Context) -> list[Figure]:
+    guest_of(context)
+    if not context.is_full:
+        raise NotRun("a full run only: it takes minutes in a guest that is translated")
+    figures = [_draw_small(system) for system in context.systems]
+    context.has_measured = True
+    return [*figures, *ratios(figures)]
 
 
 def _draw_small(system: System) -> Figure:
@@ -72,8 +76,8 @@ def _draw_small(system: System) -> Figure:
     if found is None:
         raise Broke(f"{system.name}: glmark2: {out[-200:]}")
     rate = 1000 / float(found[1])
-    name, source = f"a window of {SMALL}", "./run evaluate --full --chapters 5.6"
-    return Figure(name, rate, "fps", 1, (rate, rate), source, system.name)
+    source = "./run evaluate --full --chapters 5.6.3"
+    return Figure(WINDOW, rate, "fps", 1, (rate, rate), source, system.name)
 
 
 def _shown(context: Context) -> dict[str, Any]:
@@ -173,7 +177,7 @@ PLANS = [
         "Drawing with OpenGL",
         "glmark2 in a window of 1920x720 on Weston's GL renderer, with gidway's module and without "
         "it, in turns: frames for each second of its own processor time, without its start; "
-        "and frames a second. A full run also has a small window natively and in the guest.",
+        "and frames a second.",
         _drawing,
         goals=(
             Goal(
@@ -182,11 +186,21 @@ PLANS = [
                 is_least=True,
             ),
         ),
+        document=(("native Linux", "1246 frames a second"),),
+        minutes=(0.7, 5),
+    ),
+    Plan(
+        "5.6.3",
+        "Drawing in the guest beside natively",
+        "glmark2 in a small window of Weston's GL renderer, drawn by the processor, natively and "
+        "in the guest.",
+        _draw_everywhere,
+        goals=(dataclasses.replace(ratio_goal(WINDOW, 0.9), only_full=True),),
         document=(
             ("native Linux", "1246 frames a second"),
-            ("virtualised Linux", "1121 frames a second"),
+            ("virtualised Linux", "1121 frames a second, 10 % less"),
         ),
-        minutes=(0.7, 7),
+        minutes=(0.0, 2),
         runs=lambda is_full: [DRAW_SMALL] if is_full else [],
     ),
     Plan(

@@ -7,6 +7,7 @@ from ..outcome import Broke, CannotRun, NotRun
 from ..plan import Context, Plan
 from ..result import Figure
 from ..systems import System
+from .beside import both, ratio_goal
 
 LOOPS = (20_000, 100_000)  # quick, full
 TRY = ["sh", "-c", "cyclictest -q -p 70 -i 1000 -l 1"]
@@ -68,7 +69,40 @@ def _calls(context: Context) -> list[Figure]:
     return context.everywhere("calls")
 
 
+SYSTEM_CALLS, DOUBLES = "system calls, five", "arithmetic with doubles"
+
+
+def _five_calls(context: Context) -> list[Figure]:
+    return both(context, (SYSTEM_CALLS,), "calls")
+
+
+def _arithmetic(context: Context) -> list[Figure]:
+    return both(context, (DOUBLES,), "arithmetic")
+
+
 PLANS = [
+    Plan(
+        "5.1.4",
+        "System calls in the guest beside natively",
+        "dup, close, getpid, getuid and umask, as UnixBench's “syscall” makes them, natively and "
+        "in the guest. The evaluation of 2017 had the processor's time while they were made.",
+        _five_calls,
+        goals=(ratio_goal(SYSTEM_CALLS, 1.02, is_least=False),),
+        document=(("processor time, virtualised less native", "1.52 % of all"),),
+        minutes=(0.1, 0.1),
+        runs=lambda is_full: [["gid-probe", "calls"]],
+    ),
+    Plan(
+        "5.1.6",
+        "Arithmetic in the guest beside natively",
+        "Additions, multiplications and functions of doubles, natively and in the guest: not "
+        "Whetstone's own mix, so that only the ratio is to be compared.",
+        _arithmetic,
+        goals=(ratio_goal(DOUBLES, 0.99),),
+        document=(("Whetstone, virtualised to native", "+0.24 %"),),
+        minutes=(0.1, 0.1),
+        runs=lambda is_full: [["gid-probe", "arithmetic"]],
+    ),
     Plan(
         "5.5.1",
         "Delay of interrupts",
@@ -82,13 +116,14 @@ PLANS = [
     Plan(
         "5.14",
         "Calls of the system",
-        "Semaphores and mutexes in batches; switches and wake-ups by an eventfd between two "
-        "processes; how late a timer wakes a sleeper.",
+        "Semaphores, mutexes and message queues in batches; switches and wake-ups by an eventfd "
+        "between two processes; how late a timer wakes a sleeper.",
         _calls,
         document=(
             ("semaphore, not available", "325 ns"),
             ("semaphore, release", "310 ns"),
             ("mutex, obtain", "7 ns"),
+            ("message queue, send, and receive", "64.8 ns, 68.1 ns"),
             ("context switch", "680 ns"),
         ),
         minutes=(0.1, 0.1),

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""The same natively and in the guest, as a ratio of the two."""
+
+from collections.abc import Sequence
+
+from ..outcome import NotRun
+from ..plan import Context, Goal
+from ..result import Figure
+from ..systems import System
+
+
+def both(context: Context, wanted: Sequence[str], *words: str) -> list[Figure]:
+    """These figures of a probe on each system, with the ratio of each."""
+    guest_of(context)
+    figures = [one for one in context.everywhere(*words) if one.name in wanted]
+    return [*figures, *ratios(figures)]
+
+
+def guest_of(context: Context) -> System:
+    if context.guest is None:
+        raise NotRun(context.why_no_guest)
+    return context.guest
+
+
+def ratios(figures: Sequence[Figure]) -> list[Figure]:
+    native, guest = (
+        {one.name: one for one in figures if one.system == system} for system in ("native", "guest")
+    )
+    found = []
+    for name, one in guest.items():
+        if name in native:
+            ratio, n = one.value / native[name].value, min(one.n, native[name].n)
+            spread = (ratio, ratio)
+            found.append(Figure(_ratio_of(name), ratio, "", n, spread, one.source, "both"))
+    return found
+
+
+def _ratio_of(name: str) -> str:
+    return f"{name}: guest, ratio to native"
+
+
+def ratio_goal(name: str, bound: float, *, is_least: bool = True) -> Goal:
+    """That of the evaluation of 2017. It is one where the guest's code is not translated."""
+    return Goal(_ratio_of(name), bound, is_least=is_least, only_kvm=True)
