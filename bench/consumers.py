@@ -21,6 +21,7 @@ from pathlib import Path
 
 import common
 
+BEGIN, END = "<!-- table of ./run bench consumers --document -->", "<!-- end of the table -->"
 HERE = Path(__file__).resolve().parent / "consumers"
 FRAMES = 90
 SECONDS = 240.0  # for one consumer at most
@@ -219,19 +220,43 @@ def row(name: str, way: str, frames: int, properties: str) -> dict:
     }
 
 
+def cell(rows: list[dict], name: str, way: str) -> str:
+    """In order / wrong / lost, and in brackets what gidsrc copied."""
+    for one in rows:
+        if one["consumer"] == name and one["source"] == way:
+            copied = "" if one["copied"] is None else f" ({one['copied']})"
+            return f"{one['in order']}/{one['wrong']}/{one['lost']}{copied}"
+    return ""
+
+
+def table(rows: list[dict]) -> list[list[str]]:
+    names = dict.fromkeys(one["consumer"] for one in rows)
+    return [
+        ["", *SOURCES],
+        *([name, *(cell(rows, name, way) for way in SOURCES)] for name in names),
+    ]
+
+
+def write_document(document: Path, rows: list[dict], frames: int) -> None:
+    """In place of what is between the marks."""
+    before, begin, rest = document.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not end:
+        raise common.BenchError(f"{document}: it has no place for the table: {BEGIN} … {END}")
+    head, *lines = table(rows)
+    text = [
+        f"Of {frames} frames: in order/wrong/lost, and in brackets those that gidsrc copied.",
+        "",
+    ]
+    text += ["| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *lines)]
+    document.write_text("\n".join([before + begin, "", *text, "", end + after]), encoding="utf-8")
+
+
 def show(rows: list[dict], frames: int) -> None:
-    print(f"Of {frames} frames: in order / wrong / lost; of gidsrc also those that it copied\n")
+    print(f"Of {frames} frames: in order/wrong/lost; of gidsrc also those that it copied\n")
     width = max(map(len, CONSUMERS))
-    print(" " * width, *(f"{way:>22}" for way in SOURCES))
-    for name in dict.fromkeys(one["consumer"] for one in rows):
-        cells = []
-        for way in SOURCES:
-            one = next((r for r in rows if r["consumer"] == name and r["source"] == way), None)
-            text = "" if one is None else f"{one['in order']}/{one['wrong']}/{one['lost']}"
-            if one is not None and one["copied"] is not None:
-                text += f" ({one['copied']})"
-            cells.append(f"{text:>22}")
-        print(f"{name:<{width}}", *cells)
+    for name, *cells in table(rows):
+        print(f"{name:<{width}}", *(f"{text:>22}" for text in cells))
 
 
 def worse(rows: list[dict]) -> list[str]:
@@ -262,6 +287,9 @@ def main() -> int:
     parser.add_argument(
         "--gidsrc", metavar="PROPERTIES", default="", help="for each gidsrc, besides the defaults"
     )
+    parser.add_argument(
+        "--document", type=Path, metavar="FILE", help="write the table there, between its two marks"
+    )
     options: argparse.Namespace = parser.parse_args()
     names = [name for name in CONSUMERS if options.only in name]
     ways = [way for way in SOURCES if way in options.sources.split(",")]
@@ -275,6 +303,8 @@ def main() -> int:
                     rows.append(row(name, way, options.frames, options.gidsrc))
     progress.end()
     show(rows, options.frames)
+    if options.document is not None:
+        write_document(options.document, rows, options.frames)
     behind = worse(rows)
     print("\nNo row of gidsrc is worse." if not behind else "\nWorse:\n" + "\n".join(behind))
     ours = [one["lost"] == 0 for one in rows if one["source"].startswith("gidsrc")]
