@@ -562,10 +562,12 @@ static bool send_to(struct gid_subscription *subscription, const struct gid_wire
 	}
 	note_newest(subscription, frame->gid, sent == 1, now);
 	if (sent == 0) {
+		subscription->missed = slab != NULL && seen && error == 0;
 		subscription->dropped += slab != NULL;
 		producer->stats.dropped += slab != NULL;
 		return false;
 	}
+	subscription->missed = false;
 	if (slab != NULL) {
 		gid_slab_hold(slab, gid_slot_of(frame->gid));
 	}
@@ -615,6 +617,21 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 	send_to(subscription, &frame, &producer->shown_note, slab, now);
 }
 
+void gid_producer_catch_up(struct gid_producer *producer) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (!producer->options.keeps_shown || sub->dead || !sub->missed) {
+			continue;
+		}
+		gid_ring_producer_sleep(
+				&sub->ring); /* its next release rings, also for the quiet */
+		gid_subscription_collect(sub);
+		if (!sub->dead && gid_ring_has_room(&sub->ring)) {
+			gid_producer_send_shown(producer, sub);
+			start_lease(producer, gid_clock_now());
+		}
+	}
+}
+
 /* What sending led to, now that callbacks may run. */
 static void settle(struct gid_producer *producer) {
 	gid_id outdated = producer->outdated;
@@ -634,6 +651,7 @@ static void settle(struct gid_producer *producer) {
 			gid_subscription_end(sub, GID_END_BROKEN, failed);
 		}
 	}
+	gid_producer_catch_up(producer);
 }
 
 /* The picture's slab, or NULL where there is no picture. */
@@ -675,7 +693,7 @@ static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, u
 	}
 	producer->present = frame->gid != GID_NONE ? frame->gid : producer->present;
 	keep_shown(producer, &entry, frame->note, slab);
-	if (count > 0) {
+	if (producer->consumers > 0) { /* also of what they got before, and is outdated now */
 		start_lease(producer, now);
 	}
 	if (producer->timeline != NULL) {

@@ -487,6 +487,7 @@ int gid_producer_dispatch(struct gid_producer *producer) {
 	} else {
 		sleep_all(producer);
 	}
+	gid_producer_catch_up(producer);
 	gid_producer_leave(producer);
 	return 0;
 }

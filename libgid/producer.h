@@ -65,6 +65,12 @@ void gid_subscription_collect(struct gid_subscription *subscription);
 /* To who subscribes, what the stream shows. */
 void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscription *subscription);
 
+/*
+ * To those who had no room for it: nothing else may come for long. To be called when releases were
+ * collected, and callbacks may run.
+ */
+void gid_producer_catch_up(struct gid_producer *producer);
+
 /* Lets go of what is held for those. */
 void gid_producer_forget_shown(struct gid_producer *producer);
 

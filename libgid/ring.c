@@ -107,10 +107,14 @@ static void mark_taken(struct gid_ring_producer *end, uint64_t index, bool taken
 	}
 }
 
+bool gid_ring_has_room(const struct gid_ring_producer *end) {
+	return end->in_flight < GID_RING_ENTRIES && end->pictures < end->credit;
+}
+
 int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *frame,
 		const void *note, uint64_t now) {
 	bool picture = frame->gid != GID_NONE;
-	if (end->in_flight == GID_RING_ENTRIES || (picture && end->pictures >= end->credit)) {
+	if (picture ? !gid_ring_has_room(end) : end->in_flight == GID_RING_ENTRIES) {
 		return 0;
 	}
 	uint64_t index = end->tail;

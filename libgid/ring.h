@@ -72,6 +72,9 @@ struct gid_ring_producer {
 void gid_ring_producer_init(struct gid_ring_producer *end, struct gid_wire_ring *ring,
 		const struct gid_wire_page *page, uint32_t credit);
 
+/* Whether a picture can be put in. */
+bool gid_ring_has_room(const struct gid_ring_producer *end);
+
 /*
  * Puts an entry in (its index is set here) with its note, of as many bytes as it says. Returns 1,
  * or 0 where there is no credit, or for an entry without picture no free place.

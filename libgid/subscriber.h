@@ -32,6 +32,7 @@ struct gid_subscription {
 	 * the consumer was not sent that.
 	 */
 	uint64_t newest;
+	bool missed; /* what the stream shows, for want of room: see gid_producer_catch_up() */
 	/* while a frame is being sent: what was taken back for it, and what went wrong */
 	gid_id victim;
 	int failed;

@@ -275,10 +275,55 @@ static void test_late(void) {
 	settle(NULL);
 }
 
+/* Who had no room for what is shown gets it when it has: the picture may stand for long. */
+static void test_room(bool quiet) {
+	struct gid_producer_options options = {
+			.size = sizeof(options),
+			.released = hear_released,
+			.subscriber = hear_subscriber,
+			.quiet = quiet,
+			.keeps_shown = true,
+	};
+	struct gid_producer *producer = NULL;
+	struct gid_slab *slab = make_slab(5);
+	struct gid_frame first, frame;
+	gid_producer_create(open_domain, "movie", &options, &producer);
+	struct gid_consumer *slow = consume(2, false, false), *other = consume(4, false, false);
+	settle(producer);
+	for (uint32_t slot = 0; slot < 4; slot++) {
+		send_slot(producer, slab, slot);
+	}
+	tap_ok(gid_consumer_receive(slow, &first) == 1 && first.sequence == 1 &&
+					gid_consumer_receive(slow, &frame) == 1 &&
+					frame.sequence == 2 &&
+					gid_consumer_receive(slow, &frame) == -EAGAIN,
+			"quiet %d: it has room for two", quiet);
+	gid_consumer_release(slow, &first);
+	tap_ok(is_readable(gid_producer_get_fd(producer)), "the producer is told of a release");
+	settle(producer);
+	tap_ok(is_frame(slow, gid_slab_gid(slab, 3), 4), "then it gets what is shown");
+	settle(producer);
+	tap_ok(gid_consumer_receive(slow, &first) == -EAGAIN, "once");
+	for (uint64_t sequence = 1; sequence <= 4; sequence++) {
+		tap_ok(is_frame(other, gid_slab_gid(slab, (uint32_t)sequence - 1), sequence),
+				"who has room gets each once: %lu", sequence);
+	}
+	tap_ok(gid_consumer_receive(other, &first) == -EAGAIN, "and nothing more");
+	tap_ok(send_slot(producer, slab, 4) == 2 && is_frame(slow, gid_slab_gid(slab, 4), 5),
+			"the next one goes to both");
+	gid_consumer_destroy(slow);
+	gid_consumer_destroy(other);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
 int main(void) {
 	if (stream_pair_init()) {
 		test_flow();
 		test_late();
+		test_room(false);
+		test_room(true);
 		test_credit();
 		test_reconnect();
 		test_refusals();

@@ -232,7 +232,8 @@ struct gid_producer_options {
 	bool patient;
 	/**
 	 * Who subscribes gets at once what the stream shows: the picture that was sent last, with
-	 * its sequence number, or that there is none (GID_FRAME_HIDDEN). For that the producer
+	 * its sequence number, or that there is none (GID_FRAME_HIDDEN). So does who had no room
+	 * for it, when it releases a frame and nothing was sent since. For that the producer
 	 * itself holds the picture's slot until it sends another one, also where nobody else does;
 	 * gid_producer_reclaim() gives it up. gid_producer_send() then returns 0 for a frame that
 	 * is held all the same: `released` tells when it is not any more.
