@@ -13,11 +13,15 @@ from pathlib import Path
 import numpy
 import pytest
 from cockpit import Cockpit
+from painter import Painter
 from program import BUILD, Program, wait_for
 from sway import Sway, why_no_sway
-from weston import HEIGHT, WIDTH, Weston, screenshot
+from wayland import Display
+from weston import HEIGHT, WIDTH, Weston, protocol_files, screenshot
 
 CAPTURE = BUILD / "clients/gid-capture"
+EXT, WLR = "ext-image-copy-capture-v1", "wlr-screencopy-unstable-v1"
+WINDOWS = "ext_foreign_toplevel_image_capture_source_manager_v1"
 PLATE = "pattern=zone-plate kx2=20 ky2=13"
 
 
@@ -74,13 +78,33 @@ class Screen:
         return numpy.fromfile(to, numpy.uint8).reshape(frames, HEIGHT, WIDTH, 4)[..., :3]
 
 
+def globals_of(sway: Sway) -> dict:
+    with Display(sway.socket, protocol_files()) as display:
+        return display.globals
+
+
+@pytest.fixture
+def windows(cockpit: Cockpit, tmp_path: Path) -> Iterator[Screen]:
+    """A compositor of which single windows can be captured."""
+    if why := why_no_sway():
+        pytest.skip(why)
+    sway = Sway(tmp_path, cockpit.env("cluster"))
+    if WINDOWS in globals_of(sway):
+        yield Screen(cockpit, sway, "HEADLESS-1", EXT)
+        sway.stop()
+    else:
+        sway.stop()
+        pytest.skip("this sway gives no single windows; that of Debian 14 does")
+
+
 @pytest.fixture(params=["weston", "sway"])
 def screen(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) -> Iterator[Screen]:
     if request.param == "sway":
         if why := why_no_sway():
             pytest.skip(why)
         sway = Sway(tmp_path, cockpit.env("cluster"))
-        yield Screen(cockpit, sway, "HEADLESS-1", "wlr-screencopy-unstable-v1")
+        by = EXT if "ext_image_copy_capture_manager_v1" in globals_of(sway) else WLR
+        yield Screen(cockpit, sway, "HEADLESS-1", by)
         sway.stop()
     else:
         weston = Weston(tmp_path, cockpit.env("cluster"))
@@ -238,3 +262,38 @@ def test_readers_that_take_no_picture_stop_nobody(screen: Screen, tmp_path: Path
     screen.read(60, tmp_path / "frames")
     assert time.monotonic() - start < 20  # not a picture a lease, of one second each
     sleeper.signal(signal.SIGCONT)
+
+
+def window_of(windows: Screen) -> str:
+    """The identifier of the only one."""
+    listed = windows.run(CAPTURE, "--list")
+    assert listed.wait() == 0
+    (identifier,) = re.findall(rf"^window (\w+): .* by {EXT}$", listed.stdout, re.MULTILINE)
+    return identifier
+
+
+def test_a_window_alone(windows: Screen, tmp_path: Path) -> None:
+    """Its own pixels, whatever covers it, until it is gone."""
+    below = Painter(windows.compositor.socket, windows.output, (WIDTH, HEIGHT))
+    picture = below.paint(1)
+    program = windows.capture(f"--window={window_of(windows)}")
+    covering = Painter(windows.compositor.socket, windows.output, (WIDTH, HEIGHT)).paint(2)
+    wait_for(lambda: numpy.array_equal(windows.screenshot(), covering), "the other one above it")
+    (seen,) = windows.read(1, tmp_path / "frame")
+    assert numpy.array_equal(seen, picture)
+    below.client.display.close()
+    assert program.wait() == 1
+    assert "the window is gone" in program.stderr
+
+
+def test_a_window_that_changes(windows: Screen, tmp_path: Path) -> None:
+    painter = Painter(windows.compositor.socket, windows.output, (WIDTH, HEIGHT))
+    painter.paint(1)
+    program = windows.capture(f"--window={window_of(windows)}")
+    for seed in range(2, 5):
+        picture = painter.paint(seed)
+        wait_for(
+            lambda p=picture: numpy.array_equal(windows.read(1, tmp_path / "frame")[0], p),
+            "what the window shows now",
+        )
+    assert stop(program)["copied_frames"] == 0
