@@ -5,9 +5,9 @@
 A program commits pictures that cover its window, in shared memory, in the domain `open`. The
 window is that of an ordinary compositor whose output is a stream, which gid-cluster shows as a
 layer: of Weston by [gid-output], with pixman and with GL, and of sway by gid-capture. Beside them
-stand a program that sends its pictures as a stream itself, without a compositor, which is the least
-that it takes; and a window of gid-cluster itself. When a picture is on the screen is read from what
-gid-cluster publishes of it, without a screen (--headless).
+stands a program that sends its pictures as a stream itself, without a compositor, which is the
+least that it takes. When a picture is on the screen is read from what gid-cluster publishes of it,
+without a screen (--headless).
 
 Two paces: seldom, ten pictures a second at any phase of a refresh, as what answers to a key; and
 always, a picture each time that the compositor asks for one, as an animation.
@@ -56,8 +56,11 @@ height={HEIGHT}
 refresh={RATE}
 stream=screen
 worst-frame=0
+[layer desktop]
+domain=open
+width={WIDTH}
+height={HEIGHT}
 """
-LAYER = f"[layer desktop]\ndomain=open\nwidth={WIDTH}\nheight={HEIGHT}\n"
 WESTON = f"""\
 [shell]
 panel-position=none
@@ -74,7 +77,7 @@ default_border none
 for_window [app_id=".*"] fullscreen enable
 """
 STREAM = "desktop"
-BEFORE, LEAST = "gid-cluster", "stream"  # ways that the others are compared with
+LEAST = "stream"  # the way that the others are compared with
 PAINTER = Path(__file__).with_name("windows") / "painter.py"
 
 
@@ -123,12 +126,7 @@ def _end(process: subprocess.Popen) -> None:
 class Place:
     """Of the painter."""
 
-    domain: str = "open"
     display: str | None = None  # WAYLAND_DISPLAY; None: it sends a stream
-
-
-def own_window(programs: Programs) -> Place:
-    return Place("cluster", BEFORE)
 
 
 def own_stream(programs: Programs) -> Place:
@@ -165,7 +163,6 @@ def sway(programs: Programs) -> Place:
 
 WAYS: dict[str, Callable[[Programs], Place]] = {
     LEAST: own_stream,
-    BEFORE: own_window,
     "weston-pixman": lambda programs: weston(programs, "pixman"),
     "weston-gl": lambda programs: weston(programs, "gl"),
     "sway": sway,
@@ -224,12 +221,11 @@ class Run:
     reasons: dict[str, int] = field(default_factory=dict)  # of these copies
 
 
-def start_cluster(programs: Programs, way: str) -> None:
+def start_cluster(programs: Programs) -> None:
     config = programs.folder / "cluster.conf"
-    config.write_text(CLUSTER + ("" if way == BEFORE else LAYER))
+    config.write_text(CLUSTER)
     command = ["gid-cluster", "--headless", f"--config={config}"]
     command += [f"--status={programs.folder / 'status'}"]
-    command += [f"--socket={BEFORE}"] if way == BEFORE else []
     programs.start("cluster", *command)
     programs.wait("gid-cluster", (programs.folder / "status").exists)
 
@@ -243,7 +239,7 @@ def paint(programs: Programs, place: Place, pace: str, seconds: float) -> list[t
         words.append(STREAM)
     else:
         environment["WAYLAND_DISPLAY"] = place.display
-    painter = programs.start(place.domain, sys.executable, PAINTER, *words, **environment)
+    painter = programs.start("open", sys.executable, PAINTER, *words, **environment)
     painted = []
     for line in painter.stdout:
         if line.strip() == "done":
@@ -274,7 +270,7 @@ def count_copies(programs: Programs, run: Run) -> None:
 def measure(way: str, pace: str, seconds: float, folder: Path) -> Run:
     programs, run = Programs(folder), Run()
     with programs.stack:
-        start_cluster(programs, way)
+        start_cluster(programs)
         place = WAYS[way](programs)
         screen = Screen()
         programs.stack.callback(screen.close)
@@ -314,12 +310,12 @@ def row_of(way: str, pace: str, runs: list[Run]) -> dict:
 
 
 def ratios_of(rows: list[dict]) -> dict[str, float]:
-    """By how many refreshes later than in a window of gid-cluster itself, where that was run."""
+    """By how many refreshes later than without a compositor, where that was run."""
     ratios = {}
-    before = {row["what"]: row["p50_ms"] for row in rows if row["who"] == BEFORE}
+    least = {row["what"]: row["p50_ms"] for row in rows if row["who"] == LEAST}
     for row in rows:
-        if row["who"] not in (BEFORE, LEAST) and row["what"] in before:
-            later = (row["p50_ms"] - before[row["what"]]) / REFRESH_MS
+        if row["who"] != LEAST and row["what"] in least:
+            later = (row["p50_ms"] - least[row["what"]]) / REFRESH_MS
             ratios[f"later_refreshes_{row['who']}_{row['what']}"] = later
     return ratios
 
