@@ -197,6 +197,7 @@ static int build_screen(variant **entry, const struct screen *screen) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("compose_max_ns", stats->compose_max_ns),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
 					"compose_cpu_max_ns", stats->compose_cpu_max_ns),
+			SD_JSON_BUILD_PAIR_UNSIGNED("over_bound_frames", stats->over_bound),
 			SD_JSON_BUILD_PAIR_UNSIGNED("frame_bound_ns", screen->bound.total));
 }
 

@@ -8,7 +8,7 @@
 
 #include "cluster_config.h"
 
-/* Of this machine, in ns for a pixel. */
+/* Of this machine, in ns for a pixel of which its caches have nothing. */
 struct pixel_costs {
 	double copy;  /* of a picture to the output */
 	double blend; /* of the veil over a picture */
@@ -18,10 +18,10 @@ struct pixel_costs {
 /* One output's frame, in ns. */
 struct frame_bound {
 	uint64_t compose, check;
-	uint64_t total; /* of both, with a margin for what others do to memory and caches */
+	uint64_t total; /* of both, with a margin for what others do to memory and cores */
 };
 
-/* Measures, of pictures of this size. Takes some 20 ms. Returns 0 or -ENOMEM. */
+/* Measures, of pictures of this size. Takes some 30 ms. Returns 0 or -ENOMEM. */
 int pixel_costs_measure(struct pixel_costs *costs, uint32_t width, uint32_t height);
 
 /* Of the configuration's output, which has this size. Pure. */

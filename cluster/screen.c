@@ -230,6 +230,7 @@ static void screen_count(struct screen *screen, uint64_t begin, uint64_t own_beg
 	if (own > stats->compose_cpu_max_ns) {
 		stats->compose_cpu_max_ns = own;
 	}
+	stats->over_bound += screen->bound.total > 0 && own > screen->bound.total;
 	if (stats->last != 0 && begin - stats->last > stats->longest_gap_ns) {
 		stats->longest_gap_ns = begin - stats->last;
 	}

@@ -62,6 +62,7 @@ struct screen_stats {
 	uint64_t last, longest_gap_ns; /* between two frames in a row */
 	/* composing with the checks: all frames together, the slowest, the last ones */
 	uint64_t compose_ns, compose_max_ns, compose_cpu_max_ns; /* the last: of a processor */
+	uint64_t over_bound; /* frames that took more of a processor than the bound */
 	struct samples compose;
 };
 
