@@ -172,10 +172,26 @@ static bool source_key(struct reading *reading, char **stream, char **domain, co
 	return true;
 }
 
+#define ACCEPTED_KEYS "formats, transform"
+
+/* What is taken of the stream: likewise. */
+static bool accepted_key(struct reading *reading, struct accepted *accepted, const char *key,
+		const char *value) {
+	if (strcmp(key, "formats") == 0) {
+		accepted_set_formats(accepted, &reading->ini, value);
+	} else if (strcmp(key, "transform") == 0) {
+		accepted_set_transforms(accepted, &reading->ini, value);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static void role_key(struct reading *reading, struct role_config *role, const char *key,
 		const char *value) {
 	struct role_limits *limits = &role->limits;
-	if (source_key(reading, &role->stream, &role->domain, key, value)) {
+	if (source_key(reading, &role->stream, &role->domain, key, value) ||
+			accepted_key(reading, &role->accepted, key, value)) {
 		return;
 	}
 	if (strcmp(key, "deadline-ms") == 0) {
@@ -194,7 +210,7 @@ static void role_key(struct reading *reading, struct role_config *role, const ch
 		ini_file_text(&reading->ini, &role->output_name, value);
 	} else if (!box_key(reading, &role->box, key, value)) {
 		ini_file_no_key(&reading->ini, "a role", key,
-				SOURCE_KEYS ", " BOX_KEYS
+				SOURCE_KEYS ", " BOX_KEYS ", " ACCEPTED_KEYS
 					    ", output, deadline-ms, frozen-ms, min-rate, "
 					    "good-frames, allowed, fallback");
 	}
@@ -212,7 +228,8 @@ static void layer_fit(struct reading *reading, struct layer_config *layer, const
 
 static void layer_key(struct reading *reading, struct layer_config *layer, const char *key,
 		const char *value) {
-	if (source_key(reading, &layer->stream, &layer->domain, key, value)) {
+	if (source_key(reading, &layer->stream, &layer->domain, key, value) ||
+			accepted_key(reading, &layer->accepted, key, value)) {
 		return;
 	}
 	if (strcmp(key, "deadline-ms") == 0) {
@@ -227,8 +244,8 @@ static void layer_key(struct reading *reading, struct layer_config *layer, const
 		ini_file_text(&reading->ini, &layer->output_name, value);
 	} else if (!box_key(reading, &layer->box, key, value)) {
 		ini_file_no_key(&reading->ini, "a layer", key,
-				SOURCE_KEYS ", " BOX_KEYS ", output, deadline-ms, order, fit, "
-					    "fallback");
+				SOURCE_KEYS ", " BOX_KEYS ", " ACCEPTED_KEYS
+					    ", output, deadline-ms, order, fit, fallback");
 	}
 }
 
@@ -331,6 +348,7 @@ static struct role_config *find_role(struct reading *reading, const char *name) 
 	struct role_config *role = &roles[config->role_count++];
 	*role = (struct role_config){
 			.line = reading->ini.section,
+			.accepted = accepted_plain,
 			.limits = {.deadline_ns = 200 * MS, .good_frames = 3},
 	};
 	ini_file_text(&reading->ini, &role->name, name);
@@ -356,7 +374,11 @@ static struct layer_config *find_layer(struct reading *reading, const char *name
 	}
 	config->layers = layers;
 	struct layer_config *layer = &layers[config->layer_count++];
-	*layer = (struct layer_config){.line = reading->ini.section, .fallback = FALLBACK_GREY};
+	*layer = (struct layer_config){
+			.line = reading->ini.section,
+			.accepted = accepted_any,
+			.fallback = FALLBACK_GREY,
+	};
 	ini_file_text(&reading->ini, &layer->name, name);
 	return layer;
 }

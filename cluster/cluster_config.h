@@ -10,6 +10,7 @@
 #include <gid/stream.h>
 #include <stdio.h>
 
+#include "accepted.h"
 #include "fit.h"
 #include "hashes.h"
 #include "role.h"
@@ -31,6 +32,7 @@ struct role_config {
 	size_t output;	    /* the same as an index */
 	struct gid_box box; /* its place on the output, in pixels */
 	struct role_limits limits;
+	struct accepted accepted;
 	struct hashes allowed; /* pictures that may be shown; none: all may */
 	enum fallback fallback;
 	char *picture; /* the PNG's file */
@@ -39,13 +41,14 @@ struct role_config {
 /* A stream that is shown below the roles, and not watched. */
 struct layer_config {
 	char *name, *stream;
-	unsigned line;		/* of its section */
-	char *domain;		/* who owns the stream; NULL: our own */
-	char *output_name;	/* NULL: the first one */
-	size_t output;		/* the same as an index */
-	struct gid_box box;	/* its place on the output, in pixels */
-	int32_t order;		/* those of higher numbers are above; of equal ones, later ones */
-	enum fit fit;		/* how pictures of other sizes are put there */
+	unsigned line;	    /* of its section */
+	char *domain;	    /* who owns the stream; NULL: our own */
+	char *output_name;  /* NULL: the first one */
+	size_t output;	    /* the same as an index */
+	struct gid_box box; /* its place on the output, in pixels */
+	int32_t order;	    /* those of higher numbers are above; of equal ones, later ones */
+	enum fit fit;	    /* how pictures of other sizes are put there */
+	struct accepted accepted;
 	uint64_t deadline_ns;	/* how old a picture may be; 0: that of a stream that lives, any age
 				 */
 	enum fallback fallback; /* what is shown when it is older */

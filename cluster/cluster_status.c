@@ -57,6 +57,10 @@ static const char *output_name(const struct role_view *view) {
 
 /* What more there is to say about the reason, as a word. */
 static const char *role_detail(const struct role_view *view) {
+	enum role_reason reason = view->role.reason;
+	if (reason == ROLE_REASON_FORMAT || reason == ROLE_REASON_TRANSFORM) {
+		return view->reader.not_taken;
+	}
 	return role_view_is_hidden(view) ? hidden_name(view->hidden) : "";
 }
 
@@ -143,6 +147,7 @@ static int add_layer(variant **array, const struct layer *layer) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", layer->shown_frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("refused_frames", layer->refused_frames),
 			SD_JSON_BUILD_PAIR_STRING("refused", layer->refused),
+			SD_JSON_BUILD_PAIR_STRING("detail", layer->reader.not_taken),
 			SD_JSON_BUILD_PAIR_UNSIGNED("undrawn_frames", layer->reader.undrawn),
 			SD_JSON_BUILD_PAIR_UNSIGNED("examine_p50_ns",
 					samples_percentile(&layer->reader.spent, 50)),

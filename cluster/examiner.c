@@ -11,9 +11,13 @@
 #include "../convert/to_rgb.h"
 #include "../convert/visible.h"
 
+static bool is_plain(uint32_t fourcc) {
+	return fourcc == DRM_FORMAT_XRGB8888 || fourcc == DRM_FORMAT_ARGB8888;
+}
+
 bool examiner_is_words(const struct gid_layout *layout) {
-	return (layout->fourcc == DRM_FORMAT_XRGB8888 || layout->fourcc == DRM_FORMAT_ARGB8888) &&
-			layout->planes[0].offset % 4 == 0 && layout->planes[0].stride % 4 == 0;
+	return is_plain(layout->fourcc) && layout->planes[0].offset % 4 == 0 &&
+			layout->planes[0].stride % 4 == 0;
 }
 
 bool examiner_is_drawn(const struct gid_slab *slab) {
@@ -22,22 +26,26 @@ bool examiner_is_drawn(const struct gid_slab *slab) {
 	return info.memory != GID_MEMORY_DMABUF || gid_dmabuf_is_drawn(info.fd);
 }
 
-uint32_t examiner_showable(struct gid_showable showable[GID_SHOWABLE_MAX]) {
-	const uint32_t words[] = {DRM_FORMAT_XRGB8888, DRM_FORMAT_ARGB8888};
-	const uint32_t memory = GID_SHOWABLE_SHARED | GID_SHOWABLE_DMABUF;
+/* Adds those that are plain, or those that are not. */
+static uint32_t add_showable(const struct accepted *accepted, bool plain, uint32_t count,
+		struct gid_showable showable[GID_SHOWABLE_MAX]) {
 	const struct gid_format_info *format;
-	uint32_t count = 0;
-	for (; count < 2; count++) {
-		showable[count] = (struct gid_showable){.fourcc = words[count], .memory = memory};
-	}
 	for (size_t i = 0; (format = gid_format_at(i)) != NULL && count < GID_SHOWABLE_MAX; i++) {
-		if (format->fourcc != words[0] && format->fourcc != words[1] &&
-				to_rgb_can(format->fourcc) && !to_rgb_is_slow(format->fourcc)) {
+		if (is_plain(format->fourcc) == plain &&
+				accepted_has_format(accepted, format->fourcc)) {
 			showable[count++] = (struct gid_showable){
-					.fourcc = format->fourcc, .memory = memory};
+					.fourcc = format->fourcc,
+					.memory = GID_SHOWABLE_SHARED | GID_SHOWABLE_DMABUF,
+			};
 		}
 	}
 	return count;
+}
+
+uint32_t examiner_showable(
+		const struct accepted *accepted, struct gid_showable showable[GID_SHOWABLE_MAX]) {
+	uint32_t count = add_showable(accepted, true, 0, showable);
+	return add_showable(accepted, false, count, showable);
 }
 
 /* Memory that is there for the next frame, too. NULL: there is none. */
@@ -246,12 +254,18 @@ static enum role_reason examiner_read(struct examiner *examiner, struct examinat
 	if (of->slab.revoked || of->slot == NULL) {
 		return ROLE_REASON_MEMORY;
 	}
+	const struct accepted *accepted = examiner->rules.accepted;
 	struct visible visible;
-	if (gid_layout_check(&of->slab.layout, of->slab.slot_size) != 0 ||
-			!to_rgb_can(of->slab.layout.fourcc) ||
-			to_rgb_is_slow(of->slab.layout.fourcc) ||
-			of->frame.transform > WL_OUTPUT_TRANSFORM_FLIPPED_270 ||
-			visible_init(&visible, &of->slab.layout, &of->frame.crop) != 0 ||
+	if (gid_layout_check(&of->slab.layout, of->slab.slot_size) != 0) {
+		return ROLE_REASON_LAYOUT;
+	}
+	if (!accepted_has_format(accepted, of->slab.layout.fourcc)) {
+		return ROLE_REASON_FORMAT;
+	}
+	if (!accepted_has_transform(accepted, of->frame.transform)) {
+		return ROLE_REASON_TRANSFORM;
+	}
+	if (visible_init(&visible, &of->slab.layout, &of->frame.crop) != 0 ||
 			!examiner_fits(examiner, &visible, of)) {
 		return ROLE_REASON_LAYOUT;
 	}

@@ -11,6 +11,7 @@
 
 #include <gid/stream.h>
 
+#include "accepted.h"
 #include "fit.h"
 #include "own_picture.h"
 #include "role.h"
@@ -37,10 +38,11 @@ struct verdict {
 	uint64_t colour;
 };
 
-/* What is made of the frames. */
+/* What is made of the frames. What it points to outlives the examiner. */
 struct examiner_rules {
 	enum fit fit; /* with FIT_EXACT pixels are hashed, and compared; else they are only drawn */
-	const struct hashes *allowed; /* outlive the examiner; NULL or none: all may be shown */
+	const struct accepted *accepted;
+	const struct hashes *allowed; /* NULL or none: all may be shown */
 };
 
 /* What outlives a frame. Used by one thread. */
@@ -59,8 +61,9 @@ void examiner_examine(struct examiner *examiner, struct examination *examination
 /* Whether no device writes to the memory any more: reading it would wait for that otherwise. */
 bool examiner_is_drawn(const struct gid_slab *slab);
 
-/* The formats of frames that can be shown, those first that need no conversion: their number. */
-uint32_t examiner_showable(struct gid_showable showable[GID_SHOWABLE_MAX]);
+/* The formats of frames that are shown, those first that need no conversion: their number. */
+uint32_t examiner_showable(
+		const struct accepted *accepted, struct gid_showable showable[GID_SHOWABLE_MAX]);
 
 /* Whether the layout's pixels are words of XRGB8888 or ARGB8888. */
 bool examiner_is_words(const struct gid_layout *layout);

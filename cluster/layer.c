@@ -179,7 +179,8 @@ static int layer_init_reader(struct layer *layer, struct wl_event_loop *loop) {
 					.undrawn_ns = UNDRAWN_NS,
 					.width = (uint32_t)config->box.width,
 					.height = (uint32_t)config->box.height,
-					.rules = {.fit = config->fit},
+					.rules = {.fit = config->fit,
+							.accepted = &config->accepted},
 					.timeline = layer->timeline,
 			},
 			&reader_hooks, layer, loop);

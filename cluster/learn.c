@@ -109,8 +109,9 @@ static int learn_stream(struct learner *learner, unsigned seconds) {
 }
 
 static int learner_init(struct learner *learner, const struct role_config *role, const char *path) {
-	*learner = (struct learner){
-			.role = role, .path = path, .examiner = {.rules = {.fit = FIT_EXACT}}};
+	*learner = (struct learner){.role = role,
+			.path = path,
+			.examiner = {.rules = {.fit = FIT_EXACT, .accepted = &role->accepted}}};
 	if (picture_pool_init(&learner->pool, (uint32_t)role->box.width,
 			    (uint32_t)role->box.height) < 0) {
 		fprintf(stderr, "gid-cluster: %s\n", strerror(ENOMEM));

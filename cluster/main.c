@@ -20,6 +20,7 @@
 #include "confine.h"
 #include "learn.h"
 #include "log_thread.h"
+#include "read_cost.h"
 #include "roles.h"
 
 struct cluster {
@@ -323,8 +324,9 @@ int main(int argc, char **argv) {
 	}
 	if (error == 0) {
 		if (options.check) {
-			status = frame_bound_print(&config, stdout) == 0 ? EXIT_SUCCESS
-									 : EXIT_FAILURE;
+			error = read_cost_print(&config, stdout);
+			error = error == 0 ? frame_bound_print(&config, stdout) : error;
+			status = error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 		} else if (options.learn != NULL) {
 			status = run_learn(&config, &options);
 		} else {

@@ -35,7 +35,9 @@ enum role_reason {
 	ROLE_REASON_AGE,	   /* wrong: submitted longer ago than the deadline */
 	ROLE_REASON_AHEAD,	   /* wrong: dated later than it came, so that its age is unknown */
 	ROLE_REASON_CORRUPTED,	   /* wrong: the producer itself says that pixels are wrong */
-	ROLE_REASON_LAYOUT,	   /* wrong: a picture of another size or format than the region */
+	ROLE_REASON_LAYOUT,	   /* wrong: of another size than the region, or not linear */
+	ROLE_REASON_FORMAT,	   /* wrong: of a format that the role does not take */
+	ROLE_REASON_TRANSFORM,	   /* wrong: turned as the role does not take it */
 	ROLE_REASON_MEMORY,	   /* wrong: the memory may not be read, or is gone */
 	ROLE_REASON_TAKEN_BACK,	   /* wrong: the slot was written again while it was shown */
 	ROLE_REASON_DISPLAY,	   /* wrong: the composed pixels are not the frame's */

@@ -374,7 +374,9 @@ static int role_view_init_reader(struct role_view *view, struct wl_event_loop *l
 					.undrawn_ns = config->limits.deadline_ns,
 					.width = (uint32_t)config->box.width,
 					.height = (uint32_t)config->box.height,
-					.rules = {.fit = FIT_EXACT, .allowed = &config->allowed},
+					.rules = {.fit = FIT_EXACT,
+							.accepted = &config->accepted,
+							.allowed = &config->allowed},
 					.timeline = view->timeline,
 			},
 			&reader_hooks, view, loop);

@@ -15,10 +15,32 @@
 
 /* --- the worker ------------------------------------------------------------------------------- */
 
+/* Producers choose how often they are wrong: the log is told once, the status of the last one. */
+static void stream_reader_note_refused(struct stream_reader *reader, const struct examination *of) {
+	bool format = of->reason == ROLE_REASON_FORMAT;
+	bool *told = format ? &reader->told_format : &reader->told_transform;
+	if (!format && of->reason != ROLE_REASON_TRANSFORM) {
+		return;
+	}
+	if (format) {
+		accepted_format_name(of->slab.layout.fourcc, reader->not_taken);
+	} else {
+		strcpy(reader->not_taken, accepted_transform_name(of->frame.transform));
+	}
+	if (!*told) {
+		*told = true;
+		wlr_log(WLR_ERROR, "%s %s: frames of %s%s are not shown, unless %s= has it",
+				reader->config.kind, reader->config.name,
+				format ? "" : "transform ", reader->not_taken,
+				format ? "formats" : "transform");
+	}
+}
+
 /* Takes what the hook leaves of a frame. */
 static void stream_reader_report(struct stream_reader *reader, const struct examination *of,
 		struct gid_slab *slab, bool owed) {
 	uint64_t now = gid_clock_now();
+	stream_reader_note_refused(reader, of);
 	if (of->reason == ROLE_REASON_NONE) {
 		gid_slab_unref(reader->used);
 		reader->used = gid_slab_ref(slab);
@@ -300,7 +322,8 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 	struct stream_reader *reader = data;
 	if (state == GID_CONSUMER_LIVE) {
 		struct gid_showable showable[GID_SHOWABLE_MAX];
-		gid_consumer_tell_showable(reader->consumer, showable, examiner_showable(showable));
+		gid_consumer_tell_showable(reader->consumer, showable,
+				examiner_showable(reader->config.rules.accepted, showable));
 		return;
 	}
 	stream_reader_disown(reader);

@@ -77,8 +77,11 @@ struct stream_reader {
 		bool owed;	       /* its frame is to be released */
 		struct gid_slab *slab; /* our reference */
 	} work;			       /* of the worker */
-	uint64_t undrawn;	       /* frames that no device had drawn in time */
-	struct samples spent;	       /* of a processor, for each frame */
+	/* Of the last frame that the configuration does not take: how it was; or "". */
+	char not_taken[16];
+	bool told_format, told_transform; /* to the log: once */
+	uint64_t undrawn;		  /* frames that no device had drawn in time */
+	struct samples spent;		  /* of a processor, for each frame */
 };
 
 /* Returns 0 or -ENOMEM; the reader is to be finished in either case. */

@@ -11,6 +11,7 @@ from processes import Process, wait_for
 
 OPEN_NUMBER = 1
 COSTLY_KINDS = ("XR24", "XR30", "XR12", "Y216", "YUYV", "NV12")
+FILM = (1920, 1080)  # another size than its place, which it is scaled to
 BEGIN_AFTER = 0.5  # seconds of the measurement before what happens once
 
 
@@ -70,11 +71,15 @@ class Flood(Case):
 class Costly(Case):
     """A role, or a layer, of full size, whose pictures cost their reader as much as they can."""
 
-    def __init__(self, kind: str, turned: bool, film: bool = False) -> None:
-        self.name = f"{'layer' if film else 'role'}-{kind}{'-turned' if turned else ''}"
-        self.what = f"pictures of {kind}{', turned' if turned else ''}, of full size, all new"
+    def __init__(self, kind: str, turned: bool, film: bool = False, scaled: bool = False) -> None:
+        self.name = f"{'layer' if film else 'role'}-{kind}"
+        self.what = f"pictures of {kind}, of full size, all new"
+        for is_so, how in ((turned, "turned"), (scaled, "scaled")):
+            self.name += f"-{how}" if is_so else ""
+            self.what += f", {how}" if is_so else ""
         self.role = "" if film else "costly"
-        across, down = reversed(COSTLY) if turned else COSTLY
+        size = FILM if scaled else COSTLY
+        across, down = reversed(size) if turned else size
         stream = "safety/film-costly" if film else "safety/costly"
         self._words = [stream, kind, *map(str, (across, down, int(turned)))]
 
@@ -278,7 +283,7 @@ def all_cases(stopped: float, guest: bool = False) -> list[Case]:
     cases = [
         Flood(),
         *(Costly(kind, turned) for kind in COSTLY_KINDS for turned in (False, True)),
-        *(Costly(kind, True, film=True) for kind in COSTLY_KINDS),
+        *(Costly(kind, True, film=True, scaled=True) for kind in COSTLY_KINDS),
         Leak(),
         Scribble(),
         Restart(),

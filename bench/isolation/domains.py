@@ -32,6 +32,8 @@ y=480
 width={costly[0]}
 height={costly[1]}
 deadline-ms={deadline}
+formats=any
+transform=any
 
 [layer costly]
 domain=open

@@ -19,7 +19,7 @@ CANVAS_CASES |= {"lists-endless-realtime"}
 CASES |= CANVAS_CASES
 KINDS = ("XR24", "XR30", "XR12", "Y216", "YUYV", "NV12")
 COSTLY = {f"role-{kind}{turned}" for kind in KINDS for turned in ("", "-turned")}
-COSTLY |= {f"layer-{kind}-turned" for kind in KINDS}
+COSTLY |= {f"layer-{kind}-turned-scaled" for kind in KINDS}
 CASES |= COSTLY | {"traps", "sparse", "silent", "notes", "bells", "live", "status", "gpu"}
 
 

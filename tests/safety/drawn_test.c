@@ -66,7 +66,7 @@ static void draw(bool drawn) {
 static enum role_reason examine(void) {
 	static uint32_t pixels[16 * 16];
 	struct own_picture drawn = {.data = pixels, .width = 16, .height = 16};
-	struct examiner examiner = {.rules = {.fit = FIT_EXACT}};
+	struct examiner examiner = {.rules = {.fit = FIT_EXACT, .accepted = &accepted_plain}};
 	struct examination of = {.frame = {.gid = gid_make(1, 1, 0, 0)},
 			.slab = info,
 			.slot = picture,

@@ -154,7 +154,8 @@ bool examiner_is_drawn(const struct gid_slab *slab) {
 	return drawn;
 }
 
-uint32_t examiner_showable(struct gid_showable showable[GID_SHOWABLE_MAX]) {
+uint32_t examiner_showable(
+		const struct accepted *accepted, struct gid_showable showable[GID_SHOWABLE_MAX]) {
 	return 0;
 }
 

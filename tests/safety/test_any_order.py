@@ -9,6 +9,7 @@ import numpy
 import pytest
 from cockpit import Cockpit
 from display import HEIGHT, WIDTH, telltale_picture
+from display import ROLE as SHOWN_ROLE
 from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, random_picture
 from program import wait_for
 from session import OwnerProcess
@@ -115,7 +116,7 @@ def play_for(forwarding: Forwarding, seed: int, seconds: float) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_any_order(cockpit: Cockpit, seed: int) -> None:
-    forwarding = Forwarding(cockpit, ROLE)
+    forwarding = Forwarding(cockpit, ROLE, roles=SHOWN_ROLE + "transform=any\n")
     play_for(forwarding, seed, seconds=3)
     forwarding.telltale("--state", "11")
     picture = telltale_picture(cockpit.folder, 11)

@@ -14,6 +14,8 @@ UNKNOWN = (
     "unknown section [rol]; there are [display], [output NAME], [role NAME], [layer NAME] and "
     "[client APP-ID]"
 )
+FORMATS = "the code of a format that can be shown, such as XR24, AR24 or NV12, or any"
+TRANSFORMS = "normal, 90, 180, 270, flipped, flipped-90, flipped-180, flipped-270 or any"
 OUTPUTS = "[output left]\nwidth=64\n[output right]\nwidth=64\n"
 
 MISTAKES: dict[str, tuple[str, list[str]]] = {
@@ -49,6 +51,19 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "a role that names no stream": (
         "[role oil lamp]\nwidth=1\nheight=1\n",
         ["1: [role oil lamp] needs stream=: safety/oil lamp cannot be a stream's name"],
+    ),
+    "a format": (
+        ROLE + "formats=XR24,XRGB8888\n",
+        [f'4: formats=XR24,XRGB8888: "XRGB8888" is not {FORMATS}'],
+    ),
+    "a format that is slow": (
+        LAYER + "formats=Y416\n",
+        [f'4: formats=Y416: "Y416" is not {FORMATS}'],
+    ),
+    "no format": (ROLE + "formats=\n", [f'4: formats=: "" is not {FORMATS}']),
+    "a transform": (
+        ROLE + "transform=normal, 45\n",
+        [f'4: transform=normal, 45: "45" is not {TRANSFORMS}'],
     ),
     "a fallback": (
         ROLE + "fallback=black\n",
@@ -138,6 +153,8 @@ def test_mistakes(tmp_path: Path, name: str) -> None:
         "[role oil lamp]\nstream=safety/oil\nwidth=1\nheight=1\n",
         ROLE.replace("\n", "\n\t "),
         ROLE + "fallback=oil.png\nfallback=blank\n",
+        ROLE + "formats=XR24, NV12,P010\ntransform=normal,flipped-90\n",
+        LAYER + "formats=any\ntransform=any\nformats=YUYV\n",
         OUTPUTS + ROLE + "output=right\n",
         OUTPUTS + LAYER + "output=right\nfit=cover\norder=3\ndeadline-ms=0\nfallback=grey\n",
         "[display]\noutput=left\n" + ROLE + "output=left\n",
@@ -153,6 +170,26 @@ def test_what_is_right_is_silent(tmp_path: Path, good: str) -> None:
     assert check(path) == (0, [])
 
 
+def cost_to_read(path: Path, keys: str) -> tuple[str, float]:
+    """The dearest format of the role, and what its worker takes for a picture, in ms."""
+    path.write_text(f"[role oil]\nwidth=1600\nheight=700\n{keys}")
+    command = [CLUSTER, "--check", "--config", path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    header, role = (line.split() for line in done.stdout.splitlines()[:2])
+    assert header == ["stream", "pixels", "dearest", "to", "read"]
+    assert role[:3] == ["role", "oil", "1600x700"] and role[-1] == "ms"
+    return role[3], float(role[4])
+
+
+def test_a_role_of_plain_pixels_is_cheaper(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.conf"
+    dearest, plain = cost_to_read(path, "")
+    assert dearest in ("XR24", "AR24") and plain > 0
+    assert cost_to_read(path, "formats=NV12\n")[0] == "NV12"
+    dearest, most = cost_to_read(path, "formats=any\ntransform=any\n")
+    assert dearest not in ("XR24", "AR24") and most > 2 * plain
+
+
 def test_what_a_frame_takes_is_told_and_refused(tmp_path: Path) -> None:
     """1 % of a refresh is less than any frame takes."""
     path = tmp_path / "cluster.conf"
@@ -160,7 +197,7 @@ def test_what_a_frame_takes_is_told_and_refused(tmp_path: Path) -> None:
     for percent, status, word in ((100, 0, "allowed"), (1, 1, "more than worst-frame= allows")):
         path.write_text(f"[display]\nworst-frame={percent}\nwidth=640\nheight=240\n{ROLE}{LAYER}")
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-        table = done.stdout.splitlines()
+        table = done.stdout.splitlines()[3:]  # behind those of the role and the layer
         assert done.returncode == status and table[-1].endswith(word)
         assert table[0].split() == ["output", "pixels", "refresh", "compose", "check", "bound"]
         assert table[1].startswith("(the first)") and "640x240" in table[1]

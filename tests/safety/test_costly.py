@@ -21,6 +21,8 @@ y=0
 width={WIDTH}
 height={HEIGHT}
 deadline-ms=10000
+formats=any
+transform=any
 """
 TURNED = 1
 # What role_costly of the audit had, and the widest of each kind.

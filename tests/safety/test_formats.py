@@ -4,9 +4,9 @@
 import numpy
 import pytest
 from cockpit import Cockpit
-from display import HEIGHT, WIDTH, Display
+from display import HEIGHT, ROLE, WIDTH, Display, start_telltale
 from pictures import BT601, BT709, COLOURS, FORMATS, FULL, LIMITED, RAW_ROLE, UNKNOWN, Picture
-from program import Program
+from program import Program, wait_for
 
 
 def show(
@@ -17,7 +17,7 @@ def show(
     crop: tuple[int, int, int, int, int] | tuple[()] = (),
 ) -> Display:
     """A display whose role has the picture."""
-    display = Display(cockpit)
+    display = Display(cockpit, ROLE + "formats=any\ntransform=any\n")
     arguments = [FORMATS[picture.name], picture.width, picture.height, matrix, value_range, *crop]
     command = [RAW_ROLE, "safety/telltale", picture.path, *map(str, arguments)]
     cockpit.programs.append(Program(command, cockpit.env("open"), cockpit.folder))
@@ -58,6 +58,41 @@ def test_of_which_nothing_is_said(cockpit: Cockpit) -> None:
     """As Weston 14 takes it."""
     picture = Picture(cockpit.folder, "I420", COLOURS["bt601 limited"], WIDTH, HEIGHT)
     assert difference(show(cockpit, picture, 0, UNKNOWN), picture.rgb, picture.inside) <= 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "name", "transform", "reason", "detail"),
+    [
+        ("", "NV12", 0, "format", "NV12"),
+        ("", "BGRx", 2, "transform", "180"),
+        ("formats=NV12\n", "BGRx", 0, "format", "XR24"),
+        ("formats=any\n", "NV12", 4, "transform", "flipped"),
+        ("transform=90\n", "BGRx", 0, "transform", "normal"),
+    ],
+)
+def test_what_is_not_taken(
+    cockpit: Cockpit, keys: str, name: str, transform: int, reason: str, detail: str
+) -> None:
+    """The fallback is shown, and why is told once; what is taken is live afterwards."""
+    display = Display(cockpit, ROLE + keys)
+    fallback = display.region()
+    picture = Picture(cockpit.folder, name, COLOURS["bt709 limited"], WIDTH, HEIGHT)
+    words = [FORMATS[name], WIDTH, HEIGHT, BT709, LIMITED, 0, 0, WIDTH, HEIGHT, transform]
+    command = [RAW_ROLE, "safety/telltale", picture.path, *map(str, words)]
+    producer = Program(command, cockpit.env("open"), cockpit.folder)
+    cockpit.programs.append(producer)
+    assert display.wait_transition(reason)["to"] == "wrong"
+    wait_for(lambda: display.role()["frames"] > 20, "more of them")
+    role = display.role()
+    assert (role["state"], role["detail"], role["shows"]) == ("wrong", detail, "fallback")
+    assert role["refused_frames"] == role["frames"] > role["shown_frames"] == 0
+    assert numpy.array_equal(display.region(), fallback)
+    said = [line for line in display.program.stderr.splitlines() if "are not shown" in line]
+    assert len(said) == 1 and detail in said[0] and f"unless {reason}" in said[0]
+    producer.kill()
+    if not keys:
+        start_telltale(cockpit)
+        display.wait_role("live")
 
 
 def turned(picture: numpy.ndarray, transform: int) -> numpy.ndarray:

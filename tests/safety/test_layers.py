@@ -121,6 +121,19 @@ def test_turned(cockpit: Cockpit) -> None:
     wait_picture(display, lambda seen: numpy.array_equal(seen, expected), "it turned")
 
 
+def test_what_is_not_taken(cockpit: Cockpit) -> None:
+    """Of the layer nothing is shown, and the role above it lives."""
+    display = Display(cockpit, LAYER + "formats=XR24\n" + ROLE)
+    start_telltale(cockpit)
+    show(cockpit, a_picture(cockpit, "NV12"))
+    wait_for(lambda: layer(display)["refused_frames"] > 0, "a frame that is refused")
+    seen = layer(display)
+    assert (seen["refused"], seen["detail"], seen["shown_frames"]) == ("format", "NV12", 0)
+    assert "layer film: frames of NV12 are not shown" in display.program.stderr
+    assert seen["state"] == "waiting"
+    display.wait_role("live")
+
+
 def test_order_and_roles_above(cockpit: Cockpit) -> None:
     """The later section is below, by its number; the role is above both."""
     over = "\n[layer above]\ndomain=open\nstream=film\nx=20\ny=10\nwidth=400\nheight=200\norder=2\n"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy
 import pytest
 from cockpit import Cockpit
-from display import HEIGHT, WIDTH, stays
+from display import HEIGHT, WIDTH, stays, with_deadline
 from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, bytes_of, random_picture
 from program import wait_for
 from session import OwnerProcess
@@ -42,7 +42,7 @@ def deadline_ms() -> int:
 
 @pytest.fixture
 def forwarding(cockpit: Cockpit, config: str, deadline_ms: int) -> Forwarding:
-    return Forwarding(cockpit, config, deadline_ms=deadline_ms)
+    return Forwarding(cockpit, config, roles=with_deadline(deadline_ms) + "transform=any\n")
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import numpy
 import pytest
 from cockpit import Cockpit
 from display import HEIGHT, WIDTH, Display, stays
+from display import ROLE as SHOWN_ROLE
 from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
 from program import wait_for
 from session import OwnerProcess
@@ -70,9 +71,16 @@ def config() -> str:
     return ROLE
 
 
+@pytest.fixture
+def roles() -> str:
+    return SHOWN_ROLE
+
+
 @pytest.fixture(params=["pixman", "gl"])
-def scene(cockpit: Cockpit, config: str, request: pytest.FixtureRequest) -> Iterator[Scene]:
-    forwarding = Forwarding(cockpit, config, renderer=request.param)
+def scene(
+    cockpit: Cockpit, config: str, roles: str, request: pytest.FixtureRequest
+) -> Iterator[Scene]:
+    forwarding = Forwarding(cockpit, config, renderer=request.param, roles=roles)
     with forwarding.connection() as connection, forwarding.owner() as owner:
         yield Scene(forwarding, connection, owner)
 
@@ -536,6 +544,7 @@ def rgb_of(raw: numpy.ndarray, kr: float, kb: float) -> numpy.ndarray:
     return numpy.clip(numpy.stack([red, green, blue], -1) * 255, 0, 255).repeat(2, axis=1)
 
 
+@pytest.mark.parametrize("roles", [SHOWN_ROLE + "formats=YUYV\n"], ids=[""])
 @pytest.mark.parametrize("scene", ["gl"], indirect=True)
 def test_yuv_is_lent(scene: Scene) -> None:
     """Weston's GL shows it from the client's gid, and the other display converts it once.

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy
 from cockpit import Cockpit
-from display import HEIGHT, WIDTH, liar_roles, stays
+from display import HEIGHT, WIDTH, liar_roles, stays, with_deadline
 from dmabuf_client import (
     INTERLACED,
     NV12,
@@ -163,6 +163,7 @@ y=20
 width=320
 height=180
 deadline-ms=10000
+formats=any
 """
 
 
@@ -380,7 +381,7 @@ def drawn(cockpit: Cockpit) -> dict:
 
 def planes(cockpit: Cockpit) -> dict:
     """YUV of two planes in one dma-buf, behind other bytes."""
-    scene = Scene(cockpit)
+    scene = Scene(cockpit, roles=with_deadline(10000) + "formats=NV12\n")
     scene.window.take_role()
     lead = 4096
     fd = make_udmabuf(lead + WIDTH * HEIGHT * 3 // 2)

@@ -57,7 +57,7 @@ stream=screen
 """
 ROLES = "".join(
     f"[role {name}]\ndomain=open\nx={x}\ny={y}\nwidth={ROLE_WIDTH}\nheight={height}\n"
-    "deadline-ms=10000\n"
+    "deadline-ms=10000\nformats=any\n"
     for name, x, y, height in (("telltale", X, Y, ROLE_HEIGHT), ("raw", *RAW, 80))
 )
 CONFIG = f"[gid-safety]\nrole=telltale\nclients={GID_VIEW}, {MAP}\nclient-ms=5000\n"
