@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
@@ -499,29 +500,46 @@ def test_a_guest_empties_its_own_windows_alone(machines: Cockpit) -> None:
         assert os.stat(first).st_blocks * 512 >= 4 * MIB  # its pages are there again
 
 
-def test_a_flood_of_memory_to_be_emptied(machines: Cockpit) -> None:
-    """Each piece takes the hub a while, but others have their turn between two of them."""
-    piece = envelope(0, 0, pack(PUNCH, 4096, 4 * MIB - 4096))
+@dataclass
+class Flood:
+    """Of one message, as fast as the hub takes it."""
+
+    message: Callable[[int], bytes]  # the n-th one
+    answer: int  # the type of what the hub says to each
+
+
+FLOODS = {
+    "memory to be emptied": Flood(lambda _: pack(PUNCH, 4096, 4 * MIB - 4096), PUNCHED),
+    "joining": Flood(lambda number: pack(JOIN, VERSION, 0, 1000 + number), JOINED),
+}
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_a_flood(machines: Cockpit, name: str) -> None:
+    """Each message takes the hub a while, but others have their turn between two of them."""
+    flood = FLOODS[name]
+    burst = b"".join(envelope(0, 0, flood.message(number)) for number in range(300))
     over = threading.Event()
+    heard = []
 
     def ask() -> None:
         with suppress(OSError):
             while not over.is_set():
-                member.socket.sendall(piece * 300)
+                member.socket.sendall(burst)
 
     def hear() -> None:
         with suppress(OSError):
-            while member.socket.recv(65536):
-                pass
+            while data := member.socket.recv(65536):
+                heard.append(len(data))
 
     def seconds(work: Callable[[], object]) -> float:
         begin = time.monotonic()
         work()
         return time.monotonic() - begin
 
-    def one_piece() -> None:
-        member.send_raw(piece)
-        member.wait_for(0, PUNCHED)
+    def one() -> None:
+        member.send(0, flood.message(0))
+        member.wait_for(0, flood.answer)
 
     with (
         untouched(machines),
@@ -529,11 +547,12 @@ def test_a_flood_of_memory_to_be_emptied(machines: Cockpit) -> None:
         machines.connect("host") as client,
     ):
         member.join()
-        alone = statistics.median(seconds(one_piece) for _ in range(20))
+        alone = statistics.median(seconds(one) for _ in range(20))
         member.socket.settimeout(None)
         threads = [threading.Thread(target=work) for work in (ask, hear)]
         for thread in threads:
             thread.start()
+        wait_for(lambda: sum(heard) > 10000, "answers to the flood")
         waits = [seconds(lambda: client.request(GRANT, 1, CLUSTER, 1, 0)) for _ in range(50)]
         over.set()
         member.socket.shutdown(socket.SHUT_RDWR)
