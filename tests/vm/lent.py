@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy
-from cockpit import Cockpit
+from cockpit import DEFAULT_CONFIG, Cockpit
 from display import HEIGHT, WIDTH, liar_roles, stays, with_deadline
 from dmabuf_client import (
     INTERLACED,
@@ -45,6 +45,7 @@ SIZE = f"{WIDTH}x{HEIGHT}"
 KILLS = int(os.environ.get("GIDWAY_KILLS", "3"))
 SECONDS = float(os.environ.get("GIDWAY_SECONDS", "5"))
 DEADLINE_MS = 2000
+RECORD = "[domain record]\nnumber=3\n[share open record]\nstreams=*\n"
 # A GL client draws slowly without a GPU: it is alive all the same.
 ROLE = f"[gid-safety]\nrole=telltale\nclients={MAP}\nsize={SIZE}\nclient-ms=5000\n"
 
@@ -295,6 +296,41 @@ def held(cockpit: Cockpit) -> dict:
     scene.wait_shown(5)
     scene.display.wait_role("live")
     return scene.finish(early=early, kept=kept, counts=scene.forwarding.counts())
+
+
+def expired(cockpit: Cockpit, domain: str) -> int:
+    """How many pictures the module has taken from the domain by force."""
+    (one,) = [
+        one for one in cockpit.status(domain)["subscriptions"] if one["stream"] == "safety/telltale"
+    ]
+    return one["producer_counts"]["leases_expired"]
+
+
+def forced(cockpit: Cockpit) -> dict:
+    """A recorder in a third domain hangs with one for longer than its lease: who loses what."""
+    scene = Scene(cockpit, OWN_ROLE + "lease-ms=1000\n")
+    scene.window.take_role()
+    first = scene.show(1)
+    scene.wait_shown(1)
+    source = "gidsrc domain=open stream=safety/telltale credit=3 ! fakesink name=watch sync=false"
+    recorder = Pipeline(cockpit, "record", source, "--video-meta", "1", "--hold", "9")
+    recorder.wait_frames(1)
+    recorder.signal(signal.SIGSTOP)
+    scene.show(2)
+    first.buffer.wait("release")  # at the end of the lease, from who hangs
+    scene.wait_shown(2)
+    first.draw(random_picture(3))
+    scene.window.show(first.buffer)  # the dma-buf that one domain has lost
+    scene.wait_shown(3)
+    role = scene.display.wait_role("live")
+    taken = {domain: expired(cockpit, domain) for domain in ("cluster", "record")}
+    recorder.signal(signal.SIGCONT)
+    recorder.wait_frames(2)  # and it gets what is shown next, once it goes on
+    return scene.finish(
+        taken=taken,
+        reasons=[change["reason"] for change in role["transitions"]],
+        counts=scene.forwarding.counts(),
+    )
 
 
 def refused(cockpit: Cockpit) -> dict:
@@ -554,6 +590,7 @@ SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
     "player": lambda cockpit: player(cockpit, "BGRx"),
     "player-nv12": lambda cockpit: player(cockpit, "NV12"),
     "held": held,
+    "forced": forced,
     "refused": refused,
     "drawn": drawn,
     "planes": planes,
@@ -567,7 +604,7 @@ SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
 
 def main() -> None:
     for name in sys.argv[2:]:
-        cockpit = Cockpit()
+        cockpit = Cockpit(DEFAULT_CONFIG + RECORD)
         cockpit.start_all()
         try:
             print(json.dumps({"name": name} | SCENARIOS[name](cockpit)), flush=True)

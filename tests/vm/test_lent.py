@@ -95,6 +95,14 @@ def test_who_holds_a_dmabuf(run: Callable[[str], dict]) -> None:
     assert seen["counts"]["copied_frames"] == 0
 
 
+def test_who_hangs_with_a_dmabuf_takes_it_from_nobody_else(run: Callable[[str], dict]) -> None:
+    """Of the third domain's lease: its client draws into it again, and the display shows that."""
+    seen = run("forced")
+    assert seen["taken"]["cluster"] == 0 and seen["taken"]["record"] >= 1
+    assert seen["reasons"] == ["none"], "the display's role was live all the time"
+    assert seen["counts"]["copied_frames"] == 0
+
+
 def test_what_cannot_be_lent_is_refused_by_name(run: Callable[[str], dict]) -> None:
     seen = run("refused")
     assert set(seen["reasons"].values()) == {"dmabuf"}
