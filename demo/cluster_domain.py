@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The domain cluster: gid-cluster with the meter, the film, the panel that the engine composes, and
-the safety surfaces of open.
+"""The domain cluster: gid-cluster with the film, the meter and the panel that the engine composes as
+layers, and above them the safety surfaces of open.
 """
 
 import json
@@ -11,7 +11,7 @@ import priority
 from cockpit import Cockpit
 from here import Process
 from panel import CANVAS, ENGINE, Panel
-from place import DemoError, Program
+from place import DemoError
 from streams import Check
 
 _CONFIGURATION = """\
@@ -21,14 +21,17 @@ width={width}
 height={height}
 refresh=60
 background={background}
-screen-copies=/usr/bin/grim
 """
-_CLIENT = """
-[client {name}]
+_SCREEN = "screen"  # the stream of what is shown
+_LAYER = """
+[layer {tile.name}]
+domain={domain}
+stream={stream}
 x={tile.x}
 y={tile.y}
 width={tile.width}
 height={tile.height}
+fallback={fallback}
 """
 _ROLE = """
 [role {tile.name}]
@@ -42,6 +45,12 @@ frozen-ms={frozen}
 fallback={fallback}
 """
 
+# Their domains, streams, and what is shown when these are gone.
+_LAYERS = (
+    ("movie", "open", "movie", "grey"),
+    ("meter", "cluster", "meter", "grey"),
+    ("panel", "cluster", f"canvas/{CANVAS}", "blank"),
+)
 ROLES = ("telltale", "camera")
 _TIMES = ("decided_ns", "shown_ns", "last_frame_ns")
 
@@ -59,16 +68,13 @@ class ClusterDomain:
         self.tiles = backdrop.cluster_tiles(clip.name, self._scene.divisor)
         self.check = Check(self._place, clip, seconds)
         self._status = self._place.folder / "cluster.status"
-        wayland = self._place.folder / "gidway-cluster"
         self.fallback = cockpit.folder / "no-camera.png"
-        self._environment = {"WAYLAND_DISPLAY": str(wayland)}
         self.meter: dict = {}  # what it reports at its end
         command = [
             "gid-cluster",
             *([] if self._place.screen or window else ["--headless"]),
             "--realtime",
             f"--config={self._configure()}",
-            f"--socket={wayland}",
             f"--status={self._status}",
         ]
         # Where it has a screen, nobody else is there to have it.
@@ -78,16 +84,10 @@ class ClusterDomain:
         self._place.start("gid-engine", ["gid-engine", f"--config={engine}"])
 
     def show(self) -> None:
-        """The meter, and a view of the film, which waits for it."""
+        """The domain's own instruments; all else comes from open."""
         size = f"--size={self.tiles['meter'].size}"
-        self._meter = self._start("gid-meter", [*priority.before_others(), "gid-meter", size])
-        view = ["gid-view", "--domain=open", "--stream=movie", f"--stats={self._view_stats}"]
-        self._view = self._start("gid-view", view)
-        view = ["gid-view", "--domain=cluster", f"--stream=canvas/{CANVAS}", "--app-id=panel"]
-        self._panel_view = self._start("view-panel", [*view, f"--stats={self._panel_stats}"])
-
-    def _start(self, name: str, command: list[str]) -> Program:
-        return self._place.start(name, command, **self._environment)
+        meter = [*priority.before_others(), "gid-meter", "--stream=meter", size]
+        self._meter = self._place.start("gid-meter", meter)
 
     @property
     def screen(self) -> Path | None:
@@ -102,22 +102,6 @@ class ClusterDomain:
     @property
     def points(self) -> bytes:
         return self._place.read(self._place.points)
-
-    @property
-    def _view_stats(self) -> Path:
-        return self._place.folder / "view-movie.json"
-
-    def view(self) -> dict:
-        """The statistics of the film's view."""
-        return self._place.read_json(self._view_stats)
-
-    @property
-    def _panel_stats(self) -> Path:
-        return self._place.folder / "view-panel.json"
-
-    def panel_view(self) -> dict:
-        """The statistics of the panel's view."""
-        return self._place.read_json(self._panel_stats)
 
     @property
     def panel(self) -> Panel:
@@ -166,16 +150,12 @@ class ClusterDomain:
             self._place.photograph(path)
             return
         shot = self._place.folder / "screenshot.png"
-        self._place.run(["grim", str(shot)], **self._environment)
+        self._place.run(["gidctl", "--domain=cluster", "snap", _SCREEN, "-o", str(shot)])
         path.write_bytes(self._place.read(shot))
 
-    def close_clients(self) -> None:
+    def close_others(self) -> None:
         """The display stays, to be asked."""
         self.check.stop()
-        if self._place.stop(self._view) != 0:
-            raise DemoError(f"the view of the film failed:\n{self._view.last_words()}")
-        if self._place.stop(self._panel_view) != 0:
-            raise DemoError(f"the view of the panel failed:\n{self._panel_view.last_words()}")
         if self._place.stop(self._meter) != 0:
             raise DemoError(f"the meter failed:\n{self._meter.last_words()}")
         self.meter = json.loads(self._meter.said().strip().splitlines()[-1])
@@ -188,9 +168,12 @@ class ClusterDomain:
         text = _CONFIGURATION.format(
             width=width, height=height, background=self._place.put(background)
         )
-        text += _CLIENT.format(name="gid-meter", tile=self.tiles["meter"])
-        text += _CLIENT.format(name="gid-view", tile=self.tiles["movie"])
-        text += _CLIENT.format(name="panel", tile=self.tiles["panel"])
+        if not self._place.screen:
+            text += f"stream={_SCREEN}\n"
+        for name, domain, stream, fallback in _LAYERS:
+            text += _LAYER.format(
+                tile=self.tiles[name], domain=domain, stream=stream, fallback=fallback
+            )
         fallbacks = {"telltale": "pattern", "camera": self._place.put(self.fallback)}
         frozen = {"telltale": 0, "camera": self._scene.frozen_ms}
         for name in ROLES:

@@ -32,7 +32,7 @@ local=camera map movie symbols
 
 [domain cluster]
 number=2
-local=canvas/*
+local=canvas/* meter screen
 
 [share open cluster]
 streams=movie movie-i420 safety/* engine/*
@@ -52,8 +52,8 @@ local=camera map movie symbols
 
 [domain cluster]
 number=2
-window=16M
-local=canvas/*
+window=32M
+local=canvas/* meter screen
 {cluster}
 
 [domain host]

@@ -33,7 +33,7 @@ from report import duration  # noqa: E402
 from there import GuestError  # noqa: E402
 from timeline import Recorder  # noqa: E402
 
-_AWAY = 2.0  # seconds that the open domain stays dead; gid-view greys the film after one
+_AWAY = 2.0  # seconds that the open domain stays dead
 # At most, of pictures and pages.
 _OUT_BYTES = 16 << 20
 
@@ -59,9 +59,7 @@ class Demo:
         self.status: dict = {}  # gid-cluster's last
         self.safety_copies: dict[str, int] = {}  # frames of each safety stream
         self.scheduling = ""  # what gid-cluster got
-        self.shown: dict = {}  # the last statistics of the film's view, and of the checker
-        self.checked: dict = {}
-        self.panel_shown: dict = {}
+        self.checked: dict = {}  # the last statistics of the checker
         self.logs: list[Path] = []  # of all domains, with the points of their timelines
 
     def run(self) -> None:
@@ -164,11 +162,11 @@ class Demo:
         self._progress.done("open is killed: the cluster shows the fallbacks, and goes on")
 
     def _return(self) -> None:
-        frames = self.cluster.view()["frames"]
+        frames = self._film_frames()
         self.returned = self.recorder.event("open starts again")
         self.open.start()
         self._wait("the safety surfaces to be live again", self.cluster.are_live)
-        self._wait("the film to be back", lambda: self.cluster.view()["frames"] > frames)
+        self._wait("the film to be back", lambda: self._film_frames() > frames)
         self.recorder.event("all live again")
         self._progress.done("open is back: all live again")
 
@@ -177,9 +175,8 @@ class Demo:
         self._count_safety_copies()
         self.recorder.event("end")
         self.status = self.cluster.status()
-        self.cluster.close_clients()
-        self.shown, self.checked = self.cluster.view(), self.cluster.check.counts()
-        self.panel_shown = self.cluster.panel_view()
+        self.cluster.close_others()
+        self.checked = self.cluster.check.counts()
         self.open.close()
         points = self.folder / "cluster-points.log"
         points.write_bytes(self.cluster.points)
@@ -190,7 +187,15 @@ class Demo:
     def _pause(self) -> None:
         time.sleep(self.scene.sample_seconds)
         self.cockpit.check()
-        self.recorder.sample(self.cluster.status())
+        self._sample()
+
+    def _sample(self) -> None:
+        self.status = self.cluster.status()
+        self.recorder.sample(self.status)
+
+    def _named(self, kind: str) -> dict[str, dict]:
+        """`roles` or `layers` of the last status."""
+        return {part["name"]: part for part in self.status[kind]}
 
     def _wait(
         self,
@@ -200,45 +205,47 @@ class Demo:
     ) -> None:
         """`missing`: what of it is not there yet."""
         end = time.monotonic() + self.scene.patience
-        self.recorder.sample(self.cluster.status())
+        self._sample()
         while not condition():
             which = what + ", ".join(missing())
             if time.monotonic() > end:
                 raise DemoError(f"{which} did not come within {self.scene.patience:.0f} s")
             self._progress.update(f"waiting for {which}")
             self.cockpit.check()
-            self.recorder.sample(self.cluster.status())
+            self._sample()
             time.sleep(self.scene.look_seconds)
 
     def _missing(self) -> list[str]:
         """What shows no frame yet."""
-        cluster, tiles = self.cluster, self.open.tiles
+        tiles, layers = self.open.tiles, self._named("layers")
         frames = {
-            "the film in cluster": cluster.view().get("frames"),
-            "the panel": cluster.panel_view().get("frames"),
-            "the receiver of movie-i420": cluster.check.counts().get("frames"),
+            **{f"{name} in cluster": layer["shown_frames"] for name, layer in layers.items()},
+            "the receiver of movie-i420": self.cluster.check.counts().get("frames"),
         }
         frames |= {f"{name} in open": self.open.view(name).get("frames") for name in tiles}
         frames |= {
-            f"{name} in cluster ({role['state']})": cluster.is_live(role)
-            for name, role in cluster.roles().items()
+            f"{name} in cluster ({role['state']})": self.cluster.is_live(role)
+            for name, role in self._named("roles").items()
         }
         return [name for name, shown in frames.items() if not shown]
 
+    def _film_frames(self) -> int:
+        return self._named("layers")["movie"]["shown_frames"]
+
     def _came_enough(self) -> bool:
-        counts = self.cluster.view(), self.cluster.check.counts()
-        return min(count["frames"] for count in counts) >= self.scene.frames
+        frames = self._film_frames(), self.cluster.check.counts()["frames"]
+        return min(frames) >= self.scene.frames
 
     def _count_safety_copies(self) -> None:
         for stream, copied in self.cluster.copies().items():
             self.safety_copies[stream] = self.safety_copies.get(stream, 0) + copied
 
     def _state(self) -> str:
-        view, counts = self.cluster.view(), self.cluster.check.counts()
-        latency = duration(view["latency_us"]["p50"])
-        roles = [f"{name} {role['state']}" for name, role in self.cluster.roles().items()]
+        film, counts = self._named("layers")["movie"], self.cluster.check.counts()
+        latency = duration(film["latency_p50_ns"] / 1000)
+        roles = [f"{name} {role['state']}" for name, role in self._named("roles").items()]
         checked = f"movie-i420 {counts['frames']} frames, {counts['wrong']} wrong"
-        return " · ".join([f"movie {view['frames']} frames, {latency}", checked, *roles])
+        return " · ".join([f"movie {film['shown_frames']} frames, {latency}", checked, *roles])
 
 
 def main() -> int:

@@ -48,8 +48,11 @@ def build(demo: Demo) -> dict:
         "streams": {
             name: _with_way(figures, ways.get(_ROUTES[name]))
             for name, figures in (
-                ("movie", _shown(demo)),
-                ("panel", _panel(demo)),
+                ("movie", _layer(demo, "movie", "gid-cluster, as a layer", "movie")),
+                (
+                    "panel",
+                    _layer(demo, "panel", "gid-cluster, made by gid-engine", "map", "symbols"),
+                ),
                 ("movie-i420", _checked(demo)),
                 *((name, _safety(demo, name)) for name in ROLES),
             )
@@ -78,27 +81,27 @@ def _copies(*counts: dict) -> dict:
     }
 
 
-def _shown(demo: Demo) -> dict:
-    view = demo.shown
+def _layer(demo: Demo, name: str, receiver: str, *sent: str) -> dict:
+    """A layer of the cluster's display; `sent`: the streams of open that are seen in it."""
+    layer = next(layer for layer in demo.status["layers"] if layer["name"] == name)
     return {
-        "receiver": "gid-view, in gid-cluster",
-        "frames": view["frames"],
-        "dropped": view["dropped"],
-        **_copies(*demo.open.counts("movie")),
-        "latency_from_to": "submit to shown",
-        "latency_us": view["latency_us"],
+        "receiver": receiver,
+        "frames": layer["frames"],
+        "shown": layer["shown_frames"],
+        "dropped": layer["refused_frames"],
+        **_copies(*(counts for stream in sent for counts in demo.open.counts(stream))),
+        **_latency(layer),
     }
 
 
-def _panel(demo: Demo) -> dict:
-    view = demo.panel_shown
+def _latency(shown: dict) -> dict:
+    """`shown`: the status of a layer or role."""
     return {
-        "receiver": "gid-view, composed by gid-engine",
-        "frames": view["frames"],
-        "dropped": view["dropped"],
-        **_copies(*demo.open.counts("map"), *demo.open.counts("symbols")),
         "latency_from_to": "submit to shown",
-        "latency_us": view["latency_us"],
+        "latency_us": {
+            "count": shown["latency_count"],
+            **{key: shown[f"latency_{key}_ns"] / 1000 for key in ("p50", "p99", "max")},
+        },
     }
 
 
@@ -146,11 +149,7 @@ def _safety(demo: Demo, name: str) -> dict:
         "shown": role["shown_frames"],
         "dropped": role["refused_frames"],
         **copies,
-        "latency_from_to": "submit to shown",
-        "latency_us": {
-            "count": role["latency_count"],
-            **{key: role[f"latency_{key}_ns"] / 1000 for key in ("p50", "p99", "max")},
-        },
+        **_latency(role),
     }
 
 
