@@ -37,40 +37,6 @@ static char *file_path(const struct reading *reading, const char *value) {
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static void copiers_free(struct cluster_config *config) {
-	for (size_t i = 0; config->copiers != NULL && config->copiers[i] != NULL; i++) {
-		free(config->copiers[i]);
-	}
-	free(config->copiers);
-	config->copiers = NULL;
-}
-
-/* Absolute paths with commas between them. */
-static void display_copiers(struct reading *reading, const char *value) {
-	struct cluster_config *config = reading->config;
-	copiers_free(config);
-	char *list = strdup(value), *rest = list;
-	config->copiers = calloc(strlen(value) + 2, sizeof(*config->copiers));
-	for (size_t i = 0; list != NULL && config->copiers != NULL && rest != NULL; i++) {
-		const char *path = strsep(&rest, ",");
-		if (path[0] != '/') {
-			ini_file_mistake(&reading->ini,
-					"screen-copies=%s must be absolute paths of programs",
-					value);
-			break;
-		}
-		config->copiers[i] = strdup(path);
-		if (config->copiers[i] == NULL) {
-			reading->ini.result = -ENOMEM;
-			break;
-		}
-	}
-	if (list == NULL || config->copiers == NULL) {
-		reading->ini.result = -ENOMEM;
-	}
-	free(list);
-}
-
 #define BOX_KEYS "x, y, width, height"
 
 static bool box_key(
@@ -249,15 +215,6 @@ static void layer_key(struct reading *reading, struct layer_config *layer, const
 	}
 }
 
-static void client_key(struct reading *reading, struct client_config *client, const char *key,
-		const char *value) {
-	if (strcmp(key, "output") == 0) {
-		ini_file_text(&reading->ini, &client->output_name, value);
-	} else if (!box_key(reading, &client->box, key, value)) {
-		ini_file_no_key(&reading->ini, "a client", key, BOX_KEYS ", output");
-	}
-}
-
 static void output_planes(
 		struct reading *reading, struct output_config *output, const char *value) {
 	output->direct = strcmp(value, "direct") == 0;
@@ -304,16 +261,9 @@ static bool output_key(struct reading *reading, struct output_config *output, co
 }
 
 static void display_key(struct reading *reading, const char *key, const char *value) {
-	if (strcmp(key, "screen-copies") == 0) {
-		display_copiers(reading, value);
-	} else if (strcmp(key, "worst-frame") == 0) {
+	if (strcmp(key, "worst-frame") == 0) {
 		reading->config->worst_frame =
 				(uint32_t)ini_file_number(&reading->ini, key, value, 0, 100);
-	} else if (strcmp(key, "yuv") == 0) {
-		reading->config->yuv_by_driver = strcmp(value, "driver") == 0;
-		if (!reading->config->yuv_by_driver && strcmp(value, "exact") != 0) {
-			ini_file_mistake(&reading->ini, "yuv=%s must be exact or driver", value);
-		}
 	} else if (strcmp(key, "output") == 0) {
 		ini_file_text(&reading->ini, &reading->only.name, value);
 		reading->only_line = reading->ini.line;
@@ -321,7 +271,7 @@ static void display_key(struct reading *reading, const char *key, const char *va
 		reading->only_line = reading->ini.line;
 	} else {
 		ini_file_no_key(&reading->ini, "the display", key,
-				"screen-copies, worst-frame, yuv, output, " OUTPUT_KEYS);
+				"worst-frame, output, " OUTPUT_KEYS);
 	}
 }
 
@@ -383,26 +333,6 @@ static struct layer_config *find_layer(struct reading *reading, const char *name
 	return layer;
 }
 
-static struct client_config *find_client(struct reading *reading, const char *app_id) {
-	struct cluster_config *config = reading->config;
-	for (size_t i = 0; i < config->client_count; i++) {
-		if (strcmp(config->clients[i].app_id, app_id) == 0) {
-			return &config->clients[i];
-		}
-	}
-	struct client_config *clients =
-			reallocarray(config->clients, config->client_count + 1, sizeof(*clients));
-	if (clients == NULL) {
-		reading->ini.result = -ENOMEM;
-		return NULL;
-	}
-	config->clients = clients;
-	struct client_config *client = &clients[config->client_count++];
-	*client = (struct client_config){.line = reading->ini.section};
-	ini_file_text(&reading->ini, &client->app_id, app_id);
-	return client;
-}
-
 /* Takes what `output` owns, or frees it. */
 static struct output_config *add_output(
 		struct reading *reading, const struct output_config *output) {
@@ -456,11 +386,6 @@ static void handle_key(void *data, const char *section, const char *key, const c
 		if (layer != NULL) {
 			layer_key(reading, layer, key, value);
 		}
-	} else if (strncmp(section, "client ", 7) == 0) {
-		struct client_config *client = find_client(reading, section + 7);
-		if (client != NULL) {
-			client_key(reading, client, key, value);
-		}
 	} else if (strncmp(section, "output ", 7) == 0) {
 		struct output_config *output = find_output(reading, section + 7);
 		if (output != NULL && !output_key(reading, output, key, value)) {
@@ -469,7 +394,7 @@ static void handle_key(void *data, const char *section, const char *key, const c
 	} else {
 		ini_file_mistake(&reading->ini,
 				"unknown section [%s]; there are [display], [output NAME], "
-				"[role NAME], [layer NAME] and [client APP-ID]",
+				"[role NAME] and [layer NAME]",
 				section);
 	}
 }
@@ -488,13 +413,12 @@ static void complete_outputs(struct reading *reading) {
 	if (reading->only_line != 0) {
 		reading->ini.line = reading->only_line;
 		ini_file_mistake(&reading->ini,
-				"besides [output %s], [display] can only have screen-copies=, worst-frame= "
-				"and yuv=",
+				"besides [output %s], [display] can only have worst-frame=",
 				config->outputs[0].name);
 	}
 }
 
-/* The index of the output that a role or client names. */
+/* The index of the output that a role or layer names. */
 static size_t output_index(struct reading *reading, const char *what, const char *who,
 		const char *output_name) {
 	const struct cluster_config *config = reading->config;
@@ -567,13 +491,6 @@ static void complete(struct reading *reading) {
 		default_stream(reading, "role", role->name, "safety/", &role->stream);
 	}
 	complete_layers(reading);
-	for (size_t i = 0; i < config->client_count; i++) {
-		struct client_config *client = &config->clients[i];
-		reading->ini.line = client->line;
-		client->output = output_index(
-				reading, "client", client->app_id, client->output_name);
-		check_size(reading, "client", client->app_id, &client->box);
-	}
 }
 
 int cluster_config_read(struct cluster_config *config, const char *path, FILE *errors) {
@@ -615,10 +532,6 @@ void cluster_config_finish(struct cluster_config *config) {
 		free(layer->output_name);
 		free(layer->picture);
 	}
-	for (size_t i = 0; i < config->client_count; i++) {
-		free(config->clients[i].app_id);
-		free(config->clients[i].output_name);
-	}
 	for (size_t i = 0; i < config->output_count; i++) {
 		free(config->outputs[i].name);
 		free(config->outputs[i].background);
@@ -626,8 +539,6 @@ void cluster_config_finish(struct cluster_config *config) {
 	}
 	free(config->roles);
 	free(config->layers);
-	free(config->clients);
 	free(config->outputs);
-	copiers_free(config);
 	*config = (struct cluster_config){0};
 }

@@ -55,15 +55,6 @@ struct layer_config {
 	char *picture;		/* the PNG's file */
 };
 
-/* Where a client of our own domain goes; others are full-screen. */
-struct client_config {
-	char *app_id;
-	unsigned line;	   /* of its section */
-	char *output_name; /* NULL: the first one */
-	size_t output;	   /* the same as an index */
-	struct gid_box box;
-};
-
 /* The mode, where neither the configuration nor the screen says what it is. */
 #define OUTPUT_REFRESH_MHZ 60000
 #define OUTPUT_WIDTH 1280
@@ -83,17 +74,13 @@ struct output_config {
 };
 
 struct cluster_config {
-	bool yuv_by_driver;   /* as fast as it can, and not with the same pixels everywhere */
-	uint32_t worst_frame; /* percent of a refresh that a frame may take; 0: any */
-	char **copiers;	      /* programs that may copy the screen; NULL, or ends with NULL */
+	uint32_t worst_frame;	       /* percent of a refresh that a frame may take; 0: any */
 	struct output_config *outputs; /* one at least */
 	size_t output_count;
 	struct role_config *roles;
 	size_t role_count;
 	struct layer_config *layers; /* from below to above */
 	size_t layer_count;
-	struct client_config *clients;
-	size_t client_count;
 };
 
 /*

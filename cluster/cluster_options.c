@@ -9,7 +9,7 @@
 
 #define DEFAULT_CONFIG "/etc/gidway/cluster.conf"
 
-enum { KEY_STATUS = 256, KEY_STATE, KEY_SOCKET, KEY_LEARN, KEY_SECONDS, KEY_REALTIME, KEY_CONFINE };
+enum { KEY_STATUS = 256, KEY_STATE, KEY_LEARN, KEY_SECONDS, KEY_REALTIME, KEY_CONFINE };
 
 const char *argp_program_version = "gid-cluster " GIDWAY_VERSION;
 
@@ -20,8 +20,6 @@ static const struct argp_option argp_options[] = {
 				"The domain that the display belongs to (default: $GID_DOMAIN)", 0},
 		{"headless", 'H', NULL, 0, "Run without a screen", 0},
 		{"check", 'n', NULL, 0, "Check the configuration, write its mistakes, and end", 0},
-		{"socket", KEY_SOCKET, "NAME", 0,
-				"The Wayland display for clients (default: the next free one)", 0},
 		{"status", KEY_STATUS, "PATH", 0,
 				"The socket for the status, as JSON (default: "
 				"$GID_RUNTIME_DIR/DOMAIN/cluster.sock)",
@@ -84,9 +82,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	case 'v':
 		options->verbose = true;
 		return 0;
-	case KEY_SOCKET:
-		options->socket = arg;
-		return 0;
 	case KEY_CONFINE:
 		options->confine = true;
 		return 0;
@@ -118,8 +113,8 @@ void cluster_options_parse(struct cluster_options *options, int argc, char **arg
 	static const struct argp argp = {
 			.options = argp_options,
 			.parser = parse_option,
-			.doc = "Shows a domain's own clients and, above them, safety pictures of "
-			       "other domains, which it watches over; see gid-cluster(1).",
+			.doc = "Shows streams of any domain and, above them, safety pictures, which "
+			       "it watches over; see gid-cluster(1).",
 	};
 	*options = (struct cluster_options){
 			.config = DEFAULT_CONFIG,

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 struct cluster_options {
-	const char *config, *domain, *status, *state, *socket;
+	const char *config, *domain, *status, *state;
 	const char *learn, *output; /* a role, and the file of hashes to add to */
 	unsigned seconds;
 	int realtime; /* priority, 0: as others */

@@ -8,7 +8,6 @@
 #include <wlr/util/log.h>
 
 #include "kms_backend.h"
-#include "linux_dmabuf.h"
 #include "software_gl.h"
 #include "udmabuf.h"
 
@@ -41,8 +40,7 @@ static void device_init_kms(struct device *device, struct wl_event_loop *loop) {
  * devices that wlroots would open as well, and not start without: a display takes no input.
  */
 static bool device_init_backend(
-		struct device *device, struct wl_display *wayland, bool headless, bool planes) {
-	struct wl_event_loop *loop = wl_display_get_event_loop(wayland);
+		struct device *device, struct wl_event_loop *loop, bool headless, bool planes) {
 	if (headless) {
 		device->backend = wlr_headless_backend_create(loop);
 		return device->backend != NULL;
@@ -72,7 +70,7 @@ static bool device_init_backend(
 }
 
 /* As WLR_RENDERER has it. */
-static bool device_init_rendering(struct device *device, struct wl_display *wayland) {
+static bool device_init_rendering(struct device *device) {
 	const char *wanted = getenv("WLR_RENDERER");
 	/* Mesa waits without end for the lock of its cache, which any program of this user can
 	 * take. */
@@ -88,17 +86,15 @@ static bool device_init_rendering(struct device *device, struct wl_display *wayl
 					wlr_allocator_autocreate(device->backend, device->renderer);
 		}
 	}
-	return device->renderer != NULL && device->allocator != NULL &&
-			wlr_renderer_init_wl_shm(device->renderer, wayland) &&
-			linux_dmabuf_offer(wayland, device->renderer);
+	return device->renderer != NULL && device->allocator != NULL;
 }
 
-bool device_init(struct device *device, struct wl_display *wayland, bool headless, bool planes) {
+bool device_init(struct device *device, struct wl_event_loop *loop, bool headless, bool planes) {
 	*device = (struct device){0};
-	if (!device_init_backend(device, wayland, headless, planes)) {
+	if (!device_init_backend(device, loop, headless, planes)) {
 		return false;
 	}
-	if (!device_init_rendering(device, wayland)) {
+	if (!device_init_rendering(device)) {
 		wlr_log(WLR_ERROR,
 				"nothing can be drawn to the screen with WLR_RENDERER=%s: either "
 				"it cannot, or another program has the screen",

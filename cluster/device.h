@@ -22,7 +22,7 @@ struct device {
  * decides about. Returns false, with the reason in the log, where there is none; the device is to
  * be finished in either case.
  */
-bool device_init(struct device *device, struct wl_display *wayland, bool headless, bool planes);
+bool device_init(struct device *device, struct wl_event_loop *loop, bool headless, bool planes);
 
 /* Takes a device of zeroes, too. */
 void device_finish(struct device *device);

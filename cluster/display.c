@@ -27,8 +27,7 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 /* Whoever started us tries again, with the devices that there are then. */
 static void display_fail(struct display *display, const char *what) {
 	wlr_log(WLR_ERROR, "%s: ending, to be started again", what);
-	display->failed = true;
-	wl_display_terminate(display->wayland);
+	display->failed = display->ends = true;
 }
 
 static void handle_backend_destroy(struct wl_listener *listener, void *data) {
@@ -91,8 +90,8 @@ static int display_init_screens(
 		struct display *display, const struct screen_hooks *hooks, void *data) {
 	const struct cluster_config *config = display->config;
 	/*
-	 * All is composed into our own memory. A client's buffer on the screen could change after
-	 * the check; and from wlroots 0.19 on also one that covers a part of the output goes there.
+	 * All is composed into our own memory, which is read back for the check; wlroots would put
+	 * a picture that covers the output on the screen itself, from 0.19 on also a smaller one.
 	 */
 	setenv("WLR_SCENE_DISABLE_DIRECT_SCANOUT", "1", 1);
 	display->screens = calloc(config->output_count, sizeof(*display->screens));
@@ -103,13 +102,12 @@ static int display_init_screens(
 		struct screen *screen = &display->screens[display->screen_count++];
 		*screen = (struct screen){
 				.device = &display->device,
-				.layout = display->layout,
 				.whole = config,
 				.config = &config->outputs[i],
 				.hooks = hooks,
 				.data = data,
 		};
-		int ret = screen_init(screen, wl_display_get_event_loop(display->wayland));
+		int ret = screen_init(screen, display->loop);
 		if (ret < 0) {
 			return ret;
 		}
@@ -125,16 +123,12 @@ static bool wants_planes(const struct cluster_config *config) {
 	return planes;
 }
 
-int display_init(struct display *display, struct wl_display *wayland, bool headless,
+int display_init(struct display *display, struct wl_event_loop *loop, bool headless,
 		const struct cluster_config *config, const struct screen_hooks *hooks, void *data) {
-	*display = (struct display){.wayland = wayland, .config = config};
+	*display = (struct display){.loop = loop, .config = config};
 	wl_list_init(&display->parts);
-	if (!device_init(&display->device, wayland, headless, wants_planes(config))) {
+	if (!device_init(&display->device, loop, headless, wants_planes(config))) {
 		return -ENODEV;
-	}
-	display->layout = wlr_output_layout_create(wayland);
-	if (display->layout == NULL) {
-		return -ENOMEM;
 	}
 	int ret = display_init_screens(display, hooks, data);
 	if (ret < 0) {
@@ -230,15 +224,6 @@ void display_finish(struct display *display) {
 		device_part_destroy(part);
 	}
 	device_finish(&display->device);
-}
-
-struct screen *display_find_screen(const struct display *display, const struct wlr_output *output) {
-	for (size_t i = 0; output != NULL && i < display->screen_count; i++) {
-		if (display->screens[i].output == output) {
-			return &display->screens[i];
-		}
-	}
-	return NULL;
 }
 
 uint64_t display_refresh_ns(const struct display *display) {

@@ -6,13 +6,13 @@
 #include "screen.h"
 
 struct display {
-	struct wl_display *wayland;
+	struct wl_event_loop *loop;
 	struct device device;
-	struct wlr_output_layout *layout; /* what clients see: side by side */
-	struct screen *screens;		  /* one for each output of the configuration */
-	size_t screen_count;		  /* of those that are initialised; the first is always */
+	struct screen *screens; /* one for each output of the configuration */
+	size_t screen_count;	/* of those that are initialised; the first is always */
 	const struct cluster_config *config;
-	bool failed;	      /* the device is gone, and the event loop ends */
+	bool ends;	      /* the event loop */
+	bool failed;	      /* it ends because the device is gone */
 	struct wl_list parts; /* struct device_part: backends that may have outputs */
 	struct wl_listener backend_destroy, renderer_lost, new_output;
 };
@@ -21,13 +21,10 @@ struct display {
  * `headless`: without a device; each output of the configuration is there then, with its name. The
  * hooks, `data` and `config` outlive the display.
  */
-int display_init(struct display *display, struct wl_display *wayland, bool headless,
+int display_init(struct display *display, struct wl_event_loop *loop, bool headless,
 		const struct cluster_config *config, const struct screen_hooks *hooks, void *data);
 int display_start(struct display *display);
 void display_finish(struct display *display);
-
-/* The screen of this output; NULL: it is none of ours. */
-struct screen *display_find_screen(const struct display *display, const struct wlr_output *output);
 
 /* Of the screen that is refreshed most often, in ns. */
 uint64_t display_refresh_ns(const struct display *display);

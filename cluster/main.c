@@ -13,8 +13,6 @@
 #include <unistd.h>
 #include <wlr/util/log.h>
 
-#include "../wlroots/gid_buffer_v1.h"
-#include "clients.h"
 #include "cluster_options.h"
 #include "cluster_status.h"
 #include "confine.h"
@@ -24,9 +22,8 @@
 #include "roles.h"
 
 struct cluster {
-	struct wl_display *wayland;
+	struct wl_event_loop *loop;
 	struct display display;
-	struct clients clients;
 	struct roles roles;
 	struct cluster_status status;
 	struct wl_event_source *signals[2];
@@ -98,7 +95,8 @@ static void make_room_for_descriptors(void) {
 }
 
 static int handle_signal(int number, void *data) {
-	wl_display_terminate(data);
+	struct cluster *cluster = data;
+	cluster->display.ends = true;
 	return 0;
 }
 
@@ -180,60 +178,25 @@ static void start_status(struct cluster *cluster, const struct cluster_options *
 	free(path);
 }
 
-static int open_socket(struct cluster *cluster, const struct cluster_options *options) {
-	const char *name = options->socket;
-	if (name != NULL ? wl_display_add_socket(cluster->wayland, name) < 0
-			 : (name = wl_display_add_socket_auto(cluster->wayland)) == NULL) {
-		wlr_log(WLR_ERROR,
-				"cannot open a Wayland display%s%s: is XDG_RUNTIME_DIR set, and "
-				"the name free?",
-				name != NULL ? " " : "", name != NULL ? name : "");
-		return -EADDRINUSE;
-	}
-	wlr_log(WLR_INFO, "clients can connect to WAYLAND_DISPLAY=%s", name);
-	return 0;
-}
-
-static int init_buffers(struct cluster *cluster, const struct cluster_config *config,
-		const struct cluster_options *options) {
-	const struct device *device = &cluster->display.device;
-	struct gid_buffer_manager *buffers = gid_buffer_manager_create(cluster->wayland,
-			device->renderer, device->allocator, options->domain, roles_log);
-	if (buffers != NULL && config->yuv_by_driver) {
-		gid_buffer_manager_leave_yuv_to_driver(buffers);
-	}
-	return buffers != NULL ? 0 : -ENOMEM;
-}
-
 static int cluster_init(struct cluster *cluster, const struct cluster_config *config,
 		const struct cluster_options *options) {
-	struct wl_event_loop *loop = wl_display_get_event_loop(cluster->wayland);
 	char *state = state_path(options);
 	for (int i = 0; i < 2; i++) {
 		cluster->signals[i] = wl_event_loop_add_signal(
-				loop, signals[i], handle_signal, cluster->wayland);
+				cluster->loop, signals[i], handle_signal, cluster);
 	}
-	int ret = display_init(&cluster->display, cluster->wayland, options->headless, config,
+	int ret = display_init(&cluster->display, cluster->loop, options->headless, config,
 			&roles_hooks, &cluster->roles);
-	if (ret == 0) {
-		ret = clients_init(&cluster->clients, &cluster->display);
-	}
 	if (ret == 0) {
 		ret = roles_init(
 				&cluster->roles, config, &cluster->display, options->domain, state);
 	}
 	free(state);
 	for (size_t i = 0; i < cluster->display.screen_count && ret == 0; i++) {
-		ret = screen_publish(&cluster->display.screens[i], loop, options->domain);
-	}
-	if (ret == 0) {
-		ret = init_buffers(cluster, config, options);
+		ret = screen_publish(&cluster->display.screens[i], cluster->loop, options->domain);
 	}
 	if (ret == 0) {
 		ret = display_start(&cluster->display);
-	}
-	if (ret == 0) {
-		ret = open_socket(cluster, options);
 	}
 	if (ret == 0) {
 		start_status(cluster, options);
@@ -246,8 +209,8 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 
 static int run(const struct cluster_config *config, const struct cluster_options *options) {
 	struct cluster cluster = {.status.fd = -1, .roles = {.timer = -1, .notify.fd = -1}};
-	cluster.wayland = wl_display_create();
-	if (cluster.wayland == NULL) {
+	cluster.loop = wl_event_loop_create();
+	if (cluster.loop == NULL) {
 		return -ENOMEM;
 	}
 	log_thread_start();
@@ -259,22 +222,22 @@ static int run(const struct cluster_config *config, const struct cluster_options
 		if (options->confine) {
 			become_confined();
 		}
-		wl_display_run(cluster.wayland);
+		while (!cluster.display.ends) {
+			wl_event_loop_dispatch(cluster.loop, -1);
+		}
 		ret = cluster.display.failed ? -EIO : 0;
 	} else {
 		wlr_log(WLR_ERROR, "cannot start: %s", strerror(-ret));
 	}
 	cluster_status_finish(&cluster.status);
-	wl_display_destroy_clients(cluster.wayland);
 	roles_finish(&cluster.roles);
-	clients_finish(&cluster.clients);
 	display_finish(&cluster.display);
 	for (int i = 0; i < 2; i++) {
 		if (cluster.signals[i] != NULL) {
 			wl_event_source_remove(cluster.signals[i]);
 		}
 	}
-	wl_display_destroy(cluster.wayland);
+	wl_event_loop_destroy(cluster.loop);
 	log_thread_stop();
 	return ret;
 }

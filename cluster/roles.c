@@ -369,7 +369,7 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 	*roles = (struct roles){
 			.config = config,
 			.display = display,
-			.loop = wl_display_get_event_loop(display->wayland),
+			.loop = display->loop,
 			.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
 	};
 	notify_init(&roles->notify);

@@ -327,8 +327,7 @@ static void screen_plan(struct screen *screen) {
 	if (screen->kms == NULL) {
 		return;
 	}
-	bool copied = screen->output->attach_render_locks > 0 ||
-			(screen->publisher != NULL && publisher_has_readers(screen->publisher));
+	bool copied = screen->publisher != NULL && publisher_has_readers(screen->publisher);
 	if (copied && !screen->copied) {
 		screen->hooks->plan(screen->data, screen, screen->kms, SCREEN_COMPOSED);
 		screen->to_plan = true;
@@ -366,9 +365,6 @@ static void screen_frame(struct screen *screen) {
 		screen->stats.last = 0; /* nothing moves: the next pause is none */
 		pace_forget(&screen->pace);
 	}
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	wlr_scene_output_send_frame_done(screen->scene_output, &time);
 }
 
 static void handle_frame(struct wl_listener *listener, void *data) {
@@ -531,9 +527,8 @@ void screen_take(struct screen *screen, struct wlr_output *output) {
 		return;
 	}
 	struct wlr_scene_output *scene_output = wlr_scene_output_create(screen->scene, output);
-	if (scene_output == NULL || wlr_output_layout_add_auto(screen->layout, output) == NULL) {
+	if (scene_output == NULL) {
 		wlr_log(WLR_ERROR, "output %s: no memory", output->name);
-		wlr_scene_output_destroy(scene_output);
 		return;
 	}
 	screen->output = output;
@@ -565,12 +560,9 @@ int screen_init(struct screen *screen, struct wl_event_loop *loop) {
 	if (screen->timer_source == NULL || screen->scene == NULL) {
 		return -ENOMEM;
 	}
-	screen->clients = wlr_scene_tree_create(&screen->scene->tree);
 	screen->layers = wlr_scene_tree_create(&screen->scene->tree);
 	screen->safety = wlr_scene_tree_create(&screen->scene->tree);
-	return screen->clients != NULL && screen->layers != NULL && screen->safety != NULL
-			? 0
-			: -ENOMEM;
+	return screen->layers != NULL && screen->safety != NULL ? 0 : -ENOMEM;
 }
 
 void screen_finish(struct screen *screen) {

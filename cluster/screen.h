@@ -7,7 +7,6 @@
 #define CLUSTER_SCREEN_H
 
 #include <wlr/types/wlr_output.h>
-#include <wlr/types/wlr_output_layout.h>
 #include <wlr/types/wlr_scene.h>
 
 #include "cluster_config.h"
@@ -79,15 +78,14 @@ struct readback {
 struct screen {
 	/* Given by the creator, and outlive the screen: */
 	struct device *device;
-	struct wlr_output_layout *layout; /* what clients see: side by side */
 	const struct cluster_config *whole;
 	const struct output_config *config; /* a part of that */
 	const struct screen_hooks *hooks;
 	void *data; /* of the hooks */
 	/* Its own: */
-	struct wlr_scene *scene;			  /* its own: from (0, 0) on */
-	struct wlr_scene_tree *clients, *layers, *safety; /* from below to above */
-	struct wlr_output *output;			  /* NULL: there is none now */
+	struct wlr_scene *scene;		/* its own: from (0, 0) on */
+	struct wlr_scene_tree *layers, *safety; /* from below to above */
+	struct wlr_output *output;		/* NULL: there is none now */
 	struct wlr_scene_output *scene_output;
 	struct kms_output *kms; /* the same output; NULL: it has no planes for us */
 	bool to_plan;		/* planes are to be found for pictures */

@@ -5,13 +5,10 @@
 
 #include <wlr/interfaces/wlr_buffer.h>
 #include <wlr/types/wlr_output.h>
-#include <wlr/types/wlr_presentation_time.h>
 #include <wlr/types/wlr_scene.h>
 #include <wlr/version.h>
 
 #define WLROOTS_VERSION (WLR_VERSION_MAJOR * 1000 + WLR_VERSION_MINOR)
-
-#define PRESENTATION_TIME_VERSION 1
 
 #if WLROOTS_VERSION < 19
 
@@ -27,11 +24,6 @@ static inline bool wlr_scene_output_needs_frame(struct wlr_scene_output *scene_o
 			pixman_region32_not_empty(&scene_output->pending_commit_damage);
 }
 
-static inline struct wlr_presentation *presentation_create(
-		struct wl_display *display, struct wlr_backend *backend) {
-	return wlr_presentation_create(display, backend);
-}
-
 /* When the frame was shown, or NULL where the backend does not know. */
 static inline const struct timespec *presented_at(const struct wlr_output_event_present *event) {
 	return event->when;
@@ -43,11 +35,6 @@ static inline void set_presented_at(struct wlr_output_event_present *event, stru
 }
 
 #else
-
-static inline struct wlr_presentation *presentation_create(
-		struct wl_display *display, struct wlr_backend *backend) {
-	return wlr_presentation_create(display, backend, PRESENTATION_TIME_VERSION);
-}
 
 static inline const struct timespec *presented_at(const struct wlr_output_event_present *event) {
 	return &event->when;

@@ -30,7 +30,6 @@ SECTIONS = {
     "output": ("gid-cluster", "", "[output A]", "gid-cluster.1", "*[output* _NAME_*]*"),
     "layer": ("gid-cluster", "", "[layer a]", "gid-cluster.1", "*[layer* _NAME_*]*"),
     "role": ("gid-cluster", "", "[role a]", "gid-cluster.1", "*[role* _NAME_*]*"),
-    "app": ("gid-cluster", "", "[client a]", "gid-cluster.1", "*[client* _APP-ID_*]*"),
 }
 
 
