@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The domain cluster: gid-cluster with the film, the meter and the panel that the engine composes as
-layers, and above them the safety surfaces of open.
+"""The domain cluster: gid-cluster with layers (the film, the meter, the panel that the engine
+composes), and above them the safety surfaces of open.
 """
 
 import json
