@@ -67,6 +67,11 @@ static const int calls[] = {
 		SCMP_SYS(unlink),
 		SCMP_SYS(write),
 		SCMP_SYS(writev),
+		/* To wait for a dma-buf's device for a limited time: */
+		SCMP_SYS(rt_sigaction),
+		SCMP_SYS(timer_create),
+		SCMP_SYS(timer_delete),
+		SCMP_SYS(timer_settime),
 		/* Helper threads: */
 		SCMP_SYS(access), /* whether there is a gidd */
 		SCMP_SYS(clock_nanosleep),

@@ -231,8 +231,7 @@ def cluster_on_display(
     domains: Domains, configuration: str, **environment: str
 ) -> Iterator[Cluster]:
     config = write(domains, "cluster.conf", configuration.encode())
-    words = [BUILD / "cluster/gid-cluster", "--confine", "--config", config]
-    words += ["--status", FOLDER / "status"]
+    words = [BUILD / "cluster/gid-cluster", "--config", config, "--status", FOLDER / "status"]
     with refreshes_of(domains) as refreshes, running(domains, *words, **environment) as program:
         cluster = Cluster(domains, program, refreshes)
         wait_for(lambda: "ready, with" in program.err or not program.is_running, "it", PATIENCE)

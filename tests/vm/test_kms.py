@@ -133,7 +133,7 @@ def test_a_telltale_and_its_fallback(machines: Machines, tmp_path: Path, planes:
     fallback, live, again = map(screen, (15, 5, 10))
     write(machines, "fallback.png", (tmp_path / "telltale-15.png").read_bytes())
     config = write(machines, "cluster.conf", CLUSTER.format(planes=planes).encode())
-    words = [BUILD / "cluster/gid-cluster", "--confine", "--config", config]
+    words = [BUILD / "cluster/gid-cluster", "--config", config]
     with running(machines, *words, env=TERMINAL) as cluster:
         wait_shown(machines, lambda: fallback, cluster)  # nothing came yet
         telltale = show(5)
