@@ -84,7 +84,9 @@ class Costly(Case):
         self._words = [stream, kind, *map(str, (across, down, int(turned)))]
 
     def begin(self, cockpit: Cockpit) -> None:
-        _start(cockpit, "costly", "hostile-costly", *self._words)
+        """Drawing its first pictures takes seconds on a busy machine, and harms nobody."""
+        costly = _start(cockpit, "costly", "hostile-costly", *self._words)
+        wait_for("pictures", lambda: not costly.is_running() or "sends" in costly.said())
 
     def end(self, cockpit: Cockpit) -> dict:
         return _end(cockpit, "costly")

@@ -98,6 +98,7 @@ int main(int argc, char **argv) {
 		err(EXIT_FAILURE, NULL);
 	}
 	ending_init();
+	fprintf(stderr, "sends pictures\n");
 	while (!ending) {
 		gid_domain_dispatch(costly.domain);
 		gid_producer_dispatch(costly.producer);
