@@ -419,15 +419,15 @@ error_reader:
 	return ret;
 }
 
-void role_view_resume(struct role_view *view, const struct kept_role *kept, uint64_t now) {
-	if (kept->known) {
-		history_resume(&view->history, kept->transitions);
-		role_resume(&view->role, &kept->past, now);
+void role_view_resume(struct role_view *view, const struct saved_role *saved, uint64_t now) {
+	if (saved->known) {
+		history_resume(&view->history, saved->transitions);
+		role_resume(&view->role, &saved->past, now);
 	}
 }
 
-struct kept_role role_view_keep(const struct role_view *view, uint64_t now) {
-	return (struct kept_role){
+struct saved_role role_view_save(const struct role_view *view, uint64_t now) {
+	return (struct saved_role){
 			.name = view->config->name,
 			.known = true,
 			.transitions = view->history.transition_count,

@@ -11,11 +11,11 @@
 
 #include "cluster_config.h"
 #include "history.h"
-#include "kept.h"
 #include "lent_frame.h"
 #include "log_budget.h"
 #include "own_picture.h"
 #include "role_plane.h"
+#include "saved_state.h"
 #include "stream_reader.h"
 
 struct screen;
@@ -51,10 +51,10 @@ int role_view_init(struct role_view *view, const struct role_config *config, str
 void role_view_finish(struct role_view *view);
 
 /* Goes on where the process before this one ended. Right after role_view_init(). */
-void role_view_resume(struct role_view *view, const struct kept_role *kept, uint64_t now);
+void role_view_resume(struct role_view *view, const struct saved_role *saved, uint64_t now);
 
 /* What the process after this one is to know. */
-struct kept_role role_view_keep(const struct role_view *view, uint64_t now);
+struct saved_role role_view_save(const struct role_view *view, uint64_t now);
 
 /* Whether the producer hides the surface, and `hidden` says why: then nothing else is to be said.
  */

@@ -176,41 +176,41 @@ const struct screen_hooks roles_hooks = {
 /* --- what outlives us ------------------------------------------------------------------------- */
 
 /* After a change, and now and then: how long a picture stands still changes all the time. */
-#define KEEP_SOONEST_NS UINT64_C(50000000)
-#define KEEP_LATEST_NS UINT64_C(1000000000)
+#define SAVE_SOONEST_NS UINT64_C(50000000)
+#define SAVE_LATEST_NS UINT64_C(1000000000)
 
-static void roles_keep(struct roles *roles, uint64_t now) {
-	uint64_t transitions = 0, passed = now - roles->kept_at;
-	if (roles->keeper == NULL || passed < KEEP_SOONEST_NS) {
+static void roles_save(struct roles *roles, uint64_t now) {
+	uint64_t transitions = 0, passed = now - roles->saved_at;
+	if (roles->writer == NULL || passed < SAVE_SOONEST_NS) {
 		return;
 	}
 	for (size_t i = 0; i < roles->count; i++) {
 		transitions += roles->views[i].history.transition_count;
 	}
-	if (transitions == roles->kept_transitions && passed < KEEP_LATEST_NS) {
+	if (transitions == roles->saved_transitions && passed < SAVE_LATEST_NS) {
 		return;
 	}
 	for (size_t i = 0; i < roles->count; i++) {
-		roles->kept[i] = role_view_keep(&roles->views[i], now);
+		roles->saved[i] = role_view_save(&roles->views[i], now);
 	}
-	keeper_keep(roles->keeper, roles->kept, roles->count);
-	roles->kept_at = now;
-	roles->kept_transitions = transitions;
+	state_writer_write(roles->writer, roles->saved, roles->count);
+	roles->saved_at = now;
+	roles->saved_transitions = transitions;
 }
 
 /* Without it the display works as well. */
 static void roles_resume(struct roles *roles, const char *state) {
 	uint64_t now = gid_clock_now();
 	for (size_t i = 0; i < roles->count; i++) {
-		roles->kept[i] = (struct kept_role){.name = roles->config->roles[i].name};
+		roles->saved[i] = (struct saved_role){.name = roles->config->roles[i].name};
 	}
-	roles->keeper = keeper_create(state, roles->kept, roles->count);
-	if (roles->keeper == NULL) {
+	roles->writer = state_writer_create(state, roles->saved, roles->count);
+	if (roles->writer == NULL) {
 		wlr_log(WLR_ERROR, "the state of the roles is not kept: no memory, or no thread");
 		return;
 	}
 	for (size_t i = 0; i < roles->count; i++) {
-		role_view_resume(&roles->views[i], &roles->kept[i], now);
+		role_view_resume(&roles->views[i], &roles->saved[i], now);
 	}
 }
 
@@ -250,7 +250,7 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 		screen_tick(&roles->display->screens[i], now);
 	}
 	notify_alive(&roles->notify, now);
-	roles_keep(roles, now);
+	roles_save(roles, now);
 	roles_arm(roles, now);
 	return 0;
 }
@@ -375,9 +375,9 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 	notify_init(&roles->notify);
 	roles->views = calloc(config->role_count + 1, sizeof(*roles->views));
 	roles->layers = calloc(config->layer_count + 1, sizeof(*roles->layers));
-	roles->kept = calloc(config->role_count + 1, sizeof(*roles->kept));
+	roles->saved = calloc(config->role_count + 1, sizeof(*roles->saved));
 	if (roles->timer < 0 || roles->views == NULL || roles->layers == NULL ||
-			roles->kept == NULL) {
+			roles->saved == NULL) {
 		return -ENOMEM;
 	}
 	int ret = gid_timeline_open(NULL, "gid-cluster", &roles->timeline);
@@ -407,10 +407,10 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 }
 
 void roles_finish(struct roles *roles) {
-	roles->kept_at = 0;
-	roles_keep(roles, gid_clock_now());
-	keeper_destroy(roles->keeper);
-	roles->keeper = NULL;
+	roles->saved_at = 0;
+	roles_save(roles, gid_clock_now());
+	state_writer_destroy(roles->writer);
+	roles->writer = NULL;
 	roles_stop(roles);
 	gidd_connection_destroy(roles->connection);
 	roles->connection = NULL;
@@ -429,7 +429,7 @@ void roles_finish(struct roles *roles) {
 		close(roles->timer);
 	}
 	notify_finish(&roles->notify);
-	free(roles->kept);
+	free(roles->saved);
 	free(roles->layers);
 	free(roles->views);
 }

@@ -8,10 +8,10 @@
 
 #include "display.h"
 #include "gidd_connection.h"
-#include "keeper.h"
 #include "layer.h"
 #include "notify.h"
 #include "role_view.h"
+#include "state_writer.h"
 
 struct roles {
 	const struct cluster_config *config;
@@ -24,9 +24,9 @@ struct roles {
 	struct layer *layers;	       /* one for each of the configuration */
 	size_t layer_count;	       /* of those that are initialised */
 	struct notify notify;	       /* of whoever started us */
-	struct keeper *keeper;	       /* of what outlives us; NULL: nothing does */
-	struct kept_role *kept;	       /* one for each role */
-	uint64_t kept_at, kept_transitions;
+	struct state_writer *writer;   /* of what outlives us; NULL: nothing does */
+	struct saved_role *saved;      /* one for each role */
+	uint64_t saved_at, saved_transitions;
 	int timer;
 	struct wl_event_source *timer_source;
 };

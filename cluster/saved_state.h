@@ -7,19 +7,20 @@
  *
  * with states and reasons by their words, SINCE and STILL in ns.
  *
- * Pure: files are keeper.c's. What is parsed may be anything: whoever can write the file may have.
+ * Pure: files are state_writer.c's. What is parsed may be anything: whoever can write the file may
+ * have.
  */
-#ifndef CLUSTER_KEPT_H
-#define CLUSTER_KEPT_H
+#ifndef CLUSTER_SAVED_STATE_H
+#define CLUSTER_SAVED_STATE_H
 
 #include "role.h"
 
 /* The size of a boot's id with its '\0'. */
-#define KEPT_BOOT_SIZE 37
+#define SAVED_STATE_BOOT_SIZE 37
 /* The longest file that is read. */
-#define KEPT_SIZE_MAX ((size_t)1 << 18)
+#define SAVED_STATE_SIZE_MAX ((size_t)1 << 18)
 
-struct kept_role {
+struct saved_role {
 	const char *name;     /* the caller's */
 	bool known;	      /* the file tells of it; else all below is 0 */
 	uint64_t transitions; /* how many there were */
@@ -31,11 +32,11 @@ struct kept_role {
  * this boot, `now` its time: what comes from another boot, or from the future, is refused. Returns
  * 0, or -EINVAL where anything is not as it should be: then none is known.
  */
-int kept_parse(struct kept_role *roles, size_t count, const char *boot, uint64_t now,
+int saved_state_parse(struct saved_role *roles, size_t count, const char *boot, uint64_t now,
 		const char *text, size_t size);
 
 /* Writes the text, with a '\0'. Returns its length, or -ENOSPC where it does not fit. */
-int kept_format(const struct kept_role *roles, size_t count, const char *boot, char *text,
+int saved_state_format(const struct saved_role *roles, size_t count, const char *boot, char *text,
 		size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kept.h"
+#include "saved_state.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -86,7 +86,7 @@ static bool text_reason(struct text *text, enum role_reason *reason) {
 /* --- the file --------------------------------------------------------------------------------- */
 
 /* `line` is without its end. Its name is the last: it may have spaces. */
-static bool parse_role(struct text *line, struct kept_role *role, uint64_t now) {
+static bool parse_role(struct text *line, struct saved_role *role, uint64_t now) {
 	struct role_past *past = &role->past;
 	return text_starts(line, "role ") && text_state(line, &past->state) &&
 			text_reason(line, &past->reason) && text_number(line, &past->since) &&
@@ -96,7 +96,7 @@ static bool parse_role(struct text *line, struct kept_role *role, uint64_t now) 
 			role_state_of(past->reason) == past->state && line->at < line->end;
 }
 
-static bool take_role(struct kept_role *roles, size_t count, const struct kept_role *found,
+static bool take_role(struct saved_role *roles, size_t count, const struct saved_role *found,
 		const struct text *name) {
 	for (size_t i = 0; i < count; i++) {
 		if (text_is(name, roles[i].name)) {
@@ -122,22 +122,22 @@ static bool text_line(struct text *text, struct text *line) {
 	return true;
 }
 
-int kept_parse(struct kept_role *roles, size_t count, const char *boot, uint64_t now,
+int saved_state_parse(struct saved_role *roles, size_t count, const char *boot, uint64_t now,
 		const char *text, size_t size) {
 	struct text rest = {text, text + size}, line;
 	bool good = text_line(&rest, &line) && text_starts(&line, HEAD) && text_is(&line, boot);
 	while (good && rest.at < rest.end) {
-		struct kept_role found;
+		struct saved_role found;
 		good = text_line(&rest, &line) && parse_role(&line, &found, now) &&
 				take_role(roles, count, &found, &line);
 	}
 	for (size_t i = 0; i < count && !good; i++) {
-		roles[i] = (struct kept_role){.name = roles[i].name};
+		roles[i] = (struct saved_role){.name = roles[i].name};
 	}
 	return good ? 0 : -EINVAL;
 }
 
-int kept_format(const struct kept_role *roles, size_t count, const char *boot, char *text,
+int saved_state_format(const struct saved_role *roles, size_t count, const char *boot, char *text,
 		size_t size) {
 	int length = snprintf(text, size, HEAD "%s\n", boot);
 	for (size_t i = 0; i < count && (size_t)length < size; i++) {

@@ -3,7 +3,7 @@
  * Any bytes as the file in which gid-cluster keeps its roles' state: what is believed is possible,
  * and is written again as it was read.
  */
-#include "../../cluster/kept.h"
+#include "../../cluster/saved_state.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 #define NOW 1000000u
 #define ROLES 2u
 
-static const struct kept_role nothing[ROLES] = {{.name = "left"}, {.name = "the right one"}};
+static const struct saved_role nothing[ROLES] = {{.name = "left"}, {.name = "the right one"}};
 
-static void demand_possible(const struct kept_role *role) {
+static void demand_possible(const struct saved_role *role) {
 	demand(role->past.since <= NOW && role->past.still_ns <= NOW);
 	demand((role->past.state == ROLE_LIVE) == (role->past.reason == ROLE_REASON_NONE));
 	struct role resumed;
@@ -30,8 +30,8 @@ static void demand_possible(const struct kept_role *role) {
 }
 
 /* Those that are known, as they would be written. */
-static void demand_same_again(const struct kept_role *roles) {
-	struct kept_role known[ROLES], again[ROLES] = {0};
+static void demand_same_again(const struct saved_role *roles) {
+	struct saved_role known[ROLES], again[ROLES] = {0};
 	size_t count = 0;
 	char text[1024];
 	for (size_t i = 0; i < ROLES; i++) {
@@ -40,16 +40,16 @@ static void demand_same_again(const struct kept_role *roles) {
 			known[count++] = roles[i];
 		}
 	}
-	int length = kept_format(known, count, BOOT, text, sizeof(text));
+	int length = saved_state_format(known, count, BOOT, text, sizeof(text));
 	demand(length > 0 && (size_t)length == strlen(text));
-	demand(kept_parse(again, count, BOOT, NOW, text, (size_t)length) == 0);
+	demand(saved_state_parse(again, count, BOOT, NOW, text, (size_t)length) == 0);
 	demand(memcmp(known, again, count * sizeof(known[0])) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	struct kept_role roles[ROLES];
+	struct saved_role roles[ROLES];
 	memcpy(roles, nothing, sizeof(roles));
-	int ret = kept_parse(roles, ROLES, BOOT, NOW, (const char *)data, size);
+	int ret = saved_state_parse(roles, ROLES, BOOT, NOW, (const char *)data, size);
 	demand(ret == 0 || ret == -EINVAL);
 	for (size_t i = 0; i < ROLES; i++) {
 		demand(roles[i].name == nothing[i].name);

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "state_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gid/gid.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <wlr/util/log.h>
+
+#include "aux_thread.h"
+
+#define LINE_MAX_BYTES 128 /* of a role, without its name */
+
+struct state_writer {
+	char *path, *partial;
+	char boot[SAVED_STATE_BOOT_SIZE];
+	pthread_t thread;
+	pthread_mutex_t lock; /* for all below */
+	pthread_cond_t added;
+	bool ends, told;
+	size_t size;	     /* of each text */
+	int length;	     /* of `next`; 0: nothing is to be written */
+	char *next, *writes; /* what is to be written; the thread's own copy */
+};
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+/* Returns how much was read, at most `size`, or -errno. */
+static ssize_t read_file(const char *path, char *data, size_t size) {
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0) {
+		return -errno;
+	}
+	size_t length = 0;
+	ssize_t got = 1;
+	while (got > 0 && length < size) {
+		got = read(fd, data + length, size - length);
+		length += got > 0 ? (size_t)got : 0;
+	}
+	int error = errno;
+	close(fd);
+	return got < 0 ? -error : (ssize_t)length;
+}
+
+static int write_file(const char *path, const char *partial, const char *text, size_t length) {
+	unlink(partial); /* of a process that died, or anybody's link */
+	int fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		return -errno;
+	}
+	ssize_t written = write(fd, text, length);
+	int error = written < 0 ? errno : (size_t)written < length ? ENOSPC : 0;
+	close(fd);
+	if (error == 0 && rename(partial, path) < 0) {
+		error = errno;
+	}
+	if (error != 0) {
+		unlink(partial);
+	}
+	return -error;
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+/* With the lock given up meanwhile. */
+static void state_writer_work(struct state_writer *writer) {
+	size_t length = (size_t)writer->length;
+	char *text = writer->next;
+	writer->next = writer->writes;
+	writer->writes = text;
+	writer->length = 0;
+	pthread_mutex_unlock(&writer->lock);
+	int ret = write_file(writer->path, writer->partial, text, length);
+	if (ret < 0 && !writer->told) {
+		writer->told = true;
+		wlr_log(WLR_ERROR, "the state of the roles is not kept: %s: %s", writer->path,
+				strerror(-ret));
+	}
+	pthread_mutex_lock(&writer->lock);
+}
+
+static void *run(void *data) {
+	struct state_writer *writer = data;
+	pthread_mutex_lock(&writer->lock);
+	while (!writer->ends || writer->length > 0) {
+		if (writer->length > 0) {
+			state_writer_work(writer);
+		} else {
+			pthread_cond_wait(&writer->added, &writer->lock);
+		}
+	}
+	pthread_mutex_unlock(&writer->lock);
+	return NULL;
+}
+
+void state_writer_write(struct state_writer *writer, const struct saved_role *roles, size_t count) {
+	pthread_mutex_lock(&writer->lock);
+	int length = saved_state_format(roles, count, writer->boot, writer->next, writer->size);
+	writer->length = length > 0 ? length : 0;
+	pthread_cond_signal(&writer->added);
+	pthread_mutex_unlock(&writer->lock);
+}
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+static void state_writer_read(struct state_writer *writer, struct saved_role *roles, size_t count) {
+	char *text = malloc(SAVED_STATE_SIZE_MAX);
+	ssize_t size = text != NULL ? read_file(writer->path, text, SAVED_STATE_SIZE_MAX) : -ENOMEM;
+	int ret = size < 0 ? (int)size
+			   : saved_state_parse(roles, count, writer->boot, gid_clock_now(), text,
+					     (size_t)size);
+	if (ret == -EINVAL) {
+		wlr_log(WLR_INFO, "%s is of another start of the machine, or no state of roles",
+				writer->path);
+	} else if (ret < 0 && ret != -ENOENT) {
+		wlr_log(WLR_ERROR, "%s: %s", writer->path, strerror(-ret));
+	}
+	free(text);
+}
+
+static void state_writer_free(struct state_writer *writer) {
+	free(writer->next);
+	free(writer->writes);
+	free(writer->partial);
+	free(writer->path);
+	free(writer);
+}
+
+struct state_writer *state_writer_create(const char *path, struct saved_role *roles, size_t count) {
+	struct state_writer *writer = calloc(1, sizeof(*writer));
+	if (writer == NULL) {
+		return NULL;
+	}
+	writer->size = SAVED_STATE_BOOT_SIZE + LINE_MAX_BYTES;
+	for (size_t i = 0; i < count; i++) {
+		writer->size += strlen(roles[i].name) + LINE_MAX_BYTES;
+	}
+	writer->path = strdup(path);
+	writer->next = malloc(writer->size);
+	writer->writes = malloc(writer->size);
+	if (asprintf(&writer->partial, "%s.partial", path) < 0) {
+		writer->partial = NULL;
+	}
+	if (writer->path == NULL || writer->partial == NULL || writer->next == NULL ||
+			writer->writes == NULL) {
+		state_writer_free(writer);
+		return NULL;
+	}
+	/* Without it, as in a bare container, all starts of the machine are one. */
+	ssize_t length = read_file(
+			"/proc/sys/kernel/random/boot_id", writer->boot, sizeof(writer->boot) - 1);
+	writer->boot[length > 0 ? length : 0] = '\0';
+	state_writer_read(writer, roles, count);
+	aux_thread_init_lock(&writer->lock);
+	pthread_cond_init(&writer->added, NULL);
+	if (aux_thread_start(&writer->thread, run, writer) != 0) {
+		state_writer_free(writer);
+		return NULL;
+	}
+	return writer;
+}
+
+void state_writer_destroy(struct state_writer *writer) {
+	if (writer == NULL) {
+		return;
+	}
+	pthread_mutex_lock(&writer->lock);
+	writer->ends = true;
+	pthread_cond_signal(&writer->added);
+	pthread_mutex_unlock(&writer->lock);
+	/* A thread that a file system holds back still needs it: the process ends soon. */
+	if (aux_thread_join(writer->thread) == 0) {
+		state_writer_free(writer);
+	}
+}
