@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * When to compose for a refresh: as late as the policy of pacing/ finds that it may be.
+ * When to compose: for a refresh as late as the policy of pacing/ finds that it may be, and where
+ * there are none, at times of our own.
  *
  * Composing begins a window before each refresh of the device. What comes until then is shown by
  * that refresh; without pacing composing begins right after a refresh, and what comes during a
@@ -38,5 +39,36 @@ void pace_forget(struct pace *pace);
 
 /* The device showed the frame that was given to it. */
 void pace_shown(struct pace *pace, uint64_t when, uint64_t refresh_ns);
+
+/* --- devices without refreshes ---------------------------------------------------------------- */
+
+/*
+ * When the next frame may be composed.
+ *
+ * A screen asks for a frame at each of its refreshes. A device without any, as a virtual one, shows
+ * a frame at once and asks for the next: one would be composed after the other, for as long as
+ * something moves. For such a device we keep the time ourselves. A device that refuses a frame asks
+ * for no other: then it is tried again, ever later, up to a second.
+ */
+struct frame_clock {
+	uint64_t shown;	  /* when the last frame was shown, 0: never */
+	unsigned close;	  /* frames in a row that were shown sooner than a refresh after another */
+	uint64_t next;	  /* without refreshes: not before */
+	uint64_t refused; /* frames in a row */
+	bool own_time;	  /* the device has no refreshes */
+};
+
+/* A frame was shown, on a device with this long between refreshes. Returns whether that has shown
+ * for the first time that it has none. */
+bool frame_clock_shown(struct frame_clock *clock, uint64_t when, uint64_t refresh_ns);
+
+/* How long the frame that was asked for has to wait. 0: it is to be composed now. */
+uint64_t frame_clock_wait(const struct frame_clock *clock, uint64_t now);
+
+/* A frame was given to the device. */
+void frame_clock_take(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns);
+
+/* The device refused a frame. Returns when to try again, counted from now. */
+uint64_t frame_clock_refused(struct frame_clock *clock, uint64_t refresh_ns);
 
 #endif

@@ -12,7 +12,6 @@
 #include "cluster_config.h"
 #include "device.h"
 #include "frame_bound.h"
-#include "frame_clock.h"
 #include "own_picture.h"
 #include "pace.h"
 #include "pixels.h"

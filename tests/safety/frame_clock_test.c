@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Whose time frames are composed at: the device's, or where that has none, our own. */
-#include "../../cluster/frame_clock.h"
+#include "../../cluster/pace.h"
 
 #include "../unit/tap.h"
 
