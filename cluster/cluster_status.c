@@ -14,7 +14,6 @@
 #include <wlr/types/wlr_output.h>
 
 #include "closer.h"
-#include "hidden.h"
 #include "socket.h"
 
 #define RECENT_FRAMES 300u
@@ -61,7 +60,7 @@ static const char *role_detail(const struct role_view *view) {
 	if (reason == ROLE_REASON_FORMAT || reason == ROLE_REASON_TRANSFORM) {
 		return view->reader.not_taken;
 	}
-	return role_view_is_hidden(view) ? hidden_name(view->hidden) : "";
+	return role_view_hidden_name(view);
 }
 
 static int add_role(variant **array, const struct role_view *view) {

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <wlr/util/log.h>
 
-#include "hidden.h"
 #include "screen.h"
 
 /* Shows the frame's picture, or the fallback for NULL. Takes `lent`. */
@@ -71,6 +70,31 @@ bool role_view_is_hidden(const struct role_view *view) {
 					view->hidden != GID_HIDDEN_UNSAID);
 }
 
+/* What the frames of a producer say. */
+static const struct {
+	const char *name, *text;
+} hidden_reasons[] = {
+		[GID_HIDDEN_UNSAID] = {"", "the producer hides the surface"},
+		[GID_HIDDEN_EMPTY] = {"empty", "the surface has no picture, or is gone"},
+		[GID_HIDDEN_SIZE] = {"size", "the picture has another size than the role"},
+		[GID_HIDDEN_CROP] = {"crop", "the part that the surface shows cannot be sent"},
+		[GID_HIDDEN_SUBSURFACE] = {"subsurface",
+				"subsurfaces are too many, or reach beyond the surface"},
+		[GID_HIDDEN_FORMAT] = {"format",
+				"the picture's format can be neither lent nor copied"},
+		[GID_HIDDEN_DMABUF] = {"dmabuf",
+				"the picture lies in dma-bufs that cannot be lent"},
+		[GID_HIDDEN_COPY] = {"copy",
+				"the picture could only be copied, which is forbidden"},
+		[GID_HIDDEN_MEMORY] = {"memory",
+				"there is no memory for a copy, or the picture's may not be lent"},
+		[GID_HIDDEN_GONE] = {"gone", "the picture's memory was taken back"},
+};
+
+const char *role_view_hidden_name(const struct role_view *view) {
+	return role_view_is_hidden(view) ? hidden_reasons[view->hidden].name : "";
+}
+
 const char *role_view_checked_by(const struct role_view *view) {
 	if (screen_is_read_back(view->screen)) {
 		return "writeback";
@@ -79,7 +103,7 @@ const char *role_view_checked_by(const struct role_view *view) {
 }
 
 const char *role_view_text(const struct role_view *view) {
-	return role_view_is_hidden(view) ? hidden_text(view->hidden)
+	return role_view_is_hidden(view) ? hidden_reasons[view->hidden].text
 					 : role_reason_text(view->role.reason);
 }
 

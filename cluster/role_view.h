@@ -60,6 +60,9 @@ struct saved_role role_view_save(const struct role_view *view, uint64_t now);
  */
 bool role_view_is_hidden(const struct role_view *view);
 
+/* Why, as a word for programs; "" where nothing is said. */
+const char *role_view_hidden_name(const struct role_view *view);
+
 /* How it is made sure that what is displayed is what is meant: one word, for programs. */
 const char *role_view_checked_by(const struct role_view *view);
 
