@@ -227,7 +227,8 @@ static int run(const struct cluster_config *config, const struct cluster_options
 		}
 		ret = cluster.display.failed ? -EIO : 0;
 	} else {
-		wlr_log(WLR_ERROR, "cannot start: %s", strerror(-ret));
+		wlr_log(WLR_ERROR, "cannot start: %s",
+				ret == -E2BIG ? "a frame can take too long" : strerror(-ret));
 	}
 	cluster_status_finish(&cluster.status);
 	roles_finish(&cluster.roles);

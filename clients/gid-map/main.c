@@ -19,6 +19,7 @@
 #include "xdg-shell-client-protocol.h"
 
 #define METRES_A_SECOND 30
+#define CONFIGS_MAX 64 /* that are looked at */
 
 const char *argp_program_version = "gid-map " GIDWAY_VERSION;
 
@@ -52,20 +53,36 @@ struct map {
 
 /* --- EGL -------------------------------------------------------------------------------------- */
 
+/*
+ * EGL lists what has more bits first, which a role takes only where its configuration says so: 8 of
+ * each colour are in all of them.
+ */
+static EGLConfig with_8_bits(EGLDisplay display, const EGLConfig *configs, EGLint count) {
+	EGLint red = 0;
+	for (EGLint i = 0; i < count; i++) {
+		if (eglGetConfigAttrib(display, configs[i], EGL_RED_SIZE, &red) && red == 8) {
+			return configs[i];
+		}
+	}
+	return configs[0];
+}
+
 static bool map_init_egl(struct map *map) {
 	static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_WINDOW_BIT, EGL_RENDERABLE_TYPE,
 			EGL_OPENGL_ES2_BIT, EGL_RED_SIZE, 8, EGL_GREEN_SIZE, 8, EGL_BLUE_SIZE, 8,
 			EGL_ALPHA_SIZE, 0, EGL_NONE};
 	static const EGLint version[] = {EGL_CONTEXT_CLIENT_VERSION, 2, EGL_NONE};
-	EGLConfig config;
+	EGLConfig configs[CONFIGS_MAX];
 	EGLint count = 0;
 	map->display = eglGetPlatformDisplay(EGL_PLATFORM_WAYLAND_KHR, map->wayland.display, NULL);
 	if (map->display == EGL_NO_DISPLAY || !eglInitialize(map->display, NULL, NULL) ||
 			!eglBindAPI(EGL_OPENGL_ES_API) ||
-			!eglChooseConfig(map->display, wanted, &config, 1, &count) || count < 1) {
+			!eglChooseConfig(map->display, wanted, configs, CONFIGS_MAX, &count) ||
+			count < 1) {
 		warnx("EGL gives no window with OpenGL ES 2 (error 0x%x)", eglGetError());
 		return false;
 	}
+	EGLConfig config = with_8_bits(map->display, configs, count);
 	map->context = eglCreateContext(map->display, config, EGL_NO_CONTEXT, version);
 	map->window = wl_egl_window_create(map->surface, map->options->width, map->options->height);
 	map->target = eglCreatePlatformWindowSurface(map->display, config, map->window, NULL);

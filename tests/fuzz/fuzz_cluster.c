@@ -51,9 +51,6 @@ static void demand_consistent(const struct cluster_config *config) {
 		demand((layer->fallback == FALLBACK_PICTURE) == (layer->picture != NULL));
 		demand(i == 0 || config->layers[i - 1].order <= layer->order);
 	}
-	for (size_t i = 0; i < config->client_count; i++) {
-		demand(config->clients[i].app_id != NULL);
-	}
 }
 
 /* Each mistake is a line that begins with the file's name and a line number. */

@@ -79,7 +79,7 @@ def test_live_pictures_and_fallbacks_on_planes(domains: Domains) -> None:
     write(domains, "turned", upright.tobytes())
     turned = numpy.rot90(upright, -1)  # a picture of transform 90 is shown clockwise
     configuration = DISPLAY + "writeback=0\n"
-    configuration += role("lamp", LAMP, "red") + role("turned", TURNED, "last")
+    configuration += role("lamp", LAMP, "red") + role("turned", TURNED, "last", "formats=BG24\ntransform=90")
     source = [BUILD / "tests/safety/raw-role", "safety/turned", FOLDER / "turned", "BG24"]
     source += [TURNED[3], TURNED[2], 0, 0, 0, 0, TURNED[3], TURNED[2], 1]
     both = {checksum(screen((LAMP, lamp(i)), (TURNED, turned))) for i in (0, 1)}
