@@ -253,7 +253,7 @@ def named(rows: Sequence[dict]) -> dict[str, float]:
 
 def compare(before: dict[str, float], now: dict[str, float]) -> list[str]:
     """What changed, in a sentence for each. Counts that are 0 must stay so, but for less than a
-    page a picture: programs copy a few KB when they wait, and a picture is 8 MB."""
+    page a picture: programs copy a few KB when they wait, and a picture is 3.7 MB."""
     said = []
     for name, count in now.items():
         if name not in before:

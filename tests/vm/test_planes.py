@@ -79,7 +79,9 @@ def test_live_pictures_and_fallbacks_on_planes(domains: Domains) -> None:
     write(domains, "turned", upright.tobytes())
     turned = numpy.rot90(upright, -1)  # a picture of transform 90 is shown clockwise
     configuration = DISPLAY + "writeback=0\n"
-    configuration += role("lamp", LAMP, "red") + role("turned", TURNED, "last", "formats=BG24\ntransform=90")
+    configuration += role("lamp", LAMP, "red") + role(
+        "turned", TURNED, "last", "formats=BG24\ntransform=90"
+    )
     source = [BUILD / "tests/safety/raw-role", "safety/turned", FOLDER / "turned", "BG24"]
     source += [TURNED[3], TURNED[2], 0, 0, 0, 0, TURNED[3], TURNED[2], 1]
     both = {checksum(screen((LAMP, lamp(i)), (TURNED, turned))) for i in (0, 1)}
@@ -199,20 +201,23 @@ def shown_is_read_back(domains: Domains) -> None:
 
 def test_whose_fault_it_is_that_nothing_is_read_back() -> None:
     """What gid-cluster says is not believed: a fault of its own is no lost picture of vkms."""
+    with_writeback(faults_of_both)
+
+
+def faults_of_both(domains: Domains) -> None:
     configuration = DISPLAY + "writeback=2\n" + role("lamp", LAMP, "red")
-    with domains_with_planes() as domains:
-        with cluster_on_odd_display(domains, configuration, b"none") as cluster:
-            cluster.wait(lambda: cluster.role("lamp")["read_back"] >= 2, "pictures read back")
-            write(domains, "odd", b"unwritten")
-            with pytest.raises(pytest.fail.Exception, match="of a device that writes"):
-                cluster.wait(lambda: False, "nothing")
-        with cluster_on_display(domains, configuration) as cluster:
-            cluster.wait(lambda: cluster.role("lamp")["read_back"] >= 2, "pictures read back")
-            cluster.refreshes.close()
-            with spoiling(domains):
-                wait_for(lambda: NOT_READ_BACK in cluster.program.err, "a loss", PATIENCE)
-            with pytest.raises(LostWriteback):
-                cluster.wait(lambda: False, "nothing")
+    with cluster_on_odd_display(domains, configuration, b"none") as cluster:
+        cluster.wait(lambda: cluster.role("lamp")["read_back"] >= 2, "pictures read back")
+        write(domains, "odd", b"unwritten")
+        with pytest.raises(pytest.fail.Exception, match="of a device that writes"):
+            cluster.wait(lambda: False, "nothing")
+    with cluster_on_display(domains, configuration) as cluster:
+        cluster.wait(lambda: cluster.role("lamp")["read_back"] >= 2, "pictures read back")
+        cluster.refreshes.close()
+        with spoiling(domains):
+            wait_for(lambda: NOT_READ_BACK in cluster.program.err, "a loss", PATIENCE)
+        with pytest.raises(LostWriteback):
+            cluster.wait(lambda: False, "nothing")
 
 
 @contextmanager
