@@ -315,8 +315,11 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 			break;
 		}
 		look_at_memory(canvas);
+		if (fence <= canvas->lost) {
+			continue;
+		}
 		uint64_t again = ring_again(canvas);
-		if (fence > canvas->lost && gid_clock_now() >= deadline) {
+		if (gid_clock_now() >= deadline) {
 			return canvas_fail(canvas, -ETIMEDOUT, "the list is not done in this time");
 		}
 		sleep_until(canvas, deadline < again ? deadline : again);
