@@ -46,8 +46,11 @@ class Run:
     stall_us: float  # by how much the machine itself was late, at most
     transitions: list[str]  # of the telltale, until it was live again
     attacker: str  # what gid-cluster found the hostile program's own stream to be, if it has one
-    # The longest of gid-cluster's last 300 frames, to what it may take; with GL nobody knows that.
+    # Of gid-cluster's last 300 frames what one took of a processor at most, to what it may take;
+    # with GL nobody knows that.
     compose_vs_bound: float | None
+    # What one of them waited at most to get a processor, in ms: how long others had it.
+    compose_wait_ms: float
     did: dict
     ended: list[str]  # programs of open that did not outlive it
 
@@ -95,6 +98,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
         ],
         attacker="".join(f"{role['state']}: {role['reason']}" for role in attackers),
         compose_vs_bound=vs_bound(status),
+        compose_wait_ms=status["compose_wait_recent_max_ns"] / 1e6,
         did=did,
         ended=ended,
     )
@@ -102,7 +106,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
 
 def vs_bound(status: dict) -> float | None:
     bound = status["frame_bound_ns"]
-    return status["compose_recent_max_ns"] / bound if bound > 0 else None
+    return status["compose_cpu_recent_max_ns"] / bound if bound > 0 else None
 
 
 # --- the figures ----------------------------------------------------------------------------------
@@ -119,6 +123,7 @@ def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict
     stalls = [run.stall_us / refresh for run in runs]
     known = (run.compose_vs_bound for run in runs if run.compose_vs_bound is not None)
     bounds = [round(one, 3) for one in known]
+    waits = [round(run.compose_wait_ms, 3) for run in runs]
     return {
         "bench": "isolation",
         "who": "gid",
@@ -139,6 +144,8 @@ def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict
         "machine_late_refreshes_each": [round(stall, 2) for stall in stalls],
         "compose_worst_vs_bound": max(bounds, default=None),
         "compose_worst_vs_bound_each": bounds,
+        "compose_wait_ms": round(max(waits), 3),
+        "compose_wait_ms_each": waits,
         "interval_p99_us": statistics.median(run.meter["interval_p99_us"] for run in runs),
         "telltale": sorted({one for run in runs for one in run.transitions}),
         "attacker": sorted({run.attacker for run in runs if run.attacker}),
@@ -163,10 +170,13 @@ def show(found: list[dict], scheduling: str, is_protected: bool) -> None:
     core = "on a core of its own as far as there are two" if is_protected else "unprotected"
     print(f"cluster: {scheduling}, {core}")
     print("the longest gap between two frames, and how late the machine itself was: in refreshes;")
-    print("compose: the longest frame of gid-cluster's thread, to what it says that one can take")
+    print(
+        "compose: what a frame took of a processor at most, to what gid-cluster says that it can;"
+    )
+    print("waited: how long one waited for a processor that others had, in ms")
     print(
         f"{'case':22} {'Hz':>6} {'ratio':>7} {'worst':>7} {'gap':>6} {'worst':>6} {'machine':>8} "
-        f"{'compose':>7}   "
+        f"{'compose':>7} {'waited':>7}   "
         "the telltale was"
     )
     for row in found:
@@ -175,7 +185,7 @@ def show(found: list[dict], scheduling: str, is_protected: bool) -> None:
             f"{row['case']:22} {row['rate_hz']:6.2f} {row['rate_vs_undisturbed']:7.4f} "
             f"{row['rate_vs_undisturbed_worst']:7.4f} {row['longest_gap_refreshes_median']:6.2f} "
             f"{row['longest_gap_refreshes']:6.2f} {row['machine_late_refreshes']:8.2f} "
-            f"{'-' if bound is None else f'{bound:.2f}':>7}   "
+            f"{'-' if bound is None else f'{bound:.2f}':>7} {row['compose_wait_ms']:7.2f}   "
             f"{', '.join(row['telltale']) or 'live'}"
         )
 

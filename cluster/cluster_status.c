@@ -33,6 +33,7 @@ static int add_transitions(variant **array, const struct history *history) {
 				SD_JSON_BUILD_PAIR_STRING("to", role_state_name(transition->to)),
 				SD_JSON_BUILD_PAIR_STRING(
 						"reason", role_reason_name(transition->reason)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("due_ns", transition->due),
 				SD_JSON_BUILD_PAIR_UNSIGNED("decided_ns", transition->decided),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"last_frame_ns", transition->last_frame),
@@ -63,9 +64,10 @@ static const char *role_detail(const struct role_view *view) {
 	return role_view_hidden_name(view);
 }
 
-static int add_role(variant **array, const struct role_view *view) {
+static int add_role(variant **array, const struct role_view *view, uint64_t worst_frame) {
 	const struct role_config *config = view->config;
 	const struct history *history = &view->history;
+	uint64_t fallback_bound = fallback_bound_of(worst_frame, screen_refresh_ns(view->screen));
 	variant *transitions = NULL, *entry = NULL;
 	int ret = sd_json_variant_new_array(&transitions, NULL, 0);
 	if (ret >= 0) {
@@ -118,6 +120,9 @@ static int add_role(variant **array, const struct role_view *view) {
 						"latency_count", history->latency.count),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"deadline_ns", config->limits.deadline_ns),
+				SD_JSON_BUILD_PAIR_UNSIGNED("fallback_bound_ns", fallback_bound),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"fallback_max_ns", history->fallback_max_ns),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"transition_count", history->transition_count),
 				SD_JSON_BUILD_PAIR_VARIANT("transitions", transitions));
@@ -199,9 +204,14 @@ static int build_screen(variant **entry, const struct screen *screen) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("compose_recent_max_ns",
 					samples_largest(&stats->compose, RECENT_FRAMES)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("compose_max_ns", stats->compose_max_ns),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-					"compose_cpu_max_ns", stats->compose_cpu_max_ns),
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_cpu_recent_max_ns",
+					samples_largest(&stats->cpu, RECENT_FRAMES)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_cpu_max_ns", stats->cpu_max_ns),
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_wait_recent_max_ns",
+					samples_largest(&stats->wait, RECENT_FRAMES)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_wait_max_ns", stats->wait_max_ns),
 			SD_JSON_BUILD_PAIR_UNSIGNED("over_bound_frames", stats->over_bound),
+			SD_JSON_BUILD_PAIR_UNSIGNED("slept_frames", stats->slept),
 			SD_JSON_BUILD_PAIR_UNSIGNED("frame_bound_ns", screen->bound.total));
 }
 
@@ -229,10 +239,11 @@ static int add_screens(variant **whole, variant **array, const struct display *d
 
 static int cluster_status_build(const struct cluster_status *status, char **text) {
 	const struct roles *roles = status->roles;
+	uint64_t worst_frame = display_worst_frame_ns(roles->display);
 	variant *list = NULL, *layers = NULL, *screens = NULL, *whole = NULL;
 	int ret = sd_json_variant_new_array(&list, NULL, 0);
 	for (size_t i = 0; i < roles->count && ret >= 0; i++) {
-		ret = add_role(&list, &roles->views[i]);
+		ret = add_role(&list, &roles->views[i], worst_frame);
 	}
 	if (ret >= 0) {
 		ret = sd_json_variant_new_array(&layers, NULL, 0);

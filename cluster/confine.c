@@ -37,6 +37,7 @@ static const int calls[] = {
 		SCMP_SYS(getpid),
 		SCMP_SYS(getpeername),
 		SCMP_SYS(getrandom),
+		SCMP_SYS(getrusage),
 		SCMP_SYS(getsockopt),
 		SCMP_SYS(gettid),
 		SCMP_SYS(ioctl),

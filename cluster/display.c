@@ -164,10 +164,7 @@ static int display_add_headless_outputs(struct display *display) {
 
 /* Before anything is shown: what is too much now does not become less. */
 static int display_check_bound(const struct display *display) {
-	uint64_t sum = 0, refresh = display_refresh_ns(display);
-	for (size_t i = 0; i < display->screen_count; i++) {
-		sum += display->screens[i].bound.total;
-	}
+	uint64_t sum = display_worst_frame_ns(display), refresh = display_refresh_ns(display);
 	if (frame_bound_is_allowed(display->config, sum, refresh)) {
 		return 0;
 	}
@@ -233,4 +230,12 @@ uint64_t display_refresh_ns(const struct display *display) {
 		least = refresh < least ? refresh : least;
 	}
 	return least;
+}
+
+uint64_t display_worst_frame_ns(const struct display *display) {
+	uint64_t sum = 0;
+	for (size_t i = 0; i < display->screen_count; i++) {
+		sum += display->screens[i].bound.total;
+	}
+	return sum;
 }

@@ -26,6 +26,10 @@ int display_init(struct display *display, struct wl_event_loop *loop, bool headl
 int display_start(struct display *display);
 void display_finish(struct display *display);
 
+/* Of all screens together, for one thread composes them, in ns; 0 where nothing is known of that.
+ */
+uint64_t display_worst_frame_ns(const struct display *display);
+
 /* Of the screen that is refreshed most often, in ns. */
 uint64_t display_refresh_ns(const struct display *display);
 

@@ -165,10 +165,55 @@ bool frame_bound_is_allowed(const struct cluster_config *config, uint64_t ns, ui
 	return config->worst_frame == 0 || ns <= refresh_ns / 100 * config->worst_frame;
 }
 
+uint64_t fallback_bound_of(uint64_t ns, uint64_t refresh_ns) {
+	uint64_t refreshes = (2 * ns + refresh_ns - 1) / refresh_ns;
+	return (refreshes < 2 ? 2 : refreshes) * refresh_ns;
+}
+
 /* --- telling ---------------------------------------------------------------------------------- */
 
 static double ms(uint64_t ns) {
 	return (double)ns / 1e6;
+}
+
+static uint64_t refresh_of(const struct output_config *output) {
+	uint32_t mhz = output->refresh_mhz > 0 ? output->refresh_mhz : OUTPUT_REFRESH_MHZ;
+	return 1000000000000u / mhz;
+}
+
+/* One line; adds to `sum`. Returns 0 or -ENOMEM. */
+static int print_output(
+		const struct cluster_config *config, size_t index, uint64_t *sum, FILE *file) {
+	const struct output_config *output = &config->outputs[index];
+	uint32_t width = output->width > 0 ? output->width : OUTPUT_WIDTH;
+	uint32_t height = output->height > 0 ? output->height : OUTPUT_HEIGHT;
+	struct pixel_costs costs;
+	char size[24];
+	int error = pixel_costs_measure(&costs, width, height);
+	if (error < 0) {
+		return error;
+	}
+	struct frame_bound bound = frame_bound_of(config, index, width, height, &costs);
+	snprintf(size, sizeof(size), "%ux%u", width, height);
+	fprintf(file, "%-16s %11s %5.2f ms %5.2f ms %5.2f ms %5.2f ms\n",
+			output->name != NULL ? output->name : "(the first)", size,
+			ms(refresh_of(output)), ms(bound.compose), ms(bound.check),
+			ms(bound.total));
+	*sum += bound.total;
+	return 0;
+}
+
+static void print_fallbacks(const struct cluster_config *config, uint64_t sum, FILE *file) {
+	if (config->role_count > 0) {
+		fprintf(file, "%-16s %11s %11s %11s\n", "role", "deadline", "display", "fallback");
+	}
+	for (size_t i = 0; i < config->role_count; i++) {
+		const struct role_config *role = &config->roles[i];
+		uint64_t deadline = role->limits.deadline_ns;
+		uint64_t more = fallback_bound_of(sum, refresh_of(&config->outputs[role->output]));
+		fprintf(file, "%-16s %8.2f ms %8.2f ms %8.2f ms after the last good frame\n",
+				role->name, ms(deadline), ms(more), ms(deadline + more));
+	}
 }
 
 int frame_bound_print(const struct cluster_config *config, FILE *file) {
@@ -176,28 +221,20 @@ int frame_bound_print(const struct cluster_config *config, FILE *file) {
 	fprintf(file, "%-16s %11s %8s %8s %8s %8s\n", "output", "pixels", "refresh", "compose",
 			"check", "bound");
 	for (size_t i = 0; i < config->output_count; i++) {
-		const struct output_config *output = &config->outputs[i];
-		uint32_t width = output->width > 0 ? output->width : OUTPUT_WIDTH;
-		uint32_t height = output->height > 0 ? output->height : OUTPUT_HEIGHT;
-		uint32_t mhz = output->refresh_mhz > 0 ? output->refresh_mhz : OUTPUT_REFRESH_MHZ;
-		uint64_t refresh = 1000000000000u / mhz;
-		struct pixel_costs costs;
-		char size[24];
-		int error = pixel_costs_measure(&costs, width, height);
+		uint64_t refresh = refresh_of(&config->outputs[i]);
+		int error = print_output(config, i, &sum, file);
 		if (error < 0) {
 			return error;
 		}
-		struct frame_bound bound = frame_bound_of(config, i, width, height, &costs);
-		snprintf(size, sizeof(size), "%ux%u", width, height);
-		fprintf(file, "%-16s %11s %5.2f ms %5.2f ms %5.2f ms %5.2f ms\n",
-				output->name != NULL ? output->name : "(the first)", size,
-				ms(refresh), ms(bound.compose), ms(bound.check), ms(bound.total));
-		sum += bound.total;
 		shortest = refresh < shortest ? refresh : shortest;
 	}
 	bool allowed = frame_bound_is_allowed(config, sum, shortest);
 	fprintf(file, "a frame takes %.2f ms at the worst here, %.0f %% of a refresh: %s\n",
 			ms(sum), (double)sum * 100 / (double)shortest,
 			allowed ? "allowed" : "more than worst-frame= allows");
-	return allowed ? 0 : -E2BIG;
+	if (!allowed) {
+		return -E2BIG;
+	}
+	print_fallbacks(config, sum, file);
+	return 0;
 }

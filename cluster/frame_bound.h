@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * How long a frame takes at the worst: what the configuration says of outputs, layers and roles,
- * times what this machine takes for a pixel. Nothing of that is the choice of another domain.
+ * times what this machine takes for a pixel; and how long a role's fallback lets wait for it.
+ * Nothing of that is the choice of another domain.
  */
 #ifndef CLUSTER_FRAME_BOUND_H
 #define CLUSTER_FRAME_BOUND_H
@@ -34,7 +35,14 @@ struct frame_bound frame_bound_of(const struct cluster_config *config, size_t ou
  */
 bool frame_bound_is_allowed(const struct cluster_config *config, uint64_t ns, uint64_t refresh_ns);
 
-/* Measures, and writes the table for people, with sizes and refreshes as configured. */
+/*
+ * From the moment at which a role has failed, as when its deadline passes, until its output shows
+ * the fallback, at the most; `ns` as above. A frame may just have begun without it, and the next
+ * one, which has it, is shown by the refresh after that. Pure.
+ */
+uint64_t fallback_bound_of(uint64_t ns, uint64_t refresh_ns);
+
+/* Measures, and writes the tables for people, with sizes and refreshes as configured. */
 int frame_bound_print(const struct cluster_config *config, FILE *file);
 
 #endif

@@ -11,7 +11,8 @@
 struct transition {
 	enum role_state from, to;
 	enum role_reason reason;
-	uint64_t decided;    /* CLOCK_MONOTONIC ns */
+	uint64_t due;	     /* CLOCK_MONOTONIC ns: when there was that reason for it */
+	uint64_t decided;    /* not before, and later where we got no processor */
 	uint64_t last_frame; /* when the last good frame before it came; 0: never */
 	uint64_t shown;	     /* when the output showed what the state demands; 0: not yet */
 };
@@ -19,8 +20,9 @@ struct transition {
 struct history {
 	struct transition transitions[HISTORY_TRANSITIONS]; /* a ring */
 	uint64_t transition_count;
-	uint64_t forgotten;	/* the first so many were another process's */
-	struct samples latency; /* from a frame's submission to its being on the output, in ns */
+	uint64_t forgotten;	  /* the first so many were another process's */
+	uint64_t fallback_max_ns; /* the longest from `due` to the fallback in place of frames */
+	struct samples latency;	  /* from a frame's submission to its being on the output, in ns */
 	uint64_t frames, shown_frames, refused_frames;
 	uint64_t read_back, differed; /* how often what the device showed was compared; and was not
 				       * what it was to be */

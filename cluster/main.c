@@ -20,6 +20,7 @@
 #include "log_thread.h"
 #include "read_cost.h"
 #include "roles.h"
+#include "slice.h"
 
 struct cluster {
 	struct wl_event_loop *loop;
@@ -216,6 +217,7 @@ static int run(const struct cluster_config *config, const struct cluster_options
 	log_thread_start();
 	int ret = cluster_init(&cluster, config, options);
 	if (ret == 0) {
+		(void)slice_ask(SLICE_SHORTEST_NS);
 		if (options->realtime > 0) {
 			become_realtime(options->realtime);
 		}

@@ -126,11 +126,14 @@ static void role_view_tell(struct role_view *view, enum role_state from) {
 
 static void handle_changed(struct role *role, enum role_state from, void *data) {
 	struct role_view *view = data;
+	bool late = role->reason == ROLE_REASON_DEADLINE && from == ROLE_LIVE;
 	history_transition(&view->history,
 			&(struct transition){
 					.from = from,
 					.to = role->state,
 					.reason = role->reason,
+					.due = late ? role->last_frame + role->limits.deadline_ns
+						    : role->since,
 					.decided = role->since,
 					.last_frame = role->last_frame,
 			});

@@ -4,6 +4,7 @@
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <wlr/backend/headless.h>
@@ -212,29 +213,45 @@ static bool screen_compose(struct screen *screen, struct wlr_output_state *state
 	return true;
 }
 
-static uint64_t own_time(void) {
-	struct timespec time;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+/* What a frame has taken so far. */
+struct spent {
+	uint64_t clock, cpu; /* ns */
+	uint64_t sleeps;
+};
+
+/* What the thread has taken since its start, and its process of the clock since any time. */
+static struct spent spent_until_now(void) {
+	struct timespec cpu;
+	struct rusage usage;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+	getrusage(RUSAGE_THREAD, &usage);
+	return (struct spent){
+			.clock = gid_clock_now(),
+			.cpu = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec,
+			.sleeps = (uint64_t)usage.ru_nvcsw,
+	};
 }
 
-static void screen_count(struct screen *screen, uint64_t begin, uint64_t own_begin) {
+static void count_time(struct samples *samples, uint64_t *most, uint64_t ns) {
+	samples_add(samples, ns);
+	*most = ns > *most ? ns : *most;
+}
+
+static void screen_count(struct screen *screen, const struct spent *begin) {
 	struct screen_stats *stats = &screen->stats;
-	uint64_t spent = gid_clock_now() - begin, own = own_time() - own_begin;
+	struct spent end = spent_until_now();
+	uint64_t clock = end.clock - begin->clock, cpu = end.cpu - begin->cpu;
 	stats->frames++;
-	stats->compose_ns += spent;
-	samples_add(&stats->compose, spent);
-	if (spent > stats->compose_max_ns) {
-		stats->compose_max_ns = spent;
+	stats->compose_ns += clock;
+	count_time(&stats->compose, &stats->compose_max_ns, clock);
+	count_time(&stats->cpu, &stats->cpu_max_ns, cpu);
+	count_time(&stats->wait, &stats->wait_max_ns, clock > cpu ? clock - cpu : 0);
+	stats->over_bound += screen->bound.total > 0 && cpu > screen->bound.total;
+	stats->slept += end.sleeps != begin->sleeps;
+	if (stats->last != 0 && begin->clock - stats->last > stats->longest_gap_ns) {
+		stats->longest_gap_ns = begin->clock - stats->last;
 	}
-	if (own > stats->compose_cpu_max_ns) {
-		stats->compose_cpu_max_ns = own;
-	}
-	stats->over_bound += screen->bound.total > 0 && own > screen->bound.total;
-	if (stats->last != 0 && begin - stats->last > stats->longest_gap_ns) {
-		stats->longest_gap_ns = begin - stats->last;
-	}
-	stats->last = begin;
+	stats->last = begin->clock;
 }
 
 /* To the nanosecond: what the event loop's own timers round up would be lost at each frame. */
@@ -285,9 +302,9 @@ static bool screen_commit_composed(
 	return screen_compose(screen, state, now) && wlr_output_commit_state(screen->output, state);
 }
 
-static void screen_render(struct screen *screen, uint64_t now, bool composes) {
+static void screen_render(struct screen *screen, const struct spent *begin, bool composes) {
 	struct wlr_output_state state;
-	uint64_t own_begin = own_time();
+	uint64_t now = begin->clock;
 	if (!composes) {
 		screen_keep(screen, &state);
 	} else if (!screen_compose(screen, &state, now)) {
@@ -308,7 +325,7 @@ static void screen_render(struct screen *screen, uint64_t now, bool composes) {
 			screen_offer(screen);
 		}
 		screen_awaits(screen, now);
-		screen_count(screen, now, own_begin);
+		screen_count(screen, begin);
 		frame_clock_take(&screen->clock, now, screen_refresh_ns(screen));
 		pace_given(&screen->pace, gid_clock_now());
 		if (screen_needs_no_device(screen)) {
@@ -345,7 +362,8 @@ void screen_ask(struct screen *screen) {
 }
 
 static void screen_frame(struct screen *screen) {
-	uint64_t now = gid_clock_now();
+	struct spent begin = spent_until_now();
+	uint64_t now = begin.clock;
 	uint64_t wait = screen->clock.own_time
 			? frame_clock_wait(&screen->clock, now)
 			: pace_wait(&screen->pace, now, screen_refresh_ns(screen));
@@ -360,7 +378,7 @@ static void screen_frame(struct screen *screen) {
 	bool composes = wlr_scene_output_needs_frame(screen->scene_output) || screen->front == NULL;
 	screen_read_back(screen, now);
 	if (composes || fills || screen->readback.asked) {
-		screen_render(screen, now, composes);
+		screen_render(screen, &begin, composes);
 	} else {
 		screen->stats.last = 0; /* nothing moves: the next pause is none */
 		pace_forget(&screen->pace);

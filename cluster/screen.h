@@ -58,10 +58,15 @@ struct screen_stats {
 	uint64_t started, frames, missed;
 	uint64_t composed; /* of the frames: others changed only what is on planes of its own */
 	uint64_t last, longest_gap_ns; /* between two frames in a row */
-	/* composing with the checks: all frames together, the slowest, the last ones */
-	uint64_t compose_ns, compose_max_ns, compose_cpu_max_ns; /* the last: of a processor */
+	/*
+	 * A frame, from its begin until the device has it: of all the sum, and of each the slowest
+	 * and the last ones. By the clock, of a processor, and the difference: waiting for one, but
+	 * for the frames in which the thread slept itself.
+	 */
+	uint64_t compose_ns, compose_max_ns, cpu_max_ns, wait_max_ns;
+	struct samples compose, cpu, wait;
 	uint64_t over_bound; /* frames that took more of a processor than the bound */
-	struct samples compose;
+	uint64_t slept;	     /* frames in which the thread gave its processor away */
 };
 
 /* Reads back what the device shows, where it can write that to memory. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "aux_thread.h"
+#include "slice.h"
 
 /* What is less is not worth to be woken for. */
 #define REST_LEAST_NS UINT64_C(500000)
@@ -28,6 +29,7 @@ struct worker {
 	atomic_bool rests, ends;
 	struct examiner examiner;
 	struct examination examination;
+	uint64_t slice; /* that the thread asked for last, ns; 0: never */
 };
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -36,6 +38,20 @@ static uint64_t spent_ns(void) {
 	struct timespec time;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * Its last picture's time: so streams that are dear do not keep those waiting whose pictures take a
+ * moment, and the display least of all.
+ */
+static void worker_ask_slice(struct worker *worker, uint64_t spent) {
+	uint64_t slice = spent < SLICE_SHORTEST_NS ? SLICE_SHORTEST_NS
+			: spent > SLICE_LONGEST_NS ? SLICE_LONGEST_NS
+						   : spent;
+	if (slice > 2 * worker->slice || slice < worker->slice / 2) {
+		worker->slice = slice;
+		(void)slice_ask(slice); /* without it all that is there comes as well, only later */
+	}
 }
 
 static void worker_rest(struct worker *worker, uint64_t ns) {
@@ -61,6 +77,7 @@ static void *run(void *data) {
 		atomic_store(&worker->state, WORKER_DONE);
 		sem_post(&worker->done);
 		eventfd_write(worker->fd, 1);
+		worker_ask_slice(worker, spent);
 		if (spent >= REST_LEAST_NS) {
 			worker_rest(worker, spent);
 		}

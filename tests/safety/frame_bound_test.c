@@ -44,6 +44,14 @@ static void test_limits(void) {
 	tap_ok(frame_bound_is_allowed(&config, UINT64_MAX, 1), "unless there is no limit");
 }
 
+static void test_fallbacks(void) {
+	tap_ok(fallback_bound_of(0, 100) == 200, "a fallback is there after two refreshes");
+	tap_ok(fallback_bound_of(50, 100) == 200 && fallback_bound_of(100, 100) == 200,
+			"also where frames take all of one");
+	tap_ok(fallback_bound_of(101, 100) == 300 && fallback_bound_of(250, 100) == 500,
+			"but not where one takes more");
+}
+
 /* In ns for a pixel of the same size, the quickest of some. */
 static double warm_copy(void) {
 	static uint32_t from[320 * 240], to[320 * 240];
@@ -75,6 +83,7 @@ static void test_machine(void) {
 int main(void) {
 	test_sums();
 	test_limits();
+	test_fallbacks();
 	test_machine();
 	return tap_finish();
 }

@@ -188,12 +188,27 @@ def test_what_a_frame_takes_is_told_and_refused(tmp_path: Path) -> None:
         path.write_text(f"[display]\nworst-frame={percent}\nwidth=640\nheight=240\n{ROLE}{LAYER}")
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
         table = done.stdout.splitlines()[3:]  # behind those of the role and the layer
-        assert done.returncode == status and table[-1].endswith(word)
+        assert done.returncode == status and table[2].endswith(word)
         assert table[0].split() == ["output", "pixels", "refresh", "compose", "check", "bound"]
         assert table[1].startswith("(the first)") and "640x240" in table[1]
+        assert len(table) == (5 if status == 0 else 3), "no promise of what does not start"
     start = [CLUSTER, "--headless", "--config", path, "--status", tmp_path / "status"]
     done = subprocess.run([*start], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1 and "worst-frame= allows 1 %" in done.stderr
+
+
+def test_the_time_to_the_fallback_is_told(tmp_path: Path) -> None:
+    """The deadline, and two refreshes of the role's own output."""
+    path = tmp_path / "cluster.conf"
+    path.write_text(
+        "[display]\nwidth=320\nheight=240\nrefresh=50\nworst-frame=100\n"
+        "[role oil]\nwidth=80\nheight=40\ndeadline-ms=300\n"
+    )
+    command = [CLUSTER, "--check", "--config", path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    header, role = (line.split() for line in done.stdout.splitlines()[-2:])
+    assert header == ["role", "deadline", "display", "fallback"]
+    assert role[:7] == ["oil", "300.00", "ms", "40.00", "ms", "340.00", "ms"]
 
 
 @pytest.mark.parametrize("what", ["a line of 64 MiB", "zeroes without end"])
