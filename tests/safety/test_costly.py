@@ -2,6 +2,7 @@
 """Pictures that are dear to read: what they cost is not the display's thread's to pay."""
 
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -85,6 +86,21 @@ def check_bound(display: Display) -> None:
     assert status["over_bound_frames"] <= status["frames"] // 100
 
 
+def test_workers_step_back(cockpit: Cockpit) -> None:
+    """In ordinary scheduling the display keeps its processor in the midst of a frame."""
+    layer = "[layer film]\ndomain=open\nwidth=320\nheight=80\n"
+    pid = Display(cockpit, ROLE + layer, display=DISPLAY).program.pid
+    own = os.getpriority(os.PRIO_PROCESS, pid)
+
+    def nicer() -> list[int]:
+        threads = [int(path.name) for path in Path(f"/proc/{pid}/task").iterdir()]
+        found = (os.getpriority(os.PRIO_PROCESS, one) - own for one in threads)
+        return sorted(by for by in found if by != 0)
+
+    # 19 is the last; a worker may not have begun yet.
+    wait_for(lambda: nicer() == sorted(min(by, 19 - own) for by in (5, 10)), "two nice workers")
+
+
 @pytest.mark.parametrize(("kind", "transform"), KINDS)
 def test_the_display_does_not_pay(cockpit: Cockpit, kind: str, transform: int) -> None:
     display = Display(cockpit, ROLE, display=DISPLAY)
@@ -102,4 +118,37 @@ def test_the_display_does_not_pay(cockpit: Cockpit, kind: str, transform: int) -
     assert others < 0.75, "half a processor, and what is measured in ticks"
     wait_for(lambda: display.role("dear")["shown_frames"] > before + 10, "pictures all the same")
     assert display.role("dear")["examine_max_ns"] > 0
+    check_bound(display)
+
+
+COMERS = [("XR24", 0), ("Y216", TURNED), ("XR30", 7), ("NV12", TURNED), ("XR12", 0)]
+
+
+@pytest.mark.parametrize("what", ["a role in another format each time", "a film of 4K"])
+def test_who_comes_and_goes_all_the_time(cockpit: Cockpit, what: str) -> None:
+    """Slabs of 200 MB that are mapped and lost again, and a format that is never that of the frame
+    before: the display's frames take no more than their bound, and no picture is lost by it."""
+    film = "[layer film]\ndomain=open\nstream=safety/dear\nwidth=1600\nheight=700\n"
+    is_role = what.startswith("a role")
+    display = Display(cockpit, ROLE if is_role else film, display=DISPLAY)
+
+    def seen() -> dict:
+        return display.status()["roles" if is_role else "layers"][0]
+
+    for kind, transform in COMERS:
+        if is_role:
+            comer = start(cockpit, kind, transform)
+        else:
+            size = ["3840", "2160", "0"]
+            comer = cockpit.run("open", [COSTLY, "safety/dear", "XR24", *size], name="film")
+        shown = seen()["shown_frames"]
+        wait_for(lambda shown=shown: seen()["shown_frames"] > shown, f"pictures, {kind}")
+        comer.signal(signal.SIGKILL)
+        comer.wait()
+        wait_for(lambda: seen()["state"] != "live", "its end")
+    if not is_role:  # which takes none before there are as many good ones as good-frames= has
+        assert seen()["refused_frames"] == 0
+    start(cockpit, "XR24", 0)
+    wait_for(lambda: display.status()["frames"] > 200, "frames")
+    wait_for(lambda: seen()["state"] == "live", "an honest one")
     check_bound(display)
