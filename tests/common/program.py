@@ -18,6 +18,9 @@ BUILD = Path(os.environ.get("GIDWAY_BUILD", TOP / "build"))
 # Machines are shared and sanitizers slow, guests slower still: a wait ends early when all is well.
 PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 60))
 
+# Their runtime libraries, and what is loaded before others, make calls of their own.
+SANITIZED = "-fsanitize" in (BUILD / "build.ninja").read_text()
+
 T = TypeVar("T")
 
 

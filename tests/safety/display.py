@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy
 from cockpit import Cockpit
 from PIL import Image
-from program import BUILD, PATIENCE, Program, wait_for
+from program import BUILD, PATIENCE, SANITIZED, Program, wait_for
 
 REFRESH_MS = 1000 / 60
 WIDTH, HEIGHT = 320, 80
@@ -33,9 +33,6 @@ refresh=60
 stream=screen
 """
 
-
-# Their runtime libraries, and what is loaded before others, make calls of their own.
-SANITIZED = "-fsanitize" in (BUILD / "build.ninja").read_text()
 LIAR = BUILD / "tests" / "safety" / "liar"
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 

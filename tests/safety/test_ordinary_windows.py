@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Windows of ordinary compositors on gid-cluster's screen: of Weston by [gid-output], and of sway
-by gid-capture."""
+"""Windows of ordinary compositors on gid-cluster's screens: of Weston by [gid-output], and of sway
+and labwc by gid-capture."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,15 +9,18 @@ import numpy
 import pytest
 from cockpit import Cockpit
 from display import ROLE, Display, start_telltale, telltale_picture
+from labwc import POINTER, Labwc, why_no_labwc
+from labwc import SIZE as LABWC_SIZE
 from painter import Painter
-from program import BUILD, wait_for
+from program import BUILD, Program, wait_for
 from sway import Sway, why_no_sway
 from weston import HEIGHT, WIDTH, Weston
 
 LEFT = f"\n[layer left]\ndomain=open\nwidth={WIDTH}\nheight={HEIGHT}\n"
 RIGHT = f"\n[layer right]\ndomain=open\nx={WIDTH}\nwidth={WIDTH}\nheight={HEIGHT}\n"
-OUTPUT = f"[gid-output]\nname=left\nstream=left\nmode={WIDTH}x{HEIGHT}\n"
+OUTPUT = f"[gid-output]\nname={{0}}\nstream={{0}}\nmode={WIDTH}x{HEIGHT}\n"
 VEIL, GREY = 0.35, 0.3 * 255  # what is left of a picture that is old, and what is added
+DESKTOP = "\n[layer desktop]\ndomain=open\noutput={}\nwidth={}\nheight={}\n"
 LAMP = (slice(20, 100), slice(40, 360))  # of ROLE
 
 
@@ -35,15 +38,19 @@ def wait_seen(display: Display, left: numpy.ndarray | None, right: numpy.ndarray
     wait_for(is_right, lambda: f"the windows on the screen; {display.status()['layers']}")
 
 
-@pytest.fixture(params=["pixman", "gl"])
-def weston(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) -> Iterator[Weston]:
-    folder = tmp_path / "weston"
+def start_weston(cockpit: Cockpit, folder: Path, renderer: str, stream: str) -> Weston:
     folder.mkdir()
-    weston = Weston(folder, cockpit.env("open"), request.param)
+    weston = Weston(folder, cockpit.env("open"), renderer)
     weston.command[weston.command.index("--shell=desktop-shell.so")] = "--shell=kiosk-shell.so"
     weston.command.append("--no-outputs")
-    weston.configure(OUTPUT)
-    yield weston.start()
+    weston.configure(OUTPUT.format(stream))
+    return weston.start()
+
+
+@pytest.fixture(params=["pixman", "gl"])
+def weston(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) -> Iterator[Weston]:
+    weston = start_weston(cockpit, tmp_path / "weston", request.param, "left")
+    yield weston
     if weston.is_running():
         assert weston.stop() == 0, weston.read_log()
 
@@ -55,12 +62,31 @@ def sway(cockpit: Cockpit, tmp_path: Path) -> Iterator[Sway]:
     folder = tmp_path / "sway"
     folder.mkdir()
     sway = Sway(folder, cockpit.env("open"))
-    environment = {"XDG_RUNTIME_DIR": str(folder), "WAYLAND_DISPLAY": sway.socket.name}
-    capture = ["env", *(f"{name}={value}" for name, value in environment.items())]
-    capture += [str(BUILD / "clients/gid-capture"), "--stream=right", "--no-cursor"]
-    cockpit.run("open", capture)
+    capture(cockpit, sway, "right")
     yield sway
     sway.stop()
+
+
+@pytest.fixture
+def labwc(cockpit: Cockpit, tmp_path: Path) -> Iterator[Labwc]:
+    if why := why_no_labwc():
+        pytest.skip(why)
+    folder = tmp_path / "labwc"
+    folder.mkdir()
+    labwc = Labwc(folder, cockpit.env("open"))
+    capture(cockpit, labwc, "desktop")
+    yield labwc
+    labwc.stop()
+
+
+def capture(cockpit: Cockpit, compositor: Sway | Labwc, stream: str) -> Program:
+    place = {
+        "XDG_RUNTIME_DIR": str(compositor.folder),
+        "WAYLAND_DISPLAY": compositor.socket.name,
+    }
+    words = ["env", *(f"{name}={value}" for name, value in place.items())]
+    words += [str(BUILD / "clients/gid-capture"), f"--stream={stream}", "--no-cursor"]
+    return cockpit.run("open", words)
 
 
 def layer(display: Display, name: str) -> dict:
@@ -110,3 +136,97 @@ def test_two_compositors_and_a_role(cockpit: Cockpit, weston: Weston, sway: Sway
     expect(again.paint(4), in_sway.paint(5))
     assert display.role()["transitions"] == transitions, "the light is live all the time"
     assert layer(display, "right")["refused_frames"] == 0
+
+
+def wait_shown(display: Display, output: str, expected: numpy.ndarray) -> None:
+    """All pixels of an output that is published under its own name, in blue, green, red."""
+
+    def is_right() -> bool:
+        seen = display.screenshot(output)[..., ::-1].copy()
+        if (seen.shape[1], seen.shape[0]) == LABWC_SIZE:
+            seen[POINTER] = expected[POINTER]
+        return numpy.array_equal(seen, expected)
+
+    wait_for(is_right, lambda: f"the picture of {output}; {display.status()['layers']}")
+
+
+def test_windows_of_labwc(cockpit: Cockpit, labwc: Labwc) -> None:
+    """Pixel by pixel, one after the other, and a part; when it dies, that is seen."""
+    width, height = LABWC_SIZE
+    screen = f"[output {{0}}]\nwidth={width}\nheight={height}\nrefresh=60\nstream={{0}}\n"
+    settings = "[display]\nworst-frame=0\n" + screen.format("only")
+    display = Display(cockpit, DESKTOP.format("only", *LABWC_SIZE), display=settings)
+    painter = Painter(labwc.socket, labwc.output, LABWC_SIZE)
+    for seed in range(2):
+        wait_shown(display, "only", painter.paint(seed))
+    wait_shown(display, "only", painter.paint(7, (300, 50, 37, 21)))
+    labwc.kill()
+    wait_for(lambda: layer(display, "desktop")["state"] == "stale", "its layer to be old")
+    assert layer(display, "desktop")["refused_frames"] == 0
+
+
+@pytest.fixture(params=["labwc", "a second Weston"])
+def passenger(
+    request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path
+) -> Iterator[tuple[Path, str, tuple[int, int]]]:
+    """What sends the stream `desktop`: its socket, the output, and how large that is."""
+    if request.param == "labwc":
+        labwc = request.getfixturevalue("labwc")
+        yield labwc.socket, labwc.output, LABWC_SIZE
+    else:
+        weston = start_weston(cockpit, tmp_path / "other", "pixman", "desktop")
+        yield weston.socket, "desktop", (WIDTH, HEIGHT)
+        assert weston.stop() == 0, weston.read_log()
+
+
+def test_three_displays(
+    cockpit: Cockpit, weston: Weston, sway: Sway, passenger: tuple[Path, str, tuple[int, int]]
+) -> None:
+    """The windows of another compositor on each, and a warning light above those of one. What one
+    of them shows is on its own display alone, and its end changes nothing on the others."""
+    socket, name, size = passenger
+    sizes = {"centre": (WIDTH, HEIGHT), "cluster": (640, 240), "passenger": size}
+    settings = "[display]\nworst-frame=0\n" + "".join(
+        f"[output {name}]\nwidth={width}\nheight={height}\nrefresh=60\nstream={name}\n"
+        for name, (width, height) in sizes.items()
+    )
+    layers = LEFT + "output=centre\n" + RIGHT + "output=cluster\n"
+    layers += DESKTOP.format("passenger", *size) + ROLE + "output=cluster\n"
+    display = Display(cockpit, layers, display=settings)
+    start_telltale(cockpit, "--state", "5", "--cycle", "0")
+    transitions = display.wait_role("live")["transitions"]
+    whole = numpy.zeros((240, 640, 3), numpy.uint8)
+
+    def in_cluster(picture: numpy.ndarray) -> numpy.ndarray:
+        whole[:, WIDTH:] = picture
+        whole[LAMP] = telltale_picture(cockpit.folder, 5)[..., ::-1]
+        return whole
+
+    painters = {
+        "centre": Painter(weston.socket, "left", (WIDTH, HEIGHT)),
+        "cluster": Painter(sway.socket, "HEADLESS-1", (WIDTH, HEIGHT)),
+        "passenger": Painter(socket, name, size),
+    }
+    for seed in (1, 2):
+        for output, painter in painters.items():
+            picture = painter.paint(seed)
+            wait_shown(display, output, in_cluster(picture) if output == "cluster" else picture)
+    frames = {one["name"]: one["frames"] for one in display.status()["outputs"]}
+    weston.kill()
+    wait_for(lambda: layer(display, "left")["state"] == "stale", "Weston's layer to be old")
+    for output in ("cluster", "passenger"):
+        picture = painters[output].paint(3)
+        wait_shown(display, output, in_cluster(picture) if output == "cluster" else picture)
+    assert all(one["frames"] > frames[one["name"]] for one in display.status()["outputs"])
+    assert display.role()["transitions"] == transitions, "the light is live all the time"
+    assert {one["refused_frames"] for one in display.status()["layers"]} == {0}
+
+
+def test_a_program_of_a_users_own(cockpit: Cockpit, weston: Weston) -> None:
+    """Not one of ours: a terminal of Weston's, as anybody starts it."""
+    display = Display(cockpit, LEFT)
+    place = {"XDG_RUNTIME_DIR": str(weston.folder), "WAYLAND_DISPLAY": weston.socket.name}
+    words = ["env", *(f"{name}={value}" for name, value in place.items()), "weston-flower"]
+    flower = cockpit.run("open", words)
+    wait_for(lambda: display.screenshot()[:, :WIDTH].std() > 5, "the flower", pause=0.2)
+    assert flower.is_running()

@@ -23,7 +23,7 @@ from domains import PATIENCE, Domains, OwnKernel, domains_of_a_guest
 from gid_vm.initramfs import CannotBoot
 from guests import Running
 from PIL import Image
-from program import BUILD, wait_for
+from program import BUILD, SANITIZED, wait_for
 
 T = TypeVar("T")
 WIDTH, HEIGHT = 640, 480
@@ -226,12 +226,18 @@ class Cluster:
             raise AssertionError(f"{error}: {self.status()}\n{self.program.err}") from None
 
 
+def cluster_command(domains: Domains, configuration: str) -> list[object]:
+    """Confined to the calls that showing needs: any other one would end it."""
+    config = write(domains, "cluster.conf", configuration.encode())
+    words = [BUILD / "cluster/gid-cluster", "--config", config, "--status", FOLDER / "status"]
+    return [*words, *([] if SANITIZED else ["--confine"])]
+
+
 @contextmanager
 def cluster_on_display(
     domains: Domains, configuration: str, **environment: str
 ) -> Iterator[Cluster]:
-    config = write(domains, "cluster.conf", configuration.encode())
-    words = [BUILD / "cluster/gid-cluster", "--config", config, "--status", FOLDER / "status"]
+    words = cluster_command(domains, configuration)
     with refreshes_of(domains) as refreshes, running(domains, *words, **environment) as program:
         cluster = Cluster(domains, program, refreshes)
         wait_for(lambda: "ready, with" in program.err or not program.is_running, "it", PATIENCE)

@@ -33,11 +33,13 @@ from planes import (
 from program import BUILD, wait_for
 from scanout import (
     CHECKSUMS,
+    ENVIRONMENT,
     FOLDER,
     NOT_READ_BACK,
     Cluster,
     LostWriteback,
     checksum,
+    cluster_command,
     cluster_on_display,
     running,
     write,
@@ -50,6 +52,7 @@ pytestmark = [
 
 # As gid_vm.preload has it on this machine: in the guest.
 ODD_KMS, LINK, TOLD = BUILD / "tests/vm/libodd-kms.so", FOLDER / "odd-kms.so", FOLDER / "told"
+ODD_CALL = BUILD / "tests/safety/odd_call.so"
 ODD = {
     "LD_PRELOAD": str(LINK),
     "GIDWAY_PRELOADED": str(TOLD),
@@ -120,6 +123,56 @@ def test_live_pictures_and_fallbacks_on_planes(domains: Domains) -> None:
         wait_for(falls_back, "the fallbacks", PATIENCE)
         assert seen <= both | {after}
         assert {one["place"] for one in cluster.status()["roles"]} == {"plane"}
+
+
+def test_all_that_it_does_confined(domains: Domains) -> None:
+    """Roles on planes above a film: both come, are killed, and come again; somebody looks on; and
+    gidd is started anew. Then one call that showing does not need."""
+    film = (300, 300, 64, 36)
+    pixels = numpy.random.default_rng(2).integers(0, 256, (film[3], film[2], 4), numpy.uint8)
+    write(domains, "film", pixels.tobytes())
+    layer = "\n[layer film]\ndomain=open\nfallback=last\nx={}\ny={}\nwidth={}\nheight={}\n"
+    configuration = DISPLAY + "writeback=0\n" + role("lamp", LAMP, "red") + layer.format(*film)
+    source = [BUILD / "tests/safety/raw-role", "film", FOLDER / "film", "XR24", *film[2:], 0, 0]
+    shown = (film, pixels[..., 2::-1])
+    live = {checksum(screen((LAMP, lamp(i)), shown)) for i in (0, 1)}
+    command = [BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:]]
+    with (
+        running(domains, *source, domain="open"),
+        cluster_on_display(domains, configuration) as cluster,
+    ):
+        for again in range(3):
+            producer = Running(domains.start("open", *command, **ENVIRONMENT))
+            cluster.wait_shown(live, 60, "the lamp above the film")
+            if again == 0:
+                copied(domains)
+                cluster.wait(lambda: cluster.role("lamp")["place"] == "plane", "its plane again")
+            if again == 1:
+                for order in ("down", "up"):
+                    domains.run("gid-cockpit", "--config", "/run/cockpit.conf", order, "cluster")
+                cluster.wait_shown(live, 60, "both again")
+            producer.signal(signal.SIGKILL)
+            cluster.wait_shown({checksum(screen((LAMP, plain("red")), shown))}, 3, "the fallback")
+            producer.finish()
+
+
+@pytest.mark.skipif(not ODD_CALL.exists(), reason="sanitizers make calls of their own")
+def test_any_other_call_ends_it(domains: Domains) -> None:
+    """Also where it shows on a device: the filter is there, and has no hole for this one."""
+    domains.run("ln", "-sfn", str(ODD_CALL), str(LINK))
+    environment = {
+        "LD_PRELOAD": str(LINK),
+        "ODD_CALL": str(FOLDER / "odd-call"),
+        "GIDWAY_PRELOADED": str(TOLD),
+    }
+    write(domains, TOLD.name, b"")
+    words = cluster_command(domains, DISPLAY + "writeback=0\n" + role("lamp", LAMP, "red"))
+    program = Running(domains.start("cluster", *words, **ENVIRONMENT | environment))
+    wait_for(lambda: "ready, with" in program.err or not program.is_running, "it", PATIENCE)
+    assert program.is_running, program.err
+    domains.run("grep", "-qx", "gid-cluster", str(TOLD))
+    write(domains, "odd-call", b"")
+    assert program.finish().code == -signal.SIGSYS
 
 
 def test_more_roles_than_planes(domains: Domains) -> None:
