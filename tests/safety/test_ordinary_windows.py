@@ -180,7 +180,7 @@ def passenger(
 
 
 def test_three_displays(
-    cockpit: Cockpit, weston: Weston, sway: Sway, passenger: tuple[Path, str, tuple[int, int]]
+    cockpit: Cockpit, passenger: tuple[Path, str, tuple[int, int]], weston: Weston, sway: Sway
 ) -> None:
     """The windows of another compositor on each, and a warning light above those of one. What one
     of them shows is on its own display alone, and its end changes nothing on the others."""
