@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ini_file.h"
+#include "ini_section.h"
+#include "key_table.h"
 
-#define MS 1000000ull
+#define MS 1000000ll
 #define ROLES_MAX 32
 #define LAYERS_MAX 32
 #define ORDER_MAX 1000
@@ -21,355 +22,237 @@
 struct reading {
 	struct ini_file ini;
 	struct cluster_config *config;
+	uint32_t worst_frame;
 	struct output_config only; /* what [display] says of the output, if there is only one */
 	unsigned only_line;	   /* of the last line that does; 0: none */
 };
 
+/* --- values ----------------------------------------------------------------------------------- */
+
 /* Files are named from where the configuration lies. */
-static char *file_path(const struct reading *reading, const char *value) {
+static char *file_path(const struct ini_file *ini, const char *value) {
 	char folder[PATH_MAX], *path = NULL;
-	if (value[0] == '/' || strlen(reading->ini.name) >= sizeof(folder)) {
+	if (value[0] == '/' || strlen(ini->name) >= sizeof(folder)) {
 		return strdup(value);
 	}
-	strcpy(folder, reading->ini.name);
+	strcpy(folder, ini->name);
 	return asprintf(&path, "%s/%s", dirname(folder), value) < 0 ? NULL : path;
 }
 
-/* --- keys ------------------------------------------------------------------------------------- */
-
-#define BOX_KEYS "x, y, width, height"
-
-static bool box_key(
-		struct reading *reading, struct gid_box *box, const char *key, const char *value) {
-	if (strcmp(key, "x") == 0) {
-		box->x = (int32_t)ini_file_number(&reading->ini, key, value, 0, GID_SIZE_MAX);
-	} else if (strcmp(key, "y") == 0) {
-		box->y = (int32_t)ini_file_number(&reading->ini, key, value, 0, GID_SIZE_MAX);
-	} else if (strcmp(key, "width") == 0) {
-		box->width = (int32_t)ini_file_number(&reading->ini, key, value, 1, GID_SIZE_MAX);
-	} else if (strcmp(key, "height") == 0) {
-		box->height = (int32_t)ini_file_number(&reading->ini, key, value, 1, GID_SIZE_MAX);
-	} else {
-		return false;
-	}
-	return true;
+static void set_path(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	char **path = ini_key_member(key, section);
+	free(*path);
+	*path = file_path(ini, value);
 }
 
-static void role_allowed(struct reading *reading, struct role_config *role, const char *value) {
-	char *path = file_path(reading, value);
-	int ret = path != NULL ? hashes_read(&role->allowed, path) : -ENOMEM;
+static void set_name(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	ini_file_text(ini, ini_key_member(key, section), value);
+	if (!gid_name_is_valid(value)) {
+		ini_file_mistake(ini, "%s=%s cannot be a %s's name", key->name, value, key->name);
+	}
+}
+
+static void set_formats(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	accepted_set_formats(ini_key_member(key, section), ini, value);
+}
+
+static void set_transforms(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	accepted_set_transforms(ini_key_member(key, section), ini, value);
+}
+
+static void set_allowed(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	struct hashes *allowed = ini_key_member(key, section);
+	char *path = file_path(ini, value);
+	int ret = path != NULL ? hashes_read(allowed, path) : -ENOMEM;
 	if (ret == -EINVAL) {
-		ini_file_mistake(&reading->ini,
+		ini_file_mistake(ini,
 				"allowed=%s has a line that is not a SHA-256 of 64 hex digits",
 				value);
 	} else if (ret < 0) {
-		ini_file_mistake(&reading->ini, "allowed=%s: %s", value, strerror(-ret));
-	} else if (role->allowed.count == 0) {
-		ini_file_mistake(&reading->ini,
-				"allowed=%s has no hash: no picture could ever be shown", value);
+		ini_file_mistake(ini, "allowed=%s: %s", value, strerror(-ret));
+	} else if (allowed->count == 0) {
+		ini_file_mistake(ini, "allowed=%s has no hash: no picture could ever be shown",
+				value);
 	}
 	free(path);
 }
 
-/* `words` has a word for each value, or NULL where there is none. Returns whether it is one. */
-static bool find_word(const char *const *words, size_t count, const char *value, size_t *found) {
-	for (size_t i = 0; i < count; i++) {
-		if (words[i] != NULL && strcmp(value, words[i]) == 0) {
-			*found = i;
-			return true;
-		}
-	}
-	return false;
-}
+static const struct ini_word fallbacks[] = {{"grey", FALLBACK_GREY}, {"pattern", FALLBACK_PATTERN},
+		{"blank", FALLBACK_BLANK}, {"last", FALLBACK_LAST}, {0}};
+static const struct ini_word *const layer_fallbacks = fallbacks;
+static const struct ini_word *const role_fallbacks = fallbacks + 1; /* grey is of layers */
 
-/* One of `count` words, of which `said` tells people, or a PNG, whose file is `*picture` then. */
-static void fallback_key(struct reading *reading, const char *const *words, size_t count,
-		const char *said, const char *value, enum fallback *fallback, char **picture) {
-	size_t word, length = strlen(value);
+/* One of the words, or a PNG. */
+static void set_fallback(struct ini_file *ini, const struct ini_word *words, const char *value,
+		enum fallback *fallback, char **picture) {
+	size_t length = strlen(value);
 	free(*picture);
 	*picture = NULL;
-	if (find_word(words, count, value, &word)) {
-		*fallback = (enum fallback)word;
-		return;
-	}
-	if (length < 4 || strcmp(value + length - 4, ".png") != 0) {
-		ini_file_mistake(&reading->ini, "fallback=%s must be %s or the name of a .png file",
-				value, said);
-		return;
-	}
-	*fallback = FALLBACK_PICTURE;
-	*picture = file_path(reading, value);
-}
-
-static void role_fallback(struct reading *reading, struct role_config *role, const char *value) {
-	static const char *const words[] = {
-			[FALLBACK_PATTERN] = "pattern",
-			[FALLBACK_BLANK] = "blank",
-			[FALLBACK_LAST] = "last",
-	};
-	fallback_key(reading, words, sizeof(words) / sizeof(words[0]), "pattern, blank, last",
-			value, &role->fallback, &role->picture);
-}
-
-static void layer_fallback(struct reading *reading, struct layer_config *layer, const char *value) {
-	static const char *const words[] = {
-			[FALLBACK_PATTERN] = "pattern",
-			[FALLBACK_BLANK] = "blank",
-			[FALLBACK_LAST] = "last",
-			[FALLBACK_GREY] = "grey",
-	};
-	fallback_key(reading, words, sizeof(words) / sizeof(words[0]), "grey, pattern, blank, last",
-			value, &layer->fallback, &layer->picture);
-}
-
-#define SOURCE_KEYS "domain, stream"
-
-/* Which stream is shown: the same for roles and layers. */
-static bool source_key(struct reading *reading, char **stream, char **domain, const char *key,
-		const char *value) {
-	bool is_stream = strcmp(key, "stream") == 0;
-	if (!is_stream && strcmp(key, "domain") != 0) {
-		return false;
-	}
-	ini_file_text(&reading->ini, is_stream ? stream : domain, value);
-	if (!gid_name_is_valid(value)) {
-		ini_file_mistake(&reading->ini, "%s=%s cannot be a %s's name", key, value, key);
-	}
-	return true;
-}
-
-#define ACCEPTED_KEYS "formats, transform"
-
-/* What is taken of the stream: likewise. */
-static bool accepted_key(struct reading *reading, struct accepted *accepted, const char *key,
-		const char *value) {
-	if (strcmp(key, "formats") == 0) {
-		accepted_set_formats(accepted, &reading->ini, value);
-	} else if (strcmp(key, "transform") == 0) {
-		accepted_set_transforms(accepted, &reading->ini, value);
-	} else {
-		return false;
-	}
-	return true;
-}
-
-static void role_key(struct reading *reading, struct role_config *role, const char *key,
-		const char *value) {
-	struct role_limits *limits = &role->limits;
-	if (source_key(reading, &role->stream, &role->domain, key, value) ||
-			accepted_key(reading, &role->accepted, key, value)) {
-		return;
-	}
-	if (strcmp(key, "deadline-ms") == 0) {
-		limits->deadline_ns = ini_file_number(&reading->ini, key, value, 1, 60000) * MS;
-	} else if (strcmp(key, "frozen-ms") == 0) {
-		limits->frozen_ns = ini_file_number(&reading->ini, key, value, 0, 3600000) * MS;
-	} else if (strcmp(key, "min-rate") == 0) {
-		limits->min_rate = (uint32_t)ini_file_number(&reading->ini, key, value, 0, 1000);
-	} else if (strcmp(key, "good-frames") == 0) {
-		limits->good_frames = (uint32_t)ini_file_number(&reading->ini, key, value, 1, 1000);
-	} else if (strcmp(key, "allowed") == 0) {
-		role_allowed(reading, role, value);
-	} else if (strcmp(key, "fallback") == 0) {
-		role_fallback(reading, role, value);
-	} else if (strcmp(key, "output") == 0) {
-		ini_file_text(&reading->ini, &role->output_name, value);
-	} else if (!box_key(reading, &role->box, key, value)) {
-		ini_file_no_key(&reading->ini, "a role", key,
-				SOURCE_KEYS ", " BOX_KEYS ", " ACCEPTED_KEYS
-					    ", output, deadline-ms, frozen-ms, min-rate, "
-					    "good-frames, allowed, fallback");
-	}
-}
-
-static void layer_fit(struct reading *reading, struct layer_config *layer, const char *value) {
-	for (int i = 0; i < FIT_EXACT; i++) {
-		if (strcmp(value, fit_name((enum fit)i)) == 0) {
-			layer->fit = (enum fit)i;
+	for (const struct ini_word *word = words; word->name != NULL; word++) {
+		if (strcmp(word->name, value) == 0) {
+			*fallback = (enum fallback)word->value;
 			return;
 		}
 	}
-	ini_file_mistake(&reading->ini, "fit=%s must be contain, cover, fill or none", value);
-}
-
-static void layer_key(struct reading *reading, struct layer_config *layer, const char *key,
-		const char *value) {
-	if (source_key(reading, &layer->stream, &layer->domain, key, value) ||
-			accepted_key(reading, &layer->accepted, key, value)) {
+	if (length < 4 || strcmp(value + length - 4, ".png") != 0) {
+		ini_file_mistake(ini,
+				"fallback=%s must be %spattern, blank, last or the name of a "
+				".png file",
+				value, words == layer_fallbacks ? "grey, " : "");
 		return;
 	}
-	if (strcmp(key, "deadline-ms") == 0) {
-		layer->deadline_ns = ini_file_number(&reading->ini, key, value, 0, 3600000) * MS;
-	} else if (strcmp(key, "order") == 0) {
-		layer->order = (int32_t)ini_file_number(&reading->ini, key, value, 0, ORDER_MAX);
-	} else if (strcmp(key, "fit") == 0) {
-		layer_fit(reading, layer, value);
-	} else if (strcmp(key, "fallback") == 0) {
-		layer_fallback(reading, layer, value);
-	} else if (strcmp(key, "output") == 0) {
-		ini_file_text(&reading->ini, &layer->output_name, value);
-	} else if (!box_key(reading, &layer->box, key, value)) {
-		ini_file_no_key(&reading->ini, "a layer", key,
-				SOURCE_KEYS ", " BOX_KEYS ", " ACCEPTED_KEYS
-					    ", output, deadline-ms, order, fit, fallback");
-	}
+	*fallback = FALLBACK_PICTURE;
+	*picture = file_path(ini, value);
 }
 
-static void output_planes(
-		struct reading *reading, struct output_config *output, const char *value) {
-	output->direct = strcmp(value, "direct") == 0;
-	output->planes = output->direct || strcmp(value, "on") == 0;
-	if (!output->planes && strcmp(value, "off") != 0) {
-		ini_file_mistake(&reading->ini, "planes=%s must be on, off or direct", value);
-	}
+static void set_role_fallback(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	struct role_config *role = section;
+	set_fallback(ini, role_fallbacks, value, &role->fallback, &role->picture);
 }
 
-#define OUTPUT_KEYS "width, height, refresh, pacing, planes, writeback, background, stream"
-
-static bool output_key(struct reading *reading, struct output_config *output, const char *key,
-		const char *value) {
-	if (strcmp(key, "width") == 0) {
-		output->width = (uint32_t)ini_file_number(
-				&reading->ini, key, value, 1, GID_SIZE_MAX);
-	} else if (strcmp(key, "height") == 0) {
-		output->height = (uint32_t)ini_file_number(
-				&reading->ini, key, value, 1, GID_SIZE_MAX);
-	} else if (strcmp(key, "refresh") == 0) {
-		output->refresh_mhz =
-				(uint32_t)ini_file_number(&reading->ini, key, value, 1, 1000) *
-				1000;
-	} else if (strcmp(key, "pacing") == 0) {
-		output->paced = ini_file_switch(&reading->ini, key, value);
-	} else if (strcmp(key, "planes") == 0) {
-		output_planes(reading, output, value);
-	} else if (strcmp(key, "writeback") == 0) {
-		output->writeback = (uint32_t)ini_file_number(
-				&reading->ini, key, value, 0, WRITEBACK_MAX);
-	} else if (strcmp(key, "background") == 0) {
-		free(output->background);
-		output->background = file_path(reading, value);
-	} else if (strcmp(key, "stream") == 0) {
-		ini_file_text(&reading->ini, &output->stream, value);
-		if (!gid_name_is_valid(value)) {
-			ini_file_mistake(&reading->ini, "stream=%s cannot be a stream's name",
-					value);
-		}
-	} else {
-		return false;
-	}
-	return true;
+static void set_layer_fallback(
+		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	struct layer_config *layer = section;
+	set_fallback(ini, layer_fallbacks, value, &layer->fallback, &layer->picture);
 }
 
-static void display_key(struct reading *reading, const char *key, const char *value) {
-	if (strcmp(key, "worst-frame") == 0) {
-		reading->config->worst_frame =
-				(uint32_t)ini_file_number(&reading->ini, key, value, 0, 100);
-	} else if (strcmp(key, "output") == 0) {
-		ini_file_text(&reading->ini, &reading->only.name, value);
-		reading->only_line = reading->ini.line;
-	} else if (output_key(reading, &reading->only, key, value)) {
-		reading->only_line = reading->ini.line;
-	} else {
-		ini_file_no_key(&reading->ini, "the display", key,
-				"worst-frame, output, " OUTPUT_KEYS);
+/* --- keys ------------------------------------------------------------------------------------- */
+
+static const struct ini_word fits[] = {{"contain", FIT_CONTAIN}, {"cover", FIT_COVER},
+		{"fill", FIT_FILL}, {"none", FIT_NONE}, {0}};
+static const struct ini_word planes[] = {
+		{"on", PLANES_ON}, {"off", PLANES_OFF}, {"direct", PLANES_DIRECT}, {0}};
+
+/* Which stream is shown, where, and what is taken of it: the same for roles and layers. */
+#define SHOWN_KEYS(type)                                                                           \
+	{"domain", INI_OWN, INI_MEMBER(type, domain), .set = set_name},                            \
+			{"stream", INI_OWN, INI_MEMBER(type, stream), .set = set_name},            \
+			{"x", INI_NUMBER, INI_MEMBER(type, box.x), .most = GID_SIZE_MAX},          \
+			{"y", INI_NUMBER, INI_MEMBER(type, box.y), .most = GID_SIZE_MAX},          \
+			{"width", INI_NUMBER, INI_MEMBER(type, box.width), .least = 1,             \
+					.most = GID_SIZE_MAX},                                     \
+			{"height", INI_NUMBER, INI_MEMBER(type, box.height), .least = 1,           \
+					.most = GID_SIZE_MAX},                                     \
+			{"formats", INI_OWN, INI_MEMBER(type, accepted), .set = set_formats},      \
+			{"transform", INI_OWN, INI_MEMBER(type, accepted), .set = set_transforms}, \
+	{                                                                                          \
+		"output", INI_TEXT, INI_MEMBER(type, output_name)                                  \
 	}
-}
+
+#define ROLE(member) INI_MEMBER(struct role_config, member)
+#define LAYER(member) INI_MEMBER(struct layer_config, member)
+
+static const struct ini_key role_keys[] = {
+		SHOWN_KEYS(struct role_config),
+		{"deadline-ms", INI_NUMBER, ROLE(limits.deadline_ns), .least = 1, .most = 60000,
+				.unit = MS},
+		{"frozen-ms", INI_NUMBER, ROLE(limits.frozen_ns), .most = 3600000, .unit = MS},
+		{"min-rate", INI_NUMBER, ROLE(limits.min_rate), .most = 1000},
+		{"good-frames", INI_NUMBER, ROLE(limits.good_frames), .least = 1, .most = 1000},
+		{"allowed", INI_OWN, ROLE(allowed), .set = set_allowed},
+		{"fallback", INI_OWN, .set = set_role_fallback},
+};
+
+static const struct ini_key layer_keys[] = {
+		SHOWN_KEYS(struct layer_config),
+		{"deadline-ms", INI_NUMBER, LAYER(deadline_ns), .most = 3600000, .unit = MS},
+		{"order", INI_NUMBER, LAYER(order), .most = ORDER_MAX},
+		{"fit", INI_WORD, LAYER(fit), .words = fits},
+		{"fallback", INI_OWN, .set = set_layer_fallback},
+};
+
+/* Of an output, which is at `at` in the section. */
+#define OUTPUT_KEYS(type, at)                                                                      \
+	{"width", INI_NUMBER, INI_MEMBER(type, at width), .least = 1, .most = GID_SIZE_MAX},       \
+			{"height", INI_NUMBER, INI_MEMBER(type, at height), .least = 1,            \
+					.most = GID_SIZE_MAX},                                     \
+			{"refresh", INI_NUMBER, INI_MEMBER(type, at refresh_mhz), .least = 1,      \
+					.most = 1000, .unit = 1000},                               \
+			{"pacing", INI_SWITCH, INI_MEMBER(type, at paced)},                        \
+			{"planes", INI_WORD, INI_MEMBER(type, at planes), .words = planes},        \
+			{"writeback", INI_NUMBER, INI_MEMBER(type, at writeback),                  \
+					.most = WRITEBACK_MAX},                                    \
+			{"background", INI_OWN, INI_MEMBER(type, at background), .set = set_path}, \
+	{                                                                                          \
+		"stream", INI_OWN, INI_MEMBER(type, at stream), .set = set_name                    \
+	}
+
+static const struct ini_key output_keys[] = {OUTPUT_KEYS(struct output_config, )};
+
+static const struct ini_key display_keys[] = {
+		{"worst-frame", INI_NUMBER, INI_MEMBER(struct reading, worst_frame), .most = 100},
+		{"output", INI_TEXT, INI_MEMBER(struct reading, only.name)},
+		OUTPUT_KEYS(struct reading, only.),
+};
+
+static const struct ini_key_table role_table = INI_KEY_TABLE("a role", role_keys);
+static const struct ini_key_table layer_table = INI_KEY_TABLE("a layer", layer_keys);
+static const struct ini_key_table output_table = INI_KEY_TABLE("an output", output_keys);
+static const struct ini_key_table display_table = INI_KEY_TABLE("the display", display_keys);
 
 /* --- sections --------------------------------------------------------------------------------- */
 
-static struct role_config *find_role(struct reading *reading, const char *name) {
+static void role_key(
+		struct reading *reading, const char *name, const char *key, const char *value) {
 	struct cluster_config *config = reading->config;
-	for (size_t i = 0; i < config->role_count; i++) {
-		if (strcmp(config->roles[i].name, name) == 0) {
-			return &config->roles[i];
-		}
-	}
-	if (config->role_count == ROLES_MAX) {
-		ini_file_mistake(&reading->ini, "more than %d roles", ROLES_MAX);
-		return NULL;
-	}
-	struct role_config *roles =
-			reallocarray(config->roles, config->role_count + 1, sizeof(*roles));
-	if (roles == NULL) {
-		reading->ini.result = -ENOMEM;
-		return NULL;
-	}
-	config->roles = roles;
-	struct role_config *role = &roles[config->role_count++];
-	*role = (struct role_config){
+	const struct role_config fresh = {
 			.line = reading->ini.section,
 			.accepted = accepted_plain,
 			.limits = {.deadline_ns = 200 * MS, .good_frames = 3},
 	};
-	ini_file_text(&reading->ini, &role->name, name);
-	return role;
+	const struct ini_sections roles = {
+			"roles", &config->roles, &config->role_count, sizeof(fresh), ROLES_MAX};
+	struct role_config *role = ini_section_find(&reading->ini, &roles, name, &fresh);
+	if (role != NULL) {
+		ini_key_table_set(&role_table, &reading->ini, role, key, value);
+	}
 }
 
-static struct layer_config *find_layer(struct reading *reading, const char *name) {
+static void layer_key(
+		struct reading *reading, const char *name, const char *key, const char *value) {
 	struct cluster_config *config = reading->config;
-	for (size_t i = 0; i < config->layer_count; i++) {
-		if (strcmp(config->layers[i].name, name) == 0) {
-			return &config->layers[i];
-		}
-	}
-	if (config->layer_count == LAYERS_MAX) {
-		ini_file_mistake(&reading->ini, "more than %d layers", LAYERS_MAX);
-		return NULL;
-	}
-	struct layer_config *layers =
-			reallocarray(config->layers, config->layer_count + 1, sizeof(*layers));
-	if (layers == NULL) {
-		reading->ini.result = -ENOMEM;
-		return NULL;
-	}
-	config->layers = layers;
-	struct layer_config *layer = &layers[config->layer_count++];
-	*layer = (struct layer_config){
+	const struct layer_config fresh = {
 			.line = reading->ini.section,
 			.accepted = accepted_any,
 			.fallback = FALLBACK_GREY,
 	};
-	ini_file_text(&reading->ini, &layer->name, name);
-	return layer;
+	const struct ini_sections layers = {
+			"layers", &config->layers, &config->layer_count, sizeof(fresh), LAYERS_MAX};
+	struct layer_config *layer = ini_section_find(&reading->ini, &layers, name, &fresh);
+	if (layer != NULL) {
+		ini_key_table_set(&layer_table, &reading->ini, layer, key, value);
+	}
 }
 
-/* Takes what `output` owns, or frees it. */
-static struct output_config *add_output(
-		struct reading *reading, const struct output_config *output) {
+static void output_key(
+		struct reading *reading, const char *name, const char *key, const char *value) {
 	struct cluster_config *config = reading->config;
-	struct output_config *outputs =
-			reallocarray(config->outputs, config->output_count + 1, sizeof(*outputs));
-	if (outputs == NULL) {
-		free(output->name);
-		free(output->background);
-		free(output->stream);
-		reading->ini.result = -ENOMEM;
-		return NULL;
-	}
-	config->outputs = outputs;
-	outputs[config->output_count] = *output;
-	return &outputs[config->output_count++];
-}
-
-static struct output_config *find_output(struct reading *reading, const char *name) {
-	struct cluster_config *config = reading->config;
-	for (size_t i = 0; i < config->output_count; i++) {
-		if (config->outputs[i].name != NULL && strcmp(config->outputs[i].name, name) == 0) {
-			return &config->outputs[i];
-		}
-	}
+	const struct output_config fresh = {.writeback = WRITEBACK_DEFAULT};
+	const struct ini_sections outputs = {"outputs", &config->outputs, &config->output_count,
+			sizeof(fresh), OUTPUTS_MAX};
 	if (name[0] == '\0') {
 		ini_file_mistake(&reading->ini,
 				"[output NAME] needs a name, as in [output HDMI-A-1]");
-		return NULL;
+		return;
 	}
-	if (config->output_count == OUTPUTS_MAX) {
-		ini_file_mistake(&reading->ini, "more than %d outputs", OUTPUTS_MAX);
-		return NULL;
+	struct output_config *output = ini_section_find(&reading->ini, &outputs, name, &fresh);
+	if (output != NULL) {
+		ini_key_table_set(&output_table, &reading->ini, output, key, value);
 	}
-	struct output_config output = {.writeback = WRITEBACK_DEFAULT};
-	ini_file_text(&reading->ini, &output.name, name);
-	return add_output(reading, &output);
+}
+
+static void display_key(struct reading *reading, const char *key, const char *value) {
+	const struct ini_key *known = ini_key_table_find(&display_table, key);
+	if (known != NULL && known != display_keys) { /* all but the first are of the output */
+		reading->only_line = reading->ini.line;
+	}
+	ini_key_table_set(&display_table, &reading->ini, reading, key, value);
 }
 
 static void handle_key(void *data, const char *section, const char *key, const char *value) {
@@ -377,20 +260,11 @@ static void handle_key(void *data, const char *section, const char *key, const c
 	if (strcmp(section, "display") == 0) {
 		display_key(reading, key, value);
 	} else if (strncmp(section, "role ", 5) == 0) {
-		struct role_config *role = find_role(reading, section + 5);
-		if (role != NULL) {
-			role_key(reading, role, key, value);
-		}
+		role_key(reading, section + 5, key, value);
 	} else if (strncmp(section, "layer ", 6) == 0) {
-		struct layer_config *layer = find_layer(reading, section + 6);
-		if (layer != NULL) {
-			layer_key(reading, layer, key, value);
-		}
+		layer_key(reading, section + 6, key, value);
 	} else if (strncmp(section, "output ", 7) == 0) {
-		struct output_config *output = find_output(reading, section + 7);
-		if (output != NULL && !output_key(reading, output, key, value)) {
-			ini_file_no_key(&reading->ini, "an output", key, OUTPUT_KEYS);
-		}
+		output_key(reading, section + 7, key, value);
 	} else {
 		ini_file_mistake(&reading->ini,
 				"unknown section [%s]; there are [display], [output NAME], "
@@ -399,18 +273,23 @@ static void handle_key(void *data, const char *section, const char *key, const c
 	}
 }
 
+static void output_config_finish(struct output_config *output) {
+	free(output->name);
+	free(output->background);
+	free(output->stream);
+}
+
 static void complete_outputs(struct reading *reading) {
 	struct cluster_config *config = reading->config;
-	struct output_config only = reading->only;
-	reading->only = (struct output_config){0};
 	if (config->output_count == 0) {
-		add_output(reading, &only);
-		return;
-	}
-	free(only.name);
-	free(only.background);
-	free(only.stream);
-	if (reading->only_line != 0) {
+		config->outputs = malloc(sizeof(*config->outputs));
+		if (config->outputs == NULL) {
+			reading->ini.result = -ENOMEM;
+			return;
+		}
+		config->outputs[config->output_count++] = reading->only;
+		reading->only = (struct output_config){0};
+	} else if (reading->only_line != 0) {
 		reading->ini.line = reading->only_line;
 		ini_file_mistake(&reading->ini,
 				"besides [output %s], [display] can only have worst-frame=",
@@ -494,10 +373,11 @@ static void complete(struct reading *reading) {
 }
 
 int cluster_config_read(struct cluster_config *config, const char *path, FILE *errors) {
-	*config = (struct cluster_config){.worst_frame = WORST_FRAME_DEFAULT};
+	*config = (struct cluster_config){0};
 	struct reading reading = {
 			.ini = {.name = path, .errors = errors},
 			.config = config,
+			.worst_frame = WORST_FRAME_DEFAULT,
 			.only = {.writeback = WRITEBACK_DEFAULT},
 	};
 	reading.ini.file = ini_file_open(path, errors);
@@ -507,9 +387,8 @@ int cluster_config_read(struct cluster_config *config, const char *path, FILE *e
 	if (ini_file_read(&reading.ini, handle_key, &reading) != -ENOMEM) {
 		complete(&reading);
 	}
-	free(reading.only.name);
-	free(reading.only.background);
-	free(reading.only.stream);
+	config->worst_frame = reading.worst_frame;
+	output_config_finish(&reading.only);
 	fclose(reading.ini.file);
 	return reading.ini.result;
 }
@@ -533,9 +412,7 @@ void cluster_config_finish(struct cluster_config *config) {
 		free(layer->picture);
 	}
 	for (size_t i = 0; i < config->output_count; i++) {
-		free(config->outputs[i].name);
-		free(config->outputs[i].background);
-		free(config->outputs[i].stream);
+		output_config_finish(&config->outputs[i]);
 	}
 	free(config->roles);
 	free(config->layers);

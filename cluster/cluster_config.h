@@ -60,6 +60,13 @@ struct layer_config {
 #define OUTPUT_WIDTH 1280
 #define OUTPUT_HEIGHT 720
 
+/* Whether roles are on planes of their own, where the device has some. */
+enum planes {
+	PLANES_OFF,
+	PLANES_ON,
+	PLANES_DIRECT, /* with writeback: dma-bufs themselves, where the device takes them */
+};
+
 struct output_config {
 	char *name;		/* its connector's; NULL: the first one that is connected */
 	uint32_t width, height; /* in pixels, 0: as in its preferred mode */
@@ -67,9 +74,7 @@ struct output_config {
 	bool paced;		/* composed as late as its refreshes allow */
 	char *background;	/* a PNG's file, behind everything; NULL: black */
 	char *stream;		/* what it shows is sent there; NULL: nowhere */
-	bool planes;		/* roles are on planes of their own where the device has some */
-	bool direct; /* with planes and writeback: dma-bufs themselves, where the device takes them
-		      */
+	enum planes planes;
 	uint32_t writeback; /* with planes: what is scanned out is checked each so many refreshes */
 };
 

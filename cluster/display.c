@@ -118,7 +118,7 @@ static int display_init_screens(
 static bool wants_planes(const struct cluster_config *config) {
 	bool planes = false;
 	for (size_t i = 0; i < config->output_count; i++) {
-		planes = planes || config->outputs[i].planes;
+		planes |= config->outputs[i].planes != PLANES_OFF;
 	}
 	return planes;
 }

@@ -8,17 +8,6 @@
 
 #define OPAQUE htole32(0xff000000u)
 
-const char *fit_name(enum fit fit) {
-	static const char *const names[] = {
-			[FIT_CONTAIN] = "contain",
-			[FIT_COVER] = "cover",
-			[FIT_FILL] = "fill",
-			[FIT_NONE] = "none",
-			[FIT_EXACT] = NULL,
-	};
-	return names[fit];
-}
-
 static uint32_t scale(uint32_t size, uint32_t by, uint32_t of) {
 	uint32_t scaled = (uint32_t)(((uint64_t)size * by + of / 2) / of);
 	return scaled > 0 ? scaled : 1;

@@ -15,9 +15,6 @@ enum fit {
 	FIT_EXACT,   /* of the place's size, or it is refused */
 };
 
-/* The word of the configuration, or NULL for FIT_EXACT, which is none of them. */
-const char *fit_name(enum fit fit);
-
 /* Where the picture is, seen from the place's corner: it can stand out on all sides. Pure. */
 struct gid_box fit_place(enum fit fit, uint32_t width, uint32_t height, uint32_t place_width,
 		uint32_t place_height);

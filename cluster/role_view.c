@@ -188,7 +188,8 @@ static bool role_view_judge(struct role_view *view, struct stream_reader *reader
 /* The frame itself, if it may be on a plane. */
 static struct lent_frame *role_view_hold(struct role_view *view, struct stream_reader *reader,
 		const struct examination *of, struct gid_slab *slab) {
-	if (!view->screen->config->direct || !lent_frame_is_possible(&of->frame, slab)) {
+	if (view->screen->config->planes != PLANES_DIRECT ||
+			!lent_frame_is_possible(&of->frame, slab)) {
 		return NULL;
 	}
 	return lent_frame_create(&view->lents, reader->consumer, &of->frame, slab,

@@ -533,7 +533,8 @@ static void screen_measure(struct screen *screen) {
 
 void screen_take(struct screen *screen, struct wlr_output *output) {
 	struct device *device = screen->device;
-	struct kms_output *kms = screen->config->planes ? kms_output_from_wlr(output) : NULL;
+	struct kms_output *kms =
+			screen->config->planes != PLANES_OFF ? kms_output_from_wlr(output) : NULL;
 	if (kms != NULL && screen->config->writeback > 0) {
 		kms_writeback_want(kms);
 	}

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "helpers.h"
-#include "ini_file.h"
+#include "ini_section.h"
 #include "key_table.h"
 #include "language.h"
 
 #define MS 1000000ll
-#define CANVASES_MAX 64u
+#define CANVASES_MAX 64
 
 struct reading {
 	struct ini_file ini;
@@ -54,43 +54,28 @@ static const struct ini_key canvas_keys[] = {
 static const struct ini_key_table engine_table = INI_KEY_TABLE("the engine", engine_keys);
 static const struct ini_key_table canvas_table = INI_KEY_TABLE("a canvas", canvas_keys);
 
-static struct canvas_config *find_canvas(struct reading *reading, const char *name) {
+static void canvas_key(
+		struct reading *reading, const char *name, const char *key, const char *value) {
 	struct engine_config *config = reading->config;
-	for (size_t i = 0; i < config->canvas_count; i++) {
-		if (strcmp(config->canvases[i].name, name) == 0) {
-			return &config->canvases[i];
-		}
-	}
-	if (config->canvas_count == CANVASES_MAX) {
-		ini_file_mistake(&reading->ini, "more than %u canvases", CANVASES_MAX);
-		return NULL;
-	}
-	struct canvas_config *canvases =
-			reallocarray(config->canvases, config->canvas_count + 1, sizeof(*canvases));
-	if (canvases == NULL) {
-		reading->ini.result = -ENOMEM;
-		return NULL;
-	}
-	config->canvases = canvases;
-	char *copy = strdup(name);
-	if (copy == NULL) {
-		reading->ini.result = -ENOMEM;
-		return NULL;
-	}
-	struct canvas_config *canvas = &canvases[config->canvas_count++];
-	*canvas = (struct canvas_config){
-			.name = copy,
+	const struct canvas_config fresh = {
 			.line = reading->ini.section,
 			.memory = 64ull << 20,
 			.slots = 4,
 			.list_ns = 1000 * MS,
 			.lease_ns = 1000 * MS,
 	};
-	if (!gid_name_is_valid(name) || strlen(name) > ENGINE_NAME_MAX) {
+	const struct ini_sections canvases = {"canvases", &config->canvases, &config->canvas_count,
+			sizeof(fresh), CANVASES_MAX};
+	const size_t count = config->canvas_count;
+	struct canvas_config *canvas = ini_section_find(&reading->ini, &canvases, name, &fresh);
+	if (config->canvas_count > count &&
+			(!gid_name_is_valid(name) || strlen(name) > ENGINE_NAME_MAX)) {
 		ini_file_mistake(&reading->ini,
 				"[canvas %s]: this cannot be a part of a stream's name", name);
 	}
-	return canvas;
+	if (canvas != NULL) {
+		ini_key_table_set(&canvas_table, &reading->ini, canvas, key, value);
+	}
 }
 
 static void handle_key(void *data, const char *section, const char *key, const char *value) {
@@ -98,10 +83,7 @@ static void handle_key(void *data, const char *section, const char *key, const c
 	if (strcmp(section, "engine") == 0) {
 		ini_key_table_set(&engine_table, &reading->ini, reading->config, key, value);
 	} else if (strncmp(section, "canvas ", 7) == 0) {
-		struct canvas_config *canvas = find_canvas(reading, section + 7);
-		if (canvas != NULL) {
-			ini_key_table_set(&canvas_table, &reading->ini, canvas, key, value);
-		}
+		canvas_key(reading, section + 7, key, value);
 	} else {
 		ini_file_mistake(&reading->ini,
 				"unknown section [%s]; there are [engine] and [canvas NAME]",

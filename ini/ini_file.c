@@ -49,10 +49,6 @@ void ini_file_mistake_at(struct ini_file *ini, unsigned line, const char *format
 	va_end(args);
 }
 
-void ini_file_no_key(struct ini_file *ini, const char *section, const char *key, const char *keys) {
-	ini_file_mistake(ini, "%s has no \"%s\"; it has: %s", section, key, keys);
-}
-
 struct reading {
 	struct ini_file *ini;
 	ini_file_key_func handle_key;

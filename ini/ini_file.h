@@ -56,9 +56,6 @@ void ini_file_mistake(struct ini_file *ini, const char *format, ...)
 void ini_file_mistake_at(struct ini_file *ini, unsigned line, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 
-/* `section` is "a role"; `keys` are all that it has, as "x, y". */
-void ini_file_no_key(struct ini_file *ini, const char *section, const char *key, const char *keys);
-
 /* --- values: each of these tells a mistake where `value` is none of them ------------------------
  */
 

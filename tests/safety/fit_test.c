@@ -32,9 +32,9 @@ static void test_places(void) {
 		struct gid_box box = fit_place(cases[i].fit, cases[i].width, cases[i].height,
 				cases[i].place_width, cases[i].place_height);
 		tap_ok(memcmp(&box, &cases[i].box, sizeof(box)) == 0,
-				"%s %ux%u in %ux%u: %d %d %dx%d", fit_name(cases[i].fit),
-				cases[i].width, cases[i].height, cases[i].place_width,
-				cases[i].place_height, box.x, box.y, box.width, box.height);
+				"fit %d: %ux%u in %ux%u: %d %d %dx%d", cases[i].fit, cases[i].width,
+				cases[i].height, cases[i].place_width, cases[i].place_height, box.x,
+				box.y, box.width, box.height);
 	}
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Configurations: a key that a section has not is answered by those that it has, which are those of
-the manual page.
+the manual page; so is a value by the words that there are.
 """
 
 import re
@@ -41,17 +41,26 @@ def mistakes(program: str, text: str, folder: Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=60).stderr
 
 
-def keys_of(page: str, begin: str) -> set[str]:
-    """Those that the section of the manual explains: in bold, at the begin of a paragraph."""
+def keys_of(page: str, begin: str) -> dict[str, str]:
+    """Those that the section explains, in bold at the begin of a paragraph, and how."""
     (path,) = TOP.glob(f"*/**/{page}.scd")
     _, _, rest = path.read_text().partition(f"\n{begin}\n")
     assert rest, f"{path} has no line {begin}"
     section = re.split(r"^(?:#|\*\[)", rest, maxsplit=1, flags=re.MULTILINE)[0]
-    keys = set()
-    for line in re.findall(r"^\t?(\*[a-z-]+\*(?:[=,:].*)?)$", section, re.MULTILINE):
-        head = line.partition(":")[0]
-        keys |= set(re.findall(r"\*([a-z-]+)\*=", head) or re.findall(r"\*([a-z-]+)\*", head))
+    keys = {}
+    heads = list(re.finditer(r"^\t?(\*[a-z-]+\*(?:[=,:].*)?)$", section, re.MULTILINE))
+    for head, after in zip(heads, [*heads[1:], None], strict=True):
+        names = head[1].partition(":")[0]
+        found = re.findall(r"\*([a-z-]+)\*=", names) or re.findall(r"\*([a-z-]+)\*", names)
+        text = section[head.start() : after.start() if after else None]
+        keys |= dict.fromkeys(found, text)
     return keys
+
+
+def words_of(key: str, said: str) -> list[str]:
+    """Which values there are, where the answer to one that is none lists them."""
+    found = re.search(rf"{key}=\? (?:must be|is not known; there are) (.*)", said)
+    return re.findall(r"(?:^|, | or )([\w-]+)(?=, | or |$)", found[1]) if found else []
 
 
 @pytest.mark.parametrize("name", SECTIONS)
@@ -66,7 +75,11 @@ def test_what_a_section_has(tmp_path: Path, name: str) -> None:
     assert len(keys) == len(set(keys))
     for key in keys:
         assert "has no" not in mistakes(program, f"{before}{section}\n{key}=1\n", tmp_path)
+    if name == "output":  # the page says that they are those of [display]
+        page, begin = SECTIONS["display"][3:]
     written = keys_of(page, begin)
-    if name == "output":  # the page explains them in words
-        written = set(keys)
-    assert set(keys) == written
+    assert set(keys) | ({"worst-frame", "output"} if name == "output" else set()) == set(written)
+    for key in keys:
+        said = mistakes(program, f"{before}{section}\n{key}=?\n", tmp_path)
+        for word in words_of(key, said):
+            assert re.search(rf"(?<![a-z0-9-]){re.escape(word)}(?![a-z0-9-])", written[key]), word

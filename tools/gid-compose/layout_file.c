@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ini_file.h"
+#include "ini_section.h"
 #include "key_table.h"
 
-#define LAYERS_MAX 60u /* an engine takes 64 pictures for one list */
+#define LAYERS_MAX 60 /* an engine takes 64 pictures for one list */
 #define RATE_MAX 1000
 
 struct reading {
@@ -147,32 +147,16 @@ static const struct ini_key layer_keys[] = {
 static const struct ini_key_table canvas_table = INI_KEY_TABLE("the canvas", canvas_keys);
 static const struct ini_key_table layer_table = INI_KEY_TABLE("a layer", layer_keys);
 
-static struct layer_config *find_layer(struct reading *reading, const char *name) {
+static void layer_key(
+		struct reading *reading, const char *name, const char *key, const char *value) {
 	struct layout_file *layout = reading->layout;
-	for (size_t i = 0; i < layout->layer_count; i++) {
-		if (strcmp(layout->layers[i].name, name) == 0) {
-			return &layout->layers[i];
-		}
+	const struct layer_config fresh = {.line = reading->ini.section, .alpha = 255};
+	const struct ini_sections layers = {
+			"layers", &layout->layers, &layout->layer_count, sizeof(fresh), LAYERS_MAX};
+	struct layer_config *layer = ini_section_find(&reading->ini, &layers, name, &fresh);
+	if (layer != NULL) {
+		ini_key_table_set(&layer_table, &reading->ini, layer, key, value);
 	}
-	if (layout->layer_count == LAYERS_MAX) {
-		ini_file_mistake(&reading->ini, "more than %u layers", LAYERS_MAX);
-		return NULL;
-	}
-	struct layer_config *layers =
-			reallocarray(layout->layers, layout->layer_count + 1, sizeof(*layers));
-	if (layers == NULL) {
-		reading->ini.result = -ENOMEM;
-		return NULL;
-	}
-	layout->layers = layers;
-	char *copy = strdup(name);
-	if (copy == NULL) {
-		reading->ini.result = -ENOMEM;
-		return NULL;
-	}
-	struct layer_config *layer = &layers[layout->layer_count++];
-	*layer = (struct layer_config){.name = copy, .line = reading->ini.section, .alpha = 255};
-	return layer;
 }
 
 static void handle_key(void *data, const char *section, const char *key, const char *value) {
@@ -181,10 +165,7 @@ static void handle_key(void *data, const char *section, const char *key, const c
 		reading->canvas = reading->ini.section;
 		ini_key_table_set(&canvas_table, &reading->ini, reading->layout, key, value);
 	} else if (strncmp(section, "layer ", 6) == 0) {
-		struct layer_config *layer = find_layer(reading, section + 6);
-		if (layer != NULL) {
-			ini_key_table_set(&layer_table, &reading->ini, layer, key, value);
-		}
+		layer_key(reading, section + 6, key, value);
 	} else {
 		ini_file_mistake(&reading->ini,
 				"unknown section [%s]; there are [canvas] and [layer NAME]",
