@@ -17,29 +17,13 @@ from pathlib import Path
 # is, and where a runtime folder is made.
 TOP = Path(__file__).resolve().parents[1]
 DEMO = TOP / "demo"
-sys.path += [str(DEMO), *(str(TOP / part) for part in ("tools/console", "tools/evaluate", "vm"))]
+sys.path += [str(TOP / part) for part in ("demo", "tools/console", "tools/evaluate", "vm", "")]
 import gid_console  # noqa: E402
 from gid_evaluate import machine  # noqa: E402
 from gid_evaluate.outcome import WANTING  # noqa: E402
 from gid_vm.folder import memory_folder as memory_folder  # noqa: E402
 
-_COCKPIT = """\
-[cockpit]
-runtime={runtime}
-
-[domain open]
-number=1
-memory=4G
-client-memory=4G
-local=*
-
-[domain cluster]
-number=2
-local=*
-
-[share open cluster]
-streams={streams}
-"""
+from lab.domains.cockpit import GREAT, DomainError, configuration, gidds  # noqa: E402
 
 
 class BenchError(Exception):
@@ -165,40 +149,24 @@ class Progress:
 
 
 @contextlib.contextmanager
-def cockpit(folder: Path, streams: str) -> Iterator[None]:
-    """Two domains with a gidd each: `open` (1) and `cluster` (2), which reads `streams` of open."""
-    text = _COCKPIT.format(runtime=folder, streams=streams)
-    with gidds_of(text, folder, ("open", "cluster")):
+def cockpit(
+    folder: Path, streams: str, answers: str | None = None, great: Sequence[str] = ("open",)
+) -> Iterator[None]:
+    """Two domains with a gidd each: `open` (1) and `cluster` (2), which reads `streams` of open;
+    open reads `answers` of cluster. The quotas of those that are `great` bound nothing here."""
+    domains = {name: f"local=*\n{GREAT if name in great else ''}" for name in ("open", "cluster")}
+    shares = {("open", "cluster"): streams}
+    if answers is not None:
+        shares["cluster", "open"] = answers
+    with gidds_of(configuration(folder, domains, shares), folder, list(domains)):
         yield
 
 
 @contextlib.contextmanager
 def gidds_of(text: str, folder: Path, domains: Sequence[str]) -> Iterator[None]:
     """One for each of these domains of the configuration, in that order."""
-    configuration = folder / "cockpit.conf"
-    configuration.write_text(text)
-    os.environ["GID_RUNTIME_DIR"] = str(folder)
-    gidds = []
     try:
-        for domain in domains:
-            gidds.append(_start_gidd(configuration, folder, domain))
-        yield
-    finally:
-        for gidd in gidds:
-            gidd.terminate()
-        for gidd in gidds:
-            gidd.wait(10)
-
-
-def _start_gidd(configuration: Path, folder: Path, domain: str) -> subprocess.Popen:
-    log = folder / f"gidd-{domain}.log"
-    command = ["gidd", f"--config={configuration}", f"--domain={domain}"]
-    with log.open("wb") as output:
-        gidd = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-    end = time.monotonic() + 10
-    while not (folder / domain / "gidd.sock").exists():
-        if gidd.poll() is not None or time.monotonic() > end:
-            gidd.kill()
-            raise BenchError(f"gidd of {domain} does not start:\n{log.read_text()}")
-        time.sleep(0.01)
-    return gidd
+        with gidds(text, folder, domains):
+            yield
+    except DomainError as error:
+        raise BenchError(str(error)) from None

@@ -41,30 +41,6 @@ PATIENCE = 300.0  # seconds, for one program that is counted
 SPIN_US = 100_000  # the longest that gid-engine takes
 WORDS = (100, 1000)  # of a list of points
 POINTS = 13 * 2_000_000  # that gid-bench-engine sends: 13 passes
-COCKPIT = """\
-[cockpit]
-runtime={runtime}
-
-[domain open]
-number=1
-local=*
-memory=2G
-client-memory=2G
-streams=256
-client-streams=256
-client-subscriptions=256
-subscriptions=256
-slabs=256
-client-slabs=256
-held=4096
-client-held=4096
-
-[domain cluster]
-number=2
-
-[share open cluster]
-streams=bench
-"""
 Count = tuple[str, str, float]  # of what, in which unit
 FLOWS = {(1, 1): "a frame", (64, 1): "a frame of 64 streams", (1, 8): "a frame to 8 consumers"}
 
@@ -152,7 +128,7 @@ def new_folder() -> Iterator[Path]:
 def cockpit() -> Iterator[Path]:
     """Its folder. What is run belongs to the domain open."""
     with new_folder() as folder:
-        with common.gidds_of(COCKPIT.format(runtime=folder), folder, ("open", "cluster")):
+        with common.cockpit(folder, "bench"):
             yield folder
 
 

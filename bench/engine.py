@@ -34,27 +34,6 @@ sys.path.append(str(Path(__file__).resolve().with_suffix("")))
 import composing  # noqa: E402
 import through_guest  # noqa: E402
 
-COCKPIT = """\
-[cockpit]
-runtime={runtime}
-
-[domain open]
-number=1
-memory=2G
-client-memory=2G
-local=movie/*
-
-[domain cluster]
-number=2
-memory=2G
-client-memory=2G
-
-[share open cluster]
-streams=engine/*
-
-[share cluster open]
-streams=canvas/*
-"""
 ENGINE = """\
 [engine]
 spin-us={spin_us}
@@ -92,8 +71,7 @@ def engine(
     realtime = "on" if os.sched_getscheduler(0) == os.SCHED_RR else "off"
     text = engine_text(helpers, spin_us=spin_us, slots=slots, realtime=realtime)
     configuration.write_text(text)
-    text = COCKPIT.format(runtime=folder)
-    with common.gidds_of(text, folder, ("open", "cluster")):
+    with common.cockpit(folder, "engine/*", answers="canvas/*", great=("open", "cluster")):
         command = [*under, "gid-engine", f"--config={configuration}", "--domain=cluster"]
         with (folder / "engine.log").open("wb") as log:
             process = subprocess.Popen(

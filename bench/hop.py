@@ -20,6 +20,8 @@ from pathlib import Path
 
 import common
 
+from lab.domains.cockpit import configuration
+
 SOURCE = (
     "videotestsrc is-live=true pattern=black ! "
     "video/x-raw,format=BGRx,width=64,height=64,framerate=50/1"
@@ -29,26 +31,9 @@ WAYS = {
     "host and guest": ("open", "host"),
     "two guests": ("open", "cluster"),
 }
-MACHINES = """\
-[cockpit]
-runtime={runtime}
-[domain open]
-number=1
-kind=guest
-window=16M
-[domain cluster]
-number=2
-kind=guest
-window=16M
-[domain host]
-number=3
-kind=host
-window=16M
-[share open cluster]
-streams=movie
-[share open host]
-streams=movie
-"""
+GUEST = "kind=guest\nwindow=16M\n"
+MACHINES = {"open": GUEST, "cluster": GUEST, "host": "kind=host\nwindow=16M\n"}
+SHARES = {("open", "cluster"): "movie", ("open", "host"): "movie"}
 
 
 def latency(reader: str) -> dict[str, float]:
@@ -100,7 +85,7 @@ def main() -> int:
                 if way == "local":
                     domains = common.cockpit(folder, "movie")
                 else:
-                    text = MACHINES.format(runtime=folder)
+                    text = configuration(folder, MACHINES, SHARES)
                     domains = common.gidds_of(text, folder, ("host", "open", "cluster"))
                 with domains:
                     found[way].append(measure(owner, reader))

@@ -37,18 +37,6 @@ REFRESH_MS = 1000 / RATE
 PACES = ("seldom", "always")
 PATIENCE = 60.0  # seconds
 WARM_UP = 1.0  # seconds of pictures that are not counted
-COCKPIT = """\
-[cockpit]
-runtime={runtime}
-[domain open]
-number=1
-local=*
-[domain cluster]
-number=2
-local=*
-[share open cluster]
-streams=desktop
-"""
 CLUSTER = f"""\
 [display]
 width={WIDTH}
@@ -342,7 +330,7 @@ def main() -> int:
     progress = common.Progress(options.rounds * len(options.ways) * len(PACES))
     with tempfile.TemporaryDirectory(prefix="gid-", dir=common.memory_folder()) as name:
         folder = Path(name)
-        with common.gidds_of(COCKPIT.format(runtime=folder), folder, ("open", "cluster")):
+        with common.cockpit(folder, STREAM):
             for index in range(options.rounds):
                 for way in options.ways:
                     for pace in PACES:
