@@ -44,7 +44,7 @@ static void layer_mark(struct layer *layer, bool old) {
 
 static void layer_log(struct layer *layer, enum layer_state from) {
 	struct log_budget *budget = &layer->log_budget;
-	if (!log_budget_take(budget, layer->since)) {
+	if (!log_budget_take(budget, LOG_SELDOM, layer->since)) {
 		return;
 	}
 	if (budget->left_out > 0) {

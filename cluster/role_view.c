@@ -111,7 +111,7 @@ const char *role_view_text(const struct role_view *view) {
 static void role_view_tell(struct role_view *view, enum role_state from) {
 	const struct role *role = &view->role;
 	struct log_budget *budget = &view->log_budget;
-	if (!log_budget_take(budget, role->since)) {
+	if (!log_budget_take(budget, LOG_SELDOM, role->since)) {
 		return;
 	}
 	if (budget->left_out > 0) {

@@ -3,28 +3,21 @@
 
 #include <gid/gid.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <systemd/sd-daemon.h>
-#include <unistd.h>
 
-#define LINE_NS 2000000000ull
-#define LINES_AT_ONCE 20u
+#include "log_write.h"
 
 void engine_log(struct engine_log *log, const char *format, ...) {
-	uint64_t now = gid_clock_now();
-	uint64_t spent = log->spent_until > now ? log->spent_until : now;
 	char text[512], left_out[64] = "", line[768];
 	va_list args;
-	if (spent - now > (LINES_AT_ONCE - 1) * LINE_NS) {
-		log->left_out++;
+	if (!log_budget_take(&log->budget, LOG_SELDOM, gid_clock_now())) {
 		return;
 	}
-	log->spent_until = spent + LINE_NS;
-	const uint64_t before = log->left_out;
-	log->left_out = 0;
+	const uint64_t before = log->budget.left_out;
+	log->budget.left_out = 0;
 	if (before > 0) {
 		snprintf(left_out, sizeof(left_out), " (and %" PRIu64 " lines before)", before);
 	}
@@ -33,10 +26,7 @@ void engine_log(struct engine_log *log, const char *format, ...) {
 	va_end(args);
 	int size = snprintf(line, sizeof(line), "%sgid-engine[%s]: %s%s\n",
 			getenv("JOURNAL_STREAM") ? SD_INFO : "", log->name, text, left_out);
-	/* Whoever reads the log may have stopped. One call, so that lines of threads stay whole. */
-	struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
-	if (poll(&out, 1, 0) != 1 || (out.revents & POLLOUT) == 0 ||
-			write(STDERR_FILENO, line, (size_t)size) < 0) {
-		log->left_out = before + 1;
+	if (!log_write(line, (size_t)size)) {
+		log->budget.left_out = before + 1;
 	}
 }

@@ -7,13 +7,12 @@
 #ifndef ENGINE_LOG_H
 #define ENGINE_LOG_H
 
-#include <stdint.h>
+#include "log_budget.h"
 
 /* Of one canvas, and of one thread. */
 struct engine_log {
 	const char *name;
-	uint64_t spent_until; /* CLOCK_MONOTONIC ns: when all lines written are paid for */
-	uint64_t left_out;    /* lines, since the last one that was written */
+	struct log_budget budget;
 };
 
 __attribute__((format(printf, 2, 3))) void engine_log(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "log.h"
 
-#include <poll.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,23 +10,24 @@
 #include <unistd.h>
 
 #include "gid/gid.h"
+#include "log_budget.h"
+#include "log_write.h"
 
-#define LINES 200u
-#define LINE_NS UINT64_C(50000000)
+static const struct log_rate rate = {.lines = 200, .line_ns = UINT64_C(50000000)};
+
 /* More users than a domain has; with more, the one whose last line is oldest gives his place. */
 #define SOURCES_MAX 64u
 
-struct log_budget {
+struct source_budget {
 	log_source source;
-	uint64_t spent_until; /* when all its lines are paid for, ns */
-	unsigned long long left_out;
+	struct log_budget budget;
 };
 
 static struct {
 	const char *name;
 	enum log_level most;
 	bool journal, colours;
-	struct log_budget budgets[SOURCES_MAX];
+	struct source_budget budgets[SOURCES_MAX];
 	unsigned long long unread; /* lines that could not be written without waiting */
 } logger = {.name = "gidd", .most = LOG_LEVEL_INFO};
 
@@ -41,38 +42,23 @@ void log_init(const char *name, enum log_level most) {
 
 /* A new source pays for what was written by the one whose place it takes. */
 static struct log_budget *find_budget(log_source source) {
-	struct log_budget *oldest = &logger.budgets[0];
+	struct source_budget *oldest = &logger.budgets[0];
 	for (unsigned i = 0; i < SOURCES_MAX; i++) {
-		struct log_budget *budget = &logger.budgets[i];
-		if (budget->source == source) {
-			return budget;
+		struct source_budget *one = &logger.budgets[i];
+		if (one->source == source) {
+			return &one->budget;
 		}
-		if (budget->spent_until < oldest->spent_until) {
-			oldest = budget;
+		if (one->budget.spent_until < oldest->budget.spent_until) {
+			oldest = one;
 		}
 	}
 	oldest->source = source;
-	oldest->left_out = 0;
-	return oldest;
-}
-
-static bool take_line(struct log_budget *budget) {
-	uint64_t now = gid_clock_now();
-	uint64_t begin = budget->spent_until > now ? budget->spent_until : now;
-	if (begin - now > (LINES - 1) * LINE_NS) {
-		budget->left_out++;
-		return false;
-	}
-	budget->spent_until = begin + LINE_NS;
-	return true;
+	oldest->budget.left_out = 0;
+	return &oldest->budget;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/*
- * One line at a time, none larger than what a pipe takes at once where it is said to take any.
- * Whoever reads our log may have stopped.
- */
 static void put_line(enum log_level level, const char *text) {
 	static const struct {
 		const char *journal, *colour;
@@ -88,9 +74,7 @@ static void put_line(enum log_level level, const char *text) {
 	const char *after = logger.colours && !logger.journal ? "\033[m" : "";
 	char line[768];
 	int size = snprintf(line, sizeof(line), "%s%s: %s%s\n", before, logger.name, text, after);
-	struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
-	if (poll(&out, 1, 0) != 1 || (out.revents & POLLOUT) == 0 ||
-			write(STDERR_FILENO, line, (size_t)size) < 0) {
+	if (!log_write(line, (size_t)size)) {
 		logger.unread++;
 	}
 }
@@ -109,14 +93,14 @@ static void tell_unread(void) {
 	}
 }
 
-static void tell_left_out(struct log_budget *budget) {
+static void tell_left_out(log_source source, struct log_budget *budget) {
 	char text[96], who[32];
 	if (budget->left_out == 0) {
 		return;
 	}
-	bool user = budget->source >> 32 != 0;
-	snprintf(who, sizeof(who), "%s %u", user ? "user" : "domain", (unsigned)budget->source);
-	snprintf(text, sizeof(text), "%llu more lines are left out, all because of %s",
+	bool user = source >> 32 != 0;
+	snprintf(who, sizeof(who), "%s %u", user ? "user" : "domain", (unsigned)source);
+	snprintf(text, sizeof(text), "%" PRIu64 " more lines are left out, all because of %s",
 			budget->left_out, who);
 	budget->left_out = 0;
 	put_line(LOG_LEVEL_WARNING, text);
@@ -128,10 +112,10 @@ void log_line(log_source source, enum log_level level, const char *format, ...) 
 	}
 	if (source != LOG_OURSELVES) {
 		struct log_budget *budget = find_budget(source);
-		if (!take_line(budget)) {
+		if (!log_budget_take(budget, rate, gid_clock_now())) {
 			return;
 		}
-		tell_left_out(budget);
+		tell_left_out(source, budget);
 	}
 	char text[512];
 	va_list args;
