@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** A consumer's inside, for consumer.c and for the tests of it. */
+/**
+ * A consumer's inside, shared by consumer.c (its subscription and its life), consumer_frames.c
+ * (frames, taken out and given back) and consumer_held.c (what is held), and for tests.
+ */
 #ifndef GID_CONSUMER_H
 #define GID_CONSUMER_H
 
@@ -7,6 +10,9 @@
 #include "doorbell.h"
 #include "memory_source.h"
 #include "sleep.h"
+
+/* How long gidd is not asked again for a stream that it has just been asked for. */
+#define GID_BACK_OFF_MIN_NS 50000000ull
 
 struct gid_consumer {
 	struct gid_domain *domain; /* NULL once that was destroyed */
@@ -44,5 +50,19 @@ struct gid_consumer {
 	struct gid_consumer_stats stats;
 	struct gid_timeline *timeline; /* NULL: none */
 };
+
+/* Every function that may run a callback is between these two. The consumer may be gone after. */
+void gid_consumer_enter(struct gid_consumer *consumer);
+void gid_consumer_leave(struct gid_consumer *consumer);
+
+/*
+ * The subscription is over, and nothing is left to receive. With `reconnect`, asks for the next
+ * one. Runs the state callback.
+ */
+void gid_consumer_lose(struct gid_consumer *consumer, int reason);
+
+/* Whether we listen to what rings past gidd: gidd is told, and it is not listened to any more. */
+void gid_consumer_say_hearing(struct gid_consumer *consumer, bool on);
+void gid_consumer_stop_hearing(struct gid_consumer *consumer);
 
 #endif

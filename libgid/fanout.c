@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
  * The frames of a producer: one ring for each consumer, one count of holders for each slot. What
- * comes back and what is taken back, the grants that consumers need, and sending.
+ * comes back and what is taken back, and sending.
  */
 #include <errno.h>
 #include <gid/timeline.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "producer.h"
@@ -287,190 +286,6 @@ static void start_lease(struct gid_producer *producer, uint64_t now) {
 	}
 }
 
-/* --- slabs that frames lie in: consumers' domains get the grant to read them ------------------ */
-
-static struct gid_slab *find_sent(struct gid_producer *producer, uint32_t key) {
-	return gid_slab_find_of_domain(producer->domain, key);
-}
-
-/* Forgets those that are gone, so that a stream of ever new slabs does not grow. */
-static void forget_gone(struct gid_producer *producer) {
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < producer->slab_count; i++) {
-		if (find_sent(producer, producer->slabs[i]) != NULL) {
-			producer->slabs[kept++] = producer->slabs[i];
-		}
-	}
-	producer->slab_count = kept;
-}
-
-static int make_space(struct gid_producer *producer) {
-	forget_gone(producer);
-	if (producer->slab_count * 2 < producer->slab_space) {
-		return 0;
-	}
-	uint32_t space = producer->slab_space == 0 ? 8 : producer->slab_space * 2;
-	uint32_t *slabs = realloc(producer->slabs, space * sizeof(*slabs));
-	if (slabs == NULL) {
-		return -ENOMEM;
-	}
-	producer->slabs = slabs;
-	producer->slab_space = space;
-	return 0;
-}
-
-/* A frame of the slab is sent: those who subscribe later may read it, too. */
-static int add_slab(struct gid_producer *producer, gid_id gid) {
-	uint32_t key = gid_slab_key(gid);
-	for (uint32_t i = 0; i < producer->slab_count; i++) {
-		if (producer->slabs[i] == key) {
-			return 0;
-		}
-	}
-	if (producer->slab_count == producer->slab_space) {
-		int error = make_space(producer);
-		if (error < 0) {
-			return error;
-		}
-	}
-	producer->slabs[producer->slab_count++] = key;
-	return 0;
-}
-
-/* Whoever is in the slab's own domain may read it anyway. */
-static bool needs_grant(
-		const struct gid_producer *producer, const struct gid_slab *slab, uint32_t reader) {
-	return reader != gid_domain_number(producer->domain) && !gid_slab_is_granted(slab, reader);
-}
-
-/* Whether the consumer can see the slab's memory at all. */
-static bool can_see(const struct gid_subscription *sub, const struct gid_slab *slab) {
-	struct gid_slab_info info;
-	if (!sub->remote) {
-		return true;
-	}
-	gid_slab_get_info(slab, &info);
-	return info.memory == GID_MEMORY_WINDOW;
-}
-
-int gid_producer_grant_slabs(struct gid_producer *producer, const struct gid_subscription *sub) {
-	for (uint32_t i = 0; i < producer->slab_count; i++) {
-		struct gid_slab *slab = find_sent(producer, producer->slabs[i]);
-		if (slab != NULL && can_see(sub, slab) &&
-				needs_grant(producer, slab, sub->domain)) {
-			int error = gid_slab_grant_post(slab, sub->domain);
-			if (error < 0) {
-				return error;
-			}
-		}
-	}
-	return 0;
-}
-
-/* Grants one, and waits for gidd's answer, unless that was done before. */
-static int grant_one(struct gid_producer *producer, struct gid_slab *slab, uint32_t reader) {
-	return needs_grant(producer, slab, reader) ? gid_slab_grant(slab, reader) : 0;
-}
-
-/* --- without waiting -------------------------------------------------------------------------- */
-
-/* A grant that gidd was asked for. */
-struct gid_stream_grant {
-	struct gid_stream_grant *next;
-	struct gid_producer *producer;
-	gid_id gid; /* of the frame that it is for */
-	uint32_t reader;
-};
-
-static void remove_grant(struct gid_stream_grant *grant) {
-	struct gid_stream_grant **at = &grant->producer->grants;
-	while (*at != grant) {
-		at = &(*at)->next;
-	}
-	*at = grant->next;
-	free(grant);
-}
-
-/* A domain that may not read what is sent cannot be a consumer; the others still are. */
-static void end_domain(struct gid_producer *producer, uint32_t reader, int reason) {
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (!sub->dead && sub->domain == reader) {
-			gid_subscription_end(sub, GID_END_BROKEN, reason);
-		}
-	}
-}
-
-static void grant_answered(void *data, int error, const union gid_wire_message *answer,
-		int fds[static GID_WIRE_FDS_MAX]) {
-	struct gid_stream_grant grant = *(struct gid_stream_grant *)data;
-	struct gid_producer *producer = grant.producer;
-	struct gid_slab *slab = find_sent(producer, gid_slab_key(grant.gid));
-	if (error == 0 && slab != NULL) {
-		gid_slab_granted(slab, grant.reader);
-	}
-	remove_grant(data);
-	gid_producer_enter(producer);
-	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
-		end_domain(producer, grant.reader, error);
-	}
-	producer->options.granted(producer->options.data, grant.gid, error);
-	gid_producer_leave(producer);
-}
-
-static bool is_asked(const struct gid_producer *producer, gid_id gid, uint32_t reader) {
-	const struct gid_stream_grant *grant = producer->grants;
-	while (grant != NULL &&
-			(grant->reader != reader ||
-					gid_slab_key(grant->gid) != gid_slab_key(gid))) {
-		grant = grant->next;
-	}
-	return grant != NULL;
-}
-
-static int ask_grant(
-		struct gid_producer *producer, struct gid_slab *slab, gid_id gid, uint32_t reader) {
-	struct gid_stream_grant *grant = malloc(sizeof(*grant));
-	if (grant == NULL) {
-		return -ENOMEM;
-	}
-	*grant = (struct gid_stream_grant){producer->grants, producer, gid, reader};
-	int error = gid_slab_grant_async(slab, reader, grant_answered, grant);
-	if (error < 0) {
-		free(grant);
-		return error;
-	}
-	producer->grants = grant;
-	return 0;
-}
-
-/*
- * Asks for the grants that consumers of a frame need, unless that was done. Returns 0: they have
- * them all, -EINPROGRESS: options.granted will be called, or why gidd cannot be asked.
- */
-static int ask_grants(struct gid_producer *producer, struct gid_slab *slab, gid_id gid) {
-	int result = 0;
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (sub->dead || !can_see(sub, slab) || !needs_grant(producer, slab, sub->domain)) {
-			continue;
-		}
-		int error = is_asked(producer, gid, sub->domain)
-				? 0
-				: ask_grant(producer, slab, gid, sub->domain);
-		if (error < 0) {
-			return error;
-		}
-		result = -EINPROGRESS;
-	}
-	return result;
-}
-
-void gid_producer_cancel_grants(struct gid_producer *producer) {
-	while (producer->grants != NULL) {
-		gid_domain_request_cancel(producer->domain, producer->grants);
-		remove_grant(producer->grants);
-	}
-}
-
 /* --- out -------------------------------------------------------------------------------------- */
 
 /*
@@ -549,8 +364,8 @@ static void note_newest(
 static bool send_to(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
 		const void *note, struct gid_slab *slab, uint64_t now) {
 	struct gid_producer *producer = subscription->producer;
-	bool seen = slab == NULL || can_see(subscription, slab);
-	int error = slab == NULL || !seen ? 0 : grant_one(producer, slab, subscription->domain);
+	bool seen = slab == NULL || gid_subscription_can_see(subscription, slab);
+	int error = slab == NULL || !seen ? 0 : gid_producer_grant_one(producer, slab, subscription->domain);
 	int sent = error < 0 || !seen ? 0 : gid_ring_send(&subscription->ring, frame, note, now);
 	if (sent == 0 && error == 0 && slab != NULL && seen && subscription->drop_old) {
 		error = drop_oldest(subscription);
@@ -661,14 +476,14 @@ static int find_slab(struct gid_producer *producer, gid_id gid, struct gid_slab 
 		return 0;
 	}
 	int error = gid_slab_find_sendable(producer->domain, gid, slab);
-	return error < 0 ? error : add_slab(producer, gid);
+	return error < 0 ? error : gid_producer_add_slab(producer, gid);
 }
 
 static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, uint64_t now) {
 	struct gid_slab *slab;
 	int error = find_slab(producer, frame->gid, &slab);
 	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
-		error = ask_grants(producer, slab, frame->gid);
+		error = gid_producer_ask_grants(producer, slab, frame->gid);
 	}
 	if (error < 0) {
 		return error;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * A producer's inside, shared by producer.c (its life, its stream at gidd) and fanout.c (frames out
- * and back, leases, grants).
+ * A producer's inside, shared by producer.c (its life, its stream at gidd), fanout.c (frames out
+ * and back, leases) and stream_grants.c (who may read what is sent).
  */
 #ifndef GID_PRODUCER_H
 #define GID_PRODUCER_H
@@ -91,11 +91,28 @@ void gid_producer_end_all(struct gid_producer *producer, int reason);
 /* Takes back what was out for too long, and arms the timer for what is left. */
 void gid_producer_run_leases(struct gid_producer *producer, uint64_t now);
 
+/* --- stream_grants.c -------------------------------------------------------------------------- */
+
+/* A frame of the slab is sent: those who subscribe later may read it, too. 0 or -ENOMEM. */
+int gid_producer_add_slab(struct gid_producer *producer, gid_id gid);
+
+/* Whether the consumer can see the slab's memory at all. */
+bool gid_subscription_can_see(const struct gid_subscription *sub, const struct gid_slab *slab);
+
 /*
  * Grants the slabs that were sent to who subscribes now: without waiting, for ACCEPT follows on the
  * same socket.
  */
 int gid_producer_grant_slabs(struct gid_producer *producer, const struct gid_subscription *sub);
+
+/* Grants one, and waits for gidd's answer, unless that was done before. */
+int gid_producer_grant_one(struct gid_producer *producer, struct gid_slab *slab, uint32_t reader);
+
+/*
+ * Asks for the grants that consumers of a frame need, unless that was done. Returns 0: they have
+ * them all, -EINPROGRESS: options.granted will be called, or why gidd cannot be asked.
+ */
+int gid_producer_ask_grants(struct gid_producer *producer, struct gid_slab *slab, gid_id gid);
 
 /* Forgets the grants that gidd was asked for. */
 void gid_producer_cancel_grants(struct gid_producer *producer);
