@@ -116,6 +116,12 @@ def frames() -> Iterator[Count]:
 
             yield f"public calls: {name}", "instructions", per_item(counter.instructions, words)
             yield f"public calls: {name}", "system calls", per_item(counter.calls, words)
+        for unit, count in (
+            ("instructions", counter.instructions),
+            ("system calls", counter.calls),
+        ):
+            found = per_item(count, lambda n: ["gid-probe", "frames", "bursts", n])
+            yield "public calls: a frame, in bursts of 32", unit, found
 
 
 @contextlib.contextmanager

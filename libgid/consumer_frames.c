@@ -12,15 +12,17 @@
 
 /* --- receiving -------------------------------------------------------------------------------- */
 
-/* For people, who read it by gidctl. */
-static void add_latency(struct gid_wire_page *page, uint64_t submit_time, uint64_t now) {
+/* For people, who read it by gidctl: so many frames that were sent at once. */
+static void add_latency(
+		struct gid_wire_page *page, uint64_t submit_time, uint64_t now, uint32_t frames) {
 	uint64_t latency = now > submit_time ? now - submit_time : 0, us = latency / 1000;
+	uint64_t sum = page->latency_sum_ns + latency * frames;
 	size_t last = sizeof(page->latency_buckets) / sizeof(page->latency_buckets[0]) - 1;
 	size_t bucket = us == 0 ? 0 : 64 - (size_t)__builtin_clzll(us);
 	uint64_t *count = &page->latency_buckets[bucket < last ? bucket : last];
-	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&page->received, page->received + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&page->latency_sum_ns, page->latency_sum_ns + latency, __ATOMIC_RELAXED);
+	__atomic_store_n(count, *count + frames, __ATOMIC_RELAXED);
+	__atomic_store_n(&page->received, page->received + frames, __ATOMIC_RELAXED);
+	__atomic_store_n(&page->latency_sum_ns, sum, __ATOMIC_RELAXED);
 }
 
 static void write_point(const struct gid_consumer *consumer, enum gid_timeline_event event,
@@ -76,27 +78,57 @@ static void translate_times(const struct gid_consumer *consumer, struct gid_fram
 	}
 }
 
-/* Returns 1, or -EPROTO for what no honest producer writes. */
+/* Returns 0, or -EPROTO for what no honest producer writes. */
 static int take_frame(struct gid_consumer *consumer, const struct gid_wire_frame *copy,
-		struct gid_frame *frame) {
+		const struct gid_wire_note *note, struct gid_frame *frame) {
 	if (gid_wire_get_frame(frame, copy, consumer->producer_domain) < 0) {
 		return -EPROTO;
 	}
 	frame->index = consumer->base + copy->index;
-	frame->note = frame->note_size > 0 ? &consumer->ring.note : NULL;
-	consumer->stats.frames++;
-	consumer->back_off = GID_BACK_OFF_MIN_NS; /* a stream that lives is asked for at once again */
+	frame->note = frame->note_size > 0 ? note : NULL;
 	note_gap(consumer, frame);
 	translate_times(consumer, frame);
+	return 0;
+}
+
+static void count_frames(
+		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
 	uint64_t now = gid_clock_now();
-	add_latency(consumer->memory.data, frame->submit_time, now);
-	if (consumer->timeline != NULL) {
-		write_point(consumer, GID_TIMELINE_RECEIVE, frame, now);
+	consumer->stats.frames += count;
+	consumer->back_off =
+			GID_BACK_OFF_MIN_NS; /* a stream that lives is asked for at once again */
+	uint32_t alike;
+	for (uint32_t i = 0; i < count; i += alike) {
+		uint64_t time = frames[i].submit_time;
+		for (alike = 1; i + alike < count && frames[i + alike].submit_time == time;) {
+			alike++;
+		}
+		add_latency(consumer->memory.data, time, now, alike);
 	}
-	if (frame->gid == GID_NONE) {
-		give_back(consumer, copy->index); /* there is no slot to be read */
+	for (uint32_t i = 0; consumer->timeline != NULL && i < count; i++) {
+		write_point(consumer, GID_TIMELINE_RECEIVE, &frames[i], now);
 	}
-	return 1;
+}
+
+/* The next ones that are there. Returns how many, or -EPROTO. */
+static int take_frames(struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
+	struct gid_wire_frame copies[GID_BURST_MAX];
+	int count = most == 1 ? gid_ring_receive(&consumer->ring, copies)
+			      : gid_ring_receive_burst(&consumer->ring, copies, most);
+	for (int i = 0; i < count; i++) {
+		if (take_frame(consumer, &copies[i], &consumer->ring.notes[i], &frames[i]) < 0) {
+			return -EPROTO;
+		}
+	}
+	if (count > 0) {
+		count_frames(consumer, frames, (uint32_t)count);
+	}
+	for (int i = 0; i < count; i++) {
+		if (frames[i].gid == GID_NONE) {
+			give_back(consumer, copies[i].index); /* there is no slot to be read */
+		}
+	}
+	return count;
 }
 
 /* Whether the producer ended the stream in good order. */
@@ -151,14 +183,12 @@ static int wake_up(struct gid_consumer *consumer) {
 	return heard;
 }
 
-static int receive(struct gid_consumer *consumer, struct gid_frame *frame) {
+static int receive(struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
 	int got = wake_up(consumer);
 	/* A few times at most: what comes while falling asleep, and comes again, has rung. */
 	for (int i = 0; got == 0 && i < 3; i++) {
-		struct gid_wire_frame copy;
-		got = gid_ring_receive(&consumer->ring, &copy);
-		if (got == 1) {
-			got = take_frame(consumer, &copy, frame);
+		got = take_frames(consumer, frames, most);
+		if (got > 0) {
 			gid_ring_consumer_wake(&consumer->ring);
 			gid_sleep_end(&consumer->sleep);
 		} else if (got == 0 && consumer->over) {
@@ -172,13 +202,17 @@ static int receive(struct gid_consumer *consumer, struct gid_frame *frame) {
 	return got == 0 ? -EAGAIN : got;
 }
 
-int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame) {
+int gid_consumer_receive_burst(
+		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t count) {
+	if (count == 0) {
+		return -EINVAL;
+	}
 	consumer->sleep.word = NULL;
 	if (consumer->state != GID_CONSUMER_LIVE) {
 		gid_sleep_calm(&consumer->sleep);
 		return consumer->state == GID_CONSUMER_ENDED ? -EPIPE : -EAGAIN;
 	}
-	int got = receive(consumer, frame);
+	int got = receive(consumer, frames, count);
 	if (got == -EAGAIN) {
 		gid_sleep_prepare(&consumer->sleep, &consumer->ring);
 	}
@@ -188,26 +222,53 @@ int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame)
 	return got;
 }
 
-int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame) {
+int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame) {
+	return gid_consumer_receive_burst(consumer, frame, 1);
+}
+
+/* Gives one back, without a word to the producer yet. Returns 1, 0: it is back already, -EINVAL. */
+static int put_back(struct gid_consumer *consumer, const struct gid_frame *frame) {
 	if (frame->index - consumer->base > INT64_MAX) {
 		return 0; /* went back with its subscription */
 	}
 	if (consumer->shared == NULL) {
 		return -EINVAL;
 	}
+	int error = gid_ring_put_back(&consumer->ring, frame->index - consumer->base);
+	if (error < 0) {
+		/* an entry without a picture goes back by itself */
+		return frame->gid == GID_NONE ? 0 : error;
+	}
+	return 1;
+}
+
+int gid_consumer_release_burst(
+		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
 	/* Before, for the producer may have it back and say so at once. */
 	uint64_t now = consumer->timeline != NULL ? gid_clock_now() : 0;
-	int error = gid_ring_release(&consumer->ring, frame->index - consumer->base);
-	if (error < 0 && frame->gid == GID_NONE) {
-		return 0; /* an entry without a picture goes back by itself */
+	uint32_t released = 0;
+	int error = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		int ret = put_back(consumer, &frames[i]);
+		if (ret == 1) {
+			released++;
+			if (consumer->timeline != NULL) {
+				write_point(consumer, GID_TIMELINE_RELEASED, &frames[i], now);
+			}
+		}
+		error = ret < 0 ? ret : error;
 	}
-	if (error == 0 && consumer->timeline != NULL) {
-		write_point(consumer, GID_TIMELINE_RELEASED, frame, now);
-	}
-	if (error == 0 && gid_ring_should_wake_producer(&consumer->ring)) {
-		gid_doorbell_ring(&consumer->doorbell);
+	if (released > 0) {
+		gid_ring_publish_releases(&consumer->ring);
+		if (gid_ring_should_wake_producer(&consumer->ring)) {
+			gid_doorbell_ring(&consumer->doorbell);
+		}
 	}
 	return error;
+}
+
+int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame) {
+	return gid_consumer_release_burst(consumer, frame, 1);
 }
 
 /* --- waiting ---------------------------------------------------------------------------------- */

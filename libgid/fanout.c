@@ -360,16 +360,39 @@ static void note_newest(
 	}
 }
 
-/* Whether the consumer gets the frame. Runs no callback. */
-static bool send_to(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
+/* What was put into its ring becomes known to it. */
+static void publish_to(struct gid_subscription *subscription) {
+	if (subscription->ring.published == subscription->ring.tail) {
+		return;
+	}
+	publish_counts(subscription);
+	gid_ring_publish(&subscription->ring);
+	if (gid_ring_should_wake_consumer(&subscription->ring)) {
+		subscription->producer->stats.doorbells++;
+		wake_consumer(subscription);
+	}
+}
+
+/* Makes room by what the consumer did not read yet, and puts the frame in: 1, 0 or -EPROTO. */
+static int put_for_old(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
+		const void *note, uint64_t now) {
+	publish_to(subscription);
+	int dropped = drop_oldest(subscription);
+	return dropped == 1 ? gid_ring_put(&subscription->ring, frame, note, now) : dropped;
+}
+
+/* Whether the consumer gets the frame, once publish_to() is called. Runs no callback. */
+static bool put_to(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
 		const void *note, struct gid_slab *slab, uint64_t now) {
 	struct gid_producer *producer = subscription->producer;
 	bool seen = slab == NULL || gid_subscription_can_see(subscription, slab);
-	int error = slab == NULL || !seen ? 0 : gid_producer_grant_one(producer, slab, subscription->domain);
-	int sent = error < 0 || !seen ? 0 : gid_ring_send(&subscription->ring, frame, note, now);
+	int error = slab == NULL || !seen
+			? 0
+			: gid_producer_grant_one(producer, slab, subscription->domain);
+	int sent = error < 0 || !seen ? 0 : gid_ring_put(&subscription->ring, frame, note, now);
 	if (sent == 0 && error == 0 && slab != NULL && seen && subscription->drop_old) {
-		error = drop_oldest(subscription);
-		sent = error == 1 ? gid_ring_send(&subscription->ring, frame, note, now) : 0;
+		error = put_for_old(subscription, frame, note, now);
+		sent = error == 1;
 	}
 	/* Without gidd there can be no grant now, but there can be one for a later frame. */
 	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
@@ -387,11 +410,6 @@ static bool send_to(struct gid_subscription *subscription, const struct gid_wire
 		gid_slab_hold(slab, gid_slot_of(frame->gid));
 	}
 	producer->stats.delivered += slab != NULL;
-	publish_counts(subscription);
-	if (gid_ring_should_wake_consumer(&subscription->ring)) {
-		producer->stats.doorbells++;
-		wake_consumer(subscription);
-	}
 	return true;
 }
 
@@ -429,7 +447,8 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 	if (frame.present_time != GID_TIME_NONE && frame.present_time < now) {
 		frame.present_time = now;
 	}
-	send_to(subscription, &frame, &producer->shown_note, slab, now);
+	put_to(subscription, &frame, &producer->shown_note, slab, now);
+	publish_to(subscription);
 }
 
 void gid_producer_catch_up(struct gid_producer *producer) {
@@ -479,7 +498,8 @@ static int find_slab(struct gid_producer *producer, gid_id gid, struct gid_slab 
 	return error < 0 ? error : gid_producer_add_slab(producer, gid);
 }
 
-static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, uint64_t now) {
+/* Puts a frame into the rings of all who take it. Returns how many, or -errno. Runs no callback. */
+static int put_to_all(struct gid_producer *producer, struct gid_frame *frame, uint64_t now) {
 	struct gid_slab *slab;
 	int error = find_slab(producer, frame->gid, &slab);
 	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
@@ -502,7 +522,7 @@ static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, u
 	producer->stats.frames += slab != NULL;
 	int count = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (!sub->dead && send_to(sub, &entry, frame->note, slab, now)) {
+		if (!sub->dead && put_to(sub, &entry, frame->note, slab, now)) {
 			count++;
 		}
 	}
@@ -517,25 +537,99 @@ static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, u
 	return count;
 }
 
-int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
-	gid_producer_enter(producer);
-	int count = -EPIPE;
-	uint64_t now = gid_clock_now();
-	/* Its slot may be taken back from somebody now, and so get another gid, as by moving. */
-	bool is_present = producer->domain != NULL &&
-			gid_slab_is_present(producer->domain, frame->gid);
+/* What was put becomes known, and what that led to is done. Runs callbacks. */
+static void finish_sending(struct gid_producer *producer) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (!sub->dead) {
+			publish_to(sub);
+		}
+	}
+	settle(producer);
+}
+
+/*
+ * Before frames are sent: collects what came back and is over, and gives the frames the gids that
+ * they have then. False: there is nothing to send to any more.
+ */
+static bool begin_sending(struct gid_producer *producer, struct gid_frame *frames, uint32_t count,
+		uint64_t now) {
+	_Static_assert(GID_BURST_MAX <= 32, "a bit for each frame");
+	uint32_t present = 0;
+	/* A slot may be taken back from somebody now, and so get another gid, as by moving. */
+	for (uint32_t i = 0; producer->domain != NULL && i < count; i++) {
+		bool is_present = gid_slab_is_present(producer->domain, frames[i].gid);
+		present |= (uint32_t)is_present << i;
+	}
 	collect_all(producer);
 	if (producer->lease.next != NULL && producer->lease.deadline <= now) {
 		gid_producer_run_leases(producer, now);
 	}
-	if (!producer->destroyed && producer->domain != NULL) {
-		frame->gid = is_present ? gid_slab_present_gid(producer->domain, frame->gid)
-					: frame->gid;
-		count = send_to_all(producer, frame, now);
-		settle(producer);
+	if (producer->destroyed || producer->domain == NULL) {
+		return false;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if ((present >> i & 1) != 0) {
+			frames[i].gid = gid_slab_present_gid(producer->domain, frames[i].gid);
+		}
+	}
+	return true;
+}
+
+int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
+	gid_producer_enter(producer);
+	int count = -EPIPE;
+	uint64_t now = gid_clock_now();
+	if (begin_sending(producer, frame, 1, now)) {
+		count = put_to_all(producer, frame, now);
+		finish_sending(producer);
 	}
 	gid_producer_leave(producer);
 	return count;
+}
+
+/* Whether callbacks have to run before the next frame is sent: slots were dropped for this one. */
+static bool is_unsettled(const struct gid_producer *producer) {
+	bool unsettled = producer->outdated != GID_NONE;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		unsettled |= sub->victim != GID_NONE || sub->failed < 0;
+	}
+	return unsettled;
+}
+
+/* A frame that nobody took: its slot is free, unless it is held for another reason. */
+static void finish_untaken(struct gid_producer *producer, gid_id gid) {
+	struct gid_slab *slab = gid_slab_find_of_domain(producer->domain, gid_slab_key(gid));
+	gid_slab_hold(slab, gid_slot_of(gid));
+	finish_sending(producer);
+	if (producer->domain != NULL) {
+		let_go_own(producer, gid);
+	}
+}
+
+int gid_producer_send_burst(
+		struct gid_producer *producer, struct gid_frame *frames, uint32_t count) {
+	if (count == 0 || count > GID_BURST_MAX) {
+		return -EINVAL;
+	}
+	gid_producer_enter(producer);
+	uint64_t now = gid_clock_now();
+	int ret = begin_sending(producer, frames, count, now) ? 0 : -EPIPE;
+	uint32_t sent = 0;
+	while (ret >= 0 && sent < count && !producer->destroyed && producer->domain != NULL) {
+		gid_id gid = frames[sent].gid;
+		ret = put_to_all(producer, &frames[sent], now);
+		sent += ret >= 0;
+		if (ret == 0 && gid != GID_NONE) {
+			finish_untaken(producer, gid);
+		} else if (ret >= 0 && is_unsettled(producer)) {
+			finish_sending(producer);
+		}
+	}
+	if (!producer->destroyed && producer->domain != NULL) {
+		finish_sending(producer);
+	}
+	gid_producer_leave(producer);
+	return sent > 0 ? (int)sent : ret;
 }
 
 /* --- slots that are needed now ---------------------------------------------------------------- */

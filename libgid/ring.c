@@ -111,7 +111,7 @@ bool gid_ring_has_room(const struct gid_ring_producer *end) {
 	return end->in_flight < GID_RING_ENTRIES && end->pictures < end->credit;
 }
 
-int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *frame,
+int gid_ring_put(struct gid_ring_producer *end, const struct gid_wire_frame *frame,
 		const void *note, uint64_t now) {
 	bool picture = frame->gid != GID_NONE;
 	if (picture ? !gid_ring_has_room(end) : end->in_flight == GID_RING_ENTRIES) {
@@ -133,8 +133,21 @@ int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *fr
 	end->in_flight++;
 	end->pictures += picture;
 	end->tail = index + 1;
-	ring_store(&end->ring->tail, end->tail);
 	return 1;
+}
+
+void gid_ring_publish(struct gid_ring_producer *end) {
+	if (end->published != end->tail) {
+		end->published = end->tail;
+		ring_store(&end->ring->tail, end->tail);
+	}
+}
+
+int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *frame,
+		const void *note, uint64_t now) {
+	int sent = gid_ring_put(end, frame, note, now);
+	gid_ring_publish(end);
+	return sent;
 }
 
 bool gid_ring_should_wake_consumer(struct gid_ring_producer *end) {
@@ -294,8 +307,14 @@ bool gid_ring_oldest(struct gid_ring_producer *end, struct gid_ring_sent *oldest
 }
 
 void gid_ring_outdate(struct gid_ring_producer *end, uint64_t first, uint64_t now) {
-	if (first + 1 == end->tail) { /* nearly always */
-		end->sent[first % GID_RING_ENTRIES].outdated = now;
+	if (first >= end->tail) {
+		return;
+	}
+	if (end->tail - first <= GID_RING_ENTRIES) { /* nearly always */
+		for (uint64_t index = first; index < end->tail; index++) {
+			struct gid_ring_sent *sent = &end->sent[index % GID_RING_ENTRIES];
+			sent->outdated = sent->index == index ? now : sent->outdated;
+		}
 		return;
 	}
 	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
@@ -391,10 +410,14 @@ void gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire
 
 /* --- receiving -------------------------------------------------------------------------------- */
 
+/* Unseen by the producer until gid_ring_publish_releases(). */
 static void put_release(struct gid_ring_consumer *end, uint64_t index) {
 	uint64_t *place = &end->page->releases[end->release_tail % GID_RING_RELEASES];
 	__atomic_store_n(place, index, __ATOMIC_RELAXED);
 	end->release_tail++;
+}
+
+void gid_ring_publish_releases(struct gid_ring_consumer *end) {
 	ring_store(&end->page->release_tail, end->release_tail);
 }
 
@@ -424,41 +447,95 @@ static int hold(struct gid_ring_consumer *end, uint64_t index, uint64_t floor) {
 	return 1;
 }
 
-int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy) {
-	for (uint32_t i = 0; i < TRIES_MAX; i++) {
-		uint64_t index;
-		int found = find_next(end, &index);
-		if (found <= 0) {
-			return found;
-		}
-		bool jumped = index > end->head;
-		end->head = index + 1;
-		ring_store(&end->page->head, end->head);
-		if (jumped) {
-			/* The producer may have looked just now and taken this for a claim of it.
-			 */
-			put_release(end, index - 1);
-		}
-		ring_get_entry(copy, &end->ring->frames_ring[index % GID_RING_ENTRIES]);
-		ring_get_note(&end->note, &end->ring->notes[index % GID_RING_ENTRIES],
-				copy->note_size);
-		uint64_t floor = ring_load(&end->ring->floor);
+/* Claims the entries that come next, from `*first` on: how many, 0 or -EPROTO. */
+static inline __attribute__((always_inline)) int claim(
+		struct gid_ring_consumer *end, uint32_t most, uint64_t *first) {
+	int found = find_next(end, first);
+	if (found <= 0) {
+		return found;
+	}
+	uint64_t left = end->tail - *first;
+	/* There is one at least. */
+	uint32_t count = most == 1 || left >= most ? most : (uint32_t)left;
+	bool jumped = *first > end->head;
+	end->head = *first + count;
+	ring_store(&end->page->head, end->head);
+	if (jumped) {
+		/* The producer may have looked just now and taken this for a claim of it. */
+		put_release(end, *first - 1);
+		gid_ring_publish_releases(end);
+	}
+	return (int)count;
+}
+
+/*
+ * Sorts out what was claimed and copied, after a look at the floor: what was taken back meanwhile
+ * goes back unread. Returns how many are held now, or -EPROTO.
+ */
+static inline __attribute__((always_inline)) int keep_claimed(struct gid_ring_consumer *end,
+		struct gid_wire_frame *copies, uint64_t first, uint32_t claimed, uint64_t floor) {
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < claimed; i++) {
+		uint64_t index = first + i;
 		if (floor > index) {
 			put_release(end, index);
+			gid_ring_publish_releases(end);
 			continue;
 		}
-		if (copy->index == index) {
-			return hold(end, index, floor);
+		if (copies[i].index != index) {
+			/* Left out: the place has the entry that held it, or one that came to it
+			 * since. */
+			if ((copies[i].index - index) % GID_RING_ENTRIES != 0) {
+				return -EPROTO;
+			}
+			continue;
 		}
-		/* Left out: the place has the entry that held it, or one that came to it since. */
-		if ((copy->index - index) % GID_RING_ENTRIES != 0) {
+		if (hold(end, index, floor) < 0) {
 			return -EPROTO;
+		}
+		if (kept < i) {
+			copies[kept] = copies[i];
+			end->notes[kept] = end->notes[i];
+		}
+		kept++;
+	}
+	return (int)kept;
+}
+
+/* Inline, so that receiving one has no loops over one. */
+static inline __attribute__((always_inline)) int receive(
+		struct gid_ring_consumer *end, struct gid_wire_frame *copies, uint32_t most) {
+	for (uint32_t try = 0; try < TRIES_MAX; try++) {
+		uint64_t first;
+		int claimed = claim(end, most, &first);
+		if (claimed <= 0) {
+			return claimed;
+		}
+		for (uint32_t i = 0; i < (uint32_t)claimed; i++) {
+			uint64_t place = (first + i) % GID_RING_ENTRIES;
+			ring_get_entry(&copies[i], &end->ring->frames_ring[place]);
+			ring_get_note(&end->notes[i], &end->ring->notes[place],
+					copies[i].note_size);
+		}
+		uint64_t floor = ring_load(&end->ring->floor);
+		int kept = keep_claimed(end, copies, first, (uint32_t)claimed, floor);
+		if (kept != 0) {
+			return kept;
 		}
 	}
 	return 0;
 }
 
-int gid_ring_release(struct gid_ring_consumer *end, uint64_t index) {
+int gid_ring_receive_burst(
+		struct gid_ring_consumer *end, struct gid_wire_frame *copies, uint32_t most) {
+	return receive(end, copies, most < GID_BURST_MAX ? most : GID_BURST_MAX);
+}
+
+int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy) {
+	return receive(end, copy, 1);
+}
+
+int gid_ring_put_back(struct gid_ring_consumer *end, uint64_t index) {
 	uint64_t *place = &end->held_until[index % GID_RING_ENTRIES];
 	if (index == UINT64_MAX || *place != index + 1) {
 		return -EINVAL;
@@ -467,6 +544,14 @@ int gid_ring_release(struct gid_ring_consumer *end, uint64_t index) {
 	end->held--;
 	put_release(end, index);
 	return 0;
+}
+
+int gid_ring_release(struct gid_ring_consumer *end, uint64_t index) {
+	int error = gid_ring_put_back(end, index);
+	if (error == 0) {
+		gid_ring_publish_releases(end);
+	}
+	return error;
 }
 
 void gid_ring_renew(struct gid_ring_consumer *end) {

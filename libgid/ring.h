@@ -14,6 +14,9 @@
  *     claimed    the consumer sets head = k + 1, copies the entry, looks at floor again
  *     released   the consumer puts k among the releases
  *
+ * Several entries can be sent by one store of tail, and claimed by one store of head: each of them
+ * is then in the same state as if it had come by itself.
+ *
  * or it is taken back: the producer sets floor = k + 1 and looks at head. Where head shows that k
  * was claimed it waits for the release; else the entry is free at once. Both sides store, then load
  * what the other stores, all sequentially consistent: so at least one sees the other (Dekker). A
@@ -60,6 +63,7 @@ struct gid_ring_producer {
 	uint32_t credit;    /* pictures that may be in flight, unread and held together */
 	uint32_t in_flight; /* with those that have no picture */
 	uint64_t tail, floor, asleep, taken;
+	uint64_t published;    /* the tail that the consumer knows */
 	uint64_t head;	       /* as last seen */
 	uint64_t release_tail; /* likewise */
 	uint64_t released;     /* releases collected */
@@ -81,6 +85,14 @@ bool gid_ring_has_room(const struct gid_ring_producer *end);
  */
 int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *frame,
 		const void *note, uint64_t now);
+
+/*
+ * The same, but the consumer does not know of it before gid_ring_publish(), which has to come
+ * before anything else is done with the ring but gid_ring_put(), gid_ring_outdate() and questions.
+ */
+int gid_ring_put(struct gid_ring_producer *end, const struct gid_wire_frame *frame,
+		const void *note, uint64_t now);
+void gid_ring_publish(struct gid_ring_producer *end);
 
 /* Whether the consumer is to be woken: asked after everything that it should hear of. */
 bool gid_ring_should_wake_consumer(struct gid_ring_producer *end);
@@ -156,7 +168,7 @@ struct gid_ring_consumer {
 	uint64_t shown_count, showable_count, renewed;
 	uint32_t held;
 	uint64_t held_until[GID_RING_ENTRIES]; /* index + 1 of the entry held at a place, else 0 */
-	struct gid_wire_note note;	       /* of the entry received last */
+	struct gid_wire_note notes[GID_BURST_MAX]; /* of the entries received last, in order */
 };
 
 /* `ring` is the producer's, `page` is zeroed and ours. Both outlive the end. */
@@ -170,10 +182,21 @@ void gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire
 int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy);
 
 /*
+ * The same for the next ones, up to `most`, and no more than GID_BURST_MAX: returns how many. They
+ * are claimed together, so one look at the floor tells which of them were taken back meanwhile.
+ */
+int gid_ring_receive_burst(
+		struct gid_ring_consumer *end, struct gid_wire_frame *copies, uint32_t most);
+
+/*
  * Gives an entry back. Returns 0, or -EINVAL: it is not held (any more: an entry that was taken
  * back by force is forgotten when another comes to its place).
  */
 int gid_ring_release(struct gid_ring_consumer *end, uint64_t index);
+
+/* The same, but the producer does not know of it before gid_ring_publish_releases(). */
+int gid_ring_put_back(struct gid_ring_consumer *end, uint64_t index);
+void gid_ring_publish_releases(struct gid_ring_consumer *end);
 
 /* Says that what is held is used. */
 void gid_ring_renew(struct gid_ring_consumer *end);

@@ -159,7 +159,8 @@ static int ask_grant(
 int gid_producer_ask_grants(struct gid_producer *producer, struct gid_slab *slab, gid_id gid) {
 	int result = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (sub->dead || !gid_subscription_can_see(sub, slab) || !needs_grant(producer, slab, sub->domain)) {
+		if (sub->dead || !gid_subscription_can_see(sub, slab) ||
+				!needs_grant(producer, slab, sub->domain)) {
 			continue;
 		}
 		int error = is_asked(producer, gid, sub->domain)

@@ -777,10 +777,12 @@ static bool is_time(uint64_t time) {
 	return time <= INT64_MAX || time == GID_TIME_NONE;
 }
 
+/* What is negative is very large then. */
 static bool is_box(const struct gid_box *box) {
-	const int32_t max = GID_SIZE_MAX;
-	return box->x >= 0 && box->y >= 0 && box->width >= 0 && box->height >= 0 && box->x <= max &&
-			box->y <= max && box->width <= max - box->x && box->height <= max - box->y;
+	const uint32_t max = GID_SIZE_MAX;
+	uint32_t x = (uint32_t)box->x, y = (uint32_t)box->y;
+	return x <= max && y <= max && (uint32_t)box->width <= max - x &&
+			(uint32_t)box->height <= max - y;
 }
 
 /* What holds for each frame on its way in or out. */

@@ -87,14 +87,14 @@ static void check_producer(struct game *game) {
 	demand(gid_ring_oldest(&game->pair.producer, &oldest) == (end->in_flight > 0));
 }
 
-static void send_one(struct game *game) {
+static bool put_one(struct game *game) {
 	struct gid_ring_producer *end = &game->pair.producer;
 	struct gid_wire_frame frame;
 	bool picture = take(&game->input, 4) != 0;
 	uint64_t before = end->tail;
 	fill_frame(&frame, picture ? gid_make(1, 1, 1, 0) : GID_NONE, game->time++);
 	bool has_room = picture ? gid_ring_room(end) > 0 : end->in_flight < GID_RING_ENTRIES;
-	int sent = gid_ring_send(end, &frame, NULL, game->time);
+	int sent = gid_ring_put(end, &frame, NULL, game->time);
 	demand(sent == has_room);
 	if (sent == 1) {
 		/* Places that are held are left out: the tail may have gone over some. */
@@ -103,6 +103,16 @@ static void send_one(struct game *game) {
 		game->out[end->tail - 1] = 1;
 		game->out_count++;
 	}
+	return sent == 1;
+}
+
+static void send_some(struct game *game, uint32_t count) {
+	struct gid_ring_producer *end = &game->pair.producer;
+	bool sent = true;
+	while (count-- > 0 && sent && end->tail + GID_RING_ENTRIES < STEPS_MAX) {
+		sent = put_one(game);
+	}
+	gid_ring_publish(end);
 }
 
 static void play_producer(struct game *game) {
@@ -112,10 +122,10 @@ static void play_producer(struct game *game) {
 	int result = 0;
 	switch (take(&game->input, 8)) {
 	case 0:
+		send_some(game, 1);
+		break;
 	case 1:
-		if (end->tail + GID_RING_ENTRIES < STEPS_MAX) {
-			send_one(game);
-		}
+		send_some(game, take(&game->input, 2 * GID_BURST_MAX));
 		break;
 	case 2:
 		result = gid_ring_collect(end, &sent);
@@ -166,23 +176,31 @@ static void demand_whole(const struct gid_wire_frame *frame) {
 	demand(memcmp(frame, &whole, sizeof(whole)) == 0);
 }
 
+static int receive_some(struct game *game, uint32_t most) {
+	struct gid_wire_frame frames[GID_BURST_MAX];
+	int count = gid_ring_receive_burst(&game->pair.consumer, frames, most);
+	demand(count <= (int)most && count <= (int)GID_BURST_MAX);
+	for (int i = 0; i < count; i++) {
+		demand(frames[i].index >= game->received);
+		game->received = frames[i].index + 1;
+		if (!game->producer_lies) {
+			demand_whole(&frames[i]);
+			game->held[frames[i].index] = 1;
+		}
+	}
+	return count;
+}
+
 static void play_consumer(struct game *game) {
 	struct gid_ring_consumer *end = &game->pair.consumer;
-	struct gid_wire_frame frame;
 	uint64_t index;
 	int result = 0;
 	switch (take(&game->input, 4)) {
 	case 0:
+		result = receive_some(game, 1);
+		break;
 	case 1:
-		result = gid_ring_receive(end, &frame);
-		if (result == 1) {
-			demand(frame.index >= game->received);
-			game->received = frame.index + 1;
-			if (!game->producer_lies) {
-				demand_whole(&frame);
-				game->held[frame.index] = 1;
-			}
-		}
+		result = receive_some(game, 1 + take(&game->input, 2 * GID_BURST_MAX));
 		break;
 	case 2:
 		index = take_lie(&game->input, end->head);

@@ -106,7 +106,7 @@ static void test_notes(void) {
 		frame.note_size = size;
 		good &= gid_ring_send(&pair.producer, &frame, note, 1) == 1;
 		good &= gid_ring_receive(&pair.consumer, &frame) == 1 && frame.note_size == size &&
-				memcmp(&pair.consumer.note, note, size) == 0;
+				memcmp(&pair.consumer.notes[0], note, size) == 0;
 		good &= gid_ring_release(&pair.consumer, frame.index) == 0 &&
 				gid_ring_collect(&pair.producer, &sent) == 1;
 	}
@@ -120,7 +120,98 @@ static void test_notes(void) {
 	ring_pair_finish(&pair);
 }
 
+static uint32_t put_many(struct ring_pair *pair, uint64_t first, uint32_t count) {
+	uint32_t put = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct gid_wire_frame frame;
+		fill_frame(&frame, gid_make(1, 1, (first + i) % 64, 0), first + i);
+		put += gid_ring_put(&pair->producer, &frame, NULL, first + i) == 1;
+	}
+	return put;
+}
+
+/* Many at once: unseen before they are published, and each as if it had come by itself. */
+static void test_burst(void) {
+	struct ring_pair pair;
+	ring_pair_init(&pair, 40);
+	struct gid_wire_frame frames[GID_BURST_MAX];
+	struct gid_ring_sent sent;
+	tap_ok(put_many(&pair, 1, 50) == 40, "a burst has the room that there is credit for");
+	tap_ok(gid_ring_receive_burst(&pair.consumer, frames, 99) == 0, "nobody sees it yet");
+	gid_ring_publish(&pair.producer);
+	int first = gid_ring_receive_burst(&pair.consumer, frames, 99);
+	bool good = first == (int)GID_BURST_MAX;
+	for (int i = 0; good && i < first; i++) {
+		good &= frames[i].sequence == (uint64_t)i + 1;
+		good &= gid_ring_put_back(&pair.consumer, frames[i].index) == 0;
+	}
+	tap_ok(good, "%d come at once, in their order", first);
+	tap_ok(gid_ring_put_back(&pair.consumer, frames[0].index) == -EINVAL,
+			"each goes back once");
+	tap_ok(gid_ring_collect(&pair.producer, &sent) == 0, "the producer does not know it yet");
+	gid_ring_publish_releases(&pair.consumer);
+	int back = 0;
+	while (gid_ring_collect(&pair.producer, &sent) == 1) {
+		back++;
+	}
+	tap_ok(back == first && pair.producer.in_flight == 8, "%d came back", back);
+	tap_ok(gid_ring_receive_burst(&pair.consumer, frames, 99) == 8, "the rest comes");
+	ring_pair_finish(&pair);
+}
+
+/* Takes an entry of a burst back while the consumer copies it: as the producer would just then. */
+static void test_burst_taken_back(void) {
+	struct ring_pair pair;
+	ring_pair_init(&pair, 8);
+	struct gid_wire_frame frames[GID_BURST_MAX], held;
+	struct gid_ring_sent taken;
+	put_many(&pair, 1, 8);
+	gid_ring_publish(&pair.producer);
+	bool good = gid_ring_take_back(&pair.producer, 2, &taken) == 1 && taken.index == 0;
+	good &= gid_ring_take_back(&pair.producer, 2, &taken) == 1 && taken.index == 1;
+	good &= gid_ring_receive_burst(&pair.consumer, frames, 3) == 3 && frames[0].index == 2;
+	held = frames[0];
+	good &= gid_ring_take_back(&pair.producer, 5, &taken) == 0;
+	tap_ok(good, "what was taken back does not come, and what was claimed is not taken back");
+	good = gid_ring_take_by_force(&pair.producer, held.index, &taken);
+	tap_ok(good && !gid_ring_is_held(&pair.consumer, held.index), "but by force");
+	ring_pair_finish(&pair);
+}
+
+/* A burst is checked entry by entry: one that lies ends it, and no more is read than was asked. */
+static void test_burst_of_liars(void) {
+	struct ring_pair pair;
+	ring_pair_init(&pair, 8);
+	struct gid_wire_frame frames[4];
+	memset(frames, 0x5a, sizeof(frames));
+	put_many(&pair, 1, 8);
+	gid_ring_publish(&pair.producer);
+	pair.ring->tail = UINT64_MAX;
+	tap_ok(gid_ring_receive_burst(&pair.consumer, frames, 3) == 3 &&
+					frames[3].index == 0x5a5a5a5a5a5a5a5a,
+			"an endless tail gives as many as were asked for");
+	pair.ring->frames_ring[4].index = 5;
+	tap_ok(gid_ring_receive_burst(&pair.consumer, frames, 3) == -EPROTO,
+			"an entry of another place is no entry");
+	ring_pair_finish(&pair);
+
+	ring_pair_init(&pair, 8);
+	put_many(&pair, 1, 4);
+	gid_ring_publish(&pair.producer);
+	pair.ring->frames_ring[1].note_size = UINT32_MAX;
+	pair.ring->floor = 2;
+	int got = gid_ring_receive_burst(&pair.consumer, frames, 4);
+	tap_ok(got == 2 && frames[0].index == 2 && frames[1].index == 3,
+			"what a floor has passed is passed over, whatever its note says");
+	pair.page->head = 9;
+	tap_ok(gid_ring_look(&pair.producer) == -EPROTO, "more cannot be claimed than was sent");
+	ring_pair_finish(&pair);
+}
+
 int main(void) {
+	test_burst();
+	test_burst_taken_back();
+	test_burst_of_liars();
 	test_long_hold();
 	test_notes();
 	test_sleep_in_steps();

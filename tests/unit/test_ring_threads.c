@@ -159,11 +159,13 @@ static void *produce(void *data) {
 
 /* --- the consumer ----------------------------------------------------------------------------- */
 
+#define BURST_MOST 5u
+
 struct consumer {
 	struct run *run;
 	struct gid_ring_consumer end;
 	uint64_t random, last;
-	struct gid_wire_frame held[64];
+	struct gid_wire_frame held[GID_RING_ENTRIES + BURST_MOST];
 	uint32_t held_count;
 };
 
@@ -232,12 +234,15 @@ static void *consume(void *data) {
 	gid_ring_consumer_init(&consumer->end, run->ring, run->page);
 	while (run->failure == NULL) {
 		bool finished = __atomic_load_n(&run->finished, __ATOMIC_SEQ_CST);
-		struct gid_wire_frame frame;
-		int got = gid_ring_receive(&consumer->end, &frame);
+		struct gid_wire_frame frames[BURST_MOST];
+		uint32_t most = 1 + random_below(&consumer->random, BURST_MOST);
+		int got = gid_ring_receive_burst(&consumer->end, frames, most);
 		if (got < 0) {
 			fail(run, "an honest producer broke the protocol");
-		} else if (got == 1) {
-			take(consumer, &frame);
+		} else if (got > 0) {
+			for (int i = 0; i < got; i++) {
+				take(consumer, &frames[i]);
+			}
 		} else if (finished) {
 			break;
 		} else {

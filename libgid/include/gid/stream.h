@@ -23,6 +23,9 @@
  *   gid_consumer_renew().
  * - gid_consumer_destroy().
  *
+ * Where frames come in numbers, as packets or lists do, gid_producer_send_burst(),
+ * gid_consumer_receive_burst() and gid_consumer_release_burst() take up to 32 of them in one call.
+ *
  * All times are CLOCK_MONOTONIC, in nanoseconds. A producer uses the clock of its own machine. If
  * the consumer is on another machine, the library translates the times to the consumer's clock; see
  * `clock_error_ns`.
@@ -46,6 +49,7 @@ struct gid_timeline;
 #define GID_TIME_NONE UINT64_MAX   /**< no such time */
 #define GID_OFFSET_NONE UINT64_MAX /**< no such offset */
 #define GID_NOTE_MAX 256u	   /**< bytes of a frame's note */
+#define GID_BURST_MAX 32u	   /**< frames that one call of a burst takes or gives at most */
 
 /** Properties of a frame, for `flags`. */
 enum gid_frame_flags {
@@ -290,6 +294,23 @@ int gid_producer_dispatch(struct gid_producer *producer);
 int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame);
 
 /**
+ * Sends up to GID_BURST_MAX frames, in their order, as gid_producer_send() does. Each consumer is
+ * woken once at most, and the time is asked for once: `submit_time` is the same for all. It costs a
+ * fraction of as many single calls, where several frames are there at once.
+ *
+ * `released` is called for each slot that was sent when nobody holds it any more: here, before the
+ * function returns, where no consumer got the frame. So it is the one place to learn that, whether
+ * the frame was received or not.
+ *
+ * Returns how many frames were sent, from the first on, whose `sequence`, `submit_time` and `gid`
+ * are set as by gid_producer_send(). It is less than `count`, at most by those after a frame that
+ * cannot be sent; then a call with the rest returns why. The first frame's own errors are those of
+ * gid_producer_send(), and -EINVAL: `count` is 0 or too large. On the producer's thread.
+ */
+int gid_producer_send_burst(
+		struct gid_producer *producer, struct gid_frame *frames, uint32_t count);
+
+/**
  * Takes back the slot that was sent longest ago: of frames that no consumer has read yet, or, only
  * with `force`, of those that were read; then the generation of the slot changes.
  * Returns 1 if `released` was called for a slot, else 0.
@@ -462,11 +483,29 @@ int gid_consumer_get_fd(const struct gid_consumer *consumer);
 int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame);
 
 /**
+ * Receives the frames that are there, up to `count` and no more than GID_BURST_MAX, in their order,
+ * for less than as many single calls cost. Returns how many; there may be more, so call it until it
+ * returns -EAGAIN, as gid_consumer_receive(). Other returns are the same as there, and -EINVAL:
+ * `count` is 0. With -EPROTO one of them broke the protocol, and all went back with the
+ * subscription. Notes are good until the next call that receives. On the consumer's thread.
+ */
+int gid_consumer_receive_burst(
+		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t count);
+
+/**
  * Gives a frame back. Frames may be released in any order. Returns 0, also for a frame that has no
  * picture, and for one whose subscription has ended; -EINVAL: the frame is not held, or its lease
  * is over and it was taken back.
  */
 int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame);
+
+/**
+ * Gives any number of frames back, as gid_consumer_release() does with each, and wakes the producer
+ * once at most. All are gone through, whatever becomes of each. Returns 0, or -EINVAL: at least one
+ * was not held. On the consumer's thread.
+ */
+int gid_consumer_release_burst(
+		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count);
 
 /**
  * Renews the leases of all frames that are held: the program lives, and uses them. They stay as

@@ -2,8 +2,9 @@
 /*
  * What a frame costs, sent, received and released, by the public calls: with 1 to 64 streams and
  * with 1 to 8 consumers of one stream, all on one core, so that it is the whole price of both
- * sides. In ns of the thread's processor time, so that other programs do not count, and in cycles
- * of the time stamp counter where there is one.
+ * sides; and in bursts, where frames come in numbers, on one core and between two. In ns of the
+ * thread's processor time, so that other programs do not count, and in cycles of the time stamp
+ * counter where there is one.
  */
 #include <drm_fourcc.h>
 #include <err.h>
@@ -11,8 +12,10 @@
 #include <gid/stream.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #ifdef __x86_64__
@@ -26,6 +29,8 @@
 #define ROUNDS 30
 #define FRAMES 20000
 #define SLOTS 4
+#define BURST_SLOTS 62 /* two bursts in flight, within what a consumer may hold */
+#define BURST_STREAM "probe-bursts"
 #define PATIENCE_NS 30000000000u
 
 struct flow {
@@ -131,6 +136,162 @@ static void pass_frame(struct flow *flow, int consumers) {
 	}
 }
 
+/* --- bursts ----------------------------------------------------------------------------------- */
+
+static void burst_init(struct flow *flow, struct gid_domain *domain) {
+	struct gid_layout layout;
+	*flow = (struct flow){0};
+	struct gid_producer_options options = {
+			.size = sizeof(options),
+			.credit_max = GID_CREDIT_MAX,
+			.released = released,
+			.data = flow,
+			.quiet = true,
+	};
+	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 16, 16, 64);
+	int error = gid_slab_create(domain, &layout, 0, BURST_SLOTS, NULL, &flow->slab);
+	if (error == 0) {
+		error = gid_producer_create(domain, BURST_STREAM, &options, &flow->producer);
+	}
+	if (error < 0) {
+		errx(1, "stream %s: %s", BURST_STREAM, gid_strerror(error));
+	}
+}
+
+static struct gid_consumer *burst_consumer(struct gid_domain *domain) {
+	struct gid_consumer *consumer;
+	struct gid_consumer_options options = {
+			.size = sizeof(options), .reconnect = true, .credit = GID_CREDIT_MAX};
+	int error = gid_consumer_create(domain, NULL, BURST_STREAM, &options, &consumer);
+	if (error < 0) {
+		errx(1, "stream %s: %s", BURST_STREAM, gid_strerror(error));
+	}
+	return consumer;
+}
+
+/* Until its consumer is there, and knows it where it is ours. */
+static void wait_for_consumer(const struct flow *flow, struct gid_domain *domain) {
+	uint64_t patience = probe_now() + PATIENCE_NS;
+	struct pollfd news = {.fd = gid_domain_get_fd(domain), .events = POLLIN};
+	const struct gid_consumer *own = flow->consumers[0];
+	while (gid_producer_consumers(flow->producer) == 0 ||
+			(own != NULL && gid_consumer_get_state(own) != GID_CONSUMER_LIVE)) {
+		poll(&news, 1, 100);
+		gid_domain_dispatch(domain);
+		if (probe_now() > patience) {
+			errx(1, "stream %s: nobody came", BURST_STREAM);
+		}
+	}
+}
+
+/* As many frames as there are slots for, in one burst. */
+static uint32_t send_burst(struct flow *flow) {
+	struct gid_frame frames[GID_BURST_MAX];
+	uint32_t count = 0;
+	int slot;
+	while (count < GID_BURST_MAX && (slot = gid_slab_take(flow->slab)) >= 0) {
+		frames[count] = (struct gid_frame)GID_FRAME_INIT;
+		frames[count++].gid = gid_slab_gid(flow->slab, (uint32_t)slot);
+	}
+	if (count == 0) {
+		gid_producer_dispatch(flow->producer);
+	} else if (gid_producer_send_burst(flow->producer, frames, count) != (int)count) {
+		errx(1, "frames were lost");
+	}
+	return count;
+}
+
+static uint32_t receive_burst(struct gid_consumer *consumer) {
+	struct gid_frame frames[GID_BURST_MAX];
+	int count = gid_consumer_receive_burst(consumer, frames, GID_BURST_MAX);
+	if (count < 0) {
+		return 0;
+	}
+	gid_consumer_release_burst(consumer, frames, (uint32_t)count);
+	return (uint32_t)count;
+}
+
+static void pass_bursts(struct flow *flow, int count) {
+	for (int passed = 0; passed < count;) {
+		uint32_t sent = send_burst(flow);
+		if (receive_burst(flow->consumers[0]) != sent) {
+			errx(1, "frames did not come");
+		}
+		passed += (int)sent;
+	}
+}
+
+/* What the other core does: a reader with a connection of its own, which never sleeps. */
+static void *read_bursts(void *data) {
+	const bool *is_over = data;
+	struct gid_domain *domain;
+	probe_pin(probe_core(0));
+	probe_connect(NULL, &domain);
+	struct gid_consumer *consumer = burst_consumer(domain);
+	while (!__atomic_load_n(is_over, __ATOMIC_ACQUIRE)) {
+		if (gid_consumer_get_state(consumer) != GID_CONSUMER_LIVE) {
+			gid_domain_dispatch(domain);
+		} else {
+			receive_burst(consumer);
+		}
+	}
+	gid_consumer_destroy(consumer);
+	gid_domain_destroy(domain);
+	return NULL;
+}
+
+static void print_burst(const char *where, struct figure *figure) {
+	char name[64];
+	snprintf(name, sizeof(name), "bursts, %s, cycles", where);
+	probe_print(name, figure);
+	figure_finish(figure);
+}
+
+static void measure_bursts_alone(struct gid_domain *domain, double rate) {
+	struct flow flow;
+	struct figure figure;
+	burst_init(&flow, domain);
+	flow.consumers[0] = burst_consumer(domain);
+	wait_for_consumer(&flow, domain);
+	figure_init(&figure, "cycles", ROUNDS);
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t begin = own_time();
+		pass_bursts(&flow, FRAMES);
+		figure_add(&figure, (double)(own_time() - begin) / FRAMES * rate);
+		gid_domain_dispatch(domain);
+	}
+	print_burst("one core", &figure);
+	flow_finish(&flow);
+}
+
+static void measure_bursts_between(struct gid_domain *domain, double rate) {
+	struct flow flow;
+	struct figure figure;
+	bool is_over = false;
+	pthread_t reader;
+	burst_init(&flow, domain);
+	int error = pthread_create(&reader, NULL, read_bursts, &is_over);
+	if (error != 0) {
+		errx(1, "no second thread: %s", strerror(error));
+	}
+	wait_for_consumer(&flow, domain);
+	figure_init(&figure, "cycles", ROUNDS);
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t begin = probe_now();
+		for (uint32_t sent = 0; sent < FRAMES;) {
+			sent += send_burst(&flow);
+		}
+		figure_add(&figure, (double)(probe_now() - begin) / FRAMES * rate);
+		gid_domain_dispatch(domain);
+	}
+	__atomic_store_n(&is_over, true, __ATOMIC_RELEASE);
+	pthread_join(reader, NULL);
+	print_burst("two cores", &figure);
+	flow_finish(&flow);
+}
+
+/* --- many streams, many consumers ------------------------------------------------------------- */
+
 static struct flow *flows_create(struct gid_domain *domain, int streams, int consumers) {
 	struct flow *flows = calloc((size_t)streams, sizeof(*flows));
 	if (flows == NULL) {
@@ -195,7 +356,25 @@ static int number_of(const char *text, int most) {
 	return (int)number;
 }
 
+/* `frames bursts COUNT`: so many frames of one stream, in bursts. */
+static int pass_in_bursts(int count) {
+	struct gid_domain *domain = connect_here();
+	struct flow flow;
+	burst_init(&flow, domain);
+	flow.consumers[0] = burst_consumer(domain);
+	wait_for_consumer(&flow, domain);
+	pass_bursts(&flow, count);
+	flow_finish(&flow);
+	gid_domain_destroy(domain);
+	probe_begin();
+	probe_end();
+	return 0;
+}
+
 int probe_frames(int argc, char **argv) {
+	if (argc == 3 && strcmp(argv[1], "bursts") == 0) {
+		return pass_in_bursts(number_of(argv[2], INT_MAX));
+	}
 	if (argc != 4) {
 		errx(2, "frames: three numbers are expected: COUNT STREAMS CONSUMERS");
 	}
@@ -225,6 +404,12 @@ int probe_streams(int argc, char **argv) {
 	}
 	for (int consumers = 2; consumers <= CONSUMERS_MAX; consumers *= 2) {
 		measure(domain, 1, consumers, rate);
+	}
+	if (rate > 0) {
+		measure_bursts_alone(domain, rate);
+		if (probe_core(0) != probe_core(1)) {
+			measure_bursts_between(domain, rate);
+		}
 	}
 	probe_end();
 	gid_domain_destroy(domain);

@@ -73,8 +73,8 @@ def _ring(context: Context) -> list[Figure]:
     fan = by_name["streams: 1, consumers: 8"] / many[0]
     figures += costs
     context.notes += [
-        "Counted by callgrind on x86-64 (./run bench counts) a frame to one consumer takes 2181 "
-        "instructions and no system call, each further consumer 1424 more. It has a ring of its "
+        "Counted by callgrind on x86-64 (./run bench counts) a frame to one consumer takes 2122 "
+        "instructions and no system call, each further consumer 1301 more. It has a ring of its "
         "own, so that no consumer can disturb another; in a cockpit it receives on a core of its "
         "own.",
         "A stream's ring and page take 11 KiB, all of which is used in turn: those of 64 streams, "
