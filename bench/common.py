@@ -17,7 +17,8 @@ from pathlib import Path
 # is, and where a runtime folder is made.
 TOP = Path(__file__).resolve().parents[1]
 DEMO = TOP / "demo"
-sys.path += [str(TOP / part) for part in ("demo", "tools/console", "tools/evaluate", "vm", "")]
+_PARTS = ("demo", "bench/isolation", "tools/console", "tools/cockpit", "tools/evaluate", "vm", "")
+sys.path += [str(TOP / part) for part in _PARTS]
 import gid_console  # noqa: E402
 from gid_evaluate import machine  # noqa: E402
 from gid_evaluate.outcome import WANTING  # noqa: E402

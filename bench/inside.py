@@ -6,12 +6,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from common import TOP, BenchError
-
-sys.path.append(str(TOP / "vm"))
-from gid_vm.agent import GuestError  # noqa: E402
-from gid_vm.initramfs import CannotBoot  # noqa: E402
-from gid_vm.own_kernel import own_kernel  # noqa: E402
+from common import BenchError
+from gid_vm.agent import GuestError
+from gid_vm.initramfs import CannotBoot
+from gid_vm.own_kernel import own_kernel
 
 LIFE_SECONDS = 1500.0  # for all of it: no guest lives much longer
 OUT = Path("/mnt/out")  # of the guest: its Guest.out

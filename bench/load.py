@@ -22,10 +22,8 @@ import time
 from pathlib import Path
 
 import common
-
-sys.path.append(str(Path(__file__).resolve().parent / "isolation"))
-from pair import Cockpit  # noqa: E402
-from processes import PATIENCE  # noqa: E402
+from pair import Cockpit
+from processes import PATIENCE
 
 WINDOWS = 5  # parts of each measurement, whose median and extremes are told
 SETTLE = 1.0  # seconds after a start

@@ -17,10 +17,8 @@ import time
 from pathlib import Path
 
 import common
-
-sys.path.append(str(Path(__file__).resolve().parent / "isolation"))
-from pair import Cockpit  # noqa: E402
-from processes import Processes, wait_for  # noqa: E402
+from pair import Cockpit
+from processes import Processes, wait_for
 
 NAMES = {
     "first_picture_s": "gid-cluster's start to its first picture",

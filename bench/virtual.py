@@ -23,14 +23,12 @@ import time
 from pathlib import Path
 
 import common
-
-sys.path.append(str(Path(__file__).resolve().parent / "isolation"))
-import isolation  # noqa: E402
-import load  # noqa: E402
-import repaint  # noqa: E402
-from cases import Flood, Reboot, Undisturbed  # noqa: E402
-from pair import Cockpit  # noqa: E402
-from processes import wait_for  # noqa: E402
+import isolation
+import load
+import repaint
+from cases import Flood, Reboot, Undisturbed
+from pair import Cockpit
+from processes import wait_for
 
 WINDOWS = 3  # parts of each measurement of processor time
 SETTLE = 2.0  # seconds

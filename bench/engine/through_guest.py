@@ -5,21 +5,16 @@ import contextlib
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import common
-
-for _part in ("vm", "tools/cockpit"):
-    sys.path.append(str(common.TOP / _part))
-
-from gid_cockpit.configuration import CockpitError, read  # noqa: E402
-from gid_cockpit.daemon import Daemon  # noqa: E402
-from gid_cockpit.machine import Guest  # noqa: E402
-from gid_vm.agent import Agent, GuestError  # noqa: E402
-from gid_vm.guest import why_not  # noqa: E402
+from gid_cockpit.configuration import CockpitError, read
+from gid_cockpit.daemon import Daemon
+from gid_cockpit.machine import Guest
+from gid_vm.agent import Agent, GuestError
+from gid_vm.guest import why_not
 
 SECONDS = 120.0  # for a guest to boot
 PATIENCE = 900.0  # for one measurement, without KVM
