@@ -82,6 +82,12 @@ gst_gid_domain_unlock_only (GstGidDomain *self)
 }
 
 void
+gst_gid_domain_wait (GstGidDomain *self, GCond *cond)
+{
+  g_cond_wait (cond, &self->lock);
+}
+
+void
 gst_gid_domain_drop_later (GstGidDomain *self, GstMiniObject *object)
 {
   g_ptr_array_add (self->dropped, object);

@@ -45,6 +45,9 @@ void gst_gid_domain_unlock (GstGidDomain *domain);
  */
 void gst_gid_domain_unlock_only (GstGidDomain *domain);
 
+/** g_cond_wait() with the domain's lock. */
+void gst_gid_domain_wait (GstGidDomain *domain, GCond *cond);
+
 /** Takes the reference and drops it once the lock is free. Call with the lock held. */
 void gst_gid_domain_drop_later (GstGidDomain *domain, GstMiniObject *object);
 

@@ -171,6 +171,7 @@ gst_gid_src_stop (GstBaseSrc *src)
   g_hash_table_remove_all (self->references);
   GST_OBJECT_LOCK (self);
   gst_gid_domain_lock (reader->domain);
+  gst_gid_src_wait_taken (self);
   gid_consumer_get_stats (reader->consumer, &self->last_stats);
   gst_gid_src_forget_waiting (self);
   gst_gid_reader_stop (reader);
@@ -436,6 +437,7 @@ gst_gid_src_finalize (GObject *object)
 
   g_hash_table_unref (self->imports);
   g_hash_table_unref (self->references);
+  g_cond_clear (&self->copied);
   gst_gid_src_finish_properties (self);
   G_OBJECT_CLASS (gst_gid_src_parent_class)->finalize (object);
 }
@@ -479,6 +481,7 @@ gst_gid_src_init (GstGidSrc *self)
   gst_gid_src_init_properties (self);
   self->imports = gst_gid_imports_new ();
   self->references = gst_gid_references_new ();
+  g_cond_init (&self->copied);
   gst_base_src_set_format (GST_BASE_SRC_CAST (self), GST_FORMAT_TIME);
   gst_base_src_set_live (GST_BASE_SRC_CAST (self), TRUE);
 }

@@ -52,6 +52,9 @@ struct _GstGidSrc
   gboolean away; /* the streaming thread is downstream with a frame */
   GQueue waiting; /* GstGidArrival: for when it comes back, before what is in the ring */
   gsize waiting_bytes;
+  gboolean copying; /* the domain's thread copies one for it, without the lock */
+  gboolean taking; /* that one is still wanted */
+  GCond copied;
   gsize picture_bytes; /* of the last that came to wait */
   gboolean is_dmabuf; /* downstream takes nothing else, so that nothing can be copied */
   GstGidView kind; /* of memory that downstream gets */
@@ -117,7 +120,13 @@ void gst_gid_src_clear_copies (GstGidSrc *self);
 /** How many frames to ask for at once, as the properties say. With the object lock held. */
 guint gst_gid_src_choose_credit (const GstGidSrc *self);
 
-/** As gid_consumer_receive(), but for what waits here. With the domain's lock held. */
+/**
+ * Waits until the domain's thread has copied the frame that it is taking out of the ring, if any.
+ * With the domain's lock held, which is given up meanwhile.
+ */
+void gst_gid_src_wait_taken (GstGidSrc *self);
+
+/** As gid_consumer_receive(), but for what waits here. With the domain's lock held, as above. */
 int gst_gid_src_receive (GstGidSrc *self, GstGidArrival *arrival);
 
 /** Gives back what became no buffer, but for the frame's memory that one has. */

@@ -62,6 +62,7 @@ gst_gid_src_forget_waiting (GstGidSrc *self)
 {
   g_queue_clear_full (&self->waiting, (GDestroyNotify) arrival_free);
   self->waiting_bytes = 0;
+  self->taking = FALSE;
 }
 
 static void
@@ -112,12 +113,21 @@ receive_last (GstGidSrc *self, GstGidArrival *arrival)
   return ret;
 }
 
+void
+gst_gid_src_wait_taken (GstGidSrc *self)
+{
+  while (self->copying)
+    gst_gid_domain_wait (self->reader->domain, &self->copied);
+}
+
 int
 gst_gid_src_receive (GstGidSrc *self, GstGidArrival *arrival)
 {
-  GstGidArrival *first = g_queue_pop_head (&self->waiting);
+  GstGidArrival *first;
   int ret;
 
+  gst_gid_src_wait_taken (self); /* it goes before what is in the ring */
+  first = g_queue_pop_head (&self->waiting);
   *arrival = (GstGidArrival) { 0 };
   if (first) {
     self->waiting_bytes -= arrival_size (first);
@@ -185,9 +195,8 @@ copy_slot (GstGidReader *reader, struct gid_slab *slab, const struct gid_frame *
   gst_gid_domain_lock (reader->domain);
   if (!drawn)
     return FALSE;
-  ret = reader->consumer ? gid_consumer_holds (reader->consumer, frame, slab, NULL) : -1;
-  if (reader->consumer)
-    gid_consumer_release (reader->consumer, frame);
+  ret = gid_consumer_holds (reader->consumer, frame, slab, NULL);
+  gid_consumer_release (reader->consumer, frame);
   *stale = ret != 0;
   return ret == 0;
 }
@@ -382,7 +391,7 @@ copy_arrival (GstGidReader *reader, GstGidSrc *self, GstGidArrival *arrival)
   return copy;
 }
 
-/* With the lock held, which is given up meanwhile: then the element may have stopped. */
+/* With the lock held, which is given up meanwhile; who stops the element waits for us. */
 static gboolean
 take_one (GstGidReader *reader, GstGidSrc *self)
 {
@@ -396,10 +405,13 @@ take_one (GstGidReader *reader, GstGidSrc *self)
   if (arrival->frame.flags & GID_FRAME_FLUSH)
     drop_pictures (self);
   if (arrival->frame.gid != GID_NONE) {
+    self->taking = self->copying = TRUE;
     arrival->copy = copy_arrival (reader, self, arrival);
-    if (reader->consumer == NULL || arrival->copy == NULL) {
-      if (reader->consumer)
-        gid_consumer_release (reader->consumer, &arrival->frame);
+    self->copying = FALSE;
+    g_cond_broadcast (&self->copied);
+    if (arrival->copy == NULL)
+      gid_consumer_release (reader->consumer, &arrival->frame);
+    if (arrival->copy == NULL || !self->taking) {
       arrival_free (arrival);
       return FALSE;
     }

@@ -285,6 +285,19 @@ def test_stall(cockpit: Cockpit, live: str) -> None:
     assert receiver.stats("src")["missed"] == 0
 
 
+def test_what_comes_back_while_a_frame_is_taken(cockpit: Cockpit) -> None:
+    """A frame that is being copied out of the ring goes before the one that comes meanwhile."""
+    receiver = watch(cockpit, "credit=8", "! queue max-size-buffers=1 ! identity sleep-time=15000")
+    receiver.wait_state("waiting")
+    source = "videotestsrc is-live=true pattern=black num-buffers=300 "
+    source += "! video/x-raw,format=BGRx,width=1920,height=1080,framerate=60/1"
+    send(cockpit, source, "wait-for-connection=true credit=8").finish()
+    receiver.finish()
+    times = [frame["pts"] for frame in receiver.frames]
+    assert times == sorted(times)
+    assert receiver.stats("src")["waiting"] == 0
+
+
 def test_what_is_missed_is_told(cockpit: Cockpit) -> None:
     """Where nothing more may wait."""
     receiver = watch(
