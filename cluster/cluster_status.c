@@ -118,6 +118,14 @@ static int add_role(variant **array, const struct role_view *view, uint64_t wors
 						samples_percentile(&history->latency, 100)),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"latency_count", history->latency.count),
+				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_p50_ns",
+						samples_percentile(&history->capture_latency, 50)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_p99_ns",
+						samples_percentile(&history->capture_latency, 99)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_max_ns",
+						samples_percentile(&history->capture_latency, 100)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_count",
+						history->capture_latency.count),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"deadline_ns", config->limits.deadline_ns),
 				SD_JSON_BUILD_PAIR_UNSIGNED("fallback_bound_ns", fallback_bound),

@@ -23,6 +23,7 @@ struct history {
 	uint64_t forgotten;	  /* the first so many were another process's */
 	uint64_t fallback_max_ns; /* the longest from `due` to the fallback in place of frames */
 	struct samples latency;	  /* from a frame's submission to its being on the output, in ns */
+	struct samples capture_latency; /* the same from when its picture came to be, if told */
 	uint64_t frames, shown_frames, refused_frames;
 	uint64_t read_back, differed; /* how often what the device showed was compared; and was not
 				       * what it was to be */

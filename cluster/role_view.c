@@ -383,8 +383,12 @@ void role_view_presented(struct role_view *view, uint32_t commit, uint64_t when)
 	view->awaited_commit = 0;
 	history_shown(&view->history, when);
 	if (view->shows_frame) {
-		uint64_t submitted = view->frame.submit_time;
+		uint64_t submitted = view->frame.submit_time, captured = view->frame.capture_time;
 		samples_add(&view->history.latency, when > submitted ? when - submitted : 0);
+		if (captured != GID_TIME_NONE) {
+			samples_add(&view->history.capture_latency,
+					when > captured ? when - captured : 0);
+		}
 		if (view->timeline != NULL) {
 			role_view_write_point(view, GID_TIMELINE_SHOWN, when);
 		}

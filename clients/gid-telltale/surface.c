@@ -157,6 +157,9 @@ void surface_finish(struct surface *surface) {
 		return;
 	}
 	sd_event_source_unref(surface->renew);
+	if (surface->commit != NULL) {
+		wl_callback_destroy(surface->commit);
+	}
 	client_role_finish(&surface->role);
 	if (surface->toplevel != NULL) {
 		xdg_toplevel_destroy(surface->toplevel);
@@ -167,6 +170,26 @@ void surface_finish(struct surface *surface) {
 		destroy_buffer(&surface->buffers[slot]);
 	}
 	wayland_finish(&surface->wayland);
+}
+
+static void handle_commit_done(void *data, struct wl_callback *callback, uint32_t serial) {
+	struct surface *surface = data;
+	histogram_add(&surface->commits, (gid_clock_now() - surface->committed_ns) / 1000);
+	wl_callback_destroy(callback);
+	surface->commit = NULL;
+}
+
+static const struct wl_callback_listener commit_listener = {.done = handle_commit_done};
+
+/* The compositor answers once it has handled all before: no sooner than it took the commit. */
+static void commit(struct surface *surface) {
+	bool is_asked = surface->commit != NULL;
+	surface->committed_ns = is_asked ? surface->committed_ns : gid_clock_now();
+	wl_surface_commit(surface->surface);
+	if (!is_asked) {
+		surface->commit = wl_display_sync(surface->wayland.display);
+		wl_callback_add_listener(surface->commit, &commit_listener, surface);
+	}
 }
 
 int surface_change(struct surface *surface, unsigned state) {
@@ -181,14 +204,18 @@ int surface_change(struct surface *surface, unsigned state) {
 	}
 	wl_surface_attach(surface->surface, surface->buffers[slot].buffer, 0, 0);
 	wl_surface_damage_buffer(surface->surface, 0, 0, INT32_MAX, INT32_MAX);
-	wl_surface_commit(surface->surface);
+	commit(surface);
 	return 0;
 }
 
 void surface_report(const struct surface *surface) {
 	printf("{\"changes\": %" PRIu64 ", \"skipped\": %" PRIu64 ", \"shown\": %" PRIu64
-	       ", \"sequence\": %" PRIu64 ", \"lost\": %" PRIu64 "}\n",
+	       ", \"sequence\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"commits\": %" PRIu64
+	       ", \"commit_p50_us\": %.0f, \"commit_p99_us\": %.0f, \"commit_max_us\": %" PRIu64
+	       "}\n",
 			surface->telltale->changes, surface->telltale->skipped, surface->role.shown,
-			surface->role.sequence, surface->role.lost);
+			surface->role.sequence, surface->role.lost, surface->commits.count,
+			histogram_percentile(&surface->commits, 50),
+			histogram_percentile(&surface->commits, 99), surface->commits.max);
 	fflush(stdout);
 }

@@ -7,6 +7,7 @@
 #define TELLTALE_SURFACE_H
 
 #include "common/client_role.h"
+#include "common/histogram.h"
 #include "telltale.h"
 
 struct surface {
@@ -25,6 +26,9 @@ struct surface {
 	} buffers[TELLTALE_SLOTS];
 	sd_event_source *renew; /* when lost buffers are made again; NULL: there are none */
 	bool configured;
+	struct wl_callback *commit; /* has the compositor taken it? NULL: nothing is asked */
+	uint64_t committed_ns;
+	struct histogram commits; /* from a commit until the answer that it was taken, in µs */
 };
 
 /*

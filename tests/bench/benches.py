@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A benchmark, run as a user runs it."""
 
+import importlib
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
 
 from program import BUILD, TOP
 
@@ -20,6 +23,13 @@ def bench(
         text=True,
         timeout=timeout,
     )
+
+
+def module(name: str) -> ModuleType:
+    """The program itself, to test what it makes of its figures."""
+    if str(TOP / "bench") not in sys.path:
+        sys.path.insert(0, str(TOP / "bench"))
+    return importlib.import_module(name)
 
 
 def results(name: str, folder: Path, *arguments: str | Path, timeout: float = 900) -> dict:

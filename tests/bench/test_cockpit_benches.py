@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from benches import results
+from benches import module, results
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -49,6 +49,16 @@ def test_load_has_every_program_in_every_state(tmp_path: Path) -> None:
     assert abs(whole - slabs["open"]["kib"]) <= len(each)
     (light,) = (row for row in result["rows"] if row["what"] == "latency")
     assert light["n"] > 3 and 0 < light["p50_ms"] <= light["p99_ms"] <= light["max_ms"]
+
+
+def test_the_way_to_light_begins_with_the_commit() -> None:
+    load = module("load")
+
+    role = {f"capture_latency_{name}_ns": 2e6 for name in ("p50", "p99", "max")}
+    role |= {"capture_latency_count": 9, "latency_p50_ns": 1e6}
+    report = {"commit_p50_us": 100, "commit_p99_us": 3000, "commit_max_us": 4000, "commits": 8}
+    row = load.way_to_light(role, report)
+    assert (row["p50_ms"], row["p99_ms"], row["max_ms"], row["n"]) == (2.1, 5, 6, 8)
 
 
 def test_start_ends_with_a_light_and_a_film(tmp_path: Path) -> None:

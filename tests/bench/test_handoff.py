@@ -4,13 +4,10 @@
 Whether the figures are good is not asserted: that takes a quiet machine.
 """
 
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from benches import bench, results
-from program import TOP
+from benches import bench, module, results
 
 pytestmark = pytest.mark.timeout(1000)
 RATIOS = {
@@ -85,19 +82,12 @@ def test_unknown_size() -> None:
     assert "480p" in run.stderr
 
 
-def module() -> ModuleType:
-    sys.path.insert(0, str(TOP / "bench"))
-    import handoff
-
-    return handoff
-
-
 @pytest.mark.parametrize(("rate", "frames", "tries"), [(60, 120, 1), (1000, 400, 3), (60, 20, 3)])
 def test_one_that_does_not_get_going_is_told(
     monkeypatch: pytest.MonkeyPatch, rate: int, frames: int, tries: int
 ) -> None:
     """Half of the frames of its own rate: 97 of 100 of those of 1000 a second could be lost."""
-    handoff = module()
+    handoff = module("handoff")
     told: list[str] = []
     monkeypatch.setattr(handoff.common, "tell_again", told.append)
     bench = handoff.Bench(Path(), 2)
@@ -113,7 +103,7 @@ def test_one_that_does_not_get_going_is_told(
 
 
 def test_one_that_crashed_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    handoff = module()
+    handoff = module("handoff")
     bench, calls = handoff.Bench(Path(), 2), []
 
     def crash(*words: object) -> dict:
@@ -127,7 +117,7 @@ def test_one_that_crashed_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_frames_that_are_lost_cost_what_others_cost() -> None:
-    handoff = module()
+    handoff = module("handoff")
 
     def run(came: int) -> dict:
         return {"send": {"frames": 100, "cpu_us": 30}, "receive": {"frames": came, "cpu_us": 7}}
@@ -139,7 +129,7 @@ def test_frames_that_are_lost_cost_what_others_cost() -> None:
 
 
 def test_what_costs_no_more_than_waking_is_no_ratio() -> None:
-    handoff = module()
+    handoff = module("handoff")
 
     def row(who: str, cost: float, **more: object) -> dict:
         base = {"size": "1080p", "format": "BGRx", "rate": 1000, "transport_cpu_us": cost}

@@ -4,19 +4,16 @@
 Whether the figures are good is not asserted: that takes a quiet machine.
 """
 
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from benches import bench, results
-from program import TOP
+from benches import bench, module, results
 
 
 def test_pacing_is_compared_with_the_same_producer() -> None:
     """What moves the commit is no gain of the window, and is asked for by its name."""
-    sys.path.insert(0, str(TOP / "bench"))
-    import pacing
+    pacing = module("pacing")
 
     case = SimpleNamespace(rate="film")
 

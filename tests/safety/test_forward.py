@@ -2,8 +2,10 @@
 """Safety surfaces of a real Weston in `open`, on the display of `cluster`."""
 
 import json
+import re
 import signal
 import time
+from pathlib import Path
 
 import numpy
 import pytest
@@ -18,7 +20,7 @@ from display import (
     telltale_picture,
 )
 from forwarding import GID_VIEW, PYTHON, ROLE, Forwarding, ShmBuffers, Window, random_picture
-from program import wait_for
+from program import Program, wait_for
 from wayland import ProtocolError
 
 LAMP = "org.example.lamp"
@@ -26,6 +28,7 @@ BY_APP_ID = f"[gid-safety]\nrole=telltale\napp-id={LAMP}\nsize={WIDTH}x{HEIGHT}\
 
 CHANGE_TO_LIGHT_MS = {"p50": 10.6, "p99": 18.7}  # as docs/benchmarks.md claims
 
+STOPPED = 0.5  # seconds
 LEASES = 3.5  # seconds; each is one
 
 TWO_ROLES = ROLE + f"[gid-safety]\nrole=other\nclients={PYTHON}\n"
@@ -145,6 +148,34 @@ def test_from_change_to_light(forwarding: Forwarding, capsys: pytest.CaptureFixt
                 f"waited {waited[index]:.1f} ms)"
             )
         assert total - waited[index] < OF_CLAIM * claim, name
+
+
+def test_a_weston_that_is_late_is_late_for_its_client(forwarding: Forwarding) -> None:
+    """What it makes its client wait is not seen by who is sent the picture."""
+    telltale = forwarding.telltale("--state", "5")
+    display, weston = forwarding.display, forwarding.weston.program
+    display.wait_role("live")
+    shown = display.role()["shown_frames"]
+    turns = times_slept(telltale)
+    weston.signal(signal.SIGSTOP)
+    try:
+        telltale.signal(signal.SIGUSR1)
+        wait_for(lambda: times_slept(telltale) > turns, "the telltale to have committed")
+        time.sleep(STOPPED)
+    finally:
+        weston.signal(signal.SIGCONT)
+    wait_for(lambda: display.role()["shown_frames"] > shown, "the change")
+    role = display.role()
+    assert role["capture_latency_count"] == role["latency_count"]
+    assert role["capture_latency_max_ns"] >= role["latency_max_ns"] > 0
+    assert telltale.stop() == 0
+    report = json.loads(telltale.stdout)
+    assert report["commits"] >= 2 and report["commit_max_us"] >= STOPPED * 1e6
+
+
+def times_slept(program: Program) -> int:
+    status = Path(f"/proc/{program.pid}/status").read_text()
+    return int(re.search(r"^voluntary_ctxt_switches:\t(\d+)", status, re.M)[1])
 
 
 @pytest.mark.parametrize("way", ["hidden", "no window", "closed"])

@@ -36,7 +36,9 @@ def _ratios(found: dict, source: str) -> list[Figure]:
 
 
 def _name(ratio: str) -> str:
-    points = re.fullmatch(r"points_(\d+)_(cpu_)?vs_direct", ratio)
+    points = re.fullmatch(r"points_(\d+)_(cpu_)?vs_(direct|function)", ratio)
+    if points and points[3] == "function":
+        return f"points, {points[1]} words a request: ratio to the engine's own function"
     if points:
         time = "processor time of both sides, " if points[2] else ""
         return f"points, {points[1]} words a request: {time}ratio to drawing directly"

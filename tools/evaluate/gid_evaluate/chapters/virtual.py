@@ -167,8 +167,9 @@ PLANS = [
     Plan(
         "5.22.2",
         "From a change of a guest's picture to light",
-        "A telltale changes in the guest, at all phases of a refresh; from when it is sent until "
-        "gid-cluster's output on the host shows it.",
+        "A telltale changes in the guest, at all phases of a refresh; from when the guest's Weston "
+        "has its commit until gid-cluster's output on the host shows it. The way from the telltale "
+        "to its Weston is not in it.",
         _latency,
         goals=(LATE,),
         minutes=(0.0, 0.0),
