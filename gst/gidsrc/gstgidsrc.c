@@ -22,7 +22,8 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-G_DEFINE_FINAL_TYPE (GstGidSrc, gst_gid_src, GST_TYPE_PUSH_SRC);
+G_DEFINE_FINAL_TYPE_WITH_CODE (GstGidSrc, gst_gid_src, GST_TYPE_PUSH_SRC,
+    G_IMPLEMENT_INTERFACE (GST_TYPE_URI_HANDLER, gst_gid_src_init_uri_handler));
 
 /* --- start and stop ---------------------------------------------------------------------------- */
 

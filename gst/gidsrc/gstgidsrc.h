@@ -93,6 +93,11 @@ void gst_gid_src_install_properties (GObjectClass *klass);
 void gst_gid_src_init_properties (GstGidSrc *self);
 void gst_gid_src_finish_properties (GstGidSrc *self);
 
+/* gstgidsrcuri.c */
+
+/** As a GInterfaceInitFunc: gid://DOMAIN/STREAM. */
+void gst_gid_src_init_uri_handler (gpointer interface, gpointer data);
+
 /* gstgidsrcstats.c */
 
 /** The `stats` property. */

@@ -359,6 +359,28 @@ static gboolean on_commands(gint fd, GIOCondition condition, gpointer data) {
 
 /* --- */
 
+static void watch_element(GstElement *element, gpointer video_meta) {
+	static const char key[] = "watched";
+	g_autoptr(GstPad) pad = gst_element_get_static_pad(element, "sink");
+	if (g_object_get_data(G_OBJECT(pad), key) != NULL) {
+		return; /* playbin puts its sinks in twice: to try them, and to use them */
+	}
+	g_object_set_data(G_OBJECT(pad), key, pad);
+	gst_pad_add_probe(pad,
+			GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
+					GST_PAD_PROBE_TYPE_EVENT_FLUSH |
+					GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM |
+					GST_PAD_PROBE_TYPE_PUSH,
+			watch_pad, video_meta, NULL);
+}
+
+/* A player's sink, which is in no bin before it plays. */
+static void element_added(GstBin *pipeline, GstBin *bin, GstElement *element, gpointer video_meta) {
+	if (strcmp(GST_ELEMENT_NAME(element), "watch") == 0) {
+		watch_element(element, video_meta);
+	}
+}
+
 int main(int argc, char **argv) {
 	int commands = -1, hold_frames = 0, video_meta = 0;
 	const GOptionEntry options[] = {
@@ -400,14 +422,10 @@ int main(int argc, char **argv) {
 
 	g_autoptr(GstElement) watched = gst_bin_get_by_name(GST_BIN(run.pipeline), "watch");
 	if (watched != NULL) {
-		g_autoptr(GstPad) pad = gst_element_get_static_pad(watched, "sink");
-		gst_pad_add_probe(pad,
-				GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
-						GST_PAD_PROBE_TYPE_EVENT_FLUSH |
-						GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM |
-						GST_PAD_PROBE_TYPE_PUSH,
-				watch_pad, GINT_TO_POINTER(video_meta), NULL);
+		watch_element(watched, GINT_TO_POINTER(video_meta));
 	}
+	g_signal_connect(run.pipeline, "deep-element-added", G_CALLBACK(element_added),
+			GINT_TO_POINTER(video_meta));
 	g_autoptr(GstBus) bus = gst_element_get_bus(run.pipeline);
 	gst_bus_add_watch(bus, on_message, NULL);
 	if (commands >= 0) {

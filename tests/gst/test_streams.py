@@ -411,6 +411,41 @@ def test_playbin(cockpit: Cockpit, bin: str) -> None:
     check_h264_copies(sender.stats("sink"), len(expected))
 
 
+@pytest.mark.parametrize(
+    "player",
+    [
+        'playbin3 uri=gid://open/movie video-sink="fakesink name=watch sync=false"',
+        'playbin uri=gid://open/movie video-sink="fakesink name=watch sync=false"',
+        "uridecodebin3 uri=gid://open/movie ! fakesink name=watch sync=false",
+        "uridecodebin uri=gid://open/movie ! fakesink name=watch sync=false",
+    ],
+)
+def test_players_read_a_uri(cockpit: Cockpit, player: str) -> None:
+    source = test_source()
+    expected = sums_of(cockpit, source)
+    receiver = Pipeline(cockpit, "cluster", player)
+    send(cockpit, source).finish()
+    assert receiver.finish().sums == expected
+
+
+def test_uri_of_our_own_domain(cockpit: Cockpit) -> None:
+    source = test_source()
+    receiver = Pipeline(
+        cockpit, "open", "uridecodebin3 uri=gid:///camera/rear ! fakesink name=watch sync=false"
+    )
+    sender = send(cockpit, source, stream="camera/rear").finish()
+    assert len(receiver.finish().frames) == sender.stats("sink")["frames"] > 0
+
+
+@pytest.mark.parametrize(
+    "uri", ["gid://open", "gid://open/", "gid:///", "gid://op%en/movie", "gid://open/a?b"]
+)
+def test_uris_that_name_no_stream(cockpit: Cockpit, uri: str) -> None:
+    player = Pipeline(cockpit, "cluster", f"uridecodebin3 uri={uri} ! fakesink")
+    assert player.wait() != 0
+    assert "write gid://DOMAIN/STREAM, as gid://open/movie" in player.account()
+
+
 # --- memory that is there already ---
 
 
