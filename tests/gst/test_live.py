@@ -15,6 +15,9 @@ from program import TOP, wait_for
 
 LIVE = "videotestsrc is-live=true num-buffers={} ! video/x-raw,width=320,height=240,framerate=30/1"
 
+# As the manual says it, for encoders that look far ahead.
+UNBOUNDED = "queue max-size-time=0 max-size-buffers=0 max-size-bytes=0"
+
 
 def delays(cockpit: Cockpit, source: str, properties: str) -> list[float]:
     """From capture to submission, ms: of each frame."""
@@ -184,8 +187,18 @@ def manual_line(title: str) -> str:
     return block.replace("\\\\\n", " ").strip()
 
 
-def test_the_manuals_camera_that_is_also_recorded(cockpit: Cockpit, tmp_path: Path) -> None:
-    """As it is written there, with a test picture for the camera."""
+@pytest.mark.parametrize(
+    ("queue", "encoder"),
+    [
+        ("queue", "x264enc tune=zerolatency"),
+        (UNBOUNDED, "x264enc"),  # looks 40 frames ahead, more than a queue's second
+        (UNBOUNDED, "x264enc rc-lookahead=60 bframes=16"),
+    ],
+)
+def test_the_manuals_camera_that_is_also_recorded(
+    cockpit: Cockpit, tmp_path: Path, queue: str, encoder: str
+) -> None:
+    """As it is written there, with a test picture for the camera; and with other encoders."""
     line = manual_line("A camera that is also recorded,")
     program, pipeline = re.sub(r"\s+", " ", line).split(" ! ", 1)
     assert program == "gst-launch-1.0 -e v4l2src"
@@ -193,6 +206,9 @@ def test_the_manuals_camera_that_is_also_recorded(cockpit: Cockpit, tmp_path: Pa
     assert "location=rear.mp4" in pipeline
     recorded = pipeline.replace("location=rear.mp4", f"location={path}")
     recorded = recorded.replace("camera/rear", "movie")
+    assert "x264enc tune=zerolatency" in recorded and "queue ! gidsink" in recorded
+    recorded = recorded.replace("x264enc tune=zerolatency", encoder)
+    recorded = recorded.replace("queue ! gidsink", f"{queue} ! gidsink")
     Pipeline(cockpit, "open", f"{LIVE.format(100)} ! {recorded}").finish()
     played = Pipeline(
         cockpit, "open", f"filesrc location={path} ! qtdemux ! avdec_h264 ! fakesink name=watch"
