@@ -15,13 +15,21 @@
 #define MS_NS INT64_C(1000000)
 #define MS_MHZ UINT64_C(1000000)
 
-/* The presentation clock of Weston need not be CLOCK_MONOTONIC. */
-static int64_t presentation_now(const struct weston_output *output) {
+/*
+ * By how much the presentation clock of Weston is ahead of CLOCK_MONOTONIC. Where they are one it
+ * is not measured: this thread may be kept from running between two looks at a clock.
+ */
+static int64_t presentation_ahead(const struct weston_output *output) {
+	clockid_t clock = output->compositor->presentation_clock;
 	struct timespec now;
-	clock_gettime(output->compositor->presentation_clock, &now);
-	return now.tv_sec * SECOND_NS + now.tv_nsec;
+	if (clock == CLOCK_MONOTONIC) {
+		return 0;
+	}
+	clock_gettime(clock, &now);
+	return now.tv_sec * SECOND_NS + now.tv_nsec - (int64_t)gid_clock_now();
 }
 
+/* Of the presentation clock. */
 static int64_t last_refresh(const struct weston_output *output) {
 	return output->frame_time.tv_sec * SECOND_NS + output->frame_time.tv_nsec;
 }
@@ -30,10 +38,9 @@ static uint64_t refresh_ns(uint32_t mhz) {
 	return mhz > 0 ? MHZ_NS / mhz : 0;
 }
 
-uint64_t output_clock_next(const struct weston_output *output, uint32_t refresh_mhz) {
-	int64_t ago = presentation_now(output) - last_refresh(output);
-	uint64_t now = gid_clock_now(), refresh = refresh_ns(refresh_mhz);
-	uint64_t next = now - (uint64_t)ago + refresh;
+uint64_t output_clock_next(const struct weston_output *output, uint32_t refresh_mhz, uint64_t now) {
+	uint64_t refresh = refresh_ns(refresh_mhz);
+	uint64_t next = (uint64_t)(last_refresh(output) - presentation_ahead(output)) + refresh;
 	if (next < now && refresh > 0) { /* a repaint that came late */
 		next += ((now - next) / refresh + 1) * refresh;
 	}
@@ -53,11 +60,12 @@ void output_clock_follow(struct weston_output *output, struct gid_producer *prod
 		return;
 	}
 	output->current_mode->refresh = (uint32_t)(MHZ_NS / shown.refresh_ns);
-	int64_t now = presentation_now(output);
+	int64_t ahead = presentation_ahead(output);
 	int64_t last = last_refresh(output);
-	uint64_t own = gid_clock_now() - (uint64_t)(now - last);
+	uint64_t own = (uint64_t)(last - ahead);
 	int64_t moved = last + output_clock_step(own, shown.time, shown.refresh_ns);
-	if (moved > 0 && moved < now) { /* Weston's refreshes only go forward */
+	if (moved > 0 && moved < (int64_t)gid_clock_now() + ahead) { /* Weston's refreshes only go
+									forward */
 		output->frame_time.tv_sec = moved / SECOND_NS;
 		output->frame_time.tv_nsec = moved % SECOND_NS;
 	}
@@ -77,7 +85,7 @@ static uint64_t find_refresh(struct weston_output *output, struct gid_producer *
 		return shown.time;
 	}
 	int64_t last = last_refresh(output);
-	return last == 0 ? 0 : gid_clock_now() - (uint64_t)(presentation_now(output) - last);
+	return last == 0 ? 0 : (uint64_t)(last - presentation_ahead(output));
 }
 
 bool output_clock_go_on(struct weston_output *output, struct gid_producer *producer) {
@@ -86,9 +94,9 @@ bool output_clock_go_on(struct weston_output *output, struct gid_producer *produ
 	if (shown == 0 || refresh == 0) {
 		return false;
 	}
-	int64_t now = presentation_now(output);
-	int64_t one = now - (int64_t)(gid_clock_now() - shown);
-	int64_t last = output_clock_last(now, one, refresh);
+	int64_t ahead = presentation_ahead(output);
+	int64_t now = (int64_t)gid_clock_now() + ahead;
+	int64_t last = output_clock_last(now, (int64_t)shown + ahead, refresh);
 	if (last < last_refresh(output)) { /* Weston's refreshes only go forward */
 		last = last_refresh(output);
 	}
@@ -107,7 +115,8 @@ void output_clock_set_timer(struct weston_output *output, uint32_t refresh_mhz) 
 	output->current_mode->refresh = refresh_mhz;
 #if WESTON_VERSION_MAJOR < 15
 	int64_t length = (int64_t)refresh_ns(refresh_mhz);
-	int64_t left = last_refresh(output) + length - presentation_now(output);
+	int64_t now = (int64_t)gid_clock_now() + presentation_ahead(output);
+	int64_t left = last_refresh(output) + length - now;
 	if (left > 0 && left < length) {
 		output->current_mode->refresh =
 				(uint32_t)(MS_MHZ * MS_NS / (uint64_t)(left + MS_NS));

@@ -9,8 +9,8 @@
 #include <gid/stream.h>
 #include <libweston/libweston.h>
 
-/* The refresh that comes next, of CLOCK_MONOTONIC, at so many mHz. */
-uint64_t output_clock_next(const struct weston_output *output, uint32_t refresh_mhz);
+/* The first refresh that is not before `now`, both of CLOCK_MONOTONIC, at so many mHz. */
+uint64_t output_clock_next(const struct weston_output *output, uint32_t refresh_mhz, uint64_t now);
 
 /*
  * Takes the rate of the reader's display, if it has told one, and goes a step towards the times of

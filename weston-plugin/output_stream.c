@@ -255,7 +255,8 @@ static void handle_frame(struct wl_listener *listener, void *data) {
 		return;
 	}
 	target->frame.capture_time = gid_clock_now();
-	target->frame.present_time = output_clock_next(stream->output, stream->refresh_mhz);
+	target->frame.present_time = output_clock_next(
+			stream->output, stream->refresh_mhz, target->frame.capture_time);
 	target->frame.damage = stream->whole ? (struct gid_box){0} : stream->damage;
 	target->whole = stream->whole;
 	stream->damage = (struct gid_box){0};
