@@ -134,6 +134,8 @@ def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict
         "rate_hz": round(statistics.median(run.rate for run in runs), 3),
         "rate_hz_each": [round(run.rate, 3) for run in runs],
         "frames": sum(run.meter["shown"] for run in runs),
+        # Those of a canvas that came too late to be shown as well.
+        "finished": sum(run.meter.get("finished", run.meter["shown"]) for run in runs),
         "rate_vs_undisturbed": round(statistics.median(rates), 4),
         "rate_vs_undisturbed_worst": round(min(rates), 4),
         "rate_vs_undisturbed_each": [round(rate, 4) for rate in rates],

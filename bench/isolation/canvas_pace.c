@@ -2,7 +2,8 @@
 /*
  * gid-bench-canvas MILLISECONDS CANVAS: has the engine of the domain `cluster` compose three layers
  * of 720p at each refresh of 60 a second, and writes a line of JSON like gid-meter's. A picture
- * counts if it is finished before the next refresh; the refreshes that one takes longer are lost.
+ * counts as shown if it is finished before the next refresh; the refreshes that one takes longer
+ * are lost. `finished` are all, however late.
  */
 #include <drm_fourcc.h>
 #include <err.h>
@@ -93,10 +94,11 @@ int main(int argc, char *argv[]) {
 	}
 	const uint64_t begin = gid_clock_now() + REFRESH_NS;
 	uint64_t last = begin;
-	uint32_t shown = 0;
+	uint32_t shown = 0, finished = 0;
 	for (uint32_t i = 0; i < refreshes;) {
 		sleep_until(begin + i * REFRESH_NS);
 		compose(&pace);
+		finished++;
 		const uint64_t done = gid_clock_now();
 		const uint32_t taken = 1 + (uint32_t)((done - begin) / REFRESH_NS) - i;
 		if (taken == 1) {
@@ -109,10 +111,12 @@ int main(int argc, char *argv[]) {
 			begin + refreshes * REFRESH_NS; /* what is missing there is a gap, too */
 	gaps[shown] = end > last ? end - last : 0;
 	qsort(gaps, shown + 1, sizeof(*gaps), compare);
-	printf("{\"shown\": %" PRIu32 ", \"lost\": %" PRIu32 ", \"rate\": %.4f, "
+	printf("{\"shown\": %" PRIu32 ", \"finished\": %" PRIu32 ", \"lost\": %" PRIu32
+	       ", \"rate\": %.4f, "
 	       "\"interval_p50_us\": %.1f, \"interval_p99_us\": %.1f, "
 	       "\"interval_max_us\": %.1f}\n",
-			shown, refreshes - shown, shown * 1e9 / (double)(refreshes * REFRESH_NS),
+			shown, finished, refreshes - shown,
+			shown * 1e9 / (double)(refreshes * REFRESH_NS),
 			percentile(gaps, shown + 1, 50), percentile(gaps, shown + 1, 99),
 			percentile(gaps, shown + 1, 100));
 	gid_canvas_destroy(pace.canvas);

@@ -2,8 +2,8 @@
 """The benchmark isolation, once through: whatever happens in `open`, the cluster goes on.
 
 That gid-cluster and its gidd survive, that the telltale is live again, and that the cluster's
-frames flow meanwhile must hold on any machine. How evenly holds where the cluster may run before
-all others, as it does on a real display.
+frames flow meanwhile must hold on any machine. How many and how evenly holds where the cluster may
+run before all others, as it does on a real display.
 """
 
 from pathlib import Path
@@ -22,10 +22,16 @@ COSTLY = {f"role-{kind}{turned}" for kind in KINDS for turned in ("", "-turned")
 COSTLY |= {f"layer-{kind}-turned-scaled" for kind in KINDS}
 CASES |= COSTLY | {"traps", "sparse", "silent", "notes", "bells", "live", "status", "gpu"}
 
+SECONDS = 2  # of each attack
+# A display, or a canvas, that waits for the attack's end has nothing to show in these seconds but
+# what was on its way when it began, and a gap as long as they are.
+FLOWING = 5
+STANDSTILL = SECONDS * 60 * 3 / 4  # refreshes
+
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    size = ["--repetitions=1", "--seconds=2", "--stop=2"]
+    size = ["--repetitions=1", f"--seconds={SECONDS}", f"--stop={SECONDS}"]
     return results("isolation", tmp_path_factory.mktemp("isolation"), *size)
 
 
@@ -42,12 +48,19 @@ def test_form(result: dict) -> None:
 
 @pytest.mark.parametrize("case", sorted(CASES))
 def test_frames_flow(result: dict, case: str) -> None:
-    """A display that waited for the other domain would miss most of them. Without a real-time
-    class that is all that can be told: the cases compete with the display for the processor."""
+    """A display that waited for the other domain would stand still while it is attacked.
+
+    Without a real-time class that is all that can be told: the cases compete with the display for
+    the processor, and so do other programs of the machine. Of a canvas not even the gap: it is one
+    between pictures in time, of which a slow machine has none.
+    """
     found = row(result, case)
-    assert found["rate_vs_undisturbed"] > 0.5
+    late = found["machine_late_refreshes"]
+    assert found["finished"] >= FLOWING
+    if case not in CANVAS_CASES:
+        assert found["longest_gap_refreshes"] <= STANDSTILL + late
     if found["scheduling"].startswith("SCHED_FIFO"):
-        late = found["machine_late_refreshes"]
+        assert found["rate_vs_undisturbed"] > 0.5
         assert found["rate_vs_undisturbed_worst"] >= 1 - OF_CLAIM * 0.01
         assert found["longest_gap_refreshes"] <= OF_CLAIM * 2 + late
 
