@@ -45,4 +45,4 @@ def test_a_guest_is_counted(tmp_path: Path) -> None:
     memory = {name: row["kib"] for name, row in rows["memory"].items()}
     assert memory["host: QEMU, with all of the guest"] > memory["guest: weston"] > 1000
     assert memory["guest: gidd"] > 100
-    assert rows["latency"]["the guest's light, from its picture to light"]["n"] > 0
+    assert rows["latency"]["the guest's light, from its commit in Weston to light"]["n"] > 0
