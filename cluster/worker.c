@@ -14,12 +14,6 @@
 
 /* What is less is not worth to be woken for. */
 #define REST_LEAST_NS UINT64_C(500000)
-/*
- * By so much its thread is nicer than the display's, which so keeps its processor in the midst of a
- * frame: with 5 the thread has a third of the display's share, with 10 a tenth.
- */
-#define NICE_OF_ROLES 5
-#define NICE_OF_LAYERS 10
 
 enum worker_state {
 	WORKER_FREE,
@@ -69,8 +63,6 @@ static void worker_rest(struct worker *worker, uint64_t ns) {
 
 static void *run(void *data) {
 	struct worker *worker = data;
-	bool checks = worker->examiner.rules.fit == FIT_EXACT;
-	(void)!nice(checks ? NICE_OF_ROLES : NICE_OF_LAYERS);
 	while (true) {
 		while (sem_wait(&worker->wake) < 0) {
 		}

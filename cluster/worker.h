@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * A thread of ordinary scheduling, nicer than the display's, that examines the frames of one
- * stream, one at a time, with a budget: after each it rests for as long as the frame took of a
- * processor. So a stream takes half of one at most, and one whose frames are dear is shown less
- * often. Its slice is as long as its last frame took, so that those whose frames are cheap, and the
- * display, go before.
+ * A thread of ordinary scheduling that examines the frames of one stream, one at a time, with a
+ * budget: after each it rests for as long as the frame took of a processor. So a stream takes half
+ * of one at most, and one whose frames are dear is shown less often. Its slice is as long as its
+ * last frame took, so that those whose frames are cheap, and the display, go before.
  *
  * The display's thread never waits for it: it hands over a frame when the worker is free, and gets
  * the result when the descriptor is readable.

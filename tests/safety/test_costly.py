@@ -98,21 +98,6 @@ def check_bound(display: Display) -> None:
     assert status["over_bound_frames"] <= status["frames"] // 100
 
 
-def test_workers_step_back(cockpit: Cockpit) -> None:
-    """In ordinary scheduling the display keeps its processor in the midst of a frame."""
-    layer = "[layer film]\ndomain=open\nwidth=320\nheight=80\n"
-    pid = Display(cockpit, ROLE + layer, display=DISPLAY).program.pid
-    own = os.getpriority(os.PRIO_PROCESS, pid)
-
-    def nicer() -> list[int]:
-        threads = [int(path.name) for path in Path(f"/proc/{pid}/task").iterdir()]
-        found = (os.getpriority(os.PRIO_PROCESS, one) - own for one in threads)
-        return sorted(by for by in found if by != 0)
-
-    # 19 is the last; a worker may not have begun yet.
-    wait_for(lambda: nicer() == sorted(min(by, 19 - own) for by in (5, 10)), "two nice workers")
-
-
 @pytest.mark.parametrize(("kind", "transform"), KINDS)
 def test_the_display_does_not_pay(cockpit: Cockpit, kind: str, transform: int) -> None:
     display = Display(cockpit, ROLE, display=DISPLAY)
