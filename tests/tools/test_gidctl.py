@@ -501,4 +501,8 @@ def test_programs_of_other_pid_namespaces(cockpit: Cockpit) -> None:
         cockpit.wait_log("open", f"stranger ({who}): connected")
         row = re.search(r"^ *stranger +(.*?) +\d+ +0 B", shown(cockpit, "status"), re.MULTILINE)
         assert row and row[1] == "another pid namespace"
-    cockpit.restart("open")  # unshare passes no SIGTERM on
+    pid = cockpit.gidds["open"].pid
+    (gidd,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    cockpit.kill("open")  # unshare passes no SIGTERM on, and its child ends after it
+    wait_for(lambda: not Path(f"/proc/{gidd}").exists(), "the gidd below unshare to end")
+    cockpit.restart("open")
