@@ -58,10 +58,17 @@ def wait_size(reader: StreamReader, size: tuple[int, int]) -> None:
         pass
 
 
+def first_size(reader: StreamReader) -> tuple[int, int]:
+    """Within the window's frame. Weston begins before sway has said how large it may be."""
+    while (size := size_of(reader.next().pixels)) == (WIDTH, HEIGHT):
+        pass
+    return size
+
+
 def test_a_mirror(cockpit: Cockpit, weston: Weston, sway: Sway) -> None:
     """Has the new size at once, and what is drawn then."""
     with read(cockpit, "mirror") as reader:
-        first = size_of(reader.next().pixels)
+        first = first_size(reader)
         frame = WIDTH - first[0], HEIGHT - first[1]  # of the window
         for seed, mode in enumerate(MODES):
             size = mode[0] - frame[0], mode[1] - frame[1]
@@ -75,7 +82,7 @@ def test_a_mirror(cockpit: Cockpit, weston: Weston, sway: Sway) -> None:
 def test_a_mirror_of_many_sizes(cockpit: Cockpit, weston: Weston, sway: Sway) -> None:
     """One after the other, while pictures of the one before are on their way."""
     with read(cockpit, "mirror") as reader:
-        first = size_of(reader.next().pixels)
+        first = first_size(reader)
         for mode in itertools.islice(itertools.cycle(MODES), 30):
             sway.set_mode(*mode)
             reader.wait(0.02)
