@@ -3,8 +3,12 @@
 
 import json
 import os
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy
 from cockpit import Cockpit
@@ -56,6 +60,25 @@ streams=*
 FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/cockpit", "tests/stream")
 SECONDS = 180.0  # for whatever a guest has to do under TCG, beside other tests
 LOOK_SECONDS = 0.3  # between looks that start a program in a guest
+
+
+@contextmanager
+def commands_end() -> Iterator[None]:
+    """Ends whatever was started in guests meanwhile and, its test having failed, goes on there."""
+    started: list[Command] = []
+    start = Guest.start
+
+    def remember(guest: Guest, words: list[str], **options: object) -> Command:
+        started.append(start(guest, words, **options))
+        return started[-1]
+
+    with patch.object(Guest, "start", remember):
+        yield
+    left = [command for command in started if command.code is None]
+    for command in left:
+        command.signal(signal.SIGKILL)
+    for command in left:
+        command.wait(SECONDS)
 
 
 class Machines:

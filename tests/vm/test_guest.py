@@ -11,6 +11,7 @@ import pytest
 from gid_vm.agent import GuestError
 from gid_vm.guest import Guest, why_not
 from gid_vm.root import lent_folders
+from guests import commands_end
 from program import TOP, wait_for
 
 PATIENCE = 60  # a guest under TCG, beside other tests
@@ -71,6 +72,17 @@ def test_commands_run_side_by_side_and_print_as_they_go(guest: Guest) -> None:
     assert guest.run(["echo", "meanwhile"]).out == "meanwhile\n"
     first.signal(signal.SIGTERM)
     assert first.wait(timeout=PATIENCE).code == -signal.SIGTERM
+
+
+def test_what_a_test_leaves_in_a_guest_is_ended(guest: Guest) -> None:
+    """With all that it started, as a host's programs are: see conftest.py."""
+    with commands_end():
+        left = guest.start(["sh", "-c", "sleep 987 & echo begun; wait"])
+        left.wait_for("begun", timeout=PATIENCE)
+        ended = guest.start(["true"])
+        ended.wait(timeout=PATIENCE)
+    assert (left.code, ended.code) == (-signal.SIGKILL, 0)
+    assert guest.run(["pgrep", "-f", "^sleep 987"]).out == ""
 
 
 def test_its_clock_is_as_fast_as_ours(guest: Guest) -> None:
