@@ -335,7 +335,7 @@ is_crowded (GstGidSrc *self)
   gboolean quiet;
   guint room;
 
-  if (!self->away || self->drop_old || self->is_dmabuf
+  if (!self->away || self->was_paused || self->drop_old || self->is_dmabuf
       || self->waiting_bytes + MAX (self->picture_bytes, 1) > self->max_size_bytes
       || (self->live && GST_STATE (self) != GST_STATE_PLAYING) || g_atomic_int_get (&self->flushing)
       || gst_pad_get_task_state (GST_BASE_SRC_PAD (self)) != GST_TASK_STARTED)
