@@ -64,8 +64,8 @@ void output_clock_follow(struct weston_output *output, struct gid_producer *prod
 	int64_t last = last_refresh(output);
 	uint64_t own = (uint64_t)(last - ahead);
 	int64_t moved = last + output_clock_step(own, shown.time, shown.refresh_ns);
-	if (moved > 0 && moved < (int64_t)gid_clock_now() + ahead) { /* Weston's refreshes only go
-									forward */
+	/* Weston's refreshes only go forward */
+	if (moved > 0 && moved < (int64_t)gid_clock_now() + ahead) {
 		output->frame_time.tv_sec = moved / SECOND_NS;
 		output->frame_time.tv_nsec = moved % SECOND_NS;
 	}

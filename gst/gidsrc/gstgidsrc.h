@@ -53,7 +53,7 @@ struct _GstGidSrc
   GQueue waiting; /* GstGidArrival: for when it comes back, before what is in the ring */
   gsize waiting_bytes;
   gboolean copying; /* the domain's thread copies one for it, without the lock */
-  gboolean taking; /* that one is still wanted */
+  gboolean forgotten; /* that one was, meanwhile */
   GCond copied;
   gsize picture_bytes; /* of the last that came to wait */
   gboolean is_dmabuf; /* downstream takes nothing else, so that nothing can be copied */

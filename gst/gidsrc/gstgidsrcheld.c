@@ -62,7 +62,7 @@ gst_gid_src_forget_waiting (GstGidSrc *self)
 {
   g_queue_clear_full (&self->waiting, (GDestroyNotify) arrival_free);
   self->waiting_bytes = 0;
-  self->taking = FALSE;
+  self->forgotten = TRUE;
 }
 
 static void
@@ -405,13 +405,14 @@ take_one (GstGidReader *reader, GstGidSrc *self)
   if (arrival->frame.flags & GID_FRAME_FLUSH)
     drop_pictures (self);
   if (arrival->frame.gid != GID_NONE) {
-    self->taking = self->copying = TRUE;
+    self->forgotten = FALSE;
+    self->copying = TRUE;
     arrival->copy = copy_arrival (reader, self, arrival);
     self->copying = FALSE;
     g_cond_broadcast (&self->copied);
     if (arrival->copy == NULL)
       gid_consumer_release (reader->consumer, &arrival->frame);
-    if (arrival->copy == NULL || !self->taking) {
+    if (arrival->copy == NULL || self->forgotten) {
       arrival_free (arrival);
       return FALSE;
     }

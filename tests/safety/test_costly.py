@@ -3,6 +3,7 @@
 
 import os
 import signal
+import statistics
 import time
 from pathlib import Path
 
@@ -72,12 +73,12 @@ def cost_of_frames(display: Display, count: int = 30) -> float:
 def cost_of_a_frame(display: Display) -> tuple[float, float]:
     """Of the display's thread, in ms; and what all others take of a processor.
 
-    The least of some rows of frames: where a hypervisor runs others meanwhile, their time is said
+    The middle of some rows of frames: where a hypervisor runs others meanwhile, their time is said
     to be the thread's. What a stranger's pictures cost would be in each row, as each has some.
     """
     pid = display.program.pid
     others, begun = seconds_of_others(pid), time.monotonic()
-    cost = min(cost_of_frames(display) for _ in range(6))
+    cost = statistics.median(cost_of_frames(display) for _ in range(6))
     return cost, (seconds_of_others(pid) - others) / (time.monotonic() - begun)
 
 
