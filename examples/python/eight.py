@@ -18,7 +18,8 @@ def read(domain: str | None, stream: str, frames: int, number: int) -> None:
             frame = camera.frame()
             with frame as picture:
                 first = picture[0] if isinstance(picture, tuple) else picture
-                print(f"{number}: frame {frame.sequence}, mean {first.mean():.2f}", flush=True)
+                line = f"{number}: frame {frame.sequence}, mean {first.mean():.2f}\n"
+                print(line, end="", flush=True)  # at once, for all eight write to one place
 
 
 def main() -> None:
