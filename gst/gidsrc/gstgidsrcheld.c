@@ -272,8 +272,12 @@ gst_gid_src_holds_enough (GstGidSrc *self, const GstGidImport *import)
   credit = get_credit (self, &stats);
   lent = credit > 2 ? credit - 2 : credit / 2;
   /* where nobody said a number, so few that several readers do not have all of the producer's */
-  if (self->may_hold_less)
-    lent = MIN (lent, MAX (MAX (credit / 3, LENT_MIN), needed (self, import)));
+  if (self->may_hold_less) {
+    guint most = needed (self, import);
+
+    lent = MIN (lent, MAX (MAX (credit / 3, LENT_MIN), most));
+    self->holds_long |= most > lent; /* it will */
+  }
   if (stats.held > lent)
     self->holds_long = TRUE;
   /* who holds that much anyway leaves the ring more to be late by */

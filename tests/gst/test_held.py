@@ -102,6 +102,27 @@ def test_encoder_that_looks_ahead(cockpit: Cockpit, live: str) -> None:
     assert not [m for m in receiver.lines("bus") if m["bus"] == "warning"]
 
 
+def test_who_looks_ahead_may_be_late(cockpit: Cockpit) -> None:
+    """Who says that it will hold more than there is leaves the ring room from the start."""
+    text = "gidsrc name=src domain=open stream=movie ! x264enc ! fakesink"
+    receiver = Pipeline(cockpit, "cluster", text)
+    receiver.wait_state("waiting")
+    sender = send(cockpit, ball(60, 10), "wait-for-connection=true")
+
+    def sent() -> int:
+        return sender.stats("sink")["frames"]
+
+    wait_for(lambda: sent() >= 24, "more frames than it has credit for")
+    receiver.signal(signal.SIGSTOP)
+    before = sent()
+    wait_for(lambda: sent() > before + 3, "frames while it does not run")
+    receiver.signal(signal.SIGCONT)
+    sender.finish()
+    receiver.finish()
+    assert receiver.stats("src")["missed"] == 0
+    assert sender.stats("sink")["dropped"] == 0
+
+
 def test_film_into_a_file(cockpit: Cockpit) -> None:
     """As fast as it goes, by an encoder with its defaults: not one frame each lease."""
     receiver = Pipeline(
