@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How much of the processors was free lately, whoever uses the rest."""
+"""How much of the processors was free lately, and how much other machines took away."""
 
 import time
 from pathlib import Path
@@ -8,13 +8,14 @@ _STAT = Path("/proc/stat")
 _SECONDS = 1.0  # of a look: shorter ones see only what happens to wait just now
 
 # Of the numbers in /proc/stat's first line.
-_NICE, _IDLE, _IOWAIT = 1, 3, 4
+_NICE, _IDLE, _IOWAIT, _STEAL = 1, 3, 4, 7
 
 
 class Processors:
     def __init__(self, stat: Path = _STAT) -> None:
         self._stat = stat
         self.look_anew()
+        self._first = self._times
 
     def look_anew(self) -> None:
         """What was seen so far no longer counts."""
@@ -32,6 +33,11 @@ class Processors:
         spent = [now - then for now, then in zip(self._times, before, strict=True)]
         free = spent[_NICE] + spent[_IDLE] + spent[_IOWAIT]
         return free / sum(spent) if sum(spent) > 0 else 0.0
+
+    def stolen(self) -> float:
+        """The part, from 0 to 1, that the host gave to others since the beginning, as it says."""
+        spent = [now - then for now, then in zip(self._read(), self._first, strict=True)]
+        return spent[_STEAL] / sum(spent) if sum(spent) > 0 else 0.0
 
     def _read(self) -> list[int]:
         """Of user, nice, system, idle, iowait, irq, softirq and steal; guests are in user."""

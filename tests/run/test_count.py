@@ -236,6 +236,7 @@ def test_what_gives_way_and_what_waits_is_free(
     monkeypatch.setattr(processors, "_SECONDS", 0)
     stat.write_text("cpu  140 20 110 1020 110 5 5 10 0 0\ncpu0 1 2 3\n")
     assert looker.free() == 0.4
+    assert looker.stolen() == 0.1
     stat.write_text("not what a kernel says\n")
     assert looker.free() == 0
 
@@ -292,3 +293,13 @@ def test_tests_are_named_by_suite_or_one_by_one(tmp_path: Path) -> None:
         assert test.is_wanted(wanted)
     for wanted in (["gst"], ["unit/ring_threads"], ["rin"]):
         assert not test.is_wanted(wanted)
+
+
+def test_what_judges_times_and_what_is_roots_runs_only_by_name(tmp_path: Path) -> None:
+    slow = make_test(tmp_path, "", name="rates", suites=("safety", "long"))
+    for wanted in (["long"], ["safety/rates"], ["unit", "long/rates"]):
+        assert slow.is_wanted(wanted)
+    for wanted in ([], ["safety"], ["safety/rate", "root"]):
+        assert not slow.is_wanted(wanted)
+    roots = make_test(tmp_path, "", name="units", suites=("root",))
+    assert roots.is_wanted(["root"]) and not roots.is_wanted([])
