@@ -367,23 +367,30 @@ gst_gid_sink_take_back (GstGidSink *self)
   gst_gid_domain_unlock (self->domain);
 }
 
+/* How long a consumer's next frame may take, in ms; 0: nobody is waited for. */
+static guint
+get_patience (GstGidSink *self)
+{
+  guint patience;
+
+  GST_OBJECT_LOCK (self);
+  patience = self->leaky ? 0 : self->lease_ms;
+  GST_OBJECT_UNLOCK (self);
+  return patience;
+}
+
 void
 gst_gid_sink_wait_until_read (GstGidSink *self)
 {
-  wait_until (self, all_is_read, EOS_WAIT_MS, FALSE);
+  wait_until (self, all_is_read, MAX (EOS_WAIT_MS, get_patience (self)), FALSE);
 }
 
 void
 gst_gid_sink_drain (GstGidSink *self)
 {
-  gboolean leaky;
-  guint lease_ms;
+  guint patience = get_patience (self);
 
-  GST_OBJECT_LOCK (self);
-  leaky = self->leaky;
-  lease_ms = self->lease_ms;
-  GST_OBJECT_UNLOCK (self);
-  if (!leaky)
-    wait_until (self, all_is_read, lease_ms, FALSE);
+  if (patience > 0)
+    wait_until (self, all_is_read, patience, FALSE);
   gst_gid_sink_take_back (self);
 }

@@ -2,6 +2,7 @@
 """What pipelines do: they end, seek, change caps, branch, and are put together by playbin."""
 
 import os
+import signal
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -193,6 +194,21 @@ def test_end_of_the_film_while_paused(cockpit: Cockpit) -> None:
     sender.tell("eos")
     sender.finish()
     receiver.finish()
+
+
+def test_the_end_waits_for_who_is_late(cockpit: Cockpit) -> None:
+    """By more than the second that any reader gets: with leaky=false no frame is lost."""
+    receiver = watch(cockpit)
+    sender = send(cockpit, f"{test_source(count=20)} ! identity name=watch", PATIENT)
+    receiver.wait_frames(3)
+    receiver.signal(signal.SIGSTOP)
+    wait_for(lambda: sender.events("eos"), "the end")
+    time.sleep(2)
+    assert sender.is_running()
+    receiver.signal(signal.SIGCONT)
+    sender.finish()
+    receiver.finish()
+    assert len(receiver.frames) == 20
 
 
 def test_producer_that_pauses(cockpit: Cockpit) -> None:
