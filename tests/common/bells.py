@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 from typing import Self
 
-SECONDS = 60.0
+SECONDS = 180.0
 
 
 class Bells:

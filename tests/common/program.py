@@ -16,7 +16,8 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("GIDWAY_BUILD", TOP / "build"))
 
 # Machines are shared and sanitizers slow, guests slower still: a wait ends early when all is well.
-PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 60))
+# So this is no time that anything may take, but says that it will never come.
+PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 240))
 
 # Their runtime libraries, and what is loaded before others, make calls of their own.
 SANITIZED = "-fsanitize" in (BUILD / "build.ninja").read_text()

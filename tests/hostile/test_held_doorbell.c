@@ -15,7 +15,7 @@
 #include "../unit/tap.h"
 #include "doorbell.h"
 
-#define PATIENCE_S 10
+#define PATIENCE_S 60
 
 static char *never; /* the first byte of a page that never comes, behind one that is there */
 static int end;	    /* the doorbell's, as its giver has it */

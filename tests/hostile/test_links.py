@@ -40,7 +40,7 @@ CONNECT = """
 import socket, sys
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as gidd:
     gidd.connect(sys.argv[1])
-    gidd.settimeout(30)
+    gidd.settimeout(PATIENCE)
     sys.exit("hung up" if gidd.recv(1) == b"" else 0)
 """
 NOBODY = 65534

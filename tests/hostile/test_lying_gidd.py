@@ -38,6 +38,7 @@ from gidwire import (
     pack,
 )
 from outcome import NO_STREAM, UNREADABLE, number, untouched
+from program import PATIENCE
 from samples import FDS, valid
 
 MakeCockpit = Callable[..., Cockpit]
@@ -253,7 +254,7 @@ def test_who_says_nothing_is_gone(alone: Cockpit) -> None:
     with untouched(alone):
         gidd = FakeGidd(alone)
         kinds_ = set()
-        gidd.socket.settimeout(60)
+        gidd.socket.settimeout(PATIENCE)
         while data := gidd.socket.recv(8192):
             kinds_.add(struct.unpack_from("<I", data)[0])
         assert kinds_ == {PING}
@@ -263,7 +264,7 @@ def test_who_says_nothing_is_gone(alone: Cockpit) -> None:
 
 def test_who_answers_that_it_is_there_stays(alone: Cockpit) -> None:
     with FakeGidd(alone) as gidd:
-        gidd.socket.settimeout(60)
+        gidd.socket.settimeout(PATIENCE)
         for _ in range(11):  # a second between two of them, and some before the first one
             type_, _, _, _, asked = struct.unpack_from("<IIIIQ", gidd.socket.recv(8192))
             assert type_ == PING
@@ -281,7 +282,7 @@ def test_who_answers_no_request_loses_the_link(make_cockpit: MakeCockpit) -> Non
         client.send_raw(pack(IMPORT, gid(1, 7), serial=9))
         assert gidd.receive().type == IMPORT
         try:
-            gidd.receive(60)
+            gidd.receive()
             raise AssertionError("nothing else is asked")
         except Closed:
             pass

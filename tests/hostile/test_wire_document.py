@@ -7,7 +7,7 @@ import subprocess
 
 import gidwire
 import pytest
-from program import BUILD, TOP
+from program import BUILD, PATIENCE, TOP
 
 DOCUMENT = (TOP / "docs" / "wire.md").read_text()
 HEADING = re.compile(r"^### (\w+) · type (\d+) · (\d+) bytes\n(.*?)(?=^##|\Z)", re.M | re.S)
@@ -69,7 +69,7 @@ def compiled(name: str) -> list[tuple[int, str, int]]:
     """The fields of struct gid_wire_NAME as the compiler laid them out."""
     library = BUILD / "libgid" / "libgid.so"
     command = ["gdb", "-nx", "-batch", "-ex", f"ptype /o struct gid_wire_{name}", str(library)]
-    out = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+    out = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE).stdout
     if not out:
         pytest.skip("no debug information")
     found = [

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import pytest
 from bells import Bells
 from cockpit import Cockpit
+from company import TIMES_ARE_JUDGED
 from gidwire import (
     ACCEPT,
     ALLOC,
@@ -335,11 +336,11 @@ def test_a_storm_that_a_program_hears(machines: Cockpit) -> None:
                 time.sleep(0.003)
                 begin = time.monotonic()
                 bells.ring(HOST, calm)
-                poll.poll(PATIENCE * 1000)
+                assert poll.poll(PATIENCE * 1000)
                 late.append(time.monotonic() - begin)
                 os.eventfd_read(hear)
         print(f"another one is rung within {statistics.median(late) * 1e6:.0f} µs (median)")
-        assert statistics.median(late) < LATE_SECONDS
+        assert statistics.median(late) < LATE_SECONDS or not TIMES_ARE_JUDGED
         machines.wait_log("host", "open rings for nothing: heard by gidd from now on")
         assert consumer.program.is_running() and consumer.last["state"] == LIVE
         # It is heard still, by way of gidd, and sees what is not a frame.
@@ -357,9 +358,13 @@ def test_a_storm_that_nobody_minds(machines: Cockpit) -> None:
             before, begin = doorbells(machines), time.monotonic()
             assert before["direct"] == 0
             time.sleep(1)
+            wait_for(
+                lambda: doorbells(machines)["heard_by_device"] > before["heard_by_device"],
+                "gidd to hear it",
+            )
             after, seconds = doorbells(machines), time.monotonic() - begin
         heard = after["heard_by_device"] - before["heard_by_device"]
-        assert 0 < heard <= (seconds / BURST_SECONDS + 2) * BURST
+        assert heard <= (seconds / BURST_SECONDS + 2) * BURST
         machines.wait_log("host", "times too often: heard by gidd from now on")
         assert link(machines, "host", "open")["state"] == "up"
 

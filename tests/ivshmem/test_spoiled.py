@@ -96,7 +96,7 @@ def test_who_reads_from_it(machines: Cockpit) -> None:
 
 def test_who_sends_to_it(machines: Cockpit) -> None:
     """A producer reads the pages of its consumers: those that make no sense lose the stream."""
-    producer = produce(machines, "film", "host", fps=200, slots=16, credit=4, lease_ms=300)
+    producer = produce(machines, "film", "host", fps=200, slots=16, credit=4, lease_ms=3000)
     spoiled = [consume(machines, "film", "open", "host", hold=hold) for hold in (0, 2)]
     bystander = consume(machines, "film", "hud", "host")
     for reader in (*spoiled, bystander):

@@ -52,8 +52,7 @@ def test_it_comes_back(machines: Cockpit, way: str) -> None:
             machines.kill("host")
             wait_for(lambda: display.role()["state"] != "live", "the fallback")
             machines.restart("host")
-            display.wait_role("live")
-            assert numpy.array_equal(display.region(), picture)
+            wait_for(lambda: numpy.array_equal(display.region(), picture), "the picture again")
 
 
 def test_only_those_who_may_read_it_see_it(machines: Cockpit) -> None:

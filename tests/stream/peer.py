@@ -81,6 +81,8 @@ def options(values: dict[str, object]) -> list[str]:
 
 
 def produce(cockpit: Cockpit, name: str, domain: str = "open", **values: object) -> Peer:
+    if values.get("lossless"):
+        values.setdefault("lease_ms", 600_000)  # a consumer may be late by more than a second
     peer = Peer(cockpit.run(domain, [PEER, "produce", name, *options(values)], "producer"))
     wait_for(lambda: peer.lines, f"the producer of {name} to publish it")
     return peer

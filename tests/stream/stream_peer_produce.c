@@ -97,7 +97,7 @@ static void send_in_one_go(struct produced *p) {
 	}
 	listen_until(p, gid_clock_now() + 200 * MS);
 	mark("begin\n");
-	uint64_t give_up = gid_clock_now() + 60000 * MS, sequence = 0;
+	uint64_t give_up = gid_clock_now() + 240000 * MS, sequence = 0;
 	struct gid_producer_stats stats = {0};
 	while (stats.delivered < options.frames && gid_clock_now() < give_up) {
 		send_frame(p, ++sequence);

@@ -27,30 +27,32 @@ def test_frames_arrive_whole(cockpit: Cockpit) -> None:
 
 
 def test_a_stopped_consumer_disturbs_nobody(cockpit: Cockpit) -> None:
-    """For five seconds, with frames in its hands and a lease of one second."""
-    # Enough in the other's hand for the pauses of a busy machine.
-    producer = produce(cockpit, "movie", fps=50, slots=80, credit=60)
+    """For eight seconds, with frames in its hands and a lease of four seconds."""
+    # Six seconds in the other's hand, for the pauses of a busy machine.
+    producer = produce(cockpit, "movie", fps=10, slots=80, credit=60, lease_ms=4000)
     other = consume(cockpit, "movie", hold=1, credit=60)
     stopped = consume(cockpit, "movie", hold=1)
     late = consume(cockpit, "movie", drop_old=True, hold=1)
     for consumer in (other, stopped, late):
-        consumer.wait_frames(50)
+        consumer.wait_frames(10)
     before, memory, maps = producer.last, producer.memory_kib(), producer.maps()
     received = other.last
     for consumer in (stopped, late):
         consumer.program.signal(signal.SIGSTOP)
-    after = producer.wait(lambda line: line["frames"] >= before["frames"] + 250, "frames to go out")
-    heard = other.wait(lambda line: line["frames"] >= received["frames"] + 240, "them to arrive")
+    after = producer.wait(
+        lambda line: line["frames"] >= before["frames"] + 80 and line["leases_expired"] >= 1,
+        "frames to go out, and a lease",
+    )
+    heard = other.wait(lambda line: line["frames"] >= received["frames"] + 75, "them to arrive")
     assert heard["missed"] == received["missed"] and heard["torn"] == 0
     assert after["held"] <= 60 + 4 + 4 and after["no_slot"] == 0
     assert after["consumers"] == 3
-    assert after["leases_expired"] >= 1
     assert producer.memory_kib() <= memory + 64 and producer.maps() <= maps
     for consumer in (stopped, late):
         consumer.program.signal(signal.SIGCONT)
-        line = consumer.wait_frames(100)
+        line = consumer.wait_frames(20)
         assert line["state"] == LIVE and line["torn"] == 0
-        assert line["discont"] >= 1 and line["missed"] >= 200
+        assert line["discont"] >= 1 and line["missed"] >= 15
 
 
 def test_a_killed_consumer_gives_its_frames_back(
@@ -145,16 +147,16 @@ def is_shown_live(cockpit: Cockpit, domain: str) -> bool:
 
 @pytest.mark.parametrize("killed", [["open"], ["cluster"], ["open", "cluster"]])
 def test_frames_flow_without_gidd(cockpit: Cockpit, killed: list[str]) -> None:
-    # Enough in hand for the pauses of a busy machine.
-    producer = produce(cockpit, "movie", fps=50, slots=80, credit=60)
+    # Four seconds in hand, for the pauses of a busy machine.
+    producer = produce(cockpit, "movie", fps=15, slots=80, credit=60, lease_ms=600_000)
     consumer = consume(cockpit, "movie", hold=2, credit=60)
-    consumer.wait_frames(50)
+    consumer.wait_frames(15)
     for domain in killed:
         cockpit.kill(domain)
     gone = {"open": producer, "cluster": consumer}
     for domain in killed:
         gone[domain].wait(lambda line: not line["connected"], "it to miss its gidd")
-    consumer.wait_frames(100)
+    consumer.wait_frames(30)
     for domain in killed:
         cockpit.start(domain)
     cockpit.wait_links()
@@ -163,11 +165,11 @@ def test_frames_flow_without_gidd(cockpit: Cockpit, killed: list[str]) -> None:
     wait_for(lambda: cockpit.status("open")["streams"], "the stream to be published again")
     for domain in ("open", "cluster"):  # both gidds know of it again
         wait_for(lambda domain=domain: is_shown_live(cockpit, domain), f"{domain} to show it")
-    line = consumer.wait_frames(100)
+    line = consumer.wait_frames(30)
     assert line["state"] == LIVE and line["missed"] == 0 and line["torn"] == 0
     assert line["lost_imports"] == 0
     newcomer = consume(cockpit, "movie", reconnect=True)
-    newcomer.wait_frames(50)
+    newcomer.wait_frames(15)
     assert newcomer.last["lost_imports"] == 0
     consumer.program.stop()
     producer.wait(lambda line: line["consumers"] == 1, "the first consumer's end to be heard")

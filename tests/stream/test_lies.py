@@ -83,14 +83,14 @@ class Liar:
 
 
 @contextmanager
-def bystander(cockpit: Cockpit) -> Iterator[tuple[Peer, Peer]]:
+def bystander(cockpit: Cockpit, lease_ms: int = 600_000) -> Iterator[tuple[Peer, Peer]]:
     """A producer and an honest consumer, which must not notice anything."""
-    # Enough in hand for the pauses of a busy machine: more than a second.
-    producer = produce(cockpit, "movie", fps=50, slots=80, credit=60)
+    # Enough in hand for the pauses of a busy machine: three seconds.
+    producer = produce(cockpit, "movie", fps=20, slots=80, credit=60, lease_ms=lease_ms)
     honest = consume(cockpit, "movie", hold=1, credit=60)
-    honest.wait_frames(10)
+    honest.wait_frames(5)
     yield producer, honest
-    line = honest.wait_frames(20)
+    line = honest.wait_frames(8)
     assert line["state"] == LIVE and line["torn"] == 0 and line["missed"] == 0
     assert producer.program.is_running()
 
@@ -147,13 +147,13 @@ def test_a_consumer_that_never_listens_is_left_alone(cockpit: Cockpit) -> None:
 
 
 def test_a_consumer_that_takes_and_keeps_is_held_to_its_credit(cockpit: Cockpit) -> None:
-    with bystander(cockpit) as (producer, _):
+    with bystander(cockpit, lease_ms=3000) as (producer, _):
         liar = Liar(cockpit, credit=3)
         liar.wait_entries(3)
         put(liar.page, PAGE_HEAD, 3)
         time.sleep(0.5)
         assert get(liar.ring, RING_TAIL) == 3
-        producer.wait(lambda line: line["leases_expired"] == 3, "its leases to run out")
+        producer.wait(lambda line: line["leases_expired"] >= 3, "its leases to run out")
         liar.close()
 
 

@@ -29,7 +29,7 @@
 #endif
 
 /* For what must happen, on however busy a machine. */
-#define COCKPIT_PATIENCE_MS 60000
+#define COCKPIT_PATIENCE_MS 180000
 
 static char cockpit_folder[64];
 static pid_t cockpit_gidd[3]; /* by the domain's number; 0: not running */

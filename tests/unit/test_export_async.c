@@ -79,9 +79,9 @@ static void test_given_back(int fd) {
 	gid_slab_unref(slab);
 	export_async(fd, &heard, &slab);
 	gid_slab_destroy(slab, false);
-	for (int i = 0; i < 100 && count_slabs() != before; i++) {
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+			count_slabs() != before && cockpit_now_ms() < end; cockpit_sleep_ms(100)) {
 		gid_domain_dispatch(owner);
-		cockpit_sleep_ms(100);
 	}
 	tap_ok(heard.times == 0 && count_slabs() == before,
 			"one that is given back sooner is never heard of, and gidd does not keep it");
@@ -117,7 +117,8 @@ static void test_silent(int fd) {
 	long begin = cockpit_now_ms();
 	int error = export_async(fd, &heard, &slab);
 	export_async(fd, &other, &forgotten);
-	tap_ok(error == 0 && cockpit_now_ms() - begin < 5000, "nobody waits for a gidd that hangs");
+	tap_ok(error == 0 && cockpit_now_ms() - begin < 25000,
+			"nobody waits for a gidd that hangs");
 	gid_slab_unref(forgotten);
 	kill(cockpit_gidd[1], SIGCONT);
 	tap_ok(cockpit_until(owner, was_heard, &heard) && heard.error == 0 && other.times == 0,

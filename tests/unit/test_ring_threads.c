@@ -217,7 +217,7 @@ static void sleep_until_rung(struct consumer *consumer) {
 			!__atomic_load_n(&run->finished, __ATOMIC_SEQ_CST)) {
 		struct timespec end;
 		clock_gettime(CLOCK_REALTIME, &end);
-		end.tv_sec += 60;
+		end.tv_sec += 180;
 		if (sem_timedwait(&run->bell, &end) < 0) {
 			fail(run, "a doorbell was lost");
 		}

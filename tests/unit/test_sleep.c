@@ -16,7 +16,7 @@
 /* More for nothing, and the thread trusts the futex no more. */
 #define INTERRUPTIONS_OF_FUTEX 60
 #define INTERRUPTIONS_OF_DOORBELL 3000
-#define PATIENCE_MS 60000
+#define PATIENCE_MS COCKPIT_PATIENCE_MS
 
 static struct gid_domain *open_domain, *cluster_domain;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of cluster_domain */

@@ -18,7 +18,7 @@
 
 #define FRAMES 50000u
 #define CREDIT 4u
-#define PATIENCE_MS 30000
+#define PATIENCE_MS 180000
 #define NUMBER 7u
 
 static struct gid_wire_ring ring;

@@ -29,7 +29,7 @@ from screens import LAMP, Lamp, WestonScreen, place, start_screen
 from wlroots_screen import WlrootsScreen
 
 FRAMES = 10
-SECONDS = 150  # for a few frames under TCG
+SECONDS = 300  # for a few frames under TCG
 SCREENS = ("weston-gl", "weston-pixman", "gles2", "pixman")
 TOLERANCE = 1.0  # of 255: GL rounds
 MAP = (320, 180)  # the pixels of a GL client's picture

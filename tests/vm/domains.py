@@ -23,7 +23,7 @@ local=screen
 [share open cluster]
 streams=*
 """
-PATIENCE = 120  # a guest under TCG, beside other tests
+PATIENCE = 300  # a guest under TCG, beside other tests
 
 OwnKernel = Callable[[str, Sequence[str]], Guest]  # of a name, and the modules that it loads
 

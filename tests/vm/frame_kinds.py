@@ -57,7 +57,6 @@ class Kinds:
         environment = {
             "PYTHONPATH": ":".join(map(str, FOLDERS)),
             "GIDWAY_BUILD": str(BUILD),
-            "GIDWAY_PATIENCE": "180",
         }
         lines = "".join(json.dumps(case) + "\n" for case in cases)
         words = ["python3", str(HERE / script), str(make_registry())]

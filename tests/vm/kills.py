@@ -50,9 +50,11 @@ class Victim:
         self.machines.guests[self.name].kill()
         self.machines.wait_link(self.name, "down")
         self.heard.append(time.monotonic() - killed)
+        assert "silent" not in self.machines.link(self.name)["why"], "its end itself is heard of"
         for consumer in self.consumers[1:]:
             wait_for(lambda reader=consumer: is_waiting(reader), "a guest to hear", SECONDS)
             self.heard_by_guest.append(time.monotonic() - killed)
+            assert "silent" not in self.machines.link_of("cluster", self.name)["why"]
         wait_for(lambda: self.held() == 0, f"what {self.name} held to be back", SECONDS)
         assert all(program.is_running for program in (*self.consumers, self.lender))
 

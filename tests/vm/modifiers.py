@@ -15,7 +15,7 @@ from gid_vm.folder import memory_folder
 from pipeline import Pipeline, gst_env
 from program import BUILD, Program, wait_for
 
-SECONDS = 150  # for a few frames under TCG
+SECONDS = 300  # for a few frames under TCG
 XRGB8888, NV12 = 0x34325258, 0x3231564E
 MODIFIER = 0x0100000000000004  # rows in tiles, and a plane that says how they are compressed
 LINEAR = 0

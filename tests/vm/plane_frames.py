@@ -43,7 +43,7 @@ MAP = BUILD / "clients" / "gid-map"
 X, Y = 40, 20
 ROLE_WIDTH, ROLE_HEIGHT = 320, 180
 RAW = (100, 300)  # where the other role is
-SECONDS = 150
+SECONDS = 300
 COUNTS = ("converted_frames", "plane_copies", "plane_direct", "shown_frames", "differed")
 DISPLAY = f"""
 [display]
@@ -60,7 +60,9 @@ ROLES = "".join(
     "deadline-ms=10000\nformats=any\n"
     for name, x, y, height in (("telltale", X, Y, ROLE_HEIGHT), ("raw", *RAW, 80))
 )
-CONFIG = f"[gid-safety]\nrole=telltale\nclients={GID_VIEW}, {MAP}\nclient-ms=5000\n"
+CONFIG = (
+    f"[gid-safety]\nrole=telltale\nclients={GID_VIEW}, {MAP}\nclient-ms=60000\nlease-ms=60000\n"
+)
 CONFIG += f"size={ROLE_WIDTH}x{ROLE_HEIGHT}\n"
 # As root, without a seat's daemon; and a Weston that does not take vkms for a graphics card.
 SEAT = {"LIBSEAT_BACKEND": "noop"}

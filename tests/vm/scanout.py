@@ -27,7 +27,7 @@ from program import BUILD, SANITIZED, wait_for
 
 T = TypeVar("T")
 WIDTH, HEIGHT = 640, 480
-GUESTS = 3  # in which vkms may lose a picture, one after the other
+GUESTS = 10  # in which vkms may lose a picture, one after the other
 FOLDER = Path("/run/scanout")  # of the guest
 CHECKSUMS = "/sys/kernel/debug/dri/vkms/crtc-0/crc"
 # What gid-cluster logs, and what asks-writeback ends with if it is the device's fault.
@@ -126,7 +126,7 @@ class Refreshes:
             self._changed.wait_for(lambda: len(self._lines) > first, 2)
             if len(self._lines) == first:
                 return []
-            assert self._changed.wait_for(lambda: len(self._lines) >= first + count, 60)
+            assert self._changed.wait_for(lambda: len(self._lines) >= first + count, PATIENCE)
             return self._lines[first : first + count]
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy
 from cockpit import Cockpit
-from program import BUILD, Program
+from program import BUILD, PATIENCE, Program
 from weston import Weston, screenshot
 from wlroots_screen import WlrootsScreen
 
@@ -91,7 +91,7 @@ class Lamp:
     def role(self) -> dict:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(self.status_path))
-            connection.settimeout(30)
+            connection.settimeout(PATIENCE)
             with connection.makefile("rb") as answer:
                 return json.load(answer)["roles"][0]
 

@@ -37,7 +37,7 @@ from weston import SHELL_CONFIG
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
     pytest.mark.skipif(why_no_pages() is not None, reason=str(why_no_pages())),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 HERE = Path(__file__).parent
@@ -45,6 +45,7 @@ FRAMES = 300
 WIDTH, HEIGHT = 320, 180
 CAPS = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT}"
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
+LEASE = "lease_ms=600000"
 PEER = BUILD / "tests" / "stream" / "stream-peer"
 QEMU = "{http://libvirt.org/schemas/domain/qemu/1.0}"
 WLROOTS_SCREEN = BUILD / "tests" / "compositor" / "wlroots-screen"
@@ -176,7 +177,7 @@ def test_what_is_revoked_is_gone(
     if way == "dmabuf":  # that it has already
         words = [EXPORTS, "spy", request.getfixturevalue("place").resource, str(HEAD + 4096)]
     film = f"film-{way}"
-    producer = machines.start("open", "stream-peer", "produce", film, "fps=20", "lossless=1")
+    producer = machines.start("open", "stream-peer", "produce", film, "fps=20", "lossless=1", LEASE)
     producer.wait_lines("frames", 1)
     other = machines.start("host", PEER, "consume", "open", film)
     loser = machines.start("cluster", "stream-peer", "consume", "open", film)

@@ -17,7 +17,7 @@ from versions import h264_is_decoded_in_place
 
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
-    pytest.mark.timeout(800),
+    pytest.mark.timeout(1800),
 ]
 
 SCREENS = ["weston-gl", "weston-pixman", "gles2", "pixman"]

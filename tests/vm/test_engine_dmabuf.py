@@ -7,7 +7,7 @@ from program import BUILD
 
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
-    pytest.mark.timeout(500),
+    pytest.mark.timeout(1800),
 ]
 
 FORMATS = 5

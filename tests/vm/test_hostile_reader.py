@@ -16,7 +16,7 @@ from guests import Machines
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 # What open has for cluster, what it has for host, and what for both; and what host has for open.

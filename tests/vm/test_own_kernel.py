@@ -4,7 +4,6 @@
 import os
 import shutil
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from gid_vm.own_kernel import MODULES, UmlGuest
 from gid_vm.qemu import Machine
 from gid_vm.root import lent_folders
 from gid_vm.uml import built_kernel, why_no_uml
+from program import wait_for
 
 DRIVERS = ("vkms", "vgem", "vivid", "visl", "vicodec", "vim2m")
 
@@ -75,10 +75,10 @@ def test_killed_it_leaves_nothing() -> None:
         mine = children(guest.process.pid)
         assert len(mine) > 2
         guest.kill()
-        end = time.monotonic() + 10
-        while any(Path(f"/proc/{pid}").exists() for pid in mine):
-            assert time.monotonic() < end, "processes of a killed guest live on"
-            time.sleep(0.05)
+        wait_for(
+            lambda: not any(Path(f"/proc/{pid}").exists() for pid in mine),
+            "the processes of a killed guest to be gone",
+        )
         with pytest.raises(GuestError):
             guest.run(["true"])
     assert not guest.work.exists()

@@ -8,7 +8,7 @@ from scanout import until_written
 
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
-    pytest.mark.timeout(800),
+    pytest.mark.timeout(1800),
 ]
 
 SIZE = (320, 180)

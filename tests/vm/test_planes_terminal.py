@@ -15,7 +15,7 @@ from scanout import checksum, cluster_on_display, running
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 

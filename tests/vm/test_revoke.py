@@ -14,12 +14,13 @@ from test_hostile_reader import CONFIG
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 PEER = BUILD / "tests" / "stream" / "stream-peer"
 LIVE = 2
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
+LEASE = "lease_ms=600000"
 STREAM = "film"  # which both the host and cluster read
 
 
@@ -34,7 +35,9 @@ def test_a_reader_that_does_not_let_go(machines: Machines) -> None:
     (path,) = (machines.configuration.runtime / "window" / "open").glob("*.2-3")
     index = 256 * int(path.name.partition(".")[0]) + 1
     machines.boot("open", "cluster")
-    producer = machines.start("open", "stream-peer", "produce", STREAM, "fps=20", "lossless=1")
+    producer = machines.start(
+        "open", "stream-peer", "produce", STREAM, "fps=20", "lossless=1", LEASE
+    )
     producer.wait_lines("frames", 1)
     consumers = [
         machines.start(domain, program, "consume", "open", STREAM)

@@ -30,7 +30,7 @@ from weston import SHELL_CONFIG
 
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 MODULES = ("vkms", "visl", "vicodec", "vim2m")

@@ -9,7 +9,7 @@ from gid_vm.qemu import Window
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 SIZE = 4 << 20

@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
 	g_autofree gchar *text = g_strdup_printf("tiledsrc ! video/x-raw(memory:DMABuf),"
 						 "format=DMA_DRM,drm-format=%s,width=%d,height=%d,"
 						 "framerate=10/1 ! gidsink stream=%s "
-						 "copy-policy=error",
+						 "lease=600000 copy-policy=error",
 			argv[2], WIDTH, HEIGHT, argv[1]);
 	g_autoptr(GstElement) pipeline = gst_parse_launch(text, &error);
 	if (pipeline == NULL) {

@@ -24,9 +24,11 @@ from .modules import kernel_has, module_files
 from .qemu import Machine, Port, Share, find_qemu
 from .root import copy_etc, lent_folders, shares
 
-BOOT_SECONDS = 180.0
+# Bounds against waiting without an end: a translated guest on a busy machine takes long.
+BOOT_SECONDS = 600.0
+RUN_SECONDS = 240.0  # a command
 REGISTRY = "gstreamer-registry.bin"
-LIFE_SECONDS = 1800  # QEMU ends by itself then, whatever became of us
+LIFE_SECONDS = 7200  # QEMU ends by itself then, whatever became of us
 
 # Where programs are found, so that a command finds in the guest what it finds here.
 PLACES = (
@@ -191,11 +193,11 @@ class Guest:
         """Starts a command and does not wait for it: see Agent.start()."""
         return self.agent.start(words, **options)
 
-    def run(self, words: list[str], timeout: float = 60.0, **options: object) -> Result:
+    def run(self, words: list[str], timeout: float = RUN_SECONDS, **options: object) -> Result:
         """Runs a command to its end."""
         return self.start(words, **options).wait(timeout)
 
-    def read(self, path: Path, timeout: float = 60.0) -> bytes | None:
+    def read(self, path: Path, timeout: float = RUN_SECONDS) -> bytes | None:
         """What is in a file of the guest: see Agent.read()."""
         return self.agent.read(path, timeout)
 
