@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "closer.h"
 #include "memory.h"
 
 static int explain(int error, const char **why) {
@@ -22,7 +23,14 @@ static int explain(int error, const char **why) {
 		       "or F_SEAL_WRITE";
 		break;
 	case -EACCES:
-		*why = "the memfd is writable: pass a read-only descriptor of it";
+		*why = "the memfd cannot be opened again read-only: its mode forbids that";
+		break;
+	case -EAGAIN:
+		*why = "the memfd cannot be opened again read-only: somebody has a lease of it "
+		       "(F_SETLEASE)";
+		break;
+	case -EMFILE:
+		*why = "gidd has no descriptor left";
 		break;
 	case -ENOSYS:
 		*why = gid_strerror(error);
@@ -39,10 +47,20 @@ static int explain(int error, const char **why) {
 
 /*
  * Whoever has a read-only description of a memfd can open it again for writing, so that only seals
- * keep its readers from that.
+ * keep its readers from that. Who has no /proc cannot make itself a read-only one. What is opened
+ * here was seen to be a memfd, and nothing else.
  */
-int descriptor_check_shared(int fd, uint64_t size, const char **why) {
-	return explain(gid_memory_check(fd, size, true), why);
+int descriptor_take_shared(int *fd, uint64_t size, const char **why) {
+	int error = gid_memory_check(*fd, size, true);
+	if (error == -EACCES) {
+		int reader = gid_memory_reopen(*fd);
+		error = reader < 0 ? reader : gid_memory_check(reader, size, true);
+		if (reader >= 0) {
+			gid_closer_close(*fd);
+			*fd = reader;
+		}
+	}
+	return explain(error, why);
 }
 
 bool descriptor_is_read_only(int fd) {
@@ -56,6 +74,11 @@ static int check_dmabuf(int fd, uint64_t size, const char **why) {
 		*why = "the descriptor is not a dma-buf";
 		return error;
 	}
+	if (error == -ENOSYS) {
+		*why = "gidd has no /proc, by which dma-bufs are known: mount it there, as by "
+		       "`mount -t proc proc /proc`";
+		return error;
+	}
 	return error < 0 ? explain(error, why) : explain(gid_memory_check_range(fd, size), why);
 }
 
@@ -65,20 +88,20 @@ uint64_t descriptor_slab_end(const struct gid_wire_imported *slab) {
 				      : slab->generations + slab->slot_count * sizeof(uint32_t);
 }
 
-int descriptor_check_slab(
-		int fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why) {
+int descriptor_take_slab(
+		int *fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why) {
 	uint64_t size = descriptor_slab_end(slab);
 	int error;
 	if (slab->memory == GID_MEMORY_DMABUF) {
-		error = check_dmabuf(fd, size, why);
+		error = check_dmabuf(*fd, size, why);
 	} else {
-		error = descriptor_check_shared(fd, size, why);
+		error = descriptor_take_shared(fd, size, why);
 	}
 	if (error < 0) {
 		return error;
 	}
 	/* Not by lseek(), which waits while whoever gave it reads by the same description. */
-	return explain(gid_memory_size(fd, bytes), why);
+	return explain(gid_memory_size(*fd, bytes), why);
 }
 
 int descriptor_check_doorbell(int fd, const char **why) {

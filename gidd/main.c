@@ -192,8 +192,9 @@ static void protect_windows(const struct gidd *gidd) {
 static void look_for_proc(void) {
 	if (access("/proc/self/fd", X_OK) < 0) {
 		log_warning("there is no /proc here, or it is not that of this process: dma-bufs "
-			    "are refused, and doorbells that ring without end stay unnoticed: "
-			    "mount it, as by `mount -t proc proc /proc`");
+			    "are refused, clients that have no /proc either, too, and doorbells "
+			    "that ring without end stay unnoticed: mount it, as by "
+			    "`mount -t proc proc /proc`");
 	}
 }
 

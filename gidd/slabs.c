@@ -191,7 +191,7 @@ static int check_memory(struct client *client, const struct gid_wire_imported *s
 		int *fd, uint64_t *bytes, uint32_t *window, const char **why) {
 	*window = 0;
 	if (slab->memory != GID_MEMORY_WINDOW) {
-		return descriptor_check_slab(*fd, slab, bytes, why);
+		return descriptor_take_slab(fd, slab, bytes, why);
 	}
 	*bytes = descriptor_slab_end(slab) - slab->offset;
 	int error = shm_range_check(client, *fd, slab->offset, *bytes, again, why);
@@ -615,7 +615,7 @@ static uint32_t count_requests(const struct gidd *gidd, const struct peer *peer)
 
 /* What is wrong with the answer, or NULL; `*bytes` is what its memory counts. */
 static const char *check_answer(struct gidd *gidd, const struct slab_request *request,
-		const struct gid_wire_imported *answer, int fd, uint64_t *bytes) {
+		const struct gid_wire_imported *answer, int *fd, uint64_t *bytes) {
 	const char *why = NULL;
 	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
 	if (gid_slab_key(gid) != gid_slab_key(request->gid)) {
@@ -623,9 +623,9 @@ static const char *check_answer(struct gidd *gidd, const struct slab_request *re
 	}
 	if (answer->memory == GID_MEMORY_WINDOW) {
 		*bytes = descriptor_slab_end(answer) - answer->offset;
-		shm_window_check_read(gidd, answer->domain, fd, answer->offset, *bytes, &why);
+		shm_window_check_read(gidd, answer->domain, *fd, answer->offset, *bytes, &why);
 	} else {
-		descriptor_check_slab(fd, answer, bytes, &why);
+		descriptor_take_slab(fd, answer, bytes, &why);
 	}
 	return why;
 }
@@ -641,7 +641,7 @@ static const char *handle_answer(struct link *link, const union gid_wire_message
 	struct slab_request *request = data;
 	bool imported = answer != NULL && answer->header.type == GID_WIRE_IMPORTED;
 	uint64_t bytes = 0;
-	const char *why = imported ? check_answer(gidd, request, &answer->imported, fds[0], &bytes)
+	const char *why = imported ? check_answer(gidd, request, &answer->imported, &fds[0], &bytes)
 				   : NULL;
 	if (answer != NULL && !imported && answer->result.error == 0) {
 		why = "its answer to an import has no slab";

@@ -192,7 +192,7 @@ static int check_by_consumer(struct peer *consumer, const struct gid_wire_subscr
 		return -EINVAL;
 	}
 	return error < 0 ? error
-			 : descriptor_check_shared(fds[1], sizeof(struct gid_wire_ring), why);
+			 : descriptor_take_shared(&fds[1], sizeof(struct gid_wire_ring), why);
 }
 
 static void live_by_consumer(struct peer *consumer, const struct config_domain *owner,
@@ -255,7 +255,7 @@ static struct stream *find_stream(struct client *producer, uint32_t number) {
 }
 
 static int check_by_producer(struct client *producer, const struct gid_wire_subscriber *request,
-		const struct stream *stream, const int fds[static 2], const char **why) {
+		const struct stream *stream, int fds[static 2], const char **why) {
 	struct gidd *gidd = producer->peer.gidd;
 	const struct config_domain *reader = config_domain_by_number(gidd->config, request->domain);
 	if (stream == NULL || reader == NULL ||
@@ -268,7 +268,7 @@ static int check_by_producer(struct client *producer, const struct gid_wire_subs
 		return -EPIPE;
 	}
 	int error = request->window_offset == 0
-			? descriptor_check_shared(fds[0], sizeof(struct gid_wire_page), why)
+			? descriptor_take_shared(&fds[0], sizeof(struct gid_wire_page), why)
 			: shm_window_check_read(gidd, request->domain, fds[0],
 					  request->window_offset, sizeof(struct gid_wire_page),
 					  why);
@@ -276,7 +276,7 @@ static int check_by_producer(struct client *producer, const struct gid_wire_subs
 		return error;
 	}
 	return request->ring_offset == 0
-			? descriptor_check_shared(fds[1], sizeof(struct gid_wire_ring), why)
+			? descriptor_take_shared(&fds[1], sizeof(struct gid_wire_ring), why)
 			: shm_range_check(producer, fds[1], request->ring_offset,
 					  sizeof(struct gid_wire_ring), true, why);
 }
@@ -313,7 +313,7 @@ static int create_for_producer(struct client *producer, const struct gid_wire_su
 }
 
 static int take_over(struct client *producer, const struct gid_wire_subscriber *request,
-		const int fds[static 2], char limit[static 192], const char **why) {
+		int fds[static 2], char limit[static 192], const char **why) {
 	struct gidd *gidd = producer->peer.gidd;
 	struct stream *stream = find_stream(producer, request->stream);
 	struct subscription *subscription = NULL;

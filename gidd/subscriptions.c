@@ -209,7 +209,7 @@ void subscription_give_quota(struct peer *consumer, uint32_t credit) {
 int subscription_check_memory(struct peer *sender, uint64_t window_offset, uint64_t size, int *fd,
 		const char **why) {
 	if (window_offset == 0) {
-		return descriptor_check_shared(*fd, size, why);
+		return descriptor_take_shared(fd, size, why);
 	}
 	if (sender->client == NULL) {
 		return shm_window_check_read(

@@ -98,7 +98,7 @@ bool subscription_number_is_valid(struct peer *consumer, uint32_t number);
 
 /*
  * Whether a page or ring of that size is what its sender says: a sealed memfd of `window_offset` 0,
- * or a part of the window of its domain, of which it then is a read-only descriptor of ours.
+ * or a part of the window of its domain. The descriptor is a read-only one then, or of ours.
  */
 int subscription_check_memory(struct peer *sender, uint64_t window_offset, uint64_t size, int *fd,
 		const char **why);

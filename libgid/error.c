@@ -26,8 +26,8 @@ const char *gid_strerror(int error) {
 	case ENOTSUP:
 		return "gidway does not know this pixel format or modifier: convert to another";
 	case ENOSYS:
-		return "there is no /proc here, or it is not that of this process: mount it, as by "
-		       "`mount -t proc proc /proc`";
+		return "neither this program nor its gidd has a /proc of its own: mount it for one "
+		       "of them, as by `mount -t proc proc /proc`";
 	case ERANGE:
 		return "a plane reaches beyond the end of its memory: check offsets and strides";
 	case ENODATA:

@@ -452,12 +452,10 @@ static int take_memory(struct gid_domain *domain, int fd, enum gid_memory *memor
 		error = taken < 0 ? -errno : 0;
 	} else {
 		*memory = GID_MEMORY_MEMFD;
-		error = gid_memory_check(fd, 0, 0);
-		taken = error < 0 ? -1 : gid_memory_reopen(fd);
-		error = error < 0 ? error : taken < 0 ? taken : gid_memory_check(taken, 0, 1);
-		if (error < 0 && taken >= 0) {
-			close(taken);
-		}
+		error = gid_memory_check(fd, 0, 1);
+		error = error == -EACCES ? 0 : error; /* ours is a read-only one */
+		taken = error < 0 ? error : gid_memory_share(fd);
+		error = taken < 0 ? taken : 0;
 	}
 	if (error == -EPERM) {
 		return gid_domain_fail(domain, error,

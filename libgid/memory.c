@@ -38,15 +38,25 @@ static int explain_proc(int error) {
 	return error == -ENOENT || error == -ENOTDIR ? -ENOSYS : error;
 }
 
+/* Whoever has taken a lease of the file (F_SETLEASE) would be waited for, without O_NONBLOCK. */
 static int reopen(int fd, int mode) {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	int reopened = open(path, mode | O_CLOEXEC);
+	int reopened = open(path, mode | O_CLOEXEC | O_NONBLOCK);
 	return reopened < 0 ? explain_proc(-errno) : reopened;
 }
 
 int gid_memory_reopen(int fd) {
 	return reopen(fd, O_RDONLY);
+}
+
+int gid_memory_share(int fd) {
+	int shared = gid_memory_reopen(fd);
+	if (shared == -ENOSYS) {
+		shared = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		shared = shared < 0 ? -errno : shared;
+	}
+	return shared;
 }
 
 /* Kernels before 6.3 do not know MFD_NOEXEC_SEAL, and later ones may insist on it. */
@@ -94,13 +104,13 @@ int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t si
 		error = -errno;
 		goto error_map;
 	}
-	int reader = gid_memory_reopen(fd);
-	if (reader < 0) {
-		error = reader;
+	int shared = gid_memory_share(fd);
+	if (shared < 0) {
+		error = shared;
 		goto error_map;
 	}
 	close(fd);
-	*memory = (struct gid_memory_own){.fd = reader, .data = data, .size = rounded};
+	*memory = (struct gid_memory_own){.fd = shared, .data = data, .size = rounded};
 	return 0;
 
 error_map:
@@ -155,16 +165,15 @@ int gid_memory_check(int fd, uint64_t size, int sole_writer) {
 	if ((seals & F_SEAL_SHRINK) == 0) {
 		return -EPERM;
 	}
-	if (sole_writer) {
-		int flags = fcntl(fd, F_GETFL);
-		if (flags < 0 || (flags & O_ACCMODE) != O_RDONLY) {
-			return -EACCES;
-		}
-		if ((seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) == 0) {
-			return -EPERM;
-		}
+	if (sole_writer && (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) == 0) {
+		return -EPERM;
 	}
-	return gid_memory_check_range(fd, size);
+	int error = gid_memory_check_range(fd, size);
+	if (error == 0 && sole_writer) {
+		int flags = fcntl(fd, F_GETFL);
+		error = flags < 0 || (flags & O_ACCMODE) != O_RDONLY ? -EACCES : 0;
+	}
+	return error;
 }
 
 int gid_memory_check_present(int fd) {

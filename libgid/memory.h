@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory of ours. `fd` is a read-only description of the sealed memfd, to be handed to readers. */
+/* Memory of ours. `fd` is of the sealed memfd, as gid_memory_share() makes it. */
 struct gid_memory_own {
 	int fd;
 	void *data;
@@ -21,7 +21,7 @@ struct gid_memory_own {
 
 /*
  * Makes `size` bytes (rounded up to pages), zeroed, present, sealed. `name` is for /proc. 0 or
- * -errno; -ENOSYS as gid_memory_reopen().
+ * -errno.
  */
 int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t size);
 void gid_memory_finish(struct gid_memory_own *memory);
@@ -44,7 +44,7 @@ int gid_memory_move(struct gid_memory_own *memory, struct gid_memory_own *into);
  * Checks that `fd` is a memfd of at least `size` bytes that can never shrink. With `sole_writer`
  * also that nobody can map it writable any more and that the description is read-only.
  * -EBADF: not a memfd, or one of huge pages, which cannot be unmapped in pieces; -EPERM: a seal is
- * missing; -EACCES: writable; -ERANGE: too small.
+ * missing; -ERANGE: too small; -EACCES: all is well but that the description is a writable one.
  */
 int gid_memory_check(int fd, uint64_t size, int sole_writer);
 
@@ -110,8 +110,14 @@ int gid_memory_wipe(int fd, uint64_t offset, size_t size);
 
 /*
  * A new read-only description of the same memory, or -errno: of a dma-buf there is none, -ENXIO;
- * without /proc there is no way to it, -ENOSYS.
+ * without /proc there is no way to it, -ENOSYS; who has a lease of it is not waited for, -EAGAIN.
  */
 int gid_memory_reopen(int fd);
+
+/*
+ * A descriptor of a sealed memfd to be given to gidd: read-only; where there is no /proc, of the
+ * description that `fd` has, which gidd opens again before any reader gets it. Or -errno.
+ */
+int gid_memory_share(int fd);
 
 #endif

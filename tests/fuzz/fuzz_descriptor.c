@@ -143,7 +143,7 @@ static void demand_lasting(int fd, uint64_t size) {
 	}
 }
 
-static void judge_slab(int fd, struct input *input) {
+static void judge_slab(int *fd, struct input *input) {
 	struct gid_wire_imported slab = {
 			.memory = take(input, 4) == 0 ? GID_MEMORY_DMABUF : GID_MEMORY_MEMFD,
 			.slot_count = 1 + take(input, 4),
@@ -153,11 +153,11 @@ static void judge_slab(int fd, struct input *input) {
 	slab.generations = take(input, 2) ? end : 0;
 	demand(descriptor_slab_end(&slab) >= end);
 	const char *why = NULL;
-	int error = descriptor_check_slab(fd, &slab, &bytes, &why);
+	int error = descriptor_take_slab(fd, &slab, &bytes, &why);
 	demand(error <= 0 && (error == 0 || (why != NULL && why[0] != '\0')));
 	if (error == 0) {
 		demand(slab.memory == GID_MEMORY_MEMFD && bytes >= descriptor_slab_end(&slab));
-		demand_lasting(fd, end);
+		demand_lasting(*fd, end);
 	}
 }
 
@@ -166,13 +166,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct stranger stranger = make(&input);
 	const char *why = NULL;
 	uint64_t needed = take_size(&input);
-	int error = descriptor_check_shared(stranger.fd, needed, &why);
+	int error = descriptor_take_shared(&stranger.fd, needed, &why);
 	demand(error <= 0 && (error == 0 || why != NULL));
 	if (error == 0) {
 		demand(gid_memory_check_present(stranger.fd) == (stranger.whole ? 0 : -ENODATA));
 		demand_lasting(stranger.fd, needed);
 	}
-	judge_slab(stranger.fd, &input);
+	judge_slab(&stranger.fd, &input);
 	demand(gid_memory_check(stranger.fd, needed, true) == error);
 	error = descriptor_check_doorbell(stranger.fd, &why);
 	demand(error == 0 || (error == -EBADF && why != NULL));

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -57,11 +57,17 @@ class Pipeline(Program):
     """A pipeline that plays, and can be told more."""
 
     def __init__(
-        self, cockpit: Cockpit, domain: str, text: str, *options: str, **environment: str
+        self,
+        cockpit: Cockpit,
+        domain: str,
+        text: str,
+        *options: str,
+        under: Sequence[str] = (),
+        **environment: str,
     ) -> None:
         theirs, self.control = os.pipe()
         super().__init__(
-            [FRAMES, "--commands", str(theirs), *options, text],
+            [*under, FRAMES, "--commands", str(theirs), *options, text],
             gst_env(cockpit.env(domain), cockpit.folder / "registry.bin") | environment,
             cockpit.folder,
             name=f"pipeline-{domain}",

@@ -2,6 +2,9 @@
 """What must come of bad input: exactly this, and nothing for anybody else."""
 
 import errno
+import fcntl
+import mmap
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,6 +18,25 @@ NO_STREAM = "no such stream can be read here: check its name and domain, and str
 def number(name: str) -> int:
     """-ENOENT for "ENOENT"; 0 for "0"."""
     return 0 if name == "0" else -getattr(errno, name)
+
+
+def expect_unwritable(fd: int) -> None:
+    """Whoever was given this can write its memory by no way that it opens."""
+    assert fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+    again = os.open(f"/proc/self/fd/{fd}", os.O_RDWR)
+    try:
+        for attempt in (
+            lambda: mmap.mmap(again, 0, prot=mmap.PROT_READ | mmap.PROT_WRITE),
+            lambda: os.pwrite(again, b"x", 0),
+            lambda: os.truncate(again, 0),
+        ):
+            try:
+                attempt()
+            except PermissionError:
+                continue
+            raise AssertionError("it can be written")
+    finally:
+        os.close(again)
 
 
 @contextmanager

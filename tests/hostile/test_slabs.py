@@ -4,6 +4,7 @@
 import fcntl
 import mmap
 import os
+import signal
 import socket
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +23,7 @@ from gidwire import (
     memfd,
     read_only,
 )
-from outcome import expect_violation, number, untouched
+from outcome import expect_unwritable, expect_violation, number, untouched
 
 SHRINK, GROW, WRITE, FUTURE_WRITE = 2, 4, 8, 16  # F_SEAL_*
 NV12 = 0x3231564E
@@ -218,11 +219,27 @@ def huge_pages() -> int:
     return read_only(fd)
 
 
+def forbidden() -> int:
+    fd = memfd(8192, writable=True)
+    os.fchmod(fd, 0)
+    return fd
+
+
+def leased() -> int:
+    """Whoever opens it is made to wait for whoever has the lease: 45 s, as the kernel is set."""
+    made = memfd(8192, writable=True)
+    fd = os.open(f"/proc/self/fd/{made}", os.O_RDWR)
+    os.close(made)
+    signal.signal(signal.SIGIO, signal.SIG_IGN)  # which tells of the attempt
+    fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    return fd
+
+
+REOPENED = "the memfd cannot be opened again read-only: "
 NOT_MEMFD = "the descriptor is not a memfd with ordinary pages"
 UNSEALED = (
     "the memfd is not sealed: it needs F_SEAL_SHRINK, and F_SEAL_FUTURE_WRITE or F_SEAL_WRITE"
 )
-WRITABLE = "the memfd is writable: pass a read-only descriptor of it"
 TOO_SMALL = "the descriptor's memory is smaller than stated"
 OURS = Export()  # with a generation table: 4096 + 4 bytes
 DMA = replace(ONE, memory=DMABUF)
@@ -240,8 +257,16 @@ DESCRIPTORS: dict[str, tuple[Export, Callable[[], int], str, str]] = {
     "sealed against growing only": (ONE, lambda: memfd(8192, seals=GROW), "EPERM", UNSEALED),
     "ours without write seal": (OURS, lambda: memfd(8192, seals=SHRINK), "EPERM", UNSEALED),
     "ours without shrink seal": (OURS, lambda: memfd(8192, FUTURE_WRITE), "EPERM", UNSEALED),
-    "writable": (ONE, lambda: memfd(8192, SHRINK, writable=True), "EACCES", WRITABLE),
-    "ours, writable": (OURS, lambda: memfd(8192, writable=True), "EACCES", WRITABLE),
+    "writable, unsealed": (ONE, lambda: memfd(8192, 0, writable=True), "EPERM", UNSEALED),
+    "writable for ever": (ONE, lambda: memfd(8192, SHRINK, writable=True), "EPERM", UNSEALED),
+    "writable, small": (ONE, lambda: memfd(4095, writable=True), "ERANGE", TOO_SMALL),
+    "not to be opened again": (
+        ONE,
+        forbidden,
+        "EACCES",
+        REOPENED + "its mode forbids that",
+    ),
+    "with a lease": (ONE, leased, "EAGAIN", REOPENED + "somebody has a lease of it (F_SETLEASE)"),
     "truncated": (ONE, lambda: memfd(4095), "ERANGE", TOO_SMALL),
     "empty": (ONE, lambda: memfd(0), "ERANGE", TOO_SMALL),
     "ours without its table": (OURS, lambda: memfd(4096), "ERANGE", TOO_SMALL),
@@ -284,9 +309,21 @@ def test_importers_cannot_write(cockpit: Cockpit) -> None:
         slab = owner.export_new()
         owner.grant(slab, 2)
         answer = reader.import_(gid(1, slab))
-        flags = fcntl.fcntl(answer.fds[0], fcntl.F_GETFL)
-        assert flags & os.O_ACCMODE == os.O_RDONLY
-        with pytest.raises(PermissionError):
-            os.open(f"/proc/self/fd/{answer.fds[0]}", os.O_RDWR | os.O_TRUNC)
-            os.truncate(answer.fds[0], 0)
+        expect_unwritable(answer.fds[0])
         answer.close()
+
+
+@pytest.mark.parametrize("export", [ONE, OURS], ids=["one", "ours"])
+@pytest.mark.parametrize("domain", ["open", "cluster"])
+def test_writable_memory_is_opened_again(cockpit: Cockpit, domain: str, export: Export) -> None:
+    """Of who has no /proc, and cannot do so itself."""
+    fd = memfd(8192, writable=True)
+    with cockpit.connect("open") as owner, cockpit.connect(domain) as reader:
+        error, slab, words = owner.export(export, fd)
+        assert (error, words) == (0, "")
+        owner.grant(slab, 2)
+        answer = reader.import_(gid(1, slab))
+        expect_unwritable(answer.fds[0])
+        assert os.fstat(answer.fds[0]).st_ino == os.fstat(fd).st_ino
+        answer.close()
+    os.close(fd)

@@ -12,10 +12,11 @@ from gidwire import (
     LIVE,
     PAGE_SIZE,
     RING_SIZE,
+    SUBSCRIBED,
     SUBSCRIBER,
     memfd,
 )
-from outcome import NO_STREAM, expect_violation, number, untouched
+from outcome import NO_STREAM, expect_unwritable, expect_violation, number, untouched
 from program import wait_for
 from subscribing import PLACES, ended, subscribe_live
 
@@ -40,7 +41,6 @@ def stream_socket() -> int:
 UNSEALED = (
     "the memfd is not sealed: it needs F_SEAL_SHRINK, and F_SEAL_FUTURE_WRITE or F_SEAL_WRITE"
 )
-WRITABLE = "the memfd is writable: pass a read-only descriptor of it"
 TOO_SMALL = "the descriptor's memory is smaller than stated"
 NOT_MEMFD = "the descriptor is not a memfd with ordinary pages"
 NO_BELL = "the doorbell is not a connected SOCK_STREAM unix socket"
@@ -51,7 +51,7 @@ SHARED: dict[str, tuple[Callable[[int], int], str, str]] = {
     "unsealed": (lambda size: memfd(size, seals=0), "EPERM", UNSEALED),
     "not sealed against writing": (lambda size: memfd(size, seals=2), "EPERM", UNSEALED),
     "not sealed against shrinking": (lambda size: memfd(size, seals=16), "EPERM", UNSEALED),
-    "writable": (lambda size: memfd(size, writable=True), "EACCES", WRITABLE),
+    "writable for ever": (lambda size: memfd(size, 2, writable=True), "EPERM", UNSEALED),
     "too small": (lambda size: memfd(size - 1), "ERANGE", TOO_SMALL),
     "empty": (lambda size: memfd(0), "ERANGE", TOO_SMALL),
 }
@@ -73,6 +73,28 @@ def test_pages_that_are_none(cockpit: Cockpit, name: str, reader: str) -> None:
         os.close(fd)
     near.close()
     far.close()
+
+
+@pytest.mark.parametrize("places", PLACES)
+def test_writable_memory_is_opened_again(cockpit: Cockpit, places: tuple[str, str]) -> None:
+    """Of who has no /proc, and cannot do so itself."""
+    page, ring = (memfd(size, writable=True) for size in (PAGE_SIZE, RING_SIZE))
+    with cockpit.connect(places[1]) as consumer, cockpit.connect(places[0]) as producer:
+        producer.publish("movie")
+        bell = socket.socketpair()
+        assert consumer.subscribe(1, "movie", places[0], fds=[page, bell[0].fileno()]) == (0, 1, "")
+        asked = producer.event(SUBSCRIBER)
+        producer.accept(asked.values[0], ring)
+        answer = consumer.event(SUBSCRIBED)
+        for given, made in ((asked.fds[0], page), (answer.fds[0], ring)):
+            expect_unwritable(given)
+            assert os.fstat(given).st_ino == os.fstat(made).st_ino
+        for message in (asked, answer):
+            message.close()
+        for end in bell:
+            end.close()
+    os.close(page)
+    os.close(ring)
 
 
 BELLS: dict[str, Callable[[], int]] = {
