@@ -162,9 +162,19 @@ static int display_add_headless_outputs(struct display *display) {
 	return 0;
 }
 
+static uint64_t measure_again(void *data) {
+	struct display *display = data;
+	for (size_t i = 0; i < display->screen_count; i++) {
+		screen_measure(&display->screens[i]);
+	}
+	return display_worst_frame_ns(display);
+}
+
 /* Before anything is shown: what is too much now does not become less. */
-static int display_check_bound(const struct display *display) {
-	uint64_t sum = display_worst_frame_ns(display), refresh = display_refresh_ns(display);
+static int display_check_bound(struct display *display) {
+	uint64_t refresh = display_refresh_ns(display);
+	uint64_t sum = frame_bound_settle(display->config, display_worst_frame_ns(display), refresh,
+			measure_again, display);
 	if (frame_bound_is_allowed(display->config, sum, refresh)) {
 		return 0;
 	}

@@ -10,8 +10,12 @@
 
 #include "pixels.h"
 
-#define RUNS 9 /* of each kind */
+#define ROWS 3 /* one after the other, with all kinds in each */
+#define RUNS 3 /* of each kind in a row */
 #define CACHE_LINE 64
+/* For so long a bound that is not allowed is measured again. */
+#define PAUSE_NS 100000000
+#define PAUSES 30
 /* What a frame takes besides its pixels: the scene, the commit; and for each picture in it. */
 #define FRAME_NS 400000u
 #define PICTURE_NS 20000u
@@ -71,11 +75,7 @@ static int compare(const void *a, const void *b) {
 	return (*x > *y) - (*x < *y);
 }
 
-/*
- * Half of some took no longer, with nothing in the caches, by this thread's own time. Not the
- * slowest: a guest's kernel may take time in which others ran for that of the thread, and a display
- * that does not start for that is none.
- */
+/* Half of a row took no longer, with nothing in the caches, by this thread's own time. */
 static double measure(struct bench *bench, void (*what)(struct bench *bench)) {
 	uint64_t spent[RUNS];
 	size_t size = (size_t)bench->width * (size_t)bench->height * 4;
@@ -88,6 +88,24 @@ static double measure(struct bench *bench, void (*what)(struct bench *bench)) {
 	}
 	qsort(spent, RUNS, sizeof(spent[0]), compare);
 	return (double)spent[RUNS / 2] / ((double)bench->width * bench->height);
+}
+
+static double lesser(double known, double measured) {
+	return known == 0 || measured < known ? measured : known;
+}
+
+/*
+ * Of some rows the quickest. A guest's kernel may take time in which the hypervisor ran others for
+ * that of the thread, which so seems to be many times as slow for a while. Nothing makes a copy
+ * quicker than it is.
+ */
+static void measure_rows(struct bench *bench, struct pixel_costs *costs) {
+	*costs = (struct pixel_costs){0};
+	for (int i = 0; i < ROWS; i++) {
+		costs->copy = lesser(costs->copy, measure(bench, do_copy));
+		costs->blend = lesser(costs->blend, measure(bench, do_blend));
+		costs->hash = lesser(costs->hash, measure(bench, do_hash));
+	}
 }
 
 int pixel_costs_measure(struct pixel_costs *costs, uint32_t width, uint32_t height) {
@@ -111,9 +129,7 @@ int pixel_costs_measure(struct pixel_costs *costs, uint32_t width, uint32_t heig
 	if (bench.from == NULL || bench.to == NULL || bench.veil == NULL) {
 		goto done;
 	}
-	costs->copy = measure(&bench, do_copy);
-	costs->blend = measure(&bench, do_blend);
-	costs->hash = measure(&bench, do_hash);
+	measure_rows(&bench, costs);
 	error = 0;
 
 done:
@@ -165,6 +181,29 @@ bool frame_bound_is_allowed(const struct cluster_config *config, uint64_t ns, ui
 	return config->worst_frame == 0 || ns <= refresh_ns / 100 * config->worst_frame;
 }
 
+int frame_bound_measure(const struct cluster_config *config, size_t output, uint32_t width,
+		uint32_t height, struct frame_bound *bound) {
+	struct pixel_costs costs;
+	int error = pixel_costs_measure(&costs, width, height);
+	if (error < 0) {
+		return error;
+	}
+	struct frame_bound found = frame_bound_of(config, output, width, height, &costs);
+	if (bound->total == 0 || found.total < bound->total) {
+		*bound = found;
+	}
+	return 0;
+}
+
+uint64_t frame_bound_settle(const struct cluster_config *config, uint64_t ns, uint64_t refresh_ns,
+		uint64_t (*again)(void *data), void *data) {
+	for (int i = 0; i < PAUSES && !frame_bound_is_allowed(config, ns, refresh_ns); i++) {
+		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+		ns = again(data);
+	}
+	return ns;
+}
+
 uint64_t fallback_bound_of(uint64_t ns, uint64_t refresh_ns) {
 	uint64_t refreshes = (2 * ns + refresh_ns - 1) / refresh_ns;
 	return (refreshes < 2 ? 2 : refreshes) * refresh_ns;
@@ -181,26 +220,32 @@ static uint64_t refresh_of(const struct output_config *output) {
 	return 1000000000000u / mhz;
 }
 
-/* One line; adds to `sum`. Returns 0 or -ENOMEM. */
-static int print_output(
-		const struct cluster_config *config, size_t index, uint64_t *sum, FILE *file) {
-	const struct output_config *output = &config->outputs[index];
-	uint32_t width = output->width > 0 ? output->width : OUTPUT_WIDTH;
-	uint32_t height = output->height > 0 ? output->height : OUTPUT_HEIGHT;
-	struct pixel_costs costs;
-	char size[24];
-	int error = pixel_costs_measure(&costs, width, height);
-	if (error < 0) {
-		return error;
+/* The outputs as configured, and what was measured of them so far. */
+struct check {
+	const struct cluster_config *config;
+	struct frame_bound *bounds;
+	int error; /* 0 or -ENOMEM */
+};
+
+static uint32_t width_of(const struct output_config *output) {
+	return output->width > 0 ? output->width : OUTPUT_WIDTH;
+}
+
+static uint32_t height_of(const struct output_config *output) {
+	return output->height > 0 ? output->height : OUTPUT_HEIGHT;
+}
+
+/* The sum of all outputs' frames, in ns. */
+static uint64_t measure_outputs(void *data) {
+	struct check *check = data;
+	uint64_t sum = 0;
+	for (size_t i = 0; i < check->config->output_count && check->error == 0; i++) {
+		const struct output_config *output = &check->config->outputs[i];
+		check->error = frame_bound_measure(check->config, i, width_of(output),
+				height_of(output), &check->bounds[i]);
+		sum += check->bounds[i].total;
 	}
-	struct frame_bound bound = frame_bound_of(config, index, width, height, &costs);
-	snprintf(size, sizeof(size), "%ux%u", width, height);
-	fprintf(file, "%-16s %11s %5.2f ms %5.2f ms %5.2f ms %5.2f ms\n",
-			output->name != NULL ? output->name : "(the first)", size,
-			ms(refresh_of(output)), ms(bound.compose), ms(bound.check),
-			ms(bound.total));
-	*sum += bound.total;
-	return 0;
+	return sum;
 }
 
 static void print_fallbacks(const struct cluster_config *config, uint64_t sum, FILE *file) {
@@ -216,25 +261,45 @@ static void print_fallbacks(const struct cluster_config *config, uint64_t sum, F
 	}
 }
 
-int frame_bound_print(const struct cluster_config *config, FILE *file) {
-	uint64_t sum = 0, shortest = UINT64_MAX;
+static void print_outputs(const struct check *check, FILE *file) {
 	fprintf(file, "%-16s %11s %8s %8s %8s %8s\n", "output", "pixels", "refresh", "compose",
 			"check", "bound");
+	for (size_t i = 0; i < check->config->output_count; i++) {
+		const struct output_config *output = &check->config->outputs[i];
+		const struct frame_bound *bound = &check->bounds[i];
+		char size[24];
+		snprintf(size, sizeof(size), "%ux%u", width_of(output), height_of(output));
+		fprintf(file, "%-16s %11s %5.2f ms %5.2f ms %5.2f ms %5.2f ms\n",
+				output->name != NULL ? output->name : "(the first)", size,
+				ms(refresh_of(output)), ms(bound->compose), ms(bound->check),
+				ms(bound->total));
+	}
+}
+
+int frame_bound_print(const struct cluster_config *config, FILE *file) {
+	struct check check = {.config = config,
+			.bounds = calloc(config->output_count, sizeof(*check.bounds))};
+	if (check.bounds == NULL) {
+		return -ENOMEM;
+	}
+	uint64_t shortest = UINT64_MAX;
 	for (size_t i = 0; i < config->output_count; i++) {
 		uint64_t refresh = refresh_of(&config->outputs[i]);
-		int error = print_output(config, i, &sum, file);
-		if (error < 0) {
-			return error;
-		}
 		shortest = refresh < shortest ? refresh : shortest;
 	}
+	uint64_t sum = frame_bound_settle(
+			config, measure_outputs(&check), shortest, measure_outputs, &check);
 	bool allowed = frame_bound_is_allowed(config, sum, shortest);
-	fprintf(file, "a frame takes %.2f ms at the worst here, %.0f %% of a refresh: %s\n",
-			ms(sum), (double)sum * 100 / (double)shortest,
-			allowed ? "allowed" : "more than worst-frame= allows");
-	if (!allowed) {
-		return -E2BIG;
+	if (check.error == 0) {
+		print_outputs(&check, file);
+		fprintf(file, "a frame takes %.2f ms at the worst here, %.0f %% of a refresh: %s\n",
+				ms(sum), (double)sum * 100 / (double)shortest,
+				allowed ? "allowed" : "more than worst-frame= allows");
+		check.error = allowed ? 0 : -E2BIG;
 	}
-	print_fallbacks(config, sum, file);
-	return 0;
+	if (check.error == 0) {
+		print_fallbacks(config, sum, file);
+	}
+	free(check.bounds);
+	return check.error;
 }

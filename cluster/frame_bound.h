@@ -30,10 +30,24 @@ struct frame_bound frame_bound_of(const struct cluster_config *config, size_t ou
 		uint32_t width, uint32_t height, const struct pixel_costs *costs);
 
 /*
+ * The same of this machine. What `bound` knows already, if it is not all 0, is replaced only by
+ * less. Returns 0 or -ENOMEM.
+ */
+int frame_bound_measure(const struct cluster_config *config, size_t output, uint32_t width,
+		uint32_t height, struct frame_bound *bound);
+
+/*
  * All outputs are composed by one thread, so `ns`, their sum, is compared with the shortest
  * refresh. Whether the configuration allows that.
  */
 bool frame_bound_is_allowed(const struct cluster_config *config, uint64_t ns, uint64_t refresh_ns);
+
+/*
+ * While `ns` is not allowed, `again` is to measure it, for 3 s: a machine whose hypervisor runs
+ * others meanwhile seems to be slower than it is. Returns what came last.
+ */
+uint64_t frame_bound_settle(const struct cluster_config *config, uint64_t ns, uint64_t refresh_ns,
+		uint64_t (*again)(void *data), void *data);
 
 /*
  * From the moment at which a role has failed, as when its deadline passes, until its output shows

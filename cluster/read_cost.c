@@ -9,6 +9,7 @@
 
 /* Of a picture: what each pixel takes does not depend on how many there are. */
 #define SIZE 256u
+#define RUNS 3 /* each by an examiner that has seen nothing yet */
 
 static double own_ns(void) {
 	struct timespec time;
@@ -39,6 +40,17 @@ static double measure(const struct examiner_rules *rules, uint32_t fourcc, uint3
 	return spent;
 }
 
+/* The quickest of some: a hypervisor's kernel may have run others in time that is said to be ours. */
+static double measure_runs(
+		const struct examiner_rules *rules, uint32_t fourcc, uint32_t transform) {
+	double least = measure(rules, fourcc, transform);
+	for (int i = 1; i < RUNS && least >= 0; i++) {
+		double spent = measure(rules, fourcc, transform);
+		least = spent < least ? spent : least;
+	}
+	return least;
+}
+
 /* The dearest of all that the rules take. A picture that is turned by 90 costs most. */
 static double measure_all(const struct examiner_rules *rules, uint32_t *dearest) {
 	const struct gid_format_info *format;
@@ -52,7 +64,7 @@ static double measure_all(const struct examiner_rules *rules, uint32_t *dearest)
 		if (!accepted_has_format(rules->accepted, format->fourcc)) {
 			continue;
 		}
-		double spent = measure(rules, format->fourcc, transform);
+		double spent = measure_runs(rules, format->fourcc, transform);
 		if (spent < 0) {
 			return spent;
 		}

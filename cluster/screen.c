@@ -517,17 +517,12 @@ static void screen_fill_buffers(struct screen *screen) {
 	}
 }
 
-/* Of other renderers nobody knows it: what they do is their driver's business. */
-static void screen_measure(struct screen *screen) {
-	const struct cluster_config *config = screen->whole;
-	struct pixel_costs costs;
-	screen->bound = (struct frame_bound){0};
-	if (wlr_renderer_is_pixman(screen->device->renderer) &&
-			pixel_costs_measure(&costs, (uint32_t)screen->output->width,
-					(uint32_t)screen->output->height) == 0) {
-		screen->bound = frame_bound_of(config, (size_t)(screen->config - config->outputs),
+void screen_measure(struct screen *screen) {
+	if (screen->output != NULL && wlr_renderer_is_pixman(screen->device->renderer)) {
+		(void)frame_bound_measure(screen->whole,
+				(size_t)(screen->config - screen->whole->outputs),
 				(uint32_t)screen->output->width, (uint32_t)screen->output->height,
-				&costs);
+				&screen->bound);
 	}
 }
 
@@ -564,6 +559,7 @@ void screen_take(struct screen *screen, struct wlr_output *output) {
 	screen->readback = (struct readback){0};
 	screen->to_plan = screen->kms != NULL;
 	screen->copied = false;
+	screen->bound = (struct frame_bound){0};
 	screen_measure(screen);
 	screen_fill_buffers(screen);
 	screen->hooks->appeared(screen->data, screen);

@@ -123,6 +123,12 @@ bool screen_wants(const struct screen *screen, const struct wlr_output *output);
 void screen_take(struct screen *screen, struct wlr_output *output);
 
 /*
+ * Measures once more how long its frame takes at the worst: `bound` becomes less, or stays. Of other
+ * renderers than pixman nobody knows it: what they do is their driver's business.
+ */
+void screen_measure(struct screen *screen);
+
+/*
  * From now on what it shows is sent as the stream that the configuration names, if it does; with
  * planes all is composed while somebody reads that. Returns 0 or -ENOMEM.
  */

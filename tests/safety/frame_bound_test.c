@@ -3,6 +3,7 @@
 #include "../../cluster/frame_bound.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "../unit/tap.h"
 
@@ -52,6 +53,77 @@ static void test_fallbacks(void) {
 			"but not where one takes more");
 }
 
+/* As the time of a thread in a guest: that in which the hypervisor ran others is said to be its. */
+static uint64_t stolen, steal_ns;
+static unsigned to_be_stolen; /* so many times that it is looked at */
+
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time) {
+	int error = __real_clock_gettime(clock, time);
+	if (error == 0 && clock == CLOCK_THREAD_CPUTIME_ID) {
+		stolen += to_be_stolen > 0 ? steal_ns : 0;
+		to_be_stolen -= to_be_stolen > 0;
+		uint64_t ns = (uint64_t)time->tv_nsec + stolen;
+		time->tv_sec += (time_t)(ns / 1000000000u);
+		time->tv_nsec = (long)(ns % 1000000000u);
+	}
+	return error;
+}
+
+/* While a row is measured. Each time that is measured is looked at twice. */
+static void test_others_run(void) {
+	struct pixel_costs measured = {0};
+	const double stolen_of_each = 20e6 / (320 * 240);
+	steal_ns = 20000000;
+	to_be_stolen = 2 * 3 * 3;
+	tap_ok(pixel_costs_measure(&measured, 320, 240) == 0 && to_be_stolen == 0,
+			"the machine is away at first");
+	tap_ok(measured.copy < stolen_of_each && measured.blend < stolen_of_each &&
+					measured.hash < stolen_of_each,
+			"which makes nothing dearer: %.2f, %.2f and %.2f ns for a pixel",
+			measured.copy, measured.blend, measured.hash);
+}
+
+struct bounds {
+	const uint64_t *ns;
+	unsigned asked;
+};
+
+static uint64_t next_bound(void *data) {
+	struct bounds *bounds = data;
+	return bounds->ns[bounds->asked++];
+}
+
+static void test_settling(void) {
+	const uint64_t refresh = 16666666, much = 24000000, little = 2000000;
+	struct cluster_config config = {.worst_frame = 50};
+	struct bounds none = {0};
+	tap_ok(frame_bound_settle(&config, little, refresh, next_bound, &none) == little &&
+					none.asked == 0,
+			"what is allowed is not measured again");
+	struct bounds late = {.ns = (uint64_t[]){much, much, little}};
+	tap_ok(frame_bound_settle(&config, much, refresh, next_bound, &late) == little &&
+					late.asked == 3,
+			"what is too much is, until it is not");
+	uint64_t all[100];
+	for (size_t i = 0; i < 100; i++) {
+		all[i] = much;
+	}
+	struct bounds never = {.ns = all};
+	tap_ok(frame_bound_settle(&config, much, refresh, next_bound, &never) == much &&
+					never.asked >= 10 && never.asked < 100,
+			"and not for ever");
+	struct frame_bound bound = {0};
+	config = (struct cluster_config){.outputs = outputs, .output_count = 1};
+	tap_ok(frame_bound_measure(&config, 0, 320, 240, &bound) == 0 && bound.total > 0,
+			"what was not known is taken");
+	bound.total = 1;
+	tap_ok(frame_bound_measure(&config, 0, 320, 240, &bound) == 0 && bound.total == 1,
+			"and replaced only by less");
+}
+
 /* In ns for a pixel of the same size, the quickest of some. */
 static double warm_copy(void) {
 	static uint32_t from[320 * 240], to[320 * 240];
@@ -69,12 +141,18 @@ static double warm_copy(void) {
 
 static void test_machine(void) {
 	struct pixel_costs measured = {0};
-	tap_ok(pixel_costs_measure(&measured, 320, 240) == 0 && measured.copy > 0 &&
-					measured.blend > 0 && measured.hash > 0,
+	int error = pixel_costs_measure(&measured, 320, 240);
+	tap_ok(error == 0 && measured.copy > 0 && measured.blend > 0 && measured.hash > 0,
 			"a machine takes its time: %.2f, %.2f and %.2f ns for a pixel",
 			measured.copy, measured.blend, measured.hash);
 #if defined(__SSE2__) || defined(__aarch64__)
 	double warm = warm_copy();
+	/* One that is busy at first takes longer for that. */
+	for (unsigned i = 0; i < 100 && measured.copy <= 2 * warm; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+		double again = warm_copy();
+		warm = again < warm ? again : warm;
+	}
 	tap_ok(measured.copy > 2 * warm, "with nothing in the caches: %.3f ns, and %.3f with all",
 			measured.copy, warm);
 #endif
@@ -84,6 +162,8 @@ int main(void) {
 	test_sums();
 	test_limits();
 	test_fallbacks();
+	test_others_run();
+	test_settling();
 	test_machine();
 	return tap_finish();
 }

@@ -72,7 +72,7 @@ def test_systemd_that_does_not_listen_stops_nothing(cockpit: Cockpit) -> None:
 def test_background(cockpit: Cockpit) -> None:
     """Shown where nothing else is; one that cannot be read is none, and keeps nothing up."""
     picture = telltale_picture(cockpit.folder, 9)
-    config = f"[display]\nbackground={cockpit.folder / 'telltale-9.png'}\nwidth=320\nheight=80\n"
+    config = f"[display]\nworst-frame=0\nbackground={cockpit.folder / 'telltale-9.png'}\nwidth=320\nheight=80\n"
     config += "stream=screen\n"
     display = Display(cockpit, "", display=config)
     wait_for(lambda: numpy.array_equal(display.screenshot(), picture), "the background")

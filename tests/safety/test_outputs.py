@@ -16,7 +16,7 @@ STATES = {"centre": 10, "cluster": 5, "head-up": 15}
 
 
 def outputs(sizes: dict[str, tuple[int, int]]) -> str:
-    return "".join(
+    return "[display]\nworst-frame=0\n" + "".join(
         f"[output {name}]\nwidth={width}\nheight={height}\nrefresh=60\nstream={name}\n"
         for name, (width, height) in sizes.items()
     )

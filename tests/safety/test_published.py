@@ -11,7 +11,7 @@ from display import GIDCTL, ROLE, Display, start_telltale, telltale_picture
 from PIL import Image
 from program import Program, wait_for
 
-UNPUBLISHED = "[display]\nwidth=640\nheight=240\nrefresh=60\n"
+UNPUBLISHED = "[display]\nworst-frame=0\nwidth=640\nheight=240\nrefresh=60\n"
 
 
 def snap(cockpit: Cockpit, path: Path, stream: str = "screen") -> numpy.ndarray:

@@ -12,6 +12,7 @@ from program import BUILD, Program, wait_for
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 CONFIG = """
 [display]
+worst-frame=0
 width=640
 height=240
 [role telltale]
