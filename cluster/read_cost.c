@@ -40,7 +40,7 @@ static double measure(const struct examiner_rules *rules, uint32_t fourcc, uint3
 	return spent;
 }
 
-/* The quickest of some: a hypervisor's kernel may have run others in time that is said to be ours. */
+/* The quickest of some: time in which a hypervisor ran others may be said to be ours. */
 static double measure_runs(
 		const struct examiner_rules *rules, uint32_t fourcc, uint32_t transform) {
 	double least = measure(rules, fourcc, transform);

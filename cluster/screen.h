@@ -123,8 +123,8 @@ bool screen_wants(const struct screen *screen, const struct wlr_output *output);
 void screen_take(struct screen *screen, struct wlr_output *output);
 
 /*
- * Measures once more how long its frame takes at the worst: `bound` becomes less, or stays. Of other
- * renderers than pixman nobody knows it: what they do is their driver's business.
+ * Measures once more how long its frame takes at the worst: `bound` becomes less, or stays. Of
+ * other renderers than pixman nobody knows it: what they do is their driver's business.
  */
 void screen_measure(struct screen *screen);
 

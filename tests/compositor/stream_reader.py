@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy
 from owner import SlabInfo
 
-WAIT_S = 20
+WAIT_S = 240  # as PATIENCE, which is not there where this runs as a program
 
 
 class Box(ctypes.Structure):

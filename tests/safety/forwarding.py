@@ -21,13 +21,15 @@ PYTHON = Path(sys.executable).resolve()
 TELLTALE = BUILD / "clients" / "gid-telltale"
 GID_VIEW = BUILD / "clients" / "gid-view"
 
-# The tests' own clients read no events while they look at displays: client-ms.
+# The tests' own clients read no events while they look at displays: client-ms. Nor is a display
+# late because this machine is: lease-ms.
 ROLE = f"""
 [gid-safety]
 role=telltale
 clients={TELLTALE}, {PYTHON}
 size={WIDTH}x{HEIGHT}
 client-ms=0
+lease-ms=60000
 """
 
 

@@ -5,7 +5,6 @@ it knew. What it finds in the file of its roles' state may be anything.
 
 import os
 import signal
-import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +12,10 @@ from pathlib import Path
 import numpy
 import pytest
 from cockpit import Cockpit
-from company import OF_CLAIM, waited_ms
+from company import waited_ms
 from display import ROLE, Display, start_telltale, telltale_picture
 from program import BUILD, wait_for
 
-KILLS = 20
-MEDIAN_MS, WORST_MS = 199, 288  # as docs/benchmarks.md claims
 # And no way up: root keeps its rights otherwise, others may have been given a lower nice value.
 LOWEST = ("chrt", "--idle", "0", "prlimit", "--nice=0:0", "--rtprio=0:0")
 LOWEST += ("setpriv", "--bounding-set=-all") if os.geteuid() == 0 else ()
@@ -47,14 +44,15 @@ def kill(display: Display) -> int:
     return killed
 
 
-def test_the_picture_is_back(cockpit: Cockpit, tmp_path: Path) -> None:
-    """From the kill to the telltale on the display, as the display itself tells it."""
+def back_after_kills(cockpit: Cockpit, kills: int) -> tuple[list[float], list[float]]:
+    """How long it took from each kill to the telltale on the display, as the display itself tells
+    it, in ms; and the same without what all these programs waited for others."""
     telltale = start_telltale(cockpit, "--state", "5")
-    picture = telltale_picture(tmp_path, 5)
+    picture = telltale_picture(cockpit.folder, 5)
     display = Display(cockpit)
     display.wait_role("live")
     others, times, own = (*cockpit.gidds.values(), telltale), [], []
-    for _ in range(KILLS):
+    for _ in range(kills):
         count = display.role()["transition_count"]
         wait_kept(cockpit, "role live none ")
         before = waited_ms(*others)
@@ -68,10 +66,13 @@ def test_the_picture_is_back(cockpit: Cockpit, tmp_path: Path) -> None:
         assert (first["from"], first["reason"]) == ("live", "restarted")
         assert first["number"] == count + 1, "the count goes on"
         assert numpy.array_equal(display.region(), picture)
-    told = [f"{statistics.median(some):.0f} ms (median), {max(some):.0f}" for some in (times, own)]
-    print(f"{KILLS} kills: back after {told[0]} (worst); without waits for others {told[1]}")
-    assert statistics.median(own) < OF_CLAIM * MEDIAN_MS
-    assert max(own) < OF_CLAIM * WORST_MS
+    return times, own
+
+
+def test_the_picture_is_back(cockpit: Cockpit) -> None:
+    """And the state and the count of its changes go on. How soon is asked by test_times.py."""
+    times, _ = back_after_kills(cockpit, kills=5)
+    assert min(times) > 0
 
 
 def test_what_failed_has_failed_still(cockpit: Cockpit) -> None:

@@ -50,7 +50,8 @@ def test_all_that_it_does_in_a_life(cockpit: Cockpit) -> None:
     for _ in range(20):
         with socket.socket(socket.AF_UNIX) as asks:
             asks.connect(str(display.status_path))
-    time.sleep(3)
+    frames = display.status()["frames"]
+    wait_for(lambda: display.status()["frames"] > frames + 180, "frames")
     telltale.kill()
     display.wait_role("lost")
     start_telltale(cockpit, "--state=3", "--cycle=0")

@@ -72,8 +72,8 @@ def test_systemd_that_does_not_listen_stops_nothing(cockpit: Cockpit) -> None:
 def test_background(cockpit: Cockpit) -> None:
     """Shown where nothing else is; one that cannot be read is none, and keeps nothing up."""
     picture = telltale_picture(cockpit.folder, 9)
-    config = f"[display]\nworst-frame=0\nbackground={cockpit.folder / 'telltale-9.png'}\nwidth=320\nheight=80\n"
-    config += "stream=screen\n"
+    config = f"[display]\nbackground={cockpit.folder / 'telltale-9.png'}\nwidth=320\nheight=80\n"
+    config += "worst-frame=0\nstream=screen\n"
     display = Display(cockpit, "", display=config)
     wait_for(lambda: numpy.array_equal(display.screenshot(), picture), "the background")
     display.program.stop()

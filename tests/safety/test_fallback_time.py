@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How long a role's fallback lets wait for it: what gid-cluster --check promises is kept, also on a
-busy machine, but for what the display's thread waited for a processor that others had."""
+"""How long a role's fallback lets wait for it: what gid-cluster --check promises follows from the
+configuration and from what a frame takes, and what it counts is what it did.
+That the promise is kept is asked by test_times.py."""
 
+import math
 import signal
-import statistics
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,8 @@ from cockpit import Cockpit
 from display import Display, start_telltale, with_deadline
 from program import BUILD, PATIENCE, Program, wait_for
 
-DEADLINE_MS, ROUNDS = 400, 5
+DEADLINE_MS = 400
+REFRESH_NS = 1e9 / 60
 COSTLY = BUILD / "tests" / "hostile" / "programs" / "hostile-costly"
 DEAR = "[layer dear]\ndomain=open\nstream=safety/dear\ny=120\nwidth=320\nheight=120\n"
 
@@ -50,28 +52,42 @@ def promised_ns(display: Display) -> int:
     return int(float(words[4]) * 1e6)
 
 
-@pytest.mark.parametrize("others", ["nobody else", "busy programs", "a dear layer"])
-def test_it_is_kept(cockpit: Cockpit, others: str) -> None:
+OTHERS = ("nobody else", "busy programs", "a dear layer")
+
+
+def fall_back(cockpit: Cockpit, others: str, rounds: int) -> tuple[Display, list[float]]:
+    """A producer stops, again and again; by how many ns the fallback comes later each time than
+    promised."""
     display = Display(cockpit, with_deadline(DEADLINE_MS) + DEAR)
     promised = promised_ns(display)
-    assert promised == pytest.approx(
-        DEADLINE_MS * 1e6 + display.role()["fallback_bound_ns"], abs=1e5
-    )
     telltale = start_telltale(cockpit, "--cycle", "20")
     if others == "a dear layer":
         cockpit.run("open", [COSTLY, "safety/dear", "XR30", "1080", "1920", "1"], name="dear")
         wait_for(lambda: display.status()["layers"][0]["shown_frames"] > 3, "its pictures")
     over = []
     with busy(cockpit, 4 if others == "busy programs" else 0):
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             over.append(over_promise_ns(display, telltale, promised))
     print(f"{others}: promised {promised / 1e6} ms; after that: {[ns / 1e6 for ns in over]} ms")
-    # The middle one: what a hypervisor takes from this machine, nobody in it can tell.
-    assert statistics.median(over) <= 0
+    return display, over
+
+
+@pytest.mark.parametrize("others", OTHERS)
+def test_what_it_counts(cockpit: Cockpit, others: str) -> None:
+    display, _ = fall_back(cockpit, others, rounds=3)
     role = display.role()
     assert role["fallback_max_ns"] > 0
     late = max(change["shown_ns"] - change["due_ns"] for change in falls(role))
     assert role["fallback_max_ns"] == late
+
+
+def test_what_is_promised(cockpit: Cockpit) -> None:
+    """As many refreshes as two frames take, and two at least, behind the deadline."""
+    display = Display(cockpit, with_deadline(DEADLINE_MS))
+    refreshes = max(2, math.ceil(2 * display.status()["frame_bound_ns"] / REFRESH_NS))
+    assert display.role()["fallback_bound_ns"] == pytest.approx(refreshes * REFRESH_NS, abs=1e3)
+    behind = (promised_ns(display) - DEADLINE_MS * 1e6) / REFRESH_NS
+    assert round(behind) >= 2 and behind == pytest.approx(round(behind), abs=0.01)
 
 
 def falls(role: dict) -> list[dict]:

@@ -12,13 +12,14 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
 from cockpit import Cockpit
 from display import DISPLAY, LIAR, Display, liar_roles
 from program import BUILD, PATIENCE, wait_for
 
 ROLES = liar_roles()
-# Far more than an answer takes on a busy machine, far less than gidd may take here (30 s).
-LONGEST_S = 10.0
+# Far more than an answer takes on a busy machine, far less than gidd may take.
+LONGEST_S, GIDD_SECONDS = 60.0, "600"
 
 
 def longest_answer(display: Display, seconds: float) -> float:
@@ -32,8 +33,11 @@ def longest_answer(display: Display, seconds: float) -> float:
     return longest
 
 
-def test_a_silent_domain_does_not_stop_the_display(cockpit: Cockpit) -> None:
+def test_a_silent_domain_does_not_stop_the_display(
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its gidd takes every question, and answers none: each role asks it, again and again."""
+    monkeypatch.setenv("GID_ANSWER_SECONDS", GIDD_SECONDS)
     gidd = cockpit.gidds["open"]
     gidd.signal(signal.SIGSTOP)
     try:
@@ -55,15 +59,17 @@ def test_entries_without_a_picture_are_bounded(cockpit: Cockpit) -> None:
     liar = cockpit.run("open", [LIAR, "notes"])
     for name in ("left", "right"):
         display.wait_role("live", name=name)
+    begun = time.monotonic()
+    before = [role["transition_count"] for role in display.status()["roles"]]
     liar.signal(signal.SIGUSR1)
-    for name in ("left", "right"):
-        display.wait_transition("hidden", name)
-    before, begun = display.status(), time.monotonic()
-    time.sleep(3)
-    after, passed = display.status(), time.monotonic() - begun
-    for old, new in zip(before["roles"], after["roles"], strict=True):
-        changes = new["transition_count"] - old["transition_count"]
-        assert 0 < changes <= 8 * (passed * 60 + 10), "entries of each refresh"
+
+    def changes() -> list[int]:
+        after = [role["transition_count"] for role in display.status()["roles"]]
+        return [new - old for old, new in zip(before, after, strict=True)]
+
+    wait_for(lambda: min(changes()) > 500, "a flood of entries")
+    found, passed = changes(), time.monotonic() - begun
+    assert max(found) <= 8 * (passed * 60 + 10), "entries of each refresh"
     lines = [line for line in display.program.stderr.splitlines() if "role " in line]
     assert len(lines) < 2 * (20 + passed + 20), "lines in the log"
     liar.signal(signal.SIGUSR1)
@@ -103,7 +109,8 @@ def cpu_seconds(display: Display) -> float:
 
 
 def test_a_flood_of_questions(cockpit: Cockpit) -> None:
-    """However fast somebody asks, the display has most of its thread's time for itself."""
+    """However fast somebody asks, the display has most of its thread's time for itself: behind each
+    answer is a pause of four times as long. A machine that is busy makes both longer."""
     many = "".join(
         f"[role light{number}]\ndomain=open\nx={number * 8}\ny=0\nwidth=8\nheight=8\n"
         for number in range(32)
@@ -120,9 +127,10 @@ def test_a_flood_of_questions(cockpit: Cockpit) -> None:
 
     def used(seconds: float) -> float:
         """Of a processor."""
-        before, begun = cpu_seconds(display), time.monotonic()
+        begun, before = time.monotonic(), cpu_seconds(display)
         time.sleep(seconds)
-        return (cpu_seconds(display) - before) / (time.monotonic() - begun)
+        spent = cpu_seconds(display) - before
+        return spent / (time.monotonic() - begun)
 
     idle = used(3)
     cockpit.run("cluster", [sys.executable, "-c", ask, display.status_path], name="asks")

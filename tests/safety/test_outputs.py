@@ -156,7 +156,10 @@ def test_an_output_that_goes_away_leaves_the_others(cockpit: Cockpit) -> None:
     assert is_shown(cockpit, display, "cluster", "WL-2")
     assert display.role("cluster")["state"] == "live"
     # Layers are read on, where they are seen and where they are not.
-    assert [one["state"] for one in display.status()["layers"]] == ["live", "live"]
+    wait_for(
+        lambda: [one["state"] for one in display.status()["layers"]] == ["live", "live"],
+        "both layers to be live",
+    )
     # The light of the dark output is watched over still.
     assert display.role("centre")["state"] == "live"
     light.kill()

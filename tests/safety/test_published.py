@@ -57,10 +57,9 @@ def test_a_reader_that_hangs(cockpit: Cockpit, display: Display) -> None:
     watch: Program = cockpit.run("cluster", [GIDCTL, "watch", "screen"])
     wait_for(lambda: cockpit.status("cluster")["subscriptions"], "the reader")
     watch.signal(signal.SIGSTOP)
-    before = display.status()
-    wait_for(lambda: display.status()["frames"] > before["frames"] + 120, "frames")
-    after = display.status()
-    assert after["missed"] == before["missed"]
+    before = display.status()["frames"]
+    # For which it would take minutes, if each had to wait for a lease, of one second.
+    wait_for(lambda: display.status()["frames"] > before + 300, "frames")
     assert display.role()["state"] == "live"
     assert snap(cockpit, cockpit.folder / "beside.png").any()
     watch.signal(signal.SIGCONT)

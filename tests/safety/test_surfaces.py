@@ -336,7 +336,6 @@ def test_memory_is_taken_back(forwarding: Forwarding, scene: Scene) -> None:
 # --- who holds what -----------------------------------------------------------------------------
 
 
-@with_role(lease_ms="60000")
 def test_release_waits_for_the_other_display(forwarding: Forwarding, scene: Scene) -> None:
     window = scene.window
     first = window.show(scene.buffers.draw(random_picture(1)))
@@ -357,7 +356,7 @@ def test_release_waits_for_the_other_display(forwarding: Forwarding, scene: Scen
     window.wait_lost("gone")
 
 
-@with_role(lease_ms="300")
+@pytest.mark.parametrize("config", [ROLE.replace("lease-ms=60000", "lease-ms=300")], ids=[""])
 def test_lease(forwarding: Forwarding, scene: Scene) -> None:
     """A display that hangs does not keep the client's buffers, and comes back."""
     window = scene.window
