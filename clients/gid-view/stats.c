@@ -51,8 +51,12 @@ static int stats_build(sd_json_variant **object, const struct stats *stats,
 		const struct gid_consumer *consumer, const struct converter *converter,
 		const char *owner, const char *stream) {
 	CLEAN(sd_json_variant *, sd_json_variant_unrefp) latency = NULL;
+	CLEAN(sd_json_variant *, sd_json_variant_unrefp) capture_latency = NULL;
 	struct gid_consumer_stats link = {0};
 	int result = build_latency(&latency, &stats->latency);
+	if (result >= 0) {
+		result = build_latency(&capture_latency, &stats->capture_latency);
+	}
 	if (result < 0) {
 		return result;
 	}
@@ -80,7 +84,8 @@ static int stats_build(sd_json_variant **object, const struct stats *stats,
 			SD_JSON_BUILD_PAIR_UNSIGNED("converted_frames", converter->frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("converted_bytes", converter->bytes),
 			SD_JSON_BUILD_PAIR_UNSIGNED("clock_error_ns", link.clock_error_ns),
-			SD_JSON_BUILD_PAIR_VARIANT("latency_us", latency));
+			SD_JSON_BUILD_PAIR_VARIANT("latency_us", latency),
+			SD_JSON_BUILD_PAIR_VARIANT("capture_latency_us", capture_latency));
 }
 
 int stats_write(const struct stats *stats, const struct gid_consumer *consumer,

@@ -15,6 +15,8 @@ struct stats {
 	uint64_t discarded;	  // committed, but never on the screen
 	uint64_t failed;	  // the compositor could not get it
 	struct histogram latency; // submit → shown
+	struct histogram
+			capture_latency; // capture → shown, of frames that say when they came to be
 };
 
 /*

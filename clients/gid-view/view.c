@@ -77,6 +77,10 @@ static void count_shown(struct view *view) {
 	}
 }
 
+static void count_latency(struct histogram *latency, uint64_t begin, uint64_t shown) {
+	histogram_add(latency, shown > begin ? (shown - begin) / 1000 : 0);
+}
+
 static void feedback_sync_output(
 		void *data, struct wp_presentation_feedback *object, struct wl_output *output) {
 }
@@ -92,9 +96,10 @@ static void feedback_presented(void *data, struct wp_presentation_feedback *obje
 	if (gid_consumer_wants_shown(view->consumer)) {
 		gid_consumer_tell_shown(view->consumer, &told);
 	}
-	uint64_t submitted = feedback->frame.submit_time;
-	uint64_t latency = shown > submitted ? shown - submitted : 0;
-	histogram_add(&view->stats.latency, latency / 1000);
+	count_latency(&view->stats.latency, feedback->frame.submit_time, shown);
+	if (feedback->frame.capture_time != GID_TIME_NONE) {
+		count_latency(&view->stats.capture_latency, feedback->frame.capture_time, shown);
+	}
 	count_shown(view);
 	if (view->timeline != NULL) {
 		write_point(view, GID_TIMELINE_SHOWN, &feedback->frame, shown);

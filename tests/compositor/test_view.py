@@ -275,6 +275,18 @@ def test_stats(session: Session) -> None:
     assert bounds == sorted(set(bounds))
 
 
+def test_how_long_after_it_came_to_be(session: Session) -> None:
+    """A camera whose pictures are worked on for 30 ms before they are sent."""
+    command = f"gst-launch-1.0 -q videotestsrc is-live=true ! {CAPS} ! identity sleep-time=30000"
+    session.cockpit.run("open", f"{command} ! gidsink stream=film".split())
+    stats = session.folder / "stats.json"
+    assert view(session, f"--stats={stats}", "--frames=40").wait() == 0
+    found = read(stats)
+    submitted, captured = found["latency_us"], found["capture_latency_us"]
+    assert captured["count"] == submitted["count"] >= 40
+    assert captured["mean"] >= submitted["mean"] + 29_000
+
+
 def read(stats: Path) -> dict:
     wait_for(stats.exists, "the statistics")
     return json.loads(stats.read_text())
