@@ -12,8 +12,8 @@ are made, drawn, granted and imported; later ones, right after another one and a
 which the engine has to be woken; and with the pictures made and freed at every frame. Who draws for
 himself has the same kind of memory, that can be shared, or private one, and one thread. The engine
 draws with all processors that are free: the time of these is told. Imports: of a slab into another
-domain, and of a further slot of it. Composing: four streams of 1280x720 at 60 a second, by
-gidcompose and by GStreamer's compositor.
+domain, and of a further slot of it; and before that the export of memory that is there. Composing:
+four streams of 1280x720 at 60 a second, by gidcompose and by GStreamer's compositor.
 
 With --vm, the program that draws is in a guest, for itself and by the engine on the host: points
 and layers.
@@ -56,6 +56,14 @@ def engine_text(helpers: int | None, **more: object) -> str:
 
 
 WORDS = (100, 1000, 10_000)
+# A line of memory there and back, and below how many ns it is called so.
+DISTANCES = {
+    "two threads of one core": 80.0,
+    "near": 250.0,
+    "far": 2000.0,
+    "one processor for both": float("inf"),
+}
+AIM_OF_SHORT = 1.5  # times direct drawing, with 100 words
 CLIPS = ("whole", "quarter")  # no point is clipped, or a quarter of them
 LAYERS = range(2, 9)
 
@@ -118,7 +126,8 @@ def run_all(
 
 
 def medians(runs: list[dict[str, float]]) -> dict[str, float]:
-    return {key: round(statistics.median(run[key] for run in runs), 4) for key in runs[0]}
+    keys = (key for key in runs[0] if key != "passes")
+    return {key: round(statistics.median(run[key] for run in runs), 4) for key in keys}
 
 
 def drop(ratio: float) -> float:
@@ -141,6 +150,8 @@ def ratios(rows: list[dict]) -> dict[str, float]:
                 found[f"{name}_frame_drop_{of}"] = drop(row[f"{kind}_ratio"])
         elif "further_us" in row:
             found["import_further_slot_us"] = row["further_us"]
+            found["import_first_slot_us"] = row["first_us"]
+            found["export_us"] = row["export_us"]
     return found
 
 
@@ -162,6 +173,14 @@ def show(rows: list[dict], found: dict[str, float]) -> None:
             figures = (row[key] for key in keys)
             text = "".join(f"{figure:10.2f}" for figure in figures)
             print(f"{row['what']:28}{text}{row['line_ns']:10.0f}")
+    for row in rows:
+        if row.get("clip") == "quarter":
+            for one in by_distance(row["passes"]):
+                low, middle, high = one["quarters"]
+                print(
+                    f"{row['words']} words, {one['line']}: {one['passes']} passes, {middle:.2f} "
+                    f"({low:.2f} to {high:.2f}), {one['above']} above {AIM_OF_SHORT}"
+                )
     print(f"\n{'µs':12}" + "".join(f"{kind.replace('_', ', '):>18}" for kind in KINDS))
     for row in rows:
         if "layers" in row:
@@ -174,8 +193,9 @@ def show(rows: list[dict], found: dict[str, float]) -> None:
             )
         elif "further_us" in row:
             print(
-                f"import of a slab {row['first_us']:.0f} µs, of a further slot "
-                f"{row['further_us']:.2f} µs; at the first look its pages {row['mapped_us']:.0f} µs"
+                f"export {row['export_us']:.0f} µs; import {row['first_us']:.0f} µs, of a further "
+                f"slot {row['further_us']:.2f} µs; at the first look its pages "
+                f"{row['mapped_us']:.0f} µs"
             )
     print()
     for name, value in found.items():
@@ -186,7 +206,27 @@ KINDS = ("first", "first_private", "later", "woken", "fresh", "fresh_private")
 
 
 def rows_of(runs: dict[tuple, list[dict[str, float]]]) -> list[dict]:
-    return [row_of(entry, medians(of)) for entry, of in runs.items()]
+    rows = []
+    for entry, of in runs.items():
+        row = row_of(entry, medians(of))
+        if "passes" in of[0]:
+            row["passes"] = [one for run in of for one in run["passes"]]
+        rows.append(row)
+    return rows
+
+
+def by_distance(passes: Sequence[Sequence[float]]) -> list[dict]:
+    """Passes by how long a line of memory took to another processor and back: their ratios'
+    median and quarters, and how many are above the aim."""
+    found, low = [], 0.0
+    for name, high in DISTANCES.items():
+        ratios = sorted(ratio for line, ratio in passes if low <= line < high)
+        low = high
+        if ratios:
+            parts = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
+            above = sum(ratio > AIM_OF_SHORT for ratio in ratios)
+            found.append({"line": name, "passes": len(ratios), "quarters": parts, "above": above})
+    return found
 
 
 def here(folder: Path, options: argparse.Namespace) -> tuple[list[dict], list[dict]]:

@@ -8,10 +8,12 @@ are what gid-timeline reads from Weston's timeline: commit → shown of the film
 Weston says of a frame that comes after a pause that it is shown a whole refresh later at the
 soonest: what pacing can gain ends there.
 
-With --display vkms all of that is in a guest, whose display has a real vblank; the film is then a
-small moving picture, which any guest can draw in time. `misses_on` is the share of frames that
-missed the refresh that their repaint was meant for. Only Weston's window differs. Other rates than
-the film's own are those of live sources.
+Other rates than the film's own are those of live sources, as a camera is. Their user sees the
+light, and not the commit: they are judged by the time from capture to light, as gid-view tells it.
+
+With --display vkms all of that is in a guest, whose display has a real vblank; the pictures are
+then small, which any guest can draw in time. `misses_on` is the share of frames that missed the
+refresh that their repaint was meant for. Only Weston's window differs.
 
 With --compare display-sync gidsink, too, sends a film in time with the display (display-sync=true)
 in every second run. That moves the commit, with which the time begins: frames are shown no sooner
@@ -61,7 +63,8 @@ class Display:
 
     weston: tuple[str, ...]
     config: str
-    film: str  # what a pipeline begins with; {film}, {rate} and {live} are filled in
+    film: str  # what a pipeline begins with; {film} and {rate} are filled in
+    live: str  # the same of a live source; {rate} is filled in
     view: tuple[str, ...]
     patience: float
 
@@ -70,15 +73,18 @@ DISPLAYS = {
     "headless": Display(
         ("--backend=headless", "--width=1280", "--height=720"),
         "",
-        "filesrc location={film} ! decodebin3 ! videoconvert ! video/x-raw,format=BGRx{rate}",
+        "filesrc location={film} ! decodebin3 ! videoconvert ! video/x-raw,format=BGRx",
+        "videotestsrc is-live=true pattern=ball "
+        "! video/x-raw,format=BGRx,width=1280,height=720,{rate}",
         (),
         PATIENCE,
     ),
     "vkms": Display(
         ("--backend=drm", "--continue-without-input", "--shell=kiosk-shell.so"),
         "[output]\nname=Virtual-1\nmode=640x480\n",
-        "videotestsrc is-live={live} pattern=ball "
-        "! video/x-raw,format=BGRx,width=320,height=180{rate}",
+        "videotestsrc pattern=ball ! video/x-raw,format=BGRx,width=320,height=180,{rate}",
+        "videotestsrc is-live=true pattern=ball "
+        "! video/x-raw,format=BGRx,width=320,height=180,{rate}",
         ("--background=000000", "--place=320x180+160+150"),
         GUEST_PATIENCE,
     ),
@@ -106,6 +112,10 @@ FILM_RATE = "25"  # of the film of the demo
 class Case:
     rate: str  # of the film in frames a second; "film": its own
     refresh: int  # of the output in Hz
+
+    @property
+    def is_live(self) -> bool:
+        return self.rate != "film"
 
     def __str__(self) -> str:
         return f"{self.rate}@{self.refresh}"
@@ -209,21 +219,32 @@ def main() -> int:
     ratios = {}
     for case in options.cases:
         off, on = (row for row in rows if row["case"] == str(case))
-        ratio = on["p50_ms"] / off["p50_ms"]
-        if options.compare == "display-clock":
-            lower = (off["p50_ms"] - on["p50_ms"]) * case.refresh / 1000
-            suffix = "" if len(options.cases) == 1 else f"_{case}"
-            ratios[f"capture_to_scanout_p50_clock_on_vs_off{suffix}"] = ratio
-            ratios[f"capture_to_scanout_p50_lower_refreshes{suffix}"] = lower
-        elif options.display == "vkms":
-            suffix = "" if len(options.cases) == 1 else f"_{case}"
-            ratios[f"commit_to_scanout_p50_on_vs_off{suffix}"] = ratio
-            ratios[f"misses_on{suffix}"] = on["late"] / on["judged"]
-        else:
-            ratios[f"commit_to_shown_p50_{case}"] = ratio
+        ratios |= ratios_of(case, off, on, options)
         show(case, off, on)
     common.write(options.json, rows, ratios)
     return 0
+
+
+def ratios_of(case: Case, off: dict, on: dict, options: argparse.Namespace) -> dict[str, float]:
+    """Of a live source from capture to light: what only moves the commit is no gain of it."""
+    suffix = "" if len(options.cases) == 1 else f"_{case}"
+    ratio = on["p50_ms"] / off["p50_ms"]
+    if options.compare == "display-clock":
+        lower = (off["p50_ms"] - on["p50_ms"]) * case.refresh / 1000
+        return {
+            f"capture_to_scanout_p50_clock_on_vs_off{suffix}": ratio,
+            f"capture_to_scanout_p50_lower_refreshes{suffix}": lower,
+        }
+    found = {}
+    if case.is_live and off["capture_p50_ms"] is not None:
+        to_light = on["capture_p50_ms"] / off["capture_p50_ms"]
+        found[f"capture_to_light_p50_on_vs_off_{case}"] = to_light
+    if options.display == "vkms":
+        found[f"commit_to_scanout_p50_on_vs_off{suffix}"] = ratio
+        found[f"misses_on{suffix}"] = on["late"] / on["judged"]
+    else:
+        found[f"commit_to_shown_p50_{case}"] = ratio
+    return found
 
 
 def seconds_of(case: Case, options: argparse.Namespace) -> float:
@@ -266,6 +287,9 @@ def show(case: Case, off: dict, on: dict) -> None:
             f"not shown {row['not_shown']}  missed {row['missed']}  "
             f"{row['cpu_us']:.0f} µs CPU a frame"
         )
+    if case.is_live and off["capture_p50_ms"] is not None:
+        times = " → ".join(f"{row['capture_p50_ms']:.2f}" for row in (off, on))
+        print(f"{case!s:<8} capture → light p50 {times} ms")
     gain, bound = (1 - least / off["p50_ms"] for least in (on["p50_ms"], 1000 / case.refresh))
     print(f"{case!s:<8} p50 {gain:.1%} lower; down to one refresh it would be {bound:.1%}")
 
@@ -307,13 +331,14 @@ def way_to_play(case: Case, setting: str, options: argparse.Namespace) -> str:
         return clock if setting == "on" else ""
     if options.display_clock:
         return clock
-    follows = options.compare == "display-sync" and case.rate == "film"
+    follows = options.compare == "display-sync" and not case.is_live
     return sync if follows and setting == "on" else ""
 
 
 def row(case: Case, setting: str, runs: list[dict]) -> dict:
     p50s = [run["p50_ms"] for run in runs]
     windows = [run["window_ms"] for run in runs if "window_ms" in run]
+    captured = [run["capture_p50_ms"] for run in runs if "capture_p50_ms" in run]
     return {
         "bench": "pacing",
         "who": setting,
@@ -323,6 +348,7 @@ def row(case: Case, setting: str, runs: list[dict]) -> dict:
         "p50_least_ms": min(p50s),
         "p50_most_ms": max(p50s),
         "p99_ms": statistics.median(run["p99_ms"] for run in runs),
+        "capture_p50_ms": statistics.median(captured) if captured else None,  # to light
         "cpu_us": statistics.median(run["cpu_us"] for run in runs),
         "frames": sum(run["frames"] for run in runs),
         "frames_a_second": statistics.median(run["frames_a_second"] for run in runs),
@@ -338,14 +364,14 @@ def row(case: Case, setting: str, runs: list[dict]) -> dict:
 def playing(display: Display, case: Case, film: Path, way: str) -> Iterator[None]:
     """The film runs in the domain `open`, over and over; `way`: properties of gidsink."""
     sink = f" ! gidsink stream=film name=sink {way}"
-    if "{film}" in display.film:
-        rate = "" if case.rate == "film" else f" ! videorate ! video/x-raw,{framerate(case.rate)}"
-        pipeline = display.film.format(film=film, rate=rate) + sink
-        command = [sys.executable, str(common.DEMO / "play.py"), "--loop", pipeline]
+    if case.is_live:
+        source = display.live.format(rate=framerate(case.rate))
     else:
-        live, rate = case.rate != "film", FILM_RATE if case.rate == "film" else case.rate
-        pipeline = display.film.format(rate=f",{framerate(rate)}", live=str(live).lower()) + sink
-        command = ["gst-launch-1.0", "-q", *pipeline.split()]
+        source = display.film.format(film=film, rate=framerate(FILM_RATE))
+    if "{film}" in display.film and not case.is_live:
+        command = [sys.executable, str(common.DEMO / "play.py"), "--loop", source + sink]
+    else:
+        command = ["gst-launch-1.0", "-q", *(source + sink).split()]
     with started(command, os.environ | {"GID_DOMAIN": "open"}):
         yield
 
@@ -395,7 +421,11 @@ def on_weston(
         cpu_ns = cpu_of(compositor)
     found = figures(timeline, case)
     found["cpu_us"] = cpu_ns / 1000 / found["frames"]
-    return found | {"not_shown": json.loads(stats.read_text())["drops"]["superseded"]}
+    viewed = json.loads(stats.read_text())
+    captured = viewed["capture_latency_us"]
+    if captured["count"] > 0:
+        found["capture_p50_ms"] = captured["p50"] / 1000
+    return found | {"not_shown": viewed["drops"]["superseded"]}
 
 
 def on_cluster(

@@ -203,6 +203,7 @@ static int build_screen(variant **entry, const struct screen *screen) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("read_back_failed", screen->readback.failed),
 			SD_JSON_BUILD_PAIR_UNSIGNED("missed", stats->missed),
 			SD_JSON_BUILD_PAIR_UNSIGNED("longest_gap_ns", stats->longest_gap_ns),
+			SD_JSON_BUILD_PAIR_UNSIGNED("skipped_refreshes", stats->skipped),
 			SD_JSON_BUILD_PAIR_UNSIGNED("compose_mean_ns",
 					stats->frames ? stats->compose_ns / stats->frames : 0),
 			SD_JSON_BUILD_PAIR_UNSIGNED(

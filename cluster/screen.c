@@ -237,6 +237,15 @@ static void count_time(struct samples *samples, uint64_t *most, uint64_t ns) {
 	*most = ns > *most ? ns : *most;
 }
 
+/* Gap by gap: in a sum over many a frame too much would hide one that is missing. */
+static void screen_count_gap(struct screen_stats *stats, uint64_t now, uint64_t refresh) {
+	uint64_t gap = stats->last != 0 ? now - stats->last : 0;
+	uint64_t refreshes = (gap + refresh / 2) / refresh;
+	stats->skipped += refreshes > 1 ? refreshes - 1 : 0;
+	stats->longest_gap_ns = gap > stats->longest_gap_ns ? gap : stats->longest_gap_ns;
+	stats->last = now;
+}
+
 static void screen_count(struct screen *screen, const struct spent *begin) {
 	struct screen_stats *stats = &screen->stats;
 	struct spent end = spent_until_now();
@@ -248,10 +257,7 @@ static void screen_count(struct screen *screen, const struct spent *begin) {
 	count_time(&stats->wait, &stats->wait_max_ns, clock > cpu ? clock - cpu : 0);
 	stats->over_bound += screen->bound.total > 0 && cpu > screen->bound.total;
 	stats->slept += end.sleeps != begin->sleeps;
-	if (stats->last != 0 && begin->clock - stats->last > stats->longest_gap_ns) {
-		stats->longest_gap_ns = begin->clock - stats->last;
-	}
-	stats->last = begin->clock;
+	screen_count_gap(stats, begin->clock, screen_refresh_ns(screen));
 }
 
 /* To the nanosecond: what the event loop's own timers round up would be lost at each frame. */

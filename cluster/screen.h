@@ -58,6 +58,7 @@ struct screen_stats {
 	uint64_t started, frames, missed;
 	uint64_t composed; /* of the frames: others changed only what is on planes of its own */
 	uint64_t last, longest_gap_ns; /* between two frames in a row */
+	uint64_t skipped;	       /* refreshes without a frame, between two in a row */
 	/*
 	 * A frame, from its begin until the device has it: of all the sum, and of each the slowest
 	 * and the last ones. By the clock, of a processor, and the difference: waiting for one, but

@@ -10,6 +10,7 @@
  */
 #include <drm_fourcc.h>
 #include <err.h>
+#include <fcntl.h>
 #include <gid/engine.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,6 +203,15 @@ static struct pass pass_there(struct gid_canvas *canvas, bool clipped) {
 	return (struct pass){wall * 1e3, cpu * 1e3, engine_cpu(canvas) - engine, line};
 }
 
+/* Of each pass how far apart the processors were, and its ratio. */
+static void print_passes(const double line[PASSES], const double ratio[PASSES]) {
+	printf("{\"passes\": [");
+	for (int i = 0; i < PASSES; i++) {
+		printf("%s[%.1f, %.4f]", i > 0 ? ", " : "", line[i], ratio[i]);
+	}
+	printf("], ");
+}
+
 /* Passes here and there in turn; the first two, with cold caches, are not counted. */
 static void run_points(uint32_t words, bool clipped) {
 	double here[PASSES], wall[PASSES], cpu[PASSES], engine[PASSES], ratio[PASSES];
@@ -238,7 +248,8 @@ static void run_points(uint32_t words, bool clipped) {
 			drawn_ratio[i] = pass.wall_ms / by_function;
 		}
 	}
-	printf("{\"direct_ms\": %.4f, \"wall_ms\": %.4f, \"cpu_ms\": %.4f, "
+	print_passes(line, ratio);
+	printf("\"direct_ms\": %.4f, \"wall_ms\": %.4f, \"cpu_ms\": %.4f, "
 	       "\"engine_cpu_ms\": %.4f, \"ratio\": %.4f, \"line_ns\": %.1f, "
 	       "\"drawn_ms\": %.4f, \"drawn_ratio\": %.4f}\n",
 			median(here, PASSES), median(wall, PASSES), median(cpu, PASSES),
@@ -552,13 +563,38 @@ static void run_layers(uint32_t count, uint32_t frames) {
 
 /* --- imports ---------------------------------------------------------------------------------- */
 
+/* Memory that is there already, as a camera's: from a descriptor to what another domain may read.
+ */
+static double export_us(
+		struct gid_domain *owner, uint32_t reader, const struct gid_layout *layout) {
+	int fd = memfd_create("bench", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0 || ftruncate(fd, (off_t)layout->planes[0].stride * layout->height) < 0 ||
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE) < 0) {
+		err(1, "memory");
+	}
+	struct gid_slab *slab;
+	double begin = now_us();
+	int error = gid_slab_export(owner, fd, 0, layout, NULL, &slab);
+	if (error == 0) {
+		error = gid_slab_grant(slab, reader);
+	}
+	double spent = now_us() - begin;
+	if (error < 0) {
+		errx(1, "%s", gid_domain_error(owner));
+	}
+	gid_slab_destroy(slab, false);
+	close(fd);
+	return spent;
+}
+
 /*
- * What it costs to get at a slot of another domain: of a slab that is new here, of one that is
- * known, and, at the first look, to have the pages of that slot mapped.
+ * What it costs to have another domain read memory, and to get at a slot of one: of a slab that is
+ * new here, of one that is known, and, at the first look, to have the pages of that slot mapped.
  */
 static void run_imports(void) {
 	enum { SLABS = 9, SLOTS = 8 };
-	double first[SLABS], further[SLABS * (SLOTS - 1)], mapped[SLABS * (SLOTS - 1)];
+	double exported[SLABS], first[SLABS], further[SLABS * (SLOTS - 1)],
+			mapped[SLABS * (SLOTS - 1)];
 	uint32_t count = 0;
 	struct gid_domain *owner, *reader;
 	struct gid_layout layout;
@@ -568,6 +604,7 @@ static void run_imports(void) {
 	gid_layout_init(&layout, DRM_FORMAT_ARGB8888, FULL_WIDTH, FULL_HEIGHT, 64);
 	for (uint32_t i = 0; i < SLABS; i++) {
 		struct gid_slab *slab, *known, *imported;
+		exported[i] = export_us(owner, gid_domain_number(reader), &layout);
 		if (gid_slab_create(owner, &layout, 0, SLOTS, NULL, &slab) < 0 ||
 				gid_slab_grant(slab, gid_domain_number(reader)) < 0) {
 			errx(1, "%s", gid_domain_error(owner));
@@ -591,8 +628,10 @@ static void run_imports(void) {
 		gid_slab_unref(known);
 		gid_slab_destroy(slab, false);
 	}
-	printf("{\"first_us\": %.2f, \"further_us\": %.3f, \"mapped_us\": %.1f}\n",
-			median(first, SLABS), median(further, count), median(mapped, count));
+	printf("{\"export_us\": %.2f, \"first_us\": %.2f, \"further_us\": %.3f, "
+	       "\"mapped_us\": %.1f}\n",
+			median(exported, SLABS), median(first, SLABS), median(further, count),
+			median(mapped, count));
 	gid_domain_destroy(reader);
 	gid_domain_destroy(owner);
 }

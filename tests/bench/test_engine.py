@@ -19,6 +19,22 @@ def test_what_the_engine_takes_of_a_processor_counts() -> None:
     assert "helpers" not in engine.engine_text(None, spin_us=1, slots=3, realtime="off")
 
 
+def test_passes_are_told_by_how_far_apart_the_processors_were() -> None:
+    engine = module("engine")
+
+    passes = [[50, 1.9], [110, 1.0], [120, 1.2], [130, 1.6], [500, 1.25], [9e6, 4.0]]
+    near = {"line": "near", "passes": 3, "quarters": [1.0, 1.2, 1.6], "above": 1}
+    found = engine.by_distance(passes)
+    assert [(one["line"], one["passes"], one["above"]) for one in found] == [
+        ("two threads of one core", 1, 1),
+        ("near", 3, 1),
+        ("far", 1, 0),
+        ("one processor for both", 1, 1),
+    ]
+    assert found[1] == near
+    assert engine.by_distance([]) == []
+
+
 def test_engine(tmp_path: Path) -> None:
     arguments = ["--repetitions=1", "--frames=2", "--words", "1000", "--layers", "2"]
     arguments += ["--seconds=1", "--helpers=0", "--ordinary"]
@@ -42,12 +58,15 @@ def test_engine(tmp_path: Path) -> None:
         "woken_frame_drop_n2",
         "fresh_frame_drop_n2",
         "fresh_frame_drop_n2_private",
+        "export_us",
+        "import_first_slot_us",
         "import_further_slot_us",
         "compose_vs_gst_compositor",
     }
     for row in found["rows"][:2]:
         assert 10 < row["line_ns"] < 1e6, row
         assert row["drawn_ms"] > 0 and row["drawn_ratio"] > 0, row
+        assert len(row["passes"]) == 11 and all(line > 0 for line, _ in row["passes"])
     assert found["rows"][2]["later_engine_cpu_us"] > 0
     by_compositor = found["rows"].pop()
     assert by_compositor["who"] == "gstreamer" and by_compositor["cpu_us"] > 0

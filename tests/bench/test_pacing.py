@@ -15,7 +15,7 @@ def test_pacing_is_compared_with_the_same_producer() -> None:
     """What moves the commit is no gain of the window, and is asked for by its name."""
     pacing = module("pacing")
 
-    case = SimpleNamespace(rate="film")
+    case = pacing.Case("film", 60)
 
     def ways(compare: str) -> list[str]:
         options = SimpleNamespace(compare=compare, display="vkms", display_clock=False)
@@ -23,6 +23,28 @@ def test_pacing_is_compared_with_the_same_producer() -> None:
 
     assert ways("pacing") == ["", ""]
     assert ways("display-sync") == ["", "display-sync=true"]
+
+
+@pytest.mark.parametrize("display", ["headless", "vkms"])
+def test_a_live_source_is_judged_from_capture_to_light(display: str) -> None:
+    """A commit that comes later is no gain to who looks at a camera's picture."""
+    pacing = module("pacing")
+    case = pacing.Case("30", 60)
+    options = SimpleNamespace(compare="pacing", display=display, cases=[case])
+    off = {"p50_ms": 15.0, "capture_p50_ms": 20.0}
+    on = {"p50_ms": 5.0, "capture_p50_ms": 19.0, "late": 1, "judged": 1000}
+    found = pacing.ratios_of(case, off, on, options)
+    assert found["capture_to_light_p50_on_vs_off_30@60"] == 0.95
+    film = pacing.ratios_of(pacing.Case("film", 60), off, on, options)
+    assert not any("capture" in name for name in film)
+
+
+def test_a_live_source_has_its_way_to_light(tmp_path: Path) -> None:
+    result = results("pacing", tmp_path, "30@60", "--rounds=1", "--seconds=1")
+    off, on = result["rows"]
+    ratio = on["capture_p50_ms"] / off["capture_p50_ms"]
+    assert result["ratios"]["capture_to_light_p50_on_vs_off_30@60"] == pytest.approx(ratio)
+    assert min(off["capture_p50_ms"], on["capture_p50_ms"]) > 0
 
 
 def test_form(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 
 import contextlib
 import csv
-import dataclasses
 import json
 import re
 import signal
@@ -83,12 +82,6 @@ def test_what_was_missed_on_a_noisy_machine_says_so(
         told = noisy and verdict == MISSED
         assert ("woke a sleeper 7.0 ms late meanwhile: it was not" in found.reason) == told
         assert ("it was not quiet enough to tell" in text) == told
-
-
-def test_whose_figures_stand_beside_ours_is_said() -> None:
-    found = dataclasses.replace(chapter("5.1", MET, figure("a", 1)), document=[("a", "5 µs")])
-    text = output.render(evaluation(found))
-    assert "evaluation of 2017" in text and "The printed report" not in text
 
 
 def test_the_machine_is_watched_meanwhile(context: Context) -> None:

@@ -174,7 +174,6 @@ def _begun(options: argparse.Namespace, machine: dict[str, Any]) -> Evaluation:
     begun.chapters = [one for one in begun.chapters if one.id in known]
     for chapter in begun.chapters:
         plan = known[chapter.id]
-        chapter.document = list(plan.document)
         chapter.goals = reached(
             plan.goals_of(options.full, begun.guest), chapter.figures, chapter.verdict
         )

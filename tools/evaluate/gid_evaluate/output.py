@@ -16,6 +16,7 @@ from pathlib import Path
 import jinja2
 
 from .result import MEASURED, MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure, figure_text, read
+from .sources import MEASURES, beside
 
 _HEADINGS = {
     "": "Ratios and counts",
@@ -114,6 +115,8 @@ def render(evaluation: Evaluation) -> str:
         not_run=NOT_RUN,
         missed=MISSED,
         tables=tables,
+        beside=beside,
+        measures=MEASURES,
     )
 
 

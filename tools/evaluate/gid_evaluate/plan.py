@@ -49,17 +49,15 @@ class Goal:
 
 @dataclass(frozen=True)
 class Plan:
-    """`minutes`: about how long it takes, quick and full. `document`: what the evaluation of
-    2017 printed, as pairs of what and how much. `needs_quiet`: nothing else is measured meanwhile.
-    `in_guest`: parts of `./run bench virtual` that it needs. `runs`: commands that it runs in the
-    guest; the argument is whether it is a full run."""
+    """`minutes`: about how long it takes, quick and full. `needs_quiet`: nothing else is measured
+    meanwhile. `in_guest`: parts of `./run bench virtual` that it needs. `runs`: commands that it
+    runs in the guest; the argument is whether it is a full run."""
 
     id: str
     title: str
     method: str
     run: Callable[["Context"], list[Figure]]
     goals: tuple[Goal, ...] = ()
-    document: tuple[tuple[str, str], ...] = ()
     minutes: tuple[float, float] = (0.5, 5.0)
     needs_quiet: bool = True
     in_guest: tuple[str, ...] = ()

@@ -65,7 +65,6 @@ class Chapter:
     goals: list[Reached] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     again: list[str] = field(default_factory=list)
-    document: list[tuple[str, str]] = field(default_factory=list)  # of the evaluation of 2017
     seconds: float = 0.0
     lateness_us: float | None = None
 

@@ -63,7 +63,7 @@ def run_all(
 def run_one(plan: Plan, context: Context) -> Chapter:
     goals = plan.goals_of(context.is_full, context.how)
     goal = "; ".join(map(str, goals))
-    chapter = Chapter(plan.id, plan.title, plan.method, goal, document=list(plan.document))
+    chapter = Chapter(plan.id, plan.title, plan.method, goal)
     begin = time.monotonic()
     context = context.for_chapter()
     with Lateness() as late:

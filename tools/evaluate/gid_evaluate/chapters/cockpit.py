@@ -107,12 +107,6 @@ PLANS = [
         "system calls without end.",
         _processor,
         goals=(Goal("running: both gidd", 1.0),),
-        document=(
-            ("Linux with its applications", "31.6 % of four cores, 84.6 % loaded"),
-            ("hypervisor", "36.4 % of four cores"),
-            ("cluster and head-up display", "7.4 % of four cores"),
-            ("overhead of virtualisation", "1.5 %"),
-        ),
         minutes=(0.4, 4),
     ),
     Plan(
@@ -126,10 +120,6 @@ PLANS = [
             Goal("gid-cluster's start to its first picture", 1.0),
             Goal("start of the other domain to its live light", 1.0),
         ),
-        document=(
-            ("power on to the cluster's first picture", "4.04 s"),
-            ("power on to Linux's first picture", "20.88 s"),
-        ),
         minutes=(0.1, 1),
     ),
     Plan(
@@ -138,11 +128,6 @@ PLANS = [
         "PSS of each program while the cockpit runs: pages that several programs map are divided "
         "among them. Beside it the slabs, as each gidd counts them.",
         _memory,
-        document=(
-            ("used in all", "2485 MB"),
-            ("cluster (5.23.2)", "226.6 MB"),
-            ("head-up display (5.23.3)", "3.8 MB"),
-        ),
         minutes=(0.1, 0.1),
     ),
     Plan(
@@ -150,11 +135,6 @@ PLANS = [
         "Memory of each module",
         "The same run: each program's PSS, and each slab with its owner, slots and format.",
         _modules,
-        document=(
-            ("centre (5.23.1)", "1309 MB"),
-            ("cluster (5.23.2)", "226.6 MB"),
-            ("head-up display (5.23.3)", "3.8 MB"),
-        ),
         minutes=(0.0, 0.0),
     ),
     Plan(

@@ -71,11 +71,6 @@ PLANS = [
             Goal("gid, to another process: copies", 0.01),
             Goal("gid, bytes moved, ratio to the best of the others", 1.01),
         ),
-        document=(
-            ("all applications, read and write", "3070 and 2005 MB/s"),
-            ("native Linux", "2260 and 1542 MB/s"),
-            ("virtualised Linux", "2264 and 1489 MB/s"),
-        ),
         minutes=(2.1, 5),
     ),
 ]

@@ -47,16 +47,20 @@ def _three(context: Context) -> dict[str, Any]:
 
 def _pixels(context: Context) -> list[Figure]:
     found = _three(context)
-    figures = []
-    for row in found["rows"]:
-        name, wrong = f"{row['who']}, {row['what']}: wrong pixels", row["wrong_pixels"]
-        figures.append(Figure(name, wrong, "", row["looks"], (0, wrong), DISPLAYS))
-    looks = sum(row["looks"] for row in found["rows"])
-    wrong = sum(row["wrong_pixels"] + row.get("refused_frames", 0) for row in found["rows"])
-    figures.append(
-        Figure("wrong pixels, and pictures refused", wrong, "", looks, (0, wrong), DISPLAYS)
+    figures, rows = [], found["rows"]
+    for row in rows:
+        name, n = f"{row['who']}, {row['what']}", row["compared"]
+        for key, what in KINDS.items():
+            figures.append(Figure(f"{name}: {what}", row[key], "", n, (0, row[key]), DISPLAYS))
+    n, wrong = sum(row["compared"] for row in rows), found["ratios"]["wrong_pictures"]
+    figures.append(Figure(WRONG.figure, wrong, "", n, (0, wrong), DISPLAYS))
+    shares = [row["compared_share"] for row in rows]
+    spread = (min(shares), max(shares))
+    figures.append(Figure(COMPARED.figure, min(shares), "share", n, spread, DISPLAYS))
+    context.notes.append(
+        "Without a screen: what the outputs show is read as streams, whole. What a slow reader has "
+        "missed is not called right."
     )
-    context.notes.append("Without a screen: what the outputs show is copied and compared.")
     return figures
 
 
@@ -82,9 +86,47 @@ def _missed(context: Context) -> list[Figure]:
     return figures
 
 
+def _pacing(context: Context) -> list[Figure]:
+    timing = () if context.is_full else ("--rounds=1", "--seconds=1")
+    found = context.benchmark("pacing", *PACED, *timing, minutes=20)
+    figures = []
+    for row in found["rows"]:
+        who, n = f"{row['case'].partition('@')[0]}, pacing {row['who']}", row["frames"]
+        spread = (row["p50_least_ms"], row["p50_most_ms"])
+        figures.append(Figure(f"{who}: commit to light", row["p50_ms"], "ms", n, spread, PACING))
+        if row["capture_p50_ms"] is not None:
+            value = row["capture_p50_ms"]
+            name = f"{who}: capture to light"
+            figures.append(Figure(name, value, "ms", n, (value, value), PACING))
+    for goal, key in SOONER.items():
+        ratio = found["ratios"][key]
+        figures.append(Figure(goal.figure, ratio, "", 1, (ratio, ratio), PACING))
+    context.notes.append(
+        "Weston 14 without a screen shows a frame that comes after a pause a whole refresh later "
+        "at the soonest; `./run bench pacing --display vkms` has a display with a refresh."
+    )
+    return figures
+
+
+PACING = "./run bench pacing film@60 30@60"
+PACED = ("film@60", "30@60")
+# A film is there in advance, and its commit is what its window can be late for; of a camera only
+# the light counts, for a commit that is moved helps nobody.
+FILM = Goal("a film, commit to light: with pacing, ratio to without", 0.6)
+LIVE = Goal("a camera of 30 a second, capture to light: with pacing, ratio to without", 0.6)
+SOONER = {
+    FILM: "commit_to_shown_p50_film@60",
+    LIVE: "capture_to_light_p50_on_vs_off_30@60",
+}
+KINDS = {
+    "wrong": "wrong pictures",
+    "back": "pictures out of order",
+    "wrong_pixels": "wrong pixels beside the dials",
+}
+WRONG = Goal("pictures that are wrong, out of order or refused", 0)
+COMPARED = Goal("pictures that were compared, of all that were shown, worst display", 0.99, True)
 # What the evaluation of 2017 had of its worst display, and found too much: 2 of 45,000.
 MISSES = Goal("refreshes missed, worst display", 2 / 45000)
-# A picture that came twice hides in a sum one that did not come: a gap does not.
 GAP = Goal("longest gap between two pictures, worst display", 1.5)
 
 PLANS = [
@@ -92,21 +134,30 @@ PLANS = [
         "5.9.2",
         "Three displays at once",
         "One gid-cluster with two outputs of 1920x720 and one of 800x480, each with a warning "
-        "light of the other domain and moving dials: the light's pixels as the outputs show them, "
-        "beside those that the light draws.",
+        "light of the other domain and moving dials. Each picture that an output shows is compared "
+        "whole: the dials with those that were drawn, by number and checksum, and all else with "
+        "the light as it is drawn without a display.",
         _pixels,
-        goals=(Goal("wrong pixels, and pictures refused", 0),),
-        document=(("by eye, 10 minutes", "no noise"),),
+        goals=(WRONG, COMPARED),
         minutes=(0.4, 11),
     ),
     Plan(
         "5.9.4",
         "Refreshes without a new picture",
-        "The same three displays, on which something moves at each refresh.",
+        "The same three displays, on which something moves at each refresh: refreshes without a "
+        "picture, and those with the dials of the one before.",
         _missed,
         goals=(MISSES, GAP),
-        document=(("of 45000 each", "0, 0 and 2"),),
         minutes=(0.0, 0.0),
+    ),
+    Plan(
+        "pacing",
+        "Sooner to light by pacing",
+        "A film and a live source in Weston, with its own repaint window and with the module's, in "
+        "turn: how much sooner they are light. Only the window differs.",
+        _pacing,
+        goals=tuple(SOONER),
+        minutes=(0.2, 6),
     ),
     Plan(
         "5.9.3",
@@ -116,10 +167,6 @@ PLANS = [
         "callgrind.",
         _repaint,
         goals=(Goal(INSTRUCTIONS, 1.01), Goal(TIME, 1.01)),
-        document=(
-            ("native", "1.824 ms, at most 3.251 ms"),
-            ("virtualised", "3.56 ms, at most 32.154 ms"),
-        ),
         minutes=(0.8, 4),
     ),
 ]

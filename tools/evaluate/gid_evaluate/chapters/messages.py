@@ -72,7 +72,6 @@ PLANS = [
         "number; a program of another reads it where it lies and answers.",
         _messages,
         goals=(Goal(DEAREST, 1.1),),
-        document=(("16 bytes", "5.67 µs"), ("1024 bytes", "5.54 µs"), ("64 KB", "5.54 µs")),
         minutes=(0.2, 0.2),
     ),
     Plan(
@@ -82,11 +81,6 @@ PLANS = [
         "over the doorbell device and over the link; the device alone; a byte over a virtio-serial "
         "port; beside a bare eventfd of the host.",
         _doorbells,
-        document=(
-            ("MMIO, answered by QEMU", "9.09 µs, 110000 a second"),
-            ("MMIO, by ioeventfd", "5.00 µs, 200100 a second"),
-            ("PIO, by ioeventfd", "2.72 µs, 367300 a second"),
-        ),
         minutes=(0.0, 0.0),
     ),
 ]

@@ -186,7 +186,6 @@ PLANS = [
                 is_least=True,
             ),
         ),
-        document=(("native Linux", "1246 frames a second"),),
         minutes=(0.7, 5),
     ),
     Plan(
@@ -196,10 +195,6 @@ PLANS = [
         "in the guest.",
         _draw_everywhere,
         goals=(dataclasses.replace(ratio_goal(WINDOW, 0.9), only_full=True),),
-        document=(
-            ("native Linux", "1246 frames a second"),
-            ("virtualised Linux", "1121 frames a second, 10 % less"),
-        ),
         minutes=(0.0, 2),
         runs=lambda is_full: [DRAW_SMALL] if is_full else [],
     ),
@@ -212,10 +207,6 @@ PLANS = [
         goals=(
             Goal("gid-cluster, 25 a second, worst run: shown of sent", 0.99, is_least=True),
             Goal("gid-cluster, 60 a second, worst run: shown of sent", 0.99, is_least=True),
-        ),
-        document=(
-            ("24 a second", "24.00 (native), 23.85 (virtualised)"),
-            ("60 a second", "54.51 (native), 51.05 (virtualised)"),
         ),
         minutes=(1.3, 6),
     ),
@@ -236,7 +227,6 @@ PLANS = [
         "frames for each second of processor time.",
         _decoding,
         goals=(Goal("into gid memory, ratio to fakesink", 0.98, is_least=True),),
-        document=(("24 a second", "153 frames/s"), ("60 a second", "223 frames/s")),
         minutes=(0.0, 0.0),
     ),
     Plan(
@@ -245,7 +235,6 @@ PLANS = [
         "As the films, with a source that sends its frames at fixed times.",
         _camera,
         goals=(Goal("gid-cluster, 30 a second, worst run: shown of sent", 0.99, is_least=True),),
-        document=(("30 a second", "29.94 to 29.97"),),
         minutes=(0.0, 0.0),
     ),
 ]

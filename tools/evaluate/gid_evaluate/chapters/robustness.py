@@ -174,10 +174,6 @@ PLANS = [
         "pictures as fast as they are taken, and compute in a shader without end.",
         _graphics,
         goals=GOALS,
-        document=(
-            ("protections on", "60 frames a second"),
-            ("protections off", "20 and 16 frames a second"),
-        ),
         minutes=(1.4, 25),
     ),
     Plan(
@@ -187,10 +183,6 @@ PLANS = [
         "and overwrite all that they can write.",
         _leaks,
         goals=GOALS,
-        document=(
-            ("leak", "60 frames a second"),
-            ("corruption", "60 frames a second; sometimes it stopped"),
-        ),
         minutes=(0.1, 0.1),
     ),
     Plan(
@@ -208,7 +200,6 @@ PLANS = [
         "again.",
         _restart,
         goals=GOALS,
-        document=(("while Linux reboots", "59 to 60 frames a second"),),
         minutes=(0.1, 0.1),
     ),
     Plan(
@@ -218,7 +209,6 @@ PLANS = [
         "the configuration changes; rates, memory, descriptors and mappings are sampled.",
         _soak,
         goals=(NOTHING_GROWS,),
-        document=(("48 hours were planned", "5 hours, several issues"),),
         needs_quiet=False,
         minutes=(0.8, 121),
     ),

@@ -88,7 +88,6 @@ PLANS = [
         "in the guest. The evaluation of 2017 had the processor's time while they were made.",
         _five_calls,
         goals=(ratio_goal(SYSTEM_CALLS, 1.02, is_least=False),),
-        document=(("processor time, virtualised less native", "1.52 % of all"),),
         minutes=(0.1, 0.1),
         runs=lambda is_full: [["gid-probe", "calls"]],
     ),
@@ -99,7 +98,6 @@ PLANS = [
         "Whetstone's own mix, so that only the ratio is to be compared.",
         _arithmetic,
         goals=(ratio_goal(DOUBLES, 0.99),),
-        document=(("Whetstone, virtualised to native", "+0.24 %"),),
         minutes=(0.1, 0.1),
         runs=lambda is_full: [["gid-probe", "arithmetic"]],
     ),
@@ -109,7 +107,6 @@ PLANS = [
         "cyclictest on each core, at a real-time priority: its mean, with minimum and maximum; "
         "idle, and while a program on each core makes system calls without end.",
         _interrupts,
-        document=(("mean", "5 µs"), ("minimum", "3 µs"), ("maximum", "35 µs")),
         minutes=(0.3, 4),
         runs=lambda is_full: [TRY, *(_words(state, is_full) for state in ("idle", "loaded"))],
     ),
@@ -119,13 +116,6 @@ PLANS = [
         "Semaphores, mutexes and message queues in batches; switches and wake-ups by an eventfd "
         "between two processes; how late a timer wakes a sleeper.",
         _calls,
-        document=(
-            ("semaphore, not available", "325 ns"),
-            ("semaphore, release", "310 ns"),
-            ("mutex, obtain", "7 ns"),
-            ("message queue, send, and receive", "64.8 ns, 68.1 ns"),
-            ("context switch", "680 ns"),
-        ),
         minutes=(0.1, 0.1),
         runs=lambda is_full: [["gid-probe", "calls"]],
     ),

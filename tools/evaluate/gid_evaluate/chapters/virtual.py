@@ -110,7 +110,6 @@ PLANS = [
         "The same cockpit with the other domain in a guest: QEMU, the daemons and the cluster on "
         "the host, and what the guest's own kernel counts.",
         _load,
-        document=(("hypervisor", "36.4 % of four cores"), ("natively", "31.6 % of four cores")),
         minutes=(2.5, 6),
         in_guest=("load",),
     ),
@@ -121,11 +120,6 @@ PLANS = [
         "live on the cluster, and Weston runs there; and from when the guest is up to its light.",
         _start,
         goals=(Goal("guest is up to a live light, drawn without Weston", 1.0),),
-        document=(
-            ("power on to the start of the guest", "3.38 s"),
-            ("to its kernel", "5.94 s"),
-            ("to its first picture", "20.88 s"),
-        ),
         minutes=(0.0, 0.0),
         in_guest=("start",),
     ),
@@ -136,7 +130,6 @@ PLANS = [
         "fast as they are taken, and while the guest is reset and boots again with all programs.",
         _reboot,
         goals=(RATE, GAP),
-        document=(("while Linux reboots", "59 to 60 frames a second"),),
         minutes=(0.0, 0.0),
         in_guest=("reboot",),
     ),
@@ -147,10 +140,6 @@ PLANS = [
         "in wl_shm: from the beginning of a repaint to when it is posted, by Weston's timeline.",
         _repaint,
         goals=(IN_GUEST, ADDED),
-        document=(
-            ("native", "1.824 ms, at most 3.251 ms"),
-            ("virtualised", "3.56 ms, at most 32.154 ms"),
-        ),
         minutes=(0.5, 1),
         in_guest=("repaint",),
     ),
@@ -160,7 +149,6 @@ PLANS = [
         "PSS of QEMU, which has the guest's memory and its window, and of the host's daemons; and "
         "of the programs in the guest.",
         _memory,
-        document=(("centre (5.23.1)", "1309 MB"),),
         minutes=(0.0, 0.0),
         in_guest=("load",),
     ),
