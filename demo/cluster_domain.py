@@ -150,7 +150,8 @@ class ClusterDomain:
             self._place.photograph(path)
             return
         shot = self._place.folder / "screenshot.png"
-        self._place.run(["gidctl", "--domain=cluster", "snap", _SCREEN, "-o", str(shot)])
+        wait = f"--wait={self._scene.patience / 2}"
+        self._place.run(["gidctl", "--domain=cluster", "snap", _SCREEN, wait, "-o", str(shot)])
         path.write_bytes(self._place.read(shot))
 
     def close_others(self) -> None:

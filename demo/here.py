@@ -9,9 +9,7 @@ import socket
 import subprocess
 from pathlib import Path
 
-from place import DemoError, Place, Program
-
-_SECONDS = 20  # for a program that is waited for
+from place import LATE, DemoError, Place, Program
 
 
 class Process(Program):
@@ -47,7 +45,7 @@ class Here(Place):
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                env={**os.environ, **environment},
+                env={**LATE, **os.environ, **environment},
                 start_new_session=True,
             )
         return Process(name, process, log)
@@ -55,11 +53,11 @@ class Here(Place):
     def run(self, command: list[str], **environment: str) -> str:
         result = subprocess.run(
             command,
-            env={**os.environ, "GID_DOMAIN": self.domain, **environment},
+            env={**LATE, **os.environ, "GID_DOMAIN": self.domain, **environment},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=_SECONDS,
+            timeout=self._patience,
         )
         if result.returncode != 0:
             raise DemoError(f"{command[0]} in {self.domain}: {result.stderr.strip()}")
@@ -81,7 +79,7 @@ class Here(Place):
 
     def ask(self, path: Path) -> dict | None:
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(_SECONDS / 2)
+            connection.settimeout(self._patience)
             try:
                 connection.connect(str(path))
             except (FileNotFoundError, ConnectionRefusedError):

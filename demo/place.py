@@ -16,6 +16,10 @@ class DemoError(Exception):
     """What went wrong, in a sentence for the user."""
 
 
+# Programs that start side by side on a busy machine are slow to answer one another.
+LATE = {"GID_ANSWER_SECONDS": "30"}
+
+
 class Program(ABC):
     """One that was started, and runs until it is stopped or its domain is killed."""
 
@@ -42,6 +46,7 @@ class Place(ABC):
     """A domain, to start programs in. `folder` is for their files."""
 
     _look_seconds = 0.02  # between looks at what is waited for
+    _end_seconds = 5  # for a program whose end nobody looks at
 
     def __init__(self, domain: str, folder: Path, patience: float) -> None:
         self.domain, self.folder = domain, folder
@@ -108,15 +113,15 @@ class Place(ABC):
         self._programs.append(program)
         return program
 
-    def stop(self, program: Program, timeout: float = 5) -> int:
-        if program in self._programs:
-            self._programs.remove(program)
-        return program.stop(timeout)
+    def stop(self, program: Program) -> int:
+        """Its exit status."""
+        self._programs.remove(program)
+        return program.stop(self._patience)
 
     def stop_all(self) -> None:
         """The last started first."""
-        for program in reversed(list(self._programs)):
-            self.stop(program)
+        while self._programs:
+            self._programs.pop().stop(self._end_seconds)
 
     def keep_words(self, folder: Path) -> None:
         """Writes what each program said into a file of this machine."""

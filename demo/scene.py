@@ -21,9 +21,9 @@ class Scene:
     patience: float  # seconds, for whatever takes longest; machines are shared
 
 
-FULL = Scene(1, None, 30, 60, 250, 300, 2000, 0.1, 0.02, 120, 60)
+FULL = Scene(1, None, 30, 60, 250, 300, 2000, 0.1, 0.02, 120, 120)
 # With KVM: what is done is the same, but a machine has to boot.
-GUESTS = Scene(1, None, 30, 60, 250, 300, 2000, 0.3, 0.1, 120, 120)
+GUESTS = Scene(1, None, 30, 60, 250, 300, 2000, 0.3, 0.1, 120, 240)
 # QEMU's translator takes ten times as long for everything that a guest does, and a look into a
 # guest starts a program there. The rates are such that one processor has time left: where it has
 # none, all wait for each other, and to start takes minutes.

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from place import DemoError, Place, Program
+from place import LATE, DemoError, Place, Program
 
 _TOP = Path(__file__).resolve().parents[1]
 sys.path += [str(_TOP / "vm"), str(_TOP / "tools" / "cockpit")]
@@ -19,7 +19,6 @@ from gid_cockpit.machine import Guest  # noqa: E402
 from gid_vm.agent import Agent, Command, GuestError  # noqa: E402
 
 FOLDER = Path("/run/guest")
-_SECONDS = 120.0  # for a program that is waited for; a guest without KVM is slow
 
 # Prints what a unix socket has to say, again and again, each time after the clock: to start a
 # program for each answer takes a guest without KVM a second.
@@ -51,7 +50,7 @@ class GuestProgram(Program):
     def stop(self, timeout: float) -> int:
         if self._command.code is None:
             self._command.signal(signal.SIGTERM)
-        return self._command.wait(_SECONDS).code
+        return self._command.wait(timeout).code
 
 
 class Listener:
@@ -60,9 +59,9 @@ class Listener:
     A line is on its way for a while: of all lines, the quickest tells the offset best.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float) -> None:
         self.offset: int | None = None
-        self._part = b""
+        self._patience, self._part = patience, b""
         self._lines: queue.Queue[tuple[int, bytes]] = queue.Queue()
 
     def hear(self, kind: str, data: bytes) -> None:
@@ -82,7 +81,7 @@ class Listener:
         asked = time.monotonic_ns()
         try:
             while True:
-                there, text = self._lines.get(timeout=_SECONDS)
+                there, text = self._lines.get(timeout=self._patience)
                 if there + self.offset >= asked:
                     return json.loads(text)
         except queue.Empty:
@@ -103,8 +102,8 @@ class There(Place):
     def wait_ready(self) -> None:
         """Until its gidd can be connected to."""
         try:
-            self._agent.connect(time.monotonic() + _SECONDS, lambda: True)
-            self._agent.wait_ready(_SECONDS)
+            self._agent.connect(time.monotonic() + self._patience, lambda: True)
+            self._agent.wait_ready(self._patience)
         except GuestError as error:
             raise DemoError(f"the guest {self.domain}: {error}") from None
         gidd = f"until test -S /run/gidway/{self.domain}/gidd.sock; do sleep 0.5; done"
@@ -112,10 +111,9 @@ class There(Place):
         self._registry = self.put(Path(os.environ["GST_REGISTRY"]))
 
     def _launch(self, name: str, command: list[str], environment: dict[str, str]) -> GuestProgram:
-        # Programs that start side by side there are slow to answer one another, and we have looked
-        # at GStreamer's plugins already.
+        # We have looked at GStreamer's plugins already.
         environment = {
-            "GID_ANSWER_SECONDS": "30",
+            **LATE,
             "GST_REGISTRY": str(self._registry),
             "GST_REGISTRY_UPDATE": "no",
             **environment,
@@ -126,7 +124,7 @@ class There(Place):
         return self._finish(command, b"", environment)
 
     def _finish(self, command: list[str], stdin: bytes, environment: dict[str, str]) -> str:
-        result = self._agent.start(command, env=environment, stdin=stdin).wait(_SECONDS)
+        result = self._agent.start(command, env=environment, stdin=stdin).wait(self._patience)
         if result.code != 0:
             raise DemoError(f"{command[0]} in {self.domain}: {result.err.strip()}")
         return result.out
@@ -140,12 +138,12 @@ class There(Place):
         return path
 
     def read(self, path: Path) -> bytes:
-        return self._agent.read(path, _SECONDS) or b""
+        return self._agent.read(path, self._patience) or b""
 
     def ask(self, path: Path) -> dict | None:
         listener = self._listeners.get(path)
         if listener is None:
-            listener = self._listeners[path] = Listener()
+            listener = self._listeners[path] = Listener(self._patience)
             self._agent.start(["python3", "-I", "-S", "-c", _ASK, str(path)], hear=listener.hear)
         return listener.next()
 
@@ -167,7 +165,7 @@ class There(Place):
             handle = os.pidfd_open(pid)
             try:
                 signal.pidfd_send_signal(handle, signal.SIGKILL)
-                select.select([handle], [], [], _SECONDS)
+                select.select([handle], [], [], self._patience)
             finally:
                 os.close(handle)
         self._programs, self._listeners = [], {}

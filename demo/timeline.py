@@ -34,13 +34,13 @@ class Recorder:
             "cluster_fps": self._rates(),
         }
 
-    def frames_between(self, begin: int, end: int) -> float:
-        """The display's frames a second, as far as samples tell."""
+    def frames_between(self, begin: int, end: int) -> tuple[int, float]:
+        """The display's, as far as samples tell: how many, and how many a second."""
         inside = [(at, count) for at, count in self._frames if begin <= at <= end]
         if len(inside) < 2:
-            return 0.0
+            return 0, 0.0
         (first, before), (last, after) = inside[0], inside[-1]
-        return (after - before) / (last - first) * 1e9
+        return after - before, (after - before) / (last - first) * 1e9
 
     def _seconds(self, ns: int) -> float:
         return round((ns - self.begin) / 1e9, 4)
