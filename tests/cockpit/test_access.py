@@ -22,7 +22,7 @@ from gid_cockpit.machine import Guest
 from gid_cockpit.process import program
 from gid_cockpit.reload import Here
 from gid_vm.folder import memory_folder
-from program import is_alive, wait_for
+from program import PATIENCE, is_alive, wait_for
 from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
 
 pytestmark = pytest.mark.needs_root
@@ -176,7 +176,7 @@ def test_gidctl_only_asks(others: Tool) -> None:
             env=others.env | {"GID_RUNTIME_DIR": str(others.runtime)},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
         )
     assert result.returncode != 0 and "open" in result.stderr
     assert others.folder.joinpath("victim").lstat() == before

@@ -47,7 +47,7 @@ class Tool:
             env=self.env,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
         )
 
     def status(self) -> dict[str, dict]:
@@ -160,7 +160,7 @@ def test_without_standard_streams(tool: Tool) -> None:
     shell = 'exec "$@" <&- >&- 2>&-'
     for command, status in (("up", 0), ("status", 0), ("reload", 0), ("down", 0), ("status", 1)):
         words = ["gid-cockpit", "--config", str(tool.config), command]
-        done = subprocess.run(["sh", "-c", shell, "sh", *words], env=tool.env, timeout=60)
+        done = subprocess.run(["sh", "-c", shell, "sh", *words], env=tool.env, timeout=PATIENCE)
         assert (command, done.returncode) == (command, status)
 
 
@@ -177,7 +177,7 @@ def test_nobody_reads_what_it_says(tool: Tool) -> None:
                     stdout=output,
                     stderr=subprocess.PIPE,
                     text=True,
-                    timeout=60,
+                    timeout=PATIENCE,
                 )
                 assert (result.returncode, result.stderr) == (0, "")
         assert [domain["state"] for domain in tool.status().values()] == [state, state]

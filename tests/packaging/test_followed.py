@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from followed import listed
-from program import BUILD, TOP
+from program import BUILD, PATIENCE, TOP
 
 SYSTEMD = TOP / "packaging" / "systemd"
 DEBIAN = TOP / "packaging" / "debian"
@@ -136,7 +136,7 @@ def test_a_purge_follows_no_link(script: Path, tmp_path: Path) -> None:
     for name in ("userdel", "groupdel"):
         (tmp_path / "programs" / name).symlink_to("/bin/true")
     environment = os.environ | {"PATH": f"{tmp_path}/programs:{os.environ['PATH']}"}
-    subprocess.run(["sh", "-c", text, "postrm", "purge"], env=environment, check=True, timeout=60)
+    subprocess.run(["sh", "-c", text, "postrm", "purge"], env=environment, check=True, timeout=PATIENCE)
     assert (victim / "precious").read_text() == "mine"
     assert not (tmp_path / "run" / "gidway").exists()
     assert not (tmp_path / "var" / "cache" / "gid-guest").exists()

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from program import BUILD, TOP
+from program import BUILD, PATIENCE, TOP
 
 DEBIAN = TOP / "packaging" / "debian"
 # Put in their place, and left out, by debian/rules.
@@ -25,7 +25,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         ["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", folder],
         check=True,
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     options = subprocess.run(
         ["meson", "introspect", "--buildoptions", BUILD], check=True, capture_output=True
@@ -129,7 +129,7 @@ def package(top: Path, target: Path, folder: Path) -> set[str]:
         (programs / name).chmod(0o755)
     env = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "GIDWAY_BUILD": str(BUILD)}
     words = [top / "scripts" / "package", target]
-    subprocess.run(words, env=env, check=True, capture_output=True, timeout=60)
+    subprocess.run(words, env=env, check=True, capture_output=True, timeout=PATIENCE)
     return set((folder / "packed").read_text().splitlines())
 
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import BUILD, TOP
+from program import BUILD, PATIENCE, TOP
 
 SERVICES = sorted((BUILD / "packaging").glob("*@.service"))
 SOCKETS = sorted((TOP / "packaging" / "systemd").glob("*@.socket"))
@@ -29,7 +29,7 @@ def analyze(*words: str) -> subprocess.CompletedProcess[str]:
         ["systemd-analyze", *words],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         env=os.environ | {"SYSTEMD_LOG_LEVEL": "warning", "SYSTEMD_PAGER": "", "LC_ALL": "C"},
     )
 

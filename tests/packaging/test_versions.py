@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import BUILD, TOP
+from program import BUILD, PATIENCE, TOP
 
 PROGRAMS = ("gidd/gidd", "engine/gid-engine", "cluster/gid-cluster", "tools/gidctl/gidctl")
 PROGRAMS += ("tools/gid-compose/gid-compose", "tools/cockpit/gid-cockpit")
@@ -16,7 +16,7 @@ PROGRAMS += tuple(f"clients/gid-{name}" for name in ("capture", "map", "meter", 
 
 
 def ask(*words: str | Path) -> str:
-    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
 
 
 def number() -> str:

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from cockpit import Cockpit
-from program import BUILD, Program, wait_for
+from program import BUILD, PATIENCE, Program, wait_for
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 CONFIG = """
@@ -34,7 +34,7 @@ height=80
 def top(cockpit: Cockpit, *arguments: str) -> str:
     command = [GIDCTL, "top", "--once", "--interval", "0.3", *arguments]
     result = subprocess.run(
-        command, env=cockpit.env("cluster"), capture_output=True, text=True, timeout=60
+        command, env=cockpit.env("cluster"), capture_output=True, text=True, timeout=PATIENCE
     )
     assert (result.returncode, result.stderr) == (0, "")
     return result.stdout
@@ -50,8 +50,18 @@ def display(cockpit: Cockpit) -> Program:
     return display
 
 
+def top_with_display(cockpit: Cockpit, *arguments: str) -> str:
+    """gidctl goes on without a display that is late with its answer."""
+
+    def answered() -> str:
+        text = top(cockpit, *arguments)
+        return text if "ROLE" in text or '"roles"' in text else ""
+
+    return wait_for(answered, "the display to answer in time")
+
+
 def roles(cockpit: Cockpit) -> dict[str, dict]:
-    found = json.loads(top(cockpit, "--json"))["display"]["roles"]
+    found = json.loads(top_with_display(cockpit, "--json"))["display"]["roles"]
     return {role["name"]: role for role in found}
 
 
@@ -59,14 +69,14 @@ def test_roles(cockpit: Cockpit, display: Program) -> None:
     telltale = cockpit.run("open", [BUILD / "clients" / "gid-telltale"])
     wait_for(lambda: roles(cockpit)["telltale"]["state"] == "live", "the telltale to be live")
     assert roles(cockpit)["camera"]["state"] == "waiting"
-    text = top(cockpit)
+    text = top_with_display(cockpit)
     assert "repaints a second" in text
     lines = {line.split()[0]: line for line in text.splitlines() if line}
     assert "live" in lines["telltale"] and "all checks passed" in lines["telltale"]
     assert "waiting" in lines["camera"] and "the stream has not appeared yet" in lines["camera"]
     telltale.kill()
     wait_for(lambda: roles(cockpit)["telltale"]["state"] == "lost", "its loss")
-    assert "the producer or its domain died" in top(cockpit)
+    assert "the producer or its domain died" in top_with_display(cockpit)
 
 
 def test_no_display(cockpit: Cockpit) -> None:

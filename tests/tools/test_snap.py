@@ -58,8 +58,10 @@ def gidctl(
     env = cockpit.env(domain or "")
     if domain is None:
         del env["GID_DOMAIN"]
+    # A picture may come late; who asks for another limit has that.
+    wait = [f"--wait={PATIENCE / 2}"] if words[0] == "snap" and "--wait" not in words else []
     return subprocess.run(
-        [GIDCTL, *words], env=env, capture_output=True, text=True, timeout=PATIENCE
+        [GIDCTL, *words, *wait], env=env, capture_output=True, text=True, timeout=PATIENCE
     )
 
 
@@ -129,7 +131,7 @@ def test_several_pictures(cockpit: Cockpit, tmp_path: Path) -> None:
 
 def test_to_standard_output(cockpit: Cockpit) -> None:
     with published(cockpit, "picture", "XR24", pack("XR24", WIDTH, HEIGHT, four_corners)):
-        words = [GIDCTL, "snap", "picture", "-o", "-"]
+        words = [GIDCTL, "snap", "picture", f"--wait={PATIENCE}", "-o", "-"]
         result = subprocess.run(words, env=cockpit.env("open"), capture_output=True)
         assert result.stdout.startswith(b"\x89PNG") and result.stdout.endswith(b"IEND\xaeB`\x82")
         leader, follower = pty.openpty()
@@ -173,7 +175,7 @@ def test_watch(cockpit: Cockpit) -> None:
         assert after["sequence"] > before["sequence"]
         assert after["interval_ns"] == after["submit_time_ns"] - before["submit_time_ns"]
     assert {(one["format"], one["width"], one["height"]) for one in frames} == {("NV12", 32, 16)}
-    assert all(0 < one["latency_ns"] < 10e9 for one in frames)
+    assert all(0 < one["latency_ns"] < PATIENCE * 1e9 for one in frames)
     heading, *lines = text.splitlines()
     assert heading.split() == ["FRAME", "INTERVAL", "LATENCY", "GID", "PICTURE", "FLAGS"]
     assert len(lines) == 2 and all("32x16 NV12" in line for line in lines)
