@@ -227,12 +227,12 @@ def test_nor_another_guest_powered_off(
     with socket.socket(socket.AF_UNIX) as other, listening(guest.monitor, "nobody") as qemu:
         other.bind(str(folder / "other"))
         other.listen()
-        other.settimeout(5)
+        other.settimeout(PATIENCE)
         (guest.folder / "agent.sock").symlink_to(folder / "other")
         assert guest.stop()
-        assert qemu.wait(5) == -signal.SIGTERM
+        assert qemu.wait(PATIENCE) == -signal.SIGTERM
         said, _ = other.accept()
-        said.settimeout(5)
+        said.settimeout(PATIENCE)
         assert said.recv(100) == b""
 
 

@@ -6,12 +6,13 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from documents import Document, read_document
 from gid_vm.folder import memory_folder
 from gid_vm.guest import why_not
-from program import BUILD, TOP, wait_for
+from program import BUILD, PATIENCE, TOP, wait_for
 from terminal import Terminal
 
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"  # of an ordinary user's login
@@ -36,6 +37,18 @@ def login(home: Path, runtime: Path) -> dict[str, str]:
         "SHELL": "/bin/bash",
         "XDG_RUNTIME_DIR": str(runtime),
     }
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a document has a command take once it is to be seen, which who looks can tell: on a busy
+    machine that may be later.
+    """
+
+    name: str
+    terminal: str
+    command: str
+    is_right: Callable[[Path], bool]
 
 
 class Reader:
@@ -77,9 +90,16 @@ class Reader:
         return self.terminals[name]
 
     def follow(
-        self, document: Document, section: str = "", before_stop: Callable[[], None] | None = None
+        self,
+        document: Document,
+        section: str = "",
+        before_stop: Callable[[], None] | None = None,
+        pictures: Sequence[Picture] = (),
     ) -> None:
-        """Does what all blocks say, or those of a section; `before_stop` comes before Ctrl-C."""
+        """Does what all blocks say, or those of a section; `before_stop` comes before Ctrl-C.
+
+        Of `pictures` the last that was taken is taken again before that, until it is right.
+        """
         self._begin = first_commands(document)
         for block in document.blocks:
             marks = block.marks
@@ -88,6 +108,7 @@ class Reader:
             if marks.get("needs") == "guest" and why_not() is not None:
                 continue
             if block.language == "stop":
+                self._take_again(pictures)
                 if before_stop is not None:
                     before_stop()
                 for name in block.text.split(","):
@@ -101,8 +122,26 @@ class Reader:
             elif "in" in marks:
                 self.terminal(marks["in"]).run(block.text)
 
+    def _take_again(self, pictures: Sequence[Picture]) -> None:
+        for picture in [one for one in pictures if (self.folder / one.name).exists()][-1:]:
+
+            def is_right(picture: Picture = picture) -> bool:
+                if picture.is_right(self.folder / picture.name):
+                    return True
+                self.terminal(picture.terminal).run(picture.command)
+                return False
+
+            wait_for(is_right, f"{picture.name} to show what it is to")
+
     def left_behind(self) -> list[str]:
         """Programs that run on although no terminal shows them: a document ends what it starts."""
+        try:
+            wait_for(lambda: not self._hidden(), "what was asked to end")
+        except AssertionError:
+            pass
+        return self._hidden()
+
+    def _hidden(self) -> list[str]:
         shown = {terminal.session for terminal in self.terminals.values()}
         found = []
         for pid in self._processes():
@@ -118,14 +157,14 @@ class Reader:
     def close(self) -> None:
         for terminal in self.terminals.values():
             terminal.close()
-        for number in (signal.SIGTERM, signal.SIGKILL):
+        for number, seconds in ((signal.SIGTERM, 10), (signal.SIGKILL, PATIENCE)):
             for pid in self._processes():
                 try:
                     os.kill(pid, number)
                 except ProcessLookupError:
                     pass
             try:
-                wait_for(lambda: not self._processes(), "its programs to end", 10)
+                wait_for(lambda: not self._processes(), "its programs to end", seconds)
                 break
             except AssertionError:
                 pass

@@ -2,13 +2,14 @@
 """The commands of the documents, run as they stand there, in as many terminals as they say."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from documents import DOCUMENTS, Document, read_document
 from gid_vm.guest import why_not
 from PIL import Image
 from program import TOP
-from reader import Reader
+from reader import Picture, Reader
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -85,6 +86,11 @@ def check_record(reader: Reader) -> None:
     assert "\n300\n" in reader.terminal("cluster").text, "all frames"
 
 
+def has_ball(path: Path) -> bool:
+    with Image.open(path) as picture:
+        return picture.convert("L").getextrema()[1] > 200
+
+
 def check_vm(reader: Reader) -> None:
     """Frames of one guest on another one's screen, where there can be guests."""
     if why_not() is not None:
@@ -94,18 +100,26 @@ def check_vm(reader: Reader) -> None:
     assert said.count("link to cluster (ivshmem)") == 1
     with Image.open(reader.folder / "cluster.png") as picture:
         assert picture.size == (640, 360)
-        assert picture.convert("L").getextrema()[1] > 200, "a ball"
+    assert has_ball(reader.folder / "cluster.png")
     assert "<domain" in (reader.folder / "open.xml").read_text()
+
+
+def halves(path: Path) -> list[Image.Image]:
+    with Image.open(path) as picture:
+        assert picture.size == (1280, 360)
+        return [picture.convert("RGB").crop(box) for box in (LEFT_HALF, RIGHT_HALF)]
+
+
+def has_windows(path: Path) -> bool:
+    """In both halves, which are not black alone."""
+    return all(len(half.getcolors(1 << 20)) > 20 for half in halves(path))
 
 
 def check_windows(reader: Reader) -> None:
     """Windows of two compositors beside each other; the right one goes, and is marked."""
-    with Image.open(reader.folder / "picture.png") as before:
-        assert before.size == (1280, 360)
-        halves = [before.convert("RGB").crop(box) for box in (LEFT_HALF, RIGHT_HALF)]
-    assert all(len(half.getcolors(1 << 20)) > 20 for half in halves), "windows, not black"
-    with Image.open(reader.folder / "old.png") as after:
-        assert after.convert("RGB").crop(RIGHT_HALF).tobytes() != halves[1].tobytes()
+    assert has_windows(reader.folder / "picture.png")
+    before, after = (halves(reader.folder / f"{name}.png")[1] for name in ("picture", "old"))
+    assert after.tobytes() != before.tobytes()
 
 
 CHECKS: dict[str, Callable[[Reader], None]] = {
@@ -123,9 +137,17 @@ CHECKS: dict[str, Callable[[Reader], None]] = {
 }
 
 
+SCREENSHOT = "gid-cockpit --config cockpit.conf screenshot cluster cluster.png"
+SNAP = "gidctl --domain cluster snap picture -o picture.png"
+PICTURES = {
+    "docs/vm.md": [Picture("cluster.png", "host", SCREENSHOT, has_ball)],
+    "docs/windows.md": [Picture("picture.png", "host", SNAP, has_windows)],
+}
+
+
 @pytest.mark.parametrize("document", FOLLOWED, ids=lambda document: document.name)
 def test_document(document: Document, reader: Reader) -> None:
     """Each command ends well, does what is said of it, and at the end nothing runs on."""
-    reader.follow(document)
+    reader.follow(document, pictures=PICTURES.get(document.name, ()))
     CHECKS[document.name](reader)  # each has one: that all ended well says little
     assert reader.left_behind() == []

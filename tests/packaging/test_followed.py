@@ -136,7 +136,9 @@ def test_a_purge_follows_no_link(script: Path, tmp_path: Path) -> None:
     for name in ("userdel", "groupdel"):
         (tmp_path / "programs" / name).symlink_to("/bin/true")
     environment = os.environ | {"PATH": f"{tmp_path}/programs:{os.environ['PATH']}"}
-    subprocess.run(["sh", "-c", text, "postrm", "purge"], env=environment, check=True, timeout=PATIENCE)
+    subprocess.run(
+        ["sh", "-c", text, "postrm", "purge"], env=environment, check=True, timeout=PATIENCE
+    )
     assert (victim / "precious").read_text() == "mine"
     assert not (tmp_path / "run" / "gidway").exists()
     assert not (tmp_path / "var" / "cache" / "gid-guest").exists()

@@ -16,7 +16,9 @@ PROGRAMS += tuple(f"clients/gid-{name}" for name in ("capture", "map", "meter", 
 
 
 def ask(*words: str | Path) -> str:
-    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
+    return subprocess.run(
+        words, capture_output=True, text=True, check=True, timeout=PATIENCE
+    ).stdout
 
 
 def number() -> str:

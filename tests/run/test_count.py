@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How `./run test` runs and counts: every case once, what failed in company again by itself."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -75,7 +76,8 @@ def test_every_outcome_of_meson_is_known(tmp_path: Path) -> None:
     assert lines[-1] == "4 passed, 5 failed, 3 skipped"
     assert len([line for line in lines if line.startswith("FAILED ")]) == 5
     assert "  assert 1 == 2" in lines
-    assert "FAILED build: s/slow ended after 4 s, its limit" in lines
+    ended = r"FAILED build: s/slow ended after \d+ s, its limit"
+    assert any(re.fullmatch(ended, line) for line in lines), lines
 
 
 PROGRAMS = """
@@ -199,21 +201,24 @@ def test_those_that_measure_run_alone_and_others_as_processors_are_free(
 ) -> None:
     """A guest takes two places, and there is one a core at most; of calm ones, one more."""
     script = """
-        : >"$folder/$$.$kind"; ls "$folder" | grep -c "[.]$kind" >>"$folder/counts-$kind"
-        ls "$folder" | grep -c "[.]" >>"$folder/all-$kind"
+        : >"$folder/$$.$kind"; now=$(ls "$folder" | grep -c "[.]$kind")
+        echo $now >>"$folder/counts-$kind"; ls "$folder" | grep -c "[.]" >>"$folder/all-$kind"
+        test $now -lt $together || : >"$folder/together-$kind"
+        until test -e "$folder/together-$kind"; do sleep 0.1; done
         sleep 1; rm "$folder/$$.$kind"
     """
 
-    def some(kind: str, number: int, **more: object) -> list[Test]:
-        env = {"folder": str(tmp_path), "kind": kind}
+    def some(kind: str, number: int, together: int, **more: object) -> list[Test]:
+        """None ends before so many run at once, or more than that can be seen."""
+        env = {"folder": str(tmp_path), "kind": kind, "together": str(together)}
         return [
             make_test(tmp_path, script, name=f"{kind} {n}", env=env, **more) for n in range(number)
         ]
 
-    domains = some("guest", 6, suites=("s", "guest"))
-    alone = some("alone", 3, is_alone=True)
-    calm = some("calm", 4, is_alone=True, suites=("s", "calm"))
-    pool = run(*alone, *calm, *some("waits", 30), *domains, free=free)
+    domains = some("guest", 6, 2, suites=("s", "guest"))
+    alone = some("alone", 3, 1, is_alone=True)
+    calm = some("calm", 4, 3, is_alone=True, suites=("s", "calm"))
+    pool = run(*alone, *calm, *some("waits", 30, places - 4), *domains, free=free)
     assert summary(pool.outcomes)[0][-1] == "43 passed, 0 failed"
 
     def counts(name: str) -> list[int]:
@@ -261,7 +266,7 @@ def test_the_time_of_processors_is_told_with_that_of_whatever_a_test_starts(tmp_
     work = "sh -c 'i=0; while test $i -lt 300000; do i=$((i + 1)); done'"
     pool = run(make_test(tmp_path, work, name="busy"), make_test(tmp_path, "sleep 1", name="lazy"))
     used = {outcome.test.name: outcome.cpu_seconds for outcome in pool.outcomes}
-    assert used["busy"] > 0.1 > used["lazy"]
+    assert used["busy"] > 2 * used["lazy"]
     head, *lines = dearest(pool.outcomes, 1)
     assert head.startswith("CPU seconds of all tests: ")
     assert len(lines) == 1 and lines[0].endswith(f"{tmp_path.name} s/busy")

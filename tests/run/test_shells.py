@@ -52,8 +52,13 @@ def test_each_tells_what_the_others_run(machine: Machine) -> None:
 
 
 def test_many_that_begin_at_once(machine: Machine) -> None:
-    command = [SETUP, "--shell", "sh", "-c", "readlink /proc/self/ns/user; sleep 3"]
+    go = machine.folder / "go"
+    script = 'readlink /proc/self/ns/user; until test -e "$0"; do sleep 0.1; done'
+    command = [SETUP, "--shell", "sh", "-c", script, go]
     shells = [Program(command, machine.env_here(), machine.folder) for _ in range(6)]
+    for shell in shells:
+        shell.wait_output("user:")
+    go.touch()
     assert [shell.wait() for shell in shells] == [0] * 6
     assert len({shell.stdout for shell in shells}) == 1
 

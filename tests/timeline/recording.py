@@ -6,10 +6,9 @@ from pathlib import Path
 
 from cockpit import Cockpit
 from pipeline import film, gst_env
-from program import BUILD, TOP, Program, wait_for
+from program import BUILD, PATIENCE, TOP, Program, wait_for
 from weston import Weston
 
-PATIENCE = 120  # s; a recording ends when enough has happened
 STREAM = "movie"
 
 

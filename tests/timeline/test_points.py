@@ -11,7 +11,7 @@ import pytest
 from cockpit import Cockpit
 from gid_timeline.cli import main
 from gid_timeline.gidpoints import POINTS
-from program import Program
+from program import Program, wait_for
 from recording import Film
 from test_real import SECONDS, check_figures
 
@@ -130,6 +130,11 @@ def test_the_property_of_the_elements(cockpit, tmp_path):
     bad = cockpit.run("cluster", [*take, *sink("bad", "/nonexistent/points.log").split()])
     assert bad.wait() == 0, bad.stderr
     assert "cannot be opened: No such file or directory" in bad.stdout + bad.stderr
+
+    def freed() -> bool:
+        return any(line.get("N") == "gid_freed" for line in lines(logs["gidsink"]))
+
+    wait_for(freed, "gidsink to have frames back")
     for program in cockpit.programs:
         program.kill()
     written = {name: [line.get("N") for line in lines(log)] for name, log in logs.items()}

@@ -16,11 +16,10 @@ import logs
 import pytest
 import test_perfetto
 from gid_timeline.cli import main
-from program import Program, wait_for
+from program import PATIENCE, Program, wait_for
 
 FRAMES = 150  # that are recorded, however long that takes
 SECONDS = float(os.environ.get("GIDWAY_TIMELINE_SECONDS", 0))  # at least, for long recordings
-PATIENCE = 120  # s
 pytestmark = pytest.mark.timeout(300 + 2 * SECONDS)
 SETUPS = {
     "pixman": ["--renderer=pixman"],
@@ -66,7 +65,7 @@ def log(request, tmp_path_factory):
         start("weston-debug", "-o", subscribed, "timeline")
         start(client)
         wait_for(has_frames, f"{FRAMES} frames in both logs", PATIENCE + SECONDS, pause=0.1)
-        report_of_a_pipe(folder, env)
+        report_of_a_pipe(folder, env, path)
         for program in reversed(programs):
             program.stop(PATIENCE)
     finally:
@@ -75,7 +74,7 @@ def log(request, tmp_path_factory):
     return path
 
 
-def report_of_a_pipe(folder, env):
+def report_of_a_pipe(folder, env, log):
     """As it is typed, and ended by Ctrl-C, which the terminal sends to both programs."""
     ours, theirs = pty.openpty()
     command = f"weston-debug timeline | {sys.executable} -m gid_timeline report - -o typed.json"
@@ -100,6 +99,8 @@ def report_of_a_pipe(folder, env):
 
     try:
         wait_for(is_reading, "it to read for a second", PATIENCE)
+        before = repaints(log)
+        wait_for(lambda: repaints(log) > before + FRAMES, "frames that it reads", PATIENCE)
         os.write(ours, b"\x03")
         shell.wait(PATIENCE)
     finally:
