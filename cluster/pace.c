@@ -83,13 +83,26 @@ bool frame_clock_shown(struct frame_clock *clock, uint64_t when, uint64_t refres
 	return true;
 }
 
-uint64_t frame_clock_wait(const struct frame_clock *clock, uint64_t now) {
+static bool frame_clock_in_step(
+		const struct frame_clock *clock, uint64_t now, uint64_t refresh_ns) {
+	return now >= clock->next && now - clock->next < refresh_ns;
+}
+
+uint64_t frame_clock_wait(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns) {
+	if (clock->unused && frame_clock_in_step(clock, now, refresh_ns)) {
+		clock->next += refresh_ns;
+	}
+	clock->unused = false;
 	return clock->own_time && clock->next > now ? clock->next - now : 0;
 }
 
+void frame_clock_pass(struct frame_clock *clock) {
+	clock->unused = true;
+}
+
 void frame_clock_take(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns) {
-	/* In step with the frame before, so that late timers do not add up. */
-	bool in_step = now >= clock->next && now - clock->next < refresh_ns;
+	/* So that late timers do not add up. */
+	bool in_step = frame_clock_in_step(clock, now, refresh_ns);
 	clock->next = (in_step ? clock->next : now) + refresh_ns;
 	clock->refused = 0;
 }

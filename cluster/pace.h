@@ -47,8 +47,13 @@ void pace_shown(struct pace *pace, uint64_t when, uint64_t refresh_ns);
  *
  * A screen asks for a frame at each of its refreshes. A device without any, as a virtual one, shows
  * a frame at once and asks for the next: one would be composed after the other, for as long as
- * something moves. For such a device we keep the time ourselves. A device that refuses a frame asks
- * for no other: then it is tried again, ever later, up to a second.
+ * something moves. For such a device we keep the time ourselves, as if it had refreshes: a picture
+ * that comes right after one waits for the next. Else a producer that draws for each refresh, and
+ * whose pictures take longer than one to come here, would move each of them: so many fewer there
+ * would be. After a pause, of a refresh in which nothing came, a picture is shown at once.
+ *
+ * A device that refuses a frame asks for no other: then it is tried again, ever later, up to a
+ * second.
  */
 struct frame_clock {
 	uint64_t shown;	  /* when the last frame was shown, 0: never */
@@ -56,6 +61,7 @@ struct frame_clock {
 	uint64_t next;	  /* without refreshes: not before */
 	uint64_t refused; /* frames in a row */
 	bool own_time;	  /* the device has no refreshes */
+	bool unused;	  /* there was nothing to show at `next` */
 };
 
 /* A frame was shown, on a device with this long between refreshes. Returns whether that has shown
@@ -63,7 +69,10 @@ struct frame_clock {
 bool frame_clock_shown(struct frame_clock *clock, uint64_t when, uint64_t refresh_ns);
 
 /* How long the frame that was asked for has to wait. 0: it is to be composed now. */
-uint64_t frame_clock_wait(const struct frame_clock *clock, uint64_t now);
+uint64_t frame_clock_wait(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns);
+
+/* There is nothing to show, though it need not wait. */
+void frame_clock_pass(struct frame_clock *clock);
 
 /* A frame was given to the device. */
 void frame_clock_take(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns);

@@ -335,7 +335,9 @@ static void screen_render(struct screen *screen, const struct spent *begin, bool
 		frame_clock_take(&screen->clock, now, screen_refresh_ns(screen));
 		pace_given(&screen->pace, gid_clock_now());
 		if (screen_needs_no_device(screen)) {
-			screen_wait(screen, frame_clock_wait(&screen->clock, gid_clock_now()));
+			screen_wait(screen,
+					frame_clock_wait(&screen->clock, gid_clock_now(),
+							screen_refresh_ns(screen)));
 		}
 	} else {
 		screen->stats.missed++;
@@ -371,7 +373,7 @@ static void screen_frame(struct screen *screen) {
 	struct spent begin = spent_until_now();
 	uint64_t now = begin.clock;
 	uint64_t wait = screen->clock.own_time
-			? frame_clock_wait(&screen->clock, now)
+			? frame_clock_wait(&screen->clock, now, screen_refresh_ns(screen))
 			: pace_wait(&screen->pace, now, screen_refresh_ns(screen));
 	if (wait > 0) {
 		screen_wait(screen, wait);
@@ -387,6 +389,7 @@ static void screen_frame(struct screen *screen) {
 		screen_render(screen, &begin, composes);
 	} else {
 		screen->stats.last = 0; /* nothing moves: the next pause is none */
+		frame_clock_pass(&screen->clock);
 		pace_forget(&screen->pace);
 	}
 }
