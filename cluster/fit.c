@@ -55,14 +55,18 @@ static int draw_scaled(const struct pixels *picture, const struct gid_box *at,
 	if (from == NULL || to == NULL) {
 		goto done;
 	}
-	pixman_transform_init_scale(&transform,
-			pixman_double_to_fixed((double)picture->width / at->width),
-			pixman_double_to_fixed((double)picture->height / at->height));
+	/* From the first pixel that is seen: pixman draws nothing that begins beyond 32767. */
+	double across = (double)picture->width / at->width;
+	double down = (double)picture->height / at->height;
+	pixman_transform_init_scale(
+			&transform, pixman_double_to_fixed(across), pixman_double_to_fixed(down));
+	transform.matrix[0][2] = pixman_double_to_fixed((seen->x - at->x) * across);
+	transform.matrix[1][2] = pixman_double_to_fixed((seen->y - at->y) * down);
 	pixman_image_set_transform(from, &transform);
 	pixman_image_set_filter(from, PIXMAN_FILTER_BILINEAR, NULL, 0);
 	pixman_image_set_repeat(from, PIXMAN_REPEAT_PAD);
-	pixman_image_composite32(PIXMAN_OP_SRC, from, NULL, to, seen->x - at->x, seen->y - at->y, 0,
-			0, seen->x, seen->y, seen->width, seen->height);
+	pixman_image_composite32(PIXMAN_OP_SRC, from, NULL, to, 0, 0, 0, 0, seen->x, seen->y,
+			seen->width, seen->height);
 	error = 0;
 
 done:

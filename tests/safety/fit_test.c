@@ -77,6 +77,39 @@ static void test_draws(void) {
 	free(memory);
 }
 
+/* As narrow as a picture can be, in a place of a display's size: all of that is drawn. */
+static void test_narrow(void) {
+	static const struct {
+		uint32_t width, height;
+	} sizes[] = {{GID_SIZE_MAX, 1}, {1, GID_SIZE_MAX}, {GID_SIZE_MAX, 3},
+			{5, GID_SIZE_MAX - 1}};
+	const uint32_t width = 1600, height = 700, colour = 0x00654321u;
+	size_t pixels_max = (size_t)5 * GID_SIZE_MAX;
+	uint32_t *picture = malloc(pixels_max * 4), *place = malloc(width * height * 4);
+	for (size_t i = 0; i < pixels_max; i++) {
+		picture[i] = colour;
+	}
+	for (int fit = 0; fit < FIT_EXACT; fit++) {
+		unsigned undrawn = 0;
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+			struct pixels pixels = {picture, sizes[i].width, sizes[i].height,
+					(size_t)sizes[i].width * 4};
+			memset(place, 0xa5, width * height * 4);
+			fit_draw((enum fit)fit, &pixels, place, width, height);
+			for (size_t j = 0; j < width * height; j++) {
+				undrawn += place[j] != BLACK && place[j] != (colour | BLACK);
+			}
+			const struct gid_box at = fit_place(
+					(enum fit)fit, pixels.width, pixels.height, width, height);
+			const int32_t x = at.x + at.width / 2, y = at.y + at.height / 2;
+			undrawn += place[y * (int32_t)width + x] != (colour | BLACK);
+		}
+		tap_ok(undrawn == 0, "fit %d: narrow pictures (%u)", fit, undrawn);
+	}
+	free(place);
+	free(picture);
+}
+
 /* Each corner of the picture is in its corner of the place. */
 static void test_corners(void) {
 	const uint32_t picture[2][2] = {{0x00ff0000u, 0x0000ff00u}, {0x000000ffu, 0x00ffffffu}};
@@ -91,6 +124,7 @@ static void test_corners(void) {
 int main(void) {
 	test_places();
 	test_draws();
+	test_narrow();
 	test_corners();
 	return tap_finish();
 }
