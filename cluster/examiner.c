@@ -3,8 +3,8 @@
 
 #include <drm_fourcc.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <wayland-server-protocol.h>
 #include <xxhash.h>
 
@@ -170,11 +170,31 @@ static int examiner_draw(
 /* --- pictures of any size, which nobody checks -------------------------------------------------
  */
 
-/* Memory for the largest picture that is scaled, in pixels: more than 8K has, once. */
-#define PIXELS_MAX ((size_t)1 << 26)
+/* Of the largest picture that is scaled: 8K has 7680 x 4320. */
+#define PIXELS_MAX ((size_t)1 << 25)
+/* As many are copied and converted at once. */
+#define BAND_ROWS 64
 
 static size_t pixels_of(const struct visible *visible) {
 	return (size_t)visible->seen.width * (size_t)visible->seen.height;
+}
+
+/* As convert(), with memory for a few of its rows. */
+static int convert_in_bands(struct examiner *examiner, struct examination *of,
+		const struct visible *visible, uint32_t *target) {
+	const struct gid_box *seen = &visible->seen;
+	for (int32_t y = 0; y < seen->height; y += BAND_ROWS) {
+		int32_t rows = seen->height - y < BAND_ROWS ? seen->height - y : BAND_ROWS;
+		struct gid_box box = {(int32_t)visible->x + seen->x,
+				(int32_t)visible->y + seen->y + y, seen->width, rows};
+		struct visible band;
+		if (visible_init(&band, &of->slab.layout, &box) != 0 ||
+				convert(examiner, of, &band, target + (ptrdiff_t)y * seen->width) ==
+						NULL) {
+			return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 /* Words as they lie in the frame are read there: what changes meanwhile is the producer's business.
@@ -189,45 +209,39 @@ static int examiner_find_words(struct examiner *examiner, struct examination *of
 	uint32_t *target = examiner_rows(examiner, 0, pixels_of(visible) * 4);
 	*words = (struct pixels){target, (uint32_t)seen->width, (uint32_t)seen->height,
 			(size_t)seen->width * 4};
-	return target != NULL && convert(examiner, of, visible, target) != NULL ? 0 : -ENOMEM;
+	return target != NULL ? convert_in_bands(examiner, of, visible, target) : -ENOMEM;
 }
 
-static int examiner_turn(struct examiner *examiner, uint32_t transform, struct pixels *words) {
-	size_t size = (size_t)words->width * words->height * 4;
-	uint32_t *own = examiner_rows(examiner, 1, size), *seen = examiner_rows(examiner, 2, size);
-	if (own == NULL || seen == NULL) {
-		return -ENOMEM;
-	}
-	for (uint32_t y = 0; y < words->height; y++) {
-		memcpy(own + (size_t)y * words->width,
-				(const uint8_t *)words->data + y * words->stride,
-				(size_t)words->width * 4);
-	}
-	struct pixels before = {own, words->width, words->height, (size_t)words->width * 4};
-	pixels_turn(&before, transform, seen);
-	bool across = transform & WL_OUTPUT_TRANSFORM_90;
-	uint32_t width = across ? before.height : before.width;
-	uint32_t height = across ? before.width : before.height;
-	*words = (struct pixels){seen, width, height, (size_t)width * 4};
-	return 0;
-}
-
+/* Turned when it has the place's size, which is not the producer's choice. */
 static int examiner_draw_fitted(
 		struct examiner *examiner, struct examination *of, const struct visible *visible) {
 	struct own_picture *picture = of->picture;
-	struct pixels words;
+	uint32_t transform = of->frame.transform;
+	bool turned = transform != WL_OUTPUT_TRANSFORM_NORMAL;
+	bool across = transform & WL_OUTPUT_TRANSFORM_90;
+	struct pixels place = own_picture_pixels(picture), words;
+	uint32_t *data = picture->data;
+	if (turned) {
+		data = examiner_rows(examiner, 2, place.stride * place.height);
+		place.width = across ? picture->height : picture->width;
+		place.height = across ? picture->width : picture->height;
+		place.stride = (size_t)place.width * 4;
+		place.data = data;
+	}
+	if (data == NULL) {
+		return -ENOMEM;
+	}
 	if (!begin_read(&of->slab)) {
 		return -EAGAIN;
 	}
 	int ret = examiner_find_words(examiner, of, visible, &words);
-	if (ret == 0 && of->frame.transform != WL_OUTPUT_TRANSFORM_NORMAL) {
-		ret = examiner_turn(examiner, of->frame.transform, &words);
-	}
 	if (ret == 0) {
-		ret = fit_draw(examiner->rules.fit, &words, picture->data, picture->width,
-				picture->height);
+		ret = fit_draw(examiner->rules.fit, &words, data, place.width, place.height);
 	}
 	end_read(&of->slab);
+	if (ret == 0 && turned) {
+		pixels_turn(&place, transform, picture->data);
+	}
 	return ret;
 }
 

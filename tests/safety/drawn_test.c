@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <linux/dma-buf.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -133,7 +135,37 @@ static void test_buffers(void) {
 	wlr_buffer_drop(&view.base);
 }
 
+/* As dear as a layer's picture can be; its size and format are a stranger's choice. */
+static void test_memory(uint32_t width, uint32_t height, enum role_reason expected) {
+	struct own_picture drawn = {.width = 640, .height = 480};
+	struct examiner examiner = {.rules = {.fit = FIT_CONTAIN, .accepted = &accepted_any}};
+	struct examination of = {.frame = {.gid = gid_make(1, 1, 0, 0), .transform = 1},
+			.slab = {.slot_count = 1}};
+	gid_layout_init(&of.slab.layout, DRM_FORMAT_Q410, width, height, 64);
+	of.slab.slot_size = gid_layout_size(&of.slab.layout);
+	size_t size = (size_t)of.slab.slot_size, kept = 0;
+	void *slot = mmap(
+			NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	of.slot = slot != MAP_FAILED ? slot : NULL;
+	of.picture = &drawn;
+	drawn.data = calloc((size_t)drawn.width * drawn.height, 4);
+	examiner_examine(&examiner, &of);
+	for (size_t i = 0; i < sizeof(examiner.sizes) / sizeof(examiner.sizes[0]); i++) {
+		kept += examiner.sizes[i];
+	}
+	tap_ok(of.reason == expected && (expected != ROLE_REASON_NONE || drawn.data[0] != 0),
+			"%ux%u: reason %d", width, height, of.reason);
+	tap_ok(kept <= (size_t)144 << 20, "%zu MiB are taken for %zu MiB of it", kept >> 20,
+			size >> 20);
+	examiner_finish(&examiner);
+	free(drawn.data);
+	munmap(slot, size);
+}
+
 int main(void) {
+	test_memory(7680, 4320, ROLE_REASON_NONE);
+	test_memory(GID_SIZE_MAX, 2048, ROLE_REASON_NONE);
+	test_memory(8192, 8192, ROLE_REASON_LAYOUT);
 	fence = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	info = (struct gid_slab_info){.slot_size = sizeof(picture), .slot_count = 1, .fd = fence};
 	gid_layout_init(&info.layout, DRM_FORMAT_XRGB8888, 16, 16, 64);
