@@ -10,8 +10,8 @@ from pathlib import Path
 
 from program import Program
 
-# What needs a quiet machine is printed by each test, and judged where it runs in the suite `long`.
-TIMES_ARE_JUDGED = "GIDWAY_JUDGE_TIMES" in os.environ
+# In the suite `long`: each case, on a quiet machine. Times are judged there, and else only printed.
+IS_LONG = "GIDWAY_LONG" in os.environ
 
 OF_CLAIM = 2  # by how much a test may exceed what documents claim
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import pytest
 from cockpit import Cockpit
-from company import TIMES_ARE_JUDGED
+from company import IS_LONG
 from gidwire import (
     ACCEPT,
     ALLOC,
@@ -561,4 +561,4 @@ def test_a_flood(machines: Cockpit, name: str) -> None:
             thread.join()
     # Each was answered while the flood went on. How soon is a matter of the machine, too.
     is_soon = statistics.median(waits) < max(0.02, 20 * alone)
-    assert is_soon or not TIMES_ARE_JUDGED, (alone, sorted(waits))
+    assert is_soon or not IS_LONG, (alone, sorted(waits))

@@ -41,7 +41,7 @@ pytestmark = [
 ]
 
 HERE = Path(__file__).parent
-FRAMES = 300
+FRAMES = 90
 WIDTH, HEIGHT = 320, 180
 CAPS = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT}"
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from company import TIMES_ARE_JUDGED
+from company import IS_LONG
 from gid_vm.guest import why_not
 from guests import Machines
 from kills import Growth, Victim, pids
@@ -69,7 +69,7 @@ def test_guests_killed_at_random_moments(machines: Machines) -> None:
         late = sum(seconds > 1 for seconds in heard)
         print(f"{len(heard)} kills, {who} heard after {median * 1e3:.0f} ms (median), at most")
         print(f"{heard[-1] * 1e3:.0f} ms; {late} times after more than a second")
-        assert median < 1 or not TIMES_ARE_JUDGED
+        assert median < 1 or not IS_LONG
     for victim in victims:
         for program in (*victim.consumers, victim.lender):
             program.signal(signal.SIGTERM)

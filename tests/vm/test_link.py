@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy
 import pytest
 from bells import Bells
-from company import TIMES_ARE_JUDGED
+from company import IS_LONG
 from display import ROLE, Display, telltale_picture, with_deadline
 from drivers import FOLDER as DRIVERS
 from drivers import load, load_codecs
@@ -31,7 +31,7 @@ from weston import HEIGHT, WIDTH, Weston, screenshot
 from wlroots_screen import WlrootsScreen
 
 HERE = Path(__file__).parent
-HOSTILE_SECONDS = float(os.environ.get("GIDWAY_HOSTILE_SECONDS", 10))
+HOSTILE_SECONDS = float(os.environ.get("GIDWAY_HOSTILE_SECONDS", 10 if IS_LONG else 4))
 # From a guest's death to the fallback: the role has 200 ms; the rest is for machines without KVM,
 # and with much else to do.
 DEADLINE_MS = 5000
@@ -256,8 +256,10 @@ def test_a_guests_film_on_the_hosts_weston(machines: Machines, tmp_path: Path) -
 
 
 # What a test source makes, a camera's driver and codecs'; all but the first in dma-bufs.
-KINDS = ("memory BGRx", "memory YUY2", "memory NV12", "udmabuf BGRx", "udmabuf NV12")
-KINDS += ("camera BGRx", "camera NV12", "stateless NV12", "stateful I420", "converter YUY2")
+KINDS = ["memory BGRx", "memory NV12", "udmabuf NV12", "camera BGRx", "stateful I420"]
+KINDS += ["converter YUY2"]
+if IS_LONG:
+    KINDS += ["memory YUY2", "udmabuf BGRx", "camera NV12", "stateless NV12"]
 SCREENS = ("weston-gl", "weston-pixman", "pixman")
 LOOK_AGAIN_SECONDS = 5.0
 SIZE = (320, 180)
@@ -482,7 +484,7 @@ def test_a_guest_that_is_paused(machines: Machines) -> None:
         gone = next(t for t in reversed(role["transitions"]) if t["from"] == "live")
         took = (gone["shown_ns"] - paused) / 1e6
         print(f"from the pause to the fallback: {took:.0f} ms; deadline {PAUSED_DEADLINE_MS} ms")
-        assert took < PAUSED_DEADLINE_MS + LATE_MS or not TIMES_ARE_JUDGED
+        assert took < PAUSED_DEADLINE_MS + LATE_MS or not IS_LONG
         goes_on(other, 40)
         assert display.role()["state"] != "live"
         monitor.execute("cont")
@@ -496,27 +498,6 @@ def test_a_guest_that_is_paused(machines: Machines) -> None:
         program.signal(signal.SIGTERM)
         program.finish()
     assert display.program.stop() == 0
-
-
-def test_a_telltale_whose_guest_is_killed(machines: Machines, tmp_path: Path) -> None:
-    display = Display(machines.host, ROLE, domain="host")
-    machines.start("open", BUILD / "clients/gid-telltale", "--state", "5")
-    wait_for(lambda: display.role()["state"] == "live", "the telltale", SECONDS)
-    picture = telltale_picture(tmp_path, 5)
-    wait_for(lambda: numpy.array_equal(display.region(), picture), "its picture")
-    killed = time.monotonic_ns()
-    machines.guests["open"].kill()
-    role = display.wait_role("lost")
-    assert role["shows"] == "fallback" and not numpy.array_equal(display.region(), picture)
-    gone = next(t for t in reversed(role["transitions"]) if t["from"] == "live")
-    took = (gone["shown_ns"] - killed) / 1e6
-    print(f"kill of the guest to fallback: {took:.0f} ms; deadline {DEADLINE_MS} ms")
-    assert took < DEADLINE_MS or not TIMES_ARE_JUDGED
-    machines.guests["open"].finish()
-    machines.boot("open")
-    machines.start("open", BUILD / "clients/gid-telltale", "--state", "5")
-    wait_for(lambda: display.role()["state"] == "live", "the telltale again", SECONDS)
-    display.program.stop()
 
 
 def test_a_guest_that_overwrites_its_own_memory(machines: Machines) -> None:
@@ -559,3 +540,20 @@ def test_a_guest_that_overwrites_its_own_memory(machines: Machines) -> None:
     for program in (victim, other, meter, producer):
         program.signal(signal.SIGTERM)
         program.finish()
+
+
+def test_a_telltale_whose_guest_is_killed(machines: Machines, tmp_path: Path) -> None:
+    display = Display(machines.host, ROLE, domain="host")
+    machines.start("open", BUILD / "clients/gid-telltale", "--state", "5")
+    wait_for(lambda: display.role()["state"] == "live", "the telltale", SECONDS)
+    picture = telltale_picture(tmp_path, 5)
+    wait_for(lambda: numpy.array_equal(display.region(), picture), "its picture")
+    killed = time.monotonic_ns()
+    machines.guests["open"].kill()
+    role = display.wait_role("lost")
+    assert role["shows"] == "fallback" and not numpy.array_equal(display.region(), picture)
+    gone = next(t for t in reversed(role["transitions"]) if t["from"] == "live")
+    took = (gone["shown_ns"] - killed) / 1e6
+    print(f"kill of the guest to fallback: {took:.0f} ms; deadline {DEADLINE_MS} ms")
+    assert took < DEADLINE_MS or not IS_LONG
+    display.program.stop()
