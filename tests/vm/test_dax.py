@@ -25,7 +25,7 @@ from gid_vm.guest import why_no_pages, why_not
 from gid_vm.initramfs import CannotBoot
 from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine, Window
-from guests import CONFIG, SECONDS, Machines, Running
+from guests import CONFIG, LOOK_SECONDS, SECONDS, Machines, Running
 from kernel_module import build_module, why_no_module
 from PIL import Image
 from pipeline import FRAMES as FRAMES_OF
@@ -447,7 +447,9 @@ def test_gl_samples_a_camera_of_another_machine(
         corner = numpy.asarray(found.convert("RGB"))[:HEIGHT, :WIDTH, ::-1]
         return numpy.array_equal(corner, expected[..., :3])
 
-    wait_for(look, "the camera's picture", SECONDS)
+    # Each look starts a program of the guest: not before there is something to see.
+    wait_for(lambda: screen.sampled in display.err or not display.is_running, "it", SECONDS)
+    wait_for(look, "the camera's picture", SECONDS, LOOK_SECONDS)
     assert len(numpy.unique(expected.reshape(-1, 4), axis=0)) > 4
     camera.wait_lines("frame", 20)
     ways = [line for line in display.err.splitlines() if screen.way in line]

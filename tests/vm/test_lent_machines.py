@@ -69,9 +69,9 @@ def test_each_picture_is_copied_once(machines: Machines) -> None:
     client = start_map(machines)
     display.wait_role("live")
     shown = display.role()["shown_frames"]
-    wait_for(lambda: display.role()["shown_frames"] > shown + 10, "it to move", SECONDS)
+    wait_for(lambda: display.role()["shown_frames"] > shown + 3, "it to move", SECONDS)
     seen = counts(machines)
-    assert 10 < seen["copied_frames"] <= seen["frames"]
+    assert 3 < seen["copied_frames"] <= seen["frames"]
     assert seen["copied_bytes"] == seen["copied_frames"] * WIDTH * HEIGHT * 4
     client.signal(15)
     client.finish()
