@@ -43,10 +43,11 @@ static void write_freed(const struct gid_producer *producer, gid_id gid) {
 
 /* --- back ------------------------------------------------------------------------------------- */
 
-/* Nobody holds the slot any more. */
+/* Nobody holds the slot any more. What was to be let go with it is let go already: who hears of it
+ * may destroy the domain. */
 static void slot_is_free(struct gid_producer *producer, gid_id gid) {
 	producer->freed++;
-	if (producer->timeline != NULL) {
+	if (producer->timeline != NULL && producer->domain != NULL) {
 		write_freed(producer, gid);
 	}
 	if (producer->options.released != NULL) {
@@ -54,12 +55,15 @@ static void slot_is_free(struct gid_producer *producer, gid_id gid) {
 	}
 }
 
-/* Lets go of a slot for one consumer, which by force may be reading it still. */
-static void let_go(struct gid_subscription *subscription, gid_id gid, bool by_force) {
-	struct gid_producer *producer = subscription->producer;
-	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid);
+/*
+ * Lets go of a slot for one consumer, which by force may be reading it still. Returns whether that
+ * was its last holder.
+ */
+static bool let_go_quietly(
+		const struct gid_subscription *subscription, gid_id gid, bool by_force) {
+	struct gid_slab *slab = gid_slab_find_held(subscription->producer->domain, gid);
 	if (slab == NULL) {
-		return; /* no picture, or of a slab that was destroyed */
+		return false; /* no picture, or of a slab that was destroyed */
 	}
 	uint32_t slot = gid_slot_of(gid);
 	if (slab->left != NULL) {
@@ -67,26 +71,30 @@ static void let_go(struct gid_subscription *subscription, gid_id gid, bool by_fo
 	}
 	uint32_t left = by_force ? gid_slab_let_go_by_force(slab, slot, subscription->domain)
 				 : gid_slab_let_go(slab, slot);
-	if (left == 0) {
-		slot_is_free(producer, gid);
+	return left == 0;
+}
+
+/* The same, and tells of it. */
+static void let_go(struct gid_subscription *subscription, gid_id gid, bool by_force) {
+	if (let_go_quietly(subscription, gid, by_force)) {
+		slot_is_free(subscription->producer, gid);
 	}
 }
 
-/* And for the producer itself. */
-static void let_go_own(struct gid_producer *producer, gid_id gid) {
-	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid);
+/* And for the producer itself, of what is in one of its fields. */
+static void let_go_own(struct gid_producer *producer, gid_id *field) {
+	gid_id gid = *field;
+	*field = GID_NONE;
+	struct gid_slab *slab =
+			gid == GID_NONE ? NULL : gid_slab_find_held(producer->domain, gid);
 	if (slab != NULL && gid_slab_let_go(slab, gid_slot_of(gid)) == 0) {
 		slot_is_free(producer, gid);
 	}
 }
 
 void gid_producer_forget_shown(struct gid_producer *producer) {
-	gid_id gid = producer->shown.gid;
-	producer->shown.gid = GID_NONE;
 	producer->has_shown = false;
-	if (gid != GID_NONE) {
-		let_go_own(producer, gid);
-	}
+	let_go_own(producer, &producer->shown.gid);
 }
 
 void gid_subscription_collect(struct gid_subscription *subscription) {
@@ -158,8 +166,14 @@ void gid_subscription_end(
 		message.subscription_end.reason = reason;
 		gid_domain_post(producer->domain, &message, NULL, 0);
 	}
+	uint32_t unheld = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		let_go(subscription, freed[i].gid, freed[i].by_force);
+		if (let_go_quietly(subscription, freed[i].gid, freed[i].by_force)) {
+			freed[unheld++].gid = freed[i].gid;
+		}
+	}
+	for (uint32_t i = 0; i < unheld; i++) {
+		slot_is_free(producer, freed[i].gid);
 	}
 	if (producer->options.subscriber != NULL) {
 		producer->options.subscriber(producer->options.data, subscription->domain, false,
@@ -466,13 +480,9 @@ void gid_producer_catch_up(struct gid_producer *producer) {
 	}
 }
 
-/* What sending led to, now that callbacks may run. */
-static void settle(struct gid_producer *producer) {
-	gid_id outdated = producer->outdated;
-	producer->outdated = GID_NONE;
-	if (outdated != GID_NONE) {
-		let_go_own(producer, outdated);
-	}
+void gid_producer_settle(struct gid_producer *producer) {
+	let_go_own(producer, &producer->untaken);
+	let_go_own(producer, &producer->outdated);
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		gid_id victim = sub->victim;
 		int failed = sub->failed;
@@ -544,7 +554,7 @@ static void finish_sending(struct gid_producer *producer) {
 			publish_to(sub);
 		}
 	}
-	settle(producer);
+	gid_producer_settle(producer);
 }
 
 /*
@@ -555,6 +565,10 @@ static bool begin_sending(struct gid_producer *producer, struct gid_frame *frame
 		uint64_t now) {
 	_Static_assert(GID_BURST_MAX <= 32, "a bit for each frame");
 	uint32_t present = 0;
+	if (producer->busy > 1) {
+		/* A callback sends: what the call around it took back must not be forgotten. */
+		gid_producer_settle(producer);
+	}
 	/* A slot may be taken back from somebody now, and so get another gid, as by moving. */
 	for (uint32_t i = 0; producer->domain != NULL && i < count; i++) {
 		bool is_present = gid_slab_is_present(producer->domain, frames[i].gid);
@@ -600,10 +614,8 @@ static bool is_unsettled(const struct gid_producer *producer) {
 static void finish_untaken(struct gid_producer *producer, gid_id gid) {
 	struct gid_slab *slab = gid_slab_find_of_domain(producer->domain, gid_slab_key(gid));
 	gid_slab_hold(slab, gid_slot_of(gid));
+	producer->untaken = gid;
 	finish_sending(producer);
-	if (producer->domain != NULL) {
-		let_go_own(producer, gid);
-	}
 }
 
 int gid_producer_send_burst(

@@ -334,6 +334,7 @@ static void lose_domain(struct gid_endpoint *endpoint) {
 	}
 	gid_producer_enter(producer);
 	gid_producer_end_all(producer, 0);
+	gid_producer_settle(producer);
 	gid_producer_forget_shown(producer);
 	gid_producer_cancel_grants(producer);
 	gid_endpoint_remove(producer->domain, &producer->endpoint);
@@ -372,6 +373,7 @@ static void unpublish(struct gid_producer *producer) {
 	gid_domain_request_cancel(producer->domain, producer);
 	gid_producer_cancel_grants(producer);
 	gid_producer_end_all(producer, 0);
+	gid_producer_settle(producer);
 	gid_producer_forget_shown(producer);
 	if (producer->stream != 0) {
 		union gid_wire_message message;
@@ -457,6 +459,7 @@ void gid_producer_destroy(struct gid_producer *producer) {
 	producer->options.subscriber = NULL;
 	if (producer->domain != NULL) {
 		unpublish(producer);
+		producer->domain = NULL; /* which may be gone before the outermost call ends */
 	}
 	gid_producer_leave(producer);
 }

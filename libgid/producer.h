@@ -40,6 +40,7 @@ struct gid_producer {
 	struct gid_wire_note shown_note;
 	bool has_shown;
 	gid_id outdated;
+	gid_id untaken; /* likewise: a frame of a burst that nobody took */
 	/* When it lacked memory first since it sent, and last, ns; 0: it did not. */
 	uint64_t lacking_since, lacking_at;
 	uint64_t freed;	 /* slots whose last holder let go, ever */
@@ -70,6 +71,12 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
  * collected, and callbacks may run.
  */
 void gid_producer_catch_up(struct gid_producer *producer);
+
+/*
+ * What sending led to, now that callbacks may run: what was taken back for a frame is let go. Also
+ * before the slabs are out of reach, where a callback of this very call ends the stream.
+ */
+void gid_producer_settle(struct gid_producer *producer);
 
 /* Lets go of what is held for those. */
 void gid_producer_forget_shown(struct gid_producer *producer);

@@ -68,6 +68,143 @@ static void test_ends(void) {
 	settle(NULL);
 }
 
+/* --- callbacks that end more than their stream, or send --------------------------------------- */
+
+/* What the next `released` does. */
+static struct {
+	struct gid_domain *domain;
+	struct gid_producer *producer;
+	struct gid_slab *slab;
+	bool ends_producer;
+} next;
+
+static void destroy_domain(void *data, gid_id gid) {
+	hear_released(data, gid);
+	if (next.domain != NULL) {
+		struct gid_domain *domain = next.domain;
+		next.domain = NULL;
+		if (next.ends_producer) {
+			gid_producer_destroy(next.producer);
+		}
+		gid_domain_destroy(domain);
+	}
+}
+
+static void send_another(void *data, gid_id gid) {
+	hear_released(data, gid);
+	if (next.slab != NULL) {
+		struct gid_slab *slab = next.slab;
+		next.slab = NULL;
+		send_slot(next.producer, slab, 3);
+	}
+}
+
+static struct gid_producer *produce_for(void (*released)(void *data, gid_id gid)) {
+	struct gid_producer_options options = {.size = sizeof(options), .released = released};
+	struct gid_producer *producer = NULL;
+	gid_producer_create(open_domain, "movie", &options, &producer);
+	memset(&heard, 0, sizeof(heard));
+	next.producer = producer;
+	return producer;
+}
+
+/* Another connection takes the place of `open_domain`, which is returned. */
+static struct gid_domain *open_another(void) {
+	struct gid_domain *kept = open_domain;
+	gid_domain_connect("open", &open_domain);
+	return kept;
+}
+
+/*
+ * Two consumers that have no room: of what the one leaves unread nobody else has anything, so that
+ * its slot is free before the other one's is let go.
+ */
+static void fill_two(struct gid_producer *producer, struct gid_slab *slab,
+		struct gid_consumer *consumers[2]) {
+	struct gid_frame frame;
+	consumers[0] = consume(1, true, false);
+	settle(producer);
+	consumers[1] = consume(2, true, false);
+	settle(producer);
+	send_slot(producer, slab, 0);
+	tap_ok(gid_consumer_receive(consumers[0], &frame) == 1 &&
+					gid_consumer_release(consumers[0], &frame) == 0 &&
+					send_slot(producer, slab, 1) == 2,
+			"two consumers have all that they may");
+}
+
+static void test_domain_ends(bool with_producer) {
+	struct gid_domain *kept = open_another();
+	struct gid_slab *slab = gid_slab_ref(make_slab(4));
+	struct gid_producer *producer = produce_for(destroy_domain);
+	struct gid_consumer *consumers[2];
+	next.ends_producer = with_producer;
+	fill_two(producer, slab, consumers);
+	next.domain = open_domain;
+	send_slot(producer, slab, 2);
+	open_domain = kept;
+	tap_ok(next.domain == NULL && (with_producer || heard.released == 1),
+			"a domain is destroyed while its stream sends%s",
+			with_producer ? ", and the stream before it" : "");
+	bool all = true;
+	for (uint32_t slot = 0; slot < 4; slot++) {
+		all &= gid_slab_holders(slab, slot) == 0;
+	}
+	tap_ok(all, "nothing is held any more");
+	if (!with_producer) {
+		gid_producer_destroy(producer);
+	}
+	gid_slab_unref(slab);
+	gid_consumer_destroy(consumers[0]);
+	gid_consumer_destroy(consumers[1]);
+	settle(NULL);
+}
+
+/* The same where a consumer goes that has several frames. */
+static void test_domain_ends_with_consumer(void) {
+	struct gid_domain *kept = open_another();
+	struct gid_slab *slab = gid_slab_ref(make_slab(4));
+	struct gid_producer *producer = produce_for(destroy_domain);
+	struct gid_consumer *consumer = consume(3, false, false);
+	settle(producer);
+	for (uint32_t slot = 0; slot < 3; slot++) {
+		send_slot(producer, slab, slot);
+	}
+	next.domain = open_domain;
+	next.ends_producer = false;
+	gid_consumer_destroy(consumer);
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+			next.domain != NULL && cockpit_now_ms() < end;) {
+		struct pollfd poll_fd = {gid_producer_get_fd(producer), POLLIN, 0};
+		poll(&poll_fd, 1, 100);
+		gid_producer_dispatch(producer);
+	}
+	open_domain = kept;
+	tap_ok(next.domain == NULL && gid_slab_holders(slab, 2) == 0,
+			"a domain is destroyed as a consumer's frames come back");
+	gid_producer_destroy(producer);
+	gid_slab_unref(slab);
+	settle(NULL);
+}
+
+static void test_sends_within(void) {
+	struct gid_slab *slab = make_slab(4);
+	struct gid_producer *producer = produce_for(send_another);
+	struct gid_consumer *consumers[2];
+	fill_two(producer, slab, consumers);
+	next.slab = slab;
+	tap_ok(send_slot(producer, slab, 2) == 2 && next.slab == NULL,
+			"a callback sends while its stream does");
+	gid_consumer_destroy(consumers[0]);
+	gid_consumer_destroy(consumers[1]);
+	settle(producer);
+	tap_ok(heard.released == 4 && gid_slab_holders(slab, 1) == 0,
+			"and each slot comes back: %u", heard.released);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
 /* 1000 times there and back leave nothing behind. */
 static void test_cycles(void) {
 	struct gid_slab *slab = make_slab(4);
@@ -118,6 +255,10 @@ static void test_cycles(void) {
 int main(void) {
 	if (stream_pair_init()) {
 		test_ends();
+		test_domain_ends(false);
+		test_domain_ends(true);
+		test_domain_ends_with_consumer();
+		test_sends_within();
 		test_cycles();
 	}
 	return stream_pair_finish();
