@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * All decoding of what other processes wrote: messages, what is in them, entries of rings, what
- * goes between machines. Pure and total.
+ * All decoding of what other processes wrote in messages: what is in them, and what goes between
+ * machines. Pure and total, as wire_ring.c is, which has the entries of rings.
  */
 #include "wire.h"
 
@@ -15,13 +15,6 @@
 #define GID_WIRE_PAGE 4096u
 #define GID_WIRE_ERRNO_MAX 4095
 #define WIRE_REPORT_MAX (UINT64_C(64) << 20)
-#define FRAME_FLAGS_NO_PICTURE (GID_FRAME_EOS | GID_FRAME_FLUSH | GID_FRAME_HIDDEN)
-#define FRAME_FLAGS_ALL                                                                            \
-	(GID_FRAME_HASH | GID_FRAME_DISCONT | GID_FRAME_CORRUPTED | GID_FRAME_HEARTBEAT |          \
-			FRAME_FLAGS_NO_PICTURE | GID_FRAME_INTERLACED |                            \
-			GID_FRAME_TOP_FIELD_FIRST | GID_FRAME_REPEAT_FIRST | GID_FRAME_ONE_FIELD | \
-			GID_FRAME_COPIED | GID_FRAME_DELTA)
-#define FRAME_TRANSFORM_MAX 7u /* WL_OUTPUT_TRANSFORM_FLIPPED_270 */
 
 /* --- fields ----------------------------------------------------------------------------------- */
 
@@ -110,14 +103,6 @@ static bool field_is_text(const char *field, size_t size) {
 
 static bool field_is_name(const char *field, size_t size) {
 	return field_is_text(field, size) && gid_name_is_valid(field);
-}
-
-static inline bool is_domain(uint32_t domain) {
-	return domain >= 1 && domain <= GID_DOMAIN_MAX;
-}
-
-static inline bool is_slab(uint32_t slab) {
-	return slab >= 1 && slab <= GID_SLAB_MAX;
 }
 
 static inline bool is_error(int32_t error) {
@@ -331,7 +316,8 @@ static const char *check_hello(const struct gid_wire_hello *hello) {
 }
 
 static const char *check_welcome(const struct gid_wire_welcome *welcome) {
-	if (!is_domain(welcome->domain) || !field_is_name(welcome->name, sizeof(welcome->name))) {
+	if (!gid_wire_is_domain(welcome->domain) ||
+			!field_is_name(welcome->name, sizeof(welcome->name))) {
 		return "the domain's number or name is not valid";
 	}
 	return welcome->window <= INT64_MAX ? NULL : "the window's size is out of range";
@@ -362,21 +348,22 @@ static const char *check_export(const struct gid_wire_export *export) {
 }
 
 static const char *check_unexport(const struct gid_wire_unexport *unexport) {
-	if (!is_slab(unexport->slab)) {
+	if (!gid_wire_is_slab(unexport->slab)) {
 		return "the slab's number is out of range";
 	}
 	return unexport->reserved == 0 ? NULL : "a reserved field is not 0";
 }
 
 static const char *check_grant(const struct gid_wire_grant *grant) {
-	if (!is_slab(grant->slab) || !is_domain(grant->domain) || grant->allow > 1) {
+	if (!gid_wire_is_slab(grant->slab) || !gid_wire_is_domain(grant->domain) ||
+			grant->allow > 1) {
 		return "the slab, the domain or what is allowed is out of range";
 	}
 	return grant->reserved == 0 ? NULL : "a reserved field is not 0";
 }
 
 static const char *check_imported(const struct gid_wire_imported *imported) {
-	if (!is_domain(imported->domain) || !is_slab(imported->slab)) {
+	if (!gid_wire_is_domain(imported->domain) || !gid_wire_is_slab(imported->slab)) {
 		return "the domain's or the slab's number is out of range";
 	}
 	if (imported->reserved != 0) {
@@ -396,7 +383,8 @@ static const char *check_imported(const struct gid_wire_imported *imported) {
 }
 
 static const char *check_revoked(const struct gid_wire_revoked *revoked) {
-	bool valid = is_domain(gid_domain_of(revoked->gid)) && is_slab(gid_slab_of(revoked->gid));
+	bool valid = gid_wire_is_domain(gid_domain_of(revoked->gid)) &&
+			gid_wire_is_slab(gid_slab_of(revoked->gid));
 	return valid ? NULL : "the gid names no slab";
 }
 
@@ -433,7 +421,8 @@ static const char *check_allocated(const struct gid_wire_allocated *allocated) {
 }
 
 static const char *check_clock(const struct gid_wire_clock *clock) {
-	if (!is_domain(clock->domain) || clock->offset == INT64_MIN || clock->error > INT64_MAX) {
+	if (!gid_wire_is_domain(clock->domain) || clock->offset == INT64_MIN ||
+			clock->error > INT64_MAX) {
 		return "the domain, the offset or the error is out of range";
 	}
 	return clock->reserved == 0 ? NULL : "a reserved field is not 0";
@@ -460,7 +449,7 @@ static const char *check_subscribe(const struct gid_wire_subscribe *subscribe) {
 }
 
 static const char *check_subscriber(const struct gid_wire_subscriber *subscriber) {
-	if (!is_domain(subscriber->domain) || !is_credit(subscriber->credit)) {
+	if (!gid_wire_is_domain(subscriber->domain) || !is_credit(subscriber->credit)) {
 		return "the domain or the credit is out of range";
 	}
 	if ((subscriber->flags & ~GID_WIRE_SUBSCRIBER_FLAGS) != 0) {
@@ -488,7 +477,7 @@ static const char *check_subscribed(const struct gid_wire_subscribed *subscribed
 	if (!is_in_window(subscribed->window_offset, sizeof(struct gid_wire_ring))) {
 		return "the ring's place in a window is not valid";
 	}
-	return is_domain(subscribed->domain) ? NULL : "the domain is out of range";
+	return gid_wire_is_domain(subscribed->domain) ? NULL : "the domain is out of range";
 }
 
 static const char *check_subscription_end(const struct gid_wire_subscription_end *end) {
@@ -537,11 +526,11 @@ static const char *check_join(const struct gid_wire_join *join) {
 }
 
 static const char *check_joined(const struct gid_wire_join *joined) {
-	return is_domain(joined->domain) ? NULL : "the domain is out of range";
+	return gid_wire_is_domain(joined->domain) ? NULL : "the domain is out of range";
 }
 
 static const char *check_peer(const struct gid_wire_peer *peer) {
-	if (!is_domain(peer->domain) || peer->up > 1 || peer->fault > 1) {
+	if (!gid_wire_is_domain(peer->domain) || peer->up > 1 || peer->fault > 1) {
 		return "the domain or a flag is out of range";
 	}
 	return field_is_text(peer->why, sizeof(peer->why)) ? NULL
@@ -562,8 +551,8 @@ static const char *check_withdraw(const struct gid_wire_withdraw *withdraw) {
 		return "a domain's name is not valid";
 	}
 	if (withdraw->gid != 0) {
-		bool valid = is_domain(gid_domain_of(withdraw->gid)) &&
-				is_slab(gid_slab_of(withdraw->gid)) && all && no_stream;
+		bool valid = gid_wire_is_domain(gid_domain_of(withdraw->gid)) &&
+				gid_wire_is_slab(gid_slab_of(withdraw->gid)) && all && no_stream;
 		return valid ? NULL : "the gid names no slab, or is not all that is named";
 	}
 	return field_is_pattern(withdraw->name, sizeof(withdraw->name))
@@ -750,150 +739,24 @@ bool gid_wire_envelope_is_valid(const struct gid_wire_envelope *copy) {
 
 bool gid_wire_window_is_valid(const struct gid_wire_window *copy, uint64_t size) {
 	return copy->magic == GID_WINDOW_MAGIC && copy->version == GID_WINDOW_VERSION &&
-			is_domain(copy->domain) && copy->size == size && is_window_size(size) &&
-			copy->number < GID_WINDOWS_MAX && copy->reserved == 0 &&
-			field_is_name(copy->name, sizeof(copy->name));
+			gid_wire_is_domain(copy->domain) && copy->size == size &&
+			is_window_size(size) && copy->number < GID_WINDOWS_MAX &&
+			copy->reserved == 0 && field_is_name(copy->name, sizeof(copy->name));
 }
 
 bool gid_wire_bells_is_valid(const struct gid_wire_bells *copy) {
 	if (copy->magic != GID_BELLS_MAGIC || copy->version != GID_BELLS_VERSION ||
-			!is_domain(copy->domain) || copy->cookie == 0 ||
+			!gid_wire_is_domain(copy->domain) || copy->cookie == 0 ||
 			copy->count > GID_DOMAIN_MAX || copy->reserved != 0 ||
 			copy->pool > GID_BELLS_POOL || copy->pool * copy->count > GID_BELLS_POOL ||
 			copy->reserved1 != 0) {
 		return false;
 	}
 	for (uint32_t i = 0; i < sizeof(copy->domains); i++) {
-		if (i < copy->count ? !is_domain(copy->domains[i]) : copy->domains[i] != 0) {
+		if (i < copy->count ? !gid_wire_is_domain(copy->domains[i])
+				    : copy->domains[i] != 0) {
 			return false;
 		}
 	}
 	return true;
-}
-
-/* --- the entries of rings --------------------------------------------------------------------- */
-
-static bool is_time(uint64_t time) {
-	return time <= INT64_MAX || time == GID_TIME_NONE;
-}
-
-/* What is negative is very large then. */
-static bool is_box(const struct gid_box *box) {
-	const uint32_t max = GID_SIZE_MAX;
-	uint32_t x = (uint32_t)box->x, y = (uint32_t)box->y;
-	return x <= max && y <= max && (uint32_t)box->width <= max - x &&
-			(uint32_t)box->height <= max - y;
-}
-
-/* What holds for each frame on its way in or out. */
-static bool frame_is_valid(const struct gid_frame *frame) {
-	uint32_t hidden = frame->flags >> GID_FRAME_HIDDEN_SHIFT;
-	if (hidden > GID_HIDDEN_LAST || (hidden != 0 && !(frame->flags & GID_FRAME_HIDDEN))) {
-		return false;
-	}
-	uint32_t flags = frame->flags - (hidden << GID_FRAME_HIDDEN_SHIFT);
-	if ((flags & ~(uint32_t)FRAME_FLAGS_ALL) != 0 || frame->transform > FRAME_TRANSFORM_MAX) {
-		return false;
-	}
-	if (frame->reserved != 0 || frame->note_size > GID_NOTE_MAX) {
-		return false;
-	}
-	bool no_picture = (frame->flags & FRAME_FLAGS_NO_PICTURE) != 0;
-	if (no_picture != (frame->gid == GID_NONE)) {
-		return false;
-	}
-	if (!no_picture &&
-			(!is_domain(gid_domain_of(frame->gid)) ||
-					!is_slab(gid_slab_of(frame->gid)) ||
-					gid_slot_of(frame->gid) >= GID_SLOTS_MAX)) {
-		return false;
-	}
-	return is_time(frame->capture_time) && is_time(frame->submit_time) &&
-			is_time(frame->present_time) && is_time(frame->pts) &&
-			is_time(frame->dts) && is_time(frame->duration) && is_box(&frame->damage) &&
-			is_box(&frame->crop);
-}
-
-static void get_box(struct gid_box *box, const uint16_t wire[4]) {
-	*box = (struct gid_box){.x = wire[0], .y = wire[1], .width = wire[2], .height = wire[3]};
-}
-
-static void put_box(uint16_t wire[4], const struct gid_box *box) {
-	wire[0] = (uint16_t)box->x;
-	wire[1] = (uint16_t)box->y;
-	wire[2] = (uint16_t)box->width;
-	wire[3] = (uint16_t)box->height;
-}
-
-int gid_wire_get_frame(
-		struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain) {
-	struct gid_frame out = {
-			.gid = copy->gid,
-			.sequence = copy->sequence,
-			.capture_time = copy->capture_time,
-			.submit_time = copy->submit_time,
-			.present_time = copy->present_time,
-			.pts = copy->pts,
-			.dts = copy->dts,
-			.duration = copy->duration,
-			.content_hash = copy->content_hash,
-			.flags = copy->flags,
-			.transform = copy->transform,
-			.index = copy->index,
-			.offset = ~copy->offset,
-			.offset_end = ~copy->offset_end,
-			.media_flags = copy->media_flags,
-			.note_size = copy->note_size,
-	};
-	get_box(&out.damage, copy->damage);
-	get_box(&out.crop, copy->crop);
-	if (!frame_is_valid(&out) || (out.gid != GID_NONE && gid_domain_of(out.gid) != domain)) {
-		return -EPROTO;
-	}
-	*frame = out;
-	return 0;
-}
-
-int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *frame) {
-	if (!frame_is_valid(frame)) {
-		return -EINVAL;
-	}
-	*wire = (struct gid_wire_frame){
-			.index = frame->index,
-			.gid = frame->gid,
-			.sequence = frame->sequence,
-			.capture_time = frame->capture_time,
-			.submit_time = frame->submit_time,
-			.present_time = frame->present_time,
-			.pts = frame->pts,
-			.dts = frame->dts,
-			.duration = frame->duration,
-			.content_hash = frame->content_hash,
-			.flags = frame->flags,
-			.transform = frame->transform,
-			.offset = ~frame->offset,
-			.offset_end = ~frame->offset_end,
-			.media_flags = frame->media_flags,
-			.note_size = frame->note_size,
-	};
-	put_box(wire->damage, &frame->damage);
-	put_box(wire->crop, &frame->crop);
-	return 0;
-}
-
-bool gid_wire_showable_is_right(const struct gid_showable *showable) {
-	const uint32_t known = GID_SHOWABLE_SHARED | GID_SHOWABLE_DMABUF;
-	return gid_format_find(showable->fourcc) != NULL && showable->memory != 0 &&
-			(showable->memory & ~known) == 0;
-}
-
-#define SHOWN_REFRESH_MIN_NS 1000000u
-#define SHOWN_NS 1000000000u /* the longest refresh, and the oldest and the newest time */
-
-bool gid_wire_shown_is_right(const struct gid_shown *shown, uint64_t last_sequence, uint64_t now) {
-	uint64_t apart = shown->time > now ? shown->time - now : now - shown->time;
-	bool has_refresh =
-			shown->refresh_ns >= SHOWN_REFRESH_MIN_NS && shown->refresh_ns <= SHOWN_NS;
-	return shown->sequence >= 1 && shown->sequence <= last_sequence && apart <= SHOWN_NS &&
-			(has_refresh || shown->refresh_ns == 0);
 }

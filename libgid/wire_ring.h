@@ -116,6 +116,14 @@ _Static_assert(sizeof(struct gid_wire_page) ==
 		"wire");
 _Static_assert(sizeof(struct gid_wire_page) <= 4096, "memory of older consumers has as much");
 
+static inline bool gid_wire_is_domain(uint32_t domain) {
+	return domain >= 1 && domain <= GID_DOMAIN_MAX;
+}
+
+static inline bool gid_wire_is_slab(uint32_t slab) {
+	return slab >= 1 && slab <= GID_SLAB_MAX;
+}
+
 /*
  * A ring entry, copied out of shared memory first. `domain` is who the producer is. Times are at
  * most 2^63-1 or GID_TIME_NONE; a frame has a gid or one of the flags EOS, FLUSH, HIDDEN, never
