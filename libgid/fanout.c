@@ -518,17 +518,14 @@ static int put_to_all(struct gid_producer *producer, struct gid_frame *frame, ui
 	if (error < 0) {
 		return error;
 	}
-	struct gid_frame sent = *frame;
-	sent.sequence = producer->sequence + 1;
-	sent.submit_time = now;
 	struct gid_wire_frame entry;
-	error = gid_wire_put_frame(&entry, &sent);
+	frame->submit_time = now;
+	error = gid_wire_put_frame(&entry, frame);
 	if (error < 0) {
 		return error;
 	}
-	producer->sequence = frame->sequence = sent.sequence;
+	entry.sequence = frame->sequence = ++producer->sequence;
 	producer->lacking_since = 0;
-	frame->submit_time = now;
 	producer->stats.frames += slab != NULL;
 	int count = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
@@ -542,7 +539,7 @@ static int put_to_all(struct gid_producer *producer, struct gid_frame *frame, ui
 		start_lease(producer, now);
 	}
 	if (producer->timeline != NULL) {
-		write_sent(producer, &sent);
+		write_sent(producer, frame);
 	}
 	return count;
 }

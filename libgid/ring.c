@@ -31,6 +31,7 @@ static inline void ring_put_entry(
 		struct gid_wire_frame *place, const struct gid_wire_frame *frame, uint64_t index) {
 	_Static_assert(offsetof(struct gid_wire_frame, index) == 0, "the index is the first word");
 	__atomic_store_n(&place->index, index, __ATOMIC_RELEASE);
+#pragma GCC unroll 16
 	for (size_t i = 1; i < RING_ENTRY_WORDS; i++) {
 		uint64_t word;
 		memcpy(&word, (const uint64_t *)frame + i, sizeof(word));
@@ -39,6 +40,7 @@ static inline void ring_put_entry(
 }
 
 static inline void ring_get_entry(struct gid_wire_frame *copy, const struct gid_wire_frame *place) {
+#pragma GCC unroll 16
 	for (size_t i = 0; i < RING_ENTRY_WORDS; i++) {
 		uint64_t word = __atomic_load_n((const uint64_t *)place + i, __ATOMIC_ACQUIRE);
 		memcpy((uint64_t *)copy + i, &word, sizeof(word));

@@ -3,6 +3,7 @@
 #include "wire_ring.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define FRAME_FLAGS_NO_PICTURE (GID_FRAME_EOS | GID_FRAME_FLUSH | GID_FRAME_HIDDEN)
 #define FRAME_FLAGS_ALL                                                                            \
@@ -12,61 +13,67 @@
 			GID_FRAME_COPIED | GID_FRAME_DELTA)
 #define FRAME_TRANSFORM_MAX 7u /* WL_OUTPUT_TRANSFORM_FLIPPED_270 */
 
-static bool is_time(uint64_t time) {
-	return time <= INT64_MAX || time == GID_TIME_NONE;
+/*
+ * Whether each time is at most 2^63-1 or GID_TIME_NONE. Of all numbers that are negative as signed
+ * ones, only that, -1, has a successor which is not. Without branches: this is done for each frame.
+ */
+static bool are_times(const struct gid_wire_frame *entry) {
+	uint64_t wrong = (entry->capture_time & (entry->capture_time + 1)) |
+			(entry->submit_time & (entry->submit_time + 1)) |
+			(entry->present_time & (entry->present_time + 1)) |
+			(entry->pts & (entry->pts + 1)) | (entry->dts & (entry->dts + 1)) |
+			(entry->duration & (entry->duration + 1));
+	return wrong <= INT64_MAX;
 }
 
-/* What is negative is very large then. */
-static bool is_box(const struct gid_box *box) {
+static inline bool is_box(const uint16_t box[static 4]) {
 	const uint32_t max = GID_SIZE_MAX;
-	uint32_t x = (uint32_t)box->x, y = (uint32_t)box->y;
-	return x <= max && y <= max && (uint32_t)box->width <= max - x &&
-			(uint32_t)box->height <= max - y;
+	uint64_t all;
+	memcpy(&all, box, sizeof(all));
+	/* Nearly always the whole picture. */
+	return all == 0 ||
+			(box[0] <= max && box[1] <= max && box[2] <= max - box[0] &&
+					box[3] <= max - box[1]);
+}
+
+static inline bool are_flags(uint32_t flags) {
+	uint32_t hidden = flags >> GID_FRAME_HIDDEN_SHIFT;
+	uint32_t others = flags - (hidden << GID_FRAME_HIDDEN_SHIFT);
+	return (others & ~(uint32_t)FRAME_FLAGS_ALL) == 0 && hidden <= GID_HIDDEN_LAST &&
+			(hidden == 0 || (flags & GID_FRAME_HIDDEN) != 0);
+}
+
+static inline bool is_gid_for(gid_id gid, uint32_t flags) {
+	if ((flags & FRAME_FLAGS_NO_PICTURE) != 0) {
+		return gid == GID_NONE;
+	}
+	return gid_wire_is_domain(gid_domain_of(gid)) && gid_wire_is_slab(gid_slab_of(gid)) &&
+			gid_slot_of(gid) < GID_SLOTS_MAX;
 }
 
 /* What holds for each frame on its way in or out. */
-static bool frame_is_valid(const struct gid_frame *frame) {
-	uint32_t hidden = frame->flags >> GID_FRAME_HIDDEN_SHIFT;
-	if (hidden > GID_HIDDEN_LAST || (hidden != 0 && !(frame->flags & GID_FRAME_HIDDEN))) {
-		return false;
-	}
-	uint32_t flags = frame->flags - (hidden << GID_FRAME_HIDDEN_SHIFT);
-	if ((flags & ~(uint32_t)FRAME_FLAGS_ALL) != 0 || frame->transform > FRAME_TRANSFORM_MAX) {
-		return false;
-	}
-	if (frame->reserved != 0 || frame->note_size > GID_NOTE_MAX) {
-		return false;
-	}
-	bool no_picture = (frame->flags & FRAME_FLAGS_NO_PICTURE) != 0;
-	if (no_picture != (frame->gid == GID_NONE)) {
-		return false;
-	}
-	if (!no_picture &&
-			(!gid_wire_is_domain(gid_domain_of(frame->gid)) ||
-					!gid_wire_is_slab(gid_slab_of(frame->gid)) ||
-					gid_slot_of(frame->gid) >= GID_SLOTS_MAX)) {
-		return false;
-	}
-	return is_time(frame->capture_time) && is_time(frame->submit_time) &&
-			is_time(frame->present_time) && is_time(frame->pts) &&
-			is_time(frame->dts) && is_time(frame->duration) && is_box(&frame->damage) &&
-			is_box(&frame->crop);
+static bool entry_is_valid(const struct gid_wire_frame *entry) {
+	return are_flags(entry->flags) && entry->transform <= FRAME_TRANSFORM_MAX &&
+			entry->note_size <= GID_NOTE_MAX && is_gid_for(entry->gid, entry->flags) &&
+			are_times(entry) && is_box(entry->damage) && is_box(entry->crop);
 }
 
-static void get_box(struct gid_box *box, const uint16_t wire[4]) {
-	*box = (struct gid_box){.x = wire[0], .y = wire[1], .width = wire[2], .height = wire[3]};
+static inline struct gid_box get_box(const uint16_t wire[static 4]) {
+	return (struct gid_box){.x = wire[0], .y = wire[1], .width = wire[2], .height = wire[3]};
 }
 
-static void put_box(uint16_t wire[4], const struct gid_box *box) {
-	wire[0] = (uint16_t)box->x;
-	wire[1] = (uint16_t)box->y;
-	wire[2] = (uint16_t)box->width;
-	wire[3] = (uint16_t)box->height;
+/* Whether its numbers are such as an entry can have at all. */
+static inline bool box_fits(const struct gid_box *box) {
+	return (uint32_t)(box->x | box->y | box->width | box->height) <= UINT16_MAX;
 }
 
-int gid_wire_get_frame(
-		struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain) {
-	struct gid_frame out = {
+int gid_wire_get_frame(struct gid_frame *restrict frame, const struct gid_wire_frame *restrict copy,
+		uint32_t domain) {
+	if (!entry_is_valid(copy) ||
+			(copy->gid != GID_NONE && gid_domain_of(copy->gid) != domain)) {
+		return -EPROTO;
+	}
+	*frame = (struct gid_frame){
 			.gid = copy->gid,
 			.sequence = copy->sequence,
 			.capture_time = copy->capture_time,
@@ -75,6 +82,8 @@ int gid_wire_get_frame(
 			.pts = copy->pts,
 			.dts = copy->dts,
 			.duration = copy->duration,
+			.damage = get_box(copy->damage),
+			.crop = get_box(copy->crop),
 			.content_hash = copy->content_hash,
 			.flags = copy->flags,
 			.transform = copy->transform,
@@ -84,19 +93,19 @@ int gid_wire_get_frame(
 			.media_flags = copy->media_flags,
 			.note_size = copy->note_size,
 	};
-	get_box(&out.damage, copy->damage);
-	get_box(&out.crop, copy->crop);
-	if (!frame_is_valid(&out) || (out.gid != GID_NONE && gid_domain_of(out.gid) != domain)) {
-		return -EPROTO;
-	}
-	*frame = out;
 	return 0;
 }
 
-int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *frame) {
-	if (!frame_is_valid(frame)) {
-		return -EINVAL;
+#define PUT_BOX(box)                                                                               \
+	{                                                                                          \
+			(uint16_t)(box).x,                                                         \
+			(uint16_t)(box).y,                                                         \
+			(uint16_t)(box).width,                                                     \
+			(uint16_t)(box).height,                                                    \
 	}
+
+int gid_wire_put_frame(
+		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame) {
 	*wire = (struct gid_wire_frame){
 			.index = frame->index,
 			.gid = frame->gid,
@@ -110,14 +119,16 @@ int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *fram
 			.content_hash = frame->content_hash,
 			.flags = frame->flags,
 			.transform = frame->transform,
+			.damage = PUT_BOX(frame->damage),
+			.crop = PUT_BOX(frame->crop),
 			.offset = ~frame->offset,
 			.offset_end = ~frame->offset_end,
 			.media_flags = frame->media_flags,
 			.note_size = frame->note_size,
 	};
-	put_box(wire->damage, &frame->damage);
-	put_box(wire->crop, &frame->crop);
-	return 0;
+	bool good = box_fits(&frame->damage) && box_fits(&frame->crop) && frame->reserved == 0 &&
+			entry_is_valid(wire);
+	return good ? 0 : -EINVAL;
 }
 
 bool gid_wire_showable_is_right(const struct gid_showable *showable) {

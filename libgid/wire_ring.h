@@ -129,8 +129,10 @@ static inline bool gid_wire_is_slab(uint32_t slab) {
  * most 2^63-1 or GID_TIME_NONE; a frame has a gid or one of the flags EOS, FLUSH, HIDDEN, never
  * both. -EPROTO for an entry, -EINVAL for a frame that cannot be one. A note is not part of it.
  */
-int gid_wire_get_frame(struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain);
-int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *frame);
+int gid_wire_get_frame(struct gid_frame *restrict frame, const struct gid_wire_frame *restrict copy,
+		uint32_t domain);
+int gid_wire_put_frame(
+		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame);
 
 /*
  * What a page says of frames that were shown: of what was sent, up to `last_sequence`, less than a
