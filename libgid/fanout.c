@@ -59,8 +59,7 @@ static void slot_is_free(struct gid_producer *producer, gid_id gid) {
  * Lets go of a slot for one consumer, which by force may be reading it still. Returns whether that
  * was its last holder.
  */
-static bool let_go_quietly(
-		const struct gid_subscription *subscription, gid_id gid, bool by_force) {
+static bool let_go_quietly(const struct gid_subscription *subscription, gid_id gid, bool by_force) {
 	struct gid_slab *slab = gid_slab_find_held(subscription->producer->domain, gid);
 	if (slab == NULL) {
 		return false; /* no picture, or of a slab that was destroyed */
@@ -85,8 +84,7 @@ static void let_go(struct gid_subscription *subscription, gid_id gid, bool by_fo
 static void let_go_own(struct gid_producer *producer, gid_id *field) {
 	gid_id gid = *field;
 	*field = GID_NONE;
-	struct gid_slab *slab =
-			gid == GID_NONE ? NULL : gid_slab_find_held(producer->domain, gid);
+	struct gid_slab *slab = gid == GID_NONE ? NULL : gid_slab_find_held(producer->domain, gid);
 	if (slab != NULL && gid_slab_let_go(slab, gid_slot_of(gid)) == 0) {
 		slot_is_free(producer, gid);
 	}
@@ -316,6 +314,7 @@ static int drop_oldest(struct gid_subscription *subscription) {
 				subscription->victim = taken.gid;
 				subscription->dropped++;
 				subscription->producer->stats.dropped++;
+				subscription->producer->unsettled = true;
 				return 1;
 			}
 		}
@@ -400,9 +399,8 @@ static bool put_to(struct gid_subscription *subscription, const struct gid_wire_
 		const void *note, struct gid_slab *slab, uint64_t now) {
 	struct gid_producer *producer = subscription->producer;
 	bool seen = slab == NULL || gid_subscription_can_see(subscription, slab);
-	int error = slab == NULL || !seen
-			? 0
-			: gid_producer_grant_one(producer, slab, subscription->domain);
+	bool granted = slab == NULL || !seen || !gid_subscription_needs_grant(subscription, slab);
+	int error = granted ? 0 : gid_slab_grant(slab, subscription->domain);
 	int sent = error < 0 || !seen ? 0 : gid_ring_put(&subscription->ring, frame, note, now);
 	if (sent == 0 && error == 0 && slab != NULL && seen && subscription->drop_old) {
 		error = put_for_old(subscription, frame, note, now);
@@ -411,6 +409,7 @@ static bool put_to(struct gid_subscription *subscription, const struct gid_wire_
 	/* Without gidd there can be no grant now, but there can be one for a later frame. */
 	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
 		subscription->failed = error;
+		producer->unsettled = true;
 	}
 	note_newest(subscription, frame->gid, sent == 1, now);
 	if (sent == 0) {
@@ -440,6 +439,7 @@ static void keep_shown(struct gid_producer *producer, const struct gid_wire_fram
 		gid_slab_hold(slab, gid_slot_of(frame->gid));
 	}
 	producer->outdated = producer->shown.gid;
+	producer->unsettled |= producer->outdated != GID_NONE;
 	producer->shown = *frame;
 	producer->has_shown = true;
 	if (frame->note_size > 0) {
@@ -466,8 +466,11 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 }
 
 void gid_producer_catch_up(struct gid_producer *producer) {
+	if (!producer->options.keeps_shown) {
+		return;
+	}
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (!producer->options.keeps_shown || sub->dead || !sub->missed) {
+		if (sub->dead || !sub->missed) {
 			continue;
 		}
 		gid_ring_producer_sleep(
@@ -480,7 +483,7 @@ void gid_producer_catch_up(struct gid_producer *producer) {
 	}
 }
 
-void gid_producer_settle(struct gid_producer *producer) {
+static void let_go_all(struct gid_producer *producer) {
 	let_go_own(producer, &producer->untaken);
 	let_go_own(producer, &producer->outdated);
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
@@ -495,6 +498,14 @@ void gid_producer_settle(struct gid_producer *producer) {
 			gid_subscription_end(sub, GID_END_BROKEN, failed);
 		}
 	}
+	/* Not before: a callback that sends has to find what is left of this. */
+	producer->unsettled = false;
+}
+
+void gid_producer_settle(struct gid_producer *producer) {
+	if (producer->unsettled) {
+		let_go_all(producer);
+	}
 	gid_producer_catch_up(producer);
 }
 
@@ -505,7 +516,10 @@ static int find_slab(struct gid_producer *producer, gid_id gid, struct gid_slab 
 		return 0;
 	}
 	int error = gid_slab_find_sendable(producer->domain, gid, slab);
-	return error < 0 ? error : gid_producer_add_slab(producer, gid);
+	if (error < 0 || producer->slab_last == gid_slab_key(gid)) {
+		return error;
+	}
+	return gid_producer_add_slab(producer, gid);
 }
 
 /* Puts a frame into the rings of all who take it. Returns how many, or -errno. Runs no callback. */
@@ -598,20 +612,12 @@ int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
 	return count;
 }
 
-/* Whether callbacks have to run before the next frame is sent: slots were dropped for this one. */
-static bool is_unsettled(const struct gid_producer *producer) {
-	bool unsettled = producer->outdated != GID_NONE;
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		unsettled |= sub->victim != GID_NONE || sub->failed < 0;
-	}
-	return unsettled;
-}
-
 /* A frame that nobody took: its slot is free, unless it is held for another reason. */
 static void finish_untaken(struct gid_producer *producer, gid_id gid) {
 	struct gid_slab *slab = gid_slab_find_of_domain(producer->domain, gid_slab_key(gid));
 	gid_slab_hold(slab, gid_slot_of(gid));
 	producer->untaken = gid;
+	producer->unsettled = true;
 	finish_sending(producer);
 }
 
@@ -630,8 +636,8 @@ int gid_producer_send_burst(
 		sent += ret >= 0;
 		if (ret == 0 && gid != GID_NONE) {
 			finish_untaken(producer, gid);
-		} else if (ret >= 0 && is_unsettled(producer)) {
-			finish_sending(producer);
+		} else if (ret >= 0 && producer->unsettled) {
+			finish_sending(producer); /* the next frame may need what was taken back */
 		}
 	}
 	if (!producer->destroyed && producer->domain != NULL) {

@@ -30,6 +30,7 @@ struct gid_producer {
 	uint32_t busy;
 	bool has_dead, destroyed;
 	bool wants_shown;
+	bool unsettled; /* gid_producer_settle() has something to do */
 	uint64_t sequence;
 	gid_id present; /* the picture that was sent last */
 	/*
@@ -46,6 +47,7 @@ struct gid_producer {
 	uint64_t freed;	 /* slots whose last holder let go, ever */
 	uint32_t *slabs; /* keys of those that were sent */
 	uint32_t slab_count, slab_space;
+	uint32_t slab_last;		 /* one of them, of the frame before; 0: none */
 	struct gid_stream_grant *grants; /* that gidd was asked for */
 	struct gid_producer_stats stats;
 	uint64_t copy_reasons[GID_COPY_REASONS_MAX]; /* of stats.copied_frames */
@@ -104,16 +106,23 @@ void gid_producer_run_leases(struct gid_producer *producer, uint64_t now);
 int gid_producer_add_slab(struct gid_producer *producer, gid_id gid);
 
 /* Whether the consumer can see the slab's memory at all. */
-bool gid_subscription_can_see(const struct gid_subscription *sub, const struct gid_slab *slab);
+static inline bool gid_subscription_can_see(
+		const struct gid_subscription *sub, const struct gid_slab *slab) {
+	return !sub->remote || slab->info.memory == GID_MEMORY_WINDOW;
+}
+
+/* Whether it has to be granted to it first: who is in the slab's own domain may read it anyway. */
+static inline bool gid_subscription_needs_grant(
+		const struct gid_subscription *sub, const struct gid_slab *slab) {
+	return sub->domain != sub->producer->domain->number &&
+			!gid_slab_is_granted(slab, sub->domain);
+}
 
 /*
  * Grants the slabs that were sent to who subscribes now: without waiting, for ACCEPT follows on the
  * same socket.
  */
 int gid_producer_grant_slabs(struct gid_producer *producer, const struct gid_subscription *sub);
-
-/* Grants one, and waits for gidd's answer, unless that was done before. */
-int gid_producer_grant_one(struct gid_producer *producer, struct gid_slab *slab, uint32_t reader);
 
 /*
  * Asks for the grants that consumers of a frame need, unless that was done. Returns 0: they have

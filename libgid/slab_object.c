@@ -357,19 +357,11 @@ static void set_domain(uint8_t set[256 / 8], uint32_t domain, bool present) {
 	}
 }
 
-static bool has_domain(const uint8_t set[256 / 8], uint32_t domain) {
-	return domain <= GID_DOMAIN_MAX && (set[domain / 8] >> domain % 8 & 1) != 0;
-}
-
 static void set_granted(struct gid_slab *slab, uint32_t reader, bool granted) {
 	set_domain(slab->granted, reader, granted);
 	if (granted) {
 		set_domain(slab->withheld, reader, false);
 	}
-}
-
-bool gid_slab_is_granted(const struct gid_slab *slab, uint32_t reader) {
-	return has_domain(slab->granted, reader);
 }
 
 static int ask_grant(struct gid_slab *slab, uint32_t reader, bool allow) {
@@ -434,7 +426,7 @@ void gid_slab_grant_again(struct gid_slab *slab) {
 	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX; reader++) {
 		if (gid_slab_is_granted(slab, reader)) {
 			gid_slab_grant_post(slab, reader);
-		} else if (has_domain(slab->withheld, reader)) {
+		} else if (gid_slab_has_domain(slab->withheld, reader)) {
 			post_revoke(slab, reader);
 		}
 	}
@@ -442,7 +434,8 @@ void gid_slab_grant_again(struct gid_slab *slab) {
 
 void gid_slab_end_loans(struct gid_slab *slab) {
 	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX; reader++) {
-		if (gid_slab_is_granted(slab, reader) && has_domain(slab->forced, reader)) {
+		if (gid_slab_is_granted(slab, reader) &&
+				gid_slab_has_domain(slab->forced, reader)) {
 			set_granted(slab, reader, false);
 			post_revoke(slab, reader);
 		}
@@ -458,13 +451,6 @@ uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot, uint32_t
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-struct gid_slab *gid_slab_find(struct gid_domain *domain, gid_id gid) {
-	struct gid_slab *slab = gid_domain_of(gid) == domain->number
-			? gid_table_find(&domain->own_slabs, gid_slab_of(gid))
-			: NULL;
-	return slab != NULL && gid_slot_of(gid) < slab->info.slot_count ? slab : NULL;
-}
-
 struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain, uint32_t key) {
 	gid_id gid = (gid_id)key << 32;
 	struct gid_slab *slab = gid_slab_find(domain, gid);
@@ -472,12 +458,6 @@ struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain, uint32_t key
 		slab = gid_table_find(&domain->imported_slabs, key);
 	}
 	return slab;
-}
-
-bool gid_slab_is_present(struct gid_domain *domain, gid_id gid) {
-	const struct gid_slab *slab = gid_slab_find(domain, gid);
-	return slab != NULL &&
-			gid_slab_generation(slab, gid_slot_of(gid)) == gid_generation_of(gid);
 }
 
 gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid) {

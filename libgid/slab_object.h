@@ -123,7 +123,12 @@ static inline uint32_t gid_slab_generation(const struct gid_slab *slab, uint32_t
 /* --- what streams need of slabs --------------------------------------------------------------- */
 
 /* Our own slab that the gid names, whatever its generation; NULL for none. No reference taken. */
-struct gid_slab *gid_slab_find(struct gid_domain *domain, gid_id gid);
+static inline struct gid_slab *gid_slab_find(struct gid_domain *domain, gid_id gid) {
+	struct gid_slab *slab = gid_domain_of(gid) == domain->number
+			? gid_table_find(&domain->own_slabs, gid_slab_of(gid))
+			: NULL;
+	return slab != NULL && gid_slot_of(gid) < slab->info.slot_count ? slab : NULL;
+}
 
 /* The same by its key, or another client's of our domain that we have imported. */
 struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain, uint32_t key);
@@ -159,7 +164,11 @@ uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot, uint32_t
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot);
 
 /* Whether nobody has lost the slot of an own slab since it had this gid, wherever it lies now. */
-bool gid_slab_is_present(struct gid_domain *domain, gid_id gid);
+static inline bool gid_slab_is_present(struct gid_domain *domain, gid_id gid) {
+	const struct gid_slab *slab = gid_slab_find(domain, gid);
+	return slab != NULL &&
+			gid_slab_generation(slab, gid_slot_of(gid)) == gid_generation_of(gid);
+}
 
 /* What the slot of an own slab is called now; of others the same. */
 gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid);
@@ -167,8 +176,15 @@ gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid);
 /* A frame of an own slab came back by that name, which may be one that it had before. */
 void gid_slab_frame_left(struct gid_slab *slab, gid_id gid);
 
+/* Whether a set, of a bit for each domain, has it. */
+static inline bool gid_slab_has_domain(const uint8_t set[256 / 8], uint32_t domain) {
+	return domain <= GID_DOMAIN_MAX && (set[domain / 8] >> domain % 8 & 1) != 0;
+}
+
 /* Whether `reader` has the grant already, as far as we asked for it. */
-bool gid_slab_is_granted(const struct gid_slab *slab, uint32_t reader);
+static inline bool gid_slab_is_granted(const struct gid_slab *slab, uint32_t reader) {
+	return gid_slab_has_domain(slab->granted, reader);
+}
 
 /* Grants without waiting for the answer: for use before another message on the same socket. */
 int gid_slab_grant_post(struct gid_slab *slab, uint32_t reader);

@@ -12,6 +12,7 @@ static struct gid_slab *find_sent(struct gid_producer *producer, uint32_t key) {
 /* Forgets those that are gone, so that a stream of ever new slabs does not grow. */
 static void forget_gone(struct gid_producer *producer) {
 	uint32_t kept = 0;
+	producer->slab_last = 0;
 	for (uint32_t i = 0; i < producer->slab_count; i++) {
 		if (find_sent(producer, producer->slabs[i]) != NULL) {
 			producer->slabs[kept++] = producer->slabs[i];
@@ -39,6 +40,7 @@ int gid_producer_add_slab(struct gid_producer *producer, gid_id gid) {
 	uint32_t key = gid_slab_key(gid);
 	for (uint32_t i = 0; i < producer->slab_count; i++) {
 		if (producer->slabs[i] == key) {
+			producer->slab_last = key;
 			return 0;
 		}
 	}
@@ -48,30 +50,15 @@ int gid_producer_add_slab(struct gid_producer *producer, gid_id gid) {
 			return error;
 		}
 	}
-	producer->slabs[producer->slab_count++] = key;
+	producer->slabs[producer->slab_count++] = producer->slab_last = key;
 	return 0;
-}
-
-/* Whoever is in the slab's own domain may read it anyway. */
-static bool needs_grant(
-		const struct gid_producer *producer, const struct gid_slab *slab, uint32_t reader) {
-	return reader != gid_domain_number(producer->domain) && !gid_slab_is_granted(slab, reader);
-}
-
-bool gid_subscription_can_see(const struct gid_subscription *sub, const struct gid_slab *slab) {
-	struct gid_slab_info info;
-	if (!sub->remote) {
-		return true;
-	}
-	gid_slab_get_info(slab, &info);
-	return info.memory == GID_MEMORY_WINDOW;
 }
 
 int gid_producer_grant_slabs(struct gid_producer *producer, const struct gid_subscription *sub) {
 	for (uint32_t i = 0; i < producer->slab_count; i++) {
 		struct gid_slab *slab = find_sent(producer, producer->slabs[i]);
 		if (slab != NULL && gid_subscription_can_see(sub, slab) &&
-				needs_grant(producer, slab, sub->domain)) {
+				gid_subscription_needs_grant(sub, slab)) {
 			int error = gid_slab_grant_post(slab, sub->domain);
 			if (error < 0) {
 				return error;
@@ -79,10 +66,6 @@ int gid_producer_grant_slabs(struct gid_producer *producer, const struct gid_sub
 		}
 	}
 	return 0;
-}
-
-int gid_producer_grant_one(struct gid_producer *producer, struct gid_slab *slab, uint32_t reader) {
-	return needs_grant(producer, slab, reader) ? gid_slab_grant(slab, reader) : 0;
 }
 
 /* --- without waiting -------------------------------------------------------------------------- */
@@ -160,7 +143,7 @@ int gid_producer_ask_grants(struct gid_producer *producer, struct gid_slab *slab
 	int result = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		if (sub->dead || !gid_subscription_can_see(sub, slab) ||
-				!needs_grant(producer, slab, sub->domain)) {
+				!gid_subscription_needs_grant(sub, slab)) {
 			continue;
 		}
 		int error = is_asked(producer, gid, sub->domain)

@@ -19,6 +19,7 @@ struct gid_table {
 	struct gid_table_place *places;
 	uint32_t size; /* a power of two, or 0 */
 	uint32_t count;
+	uint32_t last; /* the place that was found last: nearly always it is wanted again */
 };
 
 /* Where the search for a key begins: Knuth's multiplicative hash, TAOCP 3, 6.4. */
@@ -27,13 +28,17 @@ static inline uint32_t gid_table_home(const struct gid_table *table, uint32_t ke
 	return (hash ^ hash >> 16) & (table->size - 1);
 }
 
-static inline void *gid_table_find(const struct gid_table *table, uint32_t key) {
+static inline void *gid_table_find(struct gid_table *table, uint32_t key) {
 	if (table->count == 0 || key == 0) {
 		return NULL;
+	}
+	if (table->places[table->last].key == key) {
+		return table->places[table->last].value;
 	}
 	uint32_t at = gid_table_home(table, key);
 	while (table->places[at].key != 0) {
 		if (table->places[at].key == key) {
+			table->last = at;
 			return table->places[at].value;
 		}
 		at = (at + 1) & (table->size - 1);

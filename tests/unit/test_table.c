@@ -18,7 +18,7 @@ static uint32_t key_of(uint32_t i, bool upper) {
 	return upper ? i << 24 | i >> 8 : i;
 }
 
-static bool agrees(const struct gid_table *table, bool upper) {
+static bool agrees(struct gid_table *table, bool upper) {
 	uint32_t count = 0;
 	for (uint32_t i = 1; i <= KEYS; i++) {
 		if (gid_table_find(table, key_of(i, upper)) != (there[i] ? &values[i] : NULL)) {
