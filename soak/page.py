@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jinja2
 from growth import SURE, Growth, growth, which_grow
-from looks import COUNTED
+from looks import COUNTED, KIND
 
 _WARM_PART = 0.1  # of the time: caches fill, programs are seen for the first time
 # What is shown beside what may grow: nobody's fault where the machine itself is busy.
@@ -101,6 +101,24 @@ class Result:
         return [curve.name for curve in self.curves() if curve.grows]
 
     @property
+    def explained(self) -> list[str]:
+        """For each program whose mappings grow: of which kinds there are more than after the
+        warm-up."""
+        judged = [one for one in self.samples if one["hours"] >= self.warm]
+        told = []
+        for program in judged[0]["programs"] if judged else ():
+            if f"{program}: mappings" in self.growing:
+                before, after = (one["programs"][program] for one in (judged[0], judged[-1]))
+                more = {
+                    kind.removeprefix(KIND): after[kind] - before.get(kind, 0)
+                    for kind in after
+                    if kind.startswith(KIND) and after[kind] > before.get(kind, 0)
+                }
+                kinds = ", ".join(f"{kind} +{count}" for kind, count in more.items())
+                told.append(f"{program}: more mappings are of: {kinds or 'no kind for long'}")
+        return told
+
+    @property
     def is_good(self) -> bool:
         return self.hours >= self.warm and not self.broken and not self.growing
 
@@ -109,7 +127,7 @@ class Result:
         if self.broken:
             return f"It broke off: {self.broken}"
         if self.growing:
-            return f"These grow: {', '.join(self.growing)}."
+            return " ".join([f"These grow: {', '.join(self.growing)}.", *self.explained])
         if self.hours < self.warm:
             return "It was too short: all of it was warm-up."
         return "Nothing grows."

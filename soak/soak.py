@@ -11,9 +11,13 @@ The soak waits after each case until everything works again. Then it looks at th
 descriptors and the mappings of all processes that must not end. Once in a minute it writes a
 sample: the lowest of these numbers in that minute, with rates and latencies. All samples so far are
 in DIR/soak.json and DIR/soak.html.
+
+A soak of 48 hours can be done in parts: --parts FILE adds this run to those that the file has, of
+this machine or of others, and says how many hours there are so far, and what broke or grew.
 """
 
 import argparse
+import dataclasses
 import json
 import signal
 import sys
@@ -27,6 +31,7 @@ sys.path += [str(_TOP / part) for part in ("bench", "bench/isolation", "tools/co
 
 import gid_console  # noqa: E402
 import isolation  # noqa: E402
+import parts  # noqa: E402
 from cases import Case, Undisturbed, all_cases  # noqa: E402
 from common import BenchError, memory_folder  # noqa: E402
 from guest import GUEST_SECONDS  # noqa: E402
@@ -60,6 +65,7 @@ class Soak:
         self._seconds = options.hours * 3600
         self._case_seconds = options.seconds or (GUEST_SECONDS if options.vm else 6)
         self.result = Result()
+        self._part = parts.begin()
 
     def run(self) -> None:
         with SoakCockpit(self._folder, self._options.vm) as cockpit:
@@ -129,6 +135,15 @@ class Soak:
         """What was found so far."""
         (folder / "soak.json").write_text(json.dumps(self.result.samples, indent="\t") + "\n")
         write_page(folder / "soak.html", self.result)
+        self.tell_part(parts.RUNS)
+
+    def tell_part(self, state: str) -> None:
+        """How far this one is, for the sum of all parts."""
+        if self._options.parts is not None:
+            result = self.result
+            more = {"hours": result.hours, "told": result.verdict, "grows": bool(result.growing)}
+            part = dataclasses.replace(self._part, state=state, **more)
+            parts.add(self._options.parts, part)
 
 
 def main() -> int:
@@ -163,7 +178,12 @@ def main() -> int:
         metavar="DIR",
         help="where the results go (default: out)",
     )
+    parser.add_argument(
+        "--parts", type=Path, metavar="FILE", help="adds this run to the parts of a longer soak"
+    )
     options = parser.parse_args()
+    if options.parts is not None and options.parts.exists():
+        parts.read(options.parts)  # better now than after hours
     options.out.mkdir(parents=True, exist_ok=True)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
@@ -182,6 +202,9 @@ def main() -> int:
         for curve in soak.result.curves():
             print(curve.verdict)
         print(options.out / "soak.html")
+    if options.parts is not None:
+        soak.tell_part(parts.BROKE if soak.result.broken else parts.ENDED)
+        print(parts.summary(parts.read(options.parts)))
     print(soak.result.verdict)
     if soak.result.broken and soak.result.cases:
         return BROKEN
@@ -189,4 +212,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(gid_console.run("soak", main))
+    sys.exit(gid_console.run("soak", main, trouble=(parts.BadParts,)))

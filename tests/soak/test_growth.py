@@ -2,16 +2,11 @@
 """The verdict of a soak: what grows is found, what only varies or has warmed up is not."""
 
 import random
-import sys
 
 import pytest
-from program import TOP
-
-sys.path.insert(0, str(TOP / "soak"))
-
-from growth import growth, which_grow  # noqa: E402
-from looks import COUNTED, least  # noqa: E402
-from page import Result  # noqa: E402
+from growth import growth, which_grow
+from looks import COUNTED, kinds, least
+from page import Result
 
 HOURS = [minute / 60 for minute in range(120)]
 BESIDE = {
@@ -129,3 +124,42 @@ def test_what_was_too_short_or_broke_off_is_not_good() -> None:
     found.broken = "Weston of rear ended, with -11"
     assert not found.is_good and "Weston of rear" in found.verdict
     assert not Result().is_good
+
+
+# --- what kind of mapping it is that grows --------------------------------------------------------
+
+MAPS = """\
+55d0-55d1 r--p 00000000 00:00 1  /usr/bin/gid-cluster
+55d2-55d3 rw-p 00000000 00:00 0
+55d4-55d5 rw-p 00000000 00:00 0  [heap]
+7f00-7f01 r--s 00000000 00:01 7  /memfd:gid-slab-17 (deleted)
+7f02-7f03 r--s 00000000 00:01 8  /memfd:gid-slab-18 (deleted)
+7f04-7f05 rw-s 00000000 00:02 9  /run/user 1000/gidway/open/window-3 (deleted)
+7f06-7f07 rw-p 00000000 00:00 0  [anon:glibc: malloc]
+"""
+
+
+def test_mappings_are_told_by_their_kind() -> None:
+    assert kinds(MAPS) == {
+        "mappings of /usr/bin": 1,
+        "mappings of anonymous": 1,
+        "mappings of heap": 1,
+        "mappings of memfd:gid-slab-N": 2,
+        "mappings of /run/user N/gidway/open": 1,
+        "mappings of anon": 1,
+    }
+    assert kinds("") == {}
+
+
+def test_which_mappings_grow_is_said() -> None:
+    """Six and a half an hour were not explained once: a number of mappings tells nothing."""
+    samples = []
+    for hour in HOURS:
+        more = int(hour * 6.5)
+        had = {"heap": 1000, "memory": 2000, "descriptors": 20, "mappings": 100 + more}
+        had |= {"mappings of anonymous": 60 + more, "mappings of /usr/lib": 40}
+        samples.append({"hours": hour, "programs": {"gid-cluster": had}} | BESIDE)
+    result = Result(samples, cases=100, warm_rounds=0.1)
+    assert result.growing == ["gid-cluster: mappings"]
+    assert "gid-cluster: more mappings are of: anonymous +" in result.verdict
+    assert "/usr/lib" not in result.verdict
