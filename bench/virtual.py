@@ -6,9 +6,10 @@ One guest boots, and from its start on is counted: until its gidd answers, until
 drawn there without a compositor is live on gid-cluster's output, until Weston runs there, until a
 light that Weston forwards is live, and until a film's first frame was shown. Then the processor
 time of QEMU and of the host's programs, idle and running, beside what the guest's own kernel
-counts; memory on both sides of the border; what a repaint takes the guest's Weston; and
-gid-cluster's rate undisturbed, while programs of the guest commit pictures without end, and while
-the guest is reset and boots again.
+counts; memory on both sides of the border; what a repaint takes the guest's Weston; a film that is
+decoded there, and a live source, of which gid-cluster shows each frame or not; and gid-cluster's
+rate undisturbed, while programs of the guest commit pictures without end, and while the guest is
+reset and boots again, as often as is asked for.
 
 Last, the commands of --run, each for itself in the guest.
 """
@@ -20,9 +21,13 @@ import statistics
 import sys
 import tempfile
 import time
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-import common
+import common  # adds the demo's folder, where clip and film are
+
+# isort: split
+import clip
+import film
 import isolation
 import load
 import repaint
@@ -33,7 +38,12 @@ from processes import wait_for
 WINDOWS = 3  # parts of each measurement of processor time
 SETTLE = 2.0  # seconds
 RUN_SECONDS = 400.0  # of one command: translated code takes its time
-PARTS = ("start", "load", "repaint", "reboot")
+PARTS = ("start", "load", "repaint", "film", "reboot")
+SHOWN = {"width": 320, "height": 180, "rate": 10}  # of what a translated guest decodes in time
+LIVE_SECONDS = 5
+STREAM = "safety/film-costly"  # of a layer that gid-cluster has anyway
+IN_GUEST = PurePosixPath("/run/guest")
+LOOKS, LOOK = 100, 0.1  # times and seconds, until the last frame is light
 FIRST = 10  # repaints before any is counted
 FILM = "safety/film"
 CLIENTS = {
@@ -52,8 +62,8 @@ PSS = (
 
 
 class Bench:
-    def __init__(self, cockpit: Cockpit, seconds: float) -> None:
-        self._cockpit, self._seconds = cockpit, seconds
+    def __init__(self, cockpit: Cockpit, seconds: float, reboots: int) -> None:
+        self._cockpit, self._seconds, self._reboots = cockpit, seconds, reboots
         self.rows: list[dict] = []
 
     def _add(self, what: str, **row: object) -> None:
@@ -211,19 +221,67 @@ class Bench:
         """A command of the guest's shell."""
         self._cockpit.open.machine.run(["sh", "-c", f"until {condition}; do sleep 0.2; done"])
 
+    # --- a film and a live source ---------------------------------------------------------------
+
+    def film(self) -> None:
+        """Of the frames that the guest sends in time those that gid-cluster shows."""
+        caps = "video/x-raw,format=BGRx,width={width},height={height},framerate={rate}/1"
+        with tempfile.TemporaryDirectory() as name:
+            original, place = clip.find(None), Path(name)
+            made = clip.shrink(original, 1280 // SHOWN["width"], place, SHOWN["rate"])
+            self._put("film.mp4", made.read_bytes())
+        self._put("play.py", (common.DEMO / "play.py").read_bytes())
+        sources = {
+            "film": film.decode(IN_GUEST / "film.mp4"),
+            "camera": f"videotestsrc is-live=true num-buffers={LIVE_SECONDS * SHOWN['rate']}",
+        }
+        for who, source in sources.items():
+            self._add("shown", who=who, rate=SHOWN["rate"], **self._shown(who, f"{source} ! {caps}"))
+
+    def _shown(self, who: str, pipeline: str) -> dict[str, int | float]:
+        open, stats = self._cockpit.open, IN_GUEST / f"{who}.json"
+        sink = f"gidsink name=sink stream={STREAM} wait-for-connection=true"
+        words = [f"--stats={stats}", f"{pipeline.format(**SHOWN)} ! {sink}"]
+        before = self._layer()
+        player = open.processes.start(who, "python3", str(IN_GUEST / "play.py"), *words)
+        player.output(RUN_SECONDS)
+        open.processes.forget(who)
+        sent = json.loads(open.machine.run(["cat", str(stats)]).out)[STREAM]["rendered"]
+        if sent == 0:
+            raise common.BenchError(f"nothing was sent of the {who}: {player.said()[-500:]}")
+        found = before
+        for _ in range(LOOKS):
+            found = self._layer()
+            if found["told"] - before["told"] >= sent:
+                break
+            time.sleep(LOOK)
+        shown = found["shown"] - before["shown"]
+        return {"sent": sent, "shown": shown, "shown_of_sent": round(shown / sent, 4)}
+
+    def _layer(self) -> dict[str, int]:
+        """Frames that came to gid-cluster, and those that it has shown."""
+        layers = self._cockpit.cluster.status()["layers"]
+        layer = next(one for one in layers if one["stream"] == STREAM)
+        return {"told": layer["frames"], "shown": layer["latency_count"]}
+
+    def _put(self, name: str, content: bytes) -> None:
+        words = ["dd", "status=none", f"of={IN_GUEST / name}"]
+        self._cockpit.open.machine.run(words, content)
+
     # --- reboot ---------------------------------------------------------------------------------
 
     def reboot(self) -> None:
         """The cluster's rate, each compared to the undisturbed one."""
         calm = isolation.measure(self._cockpit, Undisturbed(), self._seconds)
         refresh = calm.meter["interval_p50_us"]
-        for case in (Undisturbed(), Flood(), Reboot()):
+        reboots = {f"reboot {number}": Reboot() for number in range(1, self._reboots + 1)}
+        for name, case in ({"undisturbed": Undisturbed(), "flood": Flood()} | reboots).items():
             run = calm
             if not isinstance(case, Undisturbed):
                 run = isolation.measure(self._cockpit, case, self._seconds)
             self._add(
                 "rate",
-                who=case.name,
+                who=name,
                 rate_hz=round(run.rate, 3),
                 frames=run.meter["shown"],
                 rate_vs_undisturbed=round(run.rate / calm.rate, 4),
@@ -256,6 +314,8 @@ def show(rows: list[dict]) -> None:
         elif row["what"] == "repaint":
             who = f"guest: repaint, {row['who']}"
             print(f"{who:60} {row['mean_ms']:8.3f} ms, at most {row['max_ms']:.3f} ms")
+        elif row["what"] == "shown":
+            print(f"guest: {row['who']:53} {row['shown']} of {row['sent']} frames shown")
         elif row["what"] == "latency":
             print(f"{row['who']:60} {row['p50_ms']:8.2f} ms, at most {row['max_ms']:.2f} ms")
         else:
@@ -267,6 +327,7 @@ def main() -> int:
     parser.add_argument(
         "--seconds", type=float, default=20, help="seconds of each measurement (default: 20)"
     )
+    parser.add_argument("--reboots", type=int, default=1, help="of the guest (default: 1)")
     parser.add_argument("--part", action="append", choices=PARTS, help="default: all of them")
     parser.add_argument("--run", action="append", default=[], metavar="COMMAND")
     options = parser.parse_args()
@@ -274,7 +335,7 @@ def main() -> int:
     progress = common.Progress(1 + len(parts) + len(options.run))
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as folder:
         with Cockpit(Path(folder), guest=True, starts_open=False) as cockpit:
-            bench = Bench(cockpit, options.seconds)
+            bench = Bench(cockpit, options.seconds, options.reboots)
             progress.step("the guest boots")
             bench.start()
             for line in options.run:

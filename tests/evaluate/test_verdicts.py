@@ -215,7 +215,7 @@ def test_an_older_report_met_nothing_without_a_goal(tmp_path: Path) -> None:
 SOAK = """\
 import json, os, pathlib, sys
 out = pathlib.Path(next(word for word in sys.argv if word.startswith("--out="))[6:])
-sample = {{"rate_hz": 60.0, "programs": {{"gidd": {{"memory": 1024}}}}}}
+sample = {{"hours": 0.5, "rate_hz": 60.0, "programs": {{"gidd": {{"memory": 1024}}}}}}
 (out / "soak.json").write_text(json.dumps([sample, sample]))
 print("{words}")
 sys.stdout.flush()

@@ -257,6 +257,7 @@ def _virtual(plans: Sequence[Plan], is_full: bool) -> tuple[str, ...]:
     seconds = 20 if is_full else 6
     return (
         f"--seconds={seconds}",
+        f"--reboots={10 if is_full else 1}",
         *(f"--part={part}" for part in parts),
         *(f"--run={line}" for line in lines),
     )

@@ -159,7 +159,7 @@ class Context:
         """What the one run of all that has a guest found."""
         if self.virtual is None:
             raise NotRun(f"no guest of gidway's own: {self.why_no_guest}")
-        return self.benchmark("virtual", *self.virtual, minutes=40)
+        return self.benchmark("virtual", *self.virtual, minutes=60)
 
     def _watched(self, name: str, *arguments: str, minutes: float) -> tuple[dict[str, Any], float]:
         with Lateness() as late:

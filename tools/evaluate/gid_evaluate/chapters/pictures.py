@@ -80,13 +80,13 @@ def _draw_small(system: System) -> Figure:
     return Figure(WINDOW, rate, "fps", 1, (rate, rate), source, system.name)
 
 
-def _shown(context: Context) -> dict[str, Any]:
+def shown(context: Context) -> dict[str, Any]:
     quick = ("--repetitions=1", "--seconds=3", "--rate", "25", "60")
     displays = ("--display", "gid-cluster", "weston-7")
     return context.benchmark("shown", *(() if context.is_full else (*quick, *displays)), minutes=30)
 
 
-def _rates(found: dict[str, Any], what: str) -> list[Figure]:
+def rates(found: dict[str, Any], what: str) -> list[Figure]:
     """For each display and rate: shown of sent, and shown a second."""
     groups: dict[tuple[str, int], list[dict]] = defaultdict(list)
     for row in found["rows"]:
@@ -99,14 +99,14 @@ def _rates(found: dict[str, Any], what: str) -> list[Figure]:
         sent = sum(row["sent"] for row in rows)
         spread = (shares[0], shares[-1])
         figures.append(Figure(f"{name}: shown of sent", share, "share", sent, spread, SHOWN))
-        rates = tuple(one * rate for one in spread)
-        figures.append(Figure(f"{name}: shown", share * rate, "fps", sent, rates, SHOWN))
+        paces = tuple(one * rate for one in spread)
+        figures.append(Figure(f"{name}: shown", share * rate, "fps", sent, paces, SHOWN))
     return figures
 
 
 def _films(context: Context) -> list[Figure]:
-    found = _shown(context)
-    figures = _rates(found, "film")
+    found = shown(context)
+    figures = rates(found, "film")
     for row in found["rows"]:
         if row["what"] == "limit":
             rate, name = row["rate_hz"], f"{row['who']}: shows at most"
@@ -120,7 +120,7 @@ def _films(context: Context) -> list[Figure]:
 
 
 def _decoding(context: Context) -> list[Figure]:
-    found = _shown(context)
+    found = shown(context)
     figures = [
         Figure(
             f"into {row['who']}",
@@ -164,11 +164,11 @@ def _together(context: Context) -> list[Figure]:
 
 
 def _camera(context: Context) -> list[Figure]:
-    found = _shown(context)
+    found = shown(context)
     sources = {row["source"] for row in found["rows"] if row["what"] == "camera"}
     if "videotestsrc" in sources:
         context.notes.append("There is no camera here: a live test picture stands for it.")
-    return _rates(found, "camera")
+    return rates(found, "camera")
 
 
 PLANS = [
