@@ -26,6 +26,8 @@ from gid_vm.folder import memory_folder as memory_folder  # noqa: E402
 
 from lab.domains.cockpit import GREAT, DomainError, configuration, gidds  # noqa: E402
 
+FILM_HELP = "the film is one of H.264 with sound, decoded; else a live test picture stands for it"
+
 
 class BenchError(Exception):
     """Why there are no figures, in a sentence for the user."""

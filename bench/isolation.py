@@ -216,7 +216,10 @@ def run_all(options: argparse.Namespace, folder: Path) -> tuple[list[dict], str]
     seconds = options.seconds or (GUEST_SECONDS if options.vm or options.here else 6)
     progress = common.Progress(len(cases) * options.repetitions)
     cockpit_class = FencesCockpit if options.here else CanvasCockpit
-    with cockpit_class(folder, options.vm, not options.unprotected) as cockpit:
+    cockpit = cockpit_class(folder, options.vm, not options.unprotected)
+    if options.film:
+        cockpit.open.play_film()
+    with cockpit:
         for _ in range(options.repetitions):
             for name, case in cases.items():
                 progress.step(name)
@@ -256,6 +259,7 @@ def main() -> int:
         action="store_true",
         help="for contrast: the cluster shares its core with open, and has no priority",
     )
+    parser.add_argument("--film", action="store_true", help=common.FILM_HELP)
     everything = [*all_cases(0), *all_cases(0, True), *canvas_cases(), Fences()]
     names = sorted({case.name for case in everything})
     parser.add_argument(
@@ -269,6 +273,8 @@ def main() -> int:
         if options.vm or set(options.case) != {"fences"}:
             parser.error("fences has a guest of its own, with both domains: no other case, no --vm")
         return fences_inside(options)
+    if options.film and options.vm:
+        parser.error("a guest has a test picture: no --film")
     # Short, for a socket's path has 108 bytes.
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as folder:
         found, scheduling = run_all(options, Path(folder))

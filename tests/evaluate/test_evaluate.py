@@ -152,7 +152,12 @@ ROWS = [
             ("cluster, with the guest running", 1, {}),
             *(
                 (who, ratio, {"rate_vs_undisturbed": ratio, "longest_gap_refreshes": 1.0})
-                for who, ratio in (("undisturbed", 1), ("flood", 0.999), ("reboot 1", 1), ("reboot 2", 0.9))
+                for who, ratio in (
+                    ("undisturbed", 1),
+                    ("flood", 0.999),
+                    ("reboot 1", 1),
+                    ("reboot 2", 0.9),
+                )
             ),
         )
     ),
@@ -185,7 +190,14 @@ def test_a_guests_film_and_camera_stand_beside_native_ones(
     context: Context, chapter_id: str, guest: float, verdict: str
 ) -> None:
     what, rate = ("film", 25) if chapter_id == "5.7.2" else ("camera", 30)
-    row = {"what": "shown", "who": what, "rate": 10, "sent": 50, "shown": 50, "shown_of_sent": guest}
+    row = {
+        "what": "shown",
+        "who": what,
+        "rate": 10,
+        "sent": 50,
+        "shown": 50,
+        "shown_of_sent": guest,
+    }
     context.virtual = ("--seconds=1",)
     context.results.get(("virtual", "--seconds=1"), lambda: ({"rows": [row]}, 12.0))
     native = {"what": what, "who": "gid-cluster", "rate": rate, "sent": 100, "shown_of_sent": 1.0}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A long soak in parts, of several machines: their hours add up, and what broke is not forgotten."""
+"""A long soak in parts, of several machines: hours add up, and what broke is not forgotten."""
 
 import dataclasses
 from pathlib import Path
