@@ -170,12 +170,14 @@ def test_who_comes_late_has_nothing_sent_again(screen: Screen, tmp_path: Path) -
 
 def test_a_still_picture_is_sent_once(screen: Screen) -> None:
     """And sent again to nobody but who comes late, however long it stands."""
+    begun = time.monotonic()
     program = screen.capture()
     screen.follow()
     time.sleep(1)  # in which nothing changes
     counts = stop(program)
     assert counts["frames"] <= 2
-    assert counts["captured"] <= 20  # of 60 refreshes; Weston does not say what has changed
+    # Weston does not say what has changed: it is asked ten times a second, of 60 refreshes.
+    assert counts["captured"] <= 10 + 10 * (time.monotonic() - begun)
 
 
 def test_what_moves_comes_whole_and_in_order(screen: Screen, tmp_path: Path) -> None:
@@ -259,8 +261,8 @@ def test_readers_that_take_no_picture_stop_nobody(screen: Screen, tmp_path: Path
     sleeper = screen.follow()
     sleeper.signal(signal.SIGSTOP)
     start = time.monotonic()
-    screen.read(60, tmp_path / "frames")
-    assert time.monotonic() - start < 20  # not a picture a lease, of one second each
+    screen.read(180, tmp_path / "frames")
+    assert time.monotonic() - start < 120  # not a picture a lease, of one second each
     sleeper.signal(signal.SIGCONT)
 
 

@@ -13,7 +13,7 @@ import numpy
 import pytest
 from picture_formats import FORMATS, GREY, SAMPLES
 from picture_table import HEIGHT, WIDTH, Case, cases, is_yuv
-from program import BUILD, TOP
+from program import BUILD, PATIENCE, TOP
 
 DRAW = BUILD / "tests" / "pictures" / "draw-pictures"
 CASES = cases()
@@ -27,7 +27,7 @@ def drawn(way: str) -> list[numpy.ndarray | None]:
         + case.data
         for case in CASES
     )
-    run = subprocess.run([DRAW, way], input=packed, capture_output=True, timeout=150)
+    run = subprocess.run([DRAW, way], input=packed, capture_output=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr.decode()
     found: list[numpy.ndarray | None] = []
     at = 0

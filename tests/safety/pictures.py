@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import numpy
-from program import BUILD
+from program import BUILD, PATIENCE
 
 RAW_ROLE = BUILD / "tests" / "safety" / "raw-role"
 UNKNOWN, FULL, LIMITED = 0, 1, 2
@@ -106,4 +106,4 @@ class Picture:
         size = source.stat().st_size
         pipeline = f"filesrc location={source} blocksize={size} ! {caps} ! videoconvert dither=none"
         pipeline += f" ! {wanted} ! filesink location={result}"
-        subprocess.run(["gst-launch-1.0", "-q", *pipeline.split()], check=True, timeout=60)
+        subprocess.run(["gst-launch-1.0", "-q", *pipeline.split()], check=True, timeout=PATIENCE)

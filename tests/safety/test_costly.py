@@ -3,6 +3,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,8 @@ def test_the_display_does_not_pay(cockpit: Cockpit) -> None:
     display.wait_role("live", name="dear")
     fair = fair_cost(display)
     honest.kill()
+    pid = display.program.pid
+    others, begun = seconds_of_others(pid), time.monotonic()
     for kind, transform in WAYS:
         display.wait_role("lost", name="dear")
         dear = start(cockpit, kind, transform)
@@ -116,6 +119,8 @@ def test_the_display_does_not_pay(cockpit: Cockpit) -> None:
         wait_as_cheap(display, fair, f"{kind} {transform}")
         wait_for(lambda before=before: display.role("dear")["shown_frames"] > before, "pictures")
         dear.kill()
+    others = seconds_of_others(pid) - others
+    assert others < 0.75 * (time.monotonic() - begun), "half a processor, measured in ticks"
     assert display.role("dear")["examine_max_ns"] > 0
     check_bound(display)
 
