@@ -154,6 +154,7 @@ class Demo:
     def _kill(self) -> None:
         self._count_safety_copies()
         self.open.keep()
+        self._wait("the safety surfaces to be live", self.cluster.are_live)
         self.killed = self.recorder.event("open is killed")
         self.open.kill()
         self._wait("the fallbacks", self.cluster.are_lost)
