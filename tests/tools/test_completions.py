@@ -1,30 +1,45 @@
 # SPDX-License-Identifier: MIT
-"""Completions for bash: they offer what there is, and name all commands and options."""
+"""Completions: they offer what there is, and name all commands and options, in each shell."""
 
+import json
+import os
+import pty
 import re
+import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from cockpit import Cockpit
+from installed import installed_commands
 from program import BUILD, TOP
 
+COMPLETIONS = TOP / "tools" / "completions"
 FILES = {
     "gidctl": TOP / "tools" / "gidctl" / "gidctl.bash",
     "gid-cockpit": TOP / "tools" / "cockpit" / "gid-cockpit.bash",
 }
-PATHS = {name: BUILD / file.parent.relative_to(TOP) for name, file in FILES.items()}
+# As the completions of other shells name them.
+BUILT = (BUILD / "tools" / "completions" / "_gidway").read_text()
+COMPLETED = BUILT.splitlines()[0].removeprefix("#compdef ").split()
+COMMANDS = installed_commands()
+THERE = [name for name in COMPLETED if name in COMMANDS]
+SHELLS = ("bash", "zsh", "fish")
+
+
+def search_path(env: Mapping[str, str]) -> dict[str, str]:
+    """With what was built."""
+    return {"PATH": ":".join([*{str(path.parent) for path in COMMANDS.values()}, env["PATH"]])}
 
 
 def complete(line: str, env: dict[str, str]) -> list[str]:
     """What bash offers for the last word of a line."""
-    name, *_ = words = line.split(" ")
-    function = "_" + name.replace("-", "_")
-    script = f'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); {function}'
-    script += '; [ ${#COMPREPLY[@]} = 0 ] || printf "%s\\n" "${COMPREPLY[@]}"'
+    words = line.split(" ")
+    file = FILES.get(words[0], FILES["gidctl"])
     done = subprocess.run(
-        ["bash", "-c", script, "bash", FILES[name], *words],
-        env=env | {"PATH": f"{PATHS['gidctl']}:{env['PATH']}"},
+        ["bash", COMPLETIONS / "offer.bash", file, *words],
+        env=env | search_path(env),
         capture_output=True,
         text=True,
     )
@@ -44,6 +59,9 @@ def test_gidctl(cockpit: Cockpit) -> None:
     assert complete("gidctl -d cluster --json watch open ", env) == ["movie"]
     assert complete("gidctl revoke open mo", env) == ["movie"]
     assert complete("gidctl snap movie -o /etc/passw", env)[0] == "/etc/passwd"
+    if "gid-view" in THERE:
+        assert complete("gid-view --domain ", env) == ["cluster", "open"]
+        assert complete("gid-view --domain open --stream ", env) == ["movie"]
 
 
 def test_gid_cockpit(cockpit: Cockpit) -> None:
@@ -56,21 +74,108 @@ def test_gid_cockpit(cockpit: Cockpit) -> None:
     assert complete(f"{file} check ", env) == []
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_all_are_offered(name: str, cockpit: Cockpit) -> None:
+def test_gid_timeline() -> None:
+    env = dict(os.environ)
+    assert complete("gid-timeline re", env) == ["report"]
+    assert "--output" in complete("gid-timeline report --", env)
+    assert complete("gid-timeline report /etc/passw", env)[0] == "/etc/passwd"
+
+
+@pytest.mark.parametrize("name", THERE)
+def test_all_options_are_offered(name: str) -> None:
+    env = dict(os.environ)
     help_text = subprocess.run(
-        [PATHS[name] / name, "--help"], capture_output=True, text=True, check=True
+        [COMMANDS[name], "--help"], capture_output=True, text=True, check=True
     ).stdout
-    env = cockpit.env("open")
-    options = set(re.findall(r"^ +(?:-\w(?: \S+)?, )?(--[a-z]+)", help_text, re.M)) - {"--usage"}
-    assert options <= set(complete(f"{name} -", env))
+    options = set(re.findall(r"^ +(?:-\w(?: \S+)?, )?(--[a-z][a-z-]*)", help_text, re.M))
+    assert len(options) > 1 and options - {"--usage"} <= set(complete(f"{name} -", env))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_all_commands_are_offered(name: str, cockpit: Cockpit) -> None:
+    help_text = subprocess.run(
+        [COMMANDS[name], "--help"], capture_output=True, text=True, check=True
+    ).stdout
     listed = help_text.partition("Commands:\n" if name == "gidctl" else "COMMAND\n")[2]
     commands = re.findall(r"^  (?:  )?([a-z][a-z-]+) ", listed, re.M)
-    assert len(commands) >= 7 and set(commands) <= set(complete(f"{name} ", env))
+    assert len(commands) >= 7
+    assert set(commands) <= set(complete(f"{name} ", cockpit.env("open")))
+
+
+# --- other shells ---
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The files of zsh and fish, as if all were installed here."""
+    for name in COMPLETED:
+        (tmp_path / name).symlink_to(FILES.get(name, FILES["gidctl"]))
+    places = {"offer": COMPLETIONS / "offer.bash", "bash": tmp_path, "program": "gidctl"}
+    for source, target in (("_gidway.in", "_gidway"), ("gidway.fish.in", "gidctl.fish")):
+        text = (COMPLETIONS / source).read_text()
+        for name, value in (places | {"programs": " ".join(COMPLETED)}).items():
+            text = text.replace(f"@{name}@", str(value))
+        (tmp_path / target).write_text(text)
+    return tmp_path
+
+
+def needs(shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell}: ./run shell --with {shell} has it")
+
+
+def test_fish(cockpit: Cockpit, folder: Path) -> None:
+    needs("fish")
+    env = cockpit.env("open")
+    for line, offered in (("gidctl s", ["snap", "status"]), ("gidctl -d ", ["cluster", "open"])):
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", f"source {folder}/gidctl.fish; complete -C '{line}'"],
+            env=env | search_path(env),
+            capture_output=True,
+            text=True,
+        )
+        assert (sorted(done.stdout.split()), done.stderr) == (offered, "")
+
+
+def test_zsh(cockpit: Cockpit, folder: Path) -> None:
+    """In a terminal, for there alone it completes."""
+    needs("zsh")
+    env = cockpit.env("open")
+    ours, theirs = pty.openpty()
+    shell = subprocess.Popen(
+        ["zsh", "-f", "-i"],
+        env=env | search_path(env) | {"TERM": "dumb", "HOME": str(folder)},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    shown = b""
+
+    def typed(text: str, expected: str) -> None:
+        nonlocal shown
+        shown = b""
+        os.write(ours, text.encode())
+        while expected.encode() not in shown:
+            shown += os.read(ours, 4096)
+
+    try:
+        typed(f"fpath=({folder} $fpath); autoload compinit; compinit -u; echo be''gin\n", "begin")
+        typed("gidctl st\t", "gidctl status ")
+        typed("\x15gidctl -d clu\t", "gidctl -d cluster ")
+        typed("\x15gid-cockpit scr\t", "gid-cockpit screenshot ")
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(ours)
 
 
 def test_they_are_installed() -> None:
-    installed = (BUILD / "meson-info/intro-installed.json").read_text()
-    for name in FILES:
-        assert re.search(rf"/bash-completion/completions/{name}\"", installed)
-    assert all(Path(file).exists() for file in FILES.values())
+    installed = json.loads((BUILD / "meson-info/intro-installed.json").read_text()).values()
+    for name in COMPLETED:
+        assert any(one.endswith(f"/bash-completion/completions/{name}") for one in installed)
+        assert any(one.endswith(f"/vendor_completions.d/{name}.fish") for one in installed)
+    offer = re.search(r'bash "(/.+/offer\.bash)" "(/.+)/\$service"', BUILT)
+    assert offer[1] in installed and f"{offer[2]}/gidctl" in installed
+    assert any(re.search(r"/zsh/[a-z-]+/_gidway$", one) for one in installed)

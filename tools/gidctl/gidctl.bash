@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Completion of gidctl in bash: its commands and options, domains that run here, their streams.
+# Completion of gidctl in bash: its commands and options, domains that run here, their streams; and of the
+# programs beside it, by what their --help tells.
 
 _gidctl_domains() {
 	local socket
@@ -55,4 +56,30 @@ _gidctl() {
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 
+# Programs of which --help tells all: options, and commands where there are some. Else files.
+_gid_options() {
+	local program=$1 word=$2 before=$3 words='' domain='' ask i
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} != -d && ${COMP_WORDS[i]} != --domain ]] || domain=${COMP_WORDS[i + 1]}
+	done
+	ask=("$program" --help)
+	[[ $COMP_CWORD == 1 || ${COMP_WORDS[1]} == -* ]] || ask=("$program" "${COMP_WORDS[1]}" --help)
+	case $before in
+	-d | --domain | --reader) words=$(_gidctl_domains) ;;
+	-s | --stream) words=$(_gidctl_streams "$domain") ;;
+	*)
+		if [[ $word == -* ]]; then
+			words=$("${ask[@]}" 2>/dev/null | grep -oE -- '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,')
+		elif ((COMP_CWORD == 1)); then
+			words=$("${ask[@]}" 2>/dev/null | sed -n 's/^    \([a-z][a-z-]*\)  .*/\1/p')
+		fi
+		;;
+	esac
+	mapfile -t COMPREPLY < <(
+		compgen -W "$words" -- "$word"
+		[[ -n $words ]] || compgen -f -- "$word"
+	)
+}
+
 complete -F _gidctl gidctl
+complete -F _gid_options gid-capture gid-compose gid-evaluate gid-map gid-meter gid-telltale gid-timeline gid-view
