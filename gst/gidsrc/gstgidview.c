@@ -3,6 +3,8 @@
 
 #include <gst/allocators/allocators.h>
 
+#include "gstgidsealed.h"
+
 typedef GstFdAllocator GstGidFdAllocator;
 typedef GstFdAllocatorClass GstGidFdAllocatorClass;
 static GType gst_gid_fd_allocator_get_type (void);
@@ -159,8 +161,5 @@ gst_gid_view_decide (GstQuery *query)
 GstAllocator *
 gst_gid_view_copy_allocator (GstGidView kind)
 {
-  if (kind != GST_GID_VIEW_FD)
-    return NULL;
-  gst_shm_allocator_init_once ();
-  return gst_shm_allocator_get ();
+  return kind == GST_GID_VIEW_FD ? gst_object_ref (gst_gid_sealed_allocator_get ()) : NULL;
 }

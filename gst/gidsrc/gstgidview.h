@@ -31,7 +31,8 @@ GstGidView gst_gid_view_decide (GstQuery *query);
 
 /**
  * What copies of such memory are allocated by, so that downstream finds in them what it finds in a
- * slot: a descriptor, where it hands that on (unixfdsink). A reference; NULL: the default.
+ * slot: a descriptor that readers cannot write, where it hands that on (unixfdsink, gidsink). A
+ * reference; NULL: the default.
  */
 GstAllocator *gst_gid_view_copy_allocator (GstGidView kind);
 

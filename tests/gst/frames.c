@@ -5,7 +5,10 @@
  * Messages of the bus come as objects, too. For the tests, which tell it more on a descriptor:
  *
  *     seek NS · state playing|paused|ready|null · eos · stats ELEMENT · set ELEMENT PROPERTY VALUE
- *     release · quit
+ *     release · pass N · open · quit
+ *
+ * The element named `gate`, if there is one, lets no frame and no end of the stream through but so
+ * many as `pass` has said, or all after `open`. So tests say what is slow, and by how much.
  */
 #include <glib-unix.h>
 #include <gst/allocators/allocators.h>
@@ -35,6 +38,13 @@ static struct {
 	int status;
 	GString *commands; /* read and not yet obeyed */
 } run = {.held = G_QUEUE_INIT};
+
+static struct {
+	GMutex lock;
+	GCond changed;
+	guint64 passes; /* that are left */
+	gboolean is_open;
+} gate;
 
 struct held {
 	GstBuffer *buffer;
@@ -165,6 +175,7 @@ static void watch_buffer(GstBuffer *buffer) {
 	put_number(out, "offset", GST_BUFFER_OFFSET(buffer));
 	put_number(out, "flags", GST_BUFFER_FLAGS(buffer));
 	put_number(out, "time", g_get_monotonic_time() * 1000);
+	put_number(out, "due", gst_element_get_base_time(run.pipeline) + GST_BUFFER_PTS(buffer));
 	put_text(out, "memory", where);
 	put_text(out, "memory_type", mem->allocator->mem_type);
 	put_number(out, "size", gst_buffer_get_size(buffer));
@@ -212,6 +223,41 @@ static GstPadProbeReturn watch_pad(GstPad *pad, GstPadProbeInfo *info, gpointer 
 		return GST_PAD_PROBE_HANDLED;
 	}
 	return GST_PAD_PROBE_OK;
+}
+
+/* --- the gate --- */
+
+static void let_pass(guint64 count, gboolean all) {
+	g_mutex_lock(&gate.lock);
+	gate.passes += count;
+	gate.is_open |= all;
+	g_cond_signal(&gate.changed);
+	g_mutex_unlock(&gate.lock);
+}
+
+static GstPadProbeReturn wait_at_gate(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+	if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM &&
+			GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) != GST_EVENT_EOS) {
+		return GST_PAD_PROBE_OK;
+	}
+	g_mutex_lock(&gate.lock);
+	while (gate.passes == 0 && !gate.is_open) {
+		g_cond_wait(&gate.changed, &gate.lock);
+	}
+	gate.passes -= gate.passes > 0;
+	g_mutex_unlock(&gate.lock);
+	return GST_PAD_PROBE_OK;
+}
+
+static void shut_gate(void) {
+	g_autoptr(GstElement) element = gst_bin_get_by_name(GST_BIN(run.pipeline), "gate");
+
+	if (element != NULL) {
+		g_autoptr(GstPad) pad = gst_element_get_static_pad(element, "sink");
+		gst_pad_add_probe(pad,
+				GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+				wait_at_gate, NULL, NULL);
+	}
 }
 
 /* --- the bus --- */
@@ -325,6 +371,10 @@ static void obey(const char *line) {
 		gst_element_send_event(run.pipeline, gst_event_new_eos());
 	} else if (strcmp(words[0], "release") == 0) {
 		release_held();
+	} else if (strcmp(words[0], "pass") == 0 && count == 2) {
+		let_pass(g_ascii_strtoull(words[1], NULL, 10), FALSE);
+	} else if (strcmp(words[0], "open") == 0) {
+		let_pass(0, TRUE);
 	} else if (strcmp(words[0], "seek") == 0 && count == 2) {
 		gst_element_seek_simple(run.pipeline, GST_FORMAT_TIME,
 				GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE,
@@ -424,6 +474,7 @@ int main(int argc, char **argv) {
 	if (watched != NULL) {
 		watch_element(watched, GINT_TO_POINTER(video_meta));
 	}
+	shut_gate();
 	g_signal_connect(run.pipeline, "deep-element-added", G_CALLBACK(element_added),
 			GINT_TO_POINTER(video_meta));
 	g_autoptr(GstBus) bus = gst_element_get_bus(run.pipeline);
@@ -436,6 +487,7 @@ int main(int argc, char **argv) {
 	g_main_loop_run(run.loop);
 
 	release_held();
+	let_pass(0, TRUE);
 	gst_element_set_state(run.pipeline, GST_STATE_NULL);
 	out = g_string_new("{");
 	put_number(out, "end", run.frames);

@@ -19,9 +19,12 @@ import clip as demo_clip  # noqa: E402
 
 FRAMES = BUILD / "tests" / "gst" / "frames"
 
-# For frames that all have to arrive: the sink starts when somebody listens, and waits for them, for
-# as long as a busy machine may take. The first paces itself by the frames' times.
-PATIENT = "leaky=false lease=30000 wait-for-connection=true"
+# The producer's, of which a busy machine takes more than a second. Tests of leases have their own.
+LEASE = "lease=300000"
+
+# For frames that all have to arrive: the sink starts when somebody listens, and waits for them. The
+# first paces itself by the frames' times.
+PATIENT = f"leaky=false {LEASE} wait-for-connection=true"
 LOSSLESS = f"sync=false {PATIENT}"
 
 
@@ -132,13 +135,17 @@ class Pipeline(Program):
             f"the stream to be {state}",
         )
 
-    def wait_playing(self) -> None:
-        wait_for(
-            lambda: any(m.get("state") == "PLAYING" for m in self.lines("bus")),
-            "the pipeline to play",
-        )
+    def changes_to(self, state: str) -> int:
+        """How often it has come to that state."""
+        return [m.get("state") for m in self.lines("bus")].count(state)
 
-    def finish(self, timeout: float = 2 * PATIENCE) -> "Pipeline":
+    def wait_changes(self, state: str, count: int) -> None:
+        wait_for(lambda: self.changes_to(state) >= count, f"it to be {state}, {count} times")
+
+    def wait_playing(self) -> None:
+        self.wait_changes("PLAYING", 1)
+
+    def finish(self, timeout: float = 5 * PATIENCE) -> "Pipeline":
         """Waits for its end, which must be a good one."""
         assert self.wait(timeout) == 0, self.account()
         return self
@@ -218,7 +225,8 @@ def sums_of(cockpit: Cockpit, source: str) -> list[str]:
 
 
 def send(cockpit: Cockpit, source: str, properties: str = LOSSLESS, stream: str = "movie"):
-    return Pipeline(cockpit, "open", f"{source} ! gidsink name=sink stream={stream} {properties}")
+    sink = f"gidsink name=sink stream={stream} {LEASE} {properties}"
+    return Pipeline(cockpit, "open", f"{source} ! {sink}")
 
 
 def watch(
