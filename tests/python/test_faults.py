@@ -23,7 +23,8 @@ with gid.Domain() as domain, domain.producer("test", "R8", 640, 480, **eval(sys.
 """
 
 
-def start_sender(cockpit: Cockpit, name: str = "sender", **how: object):
+def start_sender(cockpit: Cockpit, name: str = "sender", lease: float = 60, **how: object):
+    how["lease"] = lease  # s: a busy machine takes more than the second that it is
     return cockpit.run("open", [sys.executable, "-c", SEND, repr(how)], name)
 
 
@@ -32,7 +33,7 @@ def test_a_killed_producer(cockpit: Cockpit) -> None:
     sender = start_sender(cockpit)
     with gid.Domain(str(cockpit.socket("cluster"))) as domain:
         consumer = domain.consumer("test", "open")
-        frame = consumer.frame(30)
+        frame = consumer.frame(60)
         value = int(frame.picture[0, 0])
         sender.signal(signal.SIGKILL)
         sender.wait()
@@ -42,7 +43,7 @@ def test_a_killed_producer(cockpit: Cockpit) -> None:
         assert not frame.current and not frame.release()
         assert consumer.state == "waiting"
         again = start_sender(cockpit, "again")
-        with consumer.frame(30) as picture:
+        with consumer.frame(60) as picture:
             assert picture.any()
         assert consumer.stats["reconnects"] >= 1
         again.stop()
@@ -75,32 +76,32 @@ def test_without_reconnect_a_killed_producer_ends_the_loop(cockpit: Cockpit) -> 
 
 
 def test_a_lease_that_ends_is_told(cockpit: Cockpit) -> None:
-    sender = start_sender(cockpit, lease=0.1, slots=2)
+    sender = start_sender(cockpit, lease=3, slots=2)
     with gid.Domain(str(cockpit.socket("cluster"))) as domain:
         consumer = domain.consumer("test", "open")
-        frame = consumer.frame(30)
+        frame = consumer.frame(60)
         with pytest.raises(gid.LeaseError, match="was taken back while it was read: read faster"):
             with frame as picture:
                 assert frame.current
                 wait_for(lambda: not frame.current, "the lease to end")
                 assert 1 <= picture[0, 0] <= 200  # it is memory all the same
-        slow = consumer.frame(30)
+        slow = consumer.frame(60)
         wait_for(lambda: not slow.current, "the lease to end")
         with pytest.raises(gid.LeaseError):
             slow.copy()
         with pytest.raises(ZeroDivisionError):  # what went wrong first is told
             with slow:
                 1 / 0  # noqa: B018
-        assert consumer.frame(30).release()
+        assert consumer.frame(60).release()
     sender.stop()
 
 
 def test_a_lease_can_be_renewed(cockpit: Cockpit) -> None:
-    sender = start_sender(cockpit, lease=0.5, slots=8)
+    sender = start_sender(cockpit, lease=4, slots=8)
     with gid.Domain(str(cockpit.socket("cluster"))) as domain:
-        with (frame := domain.consumer("test", "open").frame(30)) as picture:
+        with (frame := domain.consumer("test", "open").frame(60)) as picture:
             value = picture[0, 0]
-            end = time.monotonic() + 1.5
+            end = time.monotonic() + 5
             while time.monotonic() < end:
                 frame.renew()
                 time.sleep(0.05)
@@ -119,7 +120,7 @@ with gid.Domain() as domain:
 
 
 def test_a_stopped_and_a_killed_reader_delay_nobody(cockpit: Cockpit) -> None:
-    sender = start_sender(cockpit, slots=6)
+    sender = start_sender(cockpit, lease=5, slots=6)
     names = ("well", "stopped", "killed")
     readers = {name: cockpit.run("cluster", [sys.executable, "-c", READ], name) for name in names}
     for reader in readers.values():
@@ -139,10 +140,10 @@ def test_gidd_comes_back(cockpit: Cockpit) -> None:
     sender = start_sender(cockpit)
     with gid.Domain(str(cockpit.socket("cluster"))) as domain:
         consumer = domain.consumer("test", "open")
-        consumer.frame(30).release()
+        consumer.frame(60).release()
         cockpit.restart("cluster")
         for _ in range(400):
-            consumer.frame(30).release()
+            consumer.frame(60).release()
         with pytest.raises(gid.GidTimeoutError):
             domain.consumer("nothing", "open").frame(0.2)
     sender.stop()
@@ -156,7 +157,7 @@ consumer = domain.consumer("own")
 while not producer.consumers:
     pass
 producer.submit([[1] * 64] * 48)
-frame = consumer.frame(10)
+frame = consumer.frame(60)
 picture = frame.picture
 child = os.fork()
 if child == 0:
@@ -175,7 +176,7 @@ if child == 0:
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 assert frame.current and frame.release()
 producer.submit([[2] * 64] * 48)
-assert (consumer.frame(10).picture == 2).all()
+assert (consumer.frame(60).picture == 2).all()
 print("well")
 """
 
@@ -212,7 +213,7 @@ while not producer.consumers:
     pass
 for value in range(2):
     producer.submit([[value] * 64] * 48)
-frame = consumer.frame(10)
+frame = consumer.frame(60)
 picture = frame.picture
 iterator = iter(consumer)
 print("well")
@@ -229,7 +230,7 @@ def test_ctrl_c_ends_who_waits(cockpit: Cockpit) -> None:
     wait_for(lambda: cockpit.status("open")["clients"][0:], "it to be there")
     time.sleep(0.5)
     reader.signal(signal.SIGINT)
-    assert reader.wait(30) in (1, -signal.SIGINT) and "KeyboardInterrupt" in reader.stderr
+    assert reader.wait() in (1, -signal.SIGINT) and "KeyboardInterrupt" in reader.stderr
 
 
 def test_objects_do_not_travel(cockpit: Cockpit) -> None:

@@ -92,6 +92,7 @@ def domain(cockpit: Cockpit) -> Iterator[gid.Domain]:
 
 
 def start(cockpit: Cockpit, text: str) -> subprocess.Popen[bytes]:
+    text = text.replace("gidsink", "gidsink lease=60000")
     words = ["gst-launch-1.0", "-q", *text.split()]
     return subprocess.Popen(words, env=gst_env(cockpit.env("open"), make_registry()))
 
@@ -145,7 +146,7 @@ def test_there_and_back(cockpit: Cockpit, domain: gid.Domain, tmp_path: Path, na
     there, back = tmp_path / "there", tmp_path / "back"
     consumer = domain.consumer(f"there/{name}", "open")
     one = f"videotestsrc pattern=smpte-rp-219 num-buffers=1 ! {caps} ! filesink location={there}"
-    assert start(cockpit, one).wait(60) == 0
+    assert start(cockpit, one).wait(300) == 0
     sender = start(
         cockpit,
         f"videotestsrc pattern=smpte-rp-219 is-live=true ! {caps} ! gidsink stream=there/{name}",

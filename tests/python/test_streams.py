@@ -15,6 +15,8 @@ import pytest
 from cockpit import Cockpit
 from program import wait_for
 
+LEASE = 60.0  # seconds: a busy machine takes more than the second that it is
+
 
 @pytest.fixture
 def domains(cockpit: Cockpit) -> Iterator[tuple[gid.Domain, gid.Domain]]:
@@ -33,7 +35,7 @@ def pair(domains: tuple[gid.Domain, gid.Domain]) -> tuple[gid.Producer, gid.Cons
 def make_pair(
     sends: gid.Domain, reads: gid.Domain, format: str = "R8", slots: int = 4, **how: object
 ) -> tuple[gid.Producer, gid.Consumer]:
-    producer = sends.producer("test", format, 8, 4, slots=slots)
+    producer = sends.producer("test", format, 8, 4, slots=slots, lease=LEASE)
     consumer = reads.consumer("test", sends.name, **how)
     wait_for(lambda: producer.consumers, "the consumer to have subscribed")
     return producer, consumer
@@ -51,7 +53,7 @@ def test_a_frame_has_its_pixels_and_all_that_is_said_of_it(
     before = time.monotonic_ns()
     said = {"pts": 5, "duration": 7, "present_time": before + 9, "crop": (2, 1, 4, 2)}
     send(producer, 200, **said, damage=(1, 1, 2, 2), transform=3, note=b"\0note", flags=4)
-    with (frame := consumer.frame(10)) as picture:
+    with (frame := consumer.frame(60)) as picture:
         assert picture.shape == (2, 4) and picture.dtype == np.uint8 and (picture == 200).all()
         assert frame.planes[0].shape == (4, 8)
         assert (frame.format, frame.width, frame.height) == ("R8", 8, 4)
@@ -72,7 +74,7 @@ def test_memory_is_the_producers_own_and_read_only(
         drawn[...] = 1
     with pytest.raises(ValueError, match="read-only"):
         drawn[...] = 9  # it is the readers' now
-    with consumer.frame(10) as picture:
+    with consumer.frame(60) as picture:
         address = picture.__array_interface__["data"][0]
         maps = [line.split() for line in open("/proc/self/maps")]
         ranges = [[int(end, 16) for end in words[0].split("-")] for words in maps]
@@ -88,7 +90,7 @@ def test_memory_is_the_producers_own_and_read_only(
 def test_buffers_and_dlpack_share_the_memory(pair: tuple[gid.Producer, gid.Consumer]) -> None:
     producer, consumer = pair
     send(producer, 77)
-    frame = consumer.frame(10)
+    frame = consumer.frame(60)
     view = memoryview(frame)
     assert view.readonly and view.shape == (4, 8) and view[3, 7] == 77
     shared = np.from_dlpack(frame)
@@ -105,7 +107,7 @@ def test_buffers_and_dlpack_share_the_memory(pair: tuple[gid.Producer, gid.Consu
 def test_planes_are_a_tuple(domains: tuple[gid.Domain, gid.Domain]) -> None:
     producer, consumer = make_pair(*domains, "NV12")
     assert producer.submit([np.full((4, 8), 3), np.full((2, 4, 2), (5, 6))], crop=(3, 1, 2, 2)) == 1
-    with (frame := consumer.frame(10)) as (y, uv):
+    with (frame := consumer.frame(60)) as (y, uv):
         assert [plane.shape for plane in frame.planes] == [(4, 8), (2, 4, 2)]
         assert y.shape == (2, 2) and uv.shape == (2, 2, 2)  # all colours that the crop touches
         assert (y == 3).all() and (uv == (5, 6)).all()
@@ -133,13 +135,13 @@ def test_who_holds_all_frames_is_told(domains: tuple[gid.Domain, gid.Domain]) ->
     held = []
     for number in range(4):
         send(producer, number)
-        held.append(consumer.frame(10))
+        held.append(consumer.frame(60))
     send(producer, 4)
     with pytest.raises(TimeoutError, match="holds all 4 frames that it may: release"):
         consumer.frame(0.1)
     del held
     send(producer, 5)
-    assert consumer.frame(10).planes[0][0, 0] == 5
+    assert consumer.frame(60).planes[0][0, 0] == 5
 
 
 def test_nobody_sends(domains: tuple[gid.Domain, gid.Domain]) -> None:
@@ -250,8 +252,9 @@ def test_closing_wakes_who_waits(pair: tuple[gid.Producer, gid.Consumer]) -> Non
 
 def test_tasks(domains: tuple[gid.Domain, gid.Domain]) -> None:
     sends, reads = domains
-    producers = [sends.producer(f"task/{number}", "R8", 8, 4) for number in range(2)]
-    consumers = [reads.consumer(f"task/{number}", "open") for number in range(2)]
+    size = {"slots": 24, "lease": LEASE}  # for all that is sent
+    producers = [sends.producer(f"task/{number}", "R8", 8, 4, **size) for number in range(2)]
+    consumers = [reads.consumer(f"task/{number}", "open", credit=24) for number in range(2)]
     wait_for(lambda: all(p.consumers for p in producers), "the consumers to be there")
 
     async def read(consumer: gid.Consumer) -> list[int]:
@@ -284,19 +287,19 @@ def test_a_busy_program_hears_of_readers(domains: tuple[gid.Domain, gid.Domain])
     """It sent a picture, and does something else: who comes gets it all the same."""
     producer = domains[0].producer("still", "R8", 8, 4, keeps_shown=True)
     send(producer, 42)
-    with domains[1].consumer("still", "open").frame(20) as picture:
+    with domains[1].consumer("still", "open").frame(60) as picture:
         assert (picture == 42).all()
 
 
 def test_a_patient_producer_loses_nothing(domains: tuple[gid.Domain, gid.Domain]) -> None:
-    producer = domains[0].producer("film", "R8", 8, 4, patient=True)
+    producer = domains[0].producer("film", "R8", 8, 4, patient=True, lease=LEASE)
     consumer = domains[1].consumer("film", "open")
     wait_for(lambda: producer.consumers, "the consumer to be there")
 
     def write() -> None:
         for number in range(60):
             send(producer, number)
-        producer.close(drain=30)
+        producer.close(drain=60)
 
     thread = threading.Thread(target=write)
     thread.start()
@@ -314,7 +317,7 @@ def test_arrays_outlive_everything(domains: tuple[gid.Domain, gid.Domain]) -> No
     sends, reads = domains
     producer, consumer = make_pair(sends, reads)
     send(producer, 9)
-    frame = consumer.frame(10)
+    frame = consumer.frame(60)
     part = frame.picture[1:3, ::2]
     drawn = producer.slot().planes[0]
     del frame
@@ -336,19 +339,23 @@ def test_nothing_is_leaked(domains: tuple[gid.Domain, gid.Domain]) -> None:
     def pass_frames(count: int) -> None:
         for number in range(count):
             send(producer, number % 250, note=b"x" * 200)
-            with consumer.frame(10) as picture:
+            with consumer.frame(60) as picture:
                 picture.sum()
             consumer.stats  # noqa: B018
         gc.collect()
 
+    def growth() -> int:
+        before = tracemalloc.take_snapshot()
+        pass_frames(500)
+        after = tracemalloc.take_snapshot()
+        return sum(entry.size_diff for entry in after.compare_to(before, "filename"))
+
     pass_frames(50)
     tracemalloc.start()
-    before = tracemalloc.take_snapshot()
-    pass_frames(2000)
-    after = tracemalloc.take_snapshot()
+    grown = [growth() for _ in range(5)]
     tracemalloc.stop()
-    grown = sum(entry.size_diff for entry in after.compare_to(before, "filename"))
-    assert grown < 2000 * 16, f"{grown} bytes for 2000 frames"
+    # What is leaked is leaked each time; a table grows once, and what is kept of each slot ends.
+    assert min(grown) < 500 * 8, f"{grown} bytes for 500 frames each"
 
 
 def test_streams_can_be_made_again_and_again(domains: tuple[gid.Domain, gid.Domain]) -> None:
@@ -360,7 +367,7 @@ def test_streams_can_be_made_again_and_again(domains: tuple[gid.Domain, gid.Doma
     def once() -> None:
         producer, consumer = make_pair(*domains)
         send(producer, 1)
-        consumer.frame(10).picture.sum()
+        consumer.frame(60).picture.sum()
         producer.close()  # the consumer is forgotten
 
     once()
