@@ -5,6 +5,7 @@ import contextlib
 import csv
 import json
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -398,6 +399,14 @@ def test_one_that_was_interrupted_goes_on(tmp_path: Path) -> None:
     assert "gone on with" in page and page.count("not measured") == 0
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An evaluation of this machine, of a chapter without a goal, which no machine can miss."""
+    out = tmp_path_factory.mktemp("begun")
+    assert evaluate("--guest=none", "--chapters=5.14", "--out", out).returncode == 0
+    return out / "evaluation.json"
+
+
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
@@ -407,9 +416,10 @@ def test_one_that_was_interrupted_goes_on(tmp_path: Path) -> None:
         ("continued", [1], "not an evaluation"),
     ],
 )
-def test_only_one_like_it_goes_on(tmp_path: Path, key: str, value: object, words: str) -> None:
-    assert evaluate("--guest=none", "--chapters=5.21", "--out", tmp_path).returncode == 0
-    path = tmp_path / "evaluation.json"
+def test_only_one_like_it_goes_on(
+    begun: Path, tmp_path: Path, key: str, value: object, words: str
+) -> None:
+    path = Path(shutil.copy(begun, tmp_path))
     text = json.dumps(json.loads(path.read_text()) | {key: value})
     path.write_text(text)
     found = evaluate("--guest=none", "--chapters=5.14", "--continue", "--out", tmp_path)
@@ -504,17 +514,17 @@ def test_a_command_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> N
     mark = tmp_path / "child"
     way = Native(script(tmp_path, f"sleep 1000 & echo $! >{mark}; wait"))
     begin = time.monotonic()
-    with pytest.raises(Broke, match="native: gid-probe calls took over 0.5 s"):
-        way.probe(["calls"], 0.5)
-    assert time.monotonic() - begin < 20
-    wait_for(lambda: not is_alive(int(mark.read_text())), "what it started to end", 20)
+    with pytest.raises(Broke, match="native: gid-probe calls took over 5 s"):
+        way.probe(["calls"], 5)
+    assert time.monotonic() - begin < 500
+    wait_for(lambda: not is_alive(int(mark.read_text())), "what it started to end")
 
 
 def test_a_command_that_leaves_others_with_its_output_is_not_waited_for(tmp_path: Path) -> None:
     way = Native(script(tmp_path, f"sleep 1000 & echo '{{\"figures\": [{FIGURE}]}}'"))
     begin = time.monotonic()
-    assert len(way.probe(["calls"], 100)) == 1
-    assert time.monotonic() - begin < 20
+    assert len(way.probe(["calls"], 1000)) == 1
+    assert time.monotonic() - begin < 500
 
 
 @pytest.mark.parametrize(

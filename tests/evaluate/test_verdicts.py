@@ -69,10 +69,10 @@ def test_a_hang_is_ended_and_missed(
     pid = tmp_path / "pid"
     monkeypatch.setenv("GID_TEST_PID", str(pid))
     begin = time.monotonic()
-    found = restarted(bench, monkeypatch, "hangs", patience=4 / 3600)
-    assert found.verdict == MISSED and "took over 0.0667 minutes" in found.reason
-    assert time.monotonic() - begin < 60
-    wait_for(lambda: not is_alive(int(pid.read_text())), "it to be gone", 20)
+    found = restarted(bench, monkeypatch, "hangs", patience=12 / 3600)
+    assert found.verdict == MISSED and "took over 0.2 minutes" in found.reason
+    assert time.monotonic() - begin < 500
+    wait_for(lambda: not is_alive(int(pid.read_text())), "it to be gone")
 
 
 def test_only_what_is_named_is_wanting(bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
