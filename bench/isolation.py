@@ -117,6 +117,8 @@ def rows(runs: dict[str, list[Run]], cases: dict[str, Case]) -> list[dict]:
 
 
 def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict:
+    if not all(run.rate for run in undisturbed):
+        raise common.BenchError(f"{case.calm}: nothing came in time to compare with")
     refresh = statistics.median(run.meter["interval_p50_us"] for run in undisturbed)
     rates = [run.rate / calm.rate for run, calm in zip(runs, undisturbed, strict=True)]
     gaps = [run.longest_gap_us / refresh for run in runs]

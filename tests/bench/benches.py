@@ -17,7 +17,8 @@ def bench(
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [TOP / "run", "bench", name, *arguments],
-        env=os.environ | {"GIDWAY_BUILD": str(BUILD)},
+        # gidd itself may run late
+        env=os.environ | {"GIDWAY_BUILD": str(BUILD), "GID_ANSWER_SECONDS": "60"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -1,21 +1,40 @@
 # SPDX-License-Identifier: MIT
-"""`./run bench consumers` judges what it reads, and gidsrc is behind no other source."""
+"""`./run bench consumers` judges what it reads, and writes it into a document."""
 
 import re
 from pathlib import Path
 
-from benches import bench, results
+import pytest
+from benches import module, results
 from program import TOP
 
-FRAMES = 45
+
+@pytest.mark.parametrize(
+    ("numbers", "right", "wrong"),
+    [
+        ([0, 1, 2, 3], 4, 0),
+        ([0, 1, 1, 3], 3, 0),  # an aggregator shows one again
+        ([0, 2, 1, 3], 3, 1),
+        ([-1, 0, 9], 1, 2),
+        ([], 0, 0),
+    ],
+)
+def test_pictures_are_judged(numbers: list[int], right: int, wrong: int) -> None:
+    found = module("consumers").judge(numbers, 4)
+    assert found == {"in order": right, "wrong": wrong, "lost": 4 - right}
 
 
-def test_consumers(tmp_path: Path) -> None:
-    arguments = (f"--frames={FRAMES}", "--only=queue of 12", "--sources=gidsrc,unixfdsrc")
-    rows = results("consumers", tmp_path, *arguments)["rows"]
-    assert [row["source"] for row in rows] == ["gidsrc", "unixfdsrc"]
-    for row in rows:
-        assert (row["in order"], row["wrong"], row["lost"]) == (FRAMES, 0, 0), row
+def test_loss_is_seen() -> None:
+    """Where another source gives more frames, or gidsrc gives a wrong one."""
+
+    def row(source: str, lost: int, wrong: int = 0) -> dict:
+        return {"consumer": "a", "source": source, "lost": lost, "wrong": wrong, "errors": []}
+
+    worse = module("consumers").worse
+    assert worse([row("gidsrc", 0), row("unixfdsrc", 0)]) == []
+    assert worse([row("gidsrc", 3), row("unixfdsrc", 3)]) == []
+    assert worse([row("gidsrc", 1), row("unixfdsrc", 0)]) == ["a: gidsrc []"]
+    assert worse([row("gidsrc", 0), row("gidsrc is-live=false", 0, 1)])
 
 
 def test_the_table_of_the_document(tmp_path: Path) -> None:
@@ -24,25 +43,11 @@ def test_the_table_of_the_document(tmp_path: Path) -> None:
     document = tmp_path / "page.md"
     document.write_text(real)
     words = ["--frames=30", "--only=queue of 12", "--sources=gidsrc", "--document", document]
-    results("consumers", tmp_path, *words)
+    (row,) = results("consumers", tmp_path, *words)["rows"]
+    assert row["in order"] + row["lost"] == 30 and row["wrong"] == 0
     before, begin, rest = real.partition("<!-- table of ./run bench consumers --document -->\n")
     table, end, after = document.read_text().removeprefix(before + begin).partition("\n<!-- end of")
     last = table.splitlines()[-1]
-    assert re.fullmatch(r"\| queue of 12 at least \| 30/0/0 \(\d+\) \|  \|  \|  \|", last)
+    assert re.fullmatch(r"\| queue of 12 at least \| \d+/0/\d+ \(\d+\) \|  \|  \|  \|", last)
     assert "Of 30 frames" in table
     assert end + after == "\n<!-- end of" + rest.partition("\n<!-- end of")[2]
-
-
-def test_encoder(tmp_path: Path) -> None:
-    """What was recorded is read again, picture by picture."""
-    arguments = (f"--frames={FRAMES}", "--only=x264enc to MP4", "--sources=gidsrc is-live=false")
-    (row,) = results("consumers", tmp_path, *arguments)["rows"]
-    assert (row["in order"], row["wrong"], row["lost"]) == (FRAMES, 0, 0), row
-    assert row["copied"] > 0
-
-
-def test_loss_is_seen() -> None:
-    """Where a consumer is made to miss frames, it is said, and is not a success."""
-    run = bench("consumers", "--frames=45", "--only=too slow", "--gidsrc=drop-old=true credit=1")
-    assert run.returncode == 1
-    assert "Worse" in run.stdout

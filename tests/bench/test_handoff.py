@@ -1,79 +1,74 @@
 # SPDX-License-Identifier: MIT
-"""The benchmark handoff runs, loses no frame and gives its results in the form of all benchmarks.
+"""What the benchmark handoff makes of its runs, and that it refuses those that show nothing."""
 
-Whether the figures are good is not asserted: that takes a quiet machine.
-"""
-
+import argparse
+import os
 from pathlib import Path
 
 import pytest
-from benches import bench, module, results
+from benches import bench, module
+from cockpit import Cockpit
+from pipeline import gst_env, make_registry
+from program import BUILD
 
 pytestmark = pytest.mark.timeout(1000)
-RATIOS = {
-    "transport_cpu_1080p_vs_best_peer",
-    "transport_cpu_1080p_fast_vs_best_peer",
-    "transport_cpu_2160p_vs_720p",
-    "bare_wake_1080p_vs_best_peer",
-    "woken_source_1080p_vs_best_peer",
-    "above_wake_fast_vs_best_peer",
-    "read_all_1080p_vs_private",
-    "latency_p50_vs_best_peer",
-    "came_of_sent_worst",
-}
 
 
-@pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    size = ["--format=BGRx", "--seconds=0.5", "--repetitions=1"]
-    return results("handoff", tmp_path_factory.mktemp("handoff"), *size)
+class Told:
+    """Runs with the figures that a test says."""
+
+    def eventfd(self) -> dict:
+        return {"p50_us": 5.0, "p99_us": 9.0}
+
+    def generator(self, case) -> dict:
+        return {"cpu_us": 10.0}
+
+    def private(self, case) -> dict:
+        return {"cpu_us": 400.0}
+
+    def wake(self, who: str, case) -> dict:
+        return {"cpu_us": 30.0}
+
+    def transport(self, who: str, case, read_all: bool) -> dict:
+        cost = {"gid": 40.0, "unixfd": 80.0, "shm": 160.0}[who]
+        receive = {"cpu_us": cost + 380 * read_all, "p50_us": cost, "p99_us": 2 * cost}
+        receive |= {"frames": 100, "lost": 0}
+        return {"send": {"frames": 100, "cpu_us": 10 + cost}, "receive": receive}
 
 
-def test_form(result: dict) -> None:
-    assert (
-        set(result["ratios"]) <= RATIOS
-    )  # noise can leave a difference, and so a ratio, undefined
-    assert all(row["bench"] == "handoff" for row in result["rows"])
-    assert {row["who"] for row in result["rows"]} - {"refused"} == {"gid", "unixfd", "shm", "limit"}
-    assert result["machine"]["cores"] >= 1
-
-
-@pytest.mark.parametrize("who", ["gid", "unixfd", "shm"])
-def test_figures(result: dict, who: str) -> None:
-    rows = [row for row in result["rows"] if row["who"] == who]
-    assert {(row["size"], row["read_all"]) for row in rows} == {
-        (size, read) for size in ("720p", "1080p", "2160p") for read in (False, True)
+def test_ratios_are_of_the_rows() -> None:
+    handoff = module("handoff")
+    options = argparse.Namespace(size=list(handoff.SIZES), format=["BGRx"], repetitions=2)
+    rows = handoff.measure(Told(), options)
+    for who in ("gid", "unixfd", "shm"):
+        sizes = {(row["size"], row["read_all"]) for row in rows if row["who"] == who}
+        assert sizes == {(size, read) for size in handoff.SIZES for read in (False, True)}
+    wakes = {(row["what"], row["rate"]) for row in rows if "what" in row and "rate" in row}
+    kinds = ("a bare wake-up", "waking a GStreamer source", "reading private memory")
+    assert {what for what, _ in wakes} == set(kinds)
+    assert handoff.ratios(rows) == {
+        "transport_cpu_1080p_vs_best_peer": 0.5,
+        "transport_cpu_1080p_fast_vs_best_peer": 0.5,
+        "transport_cpu_2160p_vs_720p": 1.0,
+        "bare_wake_1080p_vs_best_peer": 0.125,
+        "woken_source_1080p_vs_best_peer": 0.125,
+        "above_wake_fast_vs_best_peer": pytest.approx(60 / 140, abs=0.001),
+        "read_all_1080p_vs_private": 1.05,
+        "latency_p50_vs_best_peer": 0.5,
+        "came_of_sent_worst": 1.0,
     }
-    for row in rows:
-        assert row["frames"] >= 15
-        assert row["receiver_cpu_us"] > 0 and row["sender_cpu_us"] > 0
-        assert 0 < row["latency_p50_us"] <= row["latency_p99_us"]
 
 
-def test_bare_wakes(result: dict) -> None:
-    found = {
-        (row["what"], row["rate"])
-        for row in result["rows"]
-        if row["who"] == "limit" and "transport_cpu_us" in row
-    }
-    kinds = ("a bare wake-up", "waking a GStreamer source")
-    assert found == {(kind, rate) for kind in kinds for rate in (60, 1000)}
-
-
-def test_ratio_is_of_the_rows(result: dict) -> None:
-    def reading(who: str, key: str) -> float:
-        (row,) = [
-            row
-            for row in result["rows"]
-            if row["who"] == who
-            and row.get("size") == "1080p"
-            and row.get("read_all", True)
-            and key in row
-        ]
-        return row[key]
-
-    expected = reading("gid", "receiver_cpu_us") / reading("limit", "read_cpu_us")
-    assert result["ratios"]["read_all_1080p_vs_private"] == pytest.approx(expected, abs=0.001)
+def test_frames_cross(cockpit: Cockpit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever they cost: each transport, with time to get going."""
+    handoff = module("handoff")
+    for key, value in gst_env(cockpit.env("open"), make_registry()).items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.setenv("PATH", f"{BUILD / 'bench' / 'handoff'}:{os.environ['PATH']}")
+    real = handoff.Bench(tmp_path, 4.0)
+    for who in handoff.TRANSPORTS:
+        run = real._transport(who, handoff.Case("720p", "BGRx"), False, 5.0)
+        assert 0 < run["receive"]["frames"] and 0 < run["send"]["frames"]
 
 
 def test_unknown_size() -> None:

@@ -21,7 +21,7 @@ struct work {
 	uint64_t piece_ns;	/* of a helper's piece */
 	atomic_bool piece_runs; /* a helper is in one */
 	int cpu;		/* that the helper goes to, or -1 */
-	uint64_t finished;	/* when the helper left its last piece */
+	atomic_bool has_left;	/* a helper has: there is nothing for it to do */
 };
 
 static void rest(uint64_t ns) {
@@ -57,7 +57,7 @@ static void help(struct helped *helped, struct helper_memory *memory) {
 		atomic_fetch_add(&work->helpers, 1);
 		work_for(work->piece_ns);
 	}
-	work->finished = gid_clock_now();
+	atomic_store(&work->has_left, true);
 }
 
 static void end(struct helped *helped) {
@@ -111,7 +111,7 @@ static void test_pieces(struct helped *helped) {
 
 static void test_stop(struct helped *helped) {
 	helped->alone_until = 0;
-	struct work *work = work_of(MS / 2);
+	struct work *work = work_of(20 * MS);
 	begin_with_helper(helped, work);
 	helped_stop(helped);
 	const bool none = helped_take(helped) < 0;
@@ -133,13 +133,15 @@ static void test_processors(struct helpers *helpers, struct helped *helped) {
 	sched_getaffinity(0, sizeof(set), &set);
 	const int count = CPU_COUNT(&set) - 1;
 	helped->alone_until = 0;
-	struct work *work = work_of(MS / 5);
+	struct work *work = work_of(20 * MS);
 	begin_with_helper(helped, work);
 	for (int i = 0; i < count; i++) {
 		helped_init(&others[i], helpers);
 		helped_wake(&others[i]);
 	}
-	rest(20 * MS);
+	while (!atomic_load(&work->has_left)) {
+		rest(MS);
+	}
 	const int done = work->helpers;
 	tap_ok(done < PIECES && helped_take(helped) >= 0,
 			"helpers go when others want the processors: after %d pieces", done);
@@ -156,7 +158,7 @@ static void test_processors(struct helpers *helpers, struct helped *helped) {
 }
 
 static void test_long_wait(struct helped *helped) {
-	struct work *work = work_of(20 * MS);
+	struct work *work = work_of(300 * MS);
 	helped->alone_until = 0;
 	const uint64_t waits = helped->waits;
 	begin_with_helper(helped, work);
