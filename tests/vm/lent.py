@@ -206,7 +206,6 @@ def view(cockpit: Cockpit, pixels: str) -> dict:
     """gid-view shows a camera's dma-bufs, which a pipeline of the same domain lends it."""
     role = f"[gid-safety]\nrole=telltale\nclients={GID_VIEW}\nsize=320x180\n{PATIENT}"
     forwarding = Forwarding(cockpit, role, renderer="gl", roles=CAMERA_ROLES)
-    shutil.copy(sys.argv[1], cockpit.folder / "registry.bin")
     sink = "gidsink name=sink stream=camera dmabuf=true copy-policy=error"
     pipeline = Pipeline(cockpit, "open", f"{camera(pixels)} ! {sink}")
     forwarding.client([GID_VIEW, "--stream", "camera", "--role", "telltale"])
@@ -221,7 +220,6 @@ def player(cockpit: Cockpit, pixels: str) -> dict:
     """GStreamer's own sink for Wayland, which knows nothing of gids, shows a camera's dma-bufs."""
     role = f"[gid-safety]\nrole=telltale\napp-id=gst-launch-1.0\n{PATIENT}"
     forwarding = Forwarding(cockpit, role, renderer="gl", roles=CAMERA_ROLES)
-    shutil.copy(sys.argv[1], cockpit.folder / "registry.bin")
     words = f"{camera(pixels)} ! waylandsink".split()
     environment = gst_env(forwarding.weston.environment, cockpit.folder / "registry.bin")
     environment |= {"WAYLAND_DISPLAY": forwarding.weston.socket.name}
@@ -277,19 +275,20 @@ class Scene:
 
 
 def held(cockpit: Cockpit) -> dict:
-    """Released when the other display has read it, or newer ones took its place; destroyed."""
-    scene = Scene(cockpit, OWN_ROLE + f"lease-ms={LEASE_MS}\n")
+    """Released when the other display has read it, or its lease is over; destroyed."""
+    # Repetitions, which take the place of what is not read, come once in a lease.
+    scene = Scene(cockpit, OWN_ROLE + f"lease-ms={LEASE_MS}\nheartbeat-ms={LEASE_MS}\n")
     scene.window.take_role()
     first = scene.show(1)
     scene.wait_shown(1)
     scene.display.program.signal(signal.SIGSTOP)  # it copies what it reads, and gives that back
-    began = time.monotonic()
     second = scene.show(2)
     first.buffer.wait("release")
+    began = time.monotonic()
     third = scene.show(3)
     scene.window.commit_drawn()
     second.buffer.wait("release")
-    early = time.monotonic() - began < LEASE_MS / 1000
+    kept_unread = time.monotonic() - began
     scene.display.program.signal(signal.SIGCONT)
     scene.wait_shown(3)
     second.draw(random_picture(4))
@@ -302,7 +301,12 @@ def held(cockpit: Cockpit) -> dict:
     scene.show(5)
     scene.wait_shown(5)
     scene.display.wait_role("live")
-    return scene.finish(early=early, kept=kept, counts=scene.forwarding.counts())
+    return scene.finish(
+        kept_unread_ms=kept_unread * 1000,
+        lease_ms=LEASE_MS,
+        kept=kept,
+        counts=scene.forwarding.counts(),
+    )
 
 
 def expired(cockpit: Cockpit, domain: str) -> int:
@@ -315,7 +319,7 @@ def expired(cockpit: Cockpit, domain: str) -> int:
 
 def forced(cockpit: Cockpit) -> dict:
     """A recorder in a third domain hangs with one for longer than its lease: who loses what."""
-    scene = Scene(cockpit, OWN_ROLE + f"lease-ms={5 * LEASE_MS}\n")
+    scene = Scene(cockpit, OWN_ROLE + f"lease-ms={2 * LEASE_MS}\n")
     scene.window.take_role()
     first = scene.show(1)
     scene.wait_shown(1)
@@ -625,6 +629,7 @@ SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
 def main() -> None:
     for name in sys.argv[2:]:
         cockpit = Cockpit(DEFAULT_CONFIG + RECORD)
+        shutil.copy(sys.argv[1], cockpit.folder / "registry.bin")
         cockpit.start_all()
         try:
             print(json.dumps({"name": name} | SCENARIOS[name](cockpit)), flush=True)

@@ -91,7 +91,8 @@ def test_a_cameras_dmabufs(run: Callable[[str], dict], client: str) -> None:
 
 def test_who_holds_a_dmabuf(run: Callable[[str], dict]) -> None:
     seen = run("held")
-    assert not seen["early"], "the other display has not read it"
+    print(f"not read it was kept for {seen['kept_unread_ms']:.0f} ms")
+    assert seen["kept_unread_ms"] >= seen["lease_ms"], "the other display has not read it"
     assert seen["kept"], "a buffer that its client destroyed is shown on"
     assert seen["counts"]["copied_frames"] == 0
 
