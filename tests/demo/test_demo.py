@@ -143,7 +143,8 @@ def test_the_film_that_stands_still_is_greyed(demo: Run) -> None:
 def test_the_time_before_a_frame_was_sent_is_told(demo: Run, stream: str) -> None:
     figures = demo.report["streams"][stream]
     sent, shown = figures["capture_to_submit_us"], figures["capture_to_shown_us"]
-    assert 0 < sent["p50"] < shown["p50"]
+    # Not one less than the other: they are of all that were sent, and of those that were shown.
+    assert sent["p50"] > 0 and shown["p50"] > 0
     assert len(figures["latency_us"]["histogram"]) > 1
 
 
