@@ -77,14 +77,9 @@ static inline void ring_wake(uint64_t *asleep, uint64_t *own) {
 	__atomic_store_n(asleep, *own, __ATOMIC_RELAXED);
 }
 
-/* Whether the other side sleeps and was not rung for this sleep. */
-static inline bool ring_should_wake(const uint64_t *asleep, uint64_t *rung) {
-	uint64_t value = ring_load(asleep);
-	if ((value & 1) == 0 || value == *rung) {
-		return false;
-	}
-	*rung = value;
-	return true;
+/* Whether the other side sleeps, by its word, and was not rung for this sleep. */
+static inline bool ring_sleeps_unrung(uint64_t asleep, uint64_t rung) {
+	return (asleep & 1) != 0 && asleep != rung;
 }
 
 /* ===== the producer's end ==================================================================== */
@@ -152,8 +147,18 @@ int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *fr
 	return sent;
 }
 
+/*
+ * One that fell asleep behind all that there is has seen it, and is rung for what comes next: there
+ * is but one ring for a sleep, and by a futex it is lost where nobody waits yet.
+ */
 bool gid_ring_should_wake_consumer(struct gid_ring_producer *end) {
-	return ring_should_wake(&end->page->asleep, &end->rung);
+	uint64_t asleep = ring_load(&end->page->asleep);
+	if (!ring_sleeps_unrung(asleep, end->rung) || end->floor >= end->published ||
+			ring_load(&end->page->head) >= end->published) {
+		return false;
+	}
+	end->rung = asleep;
+	return true;
 }
 
 bool gid_ring_was_renewed(struct gid_ring_producer *end) {
@@ -369,6 +374,10 @@ bool gid_ring_take_by_force(
 	 */
 	raise_floor(end, index + 1);
 	mark_taken(end, index, true);
+#ifndef __SANITIZE_THREAD__ /* which knows no fences */
+	/* Whoever sees what is drawn into the slot from now on sees the mark, too. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
 	free_entry(end, sent, taken);
 	return true;
 }
@@ -604,7 +613,12 @@ void gid_ring_tell_showable(struct gid_ring_consumer *end, const struct gid_show
 }
 
 bool gid_ring_should_wake_producer(struct gid_ring_consumer *end) {
-	return ring_should_wake(&end->ring->asleep, &end->rung);
+	uint64_t asleep = ring_load(&end->ring->asleep);
+	if (!ring_sleeps_unrung(asleep, end->rung)) {
+		return false;
+	}
+	end->rung = asleep;
+	return true;
 }
 
 /* --- sleep ------------------------------------------------------------------------------------ */

@@ -38,7 +38,9 @@
  * then the index at the place to be the entry's has copied what was sent.
  *
  * Sleeping: an end makes its `asleep` odd, then looks once more; the other end makes its news
- * known, then looks at `asleep`, and rings where it is odd and not the value it rang for last.
+ * known, then looks at `asleep`, and rings where it is odd and not the value it rang for last. A
+ * producer does so only where there is something that the consumer did not claim: what it fell
+ * asleep behind it has seen, and a ring for that would be the only one of this sleep.
  */
 #ifndef GID_RING_H
 #define GID_RING_H

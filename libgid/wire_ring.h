@@ -8,12 +8,16 @@
 
 #include <gid/stream.h>
 
+#ifndef GID_RING_ENTRIES     /* tests/models has fewer */
 #define GID_RING_ENTRIES 64u /* > GID_CREDIT_MAX, a power of two */
+#endif
 /*
  * More than a consumer can put in while its producer does not look: for each entry one release of
  * a frame whose lease ran out, one of the frame after it, and one of a frame sent meanwhile.
  */
+#ifndef GID_RING_RELEASES
 #define GID_RING_RELEASES 256u
+#endif
 #define GID_RING_MAGIC 0x31676e6972646967ull /* "gidring1" */
 
 /* 128 bytes, two cache lines. All of it is the producer's. */

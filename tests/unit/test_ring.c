@@ -92,6 +92,26 @@ static void test_sleep_in_steps(void) {
 	ring_pair_finish(&pair);
 }
 
+/* There is one ring for each sleep, and a futex keeps none that comes before the sleep. */
+static void test_ring_for_what_is_new(void) {
+	struct ring_pair pair;
+	ring_pair_init(&pair, 3);
+	struct gid_wire_frame frame;
+	fill_frame(&frame, gid_make(1, 1, 0, 0), 1);
+	bool good = gid_ring_send(&pair.producer, &frame, NULL, 1) == 1;
+	good &= gid_ring_receive(&pair.consumer, &frame) == 1 &&
+			gid_ring_receive(&pair.consumer, &frame) == 0;
+	good &= !gid_ring_consumer_sleep(&pair.consumer);
+	tap_ok(good && !gid_ring_should_wake_consumer(&pair.producer),
+			"a consumer is not rung for a frame that it has seen");
+	fill_frame(&frame, gid_make(1, 1, 1, 0), 2);
+	good = gid_ring_send(&pair.producer, &frame, NULL, 1) == 1;
+	tap_ok(good && gid_ring_should_wake_consumer(&pair.producer) &&
+					!gid_ring_should_wake_consumer(&pair.producer),
+			"but for the next one, once");
+	ring_pair_finish(&pair);
+}
+
 /* Beside their entries, and whole. */
 static void test_notes(void) {
 	struct ring_pair pair;
@@ -215,6 +235,7 @@ int main(void) {
 	test_long_hold();
 	test_notes();
 	test_sleep_in_steps();
+	test_ring_for_what_is_new();
 	test_drop_old_in_steps();
 	return tap_finish();
 }

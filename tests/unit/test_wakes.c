@@ -187,9 +187,9 @@ static void test_late_rings(struct side *near, struct side *far) {
 	gid_ring_send(&producer, &frame, NULL, 0);
 	gid_ring_receive(&consumer, &copy);
 	gid_ring_consumer_sleep(&consumer);
-	tap_ok(gid_ring_should_wake_consumer(&producer) &&
+	tap_ok(!gid_ring_should_wake_consumer(&producer) &&
 					subscription_should_ring(&near->link, NUMBER),
-			"a ring is sent for a frame that was just read");
+			"no ring is sent for a frame that was just read; another library may");
 	subscription_rung(&far->link, NUMBER);
 	tap_ok(rings() == 1, "and wakes: its sender rings no more for this sleep");
 	memset(&ring, 0, sizeof(ring));
