@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//! Compiles shim.c once with libgid's sources as they are, and once for each mutant of them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// Of which file, what is there, and what is there instead: each takes one thing away that an end
+/// relies on.
+const MUTANTS: [(&str, &str, &str, &str); 10] = [
+    // A store that may be seen after the load behind it.
+    (
+        "store_release",
+        "ring.c",
+        "(void)__atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);",
+        "__atomic_store_n(word, value, __ATOMIC_RELEASE);",
+    ),
+    ("load_acquire", "ring.c", "return __atomic_load_n(word, __ATOMIC_SEQ_CST);", "return __atomic_load_n(word, __ATOMIC_ACQUIRE);"),
+    // A copy of which a part may be of an earlier entry than another part is.
+    (
+        "entry_relaxed",
+        "ring.c",
+        "__atomic_load_n((const uint64_t *)place + i, __ATOMIC_ACQUIRE);",
+        "__atomic_load_n((const uint64_t *)place + i, __ATOMIC_RELAXED);",
+    ),
+    // A consumer that does not look whether what it copied was taken back meanwhile.
+    ("no_floor_again", "ring.c", "if (floor > index) {", "if (floor > index && claimed > 99) {"),
+    // A producer that takes back what was just claimed.
+    ("no_head_again", "ring.c", "if (end->head <= sent->index) {", "if (sent != NULL) {"),
+    // What was taken by force is not marked.
+    ("no_mark", "ring.c", "mark_taken(end, index, true);", ""),
+    (
+        "no_fence",
+        "ring.c",
+        "\t__atomic_thread_fence(__ATOMIC_SEQ_CST);\n#endif\n\tfree_entry",
+        "#endif\n\tfree_entry",
+    ),
+    // A sleeper that does not look once more.
+    (
+        "no_look_asleep",
+        "ring.c",
+        "ring_sleep(&end->page->asleep, &end->asleep);\n\treturn gid_ring_is_readable(end);",
+        "ring_sleep(&end->page->asleep, &end->asleep);\n\treturn false;",
+    ),
+    // A producer that rings for what the sleeper has seen, and then no more.
+    (
+        "ring_for_seen",
+        "ring.c",
+        "end->floor >= end->published ||\n\t\t\tring_load(&end->page->head) >= end->published",
+        "false",
+    ),
+    // A futex that is expected to have what was never looked at.
+    (
+        "newest_tail",
+        "sleep.c",
+        "sleep->value = (uint32_t)ring->tail;",
+        "sleep->value = (uint32_t)__atomic_load_n(&ring->ring->tail, __ATOMIC_SEQ_CST);",
+    ),
+];
+
+fn run(command: &mut Command) {
+    let status = command.status().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    assert!(status.success(), "{command:?}: {status}");
+}
+
+/// An object in which only the table of functions has a name that others see.
+fn compile(libgid: &Path, folder: &Path, name: &str) {
+    let object = folder.join("shim.o");
+    let table = format!("model_{name}");
+    let file = |name: &str| format!("{:?}", folder.join(name));
+    run(Command::new("cc")
+        .args(["-O1", "-fPIC", "-fexceptions", "-std=gnu17", "-D_GNU_SOURCE", "-c", "shim.c"])
+        .arg(format!("-DMODEL={table}"))
+        .arg(format!("-DRING={}", file("ring.c")))
+        .arg(format!("-DSLEEP={}", file("sleep.c")))
+        .arg("-I")
+        .arg(libgid)
+        .arg("-I")
+        .arg(libgid.join("include"))
+        .arg("-o")
+        .arg(&object));
+    run(Command::new("objcopy").arg(format!("--keep-global-symbol={table}")).arg(&object));
+}
+
+fn main() {
+    let libgid = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../libgid");
+    let out = PathBuf::from(env::var("OUT_DIR").unwrap());
+    let library = out.join("libshim.a");
+    let _ = fs::remove_file(&library);
+    let mut ar = Command::new("ar");
+    ar.arg("rcs").arg(&library);
+    let mut tables = String::new();
+    let mut names = String::new();
+    for (name, of, from, to) in
+        [("plain", "", "", "")].into_iter().chain(MUTANTS)
+    {
+        let folder = out.join(name);
+        fs::create_dir_all(&folder).unwrap();
+        for file in ["ring.c", "sleep.c"] {
+            let mut text = fs::read_to_string(libgid.join(file)).unwrap();
+            if file == of {
+                assert_eq!(text.matches(from).count(), 1, "mutant {name}: {from}");
+                text = text.replace(from, to);
+            }
+            fs::write(folder.join(file), text).unwrap();
+        }
+        compile(&libgid, &folder, name);
+        let named = out.join(format!("{name}.o"));
+        fs::rename(folder.join("shim.o"), &named).unwrap();
+        ar.arg(named);
+        tables += &format!("    static model_{name}: Ops;\n");
+        names += &format!("    (\"{name}\", unsafe {{ &model_{name} }}),\n");
+    }
+    run(&mut ar);
+    fs::write(
+        out.join("tables.rs"),
+        format!(
+            "extern \"C\" {{\n{tables}}}\n\nstatic COPIES: [(&str, &Ops); {}] = [\n{names}];\n",
+            MUTANTS.len() + 1
+        ),
+    )
+    .unwrap();
+    println!("cargo:rustc-link-search=native={}", out.display());
+    println!("cargo:rustc-link-lib=static=shim");
+    for file in ["shim.c", "build.rs"] {
+        println!("cargo:rerun-if-changed={file}");
+    }
+    println!("cargo:rerun-if-changed={}", libgid.display());
+}
