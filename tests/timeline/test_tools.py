@@ -41,6 +41,33 @@ def test_jq_itself(arguments):
     assert found.broken == 0 and found.other <= 2
 
 
+def of_weston_1(log):
+    """The same log, as Weston wrote it before version 2."""
+    asked = b',\n\t"C": [\n\t\t{ "f":"weston_view_schedule_repaint", "l":1187, "ws":2 }\n\t] }\n'
+    lines = log.replace(b"vblank_monotonic", b"vblank").splitlines(keepends=True)
+    for i, line in enumerate(lines):
+        if b'"core_repaint_' in line and b"vblank" not in line:
+            lines[i] = line.replace(b" }\n", asked)
+    return b"".join(lines)
+
+
+@pytest.mark.parametrize("chunk", [None, 1, 61])
+def test_a_log_of_weston_1(chunk):
+    old = of_weston_1(LOG)
+    assert b'"vblank":[' in old and old.count(b"\n") > 2 * LOG.count(b"\n")
+    trace, found = read(old, chunk)
+    assert everything(trace, found)[:-1] == everything(*read(LOG))[:-1]
+    assert (found.broken, found.other) == (0, 0)
+
+
+@pytest.mark.parametrize("rest", [b"", b'\t"C": [\n', b"what others write,\n", b"{\n"])
+def test_a_point_of_weston_1_that_is_cut_off(rest):
+    cut = b'{ "T":[1, 2], "N":"core_repaint_req", "wo":1,\n' + rest
+    trace, found = read(cut + LOG)
+    assert everything(trace, found)[:-1] == everything(*read(LOG))[:-1]
+    assert (found.broken, found.other) == (1, rest.count(b"\n"))
+
+
 @pytest.mark.parametrize("form", logs.FORMS)
 def test_escaped_labels(form):
     declared = {"id": 2, "type": "weston_surface", "desc": LABEL, "main_surface": 7}

@@ -5,7 +5,8 @@ Weston's lines have a fixed form. One that was seen before, but for its times, i
 the rest of its bytes in a dictionary, which gives at once what it does: that makes a gigabyte a
 matter of seconds. All other lines go the slow way, which tolerates whatever a log may contain:
 other log text before or between the lines, labels that are no valid JSON, lines that were cut off,
-and what JSON tools make of a log: other blanks, another order, an object spread over lines.
+and what JSON tools make of a log: other blanks, another order, an object spread over lines. So are
+some points of Weston 1, which told what had asked for a repaint.
 """
 
 import json
@@ -53,7 +54,7 @@ class Reader:
         self._known_stamped: dict[bytes, Callable[[int, int], None]] = {}
         self._rest = b""
         self._declaration: list[bytes] = []  # one whose label goes on in the next line
-        self._object: list[bytes] = []  # one that a JSON tool spread over lines
+        self._object: list[bytes] = []  # one that is spread over lines
         self._last = NONE
 
     def feed(self, data: bytes) -> None:
@@ -72,7 +73,7 @@ class Reader:
             self.lines += 1
             self._read([self._rest])
         self.broken += bool(self._declaration)
-        self.other += len(self._object)
+        self._give_up(self._object)
         self._rest, self._declaration, self._object = b"", [], []
         self.trace.run.last = self._last
         self.trace.end_run()
@@ -129,10 +130,10 @@ class Reader:
             starts = [starts[0], *starts[1 - _STARTS_MAX :]]
         if self._object:
             held, self._object = self._object, []
-            if not starts:
+            if not starts and (line.startswith(b"\t") or not _is_open_point(held[0])):
                 self._read_object([*held, line])
                 return
-            self.other += len(held)
+            self._give_up(held)
         if self._declaration:
             held, self._declaration = self._declaration, []
             if starts[:1] == [0] or _is_of_timeline(line):
@@ -150,6 +151,9 @@ class Reader:
     def _read_from(self, line: bytes, starts: list[int]) -> None:
         """A line in which points or declarations begin at these places."""
         first = line[starts[0] :]
+        if len(starts) == 1 and _is_open_point(first):
+            self._object = [first]
+            return
         if self._declare(first) or self._take_last(line, starts):
             return
         if len(starts) == 1 and _is_open_declaration(first):
@@ -168,14 +172,20 @@ class Reader:
             self.broken += 1
 
     def _read_object(self, lines: list[bytes]) -> None:
-        """One that a JSON tool spread over lines, the last of which is new."""
-        if lines[-1].strip().rstrip(b",") == b"}":
+        """One that is spread over lines, the last of which is new."""
+        if lines[-1].strip().rstrip(b",") in (b"}", b"] }"):
             if not self._take(b"".join(lines)):
-                self.other += len(lines)
+                self._give_up(lines)
         elif len(lines) < _OBJECT_LINES_MAX and sum(map(len, lines)) < _LINE_MAX:
             self._object = lines
         else:
-            self.other += len(lines)
+            self._give_up(lines)
+
+    def _give_up(self, lines: list[bytes]) -> None:
+        """On an object that was to go on."""
+        cut_off = bool(lines) and _is_open_point(lines[0])
+        self.broken += cut_off
+        self.other += len(lines) - cut_off
 
     def _take_last(self, line: bytes, starts: list[int]) -> bool:
         # To a line that was cut off the next one is glued.
@@ -325,6 +335,10 @@ def _time_of(value: object) -> int:
             if 0 <= seconds < _SECONDS_MAX and 0 <= nanoseconds < 1_000_000_000:
                 return seconds * 1_000_000_000 + nanoseconds
     return NONE
+
+
+def _is_open_point(line: bytes) -> bool:
+    return line.startswith(_FAST) and line.endswith(b",")
 
 
 def _is_open_declaration(line: bytes) -> bool:

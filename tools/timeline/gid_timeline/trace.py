@@ -327,7 +327,7 @@ class Point:
             return None
         stamp = _STAMPS.get(name)
         if name == "core_repaint_finished" and stamp not in line:
-            stamp = None
+            stamp = "vblank" if "vblank" in line else None  # as Weston 1 called it
         return cls(name, output, surface, stamp)
 
 
