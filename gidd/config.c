@@ -37,6 +37,18 @@ const struct config_domain *config_domain_by_number(const struct config *config,
 	return NULL;
 }
 
+const struct config_domain *config_domain_find(const struct config *config, const char *word) {
+	const struct config_domain *domain = config_domain_by_name(config, word);
+	if (domain != NULL || word[0] < '0' || word[0] > '9') {
+		return domain;
+	}
+	char *end;
+	unsigned long number = strtoul(word, &end, 10);
+	return *end == '\0' && number <= GID_DOMAIN_MAX
+			? config_domain_by_number(config, (uint32_t)number)
+			: NULL;
+}
+
 const struct config_share *config_share_find(const struct config *config,
 		const struct config_domain *owner, const struct config_domain *reader) {
 	const struct config_share *share;

@@ -156,6 +156,8 @@ void config_finish(struct config *config);
 int config_update(struct config *config, struct config *fresh, const char *name, FILE *errors);
 
 const struct config_domain *config_domain_by_name(const struct config *config, const char *name);
+/* As programs and people say it: by its name, or else by its number. */
+const struct config_domain *config_domain_find(const struct config *config, const char *word);
 const struct config_domain *config_domain_by_number(const struct config *config, uint32_t number);
 
 /* The share by which `reader` may read of `owner`, or NULL. */

@@ -363,7 +363,7 @@ static void tell_windows_soon(struct hub_port *port) {
 /* The window for those that are left has its pages before anybody is sent there. */
 static void fill_spares(struct hub_port *port, const char *reader) {
 	const struct config_domain *loser =
-			config_domain_by_name(port->hub->base.gidd->config, reader);
+			config_domain_find(port->hub->base.gidd->config, reader);
 	if (loser != NULL) {
 		config_windows_fill_spares(&port->hub->windows, port->domain, loser);
 		if (port->joined) {

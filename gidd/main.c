@@ -103,7 +103,7 @@ static const struct config_domain *choose_domain(
 		const struct config *config, const char *path, const char *name) {
 	const struct config_domain *only = TAILQ_FIRST(&config->domains), *domain;
 	if (name != NULL) {
-		domain = config_domain_by_name(config, name);
+		domain = config_domain_find(config, name);
 		if (domain != NULL) {
 			return domain;
 		}

@@ -290,7 +290,7 @@ static struct domain_set find_readers(
 		return config_reader_alone(config, gidd->self,
 				request->domain != 0
 						? config_domain_by_number(config, request->domain)
-						: config_domain_by_name(config, request->name));
+						: config_domain_find(config, request->name));
 	}
 	return config_readers_of_any(config, gidd->self);
 }

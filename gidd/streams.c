@@ -369,7 +369,7 @@ static const struct config_domain *find_owner(
 	if (consumer->client == NULL) {
 		owner = config_domain_by_number(gidd->config, request->domain);
 	} else if (request->domain_name[0] != '\0') {
-		owner = config_domain_by_name(gidd->config, request->domain_name);
+		owner = config_domain_find(gidd->config, request->domain_name);
 	}
 	reader = config_domain_by_number(gidd->config, consumer->domain);
 	/* What a link asks for is ours; the rest would have to be asked of others for it. */

@@ -34,7 +34,7 @@ static int withdraw(struct gidd *gidd, const struct config_domain *owner,
 		const struct gid_wire_withdraw *request) {
 	const struct config_domain *reader = request->reader[0] == '\0'
 			? NULL
-			: config_domain_by_name(gidd->config, request->reader);
+			: config_domain_find(gidd->config, request->reader);
 	if (request->gid != 0) {
 		return owner == gidd->self ? withdraw_slab(gidd, request->gid) : 0;
 	}
@@ -69,7 +69,7 @@ static int check(struct client *client, const struct gid_wire_withdraw *request,
 		peer_result(&client->peer, serial, error, 0, "there is no domain %s",
 				request->owner);
 	} else if (request->reader[0] != '\0' &&
-			config_domain_by_name(gidd->config, request->reader) == NULL) {
+			config_domain_find(gidd->config, request->reader) == NULL) {
 		error = -ENOENT;
 		peer_result(&client->peer, serial, error, 0, "there is no domain %s",
 				request->reader);
@@ -83,7 +83,7 @@ static int check(struct client *client, const struct gid_wire_withdraw *request,
 
 void withdraw_request(struct client *client, const struct gid_wire_withdraw *request) {
 	struct gidd *gidd = client->peer.gidd;
-	const struct config_domain *owner = config_domain_by_name(gidd->config, request->owner);
+	const struct config_domain *owner = config_domain_find(gidd->config, request->owner);
 	uint32_t serial = request->header.serial;
 	if (check(client, request, owner) < 0) {
 		return;

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <gid/gid.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,53 +59,58 @@ static void list_name(char *list, size_t size, const char *name) {
 	snprintf(list + used, size - used, "%s%.63s", used > 0 ? ", " : "", name);
 }
 
-/* The only domain whose socket is there. */
-static int find_only(char **path, char *why, size_t why_size) {
-	const char *dir = runtime_dir();
+/*
+ * The domains whose sockets are in that folder: how many, or -errno, with a list of their names for
+ * people, and one of them.
+ */
+static int list_running(const char *dir, char *names, size_t size, char one[GID_NAME_MAX + 1]) {
 	DIR *folder = opendir(dir);
-	char start[START_SIZE];
-	tell_start(start, sizeof(start), "NAME");
 	if (folder == NULL) {
-		snprintf(why, why_size, "no domain runs here (%s: %s): %s", dir, strerror(errno),
-				errno == EACCES ? "get permission to read that folder, or set "
-						  "GID_RUNTIME_DIR to another"
-						: start);
-		return -EINVAL;
+		return -errno;
 	}
-	char names[128] = "";
-	uint32_t count = 0;
-	int error = 0;
+	int ret = 0;
 	struct dirent *entry;
-	while (error == 0 && (entry = readdir(folder)) != NULL) {
-		char *found;
+	while (ret >= 0 && (entry = readdir(folder)) != NULL) {
+		char *socket;
 		if (!gid_name_is_valid(entry->d_name)) {
 			continue;
 		}
-		error = join(&found, dir, entry->d_name);
-		if (error == 0 && access(found, F_OK) == 0) {
-			list_name(names, sizeof(names), entry->d_name);
-			free(*path);
-			*path = found;
-			count++;
-		} else if (error == 0) {
-			free(found);
+		int error = join(&socket, dir, entry->d_name);
+		if (error == 0 && access(socket, F_OK) == 0) {
+			list_name(names, size, entry->d_name);
+			strcpy(one, entry->d_name); /* a name that is valid fits */
+			ret++;
 		}
+		free(socket);
+		ret = error < 0 ? error : ret;
 	}
 	closedir(folder);
-	if (error == 0 && count != 1) {
-		error = -EINVAL;
-		free(*path);
-		*path = NULL;
+	return ret;
+}
+
+/* The only domain whose socket is there. */
+static int find_only(char **path, char *why, size_t why_size) {
+	const char *dir = runtime_dir();
+	char names[128] = "", only[GID_NAME_MAX + 1], start[START_SIZE];
+	tell_start(start, sizeof(start), "NAME");
+	int ret = list_running(dir, names, sizeof(names), only);
+	if (ret == 1) {
+		return join(path, dir, only);
 	}
-	if (count == 0) {
+	if (ret < 0) {
+		snprintf(why, why_size, "no domain runs here (%s: %s): %s", dir, strerror(-ret),
+				ret == -EACCES ? "get permission to read that folder, or set "
+						 "GID_RUNTIME_DIR to another"
+					       : start);
+	} else if (ret == 0) {
 		snprintf(why, why_size, "no domain runs in %s: %s", dir, start);
-	} else if (count > 1) {
+	} else {
 		snprintf(why, why_size,
-				"%u domains run here (%s): set GID_DOMAIN to the one that this "
+				"%d domains run here (%s): set GID_DOMAIN to the one that this "
 				"program is in",
-				count, names);
+				ret, names);
 	}
-	return error;
+	return -EINVAL;
 }
 
 int gid_socket_path_find(const char *name, char **path, char *why, size_t why_size) {
@@ -146,6 +152,22 @@ static char *name_in(const char *path) {
 	return name;
 }
 
+/* Who misspelt the name, or gave a number, sees what there is. */
+static void explain_missing(
+		const char *name, const char *path, const char *start, char *why, size_t why_size) {
+	char names[128] = "", one[GID_NAME_MAX + 1];
+	char *dir = strndup(path, strlen(path) - strlen(name) - strlen("//" SOCKET_NAME));
+	bool is_there = access(path, F_OK) == 0; /* and nobody listens any more */
+	if (!is_there && dir != NULL && list_running(dir, names, sizeof(names), one) > 0) {
+		snprintf(why, why_size,
+				"no gidd for domain '%s' at %s (domains that run here: %s): %s",
+				name, path, names, start);
+	} else {
+		snprintf(why, why_size, "no gidd for domain '%s' at %s: %s", name, path, start);
+	}
+	free(dir);
+}
+
 void gid_socket_path_explain(const char *path, int error, char *why, size_t why_size) {
 	char *name = name_in(path);
 	const char *shown = name != NULL ? name : "NAME";
@@ -162,8 +184,7 @@ void gid_socket_path_explain(const char *path, int error, char *why, size_t why_
 					"FOLDER/DOMAIN/" SOCKET_NAME ", or the domain",
 					path);
 		} else {
-			snprintf(why, why_size, "no gidd for domain '%s' at %s: %s", name, path,
-					start);
+			explain_missing(name, path, start, why, why_size);
 		}
 		break;
 	case EACCES:

@@ -194,7 +194,7 @@ gst_gid_src_install_properties (GObjectClass *klass)
   klass->get_property = get_property;
   g_object_class_install_property (klass, PROP_DOMAIN,
       g_param_spec_string ("domain", "Domain",
-          "Name of the domain that owns the stream (default: our own)", NULL, ready));
+          "Name or number of the domain that owns the stream (default: our own)", NULL, ready));
   g_object_class_install_property (klass, PROP_STREAM,
       g_param_spec_string ("stream", "Stream",
           "Name of the stream to read, such as movie or camera/rear", NULL, ready));

@@ -276,6 +276,14 @@ def test_names(cockpit: Cockpit, name: str) -> None:
     assert "name" in text
 
 
+@pytest.mark.parametrize("name", ["1", "nowhere"])
+def test_a_domain_that_does_not_run_here(cockpit: Cockpit, name: str) -> None:
+    """A program is in a domain by its name: those that there are, are told."""
+    text = fails(Pipeline(cockpit, "open", f"{LIVE} ! gidsink domain={name} stream=movie"))
+    assert f"no gidd for domain '{name}'" in text
+    assert "(domains that run here: " in text and "cluster" in text and "open" in text
+
+
 def test_waiting_is_told(cockpit: Cockpit) -> None:
     """To programs and, by gst-launch-1.0, to people."""
     receiver = watch(cockpit)

@@ -420,6 +420,8 @@ def test_playbin(cockpit: Cockpit, bin: str) -> None:
         'playbin3 uri=gid://open/movie video-sink="fakesink name=watch sync=false"',
         'playbin uri=gid://open/movie video-sink="fakesink name=watch sync=false"',
         "uridecodebin3 uri=gid://open/movie ! fakesink name=watch sync=false",
+        "uridecodebin3 uri=gid://1/movie ! fakesink name=watch sync=false",
+        "gidsrc domain=1 stream=movie ! fakesink name=watch sync=false",
         "uridecodebin uri=gid://open/movie ! fakesink name=watch sync=false",
     ],
 )

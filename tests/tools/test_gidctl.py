@@ -231,11 +231,12 @@ def read_all(controller: int) -> str:
     return text.decode()
 
 
-def test_revoking_what_nobody_has(flowing: Cockpit) -> None:
-    result = gidctl(flowing, "revoke", "open", "film*")
+@pytest.mark.parametrize("domain", ["open", "1"])
+def test_revoking_what_nobody_has(flowing: Cockpit, domain: str) -> None:
+    result = gidctl(flowing, "revoke", domain, "film*", "--from", "2")
     assert result.returncode == 0
-    assert result.stderr.startswith("gidctl: nobody publishes film* in domain open now: ")
-    assert gidctl(flowing, "revoke", "open", "mov*").stderr == ""
+    assert result.stderr.startswith(f"gidctl: nobody publishes film* in domain {domain} now: ")
+    assert gidctl(flowing, "revoke", domain, "mov*").stderr == ""
 
 
 def test_top_goes_on_in_lines_where_there_is_no_terminal(flowing: Cockpit) -> None:
