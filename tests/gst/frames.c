@@ -48,6 +48,7 @@ static struct {
 
 struct held {
 	GstBuffer *buffer;
+	GstVideoInfo info;
 	guint64 sum;
 	guint number;
 };
@@ -55,30 +56,30 @@ struct held {
 /* --- frames --- */
 
 /* A hash of the pixels that are to be seen. */
-static guint64 sum_buffer(GstBuffer *buffer) {
+static guint64 sum_buffer(GstBuffer *buffer, GstVideoInfo *info) {
 	GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer);
 	GstVideoFrame frame;
 	XXH3_state_t *state = XXH3_createState();
 	guint64 sum = 0;
 
 	XXH3_64bits_reset(state);
-	if (gst_video_frame_map(&frame, &run.info, buffer, GST_MAP_READ)) {
+	if (gst_video_frame_map(&frame, info, buffer, GST_MAP_READ)) {
 		for (guint plane = 0; plane < GST_VIDEO_FRAME_N_PLANES(&frame); plane++) {
 			gint comp[GST_VIDEO_MAX_COMPONENTS];
 			const guint8 *data = GST_VIDEO_FRAME_PLANE_DATA(&frame, plane);
 			gint stride = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, plane);
 			gint rows, bytes;
 
-			gst_video_format_info_component(run.info.finfo, plane, comp);
-			rows = GST_VIDEO_INFO_COMP_HEIGHT(&run.info, comp[0]);
-			bytes = GST_VIDEO_INFO_COMP_WIDTH(&run.info, comp[0]) *
+			gst_video_format_info_component(info->finfo, plane, comp);
+			rows = GST_VIDEO_INFO_COMP_HEIGHT(info, comp[0]);
+			bytes = GST_VIDEO_INFO_COMP_WIDTH(info, comp[0]) *
 					GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, comp[0]);
 			if (crop != NULL) {
 				data += GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(
-							run.info.finfo, comp[0], crop->y) *
+							info->finfo, comp[0], crop->y) *
 						stride;
 				data += GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(
-							run.info.finfo, comp[0], crop->x) *
+							info->finfo, comp[0], crop->x) *
 						GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, comp[0]);
 			}
 			for (gint row = 0; row < rows; row++) {
@@ -94,7 +95,7 @@ static guint64 sum_buffer(GstBuffer *buffer) {
 
 /* Looks whether the pixels are still what they were when the frame came. */
 static void drop_held(struct held *held) {
-	if (sum_buffer(held->buffer) != held->sum) {
+	if (sum_buffer(held->buffer, &held->info) != held->sum) {
 		run.overwritten++;
 	}
 	gst_buffer_unref(held->buffer);
@@ -105,6 +106,7 @@ static void hold(GstBuffer *buffer, guint64 sum) {
 	struct held *held = g_new0(struct held, 1);
 
 	held->buffer = gst_buffer_ref(buffer);
+	held->info = run.info;
 	held->sum = sum;
 	g_mutex_lock(&run.lock);
 	g_queue_push_tail(&run.held, held);
@@ -160,7 +162,7 @@ static void put_meta(GString *out, GstBuffer *buffer) {
 static void watch_buffer(GstBuffer *buffer) {
 	GString *out = g_string_new("{");
 	GstMemory *mem = gst_buffer_peek_memory(buffer, 0);
-	guint64 sum = run.have_info ? sum_buffer(buffer) : 0;
+	guint64 sum = run.have_info ? sum_buffer(buffer, &run.info) : 0;
 	g_autofree char *text = g_strdup_printf("%016" G_GINT64_MODIFIER "x", sum);
 	g_autofree char *where = g_strdup_printf("%p", (void *)mem);
 

@@ -47,6 +47,20 @@ def test_frames_flow(cockpit: Cockpit, kind: str, who: str) -> None:
     assert reader.finish().sums == sums_of(cockpit, SOURCE)
 
 
+def test_memory_of_others_is_sent(cockpit: Cockpit) -> None:
+    """What gidsrc read is handed on as it lies, and so is what it copied."""
+    under = without_proc("none")
+    reader = Pipeline(
+        cockpit, "cluster", "gidsrc domain=open stream=relayed ! fakesink name=watch sync=false"
+    )
+    relaying = f"gidsrc domain=open stream=movie ! gidsink name=sink stream=relayed {LOSSLESS}"
+    relay = Pipeline(cockpit, "open", relaying, under=under)
+    sending = f"{SOURCE} ! gidsink stream=movie {LOSSLESS}"
+    Pipeline(cockpit, "open", sending, under=under).finish()
+    assert relay.finish().stats("sink")["copied-frames"] == 0
+    assert reader.finish().sums == sums_of(cockpit, SOURCE)
+
+
 def end_of(cockpit: Cockpit, domain: str, pipeline: str) -> str:
     """What a pipeline says that ends by itself, with an error, for its gidd has no /proc either.
 

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""Pipelines that people run behind gidsrc: each gives what it gives behind the source itself."""
+
+import pytest
+from cockpit import Cockpit
+from pipeline import LOSSLESS, Pipeline, frames_of, quoted, send, watch
+from program import wait_for
+
+COUNT = 60
+BALL = (
+    "videotestsrc pattern=ball num-buffers={count} "
+    "! video/x-raw,format=I420,width={width},height={height},framerate=30/1"
+)
+WATCH = "fakesink name=watch sync=false"
+DEEP = "queue max-size-buffers=0 max-size-bytes=0 max-size-time=0"
+
+
+def ball(count: int = COUNT, width: int = 320, height: int = 240) -> str:
+    return BALL.format(count=count, width=width, height=height)
+
+
+def drawn(cockpit: Cockpit, count: int = COUNT) -> list[str]:
+    return [frame["sum"] for frame in frames_of(cockpit, ball(count))]
+
+
+# What follows the source, which has no frame but by its times: `{}` is a file of the test's.
+CHAINS = {
+    "encoder beside a display": f"tee name=t ! queue ! {WATCH} "
+    "t. ! queue ! x264enc tune=zerolatency ! mp4mux ! filesink location={} async=false",
+    "encoder that looks ahead beside a display": f"tee name=t ! {DEEP} ! {WATCH} "
+    f"t. ! {DEEP} ! x264enc ! matroskamux ! filesink location={{}} async=false",
+    "display in time beside an encoder": f"tee name=t ! {DEEP} ! fakesink name=watch sync=true "
+    f"t. ! {DEEP} ! x264enc ! fakesink async=false",
+    "encoded and decoded": f"x264enc ! avdec_h264 ! {WATCH}",
+    "files of half a second": f"tee name=t ! queue ! {WATCH} t. ! queue "
+    "! x264enc tune=zerolatency key-int-max=15 "
+    "! splitmuxsink async-handling=true max-size-time=500000000 location={}%02d.mp4",
+    "compositor": f"compositor ! {WATCH}",
+    "another rate": f"videorate ! video/x-raw,framerate=25/1 ! {WATCH}",
+    "every field": f"interlace field-pattern=1:1 ! deinterlace fields=all ! {WATCH}",
+    "one picture for long": f"imagefreeze num-buffers=50 ! {WATCH}",
+    "a part of it": f"videocrop left=10 top=21 ! videobox left=-4 ! {WATCH}",
+    "drawn on": f"gdkpixbufoverlay ! timeoverlay ! {WATCH}",
+    "turned": f"videoflip method=clockwise ! videoscale ! video/x-raw,width=100 ! {WATCH}",
+    "queue2": f"queue2 max-size-buffers=40 max-size-bytes=0 max-size-time=0 ! {WATCH}",
+    "programs of the same pipeline": f"tee name=t ! {DEEP} min-threshold-buffers=50 ! {WATCH} "
+    f"t. ! {DEEP} min-threshold-buffers=20 ! fakesink async=false sync=false",
+}
+
+
+def recorded(cockpit: Cockpit, side: str) -> list[str]:
+    """What is in the files of that side."""
+    play = "filesrc location={} ! parsebin ! avdec_h264 ! fakesink name=watch"
+    return [
+        one
+        for path in sorted(cockpit.folder.glob(f"{side}-*"))
+        for one in Pipeline(cockpit, "open", play.format(quoted(path))).finish().sums
+    ]
+
+
+def ended(receiver: Pipeline) -> bool:
+    return any(message["bus"] == "eos" for message in receiver.lines("bus"))
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chain(cockpit: Cockpit, name: str) -> None:
+    """With the defaults of gidsrc, but that it is a film."""
+    chain, behind = CHAINS[name], cockpit.folder / "behind-"
+    itself = Pipeline(cockpit, "open", f"{ball()} ! {chain.format(cockpit.folder / 'itself-')}")
+    source = "gidsrc name=src domain=open stream=movie is-live=false"
+    receiver = Pipeline(cockpit, "cluster", f"{source} ! {chain.format(behind)}", "--stay")
+    sender = send(cockpit, ball())
+    wait_for(lambda: ended(receiver), "the end")
+    stats = receiver.stats("src")
+    assert stats["missed"] == stats["lost"] == stats["taken"] == 0
+    receiver.tell("quit")
+    assert receiver.finish().sums == itself.finish().sums and len(receiver.sums) >= 50
+    sender.stop()
+    films = recorded(cockpit, "behind")
+    assert films == recorded(cockpit, "itself")
+    assert len(films) == (COUNT if "location" in chain else 0)
+
+
+# --- what happens while downstream holds ---
+
+HOLDS = ("--video-meta", "1", "--hold", "40", "--stay")
+
+
+def holder(cockpit: Cockpit, properties: str = "is-live=false") -> Pipeline:
+    receiver = watch(cockpit, properties, "", *HOLDS)
+    receiver.wait_state("waiting")
+    return receiver
+
+
+def expect_unchanged(receiver: Pipeline) -> None:
+    assert receiver.stats("src")["taken"] == 0
+    receiver.tell("quit")
+    assert receiver.finish().lines("end")[0]["overwritten"] == 0
+
+
+def test_so_many_and_no_more(cockpit: Cockpit) -> None:
+    receiver = watch(cockpit, "is-live=false num-buffers=25")
+    sender = send(cockpit, ball())
+    assert receiver.finish().sums == drawn(cockpit)[:25]
+    sender.stop()
+
+
+def test_end_of_the_stream(cockpit: Cockpit) -> None:
+    receiver = holder(cockpit)
+    send(cockpit, ball()).finish()
+    wait_for(lambda: receiver.events("eos"), "the end")
+    assert receiver.sums == drawn(cockpit)
+    expect_unchanged(receiver)
+
+
+def test_pauses(cockpit: Cockpit) -> None:
+    receiver = holder(cockpit)
+    send(cockpit, f"{ball()} ! identity sleep-time=10000")
+    for count in range(5, COUNT, 10):
+        receiver.wait_frames(count)
+        receiver.tell("state paused")
+        receiver.tell("state playing")
+    receiver.wait_frames(COUNT)
+    assert receiver.sums == drawn(cockpit)
+    expect_unchanged(receiver)
+
+
+@pytest.mark.parametrize("live", ["true", "false"])
+def test_flushes_of_the_reader(cockpit: Cockpit, live: str) -> None:
+    """A seek that the source refuses, and one that flushes what is behind it."""
+    receiver = holder(cockpit, f"is-live={live}")
+    sender = send(cockpit, f"{ball()} ! identity sleep-time=10000")
+    for count in (5, 15, 25):
+        receiver.wait_frames(count)
+        receiver.tell("seek 0")
+    receiver.wait_frames(COUNT)
+    assert receiver.sums == drawn(cockpit)
+    expect_unchanged(receiver)
+    sender.stop()
+
+
+def wait_picture(receiver: Pipeline, before: int, picture: str) -> None:
+    wait_for(lambda: picture in receiver.sums[before:], "the picture")
+
+
+def test_seeks_of_the_producer(cockpit: Cockpit) -> None:
+    """Its flush drops what waits, and changes nothing that was given downstream."""
+    receiver = holder(cockpit)
+    sender = send(cockpit, f"{ball(300)} ! identity sleep-time=10000")
+    expected = drawn(cockpit, 300)
+    for place in (200, 20, 100):
+        before = len(receiver.frames)
+        receiver.wait_frames(before + 10)
+        sender.tell(f"seek {place * 10**9 // 30}")
+        wait_picture(receiver, before, expected[place])
+    assert set(receiver.sums) <= set(expected)
+    expect_unchanged(receiver)
+    sender.stop()
+
+
+def test_another_size(cockpit: Cockpit) -> None:
+    receiver = holder(cockpit)
+    send(cockpit, f"{ball(30)} ! c. {ball(30, 640, 360)} ! c. concat name=c").finish()
+    wait_for(lambda: receiver.events("eos"), "the end")
+    sizes = (ball(30), ball(30, 640, 360))
+    assert receiver.sums == [one["sum"] for size in sizes for one in frames_of(cockpit, size)]
+    expect_unchanged(receiver)
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_another_producer(cockpit: Cockpit, end: str) -> None:
+    receiver = holder(cockpit)
+    first = send(cockpit, f"{ball()} ! identity sleep-time=10000")
+    receiver.wait_frames(20)
+    getattr(first, end)()
+    expected = drawn(cockpit)
+    send(cockpit, ball())
+    wait_for(lambda: receiver.sums[-1] == expected[-1], "the last of the second producer")
+    sums = receiver.sums
+    assert len(sums) >= 20 + COUNT
+    assert sums[-COUNT:] == expected and sums[:-COUNT] == expected[: len(sums) - COUNT]
+    expect_unchanged(receiver)
+
+
+def test_a_source_that_waits_for_another(cockpit: Cockpit) -> None:
+    """Its frames wait, and none is missed: concat takes it when the first is at its end."""
+    behind = "gidsrc domain=open stream={} is-live=false {} ! c. "
+    receiver = Pipeline(
+        cockpit,
+        "cluster",
+        f"concat name=c ! {WATCH} "
+        + behind.format("one", "num-buffers=40")
+        + behind.format("two", "name=src"),
+    )
+    receiver.wait_state("waiting")
+    two = send(cockpit, ball(), LOSSLESS, "two")
+    one = send(cockpit, f"{ball()} ! identity sleep-time=20000", LOSSLESS, "one")
+    sums = receiver.finish().sums
+    expected = drawn(cockpit)
+    assert sums == expected[:40] + expected
+    assert receiver.stats("src")["missed"] == 0
+    one.stop()
+    two.stop()
+
+
+def test_sent_on_while_it_is_shown(cockpit: Cockpit) -> None:
+    """As it lies, also what gidsrc copied because a display beside it holds so much."""
+    end = watch(cockpit, "is-live=false", stream="again", domain="open")
+    relay = Pipeline(
+        cockpit,
+        "open",
+        f"gidsrc name=src domain=open stream=movie is-live=false ! tee name=t "
+        f"! {DEEP} min-threshold-buffers=40 ! fakesink async=false sync=false "
+        f"t. ! queue ! gidsink name=sink stream=again {LOSSLESS}",
+    )
+    send(cockpit, ball()).finish()
+    relay.finish()
+    assert end.finish().sums == drawn(cockpit)
+    assert relay.stats("src")["copied-frames"] > 0
+    assert relay.stats("sink")["copied-frames"] == 0
