@@ -16,6 +16,7 @@
 #include "pixels.h"
 
 #define SLOTS 4u
+#define CREDIT 2u /* what one reader holds is not to be all */
 #define RETRY_MS 1000
 
 enum publisher_state {
@@ -30,7 +31,7 @@ struct publisher {
 	int wake, fd; /* eventfds: for the thread, and for the display's thread */
 	_Atomic enum publisher_state state;
 	atomic_uint readers;
-	atomic_bool came, ends; /* somebody who has no picture yet */
+	atomic_bool wanted, ends; /* somebody lacks what is shown now */
 	/* The display's: */
 	struct wlr_buffer *buffer;
 	struct pixels pixels; /* the thread's while it is busy */
@@ -39,7 +40,8 @@ struct publisher {
 	struct gid_producer *producer;
 	struct gid_slab *slab;
 	struct gid_layout layout;
-	int told; /* what went wrong, as last said in the log; 0: nothing */
+	bool lacks; /* readers hold all slots, and there was a picture */
+	int told;   /* what went wrong, as last said in the log; 0: nothing */
 };
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -50,13 +52,18 @@ static void handle_released(void *data, gid_id gid) {
 			gid_slab_key(gid) == gid_slab_key(gid_slab_gid(publisher->slab, 0))) {
 		gid_slab_give(publisher->slab, gid_slot_of(gid));
 	}
+	if (publisher->lacks) {
+		publisher->lacks = false;
+		atomic_store(&publisher->wanted, true);
+		eventfd_write(publisher->fd, 1);
+	}
 }
 
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
 	struct publisher *publisher = data;
 	atomic_store(&publisher->readers, consumers);
 	if (joined) {
-		atomic_store(&publisher->came, true);
+		atomic_store(&publisher->wanted, true);
 	}
 	eventfd_write(publisher->fd, 1);
 }
@@ -82,6 +89,7 @@ static void publisher_disconnect(struct publisher *publisher) {
 static bool publisher_connect(struct publisher *publisher) {
 	struct gid_producer_options options = {
 			.size = sizeof(options),
+			.credit_max = CREDIT,
 			.released = handle_released,
 			.subscriber = handle_subscriber,
 			.data = publisher,
@@ -123,7 +131,10 @@ static void publisher_copy(struct publisher *publisher, const struct pixels *pix
 	}
 	int slot = gid_slab_take(publisher->slab);
 	if (slot < 0) {
-		return; /* its readers hold all: they miss this picture */
+		/* They miss this picture, and after a lease they lose what they hold. */
+		gid_producer_lacks_memory(publisher->producer);
+		publisher->lacks = true;
+		return;
 	}
 	const struct gid_plane *plane = &publisher->layout.planes[0];
 	uint8_t *to = (uint8_t *)gid_slab_data(publisher->slab, (uint32_t)slot) + plane->offset;
@@ -200,7 +211,7 @@ bool publisher_collect(struct publisher *publisher) {
 		publisher_give_back(publisher);
 		atomic_store(&publisher->state, PUBLISHER_FREE);
 	}
-	return atomic_load(&publisher->state) == PUBLISHER_FREE && atomic_load(&publisher->came);
+	return atomic_load(&publisher->state) == PUBLISHER_FREE && atomic_load(&publisher->wanted);
 }
 
 bool publisher_offer(struct publisher *publisher, struct wlr_buffer *buffer) {
@@ -220,7 +231,7 @@ bool publisher_offer(struct publisher *publisher, struct wlr_buffer *buffer) {
 	publisher->buffer = wlr_buffer_lock(buffer);
 	publisher->pixels = (struct pixels){
 			memory, (uint32_t)buffer->width, (uint32_t)buffer->height, stride};
-	atomic_store(&publisher->came, false);
+	atomic_store(&publisher->wanted, false);
 	atomic_store(&publisher->state, PUBLISHER_BUSY);
 	eventfd_write(publisher->wake, 1);
 	return true;

@@ -160,6 +160,9 @@ static void stream_ask(struct output_stream *stream) {
 		capture_targets_settle(targets);
 		stream->asked = capture_targets_write(targets);
 	}
+	if (stream->asked == NULL) {
+		gid_producer_lacks_memory(stream->producer);
+	}
 	if (stream->asked != NULL) {
 		stream->asked->frame = (struct gid_frame)GID_FRAME_INIT;
 		stream->asked->frame.flags = GID_FRAME_COPIED;

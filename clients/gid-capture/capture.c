@@ -349,6 +349,9 @@ static void capture_next(struct capture *capture) {
 		gid_producer_want_release(capture->producer);
 		capture->asked = find_free(capture);
 	}
+	if (capture->asked == NULL) {
+		gid_producer_lacks_memory(capture->producer);
+	}
 	if (capture->asked != NULL) {
 		capture->asked_time = gid_clock_now();
 		capture->source->interface->capture(capture->source, capture->asked->buffer,
