@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Producers of which nothing stays as it was, beside an honest one: the display goes on."""
+
+import signal
+from pathlib import Path
+
+import pytest
+from cockpit import Cockpit
+from display import ROLE, Display, start_telltale
+from program import BUILD, wait_for
+
+RESTLESS = BUILD / "tests" / "hostile" / "programs" / "hostile-restless"
+SIZE = (600, 400)
+DISPLAY = "[display]\nworst-frame=0\nwidth=1280\nheight=800\nrefresh=60\n"
+PLACE = f"domain=open\nx=0\ny=200\nwidth={SIZE[0]}\nheight={SIZE[1]}\n"
+KINDS = {
+    "role": f"[role restless]\n{PLACE}stream=restless\nformats=any\ntransform=any\n",
+    "layer": f"[layer restless]\n{PLACE}fit=cover\n",
+}
+FRAMES = 240  # of the display, while it is attacked
+SETTLES = 64 << 10  # KiB that its memory may differ by, attacked or not
+
+
+def memory_kib(display: Display) -> int:
+    """Of its own: what it maps of others is theirs."""
+    lines = Path(f"/proc/{display.program.pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
+
+
+def descriptors(display: Display) -> int:
+    return len(list(Path(f"/proc/{display.program.pid}/fd").iterdir()))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("mode", ["formats", "narrow", "slabs", "restarts", "dates"])
+def test_the_display_goes_on(cockpit: Cockpit, mode: str, kind: str) -> None:
+    display = Display(cockpit, ROLE + KINDS[kind], display=DISPLAY)
+    start_telltale(cockpit, "--cycle", "16")  # something new in each refresh
+    display.wait_role("live")
+    before, files, memory = display.status(), descriptors(display), memory_kib(display)
+    restless = cockpit.run("open", [RESTLESS, mode, "restless", *map(str, SIZE)])
+
+    def seen() -> dict:
+        return display.status()[f"{kind}s"][-1]
+
+    wait_for(lambda: seen()["frames"] > 5, "frames of it")
+    wait_for(lambda: display.status()["frames"] > before["frames"] + FRAMES, "frames")
+    assert restless.is_running()
+    assert [t["reason"] for t in display.role()["transitions"]] == ["none"], "the honest one"
+    assert memory_kib(display) < memory + SETTLES
+    restless.signal(signal.SIGTERM)
+    assert restless.wait() == 0, restless.stderr
+    wait_for(lambda: seen()["state"] != "live", "its end")
+    wait_for(lambda: descriptors(display) <= files + 4, "its descriptors closed")
+    assert display.status()["missed"] == before["missed"]
