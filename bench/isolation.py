@@ -13,6 +13,9 @@ all others on that core, was late then.
 The case `fences` runs in a guest as a whole, both domains in it, whose kernel has fences to attack
 with. It is run only where it is named.
 
+`--all-formats` has a role's and a layer's pictures in each format that there is, in place of all
+other cases; one of them alone is `--case role-Y210-turned` or `--case layer-YV12-turned-scaled`.
+
 In the cases `canvas` and `lists-...` a gid-engine draws for `open` and for a third domain, on the
 cluster's core. The figures are those of the third domain's canvas: pictures that were finished
 before the next refresh.
@@ -30,12 +33,15 @@ import common
 
 sys.path.append(str(Path(__file__).resolve().with_suffix("")))
 from canvases import Canvas, CanvasCockpit, canvas_cases  # noqa: E402
-from cases import Case, Fences, Undisturbed, all_cases  # noqa: E402
+from cases import Case, Fences, Undisturbed, all_cases, costly_case, every_format  # noqa: E402
 from fences import MODULE, FencesCockpit  # noqa: E402
 from guest import GUEST_SECONDS  # noqa: E402
 from inside import run_inside  # noqa: E402
 from pair import Cockpit  # noqa: E402
 from processes import PATIENCE  # noqa: E402
+
+_EVERYTHING = [*all_cases(0), *all_cases(0, True), *canvas_cases(), Fences()]
+NAMES = sorted({case.name for case in _EVERYTHING})
 
 
 @dataclass
@@ -197,9 +203,21 @@ def show(found: list[dict], scheduling: str, is_protected: bool) -> None:
 # --- the program ----------------------------------------------------------------------------------
 
 
+def case_name(text: str) -> str:
+    if text not in NAMES and costly_case(text) is None:
+        raise argparse.ArgumentTypeError(f"no such case: {text}; there are {', '.join(NAMES)}")
+    return text
+
+
 def known_cases(options: argparse.Namespace) -> dict[str, Case]:
-    cases = all_cases(options.stop, options.vm) + ([] if options.vm else canvas_cases())
-    return {case.name: case for case in ([Fences()] if options.here else cases)}
+    if options.here:
+        cases: list[Case] = [Fences()]
+    elif options.all_formats:
+        cases = every_format()
+    else:
+        cases = all_cases(options.stop, options.vm) + ([] if options.vm else canvas_cases())
+        cases += filter(None, map(costly_case, options.case or ()))
+    return {case.name: case for case in cases}
 
 
 def chosen_cases(options: argparse.Namespace) -> dict[str, Case]:
@@ -262,13 +280,19 @@ def main() -> int:
         help="for contrast: the cluster shares its core with open, and has no priority",
     )
     parser.add_argument("--film", action="store_true", help=common.FILM_HELP)
-    everything = [*all_cases(0), *all_cases(0, True), *canvas_cases(), Fences()]
-    names = sorted({case.name for case in everything})
-    parser.add_argument(
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
         "--case",
         action="append",
-        choices=names,
-        help="only this case; may be repeated (but for fences, which is alone)",
+        type=case_name,
+        metavar="NAME",
+        help="only this case; may be repeated (but for fences, which is alone): "
+        f"{', '.join(NAMES)}",
+    )
+    which.add_argument(
+        "--all-formats",
+        action="store_true",
+        help="a role's and a layer's pictures: six cases for each format",
     )
     options = parser.parse_args()
     if "fences" in (options.case or ()) and not options.here:

@@ -2,7 +2,9 @@
 """What befalls the domain `open` while the cluster's frames are measured."""
 
 import json
+import re
 import signal
+import subprocess
 import time
 
 from domains import COSTLY
@@ -11,6 +13,7 @@ from processes import Process, wait_for
 
 OPEN_NUMBER = 1
 COSTLY_KINDS = ("XR24", "XR30", "XR12", "Y216", "YUYV", "NV12")
+COSTLY_NAME = re.compile(r"(role|layer)-(\w{2,4})(-turned)?(-scaled)?")
 FILM = (1920, 1080)  # another size than its place, which it is scaled to
 BEGIN_AFTER = 0.5  # seconds of the measurement before what happens once
 
@@ -81,7 +84,7 @@ class Costly(Case):
         size = FILM if scaled else COSTLY
         across, down = reversed(size) if turned else size
         stream = "safety/film-costly" if film else "safety/costly"
-        self._words = [stream, kind, *map(str, (across, down, int(turned)))]
+        self._words = [stream, kind.ljust(4), *map(str, (across, down, int(turned)))]
 
     def begin(self, cockpit: Cockpit) -> None:
         """Drawing its first pictures takes seconds on a busy machine, and harms nobody."""
@@ -278,6 +281,27 @@ class Fences(Case):
 
     def end(self, cockpit: Cockpit) -> dict:
         return _end(cockpit, "fences")
+
+
+def every_format() -> list[Case]:
+    """Of libgid's table: as a role, and as a layer, each turned, a layer scaled as well."""
+    known = subprocess.run(
+        ["hostile-costly", "formats"], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+    return [
+        Costly(kind.strip(), turned, film, scaled)
+        for kind in known.splitlines()
+        for turned in (False, True)
+        for film, scaled in ((False, False), (True, False), (True, True))
+    ]
+
+
+def costly_case(name: str) -> Case | None:
+    """That of this name, in any format."""
+    found = COSTLY_NAME.fullmatch(name)
+    if found is None or (found[1] == "role" and found[4]):
+        return None
+    return Costly(found[2], bool(found[3]), found[1] == "layer", bool(found[4]))
 
 
 def all_cases(stopped: float, guest: bool = False) -> list[Case]:

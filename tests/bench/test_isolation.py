@@ -5,11 +5,14 @@ How many frames the cluster has meanwhile is measured: test_isolation_long.py.
 """
 
 import os
+import subprocess
 import types
 from pathlib import Path
 
 import pytest
 from benches import bench, module, results
+from picture_formats import FORMATS
+from program import BUILD
 
 pytestmark = pytest.mark.timeout(1000)
 CASES = {"flood", "scribble", "restart", "messages", "status", "role-XR24"}
@@ -58,6 +61,19 @@ def test_what_was_found(result: dict) -> None:
     assert "live: none" in row(result, "restart")["telltale"]
     (scribbled,) = row(result, "scribble")["attacker"]
     assert scribbled.split(":")[0] in ("waiting", "wrong", "lost", "late")
+
+
+def test_any_format(tmp_path: Path) -> None:
+    """By name; and `--all-formats` has those of libgid's table."""
+    cases = ("role-P012-turned", "layer-YU11-turned-scaled", "layer-R8-scaled")
+    named = [f"--case={case}" for case in cases]
+    found = results("isolation", tmp_path, "--repetitions=1", "--seconds=2", *named)
+    for case in cases:
+        assert row(found, case)["did"]["sent"] > 0, case
+    command = [BUILD / "tests" / "hostile" / "programs" / "hostile-costly", "formats"]
+    known = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert known.splitlines() == list(dict.fromkeys(known.splitlines()))
+    assert set(known.splitlines()) == set(FORMATS)
 
 
 def test_unprotected(tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 /*
  * hostile-costly STREAM FORMAT WIDTH HEIGHT TRANSFORM: pictures with the right hash, each of them
  * new, as often as they are taken, 250 times a second at most: in a format, and turned in a way,
- * that cost their reader as much as can be.
+ * that cost their reader as much as can be. `hostile-costly formats`: all that there are.
  */
 #include <drm_fourcc.h>
+#include <endian.h>
 #include <err.h>
 #include <gid/stream.h>
 #include <inttypes.h>
@@ -88,8 +89,19 @@ static void costly_init(struct costly *costly, char **argv) {
 	}
 }
 
+static void print_formats(void) {
+	const struct gid_format_info *format;
+	for (size_t i = 0; (format = gid_format_at(i)) != NULL; i++) {
+		printf("%.4s\n", (const char *)&(uint32_t){htole32(format->fourcc)});
+	}
+}
+
 int main(int argc, char **argv) {
 	static struct costly costly;
+	if (argc == 2 && strcmp(argv[1], "formats") == 0) {
+		print_formats();
+		return EXIT_SUCCESS;
+	}
 	if (argc != 6 || strlen(argv[2]) != 4) {
 		errx(EXIT_FAILURE, "usage: hostile-costly STREAM FORMAT WIDTH HEIGHT TRANSFORM");
 	}
