@@ -46,7 +46,7 @@ def test_wayland(cockpit: Cockpit, weston: str) -> None:
 
 def test_descriptors(cockpit: Cockpit) -> None:
     """Elsewhere it has a descriptor, that of its slab."""
-    receiver = watch(cockpit)
+    receiver = watch(cockpit, "max-size-bytes=0")  # which would copy where it runs late
     send(cockpit, decode(film(640, 360))).finish()
     receiver.finish()
     assert all(frame["fd"] and frame["read_only"] for frame in receiver.frames)
