@@ -16,7 +16,7 @@ typedef struct _GstGidImportSlot
   gsize offset; /* of the slot in the file, or in the dma-buf */
   gboolean out;
   gboolean taken; /* by its producer, while it was out */
-  gboolean outdated; /* and its stream had ended, when that was last looked at */
+  gint64 outdated_since; /* when that was first seen after its stream's end, in us; 0: it is not */
   struct gid_frame held; /* while it is out: the last frame that came in it */
   guint epoch; /* of that */
 } GstGidImportSlot;
@@ -76,23 +76,32 @@ ask (const GstGidImportSlot *slot)
   return gid_consumer_holds (reader->consumer, &slot->held, slot->import->slab, NULL);
 }
 
+/* Longer than gidd needs to tell of a slab's end on a machine that does something else. */
+#define END_US (5 * G_USEC_PER_SEC)
+
 /*
  * Whether the slot's frame was taken back since it was received, so that others may be in its place.
  * With the lock held. A frame of an older connection is the slab's to tell: when a slab ends, its
- * slots are out of date shortly before it is revoked, and what was in them is kept. So that counts
- * which is found so twice, a look apart.
+ * slots are out of date before it is revoked, and what was in them is kept. So that counts which is
+ * out of date for longer.
  */
 static gboolean
 was_taken (GstGidImportSlot *slot)
 {
   const GstGidImport *import = slot->import;
-  gboolean before = slot->outdated;
+  gint64 now;
   int ret = ask (slot);
 
   if (ret != -ENOTCONN)
     return ret == -ESTALE;
-  slot->outdated = !import->revoked && !gid_slab_is_current (import->slab, slot->held.gid);
-  return before && slot->outdated;
+  if (import->revoked || gid_slab_is_current (import->slab, slot->held.gid)) {
+    slot->outdated_since = 0;
+    return FALSE;
+  }
+  now = g_get_monotonic_time ();
+  if (slot->outdated_since == 0)
+    slot->outdated_since = now;
+  return now - slot->outdated_since >= END_US;
 }
 
 /* The GstGidTakenFunc of an import. With the lock held. */
@@ -491,7 +500,8 @@ gst_gid_import_take (
    * the slot. A sink keeps its last buffer until the next, so these would never end. */
   release_held (slot);
   slot->out = TRUE;
-  slot->taken = slot->outdated = FALSE;
+  slot->taken = FALSE;
+  slot->outdated_since = 0;
   slot->held = *frame;
   slot->epoch = self->reader->epoch;
   *metas = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (buffer), metas_quark ());

@@ -6,6 +6,7 @@ reaches a reader in time where nobody waits is measured by test_held_live.py.
 """
 
 import signal
+import time
 
 import pytest
 from cockpit import Cockpit
@@ -307,6 +308,22 @@ def test_stopped_program_is_told(cockpit: Cockpit) -> None:
     count = len(receiver.frames)
     receiver.tell("state playing")
     receiver.wait_frames(count + 20)
+
+
+def test_an_end_that_is_told_late_takes_nothing(cockpit: Cockpit) -> None:
+    """The frames of a slab that has ended are out of date before its reader hears of the end."""
+    receiver = watch(cockpit, "max-size-bytes=0", "", "--video-meta", "1", "--hold", "6", "--stay")
+    sender = send(cockpit, camera())
+    receiver.wait_frames(20)
+    cockpit.gidds["cluster"].signal(signal.SIGSTOP)
+    sender.tell("quit")
+    sender.finish()
+    time.sleep(2)  # eight looks
+    cockpit.gidds["cluster"].signal(signal.SIGCONT)
+    wait_for(lambda: receiver.messages("gid-state")[-1]["state"] != "streaming", "the end")
+    receiver.tell("quit")
+    assert receiver.finish().lines("end")[0]["overwritten"] == 0
+    assert not receiver.messages("gid-taken")
 
 
 def test_producer_makes_slots_for_who_holds(cockpit: Cockpit) -> None:
