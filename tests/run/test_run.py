@@ -16,7 +16,7 @@ TOP = Path(__file__).resolve().parents[2]
 # Those whose help needs what the environment has, and the others.
 INSIDE = ("demo", "evaluate", "soak", "vm")
 ANYWHERE = (
-    *("bench", "build", "docs", "faults", "fuzz", "lint", "man", "package", "places"),
+    *("bench", "build", "docs", "faults", "fuzz", "lint", "man", "models", "package", "places"),
     *("shell", "test"),
 )
 COMMANDS = (*ANYWHERE, *INSIDE, "try-packages")

@@ -135,7 +135,7 @@ static void fill_two(struct gid_producer *producer, struct gid_slab *slab,
 
 static void test_domain_ends(bool with_producer) {
 	struct gid_domain *kept = open_another();
-	struct gid_slab *slab = gid_slab_ref(make_slab(4));
+	struct gid_slab *slab = make_slab(4);
 	struct gid_producer *producer = produce_for(destroy_domain);
 	struct gid_consumer *consumers[2];
 	next.ends_producer = with_producer;
@@ -163,7 +163,7 @@ static void test_domain_ends(bool with_producer) {
 /* The same where a consumer goes that has several frames. */
 static void test_domain_ends_with_consumer(void) {
 	struct gid_domain *kept = open_another();
-	struct gid_slab *slab = gid_slab_ref(make_slab(4));
+	struct gid_slab *slab = make_slab(4);
 	struct gid_producer *producer = produce_for(destroy_domain);
 	struct gid_consumer *consumer = consume(3, false, false);
 	settle(producer);
