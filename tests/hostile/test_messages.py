@@ -3,7 +3,6 @@
 
 import os
 import struct
-from collections.abc import Iterator
 
 import pytest
 from cockpit import Cockpit
@@ -31,16 +30,6 @@ from gidwire import (
 from outcome import expect_closed, expect_violation, number, untouched
 from program import wait_for
 from samples import FDS, valid
-
-
-@pytest.fixture(scope="module")
-def cockpit() -> Iterator[Cockpit]:
-    """One for all cases: whatever one of them left behind would be there in the end."""
-    cockpit = Cockpit()
-    cockpit.start_all()
-    yield cockpit
-    cockpit.close()
-
 
 TOO_LARGE = "a message that is too large, or with too many descriptors"
 TOO_SHORT = "the message is shorter than its header"
