@@ -29,18 +29,18 @@ from gidwire import (
     pack,
 )
 from outcome import UNREADABLE, number, untouched
-from program import BUILD, Program, wait_for
+from program import BUILD, PATIENCE, Program, wait_for
 
 MakeCockpit = Callable[..., Cockpit]
 
 
 # --- who may come in ---
 
-CONNECT = """
+CONNECT = f"""
 import socket, sys
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as gidd:
     gidd.connect(sys.argv[1])
-    gidd.settimeout(PATIENCE)
+    gidd.settimeout({PATIENCE})
     sys.exit("hung up" if gidd.recv(1) == b"" else 0)
 """
 NOBODY = 65534
