@@ -135,6 +135,9 @@ int gid_producer_reclaim(struct gid_producer *producer, bool force) {
 	return force || producer->unread > 0 ? release(producer) : 0;
 }
 
+void gid_producer_lacks_memory(struct gid_producer *producer) {
+}
+
 void gid_producer_want_release(struct gid_producer *producer) {
 }
 
