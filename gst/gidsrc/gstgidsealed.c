@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidsealed.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gst/allocators/allocators.h>
 #include <sys/mman.h>
@@ -31,11 +32,25 @@ mapping_free (gpointer data)
   g_free (mapping);
 }
 
+/* Kernels before 6.3 do not know MFD_NOEXEC_SEAL, and later ones may insist on it. */
+static int
+make_memfd (void)
+{
+  guint flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+#ifdef MFD_NOEXEC_SEAL
+  int fd = memfd_create ("gid-copy", flags | MFD_NOEXEC_SEAL);
+
+  if (fd >= 0 || errno != EINVAL)
+    return fd;
+#endif
+  return memfd_create ("gid-copy", flags);
+}
+
 /* The seal lets no later mapping write, so this one is made before it. Returns the descriptor. */
 static int
 make_sealed (Mapping *mapping)
 {
-  int fd = memfd_create ("gid-copy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  int fd = make_memfd ();
 
   if (fd < 0 || ftruncate (fd, (off_t) mapping->size) < 0)
     goto error_fd;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* The elements' memory from the inside: aliases, the release guard, layouts, proposals, exports. */
+/* The elements' memory inside: aliases, the release guard, layouts, proposals, exports, copies. */
 #include <errno.h>
+#include <fcntl.h>
 #include <gst/allocators/allocators.h>
 #include <gst/video/video.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "common/gstgidexport.h"
+#include "gidsrc/gstgidsealed.h"
 #include "pools.h"
 
 GST_PLUGIN_STATIC_DECLARE(gid);
@@ -378,6 +381,36 @@ static void test_export(void) {
 	gst_object_unref(fds);
 }
 
+/* --- memory of copies --- */
+
+static void test_copies(void) {
+	GstAllocator *allocator = gst_gid_sealed_allocator_get();
+	GstMemory *mem = gst_allocator_alloc(allocator, 100, NULL);
+	GstMapInfo map;
+	if (!tap_ok(mem != NULL && gst_is_fd_memory(mem), "a copy's memory is a file")) {
+		return;
+	}
+	int fd = gst_fd_memory_get_fd(mem);
+	gst_memory_map(mem, &map, GST_MAP_WRITE);
+	memset(map.data, 7, map.size);
+	gst_memory_unmap(mem, &map);
+	const guint8 *seen = mmap(NULL, 100, PROT_READ, MAP_SHARED, fd, 0);
+	tap_ok(seen != MAP_FAILED && seen[0] == 7 && seen[99] == 7, "who gets it reads it");
+	munmap((void *)seen, 100);
+	tap_ok(mmap(NULL, 100, PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED &&
+					write(fd, "x", 1) < 0 && ftruncate(fd, 0) < 0,
+			"but cannot write or shorten it");
+	int other = memfd_create("other", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+	tap_ok(other < 0 || (fcntl(fd, F_GET_SEALS) & F_SEAL_EXEC) != 0,
+			"nor run it, where the kernel knows that");
+	if (other >= 0) {
+		close(other);
+	}
+	gst_memory_unref(mem);
+	tap_ok(gst_allocator_alloc(allocator, (gsize)1 << 62, NULL) == NULL,
+			"memory that there is not is none");
+}
+
 int main(int argc, char **argv) {
 	gst_init(&argc, &argv);
 	GST_PLUGIN_STATIC_REGISTER(gid);
@@ -398,6 +431,7 @@ int main(int argc, char **argv) {
 	test_caps_of_slabs();
 	test_colours_that_nobody_said();
 	test_export();
+	test_copies();
 	gst_gid_domain_unref(domain);
 	cockpit_finish();
 	return tap_finish();
