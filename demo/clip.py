@@ -30,6 +30,14 @@ def find(wanted: str | None, say=lambda text: None) -> Path:
     return _fetch(cache) or _generate(cache, say)
 
 
+def _launch(pipeline: str, failure: str) -> None:
+    """Runs it to its end; raises DemoError with `failure` and what it said."""
+    command = ["gst-launch-1.0", "-q", *pipeline.split()]
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise DemoError(f"{failure}:\n{result.stderr.strip()}")
+
+
 def shrink(film: Path, divisor: int, folder: Path, rate: int | None = None) -> Path:
     """The film as a machine can decode it that is slow: encoded anew, in a smaller size.
 
@@ -44,10 +52,7 @@ def shrink(film: Path, divisor: int, folder: Path, rate: int | None = None) -> P
         f"! video/x-raw,format=I420,{caps} "
         f"! x264enc speed-preset=veryfast ! h264parse ! mp4mux ! filesink location={small}"
     )
-    command = ["gst-launch-1.0", "-q", *pipeline.split()]
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if result.returncode != 0:
-        raise DemoError(f"{film.name} cannot be made smaller:\n{result.stderr.strip()}")
+    _launch(pipeline, f"{film.name} cannot be made smaller")
     return small.rename(folder / f"{film.stem}.mp4")
 
 
@@ -62,10 +67,7 @@ def with_sound(film: Path, divisor: int, folder: Path, rate: int) -> Path:
         f"audiotestsrc samplesperbuffer={_SOUND // 100} num-buffers={round(seconds * 100)} "
         f"! audio/x-raw,rate={_SOUND},channels=2 ! avenc_aac ! aacparse ! queue ! film."
     )
-    command = ["gst-launch-1.0", "-q", *pipeline.split()]
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if result.returncode != 0:
-        raise DemoError(f"{film.name} cannot be given a sound:\n{result.stderr.strip()}")
+    _launch(pipeline, f"{film.name} cannot be given a sound")
     return made
 
 
@@ -82,10 +84,7 @@ def retime(film: Path, rate: int, folder: Path) -> Path:
         f"! x264enc speed-preset=ultrafast key-int-max={rate} ! h264parse ! mp4mux "
         f"! filesink location={made}"
     )
-    command = ["gst-launch-1.0", "-q", *pipeline.split()]
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if result.returncode != 0:
-        raise DemoError(f"{film.name} cannot be encoded anew:\n{result.stderr.strip()}")
+    _launch(pipeline, f"{film.name} cannot be encoded anew")
     return made
 
 

@@ -162,8 +162,7 @@ static void stream_ask(struct output_stream *stream) {
 	}
 	if (stream->asked == NULL) {
 		gid_producer_lacks_memory(stream->producer);
-	}
-	if (stream->asked != NULL) {
+	} else {
 		stream->asked->frame = (struct gid_frame)GID_FRAME_INIT;
 		stream->asked->frame.flags = GID_FRAME_COPIED;
 		stream->asked->frame.transform = stream->output->transform;

@@ -351,8 +351,7 @@ static void capture_next(struct capture *capture) {
 	}
 	if (capture->asked == NULL) {
 		gid_producer_lacks_memory(capture->producer);
-	}
-	if (capture->asked != NULL) {
+	} else {
 		capture->asked_time = gid_clock_now();
 		capture->source->interface->capture(capture->source, capture->asked->buffer,
 				capture->asked->filled ? capture->asked->stale
