@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
 
 import common
@@ -197,9 +198,10 @@ def receive(consumer: Consumer, source: Source, folder: Path, frames: int, prope
 
 
 def judge(numbers: list[int], frames: int) -> dict[str, int]:
-    """An aggregator shows a picture once more when it has no other: that is not wrong."""
+    """What an aggregator shows of its own is not wrong: its background while it has no picture yet,
+    and a picture once more when it has no other. What is missing for it is lost."""
     last, right, wrong = -1, 0, 0
-    for number in numbers:
+    for number in dropwhile(lambda number: number < 0, numbers):
         if last < number < frames:
             last = number
             right += 1

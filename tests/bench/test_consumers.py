@@ -15,7 +15,8 @@ from program import TOP
         ([0, 1, 2, 3], 4, 0),
         ([0, 1, 1, 3], 3, 0),  # an aggregator shows one again
         ([0, 2, 1, 3], 3, 1),
-        ([-1, 0, 9], 1, 2),
+        ([-1, 0, 1, 2], 3, 0),  # or its background, at first
+        ([0, -1, 9], 1, 2),
         ([], 0, 0),
     ],
 )
