@@ -28,7 +28,6 @@ import common
 
 for needed in (
     common.TOP / "vm",
-    common.TOP / "tests" / "common",
     common.TOP / "bench" / "waypipe",
 ):
     sys.path.append(str(needed))
@@ -209,8 +208,7 @@ class Bench:
                     redraw = common.TOP / "bench" / "waypipe" / "redraw.py"
                     program = ["env", "-u", "LD_PRELOAD", sys.executable, str(redraw), str(display)]
                     program += map(str, (*SIZE, frames))
-                    paths = (common.TOP / "tests" / part for part in ("common", "compositor"))
-                    more = {"PYTHONPATH": ":".join(map(str, paths))}
+                    more = {"PYTHONPATH": str(common.TOP)}
                     subprocess.run(
                         [*words, "server", *program],
                         env=before | environment | more,

@@ -65,10 +65,9 @@ def screen(
 
 def redraw(agent: Agent, size: tuple[int, int], frames: int) -> None:
     """Runs the program in the guest, behind waypipe's other end."""
-    folders = ":".join(str(TOP / "tests" / name) for name in ("common", "compositor"))
     words = [*WAYPIPE, "-s", IN_GUEST, "--display", DISPLAY, "server"]
     words += ["python3", str(PARTS / "redraw.py"), DISPLAY, *map(str, (*size, frames))]
-    result = agent.start(words, env={"PYTHONPATH": folders}).wait(
+    result = agent.start(words, env={"PYTHONPATH": str(TOP)}).wait(
         SECONDS + SECONDS_A_FRAME * frames
     )
     if result.code != 0:

@@ -221,8 +221,8 @@ def start_cluster(programs: Programs) -> None:
 def paint(programs: Programs, place: Place, pace: str, seconds: float) -> list[tuple[int, int]]:
     """The number of each picture, and when it was committed. The last one stays."""
     words = [pace, str(seconds + WARM_UP), str(WIDTH), str(HEIGHT)]
-    paths = [str(common.TOP / "tests" / part) for part in ("common", "compositor")]
-    environment = {"PYTHONPATH": ":".join([*paths, os.environ.get("PYTHONPATH", "")])}
+    paths = [str(common.TOP), os.environ.get("PYTHONPATH", "")]
+    environment = {"PYTHONPATH": ":".join(paths)}
     if place.display is None:
         words.append(STREAM)
     else:

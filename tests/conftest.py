@@ -4,8 +4,8 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from cockpit import DEFAULT_CONFIG, Cockpit
-from program import Program, why_no_other_users
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.program import Program, why_no_other_users
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

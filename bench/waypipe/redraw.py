@@ -9,8 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from wayland import Display
-from weston import protocol_files
+from lab.domains.wayland import Display, protocol_files
 
 XRGB = 1  # wl_shm's own code of it
 PATIENCE = 60.0  # seconds

@@ -17,8 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from wayland import Display, Object
-from weston import protocol_files
+from lab.domains.wayland import Display, Object, protocol_files
 
 XRGB = 1  # wl_shm's own code of it
 BUFFERS = 4

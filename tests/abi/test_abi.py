@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import TOP
+from lib.program import TOP
 
 LIBRARY = Path(os.environ["LIBGID"])
 HEADERS = TOP / "libgid" / "include" / "gid"

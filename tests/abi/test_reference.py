@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from program import TOP
+from lib.program import TOP
 
 HEADERS = TOP / "libgid" / "include" / "gid"
 

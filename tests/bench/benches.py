@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from program import BUILD, TOP
+from lib.program import BUILD, TOP
 
 
 def bench(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from benches import module, results
-from program import TOP
+from lib.program import TOP
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from benches import bench, results
 from gid_vm.preload import Preload
-from program import BUILD, TOP
+from lib.program import BUILD, TOP
 
 sys.path.append(str(TOP / "bench"))
 import counts

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy
 import pytest
 from benches import module, results
-from program import TOP
+from lib.program import TOP
 
 NONE = {"compared": 0, "wrong": 0, "again": 0, "back": 0, "wrong_pixels": 0}
 DRAWN = [(number, 100 + number, 0) for number in range(1, 9)]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from benches import bench, module
-from cockpit import Cockpit
-from pipeline import gst_env, make_registry
-from program import BUILD
+from lib.cockpit import Cockpit
+from lib.pipeline import gst_env, make_registry
+from lib.program import BUILD
 
 pytestmark = pytest.mark.timeout(1000)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from benches import bench, module, results
-from picture_formats import FORMATS
-from program import BUILD
+from lib.picture_formats import FORMATS
+from lib.program import BUILD
 
 pytestmark = pytest.mark.timeout(1000)
 CASES = {"flood", "scribble", "restart", "messages", "status", "role-XR24"}

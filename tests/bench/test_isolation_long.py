@@ -8,7 +8,7 @@ run before all others, as it does on a real display.
 
 import pytest
 from benches import results
-from company import OF_CLAIM
+from lib.company import OF_CLAIM
 
 pytestmark = pytest.mark.timeout(1000)
 CASES = {"flood", "leak", "scribble", "restart", "stop", "messages", "link"}

@@ -7,7 +7,7 @@ instructions with gid memory as with wl_shm, in all and to draw, holds on any ma
 
 import pytest
 from benches import results
-from pipeline import film
+from lib.pipeline import film
 
 
 @pytest.fixture(scope="module")

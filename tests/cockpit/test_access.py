@@ -22,7 +22,7 @@ from gid_cockpit.machine import Guest
 from gid_cockpit.process import program
 from gid_cockpit.reload import Here
 from gid_vm.folder import memory_folder
-from program import PATIENCE, is_alive, wait_for
+from lib.program import PATIENCE, is_alive, wait_for
 from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
 
 pytestmark = pytest.mark.needs_root

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from gid_vm.folder import memory_folder
-from program import BUILD, PATIENCE, is_alive, wait_for
+from lib.program import BUILD, PATIENCE, is_alive, wait_for
 
 TWO_DOMAINS = """\
 [cockpit]

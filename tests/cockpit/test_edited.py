@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from gidwire import Connection
-from program import wait_for
+from lib.gidwire import Connection
+from lib.program import wait_for
 from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
 
 MISTAKES = {

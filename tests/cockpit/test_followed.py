@@ -12,13 +12,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from followed import listed
 from gid_cockpit.access import READ, WRITE, let_in
 from gid_cockpit.configuration import CockpitError
 from gid_vm.guest import why_not
 from gid_vm.initramfs import find_kernel, make_initramfs
 from gid_vm.kernel import unpack_kernel
-from program import PATIENCE, TOP
+from lib.followed import listed
+from lib.program import PATIENCE, TOP
 from test_cockpit import Tool, tool  # noqa: F401
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))

@@ -16,7 +16,7 @@ import pytest
 from gid_cockpit import logs
 from gid_cockpit.configuration import CockpitError, Configuration
 from gid_cockpit.logs import MOST_BYTES, Log, last_lines, log_folder
-from program import wait_for
+from lib.program import wait_for
 from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from program import PATIENCE
+from lib.program import PATIENCE
 from test_cockpit import Tool, tool  # noqa: F401
 
 GUEST = """\

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from gid_vm.guest import why_not
-from program import PATIENCE, wait_for
+from lib.program import PATIENCE, wait_for
 from test_cockpit import Tool, is_alive, tool  # noqa: F401
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from session import Session
+from lib.cockpit import Cockpit
+from lib.session import Session
 
 
 @pytest.fixture

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from painter import Painter
-from program import BUILD, Program, wait_for
-from sway import Sway, why_no_sway
-from wayland import Display
-from weston import HEIGHT, WIDTH, Weston, protocol_files, screenshot
+from lib.cockpit import Cockpit
+from lib.painter import Painter
+from lib.program import BUILD, Program, wait_for
+from lib.sway import Sway, why_no_sway
+from lib.weston import HEIGHT, WIDTH, Weston, screenshot
+
+from lab.domains.wayland import Display, protocol_files
 
 CAPTURE = BUILD / "clients/gid-capture"
 EXT, WLR = "ext-image-copy-capture-v1", "wlr-screencopy-unstable-v1"

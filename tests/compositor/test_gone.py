@@ -4,9 +4,9 @@
 import time
 
 import pytest
-from program import wait_for
-from session import Session
-from weston import Client
+from lib.program import wait_for
+from lib.session import Session
+from lib.weston import Client
 
 STRANGE_GIDS = {
     "nothing": 0,

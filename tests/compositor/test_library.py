@@ -4,10 +4,10 @@
 import subprocess
 
 import numpy
-from cockpit import Cockpit
-from display import HEIGHT, WIDTH, start_telltale, telltale_picture
+from lib.cockpit import Cockpit
+from lib.display import HEIGHT, WIDTH, start_telltale, telltale_picture
+from lib.program import BUILD, Program, wait_for
 from PIL import Image
-from program import BUILD, Program, wait_for
 
 
 def test_the_example(cockpit: Cockpit) -> None:

@@ -4,9 +4,10 @@
 from collections.abc import Callable
 
 import pytest
-from session import Session
-from wayland import Object, ProtocolError
-from weston import HEIGHT, WIDTH, XRGB8888, Client, wait_created
+from lib.session import Session
+from lib.weston import HEIGHT, WIDTH, XRGB8888, Client, wait_created
+
+from lab.domains.wayland import Object, ProtocolError
 
 STRIDE = WIDTH * 4
 NV12, R8, NONSENSE = 0x3231564E, 0x20203852, 0x12345678

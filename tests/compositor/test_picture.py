@@ -6,8 +6,8 @@ import os
 
 import numpy
 import pytest
-from session import Session
-from weston import ARGB8888, HEIGHT, WIDTH, XRGB8888, wait_created
+from lib.session import Session
+from lib.weston import ARGB8888, HEIGHT, WIDTH, XRGB8888, wait_created
 
 RGB565 = 0x36314752
 

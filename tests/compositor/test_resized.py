@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from painter import Painter
-from program import BUILD, Program, wait_for
-from stream_reader import StreamReader
-from sway import Sway, why_no_sway
-from weston import HEIGHT, WIDTH, Weston, screenshot
+from lib.cockpit import Cockpit
+from lib.painter import Painter
+from lib.program import BUILD, Program, wait_for
+from lib.stream_reader import StreamReader
+from lib.sway import Sway, why_no_sway
+from lib.weston import HEIGHT, WIDTH, Weston, screenshot
 
 pytestmark = pytest.mark.skipif(why_no_sway() is not None, reason=str(why_no_sway()))
 

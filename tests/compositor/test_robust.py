@@ -8,16 +8,18 @@ import sys
 import time
 
 import pytest
-from program import Program, wait_for
-from session import Session, Slab
-from wayland import Disconnected, ProtocolError
-from weston import HEIGHT, WIDTH, XRGB8888, Client, duplicate_descriptor, wait_created
+from lib.program import Program, python_env, wait_for
+from lib.session import Session, Slab
+from lib.weston import HEIGHT, WIDTH, XRGB8888, Client, duplicate_descriptor, wait_created
+
+from lab.domains.wayland import Disconnected, ProtocolError
 
 SHOWING = """
 import sys
 from pathlib import Path
-from wayland import Display
-from weston import Client, protocol_files
+from lab.domains.wayland import Display
+from lib.weston import Client
+from lab.domains.wayland import protocol_files
 client = Client(Display(Path(sys.argv[1]), protocol_files()))
 client.open_window()
 buffers = [client.create(int(gid))[1] for gid in sys.argv[2:]]
@@ -30,7 +32,7 @@ while True:
 
 def start_showing(session: Session, gids: list[int]) -> Program:
     command = [sys.executable, "-c", SHOWING, str(session.weston.socket), *map(str, gids)]
-    environment = os.environ | {"PYTHONPATH": ":".join(sys.path)}
+    environment = os.environ | python_env()
     program = Program(command, environment, session.folder, "showing")
     program.wait_output("ready")
     return program

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from session import OwnerProcess, Slab
-from wayland import Disconnected, Object, ProtocolError
-from wayland import Display as Connection
-from weston import XRGB8888, Client, Weston, protocol_files
-from wlroots_screen import WlrootsScreen
+from lib.cockpit import Cockpit
+from lib.session import OwnerProcess, Slab
+from lib.weston import XRGB8888, Client, Weston
+from lib.wlroots_screen import WlrootsScreen
+
+from lab.domains.wayland import Disconnected, Object, ProtocolError, protocol_files
+from lab.domains.wayland import Display as Connection
 
 
 class Place:

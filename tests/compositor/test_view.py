@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy
 import pytest
-from program import BUILD, PATIENCE, Program, wait_for
-from session import Session
-from weston import HEIGHT, WIDTH
+from lib.program import BUILD, PATIENCE, Program, wait_for
+from lib.session import Session
+from lib.weston import HEIGHT, WIDTH
 
 RATE = 30
 CAPS = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT},framerate={RATE}/1"

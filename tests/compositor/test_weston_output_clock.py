@@ -5,8 +5,8 @@ of their own, and after a pause."""
 import time
 
 import numpy
-from painter import Painter
-from program import wait_for
+from lib.painter import Painter
+from lib.program import wait_for
 from test_weston_outputs import LEFT, SECOND_NS, Outputs, outputs
 
 __all__ = ["outputs"]  # a fixture

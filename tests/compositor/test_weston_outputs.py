@@ -10,17 +10,16 @@ from pathlib import Path
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from painter import Painter
-from program import BUILD, wait_for
-from stream_reader import StreamReader
-from weston import HEIGHT, WIDTH, Weston, screenshot
+from lib.cockpit import Cockpit
+from lib.painter import Painter
+from lib.program import BUILD, python_env, wait_for
+from lib.stream_reader import StreamReader
+from lib.weston import HEIGHT, WIDTH, Weston, screenshot
 
 LEFT = "[gid-output]\nname=left\nstream=screen/left\nmode=480x270\n"
 MIRROR = "[gid-output]\nmirror=headless\nstream=mirror\n"
 SECOND_NS = 10**9
 LIBGID = BUILD / "libgid/libgid.so"
-READER = Path(__file__).with_name("stream_reader.py")
 
 
 class Outputs:
@@ -182,8 +181,9 @@ def test_readers_that_stop_or_die_stop_nobody(outputs: Outputs) -> None:
     painter = Painter(weston.socket, "left", (480, 270))
     painter.paint(0)
     socket = outputs.cockpit.socket("open")
+    reader = [sys.executable, "-m", "lib.stream_reader"]
     others = [
-        outputs.cockpit.run("open", [sys.executable, READER, LIBGID, socket, "screen/left"])
+        outputs.cockpit.run("open", [*reader, LIBGID, socket, "screen/left"], **python_env())
         for _ in range(2)
     ]
     for other in others:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy
 import pytest
+from lib.program import BUILD, TOP
+from lib.versions import h264_is_decoded_in_place
 from PIL import Image
-from program import BUILD, TOP
-from versions import h264_is_decoded_in_place
 
 # In the environment of everything that a demo starts, so that it is known from other demos.
 MARK = "GIDWAY_DEMO_TEST"

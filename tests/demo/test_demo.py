@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy
 import pytest
 from gid_vm.folder import memory_folder
-from program import BUILD, TOP, Program
+from lib.program import BUILD, TOP, Program
 from runs import MARK, Run, check_copies, run_demo
 
 # Where the demo puts things on the display, in pixels: left, top, right, bottom.

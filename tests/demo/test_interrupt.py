@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from program import BUILD, PATIENCE, TOP, wait_for
+from lib.program import BUILD, PATIENCE, TOP, wait_for
 
 sys.path.insert(0, str(TOP / "demo"))
 sys.path.insert(0, str(TOP / "vm"))

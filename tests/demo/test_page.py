@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import VIEWS, Browser
-from program import TOP
+from lib.browser import VIEWS, Browser
+from lib.program import TOP
 
 sys.path.append(str(TOP / "demo"))
 import report  # noqa: E402

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy
 import pytest
+from lib.program import BUILD, PATIENCE, TOP, Program, wait_for
 from PIL import Image
-from program import BUILD, PATIENCE, TOP, Program, wait_for
 from test_demo import BARS, CAMERA, bars
 
 pytestmark = pytest.mark.timeout(1000)

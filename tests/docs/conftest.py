@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 import pytest
-from reader import Reader
+from lib.document_reader import Reader
 
 
 @pytest.fixture

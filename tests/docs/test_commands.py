@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from documents import DOCUMENTS, Document, read_document
 from gid_vm.guest import why_not
+from lib.document_reader import Picture, Reader
+from lib.documents import DOCUMENTS, Document, read_document
+from lib.program import TOP
 from PIL import Image
-from program import TOP
-from reader import Picture, Reader
 
 pytestmark = pytest.mark.timeout(900)
 

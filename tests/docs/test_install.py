@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from documents import read_document
-from program import BUILD, TOP
-from reader import Reader
+from lib.document_reader import Reader
+from lib.documents import read_document
+from lib.program import BUILD, TOP
 
 pytestmark = pytest.mark.timeout(600)
 

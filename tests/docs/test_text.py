@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from documents import DOCUMENTS, Document, read_document
-from program import TOP
+from lib.documents import DOCUMENTS, Document, read_document
+from lib.program import TOP
 
 WORDS_MAX = 120  # of a paragraph
 README_MAX = 120  # lines

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy
 import pytest
-from documents import read_document
 from gid_vm.guest import why_not
+from lib.document_reader import Picture, Reader
+from lib.documents import read_document
+from lib.program import TOP
 from PIL import Image
-from program import TOP
-from reader import Picture, Reader
 
 pytestmark = pytest.mark.timeout(1200)
 

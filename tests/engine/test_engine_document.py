@@ -4,7 +4,7 @@
 import re
 
 import pytest
-from program import TOP
+from lib.program import TOP
 
 DOCUMENT = (TOP / "docs" / "engine.md").read_text()
 HEADER = (TOP / "engine" / "language.h").read_text()

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from program import BUILD
+from lib.program import BUILD
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tools" / "evaluate"))

@@ -14,7 +14,7 @@ from gid_evaluate.plan import Cockpit, Context
 from gid_evaluate.result import MEASURED, MET, MISSED, NOT_RUN, Chapter
 from gid_evaluate.run import run_one
 from gid_evaluate.systems import Native, System
-from program import BUILD
+from lib.program import BUILD
 
 PROBE = BUILD / "tools/evaluate/probe/gid-probe"
 

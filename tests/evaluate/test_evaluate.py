@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from browser import VIEWS, Browser
 from evaluations import ENVIRONMENT, EVALUATE, alone, chapter, evaluate, evaluation, figure, plan
 from gid_evaluate import output
 from gid_evaluate.chapters import all_plans
@@ -32,7 +31,8 @@ from gid_evaluate.result import (
 )
 from gid_evaluate.run import run_all, run_one
 from gid_evaluate.systems import BadCommand, InCockpit, Native
-from program import PATIENCE, is_alive, wait_for
+from lib.browser import VIEWS, Browser
+from lib.program import PATIENCE, is_alive, wait_for
 
 
 @pytest.fixture

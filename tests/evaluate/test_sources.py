@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import VIEWS, Browser
 from evaluations import chapter, evaluation, figure
 from gid_evaluate import output, sources
 from gid_evaluate.chapters import all_plans
 from gid_evaluate.result import MET, Chapter, Evaluation, Figure
+from lib.browser import VIEWS, Browser
 
 IDS = [plan.id for plan in all_plans()]
 

@@ -15,7 +15,7 @@ from gid_evaluate.outcome import Broke, CannotRun, NotRun
 from gid_evaluate.plan import Context, Goal
 from gid_evaluate.result import MEASURED, MET, MISSED, NOT_RUN, Chapter, Figure, read
 from gid_evaluate.run import judge, run_one
-from program import is_alive, wait_for
+from lib.program import is_alive, wait_for
 
 RESTART = next(plan for plan in all_plans() if plan.id == "5.18.1")
 BAD_ANSWERS = ("no rows", "no such rows", "no ratios", "a list", "garbage", "nothing", "NaN")

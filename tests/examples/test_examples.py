@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from program import BUILD, TOP, devenv, wait_for
+from lib.cockpit import Cockpit
+from lib.program import BUILD, TOP, devenv, wait_for
 
 EXAMPLES = TOP / "examples"
 FRAME = re.compile(r"^frame (\d+): \d+ us on its way, first pixel ([0-9a-f]{8})$", re.M)

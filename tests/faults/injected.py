@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cockpit import Cockpit
-from gidwire import Closed
-from program import PATIENCE, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.gidwire import Closed
+from lib.program import PATIENCE, Program, wait_for
 
 # What a call may fail with, each by no fault of its caller's; others are not injected. Not here:
 # what cannot fail, and close and munmap, for an injected call is not made, and what it ends stays.

@@ -9,10 +9,10 @@ import socket
 from collections.abc import Callable
 
 import pytest
-from cockpit import Cockpit
-from display import DISPLAY, Display, start_telltale, with_deadline
 from injected import Calls, Fault, Traced, faults, is_ready_or_ended, learn, sample, try_each
-from program import BUILD, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.display import DISPLAY, Display, start_telltale, with_deadline
+from lib.program import BUILD, Program, wait_for
 
 MOST_OF_A_NAME = 12
 IN_CI = 10

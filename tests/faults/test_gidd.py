@@ -5,10 +5,10 @@ import resource
 import socket
 
 import pytest
-from cockpit import Cockpit
-from gidwire import Closed, Connection, gid
 from injected import Fault, Traced, faults, is_ready_or_ended, learn, sample, try_each
-from program import BUILD, wait_for
+from lib.cockpit import Cockpit
+from lib.gidwire import Closed, Connection, gid
+from lib.program import BUILD, wait_for
 
 CONFIG = """
 [domain open]

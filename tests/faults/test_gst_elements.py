@@ -4,11 +4,11 @@ pipeline plays to its end, or ends with an error; gidd and the other end are non
 """
 
 import pytest
-from cockpit import Cockpit
 from injected import Fault, Traced, faults, learn, sample, try_each
-from peer import PEER
-from pipeline import gst_env
-from program import PATIENCE, wait_for
+from lib.cockpit import Cockpit
+from lib.peer import PEER
+from lib.pipeline import gst_env
+from lib.program import PATIENCE, wait_for
 
 MOST_OF_A_NAME = 12
 IN_CI = 10

@@ -7,10 +7,10 @@ import os
 import signal
 
 import pytest
-from cockpit import Cockpit
 from gid_vm.preload import Preload
-from peer import PEER, Peer
-from program import BUILD, Program
+from lib.cockpit import Cockpit
+from lib.peer import PEER, Peer
+from lib.program import BUILD, Program
 
 PRELOADED = BUILD / "tests" / "faults" / "failing_malloc.so"
 MOST = 400  # allocations until the first frames have gone

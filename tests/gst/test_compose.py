@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from pipeline import PATIENT, Pipeline, decode, film, gst_env, send
-from program import BUILD, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.pipeline import PATIENT, Pipeline, decode, film, gst_env, send
+from lib.program import BUILD, Program, wait_for
 
 ENGINE = "gidcompose name=compose engine=cluster canvas=panel"
 SECOND = 10**9

@@ -5,9 +5,9 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from cockpit import Cockpit
-from pipeline import LOSSLESS, Pipeline, clip, decode, film, send, sums_of, watch
-from program import Program, wait_for
+from lib.cockpit import Cockpit
+from lib.pipeline import LOSSLESS, Pipeline, clip, decode, film, send, sums_of, watch
+from lib.program import Program, wait_for
 
 
 @pytest.fixture

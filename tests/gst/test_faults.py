@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 
 import pytest
-from cockpit import Cockpit
-from pipeline import LOSSLESS, Pipeline, clip, decode, film, send, sums_of, watch
-from program import wait_for
-from versions import h264_is_decoded_in_place
+from lib.cockpit import Cockpit
+from lib.pipeline import LOSSLESS, Pipeline, clip, decode, film, send, sums_of, watch
+from lib.program import wait_for
+from lib.versions import h264_is_decoded_in_place
 
 DISCONT = 0x40
 LIVE = "videotestsrc is-live=true pattern=ball ! video/x-raw,width=640,height=360,framerate=60/1"

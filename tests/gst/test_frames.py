@@ -6,10 +6,10 @@ import re
 import subprocess
 
 import pytest
-from cockpit import Cockpit
-from pipeline import clip, decode, film, frames_of, gst_env, pairs, send, sums_of, watch
-from program import TOP
-from versions import check_h264_copies, gstreamer_version, h264_is_decoded_in_place
+from lib.cockpit import Cockpit
+from lib.pipeline import clip, decode, film, frames_of, gst_env, pairs, send, sums_of, watch
+from lib.program import TOP
+from lib.versions import check_h264_copies, gstreamer_version, h264_is_decoded_in_place
 
 # Where gidsrc itself runs late no frame waits as a copy: its patient producer does.
 IN_TIME = "max-size-bytes=0"

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from pipeline import LEASE, Pipeline
-from program import BUILD, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.pipeline import LEASE, Pipeline
+from lib.program import BUILD, Program, wait_for
 
 COMMAND = BUILD / "tools" / "gid-compose" / "gid-compose"
 ENGINE = "[canvas panel]\ndomain=open\nmemory=16M\nslots=6\nlist-ms=60000\nlease-ms=60000\n"

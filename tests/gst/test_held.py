@@ -9,9 +9,9 @@ import signal
 import time
 
 import pytest
-from cockpit import Cockpit
-from pipeline import LOSSLESS, PATIENT, Pipeline, decode, film, frames_of, send, watch
-from program import wait_for
+from lib.cockpit import Cockpit
+from lib.pipeline import LOSSLESS, PATIENT, Pipeline, decode, film, frames_of, send, watch
+from lib.program import wait_for
 
 SIZE = "video/x-raw,format=I420,width=320,height=240"
 COUNT = 120

@@ -5,8 +5,8 @@ By how much it may be late are times of a machine that lets both run: gst/held c
 """
 
 import pytest
-from cockpit import Cockpit
-from pipeline import Pipeline, frames_of, send, watch
+from lib.cockpit import Cockpit
+from lib.pipeline import Pipeline, frames_of, send, watch
 
 COUNT = 120
 BALL = "videotestsrc {} pattern=ball num-buffers={} ! video/x-raw,format=I420,width=320,height=240"

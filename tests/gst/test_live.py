@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from pipeline import PATIENT, Pipeline, send, watch
-from program import TOP, wait_for
+from lib.cockpit import Cockpit
+from lib.pipeline import PATIENT, Pipeline, send, watch
+from lib.program import TOP, wait_for
 
 LIVE = "videotestsrc is-live=true num-buffers={} ! video/x-raw,width=320,height=240,framerate=30/1"
 

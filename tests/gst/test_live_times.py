@@ -4,8 +4,8 @@
 import json
 import statistics
 
-from cockpit import Cockpit
-from pipeline import send
+from lib.cockpit import Cockpit
+from lib.pipeline import send
 
 LIVE = "videotestsrc is-live=true num-buffers={} ! video/x-raw,width=320,height=240,framerate=30/1"
 

@@ -2,9 +2,9 @@
 """Pipelines that people run behind gidsrc: each gives what it gives behind the source itself."""
 
 import pytest
-from cockpit import Cockpit
-from pipeline import LOSSLESS, Pipeline, frames_of, quoted, send, watch
-from program import wait_for
+from lib.cockpit import Cockpit
+from lib.pipeline import LOSSLESS, Pipeline, frames_of, quoted, send, watch
+from lib.program import wait_for
 
 COUNT = 60
 BALL = (

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from pipeline import (
+from lib.cockpit import Cockpit
+from lib.pipeline import (
     LOSSLESS,
     PATIENT,
     Pipeline,
@@ -21,8 +21,8 @@ from pipeline import (
     sums_of,
     watch,
 )
-from program import wait_for
-from versions import check_h264_copies
+from lib.program import wait_for
+from lib.versions import check_h264_copies
 
 DISCONT = 0x40
 SECOND = 10**9

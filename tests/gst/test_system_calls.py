@@ -4,9 +4,9 @@
 import re
 from pathlib import Path
 
-from cockpit import Cockpit
-from pipeline import gst_env
-from program import PATIENCE, Program
+from lib.cockpit import Cockpit
+from lib.pipeline import gst_env
+from lib.program import PATIENCE, Program
 
 FRAMES = 6000
 # What starting and ending a pipeline takes, and a wake now and then on a busy machine.

@@ -4,9 +4,9 @@
 import subprocess
 
 import pytest
-from cockpit import Cockpit
-from pipeline import FRAMES, LOSSLESS, Pipeline, gst_env, make_registry, sums_of
-from program import Program
+from lib.cockpit import Cockpit
+from lib.pipeline import FRAMES, LOSSLESS, Pipeline, gst_env, make_registry, sums_of
+from lib.program import Program
 
 # As containers have it: nothing, or what shows other processes than this one.
 KINDS = {

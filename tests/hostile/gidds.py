@@ -3,9 +3,9 @@
 
 import socket
 
-from cockpit import Cockpit
-from gidwire import HELLO, VERSION, WELCOME, Connection, pack
-from program import PATIENCE, wait_for
+from lib.cockpit import Cockpit
+from lib.gidwire import HELLO, VERSION, WELCOME, Connection, pack
+from lib.program import PATIENCE, wait_for
 
 
 class FakeGidd(Connection):

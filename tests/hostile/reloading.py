@@ -3,7 +3,7 @@
 
 import signal
 
-from cockpit import Cockpit
+from lib.cockpit import Cockpit
 
 
 def reload(cockpit: Cockpit, config: str, outcome: str, *domains: str) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Subscriptions between two clients of gidds, and their end."""
 
-from gidwire import SUBSCRIBED, SUBSCRIBER, SUBSCRIPTION_END, Connection
+from lib.gidwire import SUBSCRIBED, SUBSCRIBER, SUBSCRIPTION_END, Connection
 
 # Where the producer is, and where the consumer: in one domain, or across the link, either way.
 PLACES = [("open", "open"), ("open", "cluster"), ("cluster", "open")]

@@ -8,8 +8,8 @@ import socket
 import struct
 
 import pytest
-from cockpit import DEFAULT_CONFIG, Cockpit
-from gidwire import (
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.gidwire import (
     GRANT,
     IMPORTED,
     PAGE_SIZE,
@@ -24,8 +24,8 @@ from gidwire import (
     memfd,
     pack,
 )
-from outcome import expect_violation, number, untouched
-from program import wait_for
+from lib.outcome import expect_violation, number, untouched
+from lib.program import wait_for
 
 
 def test_taking_back_the_old_leaves_the_new(cockpit: Cockpit) -> None:

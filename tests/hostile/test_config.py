@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from program import BUILD, PATIENCE, TOP
+from lib.program import BUILD, PATIENCE, TOP
 
 GIDD = BUILD / "gidd" / "gidd"
 NO_SIZE = "is not a size: a number, with K, M, G or T behind it or nothing"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A whole domain dies, or only its gidd: what becomes of the slabs that others had imported."""
 
-from cockpit import Cockpit
-from gidwire import IMPORTED, REVOKED, Connection, Export, gid, memfd
+from lib.cockpit import Cockpit
+from lib.gidwire import IMPORTED, REVOKED, Connection, Export, gid, memfd
 
 
 def import_one(consumer: Connection, slab: int) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from gidwire import Export, memfd
-from program import BUILD, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.gidwire import Export, memfd
+from lib.program import BUILD, Program, wait_for
 from reloading import reload_well
 
 BYTES, FILES = 256 << 10, 64

@@ -4,8 +4,8 @@
 import os
 
 import pytest
-from cockpit import DEFAULT_CONFIG, Cockpit
-from gidwire import (
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.gidwire import (
     IMPORT,
     IMPORTED,
     RESULT,
@@ -17,8 +17,8 @@ from gidwire import (
     memfd,
     pack,
 )
-from outcome import UNREADABLE, number
-from program import wait_for
+from lib.outcome import UNREADABLE, number
+from lib.program import wait_for
 
 # --- who may read what ---
 

@@ -4,9 +4,9 @@ asks nothing of it that waits for such a lock.
 """
 
 import pytest
-from cockpit import Cockpit
-from gidwire import IMPORTED
-from holding import hold
+from lib.cockpit import Cockpit
+from lib.gidwire import IMPORTED
+from lib.holding import hold
 
 
 @pytest.mark.parametrize("kind", ["position", "epoll", "closed"])

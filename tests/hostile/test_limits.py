@@ -15,8 +15,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from cockpit import DEFAULT_CONFIG, Cockpit
-from gidwire import (
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.gidwire import (
     GRANT,
     IMPORT,
     IMPORTED,
@@ -32,8 +32,8 @@ from gidwire import (
     memfd,
     pack,
 )
-from outcome import expect_closed, number, untouched
-from program import BUILD, PATIENCE, wait_for
+from lib.outcome import expect_closed, number, untouched
+from lib.program import BUILD, PATIENCE, wait_for
 
 QUOTAS = """
 [domain open]

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
 from gidds import bell, link_state, wait_state
-from gidwire import (
+from lib.cockpit import Cockpit
+from lib.gidwire import (
     IMPORT,
     LOWER_SIDE,
     PAGE_SIZE,
@@ -28,8 +28,8 @@ from gidwire import (
     memfd,
     pack,
 )
-from outcome import UNREADABLE, number, untouched
-from program import BUILD, PATIENCE, Program, wait_for
+from lib.outcome import UNREADABLE, number, untouched
+from lib.program import BUILD, PATIENCE, Program, wait_for
 
 MakeCockpit = Callable[..., Cockpit]
 

@@ -7,9 +7,9 @@ import struct
 from collections.abc import Callable
 
 import pytest
-from cockpit import DEFAULT_CONFIG, Cockpit
 from gidds import FakeGidd, FakeListener, bell, wait_state
-from gidwire import (
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.gidwire import (
     ACCEPT,
     BODIES,
     HELLO,
@@ -37,9 +37,9 @@ from gidwire import (
     memfd,
     pack,
 )
-from outcome import NO_STREAM, UNREADABLE, number, untouched
-from program import PATIENCE
-from samples import FDS, valid
+from lib.outcome import NO_STREAM, UNREADABLE, number, untouched
+from lib.program import PATIENCE
+from lib.sample_messages import FDS, valid
 
 MakeCockpit = Callable[..., Cockpit]
 

@@ -5,8 +5,8 @@ import os
 import struct
 
 import pytest
-from cockpit import Cockpit
-from gidwire import (
+from lib.cockpit import Cockpit
+from lib.gidwire import (
     BODIES,
     DOORBELL,
     GRANT,
@@ -27,9 +27,9 @@ from gidwire import (
     memfd,
     pack,
 )
-from outcome import expect_closed, expect_violation, number, untouched
-from program import wait_for
-from samples import FDS, valid
+from lib.outcome import expect_closed, expect_violation, number, untouched
+from lib.program import wait_for
+from lib.sample_messages import FDS, valid
 
 TOO_LARGE = "a message that is too large, or with too many descriptors"
 TOO_SHORT = "the message is shorter than its header"

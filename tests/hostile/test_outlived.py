@@ -5,10 +5,10 @@ import os
 from collections.abc import Callable, Iterator
 
 import pytest
-from cockpit import Cockpit
-from gidwire import LIVE, LOWER_SIDE, PAGE_SIZE, RING_SIZE, SUBSCRIBER, Connection, memfd, pack
-from outcome import expect_violation, number, untouched
-from program import wait_for
+from lib.cockpit import Cockpit
+from lib.gidwire import LIVE, LOWER_SIDE, PAGE_SIZE, RING_SIZE, SUBSCRIBER, Connection, memfd, pack
+from lib.outcome import expect_violation, number, untouched
+from lib.program import wait_for
 from reloading import reload_well
 from subscribing import ended
 

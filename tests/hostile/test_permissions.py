@@ -6,9 +6,9 @@ import pwd
 from collections.abc import Callable
 
 import pytest
-from cockpit import DEFAULT_CONFIG, Cockpit
-from gidwire import REPORT, RESULT, STATUS, Connection, gid
-from outcome import NO_STREAM, UNREADABLE, number
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.gidwire import REPORT, RESULT, STATUS, Connection, gid
+from lib.outcome import NO_STREAM, UNREADABLE, number
 from reloading import reload_well
 
 MakeCockpit = Callable[..., Cockpit]

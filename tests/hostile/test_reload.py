@@ -5,9 +5,9 @@ import os
 from collections.abc import Callable
 
 import pytest
-from cockpit import Cockpit
-from gidwire import REVOKED, SUBSCRIBER, SUBSCRIPTION_END, WAIT, Export, gid, memfd
-from outcome import NO_STREAM, UNREADABLE, number, untouched
+from lib.cockpit import Cockpit
+from lib.gidwire import REVOKED, SUBSCRIBER, SUBSCRIPTION_END, WAIT, Export, gid, memfd
+from lib.outcome import NO_STREAM, UNREADABLE, number, untouched
 from reloading import reload, reload_well
 from subscribing import ended, subscribe_live
 

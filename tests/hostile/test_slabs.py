@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cockpit import DEFAULT_CONFIG, Cockpit
-from gidwire import (
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.gidwire import (
     DMABUF,
     IMPORTED,
     MEMFD,
@@ -23,7 +23,7 @@ from gidwire import (
     memfd,
     read_only,
 )
-from outcome import expect_unwritable, expect_violation, number, untouched
+from lib.outcome import expect_unwritable, expect_violation, number, untouched
 
 SHRINK, GROW, WRITE, FUTURE_WRITE = 2, 4, 8, 16  # F_SEAL_*
 NV12 = 0x3231564E

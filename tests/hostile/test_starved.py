@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from cockpit import DEFAULT_CONFIG, Cockpit
-from gidwire import IMPORTED, Closed, Connection, Export, gid, memfd
-from program import BUILD, PATIENCE, wait_for
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.gidwire import IMPORTED, Closed, Connection, Export, gid, memfd
+from lib.program import BUILD, PATIENCE, wait_for
 
 MakeCockpit = Callable[..., Cockpit]
 MANY = DEFAULT_CONFIG.replace("number=1\n", "number=1\nclients=4000\nslabs=4000\n", 1)

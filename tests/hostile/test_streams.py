@@ -7,8 +7,8 @@ import socket
 from collections.abc import Callable
 
 import pytest
-from cockpit import Cockpit
-from gidwire import (
+from lib.cockpit import Cockpit
+from lib.gidwire import (
     LOWER_SIDE,
     PAGE_SIZE,
     RING_SIZE,
@@ -18,8 +18,8 @@ from gidwire import (
     Connection,
     memfd,
 )
-from outcome import NO_STREAM, number
-from program import PATIENCE, wait_for
+from lib.outcome import NO_STREAM, number
+from lib.program import PATIENCE, wait_for
 from subscribing import PLACES, ended, subscribe_live
 
 EPIPE = -errno.EPIPE

@@ -7,8 +7,8 @@ import socket
 from collections.abc import Callable
 
 import pytest
-from cockpit import Cockpit
-from gidwire import (
+from lib.cockpit import Cockpit
+from lib.gidwire import (
     LIVE,
     PAGE_SIZE,
     RING_SIZE,
@@ -16,8 +16,8 @@ from gidwire import (
     SUBSCRIBER,
     memfd,
 )
-from outcome import NO_STREAM, expect_unwritable, expect_violation, number, untouched
-from program import wait_for
+from lib.outcome import NO_STREAM, expect_unwritable, expect_violation, number, untouched
+from lib.program import wait_for
 from subscribing import PLACES, ended, subscribe_live
 
 EPIPE = -errno.EPIPE

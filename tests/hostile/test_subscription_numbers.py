@@ -4,16 +4,16 @@
 import errno
 
 import pytest
-from cockpit import Cockpit
-from gidwire import (
+from lib.cockpit import Cockpit
+from lib.gidwire import (
     LOWER_SIDE,
     SUBSCRIBED,
     SUBSCRIBER,
     WAIT,
     Closed,
 )
-from outcome import expect_violation, untouched
-from program import wait_for
+from lib.outcome import expect_violation, untouched
+from lib.program import wait_for
 from subscribing import ended, subscribe_live
 
 EPIPE = -errno.EPIPE

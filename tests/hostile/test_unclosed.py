@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from gidwire import Closed, Connection
-from program import Program, wait_for
+from lib.cockpit import Cockpit
+from lib.gidwire import Closed, Connection
+from lib.program import Program, python_env, wait_for
 
 STUCK_FILE = Path(__file__).with_name("programs") / "stuck_file.py"
 CANNOT = 77
@@ -28,7 +28,7 @@ def threads(gidd: Program) -> int:
 
 def hand_over(cockpit: Cockpit, *arguments: int) -> Program:
     command = [sys.executable, STUCK_FILE, cockpit.socket("open"), *map(str, arguments)]
-    env = os.environ | {"TMPDIR": str(cockpit.folder)}
+    env = os.environ | python_env() | {"TMPDIR": str(cockpit.folder)}
     stuck = Program(command, env, cockpit.folder)
     cockpit.programs.append(stuck)
     wait_for(lambda: stuck.stdout or not stuck.is_running(), "gidd to have had enough")

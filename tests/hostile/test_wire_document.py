@@ -5,9 +5,9 @@ import re
 import struct
 import subprocess
 
-import gidwire
 import pytest
-from program import BUILD, PATIENCE, TOP
+from lib import gidwire
+from lib.program import BUILD, PATIENCE, TOP
 
 DOCUMENT = (TOP / "docs" / "wire.md").read_text()
 HEADING = re.compile(r"^### (\w+) · type (\d+) · (\d+) bytes\n(.*?)(?=^##|\Z)", re.M | re.S)

@@ -11,8 +11,8 @@ import struct
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from cockpit import Cockpit
-from gidwire import WINDOW_HEADER, WINDOW_MAGIC, WINDOW_VERSION
+from lib.cockpit import Cockpit
+from lib.gidwire import WINDOW_HEADER, WINDOW_MAGIC, WINDOW_VERSION
 
 MIB = 1 << 20
 

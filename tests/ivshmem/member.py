@@ -6,8 +6,8 @@ import struct
 import time
 from collections.abc import Callable
 
-from cockpit import Cockpit
-from gidwire import (
+from lib.cockpit import Cockpit
+from lib.gidwire import (
     BODIES,
     ENVELOPE,
     ENVELOPE_MAGIC,
@@ -23,8 +23,8 @@ from gidwire import (
     Message,
     pack,
 )
+from lib.program import PATIENCE
 from machines import NAMES
-from program import PATIENCE
 
 
 def envelope(domain: int, epoch: int, message: bytes) -> bytes:

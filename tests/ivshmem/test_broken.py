@@ -12,8 +12,8 @@ import struct
 from collections.abc import Callable, Iterator
 
 import pytest
-from cockpit import Cockpit
-from gidwire import (
+from lib.cockpit import Cockpit
+from lib.gidwire import (
     ACCEPT,
     ALLOC,
     BELL,
@@ -30,12 +30,12 @@ from gidwire import (
     Message,
     pack,
 )
-from holding import hold
+from lib.holding import hold
+from lib.peer import LIVE, WAITING, Peer, consume, produce
+from lib.peer import PEER as PEER_PROGRAM
+from lib.program import BUILD, PATIENCE, wait_for
 from machines import CONFIG, MIB, NAMES, link, start, window, window_path
 from member import Member
-from peer import LIVE, WAITING, Peer, consume, produce
-from peer import PEER as PEER_PROGRAM
-from program import BUILD, PATIENCE, wait_for
 
 HOST, HUD = 3, 4
 RING, PAGE = 4096, 5 * 4096  # where they lie in the window of open

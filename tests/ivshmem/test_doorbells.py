@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
-from bells import Bells
-from cockpit import Cockpit
-from company import IS_LONG
-from gidwire import (
+from lib.bells import Bells
+from lib.cockpit import Cockpit
+from lib.company import IS_LONG
+from lib.gidwire import (
     ACCEPT,
     ALLOC,
     BELL,
@@ -39,11 +39,11 @@ from gidwire import (
     Message,
     pack,
 )
+from lib.peer import LIVE, Peer, produce
+from lib.peer import PEER as PEER_PROGRAM
+from lib.program import PATIENCE, wait_for
 from machines import CONFIG, link, window, windows
 from member import Member
-from peer import LIVE, Peer, produce
-from peer import PEER as PEER_PROGRAM
-from program import PATIENCE, wait_for
 
 HOST = 3
 RING, PAGE = 4096, 5 * 4096  # where they lie in the window of open

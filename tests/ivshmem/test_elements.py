@@ -6,11 +6,11 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
-from cockpit import Cockpit
+from lib.cockpit import Cockpit
+from lib.pipeline import LOSSLESS, Pipeline, clip, decode, pairs, sums_of, watch
+from lib.program import BUILD, wait_for
+from lib.versions import check_h264_copies
 from machines import CONFIG, start
-from pipeline import LOSSLESS, Pipeline, clip, decode, pairs, sums_of, watch
-from program import BUILD, wait_for
-from versions import check_h264_copies
 
 SOURCE = (
     "videotestsrc pattern=ball num-buffers=40 ! "

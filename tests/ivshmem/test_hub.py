@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
-from cockpit import Cockpit
-from company import IS_LONG
-from gidwire import (
+from lib.cockpit import Cockpit
+from lib.company import IS_LONG
+from lib.gidwire import (
     ACCEPT,
     ALLOC,
     BELL,
@@ -55,11 +55,11 @@ from gidwire import (
     gid,
     pack,
 )
+from lib.outcome import NO_STREAM
+from lib.program import own_kib, wait_for
+from lib.sample_messages import valid
 from machines import CONFIG, MIB, link, map_window, window_path
 from member import Member, envelope
-from outcome import NO_STREAM
-from program import own_kib, wait_for
-from samples import valid
 
 OPEN, CLUSTER, HOST, HUD = 1, 2, 3, 4
 

@@ -11,10 +11,10 @@ import signal
 from collections.abc import Callable
 
 import pytest
-from cockpit import Cockpit
+from lib.cockpit import Cockpit
+from lib.peer import LIVE, WAITING, Peer, consume, produce
+from lib.program import wait_for
 from machines import CONFIG, start
-from peer import LIVE, WAITING, Peer, consume, produce
-from program import wait_for
 
 ROUNDS = 3
 READERS = ["host", "cluster", "hud"]

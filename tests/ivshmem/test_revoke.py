@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from company import IS_LONG
-from gidwire import ALLOC, READERS_STREAM, WITHDRAW, Connection
+from lib.cockpit import Cockpit
+from lib.company import IS_LONG
+from lib.gidwire import ALLOC, READERS_STREAM, WITHDRAW, Connection
+from lib.peer import ENDED, LIVE, WAITING, Peer, consume, produce
+from lib.program import BUILD, PATIENCE, wait_for
 from machines import CONFIG, MIB, NAMES, start, window_number, window_path, windows
-from peer import ENDED, LIVE, WAITING, Peer, consume, produce
-from program import BUILD, PATIENCE, wait_for
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 ZERO_SECONDS = 0.050  # of the command, the median of ROUNDS

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 import pytest
-from cockpit import Cockpit
+from lib.cockpit import Cockpit
+from lib.peer import Peer, consume, produce
+from lib.program import wait_for
 from machines import CONFIG, link, map_window, start, windows
-from peer import Peer, consume, produce
-from program import wait_for
 
 SECONDS = float(os.environ.get("GIDWAY_SPOIL_SECONDS", "2"))
 

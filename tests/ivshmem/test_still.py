@@ -8,13 +8,14 @@ from contextlib import ExitStack
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import Display, telltale_picture, with_deadline
-from forwarding import TELLTALE, ShmBuffers, Window, bytes_of, random_picture
+from lib.cockpit import Cockpit
+from lib.display import Display, telltale_picture, with_deadline
+from lib.forwarding import TELLTALE, ShmBuffers, Window, bytes_of, random_picture
+from lib.program import Program, wait_for
+from lib.weston import Weston
 from machines import CONFIG, start, window
-from program import Program, wait_for
-from wayland import Display as Connection
-from weston import Weston
+
+from lab.domains.wayland import Display as Connection
 
 LAMP = "org.example.lamp"
 ROLE = "[gid-safety]\nrole=telltale\nsize=320x80\nclient-ms=0\n"

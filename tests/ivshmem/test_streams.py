@@ -4,11 +4,11 @@
 from collections.abc import Callable
 
 import pytest
-from bells import Bells
-from cockpit import Cockpit
+from lib.bells import Bells
+from lib.cockpit import Cockpit
+from lib.peer import LIVE, WAITING, consume, produce
+from lib.program import wait_for
 from machines import CONFIG, link, start
-from peer import LIVE, WAITING, consume, produce
-from program import wait_for
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from cockpit import DEFAULT_CONFIG, Cockpit
-from gidwire import (
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.gidwire import (
     ALLOC,
     ALLOCATED,
     FREE,
@@ -31,6 +31,7 @@ from gidwire import (
     gid,
     pack,
 )
+from lib.program import wait_for
 from machines import (
     CONFIG,
     MIB,
@@ -42,7 +43,6 @@ from machines import (
     window_path,
     windows,
 )
-from program import wait_for
 
 
 @pytest.fixture

@@ -3,13 +3,10 @@
 
 import json
 import socket
-import sys
 from pathlib import Path
 
-from program import BUILD, PATIENCE, TOP, Program, wait_for
-
-sys.path.append(str(TOP / "tests/compositor"))
-from weston import Weston  # noqa: E402
+from lib.program import BUILD, PATIENCE, Program, wait_for
+from lib.weston import Weston
 
 
 class PacedWeston(Weston):

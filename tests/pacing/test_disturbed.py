@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
+from lib.cockpit import Cockpit
 from paced import PacedWeston
 
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
+from lib.cockpit import Cockpit
+from lib.program import wait_for
 from paced import PacedWeston
-from program import wait_for
-from versions import weston_major
+
+from lab.domains.wayland import weston_major
 
 FRAMES = 100
 # From Weston 16 on, headless outputs keep a grid of refreshes while frames follow each other: there

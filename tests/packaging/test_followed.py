@@ -12,8 +12,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from followed import listed
-from program import BUILD, PATIENCE, TOP
+from lib.followed import listed
+from lib.program import BUILD, PATIENCE, TOP
 
 SYSTEMD = TOP / "packaging" / "systemd"
 DEBIAN = TOP / "packaging" / "debian"

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from program import BUILD, PATIENCE, TOP
+from lib.program import BUILD, PATIENCE, TOP
 
 DEBIAN = TOP / "packaging" / "debian"
 # Put in their place, and left out, by debian/rules.

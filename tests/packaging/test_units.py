@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import BUILD, PATIENCE, TOP
+from lib.program import BUILD, PATIENCE, TOP
 
 SERVICES = sorted((BUILD / "packaging").glob("*@.service"))
 SOCKETS = sorted((TOP / "packaging" / "systemd").glob("*@.socket"))

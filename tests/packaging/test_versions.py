@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import BUILD, PATIENCE, TOP
+from lib.program import BUILD, PATIENCE, TOP
 
 PROGRAMS = ("gidd/gidd", "engine/gid-engine", "cluster/gid-cluster", "tools/gidctl/gidctl")
 PROGRAMS += ("tools/gid-compose/gid-compose", "tools/cockpit/gid-cockpit")

@@ -7,7 +7,7 @@ Cells of 4 x 4 pixels have one colour each: so big that nobody mixes them with t
 from dataclasses import dataclass
 
 import numpy
-from picture_formats import BITS, FORMATS, GREY, SAMPLES, WORDS
+from lib.picture_formats import BITS, FORMATS, GREY, SAMPLES, WORDS
 
 WIDTH, HEIGHT, CELL = 16, 8, 4
 # H.273's MatrixCoefficients, and the parts of red and blue in luma: ITU-T H.273, table 4.

@@ -11,9 +11,9 @@ import subprocess
 
 import numpy
 import pytest
-from picture_formats import FORMATS, GREY, SAMPLES
+from lib.picture_formats import FORMATS, GREY, SAMPLES
+from lib.program import BUILD, PATIENCE, TOP
 from picture_table import HEIGHT, WIDTH, Case, cases, is_yuv
-from program import BUILD, PATIENCE, TOP
 
 DRAW = BUILD / "tests" / "pictures" / "draw-pictures"
 CASES = cases()

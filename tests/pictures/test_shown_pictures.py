@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy
 import pytest
-from cockpit import DEFAULT_CONFIG, Cockpit
-from picture_formats import GREY
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.picture_formats import GREY
+from lib.program import BUILD, PATIENCE, Program, wait_for
 from picture_table import HEIGHT, WIDTH, Case, cases
 from PIL import Image
-from program import BUILD, PATIENCE, Program, wait_for
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 ACROSS = 10  # pictures in a row
@@ -152,7 +152,7 @@ def test_gid_compose(cockpit: Cockpit, sender: Sender) -> None:
 @pytest.mark.skipif(not (BUILD / "gst" / "libgstgid.so").exists(), reason="there is no GStreamer")
 def test_gidcompose(cockpit: Cockpit, sender: Sender) -> None:
     """By the colorimetry that gidsrc says: of the formats that GStreamer has, too."""
-    from pipeline import Pipeline
+    from lib.pipeline import Pipeline
 
     start_engine(cockpit)
     layers = "".join(f" gidsrc domain=open stream=p{i} ! queue ! c.sink_{i}" for i in range(ACROSS))
@@ -174,7 +174,7 @@ def test_gidcompose(cockpit: Cockpit, sender: Sender) -> None:
 )
 def test_gid_cluster(cockpit: Cockpit, sender: Sender) -> None:
     """Layers of it; drawn by pixman. (By OpenGL it converts the same way: see tests/vm.)"""
-    from display import Display
+    from lib.display import Display
 
     count = 30
     layers = [f"[layer p{i}]\ndomain=open\nfit=none\n{SIZE}{place(i)}" for i in range(count)]
@@ -187,7 +187,7 @@ def test_gid_cluster(cockpit: Cockpit, sender: Sender) -> None:
 @pytest.mark.skipif(not (BUILD / "clients" / "gid-view").exists(), reason="there is no gid-view")
 def test_gid_view(cockpit: Cockpit, sender: Sender) -> None:
     """One window of Weston, one picture after the other."""
-    from weston import Weston, screenshot
+    from lib.weston import Weston, screenshot
 
     weston = Weston(cockpit.folder, cockpit.env("cluster"), "pixman")
     weston.start()

@@ -12,10 +12,10 @@ from pathlib import Path
 import gid
 import numpy as np
 import pytest
-from cockpit import Cockpit
+from lib.cockpit import Cockpit
+from lib.pipeline import gst_env, make_registry
+from lib.program import TOP, Program, wait_for
 from PIL import Image
-from pipeline import gst_env, make_registry
-from program import TOP, Program, wait_for
 
 EXAMPLES = TOP / "examples" / "python"
 SIZE = "width=320,height=240,framerate=30/1"

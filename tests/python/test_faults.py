@@ -10,8 +10,8 @@ from pathlib import Path
 
 import gid
 import pytest
-from cockpit import Cockpit
-from program import wait_for
+from lib.cockpit import Cockpit
+from lib.program import wait_for
 
 SEND = """
 import sys, time, gid

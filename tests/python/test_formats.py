@@ -11,8 +11,8 @@ import gi
 import gid
 import numpy as np
 import pytest
-from cockpit import DEFAULT_CONFIG, Cockpit
-from pipeline import gst_env, make_registry
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.pipeline import gst_env, make_registry
 
 gi.require_version("GstVideo", "1.0")
 from gi.repository import Gst, GstVideo  # noqa: E402

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import gid
 import pytest
-from program import BUILD, TOP, devenv
+from lib.program import BUILD, TOP, devenv
 
 SOURCE = TOP / "python"
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import gid
 import numpy as np
 import pytest
-from cockpit import Cockpit
-from program import wait_for
+from lib.cockpit import Cockpit
+from lib.program import wait_for
 
 LEASE = 60.0  # seconds: a busy machine takes more than the second that it is
 

@@ -6,7 +6,7 @@ import time
 
 import gi
 import numpy
-from program import BUILD
+from lib.program import BUILD
 
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402

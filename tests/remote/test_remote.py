@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from documents import read_document
+from lib.document_reader import Reader
+from lib.documents import read_document
+from lib.program import PATIENCE, TOP, devenv
 from network import Network, why_not
 from numbered import Sink, Source
-from program import PATIENCE, TOP, devenv
-from reader import Reader
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from program import PATIENCE, TOP
+from lib.program import PATIENCE, TOP
 
 SETUP = TOP / "scripts" / "debian-root"
 ROOT, NOBODY = 0, 65534

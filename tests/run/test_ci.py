@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import PATIENCE, TOP
+from lib.program import PATIENCE, TOP
 
 pytestmark = pytest.mark.skipif(os.geteuid() == 0, reason="root makes a user, which stays")
 

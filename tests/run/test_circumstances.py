@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from lib.program import PATIENCE, TOP
 from machine import Machine
-from program import PATIENCE, TOP
 
 PROJECT = """
 project('sample', 'c')

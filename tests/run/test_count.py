@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import is_alive, wait_for
+from lib.program import TOP, is_alive, wait_for
 from testing import processors
 from testing.count import FORGIVEN, dearest, keep_log, only_alone, summary
 from testing.needed import needed
@@ -14,11 +14,11 @@ from testing.one import Case, Outcome, Test, list_tests, tap_cases
 from testing.pool import Pool
 from testing.processors import Processors
 
-COMMON = Path(__file__).resolve().parents[1] / "common"
+PYTEST = TOP / "tests/pytest-tap"
 
 PROJECT = """
 project('sample')
-tap = find_program('{common}/pytest-tap')
+tap = find_program('{pytest}')
 test('cases', tap, args: files('test_cases.py'), suite: 's', protocol: 'tap')
 test('broken', tap, args: files('test_broken.py'), suite: 's', protocol: 'tap')
 test('plain', find_program('true'), suite: 's')
@@ -65,7 +65,7 @@ def run(*tests: Test, cores: int = 2, free: float = 0) -> Pool:
 
 
 def test_every_outcome_of_meson_is_known(tmp_path: Path) -> None:
-    (tmp_path / "meson.build").write_text(PROJECT.format(common=COMMON))
+    (tmp_path / "meson.build").write_text(PROJECT.format(pytest=PYTEST))
     (tmp_path / "test_cases.py").write_text(CASES)
     (tmp_path / "test_broken.py").write_text("import nosuchmodule\n")
     build = tmp_path / "build"

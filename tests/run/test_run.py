@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import PATIENCE
+from lib.program import PATIENCE
 
 TOP = Path(__file__).resolve().parents[2]
 

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from lib.program import PATIENCE, TOP, wait_for
 from machine import ROOT, SETUP, Machine
-from program import PATIENCE, TOP, wait_for
 
 KEYS = Path("/usr/share/keyrings")
 

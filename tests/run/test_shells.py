@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from lib.program import PATIENCE, TOP, Program, wait_for
 from machine import SETUP, Machine
-from program import PATIENCE, TOP, Program, wait_for
 
 
 @pytest.fixture

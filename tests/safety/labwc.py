@@ -7,7 +7,7 @@ It is none of the packages that tests bring: ./run shell --with labwc has it.
 import shutil
 from pathlib import Path
 
-from program import Program, wait_for
+from lib.program import Program, wait_for
 
 SIZE = (1280, 720)  # of wlroots' headless output; labwc has no setting for that
 # It draws its pointer itself where the output cannot, also for who captures it without.

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from company import waited_ms
-from display import ROLE, Display, start_telltale, telltale_picture
-from program import BUILD, wait_for
+from lib.cockpit import Cockpit
+from lib.company import waited_ms
+from lib.display import ROLE, Display, start_telltale, telltale_picture
+from lib.program import BUILD, wait_for
 
 # And no way up: root keeps its rights otherwise, others may have been given a lower nice value.
 LOWEST = ("chrt", "--idle", "0", "prlimit", "--nice=0:0", "--rtprio=0:0")

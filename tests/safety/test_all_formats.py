@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import Display
-from picture_formats import FORMATS, GREY, WORDS, Colour, colour, expected, pack, tolerance
-from pictures import BT601, LIMITED, RAW_ROLE
-from program import Program, wait_for
+from lib.cockpit import Cockpit
+from lib.display import Display
+from lib.picture_formats import FORMATS, GREY, WORDS, Colour, colour, expected, pack, tolerance
+from lib.pictures import BT601, LIMITED, RAW_ROLE
+from lib.program import Program, wait_for
 
 # What would take a worker ten times as long as others (gid-cluster(1)).
 SLOW = {"RX30", "RA30", "BX30", "BA30", "GR88", "AYUV", "Y410", "Y412", "Y416"} | GREY

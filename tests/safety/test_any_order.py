@@ -7,14 +7,15 @@ from collections.abc import Callable
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import HEIGHT, WIDTH, telltale_picture
-from display import ROLE as SHOWN_ROLE
-from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, random_picture
-from program import wait_for
-from session import OwnerProcess
-from wayland import Disconnected, Object, ProtocolError
-from wayland import Display as Connection
+from lib.cockpit import Cockpit
+from lib.display import HEIGHT, WIDTH, telltale_picture
+from lib.display import ROLE as SHOWN_ROLE
+from lib.forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, random_picture
+from lib.program import wait_for
+from lib.session import OwnerProcess
+
+from lab.domains.wayland import Disconnected, Object, ProtocolError
+from lab.domains.wayland import Display as Connection
 
 
 class Player:

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 
 import pytest
-from cockpit import Cockpit
-from display import Display, start_telltale
 from gid_vm.preload import Preload
-from program import BUILD, wait_for
+from lib.cockpit import Cockpit
+from lib.display import Display, start_telltale
+from lib.program import BUILD, wait_for
 
 JUMPING = BUILD / "tests" / "safety" / "jumping_clock.so"
 FRAMES = 240  # of the telltale, that the clock jumps meanwhile

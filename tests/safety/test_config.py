@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import BUILD, PATIENCE
+from lib.program import BUILD, PATIENCE
 
 CLUSTER = BUILD / "cluster" / "gid-cluster"
 ROLE = "[role oil]\nwidth=64\nheight=64\n"

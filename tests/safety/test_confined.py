@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from display import LIAR, ROLE, Display, liar_roles, start_telltale, telltale_picture
 from gid_vm.preload import Preload
-from program import BUILD, wait_for
+from lib.cockpit import Cockpit
+from lib.display import LIAR, ROLE, Display, liar_roles, start_telltale, telltale_picture
+from lib.program import BUILD, wait_for
 
 TELLTALE = BUILD / "clients" / "gid-telltale"
 ODD_CALL = BUILD / "tests" / "safety" / "odd_call.so"

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from display import Display
-from program import BUILD, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.display import Display
+from lib.program import BUILD, Program, wait_for
 
 COSTLY = BUILD / "tests" / "hostile" / "programs" / "hostile-costly"
 WIDTH, HEIGHT = 1600, 700

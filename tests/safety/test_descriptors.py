@@ -15,11 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from forwarding import ROLE, Forwarding
-from program import BUILD, wait_for
-from stream_reader import StreamReader
-from wayland import Disconnected, Display, ProtocolError
+from lib.cockpit import Cockpit
+from lib.forwarding import ROLE, Forwarding
+from lib.program import BUILD, wait_for
+from lib.stream_reader import StreamReader
+
+from lab.domains.wayland import Disconnected, Display, ProtocolError
 
 # Of a close: whoever waits for it stands still for as long.
 LINGER_S, SHORT_LINGER_S = 60, 3

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import DISPLAY, ROLE, Display, telltale_picture
-from program import BUILD, PATIENCE, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.display import DISPLAY, ROLE, Display, telltale_picture
+from lib.program import BUILD, PATIENCE, Program, wait_for
 
 CLUSTER = BUILD / "cluster" / "gid-cluster"
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from display import Display, start_telltale, with_deadline
-from program import BUILD, PATIENCE, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.display import Display, start_telltale, with_deadline
+from lib.program import BUILD, PATIENCE, Program, wait_for
 
 DEADLINE_MS = 400
 REFRESH_NS = 1e9 / 60

@@ -13,9 +13,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from display import DISPLAY, LIAR, Display, liar_roles
-from program import BUILD, PATIENCE, wait_for
+from lib.cockpit import Cockpit
+from lib.display import DISPLAY, LIAR, Display, liar_roles
+from lib.program import BUILD, PATIENCE, wait_for
 
 ROLES = liar_roles()
 # Far more than an answer takes on a busy machine, far less than gidd may take.

@@ -3,10 +3,10 @@
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import HEIGHT, ROLE, WIDTH, Display, start_telltale
-from pictures import BT601, BT709, COLOURS, FORMATS, FULL, LIMITED, RAW_ROLE, UNKNOWN, Picture
-from program import Program, wait_for
+from lib.cockpit import Cockpit
+from lib.display import HEIGHT, ROLE, WIDTH, Display, start_telltale
+from lib.pictures import BT601, BT709, COLOURS, FORMATS, FULL, LIMITED, RAW_ROLE, UNKNOWN, Picture
+from lib.program import Program, wait_for
 
 
 def show(

@@ -9,18 +9,19 @@ from pathlib import Path
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from company import waited_ms
-from display import (
+from lib.cockpit import Cockpit
+from lib.company import waited_ms
+from lib.display import (
     HEIGHT,
     WIDTH,
     snap_telltale,
     start_telltale,
     telltale_picture,
 )
-from forwarding import GID_VIEW, PYTHON, ROLE, Forwarding, ShmBuffers, Window, random_picture
-from program import Program, wait_for
-from wayland import ProtocolError
+from lib.forwarding import GID_VIEW, PYTHON, ROLE, Forwarding, ShmBuffers, Window, random_picture
+from lib.program import Program, wait_for
+
+from lab.domains.wayland import ProtocolError
 
 LAMP = "org.example.lamp"
 BY_APP_ID = f"[gid-safety]\nrole=telltale\napp-id={LAMP}\nsize={WIDTH}x{HEIGHT}\nclient-ms=0\n"

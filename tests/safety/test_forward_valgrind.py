@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Forwarding under valgrind: the module touches no memory that is gone, and loses none."""
 
-from cockpit import Cockpit
-from display import HEIGHT, WIDTH
-from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
-from program import wait_for
-from test_valgrind import VALGRIND, complaints
+from lib.cockpit import Cockpit
+from lib.display import HEIGHT, WIDTH
+from lib.forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
+from lib.program import wait_for
+from lib.valgrind import VALGRIND, complaints
 
 
 def live_through_everything(forwarding: Forwarding) -> None:

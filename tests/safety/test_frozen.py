@@ -11,10 +11,10 @@ import signal
 import time
 
 import numpy
-from cockpit import Cockpit
-from display import start_telltale, telltale_picture
-from forwarding import GID_VIEW, Forwarding
-from program import Program, wait_for
+from lib.cockpit import Cockpit
+from lib.display import start_telltale, telltale_picture
+from lib.forwarding import GID_VIEW, Forwarding
+from lib.program import Program, wait_for
 
 SEED = int(os.environ.get("GIDWAY_SEED", 1))
 ROUNDS = int(os.environ.get("GIDWAY_ROUNDS", 7))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy
-from cockpit import Cockpit
-from display import Display, start_telltale
-from program import wait_for
+from lib.cockpit import Cockpit
+from lib.display import Display, start_telltale
+from lib.program import wait_for
 from test_meter import LIBGID, Frame, StreamReader
 
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What Weston keeps of memory that was taken back takes memory of its own: not without end."""
 
-from cockpit import Cockpit
-from forwarding import Window
-from program import own_kib, wait_for
-from session import OwnerProcess
-from wayland import Display as Connection
-from weston import XRGB8888, Weston
+from lib.cockpit import Cockpit
+from lib.forwarding import Window
+from lib.program import own_kib, wait_for
+from lib.session import OwnerProcess
+from lib.weston import XRGB8888, Weston
+
+from lab.domains.wayland import Display as Connection
 
 WIDTH, HEIGHT, WINDOWS = 3840, 2160, 6
 PICTURE_KIB = WIDTH * HEIGHT * 4 // 1024

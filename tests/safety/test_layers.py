@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import ROLE, Display, start_telltale, stays, telltale_picture
-from pictures import BT709, COLOURS, FORMATS, LIMITED, RAW_ROLE, Picture
+from lib.cockpit import Cockpit
+from lib.display import ROLE, Display, start_telltale, stays, telltale_picture
+from lib.pictures import BT709, COLOURS, FORMATS, LIMITED, RAW_ROLE, Picture
+from lib.program import Program, wait_for
 from PIL import Image
-from program import Program, wait_for
 from test_costly import DISPLAY as FULL_DISPLAY
 from test_costly import HEIGHT as FULL_HEIGHT
 from test_costly import WAYS, check_bound, fair_cost, wait_as_cheap

@@ -6,9 +6,9 @@ import subprocess
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import HEIGHT, LIAR, WIDTH, Display, liar_roles
-from program import wait_for
+from lib.cockpit import Cockpit
+from lib.display import HEIGHT, LIAR, WIDTH, Display, liar_roles
+from lib.program import wait_for
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from display import Display, start_telltale
-from program import BUILD, PATIENCE, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.display import Display, start_telltale
+from lib.program import BUILD, PATIENCE, Program, wait_for
 from test_floods import ROLES
 
 LIAR = BUILD / "tests" / "safety" / "liar"

@@ -7,11 +7,11 @@ import time
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import HEIGHT, WIDTH
-from forwarding import Forwarding
-from program import BUILD, wait_for
-from weston import screenshot
+from lib.cockpit import Cockpit
+from lib.display import HEIGHT, WIDTH
+from lib.forwarding import Forwarding
+from lib.program import BUILD, wait_for
+from lib.weston import screenshot
 
 MAP = BUILD / "clients" / "gid-map"
 SIZE = f"{WIDTH}x{HEIGHT}"

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import Display
-from program import BUILD, PATIENCE, Program, wait_for
-from stream_reader import Frame, StreamReader
+from lib.cockpit import Cockpit
+from lib.display import Display
+from lib.program import BUILD, PATIENCE, Program, wait_for
+from lib.stream_reader import Frame, StreamReader
 
 LIBGID = BUILD / "libgid" / "libgid.so"
 SLOTS = 5

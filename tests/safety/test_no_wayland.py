@@ -12,9 +12,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from display import ROLE, Display, start_telltale
-from program import BUILD, wait_for
+from lib.cockpit import Cockpit
+from lib.display import ROLE, Display, start_telltale
+from lib.program import BUILD, wait_for
 
 CLUSTER = BUILD / "cluster" / "gid-cluster"
 LISTENS = "00010000"  # of /proc/net/unix' flags

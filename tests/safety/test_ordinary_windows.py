@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import ROLE, Display, start_telltale, telltale_picture
 from labwc import POINTER, Labwc, why_no_labwc
 from labwc import SIZE as LABWC_SIZE
-from painter import Painter
-from program import BUILD, Program, wait_for
-from sway import Sway, why_no_sway
-from weston import HEIGHT, WIDTH, Weston
+from lib.cockpit import Cockpit
+from lib.display import ROLE, Display, start_telltale, telltale_picture
+from lib.painter import Painter
+from lib.program import BUILD, Program, wait_for
+from lib.sway import Sway, why_no_sway
+from lib.weston import HEIGHT, WIDTH, Weston
 
 LEFT = f"\n[layer left]\ndomain=open\nwidth={WIDTH}\nheight={HEIGHT}\n"
 RIGHT = f"\n[layer right]\ndomain=open\nx={WIDTH}\nwidth={WIDTH}\nheight={HEIGHT}\n"

@@ -5,9 +5,9 @@ import os
 import time
 
 import numpy
-from cockpit import Cockpit
-from display import HEIGHT, WIDTH, Display, start_telltale, telltale_picture
-from program import BUILD, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.display import HEIGHT, WIDTH, Display, start_telltale, telltale_picture
+from lib.program import BUILD, Program, wait_for
 
 SIZES = {"centre": (1920, 720), "cluster": (1920, 720), "head-up": (800, 480)}
 # The same place on each: what was meant for another output would be seen.

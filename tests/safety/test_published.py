@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import GIDCTL, ROLE, Display, start_telltale, telltale_picture
+from lib.cockpit import Cockpit
+from lib.display import GIDCTL, ROLE, Display, start_telltale, telltale_picture
+from lib.program import Program, wait_for
 from PIL import Image
-from program import Program, wait_for
 
 UNPUBLISHED = "[display]\nworst-frame=0\nwidth=640\nheight=240\nrefresh=60\n"
 

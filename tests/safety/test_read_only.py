@@ -11,12 +11,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from cockpit import Cockpit
-from display import with_deadline
-from forwarding import Forwarding
-from pipeline import gst_env
-from program import BUILD, Program, wait_for
-from wlroots_screen import WlrootsScreen
+from lib.cockpit import Cockpit
+from lib.display import with_deadline
+from lib.forwarding import Forwarding
+from lib.pipeline import gst_env
+from lib.program import BUILD, Program, wait_for
+from lib.wlroots_screen import WlrootsScreen
 
 FILM = "[layer film]\ndomain=open\ny=120\nwidth=160\nheight=120\n"
 F_GET_SEALS = 1034

@@ -2,10 +2,10 @@
 """Why the frames of a safety surface do not arrive, as its client and Weston's log are told."""
 
 import pytest
-from cockpit import DEFAULT_CONFIG, Cockpit
-from display import start_telltale
-from forwarding import Forwarding, Window
-from program import BUILD, Program, wait_for
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.display import start_telltale
+from lib.forwarding import Forwarding, Window
+from lib.program import BUILD, Program, wait_for
 
 FORBIDDEN = DEFAULT_CONFIG.replace("local=*", "local=movie").replace("streams=*", "streams=movie")
 

@@ -5,9 +5,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from display import ROLE, Display, start_telltale
-from program import BUILD, wait_for
+from lib.cockpit import Cockpit
+from lib.display import ROLE, Display, start_telltale
+from lib.program import BUILD, wait_for
 
 RESTLESS = BUILD / "tests" / "hostile" / "programs" / "hostile-restless"
 SIZE = (600, 400)

@@ -7,13 +7,14 @@ from functools import partial
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import HEIGHT, WIDTH
-from pictures import COLOURS, FORMATS, RAW_ROLE, Picture
-from program import BUILD, Program, wait_for
-from versions import weston_major
-from weston import Weston, screenshot
-from wlroots_screen import WlrootsScreen
+from lib.cockpit import Cockpit
+from lib.display import HEIGHT, WIDTH
+from lib.pictures import COLOURS, FORMATS, RAW_ROLE, Picture
+from lib.program import BUILD, Program, wait_for
+from lib.weston import Weston, screenshot
+from lib.wlroots_screen import WlrootsScreen
+
+from lab.domains.wayland import weston_major
 
 CASES = [
     ("NV12", "bt601 limited"),

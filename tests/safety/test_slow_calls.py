@@ -7,16 +7,17 @@ import json
 import signal
 from pathlib import Path
 
-from cockpit import Cockpit
-from display import ROLE, Display, start_telltale
-from forwarding import ROLE as SURFACE
-from forwarding import Forwarding, GidBuffers, Window, random_picture
 from gid_vm.preload import Preload
-from pictures import RAW_ROLE
-from program import BUILD, Program, wait_for
-from session import CLUSTER, OwnerProcess
-from wayland import Display as Connection
-from weston import XRGB8888
+from lib.cockpit import Cockpit
+from lib.display import ROLE, Display, start_telltale
+from lib.forwarding import ROLE as SURFACE
+from lib.forwarding import Forwarding, GidBuffers, Window, random_picture
+from lib.pictures import RAW_ROLE
+from lib.program import BUILD, Program, wait_for
+from lib.session import CLUSTER, OwnerProcess
+from lib.weston import XRGB8888
+
+from lab.domains.wayland import Display as Connection
 
 SLOW_MS = 6000  # longer than a busy machine stands still
 # Their memory is unmapped, each picture by itself where Weston keeps it, when the owner dies.

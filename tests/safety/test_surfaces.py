@@ -8,13 +8,22 @@ from collections.abc import Iterator
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import HEIGHT, WIDTH, stays, with_deadline
-from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, bytes_of, random_picture
-from program import wait_for
-from session import OwnerProcess
-from wayland import Display as Connection
-from weston import screenshot
+from lib.cockpit import Cockpit
+from lib.display import HEIGHT, WIDTH, stays, with_deadline
+from lib.forwarding import (
+    ROLE,
+    Forwarding,
+    GidBuffers,
+    ShmBuffers,
+    Window,
+    bytes_of,
+    random_picture,
+)
+from lib.program import wait_for
+from lib.session import OwnerProcess
+from lib.weston import screenshot
+
+from lab.domains.wayland import Display as Connection
 
 
 class Scene:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from company import waited_ms
-from display import (
+from lib.cockpit import Cockpit
+from lib.company import waited_ms
+from lib.display import (
     ROLE,
     Display,
     snap_telltale,
@@ -19,7 +19,7 @@ from display import (
     telltale_picture,
     with_deadline,
 )
-from program import BUILD, wait_for
+from lib.program import BUILD, wait_for
 
 DEADLINE_MS = 200
 

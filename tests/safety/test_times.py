@@ -9,11 +9,11 @@ import time
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from company import OF_CLAIM
-from display import GIDCTL, REFRESH_MS, Display, start_telltale
-from forwarding import GID_VIEW, Forwarding
-from program import wait_for
+from lib.cockpit import Cockpit
+from lib.company import OF_CLAIM
+from lib.display import GIDCTL, REFRESH_MS, Display, start_telltale
+from lib.forwarding import GID_VIEW, Forwarding
+from lib.program import wait_for
 from test_after_kill import back_after_kills
 from test_costly import (
     COME_AND_GO,

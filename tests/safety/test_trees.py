@@ -9,16 +9,16 @@ from collections.abc import Iterator
 
 import numpy
 import pytest
-from cockpit import Cockpit
-from display import HEIGHT, WIDTH, Display, stays
-from display import ROLE as SHOWN_ROLE
-from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
-from program import wait_for
-from session import OwnerProcess
-from versions import weston_major
-from wayland import Display as Connection
-from wayland import Object, ProtocolError
-from weston import ARGB8888, SHM_FORMATS, screenshot
+from lib.cockpit import Cockpit
+from lib.display import HEIGHT, WIDTH, Display, stays
+from lib.display import ROLE as SHOWN_ROLE
+from lib.forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
+from lib.program import wait_for
+from lib.session import OwnerProcess
+from lib.weston import ARGB8888, SHM_FORMATS, screenshot
+
+from lab.domains.wayland import Display as Connection
+from lab.domains.wayland import Object, ProtocolError, weston_major
 
 
 class Scene:

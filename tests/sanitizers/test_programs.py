@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from display import DISPLAY, ROLE
-from pipeline import FRAMES, gst_env
-from program import BUILD, PATIENCE, Program, wait_for
-from wlroots_screen import WlrootsScreen
+from lib.cockpit import Cockpit
+from lib.display import DISPLAY, ROLE
+from lib.pipeline import FRAMES, gst_env
+from lib.program import BUILD, PATIENCE, Program, wait_for
+from lib.wlroots_screen import WlrootsScreen
 
 # What of a program's life is long under valgrind, on a busy machine.
 LONG = 5 * PATIENCE

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import BUILD, TOP
+from lib.program import BUILD, TOP
 
 pytestmark = pytest.mark.timeout(1800)
 

@@ -7,9 +7,9 @@ import signal
 import time
 
 import pytest
-from cockpit import Cockpit
-from peer import ENDED, LIVE, WAITING, consume, produce
-from program import wait_for
+from lib.cockpit import Cockpit
+from lib.peer import ENDED, LIVE, WAITING, consume, produce
+from lib.program import wait_for
 
 
 def test_frames_arrive_whole(cockpit: Cockpit) -> None:

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from itertools import count
 
 import pytest
-from cockpit import Cockpit
-from gidwire import (
+from lib.cockpit import Cockpit
+from lib.gidwire import (
     PAGE_SIZE,
     RING_SIZE,
     SUBSCRIBED,
@@ -25,8 +25,8 @@ from gidwire import (
     memfd,
     read_only,
 )
-from peer import LIVE, Peer, consume, produce
-from program import wait_for
+from lib.peer import LIVE, Peer, consume, produce
+from lib.program import wait_for
 
 # Where things are in a page and in a ring: docs/wire.md.
 PAGE_ASLEEP, PAGE_HEAD, PAGE_RELEASE_TAIL, PAGE_RELEASES = 8, 64, 128, 448

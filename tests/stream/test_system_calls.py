@@ -4,9 +4,9 @@
 import re
 from pathlib import Path
 
-from cockpit import Cockpit
-from peer import PEER, Peer, options
-from program import PATIENCE, wait_for
+from lib.cockpit import Cockpit
+from lib.peer import PEER, Peer, options
+from lib.program import PATIENCE, wait_for
 
 FRAMES = 20000
 

@@ -4,10 +4,10 @@
 import sys
 from pathlib import Path
 
-from cockpit import Cockpit
-from pipeline import film, gst_env
-from program import BUILD, PATIENCE, TOP, Program, wait_for
-from weston import Weston
+from lib.cockpit import Cockpit
+from lib.pipeline import film, gst_env
+from lib.program import BUILD, PATIENCE, TOP, Program, wait_for
+from lib.weston import Weston
 
 STREAM = "movie"
 

@@ -14,7 +14,7 @@ import logs
 import pytest
 from gid_timeline.follow import SPAN, Follower
 from gid_timeline.terminal import Paint
-from program import PATIENCE
+from lib.program import PATIENCE
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools/timeline"
 COMMAND = [sys.executable, "-m", "gid_timeline", "follow", "--interval", "0.2"]

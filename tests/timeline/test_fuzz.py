@@ -16,7 +16,7 @@ from gid_timeline import html, json_csv, reader, report, text
 from gid_timeline.follow import Follower
 from gid_timeline.reader import Loaded
 from gid_timeline.terminal import Paint
-from guided import Failure, Fuzzer
+from lib.guided import Failure, Fuzzer
 from logs import point, read, rows
 from test_join import gid_line
 

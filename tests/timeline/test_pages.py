@@ -6,8 +6,8 @@ from pathlib import Path
 
 import logs
 import pytest
-from browser import VIEWS, Browser
 from gid_timeline.cli import main
+from lib.browser import VIEWS, Browser
 
 RECORDED = Path(__file__).with_name("recorded.log")  # has a stream, too
 PHONE = 400

@@ -8,10 +8,10 @@ import time
 
 import independent
 import pytest
-from cockpit import Cockpit
 from gid_timeline.cli import main
 from gid_timeline.gidpoints import POINTS
-from program import Program, wait_for
+from lib.cockpit import Cockpit
+from lib.program import Program, wait_for
 from recording import Film
 from test_real import SECONDS, check_figures
 

@@ -16,7 +16,7 @@ import logs
 import pytest
 import test_perfetto
 from gid_timeline.cli import main
-from program import PATIENCE, Program, wait_for
+from lib.program import PATIENCE, Program, python_env, wait_for
 
 FRAMES = 150  # that are recorded, however long that takes
 SECONDS = float(os.environ.get("GIDWAY_TIMELINE_SECONDS", 0))  # at least, for long recordings
@@ -84,7 +84,7 @@ def report_of_a_pipe(folder, env, log):
         stdout=theirs,
         stderr=theirs,
         cwd=folder,
-        env=env | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=env | python_env(),
     )
     os.close(theirs)
     os.set_blocking(ours, False)

@@ -18,7 +18,7 @@ from pathlib import Path
 import logs
 import pytest
 from gid_timeline.cli import main
-from program import PATIENCE, wait_for
+from lib.program import PATIENCE, python_env, wait_for
 
 
 @pytest.fixture
@@ -210,7 +210,7 @@ def test_interrupted_while_a_pipe_is_read(more):
     """Its writer goes on, and says nothing more; test_real has one that is interrupted, too."""
     program = subprocess.Popen(
         [sys.executable, "-m", "gid_timeline", "report", "-", "--format", "json"],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | python_env(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -241,7 +241,7 @@ def test_a_file_that_is_read_is_interrupted_as_always(tmp_path):
     path.write_text(logs.run(frames=200_000))
     program = subprocess.Popen(
         [sys.executable, "-m", "gid_timeline", "report", str(path)],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | python_env(),
         stdout=subprocess.PIPE,
     )
 
@@ -330,7 +330,7 @@ def in_terminal(columns: int, *arguments: str) -> tuple[int, str]:
     termios.tcsetwinsize(terminal, (40, columns))
     program = subprocess.Popen(
         [sys.executable, "-m", "gid_timeline", *arguments],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1"},
+        env=os.environ | python_env() | {"NO_COLOR": "1"},
         stdin=subprocess.DEVNULL,
         stdout=terminal,
         stderr=terminal,
@@ -379,7 +379,7 @@ def in_shell(redirection, *words):
             "gid_timeline",
             *words,
         ],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | python_env(),
         capture_output=True,
         text=True,
     )

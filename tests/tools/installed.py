@@ -4,7 +4,7 @@
 import json
 from pathlib import Path
 
-from program import BUILD
+from lib.program import BUILD
 
 
 def installed_commands() -> dict[str, Path]:

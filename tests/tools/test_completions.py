@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
 from installed import installed_commands
-from program import BUILD, TOP
+from lib.cockpit import Cockpit
+from lib.program import BUILD, TOP
 
 COMPLETIONS = TOP / "tools" / "completions"
 FILES = {

@@ -6,8 +6,8 @@ import signal
 import subprocess
 
 import pytest
-from cockpit import Cockpit
-from program import BUILD, PATIENCE, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.program import BUILD, PATIENCE, Program, wait_for
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 CONFIG = """

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from program import BUILD, PATIENCE, wait_for
-from versions import weston_major
+from lib.cockpit import Cockpit
+from lib.program import BUILD, PATIENCE, wait_for
+
+from lab.domains.wayland import weston_major
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 FLOW = BUILD / "tests" / "tools" / "flow"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from installed import installed_commands
-from program import PATIENCE, TOP
+from lib.program import PATIENCE, TOP
 
 COMMANDS = installed_commands()
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from installed import installed_commands
-from program import PATIENCE, TOP
-from versions import gidway_version
+from lib.program import PATIENCE, TOP
+from lib.versions import gidway_version
 
 # What every command has, and its page need not say.
 COMMON = {"--help", "--usage", "--version"}

@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
 from installed import installed_commands
-from program import BUILD, TOP
+from lib.cockpit import Cockpit
+from lib.program import BUILD, TOP
 
 PATH = os.environ["PATH"]
 

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 
 import pytest
-from cockpit import Cockpit
-from gidwire import Closed, Connection
-from program import BUILD, PATIENCE, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.gidwire import Closed, Connection
+from lib.program import BUILD, PATIENCE, Program, wait_for
 
 GIDD = BUILD / "gidd" / "gidd"
 

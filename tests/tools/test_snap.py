@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cockpit import Cockpit
-from picture_formats import FORMATS, Colour, colour, pack, same, word
+from lib.cockpit import Cockpit
+from lib.picture_formats import FORMATS, Colour, colour, pack, same, word
+from lib.program import BUILD, PATIENCE, wait_for
 from PIL import Image
-from program import BUILD, PATIENCE, wait_for
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 FLOW = BUILD / "tests" / "tools" / "flow"

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy
-from display import HEIGHT, WIDTH
-from forwarding import bytes_of
-from wayland import Display, Object
-from weston import XRGB8888
+from lib.display import HEIGHT, WIDTH
+from lib.forwarding import bytes_of
+from lib.weston import XRGB8888
+
+from lab.domains.wayland import Display, Object
 
 LINEAR = 0
 X_TILED = 1 << 56 | 1  # of an Intel GPU; llvmpipe has none

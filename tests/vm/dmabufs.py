@@ -19,14 +19,14 @@ import time
 from pathlib import Path
 
 import numpy
-from cockpit import Cockpit
 from gid_vm.folder import memory_folder
 from gl_client import drawn_picture
-from pipeline import LOSSLESS, Pipeline
-from program import BUILD, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.pipeline import LOSSLESS, Pipeline
+from lib.program import BUILD, Program, wait_for
+from lib.wlroots_screen import WlrootsScreen
 from reference import compare, reference
 from screens import LAMP, Lamp, WestonScreen, place, start_screen
-from wlroots_screen import WlrootsScreen
 
 FRAMES = 10
 SECONDS = 300  # for a few frames under TCG

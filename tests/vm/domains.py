@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from gid_vm.agent import Command, Result
 from gid_vm.guest import Guest
 from gid_vm.own_kernel import own_kernel
-from pipeline import FRAMES, LOSSLESS, gst_env, make_registry
-from program import BUILD
+from lib.pipeline import FRAMES, LOSSLESS, gst_env, make_registry
+from lib.program import BUILD
 
 CONFIG = """
 [cockpit]

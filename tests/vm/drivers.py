@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gid_vm.initramfs import find_kernel
 from gid_vm.modules import module_files
-from program import BUILD
+from lib.program import BUILD
 
 CODECS = ("visl", "vicodec", "vim2m")
 PLUGINS = (

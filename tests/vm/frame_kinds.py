@@ -11,13 +11,11 @@ from drivers import CODECS, HEIGHT, WIDTH, environment_of_codecs, sources
 from gid_vm.guest import Guest
 from gid_vm.initramfs import CannotBoot
 from gid_vm.own_kernel import own_kernel
-from pipeline import film, make_registry, quoted
-from program import BUILD, TOP
+from lib.pipeline import film, make_registry, quoted
+from lib.program import BUILD, python_env
 from scanout import LostWriteback
 
 HERE = Path(__file__).parent
-FOLDERS = [HERE.parent / name for name in ("common", "compositor", "gst", "safety")]
-FOLDERS += [TOP / "vm", TOP / "tools" / "cockpit", TOP / "tools" / "console"]
 SLOWLY = "identity sleep-time=100000"  # it must not end before the slowest screen has shown some
 LOST_WRITEBACK = 75  # how a script ends then: see scanout
 CODEC_NAMES = ["stateless", "stateful", "converter"]
@@ -54,10 +52,7 @@ class Kinds:
 
     def run(self, script: str, cases: list[dict]) -> dict[str, dict]:
         """What a script of this folder says of each case, by its name."""
-        environment = {
-            "PYTHONPATH": ":".join(map(str, FOLDERS)),
-            "GIDWAY_BUILD": str(BUILD),
-        }
+        environment = python_env() | {"GIDWAY_BUILD": str(BUILD)}
         lines = "".join(json.dumps(case) + "\n" for case in cases)
         words = ["python3", str(HERE / script), str(make_registry())]
         result = self.guest.start(words, env=environment, stdin=lines.encode()).wait(720)

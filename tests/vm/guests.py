@@ -11,15 +11,15 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy
-from cockpit import Cockpit
 from gid_cockpit.configuration import Configuration, read
 from gid_cockpit.machine import describe
 from gid_vm.agent import Command, Result
 from gid_vm.guest import Guest, prepare
 from gid_vm.monitor import Monitor
+from lib.cockpit import Cockpit
+from lib.pipeline import FRAMES, gst_env, make_registry
+from lib.program import BUILD, Program, wait_for
 from PIL import Image
-from pipeline import FRAMES, gst_env, make_registry
-from program import BUILD, Program, wait_for
 
 CONFIG = """
 [cockpit]

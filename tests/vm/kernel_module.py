@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from gid_vm.initramfs import CannotBoot, find_kernel
-from program import BUILD, TOP
+from lib.program import BUILD, TOP
 
 SOURCE = TOP / "kernel" / "gid_dmabuf"
 BUILD_SECONDS = 300

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from guests import SECONDS, Machines, Running
-from peer import PEER, WAITING
-from program import own_kib, wait_for
+from lib.peer import PEER, WAITING
+from lib.program import own_kib, wait_for
 
 HELD = 3  # frames of the host that the guest holds when it is killed
 

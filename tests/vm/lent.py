@@ -20,8 +20,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy
-from cockpit import DEFAULT_CONFIG, Cockpit
-from display import HEIGHT, WIDTH, liar_roles, stays, with_deadline
 from dmabuf_client import (
     INTERLACED,
     NV12,
@@ -33,13 +31,16 @@ from dmabuf_client import (
     Picture,
     make_udmabuf,
 )
-from forwarding import GID_VIEW, Forwarding, ShmBuffers, Window, random_picture
-from forwarding import ROLE as OWN_ROLE
-from pipeline import Pipeline, gst_env
-from program import BUILD, Program, wait_for
-from wayland import Disconnected, ProtocolError
-from wayland import Display as Connection
-from weston import duplicate_descriptor
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
+from lib.display import HEIGHT, WIDTH, liar_roles, stays, with_deadline
+from lib.forwarding import GID_VIEW, Forwarding, ShmBuffers, Window, random_picture
+from lib.forwarding import ROLE as OWN_ROLE
+from lib.pipeline import Pipeline, gst_env
+from lib.program import BUILD, Program, wait_for
+from lib.weston import duplicate_descriptor
+
+from lab.domains.wayland import Disconnected, ProtocolError
+from lab.domains.wayland import Display as Connection
 
 MAP = BUILD / "clients" / "gid-map"
 SIZE = f"{WIDTH}x{HEIGHT}"

@@ -10,10 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cockpit import Cockpit
 from gid_vm.folder import memory_folder
-from pipeline import Pipeline, gst_env
-from program import BUILD, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.pipeline import Pipeline, gst_env
+from lib.program import BUILD, Program, wait_for
 
 SECONDS = 300  # for a few frames under TCG
 XRGB8888, NV12 = 0x34325258, 0x3231564E

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import NoReturn
 
 import numpy
-from cockpit import Cockpit
-from display import Display
-from forwarding import GID_VIEW, Forwarding
 from frame_kinds import LOST_WRITEBACK
 from gl_client import drawn_picture
-from pictures import BT601, COLOURS, LIMITED, RAW_ROLE, Picture
-from pipeline import LOSSLESS, Pipeline
-from program import BUILD, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.display import Display
+from lib.forwarding import GID_VIEW, Forwarding
+from lib.pictures import BT601, COLOURS, LIMITED, RAW_ROLE, Picture
+from lib.pipeline import LOSSLESS, Pipeline
+from lib.program import BUILD, Program, wait_for
 from reference import compare, reference
 from scanout import (
     ASKS_WRITEBACK,

@@ -22,8 +22,8 @@ import pytest
 from domains import PATIENCE, Domains, OwnKernel, domains_of_a_guest
 from gid_vm.initramfs import CannotBoot
 from guests import Running
+from lib.program import BUILD, SANITIZED, wait_for
 from PIL import Image
-from program import BUILD, SANITIZED, wait_for
 
 T = TypeVar("T")
 WIDTH, HEIGHT = 640, 480

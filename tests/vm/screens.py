@@ -11,10 +11,10 @@ import socket
 from pathlib import Path
 
 import numpy
-from cockpit import Cockpit
-from program import BUILD, PATIENCE, Program
-from weston import Weston, screenshot
-from wlroots_screen import WlrootsScreen
+from lib.cockpit import Cockpit
+from lib.program import BUILD, PATIENCE, Program
+from lib.weston import Weston, screenshot
+from lib.wlroots_screen import WlrootsScreen
 
 WIDTH, HEIGHT = 640, 360
 LAMP = (150, 70)  # the pixels of a safety picture, beside which there is room for others

@@ -14,7 +14,7 @@ import pytest
 from gid_vm import agent as agents
 from gid_vm.agent import Agent, GuestError
 from gid_vm.folder import memory_folder
-from program import PATIENCE
+from lib.program import PATIENCE
 
 Answer = Callable[[socket.socket, dict], None]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from gid_vm import agent as agents
 from gid_vm.agent import Agent, GuestError
-from guided import Failure, Fuzzer
+from lib.guided import Failure, Fuzzer
 
 TRIES = int(os.environ.get("GIDWAY_FUZZ_TRIES", 4000))
 SECONDS = float(os.environ.get("GIDWAY_FUZZ_SECONDS", 0))

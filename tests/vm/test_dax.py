@@ -27,12 +27,12 @@ from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine, Window
 from guests import CONFIG, LOOK_SECONDS, SECONDS, Machines, Running
 from kernel_module import build_module, why_no_module
+from lib.pipeline import FRAMES as FRAMES_OF
+from lib.pipeline import LOSSLESS, PATIENT
+from lib.program import BUILD, wait_for
+from lib.versions import vgem_maps_at_once
+from lib.weston import SHELL_CONFIG
 from PIL import Image
-from pipeline import FRAMES as FRAMES_OF
-from pipeline import LOSSLESS, PATIENT
-from program import BUILD, wait_for
-from versions import vgem_maps_at_once
-from weston import SHELL_CONFIG
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),

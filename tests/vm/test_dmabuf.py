@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import pytest
 from frame_kinds import CODEC_NAMES, SLOWLY, Kinds, codec_sources, guest_with_kinds, is_rgb, raw
 from gid_vm.own_kernel import why_no_kernel
-from pipeline import decode
-from pipeline import film as make_film
-from versions import h264_is_decoded_in_place
+from lib.pipeline import decode
+from lib.pipeline import film as make_film
+from lib.versions import h264_is_decoded_in_place
 
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),

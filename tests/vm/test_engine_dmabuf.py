@@ -3,7 +3,7 @@
 
 import pytest
 from gid_vm.own_kernel import own_kernel, why_no_kernel
-from program import BUILD
+from lib.program import BUILD
 
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),

@@ -12,7 +12,7 @@ from gid_vm.agent import GuestError
 from gid_vm.guest import Guest, why_not
 from gid_vm.root import lent_folders
 from guests import commands_end
-from program import PATIENCE, TOP, wait_for
+from lib.program import PATIENCE, TOP, wait_for
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),

@@ -18,7 +18,7 @@ from gid_cockpit.machine import describe
 from gid_vm.guest import Guest, why_not
 from gid_vm.qemu import INDEX_STEP
 from guests import CONFIG, LOOK_SECONDS, SECONDS, Machines
-from program import wait_for
+from lib.program import wait_for
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from company import IS_LONG
 from gid_vm.guest import why_not
 from guests import Machines
 from kills import Growth, Victim, pids
+from lib.company import IS_LONG
 
 KILLS = int(os.environ.get("GIDWAY_KILLS", 2))
 VICTIMS = ("open", "spare") if KILLS > 2 else ("open",)

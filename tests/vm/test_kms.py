@@ -11,15 +11,15 @@ from pathlib import Path
 
 import numpy
 import pytest
-from display import HEIGHT as LAMP_HEIGHT
-from display import WIDTH as LAMP_WIDTH
-from display import telltale_picture
-from forwarding import ROLE, TELLTALE
 from gid_vm.guest import why_not
 from guests import SECONDS, Machines, Running
-from pipeline import LOSSLESS
-from program import BUILD, Program, wait_for
-from weston import SHELL_CONFIG, Weston
+from lib.display import HEIGHT as LAMP_HEIGHT
+from lib.display import WIDTH as LAMP_WIDTH
+from lib.display import telltale_picture
+from lib.forwarding import ROLE, TELLTALE
+from lib.pipeline import LOSSLESS
+from lib.program import BUILD, Program, wait_for
+from lib.weston import SHELL_CONFIG, Weston
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),

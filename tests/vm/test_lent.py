@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from company import IS_LONG
 from gid_vm.own_kernel import own_kernel, why_no_kernel
-from pipeline import make_registry
-from program import BUILD
+from lib.company import IS_LONG
+from lib.pipeline import make_registry
+from lib.program import BUILD, python_env
 
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
@@ -23,17 +23,12 @@ pytestmark = [
 
 HERE = Path(__file__).parent
 KILLS = os.environ.get("GIDWAY_KILLS", "2")  # the documents tell of 20
-FOLDERS = [HERE.parent / name for name in ("common", "compositor", "gst", "safety", "vm")]
 
 
 @pytest.fixture(scope="module")
 def run() -> Iterator[Callable[[str], dict]]:
     """Runs a scenario in a guest that all have in turn, and says what was seen."""
-    environment = {
-        "PYTHONPATH": ":".join([*map(str, FOLDERS), str(HERE.parents[1] / "vm")]),
-        "GIDWAY_BUILD": str(BUILD),
-        "GIDWAY_KILLS": KILLS,
-    }
+    environment = python_env() | {"GIDWAY_BUILD": str(BUILD), "GIDWAY_KILLS": KILLS}
     words = ["python3", str(HERE / "lent.py"), str(make_registry())]
     with own_kernel("open") as guest:
         guest.run(["modprobe", "udmabuf"])  # or it is a part of the kernel

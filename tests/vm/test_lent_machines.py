@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from display import HEIGHT, WIDTH, Display
 from gid_vm.guest import why_not
 from guests import SECONDS, Machines, Running
-from program import BUILD, wait_for
-from weston import SHELL_CONFIG
+from lib.display import HEIGHT, WIDTH, Display
+from lib.program import BUILD, wait_for
+from lib.weston import SHELL_CONFIG
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),

@@ -19,8 +19,8 @@ from gid_vm.agent import Agent
 from gid_vm.folder import memory_folder
 from gid_vm.guest import BOOT_SECONDS, why_no_pages, why_not
 from guests import Running
-from peer import PEER, WAITING
-from program import BUILD, PATIENCE, Program, wait_for
+from lib.peer import PEER, WAITING
+from lib.program import BUILD, PATIENCE, Program, wait_for
 
 CONFIG = """\
 [cockpit]

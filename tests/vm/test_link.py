@@ -11,9 +11,6 @@ from pathlib import Path
 
 import numpy
 import pytest
-from bells import Bells
-from company import IS_LONG
-from display import ROLE, Display, telltale_picture, with_deadline
 from drivers import FOLDER as DRIVERS
 from drivers import load, load_codecs
 from frame_kinds import CODEC_NAMES, codec_sources, raw
@@ -21,14 +18,17 @@ from gid_vm.guest import why_not
 from gid_vm.initramfs import CannotBoot
 from gid_vm.monitor import Monitor
 from guests import LOOK_SECONDS, SECONDS, Machines, Running
-from peer import PEER
-from pipeline import FRAMES, LOSSLESS, decode, film
-from program import BUILD, Program, wait_for
+from lib.bells import Bells
+from lib.company import IS_LONG
+from lib.display import ROLE, Display, telltale_picture, with_deadline
+from lib.peer import PEER
+from lib.pipeline import FRAMES, LOSSLESS, decode, film
+from lib.program import BUILD, Program, wait_for
+from lib.weston import HEIGHT, WIDTH, Weston, screenshot
+from lib.wlroots_screen import WlrootsScreen
 from reference import compare, reference
 from scanout import ASK, CHECKSUMS, checksum, checksums_of
 from screens import WestonScreen, place, start_screen
-from weston import HEIGHT, WIDTH, Weston, screenshot
-from wlroots_screen import WlrootsScreen
 
 HERE = Path(__file__).parent
 HOSTILE_SECONDS = float(os.environ.get("GIDWAY_HOSTILE_SECONDS", 10 if IS_LONG else 4))

@@ -16,7 +16,7 @@ from gid_vm.folder import memory_folder
 from gid_vm.guest import why_not
 from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine
-from program import BUILD, PATIENCE, wait_for
+from lib.program import BUILD, PATIENCE, wait_for
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),

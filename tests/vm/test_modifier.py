@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from gid_vm.own_kernel import own_kernel, why_no_kernel
-from pipeline import make_registry
-from program import BUILD
+from lib.pipeline import make_registry
+from lib.program import BUILD, python_env
 
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
@@ -27,9 +27,7 @@ NAME = f"XR24:0x{HIGH:08x}{LOW:08x}"
 
 @pytest.fixture(scope="module")
 def found() -> Iterator[dict]:
-    of_tests = (str(HERE.parent / name) for name in ("common", "gst"))
-    folders = ":".join([*of_tests, str(HERE.parents[1] / "vm")])
-    environment = {"PYTHONPATH": folders, "GIDWAY_BUILD": str(BUILD)}
+    environment = python_env() | {"GIDWAY_BUILD": str(BUILD)}
     with own_kernel("open") as guest:
         guest.run(["modprobe", "udmabuf"])  # or it is a part of the kernel
         result = guest.run(

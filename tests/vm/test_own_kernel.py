@@ -16,7 +16,7 @@ from gid_vm.own_kernel import MODULES, UmlGuest
 from gid_vm.qemu import Machine
 from gid_vm.root import lent_folders
 from gid_vm.uml import built_kernel, why_no_uml
-from program import wait_for
+from lib.program import wait_for
 
 DRIVERS = ("vkms", "vgem", "vivid", "visl", "vicodec", "vim2m")
 

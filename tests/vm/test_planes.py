@@ -15,6 +15,7 @@ from domains import PATIENCE, Domains
 from gid_vm.agent import Command
 from gid_vm.own_kernel import why_no_kernel
 from guests import Running
+from lib.program import BUILD, wait_for
 from PIL import Image
 from planes import (
     DISPLAY,
@@ -30,7 +31,6 @@ from planes import (
     screen,
     with_writeback,
 )
-from program import BUILD, wait_for
 from scanout import (
     CHECKSUMS,
     ENVIRONMENT,

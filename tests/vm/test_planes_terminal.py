@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from domains import PATIENCE, Domains
 from gid_vm.guest import Guest, why_not
+from lib.program import BUILD, wait_for
 from planes import DISPLAY, LAMP, SMALL, domains_with_planes, lamp, plain, role, screen
-from program import BUILD, wait_for
 from scanout import checksum, cluster_on_display, running
 
 pytestmark = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from gid_vm import plugins
-from program import BUILD
+from lib.program import BUILD
 
 
 @pytest.mark.parametrize("writer", ["nobody", "without our plugins", "not GStreamer"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from gid_vm.guest import why_not
 from guests import SECONDS, Machines
-from program import BUILD, wait_for
+from lib.program import BUILD, wait_for
 from test_hostile_reader import CONFIG
 
 pytestmark = [

@@ -10,8 +10,9 @@ import pytest
 from domains import PATIENCE, Domains
 from gid_vm.own_kernel import why_no_kernel
 from guests import Running
-from pipeline import LOSSLESS
-from program import BUILD, wait_for
+from lib.pipeline import LOSSLESS
+from lib.program import BUILD, wait_for
+from lib.weston import SHELL_CONFIG
 from scanout import (
     ENVIRONMENT,
     FOLDER,
@@ -27,7 +28,6 @@ from scanout import (
     running,
     write,
 )
-from weston import SHELL_CONFIG
 
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from gid_vm.guest import Guest, why_not
-from program import BUILD
+from lib.program import BUILD
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),

@@ -14,7 +14,7 @@ from domains import Domains, domains_of_a_guest
 from drivers import CODECS, HEIGHT, WIDTH, environment_of_codecs, sources
 from gid_vm.initramfs import CannotBoot
 from gid_vm.own_kernel import why_no_kernel
-from pipeline import film, quoted
+from lib.pipeline import film, quoted
 
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),

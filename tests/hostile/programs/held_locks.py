@@ -17,8 +17,7 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
-from gidwire import (
+from lib.gidwire import (
     ALLOC,
     DMABUF,
     PAGE_SIZE,

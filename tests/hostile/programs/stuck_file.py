@@ -19,8 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
-from gidwire import DMABUF, Closed, Connection, Export
+from lib.gidwire import DMABUF, Closed, Connection, Export
 
 CANNOT = 77
 LOOKUP, GETATTR, OPEN, RELEASE, FLUSH, INIT = 1, 3, 14, 18, 25, 26

@@ -16,12 +16,9 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
-from pathlib import Path
 
+from lib.program import is_alive
 from stuck_file import ENOSYS, answer, mount
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
-from program import is_alive
 
 READ = 15
 

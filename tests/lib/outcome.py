@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cockpit import Cockpit
-from gidwire import Closed, Connection
+from lib.cockpit import Cockpit
+from lib.gidwire import Closed, Connection
 
 UNREADABLE = "no such slab can be read here: it is unknown, not granted, or was revoked"
 NO_STREAM = "no such stream can be read here: check its name and domain, and streams= of [share]"

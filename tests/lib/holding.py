@@ -3,20 +3,19 @@
 
 import os
 import sys
-from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from program import Program, wait_for
+from lib.cockpit import Cockpit
+from lib.program import TOP, Program, python_env, wait_for
 
-PROGRAMS = Path(__file__).with_name("programs")
+PROGRAMS = TOP / "tests/hostile/programs"
 
 
 def hold(cockpit: Cockpit, domain: str, kind: str) -> Program:
     """`kind`: which lock, as held_locks.py knows it. Until gidd has what is locked."""
     command = [sys.executable, PROGRAMS / "stuck_page.py", sys.executable]
     command += [PROGRAMS / "held_locks.py", cockpit.socket(domain), kind]
-    env = os.environ | {"TMPDIR": str(cockpit.folder)}
+    env = os.environ | python_env() | {"TMPDIR": str(cockpit.folder)}
     holder = Program(command, env, cockpit.folder)
     cockpit.programs.append(holder)
     wait_for(lambda: "sent" in holder.stdout or not holder.is_running(), "it to hold a lock")

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""A Wayland client for tests: any interface, straight from the protocols' XML.
+"""A Wayland client: any interface, straight from the protocols' XML.
 
 Unlike a client on libwayland it can send what it should not (wrong objects, wrong ids, raw bytes),
-and it sees every event in order. One thread; nothing is dispatched behind the test's back.
+and it sees every event in order. One thread; nothing is dispatched behind its user's back.
 """
 
+import re
 import select
 import socket
 import struct
+import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from program import PATIENCE
-
-TIMEOUT = PATIENCE  # seconds that a test waits for anything
+TOP = Path(__file__).resolve().parents[2]
+TIMEOUT = 240.0  # seconds, for whatever is waited for: it ends early when all is well
 
 
 @dataclass
@@ -33,6 +34,34 @@ class Interface:
     requests: dict[str, Message] = field(default_factory=dict)
     events: list[Message] = field(default_factory=list)
     enums: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+def weston_major() -> int:
+    command = ["weston", "--version"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return int(re.search(r"(\d+)\.", said)[1])
+
+
+def protocol_files() -> list[Path]:
+    def folder(package: str) -> Path:
+        command = ["pkg-config", "--variable=pkgdatadir", package]
+        return Path(
+            subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        )
+
+    return [
+        folder("wayland-scanner") / "wayland.xml",
+        folder("wayland-protocols") / "stable/xdg-shell/xdg-shell.xml",
+        folder("wayland-protocols") / "stable/viewporter/viewporter.xml",
+        folder("wayland-protocols") / "stable/linux-dmabuf/linux-dmabuf-v1.xml",
+        folder("wayland-protocols")
+        / "unstable/linux-explicit-synchronization"
+        / "linux-explicit-synchronization-unstable-v1.xml",
+        folder("wayland-protocols") / "staging/single-pixel-buffer/single-pixel-buffer-v1.xml",
+        folder(f"libweston-{weston_major()}-protocols") / "weston-output-capture.xml",
+        TOP / "protocol/gid-buffer-v1.xml",
+        TOP / "protocol/gid-safety-v1.xml",
+    ]
 
 
 def read_protocols(paths: list[Path]) -> dict[str, Interface]:

@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy
-from cockpit import Cockpit
-from display import HEIGHT, WIDTH, Display, with_deadline
-from program import BUILD, Program
-from session import OwnerProcess
-from wayland import Display as Connection
-from wayland import Object
-from weston import SHM_FORMATS, XRGB8888, Weston
+from lib.cockpit import Cockpit
+from lib.display import HEIGHT, WIDTH, Display, with_deadline
+from lib.program import BUILD, Program
+from lib.session import OwnerProcess
+from lib.weston import SHM_FORMATS, XRGB8888, Weston
+
+from lab.domains.wayland import Display as Connection
+from lab.domains.wayland import Object
 
 PYTHON = Path(sys.executable).resolve()
 TELLTALE = BUILD / "clients" / "gid-telltale"

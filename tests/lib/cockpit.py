@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gid_vm.folder import memory_folder
-from gidwire import Connection
-from program import BUILD, Program, wait_for
+from lib.gidwire import Connection
+from lib.program import BUILD, Program, wait_for
 
 # Two domains that may read each other's streams, whatever those are called.
 DEFAULT_CONFIG = """
@@ -151,9 +151,15 @@ class Cockpit:
 
     # --- programs ---
 
-    def run(self, domain: str, arguments: Sequence[str | Path], name: str | None = None) -> Program:
+    def run(
+        self,
+        domain: str,
+        arguments: Sequence[str | Path],
+        name: str | None = None,
+        **environment: str,
+    ) -> Program:
         """Starts a program in the domain. It is killed at the end of the test at the latest."""
-        program = Program(arguments, self.env(domain), self.folder, name)
+        program = Program(arguments, self.env(domain) | environment, self.folder, name)
         self.programs.append(program)
         return program
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from program import wait_for
+from lib.program import wait_for
 
 SECONDS = 300  # for a block: films are encoded, guests boot
 ROWS, COLUMNS = 50, 400  # wide: a dumb terminal's shell shows no more of a line than fits

@@ -3,7 +3,7 @@
 
 import re
 
-from program import TOP
+from lib.program import TOP
 
 _HEADING = "## Paths that root follows"
 

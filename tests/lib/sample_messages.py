@@ -3,7 +3,7 @@
 
 import struct
 
-from gidwire import (
+from lib.gidwire import (
     ACCEPT,
     ALLOC,
     ALLOCATED,

@@ -5,7 +5,7 @@ import re
 import subprocess
 from functools import cache
 
-from program import TOP
+from lib.program import TOP
 
 
 @cache
@@ -20,10 +20,6 @@ def gidway_version() -> str:
     """What all that is built of this tree says: of a snapshot, which one it is."""
     command = [TOP / "scripts" / "version"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def weston_major() -> int:
-    return _version("weston", "--version")[0]
 
 
 def gstreamer_version() -> tuple[int, int]:

@@ -8,7 +8,7 @@ program that became slow fails, and one that others do not let run does not.
 import os
 from pathlib import Path
 
-from program import Program
+from lib.program import Program
 
 # In the suite `long`: each case, on a quiet machine. Times are judged there, and else only printed.
 IS_LONG = "GIDWAY_LONG" in os.environ

@@ -5,17 +5,14 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from cockpit import Cockpit
-from program import BUILD, PATIENCE, TOP, Program, wait_for
-
-sys.path.append(str(TOP / "demo"))
-import clip as demo_clip  # noqa: E402
+import clip as demo_clip
+from lib.cockpit import Cockpit
+from lib.program import BUILD, PATIENCE, Program, wait_for
 
 FRAMES = BUILD / "tests" / "gst" / "frames"
 

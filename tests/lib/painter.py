@@ -7,8 +7,9 @@ import os
 from pathlib import Path
 
 import numpy
-from wayland import Display
-from weston import SHM_FORMATS, XRGB8888, Client, bind_output, protocol_files
+from lib.weston import SHM_FORMATS, XRGB8888, Client, bind_output
+
+from lab.domains.wayland import Display, protocol_files
 
 
 class Painter:

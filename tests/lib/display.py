@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy
-from cockpit import Cockpit
+from lib.cockpit import Cockpit
+from lib.program import BUILD, PATIENCE, SANITIZED, Program, wait_for
 from PIL import Image
-from program import BUILD, PATIENCE, SANITIZED, Program, wait_for
 
 REFRESH_MS = 1000 / 60
 WIDTH, HEIGHT = 320, 80

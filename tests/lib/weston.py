@@ -10,35 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
-from program import BUILD, TOP, Program, wait_for
-from versions import weston_major
-from wayland import Display, Object
+from lib.program import BUILD, Program, wait_for
+
+from lab.domains.wayland import Display, Object, protocol_files
 
 WIDTH, HEIGHT = 320, 240  # of the output, in pixels
 XRGB8888, ARGB8888, XBGR8888, ABGR8888 = 0x34325258, 0x34325241, 0x34324258, 0x34324241
 SHM_FORMATS = {ARGB8888: 0, XRGB8888: 1, XBGR8888: XBGR8888, ABGR8888: ABGR8888}  # wl_shm's codes
-
-
-def protocol_files() -> list[Path]:
-    def folder(package: str) -> Path:
-        command = ["pkg-config", "--variable=pkgdatadir", package]
-        return Path(
-            subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-        )
-
-    return [
-        folder("wayland-scanner") / "wayland.xml",
-        folder("wayland-protocols") / "stable/xdg-shell/xdg-shell.xml",
-        folder("wayland-protocols") / "stable/viewporter/viewporter.xml",
-        folder("wayland-protocols") / "stable/linux-dmabuf/linux-dmabuf-v1.xml",
-        folder("wayland-protocols")
-        / "unstable/linux-explicit-synchronization"
-        / "linux-explicit-synchronization-unstable-v1.xml",
-        folder("wayland-protocols") / "staging/single-pixel-buffer/single-pixel-buffer-v1.xml",
-        folder(f"libweston-{weston_major()}-protocols") / "weston-output-capture.xml",
-        TOP / "protocol/gid-buffer-v1.xml",
-        TOP / "protocol/gid-safety-v1.xml",
-    ]
 
 
 @dataclass(frozen=True)

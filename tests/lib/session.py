@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from cockpit import Cockpit
-from program import BUILD, wait_for
-from wayland import Display
-from weston import HEIGHT, WIDTH, XRGB8888, Client, Weston, screenshot
+from lib.cockpit import Cockpit
+from lib.program import BUILD, wait_for
+from lib.weston import HEIGHT, WIDTH, XRGB8888, Client, Weston, screenshot
+
+from lab.domains.wayland import Display
 
 CLUSTER = 2  # the number of the domain that Weston runs in
 

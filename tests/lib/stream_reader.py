@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
-from owner import SlabInfo
+from lib.owner import SlabInfo
 
 WAIT_S = 240  # as PATIENCE, which is not there where this runs as a program
 

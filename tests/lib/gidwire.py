@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from program import PATIENCE
+from lib.program import PATIENCE
 
 VERSION = 1
 LOWER_SIDE = 0x80000000

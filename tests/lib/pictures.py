@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import numpy
-from program import BUILD, PATIENCE
+from lib.program import BUILD, PATIENCE
 
 RAW_ROLE = BUILD / "tests" / "safety" / "raw-role"
 UNKNOWN, FULL, LIMITED = 0, 1, 2

@@ -4,6 +4,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -31,6 +32,11 @@ def devenv() -> dict[str, str]:
     command = ["meson", "devenv", "-C", BUILD, "env", "--null"]
     words = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return dict(line.split("=", 1) for line in words.split("\0") if line)
+
+
+def python_env() -> dict[str, str]:
+    """For programs in Python that a test starts: they find the modules that it finds itself."""
+    return {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def why_no_other_users() -> str | None:

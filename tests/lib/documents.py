@@ -18,7 +18,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from program import TOP
+from lib.program import TOP
 
 DOCUMENTS = sorted({*TOP.glob("*.md"), *TOP.glob("docs/*.md"), *TOP.glob("*/README.md")})
 

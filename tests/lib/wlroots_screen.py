@@ -4,11 +4,11 @@
 from pathlib import Path
 
 import numpy
-from cockpit import Cockpit
+from lib.cockpit import Cockpit
+from lib.program import BUILD, Program
 from PIL import Image
-from program import BUILD, Program
-from wayland import Display
-from weston import protocol_files
+
+from lab.domains.wayland import Display, protocol_files
 
 
 class WlrootsScreen:

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import numpy
-from program import PATIENCE, Program, wait_for
-from weston import HEIGHT, WIDTH
+from lib.program import PATIENCE, Program, wait_for
+from lib.weston import HEIGHT, WIDTH
 
 CONFIG = f"""\
 output HEADLESS-1 mode {WIDTH}x{HEIGHT}@60Hz

@@ -4,8 +4,8 @@
 import json
 from collections.abc import Callable
 
-from cockpit import Cockpit
-from program import BUILD, PATIENCE, Program, wait_for
+from lib.cockpit import Cockpit
+from lib.program import BUILD, PATIENCE, Program, wait_for
 
 PEER = BUILD / "tests" / "stream" / "stream-peer"
 

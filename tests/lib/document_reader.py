@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from documents import Document, read_document
 from gid_vm.folder import memory_folder
 from gid_vm.guest import why_not
-from program import BUILD, PATIENCE, TOP, wait_for
-from terminal import Terminal
+from lib.documents import Document, read_document
+from lib.program import BUILD, PATIENCE, TOP, wait_for
+from lib.terminal import Terminal
 
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"  # of an ordinary user's login
 # What somebody may have set who cannot do without: where packages come from, what is tested.
