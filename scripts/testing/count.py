@@ -2,7 +2,7 @@
 """What `./run test` says in the end. Every case is counted once, in however many folders it ran."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from testing.one import Outcome
@@ -28,6 +28,7 @@ def summary(
     there.
     """
     cases: dict[tuple[str, str, int], str] = {}
+    why: dict[tuple[str, str, int], str] = {}
     sanitized: dict[str, set[tuple[str, str, int]]] = {}
     failures: list[str] = [f"FAILED {problem}" for problem in problems]
     for outcome in outcomes:
@@ -36,13 +37,15 @@ def summary(
             seen[case.name] = seen.get(case.name, 0) + 1
             key = (outcome.test.title, case.name, seen[case.name])
             cases[key] = min(cases.get(key, "skipped"), case.outcome, key=_WORST_FIRST.index)
+            why.setdefault(key, case.why)
             if outcome.test.sanitizer and case.outcome != "skipped":
                 sanitized.setdefault(outcome.test.sanitizer, set()).add(key)
             if case.outcome == "failed":
                 failures.append(
                     f"FAILED {outcome.test.folder.name}: {outcome.test.title} {case.name}"
                 )
-    lines = _why(outcomes)
+    lines = _untested({key: why[key] for key in cases if cases[key] == "skipped"})
+    lines += _why(outcomes)
     forgiven = only_alone(outcomes, first)
     for outcome in forgiven:
         lines.append(f"passed by itself, failed in company: {_failed_cases(outcome)}")
@@ -96,6 +99,17 @@ def dearest(outcomes: Sequence[Outcome], count: int = 10) -> list[str]:
             f"{outcome.test.folder.name} {outcome.test.title}"
             for outcome in most
         ),
+    ]
+
+
+def _untested(skipped: Mapping[tuple[str, str, int], str]) -> list[str]:
+    """Which tests did not run, or not all of their cases, by the reason for it."""
+    tests: dict[str, list[str]] = {}
+    for (title, _, _), why in skipped.items():
+        tests.setdefault(why or "it does not say why", []).append(title)
+    return [
+        f"not tested ({why}): {', '.join(dict.fromkeys(titles))}"
+        for why, titles in sorted(tests.items())
     ]
 
 

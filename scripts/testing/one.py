@@ -53,6 +53,11 @@ class Test:
         return f"{self.suites[0]}/{self.name}"
 
     @property
+    def is_built(self) -> bool:
+        """Else its command only says what of the build is missing for it."""
+        return "not-built" not in {Path(word).name for word in self.command}
+
+    @property
     def is_guest(self) -> bool:
         """It boots guests, which keep a core busy."""
         return "guest" in self.suites
@@ -83,6 +88,7 @@ class Test:
 class Case:
     name: str
     outcome: str  # "passed" | "failed" | "skipped"
+    why: str = ""  # it was skipped
 
 
 @dataclass
@@ -190,7 +196,7 @@ class Running:
         elif status < 0:
             problem = f"ended by {signal.Signals(-status).name}"
         elif not self.test.is_tap and status == 77:
-            cases = [Case(self.test.name, "skipped")]
+            cases = [Case(self.test.name, "skipped", "it ended with 77")]
         elif status != 0 and not any(case.outcome == "failed" for case in cases):
             problem = f"exit status {status}"
         elif not cases:
@@ -251,18 +257,18 @@ def tap_cases(text: str) -> list[Case]:
         if plan := _PLAN.fullmatch(line.rstrip()):
             planned = int(plan[1])
             if planned == 0:
-                cases.append(Case(plan[2] or "all", "skipped"))
+                cases.append(Case("all", "skipped", plan[2] or ""))
                 planned = 1
         elif line.startswith("Bail out!"):
             cases.append(Case(line.strip(), "failed"))
         elif case := _CASE.fullmatch(line.rstrip()):
-            is_bad, number, name, directive, _ = case.groups()
+            is_bad, number, name, directive, why = case.groups()
             outcome = "failed" if is_bad else "passed"
             if directive:
                 expected = directive.lower() == "todo" and is_bad
                 is_skipped = directive.lower() == "skip" and not is_bad
                 outcome = "skipped" if expected or is_skipped else "failed"
-            cases.append(Case(name.strip() or f"case {number}", outcome))
+            cases.append(Case(name.strip() or f"case {number}", outcome, why or ""))
     if planned is None:
         cases.append(Case("it did not say how many cases there are", "failed"))
     elif planned != len(cases):

@@ -14,17 +14,19 @@ from testing.one import Case, Outcome, Test, list_tests, tap_cases
 from testing.pool import Pool
 from testing.processors import Processors
 
-PYTEST = TOP / "tests/pytest-tap"
+TESTS = TOP / "tests"
 
 PROJECT = """
 project('sample')
-tap = find_program('{pytest}')
+tap = find_program('{tests}/pytest-tap')
 test('cases', tap, args: files('test_cases.py'), suite: 's', protocol: 'tap')
 test('broken', tap, args: files('test_broken.py'), suite: 's', protocol: 'tap')
 test('plain', find_program('true'), suite: 's')
 test('exit', find_program('false'), suite: 's')
 test('absent', find_program('sh'), args: ['-c', 'exit 77'], suite: 's')
 test('slow', find_program('sleep'), args: '60', suite: 's', timeout: 1)
+not_built = find_program('{tests}/not-built')
+test('elsewhere', not_built, args: ['gid_map', 'plug'], suite: 's', protocol: 'tap')
 """
 
 CASES = """
@@ -65,7 +67,7 @@ def run(*tests: Test, cores: int = 2, free: float = 0) -> Pool:
 
 
 def test_every_outcome_of_meson_is_known(tmp_path: Path) -> None:
-    (tmp_path / "meson.build").write_text(PROJECT.format(pytest=PYTEST))
+    (tmp_path / "meson.build").write_text(PROJECT.format(tests=TESTS))
     (tmp_path / "test_cases.py").write_text(CASES)
     (tmp_path / "test_broken.py").write_text("import nosuchmodule\n")
     build = tmp_path / "build"
@@ -73,7 +75,14 @@ def test_every_outcome_of_meson_is_known(tmp_path: Path) -> None:
     pool = run(*list_tests(build))
     lines, is_well = summary(pool.outcomes, pool.first)
     assert not is_well
-    assert lines[-1] == "4 passed, 5 failed, 3 skipped"
+    assert lines[-1] == "4 passed, 5 failed, 4 skipped"
+    untested = {
+        "# of reasons": "s/cases",
+        "expected failure": "s/cases",
+        "it ended with 77": "s/absent",
+        "the build lacks gid-map, plug": "s/elsewhere",
+    }
+    assert lines[:4] == [f"not tested ({why}): {test}" for why, test in untested.items()]
     assert len([line for line in lines if line.startswith("FAILED ")]) == 5
     assert "  assert 1 == 2" in lines
     ended = r"FAILED build: s/slow ended after \d+ s, its limit"
@@ -250,7 +259,7 @@ def test_a_case_is_counted_once_however_many_sanitizers_it_ran_with(tmp_path: Pa
     def outcome(sanitizer: str, *cases: Case) -> Outcome:
         return Outcome(make_test(tmp_path, "", sanitizer=sanitizer), 1, list(cases))
 
-    plain = outcome("", Case("one", "passed"), Case("two", "passed"), Case("three", "skipped"))
+    plain = outcome("", Case("one", "passed"), Case("two", "passed"), Case("three", "skipped", "x"))
     asan = outcome("ASan", Case("one", "passed"), Case("two", "failed"), Case("three", "passed"))
     fuzz = outcome("libFuzzer", Case("only here", "passed"))
     lines, is_well = summary([plain, asan, fuzz])
