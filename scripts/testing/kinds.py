@@ -45,7 +45,7 @@ _COUNTERS = "-fprofile-instr-generate -fcoverage-mapping"
 ASAN = Kind(
     "-asan",
     "ASan and UBSan",
-    ("unit", "hostile"),
+    ("unit", "libgid", "hostile"),
     (*_OWN_PROCESSES, *_QUICK, "-Db_sanitize=address,undefined"),
 )
 # TSan knows only the usual address layouts.
@@ -89,7 +89,7 @@ OTHERS = Kind(
     },
 )
 # The threads of libgid, all of its unit tests.
-THREADS = replace(TSAN, suites=("unit",))
+THREADS = replace(TSAN, suites=("unit", "libgid"))
 # Those of the elements, in a program that has them built in. TSan does not know the fences by which
 # the engine's programs order what they write, and gcc warns of it: gidcompose is not looked at.
 ELEMENTS = replace(
@@ -105,7 +105,7 @@ ELEMENTS = replace(
 )
 # Of programs for another architecture, which QEMU runs: what is tested, and what fails by a fault
 # of QEMU's user mode, each with the reason. docs/boards.md has the same table.
-EMULATED_SUITES = ("unit", "stream", "hostile")
+EMULATED_SUITES = ("unit", "libgid", "stream", "hostile")
 EMULATED_WITHOUT = {
     "unit/dmabuf": "timer_create() refuses SIGRTMAX, which sigaction() takes",
 }

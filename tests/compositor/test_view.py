@@ -97,7 +97,7 @@ def test_a_crop_outside_of_the_picture(session: Session) -> None:
     """For which a compositor ends its client."""
     stats = session.folder / "stats.json"
     shown = view(session, f"--stats={stats}")
-    peer = BUILD / "tests/stream/stream-peer"
+    peer = BUILD / "tests/lib/programs/stream-peer"
     liar = session.cockpit.run("open", [peer, "produce", "film", "crop=5000"])
     wait_for(lambda: stats.exists() and read(stats)["drops"]["failed"] > 5, "frames to be left out")
     liar.kill()

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#include "../unit/stream_pair.h"
+#include "stream_pair.h"
 
 #define MOST 500 /* allocations in one run */
 #define AGAIN 20

@@ -4,7 +4,7 @@
  * which keeps to no rule writes into the memory that is its own. An honest end must stay within its
  * own memory and give nothing back that is not out; two honest ends must lose nothing, either.
  */
-#include "../unit/ring_pair.h"
+#include "ring_pair.h"
 
 #include <errno.h>
 

@@ -140,7 +140,7 @@ def test_streams_of_another_domain(cockpit: Cockpit, engine: Program) -> None:
 def test_a_crop_outside_of_the_picture(cockpit: Cockpit, engine: Program) -> None:
     """An engine refuses a list that wants such a part shown: the other layers are there still."""
     send(cockpit, "a", RED)
-    peer = BUILD / "tests/stream/stream-peer"
+    peer = BUILD / "tests/lib/programs/stream-peer"
     cockpit.run("open", [peer, "produce", "liar", "crop=5000"])
     composing = Composing(cockpit, CANVAS + layer("a", stream="a") + layer("liar", stream="liar"))
     wait_for(lambda: "not in the picture" in composing.program.stderr, "the lie to be told")

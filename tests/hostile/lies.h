@@ -3,7 +3,7 @@
 #ifndef GID_TESTS_LIES_H
 #define GID_TESTS_LIES_H
 
-#include "../unit/ring_pair.h"
+#include "ring_pair.h"
 
 /* Into shared memory, while the other may look. */
 static inline void poke(uint64_t *word, uint64_t value) {

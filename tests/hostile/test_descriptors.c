@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../unit/tap.h"
 #include "closer.h"
 #include "doorbell.h"
 #include "socket.h"
+#include "tap.h"
 
 #define LINGER_S 120 /* or until the far end is closed */
 #define SOON_NS 30000000000ull

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../unit/tap.h"
 #include "doorbell.h"
+#include "tap.h"
 
 #define PATIENCE_S 60
 

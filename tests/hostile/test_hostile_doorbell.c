@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../unit/tap.h"
 #include "doorbell.h"
+#include "tap.h"
 
 static void test_doorbells(void) {
 	struct gid_doorbell ours, theirs;

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../unit/tap.h"
 #include "lies.h"
+#include "tap.h"
 
 static uint64_t random_state = 88172645463325252ull;
 

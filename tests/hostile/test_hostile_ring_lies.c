@@ -2,8 +2,8 @@
 /* Each single lie that an end of a ring can tell the other, and exactly what comes of it. */
 #include <errno.h>
 
-#include "../unit/tap.h"
 #include "lies.h"
+#include "tap.h"
 
 static struct ring_pair pair;
 

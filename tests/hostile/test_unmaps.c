@@ -12,9 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../unit/slab_pair.h"
 #include "closer.h"
 #include "connection.h"
+#include "slab_pair.h"
 
 #define SLOTS 3u
 #define MUCH (UINT64_C(5) << 30)

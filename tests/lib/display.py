@@ -35,7 +35,7 @@ refresh=60
 stream=screen
 """
 
-LIAR = BUILD / "tests" / "safety" / "liar"
+LIAR = BUILD / "tests/lib/programs/liar"
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 
 

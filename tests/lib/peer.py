@@ -7,7 +7,7 @@ from collections.abc import Callable
 from lib.cockpit import Cockpit
 from lib.program import BUILD, PATIENCE, Program, wait_for
 
-PEER = BUILD / "tests" / "stream" / "stream-peer"
+PEER = BUILD / "tests/lib/programs/stream-peer"
 
 WAITING, LIVE, ENDED = 1, 2, 3
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy
 from lib.program import BUILD, PATIENCE
 
-RAW_ROLE = BUILD / "tests" / "safety" / "raw-role"
+RAW_ROLE = BUILD / "tests/lib/programs/raw-role"
 UNKNOWN, FULL, LIMITED = 0, 1, 2
 BT709, BT601, BT2020 = 1, 6, 9
 

@@ -14,7 +14,7 @@ import clip as demo_clip
 from lib.cockpit import Cockpit
 from lib.program import BUILD, PATIENCE, Program, wait_for
 
-FRAMES = BUILD / "tests" / "gst" / "frames"
+FRAMES = BUILD / "tests/lib/programs/frames"
 
 # The producer's, of which a busy machine takes more than a second. Tests of leases have their own.
 LEASE = "lease=300000"

@@ -29,7 +29,7 @@ class WlrootsScreen:
             "WAYLAND_DISPLAY": str(self.socket),
             "WLR_RENDERER": renderer,
         }
-        command = [BUILD / "tests/compositor/wlroots-screen", self.socket, *map(str, size)]
+        command = [BUILD / "tests/lib/programs/wlroots-screen", self.socket, *map(str, size)]
         self.program = Program(command, self.environment, self.folder)
         cockpit.programs.append(self.program)
         self.log_seen = 0

@@ -15,7 +15,7 @@ from lib.display import LIAR, ROLE, Display, liar_roles, start_telltale, telltal
 from lib.program import BUILD, wait_for
 
 TELLTALE = BUILD / "clients" / "gid-telltale"
-ODD_CALL = BUILD / "tests" / "safety" / "odd_call.so"
+ODD_CALL = BUILD / "tests/lib/programs/odd_call.so"
 FILM = "[layer film]\ndomain=open\nx=0\ny=120\nwidth=320\nheight=80\n"
 CONFINE = ("--confine",)
 

@@ -16,7 +16,7 @@ from lib.display import Display, start_telltale
 from lib.program import BUILD, PATIENCE, Program, wait_for
 from test_floods import ROLES
 
-LIAR = BUILD / "tests" / "safety" / "liar"
+LIAR = BUILD / "tests/lib/programs/liar"
 FRAMES = 120  # of the display, that each state of things lasts
 # Something that moves, so that the display shows a frame for each refresh.
 FILM = "[layer film]\ndomain=open\ny=160\nwidth=320\nheight=80\n"

@@ -58,7 +58,7 @@ streams=*
 streams=*
 """
 SILENCE = 120
-FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/cockpit", "tests/stream")
+FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/cockpit", "tests/lib/programs")
 # A busy machine is silent for long: who is not told that a guest is gone hears of it late.
 for one, other in (("open", "host"), ("open", "cluster"), ("cluster", "host"), ("spare", "host")):
     CONFIG += f"[link {one} {other}]\nkind=ivshmem\nsilence={SILENCE}\n"

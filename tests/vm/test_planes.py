@@ -15,6 +15,7 @@ from domains import PATIENCE, Domains
 from gid_vm.agent import Command
 from gid_vm.own_kernel import why_no_kernel
 from guests import Running
+from lib.pictures import RAW_ROLE
 from lib.program import BUILD, wait_for
 from PIL import Image
 from planes import (
@@ -52,7 +53,7 @@ pytestmark = [
 
 # As gid_vm.preload has it on this machine: in the guest.
 ODD_KMS, LINK, TOLD = BUILD / "tests/vm/libodd-kms.so", FOLDER / "odd-kms.so", FOLDER / "told"
-ODD_CALL = BUILD / "tests/safety/odd_call.so"
+ODD_CALL = BUILD / "tests/lib/programs/odd_call.so"
 ODD = {
     "LD_PRELOAD": str(LINK),
     "GIDWAY_PRELOADED": str(TOLD),
@@ -85,7 +86,7 @@ def test_live_pictures_and_fallbacks_on_planes(domains: Domains) -> None:
     configuration += role("lamp", LAMP, "red") + role(
         "turned", TURNED, "last", "formats=BG24\ntransform=90"
     )
-    source = [BUILD / "tests/safety/raw-role", "safety/turned", FOLDER / "turned", "BG24"]
+    source = [RAW_ROLE, "safety/turned", FOLDER / "turned", "BG24"]
     source += [TURNED[3], TURNED[2], 0, 0, 0, 0, TURNED[3], TURNED[2], 1]
     both = {checksum(screen((LAMP, lamp(i)), (TURNED, turned))) for i in (0, 1)}
     after = checksum(screen((LAMP, plain("red")), (TURNED, turned)))
@@ -135,7 +136,7 @@ def test_all_that_it_does_confined(domains: Domains) -> None:
     write(domains, "film", pixels.tobytes())
     layer = "\n[layer film]\ndomain=open\nfallback=last\nx={}\ny={}\nwidth={}\nheight={}\n"
     configuration = DISPLAY + "writeback=0\n" + role("lamp", LAMP, "red") + layer.format(*film)
-    source = [BUILD / "tests/safety/raw-role", "film", FOLDER / "film", "XR24", *film[2:], 0, 0]
+    source = [RAW_ROLE, "film", FOLDER / "film", "XR24", *film[2:], 0, 0]
     shown = (film, pixels[..., 2::-1])
     live = {checksum(screen((LAMP, lamp(i)), shown)) for i in (0, 1)}
     command = [BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:]]
@@ -325,7 +326,7 @@ def dmabuf_itself(domains: Domains) -> None:
 @pytest.mark.parametrize(
     ("planes", "stream", "producer"),
     [
-        ("on", "safety/left", (BUILD / "tests/safety/liar", "flood")),
+        ("on", "safety/left", (BUILD / "tests/lib/programs/liar", "flood")),
         ("direct", "safety/lamp", (BUILD / "tests/vm/dmabuf-lamp", 320, 80, 0, "moving")),
     ],
 )

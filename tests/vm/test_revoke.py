@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.timeout(1800),
 ]
 
-PEER = BUILD / "tests" / "stream" / "stream-peer"
+PEER = BUILD / "tests/lib/programs/stream-peer"
 LIVE = 2
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 LEASE = "lease_ms=600000"

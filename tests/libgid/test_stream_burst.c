@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/* Frames that come in numbers: many sent, received and released by one call each. */
+#include <errno.h>
+
+#include "libgid/producer.h"
+#include "stream_pair.h"
+
+static uint32_t prepare(struct gid_frame *frames, struct gid_slab *slab, uint32_t count) {
+	for (uint32_t i = 0; i < count; i++) {
+		frames[i] = (struct gid_frame)GID_FRAME_INIT;
+		frames[i].gid = gid_slab_gid(slab, i);
+		frames[i].pts = i;
+	}
+	return count;
+}
+
+static void test_flow(void) {
+	struct gid_slab *slab = make_slab(GID_BURST_MAX);
+	struct gid_producer *producer = produce(0, GID_CREDIT_MAX);
+	struct gid_consumer *consumer = consume(GID_BURST_MAX, false, false);
+	settle(producer);
+	memset(&heard, 0, sizeof(heard));
+	struct gid_frame frames[GID_BURST_MAX], got[GID_BURST_MAX];
+	uint32_t count = prepare(frames, slab, GID_BURST_MAX);
+	tap_ok(gid_producer_send_burst(producer, frames, 0) == -EINVAL &&
+					gid_producer_send_burst(producer, frames,
+							GID_BURST_MAX + 1) == -EINVAL &&
+					gid_consumer_receive_burst(consumer, got, 0) == -EINVAL,
+			"a burst has 1 to %u frames", GID_BURST_MAX);
+	tap_ok(gid_consumer_receive_burst(consumer, got, count) == -EAGAIN, "there is none yet");
+	frames[3].note = "three";
+	frames[3].note_size = 6;
+	frames[4].note = "four";
+	frames[4].note_size = 5;
+	struct gid_producer_stats before, after;
+	gid_producer_get_stats(producer, &before);
+	tap_ok(gid_producer_send_burst(producer, frames, count) == (int)count, "all are sent");
+	gid_producer_get_stats(producer, &after);
+	tap_ok(after.doorbells == before.doorbells + 1, "the consumer is woken once");
+	tap_ok(is_readable(gid_consumer_get_fd(consumer)), "which its descriptor says");
+	bool good = gid_consumer_receive_burst(consumer, got, 10) == 10;
+	good &= got[3].note_size == 6 && memcmp(got[3].note, "three", 6) == 0;
+	good &= got[4].note_size == 5 && memcmp(got[4].note, "four", 5) == 0;
+	tap_ok(good, "as many come as are wanted, each with its own note");
+	good = gid_consumer_receive_burst(consumer, &got[10], count) == (int)count - 10;
+	for (uint32_t i = 0; i < count; i++) {
+		good &= got[i].pts == i && got[i].sequence == i + 1 && got[i].gid == frames[i].gid;
+		good &= got[i].submit_time == frames[0].submit_time && frames[i].sequence == i + 1;
+	}
+	tap_ok(good, "and then the rest, in order");
+	struct gid_consumer_stats stats;
+	gid_consumer_get_stats(consumer, &stats);
+	tap_ok(stats.frames == count && stats.missed == 0 && stats.held == count,
+			"all are counted");
+	tap_ok(gid_consumer_release_burst(consumer, got, count) == 0, "all go back");
+	gid_producer_dispatch(producer);
+	tap_ok(heard.released == count && gid_slab_holders(slab, 5) == 0, "and are free");
+	tap_ok(gid_consumer_release_burst(consumer, got, count) == -EINVAL, "once only");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
+/* What nobody takes is told like everything else: by `released`. */
+static void test_nobody(void) {
+	struct gid_slab *slab = make_slab(4);
+	struct gid_producer *producer = produce(0, 8);
+	struct gid_frame frames[4];
+	memset(&heard, 0, sizeof(heard));
+	prepare(frames, slab, 4);
+	tap_ok(gid_producer_send_burst(producer, frames, 4) == 4 && heard.released == 4,
+			"each slot that nobody took is free at once");
+	frames[2].gid = gid_make(1, 77, 0, 0);
+	tap_ok(gid_producer_send_burst(producer, frames, 4) == 2 && heard.released == 6,
+			"a wrong frame ends the burst before it");
+	tap_ok(gid_producer_send_burst(producer, &frames[2], 2) == -EINVAL && heard.released == 6,
+			"and says why when it is the first");
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
+static void test_credit(void) {
+	struct gid_slab *slab = make_slab(8);
+	struct gid_producer *producer = produce(0, 8);
+	struct gid_consumer *keep = consume(3, false, false), *newest = consume(3, true, false);
+	settle(producer);
+	memset(&heard, 0, sizeof(heard));
+	struct gid_frame frames[8], got[8];
+	prepare(frames, slab, 8);
+	tap_ok(gid_producer_send_burst(producer, frames, 8) == 8,
+			"more are sent than any may hold");
+	bool good = gid_consumer_receive_burst(keep, got, 8) == 3 && got[0].pts == 0;
+	tap_ok(good && got[2].pts == 2, "one keeps the first three");
+	good = gid_consumer_receive_burst(newest, got, 8) == 3 && got[0].pts == 5;
+	tap_ok(good && got[2].pts == 7, "drop-old has the newest three");
+	tap_ok(heard.released == 2 && gid_slab_holders(slab, 3) == 0, "two slots are free: %u",
+			heard.released);
+	struct gid_producer_stats stats;
+	gid_producer_get_stats(producer, &stats);
+	tap_ok(stats.frames == 8 && stats.delivered == 11 && stats.dropped == 10,
+			"counted: %lu, %lu", stats.delivered, stats.dropped);
+	gid_consumer_destroy(newest);
+	gid_consumer_destroy(keep);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
+/* Its callback ends the producer in the midst of a burst. */
+static struct gid_producer *doomed;
+
+static void destroy_it(void *data, gid_id gid) {
+	heard.released++;
+	gid_producer_destroy(doomed);
+	doomed = NULL;
+}
+
+static void test_end_within(void) {
+	struct gid_producer_options options = {
+			.size = sizeof(options), .credit_max = 8, .released = destroy_it};
+	struct gid_slab *slab = make_slab(4);
+	struct gid_producer *producer = NULL;
+	gid_producer_create(open_domain, "movie", &options, &producer);
+	doomed = producer;
+	memset(&heard, 0, sizeof(heard));
+	struct gid_frame frames[4];
+	prepare(frames, slab, 4);
+	tap_ok(gid_producer_send_burst(producer, frames, 4) == 1 && heard.released == 1,
+			"a producer that is destroyed meanwhile sends no more");
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
+/* Entries that no honest producer writes end the subscription, wherever in a burst they are. */
+static void test_liar(void) {
+	struct gid_slab *slab = make_slab(4);
+	struct gid_producer *producer = produce(0, 8);
+	struct gid_consumer *consumer = consume(4, false, false);
+	settle(producer);
+	struct gid_frame frames[4], got[4];
+	prepare(frames, slab, 4);
+	gid_producer_send_burst(producer, frames, 4);
+	struct gid_wire_ring *ring = producer->subscriptions->ring.ring;
+	ring->frames_ring[2].gid = gid_make(3, 1, 0, 0);
+	tap_ok(gid_consumer_receive_burst(consumer, got, 4) == -EPROTO &&
+					gid_consumer_get_state(consumer) == GID_CONSUMER_ENDED,
+			"a gid of another domain, the third of four");
+	tap_ok(gid_consumer_release_burst(consumer, got, 2) == 0, "nothing is held any more");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
+int main(void) {
+	if (stream_pair_init()) {
+		test_flow();
+		test_nobody();
+		test_credit();
+		test_end_within();
+		test_liar();
+	}
+	return stream_pair_finish();
+}

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Pictures whose fence comes late, or never, and such as take long to be examined: the reader of a
+ * stream waits for none of them longer than it may, and whatever the producer sends meanwhile, it
+ * gives back what it took. libgid's and the worker's functions are replaced by those of the test.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "cluster/stream_reader.h"
+#include "tap.h"
+
+#define MS UINT64_C(1000000)
+#define DEADLINE_MS 200
+
+static uint64_t now = 1000 * MS;
+static unsigned queued, released, references, shown;
+static uint64_t next_sequence, last_shown, last_released;
+static uint32_t mark; /* flags of an entry without a picture, behind the frames; 0: none */
+static bool drawn, current, imports_later;
+static int bell;
+static gid_imported_func imported; /* is to be called, with `imports_later` */
+
+uint64_t gid_clock_now(void) {
+	return now;
+}
+
+/* --- the consumer, which has `queued` frames, and `mark` -------------------------------------- */
+
+int gid_consumer_create(struct gid_domain *domain, const char *owner, const char *name,
+		const struct gid_consumer_options *options, struct gid_consumer **consumer) {
+	*consumer = (struct gid_consumer *)&bell;
+	return 1;
+}
+
+void gid_consumer_destroy(struct gid_consumer *consumer) {
+}
+
+int gid_consumer_get_fd(const struct gid_consumer *consumer) {
+	return bell;
+}
+
+enum gid_consumer_state gid_consumer_get_state(const struct gid_consumer *consumer) {
+	return GID_CONSUMER_LIVE;
+}
+
+int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame) {
+	if (queued == 0) {
+		*frame = (struct gid_frame){.flags = mark};
+		mark = 0;
+		return frame->flags != 0 ? 1 : -EAGAIN;
+	}
+	queued--;
+	*frame = (struct gid_frame){
+			.gid = gid_make(1, 1, (uint32_t)(next_sequence % 4), 0),
+			.sequence = ++next_sequence,
+			.submit_time = now,
+	};
+	return 1;
+}
+
+int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame) {
+	released++;
+	last_released = frame->sequence;
+	return 0;
+}
+
+int gid_consumer_tell_showable(struct gid_consumer *consumer, const struct gid_showable *showable,
+		uint32_t number) {
+	return 0;
+}
+
+uint32_t gid_domain_number(const struct gid_domain *domain) {
+	return 2;
+}
+
+int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_func done, void *data,
+		struct gid_slab **slab) {
+	if (imports_later) {
+		imported = done;
+		return -EINPROGRESS;
+	}
+	*slab = (struct gid_slab *)&references;
+	references++;
+	return 0;
+}
+
+void gid_slab_import_cancel(struct gid_domain *domain, void *data) {
+	imported = NULL;
+}
+
+struct gid_slab *gid_slab_ref(struct gid_slab *slab) {
+	references++;
+	return slab;
+}
+
+void gid_slab_unref(struct gid_slab *slab) {
+	references -= slab != NULL;
+}
+
+bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid) {
+	return current;
+}
+
+const void *gid_slab_view_untouched(const struct gid_slab *slab, uint32_t slot) {
+	return &references;
+}
+
+void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info) {
+	*info = (struct gid_slab_info){.slot_count = 4, .slot_size = 4096};
+}
+
+/* --- the worker, which is done at once, unless it `works` ------------------------------------- */
+
+static struct examination work;
+static bool works, has_work;
+
+struct worker *worker_create(const struct examiner_rules *rules) {
+	return (struct worker *)&work;
+}
+
+void worker_destroy(struct worker *worker) {
+}
+
+int worker_get_fd(const struct worker *worker) {
+	return bell;
+}
+
+bool worker_is_free(const struct worker *worker) {
+	return !has_work;
+}
+
+void worker_start(struct worker *worker, const struct examination *examination) {
+	work = *examination;
+	has_work = true;
+}
+
+bool worker_collect(struct worker *worker, struct examination *examination) {
+	if (!has_work || works) {
+		return false;
+	}
+	*examination = work;
+	has_work = false;
+	return true;
+}
+
+void worker_wait(struct worker *worker) {
+	works = false;
+}
+
+bool examiner_is_drawn(const struct gid_slab *slab) {
+	return drawn;
+}
+
+uint32_t examiner_showable(
+		const struct accepted *accepted, struct gid_showable showable[GID_SHOWABLE_MAX]) {
+	return 0;
+}
+
+/* --- its pictures ----------------------------------------------------------------------------- */
+
+static struct own_picture picture;
+
+int picture_pool_init(struct picture_pool *pool, uint32_t width, uint32_t height) {
+	return 0;
+}
+
+void picture_pool_finish(struct picture_pool *pool) {
+}
+
+struct own_picture *picture_pool_take(struct picture_pool *pool) {
+	picture.used = true;
+	return &picture;
+}
+
+void own_picture_unref(struct own_picture *one) {
+	one->used = false;
+}
+
+void samples_add(struct samples *samples, uint64_t value) {
+}
+
+/* --- who shows them --------------------------------------------------------------------------- */
+
+static unsigned noted, lost;
+
+static bool handle_examined(void *data, struct stream_reader *reader, const struct examination *of,
+		struct gid_slab *slab, uint64_t time) {
+	shown++;
+	last_shown = of->frame.sequence;
+	return false;
+}
+
+static void handle_noted(void *data, const struct gid_frame *frame, uint64_t time) {
+	noted++;
+}
+
+static void handle_lost(void *data, int reason, uint64_t time) {
+	lost++;
+}
+
+static const struct stream_reader_hooks hooks = {handle_examined, handle_noted, handle_lost};
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static const struct stream_reader_config config = {.kind = "role",
+		.name = "telltale",
+		.stream = "safety/telltale",
+		.undrawn_ns = DEADLINE_MS * MS};
+static struct stream_reader stream;
+
+static void begin(void) {
+	queued = released = references = shown = noted = lost = 0;
+	next_sequence = last_shown = last_released = 0;
+	drawn = imports_later = works = has_work = false;
+	current = true;
+	stream_reader_init(&stream, &config, &hooks, NULL, wl_event_loop_create());
+	stream_reader_start(&stream, (struct gid_domain *)&bell);
+}
+
+/* The event loop turns once: here for the worker, in which all descriptors are one. */
+static void turn(void) {
+	wl_event_loop_dispatch(stream.loop, 0);
+}
+
+static void refresh(unsigned frames) {
+	now += 16 * MS;
+	queued += frames;
+	stream_reader_tick(&stream);
+	turn();
+}
+
+/* All that was received was given back, and nothing is held. */
+static bool end(void) {
+	struct wl_event_loop *loop = stream.loop;
+	unsigned waits = stream.waits == STREAM_READER_FENCED ||
+			stream.waits == STREAM_READER_QUEUED;
+	waits += has_work;
+	stream_reader_stop(&stream);
+	stream_reader_settle(&stream);
+	stream_reader_finish(&stream);
+	wl_event_loop_destroy(loop);
+	return references == 0 && released + waits == next_sequence && !picture.used;
+}
+
+static void test_late(void) {
+	begin();
+	refresh(1);
+	refresh(0);
+	tap_ok(shown == 0, "a picture that is being drawn is not there yet");
+	drawn = true;
+	refresh(0);
+	tap_ok(shown == 1 && last_shown == 1, "once it is drawn it is");
+	tap_ok(end(), "and all is given back");
+}
+
+/* Of a device that takes longer for each picture than a refresh. */
+static void test_behind(void) {
+	begin();
+	for (unsigned i = 0; i < 20; i++) {
+		drawn = i % 2 == 1;
+		refresh(1);
+	}
+	tap_ok(shown >= 9, "newer pictures do not take the place of one that is nearly drawn (%u)",
+			shown);
+	tap_ok(end(), "and all is given back");
+}
+
+static void test_never(void) {
+	begin();
+	unsigned held = 0;
+	for (unsigned i = 0; i < 1000; i++) {
+		refresh(i % 2);
+		unsigned out = (unsigned)(next_sequence - released);
+		held = out > held ? out : held;
+	}
+	tap_ok(shown == 0 && held == 1, "of pictures that are never drawn one is held at a time");
+	tap_ok(stream.undrawn == released && released > 400, "they are counted");
+	tap_ok(end(), "and all is given back");
+	begin();
+	refresh(1);
+	for (unsigned ms = 0; ms < 2 * DEADLINE_MS; ms += 16) {
+		refresh(0);
+	}
+	tap_ok(released == 1 && stream.waits == STREAM_READER_IDLE,
+			"a single one is given back when the role's deadline is over");
+	drawn = true;
+	refresh(1);
+	tap_ok(last_shown == 2, "the next one is shown");
+	tap_ok(end(), "and all is given back");
+}
+
+/* The producer took the slot back, as it does when the lease is over, and draws into it again. */
+static void test_lease(void) {
+	begin();
+	refresh(1);
+	current = false;
+	drawn = true;
+	refresh(0);
+	tap_ok(shown == 0 && last_released == 1,
+			"what was drawn after its lease is another picture");
+	tap_ok(end(), "and all is given back");
+}
+
+/* Drawn, and then not: a fence that goes back. */
+static void test_back(void) {
+	begin();
+	for (unsigned i = 0; i < 100; i++) {
+		drawn = i % 5 == 0;
+		refresh(2);
+	}
+	tap_ok(shown >= 19 && last_shown <= next_sequence,
+			"a fence that goes back costs pictures only");
+	tap_ok(end(), "and all is given back");
+}
+
+/* It is hidden, or over, before its last picture can be looked at. */
+static void test_hidden(uint32_t flags, const char *what) {
+	begin();
+	refresh(1);
+	mark = flags;
+	refresh(0);
+	drawn = true;
+	refresh(0);
+	tap_ok(shown == 0 && last_released == 1, "%s: what is drawn later is not shown", what);
+	refresh(1);
+	tap_ok(shown == 1 && last_shown == 2, "%s: what comes later is", what);
+	tap_ok(end(), "and all is given back");
+	begin();
+	imports_later = drawn = true;
+	refresh(1);
+	mark = flags;
+	refresh(0);
+	tap_ok(imported == NULL && last_released == 1, "%s: nor is it waited for its memory", what);
+	tap_ok(end(), "and all is given back");
+}
+
+/* A worker that is busy is not waited for: the newest frame is, and those before it go back. */
+static void test_dear(void) {
+	begin();
+	drawn = works = true;
+	for (unsigned i = 0; i < 100; i++) {
+		refresh(1);
+	}
+	unsigned out = (unsigned)(next_sequence - released);
+	tap_ok(shown == 0 && out == 2, "of a dear stream two frames are held (%u)", out);
+	works = false;
+	refresh(0);
+	tap_ok(shown == 1 && last_shown == 1, "what was examined is shown");
+	refresh(0);
+	tap_ok(shown == 2 && last_shown == 100, "the next one is the newest");
+	tap_ok(end(), "and all is given back");
+}
+
+/* What is examined when the producer says that there is nothing to show, is not shown. */
+static void test_examined_too_late(void) {
+	begin();
+	drawn = works = true;
+	refresh(1);
+	mark = GID_FRAME_EOS;
+	refresh(0);
+	works = false;
+	refresh(0);
+	tap_ok(noted == 1 && shown == 0 && released == 1,
+			"a frame from before the end is not shown");
+	refresh(1);
+	tap_ok(shown == 1 && last_shown == 2, "one after it is");
+	tap_ok(end(), "and all is given back");
+	begin();
+	drawn = works = true;
+	refresh(1);
+	tap_ok(end() && shown == 0 && lost == 1, "nor is one that is examined when all ends");
+}
+
+/* The domain is lost while a picture is examined, which may take long. */
+static void test_lost_meanwhile(void) {
+	begin();
+	drawn = works = true;
+	refresh(1);
+	stream_reader_stop(&stream);
+	tap_ok(works && stream_reader_reads(&stream), "the display waits for no worker");
+	works = false;
+	turn();
+	tap_ok(!stream_reader_reads(&stream) && references == 0 && shown == 0,
+			"its memory is let go of when it is done");
+	end();
+}
+
+int main(void) {
+	bell = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK); /* always rings */
+	test_late();
+	test_behind();
+	test_never();
+	test_lease();
+	test_back();
+	test_hidden(GID_FRAME_HIDDEN | GID_HIDDEN_EMPTY << GID_FRAME_HIDDEN_SHIFT, "hidden");
+	test_hidden(GID_FRAME_EOS, "ended");
+	test_dear();
+	test_examined_too_late();
+	test_lost_meanwhile();
+	close(bell);
+	return tap_finish();
+}

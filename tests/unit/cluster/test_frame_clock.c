@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/* Whose time frames are composed at: the device's, or where that has none, our own. */
+#include "cluster/pace.h"
+
+#include "clients/gid-meter/schedule.h"
+#include "tap.h"
+
+#define MS 1000000ull
+#define REFRESH (16 * MS)
+
+/* Composed late, shown at a refresh: in each refresh, or with some left out. */
+static void test_a_device_with_refreshes(void) {
+	struct frame_clock clock = {0};
+	uint64_t now = 1000 * REFRESH;
+	frame_clock_shown(&clock, now + 3 * MS, REFRESH); /* its modeset */
+	unsigned held = 0, found = 0;
+	for (unsigned i = 0; i < 100; i++) {
+		uint64_t asked = now + i % 13 * MS;
+		held += frame_clock_wait(&clock, asked, REFRESH) != 0;
+		frame_clock_take(&clock, asked, REFRESH);
+		now += (1 + i % 3) * REFRESH;
+		found += frame_clock_shown(&clock, now, REFRESH);
+	}
+	tap_ok(held == 0 && found == 0, "a device with refreshes is never held up");
+}
+
+/* Shows at once what it is given, and asks for more. Timers are up to a millisecond late. */
+static void test_a_device_without(void) {
+	struct frame_clock clock = {0};
+	uint64_t start = 1000 * REFRESH, now = start, before = 0;
+	unsigned frames = 0, hasty = 0, found = 0;
+	while (now < start + 1000 * REFRESH) {
+		uint64_t wait = frame_clock_wait(&clock, now, REFRESH);
+		if (wait != 0) {
+			now += wait + frames % 8 * (MS / 8);
+			continue;
+		}
+		frame_clock_take(&clock, now, REFRESH);
+		hasty += frames > 3 && now - before < REFRESH - MS;
+		before = now;
+		frames++;
+		now += MS / 2; /* composing */
+		found += frame_clock_shown(&clock, now, REFRESH);
+	}
+	tap_ok(found == 1, "a device without refreshes is found out once");
+	tap_ok(hasty == 0, "then no frame is composed before its turn");
+	tap_ok(frames >= 1000 && frames <= 1004, "and none is lost to late timers: %u", frames);
+	now += 100 * REFRESH;
+	tap_ok(frame_clock_wait(&clock, now, REFRESH) == 0,
+			"after a pause the first frame does not wait");
+}
+
+#define STEP (MS / 10)
+#define DRAWING (7 * MS)
+#define COMPOSING (5 * MS)
+
+/* One that draws a picture for each refresh, as gid-meter; times of 0 are never. */
+struct producer {
+	struct schedule schedule;
+	uint64_t next, done, comes;
+};
+
+static void producer_step(struct producer *producer, uint64_t now, uint64_t reading) {
+	if (producer->done == 0 && now >= producer->next) {
+		producer->done = now + DRAWING;
+		schedule_drawn(&producer->schedule, now, producer->done);
+	} else if (producer->done != 0 && now >= producer->done) {
+		producer->done = 0;
+		producer->comes = now + reading;
+		producer->next = schedule_next(&producer->schedule, now);
+	}
+}
+
+/* Of so many refreshes, in how many a picture was shown that takes `reading` to come here. */
+static unsigned shown_of(uint64_t refreshes, uint64_t reading) {
+	struct frame_clock clock = {.own_time = true};
+	struct producer producer = {0};
+	const uint64_t start = 1000 * REFRESH;
+	uint64_t timer = 0;
+	unsigned frames = 0;
+	bool news = false;
+	schedule_init(&producer.schedule, start, 60);
+	for (uint64_t now = start; now < start + refreshes * REFRESH; now += STEP) {
+		producer_step(&producer, now, reading);
+		bool came = producer.comes != 0 && now >= producer.comes;
+		news = news || came;
+		producer.comes = came ? 0 : producer.comes;
+		if (!came && (timer == 0 || now < timer)) {
+			continue;
+		}
+		uint64_t wait = frame_clock_wait(&clock, now, REFRESH);
+		timer = wait > 0 ? now + wait : 0;
+		if (wait == 0 && news) {
+			frame_clock_take(&clock, now, REFRESH);
+			timer = now + frame_clock_wait(&clock, now, REFRESH);
+			const struct gid_shown shown = {
+					.time = now + COMPOSING, .refresh_ns = REFRESH};
+			schedule_shown(&producer.schedule, &shown);
+			news = false;
+			frames++;
+		} else if (wait == 0) {
+			frame_clock_pass(&clock);
+		}
+	}
+	return frames;
+}
+
+/*
+ * Its picture is drawn after that of the refresh before was shown, and is read then: 1 + 7 + 2 ms
+ * and the 5 that composing takes are one refresh, and one that is read in more is shown by the
+ * refresh after that. There must not be fewer because of it.
+ */
+static void test_pictures_that_come_late(void) {
+	for (uint64_t reading = 0; reading <= 8 * MS; reading += MS) {
+		unsigned frames = shown_of(1000, reading);
+		tap_ok(frames >= 990, "read in %u ms: %u of 1000", (unsigned)(reading / MS),
+				frames);
+	}
+}
+
+static void test_a_device_that_refuses(void) {
+	struct frame_clock clock = {0};
+	tap_ok(frame_clock_refused(&clock, REFRESH) == REFRESH, "again after one refresh");
+	tap_ok(frame_clock_refused(&clock, REFRESH) == 2 * REFRESH, "then after two");
+	uint64_t wait = 0;
+	for (int i = 0; i < 1000; i++) {
+		wait = frame_clock_refused(&clock, REFRESH);
+	}
+	tap_ok(wait == 1000 * MS, "then each second");
+	frame_clock_take(&clock, 1, REFRESH);
+	tap_ok(frame_clock_refused(&clock, REFRESH) == REFRESH, "once one was taken, as at first");
+}
+
+int main(void) {
+	test_a_device_with_refreshes();
+	test_a_device_without();
+	test_pictures_that_come_late();
+	test_a_device_that_refuses();
+	return tap_finish();
+}
