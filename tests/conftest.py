@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Fixtures for all tests that need domains."""
+"""Fixtures of more than one suite: domains, and a browser."""
 
 from collections.abc import Callable, Iterator
 
 import pytest
+from lib.browser import Browser
 from lib.cockpit import DEFAULT_CONFIG, Cockpit
 from lib.program import Program, why_no_other_users
 
@@ -47,3 +48,10 @@ def cockpit(request: pytest.FixtureRequest, make_cockpit: Callable[..., Cockpit]
     cockpit = make_cockpit(*(marker.args if marker else ()))
     cockpit.start_all()
     return cockpit
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    browser = Browser(tmp_path_factory.mktemp("chromium"))
+    yield browser
+    browser.close()

@@ -5,7 +5,6 @@ import re
 import struct
 import sys
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -118,13 +117,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     one = picture(folder / "one.png")
     report.write(folder, RUN, {name: one for name in ("cluster", "open", "cluster-lost")})
     return folder / "report.html"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    browser = Browser(tmp_path_factory.mktemp("chromium"))
-    yield browser
-    browser.close()
 
 
 @pytest.mark.parametrize(("view", "width", "dark"), VIEWS)

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -554,13 +554,6 @@ def test_what_a_login_says_is_left_out(tmp_path: Path) -> None:
 
 
 # --- the page in a browser ------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory) -> Iterator[Browser]:
-    browser = Browser(tmp_path_factory.mktemp("chromium"))
-    yield browser
-    browser.close()
 
 
 @pytest.mark.parametrize(("view", "width", "dark"), VIEWS)

@@ -3,7 +3,6 @@
 
 import html
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -109,13 +108,6 @@ def test_the_page_shows_each_table_with_its_measure() -> None:
     badges = re.findall(r'class="measure (\w+)"', text)
     assert badges.count(sources.WEAKER) > 10 and badges.count(sources.SAME) > 5
     assert "The printed report" not in text
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    browser = Browser(tmp_path_factory.mktemp("chromium"))
-    yield browser
-    browser.close()
 
 
 @pytest.mark.parametrize(("view", "width", "dark"), VIEWS)

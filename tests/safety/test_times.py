@@ -31,7 +31,7 @@ from test_costly import (
 from test_fallback_time import OTHERS, fall_back
 from test_forward import change_to_light
 from test_map import fallback_times as map_fallback_times
-from test_meter import report_of, show, start_meter, wait_shown
+from test_meter import report_of_three_seconds
 from test_telltale import fallback_times
 
 # As docs/benchmarks.md claims, in ms.
@@ -142,10 +142,7 @@ def test_a_reader_that_hangs_makes_no_frame_late(cockpit: Cockpit) -> None:
 @pytest.mark.parametrize("refresh", [60, 30])
 def test_a_picture_for_each_refresh(cockpit: Cockpit, refresh: int) -> None:
     """Of the display, whatever the timer's rate is: also of half of it."""
-    display = show(cockpit, refresh)
-    meter = start_meter(cockpit, "--rate=60")
-    wait_shown(display, 3 * refresh)
-    report = report_of(meter)
+    report = report_of_three_seconds(cockpit, refresh)
     # A busy display is a bit late each time; the timer's time would be half of that, or twice.
     assert 0.95 <= report["interval_p50_us"] * refresh / 1e6 <= 1.5
     assert report["shown"] >= 2 * refresh

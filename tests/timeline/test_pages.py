@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The HTML report in a browser: on a wide screen and on a phone, in the light and in the dark."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import logs
@@ -11,13 +10,6 @@ from lib.browser import VIEWS, Browser
 
 RECORDED = Path(__file__).with_name("recorded.log")  # has a stream, too
 PHONE = 400
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory) -> Iterator[Browser]:
-    browser = Browser(tmp_path_factory.mktemp("chromium"))
-    yield browser
-    browser.close()
 
 
 @pytest.fixture(scope="module")
