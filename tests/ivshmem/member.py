@@ -23,8 +23,8 @@ from lib.gidwire import (
     Message,
     pack,
 )
+from lib.machines import NAMES
 from lib.program import PATIENCE
-from machines import NAMES
 
 
 def envelope(domain: int, epoch: int, message: bytes) -> bytes:

@@ -31,10 +31,10 @@ from lib.gidwire import (
     pack,
 )
 from lib.holding import hold
+from lib.machines import CONFIG, MIB, NAMES, link, start, window, window_path
 from lib.peer import LIVE, WAITING, Peer, consume, produce
 from lib.peer import PEER as PEER_PROGRAM
 from lib.program import BUILD, PATIENCE, wait_for
-from machines import CONFIG, MIB, NAMES, link, start, window, window_path
 from member import Member
 
 HOST, HUD = 3, 4

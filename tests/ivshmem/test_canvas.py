@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.machines import CONFIG, start
 from lib.program import BUILD, PATIENCE, Program, wait_for
-from machines import CONFIG, start
 
 ENGINE = "[canvas panel]\ndomain=open\nmemory=1M\n"
 LAYOUT = "[canvas]\nengine=host\nname=panel\nwidth=64\nheight=48\nbackground=#{:06x}\n"

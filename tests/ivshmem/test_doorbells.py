@@ -39,10 +39,10 @@ from lib.gidwire import (
     Message,
     pack,
 )
+from lib.machines import CONFIG, link, window, windows
 from lib.peer import LIVE, Peer, produce
 from lib.peer import PEER as PEER_PROGRAM
 from lib.program import PATIENCE, wait_for
-from machines import CONFIG, link, window, windows
 from member import Member
 
 HOST = 3

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.machines import CONFIG, start
 from lib.pipeline import LOSSLESS, Pipeline, clip, decode, pairs, sums_of, watch
 from lib.program import BUILD, wait_for
 from lib.versions import check_h264_copies
-from machines import CONFIG, start
 
 SOURCE = (
     "videotestsrc pattern=ball num-buffers=40 ! "

@@ -55,10 +55,10 @@ from lib.gidwire import (
     gid,
     pack,
 )
+from lib.machines import CONFIG, MIB, link, map_window, window_path
 from lib.outcome import NO_STREAM
 from lib.program import own_kib, wait_for
 from lib.sample_messages import valid
-from machines import CONFIG, MIB, link, map_window, window_path
 from member import Member, envelope
 
 OPEN, CLUSTER, HOST, HUD = 1, 2, 3, 4

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.machines import CONFIG, start
 from lib.peer import LIVE, WAITING, Peer, consume, produce
 from lib.program import wait_for
-from machines import CONFIG, start
 
 ROUNDS = 3
 READERS = ["host", "cluster", "hud"]

@@ -16,9 +16,9 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.company import IS_LONG
 from lib.gidwire import ALLOC, READERS_STREAM, WITHDRAW, Connection
+from lib.machines import CONFIG, MIB, NAMES, start, window_number, window_path, windows
 from lib.peer import ENDED, LIVE, WAITING, Peer, consume, produce
 from lib.program import BUILD, PATIENCE, wait_for
-from machines import CONFIG, MIB, NAMES, start, window_number, window_path, windows
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 ZERO_SECONDS = 0.050  # of the command, the median of ROUNDS

@@ -9,9 +9,9 @@ from contextlib import ExitStack
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.machines import CONFIG, link, map_window, start, windows
 from lib.peer import Peer, consume, produce
 from lib.program import wait_for
-from machines import CONFIG, link, map_window, start, windows
 
 SECONDS = float(os.environ.get("GIDWAY_SPOIL_SECONDS", "2"))
 

@@ -11,9 +11,9 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.display import Display, telltale_picture, with_deadline
 from lib.forwarding import TELLTALE, ShmBuffers, Window, bytes_of, random_picture
+from lib.machines import CONFIG, start, window
 from lib.program import Program, wait_for
 from lib.weston import Weston
-from machines import CONFIG, start, window
 
 from lab.domains.wayland import Display as Connection
 

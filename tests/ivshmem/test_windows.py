@@ -31,8 +31,7 @@ from lib.gidwire import (
     gid,
     pack,
 )
-from lib.program import wait_for
-from machines import (
+from lib.machines import (
     CONFIG,
     MIB,
     NAMES,
@@ -43,6 +42,7 @@ from machines import (
     window_path,
     windows,
 )
+from lib.program import wait_for
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ class Peer:
     def maps(self) -> int:
         """Of shared memory; those of threads that close come and go."""
         with open(f"/proc/{self.pid}/maps") as maps:
-            return sum("/memfd:" in line for line in maps)
+            return sum("/memfd:" in line or "/window/" in line for line in maps)
 
 
 def options(values: dict[str, object]) -> list[str]:
