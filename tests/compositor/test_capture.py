@@ -16,7 +16,7 @@ from lib.cockpit import Cockpit
 from lib.painter import Painter
 from lib.program import BUILD, Program, wait_for
 from lib.sway import Sway, why_no_sway
-from lib.weston import HEIGHT, WIDTH, Weston, screenshot
+from lib.weston import HEIGHT, WIDTH, Weston
 
 from lab.domains.wayland import Display, protocol_files
 
@@ -61,7 +61,7 @@ class Screen:
     def screenshot(self) -> numpy.ndarray:
         if isinstance(self.compositor, Sway):
             return self.compositor.screenshot()
-        return screenshot(self.compositor)
+        return self.compositor.screenshot()
 
     def follow(self) -> Program:
         """A reader in the other domain, which has got a picture."""

@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""What Weston shows of gid buffers, and what it does with the memory for that."""
+"""What each compositor shows of gid buffers, and what it does with the memory for that."""
 
 import mmap
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy
 import pytest
-from lib.session import Session
+from lib.cockpit import Cockpit
+from lib.session import SCREENS, Session, open_session
 from lib.weston import ARGB8888, HEIGHT, WIDTH, XRGB8888, wait_created
 
 RGB565 = 0x36314752
+BY_PIXMAN = [name for name in SCREENS if name.endswith("pixman")]
+BY_WESTON = [name for name in SCREENS if name.startswith("weston")]
+
+
+@pytest.fixture(params=SCREENS)
+def session(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) -> Iterator[Session]:
+    made = open_session(cockpit, tmp_path, request.param)
+    yield made
+    made.finish()
 
 
 def test_picture_is_exact(session: Session) -> None:
@@ -22,6 +34,7 @@ def test_picture_is_exact(session: Session) -> None:
             assert session.shows(slab.pictures[slot])
 
 
+@pytest.mark.parametrize("session", BY_PIXMAN, indirect=True)
 def test_pixels_drawn_after_the_commit_are_shown(session: Session) -> None:
     """Nothing was copied at commit: a repaint without a new attach shows what is there now."""
     slab = session.slab(slots=1)
@@ -44,11 +57,11 @@ def test_memory_is_mapped_read_only(session: Session) -> None:
         with session.stopped_gidd():
             _, buffer = client.create_immed(late.gids[0])
             client.show(buffer)
-            blank = [m for m in session.weston.maps() if "gid-blank" in m.name]
+            blank = [m for m in session.screen.maps() if "gid-blank" in m.name]
             assert not blank, "the empty memory that libwayland mapped writable is still there"
         session.wait_shown(late.pictures[0])
         for slab in (early, late):
-            permissions = session.weston.permissions_of(slab.inode)
+            permissions = session.screen.permissions_of(slab.inode)
             assert permissions and set(permissions) == {"r--s"}
 
 
@@ -57,7 +70,7 @@ def test_descriptor_cannot_be_written_with(session: Session) -> None:
     slab = session.slab(slots=1)
     with session.client() as client:
         client.create(slab.gids[0])
-        fd = session.weston.descriptor_of(slab.inode)
+        fd = session.screen.descriptor_of(slab.inode)
         size = os.fstat(fd).st_size
         with pytest.raises(PermissionError):
             mmap.mmap(fd, size, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
@@ -70,6 +83,7 @@ def test_descriptor_cannot_be_written_with(session: Session) -> None:
             os.close(reopened)
 
 
+@pytest.mark.parametrize("session", BY_PIXMAN, indirect=True)
 def test_release_comes_when_the_next_buffer_is_shown(session: Session) -> None:
     slab = session.slab(slots=2)
     with session.client() as client:
@@ -123,22 +137,13 @@ def test_16_bit_format(session: Session) -> None:
         assert (session.screenshot() == (0, 0, 255)).all()
 
 
-def test_buffer_is_shown_by_gl_too(session: Session) -> None:
-    slab = session.slab(slots=2)
-    session.restart(renderer="gl")
-    with session.client() as client:
-        client.open_window()
-        _, buffer = client.create(slab.gids[0])
-        client.show(buffer)
-        assert session.shows(slab.pictures[0])
-        assert all(p == "r--s" for p in session.weston.permissions_of(slab.inode))
+@pytest.mark.parametrize("session", BY_WESTON, indirect=True)
+def test_immediate_buffer_is_blank_until_its_memory_comes(session: Session) -> None:
+    """gidd stops meanwhile. Weston goes on drawing, and the picture appears without a commit.
 
-
-@pytest.mark.parametrize("renderer", ["pixman", "gl"])
-def test_immediate_buffer_is_blank_until_its_memory_comes(session: Session, renderer: str) -> None:
-    """gidd stops meanwhile. Weston goes on drawing, and the picture appears without a commit."""
+    (On wlroots it appears with the next commit.)
+    """
     slab = session.slab(slots=1)
-    session.restart(renderer=renderer)
     with session.client() as client:
         client.open_window()
         with session.stopped_gidd():

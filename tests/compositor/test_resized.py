@@ -12,7 +12,7 @@ from lib.painter import Painter
 from lib.program import BUILD, Program, wait_for
 from lib.stream_reader import StreamReader
 from lib.sway import Sway, why_no_sway
-from lib.weston import HEIGHT, WIDTH, Weston, screenshot
+from lib.weston import HEIGHT, WIDTH, Weston
 
 pytestmark = pytest.mark.skipif(why_no_sway() is not None, reason=str(why_no_sway()))
 
@@ -74,7 +74,7 @@ def test_a_mirror(cockpit: Cockpit, weston: Weston, sway: Sway) -> None:
             size = mode[0] - frame[0], mode[1] - frame[1]
             sway.set_mode(*mode)
             wait_size(reader, size)
-            assert size_of(screenshot(weston, OUTPUT)) == size
+            assert size_of(weston.screenshot(OUTPUT)) == size
             painter = Painter(weston.socket, OUTPUT, size)
             reader.wait_picture(painter.paint(seed))
 

@@ -8,9 +8,10 @@ import sys
 import time
 
 import pytest
+from lib.inspected import duplicate_descriptor
 from lib.program import Program, python_env, wait_for
 from lib.session import Session, Slab
-from lib.weston import HEIGHT, WIDTH, XRGB8888, Client, duplicate_descriptor, wait_created
+from lib.weston import HEIGHT, WIDTH, XRGB8888, Client, wait_created
 
 from lab.domains.wayland import Disconnected, ProtocolError
 

@@ -14,7 +14,7 @@ from lib.cockpit import Cockpit
 from lib.painter import Painter
 from lib.program import BUILD, python_env, wait_for
 from lib.stream_reader import StreamReader
-from lib.weston import HEIGHT, WIDTH, Weston, screenshot
+from lib.weston import HEIGHT, WIDTH, Weston
 
 LEFT = "[gid-output]\nname=left\nstream=screen/left\nmode=480x270\n"
 MIRROR = "[gid-output]\nmirror=headless\nstream=mirror\n"
@@ -63,7 +63,7 @@ def test_a_reader_sees_an_output_without_a_screen(outputs: Outputs, size: tuple[
     picture = painter.paint(1)
     with outputs.read("screen/left") as reader:
         reader.wait_picture(picture)
-        assert numpy.array_equal(screenshot(weston, "left"), picture)
+        assert numpy.array_equal(weston.screenshot("left"), picture)
 
 
 def test_a_mirror_shows_what_the_screen_shows(outputs: Outputs) -> None:

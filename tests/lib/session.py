@@ -15,9 +15,10 @@ from typing import Any
 import numpy
 from lib.cockpit import Cockpit
 from lib.program import BUILD, wait_for
-from lib.weston import HEIGHT, WIDTH, XRGB8888, Client, Weston, screenshot
+from lib.weston import HEIGHT, WIDTH, XRGB8888, Client, Weston
+from lib.wlroots_screen import WlrootsScreen
 
-from lab.domains.wayland import Display
+from lab.domains.wayland import Display, protocol_files
 
 CLUSTER = 2  # the number of the domain that Weston runs in
 
@@ -86,10 +87,10 @@ class Slab:
 
 
 class Session:
-    def __init__(self, cockpit: Cockpit, folder: Path) -> None:
+    def __init__(self, cockpit: Cockpit, folder: Path, renderer: str = "pixman") -> None:
         self.cockpit, self.folder = cockpit, folder
         self.owner = OwnerProcess(cockpit.env("open"))
-        self.weston = Weston(folder, cockpit.env("cluster"))
+        self.screen = self.weston = Weston(folder, cockpit.env("cluster"), renderer)
         self.weston.start()
 
     def finish(self) -> None:
@@ -100,7 +101,7 @@ class Session:
     def restart(self, config: str = "", renderer: str = "pixman") -> None:
         """Weston again, otherwise configured."""
         self.weston.stop()
-        self.weston = Weston(self.folder, self.cockpit.env("cluster"), renderer)
+        self.screen = self.weston = Weston(self.folder, self.cockpit.env("cluster"), renderer)
         self.weston.configure(config)
         self.weston.start()
 
@@ -113,7 +114,7 @@ class Session:
         return slab
 
     def client(self) -> Client:
-        return Client(Display(self.weston.socket, self.weston.protocols))
+        return Client(Display(self.screen.socket, protocol_files()))
 
     @contextmanager
     def stopped_gidd(self) -> Iterator[None]:
@@ -125,7 +126,7 @@ class Session:
             self.cockpit.gidds["cluster"].signal(signal.SIGCONT)
 
     def screenshot(self) -> numpy.ndarray:
-        return screenshot(self.weston)
+        return self.screen.screenshot()
 
     def shows(self, picture: numpy.ndarray) -> bool:
         """Whether the output shows the picture, wherever the shell put it, and nothing else."""
@@ -138,3 +139,27 @@ class Session:
 
     def wait_shown(self, picture: numpy.ndarray) -> None:
         wait_for(lambda: self.shows(picture), "the picture to be shown")
+
+
+class WlrootsSession(Session):
+    """The same with a compositor on wlroots."""
+
+    def __init__(self, cockpit: Cockpit, folder: Path, renderer: str = "pixman") -> None:
+        self.cockpit, self.folder = cockpit, folder
+        self.owner = OwnerProcess(cockpit.env("open"))
+        self.screen = WlrootsScreen(cockpit, cockpit.folder, renderer, size=(WIDTH, HEIGHT))
+        self.screen.wait_ready()
+
+    def finish(self) -> None:
+        self.owner.stop()
+        self.screen.close()
+
+
+# What one of them shows, all must. In tests/vm there is wlroots' GL, too, which wants a card.
+SCREENS = ("weston-pixman", "weston-gl", "wlroots-pixman")
+
+
+def open_session(cockpit: Cockpit, folder: Path, screen: str) -> Session:
+    compositor, renderer = screen.split("-")
+    of = {"weston": Session, "wlroots": WlrootsSession}
+    return of[compositor](cockpit, folder, renderer)

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Weston with gid-buffer.so, headless, and a client that shows gid buffers in it."""
 
-import ctypes
 import mmap
 import os
-import re
-import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
+from lib.inspected import Inspected
 from lib.program import BUILD, Program, wait_for
 
 from lab.domains.wayland import Display, Object, protocol_files
@@ -17,14 +14,6 @@ from lab.domains.wayland import Display, Object, protocol_files
 WIDTH, HEIGHT = 320, 240  # of the output, in pixels
 XRGB8888, ARGB8888, XBGR8888, ABGR8888 = 0x34325258, 0x34325241, 0x34324258, 0x34324241
 SHM_FORMATS = {ARGB8888: 0, XRGB8888: 1, XBGR8888: XBGR8888, ABGR8888: ABGR8888}  # wl_shm's codes
-
-
-@dataclass(frozen=True)
-class Mapping:
-    permissions: str
-    inode: int
-    name: str
-
 
 SHELL_CONFIG = """\
 [shell]
@@ -36,7 +25,7 @@ close-animation=none
 """
 
 
-class Weston:
+class Weston(Inspected):
     """One Weston, which may be started again and again, with `environment`."""
 
     def __init__(self, folder: Path, environment: dict[str, str], renderer: str = "pixman") -> None:
@@ -104,47 +93,27 @@ class Weston:
     def wait_log(self, text: str) -> None:
         wait_for(lambda: text in self.read_log(), f"{text!r} in the log of weston")
 
-    # --- what the kernel knows of the process
-
-    def maps(self) -> list[Mapping]:
-        lines = Path(f"/proc/{self.pid}/maps").read_text().splitlines()
-        fields = [line.split(maxsplit=5) for line in lines]
-        return [Mapping(f[1], int(f[4]), f[5] if len(f) > 5 else "") for f in fields]
-
-    def permissions_of(self, inode: int) -> list[str]:
-        """How it maps a file: one string such as r--s for each mapping."""
-        return [mapping.permissions for mapping in self.maps() if mapping.inode == inode]
-
-    def is_sanitized(self) -> bool:
-        """Whether it runs under ASan, which keeps what was freed for a while."""
-        return any("libasan" in mapping.name for mapping in self.maps())
-
-    def private_memory(self) -> int:
-        """Bytes of memory that are its alone."""
-        rollup = Path(f"/proc/{self.pid}/smaps_rollup").read_text()
-        return int(re.search(r"Private_Dirty: +(\d+) kB", rollup).group(1)) * 1024
-
-    def descriptors(self) -> dict[int, str]:
-        """What each of its descriptors is."""
-        return descriptors_of(self.pid)
-
-    def descriptor_of(self, inode: int) -> int:
-        """A duplicate of its descriptor of the file."""
-        for number in self.descriptors():
-            if Path(f"/proc/{self.pid}/fd/{number}").stat().st_ino == inode:
-                return duplicate_descriptor(self.pid, number)
-        raise AssertionError("it has no descriptor of this file")
-
-    def sockets_to_itself(self) -> list[int]:
-        """Descriptors of socket pairs of which it has both ends."""
-        listing = subprocess.run(["ss", "-xpnH"], check=True, capture_output=True, text=True).stdout
-        ends = {}
-        for line in listing.splitlines():
-            found = re.search(rf"pid={self.pid},fd=(\d+)", line)
-            inodes = re.findall(r"\* (\d+)", line)
-            if found and len(inodes) == 2:
-                ends[inodes[0]] = (int(found.group(1)), inodes[1])
-        return [number for number, peer in ends.values() if peer in ends]
+    def screenshot(self, name: str | None = None) -> numpy.ndarray:
+        """An output as height x width x (blue, green, red); by default the first one."""
+        with Display(self.socket, self.protocols) as display:
+            output = bind_output(display, name) if name else display.bind("wl_output", 1)
+            capture = display.bind("weston_capture_v1")
+            framebuffer = capture.interface.enums["source"]["framebuffer"]
+            source = capture("create", output, framebuffer)
+            (fourcc,) = source.wait("format")
+            width, height = source.wait("size")
+            assert fourcc in SHM_FORMATS, hex(fourcc)
+            memory = os.memfd_create("screenshot")
+            os.ftruncate(memory, width * height * 4)
+            pool = display.bind("wl_shm")("create_pool", memory, width * height * 4)
+            buffer = pool("create_buffer", 0, width, height, width * 4, SHM_FORMATS[fourcc])
+            source("capture", buffer)
+            display.wait_until(lambda: source.has("complete") or source.has("failed"), "screenshot")
+            assert source.has("complete"), source.events
+            with mmap.mmap(memory, width * height * 4, prot=mmap.PROT_READ) as data:
+                pixels = numpy.frombuffer(data, numpy.uint8).reshape(height, width, 4).copy()
+            os.close(memory)
+            return pixels[..., 2::-1] if fourcc in (XBGR8888, ABGR8888) else pixels[..., :3]
 
 
 class Client:
@@ -256,46 +225,3 @@ def bind_output(display: Display, name: str) -> Object:
         if output.wait("name") == (name,):
             return output
     raise AssertionError(f"no output {name}")
-
-
-def screenshot(weston: Weston, name: str | None = None) -> numpy.ndarray:
-    """The pixels of an output as height x width x (blue, green, red); by default of the first."""
-    with Display(weston.socket, weston.protocols) as display:
-        output = bind_output(display, name) if name else display.bind("wl_output", 1)
-        capture = display.bind("weston_capture_v1")
-        framebuffer = capture.interface.enums["source"]["framebuffer"]
-        source = capture("create", output, framebuffer)
-        (fourcc,) = source.wait("format")
-        width, height = source.wait("size")
-        assert fourcc in SHM_FORMATS, hex(fourcc)
-        memory = os.memfd_create("screenshot")
-        os.ftruncate(memory, width * height * 4)
-        pool = display.bind("wl_shm")("create_pool", memory, width * height * 4)
-        buffer = pool("create_buffer", 0, width, height, width * 4, SHM_FORMATS[fourcc])
-        source("capture", buffer)
-        display.wait_until(lambda: source.has("complete") or source.has("failed"), "screenshot")
-        assert source.has("complete"), source.events
-        with mmap.mmap(memory, width * height * 4, prot=mmap.PROT_READ) as data:
-            pixels = numpy.frombuffer(data, numpy.uint8).reshape(height, width, 4).copy()
-        os.close(memory)
-        return pixels[..., 2::-1] if fourcc in (XBGR8888, ABGR8888) else pixels[..., :3]
-
-
-def descriptors_of(pid: int) -> dict[int, str]:
-    """What each descriptor of a process is."""
-    found = {}
-    for entry in Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            found[int(entry.name)] = os.readlink(entry)
-        except FileNotFoundError:
-            pass  # closed meanwhile
-    return found
-
-
-def duplicate_descriptor(pid: int, number: int) -> int:
-    """A descriptor of another process (pidfd_getfd), to break what it stands for."""
-    pidfd = os.pidfd_open(pid)
-    found = ctypes.CDLL(None, use_errno=True).syscall(438, pidfd, number, 0)
-    os.close(pidfd)
-    assert found >= 0, os.strerror(ctypes.get_errno())
-    return found

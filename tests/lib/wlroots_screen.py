@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy
 from lib.cockpit import Cockpit
+from lib.inspected import Inspected
 from lib.program import BUILD, Program
 from PIL import Image
 
 from lab.domains.wayland import Display, protocol_files
 
 
-class WlrootsScreen:
+class WlrootsScreen(Inspected):
     """`environment` is for its clients; `screenshot()`: rows of blue, green, red."""
 
     def __init__(
@@ -32,7 +33,7 @@ class WlrootsScreen:
         command = [BUILD / "tests/lib/programs/wlroots-screen", self.socket, *map(str, size)]
         self.program = Program(command, self.environment, self.folder)
         cockpit.programs.append(self.program)
-        self.log_seen = 0
+        self.pid, self.log_seen = self.program.pid, 0
 
     def wait_ready(self) -> None:
         self.program.wait_output("ready")

@@ -187,7 +187,7 @@ def test_gid_cluster(cockpit: Cockpit, sender: Sender) -> None:
 @pytest.mark.skipif(not (BUILD / "clients" / "gid-view").exists(), reason="there is no gid-view")
 def test_gid_view(cockpit: Cockpit, sender: Sender) -> None:
     """One window of Weston, one picture after the other."""
-    from lib.weston import Weston, screenshot
+    from lib.weston import Weston
 
     weston = Weston(cockpit.folder, cockpit.env("cluster"), "pixman")
     weston.start()
@@ -201,4 +201,4 @@ def test_gid_view(cockpit: Cockpit, sender: Sender) -> None:
         cockpit.folder,
     )
     cockpit.programs.append(view)
-    show_all(wanted, 1, sender, lambda: screenshot(weston)[:HEIGHT, :WIDTH, ::-1], view)
+    show_all(wanted, 1, sender, lambda: weston.screenshot()[:HEIGHT, :WIDTH, ::-1], view)

@@ -11,7 +11,6 @@ from lib.cockpit import Cockpit
 from lib.display import HEIGHT, WIDTH
 from lib.forwarding import Forwarding
 from lib.program import BUILD, wait_for
-from lib.weston import screenshot
 
 MAP = BUILD / "clients" / "gid-map"
 SIZE = f"{WIDTH}x{HEIGHT}"
@@ -21,7 +20,7 @@ ROLE = f"[gid-safety]\nrole=telltale\nclients={MAP}\nsize={SIZE}\nclient-ms=5000
 
 def here(forwarding: Forwarding) -> numpy.ndarray:
     """The window as Weston shows it."""
-    shot = screenshot(forwarding.weston)[..., ::-1]
+    shot = forwarding.weston.screenshot()[..., ::-1]
     lit = numpy.argwhere(shot.any(axis=2))
     top, left = lit.min(axis=0) if len(lit) else (0, 0)
     return shot[top : top + HEIGHT, left : left + WIDTH]

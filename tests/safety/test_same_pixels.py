@@ -3,7 +3,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import numpy
 import pytest
@@ -11,7 +10,7 @@ from lib.cockpit import Cockpit
 from lib.display import HEIGHT, WIDTH
 from lib.pictures import COLOURS, FORMATS, RAW_ROLE, Picture
 from lib.program import BUILD, Program, wait_for
-from lib.weston import Weston, screenshot
+from lib.weston import Weston
 from lib.wlroots_screen import WlrootsScreen
 
 from lab.domains.wayland import weston_major
@@ -49,7 +48,7 @@ def screen(cockpit: Cockpit, request: pytest.FixtureRequest) -> Iterator[Screen]
         weston = Weston(cockpit.folder, cockpit.env("cluster"), name.removeprefix("weston-"))
         weston.start()
         cockpit.programs.append(weston.program)
-        socket, look = weston.socket, partial(screenshot, weston)
+        socket, look = weston.socket, weston.screenshot
     yield Screen(name, str(socket), lambda: look()[:HEIGHT, :WIDTH, ::-1].astype(float))
 
 

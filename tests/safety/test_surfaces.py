@@ -21,7 +21,6 @@ from lib.forwarding import (
 )
 from lib.program import wait_for
 from lib.session import OwnerProcess
-from lib.weston import screenshot
 
 from lab.domains.wayland import Display as Connection
 
@@ -119,7 +118,7 @@ def test_transforms(forwarding: Forwarding, scene: Scene) -> None:
         scene.window.commit_drawn()
 
         def same() -> bool:
-            shot = screenshot(forwarding.weston)[..., ::-1]
+            shot = forwarding.weston.screenshot()[..., ::-1]
             lit = numpy.argwhere(shot.any(axis=2))
             top, left = lit.min(axis=0)
             here = shot[top : top + HEIGHT, left : left + WIDTH]
@@ -180,7 +179,7 @@ def test_not_visible_here(forwarding: Forwarding, scene: Scene) -> None:
         scene.window.attach(scene.buffers.draw(random_picture(seed)))
         scene.window.commit_drawn()
     wait_region(forwarding, random_picture(2))
-    assert not screenshot(forwarding.weston).any()
+    assert not forwarding.weston.screenshot().any()
 
 
 def test_gl(cockpit: Cockpit) -> None:
@@ -288,7 +287,7 @@ def test_windows_that_fade_out(cockpit: Cockpit, visible: str) -> None:
     with forwarding.connection() as connection:
         Window(connection).show(ShmBuffers(connection).draw(random_picture(1)))
         forwarding.display.wait_role("live")
-    assert visible == "true" or stays(lambda: not screenshot(weston).any(), 0.5)
+    assert visible == "true" or stays(lambda: not weston.screenshot().any(), 0.5)
     forwarding.display.wait_role("lost", "hidden")
     with forwarding.connection() as connection:
         Window(connection).show(ShmBuffers(connection).draw(random_picture(2)))

@@ -15,7 +15,7 @@ from lib.display import ROLE as SHOWN_ROLE
 from lib.forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
 from lib.program import wait_for
 from lib.session import OwnerProcess
-from lib.weston import ARGB8888, SHM_FORMATS, screenshot
+from lib.weston import ARGB8888, SHM_FORMATS
 
 from lab.domains.wayland import Display as Connection
 from lab.domains.wayland import Object, ProtocolError, weston_major
@@ -53,7 +53,7 @@ class Scene:
 
     def difference(self) -> int:
         """Between what Weston shows of the window and what the other display shows."""
-        shot = screenshot(self.forwarding.weston)[..., ::-1].astype(int)
+        shot = self.forwarding.weston.screenshot()[..., ::-1].astype(int)
         lit = numpy.argwhere(shot.any(axis=2))
         if not len(lit):
             return 256
@@ -242,17 +242,17 @@ def test_not_visible_here(scene: Scene) -> None:
     child, subsurface = scene.child(scene.window.surface, 40, 10)
     scene.commit(child, scene.small(2))
     # Weston's own first picture is grey.
-    wait_for(lambda: not screenshot(scene.forwarding.weston).any(), "the black background")
+    wait_for(lambda: not scene.forwarding.weston.screenshot().any(), "the black background")
     scene.window.attach(scene.gids().draw(random_picture(1)))
     scene.window.commit_drawn()
-    assert not screenshot(scene.forwarding.weston).any()
+    assert not scene.forwarding.weston.screenshot().any()
     subsurface("set_desync")
     grandchild, _ = scene.child(child, 8, 4)
     scene.commit(grandchild, scene.small(5, 16, 16))
     frame = child("frame")
     scene.commit(child, scene.small(3))
     frame.wait("done")
-    assert not screenshot(scene.forwarding.weston).any()
+    assert not scene.forwarding.weston.screenshot().any()
     expected = random_picture(1)
     expected[10:42, 40:104] = random_picture(3, 64, 32)
     expected[14:30, 48:64] = random_picture(5, 16, 16)
@@ -261,7 +261,7 @@ def test_not_visible_here(scene: Scene) -> None:
     )
     scene.window.safety("destroy")
     scene.window.commit_drawn()
-    shot = screenshot(scene.forwarding.weston)[..., ::-1]
+    shot = scene.forwarding.weston.screenshot()[..., ::-1]
     top, left = numpy.argwhere(shot.any(axis=2)).min(axis=0)
     assert numpy.array_equal(shot[top : top + HEIGHT, left : left + WIDTH], expected)
 
@@ -563,7 +563,7 @@ def test_yuv_is_lent(scene: Scene) -> None:
     params("add", gids[0] >> 32, gids[0] & 0xFFFFFFFF, 0, 0, WIDTH * 2, 0, 0)
     scene.window.show(params("create_immed", WIDTH, HEIGHT, YUYV))
     scene.forwarding.display.wait_role("live")
-    shot = screenshot(scene.forwarding.weston)[..., ::-1].astype(int)
+    shot = scene.forwarding.weston.screenshot()[..., ::-1].astype(int)
     top, left = numpy.argwhere(shot.any(axis=2)).min(axis=0)
     here = shot[top : top + HEIGHT, left : left + WIDTH]
     inside = abs(numpy.arange(WIDTH) % 8 - 3.5) < 2

@@ -5,8 +5,8 @@ import mmap
 import os
 
 import numpy
+from lib.inspected import descriptors_of, duplicate_descriptor
 from lib.program import Program
-from lib.weston import descriptors_of, duplicate_descriptor
 
 
 def drawn_picture(client: Program, width: int, height: int) -> numpy.ndarray | None:

@@ -35,9 +35,9 @@ from lib.cockpit import DEFAULT_CONFIG, Cockpit
 from lib.display import HEIGHT, WIDTH, liar_roles, stays, with_deadline
 from lib.forwarding import GID_VIEW, Forwarding, ShmBuffers, Window, random_picture
 from lib.forwarding import ROLE as OWN_ROLE
+from lib.inspected import duplicate_descriptor
 from lib.pipeline import Pipeline, gst_env
 from lib.program import BUILD, Program, wait_for
-from lib.weston import duplicate_descriptor
 
 from lab.domains.wayland import Disconnected, ProtocolError
 from lab.domains.wayland import Display as Connection

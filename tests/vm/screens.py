@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy
 from lib.cockpit import Cockpit
 from lib.program import BUILD, PATIENCE, Program
-from lib.weston import Weston, screenshot
+from lib.weston import Weston
 from lib.wlroots_screen import WlrootsScreen
 
 WIDTH, HEIGHT = 640, 360
@@ -57,7 +57,7 @@ class WestonScreen:
         pass  # start() has waited
 
     def screenshot(self) -> numpy.ndarray:
-        return screenshot(self.weston)
+        return self.weston.screenshot()
 
     def find(self, width: int, height: int) -> numpy.ndarray:
         """The only window, wherever the shell has put it."""

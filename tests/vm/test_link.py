@@ -24,7 +24,7 @@ from lib.display import ROLE, Display, telltale_picture, with_deadline
 from lib.peer import PEER
 from lib.pipeline import FRAMES, LOSSLESS, decode, film
 from lib.program import BUILD, Program, wait_for
-from lib.weston import HEIGHT, WIDTH, Weston, screenshot
+from lib.weston import HEIGHT, WIDTH, Weston
 from lib.wlroots_screen import WlrootsScreen
 from reference import compare, reference
 from scanout import ASK, CHECKSUMS, checksum, checksums_of
@@ -239,7 +239,7 @@ def test_a_guests_film_on_the_hosts_weston(machines: Machines, tmp_path: Path) -
     player = machines.play("open", f"{source} ! identity sleep-time=200000 ! {sink}")
 
     def is_shown() -> bool:
-        seen = screenshot(weston)
+        seen = weston.screenshot()
         return any(numpy.array_equal(seen, picture) for picture in pictures)
 
     wait_for(is_shown, "a picture of the film on the screen")
