@@ -148,7 +148,7 @@ void capture_target_give(struct capture_target *target) {
 	}
 }
 
-void capture_targets_settle(struct capture_targets *targets) {
+void capture_targets_update(struct capture_targets *targets) {
 	for (size_t i = 0; i < CAPTURE_TARGETS; i++) {
 		struct capture_target *target = &targets->target[i];
 		if (targets->slab != NULL && target->state == CAPTURE_TARGET_SENT &&

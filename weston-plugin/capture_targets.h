@@ -78,7 +78,7 @@ uint64_t capture_target_finish(struct capture_target *target);
 void capture_target_give(struct capture_target *target);
 
 /* So are all of those that were sent and that nobody has any more. */
-void capture_targets_settle(struct capture_targets *targets);
+void capture_targets_update(struct capture_targets *targets);
 
 /* The slab is given back; what Weston has not answered yet is still written, for nobody. */
 void capture_targets_forget(struct capture_targets *targets);

@@ -27,7 +27,10 @@ struct drawn_wait {
 	/* No newer one takes the place of the first: a device that needs longer than a refresh for
 	 * each picture is still shown. Those that come meanwhile do so among themselves. */
 	struct waiting_picture first, next;
-	/* It can be read now. The picture's references end when this returns. */
+	/*
+	 * It can be read now. The picture's references end when this returns. Set by whoever adds
+	 * pictures.
+	 */
 	void (*drawn)(void *data, struct forward_picture *picture);
 	void *data;
 };

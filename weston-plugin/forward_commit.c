@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "forward_commit.h"
+#include "forward_parts.h"
 
 #include <drm_fourcc.h>
 #include <errno.h>
@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 
 #include "content_hash.h"
-#include "forward_tree.h"
 #include "libweston_exports.h"
 #include "shm_format.h"
 #include "weston_buffer.h"
@@ -269,7 +268,7 @@ static bool hash_samples(struct commit *commit) {
 	if (error == -EINVAL) {
 		return refuse(commit, GID_HIDDEN_CROP, "the viewport's source leaves the buffer");
 	}
-	return error == 0 || refuse(commit, GID_HIDDEN_MEMORY, "there is no memory to look at it");
+	return error == 0 || refuse(commit, GID_HIDDEN_MEMORY, "there is no memory to hash it");
 }
 
 /* --- drawn from several pictures, or scaled --------------------------------------------------- */
@@ -339,7 +338,7 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 enum found {
 	FOUND,
 	FOUND_NOTHING, /* `refusal` */
-	FOUND_DMABUF,  /* to be looked at when it is drawn */
+	FOUND_DMABUF,  /* to be hashed when it is drawn */
 	FOUND_LATER,   /* the client's memory is not there yet */
 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "content_hash.h"
-#include "forward.h"
+#include "forward_parts.h"
 
 static bool refuse(struct refusal *refusal, enum gid_hidden hidden, const char *text) {
 	*refusal = (struct refusal){hidden, text};
@@ -53,8 +53,8 @@ static bool copy_picture(struct forward *forward, struct forward_picture *pictur
 	return true;
 }
 
-/* What is to be done with the pixels, while no device changes them. */
-static bool look_at(struct forward *forward, struct forward_picture *picture,
+/* Hashes the pixels, of a copy where one is needed, while no device changes them. */
+static bool hash_picture(struct forward *forward, struct forward_picture *picture,
 		struct gid_slab_info *info, struct refusal *refusal) {
 	const uint8_t *slot = gid_slab_view(picture->slab, gid_slot_of(picture->gid));
 	if (slot == NULL || info->revoked) {
@@ -76,7 +76,7 @@ static bool look_at(struct forward *forward, struct forward_picture *picture,
 		return error == -EINVAL ? refuse(refusal, GID_HIDDEN_CROP,
 							  "the viewport's source leaves the buffer")
 					: refuse(refusal, GID_HIDDEN_MEMORY,
-							  "there is no memory to look at it");
+							  "there is no memory to hash it");
 	}
 	return true;
 }
@@ -90,15 +90,15 @@ static bool show_drawn(struct forward *forward, const struct forward_picture *dr
 		return refuse(refusal, GID_HIDDEN_MEMORY,
 				"the client has the picture drawn anew after it was committed");
 	}
-	bool looked = look_at(forward, &picture, &info, refusal);
+	bool hashed = hash_picture(forward, &picture, &info, refusal);
 	gid_dmabuf_end_read(info.fd);
-	if (looked) {
+	if (hashed) {
 		forward_show(forward, &picture);
 	}
-	return looked;
+	return hashed;
 }
 
-void forward_show_when_drawn(void *data, struct forward_picture *picture) {
+static void handle_drawn(void *data, struct forward_picture *picture) {
 	struct forward *forward = data;
 	struct refusal refusal;
 	if (forward_is_ready(forward) && !show_drawn(forward, picture, &refusal)) {
@@ -110,6 +110,8 @@ bool forward_show_dmabuf(struct forward *forward, const struct forward_picture *
 		struct refusal *refusal) {
 	if (drawn_wait_is_needed(picture->slab)) {
 		forward_outdate(forward);
+		forward->wait.drawn = handle_drawn;
+		forward->wait.data = forward;
 		return drawn_wait_add(&forward->wait, picture) == 0 ||
 				refuse(refusal, GID_HIDDEN_MEMORY,
 						"there is no memory to wait for the dma-buf");

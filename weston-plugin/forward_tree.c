@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "forward_tree.h"
+#include "forward_parts.h"
 
 #include <drm_fourcc.h>
 #include <math.h>
@@ -330,7 +330,7 @@ static struct wl_resource *find_link(const struct weston_surface *surface,
 	return NULL;
 }
 
-struct wl_resource *forward_tree_find_link(
+struct wl_resource *forward_find_link(
 		const struct weston_surface *surface, const struct weston_surface *wanted) {
 	return find_link(surface, wanted, 0);
 }

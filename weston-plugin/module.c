@@ -81,7 +81,7 @@ static void handle_connection_lost(void *data) {
 
 static void handle_buffer_settled(void *data, struct wl_resource *buffer) {
 	struct module *module = data;
-	safety_buffer_settled(module->safety, buffer);
+	safety_buffer_ready(module->safety, buffer);
 }
 
 static const struct gidd_connection_events connection_events = {

@@ -115,7 +115,7 @@ static void stream_send(struct output_stream *stream, struct capture_target *tar
 	}
 	target->state = CAPTURE_TARGET_SENT;
 	stream->current = true;
-	capture_targets_settle(target->targets);
+	capture_targets_update(target->targets);
 }
 
 /* Targets of a form that is no more stay until nobody has them. */
@@ -123,7 +123,7 @@ static void stream_sweep(struct output_stream *stream) {
 	struct capture_targets *targets, *next;
 	bool first = stream->is_formed;
 	wl_list_for_each_safe(targets, next, &stream->targets, link) {
-		capture_targets_settle(targets);
+		capture_targets_update(targets);
 		if (!first && targets->taken == 0) {
 			capture_targets_destroy(targets);
 		}
@@ -157,7 +157,7 @@ static void stream_ask(struct output_stream *stream) {
 	stream->asked = capture_targets_write(targets);
 	if (stream->asked == NULL) {
 		gid_producer_want_release(stream->producer);
-		capture_targets_settle(targets);
+		capture_targets_update(targets);
 		stream->asked = capture_targets_write(targets);
 	}
 	if (stream->asked == NULL) {

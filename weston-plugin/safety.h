@@ -26,6 +26,6 @@ void safety_connection_changed(struct safety *safety);
 void safety_connection_lost(struct safety *safety);
 
 /* The memory of a wl_buffer made of gids is there now, or will not be. */
-void safety_buffer_settled(struct safety *safety, struct wl_resource *buffer);
+void safety_buffer_ready(struct safety *safety, struct wl_resource *buffer);
 
 #endif

@@ -280,7 +280,7 @@ static void handle_revoked(void *data) {
 /* --- asking for the memory ------------------------------------------------------------------- */
 
 /* Ends the import. Afterwards the buffer may be gone. */
-static void buffer_settle(struct buffer *buffer, int error) {
+static void buffer_send_result(struct buffer *buffer, int error) {
 	if (error == 0) {
 		buffer->state = BUFFER_SHOWN;
 		planes_listen(&buffer->planes);
@@ -309,7 +309,7 @@ static void handle_imported(void *data, int error) {
 			shown_damage(buffer->buffers->compositor, buffer->resource);
 		}
 	}
-	buffer_settle(buffer, error);
+	buffer_send_result(buffer, error);
 }
 
 static const struct planes_events planes_events = {
@@ -396,7 +396,7 @@ static int buffer_create(void *buffers_data, struct wl_client *client, uint32_t 
 	*created = buffer;
 	if (error != -EINPROGRESS) {
 		*created = buffer->resource != NULL ? buffer : NULL;
-		buffer_settle(buffer, error);
+		buffer_send_result(buffer, error);
 	}
 	return 0;
 }
@@ -459,7 +459,7 @@ void buffers_forget_domain(struct buffers *buffers) {
 	struct buffer *buffer, *next;
 	wl_list_for_each_safe(buffer, next, &buffers->list, link) {
 		if (buffer->state == BUFFER_IMPORTING) {
-			buffer_settle(buffer, -ENOTCONN);
+			buffer_send_result(buffer, -ENOTCONN);
 		} else {
 			planes_drop(&buffer->planes);
 		}

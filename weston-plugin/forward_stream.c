@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "forward.h"
+#include "forward_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,17 +35,17 @@ static void held_destroy(struct held *held) {
 	free(held);
 }
 
-/* Lets go of it, unless it is shown or somebody has it. */
-static void held_settle(struct forward *forward, struct held *held) {
+/* Releases it, unless it is shown or somebody has it. */
+static void held_release_unused(struct forward *forward, struct held *held) {
 	if (held != forward->current && gid_slab_holders(held->slab, gid_slot_of(held->gid)) == 0) {
 		held_destroy(held);
 	}
 }
 
-static void held_settle_all(struct forward *forward) {
+static void held_release_unused_all(struct forward *forward) {
 	struct held *held, *next;
 	wl_list_for_each_safe(held, next, &forward->held, link) {
-		held_settle(forward, held);
+		held_release_unused(forward, held);
 	}
 }
 
@@ -82,15 +82,15 @@ static struct held *held_get(struct forward *forward, const struct forward_pictu
 static void forward_set_current(struct forward *forward, struct held *held) {
 	struct held *old = forward->current;
 	forward->current = held;
-	forward->waits = false;
+	forward->awaits_grant = false;
 	if (old != NULL && old != held) {
-		held_settle(forward, old);
+		held_release_unused(forward, old);
 	}
 }
 
 /* --- how it goes ------------------------------------------------------------------------------ */
 
-static void forward_tell_lost(struct forward *forward, int64_t reason) {
+static void forward_report_lost(struct forward *forward, int64_t reason) {
 	if (forward->reason != reason) {
 		forward->reason = reason;
 		forward->events->lost(forward->data, (uint32_t)reason);
@@ -127,21 +127,21 @@ static uint32_t forward_unpublished_reason(const struct forward *forward) {
 	}
 }
 
-/* Looks how far the consumers are, and tells what is new. */
+/* Asks how far the consumers are, and reports what is new. */
 static void forward_report(struct forward *forward) {
 	uint64_t now = gid_clock_now();
 	if (!forward->published) {
-		forward_tell_lost(forward, forward_unpublished_reason(forward));
+		forward_report_lost(forward, forward_unpublished_reason(forward));
 	} else if (gid_producer_consumers(forward->producer) == 0) {
-		forward_tell_lost(forward,
+		forward_report_lost(forward,
 				forward->had_consumer ? GID_SAFETY_SURFACE_V1_REASON_GONE
 						      : GID_SAFETY_SURFACE_V1_REASON_WAITING);
 	} else if (forward_is_late(forward, now)) {
-		forward_tell_lost(forward, GID_SAFETY_SURFACE_V1_REASON_LATE);
-	} else if (forward->untaken_since == 0 && forward->sent > forward->told) {
-		forward->told = forward->sent;
+		forward_report_lost(forward, GID_SAFETY_SURFACE_V1_REASON_LATE);
+	} else if (forward->untaken_since == 0 && forward->sent > forward->reported) {
+		forward->reported = forward->sent;
 		forward->reason = -1;
-		forward->events->shown(forward->data, forward->told, now);
+		forward->events->shown(forward->data, forward->reported, now);
 	}
 }
 
@@ -159,7 +159,7 @@ static void handle_redo(void *data) {
 	forward->events->again(forward->data);
 }
 
-/* The picture is looked at anew, before Weston waits for anything again. */
+/* The picture is examined anew, before Weston waits for anything again. */
 static void forward_redo(struct forward *forward) {
 	forward_outdate(forward);
 	if (forward->redo == NULL) {
@@ -192,7 +192,7 @@ static void forward_send(struct forward *forward, uint32_t flags) {
 	frame.gid = held->is_copy ? gid_slab_gid(held->slab, gid_slot_of(held->gid)) : held->gid;
 	frame.flags |= flags;
 	int count = forward_send_frame(forward, &frame);
-	forward->waits = count == -EINPROGRESS;
+	forward->awaits_grant = count == -EINPROGRESS;
 	if (count == -EINVAL && held_is_dmabuf(held) && held_is_revoked(held)) {
 		forward_redo(forward);
 	} else if (count == -EINVAL) {
@@ -225,7 +225,7 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 	forward->current = held;
 	forward->outdated = false;
 	forward_send(forward, 0);
-	held_settle_all(forward);
+	held_release_unused_all(forward);
 }
 
 void forward_outdate(struct forward *forward) {
@@ -242,7 +242,7 @@ static void forward_send_hidden(struct forward *forward) {
 static void forward_hide_now(struct forward *forward, int64_t reason, enum gid_hidden why) {
 	forward->outdated = false;
 	if (reason >= 0) {
-		forward_tell_lost(forward, reason);
+		forward_report_lost(forward, reason);
 	}
 	forward_set_current(forward, NULL);
 	if (forward->published && (!forward->hidden || forward->why != why)) {
@@ -283,7 +283,7 @@ void forward_end(struct forward *forward) {
 }
 
 void forward_begin(struct forward *forward) {
-	forward->told = forward->sent;
+	forward->reported = forward->sent;
 	forward->reason = -1;
 	forward_report(forward);
 }
@@ -291,7 +291,7 @@ void forward_begin(struct forward *forward) {
 /* --- the stream ------------------------------------------------------------------------------- */
 
 static void handle_released(void *data, gid_id gid) {
-	held_settle_all(data);
+	held_release_unused_all(data);
 }
 
 /* A repeated picture says that it is still right. */
@@ -318,10 +318,10 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 
 static void handle_granted(void *data, gid_id gid, int error) {
 	struct forward *forward = data;
-	if (!forward->waits || forward->current == NULL) {
+	if (!forward->awaits_grant || forward->current == NULL) {
 		return;
 	}
-	forward->waits = false;
+	forward->awaits_grant = false;
 	if (error == -ENOTCONN || error == -ETIMEDOUT) {
 		return; /* the timer tries again */
 	}
@@ -411,7 +411,7 @@ static int handle_timer(void *data) {
 		}
 	} else if (forward->current != NULL) {
 		/* Of a buffer with two roles only the stream that held it last hears. */
-		held_settle_all(forward);
+		held_release_unused_all(forward);
 		forward_report(forward);
 		if (forward_may_repeat(forward)) {
 			forward_send(forward, GID_FRAME_HEARTBEAT);
@@ -424,22 +424,28 @@ static int handle_timer(void *data) {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-int forward_init(struct forward *forward, const struct safety_config *config,
-		struct wl_event_loop *loop, const struct forward_events *events, void *data) {
+int forward_create(const struct safety_config *config, struct wl_event_loop *loop,
+		const struct forward_events *events, void *data, struct forward **created) {
+	struct forward *forward = calloc(1, sizeof(*forward));
+	if (forward == NULL) {
+		return -ENOMEM;
+	}
 	*forward = (struct forward){.config = config,
 			.loop = loop,
 			.events = events,
 			.data = data,
 			.reason = -1,
-			.wait = {.loop = loop,
-					.patience_ns = (uint64_t)config->lease_ms * MS_NS,
-					.drawn = forward_show_when_drawn,
-					.data = forward}};
+			.wait = {.loop = loop, .patience_ns = (uint64_t)config->lease_ms * MS_NS}};
+	forward->timer = wl_event_loop_add_timer(loop, handle_timer, forward);
+	if (forward->timer == NULL) {
+		free(forward);
+		return -ENOMEM;
+	}
 	snprintf(forward->copies.stream, sizeof(forward->copies.stream), "safety/%s", config->role);
 	wl_list_init(&forward->held);
 	dmabuf_exports_init(&forward->dmabufs, handle_settled, forward);
-	forward->timer = wl_event_loop_add_timer(loop, handle_timer, forward);
-	return forward->timer != NULL ? 0 : -ENOMEM;
+	*created = forward;
+	return 0;
 }
 
 void forward_set_domain(struct forward *forward, struct gid_domain *domain) {
@@ -461,14 +467,20 @@ void forward_set_domain(struct forward *forward, struct gid_domain *domain) {
 	}
 }
 
-void forward_finish(struct forward *forward) {
+void forward_destroy(struct forward *forward) {
+	if (forward == NULL) {
+		return;
+	}
 	forward_set_domain(forward, NULL);
 	if (forward->redo != NULL) {
 		wl_event_source_remove(forward->redo);
 	}
-	if (forward->timer != NULL) {
-		wl_event_source_remove(forward->timer);
-	}
+	wl_event_source_remove(forward->timer);
+	free(forward);
+}
+
+struct weston_log_pacer *forward_get_log_pacer(struct forward *forward) {
+	return &forward->log_pacer;
 }
 
 bool forward_is_ready(const struct forward *forward) {

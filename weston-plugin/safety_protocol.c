@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "safety_protocol.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "gid-safety-v1-protocol.h"
+#include "safety_role.h"
+
+/* --- gid_safety_surface_v1 -------------------------------------------------------------------- */
+
+static void surface_handle_destroy(struct wl_client *client, struct wl_resource *resource) {
+	wl_resource_destroy(resource);
+}
+
+static const struct gid_safety_surface_v1_interface surface_implementation = {
+		.destroy = surface_handle_destroy,
+};
+
+/* NULL: the surface, or the role, is gone, and the object without effect. */
+static struct safety_role *role_from_resource(struct wl_resource *resource) {
+	assert(wl_resource_instance_of(
+			resource, &gid_safety_surface_v1_interface, &surface_implementation));
+	return wl_resource_get_user_data(resource);
+}
+
+static void surface_resource_destroy(struct wl_resource *resource) {
+	struct safety_role *role = role_from_resource(resource);
+	if (role != NULL) {
+		safety_role_give_back(role);
+	}
+}
+
+/* --- gid_safety_manager_v1 -------------------------------------------------------------------- */
+
+static void manager_handle_destroy(struct wl_client *client, struct wl_resource *resource) {
+	wl_resource_destroy(resource);
+}
+
+/* Whether some role names the client. */
+static bool may_bind(const struct safety *safety, struct wl_client *client) {
+	const struct safety_role *role;
+	wl_list_for_each(role, &safety->roles, link) {
+		if (client_list_has(&role->config.clients, client)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A role that the client is not named for is one that it does not know. */
+static struct safety_role *find_role(
+		struct safety *safety, struct wl_client *client, const char *name) {
+	struct safety_role *role;
+	wl_list_for_each(role, &safety->roles, link) {
+		if (strcmp(role->config.role, name) == 0 &&
+				client_list_has(&role->config.clients, client)) {
+			return role;
+		}
+	}
+	return NULL;
+}
+
+static struct safety_surface *find_surface(
+		struct safety *safety, const struct weston_surface *wanted) {
+	struct safety_surface *surface;
+	wl_list_for_each(surface, &safety->surfaces, link) {
+		if (surface->surface == wanted) {
+			return surface;
+		}
+	}
+	return NULL;
+}
+
+static struct safety *safety_from_resource(struct wl_resource *resource);
+
+static void manager_handle_get_safety_surface(struct wl_client *client,
+		struct wl_resource *resource, uint32_t id, struct wl_resource *surface_resource,
+		const char *name) {
+	struct safety *safety = safety_from_resource(resource);
+	/* libwayland has checked that it is a wl_surface; what is behind it is Weston's. */
+	struct safety_surface *surface =
+			find_surface(safety, wl_resource_get_user_data(surface_resource));
+	struct safety_role *role = find_role(safety, client, name);
+	if (role == NULL) {
+		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_UNKNOWN_ROLE,
+				"there is no role '%s' for this client", name);
+		return;
+	}
+	if (surface == NULL) {
+		wl_resource_post_no_memory(resource);
+		return;
+	}
+	if (role->surface != NULL) {
+		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_ROLE_TAKEN,
+				"another surface has the role '%s'", name);
+		return;
+	}
+	if (surface->role != NULL) {
+		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_SURFACE_TAKEN,
+				"the surface has the role '%s'", surface->role->config.role);
+		return;
+	}
+	struct wl_resource *created = wl_resource_create(client, &gid_safety_surface_v1_interface,
+			wl_resource_get_version(resource), id);
+	if (created == NULL) {
+		wl_resource_post_no_memory(resource);
+		return;
+	}
+	wl_resource_set_implementation(
+			created, &surface_implementation, role, surface_resource_destroy);
+	safety_role_give(role, surface, created);
+}
+
+static const struct gid_safety_manager_v1_interface manager_implementation = {
+		.destroy = manager_handle_destroy,
+		.get_safety_surface = manager_handle_get_safety_surface,
+};
+
+static struct safety *safety_from_resource(struct wl_resource *resource) {
+	assert(wl_resource_instance_of(
+			resource, &gid_safety_manager_v1_interface, &manager_implementation));
+	return wl_resource_get_user_data(resource);
+}
+
+static void manager_bind(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
+	struct safety *safety = data;
+	if (!may_bind(safety, client)) {
+		wl_client_post_implementation_error(
+				client, "weston.ini names no role for this client");
+		return;
+	}
+	struct wl_resource *resource = wl_resource_create(
+			client, &gid_safety_manager_v1_interface, (int)version, id);
+	if (resource == NULL) {
+		wl_client_post_no_memory(client);
+		return;
+	}
+	wl_resource_set_implementation(resource, &manager_implementation, safety, NULL);
+	const struct safety_role *role;
+	wl_list_for_each(role, &safety->roles, link) {
+		if (client_list_has(&role->config.clients, client)) {
+			gid_safety_manager_v1_send_role(resource, role->config.role,
+					role->config.width, role->config.height);
+		}
+	}
+	gid_safety_manager_v1_send_done(resource);
+}
+
+/* --- the global ------------------------------------------------------------------------------- */
+
+/* Weston itself filters nothing; to others the global does not exist. */
+static bool filter_global(
+		const struct wl_client *client, const struct wl_global *global, void *data) {
+	const struct safety *safety = data;
+	return global != safety->global || may_bind(safety, (struct wl_client *)client);
+}
+
+int safety_protocol_create_global(struct safety *safety) {
+	bool any = false;
+	const struct safety_role *role;
+	wl_list_for_each(role, &safety->roles, link) {
+		any = any || !client_list_is_empty(&role->config.clients);
+	}
+	if (!any) {
+		return 0;
+	}
+	struct wl_display *display = safety->compositor->wl_display;
+	wl_display_set_global_filter(display, filter_global, safety);
+	safety->global = wl_global_create(
+			display, &gid_safety_manager_v1_interface, 1, safety, manager_bind);
+	return safety->global != NULL ? 0 : -ENOMEM;
+}
+
+void safety_protocol_destroy_global(struct safety *safety) {
+	if (safety->global != NULL) {
+		wl_display_set_global_filter(safety->compositor->wl_display, NULL, NULL);
+		wl_global_destroy(safety->global);
+	}
+}
