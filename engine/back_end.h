@@ -29,10 +29,10 @@ enum {
 struct drawing_copies {
 	uint64_t sources; /* pictures that the device could not read where they are */
 	uint64_t begun;	  /* targets, to the device */
-	uint64_t settled; /* targets, or parts of them, back to their memory */
+	uint64_t flushed; /* targets, or parts of them, back to their memory */
 };
 
-struct helped;
+struct helper_job;
 
 struct drawing {
 	struct gid_layout layout; /* of the target */
@@ -46,7 +46,7 @@ struct drawing {
 	 */
 	bool (*go_on)(void *data);
 	void *data;
-	struct helped *helped; /* whom other threads may help with bands of pixman's; NULL: none */
+	struct helper_job *job; /* whom other threads may help with bands of pixman's; NULL: none */
 
 	/* pixman's, which draws in the target's memory. */
 	pixman_image_t *image;
@@ -78,7 +78,7 @@ struct back_end {
 	 * Has all that was drawn in the target's memory; with `changes`, somebody writes there now.
 	 * NULL: it is there always.
 	 */
-	int (*settle)(struct drawing *drawing, bool changes);
+	int (*flush)(struct drawing *drawing, bool changes);
 	/* When it returns, no source is read any more. NULL: none ever is. */
 	void (*wait)(struct drawing *drawing);
 	int (*fill)(struct drawing *drawing, const struct engine_fill *fill);

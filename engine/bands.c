@@ -56,35 +56,35 @@ static int draw_alone(const struct bands *bands, struct drawing *drawing) {
 /* --- together --------------------------------------------------------------------------------- */
 
 static bool helper_goes_on(void *data) {
-	return !helped_is_stopped(data);
+	return !helper_job_is_stopped(data);
 }
 
-static void fail(struct together *together, struct helped *helped, int error) {
+static void fail(struct together *together, struct helper_job *job, int error) {
 	int none = 0;
 	atomic_compare_exchange_strong(&together->error, &none, error);
-	helped_stop(helped);
+	helper_job_stop(job);
 }
 
 /* A helper's part of the job, with a target and scratch memory of its own. */
-static void help(struct helped *helped, struct helper_memory *memory) {
-	struct together *together = helped->data;
+static void help(struct helper_job *job, struct helper_memory *memory) {
+	struct together *together = job->data;
 	const struct drawing *of = together->drawing;
 	struct drawing own = {.layout = of->layout,
 			.slot = of->slot,
 			.memory = of->memory,
 			.clip = of->clip, /* whose rectangles all read, and nobody changes */
 			.go_on = helper_goes_on,
-			.data = helped,
+			.data = job,
 			.scratch = memory->bytes,
 			.scratch_size = memory->size / sizeof(*own.scratch)};
 	int ret = together->back_end->begin(&own);
 	int64_t piece;
-	while (ret == 0 && (piece = helped_take_as_helper(helped)) >= 0) {
+	while (ret == 0 && (piece = helper_job_take_as_helper(job)) >= 0) {
 		const int32_t y = together->bands->first + (int32_t)piece * together->rows;
 		ret = draw_one(together->bands, &own, y, together->rows);
 	}
 	if (ret < 0) {
-		fail(together, helped, ret);
+		fail(together, job, ret);
 	}
 	atomic_fetch_add(&together->cost, own.cost);
 	together->back_end->forget(&own);
@@ -95,7 +95,7 @@ static void help(struct helped *helped, struct helper_memory *memory) {
 static void draw_mine(struct together *together, struct drawing *drawing) {
 	uint64_t looked = drawing->cost;
 	int64_t piece;
-	while ((piece = helped_take(drawing->helped)) >= 0) {
+	while ((piece = helper_job_take(drawing->job)) >= 0) {
 		const int32_t y = together->bands->first + (int32_t)piece * together->rows;
 		int ret = draw_one(together->bands, drawing, y, together->rows);
 		if (ret == 0 && drawing->cost - looked >= PART_PIXELS / 2) {
@@ -103,7 +103,7 @@ static void draw_mine(struct together *together, struct drawing *drawing) {
 			ret = drawing_goes_on(drawing) ? 0 : -ECANCELED;
 		}
 		if (ret < 0) {
-			fail(together, drawing->helped, ret);
+			fail(together, drawing->job, ret);
 		}
 	}
 }
@@ -118,14 +118,14 @@ int bands_draw(const struct bands *bands, const struct back_end *back_end,
 	const uint32_t pieces = (uint32_t)((bands->last - bands->first + rows - 1) / rows);
 	struct together together = {
 			.bands = bands, .back_end = back_end, .drawing = drawing, .rows = rows};
-	if (drawing->helped == NULL || pieces < HELP_BANDS ||
-			!helped_begin(drawing->helped, help, &together, pieces)) {
+	if (drawing->job == NULL || pieces < HELP_BANDS ||
+			!helper_job_begin(drawing->job, help, &together, pieces)) {
 		return draw_alone(bands, drawing);
 	}
 	draw_mine(&together, drawing);
-	while (!helped_end(drawing->helped)) {
+	while (!helper_job_end(drawing->job)) {
 		if (!drawing_goes_on(drawing)) {
-			fail(&together, drawing->helped, -ECANCELED);
+			fail(&together, drawing->job, -ECANCELED);
 		}
 	}
 	drawing->cost += atomic_load(&together.cost);

@@ -7,7 +7,7 @@
 
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
 	struct report *report = data;
-	report->reader_came |= joined;
+	report->reader_joined |= joined;
 }
 
 int report_init(struct report *report, struct gid_domain *domain, const char *stream) {
@@ -24,7 +24,7 @@ int report_init(struct report *report, struct gid_domain *domain, const char *st
 	report->page = gid_slab_data(report->slab, 0);
 	report->page->version = ENGINE_VERSION;
 	report->page->magic = ENGINE_REPORT_MAGIC;
-	report->told = gid_slab_gid(report->slab, 0);
+	report->announced = gid_slab_gid(report->slab, 0);
 	const struct gid_producer_options options = {
 			.size = sizeof(options), .subscriber = handle_subscriber, .data = report};
 	ret = gid_producer_create(domain, stream, &options, &report->producer);
@@ -46,15 +46,15 @@ bool report_is_emptied(const struct report *report) {
 
 void report_tell(struct report *report) {
 	struct gid_frame frame = GID_FRAME_INIT;
-	frame.gid = report->told = gid_slab_gid(report->slab, 0);
+	frame.gid = report->announced = gid_slab_gid(report->slab, 0);
 	gid_producer_send(report->producer, &frame);
 }
 
 void report_dispatch(struct report *report) {
 	gid_producer_dispatch(report->producer);
 	/* The page has another gid when somebody may read it no more: its memory has moved. */
-	if (report->reader_came || report->told != gid_slab_gid(report->slab, 0)) {
-		report->reader_came = false;
+	if (report->reader_joined || report->announced != gid_slab_gid(report->slab, 0)) {
+		report->reader_joined = false;
 		report_tell(report);
 	}
 }

@@ -11,8 +11,8 @@ struct report {
 	struct gid_producer *producer;
 	struct gid_slab *slab;
 	struct engine_report *page; /* in the slab */
-	gid_id told;		    /* what the readers were told that the page is */
-	bool reader_came;
+	gid_id announced;	    /* to the readers, as the gid of the page */
+	bool reader_joined;
 };
 
 /* Publishes the stream. Returns 0 or what gid_producer_create() and gid_slab_create() return. */

@@ -151,15 +151,15 @@ static bool is_able(const struct drawing *drawing, uint32_t ability) {
 
 /* Returns IN_MEMORY or -errno. */
 static int to_memory(struct drawing *drawing) {
-	int ret = drawing->uses_device && drawing->back_end->settle != NULL
-			? drawing->back_end->settle(drawing, true)
+	int ret = drawing->uses_device && drawing->back_end->flush != NULL
+			? drawing->back_end->flush(drawing, true)
 			: 0;
 	return ret < 0 ? ret : IN_MEMORY;
 }
 
-int drawing_settle(struct drawing *drawing) {
-	return drawing->uses_device && drawing->back_end->settle != NULL
-			? drawing->back_end->settle(drawing, false)
+int drawing_flush(struct drawing *drawing) {
+	return drawing->uses_device && drawing->back_end->flush != NULL
+			? drawing->back_end->flush(drawing, false)
 			: 0;
 }
 

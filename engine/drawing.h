@@ -34,7 +34,7 @@ int drawing_begin(struct drawing *drawing, const struct gid_layout *layout, void
 void drawing_forget(struct drawing *drawing);
 
 /* Has all that was drawn in the target's memory. Returns 0; -EIO: the device lost it; -ENOMEM. */
-int drawing_settle(struct drawing *drawing);
+int drawing_flush(struct drawing *drawing);
 
 /* When it returns, no source is read any more. */
 void drawing_wait(struct drawing *drawing);

@@ -103,7 +103,7 @@ static void wait(struct drawing *drawing) {
 	}
 }
 
-static int settle(struct drawing *drawing, bool changes) {
+static int flush(struct drawing *drawing, bool changes) {
 	struct gles_device *device = drawing->device;
 	const struct gid_plane *plane = &drawing->layout.planes[0];
 	const pixman_box32_t box = device->drawn;
@@ -116,7 +116,7 @@ static int settle(struct drawing *drawing, bool changes) {
 	glPixelStorei(GL_PACK_ROW_LENGTH, (GLint)(plane->stride / 4));
 	glReadPixels(box.x1, box.y1, box.x2 - box.x1, box.y2 - box.y1, GL_RGBA, GL_UNSIGNED_BYTE,
 			drawing->memory + (size_t)box.y1 * plane->stride + (size_t)box.x1 * 4);
-	drawing->copies.settled++;
+	drawing->copies.flushed++;
 	drawing->cost += (uint64_t)(box.x2 - box.x1) * (uint64_t)(box.y2 - box.y1);
 	device->drawn = (pixman_box32_t){0};
 	if (gles_device_is_lost(device)) {
@@ -389,7 +389,7 @@ const struct back_end gles_back_end = {
 		.begin = begin,
 		.forget = forget,
 		.finish = finish,
-		.settle = settle,
+		.flush = flush,
 		.wait = wait,
 		.fill = draw_fill,
 		.layer = draw_layer,

@@ -24,8 +24,8 @@ struct helper {
 
 struct helpers {
 	pthread_mutex_t lock; /* of the list of jobs, and of who enters one */
-	pthread_cond_t came;
-	struct helped *jobs;
+	pthread_cond_t job_added;
+	struct helper_job *jobs;
 	uint32_t sleeping; /* helpers */
 	bool ends;
 	uint32_t processors;
@@ -69,18 +69,18 @@ static bool has_processor(struct helpers *helpers, uint32_t inside) {
 			helpers->processors;
 }
 
-static bool has_pieces(struct helped *helped) {
-	return atomic_load_explicit(&helped->taken, memory_order_relaxed) < helped->pieces;
+static bool has_pieces(struct helper_job *job) {
+	return atomic_load_explicit(&job->taken, memory_order_relaxed) < job->pieces;
 }
 
 /* The job with the fewest helpers. */
-static struct helped *find(struct helpers *helpers) {
-	struct helped *found = NULL;
+static struct helper_job *find(struct helpers *helpers) {
+	struct helper_job *found = NULL;
 	int fewest = HELPERS_MAX + 1;
 	if (!has_processor(helpers, atomic_load(&helpers->inside) + 1)) {
 		return NULL;
 	}
-	for (struct helped *job = helpers->jobs; job != NULL; job = job->next) {
+	for (struct helper_job *job = helpers->jobs; job != NULL; job = job->next) {
 		const int inside = __builtin_popcount(atomic_load(&job->inside));
 		if (has_pieces(job) && inside < fewest) {
 			found = job;
@@ -90,31 +90,31 @@ static struct helped *find(struct helpers *helpers) {
 	return found;
 }
 
-static void enter(struct helper *helper, struct helped *job) {
+static void enter(struct helper *helper, struct helper_job *job) {
 	pthread_mutex_lock(&job->working[helper->number]); /* which nobody has: it is not inside */
 	atomic_fetch_or(&job->inside, 1u << helper->number);
 	atomic_fetch_add(&helper->all->inside, 1);
 }
 
-static void leave(struct helper *helper, struct helped *job, uint64_t used) {
+static void leave(struct helper *helper, struct helper_job *job, uint64_t used) {
 	pthread_mutex_t *working = &job->working[helper->number];
 	__atomic_fetch_add(&job->used_ns, used, __ATOMIC_RELAXED);
 	atomic_fetch_sub(&helper->all->inside, 1);
 	atomic_fetch_and(&job->inside, ~(1u << helper->number));
-	pthread_mutex_unlock(working); /* helped_finish() waits for this */
+	pthread_mutex_unlock(working); /* helper_job_finish() waits for this */
 }
 
 /* Looks for a job for a while, then sleeps until there is one. NULL: it is to end. */
-static struct helped *wait_for_job(struct helper *helper) {
+static struct helper_job *wait_for_job(struct helper *helper) {
 	struct helpers *helpers = helper->all;
 	const uint64_t until = gid_clock_now() + SPIN_NS;
 	bool spins = true;
-	struct helped *job = NULL;
+	struct helper_job *job = NULL;
 	pthread_mutex_lock(&helpers->lock);
 	while (!helpers->ends && (job = find(helpers)) == NULL) {
 		if (!spins) {
 			helpers->sleeping++;
-			pthread_cond_wait(&helpers->came, &helpers->lock);
+			pthread_cond_wait(&helpers->job_added, &helpers->lock);
 			helpers->sleeping--;
 			continue;
 		}
@@ -134,7 +134,7 @@ static struct helped *wait_for_job(struct helper *helper) {
 
 static void *run(void *data) {
 	struct helper *helper = data;
-	struct helped *job;
+	struct helper_job *job;
 	pthread_setname_np(pthread_self(), "helper");
 	/* Whatever class the engine was started in. */
 	sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
@@ -157,7 +157,7 @@ int helpers_create(struct helpers **result, uint32_t count) {
 		return -ENOMEM;
 	}
 	lending_init(&helpers->lock);
-	pthread_cond_init(&helpers->came, NULL);
+	pthread_cond_init(&helpers->job_added, NULL);
 	helpers->processors = processors();
 	for (; helpers->count < count && helpers->count < HELPERS_MAX; helpers->count++) {
 		struct helper *helper = &helpers->each[helpers->count];
@@ -178,154 +178,154 @@ void helpers_destroy(struct helpers *helpers) {
 	}
 	pthread_mutex_lock(&helpers->lock);
 	helpers->ends = true;
-	pthread_cond_broadcast(&helpers->came);
+	pthread_cond_broadcast(&helpers->job_added);
 	pthread_mutex_unlock(&helpers->lock);
 	for (uint32_t i = 0; i < helpers->count; i++) {
 		pthread_join(helpers->each[i].thread, NULL);
 		free(helpers->each[i].memory.bytes);
 	}
-	pthread_cond_destroy(&helpers->came);
+	pthread_cond_destroy(&helpers->job_added);
 	pthread_mutex_destroy(&helpers->lock);
 	free(helpers);
 }
 
 /* --- canvases --------------------------------------------------------------------------------- */
 
-void helped_init(struct helped *helped, struct helpers *helpers) {
-	*helped = (struct helped){.helpers = helpers};
+void helper_job_init(struct helper_job *job, struct helpers *helpers) {
+	*job = (struct helper_job){.helpers = helpers};
 	if (helpers == NULL) {
 		return;
 	}
 	for (uint32_t i = 0; i < HELPERS_MAX; i++) {
-		lending_init(&helped->working[i]);
+		lending_init(&job->working[i]);
 	}
 }
 
-void helped_finish(struct helped *helped) {
-	if (helped->helpers == NULL) {
+void helper_job_finish(struct helper_job *job) {
+	if (job->helpers == NULL) {
 		return;
 	}
 	for (uint32_t i = 0; i < HELPERS_MAX; i++) {
-		pthread_mutex_lock(&helped->working[i]); /* who left it has it for a moment still */
-		pthread_mutex_unlock(&helped->working[i]);
-		pthread_mutex_destroy(&helped->working[i]);
+		pthread_mutex_lock(&job->working[i]); /* who left it has it for a moment still */
+		pthread_mutex_unlock(&job->working[i]);
+		pthread_mutex_destroy(&job->working[i]);
 	}
-	helped->helpers = NULL;
+	job->helpers = NULL;
 }
 
-void helped_sleep(struct helped *helped) {
-	if (helped->helpers != NULL) {
-		atomic_fetch_sub_explicit(&helped->helpers->awake, 1, memory_order_relaxed);
+void helper_job_sleep(struct helper_job *job) {
+	if (job->helpers != NULL) {
+		atomic_fetch_sub_explicit(&job->helpers->awake, 1, memory_order_relaxed);
 	}
 }
 
-void helped_wake(struct helped *helped) {
-	if (helped->helpers != NULL) {
-		atomic_fetch_add_explicit(&helped->helpers->awake, 1, memory_order_relaxed);
+void helper_job_wake(struct helper_job *job) {
+	if (job->helpers != NULL) {
+		atomic_fetch_add_explicit(&job->helpers->awake, 1, memory_order_relaxed);
 	}
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-bool helped_begin(struct helped *helped,
-		void (*help)(struct helped *helped, struct helper_memory *memory), void *data,
+bool helper_job_begin(struct helper_job *job,
+		void (*help)(struct helper_job *job, struct helper_memory *memory), void *data,
 		uint32_t pieces) {
-	struct helpers *helpers = helped->helpers;
+	struct helpers *helpers = job->helpers;
 	if (helpers == NULL || pieces < 2 || !has_processor(helpers, 1)) {
 		return false;
 	}
-	if (helped->alone_until != 0 && gid_clock_now() < helped->alone_until) {
+	if (job->alone_until != 0 && gid_clock_now() < job->alone_until) {
 		return false;
 	}
-	helped->help = help;
-	helped->data = data;
-	helped->pieces = pieces;
-	atomic_store(&helped->taken, 0);
-	atomic_store(&helped->stopped, false);
+	job->help = help;
+	job->data = data;
+	job->pieces = pieces;
+	atomic_store(&job->taken, 0);
+	atomic_store(&job->stopped, false);
 	pthread_mutex_lock(&helpers->lock);
-	helped->next = helpers->jobs;
-	helpers->jobs = helped;
+	job->next = helpers->jobs;
+	helpers->jobs = job;
 	atomic_fetch_add(&helpers->open, 1);
 	uint32_t wanted = helpers->sleeping < pieces - 1 ? helpers->sleeping : pieces - 1;
 	pthread_mutex_unlock(&helpers->lock);
 	for (uint32_t i = 0; i < wanted && has_processor(helpers, i + 1); i++) {
-		pthread_cond_signal(&helpers->came);
+		pthread_cond_signal(&helpers->job_added);
 	}
 	return true;
 }
 
-int64_t helped_take(struct helped *helped) {
-	if (!has_pieces(helped)) { /* so that the number stays near to the last one */
+int64_t helper_job_take(struct helper_job *job) {
+	if (!has_pieces(job)) { /* so that the number stays near to the last one */
 		return -1;
 	}
-	const uint32_t piece = atomic_fetch_add(&helped->taken, 1);
-	return piece < helped->pieces ? (int64_t)piece : -1;
+	const uint32_t piece = atomic_fetch_add(&job->taken, 1);
+	return piece < job->pieces ? (int64_t)piece : -1;
 }
 
-int64_t helped_take_as_helper(struct helped *helped) {
-	struct helpers *helpers = helped->helpers;
+int64_t helper_job_take_as_helper(struct helper_job *job) {
+	struct helpers *helpers = job->helpers;
 	return has_processor(helpers, atomic_load_explicit(&helpers->inside, memory_order_relaxed))
-			? helped_take(helped)
+			? helper_job_take(job)
 			: -1;
 }
 
-void helped_stop(struct helped *helped) {
-	atomic_store(&helped->stopped, true);
-	atomic_store(&helped->taken, helped->pieces);
+void helper_job_stop(struct helper_job *job) {
+	atomic_store(&job->stopped, true);
+	atomic_store(&job->taken, job->pieces);
 }
 
-bool helped_is_stopped(const struct helped *helped) {
-	return atomic_load_explicit(&helped->stopped, memory_order_relaxed);
+bool helper_job_is_stopped(const struct helper_job *job) {
+	return atomic_load_explicit(&job->stopped, memory_order_relaxed);
 }
 
 /* Sleeps until this helper leaves the job, or so long. Lends it the thread's priority. */
-static void sleep_for(struct helped *helped, uint32_t helper, uint64_t ns) {
+static void sleep_for(struct helper_job *job, uint32_t helper, uint64_t ns) {
 	struct timespec deadline;
 	clock_gettime(CLOCK_REALTIME, &deadline);
 	ns += (uint64_t)deadline.tv_nsec;
 	deadline.tv_sec += (time_t)(ns / 1000000000);
 	deadline.tv_nsec = (long)(ns % 1000000000);
-	pthread_mutex_t *working = &helped->working[helper];
+	pthread_mutex_t *working = &job->working[helper];
 	if (pthread_mutex_timedlock(working, &deadline) == 0) {
 		pthread_mutex_unlock(working);
 	}
 }
 
 /* From here on nobody enters. */
-static void close_job(struct helped *helped) {
-	struct helpers *helpers = helped->helpers;
+static void close_job(struct helper_job *job) {
+	struct helpers *helpers = job->helpers;
 	pthread_mutex_lock(&helpers->lock);
-	struct helped **at = &helpers->jobs;
-	while (*at != helped) {
+	struct helper_job **at = &helpers->jobs;
+	while (*at != job) {
 		at = &(*at)->next;
 	}
-	*at = helped->next;
+	*at = job->next;
 	atomic_fetch_sub(&helpers->open, 1);
 	pthread_mutex_unlock(&helpers->lock);
-	helped->waits_since = gid_clock_now();
+	job->waits_since = gid_clock_now();
 }
 
 /* For a while, and for twice as long where that was so not long ago. */
-static void be_alone(struct helped *helped, uint64_t now) {
-	const bool is_again = now < helped->alone_until + ALONE_MOST_NS;
-	helped->alone_ns = is_again ? 2 * helped->alone_ns : ALONE_LEAST_NS;
-	helped->alone_ns = helped->alone_ns < ALONE_MOST_NS ? helped->alone_ns : ALONE_MOST_NS;
-	helped->alone_until = now + helped->alone_ns;
-	helped->waits++;
+static void be_alone(struct helper_job *job, uint64_t now) {
+	const bool is_again = now < job->alone_until + ALONE_MOST_NS;
+	job->alone_ns = is_again ? 2 * job->alone_ns : ALONE_LEAST_NS;
+	job->alone_ns = job->alone_ns < ALONE_MOST_NS ? job->alone_ns : ALONE_MOST_NS;
+	job->alone_until = now + job->alone_ns;
+	job->waits++;
 }
 
-bool helped_end(struct helped *helped) {
-	if (helped->waits_since == 0) {
-		close_job(helped);
+bool helper_job_end(struct helper_job *job) {
+	if (job->waits_since == 0) {
+		close_job(job);
 	}
 	uint64_t now = gid_clock_now();
 	const uint64_t begin = now;
 	uint32_t inside;
-	while ((inside = atomic_load(&helped->inside)) != 0 && now - begin < LONG_WAIT_NS) {
-		if (now - helped->waits_since < PATIENCE_NS) {
+	while ((inside = atomic_load(&job->inside)) != 0 && now - begin < LONG_WAIT_NS) {
+		if (now - job->waits_since < PATIENCE_NS) {
 			pause_briefly();
 		} else {
-			sleep_for(helped, (uint32_t)__builtin_ctz(inside),
+			sleep_for(job, (uint32_t)__builtin_ctz(inside),
 					LONG_WAIT_NS - (now - begin));
 		}
 		now = gid_clock_now();
@@ -333,9 +333,9 @@ bool helped_end(struct helped *helped) {
 	if (inside != 0) {
 		return false;
 	}
-	if (now - helped->waits_since >= LONG_WAIT_NS) {
-		be_alone(helped, now);
+	if (now - job->waits_since >= LONG_WAIT_NS) {
+		be_alone(job, now);
 	}
-	helped->waits_since = 0;
+	job->waits_since = 0;
 	return true;
 }

@@ -3,8 +3,9 @@
  * Threads that help the threads of canvases with long commands, where processors are free for it.
  * All canvases of an engine share them.
  *
- * Threads: struct helpers is made and destroyed by one thread. A struct helped belongs to a canvas,
- * and all its functions are called by the canvas's thread, but for those that say otherwise.
+ * Threads: struct helpers is made and destroyed by one thread. A struct helper_job belongs to a
+ * canvas, and all its functions are called by the canvas's thread, but for those that say
+ * otherwise.
  *
  * A job is cut into pieces. The canvas's thread does those that no helper has begun: it never waits
  * for a helper to begin something. At the end it waits for the one piece that each helper may be
@@ -35,19 +36,19 @@ struct helper_memory {
 	size_t size;
 };
 
-struct helped {
+struct helper_job {
 	struct helpers *helpers; /* NULL: there are none */
 	uint64_t used_ns;	 /* of processors, by helpers for this canvas, ever */
 	uint64_t waits;		 /* for longer than a millisecond, ever */
 
 	/* The job in work; the rest is of engine/helpers. */
-	void (*help)(struct helped *helped, struct helper_memory *memory);
+	void (*help)(struct helper_job *job, struct helper_memory *memory);
 	void *data;
 	uint32_t pieces;
 	atomic_uint taken;
 	atomic_bool stopped;
 	atomic_uint inside; /* a bit for each helper that is in it */
-	struct helped *next;
+	struct helper_job *next;
 	uint64_t waits_since;		      /* CLOCK_MONOTONIC ns; 0: the job is not closed */
 	uint64_t alone_until;		      /* CLOCK_MONOTONIC ns */
 	uint64_t alone_ns;		      /* for so long when it was alone last */
@@ -61,36 +62,36 @@ int helpers_create(struct helpers **result, uint32_t count);
 void helpers_destroy(struct helpers *helpers);
 
 /* A canvas that sleeps. `helpers` may be NULL. */
-void helped_init(struct helped *helped, struct helpers *helpers);
-void helped_finish(struct helped *helped);
+void helper_job_init(struct helper_job *job, struct helpers *helpers);
+void helper_job_finish(struct helper_job *job);
 
 /* From here on its thread may need a processor; and no more. */
-void helped_wake(struct helped *helped);
-void helped_sleep(struct helped *helped);
+void helper_job_wake(struct helper_job *job);
+void helper_job_sleep(struct helper_job *job);
 
 /*
  * A job of `pieces`, in which helpers call `help`. It must take pieces until there are none.
  * Returns false if nobody would help now: then there is no job. Otherwise take pieces as well, and
  * end it.
  */
-bool helped_begin(struct helped *helped,
-		void (*help)(struct helped *helped, struct helper_memory *memory), void *data,
+bool helper_job_begin(struct helper_job *job,
+		void (*help)(struct helper_job *job, struct helper_memory *memory), void *data,
 		uint32_t pieces);
 
 /* The next piece, or -1: there is none left. */
-int64_t helped_take(struct helped *helped);
+int64_t helper_job_take(struct helper_job *job);
 
 /* The same for a helper. -1 also if its processor is wanted. */
-int64_t helped_take_as_helper(struct helped *helped);
+int64_t helper_job_take_as_helper(struct helper_job *job);
 
 /* By any thread of the job: no more pieces are begun, and helpers may leave theirs. */
-void helped_stop(struct helped *helped);
-bool helped_is_stopped(const struct helped *helped);
+void helper_job_stop(struct helper_job *job);
+bool helper_job_is_stopped(const struct helper_job *job);
 
 /*
  * Waits until no helper is in the job any more, but for a millisecond at most: false says that it
  * is to be called again. Pieces that were not taken are not done.
  */
-bool helped_end(struct helped *helped);
+bool helper_job_end(struct helper_job *job);
 
 #endif

@@ -13,22 +13,22 @@
 
 #include "canvas.h"
 #include "canvas_report.h"
-#include "debt.h"
 #include "device_choice.h"
 #include "drawing.h"
 #include "engine_log.h"
 #include "helpers.h"
 #include "list_reader.h"
 #include "pause.h"
-#include "precedence.h"
+#include "rate_limit.h"
+#include "realtime_budget.h"
 #include "sources.h"
 
 #define RETRY_MS 500	   /* while gidd or a stream is not there */
 #define LISTS_AT_ONCE 1024 /* before everything else is looked at */
-#define LOOK_PAUSES 32	   /* between two looks at a batch, about half a microsecond */
-#define LONG_COST 65536	   /* of a list, from which on it is looked who waits for it */
+#define POLL_PAUSES 32	   /* between two reads of a batch, about half a microsecond */
+#define LONG_COST 65536	   /* of a list: from here on the engine asks who waits for it */
 #define TOUCH_COST(bytes) ((bytes) / 32) /* pixels that can be drawn while they are mapped */
-#define TURN_COST (1u << 19)		 /* of lists, after which it is looked whose turn it is */
+#define TURN_COST (1u << 19) /* of lists: after so many the real-time budget is updated */
 
 struct requester {
 	struct canvas_config config;
@@ -43,22 +43,23 @@ struct requester {
 	struct canvas canvas;
 	struct report report;
 	struct drawing drawing;
-	struct helped helped; /* by other threads, with what is drawn */
-	uint64_t helped_ns;   /* of `helped.used_ns` that the precedence knows of */
+	struct helper_job job;	    /* by other threads, with what is drawn */
+	uint64_t charged_helper_ns; /* of `job.used_ns` that the real-time budget was charged with
+				     */
 	struct sources sources;
 	struct gid_frame frame;	     /* of the batch that is read */
 	struct gid_slab *lists_slab; /* that it lies in; NULL: none is read */
 	struct list_batch batch;
 	bool taken; /* a batch was taken back: its writer sends it again, or its lists are lost */
-	uint64_t told; /* the fence that a sleeping program was last told of */
+	uint64_t signalled; /* the last fence that a sleeping program was woken for */
 	bool opened;
-	bool came, went; /* the program that draws, as libgid told */
-	uint64_t fence;	 /* of its last list */
-	struct precedence precedence;
-	uint64_t turn_cost; /* of lists since it was looked whose turn it is */
-	struct debt debt;   /* of its work, at the canvas's rate */
-	uint64_t list_end;  /* CLOCK_MONOTONIC ns: the list in work must be done by then; 0: not set
-			     */
+	bool program_joined, program_left; /* as libgid reports who draws */
+	uint64_t fence;			   /* of its last list */
+	struct realtime_budget realtime_budget;
+	uint64_t turn_cost;	      /* of lists since the real-time budget was updated */
+	struct rate_limit rate_limit; /* of its work, at the canvas's rate */
+	uint64_t list_end; /* CLOCK_MONOTONIC ns: the list in work must be done by then; 0: not set
+			    */
 	const char *stopped; /* why the list in work was stopped */
 	bool drew;	     /* the list in work */
 };
@@ -94,16 +95,17 @@ static const char *source_text(int error) {
 }
 
 /* What helpers did is its work, too. */
-static void look_at_precedence(struct requester *requester) {
-	precedence_add(&requester->precedence, requester->helped.used_ns - requester->helped_ns);
-	requester->helped_ns = requester->helped.used_ns;
-	precedence_look(&requester->precedence);
+static void update_realtime_budget(struct requester *requester) {
+	realtime_budget_charge(&requester->realtime_budget,
+			requester->job.used_ns - requester->charged_helper_ns);
+	requester->charged_helper_ns = requester->job.used_ns;
+	realtime_budget_update(&requester->realtime_budget);
 }
 
 /* Asked between two parts of a long command. */
 static bool goes_on(void *data) {
 	struct requester *requester = data;
-	look_at_precedence(requester);
+	update_realtime_budget(requester);
 	const uint64_t now = gid_clock_now();
 	if (requester->list_end == 0) { /* its first part took a millisecond: now it counts */
 		requester->list_end = now + requester->config.list_ns;
@@ -114,7 +116,7 @@ static bool goes_on(void *data) {
 		requester->stopped = "the list takes longer than the canvas's list-ms= allows";
 	} else {
 		gid_domain_dispatch(requester->domain);
-		if (requester->went) {
+		if (requester->program_left) {
 			requester->stopped = "the program that drew is gone";
 		} else if (!sources_are_current(&requester->sources)) {
 			requester->stopped = "a source was taken back while it was read";
@@ -159,14 +161,14 @@ static void tell_copies(struct requester *requester) {
 	const struct drawing_copies *copies = &requester->drawing.copies;
 	struct engine_report *page = requester->report.page;
 	report_set(&page->copied_sources, copies->sources);
-	report_set(&page->copied_canvases, copies->begun + copies->settled);
+	report_set(&page->copied_canvases, copies->begun + copies->flushed);
 }
 
 static int run_present(struct requester *requester, const struct engine_present *command,
 		struct refusal *refusal) {
 	struct gid_frame frame = GID_FRAME_INIT;
 	const struct engine_rectangle *damage = &command->damage;
-	int ret = drawing_settle(&requester->drawing);
+	int ret = drawing_flush(&requester->drawing);
 	if (ret < 0) {
 		refusal->text = "the graphics device lost the picture";
 		return ret;
@@ -327,22 +329,22 @@ static void run_list(struct requester *requester, const uint32_t *words, uint32_
 	refuse(requester, fence, &refusal);
 }
 
-/* What was drawn is paid for later, at the canvas's rate. */
-static void pay(struct requester *requester, uint64_t cost) {
+/* What was drawn counts against the canvas's rate. */
+static void charge(struct requester *requester, uint64_t cost) {
 	requester->turn_cost += cost;
 	if (requester->turn_cost >= TURN_COST) {
 		requester->turn_cost = 0;
-		look_at_precedence(requester);
+		update_realtime_budget(requester);
 	}
-	if (requester->debt.rate != 0) {
-		debt_add(&requester->debt, cost, gid_clock_now());
+	if (requester->rate_limit.rate != 0) {
+		rate_limit_charge(&requester->rate_limit, cost, gid_clock_now());
 	}
 }
 
 /* How long no list may be taken, in ns. */
-static uint64_t owed(const struct requester *requester) {
-	const struct debt *debt = &requester->debt;
-	return debt->paid_until == 0 ? 0 : debt_owed(debt, gid_clock_now());
+static uint64_t list_delay_ns(const struct requester *requester) {
+	const struct rate_limit *limit = &requester->rate_limit;
+	return limit->paid_until == 0 ? 0 : rate_limit_delay_ns(limit, gid_clock_now());
 }
 
 /* A list in its copy. */
@@ -369,18 +371,18 @@ static void handle_list(struct requester *requester, const uint32_t *words, uint
 				&(struct refusal){.error = ret,
 						.word = mistake.word,
 						.text = mistake.text});
-		pay(requester, 1 << 10);
+		charge(requester, 1 << 10);
 		return;
 	}
 	run_list(requester, words, count, fence);
-	pay(requester, requester->drawing.cost + count);
+	charge(requester, requester->drawing.cost + count);
 }
 
 /* --- batches of lists ------------------------------------------------------------------------- */
 
 /* Gives the batch back. What was read of it is remembered: its writer may go on, and send it again.
  */
-static void leave_batch(struct requester *requester) {
+static void release_batch(struct requester *requester) {
 	if (requester->lists_slab != NULL) {
 		gid_consumer_release(requester->lists, &requester->frame);
 		gid_slab_unref(requester->lists_slab);
@@ -395,7 +397,7 @@ static void refuse_batch(
 			&(struct refusal){.error = error,
 					.word = mistake->word,
 					.text = mistake->text});
-	pay(requester, 1 << 10);
+	charge(requester, 1 << 10);
 	requester->batch.serial = 0;
 	report_sleep(&requester->report);
 }
@@ -403,7 +405,7 @@ static void refuse_batch(
 /* It may come again, in other memory or with another generation, and is then gone on with. */
 static void miss_batch(struct requester *requester) {
 	requester->taken = true;
-	pay(requester, 1 << 10);
+	charge(requester, 1 << 10);
 	report_sleep(&requester->report);
 }
 
@@ -440,8 +442,8 @@ static bool enter_batch(struct requester *requester, const struct gid_frame *fra
 /* Tells the program, if it sleeps for a list that is done. */
 static void tell_waiting(struct requester *requester) {
 	const uint64_t wanted = batch_wanted(&requester->batch);
-	if (wanted != 0 && wanted <= requester->fence && wanted != requester->told) {
-		requester->told = wanted;
+	if (wanted != 0 && wanted <= requester->fence && wanted != requester->signalled) {
+		requester->signalled = wanted;
 		report_tell(&requester->report);
 	}
 }
@@ -458,10 +460,10 @@ static void take_list(struct requester *requester) {
 							requester->frame.gid))) {
 		batch_undo(&requester->batch);
 		miss_batch(requester);
-		leave_batch(requester);
+		release_batch(requester);
 	} else if (count < 0) {
 		refuse_batch(requester, count, &mistake);
-		leave_batch(requester);
+		release_batch(requester);
 	} else if (count > 0) {
 		handle_list(requester, words, (uint32_t)count);
 		if (requester->drawing.cost >= LONG_COST) {
@@ -470,7 +472,7 @@ static void take_list(struct requester *requester) {
 			tell_waiting(requester);
 		}
 	} else if (batch_is_over(&requester->batch)) {
-		leave_batch(requester);
+		release_batch(requester);
 	}
 }
 
@@ -479,29 +481,29 @@ static void take_list(struct requester *requester) {
 static void handle_state(void *data, enum gid_consumer_state state, int reason) {
 	struct requester *requester = data;
 	if (state == GID_CONSUMER_LIVE) {
-		requester->came = true;
+		requester->program_joined = true;
 	} else {
-		requester->went = true;
+		requester->program_left = true;
 	}
 }
 
 /* A program came or went: nothing of the one before is left. */
 static void renew(struct requester *requester) {
-	if (requester->went || requester->came) {
-		leave_batch(requester);
+	if (requester->program_left || requester->program_joined) {
+		release_batch(requester);
 		requester->batch.serial = 0;
 		requester->taken = false;
-		requester->told = 0;
+		requester->signalled = 0;
 		sources_forget(&requester->sources);
 		drawing_forget(&requester->drawing);
 		canvas_drop(&requester->canvas);
 		requester->fence = 0;
 		report_set(&requester->report.page->fence, 0);
 		engine_log(&requester->log, "%s",
-				requester->came ? "a program draws on it"
-						: "the program that drew on it is gone");
+				requester->program_joined ? "a program draws on it"
+							  : "the program that drew on it is gone");
 	}
-	requester->came = requester->went = false;
+	requester->program_joined = requester->program_left = false;
 }
 
 /* The next batch, if the ring has one. */
@@ -539,7 +541,7 @@ static bool linger(struct requester *requester) {
 		return true;
 	}
 	tell_waiting(requester);
-	leave_batch(requester);
+	release_batch(requester);
 	return false;
 }
 
@@ -549,7 +551,7 @@ static bool linger(struct requester *requester) {
  */
 static bool take_lists(struct requester *requester) {
 	bool any = false;
-	for (int i = 0; i < LISTS_AT_ONCE && owed(requester) == 0; i++) {
+	for (int i = 0; i < LISTS_AT_ONCE && list_delay_ns(requester) == 0; i++) {
 		if (requester->lists_slab == NULL) {
 			if (!take_batch(requester)) {
 				break;
@@ -607,11 +609,11 @@ static int open_streams(struct requester *requester) {
 	sources_init(&requester->sources, requester->domain);
 	drawing_init(&requester->drawing);
 	choose_device(requester);
-	requester->drawing.helped = &requester->helped;
+	requester->drawing.job = &requester->job;
 	requester->drawing.go_on = goes_on;
 	requester->drawing.data = requester;
-	requester->batch.serial = requester->told = 0;
-	requester->came = requester->went = false;
+	requester->batch.serial = requester->signalled = 0;
+	requester->program_joined = requester->program_left = false;
 	requester->opened = true;
 	return 0;
 
@@ -624,7 +626,7 @@ error_report:
 
 static void close_streams(struct requester *requester) {
 	if (requester->opened) {
-		leave_batch(requester);
+		release_batch(requester);
 		gid_consumer_destroy(requester->lists);
 		sources_finish(&requester->sources);
 		drawing_finish(&requester->drawing);
@@ -669,11 +671,12 @@ static bool open_all(struct requester *requester) {
 
 /* Whether something was told since it was looked at: waiting for gidd also handles its messages. */
 static bool has_news(const struct requester *requester) {
-	return requester->came || requester->went || requester->report.reader_came;
+	return requester->program_joined || requester->program_left ||
+			requester->report.reader_joined;
 }
 
 static void wait_for_work(struct requester *requester) {
-	const uint64_t wait_ns = owed(requester);
+	const uint64_t wait_ns = list_delay_ns(requester);
 	struct pollfd fds[] = {
 			{.fd = requester->wake_fd, .events = POLLIN},
 			{.fd = gid_domain_get_fd(requester->domain), .events = POLLIN},
@@ -685,10 +688,10 @@ static void wait_for_work(struct requester *requester) {
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	report_set(&requester->report.page->work_ns,
 			(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec +
-					requester->helped.used_ns);
-	helped_sleep(&requester->helped);
-	poll(fds, wait_ns > 0 ? 4 : 5, debt_timeout_ms(wait_ns)); /* no lists while it is owed */
-	helped_wake(&requester->helped);
+					requester->job.used_ns);
+	helper_job_sleep(&requester->job);
+	poll(fds, wait_ns > 0 ? 4 : 5, rate_limit_timeout_ms(wait_ns)); /* no lists meanwhile */
+	helper_job_wake(&requester->job);
 }
 
 /* It moved too late, and its content with it: what was drawn, or what the program reads of us. */
@@ -698,17 +701,17 @@ static bool is_emptied(const struct requester *requester) {
 
 static void *run(void *data) {
 	struct requester *requester = data;
-	int error = precedence_init(&requester->precedence, requester->config.realtime);
+	int error = realtime_budget_init(&requester->realtime_budget, requester->config.realtime);
 	if (error < 0) {
 		engine_log(&requester->log, "no real-time priority: %s", strerror(-error));
 	}
 	if (!open_all(requester)) {
 		return NULL;
 	}
-	helped_wake(&requester->helped);
+	helper_job_wake(&requester->job);
 	while (!atomic_load(&requester->ends)) {
 		struct engine_report *page = requester->report.page;
-		look_at_precedence(requester);
+		update_realtime_budget(requester);
 		gid_domain_dispatch(requester->domain);
 		if (is_emptied(requester)) {
 			engine_log(&requester->log,
@@ -729,13 +732,13 @@ static void *run(void *data) {
 			wait_for_work(requester);
 		}
 	}
-	helped_sleep(&requester->helped);
+	helper_job_sleep(&requester->job);
 	close_streams(requester);
 	return NULL;
 }
 
 static void release(struct requester *requester) {
-	helped_finish(&requester->helped);
+	helper_job_finish(&requester->job);
 	canvas_config_finish(&requester->config);
 	if (requester->wake_fd >= 0) {
 		close(requester->wake_fd);
@@ -757,8 +760,8 @@ int requester_start(struct requester **result, const struct canvas_config *confi
 		error = -canvas_config_copy(&requester->config, config);
 	}
 	requester->log.name = requester->config.name;
-	helped_init(&requester->helped, helpers);
-	requester->debt.rate = requester->config.pixels_per_second;
+	helper_job_init(&requester->job, helpers);
+	requester->rate_limit.rate = requester->config.pixels_per_second;
 	if (error == 0) {
 		error = pthread_create(&requester->thread, NULL, run, requester);
 	}

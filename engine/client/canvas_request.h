@@ -47,7 +47,7 @@ struct gid_canvas {
 	/* The list that is being made. */
 	uint32_t *words; /* in the batch; NULL: there is none */
 	uint32_t count;
-	bool tells_size; /* it begins with the canvas's format and size */
+	bool sets_size; /* it begins with the canvas's format and size */
 	int error;
 	char text[256]; /* the last error */
 };

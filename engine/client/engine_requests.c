@@ -102,8 +102,8 @@ int gid_list_begin(struct gid_canvas *canvas) {
 	fetch_lines(canvas->words);
 	canvas->count = HEADER_WORDS;
 	canvas->error = 0;
-	canvas->tells_size = !canvas->has_canvas;
-	if (canvas->tells_size) {
+	canvas->sets_size = !canvas->has_canvas;
+	if (canvas->sets_size) {
 		struct engine_canvas *command = add(canvas, ENGINE_CANVAS, sizeof(*command), 0, 0);
 		if (command == NULL) {
 			canvas->words = NULL; // nothing was begun

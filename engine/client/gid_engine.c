@@ -79,7 +79,7 @@ static void lose_engine(struct gid_canvas *canvas) {
 }
 
 /* Lists are lost with their memory, if that moved and we came too late: it has another gid then. */
-static void look_at_memory(struct gid_canvas *canvas) {
+static void check_memory(struct gid_canvas *canvas) {
 	if (canvas->batch == NULL || canvas->sent == gid_slab_gid(canvas->slab, canvas->slot)) {
 		return;
 	}
@@ -314,7 +314,7 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 		if (want(canvas, fence)) {
 			break;
 		}
-		look_at_memory(canvas);
+		check_memory(canvas);
 		if (fence <= canvas->lost) {
 			continue;
 		}
@@ -393,7 +393,7 @@ int canvas_open_batch(struct gid_canvas *canvas, uint32_t words) {
 	if (!gid_canvas_is_connected(canvas)) {
 		return canvas_fail(canvas, -ENOTCONN, "the engine is away");
 	}
-	look_at_memory(canvas);
+	check_memory(canvas);
 	if (canvas_has_batch(canvas, words)) {
 		return 0;
 	}
@@ -439,7 +439,7 @@ static int send_batch(struct gid_canvas *canvas) {
 }
 
 int canvas_publish(struct gid_canvas *canvas) {
-	look_at_memory(canvas);
+	check_memory(canvas);
 	if (canvas->batch == NULL || canvas->batch_epoch != canvas->epoch || canvas->engine == 0) {
 		return canvas_fail(canvas, -ENOTCONN,
 				"the engine or the list's memory went while "
@@ -461,7 +461,7 @@ int canvas_publish(struct gid_canvas *canvas) {
 			return ret;
 		}
 	}
-	if (canvas->tells_size) {
+	if (canvas->sets_size) {
 		canvas->has_canvas = true;
 		canvas->canvas_fence = canvas->fence;
 	}

@@ -70,7 +70,7 @@ static int difference(void) {
 	const bool alpha = targets[0].layout.fourcc == DRM_FORMAT_ARGB8888 ||
 			targets[0].layout.fourcc == DRM_FORMAT_ABGR8888;
 	int worst = 0;
-	if (drawing_settle(&by_gles) < 0) {
+	if (drawing_flush(&by_gles) < 0) {
 		return 999;
 	}
 	for (size_t i = 0; i < gid_layout_size(&targets[0].layout); i++) {
@@ -378,12 +378,12 @@ static void test_mixed(void) {
 	drawing_lines(&by_gles, lines);
 	fill_both(ENGINE_OVER, 0x80ff0000, &part, 1);
 	int worst = difference();
-	tap_ok(worst <= ALONE && by_gles.copies.settled == before.settled + 2 &&
+	tap_ok(worst <= ALONE && by_gles.copies.flushed == before.flushed + 2 &&
 					by_gles.copies.begun == before.begun + 1,
 			"lines between fills, drawn by pixman: %d of 255", worst);
-	const uint64_t settled = by_gles.copies.settled;
-	drawing_settle(&by_gles);
-	tap_ok(by_gles.copies.settled == settled, "what is in memory is not copied there again");
+	const uint64_t flushed = by_gles.copies.flushed;
+	drawing_flush(&by_gles);
+	tap_ok(by_gles.copies.flushed == flushed, "what is in memory is not copied there again");
 }
 
 static void test_many(void) {
@@ -463,7 +463,7 @@ static void test_lost(void) {
 	const struct gles_device *before = by_gles.device;
 	PFNGLGETGRAPHICSRESETSTATUSEXTPROC real = epoxy_glGetGraphicsResetStatusEXT;
 	epoxy_glGetGraphicsResetStatusEXT = was_reset;
-	tap_ok(before->tells_resets && drawing_settle(&by_gles) == -EIO,
+	tap_ok(before->tells_resets && drawing_flush(&by_gles) == -EIO,
 			"that a device was reset is noticed when its pixels are wanted");
 	epoxy_glGetGraphicsResetStatusEXT = real;
 	begin(DRM_FORMAT_XRGB8888);

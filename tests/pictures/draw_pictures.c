@@ -61,7 +61,7 @@ static bool by_engine(const struct source *source, uint32_t *pixels) {
 		errx(1, "no target");
 	}
 	int ret = drawing_layer(&drawing, &layer, &picture);
-	if (drawing_settle(&drawing) < 0) {
+	if (drawing_flush(&drawing) < 0) {
 		errx(1, "the device is lost");
 	}
 	return ret == 0;

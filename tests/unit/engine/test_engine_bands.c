@@ -17,7 +17,7 @@
 #define ROUNDS 12		 /* of each kind of command */
 #define PATIENCE_NS 120000000000 /* on a machine with much else to do */
 
-static struct helped helped;
+static struct helper_job job;
 static uint32_t seed = 1;
 static uint8_t *alone, *together;
 static struct gid_layout layout;
@@ -174,11 +174,11 @@ static int draw(struct drawing *drawing) {
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-static int draw_into(void *target, struct helped *by, const struct engine_rectangle *clip,
+static int draw_into(void *target, struct helper_job *by, const struct engine_rectangle *clip,
 		uint32_t clips) {
 	struct drawing drawing;
 	drawing_init(&drawing);
-	drawing.helped = by;
+	drawing.job = by;
 	drawing.go_on = by != NULL ? rest : NULL;
 	int ret = drawing_begin(&drawing, &layout, target);
 	if (ret == 0) {
@@ -192,31 +192,30 @@ static int draw_into(void *target, struct helped *by, const struct engine_rectan
 /* Until helpers did something. */
 static void test_kind(const char *name, void (*make)(void), bool is_helped) {
 	const size_t size = gid_layout_size(&layout);
-	const uint64_t used = helped.used_ns, begin = gid_clock_now();
+	const uint64_t used = job.used_ns, begin = gid_clock_now();
 	uint32_t wrong = 0, rounds = 0;
 	for (; rounds < ROUNDS ||
-			(is_helped && helped.used_ns == used &&
-					gid_clock_now() - begin < PATIENCE_NS);
+			(is_helped && job.used_ns == used && gid_clock_now() - begin < PATIENCE_NS);
 			rounds++) {
 		struct engine_rectangle clip[3] = {
 				any_rectangle(), any_rectangle(), {0, 0, WIDTH, HEIGHT - 200}};
 		const uint32_t clips = any(2) == 0 ? 0 : 1 + any(3);
 		make();
-		helped.alone_until = 0; /* whatever the machine has to do */
+		job.alone_until = 0; /* whatever the machine has to do */
 		memcpy(together, alone, size);
 		const int one = draw_into(alone, NULL, clip, clips);
-		const int other = draw_into(together, &helped, clip, clips);
+		const int other = draw_into(together, &job, clip, clips);
 		wrong += one != 0 || other != 0 || memcmp(alone, together, size) != 0;
 	}
-	tap_ok(wrong == 0 && (!is_helped || helped.used_ns > used),
+	tap_ok(wrong == 0 && (!is_helped || job.used_ns > used),
 			"%s: %u of %u differ, helpers worked for %llu us", name, wrong, rounds,
-			(unsigned long long)(helped.used_ns - used) / 1000);
+			(unsigned long long)(job.used_ns - used) / 1000);
 }
 
 /* Ends the command as soon as a helper is in it. */
 static bool end_when_helped(void *data) {
 	const uint64_t begin = gid_clock_now();
-	while (atomic_load(&helped.inside) == 0 && gid_clock_now() - begin < PATIENCE_NS) {
+	while (atomic_load(&job.inside) == 0 && gid_clock_now() - begin < PATIENCE_NS) {
 	}
 	return false;
 }
@@ -237,9 +236,9 @@ static void test_stopped(void) {
 			.width = 4096,
 			.height = 4096};
 	drawing_init(&drawing);
-	drawing.helped = &helped;
+	drawing.job = &job;
 	drawing.go_on = end_when_helped;
-	helped.alone_until = 0;
+	job.alone_until = 0;
 	drawing_begin(&drawing, &large, target);
 	const int ret = draw(&drawing);
 	memcpy(copy, target, gid_layout_size(&large));
@@ -263,8 +262,8 @@ int main(void) {
 	sched_getaffinity(0, sizeof(set), &set);
 	const bool are_two = CPU_COUNT(&set) > 1; /* or nobody ever helps */
 	helpers_create(&helpers, 3);
-	helped_init(&helped, helpers);
-	helped_wake(&helped);
+	helper_job_init(&job, helpers);
+	helper_job_wake(&job);
 	for (size_t i = 0; i < 8; i++) {
 		gid_layout_init(&sources[i].layout, source_formats[i], WIDTH + 1, HEIGHT + 1, 64);
 		sources[i].memory = bytes_of(&sources[i].layout);
@@ -291,8 +290,8 @@ int main(void) {
 	for (size_t i = 0; i < 8; i++) {
 		free((void *)(uintptr_t)sources[i].memory);
 	}
-	helped_sleep(&helped);
-	helped_finish(&helped);
+	helper_job_sleep(&job);
+	helper_job_finish(&job);
 	helpers_destroy(helpers);
 	return tap_finish();
 }

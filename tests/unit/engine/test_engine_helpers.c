@@ -45,13 +45,13 @@ static void pin(int cpu) {
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-static void help(struct helped *helped, struct helper_memory *memory) {
-	struct work *work = helped->data;
+static void help(struct helper_job *job, struct helper_memory *memory) {
+	struct work *work = job->data;
 	int64_t piece;
 	if (work->cpu >= 0) {
 		pin(work->cpu);
 	}
-	while ((piece = helped_take_as_helper(helped)) >= 0) {
+	while ((piece = helper_job_take_as_helper(job)) >= 0) {
 		atomic_store(&work->piece_runs, true);
 		atomic_fetch_add(&work->done[piece], 1);
 		atomic_fetch_add(&work->helpers, 1);
@@ -60,8 +60,8 @@ static void help(struct helped *helped, struct helper_memory *memory) {
 	atomic_store(&work->has_left, true);
 }
 
-static void end(struct helped *helped) {
-	while (!helped_end(helped)) {
+static void end(struct helper_job *job) {
+	while (!helper_job_end(job)) {
 	}
 }
 
@@ -74,8 +74,8 @@ static struct work *work_of(uint64_t piece_ns) {
 }
 
 /* Begins a job, and waits until a helper is in one of its pieces. */
-static bool begin_with_helper(struct helped *helped, struct work *work) {
-	if (!helped_begin(helped, help, work, PIECES)) {
+static bool begin_with_helper(struct helper_job *job, struct work *work) {
+	if (!helper_job_begin(job, help, work, PIECES)) {
 		return false;
 	}
 	while (!atomic_load(&work->piece_runs)) {
@@ -84,21 +84,21 @@ static bool begin_with_helper(struct helped *helped, struct work *work) {
 	return true;
 }
 
-static void test_pieces(struct helped *helped) {
+static void test_pieces(struct helper_job *job) {
 	bool once = true;
 	int by_helpers = 0, jobs = 0;
 	for (; jobs < 200 || (by_helpers == 0 && jobs < 20000); jobs++) {
 		struct work *work = work_of(jobs % 3 == 0 ? 0 : 20000);
 		int64_t piece;
-		if (!helped_begin(helped, help, work, PIECES)) {
+		if (!helper_job_begin(job, help, work, PIECES)) {
 			rest(10 * MS); /* alone, on a machine with much else to do */
 			continue;
 		}
-		while ((piece = helped_take(helped)) >= 0) {
+		while ((piece = helper_job_take(job)) >= 0) {
 			atomic_fetch_add(&work->done[piece], 1);
 			work_for(20000);
 		}
-		end(helped);
+		end(job);
 		for (int i = 0; i < PIECES; i++) {
 			once &= work->done[i] == 1;
 		}
@@ -106,16 +106,16 @@ static void test_pieces(struct helped *helped) {
 	}
 	tap_ok(once && by_helpers > 0, "each piece is done once: %d by helpers, of %d jobs",
 			by_helpers, jobs);
-	tap_ok(helped->used_ns > 0, "what helpers did is counted");
+	tap_ok(job->used_ns > 0, "what helpers did is counted");
 }
 
-static void test_stop(struct helped *helped) {
-	helped->alone_until = 0;
+static void test_stop(struct helper_job *job) {
+	job->alone_until = 0;
 	struct work *work = work_of(20 * MS);
-	begin_with_helper(helped, work);
-	helped_stop(helped);
-	const bool none = helped_take(helped) < 0;
-	end(helped);
+	begin_with_helper(job, work);
+	helper_job_stop(job);
+	const bool none = helper_job_take(job) < 0;
+	end(job);
 	int done = 0;
 	for (int i = 0; i < PIECES; i++) {
 		done += work->done[i];
@@ -127,53 +127,53 @@ static void test_stop(struct helped *helped) {
 }
 
 /* A canvas that is awake has a processor. */
-static void test_processors(struct helpers *helpers, struct helped *helped) {
-	struct helped others[CPU_SETSIZE];
+static void test_processors(struct helpers *helpers, struct helper_job *job) {
+	struct helper_job others[CPU_SETSIZE];
 	cpu_set_t set;
 	sched_getaffinity(0, sizeof(set), &set);
 	const int count = CPU_COUNT(&set) - 1;
-	helped->alone_until = 0;
+	job->alone_until = 0;
 	struct work *work = work_of(20 * MS);
-	begin_with_helper(helped, work);
+	begin_with_helper(job, work);
 	for (int i = 0; i < count; i++) {
-		helped_init(&others[i], helpers);
-		helped_wake(&others[i]);
+		helper_job_init(&others[i], helpers);
+		helper_job_wake(&others[i]);
 	}
 	while (!atomic_load(&work->has_left)) {
 		rest(MS);
 	}
 	const int done = work->helpers;
-	tap_ok(done < PIECES && helped_take(helped) >= 0,
+	tap_ok(done < PIECES && helper_job_take(job) >= 0,
 			"helpers go when others want the processors: after %d pieces", done);
-	end(helped);
-	helped->alone_until = 0;
-	tap_ok(!helped_begin(helped, help, work, PIECES), "and do not come");
+	end(job);
+	job->alone_until = 0;
+	tap_ok(!helper_job_begin(job, help, work, PIECES), "and do not come");
 	for (int i = 0; i < count; i++) {
-		helped_sleep(&others[i]);
-		helped_finish(&others[i]);
+		helper_job_sleep(&others[i]);
+		helper_job_finish(&others[i]);
 	}
-	if (tap_ok(begin_with_helper(helped, work_of(0)), "until these sleep")) {
-		end(helped);
+	if (tap_ok(begin_with_helper(job, work_of(0)), "until these sleep")) {
+		end(job);
 	}
 }
 
-static void test_long_wait(struct helped *helped) {
+static void test_long_wait(struct helper_job *job) {
 	struct work *work = work_of(300 * MS);
-	helped->alone_until = 0;
-	const uint64_t waits = helped->waits;
-	begin_with_helper(helped, work);
-	helped_stop(helped);
+	job->alone_until = 0;
+	const uint64_t waits = job->waits;
+	begin_with_helper(job, work);
+	helper_job_stop(job);
 	const uint64_t begin = gid_clock_now();
-	const bool first = helped_end(helped);
+	const bool first = helper_job_end(job);
 	const uint64_t took = gid_clock_now() - begin;
 	tap_ok(!first && took >= MS, "who waits for a helper can look at other things meanwhile");
-	end(helped);
-	tap_ok(helped->waits == waits + 1 && !helped_begin(helped, help, work, PIECES),
+	end(job);
+	tap_ok(job->waits == waits + 1 && !helper_job_begin(job, help, work, PIECES),
 			"and then works alone");
-	helped->alone_until = gid_clock_now();
-	if (tap_ok(helped_begin(helped, help, work_of(0), PIECES), "for some time")) {
-		helped_stop(helped);
-		end(helped);
+	job->alone_until = gid_clock_now();
+	if (tap_ok(helper_job_begin(job, help, work_of(0), PIECES), "for some time")) {
+		helper_job_stop(job);
+		end(job);
 	}
 }
 
@@ -195,7 +195,7 @@ static bool set_class(int policy, int priority) {
 }
 
 /* Another thread has the helper's processor for itself, but not before who waits for the helper. */
-static void test_lending(struct helped *helped) {
+static void test_lending(struct helper_job *job) {
 	cpu_set_t set, all;
 	int cpus[2] = {-1, -1};
 	pthread_t thread;
@@ -210,10 +210,10 @@ static void test_lending(struct helped *helped) {
 		return;
 	}
 	pin(cpus[0]);
-	helped->alone_until = 0;
+	job->alone_until = 0;
 	struct work *work = work_of(2 * MS);
 	work->cpu = cpus[1];
-	begin_with_helper(helped, work);
+	begin_with_helper(job, work);
 	set_class(SCHED_FIFO, 2); /* which the other thread has from its beginning */
 	atomic_store(&hog_ends, false);
 	pthread_create(&thread, NULL, hog, &cpus[1]);
@@ -222,9 +222,9 @@ static void test_lending(struct helped *helped) {
 	const int before = work->helpers;
 	rest(30 * MS);
 	const bool starves = work->helpers == before;
-	helped_stop(helped);
+	helper_job_stop(job);
 	const uint64_t begin = gid_clock_now();
-	end(helped);
+	end(job);
 	const uint64_t took = gid_clock_now() - begin;
 	atomic_store(&hog_ends, true);
 	pthread_join(thread, NULL);
@@ -238,36 +238,36 @@ static void test_lending(struct helped *helped) {
 
 int main(void) {
 	struct helpers *helpers;
-	struct helped helped;
+	struct helper_job job;
 	cpu_set_t set;
 	sched_getaffinity(0, sizeof(set), &set);
 	tap_ok(helpers_create(&helpers, 0) == 0 && helpers == NULL, "there need not be helpers");
-	helped_init(&helped, NULL);
-	helped_wake(&helped);
-	tap_ok(!helped_begin(&helped, help, NULL, PIECES), "then nobody helps");
-	helped_sleep(&helped);
-	helped_finish(&helped);
+	helper_job_init(&job, NULL);
+	helper_job_wake(&job);
+	tap_ok(!helper_job_begin(&job, help, NULL, PIECES), "then nobody helps");
+	helper_job_sleep(&job);
+	helper_job_finish(&job);
 	if (CPU_COUNT(&set) < 2) {
 		tap_ok(true, "all else # SKIP there is one processor");
 		return tap_finish();
 	}
 	tap_ok(helpers_create(&helpers, 3) == 0, "there are some");
-	helped_init(&helped, helpers);
-	helped_wake(&helped);
-	test_pieces(&helped);
-	test_stop(&helped);
-	test_processors(helpers, &helped);
-	test_long_wait(&helped);
-	helped_sleep(&helped);
-	helped_finish(&helped);
+	helper_job_init(&job, helpers);
+	helper_job_wake(&job);
+	test_pieces(&job);
+	test_stop(&job);
+	test_processors(helpers, &job);
+	test_long_wait(&job);
+	helper_job_sleep(&job);
+	helper_job_finish(&job);
 	helpers_destroy(helpers);
 
 	helpers_create(&helpers, 1); /* its one thread is moved to another processor */
-	helped_init(&helped, helpers);
-	helped_wake(&helped);
-	test_lending(&helped);
-	helped_sleep(&helped);
-	helped_finish(&helped);
+	helper_job_init(&job, helpers);
+	helper_job_wake(&job);
+	test_lending(&job);
+	helper_job_sleep(&job);
+	helper_job_finish(&job);
 	helpers_destroy(helpers);
 	return tap_finish();
 }

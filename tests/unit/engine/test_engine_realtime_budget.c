@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The thread of a canvas comes before others only if it is marked, and not for longer than it may.
  */
-#include "precedence.h"
+#include "realtime_budget.h"
 
 #include <errno.h>
 #include <gid/gid.h>
@@ -16,17 +16,17 @@ static int policy(void) {
 }
 
 /* Works until the condition holds, for two seconds at most. Returns how long, in ms. */
-static long work_until(struct precedence *precedence, int wanted) {
+static long work_until(struct realtime_budget *budget, int wanted) {
 	uint64_t begin = gid_clock_now(), now = begin;
 	while (policy() != wanted && now - begin < 2000000000) {
-		precedence_look(precedence);
+		realtime_budget_update(budget);
 		now = gid_clock_now();
 	}
 	return (long)((now - begin) / 1000000);
 }
 
 /* How much of its work is done before others, in %, if there are 12 ms between two looks. */
-static long share_of_long_parts(struct precedence *precedence) {
+static long share_of_long_parts(struct realtime_budget *budget) {
 	int before_others = 0, parts = 40;
 	for (int i = 0; i < parts; i++) {
 		struct timespec now;
@@ -37,41 +37,41 @@ static long share_of_long_parts(struct precedence *precedence) {
 			begin = begin == 0 ? used : begin;
 		}
 		before_others += policy() == SCHED_RR;
-		precedence_look(precedence);
+		realtime_budget_update(budget);
 	}
 	return 100 * before_others / parts;
 }
 
 int main(void) {
-	struct precedence precedence;
+	struct realtime_budget budget;
 	const struct sched_param one = {.sched_priority = 1};
 	bool may = sched_setscheduler(0, SCHED_FIFO, &one) == 0;
 
-	tap_ok(precedence_init(&precedence, false) == 0 && policy() == SCHED_OTHER,
+	tap_ok(realtime_budget_init(&budget, false) == 0 && policy() == SCHED_OTHER,
 			"a thread that is not marked is as others, whoever started it");
-	precedence_look(&precedence);
+	realtime_budget_update(&budget);
 	tap_ok(policy() == SCHED_OTHER, "and stays so");
 
-	int error = precedence_init(&precedence, true);
+	int error = realtime_budget_init(&budget, true);
 	if (!may) {
 		tap_ok(error == -EPERM && policy() == SCHED_OTHER,
 				"without the right to a priority a marked one has none");
-		precedence_look(&precedence);
+		realtime_budget_update(&budget);
 		tap_ok(policy() == SCHED_OTHER, "and does not get one");
 		return tap_finish();
 	}
 	tap_ok(error == 0 && policy() == SCHED_RR, "a marked one comes before others");
-	long first = work_until(&precedence, SCHED_OTHER);
+	long first = work_until(&budget, SCHED_OTHER);
 	tap_ok(policy() == SCHED_OTHER && first >= 4 && first < 1000, "but not without end: %ld ms",
 			first);
-	work_until(&precedence, SCHED_RR);
+	work_until(&budget, SCHED_RR);
 	tap_ok(policy() == SCHED_RR, "and then again");
-	long share = share_of_long_parts(&precedence);
+	long share = share_of_long_parts(&budget);
 	tap_ok(share > 0 && share <= 60,
 			"nor if it takes longer than that until it can look: %ld %% of the time",
 			share);
 	nanosleep(&(struct timespec){0, 120000000}, NULL);
-	precedence_look(&precedence);
+	realtime_budget_update(&budget);
 	tap_ok(policy() == SCHED_RR, "one that rests keeps it");
 	return tap_finish();
 }
