@@ -96,8 +96,8 @@ bool device_init(struct device *device, struct wl_event_loop *loop, bool headles
 	}
 	if (!device_init_rendering(device)) {
 		wlr_log(WLR_ERROR,
-				"nothing can be drawn to the screen with WLR_RENDERER=%s: either "
-				"it cannot, or another program has the screen",
+				"WLR_RENDERER=%s cannot use this screen: this system does not "
+				"support it, or another program has the screen",
 				getenv("WLR_RENDERER"));
 		return false;
 	}

@@ -39,7 +39,7 @@ void role_plane_settle(struct role_plane *plane) {
 
 void role_plane_leave(struct role_plane *plane, enum role_place why) {
 	if (role_plane_is_on(plane)) {
-		kms_layer_leave_plane(plane->layer, why == ROLE_PLACE_COPIED);
+		kms_layer_release_plane(plane->layer, why == ROLE_PLACE_COPIED);
 		plane->place = why;
 	}
 }

@@ -114,7 +114,8 @@ static void state_writer_read(struct state_writer *writer, struct saved_role *ro
 			   : saved_state_parse(roles, count, writer->boot, gid_clock_now(), text,
 					     (size_t)size);
 	if (ret == -EINVAL) {
-		wlr_log(WLR_INFO, "%s is of another start of the machine, or no state of roles",
+		wlr_log(WLR_INFO,
+				"%s is ignored: written before the last reboot, or not a state file",
 				writer->path);
 	} else if (ret < 0 && ret != -ENOENT) {
 		wlr_log(WLR_ERROR, "%s: %s", writer->path, strerror(-ret));

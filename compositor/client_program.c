@@ -71,7 +71,7 @@ static bool is_called(struct wl_client *client, const char *name) {
 			(name[length - 1] == '\0' || length == sizeof(found));
 }
 
-const char *client_program_doubt(struct wl_client *client, const char *path) {
+const char *client_program_explain_refusal(struct wl_client *client, const char *path) {
 	char link[64];
 	struct statx running;
 	const char *base = strrchr(path, '/');

@@ -68,7 +68,7 @@ static bool gidd_connection_end_lost(struct gidd_connection *connection) {
 	return true;
 }
 
-static void gidd_connection_lose(struct gidd_connection *connection, int error) {
+static void gidd_connection_drop(struct gidd_connection *connection, int error) {
 	connection->events->log("gid: lost the connection to gidd of domain %s: %s\n",
 			gid_domain_name(connection->domain), gid_strerror(error));
 	connection->events->lost(connection->data);
@@ -85,7 +85,7 @@ static int handle_domain_events(int fd, uint32_t mask, void *data) {
 	struct gidd_connection *connection = data;
 	int result = gid_domain_dispatch(connection->domain);
 	if (result < 0) {
-		gidd_connection_lose(connection, result);
+		gidd_connection_drop(connection, result);
 	} else {
 		gidd_connection_report(connection);
 	}

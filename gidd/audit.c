@@ -6,7 +6,7 @@
 
 /* In the order of the loads: a counter that is loaded first cannot pass one that is loaded later.
  */
-static uint64_t look(const uint64_t *word) {
+static uint64_t load(const uint64_t *word) {
 	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 
@@ -17,10 +17,10 @@ static bool goes_on(uint64_t *seen, uint64_t now) {
 }
 
 const char *audit_ring(const struct gid_wire_ring *ring, uint64_t seen[static 2]) {
-	uint64_t floor = look(&ring->floor), tail = look(&ring->tail);
+	uint64_t floor = load(&ring->floor), tail = load(&ring->tail);
 	uint32_t entries = __atomic_load_n(&ring->entries, __ATOMIC_RELAXED);
 	uint32_t closed = __atomic_load_n(&ring->closed, __ATOMIC_RELAXED);
-	if (look(&ring->magic) != GID_RING_MAGIC || entries != GID_RING_ENTRIES || closed > 1) {
+	if (load(&ring->magic) != GID_RING_MAGIC || entries != GID_RING_ENTRIES || closed > 1) {
 		return "is not a ring";
 	}
 	if (floor > tail) {
@@ -31,8 +31,8 @@ const char *audit_ring(const struct gid_wire_ring *ring, uint64_t seen[static 2]
 }
 
 const char *audit_page(const struct gid_wire_page *page, uint64_t seen[static 2]) {
-	uint64_t head = look(&page->head), releases = look(&page->release_tail);
-	uint64_t magic = look(&page->magic);
+	uint64_t head = load(&page->head), releases = load(&page->release_tail);
+	uint64_t magic = load(&page->magic);
 	if (magic != GID_RING_MAGIC && (magic != 0 || head != 0 || releases != 0)) {
 		return "is not a page";
 	}

@@ -53,7 +53,7 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 	return 0;
 }
 
-static int handle_look(sd_event_source *source, uint64_t time, void *data) {
+static int handle_poll(sd_event_source *source, uint64_t time, void *data) {
 	listen(data);
 	return 0;
 }
@@ -84,7 +84,7 @@ int doorbell_relay_add(
 			relay->event, &relayed->io, bell->fd, events, handle_io, relayed);
 	if (error >= 0) {
 		error = sd_event_add_time(relay->event, &relayed->look, CLOCK_MONOTONIC, 0, 0,
-				handle_look, relayed);
+				handle_poll, relayed);
 	}
 	if (error < 0) {
 		sd_event_source_disable_unref(relayed->io);

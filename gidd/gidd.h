@@ -6,7 +6,7 @@
  * downwards, and what happens below is told upwards by tables of events:
  *
  *   core       main, server, reload; local and remote, which pass on what clients and links ask
- *              for; withdraw, leaving; slab, stream, subscription with its bells, shm_range,
+ *              for; withdraw, eviction; slab, stream, subscription with its bells, shm_range,
  *              status; client, quota, peer
  *   link       link with its kinds link_local and link_ivshmem (doorbell_relay, peer_clock)
  *   transport  between machines: hub with hub_check, hub_client, byte_stream
@@ -32,7 +32,7 @@ struct slab;
 struct slab_request;
 struct stream;
 struct transport;
-struct shm_told;
+struct shm_own_windows;
 struct shm_waiting;
 struct shm_window;
 struct withdraw_events;
@@ -68,13 +68,14 @@ struct gidd {
 
 	struct links links;
 	const struct withdraw_events *withdraw_events;
-	sd_event_source *leaving;    /* NULL: no memory is to be emptied */
+	sd_event_source *eviction;   /* NULL: no memory is to be emptied */
 	struct transport *transport; /* of one that is joined to others by the hub, or is the hub */
 	struct doorbell *doorbell;   /* NULL: rings go over the links */
 	struct shm_windows windows[GID_DOMAIN_MAX + 1]; /* by domain; as far as they are open */
-	struct shm_told *told;	     /* of our own windows; NULL: the hub has said nothing */
-	struct shm_waiting *waiting; /* who asked for memory before that, */
-	sd_event_source *patience;   /* and how long they do; NULL: nobody waits */
+	struct shm_own_windows
+			*own_windows; /* of our own windows; NULL: the hub has said nothing */
+	struct shm_waiting *waiting;  /* who asked for memory before that, */
+	sd_event_source *patience;    /* and how long they do; NULL: nobody waits */
 };
 
 #endif

@@ -36,7 +36,7 @@ static struct hub_port *other_end(const struct hub_pair *pair, const struct hub_
 }
 
 /* Tells one end whether the other one is there. */
-static void tell(struct hub_pair *pair, struct hub_port *port, const char *why) {
+static void send_pair_state(struct hub_pair *pair, struct hub_port *port, const char *why) {
 	const struct config_domain *peer = other_end(pair, port)->domain;
 	union gid_wire_message message;
 	if (!port->joined) {
@@ -70,7 +70,7 @@ static void note_fault(struct hub_pair *pair, const struct hub_port *of, const s
 }
 
 /* Tells those of our own domain that use the transport. */
-static void tell_fault(const struct hub_port *of, const char *why) {
+static void send_fault(const struct hub_port *of, const char *why) {
 	const struct transport *base = &of->hub->base;
 	base->events->fault(base->gidd, of->domain->number, why);
 }
@@ -92,7 +92,7 @@ static void pair_up(struct hub_pair *pair) {
 	}
 	/* Our own domain comes last: it may begin to talk at once. */
 	for (int i = 0; i < 2; i++) {
-		tell(pair, pair->ends[pair->ends[0]->self ? !i : i], "");
+		send_pair_state(pair, pair->ends[pair->ends[0]->self ? !i : i], "");
 	}
 }
 
@@ -109,8 +109,8 @@ static void pair_down(struct hub_pair *pair, const char *why) {
 	} else if (pair->back_off_us < BACK_OFF_MAX_US) {
 		pair->back_off_us *= 2;
 	}
-	tell(pair, pair->ends[0], why);
-	tell(pair, pair->ends[1], why);
+	send_pair_state(pair, pair->ends[0], why);
+	send_pair_state(pair, pair->ends[1], why);
 	sd_event_source_set_time_relative(pair->again, pair->back_off_us);
 	sd_event_source_set_enabled(pair->again, SD_EVENT_ONESHOT);
 }
@@ -147,7 +147,7 @@ static void port_join(struct hub_port *port) {
 	}
 }
 
-static void port_leave(struct hub_port *port, const char *why) {
+static void port_disconnect(struct hub_port *port, const char *why) {
 	struct hub_pair *pair;
 	if (!port->joined) {
 		return;
@@ -164,7 +164,7 @@ static void port_leave(struct hub_port *port, const char *why) {
 
 static void port_note_fault(struct hub_port *port, const char *why) {
 	struct hub_pair *pair;
-	tell_fault(port, why);
+	send_fault(port, why);
 	TAILQ_FOREACH(pair, &port->hub->pairs, entry) {
 		if (pair->up && (pair->ends[0] == port || pair->ends[1] == port)) {
 			note_fault(pair, port, NULL, why);
@@ -231,7 +231,7 @@ static void route(struct hub_port *from, const struct gid_wire_envelope *envelop
 				"hub: domain %s: protocol violation: %s", from->domain->name, why);
 		note_fault(pair, from, NULL, why);
 		if (other_end(pair, from)->self) {
-			tell_fault(from, why);
+			send_fault(from, why);
 		}
 		pair_down(pair, why);
 		break;
@@ -313,11 +313,11 @@ static void hub_punch(struct transport *transport, uint64_t place, uint64_t size
 }
 
 /* Who reads its windows: in what it may have mapped already that cannot be believed. */
-static void tell_windows(struct hub_port *port) {
+static void send_windows(struct hub_port *port) {
 	struct gidd *gidd = port->hub->base.gidd;
 	const struct config_window *window, *last = NULL;
 	union gid_wire_message message;
-	port->told_us = now_us(port->hub);
+	port->sent_us = now_us(port->hub);
 	shm_files_mark(&port->hub->windows, gidd->runtime, port->domain);
 	TAILQ_FOREACH(window, &port->hub->windows, entry) {
 		last = window->owner == port->domain && window->size > 0 ? window : last;
@@ -334,30 +334,30 @@ static void tell_windows(struct hub_port *port) {
 		memcpy(message.own_window.readers, window->readers.bits,
 				sizeof(message.own_window.readers));
 		if (port->self) {
-			gidd->withdraw_events->told(gidd, &message.own_window);
+			gidd->withdraw_events->own_window(gidd, &message.own_window);
 		} else {
 			byte_stream_send(&port->stream, 0, 0, &message);
 		}
 	}
 }
 
-static int handle_tell(sd_event_source *source, uint64_t now, void *data) {
+static int handle_send_windows(sd_event_source *source, uint64_t now, void *data) {
 	struct hub_port *port = data;
 	if (port->joined) {
-		tell_windows(port);
+		send_windows(port);
 	}
 	return 0;
 }
 
 /* Now, or a moment later: who says JOIN without end costs no more than others. */
-static void tell_windows_soon(struct hub_port *port) {
-	uint64_t due = port->told_us + TELL_US;
-	if (port->told_us == 0 || now_us(port->hub) >= due) {
-		tell_windows(port);
+static void send_windows_soon(struct hub_port *port) {
+	uint64_t due = port->sent_us + TELL_US;
+	if (port->sent_us == 0 || now_us(port->hub) >= due) {
+		send_windows(port);
 		return;
 	}
-	sd_event_source_set_time(port->tell, due);
-	sd_event_source_set_enabled(port->tell, SD_EVENT_ONESHOT);
+	sd_event_source_set_time(port->send_timer, due);
+	sd_event_source_set_enabled(port->send_timer, SD_EVENT_ONESHOT);
 }
 
 /* The window for those that are left has its pages before anybody is sent there. */
@@ -367,7 +367,7 @@ static void fill_spares(struct hub_port *port, const char *reader) {
 	if (loser != NULL) {
 		config_windows_fill_spares(&port->hub->windows, port->domain, loser);
 		if (port->joined) {
-			tell_windows(port);
+			send_windows(port);
 		}
 	}
 }
@@ -405,7 +405,7 @@ static int hub_withdraw(struct transport *transport, const struct config_domain 
 }
 
 /* Its gidd is a new one, and does not know what was taken from whom. */
-static void tell_withdrawals(struct hub_port *port) {
+static void send_withdrawals(struct hub_port *port) {
 	const struct config_withdrawal *withdrawal;
 	union gid_wire_message message;
 	TAILQ_FOREACH(withdrawal, &port->hub->base.gidd->config->withdrawals, entry) {
@@ -431,7 +431,7 @@ static void hub_reload(struct transport *transport) {
 	struct hub_port *port;
 	TAILQ_FOREACH(port, &hub->ports, entry) {
 		if (port->joined) {
-			tell_windows(port);
+			send_windows(port);
 		}
 	}
 }
@@ -452,7 +452,7 @@ static void say_joined(struct hub_port *port, uint64_t nonce) {
 static void handle_join(struct hub_port *port, const struct gid_wire_join *join) {
 	bool again = port->joined && port->nonce == join->nonce;
 	if (!again) {
-		port_leave(port, "its gidd started again");
+		port_disconnect(port, "its gidd started again");
 	}
 	say_joined(port, join->nonce);
 	if (again) {
@@ -466,8 +466,8 @@ static void handle_join(struct hub_port *port, const struct gid_wire_join *join)
 	}
 	port->stream.searching = false;
 	port->nonce = join->nonce;
-	tell_windows_soon(port);
-	tell_withdrawals(port);
+	send_windows_soon(port);
+	send_withdrawals(port);
 	port_join(port);
 }
 
@@ -492,7 +492,7 @@ static void handle_garbled(void *data, const char *why) {
 	if (port->joined) {
 		port_note_fault(port, reason);
 	}
-	port_leave(port, reason);
+	port_disconnect(port, reason);
 	say_joined(port, 0);
 }
 
@@ -501,7 +501,7 @@ static void disconnect(struct hub_port *port, const char *why) {
 	snprintf(reason, sizeof(reason), "%s", why);
 	port->connected = false;
 	byte_stream_finish(&port->stream);
-	port_leave(port, reason);
+	port_disconnect(port, reason);
 }
 
 static void handle_closed(void *data, const char *why) {
@@ -563,12 +563,12 @@ static int port_open(struct hub *hub, const struct config_domain *domain) {
 	port->listener.fd = -1;
 	port->self = port->joined = domain == hub->base.gidd->self;
 	TAILQ_INSERT_TAIL(&hub->ports, port, entry);
-	int error = sd_event_add_time(hub->base.gidd->event, &port->tell, CLOCK_MONOTONIC, 0,
-			TELL_US / 20, handle_tell, port);
+	int error = sd_event_add_time(hub->base.gidd->event, &port->send_timer, CLOCK_MONOTONIC, 0,
+			TELL_US / 20, handle_send_windows, port);
 	if (error < 0) {
 		return error;
 	}
-	sd_event_source_set_enabled(port->tell, SD_EVENT_OFF);
+	sd_event_source_set_enabled(port->send_timer, SD_EVENT_OFF);
 	error = port->self ? 0 : listen_for(port);
 	if (error < 0) {
 		log_error("hub: no socket for domain %s in %s/hub: %s", domain->name,
@@ -579,7 +579,7 @@ static int port_open(struct hub *hub, const struct config_domain *domain) {
 
 static void port_close(struct hub_port *port) {
 	listener_close(&port->listener);
-	sd_event_source_disable_unref(port->tell);
+	sd_event_source_disable_unref(port->send_timer);
 	if (port->connected) {
 		byte_stream_finish(&port->stream);
 	}
@@ -679,7 +679,7 @@ int hub_open(struct gidd *gidd, const struct transport_events *events,
 	}
 	struct hub_port *self = find_self(hub);
 	if (error == 0 && self != NULL) {
-		tell_windows(self);
+		send_windows(self);
 	}
 	if (error == 0) {
 		error = make_pairs(hub);

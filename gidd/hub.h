@@ -19,10 +19,10 @@ struct hub_port {
 	struct listener listener;
 	struct byte_stream stream;
 	bool connected;
-	bool joined;	       /* a gidd is there, and speaks our version */
-	uint64_t nonce;	       /* its own: tells whether it is the same one still */
-	uint64_t told_us;      /* when it was told of its windows last; 0: never */
-	sd_event_source *tell; /* armed: it is to be told */
+	bool joined;		     /* a gidd is there, and speaks our version */
+	uint64_t nonce;		     /* its own: tells whether it is the same one still */
+	uint64_t sent_us;	     /* when its windows were last sent to it; 0: never */
+	sd_event_source *send_timer; /* armed: windows are to be sent */
 };
 
 /* What one end of a pair did that no gidd does. */

@@ -35,7 +35,7 @@ struct hub_client {
 
 /* --- the session ------------------------------------------------------------------------------ */
 
-static void leave(struct hub_client *client, const char *why) {
+static void disconnect(struct hub_client *client, const char *why) {
 	if (!client->joined) {
 		return;
 	}
@@ -59,7 +59,7 @@ static void ask_to_join(struct hub_client *client) {
 static void handle_joined(struct hub_client *client, const struct gid_wire_join *joined) {
 	const struct config_domain *self = client->base.gidd->self;
 	if (joined->nonce == 0) {
-		leave(client, "the hub started again");
+		disconnect(client, "the hub started again");
 		client->stream.searching = true;
 		ask_to_join(client);
 		return;
@@ -96,7 +96,7 @@ static void handle_own(struct hub_client *client, const union gid_wire_message *
 		gidd->withdraw_events->punched(
 				gidd, message->allocated.offset, message->allocated.size);
 	} else if (message->header.type == GID_WIRE_OWN_WINDOW) {
-		gidd->withdraw_events->told(gidd, &message->own_window);
+		gidd->withdraw_events->own_window(gidd, &message->own_window);
 	}
 }
 
@@ -116,7 +116,7 @@ static void handle_envelope(void *data, const struct gid_wire_envelope *envelope
 }
 
 static void handle_garbled(void *data, const char *why) {
-	leave(data, why);
+	disconnect(data, why);
 }
 
 /* --- the connection --------------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ static void handle_closed(void *data, const char *why) {
 	snprintf(reason, sizeof(reason), "%s", why);
 	client->connected = false;
 	byte_stream_finish(&client->stream);
-	leave(client, reason);
+	disconnect(client, reason);
 	client->nonce = 0;
 }
 

@@ -2,7 +2,7 @@
 #include "local.h"
 
 #include "client.h"
-#include "leaving.h"
+#include "eviction.h"
 #include "shm_range.h"
 #include "slabs.h"
 #include "status.h"
@@ -103,5 +103,5 @@ void local_close(struct gidd *gidd) {
 		client_destroy(client);
 	}
 	status_close(gidd);
-	leaving_close(gidd);
+	eviction_close(gidd);
 }

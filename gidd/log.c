@@ -79,7 +79,7 @@ static void put_line(enum log_level level, const char *text) {
 	}
 }
 
-static void tell_unread(void) {
+static void report_unread(void) {
 	char text[96];
 	unsigned long long unread = logger.unread;
 	if (unread == 0) {
@@ -93,7 +93,7 @@ static void tell_unread(void) {
 	}
 }
 
-static void tell_left_out(log_source source, struct log_budget *budget) {
+static void report_suppressed(log_source source, struct log_budget *budget) {
 	char text[96], who[32];
 	if (budget->left_out == 0) {
 		return;
@@ -115,13 +115,13 @@ void log_line(log_source source, enum log_level level, const char *format, ...) 
 		if (!log_budget_take(budget, rate, gid_clock_now())) {
 			return;
 		}
-		tell_left_out(source, budget);
+		report_suppressed(source, budget);
 	}
 	char text[512];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	tell_unread();
+	report_unread();
 	put_line(level, text);
 }

@@ -189,7 +189,7 @@ static void protect_windows(const struct gidd *gidd) {
 }
 
 /* Whoever has none, as in a sandbox, works; but what it would tell stays unknown. */
-static void look_for_proc(void) {
+static void check_proc(void) {
 	if (access("/proc/self/fd", X_OK) < 0) {
 		log_warning("there is no /proc here, or it is not that of this process: dma-bufs "
 			    "are refused, clients that have no /proc either, too, and doorbells "
@@ -298,7 +298,7 @@ int main(int argc, char **argv) {
 		remote_init(&gidd);
 		raise_descriptor_limit();
 		protect_windows(&gidd);
-		look_for_proc();
+		check_proc();
 		error = run(&gidd, &config, options.config);
 	}
 	config_finish(&config);

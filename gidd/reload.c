@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "config_file.h"
-#include "leaving.h"
+#include "eviction.h"
 #include "link.h"
 #include "log.h"
 #include "remote.h"
@@ -74,7 +74,7 @@ static void notify_reloading(void) {
 void reload_apply(struct gidd *gidd, const char *what) {
 	uint32_t ended = subscription_end_unshared(gidd);
 	uint32_t revoked = slab_revoke_unshared(gidd);
-	uint32_t left = leaving_begin(gidd);
+	uint32_t left = eviction_begin(gidd);
 	log_info("%s: %u subscriptions ended, %u grants revoked, %u pieces of memory left", what,
 			ended, revoked, left);
 	remote_open_links(gidd);

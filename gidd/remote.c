@@ -30,7 +30,7 @@ static void handle_lost(struct link *link) {
 		slab_lose_domain(gidd, link->peer.domain);
 		slab_forget_importer(&link->peer);
 	} else {
-		slab_doubt_domain(gidd, link->peer.domain);
+		slab_mark_unconfirmed(gidd, link->peer.domain);
 	}
 }
 
@@ -75,14 +75,14 @@ static void handle_message(struct link *link, const union gid_wire_message *mess
 
 static void handle_inspect(struct link *link) {
 	subscription_inspect_all(link);
-	subscription_look_at_bells(link);
+	subscription_poll_bells(link);
 }
 
 static const struct link_events events = {
 		.up = handle_up,
 		.lost = handle_lost,
 		.message = handle_message,
-		.clock = subscription_tell_clock,
+		.clock = subscription_send_clock,
 		.rung = subscription_rung,
 		.should_ring = subscription_should_ring,
 		.inspect = handle_inspect,

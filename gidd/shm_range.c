@@ -121,7 +121,7 @@ static bool may_stay(const struct gidd *gidd, const struct shm_window *window,
 	return is_part(&window->readers, &readers);
 }
 
-uint32_t shm_range_leave_unshared(struct gidd *gidd, shm_range_func *each) {
+uint32_t shm_range_evict_unshared(struct gidd *gidd, shm_range_func *each) {
 	struct shm_window *window;
 	struct shm_range *range;
 	uint32_t count = 0;
@@ -138,7 +138,7 @@ uint32_t shm_range_leave_unshared(struct gidd *gidd, shm_range_func *each) {
 	return count;
 }
 
-bool shm_range_leave(struct gidd *gidd, uint32_t number, uint64_t offset, uint64_t size) {
+bool shm_range_evict(struct gidd *gidd, uint32_t number, uint64_t offset, uint64_t size) {
 	const struct shm_window *window = shm_window_at(gidd, gidd->self->number, number);
 	struct shm_range *range =
 			window == NULL ? NULL : shm_map_around(&window->map, offset, size);
@@ -148,7 +148,7 @@ bool shm_range_leave(struct gidd *gidd, uint32_t number, uint64_t offset, uint64
 	return range != NULL;
 }
 
-bool shm_range_empty_left(struct gidd *gidd) {
+bool shm_range_empty_evicted(struct gidd *gidd) {
 	struct shm_window *window;
 	struct shm_range *range, *next;
 	bool any = false;
@@ -302,7 +302,7 @@ static struct shm_window *find_window(struct client *client, const struct gid_wi
 	struct shm_window *window = NULL;
 	int error = -ENOTSUP;
 	const char *why = "nobody on another machine may read it: a memfd will do";
-	if (!domain_set_is_empty(&readers) && !shm_window_is_told(gidd)) {
+	if (!domain_set_is_empty(&readers) && !shm_window_knows_own(gidd)) {
 		error = -ENOTCONN;
 		why = "the host's gidd has not said who reads which window: does it run?";
 	} else if (!domain_set_is_empty(&readers)) {
@@ -423,11 +423,11 @@ static bool let_wait(struct client *client, const struct gid_wire_alloc *request
 	return true;
 }
 
-void shm_range_told(struct gidd *gidd, const struct gid_wire_own_window *told) {
-	if (shm_window_tell(gidd, told) < 0) {
+void shm_range_own_window(struct gidd *gidd, const struct gid_wire_own_window *window) {
+	if (shm_window_set_own(gidd, window) < 0) {
 		log_error("no memory for what the hub says of our windows");
 	}
-	if (shm_window_is_told(gidd)) {
+	if (shm_window_knows_own(gidd)) {
 		answer_waiting(gidd);
 	}
 }
@@ -436,7 +436,7 @@ void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request
 	struct gidd *gidd = client->peer.gidd;
 	struct domain_set readers = find_readers(gidd, request);
 	bool early = gidd->transport != NULL && !domain_set_is_empty(&readers) &&
-			!shm_window_is_told(gidd);
+			!shm_window_knows_own(gidd);
 	if (!early || !let_wait(client, request)) {
 		alloc(client, request);
 	}

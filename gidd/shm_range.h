@@ -34,16 +34,16 @@ int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t siz
  * it any more. Returns how many there are.
  */
 typedef void shm_range_func(struct client *client, uint32_t window, uint64_t offset, uint64_t size);
-uint32_t shm_range_leave_unshared(struct gidd *gidd, shm_range_func *each);
+uint32_t shm_range_evict_unshared(struct gidd *gidd, shm_range_func *each);
 /* The same for the one that all of this lies in; false: there is none. */
-bool shm_range_leave(struct gidd *gidd, uint32_t window, uint64_t offset, uint64_t size);
+bool shm_range_evict(struct gidd *gidd, uint32_t window, uint64_t offset, uint64_t size);
 /* Has all those emptied that are not being emptied. False: there are none. */
-bool shm_range_empty_left(struct gidd *gidd);
+bool shm_range_empty_evicted(struct gidd *gidd);
 /* The hub has emptied a piece of a window of ours. */
 void shm_range_punched(struct gidd *gidd, uint64_t place, uint64_t size);
 
 /* The hub says of a window of ours who reads it: those who waited for that get their memory. */
-void shm_range_told(struct gidd *gidd, const struct gid_wire_own_window *told);
+void shm_range_own_window(struct gidd *gidd, const struct gid_wire_own_window *window);
 
 /* Puts a descriptor of our window that can only read in the place of one that can write. */
 int shm_range_make_read_only(struct gidd *gidd, int *fd);

@@ -98,7 +98,7 @@ static void claim_device(struct places *places, uint32_t domain, const char *pat
 }
 
 /* Where two claim to be the same one, neither is taken. */
-static void drop_doubtful(struct places *places, uint32_t domain) {
+static void drop_unconfirmed(struct places *places, uint32_t domain) {
 	for (uint32_t i = 0; i < GID_WINDOWS_MAX; i++) {
 		if (places->claims[i] > 1) {
 			log_warning("%u devices claim to be window %u of domain %u: none is taken; "
@@ -137,7 +137,7 @@ static void find_devices(struct places *places, uint32_t domain) {
 	if (folder != NULL) {
 		closedir(folder);
 	}
-	drop_doubtful(places, domain);
+	drop_unconfirmed(places, domain);
 }
 
 /* The hub's own files, on its system. */
@@ -170,7 +170,7 @@ static void find_named(struct places *places, const struct config_domain *domain
 		}
 		at += length + (at[length] == ' ');
 	}
-	drop_doubtful(places, domain->number);
+	drop_unconfirmed(places, domain->number);
 }
 
 /* Our own, as far as we have them with pages. */
@@ -292,42 +292,43 @@ static struct shm_window *window_open(struct gidd *gidd, const struct config_dom
 
 /* --- what the hub says of our own ------------------------------------------------------------- */
 
-struct shm_told {
+struct shm_own_windows {
 	bool all;
-	struct shm_told_window {
+	struct shm_own_window {
 		uint64_t size, filled; /* 0: it has said nothing of that one */
 		struct domain_set readers;
 	} windows[GID_WINDOWS_MAX];
 };
 
-static const struct shm_told_window *find_told(
+static const struct shm_own_window *find_own_window(
 		const struct gidd *gidd, const struct shm_window *window) {
-	const struct shm_told_window *told =
-			gidd->told == NULL ? NULL : &gidd->told->windows[window->number];
-	return told != NULL && told->size == window->head + window->size ? told : NULL;
+	const struct shm_own_window *own = gidd->own_windows == NULL
+			? NULL
+			: &gidd->own_windows->windows[window->number];
+	return own != NULL && own->size == window->head + window->size ? own : NULL;
 }
 
-bool shm_window_is_told(const struct gidd *gidd) {
-	return gidd->told != NULL && gidd->told->all;
+bool shm_window_knows_own(const struct gidd *gidd) {
+	return gidd->own_windows != NULL && gidd->own_windows->all;
 }
 
 uint64_t shm_window_filled(const struct gidd *gidd, const struct shm_window *window) {
-	const struct shm_told_window *told = find_told(gidd, window);
-	return told == NULL || told->filled < window->head ? 0 : told->filled - window->head;
+	const struct shm_own_window *own = find_own_window(gidd, window);
+	return own == NULL || own->filled < window->head ? 0 : own->filled - window->head;
 }
 
-int shm_window_tell(struct gidd *gidd, const struct gid_wire_own_window *message) {
-	if (gidd->told == NULL) {
-		gidd->told = calloc(1, sizeof(*gidd->told));
+int shm_window_set_own(struct gidd *gidd, const struct gid_wire_own_window *message) {
+	if (gidd->own_windows == NULL) {
+		gidd->own_windows = calloc(1, sizeof(*gidd->own_windows));
 	}
-	if (gidd->told == NULL) {
+	if (gidd->own_windows == NULL) {
 		return -ENOMEM;
 	}
-	struct shm_told_window *told = &gidd->told->windows[message->number];
-	told->size = message->size;
-	told->filled = message->filled;
-	memcpy(told->readers.bits, message->readers, sizeof(message->readers));
-	gidd->told->all = message->more == 0;
+	struct shm_own_window *own = &gidd->own_windows->windows[message->number];
+	own->size = message->size;
+	own->filled = message->filled;
+	memcpy(own->readers.bits, message->readers, sizeof(message->readers));
+	gidd->own_windows->all = message->more == 0;
 	/* The hub has just written its first page anew, whatever was there before. */
 	struct shm_window *window = shm_window_at(gidd, gidd->self->number, message->number);
 	struct gid_wire_window header;
@@ -395,8 +396,8 @@ struct shm_window *shm_window_find(struct gidd *gidd, uint32_t domain, uint32_t 
 static struct shm_window *find_for(struct gidd *gidd, const struct domain_set *readers) {
 	struct shm_window *window;
 	SLIST_FOREACH(window, &gidd->windows[gidd->self->number], entry) {
-		const struct shm_told_window *told = find_told(gidd, window);
-		if (told != NULL && domain_set_is_equal(&told->readers, readers) &&
+		const struct shm_own_window *own = find_own_window(gidd, window);
+		if (own != NULL && domain_set_is_equal(&own->readers, readers) &&
 				domain_set_is_equal(&window->readers, readers)) {
 			break;
 		}
@@ -438,8 +439,8 @@ void shm_window_forget_all(struct gidd *gidd) {
 	for (uint32_t domain = 0; domain <= GID_DOMAIN_MAX; domain++) {
 		shm_window_forget(gidd, domain);
 	}
-	free(gidd->told);
-	gidd->told = NULL;
+	free(gidd->own_windows);
+	gidd->own_windows = NULL;
 }
 
 static const char *judge(const struct shm_window *window) {

@@ -57,9 +57,9 @@ struct shm_window *shm_window_find_for(struct gidd *gidd, const struct domain_se
 /* The one of the domain that the descriptor is of, or NULL. */
 struct shm_window *shm_window_of(struct gidd *gidd, uint32_t domain, int fd);
 /* The hub has said who reads one of our own windows, and how much of it has pages. 0, -ENOMEM. */
-int shm_window_tell(struct gidd *gidd, const struct gid_wire_own_window *told);
+int shm_window_set_own(struct gidd *gidd, const struct gid_wire_own_window *window);
 /* Whether it has said so of all. */
-bool shm_window_is_told(const struct gidd *gidd);
+bool shm_window_knows_own(const struct gidd *gidd);
 /* Our own: so much of it may be used, which is less than its size where the rest has no pages. */
 uint64_t shm_window_filled(const struct gidd *gidd, const struct shm_window *window);
 /* They may be others from now on: the domain is gone. */

@@ -107,7 +107,7 @@ static void remove_import(struct import *import) {
 	free(import);
 }
 
-static void tell_revoked(struct peer *peer, const struct slab *slab) {
+static void send_revoked(struct peer *peer, const struct slab *slab) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_REVOKED, 0);
 	message.revoked.gid = slab_gid(slab);
@@ -141,14 +141,14 @@ bool slab_is_granted(const struct slab *slab, uint32_t domain) {
 static void slab_destroy(struct gidd *gidd, struct slab *slab) {
 	struct import *import;
 	while ((import = TAILQ_FIRST(&slab->importers)) != NULL) {
-		tell_revoked(import->peer, slab);
+		send_revoked(import->peer, slab);
 		remove_import(import);
 	}
 	if (slab->owner != NULL) {
 		struct link *link;
 		TAILQ_FOREACH(link, &gidd->links, entry) {
 			if (slab->inherited && slab_is_granted(slab, link->peer.domain)) {
-				tell_revoked(&link->peer, slab);
+				send_revoked(&link->peer, slab);
 			}
 		}
 		TAILQ_REMOVE(&slab->owner->slabs, slab, owner_entry);
@@ -313,7 +313,7 @@ static void lose_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) {
 		remove_import(import);
 	}
 	if (import != NULL || slab->inherited) {
-		tell_revoked(&link->peer, slab);
+		send_revoked(&link->peer, slab);
 	}
 }
 
@@ -416,16 +416,16 @@ uint32_t slab_revoke_unshared(struct gidd *gidd) {
 /* --- memory that must be left ------------------------------------------------------------------
  */
 
-void slab_leave(struct slab *slab) {
-	slab->leaving = true;
-	tell_revoked(&slab->owner->peer, slab);
+void slab_evict(struct slab *slab) {
+	slab->evicting = true;
+	send_revoked(&slab->owner->peer, slab);
 }
 
-void slab_leave_range(struct client *client, uint32_t window, uint64_t offset, uint64_t size) {
+void slab_evict_range(struct client *client, uint32_t window, uint64_t offset, uint64_t size) {
 	struct slab *slab;
 	TAILQ_FOREACH(slab, &client->slabs, owner_entry) {
 		if (lies_in(slab, window, offset, size)) {
-			slab_leave(slab);
+			slab_evict(slab);
 		}
 	}
 }
@@ -441,26 +441,26 @@ static bool was_lent_to_loser(const struct gidd *gidd, const struct slab *slab) 
 	return false;
 }
 
-uint32_t slab_leave_withdrawn(struct gidd *gidd) {
+uint32_t slab_evict_withdrawn(struct gidd *gidd) {
 	struct slab *slab;
 	uint32_t count = 0;
 	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
 		bool in_window = slab->description.imported.memory == GID_MEMORY_WINDOW;
-		if (slab->owner != NULL && !in_window && !slab->leaving &&
+		if (slab->owner != NULL && !in_window && !slab->evicting &&
 				was_lent_to_loser(gidd, slab)) {
-			slab_leave(slab);
+			slab_evict(slab);
 			count++;
 		}
 	}
 	return count;
 }
 
-void slab_end_leaving(struct gidd *gidd) {
+void slab_end_eviction(struct gidd *gidd) {
 	struct slab *slab, *next;
 	for (slab = TAILQ_FIRST(&gidd->slabs); slab != NULL; slab = next) {
 		next = TAILQ_NEXT(slab, entry);
-		if (slab->leaving) {
-			tell_revoked(&slab->owner->peer, slab); /* so that it knows, too late */
+		if (slab->evicting) {
+			send_revoked(&slab->owner->peer, slab); /* so that it knows, too late */
 			slab_destroy(gidd, slab);
 		}
 	}
@@ -495,7 +495,7 @@ static bool is_of(const struct slab *slab, uint32_t domain) {
 /*
  * Whether a domain's memory that somebody here has, with that much more, is what its memory= and
  * slabs= allow. Its own gidd sees to that; but that one may have been taken over, and what is
- * mapped here costs us. What is doubtful may be gone by now, so it counts by half.
+ * mapped here costs us. What is unconfirmed may be gone by now, so it counts by half.
  */
 static bool is_within_limits(struct gidd *gidd, const struct config_domain *owner,
 		const struct slab *old, uint64_t bytes) {
@@ -507,10 +507,10 @@ static bool is_within_limits(struct gidd *gidd, const struct config_domain *owne
 			continue;
 		}
 		all_slabs++;
-		sure_slabs += !slab->doubtful;
+		sure_slabs += !slab->unconfirmed;
 		if (__builtin_add_overflow(all_bytes, slab->bytes, &all_bytes) ||
-				__builtin_add_overflow(sure_bytes, slab->doubtful ? 0 : slab->bytes,
-						&sure_bytes)) {
+				__builtin_add_overflow(sure_bytes,
+						slab->unconfirmed ? 0 : slab->bytes, &sure_bytes)) {
 			return false;
 		}
 	}
@@ -558,7 +558,7 @@ static void pass_on(struct peer *peer, uint32_t serial, const struct gid_wire_im
 	slab->description.imported = *answer;
 	slab->bytes = bytes;
 	slab->inode = inode;
-	slab->doubtful = false;
+	slab->unconfirmed = false;
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_IMPORTED, serial);
 	message.imported = *answer;
@@ -570,7 +570,7 @@ static void pass_on(struct peer *peer, uint32_t serial, const struct gid_wire_im
 static void log_revalidated(const struct gidd *gidd, uint32_t domain) {
 	const struct slab *slab;
 	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
-		if (slab->doubtful && gid_domain_of(slab_gid(slab)) == domain) {
+		if (slab->unconfirmed && gid_domain_of(slab_gid(slab)) == domain) {
 			return;
 		}
 	}
@@ -583,7 +583,7 @@ static void revalidate(struct gidd *gidd, gid_id gid, uint64_t inode, uint64_t o
 	if (slab != NULL && slab->owner == NULL) {
 		if (inode != 0 && inode == slab->inode &&
 				offset == slab->description.imported.offset) {
-			slab->doubtful = false;
+			slab->unconfirmed = false;
 		} else {
 			slab_destroy(gidd, slab);
 		}
@@ -736,7 +736,7 @@ static bool is_asked_for(const struct gidd *gidd, gid_id gid) {
 }
 
 /* Nobody here has the slab of another domain any more. */
-static void tell_unimported(struct gidd *gidd, gid_id gid) {
+static void send_unimported(struct gidd *gidd, gid_id gid) {
 	struct link *link = link_find(gidd, gid_domain_of(gid));
 	union gid_wire_message message;
 	if (link != NULL && link->state == LINK_UP && !is_asked_for(gidd, gid)) {
@@ -752,7 +752,7 @@ static void let_go(struct import *import) {
 	end_loans(import);
 	remove_import(import);
 	if (slab->owner == NULL && TAILQ_EMPTY(&slab->importers)) {
-		tell_unimported(gidd, slab_gid(slab));
+		send_unimported(gidd, slab_gid(slab));
 		slab_destroy(gidd, slab);
 	}
 }
@@ -783,12 +783,12 @@ void slab_unimport(struct peer *peer, const struct gid_wire_import *request) {
 
 /* --- again, after the link was lost ----------------------------------------------------------- */
 
-void slab_doubt_domain(struct gidd *gidd, uint32_t domain) {
+void slab_mark_unconfirmed(struct gidd *gidd, uint32_t domain) {
 	struct slab *slab;
 	gidd->revalidations[domain] = sd_event_source_disable_unref(gidd->revalidations[domain]);
 	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
 		if (is_of(slab, domain)) {
-			slab->doubtful = true;
+			slab->unconfirmed = true;
 		}
 	}
 }
@@ -800,7 +800,7 @@ static int ask_again(sd_event_source *source, uint64_t now, void *data) {
 	struct slab *slab;
 	gidd->revalidations[domain] = sd_event_source_disable_unref(gidd->revalidations[domain]);
 	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
-		if (is_of(slab, domain) && slab->doubtful &&
+		if (is_of(slab, domain) && slab->unconfirmed &&
 				ask(link, NULL, 0, slab_gid(slab)) < 0) {
 			link_drop(link, "there is no room to ask it for what was imported before");
 			break;

@@ -24,10 +24,10 @@ struct slab {
 	uint64_t charged;		    /* to the owner's quota; a window's memory is already */
 	struct domain_set grants;	    /* the owner's */
 	struct domain_set withheld;	    /* to these it may not be lent by others, either */
-	bool leaving;			    /* its owner was told to leave its memory */
-	bool inherited; /* exported before this gidd ran: who has it is not known */
-	uint64_t inode; /* of another domain's memory: tells whether it is the same again */
-	bool doubtful;	/* the link was lost since: it was not asked for again yet */
+	bool evicting;			    /* its owner was told to leave its memory */
+	bool inherited;	  /* exported before this gidd ran: who has it is not known */
+	uint64_t inode;	  /* of another domain's memory: tells whether it is the same again */
+	bool unconfirmed; /* the link was lost since: it was not asked for again yet */
 	struct imports importers;
 };
 
@@ -77,11 +77,11 @@ uint32_t slab_revoke_unshared(struct gidd *gidd);
  * in a range of a window, or of the slabs beside windows that were lent to those whom its streams
  * were taken from (returns how many).
  */
-void slab_leave(struct slab *slab);
-void slab_leave_range(struct client *client, uint32_t window, uint64_t offset, uint64_t size);
-uint32_t slab_leave_withdrawn(struct gidd *gidd);
+void slab_evict(struct slab *slab);
+void slab_evict_range(struct client *client, uint32_t window, uint64_t offset, uint64_t size);
+uint32_t slab_evict_withdrawn(struct gidd *gidd);
 /* Ends those that it has not left. */
-void slab_end_leaving(struct gidd *gidd);
+void slab_end_eviction(struct gidd *gidd);
 
 /* For a gid of this domain. */
 void slab_import(struct peer *peer, const struct gid_wire_import *request);
@@ -101,9 +101,9 @@ void slab_lose_domain(struct gidd *gidd, uint32_t domain);
 
 /*
  * The link was lost: slabs may die with their owners, and nobody tells us. What was imported before
- * is doubtful until it has been asked for again, some time after the link is up.
+ * is unconfirmed until it has been asked for again, some time after the link is up.
  */
-void slab_doubt_domain(struct gidd *gidd, uint32_t domain);
+void slab_mark_unconfirmed(struct gidd *gidd, uint32_t domain);
 void slab_revalidate_domain(struct link *link);
 
 #endif

@@ -22,7 +22,7 @@
 #define LATENCY_BUCKETS (sizeof(((struct gid_wire_page *)0)->latency_buckets) / sizeof(uint64_t))
 
 /* Counters that a peer writes while we read them, and may write anything into. */
-static uint64_t look(const uint64_t *counter) {
+static uint64_t load(const uint64_t *counter) {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
@@ -165,7 +165,7 @@ static sd_json_variant *build_reasons(const uint64_t reasons[GID_COPY_REASONS_MA
 	sd_json_variant_new_object(&out, NULL, 0);
 	for (uint32_t i = 0; i < GID_COPY_REASONS_MAX; i++) {
 		const char *name = gid_copy_reason_name(i);
-		uint64_t count = look(&reasons[i]);
+		uint64_t count = load(&reasons[i]);
 		if (name == NULL) {
 			others += count;
 		} else if (count > 0) {
@@ -180,13 +180,13 @@ static sd_json_variant *build_reasons(const uint64_t reasons[GID_COPY_REASONS_MA
 
 static int build_ring(sd_json_variant **out, const struct gid_wire_ring *ring) {
 	sd_json_variant *reasons = build_reasons(ring->copy_reasons);
-	int built = sd_json_buildo(out, SD_JSON_BUILD_PAIR_UNSIGNED("frames", look(&ring->frames)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("dropped", look(&ring->dropped)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", look(&ring->copied_frames)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", look(&ring->copied_bytes)),
+	int built = sd_json_buildo(out, SD_JSON_BUILD_PAIR_UNSIGNED("frames", load(&ring->frames)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("dropped", load(&ring->dropped)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", load(&ring->copied_frames)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", load(&ring->copied_bytes)),
 			SD_JSON_BUILD_PAIR_VARIANT("copy_reasons", reasons),
-			SD_JSON_BUILD_PAIR_UNSIGNED("leases_expired", look(&ring->leases_expired)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("held", look(&ring->held)));
+			SD_JSON_BUILD_PAIR_UNSIGNED("leases_expired", load(&ring->leases_expired)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("held", load(&ring->held)));
 	sd_json_variant_unref(reasons);
 	return built;
 }
@@ -195,16 +195,16 @@ static int build_page(sd_json_variant **out, const struct gid_wire_page *page, i
 	sd_json_variant *buckets = NULL;
 	for (size_t i = 0; i < LATENCY_BUCKETS; i++) {
 		sd_json_variant *one = NULL;
-		int built = sd_json_variant_new_unsigned(&one, look(&page->latency_buckets[i]));
+		int built = sd_json_variant_new_unsigned(&one, load(&page->latency_buckets[i]));
 		append(&buckets, one, built, error);
 	}
 	sd_json_variant *reasons = build_reasons(page->copy_reasons);
 	int built = sd_json_buildo(out,
-			SD_JSON_BUILD_PAIR_UNSIGNED("received", look(&page->received)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("latency_sum_ns", look(&page->latency_sum_ns)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("received", load(&page->received)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_sum_ns", load(&page->latency_sum_ns)),
 			SD_JSON_BUILD_PAIR_VARIANT("latency_buckets", buckets),
-			SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", look(&page->copied_frames)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", look(&page->copied_bytes)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", load(&page->copied_frames)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", load(&page->copied_bytes)),
 			SD_JSON_BUILD_PAIR_VARIANT("copy_reasons", reasons));
 	sd_json_variant_unref(reasons);
 	sd_json_variant_unref(buckets);
@@ -220,9 +220,9 @@ static const struct slab *shown_slab(struct gidd *gidd, const struct subscriptio
 	if (ring == NULL) {
 		return NULL;
 	}
-	uint64_t tail = look(&ring->tail);
+	uint64_t tail = load(&ring->tail);
 	for (uint64_t back = 1; back <= GID_RING_ENTRIES && back <= tail; back++) {
-		gid_id gid = look(&ring->frames_ring[(tail - back) % GID_RING_ENTRIES].gid);
+		gid_id gid = load(&ring->frames_ring[(tail - back) % GID_RING_ENTRIES].gid);
 		if (gid != GID_NONE) { /* one without a picture says something else */
 			return gid_domain_of(gid) == subscription->domain
 					? slab_find(gidd, gid_slab_key(gid))

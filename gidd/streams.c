@@ -53,7 +53,7 @@ static void ask_producer(struct subscription *subscription, struct stream *strea
 static void handle_result(struct gidd *gidd, struct subscription *subscription,
 		const struct gid_wire_result *result) {
 	if (result->error < 0) {
-		subscription_tell_consumer_end(subscription, result->error, result->text);
+		subscription_send_consumer_end(subscription, result->error, result->text);
 		subscription_destroy(gidd, subscription);
 	} else {
 		subscription_answer(subscription, 0, result->value, "");
@@ -86,7 +86,7 @@ static void ask_link(struct subscription *subscription, struct link *link) {
 	subscription->via = &link->peer;
 	if (link_request(link, &message, subscription->fds, 2, handle_answer, subscription) < 0) {
 		subscription->via = NULL;
-		subscription_tell_consumer_end(subscription, -EAGAIN,
+		subscription_send_consumer_end(subscription, -EAGAIN,
 				"that domain has not answered what was asked before");
 		subscription_destroy(gidd, subscription);
 	}
@@ -264,7 +264,7 @@ static int check_by_producer(struct client *producer, const struct gid_wire_subs
 		return -ENOENT;
 	}
 	if (config_is_remote(gidd->config, gidd->self, reader)) {
-		*why = "between machines it ended with the gidd before";
+		*why = "it came from another machine, and ended when gidd was restarted";
 		return -EPIPE;
 	}
 	int error = request->window_offset == 0
@@ -474,7 +474,7 @@ void stream_link_down(struct gidd *gidd, struct peer *link) {
 			TAILQ_REMOVE(&link->consuming, subscription, consumer_entry);
 			subscription->consumer = NULL;
 		} else if (subscription->consumer == link) {
-			subscription_tell_producer_end(subscription, -ENOTCONN);
+			subscription_send_producer_end(subscription, -ENOTCONN);
 			subscription_destroy(gidd, subscription);
 		} else if (subscription->via == link && live) {
 			subscription->via = NULL;
@@ -483,7 +483,7 @@ void stream_link_down(struct gidd *gidd, struct peer *link) {
 			subscription->state = SUBSCRIPTION_WAITING;
 			/* Where it cannot wait this ends it. */
 			if (subscription->answered && (subscription->flags & GID_WIRE_WAIT) == 0) {
-				subscription_tell_consumer_end(subscription, -ENOTCONN, "");
+				subscription_send_consumer_end(subscription, -ENOTCONN, "");
 				subscription_destroy(gidd, subscription);
 			} else {
 				begin(gidd, subscription);
@@ -510,7 +510,7 @@ static void ask_for_waiting(struct gidd *gidd, struct stream *stream) {
 static void end_subscriptions(struct gidd *gidd, struct stream *stream, int reason) {
 	struct subscription *subscription;
 	while ((subscription = TAILQ_FIRST(&stream->subscriptions)) != NULL) {
-		subscription_tell_consumer_end(subscription, reason, "the stream has ended");
+		subscription_send_consumer_end(subscription, reason, "the stream has ended");
 		subscription_destroy(gidd, subscription);
 	}
 }

@@ -60,9 +60,9 @@ void subscription_bells_hearing(
 				"%s rings for nothing: heard by gidd from now on",
 				ends->link->remote->name);
 		relay(ends->link, bells);
-	} else if (!bells->told) {
+	} else if (!bells->announced) {
 		union gid_wire_message message;
-		bells->told = true;
+		bells->announced = true;
 		gid_wire_begin(&message, GID_WIRE_VECTOR, 0);
 		message.vector.subscription = ends->link_number;
 		message.vector.vector = bells->vector.index;
@@ -125,10 +125,10 @@ static bool read_count(int fd, uint64_t *count) {
 	return true;
 }
 
-void subscription_bells_look(struct subscription_bells *bells, const struct subscription_ends *ends,
+void subscription_bells_poll(struct subscription_bells *bells, const struct subscription_ends *ends,
 		uint64_t sleeps) {
 	uint64_t now = gid_clock_now() / 1000, count;
-	if (!bells->told || bells->relayed || !read_count(bells->vector.fd, &count)) {
+	if (!bells->announced || bells->relayed || !read_count(bells->vector.fd, &count)) {
 		return;
 	}
 	/* A count that went back was read by the client, which hurts nobody but itself. */

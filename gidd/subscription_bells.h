@@ -21,9 +21,9 @@ struct link;
 
 /* In each subscription, zeroed. */
 struct subscription_bells {
-	bool hears;   /* a vector is taken, and the client was given its eventfd */
-	bool told;    /* the client listens, and the other gidd knows */
-	bool relayed; /* it was rung too often: gidd hears it in the client's place */
+	bool hears;	/* a vector is taken, and the client was given its eventfd */
+	bool announced; /* the client listens, and the other gidd knows */
+	bool relayed;	/* it was rung too often: gidd hears it in the client's place */
 	struct doorbell_vector vector;
 	uint64_t looked_us, count, sleeps; /* when it was last looked at, and what there was */
 	bool rings;			   /* the client was given what rings the other end: */
@@ -57,7 +57,7 @@ void subscription_bells_vector(struct subscription_bells *bells,
  * way of gidd from now on. (An honest client that is rung for nothing asks for that by itself, and
  * earlier.)
  */
-void subscription_bells_look(struct subscription_bells *bells, const struct subscription_ends *ends,
+void subscription_bells_poll(struct subscription_bells *bells, const struct subscription_ends *ends,
 		uint64_t sleeps);
 
 #endif

@@ -129,7 +129,7 @@ void subscription_send_end(struct peer *peer, uint32_t number, int reason) {
 	peer_send(peer, &message, NULL, 0);
 }
 
-void subscription_tell_consumer_end(
+void subscription_send_consumer_end(
 		struct subscription *subscription, int reason, const char *why) {
 	if (!subscription->answered) {
 		subscription_answer(subscription, reason == 0 ? -EPIPE : reason, 0, why);
@@ -139,7 +139,7 @@ void subscription_tell_consumer_end(
 	}
 }
 
-void subscription_tell_producer_end(struct subscription *subscription, int reason) {
+void subscription_send_producer_end(struct subscription *subscription, int reason) {
 	if (subscription->state == SUBSCRIPTION_WAITING && subscription->via == NULL) {
 		return;
 	}
@@ -157,7 +157,7 @@ void subscription_tell_producer_end(struct subscription *subscription, int reaso
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-static bool is_told_by(const struct subscription *subscription, const struct client *producer) {
+static bool is_named_by(const struct subscription *subscription, const struct client *producer) {
 	return producer == NULL ? subscription->producer_number == 0
 				: subscription->producer_number != 0 &&
 					subscription->stream->owner == producer;
@@ -171,7 +171,7 @@ int subscription_check_held(struct gidd *gidd, uint32_t reader, const struct cli
 	const struct subscription *other;
 	TAILQ_FOREACH(other, &gidd->subscriptions, entry) {
 		if (other->domain == gidd->self->number && other->consumer_domain == reader &&
-				is_told_by(other, producer)) {
+				is_named_by(other, producer)) {
 			held += other->credit;
 		}
 	}
@@ -288,7 +288,7 @@ static void send_clock(struct peer *client, const struct link *link) {
 	peer_send(client, &message, NULL, 0);
 }
 
-void subscription_tell_clock(struct link *link) {
+void subscription_send_clock(struct link *link) {
 	struct client *client;
 	TAILQ_FOREACH(client, &link->peer.gidd->clients, entry) {
 		const struct subscription *subscription;
@@ -473,7 +473,7 @@ void subscription_vector(struct link *link, const struct gid_wire_vector *vector
 	}
 }
 
-void subscription_look_at_bells(struct link *link) {
+void subscription_poll_bells(struct link *link) {
 	struct subscription *subscription;
 	struct subscription_ends ends;
 	TAILQ_FOREACH(subscription, &link->peer.gidd->subscriptions, entry) {
@@ -481,7 +481,7 @@ void subscription_look_at_bells(struct link *link) {
 			const uint64_t *asleep = subscription->stream != NULL
 					? &subscription->ring->asleep
 					: &subscription->page->asleep;
-			subscription_bells_look(&subscription->bells, &ends,
+			subscription_bells_poll(&subscription->bells, &ends,
 					__atomic_load_n(asleep, __ATOMIC_RELAXED) / 2);
 		}
 	}
@@ -515,8 +515,8 @@ void subscription_accept(
 				sizeof(struct gid_wire_ring), &ring);
 	}
 	if (error < 0) {
-		subscription_tell_producer_end(subscription, error);
-		subscription_tell_consumer_end(subscription, error, "the ring cannot be used");
+		subscription_send_producer_end(subscription, error);
+		subscription_send_consumer_end(subscription, error, "the ring cannot be used");
 		subscription_destroy(peer->gidd, subscription);
 		return;
 	}
@@ -540,7 +540,7 @@ void subscription_accept(
 }
 
 /* A client says that the other end broke the rules. Where that is another machine's, we look. */
-static void look_into(struct peer *client, struct subscription *subscription, struct peer *other,
+static void resolve(struct peer *client, struct subscription *subscription, struct peer *other,
 		int reason) {
 	if (reason == -EPROTO && client->client != NULL && other != NULL && other->client == NULL) {
 		inspect(link_of(other), subscription);
@@ -552,8 +552,8 @@ void subscription_ended(struct peer *peer, const struct gid_wire_subscription_en
 	if (number_is_ours(peer, end->subscription)) {
 		subscription = find_for_producer(peer, end->subscription);
 		if (subscription != NULL) {
-			look_into(peer, subscription, subscription->consumer, end->reason);
-			subscription_tell_consumer_end(
+			resolve(peer, subscription, subscription->consumer, end->reason);
+			subscription_send_consumer_end(
 					subscription, end->reason, "the producer refused");
 			subscription_destroy(peer->gidd, subscription);
 		}
@@ -561,14 +561,14 @@ void subscription_ended(struct peer *peer, const struct gid_wire_subscription_en
 	}
 	subscription = subscription_find_by_producer(peer, end->subscription);
 	if (subscription != NULL) {
-		subscription_tell_consumer_end(subscription, end->reason, "the producer ended it");
+		subscription_send_consumer_end(subscription, end->reason, "the producer ended it");
 		subscription_destroy(peer->gidd, subscription);
 		return;
 	}
 	TAILQ_FOREACH(subscription, &peer->consuming, consumer_entry) {
 		if (subscription->consumer_number == end->subscription) {
-			look_into(peer, subscription, subscription->via, end->reason);
-			subscription_tell_producer_end(subscription, end->reason);
+			resolve(peer, subscription, subscription->via, end->reason);
+			subscription_send_producer_end(subscription, end->reason);
 			subscription_destroy(peer->gidd, subscription);
 			return;
 		}
@@ -580,7 +580,7 @@ void subscription_ended(struct peer *peer, const struct gid_wire_subscription_en
 void subscription_forget_consumer(struct peer *peer) {
 	struct subscription *subscription;
 	while ((subscription = TAILQ_FIRST(&peer->consuming)) != NULL) {
-		subscription_tell_producer_end(subscription, -EPIPE);
+		subscription_send_producer_end(subscription, -EPIPE);
 		subscription_destroy(peer->gidd, subscription);
 	}
 }
@@ -594,8 +594,8 @@ uint32_t subscription_end_unshared(struct gidd *gidd) {
 		const struct config_domain *reader = config_domain_by_number(
 				gidd->config, subscription->consumer_domain);
 		if (!access_may_read_stream(gidd->config, owner, reader, subscription->name)) {
-			subscription_tell_producer_end(subscription, -ENOENT);
-			subscription_tell_consumer_end(
+			subscription_send_producer_end(subscription, -ENOENT);
+			subscription_send_consumer_end(
 					subscription, -ENOENT, SUBSCRIPTION_NO_STREAM);
 			subscription_destroy(gidd, subscription);
 			ended++;

@@ -117,8 +117,8 @@ int subscription_check_held(struct gidd *gidd, uint32_t reader, const struct cli
 /* Answers its consumer's request, once; and tells either side that it is over. */
 void subscription_answer(
 		struct subscription *subscription, int error, uint32_t value, const char *why);
-void subscription_tell_consumer_end(struct subscription *subscription, int reason, const char *why);
-void subscription_tell_producer_end(struct subscription *subscription, int reason);
+void subscription_send_consumer_end(struct subscription *subscription, int reason, const char *why);
+void subscription_send_producer_end(struct subscription *subscription, int reason);
 void subscription_send_end(struct peer *peer, uint32_t number, int reason);
 
 /* --- what clients and links say, and what happens --------------------------------------------- */
@@ -129,7 +129,7 @@ void subscription_accept(struct peer *peer, const struct gid_wire_subscribed *ac
 void subscription_ended(struct peer *peer, const struct gid_wire_subscription_end *end);
 
 /* More is known of the other machine's clock: for all clients that read its streams. */
-void subscription_tell_clock(struct link *link);
+void subscription_send_clock(struct link *link);
 /* The other machine rang: rings the clients that sleep and have news, of that number; 0: of any. */
 void subscription_rung(struct link *link, uint32_t number);
 /*
@@ -143,7 +143,7 @@ void subscription_inspect_all(struct link *link);
 /* HEARING of a client; VECTOR of another machine; and now and then, for storms of rings. */
 void subscription_hearing(struct peer *client, const struct gid_wire_hearing *hearing);
 void subscription_vector(struct link *link, const struct gid_wire_vector *vector);
-void subscription_look_at_bells(struct link *link);
+void subscription_poll_bells(struct link *link);
 
 /* The client is gone: as a consumer. */
 void subscription_forget_consumer(struct peer *peer);

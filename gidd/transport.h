@@ -67,7 +67,7 @@ struct withdraw_events {
 	/* A piece of our own window is empty. */
 	void (*punched)(struct gidd *gidd, uint64_t place, uint64_t size);
 	/* Who reads a window of ours, and how much of it may be used. */
-	void (*told)(struct gidd *gidd, const struct gid_wire_own_window *told);
+	void (*own_window)(struct gidd *gidd, const struct gid_wire_own_window *window);
 };
 
 #endif

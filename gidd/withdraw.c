@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "client.h"
-#include "leaving.h"
+#include "eviction.h"
 #include "log.h"
 #include "reload.h"
 #include "shm_range.h"
@@ -22,10 +22,10 @@ static int withdraw_slab(struct gidd *gidd, gid_id gid) {
 		return -ENOENT;
 	}
 	if (slab->description.imported.memory == GID_MEMORY_WINDOW) {
-		shm_range_leave(gidd, slab->window, slab->description.imported.offset, slab->bytes);
+		shm_range_evict(gidd, slab->window, slab->description.imported.offset, slab->bytes);
 	}
-	slab_leave(slab);
-	leaving_arm(gidd);
+	slab_evict(slab);
+	eviction_arm(gidd);
 	return 0;
 }
 
@@ -119,7 +119,7 @@ static void handle_withdrawn(struct gidd *gidd, const struct gid_wire_withdraw *
 static const struct withdraw_events events = {
 		.withdrawn = handle_withdrawn,
 		.punched = shm_range_punched,
-		.told = shm_range_told,
+		.own_window = shm_range_own_window,
 };
 
 void withdraw_init(struct gidd *gidd) {

@@ -33,7 +33,7 @@ static void store(const struct ini_key *key, void *section, int64_t number) {
 #define FEW_WORDS 4
 
 /* Those that there are. */
-static void tell_words(struct ini_file *ini, const struct ini_key *key, const char *value) {
+static void report_words(struct ini_file *ini, const struct ini_key *key, const char *value) {
 	const struct ini_word *last = key->words;
 	char *list = NULL;
 	size_t size;
@@ -66,14 +66,14 @@ static void set_word(
 		word++;
 	}
 	if (word->name == NULL) {
-		tell_words(ini, key, value);
+		report_words(ini, key, value);
 	} else {
 		store(key, section, word->value);
 	}
 }
 
 /* Those that the section has. */
-static void tell_keys(const struct ini_key_table *table, struct ini_file *ini, const char *key) {
+static void report_keys(const struct ini_key_table *table, struct ini_file *ini, const char *key) {
 	char *list = NULL;
 	size_t size;
 	FILE *out = open_memstream(&list, &size);
@@ -105,7 +105,7 @@ void ini_key_table_set(const struct ini_key_table *table, struct ini_file *ini, 
 		const char *name, const char *value) {
 	const struct ini_key *key = ini_key_table_find(table, name);
 	if (key == NULL) {
-		tell_keys(table, ini, name);
+		report_keys(table, ini, name);
 		return;
 	}
 	int64_t unit = key->unit == 0 ? 1 : key->unit;

@@ -25,7 +25,7 @@ static struct kms_output *find_connector(struct kms_device *device, uint32_t id)
 	return NULL;
 }
 
-static void look_at_connector(struct kms_device *device, uint32_t id) {
+static void probe_connector(struct kms_device *device, uint32_t id) {
 	drmModeConnector *found = drmModeGetConnector(device->fd, id);
 	struct kms_output *output = find_connector(device, id);
 	bool connected = found != NULL && found->connector_type != DRM_MODE_CONNECTOR_WRITEBACK &&
@@ -61,7 +61,7 @@ static void backend_scan(struct kms_device *device) {
 		}
 	}
 	for (int i = 0; i < list->count_connectors; i++) {
-		look_at_connector(device, list->connectors[i]);
+		probe_connector(device, list->connectors[i]);
 	}
 	drmModeFreeResources(list);
 }

@@ -276,7 +276,7 @@ bool kms_layers_have_news(const struct kms_output *output) {
 	return false;
 }
 
-void kms_layer_leave_plane(struct kms_layer *layer, bool may_return) {
+void kms_layer_release_plane(struct kms_layer *layer, bool may_return) {
 	if (layer->next == LENT) {
 		layer->next = -1;
 		set_lent(&layer->lent_next, NULL);

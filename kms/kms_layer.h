@@ -22,7 +22,7 @@ enum kms_layer_place {
 	KMS_LAYER_UNPLANNED, /* nobody has tried yet */
 	KMS_LAYER_NO_PLANE,  /* the others have all that there are */
 	KMS_LAYER_REFUSED,   /* the device refuses it on each plane that was free */
-	KMS_LAYER_TAKEN,     /* it was on a plane until kms_layer_leave_plane() */
+	KMS_LAYER_TAKEN,     /* it was on a plane until kms_layer_release_plane() */
 };
 
 #define KMS_LAYER_PICTURES 3 /* shown, written back, and the next one */
@@ -90,7 +90,7 @@ bool kms_layers_have_plane(const struct kms_output *output);
 bool kms_layers_have_news(const struct kms_output *output);
 
 /* From the next commit on it is on no plane, until kms_layers_plan() if it `may_return`. */
-void kms_layer_leave_plane(struct kms_layer *layer, bool may_return);
+void kms_layer_release_plane(struct kms_layer *layer, bool may_return);
 
 /* --- for kms_output.c --- */
 

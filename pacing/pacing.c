@@ -310,7 +310,7 @@ const char *gid_pacing_mode_name(enum gid_pacing_mode mode) {
 	case GID_PACING_LEARNED:
 		return "learned";
 	case GID_PACING_NOTHING_LOST:
-		return "longer, as nothing is lost by it";
+		return "longer: this makes no frame later";
 	case GID_PACING_FULL:
 		return "full: the repaint needs the whole refresh";
 	case GID_PACING_FREE_RUNNING:

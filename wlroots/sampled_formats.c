@@ -113,8 +113,8 @@ void sampled_formats_find(struct wlr_drm_format_set *found, struct wlr_renderer 
 		return;
 	}
 	wlr_log(WLR_INFO,
-			"gid: trying which formats the renderer samples from dma-bufs; errors of "
-			"its driver before the next such line belong to this");
+			"gid: probing which formats the renderer samples from dma-bufs; ignore "
+			"errors of its driver up to the next line that begins with 'gid:'");
 	for (size_t i = 0; i < said->len; i++) {
 		trial_run(&trial, &said->formats[i]);
 	}

@@ -38,7 +38,7 @@ struct buffer {
 };
 
 /* The client has it no more, and waits for it no more; who shows it may go on. */
-static void buffer_leave(struct buffer *buffer) {
+static void buffer_detach(struct buffer *buffer) {
 	if (buffer->events != NULL) {
 		buffer->events->destroyed(buffer->data);
 		buffer->events = NULL;
@@ -81,7 +81,7 @@ static void handle_resource_destroyed(struct wl_resource *resource) {
 	struct buffer *buffer = buffer_from_resource(resource);
 	buffer->resource = NULL;
 	wl_list_remove(&buffer->release.link);
-	buffer_leave(buffer);
+	buffer_detach(buffer);
 }
 
 static void handle_release(struct wl_listener *listener, void *data) {
@@ -239,7 +239,7 @@ static bool rows_are_words(const struct gid_layout *layout, const void *data) {
 }
 
 /* Once: clients may ask again with each frame. */
-static void buffer_tell_refusal(const struct buffer *buffer, bool has_words) {
+static void buffer_log_refusal(const struct buffer *buffer, bool has_words) {
 	struct buffers *buffers = buffer->buffers;
 	const uint32_t fourcc = htole32(buffer->planes.picture.layout.fourcc);
 	if (!has_words && !buffers->told_rows) {
@@ -275,7 +275,7 @@ static int buffer_show_planes(struct buffer *buffer) {
 	enum shown_way way = buffer_show_dmabuf(buffer);
 	if (way == SHOWN_NOT && !readable) {
 		memory_view_forget_dmabuf(&buffer->view);
-		buffer_tell_refusal(buffer, has_words);
+		buffer_log_refusal(buffer, has_words);
 		return -ENOTSUP;
 	}
 	wlr_log(WLR_DEBUG, "gid: a buffer of %ux%u is %s", layout->width, layout->height,
@@ -288,7 +288,7 @@ static int buffer_show_planes(struct buffer *buffer) {
 }
 
 /* The import has ended. Afterwards the buffer may be gone. */
-static void buffer_settle(struct buffer *buffer, int error) {
+static void buffer_send_result(struct buffer *buffer, int error) {
 	if (error == 0) {
 		error = buffer_show_planes(buffer);
 	}
@@ -303,12 +303,12 @@ static void buffer_settle(struct buffer *buffer, int error) {
 				buffer->data, error == 0 || error == -ERANGE ? error : -ENOENT);
 	}
 	if (buffer->resource == NULL) {
-		buffer_leave(buffer);
+		buffer_detach(buffer);
 	}
 }
 
 static void handle_imported(void *data, int error) {
-	buffer_settle(data, error);
+	buffer_send_result(data, error);
 }
 
 static const struct planes_events planes_events = {
@@ -372,7 +372,7 @@ static int buffer_create(void *data, struct wl_client *client, uint32_t id,
 		return -ENOMEM;
 	}
 	if (id != 0 && (!buffer_show_blank(buffer) || buffer_make_resource(buffer, id) != 0)) {
-		buffer_leave(buffer);
+		buffer_detach(buffer);
 		return -ENOMEM;
 	}
 	int ret = buffer_import(buffer);
@@ -381,7 +381,7 @@ static int buffer_create(void *data, struct wl_client *client, uint32_t id,
 	*created = buffer; /* the events' receiver looks at it, and forgets it when it is destroyed
 			    */
 	if (ret != -EINPROGRESS) {
-		buffer_settle(buffer, ret);
+		buffer_send_result(buffer, ret);
 	}
 	return 0;
 }
@@ -393,7 +393,7 @@ static struct wl_resource *buffer_get_resource(const struct buffer *buffer) {
 static void buffer_abandon(struct buffer *buffer) {
 	buffer->events = NULL;
 	if (buffer->resource == NULL) {
-		buffer_leave(buffer);
+		buffer_detach(buffer);
 	}
 }
 
@@ -421,7 +421,7 @@ void buffers_forget_domain(struct buffers *buffers) {
 	wl_list_for_each_safe(buffer, next, &buffers->list, link) {
 		if (buffer->planes.pending > 0) {
 			planes_drop(&buffer->planes);
-			buffer_settle(buffer, -ENOTCONN);
+			buffer_send_result(buffer, -ENOTCONN);
 		} else if (planes_are_there(&buffer->planes)) {
 			planes_drop(&buffer->planes);
 			buffer_revoke(buffer);

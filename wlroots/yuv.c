@@ -44,7 +44,7 @@ static bool context_enter(const struct yuv *yuv, struct context *before) {
 	return eglMakeCurrent(yuv->egl.display, EGL_NO_SURFACE, EGL_NO_SURFACE, yuv->egl.context);
 }
 
-static void context_leave(const struct yuv *yuv, const struct context *before) {
+static void context_restore(const struct yuv *yuv, const struct context *before) {
 	EGLDisplay display = before->display != EGL_NO_DISPLAY ? before->display : yuv->egl.display;
 	eglMakeCurrent(display, before->draw, before->read, before->context);
 }
@@ -62,7 +62,7 @@ static void yuv_forget_renderer(struct yuv *yuv) {
 	struct context before;
 	if (context_enter(yuv, &before)) {
 		yuv_shader_finish(&yuv->shader);
-		context_leave(yuv, &before);
+		context_restore(yuv, &before);
 	}
 	wl_list_remove(&yuv->renderer_lost.link);
 	wl_list_remove(&yuv->renderer_destroy.link);
@@ -87,7 +87,7 @@ static bool init_shader(struct yuv *yuv) {
 		return false;
 	}
 	bool made = yuv_shader_init(&yuv->shader);
-	context_leave(yuv, &before);
+	context_restore(yuv, &before);
 	return made;
 }
 
@@ -185,6 +185,6 @@ bool yuv_picture_draw(struct yuv_picture *picture, struct wlr_buffer *buffer) {
 			yuv_shader_draw(&yuv->shader, &picture->images, &picture->planes,
 					&picture->colours);
 	glBindFramebuffer(GL_FRAMEBUFFER, (GLuint)framebuffer_before);
-	context_leave(yuv, &before);
+	context_restore(yuv, &before);
 	return drawn;
 }

@@ -88,7 +88,7 @@ static EGLImageKHR import_texels(const struct yuv_egl *egl,
 }
 
 /* EGL takes signed numbers, and would not say that they were cut. */
-static bool can_be_told(const struct wlr_dmabuf_attributes *dmabuf) {
+static bool can_be_described(const struct wlr_dmabuf_attributes *dmabuf) {
 	for (int i = 0; i < dmabuf->n_planes; i++) {
 		if (dmabuf->offset[i] > INT32_MAX || dmabuf->stride[i] > INT32_MAX) {
 			return false;
@@ -102,7 +102,7 @@ bool yuv_images_import(const struct yuv_egl *egl, const struct wlr_dmabuf_attrib
 	const struct gid_format_info *info = gid_format_find(dmabuf->format);
 	*images = (struct yuv_images){0};
 	if (info == NULL || !yuv_is_drawn(info) || info->plane_count > YUV_TEXTURES_MAX ||
-			dmabuf->n_planes != (int)info->plane_count || !can_be_told(dmabuf)) {
+			dmabuf->n_planes != (int)info->plane_count || !can_be_described(dmabuf)) {
 		return false;
 	}
 	struct texels texels[YUV_TEXTURES_MAX];

@@ -104,7 +104,7 @@ struct receiver {
 	uint64_t sum;			// of what was read, so that it is read
 };
 
-static void look_inside(struct receiver *receiver, GstBuffer *buffer, uint64_t now, bool counts) {
+static void inspect(struct receiver *receiver, GstBuffer *buffer, uint64_t now, bool counts) {
 	GstMapInfo map;
 	if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
 		return;
@@ -136,7 +136,7 @@ static GstPadProbeReturn receive_buffer(GstPad *pad, GstPadProbeInfo *info, gpoi
 		meter_latency(&receiver->meter, now - base_time - GST_BUFFER_PTS(buffer));
 	}
 	if (options->read_all || !options->time_from_pts) {
-		look_inside(receiver, buffer, now, counts);
+		inspect(receiver, buffer, now, counts);
 	}
 	if (receiver->meter.ended && !had_ended) {
 		gst_element_post_message(receiver->pipeline,

@@ -26,7 +26,7 @@ static uint32_t range_of(const struct gid_colours *said) {
 			: WP_COLOR_REPRESENTATION_SURFACE_V1_RANGE_LIMITED;
 }
 
-static bool can_be_told(const struct wayland *wayland, uint32_t coefficients, uint32_t range) {
+static bool can_be_described(const struct wayland *wayland, uint32_t coefficients, uint32_t range) {
 	return wayland->colours != NULL &&
 			(wayland->colour_ranges[coefficients] & 1u << range) != 0;
 }
@@ -34,7 +34,7 @@ static bool can_be_told(const struct wayland *wayland, uint32_t coefficients, ui
 bool surface_colours_are_shown(const struct wayland *wayland, const struct gid_layout *layout) {
 	uint32_t coefficients = coefficients_of(&layout->colours);
 	uint32_t range = range_of(&layout->colours);
-	return !to_rgb_is_yuv(layout->fourcc) || can_be_told(wayland, coefficients, range) ||
+	return !to_rgb_is_yuv(layout->fourcc) || can_be_described(wayland, coefficients, range) ||
 			(wayland->colours == NULL && yuv_matrix_is_usual(&layout->colours));
 }
 
@@ -62,7 +62,8 @@ void surface_colours_set(struct surface_colours *colours, const struct gid_layou
 	}
 	uint32_t coefficients = coefficients_of(&layout->colours);
 	uint32_t range = range_of(&layout->colours);
-	if (!to_rgb_is_yuv(layout->fourcc) || !can_be_told(colours->wayland, coefficients, range)) {
+	if (!to_rgb_is_yuv(layout->fourcc) ||
+			!can_be_described(colours->wayland, coefficients, range)) {
 		surface_colours_unset(colours);
 		return;
 	}

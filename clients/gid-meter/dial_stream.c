@@ -76,12 +76,12 @@ static bool dial_stream_get_shown(struct dial_stream *dials, struct gid_shown *s
 			gid_producer_get_shown(dials->producer, 0, shown) == 0;
 }
 
-static void dial_stream_look(struct dial_stream *dials, uint64_t now) {
+static void dial_stream_poll(struct dial_stream *dials, uint64_t now) {
 	struct gid_shown shown;
 	if (dial_stream_get_shown(dials, &shown)) {
 		schedule_shown(&dials->schedule, &shown);
-		if (shown.sequence > dials->told && shown.time >= dials->shown.last) {
-			dials->told = shown.sequence;
+		if (shown.sequence > dials->newest_shown && shown.time >= dials->shown.last) {
+			dials->newest_shown = shown.sequence;
 			tally_add(&dials->shown, shown.time);
 		}
 	}
@@ -94,7 +94,7 @@ static void dial_stream_look(struct dial_stream *dials, uint64_t now) {
 
 int dial_stream_tick(struct dial_stream *dials, uint64_t *wake) {
 	uint64_t now = gid_clock_now();
-	dial_stream_look(dials, now);
+	dial_stream_poll(dials, now);
 	if (dials->next <= now) {
 		if (dial_stream_draw(dials) < 0) {
 			return -1;
@@ -150,14 +150,15 @@ void dial_stream_finish(struct dial_stream *dials) {
 }
 
 void dial_stream_report(const struct dial_stream *dials) {
-	bool told = dials->shown.count > 0;
-	const struct tally *tally = told ? &dials->shown : &dials->taken;
+	bool is_shown = dials->shown.count > 0;
+	const struct tally *tally = is_shown ? &dials->shown : &dials->taken;
 	printf("{\"measured\": \"%s\", \"drawn\": %" PRIu64 ", \"shown\": %" PRIu64
 	       ", \"seconds\": %.3f, \"rate\": %.3f, "
 	       "\"interval_p50_us\": %.0f, \"interval_p99_us\": %.0f, \"interval_max_us\": %" PRIu64
 	       ", \"starved\": %" PRIu64 "}\n",
-			told ? "shown" : "taken", dials->drawn, tally->count, tally_seconds(tally),
-			tally_rate(tally), histogram_percentile(&tally->intervals, 50),
+			is_shown ? "shown" : "taken", dials->drawn, tally->count,
+			tally_seconds(tally), tally_rate(tally),
+			histogram_percentile(&tally->intervals, 50),
 			histogram_percentile(&tally->intervals, 99), tally->intervals.max,
 			dials->starved);
 	fflush(stdout);

@@ -203,15 +203,15 @@ static void damage_picture(struct view *view, struct damage damage) {
 }
 
 /* Each of these costs the compositor as much as all that a plain frame says. */
-static void tell_how(struct view *view, const struct buffer *buffer, uint32_t transform,
+static void send_metadata(struct view *view, const struct buffer *buffer, uint32_t transform,
 		struct gid_box source) {
-	const struct told new = {
+	const struct metadata new = {
 			.valid = true,
 			.source = source,
 			.transform = transform,
 			.opaque = format_is_opaque(buffer->layout.fourcc),
 	};
-	struct told *old = &view->told;
+	struct metadata *old = &view->sent;
 	if (!old->valid || new.transform != old->transform) {
 		wl_surface_set_buffer_transform(view->window.picture, (int32_t)transform);
 	}
@@ -243,7 +243,7 @@ static int handle_gone(sd_event_source *source, uint64_t time, void *data) {
 
 /* A picture that stands still by no intent must not look as if it were of now. */
 static void watch_gone(struct view *view) {
-	if (view->gone == NULL && view->told.valid) {
+	if (view->gone == NULL && view->sent.valid) {
 		sd_event_add_time_relative(view->event, &view->gone, CLOCK_MONOTONIC, GONE_US, 0,
 				handle_gone, view);
 	}
@@ -261,7 +261,7 @@ static void commit_picture(struct view *view, struct buffer *buffer, const struc
 		struct gid_box shown, struct wl_buffer *converted) {
 	struct wl_surface *surface = view->window.picture;
 	wl_surface_attach(surface, converted != NULL ? converted : buffer->wl_buffer, 0, 0);
-	tell_how(view, buffer, frame->transform, shown);
+	send_metadata(view, buffer, frame->transform, shown);
 	surface_colours_set(&view->colours,
 			converted != NULL ? &view->converter.layout : &buffer->layout);
 	damage_picture(view, waiting_damage(&view->waiting));
@@ -403,7 +403,7 @@ static void view_hide(struct view *view) {
 	wl_surface_attach(view->window.picture, NULL, 0, 0);
 	wp_viewport_set_source(view->window.picture_viewport, wl_fixed_from_int(-1),
 			wl_fixed_from_int(-1), wl_fixed_from_int(-1), wl_fixed_from_int(-1));
-	view->told.valid = false;
+	view->sent.valid = false;
 	wl_surface_commit(view->window.picture);
 	forget_gone(view);
 	if (view->frame_callback != NULL) {
@@ -491,21 +491,21 @@ static void receive_frames(struct view *view) {
 	view_show(view);
 }
 
-static void tell_state(struct view *view, enum gid_consumer_state state, int reason) {
+static void report_state(struct view *view, enum gid_consumer_state state, int reason) {
 	static const char *const words[] = {
 			[GID_CONSUMER_WAITING] = "waiting for",
 			[GID_CONSUMER_LIVE] = "showing",
 			[GID_CONSUMER_ENDED] = "the end of",
 	};
-	if (state != view->told_state) {
+	if (state != view->reported_state) {
 		warnx("%s %s%s%s", words[state], view->options->stream, reason != 0 ? ": " : "",
 				reason != 0 ? gid_strerror(reason) : "");
-		view->told_state = state;
+		view->reported_state = state;
 	}
 }
 
 /* So that the producer can choose one of them. */
-static void tell_formats(struct view *view) {
+static void send_formats(struct view *view) {
 	struct gid_showable showable[GID_SHOWABLE_MAX];
 	const struct formats *formats = &view->buffers.formats;
 	if (formats->known && view->consumer != NULL) {
@@ -517,9 +517,9 @@ static void tell_formats(struct view *view) {
 /* Frames of a subscription that is over are not given back: their producer is gone. */
 static void consumer_state(void *data, enum gid_consumer_state state, int reason) {
 	struct view *view = data;
-	tell_state(view, state, reason);
+	report_state(view, state, reason);
 	if (state == GID_CONSUMER_LIVE) {
-		tell_formats(view);
+		send_formats(view);
 	} else {
 		waiting_forget(&view->waiting);
 		buffers_forget_frames(&view->buffers);
@@ -536,13 +536,14 @@ static void consumer_answered(void *data, int error) {
 	bool may_pass = error == -ENOTCONN || error == -ETIMEDOUT || error == -EAGAIN;
 	if (error == 0) {
 		view->subscribed = true;
-		tell_state(view, gid_consumer_get_state(view->consumer), 0);
+		report_state(view, gid_consumer_get_state(view->consumer), 0);
 	} else if (!view->subscribed && (view->options->once || !may_pass)) {
 		warnx("%s: %s", view->options->stream, gid_domain_error(view->domain));
-		view->told_state = GID_CONSUMER_ENDED; // which follows, and is told herewith
+		view->reported_state =
+				GID_CONSUMER_ENDED; // which follows, and is reported herewith
 		sd_event_exit(view->event, EXIT_FAILURE);
 	} else if (!view->subscribed) {
-		tell_state(view, GID_CONSUMER_WAITING, error);
+		report_state(view, GID_CONSUMER_WAITING, error);
 	}
 }
 
@@ -615,7 +616,7 @@ static void window_closed(void *data) {
 
 static void formats_changed(void *data) {
 	struct view *view = data;
-	tell_formats(view);
+	send_formats(view);
 	buffers_decide(&view->buffers);
 	view_show(view);
 }

@@ -20,8 +20,8 @@
 #include "stats.h"
 #include "waiting.h"
 
-// What was told the compositor of the picture and holds until it is told anew.
-struct told {
+// What the compositor was sent of the picture; it holds until it is sent anew.
+struct metadata {
 	bool valid;
 	struct gid_box source;
 	uint32_t transform;
@@ -40,12 +40,12 @@ struct view {
 	struct surface_timing timing;
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
-	enum gid_consumer_state told_state; // 0: none yet
-	bool subscribed;		    // gidd has taken the subscription, at least once
+	enum gid_consumer_state reported_state; // 0: none yet
+	bool subscribed;			// gidd has taken the subscription, at least once
 	struct wl_callback *frame_callback; // not NULL: the compositor does not want a frame yet
 	struct wl_list feedbacks;	    // struct feedback.link: commits not presented yet
 	struct waiting waiting;		    // without --fifo and --timed: the newest frame at most
-	struct told told;
+	struct metadata sent;
 	sd_event_source *gone;	// is about to veil the picture, or has; NULL: its producer is there
 	sd_event_source *alarm; // looks again at what waits; NULL: there was nothing to wait for
 	sd_event_source *renewal; // of the leases of what is held

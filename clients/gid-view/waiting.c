@@ -2,7 +2,7 @@
 #include "waiting.h"
 
 void waiting_init(struct waiting *waiting) {
-	*waiting = (struct waiting){.owed = {.everything = true}};
+	*waiting = (struct waiting){.pending = {.everything = true}};
 }
 
 static struct waiting_frame *frame_at(struct waiting *waiting, uint32_t place) {
@@ -54,17 +54,17 @@ static struct damage damage_join(struct damage a, struct damage b) {
 }
 
 struct damage waiting_damage(const struct waiting *waiting) {
-	return damage_join(waiting->owed, waiting->frames[waiting->first].damage);
+	return damage_join(waiting->pending, waiting->frames[waiting->first].damage);
 }
 
 void waiting_remove(struct waiting *waiting, bool shown) {
-	waiting->owed = shown ? (struct damage){0} : waiting_damage(waiting);
+	waiting->pending = shown ? (struct damage){0} : waiting_damage(waiting);
 	waiting->first = (waiting->first + 1) % GID_CREDIT_MAX;
 	waiting->count--;
 }
 
 void waiting_owe_everything(struct waiting *waiting) {
-	waiting->owed = (struct damage){.everything = true};
+	waiting->pending = (struct damage){.everything = true};
 }
 
 void waiting_forget(struct waiting *waiting) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The frames that were received and not committed yet, oldest first, and what of the picture each
- * of them changes. What a frame that is never shown would have changed is owed by the one after it.
+ * of them changes. What a frame that is never shown would have changed is pending for the one after
+ * it.
  */
 #ifndef GID_VIEW_WAITING_H
 #define GID_VIEW_WAITING_H
@@ -21,7 +22,7 @@ struct waiting_frame {
 struct waiting {
 	struct waiting_frame frames[GID_CREDIT_MAX]; // a ring
 	uint32_t first, count;
-	struct damage owed;	// by the next that is shown, besides its own
+	struct damage pending;	// for the next that is shown, besides its own
 	uint64_t last_sequence; // of all that was received
 };
 

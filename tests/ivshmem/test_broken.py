@@ -232,7 +232,10 @@ def test_the_hub_hears_what_another_one_found(machines: Cockpit) -> None:
         shown = machines.run("host", [BUILD / "tools" / "gidctl" / "gidctl", "status"])
         assert shown.wait() == 0
         assert "  open and hud: " in shown.stdout
-        assert f"closed 1 times for what open did, last: {words}\n" in shown.stdout
+        assert (
+            f"closed 1 times because open broke the protocol; last reason: {words}\n"
+            in shown.stdout
+        )
         assert [end["faults"] for end in ends(machines, "open", "host")] == [0, 0]
 
 

@@ -455,7 +455,7 @@ def test_doctor_wants_machines_to_share_memory() -> None:
     finally:
         shutil.rmtree(folder)
     remedy = "choose one in memory, such as runtime=/run/gidway"
-    words = f"{folder} is on a disk, which gets all that machines share"
+    words = f"{folder} is on a disk, so all memory that machines share is written to it"
     memory = ("ok", f"{folder} is in memory", "")  # where clones are kept there
     assert found in ([("note", words, remedy)], [memory])
 

@@ -153,7 +153,8 @@ int composition_change(struct composition *composition, struct layout_file *layo
 
 /* --- a picture -------------------------------------------------------------------------------- */
 
-static void tell(struct source_stream *source, const struct layer_config *layer, const char *why) {
+static void log_reason(
+		struct source_stream *source, const struct layer_config *layer, const char *why) {
 	if (!source->told) {
 		fprintf(stderr, "gid-compose: [layer %s] is not shown: %s\n", layer->name, why);
 		source->told = true;
@@ -200,17 +201,17 @@ static void draw_layer(struct composition *composition, const struct layer_confi
 	int ret = source_stream_picture(source, composition->canvas, &picture, &why);
 	if (ret < 0) {
 		if (why != NULL) {
-			tell(source, layer, why);
+			log_reason(source, layer, why);
 		}
 		return;
 	}
 	if (!gid_box_is_within(picture.crop, picture.info->layout.width,
 			    picture.info->layout.height)) {
-		tell(source, layer, "its producer wants a part shown that is not in the picture");
+		log_reason(source, layer, "its crop lies outside the picture");
 		return;
 	}
 	if (!set_source(&drawn, layer, &picture)) {
-		tell(source, layer, "source= lies outside of its pictures");
+		log_reason(source, layer, "source= lies outside of its pictures");
 		return;
 	}
 	drawn.gid = picture.gid;

@@ -41,11 +41,11 @@ __attribute__((format(printf, 5, 6))) static void find(struct doctor *doctor, en
 		const char *what, const char *remedy, const char *format, ...) {
 	static const struct {
 		const char *word;
-		enum look look;
+		enum style style;
 	} verdicts[] = {
-			[VERDICT_GOOD] = {"ok", LOOK_GOOD},
-			[VERDICT_WARNING] = {"note", LOOK_WARNING},
-			[VERDICT_BAD] = {"bad", LOOK_BAD},
+			[VERDICT_GOOD] = {"ok", STYLE_GOOD},
+			[VERDICT_WARNING] = {"note", STYLE_WARNING},
+			[VERDICT_BAD] = {"bad", STYLE_BAD},
 	};
 	char found[512];
 	va_list args;
@@ -63,10 +63,10 @@ __attribute__((format(printf, 5, 6))) static void find(struct doctor *doctor, en
 		sd_json_variant_unref(one);
 		return;
 	}
-	printf("%s%-5s%s %s: %s\n", look_begin(verdicts[verdict].look), verdicts[verdict].word,
-			look_end(verdicts[verdict].look), what, found);
+	printf("%s%-5s%s %s: %s\n", style_begin(verdicts[verdict].style), verdicts[verdict].word,
+			style_end(verdicts[verdict].style), what, found);
 	if (remedy[0] != '\0') {
-		printf("      %s→ %s%s\n", look_begin(LOOK_BOLD), remedy, look_end(LOOK_BOLD));
+		printf("      %s→ %s%s\n", style_begin(STYLE_BOLD), remedy, style_end(STYLE_BOLD));
 	}
 	fflush(stdout);
 }
@@ -113,7 +113,7 @@ static void first_line(char *text) {
 
 /* --- this machine ----------------------------------------------------------------------------- */
 
-static void look_at_memory(struct doctor *doctor) {
+static void check_memory(struct doctor *doctor) {
 	int fd = memfd_create("gidctl-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *data = MAP_FAILED;
 	bool good = fd >= 0 && ftruncate(fd, 4096) == 0 &&
@@ -138,7 +138,7 @@ static void look_at_memory(struct doctor *doctor) {
 	}
 }
 
-static void look_at_limits(struct doctor *doctor) {
+static void check_limits(struct doctor *doctor) {
 	struct rlimit files;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 256) {
 		find(doctor, VERDICT_WARNING, "limits",
@@ -157,7 +157,7 @@ static void look_at_limits(struct doctor *doctor) {
 	}
 }
 
-static void look_at_dmabuf(struct doctor *doctor) {
+static void check_dmabuf(struct doctor *doctor) {
 	if (access("/dev/udmabuf", R_OK | W_OK) == 0) {
 		find(doctor, VERDICT_GOOD, "dma-buf", "", "/dev/udmabuf can be used");
 	} else {
@@ -170,7 +170,7 @@ static void look_at_dmabuf(struct doctor *doctor) {
 
 /* --- gidway's own parts ----------------------------------------------------------------------- */
 
-static void look_at_file(struct doctor *doctor, const char *file) {
+static void check_file(struct doctor *doctor, const char *file) {
 	char output[1024];
 	char *const arguments[] = {"gidd", "--check", "--config", (char *)file, NULL};
 	if (access(file, R_OK) < 0) {
@@ -193,15 +193,15 @@ static void look_at_file(struct doctor *doctor, const char *file) {
 }
 
 /* That which the user names, else those of the gidds that answered, else where one belongs. */
-static void look_at_config(struct doctor *doctor) {
+static void check_config(struct doctor *doctor) {
 	if (doctor->options->config != NULL) {
-		look_at_file(doctor, doctor->options->config);
+		check_file(doctor, doctor->options->config);
 	} else if (doctor->file_count == 0) {
-		look_at_file(doctor, DOCTOR_DEFAULT_CONFIG);
+		check_file(doctor, DOCTOR_DEFAULT_CONFIG);
 	}
 	for (unsigned i = 0; i < doctor->file_count; i++) {
 		if (doctor->options->config == NULL) {
-			look_at_file(doctor, doctor->files[i]);
+			check_file(doctor, doctor->files[i]);
 		}
 		free(doctor->files[i]);
 	}
@@ -221,7 +221,7 @@ static void note_file(struct doctor *doctor, sd_json_variant *report) {
 }
 
 /* An edit does nothing before it is read. */
-static void look_at_age(struct doctor *doctor, sd_json_variant *report, const char *name) {
+static void check_age(struct doctor *doctor, sd_json_variant *report, const char *name) {
 	sd_json_variant *configuration = report_field(report, "configuration");
 	sd_json_variant *newer = report_field(configuration, "is_newer");
 	char remedy[512];
@@ -237,7 +237,7 @@ static void look_at_age(struct doctor *doctor, sd_json_variant *report, const ch
  * A gidd knows the one at the other end of a local link by its user alone: a program of that user
  * may take its place.
  */
-static void look_at_users(struct doctor *doctor, sd_json_variant *report, const char *name) {
+static void check_users(struct doctor *doctor, sd_json_variant *report, const char *name) {
 	char path[32];
 	struct stat gidd;
 	sd_json_variant *link, *client;
@@ -263,7 +263,7 @@ static void look_at_users(struct doctor *doctor, sd_json_variant *report, const 
 	}
 }
 
-static void look_at_links(struct doctor *doctor, struct gid_domain *domain, const char *name) {
+static void check_links(struct doctor *doctor, struct gid_domain *domain, const char *name) {
 	sd_json_variant *report, *link;
 	if (report_fetch(domain, &report) < 0) {
 		find(doctor, VERDICT_BAD, name, "look at gidd's log", "gidd gives no report");
@@ -292,12 +292,12 @@ static void look_at_links(struct doctor *doctor, struct gid_domain *domain, cons
 				"any program of the domain may publish streams safety/*");
 	}
 	note_file(doctor, report);
-	look_at_age(doctor, report, name);
-	look_at_users(doctor, report, name);
+	check_age(doctor, report, name);
+	check_users(doctor, report, name);
 	sd_json_variant_unref(report);
 }
 
-static void look_at_domain(struct doctor *doctor, const char *name) {
+static void check_domain(struct doctor *doctor, const char *name) {
 	struct gid_domain *domain;
 	int error = gid_domain_connect(name, &domain);
 	char what[96], remedy[256] = "";
@@ -305,7 +305,7 @@ static void look_at_domain(struct doctor *doctor, const char *name) {
 	if (error == 0) {
 		find(doctor, VERDICT_GOOD, what, "", "gidd answers, number %u",
 				gid_domain_number(domain));
-		look_at_links(doctor, domain, what);
+		check_links(doctor, domain, what);
 		gid_domain_destroy(domain);
 		return;
 	}
@@ -322,7 +322,7 @@ static void look_at_domain(struct doctor *doctor, const char *name) {
 }
 
 /* Windows are files in it: on a disk, each page that is written to them is written there, too. */
-static void look_at_runtime(struct doctor *doctor, const char *runtime) {
+static void check_runtime(struct doctor *doctor, const char *runtime) {
 	struct statfs status;
 	char windows[512];
 	snprintf(windows, sizeof(windows), "%s/window", runtime);
@@ -335,26 +335,27 @@ static void look_at_runtime(struct doctor *doctor, const char *runtime) {
 	} else if (has_windows) {
 		find(doctor, VERDICT_WARNING, "runtime folder",
 				"choose one in memory, such as runtime=/run/gidway",
-				"%s is on a disk, which gets all that machines share", runtime);
+				"%s is on a disk, so all memory that machines share is written to it",
+				runtime);
 	}
 }
 
 /* Each folder of the runtime folder in which a gidd has been. */
-static unsigned look_at_all_domains(struct doctor *doctor, DIR *folder, const char *runtime) {
+static unsigned check_all_domains(struct doctor *doctor, DIR *folder, const char *runtime) {
 	struct dirent *entry;
 	unsigned count = 0;
 	while ((entry = readdir(folder)) != NULL) {
 		char path[512];
 		snprintf(path, sizeof(path), "%s/%s/link/gidd.lock", runtime, entry->d_name);
 		if (gid_name_is_valid(entry->d_name) && access(path, F_OK) == 0) {
-			look_at_domain(doctor, entry->d_name);
+			check_domain(doctor, entry->d_name);
 			count++;
 		}
 	}
 	return count;
 }
 
-static void look_at_domains(struct doctor *doctor) {
+static void check_domains(struct doctor *doctor) {
 	const char *runtime = getenv("GID_RUNTIME_DIR"),
 		   *start = "start them: gid-cockpit --config FILE up";
 	const char *name = doctor->options->domain;
@@ -363,7 +364,7 @@ static void look_at_domains(struct doctor *doctor) {
 	runtime = is_set ? runtime : DEFAULT_RUNTIME;
 	name = name == NULL ? getenv("GID_DOMAIN") : name;
 	if (name != NULL) {
-		look_at_domain(doctor, name);
+		check_domain(doctor, name);
 		return;
 	}
 	DIR *folder = opendir(runtime);
@@ -378,8 +379,8 @@ static void look_at_domains(struct doctor *doctor) {
 				"%s: %s%s", runtime, strerror(errno), unset);
 		return;
 	}
-	look_at_runtime(doctor, runtime);
-	if (look_at_all_domains(doctor, folder, runtime) == 0) {
+	check_runtime(doctor, runtime);
+	if (check_all_domains(doctor, folder, runtime) == 0) {
 		find(doctor, VERDICT_BAD, "domains", start, "none has run in %s%s", runtime, unset);
 	}
 	closedir(folder);
@@ -387,7 +388,7 @@ static void look_at_domains(struct doctor *doctor) {
 
 /* --- what gidway plugs into ------------------------------------------------------------------- */
 
-static void look_at_gstreamer(struct doctor *doctor) {
+static void check_gstreamer(struct doctor *doctor) {
 	static const char *const elements[] = {"gidsink", "gidsrc"};
 	for (size_t i = 0; i < 2; i++) {
 		char output[256];
@@ -411,7 +412,7 @@ static void look_at_gstreamer(struct doctor *doctor) {
 }
 
 /* Weston looks into its own module folder, after WESTON_MODULE_MAP=name=path;… */
-static void look_at_weston(struct doctor *doctor) {
+static void check_weston(struct doctor *doctor) {
 	const char *map = getenv("WESTON_MODULE_MAP"), *key = "gid-buffer.so=";
 	const char *at = map == NULL ? NULL : strstr(map, key);
 	char path[512] = WESTON_MODULE_DIR "/gid-buffer.so";
@@ -431,13 +432,13 @@ static void look_at_weston(struct doctor *doctor) {
 
 int command_doctor(const struct options *options) {
 	struct doctor doctor = {.options = options};
-	look_at_memory(&doctor);
-	look_at_limits(&doctor);
-	look_at_domains(&doctor);
-	look_at_config(&doctor);
-	look_at_gstreamer(&doctor);
-	look_at_weston(&doctor);
-	look_at_dmabuf(&doctor);
+	check_memory(&doctor);
+	check_limits(&doctor);
+	check_domains(&doctor);
+	check_config(&doctor);
+	check_gstreamer(&doctor);
+	check_weston(&doctor);
+	check_dmabuf(&doctor);
 	if (options->json) {
 		sd_json_variant_dump(doctor.findings,
 				SD_JSON_FORMAT_PRETTY | SD_JSON_FORMAT_NEWLINE, stdout, NULL);

@@ -73,11 +73,11 @@ sd_json_variant *display_fetch(const char *domain) {
 
 /* --- shown ------------------------------------------------------------------------------------ */
 
-static enum look look_of(const char *state) {
+static enum style style_of(const char *state) {
 	if (strcmp(state, "live") == 0) {
-		return LOOK_GOOD;
+		return STYLE_GOOD;
 	}
-	return strcmp(state, "waiting") == 0 ? LOOK_WARNING : LOOK_BAD;
+	return strcmp(state, "waiting") == 0 ? STYLE_WARNING : STYLE_BAD;
 }
 
 static double seconds_since(uint64_t ns) {
@@ -96,9 +96,9 @@ static uint64_t frames_before(sd_json_variant *before, const char *role) {
 
 static void add_latency(struct table *table, uint64_t ns) {
 	if (ns == 0) {
-		table_add(table, LOOK_FAINT, "-");
+		table_add(table, STYLE_FAINT, "-");
 	} else {
-		table_add(table, LOOK_PLAIN, "%.1f ms", (double)ns / 1e6);
+		table_add(table, STYLE_PLAIN, "%.1f ms", (double)ns / 1e6);
 	}
 }
 
@@ -107,17 +107,17 @@ static void add_role(struct table *table, sd_json_variant *role, uint64_t before
 	uint64_t frames = report_number(role, "frames");
 	uint64_t refused = report_number(role, "refused_frames");
 	double rate = frames >= before && seconds > 0 ? (double)(frames - before) / seconds : 0;
-	table_add(table, LOOK_BOLD, "%s", report_text(role, "name"));
-	table_add(table, look_of(state), "%s", state);
-	table_add(table, LOOK_PLAIN, "%.0f s", seconds_since(report_number(role, "since_ns")));
-	table_add(table, LOOK_PLAIN, "%s", report_text(role, "text"));
-	table_add(table, LOOK_PLAIN, "%s", report_text(role, "shows"));
-	table_add(table, rate > 0 ? LOOK_PLAIN : LOOK_FAINT, "%.1f", rate);
+	table_add(table, STYLE_BOLD, "%s", report_text(role, "name"));
+	table_add(table, style_of(state), "%s", state);
+	table_add(table, STYLE_PLAIN, "%.0f s", seconds_since(report_number(role, "since_ns")));
+	table_add(table, STYLE_PLAIN, "%s", report_text(role, "text"));
+	table_add(table, STYLE_PLAIN, "%s", report_text(role, "shows"));
+	table_add(table, rate > 0 ? STYLE_PLAIN : STYLE_FAINT, "%.1f", rate);
 	add_latency(table, report_number(role, "latency_p50_ns"));
 	add_latency(table, report_number(role, "latency_p99_ns"));
-	table_add(table, refused > 0 ? LOOK_WARNING : LOOK_FAINT, "%llu",
+	table_add(table, refused > 0 ? STYLE_WARNING : STYLE_FAINT, "%llu",
 			(unsigned long long)refused);
-	table_add(table, LOOK_FAINT, "%s", report_text(role, "stream"));
+	table_add(table, STYLE_FAINT, "%s", report_text(role, "stream"));
 }
 
 static void print_output(sd_json_variant *before, sd_json_variant *after, double seconds) {
@@ -125,12 +125,12 @@ static void print_output(sd_json_variant *before, sd_json_variant *after, double
 	const char *name = report_text(after, "output");
 	if (name[0] == '\0') {
 		printf("\nDisplay %s%s%s: dark, this output is not connected\n",
-				look_begin(LOOK_BAD), report_text(after, "name"),
-				look_end(LOOK_BAD));
+				style_begin(STYLE_BAD), report_text(after, "name"),
+				style_end(STYLE_BAD));
 		return;
 	}
 	printf("\nDisplay %s%s%s: %.1f repaints a second, %llu missed, longest gap %.1f ms\n",
-			look_begin(LOOK_BOLD), name, look_end(LOOK_BOLD),
+			style_begin(STYLE_BOLD), name, style_end(STYLE_BOLD),
 			drawn >= then && seconds > 0 ? (double)(drawn - then) / seconds : 0.0,
 			(unsigned long long)report_number(after, "missed"),
 			(double)report_number(after, "longest_gap_ns") / 1e6);

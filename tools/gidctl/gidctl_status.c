@@ -8,7 +8,7 @@
 #include "gidctl_table.h"
 
 static void print_heading(const char *text) {
-	printf("\n%s%s%s\n", look_begin(LOOK_BOLD), text, look_end(LOOK_BOLD));
+	printf("\n%s%s%s\n", style_begin(STYLE_BOLD), text, style_end(STYLE_BOLD));
 }
 
 /* Another machine's clock: by how much it differs from ours, and how well that is known. */
@@ -37,17 +37,17 @@ static void print_doorbells(sd_json_variant *link) {
 static void print_faults(sd_json_variant *link) {
 	uint64_t faults = report_number(link, "faults");
 	if (faults > 0) {
-		printf("    %sclosed %llu times for what %s did%s, last: %s\n",
-				look_begin(LOOK_WARNING), (unsigned long long)faults,
-				report_text(link, "domain"), look_end(LOOK_WARNING),
+		printf("    %sclosed %llu times because %s broke the protocol%s; last reason: %s\n",
+				style_begin(STYLE_WARNING), (unsigned long long)faults,
+				report_text(link, "domain"), style_end(STYLE_WARNING),
 				report_text(link, "last_fault"));
 	}
 }
 
 static void print_state(sd_json_variant *link) {
 	const char *state = report_text(link, "state");
-	enum look look = strcmp(state, "up") == 0 ? LOOK_GOOD : LOOK_BAD;
-	printf("%s%s%s", look_begin(look), state, look_end(look));
+	enum style style = strcmp(state, "up") == 0 ? STYLE_GOOD : STYLE_BAD;
+	printf("%s%s%s", style_begin(style), state, style_end(style));
 }
 
 static void print_links(sd_json_variant *report) {
@@ -107,19 +107,19 @@ static void print_quotas(sd_json_variant *report) {
 				limit == 0 ? 100 : (unsigned)((double)used * 100 / (double)limit);
 		bool bytes = strcmp(name, "memory") == 0;
 		char text[REPORT_BYTES_MAX];
-		enum look look = percent >= 100 ? LOOK_BAD
-				: percent >= 80 ? LOOK_WARNING
-						: LOOK_PLAIN;
-		table_add(table, LOOK_PLAIN, "  %s", name);
+		enum style style = percent >= 100 ? STYLE_BAD
+				: percent >= 80	  ? STYLE_WARNING
+						  : STYLE_PLAIN;
+		table_add(table, STYLE_PLAIN, "  %s", name);
 		for (int i = 0; i < 2; i++) {
 			uint64_t value = i == 0 ? used : limit;
 			if (bytes) {
-				table_add(table, LOOK_PLAIN, "%s", report_bytes(value, text));
+				table_add(table, STYLE_PLAIN, "%s", report_bytes(value, text));
 			} else {
-				table_add(table, LOOK_PLAIN, "%llu", (unsigned long long)value);
+				table_add(table, STYLE_PLAIN, "%llu", (unsigned long long)value);
 			}
 		}
-		table_add(table, look, "%u", percent);
+		table_add(table, style, "%u", percent);
 	}
 	print_heading("Quotas");
 	table_print(table);
@@ -136,20 +136,20 @@ static void print_clients(sd_json_variant *report) {
 	}
 	REPORT_FOREACH(client, report, "clients") {
 		char text[REPORT_BYTES_MAX];
-		table_add(table, LOOK_PLAIN, "  %s", report_text(client, "program"));
+		table_add(table, STYLE_PLAIN, "  %s", report_text(client, "program"));
 		uint64_t pid = report_number(client, "pid");
 		if (pid == 0) {
-			table_add(table, LOOK_PLAIN, "another pid namespace");
+			table_add(table, STYLE_PLAIN, "another pid namespace");
 		} else {
-			table_add(table, LOOK_PLAIN, "%llu", (unsigned long long)pid);
+			table_add(table, STYLE_PLAIN, "%llu", (unsigned long long)pid);
 		}
-		table_add(table, LOOK_PLAIN, "%llu",
+		table_add(table, STYLE_PLAIN, "%llu",
 				(unsigned long long)report_number(client, "uid"));
-		table_add(table, LOOK_PLAIN, "%s",
+		table_add(table, STYLE_PLAIN, "%s",
 				report_bytes(report_number(client, "memory"), text));
 		static const char *const counts[] = {"slabs", "streams", "subscriptions"};
 		for (size_t i = 0; i < 3; i++) {
-			table_add(table, LOOK_PLAIN, "%llu",
+			table_add(table, STYLE_PLAIN, "%llu",
 					(unsigned long long)report_number(client, counts[i]));
 		}
 	}
@@ -168,8 +168,8 @@ int command_status(const struct options *options) {
 				NULL);
 	} else {
 		printf("Domain %s%s%s, number %llu, gidd's pid %llu, wire version %llu\n",
-				look_begin(LOOK_BOLD), report_text(report, "domain"),
-				look_end(LOOK_BOLD),
+				style_begin(STYLE_BOLD), report_text(report, "domain"),
+				style_end(STYLE_BOLD),
 				(unsigned long long)report_number(report, "number"),
 				(unsigned long long)report_number(report, "pid"),
 				(unsigned long long)report_number(report, "wire"));

@@ -66,7 +66,7 @@ void stream_finish(struct stream *stream) {
 	gid_domain_destroy(stream->domain);
 }
 
-static void tell_nothing_came(const struct stream *stream, double seconds, bool was_empty) {
+static void report_nothing_arrived(const struct stream *stream, double seconds, bool was_empty) {
 	bool live = gid_consumer_get_state(stream->consumer) == GID_CONSUMER_LIVE;
 	fprintf(stderr, "gidctl: no picture of %s of domain %s came within %g s: %s\n",
 			stream->name, stream->owner, seconds,
@@ -100,7 +100,7 @@ bool stream_next(struct stream *stream, double seconds, struct gid_frame *frame)
 	if (ret < 0) {
 		fprintf(stderr, "gidctl: %s: %s\n", stream->name, gid_strerror(ret));
 	} else if (!ending) {
-		tell_nothing_came(stream, seconds, was_empty);
+		report_nothing_arrived(stream, seconds, was_empty);
 	}
 	return false;
 }

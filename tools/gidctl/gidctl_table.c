@@ -10,34 +10,34 @@
 
 static bool colours, terminal;
 
-void look_init(bool plain) {
+void style_init(bool plain) {
 	terminal = !plain && isatty(STDOUT_FILENO);
 	colours = terminal && getenv("NO_COLOR") == NULL;
 }
 
-bool look_is_terminal(void) {
+bool style_is_terminal(void) {
 	return terminal;
 }
 
-const char *look_begin(enum look look) {
+const char *style_begin(enum style style) {
 	static const char *const sequences[] = {
-			[LOOK_PLAIN] = "",
-			[LOOK_GOOD] = "\033[32m",
-			[LOOK_WARNING] = "\033[33m",
-			[LOOK_BAD] = "\033[1;31m",
-			[LOOK_FAINT] = "\033[2m",
-			[LOOK_BOLD] = "\033[1m",
+			[STYLE_PLAIN] = "",
+			[STYLE_GOOD] = "\033[32m",
+			[STYLE_WARNING] = "\033[33m",
+			[STYLE_BAD] = "\033[1;31m",
+			[STYLE_FAINT] = "\033[2m",
+			[STYLE_BOLD] = "\033[1m",
 	};
-	return colours ? sequences[look] : "";
+	return colours ? sequences[style] : "";
 }
 
-const char *look_end(enum look look) {
-	return colours && look != LOOK_PLAIN ? "\033[m" : "";
+const char *style_end(enum style style) {
+	return colours && style != STYLE_PLAIN ? "\033[m" : "";
 }
 
 struct cell {
 	char *text;
-	enum look look;
+	enum style style;
 };
 
 struct table {
@@ -55,7 +55,7 @@ struct table *table_create(const char *const *headings, size_t columns) {
 	return table;
 }
 
-void table_add(struct table *table, enum look look, const char *format, ...) {
+void table_add(struct table *table, enum style style, const char *format, ...) {
 	struct cell *cells =
 			reallocarray(table->cells, table->cell_count + 1, sizeof(*table->cells));
 	if (cells == NULL) {
@@ -66,7 +66,7 @@ void table_add(struct table *table, enum look look, const char *format, ...) {
 	va_list args;
 	va_start(args, format);
 	if (vasprintf(&cell->text, format, args) >= 0) {
-		cell->look = look;
+		cell->style = style;
 		table->cell_count++;
 	}
 	va_end(args);
@@ -81,9 +81,9 @@ static int width_of(const char *text) {
 	return width;
 }
 
-static void print_cell(const char *text, enum look look, int width, bool right, bool last) {
+static void print_cell(const char *text, enum style style, int width, bool right, bool last) {
 	int pad = width - width_of(text);
-	printf("%*s%s%s%s%*s", right ? pad : 0, "", look_begin(look), text, look_end(look),
+	printf("%*s%s%s%s%*s", right ? pad : 0, "", style_begin(style), text, style_end(style),
 			right || last ? 0 : pad, "");
 	fputs(last ? "\n" : "  ", stdout);
 }
@@ -116,7 +116,7 @@ static void print_row(const struct table *table, const int *widths, size_t begin
 		const char *heading = table->headings[column];
 		bool right = heading[0] == '>';
 		const char *text = cells == NULL ? heading + right : cells[column].text;
-		print_cell(text, cells == NULL ? LOOK_BOLD : cells[column].look, widths[column],
+		print_cell(text, cells == NULL ? STYLE_BOLD : cells[column].style, widths[column],
 				right, i + 1 == end);
 	}
 }

@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum look { LOOK_PLAIN, LOOK_GOOD, LOOK_WARNING, LOOK_BAD, LOOK_FAINT, LOOK_BOLD };
+enum style { STYLE_PLAIN, STYLE_GOOD, STYLE_WARNING, STYLE_BAD, STYLE_FAINT, STYLE_BOLD };
 
 /* Whether standard output takes colours. --plain, $NO_COLOR or a pipe turn them off. */
-void look_init(bool plain);
-bool look_is_terminal(void);
-/* The sequences around a text of that look; "" without colours. */
-const char *look_begin(enum look look);
-const char *look_end(enum look look);
+void style_init(bool plain);
+bool style_is_terminal(void);
+/* The sequences around a text of that style; "" without colours. */
+const char *style_begin(enum style style);
+const char *style_end(enum style style);
 
 struct table;
 
@@ -21,7 +21,7 @@ struct table;
 struct table *table_create(const char *const *headings, size_t columns);
 /* The next cell, row by row. */
 __attribute__((format(printf, 3, 4))) void table_add(
-		struct table *table, enum look look, const char *format, ...);
+		struct table *table, enum style style, const char *format, ...);
 /* Columns on the right that a terminal has no room for go below the others, behind the first. */
 void table_print(const struct table *table);
 void table_destroy(struct table *table);

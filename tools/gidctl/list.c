@@ -31,22 +31,22 @@ static struct table *list_slabs(sd_json_variant *report) {
 		char size[REPORT_BYTES_MAX], grants[256];
 		join_grants(slab, grants, sizeof(grants));
 		const char *owner = report_text(slab, "owner");
-		table_add(table, LOOK_BOLD, "%s", report_text(slab, "gid"));
-		table_add(table, LOOK_PLAIN, "%s", report_text(slab, "domain"));
-		table_add(table, LOOK_PLAIN, "%s", report_text(slab, "memory"));
-		table_add(table, LOOK_PLAIN, "%s",
+		table_add(table, STYLE_BOLD, "%s", report_text(slab, "gid"));
+		table_add(table, STYLE_PLAIN, "%s", report_text(slab, "domain"));
+		table_add(table, STYLE_PLAIN, "%s", report_text(slab, "memory"));
+		table_add(table, STYLE_PLAIN, "%s",
 				report_bytes(report_number(slab, "bytes"), size));
-		table_add(table, LOOK_PLAIN, "%llu",
+		table_add(table, STYLE_PLAIN, "%llu",
 				(unsigned long long)report_number(slab, "slots"));
-		table_add(table, LOOK_PLAIN, "%s", report_text(slab, "format"));
-		table_add(table, LOOK_PLAIN, "%llux%llu",
+		table_add(table, STYLE_PLAIN, "%s", report_text(slab, "format"));
+		table_add(table, STYLE_PLAIN, "%llux%llu",
 				(unsigned long long)report_number(slab, "width"),
 				(unsigned long long)report_number(slab, "height"));
-		table_add(table, LOOK_PLAIN, "%s", grants[0] == '\0' ? "-" : grants);
-		table_add(table, LOOK_PLAIN, "%llu",
+		table_add(table, STYLE_PLAIN, "%s", grants[0] == '\0' ? "-" : grants);
+		table_add(table, STYLE_PLAIN, "%llu",
 				(unsigned long long)report_number(slab, "importers"));
-		table_add(table, LOOK_PLAIN, "%s", owner[0] == '\0' ? "-" : owner);
-		table_add(table, LOOK_FAINT, "%.60s", report_text(slab, "description"));
+		table_add(table, STYLE_PLAIN, "%s", owner[0] == '\0' ? "-" : owner);
+		table_add(table, STYLE_FAINT, "%.60s", report_text(slab, "description"));
 	}
 	return table;
 }
@@ -59,10 +59,10 @@ static struct table *list_streams(sd_json_variant *report) {
 		return NULL;
 	}
 	REPORT_FOREACH(stream, report, "streams") {
-		table_add(table, LOOK_BOLD, "%s", report_text(stream, "name"));
-		table_add(table, LOOK_PLAIN, "%llu",
+		table_add(table, STYLE_BOLD, "%s", report_text(stream, "name"));
+		table_add(table, STYLE_PLAIN, "%llu",
 				(unsigned long long)report_number(stream, "subscriptions"));
-		table_add(table, LOOK_PLAIN, "%s", report_text(stream, "producer"));
+		table_add(table, STYLE_PLAIN, "%s", report_text(stream, "producer"));
 	}
 	return table;
 }
@@ -80,18 +80,18 @@ static struct table *list_subscriptions(sd_json_variant *report) {
 		const char *state = report_text(subscription, "state");
 		const char *consumer = report_text(subscription, "consumer");
 		char clock[24];
-		table_add(table, LOOK_BOLD, "%s", report_text(subscription, "stream"));
-		table_add(table, LOOK_PLAIN, "%s", report_text(subscription, "domain"));
-		table_add(table, LOOK_PLAIN, "%s", report_text(subscription, "reader"));
-		table_add(table, strcmp(state, "live") == 0 ? LOOK_GOOD : LOOK_WARNING, "%s",
+		table_add(table, STYLE_BOLD, "%s", report_text(subscription, "stream"));
+		table_add(table, STYLE_PLAIN, "%s", report_text(subscription, "domain"));
+		table_add(table, STYLE_PLAIN, "%s", report_text(subscription, "reader"));
+		table_add(table, strcmp(state, "live") == 0 ? STYLE_GOOD : STYLE_WARNING, "%s",
 				state);
-		table_add(table, LOOK_PLAIN, "%llu",
+		table_add(table, STYLE_PLAIN, "%llu",
 				(unsigned long long)report_number(subscription, "credit"));
-		table_add(table, LOOK_PLAIN, "%s",
+		table_add(table, STYLE_PLAIN, "%s",
 				drop_old != NULL && sd_json_variant_boolean(drop_old) ? "drop old"
 										      : "drop new");
-		table_add(table, LOOK_FAINT, "%s", report_clock_error(subscription, clock));
-		table_add(table, LOOK_PLAIN, "%s", consumer[0] == '\0' ? "-" : consumer);
+		table_add(table, STYLE_FAINT, "%s", report_clock_error(subscription, clock));
+		table_add(table, STYLE_PLAIN, "%s", consumer[0] == '\0' ? "-" : consumer);
 	}
 	return table;
 }
@@ -134,10 +134,10 @@ static const char *find_unknown(const struct options *options) {
 static void print_part(const struct part *part, sd_json_variant *report, bool title) {
 	struct table *table = part->list(report);
 	if (title) {
-		printf("%s%s%s\n", look_begin(LOOK_BOLD), part->title, look_end(LOOK_BOLD));
+		printf("%s%s%s\n", style_begin(STYLE_BOLD), part->title, style_end(STYLE_BOLD));
 	}
 	if (report_element(report, part->name, 0) == NULL) {
-		printf("%snone%s\n", look_begin(LOOK_FAINT), look_end(LOOK_FAINT));
+		printf("%snone%s\n", style_begin(STYLE_FAINT), style_end(STYLE_FAINT));
 	} else if (table != NULL) {
 		table_print(table);
 	}

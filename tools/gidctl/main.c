@@ -2,7 +2,6 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,16 +176,6 @@ static const struct argp argp = {
 		       "See gidctl(1).",
 };
 
-int usage_error(const char *format, ...) {
-	va_list args;
-	fputs("gidctl: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputs("\nTry `gidctl --help'.\n", stderr);
-	return EXIT_USAGE;
-}
-
 /* Where one is closed, the next file that is opened would take what is written to it. */
 static void have_streams(void) {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -202,7 +191,7 @@ int main(int argc, char **argv) {
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &parsed);
 	parsed.options.words = parsed.words;
-	look_init(parsed.options.plain);
+	style_init(parsed.options.plain);
 	int status = parsed.command->run(&parsed.options);
 	errno = EIO; /* of what was written before, errno is lost */
 	if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -98,17 +98,18 @@ static struct flow measure(sd_json_variant *before, sd_json_variant *subscriptio
 
 static void add_time(struct table *table, double us) {
 	if (isnan(us)) {
-		table_add(table, LOOK_FAINT, "-");
+		table_add(table, STYLE_FAINT, "-");
 	} else if (us < 1000) {
-		table_add(table, LOOK_PLAIN, "%.0f us", us);
+		table_add(table, STYLE_PLAIN, "%.0f us", us);
 	} else {
-		table_add(table, us < 50000 ? LOOK_PLAIN : LOOK_WARNING, "%.1f ms", us / 1000);
+		table_add(table, us < 50000 ? STYLE_PLAIN : STYLE_WARNING, "%.1f ms", us / 1000);
 	}
 }
 
 static void add_count(struct table *table, sd_json_variant *counts, const char *key) {
 	uint64_t count = report_number(counts, key);
-	table_add(table, count == 0 ? LOOK_FAINT : LOOK_WARNING, "%llu", (unsigned long long)count);
+	table_add(table, count == 0 ? STYLE_FAINT : STYLE_WARNING, "%llu",
+			(unsigned long long)count);
 }
 
 /* Copies are made by the producer, and by a consumer that holds frames for long. */
@@ -133,15 +134,15 @@ static void add_picture(struct table *table, const struct flow *flow) {
 	sd_json_variant *picture = report_field(flow->now, "picture");
 	if (picture == NULL) { /* no frame came, or its gidd does not know them */
 		for (int i = 0; i < 3; i++) {
-			table_add(table, LOOK_FAINT, "-");
+			table_add(table, STYLE_FAINT, "-");
 		}
 		return;
 	}
-	table_add(table, LOOK_PLAIN, "%s", report_text(picture, "format"));
-	table_add(table, LOOK_PLAIN, "%llux%llu",
+	table_add(table, STYLE_PLAIN, "%s", report_text(picture, "format"));
+	table_add(table, STYLE_PLAIN, "%llux%llu",
 			(unsigned long long)report_number(picture, "width"),
 			(unsigned long long)report_number(picture, "height"));
-	table_add(table, flow->fps > 0 ? LOOK_PLAIN : LOOK_FAINT, "%.1f",
+	table_add(table, flow->fps > 0 ? STYLE_PLAIN : STYLE_FAINT, "%.1f",
 			flow->fps * (double)report_number(picture, "bytes") / 1e6);
 }
 
@@ -151,22 +152,23 @@ static void add_flow(struct table *table, const struct flow *flow) {
 	bool live = strcmp(state, "live") == 0;
 	uint64_t copied = copies_of(flow, "copied_frames");
 	char clock[24], consumer[80];
-	table_add(table, LOOK_BOLD, "%s", report_text(flow->now, "stream"));
-	table_add(table, LOOK_PLAIN, "%s", report_text(flow->now, "domain"));
-	table_add(table, LOOK_PLAIN, "%s", report_text(flow->now, "reader"));
-	table_add(table, flow->fps > 0 ? LOOK_PLAIN : LOOK_FAINT, "%.1f", flow->fps);
+	table_add(table, STYLE_BOLD, "%s", report_text(flow->now, "stream"));
+	table_add(table, STYLE_PLAIN, "%s", report_text(flow->now, "domain"));
+	table_add(table, STYLE_PLAIN, "%s", report_text(flow->now, "reader"));
+	table_add(table, flow->fps > 0 ? STYLE_PLAIN : STYLE_FAINT, "%.1f", flow->fps);
 	add_time(table, flow->p50_us);
 	add_time(table, flow->p99_us);
-	table_add(table, LOOK_PLAIN, "%llu/%llu", (unsigned long long)report_number(counts, "held"),
+	table_add(table, STYLE_PLAIN, "%llu/%llu",
+			(unsigned long long)report_number(counts, "held"),
 			(unsigned long long)report_number(flow->now, "credit"));
 	add_count(table, counts, "dropped");
-	table_add(table, copied == 0 ? LOOK_FAINT : LOOK_WARNING, "%llu",
+	table_add(table, copied == 0 ? STYLE_FAINT : STYLE_WARNING, "%llu",
 			(unsigned long long)copied);
-	table_add(table, live ? LOOK_GOOD : LOOK_WARNING, "%s", state);
+	table_add(table, live ? STYLE_GOOD : STYLE_WARNING, "%s", state);
 	add_picture(table, flow);
 	add_count(table, counts, "leases_expired");
-	table_add(table, LOOK_FAINT, "%s", report_clock_error(flow->now, clock));
-	table_add(table, LOOK_FAINT, "%s", consumer_of(flow, consumer));
+	table_add(table, STYLE_FAINT, "%s", report_clock_error(flow->now, clock));
+	table_add(table, STYLE_FAINT, "%s", consumer_of(flow, consumer));
 }
 
 /* Adds those of one side to an object with a number for each. */
@@ -202,9 +204,9 @@ static void print_reasons(const struct flow *flow) {
 				report_text(flow->now, "reader"));
 	}
 	for (size_t i = 0; i + 1 < sd_json_variant_elements(reasons); i += 2) {
-		printf("%s%s%s%s %llu", between, look_begin(LOOK_WARNING),
+		printf("%s%s%s%s %llu", between, style_begin(STYLE_WARNING),
 				sd_json_variant_string(sd_json_variant_by_index(reasons, i)),
-				look_end(LOOK_WARNING),
+				style_end(STYLE_WARNING),
 				(unsigned long long)sd_json_variant_unsigned(
 						sd_json_variant_by_index(reasons, i + 1)));
 		between = ", ";
@@ -236,7 +238,7 @@ static void print_flows(sd_json_variant *before, sd_json_variant *after, double 
 		print_reasons(&flow);
 	}
 	if (report_element(after, "subscriptions", 0) == NULL) {
-		printf("%sno subscriptions%s\n", look_begin(LOOK_FAINT), look_end(LOOK_FAINT));
+		printf("%sno subscriptions%s\n", style_begin(STYLE_FAINT), style_end(STYLE_FAINT));
 	}
 	table_destroy(table);
 }
@@ -445,8 +447,8 @@ static void show(const struct options *options, bool live, const struct sample *
 	if (live) {
 		fputs("\033[H\033[J", stdout);
 		printf("%s %s%s%s, every %.1f s; q ends\n\n", options->all ? "Domains" : "Domain",
-				look_begin(LOOK_BOLD), report_text(after->report, "domain"),
-				look_end(LOOK_BOLD), options->interval);
+				style_begin(STYLE_BOLD), report_text(after->report, "domain"),
+				style_end(STYLE_BOLD), options->interval);
 	}
 	print_flows(before->report, after->report, seconds);
 	if (after->display != NULL) {
@@ -463,7 +465,7 @@ int command_top(const struct options *options) {
 	struct sigaction action = {.sa_handler = handle_signal};
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	bool live = look_is_terminal() && !options->once && !options->json;
+	bool live = style_is_terminal() && !options->once && !options->json;
 	struct termios keys;
 	bool keyboard = live && keyboard_init(&keys);
 	struct sample before, after;

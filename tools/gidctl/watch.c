@@ -32,7 +32,7 @@ struct seen {
 	char format[5]; /* "" where its memory cannot be had */
 };
 
-static void look_at_memory(struct stream *stream, struct seen *seen) {
+static void check_memory(struct stream *stream, struct seen *seen) {
 	struct gid_slab *slab;
 	struct gid_slab_info info;
 	if (gid_slab_import(stream->domain, seen->frame.gid, &slab) < 0) {
@@ -79,8 +79,8 @@ static void print_json(const struct seen *seen) {
 }
 
 static void print_heading(void) {
-	printf("%s%10s  %11s  %11s  %-14s  %-15s  %s%s\n", look_begin(LOOK_BOLD), "FRAME",
-			"INTERVAL", "LATENCY", "GID", "PICTURE", "FLAGS", look_end(LOOK_BOLD));
+	printf("%s%10s  %11s  %11s  %-14s  %-15s  %s%s\n", style_begin(STYLE_BOLD), "FRAME",
+			"INTERVAL", "LATENCY", "GID", "PICTURE", "FLAGS", style_end(STYLE_BOLD));
 	fflush(stdout);
 }
 
@@ -112,7 +112,7 @@ static bool watch(struct stream *stream, const struct options *options, uint64_t
 		seen.interval_ns = seen.frame.submit_time - *last;
 	}
 	*last = seen.frame.submit_time;
-	look_at_memory(stream, &seen);
+	check_memory(stream, &seen);
 	gid_consumer_release(stream->consumer, &seen.frame);
 	if (options->json) {
 		print_json(&seen);

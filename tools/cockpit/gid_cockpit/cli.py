@@ -28,9 +28,9 @@ from .configuration import (
 )
 from .daemon import Daemon
 from .logs import log_folder
-from .look import Runs, in_order, is_file, look, missing_links, newer, read_anyway
 from .machine import LOGS, Guest, make, work_folder
 from .reload import reload as reload_one
+from .state import Runs, domain_state, in_order, is_file, missing_links, newer, read_anyway
 from .unit import serve
 
 LINK_SECONDS = 10.0
@@ -169,7 +169,7 @@ def reload(configuration: Configuration, options: argparse.Namespace) -> int:
 
 def status(configuration: Configuration, options: argparse.Namespace) -> int:
     """0 where everything that was asked for is up, its links as well."""
-    found = [look(configuration, domain) for domain in configuration.choose(options.domain)]
+    found = [domain_state(configuration, domain) for domain in configuration.choose(options.domain)]
     links = [link for domain in found for link in domain["links"]]
     good = all(thing["state"] == "up" for thing in found + links)
     if options.json:

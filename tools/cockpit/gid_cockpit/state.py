@@ -100,7 +100,7 @@ def links_of_guest(configuration: Configuration, guest: Domain) -> list[dict]:
 # --- status ---
 
 
-def look(configuration: Configuration, domain: Domain) -> dict:
+def domain_state(configuration: Configuration, domain: Domain) -> dict:
     """One domain for `status`."""
     one = runs(configuration, domain)
     found = {"domain": domain.name, "number": domain.number, "kind": domain.kind}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "leaving.h"
+#include "eviction.h"
 
 #include <string.h>
 
@@ -19,9 +19,9 @@
 
 static int handle_due(sd_event_source *source, uint64_t now, void *data) {
 	struct gidd *gidd = data;
-	slab_end_leaving(gidd);
-	if (!shm_range_empty_left(gidd)) {
-		gidd->leaving = sd_event_source_disable_unref(source);
+	slab_end_eviction(gidd);
+	if (!shm_range_empty_evicted(gidd)) {
+		gidd->eviction = sd_event_source_disable_unref(source);
 		return 0;
 	}
 	sd_event_source_set_time_relative(source, AGAIN_US);
@@ -29,26 +29,26 @@ static int handle_due(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
-void leaving_arm(struct gidd *gidd) {
-	gidd->leaving = sd_event_source_disable_unref(gidd->leaving);
-	int error = sd_event_add_time_relative(gidd->event, &gidd->leaving, CLOCK_MONOTONIC,
+void eviction_arm(struct gidd *gidd) {
+	gidd->eviction = sd_event_source_disable_unref(gidd->eviction);
+	int error = sd_event_add_time_relative(gidd->event, &gidd->eviction, CLOCK_MONOTONIC,
 			LEAVE_US, 1000, handle_due, gidd);
 	if (error < 0) {
 		log_error("memory is emptied at once: %s", strerror(-error));
-		slab_end_leaving(gidd);
-		shm_range_empty_left(gidd);
+		slab_end_eviction(gidd);
+		shm_range_empty_evicted(gidd);
 	}
 }
 
-uint32_t leaving_begin(struct gidd *gidd) {
-	uint32_t count = shm_range_leave_unshared(gidd, slab_leave_range);
-	count += slab_leave_withdrawn(gidd);
+uint32_t eviction_begin(struct gidd *gidd) {
+	uint32_t count = shm_range_evict_unshared(gidd, slab_evict_range);
+	count += slab_evict_withdrawn(gidd);
 	if (count > 0) {
-		leaving_arm(gidd);
+		eviction_arm(gidd);
 	}
 	return count;
 }
 
-void leaving_close(struct gidd *gidd) {
-	gidd->leaving = sd_event_source_disable_unref(gidd->leaving);
+void eviction_close(struct gidd *gidd) {
+	gidd->eviction = sd_event_source_disable_unref(gidd->eviction);
 }
