@@ -18,10 +18,14 @@ TABLE = """
 | tool | | tools/*.py |
 """
 
+KNOWN_CIRCLE = "| circle of calls | why |\n|---|---|\n| `low/a`, `low/b` | one object |\n"
+
 SOUND = {
     "docs/architecture.md": TABLE,
     "low/base.h": "",
-    "low/base.c": '#include "base.h"\n',
+    "low/base.c": '#include "base.h"\nvoid base(void) {\n\tbase_more();\n}\n',
+    "low/base_more.c": "void base_more(void) {\n\tbase();\n}\nstatic void a(void) {\n\ttwo();\n}\n",
+    "low/two.c": "void two(void) {\n\ta(); /* base_more() */\n}\n",
     "high/top.c": '#include "base.h"\n#include <stdio.h>\n',
     "tools/one.py": "import json\nimport two\n",
     "tools/two.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import one\n",
@@ -66,6 +70,14 @@ def test_layers_that_hold(repository: Path) -> None:
             "a circle of 2 files: low/a, low/b",
         ),
         ({"tools/two.py": "def late():\n    import one\n"}, "a circle of 2 files: tools/one"),
+        (
+            {"low/a.c": "void a(void) {\n\tb();\n}\n", "low/b.c": "int\nb (void)\n{\n  a ();\n}\n"},
+            "a circle of calls: low/a, low/b",
+        ),
+        (
+            {"docs/architecture.md": f"{TABLE}\n{KNOWN_CIRCLE}"},
+            "no circle of calls any more: low/a, low/b",
+        ),
         ({"high/base.h": ""}, "one name twice: high/base.h, low/base.h"),
         ({"low/long.c": "\n" * 901}, "low/long.c has 901 lines"),
         ({"tools/two.py": "from base import x\n", "low/base.py": ""}, "tool may not use low"),
@@ -88,6 +100,24 @@ def lint(repository: Path, check: str) -> tuple[int, str]:
 GOOD_C = "/* SPDX-License-Identifier: MIT */\nint main(void) {\n\treturn 0;\n}\n"
 GOOD_INCLUDES = '#include "a.h"\n\n#include <errno.h>\n#include <stdio.h>\n\n#include "x.h"\n'
 GOOD_NULL = "void f(int *p, bool b) {\n\tif (p == NULL || !b || !*p || !g->b) {\n\t}\n}\n"
+GOOD_PROSE = f"""x(1)
+
+# NAME
+
+The{" word" * 20}.
+Then{" word" * 20}.
+
+```
+code{" code" * 20}
+code{" code" * 20}
+```
+
+BGRx{", NV12" * 15},
+YUY2{", NV21" * 15}
+
+|  a
+:  cell
+"""
 GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
 
 
@@ -114,16 +144,26 @@ GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
             '#include "x.h"\n\n#include <a.h>\n',
             '#include <a.h>\n\n#include "x.h"\n',
         ),
+        ("prose", "x.1.scd", GOOD_PROSE, GOOD_PROSE.replace(".\nThen", "\nand then")),
+        ("prose", "x.1.scd", GOOD_PROSE, GOOD_PROSE.replace(":  ", ":  word" + " word" * 25)),
+        ("prose", "x.1.scd", GOOD_PROSE, GOOD_PROSE + "\n" + "wide " * 24 + "x\n"),
         ("one_place", "a.c", GOOD_C, "#include <ini.h>\n"),
         ("one_place", "x.py", "x = 1\n", "import configparser\n"),
         ("one_place", "gidd/a.c", GOOD_C, "#include <fnmatch.h>\n"),
     ],
+    ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",
 )
 def test_a_check_fails_for_what_is_wrong(
     repository: Path, check: str, name: str, good: str, bad: str | None
 ) -> None:
     (repository / "scripts").mkdir()
-    for file in ("scripts/lint", "scripts/analyse.py", ".clang-format", "ruff.toml"):
+    for file in (
+        "scripts/lint",
+        "scripts/analyse.py",
+        "scripts/prose.py",
+        ".clang-format",
+        "ruff.toml",
+    ):
         shutil.copy(TOP / file, repository / file)
     fill(repository, {name: good})
     status, said = lint(repository, check)
@@ -139,7 +179,8 @@ def test_a_check_fails_for_what_is_wrong(
 
 def test_subjects(repository: Path) -> None:
     (repository / "scripts").mkdir()
-    shutil.copy(TOP / "scripts/analyse.py", repository / "scripts")
+    for file in ("analyse.py", "prose.py"):
+        shutil.copy(TOP / "scripts" / file, repository / "scripts")
 
     def commit(subject: str) -> str:
         name = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "safe.directory=*"]
@@ -167,7 +208,8 @@ def test_subjects(repository: Path) -> None:
 
 def test_modules(repository: Path) -> None:
     (repository / "scripts").mkdir()
-    shutil.copy(TOP / "scripts/analyse.py", repository / "scripts")
+    for file in ("analyse.py", "prose.py"):
+        shutil.copy(TOP / "scripts" / file, repository / "scripts")
     text = re.sub(r"(SYS_PATH_MAX = )\d+", r"\g<1>0", (TOP / "scripts/lint").read_text())
     (repository / "scripts/lint").write_text(text)
     (repository / "scripts/lint").chmod(0o755)
