@@ -271,28 +271,41 @@ static void stream_reader_note(struct stream_reader *reader, const struct gid_fr
 	reader->hooks->noted(reader->data, frame, gid_clock_now());
 }
 
-/* Looks at the newest frame, and gives those before it back. */
-static void stream_reader_receive(struct stream_reader *reader) {
-	struct gid_frame frame, newest;
-	bool some = false;
-	int ret = 1;
-	for (unsigned i = 0; i < CREDIT && reader->entries < ENTRIES_MAX; i++) {
-		ret = gid_consumer_receive(reader->consumer, &frame);
-		if (ret != 1) {
-			break;
+/*
+ * Of entries in their order, and the picture before them (GID_NONE: none): leaves the picture that
+ * nothing came after, and gives those before it back.
+ */
+static void stream_reader_sift(struct stream_reader *reader, const struct gid_frame *frames,
+		uint32_t count, struct gid_frame *newest) {
+	struct gid_frame old[CREDIT];
+	uint32_t olds = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (newest->gid != GID_NONE) {
+			old[olds++] = *newest;
 		}
-		reader->entries++;
-		if (some) {
-			gid_consumer_release(reader->consumer, &newest);
-		}
-		some = frame.gid != GID_NONE;
-		if (some) {
-			newest = frame;
-		} else {
-			stream_reader_note(reader, &frame);
+		*newest = frames[i];
+		if (newest->gid == GID_NONE) {
+			stream_reader_note(reader, newest);
 		}
 	}
-	if (some && (ret == 1 || ret == -EAGAIN)) {
+	gid_consumer_release_burst(reader->consumer, old, olds);
+}
+
+/* Looks at the newest frame. */
+static void stream_reader_receive(struct stream_reader *reader) {
+	struct gid_frame frames[CREDIT], newest = {.gid = GID_NONE};
+	uint32_t left = ENTRIES_MAX - reader->entries;
+	int count = 1;
+	left = left < CREDIT ? left : CREDIT;
+	while (left > 0 && count > 0) {
+		count = gid_consumer_receive_burst(reader->consumer, frames, left);
+		if (count > 0) {
+			reader->entries += (unsigned)count;
+			left -= (uint32_t)count;
+			stream_reader_sift(reader, frames, (uint32_t)count, &newest);
+		}
+	}
+	if (newest.gid != GID_NONE && (count > 0 || count == -EAGAIN)) {
 		stream_reader_look(reader, &newest);
 	}
 }

@@ -46,25 +46,34 @@ enum gid_consumer_state gid_consumer_get_state(const struct gid_consumer *consum
 	return GID_CONSUMER_LIVE;
 }
 
-int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame) {
-	if (queued == 0) {
-		*frame = (struct gid_frame){.flags = mark};
-		mark = 0;
-		return frame->flags != 0 ? 1 : -EAGAIN;
+int gid_consumer_receive_burst(
+		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t count) {
+	uint32_t got = 0;
+	for (; got < count && queued > 0; queued--) {
+		frames[got++] = (struct gid_frame){
+				.gid = gid_make(1, 1, (uint32_t)(next_sequence % 4), 0),
+				.sequence = ++next_sequence,
+				.submit_time = now,
+		};
 	}
-	queued--;
-	*frame = (struct gid_frame){
-			.gid = gid_make(1, 1, (uint32_t)(next_sequence % 4), 0),
-			.sequence = ++next_sequence,
-			.submit_time = now,
-	};
-	return 1;
+	if (got < count && mark != 0) {
+		frames[got++] = (struct gid_frame){.flags = mark};
+		mark = 0;
+	}
+	return got > 0 ? (int)got : -EAGAIN;
+}
+
+int gid_consumer_release_burst(
+		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
+	released += count;
+	if (count > 0) {
+		last_released = frames[count - 1].sequence;
+	}
+	return 0;
 }
 
 int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame) {
-	released++;
-	last_released = frame->sequence;
-	return 0;
+	return gid_consumer_release_burst(consumer, frame, 1);
 }
 
 int gid_consumer_tell_showable(struct gid_consumer *consumer, const struct gid_showable *showable,
