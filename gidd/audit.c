@@ -20,7 +20,7 @@ const char *audit_ring(const struct gid_wire_ring *ring, uint64_t seen[static 2]
 	uint64_t floor = load(&ring->floor), tail = load(&ring->tail);
 	uint32_t entries = __atomic_load_n(&ring->entries, __ATOMIC_RELAXED);
 	uint32_t closed = __atomic_load_n(&ring->closed, __ATOMIC_RELAXED);
-	if (load(&ring->magic) != GID_RING_MAGIC || entries != GID_RING_ENTRIES || closed > 1) {
+	if (load(&ring->magic) != GID_RING_MAGIC || !gid_wire_are_entries(entries) || closed > 1) {
 		return "is not a ring";
 	}
 	if (floor > tail) {

@@ -221,8 +221,12 @@ static const struct slab *shown_slab(struct gidd *gidd, const struct subscriptio
 		return NULL;
 	}
 	uint64_t tail = load(&ring->tail);
-	for (uint64_t back = 1; back <= GID_RING_ENTRIES && back <= tail; back++) {
-		gid_id gid = load(&ring->frames_ring[(tail - back) % GID_RING_ENTRIES].gid);
+	uint32_t entries = __atomic_load_n(&ring->entries, __ATOMIC_RELAXED);
+	if (!gid_wire_are_entries(entries)) {
+		return NULL;
+	}
+	for (uint64_t back = 1; back <= entries && back <= tail; back++) {
+		gid_id gid = load(&ring->frames_ring[(tail - back) % entries].gid);
 		if (gid != GID_NONE) { /* one without a picture says something else */
 			return gid_domain_of(gid) == subscription->domain
 					? slab_find(gidd, gid_slab_key(gid))

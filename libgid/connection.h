@@ -79,6 +79,7 @@ struct gid_domain {
 
 	struct gid_slab *slabs;		 /* all objects, own and imported */
 	struct gid_table own_slabs;	 /* registered ones, by number */
+	uint32_t renamed;		 /* how often a slot of those got another gid */
 	struct gid_table imported_slabs; /* that gidd gave us, by key */
 	struct gid_imports *imports;
 	/* What is mapped of each domain: bounded, for it says itself how much there is. */

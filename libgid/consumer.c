@@ -278,9 +278,9 @@ static int attach_ring(struct gid_consumer *consumer, uint64_t window_offset, in
 		consumer->ring_fd = *fd;
 		*fd = -1;
 	}
-	gid_ring_consumer_init(&consumer->ring, shared, consumer->memory.data);
+	error = gid_ring_consumer_init(&consumer->ring, shared, consumer->memory.data);
 	gid_sleep_attach(&consumer->sleep, consumer->memory.data, window_offset == 0);
-	return 0;
+	return error;
 }
 
 static void take_subscribed(struct gid_consumer *consumer,

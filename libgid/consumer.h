@@ -15,40 +15,45 @@
 #define GID_BACK_OFF_MIN_NS 50000000ull
 
 struct gid_consumer {
-	struct gid_domain *domain; /* NULL once that was destroyed */
-	struct gid_endpoint endpoint;
-	struct gid_consumer_options options;
-	char owner[GID_NAME_MAX + 1], name[GID_NAME_MAX + 1];
+	/* --- used with each frame: together, so that those of many streams fit in the caches ---
+	 */
+	struct gid_domain *domain;	    /* NULL once it was destroyed */
+	const struct gid_wire_ring *shared; /* NULL while not live */
+	struct gid_memory_own memory;	    /* of our page */
+	struct gid_timeline *timeline;	    /* NULL: none */
 	enum gid_consumer_state state;
-	struct gid_sleep sleep;
+	uint32_t producer_domain;
 	/* Calls under way. Callbacks may destroy us: that waits for the end of the outermost. */
 	uint32_t busy;
 	bool destroyed;
-
-	/* the present subscription */
-	uint32_t number; /* ours for gidd; 0 where gidd does not know it (any more) */
-	struct gid_doorbell doorbell;
-	struct gid_memory_own memory;	    /* of our page */
-	const struct gid_wire_ring *shared; /* NULL while not live */
-	int ring_fd; /* what it is mapped from, for a gidd that comes later; -1: not live, a window
-		      */
-	struct gid_ring_consumer ring;
-	uint32_t producer_domain;
-	uint64_t renewed; /* when the leases of what is held were last renewed, ns */
-	bool over;	  /* no more comes; what is unread can be received still */
-	int reason;
-
-	/* across subscriptions */
+	bool over;		/* no more comes; what is unread can be received still */
 	uint64_t base;		/* gid_frame.index of the ring's entry 0: names frames of no two
 				   subscriptions */
 	uint64_t last_sequence; /* 0: none of this subscription */
+	uint64_t back_off;
+	/* `submit_time` of the frame whose latency was measured last, and frames since. */
+	uint64_t measured;
+	uint32_t unmeasured;
+	struct gid_consumer_stats stats;
+	struct gid_sleep sleep;
+	struct gid_ring_consumer ring;
+
+	/* --- the present subscription --- */
+	uint32_t number; /* ours for gidd; 0 where gidd does not know it (any more) */
+	struct gid_doorbell doorbell;
+	int ring_fd; /* what it is mapped from, for a gidd that comes later; -1: not live, a window
+		      */
+	uint64_t renewed; /* when the leases of what is held were last renewed, ns */
+	int reason;	  /* why it is over */
+
+	/* --- across subscriptions --- */
+	struct gid_endpoint endpoint;
+	struct gid_consumer_options options;
+	char owner[GID_NAME_MAX + 1], name[GID_NAME_MAX + 1];
 	bool was_live;
 	struct gid_timer retry;
-	uint64_t asked; /* when gidd was asked last */
-	uint64_t back_off;
+	uint64_t asked;	     /* when gidd was asked last */
 	uint64_t dispatched; /* when gid_consumer_wait() last dispatched the domain */
-	struct gid_consumer_stats stats;
-	struct gid_timeline *timeline; /* NULL: none */
 };
 
 /* Every function that may run a callback is between these two. The consumer may be gone after. */

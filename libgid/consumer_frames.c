@@ -10,9 +10,12 @@
 /* A caller that never runs out of frames hears from gidd at least so often. */
 #define DISPATCH_NS 100000000ull
 
+/* How long frames took is measured so often at most, by the times when they were sent. */
+#define MEASURE_NS 1000000ull
+
 /* --- receiving -------------------------------------------------------------------------------- */
 
-/* For people, who read it by gidctl: so many frames that were sent at once. */
+/* For people, who read it by gidctl: so many frames. */
 static void add_latency(
 		struct gid_wire_page *page, uint64_t submit_time, uint64_t now, uint32_t frames) {
 	uint64_t latency = now > submit_time ? now - submit_time : 0, us = latency / 1000;
@@ -21,7 +24,6 @@ static void add_latency(
 	size_t bucket = us == 0 ? 0 : 64 - (size_t)__builtin_clzll(us);
 	uint64_t *count = &page->latency_buckets[bucket < last ? bucket : last];
 	__atomic_store_n(count, *count + frames, __ATOMIC_RELAXED);
-	__atomic_store_n(&page->received, page->received + frames, __ATOMIC_RELAXED);
 	__atomic_store_n(&page->latency_sum_ns, sum, __ATOMIC_RELAXED);
 }
 
@@ -38,7 +40,7 @@ static void write_point(const struct gid_consumer *consumer, enum gid_timeline_e
 			});
 }
 
-static void note_gap(struct gid_consumer *consumer, struct gid_frame *frame) {
+static inline void note_gap(struct gid_consumer *consumer, struct gid_frame *frame) {
 	uint64_t last = consumer->last_sequence;
 	if (last != 0 && frame->sequence > last + 1) {
 		consumer->stats.missed += frame->sequence - last - 1;
@@ -79,7 +81,7 @@ static void translate_times(const struct gid_consumer *consumer, struct gid_fram
 }
 
 /* Returns 0, or -EPROTO for what no honest producer writes. */
-static int take_frame(struct gid_consumer *consumer, const struct gid_wire_frame *copy,
+static inline int take_frame(struct gid_consumer *consumer, const struct gid_wire_frame *copy,
 		const struct gid_wire_note *note, struct gid_frame *frame) {
 	if (gid_wire_get_frame(frame, copy, consumer->producer_domain) < 0) {
 		return -EPROTO;
@@ -91,27 +93,40 @@ static int take_frame(struct gid_consumer *consumer, const struct gid_wire_frame
 	return 0;
 }
 
-static void count_frames(
-		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
-	uint64_t now = gid_clock_now();
-	consumer->stats.frames += count;
-	consumer->back_off =
-			GID_BACK_OFF_MIN_NS; /* a stream that lives is asked for at once again */
-	uint32_t alike;
-	for (uint32_t i = 0; i < count; i += alike) {
-		uint64_t time = frames[i].submit_time;
-		for (alike = 1; i + alike < count && frames[i + alike].submit_time == time;) {
-			alike++;
-		}
-		add_latency(consumer->memory.data, time, now, alike);
-	}
+/*
+ * How long the last one of them took stands for those that followed each other so fast before it
+ * that nobody looked at the clock, which costs as much as a frame.
+ */
+static void measure(struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
+	uint64_t now = gid_clock_now(), time = frames[count - 1].submit_time;
+	add_latency(consumer->memory.data, time, now, consumer->unmeasured);
+	consumer->unmeasured = 0;
+	consumer->measured = time;
 	for (uint32_t i = 0; consumer->timeline != NULL && i < count; i++) {
 		write_point(consumer, GID_TIMELINE_RECEIVE, &frames[i], now);
 	}
 }
 
-/* The next ones that are there. Returns how many, or -EPROTO. */
-static int take_frames(struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
+static inline void count_frames(
+		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
+	struct gid_wire_page *page = consumer->memory.data;
+	__atomic_store_n(&page->received, page->received + count, __ATOMIC_RELAXED);
+	consumer->stats.frames += count;
+	consumer->unmeasured += count;
+	consumer->back_off =
+			GID_BACK_OFF_MIN_NS; /* a stream that lives is asked for at once again */
+	if (frames[count - 1].submit_time - consumer->measured >= MEASURE_NS ||
+			consumer->timeline != NULL) {
+		measure(consumer, frames, count);
+	}
+}
+
+/*
+ * The next ones that are there. Returns how many, or -EPROTO. Inline, so that taking one has no
+ * loops over one.
+ */
+static inline __attribute__((always_inline)) int take_up_to(
+		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
 	struct gid_wire_frame copies[GID_BURST_MAX];
 	int count = most == 1 ? gid_ring_receive(&consumer->ring, copies)
 			      : gid_ring_receive_burst(&consumer->ring, copies, most);
@@ -129,6 +144,10 @@ static int take_frames(struct gid_consumer *consumer, struct gid_frame *frames, 
 		}
 	}
 	return count;
+}
+
+static int take_frames(struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
+	return most == 1 ? take_up_to(consumer, frames, 1) : take_up_to(consumer, frames, most);
 }
 
 /* Whether the producer ended the stream in good order. */
@@ -189,7 +208,9 @@ static int receive(struct gid_consumer *consumer, struct gid_frame *frames, uint
 	for (int i = 0; got == 0 && i < 3; i++) {
 		got = take_frames(consumer, frames, most);
 		if (got > 0) {
-			gid_ring_consumer_wake(&consumer->ring);
+			if (consumer->ring.asleep % 2 != 0) {
+				gid_ring_consumer_wake(&consumer->ring);
+			}
 			gid_sleep_end(&consumer->sleep);
 		} else if (got == 0 && consumer->over) {
 			got = -EPIPE;

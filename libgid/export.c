@@ -201,6 +201,7 @@ static int adopt_number(struct gid_slab *slab, uint32_t number) {
 		return gid_domain_fail(domain, error, "%s", gid_strerror(error));
 	}
 	slab->info.gid = gid;
+	domain->renamed++;
 	return 0;
 }
 

@@ -45,7 +45,7 @@ static void write_freed(const struct gid_producer *producer, gid_id gid) {
 
 /* Nobody holds the slot any more. What was to be let go with it is let go already: who hears of it
  * may destroy the domain. */
-static void slot_is_free(struct gid_producer *producer, gid_id gid) {
+static inline void slot_is_free(struct gid_producer *producer, gid_id gid) {
 	producer->freed++;
 	if (producer->timeline != NULL && producer->domain != NULL) {
 		write_freed(producer, gid);
@@ -59,7 +59,8 @@ static void slot_is_free(struct gid_producer *producer, gid_id gid) {
  * Lets go of a slot for one consumer, which by force may be reading it still. Returns whether that
  * was its last holder.
  */
-static bool let_go_quietly(const struct gid_subscription *subscription, gid_id gid, bool by_force) {
+static inline __attribute__((always_inline)) bool let_go_quietly(
+		const struct gid_subscription *subscription, gid_id gid, bool by_force) {
 	struct gid_slab *slab = gid_slab_find_held(subscription->producer->domain, gid);
 	if (slab == NULL) {
 		return false; /* no picture, or of a slab that was destroyed */
@@ -74,7 +75,7 @@ static bool let_go_quietly(const struct gid_subscription *subscription, gid_id g
 }
 
 /* The same, and tells of it. */
-static void let_go(struct gid_subscription *subscription, gid_id gid, bool by_force) {
+static inline void let_go(struct gid_subscription *subscription, gid_id gid, bool by_force) {
 	if (let_go_quietly(subscription, gid, by_force)) {
 		slot_is_free(subscription->producer, gid);
 	}
@@ -230,7 +231,7 @@ static uint64_t lease_begin(const struct gid_subscription *subscription,
 static uint64_t find_leased(const struct gid_subscription *subscription, bool renewable,
 		struct gid_ring_sent *oldest) {
 	uint64_t first = UINT64_MAX;
-	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+	for (uint32_t i = 0; i < subscription->ring.entries; i++) {
 		const struct gid_ring_sent *sent = &subscription->ring.sent[i];
 		uint64_t begin = lease_begin(subscription, sent, renewable);
 		if (begin < first) {
@@ -325,7 +326,10 @@ static int drop_oldest(struct gid_subscription *subscription) {
 	return found;
 }
 
-static void publish_reasons(struct gid_wire_ring *ring, const struct gid_producer *producer) {
+static void publish_copies(struct gid_wire_ring *ring, const struct gid_producer *producer) {
+	const struct gid_producer_stats *stats = &producer->stats;
+	__atomic_store_n(&ring->copied_frames, stats->copied_frames, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->copied_bytes, stats->copied_bytes, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < GID_COPY_REASONS_MAX; i++) {
 		__atomic_store_n(&ring->copy_reasons[i], producer->copy_reasons[i],
 				__ATOMIC_RELAXED);
@@ -339,10 +343,8 @@ static void publish_counts(struct gid_subscription *subscription) {
 	__atomic_store_n(&ring->frames, stats->frames, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->dropped, subscription->dropped, __ATOMIC_RELAXED);
 	if (ring->copied_frames != stats->copied_frames) {
-		publish_reasons(ring, subscription->producer);
+		publish_copies(ring, subscription->producer);
 	}
-	__atomic_store_n(&ring->copied_frames, stats->copied_frames, __ATOMIC_RELAXED);
-	__atomic_store_n(&ring->copied_bytes, stats->copied_bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->leases_expired, subscription->leases_expired, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->held, subscription->ring.pictures, __ATOMIC_RELAXED);
 }
@@ -361,15 +363,10 @@ static void wake_consumer(const struct gid_subscription *subscription) {
  * Another picture is what the stream shows from now on: the lease of those before it begins. A
  * picture that is sent again, and an entry without one, are about the same.
  */
-static void note_newest(
-		struct gid_subscription *subscription, gid_id gid, bool sent, uint64_t now) {
-	struct gid_ring_producer *ring = &subscription->ring;
+static inline void outdate(struct gid_subscription *subscription, gid_id gid, uint64_t now) {
 	if (gid != GID_NONE && gid != subscription->producer->present) {
-		gid_ring_outdate(ring, subscription->newest, now);
+		gid_ring_outdate(&subscription->ring, subscription->newest, now);
 		subscription->newest = UINT64_MAX;
-	}
-	if (sent && subscription->newest == UINT64_MAX) {
-		subscription->newest = ring->tail - 1;
 	}
 }
 
@@ -394,9 +391,10 @@ static int put_for_old(struct gid_subscription *subscription, const struct gid_w
 	return dropped == 1 ? gid_ring_put(&subscription->ring, frame, note, now) : dropped;
 }
 
-/* Whether the consumer gets the frame, once publish_to() is called. Runs no callback. */
-static bool put_to(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
-		const void *note, struct gid_slab *slab, uint64_t now) {
+/* Where it cannot just be put in: it needs a grant, or there is no room, or it cannot see it. */
+static __attribute__((noinline)) bool put_hard(struct gid_subscription *subscription,
+		const struct gid_wire_frame *frame, const void *note, struct gid_slab *slab,
+		uint64_t now) {
 	struct gid_producer *producer = subscription->producer;
 	bool seen = slab == NULL || gid_subscription_can_see(subscription, slab);
 	bool granted = slab == NULL || !seen || !gid_subscription_needs_grant(subscription, slab);
@@ -411,18 +409,33 @@ static bool put_to(struct gid_subscription *subscription, const struct gid_wire_
 		subscription->failed = error;
 		producer->unsettled = true;
 	}
-	note_newest(subscription, frame->gid, sent == 1, now);
 	if (sent == 0) {
 		subscription->missed = slab != NULL && seen && error == 0;
 		subscription->dropped += slab != NULL;
 		producer->stats.dropped += slab != NULL;
+	}
+	return sent == 1;
+}
+
+/* Whether the consumer gets the frame, once publish_to() is called. Runs no callback. */
+static bool put_to(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
+		const void *note, struct gid_slab *slab, uint64_t now) {
+	bool simple = slab == NULL ||
+			(gid_subscription_can_see(subscription, slab) &&
+					!gid_subscription_needs_grant(subscription, slab));
+	outdate(subscription, frame->gid, now);
+	if ((!simple || gid_ring_put(&subscription->ring, frame, note, now) != 1) &&
+			!put_hard(subscription, frame, note, slab, now)) {
 		return false;
 	}
 	subscription->missed = false;
+	if (subscription->newest == UINT64_MAX) {
+		subscription->newest = subscription->ring.tail - 1;
+	}
 	if (slab != NULL) {
 		gid_slab_hold(slab, gid_slot_of(frame->gid));
+		subscription->producer->stats.delivered++;
 	}
-	producer->stats.delivered += slab != NULL;
 	return true;
 }
 
@@ -458,8 +471,8 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 		return;
 	}
 	frame.submit_time = now;
-	if (frame.present_time != GID_TIME_NONE && frame.present_time < now) {
-		frame.present_time = now;
+	if (frame.present_time != 0 && ~frame.present_time < now) {
+		frame.present_time = ~now;
 	}
 	put_to(subscription, &frame, &producer->shown_note, slab, now);
 	publish_to(subscription);
@@ -568,23 +581,31 @@ static void finish_sending(struct gid_producer *producer) {
 	gid_producer_settle(producer);
 }
 
+/* Which of the frames lie in slots that nobody has lost since they had these gids: a bit each. */
+static inline uint32_t find_present(
+		struct gid_domain *domain, const struct gid_frame *frames, uint32_t count) {
+	_Static_assert(GID_BURST_MAX <= 32, "a bit for each frame");
+	uint32_t present = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		present |= (uint32_t)gid_slab_is_present(domain, frames[i].gid) << i;
+	}
+	return present;
+}
+
 /*
  * Before frames are sent: collects what came back and is over, and gives the frames the gids that
  * they have then. False: there is nothing to send to any more.
  */
 static bool begin_sending(struct gid_producer *producer, struct gid_frame *frames, uint32_t count,
 		uint64_t now) {
-	_Static_assert(GID_BURST_MAX <= 32, "a bit for each frame");
-	uint32_t present = 0;
 	if (producer->busy > 1) {
 		/* A callback sends: what the call around it took back must not be forgotten. */
 		gid_producer_settle(producer);
 	}
+	struct gid_domain *domain = producer->domain;
 	/* A slot may be taken back from somebody now, and so get another gid, as by moving. */
-	for (uint32_t i = 0; producer->domain != NULL && i < count; i++) {
-		bool is_present = gid_slab_is_present(producer->domain, frames[i].gid);
-		present |= (uint32_t)is_present << i;
-	}
+	uint32_t renamed = domain == NULL ? 0 : domain->renamed;
+	uint32_t present = domain == NULL ? 0 : find_present(domain, frames, count);
 	collect_all(producer);
 	if (producer->lease.next != NULL && producer->lease.deadline <= now) {
 		gid_producer_run_leases(producer, now);
@@ -592,9 +613,9 @@ static bool begin_sending(struct gid_producer *producer, struct gid_frame *frame
 	if (producer->destroyed || producer->domain == NULL) {
 		return false;
 	}
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; domain->renamed != renamed && i < count; i++) {
 		if ((present >> i & 1) != 0) {
-			frames[i].gid = gid_slab_present_gid(producer->domain, frames[i].gid);
+			frames[i].gid = gid_slab_present_gid(domain, frames[i].gid);
 		}
 	}
 	return true;
@@ -654,7 +675,7 @@ static bool find_oldest(
 		struct gid_producer *producer, uint64_t after, struct gid_ring_sent *oldest) {
 	oldest->in_flight = false;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		for (uint32_t i = 0; !sub->dead && i < GID_RING_ENTRIES; i++) {
+		for (uint32_t i = 0; !sub->dead && i < sub->ring.entries; i++) {
 			const struct gid_ring_sent *sent = &sub->ring.sent[i];
 			if (sent->in_flight && sent->gid != GID_NONE && sent->time > after &&
 					(!oldest->in_flight || sent->time < oldest->time)) {
@@ -673,7 +694,7 @@ static bool can_be_freed(struct gid_producer *producer, gid_id gid, bool force) 
 	}
 	uint32_t holders = gid_slab_holders(slab, gid_slot_of(gid));
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		for (uint32_t i = 0; !sub->dead && i < GID_RING_ENTRIES; i++) {
+		for (uint32_t i = 0; !sub->dead && i < sub->ring.entries; i++) {
 			const struct gid_ring_sent *sent = &sub->ring.sent[i];
 			if (sent->in_flight && sent->gid == gid) {
 				if (!force && sent->index < sub->ring.head) {
@@ -690,7 +711,7 @@ static bool can_be_freed(struct gid_producer *producer, gid_id gid, bool force) 
 static void free_slot(struct gid_subscription *subscription, gid_id gid, bool force) {
 	struct gid_ring_producer *ring = &subscription->ring;
 	struct gid_producer *producer = subscription->producer;
-	for (uint32_t i = 0; !subscription->dead && i < GID_RING_ENTRIES; i++) {
+	for (uint32_t i = 0; !subscription->dead && i < ring->entries; i++) {
 		struct gid_ring_sent wanted = ring->sent[i], taken;
 		if (!wanted.in_flight || wanted.gid != gid) {
 			continue;

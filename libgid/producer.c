@@ -33,14 +33,7 @@ static void free_dead(struct gid_producer *producer) {
 	producer->has_dead = false;
 }
 
-void gid_producer_enter(struct gid_producer *producer) {
-	producer->busy++;
-}
-
-void gid_producer_leave(struct gid_producer *producer) {
-	if (--producer->busy > 0) {
-		return;
-	}
+void gid_producer_clean_up(struct gid_producer *producer) {
 	if (producer->has_dead) {
 		free_dead(producer);
 	}
@@ -623,7 +616,7 @@ int gid_producer_get_showable(const struct gid_producer *producer,
 static bool is_in_flight(const struct gid_subscription *until, const struct gid_subscription *first,
 		gid_id gid, uint32_t before) {
 	for (const struct gid_subscription *sub = first; sub != NULL; sub = sub->next) {
-		uint32_t end = sub == until ? before : GID_RING_ENTRIES;
+		uint32_t end = sub == until ? before : sub->ring.entries;
 		for (uint32_t i = 0; i < end; i++) {
 			if (sub->ring.sent[i].in_flight && sub->ring.sent[i].gid == gid) {
 				return true;
@@ -641,7 +634,7 @@ static uint32_t count_held(const struct gid_producer *producer) {
 	uint32_t count = 0;
 	for (const struct gid_subscription *sub = producer->subscriptions; sub != NULL;
 			sub = sub->next) {
-		for (uint32_t i = 0; i < GID_RING_ENTRIES && sub->ring.pictures > 0; i++) {
+		for (uint32_t i = 0; i < sub->ring.entries && sub->ring.pictures > 0; i++) {
 			const struct gid_ring_sent *sent = &sub->ring.sent[i];
 			count += sent->in_flight && sent->gid != GID_NONE &&
 					!is_in_flight(sub, producer->subscriptions, sent->gid, i);

@@ -14,13 +14,9 @@
 #define GID_LACKING_NS UINT64_C(2000000000)
 
 struct gid_producer {
+	/* --- used with each frame: together, so that those of many streams fit in the caches ---
+	 */
 	struct gid_domain *domain; /* NULL once that was destroyed */
-	struct gid_endpoint endpoint;
-	struct gid_producer_options options;
-	char name[GID_NAME_MAX + 1];
-	uint32_t stream; /* gidd's number; 0 while gidd does not know us */
-	struct gid_loop loop;
-	struct gid_timer lease; /* armed while something is in flight */
 	struct gid_subscription *subscriptions;
 	uint32_t consumers;
 	/*
@@ -29,10 +25,24 @@ struct gid_producer {
 	 */
 	uint32_t busy;
 	bool has_dead, destroyed;
-	bool wants_shown;
 	bool unsettled; /* gid_producer_settle() has something to do */
+	bool wants_shown;
+	uint32_t slab_last; /* key of the slab of the frame before; 0: none */
 	uint64_t sequence;
 	gid_id present; /* the picture that was sent last */
+	uint64_t freed; /* slots whose last holder let go, ever */
+	/* When it lacked memory first since it sent, and last, ns; 0: it did not. */
+	uint64_t lacking_since, lacking_at;
+	struct gid_timer lease;	       /* armed while something is in flight */
+	struct gid_timeline *timeline; /* NULL: none */
+	struct gid_producer_stats stats;
+	struct gid_producer_options options;
+
+	/* --- the rest --- */
+	struct gid_endpoint endpoint;
+	char name[GID_NAME_MAX + 1];
+	uint32_t stream; /* gidd's number; 0 while gidd does not know us */
+	struct gid_loop loop;
 	/*
 	 * With `keeps_shown`: what the stream shows, for who comes late. Its gid is GID_NONE while
 	 * no slot is held for that. `outdated` is what was held before, until callbacks may run.
@@ -41,24 +51,28 @@ struct gid_producer {
 	struct gid_wire_note shown_note;
 	bool has_shown;
 	gid_id outdated;
-	gid_id untaken; /* likewise: a frame of a burst that nobody took */
-	/* When it lacked memory first since it sent, and last, ns; 0: it did not. */
-	uint64_t lacking_since, lacking_at;
-	uint64_t freed;	 /* slots whose last holder let go, ever */
+	gid_id untaken;	 /* likewise: a frame of a burst that nobody took */
 	uint32_t *slabs; /* keys of those that were sent */
 	uint32_t slab_count, slab_space;
-	uint32_t slab_last;		 /* one of them, of the frame before; 0: none */
-	struct gid_stream_grant *grants; /* that gidd was asked for */
-	struct gid_producer_stats stats;
+	struct gid_stream_grant *grants;	     /* that gidd was asked for */
 	uint64_t copy_reasons[GID_COPY_REASONS_MAX]; /* of stats.copied_frames */
-	struct gid_timeline *timeline;		     /* NULL: none */
 };
+
+/* Frees what ended meanwhile, as the outermost call ends. */
+void gid_producer_clean_up(struct gid_producer *producer);
 
 /*
  * Every function that may run a callback is between these two. `producer` may be gone afterwards.
  */
-void gid_producer_enter(struct gid_producer *producer);
-void gid_producer_leave(struct gid_producer *producer);
+static inline void gid_producer_enter(struct gid_producer *producer) {
+	producer->busy++;
+}
+
+static inline void gid_producer_leave(struct gid_producer *producer) {
+	if (--producer->busy == 0 && (producer->has_dead || producer->destroyed)) {
+		gid_producer_clean_up(producer);
+	}
+}
 
 /* --- fanout.c --------------------------------------------------------------------------------- */
 

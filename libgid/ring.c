@@ -8,7 +8,7 @@
 
 /* --- shared memory: each word at once, in the orders of ring.h -------------------------------- */
 
-#define RING_ENTRY_WORDS (sizeof(struct gid_wire_frame) / sizeof(uint64_t))
+#define RING_LINE_WORDS 8
 
 static inline uint64_t ring_load(const uint64_t *word) {
 	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
@@ -27,23 +27,46 @@ static inline void ring_store(uint64_t *word, uint64_t value) {
  * Word by word: the other side may read or write the place meanwhile. And not by a copy of the
  * whole in between, which would wait for its single words to be stored.
  */
-static inline void ring_put_entry(
-		struct gid_wire_frame *place, const struct gid_wire_frame *frame, uint64_t index) {
-	_Static_assert(offsetof(struct gid_wire_frame, index) == 0, "the index is the first word");
-	__atomic_store_n(&place->index, index, __ATOMIC_RELEASE);
-#pragma GCC unroll 16
-	for (size_t i = 1; i < RING_ENTRY_WORDS; i++) {
-		uint64_t word;
-		memcpy(&word, (const uint64_t *)frame + i, sizeof(word));
-		__atomic_store_n((uint64_t *)place + i, word, __ATOMIC_RELEASE);
+static inline uint64_t ring_word(const struct gid_wire_frame *frame, size_t number) {
+	uint64_t word;
+	memcpy(&word, (const uint64_t *)frame + number, sizeof(word));
+	return word;
+}
+
+static inline void ring_put_entry(struct gid_wire_ring *ring, const struct gid_wire_frame *frame,
+		uint64_t index, uint64_t at) {
+	uint64_t *place = &ring->frames_ring[at].index;
+	__atomic_store_n(place, index, __ATOMIC_RELEASE);
+#pragma GCC unroll 8
+	for (size_t i = 1; i < RING_LINE_WORDS; i++) {
+		__atomic_store_n(place + i, ring_word(frame, i), __ATOMIC_RELEASE);
+	}
+	if (frame->more == 0) {
+		return; /* as for most entries */
+	}
+	uint64_t *more = ring->more_ring[at].words;
+#pragma GCC unroll 8
+	for (size_t i = 0; i < RING_LINE_WORDS; i++) {
+		uint64_t word = ring_word(frame, RING_LINE_WORDS + i);
+		__atomic_store_n(more + i, word, __ATOMIC_RELEASE);
 	}
 }
 
-static inline void ring_get_entry(struct gid_wire_frame *copy, const struct gid_wire_frame *place) {
-#pragma GCC unroll 16
-	for (size_t i = 0; i < RING_ENTRY_WORDS; i++) {
-		uint64_t word = __atomic_load_n((const uint64_t *)place + i, __ATOMIC_ACQUIRE);
+static inline void ring_get_line(void *copy, const uint64_t *place) {
+#pragma GCC unroll 8
+	for (size_t i = 0; i < RING_LINE_WORDS; i++) {
+		uint64_t word = __atomic_load_n(place + i, __ATOMIC_ACQUIRE);
 		memcpy((uint64_t *)copy + i, &word, sizeof(word));
+	}
+}
+
+static inline void ring_get_entry(
+		struct gid_wire_frame *copy, const struct gid_wire_ring *ring, uint64_t at) {
+	ring_get_line(copy, &ring->frames_ring[at].index);
+	if (copy->more != 0) {
+		ring_get_line(&copy->present_time, ring->more_ring[at].words);
+	} else {
+		memset(&copy->present_time, 0, sizeof(struct gid_wire_more));
 	}
 }
 
@@ -82,12 +105,38 @@ static inline bool ring_sleeps_unrung(uint64_t asleep, uint64_t rung) {
 	return (asleep & 1) != 0 && asleep != rung;
 }
 
+/* Where an entry lies, in a ring of so many. */
+static inline uint64_t place_of(uint64_t index, uint32_t entries) {
+	return index & (entries - 1);
+}
+
+static inline uint64_t release_place(uint64_t number, uint32_t entries) {
+	return number & (GID_RING_RELEASES_EACH * entries - 1);
+}
+
 /* ===== the producer's end ==================================================================== */
+
+/*
+ * So few that many rings fit in the caches, for they are used in rotation; and enough for entries
+ * without a picture, and places that are left out.
+ */
+static uint32_t entries_for(uint32_t credit) {
+	uint32_t entries = GID_RING_ENTRIES_MIN;
+	while (entries < 2 * credit) {
+		entries *= 2;
+	}
+	return entries < GID_RING_ENTRIES ? entries : GID_RING_ENTRIES;
+}
 
 void gid_ring_producer_init(struct gid_ring_producer *end, struct gid_wire_ring *ring,
 		const struct gid_wire_page *page, uint32_t credit) {
-	*end = (struct gid_ring_producer){.ring = ring, .page = page, .credit = credit};
-	ring->entries = GID_RING_ENTRIES;
+	*end = (struct gid_ring_producer){
+			.ring = ring,
+			.page = page,
+			.credit = credit,
+			.entries = entries_for(credit),
+	};
+	ring->entries = end->entries;
 	ring->credit = credit;
 	ring->magic = GID_RING_MAGIC;
 }
@@ -96,7 +145,7 @@ void gid_ring_producer_init(struct gid_ring_producer *end, struct gid_wire_ring 
 
 /* Marks the entry at a place, or what comes to it, as taken by force or not. */
 static void mark_taken(struct gid_ring_producer *end, uint64_t index, bool taken) {
-	uint64_t bit = UINT64_C(1) << index % GID_RING_ENTRIES;
+	uint64_t bit = UINT64_C(1) << place_of(index, end->entries);
 	uint64_t marks = taken ? end->taken | bit : end->taken & ~bit;
 	if (marks != end->taken) {
 		end->taken = marks;
@@ -105,23 +154,23 @@ static void mark_taken(struct gid_ring_producer *end, uint64_t index, bool taken
 }
 
 bool gid_ring_has_room(const struct gid_ring_producer *end) {
-	return end->in_flight < GID_RING_ENTRIES && end->pictures < end->credit;
+	return end->in_flight < end->entries && end->pictures < end->credit;
 }
 
 int gid_ring_put(struct gid_ring_producer *end, const struct gid_wire_frame *frame,
 		const void *note, uint64_t now) {
 	bool picture = frame->gid != GID_NONE;
-	if (picture ? !gid_ring_has_room(end) : end->in_flight == GID_RING_ENTRIES) {
+	if (picture ? !gid_ring_has_room(end) : end->in_flight == end->entries) {
 		return 0;
 	}
-	uint64_t index = end->tail;
-	while (end->sent[index % GID_RING_ENTRIES].in_flight) {
-		index++;
+	uint64_t index = end->tail, at = place_of(index, end->entries);
+	while (end->sent[at].in_flight) {
+		at = place_of(++index, end->entries);
 	}
-	ring_put_entry(&end->ring->frames_ring[index % GID_RING_ENTRIES], frame, index);
+	ring_put_entry(end->ring, frame, index, at);
 	mark_taken(end, index, false);
-	ring_put_note(&end->ring->notes[index % GID_RING_ENTRIES], note, frame->note_size);
-	end->sent[index % GID_RING_ENTRIES] = (struct gid_ring_sent){
+	ring_put_note(&end->ring->notes[at], note, frame->note_size);
+	end->sent[at] = (struct gid_ring_sent){
 			.index = index,
 			.gid = frame->gid,
 			.time = now,
@@ -169,14 +218,14 @@ bool gid_ring_was_renewed(struct gid_ring_producer *end) {
 }
 
 uint32_t gid_ring_room(const struct gid_ring_producer *end) {
-	uint32_t places = GID_RING_ENTRIES - end->in_flight, credit = end->credit - end->pictures;
+	uint32_t places = end->entries - end->in_flight, credit = end->credit - end->pictures;
 	return places < credit ? places : credit;
 }
 
 uint32_t gid_ring_unread(const struct gid_ring_producer *end) {
 	uint64_t head = ring_load(&end->page->head);
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+	for (uint32_t i = 0; i < end->entries; i++) {
 		count += end->sent[i].in_flight && end->sent[i].index >= head;
 	}
 	return count;
@@ -215,7 +264,7 @@ int gid_ring_get_showable(const struct gid_ring_producer *end,
 /* --- getting back ----------------------------------------------------------------------------- */
 
 static struct gid_ring_sent *find_entry(struct gid_ring_producer *end, uint64_t index) {
-	struct gid_ring_sent *sent = &end->sent[index % GID_RING_ENTRIES];
+	struct gid_ring_sent *sent = &end->sent[place_of(index, end->entries)];
 	return sent->in_flight && sent->index == index ? sent : NULL;
 }
 
@@ -226,7 +275,7 @@ static struct gid_ring_sent *find_from(struct gid_ring_producer *end, uint64_t f
 	if (first != NULL || from >= end->tail) {
 		return first;
 	}
-	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+	for (uint32_t i = 0; i < end->entries; i++) {
 		struct gid_ring_sent *sent = &end->sent[i];
 		if (sent->in_flight && sent->index >= from &&
 				(first == NULL || sent->index < first->index)) {
@@ -258,7 +307,7 @@ int gid_ring_look(struct gid_ring_producer *end) {
 static int look_at_releases(struct gid_ring_producer *end) {
 	uint64_t tail = ring_load(&end->page->release_tail);
 	if (tail < end->release_tail || tail > end->tail ||
-			tail - end->released > GID_RING_RELEASES) {
+			tail - end->released > GID_RING_RELEASES_EACH * end->entries) {
 		return -EPROTO;
 	}
 	end->release_tail = tail;
@@ -270,7 +319,8 @@ int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *releas
 		return -EPROTO;
 	}
 	while (end->released < end->release_tail) {
-		uint64_t index = ring_load(&end->page->releases[end->released % GID_RING_RELEASES]);
+		uint64_t at = release_place(end->released, end->entries);
+		uint64_t index = ring_load(&end->page->releases[at]);
 		end->released++;
 		if (index >= end->tail) {
 			return -EPROTO;
@@ -313,18 +363,8 @@ bool gid_ring_oldest(struct gid_ring_producer *end, struct gid_ring_sent *oldest
 	return true;
 }
 
-void gid_ring_outdate(struct gid_ring_producer *end, uint64_t first, uint64_t now) {
-	if (first >= end->tail) {
-		return;
-	}
-	if (end->tail - first <= GID_RING_ENTRIES) { /* nearly always */
-		for (uint64_t index = first; index < end->tail; index++) {
-			struct gid_ring_sent *sent = &end->sent[index % GID_RING_ENTRIES];
-			sent->outdated = sent->index == index ? now : sent->outdated;
-		}
-		return;
-	}
-	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+void gid_ring_outdate_all(struct gid_ring_producer *end, uint64_t first, uint64_t now) {
+	for (uint32_t i = 0; i < end->entries; i++) {
 		if (end->sent[i].index >= first) {
 			end->sent[i].outdated = now;
 		}
@@ -343,7 +383,7 @@ static void raise_floor(struct gid_ring_producer *end, uint64_t floor) {
  * for which its head may have been taken for a claim. So no other can have been mistaken.
  */
 int gid_ring_take_back(struct gid_ring_producer *end, uint64_t below, struct gid_ring_sent *taken) {
-	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+	for (uint32_t i = 0; i < end->entries; i++) {
 		if (gid_ring_look(end) < 0) {
 			return -EPROTO;
 		}
@@ -386,7 +426,7 @@ bool gid_ring_take_by_force(
 
 uint64_t gid_ring_last_words(const struct gid_ring_producer *end) {
 	uint64_t after = end->floor;
-	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+	for (uint32_t i = 0; i < end->entries; i++) {
 		const struct gid_ring_sent *sent = &end->sent[i];
 		if (sent->in_flight && sent->gid != GID_NONE && sent->index >= after) {
 			after = sent->index + 1;
@@ -413,17 +453,24 @@ void gid_ring_producer_wake(struct gid_ring_producer *end) {
 /* An honest producer can make an end look further than this only by taking back without a pause. */
 #define TRIES_MAX (2 * GID_RING_ENTRIES)
 
-void gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire_ring *ring,
+int gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire_ring *ring,
 		struct gid_wire_page *page) {
-	*end = (struct gid_ring_consumer){.ring = ring, .page = page};
+	uint32_t entries = __atomic_load_n(&ring->entries, __ATOMIC_RELAXED);
+	bool good = gid_wire_are_entries(entries);
+	*end = (struct gid_ring_consumer){
+			.ring = ring,
+			.page = page,
+			.entries = good ? entries : GID_RING_ENTRIES,
+	};
 	page->magic = GID_RING_MAGIC;
+	return good ? 0 : -EPROTO;
 }
 
 /* --- receiving -------------------------------------------------------------------------------- */
 
 /* Unseen by the producer until gid_ring_publish_releases(). */
 static void put_release(struct gid_ring_consumer *end, uint64_t index) {
-	uint64_t *place = &end->page->releases[end->release_tail % GID_RING_RELEASES];
+	uint64_t *place = &end->page->releases[release_place(end->release_tail, end->entries)];
 	__atomic_store_n(place, index, __ATOMIC_RELAXED);
 	end->release_tail++;
 }
@@ -449,7 +496,7 @@ static int find_next(struct gid_ring_consumer *end, uint64_t *index) {
 
 /* Makes a claimed entry a held one. What is held at its place can only have been taken by force. */
 static int hold(struct gid_ring_consumer *end, uint64_t index, uint64_t floor) {
-	uint64_t *place = &end->held_until[index % GID_RING_ENTRIES];
+	uint64_t *place = &end->held_until[place_of(index, end->entries)];
 	if (*place > floor) {
 		return -EPROTO;
 	}
@@ -496,7 +543,7 @@ static inline __attribute__((always_inline)) int keep_claimed(struct gid_ring_co
 		if (copies[i].index != index) {
 			/* Left out: the place has the entry that held it, or one that came to it
 			 * since. */
-			if ((copies[i].index - index) % GID_RING_ENTRIES != 0) {
+			if (place_of(copies[i].index - index, end->entries) != 0) {
 				return -EPROTO;
 			}
 			continue;
@@ -523,8 +570,8 @@ static inline __attribute__((always_inline)) int receive(
 			return claimed;
 		}
 		for (uint32_t i = 0; i < (uint32_t)claimed; i++) {
-			uint64_t place = (first + i) % GID_RING_ENTRIES;
-			ring_get_entry(&copies[i], &end->ring->frames_ring[place]);
+			uint64_t place = place_of(first + i, end->entries);
+			ring_get_entry(&copies[i], end->ring, place);
 			ring_get_note(&end->notes[i], &end->ring->notes[place],
 					copies[i].note_size);
 		}
@@ -547,7 +594,7 @@ int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy)
 }
 
 int gid_ring_put_back(struct gid_ring_consumer *end, uint64_t index) {
-	uint64_t *place = &end->held_until[index % GID_RING_ENTRIES];
+	uint64_t *place = &end->held_until[place_of(index, end->entries)];
 	if (index == UINT64_MAX || *place != index + 1) {
 		return -EINVAL;
 	}
@@ -571,7 +618,7 @@ void gid_ring_renew(struct gid_ring_consumer *end) {
 }
 
 bool gid_ring_is_held(const struct gid_ring_consumer *end, uint64_t index) {
-	uint64_t place = index % GID_RING_ENTRIES;
+	uint64_t place = place_of(index, end->entries);
 #ifndef __SANITIZE_THREAD__ /* which knows no fences, and no memory of other processes */
 	/* What was read of the picture was read before. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -585,7 +632,7 @@ uint32_t gid_ring_readable(const struct gid_ring_consumer *end) {
 	uint64_t floor = ring_load(&end->ring->floor), tail = ring_load(&end->ring->tail);
 	uint64_t from = floor > end->head ? floor : end->head;
 	uint64_t count = tail > from ? tail - from : 0;
-	return count < GID_RING_ENTRIES ? (uint32_t)count : GID_RING_ENTRIES;
+	return count < end->entries ? (uint32_t)count : end->entries;
 }
 
 void gid_ring_tell_shown(struct gid_ring_consumer *end, const struct gid_shown *shown) {

@@ -8,7 +8,7 @@
  * change under its hands and is checked. -EPROTO from any function here means that the other end
  * broke the rules below: the subscription is to be ended, nothing else is touched.
  *
- * Entry `k` of a ring has its place at `k % GID_RING_ENTRIES` and this life:
+ * Entry `k` of a ring has its place at `k % entries` and this life:
  *
  *     sent       the producer writes the entry, then tail = k + 1
  *     claimed    the consumer sets head = k + 1, copies the entry, looks at floor again
@@ -64,6 +64,7 @@ struct gid_ring_producer {
 	uint32_t pictures;  /* in flight */
 	uint32_t credit;    /* pictures that may be in flight, unread and held together */
 	uint32_t in_flight; /* with those that have no picture */
+	uint32_t entries;   /* places that are used */
 	uint64_t tail, floor, asleep, taken;
 	uint64_t published;    /* the tail that the consumer knows */
 	uint64_t head;	       /* as last seen */
@@ -132,7 +133,19 @@ int gid_ring_look(struct gid_ring_producer *end);
 int gid_ring_oldest_unread(struct gid_ring_producer *end, struct gid_ring_sent *oldest);
 
 /* From `first` on the entries are outdated, since `now`: the producer has sent something else. */
-void gid_ring_outdate(struct gid_ring_producer *end, uint64_t first, uint64_t now);
+void gid_ring_outdate_all(struct gid_ring_producer *end, uint64_t first, uint64_t now);
+
+static inline void gid_ring_outdate(struct gid_ring_producer *end, uint64_t first, uint64_t now) {
+	if (first >= end->tail) {
+		return;
+	}
+	struct gid_ring_sent *sent = &end->sent[first & (end->entries - 1)];
+	if (first + 1 < end->tail || sent->index != first) {
+		gid_ring_outdate_all(end, first, now);
+	} else { /* nearly always */
+		sent->outdated = now;
+	}
+}
 
 /* The oldest entry in flight, claimed or not. */
 bool gid_ring_oldest(struct gid_ring_producer *end, struct gid_ring_sent *oldest);
@@ -168,13 +181,16 @@ struct gid_ring_consumer {
 	uint64_t tail; /* as last seen */
 	uint64_t rung; /* the producer's `asleep` that was last rung for */
 	uint64_t shown_count, showable_count, renewed;
-	uint32_t held;
+	uint32_t held, entries;
 	uint64_t held_until[GID_RING_ENTRIES]; /* index + 1 of the entry held at a place, else 0 */
 	struct gid_wire_note notes[GID_BURST_MAX]; /* of the entries received last, in order */
 };
 
-/* `ring` is the producer's, `page` is zeroed and ours. Both outlive the end. */
-void gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire_ring *ring,
+/*
+ * `ring` is the producer's, `page` is zeroed and ours. Both outlive the end. -EPROTO: it is none
+ * with a number of entries that a ring can have.
+ */
+int gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire_ring *ring,
 		struct gid_wire_page *page);
 
 /*

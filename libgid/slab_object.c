@@ -266,10 +266,7 @@ const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot) {
 }
 
 bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid) {
-	uint32_t slot = gid_slot_of(gid);
-	return !slab->info.revoked && gid_slab_key(gid) == gid_slab_key(slab->info.gid) &&
-			slot < slab->info.slot_count &&
-			gid_generation_of(gid) == gid_slab_generation(slab, slot);
+	return gid_slab_has(slab, gid);
 }
 
 /* --- slots: who holds which, which are free, taking one back by force ------------------------- */
@@ -309,33 +306,16 @@ void gid_slab_give(struct gid_slab *slab, uint32_t slot) {
 	}
 }
 
-uint32_t gid_slab_hold(struct gid_slab *slab, uint32_t slot) {
-	if (slab->info.imported && slab->held++ == 0) {
-		gid_slab_ref(slab);
-	}
-	return ++slab->slots[slot].holders;
-}
-
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot) {
 	slab->slots[slot].forced = false;
 	if (!slab->info.imported && slab->generations != NULL) {
 		__atomic_add_fetch((uint32_t *)&slab->generations[slot], 1, __ATOMIC_SEQ_CST);
+		if (slab->domain != NULL) {
+			slab->domain->renamed++;
+		}
 	} else {
 		slab->kind->take_back(slab);
 	}
-}
-
-uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {
-	struct gid_slab_slot *at = &slab->slots[slot];
-	/* A count of 0 is one of a slab that was exported after the holder's was destroyed. */
-	uint32_t left = at->holders == 0 ? 0 : --at->holders;
-	if (left == 0 && at->forced) {
-		gid_slab_advance(slab, slot);
-	}
-	if (slab->info.imported && --slab->held == 0) {
-		gid_slab_unref(slab);
-	}
-	return left;
 }
 
 /* --- grants of our own, and loans of other clients' of our domain: to gidd one request -------- */
@@ -451,38 +431,13 @@ uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot, uint32_t
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain, uint32_t key) {
-	gid_id gid = (gid_id)key << 32;
-	struct gid_slab *slab = gid_slab_find(domain, gid);
-	if (slab == NULL && gid_domain_of(gid) == domain->number) {
-		slab = gid_table_find(&domain->imported_slabs, key);
-	}
-	return slab;
-}
-
-gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid) {
-	const struct gid_slab *slab = gid_slab_find(domain, gid);
-	return slab == NULL ? gid : gid_slab_gid(slab, gid_slot_of(gid));
-}
-
-int gid_slab_find_sendable(struct gid_domain *domain, gid_id gid, struct gid_slab **result) {
-	struct gid_slab *slab = gid_slab_find_of_domain(domain, gid_slab_key(gid));
-	if (slab == NULL || !gid_slab_is_current(slab, gid)) {
-		return -EINVAL;
-	}
-	if (slab->slots == NULL) {
-		slab->slots = calloc(slab->info.slot_count, sizeof(*slab->slots));
-	}
-	*result = slab;
+int gid_slab_make_slots(struct gid_slab *slab) {
+	slab->slots = calloc(slab->info.slot_count, sizeof(*slab->slots));
 	return slab->slots == NULL ? -ENOMEM : 0;
 }
 
-struct gid_slab *gid_slab_find_held(struct gid_domain *domain, gid_id gid) {
-	struct gid_slab *slab = gid_slab_find(domain, gid);
-	if (slab != NULL || gid_domain_of(gid) != domain->number) {
-		return slab;
-	}
-	for (slab = domain->slabs; slab != NULL; slab = slab->next) {
+struct gid_slab *gid_slab_find_lent(struct gid_domain *domain, gid_id gid) {
+	for (struct gid_slab *slab = domain->slabs; slab != NULL; slab = slab->next) {
 		if (slab->held > 0 && gid_slab_key(slab->info.gid) == gid_slab_key(gid) &&
 				gid_slab_holders(slab, gid_slot_of(gid)) > 0) {
 			return slab;

@@ -3,6 +3,8 @@
 #ifndef GID_SLAB_OBJECT_H
 #define GID_SLAB_OBJECT_H
 
+#include <errno.h>
+
 #include "connection.h"
 #include "memory_source.h"
 
@@ -27,25 +29,38 @@ struct gid_slab_kind {
 };
 
 struct gid_slab {
+	/* --- used with each frame --- */
+	const uint32_t *generations; /* of each slot, or NULL; for an own slab inside `own` */
+	struct gid_slab_slot {
+		uint32_t holders;
+		bool taken;
+		bool forced; /* to advance once nobody holds it */
+	} *slots;
+	struct gid_slab_left *left; /* memory that it was in before, and numbers that it had */
+	uint32_t held; /* of an imported one: frames of ours that lie in it and are out: they hold
+			* one reference */
+	uint32_t next_slot; /* where gid_slab_take() looks first */
+	/* A bit for each domain. Of an imported slab: whom we lent it to. */
+	uint8_t granted[256 / 8];
+	struct gid_slab_info info; /* `fd` and what is mapped are owned */
+
+	/* --- the rest --- */
 	const struct gid_slab_kind *kind;
 	struct gid_domain *domain;    /* NULL once it was destroyed */
 	struct gid_slab *prev, *next; /* in domain->slabs */
 	uint32_t references;
-	struct gid_slab_info info; /* `fd` and what is mapped are owned */
 	char description[GID_DESCRIPTION_MAX + 1];
 	const char *view; /* slot 0, or NULL */
 	size_t view_size;
 	const void *filled; /* all of brought memory that had holes, mapped so that none comes back
 			     */
 	size_t filled_size;
-	int window_dmabuf;	     /* of `view`, made when it is asked for; -1: none */
-	const uint32_t *generations; /* of each slot, or NULL; for an own slab inside `own` */
-	size_t generations_size;     /* of the mapping; 0 inside `own` */
+	int window_dmabuf;	 /* of `view`, made when it is asked for; -1: none */
+	size_t generations_size; /* of their mapping; 0 inside `own` */
 
 	/* our own */
 	struct gid_memory_own own;     /* of gid_slab_create(), else all zero */
 	char stream[GID_NAME_MAX + 1]; /* that the memory was asked for; "": any */
-	struct gid_slab_left *left;    /* memory that it was in before, and numbers that it had */
 	struct gid_timer leaving;      /* armed: some of that was not given back yet */
 	bool stays;		       /* devices may write there: it cannot be anywhere else */
 	uint64_t emptied;	       /* see gid_slab_emptied() */
@@ -53,15 +68,7 @@ struct gid_slab {
 	bool exporting; /* gidd was asked for its number, and has not answered */
 	gid_exported_func exported;
 	void *exported_data;
-	bool registered; /* gidd knows it: it has a number, which stays the same */
-	struct gid_slab_slot {
-		uint32_t holders;
-		bool taken;
-		bool forced; /* to advance once nobody holds it */
-	} *slots;
-	uint32_t next_slot; /* where gid_slab_take() looks first */
-	/* A bit for each domain. Of an imported slab: whom we lent it to. */
-	uint8_t granted[256 / 8];
+	bool registered;	   /* gidd knows it: it has a number, which stays the same */
 	uint8_t withheld[256 / 8]; /* taken back: others may not lend our slab to these, either */
 	uint8_t forced[256 / 8];   /* who lost a slot by force: the loans of these end */
 
@@ -78,7 +85,6 @@ struct gid_slab {
 	int stand_in;  /* while they are told: what they keep; else -1 */
 	uint64_t kept; /* bytes of that: copies, which our own memory is used for */
 	struct gid_slab *older, *newer; /* among those without a reference */
-	uint32_t held; /* frames of ours that lie in it and are out: they hold one reference */
 };
 
 /* A slab without memory, with one reference. */
@@ -131,30 +137,50 @@ static inline struct gid_slab *gid_slab_find(struct gid_domain *domain, gid_id g
 }
 
 /* The same by its key, or another client's of our domain that we have imported. */
-struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain, uint32_t key);
+static inline struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain, uint32_t key) {
+	gid_id gid = (gid_id)key << 32;
+	struct gid_slab *slab = gid_slab_find(domain, gid);
+	if (slab == NULL && gid_domain_of(gid) == domain->number) {
+		slab = gid_table_find(&domain->imported_slabs, key);
+	}
+	return slab;
+}
+
+/* gid_slab_is_current() for those who ask for each frame. */
+static inline bool gid_slab_has(const struct gid_slab *slab, gid_id gid) {
+	uint32_t slot = gid_slot_of(gid);
+	return !slab->info.revoked && gid_slab_key(gid) == gid_slab_key(slab->info.gid) &&
+			slot < slab->info.slot_count &&
+			gid_generation_of(gid) == gid_slab_generation(slab, slot);
+}
+
+/* An imported slab has none before the first frame of ours lies there. 0 or -ENOMEM. */
+int gid_slab_make_slots(struct gid_slab *slab);
 
 /*
  * Such a slab of which the gid is current: a frame of ours may lie there. Returns 0, -EINVAL: there
  * is none, or -ENOMEM.
  */
-int gid_slab_find_sendable(struct gid_domain *domain, gid_id gid, struct gid_slab **slab);
+static inline int gid_slab_find_sendable(
+		struct gid_domain *domain, gid_id gid, struct gid_slab **result) {
+	struct gid_slab *slab = gid_slab_find_of_domain(domain, gid_slab_key(gid));
+	if (slab == NULL || !gid_slab_has(slab, gid)) {
+		return -EINVAL;
+	}
+	*result = slab;
+	return slab->slots != NULL ? 0 : gid_slab_make_slots(slab);
+}
+
+/* The imported slab of such a slot as the next function finds. */
+struct gid_slab *gid_slab_find_lent(struct gid_domain *domain, gid_id gid);
 
 /* The slab, own or imported, of a slot that is held by gid_slab_hold(); NULL once it is gone. */
-struct gid_slab *gid_slab_find_held(struct gid_domain *domain, gid_id gid);
-
-/*
- * A consumer holds the slot, or does no longer. Returns the holders left. An imported slab stays
- * imported while a slot is held, and may be gone when this returns 0.
- */
-uint32_t gid_slab_hold(struct gid_slab *slab, uint32_t slot);
-uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot);
-
-/*
- * The same for a holder that did not say so and may be reading still: once nobody holds the slot,
- * and before anybody can write it, it advances. Other holders are not touched, nor are readers of
- * other domains than the holder's, `reader`.
- */
-uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot, uint32_t reader);
+static inline struct gid_slab *gid_slab_find_held(struct gid_domain *domain, gid_id gid) {
+	struct gid_slab *slab = gid_slab_find(domain, gid);
+	return slab != NULL || gid_domain_of(gid) != domain->number
+			? slab
+			: gid_slab_find_lent(domain, gid);
+}
 
 /*
  * The slot's generation goes up, so old gids are out of date. An exported slab has no generations
@@ -162,6 +188,37 @@ uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot, uint32_t
  * it to, and who lost a slot by force, lose it, and get it again with a later frame.
  */
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot);
+
+/*
+ * A consumer holds the slot, or does no longer. Returns the holders left. An imported slab stays
+ * imported while a slot is held, and may be gone when this returns 0.
+ */
+static inline uint32_t gid_slab_hold(struct gid_slab *slab, uint32_t slot) {
+	if (slab->info.imported && slab->held++ == 0) {
+		gid_slab_ref(slab);
+	}
+	return ++slab->slots[slot].holders;
+}
+
+static inline uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {
+	struct gid_slab_slot *at = &slab->slots[slot];
+	/* A count of 0 is one of a slab that was exported after the holder's was destroyed. */
+	uint32_t left = at->holders == 0 ? 0 : --at->holders;
+	if (left == 0 && at->forced) {
+		gid_slab_advance(slab, slot);
+	}
+	if (slab->info.imported && --slab->held == 0) {
+		gid_slab_unref(slab);
+	}
+	return left;
+}
+
+/*
+ * The same for a holder that did not say so and may be reading still: once nobody holds the slot,
+ * and before anybody can write it, it advances. Other holders are not touched, nor are readers of
+ * other domains than the holder's, `reader`.
+ */
+uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot, uint32_t reader);
 
 /* Whether nobody has lost the slot of an own slab since it had this gid, wherever it lies now. */
 static inline bool gid_slab_is_present(struct gid_domain *domain, gid_id gid) {
@@ -171,7 +228,10 @@ static inline bool gid_slab_is_present(struct gid_domain *domain, gid_id gid) {
 }
 
 /* What the slot of an own slab is called now; of others the same. */
-gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid);
+static inline gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid) {
+	const struct gid_slab *slab = gid_slab_find(domain, gid);
+	return slab == NULL ? gid : gid_slab_gid(slab, gid_slot_of(gid));
+}
 
 /* A frame of an own slab came back by that name, which may be one that it had before. */
 void gid_slab_frame_left(struct gid_slab *slab, gid_id gid);

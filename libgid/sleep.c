@@ -121,10 +121,6 @@ void gid_sleep_prepare(struct gid_sleep *sleep, struct gid_ring_consumer *ring) 
 	}
 }
 
-void gid_sleep_end(struct gid_sleep *sleep) {
-	sleep->idle_wakes = 0;
-}
-
 bool gid_sleep_was_rung(struct gid_sleep *sleep, const struct gid_wire_page *page) {
 	bool rung = page->wake != GID_WIRE_FUTEX || sleep->rung;
 	sleep->rung = false;
@@ -174,9 +170,8 @@ void gid_sleep_interrupt(struct gid_sleep *sleep) {
 	__atomic_store_n(&sleep->nudged, true, __ATOMIC_SEQ_CST);
 }
 
-void gid_sleep_calm(struct gid_sleep *sleep) {
-	if (__atomic_load_n(&sleep->nudged, __ATOMIC_RELAXED) &&
-			__atomic_exchange_n(&sleep->nudged, false, __ATOMIC_SEQ_CST)) {
+void gid_sleep_calm_down(struct gid_sleep *sleep) {
+	if (__atomic_exchange_n(&sleep->nudged, false, __ATOMIC_SEQ_CST)) {
 		eventfd_t nudges;
 		eventfd_read(sleep->nudge_fd, &nudges);
 	}

@@ -33,7 +33,9 @@ void gid_sleep_attach(struct gid_sleep *sleep, struct gid_wire_page *page, bool 
 
 /* There is no frame, and the ring is asleep: the caller may sleep, too. Or there was one. */
 void gid_sleep_prepare(struct gid_sleep *sleep, struct gid_ring_consumer *ring);
-void gid_sleep_end(struct gid_sleep *sleep);
+static inline void gid_sleep_end(struct gid_sleep *sleep) {
+	sleep->idle_wakes = 0;
+}
 
 /* Whether the doorbell may have to be silenced. */
 bool gid_sleep_was_rung(struct gid_sleep *sleep, const struct gid_wire_page *page);
@@ -43,6 +45,12 @@ void gid_sleep_wait(struct gid_sleep *sleep);
 void gid_sleep_interrupt(struct gid_sleep *sleep);
 
 /* Takes back what made the descriptor readable: an interruption, as by a change of state. */
-void gid_sleep_calm(struct gid_sleep *sleep);
+void gid_sleep_calm_down(struct gid_sleep *sleep);
+
+static inline void gid_sleep_calm(struct gid_sleep *sleep) {
+	if (__atomic_load_n(&sleep->nudged, __ATOMIC_RELAXED)) {
+		gid_sleep_calm_down(sleep);
+	}
+}
 
 #endif

@@ -9,14 +9,28 @@
 #include "ring.h"
 
 struct gid_subscription {
+	/* --- used with each frame --- */
 	struct gid_subscription *next;
 	struct gid_producer *producer;
-	uint32_t number; /* 0 once gidd does not know it (any more) */
 	uint32_t domain; /* the consumer's */
-	uint32_t credit;
 	bool drop_old;
 	bool remote; /* on another machine: sees only memory in windows */
 	bool dead;   /* over, to be freed once nothing walks over the list */
+	bool missed; /* what the stream shows, for want of room: see gid_producer_catch_up() */
+	/*
+	 * From this entry on all is about what the stream shows now, and has no lease. UINT64_MAX:
+	 * the consumer was not sent that.
+	 */
+	uint64_t newest;
+	uint64_t dropped, leases_expired;
+	/* while a frame is being sent: what was taken back for it, and what went wrong */
+	gid_id victim;
+	int failed;
+	struct gid_ring_producer ring;
+
+	/* --- the rest --- */
+	uint32_t number; /* 0 once gidd does not know it (any more) */
+	uint32_t credit;
 	struct gid_doorbell doorbell;
 	struct gid_timer look; /* in the producer's loop: while the doorbell cannot be relied on */
 	struct gid_memory_own memory; /* of the ring */
@@ -24,18 +38,7 @@ struct gid_subscription {
 	int page_fd;
 	uint64_t page_offset; /* in the window that it is; 0: a memfd */
 	const struct gid_wire_page *page;
-	struct gid_ring_producer ring;
-	uint64_t dropped, leases_expired;
 	uint64_t renewed; /* when the consumer was last seen to have renewed its leases, ns */
-	/*
-	 * From this entry on all is about what the stream shows now, and has no lease. UINT64_MAX:
-	 * the consumer was not sent that.
-	 */
-	uint64_t newest;
-	bool missed; /* what the stream shows, for want of room: see gid_producer_catch_up() */
-	/* while a frame is being sent: what was taken back for it, and what went wrong */
-	gid_id victim;
-	int failed;
 };
 
 /*

@@ -12,7 +12,7 @@
 
 #include <gid/stream.h>
 
-#define GID_WIRE_VERSION 1u
+#define GID_WIRE_VERSION 2u
 #define GID_WIRE_MESSAGE_MAX 4096u /* bytes, with header */
 #define GID_WIRE_FDS_MAX 2u
 

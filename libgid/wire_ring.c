@@ -14,16 +14,11 @@
 #define FRAME_TRANSFORM_MAX 7u /* WL_OUTPUT_TRANSFORM_FLIPPED_270 */
 
 /*
- * Whether each time is at most 2^63-1 or GID_TIME_NONE. Of all numbers that are negative as signed
- * ones, only that, -1, has a successor which is not. Without branches: this is done for each frame.
+ * Whether a time is at most 2^63-1 or GID_TIME_NONE: then this is at most 2^63-1. Of all numbers
+ * that are negative as signed ones, only that, -1, has a successor which is not.
  */
-static bool are_times(const struct gid_wire_frame *entry) {
-	uint64_t wrong = (entry->capture_time & (entry->capture_time + 1)) |
-			(entry->submit_time & (entry->submit_time + 1)) |
-			(entry->present_time & (entry->present_time + 1)) |
-			(entry->pts & (entry->pts + 1)) | (entry->dts & (entry->dts + 1)) |
-			(entry->duration & (entry->duration + 1));
-	return wrong <= INT64_MAX;
+static inline uint64_t time_sign(uint64_t time) {
+	return time & (time + 1);
 }
 
 static inline bool is_box(const uint16_t box[static 4]) {
@@ -37,10 +32,13 @@ static inline bool is_box(const uint16_t box[static 4]) {
 }
 
 static inline bool are_flags(uint32_t flags) {
+	if ((flags & ~(uint32_t)FRAME_FLAGS_ALL) == 0) {
+		return true;
+	}
 	uint32_t hidden = flags >> GID_FRAME_HIDDEN_SHIFT;
 	uint32_t others = flags - (hidden << GID_FRAME_HIDDEN_SHIFT);
 	return (others & ~(uint32_t)FRAME_FLAGS_ALL) == 0 && hidden <= GID_HIDDEN_LAST &&
-			(hidden == 0 || (flags & GID_FRAME_HIDDEN) != 0);
+			(flags & GID_FRAME_HIDDEN) != 0;
 }
 
 static inline bool is_gid_for(gid_id gid, uint32_t flags) {
@@ -51,20 +49,58 @@ static inline bool is_gid_for(gid_id gid, uint32_t flags) {
 			gid_slot_of(gid) < GID_SLOTS_MAX;
 }
 
-/* What holds for each frame on its way in or out. */
-static bool entry_is_valid(const struct gid_wire_frame *entry) {
-	return are_flags(entry->flags) && entry->transform <= FRAME_TRANSFORM_MAX &&
-			entry->note_size <= GID_NOTE_MAX && is_gid_for(entry->gid, entry->flags) &&
-			are_times(entry) && is_box(entry->damage) && is_box(entry->crop);
+/* The second line. */
+static bool more_is_valid(const struct gid_wire_frame *entry) {
+	uint64_t signs = time_sign(~entry->present_time) | time_sign(~entry->dts) |
+			time_sign(~entry->duration);
+	return signs <= INT64_MAX && entry->note_size <= GID_NOTE_MAX && is_box(entry->crop);
 }
 
+/* What holds for each frame on its way in or out: for most of them that is the first line. */
+static inline __attribute__((always_inline)) bool entry_is_valid(
+		const struct gid_wire_frame *entry) {
+	uint64_t signs = time_sign(entry->submit_time) | time_sign(entry->capture_time) |
+			time_sign(entry->pts);
+	return signs <= INT64_MAX && are_flags(entry->flags) &&
+			entry->transform <= FRAME_TRANSFORM_MAX && entry->more <= 1 &&
+			is_gid_for(entry->gid, entry->flags) && is_box(entry->damage) &&
+			(entry->more == 0 || more_is_valid(entry));
+}
+
+/* Nearly always the whole picture, again. */
 static inline struct gid_box get_box(const uint16_t wire[static 4]) {
+	uint64_t all;
+	memcpy(&all, wire, sizeof(all));
+	if (all == 0) {
+		return (struct gid_box){0};
+	}
 	return (struct gid_box){.x = wire[0], .y = wire[1], .width = wire[2], .height = wire[3]};
 }
 
-/* Whether its numbers are such as an entry can have at all. */
-static inline bool box_fits(const struct gid_box *box) {
-	return (uint32_t)(box->x | box->y | box->width | box->height) <= UINT16_MAX;
+static inline bool is_zero(const struct gid_box *box) {
+	uint64_t halves[2];
+	memcpy(halves, box, sizeof(halves));
+	return (halves[0] | halves[1]) == 0;
+}
+
+static void get_more(struct gid_frame *frame, const struct gid_wire_frame *copy) {
+	frame->present_time = ~copy->present_time;
+	frame->dts = ~copy->dts;
+	frame->duration = ~copy->duration;
+	frame->offset = ~copy->offset;
+	frame->offset_end = ~copy->offset_end;
+	frame->content_hash = copy->content_hash;
+	frame->crop = get_box(copy->crop);
+	frame->media_flags = copy->media_flags;
+	frame->note_size = copy->note_size;
+}
+
+static inline void get_no_more(struct gid_frame *frame) {
+	frame->present_time = frame->dts = frame->duration = GID_TIME_NONE;
+	frame->offset = frame->offset_end = GID_OFFSET_NONE;
+	frame->content_hash = 0;
+	frame->crop = (struct gid_box){0};
+	frame->media_flags = frame->note_size = 0;
 }
 
 int gid_wire_get_frame(struct gid_frame *restrict frame, const struct gid_wire_frame *restrict copy,
@@ -73,62 +109,78 @@ int gid_wire_get_frame(struct gid_frame *restrict frame, const struct gid_wire_f
 			(copy->gid != GID_NONE && gid_domain_of(copy->gid) != domain)) {
 		return -EPROTO;
 	}
-	*frame = (struct gid_frame){
-			.gid = copy->gid,
-			.sequence = copy->sequence,
-			.capture_time = copy->capture_time,
-			.submit_time = copy->submit_time,
-			.present_time = copy->present_time,
-			.pts = copy->pts,
-			.dts = copy->dts,
-			.duration = copy->duration,
-			.damage = get_box(copy->damage),
-			.crop = get_box(copy->crop),
-			.content_hash = copy->content_hash,
-			.flags = copy->flags,
-			.transform = copy->transform,
-			.index = copy->index,
-			.offset = ~copy->offset,
-			.offset_end = ~copy->offset_end,
-			.media_flags = copy->media_flags,
-			.note_size = copy->note_size,
-	};
+	/* Field by field: to clear it all before takes longer than all of this. */
+	frame->gid = copy->gid;
+	frame->sequence = copy->sequence;
+	frame->capture_time = copy->capture_time;
+	frame->submit_time = copy->submit_time;
+	frame->pts = copy->pts;
+	frame->damage = get_box(copy->damage);
+	frame->flags = copy->flags;
+	frame->transform = copy->transform;
+	frame->index = copy->index;
+	frame->note = NULL;
+	frame->reserved = 0;
+	if (copy->more != 0) {
+		get_more(frame, copy);
+	} else {
+		get_no_more(frame);
+	}
 	return 0;
 }
 
-#define PUT_BOX(box)                                                                               \
-	{                                                                                          \
-			(uint16_t)(box).x,                                                         \
-			(uint16_t)(box).y,                                                         \
-			(uint16_t)(box).width,                                                     \
-			(uint16_t)(box).height,                                                    \
+/* False: its numbers are none that an entry can have. */
+static inline bool put_box(uint16_t wire[static 4], const struct gid_box *box) {
+	if (is_zero(box)) {
+		memset(wire, 0, 4 * sizeof(*wire));
+		return true;
 	}
+	wire[0] = (uint16_t)box->x;
+	wire[1] = (uint16_t)box->y;
+	wire[2] = (uint16_t)box->width;
+	wire[3] = (uint16_t)box->height;
+	return (uint32_t)(box->x | box->y | box->width | box->height) <= UINT16_MAX;
+}
+
+/* Whether the frame has anything for the second line. */
+static inline bool says_more(const struct gid_frame *frame) {
+	uint64_t times = frame->present_time & frame->dts & frame->duration;
+	return (times & frame->offset & frame->offset_end) != UINT64_MAX ||
+			(frame->content_hash | frame->media_flags | frame->note_size) != 0 ||
+			!is_zero(&frame->crop);
+}
+
+static bool put_more(struct gid_wire_frame *wire, const struct gid_frame *frame) {
+	wire->present_time = ~frame->present_time;
+	wire->dts = ~frame->dts;
+	wire->duration = ~frame->duration;
+	wire->offset = ~frame->offset;
+	wire->offset_end = ~frame->offset_end;
+	wire->content_hash = frame->content_hash;
+	wire->media_flags = frame->media_flags;
+	wire->note_size = frame->note_size;
+	return put_box(wire->crop, &frame->crop);
+}
 
 int gid_wire_put_frame(
 		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame) {
-	*wire = (struct gid_wire_frame){
-			.index = frame->index,
-			.gid = frame->gid,
-			.sequence = frame->sequence,
-			.capture_time = frame->capture_time,
-			.submit_time = frame->submit_time,
-			.present_time = frame->present_time,
-			.pts = frame->pts,
-			.dts = frame->dts,
-			.duration = frame->duration,
-			.content_hash = frame->content_hash,
-			.flags = frame->flags,
-			.transform = frame->transform,
-			.damage = PUT_BOX(frame->damage),
-			.crop = PUT_BOX(frame->crop),
-			.offset = ~frame->offset,
-			.offset_end = ~frame->offset_end,
-			.media_flags = frame->media_flags,
-			.note_size = frame->note_size,
-	};
-	bool good = box_fits(&frame->damage) && box_fits(&frame->crop) && frame->reserved == 0 &&
-			entry_is_valid(wire);
-	return good ? 0 : -EINVAL;
+	wire->index = frame->index;
+	wire->gid = frame->gid;
+	wire->sequence = frame->sequence;
+	wire->submit_time = frame->submit_time;
+	wire->capture_time = frame->capture_time;
+	wire->pts = frame->pts;
+	wire->flags = frame->flags;
+	wire->transform = (uint16_t)frame->transform;
+	wire->more = says_more(frame);
+	bool good = frame->reserved == 0 && frame->transform <= FRAME_TRANSFORM_MAX &&
+			put_box(wire->damage, &frame->damage);
+	if (wire->more != 0) {
+		good = put_more(wire, frame) && good;
+	} else {
+		memset(&wire->present_time, 0, sizeof(struct gid_wire_more));
+	}
+	return good && entry_is_valid(wire) ? 0 : -EINVAL;
 }
 
 bool gid_wire_showable_is_right(const struct gid_showable *showable) {

@@ -7,34 +7,52 @@
 #define GID_WIRE_RING_H
 
 #include <gid/stream.h>
+#include <stddef.h>
 
 #ifndef GID_RING_ENTRIES     /* tests/models has fewer */
-#define GID_RING_ENTRIES 64u /* > GID_CREDIT_MAX, a power of two */
+#define GID_RING_ENTRIES 64u /* the most that a ring has; > GID_CREDIT_MAX, a power of two */
 #endif
+#define GID_RING_ENTRIES_MIN 16u
 /*
- * More than a consumer can put in while its producer does not look: for each entry one release of
- * a frame whose lease ran out, one of the frame after it, and one of a frame sent meanwhile.
+ * Releases that there is room for, for each entry. More than a consumer can put in while its
+ * producer does not look: for each entry one release of a frame whose lease ran out, one of the
+ * frame after it, and one of a frame sent meanwhile.
  */
-#ifndef GID_RING_RELEASES
-#define GID_RING_RELEASES 256u
-#endif
-#define GID_RING_MAGIC 0x31676e6972646967ull /* "gidring1" */
+#define GID_RING_RELEASES_EACH 4u
+#define GID_RING_RELEASES (GID_RING_RELEASES_EACH * GID_RING_ENTRIES)
+#define GID_RING_MAGIC 0x32676e6972646967ull /* "gidring2" */
 
-/* 128 bytes, two cache lines. All of it is the producer's. */
+/*
+ * An entry: two cache lines, of which the second one is only sent where it says something. All of
+ * it is the producer's.
+ */
 struct gid_wire_frame {
 	uint64_t index; /* its place in the stream of this subscription, from 0 */
 	uint64_t gid;
 	uint64_t sequence;
-	uint64_t capture_time, submit_time, present_time;
-	uint64_t pts, dts, duration;
-	uint64_t content_hash;
-	uint32_t flags, transform;
+	uint64_t submit_time, capture_time;
+	uint64_t pts;
+	uint32_t flags;
+	uint16_t transform;
+	uint16_t more; /* 1: the second line counts; 0: it says nothing, and is not looked at */
 	/* x, y, width, height; pixels fit in 16 bits: GID_SIZE_MAX */
 	uint16_t damage[4];
-	uint16_t crop[4];
-	/* inverted, so that 0 is none */
+	/* The second line: times and offsets are inverted, so that 0 is none. */
+	uint64_t present_time, dts, duration;
 	uint64_t offset, offset_end;
+	uint64_t content_hash;
+	uint16_t crop[4];
 	uint32_t media_flags, note_size;
+};
+
+/* The first line of an entry in a ring; the others are those of struct gid_wire_frame. */
+struct gid_wire_entry {
+	uint64_t index, gid, others[6];
+};
+
+/* And the second one. */
+struct gid_wire_more {
+	uint64_t words[8];
 };
 
 /* What belongs to the entry at the same place, as many bytes as that says. */
@@ -48,7 +66,7 @@ struct gid_wire_note {
  */
 struct gid_wire_ring {
 	uint64_t magic;
-	uint32_t entries;
+	uint32_t entries;  /* places that are used, a power of two: what credit needs, and more */
 	uint32_t closed;   /* 1: ended in good order */
 	uint64_t asleep;   /* odd: wants a doorbell for releases; changes with every sleep */
 	uint64_t credit;   /* pictures that the consumer may have at once; 0: not told */
@@ -63,7 +81,8 @@ struct gid_wire_ring {
 	uint64_t frames, dropped, copied_frames, copied_bytes, leases_expired, held;
 	uint64_t wants_shown; /* not 0: the consumer is to tell what its display shows */
 	uint64_t reserved2;
-	struct gid_wire_frame frames_ring[GID_RING_ENTRIES];
+	struct gid_wire_entry frames_ring[GID_RING_ENTRIES];
+	struct gid_wire_more more_ring[GID_RING_ENTRIES];
 	struct gid_wire_note notes[GID_RING_ENTRIES];
 	/* for people, as above: of copied_frames, by enum gid_copy_reason */
 	uint64_t copy_reasons[GID_COPY_REASONS_MAX];
@@ -111,6 +130,10 @@ struct gid_wire_page {
 };
 
 _Static_assert(sizeof(struct gid_wire_frame) == 128, "wire");
+_Static_assert(sizeof(struct gid_wire_entry) == 64, "wire");
+_Static_assert(offsetof(struct gid_wire_frame, index) == 0, "wire");
+_Static_assert(offsetof(struct gid_wire_frame, gid) == 8, "wire");
+_Static_assert(offsetof(struct gid_wire_frame, present_time) == 64, "wire");
 _Static_assert(sizeof(struct gid_wire_ring) ==
 				192 + (128 + 256) * GID_RING_ENTRIES + 8 * GID_COPY_REASONS_MAX,
 		"wire");
@@ -119,6 +142,11 @@ _Static_assert(sizeof(struct gid_wire_page) ==
 						8 * GID_COPY_REASONS_MAX,
 		"wire");
 _Static_assert(sizeof(struct gid_wire_page) <= 4096, "memory of older consumers has as much");
+
+/* Whether a ring can have so many. */
+static inline bool gid_wire_are_entries(uint32_t entries) {
+	return entries >= 1 && entries <= GID_RING_ENTRIES && (entries & (entries - 1)) == 0;
+}
 
 static inline bool gid_wire_is_domain(uint32_t domain) {
 	return domain >= 1 && domain <= GID_DOMAIN_MAX;

@@ -63,7 +63,7 @@ static bool is_over(struct game *game, bool *out, int result) {
 
 static void check_producer(struct game *game) {
 	const struct gid_ring_producer *end = &game->pair.producer;
-	demand(end->in_flight == game->out_count && end->in_flight <= GID_RING_ENTRIES);
+	demand(end->in_flight == game->out_count && end->in_flight <= end->entries);
 	demand(end->pictures <= end->credit && end->pictures <= end->in_flight);
 	demand(gid_ring_room(end) <= end->credit && gid_ring_unread(end) <= end->in_flight);
 	demand(end->floor <= end->tail && end->head <= end->tail);
@@ -93,12 +93,12 @@ static bool put_one(struct game *game) {
 	bool picture = take(&game->input, 4) != 0;
 	uint64_t before = end->tail;
 	fill_frame(&frame, picture ? gid_make(1, 1, 1, 0) : GID_NONE, game->time++);
-	bool has_room = picture ? gid_ring_room(end) > 0 : end->in_flight < GID_RING_ENTRIES;
+	bool has_room = picture ? gid_ring_room(end) > 0 : end->in_flight < end->entries;
 	int sent = gid_ring_put(end, &frame, NULL, game->time);
 	demand(sent == has_room);
 	if (sent == 1) {
 		/* Places that are held are left out: the tail may have gone over some. */
-		demand(end->tail > before && end->tail <= before + GID_RING_ENTRIES);
+		demand(end->tail > before && end->tail <= before + end->entries);
 		demand(end->tail - 1 <= STEPS_MAX);
 		game->out[end->tail - 1] = 1;
 		game->out_count++;
@@ -227,7 +227,7 @@ static void play_consumer(struct game *game) {
 		demand(!gid_ring_should_wake_producer(end));
 		break;
 	}
-	demand(end->held <= GID_RING_ENTRIES);
+	demand(end->held <= end->entries);
 	is_over(game, &game->consumer_out, result);
 }
 

@@ -91,14 +91,15 @@ static void try_message(const uint8_t *data, size_t input_size) {
 
 static void try_frame(const uint8_t *data, size_t size) {
 	struct gid_wire_frame wire, again;
-	struct gid_frame frame;
+	struct gid_frame frame, same;
 	if (size < sizeof(wire)) {
 		return;
 	}
 	memcpy(&wire, data, sizeof(wire));
 	if (gid_wire_get_frame(&frame, &wire, 1) == 0) {
 		demand(gid_wire_put_frame(&again, &frame) == 0);
-		demand(memcmp(&again, &wire, sizeof(wire)) == 0);
+		demand(gid_wire_get_frame(&same, &again, 1) == 0);
+		demand(memcmp(&same, &frame, sizeof(frame)) == 0);
 	}
 }
 

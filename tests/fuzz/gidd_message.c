@@ -84,7 +84,7 @@ static void fill(union gid_wire_message *m, struct input *input) {
 	switch ((enum gid_wire_type)m->header.type) {
 	case GID_WIRE_HELLO:
 	case GID_WIRE_WELCOME:
-		m->hello.version = take(input, 16) == 0 ? 2 : GID_WIRE_VERSION;
+		m->hello.version = take(input, 16) == 0 ? GID_WIRE_VERSION - 1 : GID_WIRE_VERSION;
 		m->hello.domain = take(input, 4);
 		strcpy(m->hello.name, "fuzz");
 		break;

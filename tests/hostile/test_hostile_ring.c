@@ -54,7 +54,8 @@ static void scribble_page(struct gid_wire_page *page, const struct gid_ring_prod
 		poke(&page->asleep, random_lie(page->asleep));
 		break;
 	case 3:
-		poke(&page->releases[random_word() % GID_RING_RELEASES], random_lie(end->tail));
+		poke(&page->releases[random_word() % (GID_RING_RELEASES_EACH * end->entries)],
+				random_lie(end->tail));
 		break;
 	default:
 		poke((uint64_t *)page + random_word() % (sizeof(*page) / 8), random_word());
@@ -67,9 +68,15 @@ static void act_honestly(struct gid_wire_page *page, const struct gid_ring_produ
 	if (random_word() % 2 == 0 && page->head < end->tail) {
 		poke(&page->head, page->head + 1);
 	} else if (end->release_tail < page->head) {
-		poke(&page->releases[end->release_tail % GID_RING_RELEASES], end->release_tail);
+		poke(&page->releases[end->release_tail % (GID_RING_RELEASES_EACH * end->entries)],
+				end->release_tail);
 		poke(&page->release_tail, end->release_tail + 1);
 	}
+}
+
+static bool is_out(const struct gid_ring_producer *end, const struct gid_ring_sent *sent) {
+	const struct gid_ring_sent *at = &end->sent[sent->index % end->entries];
+	return at->in_flight && at->index == sent->index;
 }
 
 /* One random step of a producer. Returns -EPROTO where it found the other out. */
@@ -103,11 +110,7 @@ static int step_producer(struct gid_ring_producer *end, bool *good, uint64_t num
 	}
 	/* What comes back was out, once. */
 	*good &= got <= 0 ||
-			(end->in_flight == before - 1 && sent.in_flight &&
-					!(end->sent[sent.index % GID_RING_ENTRIES].in_flight &&
-							end->sent[sent.index % GID_RING_ENTRIES]
-											.index ==
-									sent.index));
+			(end->in_flight == before - 1 && sent.in_flight && !is_out(end, &sent));
 	return got < 0 ? got : 0;
 }
 
@@ -149,7 +152,7 @@ static void test_lying_consumer(void) {
 /* --- a lying producer ------------------------------------------------------------------------- */
 
 static void scribble_ring(struct gid_wire_ring *ring, const struct gid_ring_consumer *end) {
-	struct gid_wire_frame *frame = &ring->frames_ring[random_word() % GID_RING_ENTRIES];
+	struct gid_wire_entry *entry = &ring->frames_ring[random_word() % GID_RING_ENTRIES];
 	switch (random_word() % 6) {
 	case 0:
 		poke(&ring->tail, random_lie(end->tail));
@@ -161,7 +164,7 @@ static void scribble_ring(struct gid_wire_ring *ring, const struct gid_ring_cons
 		poke(&ring->asleep, random_lie(ring->asleep));
 		break;
 	case 3:
-		poke(&frame->index, random_lie(end->head));
+		poke(&entry->index, random_lie(end->head));
 		break;
 	default:
 		poke((uint64_t *)ring + random_word() % (sizeof(*ring) / 8), random_word());

@@ -21,7 +21,8 @@ SIZES = {
     "i64": 8,
     "char": 1,
     "layout": 56,
-    "entry": 128,
+    "entry": 64,
+    "more": 64,
     "showable": 16,
     "note": 256,
 }

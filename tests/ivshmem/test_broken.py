@@ -40,7 +40,7 @@ from member import Member
 HOST, HUD = 3, 4
 RING, PAGE = 4096, 5 * 4096  # where they lie in the window of open
 RELEASE_TAIL = 128  # in a consumer's page
-RING_MAGIC = int.from_bytes(b"gidring1", "little")
+RING_MAGIC = int.from_bytes(b"gidring2", "little")
 TAIL, FLOOR, HEAD = 64, 72, 64
 EPROTO = 71
 

@@ -47,7 +47,7 @@ from member import Member
 
 HOST = 3
 RING, PAGE = 4096, 5 * 4096  # where they lie in the window of open
-RING_MAGIC = int.from_bytes(b"gidring1", "little")
+RING_MAGIC = int.from_bytes(b"gidring2", "little")
 ASLEEP, TAIL = 16, 64  # in a ring
 PAGE_ASLEEP, HEAD, RELEASE_TAIL, RELEASES = 8, 64, 128, 448  # in a page
 PLACE = (1 << 40) - 1  # of an offset; above it the number of its window
@@ -290,7 +290,7 @@ def test_a_producer_past_gidd(machines: Cockpit) -> None:
                         assert is_rung(own, PATIENCE)
                         os.eventfd_read(own)
                     struct.pack_into("<Q", memory, PAGE + HEAD, k + 1)
-                    struct.pack_into("<Q", memory, PAGE + RELEASES + 8 * (k % 256), k)
+                    struct.pack_into("<Q", memory, PAGE + RELEASES + 8 * (k % 64), k)
                     struct.pack_into("<Q", memory, PAGE + PAGE_ASLEEP, 2 * k + 3)
                     struct.pack_into("<Q", memory, PAGE + RELEASE_TAIL, k + 1)
                     bells.ring(HOST, vector)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from lib.program import PATIENCE
 
-VERSION = 1
+VERSION = 2
 LOWER_SIDE = 0x80000000
 
 HELLO, WELCOME, RESULT = 1, 2, 3

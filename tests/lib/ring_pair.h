@@ -44,6 +44,7 @@ static inline void fill_frame(struct gid_wire_frame *frame, gid_id gid, uint64_t
 	frame->duration = sequence * 7;
 	frame->content_hash = sequence * 11;
 	frame->offset_end = sequence * 13;
+	frame->more = 1;
 }
 
 #endif

@@ -7,7 +7,7 @@ use std::{env, fs};
 
 /// Of which file, what is there, and what is there instead: each takes one thing away that an end
 /// relies on.
-const MUTANTS: [(&str, &str, &str, &str); 10] = [
+const MUTANTS: [(&str, &str, &str, &str); 17] = [
     // A store that may be seen after the load behind it.
     (
         "store_release",
@@ -20,9 +20,11 @@ const MUTANTS: [(&str, &str, &str, &str); 10] = [
     (
         "entry_relaxed",
         "ring.c",
-        "__atomic_load_n((const uint64_t *)place + i, __ATOMIC_ACQUIRE);",
-        "__atomic_load_n((const uint64_t *)place + i, __ATOMIC_RELAXED);",
+        "__atomic_load_n(place + i, __ATOMIC_ACQUIRE);",
+        "__atomic_load_n(place + i, __ATOMIC_RELAXED);",
     ),
+    // An entry of which only the first line is read.
+    ("one_line", "ring.c", "if (copy->more != 0) {", "if (copy->more > 1) {"),
     // A consumer that does not look whether what it copied was taken back meanwhile.
     ("no_floor_again", "ring.c", "if (floor > index) {", "if (floor > index && claimed > 99) {"),
     // A producer that takes back what was just claimed.
@@ -56,6 +58,20 @@ const MUTANTS: [(&str, &str, &str, &str); 10] = [
         "sleep->value = (uint32_t)ring->tail;",
         "sleep->value = (uint32_t)__atomic_load_n(&ring->ring->tail, __ATOMIC_SEQ_CST);",
     ),
+    // One ring for all: a reader that takes what was sent to others, for one of three reasons.
+    (
+        "one_index_last",
+        "one_ring.c",
+        "\t__atomic_store_n(&one.ring.entries[place].index, index + 1, __ATOMIC_RELEASE);\n\tfor (uint32_t reader = 0; reader < ONE_READERS; reader++) {\n\t\tone_deny(reader, place, (readers >> reader & 1) == 0);\n\t}\n",
+        "\tfor (uint32_t reader = 0; reader < ONE_READERS; reader++) {\n\t\tone_deny(reader, place, (readers >> reader & 1) == 0);\n\t}\n\t__atomic_store_n(&one.ring.entries[place].index, index + 1, __ATOMIC_RELEASE);\n",
+    ),
+    ("one_index_once", "one_ring.c", "again == named && ", ""),
+    ("one_gate_open", "one_ring.c", "(denied >> place & 1) == 0", "denied < 99"),
+    // A reader that does not look again, and a producer.
+    ("one_no_floor_again", "one_ring.c", "if (ring_load(&one.gates[reader].floor) > first) {", "if (!ours && first > 99) {"),
+    ("one_no_head_again", "one_ring.c", "return head <= index ?", "return head < 99 ?"),
+    // A reader that goes over to the floor, and keeps what its head seems to claim.
+    ("one_no_jump", "one_ring.c", "if (first > head) {", "if (first > head + 99) {"),
 ];
 
 fn run(command: &mut Command) {
@@ -73,6 +89,7 @@ fn compile(libgid: &Path, folder: &Path, name: &str) {
         .arg(format!("-DMODEL={table}"))
         .arg(format!("-DRING={}", file("ring.c")))
         .arg(format!("-DSLEEP={}", file("sleep.c")))
+        .arg(format!("-DONE_RING={}", file("one_ring.c")))
         .arg("-I")
         .arg(libgid)
         .arg("-I")
@@ -96,8 +113,10 @@ fn main() {
     {
         let folder = out.join(name);
         fs::create_dir_all(&folder).unwrap();
-        for file in ["ring.c", "sleep.c"] {
-            let mut text = fs::read_to_string(libgid.join(file)).unwrap();
+        for file in ["ring.c", "sleep.c", "one_ring.c"] {
+            let planned = PathBuf::from(file);
+            let path = if planned.exists() { planned } else { libgid.join(file) };
+            let mut text = fs::read_to_string(path).unwrap();
             if file == of {
                 assert_eq!(text.matches(from).count(), 1, "mutant {name}: {from}");
                 text = text.replace(from, to);
@@ -122,7 +141,7 @@ fn main() {
     .unwrap();
     println!("cargo:rustc-link-search=native={}", out.display());
     println!("cargo:rustc-link-lib=static=shim");
-    for file in ["shim.c", "build.rs"] {
+    for file in ["shim.c", "one_ring.c", "build.rs"] {
         println!("cargo:rerun-if-changed={file}");
     }
     println!("cargo:rerun-if-changed={}", libgid.display());

@@ -5,7 +5,6 @@
  * copy of all this as it is, and one for each mutant.
  */
 #define GID_RING_ENTRIES 2u
-#define GID_RING_RELEASES 8u
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +31,7 @@ static long model_syscall(long number, ...);
 
 #include RING
 #include SLEEP
+#include ONE_RING
 
 #include <stdarg.h>
 
@@ -62,6 +62,7 @@ static struct {
 	struct gid_ring_producer producer;
 	struct gid_ring_consumer consumer;
 	struct gid_sleep sleep;
+	bool two_lines; /* entries have a second one, and its words are looked at */
 } m;
 
 /* Those that both ends may touch at once; NULL behind the last. All else has one thread. */
@@ -87,19 +88,40 @@ static uint64_t *word(uint32_t number) {
 	if (number < count) {
 		return words[number];
 	}
-	return number - count < GID_RING_RELEASES ? &m.page.releases[number - count] : NULL;
+	if (number - count < GID_RING_RELEASES) {
+		return &m.page.releases[number - count];
+	}
+	if (!m.two_lines) {
+		return one_word(number - count - GID_RING_RELEASES);
+	}
+	uint64_t *lines[] = {
+			&m.ring.frames_ring[0].others[4], /* with `more` */
+			&m.ring.more_ring[0].words[5],	  /* content_hash */
+			NULL,
+	};
+	return lines[number - count - GID_RING_RELEASES];
 }
 
-static void reset(void) {
+static void reset(bool two_lines) {
 	memset(&m, 0, sizeof(m));
+	m.two_lines = two_lines;
+	memset(&one, 0, sizeof(one));
 	gid_ring_producer_init(&m.producer, &m.ring, &m.page, GID_RING_ENTRIES);
 	gid_ring_consumer_init(&m.consumer, &m.ring, &m.page);
 	m.page.wake = GID_WIRE_FUTEX;
 	m.sleep.epoll_fd = m.sleep.nudge_fd = -1;
 }
 
+static uint64_t hash_of(uint64_t gid) {
+	return m.two_lines ? gid : 0;
+}
+
 static int put(uint64_t gid) {
-	struct gid_wire_frame frame = {.gid = gid};
+	struct gid_wire_frame frame = {
+			.gid = gid,
+			.content_hash = hash_of(gid),
+			.more = hash_of(gid) != 0,
+	};
 	return gid_ring_put(&m.producer, &frame, NULL, 1);
 }
 
@@ -131,6 +153,9 @@ static int receive_some(uint32_t most, uint64_t *gids, uint64_t *indices) {
 	int got = most == 1 ? gid_ring_receive(&m.consumer, copies)
 			    : gid_ring_receive_burst(&m.consumer, copies, most);
 	for (int i = 0; i < got; i++) {
+		if (copies[i].content_hash != hash_of(copies[i].gid)) {
+			return -EBADMSG; /* its lines are of two entries */
+		}
 		gids[i] = copies[i].gid;
 		indices[i] = copies[i].index;
 	}
@@ -204,6 +229,11 @@ const struct {
 	__typeof__(wake_by_futex) *wake_by_futex;
 	__typeof__(tell_shown) *tell_shown;
 	__typeof__(get_shown) *get_shown;
+	__typeof__(one_send) *one_send;
+	__typeof__(one_take_back) *one_take_back;
+	__typeof__(one_collect) *one_collect;
+	__typeof__(one_receive) *one_receive;
+	__typeof__(one_release) *one_release;
 } MODEL = {
 		word,
 		reset,
@@ -223,4 +253,9 @@ const struct {
 		wake_by_futex,
 		tell_shown,
 		get_shown,
+		one_send,
+		one_take_back,
+		one_collect,
+		one_receive,
+		one_release,
 };

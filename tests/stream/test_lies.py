@@ -30,8 +30,9 @@ from lib.program import wait_for
 
 # Where things are in a page and in a ring: docs/wire.md.
 PAGE_ASLEEP, PAGE_HEAD, PAGE_RELEASE_TAIL, PAGE_RELEASES = 8, 64, 128, 448
-RING_ASLEEP, RING_TAIL, RING_FLOOR, RING_ENTRIES = 16, 64, 72, 192
-MAGIC = 0x31676E6972646967
+RING_PLACES, RING_ASLEEP, RING_TAIL, RING_FLOOR = 8, 16, 64, 72
+RING_ENTRIES, RING_MORE = 192, 192 + 64 * 64  # of 64 bytes each
+MAGIC = 0x32676E6972646967
 EPROTO = -errno.EPROTO
 
 
@@ -97,7 +98,8 @@ def bystander(cockpit: Cockpit, lease_ms: int = 600_000) -> Iterator[tuple[Peer,
 
 def release(liar: Liar, index: int) -> None:
     tail = get(liar.page, PAGE_RELEASE_TAIL)
-    put(liar.page, PAGE_RELEASES + 8 * (tail % 256), index)
+    (places,) = struct.unpack_from("<I", liar.ring, RING_PLACES)
+    put(liar.page, PAGE_RELEASES + 8 * (tail % (4 * places)), index)
     put(liar.page, PAGE_RELEASE_TAIL, tail + 1)
 
 
@@ -193,36 +195,39 @@ class LyingProducer:
         self.bell = socket.socket(fileno=asked.fds[1])
         os.close(asked.fds[0])
         self.ring, fd = shared(RING_SIZE)
-        struct.pack_into("<I", self.ring, 8, 64)
+        struct.pack_into("<I", self.ring, RING_PLACES, 64)
         self.connection.accept(self.number, fd)
         os.close(fd)
 
     def send(self, **changes: int) -> None:
         """The next entry: a good one, with these changes."""
         index = get(self.ring, RING_TAIL)
-        none = 2**64 - 1
         fields = {
             "index": index,
             "gid": 1 << 56 | self.slab << 32,
             "sequence": index + 1,
-            "capture_time": none,
             "submit_time": time.monotonic_ns(),
-            "present_time": none,
+            "capture_time": 2**64 - 1,  # none
             "pts": 0,
-            "dts": none,
-            "duration": none,
-            "content_hash": 0,
             "flags": 0,
             "damage": 0,
-            "crop": 0,
+            # the second line: 0 is none of it
+            "present_time": 0,
+            "dts": 0,
+            "duration": 0,
             "offset": 0,
             "offset_end": 0,
+            "content_hash": 0,
+            "crop": 0,
             "note": 0,  # its size is the upper half
         }
         fields |= changes
         words = [*fields.values()]
         assert len(words) == 16
-        struct.pack_into("<16Q", self.ring, RING_ENTRIES + 128 * (index % 64), *words)
+        words[6] |= any(words[8:]) << 48
+        place = 64 * (index % 64)
+        struct.pack_into("<8Q", self.ring, RING_ENTRIES + place, *words[:8])
+        struct.pack_into("<8Q", self.ring, RING_MORE + place, *words[8:])
         put(self.ring, RING_TAIL, index + 1)
 
     def wake(self) -> None:
@@ -234,7 +239,10 @@ BAD_ENTRIES: dict[str, dict[str, int]] = {
     "a gid that names nothing": {"gid": 1 << 56},
     "another entry's index": {"index": 5},
     "a box past the largest picture": {"damage": 0xFFFF << 32 | 0xFFFF},
+    "a box of what is shown past it": {"crop": 0xFFFF << 32 | 0xFFFF},
     "a time past the last one": {"pts": 2**63},
+    "the same, inverted": {"dts": 2**63 - 1},
+    "a third line": {"flags": 2 << 48},
     "an unknown flag": {"flags": 1 << 31},
     "an unknown transform": {"flags": 8 << 32},
     "an end with a picture": {"flags": 1 << 4},

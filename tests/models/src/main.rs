@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Checks libgid's ring and its sleep in every order of accesses that a processor may show: ring.c
-//! and sleep.c themselves, by loom, as they are and with mutants, each of which has to be found.
+//! and sleep.c themselves, by loom, as they are and with mutants, each of which has to be found; and
+//! what is planned in their place, one_ring.c.
 //!
 //! Loom has no total order of sequentially consistent accesses, but has fences. So each of these
 //! stores gets a fence behind it in one pass, as x86 has it, and each of the loads one before it in
@@ -18,7 +19,7 @@ use std::process::{Command, ExitCode, Stdio};
 #[repr(C)]
 struct Ops {
     word: unsafe extern "C-unwind" fn(u32) -> *mut u64,
-    reset: unsafe extern "C-unwind" fn(),
+    reset: unsafe extern "C-unwind" fn(bool),
     put: unsafe extern "C-unwind" fn(u64) -> i32,
     publish: unsafe extern "C-unwind" fn(),
     take_back: unsafe extern "C-unwind" fn(u64, *mut u64) -> i32,
@@ -35,6 +36,11 @@ struct Ops {
     wake_by_futex: unsafe extern "C-unwind" fn(),
     tell_shown: unsafe extern "C-unwind" fn(u64),
     get_shown: unsafe extern "C-unwind" fn(*mut u64) -> bool,
+    one_send: unsafe extern "C-unwind" fn(u64, u32) -> bool,
+    one_take_back: unsafe extern "C-unwind" fn(u32, u64) -> u64,
+    one_collect: unsafe extern "C-unwind" fn(u32) -> u64,
+    one_receive: unsafe extern "C-unwind" fn(u32, *mut u64, *mut u64) -> bool,
+    one_release: unsafe extern "C-unwind" fn(u32, u64),
 }
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
@@ -146,8 +152,8 @@ struct Model {
 }
 
 impl Model {
-    fn new(ops: &'static Ops) -> Arc<Model> {
-        unsafe { (ops.reset)() };
+    fn new(ops: &'static Ops, two_lines: bool) -> Arc<Model> {
+        unsafe { (ops.reset)(two_lines) };
         WORDS.with(|words| {
             let addresses = (0..).map(|i| unsafe { (ops.word)(i) }).take_while(|p| !p.is_null());
             *words.borrow_mut() = addresses
@@ -302,6 +308,21 @@ fn force(model: &Arc<Model>) {
     );
 }
 
+/// Both lines are of one entry, also where another one comes to its place.
+fn two_lines(model: &Arc<Model>) {
+    model.send(1);
+    model.send(2);
+    both(
+        model,
+        |m| {
+            if m.take_back(1).is_some() {
+                m.send(3);
+            }
+        },
+        |m| m.receive(1).len(),
+    );
+}
+
 /// What was held while it was looked at has been what was sent.
 fn held(model: &Arc<Model>) {
     model.send(1);
@@ -398,11 +419,117 @@ fn shown(model: &Arc<Model>) {
     );
 }
 
+// --- one ring for all readers, as it is planned ---------------------------------------------------
+
+/// Reader 0 is played by the producer's thread, one after the other; reader 1 is a thread.
+const BOTH: u32 = 3;
+const FIRST: u32 = 1;
+
+impl Model {
+    fn one_send(&self, slot: u64, readers: u32) -> bool {
+        self.draw(slot);
+        unsafe { (self.ops.one_send)(slot, readers) }
+    }
+
+    /// Receives, looks at the picture, and gives it back. Returns its index.
+    fn one_look(&self, reader: u32) -> Option<u64> {
+        let (mut slot, mut index) = (0, 0);
+        if !unsafe { (self.ops.one_receive)(reader, &mut slot, &mut index) } {
+            return None;
+        }
+        self.slots[slot as usize - 1].with(|pixels| assert!(unsafe { *pixels } > 0));
+        unsafe { (self.ops.one_release)(reader, index) };
+        Some(index)
+    }
+
+    /// A slot that nobody has any more.
+    fn one_collect(&self, reader: u32) -> Option<u64> {
+        let slot = unsafe { (self.ops.one_collect)(reader) };
+        (slot != 0).then_some(slot)
+    }
+}
+
+/// A slot is drawn into anew only once both gave it back.
+fn one_publish(model: &Arc<Model>) {
+    both(
+        model,
+        |m| {
+            m.one_send(1, BOTH);
+            m.one_send(2, BOTH);
+            m.one_look(0);
+            let _ = m.one_collect(0);
+            if let Some(slot) = m.one_collect(1) {
+                m.one_send(slot, BOTH);
+            }
+        },
+        |m| (m.one_look(1), m.one_look(1)),
+    );
+}
+
+/// Who was not sent an entry does not take it, also where the next one at its place is its own.
+fn one_denied(model: &Arc<Model>) {
+    both(
+        model,
+        |m| {
+            m.one_send(1, FIRST);
+            m.one_send(2, FIRST);
+            m.one_look(0);
+            if let Some(slot) = m.one_collect(0) {
+                m.one_send(slot, BOTH); // index 2, at the place of 0
+            }
+        },
+        |m| {
+            for index in [m.one_look(1), m.one_look(1)].into_iter().flatten() {
+                assert_eq!(index, 2, "it takes what another one was sent");
+            }
+        },
+    );
+}
+
+/// Either the producer has it back from the reader, or the reader has it.
+fn one_take_back(model: &Arc<Model>) {
+    both(
+        model,
+        |m| {
+            m.one_send(1, BOTH);
+            m.one_look(0);
+            let _ = m.one_collect(0);
+            let taken = unsafe { (m.ops.one_take_back)(1, 0) };
+            if taken != 0 {
+                m.one_send(taken, BOTH);
+            }
+        },
+        |m| (m.one_look(1), m.one_look(1)),
+    );
+}
+
+/// And the next one comes to its place.
+fn one_take_back_and_send(model: &Arc<Model>) {
+    both(
+        model,
+        |m| {
+            m.one_send(1, 2);
+            m.one_send(2, 2);
+            let taken = unsafe { (m.ops.one_take_back)(1, 0) };
+            if taken != 0 {
+                m.one_send(taken, 2); // index 2, at the place of 0
+            } else if let Some(slot) = m.one_collect(1) {
+                m.one_send(slot, 2);
+            }
+        },
+        |m| (m.one_look(1), m.one_look(1)),
+    );
+    while model.one_look(1).is_some() {}
+    while model.one_collect(1).is_some() {}
+    assert!(model.one_send(3, 2) && model.one_send(4, 2), "something did not come back");
+}
+
 type Scenario = fn(&Arc<Model>);
-const SCENARIOS: [(&str, Scenario); 10] = [
+const SCENARIOS: [(&str, Scenario); 15] = [
     ("publish", publish),
     ("burst", burst),
     ("take_back", take_back),
+    ("two_lines", two_lines),
     ("held", held),
     ("sleep", sleep),
     ("sleep_by_futex", sleep_by_futex),
@@ -410,6 +537,10 @@ const SCENARIOS: [(&str, Scenario); 10] = [
     ("shown", shown),
     ("force", force),
     ("take_back_and_send", take_back_and_send),
+    ("one_publish", one_publish),
+    ("one_denied", one_denied),
+    ("one_take_back", one_take_back),
+    ("one_take_back_and_send", one_take_back_and_send),
 ];
 const PASSES: [(&str, Fence); 2] =
     [("stores", Fence::BehindStores), ("loads", Fence::BeforeLoads)];
@@ -419,6 +550,7 @@ fn check(copy: &str, scenario: &str, pass: &str) -> bool {
     let ops = COPIES.iter().find(|(name, _)| *name == copy).unwrap().1;
     let run = SCENARIOS.iter().find(|(name, _)| *name == scenario).unwrap().1;
     let place = PASSES.iter().find(|(name, _)| *name == pass).unwrap().1;
+    let two_lines = scenario == "two_lines";
     let count = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let executions = count.clone();
     let mut builder = loom::model::Builder::new();
@@ -427,7 +559,7 @@ fn check(copy: &str, scenario: &str, pass: &str) -> bool {
         builder.check(move || {
             executions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             FENCE.set(place);
-            let model = Model::new(ops);
+            let model = Model::new(ops, two_lines);
             run(&model);
             WORDS.with(|words| words.borrow_mut().clear());
             QUEUE.with(|queue| *queue.borrow_mut() = None);

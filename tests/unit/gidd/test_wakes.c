@@ -93,9 +93,9 @@ static void *run_far(void *data) {
 
 /* --- the producer ----------------------------------------------------------------------------- */
 
-static void *produce(void *unused) {
-	struct gid_ring_producer end;
-	gid_ring_producer_init(&end, &ring, &page, CREDIT);
+/* Its end, made before there is a consumer. */
+static void *produce(void *data) {
+	struct gid_ring_producer end = *(const struct gid_ring_producer *)data;
 	struct gid_wire_frame frame = {.gid = gid_make(1, 1, 0, 0)};
 	for (unsigned sent = 0; sent < FRAMES;) {
 		struct gid_ring_sent released;
@@ -241,7 +241,9 @@ int main(void) {
 	test_rings_of_others(&far);
 	side_init(&near, 1, 2, true);
 	side_init(&far, 2, 1, false);
-	pthread_create(&threads[0], NULL, produce, NULL);
+	struct gid_ring_producer producer;
+	gid_ring_producer_init(&producer, &ring, &page, CREDIT);
+	pthread_create(&threads[0], NULL, produce, &producer);
 	pthread_create(&threads[1], NULL, run_near, &near);
 	pthread_create(&threads[2], NULL, run_far, &far);
 	unsigned got = consume(&sleeps);

@@ -37,6 +37,7 @@ struct run {
 	const struct schedule *schedule;
 	struct gid_wire_ring *ring;
 	struct gid_wire_page *page;
+	struct gid_ring_producer begin; /* as made before there is a consumer */
 	sem_t bell;
 	uint64_t slots[SLOTS][SLOT_WORDS];
 	bool out[SLOTS];

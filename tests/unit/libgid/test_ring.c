@@ -112,6 +112,11 @@ static void test_ring_for_what_is_new(void) {
 	ring_pair_finish(&pair);
 }
 
+/* `note_size` is the last of the second line. */
+static void lie_of_note(struct ring_pair *pair, uint64_t place) {
+	pair->ring->more_ring[place].words[7] = UINT64_MAX;
+}
+
 /* Beside their entries, and whole. */
 static void test_notes(void) {
 	struct ring_pair pair;
@@ -133,8 +138,8 @@ static void test_notes(void) {
 	tap_ok(good, "notes of all sizes come with their frames");
 	fill_frame(&frame, gid_make(1, 1, 0, 0), 1);
 	gid_ring_send(&pair.producer, &frame, NULL, 1);
-	uint64_t place = (pair.producer.tail - 1) % GID_RING_ENTRIES;
-	pair.ring->frames_ring[place].note_size = UINT32_MAX;
+	uint64_t place = (pair.producer.tail - 1) % pair.producer.entries;
+	lie_of_note(&pair, place);
 	tap_ok(gid_ring_receive(&pair.consumer, &frame) == 1,
 			"of one that is too long a part is read");
 	ring_pair_finish(&pair);
@@ -179,6 +184,66 @@ static void test_burst(void) {
 	ring_pair_finish(&pair);
 }
 
+/* A second line is written and read only where it says something. */
+static void test_second_line(void) {
+	struct ring_pair pair;
+	ring_pair_init(&pair, 4);
+	struct gid_wire_frame sent = {.gid = gid_make(1, 1, 0, 0), .sequence = 1, .pts = 5}, frame;
+	memset(pair.ring->more_ring, 0x5a, sizeof(pair.ring->more_ring));
+	bool good = gid_ring_send(&pair.producer, &sent, NULL, 1) == 1 &&
+			gid_ring_receive(&pair.consumer, &frame) == 1;
+	tap_ok(good && memcmp(&frame, &sent, sizeof(frame)) == 0 &&
+					pair.ring->more_ring[0].words[0] == 0x5a5a5a5a5a5a5a5a,
+			"an entry of one line leaves the second one alone");
+	good = true;
+	for (uint64_t word = 8; word < 16; word++) {
+		struct gid_ring_sent back;
+		sent = (struct gid_wire_frame){.gid = gid_make(1, 1, 0, 0), .more = 1};
+		memcpy((uint64_t *)&sent + word, &(uint64_t){1}, sizeof(uint64_t));
+		good &= gid_ring_send(&pair.producer, &sent, NULL, 1) == 1 &&
+				gid_ring_receive(&pair.consumer, &frame) == 1;
+		sent.index = pair.producer.tail - 1;
+		good &= memcmp(&frame, &sent, sizeof(frame)) == 0;
+		good &= gid_ring_release(&pair.consumer, frame.index) == 0 &&
+				gid_ring_collect(&pair.producer, &back) == 1;
+	}
+	tap_ok(good, "each word of the second line comes along");
+	sent = (struct gid_wire_frame){.gid = gid_make(1, 1, 0, 0), .more = 1};
+	gid_ring_send(&pair.producer, &sent, NULL, 1);
+	uint64_t place = (pair.producer.tail - 1) % pair.producer.entries;
+	pair.ring->frames_ring[place].others[4] |= UINT64_C(2) << 48;
+	struct gid_frame checked;
+	tap_ok(gid_ring_receive(&pair.consumer, &frame) == 1 &&
+					gid_wire_get_frame(&checked, &frame, 1) == -EPROTO,
+			"a third line does not exist");
+	ring_pair_finish(&pair);
+}
+
+/* As many places as credit needs, of those that there are. */
+static void test_entries(void) {
+	static const uint32_t credits[] = {1, 8, 9, 16, 17, 32, 33, GID_CREDIT_MAX};
+	static const uint32_t expected[] = {16, 16, 32, 32, 64, 64, 64, 64};
+	struct ring_pair pair;
+	bool good = true;
+	for (size_t i = 0; i < sizeof(credits) / sizeof(credits[0]); i++) {
+		ring_pair_init(&pair, credits[i]);
+		good &= pair.ring->entries == expected[i] && pair.consumer.entries == expected[i];
+		ring_pair_finish(&pair);
+	}
+	tap_ok(good, "a ring is as long as credit needs");
+	ring_pair_init(&pair, 4);
+	good = true;
+	for (uint32_t entries = 0; entries <= 2 * GID_RING_ENTRIES; entries++) {
+		bool can_be = entries != 0 && entries <= GID_RING_ENTRIES &&
+				(entries & (entries - 1)) == 0;
+		pair.ring->entries = entries;
+		int error = gid_ring_consumer_init(&pair.consumer, pair.ring, pair.page);
+		good &= error == (can_be ? 0 : -EPROTO);
+	}
+	tap_ok(good, "and a power of two, up to %u", GID_RING_ENTRIES);
+	ring_pair_finish(&pair);
+}
+
 /* Takes an entry of a burst back while the consumer copies it: as the producer would just then. */
 static void test_burst_taken_back(void) {
 	struct ring_pair pair;
@@ -218,7 +283,7 @@ static void test_burst_of_liars(void) {
 	ring_pair_init(&pair, 8);
 	put_many(&pair, 1, 4);
 	gid_ring_publish(&pair.producer);
-	pair.ring->frames_ring[1].note_size = UINT32_MAX;
+	lie_of_note(&pair, 1);
 	pair.ring->floor = 2;
 	int got = gid_ring_receive_burst(&pair.consumer, frames, 4);
 	tap_ok(got == 2 && frames[0].index == 2 && frames[1].index == 3,
@@ -233,6 +298,8 @@ int main(void) {
 	test_burst_taken_back();
 	test_burst_of_liars();
 	test_long_hold();
+	test_second_line();
+	test_entries();
 	test_notes();
 	test_sleep_in_steps();
 	test_ring_for_what_is_new();

@@ -133,7 +133,7 @@ static void *produce(void *data) {
 	struct producer *producer = calloc(1, sizeof(*producer));
 	producer->run = run;
 	producer->random = 88172645463325252ull;
-	gid_ring_producer_init(&producer->end, run->ring, run->page, schedule->credit);
+	producer->end = run->begin;
 	for (uint64_t sequence = 1; sequence <= schedule->frames && run->failure == NULL;
 			sequence++) {
 		collect(producer);
@@ -293,6 +293,7 @@ static void test_schedule(const struct schedule *schedule) {
 	run->schedule = schedule;
 	run->ring = ring_memory(sizeof(*run->ring));
 	run->page = ring_memory(sizeof(*run->page));
+	gid_ring_producer_init(&run->begin, run->ring, run->page, schedule->credit);
 	run->fates = calloc(schedule->frames + 1, 1);
 	sem_init(&run->bell, 0, 0);
 	pthread_t threads[2];

@@ -56,6 +56,8 @@ static void test_frames(void) {
 			"an end of stream without a picture is good");
 	frame = good_frame, frame.transform = 8;
 	expect_bad_frame(frame, "an unknown transform");
+	frame.transform = 7 + 0x10000;
+	expect_bad_frame(frame, "a transform that does not fit");
 	frame = good_frame, frame.damage.x = -1;
 	expect_bad_frame(frame, "a negative box");
 	frame = good_frame, frame.damage.width = INT32_MIN;
@@ -81,6 +83,9 @@ static void test_frames(void) {
 	for (size_t bit = 0; bit < 8 * sizeof(wire); bit++) {
 		bad = wire;
 		((uint8_t *)&bad)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		if (bad.more == 0) { /* then the second line is none */
+			memset(&bad.present_time, 0, sizeof(struct gid_wire_more));
+		}
 		int result = gid_wire_get_frame(&back, &bad, 1);
 		if (result == 0) {
 			struct gid_wire_frame again;
