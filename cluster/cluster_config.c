@@ -155,7 +155,7 @@ static const struct ini_key role_keys[] = {
 		{"frozen-ms", INI_NUMBER, ROLE(limits.frozen_ns), .most = 3600000, .unit = MS},
 		{"min-rate", INI_NUMBER, ROLE(limits.min_rate), .most = 1000},
 		{"good-frames", INI_NUMBER, ROLE(limits.good_frames), .least = 1, .most = 1000},
-		{"allowed", INI_OWN, ROLE(allowed), .set = set_allowed},
+		{"allowed", INI_OWN, ROLE(accepted.pictures), .set = set_allowed},
 		{"fallback", INI_OWN, .set = set_role_fallback},
 };
 
@@ -401,7 +401,7 @@ void cluster_config_finish(struct cluster_config *config) {
 		free(role->domain);
 		free(role->output_name);
 		free(role->picture);
-		hashes_finish(&role->allowed);
+		hashes_finish(&role->accepted.pictures);
 	}
 	for (size_t i = 0; i < config->layer_count; i++) {
 		struct layer_config *layer = &config->layers[i];

@@ -12,7 +12,6 @@
 
 #include "accepted.h"
 #include "fit.h"
-#include "hashes.h"
 #include "role.h"
 
 /* What is shown in place of a picture that must not be shown as live. */
@@ -33,7 +32,6 @@ struct role_config {
 	struct gid_box box; /* its place on the output, in pixels */
 	struct role_limits limits;
 	struct accepted accepted;
-	struct hashes allowed; /* pictures that may be shown; none: all may */
 	enum fallback fallback;
 	char *picture; /* the PNG's file */
 };

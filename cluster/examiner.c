@@ -290,8 +290,8 @@ static enum role_reason examiner_read(struct examiner *examiner, struct examinat
 
 /* What that takes is long: it is done once for each picture that is new. */
 static bool examiner_allows(struct examiner *examiner, const struct own_picture *picture) {
-	const struct hashes *allowed = examiner->rules.allowed;
-	if (allowed == NULL || allowed->count == 0) {
+	const struct hashes *allowed = &examiner->rules.accepted->pictures;
+	if (allowed->count == 0) {
 		return true;
 	}
 	struct verdict *verdict = &examiner->verdicts[picture->colour % EXAMINER_VERDICTS];

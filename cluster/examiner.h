@@ -42,7 +42,6 @@ struct verdict {
 struct examiner_rules {
 	enum fit fit; /* with FIT_EXACT pixels are hashed, and compared; else they are only drawn */
 	const struct accepted *accepted;
-	const struct hashes *allowed; /* NULL or none: all may be shown */
 };
 
 /* What outlives a frame. Used by one thread. */

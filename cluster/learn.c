@@ -20,6 +20,7 @@ static void handle_signal(int number) {
 struct learner {
 	const struct role_config *role;
 	const char *path;
+	struct accepted accepted; /* any picture, of which it is to learn */
 	struct hashes hashes;
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
@@ -109,9 +110,10 @@ static int learn_stream(struct learner *learner, unsigned seconds) {
 }
 
 static int learner_init(struct learner *learner, const struct role_config *role, const char *path) {
-	*learner = (struct learner){.role = role,
-			.path = path,
-			.examiner = {.rules = {.fit = FIT_EXACT, .accepted = &role->accepted}}};
+	*learner = (struct learner){.role = role, .path = path, .accepted = role->accepted};
+	learner->accepted.pictures = (struct hashes){0};
+	learner->examiner.rules =
+			(struct examiner_rules){.fit = FIT_EXACT, .accepted = &learner->accepted};
 	if (picture_pool_init(&learner->pool, (uint32_t)role->box.width,
 			    (uint32_t)role->box.height) < 0) {
 		fprintf(stderr, "gid-cluster: %s\n", strerror(ENOMEM));

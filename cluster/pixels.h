@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hashes.h"
-
 struct pixels {
 	const void *data; /* the first row */
 	uint32_t width, height;
@@ -25,6 +23,11 @@ struct pixel_hashes {
 	 * this process, without which nobody can make another picture that has it, too.
 	 */
 	uint64_t colour;
+};
+
+/* SHA-256: nobody can make a second picture that has it, too. */
+struct digest {
+	uint8_t bytes[32];
 };
 
 /*

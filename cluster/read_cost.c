@@ -104,8 +104,7 @@ int read_cost_print(const struct cluster_config *config, FILE *file) {
 		const struct role_config *role = &config->roles[i];
 		error = print_stream(file, "role", role->name, &role->box,
 				&(struct examiner_rules){.fit = FIT_EXACT,
-						.accepted = &role->accepted,
-						.allowed = &role->allowed});
+						.accepted = &role->accepted});
 	}
 	return error;
 }

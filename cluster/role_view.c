@@ -407,8 +407,7 @@ static int role_view_init_reader(struct role_view *view, struct wl_event_loop *l
 					.width = (uint32_t)config->box.width,
 					.height = (uint32_t)config->box.height,
 					.rules = {.fit = FIT_EXACT,
-							.accepted = &config->accepted,
-							.allowed = &config->allowed},
+							.accepted = &config->accepted},
 					.timeline = view->timeline,
 			},
 			&reader_hooks, view, loop);

@@ -39,8 +39,9 @@ static void demand_consistent(const struct cluster_config *config) {
 		demand(role->domain == NULL || gid_name_is_valid(role->domain));
 		demand(role->box.width > 0 && role->box.height > 0);
 		demand((role->fallback == FALLBACK_PICTURE) == (role->picture != NULL));
-		for (size_t j = 1; j < role->allowed.count; j++) {
-			demand(memcmp(&role->allowed.list[j - 1], &role->allowed.list[j],
+		for (size_t j = 1; j < role->accepted.pictures.count; j++) {
+			demand(memcmp(&role->accepted.pictures.list[j - 1],
+					       &role->accepted.pictures.list[j],
 					       sizeof(struct digest)) < 0);
 		}
 	}
