@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/** Threads beside the event loop: for what may wait, as writing a log or a file. */
+/** Threads beside the event loop, for what may wait, as writing a file; and whose turn it is. */
 #ifndef CLUSTER_AUX_THREAD_H
 #define CLUSTER_AUX_THREAD_H
 
 #include <pthread.h>
+#include <stdint.h>
 
 /*
  * Starts a thread with the scheduling of ordinary programs, whatever the caller's is, and with all
@@ -17,5 +18,18 @@ void aux_thread_init_lock(pthread_mutex_t *lock);
 
 /* Waits for the thread to end, but no longer than 200 ms. Returns 0, or why it did not. */
 int aux_thread_join(pthread_t thread);
+
+/* What the kernel takes. */
+#define SLICE_SHORTEST_NS UINT64_C(100000)
+#define SLICE_LONGEST_NS UINT64_C(100000000)
+
+/*
+ * How soon the calling thread, of ordinary scheduling, gets a processor when it wakes, beside others
+ * of its core: the shorter its slice, the sooner. How much of the processor it gets in all stays
+ * the same. Every user may ask for that, and take it back; threads that it starts have the usual
+ * one. Linux before 6.12 takes no notice. Returns 0, also in another class of scheduling, which has
+ * no slices; or -errno.
+ */
+int slice_ask(uint64_t ns);
 
 #endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <wlr/util/log.h>
 
+#include "aux_thread.h"
 #include "cluster_options.h"
 #include "cluster_status.h"
 #include "confine.h"
@@ -20,7 +21,6 @@
 #include "log_thread.h"
 #include "read_cost.h"
 #include "roles.h"
-#include "slice.h"
 
 struct cluster {
 	struct wl_event_loop *loop;

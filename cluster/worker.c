@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "aux_thread.h"
-#include "slice.h"
 
 /* What is less is not worth to be woken for. */
 #define REST_LEAST_NS UINT64_C(500000)
