@@ -9,7 +9,6 @@
 
 #include "kms_backend.h"
 #include "software_gl.h"
-#include "udmabuf.h"
 
 /* For which wlroots would wait 10 s. */
 static bool no_card_is_there(void) {
@@ -78,7 +77,7 @@ static bool device_init_rendering(struct device *device) {
 	if (wlr_backend_is_headless(device->backend) && wanted != NULL &&
 			strcmp(wanted, "gles2") == 0 && software_gl_is_needed()) {
 		device->renderer = software_gl_create();
-		device->allocator = udmabuf_allocator_create();
+		device->allocator = software_gl_allocator_create();
 	} else {
 		device->renderer = wlr_renderer_autocreate(device->backend);
 		if (device->renderer != NULL) {

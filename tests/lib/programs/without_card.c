@@ -8,7 +8,6 @@
 #include <wlr/util/log.h>
 
 #include "cluster/software_gl.h"
-#include "cluster/udmabuf.h"
 
 struct wlr_renderer *__real_wlr_renderer_autocreate(struct wlr_backend *backend);
 struct wlr_renderer *__wrap_wlr_renderer_autocreate(struct wlr_backend *backend);
@@ -29,6 +28,6 @@ struct wlr_renderer *__wrap_wlr_renderer_autocreate(struct wlr_backend *backend)
 
 struct wlr_allocator *__wrap_wlr_allocator_autocreate(
 		struct wlr_backend *backend, struct wlr_renderer *renderer) {
-	return is_gl() ? udmabuf_allocator_create()
+	return is_gl() ? software_gl_allocator_create()
 		       : __real_wlr_allocator_autocreate(backend, renderer);
 }
