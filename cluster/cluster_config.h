@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #include "accepted.h"
-#include "fit.h"
 #include "role.h"
 
 /* What is shown in place of a picture that must not be shown as live. */

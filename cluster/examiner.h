@@ -12,7 +12,6 @@
 #include <gid/stream.h>
 
 #include "accepted.h"
-#include "fit.h"
 #include "own_picture.h"
 #include "role.h"
 
