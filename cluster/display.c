@@ -7,8 +7,6 @@
 #include <wlr/backend/multi.h>
 #include <wlr/util/log.h>
 
-#include "mode.h"
-
 static void handle_new_output(struct wl_listener *listener, void *data) {
 	struct display *display = wl_container_of(listener, display, new_output);
 	struct wlr_output *output = data;
