@@ -10,6 +10,7 @@
 #define CLUSTER_EXAMINER_H
 
 #include <gid/stream.h>
+#include <stdio.h>
 
 #include "accepted.h"
 #include "own_picture.h"
@@ -62,6 +63,14 @@ bool examiner_is_drawn(const struct gid_slab *slab);
 /* The formats of frames that are shown, those first that need no conversion: their number. */
 uint32_t examiner_showable(
 		const struct accepted *accepted, struct gid_showable showable[GID_SHOWABLE_MAX]);
+
+/*
+ * Measures what a worker takes of a processor for one picture of this size, and writes a row of a
+ * table for people: of all formats and turns that the rules take, the dearest. The display's thread
+ * pays none of that. Returns 0 or -ENOMEM.
+ */
+int examiner_print_cost(const struct examiner_rules *rules, const char *kind, const char *name,
+		const struct gid_box *box, FILE *file);
 
 /* Whether the layout's pixels are words of XRGB8888 or ARGB8888. */
 bool examiner_is_words(const struct gid_layout *layout);

@@ -17,9 +17,9 @@
 #include "cluster_options.h"
 #include "cluster_status.h"
 #include "confine.h"
+#include "examiner.h"
 #include "learn.h"
 #include "log_thread.h"
-#include "read_cost.h"
 #include "roles.h"
 
 struct cluster {
@@ -274,6 +274,30 @@ static int run_learn(const struct cluster_config *config, const struct cluster_o
 	return status;
 }
 
+static int print_costs(const struct cluster_config *config) {
+	int error = 0;
+	printf("%-22s %11s %8s %8s\n", "stream", "pixels", "dearest", "to read");
+	for (size_t i = 0; i < config->layer_count && error == 0; i++) {
+		const struct layer_config *layer = &config->layers[i];
+		error = examiner_print_cost(&(struct examiner_rules){layer->fit, &layer->accepted},
+				"layer", layer->name, &layer->box, stdout);
+	}
+	for (size_t i = 0; i < config->role_count && error == 0; i++) {
+		const struct role_config *role = &config->roles[i];
+		error = examiner_print_cost(&(struct examiner_rules){FIT_EXACT, &role->accepted},
+				"role", role->name, &role->box, stdout);
+	}
+	return error;
+}
+
+static int run_check(const struct cluster_config *config) {
+	int error = print_costs(config);
+	if (error == 0) {
+		error = frame_bound_print(config, stdout);
+	}
+	return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int main(int argc, char **argv) {
 	struct cluster_options options;
 	cluster_options_parse(&options, argc, argv);
@@ -290,9 +314,7 @@ int main(int argc, char **argv) {
 	}
 	if (error == 0) {
 		if (options.check) {
-			error = read_cost_print(&config, stdout);
-			error = error == 0 ? frame_bound_print(&config, stdout) : error;
-			status = error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+			status = run_check(&config);
 		} else if (options.learn != NULL) {
 			status = run_learn(&config, &options);
 		} else {
