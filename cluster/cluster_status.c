@@ -86,16 +86,18 @@ static int add_role(variant **array, const struct role_view *view, uint64_t wors
 				SD_JSON_BUILD_PAIR_STRING("detail", role_detail(view)),
 				SD_JSON_BUILD_PAIR_STRING("text", role_view_text(view)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("since_ns", view->role.since),
-				SD_JSON_BUILD_PAIR_STRING(
-						"shows", view->shows_frame ? "frame" : "fallback"),
+				SD_JSON_BUILD_PAIR_STRING("shows",
+						view->shown.is_frame ? "frame" : "fallback"),
 				SD_JSON_BUILD_PAIR_STRING("place",
-						role_plane_is_on(&view->plane) ? "plane"
-									       : "composed"),
-				SD_JSON_BUILD_PAIR_STRING(
-						"place_reason", role_place_name(view->plane.place)),
-				SD_JSON_BUILD_PAIR_STRING("checked_by", role_view_checked_by(view)),
-				SD_JSON_BUILD_PAIR_UNSIGNED("plane_copies", view->plane.copies),
-				SD_JSON_BUILD_PAIR_UNSIGNED("plane_direct", view->plane.lent),
+						shown_picture_is_on_plane(&view->shown)
+								? "plane"
+								: "composed"),
+				SD_JSON_BUILD_PAIR_STRING("place_reason",
+						shown_place_name(view->shown.place)),
+				SD_JSON_BUILD_PAIR_STRING("checked_by",
+						shown_picture_checked_by(&view->shown)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("plane_copies", view->shown.copies),
+				SD_JSON_BUILD_PAIR_UNSIGNED("plane_direct", view->shown.direct),
 				SD_JSON_BUILD_PAIR_UNSIGNED("read_back", history->read_back),
 				SD_JSON_BUILD_PAIR_UNSIGNED("differed", history->differed),
 				SD_JSON_BUILD_PAIR_UNSIGNED("sequence", view->role.last_sequence),
@@ -111,21 +113,24 @@ static int add_role(variant **array, const struct role_view *view, uint64_t wors
 				SD_JSON_BUILD_PAIR_UNSIGNED("examine_max_ns",
 						samples_percentile(&view->reader.spent, 100)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("latency_p50_ns",
-						samples_percentile(&history->latency, 50)),
+						samples_percentile(&view->shown.latency, 50)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("latency_p99_ns",
-						samples_percentile(&history->latency, 99)),
+						samples_percentile(&view->shown.latency, 99)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("latency_max_ns",
-						samples_percentile(&history->latency, 100)),
+						samples_percentile(&view->shown.latency, 100)),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
-						"latency_count", history->latency.count),
+						"latency_count", view->shown.latency.count),
 				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_p50_ns",
-						samples_percentile(&history->capture_latency, 50)),
+						samples_percentile(
+								&view->shown.capture_latency, 50)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_p99_ns",
-						samples_percentile(&history->capture_latency, 99)),
+						samples_percentile(
+								&view->shown.capture_latency, 99)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_max_ns",
-						samples_percentile(&history->capture_latency, 100)),
+						samples_percentile(
+								&view->shown.capture_latency, 100)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_count",
-						history->capture_latency.count),
+						view->shown.capture_latency.count),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"deadline_ns", config->limits.deadline_ns),
 				SD_JSON_BUILD_PAIR_UNSIGNED("fallback_bound_ns", fallback_bound),
@@ -165,13 +170,13 @@ static int add_layer(variant **array, const struct layer *layer) {
 					samples_percentile(&layer->reader.spent, 50)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("examine_max_ns",
 					samples_percentile(&layer->reader.spent, 100)),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-					"latency_p50_ns", samples_percentile(&layer->latency, 50)),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-					"latency_p99_ns", samples_percentile(&layer->latency, 99)),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-					"latency_max_ns", samples_percentile(&layer->latency, 100)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("latency_count", layer->latency.count));
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_p50_ns",
+					samples_percentile(&layer->shown.latency, 50)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_p99_ns",
+					samples_percentile(&layer->shown.latency, 99)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_max_ns",
+					samples_percentile(&layer->shown.latency, 100)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_count", layer->shown.latency.count));
 	if (ret >= 0) {
 		ret = sd_json_variant_append_array(array, entry);
 	}

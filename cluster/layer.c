@@ -2,7 +2,6 @@
 #include "layer.h"
 
 #include <errno.h>
-#include <gid/timeline.h>
 #include <inttypes.h>
 #include <wlr/util/log.h>
 
@@ -26,16 +25,9 @@ const char *layer_state_name(enum layer_state state) {
 
 /* --- what is shown ---------------------------------------------------------------------------- */
 
-static void layer_set_picture(struct layer *layer, struct own_picture *picture) {
-	wlr_scene_buffer_set_buffer(layer->node, &picture->view.base);
-	wlr_scene_buffer_set_dest_size(
-			layer->node, layer->config->box.width, layer->config->box.height);
-	wlr_scene_node_set_enabled(&layer->node->node, true);
-}
-
 static void layer_mark(struct layer *layer, bool old) {
 	if (old && layer->fallback != NULL) {
-		layer_set_picture(layer, layer->fallback);
+		shown_picture_set(&layer->shown, layer->fallback);
 	}
 	if (layer->veil != NULL) {
 		wlr_scene_node_set_enabled(&layer->veil->node, old);
@@ -72,19 +64,6 @@ static void layer_enter(
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-static void layer_write_point(
-		const struct layer *layer, enum gid_timeline_event event, uint64_t time) {
-	gid_timeline_write(layer->timeline,
-			&(struct gid_timeline_point){
-					.event = event,
-					.time = time,
-					.gid = layer->frame.gid,
-					.stream = layer->config->stream,
-					.sequence = layer->frame.sequence,
-					.domain = layer->reader.own_domain,
-			});
-}
-
 static bool handle_examined(void *data, struct stream_reader *reader, const struct examination *of,
 		struct gid_slab *slab, uint64_t now) {
 	struct layer *layer = data;
@@ -97,14 +76,8 @@ static bool handle_examined(void *data, struct stream_reader *reader, const stru
 	layer->shown_frames++;
 	layer->last_frame = now;
 	layer->over = NULL;
-	layer->frame = of->frame;
 	layer_enter(layer, LAYER_LIVE, "none", now);
-	layer_set_picture(layer, of->picture);
-	layer->awaited_commit = screen_next_commit(layer->screen);
-	if (layer->timeline != NULL) {
-		layer_write_point(layer, GID_TIMELINE_COMMIT, gid_clock_now());
-	}
-	return false;
+	return shown_picture_set_frame(&layer->shown, of, NULL);
 }
 
 static void handle_noted(void *data, const struct gid_frame *frame, uint64_t now) {
@@ -139,36 +112,25 @@ void layer_tick(struct layer *layer, uint64_t now) {
 	}
 }
 
-void layer_appeared(struct layer *layer) {
-	if (layer->awaited_commit != 0) {
-		layer->awaited_commit = screen_next_commit(layer->screen);
-	}
-}
-
 void layer_presented(struct layer *layer, uint32_t commit, uint64_t when) {
-	if (layer->awaited_commit == 0 || (int32_t)(commit - layer->awaited_commit) < 0) {
+	if (!shown_picture_presented(&layer->shown, commit, when) || !layer->shown.is_frame) {
 		return;
 	}
-	layer->awaited_commit = 0;
-	uint64_t submitted = layer->frame.submit_time;
-	samples_add(&layer->latency, when > submitted ? when - submitted : 0);
 	struct gid_consumer *consumer = layer->reader.consumer;
 	if (consumer != NULL && layer->over == NULL && gid_consumer_wants_shown(consumer)) {
 		gid_consumer_tell_shown(consumer,
 				&(struct gid_shown){
-						.sequence = layer->frame.sequence,
+						.sequence = layer->shown.frame.sequence,
 						.time = when,
 						.refresh_ns = screen_refresh_ns(layer->screen),
 				});
-	}
-	if (layer->timeline != NULL) {
-		layer_write_point(layer, GID_TIMELINE_SHOWN, when);
 	}
 }
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
-static int layer_init_reader(struct layer *layer, struct wl_event_loop *loop) {
+static int layer_init_reader(
+		struct layer *layer, struct wl_event_loop *loop, struct gid_timeline *timeline) {
 	const struct layer_config *config = layer->config;
 	return stream_reader_init(&layer->reader,
 			&(struct stream_reader_config){
@@ -181,7 +143,7 @@ static int layer_init_reader(struct layer *layer, struct wl_event_loop *loop) {
 					.height = (uint32_t)config->box.height,
 					.rules = {.fit = config->fit,
 							.accepted = &config->accepted},
-					.timeline = layer->timeline,
+					.timeline = timeline,
 			},
 			&reader_hooks, layer, loop);
 }
@@ -193,17 +155,19 @@ static int layer_init_nodes(struct layer *layer) {
 	if (layer->tree == NULL) {
 		return -ENOMEM;
 	}
-	wlr_scene_node_set_position(&layer->tree->node, box->x, box->y);
-	layer->node = wlr_scene_buffer_create(layer->tree, NULL);
+	int error = shown_picture_init(
+			&layer->shown, layer->screen, layer->tree, box, &layer->reader);
+	if (error < 0) {
+		return error;
+	}
 	if (layer->config->fallback == FALLBACK_GREY) {
 		layer->veil = wlr_scene_rect_create(
 				layer->tree, box->width, box->height, veil_colour);
+		if (layer->veil == NULL) {
+			return -ENOMEM;
+		}
+		wlr_scene_node_set_position(&layer->veil->node, box->x, box->y);
 	}
-	if (layer->node == NULL ||
-			(layer->config->fallback == FALLBACK_GREY && layer->veil == NULL)) {
-		return -ENOMEM;
-	}
-	wlr_scene_node_set_enabled(&layer->node->node, false);
 	layer_mark(layer, layer->fallback != NULL);
 	return 0;
 }
@@ -217,12 +181,11 @@ int layer_init(struct layer *layer, const struct layer_config *config, struct sc
 	*layer = (struct layer){
 			.config = config,
 			.screen = screen,
-			.timeline = timeline,
 			.reason = "starting",
 			.refused = "",
 			.since = gid_clock_now(),
 	};
-	int ret = layer_init_reader(layer, loop);
+	int ret = layer_init_reader(layer, loop, timeline);
 	if (ret == 0 && has_picture(config->fallback)) {
 		ret = own_picture_create_fallback(&layer->fallback, config->fallback,
 				config->picture, (uint32_t)config->box.width,
@@ -238,6 +201,7 @@ int layer_init(struct layer *layer, const struct layer_config *config, struct sc
 }
 
 void layer_finish(struct layer *layer) {
+	shown_picture_finish(&layer->shown);
 	if (layer->tree != NULL) {
 		wlr_scene_node_destroy(&layer->tree->node);
 	}

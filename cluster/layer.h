@@ -6,13 +6,9 @@
 #ifndef CLUSTER_LAYER_H
 #define CLUSTER_LAYER_H
 
-#include <wlr/types/wlr_scene.h>
-
 #include "cluster_config.h"
 #include "log_budget.h"
-#include "own_picture.h"
-#include "samples.h"
-#include "stream_reader.h"
+#include "shown_picture.h"
 
 struct screen;
 
@@ -28,7 +24,7 @@ struct layer {
 	struct screen *screen;
 	struct stream_reader reader;
 	struct wlr_scene_tree *tree;
-	struct wlr_scene_buffer *node;
+	struct shown_picture shown;
 	struct wlr_scene_rect *veil;  /* NULL: the mark is another one */
 	struct own_picture *fallback; /* NULL: the last picture stays, with the veil or without */
 	enum layer_state state;
@@ -39,10 +35,6 @@ struct layer {
 	const char *refused; /* the word why a picture was not shown last; "": none was not */
 	uint64_t frames, shown_frames, refused_frames;
 	struct log_budget log_budget;
-	struct gid_frame frame;	 /* shown */
-	uint32_t awaited_commit; /* the output's, which will bring it; 0: none */
-	struct samples latency;	 /* from a frame's submission to its being on the output, in ns */
-	struct gid_timeline *timeline;
 };
 
 /* Begins, without a domain to read from. `timeline`: NULL for none. Returns 0 or -errno. */
@@ -52,9 +44,6 @@ void layer_finish(struct layer *layer);
 
 /* Time passed. */
 void layer_tick(struct layer *layer, uint64_t now);
-
-/* The screen has an output, another one than before: its commits are counted anew. */
-void layer_appeared(struct layer *layer);
 
 /* The output shows its commit of this number since `when`. */
 void layer_presented(struct layer *layer, uint32_t commit, uint64_t when);

@@ -2,63 +2,55 @@
 #include "role_view.h"
 
 #include <errno.h>
-#include <gid/timeline.h>
 #include <inttypes.h>
 #include <wlr/util/log.h>
 
 #include "screen.h"
 
-/* Shows the frame's picture, or the fallback for NULL. Takes `lent`. */
-static void role_view_set_shown(struct role_view *view, const struct gid_frame *frame,
-		struct own_picture *picture, struct lent_frame *lent) {
-	struct own_picture *old = view->shown;
-	lent_frame_drop(view->lent);
-	view->lent = lent;
-	view->shows_frame = frame != NULL;
-	if (frame != NULL) {
-		view->frame = *frame;
-	}
-	view->shown = own_picture_ref(frame != NULL ? picture : view->fallback);
-	wlr_scene_buffer_set_buffer(view->node, &view->shown->view.base);
-	wlr_scene_buffer_set_dest_size(
-			view->node, view->config->box.width, view->config->box.height);
-	own_picture_unref(old);
-	view->awaited_commit = screen_next_commit(view->screen);
-	if (role_plane_is_on(&view->plane)) {
-		view->plane.stale = true;
-		screen_ask(view->screen);
-	}
+/* --- what happened to it ---------------------------------------------------------------------- */
+
+/* There were so many transitions before this process. Nothing is known of them but that. */
+static void history_resume(struct history *history, uint64_t transition_count) {
+	history->transition_count = history->forgotten = transition_count;
 }
 
-/* The output is about to have what is to be shown. */
-static void role_view_set_displayed(struct role_view *view) {
-	struct own_picture *last = view->shows_frame ? own_picture_ref(view->shown) : NULL;
-	own_picture_unref(view->last);
-	view->last = last;
-	view->displayed = view->shown->colour;
+static void history_transition(struct history *history, const struct transition *transition) {
+	history->transitions[history->transition_count++ % HISTORY_TRANSITIONS] = *transition;
 }
 
-static void role_view_write_point(
-		const struct role_view *view, enum gid_timeline_event event, uint64_t time) {
-	const struct gid_frame *frame = &view->frame;
-	gid_timeline_write(view->timeline,
-			&(struct gid_timeline_point){
-					.event = event,
-					.time = time,
-					.gid = frame->gid,
-					.stream = view->config->stream,
-					.sequence = frame->sequence,
-					.domain = view->reader.own_domain,
-			});
+struct transition *history_get(struct history *history, uint64_t index) {
+	if (index < history->forgotten || index >= history->transition_count ||
+			history->transition_count - index > HISTORY_TRANSITIONS) {
+		return NULL;
+	}
+	return &history->transitions[index % HISTORY_TRANSITIONS];
+}
+
+/* The output shows what the states so far demand. */
+static void history_shown(struct history *history, uint64_t when) {
+	bool is_fallback = true;
+	for (uint64_t i = history->transition_count; i > 0; i--) {
+		struct transition *transition = history_get(history, i - 1);
+		if (transition == NULL || transition->shown != 0) {
+			return;
+		}
+		transition->shown = when;
+		is_fallback = is_fallback && transition->to != ROLE_LIVE;
+		uint64_t passed = when > transition->due ? when - transition->due : 0;
+		if (is_fallback && transition->from == ROLE_LIVE &&
+				passed > history->fallback_max_ns) {
+			history->fallback_max_ns = passed;
+		}
+	}
 }
 
 /* --- the fallback ----------------------------------------------------------------------------- */
 
 /* What the output showed last was checked. A frame after it may not have been composed yet. */
 static void role_view_keep_last(struct role_view *view) {
-	if (view->last != NULL) {
+	if (view->shown.last != NULL) {
 		own_picture_unref(view->fallback);
-		view->fallback = own_picture_ref(view->last);
+		view->fallback = own_picture_ref(view->shown.last);
 	}
 }
 
@@ -93,13 +85,6 @@ static const struct {
 
 const char *role_view_hidden_name(const struct role_view *view) {
 	return role_view_is_hidden(view) ? hidden_reasons[view->hidden].name : "";
-}
-
-const char *role_view_checked_by(const struct role_view *view) {
-	if (screen_is_read_back(view->screen)) {
-		return "writeback";
-	}
-	return role_plane_is_on(&view->plane) ? "copy" : "composition";
 }
 
 const char *role_view_text(const struct role_view *view) {
@@ -142,19 +127,13 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 		if (view->config->fallback == FALLBACK_LAST) {
 			role_view_keep_last(view);
 		}
-		role_view_set_shown(view, NULL, NULL, NULL);
-	} else if (!role_is_live(role) && view->awaited_commit == 0) {
+		shown_picture_set(&view->shown, view->fallback);
+	} else if (!role_is_live(role) && view->shown.awaited_commit == 0) {
 		history_shown(&view->history, role->since); /* the fallback is there already */
 	}
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */
-
-/* The same slot with the same pixels, sent again: nothing to draw. */
-static bool role_view_repeats(const struct role_view *view, const struct examination *of) {
-	return view->shows_frame && view->frame.gid == of->frame.gid &&
-			view->shown->colour == of->picture->colour;
-}
 
 /* Returns whether the picture may be shown. */
 static bool role_view_judge(struct role_view *view, struct stream_reader *reader,
@@ -185,35 +164,15 @@ static bool role_view_judge(struct role_view *view, struct stream_reader *reader
 	return good;
 }
 
-/* The frame itself, if it may be on a plane. */
-static struct lent_frame *role_view_hold(struct role_view *view, struct stream_reader *reader,
-		const struct examination *of, struct gid_slab *slab) {
-	if (view->screen->config->planes != PLANES_DIRECT ||
-			!lent_frame_is_possible(&of->frame, slab)) {
-		return NULL;
-	}
-	return lent_frame_create(&view->lents, reader->consumer, &of->frame, slab,
-			of->picture->width, of->picture->height);
-}
-
 static bool handle_examined(void *data, struct stream_reader *reader, const struct examination *of,
 		struct gid_slab *slab, uint64_t now) {
 	struct role_view *view = data;
-	if (!role_view_judge(view, reader, of, now)) {
-		return false;
-	}
-	if (role_view_repeats(view, of)) {
-		view->frame = of->frame;
+	if (!role_view_judge(view, reader, of, now) || shown_picture_repeats(&view->shown, of)) {
 		return false;
 	}
 	view->history.shown_frames++;
 	view->history.converted_frames += of->converted;
-	struct lent_frame *lent = role_view_hold(view, reader, of, slab);
-	role_view_set_shown(view, &of->frame, of->picture, lent);
-	if (view->timeline != NULL) {
-		role_view_write_point(view, GID_TIMELINE_COMMIT, gid_clock_now());
-	}
-	return lent != NULL;
+	return shown_picture_set_frame(&view->shown, of, slab);
 }
 
 static void handle_noted(void *data, const struct gid_frame *frame, uint64_t now) {
@@ -239,7 +198,7 @@ static enum role_reason reason_of_loss(int reason) {
 
 static void handle_lost(void *data, int reason, uint64_t now) {
 	struct role_view *view = data;
-	lent_frame_forget_consumer(&view->lents);
+	shown_picture_forget_consumer(&view->shown);
 	view->hidden = GID_HIDDEN_UNSAID;
 	role_lost(&view->role, reason_of_loss(reason), now);
 }
@@ -252,150 +211,62 @@ static const struct stream_reader_hooks reader_hooks = {
 
 void role_view_tick(struct role_view *view, uint64_t now) {
 	role_tick(&view->role, now);
-	if (view->lent != NULL && !gid_slab_is_current(view->lent->slab, view->lent->frame.gid)) {
+	if (shown_picture_is_taken_back(&view->shown)) {
 		role_refuse(&view->role, ROLE_REASON_TAKEN_BACK, now);
 	}
 }
 
 /* --- the display ------------------------------------------------------------------------------ */
 
-void role_view_settle(struct role_view *view) {
-	bool on = role_plane_is_on(&view->plane);
-	wlr_scene_node_set_enabled(&view->node->node, !on);
-	if (on) {
-		view->plane.stale = true;
-	}
-}
-
-/* A picture that others can still write is on the plane only where that would be noticed. */
-static bool role_view_may_lend(const struct role_view *view) {
-	return view->lent != NULL && screen_is_read_back(view->screen);
-}
-
-/* As role_plane_copy(). */
-static int role_view_put(struct role_view *view) {
-	if (role_view_may_lend(view)) {
-		int ret = role_plane_lend(&view->plane, &view->lent->view, view->shown->colour);
-		if (ret == 0 || ret == -EAGAIN || ret == -EACCES || ret == -EILSEQ) {
-			return ret;
-		}
-	}
-	return role_plane_copy(&view->plane, view->shown);
-}
-
 void role_view_fill(struct role_view *view, uint64_t now) {
-	struct role_plane *plane = &view->plane;
-	if (role_plane_is_lent(plane) && !screen_is_read_back(view->screen)) {
-		plane->stale = true;
-	}
-	if (role_plane_is_on(plane) && plane->stale &&
-			role_plane_shows(plane, view->shown->colour)) {
-		/* The same picture in other memory, which needs no copy. */
-		role_view_set_displayed(view);
-		view->awaited_commit = 0;
-		history_shown(&view->history, now);
-		plane->stale = false;
-		return;
-	}
 	/* The second time for the fallback. */
-	for (int round = 0; round < 2 && role_plane_is_on(plane) && plane->stale; round++) {
-		int ret = role_view_put(view);
-		if (ret == 0) {
-			role_view_set_displayed(view);
-			return;
+	for (int round = 0; round < 2; round++) {
+		int ret = shown_picture_fill(&view->shown);
+		if (ret == 1) {
+			history_shown(&view->history, now);
 		}
-		if (ret == -EAGAIN) {
+		if (ret >= 0 || ret == -EAGAIN) {
 			return;
 		}
 		role_refuse(&view->role, ROLE_REASON_DISPLAY, now);
 	}
-	if (role_plane_is_on(plane) && plane->stale) {
-		/* Not even the fallback could be copied: what is on the plane must go. */
-		role_plane_leave(plane, ROLE_PLACE_MEMORY);
-		role_view_settle(view);
-	}
+	/* Not even the fallback could be copied: what is on the plane must go. */
+	shown_picture_release_plane(&view->shown, SHOWN_PLACE_MEMORY);
 }
 
 bool role_view_check(struct role_view *view, const struct pixels *composed, uint64_t now) {
-	const struct gid_box *box = &view->config->box;
-	if (role_plane_is_on(&view->plane)) {
-		return true; /* it was checked as it was copied there */
+	bool is_frame = view->shown.is_frame;
+	int error = shown_picture_check(&view->shown, composed);
+	if (error == 0) {
+		return true;
 	}
-	enum role_reason reason = ROLE_REASON_DISPLAY;
-	if ((uint32_t)(box->x + box->width) > composed->width ||
-			(uint32_t)(box->y + box->height) > composed->height) {
-		reason = ROLE_REASON_OFF_OUTPUT;
-	} else {
-		struct pixels region = pixels_part(composed, (uint32_t)box->x, (uint32_t)box->y,
-				(uint32_t)box->width, (uint32_t)box->height);
-		struct pixel_hashes hashes;
-		if (pixels_hash(&region, &hashes, NULL) == 0 &&
-				hashes.colour == view->shown->colour) {
-			role_view_set_displayed(view);
-			return true;
-		}
-	}
-	bool showed_frame = view->shows_frame;
-	view->displayed = 0;
-	role_refuse(&view->role, reason, now);
-	return !showed_frame; /* there is nothing better than the fallback */
+	role_refuse(&view->role, error == -ERANGE ? ROLE_REASON_OFF_OUTPUT : ROLE_REASON_DISPLAY,
+			now);
+	return !is_frame; /* there is nothing better than the fallback */
 }
 
-void role_view_await(struct role_view *view) {
-	view->awaited = view->displayed;
-}
-
-void role_view_read_back(struct role_view *view, const struct pixels *shown, uint64_t now) {
-	const struct gid_box *box = &view->config->box;
-	struct pixel_hashes hashes;
-	if (view->awaited == 0 || (uint32_t)(box->x + box->width) > shown->width ||
-			(uint32_t)(box->y + box->height) > shown->height) {
-		return;
-	}
-	struct pixels region = pixels_part(shown, (uint32_t)box->x, (uint32_t)box->y,
-			(uint32_t)box->width, (uint32_t)box->height);
-	if (pixels_hash(&region, &hashes, NULL) != 0) {
-		return;
-	}
-	view->history.read_back++;
-	if (hashes.colour == view->awaited) {
+void role_view_read_back(struct role_view *view, const struct pixels *device, uint64_t now) {
+	int ret = shown_picture_read_back(&view->shown, device);
+	view->history.read_back += ret != 0;
+	if (ret >= 0) {
 		return;
 	}
 	view->history.differed++;
 	role_refuse(&view->role, ROLE_REASON_DISPLAY, now);
-	if (role_plane_is_on(&view->plane)) {
-		/* What the plane shows cannot be trusted, the fallback least of all. */
-		role_plane_leave(&view->plane, ROLE_PLACE_DIFFERED);
-		role_view_settle(view);
-	}
-}
-
-void role_view_appeared(struct role_view *view) {
-	if (view->awaited_commit != 0) {
-		view->awaited_commit = screen_next_commit(view->screen);
-	}
+	/* What the plane shows cannot be trusted, the fallback least of all. */
+	shown_picture_release_plane(&view->shown, SHOWN_PLACE_DIFFERED);
 }
 
 void role_view_presented(struct role_view *view, uint32_t commit, uint64_t when) {
-	if (view->awaited_commit == 0 || (int32_t)(commit - view->awaited_commit) < 0) {
-		return;
-	}
-	view->awaited_commit = 0;
-	history_shown(&view->history, when);
-	if (view->shows_frame) {
-		uint64_t submitted = view->frame.submit_time, captured = view->frame.capture_time;
-		samples_add(&view->history.latency, when > submitted ? when - submitted : 0);
-		if (captured != GID_TIME_NONE) {
-			samples_add(&view->history.capture_latency,
-					when > captured ? when - captured : 0);
-		}
-		if (view->timeline != NULL) {
-			role_view_write_point(view, GID_TIMELINE_SHOWN, when);
-		}
+	if (shown_picture_presented(&view->shown, commit, when)) {
+		history_shown(&view->history, when);
 	}
 }
 
-static int role_view_init_reader(struct role_view *view, struct wl_event_loop *loop) {
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+static int role_view_init_reader(
+		struct role_view *view, struct wl_event_loop *loop, struct gid_timeline *timeline) {
 	const struct role_config *config = view->config;
 	return stream_reader_init(&view->reader,
 			&(struct stream_reader_config){
@@ -406,48 +277,37 @@ static int role_view_init_reader(struct role_view *view, struct wl_event_loop *l
 					.undrawn_ns = config->limits.deadline_ns,
 					.width = (uint32_t)config->box.width,
 					.height = (uint32_t)config->box.height,
-					.rules = {.fit = FIT_EXACT,
-							.accepted = &config->accepted},
-					.timeline = view->timeline,
+					.rules = {.fit = FIT_EXACT, .accepted = &config->accepted},
+					.timeline = timeline,
 			},
 			&reader_hooks, view, loop);
 }
 
 int role_view_init(struct role_view *view, const struct role_config *config, struct screen *screen,
 		struct wl_event_loop *loop, struct gid_timeline *timeline) {
-	*view = (struct role_view){.config = config, .screen = screen, .timeline = timeline};
-	wl_list_init(&view->lents);
+	*view = (struct role_view){.config = config, .screen = screen};
 	int ret = role_init(&view->role, &config->limits, gid_clock_now());
 	if (ret < 0) {
 		return ret;
 	}
 	view->role.changed = handle_changed;
 	view->role.data = view;
-	ret = role_view_init_reader(view, loop);
+	ret = role_view_init_reader(view, loop, timeline);
+	if (ret == 0) {
+		ret = own_picture_create_fallback(&view->fallback, config->fallback,
+				config->picture, (uint32_t)config->box.width,
+				(uint32_t)config->box.height);
+	}
+	if (ret == 0) {
+		ret = shown_picture_init(
+				&view->shown, screen, screen->safety, &config->box, &view->reader);
+	}
 	if (ret < 0) {
-		goto error_reader;
+		role_view_finish(view);
+		return ret;
 	}
-	ret = own_picture_create_fallback(&view->fallback, config->fallback, config->picture,
-			(uint32_t)config->box.width, (uint32_t)config->box.height);
-	if (ret < 0) {
-		goto error_reader;
-	}
-	view->plane.place = ROLE_PLACE_OFF;
-	view->node = wlr_scene_buffer_create(screen->safety, NULL);
-	if (view->node == NULL) {
-		ret = -ENOMEM;
-		goto error_picture;
-	}
-	wlr_scene_node_set_position(&view->node->node, config->box.x, config->box.y);
-	role_view_set_shown(view, NULL, NULL, NULL);
+	shown_picture_set(&view->shown, view->fallback);
 	return 0;
-
-error_picture:
-	own_picture_unref(view->fallback);
-error_reader:
-	stream_reader_finish(&view->reader);
-	role_finish(&view->role);
-	return ret;
 }
 
 void role_view_resume(struct role_view *view, const struct saved_role *saved, uint64_t now) {
@@ -467,12 +327,7 @@ struct saved_role role_view_save(const struct role_view *view, uint64_t now) {
 }
 
 void role_view_finish(struct role_view *view) {
-	lent_frame_forget_consumer(&view->lents);
-	role_plane_finish(&view->plane);
-	lent_frame_drop(view->lent);
-	wlr_scene_node_destroy(&view->node->node);
-	own_picture_unref(view->shown);
-	own_picture_unref(view->last);
+	shown_picture_finish(&view->shown);
 	own_picture_unref(view->fallback);
 	stream_reader_finish(&view->reader);
 	role_finish(&view->role);

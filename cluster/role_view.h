@@ -2,47 +2,50 @@
 /**
  * One role on the display: what its stream brings, whether that may be shown, and what is shown.
  *
- * stream_reader.c brings the frames and has them examined, role_view.c decides and shows.
+ * stream_reader.c brings the frames and has them examined, role_view.c decides, by role.c, and
+ * shown_picture.c shows.
  */
 #ifndef CLUSTER_ROLE_VIEW_H
 #define CLUSTER_ROLE_VIEW_H
 
-#include <wlr/types/wlr_scene.h>
-
 #include "cluster_config.h"
-#include "history.h"
-#include "lent_frame.h"
 #include "log_budget.h"
-#include "own_picture.h"
-#include "role_plane.h"
 #include "saved_state.h"
-#include "stream_reader.h"
+#include "shown_picture.h"
 
-struct screen;
+#define HISTORY_TRANSITIONS 64
+
+struct transition {
+	enum role_state from, to;
+	enum role_reason reason;
+	uint64_t due;	     /* CLOCK_MONOTONIC ns: when there was that reason for it */
+	uint64_t decided;    /* not before, and later where we got no processor */
+	uint64_t last_frame; /* when the last good frame before it came; 0: never */
+	uint64_t shown;	     /* when the output showed what the state demands; 0: not yet */
+};
+
+/* What happened to a role, for people and tests. */
+struct history {
+	struct transition transitions[HISTORY_TRANSITIONS]; /* a ring */
+	uint64_t transition_count;
+	uint64_t forgotten;	  /* the first so many were another process's */
+	uint64_t fallback_max_ns; /* the longest from `due` to the fallback in place of frames */
+	uint64_t frames, shown_frames, refused_frames;
+	uint64_t read_back, differed; /* how often what the device showed was compared; and was not
+				       * what it was to be */
+	uint64_t converted_frames;    /* of those shown: from another format */
+};
 
 struct role_view {
 	const struct role_config *config;
 	struct screen *screen;
 	struct role role;
 	struct stream_reader reader;
-	struct wlr_scene_buffer *node;
-	struct role_plane plane; /* the node is off while the role is on it */
 	struct own_picture *fallback;
-	struct own_picture *shown; /* on the display: a frame's picture, or the fallback */
-	struct own_picture *
-			last; /* of the frame that the output showed; NULL: the fallback is there */
-	bool shows_frame;
-	struct gid_frame frame;	 /* with shows_frame */
-	struct lent_frame *lent; /* that frame itself, where a plane may show it; else NULL */
-	struct wl_list lents;	 /* lent_frame::link */
+	struct shown_picture shown;
 	struct history history;
 	struct log_budget log_budget;
-	struct gid_timeline *timeline; /* NULL: none */
-	enum gid_hidden hidden;	       /* why, as the stream said last; see role_view_is_hidden() */
-	uint32_t awaited_commit;       /* the output's, which will bring what changed; 0: none */
-	/* The colour of our region as it is to be displayed, and as it was to be in the frame that
-	 * is read back; 0: not known. */
-	uint64_t displayed, awaited;
+	enum gid_hidden hidden; /* why, as the stream said last; see role_view_is_hidden() */
 };
 
 /* Begins, without a domain to read from. `timeline`: NULL for none. */
@@ -63,9 +66,6 @@ bool role_view_is_hidden(const struct role_view *view);
 /* Why, as a word for programs; "" where nothing is said. */
 const char *role_view_hidden_name(const struct role_view *view);
 
-/* How it is made sure that what is displayed is what is meant: one word, for programs. */
-const char *role_view_checked_by(const struct role_view *view);
-
 /* What is said of the role's state. */
 const char *role_view_text(const struct role_view *view);
 
@@ -78,20 +78,16 @@ void role_view_tick(struct role_view *view, uint64_t now);
  */
 bool role_view_check(struct role_view *view, const struct pixels *composed, uint64_t now);
 
-/* Where the role is now: on its plane, or composed. */
-void role_view_settle(struct role_view *view);
-
 /* What is shown goes to the role's plane, if that is what we mean. */
 void role_view_fill(struct role_view *view, uint64_t now);
 
-/* The output's frame that is on its way will be read back; here is what the device showed. */
-void role_view_await(struct role_view *view);
-void role_view_read_back(struct role_view *view, const struct pixels *shown, uint64_t now);
-
-/* The screen has an output, another one than before: its commits are counted anew. */
-void role_view_appeared(struct role_view *view);
+/* What the device showed of the frame that was to be read back. */
+void role_view_read_back(struct role_view *view, const struct pixels *device, uint64_t now);
 
 /* The output shows its commit of this number since `when`. */
 void role_view_presented(struct role_view *view, uint32_t commit, uint64_t when);
+
+/* The `index`th transition from the first; NULL for one that is forgotten or did not happen. */
+struct transition *history_get(struct history *history, uint64_t index);
 
 #endif

@@ -18,41 +18,39 @@ static void handle_appeared(void *data, struct screen *screen) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
 		if (roles->views[i].screen == screen) {
-			role_view_appeared(&roles->views[i]);
+			shown_picture_appeared(&roles->views[i].shown);
 		}
 	}
 	for (size_t i = 0; i < roles->layer_count; i++) {
 		if (roles->layers[i].screen == screen) {
-			layer_appeared(&roles->layers[i]);
+			shown_picture_appeared(&roles->layers[i].shown);
 		}
 	}
 }
 
 static void roles_tell_place(const struct role_view *view) {
-	bool on = role_plane_is_on(&view->plane);
+	bool on = shown_picture_is_on_plane(&view->shown);
 	wlr_log(WLR_INFO, "role %s: %s%s", view->config->name,
 			on ? "on a plane of its own" : "composed: ",
-			role_place_name(view->plane.place));
+			shown_place_name(view->shown.place));
 }
 
 static void handle_disappears(void *data, struct screen *screen) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
-		struct role_view *view = &roles->views[i];
-		if (view->screen == screen) {
-			role_plane_finish(&view->plane);
-			role_view_settle(view);
+		if (roles->views[i].screen == screen) {
+			shown_picture_disappears(&roles->views[i].shown);
 		}
 	}
 }
 
 /* A role that others could cover, or that is not all there, is seen to be so where it is composed.
  */
-static enum role_place roles_find_place(const struct roles *roles, const struct role_view *view) {
+static enum shown_place roles_find_place(const struct roles *roles, const struct role_view *view) {
 	const struct gid_box *box = &view->config->box;
 	const struct wlr_output *output = view->screen->output;
 	if (box->x + box->width > output->width || box->y + box->height > output->height) {
-		return ROLE_PLACE_OFF_OUTPUT;
+		return SHOWN_PLACE_OFF_OUTPUT;
 	}
 	for (size_t i = 0; i < roles->count; i++) {
 		const struct role_view *other = &roles->views[i];
@@ -60,10 +58,10 @@ static enum role_place roles_find_place(const struct roles *roles, const struct 
 		bool apart = box->x >= its->x + its->width || its->x >= box->x + box->width ||
 				box->y >= its->y + its->height || its->y >= box->y + box->height;
 		if (other != view && other->screen == view->screen && !apart) {
-			return ROLE_PLACE_OVERLAP;
+			return SHOWN_PLACE_OVERLAP;
 		}
 	}
-	return ROLE_PLACE_PLANE;
+	return SHOWN_PLACE_PLANE;
 }
 
 static void handle_plan(
@@ -75,12 +73,11 @@ static void handle_plan(
 			continue;
 		}
 		if (plan == SCREEN_PLANES) {
-			role_plane_offer(&view->plane, kms, &view->config->box,
-					roles_find_place(roles, view));
+			shown_picture_offer(&view->shown, kms, roles_find_place(roles, view));
 		} else {
-			role_plane_leave(&view->plane,
-					plan == SCREEN_COMPOSED ? ROLE_PLACE_COPIED
-								: ROLE_PLACE_REFUSED);
+			shown_picture_release_plane(&view->shown,
+					plan == SCREEN_COMPOSED ? SHOWN_PLACE_COPIED
+								: SHOWN_PLACE_REFUSED);
 		}
 	}
 	if (plan == SCREEN_PLANES) {
@@ -90,9 +87,8 @@ static void handle_plan(
 		struct role_view *view = &roles->views[i];
 		if (view->screen == screen) {
 			if (plan == SCREEN_PLANES) {
-				role_plane_settle(&view->plane);
+				shown_picture_settle(&view->shown);
 			}
-			role_view_settle(view);
 			roles_tell_place(view);
 		}
 	}
@@ -111,7 +107,7 @@ static void handle_awaits(void *data, struct screen *screen) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
 		if (roles->views[i].screen == screen) {
-			role_view_await(&roles->views[i]);
+			shown_picture_await(&roles->views[i].shown);
 		}
 	}
 }
