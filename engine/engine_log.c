@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <systemd/sd-daemon.h>
 
-#include "log_write.h"
+#include "log_writer.h"
 
 void engine_log(struct engine_log *log, const char *format, ...) {
 	char text[512], left_out[64] = "", line[768];

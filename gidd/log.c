@@ -11,7 +11,7 @@
 
 #include "gid/gid.h"
 #include "log_budget.h"
-#include "log_write.h"
+#include "log_writer.h"
 
 static const struct log_rate rate = {.lines = 200, .line_ns = UINT64_C(50000000)};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** Lines on stderr for those who must not wait for who reads them. */
-#ifndef GID_LOG_WRITE_H
-#define GID_LOG_WRITE_H
+#ifndef GID_LOG_WRITER_H
+#define GID_LOG_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>

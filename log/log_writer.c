@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "log_write.h"
+#include "log_writer.h"
 
 #include <poll.h>
 #include <unistd.h>

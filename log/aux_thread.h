@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** Threads beside the event loop, for what may wait, as writing a file; and whose turn it is. */
-#ifndef CLUSTER_AUX_THREAD_H
-#define CLUSTER_AUX_THREAD_H
+#ifndef GID_AUX_THREAD_H
+#define GID_AUX_THREAD_H
 
 #include <pthread.h>
 #include <stdint.h>
