@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include <wlr/util/log.h>
 
@@ -19,7 +20,7 @@
 #include "confine.h"
 #include "examiner.h"
 #include "learn.h"
-#include "log_thread.h"
+#include "log_writer.h"
 #include "roles.h"
 
 struct cluster {
@@ -39,9 +40,18 @@ static void handle_log(enum wlr_log_importance importance, const char *format, v
 			[WLR_INFO] = "[INFO] ",
 			[WLR_DEBUG] = "[DEBUG] ",
 	};
-	if (importance <= wlr_log_get_verbosity()) {
-		log_thread_add(labels[importance], format, args);
+	if (importance > wlr_log_get_verbosity()) {
+		return;
 	}
+	char text[640], line[LOG_LINE_BYTES];
+	struct timespec now;
+	struct tm time;
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &time);
+	vsnprintf(text, sizeof(text), format, args);
+	int size = snprintf(line, sizeof(line), "%02d:%02d:%02d.%03ld %s%s\n", time.tm_hour,
+			time.tm_min, time.tm_sec, now.tv_nsec / 1000000, labels[importance], text);
+	log_write(line, (size_t)size);
 }
 
 /* What frames take later comes from memory that is there from the start, and stays. */
@@ -214,7 +224,7 @@ static int run(const struct cluster_config *config, const struct cluster_options
 	if (cluster.loop == NULL) {
 		return -ENOMEM;
 	}
-	log_thread_start();
+	log_writer_start("gid-cluster");
 	int ret = cluster_init(&cluster, config, options);
 	if (ret == 0) {
 		(void)slice_ask(SLICE_SHORTEST_NS);
@@ -241,7 +251,7 @@ static int run(const struct cluster_config *config, const struct cluster_options
 		}
 	}
 	wl_event_loop_destroy(cluster.loop);
-	log_thread_stop();
+	log_writer_stop();
 	return ret;
 }
 

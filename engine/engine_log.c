@@ -11,7 +11,7 @@
 #include "log_writer.h"
 
 void engine_log(struct engine_log *log, const char *format, ...) {
-	char text[512], left_out[64] = "", line[768];
+	char text[512], left_out[64] = "", line[LOG_LINE_BYTES];
 	va_list args;
 	if (!log_budget_take(&log->budget, LOG_SELDOM, gid_clock_now())) {
 		return;
@@ -25,8 +25,6 @@ void engine_log(struct engine_log *log, const char *format, ...) {
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	int size = snprintf(line, sizeof(line), "%sgid-engine[%s]: %s%s\n",
-			getenv("JOURNAL_STREAM") ? SD_INFO : "", log->name, text, left_out);
-	if (!log_write(line, (size_t)size)) {
-		log->budget.left_out = before + 1;
-	}
+			getenv("JOURNAL_STREAM") != NULL ? SD_INFO : "", log->name, text, left_out);
+	log_write(line, (size_t)size);
 }

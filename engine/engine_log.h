@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * Lines for people, on stderr. What a requester brings about as often as it likes is counted: 20
- * lines at once, and one more every two seconds. A line that nobody takes is lost: no canvas waits
- * for who reads the log.
+ * lines at once, and one more every two seconds. No canvas waits for who reads the log: what nobody
+ * takes is lost, and counted.
  */
 #ifndef ENGINE_LOG_H
 #define ENGINE_LOG_H

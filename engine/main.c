@@ -12,6 +12,7 @@
 #include "canvases.h"
 #include "device_choice.h"
 #include "gidway_version.h"
+#include "log_writer.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/engine.conf"
 
@@ -166,7 +167,10 @@ int main(int argc, char **argv) {
 	if (ret == 0 && !options.check) {
 		struct engine engine = {.path = options.config};
 		canvases_init(&engine.canvases, options.domain);
+		log_writer_start(getenv("JOURNAL_STREAM") != NULL ? SD_WARNING "gid-engine"
+								  : "gid-engine");
 		ret = run(&engine, &config);
+		log_writer_stop();
 	}
 	engine_config_finish(&config);
 	return ret < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -28,7 +28,6 @@ static struct {
 	enum log_level most;
 	bool journal, colours;
 	struct source_budget budgets[SOURCES_MAX];
-	unsigned long long unread; /* lines that could not be written without waiting */
 } logger = {.name = "gidd", .most = LOG_LEVEL_INFO};
 
 void log_init(const char *name, enum log_level most) {
@@ -36,6 +35,16 @@ void log_init(const char *name, enum log_level most) {
 	logger.most = most;
 	logger.journal = getenv("JOURNAL_STREAM") != NULL;
 	logger.colours = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL;
+}
+
+void log_start_writer(void) {
+	char name[96];
+	snprintf(name, sizeof(name), "%s%s", logger.journal ? SD_WARNING : "", logger.name);
+	log_writer_start(name);
+}
+
+void log_stop_writer(void) {
+	log_writer_stop();
 }
 
 /* --- budgets ---------------------------------------------------------------------------------- */
@@ -72,25 +81,9 @@ static void put_line(enum log_level level, const char *text) {
 			: logger.colours    ? looks[level].colour
 					    : "";
 	const char *after = logger.colours && !logger.journal ? "\033[m" : "";
-	char line[768];
+	char line[LOG_LINE_BYTES];
 	int size = snprintf(line, sizeof(line), "%s%s: %s%s\n", before, logger.name, text, after);
-	if (!log_write(line, (size_t)size)) {
-		logger.unread++;
-	}
-}
-
-static void report_unread(void) {
-	char text[96];
-	unsigned long long unread = logger.unread;
-	if (unread == 0) {
-		return;
-	}
-	logger.unread = 0;
-	snprintf(text, sizeof(text), "%llu lines are lost: nobody took them", unread);
-	put_line(LOG_LEVEL_WARNING, text);
-	if (logger.unread != 0) {
-		logger.unread = unread;
-	}
+	log_write(line, (size_t)size);
 }
 
 static void report_suppressed(log_source source, struct log_budget *budget) {
@@ -122,6 +115,5 @@ void log_line(log_source source, enum log_level level, const char *format, ...) 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	report_unread();
 	put_line(level, text);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Messages for people, on stderr: with colours on a terminal, with levels in the journal. Never
- * blocks: what nobody takes is left out.
+ * Messages for people, on stderr: with colours on a terminal, with levels in the journal. Nobody
+ * waits for who reads them: what nobody takes is lost, and counted.
  */
 #ifndef GIDD_LOG_H
 #define GIDD_LOG_H
@@ -29,6 +29,10 @@ static inline log_source log_user(uint32_t uid) {
 
 /* `name` stands before each line; lines above `most` are not written. */
 void log_init(const char *name, enum log_level most);
+
+/* From now on a thread writes them; and no more, once what was left is written. */
+void log_start_writer(void);
+void log_stop_writer(void);
 
 __attribute__((format(printf, 3, 4))) void log_line(
 		log_source source, enum log_level level, const char *format, ...);

@@ -294,12 +294,14 @@ int main(int argc, char **argv) {
 		char name[80];
 		snprintf(name, sizeof(name), "gidd[%s]", gidd.self->name);
 		log_init(name, options.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+		log_start_writer();
 		local_init(&gidd);
 		remote_init(&gidd);
 		raise_descriptor_limit();
 		protect_windows(&gidd);
 		check_proc();
 		error = run(&gidd, &config, options.config);
+		log_stop_writer();
 	}
 	config_finish(&config);
 	return error < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -24,11 +24,11 @@ int aux_thread_join(pthread_t thread);
 #define SLICE_LONGEST_NS UINT64_C(100000000)
 
 /*
- * How soon the calling thread, of ordinary scheduling, gets a processor when it wakes, beside others
- * of its core: the shorter its slice, the sooner. How much of the processor it gets in all stays
- * the same. Every user may ask for that, and take it back; threads that it starts have the usual
- * one. Linux before 6.12 takes no notice. Returns 0, also in another class of scheduling, which has
- * no slices; or -errno.
+ * How soon the calling thread, of ordinary scheduling, gets a processor when it wakes, beside
+ * others of its core: the shorter its slice, the sooner. How much of the processor it gets in all
+ * stays the same. Every user may ask for that, and take it back; threads that it starts have the
+ * usual one. Linux before 6.12 takes no notice. Returns 0, also in another class of scheduling,
+ * which has no slices; or -errno.
  */
 int slice_ask(uint64_t ns);
 

@@ -407,6 +407,11 @@ def test_a_log_that_nobody_reads(make_cockpit: Callable[..., Cockpit]) -> None:
             for client in clients:
                 client.close()
             assert cockpit.status("open")["domain"] == "open"
+        # What is wrong with its file it tells without a limit.
+        with cockpit.config_path.open("a") as file:
+            file.write("nonsense\n" * 500)
+        gidd.send_signal(signal.SIGHUP)
+        wait_for(lambda: cockpit.status("open")["configuration"]["readings"] == 1, "all to be told")
         os.set_blocking(reader, False)
         told = b""
 
