@@ -169,12 +169,13 @@ void config_init(struct config *config) {
 
 static void link_finish(struct config_link *link) {
 	struct config_setting *setting;
-	while ((setting = TAILQ_FIRST(&link->settings)) != NULL) {
-		TAILQ_REMOVE(&link->settings, setting, entry);
+	while ((setting = TAILQ_FIRST(&link->lines)) != NULL) {
+		TAILQ_REMOVE(&link->lines, setting, entry);
 		free(setting->key);
 		free(setting->value);
 		free(setting);
 	}
+	free(link->settings);
 	free(link->kind);
 }
 

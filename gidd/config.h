@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <sys/queue.h>
 
+#include "key_table.h"
+
 /* What a domain, and each client in it, may have at most. */
 enum quota {
 	QUOTA_MEMORY, /* bytes of slabs exported */
@@ -102,12 +104,24 @@ struct config_client {
 	unsigned line;
 };
 
-/* A setting of a link that its kind understands. */
+/* A line of a link that its kind understands. */
 struct config_setting {
 	TAILQ_ENTRY(config_setting) entry;
 	char *key, *value;
 	unsigned line;
 };
+
+/* What the section of a link of some kind may have, besides the pair of domains. */
+struct config_link_keys {
+	struct ini_key_table table; /* begins with CONFIG_LINK_KIND */
+	size_t size;		    /* of the structure that its rows fill, all zero before */
+};
+
+/* The row of what chooses the table. */
+#define CONFIG_LINK_KIND {.name = "kind"}
+
+/* NULL: there is no such kind. */
+typedef const struct config_link_keys *(*config_link_keys_func)(const char *kind);
 
 /* How two domains are joined. A pair of domains that share something without one: kind local. */
 struct config_link {
@@ -115,7 +129,8 @@ struct config_link {
 	char names[2][GID_NAME_MAX + 1];
 	const struct config_domain *ends[2];
 	char *kind; /* of link */
-	TAILQ_HEAD(, config_setting) settings;
+	TAILQ_HEAD(, config_setting) lines;
+	void *settings; /* what they say, as config_link_keys has it; NULL: they say nothing */
 	unsigned line;
 };
 

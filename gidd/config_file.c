@@ -252,7 +252,7 @@ static void link_key(struct reading *reading, const char *key, const char *value
 		reading->ini.result = -ENOMEM;
 		return;
 	}
-	TAILQ_INSERT_TAIL(&reading->link->settings, setting, entry);
+	TAILQ_INSERT_TAIL(&reading->link->lines, setting, entry);
 	setting->key = strdup(key);
 	setting->value = strdup(value);
 	setting->line = reading->ini.line;
@@ -393,7 +393,7 @@ static bool begin_link(struct reading *reading, char **words) {
 		reading->ini.result = -ENOMEM;
 		return false;
 	}
-	TAILQ_INIT(&link->settings);
+	TAILQ_INIT(&link->lines);
 	link->line = reading->ini.line;
 	if (!copy_name(reading, link->names[0], words[0]) ||
 			!copy_name(reading, link->names[1], words[1])) {
@@ -622,18 +622,38 @@ int config_read(struct config *config, FILE *file, const char *name, FILE *error
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-static int check_kinds(const struct config *config, const char *path,
-		bool (*knows_kind)(const char *kind), FILE *errors) {
-	const struct config_link *link;
-	int error = 0;
+static void read_settings(struct ini_file *ini, struct config_link *link,
+		const struct config_link_keys *keys) {
+	const struct config_setting *setting;
+	if (TAILQ_EMPTY(&link->lines)) {
+		return;
+	}
+	link->settings = calloc(1, keys->size > 0 ? keys->size : 1);
+	if (link->settings == NULL) {
+		ini->result = -ENOMEM;
+		return;
+	}
+	TAILQ_FOREACH(setting, &link->lines, entry) {
+		ini->line = setting->line;
+		ini_key_table_set(&keys->table, ini, link->settings, setting->key, setting->value);
+	}
+}
+
+static int read_links(struct config *config, const char *path, config_link_keys_func keys_of,
+		FILE *errors) {
+	struct ini_file ini = {.name = path, .errors = errors};
+	struct config_link *link;
 	TAILQ_FOREACH(link, &config->links, entry) {
-		if (link->kind != NULL && !knows_kind(link->kind)) {
-			fprintf(errors, "%s:%u: this gidd knows no link of kind \"%s\"\n", path,
-					link->line, link->kind);
-			error = -EINVAL;
+		const struct config_link_keys *keys =
+				link->kind != NULL ? keys_of(link->kind) : NULL;
+		if (keys != NULL) {
+			read_settings(&ini, link, keys);
+		} else if (link->kind != NULL) {
+			ini_file_mistake_at(&ini, link->line,
+					"this gidd knows no link of kind \"%s\"", link->kind);
 		}
 	}
-	return error;
+	return ini.result;
 }
 
 /* NULL: it is not known. */
@@ -659,7 +679,7 @@ bool config_file_is_newer(const struct config *config) {
 	return memcmp(&now, &config->mark, sizeof(now)) != 0;
 }
 
-int config_file_read(struct config *config, const char *path, bool (*knows_kind)(const char *kind),
+int config_file_read(struct config *config, const char *path, config_link_keys_func keys_of,
 		FILE *errors) {
 	FILE *file = fopen(path, "re");
 	struct stat status;
@@ -674,6 +694,6 @@ int config_file_read(struct config *config, const char *path, bool (*knows_kind)
 	fclose(file);
 	config->path = path;
 	config->mark = mark;
-	int unknown = error == -ENOMEM ? 0 : check_kinds(config, path, knows_kind, errors);
-	return error < 0 ? error : unknown;
+	int of_links = error == -ENOMEM ? 0 : read_links(config, path, keys_of, errors);
+	return error < 0 ? error : of_links;
 }

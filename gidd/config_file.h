@@ -13,10 +13,10 @@
 int config_read(struct config *config, FILE *file, const char *name, FILE *errors);
 
 /*
- * The same for the file at `path`, which lives as long as the configuration, and whose kinds of
- * links must be among those that this program `knows_kind` of; or -errno where it cannot be opened.
+ * The same for the file at `path`, which lives as long as the configuration, and with what its
+ * links have by the keys of their kinds; or -errno where it cannot be opened.
  */
-int config_file_read(struct config *config, const char *path, bool (*knows_kind)(const char *kind),
+int config_file_read(struct config *config, const char *path, config_link_keys_func keys_of,
 		FILE *errors);
 
 /* Whether its file is not, or no more, the one that it was read from: somebody has changed it. */

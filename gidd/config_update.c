@@ -73,8 +73,8 @@ static const struct config_link *find_link(
 }
 
 static bool is_same_link(const struct config_link *one, const struct config_link *other) {
-	const struct config_setting *left = TAILQ_FIRST(&one->settings);
-	const struct config_setting *right = TAILQ_FIRST(&other->settings);
+	const struct config_setting *left = TAILQ_FIRST(&one->lines);
+	const struct config_setting *right = TAILQ_FIRST(&other->lines);
 	while (left != NULL && right != NULL && strcmp(left->key, right->key) == 0 &&
 			strcmp(left->value, right->value) == 0) {
 		left = TAILQ_NEXT(left, entry);

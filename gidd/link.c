@@ -31,8 +31,9 @@ static const struct link_kind *find_kind(const char *name) {
 	return NULL;
 }
 
-bool link_kind_is_known(const char *name) {
-	return find_kind(name) != NULL;
+const struct config_link_keys *link_kind_keys(const char *name) {
+	const struct link_kind *kind = find_kind(name);
+	return kind != NULL ? &kind->keys : NULL;
 }
 
 struct link *link_find(struct gidd *gidd, uint32_t domain) {

@@ -5,11 +5,11 @@
  *
  * A kind of link is one file. It defines a struct link_kind and registers it:
  *
- *     LINK_KIND(my_kind) = {.name = "mine", .open = …, .send = …, .drop = …, .close = …};
+ *     LINK_KIND(my_kind) = {.name = "mine", .keys = …, .open = …, .send = …, .drop = …, …};
  *
- * and is chosen by `kind=mine` in a [link ONE OTHER] section, whose other keys are its own to read.
- * Without one it is `ivshmem` where one of the two is a guest, else `local`.
- * A kind must know by itself who is at the other end; what a peer says it is counts for nothing.
+ * and is chosen by `kind=mine` in a [link ONE OTHER] section, whose other keys are those of its
+ * table. Without one it is `ivshmem` where one of the two is a guest, else `local`. A kind must
+ * know by itself who is at the other end; what a peer says it is counts for nothing.
  */
 #ifndef GIDD_LINK_H
 #define GIDD_LINK_H
@@ -71,6 +71,7 @@ struct link {
 
 struct link_kind {
 	const char *name;
+	struct config_link_keys keys; /* of its section: they fill the link's config->settings */
 	/* The other end is another machine: it can see what is in windows, and nothing else. */
 	bool windows_only;
 	/* Begins to reach the other domain, and goes on trying until closed. 0 or -errno. */
@@ -192,7 +193,7 @@ void link_pong(struct link *link, uint64_t ping_time);
 			__attribute__((section("gidd_link_kinds"), used, retain)) = &kind;         \
 	static const struct link_kind kind
 
-/* Whether this gidd was built with that kind of link. */
-bool link_kind_is_known(const char *name);
+/* What a link of that kind may have. NULL: this gidd was not built with it. */
+const struct config_link_keys *link_kind_keys(const char *name);
 
 #endif

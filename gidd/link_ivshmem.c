@@ -31,8 +31,19 @@
 #define FIRST_PINGS 5u /* before anything else, so that the clock is known from the start */
 #define FIRST_PING_US 5000u
 #define PING_US 1000000u /* at most; so that who is silent was asked ten times */
-#define SILENCE_DEFAULT_S 10u
-#define SILENCE_MAX_S 3600u
+#define SILENCE_DEFAULT_US (10 * UINT64_C(1000000))
+#define SILENCE_MAX_S 3600
+
+/* What its section says. */
+struct settings {
+	uint64_t silence_us; /* 0: nothing */
+};
+
+static const struct ini_key keys[] = {
+		CONFIG_LINK_KIND,
+		{"silence", INI_NUMBER, INI_MEMBER(struct settings, silence_us), .least = 1,
+				.most = SILENCE_MAX_S, .unit = 1000000},
+};
 
 struct ivshmem {
 	struct link *link;
@@ -465,44 +476,17 @@ static void ivshmem_close(struct link *link) {
 	free(ivshmem);
 }
 
-/* `silence=SECONDS` is all that there is to be set. */
-static int read_settings(const struct config_link *config, uint64_t *silence_us) {
-	const struct config_setting *setting;
-	*silence_us = SILENCE_DEFAULT_S * UINT64_C(1000000);
-	if (config == NULL) {
-		return 0;
-	}
-	TAILQ_FOREACH(setting, &config->settings, entry) {
-		char *end;
-		unsigned long seconds = strtoul(setting->value, &end, 10);
-		if (strcmp(setting->key, "silence") != 0) {
-			log_error("line %u: a link of kind ivshmem has no \"%s\"; it has: kind, silence",
-					setting->line, setting->key);
-			return -EINVAL;
-		}
-		if (*end != '\0' || seconds < 1 || seconds > SILENCE_MAX_S) {
-			log_error("line %u: silence=%s is not a number of seconds from 1 to %u",
-					setting->line, setting->value, SILENCE_MAX_S);
-			return -EINVAL;
-		}
-		*silence_us = seconds * UINT64_C(1000000);
-	}
-	return 0;
-}
-
 static int ivshmem_open(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
-	uint64_t silence_us;
-	if (read_settings(link->config, &silence_us) < 0) {
-		return -EINVAL;
-	}
+	const struct settings *settings = link->config != NULL ? link->config->settings : NULL;
+	bool is_set = settings != NULL && settings->silence_us > 0;
 	struct ivshmem *ivshmem = calloc(1, sizeof(*ivshmem));
 	if (ivshmem == NULL) {
 		return -ENOMEM;
 	}
 	link->kind_data = ivshmem;
 	ivshmem->link = link;
-	ivshmem->silence_us = silence_us;
+	ivshmem->silence_us = is_set ? settings->silence_us : SILENCE_DEFAULT_US;
 	doorbell_relay_init(&ivshmem->relay, gidd->event, handle_client_rang, ivshmem);
 	int error = sd_event_add_defer(gidd->event, &ivshmem->part, handle_part, ivshmem);
 	if (error >= 0) {
@@ -524,6 +508,7 @@ static int ivshmem_open(struct link *link) {
 
 LINK_KIND(kind_ivshmem) = {
 		.name = "ivshmem",
+		.keys = {INI_KEY_TABLE("a link of kind ivshmem", keys), sizeof(struct settings)},
 		.windows_only = true,
 		.open = ivshmem_open,
 		.send = ivshmem_send,

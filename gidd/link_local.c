@@ -233,12 +233,6 @@ static void local_close(struct link *link) {
 
 static int local_open(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
-	if (link->config != NULL && !TAILQ_EMPTY(&link->config->settings)) {
-		const struct config_setting *setting = TAILQ_FIRST(&link->config->settings);
-		log_error("line %u: a link of kind local has no \"%s\"; it has: kind",
-				setting->line, setting->key);
-		return -EINVAL;
-	}
 	struct local *local = calloc(1, sizeof(*local));
 	if (local == NULL) {
 		return -ENOMEM;
@@ -275,8 +269,11 @@ static void local_drop(struct link *link, bool fault, const char *why) {
 	packet_stream_fail(&local->stream, "%s", why);
 }
 
+static const struct ini_key keys[] = {CONFIG_LINK_KIND};
+
 LINK_KIND(kind_local) = {
 		.name = "local",
+		.keys = {INI_KEY_TABLE("a link of kind local", keys)},
 		.open = local_open,
 		.send = local_send,
 		.drop = local_drop,

@@ -262,7 +262,7 @@ int main(int argc, char **argv) {
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	struct config config;
-	int error = config_file_read(&config, options.config, link_kind_is_known, stderr);
+	int error = config_file_read(&config, options.config, link_kind_keys, stderr);
 	if (error < 0 && error != -EINVAL) {
 		if (error == -ENOENT && !options.check) {
 			fprintf(stderr,

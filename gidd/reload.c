@@ -48,7 +48,7 @@ static int read_again(struct reload *reload) {
 	if (stream == NULL) {
 		return -ENOMEM;
 	}
-	int error = config_file_read(&fresh, reload->path, link_kind_is_known, stream);
+	int error = config_file_read(&fresh, reload->path, link_kind_keys, stream);
 	if (error == 0) {
 		error = config_update(reload->config, &fresh, reload->path, stream);
 	}

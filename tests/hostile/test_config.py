@@ -14,6 +14,10 @@ GIDD = BUILD / "gidd" / "gidd"
 NO_SIZE = "is not a size: a number, with K, M, G or T behind it or nothing"
 WHOLE = "(no line)"  # of a mistake
 GOOD = "[domain open]\nnumber=1\n[domain cluster]\nnumber=2\n"
+GUEST = (
+    "[domain host]\nnumber=1\nkind=host\n[domain open]\nnumber=2\nkind=guest\n"
+    "[share open host]\nstreams=*\n"
+)
 NO_NAME = "is not a domain's name: at most 63 letters, digits and - _ ."
 NO_GLOB = (
     "can match no stream name: those have letters, digits and - _ . / only, patterns also * ? [ ]"
@@ -228,6 +232,14 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         GOOD + "[link open cluster]\nkind=pigeon\n",
         ['5: this gidd knows no link of kind "pigeon"'],
     ),
+    "a key that a kind of link has not": (
+        GOOD + "[link open cluster]\ncolour=red\nkind=local\n",
+        ['6: a link of kind local has no "colour"; it has: kind'],
+    ),
+    "a link that is silent for too long": (
+        GUEST + "[link open host]\nkind=ivshmem\nsilence=3601\n",
+        ["11: silence=3601 is not a number from 1 to 3600"],
+    ),
     "a link twice": (
         GOOD + "[link open cluster]\nkind=local\n[link cluster open]\nkind=local\n",
         ["7: the link of cluster and open is in line 5 already"],
@@ -432,14 +444,6 @@ def test_users_and_groups_must_exist(tmp_path: Path) -> None:
     status, words = start(path, "--domain", "open")
     assert status == 1
     assert "gidd[open]: user=no-such-user of domain cluster: there is no such user\n" in words
-
-
-def test_settings_of_a_link_are_its_kinds(tmp_path: Path) -> None:
-    path = tmp_path / "cockpit.conf"
-    path.write_text(GOOD + "[share open cluster]\n[link open cluster]\nkind=local\ncolour=red\n")
-    status, words = start(path, "--domain", "open")
-    assert status == 1
-    assert 'gidd[open]: line 8: a link of kind local has no "colour"; it has: kind\n' in words
 
 
 def test_a_place_that_is_too_long(tmp_path: Path) -> None:

@@ -15,6 +15,11 @@ COMMANDS = installed_commands()
 
 GIDD = "[domain open]\nnumber=1\n[domain cluster]\nnumber=2\n[share open cluster]\nstreams=*\n"
 
+GUEST = (
+    "[domain host]\nnumber=1\nkind=host\n[domain open]\nnumber=2\nkind=guest\n"
+    "[share open host]\nstreams=*\n"
+)
+
 # Of each section: the program, what must stand before it, its first line, and its manual page with
 # the line there that begins it.
 SECTIONS = {
@@ -22,6 +27,13 @@ SECTIONS = {
     "domain": ("gidd", GIDD, "[domain more]", "gidway.conf.5", "# [domain NAME]"),
     "share": ("gidd", GIDD, "[share cluster open]", "gidway.conf.5", "# [share OWNER READER]"),
     "client": ("gidd", GIDD, "[client open *]", "gidway.conf.5", "# [client DOMAIN USER]"),
+    "link": (
+        "gidd",
+        GUEST,
+        "[link open host]\nkind=ivshmem",
+        "gidway.conf.5",
+        "# [link ONE OTHER]",
+    ),
     "engine": ("gid-engine", "", "[engine]", "gid-engine.8", "## [engine]"),
     "engine canvas": ("gid-engine", "", "[canvas a]", "gid-engine.8", "## [canvas NAME]"),
     "compose canvas": ("gid-compose", "", "[canvas]", "gid-compose.1", "## [canvas]"),
