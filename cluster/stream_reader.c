@@ -74,14 +74,18 @@ static bool stream_reader_begin(struct stream_reader *reader, const struct gid_f
 	return true;
 }
 
+/* Takes the frame, whose memory may not be read. */
+static void stream_reader_refuse(struct stream_reader *reader, const struct gid_frame *frame) {
+	struct examination none = {.frame = *frame, .reason = ROLE_REASON_MEMORY};
+	reader->waits = STREAM_READER_IDLE;
+	stream_reader_report(reader, &none, NULL, true);
+}
+
 /* Takes the frame and the reference. */
 static void stream_reader_examine(struct stream_reader *reader, const struct gid_frame *frame,
 		struct gid_slab *slab) {
 	reader->waits = STREAM_READER_IDLE;
-	if (slab == NULL) {
-		struct examination none = {.frame = *frame, .reason = ROLE_REASON_MEMORY};
-		stream_reader_report(reader, &none, NULL, true);
-	} else if (!stream_reader_begin(reader, frame, slab)) {
+	if (!stream_reader_begin(reader, frame, slab)) {
 		reader->waits = STREAM_READER_QUEUED;
 		reader->waiting = *frame;
 		reader->slab = slab;
@@ -141,7 +145,11 @@ static int handle_worker(int fd, uint32_t mask, void *data) {
 /* The memory is there: has it examined, or has it wait for who draws it still. */
 static void stream_reader_show(struct stream_reader *reader, const struct gid_frame *frame,
 		struct gid_slab *slab) {
-	if (slab != NULL && !examiner_is_drawn(slab)) {
+	if (slab == NULL) {
+		stream_reader_refuse(reader, frame);
+		return;
+	}
+	if (!examiner_is_drawn(slab)) {
 		if (reader->waits != STREAM_READER_FENCED) {
 			reader->fenced_since = gid_clock_now();
 		}
