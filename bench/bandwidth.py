@@ -24,16 +24,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import common
+from gid_vm.preload import NotLoadedError, Preload
 
-for needed in (
-    common.TOP / "vm",
-    common.TOP / "bench" / "waypipe",
-):
-    sys.path.append(str(needed))
-
-from gid_vm.preload import NotLoadedError, Preload  # noqa: E402
-from through_waypipe import WAYPIPE, screen  # noqa: E402
+from bench import common
+from bench.through_waypipe import WAYPIPE, screen
+from lab.domains.program import LabError, Wanting
 
 SIZE = (1280, 720)  # pixels
 FRAME = SIZE[0] * SIZE[1] * 4  # bytes
@@ -90,7 +85,7 @@ class Sums:
         try:
             self._preload.check(*programs)
         except NotLoadedError as error:
-            raise common.BenchError(f"copies were not counted: {error}") from None
+            raise LabError(f"copies were not counted: {error}") from None
         return struct.unpack("=QQ", self._path.read_bytes())
 
 
@@ -109,9 +104,9 @@ def end(process: subprocess.Popen, who: str) -> None:
         _, errors = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         _kill(process)
-        raise common.BenchError(f"{who}: it does not end") from None
+        raise LabError(f"{who}: it does not end") from None
     if process.returncode != 0 and SHM_ENDS not in errors:
-        raise common.BenchError(f"{who}: {errors.strip()[-500:]}")
+        raise LabError(f"{who}: {errors.strip()[-500:]}")
 
 
 def _kill(process: subprocess.Popen) -> None:
@@ -124,7 +119,7 @@ def wait_for(what: str, condition) -> None:
     until = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > until:
-            raise common.BenchError(f"waited in vain for {what}")
+            raise LabError(f"waited in vain for {what}")
         time.sleep(0.01)
 
 
@@ -238,7 +233,7 @@ def main() -> int:
     parser.add_argument("--frames", type=int, default=120, help="of each way (default: 120)")
     options = parser.parse_args()
     if "GID_BENCH_COPIES_LIBRARY" not in os.environ:
-        raise common.Wanting("the counter of copies is only built for x86_64")
+        raise Wanting("the counter of copies is only built for x86_64")
     rows = []
     progress = common.Progress(len(PIPELINES) + 1)
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as name:
@@ -251,7 +246,7 @@ def main() -> int:
             rows.append(bench.waypipe())
     progress.end()
     if next(row for row in rows if row["who"] == "tcp")["copies_per_frame"] < 1:
-        raise common.BenchError("copies were not counted: TCP makes two of each picture")
+        raise LabError("copies were not counted: TCP makes two of each picture")
     for row in rows:
         print(
             f"{row['who']:8} {row['copies_per_frame']:7.3f} copies of each picture, "

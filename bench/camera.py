@@ -7,22 +7,18 @@ The camera is vivid, the kernel's own.
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import clip
-import common
 from gid_vm.agent import Agent, Command
 
-TOP = Path(__file__).resolve().parent.parent
-sys.path.append(str(TOP / "soak"))
-
-from growth import growth, which_grow  # noqa: E402
-from looks import COUNTED, counts, look  # noqa: E402
+from lab.domains.program import LabError
+from lab.film import clip, film
+from lab.soak.growth import growth, which_grow
+from lab.soak.looks import COUNTED, counts, look
 
 SECONDS = 120.0
 CAPS = "video/x-raw,format=BGRx,width=640,height=360"
@@ -43,7 +39,7 @@ done
 
 def check(result: object, what: str) -> None:
     if result.code != 0:
-        raise common.BenchError(f"{what}: {result.err[-1000:]}")
+        raise LabError(f"{what}: {result.err[-1000:]}")
 
 
 def load_camera(agent: Agent) -> None:
@@ -52,7 +48,7 @@ def load_camera(agent: Agent) -> None:
 
 def play(agent: Agent, stream: str, source: str, sink: str, *options: str) -> Command:
     """Prints its process first."""
-    words = ["python3", str(TOP / "demo/play.py"), "--stats", f"/run/{stream}.stats", *options]
+    words = ["python3", str(film.PLAY), "--stats", f"/run/{stream}.stats", *options]
     words.append(f"{source} ! gidsink name=sink stream={stream} {sink}")
     return agent.start(["sh", "-c", 'echo $$; exec "$@"', "sh", *words])
 
@@ -84,7 +80,7 @@ def copied(agent: Agent, frames: int) -> list[dict]:
         found = stats(agent, "camera")
         # The mark of the end counts as delivered, too.
         if found["delivered"] < frames or found["dropped"] > 0:
-            raise common.BenchError(f"{way}: of {frames} frames {found['dropped']} were dropped")
+            raise LabError(f"{way}: of {frames} frames {found['dropped']} were dropped")
         rows.append({"way": way, "frames": frames, "copied_bytes": found["copied-bytes"] // frames})
     return rows
 

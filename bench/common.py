@@ -13,28 +13,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-# What benchmarks share with others: the demo's film and who runs before others, what machine this
-# is, and where a runtime folder is made.
+import gid_console
+from gid_evaluate import machine
+from gid_evaluate.outcome import WANTING
+from gid_vm.folder import memory_folder as memory_folder
+
+from lab.domains.cockpit import GREAT, configuration, gidds
+from lab.domains.program import LabError, Wanting
+
 TOP = Path(__file__).resolve().parents[1]
-DEMO = TOP / "demo"
-_PARTS = ("demo", "bench/isolation", "tools/console", "tools/cockpit", "tools/evaluate", "vm", "")
-sys.path += [str(TOP / part) for part in _PARTS]
-import gid_console  # noqa: E402
-from gid_evaluate import machine  # noqa: E402
-from gid_evaluate.outcome import WANTING  # noqa: E402
-from gid_vm.folder import memory_folder as memory_folder  # noqa: E402
-
-from lab.domains.cockpit import GREAT, DomainError, configuration, gidds  # noqa: E402
-
 FILM_HELP = "the film is one of H.264 with sound, decoded; else a live test picture stands for it"
-
-
-class BenchError(Exception):
-    """Why there are no figures, in a sentence for the user."""
-
-
-class Wanting(BenchError):
-    """What is not there that it needs; said before anything is measured."""
 
 
 def parser(name: str, description: str) -> argparse.ArgumentParser:
@@ -62,20 +50,13 @@ def run(main: Callable[[], int]) -> int:
             gid_console.tell(f"bench: {error}")
             return WANTING
 
-    return gid_console.run("bench", measured, trouble=(BenchError, subprocess.SubprocessError))
+    return gid_console.run("bench", measured, trouble=(LabError, subprocess.SubprocessError))
 
 
 def cpu_seconds(pid: int) -> float:
     """Of the process, with the children that it has waited for."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-
-
-def take_precedence() -> None:
-    """Before all ordinary programs, with all that is started from here on, where that is allowed:
-    other work of the machine is not what is measured."""
-    with contextlib.suppress(PermissionError):
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
 
 
 def children_seconds() -> float:
@@ -104,20 +85,6 @@ def tell_again(what: str) -> None:
     """That it is measured once more, and why: the report counts it. What crashed never is."""
     _tried_again.append(what)
     gid_console.tell(f"bench: tried again: {what}")
-
-
-def two_cores() -> tuple[int, int]:
-    """Two cores to pin processes to; the same twice where there is only one."""
-    cores = sorted(os.sched_getaffinity(0))
-    return cores[0], cores[1 % len(cores)]
-
-
-def before_sessions(command: Sequence[str]) -> list[str]:
-    """The command before other work of this machine, where that is allowed, in the same class.
-
-    For one that is started in a session of its own: the kernel shares processors among sessions.
-    """
-    return ["sh", "-c", 'echo -20 2>/dev/null >/proc/self/autogroup; exec "$@"', "sh", *command]
 
 
 class Progress:
@@ -161,15 +128,5 @@ def cockpit(
     shares = {("open", "cluster"): streams}
     if answers is not None:
         shares["cluster", "open"] = answers
-    with gidds_of(configuration(folder, domains, shares), folder, list(domains)):
+    with gidds(configuration(folder, domains, shares), folder, list(domains)):
         yield
-
-
-@contextlib.contextmanager
-def gidds_of(text: str, folder: Path, domains: Sequence[str]) -> Iterator[None]:
-    """One for each of these domains of the configuration, in that order."""
-    try:
-        with gidds(text, folder, domains):
-            yield
-    except DomainError as error:
-        raise BenchError(str(error)) from None

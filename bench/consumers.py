@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
 
-import common
+from bench import common
+from lab.domains.program import LabError
 
 BEGIN, END = "<!-- table of ./run bench consumers --document -->", "<!-- end of the table -->"
 HERE = Path(__file__).resolve().parent / "consumers"
@@ -244,7 +245,7 @@ def write_document(document: Path, rows: list[dict], frames: int) -> None:
     before, begin, rest = document.read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
     if not end:
-        raise common.BenchError(f"{document}: it has no place for the table: {BEGIN} … {END}")
+        raise LabError(f"{document}: it has no place for the table: {BEGIN} … {END}")
     head, *lines = table(rows)
     text = [
         f"Of {frames} frames: in order/wrong/lost, and in brackets those that gidsrc copied.",

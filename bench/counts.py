@@ -25,11 +25,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import bandwidth
-import callgrind
-import common
-
-import engine
+from bench import bandwidth, callgrind, common, engine
+from lab.domains import priority
+from lab.domains.program import LabError, Wanting
 
 FEW, MANY = 4_000, 24_000  # frames
 PICTURES = 60  # whose copies are counted
@@ -74,7 +72,7 @@ def run(words: Sequence[object]) -> None:
         env=os.environ | {"GID_DOMAIN": "open"},
     )
     if result.returncode != 0:
-        raise common.BenchError(f"{words[-4:]}: {result.stderr.strip()[-500:]}")
+        raise LabError(f"{words[-4:]}: {result.stderr.strip()[-500:]}")
 
 
 def strace(out: Path) -> list[object]:
@@ -85,7 +83,7 @@ def read_calls(path: Path) -> int:
     """The sum of a summary of strace."""
     found = re.search(r"^\s*(\d+)\s+total$", path.read_text(), re.MULTILINE)
     if found is None:
-        raise common.BenchError(f"strace counted nothing:\n{path.read_text()[-500:]}")
+        raise LabError(f"strace counted nothing:\n{path.read_text()[-500:]}")
     return int(found[1])
 
 
@@ -97,7 +95,7 @@ def per_item(count: Callable[[Sequence[object]], float], words: Callable[[int], 
 
 
 def ring() -> Iterator[Count]:
-    core = common.two_cores()[0]
+    core = priority.two_cores()[0]
     with new_folder() as folder:
         counter = Counter(folder)
         instructions = per_item(
@@ -270,7 +268,7 @@ def main() -> int:
 def read_kept(path: Path | None, here: str) -> dict[str, float]:
     kept = json.loads(path.read_text()) if path is not None else {here: {}}
     if here not in kept:
-        raise common.Wanting(f"{path} has no counts of {here}")
+        raise Wanting(f"{path} has no counts of {here}")
     return kept[here]
 
 

@@ -24,10 +24,12 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import common
 import numpy
-import priority  # common has its folder
 from PIL import Image
+
+from bench import common
+from lab.domains import priority
+from lab.domains.program import LabError, Wanting
 
 OUTPUTS = {"centre": (1920, 720), "cluster": (1920, 720), "head-up": (800, 480)}
 LIGHT = (320, 80)  # gid-telltale's size
@@ -97,7 +99,7 @@ class Displays:
         end = time.monotonic() + PATIENCE
         while not condition():
             if time.monotonic() > end:
-                raise common.BenchError(f"waited in vain for {what}:\n{self.said()}")
+                raise LabError(f"waited in vain for {what}:\n{self.said()}")
             time.sleep(0.02)
 
     def said(self) -> str:
@@ -118,7 +120,7 @@ class Displays:
         words = ["--part", *map(str, (*place, *DIALS)), *more]
         watcher = self.start("cluster", [sys.executable, str(WATCH), stream, *words])
         if watcher.stdout.readline() != b"ready\n":
-            raise common.BenchError(f"nobody can read {stream}:\n{self.said()}")
+            raise LabError(f"nobody can read {stream}:\n{self.said()}")
         return watcher
 
     def seen(self, watcher: subprocess.Popen) -> list[Seen]:
@@ -126,7 +128,7 @@ class Displays:
         watcher.terminate()
         told, _ = watcher.communicate(timeout=PATIENCE)
         if watcher.returncode != 0:
-            raise common.BenchError(f"who compares pictures has failed:\n{self.said()}")
+            raise LabError(f"who compares pictures has failed:\n{self.said()}")
         return [tuple(one) for one in json.loads(told)]
 
     def rest(self, name: str) -> Path:
@@ -143,7 +145,7 @@ class Displays:
         path = self._folder / f"{name}.png"
         draw = ["gid-telltale", f"--state={STATES[name]}", f"--png={path}"]
         if self.start("open", draw).wait(PATIENCE) != 0:
-            raise common.BenchError("gid-telltale cannot draw a picture")
+            raise LabError("gid-telltale cannot draw a picture")
         return numpy.asarray(Image.open(path).convert("RGB"))
 
 
@@ -272,7 +274,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60, help="default: 60")
     options: argparse.Namespace = parser.parse_args()
     if importlib.util.find_spec("gid") is None:
-        raise common.Wanting("the package gid was not built: python3-cffi is missing")
+        raise Wanting("the package gid was not built: python3-cffi is missing")
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as name:
         folder = Path(name)
         with common.cockpit(folder, "safety/*"), contextlib.ExitStack() as stack:

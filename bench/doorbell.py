@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import common
 from gid_vm.agent import Agent
+
+from lab.domains.program import LabError
 
 SECONDS = 120.0
 ROUNDS = 4
@@ -29,7 +30,7 @@ def seconds(out: str, count: int) -> list[float]:
     """Of so many lines, without those of the beginning."""
     times = [int(line) / 1e9 for line in out.splitlines()]
     if len(times) != count:
-        raise common.BenchError(f"of {count} rings came back {len(times)}")
+        raise LabError(f"of {count} rings came back {len(times)}")
     return times[count // 10 :]
 
 
@@ -47,7 +48,7 @@ def one_way(agent: Agent, size: tuple[int, int], count: int) -> list[float]:
     words = ["gid-bench-doorbell", "ask", "movie", str(count), *map(str, size)]
     asking = agent.start(words).wait(SECONDS + count)
     if asking.code != 0:
-        raise common.BenchError(f"the guest sends no frames: {asking.err}")
+        raise LabError(f"the guest sends no frames: {asking.err}")
     out, _ = answering.communicate(timeout=SECONDS)
     return seconds(out, count)
 
@@ -133,7 +134,7 @@ def wait_for_link(ups: int, way: str) -> None:
         if link["state"] == "up" and link["ups"] >= ups and link["doorbells"]["way"] == rung_by:
             return
         if time.monotonic() > end:
-            raise common.BenchError(f"the guest's doorbells do not go by the {rung_by}")
+            raise LabError(f"the guest's doorbells do not go by the {rung_by}")
         time.sleep(0.1)
 
 
@@ -144,7 +145,7 @@ def switch(agent: Agent, way: str) -> None:
     script = f"sed -i '{change}' /run/guest/gidway.conf && kill $(pidof gidd)"
     result = agent.start(["sh", "-c", script]).wait(SECONDS)
     if result.code != 0:
-        raise common.BenchError(f"the guest's gidd cannot be ended: {result.err}")
+        raise LabError(f"the guest's gidd cannot be ended: {result.err}")
     wait_for_link(ups + 1, way)
 
 
@@ -179,7 +180,7 @@ def connect(server: Path) -> tuple[int, int, list[int]]:
             numbers.append(struct.unpack("<q", data)[0])
             fds += came
     if set(numbers[3:-1]) != {HOST} or len(fds) != len(numbers) - 2:
-        raise common.BenchError(f"the server of doorbells says {numbers}")
+        raise LabError(f"the server of doorbells says {numbers}")
     return fds[-1], fds[1], fds
 
 
@@ -203,7 +204,7 @@ def bare(agent: Agent, server: Path, count: int, ping: Callable) -> list[float]:
     def once() -> None:
         os.eventfd_write(there, 1)
         if not poll.poll(SECONDS * 1000):
-            raise common.BenchError("the guest does not answer a ring")
+            raise LabError("the guest does not answer a ring")
         os.eventfd_read(back)
 
     empty()

@@ -21,7 +21,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import common
+from bench import common
+from lab.domains import priority
+from lab.domains.program import LabError, Wanting
 
 SCENES = ("build:use-vbo=true", "texture", "shading:shading=phong")
 PATIENCE = 60.0  # seconds
@@ -44,7 +46,7 @@ def score(folder: Path, with_module: bool, size: str, seconds: float) -> Score:
     environment = os.environ | {"XDG_RUNTIME_DIR": str(folder), "WAYLAND_DISPLAY": "drawing"}
     config, log = folder / "weston.ini", folder / "weston.log"
     config.write_text(WESTON_INI)
-    weston_core, client_core = common.two_cores()
+    weston_core, client_core = priority.two_cores()
     environment["LP_NUM_THREADS"] = "0"
     weston = [
         "taskset",
@@ -69,7 +71,7 @@ def score(folder: Path, with_module: bool, size: str, seconds: float) -> Score:
         end = time.monotonic() + PATIENCE
         while not (folder / "drawing").exists():
             if process.poll() is not None or time.monotonic() > end:
-                raise common.BenchError(f"Weston does not start:\n{log.read_text()[-1000:]}")
+                raise LabError(f"Weston does not start:\n{log.read_text()[-1000:]}")
             time.sleep(0.05)
         command = [
             "taskset",
@@ -99,7 +101,7 @@ def score(folder: Path, with_module: bool, size: str, seconds: float) -> Score:
     times = map(float, re.findall(r"FrameTime: ([\d.]+) ms", result.stdout))
     rates = [1000 / time for time in times if time > 0]
     if len(rates) != len(SCENES):
-        raise common.BenchError(f"glmark2: {(result.stdout + result.stderr)[-500:]}")
+        raise LabError(f"glmark2: {(result.stdout + result.stderr)[-500:]}")
     return Score(statistics.mean(rates), sum(rates) * seconds, own, weston_percent)
 
 
@@ -115,7 +117,7 @@ def main() -> int:
     parser.add_argument("--size", default="1920x720", help="of the window (default: 1920x720)")
     options = parser.parse_args()
     if shutil.which("glmark2-es2-wayland") is None:
-        raise common.Wanting("there is no glmark2-es2-wayland")
+        raise Wanting("there is no glmark2-es2-wayland")
     scores: dict[bool, list[Score]] = {False: [], True: []}
     rates: dict[bool, list[float]] = {False: [], True: []}
     progress = common.Progress(2 * options.repetitions)

@@ -30,11 +30,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import common
-
-sys.path.append(str(Path(__file__).resolve().with_suffix("")))
-import composing  # noqa: E402
-import through_guest  # noqa: E402
+from bench import common, composing, through_guest
+from lab.domains import priority
+from lab.domains.program import LabError
 
 ENGINE = """\
 [engine]
@@ -104,7 +102,7 @@ def measure(*words: object) -> dict[str, float]:
         env=os.environ | {"GID_DOMAIN": "open"},
     )
     if result.returncode != 0:
-        raise common.BenchError(result.stderr.strip())
+        raise LabError(result.stderr.strip())
     return json.loads(result.stdout)
 
 
@@ -264,7 +262,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     if not options.ordinary:
-        common.take_precedence()
+        priority.take_precedence()
     with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir=common.memory_folder()) as folder:
         rows, composed = (in_guest if options.vm else here)(Path(folder), options)
     found = ratios(rows)

@@ -13,8 +13,8 @@ import statistics
 import subprocess
 import sys
 
-import common
-import counts
+from bench import common, counts
+from lab.domains.program import LabError
 
 ONE = "streams: 1, consumers: 1"
 BURSTS = {"burst_cycles_one_core": "one core", "burst_cycles_two_cores": "two cores"}
@@ -31,7 +31,7 @@ def probe() -> dict[str, float]:
         env=os.environ | {"GID_DOMAIN": "open"},
     )
     if result.returncode != 0:
-        raise common.BenchError(result.stderr.strip())
+        raise LabError(result.stderr.strip())
     return {row["name"]: row["value"] for row in json.loads(result.stdout)["figures"]}
 
 

@@ -24,7 +24,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import common
+from bench import common
+from lab.domains import priority
+from lab.domains.program import LabError
 
 RATE = 60
 FAST_RATE, FAST_SIZE = 1000, "1080p"
@@ -85,7 +87,7 @@ class Bench:
     def __init__(self, folder: Path, seconds: float) -> None:
         self._folder = folder
         self._seconds = seconds
-        self._sender_core, self._receiver_core = common.two_cores()
+        self._sender_core, self._receiver_core = priority.two_cores()
 
     def transport(self, who: str, case: Case, read_all: bool) -> dict:
         """One run of both sides: {"send": {…}, "receive": {…}}. One that did not get going in time,
@@ -100,7 +102,7 @@ class Bench:
                 return found
             if attempt < TRIES:
                 common.tell_again(f"{what}: {frames} of {wanted:.0f} frames came")
-        raise common.BenchError(f"{what}: {frames} of {wanted:.0f} frames came, {TRIES} times")
+        raise LabError(f"{what}: {frames} of {wanted:.0f} frames came, {TRIES} times")
 
     def _transport(self, who: str, case: Case, read_all: bool, settle: float) -> dict:
         transport = TRANSPORTS[who]
@@ -185,7 +187,7 @@ def _result(process: subprocess.Popen) -> dict:
         process.kill()
         raise
     if process.returncode != 0 or not output:
-        raise common.BenchError(f"{' '.join(process.args)}:\n{errors.strip()}")
+        raise LabError(f"{' '.join(process.args)}:\n{errors.strip()}")
     return json.loads(output)
 
 

@@ -18,9 +18,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import common
-
-from lab.domains.cockpit import configuration
+from bench import common
+from lab.domains.cockpit import configuration, gidds
+from lab.domains.program import LabError
 
 SOURCE = (
     "videotestsrc is-live=true pattern=black ! "
@@ -43,7 +43,7 @@ def latency(reader: str) -> dict[str, float]:
     for flow in json.loads(result.stdout)["subscriptions"]:
         if flow["state"] == "live" and "latency_us" in flow:
             return flow["latency_us"]
-    raise common.BenchError(f"no frame came to {reader}")
+    raise LabError(f"no frame came to {reader}")
 
 
 def play(domain: str, text: str) -> subprocess.Popen:
@@ -86,7 +86,7 @@ def main() -> int:
                     domains = common.cockpit(folder, "movie")
                 else:
                     text = configuration(folder, MACHINES, SHARES)
-                    domains = common.gidds_of(text, folder, ("host", "open", "cluster"))
+                    domains = gidds(text, folder, ("host", "open", "cluster"))
                 with domains:
                     found[way].append(measure(owner, reader))
     progress.end()

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from common import BenchError
 from gid_vm.agent import GuestError
 from gid_vm.initramfs import CannotBoot
 from gid_vm.own_kernel import own_kernel
+
+from bench.common import LabError
 
 LIFE_SECONDS = 1500.0  # for all of it: no guest lives much longer
 OUT = Path("/mnt/out")  # of the guest: its Guest.out
@@ -32,10 +33,10 @@ def run_inside(
                 prepare(guest.out)
             result = guest.start(command, env=environment, hear=_hear).wait(LIFE_SECONDS)
             if result.code != 0:
-                raise BenchError("there are no figures")
+                raise LabError("there are no figures")
             measured = json.loads((guest.out / found).read_text())
     except (CannotBoot, GuestError) as error:
-        raise BenchError(str(error)) from None
+        raise LabError(str(error)) from None
     return measured["rows"], measured["ratios"]
 
 

@@ -22,97 +22,22 @@ before the next refresh.
 """
 
 import argparse
-import json
 import statistics
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
-import common
-
-sys.path.append(str(Path(__file__).resolve().with_suffix("")))
-from canvases import Canvas, CanvasCockpit, canvas_cases  # noqa: E402
-from cases import Case, Fences, Undisturbed, all_cases, costly_case, every_format  # noqa: E402
-from fences import MODULE, FencesCockpit  # noqa: E402
-from guest import GUEST_SECONDS  # noqa: E402
-from inside import run_inside  # noqa: E402
-from pair import Cockpit  # noqa: E402
-from processes import PATIENCE  # noqa: E402
+from bench import common
+from bench.inside import run_inside
+from lab.domains.program import LabError
+from lab.isolation.canvases import Canvas, CanvasCockpit, canvas_cases
+from lab.isolation.cases import Case, Fences, Undisturbed, all_cases, costly_case, every_format
+from lab.isolation.fences import MODULE, FencesCockpit
+from lab.isolation.guest import GUEST_SECONDS
+from lab.isolation.measure import Run, measure
 
 _EVERYTHING = [*all_cases(0), *all_cases(0, True), *canvas_cases(), Fences()]
 NAMES = sorted({case.name for case in _EVERYTHING})
-
-
-@dataclass
-class Run:
-    """One measurement."""
-
-    meter: dict  # gid-meter's report, or that of gid-bench-canvas
-    stall_us: float  # by how much the machine itself was late, at most
-    transitions: list[str]  # of the telltale, until it was live again
-    attacker: str  # what gid-cluster found the hostile program's own stream to be, if it has one
-    # Of gid-cluster's last 300 frames what one took of a processor at most, to what it may take;
-    # with GL nobody knows that.
-    compose_vs_bound: float | None
-    # What one of them waited at most to get a processor, in ms: how long others had it.
-    compose_wait_ms: float
-    did: dict
-    ended: list[str]  # programs of open that did not outlive it
-
-    @property
-    def rate(self) -> float:
-        return self.meter["rate"]
-
-    @property
-    def longest_gap_us(self) -> float:
-        return self.meter["interval_max_us"]
-
-
-def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
-    """Ends with everything running and the telltale live again, or fails."""
-    cluster = cockpit.cluster
-    before = cluster.role("telltale")["transition_count"]
-    seconds = max(seconds, case.seconds)
-    case.begin(cockpit)
-    stall = cluster.start_stall()
-    meter = case.start_meter(cockpit, seconds)
-    case.within(cockpit, seconds)
-    report = meter.output(seconds + PATIENCE)
-    stalled = json.loads(stall.stop())
-    status = cluster.status()
-    attackers = [role for role in status["roles"] if role["name"] == case.role]
-    did = case.end(cockpit)
-    ended = cockpit.open.processes.ended()
-    cockpit.open.start()
-    cluster.wait_live()
-    for name in ("display", "gidd"):
-        if not cluster.processes.is_running(name):
-            raise common.BenchError(f"{case.name}: the cluster's {name} ended")
-    if not report:
-        raise common.BenchError(f"{case.name}: {meter.name} failed; see {meter.log}")
-    figures = json.loads(report)
-    if figures.get("measured", "shown") != "shown":
-        raise common.BenchError(f"{case.name}: gid-cluster showed nothing of the meter")
-    return Run(
-        meter=figures,
-        stall_us=stalled["latest_us"],
-        transitions=[
-            f"{one['to']}: {one['reason']}"
-            for one in cluster.role("telltale")["transitions"]
-            if one["number"] > before
-        ],
-        attacker="".join(f"{role['state']}: {role['reason']}" for role in attackers),
-        compose_vs_bound=vs_bound(status),
-        compose_wait_ms=status["compose_wait_recent_max_ns"] / 1e6,
-        did=did,
-        ended=ended,
-    )
-
-
-def vs_bound(status: dict) -> float | None:
-    bound = status["frame_bound_ns"]
-    return status["compose_cpu_recent_max_ns"] / bound if bound > 0 else None
 
 
 # --- the figures ----------------------------------------------------------------------------------
@@ -124,7 +49,7 @@ def rows(runs: dict[str, list[Run]], cases: dict[str, Case]) -> list[dict]:
 
 def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict:
     if not all(run.rate for run in undisturbed):
-        raise common.BenchError(f"{case.calm}: nothing came in time to compare with")
+        raise LabError(f"{case.calm}: nothing came in time to compare with")
     refresh = statistics.median(run.meter["interval_p50_us"] for run in undisturbed)
     rates = [run.rate / calm.rate for run, calm in zip(runs, undisturbed, strict=True)]
     gaps = [run.longest_gap_us / refresh for run in runs]
@@ -224,7 +149,7 @@ def chosen_cases(options: argparse.Namespace) -> dict[str, Case]:
     """With those that they are compared to."""
     known = known_cases(options)
     if unknown := set(options.case or ()) - set(known):
-        raise common.BenchError(f"no such case here: {', '.join(sorted(unknown))}")
+        raise LabError(f"no such case here: {', '.join(sorted(unknown))}")
     chosen = {name: known[name] for name in options.case or known}
     wanted = {case.calm for case in chosen.values()}
     return {calm.name: calm for calm in (Undisturbed(), Canvas()) if calm.name in wanted} | chosen

@@ -17,15 +17,13 @@ import contextlib
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-import common
-from pair import Cockpit
-from processes import PATIENCE
+from bench import common
+from lab.isolation.pair import Cockpit
 
 WINDOWS = 5  # parts of each measurement, whose median and extremes are told
 SETTLE = 1.0  # seconds after a start
@@ -73,7 +71,6 @@ def pss_kib(pid: int) -> int:
 class Bench:
     def __init__(self, cockpit: Cockpit, seconds: float) -> None:
         self._cockpit, self._seconds = cockpit, seconds
-        self._environment = os.environ | {"GID_RUNTIME_DIR": str(cockpit.open.folder)}
         self._rows: list[dict] = []
 
     def run(self) -> list[dict]:
@@ -86,7 +83,7 @@ class Bench:
         cockpit.cluster.wait_live()
         self._with_meter("running")
         self._measure_memory()
-        cockpit.open.processes.start("load", *LOAD)
+        cockpit.open.place.start("load", LOAD)
         self._with_meter("loaded")
         self._add_latency()
         return self._rows
@@ -95,8 +92,8 @@ class Bench:
         meter = self._cockpit.cluster.start_meter(0)
         time.sleep(SETTLE)
         self._measure_cpu(state)
-        report = json.loads(meter.stop())
-        self._cockpit.cluster.processes.forget("meter")
+        report = json.loads(meter.finish())
+        self._cockpit.cluster.place.forget("meter")
         self._rows.append(
             {
                 "bench": "load",
@@ -109,12 +106,11 @@ class Bench:
         )
 
     def _programs(self) -> dict[tuple[str, str], int]:
-        both = (self._cockpit.open.processes, self._cockpit.cluster.processes)
         return {
-            (domain, name): processes[name].pid
-            for domain, processes in zip(DOMAINS, both, strict=True)
+            (domain, name): self._cockpit[domain][name].pid
+            for domain in DOMAINS
             for name in ("gidd", "weston", "telltale", "film", "view", "load", "display", "meter")
-            if processes.is_running(name)
+            if self._cockpit[domain].is_running(name)
         }
 
     def _measure_cpu(self, state: str) -> None:
@@ -194,15 +190,12 @@ class Bench:
 
     def _gidctl(self, domain: str, *words: str) -> dict:
         command = ["gidctl", f"--domain={domain}", "--json", *words]
-        found = subprocess.run(
-            command, capture_output=True, check=True, timeout=PATIENCE, env=self._environment
-        )
-        return json.loads(found.stdout)
+        return json.loads(self._cockpit[domain].run(command))
 
     def _add_latency(self) -> None:
         role = self._cockpit.cluster.role("telltale")
-        report = json.loads(self._cockpit.open.processes["telltale"].stop())
-        self._cockpit.open.processes.forget("telltale")
+        report = json.loads(self._cockpit.open.place["telltale"].finish())
+        self._cockpit.open.place.forget("telltale")
         self._rows.append(way_to_light(role, report))
 
 

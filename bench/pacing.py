@@ -42,12 +42,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-import common  # adds the demo's folder, where clip is
-
-# isort: split
-import clip
-import inside
 from gid_vm.own_kernel import is_program
+
+from bench import common, inside
+from lab.domains.program import LabError
+from lab.film import clip
+from lab.film import film as films
 
 SETTINGS = ("off", "on")
 COMPARED = ("pacing", "display-sync", "display-clock")
@@ -369,7 +369,7 @@ def playing(display: Display, case: Case, film: Path, way: str) -> Iterator[None
     else:
         source = display.film.format(film=film, rate=framerate(FILM_RATE))
     if "{film}" in display.film and not case.is_live:
-        command = [sys.executable, str(common.DEMO / "play.py"), "--loop", source + sink]
+        command = films.playing(source + sink)
     else:
         command = ["gst-launch-1.0", "-q", *(source + sink).split()]
     with started(command, os.environ | {"GID_DOMAIN": "open"}):
@@ -392,10 +392,10 @@ def started(command: list[str], environment: dict[str, str]) -> Iterator[subproc
         )
         try:
             yield process
-        except common.BenchError as error:
+        except LabError as error:
             output.seek(0)
             said = output.read().decode(errors="replace")
-            raise common.BenchError(f"{error}\n{Path(command[0]).name}: {said}") from None
+            raise LabError(f"{error}\n{Path(command[0]).name}: {said}") from None
         finally:
             process.terminate()
             process.wait(PATIENCE)
@@ -507,7 +507,7 @@ def wait_for(condition, process: subprocess.Popen, what: str, patience: float) -
     end = time.monotonic() + patience
     while not condition():
         if process.poll() is not None or time.monotonic() > end:
-            raise common.BenchError(f"waited in vain for {what}")
+            raise LabError(f"waited in vain for {what}")
         time.sleep(0.02)
 
 

@@ -14,7 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-import common
+from bench import common
+from lab.domains.program import LabError
 
 COUNTS = {"off": 50_000_000, "weston": 50_000_000, "on": 50_000, "null": 50_000}
 
@@ -58,7 +59,7 @@ def measure(arguments: list[str]) -> float:
         ["gid-bench-points", *arguments], capture_output=True, text=True, timeout=120
     )
     if result.returncode != 0:
-        raise common.BenchError(result.stderr.strip())
+        raise LabError(result.stderr.strip())
     return float(result.stdout)
 
 

@@ -25,8 +25,10 @@ from collections.abc import Callable, Iterator
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 
-import common
 import numpy as np
+
+from bench import common
+from lab.domains.program import LabError, Wanting
 
 WIDTH, HEIGHT, SLOTS = 1920, 1080, 8
 SIZE = WIDTH * HEIGHT * 4
@@ -219,7 +221,7 @@ def measure(way: str, readers: int, frames: int, folder: Path) -> dict:
         for process in started[1:]:
             said, _ = process.communicate(timeout=limit)
             if process.returncode != 0:
-                raise common.BenchError(f"a reader by {way} ended with {process.returncode}")
+                raise LabError(f"a reader by {way} ended with {process.returncode}")
             rows.append(json.loads(said))
     finally:
         for process in started:
@@ -263,7 +265,7 @@ def main() -> int:
     try:
         import gid  # noqa: F401
     except ImportError:
-        raise common.Wanting("the package gid was not built: python3-cffi is missing") from None
+        raise Wanting("the package gid was not built: python3-cffi is missing") from None
     rows = []
     progress = common.Progress(len(options.readers) * len(WAYS))
     with tempfile.TemporaryDirectory(prefix="gid-", dir=common.memory_folder()) as name:

@@ -26,19 +26,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-import callgrind
-import common
+import numpy as np
+from gid_timeline.reader import read_into
+from gid_timeline.samples import Samples
+from gid_timeline.stats import describe
+from gid_timeline.trace import Trace
 
-TOP = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TOP / "demo"), str(TOP / "tools/timeline")]
-
-import clip  # noqa: E402
-import film  # noqa: E402
-import numpy as np  # noqa: E402
-from gid_timeline.reader import read_into  # noqa: E402
-from gid_timeline.samples import Samples  # noqa: E402
-from gid_timeline.stats import describe  # noqa: E402
-from gid_timeline.trace import Trace  # noqa: E402
+from bench import callgrind, common
+from lab.domains.program import LabError
+from lab.film import clip, film
 
 WIDTH, HEIGHT = 1280, 720  # of the output, and of the film
 STREAM = "movie"
@@ -121,7 +117,7 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen, log: Path
         if process.poll() is not None or time.monotonic() > end:
             why = "ended" if process.poll() is not None else "does not get on"
             text = log.read_text(errors="replace")[-2000:]
-            raise common.BenchError(f"{process.args[0]} {why}:\n{text}")
+            raise LabError(f"{process.args[0]} {why}:\n{text}")
         time.sleep(0.05)
 
 
@@ -135,7 +131,7 @@ class Weston:
 def playing(path: Path, folder: Path) -> Iterator[subprocess.Popen]:
     """The film, again and again, as a stream of the domain `open`."""
     pipeline = f"{film.decode(path)} ! video/x-raw,format=BGRx ! gidsink name=sink stream={STREAM}"
-    command = [sys.executable, str(TOP / "demo/play.py"), "--loop", pipeline]
+    command = film.playing(pipeline)
     with program(command, folder / "play.log", GID_DOMAIN="open") as player:
         yield player
 
@@ -181,7 +177,7 @@ def client(who: str, folder: Path) -> Iterator[Callable[[], int]]:
             if repaints() >= WARM_UP:
                 yield repaints
                 return
-    raise common.BenchError(f"{who}: no picture:\n{log.read_text(errors='replace')[-2000:]}")
+    raise LabError(f"{who}: no picture:\n{log.read_text(errors='replace')[-2000:]}")
 
 
 # --- time ---
@@ -230,7 +226,7 @@ def frames_of(log: BinaryIO) -> list[tuple[int, int]]:
 def time_row(who: str, frames: list[tuple[int, int]]) -> dict:
     spent = [posted - begin for begin, posted in frames]
     if not spent:
-        raise common.BenchError(f"{who}: Weston has repainted nothing")
+        raise LabError(f"{who}: Weston has repainted nothing")
     summary, _ = describe(Samples.of(np.array(spent, dtype=np.int64)))
     return {
         **{"bench": "repaint", "who": who, "what": "time", "repaints": summary.n},
@@ -271,7 +267,7 @@ def count_instructions(
         end = time.monotonic() + PATIENCE + count
         while repaints() - before < count:
             if running.process.poll() is not None or time.monotonic() > end:
-                raise common.BenchError(f"{who}: Weston does not get on under callgrind")
+                raise LabError(f"{who}: Weston does not get on under callgrind")
             time.sleep(0.2)
         with still(player, pid):
             callgrind.control(pid, "-d")
@@ -288,7 +284,7 @@ def still(player: subprocess.Popen, pid: int) -> Iterator[None]:
         spent, before = cpu_ns(pid), -1
         while spent != before:
             if time.monotonic() > end:
-                raise common.BenchError("Weston does not come to rest without a film")
+                raise LabError("Weston does not come to rest without a film")
             time.sleep(0.5)
             spent, before = cpu_ns(pid), spent
         yield

@@ -13,7 +13,9 @@ import statistics
 import subprocess
 import sys
 
-import common
+from bench import common
+from lab.domains import priority
+from lab.domains.program import LabError
 
 COUNTS = {"ring": 5_000_000, "alone": 5_000_000, "spin": 1_000_000, "eventfd": 20_000}
 
@@ -25,8 +27,8 @@ def main() -> int:
         "--rounds", type=float, default=1, help="times of the usual number (default: 1)"
     )
     options = parser.parse_args()
-    common.take_precedence()
-    cores = [str(core) for core in common.two_cores()]
+    priority.take_precedence()
+    cores = [str(core) for core in priority.two_cores()]
     found: dict[str, list[float]] = {way: [] for way in COUNTS}
     cycles: dict[str, list[float]] = {way: [] for way in COUNTS}
     progress = common.Progress(options.repetitions * len(COUNTS))
@@ -36,7 +38,7 @@ def main() -> int:
             command = ["gid-bench-ring", way, str(int(count * options.rounds)), *cores]
             result = subprocess.run(command, capture_output=True, text=True, timeout=120)
             if result.returncode != 0:
-                raise common.BenchError(result.stderr.strip())
+                raise LabError(result.stderr.strip())
             ns, ticks = map(float, result.stdout.split())
             found[way].append(ns)
             cycles[way].append(ticks)

@@ -26,12 +26,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import common
-
-sys.path.append(str(common.DEMO))
-import clip  # noqa: E402
-import film  # noqa: E402
-import priority  # noqa: E402
+from bench import common
+from lab.domains import priority
+from lab.domains.program import LabError
+from lab.film import clip, film
 
 RATES = (24, 25, 30, 60)
 CAMERA_RATES = (30, 60)
@@ -98,7 +96,7 @@ def wait_for(path: Path, process: subprocess.Popen, folder: Path, name: str) -> 
     while not path.exists():
         if process.poll() is not None or time.monotonic() > end:
             said = (folder / f"{name}.log").read_text(errors="replace")[-1000:]
-            raise common.BenchError(f"{name} does not start:\n{said}")
+            raise LabError(f"{name} does not start:\n{said}")
         time.sleep(0.02)
 
 
@@ -178,7 +176,7 @@ def own_limit(folder: Path, who: str, seconds: float) -> dict:
             output = meter.communicate(timeout=PATIENCE + seconds)[0]
     report = json.loads(output) if output else {}
     if report.get("measured") != "shown":
-        raise common.BenchError(f"{who} showed nothing of gid-meter")
+        raise LabError(f"{who} showed nothing of gid-meter")
     return {"rate_hz": report["rate"], "interval_p50_us": report["interval_p50_us"]}
 
 
@@ -186,7 +184,7 @@ def shown(folder: Path, who: str, pipeline: str) -> dict:
     """Plays it once, from the first frame to the last."""
     sent = folder / "play.json"
     sink = f"gidsink name=sink stream={STREAM} wait-for-connection=true"
-    play = [sys.executable, str(common.DEMO / "play.py"), f"--stats={sent}", f"{pipeline} ! {sink}"]
+    play = [sys.executable, str(film.PLAY), f"--stats={sent}", f"{pipeline} ! {sink}"]
     with display(folder, who, "open", STREAM) as told:
         begin = time.monotonic()
         with program(folder, "play", play, "open") as player:
@@ -195,7 +193,7 @@ def shown(folder: Path, who: str, pipeline: str) -> dict:
         rendered = json.loads(sent.read_text())[STREAM]["rendered"]
         if rendered == 0:
             said = (folder / "play.log").read_text()[-500:]
-            raise common.BenchError(f"nothing was sent: {said}")
+            raise LabError(f"nothing was sent: {said}")
         found = wait_until_told(told, rendered)
     return {
         "sent": rendered,
@@ -220,7 +218,7 @@ def wait_until_told(told: Callable[[], dict], sent: int) -> dict:
                 break
         time.sleep(0.05)
     if found is None:
-        raise common.BenchError("the display tells nothing of what it has shown")
+        raise LabError("the display tells nothing of what it has shown")
     return found
 
 

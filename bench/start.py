@@ -16,9 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import common
-from pair import Cockpit
-from processes import Processes, wait_for
+from bench import common
+from lab.domains.program import wait_for
+from lab.isolation.pair import Cockpit
 
 NAMES = {
     "first_picture_s": "gid-cluster's start to its first picture",
@@ -54,19 +54,19 @@ class Bench:
         open, cluster = self._cockpit.open, self._cockpit.cluster
         times: dict[str, float] = {}
         (self._folder / "view.json").unlink(missing_ok=True)
-        open.processes.kill_all()
-        open.processes = Processes(open.name, self._folder, self._cockpit.open_core)
+        open.place.kill()
+        open.place.forget()
         begin = time.monotonic()
         open.start()
         times["light_after_open_s"] = self._shown() - begin
         view = ["gid-view", "--stream=safety/film", "--frames=1"]
-        first = open.processes.start("first-view", *view, f"--stats={self._folder / 'view.json'}")
+        view.append(f"--stats={self._folder / 'view.json'}")
+        first = open.place.start("first-view", view)
         times["film_after_open_s"] = self._first_film() - begin
         first.output(30)
-        open.processes.forget("first-view")
-        cluster.processes["display"].kill()
-        cluster.processes["gidd"].kill()
-        (self._folder / "cluster.status").unlink(missing_ok=True)
+        open.place.forget("first-view")
+        cluster.place["display"].kill()
+        cluster.place["gidd"].kill()
         begin = time.monotonic()
         cluster.start()
         wait_for("the first picture", lambda: cluster.status()["frames"] > 0)

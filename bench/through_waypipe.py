@@ -5,20 +5,19 @@ import contextlib
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import common
 from gid_vm.agent import Agent
+
+from bench import common
+from bench.waypipe.relay import Relay
+from lab.domains.program import LabError
 
 TOP = Path(__file__).resolve().parent.parent
 PARTS = TOP / "bench/waypipe"
-sys.path.append(str(PARTS))
-
-from relay import Relay  # noqa: E402
 
 SECONDS = 120.0
 SECONDS_A_FRAME = 10.0  # at most, on a busy machine under TCG
@@ -37,7 +36,7 @@ def running(
         end = time.monotonic() + SECONDS
         while not made.exists():
             if process.poll() is not None or time.monotonic() > end:
-                raise common.BenchError(f"{words[0]} does not start")
+                raise LabError(f"{words[0]} does not start")
             time.sleep(0.02)
         yield process
     finally:
@@ -71,7 +70,7 @@ def redraw(agent: Agent, size: tuple[int, int], frames: int) -> None:
         SECONDS + SECONDS_A_FRAME * frames
     )
     if result.code != 0:
-        raise common.BenchError(f"waypipe: {result.err[-2000:]}")
+        raise LabError(f"waypipe: {result.err[-2000:]}")
 
 
 def by_waypipe(

@@ -13,7 +13,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import common
+from bench import common
+from lab.domains import priority
+from lab.domains.program import LabError
 
 REFRESH = 16_666_667
 FORMS = ("text", "html", "json")
@@ -53,7 +55,7 @@ def main() -> int:
 
 def measure(command: list[str]) -> tuple[float, float, float]:
     """CPU and wall seconds, and the greatest resident memory in MB, pinned to one core."""
-    core, _ = common.two_cores()
+    core, _ = priority.two_cores()
     with open(os.devnull, "wb") as nowhere:
         begin = os.times().elapsed
         process = subprocess.Popen(
@@ -63,7 +65,7 @@ def measure(command: list[str]) -> tuple[float, float, float]:
         wall = os.times().elapsed - begin
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise common.BenchError(f"{command[0]} failed with {process.returncode}")
+        raise LabError(f"{command[0]} failed with {process.returncode}")
     return used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024
 
 

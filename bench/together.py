@@ -21,10 +21,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import common
 import gi
 import numpy
-import shown
+
+from bench import common, shown
+from lab.domains.program import LabError, Wanting
 
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
@@ -143,7 +144,7 @@ class Sound:
         loud, silent = strength > (LOUD + QUIET) / 2, strength < QUIET / 2
         begins = _rises(loud)
         if not len(begins):
-            raise common.BenchError("no sound was played")
+            raise LabError("no sound was played")
         gaps = _rises(silent[begins[0] : begins[-1]])
         return [self._time(int(step) * STEP) for step in begins], len(gaps)
 
@@ -196,7 +197,7 @@ def play(folder: Path, film: Path, seconds: int) -> tuple[Light, Sound, float]:
             for watcher in watchers:
                 watcher.end()
     if result.returncode != 0:
-        raise common.BenchError(f"the film was not played: {result.stderr.strip()[-500:]}")
+        raise LabError(f"the film was not played: {result.stderr.strip()[-500:]}")
     return light, sound, to_light
 
 
@@ -219,7 +220,7 @@ def measure(folder: Path, seconds: int) -> dict:
     flashes = [flash + to_light for flash in light.times]
     late = lags(flashes, bursts)
     if len(late) < 2:
-        raise common.BenchError(f"{len(flashes)} flashes and {len(bursts)} bursts do not fit")
+        raise LabError(f"{len(flashes)} flashes and {len(bursts)} bursts do not fit")
     third = max(1, len(late) // 3)
     drift = statistics.median(late[-third:]) - statistics.median(late[:third])
     return {
@@ -243,7 +244,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=20, help="of the film (default: 20)")
     options = parser.parse_args()
     if shutil.which(SERVER) is None:
-        raise common.Wanting(f"there is no sound server (package {SERVER})")
+        raise Wanting(f"there is no sound server (package {SERVER})")
     Gst.init(None)
     with tempfile.TemporaryDirectory(prefix="gid-film-", dir=common.memory_folder()) as name:
         with common.cockpit(Path(name), STREAM):

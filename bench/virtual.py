@@ -21,19 +21,14 @@ import statistics
 import sys
 import tempfile
 import time
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-import common  # adds the demo's folder, where clip and film are
-
-# isort: split
-import clip
-import film
-import isolation
-import load
-import repaint
-from cases import Flood, Reboot, Undisturbed
-from pair import Cockpit
-from processes import wait_for
+from bench import common, load, repaint
+from lab.domains.program import LabError, wait_for
+from lab.film import clip, film
+from lab.isolation.cases import Flood, Reboot, Undisturbed
+from lab.isolation.measure import measure
+from lab.isolation.pair import Cockpit
 
 WINDOWS = 3  # parts of each measurement of processor time
 SETTLE = 2.0  # seconds
@@ -42,7 +37,6 @@ PARTS = ("start", "load", "repaint", "film", "reboot")
 SHOWN = {"width": 320, "height": 180, "rate": 10}  # of what a translated guest decodes in time
 LIVE_SECONDS = 5
 STREAM = "safety/film-costly"  # of a layer that gid-cluster has anyway
-IN_GUEST = PurePosixPath("/run/guest")
 LOOKS, LOOK = 100, 0.1  # times and seconds, until the last frame is light
 FIRST = 10  # repaints before any is counted
 FILM = "safety/film"
@@ -74,21 +68,21 @@ class Bench:
     def start(self) -> None:
         """From the start of QEMU, and of the light from when the guest is up."""
         open, begin = self._cockpit.open, time.monotonic()
-        open.processes.start_gidd(self._cockpit.configuration)
+        open.place.up()
         up = time.monotonic()
         self._add_time("start of the guest to its gidd", up - begin)
-        open.processes.start(
-            "light", "gid-telltale", "--stream=safety/telltale", "--state=5", "--cycle=0"
+        open.place.start(
+            "light", ["gid-telltale", "--stream=safety/telltale", "--state=5", "--cycle=0"]
         )
         live = self._live()
         self._add_time("start of the guest to a live light, drawn without Weston", live - begin)
         self._add_time("guest is up to a live light, drawn without Weston", live - up)
-        open.processes["light"].kill()
-        open.processes.forget("light")
+        open.place["light"].kill()
+        open.place.forget("light")
         wait_for("the light's end", lambda: self._role()["state"] != "live")
         # What of that is the program's own start, which translated code makes long.
         alone = time.monotonic()
-        open.machine.run(["gid-telltale", "--version"])
+        open.place.run(["gid-telltale", "--version"])
         self._add_time(
             "start of the light's program alone, which was read before", time.monotonic() - alone
         )
@@ -118,8 +112,8 @@ class Bench:
         time.sleep(SETTLE)
         self._measure_cpu()
         self._measure_memory()
-        report = json.loads(meter.stop())
-        self._cockpit.cluster.processes.forget("meter")
+        report = json.loads(meter.finish())
+        self._cockpit.cluster.place.forget("meter")
         self._add("rate", who="cluster, with the guest running", rate_hz=report["rate"])
         role = self._role()
         if role["capture_latency_count"] > 0:
@@ -133,7 +127,7 @@ class Bench:
             )
 
     def _programs(self) -> dict[str, int]:
-        cluster = self._cockpit.cluster.processes
+        cluster = self._cockpit.cluster.place
         named = {
             f"host: {name}": cluster[name].pid
             for name in ("gidd", "display", "meter")
@@ -141,12 +135,12 @@ class Bench:
         }
         return named | {
             "host: the hub's gidd": self._cockpit.hub["gidd"].pid,
-            "host: QEMU, with all of the guest": self._cockpit.open.machine.pid,
+            "host: QEMU, with all of the guest": self._cockpit.open.place.qemu,
         }
 
     def _guest_times(self) -> tuple[int, int]:
         """Ticks that its kernel counted, in all and idle."""
-        line = self._cockpit.open.machine.run(["head", "-n1", "/proc/stat"]).out
+        line = self._cockpit.open.place.run(["head", "-n1", "/proc/stat"])
         ticks = [int(word) for word in line.split()[1:]]
         return sum(ticks[:8]), ticks[3] + ticks[4]
 
@@ -161,9 +155,9 @@ class Bench:
             for name, pid in programs.items():
                 used = common.cpu_seconds(pid) - before[name]
                 samples[name].append(used / passed * 100)
-            ended = self._cockpit.cluster.processes.ended()
+            ended = self._cockpit.cluster.place.ended()
             if ended:
-                raise common.BenchError(f"ended while its time was taken: {', '.join(ended)}")
+                raise LabError(f"ended while its time was taken: {', '.join(ended)}")
             all, idle = (now - then for now, then in zip(self._guest_times(), ticks, strict=True))
             samples["guest: in use"].append(100 - idle / max(1, all) * 100)
         for name, values in samples.items():
@@ -179,7 +173,7 @@ class Bench:
     def _measure_memory(self) -> None:
         for name, pid in self._programs().items():
             self._add("memory", who=name, kib=load.pss_kib(pid))
-        told = self._cockpit.open.machine.run(["sh", "-c", PSS, "sh", *WATCHED]).out
+        told = self._cockpit.open.place.run(["sh", "-c", PSS, "sh", *WATCHED])
         for line in told.splitlines():
             name, kib = line.split(" ")
             self._add("memory", who=f"guest: {name}", kib=int(kib))
@@ -197,29 +191,26 @@ class Bench:
 
     def _timeline(self, client: tuple[str, ...]) -> str:
         """The log of a Weston that shows the film by this client."""
-        open = self._cockpit.open
-        config, log = open.write("repaint.ini", repaint.CONFIG), "/run/guest/repaint.log"
-        weston = open.processes.start(
-            "repaint",
-            *("weston", "--backend=headless", "--renderer=pixman", "--socket=repaint"),
-            *("--width=320", "--height=180", "--idle-time=0", f"--config={config}"),
-            *("--modules=gid-buffer.so", f"--log={log}", "--logger-scopes=log,timeline"),
-        )
+        place = self._cockpit.open.place
+        config, log = place.write("repaint.ini", repaint.CONFIG.encode()), "/run/guest/repaint.log"
+        command = ["weston", "--backend=headless", "--renderer=pixman", "--socket=repaint"]
+        command += ["--width=320", "--height=180", "--idle-time=0", f"--config={config}"]
+        command += ["--modules=gid-buffer.so", f"--log={log}", "--logger-scopes=log,timeline"]
+        weston = place.start("repaint", command)
         self._until(f"grep -q 'gid: ready' {log}")
-        shown = open.processes.start("shown", "env", "WAYLAND_DISPLAY=repaint", *client)
+        shown = place.start("shown", client, WAYLAND_DISPLAY="repaint")
         self._until(f"test $(grep -c core_repaint_posted {log}) -gt {2 * FIRST}")
         time.sleep(self._seconds)
         shown.kill()
         weston.stop()
-        for name in ("shown", "repaint"):
-            open.processes.forget(name)
-        text = open.machine.run(["cat", log]).out
-        open.machine.run(["rm", log])
+        place.forget("shown", "repaint")
+        text = place.run(["cat", log])
+        place.run(["rm", log])
         return text
 
     def _until(self, condition: str) -> None:
         """A command of the guest's shell."""
-        self._cockpit.open.machine.run(["sh", "-c", f"until {condition}; do sleep 0.2; done"])
+        self._cockpit.open.place.run(["sh", "-c", f"until {condition}; do sleep 0.2; done"])
 
     # --- a film and a live source ---------------------------------------------------------------
 
@@ -229,10 +220,9 @@ class Bench:
         with tempfile.TemporaryDirectory() as name:
             original, place = clip.find(None), Path(name)
             made = clip.shrink(original, 1280 // SHOWN["width"], place, SHOWN["rate"])
-            self._put("film.mp4", made.read_bytes())
-        self._put("play.py", (common.DEMO / "play.py").read_bytes())
+            made = self._cockpit.open.place.write("film.mp4", made.read_bytes())
         sources = {
-            "film": film.decode(IN_GUEST / "film.mp4"),
+            "film": film.decode(made),
             "camera": f"videotestsrc is-live=true num-buffers={LIVE_SECONDS * SHOWN['rate']}",
         }
         for who, source in sources.items():
@@ -241,16 +231,17 @@ class Bench:
             )
 
     def _shown(self, who: str, pipeline: str) -> dict[str, int | float]:
-        open, stats = self._cockpit.open, IN_GUEST / f"{who}.json"
+        place = self._cockpit.open.place
+        stats = place.folder / f"{who}.json"
         sink = f"gidsink name=sink stream={STREAM} wait-for-connection=true"
         words = [f"--stats={stats}", f"{pipeline.format(**SHOWN)} ! {sink}"]
         before = self._layer()
-        player = open.processes.start(who, "python3", str(IN_GUEST / "play.py"), *words)
-        player.output(RUN_SECONDS)
-        open.processes.forget(who)
-        sent = json.loads(open.machine.run(["cat", str(stats)]).out)[STREAM]["rendered"]
+        player = place.start(who, ["python3", str(film.PLAY), *words])
+        player.wait(RUN_SECONDS)
+        place.forget(who)
+        sent = place.read_json(stats)[STREAM]["rendered"]
         if sent == 0:
-            raise common.BenchError(f"nothing was sent of the {who}: {player.said()[-500:]}")
+            raise LabError(f"nothing was sent of the {who}: {player.said()[-500:]}")
         found = before
         for _ in range(LOOKS):
             found = self._layer()
@@ -266,21 +257,17 @@ class Bench:
         layer = next(one for one in layers if one["stream"] == STREAM)
         return {"told": layer["frames"], "shown": layer["latency_count"]}
 
-    def _put(self, name: str, content: bytes) -> None:
-        words = ["dd", "status=none", f"of={IN_GUEST / name}"]
-        self._cockpit.open.machine.run(words, content)
-
     # --- reboot ---------------------------------------------------------------------------------
 
     def reboot(self) -> None:
         """The cluster's rate, each compared to the undisturbed one."""
-        calm = isolation.measure(self._cockpit, Undisturbed(), self._seconds)
+        calm = measure(self._cockpit, Undisturbed(), self._seconds)
         refresh = calm.meter["interval_p50_us"]
         reboots = {f"reboot {number}": Reboot() for number in range(1, self._reboots + 1)}
         for name, case in ({"undisturbed": Undisturbed(), "flood": Flood()} | reboots).items():
             run = calm
             if not isinstance(case, Undisturbed):
-                run = isolation.measure(self._cockpit, case, self._seconds)
+                run = measure(self._cockpit, case, self._seconds)
             self._add(
                 "rate",
                 who=name,
@@ -296,9 +283,9 @@ class Bench:
     def run(self, line: str) -> None:
         """One that fails is told, and costs the rest nothing."""
         try:
-            machine = self._cockpit.open.machine
-            out, failed = machine.run(shlex.split(line), patience=RUN_SECONDS).out, ""
-        except common.BenchError as error:
+            place = self._cockpit.open.place
+            out, failed = place.run(shlex.split(line), patience=RUN_SECONDS), ""
+        except LabError as error:
             out, failed = "", str(error)
         self._add("run", who=line, out=out, failed=failed)
 

@@ -38,21 +38,14 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import common
+from gid_cockpit.machine import window_kind
+from gid_vm.agent import Agent, GuestError
 
-TOP = Path(__file__).resolve().parent.parent
-for folder in (TOP / "vm", TOP / "tools" / "cockpit"):
-    sys.path.append(str(folder))
-
-import camera  # noqa: E402
-import doorbell  # noqa: E402
-from gid_cockpit.configuration import CockpitError, read  # noqa: E402
-from gid_cockpit.daemon import Daemon  # noqa: E402
-from gid_cockpit.machine import Guest, window_kind  # noqa: E402
-from gid_vm.agent import Agent, GuestError  # noqa: E402
-from gid_vm.initramfs import CannotBoot  # noqa: E402
-from place import DemoError  # noqa: E402
-from through_waypipe import by_waypipe  # noqa: E402
+from bench import camera, common, doorbell
+from bench.through_waypipe import by_waypipe
+from lab.domains.cockpit import Cockpit
+from lab.domains.program import LabError
+from lab.film import film
 
 SIZE = (1280, 720)  # pixels
 FRAME = SIZE[0] * SIZE[1] * 4  # bytes
@@ -63,7 +56,7 @@ MORE = 16  # times the frames that were asked for, at most
 SECONDS = 120.0
 CONFIGURATION = """\
 [cockpit]
-runtime={folder}/r
+runtime={folder}
 [domain open]
 number=1
 kind=guest
@@ -178,7 +171,7 @@ def account(way: str, run: Run, frames: int) -> dict:
         if seconds > 0 and cpu > 0:
             break
         if frames >= most:
-            raise common.BenchError(f"{way}: {frames} frames are lost in the noise: ask for more")
+            raise LabError(f"{way}: {frames} frames are lost in the noise: ask for more")
         frames *= 4
     return {
         "way": way,
@@ -196,7 +189,7 @@ def by_gid(agent: Agent, watched: list[int], frames: int) -> tuple[float, float,
         env=os.environ | {"GID_DOMAIN": "host"},
     )
     sink = "gidsink name=sink stream=movie sync=false leaky=false wait-for-connection=true"
-    player = ["python3", str(TOP / "demo/play.py"), "--stats", "/run/stats"]
+    player = ["python3", str(film.PLAY), "--stats", "/run/stats"]
     before, begin = sum(map(common.cpu_seconds, watched)), time.monotonic()
     usage = os.times()
     sent = agent.start([*player, f"{SOURCE.format(frames=frames)} ! {sink}"])
@@ -212,7 +205,7 @@ def by_gid(agent: Agent, watched: list[int], frames: int) -> tuple[float, float,
 def bring_up_network(agent: Agent) -> None:
     result = agent.start(["sh", "-c", NETWORK]).wait(SECONDS)
     if result.code != 0:
-        raise common.BenchError(f"the guest has no network: {result.err}")
+        raise LabError(f"the guest has no network: {result.err}")
 
 
 def by_tcp(agent: Agent, watched: list[int], frames: int) -> tuple[float, float, int]:
@@ -233,31 +226,22 @@ def by_tcp(agent: Agent, watched: list[int], frames: int) -> tuple[float, float,
         cpu += sum(os.times()[:2]) - sum(usage[:2])
     sent.wait(SECONDS)
     if received != frames * FRAME:
-        raise common.BenchError(f"of {frames * FRAME} bytes came {received}")
+        raise LabError(f"of {frames * FRAME} bytes came {received}")
     return seconds, cpu, 2 * received
 
 
 @contextlib.contextmanager
 def guest(folder: Path) -> Iterator[tuple[Agent, list[int], str | None]]:
     """The agent in it, the processes of the host that work for it, and why it has no pages."""
-    config = folder / "c"
-    config.write_text(CONFIGURATION.format(folder=folder))
-    os.environ["GID_RUNTIME_DIR"] = str(folder / "r")
     subprocess.run(["gst-inspect-1.0", "gidsink"], stdout=subprocess.DEVNULL, check=True)
-    configuration = read(config)
-    open_domain, host_domain = (configuration.by_name(name) for name in ("open", "host"))
-    hub = Daemon(configuration, host_domain)
-    machine = Guest(configuration, open_domain, extra=DEVICES)
+    cockpit = Cockpit(folder, CONFIGURATION.format(folder=folder), ["open"], SECONDS)
     try:
-        watched = [hub.start(), machine.start()]
-        agent = Agent(machine.folder / "agent.sock", lambda text: f"{text}\n{machine.last()}")
-        agent.connect(time.monotonic() + SECONDS, lambda: True)
-        agent.wait_ready(SECONDS)
-        kind, why = window_kind(open_domain)
-        yield agent, watched, None if kind == "dax" else why
+        machine = cockpit.start("open", devices=DEVICES)
+        kind, why = window_kind(machine.guest.domain)
+        watched = [cockpit["host"]["gidd"].pid, machine.qemu]
+        yield machine.agent, watched, None if kind == "dax" else why
     finally:
-        machine.stop()
-        hub.stop()
+        cockpit.close()
 
 
 def main() -> int:
@@ -309,11 +293,11 @@ def main() -> int:
             trips += [percentiles(f"doorbell, {way}", t) for way, t in trip_times.items()]
             latencies = [percentiles(f"frame, {way}", t) for way, t in frame_times.items()]
             progress.step("the device")
-            server = folder / "r" / "bell" / "open.sock"
+            server = folder / "bell" / "open.sock"
             alone = doorbell.bare(agent, server, options.round_trips, ping)
             trips.append(percentiles("ivshmem-doorbell", alone))
-    except (CockpitError, CannotBoot, GuestError) as error:
-        raise common.BenchError(str(error)) from None
+    except GuestError as error:
+        raise LabError(str(error)) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     progress.end()
@@ -368,12 +352,12 @@ def for_minutes(minutes: float, json_path: Path | None) -> int:
     try:
         with guest(folder) as (agent, watched, no_pages):
             if no_pages is not None:
-                raise common.BenchError(f"the guest has no windows with pages: {no_pages}")
+                raise LabError(f"the guest has no windows with pages: {no_pages}")
             camera.load_camera(agent)
             hosts = dict(zip(("gidd, host", "QEMU"), watched, strict=True))
             rows = camera.together(agent, hosts, minutes, folder)
-    except (CockpitError, CannotBoot, GuestError, DemoError) as error:
-        raise common.BenchError(str(error)) from None
+    except GuestError as error:
+        raise LabError(str(error)) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     growing = 0

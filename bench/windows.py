@@ -29,7 +29,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import common
+from bench import common
+from lab.domains.program import LabError, Wanting
 
 WIDTH, HEIGHT = 1280, 720
 RATE = 60
@@ -97,7 +98,7 @@ class Programs:
         while not condition():
             if time.monotonic() > end:
                 log = self.log.read_text(errors="replace")[-1000:]
-                raise common.BenchError(f"waited in vain for {what}:\n{log}")
+                raise LabError(f"waited in vain for {what}:\n{log}")
             time.sleep(0.02)
 
 
@@ -195,7 +196,7 @@ class Screen:
         self._consumer.close()
         self._domain.close()
         if self._errors:
-            raise common.BenchError(f"the screen cannot be read: {self._errors[0]}")
+            raise LabError(f"the screen cannot be read: {self._errors[0]}")
 
 
 # --- one run --------------------------------------------------------------------------------------
@@ -234,7 +235,7 @@ def paint(programs: Programs, place: Place, pace: str, seconds: float) -> list[t
             return painted
         number, committed = map(int, line.split())
         painted.append((number, committed))
-    raise common.BenchError(f"the painter broke off:\n{programs.log.read_text()[-1000:]}")
+    raise LabError(f"the painter broke off:\n{programs.log.read_text()[-1000:]}")
 
 
 def frames_taken(programs: Programs) -> int:
@@ -312,9 +313,9 @@ def wanting(ways: list[str]) -> None:
     try:
         import gid  # noqa: F401
     except ImportError:
-        raise common.Wanting("the package gid was not built: python3-cffi is missing") from None
+        raise Wanting("the package gid was not built: python3-cffi is missing") from None
     if "sway" in ways and shutil.which("sway") is None:
-        raise common.Wanting("there is no sway here: leave it out, by --ways")
+        raise Wanting("there is no sway here: leave it out, by --ways")
 
 
 def main() -> int:

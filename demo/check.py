@@ -15,10 +15,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import film
 import gi
-from checksums import checksum
-from play import structure_to_dict
+
+from demo.checksums import checksum
+from lab.film import film
+from lab.film.play import structure_to_dict
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstVideo", "1.0")

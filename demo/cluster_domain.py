@@ -6,13 +6,13 @@ composes), and above them the safety surfaces of open.
 import json
 from pathlib import Path
 
-import backdrop
-import priority
-from cockpit import Cockpit
-from here import Process
-from panel import CANVAS, ENGINE, Panel
-from place import DemoError
-from streams import Check
+from demo import backdrop
+from demo.cockpit import Cockpit, points
+from demo.panel import CANVAS, ENGINE, Panel
+from demo.streams import Check
+from lab.domains import priority
+from lab.domains.display import Display
+from lab.domains.program import LabError
 
 _CONFIGURATION = """\
 [display]
@@ -52,75 +52,44 @@ _LAYERS = (
     ("panel", "cluster", f"canvas/{CANVAS}", "blank"),
 )
 ROLES = ("telltale", "camera")
-_TIMES = ("decided_ns", "shown_ns", "last_frame_ns")
 
 
-class ClusterDomain:
-    """It lives from the demo's begin to its end. All times are of this machine's clock.
+class ClusterDomain(Display):
+    """It lives from the demo's begin to its end.
 
     `window`: its display is a window of the desktop, to look on.
     """
 
     def __init__(self, cockpit: Cockpit, clip: Path, seconds: float, window: bool) -> None:
+        super().__init__(cockpit.start("cluster"))
         self._scene = cockpit.scene
-        self._place = cockpit.start("cluster")
         self._folder = cockpit.folder
         self.tiles = backdrop.cluster_tiles(clip.name, self._scene.divisor)
-        self.check = Check(self._place, clip, seconds)
-        self._status = self._place.folder / "cluster.status"
+        self.check = Check(self.place, clip, seconds)
         self.fallback = cockpit.folder / "no-camera.png"
         self.meter: dict = {}  # what it reports at its end
-        command = [
-            "gid-cluster",
-            *([] if self._place.screen or window else ["--headless"]),
-            "--realtime",
-            f"--config={self._configure()}",
-            f"--status={self._status}",
-        ]
-        # Where it has a screen, nobody else is there to have it.
-        self._display = self._place.start("gid-cluster", command, LIBSEAT_BACKEND="noop")
-        self._place.wait_until("gid-cluster's start", lambda: self._place.ask(self._status))
-        engine = self._place.write("engine.conf", ENGINE.encode())
-        self._place.start("gid-engine", ["gid-engine", f"--config={engine}"])
+        headless = [] if self.place.screen or window else ["--headless"]
+        self.launch(self._configuration(), *headless, "--realtime")
+        engine = self.place.write("engine.conf", ENGINE.encode())
+        self.place.start("gid-engine", ["gid-engine", f"--config={engine}"])
 
     def show(self) -> None:
         """The domain's own instruments; all else comes from open."""
         size = f"--size={self.tiles['meter'].size}"
         meter = [*priority.before_others(), "gid-meter", "--stream=meter", size]
-        self._meter = self._place.start("gid-meter", meter)
+        self._meter = self.place.start("gid-meter", meter)
 
     @property
     def screen(self) -> Path | None:
-        return self._place.screen
-
-    @property
-    def scheduling(self) -> str:
-        if isinstance(self._display, Process):
-            return priority.scheduling(self._display.process.pid)
-        return "what its own machine gives it"
+        return self.place.screen
 
     @property
     def points(self) -> bytes:
-        return self._place.read(self._place.points)
+        return self.place.read(points(self.place))
 
     @property
     def panel(self) -> Panel:
         return Panel(self.tiles["panel"])
-
-    def status(self) -> dict:
-        """What gid-cluster says of itself."""
-        status = self._place.ask(self._status)
-        if status is None:
-            raise DemoError("gid-cluster does not report its status")
-        for role in status["roles"]:
-            for transition in role["transitions"]:
-                for key in _TIMES:
-                    if transition.get(key):
-                        transition[key] = self._place.to_here(transition[key])
-        return status
-
-    def roles(self) -> dict[str, dict]:
-        return {role["name"]: role for role in self.status()["roles"]}
 
     def are_live(self) -> bool:
         """All safety surfaces, on the display as well."""
@@ -142,40 +111,34 @@ class ClusterDomain:
         command = ["gidctl", "--domain=cluster", "--json", "list", "subscriptions"]
         return {
             one["stream"]: one.get("producer_counts", {}).get("copied_frames", 0)
-            for one in json.loads(self._place.run(command))["subscriptions"]
+            for one in json.loads(self.place.run(command))["subscriptions"]
         }
 
-    def screenshot(self, path: Path) -> None:
-        if self._place.screen:
-            self._place.photograph(path)
-            return
-        shot = self._place.folder / "screenshot.png"
-        wait = f"--wait={self._scene.patience / 2}"
-        self._place.run(["gidctl", "--domain=cluster", "snap", _SCREEN, wait, "-o", str(shot)])
-        path.write_bytes(self._place.read(shot))
+    def take_picture(self, path: Path) -> None:
+        self.screenshot(path, _SCREEN, self._scene.patience / 2)
 
     def close_others(self) -> None:
         """The display stays, to be asked."""
         self.check.stop()
-        if self._place.stop(self._meter) != 0:
-            raise DemoError(f"the meter failed:\n{self._meter.last_words()}")
-        self.meter = json.loads(self._meter.said().strip().splitlines()[-1])
+        if self.place.stop("gid-meter") != 0:
+            raise LabError(f"the meter failed:\n{self._meter.last_words()}")
+        self.meter = json.loads(self._meter.printed().strip().splitlines()[-1])
 
-    def _configure(self) -> Path:
+    def _configuration(self) -> str:
         background = self._folder / "background.png"
         backdrop.draw_cluster(background, self.tiles, self._scene.divisor)
         backdrop.draw_unavailable(self.fallback, self.tiles["camera"])
         width, height = backdrop.size(backdrop.CLUSTER, self._scene.divisor)
         text = _CONFIGURATION.format(
-            width=width, height=height, background=self._place.put(background)
+            width=width, height=height, background=self.place.put(background)
         )
-        if not self._place.screen:
+        if not self.place.screen:
             text += f"stream={_SCREEN}\n"
         for name, domain, stream, fallback in _LAYERS:
             text += _LAYER.format(
                 tile=self.tiles[name], domain=domain, stream=stream, fallback=fallback
             )
-        fallbacks = {"telltale": "pattern", "camera": self._place.put(self.fallback)}
+        fallbacks = {"telltale": "pattern", "camera": self.place.put(self.fallback)}
         frozen = {"telltale": 0, "camera": self._scene.frozen_ms}
         for name in ROLES:
             text += _ROLE.format(
@@ -184,4 +147,4 @@ class ClusterDomain:
                 frozen=frozen[name],
                 fallback=fallbacks[name],
             )
-        return self._place.write("cluster.conf", text.encode())
+        return text

@@ -14,24 +14,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-_TOP = Path(__file__).resolve().parents[1]
-sys.path += [str(_TOP / part) for part in ("tools/console", "tools/evaluate", "vm")]
+import gid_console
+from gid_evaluate import machine
+from gid_vm.agent import GuestError
+from gid_vm.folder import memory_folder
 
-import clip as clips  # noqa: E402
-import film  # noqa: E402
-import gid_console  # noqa: E402
-import judge  # noqa: E402
-import report  # noqa: E402
-from cluster_domain import ClusterDomain  # noqa: E402
-from cockpit import Cockpit  # noqa: E402
-from gid_evaluate import machine  # noqa: E402
-from gid_vm.folder import memory_folder  # noqa: E402
-from open_domain import OpenDomain  # noqa: E402
-from place import DemoError  # noqa: E402
-from progress import Progress  # noqa: E402
-from report import duration  # noqa: E402
-from there import GuestError  # noqa: E402
-from timeline import Recorder  # noqa: E402
+from demo import judge, report
+from demo.cluster_domain import ClusterDomain
+from demo.cockpit import Cockpit
+from demo.open_domain import OpenDomain
+from demo.progress import Progress
+from demo.report import duration
+from demo.timeline import Recorder
+from lab.domains.program import LabError
+from lab.film import clip as clips
+from lab.film import film
 
 _AWAY = 2.0  # seconds that the open domain stays dead, at least
 # The slowest stream has more than one frame for so many of the film.
@@ -78,8 +75,8 @@ class Demo:
                 text = f"interrupted: waiting for {names} to power off; Ctrl-C again kills them"
                 self._progress.say(text)
             raise
-        except DemoError:
-            self.cockpit.keep_words()
+        except LabError:
+            self.cockpit.keep_logs()
             raise
         finally:
             self.cockpit.close()
@@ -140,7 +137,7 @@ class Demo:
 
         def taken() -> bool:
             before = self.cluster.roles()
-            self.cluster.screenshot(self.pictures["cluster"])
+            self.cluster.take_picture(self.pictures["cluster"])
             after = self.cluster.roles()
             return self.cluster.are_live() and all(
                 role["state"] == "live"
@@ -163,7 +160,7 @@ class Demo:
             self.status["frames"] < before + judge.GONE_ON and elapsed < self.scene.patience
         ):
             self._pause()
-        self.cluster.screenshot(self.pictures["cluster-lost"])
+        self.cluster.take_picture(self.pictures["cluster-lost"])
         self._progress.done("open is killed: the cluster shows the fallbacks, and goes on")
 
     def _return(self) -> None:
@@ -214,7 +211,7 @@ class Demo:
         while not condition():
             which = what + ", ".join(missing())
             if time.monotonic() > end:
-                raise DemoError(f"{which} did not come within {self.scene.patience:.0f} s")
+                raise LabError(f"{which} did not come within {self.scene.patience:.0f} s")
             self._progress.update(f"waiting for {which}")
             self.cockpit.check()
             self._sample()
@@ -274,7 +271,7 @@ def main() -> int:
         report.write(options.out, result, demo.pictures)
         report.write_timeline(options.out, demo.logs)
         wanted = not _conclude(result, options.out, progress)
-    except (DemoError, GuestError, film.FilmError, OSError) as error:
+    except (LabError, GuestError, film.FilmError, OSError) as error:
         progress.fail(str(error))
         wanted = any(folder.glob("**/*.log"))
         return 1
@@ -307,7 +304,7 @@ def _make_room(out: Path) -> None:
         with tempfile.TemporaryFile(dir=out) as file:
             os.posix_fallocate(file.fileno(), 0, _OUT_BYTES)
     except OSError as error:
-        raise DemoError(
+        raise LabError(
             f"{out} cannot take {_OUT_BYTES >> 20} MB: {error.strerror}. Name a folder by --out"
         ) from None
 

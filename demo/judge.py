@@ -9,17 +9,17 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import film
-import picture
-import report
-from cluster_domain import ROLES
 from gid_evaluate import machine
-from panel import CANVAS
-from place import DemoError
-from streams import MOVIE_CAPS
+
+from demo import picture, report
+from demo.cluster_domain import ROLES
+from demo.panel import CANVAS
+from demo.streams import MOVIE_CAPS
+from lab.domains.program import LabError
+from lab.film import film
 
 if TYPE_CHECKING:
-    from demo import Demo
+    from demo.demo import Demo
 
 _TELLTALE_STATES = 16
 # So many frames show that the display goes on; how fast, depends on the machine.
@@ -223,7 +223,7 @@ def _look(demo: Demo, name: str, sent) -> dict:
     try:
         found = picture.find(demo.pictures["cluster"], demo.cluster.tiles[name], sent)
         return {**check, "passed": True, "found": found}
-    except DemoError as error:
+    except LabError as error:
         return {**check, "passed": False, "found": str(error)}
 
 
@@ -232,7 +232,7 @@ def _look_at_panel(demo: Demo, sent) -> dict:
     try:
         found = demo.cluster.panel.look(demo.pictures["cluster"], sent)
         return {**check, "passed": True, "found": found}
-    except DemoError as error:
+    except LabError as error:
         return {**check, "passed": False, "found": str(error)}
 
 
@@ -275,7 +275,7 @@ def _look_at_grey(demo: Demo, sent) -> dict:
     try:
         found = f"not greyed: {picture.find(lost, tile, sent)}"
         return {"what": _GREY, "passed": False, "found": found}
-    except DemoError:
+    except LabError:
         return {"what": _GREY, "passed": True, "found": "greyed"}
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
-import picture
-from backdrop import Tile
 from PIL import Image, ImageDraw
-from place import DemoError
+
+from demo import picture
+from demo.backdrop import Tile
+from lab.domains.program import LabError
 
 CANVAS = "panel"
 ENGINE = f"""\
@@ -77,7 +78,7 @@ class Panel:
         )
 
     def look(self, screenshot: Path, sent) -> str:
-        """What the display shows, in words. `sent`: frames of the film. Raises DemoError."""
+        """What the display shows, in words. `sent`: frames of the film. Raises LabError."""
         film = self.film
         with Image.open(screenshot) as image:
             shown = numpy.asarray(image.convert("RGB").crop(self.tile.box), numpy.int16)
@@ -85,7 +86,7 @@ class Panel:
         wrong = numpy.abs(shown - numpy.asarray(wanted.convert("RGB"), numpy.int16))
         wrong[film.y : film.y + film.height, film.x : film.x + film.width] = 0
         if wrong.max() > _TOLERANCE:
-            raise DemoError(
+            raise LabError(
                 f"map and symbols of the panel differ by {wrong.max()} of 255; see {screenshot}"
             )
         at = self.tile.x + film.x, self.tile.y + film.y

@@ -4,12 +4,13 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import film
 import numpy
-from backdrop import Tile
-from film import Frame
 from PIL import Image
-from place import DemoError
+
+from demo.backdrop import Tile
+from lab.domains.program import LabError
+from lab.film import film
+from lab.film.film import Frame
 
 _SMALL = (64, 36)
 # Mean difference of small pictures, in steps of 255, that a smooth scaler makes at most; two
@@ -21,7 +22,7 @@ def find(screenshot: Path, tile: Tile, sent: Iterable[Frame], fills: bool = Fals
     """Finds the tile's picture among the frames `sent` (BGRx). Returns what was found, in words.
     `fills`: it fills the tile, whatever its shape.
 
-    Raises DemoError where it is none of them.
+    Raises LabError where it is none of them.
     """
     with Image.open(screenshot) as image:
         shown = image.convert("RGB").crop(tile.box)
@@ -37,7 +38,7 @@ def find(screenshot: Path, tile: Tile, sent: Iterable[Frame], fills: bool = Fals
         if difference < best:
             best, closest = difference, number
     if best > _TOLERANCE:
-        raise DemoError(
+        raise LabError(
             f"the display does not show {tile.name}: nothing that was sent looks like it (the "
             f"nearest frame differs by {best:.1f} of 255 on average); see {screenshot}"
         )

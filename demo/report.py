@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
-import lanes
-from place import DemoError
+
+from demo import lanes
+from lab.domains.program import LabError
 
 _MS = 1_000_000
 
@@ -20,7 +21,7 @@ def _timeline(command: str, logs: list[Path], *options: str) -> str:
     words = ["gid-timeline", command, *map(str, logs), *options]
     result = subprocess.run(words, capture_output=True, text=True)
     if result.returncode != 0:
-        raise DemoError(f"the timeline cannot be read: {result.stderr.strip()}")
+        raise LabError(f"the timeline cannot be read: {result.stderr.strip()}")
     return result.stdout
 
 

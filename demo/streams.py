@@ -3,12 +3,10 @@
 
 from pathlib import Path
 
-import film
-from backdrop import Tile
-from panel import Panel
-from place import Place, Program
-
-_HERE = Path(__file__).resolve().parent
+from demo.backdrop import Tile
+from demo.panel import Panel
+from lab.domains.place import Place
+from lab.film import film
 
 MOVIE_CAPS = "video/x-raw,format=BGRx"
 # For how long a frame may be looked at before it is taken back by force: on a slow machine it takes
@@ -36,16 +34,15 @@ class Producers:
             **{name: Panel.pipeline(name, place.put(file)) for name, file in still.items()},
         }
         self._stats = place.folder / "play.json"
-        self._program: Program | None = None
 
     def start(self) -> None:
-        command = ["python3", str(_HERE / "play.py"), "--loop", f"--stats={self._stats}"]
+        command = ["python3", str(film.PLAY), "--loop", f"--stats={self._stats}"]
         for stream, pipeline in self._pipelines.items():
             command.append(f"{pipeline} ! gidsink name=sink stream={stream} lease={_LEASE_MS}")
-        self._program = self._place.start("play", command)
+        self._place.start("play", command)
 
     def stop(self) -> None:
-        self._place.stop(self._program)
+        self._place.stop("play")
 
     def counts(self) -> dict[str, dict]:
         """The statistics of each stream's gidsink, as far as there are any."""
@@ -59,17 +56,16 @@ class Check:
     def __init__(self, place: Place, clip: Path, seconds: float) -> None:
         self._place = place
         self._stats = place.folder / "check.json"
-        self._command = ["python3", str(_HERE / "check.py"), f"--clip={place.put(clip)}"]
+        self._command = ["python3", "-P", "-m", "demo.check", f"--clip={place.put(clip)}"]
         self._command += [f"--seconds={seconds}", f"--stats={self._stats}"]
-        self._program: Program | None = None
 
     def start(self) -> None:
         """Returns when it knows the film's frames."""
-        self._program = self._place.start("check", self._command)
+        self._place.start("check", self._command)
         self._place.wait_until("learning the film's frames", self.counts)
 
     def stop(self) -> None:
-        self._place.stop(self._program)
+        self._place.stop("check")
 
     def counts(self) -> dict:
         return self._place.read_json(self._stats)

@@ -9,12 +9,10 @@ import argparse
 import json
 import sys
 import time
-from pathlib import Path
 
 import gi
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-import common  # noqa: E402
+from bench import common
 
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""A cockpit for measuring: its configuration, and a gidd for each domain of this machine."""
+"""A cockpit for measuring: its configuration, and a place for each of its domains."""
 
 import contextlib
 import os
-import subprocess
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
-PATIENCE = 30.0  # seconds, for a gidd to be there: it ends early when all is well
+from gid_cockpit.configuration import read
+
+from lab.domains.here import Here
+from lab.domains.place import Place
+from lab.domains.program import PATIENCE
+from lab.domains.there import There
 
 # Of a domain whose programs have as many streams, and as large pictures, as they like.
 GREAT = """\
@@ -25,10 +29,6 @@ client-held=4096
 """
 
 
-class DomainError(Exception):
-    """Why a domain does not run, in a sentence for the user."""
-
-
 def configuration(
     runtime: Path, domains: Mapping[str, str], shares: Mapping[tuple[str, str], str]
 ) -> str:
@@ -41,33 +41,109 @@ def configuration(
     return "\n".join(parts)
 
 
-@contextlib.contextmanager
-def gidds(text: str, folder: Path, domains: Sequence[str]) -> Iterator[None]:
-    """One for each of these domains of the configuration, in that order. Programs that are started
-    meanwhile find them by their GID_DOMAIN."""
-    path = folder / "cockpit.conf"
-    path.write_text(text)
-    os.environ["GID_RUNTIME_DIR"] = str(folder)
-    with contextlib.ExitStack() as running:
-        for domain in domains:
-            running.enter_context(_gidd(path, folder, domain))
-        yield
+class Cockpit:
+    """The domains of a configuration. `guests`: those that are machines of their own. Programs that
+    are started meanwhile, by whomever, find them by their GID_DOMAIN."""
+
+    def __init__(
+        self,
+        folder: Path,
+        text: str,
+        guests: Collection[str] = (),
+        patience: float = PATIENCE,
+    ) -> None:
+        self.folder, self._guests, self._patience = folder, set(guests), patience
+        self.configuration = folder / "cockpit.conf"
+        self.configuration.write_text(text)
+        os.environ["GID_RUNTIME_DIR"] = str(folder)
+        # What guests share is made by it: it comes before them, and ends after them.
+        self._hub = read(self.configuration).hub.name if guests else None
+        self._places: dict[str, Place] = {}
+
+    def place(self, domain: str, core: int | None = None, devices: Sequence[str] = ()) -> Place:
+        """One that does not run yet. `core`, `devices`: as of Here and There."""
+        if domain in self._guests:
+            place = There(domain, self.configuration, core, self._patience, devices)
+        else:
+            place = Here(domain, self.configuration, core, self._patience)
+        # Known before it has booted: whoever is interrupted meanwhile ends it, too.
+        self._places[domain] = place
+        return place
+
+    def start(self, domain: str, core: int | None = None, devices: Sequence[str] = ()) -> Place:
+        """Returns when its gidd can be connected to."""
+        if self._hub is not None and self._hub not in {domain, *self._places}:
+            self.start(self._hub)
+        place = self.place(domain, core, devices)
+        place.up()
+        return place
+
+    def __getitem__(self, domain: str) -> Place:
+        return self._places[domain]
+
+    def check(self) -> None:
+        """Raises if a program has ended that should not have."""
+        for place in self._places.values():
+            place.check()
+
+    @property
+    def guests(self) -> set[str]:
+        """The domains that run as machines of their own now."""
+        return self._guests & self._places.keys()
+
+    def logs(self, lines: int = 8) -> str:
+        """The end of what each program wrote."""
+        ends = []
+        for domain, place in self._places.items():
+            for name, text in place.logs().items():
+                said = text.splitlines()[-lines:]
+                ends += [f"--- {domain}-{name}", *said] if said else []
+        return "\n".join(ends)
+
+    def keep_logs(self) -> None:
+        """What programs of guests said, which is gone with them, beside the logs of the others."""
+        for domain in self.guests:
+            for name, text in self._places[domain].logs().items():
+                (self.folder / f"{domain}-{name}.log").write_text(text)
+
+    def kill(self) -> None:
+        """All at once: guests before their hub."""
+        for place in sorted(self._places.values(), key=lambda place: place.domain == self._hub):
+            place.kill()
+
+    def close(self) -> None:
+        """Guests before their hub, and all of them at once. Interrupted, it kills what is left."""
+        guests = [self._places[name] for name in self.guests]
+        others = [place for place in self._places.values() if place not in guests]
+        try:
+            with ThreadPoolExecutor(max(1, len(guests))) as pool:
+                ends = [pool.submit(guest.stop_all) for guest in guests]
+                try:
+                    wait(ends)
+                except KeyboardInterrupt:
+                    _kill(guests)  # which is what the threads wait for
+                    raise
+            for end in ends:
+                end.result()
+            for place in others:
+                place.stop_all()
+        except KeyboardInterrupt:
+            _kill(others)
+            raise
+
+
+def _kill(places: list[Place]) -> None:
+    for place in places:
+        place.kill()
 
 
 @contextlib.contextmanager
-def _gidd(path: Path, folder: Path, domain: str) -> Iterator[None]:
-    log = folder / f"gidd-{domain}.log"
-    command = ["gidd", f"--config={path}", f"--domain={domain}"]
-    with log.open("wb") as output:
-        gidd = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-    end = time.monotonic() + PATIENCE
+def gidds(text: str, folder: Path, domains: Sequence[str]) -> Iterator[Cockpit]:
+    """One for each of these domains of the configuration, in that order."""
+    cockpit = Cockpit(folder, text)
     try:
-        while not (folder / domain / "gidd.sock").exists():
-            if gidd.poll() is not None or time.monotonic() > end:
-                gidd.kill()
-                raise DomainError(f"gidd of {domain} does not start:\n{log.read_text()}")
-            time.sleep(0.01)
-        yield
+        for domain in domains:
+            cockpit.start(domain)
+        yield cockpit
     finally:
-        gidd.terminate()
-        gidd.wait(PATIENCE)
+        cockpit.close()

@@ -5,7 +5,6 @@ import importlib
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -28,9 +27,7 @@ def bench(
 
 def module(name: str) -> ModuleType:
     """The program itself, to test what it makes of its figures."""
-    if str(TOP / "bench") not in sys.path:
-        sys.path.insert(0, str(TOP / "bench"))
-    return importlib.import_module(name)
+    return importlib.import_module(f"bench.{name}")
 
 
 def results(name: str, folder: Path, *arguments: str | Path, timeout: float = 900) -> dict:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from benches import bench, module, results
 
+from lab.film import clip, film
+
 pytestmark = pytest.mark.timeout(600)
 NAMES = ["bandwidth", "drawing", "load", "shown", "start", "together"]
 
@@ -47,10 +49,6 @@ def test_the_way_to_light_begins_with_the_commit() -> None:
 
 def test_the_film_is_decoded_with_its_sound(tmp_path: Path) -> None:
     """What stands for it elsewhere is a test picture, which costs next to nothing."""
-    module("common")  # which adds the demo's folder
-    import clip
-    import film
-
     made = clip.with_sound(clip.find(None), 4, tmp_path, 30)
     frames = clip.count(made)
     assert frames > 60

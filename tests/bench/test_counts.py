@@ -6,17 +6,15 @@ that this needs no quiet machine, and finds a slowdown of a tenth, which no test
 """
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 from benches import bench, results
+from gid_evaluate.outcome import WANTING
 from gid_vm.preload import Preload
 from lib.program import BUILD, TOP
 
-sys.path.append(str(TOP / "bench"))
-import counts
-from gid_evaluate.outcome import WANTING
+from bench import counts
 
 WRITTEN = TOP / "bench" / "counts.json"
 SLOWER = BUILD / "tests" / "bench" / "libslower.so"

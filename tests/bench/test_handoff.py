@@ -11,6 +11,8 @@ from lib.cockpit import Cockpit
 from lib.pipeline import gst_env, make_registry
 from lib.program import BUILD
 
+from lab.domains.program import LabError
+
 pytestmark = pytest.mark.timeout(1000)
 
 
@@ -92,7 +94,7 @@ def test_one_that_does_not_get_going_is_told(
     if tries == 1:
         assert bench.transport("gid", case, False) == run and told == []
     else:
-        with pytest.raises(handoff.common.BenchError, match="frames came, 3 times"):
+        with pytest.raises(LabError, match="frames came, 3 times"):
             bench.transport("gid", case, False)
         assert len(told) == tries - 1
 
@@ -103,10 +105,10 @@ def test_one_that_crashed_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) ->
 
     def crash(*words: object) -> dict:
         calls.append(words)
-        raise handoff.common.BenchError("signal 11")
+        raise LabError("signal 11")
 
     monkeypatch.setattr(bench, "_transport", crash)
-    with pytest.raises(handoff.common.BenchError, match="signal 11"):
+    with pytest.raises(LabError, match="signal 11"):
         bench.transport("gid", handoff.Case("1080p", "BGRx"), False)
     assert len(calls) == 1
 

@@ -14,6 +14,8 @@ from benches import bench, module, results
 from lib.picture_formats import FORMATS
 from lib.program import BUILD
 
+from lab.domains.program import LabError
+
 pytestmark = pytest.mark.timeout(1000)
 CASES = {"flood", "scribble", "restart", "messages", "status", "role-XR24"}
 
@@ -88,7 +90,7 @@ def test_nothing_to_compare_with_is_told() -> None:
     isolation = module("isolation")
     (case,) = (one for one in isolation.all_cases(0) if one.name == "flood")
     still = types.SimpleNamespace(meter={"interval_p50_us": 16000}, rate=0.0)
-    with pytest.raises(isolation.common.BenchError, match="undisturbed: nothing came in time"):
+    with pytest.raises(LabError, match="undisturbed: nothing came in time"):
         isolation.rows({"flood": [still], "undisturbed": [still]}, {"flood": case})
 
 

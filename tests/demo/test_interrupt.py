@@ -5,22 +5,16 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
+from gid_vm.guest import why_not
 from lib.program import BUILD, PATIENCE, TOP, wait_for
 
-sys.path.insert(0, str(TOP / "demo"))
-sys.path.insert(0, str(TOP / "vm"))
-sys.modules.pop("cockpit", None)  # the tests' own is called so, too
-
-import cockpit as cockpits  # noqa: E402
-from gid_vm.guest import why_not  # noqa: E402
-
-from demo import Demo  # noqa: E402
+from demo.demo import Demo
+from lab.domains import cockpit as cockpits
 
 
 class Place:

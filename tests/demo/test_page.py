@@ -3,16 +3,13 @@
 
 import re
 import struct
-import sys
 import zlib
 from pathlib import Path
 
 import pytest
 from lib.browser import VIEWS, Browser
-from lib.program import TOP
 
-sys.path.append(str(TOP / "demo"))
-import report  # noqa: E402
+from demo import report
 
 LATENCY = {"count": 300, "p50": 830, "p99": 2400, "max": 5100}
 

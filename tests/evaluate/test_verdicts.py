@@ -230,9 +230,9 @@ os._exit({status}) if {status} >= 0 else os.kill(os.getpid(), -({status}))
 def test_a_short_soak_is_measured_and_never_met(
     bench: Path, status: int, short: str, full: str
 ) -> None:
-    (bench.parent / "soak").mkdir()
+    (bench.parent / "lab/soak").mkdir(parents=True)
     text = SOAK.format(words="It was too short: all of it was warm-up.", status=status)
-    (bench.parent / "soak/soak.py").write_text(text)
+    (bench.parent / "lab/soak/soak.py").write_text(text)
     soak = next(plan for plan in all_plans() if plan.id == "5.20")
     assert run_one(soak, alone(bench)).verdict == short
     assert run_one(soak, alone(bench, is_full=True)).verdict == full

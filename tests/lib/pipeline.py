@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-import clip as demo_clip
 from lib.cockpit import Cockpit
 from lib.program import BUILD, PATIENCE, Program, wait_for
+
+from lab.film import clip as films
 
 FRAMES = BUILD / "tests/lib/programs/frames"
 
@@ -165,7 +166,7 @@ class Pipeline(Program):
 @cache
 def clip() -> Path:
     """The H.264 film of 1280x720 that the demo shows, or a made one where it cannot be had."""
-    return demo_clip.find(None)
+    return films.find(None)
 
 
 def film(width: int, height: int, frames: int = 40, codec: str = "h264") -> Path:

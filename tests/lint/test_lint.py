@@ -16,6 +16,7 @@ TABLE = """
 | low | | |
 | high | low | |
 | tool | | tools/*.py |
+| lab | the product | |
 """
 
 KNOWN_CIRCLE = "| circle of calls | why |\n|---|---|\n| `low/a`, `low/b` | one object |\n"
@@ -27,6 +28,9 @@ SOUND = {
     "low/base_more.c": "void base_more(void) {\n\tbase();\n}\nstatic void a(void) {\n\ttwo();\n}\n",
     "low/two.c": "void two(void) {\n\ta(); /* base_more() */\n}\n",
     "high/top.c": '#include "base.h"\n#include <stdio.h>\n',
+    "high/meson.build": "executable('high-one', 'top.c')\n",
+    "lab/runs.py": "import base\nRUN = ['high-one', 'tools/one.py']\n",
+    "low/base.py": "",
     "tools/one.py": "import json\nimport two\n",
     "tools/two.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import one\n",
 }
@@ -80,7 +84,11 @@ def test_layers_that_hold(repository: Path) -> None:
         ),
         ({"high/base.h": ""}, "one name twice: high/base.h, low/base.h"),
         ({"low/long.c": "\n" * 901}, "low/long.c has 901 lines"),
-        ({"tools/two.py": "from base import x\n", "low/base.py": ""}, "tool may not use low"),
+        ({"tools/two.py": "from base import x\n"}, "tool may not use low"),
+        ({"tools/two.py": "import runs\n"}, "tool may not use lab (lab/runs.py)"),
+        ({"tools/two.py": "RUN = ['high-one']\n"}, "tool may not run what high has"),
+        ({"tools/two.py": "RUN = PLACE / 'runs.py'\n"}, "tool may not run what lab has"),
+        ({"tools/two.py": "RUN = ['python3', '-m', 'lab.runs']\n"}, "tool may not run what lab"),
     ],
 )
 def test_layers_that_do_not(repository: Path, files: dict[str, str], complaint: str) -> None:

@@ -4,9 +4,10 @@
 import random
 
 import pytest
-from growth import growth, which_grow
-from looks import COUNTED, kinds, least
-from page import Result
+
+from lab.soak.growth import growth, which_grow
+from lab.soak.looks import COUNTED, kinds, least
+from lab.soak.page import Result
 
 HOURS = [minute / 60 for minute in range(120)]
 BESIDE = {

@@ -4,8 +4,9 @@
 import dataclasses
 from pathlib import Path
 
-import parts
 import pytest
+
+from lab.soak import parts
 
 
 def part(name: str, hours: float, state: str = parts.ENDED, **more: object) -> parts.Part:

@@ -31,7 +31,7 @@ class Film:
         self.weston.command[scopes] = f"--logger-scopes={scope}"
         self.weston.start()
         self.player = Program(
-            [sys.executable, TOP / "demo/play.py", "--loop", self._pipeline()],
+            [sys.executable, TOP / "lab/film/play.py", "--loop", self._pipeline()],
             gst_env(cockpit.env("open"), folder / "registry.bin")
             | {"GID_TIMELINE": str(self.logs["open"])},
             folder,

@@ -19,8 +19,8 @@ PATH = os.environ["PATH"]
 PROGRAMS = installed_commands() | {"gid-probe": BUILD / "tools/evaluate/probe/gid-probe"}
 IN_PYTHON = [name for name, path in PROGRAMS.items() if path.read_bytes()[:2] == b"#!"]
 OF_CLONE = {
-    "demo": ["demo/demo.py", "--help"],
-    "soak": ["soak/soak.py", "--help"],
+    "demo": ["-m", "demo.demo", "--help"],
+    "soak": ["-m", "lab.soak.soak", "--help"],
     "bench": ["bench/hop.py", "--help"],
     "vm": ["vm/vm.py", "--help"],
 }

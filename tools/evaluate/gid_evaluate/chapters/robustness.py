@@ -108,7 +108,7 @@ NOTHING_GROWS = Goal("not good: something grows, or it was too short to tell", 0
 
 def _soak(context: Context) -> list[Figure]:
     """Of a short one only what breaks is judged: growth needs hours."""
-    script = context.bench.parent / "soak" / "soak.py" if context.bench else None
+    script = context.bench.parent / "lab/soak/soak.py" if context.bench else None
     if script is None or not script.is_file():
         raise NotRun("the soak is only in gidway's source: use ./run evaluate there")
     hours = "2" if context.is_full else "0.01"

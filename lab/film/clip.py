@@ -8,7 +8,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from place import DemoError
+from lab.domains.program import LabError
 
 NAME = "bigbuckbunny.mp4"
 _SOUND = 44100  # samples a second
@@ -20,7 +20,7 @@ def find(wanted: str | None, say=lambda text: None) -> Path:
     if wanted is not None:
         path = Path(wanted).resolve()
         if not path.is_file():
-            raise DemoError(f"--clip {wanted}: there is no such file")
+            raise LabError(f"--clip {wanted}: there is no such file")
         return path
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gidway" / "media"
     if (cache / NAME).is_file():
@@ -31,11 +31,11 @@ def find(wanted: str | None, say=lambda text: None) -> Path:
 
 
 def _launch(pipeline: str, failure: str) -> None:
-    """Runs it to its end; raises DemoError with `failure` and what it said."""
+    """Runs it to its end; raises LabError with `failure` and what it said."""
     command = ["gst-launch-1.0", "-q", *pipeline.split()]
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if result.returncode != 0:
-        raise DemoError(f"{failure}:\n{result.stderr.strip()}")
+        raise LabError(f"{failure}:\n{result.stderr.strip()}")
 
 
 def shrink(film: Path, divisor: int, folder: Path, rate: int | None = None) -> Path:
@@ -133,5 +133,5 @@ def _generate(cache: Path, say) -> Path:
     command = ["gst-launch-1.0", "-q", *pipeline.split(), f"location={partial}"]
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if result.returncode != 0:
-        raise DemoError(f"no film, and none can be encoded here:\n{result.stderr}")
+        raise LabError(f"no film, and none can be encoded here:\n{result.stderr}")
     return partial.rename(film)

@@ -26,20 +26,18 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_TOP = Path(__file__).resolve().parents[1]
-sys.path += [str(_TOP / part) for part in ("bench", "bench/isolation", "tools/console")]
+import gid_console
+from gid_vm.folder import memory_folder
 
-import gid_console  # noqa: E402
-import isolation  # noqa: E402
-import parts  # noqa: E402
-from cases import Case, Undisturbed, all_cases  # noqa: E402
-from common import BenchError, memory_folder  # noqa: E402
-from guest import GUEST_SECONDS  # noqa: E402
-from looks import least, look  # noqa: E402
-from page import Result, write_page  # noqa: E402
-from place import DemoError  # noqa: E402
-from rear import SoakCockpit  # noqa: E402
-from wear import Daemon, Kills, Reload  # noqa: E402
+from lab.domains.program import LabError
+from lab.isolation.cases import Case, Undisturbed, all_cases
+from lab.isolation.guest import GUEST_SECONDS
+from lab.isolation.measure import measure
+from lab.soak import parts
+from lab.soak.looks import least, look
+from lab.soak.page import Result, write_page
+from lab.soak.rear import SoakCockpit
+from lab.soak.wear import Daemon, Kills, Reload
 
 _STOPPED = 5.0  # seconds that open is stopped in one of the cases
 BROKEN = 3  # exit status: something broke on the way
@@ -89,7 +87,7 @@ class Soak:
         unknown = set(wanted or ()) - {case.name for case in known}
         if unknown:
             names = ", ".join(case.name for case in known)
-            raise BenchError(f"no such case: {', '.join(unknown)}; there are {names}")
+            raise LabError(f"no such case: {', '.join(unknown)}; there are {names}")
         return [case for case in known if not wanted or case.name in wanted]
 
     def _elapsed(self) -> float:
@@ -102,7 +100,7 @@ class Soak:
     def _try(self, cockpit: SoakCockpit, case: Case, minute: Minute) -> None:
         print(f"{self._elapsed() / 3600:.2f} h: {case.name}", file=sys.stderr, flush=True)
         self.result.cases += 1
-        found = isolation.measure(cockpit, case, self._case_seconds)
+        found = measure(cockpit, case, self._case_seconds)
         cockpit.wait_rear()
         refresh = found.meter["interval_p50_us"]
         minute.rates.append(found.rate)
@@ -192,7 +190,7 @@ def main() -> int:
         soak = Soak(options, Path(folder))
         try:
             soak.run()
-        except (BenchError, DemoError, OSError) as error:
+        except (LabError, OSError) as error:
             soak.result.broken = str(error)
             print(f"soak: {error}", file=sys.stderr)
         except KeyboardInterrupt:

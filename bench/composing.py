@@ -14,14 +14,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import common
+from bench import common
+from lab.domains.program import LabError
 
 STREAMS, RATE, WIDTH, HEIGHT = 4, 60, 1280, 720
 COMPOSERS = {
     "gid": "gidcompose engine=cluster canvas=bench copy-policy=error",
     "gstreamer": "compositor",
 }
-_HERE = Path(__file__).resolve().parent
+_COMPOSER = Path(__file__).resolve().parent / "engine/composer.py"
 
 
 def _environment() -> dict[str, str]:
@@ -64,13 +65,13 @@ def _pipeline(composer: str) -> str:
 
 
 def measure(who: str, engine: int, seconds: float) -> dict[str, float]:
-    command = [sys.executable, _HERE / "composer.py", f"--seconds={seconds}", f"--rate={RATE}"]
+    command = [sys.executable, _COMPOSER, f"--seconds={seconds}", f"--rate={RATE}"]
     command += [f"--engine={engine}", _pipeline(COMPOSERS[who])]
     result = subprocess.run(
         command, capture_output=True, text=True, timeout=seconds + 60, env=_environment()
     )
     if result.returncode != 0:
-        raise common.BenchError(f"{COMPOSERS[who]}: {result.stderr.strip()}")
+        raise LabError(f"{COMPOSERS[who]}: {result.stderr.strip()}")
     return json.loads(result.stdout)
 
 

@@ -8,11 +8,10 @@ each refresh: its rate is that of the pictures that were finished in time.
 import json
 from pathlib import Path
 
-import common
-import priority
-from cases import Case
-from pair import Cockpit
-from processes import Process, Processes
+from lab.domains import priority
+from lab.domains.program import Program
+from lab.isolation.cases import Case
+from lab.isolation.pair import Cockpit
 
 MORE_CONF = """
 [domain neighbour]
@@ -40,15 +39,10 @@ class CanvasCockpit(Cockpit):
 
     def __init__(self, folder: Path, guest: bool = False, is_protected: bool = True) -> None:
         super().__init__(folder, guest, is_protected)
-        cluster = self.cluster.processes
-        self.neighbour = Processes("neighbour", folder, cluster.core)
+        self.neighbour = self.place("neighbour", self.cluster_core)
 
     def more_conf(self) -> str:
         return MORE_CONF
-
-    def __exit__(self, *error: object) -> None:
-        self.neighbour.kill_all()
-        super().__exit__(*error)
 
 
 class Canvas(Case):
@@ -61,22 +55,22 @@ class Canvas(Case):
 
     def begin(self, cockpit: CanvasCockpit) -> None:
         if not cockpit.neighbour.is_running("gidd"):
-            cockpit.neighbour.start_gidd(cockpit.configuration)
+            cockpit.neighbour.up()
         text = _ENGINE.format(realtime="on" if self._realtime else "off")
-        configuration = cockpit.cluster.folder / "engine.conf"
-        configuration.write_text(text)
+        place = cockpit.cluster.place
+        configuration = place.write("engine.conf", text.encode())
         # Other work of this machine is not what is measured: only threads of the engine compete.
-        command = common.before_sessions(["gid-engine", f"--config={configuration}"])
-        cockpit.cluster.processes.start("engine", *command)
+        command = priority.before_sessions(["gid-engine", f"--config={configuration}"])
+        place.start("engine", command)
 
-    def start_meter(self, cockpit: CanvasCockpit, seconds: float) -> Process:
+    def start_meter(self, cockpit: CanvasCockpit, seconds: float) -> Program:
         ms = str(round(seconds * 1000))
         command = [*priority.before_others(), "gid-bench-canvas", ms, "innocent"]
-        return cockpit.neighbour.start("pace", *command)
+        return cockpit.neighbour.start("pace", command)
 
     def end(self, cockpit: CanvasCockpit) -> dict:
-        cockpit.cluster.processes["engine"].stop()
-        cockpit.cluster.processes.forget("engine")
+        cockpit.cluster.place["engine"].stop()
+        cockpit.cluster.place.forget("engine")
         cockpit.neighbour.forget("pace")
         return {}
 
@@ -91,14 +85,14 @@ class HostileLists(Canvas):
 
     def begin(self, cockpit: CanvasCockpit) -> None:
         super().begin(cockpit)
-        cockpit.open.processes.start("lists", "hostile-engine", self._mode, "hostile")
+        cockpit.open.place.start("lists", ["hostile-engine", self._mode, "hostile"])
 
     def end(self, cockpit: CanvasCockpit) -> dict:
-        process = cockpit.open.processes["lists"]
-        text = process.stop()
-        cockpit.open.processes.forget("lists")
+        process = cockpit.open.place["lists"]
+        text = process.finish()
+        cockpit.open.place.forget("lists")
         super().end(cockpit)
-        return json.loads(text) if text else {"status": process.returncode}
+        return json.loads(text) if text else {"status": process.status()}
 
 
 def canvas_cases() -> list[Canvas]:

@@ -5,8 +5,8 @@ Only a kernel with a device that has fences can do that, so both domains are in 
 kernel has vgem. Translated code is slow: the display is small there, and has fewer refreshes.
 """
 
-from domains import Cluster, Open
-from pair import TRANSLATED_DEADLINE_MS, Cockpit
+from lab.isolation.domains import Cluster, Open
+from lab.isolation.pair import TRANSLATED_DEADLINE_MS, Cockpit
 
 MODULE = "vgem"
 _METER = """
@@ -23,22 +23,22 @@ class LightOnly(Open):
 
     def start(self) -> None:
         self.start_desktop()
-        if not self.processes.is_running("telltale"):
+        if not self.place.is_running("telltale"):
             light = ["--stream=safety/telltale", "--state=5", "--cycle=0"]
-            self.processes.start("telltale", "gid-telltale", *light)
+            self.place.start("telltale", ["gid-telltale", *light])
 
     def start_desktop(self) -> None:
-        if not self.processes.is_running("gidd"):
-            self.processes.start_gidd(self._configuration)
+        if not self.place.is_running("gidd"):
+            self.place.up()
 
 
 class SmallCluster(Cluster):
-    size, refresh, roles = (800, 120), 60, ("telltale", "fences")
+    size, refresh, names = (800, 120), 60, ("telltale", "fences")
     meter = ("--size=64x24",)
     more = ""
 
-    def display_conf(self) -> str:
-        return super().display_conf() + _METER
+    def configuration(self) -> str:
+        return super().configuration() + _METER
 
 
 class FencesCockpit(Cockpit):

@@ -7,9 +7,9 @@ import signal
 import subprocess
 import time
 
-from domains import COSTLY
-from pair import Cockpit
-from processes import Process, wait_for
+from lab.domains.program import Program, wait_for
+from lab.isolation.domains import COSTLY
+from lab.isolation.pair import Cockpit
 
 OPEN_NUMBER = 1
 COSTLY_KINDS = ("XR24", "XR30", "XR12", "Y216", "YUYV", "NV12")
@@ -31,7 +31,7 @@ class Case:
     def begin(self, cockpit: Cockpit) -> None:
         pass
 
-    def start_meter(self, cockpit: Cockpit, seconds: float) -> Process:
+    def start_meter(self, cockpit: Cockpit, seconds: float) -> Program:
         """What measures the frames, and ends with a line of JSON like gid-meter's."""
         return cockpit.cluster.start_meter(seconds)
 
@@ -43,16 +43,16 @@ class Case:
         return {}
 
 
-def _start(cockpit: Cockpit, name: str, *command: str) -> Process:
-    return cockpit.open.processes.start(name, *command)
+def _start(cockpit: Cockpit, name: str, *command: str) -> Program:
+    return cockpit.open.place.start(name, command)
 
 
 def _end(cockpit: Cockpit, name: str) -> dict:
     """The line of JSON that a hostile program ends with."""
-    process = cockpit.open.processes[name]
-    text = process.stop()
-    cockpit.open.processes.forget(name)
-    return json.loads(text) if text else {"status": process.returncode}
+    process = cockpit.open.place[name]
+    text = process.finish()
+    cockpit.open.place.forget(name)
+    return json.loads(text) if text else {"status": process.status()}
 
 
 class Undisturbed(Case):
@@ -105,7 +105,7 @@ class Leak(Case):
         _start(cockpit, "leak", *self._limit.command("hostile-leak"))
 
     def end(self, cockpit: Cockpit) -> dict:
-        leak = cockpit.open.processes["leak"]
+        leak = cockpit.open.place["leak"]
         wait_for("its limit", lambda: not leak.is_running() or "refused" in leak.said())
         did = {"limit": self._limit.kind, **_end(cockpit, "leak")}
         self._limit.close()
@@ -117,12 +117,12 @@ class Scribble(Case):
     what = "all that open can write and cluster can read is overwritten, with the rings"
 
     def begin(self, cockpit: Cockpit) -> None:
-        pids = [str(pid) for pid in cockpit.open.processes.pids()]
+        pids = [str(pid) for pid in cockpit.open.place.pids()]
         _start(cockpit, "scribble", "hostile-scribble", "safety/scribble", *pids)
 
     def end(self, cockpit: Cockpit) -> dict:
         did = _end(cockpit, "scribble")
-        cockpit.open.processes.kill_all()  # as after any such fault, the domain starts anew
+        cockpit.open.place.kill()  # as after any such fault, the domain starts anew
         return did
 
 
@@ -132,8 +132,8 @@ class Restart(Case):
 
     def within(self, cockpit: Cockpit, seconds: float) -> None:
         time.sleep(BEGIN_AFTER)
-        self._killed = len(cockpit.open.processes.pids())
-        cockpit.open.processes.kill_all()
+        self._killed = len(cockpit.open.place.pids())
+        cockpit.open.place.kill()
         time.sleep(BEGIN_AFTER)
         cockpit.open.start()
 
@@ -150,7 +150,7 @@ class Reboot(Case):
 
     def within(self, cockpit: Cockpit, seconds: float) -> None:
         time.sleep(BEGIN_AFTER)
-        cockpit.open.machine.reset()
+        cockpit.open.place.reset()
         cockpit.open.start()
 
 
@@ -164,9 +164,9 @@ class Stop(Case):
 
     def within(self, cockpit: Cockpit, seconds: float) -> None:
         time.sleep(BEGIN_AFTER)
-        cockpit.open.processes.signal_all(signal.SIGSTOP)
+        cockpit.open.place.signal_all(signal.SIGSTOP)
         time.sleep(self._stopped)
-        cockpit.open.processes.signal_all(signal.SIGCONT)
+        cockpit.open.place.signal_all(signal.SIGCONT)
 
     def end(self, cockpit: Cockpit) -> dict:
         return {"stopped_s": self._stopped}
@@ -177,7 +177,7 @@ class Messages(Case):
     what = "random messages to open's gidd and to Weston, as fast as they are taken"
 
     def begin(self, cockpit: Cockpit) -> None:
-        _start(cockpit, "to-gidd", "hostile-messages", "gidd", str(cockpit.open.gidd_socket))
+        _start(cockpit, "to-gidd", "hostile-messages", "gidd", str(cockpit.open.place.gidd_socket))
         socket = str(cockpit.open.wayland_socket)
         _start(cockpit, "to-weston", "hostile-messages", "wayland", socket)
 
@@ -191,7 +191,7 @@ class Link(Case):
     in_guest = False  # its link has another wire, which tests/ivshmem has such messages for
 
     def begin(self, cockpit: Cockpit) -> None:
-        cockpit.open.processes["gidd"].kill()
+        cockpit.open.place["gidd"].kill()
         socket = str(cockpit.open.link_socket)
         _start(cockpit, "to-link", "hostile-messages", "link", socket, str(OPEN_NUMBER))
 
@@ -221,7 +221,7 @@ class Requests(Case):
         self.name, self.what = mode, what
 
     def begin(self, cockpit: Cockpit) -> None:
-        socket = str(cockpit.open.gidd_socket)
+        socket = str(cockpit.open.place.gidd_socket)
         _start(cockpit, "requests", "hostile-requests", self.name, socket)
 
     def end(self, cockpit: Cockpit) -> dict:
@@ -249,11 +249,11 @@ class Silent(Case):
 
     def begin(self, cockpit: Cockpit) -> None:
         """All roles have to subscribe anew, and some of them ask for what nobody publishes."""
-        cockpit.open.processes["telltale"].kill()
-        cockpit.open.processes["gidd"].signal(signal.SIGSTOP)
+        cockpit.open.place["telltale"].kill()
+        cockpit.open.place["gidd"].signal(signal.SIGSTOP)
 
     def end(self, cockpit: Cockpit) -> dict:
-        cockpit.open.processes["gidd"].signal(signal.SIGCONT)
+        cockpit.open.place["gidd"].signal(signal.SIGCONT)
         return {}
 
 

@@ -5,10 +5,9 @@ import subprocess
 import time
 from pathlib import Path
 
-from cases import BEGIN_AFTER, Case
-from common import BenchError
-from processes import PATIENCE
-from rear import SoakCockpit
+from lab.domains.program import PATIENCE, LabError
+from lab.isolation.cases import BEGIN_AFTER, Case
+from lab.soak.rear import SoakCockpit
 
 
 class Reload(Case):
@@ -29,7 +28,7 @@ class Reload(Case):
         words += cockpit.reloaded
         result = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
         if result.returncode != 0:
-            raise BenchError(f"gid-cockpit reload: {result.stderr.strip()}")
+            raise LabError(f"gid-cockpit reload: {result.stderr.strip()}")
 
 
 class Kills(Case):
@@ -40,7 +39,7 @@ class Kills(Case):
         names = ("film", "view", "telltale", "weston", "gidd")
         for name in names:
             time.sleep(BEGIN_AFTER)
-            cockpit.open.processes[name].kill()
+            cockpit.open.place[name].kill()
             cockpit.open.start()
 
 

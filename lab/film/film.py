@@ -12,6 +12,9 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstVideo", "1.0")
 from gi.repository import Gst, GstVideo  # noqa: E402
 
+# A program that needs nothing else beside it.
+PLAY = Path(__file__).resolve().with_name("play.py")
+
 _PATIENCE = 120  # seconds, for the first frame on a slow machine
 
 
@@ -37,6 +40,11 @@ def decode_both(clip: Path) -> str:
     sound = "film.audio_0 ! queue ! aacparse ! avdec_aac ! audioconvert ! fakesink sync=true"
     picture = "film.video_0 ! queue ! h264parse ! avdec_h264 ! videoconvert"
     return f'filesrc location="{location}" ! qtdemux name=film {sound} {picture}'
+
+
+def playing(pipeline: str, *options: str) -> list[str]:
+    """The command that plays it, again and again: it ends in `gidsink name=sink`."""
+    return ["python3", str(PLAY), "--loop", *options, pipeline]
 
 
 def sink_caps() -> str:

@@ -3,11 +3,10 @@
 
 from pathlib import Path
 
-import common
-from common import BenchError
-from domains import Cluster, Open
-from guest import GuestOpen
-from processes import Processes
+from lab.domains import cockpit, priority
+from lab.domains.program import LabError
+from lab.isolation.domains import Cluster, Open
+from lab.isolation.guest import GuestOpen
 
 COCKPIT = """\
 [cockpit]
@@ -56,7 +55,7 @@ streams=safety/*
 TRANSLATED_DEADLINE_MS = 2000  # for a guest without KVM, which may take ten times as long
 
 
-class Cockpit:
+class Cockpit(cockpit.Cockpit):
     """`guest`: `open` is a machine of its own. Not `is_protected`: the cluster has no core of its
     own and no priority. Not `starts_open`: the caller does that."""
 
@@ -70,19 +69,18 @@ class Cockpit:
         is_protected: bool = True,
         starts_open: bool = True,
     ) -> None:
-        self.configuration = folder / "cockpit.conf"
-        conf = COCKPIT_WITH_GUEST if guest else COCKPIT
-        self.configuration.write_text((conf + self.more_conf()).format(runtime=folder))
-        self._folder, self._starts_open = folder, starts_open
-        self.open_core, cluster_core = common.two_cores()
+        text = (COCKPIT_WITH_GUEST if guest else COCKPIT) + self.more_conf()
+        super().__init__(folder, text.format(runtime=folder), ["open"] if guest else [])
+        self._starts_open = starts_open
+        self.open_core, self.cluster_core = priority.two_cores()
         if not is_protected:
-            cluster_core = self.open_core
-        self.hub = Processes("host", folder, cluster_core) if guest else None
-        open_class = GuestOpen if guest else self.open_class
-        deadline_ms = TRANSLATED_DEADLINE_MS if guest else self.deadline_ms
-        self.open = open_class(folder, self.configuration, self.open_core)
+            self.cluster_core = self.open_core
+        self.hub = self.place("host", self.cluster_core) if guest else None
+        self.open = (GuestOpen if guest else self.open_class)(self.place("open", self.open_core))
         self.cluster = self.cluster_class(
-            folder, self.configuration, cluster_core, deadline_ms, is_protected=is_protected
+            self.place("cluster", self.cluster_core),
+            TRANSLATED_DEADLINE_MS if guest else self.deadline_ms,
+            is_protected,
         )
 
     def more_conf(self) -> str:
@@ -92,7 +90,7 @@ class Cockpit:
     def __enter__(self) -> "Cockpit":
         try:
             if self.hub is not None:
-                self.hub.start_gidd(self.configuration)
+                self.hub.up()
             self.cluster.start()
             if self._starts_open:
                 self.open.start()
@@ -105,20 +103,7 @@ class Cockpit:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, *_: object
     ) -> None:
-        logs = self._logs() if isinstance(error, BenchError) else ""
-        self.open.processes.kill_all()
-        self.cluster.processes.kill_all()
-        if self.hub is not None:
-            self.hub.kill_all()
-        if isinstance(error, BenchError):
-            raise BenchError(f"{error}\n{logs}") from error
-
-    def _logs(self, lines: int = 8) -> str:
-        """The end of what each program wrote."""
-        files = sorted(self._folder.glob("*.log"))
-        texts = {log.stem: log.read_text(errors="replace") for log in files}
-        ends = []
-        for name, text in (texts | self.open.processes.far_logs()).items():
-            said = text.splitlines()[-lines:]
-            ends += [f"--- {name}", *said] if said else []
-        return "\n".join(ends)
+        logs = self.logs() if isinstance(error, LabError) else ""
+        self.kill()
+        if isinstance(error, LabError):
+            raise LabError(f"{error}\n{logs}") from error

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""gid-cluster in a domain, and what it says of itself."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lab.domains import priority
+from lab.domains.here import Process
+from lab.domains.place import Place
+from lab.domains.program import LabError, Program
+
+_TIMES = ("decided_ns", "shown_ns", "last_frame_ns")
+
+
+class Display:
+    """All times are of this machine's clock."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._status = place.folder / "cluster.status"
+
+    def launch(self, configuration: str, *options: str, before: Sequence[str] = ()) -> None:
+        """Returns when it tells its status. `before`: how it is started before others."""
+        written = self.place.write("cluster.conf", configuration.encode())
+        command = [*before, "gid-cluster", f"--config={written}", f"--status={self._status}"]
+        # Where it has a screen, nobody else is there to have it.
+        self.place.start("display", [*command, *options], LIBSEAT_BACKEND="noop")
+        self._wait("gid-cluster's start", lambda: self.place.ask(self._status))
+
+    def _wait(self, what: str, condition: Callable[[], object]) -> None:
+        self.place.wait_until(what, condition, "display")
+
+    @property
+    def program(self) -> Program:
+        return self.place["display"]
+
+    @property
+    def scheduling(self) -> str:
+        """What it really got."""
+        if isinstance(self.program, Process):
+            return priority.scheduling(self.program.pid)
+        return "what its own machine gives it"
+
+    def status(self) -> dict:
+        status = self.place.ask(self._status)
+        if status is None:
+            raise LabError("gid-cluster does not report its status")
+        for role in status["roles"]:
+            for transition in role["transitions"]:
+                for key in _TIMES:
+                    if transition.get(key):
+                        transition[key] = self.place.to_here(transition[key])
+        return status
+
+    def roles(self) -> dict[str, dict]:
+        return {role["name"]: role for role in self.status()["roles"]}
+
+    def role(self, name: str) -> dict:
+        return self.roles()[name]
+
+    def wait_live(self, role: str = "telltale") -> None:
+        self._wait(f"the {role}'s live picture", lambda: self.role(role)["state"] == "live")
+
+    def screenshot(self, picture: Path, stream: str, patience: float) -> None:
+        """Of its screen or, where it has none, of the stream of what it shows."""
+        if self.place.screen:
+            self.place.photograph(picture)
+            return
+        shot = self.place.folder / "screenshot.png"
+        command = ["gidctl", f"--domain={self.place.domain}", "snap", stream]
+        self.place.run([*command, f"--wait={patience}", "-o", str(shot)])
+        picture.write_bytes(self.place.read(shot))

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""The domains: `open`, where everything may happen, and `cluster`, which must not notice."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from lab.domains import priority
+from lab.domains.display import Display
+from lab.domains.place import Place
+from lab.domains.program import Program
+from lab.domains.weston import Weston, role
+from lab.film import clip, film
+from lab.isolation.limit import Limit
+
+LEAK_LIMIT = 400 << 20  # bytes: four seconds of it, beside the slabs
+CLUSTER = """\
+[display]
+width={width}
+height={height}
+refresh={refresh}
+worst-frame=0
+"""
+# The meter, and what costs most, below it on the screen.
+FULL_SIZE = """\
+[layer meter]
+width=1280
+height=480
+
+[role costly]
+domain=open
+y=480
+width={costly[0]}
+height={costly[1]}
+deadline-ms={deadline}
+formats=any
+transform=any
+
+[layer costly]
+domain=open
+stream=safety/film-costly
+y=1200
+width={costly[0]}
+height={costly[1]}
+"""
+ROLE = """
+[role {name}]
+domain=open
+x={x}
+y={y}
+width=320
+height=80
+deadline-ms={deadline}
+"""
+# The telltale's, and those of the hostile programs: their streams, and a surface that is forwarded.
+ROLES = ("telltale", "flood", "scribble", "rings", "surface")
+COSTLY = (1280, 720)  # of a role and a layer whose pictures cost their reader most
+
+
+class Open:
+    """The domain that is attacked from within: Weston, a telltale, a film and its view. What stands
+    for the film is a live test picture, unless play_film() was called before the start."""
+
+    film = "video/x-raw,format=BGRx,width=640,height=360,framerate=30/1"
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._film_file: Path | None = None
+
+    def play_film(self) -> None:
+        """A film of H.264 with sound, decoded again and again."""
+        self._film_file = clip.with_sound(clip.find(None), 2, self.place.folder, 30)
+
+    def _film_command(self) -> list[str]:
+        sink = f"{self.film} ! gidsink name=sink stream=safety/film"
+        if self._film_file is None:
+            return ["gst-launch-1.0", "-q", *f"videotestsrc is-live=true ! {sink}".split()]
+        return film.playing(f"{film.decode_both(self._film_file)} ! {sink}")
+
+    def roles(self) -> Iterable[str]:
+        """Who may have the safety surfaces of its Weston."""
+        return [role("telltale", "gid-telltale"), role("surface", "hostile-flood")]
+
+    @property
+    def link_socket(self) -> Path:
+        return self.place.gidd_socket.parent / "link" / "cluster.sock"
+
+    @property
+    def wayland_socket(self) -> Path:
+        return self.place.folder / self.place.environment["WAYLAND_DISPLAY"]
+
+    def start(self) -> None:
+        """Everything that does not run."""
+        self.start_desktop()
+        start, is_running = self.place.start, self.place.is_running
+        if not is_running("telltale"):
+            # 5.82 refreshes: changes come to all phases of one. After 100 ms it was always one.
+            start("telltale", ["gid-telltale", "--role=telltale", "--cycle=97"])
+        if not is_running("film"):
+            start("film", self._film_command())
+        if not is_running("view"):
+            start("view", ["gid-view", "--stream=safety/film"])
+
+    def start_desktop(self) -> None:
+        """gidd and Weston, where they do not run."""
+        if not self.place.is_running("gidd"):
+            self.place.up()
+        if not self.place.is_running("weston"):
+            Weston(self.place, self.roles())
+
+    def limit(self) -> Limit:
+        """Of memory, for one hostile program."""
+        return Limit(LEAK_LIMIT)
+
+
+class Cluster(Display):
+    """gid-cluster with the meter, before all other programs where that is allowed, if it is
+    protected."""
+
+    size, refresh, names = (1280, 1920), 60, ROLES
+    more = FULL_SIZE  # of the configuration
+    meter: tuple[str, ...] = ()  # more options of gid-meter
+
+    def __init__(self, place: Place, deadline_ms: int = 200, is_protected: bool = True) -> None:
+        super().__init__(place)
+        self._deadline_ms = deadline_ms
+        self._is_protected = is_protected
+        self._before_others = priority.before_others() if is_protected else []
+
+    def configuration(self) -> str:
+        width, height = self.size
+        display = CLUSTER.format(width=width, height=height, refresh=self.refresh)
+        display += self.more.format(costly=COSTLY, deadline=self._deadline_ms)
+        return display + "".join(
+            ROLE.format(
+                name=name,
+                x=40 + 400 * (number % 3),
+                y=20 + 120 * (number // 3),
+                deadline=self._deadline_ms,
+            )
+            for number, name in enumerate(self.names)
+        )
+
+    def start(self) -> None:
+        self.place.up()
+        realtime = ["--realtime"] if self._is_protected else []
+        self.launch(self.configuration(), "--headless", *realtime, before=self._before_others)
+
+    def start_meter(self, seconds: float) -> Program:
+        """Its own frame rate, as gid-cluster tells it. 0 seconds: until it is stopped."""
+        command = [*self._before_others, "gid-meter", f"--seconds={seconds:.0f}", *self.meter]
+        return self.place.start("meter", command)
+
+    def start_stall(self) -> Program:
+        """What the machine itself can do on this core, before even the display."""
+        return self.place.start("stall", [*priority.before_others(20), "gid-bench-stall"])
