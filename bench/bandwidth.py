@@ -203,10 +203,9 @@ class Bench:
                     redraw = common.TOP / "bench" / "waypipe" / "redraw.py"
                     program = ["env", "-u", "LD_PRELOAD", sys.executable, str(redraw), str(display)]
                     program += map(str, (*SIZE, frames))
-                    more = {"PYTHONPATH": str(common.TOP)}
                     subprocess.run(
                         [*words, "server", *program],
-                        env=before | environment | more,
+                        env=before | environment,
                         stdin=subprocess.DEVNULL,
                         check=True,
                         timeout=PATIENCE + frames,

@@ -18,7 +18,7 @@ from gid_evaluate import machine
 from gid_evaluate.outcome import WANTING
 from gid_vm.folder import memory_folder as memory_folder
 
-from lab.domains.cockpit import GREAT, configuration, gidds
+from lab.domains.cockpit import GREAT, Cockpit, configuration, gidds
 from lab.domains.program import LabError, Wanting
 
 TOP = Path(__file__).resolve().parents[1]
@@ -121,12 +121,12 @@ class Progress:
 @contextlib.contextmanager
 def cockpit(
     folder: Path, streams: str, answers: str | None = None, great: Sequence[str] = ("open",)
-) -> Iterator[None]:
+) -> Iterator[Cockpit]:
     """Two domains with a gidd each: `open` (1) and `cluster` (2), which reads `streams` of open;
     open reads `answers` of cluster. The quotas of those that are `great` bound nothing here."""
     domains = {name: f"local=*\n{GREAT if name in great else ''}" for name in ("open", "cluster")}
     shares = {("open", "cluster"): streams}
     if answers is not None:
         shares["cluster", "open"] = answers
-    with gidds(configuration(folder, domains, shares), folder, list(domains)):
-        yield
+    with gidds(configuration(folder, domains, shares), folder, list(domains)) as running:
+        yield running

@@ -12,12 +12,8 @@ a refresh, as has who shows nothing.
 
 import argparse
 import bisect
-import contextlib
 import importlib.util
 import json
-import os
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -29,7 +25,9 @@ from PIL import Image
 
 from bench import common
 from lab.domains import priority
-from lab.domains.program import LabError, Wanting
+from lab.domains.cockpit import Cockpit
+from lab.domains.display import Display
+from lab.domains.program import LabError, Program, Wanting
 
 OUTPUTS = {"centre": (1920, 720), "cluster": (1920, 720), "head-up": (800, 480)}
 LIGHT = (320, 80)  # gid-telltale's size
@@ -57,79 +55,39 @@ def configuration() -> str:
 Seen = tuple[int, int, int]  # a picture's number, its dials' checksum, wrong pixels elsewhere
 
 
-class Displays:
-    """All programs, which end with the block."""
+class Displays(Display):
+    """gid-cluster, and the lights that it shows."""
 
-    def __init__(self, folder: Path, stack: contextlib.ExitStack) -> None:
-        self._folder, self._stack = folder, stack
-        config = folder / "displays.conf"
-        config.write_text(configuration())
+    def __init__(self, cockpit: Cockpit) -> None:
+        super().__init__(cockpit["cluster"])
+        self._open = cockpit["open"]
         self._first = priority.before_others()
-        command = [*self._first, "gid-cluster", "--headless", f"--config={config}", "--realtime"]
-        command += [f"--status={folder / 'status'}"]
-        self.start("cluster", command)
-        self.wait("gid-cluster", (folder / "status").exists)
+        self.launch(configuration(), "--headless", "--realtime", before=self._first)
         for name, state in STATES.items():
             light = ["gid-telltale", f"--stream=safety/{name}", f"--state={state}", "--cycle=0"]
-            self.start("open", light)
-        self.wait("the lights", self.are_live)
+            self._open.start(f"light-{name}", light)
+        for name in STATES:
+            self.wait_live(name)
 
-    def start(self, domain: str, command: list[str]) -> subprocess.Popen:
-        environment = {"GID_DOMAIN": domain, "XDG_RUNTIME_DIR": str(self._folder)}
-        log = self._stack.enter_context((self._folder / "displays.log").open("ab"))
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env=os.environ | environment,
-        )
-        self._stack.callback(_end, process)
-        return process
+    def start_meters(self, seconds: float) -> None:
+        options = [f"--size={DIALS[0]}x{DIALS[1]}", f"--seconds={seconds:.0f}"]
+        for name in OUTPUTS:
+            command = [*self._first, "gid-meter", f"--stream=meter-{name}", *options]
+            self.place.start(f"meter-{name}", command)
 
-    def start_meters(self, seconds: float) -> list[subprocess.Popen]:
-        size = f"--size={DIALS[0]}x{DIALS[1]}"
-        options = [size, f"--seconds={seconds:.0f}"]
-        return [
-            self.start("cluster", [*self._first, "gid-meter", f"--stream=meter-{name}", *options])
-            for name in OUTPUTS
-        ]
-
-    def wait(self, what: str, condition) -> None:
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            if time.monotonic() > end:
-                raise LabError(f"waited in vain for {what}:\n{self.said()}")
-            time.sleep(0.02)
-
-    def said(self) -> str:
-        return (self._folder / "displays.log").read_text(errors="replace")[-1000:]
-
-    def status(self) -> dict:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(10)
-            connection.connect(str(self._folder / "status"))
-            with connection.makefile("rb") as answer:
-                return json.load(answer)
-
-    def are_live(self) -> bool:
-        return all(role["state"] == "live" for role in self.status()["roles"])
-
-    def watch(self, stream: str, place: tuple[int, int], *more: str) -> subprocess.Popen:
+    def watch(self, stream: str, place: tuple[int, int], *more: str) -> Program:
         """Returns when the first picture has come."""
-        words = ["--part", *map(str, (*place, *DIALS)), *more]
-        watcher = self.start("cluster", [sys.executable, str(WATCH), stream, *words])
-        if watcher.stdout.readline() != b"ready\n":
-            raise LabError(f"nobody can read {stream}:\n{self.said()}")
+        words = [stream, "--part", *map(str, (*place, *DIALS)), *more]
+        name = f"watch-{stream.replace('/', '-')}"
+        watcher = self.place.start(name, [sys.executable, str(WATCH), *words])
+        self.place.wait_until(f"the first picture of {stream}", watcher.printed, name)
         return watcher
 
-    def seen(self, watcher: subprocess.Popen) -> list[Seen]:
+    def seen(self, watcher: Program) -> list[Seen]:
         """All pictures, once it has ended."""
-        watcher.terminate()
-        told, _ = watcher.communicate(timeout=PATIENCE)
-        if watcher.returncode != 0:
-            raise LabError(f"who compares pictures has failed:\n{self.said()}")
-        return [tuple(one) for one in json.loads(told)]
+        if watcher.stop() != 0:
+            raise LabError(f"who compares pictures has failed:\n{watcher.last_words()}")
+        return [tuple(one) for one in json.loads(watcher.printed().splitlines()[-1])]
 
     def rest(self, name: str) -> Path:
         """All but the dials, as it shall be shown: a file."""
@@ -137,22 +95,14 @@ class Displays:
         picture = numpy.zeros((height, width), numpy.uint32)
         red, green, blue = numpy.moveaxis(self.light(name).astype(numpy.uint32), 2, 0)
         picture[y : y + LIGHT[1], x : x + LIGHT[0]] = red << 16 | green << 8 | blue
-        path = self._folder / f"{name}.npy"
+        path = self.place.folder / f"{name}.npy"
         numpy.save(path, picture)
         return path
 
     def light(self, name: str) -> numpy.ndarray:
-        path = self._folder / f"{name}.png"
-        draw = ["gid-telltale", f"--state={STATES[name]}", f"--png={path}"]
-        if self.start("open", draw).wait(PATIENCE) != 0:
-            raise LabError("gid-telltale cannot draw a picture")
+        path = self._open.folder / f"{name}.png"
+        self._open.run(["gid-telltale", f"--state={STATES[name]}", f"--png={path}"])
         return numpy.asarray(Image.open(path).convert("RGB"))
-
-
-def _end(process: subprocess.Popen) -> None:
-    if process.poll() is None:
-        process.terminate()
-    process.communicate(timeout=PATIENCE)
 
 
 def _outputs(status: dict) -> Iterator[tuple[str, dict]]:
@@ -276,9 +226,8 @@ def main() -> int:
     if importlib.util.find_spec("gid") is None:
         raise Wanting("the package gid was not built: python3-cffi is missing")
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as name:
-        folder = Path(name)
-        with common.cockpit(folder, "safety/*"), contextlib.ExitStack() as stack:
-            rows = measure(Displays(folder, stack), options.seconds)
+        with common.cockpit(Path(name), "safety/*") as cockpit:
+            rows = measure(Displays(cockpit), options.seconds)
     for row in rows:
         print(
             f"{row['who']:8} {row['what']:9} {row['missed']} of {row['refreshes']} refreshes "

@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 
 from bench import common
+from lab.domains.program import wait_for
 from lab.isolation.pair import Cockpit
 
 WINDOWS = 5  # parts of each measurement, whose median and extremes are told
@@ -81,6 +82,7 @@ class Bench:
         self._measure_cpu("idle")
         cockpit.open.start()
         cockpit.cluster.wait_live()
+        wait_for("the film", lambda: self._quota("open", "slabs") > 1)  # it is there, and the light
         self._with_meter("running")
         self._measure_memory()
         cockpit.open.place.start("load", LOAD)

@@ -31,7 +31,6 @@ import functools
 import json
 import os
 import re
-import socket
 import statistics
 import subprocess
 import sys
@@ -45,7 +44,10 @@ from pathlib import Path
 from gid_vm.own_kernel import is_program
 
 from bench import common, inside
-from lab.domains.program import LabError
+from lab.domains.display import Display
+from lab.domains.place import Place
+from lab.domains.program import Program, wait_for
+from lab.domains.weston import Weston
 from lab.film import clip
 from lab.film import film as films
 
@@ -58,10 +60,11 @@ GUEST_PATIENCE = 120.0  # of a translated one
 
 
 @dataclass(frozen=True)
-class Display:
+class Screen:
     """Where Weston shows it, and what film that machine can play."""
 
-    weston: tuple[str, ...]
+    backend: str  # of Weston
+    weston: tuple[str, ...]  # more of its options
     config: str
     film: str  # what a pipeline begins with; {film} and {rate} are filled in
     live: str  # the same of a live source; {rate} is filled in
@@ -70,8 +73,9 @@ class Display:
 
 
 DISPLAYS = {
-    "headless": Display(
-        ("--backend=headless", "--width=1280", "--height=720"),
+    "headless": Screen(
+        "headless",
+        ("--width=1280", "--height=720"),
         "",
         "filesrc location={film} ! decodebin3 ! videoconvert ! video/x-raw,format=BGRx",
         "videotestsrc is-live=true pattern=ball "
@@ -79,8 +83,9 @@ DISPLAYS = {
         (),
         PATIENCE,
     ),
-    "vkms": Display(
-        ("--backend=drm", "--continue-without-input", "--shell=kiosk-shell.so"),
+    "vkms": Screen(
+        "drm",
+        ("--continue-without-input",),
         "[output]\nname=Virtual-1\nmode=640x480\n",
         "videotestsrc pattern=ball ! video/x-raw,format=BGRx,width=320,height=180,{rate}",
         "videotestsrc is-live=true pattern=ball "
@@ -295,9 +300,9 @@ def show(case: Case, off: dict, on: dict) -> None:
 
 
 def measure(
-    run: Callable[[Path, Case, str, float], dict],
+    run: Callable[[Place, Case, str, float], dict],
     case: Case,
-    play: Callable[[str], contextlib.AbstractContextManager[None]],
+    play: Callable[[Place, str], contextlib.AbstractContextManager[None]],
     options: argparse.Namespace,
     progress: common.Progress,
 ) -> list[dict]:
@@ -309,18 +314,19 @@ def measure(
     ways = {setting: way_to_play(case, setting, options) for setting in SETTINGS}
     differs = len(set(ways.values())) > 1
     with tempfile.TemporaryDirectory(prefix="gid-pacing-") as name:
-        folder = Path(name)
-        whole = contextlib.nullcontext() if differs else play(ways["on"])
-        with common.cockpit(folder, "film"), whole:
-            for index in range(options.rounds):
-                for setting in SETTINGS:
-                    progress.step(f"{case}, {options.compare} {setting}")
-                    place = folder / f"{setting}-{index}"
-                    place.mkdir(mode=0o700)
-                    player = play(ways[setting]) if differs else contextlib.nullcontext()
-                    with player, kept_mapped(options):
-                        pacing = "on" if options.compare == "display-clock" else setting
-                        runs[setting].append(run(place, case, pacing, seconds_of(case, options)))
+        with common.cockpit(Path(name), "film") as cockpit:
+            producer, shower = cockpit["open"], cockpit["cluster"]
+            with contextlib.nullcontext() if differs else play(producer, ways["on"]):
+                for _ in range(options.rounds):
+                    for setting in SETTINGS:
+                        progress.step(f"{case}, {options.compare} {setting}")
+                        player = contextlib.nullcontext()
+                        if differs:
+                            player = play(producer, ways[setting])
+                        with player, kept_mapped(producer, options):
+                            pacing = "on" if options.compare == "display-clock" else setting
+                            found = run(shower, case, pacing, seconds_of(case, options))
+                            runs[setting].append(found)
     return [row(case, setting, found) for setting, found in runs.items()]
 
 
@@ -361,7 +367,7 @@ def row(case: Case, setting: str, runs: list[dict]) -> dict:
 
 
 @contextlib.contextmanager
-def playing(display: Display, case: Case, film: Path, way: str) -> Iterator[None]:
+def playing(display: Screen, case: Case, film: Path, place: Place, way: str) -> Iterator[None]:
     """The film runs in the domain `open`, over and over; `way`: properties of gidsink."""
     sink = f" ! gidsink stream=film name=sink {way}"
     if case.is_live:
@@ -372,53 +378,43 @@ def playing(display: Display, case: Case, film: Path, way: str) -> Iterator[None
         command = films.playing(source + sink)
     else:
         command = ["gst-launch-1.0", "-q", *(source + sink).split()]
-    with started(command, os.environ | {"GID_DOMAIN": "open"}):
+    with place.running("film", command):
         yield
 
 
-def kept_mapped(options: argparse.Namespace) -> contextlib.AbstractContextManager[object]:
+def kept_mapped(
+    place: Place, options: argparse.Namespace
+) -> contextlib.AbstractContextManager[object]:
     """What keeps the display's pictures mapped, where that is needed."""
     if not options.kept_mapped:
         return contextlib.nullcontext()
     program = Path(__file__).with_name("kept_mapped.py")
-    return started([sys.executable, str(program)], dict(os.environ))
-
-
-@contextlib.contextmanager
-def started(command: list[str], environment: dict[str, str]) -> Iterator[subprocess.Popen]:
-    with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
-        )
-        try:
-            yield process
-        except LabError as error:
-            output.seek(0)
-            said = output.read().decode(errors="replace")
-            raise LabError(f"{error}\n{Path(command[0]).name}: {said}") from None
-        finally:
-            process.terminate()
-            process.wait(PATIENCE)
+    return place.running("kept-mapped", [sys.executable, str(program)])
 
 
 def on_weston(
-    display: Display, miss_rate: float, folder: Path, case: Case, setting: str, seconds: float
+    display: Screen, miss_rate: float, place: Place, case: Case, setting: str, seconds: float
 ) -> dict:
     """One run of Weston; what its timeline and gid-view say of it."""
-    (folder / "weston.ini").write_text(
-        f"[shell]\npanel-position=none\nlocking=false\n[gid]\npacing={setting}\n"
-        f"pacing-miss-rate={miss_rate}\n{display.config}"
-    )
-    timeline, stats = folder / "timeline.log", folder / "stats.json"
-    weston = ["weston", *display.weston, "--renderer=pixman", "--idle-time=0"]
-    if "--backend=headless" in weston:
-        weston += [f"--refresh-rate={case.refresh * 1000}"]
-    weston += [f"--config={folder}/weston.ini", "--socket=gid-bench", "--modules=gid-buffer.so"]
-    weston += [f"--log={timeline}", "--logger-scopes=log,timeline"]
-    with started(weston, of_cluster(folder)) as compositor:
-        wait_for(lambda: is_ready(timeline), compositor, "Weston", display.patience)
-        view_film(display, folder, "gid-bench", stats, seconds)
-        cpu_ns = cpu_of(compositor)
+    timeline, stats = place.folder / "timeline.log", place.folder / "stats.json"
+    pacing = f"\n[gid]\npacing={setting}\npacing-miss-rate={miss_rate}\n"
+    options = list(display.weston)
+    if display.backend == "headless":
+        options.append(f"--refresh-rate={case.refresh * 1000}")
+    kind = "desktop" if display.backend == "headless" else "kiosk"
+    try:
+        weston = Weston(
+            place,
+            [pacing, display.config],
+            options,
+            log=timeline,
+            backend=display.backend,
+            kind=kind,
+        )
+        view_film(display, place, stats, seconds)
+        cpu_ns = cpu_of(weston.program)
+    finally:
+        place.stop_others()
     found = figures(timeline, case)
     found["cpu_us"] = cpu_ns / 1000 / found["frames"]
     viewed = json.loads(stats.read_text())
@@ -429,19 +425,19 @@ def on_weston(
 
 
 def on_cluster(
-    display: Display, miss_rate: float, folder: Path, case: Case, setting: str, seconds: float
+    display: Screen, miss_rate: float, place: Place, case: Case, setting: str, seconds: float
 ) -> dict:
     """One run of gid-cluster; what it says of it."""
-    (folder / "display.conf").write_text(CLUSTER.format(pacing=setting))
-    status = folder / "status"
-    command = ["gid-cluster", f"--config={folder}/display.conf", f"--status={status}"]
-    with started(command, of_cluster(folder)) as compositor:
-        wait_for(status.exists, compositor, "gid-cluster", display.patience)
-        wait_for(lambda: film_on(ask(status)) > 0, compositor, "the film", display.patience)
-        before, begin = film_on(ask(status)), time.monotonic()
+    cluster = Display(place)
+    try:
+        cluster.launch(CLUSTER.format(pacing=setting))
+        wait_for("the film", lambda: film_on(cluster.status()) > 0, display.patience)
+        before, begin = film_on(cluster.status()), time.monotonic()
         time.sleep(seconds)
-        passed, says = time.monotonic() - begin, ask(status)
-        cpu_ns = cpu_of(compositor)
+        passed, says = time.monotonic() - begin, cluster.status()
+        cpu_ns = cpu_of(cluster.program)
+    finally:
+        place.stop_others()
     (found,) = says["layers"]
     return {
         "p50_ms": found["latency_p50_ns"] / 1e6,
@@ -461,54 +457,24 @@ def on_cluster(
 SHOWN_BY = {"weston": on_weston, "gid-cluster": on_cluster}
 
 
-def ask(status: Path) -> dict:
-    """What gid-cluster says of itself."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(str(status))
-        with connection.makefile("rb") as answer:
-            return json.load(answer)
-
-
 def film_on(says: dict) -> int:
     """Frames of the film that were on the screen."""
     (film,) = says["layers"]
     return film["latency_count"]
 
 
-def of_cluster(folder: Path) -> dict[str, str]:
-    return os.environ | {"GID_DOMAIN": "cluster", "XDG_RUNTIME_DIR": str(folder)}
-
-
-def view_film(display: Display, folder: Path, place: str, stats: Path, seconds: float) -> float:
-    """Returns how many frames a second were shown."""
+def view_film(display: Screen, place: Place, stats: Path, seconds: float) -> None:
+    """Shows it for so long, from its first frame on."""
+    stats.unlink(missing_ok=True)
     view = ["gid-view", "--domain=open", "--stream=film", "--fullscreen", *display.view]
-    view += [f"--stats={stats}"]
-    with started(view, of_cluster(folder) | {"WAYLAND_DISPLAY": place}) as viewer:
-        wait_for(lambda: frames_in(stats) > 0, viewer, "the film", display.patience)
-        before, begin = frames_in(stats), time.monotonic()
+    with place.running("view", [*view, f"--stats={stats}"]):
+        place.wait_until("the film", lambda: place.read_json(stats).get("frames"), "view")
         time.sleep(seconds)
-        return (frames_in(stats) - before) / (time.monotonic() - begin)
 
 
-def cpu_of(process: subprocess.Popen) -> int:
+def cpu_of(program: Program) -> int:
     """In ns."""
-    return int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[0])
-
-
-def is_ready(log: Path) -> bool:
-    return log.exists() and "gid: ready" in log.read_text(errors="replace")
-
-
-def frames_in(stats: Path) -> int:
-    return json.loads(stats.read_text())["frames"] if stats.exists() else 0
-
-
-def wait_for(condition, process: subprocess.Popen, what: str, patience: float) -> None:
-    end = time.monotonic() + patience
-    while not condition():
-        if process.poll() is not None or time.monotonic() > end:
-            raise LabError(f"waited in vain for {what}")
-        time.sleep(0.02)
+    return int(Path(f"/proc/{program.pid}/schedstat").read_text().split()[0])
 
 
 def figures(timeline: Path, case: Case) -> dict:

@@ -14,15 +14,12 @@ stillness to stillness, so that whole repaints are counted, and all that the cli
 
 import argparse
 import contextlib
-import os
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,7 +30,9 @@ from gid_timeline.stats import describe
 from gid_timeline.trace import Trace
 
 from bench import callgrind, common
-from lab.domains.program import LabError
+from lab.domains.place import Place
+from lab.domains.program import LabError, Program
+from lab.domains.weston import Weston
 from lab.film import clip, film
 
 WIDTH, HEIGHT = 1280, 720  # of the output, and of the film
@@ -45,13 +44,6 @@ CLIENTS = {
         *("!", "waylandsink", "fullscreen=true"),
     ],
 }
-CONFIG = """\
-[shell]
-panel-position=none
-locking=false
-startup-animation=none
-close-animation=none
-"""
 WARM_UP = 50  # repaints before anything is measured
 PATIENCE = 120  # s, for anything to begin: callgrind makes Weston fifty times slower
 
@@ -72,13 +64,14 @@ def main() -> int:
     turns = options.repetitions * len(CLIENTS)
     progress = common.Progress((options.only != "instructions") * turns + len(CLIENTS))
     with tempfile.TemporaryDirectory(prefix="gid-repaint-", dir=common.memory_folder()) as name:
-        folder = Path(name)
-        film = Path(clip.find(options.clip))
-        with common.cockpit(folder, STREAM), playing(film, folder) as player:
+        with contextlib.ExitStack() as stack:
+            cockpit = stack.enter_context(common.cockpit(Path(name), STREAM))
+            place, played = cockpit["cluster"], clip.find(options.clip)
+            player = stack.enter_context(playing(played, cockpit["open"]))
             if options.only != "instructions":
-                rows += measure_time(folder, options, progress)
+                rows += measure_time(place, options, progress)
             if options.only != "time":
-                rows += measure_instructions(folder, player, options.repaints, progress)
+                rows += measure_instructions(place, player, options.repaints, progress)
     progress.end()
     show(rows)
     common.write(options.json, rows, ratios(rows))
@@ -89,109 +82,56 @@ def main() -> int:
 
 
 @contextlib.contextmanager
-def program(command: list[str], log: Path, **environment: str) -> Iterator[subprocess.Popen]:
-    """Runs it until the end of the block."""
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=os.environ | environment,
-        )
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def wait_for(condition: Callable[[], bool], process: subprocess.Popen, log: Path) -> None:
-    """Until the condition holds, or the program it waits for is gone."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        if process.poll() is not None or time.monotonic() > end:
-            why = "ended" if process.poll() is not None else "does not get on"
-            text = log.read_text(errors="replace")[-2000:]
-            raise LabError(f"{process.args[0]} {why}:\n{text}")
-        time.sleep(0.05)
-
-
-@dataclass(frozen=True)
-class Weston:
-    process: subprocess.Popen
-    log: Path
-
-
-@contextlib.contextmanager
-def playing(path: Path, folder: Path) -> Iterator[subprocess.Popen]:
+def playing(path: Path, place: Place) -> Iterator[Program]:
     """The film, again and again, as a stream of the domain `open`."""
     pipeline = f"{film.decode(path)} ! video/x-raw,format=BGRx ! gidsink name=sink stream={STREAM}"
-    command = film.playing(pipeline)
-    with program(command, folder / "play.log", GID_DOMAIN="open") as player:
+    with place.running("play", film.playing(pipeline)) as player:
         yield player
 
 
 @contextlib.contextmanager
-def weston(folder: Path, scopes: str, under: tuple[str, ...] = ()) -> Iterator[Weston]:
-    """Runs Weston until the end of the block. Its log has `scopes`."""
-    config, output, log = (folder / name for name in ("weston.ini", "weston.out", "weston.log"))
-    config.write_text(CONFIG)
-    log.unlink(missing_ok=True)
-    command = [*under, "weston", "--backend=headless", "--renderer=pixman", f"--config={config}"]
-    command += [f"--width={WIDTH}", f"--height={HEIGHT}", "--idle-time=0", "--socket=gid-bench"]
-    command += ["--modules=gid-buffer.so", f"--log={log}", f"--logger-scopes={scopes}"]
-
-    def is_ready() -> bool:
-        return log.exists() and b"gid: ready" in log.read_bytes()
-
-    with program(command, output, GID_DOMAIN="cluster", XDG_RUNTIME_DIR=str(folder)) as process:
-        wait_for(is_ready, process, output)
-        yield Weston(process, log)
+def weston(place: Place, scopes: str, under: Sequence[str] = ()) -> Iterator[Weston]:
+    """Runs until the end of the block. Its log has `scopes`."""
+    log = place.folder / "scopes.log"
+    size = [f"--width={WIDTH}", f"--height={HEIGHT}"]
+    try:
+        yield Weston(place, options=size, log=log, scopes=scopes, under=under)
+    finally:
+        place.stop_others()
 
 
 @contextlib.contextmanager
-def client(who: str, folder: Path) -> Iterator[Callable[[], int]]:
+def client(who: str, place: Place) -> Iterator[Callable[[], int]]:
     """Shows the film; the function tells how many of its frames were repainted."""
-    log = folder / f"{who}.log"
-    environment = {
-        "GID_DOMAIN": "cluster",
-        "XDG_RUNTIME_DIR": str(folder),
-        "WAYLAND_DISPLAY": "gid-bench",
-        "WAYLAND_DEBUG": "client",  # each waits for a repaint before it gives the next picture
-    }
 
     def repaints() -> int:
-        return len(re.findall(rb"wl_surface[#@]\d+\.attach\(", log.read_bytes()))
+        return len(re.findall(r"wl_surface[#@]\d+\.attach\(", process.said()))
 
-    # waylandsink gives a compositor that is busy no more than 0.1 s to answer, and ends.
+    # Each waits for a repaint before it gives the next picture. waylandsink gives a compositor that
+    # is busy no more than 0.1 s to answer, and ends.
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        with program(CLIENTS[who], log, **environment) as process:
-            while process.poll() is None and repaints() < WARM_UP and time.monotonic() < end:
+        with place.running(who, CLIENTS[who], WAYLAND_DEBUG="client") as process:
+            while process.is_running() and repaints() < WARM_UP and time.monotonic() < end:
                 time.sleep(0.05)
             if repaints() >= WARM_UP:
                 yield repaints
                 return
-    raise LabError(f"{who}: no picture:\n{log.read_text(errors='replace')[-2000:]}")
+    raise LabError(f"{who}: no picture:\n{process.last_words()}")
 
 
 # --- time ---
 
 
 def measure_time(
-    folder: Path, options: argparse.Namespace, progress: common.Progress
+    place: Place, options: argparse.Namespace, progress: common.Progress
 ) -> list[dict]:
     windows: dict[str, list[tuple[int, int]]] = {who: [] for who in CLIENTS}
-    with weston(folder, "log,timeline") as running:
+    with weston(place, "log,timeline") as running:
         for number in range(options.repetitions):
             for who in list(CLIENTS)[:: 1 if number % 2 else -1]:
                 progress.step(f"{who}, turn {number + 1}")
-                with client(who, folder):
+                with client(who, place):
                     begin = time.monotonic_ns()
                     time.sleep(options.seconds)
                     windows[who].append((begin, time.monotonic_ns()))
@@ -240,12 +180,12 @@ def time_row(who: str, frames: list[tuple[int, int]]) -> dict:
 
 
 def measure_instructions(
-    folder: Path, player: subprocess.Popen, count: int, progress: common.Progress
+    place: Place, player: Program, count: int, progress: common.Progress
 ) -> list[dict]:
     rows = []
     for who in CLIENTS:
         progress.step(f"{who}, instructions of {count} repaints")
-        costs, repaints = count_instructions(who, folder, player, count)
+        costs, repaints = count_instructions(who, place, player, count)
         drawing = sum(cost for name, cost in costs.items() if name.startswith("libpixman"))
         figures = {"repaints": repaints, "instructions": sum(costs.values()) / repaints}
         figures["drawing_instructions"] = drawing / repaints
@@ -254,19 +194,19 @@ def measure_instructions(
 
 
 def count_instructions(
-    who: str, folder: Path, player: subprocess.Popen, count: int
+    who: str, place: Place, player: Program, count: int
 ) -> tuple[dict[str, int], int]:
     """Of each object of the compositor, and its repaints meanwhile; without a timeline to write."""
-    out = folder / f"callgrind.{who}"
+    out = place.folder / f"callgrind.{who}"
     under = (*callgrind.command(out), "--instr-atstart=no")
-    with weston(folder, "log", under) as running, client(who, folder) as repaints:
-        pid = running.process.pid
+    with weston(place, "log", under) as running, client(who, place) as repaints:
+        pid = running.program.pid
         with still(player, pid):
             callgrind.control(pid, "-i", "on")
             before = repaints()
         end = time.monotonic() + PATIENCE + count
         while repaints() - before < count:
-            if running.process.poll() is not None or time.monotonic() > end:
+            if not running.program.is_running() or time.monotonic() > end:
                 raise LabError(f"{who}: Weston does not get on under callgrind")
             time.sleep(0.2)
         with still(player, pid):
@@ -276,9 +216,9 @@ def count_instructions(
 
 
 @contextlib.contextmanager
-def still(player: subprocess.Popen, pid: int) -> Iterator[None]:
+def still(player: Program, pid: int) -> Iterator[None]:
     """Stops the film, and waits for the compositor to have nothing left to do."""
-    player.send_signal(signal.SIGSTOP)
+    player.signal(signal.SIGSTOP)
     try:
         end = time.monotonic() + PATIENCE
         spent, before = cpu_ns(pid), -1
@@ -289,7 +229,7 @@ def still(player: subprocess.Popen, pid: int) -> Iterator[None]:
             spent, before = cpu_ns(pid), spent
         yield
     finally:
-        player.send_signal(signal.SIGCONT)
+        player.signal(signal.SIGCONT)
 
 
 def cpu_ns(pid: int) -> int:

@@ -17,18 +17,22 @@ import argparse
 import contextlib
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from bench import common
 from lab.domains import priority
+from lab.domains.cockpit import Cockpit
+from lab.domains.display import Display
+from lab.domains.place import Place
 from lab.domains.program import LabError
+from lab.domains.weston import Weston
 from lab.film import clip, film
 
 RATES = (24, 25, 30, 60)
@@ -41,17 +45,6 @@ DECODED = 3  # times at least, each way: one alone says little
 COPIES = 4  # of the film, one after the other: decoding is long beside what a start takes
 FEW = 20  # frames of the run that is taken off
 STREAM = "movie"
-WAYLAND = "film"  # Weston's socket
-WESTON_INI = """\
-[core]
-idle-time=0
-repaint-window={window}
-[shell]
-panel-position=none
-locking=false
-startup-animation=none
-close-animation=none
-"""
 LAYER = f"""\
 [display]
 width={SIZE[0]}
@@ -68,58 +61,9 @@ height={SIZE[1]}
 CLUSTER = "gid-cluster"
 
 
-@contextlib.contextmanager
-def program(folder: Path, name: str, command: list[str], domain: str) -> Iterator[subprocess.Popen]:
-    environment = {"GID_DOMAIN": domain, "XDG_RUNTIME_DIR": str(folder)}
-    environment["WAYLAND_DISPLAY"] = WAYLAND
-    with (folder / f"{name}.log").open("wb") as log:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env=os.environ | environment,
-        )
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-
-
-def wait_for(path: Path, process: subprocess.Popen, folder: Path, name: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while not path.exists():
-        if process.poll() is not None or time.monotonic() > end:
-            said = (folder / f"{name}.log").read_text(errors="replace")[-1000:]
-            raise LabError(f"{name} does not start:\n{said}")
-        time.sleep(0.02)
-
-
-@contextlib.contextmanager
-def cluster_shows(folder: Path, domain: str, stream: str) -> Iterator[Callable[[], dict]]:
-    """gid-cluster, which shows this stream 60 times a second. Yields what tells of it so far."""
-    config, status = folder / "display.conf", folder / "status"
-    config.write_text(LAYER.format(domain=domain, stream=stream))
-    status.unlink(missing_ok=True)
-    command = [*priority.before_others(), "gid-cluster", "--headless", "--realtime"]
-    command += [f"--config={config}", f"--status={status}"]
-    with program(folder, CLUSTER, command, "cluster") as process:
-        wait_for(status, process, folder, CLUSTER)
-        yield lambda: layer(status)
-
-
-def layer(status: Path) -> dict:
+def layer(display: Display) -> dict:
     """What gid-cluster says of its layer, in gid-view's words."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(PATIENCE)
-        connection.connect(str(status))
-        with connection.makefile("rb") as answer:
-            (found,) = json.load(answer)["layers"]
+    (found,) = display.status()["layers"]
     examined, refused, seen = (found[key] for key in ("frames", "refused_frames", "latency_count"))
     return {
         "received": examined,
@@ -130,70 +74,58 @@ def layer(status: Path) -> dict:
 
 
 @contextlib.contextmanager
-def weston(folder: Path, window: str) -> Iterator[None]:
-    """One that shows as many pictures a second as its repaint window allows."""
-    (folder / WAYLAND).unlink(missing_ok=True)
-    config = folder / "weston.ini"
-    config.write_text(WESTON_INI.format(window=window))
-    command = ["weston", "--backend=headless", "--renderer=pixman", f"--config={config}"]
-    command += [f"--width={SIZE[0]}", f"--height={SIZE[1]}", f"--socket={WAYLAND}"]
-    command += ["--modules=gid-buffer.so"]
-    with program(folder, f"weston-{window}", command, "cluster") as process:
-        wait_for(folder / WAYLAND, process, folder, f"weston-{window}")
-        yield
-
-
-@contextlib.contextmanager
-def view_shows(folder: Path, domain: str, stream: str) -> Iterator[Callable[[], dict]]:
-    """gid-view on the Weston that runs. Yields what tells of it so far."""
-    stats = folder / "view.json"
-    stats.unlink(missing_ok=True)
-    view = ["gid-view", f"--domain={domain}", f"--stream={stream}", "--fullscreen"]
-    with program(folder, "view", [*view, f"--stats={stats}"], "cluster"):
-        yield lambda: json.loads(stats.read_text())
-
-
-@contextlib.contextmanager
-def display(folder: Path, who: str, domain: str, stream: str) -> Iterator[Callable[[], dict]]:
-    """Shows the stream, and nothing else, from then on."""
+def display(place: Place, who: str, domain: str, stream: str) -> Iterator[Callable[[], dict]]:
+    """Shows the stream, and nothing else, from then on. Yields what tells of it so far."""
     if who == CLUSTER:
-        with cluster_shows(folder, domain, stream) as told:
-            yield told
+        cluster = Display(place)
+        text = LAYER.format(domain=domain, stream=stream)
+        cluster.launch(text, "--headless", "--realtime", before=priority.before_others())
+        ended, told = ["display"], partial(layer, cluster)
     else:
-        window = who.removeprefix("weston-")
-        with weston(folder, window), view_shows(folder, domain, stream) as told:
-            yield told
+        # One that shows as many pictures a second as its repaint window allows.
+        core = f"repaint-window={who.removeprefix('weston-')}\n"
+        Weston(place, core=core, options=[f"--width={SIZE[0]}", f"--height={SIZE[1]}"])
+        stats = place.folder / "view.json"
+        stats.unlink(missing_ok=True)
+        view = ["gid-view", f"--domain={domain}", f"--stream={stream}", "--fullscreen"]
+        place.start("view", [*view, f"--stats={stats}"])
+        ended, told = ["view", "weston"], partial(place.read_json, stats)
+    try:
+        yield told
+    finally:
+        for name in ended:
+            place.stop(name)
 
 
 # --- shown of sent --------------------------------------------------------------------------------
 
 
-def own_limit(folder: Path, who: str, seconds: float) -> dict:
+def own_limit(cockpit: Cockpit, who: str, seconds: float) -> dict:
     """Frames a second of the display."""
     command = ["gid-meter", f"--size={SIZE[0]}x{SIZE[1]}", f"--seconds={seconds:.0f}"]
-    with display(folder, who, "cluster", "meter"):
-        with program(folder, "meter", command, "cluster") as meter:
-            output = meter.communicate(timeout=PATIENCE + seconds)[0]
+    place = cockpit["cluster"]
+    with display(place, who, "cluster", "meter"), place.running("meter", command) as meter:
+        output = meter.output(PATIENCE + seconds)
     report = json.loads(output) if output else {}
     if report.get("measured") != "shown":
         raise LabError(f"{who} showed nothing of gid-meter")
     return {"rate_hz": report["rate"], "interval_p50_us": report["interval_p50_us"]}
 
 
-def shown(folder: Path, who: str, pipeline: str) -> dict:
+def shown(cockpit: Cockpit, who: str, pipeline: str) -> dict:
     """Plays it once, from the first frame to the last."""
-    sent = folder / "play.json"
+    place = cockpit["open"]
+    sent = place.folder / "play.json"
     sink = f"gidsink name=sink stream={STREAM} wait-for-connection=true"
     play = [sys.executable, str(film.PLAY), f"--stats={sent}", f"{pipeline} ! {sink}"]
-    with display(folder, who, "open", STREAM) as told:
+    with display(cockpit["cluster"], who, "open", STREAM) as told:
         begin = time.monotonic()
-        with program(folder, "play", play, "open") as player:
-            player.communicate(timeout=PATIENCE)
+        with place.running("play", play) as player:
+            player.wait(PATIENCE)
             seconds = time.monotonic() - begin
-        rendered = json.loads(sent.read_text())[STREAM]["rendered"]
+        rendered = place.read_json(sent)[STREAM]["rendered"]
         if rendered == 0:
-            said = (folder / "play.log").read_text()[-500:]
-            raise LabError(f"nothing was sent: {said}")
+            raise LabError(f"nothing was sent:\n{player.last_words()}")
         found = wait_until_told(told, rendered)
     return {
         "sent": rendered,
@@ -232,19 +164,21 @@ def camera(rate: int, seconds: float) -> tuple[str, str]:
     return f"{source} ! video/x-raw,format=BGRx,{size},framerate={rate}/1", "videotestsrc"
 
 
-def measure_shown(folder: Path, options: argparse.Namespace, films: dict[int, Path]) -> list[dict]:
+def measure_shown(
+    cockpit: Cockpit, options: argparse.Namespace, films: dict[int, Path]
+) -> list[dict]:
     rows = []
     for who in options.display:
         base = {"bench": "shown", "who": who}
-        rows.append({**base, "what": "limit", **own_limit(folder, who, options.seconds)})
+        rows.append({**base, "what": "limit", **own_limit(cockpit, who, options.seconds)})
         for _ in range(options.repetitions):
             for rate, path in films.items():
                 pipeline = f"{film.decode(path)} ! video/x-raw,format=BGRx"
-                found = shown(folder, who, pipeline)
+                found = shown(cockpit, who, pipeline)
                 rows.append({**base, "what": "film", "rate": rate, **found})
             for rate in CAMERA_RATES if options.camera else ():
                 pipeline, source = camera(rate, options.seconds)
-                found = shown(folder, who, pipeline)
+                found = shown(cockpit, who, pipeline)
                 row = {**base, "what": "camera", "rate": rate, "source": source}
                 rows.append({**row, **found})
     return rows
@@ -365,8 +299,8 @@ def main() -> int:
         folder = Path(name)
         original = clip.find(options.clip)
         films = {rate: clip.retime(original, rate, folder) for rate in options.rate}
-        with common.cockpit(folder, STREAM):
-            rows = measure_shown(folder, options, films)
+        with common.cockpit(folder, STREAM) as cockpit:
+            rows = measure_shown(cockpit, options, films)
             if options.decode:
                 fastest = clip.retime(original, max(RATES), folder)
                 frames = COPIES * clip.count(fastest)

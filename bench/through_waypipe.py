@@ -66,9 +66,7 @@ def redraw(agent: Agent, size: tuple[int, int], frames: int) -> None:
     """Runs the program in the guest, behind waypipe's other end."""
     words = [*WAYPIPE, "-s", IN_GUEST, "--display", DISPLAY, "server"]
     words += ["python3", str(PARTS / "redraw.py"), DISPLAY, *map(str, (*size, frames))]
-    result = agent.start(words, env={"PYTHONPATH": str(TOP)}).wait(
-        SECONDS + SECONDS_A_FRAME * frames
-    )
+    result = agent.start(words).wait(SECONDS + SECONDS_A_FRAME * frames)
     if result.code != 0:
         raise LabError(f"waypipe: {result.err[-2000:]}")
 

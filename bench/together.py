@@ -25,6 +25,7 @@ import gi
 import numpy
 
 from bench import common, shown
+from lab.domains.cockpit import Cockpit
 from lab.domains.program import LabError, Wanting
 
 gi.require_version("Gst", "1.0")
@@ -165,7 +166,7 @@ def sound_server(folder: Path) -> list[str]:
     return [SERVER, *options, "--load", socket, "--load", sink]
 
 
-def play(folder: Path, film: Path, seconds: int) -> tuple[Light, Sound, float]:
+def play(cockpit: Cockpit, film: Path, seconds: int) -> tuple[Light, Sound, float]:
     """What was seen and heard, and the seconds from a frame's sending to its light."""
     light, sound = Light(), Sound()
     pipeline = (
@@ -177,27 +178,19 @@ def play(folder: Path, film: Path, seconds: int) -> tuple[Light, Sound, float]:
     )
     record = "pulsesrc device=card.monitor buffer-time=100000 latency-time=10000"
     record += f" ! audio/x-raw,format=S16LE,rate={SAMPLES},channels=1"
-    with shown.cluster_shows(folder, "open", STREAM) as told:
+    with shown.display(cockpit["cluster"], shown.CLUSTER, "open", STREAM) as told:
         watchers = [
             Watcher(f"gidsrc domain=open stream={STREAM} ! queue", light.take),
             Watcher(record, sound.take),
         ]
         try:
             time.sleep(1)  # both listen before anything is played
-            result = subprocess.run(
-                ["gst-launch-1.0", "-q", *pipeline.split()],
-                env=os.environ | {"GID_DOMAIN": "open"},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=seconds + shown.PATIENCE,
-            )
+            player = ["gst-launch-1.0", "-q", *pipeline.split()]
+            cockpit["open"].run(player, patience=seconds + shown.PATIENCE)
             to_light = told()["latency_us"]["p50"] / 1e6
         finally:
             for watcher in watchers:
                 watcher.end()
-    if result.returncode != 0:
-        raise LabError(f"the film was not played: {result.stderr.strip()[-500:]}")
     return light, sound, to_light
 
 
@@ -208,14 +201,16 @@ def lags(light: list[float], sound: list[float]) -> list[float]:
     return [burst - flash for flash, burst in pairs if abs(burst - flash) < 0.5]
 
 
-def measure(folder: Path, seconds: int) -> dict:
+def measure(cockpit: Cockpit, seconds: int) -> dict:
+    folder = cockpit.folder
     film = make_film(folder, seconds)
     os.environ["PULSE_SERVER"] = f"unix:{folder}/pulse.sock"
     os.environ["PULSE_RUNTIME_PATH"] = os.environ["HOME"] = str(folder)
     os.environ["GID_DOMAIN"] = "cluster"  # of who watches, in this process
-    with shown.program(folder, SERVER, sound_server(folder), "open") as server:
-        shown.wait_for(folder / "pulse.sock", server, folder, SERVER)
-        light, sound, to_light = play(folder, film, seconds)
+    place = cockpit["open"]
+    with place.running(SERVER, sound_server(folder)):
+        place.wait_until("the sound server's start", (folder / "pulse.sock").exists, SERVER)
+        light, sound, to_light = play(cockpit, film, seconds)
     bursts, gaps = sound.bursts_and_gaps()
     flashes = [flash + to_light for flash in light.times]
     late = lags(flashes, bursts)
@@ -247,8 +242,8 @@ def main() -> int:
         raise Wanting(f"there is no sound server (package {SERVER})")
     Gst.init(None)
     with tempfile.TemporaryDirectory(prefix="gid-film-", dir=common.memory_folder()) as name:
-        with common.cockpit(Path(name), STREAM):
-            row = measure(Path(name), options.seconds)
+        with common.cockpit(Path(name), STREAM) as cockpit:
+            row = measure(cockpit, options.seconds)
     print(
         f"sound after the picture {row['lag_ms']:.1f} ms ({row['lag_ms_min']:.1f} to "
         f"{row['lag_ms_max']:.1f}), drift {row['drift_ms']:.1f} ms; of {row['marks']} marks "

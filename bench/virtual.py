@@ -30,6 +30,13 @@ from lab.isolation.cases import Flood, Reboot, Undisturbed
 from lab.isolation.measure import measure
 from lab.isolation.pair import Cockpit
 
+CONFIG = """\
+[shell]
+panel-position=none
+locking=false
+startup-animation=none
+close-animation=none
+"""
 WINDOWS = 3  # parts of each measurement of processor time
 SETTLE = 2.0  # seconds
 RUN_SECONDS = 400.0  # of one command: translated code takes its time
@@ -192,7 +199,7 @@ class Bench:
     def _timeline(self, client: tuple[str, ...]) -> str:
         """The log of a Weston that shows the film by this client."""
         place = self._cockpit.open.place
-        config, log = place.write("repaint.ini", repaint.CONFIG.encode()), "/run/guest/repaint.log"
+        config, log = place.write("repaint.ini", CONFIG.encode()), "/run/guest/repaint.log"
         command = ["weston", "--backend=headless", "--renderer=pixman", "--socket=repaint"]
         command += ["--width=320", "--height=180", "--idle-time=0", f"--config={config}"]
         command += ["--modules=gid-buffer.so", f"--log={log}", "--logger-scopes=log,timeline"]

@@ -18,25 +18,26 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from bench import common
-from lab.domains.program import LabError, Wanting
+from lab.domains.cockpit import Cockpit
+from lab.domains.display import Display
+from lab.domains.place import Place
+from lab.domains.program import PATIENCE, LabError, Wanting, wait_for
+from lab.domains.weston import Weston
 
 WIDTH, HEIGHT = 1280, 720
 RATE = 60
 REFRESH_MS = 1000 / RATE
 PACES = ("seldom", "always")
-PATIENCE = 60.0  # seconds
 WARM_UP = 1.0  # seconds of pictures that are not counted
 CLUSTER = f"""\
 [display]
@@ -50,11 +51,7 @@ domain=open
 width={WIDTH}
 height={HEIGHT}
 """
-WESTON = f"""\
-[shell]
-panel-position=none
-locking=false
-startup-animation=none
+OUTPUT = f"""
 [gid-output]
 name=desktop
 stream=desktop
@@ -70,90 +67,40 @@ LEAST = "stream"  # the way that the others are compared with
 PAINTER = Path(__file__).with_name("windows") / "painter.py"
 
 
-class Programs:
-    """Those of one way to the screen, which end with it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.log = folder / "programs.log"
-        self.stack = contextlib.ExitStack()
-
-    def start(self, domain: str, *command: str | Path, **more: str) -> subprocess.Popen:
-        environment = os.environ | {"GID_DOMAIN": domain, "XDG_RUNTIME_DIR": str(self.folder)}
-        environment.pop("DISPLAY", None)
-        log = self.stack.enter_context(self.log.open("ab"))
-        process = subprocess.Popen(
-            [*map(str, command)],
-            stdin=subprocess.PIPE,  # at whose end the painter ends
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env=environment | more,
-            text=True,
-        )
-        self.stack.callback(_end, process)
-        return process
-
-    def wait(self, what: str, condition: Callable[[], object]) -> None:
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            if time.monotonic() > end:
-                log = self.log.read_text(errors="replace")[-1000:]
-                raise LabError(f"waited in vain for {what}:\n{log}")
-            time.sleep(0.02)
-
-
-def _end(process: subprocess.Popen) -> None:
-    if process.poll() is None:
-        process.terminate()
-    process.communicate(timeout=PATIENCE)
-
-
 # --- the ways to the screen; each starts what is needed, and says where the painter goes ----------
 
 
-@dataclass
-class Place:
-    """Of the painter."""
-
-    display: str | None = None  # WAYLAND_DISPLAY; None: it sends a stream
+def own_stream(place: Place) -> None:
+    """Without any compositor."""
 
 
-def own_stream(programs: Programs) -> Place:
-    return Place()
+def weston(place: Place, renderer: str) -> str:
+    Weston(place, [OUTPUT], ["--no-outputs"], renderer=renderer, kind="kiosk")
+    return place.environment["WAYLAND_DISPLAY"]
 
 
-def weston(programs: Programs, renderer: str) -> Place:
-    config = programs.folder / "weston.ini"
-    config.write_text(WESTON)
-    command = ["weston", "--backend=headless", f"--renderer={renderer}", "--no-outputs"]
-    command += ["--shell=kiosk-shell.so", "--idle-time=0", f"--config={config}"]
-    programs.start("open", *command, "--socket=desktop", "--modules=gid-buffer.so")
-    programs.wait("Weston", (programs.folder / "desktop").exists)
-    return Place(display="desktop")
-
-
-def sway(programs: Programs) -> Place:
-    config = programs.folder / "sway.conf"
-    config.write_text(SWAY)
-    settings = {"WLR_BACKENDS": "headless", "WLR_LIBINPUT_NO_DEVICES": "1"}
-    known = set(programs.folder.glob("wayland-*"))
+def sway(place: Place) -> str:
+    config = place.write("sway.conf", SWAY.encode())
+    known = set(place.folder.glob("wayland-*"))
 
     def made() -> list[str]:
-        found = set(programs.folder.glob("wayland-*")) - known
+        found = set(place.folder.glob("wayland-*")) - known
         return [path.name for path in found if path.suffix != ".lock"]
 
-    programs.start("open", "sway", "--config", config, WLR_RENDERER="pixman", **settings)
-    programs.wait("sway", made)
+    settings = {"WLR_BACKENDS": "headless", "WLR_LIBINPUT_NO_DEVICES": "1"}
+    place.environment["XDG_RUNTIME_DIR"] = str(place.folder)
+    place.start("sway", ["sway", "--config", str(config)], WLR_RENDERER="pixman", **settings)
+    place.wait_until("sway's start", made, "sway")
     (display,) = made()
     words = ["gid-capture", f"--stream={STREAM}", "--no-cursor"]
-    programs.start("open", *words, WAYLAND_DISPLAY=display)
-    return Place(display=display)
+    place.start("gid-capture", words, WAYLAND_DISPLAY=display)
+    return display
 
 
-WAYS: dict[str, Callable[[Programs], Place]] = {
+WAYS: dict[str, Callable[[Place], str | None]] = {
     LEAST: own_stream,
-    "weston-pixman": lambda programs: weston(programs, "pixman"),
-    "weston-gl": lambda programs: weston(programs, "gl"),
+    "weston-pixman": lambda place: weston(place, "pixman"),
+    "weston-gl": lambda place: weston(place, "gl"),
     "sway": sway,
 }
 
@@ -210,62 +157,42 @@ class Run:
     reasons: dict[str, int] = field(default_factory=dict)  # of these copies
 
 
-def start_cluster(programs: Programs) -> None:
-    config = programs.folder / "cluster.conf"
-    config.write_text(CLUSTER)
-    command = ["gid-cluster", "--headless", f"--config={config}"]
-    command += [f"--status={programs.folder / 'status'}"]
-    programs.start("cluster", *command)
-    programs.wait("gid-cluster", (programs.folder / "status").exists)
-
-
-def paint(programs: Programs, place: Place, pace: str, seconds: float) -> list[tuple[int, int]]:
+def paint(place: Place, display: str | None, pace: str, seconds: float) -> list[tuple[int, int]]:
     """The number of each picture, and when it was committed. The last one stays."""
     words = [pace, str(seconds + WARM_UP), str(WIDTH), str(HEIGHT)]
-    paths = [str(common.TOP), os.environ.get("PYTHONPATH", "")]
-    environment = {"PYTHONPATH": ":".join(paths)}
-    if place.display is None:
+    environment = {}
+    if display is None:
         words.append(STREAM)
     else:
-        environment["WAYLAND_DISPLAY"] = place.display
-    painter = programs.start("open", sys.executable, PAINTER, *words, **environment)
-    painted = []
-    for line in painter.stdout:
-        if line.strip() == "done":
-            return painted
-        number, committed = map(int, line.split())
-        painted.append((number, committed))
-    raise LabError(f"the painter broke off:\n{programs.log.read_text()[-1000:]}")
+        environment["WAYLAND_DISPLAY"] = display
+    painter = place.start("painter", [sys.executable, str(PAINTER), *words], **environment)
+    patience, check = seconds + PATIENCE, partial(place.check, "painter")
+    wait_for("the last picture", lambda: "done" in painter.printed(), patience, check=check)
+    lines = painter.printed().splitlines()[:-1]
+    return [(int(number), int(committed)) for number, committed in map(str.split, lines)]
 
 
-def frames_taken(programs: Programs) -> int:
-    """Of the stream, by gid-cluster."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(PATIENCE)
-        connection.connect(str(programs.folder / "status"))
-        with connection.makefile("rb") as answer:
-            return sum(layer["frames"] for layer in json.load(answer)["layers"])
-
-
-def count_copies(programs: Programs, run: Run) -> None:
+def count_copies(cluster: Display, run: Run) -> None:
     command = ["gidctl", "--domain=cluster", "--json", "--once", "--interval=0.1", "top"]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
-    for flow in json.loads(said.stdout)["subscriptions"]:
+    for flow in json.loads(cluster.place.run(command))["subscriptions"]:
         if flow["stream"] == STREAM:
-            run.copies = flow["copied_frames"] / frames_taken(programs)
+            taken = sum(layer["frames"] for layer in cluster.status()["layers"])
+            run.copies = flow["copied_frames"] / taken
             run.reasons = flow["copy_reasons"]
 
 
-def measure(way: str, pace: str, seconds: float, folder: Path) -> Run:
-    programs, run = Programs(folder), Run()
-    with programs.stack:
-        start_cluster(programs)
-        place = WAYS[way](programs)
+def measure(way: str, pace: str, seconds: float, cockpit: Cockpit) -> Run:
+    run, place, cluster = Run(), cockpit["open"], Display(cockpit["cluster"])
+    with contextlib.ExitStack() as stack:
+        stack.callback(cluster.place.stop_others)
+        stack.callback(place.stop_others)
+        cluster.launch(CLUSTER, "--headless")
+        display = WAYS[way](place)
         screen = Screen()
-        programs.stack.callback(screen.close)
-        painted = paint(programs, place, pace, seconds)
-        programs.wait("the last picture", lambda: painted[-1][0] in screen.shown)
-        count_copies(programs, run)
+        stack.callback(screen.close)
+        painted = paint(place, display, pace, seconds)
+        wait_for("the last picture", lambda: painted[-1][0] in screen.shown)
+        count_copies(cluster, run)
     begin = painted[0][1] + int(WARM_UP * 1e9)
     counted = [(number, committed) for number, committed in painted if committed >= begin]
     run.painted = len(counted)
@@ -327,18 +254,16 @@ def main() -> int:
     )
     options: argparse.Namespace = parser.parse_args()
     wanting(options.ways)
+    os.environ.pop("DISPLAY", None)
     runs: dict[tuple[str, str], list[Run]] = {}
     progress = common.Progress(options.rounds * len(options.ways) * len(PACES))
     with tempfile.TemporaryDirectory(prefix="gid-", dir=common.memory_folder()) as name:
-        folder = Path(name)
-        with common.cockpit(folder, STREAM):
-            for index in range(options.rounds):
+        with common.cockpit(Path(name), STREAM) as cockpit:
+            for _ in range(options.rounds):
                 for way in options.ways:
                     for pace in PACES:
                         progress.step(f"{way}, {pace}")
-                        place = folder / f"{index}-{way}-{pace}"
-                        place.mkdir(mode=0o700)
-                        run = measure(way, pace, options.seconds, place)
+                        run = measure(way, pace, options.seconds, cockpit)
                         runs.setdefault((way, pace), []).append(run)
     progress.end()
     rows = [row_of(way, pace, found) for (way, pace), found in runs.items()]

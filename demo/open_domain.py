@@ -103,8 +103,8 @@ class OpenDomain:
                 f"--refresh-rate={self._scene.refresh_rate * 1000}",
                 "--debug",  # permits screenshots
             ],
-            f"background-image={background}\nbackground-type=scale\n",
-            self._log,
+            shell=f"background-image={background}\nbackground-type=scale\n",
+            log=self._log,
         )
 
     def _start_view(self, name: str) -> Program:

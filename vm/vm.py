@@ -8,8 +8,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tools" / "console"))
-
 import gid_console
 from gid_vm.accel import probe_accel
 from gid_vm.agent import GuestError

@@ -3,7 +3,7 @@
 
 painter.py PACE SECONDS WIDTH HEIGHT [STREAM]   As a window of $WAYLAND_DISPLAY, or as a stream.
 
-The last picture stays until standard input ends.
+The last picture stays until a signal ends it.
 
 PACE seldom: one each 50 to 150 ms, at any phase of a display's refresh. PACE always: one each time
 that the compositor asks for it; as a stream, 60 a second.
@@ -12,6 +12,7 @@ that the compositor asks for it; as a stream, 60 a second.
 import mmap
 import os
 import random
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -134,7 +135,7 @@ def main() -> None:
         print(number, painter.paint(number), flush=True)
         pause()
     print("done", flush=True)
-    sys.stdin.read()
+    signal.pause()
 
 
 main()

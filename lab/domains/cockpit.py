@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
-from gid_cockpit.configuration import read
+from gid_cockpit.configuration import CockpitError, read
 
 from lab.domains.here import Here
 from lab.domains.place import Place
-from lab.domains.program import PATIENCE
+from lab.domains.program import PATIENCE, LabError
 from lab.domains.there import There
 
 # Of a domain whose programs have as many streams, and as large pictures, as they like.
@@ -42,8 +42,8 @@ def configuration(
 
 
 class Cockpit:
-    """The domains of a configuration. `guests`: those that are machines of their own. Programs that
-    are started meanwhile, by whomever, find them by their GID_DOMAIN."""
+    """The domains of a configuration. `guests`: those that are machines of their own. `sessions`:
+    as of Here. Programs that are started meanwhile, by whomever, find them by their GID_DOMAIN."""
 
     def __init__(
         self,
@@ -51,21 +51,30 @@ class Cockpit:
         text: str,
         guests: Collection[str] = (),
         patience: float = PATIENCE,
+        sessions: bool = True,
     ) -> None:
         self.folder, self._guests, self._patience = folder, set(guests), patience
+        self._sessions = sessions
         self.configuration = folder / "cockpit.conf"
         self.configuration.write_text(text)
         os.environ["GID_RUNTIME_DIR"] = str(folder)
         # What guests share is made by it: it comes before them, and ends after them.
-        self._hub = read(self.configuration).hub.name if guests else None
+        self._hub = self._find_hub() if guests else None
         self._places: dict[str, Place] = {}
+
+    def _find_hub(self) -> str | None:
+        try:
+            hub = read(self.configuration).hub
+        except CockpitError as error:
+            raise LabError(str(error)) from None
+        return None if hub is None else hub.name
 
     def place(self, domain: str, core: int | None = None, devices: Sequence[str] = ()) -> Place:
         """One that does not run yet. `core`, `devices`: as of Here and There."""
         if domain in self._guests:
             place = There(domain, self.configuration, core, self._patience, devices)
         else:
-            place = Here(domain, self.configuration, core, self._patience)
+            place = Here(domain, self.configuration, core, self._patience, self._sessions)
         # Known before it has booted: whoever is interrupted meanwhile ends it, too.
         self._places[domain] = place
         return place
@@ -140,7 +149,7 @@ def _kill(places: list[Place]) -> None:
 @contextlib.contextmanager
 def gidds(text: str, folder: Path, domains: Sequence[str]) -> Iterator[Cockpit]:
     """One for each of these domains of the configuration, in that order."""
-    cockpit = Cockpit(folder, text)
+    cockpit = Cockpit(folder, text, sessions=False)
     try:
         for domain in domains:
             cockpit.start(domain)

@@ -17,7 +17,9 @@ from lab.domains.program import PATIENCE, LabError, Program
 class Process(Program):
     """`log` has its standard error, after what others of its name have written."""
 
-    def __init__(self, name: str, command: list[str], log: Path, env: dict[str, str]) -> None:
+    def __init__(
+        self, name: str, command: list[str], log: Path, env: dict[str, str], session: bool
+    ) -> None:
         self.name, self.log, self._output = name, log, log.with_suffix(".out")
         self._is_over = False
         self._said_before = log.stat().st_size if log.exists() else 0
@@ -28,7 +30,8 @@ class Process(Program):
                 stdout=output,
                 stderr=errors,
                 env=env,
-                start_new_session=True,
+                start_new_session=session,
+                process_group=None if session else 0,
             )
 
     @property
@@ -42,7 +45,9 @@ class Process(Program):
         return self._output.read_text(errors="replace")
 
     def said(self) -> str:
-        return self.printed() + self.log.read_bytes()[self._said_before :].decode(errors="replace")
+        with self.log.open("rb") as log:
+            log.seek(self._said_before)
+            return self.printed() + log.read().decode(errors="replace")
 
     def signal(self, number: signal.Signals) -> None:
         if self.is_running():
@@ -66,7 +71,8 @@ class Process(Program):
 
 
 class Here(Place):
-    """`core`: the processor that its programs run on; None: any."""
+    """`core`: the processor that its programs run on; None: any. `sessions`: each has a session of
+    its own, among which the kernel shares processors; else niceness counts among all."""
 
     def __init__(
         self,
@@ -74,11 +80,12 @@ class Here(Place):
         configuration: Path,
         core: int | None = None,
         patience: float = PATIENCE,
+        sessions: bool = True,
     ) -> None:
         runtime = configuration.parent
         super().__init__(domain, runtime / f"{domain}-files", runtime, patience)
         self.folder.mkdir(exist_ok=True)
-        self._configuration = configuration
+        self._configuration, self._sessions = configuration, sessions
         self._before = [] if core is None else ["taskset", "-c", str(core)]
 
     def up(self) -> None:
@@ -89,7 +96,8 @@ class Here(Place):
 
     def launch(self, name: str, command: list[str], environment: dict[str, str]) -> Process:
         log = self.folder / f"{name}.log"
-        return Process(name, [*self._before, *command], log, os.environ | environment)
+        words = [*self._before, *command]
+        return Process(name, words, log, os.environ | environment, self._sessions)
 
     def run(self, command: Sequence[str], stdin: bytes = b"", patience: float | None = None) -> str:
         try:

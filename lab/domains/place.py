@@ -5,10 +5,11 @@ Both look the same to who uses them. Paths are as the domain's programs see them
 clock of the domain has them, unless said otherwise.
 """
 
+import contextlib
 import json
 import signal
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -94,6 +95,16 @@ class Place(ABC):
         self._programs[name] = program
         return program
 
+    @contextlib.contextmanager
+    def running(self, name: str, command: Sequence[str], **environment: str) -> Iterator[Program]:
+        """One that ends with the block."""
+        program = self.start(name, command, **environment)
+        try:
+            yield program
+        finally:
+            del self._programs[name]
+            program.stop()
+
     def __getitem__(self, name: str) -> Program:
         return self._programs[name]
 
@@ -116,6 +127,11 @@ class Place(ABC):
         """Its exit status. It is no longer known."""
         program = self._programs.pop(name)
         return program.stop(self.patience)
+
+    def stop_others(self) -> None:
+        """All but its gidd, the last started first."""
+        for name in [name for name in self._programs if name != "gidd"][::-1]:
+            self.stop(name)
 
     def stop_all(self) -> None:
         """The last started first. Those that do not listen are killed."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stock Weston with gid-buffer.so in a domain, without a screen of its own."""
+"""Stock Weston with gid-buffer.so in a domain."""
 
 import os
 import shutil
@@ -10,10 +10,8 @@ from lab.domains.place import Place
 from lab.domains.program import LabError, Program
 
 # Nothing but what is shown on purpose, and for ever.
-_SHELL = """\
-[core]
-idle-time=0
-
+_CORE = "[core]\nidle-time=0\n"
+_SHELL = """
 [shell]
 panel-position=none
 locking=false
@@ -23,41 +21,43 @@ close-animation=none
 """
 
 
-def program_file(name: str) -> str:
-    """The file that Weston will find behind the process of a client."""
-    found = shutil.which(name)
-    if found is None:
-        raise LabError(f"there is no {name}: is it built?")
-    return os.path.realpath(found)
-
-
 def role(name: str, client: str, *keys: str) -> str:
-    """A section of the configuration: the program that may have this safety surface."""
-    lines = ["", "[gid-safety]", f"role={name}", f"clients={program_file(client)}", *keys]
-    return "\n".join(lines) + "\n"
+    """A section of the configuration: which program may have this safety surface. Weston looks at
+    the file behind the client's process."""
+    file = os.path.realpath(shutil.which(client) or client)
+    return "\n".join(["", "[gid-safety]", f"role={name}", f"clients={file}", *keys, ""])
 
 
 class Weston:
-    """`shell`: more of its section in the configuration. `log`: it writes its timeline there."""
+    """`core`, `shell`: more of these sections of its configuration, which `sections` follow. `log`:
+    it writes these `scopes` there. `under`: what runs it."""
 
     def __init__(
         self,
         place: Place,
-        roles: Iterable[str],
+        sections: Iterable[str] = (),
         options: Iterable[str] = (),
+        core: str = "",
         shell: str = "",
         log: Path | None = None,
+        backend: str = "headless",
+        renderer: str = "pixman",
+        kind: str = "desktop",
+        scopes: str = "log,timeline",
+        under: Iterable[str] = (),
     ) -> None:
         """Returns when its module is ready. The place's programs are its clients from then on."""
-        self._place = place
+        self._place, self.log = place, log
         socket = f"{place.domain}.wayland"
         place.environment |= {"WAYLAND_DISPLAY": socket, "XDG_RUNTIME_DIR": str(place.folder)}
-        configuration = place.write("weston.ini", "".join([_SHELL, shell, *roles]).encode())
-        command = ["weston", "--backend=headless", "--renderer=pixman", "--shell=desktop"]
-        command += [f"--socket={socket}", f"--config={configuration}", "--modules=gid-buffer.so"]
+        text = "".join([_CORE, core, _SHELL, shell, *sections])
+        configuration = place.write("weston.ini", text.encode())
+        command = [*under, "weston", f"--backend={backend}", f"--renderer={renderer}"]
+        command += [f"--shell={kind}", f"--socket={socket}", f"--config={configuration}"]
+        command.append("--modules=gid-buffer.so")
         if log is not None:
             place.run(["rm", "-f", str(log)])  # that of one that was killed
-            command += [f"--log={log}", "--logger-scopes=log,timeline"]
+            command += [f"--log={log}", f"--logger-scopes={scopes}"]
         self.program: Program = place.start("weston", [*command, *options])
 
         def is_ready() -> bool:
@@ -70,9 +70,9 @@ class Weston:
     def screenshot(self, picture: Path) -> None:
         """Of its whole output, into a file of this machine. It has to run with --debug."""
         shots = self._place.folder / "screenshot"
-        script = f"mkdir -p {shots} && cd {shots} && XDG_PICTURES_DIR={shots} weston-screenshooter"
+        script = 'mkdir -p "$0" && cd "$0" && XDG_PICTURES_DIR=$0 weston-screenshooter >&2 && ls'
         # It says nothing of the name, which has the time in it.
-        names = self._place.run(["sh", "-c", f"{script} >&2 && ls {shots}"]).split()
+        names = self._place.run(["sh", "-c", script, str(shots)]).split()
         if not names:
             raise LabError("Weston gave no screenshot")
         picture.write_bytes(self._place.read(shots / sorted(names)[-1]))

@@ -6,18 +6,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+from gid_evaluate.plan import Goal, Plan
+from gid_evaluate.result import Chapter, Evaluation, Figure
+from gid_evaluate.systems import Native
 from lib.program import BUILD
 
-TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "tools" / "evaluate"))
+from lab.evaluate.context import BENCH, Context
 
-from gid_evaluate.plan import Context, Goal, Plan  # noqa: E402
-from gid_evaluate.result import Chapter, Evaluation, Figure  # noqa: E402
-from gid_evaluate.systems import Native  # noqa: E402
-
-EVALUATE = str(BUILD / "tools/evaluate/gid-evaluate")
+EVALUATE = [sys.executable, "-P", "-m", "lab.evaluate.evaluate"]
+INSTALLED = str(BUILD / "tools/evaluate/gid-evaluate")
+FOLDERS = (BUILD / "gidd", BUILD / "tools/evaluate/probe")
 ENVIRONMENT = os.environ | {
-    "PATH": f"{BUILD / 'gidd'}:{os.environ['PATH']}",
+    "PATH": ":".join([*map(str, FOLDERS), os.environ["PATH"]]),
     "GID_ANSWER_SECONDS": "60",  # where gidd itself runs late
 }
 MACHINE = {"processor": "a <b>", "cores": 2, "memory": "4 GiB", "kernel": "6", "weston": "14.0.2"}
@@ -41,11 +41,15 @@ def plan(run, *goals: Goal) -> Plan:
     return Plan("5.1", "Title", "Method", run, goals)
 
 
-def alone(bench: Path | None = None, *, is_full: bool = False, patience: float = 1.0) -> Context:
+def alone(bench: Path = BENCH, *, is_full: bool = False, patience: float = 1.0) -> Context:
     """Without a guest."""
-    return Context(is_full, Native(), None, "none was wanted", bench, patience=patience)
+    return Context(is_full, Native(), None, "none was wanted", bench=bench, patience=patience)
 
 
 def evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [EVALUATE, *map(str, arguments)]
+    return run(*EVALUATE, *arguments)
+
+
+def run(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [*map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=500, env=ENVIRONMENT)

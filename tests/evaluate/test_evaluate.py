@@ -15,11 +15,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from evaluations import ENVIRONMENT, EVALUATE, alone, chapter, evaluate, evaluation, figure, plan
-from gid_evaluate import output
-from gid_evaluate.chapters import all_plans
+from evaluations import (
+    ENVIRONMENT,
+    EVALUATE,
+    INSTALLED,
+    alone,
+    chapter,
+    evaluate,
+    evaluation,
+    figure,
+    plan,
+    run,
+)
+from gid_evaluate import chapters, output
 from gid_evaluate.outcome import Broke, CannotRun
-from gid_evaluate.plan import Context, Goal, Plan
+from gid_evaluate.plan import Goal, Plan
 from gid_evaluate.result import (
     MEASURED,
     MET,
@@ -30,9 +40,12 @@ from gid_evaluate.result import (
     read,
 )
 from gid_evaluate.run import run_all, run_one
-from gid_evaluate.systems import BadCommand, InCockpit, Native
+from gid_evaluate.systems import BadCommand, Native
 from lib.browser import VIEWS, Browser
 from lib.program import PATIENCE, is_alive, wait_for
+
+from lab.evaluate.chapters import all_plans
+from lab.evaluate.context import Context, InCockpit
 
 
 @pytest.fixture
@@ -169,7 +182,7 @@ def test_chapters_of_one_guest(context: Context) -> None:
     """All take what they need from one run of `./run bench virtual`."""
     context.virtual = ("--seconds=1",)
     context.results.get(("virtual", "--seconds=1"), lambda: ({"rows": ROWS}, 12.0))
-    plans = {plan.id: plan for plan in all_plans() if plan.in_guest}
+    plans = {plan.id: plan for plan in all_plans()}
     start = run_one(plans["5.4.3"], context)
     assert start.verdict == MET and len(start.figures) == 2 and start.figures[0].system == "guest"
     reboot = run_one(plans["5.18.2"], context)
@@ -216,7 +229,7 @@ def test_a_guests_film_and_camera_stand_beside_native_ones(
 
 def test_without_a_guest_its_chapters_say_so(context: Context) -> None:
     for one in all_plans():
-        if one.in_guest:
+        if getattr(one, "in_guest", ()):
             found = run_one(one, context)
             assert found.verdict == NOT_RUN and "none was wanted" in found.reason
 
@@ -312,7 +325,7 @@ def test_the_files_are_written_where_nobody_reads_what_it_says(
     tmp_path: Path, streams: str
 ) -> None:
     """Measurements of hours are not lost with the terminal that they were started from."""
-    words = [EVALUATE, "--chapters=5.18.2", "--guest=none", "--out", str(tmp_path)]
+    words = [*EVALUATE, "--chapters=5.18.2", "--guest=none", "--out", str(tmp_path)]
     subprocess.run(["sh", "-c", f'exec "$@" {streams}', "sh", *words], timeout=PATIENCE)
     assert [one.id for one in read(tmp_path).chapters] == ["5.18.2"]
 
@@ -348,6 +361,20 @@ def test_a_plan_measures_nothing(tmp_path: Path) -> None:
     assert float(full[-1].split()[0]) > 100
 
 
+def test_an_installed_one_has_the_chapters_that_run_there_and_says_so(tmp_path: Path) -> None:
+    lines = run(INSTALLED, "--plan", "--out", tmp_path).stdout.splitlines()
+    ids = [plan.id for plan in chapters.all_plans()]
+    assert [line.split()[2] for line in lines[:-1]] == ids
+    rest = [plan.id for plan in all_plans() if plan.id not in ids]
+    assert len(rest) > len(ids) > 10
+    for words, status in ((["--help"], 0), ([f"--chapters={rest[0]}"], 2)):
+        told = run(INSTALLED, *words)
+        assert told.returncode == status
+        assert "./run evaluate in" in " ".join((told.stdout + told.stderr).split())
+    found = run(INSTALLED, "--guest=none", "--chapters=5.21", "--out", tmp_path)
+    assert found.returncode == 0, found.stdout
+
+
 def interrupted(way: Path, arguments: Sequence[object]) -> tuple[int, str]:
     """The status of one that is interrupted in chapter 5.14, in its guest, and what it said."""
     mark = way.with_name("mark")
@@ -358,7 +385,7 @@ def interrupted(way: Path, arguments: Sequence[object]) -> tuple[int, str]:
     )
     way.chmod(0o755)
     begun = subprocess.Popen(
-        [EVALUATE, *map(str, arguments)],
+        [*EVALUATE, *map(str, arguments)],
         env=ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from evaluations import chapter, evaluation, figure
 from gid_evaluate import output, sources
-from gid_evaluate.chapters import all_plans
 from gid_evaluate.result import MET, Chapter, Evaluation, Figure
 from lib.browser import VIEWS, Browser
+
+from lab.evaluate.chapters import all_plans
 
 IDS = [plan.id for plan in all_plans()]
 

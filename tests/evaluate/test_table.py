@@ -5,11 +5,13 @@ import dataclasses
 import runpy
 
 import pytest
-from evaluations import TOP, chapter, evaluation, figure
+from evaluations import chapter, evaluation, figure
 from gid_evaluate import output
-from gid_evaluate.chapters import all_plans
 from gid_evaluate.result import MET, read
-from gid_evaluate.table import markdown
+from lib.program import TOP
+
+from lab.evaluate.chapters import all_plans
+from lab.evaluate.table import markdown
 
 KEPT = TOP / "docs/evaluation/evaluation.json"
 WITH_FIGURES = runpy.run_path(str(TOP / "scripts/figures"))["with_figures"]

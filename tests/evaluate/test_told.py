@@ -8,10 +8,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from evaluations import MACHINE, TOP
+from evaluations import MACHINE
 from gid_evaluate import cli
-from gid_evaluate.plan import Context
 from gid_evaluate.result import MET, MISSED, read
+from lib.program import TOP
+
+from lab.evaluate.context import Context
+from lab.evaluate.evaluate import Source
 
 SECOND = 1 / 3600  # of the hour that the benchmark may take
 
@@ -26,16 +29,16 @@ def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     def run(way: str, *, patience: float = 1.0) -> tuple[int, Path]:
         monkeypatch.setenv("GID_TEST_BENCH", way)
-        monkeypatch.setattr(cli, "Context", functools.partial(Context, patience=patience))
-        out = tmp_path / way
+        site, out = Source(), tmp_path / way
+        site.context = functools.partial(Context, bench=bench, patience=patience)
         words = ["--chapters=5.18.1", "--guest=none", f"--out={out}"]
-        return cli.main(words, bench=bench, describe=lambda: MACHINE | {"gstreamer": "1.26"}), out
+        return cli.main(words, site=site, describe=lambda: MACHINE | {"gstreamer": "1.26"}), out
 
     return run
 
 
 def compare(before: Path, after: Path) -> int:
-    return cli.main(["compare", str(before), str(after)], describe=dict)
+    return cli.main(["compare", str(before), str(after)], site=Source(), describe=dict)
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,17 @@ import time
 from pathlib import Path
 
 import pytest
-from evaluations import TOP, alone, chapter, evaluation, figure, plan
+from evaluations import alone, chapter, evaluation, figure, plan
 from fake_bench import ANSWERS
 from gid_evaluate import output
-from gid_evaluate.chapters import all_plans
 from gid_evaluate.outcome import Broke, CannotRun, NotRun
-from gid_evaluate.plan import Context, Goal
+from gid_evaluate.plan import Goal
 from gid_evaluate.result import MEASURED, MET, MISSED, NOT_RUN, Chapter, Figure, read
 from gid_evaluate.run import judge, run_one
-from lib.program import is_alive, wait_for
+from lib.program import TOP, is_alive, wait_for
+
+from lab.evaluate.chapters import all_plans
+from lab.evaluate.context import Context
 
 RESTART = next(plan for plan in all_plans() if plan.id == "5.18.1")
 BAD_ANSWERS = ("no rows", "no such rows", "no ratios", "a list", "garbage", "nothing", "NaN")

@@ -158,6 +158,7 @@ GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
         ("one_place", "a.c", GOOD_C, "#include <ini.h>\n"),
         ("one_place", "x.py", "x = 1\n", "import configparser\n"),
         ("one_place", "gidd/a.c", GOOD_C, "#include <fnmatch.h>\n"),
+        ("one_place", "bench/x.py", "x = 1\n", 'run(["gidd", f"--config={path}"])\n'),
     ],
     ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",
 )

@@ -32,7 +32,8 @@ assert Path(os.environ["HOME"]).is_dir()
 assert Path.home() == Path(os.environ["HOME"])
 for name in ("TMPDIR", "XDG_RUNTIME_DIR"):
     assert os.access(os.environ[name], os.W_OK), name
-assert not {"LD_PRELOAD", "PYTHONPATH", "GID_DOMAIN", "GID_RUNTIME_DIR"} & os.environ.keys()
+assert not {"LD_PRELOAD", "GID_DOMAIN", "GID_RUNTIME_DIR"} & os.environ.keys()
+assert "nowhere" not in os.environ["PYTHONPATH"]
 """
 
 

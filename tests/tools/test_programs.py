@@ -19,8 +19,8 @@ PATH = os.environ["PATH"]
 PROGRAMS = installed_commands() | {"gid-probe": BUILD / "tools/evaluate/probe/gid-probe"}
 IN_PYTHON = [name for name, path in PROGRAMS.items() if path.read_bytes()[:2] == b"#!"]
 OF_CLONE = {
-    "demo": ["-m", "demo.demo", "--help"],
-    "soak": ["-m", "lab.soak.soak", "--help"],
+    "demo": ["demo/demo.py", "--help"],
+    "soak": ["lab/soak/soak.py", "--help"],
     "bench": ["bench/hop.py", "--help"],
     "vm": ["vm/vm.py", "--help"],
 }
@@ -109,7 +109,7 @@ def test_a_full_disk(cockpit: Cockpit, tmp_path: Path, env: dict[str, str]) -> N
     """It is told in a line, with a status that is not 0, also by the interpreter's end."""
     for name, words in commands(cockpit, tmp_path).items():
         with open("/dev/full", "w") as full:
-            run = words if words[0] in PROGRAMS.values() else ["python3", *words]
+            run = words if words[0] in PROGRAMS.values() else ["python3", "-P", *words]
             done = subprocess.run(run, env=env, stdout=full, stderr=subprocess.PIPE, text=True)
         if name in ("gid-cockpit up", "gid-cockpit reload"):
             # What it says on its way is not what it was asked for.
@@ -121,7 +121,7 @@ def test_a_full_disk(cockpit: Cockpit, tmp_path: Path, env: dict[str, str]) -> N
 
 def test_a_reader_that_had_enough(cockpit: Cockpit, tmp_path: Path, env: dict[str, str]) -> None:
     for name, words in commands(cockpit, tmp_path).items():
-        run = words if words[0] in PROGRAMS.values() else ["python3", *words]
+        run = words if words[0] in PROGRAMS.values() else ["python3", "-P", *words]
         ours, theirs = os.pipe()
         os.close(ours)
         with os.fdopen(theirs, "w") as pipe:

@@ -5,10 +5,9 @@ import argparse
 import contextlib
 import datetime
 import os
-import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,33 +15,32 @@ from typing import Any
 import gid_console
 
 from . import compare, output
-from .chapters import all_plans
 from .outcome import CannotRun
-from .plan import Context, Plan
+from .plan import Plan
 from .result import MISSED, NOT_RUN, BadResult, Chapter, Evaluation, figure_text, read
 from .run import AT_A_TIME, reached, run_all
-from .systems import BadCommand, Booted, InCockpit, Native, System
+from .site import Site
+from .systems import BadCommand, Native
 
-IN_COCKPIT = "in its cockpit"
 COLOURS = {"met": "32", "measured": "0", "missed": "31", "not run": "33"}
 
 
 def main(
     arguments: Sequence[str] | None = None,
     *,
-    program: str = "gid-evaluate",
+    site: Site,
     version: str = "",
-    bench: Path | None = None,
     describe: Callable[[], dict[str, Any]],
 ) -> int:
-    """`bench`: the folder of gidway's benchmarks, if there is one. `describe`: the machine."""
+    """`describe`: the machine."""
+    program = site.program
 
     def command() -> int:
-        options = _parser(program, version).parse_args(arguments)
+        options = _parser(site, version).parse_args(arguments)
         if options.command == "compare":
             return _compare(options)
         try:
-            return _run(options, bench, describe())
+            return _run(options, site, describe())
         except KeyboardInterrupt:
             if output.has_part(options.out):
                 gid_console.tell(
@@ -54,17 +52,17 @@ def main(
     return gid_console.run(program, command, trouble=trouble, failure=2)
 
 
-def _parser(program: str, version: str) -> argparse.ArgumentParser:
+def _parser(site: Site, version: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=program,
+        prog=site.program,
         description="Measures a virtualised cockpit, chapter by chapter, and says which goals are "
-        "met: evaluation.html, evaluation.json and evaluation.csv.",
+        f"met: evaluation.html, evaluation.json and evaluation.csv. {site.about}",
     )
-    parser.add_argument("-V", "--version", action="version", version=f"{program} {version}")
+    parser.add_argument("-V", "--version", action="version", version=f"{site.program} {version}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    _add_run_options(parser)
+    _add_run_options(parser, site)
     run = commands.add_parser("run", help="measures (also without this word)")
-    _add_run_options(run)
+    _add_run_options(run, site)
     two = commands.add_parser(
         "compare", help="two evaluation.json: status 1 if something became worse"
     )
@@ -73,8 +71,8 @@ def _parser(program: str, version: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _add_run_options(parser: argparse.ArgumentParser) -> None:
-    ids = " ".join(plan.id for plan in all_plans())
+def _add_run_options(parser: argparse.ArgumentParser, site: Site) -> None:
+    ids = " ".join(plan.id for plan in site.plans())
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--quick", action="store_true", help="short measurements (the default)")
     length.add_argument("--full", action="store_true", help="measurements to rely on")
@@ -111,20 +109,20 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
 # --- measuring ------------------------------------------------------------------------------------
 
 
-def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any]) -> int:
-    plans = all_plans()
+def _run(options: argparse.Namespace, site: Site, machine: dict[str, Any]) -> int:
+    everything = plans = site.plans()
     if options.chapters:
         known = [plan.id for plan in plans]
         unknown = [one for one in options.chapters if one not in known]
         if unknown:
             print(
-                f"gid-evaluate: no such chapter: {', '.join(unknown)}; there are: "
-                f"{' '.join(known)}",
+                f"{site.program}: no such chapter: {', '.join(unknown)}; there are: "
+                f"{' '.join(known)}. {site.about}".rstrip(),
                 file=sys.stderr,
             )
             return 2
         plans = [plan for plan in plans if plan.id in options.chapters]
-    evaluation = _begun(options, machine)
+    evaluation = _begun(options, site, machine)
     plans = [plan for plan in plans if not evaluation.has(plan.id)]
     if options.plan:
         _print_plan(plans, options.full)
@@ -133,22 +131,11 @@ def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any
     native = Native(options.native)
     if not native.is_here:
         native.answer()
-    with _guest_of(options, bench) as (guest, how, why_not):
-        context = Context(
-            is_full=options.full,
-            native=native,
-            guest=guest,
-            why_no_guest=why_not,
-            bench=bench,
-        )
-        if how == IN_COCKPIT:
-            context.virtual = _virtual(plans, options.full)
-            context.guest, how = InCockpit(context.in_guest), _accel()
-        context.how = how
-        _set_guest(evaluation, how)
+    with site.measuring(options, plans, native) as context:
+        _set_guest(evaluation, context.how)
         progress = _Progress(plans, options.full)
         run_all(plans, context, evaluation, progress, partial(output.keep, options.out))
-    order = [plan.id for plan in all_plans()]
+    order = [plan.id for plan in everything]
     evaluation.chapters.sort(key=lambda chapter: order.index(chapter.id))
     paths = output.write(options.out, evaluation)  # before anything that may fail
     for chapter in evaluation.chapters:
@@ -159,7 +146,7 @@ def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any
     return evaluation.status
 
 
-def _begun(options: argparse.Namespace, machine: dict[str, Any]) -> Evaluation:
+def _begun(options: argparse.Namespace, site: Site, machine: dict[str, Any]) -> Evaluation:
     """A new one, or the one to go on with. It has to be of the same machine and length."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     mode = "full" if options.full else "quick"
@@ -170,7 +157,7 @@ def _begun(options: argparse.Namespace, machine: dict[str, Any]) -> Evaluation:
         raise BadResult(f"{options.out} has a {begun.mode} evaluation: go on with --{begun.mode}")
     if begun.machine != machine:
         raise BadResult(f"{options.out} was measured on another machine, or with other versions")
-    known = {plan.id: plan for plan in all_plans()}
+    known = {plan.id: plan for plan in site.plans()}
     begun.chapters = [one for one in begun.chapters if one.id in known]
     for chapter in begun.chapters:
         plan = known[chapter.id]
@@ -198,69 +185,6 @@ def _minutes(plans: Sequence[Plan], is_full: bool) -> float:
     calm = [plan.minutes[is_full] for plan in plans if not plan.needs_quiet]
     together = max(sum(calm) / AT_A_TIME, max(calm, default=0.0))
     return together + sum(plan.minutes[is_full] for plan in plans if plan.needs_quiet)
-
-
-@contextlib.contextmanager
-def _guest_of(
-    options: argparse.Namespace, bench: Path | None
-) -> Iterator[tuple[System | None, str, str]]:
-    """The guest, how it runs, and why there is none. With benchmarks, one of them boots it."""
-    if options.guest == "none":
-        yield None, "none", "none was wanted"
-        return
-    if options.guest:
-        guest = Native(options.guest, "guest")
-        try:
-            guest.answer()
-        except CannotRun as error:
-            print(f"gid-evaluate: {error}: going on without a guest", file=sys.stderr)
-            yield None, options.guest, str(error)
-            return
-        why = f"only a guest that is booted here, not one reached by {options.guest}"
-        yield guest, options.guest, why
-        return
-    try:
-        from gid_vm.accel import probe_accel
-        from gid_vm.agent import GuestError
-        from gid_vm.guest import Guest, why_not
-        from gid_vm.initramfs import CannotBoot
-    except ImportError:
-        yield None, "none", "gidway's guests are not installed"
-        return
-    reason = why_not()
-    if reason is not None:
-        yield None, "none", reason
-        return
-    if bench is not None:
-        yield None, IN_COCKPIT, ""
-        return
-    accel = probe_accel()
-    with contextlib.ExitStack() as stack:
-        try:
-            guest = stack.enter_context(Guest("evaluate", accel=accel, cpus=2))
-        except (CannotBoot, GuestError) as error:
-            yield None, "none", str(error).splitlines()[0]
-            return
-        yield Booted(guest), accel, ""
-
-
-def _accel() -> str:
-    from gid_vm.accel import probe_accel
-
-    return probe_accel()
-
-
-def _virtual(plans: Sequence[Plan], is_full: bool) -> tuple[str, ...]:
-    """The arguments of `./run bench virtual` for all of these chapters."""
-    parts = {part: None for plan in plans for part in plan.in_guest}
-    lines = {shlex.join(words): None for plan in plans for words in plan.runs(is_full)}
-    seconds = 20 if is_full else 6
-    return (
-        f"--seconds={seconds}",
-        f"--reboots={10 if is_full else 1}",
-        *(f"--part={part}" for part in parts),
-        *(f"--run={line}" for line in lines),
-    )
 
 
 class _Progress:

@@ -14,14 +14,14 @@ def describe() -> dict[str, object]:
         "cores": len(os.sched_getaffinity(0)),
         "memory": f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB",
         "kernel": platform.release(),
-        "weston": _version("weston"),
-        "gstreamer": _version("gst-launch-1.0"),
+        "weston": version("weston"),
+        "gstreamer": version("gst-launch-1.0"),
     }
 
 
 def gidway() -> str:
     """The version of what runs here."""
-    return f"gidway {_version('gidctl')}"
+    return f"gidway {version('gidctl')}"
 
 
 def _processor() -> str:
@@ -29,7 +29,7 @@ def _processor() -> str:
     return found[1] if found else platform.machine()
 
 
-def _version(program: str) -> str:
+def version(program: str) -> str:
     try:
         result = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):

@@ -4,24 +4,18 @@
 import contextlib
 import dataclasses
 import shutil
-import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from gid_vm.folder import memory_folder
 
-from . import benchmark
-from .lateness import Lateness
 from .outcome import Broke, NotRun
 from .result import Figure
 from .systems import Native, System
-
-PATIENCE = 30.0  # seconds, until a gidd is there
 
 
 @dataclass(frozen=True)
@@ -50,8 +44,8 @@ class Goal:
 @dataclass(frozen=True)
 class Plan:
     """`minutes`: about how long it takes, quick and full. `needs_quiet`: nothing else is measured
-    meanwhile. `in_guest`: parts of `./run bench virtual` that it needs. `runs`: commands that it
-    runs in the guest; the argument is whether it is a full run."""
+    meanwhile. `runs`: commands that it runs in the guest; the argument is whether it is a full run.
+    """
 
     id: str
     title: str
@@ -60,7 +54,6 @@ class Plan:
     goals: tuple[Goal, ...] = ()
     minutes: tuple[float, float] = (0.5, 5.0)
     needs_quiet: bool = True
-    in_guest: tuple[str, ...] = ()
     runs: Callable[[bool], list[list[str]]] = lambda is_full: []
 
     def goals_of(self, is_full: bool, guest: str) -> list[Goal]:
@@ -74,18 +67,12 @@ class Plan:
 
 @dataclass
 class Context:
-    """`guest` is None where there is none; `why_no_guest` says why. `bench`: the folder of the
-    benchmarks, None in an installation without them. `virtual`: the arguments of the one run of
-    `./run bench virtual` that serves all chapters; None without a guest of our own. `patience`: how
-    many times as long as it may a benchmark is waited for. `how`: the guest runs."""
+    """`guest` is None where there is none; `why_no_guest` says why. `how`: the guest runs."""
 
     is_full: bool
     native: Native
     guest: System | None
     why_no_guest: str
-    bench: Path | None
-    virtual: tuple[str, ...] | None = None
-    patience: float = 1.0
     how: str = "none"
     results: "Results" = field(default_factory=lambda: Results())
     # Of this chapter: what to tell, what broke while the rest went on, what was tried again,
@@ -96,7 +83,7 @@ class Context:
     has_measured: bool = False
     lateness_us: float = 0.0
 
-    def for_chapter(self) -> "Context":
+    def for_chapter(self) -> Self:
         """The same, with notes of its own."""
         return dataclasses.replace(
             self, notes=[], broken=[], again=[], has_measured=False, lateness_us=0.0
@@ -144,35 +131,6 @@ class Context:
         found = self.results.get(key, lambda: self.probe(system, *words))
         self.has_measured = True
         return list(found)
-
-    def benchmark(self, name: str, *arguments: str, minutes: float = 10) -> dict[str, Any]:
-        """The JSON of one of gidway's own benchmarks. Chapters that ask alike have one run."""
-        found, late_us = self.results.get(
-            (name, *arguments), lambda: self._watched(name, *arguments, minutes=minutes)
-        )
-        self.lateness_us = max(self.lateness_us, late_us)
-        self.has_measured = True
-        self.again += [one for one in found.get("tried_again", []) if one not in self.again]
-        return found
-
-    def in_guest(self) -> dict[str, Any]:
-        """What the one run of all that has a guest found."""
-        if self.virtual is None:
-            raise NotRun(f"no guest of gidway's own: {self.why_no_guest}")
-        return self.benchmark("virtual", *self.virtual, minutes=60)
-
-    def _watched(self, name: str, *arguments: str, minutes: float) -> tuple[dict[str, Any], float]:
-        with Lateness() as late:
-            found = self._benchmark(name, *arguments, minutes=minutes)
-        return found, late.worst_us
-
-    def _benchmark(self, name: str, *arguments: str, minutes: float) -> dict[str, Any]:
-        script = self.bench / f"{name}.py" if self.bench else None
-        if script is None or not script.is_file():
-            raise NotRun(
-                f"the benchmark {name} is only in gidway's source: use ./run evaluate there"
-            )
-        return benchmark.answer(script, name, arguments, minutes * 60 * self.patience)
 
     @contextlib.contextmanager
     def cockpit(self) -> Iterator["Cockpit"]:
@@ -264,27 +222,20 @@ streams=pong
 
 @contextlib.contextmanager
 def _gidds(folder: Path) -> Iterator[None]:
-    configuration = folder / "cockpit.conf"
-    configuration.write_text(_COCKPIT.format(folder=folder))
-    daemons: list[subprocess.Popen[bytes]] = []
+    from gid_cockpit.configuration import CockpitError, read  # not there where gidd is not
+    from gid_cockpit.daemon import Daemon
+
+    path = folder / "cockpit.conf"
+    path.write_text(_COCKPIT.format(folder=folder))
+    daemons = []
     try:
-        for domain in ("open", "cluster"):
-            command = ["gidd", f"--config={configuration}", f"--domain={domain}"]
-            with (folder / f"{domain}.log").open("wb") as log:
-                daemons.append(
-                    subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-                )
-            _wait_for(folder / domain / "gidd.sock", daemons[-1])
+        configuration = dataclasses.replace(read(path), runtime=folder)
+        daemons = [Daemon(configuration, domain) for domain in configuration.domains]
+        for daemon in daemons:
+            daemon.start()
         yield
+    except CockpitError as error:
+        raise Broke(str(error)) from None
     finally:
         for daemon in daemons:
-            daemon.terminate()
-            daemon.wait(10)
-
-
-def _wait_for(socket: Path, daemon: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not socket.exists():
-        if daemon.poll() is not None or time.monotonic() > end:
-            raise Broke("gidd does not start")
-        time.sleep(0.01)
+            daemon.stop()

@@ -11,12 +11,10 @@ import math
 import os
 import selectors
 import shlex
-import shutil
 import signal
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any
 
 from .outcome import WANTING, Broke, CannotRun
@@ -198,30 +196,3 @@ class Booted(System):
         if result.code != 0:
             raise Broke(f"guest: {shlex.join(words)}: {said}")
         return result.out[:PRINTED_MAX]
-
-
-class InCockpit(System):
-    """The guest that `./run bench virtual` boots once for all: `lines` run there. `found` gives
-    what the benchmark found."""
-
-    name = "guest"
-    prefix = "./run bench virtual --run "
-
-    def __init__(self, found: Callable[[], dict[str, Any]]) -> None:
-        self._found = found
-
-    def run(self, words: list[str], seconds: float) -> str:
-        line = shlex.join(words)
-        for row in self._found()["rows"]:
-            if row["what"] == "run" and row["who"] == line:
-                if row["failed"]:
-                    raise Broke(f"guest: {row['failed']}")
-                return row["out"]
-        raise CannotRun(f"guest: {line} was not run there")
-
-    def typed(self, line: str) -> str:
-        return f"{self.prefix}{shlex.quote(line)}"
-
-    def has(self, program: str) -> bool:
-        """It runs this machine's own programs."""
-        return shutil.which(program) is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Messages from one domain to another (5.1.5), and doorbells."""
+"""Messages from one domain to another (5.1.5)."""
 
 import os
 import subprocess
@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 from ..plan import Cockpit, Context, Goal, Plan
 from ..result import Figure
-from .crossing import machine
 
 SIZES = (16, 128, 1024, 4096, 65536)  # bytes
 DEAREST = "dearest size, ratio to a bare futex with the same bytes"
@@ -47,23 +46,6 @@ def _messages(context: Context) -> list[Figure]:
     return figures
 
 
-def _doorbells(context: Context) -> list[Figure]:
-    found = machine(context)
-    source = "./run bench vm"
-    figures = []
-    for row in found["rows"]:
-        if "p50_us" in row:
-            spread = (row["p50_us"], row["p99_us"])
-            name = f"{row['way']}, there and back"
-            figures.append(Figure(name, row["p50_us"], "µs", row["n"], spread, source, "guest"))
-            rate = 1e6 / row["p50_us"]
-            spread = (1e6 / row["p99_us"], rate)
-            name = f"{row['way']}, a second"
-            figures.append(Figure(name, rate, "Hz", row["n"], spread, source, "guest"))
-    context.notes.append("The spread is from the median to the 99th of 100.")
-    return figures
-
-
 PLANS = [
     Plan(
         "5.1.5",
@@ -73,14 +55,5 @@ PLANS = [
         _messages,
         goals=(Goal(DEAREST, 1.1),),
         minutes=(0.2, 0.2),
-    ),
-    Plan(
-        "doorbells",
-        "Doorbells between machines",
-        "A sleeping program of the host rings one of a guest, which answers: by way of both gidds, "
-        "over the doorbell device and over the link; the device alone; a byte over a virtio-serial "
-        "port; beside a bare eventfd of the host.",
-        _doorbells,
-        minutes=(0.0, 0.0),
     ),
 ]

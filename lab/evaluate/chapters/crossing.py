@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Frames that cross from process to process and machine to machine: memory bandwidth (5.2)."""
+"""What crosses from process to process and machine to machine: frames (5.2), and doorbells."""
 
 from typing import Any
 
-from ..outcome import NotRun
-from ..plan import Context, Goal, Plan
-from ..result import Figure
+from gid_evaluate.outcome import NotRun
+from gid_evaluate.plan import Goal
+from gid_evaluate.result import Figure
+
+from lab.evaluate.context import Context, Plan
 
 BANDWIDTH = "./run bench bandwidth"
 MACHINE = "./run bench vm"
@@ -59,6 +61,23 @@ def _between_machines(context: Context) -> list[Figure]:
     return figures
 
 
+def _doorbells(context: Context) -> list[Figure]:
+    found = machine(context)
+    source = "./run bench vm"
+    figures = []
+    for row in found["rows"]:
+        if "p50_us" in row:
+            spread = (row["p50_us"], row["p99_us"])
+            name = f"{row['way']}, there and back"
+            figures.append(Figure(name, row["p50_us"], "µs", row["n"], spread, source, "guest"))
+            rate = 1e6 / row["p50_us"]
+            spread = (1e6 / row["p99_us"], rate)
+            name = f"{row['way']}, a second"
+            figures.append(Figure(name, rate, "Hz", row["n"], spread, source, "guest"))
+    context.notes.append("The spread is from the median to the 99th of 100.")
+    return figures
+
+
 PLANS = [
     Plan(
         "5.2",
@@ -72,5 +91,14 @@ PLANS = [
             Goal("gid, bytes moved, ratio to the best of the others", 1.01),
         ),
         minutes=(2.1, 5),
+    ),
+    Plan(
+        "doorbells",
+        "Doorbells between machines",
+        "A sleeping program of the host rings one of a guest, which answers: by way of both gidds, "
+        "over the doorbell device and over the link; the device alone; a byte over a virtio-serial "
+        "port; beside a bare eventfd of the host.",
+        _doorbells,
+        minutes=(0.0, 0.0),
     ),
 ]

@@ -6,10 +6,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .. import benchmark
-from ..outcome import Broke, NotRun
-from ..plan import Context, Goal, Plan
-from ..result import Figure
+from gid_evaluate.outcome import Broke
+from gid_evaluate.plan import Goal
+from gid_evaluate.result import Figure
+
+from lab.evaluate import benchmark
+from lab.evaluate.context import Context, Plan
 
 # What is promised holds each time: of all repetitions of all cases the worst counts.
 GOALS = (
@@ -108,9 +110,7 @@ NOTHING_GROWS = Goal("not good: something grows, or it was too short to tell", 0
 
 def _soak(context: Context) -> list[Figure]:
     """Of a short one only what breaks is judged: growth needs hours."""
-    script = context.bench.parent / "lab/soak/soak.py" if context.bench else None
-    if script is None or not script.is_file():
-        raise NotRun("the soak is only in gidway's source: use ./run evaluate there")
+    script = context.bench.parent / "lab/soak/soak.py"
     hours = "2" if context.is_full else "0.01"
     words = [f"--hours={hours}"]
     if not context.is_full:
@@ -147,25 +147,6 @@ def _soak_figures(samples: list[dict], code: int, source: str, is_full: bool) ->
         spread = (min(values) - values[0], max(values) - values[0])
         figures.append(Figure(f"{program}: more memory", grown, "MiB", n, spread, source))
     return figures
-
-
-# --- illegal access -------------------------------------------------------------------------------
-
-
-def _access(context: Context) -> list[Figure]:
-    with context.cockpit() as cockpit:
-        figures = context.probe(cockpit.open, "access")
-    succeeded = sum(one.value for one in figures)
-    spread = (0.0, succeeded)
-    ways = len(figures)  # 2000 guessed numbers are one way
-    total = Figure(
-        "accesses that succeeded", succeeded, "successes", ways, spread, "gid-probe access"
-    )
-    context.notes.append(
-        "Owner and reader are one process here, with a connection for each: what is tried is what "
-        "gidd gives and the kernel allows."
-    )
-    return [*figures, total]
 
 
 PLANS = [
@@ -214,16 +195,5 @@ PLANS = [
         goals=(NOTHING_GROWS,),
         needs_quiet=False,
         minutes=(0.8, 121),
-    ),
-    Plan(
-        "5.21",
-        "Illegal access",
-        "A program that may read a slab of another domain tries to write it by each way that the "
-        "kernel has; to get memory that it was not granted, by 2000 guessed numbers, and after a "
-        "revocation; and to read a stream that is not shared. Counted are tries that succeed.",
-        _access,
-        goals=(Goal("accesses that succeeded", 0),),
-        needs_quiet=False,
-        minutes=(0.1, 0.1),
     ),
 ]

@@ -4,11 +4,13 @@
 
 import dataclasses
 
-from ..plan import Context, Goal, Plan
-from ..result import Figure
-from .cockpit import LATE, TYPICAL
-from .displays import repaint
-from .pictures import rates, shown
+from gid_evaluate.plan import Goal
+from gid_evaluate.result import Figure
+
+from lab.evaluate.chapters.cockpit import LATE, TYPICAL
+from lab.evaluate.chapters.displays import repaint
+from lab.evaluate.chapters.pictures import rates, shown
+from lab.evaluate.context import Context, Plan
 
 SOURCE = "./run bench virtual --part "
 

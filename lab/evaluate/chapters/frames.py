@@ -3,8 +3,10 @@
 
 import re
 
-from ..plan import Context, Goal, Plan
-from ..result import Figure
+from gid_evaluate.plan import Goal
+from gid_evaluate.result import Figure
+
+from lab.evaluate.context import Context, Plan
 
 # What a ratio of a benchmark is called in the report; others keep their names.
 NAMES = {

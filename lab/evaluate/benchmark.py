@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .outcome import WANTING, Broke, NotRun
+from gid_evaluate.outcome import WANTING, Broke, NotRun
 
 TIDY_SECONDS = 30.0  # for one that is ended to end what it has started
 SAID = 300  # characters of an error that are told

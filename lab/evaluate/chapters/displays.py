@@ -3,8 +3,10 @@
 
 from typing import Any
 
-from ..plan import Context, Goal, Plan
-from ..result import Figure
+from gid_evaluate.plan import Goal
+from gid_evaluate.result import Figure
+
+from lab.evaluate.context import Context, Plan
 
 DISPLAYS = "./run bench displays"
 REFRESH_HZ = 60  # of each of its outputs

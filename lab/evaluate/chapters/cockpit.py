@@ -4,8 +4,10 @@
 from collections import defaultdict
 from typing import Any
 
-from ..plan import Context, Goal, Plan
-from ..result import Figure
+from gid_evaluate.plan import Goal
+from gid_evaluate.result import Figure
+
+from lab.evaluate.context import Context, Plan
 
 SOURCE = "./run bench load --film"
 REFRESH_MS = 1000 / 60

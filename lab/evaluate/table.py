@@ -3,9 +3,19 @@
 
 from collections.abc import Iterator, Sequence
 
-from .chapters import all_plans
-from .plan import Goal
-from .result import MEASURED, MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure, figure_text
+from gid_evaluate.plan import Goal
+from gid_evaluate.result import (
+    MEASURED,
+    MET,
+    MISSED,
+    NOT_RUN,
+    Chapter,
+    Evaluation,
+    Figure,
+    figure_text,
+)
+
+from lab.evaluate.chapters import all_plans
 
 
 def markdown(evaluation: Evaluation) -> str:
