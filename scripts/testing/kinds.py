@@ -56,19 +56,14 @@ TSAN = Kind(
     (*_OWN_PROCESSES, "-Db_sanitize=thread"),
     under=("setarch", "--addr-no-randomize"),
 )
-FUZZ = Kind(
-    "-fuzz",
-    "libFuzzer and ASan",
-    ("fuzz",),
-    ("-Dgstreamer=disabled", "-Dclients=disabled", "-Dfuzz=true", "-Db_lundef=false"),
-    {"CC": "clang"},
-)
+_TARGETS = ("-Dgstreamer=disabled", "-Dclients=disabled", "-Dfuzz=true", "-Db_lundef=false")
+FUZZ = Kind("-fuzz", "libFuzzer and ASan", ("fuzz",), (*_TARGETS, *_QUICK), {"CC": "clang"})
 # The fuzz targets once more, to see what lines they reach: ./run fuzz --coverage.
 COVERAGE = Kind(
     "-coverage",
     "",
     FUZZ.suites,
-    (*FUZZ.options, f"-Dc_args={_COUNTERS}", f"-Dc_link_args={_COUNTERS}"),
+    (*_TARGETS, f"-Dc_args={_COUNTERS}", f"-Dc_link_args={_COUNTERS}"),
     FUZZ.env,
 )
 TESTED = (ASAN, TSAN, FUZZ)
