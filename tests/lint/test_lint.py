@@ -219,9 +219,7 @@ def test_modules(repository: Path) -> None:
     (repository / "scripts").mkdir()
     for file in ("analyse.py", "prose.py"):
         shutil.copy(TOP / "scripts" / file, repository / "scripts")
-    text = re.sub(r"(SYS_PATH_MAX = )\d+", r"\g<1>0", (TOP / "scripts/lint").read_text())
-    (repository / "scripts/lint").write_text(text)
-    (repository / "scripts/lint").chmod(0o755)
+    shutil.copy(TOP / "scripts/lint", repository / "scripts")
     sound = {
         "tests/a/one.py": "from lib.helper import x\n",
         "tests/lib/helper.py": "",
