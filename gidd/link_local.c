@@ -273,7 +273,7 @@ static const struct ini_key keys[] = {CONFIG_LINK_KIND};
 
 LINK_KIND(kind_local) = {
 		.name = "local",
-		.keys = {INI_KEY_TABLE("a link of kind local", keys)},
+		.keys = {INI_KEY_TABLE("a link of kind local", keys), 0},
 		.open = local_open,
 		.send = local_send,
 		.drop = local_drop,
