@@ -44,6 +44,23 @@ static int read_names(struct output_config *config, struct weston_config_section
 	return 0;
 }
 
+/* The stream has the name of the pictures': who shows one knows the other. */
+static int read_input(struct output_config *config, struct weston_config_section *section) {
+	weston_config_section_get_string(section, "input", &config->input_domain, NULL);
+	if (config->input_domain == NULL) {
+		return 0;
+	}
+	if (!gid_name_is_valid(config->input_domain) || strchr(config->input_domain, '/') != NULL) {
+		return fail(config,
+				"input= must be the domain whose keys and pointer it takes, as "
+				"cluster");
+	}
+	if (!input_stream_name(config->input_stream, config->stream)) {
+		return fail(config, "stream= is too long for one with input=: 57 bytes at most");
+	}
+	return 0;
+}
+
 /* WIDTHxHEIGHT, or WIDTHxHEIGHT@HERTZ. */
 static bool parse_mode(struct output_config *config, const char *mode) {
 	double rate = 0;
@@ -96,11 +113,15 @@ static int read_mode(struct output_config *config, struct weston_config_section 
 int output_config_read(struct output_config *config, struct weston_config_section *section) {
 	*config = (struct output_config){0};
 	int error = read_names(config, section);
+	if (error == 0) {
+		error = read_input(config, section);
+	}
 	return error != 0 ? error : read_mode(config, section);
 }
 
 void output_config_finish(struct output_config *config) {
 	free(config->name);
 	free(config->stream);
+	free(config->input_domain);
 	*config = (struct output_config){0};
 }

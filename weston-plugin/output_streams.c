@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output_input.h"
 #include "output_stream.h"
 #include "virtual_output.h"
 
@@ -14,6 +15,7 @@ struct configured {
 	struct wl_list link;
 	struct output_config config;
 	struct output_stream *stream; /* NULL: there is no such output now */
+	struct output_input *input;   /* NULL: nor then, or it takes none */
 };
 
 struct output_streams {
@@ -34,19 +36,37 @@ static struct configured *find_configured(const struct output_streams *streams, 
 	return NULL;
 }
 
+static void configured_end(struct configured *configured) {
+	output_input_destroy(configured->input);
+	configured->input = NULL;
+	output_stream_destroy(configured->stream);
+	configured->stream = NULL;
+}
+
+static void configured_set_domain(struct configured *configured, struct gid_domain *domain) {
+	if (configured->stream != NULL) {
+		output_stream_set_domain(configured->stream, domain);
+		output_input_set_domain(configured->input, domain);
+	}
+}
+
 static void configured_begin(struct configured *configured, struct output_streams *streams,
 		struct weston_output *output) {
 	if (configured->stream != NULL) {
 		return;
 	}
 	configured->stream = output_stream_create(output, &configured->config, streams->hidden);
-	if (configured->stream == NULL) {
+	if (configured->config.input_domain != NULL) {
+		configured->input = output_input_create(output, &configured->config);
+	}
+	if (configured->stream == NULL ||
+			(configured->config.input_domain != NULL && configured->input == NULL)) {
 		weston_log("gid: not enough memory\n");
+		configured_end(configured);
 		return;
 	}
 	weston_log("gid: output %s is the stream %s\n", output->name, configured->config.stream);
-	output_stream_set_domain(
-			configured->stream, gidd_connection_get_domain(streams->connection));
+	configured_set_domain(configured, gidd_connection_get_domain(streams->connection));
 }
 
 /* Of those that are made here, it is the name that somebody else chose: none has two. */
@@ -65,8 +85,7 @@ static void handle_output_destroyed(struct wl_listener *listener, void *data) {
 	wl_list_for_each(configured, &streams->list, link) {
 		if (configured->stream != NULL &&
 				output_stream_get_output(configured->stream) == data) {
-			output_stream_destroy(configured->stream);
-			configured->stream = NULL;
+			configured_end(configured);
 		}
 	}
 }
@@ -165,7 +184,7 @@ void output_streams_destroy(struct output_streams *streams) {
 	wl_list_remove(&streams->output_destroyed.link);
 	struct configured *configured, *next;
 	wl_list_for_each_safe(configured, next, &streams->list, link) {
-		output_stream_destroy(configured->stream);
+		configured_end(configured);
 		output_config_finish(&configured->config);
 		free(configured);
 	}
@@ -175,9 +194,7 @@ void output_streams_destroy(struct output_streams *streams) {
 static void streams_set_domain(struct output_streams *streams, struct gid_domain *domain) {
 	struct configured *configured;
 	wl_list_for_each(configured, &streams->list, link) {
-		if (configured->stream != NULL) {
-			output_stream_set_domain(configured->stream, domain);
-		}
+		configured_set_domain(configured, domain);
 	}
 }
 

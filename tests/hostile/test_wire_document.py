@@ -25,6 +25,7 @@ SIZES = {
     "more": 64,
     "showable": 16,
     "note": 256,
+    "held": 100,
 }
 PLANES = "(u32 offset, u32 stride)[4]"
 
@@ -59,6 +60,10 @@ OTHERS = {
     "window": (part("### A window's first page"), 136),
     "bells": (part("### A doorbell device's memory"), 296),
 }
+INPUT = {
+    "input_head": (part("### The head of a frame of input"), 256),
+    "input_record": (part("### An event"), 32),
+}
 SAME = {"ACCEPT": "subscribed", "FREE": "allocated", "JOINED": "join", "UNIMPORT": "import"}
 FIELD = re.compile(r"^/\* +(\d+) +\| +(\d+) \*/ {4}(?! )(?:.* )?\**(\w+)(?:\[\d+\])*;$", re.M)
 NESTED = re.compile(
@@ -66,10 +71,9 @@ NESTED = re.compile(
 )
 
 
-def compiled(name: str) -> list[tuple[int, str, int]]:
-    """The fields of struct gid_wire_NAME as the compiler laid them out."""
-    library = BUILD / "libgid" / "libgid.so"
-    command = ["gdb", "-nx", "-batch", "-ex", f"ptype /o struct gid_wire_{name}", str(library)]
+def compiled(name: str, program: str = "libgid/libgid.so") -> list[tuple[int, str, int]]:
+    """The fields of the struct as the compiler laid them out."""
+    command = ["gdb", "-nx", "-batch", "-ex", f"ptype /o struct {name}", str(BUILD / program)]
     out = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE).stdout
     if not out:
         pytest.skip("no debug information")
@@ -94,7 +98,7 @@ def test_messages(name: str) -> None:
     assert size == 16 + struct.calcsize("<" + gidwire.BODIES[type_])
     struct_name = SAME.get(name, name.lower())
     described = [(0, "header", 16), *rows(text)]
-    assert described == compiled(struct_name)
+    assert described == compiled(f"gid_wire_{struct_name}")
     end = 0
     for offset, _, length in described:
         assert offset == end
@@ -106,7 +110,15 @@ def test_messages(name: str) -> None:
 def test_other_structures(name: str) -> None:
     text, size = OTHERS[name]
     described = rows(text)
-    assert described == compiled(name)
+    assert described == compiled(f"gid_wire_{name}")
+    assert described[-1][0] + described[-1][2] == size
+
+
+@pytest.mark.parametrize("name", INPUT)
+def test_input(name: str) -> None:
+    text, size = INPUT[name]
+    described = rows(text)
+    assert described == compiled(name, "tests/lib/programs/input-peer")
     assert described[-1][0] + described[-1][2] == size
 
 

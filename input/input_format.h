@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The published form of an input stream: what a frame of it says of the keys, pointers and fingers
+ * of one seat. docs/wire.md has the same in words.
+ *
+ * A frame says all that a reader has to know: what is held now, and the last events, numbered. Who
+ * missed frames finds the events in the next one, and plays each once. Who missed more than a frame
+ * has lets go of what is not held any more.
+ *
+ * Pure: any bytes are fine. Little-endian, each struct pinned. Times are ns of the sender's
+ * CLOCK_MONOTONIC.
+ */
+#ifndef GID_INPUT_FORMAT_H
+#define GID_INPUT_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define INPUT_MAGIC 0x3174706e69646967ull /* "gidinpt1" */
+#define INPUT_EVENTS_MAX 248u		  /* in one frame */
+#define INPUT_NAME_SIZE 64u		  /* bytes of a stream's name, with its NUL */
+#define INPUT_CODES 768u		  /* of keys and buttons: KEY_MAX + 1 of Linux */
+#define INPUT_TOUCHES 16u		  /* fingers at once */
+#define INPUT_FULL 65536		  /* the width and the height of the picture */
+#define INPUT_KEYMAP_MAX 122880u	  /* bytes of a keymap, with its NUL */
+
+/* One slot: the head, the events, the keymap. */
+#define INPUT_KEYMAP_OFFSET 8192u
+#define INPUT_SLOT_SIZE 131072u
+
+/* It is a slab of bytes, whose layout has no meaning but this size. */
+#define INPUT_FOURCC 0x20203852u /* DRM_FORMAT_R8 */
+#define INPUT_WIDTH 4096u
+#define INPUT_HEIGHT 32u
+
+/*
+ * A sender that holds anything sends INPUT_BEATS frames in a lease, also if nothing happens. A
+ * reader that gets none for a lease lets go of everything.
+ */
+#define INPUT_BEATS 5u
+#define INPUT_LEASE_MIN_MS 100u
+#define INPUT_LEASE_MAX_MS 10000u
+#define INPUT_LEASE_DEFAULT_MS 500u
+
+/* What the seat has: bits of `devices`. */
+enum input_devices {
+	INPUT_KEYBOARD = 1,
+	INPUT_POINTER = 2, /* absolute, relative, or both */
+	INPUT_TOUCH = 4,
+};
+
+enum input_type {
+	INPUT_KEY = 1,	/* code: KEY_* of Linux; value: 1 pressed, 0 released */
+	INPUT_BUTTON,	/* code: BTN_* of a pointer; value: the same */
+	INPUT_MOTION,	/* x, y: place in the picture as it is seen, 0..INPUT_FULL-1 */
+	INPUT_RELATIVE, /* x, y: motion in 256ths of a pixel; raw_x, raw_y: not accelerated */
+	/* code: 0 vertical, 1 horizontal; x: 256ths of a pixel, 0: it stops; y: 120ths of a
+	 * wheel's step, or 0; value: wl_pointer.axis_source + 1, or 0 */
+	INPUT_AXIS,
+	INPUT_TOUCH_DOWN,   /* code: the finger, below INPUT_TOUCHES; x, y: as INPUT_MOTION */
+	INPUT_TOUCH_MOTION, /* the same */
+	INPUT_TOUCH_UP,	    /* code */
+	/* What came before belongs together, as wl_pointer.frame and wl_touch.frame say. */
+	INPUT_GROUP_END,
+	INPUT_TYPE_LAST = INPUT_GROUP_END,
+};
+
+#define INPUT_AXES 2u
+#define INPUT_AXIS_SOURCES 4	     /* of wl_pointer, without 0: not said */
+#define INPUT_DISTANCE_MAX (1 << 24) /* of a relative motion or an axis, either way */
+
+/* An event. Linux has another struct of that name. Fields that its type does not name are 0. */
+struct input_record {
+	uint64_t time; /* when it was captured, below 2^63 */
+	uint16_t type;
+	uint16_t code;
+	int32_t value;
+	int32_t x, y;
+	int32_t raw_x, raw_y;
+};
+_Static_assert(sizeof(struct input_record) == 32, "input record");
+
+/* Which keys and buttons are held, and which fingers are down. */
+struct input_held {
+	uint8_t codes[INPUT_CODES / 8]; /* bit c % 8 of byte c / 8 */
+	uint32_t touches;		/* bit i: finger i */
+};
+
+struct input_head {
+	uint64_t magic;
+	uint64_t next;	  /* the number of the event after the last; they count from 0 */
+	uint32_t count;	  /* events in this frame: the last ones */
+	uint32_t devices; /* enum input_devices */
+	uint32_t keymap;  /* counts keymaps, from 1; 0: there is none */
+	uint32_t keymap_size;
+	struct input_held held;
+	uint32_t placed; /* 1: x and y say where the pointer is, as INPUT_MOTION does */
+	int32_t x, y;	 /* else 0 */
+	uint32_t lease_ms;
+	uint32_t reserved[27]; /* 0 */
+};
+_Static_assert(sizeof(struct input_head) == 256, "input head");
+_Static_assert(sizeof(struct input_head) + INPUT_EVENTS_MAX * sizeof(struct input_record) ==
+				INPUT_KEYMAP_OFFSET,
+		"input slot");
+
+static inline bool input_holds(const struct input_held *held, uint32_t code) {
+	return held->codes[code / 8] >> code % 8 & 1;
+}
+
+static inline void input_hold(struct input_held *held, uint32_t code, bool pressed) {
+	uint8_t bit = (uint8_t)(1u << code % 8);
+	held->codes[code / 8] = (uint8_t)(pressed ? held->codes[code / 8] | bit
+						  : held->codes[code / 8] & ~bit);
+}
+
+/* Codes of Linux: of a pointer's buttons, BTN_MOUSE to the last before BTN_JOYSTICK, and KEY_*. */
+static inline bool input_code_is_button(uint32_t code) {
+	return code >= 0x110 && code < 0x120;
+}
+
+static inline bool input_code_is_key(uint32_t code) {
+	return (code > 0 && code < 0x100) || (code >= 0x160 && code < 0x2c0);
+}
+
+static inline uint16_t input_code_type(uint32_t code) {
+	return input_code_is_button(code) ? INPUT_BUTTON : INPUT_KEY;
+}
+
+bool input_holds_nothing(const struct input_held *held);
+
+/*
+ * The input stream of who shows the stream `shown`: input/SHOWN. Returns whether a stream can be
+ * called so.
+ */
+bool input_stream_name(char name[INPUT_NAME_SIZE], const char *shown);
+
+/* What was copied out of a frame, and checked. */
+struct input_frame {
+	struct input_head head;
+	uint64_t first; /* the number of events[0] */
+	uint32_t count; /* of those below; first + count == head.next */
+	struct input_record events[INPUT_EVENTS_MAX];
+};
+
+/* Whether the event can be sent: all of its fields are in range. */
+bool input_record_is_valid(const struct input_record *event);
+
+/*
+ * Copies the head and the events from number `seen` on, and checks the copy. `slot` may change
+ * meanwhile, and has INPUT_SLOT_SIZE bytes. Returns 0; -EPROTO: it is no frame of input, and of
+ * what was copied nothing may be used.
+ */
+int input_frame_read(struct input_frame *frame, const void *slot, uint64_t seen);
+
+/*
+ * Copies the keymap of a frame that was read. `text` has INPUT_KEYMAP_MAX bytes. Returns 0: it is a
+ * text, that ends with a NUL; -ENOENT: there is none; -EPROTO.
+ */
+int input_frame_read_keymap(const struct input_frame *frame, const void *slot, char *text);
+
+/*
+ * Writes a frame with these events, the last ones before number `head->next`, but not the keymap.
+ * `head` has everything else.
+ */
+void input_frame_write(
+		void *slot, const struct input_head *head, const struct input_record *events);
+
+#endif

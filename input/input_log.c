@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "input_log.h"
+
+#include <string.h>
+
+void input_log_init(struct input_log *log, uint32_t lease_ms) {
+	*log = (struct input_log){.head = {.magic = INPUT_MAGIC, .lease_ms = lease_ms}};
+}
+
+/* The last event but `skipped`; NULL: it was in a frame, or there is none. */
+static struct input_record *log_unwritten(struct input_log *log, uint32_t skipped) {
+	const struct input_head *head = &log->head;
+	bool is_there = head->next - log->written > skipped && head->count > skipped;
+	return is_there ? &log->events[head->count - 1 - skipped] : NULL;
+}
+
+static bool is_of_motion(const struct input_record *last, const struct input_record *event) {
+	bool moves = event->type == INPUT_MOTION || event->type == INPUT_RELATIVE ||
+			event->type == INPUT_TOUCH_MOTION;
+	return moves && last != NULL && last->type == event->type && last->code == event->code;
+}
+
+/* Two distances can be more than one event says: then they are two. */
+static bool add_distance(int32_t *sum, int32_t distance) {
+	int32_t both = *sum + distance; /* no overflow: each is at most INPUT_DISTANCE_MAX */
+	bool fits = both >= -INPUT_DISTANCE_MAX && both <= INPUT_DISTANCE_MAX;
+	*sum = fits ? both : *sum;
+	return fits;
+}
+
+static bool add_relative(struct input_record *last, const struct input_record *event) {
+	struct input_record sum = *last;
+	if (!add_distance(&sum.x, event->x) || !add_distance(&sum.y, event->y) ||
+			!add_distance(&sum.raw_x, event->raw_x) ||
+			!add_distance(&sum.raw_y, event->raw_y)) {
+		return false;
+	}
+	sum.time = event->time;
+	*last = sum;
+	return true;
+}
+
+static bool log_join_motion(struct input_log *log, const struct input_record *event) {
+	struct input_record *last = log_unwritten(log, 0), *before = log_unwritten(log, 1);
+	bool ended = last != NULL && last->type == INPUT_GROUP_END;
+	struct input_record *motion = ended ? before : last;
+	if (!is_of_motion(motion, event)) {
+		return false;
+	}
+	if (event->type != INPUT_RELATIVE) {
+		*motion = *event;
+	} else if (!add_relative(motion, event)) {
+		return false;
+	}
+	if (ended) { /* the group goes on */
+		log->head.count--;
+		log->head.next--;
+	}
+	return true;
+}
+
+static void log_append(struct input_log *log, const struct input_record *event) {
+	struct input_head *head = &log->head;
+	if (head->count == INPUT_EVENTS_MAX) {
+		memmove(log->events, log->events + 1,
+				(INPUT_EVENTS_MAX - 1) * sizeof(log->events[0]));
+		head->count--;
+	}
+	log->events[head->count++] = *event;
+	head->next++;
+}
+
+/* Whether the event changes what is held, which is noted; or has nothing to do with that. */
+static bool log_hold(struct input_log *log, const struct input_record *event) {
+	struct input_held *held = &log->head.held;
+	uint32_t bit = event->type >= INPUT_TOUCH_DOWN && event->type <= INPUT_TOUCH_UP
+			? 1u << event->code
+			: 0;
+	bool down = (held->touches & bit) != 0;
+	switch (event->type) {
+	case INPUT_KEY:
+	case INPUT_BUTTON:
+		if (input_holds(held, event->code) == (event->value != 0)) {
+			return false;
+		}
+		input_hold(held, event->code, event->value != 0);
+		return true;
+	case INPUT_TOUCH_DOWN:
+		held->touches |= bit;
+		return !down;
+	case INPUT_TOUCH_UP:
+		held->touches &= ~bit;
+		return down;
+	case INPUT_TOUCH_MOTION:
+		return down;
+	default:
+		return true;
+	}
+}
+
+/* A pointer that moved without a place is somewhere. */
+static void log_place(struct input_log *log, const struct input_record *event) {
+	struct input_head *head = &log->head;
+	if (event->type == INPUT_MOTION || event->type == INPUT_RELATIVE) {
+		bool placed = event->type == INPUT_MOTION;
+		head->placed = placed;
+		head->x = placed ? event->x : 0;
+		head->y = placed ? event->y : 0;
+	}
+}
+
+bool input_log_add(struct input_log *log, const struct input_record *event) {
+	if (!input_record_is_valid(event) || !log_hold(log, event)) {
+		return false;
+	}
+	log_place(log, event);
+	if (!log_join_motion(log, event)) {
+		log_append(log, event);
+	}
+	return true;
+}
+
+bool input_log_release_all(struct input_log *log, uint64_t time) {
+	if (input_holds_nothing(&log->head.held)) {
+		return false;
+	}
+	struct input_record event = {.time = time};
+	for (event.code = 1; event.code < INPUT_CODES; event.code++) {
+		event.type = input_code_type(event.code);
+		input_log_add(log, &event);
+	}
+	event.type = INPUT_TOUCH_UP;
+	for (event.code = 0; event.code < INPUT_TOUCHES; event.code++) {
+		input_log_add(log, &event);
+	}
+	input_log_add(log, &(struct input_record){.time = time, .type = INPUT_GROUP_END});
+	return true;
+}
+
+void input_log_forget(struct input_log *log) {
+	log->head.count = 0;
+	log->written = log->head.next;
+}
+
+void input_log_write(struct input_log *log, void *slot) {
+	input_frame_write(slot, &log->head, log->events);
+	log->written = log->head.next;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "input_player.h"
+
+#define SECOND_NS 1000000000ull
+#define MS_NS 1000000ull
+
+/* --- what is held ----------------------------------------------------------------------------- */
+
+static void player_emit(struct input_player *player, const struct input_record *event) {
+	player->sink->event(player->data, event);
+}
+
+static void player_hold(struct input_player *player, uint32_t code, bool pressed) {
+	input_hold(&player->held, code, pressed);
+	player->held_count += pressed ? 1 : -1u;
+}
+
+/* Never ahead of us, and never before the event before. */
+static uint64_t player_time(struct input_player *player, uint64_t time, uint64_t now) {
+	time = time > now ? now : time;
+	time = time < player->last_time ? player->last_time : time;
+	player->last_time = time;
+	return time;
+}
+
+/* Releases all but what `kept` has. */
+static void player_release_but(
+		struct input_player *player, const struct input_held *kept, uint64_t now) {
+	bool released = false;
+	if (input_holds_nothing(&player->held)) {
+		return;
+	}
+	struct input_record event = {.time = player_time(player, now, now)};
+	for (event.code = 0; event.code < INPUT_CODES; event.code++) {
+		if (input_holds(&player->held, event.code) && !input_holds(kept, event.code)) {
+			event.type = input_code_type(event.code);
+			player_hold(player, event.code, false);
+			player_emit(player, &event);
+			released = true;
+		}
+	}
+	event.type = INPUT_TOUCH_UP;
+	for (event.code = 0; event.code < INPUT_TOUCHES; event.code++) {
+		if ((player->held.touches & ~kept->touches) >> event.code & 1) {
+			player->held.touches &= ~(1u << event.code);
+			player_emit(player, &event);
+			released = true;
+		}
+	}
+	if (released) {
+		player_emit(player,
+				&(struct input_record){
+						.time = event.time, .type = INPUT_GROUP_END});
+	}
+}
+
+void input_player_release(struct input_player *player, uint64_t now) {
+	static const struct input_held nothing;
+	player_release_but(player, &nothing, now);
+}
+
+/* --- one event -------------------------------------------------------------------------------- */
+
+static bool player_take_token(struct input_player *player) {
+	if (player->tokens == 0) {
+		player->stats.refused++;
+		return false;
+	}
+	player->tokens--;
+	return true;
+}
+
+/* Whether it may be played, after which it is held, or not any more. */
+static bool player_switch(struct input_player *player, const struct input_record *event) {
+	bool pressed = event->value != 0;
+	if (input_holds(&player->held, event->code) == pressed) {
+		return false;
+	}
+	if (pressed && player->held_count >= INPUT_HELD_MAX) {
+		player->stats.refused++;
+		return false;
+	}
+	if (pressed && !player_take_token(player)) {
+		return false;
+	}
+	player_hold(player, event->code, pressed);
+	return true;
+}
+
+static bool player_touch(struct input_player *player, const struct input_record *event) {
+	uint32_t bit = 1u << event->code;
+	bool down = (player->held.touches & bit) != 0;
+	if (down != (event->type != INPUT_TOUCH_DOWN)) {
+		return false;
+	}
+	if (event->type != INPUT_TOUCH_UP && !player_take_token(player)) {
+		return false;
+	}
+	if (event->type == INPUT_TOUCH_DOWN) {
+		player->held.touches |= bit;
+	} else if (event->type == INPUT_TOUCH_UP) {
+		player->held.touches &= ~bit;
+	}
+	return true;
+}
+
+static bool player_admits(struct input_player *player, const struct input_record *event) {
+	switch (event->type) {
+	case INPUT_KEY:
+	case INPUT_BUTTON:
+		return player_switch(player, event);
+	case INPUT_TOUCH_DOWN:
+	case INPUT_TOUCH_MOTION:
+	case INPUT_TOUCH_UP:
+		return player_touch(player, event);
+	case INPUT_GROUP_END:
+		return true;
+	default:
+		return player_take_token(player);
+	}
+}
+
+/* Groups of which nothing was played are left out. */
+static void player_play_event(struct input_player *player, const struct input_record *event,
+		uint64_t time, uint64_t now, bool *grouped) {
+	struct input_record played = *event;
+	if (!player_admits(player, event)) {
+		return;
+	}
+	if (event->type == INPUT_GROUP_END && !*grouped) {
+		return;
+	}
+	*grouped = event->type != INPUT_GROUP_END;
+	played.time = player_time(player, time, now);
+	player->stats.played++;
+	player_emit(player, &played);
+}
+
+/* --- a frame ---------------------------------------------------------------------------------- */
+
+static void player_refill(struct input_player *player, uint64_t now) {
+	uint64_t passed = now > player->token_time ? now - player->token_time : 0;
+	passed = passed < SECOND_NS ? passed : SECOND_NS;
+	uint64_t added = passed * INPUT_RATE / SECOND_NS;
+	if (added == 0) {
+		return; /* later, with what has passed until then */
+	}
+	uint64_t tokens = player->tokens + added;
+	player->tokens = tokens < INPUT_BURST ? (uint32_t)tokens : INPUT_BURST;
+	player->token_time = now;
+}
+
+static uint64_t translated(uint64_t time, int64_t offset) {
+	int64_t sum;
+	if (__builtin_add_overflow((int64_t)time, offset, &sum) || sum < 0) {
+		return 0;
+	}
+	return (uint64_t)sum;
+}
+
+static void player_add_devices(struct input_player *player, uint32_t devices) {
+	if ((devices & ~player->devices) != 0) {
+		player->devices |= devices;
+		player->sink->devices(player->data, player->devices);
+	}
+}
+
+/* Who comes first points, then clicks: the pointer may not have moved since. */
+static void player_place(struct input_player *player, const struct input_head *head, uint64_t now) {
+	struct input_record event = {.time = player_time(player, now, now),
+			.type = INPUT_MOTION,
+			.x = head->x,
+			.y = head->y};
+	if (head->placed == 1 && player_take_token(player)) {
+		player_emit(player, &event);
+		player_emit(player,
+				&(struct input_record){
+						.time = event.time, .type = INPUT_GROUP_END});
+	}
+}
+
+void input_player_play(struct input_player *player, const struct input_frame *frame,
+		int64_t clock_offset, uint64_t now) {
+	bool grouped = false;
+	player_refill(player, now);
+	player_add_devices(player, frame->head.devices);
+	if (player->begun && frame->first > player->next) {
+		player->stats.missed += frame->first - player->next;
+	}
+	if (!player->begun) {
+		player_place(player, &frame->head, now);
+	}
+	for (uint32_t i = 0; i < frame->count; i++) {
+		uint64_t time = translated(frame->events[i].time, clock_offset);
+		/* Who comes late does not play what another one has played. */
+		if (player->begun || time >= player->since) {
+			player->begun = true;
+			player_play_event(player, &frame->events[i], time, now, &grouped);
+		}
+	}
+	player->begun = true;
+	player->next = frame->head.next;
+	player_release_but(player, &frame->head.held, now);
+	player->lease_ns = frame->head.lease_ms * MS_NS;
+	player->lease_end = now + player->lease_ns;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+void input_player_init(struct input_player *player, const struct input_sink *sink, void *data,
+		uint64_t now) {
+	*player = (struct input_player){
+			.sink = sink, .data = data, .tokens = INPUT_BURST, .token_time = now};
+	input_player_begin(player, now);
+}
+
+void input_player_begin(struct input_player *player, uint64_t now) {
+	input_player_release(player, now);
+	player->begun = false;
+	player->next = 0;
+	player->since = now;
+}
+
+uint64_t input_player_deadline(const struct input_player *player) {
+	return input_holds_nothing(&player->held) ? UINT64_MAX : player->lease_end;
+}
+
+void input_player_expire(struct input_player *player, uint64_t now) {
+	uint64_t end = input_player_deadline(player);
+	if (now < end) {
+		return;
+	}
+	if (now - end > player->lease_ns / 2) {
+		player->lease_end = now + player->lease_ns;
+		return;
+	}
+	player->stats.expired++;
+	input_player_release(player, now);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Plays the frames of an input stream for who takes input: each event once, in order, no more than
+ * a second can have, and nothing stays pressed. Pure: times are ns of our CLOCK_MONOTONIC.
+ *
+ * What the sender says is not trusted: what it may do is bounded by the constants below. Releases
+ * have no bound of their own, since there are never more of them than of what was pressed.
+ */
+#ifndef GID_INPUT_PLAYER_H
+#define GID_INPUT_PLAYER_H
+
+#include "input_format.h"
+
+#define INPUT_RATE 4000u /* events a second, after INPUT_BURST at once: others are left out */
+#define INPUT_BURST 1000u
+#define INPUT_HELD_MAX 32u /* keys and buttons at once */
+
+/* Who takes the input. */
+struct input_sink {
+	/* One event, which changes something. Its time is ours, at most now, and never goes back.
+	 */
+	void (*event)(void *data, const struct input_record *event);
+	/* The sender has these devices, too: bits of enum input_devices. */
+	void (*devices)(void *data, uint32_t devices);
+};
+
+struct input_player {
+	const struct input_sink *sink;
+	void *data;
+	bool begun;	    /* a frame of this sender was played */
+	uint64_t since;	    /* nothing older is played */
+	uint64_t next;	    /* the number of the event that is played next */
+	uint64_t last_time; /* of an event */
+	uint64_t lease_ns;  /* of the frame that was played last */
+	uint64_t lease_end; /* when all that is held is released */
+	struct input_held held;
+	uint32_t held_count; /* keys and buttons */
+	uint32_t devices;
+	uint32_t tokens;     /* events that may be played now */
+	uint64_t token_time; /* when they were counted */
+	struct {
+		uint64_t played;
+		uint64_t missed;  /* that no frame had any more */
+		uint64_t refused; /* beyond the bounds */
+		uint64_t expired; /* times that a lease ran out */
+	} stats;
+};
+
+void input_player_init(struct input_player *player, const struct input_sink *sink, void *data,
+		uint64_t now);
+
+/* Another sender begins, or the same one again: what is held is released, and nothing that happened
+ * before `now` is played. */
+void input_player_begin(struct input_player *player, uint64_t now);
+
+/*
+ * Plays what is new in a frame that input_frame_read() has read from `next` on. `clock_offset` is
+ * added to its times. Says GROUP_END after what it releases by itself.
+ */
+void input_player_play(struct input_player *player, const struct input_frame *frame,
+		int64_t clock_offset, uint64_t now);
+
+/* Releases all that is held. */
+void input_player_release(struct input_player *player, uint64_t now);
+
+/* When input_player_expire() has something to do; UINT64_MAX: nothing is held. */
+uint64_t input_player_deadline(const struct input_player *player);
+
+/*
+ * Releases all that is held, if the sender was silent for a lease. Where we come late ourselves,
+ * the whole machine may have stood still: then it gets another one.
+ */
+void input_player_expire(struct input_player *player, uint64_t now);
+
+#endif

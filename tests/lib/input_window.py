@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""A fullscreen window, and what a compositor's seat tells it."""
+
+from pathlib import Path
+
+from lib.painter import Painter
+from lib.weston import Weston
+
+from lab.domains.wayland import Disconnected, Display, Object
+
+FIXED = 256  # parts of a pixel
+
+
+def bind_seat(display: Display, name: str) -> Object:
+    """The wl_seat of that name."""
+    for event, (number, interface, _) in list(display.registry.events):
+        if event != "global" or interface != "wl_seat":
+            continue
+        display.globals["wl_seat"] = (number, 5)
+        seat = display.bind("wl_seat", 5)
+        if seat.wait("name") == (name,):
+            return seat
+    raise AssertionError(f"no seat {name}")
+
+
+def seat_devices(weston: Weston, name: str) -> int:
+    """1: a pointer, 2: a keyboard, 4: touch."""
+    with Display(weston.socket, weston.protocols) as display:
+        return bind_seat(display, name).wait("capabilities")[0]
+
+
+class InputWindow:
+    """On an output whose seat has these devices; by default all, of a seat of Weston's module."""
+
+    def __init__(
+        self,
+        socket: Path,
+        output: str,
+        size: tuple[int, int],
+        seat: str | None = None,
+        devices: tuple[str, ...] = ("keyboard", "pointer", "touch"),
+    ) -> None:
+        self.painter = Painter(socket, output, size)
+        self.display = self.painter.client.display
+        self.seat = bind_seat(self.display, seat or f"input/{output}")
+        for device in devices:
+            setattr(self, device, self.seat(f"get_{device}"))
+        self.painter.paint(1)
+        self.keyboard.wait("enter")
+        self.places: list[tuple[int, int]] = []
+
+    def take_keys(self) -> list[tuple[int, int]]:
+        """Codes and states, as they came since."""
+        self.display.dispatch_pending()
+        return _take(self.keyboard, "key", lambda args: args[2:])
+
+    def wait_keys(self, count: int) -> list[tuple[int, int]]:
+        """As many keys, and what else has come by then."""
+        found: list[tuple[int, int]] = []
+
+        def there() -> bool:
+            found.extend(_take(self.keyboard, "key", lambda args: args[2:]))
+            return len(found) >= count
+
+        self.display.wait_until(there, f"{count} keys")
+        return found
+
+    def take_rest(self) -> list[tuple[int, int]]:
+        """What came before the compositor ended."""
+        try:
+            self.display.wait_until(lambda: False, "the compositor's end")
+        except Disconnected:
+            return _take(self.keyboard, "key", lambda args: args[2:])
+        raise AssertionError("the compositor goes on")
+
+    def wait_button(self) -> tuple[int, int]:
+        return self.pointer.wait("button")[2:]
+
+    def last_place(self) -> tuple[float, float]:
+        """Where the pointer is, in pixels, by what has come."""
+        entered = _take(self.pointer, "enter", lambda args: args[2:])
+        moved = _take(self.pointer, "motion", lambda args: args[1:])
+        self.places = [*self.places, *entered, *moved][-1:]
+        return tuple(at / FIXED for at in self.places[-1]) if self.places else (-1, -1)
+
+    def wait_place(self, x: float, y: float) -> None:
+        """Until the pointer is there, to within half a pixel."""
+
+        def there() -> bool:
+            at = self.last_place()
+            return abs(at[0] - x) <= 0.5 and abs(at[1] - y) <= 0.5
+
+        self.display.wait_until(there, f"the pointer at {x}, {y}")
+
+
+def _take(target: Object, event: str, part) -> list:  # noqa: ANN001
+    found = [part(args) for name, args in target.events if name == event]
+    target.events = [(name, args) for name, args in target.events if name != event]
+    return found

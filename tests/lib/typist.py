@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""A user who is told by a test what to do: input-peer, which sends an input stream."""
+
+import signal
+import subprocess
+
+from lib.program import BUILD
+
+KEY, BUTTON, MOTION, RELATIVE, AXIS, TOUCH_DOWN, TOUCH_MOTION, TOUCH_UP = range(1, 9)
+KEYBOARD, POINTER, TOUCH = 1, 2, 4
+FULL = 65536  # the picture's width and height
+LEASE_MS = 10_000  # a machine may stand still for some seconds
+
+
+class Typist:
+    """Its devices are there, and somebody takes what it does."""
+
+    def __init__(
+        self,
+        environment: dict[str, str],
+        stream: str,
+        devices: int = 7,
+        lease_ms: int = LEASE_MS,
+    ) -> None:
+        peer = BUILD / "tests/lib/programs/input-peer"
+        self.process = subprocess.Popen(
+            [peer, stream, str(lease_ms)],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.tell("wait", f"devices {devices}", "send")
+
+    def __enter__(self) -> "Typist":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def tell(self, *lines: str) -> None:
+        """Has it done all of that."""
+        self.process.stdin.write("".join(f"{line}\n" for line in lines))
+        self.process.stdin.flush()
+        for line in lines:
+            assert self.process.stdout.readline() == "done\n", f"input-peer ended at {line}"
+
+    def do(self, *events: tuple[int, ...]) -> None:
+        """Type, code, value, x, y, raw_x, raw_y of each: one group."""
+        self.tell(*(f"event {' '.join(map(str, event))}" for event in events), "send")
+
+    def press(self, code: int) -> None:
+        self.do((KEY, code, 1))
+
+    def lift(self, code: int) -> None:
+        self.do((KEY, code, 0))
+
+    def type(self, code: int) -> None:
+        self.press(code)
+        self.lift(code)
+
+    def click(self, code: int = 0x110) -> None:
+        self.do((BUTTON, code, 1))
+        self.do((BUTTON, code, 0))
+
+    def point(self, x: float, y: float) -> None:
+        """As parts of the picture's width and height."""
+        self.do((MOTION, 0, 0, int(x * FULL), int(y * FULL)))
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def stop(self) -> None:
+        """In good order."""
+        if self.process.poll() is None:
+            self.process.stdin.close()
+            self.process.wait()
+            self.process.stdout.close()

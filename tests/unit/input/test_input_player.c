@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+/* Who takes input gets each event once, in order, within bounds; and nothing stays pressed. */
+#include <input_log.h>
+#include <input_player.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define MS 1000000ull
+#define START (1000 * MS)
+#define LEASE (500 * MS)
+#define KEYS 4096
+
+static struct input_log sent;
+static struct input_frame frame;
+static struct input_player player;
+static uint8_t *slot;
+static uint64_t now;
+
+/* What the sink got. */
+static struct {
+	struct input_record last;
+	uint32_t events, presses, releases, groups, devices;
+	uint32_t places;
+	int32_t x, y;
+	int32_t pressed; /* now */
+	uint16_t codes[KEYS];
+	uint64_t latest;
+	bool in_time, in_order;
+} got;
+
+static void handle_event(void *data, const struct input_record *event) {
+	bool is_switch = event->type == INPUT_KEY || event->type == INPUT_BUTTON;
+	got.events++;
+	got.groups += event->type == INPUT_GROUP_END;
+	if (event->type == INPUT_MOTION) {
+		got.places++;
+		got.x = event->x;
+		got.y = event->y;
+	}
+	if (is_switch && event->value != 0) {
+		got.codes[got.presses++ % KEYS] = event->code;
+	} else if (is_switch) {
+		got.releases++;
+	}
+	got.pressed += is_switch ? (event->value != 0 ? 1 : -1) : 0;
+	got.pressed += event->type == INPUT_TOUCH_DOWN ? 1 : 0;
+	got.pressed -= event->type == INPUT_TOUCH_UP ? 1 : 0;
+	got.in_time = got.in_time && event->time <= now;
+	got.in_order = got.in_order && event->time >= got.latest;
+	got.latest = event->time;
+	got.last = *event;
+}
+
+static void handle_devices(void *data, uint32_t devices) {
+	got.devices = devices;
+}
+
+static const struct input_sink sink = {.event = handle_event, .devices = handle_devices};
+
+static void begin(void) {
+	memset(&got, 0, sizeof(got));
+	got.in_time = got.in_order = true;
+	now = START;
+	input_log_init(&sent, LEASE / MS);
+	input_player_init(&player, &sink, NULL, now);
+}
+
+static void add(uint16_t type, uint16_t code, int32_t value) {
+	input_log_add(&sent,
+			&(struct input_record){
+					.time = now, .type = type, .code = code, .value = value});
+}
+
+static void type_key(uint16_t code) {
+	add(INPUT_KEY, code, 1);
+	add(INPUT_KEY, code, 0);
+}
+
+static void play_from(int64_t clock_offset) {
+	input_log_write(&sent, slot);
+	input_frame_read(&frame, slot, player.next);
+	input_player_play(&player, &frame, clock_offset, now);
+}
+
+static void play(void) {
+	play_from(0);
+}
+
+static void test_each_event_once(void) {
+	begin();
+	for (uint16_t i = 0; i < 100; i++) {
+		type_key((uint16_t)(i + 1));
+		if (i % 7 == 0) { /* the others are found in later frames */
+			play();
+			play();
+		}
+		now += MS;
+	}
+	play();
+	bool right = got.presses == 100 && got.releases == 100;
+	for (uint16_t i = 0; i < 100; i++) {
+		right = right && got.codes[i] == i + 1;
+	}
+	tap_ok(right && player.stats.missed == 0, "each key once, in order, also of lost frames");
+	tap_ok(got.in_time && got.in_order, "at its time");
+}
+
+static void test_who_missed_too_much(void) {
+	begin();
+	add(INPUT_KEY, 30, 1);
+	play();
+	add(INPUT_KEY, 30, 0);
+	for (uint32_t i = 0; i < INPUT_EVENTS_MAX; i++) {
+		add(INPUT_KEY, 31, (i + 1) % 2);
+	}
+	play();
+	tap_ok(player.stats.missed == 1 && got.pressed == 0 && input_holds_nothing(&player.held),
+			"the release that was missed is made up for");
+}
+
+static void test_nothing_stays_pressed(void) {
+	begin();
+	add(INPUT_KEY, 30, 1);
+	add(INPUT_BUTTON, 0x110, 1);
+	add(INPUT_TOUCH_DOWN, 2, 0);
+	play();
+	tap_ok(got.pressed == 3, "a key, a button and a finger");
+	tap_ok(input_player_deadline(&player) == now + LEASE, "have a lease");
+	now += LEASE - MS;
+	input_player_expire(&player, now);
+	tap_ok(got.pressed == 3, "as long as which they are held");
+	play();
+	now += LEASE - MS;
+	input_player_expire(&player, now);
+	tap_ok(got.pressed == 3, "and longer, by a sign of life");
+	now += MS;
+	input_player_expire(&player, now);
+	tap_ok(got.pressed == 0 && player.stats.expired == 1 && got.last.type == INPUT_GROUP_END,
+			"then they are released, as a group");
+	play();
+	tap_ok(got.pressed == 0, "and not pressed again when the sender is back");
+	add(INPUT_KEY, 30, 0);
+	add(INPUT_KEY, 30, 1);
+	play();
+	tap_ok(got.pressed == 1, "but by its user");
+	now += 4 * LEASE;
+	input_player_expire(&player, now);
+	tap_ok(got.pressed == 1, "who gets another lease where the machine stood still");
+	now += LEASE - MS;
+	input_player_expire(&player, now);
+	tap_ok(got.pressed == 1 && player.stats.expired == 1, "a whole one");
+	input_player_begin(&player, now);
+	tap_ok(got.pressed == 0, "another sender begins with nothing");
+	tap_ok(input_player_deadline(&player) == UINT64_MAX, "of which no lease can end");
+}
+
+static void test_who_comes_late(void) {
+	begin();
+	type_key(30);
+	now += MS;
+	input_player_begin(&player, now);
+	add(INPUT_KEY, 31, 1);
+	play();
+	tap_ok(got.presses == 1 && got.codes[0] == 31, "what was before it came is not played");
+	now += MS;
+	input_player_begin(&player, now);
+	play();
+	add(INPUT_KEY, 31, 0);
+	type_key(32);
+	play();
+	tap_ok(got.presses == 2 && got.codes[1] == 32 && got.pressed == 0,
+			"nor is the end of what began before");
+}
+
+static void test_where_the_pointer_is(void) {
+	begin();
+	input_log_add(&sent,
+			&(struct input_record){.time = now, .type = INPUT_MOTION, .x = 7, .y = 9});
+	now += MS;
+	input_player_begin(&player, now);
+	add(INPUT_BUTTON, 0x110, 1);
+	play();
+	tap_ok(got.presses == 1 && got.places == 1 && got.x == 7 && got.y == 9,
+			"who comes late clicks where the pointer is");
+	add(INPUT_RELATIVE, 0, 0);
+	input_player_begin(&player, now);
+	play();
+	tap_ok(got.places == 1, "if that is known");
+}
+
+static void test_clocks(void) {
+	begin();
+	input_log_add(&sent,
+			&(struct input_record){
+					.time = 5, .type = INPUT_KEY, .code = 30, .value = 1});
+	play_from((int64_t)now);
+	tap_ok(got.presses == 1 && got.last.time == now,
+			"a clock of another machine; not ahead of us");
+	now += 1000 * MS;
+	input_log_add(&sent,
+			&(struct input_record){.time = INT64_MAX,
+					.type = INPUT_KEY,
+					.code = 31,
+					.value = 1});
+	play_from((int64_t)START);
+	input_log_add(&sent,
+			&(struct input_record){
+					.time = 1, .type = INPUT_KEY, .code = 32, .value = 1});
+	now += MS;
+	play_from(INT64_MIN);
+	tap_ok(got.presses == 3 && got.in_time && got.in_order, "whatever it says, time goes on");
+}
+
+static void test_floods(void) {
+	begin();
+	for (uint32_t i = 0; i < 100 * INPUT_BURST; i++) {
+		add(INPUT_RELATIVE, 0, 0);
+		add(INPUT_AXIS, 0, 0);
+		add(INPUT_GROUP_END, 0, 0);
+		if (i % 50 == 0) {
+			play();
+		}
+	}
+	tap_ok(got.events <= 2 * INPUT_BURST && player.stats.refused > INPUT_BURST,
+			"at once no more than a burst (%u)", got.events);
+	uint32_t before = got.events - got.groups;
+	for (uint32_t ms = 0; ms < 1000; ms++) {
+		now += MS;
+		for (uint32_t i = 0; i < 20; i++) {
+			add(INPUT_AXIS, 0, 0);
+		}
+		play();
+	}
+	uint32_t played = got.events - got.groups - before;
+	tap_ok(played <= INPUT_RATE + 1 && played > INPUT_RATE - 100, "then so many a second (%u)",
+			played);
+}
+
+static void test_too_many_keys(void) {
+	begin();
+	for (uint16_t code = 1; code <= 200; code++) {
+		add(INPUT_KEY, code, 1);
+	}
+	play();
+	tap_ok(got.pressed == INPUT_HELD_MAX, "no more keys at once than hands can press");
+	for (uint16_t code = 1; code <= 200; code++) {
+		add(INPUT_KEY, code, 0);
+	}
+	play();
+	tap_ok(got.pressed == 0, "and all are released");
+}
+
+static void test_devices(void) {
+	begin();
+	sent.head.devices = INPUT_KEYBOARD;
+	play();
+	sent.head.devices = INPUT_POINTER;
+	play();
+	tap_ok(got.devices == (INPUT_KEYBOARD | INPUT_POINTER), "devices come, and stay");
+}
+
+int main(void) {
+	slot = calloc(1, INPUT_SLOT_SIZE);
+	test_each_event_once();
+	test_who_missed_too_much();
+	test_nothing_stays_pressed();
+	test_who_comes_late();
+	test_where_the_pointer_is();
+	test_clocks();
+	test_floods();
+	test_too_many_keys();
+	test_devices();
+	free(slot);
+	return tap_finish();
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "output_input.h"
+
+#include <input_receiver.h>
+#include <stdlib.h>
+
+#include "input_seat.h"
+
+#define AGAIN_MS 1000
+#define MS_NS 1000000ull
+
+struct output_input {
+	const struct output_config *config;
+	struct weston_log_pacer pacer;
+	struct input_seat *seat;
+	struct gid_domain *domain;	 /* NULL: there is none */
+	struct input_receiver *receiver; /* NULL: to be made when the timer ticks */
+	struct wl_event_loop *loop;
+	struct wl_event_source *source, *timer;
+};
+
+#define paced_log(input, ...) weston_log_paced(&(input)->pacer, 30, 60000, __VA_ARGS__)
+
+/* --- what the receiver tells ------------------------------------------------------------------ */
+
+static void handle_event(void *data, const struct input_record *event) {
+	const struct output_input *input = data;
+	input_seat_handle(input->seat, event);
+}
+
+static void handle_devices(void *data, uint32_t devices) {
+	const struct output_input *input = data;
+	input_seat_add_devices(input->seat, devices);
+}
+
+static void handle_woken(void *data) {
+	const struct output_input *input = data;
+	wl_event_source_timer_update(input->timer, 1);
+}
+
+static void handle_told(void *data, bool is_there, const char *why) {
+	struct output_input *input = data;
+	paced_log(input, "gid: output %s: %s of domain %s %s%s%s\n", input->config->name,
+			input->config->input_stream, input->config->input_domain,
+			is_there ? "is there" : "is not there", why != NULL ? ": " : "",
+			why != NULL ? why : "");
+}
+
+static const struct input_receiver_events receiver_events = {
+		.sink = {.event = handle_event, .devices = handle_devices},
+		.woken = handle_woken,
+		.told = handle_told,
+};
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static void input_arm(struct output_input *input) {
+	uint64_t deadline = input_receiver_deadline(input->receiver);
+	uint64_t now = gid_clock_now();
+	int ms = 0; /* disarmed */
+	if (deadline != UINT64_MAX) {
+		ms = deadline > now ? (int)((deadline - now) / MS_NS + 1) : 1;
+	}
+	wl_event_source_timer_update(input->timer, ms);
+}
+
+static int handle_readable(int fd, uint32_t mask, void *data) {
+	struct output_input *input = data;
+	input_receiver_dispatch(input->receiver);
+	input_arm(input);
+	return 0;
+}
+
+static void input_begin(struct output_input *input) {
+	int error = input_receiver_create(input->domain, input->config->input_domain,
+			input->config->input_stream, &receiver_events, input, &input->receiver);
+	if (error == 0) {
+		input->source = wl_event_loop_add_fd(input->loop,
+				input_receiver_get_fd(input->receiver), WL_EVENT_READABLE,
+				handle_readable, input);
+		return;
+	}
+	handle_told(input, false, gid_domain_error(input->domain));
+	wl_event_source_timer_update(input->timer, AGAIN_MS);
+}
+
+static int handle_timer(void *data) {
+	struct output_input *input = data;
+	if (input->receiver != NULL) {
+		handle_readable(-1, 0, input);
+	} else if (input->domain != NULL) {
+		input_begin(input);
+	}
+	return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void input_end(struct output_input *input) {
+	if (input->source != NULL) {
+		wl_event_source_remove(input->source);
+		input->source = NULL;
+	}
+	input_receiver_destroy(input->receiver);
+	input->receiver = NULL;
+	wl_event_source_timer_update(input->timer, 0);
+}
+
+void output_input_set_domain(struct output_input *input, struct gid_domain *domain) {
+	if (input == NULL || input->domain == domain) {
+		return;
+	}
+	input_end(input);
+	input->domain = domain;
+	if (domain != NULL) {
+		input_begin(input);
+	}
+}
+
+struct output_input *output_input_create(
+		struct weston_output *output, const struct output_config *config) {
+	struct output_input *input = calloc(1, sizeof(*input));
+	if (input == NULL) {
+		return NULL;
+	}
+	input->config = config;
+	input->loop = wl_display_get_event_loop(output->compositor->wl_display);
+	input->timer = wl_event_loop_add_timer(input->loop, handle_timer, input);
+	input->seat = input_seat_create(output, config->input_stream);
+	if (input->timer == NULL || input->seat == NULL) {
+		output_input_destroy(input);
+		return NULL;
+	}
+	return input;
+}
+
+void output_input_destroy(struct output_input *input) {
+	if (input == NULL) {
+		return;
+	}
+	if (input->timer != NULL) {
+		input_end(input);
+		wl_event_source_remove(input->timer);
+	}
+	input_seat_destroy(input->seat);
+	free(input);
+}

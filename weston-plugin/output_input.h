@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The input of one output whose pictures are a stream: keys, pointer and fingers of who looks at it
+ * in another domain, on a seat of their own. Belongs to the compositor's thread.
+ */
+#ifndef GID_WESTON_OUTPUT_INPUT_H
+#define GID_WESTON_OUTPUT_INPUT_H
+
+#include <gid/domain.h>
+
+#include "output_config.h"
+
+struct output_input;
+
+/* `config` outlives it, and says whose input it is. NULL for want of memory. */
+struct output_input *output_input_create(
+		struct weston_output *output, const struct output_config *config);
+
+/* To be called before the output is gone. Accepts NULL. */
+void output_input_destroy(struct output_input *input);
+
+/* The domain came; NULL: it goes. */
+void output_input_set_domain(struct output_input *input, struct gid_domain *domain);
+
+#endif
