@@ -126,9 +126,12 @@ static void veil_layout(struct veil *veil, struct box box) {
 
 /* --- the window ------------------------------------------------------------------------------- */
 
+struct box window_picture_box(const struct window *window) {
+	return fit_picture(window_area(window), window->picture_width, window->picture_height);
+}
+
 static void window_layout(struct window *window) {
-	struct box box = fit_picture(
-			window_area(window), window->picture_width, window->picture_height);
+	struct box box = window_picture_box(window);
 	xdg_surface_set_window_geometry(window->xdg_surface, 0, 0, window->width, window->height);
 	draw_background(window);
 	wl_subsurface_set_position(window->subsurface, box.x, box.y);

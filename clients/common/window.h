@@ -62,6 +62,9 @@ void window_finish(struct window *window);
 /* Tells the size of the picture, in square pixels as it is shown (after crop and transform). */
 void window_set_picture_size(struct window *window, int32_t width, int32_t height);
 
+/* Where the picture lies in the window, as it was laid out last. */
+struct box window_picture_box(const struct window *window);
+
 /* Lays the veil over the picture, once the window is mapped, or takes it away. */
 void window_set_veiled(struct window *window, bool veiled);
 

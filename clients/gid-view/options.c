@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <gid/gid.h>
 #include <gid/stream.h>
+#include <input_format.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gidway_version.h"
+#include "grab.h"
 
 const char *argp_program_version = "gid-view " GIDWAY_VERSION;
 
@@ -29,6 +31,9 @@ enum {
 	KEY_CONVERT,
 	KEY_FIFO,
 	KEY_TIMED,
+	KEY_INPUT,
+	KEY_GRAB_KEY,
+	KEY_LEASE,
 };
 
 static const struct argp_option option_table[] = {
@@ -83,7 +88,19 @@ static const struct argp_option option_table[] = {
 				"compositor forwards it",
 				0},
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, // as --help
-		{NULL, 0, NULL, 0, "Reports", 3},
+		{NULL, 0, NULL, 0, "The user", 3},
+		{"input", KEY_INPUT, NULL, 0,
+				"Send keys, pointer and fingers back, as the stream input/NAME", 0},
+		{"grab-key", KEY_GRAB_KEY, "KEY", 0,
+				"With --input: what locks the pointer and takes shortcuts, and lets "
+				"them go: scroll-lock, right-ctrl, pause, none or a number of Linux "
+				"(default: scroll-lock)",
+				0},
+		{"lease", KEY_LEASE, "MS", 0,
+				"With --input: how long keys stay pressed when this program is silent, "
+				"100 to 10000 ms (default: 500)",
+				0},
+		{NULL, 0, NULL, 0, "Reports", 4},
 		{"stats", KEY_STATS, "FILE", 0,
 				"Write counts and latencies as JSON to FILE, every second and "
 				"at the end",
@@ -248,6 +265,23 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 	case KEY_STATS:
 		options->stats_path = value;
 		break;
+	case KEY_INPUT:
+		options->input = true;
+		break;
+	case KEY_LEASE:
+		if (!parse_number(value, INPUT_LEASE_MIN_MS, INPUT_LEASE_MAX_MS, &number)) {
+			argp_error(state, "--lease must be 100 to 10000 ms, not %s", value);
+		}
+		options->lease_ms = (uint32_t)number;
+		break;
+	case KEY_GRAB_KEY:
+		if (!grab_parse_key(value, &options->grab_key)) {
+			argp_error(state,
+					"--grab-key must be scroll-lock, right-ctrl, pause, none or "
+					"the number of a key, as in 70, not %s",
+					value);
+		}
+		break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument %s: name the stream with --stream", value);
 		break;
@@ -272,6 +306,8 @@ void options_parse(struct options *options, int argc, char **argv) {
 	};
 	*options = (struct options){
 			.credit = 4,
+			.grab_key = GRAB_KEY_DEFAULT,
+			.lease_ms = INPUT_LEASE_DEFAULT_MS,
 			.window = {.app_id = "gid-view",
 					.background = 0x000000ff,
 					.veil = 0x606468c0},

@@ -720,6 +720,12 @@ int view_init(struct view *view, sd_event *event, const struct options *options)
 					options->role) < 0) {
 		return -1;
 	}
+	if (options->input &&
+			view_input_init(&view->input, event, &view->wayland, &view->window,
+					view->domain, options->stream, options->grab_key,
+					options->lease_ms) < 0) {
+		return -1;
+	}
 	return subscribe(view) < 0 || add_sources(view) < 0 ? -1 : 0;
 }
 
@@ -728,6 +734,7 @@ void view_finish(struct view *view) {
 		write_stats(view);
 	}
 	view_drop_feedbacks(view);
+	view_input_finish(&view->input);
 	sd_event_source_unref(view->alarm);
 	sd_event_source_disable_unref(view->gone);
 	sd_event_source_unref(view->renewal);

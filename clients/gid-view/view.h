@@ -18,6 +18,7 @@
 #include "converter.h"
 #include "options.h"
 #include "stats.h"
+#include "view_input.h"
 #include "waiting.h"
 
 // What the compositor was sent of the picture; it holds until it is sent anew.
@@ -38,6 +39,7 @@ struct view {
 	struct converter converter;
 	struct surface_colours colours;
 	struct surface_timing timing;
+	struct view_input input; // zeroes without --input
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
 	enum gid_consumer_state reported_state; // 0: none yet

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "input_options.h"
+
+#include <argp.h>
+#include <gid/gid.h>
+#include <stdlib.h>
+
+#include "gidway_version.h"
+
+const char *argp_program_version = "gid-input " GIDWAY_VERSION;
+
+enum {
+	KEY_READER = 256,
+	KEY_DEVICE,
+	KEY_SENDER_KEYMAP,
+};
+
+static const struct argp_option option_table[] = {
+		{NULL, 0, NULL, 0, "The input", 1},
+		{"domain", 'd', "OWNER", 0, "The domain whose input it is", 0},
+		{"stream", 's', "NAME", 0,
+				"The stream that is shown there: its input is input/NAME", 0},
+		{"reader", KEY_READER, "DOMAIN", 0,
+				"The domain that the program runs in (default: $GID_DOMAIN)", 0},
+		{NULL, 0, NULL, 0, "Who takes it", 2},
+		{"uinput", 'u', NULL, 0,
+				"The kernel, and so whatever runs on it (default: the compositor at "
+				"$WAYLAND_DISPLAY)",
+				0},
+		{"device", KEY_DEVICE, "FILE", 0,
+				"With --uinput: the device of uinput (default: /dev/uinput)", 0},
+		{"output", 'o', "NAME", 0,
+				"The compositor's output that the stream shows (default: all of them)",
+				0},
+		{"sender-keymap", KEY_SENDER_KEYMAP, NULL, 0,
+				"Keys mean what they mean to the sender (default: what "
+				"$XKB_DEFAULT_LAYOUT and its kin say)",
+				0},
+		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, // as --help
+		{0},
+};
+
+static void check_options(struct input_options *options, struct argp_state *state) {
+	if (options->owner == NULL) {
+		argp_error(state, "whose input? Name the domain with --domain OWNER");
+	}
+	if (options->stream == NULL) {
+		argp_error(state, "of which stream? Name it with --stream NAME");
+	} else if (!gid_name_is_valid(options->stream) ||
+			!input_stream_name(options->input, options->stream)) {
+		argp_error(state, "%s cannot be a stream's name, of 57 bytes at most",
+				options->stream);
+	}
+	if (options->uinput && (options->taker.output != NULL || options->taker.sender_keymap)) {
+		argp_error(state,
+				"--output and --sender-keymap are for compositors, not for "
+				"--uinput");
+	}
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state) {
+	struct input_options *options = state->input;
+	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		break;
+	case 'd':
+		options->owner = value;
+		break;
+	case 's':
+		options->stream = value;
+		break;
+	case KEY_READER:
+		options->reader = value;
+		break;
+	case 'u':
+		options->uinput = true;
+		break;
+	case KEY_DEVICE:
+		options->taker.device = value;
+		break;
+	case 'o':
+		options->taker.output = value;
+		break;
+	case KEY_SENDER_KEYMAP:
+		options->taker.sender_keymap = true;
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument %s: name the stream with --stream", value);
+		break;
+	case ARGP_KEY_END:
+		check_options(options, state);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+void input_options_parse(struct input_options *options, int argc, char **argv) {
+	static const struct argp argp = {
+			.options = option_table,
+			.parser = parse_option,
+			.doc = "Takes the keys, pointer and touch of who looks at a stream in another "
+			       "domain, and gives them to a compositor or to the kernel.\v"
+			       "Example: gid-input --domain cluster --stream desktop\n\n"
+			       "The exit status is 0 when the program was told to end; else 1.",
+	};
+	*options = (struct input_options){.taker = {.device = "/dev/uinput"}};
+	argp_err_exit_status = EXIT_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}

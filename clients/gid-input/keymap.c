@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "keymap.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xkbcommon/xkbcommon.h>
+
+#define CODE_OFFSET 8 /* of XKB to Linux */
+
+struct keymap {
+	struct xkb_context *context;
+	struct xkb_keymap *keymap;
+	struct xkb_state *state;
+};
+
+struct keymap *keymap_create(const char *text) {
+	struct keymap *keymap = calloc(1, sizeof(*keymap));
+	if (keymap == NULL) {
+		return NULL;
+	}
+	keymap->context = xkb_context_new(
+			text != NULL ? XKB_CONTEXT_NO_DEFAULT_INCLUDES : XKB_CONTEXT_NO_FLAGS);
+	if (keymap->context != NULL && text != NULL) {
+		keymap->keymap = xkb_keymap_new_from_string(keymap->context, text,
+				XKB_KEYMAP_FORMAT_TEXT_V1, XKB_KEYMAP_COMPILE_NO_FLAGS);
+	} else if (keymap->context != NULL) {
+		keymap->keymap = xkb_keymap_new_from_names(
+				keymap->context, NULL, XKB_KEYMAP_COMPILE_NO_FLAGS);
+	}
+	if (keymap->keymap != NULL) {
+		keymap->state = xkb_state_new(keymap->keymap);
+	}
+	if (keymap->state == NULL) {
+		warnx("no keymap can be made of %s",
+				text != NULL ? "what the sender says"
+					     : "$XKB_DEFAULT_LAYOUT and its kin");
+		keymap_destroy(keymap);
+		return NULL;
+	}
+	return keymap;
+}
+
+void keymap_destroy(struct keymap *keymap) {
+	if (keymap != NULL) {
+		xkb_state_unref(keymap->state);
+		xkb_keymap_unref(keymap->keymap);
+		xkb_context_unref(keymap->context);
+		free(keymap);
+	}
+}
+
+int keymap_open(const struct keymap *keymap, uint32_t *size) {
+	char *text = xkb_keymap_get_as_string(keymap->keymap, XKB_KEYMAP_FORMAT_TEXT_V1);
+	int fd = text != NULL ? memfd_create("keymap", MFD_CLOEXEC) : -1;
+	size_t length = text != NULL ? strlen(text) + 1 : 0;
+	if (fd >= 0 && write(fd, text, length) != (ssize_t)length) {
+		close(fd);
+		fd = -1;
+	}
+	*size = (uint32_t)length;
+	free(text);
+	return fd;
+}
+
+bool keymap_press(struct keymap *keymap, uint32_t code, bool pressed, struct modifiers *modifiers) {
+	struct xkb_state *state = keymap->state;
+	enum xkb_state_component changed = xkb_state_update_key(
+			state, code + CODE_OFFSET, pressed ? XKB_KEY_DOWN : XKB_KEY_UP);
+	*modifiers = (struct modifiers){
+			.depressed = xkb_state_serialize_mods(state, XKB_STATE_MODS_DEPRESSED),
+			.latched = xkb_state_serialize_mods(state, XKB_STATE_MODS_LATCHED),
+			.locked = xkb_state_serialize_mods(state, XKB_STATE_MODS_LOCKED),
+			.group = xkb_state_serialize_layout(state, XKB_STATE_LAYOUT_EFFECTIVE),
+	};
+	return changed != 0;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include <stdlib.h>
+
+#include "intake.h"
+
+int main(int argc, char **argv) {
+	struct input_options options;
+	struct intake intake;
+	sd_event *event;
+	int status = EXIT_FAILURE;
+	input_options_parse(&options, argc, argv);
+	if (sd_event_default(&event) < 0 || sd_event_set_signal_exit(event, true) < 0) {
+		return EXIT_FAILURE;
+	}
+	struct taker *taker = options.uinput ? uinput_taker_create(&options.taker)
+					     : wlr_taker_create(&options.taker, event);
+	if (taker != NULL) {
+		if (intake_init(&intake, &options, taker, event) == 0) {
+			status = sd_event_loop(event);
+		}
+		intake_finish(&intake);
+		taker->destroy(taker);
+	}
+	sd_event_unref(event);
+	return status < 0 ? EXIT_FAILURE : status;
+}

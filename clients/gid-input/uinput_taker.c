@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/uinput.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "taker.h"
+
+#define VENDOR 0x6769 /* "gi" */
+#define STEP 120      /* of a wheel */
+#define STEP_PIXELS 10
+#define FRACTION 256 /* of a pixel, in an event */
+
+/* Programs know kinds of devices by what they have: so each kind is a device of its own. */
+enum device {
+	DEVICE_KEYBOARD,
+	DEVICE_MOUSE,  /* relative motion, buttons, wheels */
+	DEVICE_TABLET, /* absolute motion */
+	DEVICE_PANEL,  /* fingers */
+	DEVICES,
+};
+
+struct uinput_taker {
+	struct taker base;
+	const char *path;
+	int fds[DEVICES];	   /* -1: it is not there */
+	bool used[DEVICES];	   /* in the group that has begun */
+	int32_t parts[INPUT_AXES]; /* of a wheel, that are no whole step yet */
+	int32_t moved[2];	   /* 256ths of a pixel, that are no whole one yet */
+	uint32_t down;		   /* fingers */
+};
+
+/* --- making devices --------------------------------------------------------------------------- */
+
+static bool set_bits(int fd, unsigned long request, const uint16_t *bits, size_t count) {
+	for (size_t i = 0; i < count; i++) {
+		if (ioctl(fd, request, bits[i]) < 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool set_axis(int fd, uint16_t code, int32_t most) {
+	const struct uinput_abs_setup setup = {.code = code, .absinfo = {.maximum = most}};
+	return ioctl(fd, UI_ABS_SETUP, &setup) >= 0;
+}
+
+static bool set_keys(int fd) {
+	bool done = ioctl(fd, UI_SET_EVBIT, EV_KEY) >= 0;
+	for (uint32_t code = 0; done && code < INPUT_CODES; code++) {
+		done = !input_code_is_key(code) || ioctl(fd, UI_SET_KEYBIT, code) >= 0;
+	}
+	return done;
+}
+
+static bool set_buttons(int fd) {
+	bool done = ioctl(fd, UI_SET_EVBIT, EV_KEY) >= 0;
+	for (uint32_t code = BTN_MOUSE; done && input_code_is_button(code); code++) {
+		done = ioctl(fd, UI_SET_KEYBIT, code) >= 0;
+	}
+	return done;
+}
+
+static bool set_mouse(int fd) {
+	static const uint16_t axes[] = {
+			REL_X, REL_Y, REL_WHEEL, REL_HWHEEL, REL_WHEEL_HI_RES, REL_HWHEEL_HI_RES};
+	return set_buttons(fd) && ioctl(fd, UI_SET_EVBIT, EV_REL) >= 0 &&
+			set_bits(fd, UI_SET_RELBIT, axes, sizeof(axes) / sizeof(axes[0]));
+}
+
+/* Without a button it would be taken for something else. */
+static bool set_tablet(int fd) {
+	return set_buttons(fd) && ioctl(fd, UI_SET_EVBIT, EV_ABS) >= 0 &&
+			set_axis(fd, ABS_X, INPUT_FULL - 1) && set_axis(fd, ABS_Y, INPUT_FULL - 1);
+}
+
+static bool set_panel(int fd) {
+	return ioctl(fd, UI_SET_EVBIT, EV_KEY) >= 0 && ioctl(fd, UI_SET_KEYBIT, BTN_TOUCH) >= 0 &&
+			ioctl(fd, UI_SET_EVBIT, EV_ABS) >= 0 &&
+			ioctl(fd, UI_SET_PROPBIT, INPUT_PROP_DIRECT) >= 0 &&
+			set_axis(fd, ABS_X, INPUT_FULL - 1) &&
+			set_axis(fd, ABS_Y, INPUT_FULL - 1) &&
+			set_axis(fd, ABS_MT_SLOT, INPUT_TOUCHES - 1) &&
+			set_axis(fd, ABS_MT_TRACKING_ID, UINT16_MAX) &&
+			set_axis(fd, ABS_MT_POSITION_X, INPUT_FULL - 1) &&
+			set_axis(fd, ABS_MT_POSITION_Y, INPUT_FULL - 1);
+}
+
+static const struct {
+	const char *name;
+	uint32_t devices; /* of the sender, with which it is there */
+	bool (*set)(int fd);
+} kinds[DEVICES] = {
+		[DEVICE_KEYBOARD] = {"gidway keyboard", INPUT_KEYBOARD, set_keys},
+		[DEVICE_MOUSE] = {"gidway mouse", INPUT_POINTER, set_mouse},
+		[DEVICE_TABLET] = {"gidway pointer", INPUT_POINTER, set_tablet},
+		[DEVICE_PANEL] = {"gidway touch", INPUT_TOUCH, set_panel},
+};
+
+static int device_open(const struct uinput_taker *taker, enum device device) {
+	struct uinput_setup setup = {.id = {.bustype = BUS_VIRTUAL,
+						     .vendor = VENDOR,
+						     .product = (uint16_t)device + 1}};
+	int fd = open(taker->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	snprintf(setup.name, sizeof(setup.name), "%s", kinds[device].name);
+	if (fd < 0 || !kinds[device].set(fd) || ioctl(fd, UI_DEV_SETUP, &setup) < 0 ||
+			ioctl(fd, UI_DEV_CREATE) < 0) {
+		warn("%s: %s", taker->path, kinds[device].name);
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void uinput_add_devices(struct taker *base, uint32_t devices) {
+	struct uinput_taker *taker = (struct uinput_taker *)base;
+	for (enum device device = 0; device < DEVICES; device++) {
+		if ((kinds[device].devices & devices) && taker->fds[device] < 0) {
+			taker->fds[device] = device_open(taker, device);
+		}
+	}
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void put(struct uinput_taker *taker, enum device device, uint16_t type, uint16_t code,
+		int32_t value) {
+	const struct input_event event = {.type = type, .code = code, .value = value};
+	if (taker->fds[device] < 0) {
+		return;
+	}
+	if (write(taker->fds[device], &event, sizeof(event)) != sizeof(event)) {
+		warn("%s", kinds[device].name);
+	}
+	taker->used[device] = true;
+}
+
+static void put_wheel(struct uinput_taker *taker, const struct input_record *event) {
+	bool is_vertical = event->code == 0;
+	/* Fingers move by pixels: as many as are a step. */
+	int32_t part = event->y != 0 ? event->y : event->x * STEP / (STEP_PIXELS * FRACTION);
+	int32_t *parts = &taker->parts[event->code];
+	*parts += part;
+	int32_t steps = *parts / STEP;
+	*parts -= steps * STEP;
+	int32_t sign = is_vertical ? -1 : 1; /* the kernel's wheels turn up */
+	put(taker, DEVICE_MOUSE, EV_REL, is_vertical ? REL_WHEEL_HI_RES : REL_HWHEEL_HI_RES,
+			sign * part);
+	if (steps != 0) {
+		put(taker, DEVICE_MOUSE, EV_REL, is_vertical ? REL_WHEEL : REL_HWHEEL,
+				sign * steps);
+	}
+}
+
+static void put_motion(struct uinput_taker *taker, uint16_t code, int32_t distance) {
+	int32_t *moved = &taker->moved[code == REL_Y];
+	*moved += distance;
+	put(taker, DEVICE_MOUSE, EV_REL, code, *moved / FRACTION);
+	*moved %= FRACTION;
+}
+
+static void put_finger(struct uinput_taker *taker, const struct input_record *event) {
+	put(taker, DEVICE_PANEL, EV_ABS, ABS_MT_SLOT, event->code);
+	uint32_t before = taker->down;
+	if (event->type == INPUT_TOUCH_UP) {
+		taker->down &= ~(1u << event->code);
+		put(taker, DEVICE_PANEL, EV_ABS, ABS_MT_TRACKING_ID, -1);
+	} else {
+		taker->down |= 1u << event->code;
+		put(taker, DEVICE_PANEL, EV_ABS, ABS_MT_TRACKING_ID, event->code);
+		put(taker, DEVICE_PANEL, EV_ABS, ABS_MT_POSITION_X, event->x);
+		put(taker, DEVICE_PANEL, EV_ABS, ABS_MT_POSITION_Y, event->y);
+		put(taker, DEVICE_PANEL, EV_ABS, ABS_X, event->x);
+		put(taker, DEVICE_PANEL, EV_ABS, ABS_Y, event->y);
+	}
+	if ((before != 0) != (taker->down != 0)) {
+		put(taker, DEVICE_PANEL, EV_KEY, BTN_TOUCH, taker->down != 0);
+	}
+}
+
+static void end_group(struct uinput_taker *taker) {
+	for (enum device device = 0; device < DEVICES; device++) {
+		if (taker->used[device]) {
+			put(taker, device, EV_SYN, SYN_REPORT, 0);
+			taker->used[device] = false;
+		}
+	}
+}
+
+static void uinput_handle(struct taker *base, const struct input_record *event) {
+	struct uinput_taker *taker = (struct uinput_taker *)base;
+	switch (event->type) {
+	case INPUT_KEY:
+		put(taker, DEVICE_KEYBOARD, EV_KEY, event->code, event->value);
+		break;
+	case INPUT_BUTTON:
+		put(taker, DEVICE_MOUSE, EV_KEY, event->code, event->value);
+		break;
+	case INPUT_MOTION:
+		put(taker, DEVICE_TABLET, EV_ABS, ABS_X, event->x);
+		put(taker, DEVICE_TABLET, EV_ABS, ABS_Y, event->y);
+		break;
+	case INPUT_RELATIVE: /* what reads it accelerates it itself */
+		put_motion(taker, REL_X, event->raw_x);
+		put_motion(taker, REL_Y, event->raw_y);
+		break;
+	case INPUT_AXIS:
+		put_wheel(taker, event);
+		break;
+	case INPUT_TOUCH_DOWN:
+	case INPUT_TOUCH_MOTION:
+	case INPUT_TOUCH_UP:
+		put_finger(taker, event);
+		break;
+	case INPUT_GROUP_END:
+		end_group(taker);
+		break;
+	}
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void uinput_destroy(struct taker *base) {
+	struct uinput_taker *taker = (struct uinput_taker *)base;
+	for (enum device device = 0; device < DEVICES; device++) {
+		if (taker->fds[device] >= 0) {
+			close(taker->fds[device]);
+		}
+	}
+	free(taker);
+}
+
+struct taker *uinput_taker_create(const struct taker_options *options) {
+	if (access(options->device, W_OK) < 0) {
+		warnx("%s: %s; load the kernel's module by modprobe uinput, and let this user write "
+		      "the device",
+				options->device, strerror(errno));
+		return NULL;
+	}
+	struct uinput_taker *taker = calloc(1, sizeof(*taker));
+	if (taker == NULL) {
+		return NULL;
+	}
+	taker->base = (struct taker){.destroy = uinput_destroy,
+			.add_devices = uinput_add_devices,
+			.handle = uinput_handle};
+	taker->path = options->device;
+	for (enum device device = 0; device < DEVICES; device++) {
+		taker->fds[device] = -1;
+	}
+	return &taker->base;
+}

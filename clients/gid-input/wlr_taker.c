@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+#include <err.h>
+#include <gid/gid.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/display_connection.h"
+#include "common/output.h"
+#include "keymap.h"
+#include "taker.h"
+#include "virtual-keyboard-unstable-v1-client-protocol.h"
+#include "wlr-virtual-pointer-unstable-v1-client-protocol.h"
+
+#define MS_NS 1000000ull
+#define STEP 120 /* of a wheel */
+#define SETTLE_MS 1000
+
+struct wlr_taker {
+	struct taker base;
+	struct wl_display *display;
+	struct wl_registry *registry;
+	struct wl_seat *seat;
+	struct zwlr_virtual_pointer_manager_v1 *pointers;
+	struct zwp_virtual_keyboard_manager_v1 *keyboards;
+	struct wl_output *output;		  // NULL: the picture is of all of them
+	struct zwlr_virtual_pointer_v1 *pointer;  // NULL: the sender has none
+	struct zwp_virtual_keyboard_v1 *keyboard; // the same
+	struct keymap *keymap;			  // of `keyboard`
+	int32_t parts[INPUT_AXES];		  // of a wheel, that are no whole step yet
+	bool pointed;				  // in the group that has begun
+	bool told_of_touch;
+	sd_event_source *source;
+};
+
+/* --- the compositor --------------------------------------------------------------------------- */
+
+static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
+		const char *interface, uint32_t version) {
+	struct wlr_taker *taker = data;
+	const struct {
+		const struct wl_interface *interface;
+		uint32_t version;
+		void *proxy;
+	} wanted[] = {
+			{&wl_seat_interface, 1, &taker->seat},
+			{&zwlr_virtual_pointer_manager_v1_interface, 2, &taker->pointers},
+			{&zwp_virtual_keyboard_manager_v1_interface, 1, &taker->keyboards},
+	};
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		void **proxy = wanted[i].proxy;
+		if (strcmp(interface, wanted[i].interface->name) == 0 &&
+				version >= wanted[i].version && *proxy == NULL) {
+			*proxy = wl_registry_bind(
+					registry, name, wanted[i].interface, wanted[i].version);
+		}
+	}
+}
+
+static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
+}
+
+static const struct wl_registry_listener registry_listener = {
+		.global = registry_global,
+		.global_remove = registry_global_remove,
+};
+
+/* --- devices ---------------------------------------------------------------------------------- */
+
+static void wlr_use_keymap(struct taker *base, const char *text) {
+	struct wlr_taker *taker = (struct wlr_taker *)base;
+	struct keymap *keymap = keymap_create(text);
+	uint32_t size;
+	int fd = keymap != NULL ? keymap_open(keymap, &size) : -1;
+	if (fd < 0) { // that of before stays
+		keymap_destroy(keymap);
+		return;
+	}
+	if (taker->keyboard == NULL) {
+		taker->keyboard = zwp_virtual_keyboard_manager_v1_create_virtual_keyboard(
+				taker->keyboards, taker->seat);
+	}
+	zwp_virtual_keyboard_v1_keymap(taker->keyboard, WL_KEYBOARD_KEYMAP_FORMAT_XKB_V1, fd, size);
+	close(fd);
+	keymap_destroy(taker->keymap);
+	taker->keymap = keymap;
+}
+
+static void wlr_add_devices(struct taker *base, uint32_t devices) {
+	struct wlr_taker *taker = (struct wlr_taker *)base;
+	if ((devices & INPUT_POINTER) && taker->pointer == NULL) {
+		taker->pointer = zwlr_virtual_pointer_manager_v1_create_virtual_pointer_with_output(
+				taker->pointers, taker->seat, taker->output);
+	}
+	if ((devices & INPUT_KEYBOARD) && taker->keyboard == NULL) {
+		wlr_use_keymap(base, NULL);
+	}
+	if ((devices & INPUT_TOUCH) && !taker->told_of_touch) {
+		taker->told_of_touch = true;
+		warnx("touch is left out: the compositor has no protocol for it; use --uinput");
+	}
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void handle_key(struct wlr_taker *taker, const struct input_record *event, uint32_t time) {
+	struct modifiers modifiers;
+	if (taker->keyboard == NULL) {
+		return;
+	}
+	zwp_virtual_keyboard_v1_key(taker->keyboard, time, event->code, (uint32_t)event->value);
+	if (keymap_press(taker->keymap, event->code, event->value != 0, &modifiers)) {
+		zwp_virtual_keyboard_v1_modifiers(taker->keyboard, modifiers.depressed,
+				modifiers.latched, modifiers.locked, modifiers.group);
+	}
+}
+
+static void handle_axis(struct wlr_taker *taker, const struct input_record *event, uint32_t time) {
+	int32_t *part = &taker->parts[event->code];
+	*part += event->y;
+	int32_t steps = *part / STEP;
+	*part -= steps * STEP;
+	if (event->value != 0) {
+		zwlr_virtual_pointer_v1_axis_source(taker->pointer, (uint32_t)event->value - 1);
+	}
+	if (event->x == 0 && event->y == 0) {
+		zwlr_virtual_pointer_v1_axis_stop(taker->pointer, time, event->code);
+	} else if (steps != 0) {
+		zwlr_virtual_pointer_v1_axis_discrete(
+				taker->pointer, time, event->code, event->x, steps);
+	} else {
+		zwlr_virtual_pointer_v1_axis(taker->pointer, time, event->code, event->x);
+	}
+}
+
+static void handle_pointer(
+		struct wlr_taker *taker, const struct input_record *event, uint32_t time) {
+	if (taker->pointer == NULL) {
+		return;
+	}
+	taker->pointed = true;
+	switch (event->type) {
+	case INPUT_BUTTON:
+		zwlr_virtual_pointer_v1_button(
+				taker->pointer, time, event->code, (uint32_t)event->value);
+		break;
+	case INPUT_MOTION:
+		zwlr_virtual_pointer_v1_motion_absolute(taker->pointer, time, (uint32_t)event->x,
+				(uint32_t)event->y, INPUT_FULL, INPUT_FULL);
+		break;
+	case INPUT_RELATIVE:
+		zwlr_virtual_pointer_v1_motion(taker->pointer, time, event->x, event->y);
+		break;
+	case INPUT_AXIS:
+		handle_axis(taker, event, time);
+		break;
+	}
+}
+
+static void wlr_handle(struct taker *base, const struct input_record *event) {
+	struct wlr_taker *taker = (struct wlr_taker *)base;
+	uint32_t time = (uint32_t)(event->time / MS_NS);
+	switch (event->type) {
+	case INPUT_KEY:
+		handle_key(taker, event, time);
+		break;
+	case INPUT_TOUCH_DOWN:
+	case INPUT_TOUCH_MOTION:
+	case INPUT_TOUCH_UP:
+		break;
+	case INPUT_GROUP_END:
+		if (taker->pointed) {
+			zwlr_virtual_pointer_v1_frame(taker->pointer);
+			taker->pointed = false;
+		}
+		break;
+	default:
+		handle_pointer(taker, event, time);
+	}
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void sync_done(void *data, struct wl_callback *callback, uint32_t serial) {
+	bool *done = data;
+	*done = true;
+}
+
+static const struct wl_callback_listener sync_listener = {.done = sync_done};
+
+/* A compositor forgets what a client has sent when that is gone: the last releases are waited for.
+ */
+static void taker_settle(struct wlr_taker *taker) {
+	bool done = false;
+	uint64_t end = gid_clock_now() + SETTLE_MS * MS_NS;
+	struct pollfd poll_fd = {.fd = wl_display_get_fd(taker->display), .events = POLLIN};
+	struct wl_callback *callback = wl_display_sync(taker->display);
+	wl_callback_add_listener(callback, &sync_listener, &done);
+	while (!done && gid_clock_now() < end) {
+		while (wl_display_prepare_read(taker->display) < 0) {
+			wl_display_dispatch_pending(taker->display);
+		}
+		wl_display_flush(taker->display);
+		if (poll(&poll_fd, 1, SETTLE_MS) <= 0) {
+			wl_display_cancel_read(taker->display);
+			break;
+		}
+		if (wl_display_read_events(taker->display) < 0 ||
+				wl_display_dispatch_pending(taker->display) < 0) {
+			break;
+		}
+	}
+	wl_callback_destroy(callback);
+}
+
+static void wlr_destroy(struct taker *base) {
+	struct wlr_taker *taker = (struct wlr_taker *)base;
+	taker_settle(taker);
+	if (taker->pointer != NULL) {
+		zwlr_virtual_pointer_v1_destroy(taker->pointer);
+	}
+	if (taker->keyboard != NULL) {
+		zwp_virtual_keyboard_v1_destroy(taker->keyboard);
+	}
+	keymap_destroy(taker->keymap);
+	if (taker->output != NULL) {
+		wl_output_release(taker->output);
+	}
+	if (taker->pointers != NULL) {
+		zwlr_virtual_pointer_manager_v1_destroy(taker->pointers);
+	}
+	if (taker->keyboards != NULL) {
+		zwp_virtual_keyboard_manager_v1_destroy(taker->keyboards);
+	}
+	if (taker->seat != NULL) {
+		wl_seat_destroy(taker->seat);
+	}
+	if (taker->registry != NULL) {
+		wl_registry_destroy(taker->registry);
+	}
+	wl_display_flush(taker->display);
+	sd_event_source_unref(taker->source);
+	wl_display_disconnect(taker->display);
+	free(taker);
+}
+
+static const char *missing_global(const struct wlr_taker *taker) {
+	return taker->seat == NULL		   ? "wl_seat"
+			: taker->pointers == NULL  ? "zwlr_virtual_pointer_manager_v1 version 2"
+			: taker->keyboards == NULL ? "zwp_virtual_keyboard_manager_v1"
+						   : NULL;
+}
+
+static int taker_connect(
+		struct wlr_taker *taker, const struct taker_options *options, sd_event *event) {
+	taker->registry = wl_display_get_registry(taker->display);
+	wl_registry_add_listener(taker->registry, &registry_listener, taker);
+	if (wl_display_roundtrip(taker->display) < 0) {
+		display_explain_loss(taker->display);
+		return -1;
+	}
+	if (missing_global(taker) != NULL) {
+		warnx("the compositor has no %s: those of wlroots have it; in Weston use input= of "
+		      "[gid-output], elsewhere --uinput",
+				missing_global(taker));
+		return -1;
+	}
+	if (options->output != NULL) {
+		taker->output = output_find(taker->display, options->output);
+		if (taker->output == NULL) {
+			return -1;
+		}
+	}
+	return display_add_to_loop(taker->display, event, &taker->source);
+}
+
+struct taker *wlr_taker_create(const struct taker_options *options, sd_event *event) {
+	struct wlr_taker *taker = calloc(1, sizeof(*taker));
+	if (taker == NULL) {
+		return NULL;
+	}
+	taker->base = (struct taker){.destroy = wlr_destroy,
+			.add_devices = wlr_add_devices,
+			.handle = wlr_handle,
+			.use_keymap = options->sender_keymap ? wlr_use_keymap : NULL};
+	taker->display = display_connect();
+	if (taker->display == NULL) {
+		free(taker);
+		return NULL;
+	}
+	if (taker_connect(taker, options, event) < 0) {
+		wlr_destroy(&taker->base);
+		return NULL;
+	}
+	return &taker->base;
+}

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: MIT
+#include "seat.h"
+
+#include <gid/gid.h>
+#include <linux/input-event-codes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SEAT_VERSION_MIN 5u /* groups of pointer events */
+#define SEAT_VERSION_MAX 8u /* wheels of high resolution */
+#define STEP 120	    /* of a wheel */
+#define STEPS_MAX 1000
+#define MS_NS 1000000ull
+#define LATE_MS 1000u
+
+/* --- what all events have --------------------------------------------------------------------- */
+
+/* The compositor's milliseconds begin somewhere; where they are those of our clock, we see it. */
+static void seat_note_time(struct seat *seat, uint32_t ms) {
+	uint64_t now = gid_clock_now();
+	uint32_t late = (uint32_t)(now / MS_NS) - ms;
+	uint64_t time = late < LATE_MS ? now - late * MS_NS : now;
+	seat->time = time > seat->time ? time : seat->time;
+}
+
+static void seat_send(struct seat *seat, struct input_record event) {
+	event.time = seat->time;
+	seat->events->event(seat->data, &event);
+}
+
+static void seat_end_group(struct seat *seat) {
+	seat_send(seat, (struct input_record){.type = INPUT_GROUP_END});
+	seat->events->group(seat->data);
+}
+
+static int32_t part_of(wl_fixed_t at, int32_t size) {
+	int64_t part = size > 0 ? (int64_t)at * INPUT_FULL / ((int64_t)size * 256) : 0;
+	return part < 0 ? 0 : part >= INPUT_FULL ? INPUT_FULL - 1 : (int32_t)part;
+}
+
+/* An event at this place of the picture's surface. */
+static struct input_record event_at(
+		const struct seat *seat, enum input_type type, wl_fixed_t x, wl_fixed_t y) {
+	struct box box = window_picture_box(seat->window);
+	return (struct input_record){.type = (uint16_t)type,
+			.x = part_of(x, box.width),
+			.y = part_of(y, box.height)};
+}
+
+/* --- pointer ---------------------------------------------------------------------------------- */
+
+/* The picture shows the cursor that counts: another one over it would only be in the way. */
+static void pointer_enter(void *data, struct wl_pointer *pointer, uint32_t serial,
+		struct wl_surface *surface, wl_fixed_t x, wl_fixed_t y) {
+	struct seat *seat = data;
+	seat->inside = surface == seat->window->picture;
+	if (seat->inside) {
+		wl_pointer_set_cursor(pointer, serial, NULL, 0, 0);
+		seat->time = gid_clock_now();
+		seat_send(seat, event_at(seat, INPUT_MOTION, x, y));
+	}
+}
+
+static void pointer_leave(void *data, struct wl_pointer *pointer, uint32_t serial,
+		struct wl_surface *surface) {
+	struct seat *seat = data;
+	seat->inside = false;
+}
+
+static void pointer_motion(
+		void *data, struct wl_pointer *pointer, uint32_t time, wl_fixed_t x, wl_fixed_t y) {
+	struct seat *seat = data;
+	if (seat->inside && !seat->grab.locked) {
+		seat_note_time(seat, time);
+		seat_send(seat, event_at(seat, INPUT_MOTION, x, y));
+	}
+}
+
+static int32_t bounded(wl_fixed_t distance) {
+	return distance > INPUT_DISTANCE_MAX		 ? INPUT_DISTANCE_MAX
+			: distance < -INPUT_DISTANCE_MAX ? -INPUT_DISTANCE_MAX
+							 : distance;
+}
+
+static void handle_moved(
+		void *data, wl_fixed_t x, wl_fixed_t y, wl_fixed_t raw_x, wl_fixed_t raw_y) {
+	struct seat *seat = data;
+	seat->time = gid_clock_now();
+	seat_send(seat,
+			(struct input_record){.type = INPUT_RELATIVE,
+					.x = bounded(x),
+					.y = bounded(y),
+					.raw_x = bounded(raw_x),
+					.raw_y = bounded(raw_y)});
+}
+
+static void pointer_button(void *data, struct wl_pointer *pointer, uint32_t serial, uint32_t time,
+		uint32_t button, uint32_t state) {
+	struct seat *seat = data;
+	bool pressed = state == WL_POINTER_BUTTON_STATE_PRESSED;
+	if ((seat->inside || !pressed) && input_code_is_button(button)) {
+		seat_note_time(seat, time);
+		seat_send(seat,
+				(struct input_record){.type = INPUT_BUTTON,
+						.code = (uint16_t)button,
+						.value = pressed});
+	}
+}
+
+static struct axis *seat_axis(struct seat *seat, uint32_t axis) {
+	return axis < INPUT_AXES ? &seat->axes[axis] : NULL;
+}
+
+static void pointer_axis(void *data, struct wl_pointer *pointer, uint32_t time, uint32_t number,
+		wl_fixed_t value) {
+	struct seat *seat = data;
+	struct axis *axis = seat_axis(seat, number);
+	seat_note_time(seat, time);
+	if (axis != NULL) {
+		axis->moved = true;
+		axis->event.x = bounded(value);
+	}
+}
+
+static void pointer_axis_source(void *data, struct wl_pointer *pointer, uint32_t source) {
+	struct seat *seat = data;
+	seat->axis_source = source < INPUT_AXIS_SOURCES ? (int32_t)source + 1 : 0;
+}
+
+static void pointer_axis_stop(
+		void *data, struct wl_pointer *pointer, uint32_t time, uint32_t number) {
+	pointer_axis(data, pointer, time, number, 0);
+}
+
+static void pointer_axis_value120(
+		void *data, struct wl_pointer *pointer, uint32_t number, int32_t value) {
+	struct seat *seat = data;
+	struct axis *axis = seat_axis(seat, number);
+	if (axis != NULL) {
+		axis->event.y = bounded(value);
+	}
+}
+
+static void pointer_axis_discrete(
+		void *data, struct wl_pointer *pointer, uint32_t number, int32_t steps) {
+	bool fits = steps >= -STEPS_MAX && steps <= STEPS_MAX;
+	pointer_axis_value120(data, pointer, number, fits ? steps * STEP : 0);
+}
+
+static void pointer_frame(void *data, struct wl_pointer *pointer) {
+	struct seat *seat = data;
+	for (uint16_t i = 0; i < INPUT_AXES; i++) {
+		struct axis *axis = &seat->axes[i];
+		if (axis->moved && seat->inside) {
+			axis->event.type = INPUT_AXIS;
+			axis->event.code = i;
+			axis->event.value = seat->axis_source;
+			seat_send(seat, axis->event);
+		}
+		*axis = (struct axis){0};
+	}
+	seat->axis_source = 0;
+	seat_end_group(seat);
+}
+
+static const struct wl_pointer_listener pointer_listener = {
+		.enter = pointer_enter,
+		.leave = pointer_leave,
+		.motion = pointer_motion,
+		.button = pointer_button,
+		.axis = pointer_axis,
+		.frame = pointer_frame,
+		.axis_source = pointer_axis_source,
+		.axis_stop = pointer_axis_stop,
+		.axis_discrete = pointer_axis_discrete,
+		.axis_value120 = pointer_axis_value120,
+};
+
+/* --- keyboard --------------------------------------------------------------------------------- */
+
+static void keyboard_keymap(
+		void *data, struct wl_keyboard *keyboard, uint32_t format, int fd, uint32_t size) {
+	struct seat *seat = data;
+	char *text = MAP_FAILED;
+	if (format == WL_KEYBOARD_KEYMAP_FORMAT_XKB_V1 && size > 0) {
+		text = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	}
+	close(fd);
+	bool is_text = text != MAP_FAILED && memchr(text, '\0', size) != NULL;
+	seat->events->keymap(seat->data, is_text ? text : NULL);
+	if (text != MAP_FAILED) {
+		munmap(text, size);
+	}
+}
+
+/* What is held as the window gets the keyboard was meant for another one. */
+static void keyboard_enter(void *data, struct wl_keyboard *keyboard, uint32_t serial,
+		struct wl_surface *surface, struct wl_array *keys) {
+	struct seat *seat = data;
+	seat->focused = surface == seat->window->root || surface == seat->window->picture;
+	seat->events->focus(seat->data, seat->focused);
+}
+
+void seat_lose_focus(struct seat *seat) {
+	grab_let_go(&seat->grab);
+	seat->events->lost(seat->data);
+}
+
+/* It may be another surface of the window that gets it, as where the picture is clicked on. */
+static void keyboard_leave(void *data, struct wl_keyboard *keyboard, uint32_t serial,
+		struct wl_surface *surface) {
+	struct seat *seat = data;
+	seat->focused = false;
+	seat->events->focus(seat->data, false);
+}
+
+static void seat_toggle_grab(struct seat *seat) {
+	if (seat->grab.held) {
+		seat_lose_focus(seat);
+	} else {
+		grab_take(&seat->grab, seat->window->root, seat->window->picture, seat->base,
+				seat->pointer);
+	}
+}
+
+static void keyboard_key(void *data, struct wl_keyboard *keyboard, uint32_t serial, uint32_t time,
+		uint32_t key, uint32_t state) {
+	struct seat *seat = data;
+	bool pressed = state == WL_KEYBOARD_KEY_STATE_PRESSED;
+	if (!seat->focused) {
+		return;
+	}
+	if (key == seat->release_key && key != KEY_RESERVED) {
+		if (pressed) {
+			seat_toggle_grab(seat);
+		}
+		return;
+	}
+	if (input_code_is_key(key)) {
+		seat_note_time(seat, time);
+		seat_send(seat,
+				(struct input_record){.type = INPUT_KEY,
+						.code = (uint16_t)key,
+						.value = pressed});
+		seat_end_group(seat);
+	}
+}
+
+static void keyboard_modifiers(void *data, struct wl_keyboard *keyboard, uint32_t serial,
+		uint32_t depressed, uint32_t latched, uint32_t locked, uint32_t group) {
+}
+
+static void keyboard_repeat_info(
+		void *data, struct wl_keyboard *keyboard, int32_t rate, int32_t delay) {
+}
+
+static const struct wl_keyboard_listener keyboard_listener = {
+		.keymap = keyboard_keymap,
+		.enter = keyboard_enter,
+		.leave = keyboard_leave,
+		.key = keyboard_key,
+		.modifiers = keyboard_modifiers,
+		.repeat_info = keyboard_repeat_info,
+};
+
+/* --- fingers ---------------------------------------------------------------------------------- */
+
+/* INPUT_TOUCHES: it is none of ours. */
+static uint32_t seat_find_finger(const struct seat *seat, int32_t id) {
+	uint32_t i = 0;
+	while (i < INPUT_TOUCHES && !(seat->fingers_down >> i & 1 && seat->fingers[i] == id)) {
+		i++;
+	}
+	return i;
+}
+
+static void touch_down(void *data, struct wl_touch *touch, uint32_t serial, uint32_t time,
+		struct wl_surface *surface, int32_t id, wl_fixed_t x, wl_fixed_t y) {
+	struct seat *seat = data;
+	uint32_t i = 0;
+	while (i < INPUT_TOUCHES && (seat->fingers_down >> i & 1)) {
+		i++;
+	}
+	if (surface != seat->window->picture || i == INPUT_TOUCHES) {
+		return;
+	}
+	seat->fingers[i] = id;
+	seat->fingers_down |= 1u << i;
+	struct input_record event = event_at(seat, INPUT_TOUCH_DOWN, x, y);
+	event.code = (uint16_t)i;
+	seat_note_time(seat, time);
+	seat_send(seat, event);
+}
+
+static void seat_lift_finger(struct seat *seat, uint32_t i) {
+	seat->fingers_down &= ~(1u << i);
+	seat_send(seat, (struct input_record){.type = INPUT_TOUCH_UP, .code = (uint16_t)i});
+}
+
+static void touch_up(
+		void *data, struct wl_touch *touch, uint32_t serial, uint32_t time, int32_t id) {
+	struct seat *seat = data;
+	uint32_t i = seat_find_finger(seat, id);
+	if (i < INPUT_TOUCHES) {
+		seat_note_time(seat, time);
+		seat_lift_finger(seat, i);
+	}
+}
+
+static void touch_motion(void *data, struct wl_touch *touch, uint32_t time, int32_t id,
+		wl_fixed_t x, wl_fixed_t y) {
+	struct seat *seat = data;
+	uint32_t i = seat_find_finger(seat, id);
+	if (i < INPUT_TOUCHES) {
+		struct input_record event = event_at(seat, INPUT_TOUCH_MOTION, x, y);
+		event.code = (uint16_t)i;
+		seat_note_time(seat, time);
+		seat_send(seat, event);
+	}
+}
+
+static void touch_frame(void *data, struct wl_touch *touch) {
+	seat_end_group(data);
+}
+
+static void touch_cancel(void *data, struct wl_touch *touch) {
+	struct seat *seat = data;
+	for (uint32_t i = 0; i < INPUT_TOUCHES; i++) {
+		if (seat->fingers_down >> i & 1) {
+			seat_lift_finger(seat, i);
+		}
+	}
+	seat_end_group(seat);
+}
+
+static void touch_shape(void *data, struct wl_touch *touch, int32_t id, wl_fixed_t major,
+		wl_fixed_t minor) {
+}
+
+static void touch_orientation(
+		void *data, struct wl_touch *touch, int32_t id, wl_fixed_t orientation) {
+}
+
+static const struct wl_touch_listener touch_listener = {
+		.down = touch_down,
+		.up = touch_up,
+		.motion = touch_motion,
+		.frame = touch_frame,
+		.cancel = touch_cancel,
+		.shape = touch_shape,
+		.orientation = touch_orientation,
+};
+
+/* --- the seat --------------------------------------------------------------------------------- */
+
+static void seat_release_pointer(struct seat *seat) {
+	grab_let_go(&seat->grab);
+	if (seat->pointer != NULL) {
+		wl_pointer_release(seat->pointer);
+	}
+	seat->pointer = NULL;
+	seat->inside = false;
+}
+
+static void seat_release_keyboard(struct seat *seat) {
+	if (seat->keyboard != NULL) {
+		wl_keyboard_release(seat->keyboard);
+	}
+	seat->keyboard = NULL;
+	seat->focused = false;
+}
+
+static void seat_release_touch(struct seat *seat) {
+	if (seat->touch != NULL) {
+		wl_touch_release(seat->touch);
+	}
+	seat->touch = NULL;
+	seat->fingers_down = 0;
+}
+
+static void seat_use_pointer(struct seat *seat, bool is_there) {
+	if (is_there && seat->pointer == NULL) {
+		seat->pointer = wl_seat_get_pointer(seat->base);
+		wl_pointer_add_listener(seat->pointer, &pointer_listener, seat);
+	} else if (!is_there) {
+		seat_release_pointer(seat);
+	}
+}
+
+static void seat_use_keyboard(struct seat *seat, bool is_there) {
+	if (is_there && seat->keyboard == NULL) {
+		seat->keyboard = wl_seat_get_keyboard(seat->base);
+		wl_keyboard_add_listener(seat->keyboard, &keyboard_listener, seat);
+	} else if (!is_there) {
+		seat_release_keyboard(seat);
+	}
+}
+
+static void seat_use_touch(struct seat *seat, bool is_there) {
+	if (is_there && seat->touch == NULL) {
+		seat->touch = wl_seat_get_touch(seat->base);
+		wl_touch_add_listener(seat->touch, &touch_listener, seat);
+	} else if (!is_there) {
+		seat_release_touch(seat);
+	}
+}
+
+/* A device that goes takes what it held with it. */
+static void seat_capabilities(void *data, struct wl_seat *base, uint32_t capabilities) {
+	struct seat *seat = data;
+	seat_use_pointer(seat, capabilities & WL_SEAT_CAPABILITY_POINTER);
+	seat_use_keyboard(seat, capabilities & WL_SEAT_CAPABILITY_KEYBOARD);
+	seat_use_touch(seat, capabilities & WL_SEAT_CAPABILITY_TOUCH);
+	seat->events->lost(seat->data);
+	seat->events->devices(seat->data,
+			(seat->pointer != NULL ? INPUT_POINTER : 0u) |
+					(seat->keyboard != NULL ? INPUT_KEYBOARD : 0u) |
+					(seat->touch != NULL ? INPUT_TOUCH : 0u));
+}
+
+static void seat_name(void *data, struct wl_seat *base, const char *name) {
+}
+
+static const struct wl_seat_listener seat_listener = {
+		.capabilities = seat_capabilities,
+		.name = seat_name,
+};
+
+static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
+		const char *interface, uint32_t version) {
+	struct seat *seat = data;
+	grab_bind(&seat->grab, registry, name, interface);
+	if (seat->base == NULL && strcmp(interface, wl_seat_interface.name) == 0 &&
+			version >= SEAT_VERSION_MIN) {
+		seat->base = wl_registry_bind(registry, name, &wl_seat_interface,
+				version < SEAT_VERSION_MAX ? version : SEAT_VERSION_MAX);
+		seat->base_name = name;
+		wl_seat_add_listener(seat->base, &seat_listener, seat);
+	}
+}
+
+static void seat_release(struct seat *seat) {
+	seat_release_pointer(seat);
+	seat_release_keyboard(seat);
+	seat_release_touch(seat);
+	if (seat->base != NULL) {
+		wl_seat_release(seat->base);
+		seat->base = NULL;
+	}
+}
+
+static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
+	struct seat *seat = data;
+	if (seat->base != NULL && name == seat->base_name) {
+		seat_release(seat);
+		seat->events->lost(seat->data);
+	}
+}
+
+static const struct wl_registry_listener registry_listener = {
+		.global = registry_global,
+		.global_remove = registry_global_remove,
+};
+
+void seat_init(struct seat *seat, struct wayland *wayland, const struct window *window,
+		uint32_t release_key, const struct seat_events *events, void *data) {
+	*seat = (struct seat){.events = events,
+			.data = data,
+			.window = window,
+			.release_key = release_key,
+			.grab = {.moved = handle_moved, .data = seat}};
+	seat->registry = wl_display_get_registry(wayland->display);
+	wl_registry_add_listener(seat->registry, &registry_listener, seat);
+}
+
+void seat_finish(struct seat *seat) {
+	if (seat->registry != NULL) {
+		seat_release(seat);
+		grab_finish(&seat->grab);
+		wl_registry_destroy(seat->registry);
+		seat->registry = NULL;
+	}
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "view_input.h"
+
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGAIN_NS 1000000000ull
+#define ACCURACY_US 1000
+/* As long as another surface of the window may still get the keyboard. */
+#define LOSE_NS 20000000ull
+
+/* --- the sender ------------------------------------------------------------------------------- */
+
+static void input_set_timer(struct view_input *input, uint64_t time) {
+	if (time == UINT64_MAX) {
+		sd_event_source_set_enabled(input->timer, SD_EVENT_OFF);
+	} else {
+		sd_event_source_set_time(input->timer, time / 1000);
+		sd_event_source_set_enabled(input->timer, SD_EVENT_ONESHOT);
+	}
+}
+
+/* After all that could change when it has to be sent again. */
+static void input_arm(struct view_input *input) {
+	if (input->sender != NULL) {
+		uint64_t deadline = input_sender_deadline(input->sender);
+		input_set_timer(input, deadline < input->lose_time ? deadline : input->lose_time);
+	}
+}
+
+/* Another window may have it, which can be closed; or gidd is away. Said once. */
+static void input_try_again(struct view_input *input, int error) {
+	const char *why = error == -EEXIST ? "another program of this domain sends it"
+					   : gid_domain_error(input->domain);
+	input_sender_destroy(input->sender);
+	input->sender = NULL;
+	if (error != input->told) {
+		warnx("no input: %s: %s", input->stream,
+				why[0] != '\0' ? why : gid_strerror(error));
+		input->told = error;
+	}
+	input_set_timer(input, gid_clock_now() + AGAIN_NS);
+}
+
+static void sender_published(void *data, int error) {
+	struct view_input *input = data;
+	if (error != 0) {
+		input_try_again(input, error);
+	} else {
+		input->told = 0;
+		input_arm(input);
+	}
+}
+
+static void sender_readers(void *data, uint32_t readers) {
+	struct view_input *input = data;
+	if (input->taken != (readers > 0)) {
+		input->taken = readers > 0;
+		warnx("%s %s", input->stream, input->taken ? "is taken" : "is taken by nobody now");
+	}
+}
+
+static const struct input_sender_events sender_events = {
+		.published = sender_published,
+		.readers = sender_readers,
+};
+
+static void input_begin(struct view_input *input) {
+	int error = input_sender_create(input->domain, input->stream, input->lease_ms,
+			&sender_events, input, &input->sender);
+	if (error != 0) {
+		input_try_again(input, error);
+		return;
+	}
+	input_sender_set_devices(input->sender, input->devices);
+	input_sender_set_keymap(input->sender, input->keymap);
+}
+
+static int handle_timer(sd_event_source *source, uint64_t time, void *data) {
+	struct view_input *input = data;
+	if (gid_clock_now() >= input->lose_time) {
+		input->lose_time = UINT64_MAX;
+		seat_lose_focus(&input->seat);
+	}
+	if (input->sender == NULL) {
+		input_begin(input);
+	} else {
+		input_sender_dispatch(input->sender);
+	}
+	input_arm(input);
+	return 0;
+}
+
+/* --- the seat --------------------------------------------------------------------------------- */
+
+static void seat_event(void *data, const struct input_record *event) {
+	struct view_input *input = data;
+	if (input->sender != NULL) {
+		input_sender_add(input->sender, event);
+	}
+}
+
+static void seat_group(void *data) {
+	struct view_input *input = data;
+	if (input->sender != NULL) {
+		input_sender_flush(input->sender);
+		input_arm(input);
+	}
+}
+
+static void seat_focus(void *data, bool focused) {
+	struct view_input *input = data;
+	input->lose_time = focused ? UINT64_MAX : gid_clock_now() + LOSE_NS;
+	input_arm(input);
+}
+
+static void seat_lost(void *data) {
+	struct view_input *input = data;
+	if (input->sender != NULL) {
+		input_sender_release_all(input->sender);
+		input_arm(input);
+	}
+}
+
+static void seat_devices(void *data, uint32_t devices) {
+	struct view_input *input = data;
+	input->devices = devices;
+	if (input->sender != NULL) {
+		input_sender_set_devices(input->sender, devices);
+		seat_group(input);
+	}
+}
+
+static void seat_keymap(void *data, const char *text) {
+	struct view_input *input = data;
+	free(input->keymap);
+	input->keymap = text != NULL ? strdup(text) : NULL;
+	if (input->sender != NULL) {
+		input_sender_set_keymap(input->sender, input->keymap);
+		seat_group(input);
+	}
+}
+
+static const struct seat_events seat_events = {
+		.event = seat_event,
+		.group = seat_group,
+		.focus = seat_focus,
+		.lost = seat_lost,
+		.devices = seat_devices,
+		.keymap = seat_keymap,
+};
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+int view_input_init(struct view_input *input, sd_event *event, struct wayland *wayland,
+		const struct window *window, struct gid_domain *domain, const char *stream,
+		uint32_t release_key, uint32_t lease_ms) {
+	*input = (struct view_input){.event = event,
+			.domain = domain,
+			.lease_ms = lease_ms,
+			.lose_time = UINT64_MAX};
+	if (!input_stream_name(input->stream, stream)) {
+		warnx("--input: the stream's name is too long: 57 bytes at most");
+		return -1;
+	}
+	int result = sd_event_add_time_relative(
+			event, &input->timer, CLOCK_MONOTONIC, 0, ACCURACY_US, handle_timer, input);
+	if (result < 0) {
+		warnx("event loop: %s", strerror(-result));
+		return -1;
+	}
+	seat_init(&input->seat, wayland, window, release_key, &seat_events, input);
+	return 0;
+}
+
+void view_input_finish(struct view_input *input) {
+	seat_finish(&input->seat);
+	input_sender_destroy(input->sender);
+	sd_event_source_disable_unref(input->timer);
+	free(input->keymap);
+	*input = (struct view_input){0};
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the user does at the window, as the input stream of what it shows: input/STREAM of our
+ * domain.
+ */
+#ifndef GID_VIEW_VIEW_INPUT_H
+#define GID_VIEW_VIEW_INPUT_H
+
+#include <input_sender.h>
+#include <systemd/sd-event.h>
+
+#include "seat.h"
+
+struct view_input {
+	sd_event *event;
+	sd_event_source *timer;
+	struct gid_domain *domain;
+	struct input_sender *sender; // NULL: to be made when the timer ticks
+	char stream[INPUT_NAME_SIZE];
+	struct seat seat;
+	uint32_t lease_ms;
+	uint64_t lose_time; // when the window is without the keyboard for good; UINT64_MAX: not now
+	uint32_t devices;
+	char *keymap; // NULL: there is none
+	int told;     // the error that was said last
+	bool taken;   // somebody reads it, as was said last
+};
+
+/*
+ * `stream` is what the window shows, `release_key` as in seat.h, `lease_ms` as in input_sender.h.
+ * Returns 0, or -1 after saying on stderr what is wrong. The stream itself may come later.
+ */
+int view_input_init(struct view_input *input, sd_event *event, struct wayland *wayland,
+		const struct window *window, struct gid_domain *domain, const char *stream,
+		uint32_t release_key, uint32_t lease_ms);
+
+/* Nothing stays pressed. Before the window, the connection and the domain end; also of zeroes. */
+void view_input_finish(struct view_input *input);
+
+#endif

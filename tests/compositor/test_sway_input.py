@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""gid-input: a real sway takes the keys and the pointer of another domain."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lib.cockpit import Cockpit
+from lib.input_window import FIXED, InputWindow, bind_seat
+from lib.program import BUILD, Program, wait_for
+from lib.sway import Sway, why_no_sway
+from lib.typist import AXIS, BUTTON, KEY, KEYBOARD, POINTER, RELATIVE, Typist
+from lib.weston import HEIGHT, WIDTH, Weston
+
+from lab.domains.wayland import Display, protocol_files
+
+KEY_A, KEY_SHIFT = 30, 42
+BTN_LEFT = 0x110
+SHIFT = 1  # of the modifiers
+
+
+class Desk:
+    """A sway in `open`, which is used from `cluster`."""
+
+    def __init__(self, cockpit: Cockpit, folder: Path) -> None:
+        self.cockpit = cockpit
+        self.sway = Sway(folder, cockpit.env("open"))
+        self.programs: list[Program] = []
+
+    def take(self, *options: str) -> Program:
+        command = [BUILD / "clients/gid-input", "--domain=cluster", "--stream=desk"]
+        program = Program(
+            [*command, "--output=HEADLESS-1", *options], self.sway.environment, self.sway.folder
+        )
+        self.programs.append(program)
+        program.wait_output("waiting for input/desk")
+        return program
+
+    def typist(self) -> Typist:
+        return Typist(self.cockpit.env("cluster"), "input/desk", KEYBOARD | POINTER)
+
+    def window(self) -> InputWindow:
+        wait_for(lambda: self.seat_devices() == 3, "a pointer and a keyboard")
+        return InputWindow(
+            self.sway.socket, "HEADLESS-1", (WIDTH, HEIGHT), "seat0", ("keyboard", "pointer")
+        )
+
+    def seat_devices(self) -> int:
+        with Display(self.sway.socket, protocol_files()) as display:
+            return bind_seat(display, "seat0").wait("capabilities")[0]
+
+
+@pytest.fixture
+def desk(cockpit: Cockpit, tmp_path: Path) -> Iterator[Desk]:
+    if why := why_no_sway():
+        pytest.skip(why)
+    made = Desk(cockpit, tmp_path)
+    yield made
+    for program in made.programs:
+        program.kill()
+    made.sway.stop()
+
+
+def test_keys_and_pointer(desk: Desk) -> None:
+    taker = desk.take()
+    with desk.typist() as typist:
+        window = desk.window()
+        typist.press(KEY_SHIFT)
+        typist.type(KEY_A)
+        assert window.wait_keys(3) == [(KEY_SHIFT, 1), (KEY_A, 1), (KEY_A, 0)]
+        window.display.wait_until(
+            lambda: any(n == "modifiers" and a[1] == SHIFT for n, a in window.keyboard.events),
+            "the shift as a modifier",
+        )
+        typist.lift(KEY_SHIFT)
+        typist.point(0.25, 0.5)
+        window.wait_place(WIDTH / 4, HEIGHT / 2)
+        typist.do((RELATIVE, 0, 0, 10 * FIXED, 20 * FIXED, 10 * FIXED, 20 * FIXED))
+        window.wait_place(WIDTH / 4 + 10, HEIGHT / 2 + 20)
+        typist.click()
+        assert window.wait_button() == (BTN_LEFT, 1)
+        assert window.wait_button() == (BTN_LEFT, 0)
+        typist.do((AXIS, 0, 1, 15 * FIXED, 120))
+        assert window.pointer.wait("axis_discrete") == (0, 1)
+    assert taker.stop() == 0
+
+
+@pytest.mark.parametrize("end", ["sender", "taker"])
+def test_nothing_stays_pressed(desk: Desk, end: str) -> None:
+    taker = desk.take()
+    typist = desk.typist()
+    window = desk.window()
+    typist.point(0.5, 0.5)
+    window.wait_place(WIDTH / 2, HEIGHT / 2)
+    typist.do((KEY, KEY_A, 1), (BUTTON, BTN_LEFT, 1))
+    assert window.wait_keys(1) == [(KEY_A, 1)]
+    assert window.wait_button() == (BTN_LEFT, 1)
+    if end == "sender":
+        typist.kill()
+    else:
+        assert taker.stop() == 0
+    assert window.wait_keys(1) == [(KEY_A, 0)]
+    assert window.wait_button() == (BTN_LEFT, 0)
+    typist.stop()
+
+
+def test_one_taker_after_the_other(desk: Desk) -> None:
+    """What the first one got the second one does not play again."""
+    taker = desk.take()
+    with desk.typist() as typist:
+        for _ in range(3):
+            taker.wait_output("taking input/desk")
+            window = desk.window()  # of a seat that has its keyboard
+            typist.type(KEY_A)
+            assert window.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]
+            assert taker.stop() == 0
+            taker = desk.take()
+
+
+def test_a_compositor_without_the_protocols(cockpit: Cockpit, tmp_path: Path) -> None:
+    weston = Weston(tmp_path, cockpit.env("open")).start()
+    taker = Program(
+        [BUILD / "clients/gid-input", "--domain=cluster", "--stream=desk"],
+        weston.environment | {"WAYLAND_DISPLAY": weston.socket.name},
+        tmp_path,
+    )
+    assert taker.wait() == 1
+    assert "in Weston use input= of [gid-output]" in taker.stderr
+    assert weston.stop() == 0
+
+
+def test_no_uinput(cockpit: Cockpit, tmp_path: Path) -> None:
+    command = [BUILD / "clients/gid-input", "--domain=cluster", "--stream=desk", "--uinput"]
+    taker = cockpit.run("open", [*command, f"--device={tmp_path}/none"])
+    assert taker.wait() == 1
+    assert "load the kernel's module by modprobe uinput" in taker.stderr

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""gid-view --input: a desktop of another domain is used from its window."""
+
+from collections.abc import Iterator
+
+import pytest
+from lib.cockpit import Cockpit
+from lib.input_window import FIXED
+from lib.painter import Painter
+from lib.two_desks import CONFIG, SCREEN_SIZE, TwoDesks
+from lib.typist import BUTTON, KEY, RELATIVE, TOUCH_DOWN, TOUCH_UP, Typist
+
+KEY_A, KEY_Q, KEY_SCROLL_LOCK = 30, 16, 70
+BTN_LEFT = 0x110
+LEFT, WIDTH = 80 / 800, 640 / 800  # of the picture on the screen
+
+
+@pytest.fixture(scope="module")
+def desks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoDesks]:
+    """For all tests, each of which ends its view."""
+    cockpit = Cockpit(CONFIG)
+    cockpit.start_all()
+    made = TwoDesks(cockpit, tmp_path_factory.mktemp("desks"))
+    yield made
+    made.finish()
+    cockpit.close()
+
+
+def test_keys_pointer_and_fingers(desks: TwoDesks) -> None:
+    view, window = desks.use()
+    typist = desks.typist
+    typist.type(KEY_A)
+    assert window.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]
+    typist.point(LEFT + WIDTH / 4, 0.5)
+    window.wait_place(160, 180)
+    typist.point(LEFT + WIDTH / 2, 0.25)
+    window.wait_place(320, 90)
+    typist.click()
+    assert window.wait_button() == (BTN_LEFT, 1)
+    assert window.wait_button() == (BTN_LEFT, 0)
+    at = (int((LEFT + WIDTH / 2) * 65536), 32768)
+    typist.do((TOUCH_DOWN, 0, 0, *at))
+    assert [round(place / FIXED) for place in window.touch.wait("down")[4:]] == [320, 180]
+    typist.do((TOUCH_UP, 0, 0))
+    window.touch.wait("up")
+    assert view.stop() == 0
+
+
+def test_beside_the_picture(desks: TwoDesks) -> None:
+    """What is not on the picture is not sent."""
+    view, window = desks.use()
+    typist = desks.typist
+    typist.point(0.5, 0.5)
+    window.wait_place(320, 180)
+    typist.point(0.02, 0.5)
+    typist.click()
+    typist.do((TOUCH_DOWN, 1, 0, 9, 9))
+    typist.do((TOUCH_UP, 1, 0))
+    typist.type(KEY_A)  # after which everything else would have come
+    window.wait_keys(2)
+    assert not window.pointer.has("button") and not window.touch.has("down")
+    assert view.stop() == 0
+
+
+@pytest.mark.parametrize("end", ["focus", "killed", "closed"])
+def test_nothing_stays_pressed(desks: TwoDesks, end: str) -> None:
+    view, window = desks.use()
+    typist = desks.typist
+    typist.point(0.5, 0.5)
+    window.wait_place(320, 180)
+    typist.do((KEY, KEY_A, 1), (BUTTON, BTN_LEFT, 1))
+    assert window.wait_keys(1) == [(KEY_A, 1)]
+    assert window.wait_button() == (BTN_LEFT, 1)
+    if end == "focus":
+        Painter(desks.screen.socket, "screen", SCREEN_SIZE).paint(1)
+    elif end == "killed":
+        view.kill()
+    else:
+        assert view.stop() == 0
+    assert window.wait_keys(1) == [(KEY_A, 0)]
+    assert window.wait_button() == (BTN_LEFT, 0)
+    typist.tell("release")
+    view.kill()
+
+
+def test_grab(desks: TwoDesks) -> None:
+    """The pointer of the screen stands still while that of the desktop moves, until a key ends it,
+    which itself is not sent."""
+    view, window = desks.use()
+    typist = desks.typist
+    typist.point(LEFT + WIDTH / 2, 0.5)
+    window.wait_place(320, 180)
+    typist.click()  # without which Weston locks no pointer
+    typist.type(KEY_SCROLL_LOCK)
+    for _ in range(50):
+        move_right(typist, 10)
+        typist.type(KEY_A)
+        assert window.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]
+    assert window.last_place()[0] > 600  # at the desktop's edge
+    typist.type(KEY_SCROLL_LOCK)
+    # it is where the screen's pointer is, once the screen's compositor has let it go
+    while window.last_place()[0] > 500:
+        move_right(typist, 1)
+        typist.type(KEY_A)
+        window.wait_keys(2)
+    assert view.stop() == 0
+
+
+def move_right(typist: Typist, pixels: int) -> None:
+    typist.do((RELATIVE, 0, 0, pixels * FIXED, 0, pixels * FIXED, 0))
+
+
+def test_a_second_view(desks: TwoDesks) -> None:
+    """It shows the picture, and gets the input when the first one ends."""
+    first = desks.view()
+    second = desks.start_view()
+    second.wait_output("no input: input/desk: another program of this domain sends it")
+    assert first.stop() == 0
+    second.wait_output("input/desk is taken")
+    window = desks.window()
+    desks.settle(window)
+    desks.typist.type(KEY_Q)
+    assert window.wait_keys(2) == [(KEY_Q, 1), (KEY_Q, 0)]
+    assert second.stop() == 0
+
+
+def test_a_desktop_that_comes_back(desks: TwoDesks) -> None:
+    """The view and its input go on when the compositor is another one."""
+    view = desks.view()
+    desks.desk.kill()
+    view.wait_output("input/desk is taken by nobody now")
+    desks.desk.start()
+    desks.wait_seat()
+    window = desks.window()
+    desks.settle(window)
+    desks.typist.type(KEY_A)
+    assert window.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]
+    assert view.stop() == 0
+    assert desks.desk.stop() == 0  # the last test: this Weston ends with it
