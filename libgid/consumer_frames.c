@@ -69,15 +69,11 @@ static void translate(uint64_t *time, int64_t offset) {
 	}
 }
 
-/* From the producer's clock to ours, where that is another machine's. */
-static void translate_times(const struct gid_consumer *consumer, struct gid_frame *frame) {
-	const struct gid_clock *clocks = consumer->domain == NULL ? NULL : consumer->domain->clocks;
-	if (clocks != NULL) {
-		int64_t offset = clocks[consumer->producer_domain].offset;
-		translate(&frame->capture_time, offset);
-		translate(&frame->submit_time, offset);
-		translate(&frame->present_time, offset);
-	}
+/* From the producer's clock to ours. */
+static __attribute__((noinline)) void translate_times(struct gid_frame *frame, int64_t offset) {
+	translate(&frame->capture_time, offset);
+	translate(&frame->submit_time, offset);
+	translate(&frame->present_time, offset);
 }
 
 /* Returns 0, or -EPROTO for what no honest producer writes. */
@@ -89,7 +85,10 @@ static inline int take_frame(struct gid_consumer *consumer, const struct gid_wir
 	frame->index = consumer->base + copy->index;
 	frame->note = frame->note_size > 0 ? note : NULL;
 	note_gap(consumer, frame);
-	translate_times(consumer, frame);
+	const struct gid_clock *clocks = consumer->domain == NULL ? NULL : consumer->domain->clocks;
+	if (clocks != NULL) { /* the producer's may be another machine's */
+		translate_times(frame, clocks[consumer->producer_domain].offset);
+	}
 	return 0;
 }
 
@@ -97,7 +96,8 @@ static inline int take_frame(struct gid_consumer *consumer, const struct gid_wir
  * How long the last one of them took stands for those that followed each other so fast before it
  * that nobody looked at the clock, which costs as much as a frame.
  */
-static void measure(struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
+static __attribute__((noinline)) void measure(
+		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
 	uint64_t now = gid_clock_now(), time = frames[count - 1].submit_time;
 	add_latency(consumer->memory.data, time, now, consumer->unmeasured);
 	consumer->unmeasured = 0;
@@ -183,12 +183,8 @@ static bool take_edges(struct gid_consumer *consumer) {
 	return by_socket;
 }
 
-/* Awake again: silences the doorbell, where that was it. The one system call after a sleep. */
-static int wake_up(struct gid_consumer *consumer) {
-	gid_sleep_calm(&consumer->sleep);
-	if (consumer->shared == NULL || consumer->ring.asleep % 2 == 0 || consumer->over) {
-		return 0;
-	}
+/* Silences the doorbell, where that woke us. The one system call after a sleep. */
+static int end_sleep(struct gid_consumer *consumer) {
 	gid_ring_consumer_wake(&consumer->ring);
 	if (!gid_sleep_was_rung(&consumer->sleep, consumer->memory.data) ||
 			(consumer->doorbell.hear >= 0 && !take_edges(consumer))) {
@@ -200,6 +196,12 @@ static int wake_up(struct gid_consumer *consumer) {
 		heard = 0;
 	}
 	return heard;
+}
+
+static inline int wake_up(struct gid_consumer *consumer) {
+	gid_sleep_calm(&consumer->sleep);
+	bool sleeps = consumer->shared != NULL && consumer->ring.asleep % 2 != 0 && !consumer->over;
+	return sleeps ? end_sleep(consumer) : 0;
 }
 
 static int receive(struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {

@@ -13,7 +13,8 @@
 
 /* --- the timeline ----------------------------------------------------------------------------- */
 
-static void write_sent(const struct gid_producer *producer, const struct gid_frame *frame) {
+static __attribute__((noinline)) void write_sent(
+		const struct gid_producer *producer, const struct gid_frame *frame) {
 	struct gid_timeline_point point = {
 			.event = GID_TIMELINE_CAPTURE,
 			.time = frame->capture_time,
@@ -99,7 +100,7 @@ void gid_producer_forget_shown(struct gid_producer *producer) {
 void gid_subscription_collect(struct gid_subscription *subscription) {
 	struct gid_ring_sent released;
 	int got = 0;
-	while (!subscription->dead &&
+	while (!subscription->dead && gid_ring_has_releases(&subscription->ring) &&
 			(got = gid_ring_collect(&subscription->ring, &released)) == 1) {
 		let_go(subscription, released.gid, false);
 	}

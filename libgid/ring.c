@@ -70,8 +70,9 @@ static inline void ring_get_entry(
 	}
 }
 
-/* Likewise; most entries have none. */
-static inline void ring_put_note(struct gid_wire_note *place, const void *note, size_t size) {
+/* Likewise. Most entries have none, and shall not save registers for this. */
+static __attribute__((noinline)) void ring_put_note(
+		struct gid_wire_note *place, const void *note, size_t size) {
 	for (size_t i = 0; i * sizeof(uint64_t) < size; i++) {
 		size_t left = size - i * sizeof(uint64_t);
 		uint64_t word = 0;
@@ -81,7 +82,7 @@ static inline void ring_put_note(struct gid_wire_note *place, const void *note, 
 	}
 }
 
-static inline void ring_get_note(
+static __attribute__((noinline)) void ring_get_note(
 		struct gid_wire_note *copy, const struct gid_wire_note *place, size_t size) {
 	size = size < sizeof(*copy) ? size : sizeof(*copy);
 	for (size_t i = 0; i * sizeof(uint64_t) < size; i++) {
@@ -169,7 +170,9 @@ int gid_ring_put(struct gid_ring_producer *end, const struct gid_wire_frame *fra
 	}
 	ring_put_entry(end->ring, frame, index, at);
 	mark_taken(end, index, false);
-	ring_put_note(&end->ring->notes[at], note, frame->note_size);
+	if (frame->note_size > 0) {
+		ring_put_note(&end->ring->notes[at], note, frame->note_size);
+	}
 	end->sent[at] = (struct gid_ring_sent){
 			.index = index,
 			.gid = frame->gid,
@@ -480,7 +483,7 @@ void gid_ring_publish_releases(struct gid_ring_consumer *end) {
 }
 
 /* The entry that comes next, in `*index`: 1, 0 or -EPROTO. */
-static int find_next(struct gid_ring_consumer *end, uint64_t *index) {
+static inline int find_next(struct gid_ring_consumer *end, uint64_t *index) {
 	uint64_t floor = ring_load(&end->ring->floor);
 	*index = floor > end->head ? floor : end->head;
 	if (*index >= end->tail) {
@@ -572,8 +575,10 @@ static inline __attribute__((always_inline)) int receive(
 		for (uint32_t i = 0; i < (uint32_t)claimed; i++) {
 			uint64_t place = place_of(first + i, end->entries);
 			ring_get_entry(&copies[i], end->ring, place);
-			ring_get_note(&end->notes[i], &end->ring->notes[place],
-					copies[i].note_size);
+			if (copies[i].note_size > 0) {
+				ring_get_note(&end->notes[i], &end->ring->notes[place],
+						copies[i].note_size);
+			}
 		}
 		uint64_t floor = ring_load(&end->ring->floor);
 		int kept = keep_claimed(end, copies, first, (uint32_t)claimed, floor);

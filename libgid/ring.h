@@ -100,6 +100,12 @@ void gid_ring_publish(struct gid_ring_producer *end);
 /* Whether the consumer is to be woken: asked after everything that it should hear of. */
 bool gid_ring_should_wake_consumer(struct gid_ring_producer *end);
 
+/* Whether gid_ring_collect() would find anything, or find something wrong. */
+static inline bool gid_ring_has_releases(const struct gid_ring_producer *end) {
+	uint64_t tail = __atomic_load_n(&end->page->release_tail, __ATOMIC_SEQ_CST);
+	return tail != end->release_tail || end->released != end->release_tail;
+}
+
 /* Takes the next entry that the consumer released. Returns 1, 0 where there is none, -EPROTO. */
 int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *released);
 
