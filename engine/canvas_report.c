@@ -44,7 +44,7 @@ bool report_is_emptied(const struct report *report) {
 	return gid_slab_emptied(report->slab) > 0;
 }
 
-void report_tell(struct report *report) {
+void report_send(struct report *report) {
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.gid = report->announced = gid_slab_gid(report->slab, 0);
 	gid_producer_send(report->producer, &frame);
@@ -55,7 +55,7 @@ void report_dispatch(struct report *report) {
 	/* The page has another gid when somebody may read it no more: its memory has moved. */
 	if (report->reader_joined || report->announced != gid_slab_gid(report->slab, 0)) {
 		report->reader_joined = false;
-		report_tell(report);
+		report_send(report);
 	}
 }
 

@@ -33,7 +33,7 @@ void report_refused(
 		struct report *report, uint64_t fence, uint32_t word, int error, const char *text);
 
 /* Wakes programs that wait for what the report says. */
-void report_tell(struct report *report);
+void report_send(struct report *report);
 
 /*
  * From now on the program that draws has to send a frame to be heard, until report_wake(). Look at

@@ -180,7 +180,7 @@ static GLint shift_of(uint32_t subsampling) {
 }
 
 /* Of Y, U and V, or of the pixel alone: by which texture, and where in it. */
-static void tell_planes(struct gles_device *device, const struct gid_layout *layout,
+static void set_plane_uniforms(struct gles_device *device, const struct gid_layout *layout,
 		const uint8_t planes[GLES_PLANES], const GLint origins[GLES_PLANES][2]) {
 	const struct gid_format_info *info = gid_format_find(layout->fourcc);
 	GLint origin[GLES_PLANES][2], shift[GLES_PLANES][2];
@@ -196,7 +196,7 @@ static void tell_planes(struct gles_device *device, const struct gid_layout *lay
 	glUniform2iv(device->uniforms[UNIFORM_SHIFT], GLES_PLANES, shift[0]);
 }
 
-static void tell_yuv(struct gles_device *device, const struct gid_colours *colours,
+static void set_yuv(struct gles_device *device, const struct gid_colours *colours,
 		const struct gid_format_info *format) {
 	const GLint first = byte_of(&format->samples[0]);
 	const GLint bytes[] = {first, first + (format->planes[0].hsub == 2 ? 2 : 0),
@@ -209,7 +209,7 @@ static void tell_yuv(struct gles_device *device, const struct gid_colours *colou
 			matrix.blue_u);
 }
 
-static void tell_rgb(struct gles_device *device, const struct engine_layer *layer,
+static void set_rgb(struct gles_device *device, const struct engine_layer *layer,
 		const struct gid_format_info *format) {
 	const bool alpha = format->samples[3].bits != 0;
 	const GLint order[] = {byte_of(&format->samples[0]), byte_of(&format->samples[1]),
@@ -230,12 +230,12 @@ int gles_source_set(struct drawing *drawing, const struct picture *source,
 	if (ret < 0) {
 		return ret;
 	}
-	tell_planes(device, &source->layout, planes, origins);
+	set_plane_uniforms(device, &source->layout, planes, origins);
 	glUniform4i(device->uniforms[UNIFORM_BOX], box->x1, box->y1, box->x2 - 1, box->y2 - 1);
 	if (is_yuv(format)) {
-		tell_yuv(device, &colours, format);
+		set_yuv(device, &colours, format);
 	} else if (is_rgb(format)) {
-		tell_rgb(device, layer, format);
+		set_rgb(device, layer, format);
 	}
 	return 0;
 }
@@ -247,7 +247,7 @@ int gles_source_set_mask(
 	GLint origins[GLES_PLANES][2] = {{0}};
 	int ret = set_planes(drawing, source, box, origins);
 	if (ret == 0) {
-		tell_planes(device, &source->layout, planes, origins);
+		set_plane_uniforms(device, &source->layout, planes, origins);
 	}
 	return ret;
 }

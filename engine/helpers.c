@@ -90,13 +90,13 @@ static struct helper_job *find(struct helpers *helpers) {
 	return found;
 }
 
-static void enter(struct helper *helper, struct helper_job *job) {
+static void enter_job(struct helper *helper, struct helper_job *job) {
 	pthread_mutex_lock(&job->working[helper->number]); /* which nobody has: it is not inside */
 	atomic_fetch_or(&job->inside, 1u << helper->number);
 	atomic_fetch_add(&helper->all->inside, 1);
 }
 
-static void leave(struct helper *helper, struct helper_job *job, uint64_t used) {
+static void exit_job(struct helper *helper, struct helper_job *job, uint64_t used) {
 	pthread_mutex_t *working = &job->working[helper->number];
 	__atomic_fetch_add(&job->used_ns, used, __ATOMIC_RELAXED);
 	atomic_fetch_sub(&helper->all->inside, 1);
@@ -126,7 +126,7 @@ static struct helper_job *wait_for_job(struct helper *helper) {
 		pthread_mutex_lock(&helpers->lock);
 	}
 	if (job != NULL) {
-		enter(helper, job);
+		enter_job(helper, job);
 	}
 	pthread_mutex_unlock(&helpers->lock);
 	return job;
@@ -141,7 +141,7 @@ static void *run(void *data) {
 	while ((job = wait_for_job(helper)) != NULL) {
 		const uint64_t used = used_ns();
 		job->help(job, &helper->memory);
-		leave(helper, job, used_ns() - used);
+		exit_job(helper, job, used_ns() - used);
 	}
 	return NULL;
 }

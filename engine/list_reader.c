@@ -53,8 +53,8 @@ int batch_begin(struct list_batch *batch, const void *shared, size_t bytes,
 	return 0;
 }
 
-/* Looks how far the writer is. Only forward, and within the slot. */
-static int look(struct list_batch *batch, struct list_mistake *mistake) {
+/* Reads how far the writer is. Only forward, and within the slot. */
+static int read_end(struct list_batch *batch, struct list_mistake *mistake) {
 	const uint32_t end = __atomic_load_n(&batch->shared->end, __ATOMIC_ACQUIRE);
 	const uint32_t words = end & ~ENGINE_CLOSED;
 	if (words < batch->end || words > batch->size || (batch->closed && words != batch->end)) {
@@ -89,7 +89,7 @@ static int have(struct list_batch *batch, uint32_t wanted, struct list_mistake *
 		return 1;
 	}
 	if (batch->end - batch->at < wanted - batch->count) {
-		int ret = look(batch, mistake);
+		int ret = read_end(batch, mistake);
 		if (ret < 0) {
 			return ret;
 		}

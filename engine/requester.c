@@ -157,7 +157,7 @@ static int run_canvas(struct requester *requester, const struct engine_canvas *c
 	return ret;
 }
 
-static void tell_copies(struct requester *requester) {
+static void report_copies(struct requester *requester) {
 	const struct drawing_copies *copies = &requester->drawing.copies;
 	struct engine_report *page = requester->report.page;
 	report_set(&page->copied_sources, copies->sources);
@@ -189,7 +189,7 @@ static int run_present(struct requester *requester, const struct engine_present 
 	const bool discards = (command->flags & ENGINE_PRESENT_DISCARD) != 0;
 	ret = canvas_present(&requester->canvas, &frame, discards);
 	report_set(&requester->report.page->presented, requester->canvas.presented);
-	tell_copies(requester);
+	report_copies(requester);
 	refusal->text = ret == -ENODATA ? "there is no canvas yet: the first command is CANVAS"
 					: "the picture cannot be sent";
 	requester->drew = false;
@@ -440,11 +440,11 @@ static bool enter_batch(struct requester *requester, const struct gid_frame *fra
 }
 
 /* Tells the program, if it sleeps for a list that is done. */
-static void tell_waiting(struct requester *requester) {
+static void wake_waiting(struct requester *requester) {
 	const uint64_t wanted = batch_wanted(&requester->batch);
 	if (wanted != 0 && wanted <= requester->fence && wanted != requester->signalled) {
 		requester->signalled = wanted;
-		report_tell(&requester->report);
+		report_send(&requester->report);
 	}
 }
 
@@ -469,7 +469,7 @@ static void take_list(struct requester *requester) {
 		if (requester->drawing.cost >= LONG_COST) {
 			__atomic_thread_fence(
 					__ATOMIC_SEQ_CST); /* what is done, before who waits */
-			tell_waiting(requester);
+			wake_waiting(requester);
 		}
 	} else if (batch_is_over(&requester->batch)) {
 		release_batch(requester);
@@ -529,7 +529,7 @@ static bool take_batch(struct requester *requester) {
 static bool linger(struct requester *requester) {
 	const uint64_t until = gid_clock_now() + requester->spin_us * 1000ull;
 	do {
-		tell_waiting(requester);
+		wake_waiting(requester);
 		pause_briefly();
 		if (batch_has_news(&requester->batch)) {
 			return true;
@@ -540,7 +540,7 @@ static bool linger(struct requester *requester) {
 		report_wake(&requester->report);
 		return true;
 	}
-	tell_waiting(requester);
+	wake_waiting(requester);
 	release_batch(requester);
 	return false;
 }

@@ -79,7 +79,7 @@ static void handle_connection_lost(void *data) {
 	buffers_forget_domain(&module->buffers);
 }
 
-static void handle_buffer_settled(void *data, struct wl_resource *buffer) {
+static void handle_buffer_ready(void *data, struct wl_resource *buffer) {
 	struct module *module = data;
 	safety_buffer_ready(module->safety, buffer);
 }
@@ -163,7 +163,7 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 	}
 	module->compositor = compositor;
 	module->buffers = (struct buffers){
-			.compositor = compositor, .settled = handle_buffer_settled, .data = module};
+			.compositor = compositor, .settled = handle_buffer_ready, .data = module};
 	wl_list_init(&module->buffers.list);
 	if (module_configure(module) != 0 || pacer_create(compositor, &module->pacer) != 0) {
 		module_destroy(module);

@@ -243,7 +243,7 @@ static void buffer_detach_memory(struct buffer *buffer, bool shown) {
 	}
 }
 
-static int handle_settle(void *data) {
+static int handle_result(void *data) {
 	struct buffer *buffer = data;
 	buffer_detach_memory(buffer, shown_anywhere(buffer->buffers->compositor, buffer->resource));
 	wl_event_source_remove(buffer->settle_timer);
@@ -256,7 +256,7 @@ static void buffer_revoke_pool(struct buffer *buffer) {
 	if (!shown && buffer->buffers->on_revoke == ON_REVOKE_KEEP) {
 		struct wl_event_loop *loop =
 				wl_display_get_event_loop(buffer->buffers->compositor->wl_display);
-		buffer->settle_timer = wl_event_loop_add_timer(loop, handle_settle, buffer);
+		buffer->settle_timer = wl_event_loop_add_timer(loop, handle_result, buffer);
 		if (buffer->settle_timer != NULL) {
 			wl_event_source_timer_update(buffer->settle_timer, SETTLE_MS);
 			return;
