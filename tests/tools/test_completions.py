@@ -74,6 +74,16 @@ def test_gid_cockpit(cockpit: Cockpit) -> None:
     assert complete(f"{file} check ", env) == []
 
 
+def test_daemons(cockpit: Cockpit) -> None:
+    env = cockpit.env("open")
+    file = f"--config {cockpit.config_path}"
+    assert complete(f"gidd {file} --domain ", env) == ["cluster", "open"]
+    assert complete("gidd --config /etc/passw", env)[0] == "/etc/passwd"
+    for name in {"gid-cluster", "gid-engine"} & set(THERE):
+        assert complete(f"{name} -d ", env) == ["cluster", "open"]
+        assert complete(f"{name} --che", env) == ["--check"]
+
+
 def test_gid_timeline() -> None:
     env = dict(os.environ)
     assert complete("gid-timeline re", env) == ["report"]

@@ -10,6 +10,11 @@ _gidctl_domains() {
 	done
 }
 
+# Of a configuration, as gidd reads it.
+_gidd_domains() {
+	gidd "$@" --check --json 2>/dev/null | grep -oE '"name": "[^"]*"' | cut -d '"' -f 4
+}
+
 # Of the domain, else of that which is asked.
 _gidctl_streams() {
 	gidctl ${1:+-d "$1"} --json list streams 2>/dev/null | sed -n 's/^.*"name" *: *"\([^"]*\)".*/\1/p'
@@ -58,18 +63,27 @@ _gidctl() {
 
 # Programs of which --help tells all: options, and commands where there are some. Else files.
 _gid_options() {
-	local program=$1 word=$2 before=$3 words='' domain='' ask i
+	local program=$1 word=$2 before=$3 words='' domain='' config=() ask i
 	for ((i = 1; i < COMP_CWORD; i++)); do
-		[[ ${COMP_WORDS[i]} != -d && ${COMP_WORDS[i]} != --domain ]] || domain=${COMP_WORDS[i + 1]}
+		case ${COMP_WORDS[i]} in
+		-c | --config) config=("${COMP_WORDS[@]:i:2}") ;;
+		-d | --domain) domain=${COMP_WORDS[i + 1]} ;;
+		esac
 	done
 	ask=("$program" --help)
 	[[ $COMP_CWORD == 1 || ${COMP_WORDS[1]} == -* ]] || ask=("$program" "${COMP_WORDS[1]}" --help)
 	case $before in
-	-d | --domain | --reader) words=$(_gidctl_domains) ;;
+	-d | --domain | --reader)
+		if [[ $program == gidd ]]; then # which does not run yet
+			words=$(_gidd_domains "${config[@]}")
+		else
+			words=$(_gidctl_domains)
+		fi
+		;;
 	-s | --stream) words=$(_gidctl_streams "$domain") ;;
 	*)
 		if [[ $word == -* ]]; then
-			words=$("${ask[@]}" 2>/dev/null | grep -oE -- '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,')
+			words=$("${ask[@]}" 2>/dev/null | grep -oE -- '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,' | sort -u)
 		elif ((COMP_CWORD == 1)); then
 			words=$("${ask[@]}" 2>/dev/null | sed -n 's/^    \([a-z][a-z-]*\)  .*/\1/p')
 		fi
@@ -82,4 +96,5 @@ _gid_options() {
 }
 
 complete -F _gidctl gidctl
-complete -F _gid_options gid-capture gid-compose gid-evaluate gid-map gid-meter gid-telltale gid-timeline gid-view
+complete -F _gid_options gid-capture gid-cluster gid-compose gid-engine gid-evaluate gid-input gid-map gid-meter gid-telltale \
+	gid-timeline gid-view gidd
