@@ -2,6 +2,7 @@
 """gid-cockpit guest, as systemd runs it. A guest with an empty disk comes up, and never boots."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -87,6 +88,25 @@ def test_it_waits_for_the_hosts_gidd_to_run(guest: Tool) -> None:
     assert "the gidd of host does not run" in result.stderr
 
 
+def put_before_qemu(guest: Tool, script: str) -> None:  # noqa: F811
+    """What runs in its place."""
+    programs = guest.folder / "programs"
+    programs.mkdir()
+    qemu = programs / "qemu-system-x86_64"
+    qemu.write_text(f"#!/bin/sh\n{script}\n")
+    qemu.chmod(0o755)
+    guest.env["PATH"] = f"{programs}:{guest.env['PATH']}"
+
+
+@pytest.mark.timeout(200)
+def test_a_busy_machine(guest: Tool) -> None:  # noqa: F811
+    """QEMU that takes long to start is waited for."""
+    assert guest.run("up", "host").returncode == 0
+    put_before_qemu(guest, f'sleep 12; exec {shutil.which("qemu-system-x86_64")} "$@"')
+    with service(guest) as (_, qemu):
+        assert is_alive(qemu)
+
+
 @pytest.mark.timeout(200)
 def test_a_guest_that_does_not_power_off_is_ended(guest: Tool) -> None:
     assert guest.run("up", "host").returncode == 0
@@ -113,13 +133,8 @@ def test_its_logs_are_the_services(guest: Tool) -> None:
 def test_what_a_machine_says_reaches_a_terminal_as_text_alone(guest: Tool) -> None:
     """Its last lines are shown where it does not start: they are a guest's, and may be anything."""
     assert guest.run("up", "host").returncode == 0
-    programs = guest.folder / "programs"
-    programs.mkdir()
-    qemu = programs / "qemu-system-x86_64"
     lines = "a\\033[31mb\\302\\233mc\\342\\200\\256d\\342\\201\\246e\\377f"
-    qemu.write_text(f"#!/bin/sh\nprintf '{lines}\\n' >&2\nexit 1\n")
-    qemu.chmod(0o755)
-    guest.env["PATH"] = f"{programs}:{guest.env['PATH']}"
+    put_before_qemu(guest, f"printf '{lines}\\n' >&2\nexit 1")
     result = guest.run("up", "open")
     assert result.returncode == 1
     said = r"a\x1b[31mb\x9bmc\u202ed\u2066e" + "\N{REPLACEMENT CHARACTER}" + "f"

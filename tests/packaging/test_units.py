@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from gid_cockpit.process import START_SECONDS
 from lib.program import BUILD, PATIENCE, TOP
 
 SERVICES = sorted((BUILD / "packaging").glob("*@.service"))
@@ -41,6 +42,12 @@ def settings(unit: Path) -> dict[str, str]:
 def test_there_is_one_for_each_daemon() -> None:
     assert {"gidd@", "gid-guest@"} <= set(ids(SERVICES))
     assert ids(SOCKETS) == ["gidd@"]
+
+
+def test_a_guests_qemu_has_its_time() -> None:
+    """What gid-cockpit gives it, and as much again for gid-cockpit itself."""
+    (unit,) = (unit for unit in SERVICES if unit.stem == "gid-guest@")
+    assert int(settings(unit)["TimeoutStartSec"]) >= 2 * START_SECONDS
 
 
 def test_they_have_no_mistakes(tmp_path: Path) -> None:

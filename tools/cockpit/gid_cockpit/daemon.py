@@ -15,10 +15,9 @@ from pathlib import Path
 from .access import check_place, give, identity, user_of
 from .configuration import CockpitError, Configuration, Domain, find_program
 from .logs import Log
-from .process import check_ours, handle, listener, program
+from .process import START_SECONDS, check_ours, handle, listener, program
 from .sandbox import GIDD_SHARE, confine, dissolve, put_into_share
 
-START_SECONDS = 10.0
 STOP_SECONDS = 5.0
 ANSWER_SECONDS = 10.0
 HUB_FOLDERS = ("bell", "hub", "window")  # of the host's gidd, beside its own

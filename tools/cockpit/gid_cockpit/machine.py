@@ -26,12 +26,11 @@ from gid_vm.root import lent_folders
 from .access import KVM, READ, WRITE, check_place, give, identity, let_in, user_of
 from .configuration import CockpitError, Configuration, Domain, find_program
 from .logs import Log, last_lines, log_folder, open_folder
-from .process import check_ours, handle, listener
+from .process import START_SECONDS, check_ours, handle, listener
 from .sandbox import dissolve, guest_share, put_into_share
 
 LINK_PORT = "org.gidway.link"
 POOL_VECTORS = 64  # GID_BELLS_POOL: of a doorbell device, for all who ring it together
-START_SECONDS = 10.0
 POWER_OFF_SECONDS = 30.0
 ASKED_SECONDS = 10.0  # for its agent to listen, which it does not while a command is run there
 KILL_SECONDS = 5.0

@@ -15,6 +15,8 @@ from gid_vm import sockets
 from .configuration import CockpitError
 
 BUSY_SECONDS = 10.0
+# Until what was started is ready, as long as it lives: a busy machine may need a minute.
+START_SECONDS = 120.0
 
 
 def listener(path: Path, kind: socket.SocketKind) -> int | None:
