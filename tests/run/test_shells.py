@@ -51,6 +51,20 @@ def test_each_tells_what_the_others_run(machine: Machine) -> None:
     assert program_of(machine, last.inner) == "/usr/bin/sleep"
 
 
+def test_where_a_login_has_no_folder_for_sockets(tmp_path: Path) -> None:
+    """As after `su`: shells that need no root have one in common; other commands their own."""
+    machine = Machine(tmp_path)
+    machine.hide("dpkg-query")
+    (machine.first / "dpkg-query").symlink_to("/usr/bin/dpkg-query")  # all is installed here
+    script = 'echo "$XDG_RUNTIME_DIR"; stat -c %a "$XDG_RUNTIME_DIR"'
+    first, second = (machine.run_here("--shell", "sh", "-c", script) for _ in range(2))
+    folder, mode = first.stdout.splitlines()
+    assert (second.stdout, mode) == (first.stdout, "700")
+    assert Path(folder).is_relative_to(machine.folder / "cache") and Path(folder).is_dir()
+    alone = machine.run_here("sh", "-c", script).stdout.splitlines()[0]
+    assert alone != folder and not Path(alone).exists()
+
+
 def test_many_that_begin_at_once(machine: Machine) -> None:
     go = machine.folder / "go"
     script = 'readlink /proc/self/ns/user; until test -e "$0"; do sleep 0.1; done'
