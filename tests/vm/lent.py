@@ -55,6 +55,11 @@ PATIENT = "client-ms=60000\nlease-ms=60000\n"
 ROLE = f"[gid-safety]\nrole=telltale\nclients={MAP}\nsize={SIZE}\n{PATIENT}"
 
 
+def with_lease(milliseconds: int) -> str:
+    """OWN_ROLE with another one: of a key that is there twice Weston takes the first."""
+    return OWN_ROLE.replace("lease-ms=60000", f"lease-ms={milliseconds}")
+
+
 def start_map(forwarding: Forwarding, *arguments: str) -> Program:
     words = [MAP, "--udmabuf", "--role", "telltale", "--size", SIZE]
     return forwarding.client([*words, *arguments])
@@ -278,7 +283,7 @@ class Scene:
 def held(cockpit: Cockpit) -> dict:
     """Released when the other display has read it, or its lease is over; destroyed."""
     # Repetitions, which take the place of what is not read, come once in a lease.
-    scene = Scene(cockpit, OWN_ROLE + f"lease-ms={LEASE_MS}\nheartbeat-ms={LEASE_MS}\n")
+    scene = Scene(cockpit, with_lease(LEASE_MS) + f"heartbeat-ms={LEASE_MS}\n")
     scene.window.take_role()
     first = scene.show(1)
     scene.wait_shown(1)
@@ -320,7 +325,7 @@ def expired(cockpit: Cockpit, domain: str) -> int:
 
 def forced(cockpit: Cockpit) -> dict:
     """A recorder in a third domain hangs with one for longer than its lease: who loses what."""
-    scene = Scene(cockpit, OWN_ROLE + f"lease-ms={2 * LEASE_MS}\n")
+    scene = Scene(cockpit, with_lease(5 * LEASE_MS))
     scene.window.take_role()
     first = scene.show(1)
     scene.wait_shown(1)
@@ -531,7 +536,7 @@ def shown_when_drawn(
 
 def fences(cockpit: Cockpit) -> dict:
     """A picture is sent when it is drawn, and no sooner; one that never is keeps nobody waiting."""
-    scene = Scene(cockpit, OWN_ROLE + f"lease-ms={LEASE_MS}\n")
+    scene = Scene(cockpit)
     scene.window.take_role()
     scene.show(1)
     scene.wait_shown(1)
