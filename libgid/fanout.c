@@ -243,9 +243,13 @@ static uint64_t find_leased(const struct gid_subscription *subscription, bool re
 	return first;
 }
 
-/* Whether the producer could send nothing for a lease, as it lacks memory. */
+static bool lacks_memory(const struct gid_producer *producer, uint64_t now) {
+	return producer->lacking_since != 0 && now - producer->lacking_at < GID_LACKING_NS;
+}
+
+/* Whether the producer could send no other picture for a lease, as it lacks memory. */
 static bool is_stuck(const struct gid_producer *producer, uint64_t now) {
-	return producer->lacking_since != 0 && now - producer->lacking_at < GID_LACKING_NS &&
+	return lacks_memory(producer, now) &&
 			now - producer->lacking_since >= producer->options.lease_ns;
 }
 
@@ -284,6 +288,10 @@ void gid_producer_run_leases(struct gid_producer *producer, uint64_t now) {
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		uint64_t begin = expire(sub, now);
 		first = begin < first ? begin : first;
+	}
+	if (lacks_memory(producer, now) && !is_stuck(producer, now) &&
+			producer->lacking_since < first) {
+		first = producer->lacking_since; /* then it is, whatever was renewed */
 	}
 	if (first != UINT64_MAX) {
 		arm(producer, first);
@@ -553,7 +561,9 @@ static int put_to_all(struct gid_producer *producer, struct gid_frame *frame, ui
 		return error;
 	}
 	entry.sequence = frame->sequence = ++producer->sequence;
-	producer->lacking_since = 0;
+	if (frame->gid != producer->present) { /* the same again takes no memory */
+		producer->lacking_since = 0;
+	}
 	producer->stats.frames += slab != NULL;
 	int count = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {

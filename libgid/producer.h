@@ -31,7 +31,7 @@ struct gid_producer {
 	uint64_t sequence;
 	gid_id present; /* the picture that was sent last */
 	uint64_t freed; /* slots whose last holder let go, ever */
-	/* When it lacked memory first since it sent, and last, ns; 0: it did not. */
+	/* When it lacked memory first since another picture, and last, ns; 0: it did not. */
 	uint64_t lacking_since, lacking_at;
 	struct gid_timer lease;	       /* armed while something is in flight */
 	struct gid_timeline *timeline; /* NULL: none */

@@ -294,6 +294,17 @@ static void handle_released(void *data, gid_id gid) {
 	held_release_unused_all(data);
 }
 
+/* Whether consumers have buffers of the client that are not shown any more: it may need them. */
+static bool forward_lacks_buffers(const struct forward *forward) {
+	const struct held *held;
+	wl_list_for_each(held, &forward->held, link) {
+		if (held != forward->current && !held->is_copy) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A repeated picture says that it is still right. */
 static bool forward_may_repeat(struct forward *forward) {
 	return !forward->outdated && forward->events->is_alive(forward->data);
@@ -413,6 +424,9 @@ static int handle_timer(void *data) {
 		/* Of a buffer with two roles only the stream that held it last hears. */
 		held_release_unused_all(forward);
 		forward_report(forward);
+		if (forward_lacks_buffers(forward)) {
+			gid_producer_lacks_memory(forward->producer);
+		}
 		if (forward_may_repeat(forward)) {
 			forward_send(forward, GID_FRAME_HEARTBEAT);
 		} else {

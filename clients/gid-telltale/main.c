@@ -11,7 +11,8 @@
 #include "surface.h"
 #include "telltale.h"
 
-#define MS 1000ull /* in µs, as sd-event counts */
+#define MS 1000ull  /* in µs, as sd-event counts */
+#define AGAIN_MS 50 /* until a state that waits is tried again */
 
 const char *argp_program_version = "gid-telltale " GIDWAY_VERSION;
 
@@ -112,11 +113,23 @@ static int check(struct program *program, int ret) {
 	return 0;
 }
 
+/* When the next sign of life is due, or another try to show a state that waits. */
+static void set_beat(struct program *program) {
+	unsigned ms = program->telltale.waits ? AGAIN_MS : program->options.heartbeat_ms;
+	sd_event_source_set_time_relative(program->beat, ms * MS);
+	sd_event_source_set_enabled(program->beat, ms > 0 ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
 static int next_state(struct program *program) {
 	unsigned state = (program->telltale.state + 1) % LIGHTS_STATES;
-	return check(program,
-			program->options.role != NULL ? surface_change(&program->surface, state)
-						      : telltale_change(&program->telltale, state));
+	if (program->options.role != NULL) {
+		return check(program, surface_change(&program->surface, state));
+	}
+	int ret = telltale_change(&program->telltale, state);
+	if (program->telltale.waits) {
+		set_beat(program);
+	}
+	return check(program, ret);
 }
 
 static int handle_cycle(sd_event_source *source, uint64_t usec, void *data) {
@@ -127,8 +140,9 @@ static int handle_cycle(sd_event_source *source, uint64_t usec, void *data) {
 
 static int handle_beat(sd_event_source *source, uint64_t usec, void *data) {
 	struct program *program = data;
-	sd_event_source_set_time_relative(source, program->options.heartbeat_ms * MS);
-	return check(program, telltale_beat(&program->telltale));
+	int ret = telltale_beat(&program->telltale);
+	set_beat(program);
+	return check(program, ret);
 }
 
 static int handle_next(sd_event_source *source, const struct signalfd_siginfo *info, void *data) {
@@ -159,10 +173,10 @@ static int add_sources(struct program *program) {
 		ret = sd_event_add_signal(event, NULL, SIGUSR1 | SD_EVENT_SIGNAL_PROCMASK,
 				handle_next, program);
 	}
-	if (ret >= 0 && telltale->producer != NULL && options->heartbeat_ms > 0) {
-		ret = sd_event_add_time_relative(event, &program->beat, CLOCK_MONOTONIC,
-				options->heartbeat_ms * MS, 1, handle_beat, program);
-		sd_event_source_set_enabled(program->beat, SD_EVENT_ON);
+	if (ret >= 0 && telltale->producer != NULL) {
+		ret = sd_event_add_time_relative(
+				event, &program->beat, CLOCK_MONOTONIC, 0, 1, handle_beat, program);
+		set_beat(program);
 	}
 	if (ret >= 0 && options->cycle_ms > 0) {
 		ret = sd_event_add_time_relative(event, &program->cycle, CLOCK_MONOTONIC,

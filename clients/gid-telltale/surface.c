@@ -13,7 +13,11 @@
 
 static void handle_release(void *data, struct wl_buffer *buffer) {
 	struct surface_buffer *one = data;
-	gid_slab_give(one->surface->telltale->slab, one->slot);
+	struct telltale *telltale = one->surface->telltale;
+	gid_slab_give(telltale->slab, one->slot);
+	if (telltale->waits) {
+		surface_change(one->surface, telltale->state);
+	}
 }
 
 static const struct wl_buffer_listener buffer_listener = {.release = handle_release};

@@ -101,13 +101,14 @@ static uint8_t *telltale_data(const struct telltale *telltale, int slot) {
 
 int telltale_draw(struct telltale *telltale, unsigned state) {
 	int slot = gid_slab_take(telltale->slab);
+	telltale->state = state;
+	telltale->skipped += slot < 0 && !telltale->waits;
+	telltale->waits = slot < 0;
 	if (slot < 0) {
-		telltale->skipped++;
 		return slot;
 	}
 	lights_draw(telltale_data(telltale, slot), telltale->layout.width, telltale->layout.height,
 			telltale->layout.planes[0].stride, state);
-	telltale->state = state;
 	telltale->changes++;
 	return slot;
 }
@@ -115,6 +116,7 @@ int telltale_draw(struct telltale *telltale, unsigned state) {
 int telltale_change(struct telltale *telltale, unsigned state) {
 	int slot = telltale_draw(telltale, state);
 	if (slot < 0) {
+		gid_producer_lacks_memory(telltale->producer);
 		return slot;
 	}
 	int old = telltale->slot;
@@ -125,8 +127,23 @@ int telltale_change(struct telltale *telltale, unsigned state) {
 	return ret;
 }
 
+/* Whether there is one for the next change. */
+static bool has_slot(const struct telltale *telltale) {
+	int slot = gid_slab_take(telltale->slab);
+	if (slot >= 0) {
+		gid_slab_give(telltale->slab, (uint32_t)slot);
+	}
+	return slot >= 0;
+}
+
 int telltale_beat(struct telltale *telltale) {
 	telltale->heartbeats++;
+	if (telltale->waits) { /* a sign of life would say that the old picture is right */
+		return telltale_change(telltale, telltale->state);
+	}
+	if (!has_slot(telltale)) { /* before one is needed */
+		gid_producer_lacks_memory(telltale->producer);
+	}
 	return telltale_send(telltale, GID_FRAME_HEARTBEAT);
 }
 

@@ -13,11 +13,13 @@ struct telltale {
 	struct gid_producer *producer;
 	struct gid_layout layout;
 	unsigned state;
-	int slot; /* that has the present picture; -1: none yet */
+	bool waits; /* the state cannot be seen yet: readers hold all slots */
+	int slot;   /* that has the present picture; -1: none yet */
 	uint64_t hash;
 	bool retired[TELLTALE_SLOTS]; /* not the present one any more, given back when nobody holds
 					 it */
-	uint64_t changes, heartbeats, skipped;
+	uint64_t changes, heartbeats;
+	uint64_t skipped; /* changes that had to wait for a slot */
 };
 
 /*
@@ -28,14 +30,16 @@ int telltale_init(struct telltale *telltale, const char *domain, const char *str
 		uint32_t height);
 void telltale_finish(struct telltale *telltale);
 
-/* Draws the lights of this state into a free slot, and takes that. Returns the slot, or -EAGAIN. */
+/*
+ * The lights have this state from now on. Draws them into a free slot, and takes that. Returns the
+ * slot, or -EAGAIN: the state waits.
+ */
 int telltale_draw(struct telltale *telltale, unsigned state);
 
-/* Draws the lights of this state and sends them. Returns 0 or -errno; -EAGAIN: all slots are held.
- */
+/* Draws the lights of this state and sends them. Returns 0 or -errno; -EAGAIN: the state waits. */
 int telltale_change(struct telltale *telltale, unsigned state);
 
-/* Sends the present picture again, as a sign of life. */
+/* Sends the present picture again, as a sign of life; or the state that waits. As above. */
 int telltale_beat(struct telltale *telltale);
 
 /* What was sent and copied, as a line of JSON on stdout. */

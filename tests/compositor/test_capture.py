@@ -8,6 +8,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy
@@ -15,12 +16,14 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.painter import Painter
 from lib.program import BUILD, Program, wait_for
+from lib.stream_reader import keeper
 from lib.sway import Sway, why_no_sway
 from lib.weston import HEIGHT, WIDTH, Weston
 
 from lab.domains.wayland import Display, protocol_files
 
 CAPTURE = BUILD / "clients/gid-capture"
+LIBGID = BUILD / "libgid/libgid.so"
 EXT, WLR = "ext-image-copy-capture-v1", "wlr-screencopy-unstable-v1"
 WINDOWS = "ext_foreign_toplevel_image_capture_source_manager_v1"
 PLATE = "pattern=zone-plate kx2=20 ky2=13"
@@ -266,6 +269,17 @@ def test_readers_that_take_no_picture_stop_nobody(screen: Screen, tmp_path: Path
     screen.read(180, tmp_path / "frames")
     assert time.monotonic() - start < 120  # not a picture a lease, of one second each
     sleeper.signal(signal.SIGCONT)
+
+
+def test_readers_that_keep_all(screen: Screen, tmp_path: Path) -> None:
+    """And say all the time that they live: others get what is new."""
+    screen.run("weston-simple-shm")
+    screen.capture()
+    with ExitStack() as stack:
+        for number in range(3):
+            stack.enter_context(keeper(LIBGID, screen.cockpit.socket("open"), "desktop"))
+            screen.read(1, tmp_path / str(number))
+        screen.read(14, tmp_path / "frames")  # more than there is memory for
 
 
 def window_of(windows: Screen) -> str:

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy
@@ -13,7 +14,7 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.painter import Painter
 from lib.program import BUILD, python_env, wait_for
-from lib.stream_reader import StreamReader
+from lib.stream_reader import StreamReader, keeper
 from lib.weston import HEIGHT, WIDTH, Weston
 
 LEFT = "[gid-output]\nname=left\nstream=screen/left\nmode=480x270\n"
@@ -129,6 +130,20 @@ def test_who_comes_late_sees_what_is_shown(outputs: Outputs) -> None:
         assert numpy.array_equal(reader.next().pixels, new)
         with outputs.read("screen/left") as another:
             assert numpy.array_equal(another.next().pixels, new)
+
+
+def test_readers_that_keep_all(outputs: Outputs) -> None:
+    """And say all the time that they live: others get what is new."""
+    weston = outputs.start(LEFT)
+    painter = Painter(weston.socket, "left", (480, 270))
+    painter.paint(0)
+    with ExitStack() as stack:
+        reader = stack.enter_context(outputs.read("screen/left"))
+        for seed in range(1, 15):  # more than there is memory for
+            if seed % 3 == 1:  # each keeps others
+                place = (LIBGID, outputs.cockpit.socket("open"), "screen/left")
+                stack.enter_context(keeper(*place))
+            reader.wait_picture(painter.paint(seed))
 
 
 def test_several_outputs(outputs: Outputs) -> None:

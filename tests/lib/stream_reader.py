@@ -6,7 +6,10 @@ As a program, `stream_reader.py LIBGID SOCKET STREAM`, it says "picture" for eac
 
 import ctypes
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -156,6 +159,38 @@ class StreamReader:
         stats = Stats()
         self.lib.gid_consumer_get_stats(self.consumer, ctypes.byref(stats))
         return stats
+
+
+class Keeper(threading.Thread):
+    """Gives nothing back of all that it gets, and says all the time that it uses it."""
+
+    def __init__(self, *place: object) -> None:
+        """As StreamReader's."""
+        super().__init__()
+        self._place = place
+        self.ends = threading.Event()
+        self.has_something = threading.Event()
+
+    def run(self) -> None:
+        with StreamReader(*self._place) as reader:
+            while not self.ends.is_set():
+                reader.wait(0.02)
+                if reader.lib.gid_consumer_receive(reader.consumer, ctypes.byref(Frame())) == 1:
+                    self.has_something.set()
+                reader.lib.gid_consumer_renew(reader.consumer)
+
+
+@contextmanager
+def keeper(*place: object) -> Iterator[None]:
+    """One that keeps something already."""
+    thread = Keeper(*place)
+    thread.start()
+    try:
+        assert thread.has_something.wait(WAIT_S)
+        yield
+    finally:
+        thread.ends.set()
+        thread.join()
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ import json
 import re
 import signal
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy
@@ -19,7 +20,8 @@ from lib.display import (
     telltale_picture,
 )
 from lib.forwarding import GID_VIEW, PYTHON, ROLE, Forwarding, ShmBuffers, Window, random_picture
-from lib.program import Program, wait_for
+from lib.program import BUILD, Program, wait_for
+from lib.stream_reader import keeper
 
 from lab.domains.wayland import ProtocolError
 
@@ -106,6 +108,20 @@ def test_who_comes_late_to_a_still_surface_sees_it(cockpit: Cockpit) -> None:
         shown = snap_telltale(cockpit, name)
         assert numpy.array_equal(shown, telltale_picture(cockpit.folder, 5))
     assert telltale.stop() == 0
+
+
+def test_readers_that_keep_all(cockpit: Cockpit) -> None:
+    """And say all the time that they live: the surface's client gets its buffers back."""
+    forwarding = Forwarding(cockpit, ROLE.replace("lease-ms=60000", "lease-ms=1000"))
+    telltale = forwarding.telltale("--state", "1")
+    forwarding.display.wait_role("live")
+    with ExitStack() as stack:
+        for state in range(2, 12):  # more than the client has buffers for
+            if state < 5:  # each keeps others
+                place = (cockpit.socket("cluster"), "safety/telltale", "open")
+                stack.enter_context(keeper(BUILD / "libgid" / "libgid.so", *place))
+            telltale.signal(signal.SIGUSR1)
+            wait_region(forwarding, telltale_picture(cockpit.folder, state))
 
 
 def change_to_light(forwarding: Forwarding, changes: int) -> tuple[list[float], list[float]]:

@@ -1,48 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Readers that give nothing back, and say all the time that they live: others get what is new."""
 
-import ctypes
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import signal
+from contextlib import ExitStack
 
 import numpy
 from lib.cockpit import Cockpit
-from lib.display import Display, start_telltale
-from lib.program import wait_for
-from test_meter import LIBGID, Frame, StreamReader
+from lib.display import Display, start_telltale, telltale_picture
+from lib.program import BUILD, wait_for
+from lib.stream_reader import keeper
 
-
-class Keeper(threading.Thread):
-    def __init__(self, cockpit: Cockpit, stream: str, owner: str) -> None:
-        super().__init__()
-        self._place = (LIBGID, cockpit.socket("cluster"), stream, owner)
-        self.ends = threading.Event()
-        self.taken = 0
-
-    def run(self) -> None:
-        with StreamReader(*self._place) as reader:
-            while not self.ends.is_set():
-                reader.wait(0.02)
-                got = reader.lib.gid_consumer_receive(reader.consumer, ctypes.byref(Frame()))
-                self.taken += got == 1
-                reader.lib.gid_consumer_renew(reader.consumer)
-
-
-@contextmanager
-def keepers(cockpit: Cockpit, count: int, stream: str, owner: str = "cluster") -> Iterator[None]:
-    """Each of which has taken something already."""
-    threads = [Keeper(cockpit, stream, owner) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    try:
-        wait_for(lambda: all(thread.taken > 0 for thread in threads), "what is kept")
-        yield
-    finally:
-        for thread in threads:
-            thread.ends.set()
-        for thread in threads:
-            thread.join()
+LIBGID = BUILD / "libgid" / "libgid.so"
+KEEPERS = 3
+LIGHTS = range(2, 12)  # more than anybody has slots for
 
 
 def test_the_screen_can_be_looked_at(cockpit: Cockpit) -> None:
@@ -50,10 +20,29 @@ def test_the_screen_can_be_looked_at(cockpit: Cockpit) -> None:
     display = Display(cockpit)
     telltale = start_telltale(cockpit, "--state", "5", "--cycle", "20")
     display.wait_role("live")
-    with keepers(cockpit, 3, "screen"):
+    with ExitStack() as stack:
+        for _ in range(KEEPERS):
+            stack.enter_context(keeper(LIBGID, cockpit.socket("cluster"), "screen"))
         for _ in range(3):
             assert display.screenshot().any()
         telltale.stop()
         display.wait_role("lost")
         stripes = display.screenshot()
         wait_for(lambda: numpy.array_equal(display.screenshot(), stripes), "what stands still")
+
+
+def wait_shown(display: Display, picture: numpy.ndarray) -> None:
+    wait_for(lambda: numpy.array_equal(display.region(), picture), "the new state")
+
+
+def test_a_light_changes(cockpit: Cockpit) -> None:
+    display = Display(cockpit)
+    telltale = start_telltale(cockpit, "--state", str(LIGHTS[0] - 1))
+    display.wait_role("live")
+    with ExitStack() as stack:
+        for state in LIGHTS:
+            if state - LIGHTS[0] < KEEPERS:  # each keeps others
+                place = (cockpit.socket("cluster"), "safety/telltale", "open")
+                stack.enter_context(keeper(LIBGID, *place))
+            telltale.signal(signal.SIGUSR1)
+            wait_shown(display, telltale_picture(cockpit.folder, state))

@@ -319,8 +319,8 @@ int gid_producer_reclaim(struct gid_producer *producer, bool force);
 
 /**
  * Says that the producer waits for a slot: to be called as long as it does, once a second or more
- * often. If it could send nothing for a lease since, consumers that renew their leases lose what
- * they hold, as others.
+ * often. If it could send no other picture for a lease since, consumers that renew their leases
+ * lose what they hold, as others.
  */
 void gid_producer_lacks_memory(struct gid_producer *producer);
 
