@@ -47,23 +47,10 @@ gst_gid_copy_reason_shared (GstGidCopyReason reason)
   return reasons[reason].shared;
 }
 
-GType
-gst_gid_copy_policy_get_type (void)
-{
-  static GType type;
-  static const GEnumValue values[] = {
+G_DEFINE_ENUM_TYPE (GstGidCopyPolicy, gst_gid_copy_policy,
     { GST_GID_COPY_POLICY_ALLOW, "Copy where it is necessary, and count it", "allow" },
     { GST_GID_COPY_POLICY_WARN, "Copy, and post a warning for each new reason", "warn" },
-    { GST_GID_COPY_POLICY_ERROR, "Stop with an error instead of copying", "error" },
-    { 0, NULL, NULL },
-  };
-
-  if (g_once_init_enter (&type)) {
-    GType t = g_enum_register_static ("GstGidCopyPolicy", values);
-    g_once_init_leave (&type, t);
-  }
-  return type;
-}
+    { GST_GID_COPY_POLICY_ERROR, "Stop with an error instead of copying", "error" })
 
 gboolean
 gst_gid_copies_add (GstGidCopies *copies, GstElement *element, GstGidCopyPolicy policy,

@@ -15,12 +15,3 @@ gst_gid_timeline_open (GstElement *element, const gchar *path)
         (NULL));
   return timeline;
 }
-
-GParamSpec *
-gst_gid_timeline_param_spec (GParamFlags flags)
-{
-  return g_param_spec_string ("timeline", "Timeline",
-      "File to which a line is appended for each thing that happens to a frame, for gid-timeline "
-      "(default: $GID_TIMELINE)",
-      NULL, flags);
-}

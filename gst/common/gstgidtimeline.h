@@ -6,6 +6,8 @@
 #include <gid/timeline.h>
 #include <gst/gst.h>
 
+#include "gstgidproperty.h"
+
 G_BEGIN_DECLS
 
 /**
@@ -14,8 +16,12 @@ G_BEGIN_DECLS
  */
 struct gid_timeline *gst_gid_timeline_open (GstElement *element, const gchar *path);
 
-/** Its specification. */
-GParamSpec *gst_gid_timeline_param_spec (GParamFlags flags);
+/** Its row. */
+#define GST_GID_TIMELINE_ROW(Type, field) \
+  { "timeline", "Timeline", \
+    "File to which a line is appended for each thing that happens to a frame, for gid-timeline " \
+    "(default: $GID_TIMELINE)", \
+    GST_GID_STRING (Type, field), .flags = GST_GID_READY }
 
 G_END_DECLS
 

@@ -17,18 +17,9 @@
 #include "gstgidalloc.h"
 
 #include "common/gstgid.h"
+#include "common/gstgidposter.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
-
-#define DEFAULT_SLOTS 32
-
-enum
-{
-  PROP_0,
-  PROP_DOMAIN,
-  PROP_SLOTS,
-  PROP_DMABUF,
-};
 
 struct _GstGidAlloc
 {
@@ -61,9 +52,7 @@ gst_gid_alloc_start (GstBaseTransform *trans)
   g_free (name);
   if (self->domain)
     return TRUE;
-  gst_element_message_full (GST_ELEMENT_CAST (self), GST_MESSAGE_ERROR, error->domain, error->code,
-      g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
-  g_error_free (error);
+  gst_gid_post_error (self, error);
   return FALSE;
 }
 
@@ -115,88 +104,36 @@ gst_gid_alloc_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
   return GST_FLOW_OK;
 }
 
-static void
-gst_gid_alloc_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstGidAlloc *self = GST_GID_ALLOC (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_DOMAIN:
-      g_free (self->domain_name);
-      self->domain_name = g_value_dup_string (value);
-      break;
-    case PROP_SLOTS:
-      self->slots = g_value_get_uint (value);
-      break;
-    case PROP_DMABUF:
-      self->dmabuf = g_value_get_boolean (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_gid_alloc_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstGidAlloc *self = GST_GID_ALLOC (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_DOMAIN:
-      g_value_set_string (value, self->domain_name);
-      break;
-    case PROP_SLOTS:
-      g_value_set_uint (value, self->slots);
-      break;
-    case PROP_DMABUF:
-      g_value_set_boolean (value, self->dmabuf);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
+static const GstGidProperty properties[] = {
+  { "domain", "Domain",
+      "Domain whose memory is used, the same as that of the gidsinks behind it (default: "
+      "$GID_DOMAIN, or the only one here)",
+      GST_GID_STRING (GstGidAlloc, domain_name), .flags = GST_GID_READY },
+  { "slots", "Slots", "Largest number of frames in memory; slots are made as they are needed",
+      GST_GID_UINT (GstGidAlloc, slots, 2, GID_SLOTS_MAX, 32), .flags = GST_GID_READY },
+  { "dmabuf", "Dma-buf",
+      "Use dma-bufs as memory, which drivers write and renderers on a GPU take as they are. Needs "
+      "/dev/udmabuf or gid_dmabuf. Consumers could write into them",
+      GST_GID_BOOLEAN (GstGidAlloc, dmabuf, FALSE), .flags = GST_GID_READY },
+};
 
 static void
 gst_gid_alloc_finalize (GObject *object)
 {
-  GstGidAlloc *self = GST_GID_ALLOC (object);
-
-  g_free (self->domain_name);
+  gst_gid_properties_finish (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (gst_gid_alloc_parent_class)->finalize (object);
 }
 
 static void
 gst_gid_alloc_class_init (GstGidAllocClass *klass)
 {
-  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *transform_class = GST_BASE_TRANSFORM_CLASS (klass);
   GstCaps *caps = gst_gid_caps_template (TRUE);
 
-  object_class->set_property = gst_gid_alloc_set_property;
-  object_class->get_property = gst_gid_alloc_get_property;
   object_class->finalize = gst_gid_alloc_finalize;
-  g_object_class_install_property (object_class, PROP_DOMAIN,
-      g_param_spec_string ("domain", "Domain",
-          "Domain whose memory is used, the same as that of the gidsinks behind it (default: "
-          "$GID_DOMAIN, or the only one here)",
-          NULL, ready));
-  g_object_class_install_property (object_class, PROP_SLOTS,
-      g_param_spec_uint ("slots", "Slots",
-          "Largest number of frames in memory; slots are made as they are needed", 2, GID_SLOTS_MAX,
-          DEFAULT_SLOTS, ready));
-  g_object_class_install_property (object_class, PROP_DMABUF,
-      g_param_spec_boolean ("dmabuf", "Dma-buf",
-          "Use dma-bufs as memory, which drivers write and renderers on a GPU take as they are. Needs "
-          "/dev/udmabuf or gid_dmabuf. Consumers could write into them",
-          FALSE, ready));
+  gst_gid_properties_install (object_class, properties, G_N_ELEMENTS (properties));
 
   gst_element_class_add_pad_template (
       element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
@@ -216,6 +153,6 @@ gst_gid_alloc_class_init (GstGidAllocClass *klass)
 static void
 gst_gid_alloc_init (GstGidAlloc *self)
 {
-  self->slots = DEFAULT_SLOTS;
+  gst_gid_properties_init (self, properties, G_N_ELEMENTS (properties));
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM_CAST (self), TRUE);
 }

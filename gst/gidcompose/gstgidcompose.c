@@ -50,14 +50,6 @@ G_DEFINE_FINAL_TYPE_WITH_CODE (GstGidCompose, gst_gid_compose, GST_TYPE_VIDEO_AG
 
 /* --- start and stop ---------------------------------------------------------------------------- */
 
-static void
-post_error (GstGidCompose *self, GError *error)
-{
-  gst_element_message_full (GST_ELEMENT_CAST (self), GST_MESSAGE_ERROR, error->domain, error->code,
-      g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
-  g_error_free (error);
-}
-
 static gboolean
 gst_gid_compose_start (GstAggregator *agg)
 {
@@ -74,7 +66,8 @@ gst_gid_compose_start (GstAggregator *agg)
   GST_OBJECT_UNLOCK (self);
 
   self->live = self->was_live = FALSE;
-  self->waiting_since = self->stats_posted = g_get_monotonic_time ();
+  self->waiting_since = g_get_monotonic_time ();
+  gst_gid_poster_start (&self->poster);
   self->refused_in_row = 0;
   self->lost_layer = FALSE;
   self->format = (GstGidFormat) { 0 };
@@ -91,7 +84,7 @@ gst_gid_compose_start (GstAggregator *agg)
   g_free (engine);
   g_free (name);
   if (error) {
-    post_error (self, error);
+    gst_gid_post_error (self, error);
     return FALSE;
   }
   return GST_AGGREGATOR_CLASS (gst_gid_compose_parent_class)->start (agg);
@@ -110,7 +103,7 @@ gst_gid_compose_stop (GstAggregator *agg)
   GstGidCompose *self = GST_GID_COMPOSE (agg);
   gboolean stopped;
 
-  gst_gid_compose_post_stats (self, TRUE);
+  gst_gid_poster_post (&self->poster, self, gst_gid_compose_create_stats, TRUE);
   stopped = GST_AGGREGATOR_CLASS (gst_gid_compose_parent_class)->stop (agg);
   gst_element_foreach_sink_pad (GST_ELEMENT_CAST (self), clear_pad, NULL);
   g_clear_pointer (&self->canvas, gst_gid_canvas_free);
@@ -518,7 +511,7 @@ gst_gid_compose_aggregate_frames (GstVideoAggregator *vagg, GstBuffer *buffer)
     GST_OBJECT_UNLOCK (self);
   }
   g_array_unref (layers);
-  gst_gid_compose_post_stats (self, FALSE);
+  gst_gid_poster_post (&self->poster, self, gst_gid_compose_create_stats, FALSE);
   return ret;
 }
 
@@ -526,10 +519,11 @@ gst_gid_compose_aggregate_frames (GstVideoAggregator *vagg, GstBuffer *buffer)
 static GstFlowReturn
 gst_gid_compose_aggregate (GstAggregator *agg, gboolean timeout)
 {
+  GstGidCompose *self = GST_GID_COMPOSE (agg);
   GstFlowReturn ret = GST_AGGREGATOR_CLASS (gst_gid_compose_parent_class)->aggregate (agg, timeout);
 
   if (ret == GST_FLOW_EOS)
-    gst_gid_compose_post_stats (GST_GID_COMPOSE (agg), TRUE);
+    gst_gid_poster_post (&self->poster, self, gst_gid_compose_create_stats, TRUE);
   return ret;
 }
 

@@ -5,6 +5,7 @@
 #include <gst/video/gstvideoaggregator.h>
 
 #include "common/gstgidcopies.h"
+#include "common/gstgidposter.h"
 #include "gstgidcanvas.h"
 #include "gstgidcomposepad.h"
 
@@ -41,7 +42,7 @@ struct _GstGidCompose
   /* properties; the object lock */
   gchar *domain_name, *engine, *canvas_name;
   GstGidBackground background;
-  guint slots, stats_interval_ms;
+  guint slots;
   gboolean reconnect;
   GstGidCopyPolicy copy_policy;
 
@@ -61,7 +62,7 @@ struct _GstGidCompose
   gint64 waiting_since; /* for the engine */
   guint refused_in_row;
   gboolean lost_layer; /* told that a layer was taken back */
-  gint64 stats_posted;
+  GstGidPoster poster;
 };
 
 /* gstgidcomposeproperties.c */
@@ -72,11 +73,8 @@ void gst_gid_compose_finish_properties (GstGidCompose *self);
 
 /* gstgidcomposestats.c */
 
-/** The `stats` property. */
-GstStructure *gst_gid_compose_create_stats (GstGidCompose *self);
-
-/** Posts them as an element message, where it is time or `now`. */
-void gst_gid_compose_post_stats (GstGidCompose *self, gboolean now);
+/** The `stats` of a gidcompose. */
+GstStructure *gst_gid_compose_create_stats (gpointer compose);
 
 /** Tells the application whether the engine is there. */
 void gst_gid_compose_post_state (GstGidCompose *self, gboolean live);

@@ -1,128 +1,40 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidcomposepad.h"
 
-#define DEFAULT_SIZE (-1)
-#define DEFAULT_ALPHA 1.0
+#include "common/gstgidproperty.h"
 
-enum
-{
-  PROP_0,
-  PROP_XPOS,
-  PROP_YPOS,
-  PROP_WIDTH,
-  PROP_HEIGHT,
-  PROP_ALPHA,
-  PROP_OPERATOR,
-  PROP_SIZING_POLICY,
-};
-
-GType
-gst_gid_operator_get_type (void)
-{
-  static GType type;
-  static const GEnumValue values[] = {
+G_DEFINE_ENUM_TYPE (GstGidOperator, gst_gid_operator,
     { GST_GID_OPERATOR_SOURCE, "The picture takes the place of what is below", "source" },
     { GST_GID_OPERATOR_OVER, "Blended by alpha", "over" },
-    { GST_GID_OPERATOR_ADD, "As over, for canvases have no alpha that could add up", "add" },
-    { 0, NULL, NULL },
-  };
+    { GST_GID_OPERATOR_ADD, "As over, for canvases have no alpha that could add up", "add" })
 
-  if (g_once_init_enter (&type)) {
-    GType t = g_enum_register_static ("GstGidOperator", values);
-    g_once_init_leave (&type, t);
-  }
-  return type;
-}
-
-GType
-gst_gid_sizing_get_type (void)
-{
-  static GType type;
-  static const GEnumValue values[] = {
+G_DEFINE_ENUM_TYPE (GstGidSizing, gst_gid_sizing,
     { GST_GID_SIZING_NONE, "Scaled to width and height", "none" },
     { GST_GID_SIZING_KEEP_ASPECT_RATIO, "In the middle of width and height, with its own shape",
-        "keep-aspect-ratio" },
-    { 0, NULL, NULL },
-  };
-
-  if (g_once_init_enter (&type)) {
-    GType t = g_enum_register_static ("GstGidSizing", values);
-    g_once_init_leave (&type, t);
-  }
-  return type;
-}
+        "keep-aspect-ratio" })
 
 G_DEFINE_FINAL_TYPE (GstGidComposePad, gst_gid_compose_pad, GST_TYPE_VIDEO_AGGREGATOR_PAD);
 
-static void
-set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstGidComposePad *self = GST_GID_COMPOSE_PAD (object);
+#define CONTROLLED (G_PARAM_READWRITE | GST_PARAM_CONTROLLABLE)
 
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_XPOS:
-      self->xpos = g_value_get_int (value);
-      break;
-    case PROP_YPOS:
-      self->ypos = g_value_get_int (value);
-      break;
-    case PROP_WIDTH:
-      self->width = g_value_get_int (value);
-      break;
-    case PROP_HEIGHT:
-      self->height = g_value_get_int (value);
-      break;
-    case PROP_ALPHA:
-      self->alpha = g_value_get_double (value);
-      break;
-    case PROP_OPERATOR:
-      self->op = g_value_get_enum (value);
-      break;
-    case PROP_SIZING_POLICY:
-      self->sizing = g_value_get_enum (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstGidComposePad *self = GST_GID_COMPOSE_PAD (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_XPOS:
-      g_value_set_int (value, self->xpos);
-      break;
-    case PROP_YPOS:
-      g_value_set_int (value, self->ypos);
-      break;
-    case PROP_WIDTH:
-      g_value_set_int (value, self->width);
-      break;
-    case PROP_HEIGHT:
-      g_value_set_int (value, self->height);
-      break;
-    case PROP_ALPHA:
-      g_value_set_double (value, self->alpha);
-      break;
-    case PROP_OPERATOR:
-      g_value_set_enum (value, self->op);
-      break;
-    case PROP_SIZING_POLICY:
-      g_value_set_enum (value, self->sizing);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
+static const GstGidProperty properties[] = {
+  { "xpos", "X position", "Where the picture's left edge is on the canvas",
+      GST_GID_INT (GstGidComposePad, xpos, 0), .flags = CONTROLLED },
+  { "ypos", "Y position", "Where the picture's upper edge is on the canvas",
+      GST_GID_INT (GstGidComposePad, ypos, 0), .flags = CONTROLLED },
+  { "width", "Width", "Width of the picture on the canvas (0 or less: not scaled)",
+      GST_GID_INT (GstGidComposePad, width, -1), .flags = CONTROLLED },
+  { "height", "Height", "Height of the picture on the canvas (0 or less: not scaled)",
+      GST_GID_INT (GstGidComposePad, height, -1), .flags = CONTROLLED },
+  { "alpha", "Alpha", "How much of the picture is seen",
+      GST_GID_DOUBLE (GstGidComposePad, alpha, 0.0, 1.0, 1.0), .flags = CONTROLLED },
+  { "operator", "Operator", "What becomes of the picture below",
+      GST_GID_ENUM (GstGidComposePad, op, gst_gid_operator_get_type, GST_GID_OPERATOR_OVER),
+      .flags = CONTROLLED },
+  { "sizing-policy", "Sizing policy", "How a picture of another shape fills width and height",
+      GST_GID_ENUM (GstGidComposePad, sizing, gst_gid_sizing_get_type, GST_GID_SIZING_NONE),
+      .flags = CONTROLLED },
+};
 
 /* Scaled to the box; as compositor, where one side of it can stay as it is. */
 static void
@@ -197,41 +109,12 @@ gst_gid_compose_pad_dispose (GObject *object)
 }
 
 static void
-install_number (GObjectClass *klass, guint id, const gchar *name, const gchar *nick,
-    const gchar *blurb, gint normal)
-{
-  g_object_class_install_property (klass, id,
-      g_param_spec_int (name, nick, blurb, G_MININT, G_MAXINT, normal,
-          G_PARAM_READWRITE | GST_PARAM_CONTROLLABLE | G_PARAM_STATIC_STRINGS));
-}
-
-static void
 gst_gid_compose_pad_class_init (GstGidComposePadClass *klass)
 {
-  const GParamFlags flags = G_PARAM_READWRITE | GST_PARAM_CONTROLLABLE | G_PARAM_STATIC_STRINGS;
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
 
-  object_class->set_property = set_property;
-  object_class->get_property = get_property;
   object_class->dispose = gst_gid_compose_pad_dispose;
-  install_number (object_class, PROP_XPOS, "xpos", "X position",
-      "Where the picture's left edge is on the canvas", 0);
-  install_number (object_class, PROP_YPOS, "ypos", "Y position",
-      "Where the picture's upper edge is on the canvas", 0);
-  install_number (object_class, PROP_WIDTH, "width", "Width",
-      "Width of the picture on the canvas (0 or less: not scaled)", DEFAULT_SIZE);
-  install_number (object_class, PROP_HEIGHT, "height", "Height",
-      "Height of the picture on the canvas (0 or less: not scaled)", DEFAULT_SIZE);
-  g_object_class_install_property (object_class, PROP_ALPHA,
-      g_param_spec_double (
-          "alpha", "Alpha", "How much of the picture is seen", 0.0, 1.0, DEFAULT_ALPHA, flags));
-  g_object_class_install_property (object_class, PROP_OPERATOR,
-      g_param_spec_enum ("operator", "Operator", "What becomes of the picture below",
-          GST_TYPE_GID_OPERATOR, GST_GID_OPERATOR_OVER, flags));
-  g_object_class_install_property (object_class, PROP_SIZING_POLICY,
-      g_param_spec_enum ("sizing-policy", "Sizing policy",
-          "How a picture of another shape fills width and height", GST_TYPE_GID_SIZING,
-          GST_GID_SIZING_NONE, flags));
+  gst_gid_properties_install (object_class, properties, G_N_ELEMENTS (properties));
 
   /* nobody here looks at pixels */
   GST_VIDEO_AGGREGATOR_PAD_CLASS (klass)->prepare_frame = NULL;
@@ -240,7 +123,5 @@ gst_gid_compose_pad_class_init (GstGidComposePadClass *klass)
 static void
 gst_gid_compose_pad_init (GstGidComposePad *self)
 {
-  self->width = self->height = DEFAULT_SIZE;
-  self->alpha = DEFAULT_ALPHA;
-  self->op = GST_GID_OPERATOR_OVER;
+  gst_gid_properties_init (self, properties, G_N_ELEMENTS (properties));
 }

@@ -6,8 +6,9 @@
 #define GST_CAT_DEFAULT gst_gid_debug
 
 GstStructure *
-gst_gid_compose_create_stats (GstGidCompose *self)
+gst_gid_compose_create_stats (gpointer compose)
 {
+  GstGidCompose *self = compose;
   GstStructure *structure;
 
   GST_OBJECT_LOCK (self);
@@ -18,23 +19,6 @@ gst_gid_compose_create_stats (GstGidCompose *self)
   gst_gid_copies_to_structure (&self->copies, structure);
   GST_OBJECT_UNLOCK (self);
   return structure;
-}
-
-void
-gst_gid_compose_post_stats (GstGidCompose *self, gboolean now)
-{
-  gint64 time = g_get_monotonic_time ();
-  guint interval_ms;
-
-  GST_OBJECT_LOCK (self);
-  interval_ms = self->stats_interval_ms;
-  GST_OBJECT_UNLOCK (self);
-  if (interval_ms == 0
-      || (!now && time - self->stats_posted < interval_ms * G_GINT64_CONSTANT (1000)))
-    return;
-  self->stats_posted = time;
-  gst_element_post_message (GST_ELEMENT_CAST (self),
-      gst_message_new_element (GST_OBJECT_CAST (self), gst_gid_compose_create_stats (self)));
 }
 
 void

@@ -322,8 +322,6 @@ gst_gid_compose_name_layer (GstGidCompose *self, GstGidLayer *layer)
   if (ret != GST_FLOW_OK
       || gst_gid_canvas_grant (self->canvas, named.domain, named.slab, layer->layer.gid, &error))
     return ret;
-  gst_element_message_full (GST_ELEMENT_CAST (self), GST_MESSAGE_ERROR, error->domain, error->code,
-      g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
-  g_error_free (error);
+  gst_gid_post_error (self, error);
   return GST_FLOW_ERROR;
 }

@@ -44,7 +44,7 @@ gst_gid_sink_start (GstBaseSink *sink)
   memset (&self->copies, 0, sizeof (self->copies));
   GST_OBJECT_UNLOCK (self);
 
-  self->stats_posted = g_get_monotonic_time ();
+  gst_gid_poster_start (&self->poster);
   self->display_refresh = self->display_latency = self->display_late = 0;
   self->phase = (GstGidPhase) { 0 };
   self->deadline = (GstGidDeadline) { 0 };
@@ -67,9 +67,7 @@ gst_gid_sink_start (GstBaseSink *sink)
   self->domain = gst_gid_domain_get_shared (name, &error);
   g_free (name);
   if (self->domain == NULL || !gst_gid_sink_publish (self, &error)) {
-    gst_element_message_full (GST_ELEMENT_CAST (self), GST_MESSAGE_ERROR, error->domain,
-        error->code, g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
-    g_error_free (error);
+    gst_gid_post_error (self, error);
     g_clear_pointer (&self->domain, gst_gid_domain_unref);
     return FALSE;
   }
@@ -81,7 +79,7 @@ gst_gid_sink_stop (GstBaseSink *sink)
 {
   GstGidSink *self = GST_GID_SINK (sink);
 
-  gst_gid_sink_post_stats (self, TRUE);
+  gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, TRUE);
   gst_clear_buffer (&self->prerolled);
   gst_gid_sink_unpublish (self);
   gst_gid_sink_clear_caps (self);
@@ -241,7 +239,7 @@ gst_gid_sink_render (GstBaseSink *sink, GstBuffer *buffer)
   if (ret == GST_FLOW_OK)
     ret = gst_gid_sink_send (self, buffer, TRUE, NULL);
   gst_gid_sink_look_at_consumers (self);
-  gst_gid_sink_post_stats (self, FALSE);
+  gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, FALSE);
   return ret;
 }
 
@@ -261,7 +259,7 @@ gst_gid_sink_wait_event (GstBaseSink *sink, GstEvent *event)
     /* before the message of it on the bus, after which the application may stop everything */
     gst_gid_sink_send_mark (self, GID_FRAME_EOS);
     gst_gid_sink_wait_until_read (self);
-    gst_gid_sink_post_stats (self, TRUE);
+    gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, TRUE);
   }
   return ret;
 }

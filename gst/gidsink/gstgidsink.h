@@ -9,6 +9,7 @@
 #include "common/gstgidexport.h"
 #include "common/gstgidnote.h"
 #include "common/gstgidpool.h"
+#include "common/gstgidposter.h"
 #include "gstgiddeadline.h"
 #include "gstgidphase.h"
 
@@ -31,7 +32,7 @@ struct _GstGidSink
 
   /* properties; the object lock */
   gchar *domain_name, *stream, *readers, *display_domain, *timeline_path;
-  guint slots, credit, lease_ms, stats_interval_ms;
+  guint slots, credit, lease_ms;
   gboolean dmabuf, leaky, wait_for_connection, wait_for_latency, display_clock, display_sync;
   GstGidCopyPolicy copy_policy;
   /* with either, of the consumer's display: ns, 0: not known; the object lock */
@@ -67,7 +68,7 @@ struct _GstGidSink
   gboolean copies_are_dmabufs;
   GstBuffer *prerolled; /* was sent at preroll, and is not to be sent again */
   gboolean picture_is_due; /* nothing was sent since the start or the last flush */
-  gint64 stats_posted;
+  GstGidPoster poster;
   GstGidPhase phase; /* with `display-clock` */
   GstGidDeadline deadline; /* with `display-sync` */
   struct gid_shown shown; /* what was told last */
@@ -192,11 +193,8 @@ void gst_gid_sink_look_at_consumers (GstGidSink *self);
 
 /* gstgidstats.c */
 
-/** The `stats` property. */
-GstStructure *gst_gid_sink_create_stats (GstGidSink *self);
-
-/** Posts them as an element message, where it is time or `now`. */
-void gst_gid_sink_post_stats (GstGidSink *self, gboolean now);
+/** The `stats` of a sink. */
+GstStructure *gst_gid_sink_create_stats (gpointer sink);
 
 G_END_DECLS
 

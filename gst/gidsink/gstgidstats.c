@@ -2,8 +2,9 @@
 #include "gstgidsink.h"
 
 GstStructure *
-gst_gid_sink_create_stats (GstGidSink *self)
+gst_gid_sink_create_stats (gpointer sink)
 {
+  GstGidSink *self = sink;
   struct gid_producer_stats stats = { 0 };
   GstStructure *base, *structure;
   guint64 rendered = 0, waits = 0;
@@ -39,21 +40,4 @@ gst_gid_sink_create_stats (GstGidSink *self)
   gst_gid_copies_to_structure (&self->copies, structure);
   GST_OBJECT_UNLOCK (self);
   return structure;
-}
-
-void
-gst_gid_sink_post_stats (GstGidSink *self, gboolean now)
-{
-  gint64 time = g_get_monotonic_time ();
-  guint interval_ms;
-
-  GST_OBJECT_LOCK (self);
-  interval_ms = self->stats_interval_ms;
-  GST_OBJECT_UNLOCK (self);
-  if (interval_ms == 0
-      || (!now && time - self->stats_posted < interval_ms * G_GINT64_CONSTANT (1000)))
-    return;
-  self->stats_posted = time;
-  gst_element_post_message (GST_ELEMENT_CAST (self),
-      gst_message_new_element (GST_OBJECT_CAST (self), gst_gid_sink_create_stats (self)));
 }

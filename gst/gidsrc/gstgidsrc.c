@@ -137,7 +137,7 @@ gst_gid_src_start (GstBaseSrc *src)
   self->posted_state = 0;
   self->reason = 0;
   self->answered = self->subscribed = FALSE;
-  self->stats_posted = g_get_monotonic_time ();
+  gst_gid_poster_start (&self->poster);
   memset (&self->copies, 0, sizeof (self->copies));
   if (stream == NULL) {
     g_set_error (&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
@@ -154,9 +154,7 @@ gst_gid_src_start (GstBaseSrc *src)
   g_free (reader);
   if (error == NULL)
     return TRUE;
-  gst_element_message_full (GST_ELEMENT_CAST (self), GST_MESSAGE_ERROR, error->domain, error->code,
-      g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
-  g_error_free (error);
+  gst_gid_post_error (self, error);
   return FALSE;
 }
 
@@ -166,7 +164,7 @@ gst_gid_src_stop (GstBaseSrc *src)
   GstGidSrc *self = GST_GID_SRC (src);
   GstGidReader *reader = self->reader;
 
-  gst_gid_src_post_stats (self, TRUE);
+  gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, TRUE);
   gst_gid_imports_retire (self->imports, TRUE);
   gst_gid_src_clear_copies (self);
   g_hash_table_remove_all (self->references);
@@ -315,9 +313,7 @@ static GstFlowReturn
 ended (GstGidSrc *self, int error)
 {
   if (self->refusal) {
-    gst_element_message_full (GST_ELEMENT_CAST (self), GST_MESSAGE_ERROR, self->refusal->domain,
-        self->refusal->code, g_strdup (self->refusal->message), NULL, __FILE__, GST_FUNCTION,
-        __LINE__);
+    gst_gid_post_error (self, g_error_copy (self->refusal));
     return GST_FLOW_ERROR;
   }
   if (error != -EPIPE || self->reason < 0) {
@@ -354,7 +350,7 @@ gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
       continue;
     }
     if (got < 0) {
-      gst_gid_src_post_stats (self, TRUE);
+      gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, TRUE);
       return ended (self, got);
     }
 
@@ -363,7 +359,7 @@ gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
       forward_eos = self->forward_eos;
       GST_OBJECT_UNLOCK (self);
       if (forward_eos) {
-        gst_gid_src_post_stats (self, TRUE);
+        gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, TRUE);
         return GST_FLOW_EOS;
       }
     }
@@ -375,7 +371,7 @@ gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
     }
     ret = gst_gid_src_make_buffer (self, &arrival, buffer);
     if (ret != GST_FLOW_OK || *buffer) {
-      gst_gid_src_post_stats (self, FALSE);
+      gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, FALSE);
       return ret;
     }
   }

@@ -6,6 +6,7 @@
 
 #include "common/gstgidcopies.h"
 #include "common/gstgidnote.h"
+#include "common/gstgidposter.h"
 #include "gstgidimport.h"
 
 G_BEGIN_DECLS
@@ -28,7 +29,7 @@ struct _GstGidSrc
 
   /* properties; the object lock */
   gchar *domain_name, *stream, *reader_name, *timeline_path;
-  guint credit, latency_ms, stats_interval_ms;
+  guint credit, latency_ms;
   guint max_size_bytes;
   gboolean drop_old, reconnect, forward_eos, fd_memory, dmabuf;
   GstGidCopyPolicy copy_policy;
@@ -84,7 +85,7 @@ struct _GstGidSrc
   guint64 lost; /* frames whose slab could not be imported, or that were taken back at once */
   guint64 gone_by, missed; /* frames that came, and that did not */
   GstGidCopies copies;
-  gint64 stats_posted;
+  GstGidPoster poster;
 };
 
 /* gstgidsrcproperties.c */
@@ -100,11 +101,8 @@ void gst_gid_src_init_uri_handler (gpointer interface, gpointer data);
 
 /* gstgidsrcstats.c */
 
-/** The `stats` property. */
-GstStructure *gst_gid_src_create_stats (GstGidSrc *self);
-
-/** Posts them as an element message, where it is time or `now`. */
-void gst_gid_src_post_stats (GstGidSrc *self, gboolean now);
+/** The `stats` of a source. */
+GstStructure *gst_gid_src_create_stats (gpointer src);
 
 /** Posts what became of the stream. */
 void gst_gid_src_post_state (GstGidSrc *self, enum gid_consumer_state state, int reason);

@@ -100,6 +100,25 @@ static void test_drain(struct gid_consumer *consumer) {
 	tap_ok(count == 3, "and none is lost with leaky=false");
 }
 
+/* Also that of a property whose neighbour is set after it. */
+static void test_properties(void) {
+	static const char *const names[] = {
+			"display-domain", "timeline", "stream", "domain", "readers"};
+	g_autoptr(GstElement) sink = gst_element_factory_make("gidsink", NULL);
+	guint right = 0;
+
+	gst_object_ref_sink(sink);
+	for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_object_set(sink, names[i], names[i], NULL);
+	}
+	for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *value = NULL;
+		g_object_get(sink, names[i], &value, NULL);
+		right += g_strcmp0(value, names[i]) == 0;
+	}
+	tap_ok(right == G_N_ELEMENTS(names), "each property keeps its own text: %u", right);
+}
+
 int main(int argc, char **argv) {
 	gst_init(&argc, &argv);
 	GST_PLUGIN_STATIC_REGISTER(gid);
@@ -113,6 +132,7 @@ int main(int argc, char **argv) {
 	test_offset(consumer);
 	test_reverse(consumer);
 	test_drain(consumer);
+	test_properties();
 	gid_consumer_destroy(consumer);
 	pair_finish();
 	cockpit_finish();

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidposter.h"
+
+void
+gst_gid_poster_start (GstGidPoster *self)
+{
+  self->posted = g_get_monotonic_time ();
+}
+
+void
+gst_gid_poster_post (GstGidPoster *self, gpointer element, GstGidStatsFunc create, gboolean now)
+{
+  gint64 time = g_get_monotonic_time ();
+  guint interval_ms;
+
+  GST_OBJECT_LOCK (element);
+  interval_ms = self->interval_ms;
+  GST_OBJECT_UNLOCK (element);
+  if (interval_ms == 0 || (!now && time - self->posted < interval_ms * G_GINT64_CONSTANT (1000)))
+    return;
+  self->posted = time;
+  gst_element_post_message (
+      element, gst_message_new_element (GST_OBJECT_CAST (element), create (element)));
+}
+
+void
+gst_gid_post_error (gpointer element, GError *error)
+{
+  gst_element_message_full (element, GST_MESSAGE_ERROR, error->domain, error->code,
+      g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
+  g_error_free (error);
+}
