@@ -62,6 +62,8 @@ static void drop_subscription(struct gid_consumer *consumer) {
 	}
 	gid_doorbell_finish(&consumer->doorbell);
 	gid_memory_put(&consumer->memory);
+	gid_slab_unref(consumer->metadata);
+	consumer->metadata = NULL;
 	consumer->number = 0;
 	consumer->over = false;
 	consumer->last_sequence = consumer->renewed = 0;

@@ -43,8 +43,10 @@ struct gid_consumer {
 	struct gid_doorbell doorbell;
 	int ring_fd; /* what it is mapped from, for a gidd that comes later; -1: not live, a window
 		      */
-	uint64_t renewed; /* when the leases of what is held were last renewed, ns */
-	int reason;	  /* why it is over */
+	struct gid_slab *metadata; /* the slab that frames' metadata was last read from, or NULL */
+	uint64_t metadata_again;   /* when another one may be imported, ns */
+	uint64_t renewed;	   /* when the leases of what is held were last renewed, ns */
+	int reason;		   /* why it is over */
 
 	/* --- across subscriptions --- */
 	struct gid_endpoint endpoint;

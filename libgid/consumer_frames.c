@@ -84,6 +84,11 @@ static inline int take_frame(struct gid_consumer *consumer, const struct gid_wir
 	}
 	frame->index = consumer->base + copy->index;
 	frame->note = frame->note_size > 0 ? note : NULL;
+	if (frame->metadata != GID_NONE) {
+		gid_id slab = __atomic_load_n(&consumer->shared->metadata, __ATOMIC_RELAXED);
+		frame->metadata = gid_make(consumer->producer_domain, gid_slab_of(slab),
+				gid_slot_of(frame->metadata), 0);
+	}
 	note_gap(consumer, frame);
 	const struct gid_clock *clocks = consumer->domain == NULL ? NULL : consumer->domain->clocks;
 	if (clocks != NULL) { /* the producer's may be another machine's */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** What a consumer holds: for how long it may, whether it still does, and a copy that stays. */
+/**
+ * What a consumer holds: for how long it may, whether it still does, a copy that stays, and what
+ * the producer says of it.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -62,4 +65,59 @@ int gid_consumer_keep(const struct gid_consumer *consumer, const struct gid_fram
 		gid_dmabuf_end_read(info.fd);
 	}
 	return gid_consumer_holds(consumer, frame, slab, NULL);
+}
+
+/* --- metadata -----------------------------------------------------------------------------------
+ */
+
+/* A producer may name another slab with each frame: each new one is a question to gidd. */
+#define IMPORT_NS UINT64_C(100000000)
+
+static int import_metadata(struct gid_consumer *consumer, gid_id gid) {
+	struct gid_slab *slab = consumer->metadata;
+	if (slab != NULL && gid_slab_key(slab->info.gid) == gid_slab_key(gid) &&
+			!slab->info.revoked) {
+		return 0;
+	}
+	uint64_t now = gid_clock_now();
+	if (consumer->domain == NULL) {
+		return -ENOTCONN;
+	}
+	if (now < consumer->metadata_again) {
+		return -EAGAIN;
+	}
+	consumer->metadata_again = now + IMPORT_NS;
+	gid_slab_unref(slab);
+	consumer->metadata = NULL;
+	return gid_slab_import(consumer->domain, gid, &consumer->metadata);
+}
+
+int gid_consumer_get_metadata(struct gid_consumer *consumer, const struct gid_frame *frame,
+		const struct gid_slab *slab, void *to, uint32_t room) {
+	if (frame->metadata == GID_NONE) {
+		return 0;
+	}
+	if (consumer->shared == NULL) {
+		return -ENOTCONN;
+	}
+	int error = import_metadata(consumer, frame->metadata);
+	if (error < 0) {
+		return error;
+	}
+	const struct gid_slab *from = consumer->metadata;
+	const struct gid_wire_metadata *place = gid_slab_view(from, gid_slot_of(frame->metadata));
+	if (place == NULL || from->info.memory == GID_MEMORY_DMABUF ||
+			from->info.slot_size < sizeof(*place)) {
+		return -EPROTO;
+	}
+	uint32_t size = __atomic_load_n(&place->size, __ATOMIC_RELAXED);
+	if (size > GID_METADATA_MAX || size > from->info.slot_size - sizeof(*place)) {
+		return -EPROTO;
+	}
+	if (size > room) {
+		return -EMSGSIZE;
+	}
+	memcpy(to, place->bytes, size);
+	error = gid_consumer_holds(consumer, frame, slab, NULL);
+	return error < 0 ? error : (int)size;
 }

@@ -52,7 +52,9 @@ const char *gid_strerror(int error) {
 	case ETIMEDOUT:
 		return "gidd did not answer in time: see `gidctl doctor`";
 	case EMSGSIZE:
-		return "the message is too large";
+		return "a message, or metadata, that is longer than there is room for";
+	case ENOBUFS:
+		return "no room for more metadata: readers hold too many frames that have some";
 	case ENAMETOOLONG:
 		return "the path of the domain's socket is too long: set GID_RUNTIME_DIR to "
 		       "a shorter one";

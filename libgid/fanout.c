@@ -555,6 +555,9 @@ static int put_to_all(struct gid_producer *producer, struct gid_frame *frame, ui
 		return error;
 	}
 	struct gid_wire_frame entry;
+	if (frame->metadata != GID_NONE) {
+		gid_producer_bind_metadata(producer, frame);
+	}
 	frame->submit_time = now;
 	error = gid_wire_put_frame(&entry, frame);
 	if (error < 0) {

@@ -42,6 +42,7 @@ void gid_producer_clean_up(struct gid_producer *producer) {
 		gid_loop_finish(&producer->loop);
 		gid_timeline_unref(producer->timeline);
 		free(producer->slabs);
+		gid_producer_end_metadata(producer);
 		free(producer);
 	}
 }
@@ -140,6 +141,7 @@ static int accept_consumer(struct gid_producer *producer, const struct gid_wire_
 	}
 	subscription->ring.ring->lease_ns = producer->options.lease_ns;
 	subscription->ring.ring->patient = producer->options.patient;
+	subscription->ring.ring->metadata = gid_producer_metadata_slab(producer);
 	subscription->look = (struct gid_timer){.expired = rung, .data = subscription};
 	error = gid_loop_watch_edges(
 			&producer->loop, subscription->doorbell.fd, rung, subscription);
@@ -368,6 +370,7 @@ static void unpublish(struct gid_producer *producer) {
 	gid_producer_end_all(producer, 0);
 	gid_producer_settle(producer);
 	gid_producer_forget_shown(producer);
+	gid_producer_end_metadata(producer);
 	if (producer->stream != 0) {
 		union gid_wire_message message;
 		gid_wire_begin(&message, GID_WIRE_UNPUBLISH, 0);
@@ -394,6 +397,11 @@ static int read_options(struct gid_producer *producer, const struct gid_producer
 	}
 	if (producer->options.credit_max == 0) {
 		producer->options.credit_max = CREDIT_DEFAULT;
+	}
+	if (producer->options.metadata_max > GID_METADATA_MAX) {
+		return gid_domain_fail(producer->domain, -EINVAL,
+				"metadata of a frame has at most %u bytes, not %u",
+				GID_METADATA_MAX, producer->options.metadata_max);
 	}
 	if (producer->options.credit_max > GID_CREDIT_MAX) {
 		return gid_domain_fail(producer->domain, -EINVAL,

@@ -56,6 +56,7 @@ struct gid_producer {
 	uint32_t slab_count, slab_space;
 	struct gid_stream_grant *grants;	     /* that gidd was asked for */
 	uint64_t copy_reasons[GID_COPY_REASONS_MAX]; /* of stats.copied_frames */
+	struct gid_metadata *metadata;		     /* NULL: there was none yet */
 };
 
 /* Frees what ended meanwhile, as the outermost call ends. */
@@ -113,6 +114,19 @@ void gid_producer_end_all(struct gid_producer *producer, int reason);
 
 /* Takes back what was out for too long, and arms the timer for what is left. */
 void gid_producer_run_leases(struct gid_producer *producer, uint64_t now);
+
+/* --- metadata.c --------------------------------------------------------------------------------
+ */
+
+/* For a frame that is sent now: its metadata stays for as long as it; that of others is taken off.
+ */
+void gid_producer_bind_metadata(struct gid_producer *producer, struct gid_frame *frame);
+
+/* Slot 0 of the slab that metadata lies in, or GID_NONE. */
+gid_id gid_producer_metadata_slab(const struct gid_producer *producer);
+
+/* Nothing is sent any more. */
+void gid_producer_end_metadata(struct gid_producer *producer);
 
 /* --- stream_grants.c -------------------------------------------------------------------------- */
 

@@ -53,7 +53,9 @@ static inline bool is_gid_for(gid_id gid, uint32_t flags) {
 static bool more_is_valid(const struct gid_wire_frame *entry) {
 	uint64_t signs = time_sign(~entry->present_time) | time_sign(~entry->dts) |
 			time_sign(~entry->duration);
-	return signs <= INT64_MAX && entry->note_size <= GID_NOTE_MAX && is_box(entry->crop);
+	bool places = entry->metadata <= (entry->gid == GID_NONE ? 0 : GID_SLOTS_MAX);
+	return signs <= INT64_MAX && entry->note_size <= GID_NOTE_MAX && places &&
+			is_box(entry->crop);
 }
 
 /* What holds for each frame on its way in or out: for most of them that is the first line. */
@@ -83,7 +85,7 @@ static inline bool is_zero(const struct gid_box *box) {
 	return (halves[0] | halves[1]) == 0;
 }
 
-static void get_more(struct gid_frame *frame, const struct gid_wire_frame *copy) {
+static void get_more(struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain) {
 	frame->present_time = ~copy->present_time;
 	frame->dts = ~copy->dts;
 	frame->duration = ~copy->duration;
@@ -93,6 +95,8 @@ static void get_more(struct gid_frame *frame, const struct gid_wire_frame *copy)
 	frame->crop = get_box(copy->crop);
 	frame->media_flags = copy->media_flags;
 	frame->note_size = copy->note_size;
+	frame->metadata = copy->metadata == 0 ? GID_NONE
+					      : gid_make(domain, 1, copy->metadata - 1u, 0);
 }
 
 static inline void get_no_more(struct gid_frame *frame) {
@@ -101,6 +105,7 @@ static inline void get_no_more(struct gid_frame *frame) {
 	frame->content_hash = 0;
 	frame->crop = (struct gid_box){0};
 	frame->media_flags = frame->note_size = 0;
+	frame->metadata = GID_NONE;
 }
 
 int gid_wire_get_frame(struct gid_frame *restrict frame, const struct gid_wire_frame *restrict copy,
@@ -120,9 +125,8 @@ int gid_wire_get_frame(struct gid_frame *restrict frame, const struct gid_wire_f
 	frame->transform = copy->transform;
 	frame->index = copy->index;
 	frame->note = NULL;
-	frame->reserved = 0;
 	if (copy->more != 0) {
-		get_more(frame, copy);
+		get_more(frame, copy, domain);
 	} else {
 		get_no_more(frame);
 	}
@@ -146,8 +150,16 @@ static inline bool put_box(uint16_t wire[static 4], const struct gid_box *box) {
 static inline bool says_more(const struct gid_frame *frame) {
 	uint64_t times = frame->present_time & frame->dts & frame->duration;
 	return (times & frame->offset & frame->offset_end) != UINT64_MAX ||
-			(frame->content_hash | frame->media_flags | frame->note_size) != 0 ||
+			(frame->content_hash | frame->media_flags | frame->note_size |
+					frame->metadata) != 0 ||
 			!is_zero(&frame->crop);
+}
+
+/* 0: it is none, or cannot be one. */
+static uint16_t put_metadata(gid_id gid) {
+	bool good = gid_wire_is_domain(gid_domain_of(gid)) && gid_wire_is_slab(gid_slab_of(gid)) &&
+			gid_slot_of(gid) < GID_SLOTS_MAX;
+	return good ? (uint16_t)(gid_slot_of(gid) + 1) : 0;
 }
 
 static bool put_more(struct gid_wire_frame *wire, const struct gid_frame *frame) {
@@ -158,8 +170,10 @@ static bool put_more(struct gid_wire_frame *wire, const struct gid_frame *frame)
 	wire->offset_end = ~frame->offset_end;
 	wire->content_hash = frame->content_hash;
 	wire->media_flags = frame->media_flags;
-	wire->note_size = frame->note_size;
-	return put_box(wire->crop, &frame->crop);
+	wire->note_size = (uint16_t)frame->note_size;
+	wire->metadata = put_metadata(frame->metadata);
+	return put_box(wire->crop, &frame->crop) && frame->note_size <= GID_NOTE_MAX &&
+			(frame->metadata == GID_NONE || wire->metadata != 0);
 }
 
 int gid_wire_put_frame(
@@ -173,7 +187,7 @@ int gid_wire_put_frame(
 	wire->flags = frame->flags;
 	wire->transform = (uint16_t)frame->transform;
 	wire->more = says_more(frame);
-	bool good = frame->reserved == 0 && frame->transform <= FRAME_TRANSFORM_MAX &&
+	bool good = frame->transform <= FRAME_TRANSFORM_MAX &&
 			put_box(wire->damage, &frame->damage);
 	if (wire->more != 0) {
 		good = put_more(wire, frame) && good;

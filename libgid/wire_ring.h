@@ -42,7 +42,9 @@ struct gid_wire_frame {
 	uint64_t offset, offset_end;
 	uint64_t content_hash;
 	uint16_t crop[4];
-	uint32_t media_flags, note_size;
+	uint32_t media_flags;
+	uint16_t note_size;
+	uint16_t metadata; /* where its metadata lies: a slot of the ring's slab, from 1; 0: none */
 };
 
 /* The first line of an entry in a ring; the others are those of struct gid_wire_frame. */
@@ -59,6 +61,15 @@ struct gid_wire_more {
 struct gid_wire_note {
 	uint64_t words[GID_NOTE_MAX / 8];
 };
+
+/* What lies in a slot of the slab for metadata. */
+struct gid_wire_metadata {
+	uint32_t size; /* of the bytes */
+	uint32_t reserved;
+	uint8_t bytes[];
+};
+
+#define GID_METADATA_PLACES 64u
 
 /*
  * The producer's ring: written by it, read-only for the consumer. What changes with each frame has
@@ -80,7 +91,7 @@ struct gid_wire_ring {
 	/* for people: gidctl reads them */
 	uint64_t frames, dropped, copied_frames, copied_bytes, leases_expired, held;
 	uint64_t wants_shown; /* not 0: the consumer is to tell what its display shows */
-	uint64_t reserved2;
+	uint64_t metadata;    /* slot 0 of the slab that frames' metadata lies in; 0: none */
 	struct gid_wire_entry frames_ring[GID_RING_ENTRIES];
 	struct gid_wire_more more_ring[GID_RING_ENTRIES];
 	struct gid_wire_note notes[GID_RING_ENTRIES];
@@ -159,7 +170,8 @@ static inline bool gid_wire_is_slab(uint32_t slab) {
 /*
  * A ring entry, copied out of shared memory first. `domain` is who the producer is. Times are at
  * most 2^63-1 or GID_TIME_NONE; a frame has a gid or one of the flags EOS, FLUSH, HIDDEN, never
- * both. -EPROTO for an entry, -EINVAL for a frame that cannot be one. A note is not part of it.
+ * both. -EPROTO for an entry, -EINVAL for a frame that cannot be one. A note is not part of it, nor
+ * is the slab that metadata lies in, which the ring says: only the slot of `metadata` is.
  */
 int gid_wire_get_frame(struct gid_frame *restrict frame, const struct gid_wire_frame *restrict copy,
 		uint32_t domain);

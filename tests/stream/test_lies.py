@@ -219,7 +219,7 @@ class LyingProducer:
             "offset_end": 0,
             "content_hash": 0,
             "crop": 0,
-            "note": 0,  # its size is the upper half
+            "note": 0,  # its size is in the upper half, and where metadata lies
         }
         fields |= changes
         words = [*fields.values()]
@@ -247,6 +247,7 @@ BAD_ENTRIES: dict[str, dict[str, int]] = {
     "an unknown transform": {"flags": 8 << 32},
     "an end with a picture": {"flags": 1 << 4},
     "a note of more bytes than there are": {"note": 257 << 32},
+    "metadata without a picture": {"note": 1 << 48, "gid": 0, "flags": 1 << 4},
 }
 
 

@@ -45,11 +45,13 @@ struct gid_producer;
 struct gid_consumer;
 struct gid_timeline;
 
-#define GID_CREDIT_MAX 63u	   /**< frames that one consumer can have at once */
-#define GID_TIME_NONE UINT64_MAX   /**< no such time */
-#define GID_OFFSET_NONE UINT64_MAX /**< no such offset */
-#define GID_NOTE_MAX 256u	   /**< bytes of a frame's note */
-#define GID_BURST_MAX 32u	   /**< frames that one call of a burst takes or gives at most */
+#define GID_CREDIT_MAX 63u	    /**< frames that one consumer can have at once */
+#define GID_TIME_NONE UINT64_MAX    /**< no such time */
+#define GID_OFFSET_NONE UINT64_MAX  /**< no such offset */
+#define GID_NOTE_MAX 256u	    /**< bytes of a frame's note */
+#define GID_BURST_MAX 32u	    /**< frames that one call of a burst takes or gives at most */
+#define GID_METADATA_MAX 1048576u   /**< bytes of a frame's metadata, where the producer has room */
+#define GID_METADATA_DEFAULT 16384u /**< bytes that it has room for, if it does not say so */
 
 /** Properties of a frame, for `flags`. */
 enum gid_frame_flags {
@@ -141,7 +143,8 @@ struct gid_frame {
 	 */
 	uint32_t media_flags, note_size; /**< bytes, at most GID_NOTE_MAX; 0: no note */
 	const void *note;
-	uint64_t reserved; /**< 0 */
+	/** Where its metadata lies: gid_producer_put_metadata() sets it. GID_NONE: it has none. */
+	gid_id metadata;
 };
 
 /** The initial value of a producer's frame: no picture, no times, all of it damaged and shown. */
@@ -243,6 +246,9 @@ struct gid_producer_options {
 	 * is held all the same: `released` tells when it is not any more.
 	 */
 	bool keeps_shown;
+	/** Bytes of metadata that a frame can have, up to GID_METADATA_MAX; 0:
+	 * GID_METADATA_DEFAULT. */
+	uint32_t metadata_max;
 };
 
 /**
@@ -292,6 +298,24 @@ int gid_producer_dispatch(struct gid_producer *producer);
  * held it loses the whole slab, and gets it again with a later frame.
  */
 int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame);
+
+/**
+ * Puts metadata beside a frame that is to be sent next: bytes of the caller's choice, such as what
+ * was detected in the picture. They lie in a slab of the producer's own, so that also a picture in
+ * memory that it may not write has some, and stay as long as the frame's slot is held. libgid does
+ * not look at them. Call it when `gid` is set, then send the frame; the bytes are the caller's
+ * again at once. Nobody else is disturbed: readers that do not ask for metadata do not see it.
+ *
+ * The first call makes the slab, and the first one for a new reader's domain grants it: these wait
+ * for gidd. With the callback `granted` it is -EINPROGRESS instead, until that was called.
+ *
+ * Returns 0, and for `size` 0, too: the frame has none; or the frame has none, and -EMSGSIZE: more
+ * bytes than `metadata_max`; -ENOBUFS: 64 frames with metadata are out already; -EINVAL: the frame
+ * has no picture; -EPIPE: the domain object was destroyed; or the error of
+ * gid_slab_create_for_stream() or gid_slab_grant(). The frame can be sent all the same.
+ */
+int gid_producer_put_metadata(struct gid_producer *producer, struct gid_frame *frame,
+		const void *bytes, uint32_t size);
 
 /**
  * Sends up to GID_BURST_MAX frames, in their order, as gid_producer_send() does. Each consumer is
@@ -537,6 +561,19 @@ int gid_consumer_holds(const struct gid_consumer *consumer, const struct gid_fra
  */
 int gid_consumer_keep(const struct gid_consumer *consumer, const struct gid_frame *frame,
 		const struct gid_slab *slab, void *to);
+
+/**
+ * Copies the metadata of a frame that was received from `slab`, and not released, to `room` bytes
+ * of the caller's. What it means is between producer and consumer, and any bytes can be there:
+ * parse it with care. The first call for a producer imports its slab, and waits for gidd as
+ * gid_slab_import() does; a producer that changes the slab is followed ten times a second at most.
+ * Returns the bytes that were copied; 0: the frame has none; -EMSGSIZE: it has more than `room`;
+ * -ESTALE, -ENOENT, -ENOTCONN: it may be that of another frame, see gid_consumer_holds(); -EPROTO:
+ * the producer broke the protocol; -EAGAIN: not now; or the error of gid_slab_import(). On the
+ * consumer's thread.
+ */
+int gid_consumer_get_metadata(struct gid_consumer *consumer, const struct gid_frame *frame,
+		const struct gid_slab *slab, void *to, uint32_t room);
 
 /**
  * Adds a frame that the consumer itself had to copy to what gidctl shows of its subscription. Makes

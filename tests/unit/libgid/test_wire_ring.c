@@ -74,8 +74,8 @@ static void test_frames(void) {
 	expect_bad_frame(frame, "a gid with a slot past the last");
 	frame = good_frame, frame.note_size++;
 	expect_bad_frame(frame, "a note that is too long");
-	frame = good_frame, frame.reserved = 1;
-	expect_bad_frame(frame, "a reserved field");
+	frame = good_frame, frame.metadata = 1;
+	expect_bad_frame(frame, "metadata that lies nowhere");
 
 	/* The other way: single bits of what a peer wrote. Whatever is taken must be good to send.
 	 */
