@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "common/gstgid.h"
+#include "common/gstgidmetadata.h"
 #include "gidalloc/gstgidalloc.h"
 #include "gidcompose/gstgidcompose.h"
 #include "gidsink/gstgidsink.h"
@@ -11,6 +12,7 @@ GST_DEBUG_CATEGORY (gst_gid_debug);
 static gboolean
 plugin_init (GstPlugin *plugin)
 {
+  gst_gid_metadata_register ();
   GST_DEBUG_CATEGORY_INIT (gst_gid_debug, "gid", 0, "gidway: video between domains");
   return gst_element_register (plugin, "gidsink", GST_RANK_NONE, GST_TYPE_GID_SINK)
       && gst_element_register (plugin, "gidsrc", GST_RANK_NONE, GST_TYPE_GID_SRC)

@@ -266,14 +266,13 @@ put_name (Writing *writing, const GstCapsFeatures *features)
   }
 }
 
-gchar *
-gst_gid_caps_to_text (const GstCaps *caps, gsize max, gchar **lost)
+static gchar *
+to_text (const GstStructure *structure, const GstCapsFeatures *features, gsize max, gchar **lost)
 {
-  Writing writing = { gst_caps_get_structure (caps, 0), g_string_new (NULL), g_string_new (NULL),
-    max, FALSE };
+  Writing writing = { structure, g_string_new (NULL), g_string_new (NULL), max, FALSE };
   gsize name;
 
-  put_name (&writing, gst_caps_get_features (caps, 0));
+  put_name (&writing, features);
   name = writing.text->len;
   put_fields (&writing, FALSE, FALSE);
   if (writing.full) {
@@ -288,11 +287,24 @@ gst_gid_caps_to_text (const GstCaps *caps, gsize max, gchar **lost)
   return g_string_free (writing.text, writing.text->len > max);
 }
 
+gchar *
+gst_gid_caps_to_text (const GstCaps *caps, gsize max, gchar **lost)
+{
+  return to_text (gst_caps_get_structure (caps, 0), gst_caps_get_features (caps, 0), max, lost);
+}
+
+gchar *
+gst_gid_structure_to_text (const GstStructure *structure, gsize max, gchar **lost)
+{
+  return to_text (structure, NULL, max, lost);
+}
+
 /* --- in ---------------------------------------------------------------------------------------- */
 
 typedef struct
 {
   const gchar *at, *end;
+  gboolean is_caps; /* whose known fields have the types that they must have */
 } Reading;
 
 static gboolean
@@ -382,14 +394,16 @@ type_of (const gchar *field)
 }
 
 static void
-set_field (GstStructure *structure, const gchar *field, const gchar *type, const gchar *text)
+set_field (const Reading *reading, GstStructure *structure, const gchar *field, const gchar *type,
+    const gchar *text)
 {
   const Simple *simple = simple_types ();
   GValue value = G_VALUE_INIT;
 
   while (simple->name && strcmp (simple->name, type) != 0)
     simple++;
-  if (simple->name == NULL || (is_known (field) && strcmp (type, type_of (field)) != 0))
+  if (simple->name == NULL || !gst_gid_name_is_welcome (field)
+      || (reading->is_caps && is_known (field) && strcmp (type, type_of (field)) != 0))
     return;
   g_value_init (&value, simple->type);
   if (simple->read (&value, text))
@@ -419,7 +433,7 @@ read_field (Reading *reading, GstStructure *structure)
   good = (field = read_word (reading, "_-+/:.")) != NULL && g_ascii_isalpha (*field)
       && skip (reading, '=') && read_type (reading, &type) && (text = read_text (reading)) != NULL;
   if (good)
-    set_field (structure, field, type ? type : type_of (field), text);
+    set_field (reading, structure, field, type ? type : type_of (field), text);
   g_free (field);
   g_free (type);
   g_free (text);
@@ -459,28 +473,76 @@ is_of_ours (const gchar *name)
   return strcmp (name, "video/x-raw") == 0 || g_str_has_prefix (name, "timestamp/");
 }
 
+#define NAMES_KEPT 4096
+#define NAME_BYTES 63
+
+gboolean
+gst_gid_name_is_welcome (const gchar *name)
+{
+  static GMutex lock;
+  static GHashTable *names;
+  gboolean welcome;
+
+  if (*name == '\0' || strlen (name) > NAME_BYTES || !g_utf8_validate (name, -1, NULL))
+    return FALSE;
+  g_mutex_lock (&lock);
+  if (names == NULL)
+    names = g_hash_table_new (g_str_hash, g_str_equal);
+  welcome = g_hash_table_contains (names, name);
+  if (!welcome && g_hash_table_size (names) < NAMES_KEPT) {
+    g_hash_table_add (names, g_strdup (name));
+    welcome = TRUE;
+  }
+  g_mutex_unlock (&lock);
+  return welcome;
+}
+
+/* The fields that are left; NULL: it is no text of a structure. */
+static GstStructure *
+read_structure (Reading *reading, const gchar *name)
+{
+  GstStructure *structure = gst_structure_new_empty (name);
+  gboolean good = TRUE;
+
+  for (guint i = 0; good && reading->at < reading->end; i++)
+    good = i < FIELDS_MAX && read_field (reading, structure);
+  if (!good)
+    g_clear_pointer (&structure, gst_structure_free);
+  return structure;
+}
+
+GstStructure *
+gst_gid_structure_from_text (const gchar *text, gsize size)
+{
+  Reading reading = { text, text + size, FALSE };
+  gchar *name = read_word (&reading, "/-.:+_");
+  GstStructure *structure = NULL;
+
+  if (name && g_ascii_isalpha (*name) && gst_gid_name_is_welcome (name))
+    structure = read_structure (&reading, name);
+  g_free (name);
+  return structure;
+}
+
 GstCaps *
 gst_gid_caps_from_text (const gchar *text, gsize size)
 {
-  Reading reading = { text, text + size };
+  Reading reading = { text, text + size, TRUE };
   gchar *name = read_word (&reading, "/-.:+_");
   GstCapsFeatures *features = gst_caps_features_new_empty ();
   GstStructure *structure = NULL;
   GstCaps *caps = NULL;
-  gboolean good = name && is_of_ours (name) && read_features (&reading, features);
 
-  if (good)
-    structure = gst_structure_new_empty (name);
-  for (guint i = 0; good && reading.at < reading.end; i++)
-    good = i < FIELDS_MAX && read_field (&reading, structure);
-  if (good && gst_caps_features_get_size (features) == 0)
+  if (name && is_of_ours (name) && gst_gid_name_is_welcome (name)
+      && read_features (&reading, features))
+    structure = read_structure (&reading, name);
+  if (structure && gst_caps_features_get_size (features) == 0)
     gst_caps_features_add (features, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY);
-  if (good) {
+  if (structure) {
     caps = gst_caps_new_empty ();
     gst_caps_append_structure_full (
         caps, g_steal_pointer (&structure), g_steal_pointer (&features));
   }
-  g_clear_pointer (&structure, gst_structure_free);
   g_clear_pointer (&features, gst_caps_features_free);
   g_free (name);
   return caps;

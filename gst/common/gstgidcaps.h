@@ -24,6 +24,16 @@ gchar *gst_gid_caps_to_text (const GstCaps *caps, gsize max, gchar **lost);
  */
 GstCaps *gst_gid_caps_from_text (const gchar *text, gsize size);
 
+/** The same of a structure with any name and any fields of simple types. */
+gchar *gst_gid_structure_to_text (const GstStructure *structure, gsize max, gchar **lost);
+GstStructure *gst_gid_structure_from_text (const gchar *text, gsize size);
+
+/**
+ * Whether a name that came from anybody may be used: GStreamer keeps each one for as long as the
+ * process lives, so there are 4096 at most, of 63 bytes of UTF-8.
+ */
+gboolean gst_gid_name_is_welcome (const gchar *name);
+
 G_END_DECLS
 
 #endif

@@ -76,23 +76,26 @@ add_reference (GstGidNote *note, const GstReferenceTimestampMeta *meta)
   return added;
 }
 
+gboolean
+gst_gid_is_own_reference (const GstCaps *reference)
+{
+  return gst_caps_get_size (reference) > 0
+      && g_str_has_prefix (
+          gst_structure_get_name (gst_caps_get_structure (reference, 0)), GST_GID_OWN_REFERENCES);
+}
+
 /* Those of the way here: what frames have fields for, and what is of the memory alone. */
 static gboolean
 is_of_the_way (const GstMeta *meta)
 {
-  if (meta->info == GST_REFERENCE_TIMESTAMP_META_INFO) {
-    const GstCaps *reference = ((const GstReferenceTimestampMeta *) meta)->reference;
-
-    return gst_caps_get_size (reference) > 0
-        && g_str_has_prefix (
-            gst_structure_get_name (gst_caps_get_structure (reference, 0)), GST_GID_OWN_REFERENCES);
-  }
+  if (meta->info == GST_REFERENCE_TIMESTAMP_META_INFO)
+    return gst_gid_is_own_reference (((const GstReferenceTimestampMeta *) meta)->reference);
   return meta->info == GST_VIDEO_META_INFO || meta->info == GST_VIDEO_CROP_META_INFO
       || meta->info == GST_PARENT_BUFFER_META_INFO;
 }
 
 void
-gst_gid_note_set_buffer (GstGidNote *note, GstBuffer *buffer, GstGidLostMeta lost, gpointer data)
+gst_gid_note_set_buffer (GstGidNote *note, GstBuffer *buffer, GstGidOtherMeta other, gpointer data)
 {
   gpointer state = NULL;
   GstMeta *meta;
@@ -103,7 +106,7 @@ gst_gid_note_set_buffer (GstGidNote *note, GstBuffer *buffer, GstGidLostMeta los
         || (meta->info == GST_REFERENCE_TIMESTAMP_META_INFO
             && add_reference (note, (GstReferenceTimestampMeta *) meta)))
       continue;
-    lost (meta->info, data);
+    other (meta, data);
   }
 }
 
@@ -125,8 +128,7 @@ find_reference (GstGidReferences *references, const guint8 *text, gsize size)
 
   if (caps == NULL && g_hash_table_size (references) < REFERENCES_MAX
       && (caps = gst_gid_caps_from_text ((const gchar *) text, size))) {
-    if (g_str_has_prefix (
-            gst_structure_get_name (gst_caps_get_structure (caps, 0)), GST_GID_OWN_REFERENCES))
+    if (gst_gid_is_own_reference (caps))
       gst_clear_caps (&caps);
     else
       g_hash_table_insert (references, g_bytes_ref (name), caps);

@@ -14,12 +14,12 @@ typedef struct
   guint size;
 } GstGidNote;
 
-/** A metadata of a buffer does not travel: no note can say it, or there is no room. */
-typedef void (*GstGidLostMeta) (const GstMetaInfo *info, gpointer data);
+/** A metadata of a buffer that no note can say, or for which there is no room. */
+typedef void (*GstGidOtherMeta) (const GstMeta *meta, gpointer data);
 
 /** What is to be said of the buffer beyond what frames have fields for. */
 void gst_gid_note_set_buffer (
-    GstGidNote *note, GstBuffer *buffer, GstGidLostMeta lost, gpointer data);
+    GstGidNote *note, GstBuffer *buffer, GstGidOtherMeta other, gpointer data);
 
 /** Names of references and their caps. At most 64, for those who send notes choose the names. */
 typedef GHashTable GstGidReferences;
@@ -32,6 +32,9 @@ void gst_gid_note_apply (
 
 /** Caps of timestamps that gidsrc itself adds. */
 #define GST_GID_OWN_REFERENCES "timestamp/x-gid-"
+
+/** Whether a timestamp's reference is one of those. */
+gboolean gst_gid_is_own_reference (const GstCaps *reference);
 
 G_END_DECLS
 

@@ -292,15 +292,23 @@ is_for_others (GstGidSink *self, const GstGidSlab *slab)
 
 /* Said once of each kind: what is behind gidsrc works without it, or finds out by itself. */
 static void
-tell_of_lost (const GstMetaInfo *info, gpointer data)
+tell_of_lost (GstGidSink *self, const GstMetaInfo *info)
+{
+  if (g_hash_table_add (self->told_of, GSIZE_TO_POINTER (info->type)))
+    GST_ELEMENT_INFO (self, STREAM, NOT_IMPLEMENTED,
+        ("Readers do not get the %s of frames: metadata of that kind does not travel, or is longer "
+         "than max-metadata-bytes.",
+            g_type_name (info->type)),
+        (NULL));
+}
+
+static void
+add_metadata (const GstMeta *meta, gpointer data)
 {
   GstGidSink *self = data;
 
-  if (g_hash_table_add (self->told_of, GSIZE_TO_POINTER (info->type)))
-    GST_ELEMENT_INFO (self, STREAM, NOT_IMPLEMENTED,
-        ("Readers do not get the %s of frames: metadata of that kind does not travel.",
-            g_type_name (info->type)),
-        (NULL));
+  if (!gst_gid_metadata_add (self->metadata, meta, self->max_metadata))
+    tell_of_lost (self, meta->info);
 }
 
 /* All but the gid. */
@@ -325,7 +333,9 @@ gst_gid_sink_name_frame (GstGidSink *self, gboolean playing, GstBuffer **buffer,
   struct gid_layout layout;
 
   *export = NULL;
-  gst_gid_note_set_buffer (&self->note, *buffer, tell_of_lost, self);
+  g_byte_array_set_size (self->metadata, 0);
+  gst_gid_note_set_buffer (&self->note, *buffer, add_metadata, self);
+  gst_gid_metadata_finish (self->metadata);
   describe_frame (self, *buffer, frame);
   gst_gid_layout_from_buffer (&layout, &self->format, *buffer);
 

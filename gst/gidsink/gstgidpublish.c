@@ -95,6 +95,7 @@ gst_gid_sink_publish (GstGidSink *self, GError **error)
   options.lease_ns = self->lease_ms * GST_MSECOND;
   options.credit_max = self->credit;
   options.patient = !leaky;
+  options.metadata_max = self->max_metadata;
   stream = g_strdup (self->stream);
   readers = g_strdup (self->readers);
   display_domain = g_strdup (self->display_domain);

@@ -295,6 +295,25 @@ gst_gid_sink_wait_to_preroll (GstGidSink *self, gboolean *ready)
   }
 }
 
+/* With the domain's lock held. */
+static int
+put_metadata (GstGidSink *self, struct gid_frame *frame)
+{
+  return gid_producer_put_metadata (
+      self->producer, frame, self->metadata->data, self->metadata->len);
+}
+
+/* Once for each reason: readers get the picture all the same. */
+static void
+tell_no_metadata (GstGidSink *self, int error)
+{
+  const gchar *why = g_intern_string (gid_strerror (error));
+
+  if (g_hash_table_add (self->told_of, (gpointer) why))
+    GST_ELEMENT_INFO (self, RESOURCE, NO_SPACE_LEFT,
+        ("Readers do not get the metadata of some frames: %s", why), (NULL));
+}
+
 /* Takes the export. */
 static void
 send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGidExport *export,
@@ -302,12 +321,13 @@ send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGid
 {
   /* before the pipeline plays its clock says nothing */
   guint64 due = playing ? gst_gid_sink_due_time (self, buffer) : GID_TIME_NONE;
-  int sent;
+  int sent, error;
 
   frame->present_time = gst_gid_sink_present_time (self, due);
   frame->capture_time = capture_time (self, due);
 
   gst_gid_domain_lock (self->domain);
+  error = put_metadata (self, frame);
   sent = gid_producer_send (self->producer, frame);
   if (sent >= 0)
     gst_gid_domain_keep (
@@ -318,6 +338,8 @@ send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGid
   gst_gid_domain_unlock (self->domain);
   if (export)
     gst_mini_object_unref (GST_MINI_OBJECT_CAST (export));
+  if (error < 0)
+    tell_no_metadata (self, error);
   if (sent < 0) {
     /* the slot was taken back by force, or the slab was revoked: the next frame has another */
     GST_WARNING_OBJECT (self, "frame not sent: %s", gid_strerror (sent));

@@ -377,6 +377,7 @@ gst_gid_sink_finalize (GObject *object)
 
   gst_object_unref (self->clock);
   g_hash_table_unref (self->told_of);
+  g_byte_array_unref (self->metadata);
   gst_gid_sink_finish_properties (self);
   g_mutex_clear (&self->wait_lock);
   g_cond_clear (&self->wait_cond);
@@ -427,6 +428,7 @@ gst_gid_sink_init (GstGidSink *self)
   gst_gid_sink_init_properties (self);
   self->clock = gst_gid_display_clock_new ();
   self->told_of = g_hash_table_new (NULL, NULL);
+  self->metadata = g_byte_array_new ();
   g_mutex_init (&self->wait_lock);
   g_cond_init (&self->wait_cond);
   /* the last sample would pin a slot for nothing */

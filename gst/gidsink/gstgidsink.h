@@ -7,6 +7,7 @@
 #include "common/gstgidaccess.h"
 #include "common/gstgidcopies.h"
 #include "common/gstgidexport.h"
+#include "common/gstgidmetadata.h"
 #include "common/gstgidnote.h"
 #include "common/gstgidpool.h"
 #include "common/gstgidposter.h"
@@ -32,7 +33,7 @@ struct _GstGidSink
 
   /* properties; the object lock */
   gchar *domain_name, *stream, *readers, *display_domain, *timeline_path;
-  guint slots, credit, lease_ms;
+  guint slots, credit, lease_ms, max_metadata;
   gboolean dmabuf, leaky, wait_for_connection, wait_for_latency, display_clock, display_sync;
   GstGidCopyPolicy copy_policy;
   /* with either, of the consumer's display: ns, 0: not known; the object lock */
@@ -60,6 +61,7 @@ struct _GstGidSink
   GstGidFormat format;
   gchar *description; /* of slabs for these caps */
   GstGidNote note; /* of the present frame */
+  GByteArray *metadata; /* likewise */
   GHashTable *told_of; /* GType of metadata, and names of formats, that were told of: a set */
   GstGidAllocator *allocator; /* for these caps; to change with the object lock */
   GstGidAllocator *asked_allocator; /* for an ALLOCATION query with other caps than these */

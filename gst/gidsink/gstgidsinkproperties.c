@@ -55,6 +55,10 @@ static const GstGidProperty properties[] = {
       "Milliseconds that a consumer may hold a frame after another picture was sent; then it is "
       "taken back by force",
       GST_GID_UINT (GstGidSink, lease_ms, 1, G_MAXUINT, 1000), .flags = GST_GID_READY },
+  { "max-metadata-bytes", "Max. metadata (bytes)",
+      "How many bytes of metadata a frame may have, beside its picture; what is more is left out",
+      GST_GID_UINT (GstGidSink, max_metadata, 0, GID_METADATA_MAX, GID_METADATA_DEFAULT),
+      .flags = GST_GID_READY },
   { "copy-policy", "Copy policy", "What to do about frames that cannot be sent without a copy",
       GST_GID_ENUM (
           GstGidSink, copy_policy, gst_gid_copy_policy_get_type, GST_GID_COPY_POLICY_ALLOW),

@@ -129,7 +129,8 @@ gst_gid_src_start (GstBaseSrc *src)
   self->sequence = self->lost = self->gone_by = self->missed = 0;
   self->taken = self->received = self->full_since = 0;
   self->came = self->came_at = self->stuck_since = 0;
-  self->told_stuck = FALSE;
+  self->told_stuck = self->told_metadata = FALSE;
+  g_atomic_int_set (&self->metadata_error, 0);
   self->asks_for = 0;
   self->latency = 0;
   self->is_dmabuf = FALSE;

@@ -21,6 +21,7 @@ typedef struct
   struct gid_slab *slab;
   GstBuffer *copy;
   guint8 note[GID_NOTE_MAX]; /* the frame's */
+  GByteArray *metadata; /* the frame's, where there is any, once it was read */
 } GstGidArrival;
 
 struct _GstGidSrc
@@ -29,7 +30,7 @@ struct _GstGidSrc
 
   /* properties; the object lock */
   gchar *domain_name, *stream, *reader_name, *timeline_path;
-  guint credit, latency_ms;
+  guint credit, latency_ms, max_metadata;
   guint max_size_bytes;
   gboolean drop_old, reconnect, forward_eos, fd_memory, dmabuf;
   GstGidCopyPolicy copy_policy;
@@ -80,6 +81,8 @@ struct _GstGidSrc
   GstBufferPool *held_pool; /* for frames that downstream would hold too many of */
   gsize held_size; /* of its buffers */
   GstBufferPool *copy_pool; /* where downstream needs copies of these caps; else NULL */
+  gint metadata_error; /* why there was none of a frame that has some; atomic */
+  gboolean told_metadata;
   gboolean discont;
   guint64 sequence; /* of the last frame */
   guint64 lost; /* frames whose slab could not be imported, or that were taken back at once */
@@ -134,6 +137,15 @@ int gst_gid_src_receive (GstGidSrc *self, GstGidArrival *arrival);
 
 /** Gives back what became no buffer, but for the frame's memory that one has. */
 void gst_gid_src_finish_arrival (GstGidSrc *self, GstGidArrival *arrival);
+
+/**
+ * Reads the frame's metadata, while the frame is held. With the domain's lock held. Without it,
+ * gst_gid_src_tell_metadata() says once why there was none, where there should be.
+ */
+void gst_gid_src_read_metadata (
+    GstGidSrc *self, GstGidArrival *arrival, const struct gid_slab *slab);
+
+void gst_gid_src_tell_metadata (GstGidSrc *self);
 
 /** Forgets what waits. With the domain's lock held. */
 void gst_gid_src_forget_waiting (GstGidSrc *self);

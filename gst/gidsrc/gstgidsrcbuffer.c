@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "common/gstgid.h"
+#include "common/gstgidmetadata.h"
 #include "common/gstgidpicture.h"
 #include "gstgidsrc.h"
 
@@ -301,6 +302,11 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
   }
   if (import == NULL)
     return lose (self);
+  if (arrival->slab == NULL && frame->metadata != GID_NONE) {
+    gst_gid_domain_lock (self->reader->domain);
+    gst_gid_src_read_metadata (self, arrival, import->slab);
+    gst_gid_domain_unlock (self->reader->domain);
+  }
   ret = negotiate (self, import);
   if (ret == GST_FLOW_OK)
     ret = wrap (self, arrival, import, &buffer, &metas);
@@ -324,6 +330,9 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
   set_times (self, buffer, frame, metas);
   gst_gid_src_note_sequence (self, frame, buffer);
   gst_gid_note_apply (arrival->note, frame->note_size, self->references, buffer);
+  gst_gid_src_tell_metadata (self);
+  if (arrival->metadata)
+    gst_gid_metadata_apply (arrival->metadata->data, arrival->metadata->len, buffer);
   *out = buffer;
   return GST_FLOW_OK;
 }
@@ -338,5 +347,6 @@ gst_gid_src_make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **ou
   ret = make_buffer (self, arrival, out, &used);
   if (!used || arrival->slab)
     gst_gid_src_finish_arrival (self, arrival);
+  g_clear_pointer (&arrival->metadata, g_byte_array_unref);
   return ret;
 }

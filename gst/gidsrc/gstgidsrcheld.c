@@ -4,6 +4,8 @@
  * them. So before downstream holds all of it, frames are given as copies; and while the streaming
  * thread is away and the ring fills up, the domain's thread takes them out of it, as copies, too.
  */
+#include <errno.h>
+
 #include "common/gstgid.h"
 #include "gstgidsrc.h"
 
@@ -48,6 +50,7 @@ arrival_free (GstGidArrival *arrival)
 {
   gid_slab_unref (arrival->slab);
   gst_clear_buffer (&arrival->copy);
+  g_clear_pointer (&arrival->metadata, g_byte_array_unref);
   g_free (arrival);
 }
 
@@ -153,6 +156,51 @@ gst_gid_src_finish_arrival (GstGidSrc *self, GstGidArrival *arrival)
   gid_slab_unref (g_steal_pointer (&arrival->slab));
   gst_gid_domain_unlock (self->reader->domain);
   gst_clear_buffer (&arrival->copy);
+}
+
+/* --- metadata ---------------------------------------------------------------------------------- */
+
+void
+gst_gid_src_read_metadata (GstGidSrc *self, GstGidArrival *arrival, const struct gid_slab *slab)
+{
+  GByteArray *bytes;
+  int size;
+
+  if (arrival->frame.metadata == GID_NONE || self->max_metadata == 0)
+    return;
+  bytes = g_byte_array_sized_new (self->max_metadata);
+  g_byte_array_set_size (bytes, self->max_metadata);
+  size = gid_consumer_get_metadata (
+      self->reader->consumer, &arrival->frame, slab, bytes->data, self->max_metadata);
+  if (size > 0) {
+    g_byte_array_set_size (bytes, (guint) size);
+    arrival->metadata = g_steal_pointer (&bytes);
+  }
+  /* what was taken back meanwhile is told by others */
+  if (size < 0 && size != -ESTALE && size != -ENOTCONN && size != -ENOENT)
+    g_atomic_int_set (&self->metadata_error, size);
+  g_clear_pointer (&bytes, g_byte_array_unref);
+}
+
+void
+gst_gid_src_tell_metadata (GstGidSrc *self)
+{
+  int error = g_atomic_int_get (&self->metadata_error);
+
+  if (error == 0 || self->told_metadata)
+    return;
+  self->told_metadata = TRUE;
+  if (error == -EMSGSIZE)
+    GST_ELEMENT_INFO (self, RESOURCE, READ,
+        ("Frames of the stream \"%s\" have more metadata than %u bytes, and come without it. "
+         "max-metadata-bytes= of gidsrc says how many are read.",
+            self->stream, self->max_metadata),
+        (NULL));
+  else
+    GST_ELEMENT_INFO (self, RESOURCE, READ,
+        ("The metadata of frames of the stream \"%s\" cannot be read: %s", self->stream,
+            gid_strerror (error)),
+        (NULL));
 }
 
 /* --- copies ------------------------------------------------------------------------------------ */
@@ -390,6 +438,7 @@ copy_arrival (GstGidReader *reader, GstGidSrc *self, GstGidArrival *arrival)
   gst_clear_object (&allocator);
   if (copy == NULL)
     return NULL;
+  gst_gid_src_read_metadata (self, arrival, arrival->slab);
   if (!copy_slot (reader, arrival->slab, &arrival->frame, copy, &stale))
     gst_clear_buffer (&copy);
   return copy;

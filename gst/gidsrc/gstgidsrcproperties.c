@@ -50,6 +50,10 @@ static const GstGidProperty properties[] = {
       "are missed",
       GST_GID_UINT (GstGidSrc, max_size_bytes, 0, G_MAXUINT, 256 * 1024 * 1024),
       .flags = GST_GID_PLAYING },
+  { "max-metadata-bytes", "Max. metadata (bytes)",
+      "How many bytes of metadata are read of a frame (0: none); one that has more comes without",
+      GST_GID_UINT (GstGidSrc, max_metadata, 0, GID_METADATA_MAX, GID_METADATA_DEFAULT),
+      .flags = GST_GID_READY },
   { "reconnect", "Reconnect",
       "Wait for the stream to appear, and wait again when its producer goes away. If false, a "
       "missing stream is an error, and its end is the end",
