@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ._consumer import Consumer
 
 DEVICE_PATIENCE = 1.0  # s, for a device that still draws into the picture
+TAKEN = (-errno.ESTALE, -errno.ENOENT, -errno.ENOTCONN)
 
 
 def _time(value: int) -> int | None:
@@ -127,6 +128,26 @@ class Frame:
     def __dlpack_device__(self) -> tuple[int, int]:
         device: tuple[int, int] = self._single().__dlpack_device__()
         return device
+
+    @property
+    def metadata(self) -> bytes:
+        """What its producer put beside the picture, of its form; b"" where that is nothing.
+
+        A copy, which is made at each call. Any bytes can be there: parse them with care. Raises
+        LeaseError if the frame was taken back.
+        """
+        slab = self._held()
+        with self._consumer.connection:
+            for room in (lib.GID_METADATA_DEFAULT, lib.GID_METADATA_MAX):
+                to = ffi.new("uint8_t[]", room)
+                size = lib.gid_consumer_get_metadata(self._consumer.c, self._c, slab.c, to, room)
+                if size != -errno.EMSGSIZE:
+                    break
+        if size in TAKEN:
+            raise self._taken()
+        if size < 0:
+            raise error_of(size)
+        return bytes(ffi.buffer(to, size))
 
     # --- the loan ---
 

@@ -32,6 +32,7 @@ class Said(TypedDict, total=False):
     flags: int
     transform: int
     note: bytes
+    metadata: bytes
 
 
 class Pool:
@@ -245,12 +246,15 @@ class Producer:
             if name == "note":
                 note = ffi.from_buffer(value)
                 frame.note, frame.note_size = note, len(note)
-            else:
+            elif name != "metadata":
                 setattr(frame, name, value)
+        metadata = said.get("metadata", b"")
         with self.connection:
             self._check()
             try:
                 frame.gid = lib.gid_slab_gid(self._slab, index)
+                put = lib.gid_producer_put_metadata(self.c, frame, metadata, len(metadata))
+                self.connection.check(put)
                 return self.connection.check(lib.gid_producer_send(self.c, frame))
             finally:
                 if lib.gid_slab_holders(self._slab, index) == 0:

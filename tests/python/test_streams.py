@@ -52,18 +52,37 @@ def test_a_frame_has_its_pixels_and_all_that_is_said_of_it(
     producer, consumer = pair
     before = time.monotonic_ns()
     said = {"pts": 5, "duration": 7, "present_time": before + 9, "crop": (2, 1, 4, 2)}
-    send(producer, 200, **said, damage=(1, 1, 2, 2), transform=3, note=b"\0note", flags=4)
+    beside = {"note": b"\0note", "metadata": b"\0" + b"x" * 9999}
+    send(producer, 200, **said, **beside, damage=(1, 1, 2, 2), transform=3, flags=4)
     with (frame := consumer.frame(60)) as picture:
         assert picture.shape == (2, 4) and picture.dtype == np.uint8 and (picture == 200).all()
         assert frame.planes[0].shape == (4, 8)
         assert (frame.format, frame.width, frame.height) == ("R8", 8, 4)
         assert {name: getattr(frame, name) for name in said} == said
         assert frame.damage == (1, 1, 2, 2) and frame.transform == 3 and frame.flags & 4
-        assert frame.note == b"\0note" and frame.sequence == 1
+        assert {name: getattr(frame, name) for name in beside} == beside and frame.sequence == 1
         assert before <= frame.capture_time <= frame.submit_time <= time.monotonic_ns()
         assert frame.current
     assert frame.current
     assert consumer.stats["held"] == 0
+
+
+def test_metadata(pair: tuple[gid.Producer, gid.Consumer]) -> None:
+    producer, consumer = pair
+    send(producer, 1)
+    send(producer, 2, metadata=bytes(gid.lib.GID_METADATA_DEFAULT))
+    with (frame := consumer.frame(60)):
+        assert frame.metadata == b""
+    with (frame := consumer.frame(60)):
+        assert frame.metadata == bytes(gid.lib.GID_METADATA_DEFAULT)
+    with pytest.raises(ValueError, match="given back"):
+        _ = frame.metadata
+    slot = producer.slot(metadata=bytes(gid.lib.GID_METADATA_DEFAULT + 1))
+    with pytest.raises(gid.GidError, match="metadata"):
+        slot.submit()
+    send(producer, 3)
+    with (frame := consumer.frame(60)) as picture:
+        assert (picture == 3).all() and frame.metadata == b""
 
 
 def test_memory_is_the_producers_own_and_read_only(
