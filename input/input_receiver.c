@@ -183,7 +183,9 @@ static bool receiver_take(struct input_receiver *receiver) {
 void input_receiver_dispatch(struct input_receiver *receiver) {
 	uint64_t now = gid_clock_now();
 	input_player_expire(&receiver->player, now);
-	if (now < receiver->heard_again) {
+	if (now < receiver->heard_again) { /* what comes is given back, and not looked at */
+		receiver_take(receiver);
+		receiver_drop(receiver);
 		receiver->look_time = receiver->heard_again;
 		return;
 	}
@@ -222,7 +224,8 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 	struct input_receiver *receiver = data;
 	uint64_t now = gid_clock_now();
 	bool is_there = state == GID_CONSUMER_LIVE;
-	receiver->waits = false; /* what was held ended with its subscription */
+	receiver->waits = false;   /* what was held ended with its subscription */
+	receiver->heard_again = 0; /* it is another one */
 	receiver->keymap = 0;
 	if (!is_there) {
 		input_player_begin(&receiver->player, now);
