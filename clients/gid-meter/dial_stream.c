@@ -33,7 +33,7 @@ static int dial_stream_starve(struct dial_stream *dials, uint64_t now) {
 	}
 	gid_producer_lacks_memory(dials->producer);
 	dials->starved++;
-	schedule_drawn(&dials->schedule, now, now);
+	schedule_drawn(&dials->schedule, dials->sequence + 1, now, now);
 	return 0;
 }
 
@@ -46,6 +46,7 @@ static int dial_stream_send(struct dial_stream *dials, uint32_t slot, uint64_t b
 	if (ret < 0) {
 		return dial_stream_fail(dials, "a picture", ret);
 	}
+	dials->sequence = frame.sequence;
 	dials->unread = ret > 0 ? frame.sequence : 0;
 	dials->drawn++;
 	return 0;
@@ -63,7 +64,7 @@ static int dial_stream_draw(struct dial_stream *dials) {
 	dials_draw(data + layout->planes[0].offset, layout->width, layout->height,
 			layout->planes[0].stride, (double)(begun - dials->started) / 1e9);
 	int error = dial_stream_send(dials, (uint32_t)slot, begun);
-	schedule_drawn(&dials->schedule, begun, gid_clock_now());
+	schedule_drawn(&dials->schedule, dials->sequence, begun, gid_clock_now());
 	return error;
 }
 

@@ -2,7 +2,7 @@
 #include "schedule.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define REFRESH_LEAST_NS UINT64_C(2000000)
+#define REFRESH_LEAST_NS UINT64_C(4000000)
 #define REFRESH_MOST_NS UINT64_C(50000000)
 #define AFTER_REFRESH 16 /* a picture is begun this part of a refresh after it */
 
@@ -16,7 +16,8 @@ void schedule_shown(struct schedule *schedule, const struct gid_shown *shown) {
 	}
 }
 
-void schedule_drawn(struct schedule *schedule, uint64_t begun, uint64_t ended) {
+void schedule_drawn(struct schedule *schedule, uint64_t sequence, uint64_t begun, uint64_t ended) {
+	schedule->sequence = sequence;
 	schedule->begun = begun;
 	schedule->ended = ended;
 }
@@ -31,10 +32,11 @@ uint64_t schedule_interval(const struct schedule *schedule, uint64_t now) {
 
 uint64_t schedule_next(const struct schedule *schedule, uint64_t now) {
 	uint64_t interval = schedule_interval(schedule, now);
-	uint64_t base = schedule_follows(schedule, now)
-			? schedule->shown.time + interval / AFTER_REFRESH
-			: schedule->start;
-	uint64_t earliest = schedule->begun + interval / 2;
+	bool follows = schedule_follows(schedule, now);
+	uint64_t base = follows ? schedule->shown.time + interval / AFTER_REFRESH : schedule->start;
+	/* What is shown was in time for its refresh: the next refresh lacks a picture. */
+	bool is_shown = follows && schedule->shown.sequence >= schedule->sequence;
+	uint64_t earliest = schedule->begun + interval / (is_shown ? 4 : 2);
 	if (earliest < schedule->ended) {
 		earliest = schedule->ended;
 	}

@@ -14,7 +14,8 @@
 struct schedule {
 	uint64_t start, period; /* of the timer */
 	struct gid_shown shown; /* that can be followed, the newest; time 0: none yet */
-	uint64_t begun, ended;	/* of the last drawing */
+	uint64_t sequence;	/* of the last picture that was drawn */
+	uint64_t begun, ended;	/* when it was */
 };
 
 /* `rate`: pictures a second where nothing is told. */
@@ -26,14 +27,16 @@ void schedule_init(struct schedule *schedule, uint64_t now, uint32_t rate);
  */
 void schedule_shown(struct schedule *schedule, const struct gid_shown *shown);
 
-void schedule_drawn(struct schedule *schedule, uint64_t begun, uint64_t ended);
+void schedule_drawn(struct schedule *schedule, uint64_t sequence, uint64_t begun, uint64_t ended);
 
 /* The time between two pictures. */
 uint64_t schedule_interval(const struct schedule *schedule, uint64_t now);
 
 /*
  * When to draw next, which may have passed. Half an interval lies between the begins of two
- * drawings at least; one that takes longer than an interval leaves out what it was too late for.
+ * drawings at least, so that no refresh has two; a quarter where the last picture is shown already,
+ * as after a pause, when a display may show a picture at once. One that takes longer than an
+ * interval leaves out what it was too late for.
  */
 uint64_t schedule_next(const struct schedule *schedule, uint64_t now);
 

@@ -22,23 +22,23 @@ static struct schedule following(uint64_t shown, uint64_t begun) {
 	struct schedule schedule = make(10);
 	const struct gid_shown told = {.sequence = 1, .time = shown, .refresh_ns = REFRESH};
 	schedule_shown(&schedule, &told);
-	schedule_drawn(&schedule, begun, begun + 2 * MS);
+	schedule_drawn(&schedule, 2, begun, begun + 2 * MS);
 	return schedule;
 }
 
 static void test_timer(void) {
 	struct schedule schedule = make(10);
 	tap_ok(schedule_next(&schedule, START) == START, "the first picture is due at once");
-	schedule_drawn(&schedule, START + 30 * MS, START + 35 * MS);
+	schedule_drawn(&schedule, 2, START + 30 * MS, START + 35 * MS);
 	tap_ok(schedule_next(&schedule, START + 35 * MS) == START + 100 * MS,
 			"a late one makes the next one not late");
-	schedule_drawn(&schedule, START + 170 * MS, START + 175 * MS);
+	schedule_drawn(&schedule, 2, START + 170 * MS, START + 175 * MS);
 	tap_ok(schedule_next(&schedule, START + 175 * MS) == START + 300 * MS,
 			"half an interval is between two");
-	schedule_drawn(&schedule, START + 300 * MS, START + 520 * MS);
+	schedule_drawn(&schedule, 2, START + 300 * MS, START + 520 * MS);
 	tap_ok(schedule_next(&schedule, START + 520 * MS) == START + 600 * MS,
 			"after one that took longer than that, the next one is in time again");
-	schedule_drawn(&schedule, START + 600 * MS, START + 601 * MS);
+	schedule_drawn(&schedule, 2, START + 600 * MS, START + 601 * MS);
 	tap_ok(schedule_next(&schedule, START + 900 * SECOND) == START + 700 * MS,
 			"one that is overdue is not put off");
 }
@@ -62,13 +62,27 @@ static void test_display(void) {
 			"a display that is ahead of the clock does not have us wait for it");
 }
 
+/* It was drawn shortly before, and shown at once, as after a pause. */
+static void test_shown_at_once(void) {
+	uint64_t shown = START + 3 * MS;
+	struct schedule schedule = following(shown, shown - 5 * MS);
+	tap_ok(schedule_next(&schedule, shown) == shown + REFRESH + AFTER,
+			"before it is told, the next one is for the refresh after the next");
+	const struct gid_shown told = {.sequence = 2, .time = shown, .refresh_ns = REFRESH};
+	schedule_shown(&schedule, &told);
+	tap_ok(schedule_next(&schedule, shown) == shown + AFTER, "then for the next");
+	schedule_drawn(&schedule, 2, shown, shown + MS);
+	tap_ok(schedule_next(&schedule, shown) == shown + REFRESH + AFTER,
+			"a quarter of a refresh is between two all the same");
+}
+
 static void test_no_display_any_more(void) {
 	struct schedule schedule = following(START, START + AFTER);
 	uint64_t last = START + SECOND - MS;
-	schedule_drawn(&schedule, last, last);
+	schedule_drawn(&schedule, 2, last, last);
 	tap_ok(schedule_interval(&schedule, last) == REFRESH, "it is followed for a second");
 	last = START + SECOND;
-	schedule_drawn(&schedule, last, last);
+	schedule_drawn(&schedule, 2, last, last);
 	tap_ok(schedule_interval(&schedule, last) == 100 * MS &&
 					schedule_next(&schedule, last) == START + 1100 * MS,
 			"then the timer says when");
@@ -76,14 +90,14 @@ static void test_no_display_any_more(void) {
 
 /* Whatever a reader tells, the timer's interval is kept. */
 static void test_no_display(void) {
-	const uint64_t refreshes[] = {0, 1, MS, 60 * MS, SECOND, UINT64_MAX};
+	const uint64_t refreshes[] = {0, 1, 3 * MS, 60 * MS, SECOND, UINT64_MAX};
 	bool kept = true;
 	for (size_t i = 0; i < sizeof(refreshes) / sizeof(refreshes[0]); i++) {
 		struct schedule schedule = make(10);
 		const struct gid_shown told = {
 				.sequence = 1, .time = START, .refresh_ns = refreshes[i]};
 		schedule_shown(&schedule, &told);
-		schedule_drawn(&schedule, START, START);
+		schedule_drawn(&schedule, 2, START, START);
 		kept = kept && schedule_next(&schedule, START) == START + 100 * MS;
 	}
 	tap_ok(kept, "a display that has no refreshes, or absurd ones, is not followed");
@@ -102,7 +116,7 @@ static void test_each_refresh_has_one(void) {
 		while (next < shown + REFRESH) {
 			late = (late + 700 * 1000) % (REFRESH / 5);
 			now = (next > now ? next : now) + late;
-			schedule_drawn(&schedule, now, now + 2 * MS);
+			schedule_drawn(&schedule, refresh + 2, now, now + 2 * MS);
 			drawn++;
 			next = schedule_next(&schedule, now);
 		}
@@ -115,6 +129,7 @@ static void test_each_refresh_has_one(void) {
 int main(void) {
 	test_timer();
 	test_display();
+	test_shown_at_once();
 	test_no_display_any_more();
 	test_no_display();
 	test_each_refresh_has_one();

@@ -51,39 +51,56 @@ static void test_a_device_without(void) {
 }
 
 #define STEP (MS / 10)
-#define DRAWING (7 * MS)
-#define COMPOSING (5 * MS)
+
+/* How long what is done for a picture takes. */
+struct work {
+	uint64_t drawing, reading, composing;
+};
 
 /* One that draws a picture for each refresh, as gid-meter; times of 0 are never. */
 struct producer {
 	struct schedule schedule;
-	uint64_t next, done, comes;
+	uint64_t next, done, comes, sequence;
 };
 
-static void producer_step(struct producer *producer, uint64_t now, uint64_t reading) {
+static void producer_step(struct producer *producer, uint64_t now, const struct work *work) {
 	if (producer->done == 0 && now >= producer->next) {
-		producer->done = now + DRAWING;
-		schedule_drawn(&producer->schedule, now, producer->done);
+		producer->done = now + work->drawing;
+		schedule_drawn(&producer->schedule, ++producer->sequence, now, producer->done);
 	} else if (producer->done != 0 && now >= producer->done) {
 		producer->done = 0;
-		producer->comes = now + reading;
+		producer->comes = now + work->reading;
 		producer->next = schedule_next(&producer->schedule, now);
 	}
 }
 
-/* Of so many refreshes, in how many a picture was shown that takes `reading` to come here. */
-static unsigned shown_of(uint64_t refreshes, uint64_t reading) {
+/* It looks a few times in a refresh what was shown. */
+static void producer_hear(struct producer *producer, uint64_t now, const struct gid_shown *shown) {
+	schedule_shown(&producer->schedule, shown);
+	if (producer->done == 0) {
+		producer->next = schedule_next(&producer->schedule, now);
+	}
+}
+
+struct outcome {
+	unsigned frames;      /* pictures that were shown */
+	uint64_t longest_gap; /* between two of them */
+};
+
+/* Over so many refreshes. */
+static struct outcome follow(uint64_t refreshes, const struct work *work) {
 	struct frame_clock clock = {.own_time = true};
 	struct producer producer = {0};
 	const uint64_t start = 1000 * REFRESH;
-	uint64_t timer = 0;
-	unsigned frames = 0;
+	uint64_t timer = 0, last = 0, came_sequence = 0;
+	struct outcome outcome = {0};
 	bool news = false;
 	schedule_init(&producer.schedule, start, 60);
 	for (uint64_t now = start; now < start + refreshes * REFRESH; now += STEP) {
-		producer_step(&producer, now, reading);
+		producer_step(&producer, now, work);
 		bool came = producer.comes != 0 && now >= producer.comes;
 		news = news || came;
+		came_sequence = came ? producer.sequence - (producer.done != 0) : came_sequence;
 		producer.comes = came ? 0 : producer.comes;
 		if (!came && (timer == 0 || now < timer)) {
 			continue;
@@ -93,16 +110,20 @@ static unsigned shown_of(uint64_t refreshes, uint64_t reading) {
 		if (wait == 0 && news) {
 			frame_clock_take(&clock, now, REFRESH);
 			timer = now + frame_clock_wait(&clock, now, REFRESH);
-			const struct gid_shown shown = {
-					.time = now + COMPOSING, .refresh_ns = REFRESH};
-			schedule_shown(&producer.schedule, &shown);
+			const struct gid_shown shown = {.sequence = came_sequence,
+					.time = now + work->composing,
+					.refresh_ns = REFRESH};
+			producer_hear(&producer, now, &shown);
 			news = false;
-			frames++;
+			uint64_t gap = last != 0 ? now - last : 0;
+			outcome.longest_gap = gap > outcome.longest_gap ? gap : outcome.longest_gap;
+			outcome.frames++;
+			last = now;
 		} else if (wait == 0) {
 			frame_clock_pass(&clock);
 		}
 	}
-	return frames;
+	return outcome;
 }
 
 /*
@@ -112,10 +133,19 @@ static unsigned shown_of(uint64_t refreshes, uint64_t reading) {
  */
 static void test_pictures_that_come_late(void) {
 	for (uint64_t reading = 0; reading <= 8 * MS; reading += MS) {
-		unsigned frames = shown_of(1000, reading);
+		const struct work work = {7 * MS, reading, 5 * MS};
+		unsigned frames = follow(1000, &work).frames;
 		tap_ok(frames >= 990, "read in %u ms: %u of 1000", (unsigned)(reading / MS),
 				frames);
 	}
+}
+
+/* The first picture is shown at once, soon after it was drawn: the next refresh has one, too. */
+static void test_the_first_pictures(void) {
+	const struct work work = {4 * MS, MS, MS};
+	uint64_t gap = follow(100, &work).longest_gap;
+	tap_ok(gap < REFRESH * 3 / 2, "no refresh is left out: %.1f at most",
+			(double)gap / (double)REFRESH);
 }
 
 static void test_a_device_that_refuses(void) {
@@ -135,6 +165,7 @@ int main(void) {
 	test_a_device_with_refreshes();
 	test_a_device_without();
 	test_pictures_that_come_late();
+	test_the_first_pictures();
 	test_a_device_that_refuses();
 	return tap_finish();
 }
