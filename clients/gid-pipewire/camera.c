@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: MIT
+#include "camera.h"
+
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <spa/param/buffers.h>
+#include <spa/param/props.h>
+#include <spa/param/video/format-utils.h>
+#include <spa/pod/builder.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "video_formats.h"
+
+/* What GStreamer's pipewiresrc asks for at least. Several buffers then have one slot. */
+#define BUFFERS_LEAST 8u
+/* How often leases are renewed, and it is looked whether pictures still come. */
+#define TICK_MS 250
+/* After so long without a picture, and without a producer, the filler is shown. */
+#define GONE_NS 1000000000ull
+/* So many ticks after the last picture it is shown again: some readers take silence for an end. */
+#define REPEAT_TICKS 4
+#define POD_BYTES 2048
+
+static void camera_end(struct camera *camera, const char *what, const char *why) {
+	warnx("%s: %s", what, why);
+	camera->failed = true;
+	pw_main_loop_quit(camera->main_loop);
+}
+
+static const char *explain(const struct camera *camera, int error) {
+	const char *sentence = gid_domain_error(camera->domain);
+	return sentence[0] != '\0' ? sentence : gid_strerror(error);
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static void frame_unref(struct camera *camera, struct camera_frame *frame) {
+	if (frame != NULL && --frame->uses == 0) {
+		gid_consumer_release(camera->consumer, &frame->frame);
+		free(frame);
+	}
+}
+
+/* Makes it the picture that the stream shows; NULL: none. */
+static void camera_set_present(struct camera *camera, struct camera_frame *frame) {
+	frame_unref(camera, camera->present);
+	camera->present = frame;
+}
+
+/* --- buffers ---------------------------------------------------------------------------------- */
+
+static void buffer_take_back(struct camera *camera, struct camera_buffer *buffer) {
+	frame_unref(camera, buffer->shown);
+	buffer->shown = NULL;
+	buffer->queued = false;
+}
+
+/* What readers gave back. */
+static void camera_collect(struct camera *camera) {
+	struct pw_buffer *returned;
+	while ((returned = pw_stream_dequeue_buffer(camera->stream)) != NULL) {
+		buffer_take_back(camera, returned->user_data);
+	}
+}
+
+static struct camera_buffer *find_free(struct camera *camera, uint32_t slot) {
+	for (uint32_t i = 0; i < SLOTS_MAX; i++) {
+		struct camera_buffer *buffer = &camera->buffers[i];
+		if (buffer->buffer != NULL && buffer->slot == slot && !buffer->queued) {
+			return buffer;
+		}
+	}
+	return NULL;
+}
+
+/* An own slot that nobody reads, not even by another buffer of it; NULL: all are read. */
+static struct camera_buffer *find_own(struct camera *camera) {
+	bool read[OWN_SLOTS] = {false};
+	for (uint32_t i = 0; i < SLOTS_MAX; i++) {
+		const struct camera_buffer *buffer = &camera->buffers[i];
+		if (buffer->buffer != NULL && buffer->slot < OWN_SLOTS && buffer->queued) {
+			read[buffer->slot] = true;
+		}
+	}
+	for (uint32_t slot = 0; slot < OWN_SLOTS; slot++) {
+		struct camera_buffer *buffer = read[slot] ? NULL : find_free(camera, slot);
+		if (buffer != NULL) {
+			return buffer;
+		}
+	}
+	return NULL;
+}
+
+static void buffer_describe(struct camera *camera, struct camera_buffer *buffer,
+		const struct gid_frame *frame) {
+	const struct gid_layout *layout = &camera->slots.layout;
+	struct spa_buffer *spa = buffer->buffer->buffer;
+	for (uint32_t plane = 0; plane < spa->n_datas; plane++) {
+		uint32_t stride = layout->planes[plane].stride;
+		uint32_t rows = gid_format_rows(layout->fourcc, plane, layout->height);
+		*spa->datas[plane].chunk = (struct spa_chunk){
+				.offset = layout->planes[plane].offset,
+				.size = stride * rows,
+				.stride = (int32_t)stride,
+		};
+	}
+	struct spa_meta_header *header =
+			spa_buffer_find_meta_data(spa, SPA_META_Header, sizeof(*header));
+	if (header != NULL) {
+		bool captured = frame != NULL && frame->capture_time != GID_TIME_NONE;
+		uint64_t time = captured ? frame->capture_time : gid_clock_now();
+		bool broken = frame != NULL && (frame->flags & GID_FRAME_CORRUPTED) != 0;
+		*header = (struct spa_meta_header){
+				.flags = broken ? SPA_META_HEADER_FLAG_CORRUPTED : 0,
+				.pts = (int64_t)time,
+				.seq = frame != NULL ? frame->sequence : 0,
+		};
+	}
+}
+
+/* `frame`: what it shows; NULL: black. */
+static void camera_queue(struct camera *camera, struct camera_buffer *buffer,
+		const struct gid_frame *frame) {
+	buffer->queued = true;
+	buffer_describe(camera, buffer, frame);
+	pw_stream_queue_buffer(camera->stream, buffer->buffer);
+	pw_stream_trigger_process(camera->stream);
+	camera->heartbeat = 0;
+}
+
+/* In memory that readers have, which is held until they give it back. Returns whether it could. */
+static bool show_uncopied(struct camera *camera, struct camera_frame *frame) {
+	uint32_t slot = slots_find(&camera->slots, frame->frame.gid);
+	struct camera_buffer *buffer = slot != SLOT_NONE ? find_free(camera, slot) : NULL;
+	if (buffer == NULL) {
+		return false;
+	}
+	frame->uses++;
+	buffer->shown = frame;
+	camera_queue(camera, buffer, &frame->frame);
+	return true;
+}
+
+/* In memory of our own. Returns whether it could. */
+static bool show_copy(struct camera *camera, const struct camera_frame *frame) {
+	struct gid_slab *slab = slots_slab(&camera->slots, frame->frame.gid);
+	struct camera_buffer *buffer = find_own(camera);
+	if (slab == NULL || buffer == NULL ||
+			gid_consumer_keep(camera->consumer, &frame->frame, slab,
+					slots_own(&camera->slots, buffer->slot)) < 0) {
+		return false;
+	}
+	gid_consumer_count_copy(camera->consumer, GID_COPY_UPSTREAM_MEMORY, camera->slots.size);
+	camera->counts.copied++;
+	camera_queue(camera, buffer, &frame->frame);
+	return true;
+}
+
+static bool show_black(struct camera *camera) {
+	struct camera_buffer *buffer = find_own(camera);
+	if (buffer == NULL) {
+		return false;
+	}
+	slots_fill_black(&camera->slots, buffer->slot);
+	camera->counts.fillers++;
+	camera_queue(camera, buffer, NULL);
+	return true;
+}
+
+/* What the stream shows now, to all readers; who comes sees it also if nothing changes. */
+static bool camera_show(struct camera *camera) {
+	struct camera_frame *present = camera->present;
+	if (!camera->streaming) {
+		return false;
+	}
+	camera_collect(camera);
+	if (present == NULL) {
+		return show_black(camera);
+	}
+	return slots_find(&camera->slots, present->frame.gid) != SLOT_NONE
+			? show_uncopied(camera, present)
+			: show_copy(camera, present);
+}
+
+static void handle_add_buffer(void *data, struct pw_buffer *added) {
+	struct camera *camera = data;
+	uint32_t number = 0;
+	while (number < SLOTS_MAX && camera->buffers[number].buffer != NULL) {
+		number++;
+	}
+	if (number == SLOTS_MAX) {
+		return; // more than were asked for
+	}
+	struct camera_buffer *buffer = &camera->buffers[number];
+	*buffer = (struct camera_buffer){
+			.buffer = added,
+			.slot = number % slots_count(&camera->slots),
+	};
+	added->user_data = buffer;
+	struct slots_place place = slots_place(&camera->slots, buffer->slot);
+	uint32_t type = place.dmabuf ? SPA_DATA_DmaBuf : SPA_DATA_MemFd;
+	for (uint32_t plane = 0; plane < added->buffer->n_datas; plane++) {
+		struct spa_data *memory = &added->buffer->datas[plane];
+		memory->type = type;
+		memory->flags = SPA_DATA_FLAG_READABLE | SPA_DATA_FLAG_MAPPABLE;
+		memory->fd = place.fd;
+		memory->mapoffset = place.offset;
+		memory->maxsize = place.size;
+		memory->data = NULL;
+	}
+}
+
+static void handle_remove_buffer(void *data, struct pw_buffer *removed) {
+	struct camera *camera = data;
+	struct camera_buffer *buffer = removed->user_data;
+	if (buffer != NULL) {
+		buffer_take_back(camera, buffer);
+		buffer->buffer = NULL;
+		removed->user_data = NULL;
+	}
+}
+
+/* --- what PipeWire is told -------------------------------------------------------------------- */
+
+static const struct spa_pod *build_format(
+		const struct camera *camera, struct spa_pod_builder *builder) {
+	const struct gid_layout *layout = &camera->slots.layout;
+	enum spa_video_color_range range = video_range_of(&layout->colours);
+	enum spa_video_color_matrix matrix = video_matrix_of(&layout->colours);
+	struct spa_pod_frame frame;
+	spa_pod_builder_push_object(builder, &frame, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
+	spa_pod_builder_add(builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
+			SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw),
+			SPA_FORMAT_VIDEO_format, SPA_POD_Id(video_format_of(layout->fourcc)),
+			SPA_FORMAT_VIDEO_size,
+			SPA_POD_Rectangle(&SPA_RECTANGLE(layout->width, layout->height)),
+			/* frames come when they come */
+			SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&SPA_FRACTION(0, 1)), 0);
+	if (range != SPA_VIDEO_COLOR_RANGE_UNKNOWN) {
+		spa_pod_builder_add(builder, SPA_FORMAT_VIDEO_colorRange, SPA_POD_Id(range), 0);
+	}
+	if (matrix != SPA_VIDEO_COLOR_MATRIX_UNKNOWN) {
+		spa_pod_builder_add(builder, SPA_FORMAT_VIDEO_colorMatrix, SPA_POD_Id(matrix), 0);
+	}
+	return spa_pod_builder_pop(builder, &frame);
+}
+
+static void offer_format(struct camera *camera) {
+	uint8_t bytes[POD_BYTES];
+	struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
+	const struct spa_pod *params[] = {build_format(camera, &builder)};
+	pw_stream_update_params(camera->stream, params, 1);
+}
+
+/* Each slot gets as many buffers as it takes to have the least that readers want. */
+static void offer_buffers(struct camera *camera) {
+	uint8_t bytes[POD_BYTES];
+	struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
+	int32_t slots = (int32_t)slots_count(&camera->slots);
+	int32_t count = slots, blocks = (int32_t)camera->slots.layout.plane_count;
+	int32_t types = 1 << SPA_DATA_MemFd;
+	const struct spa_pod *params[2];
+	while (count < (int32_t)BUFFERS_LEAST) {
+		count += slots;
+	}
+	for (int32_t slot = 0; slot < slots; slot++) {
+		if (slots_place(&camera->slots, (uint32_t)slot).dmabuf) {
+			types |= 1 << SPA_DATA_DmaBuf;
+		}
+	}
+	params[0] = spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamBuffers,
+			SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
+			SPA_POD_CHOICE_RANGE_Int(count, slots, (int32_t)SLOTS_MAX),
+			SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(blocks), SPA_PARAM_BUFFERS_size,
+			SPA_POD_Int((int32_t)camera->slots.size), SPA_PARAM_BUFFERS_stride,
+			SPA_POD_Int((int32_t)camera->slots.layout.planes[0].stride),
+			SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(types));
+	params[1] = spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
+			SPA_PARAM_META_type, SPA_POD_Id(SPA_META_Header), SPA_PARAM_META_size,
+			SPA_POD_Int((int32_t)sizeof(struct spa_meta_header)));
+	pw_stream_update_params(camera->stream, params, 2);
+}
+
+static void handle_param_changed(void *data, uint32_t id, const struct spa_pod *param) {
+	struct camera *camera = data;
+	if (id == SPA_PARAM_Format && param != NULL) {
+		slots_offer(&camera->slots); // nobody has a buffer when the format is set
+		offer_buffers(camera);
+	}
+}
+
+static void handle_state_changed(void *data, enum pw_stream_state old, enum pw_stream_state state,
+		const char *error) {
+	struct camera *camera = data;
+	camera->streaming = state == PW_STREAM_STATE_STREAMING;
+	if (state == PW_STREAM_STATE_ERROR) {
+		camera_end(camera, "PipeWire", error != NULL ? error : "it failed");
+	} else if (state == PW_STREAM_STATE_UNCONNECTED && old != PW_STREAM_STATE_UNCONNECTED) {
+		camera_end(camera, "PipeWire", "it ended the connection");
+	} else if (camera->streaming) {
+		camera_show(camera);
+	}
+}
+
+static void handle_process(void *data) {
+	camera_collect(data);
+}
+
+static const struct pw_stream_events stream_events = {
+		.version = PW_VERSION_STREAM_EVENTS,
+		.state_changed = handle_state_changed,
+		.param_changed = handle_param_changed,
+		.add_buffer = handle_add_buffer,
+		.remove_buffer = handle_remove_buffer,
+		.process = handle_process,
+};
+
+static struct pw_properties *node_properties(const struct camera *camera) {
+	const struct pipewire_options *options = camera->options;
+	const char *owner =
+			options->owner != NULL ? options->owner : gid_domain_name(camera->domain);
+	struct pw_properties *properties = pw_properties_new(PW_KEY_MEDIA_TYPE, "Video",
+			PW_KEY_MEDIA_CLASS, "Video/Source", PW_KEY_MEDIA_ROLE, "Camera", NULL);
+	if (properties == NULL) {
+		return NULL;
+	}
+	if (options->name != NULL) {
+		pw_properties_set(properties, PW_KEY_NODE_NAME, options->name);
+	} else {
+		pw_properties_setf(
+				properties, PW_KEY_NODE_NAME, "gid.%s.%s", owner, options->stream);
+	}
+	if (options->description != NULL) {
+		pw_properties_set(properties, PW_KEY_NODE_DESCRIPTION, options->description);
+	} else {
+		pw_properties_setf(properties, PW_KEY_NODE_DESCRIPTION, "%s (%s)", options->stream,
+				owner);
+	}
+	return properties;
+}
+
+/* The node is there from the first picture on: before, nobody knows its format. */
+static void create_node(struct camera *camera) {
+	uint8_t bytes[POD_BYTES];
+	struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
+	const struct spa_pod *params[] = {build_format(camera, &builder)};
+	struct pw_properties *properties = node_properties(camera);
+	camera->stream = pw_stream_new_simple(
+			camera->loop, camera->options->stream, properties, &stream_events, camera);
+	if (camera->stream == NULL ||
+			pw_stream_connect(camera->stream, PW_DIRECTION_OUTPUT, PW_ID_ANY,
+					PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_ALLOC_BUFFERS,
+					params, 1) < 0) {
+		camera_end(camera, "PipeWire",
+				"it cannot be reached: does it run for this user (pipewire.service)?");
+	}
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* Other pictures from now on. Returns whether they can be shown. */
+static bool camera_change_layout(struct camera *camera, const struct gid_layout *layout) {
+	if (video_format_of(layout->fourcc) == SPA_VIDEO_FORMAT_UNKNOWN) {
+		char text[128];
+		snprintf(text, sizeof(text),
+				"PipeWire has no format like its %.4s: send another one, as NV12",
+				(const char *)&layout->fourcc);
+		camera_end(camera, camera->options->stream, text);
+		return false;
+	}
+	struct slots slots;
+	int error = slots_init(&slots, layout);
+	if (error < 0) {
+		slots_finish(&slots);
+		camera_end(camera, camera->options->stream,
+				error == -ENOTSUP ? "its pictures are for devices alone"
+						  : strerror(-error));
+		return false;
+	}
+	slots_finish(&camera->slots);
+	camera->slots = slots;
+	return true;
+}
+
+/* Of another layout: none of them is filled again. PipeWire negotiates others. */
+static void camera_retire_buffers(struct camera *camera) {
+	for (uint32_t i = 0; i < SLOTS_MAX; i++) {
+		camera->buffers[i].slot = SLOT_NONE;
+	}
+}
+
+/* Memory of the stream that was not known. Takes over the reference. */
+static void camera_add_slab(struct camera *camera, struct gid_slab *slab) {
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	bool same = camera->stream != NULL &&
+			memcmp(&camera->slots.layout, &info.layout, sizeof(info.layout)) == 0;
+	if (!same) {
+		camera_retire_buffers(camera);
+		if (!camera_change_layout(camera, &info.layout)) {
+			gid_slab_unref(slab);
+			return;
+		}
+	}
+	slots_add(&camera->slots, slab);
+	if (camera->stream == NULL) {
+		create_node(camera);
+	} else if (!same) {
+		offer_format(camera);
+	}
+}
+
+/* Makes it the stream's picture, and shows it. */
+static void camera_present(struct camera *camera, const struct gid_frame *received) {
+	struct camera_frame *frame = malloc(sizeof(*frame));
+	if (frame == NULL) {
+		gid_consumer_release(camera->consumer, received);
+		return;
+	}
+	*frame = (struct camera_frame){.frame = *received, .uses = 1};
+	camera_set_present(camera, frame);
+	if (camera_show(camera)) {
+		camera->counts.shown++;
+	} else {
+		camera->counts.busy += camera->streaming;
+	}
+}
+
+static void camera_fetched(struct camera *camera, int error, struct gid_slab *slab) {
+	camera->is_fetching = false;
+	if (error == 0) {
+		camera_add_slab(camera, slab);
+		camera_present(camera, &camera->fetching);
+		return;
+	}
+	gid_consumer_release(camera->consumer, &camera->fetching);
+	if (error != -ENOENT && error != -ENOTCONN) { // else it went away meanwhile
+		camera_end(camera, camera->options->stream, explain(camera, error));
+	}
+}
+
+static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	camera_fetched(data, error, slab);
+}
+
+/* Asks for the memory of a frame. Those that come meanwhile are missed, if it is new as well. */
+static void camera_fetch(struct camera *camera, const struct gid_frame *frame) {
+	struct gid_slab *slab;
+	camera->counts.new_memory++;
+	if (camera->is_fetching) {
+		gid_consumer_release(camera->consumer, frame);
+		return;
+	}
+	camera->fetching = *frame;
+	camera->is_fetching = true;
+	int error = gid_slab_import_async(
+			camera->domain, frame->gid, handle_imported, camera, &slab);
+	if (error != -EINPROGRESS) {
+		camera_fetched(camera, error, slab);
+	}
+}
+
+/* --- the stream ------------------------------------------------------------------------------- */
+
+static void camera_take(struct camera *camera, const struct gid_frame *received) {
+	camera->last_frame = gid_clock_now();
+	camera->filled = false;
+	if (received->gid == GID_NONE) { // its end, or nothing to be shown
+		gid_consumer_release(camera->consumer, received);
+		if ((received->flags & (GID_FRAME_EOS | GID_FRAME_HIDDEN)) != 0) {
+			camera_set_present(camera, NULL);
+			camera_show(camera);
+		}
+		return;
+	}
+	camera->counts.frames++;
+	if (slots_slab(&camera->slots, received->gid) == NULL) {
+		camera_fetch(camera, received);
+	} else {
+		camera_present(camera, received);
+	}
+}
+
+static void handle_frames(struct camera *camera) {
+	struct gid_frame frame;
+	int ret;
+	while (!camera->failed && (ret = gid_consumer_receive(camera->consumer, &frame)) == 1) {
+		camera_take(camera, &frame);
+	}
+	if (!camera->failed && ret != -EAGAIN && ret != -EPIPE) {
+		camera_end(camera, camera->options->stream, gid_strerror(ret));
+	}
+}
+
+static void on_consumer(void *data, int fd, uint32_t mask) {
+	handle_frames(data);
+}
+
+static void on_domain(void *data, int fd, uint32_t mask) {
+	struct camera *camera = data;
+	int ret = gid_domain_dispatch(camera->domain);
+	if (ret < 0) {
+		camera_end(camera, "gidd", explain(camera, ret));
+		return;
+	}
+	handle_frames(camera);
+}
+
+/* Whether there is nobody who sends, and has not been for a while. */
+static bool camera_is_alone(const struct camera *camera) {
+	return gid_consumer_get_state(camera->consumer) != GID_CONSUMER_LIVE &&
+			gid_clock_now() - camera->last_frame > GONE_NS;
+}
+
+static void on_tick(void *data, uint64_t expirations) {
+	struct camera *camera = data;
+	gid_consumer_renew(camera->consumer);
+	if (camera->stream == NULL) {
+		return;
+	}
+	if (camera_is_alone(camera) && !camera->filled) {
+		camera->filled = true;
+		camera_set_present(camera, NULL);
+		camera_show(camera);
+	} else if (++camera->heartbeat >= REPEAT_TICKS) {
+		camera_show(camera);
+	}
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static int create_consumer(struct camera *camera) {
+	const struct pipewire_options *options = camera->options;
+	int error = gid_domain_connect(options->reader, &camera->domain);
+	if (error < 0) {
+		warnx("%s", gid_domain_connect_error());
+		return -1;
+	}
+	struct gid_consumer_options behaviour = {
+			.size = sizeof(behaviour),
+			.credit = options->credit,
+			.drop_old = true,
+			.reconnect = true,
+	};
+	error = gid_consumer_create(camera->domain, options->owner, options->stream, &behaviour,
+			&camera->consumer);
+	if (error < 0) {
+		warnx("%s: %s", options->stream, explain(camera, error));
+		return -1;
+	}
+	return 0;
+}
+
+int camera_init(struct camera *camera, const struct pipewire_options *options,
+		struct pw_main_loop *loop) {
+	*camera = (struct camera){
+			.options = options,
+			.main_loop = loop,
+			.loop = pw_main_loop_get_loop(loop),
+			.slots = {.own_fd = -1},
+	};
+	if (create_consumer(camera) < 0) {
+		camera_finish(camera);
+		return -1;
+	}
+	camera->domain_source = pw_loop_add_io(camera->loop, gid_domain_get_fd(camera->domain),
+			SPA_IO_IN, false, on_domain, camera);
+	camera->consumer_source =
+			pw_loop_add_io(camera->loop, gid_consumer_get_fd(camera->consumer),
+					SPA_IO_IN, false, on_consumer, camera);
+	camera->tick = pw_loop_add_timer(camera->loop, on_tick, camera);
+	struct timespec interval = {.tv_nsec = TICK_MS * 1000000l};
+	if (camera->domain_source == NULL || camera->consumer_source == NULL ||
+			camera->tick == NULL ||
+			pw_loop_update_timer(camera->loop, camera->tick, &interval, &interval,
+					false) < 0) {
+		warnx("event loop: %s", strerror(errno));
+		camera_finish(camera);
+		return -1;
+	}
+	handle_frames(camera); // which also arms the doorbell
+	return 0;
+}
+
+static void destroy_source(struct camera *camera, struct spa_source *source) {
+	if (source != NULL) {
+		pw_loop_destroy_source(camera->loop, source);
+	}
+}
+
+void camera_finish(struct camera *camera) {
+	if (camera->stream != NULL) {
+		pw_stream_destroy(camera->stream); // which takes all buffers back
+	}
+	destroy_source(camera, camera->domain_source);
+	destroy_source(camera, camera->consumer_source);
+	destroy_source(camera, camera->tick);
+	camera_set_present(camera, NULL);
+	slots_finish(&camera->slots);
+	if (camera->is_fetching) {
+		gid_slab_import_cancel(camera->domain, camera);
+	}
+	gid_consumer_destroy(camera->consumer);
+	gid_domain_destroy(camera->domain);
+}
+
+void camera_report(const struct camera *camera) {
+	const struct camera_counts *counts = &camera->counts;
+	printf("{\"frames\": %" PRIu64 ", \"shown\": %" PRIu64 ", \"busy\": %" PRIu64
+	       ", \"new\": %" PRIu64 ", \"copied\": %" PRIu64 ", \"fillers\": %" PRIu64 "}\n",
+			counts->frames, counts->shown, counts->busy, counts->new_memory,
+			counts->copied, counts->fillers);
+	fflush(stdout);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "pipewire_options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <gid/stream.h>
+#include <stdlib.h>
+
+#include "gidway_version.h"
+
+/* What two readers with a picture each in work and one to come take, and the picture shown. */
+#define CREDIT_DEFAULT 8
+#define CREDIT_LEAST 3
+
+const char *argp_program_version = "gid-pipewire " GIDWAY_VERSION;
+
+enum {
+	KEY_READER = 256,
+	KEY_DESCRIPTION,
+	KEY_CREDIT,
+};
+
+static const struct argp_option option_table[] = {
+		{"domain", 'd', "OWNER", 0,
+				"The domain that owns the stream (default: that of --reader)", 0},
+		{"stream", 's', "NAME", 0, "The stream's name, as in movie or camera/rear", 0},
+		{"reader", KEY_READER, "DOMAIN", 0,
+				"The domain that reads it, which is the one that the program runs "
+				"in (default: $GID_DOMAIN)",
+				0},
+		{"name", 'n', "NAME", 0, "The node's name in PipeWire (default: gid.OWNER.STREAM)",
+				0},
+		{"description", KEY_DESCRIPTION, "TEXT", 0,
+				"What programs show as the camera's name (default: the stream's)",
+				0},
+		{"credit", KEY_CREDIT, "N", 0, "Frames to hold at most, 3 to 63 (default: 8)", 0},
+		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, // as --help
+		{0},
+};
+
+static uint32_t credit_of(const char *text, struct argp_state *state) {
+	char *end;
+	errno = 0;
+	unsigned long number = strtoul(text, &end, 10);
+	if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || number < CREDIT_LEAST ||
+			number > GID_CREDIT_MAX) {
+		argp_error(state, "--credit must be a number from %d to %u, not %s", CREDIT_LEAST,
+				GID_CREDIT_MAX, text);
+	}
+	return (uint32_t)number;
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state) {
+	struct pipewire_options *options = state->input;
+	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		break;
+	case 'd':
+		options->owner = value;
+		break;
+	case 's':
+		options->stream = value;
+		break;
+	case 'n':
+		options->name = value;
+		break;
+	case KEY_READER:
+		options->reader = value;
+		break;
+	case KEY_DESCRIPTION:
+		options->description = value;
+		break;
+	case KEY_CREDIT:
+		options->credit = credit_of(value, state);
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument %s: name the stream with --stream", value);
+		break;
+	case ARGP_KEY_END:
+		if (options->stream == NULL) {
+			argp_error(state, "which stream? Name it with --stream NAME");
+		} else if (!gid_name_is_valid(options->stream)) {
+			argp_error(state, "%s cannot be a stream's name", options->stream);
+		}
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+void pipewire_options_parse(struct pipewire_options *options, int argc, char **argv) {
+	static const struct argp argp = {
+			.options = option_table,
+			.parser = parse_option,
+			.doc = "Makes a stream a camera of PipeWire, for browsers, OBS and all that "
+			       "reads cameras there. Its pictures are not copied.\v"
+			       "Example: gid-pipewire --domain open --stream camera/rear\n\n"
+			       "The exit status is 0 when the program was told to end, else 1.",
+	};
+	*options = (struct pipewire_options){.credit = CREDIT_DEFAULT};
+	argp_err_exit_status = EXIT_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include "slots.h"
+
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Black, in the highest byte of a sample. */
+#define LUMA_BLACK 16
+#define CHROMA_GREY 128
+#define SLOT_ALIGN 65536u // a page of any machine
+
+uint8_t *slots_own(const struct slots *slots, uint32_t number) {
+	return slots->own + slots->size * number;
+}
+
+/* Zero is black, but in YUV, where luma has its own and colours the middle of their range. */
+void slots_fill_black(const struct slots *slots, uint32_t number) {
+	const struct gid_layout *layout = &slots->layout;
+	uint8_t *picture = slots_own(slots, number);
+	const struct gid_format_info *format = gid_format_find(layout->fourcc);
+	memset(picture, 0, slots->size);
+	if (format->kind != GID_FORMAT_YUV) {
+		return;
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct gid_format_sample *sample = &format->samples[i];
+		const struct gid_format_plane *shape = &format->planes[sample->plane];
+		const struct gid_plane *plane = &layout->planes[sample->plane];
+		uint32_t rows = gid_format_rows(layout->fourcc, sample->plane, layout->height);
+		uint32_t bytes = gid_format_row_bytes(layout->fourcc, sample->plane, layout->width);
+		uint8_t value = i == 0 ? LUMA_BLACK : CHROMA_GREY;
+		/* the sample's highest byte; a block of several pixels repeats the first sample */
+		uint32_t first = (sample->shift + sample->bits - 1u) / 8u;
+		uint32_t step = i == 0 ? shape->bytes / shape->hsub : shape->bytes;
+		for (uint32_t y = 0; y < rows && step > 0; y++) {
+			uint8_t *row = picture + plane->offset + (size_t)y * plane->stride;
+			for (uint32_t x = first; x < bytes; x += step) {
+				row[x] = value;
+			}
+		}
+	}
+}
+
+/* Who gets the descriptor can neither write nor resize what is ours. */
+static int create_own(struct slots *slots) {
+	uint64_t size = slots->size * OWN_SLOTS;
+	int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE;
+	int fd = memfd_create("gid-pipewire", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+	if (fd < 0) {
+		return -errno;
+	}
+	slots->own_fd = fd;
+	if (ftruncate(fd, (off_t)size) < 0) {
+		return -errno;
+	}
+	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (data == MAP_FAILED) {
+		return -errno;
+	}
+	slots->own = data;
+	return fcntl(fd, F_ADD_SEALS, seals) < 0 ? -errno : 0;
+}
+
+int slots_init(struct slots *slots, const struct gid_layout *layout) {
+	uint64_t size = gid_layout_size(layout);
+	*slots = (struct slots){.layout = *layout, .own_fd = -1};
+	if (layout->modifier != DRM_FORMAT_MOD_LINEAR || size == 0 ||
+			size > INT32_MAX / OWN_SLOTS) {
+		return -ENOTSUP;
+	}
+	slots->size = (size + SLOT_ALIGN - 1) & ~(uint64_t)(SLOT_ALIGN - 1);
+	return create_own(slots);
+}
+
+void slots_finish(struct slots *slots) {
+	for (uint32_t i = 0; i < slots->slab_count; i++) {
+		gid_slab_unref(slots->slabs[i].slab);
+	}
+	if (slots->own != NULL) {
+		munmap(slots->own, slots->size * OWN_SLOTS);
+	}
+	if (slots->own_fd >= 0) {
+		close(slots->own_fd);
+	}
+	*slots = (struct slots){.own_fd = -1};
+}
+
+static void slots_remove(struct slots *slots, uint32_t place) {
+	gid_slab_unref(slots->slabs[place].slab);
+	slots->slab_count--;
+	memmove(&slots->slabs[place], &slots->slabs[place + 1],
+			(slots->slab_count - place) * sizeof(slots->slabs[0]));
+}
+
+/* Of those that are not offered. */
+static void slots_sweep(struct slots *slots) {
+	for (uint32_t i = slots->slab_count; i-- > 0;) {
+		struct slots_slab *slab = &slots->slabs[i];
+		gid_slab_get_info(slab->slab, &slab->info);
+		if (slab->info.revoked && !slab->offered) {
+			slots_remove(slots, i);
+		}
+	}
+}
+
+void slots_add(struct slots *slots, struct gid_slab *slab) {
+	struct slots_slab added = {.slab = slab};
+	gid_slab_get_info(slab, &added.info);
+	slots_sweep(slots);
+	if (slots->slab_count == SLABS_MAX) {
+		uint32_t place = 0;
+		while (place < SLABS_MAX - 1 && slots->slabs[place].offered) {
+			place++;
+		}
+		slots_remove(slots, place);
+	}
+	slots->slabs[slots->slab_count++] = added;
+}
+
+void slots_offer(struct slots *slots) {
+	uint32_t count = OWN_SLOTS;
+	for (uint32_t i = 0; i < slots->slab_count; i++) {
+		slots->slabs[i].offered = false;
+	}
+	slots_sweep(slots);
+	for (uint32_t i = 0; i < slots->slab_count; i++) {
+		const struct gid_slab_info *info = &slots->slabs[i].info;
+		uint64_t end = info->offset + info->slot_size * info->slot_count;
+		if (count + info->slot_count > SLOTS_MAX || end > UINT32_MAX) {
+			break; // and none after it, so that those that are come first
+		}
+		slots->slabs[i].offered = true;
+		count += info->slot_count;
+	}
+}
+
+uint32_t slots_count(const struct slots *slots) {
+	uint32_t count = OWN_SLOTS;
+	for (uint32_t i = 0; i < slots->slab_count && slots->slabs[i].offered; i++) {
+		count += slots->slabs[i].info.slot_count;
+	}
+	return count;
+}
+
+uint32_t slots_find(const struct slots *slots, gid_id gid) {
+	uint32_t first = OWN_SLOTS, slot = gid_slot_of(gid);
+	for (uint32_t i = 0; i < slots->slab_count && slots->slabs[i].offered; i++) {
+		const struct gid_slab_info *info = &slots->slabs[i].info;
+		if (gid_slab_key(info->gid) == gid_slab_key(gid)) {
+			return slot < info->slot_count ? first + slot : SLOT_NONE;
+		}
+		first += info->slot_count;
+	}
+	return SLOT_NONE;
+}
+
+struct gid_slab *slots_slab(const struct slots *slots, gid_id gid) {
+	for (uint32_t i = 0; i < slots->slab_count; i++) {
+		if (gid_slab_key(slots->slabs[i].info.gid) == gid_slab_key(gid)) {
+			return slots->slabs[i].slab;
+		}
+	}
+	return NULL;
+}
+
+struct slots_place slots_place(const struct slots *slots, uint32_t number) {
+	if (number < OWN_SLOTS) {
+		return (struct slots_place){
+				.fd = slots->own_fd,
+				.offset = (uint32_t)(number * slots->size),
+				.size = (uint32_t)slots->size,
+		};
+	}
+	uint32_t slot = number - OWN_SLOTS;
+	const struct slots_slab *slab = slots->slabs;
+	while (slot >= slab->info.slot_count) {
+		slot -= slab->info.slot_count;
+		slab++;
+	}
+	return (struct slots_place){
+			.fd = slab->info.fd,
+			.offset = (uint32_t)(slab->info.offset + slot * slab->info.slot_size),
+			.size = (uint32_t)slab->info.slot_size,
+			.dmabuf = slab->info.memory == GID_MEMORY_DMABUF,
+	};
+}

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""gid-pipewire: a stream as a camera of a real PipeWire, and what its readers get."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import gid
+import numpy as np
+import pytest
+from lib.cockpit import Cockpit
+from lib.pipeline import gst_env, make_registry
+from lib.program import BUILD, Program, wait_for
+
+WIDTH, HEIGHT = 384, 240  # rows that need no padding in any of the formats
+FORMATS = {  # GStreamer's name, and bytes a pixel
+    "R8": ("GRAY8", 1),
+    "NV12": ("NV12", 1.5),
+    "YU12": ("I420", 1.5),
+    "YUYV": ("YUY2", 2),
+    "XR24": ("BGRx", 4),
+}
+READER = "p,media.type=Video,media.category=Capture,media.role=Camera"
+CAMERA = "gid.open.movie"
+
+
+class Pipewire:
+    """PipeWire and its session manager, for the programs of one environment."""
+
+    def __init__(self, cockpit: Cockpit) -> None:
+        self.cockpit = cockpit
+        self.folder = Path(tempfile.mkdtemp(prefix="pw-"))
+        place = {"XDG_RUNTIME_DIR": str(self.folder), "PIPEWIRE_RUNTIME_DIR": str(self.folder)}
+        self.environment = cockpit.env("cluster") | place
+        self.environment |= {"HOME": str(self.folder), "XDG_STATE_HOME": str(self.folder)}
+        self.start("dbus-daemon", "--session", "--nofork", f"--address=unix:path={self.folder}/bus")
+        self.environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={self.folder}/bus"
+        wait_for((self.folder / "bus").exists, "the session bus")
+        self.daemon = self.start("pipewire")
+        wait_for((self.folder / "pipewire-0").exists, "PipeWire")
+        self.start("wireplumber")
+        wait_for(lambda: "WirePlumber" in str(self.dump()), "WirePlumber")
+
+    def start(self, *command: str | Path) -> Program:
+        program = Program(list(command), self.environment, self.folder)
+        self.cockpit.programs.append(program)
+        return program
+
+    def dump(self) -> list[dict]:
+        done = subprocess.run(["pw-dump", "-N"], env=self.environment, capture_output=True)
+        return json.loads(done.stdout) if done.returncode == 0 else []
+
+    def nodes(self) -> dict[str, dict]:
+        """The properties of each, by its name."""
+        found = [thing["info"]["props"] for thing in self.dump() if "Node" in thing["type"]]
+        return {node["node.name"]: node for node in found if "node.name" in node}
+
+    def camera(self, *options: str) -> Program:
+        return self.start(
+            BUILD / "clients/gid-pipewire", "--domain=open", "--stream=movie", *options
+        )
+
+    def reader(self, format: str = "R8", camera: str = CAMERA) -> "Reader":
+        """GStreamer's, which writes each picture into a file, as it is."""
+        file = Path(tempfile.mkdtemp(dir=self.folder)) / "pictures"
+        text = f"pipewiresrc target-object={camera} stream-properties={READER} "
+        text += f"! video/x-raw,format={FORMATS[format][0]} "
+        text += f"! filesink buffer-mode=unbuffered location={file}"
+        size = round(WIDTH * HEIGHT * FORMATS[format][1])
+        return Reader(self.start("gst-launch-1.0", "-q", *text.split()), file, size)
+
+    def close(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Reader:
+    def __init__(self, program: Program, file: Path, size: int) -> None:
+        self.program = program
+        self.file = file
+        self.size = size  # of a picture, bytes
+
+    def brightness(self) -> set[int]:
+        """Each value in the first plane of the newest whole picture. Empty: there is none."""
+        count = self.file.stat().st_size // self.size if self.file.exists() else 0
+        if count == 0:
+            return set()
+        offset = (count - 1) * self.size
+        return set(np.fromfile(self.file, np.uint8, WIDTH * HEIGHT, offset=offset).tolist())
+
+    def slab_accesses(self) -> set[int]:
+        """How it may use the descriptors of slabs that it has."""
+        process = Path(f"/proc/{self.program.pid}")
+        numbers = [fd.name for fd in process.glob("fd/*") if "gid-slab" in os.readlink(fd)]
+        infos = [(process / "fdinfo" / number).read_text() for number in numbers]
+        return {int(re.search(r"flags:\s+(\d+)", info)[1], 8) & os.O_ACCMODE for info in infos}
+
+    def wait_picture(self, brightness: int) -> None:
+        def seen() -> bool:
+            assert self.program.is_running(), self.program.stderr
+            return self.brightness() == {brightness}
+
+        wait_for(seen, f"a picture of {brightness}")
+
+
+@pytest.fixture
+def pipewire(cockpit: Cockpit) -> Iterator[Pipewire]:
+    pipewire = Pipewire(cockpit)
+    yield pipewire
+    pipewire.close()
+
+
+@pytest.fixture
+def send(cockpit: Cockpit) -> Iterator[Callable[..., gid.Producer]]:
+    """Makes the producer of the stream `movie`."""
+    domain = gid.Domain(str(cockpit.socket("open")))
+    producers = []
+
+    def make(format: str = "R8", height: int = HEIGHT) -> gid.Producer:
+        producers.append(domain.producer("movie", format, WIDTH, height, keeps_shown=True))
+        return producers[-1]
+
+    yield make
+    domain.close()
+
+
+def paint(producer: gid.Producer, brightness: int) -> None:
+    with producer.slot(timeout=60) as picture:
+        planes = picture if isinstance(picture, tuple) else (picture,)
+        planes[0][...] = brightness
+        for plane in planes[1:]:
+            plane[...] = 128
+
+
+@pytest.mark.parametrize("format", ["R8", "NV12", "YU12", "XR24"])
+def test_who_comes_sees_what_is_shown(pipewire: Pipewire, send, format: str) -> None:
+    """Also where nothing changes, in the stream's own memory, which can only be read."""
+    paint(send(format), 99)
+    camera = pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    node = pipewire.nodes()[CAMERA]
+    assert (node["media.class"], node["media.role"]) == ("Video/Source", "Camera")
+    for _ in range(2):  # readers come and go
+        readers = [pipewire.reader(format) for _ in range(2)]
+        for reader in readers:
+            reader.wait_picture(99)
+            assert reader.slab_accesses() == {os.O_RDONLY}
+        for reader in readers:
+            reader.program.kill()
+    camera.signal(signal.SIGTERM)
+    assert camera.wait() == 0, camera.stderr
+    counts = json.loads(camera.stdout)
+    assert counts["frames"] >= 1 and counts["busy"] == 0
+
+
+@pytest.mark.parametrize("format", ["R8", "NV12"])
+def test_readers_outlive_the_producer(pipewire: Pipewire, send, format: str) -> None:
+    """They see black while there is none, and what comes then, which is in other memory."""
+    producer = send(format)
+    paint(producer, 50)
+    pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    reader = pipewire.reader(format)
+    reader.wait_picture(50)
+    producer.close()
+    reader.wait_picture(16 if format == "NV12" else 0)
+    producer = send(format)
+    paint(producer, 60)
+    reader.wait_picture(60)
+
+
+def test_pictures_of_a_live_source(pipewire: Pipewire, cockpit: Cockpit) -> None:
+    """Memory that a producer makes while it runs is shown, too; each one is right."""
+    text = f"videotestsrc is-live=true ! video/x-raw,format=GRAY8,width={WIDTH},height={HEIGHT},"
+    text += "framerate=30/1 ! gidsink stream=movie"
+    environment = gst_env(cockpit.env("open"), make_registry())
+    words = ["gst-launch-1.0", "-q", *text.split()]
+    cockpit.programs.append(Program(words, environment, cockpit.folder, "film"))
+    camera = pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    reader = pipewire.reader("R8")
+    wait_for(lambda: reader.file.exists() and reader.file.stat().st_size > 60 * reader.size, "60")
+    reader.program.kill()
+    camera.signal(signal.SIGTERM)
+    assert camera.wait() == 0, camera.stderr
+    counts = json.loads(camera.stdout)
+    assert counts["shown"] >= 60 and counts["copied"] == 0
+
+
+def test_what_cannot_be_shown_is_told(pipewire: Pipewire, send) -> None:
+    producer = send("AR12")
+    paint(producer, 1)
+    camera = pipewire.camera()
+    assert camera.wait() == 1
+    assert "PipeWire has no format like its AR12" in camera.stderr
+
+
+def test_without_pipewire(cockpit: Cockpit, send, tmp_path: Path) -> None:
+    paint(send(), 1)
+    environment = cockpit.env("cluster") | {
+        "XDG_RUNTIME_DIR": str(tmp_path),
+        "PIPEWIRE_RUNTIME_DIR": str(tmp_path),
+    }
+    words = [BUILD / "clients/gid-pipewire", "--domain=open", "--stream=movie"]
+    program = Program(words, environment, tmp_path)
+    assert program.wait() == 1
+    assert "PipeWire" in program.stderr
+
+
+def test_a_pipewire_that_ends(pipewire: Pipewire, send) -> None:
+    paint(send(), 1)
+    camera = pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    pipewire.daemon.kill()
+    assert camera.wait() == 1
+    assert "PipeWire" in camera.stderr
