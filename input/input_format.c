@@ -134,5 +134,7 @@ void input_frame_write(
 		void *slot, const struct input_head *head, const struct input_record *events) {
 	uint8_t *bytes = slot;
 	memcpy(bytes, head, sizeof(*head));
-	memcpy(bytes + sizeof(*head), events, head->count * sizeof(*events));
+	if (head->count > 0) { // else `events` may be NULL
+		memcpy(bytes + sizeof(*head), events, head->count * sizeof(*events));
+	}
 }
