@@ -26,10 +26,11 @@ def test_load_has_every_program_in_every_state(tmp_path: Path) -> None:
     assert memory["weston"] > memory["gidd"] > 100
     slabs = {row["domain"]: row for row in of(result, "slabs")}
     assert slabs["open"]["slabs"] >= 2 and slabs["open"]["kib"] > 640 * 360 * 4 // 1024
-    each = {row["who"]: row for row in of(result, "slab")}
-    assert each["python3"]["size"] == "640x360"
-    assert each["gid-telltale"]["importers"] >= 1
-    assert abs(sum(row["kib"] for row in each.values()) - slabs["open"]["kib"]) <= len(each)
+    each = of(result, "slab")
+    sizes = {row["size"] for row in each if row["who"] == "python3"}
+    assert "640x360" in sizes  # and what the film's frames have with them is beside it
+    assert sum(row["importers"] for row in each if row["who"] == "gid-telltale") >= 1
+    assert abs(sum(row["kib"] for row in each) - slabs["open"]["kib"]) <= len(each)
     assert len(of(result, "latency")) == 1
 
 

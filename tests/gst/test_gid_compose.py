@@ -143,7 +143,10 @@ def test_a_crop_outside_of_the_picture(cockpit: Cockpit, engine: Program) -> Non
     peer = BUILD / "tests/lib/programs/stream-peer"
     cockpit.run("open", [peer, "produce", "liar", "crop=5000"])
     composing = Composing(cockpit, CANVAS + layer("a", stream="a") + layer("liar", stream="liar"))
-    wait_for(lambda: "not in the picture" in composing.program.stderr, "the lie to be told")
+    wait_for(
+        lambda: "its crop lies outside the picture" in composing.program.stderr,
+        "the lie to be told",
+    )
     composing.shows(5, 5, RED)
 
 

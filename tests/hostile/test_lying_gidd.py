@@ -65,7 +65,10 @@ def expect_dropped(cockpit: Cockpit, gidd: Connection, why: str, domain: str = "
     ("message", "why"),
     [
         (pack(STATUS), "protocol violation: it does not begin with a greeting"),
-        (pack(HELLO, 2, 2, b"gidd"), "it speaks version 2, this gidd 1"),
+        (
+            pack(HELLO, VERSION + 1, 2, b"gidd"),
+            f"it speaks version {VERSION + 1}, this gidd {VERSION}",
+        ),
         (pack(HELLO, VERSION, 3, b"gidd"), "protocol violation: it says that it is another domain"),
         (pack(HELLO, VERSION, 0, b"gidd"), "protocol violation: it says that it is another domain"),
         (b"x" * 5, "protocol violation: the message is shorter than its header"),
