@@ -17,7 +17,7 @@ TOP = Path(__file__).resolve().parents[2]
 INSIDE = ("demo", "evaluate", "soak", "vm")
 ANYWHERE = (
     *("bench", "build", "docs", "faults", "fuzz", "lint", "man", "models", "package", "places"),
-    *("shell", "test"),
+    *("rust", "shell", "test"),
 )
 COMMANDS = (*ANYWHERE, *INSIDE, "try-packages")
 

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""The crates of rust/: their own tests, between two domains, and frames that cross languages.
+
+Run by `./run rust`, which has cargo: they are in no build.
+"""
+
+import os
+import re
+import subprocess
+
+import gid
+import numpy as np
+import pytest
+from lib.cockpit import Cockpit
+from lib.program import TOP, Program
+
+CRATES = TOP / "rust"
+PATIENCE = 600.0  # the first time packages are fetched
+
+
+def cargo(*words: str, **env: str) -> subprocess.CompletedProcess:
+    words = ("cargo", *words, "--quiet", "--locked")
+    return subprocess.run(
+        words, cwd=CRATES, env=os.environ | env, capture_output=True, text=True, timeout=PATIENCE
+    )
+
+
+@pytest.fixture
+def example(cockpit: Cockpit):
+    """Starts an example of the crate in a domain."""
+    built = cargo("build", "--examples")
+    assert built.returncode == 0, built.stderr
+
+    def start(domain: str, name: str, *words: object) -> Program:
+        program = f"{os.environ['CARGO_TARGET_DIR']}/debug/examples/{name}"
+        return cockpit.run(domain, [program, *map(str, words)], name)
+
+    return start
+
+
+def test_the_crates_own_tests(cockpit: Cockpit) -> None:
+    sockets = {f"GID_TEST_{name.upper()}": str(cockpit.socket(name)) for name in cockpit.domains}
+    done = cargo("test", "--all-targets", GID_ANSWER_SECONDS="30", **sockets)
+    print(done.stdout, done.stderr)
+    assert done.returncode == 0
+    assert len(re.findall(r"^test result: ok", done.stdout, re.M)) >= 2
+    assert sum(map(int, re.findall(r"(\d+) passed", done.stdout))) >= 12
+
+
+@pytest.mark.parametrize(("format", "planes"), [("XR24", 1), ("NV12", 2), ("R8", 1)])
+def test_python_reads_what_rust_sends(cockpit: Cockpit, example, format: str, planes: int) -> None:
+    program = example("open", "paint", "rust", 20, format)
+    with gid.Domain(str(cockpit.socket("cluster"))) as domain:
+        seen = []
+        for frame in domain.consumer("rust", "open"):
+            assert len(frame.planes) == planes
+            with frame:
+                values = np.unique(frame.planes[0])
+                assert values.size == 1
+                seen.append(int(values[0]))
+    assert seen == list(range(20))
+    assert program.wait() == 0, program.stderr
+
+
+def test_rust_reads_what_python_sends(cockpit: Cockpit, example) -> None:
+    program = example("cluster", "look", "open", "movie", 10)
+    with gid.Domain(str(cockpit.socket("open"))) as domain:
+        with domain.producer("movie", "NV12", 64, 48, patient=True) as producer:
+            while producer.consumers == 0:
+                assert program.is_running(), program.stderr
+            for value in range(10):
+                with producer.slot() as (luma, chroma):
+                    luma[:], chroma[:] = value, 128
+            assert program.wait() == 0, program.stderr
+    lines = re.findall(r"^(\d+) \S+ NV12 64x48 mean (\d+) current true$", program.stdout, re.M)
+    assert lines == [(str(value + 1), str(value)) for value in range(10)]
+    assert "10 frames, 0 missed" in program.stdout
+
+
+def test_who_ends_is_heard(cockpit: Cockpit, example) -> None:
+    """A reader that is killed leaves no frame with it; one whose producer is killed goes on."""
+    reader = example("cluster", "look", "open", "rust")
+    painter = example("open", "paint", "rust", 100000)
+    reader.wait_output("current true")
+    reader.kill()
+    reader = example("cluster", "look", "open", "rust", 30)
+    reader.wait_output("current true")
+    painter.kill()
+    example("open", "paint", "rust", 100000)
+    assert reader.wait() == 0, reader.stderr
+    assert "current false" not in reader.stdout
