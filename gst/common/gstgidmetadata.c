@@ -65,14 +65,50 @@ put_structure (GByteArray *bytes, const GstStructure *structure)
 
 /* --- in ---------------------------------------------------------------------------------------- */
 
+/* Words may begin anywhere. GStreamer's own reader loads them where they lie, which not every
+ * processor can. */
+static gboolean
+read_uint32 (GstByteReader *reader, guint32 *value)
+{
+  const guint8 *bytes;
+
+  if (!gst_byte_reader_get_data (reader, sizeof (*value), &bytes))
+    return FALSE;
+  memcpy (value, bytes, sizeof (*value));
+  *value = GUINT32_FROM_LE (*value);
+  return TRUE;
+}
+
+static gboolean
+read_uint64 (GstByteReader *reader, guint64 *value)
+{
+  const guint8 *bytes;
+
+  if (!gst_byte_reader_get_data (reader, sizeof (*value), &bytes))
+    return FALSE;
+  memcpy (value, bytes, sizeof (*value));
+  *value = GUINT64_FROM_LE (*value);
+  return TRUE;
+}
+
+static gboolean
+read_float (GstByteReader *reader, gfloat *value)
+{
+  guint32 word;
+
+  if (!read_uint32 (reader, &word))
+    return FALSE;
+  memcpy (value, &word, sizeof (word));
+  return TRUE;
+}
+
 /* As put_text(); NULL: not all of it is there. Not terminated. */
 static const gchar *
 get_text (GstByteReader *reader, guint32 *length)
 {
   const guint8 *text = NULL;
 
-  if (!gst_byte_reader_get_uint32_le (reader, length)
-      || !gst_byte_reader_get_data (reader, *length, &text))
+  if (!read_uint32 (reader, length) || !gst_byte_reader_get_data (reader, *length, &text))
     return NULL;
   return (const gchar *) text;
 }
@@ -114,8 +150,7 @@ get_reference (GstByteReader *reader, GstBuffer *buffer)
   const gchar *text;
   GstCaps *caps;
 
-  if (!gst_byte_reader_get_uint64_le (reader, &time)
-      || !gst_byte_reader_get_uint64_le (reader, &duration)
+  if (!read_uint64 (reader, &time) || !read_uint64 (reader, &duration)
       || (text = get_text (reader, &length)) == NULL
       || (caps = gst_gid_caps_from_text (text, length)) == NULL)
     return;
@@ -153,10 +188,8 @@ get_region (GstByteReader *reader, GstBuffer *buffer)
   const gchar *text = NULL;
   gchar *type;
 
-  if (!gst_byte_reader_get_uint32_le (reader, &id)
-      || !gst_byte_reader_get_uint32_le (reader, &parent)
-      || !gst_byte_reader_get_uint32_le (reader, &x) || !gst_byte_reader_get_uint32_le (reader, &y)
-      || !gst_byte_reader_get_uint32_le (reader, &w) || !gst_byte_reader_get_uint32_le (reader, &h)
+  if (!read_uint32 (reader, &id) || !read_uint32 (reader, &parent) || !read_uint32 (reader, &x)
+      || !read_uint32 (reader, &y) || !read_uint32 (reader, &w) || !read_uint32 (reader, &h)
       || (text = get_text (reader, &length)) == NULL)
     return;
   type = g_strndup (text, length);
@@ -209,8 +242,8 @@ get_jam (GstByteReader *reader)
   gint64 seconds;
   guint32 micros;
 
-  if (!gst_byte_reader_get_int64_le (reader, &seconds)
-      || !gst_byte_reader_get_uint32_le (reader, &micros) || micros >= G_USEC_PER_SEC)
+  if (!read_uint64 (reader, (guint64 *) &seconds) || !read_uint32 (reader, &micros)
+      || micros >= G_USEC_PER_SEC)
     return NULL;
   jam = g_date_time_new_from_unix_utc (seconds);
   if (jam == NULL)
@@ -227,7 +260,7 @@ get_timecode (GstByteReader *reader, GstBuffer *buffer)
   GDateTime *jam;
 
   for (guint i = 0; i < G_N_ELEMENTS (n); i++) {
-    if (!gst_byte_reader_get_uint32_le (reader, &n[i]))
+    if (!read_uint32 (reader, &n[i]))
       return;
   }
   if (n[0] > RATE_MAX || n[1] > RATE_MAX)
@@ -257,7 +290,7 @@ get_caption (GstByteReader *reader, GstBuffer *buffer)
   guint size;
   const guint8 *data;
 
-  if (!gst_byte_reader_get_uint32_le (reader, &type) || type > GST_VIDEO_CAPTION_TYPE_CEA708_CDP)
+  if (!read_uint32 (reader, &type) || type > GST_VIDEO_CAPTION_TYPE_CEA708_CDP)
     return;
   data = get_rest (reader, &size);
   if (size > 0)
@@ -307,9 +340,8 @@ get_bar (GstByteReader *reader, GstBuffer *buffer)
   guint32 first, second;
 
   if (gst_byte_reader_get_uint8 (reader, &field)
-      && gst_byte_reader_get_uint8 (reader, &is_letterbox)
-      && gst_byte_reader_get_uint32_le (reader, &first)
-      && gst_byte_reader_get_uint32_le (reader, &second) && field <= 1)
+      && gst_byte_reader_get_uint8 (reader, &is_letterbox) && read_uint32 (reader, &first)
+      && read_uint32 (reader, &second) && field <= 1)
     gst_buffer_add_video_bar_meta (buffer, field, is_letterbox != 0, first, second);
 }
 
@@ -366,7 +398,7 @@ get_transformation (GstByteReader *reader, GstBuffer *buffer)
   gfloat matrix[CELLS];
 
   for (guint i = 0; i < CELLS; i++) {
-    if (!gst_byte_reader_get_float32_le (reader, &matrix[i]) || !isfinite (matrix[i]))
+    if (!read_float (reader, &matrix[i]) || !isfinite (matrix[i]))
       return;
   }
   memcpy (
@@ -536,8 +568,7 @@ apply_records (GstByteReader *records, GstBuffer *buffer)
     GstByteReader record;
     guint32 kind, size;
 
-    if (!gst_byte_reader_get_uint32_le (records, &kind)
-        || !gst_byte_reader_get_uint32_le (records, &size) || size < HEADER_SIZE
+    if (!read_uint32 (records, &kind) || !read_uint32 (records, &size) || size < HEADER_SIZE
         || !gst_byte_reader_get_sub_reader (records, &record, size - HEADER_SIZE))
       return;
     if (kind >= 1 && kind <= G_N_ELEMENTS (kinds))
