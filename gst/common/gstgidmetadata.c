@@ -310,14 +310,23 @@ put_afd (GByteArray *bytes, const GstMeta *meta)
   return TRUE;
 }
 
+/* Those that the standards do not reserve: GStreamer takes no others. */
+static gboolean
+is_afd (guint8 spec, guint8 afd)
+{
+  gboolean is_reserved = afd == 1 || (afd >= 5 && afd <= 7) || afd == 12 || afd > AFD_MAX;
+
+  return spec <= GST_VIDEO_AFD_SPEC_SMPTE_ST2016_1 && !is_reserved
+      && (afd != GST_VIDEO_AFD_UNAVAILABLE || spec != GST_VIDEO_AFD_SPEC_DVB_ETSI);
+}
+
 static void
 get_afd (GstByteReader *reader, GstBuffer *buffer)
 {
   guint8 field, spec, afd;
 
   if (gst_byte_reader_get_uint8 (reader, &field) && gst_byte_reader_get_uint8 (reader, &spec)
-      && gst_byte_reader_get_uint8 (reader, &afd) && field <= 1
-      && spec <= GST_VIDEO_AFD_SPEC_SMPTE_ST2016_1 && afd <= AFD_MAX)
+      && gst_byte_reader_get_uint8 (reader, &afd) && field <= 1 && is_afd (spec, afd))
     gst_buffer_add_video_afd_meta (buffer, field, spec, afd);
 }
 
@@ -533,8 +542,9 @@ add_record (GByteArray *bytes, guint kind, const GstMeta *meta, guint max)
   put32 (bytes, 0);
   if (kinds[kind].put (bytes, meta) && bytes->len <= max) {
     guint header = begin == 0 ? SIGNATURE_SIZE : begin;
+    guint32 size = GUINT32_TO_LE (bytes->len - header);
 
-    GST_WRITE_UINT32_LE (bytes->data + header + 4, bytes->len - header);
+    memcpy (bytes->data + header + 4, &size, sizeof (size));
     return TRUE;
   }
   g_byte_array_set_size (bytes, begin);
@@ -551,13 +561,21 @@ gst_gid_metadata_add (GByteArray *bytes, const GstMeta *meta, guint max)
   return FALSE;
 }
 
+static gboolean
+are_records (const guint8 *bytes, gsize size)
+{
+  return size >= SIGNATURE_SIZE && memcmp (bytes, SIGNATURE, SIGNATURE_SIZE) == 0;
+}
+
 void
 gst_gid_metadata_finish (GByteArray *bytes)
 {
   const guint before = SIGNATURE_SIZE + HEADER_SIZE;
 
+  /* Bytes alone are as C and Python have them, if nobody can take them for records. */
   if (bytes->len >= before && GST_READ_UINT32_LE (bytes->data + SIGNATURE_SIZE) == KIND_PLAIN
-      && GST_READ_UINT32_LE (bytes->data + SIGNATURE_SIZE + 4) == bytes->len - SIGNATURE_SIZE)
+      && GST_READ_UINT32_LE (bytes->data + SIGNATURE_SIZE + 4) == bytes->len - SIGNATURE_SIZE
+      && !are_records (bytes->data + before, bytes->len - before))
     g_byte_array_remove_range (bytes, 0, before);
 }
 
@@ -581,7 +599,7 @@ gst_gid_metadata_apply (const guint8 *bytes, gsize size, GstBuffer *buffer)
 {
   GstByteReader reader;
 
-  if (size < SIGNATURE_SIZE || memcmp (bytes, SIGNATURE, SIGNATURE_SIZE) != 0) {
+  if (!are_records (bytes, size)) {
     add_plain (buffer, bytes, size);
     return;
   }
