@@ -2,10 +2,9 @@
 #include "capture_options.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <gid/gid.h>
-#include <stdlib.h>
 
+#include "common/option_number.h"
 #include "gidway_version.h"
 
 #define RATE_MAX 1000
@@ -27,18 +26,6 @@ static const struct argp_option option_table[] = {
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, // as --help
 		{0},
 };
-
-static uint64_t number_of(
-		const char *text, uint64_t most, const char *what, struct argp_state *state) {
-	char *end;
-	errno = 0;
-	unsigned long long number = strtoull(text, &end, 10);
-	if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || number < 1 ||
-			number > most) {
-		argp_error(state, "%s must be a number from 1, not %s", what, text);
-	}
-	return number;
-}
 
 static void check_options(const struct capture_options *options, struct argp_state *state) {
 	if (options->list) {
@@ -76,10 +63,10 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		options->cursor = false;
 		break;
 	case 'r':
-		options->rate = (uint32_t)number_of(value, RATE_MAX, "--rate", state);
+		options->rate = (uint32_t)option_number("--rate", value, 1, RATE_MAX, state);
 		break;
 	case 'n':
-		options->frames = number_of(value, UINT64_MAX, "--frames", state);
+		options->frames = option_number("--frames", value, 1, UINT64_MAX, state);
 		break;
 	case 'l':
 		options->list = true;

@@ -4,13 +4,14 @@
  * display that shows it, and reports as JSON how evenly that did so.
  */
 #include <argp.h>
-#include <inttypes.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-event.h>
 
+#include "common/option_number.h"
 #include "dial_stream.h"
 #include "gidway_version.h"
 
@@ -63,15 +64,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		}
 		return 0;
 	case 'r':
-		if (sscanf(arg, "%" SCNu32 "%c", &options->rate, &rest) != 1 ||
-				options->rate - 1 >= RATE_MAX) {
-			argp_error(state, "--rate must be 1 to %d", RATE_MAX);
-		}
+		options->rate = (uint32_t)option_number("--rate", arg, 1, RATE_MAX, state);
 		return 0;
 	case 't':
-		if (sscanf(arg, "%" SCNu64 "%c", &options->seconds, &rest) != 1) {
-			argp_error(state, "--seconds must be a number");
-		}
+		options->seconds = option_number("--seconds", arg, 0, UINT32_MAX, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument %s: name the stream with --stream", arg);

@@ -2,10 +2,9 @@
 #include "pipewire_options.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <gid/stream.h>
-#include <stdlib.h>
 
+#include "common/option_number.h"
 #include "gidway_version.h"
 
 /* What two readers with a picture each in work and one to come take, and the picture shown. */
@@ -38,18 +37,6 @@ static const struct argp_option option_table[] = {
 		{0},
 };
 
-static uint32_t credit_of(const char *text, struct argp_state *state) {
-	char *end;
-	errno = 0;
-	unsigned long number = strtoul(text, &end, 10);
-	if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || number < CREDIT_LEAST ||
-			number > GID_CREDIT_MAX) {
-		argp_error(state, "--credit must be a number from %d to %u, not %s", CREDIT_LEAST,
-				GID_CREDIT_MAX, text);
-	}
-	return (uint32_t)number;
-}
-
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct pipewire_options *options = state->input;
 	switch (key) {
@@ -72,7 +59,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		options->description = value;
 		break;
 	case KEY_CREDIT:
-		options->credit = credit_of(value, state);
+		options->credit = (uint32_t)option_number(
+				"--credit", value, CREDIT_LEAST, GID_CREDIT_MAX, state);
 		break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument %s: name the stream with --stream", value);

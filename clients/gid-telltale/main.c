@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <argp.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-event.h>
 
+#include "common/option_number.h"
 #include "gidway_version.h"
 #include "lights.h"
 #include "surface.h"
@@ -53,16 +53,6 @@ static const struct argp_option argp_options[] = {
 		{0},
 };
 
-static unsigned number_of(
-		const char *text, unsigned most, const char *what, struct argp_state *state) {
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
-	if (end == text || *end != '\0' || number > most) {
-		argp_error(state, "%s must be 0 to %u", what, most);
-	}
-	return (unsigned)number;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	struct options *options = state->input;
 	char rest;
@@ -87,13 +77,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		}
 		return 0;
 	case 'l':
-		options->state = number_of(arg, LIGHTS_STATES - 1, "--state", state);
+		options->state = (unsigned)option_number(
+				"--state", arg, 0, LIGHTS_STATES - 1, state);
 		return 0;
 	case 'c':
-		options->cycle_ms = number_of(arg, 3600000, "--cycle", state);
+		options->cycle_ms = (unsigned)option_number("--cycle", arg, 0, 3600000, state);
 		return 0;
 	case 'b':
-		options->heartbeat_ms = number_of(arg, 60000, "--heartbeat", state);
+		options->heartbeat_ms =
+				(unsigned)option_number("--heartbeat", arg, 0, 60000, state);
 		return 0;
 	case 'p':
 		options->png = arg;

@@ -2,7 +2,6 @@
 #include "options.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <gid/gid.h>
 #include <gid/stream.h>
 #include <input_format.h>
@@ -10,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/option_number.h"
 #include "gidway_version.h"
 #include "grab.h"
 
@@ -108,13 +108,6 @@ static const struct argp_option option_table[] = {
 		{0},
 };
 
-static bool parse_number(const char *text, long least, long most, long *number) {
-	char *end;
-	errno = 0;
-	*number = strtol(text, &end, 10);
-	return errno == 0 && end != text && *end == '\0' && *number >= least && *number <= most;
-}
-
 static bool size_is_valid(int32_t width, int32_t height) {
 	return width > 0 && height > 0 && width <= (int32_t)GID_SIZE_MAX &&
 			height <= (int32_t)GID_SIZE_MAX;
@@ -199,7 +192,6 @@ static void check_options(struct options *options, struct argp_state *state) {
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct options *options = state->input;
-	long number = 0;
 	switch (key) {
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
@@ -214,11 +206,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		options->reader = value;
 		break;
 	case KEY_CREDIT:
-		if (!parse_number(value, 3, GID_CREDIT_MAX, &number)) {
-			argp_error(state, "--credit must be 3 to %u, not %s", GID_CREDIT_MAX,
-					value);
-		}
-		options->credit = (uint32_t)number;
+		options->credit = (uint32_t)option_number(
+				"--credit", value, 3, GID_CREDIT_MAX, state);
 		break;
 	case KEY_CONVERT:
 		options->convert = true;
@@ -233,10 +222,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		options->once = true;
 		break;
 	case 'n':
-		if (!parse_number(value, 1, LONG_MAX, &number)) {
-			argp_error(state, "--frames must be a count from 1, not %s", value);
-		}
-		options->frames = (uint64_t)number;
+		options->frames = option_number("--frames", value, 1, UINT64_MAX, state);
 		break;
 	case 'f':
 		options->window.fullscreen = true;
@@ -269,10 +255,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		options->input = true;
 		break;
 	case KEY_LEASE:
-		if (!parse_number(value, INPUT_LEASE_MIN_MS, INPUT_LEASE_MAX_MS, &number)) {
-			argp_error(state, "--lease must be 100 to 10000 ms, not %s", value);
-		}
-		options->lease_ms = (uint32_t)number;
+		options->lease_ms = (uint32_t)option_number(
+				"--lease", value, INPUT_LEASE_MIN_MS, INPUT_LEASE_MAX_MS, state);
 		break;
 	case KEY_GRAB_KEY:
 		if (!grab_parse_key(value, &options->grab_key)) {
