@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <spa/param/buffers.h>
-#include <spa/param/props.h>
 #include <spa/param/video/format-utils.h>
 #include <spa/pod/builder.h>
 #include <stdio.h>
@@ -16,12 +15,15 @@
 
 /* What GStreamer's pipewiresrc asks for at least. Several buffers then have one slot. */
 #define BUFFERS_LEAST 8u
-/* How often leases are renewed, and it is looked whether pictures still come. */
-#define TICK_MS 250
+/* How often, at least, leases are renewed and silence is noticed; more often for short leases. */
+#define TICK_NS 250000000ull
+#define TICK_SHORTEST_NS 5000000ull
+/* A lease is renewed so many times before it ends. */
+#define RENEWALS 3
 /* After so long without a picture, and without a producer, the filler is shown. */
 #define GONE_NS 1000000000ull
-/* So many ticks after the last picture it is shown again: some readers take silence for an end. */
-#define REPEAT_TICKS 4
+/* So long after the last picture it is shown again: some readers take silence for an end. */
+#define REPEAT_NS 1000000000ull
 #define POD_BYTES 2048
 
 static void camera_end(struct camera *camera, const char *what, const char *why) {
@@ -98,7 +100,7 @@ static void buffer_describe(struct camera *camera, struct camera_buffer *buffer,
 		const struct gid_frame *frame) {
 	const struct gid_layout *layout = &camera->slots.layout;
 	struct spa_buffer *spa = buffer->buffer->buffer;
-	for (uint32_t plane = 0; plane < spa->n_datas; plane++) {
+	for (uint32_t plane = 0; plane < spa->n_datas && plane < layout->plane_count; plane++) {
 		uint32_t stride = layout->planes[plane].stride;
 		uint32_t rows = gid_format_rows(layout->fourcc, plane, layout->height);
 		*spa->datas[plane].chunk = (struct spa_chunk){
@@ -128,7 +130,7 @@ static void camera_queue(struct camera *camera, struct camera_buffer *buffer,
 	buffer_describe(camera, buffer, frame);
 	pw_stream_queue_buffer(camera->stream, buffer->buffer);
 	pw_stream_trigger_process(camera->stream);
-	camera->heartbeat = 0;
+	camera->last_shown = gid_clock_now();
 }
 
 /* In memory that readers have, which is held until they give it back. Returns whether it could. */
@@ -170,13 +172,26 @@ static bool show_black(struct camera *camera) {
 	return true;
 }
 
+/* Whether the pixels of the frame are still those that were sent. */
+static bool frame_is_current(const struct camera *camera, const struct camera_frame *frame) {
+	const struct gid_slab *slab = slots_slab(&camera->slots, frame->frame.gid);
+	if (slab == NULL) {
+		return false;
+	}
+	int held = gid_consumer_holds(camera->consumer, &frame->frame, slab, NULL);
+	return held == 0 || (held == -ENOTCONN && gid_slab_is_current(slab, frame->frame.gid));
+}
+
 /* What the stream shows now, to all readers; who comes sees it also if nothing changes. */
 static bool camera_show(struct camera *camera) {
-	struct camera_frame *present = camera->present;
 	if (!camera->streaming) {
 		return false;
 	}
 	camera_collect(camera);
+	if (camera->present != NULL && !frame_is_current(camera, camera->present)) {
+		camera_set_present(camera, NULL); // its producer took it back
+	}
+	struct camera_frame *present = camera->present;
 	if (present == NULL) {
 		return show_black(camera);
 	}
@@ -515,9 +530,26 @@ static bool camera_is_alone(const struct camera *camera) {
 			gid_clock_now() - camera->last_frame > GONE_NS;
 }
 
+/* The producer says how long a frame is ours, once there is one. */
+static void camera_set_tick(struct camera *camera) {
+	struct gid_consumer_stats stats;
+	gid_consumer_get_stats(camera->consumer, &stats);
+	uint64_t tick = TICK_NS;
+	if (stats.lease_ns > 0 && stats.lease_ns / RENEWALS < tick) {
+		tick = stats.lease_ns / RENEWALS;
+	}
+	tick = tick > TICK_SHORTEST_NS ? tick : TICK_SHORTEST_NS;
+	if (tick != camera->tick_ns) {
+		struct timespec interval = {.tv_nsec = (long)tick};
+		pw_loop_update_timer(camera->loop, camera->tick, &interval, &interval, false);
+		camera->tick_ns = tick;
+	}
+}
+
 static void on_tick(void *data, uint64_t expirations) {
 	struct camera *camera = data;
 	gid_consumer_renew(camera->consumer);
+	camera_set_tick(camera);
 	if (camera->stream == NULL) {
 		return;
 	}
@@ -525,7 +557,7 @@ static void on_tick(void *data, uint64_t expirations) {
 		camera->filled = true;
 		camera_set_present(camera, NULL);
 		camera_show(camera);
-	} else if (++camera->heartbeat >= REPEAT_TICKS) {
+	} else if (gid_clock_now() - camera->last_shown >= REPEAT_NS) {
 		camera_show(camera);
 	}
 }
@@ -572,15 +604,13 @@ int camera_init(struct camera *camera, const struct pipewire_options *options,
 			pw_loop_add_io(camera->loop, gid_consumer_get_fd(camera->consumer),
 					SPA_IO_IN, false, on_consumer, camera);
 	camera->tick = pw_loop_add_timer(camera->loop, on_tick, camera);
-	struct timespec interval = {.tv_nsec = TICK_MS * 1000000l};
 	if (camera->domain_source == NULL || camera->consumer_source == NULL ||
-			camera->tick == NULL ||
-			pw_loop_update_timer(camera->loop, camera->tick, &interval, &interval,
-					false) < 0) {
+			camera->tick == NULL) {
 		warnx("event loop: %s", strerror(errno));
 		camera_finish(camera);
 		return -1;
 	}
+	camera_set_tick(camera);
 	handle_frames(camera); // which also arms the doorbell
 	return 0;
 }

@@ -36,7 +36,6 @@ struct camera {
 	struct pw_main_loop *main_loop;
 	struct pw_loop *loop;
 	struct pw_stream *stream; // NULL: no picture has come yet
-	struct spa_hook listener;
 	bool streaming;
 	struct spa_source *domain_source, *consumer_source, *tick;
 
@@ -47,8 +46,9 @@ struct camera {
 	struct camera_frame *present; // what the stream shows; NULL: nothing
 	struct gid_frame fetching;    // whose memory is being asked for
 	bool is_fetching, filled, failed;
+	uint64_t tick_ns;    // how often on_tick() comes
 	uint64_t last_frame; // CLOCK_MONOTONIC, ns
-	uint32_t heartbeat;  // ticks since something was shown
+	uint64_t last_shown; // the same, of what was shown last
 	struct camera_counts {
 		uint64_t frames, shown, busy, new_memory, copied, fillers;
 	} counts;
