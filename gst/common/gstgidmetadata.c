@@ -68,13 +68,21 @@ put_structure (GByteArray *bytes, const GstStructure *structure)
 /* Words may begin anywhere. GStreamer's own reader loads them where they lie, which not every
  * processor can. */
 static gboolean
-read_uint32 (GstByteReader *reader, guint32 *value)
+read_bytes (GstByteReader *reader, gpointer to, guint size)
 {
   const guint8 *bytes;
 
-  if (!gst_byte_reader_get_data (reader, sizeof (*value), &bytes))
+  if (!gst_byte_reader_get_data (reader, size, &bytes))
     return FALSE;
-  memcpy (value, bytes, sizeof (*value));
+  memcpy (to, bytes, size);
+  return TRUE;
+}
+
+static gboolean
+read_uint32 (GstByteReader *reader, guint32 *value)
+{
+  if (!read_bytes (reader, value, sizeof (*value)))
+    return FALSE;
   *value = GUINT32_FROM_LE (*value);
   return TRUE;
 }
@@ -82,11 +90,8 @@ read_uint32 (GstByteReader *reader, guint32 *value)
 static gboolean
 read_uint64 (GstByteReader *reader, guint64 *value)
 {
-  const guint8 *bytes;
-
-  if (!gst_byte_reader_get_data (reader, sizeof (*value), &bytes))
+  if (!read_bytes (reader, value, sizeof (*value)))
     return FALSE;
-  memcpy (value, bytes, sizeof (*value));
   *value = GUINT64_FROM_LE (*value);
   return TRUE;
 }
