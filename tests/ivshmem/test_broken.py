@@ -9,6 +9,7 @@ import mmap
 import os
 import socket
 import struct
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -358,6 +359,10 @@ def test_a_client_of_ours_that_rings_all_the_time(machines: Cockpit) -> None:
                     struct.pack_into("<Q", page, RELEASE_TAIL, news)
                     other.send(b"1")
                     heard += count_bells(member) + count_bells(member)
+                    # What empties the doorbell may read a ring away first: gidd's look finds it.
+                    end = time.monotonic() + PATIENCE
+                    while heard < min(1 + news, 64) and time.monotonic() < end:
+                        heard += count_bells(member)
                     assert heard == min(1 + news, 64)
 
 
