@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -210,24 +211,35 @@ def test_a_command_has_its_input(machine: Machine) -> None:
     assert (result.stdout, result.stderr) == (b"word", b"")
 
 
+def make_sample(top: Path, meson: str) -> None:
+    """A project of one program that scripts/build builds."""
+    (top / "scripts").mkdir(parents=True)
+    for name in ("scripts/build", "scripts/say.sh"):
+        shutil.copy(TOP / name, top / name)
+    (top / "hello.c").write_text("int main(void) { return 0; }\n")
+    (top / "meson.build").write_text(f"project('sample', 'c')\n{meson}")
+
+
+def build_sample(top: Path, **more: str) -> Callable[..., subprocess.CompletedProcess]:
+    """Builds it; what runs commands in its environment."""
+    env = os.environ | {"GIDWAY_BUILD": str(top / "build"), "GIDWAY_INSIDE": "system"} | more
+    run = partial(subprocess.run, env=env, check=True, capture_output=True, text=True)
+    run([top / "scripts" / "build"])
+    return run
+
+
 def test_a_copy_of_a_clone_and_its_build_uses_its_own(tmp_path: Path) -> None:
     """meson remembers where a folder was: the copy's programs were those of the first."""
     first, copy = tmp_path / "first", tmp_path / "a copy"
-    (first / "scripts").mkdir(parents=True)
-    for name in ("scripts/build", "scripts/say.sh"):
-        shutil.copy(TOP / name, first / name)
-    (first / "hello.c").write_text("int main(void) { return 0; }\n")
-    (first / "meson.build").write_text(
-        "project('sample', 'c')\nexecutable('hello', 'hello.c')\n"
-        "meson.add_devenv({'PATH': meson.project_build_root()}, method: 'prepend')\n"
+    make_sample(
+        first,
+        "executable('hello', 'hello.c')\n"
+        "meson.add_devenv({'PATH': meson.project_build_root()}, method: 'prepend')\n",
     )
 
     def built(top: Path) -> str:
-        env = os.environ | {"GIDWAY_BUILD": str(top / "build"), "GIDWAY_INSIDE": "system"}
-        run = partial(subprocess.run, env=env, check=True, capture_output=True, text=True)
-        run([top / "scripts" / "build"])
         words = ["meson", "devenv", "-C", top / "build", "sh", "-c", "command -v hello"]
-        return run(words).stdout
+        return build_sample(top)(words).stdout
 
     assert built(first) == f"{first}/build/hello\n"
     shutil.copytree(first, copy)
@@ -235,3 +247,22 @@ def test_a_copy_of_a_clone_and_its_build_uses_its_own(tmp_path: Path) -> None:
     before = compiled.stat().st_mtime
     assert built(copy) == f"{copy}/build/hello\n"
     assert compiled.stat().st_mtime == before, "what is compiled stays"
+
+
+def test_a_build_goes_on_without_the_packages_that_it_found(tmp_path: Path) -> None:
+    """After `./run shell --with libmore-dev` the next build knew no rule to make libmore.so."""
+    library = tmp_path / "libmore.a"
+    make_sample(
+        tmp_path / "sample",
+        "c = meson.get_compiler('c')\n"
+        f"more = c.find_library('more', dirs: '{tmp_path}', required: false)\n"
+        "executable('hello', 'hello.c', dependencies: more)\n",
+    )
+    subprocess.run(["ar", "rc", library], check=True)
+    build_sample(tmp_path / "sample", GIDWAY_WITH="emacs-nox libmore-dev")
+    settings = tmp_path / "sample" / "build" / "meson-private" / "coredata.dat"
+    before = settings.stat().st_mtime_ns
+    build_sample(tmp_path / "sample", GIDWAY_WITH="cmake emacs-nox libmore-dev")
+    assert settings.stat().st_mtime_ns == before, "with others in addition it stays as it is"
+    library.unlink()
+    build_sample(tmp_path / "sample")
