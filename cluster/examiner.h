@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "accepted.h"
-#include "own_picture.h"
+#include "frame_drawing.h"
 #include "role.h"
 
 /* One frame, and what was found out about it. */
@@ -27,6 +27,7 @@ struct examination {
 	uint64_t content;	 /* of the visible rows as they lie in memory */
 	bool allowed;		 /* the picture is one of those that may be shown */
 	bool converted;		 /* it came in another format than XRGB8888 or ARGB8888 */
+	char not_taken[16];	 /* the format or transform that is the reason; else "" */
 	uint64_t spent_ns;	 /* of a processor */
 };
 
@@ -48,17 +49,13 @@ struct examiner_rules {
 struct examiner {
 	struct examiner_rules rules;
 	struct verdict verdicts[EXAMINER_VERDICTS];
-	void *rows[3]; /* memory for pictures on their way; owned */
-	size_t sizes[3];
+	struct frame_drawing drawing;
 };
 
 void examiner_finish(struct examiner *examiner);
 
 /* Sets the result, and the picture's pixels and colour. */
 void examiner_examine(struct examiner *examiner, struct examination *examination);
-
-/* Whether no device writes to the memory any more: reading it would wait for that otherwise. */
-bool examiner_is_drawn(const struct gid_slab *slab);
 
 /* The formats of frames that are shown, those first that need no conversion: their number. */
 uint32_t examiner_showable(
@@ -71,8 +68,5 @@ uint32_t examiner_showable(
  */
 int examiner_print_cost(const struct examiner_rules *rules, const char *kind, const char *name,
 		const struct gid_box *box, FILE *file);
-
-/* Whether the layout's pixels are words of XRGB8888 or ARGB8888. */
-bool examiner_is_words(const struct gid_layout *layout);
 
 #endif

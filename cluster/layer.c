@@ -26,8 +26,8 @@ const char *layer_state_name(enum layer_state state) {
 /* --- what is shown ---------------------------------------------------------------------------- */
 
 static void layer_mark(struct layer *layer, bool old) {
-	if (old && layer->fallback != NULL) {
-		shown_picture_set(&layer->shown, layer->fallback);
+	if (old) {
+		shown_picture_set_fallback(&layer->shown);
 	}
 	if (layer->veil != NULL) {
 		wlr_scene_node_set_enabled(&layer->veil->node, old);
@@ -64,8 +64,8 @@ static void layer_enter(
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-static bool handle_examined(void *data, struct stream_reader *reader, const struct examination *of,
-		struct gid_slab *slab, uint64_t now) {
+static bool handle_examined(
+		void *data, const struct examination *of, struct gid_slab *slab, uint64_t now) {
 	struct layer *layer = data;
 	layer->frames++;
 	if (of->reason != ROLE_REASON_NONE) {
@@ -148,19 +148,32 @@ static int layer_init_reader(
 			&reader_hooks, layer, loop);
 }
 
-/* In front of the layers that were made before it. */
+static bool has_picture(enum fallback fallback) {
+	return fallback != FALLBACK_GREY && fallback != FALLBACK_LAST;
+}
+
+/* In front of the layers that were made before it. Returns as layer_init(). */
 static int layer_init_nodes(struct layer *layer) {
-	const struct gid_box *box = &layer->config->box;
+	const struct layer_config *config = layer->config;
+	const struct gid_box *box = &config->box;
+	struct own_picture *fallback = NULL;
 	layer->tree = wlr_scene_tree_create(layer->screen->layers);
 	if (layer->tree == NULL) {
 		return -ENOMEM;
 	}
+	if (has_picture(config->fallback)) {
+		int error = own_picture_create_fallback(&fallback, config->fallback,
+				config->picture, (uint32_t)box->width, (uint32_t)box->height);
+		if (error < 0) {
+			return error;
+		}
+	}
 	int error = shown_picture_init(
-			&layer->shown, layer->screen, layer->tree, box, &layer->reader);
+			&layer->shown, layer->screen, layer->tree, box, &layer->reader, fallback);
 	if (error < 0) {
 		return error;
 	}
-	if (layer->config->fallback == FALLBACK_GREY) {
+	if (config->fallback == FALLBACK_GREY) {
 		layer->veil = wlr_scene_rect_create(
 				layer->tree, box->width, box->height, veil_colour);
 		if (layer->veil == NULL) {
@@ -168,12 +181,8 @@ static int layer_init_nodes(struct layer *layer) {
 		}
 		wlr_scene_node_set_position(&layer->veil->node, box->x, box->y);
 	}
-	layer_mark(layer, layer->fallback != NULL);
+	layer_mark(layer, fallback != NULL);
 	return 0;
-}
-
-static bool has_picture(enum fallback fallback) {
-	return fallback != FALLBACK_GREY && fallback != FALLBACK_LAST;
 }
 
 int layer_init(struct layer *layer, const struct layer_config *config, struct screen *screen,
@@ -186,11 +195,6 @@ int layer_init(struct layer *layer, const struct layer_config *config, struct sc
 			.since = gid_clock_now(),
 	};
 	int ret = layer_init_reader(layer, loop, timeline);
-	if (ret == 0 && has_picture(config->fallback)) {
-		ret = own_picture_create_fallback(&layer->fallback, config->fallback,
-				config->picture, (uint32_t)config->box.width,
-				(uint32_t)config->box.height);
-	}
 	if (ret == 0) {
 		ret = layer_init_nodes(layer);
 	}
@@ -205,6 +209,5 @@ void layer_finish(struct layer *layer) {
 	if (layer->tree != NULL) {
 		wlr_scene_node_destroy(&layer->tree->node);
 	}
-	own_picture_unref(layer->fallback);
 	stream_reader_finish(&layer->reader);
 }

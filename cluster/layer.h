@@ -25,8 +25,7 @@ struct layer {
 	struct stream_reader reader;
 	struct wlr_scene_tree *tree;
 	struct shown_picture shown;
-	struct wlr_scene_rect *veil;  /* NULL: the mark is another one */
-	struct own_picture *fallback; /* NULL: the last picture stays, with the veil or without */
+	struct wlr_scene_rect *veil; /* NULL: the mark is another one */
 	enum layer_state state;
 	const char *reason; /* one word, for programs */
 	uint64_t since;	    /* when the state was entered */

@@ -57,10 +57,9 @@ static int learn_frame(struct learner *learner, const struct gid_frame *frame) {
 				role_reason_text(found.reason));
 		return 0;
 	}
-	struct pixels pixels = own_picture_pixels(learner->picture);
 	struct pixel_hashes unused;
 	struct digest digest;
-	int ret = pixels_hash(&pixels, &unused, &digest);
+	int ret = pixels_hash(&learner->picture->pixels, &unused, &digest);
 	return ret < 0 ? ret : hashes_add(&learner->hashes, &digest);
 }
 

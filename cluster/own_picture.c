@@ -29,20 +29,20 @@ static struct own_picture *own_picture_create(uint32_t width, uint32_t height) {
 	if (picture == NULL) {
 		return NULL;
 	}
-	picture->width = width;
-	picture->height = height;
 	picture->data = calloc((size_t)width * height, sizeof(*picture->data));
 	if (picture->data == NULL) {
 		free(picture);
 		return NULL;
 	}
+	picture->pixels = (struct pixels){picture->data, width, height, (size_t)width * 4};
 	return picture;
 }
 
 /* The first reference. */
 static struct own_picture *own_picture_use(struct own_picture *picture) {
-	memory_view_init(&picture->view, picture->data, DRM_FORMAT_XRGB8888, picture->width,
-			picture->height, (size_t)picture->width * 4, handle_destroyed);
+	const struct pixels *pixels = &picture->pixels;
+	memory_view_init(&picture->view, picture->data, DRM_FORMAT_XRGB8888, pixels->width,
+			pixels->height, pixels->stride, handle_destroyed);
 	picture->used = true;
 	picture->colour = 0;
 	wlr_buffer_lock(&picture->view.base);
@@ -61,11 +61,6 @@ void own_picture_unref(struct own_picture *picture) {
 	if (picture != NULL) {
 		wlr_buffer_unlock(&picture->view.base);
 	}
-}
-
-struct pixels own_picture_pixels(const struct own_picture *picture) {
-	return (struct pixels){
-			picture->data, picture->width, picture->height, (size_t)picture->width * 4};
 }
 
 int picture_pool_init(struct picture_pool *pool, uint32_t width, uint32_t height) {
@@ -167,10 +162,9 @@ int own_picture_create_fallback(struct own_picture **result, enum fallback fallb
 	cairo_destroy(cairo);
 	cairo_surface_finish(surface);
 	cairo_surface_destroy(surface);
-	struct pixels pixels = own_picture_pixels(picture);
 	struct pixel_hashes hashes = {0};
 	if (ret == 0) {
-		ret = pixels_hash(&pixels, &hashes, NULL);
+		ret = pixels_hash(&picture->pixels, &hashes, NULL);
 	}
 	if (ret < 0) {
 		own_picture_free(picture);

@@ -16,8 +16,8 @@
 struct own_picture {
 	struct memory_view view; /* while it is used: what wlroots shows */
 	uint32_t *data;		 /* rows without gaps */
-	uint32_t width, height;
-	uint64_t colour; /* of what is seen: struct pixel_hashes */
+	struct pixels pixels;	 /* the same */
+	uint64_t colour;	 /* of what is seen: struct pixel_hashes */
 	bool used, pooled;
 };
 
@@ -51,7 +51,5 @@ int own_picture_create_png(
 /* Another reference; and one less. Both take NULL. */
 struct own_picture *own_picture_ref(struct own_picture *picture);
 void own_picture_unref(struct own_picture *picture);
-
-struct pixels own_picture_pixels(const struct own_picture *picture);
 
 #endif

@@ -10,8 +10,8 @@
 #define AHEAD_NS SECOND_NS
 #define RATE_MAX 1000u
 
-static void role_enter(
-		struct role *role, enum role_state state, enum role_reason reason, uint64_t now) {
+static void role_enter(struct role *role, enum role_reason reason, uint64_t now) {
+	enum role_state state = role_state_of(reason);
 	if (state != ROLE_LIVE) {
 		role->good = 0; /* also where it fails again for the same reason */
 	}
@@ -53,6 +53,9 @@ void role_finish(struct role *role) {
 
 static enum role_reason role_judge(
 		const struct role *role, const struct role_frame *frame, uint64_t now) {
+	if (frame->refused != ROLE_REASON_NONE) {
+		return frame->refused;
+	}
 	if (frame->sequence <= role->last_sequence) {
 		return ROLE_REASON_SEQUENCE;
 	}
@@ -76,7 +79,7 @@ static enum role_reason role_judge(
 }
 
 /* Whether the last min_rate frames lie within a second before `now`. */
-static bool role_keeps_rate(const struct role *role, uint64_t now) {
+static bool role_meets_rate(const struct role *role, uint64_t now) {
 	if (role->limits.min_rate == 0) {
 		return true;
 	}
@@ -90,42 +93,36 @@ static bool role_is_frozen(const struct role *role, uint64_t now) {
 }
 
 /* What an eye sees counts: a producer can change unused bytes of a picture that stands still. */
-static void role_note_colour(struct role *role, uint64_t colour, uint64_t now) {
+static void role_record(struct role *role, const struct role_frame *frame, uint64_t now) {
 	bool watched = role->last_change != 0;
-	if (!watched || (role->knows_colour && colour != role->last_colour)) {
+	if (!watched || (role->knows_colour && frame->colour != role->last_colour)) {
 		role->last_change = now;
 	}
-	role->last_colour = colour;
+	role->last_colour = frame->colour;
 	role->knows_colour = true;
-}
-
-bool role_frame(struct role *role, const struct role_frame *frame, uint64_t now) {
-	enum role_reason reason = role_judge(role, frame, now);
-	if (reason != ROLE_REASON_NONE) {
-		role_enter(role, ROLE_WRONG, reason, now);
-		return false;
-	}
-	role_note_colour(role, frame->colour, now);
 	role->last_sequence = frame->sequence;
 	role->last_frame = now;
 	if (role->limits.min_rate > 0) {
 		role->arrivals[role->arrival_next] = now;
 		role->arrival_next = (role->arrival_next + 1) % role->limits.min_rate;
 	}
-	if (role_is_frozen(role, now)) {
-		role_enter(role, ROLE_FROZEN, ROLE_REASON_FROZEN, now);
-		return false;
+}
+
+bool role_frame(struct role *role, const struct role_frame *frame, uint64_t now) {
+	enum role_reason reason = role_judge(role, frame, now);
+	if (reason == ROLE_REASON_NONE) {
+		role_record(role, frame, now);
+		reason = role_is_frozen(role, now) ? ROLE_REASON_FROZEN : ROLE_REASON_NONE;
 	}
-	if (role->state == ROLE_LIVE) {
-		return true;
+	if (reason == ROLE_REASON_NONE && role->state != ROLE_LIVE) {
+		role->good++;
+		if (role->good < role->limits.good_frames ||
+				(role->state == ROLE_LATE && !role_meets_rate(role, now))) {
+			return false;
+		}
 	}
-	role->good++;
-	if (role->good < role->limits.good_frames ||
-			(role->state == ROLE_LATE && !role_keeps_rate(role, now))) {
-		return false;
-	}
-	role_enter(role, ROLE_LIVE, ROLE_REASON_NONE, now);
-	return true;
+	role_enter(role, reason, now);
+	return reason == ROLE_REASON_NONE;
 }
 
 void role_tick(struct role *role, uint64_t now) {
@@ -133,11 +130,11 @@ void role_tick(struct role *role, uint64_t now) {
 		return;
 	}
 	if (now - role->last_frame > role->limits.deadline_ns) {
-		role_enter(role, ROLE_LATE, ROLE_REASON_DEADLINE, now);
+		role_enter(role, ROLE_REASON_DEADLINE, now);
 	} else if (role_is_frozen(role, now)) {
-		role_enter(role, ROLE_FROZEN, ROLE_REASON_FROZEN, now);
-	} else if (now - role->since > SECOND_NS && !role_keeps_rate(role, now)) {
-		role_enter(role, ROLE_LATE, ROLE_REASON_RATE, now);
+		role_enter(role, ROLE_REASON_FROZEN, now);
+	} else if (now - role->since > SECOND_NS && !role_meets_rate(role, now)) {
+		role_enter(role, ROLE_REASON_RATE, now);
 	}
 }
 
@@ -151,11 +148,11 @@ void role_lost(struct role *role, enum role_reason reason, uint64_t now) {
 	if (role->state == ROLE_WAITING && reason != ROLE_REASON_PROTOCOL) {
 		return;
 	}
-	role_enter(role, ROLE_LOST, reason, now);
+	role_enter(role, reason, now);
 }
 
 void role_refuse(struct role *role, enum role_reason reason, uint64_t now) {
-	role_enter(role, ROLE_WRONG, reason, now);
+	role_enter(role, reason, now);
 }
 
 struct role_past role_past(const struct role *role, uint64_t now) {
@@ -177,7 +174,7 @@ void role_resume(struct role *role, const struct role_past *past, uint64_t now) 
 		role->knows_colour = false;
 	}
 	if (role->state == ROLE_LIVE) {
-		role_enter(role, ROLE_LOST, ROLE_REASON_RESTARTED, now);
+		role_enter(role, ROLE_REASON_RESTARTED, now);
 	}
 }
 

@@ -60,6 +60,7 @@ struct role_limits {
 
 /* What the checks found out about one received frame. */
 struct role_frame {
+	enum role_reason refused; /* why its picture cannot be shown, whatever it is; else _NONE */
 	uint64_t sequence;
 	uint64_t submit_time; /* in this domain's clock */
 	uint64_t clock_error; /* of that, at most, where the producer has another clock */

@@ -44,15 +44,7 @@ static void history_shown(struct history *history, uint64_t when) {
 	}
 }
 
-/* --- the fallback ----------------------------------------------------------------------------- */
-
-/* What the output showed last was checked. A frame after it may not have been composed yet. */
-static void role_view_keep_last(struct role_view *view) {
-	if (view->shown.last != NULL) {
-		own_picture_unref(view->fallback);
-		view->fallback = own_picture_ref(view->shown.last);
-	}
-}
+/* --- what is said of it ----------------------------------------------------------------------- */
 
 bool role_view_is_hidden(const struct role_view *view) {
 	const struct role *role = &view->role;
@@ -93,22 +85,25 @@ const char *role_view_text(const struct role_view *view) {
 }
 
 /* Producers change a role's state as often as they like. */
-static void role_view_tell(struct role_view *view, enum role_state from) {
+static void role_view_log(struct role_view *view, enum role_state from) {
 	const struct role *role = &view->role;
+	const char *name = view->config->name, *text = role_view_text(view);
 	struct log_budget *budget = &view->log_budget;
 	if (!log_budget_take(budget, LOG_SELDOM, role->since)) {
 		return;
 	}
 	if (budget->left_out > 0) {
-		wlr_log(WLR_ERROR, "role %s: %" PRIu64 " changes were too many to be logged",
-				view->config->name, budget->left_out);
+		wlr_log(WLR_ERROR, "role %s: %" PRIu64 " changes were too many to be logged", name,
+				budget->left_out);
 		budget->left_out = 0;
 	}
-	wlr_log(role_is_live(role) ? WLR_INFO : WLR_ERROR, "role %s: %s -> %s: %s",
-			view->config->name, role_state_name(from), role_state_name(role->state),
-			role_view_text(view));
+	wlr_log(role_is_live(role) ? WLR_INFO : WLR_ERROR, "role %s: %s -> %s: %s", name,
+			role_state_name(from), role_state_name(role->state), text);
 }
 
+/* --- frames ----------------------------------------------------------------------------------- */
+
+/* The one place where frames give way to the fallback. */
 static void handle_changed(struct role *role, enum role_state from, void *data) {
 	struct role_view *view = data;
 	bool late = role->reason == ROLE_REASON_DEADLINE && from == ROLE_LIVE;
@@ -122,52 +117,43 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 					.decided = role->since,
 					.last_frame = role->last_frame,
 			});
-	role_view_tell(view, from);
-	if (from == ROLE_LIVE) {
-		if (view->config->fallback == FALLBACK_LAST) {
-			role_view_keep_last(view);
-		}
-		shown_picture_set(&view->shown, view->fallback);
-	} else if (!role_is_live(role) && view->shown.awaited_commit == 0) {
+	if (from != ROLE_LIVE && role->state != ROLE_LIVE && view->shown.awaited_commit == 0) {
 		history_shown(&view->history, role->since); /* the fallback is there already */
+	}
+	role_view_log(view, from);
+	if (from == ROLE_LIVE) {
+		shown_picture_set_fallback(&view->shown);
 	}
 }
 
-/* --- frames ----------------------------------------------------------------------------------- */
-
 /* Returns whether the picture may be shown. */
-static bool role_view_judge(struct role_view *view, struct stream_reader *reader,
-		const struct examination *of, uint64_t now) {
+static bool role_view_judge(struct role_view *view, const struct examination *of, uint64_t now) {
 	const struct gid_frame *frame = &of->frame;
+	struct gid_consumer_stats stats;
+	gid_consumer_get_stats(view->reader.consumer, &stats);
+	bool good = role_frame(&view->role,
+			&(struct role_frame){
+					.refused = of->reason,
+					.sequence = frame->sequence,
+					.submit_time = frame->submit_time,
+					.stated_hash = frame->content_hash,
+					.clock_error = stats.clock_error_ns,
+					.pixel_hash = of->content,
+					.colour = of->picture->colour,
+					.has_hash = frame->flags & GID_FRAME_HASH,
+					.allowed = of->allowed,
+					.heartbeat = frame->flags & GID_FRAME_HEARTBEAT,
+			},
+			now);
 	view->history.frames++;
-	bool good = false;
-	if (of->reason != ROLE_REASON_NONE) {
-		role_refuse(&view->role, of->reason, now);
-	} else {
-		struct gid_consumer_stats stats;
-		gid_consumer_get_stats(reader->consumer, &stats);
-		good = role_frame(&view->role,
-				&(struct role_frame){
-						.sequence = frame->sequence,
-						.submit_time = frame->submit_time,
-						.stated_hash = frame->content_hash,
-						.clock_error = stats.clock_error_ns,
-						.pixel_hash = of->content,
-						.colour = of->picture->colour,
-						.has_hash = frame->flags & GID_FRAME_HASH,
-						.allowed = of->allowed,
-						.heartbeat = frame->flags & GID_FRAME_HEARTBEAT,
-				},
-				now);
-	}
 	view->history.refused_frames += !good;
 	return good;
 }
 
-static bool handle_examined(void *data, struct stream_reader *reader, const struct examination *of,
-		struct gid_slab *slab, uint64_t now) {
+static bool handle_examined(
+		void *data, const struct examination *of, struct gid_slab *slab, uint64_t now) {
 	struct role_view *view = data;
-	if (!role_view_judge(view, reader, of, now) || shown_picture_repeats(&view->shown, of)) {
+	if (!role_view_judge(view, of, now) || shown_picture_repeats(&view->shown, of)) {
 		return false;
 	}
 	view->history.shown_frames++;
@@ -198,7 +184,7 @@ static enum role_reason reason_of_loss(int reason) {
 
 static void handle_lost(void *data, int reason, uint64_t now) {
 	struct role_view *view = data;
-	shown_picture_forget_consumer(&view->shown);
+	shown_picture_detach_consumer(&view->shown);
 	view->hidden = GID_HIDDEN_UNSAID;
 	role_lost(&view->role, reason_of_loss(reason), now);
 }
@@ -292,21 +278,22 @@ int role_view_init(struct role_view *view, const struct role_config *config, str
 	}
 	view->role.changed = handle_changed;
 	view->role.data = view;
+	struct own_picture *fallback = NULL;
 	ret = role_view_init_reader(view, loop, timeline);
 	if (ret == 0) {
-		ret = own_picture_create_fallback(&view->fallback, config->fallback,
-				config->picture, (uint32_t)config->box.width,
-				(uint32_t)config->box.height);
+		ret = own_picture_create_fallback(&fallback, config->fallback, config->picture,
+				(uint32_t)config->box.width, (uint32_t)config->box.height);
 	}
 	if (ret == 0) {
-		ret = shown_picture_init(
-				&view->shown, screen, screen->safety, &config->box, &view->reader);
+		ret = shown_picture_init(&view->shown, screen, screen->safety, &config->box,
+				&view->reader, fallback);
 	}
 	if (ret < 0) {
 		role_view_finish(view);
 		return ret;
 	}
-	shown_picture_set(&view->shown, view->fallback);
+	view->shown.falls_to_last = config->fallback == FALLBACK_LAST;
+	shown_picture_set_fallback(&view->shown);
 	return 0;
 }
 
@@ -328,7 +315,6 @@ struct saved_role role_view_save(const struct role_view *view, uint64_t now) {
 
 void role_view_finish(struct role_view *view) {
 	shown_picture_finish(&view->shown);
-	own_picture_unref(view->fallback);
 	stream_reader_finish(&view->reader);
 	role_finish(&view->role);
 }

@@ -41,7 +41,6 @@ struct role_view {
 	struct screen *screen;
 	struct role role;
 	struct stream_reader reader;
-	struct own_picture *fallback;
 	struct shown_picture shown;
 	struct history history;
 	struct log_budget log_budget;

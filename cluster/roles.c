@@ -18,17 +18,17 @@ static void handle_appeared(void *data, struct screen *screen) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
 		if (roles->views[i].screen == screen) {
-			shown_picture_appeared(&roles->views[i].shown);
+			shown_picture_attach_output(&roles->views[i].shown);
 		}
 	}
 	for (size_t i = 0; i < roles->layer_count; i++) {
 		if (roles->layers[i].screen == screen) {
-			shown_picture_appeared(&roles->layers[i].shown);
+			shown_picture_attach_output(&roles->layers[i].shown);
 		}
 	}
 }
 
-static void roles_tell_place(const struct role_view *view) {
+static void roles_log_place(const struct role_view *view) {
 	bool on = shown_picture_is_on_plane(&view->shown);
 	wlr_log(WLR_INFO, "role %s: %s%s", view->config->name,
 			on ? "on a plane of its own" : "composed: ",
@@ -39,7 +39,7 @@ static void handle_disappears(void *data, struct screen *screen) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
 		if (roles->views[i].screen == screen) {
-			shown_picture_disappears(&roles->views[i].shown);
+			shown_picture_detach_output(&roles->views[i].shown);
 		}
 	}
 }
@@ -89,7 +89,7 @@ static void handle_plan(
 			if (plan == SCREEN_PLANES) {
 				shown_picture_settle(&view->shown);
 			}
-			roles_tell_place(view);
+			roles_log_place(view);
 		}
 	}
 }

@@ -53,12 +53,13 @@ static struct lent_frame *lent_frame_create(struct wl_list *list, struct gid_con
 	if (lent == NULL) {
 		return NULL;
 	}
+	const struct pixels *pixels = &of->picture->pixels;
 	uint32_t stride = of->slab.layout.planes[0].stride;
 	memory_view_init(&lent->view, gid_slab_view_untouched(slab, 0), DRM_FORMAT_XRGB8888,
-			of->picture->width, of->picture->height, stride, handle_destroyed);
+			pixels->width, pixels->height, stride, handle_destroyed);
 	lent->view.dmabuf = (struct wlr_dmabuf_attributes){
-			.width = (int32_t)of->picture->width,
-			.height = (int32_t)of->picture->height,
+			.width = (int32_t)pixels->width,
+			.height = (int32_t)pixels->height,
 			.format = DRM_FORMAT_XRGB8888,
 			.modifier = DRM_FORMAT_MOD_LINEAR,
 			.n_planes = 1,
@@ -78,7 +79,7 @@ static void lent_frame_drop(struct lent_frame *lent) {
 	}
 }
 
-void shown_picture_forget_consumer(struct shown_picture *shown) {
+void shown_picture_detach_consumer(struct shown_picture *shown) {
 	struct lent_frame *lent, *next;
 	wl_list_for_each_safe(lent, next, &shown->lents, link) {
 		lent->consumer = NULL;
@@ -130,8 +131,19 @@ static void shown_picture_change(struct shown_picture *shown, bool is_frame,
 	}
 }
 
-void shown_picture_set(struct shown_picture *shown, struct own_picture *picture) {
-	shown_picture_change(shown, false, picture, NULL);
+void shown_picture_set_fallback(struct shown_picture *shown) {
+	struct own_picture *old = NULL;
+	/* What the output showed last was checked. A frame after it may not have been composed yet.
+	 */
+	if (shown->falls_to_last && shown->last != NULL) {
+		old = shown->fallback;
+		shown->fallback = shown->last;
+		shown->last = NULL;
+	}
+	if (shown->fallback != NULL) {
+		shown_picture_change(shown, false, shown->fallback, NULL);
+	}
+	own_picture_unref(old);
 }
 
 bool shown_picture_set_frame(
@@ -142,8 +154,8 @@ bool shown_picture_set_frame(
 		lent = lent_frame_create(&shown->lents, shown->reader->consumer, of, slab);
 	}
 	shown->frame = of->frame;
-	shown_picture_change(shown, true, of->picture, lent);
 	shown_picture_write_point(shown, GID_TIMELINE_COMMIT, gid_clock_now());
+	shown_picture_change(shown, true, of->picture, lent);
 	return lent != NULL;
 }
 
@@ -209,12 +221,12 @@ void shown_picture_release_plane(struct shown_picture *shown, enum shown_place w
 	}
 }
 
-void shown_picture_disappears(struct shown_picture *shown) {
+void shown_picture_detach_output(struct shown_picture *shown) {
 	shown_picture_destroy_layer(shown, SHOWN_PLACE_OFF);
 	shown_picture_show_node(shown);
 }
 
-void shown_picture_appeared(struct shown_picture *shown) {
+void shown_picture_attach_output(struct shown_picture *shown) {
 	if (shown->awaited_commit != 0) {
 		shown->awaited_commit = screen_next_commit(shown->screen);
 	}
@@ -272,9 +284,8 @@ static int shown_picture_copy(struct shown_picture *shown) {
 		return -EAGAIN;
 	}
 	shown->colour = 0; /* until it is known what is shown next */
-	struct pixels pixels = own_picture_pixels(shown->picture);
 	struct pixel_hashes hashes;
-	int error = pixels_copy(&pixels, target, stride, &hashes);
+	int error = pixels_copy(&shown->picture->pixels, target, stride, &hashes);
 	if (error < 0) {
 		return error;
 	}
@@ -408,11 +419,12 @@ bool shown_picture_presented(struct shown_picture *shown, uint32_t commit, uint6
 
 int shown_picture_init(struct shown_picture *shown, struct screen *screen,
 		struct wlr_scene_tree *tree, const struct gid_box *box,
-		const struct stream_reader *reader) {
+		const struct stream_reader *reader, struct own_picture *fallback) {
 	*shown = (struct shown_picture){
 			.screen = screen,
 			.box = box,
 			.reader = reader,
+			.fallback = fallback,
 			.node = wlr_scene_buffer_create(tree, NULL),
 			.place = SHOWN_PLACE_OFF,
 	};
@@ -426,14 +438,14 @@ int shown_picture_init(struct shown_picture *shown, struct screen *screen,
 }
 
 void shown_picture_finish(struct shown_picture *shown) {
-	if (shown->node == NULL) {
-		return;
+	if (shown->node != NULL) {
+		shown_picture_detach_consumer(shown);
+		wlr_scene_node_destroy(&shown->node->node);
 	}
-	shown_picture_forget_consumer(shown);
 	kms_layer_destroy(shown->layer);
 	lent_frame_drop(shown->lent);
-	wlr_scene_node_destroy(&shown->node->node);
 	own_picture_unref(shown->picture);
+	own_picture_unref(shown->fallback);
 	own_picture_unref(shown->last);
 	*shown = (struct shown_picture){0};
 }

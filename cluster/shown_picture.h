@@ -46,8 +46,10 @@ struct shown_picture {
 	struct gid_frame frame;	       /* the last one */
 	struct lent_frame *lent;       /* that frame itself, where a plane may show it; else NULL */
 	struct wl_list lents;	       /* lent_frame::link */
-	struct own_picture *last;      /* of the frame that the output showed; NULL: of none */
-	uint32_t awaited_commit;       /* the output's, which will bring what changed; 0: none */
+	struct own_picture *fallback;  /* in place of frames; NULL: the last one stays */
+	bool falls_to_last;	  /* the last one that the output showed becomes the fallback */
+	struct own_picture *last; /* of the frame that the output showed; NULL: of none */
+	uint32_t awaited_commit;  /* the output's, which will bring what changed; 0: none */
 	/* From a frame's submission, and its capture if told, to its being on the output, in ns. */
 	struct samples latency, capture_latency;
 	/* The colour of the place as it is to be displayed, and as it was to be in the frame that
@@ -64,18 +66,18 @@ struct shown_picture {
 
 /*
  * Begins, composed and with no picture, in front of what `tree` has already. `box` is the place on
- * the screen. Returns 0 or -ENOMEM.
+ * the screen. Takes the reference to `fallback`, NULL: there is none. Returns 0 or -ENOMEM.
  */
 int shown_picture_init(struct shown_picture *shown, struct screen *screen,
 		struct wlr_scene_tree *tree, const struct gid_box *box,
-		const struct stream_reader *reader);
+		const struct stream_reader *reader, struct own_picture *fallback);
 /* Also of one that is all zero. */
 void shown_picture_finish(struct shown_picture *shown);
 
 /* --- what is to be shown ---------------------------------------------------------------------- */
 
-/* What stands in for frames, from the next commit on. */
-void shown_picture_set(struct shown_picture *shown, struct own_picture *picture);
+/* What stands in for frames, from the next commit on, if there is anything. */
+void shown_picture_set_fallback(struct shown_picture *shown);
 
 /*
  * The picture of an examined frame, from the next commit on. `slab`: its memory, where the frame
@@ -88,7 +90,7 @@ bool shown_picture_set_frame(
 bool shown_picture_repeats(struct shown_picture *shown, const struct examination *of);
 
 /* The subscription that brought the frames is over: none is to be given back. */
-void shown_picture_forget_consumer(struct shown_picture *shown);
+void shown_picture_detach_consumer(struct shown_picture *shown);
 
 /* Whether the frame itself is to be on a plane, and its memory has another one meanwhile. */
 bool shown_picture_is_taken_back(const struct shown_picture *shown);
@@ -106,8 +108,8 @@ void shown_picture_settle(struct shown_picture *shown);
 void shown_picture_release_plane(struct shown_picture *shown, enum shown_place why);
 
 /* The output goes; and there is one, another one than before: its commits are counted anew. */
-void shown_picture_disappears(struct shown_picture *shown);
-void shown_picture_appeared(struct shown_picture *shown);
+void shown_picture_detach_output(struct shown_picture *shown);
+void shown_picture_attach_output(struct shown_picture *shown);
 
 bool shown_picture_is_on_plane(const struct shown_picture *shown);
 

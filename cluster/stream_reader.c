@@ -8,7 +8,7 @@
 
 #define CREDIT 4u
 /* Frames whose memory is asked for in one refresh: one that came in time, and one on its heels. */
-#define LOOKS_MAX 2u
+#define IMPORTS_MAX 2u
 /* Entries of the ring, of any kind, that are taken in one refresh. */
 #define ENTRIES_MAX (2 * CREDIT)
 #define RETRY_NS 1000000000ull
@@ -16,87 +16,19 @@
 /* --- the worker ------------------------------------------------------------------------------- */
 
 /* Producers choose how often they are wrong: the log is told once, the status of the last one. */
-static void stream_reader_note_refused(struct stream_reader *reader, const struct examination *of) {
+static void stream_reader_log_refused(struct stream_reader *reader, const struct examination *of) {
 	bool format = of->reason == ROLE_REASON_FORMAT;
-	bool *told = format ? &reader->told_format : &reader->told_transform;
-	if (!format && of->reason != ROLE_REASON_TRANSFORM) {
+	bool *logged = format ? &reader->logged_format : &reader->logged_transform;
+	if (of->not_taken[0] == '\0') {
 		return;
 	}
-	if (format) {
-		accepted_format_name(of->slab.layout.fourcc, reader->not_taken);
-	} else {
-		strcpy(reader->not_taken, accepted_transform_name(of->frame.transform));
-	}
-	if (!*told) {
-		*told = true;
+	strcpy(reader->not_taken, of->not_taken);
+	if (!*logged) {
+		*logged = true;
 		wlr_log(WLR_ERROR, "%s %s: frames of %s%s are not shown, unless %s= has it",
 				reader->config.kind, reader->config.name,
-				format ? "" : "transform ", reader->not_taken,
+				format ? "" : "transform ", of->not_taken,
 				format ? "formats" : "transform");
-	}
-}
-
-/* Takes what the hook leaves of a frame. */
-static void stream_reader_report(struct stream_reader *reader, const struct examination *of,
-		struct gid_slab *slab, bool owed) {
-	uint64_t now = gid_clock_now();
-	stream_reader_note_refused(reader, of);
-	if (of->reason == ROLE_REASON_NONE) {
-		gid_slab_unref(reader->used);
-		reader->used = gid_slab_ref(slab);
-	}
-	bool taken = reader->hooks->examined(reader->data, reader, of, slab, now);
-	if (owed && !taken) {
-		gid_consumer_release(reader->consumer, &of->frame);
-	}
-	gid_slab_unref(slab);
-}
-
-/* Returns whether the worker began with the frame, and took it and the reference. */
-static bool stream_reader_begin(struct stream_reader *reader, const struct gid_frame *frame,
-		struct gid_slab *slab) {
-	if (reader->work.on || !worker_is_free(reader->worker)) {
-		return false;
-	}
-	struct examination work = {
-			.frame = *frame,
-			.slot = gid_slab_view_untouched(slab, gid_slot_of(frame->gid)),
-			.picture = picture_pool_take(&reader->pool),
-	};
-	if (work.picture == NULL) {
-		return false;
-	}
-	gid_slab_get_info(slab, &work.slab);
-	worker_start(reader->worker, &work);
-	reader->work.on = reader->work.owed = true;
-	reader->work.is_void = false;
-	reader->work.slab = slab;
-	return true;
-}
-
-/* Takes the frame, whose memory may not be read. */
-static void stream_reader_refuse(struct stream_reader *reader, const struct gid_frame *frame) {
-	struct examination none = {.frame = *frame, .reason = ROLE_REASON_MEMORY};
-	reader->waits = STREAM_READER_IDLE;
-	stream_reader_report(reader, &none, NULL, true);
-}
-
-/* Takes the frame and the reference. */
-static void stream_reader_examine(struct stream_reader *reader, const struct gid_frame *frame,
-		struct gid_slab *slab) {
-	reader->waits = STREAM_READER_IDLE;
-	if (!stream_reader_begin(reader, frame, slab)) {
-		reader->waits = STREAM_READER_QUEUED;
-		reader->waiting = *frame;
-		reader->slab = slab;
-	}
-}
-
-static void stream_reader_begin_queued(struct stream_reader *reader) {
-	if (reader->waits == STREAM_READER_QUEUED &&
-			stream_reader_begin(reader, &reader->waiting, reader->slab)) {
-		reader->waits = STREAM_READER_IDLE;
-		reader->slab = NULL;
 	}
 }
 
@@ -110,55 +42,79 @@ static enum role_reason reason_of_memory(const struct gid_slab *slab, gid_id gid
 	return info.revoked ? ROLE_REASON_MEMORY : ROLE_REASON_TAKEN_BACK;
 }
 
-static void stream_reader_collect(struct stream_reader *reader) {
-	struct examination work;
-	if (!worker_collect(reader->worker, &work)) {
+/* The worker begins with the frame that waits for it, if it can. */
+static void stream_reader_begin(struct stream_reader *reader) {
+	if (reader->waits != STREAM_READER_QUEUED) {
 		return;
 	}
-	samples_add(&reader->spent, work.spent_ns);
-	struct gid_slab *slab = reader->work.slab;
-	reader->work.on = false;
-	reader->work.slab = NULL;
-	if (work.reason == ROLE_REASON_NONE) {
-		work.reason = reason_of_memory(slab, work.frame.gid);
+	struct examination work = {.frame = reader->waiting};
+	if (reader->slab != NULL) {
+		gid_slab_get_info(reader->slab, &work.slab);
+		work.slot = gid_slab_view_untouched(reader->slab, gid_slot_of(work.frame.gid));
 	}
-	if (!reader->work.is_void) {
-		stream_reader_report(reader, &work, slab, reader->work.owed);
-	} else {
-		if (reader->work.owed) {
-			gid_consumer_release(reader->consumer, &work.frame);
-		}
-		gid_slab_unref(slab);
+	if (worker_start(reader->worker, &work)) {
+		reader->work.on = reader->work.owed = true;
+		reader->work.is_void = false;
+		reader->work.slab = reader->slab;
+		reader->slab = NULL;
+		reader->waits = STREAM_READER_IDLE;
 	}
-	own_picture_unref(work.picture);
 }
 
-static int handle_worker(int fd, uint32_t mask, void *data) {
+/* The picture is ready, if there is one; or the worker is. */
+static void handle_examined(void *data, struct examination *of) {
 	struct stream_reader *reader = data;
-	stream_reader_collect(reader);
-	stream_reader_begin_queued(reader);
-	return 0;
+	struct gid_slab *slab = reader->work.slab;
+	if (of == NULL) {
+		stream_reader_begin(reader);
+		return;
+	}
+	bool taken = false;
+	reader->work.on = false;
+	reader->work.slab = NULL;
+	if (of->reason == ROLE_REASON_NONE) {
+		of->reason = reason_of_memory(slab, of->frame.gid);
+	}
+	if (!reader->work.is_void) {
+		stream_reader_log_refused(reader, of);
+		if (of->reason == ROLE_REASON_NONE) {
+			gid_slab_unref(reader->used);
+			reader->used = gid_slab_ref(slab);
+		}
+		taken = reader->hooks->examined(reader->data, of, slab, gid_clock_now());
+	}
+	if (reader->work.owed && !taken) {
+		gid_consumer_release(reader->consumer, &of->frame);
+	}
+	gid_slab_unref(slab);
+	samples_add(&reader->spent, of->spent_ns);
+	stream_reader_begin(reader);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* The memory is there: has it examined, or has it wait for who draws it still. */
-static void stream_reader_show(struct stream_reader *reader, const struct gid_frame *frame,
+/* Whether no device writes to the memory any more: reading it would wait for that otherwise. */
+static bool is_drawn(const struct gid_slab *slab) {
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	return info.memory != GID_MEMORY_DMABUF || gid_dmabuf_is_drawn(info.fd);
+}
+
+/*
+ * Takes the frame and the reference to its memory, NULL: it may not be read. Has it wait for the
+ * device that draws it still, or for the worker.
+ */
+static void stream_reader_accept(struct stream_reader *reader, const struct gid_frame *frame,
 		struct gid_slab *slab) {
-	if (slab == NULL) {
-		stream_reader_refuse(reader, frame);
-		return;
-	}
-	if (!examiner_is_drawn(slab)) {
-		if (reader->waits != STREAM_READER_FENCED) {
-			reader->fenced_since = gid_clock_now();
-		}
+	reader->waiting = *frame;
+	reader->slab = slab;
+	if (slab == NULL || is_drawn(slab)) {
+		reader->waits = STREAM_READER_QUEUED;
+		stream_reader_begin(reader);
+	} else if (reader->waits != STREAM_READER_FENCED) {
 		reader->waits = STREAM_READER_FENCED;
-		reader->waiting = *frame;
-		reader->slab = slab;
-		return;
+		reader->fenced_since = gid_clock_now();
 	}
-	stream_reader_examine(reader, frame, slab);
 }
 
 /*
@@ -180,20 +136,20 @@ static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *
 	if (error == 0) {
 		unlock_memory(slab);
 	}
-	stream_reader_show(reader, &frame, error == 0 ? slab : NULL);
+	stream_reader_accept(reader, &frame, error == 0 ? slab : NULL);
 }
 
 /*
  * A picture that is not drawn yet is as none, for so long as it may take; and when its lease is
  * over, its memory has another picture.
  */
-static bool stream_reader_may_wait(const struct stream_reader *reader) {
+static bool stream_reader_fence_may_wait(const struct stream_reader *reader) {
 	return gid_slab_is_current(reader->slab, reader->waiting.gid) &&
 			gid_clock_now() - reader->fenced_since <= reader->config.undrawn_ns;
 }
 
-/* What waits is not waited for any more; its frame stays the consumer's. */
-static void stream_reader_forget(struct stream_reader *reader) {
+/* Nothing waits any more; the frame stays the consumer's. */
+static void stream_reader_cancel(struct stream_reader *reader) {
 	if (reader->waits == STREAM_READER_IMPORTING) {
 		gid_slab_import_cancel(reader->domain, reader);
 	}
@@ -202,23 +158,24 @@ static void stream_reader_forget(struct stream_reader *reader) {
 	reader->waits = STREAM_READER_IDLE;
 }
 
-static void stream_reader_look_again(struct stream_reader *reader) {
+static void stream_reader_drop_waiting(struct stream_reader *reader) {
+	gid_consumer_release(reader->consumer, &reader->waiting);
+	stream_reader_cancel(reader);
+}
+
+static void stream_reader_recheck_fence(struct stream_reader *reader) {
 	struct gid_frame frame = reader->waiting;
-	if (!stream_reader_may_wait(reader)) {
+	if (!stream_reader_fence_may_wait(reader)) {
 		reader->undrawn++;
-		gid_consumer_release(reader->consumer, &frame);
-		stream_reader_forget(reader);
+		stream_reader_drop_waiting(reader);
 		return;
 	}
-	struct gid_slab *slab = reader->slab;
-	reader->slab = NULL;
-	stream_reader_show(reader, &frame, slab);
+	stream_reader_accept(reader, &frame, reader->slab);
 }
 
 /* Whether a frame in hand takes the place of this new one, or of itself; else what waited is gone.
  */
-static bool stream_reader_keeps_waiting(
-		struct stream_reader *reader, const struct gid_frame *frame) {
+static bool stream_reader_supersede(struct stream_reader *reader, const struct gid_frame *frame) {
 	if (reader->waits == STREAM_READER_IMPORTING) {
 		/* The newest picture of the memory that we wait for. */
 		const struct gid_frame *old = frame;
@@ -232,7 +189,7 @@ static bool stream_reader_keeps_waiting(
 		return true;
 	}
 	if (reader->waits == STREAM_READER_FENCED) {
-		stream_reader_look_again(reader);
+		stream_reader_recheck_fence(reader);
 	}
 	if (reader->waits == STREAM_READER_FENCED) {
 		/* The older one is nearer to being drawn. */
@@ -241,18 +198,17 @@ static bool stream_reader_keeps_waiting(
 		return true;
 	}
 	if (reader->waits == STREAM_READER_QUEUED) {
-		gid_consumer_release(reader->consumer, &reader->waiting);
-		stream_reader_forget(reader);
+		stream_reader_drop_waiting(reader);
 	}
 	return false;
 }
 
 /* Takes the frame. */
-static void stream_reader_look(struct stream_reader *reader, const struct gid_frame *frame) {
-	if (stream_reader_keeps_waiting(reader, frame)) {
+static void stream_reader_import(struct stream_reader *reader, const struct gid_frame *frame) {
+	if (stream_reader_supersede(reader, frame)) {
 		return;
 	}
-	reader->looked++;
+	reader->imports++;
 	struct gid_slab *slab = NULL;
 	int ret = gid_slab_import_async(reader->domain, frame->gid, handle_imported, reader, &slab);
 	if (ret == -EINPROGRESS) {
@@ -260,20 +216,19 @@ static void stream_reader_look(struct stream_reader *reader, const struct gid_fr
 		reader->waiting = *frame;
 		return;
 	}
-	stream_reader_show(reader, frame, ret == 0 ? slab : NULL);
+	stream_reader_accept(reader, frame, ret == 0 ? slab : NULL);
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
 /* The stream ended or its surface is hidden, and a picture from before that is not shown any more.
  */
-static void stream_reader_note(struct stream_reader *reader, const struct gid_frame *frame) {
+static void stream_reader_mark_absent(struct stream_reader *reader, const struct gid_frame *frame) {
 	if (!(frame->flags & (GID_FRAME_EOS | GID_FRAME_HIDDEN))) {
 		return;
 	}
 	if (reader->waits != STREAM_READER_IDLE) {
-		gid_consumer_release(reader->consumer, &reader->waiting);
-		stream_reader_forget(reader);
+		stream_reader_drop_waiting(reader);
 	}
 	reader->work.is_void = true;
 	reader->hooks->noted(reader->data, frame, gid_clock_now());
@@ -293,13 +248,13 @@ static void stream_reader_sift(struct stream_reader *reader, const struct gid_fr
 		}
 		*newest = frames[i];
 		if (newest->gid == GID_NONE) {
-			stream_reader_note(reader, newest);
+			stream_reader_mark_absent(reader, newest);
 		}
 	}
 	gid_consumer_release_burst(reader->consumer, old, olds);
 }
 
-/* Looks at the newest frame. */
+/* Takes the newest frame. */
 static void stream_reader_receive(struct stream_reader *reader) {
 	struct gid_frame frames[CREDIT], newest = {.gid = GID_NONE};
 	uint32_t left = ENTRIES_MAX - reader->entries;
@@ -314,13 +269,13 @@ static void stream_reader_receive(struct stream_reader *reader) {
 		}
 	}
 	if (newest.gid != GID_NONE && (count > 0 || count == -EAGAIN)) {
-		stream_reader_look(reader, &newest);
+		stream_reader_import(reader, &newest);
 	}
 }
 
 static int handle_readable(int fd, uint32_t mask, void *data) {
 	struct stream_reader *reader = data;
-	if (reader->looked < LOOKS_MAX && reader->entries < ENTRIES_MAX) {
+	if (reader->imports < IMPORTS_MAX && reader->entries < ENTRIES_MAX) {
 		stream_reader_receive(reader);
 	} else {
 		wl_event_source_fd_update(reader->source, 0); /* until the next tick */
@@ -332,7 +287,7 @@ static int handle_readable(int fd, uint32_t mask, void *data) {
 
 /* No frame of before is given back, or shown, any more. */
 static void stream_reader_disown(struct stream_reader *reader) {
-	stream_reader_forget(reader);
+	stream_reader_cancel(reader);
 	gid_slab_unref(reader->used);
 	reader->used = NULL;
 	reader->work.is_void = true;
@@ -355,13 +310,13 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 static void handle_answered(void *data, int error) {
 	struct stream_reader *reader = data;
 	const struct stream_reader_config *config = &reader->config;
-	if (error < 0 && error != reader->told) {
+	if (error < 0 && error != reader->logged_error) {
 		wlr_log(WLR_ERROR, "%s %s: cannot subscribe to %s of domain %s: %s", config->kind,
 				config->name, config->stream,
 				config->domain != NULL ? config->domain : "(our own)",
 				gid_domain_error(reader->domain));
 	}
-	reader->told = error;
+	reader->logged_error = error;
 }
 
 static void stream_reader_create(struct stream_reader *reader) {
@@ -411,24 +366,19 @@ int stream_reader_init(struct stream_reader *reader, const struct stream_reader_
 		const struct stream_reader_hooks *hooks, void *data, struct wl_event_loop *loop) {
 	*reader = (struct stream_reader){
 			.config = *config, .hooks = hooks, .data = data, .loop = loop};
-	if (picture_pool_init(&reader->pool, config->width, config->height) < 0) {
-		return -ENOMEM;
-	}
-	reader->worker = worker_create(&config->rules);
-	if (reader->worker == NULL) {
-		return -ENOMEM;
-	}
-	reader->worker_source = wl_event_loop_add_fd(loop, worker_get_fd(reader->worker),
-			WL_EVENT_READABLE, handle_worker, reader);
-	return reader->worker_source != NULL ? 0 : -ENOMEM;
+	reader->worker = worker_create(&(struct worker_options){
+			.rules = config->rules,
+			.width = config->width,
+			.height = config->height,
+			.loop = loop,
+			.examined = handle_examined,
+			.data = reader,
+	});
+	return reader->worker != NULL ? 0 : -ENOMEM;
 }
 
 void stream_reader_finish(struct stream_reader *reader) {
-	if (reader->worker_source != NULL) {
-		wl_event_source_remove(reader->worker_source);
-	}
 	worker_destroy(reader->worker);
-	picture_pool_finish(&reader->pool);
 }
 
 void stream_reader_start(struct stream_reader *reader, struct gid_domain *domain) {
@@ -450,14 +400,11 @@ bool stream_reader_reads(const struct stream_reader *reader) {
 }
 
 void stream_reader_settle(struct stream_reader *reader) {
-	if (reader->work.on) {
-		worker_wait(reader->worker);
-		stream_reader_collect(reader);
-	}
+	worker_wait(reader->worker);
 }
 
 void stream_reader_tick(struct stream_reader *reader) {
-	reader->looked = reader->entries = 0;
+	reader->imports = reader->entries = 0;
 	if (reader->domain == NULL) {
 		return;
 	}
@@ -468,9 +415,9 @@ void stream_reader_tick(struct stream_reader *reader) {
 			return;
 		}
 		if (reader->waits == STREAM_READER_FENCED) {
-			stream_reader_look_again(reader);
+			stream_reader_recheck_fence(reader);
 		}
-		stream_reader_begin_queued(reader); /* there may be a picture for it now */
+		stream_reader_begin(reader); /* there may be a picture for it now */
 		wl_event_source_fd_update(reader->source, WL_EVENT_READABLE);
 		/* The doorbell rings only for those who found nothing more, which we may not have.
 		 */

@@ -21,8 +21,8 @@ struct stream_reader_hooks {
 	 * there if there is no reason against it. Returns whether the hook takes the frame, to
 	 * release it itself; it takes references of its own to all else.
 	 */
-	bool (*examined)(void *data, struct stream_reader *reader, const struct examination *of,
-			struct gid_slab *slab, uint64_t now);
+	bool (*examined)(void *data, const struct examination *of, struct gid_slab *slab,
+			uint64_t now);
 	/* The producer says that there is nothing to be shown: GID_FRAME_EOS or _HIDDEN. */
 	void (*noted)(void *data, const struct gid_frame *frame, uint64_t now);
 	/* The stream is gone, and why: 0 or -errno. Frames that were taken are not released now. */
@@ -50,9 +50,9 @@ struct stream_reader {
 	struct gid_consumer *consumer;
 	struct wl_event_source *source;
 	uint64_t refused; /* when there was no memory to subscribe; tried again later */
-	int told;	  /* why gidd refuses, as last said in the log; 0: it does not */
+	int logged_error; /* why gidd refuses, as last said in the log; 0: it does not */
 	unsigned entries; /* of the ring, taken since the last tick */
-	unsigned looked;  /* frames of those whose memory was asked for */
+	unsigned imports; /* frames of those whose memory was asked for */
 	enum {
 		STREAM_READER_IDLE,
 		STREAM_READER_IMPORTING, /* `waiting` waits for its memory */
@@ -68,9 +68,7 @@ struct stream_reader {
 	 */
 	struct gid_slab *used;
 
-	struct picture_pool pool;
 	struct worker *worker;
-	struct wl_event_source *worker_source;
 	struct {
 		bool on;	       /* there is one */
 		bool is_void;	       /* what comes of it is not to be shown */
@@ -79,9 +77,9 @@ struct stream_reader {
 	} work;			       /* of the worker */
 	/* Of the last frame that the configuration does not take: how it was; or "". */
 	char not_taken[16];
-	bool told_format, told_transform; /* to the log: once */
-	uint64_t undrawn;		  /* frames that no device had drawn in time */
-	struct samples spent;		  /* of a processor, for each frame */
+	bool logged_format, logged_transform; /* once */
+	uint64_t undrawn;		      /* frames that no device had drawn in time */
+	struct samples spent;		      /* of a processor, for each frame */
 };
 
 /* Returns 0 or -ENOMEM; the reader is to be finished in either case. */

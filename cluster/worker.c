@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "worker.h"
 
-#include <errno.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -28,6 +27,10 @@ struct worker {
 	atomic_bool rests, ends;
 	struct examiner examiner;
 	struct examination examination;
+	struct picture_pool pool;
+	struct wl_event_source *source; /* of `fd` */
+	worker_examined_func examined;
+	void *data;	/* of that */
 	uint64_t slice; /* that the thread asked for last, ns; 0: never */
 };
 
@@ -85,60 +88,80 @@ static void *run(void *data) {
 
 /* --- the display's thread --------------------------------------------------------------------- */
 
-int worker_get_fd(const struct worker *worker) {
-	return worker->fd;
-}
-
-bool worker_is_free(const struct worker *worker) {
-	return atomic_load(&worker->state) == WORKER_FREE && !atomic_load(&worker->rests);
-}
-
-void worker_start(struct worker *worker, const struct examination *examination) {
-	worker->examination = *examination;
-	atomic_store(&worker->state, WORKER_BUSY);
-	sem_post(&worker->wake);
-}
-
-bool worker_collect(struct worker *worker, struct examination *examination) {
-	eventfd_t count;
-	(void)eventfd_read(worker->fd, &count);
-	if (atomic_load(&worker->state) != WORKER_DONE) {
+bool worker_start(struct worker *worker, const struct examination *examination) {
+	bool is_free = atomic_load(&worker->state) == WORKER_FREE && !atomic_load(&worker->rests);
+	struct own_picture *picture = is_free ? picture_pool_take(&worker->pool) : NULL;
+	if (picture == NULL) {
 		return false;
 	}
-	(void)sem_trywait(&worker->done);
-	*examination = worker->examination;
-	atomic_store(&worker->state, WORKER_FREE);
+	worker->examination = *examination;
+	worker->examination.picture = picture;
+	atomic_store(&worker->state, WORKER_BUSY);
+	sem_post(&worker->wake);
 	return true;
 }
 
-void worker_wait(struct worker *worker) {
-	if (atomic_load(&worker->state) == WORKER_BUSY) {
-		while (sem_wait(&worker->done) < 0) {
-		}
-		sem_post(&worker->done); /* for worker_collect() */
+static void worker_hand_over(struct worker *worker) {
+	if (atomic_load(&worker->state) != WORKER_DONE) {
+		worker->examined(worker->data, NULL);
+		return;
 	}
+	struct examination examination = worker->examination;
+	(void)sem_trywait(&worker->done);
+	atomic_store(&worker->state, WORKER_FREE);
+	worker->examined(worker->data, &examination);
+	own_picture_unref(examination.picture);
+}
+
+static int handle_done(int fd, uint32_t mask, void *data) {
+	eventfd_t count;
+	(void)eventfd_read(fd, &count);
+	worker_hand_over(data);
+	return 0;
+}
+
+void worker_wait(struct worker *worker) {
+	if (atomic_load(&worker->state) == WORKER_FREE) {
+		return;
+	}
+	while (atomic_load(&worker->state) == WORKER_BUSY) {
+		(void)sem_wait(&worker->done);
+	}
+	worker_hand_over(worker);
 }
 
 static void worker_free(struct worker *worker) {
+	if (worker->source != NULL) {
+		wl_event_source_remove(worker->source);
+	}
 	if (worker->fd >= 0) {
 		close(worker->fd);
 	}
 	sem_destroy(&worker->wake);
 	sem_destroy(&worker->done);
 	examiner_finish(&worker->examiner);
+	picture_pool_finish(&worker->pool);
 	free(worker);
 }
 
-struct worker *worker_create(const struct examiner_rules *rules) {
+struct worker *worker_create(const struct worker_options *options) {
 	struct worker *worker = calloc(1, sizeof(*worker));
 	if (worker == NULL) {
 		return NULL;
 	}
-	worker->examiner.rules = *rules;
+	worker->examiner.rules = options->rules;
+	worker->examined = options->examined;
+	worker->data = options->data;
 	sem_init(&worker->wake, 0, 0);
 	sem_init(&worker->done, 0, 0);
 	worker->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (worker->fd < 0 || aux_thread_start(&worker->thread, run, worker) != 0) {
+	if (worker->fd >= 0) {
+		worker->source = wl_event_loop_add_fd(
+				options->loop, worker->fd, WL_EVENT_READABLE, handle_done, worker);
+	}
+	if (worker->source == NULL ||
+			picture_pool_init(&worker->pool, options->width, options->height) < 0 ||
+			aux_thread_start(&worker->thread, run, worker) != 0) {
 		worker_free(worker);
 		return NULL;
 	}

@@ -6,34 +6,47 @@
  * last frame took, so that those whose frames are cheap, and the display, go before.
  *
  * The display's thread never waits for it: it hands over a frame when the worker is free, and gets
- * the result when the descriptor is readable.
+ * the result from its event loop.
  */
 #ifndef CLUSTER_WORKER_H
 #define CLUSTER_WORKER_H
+
+#include <wayland-server-core.h>
 
 #include "examiner.h"
 
 struct worker;
 
-/* NULL for want of memory or threads. */
-struct worker *worker_create(const struct examiner_rules *rules);
+/*
+ * A frame was examined, on the display's thread; whoever keeps its picture takes a reference. NULL:
+ * there is none, but the worker may be free again.
+ */
+typedef void (*worker_examined_func)(void *data, struct examination *examination);
 
-/* Waits for a frame that is being examined. Takes NULL. */
+struct worker_options {
+	struct examiner_rules rules;
+	uint32_t width, height; /* of its pictures */
+	struct wl_event_loop *loop;
+	worker_examined_func examined;
+	void *data; /* of that */
+};
+
+/* NULL for want of memory or threads. */
+struct worker *worker_create(const struct worker_options *options);
+
+/* Waits for a frame that is being examined, of which nobody hears any more. Takes NULL. */
 void worker_destroy(struct worker *worker);
 
-/* Readable when there may be a result, or the worker may be free again: then worker_collect(). */
-int worker_get_fd(const struct worker *worker);
+/*
+ * Begins, if it is free and has a picture that nobody uses: returns whether. The examination is
+ * copied, and gets that picture. Its memory stays readable until the result.
+ */
+bool worker_start(struct worker *worker, const struct examination *examination);
 
-/* Whether a frame can be handed over. */
-bool worker_is_free(const struct worker *worker);
-
-/* A free worker begins; the examination is copied. Its memory stays readable until the result. */
-void worker_start(struct worker *worker, const struct examination *examination);
-
-/* Returns whether there is a result: then it is here, once. */
-bool worker_collect(struct worker *worker, struct examination *examination);
-
-/* Until the result is there. For our own end: the display's thread waits for no worker else. */
+/*
+ * Until the result of what was begun is there, and was told. For our own end: the display's thread
+ * waits for no worker else.
+ */
 void worker_wait(struct worker *worker);
 
 #endif

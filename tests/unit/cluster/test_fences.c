@@ -19,7 +19,8 @@ static uint64_t now = 1000 * MS;
 static unsigned queued, released, references, shown;
 static uint64_t next_sequence, last_shown, last_released;
 static uint32_t mark; /* flags of an entry without a picture, behind the frames; 0: none */
-static bool drawn, current, imports_later;
+static bool drawn, current, imports_later, is_forbidden;
+static enum gid_memory memory;
 static int bell;
 static gid_imported_func imported; /* is to be called, with `imports_later` */
 
@@ -91,6 +92,9 @@ int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_fu
 		imported = done;
 		return -EINPROGRESS;
 	}
+	if (is_forbidden) {
+		return -EACCES;
+	}
 	*slab = (struct gid_slab *)&references;
 	references++;
 	return 0;
@@ -118,48 +122,60 @@ const void *gid_slab_view_untouched(const struct gid_slab *slab, uint32_t slot) 
 }
 
 void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info) {
-	*info = (struct gid_slab_info){.slot_count = 4, .slot_size = 4096};
+	*info = (struct gid_slab_info){.slot_count = 4, .slot_size = 4096, .memory = memory};
 }
 
 /* --- the worker, which is done at once, unless it `works` ------------------------------------- */
 
+static struct worker_options options;
+static struct wl_event_source *source;
 static struct examination work;
+static struct own_picture picture;
 static bool works, has_work;
 
-struct worker *worker_create(const struct examiner_rules *rules) {
+static void hand_over(void) {
+	struct examination done = work;
+	bool is_done = has_work && !works;
+	if (is_done) {
+		has_work = picture.used = false;
+	}
+	options.examined(options.data, is_done ? &done : NULL);
+}
+
+static int handle_bell(int fd, uint32_t mask, void *data) {
+	hand_over();
+	return 0;
+}
+
+struct worker *worker_create(const struct worker_options *given) {
+	options = *given;
+	source = wl_event_loop_add_fd(options.loop, bell, WL_EVENT_READABLE, handle_bell, NULL);
 	return (struct worker *)&work;
 }
 
 void worker_destroy(struct worker *worker) {
+	wl_event_source_remove(source);
 }
 
-int worker_get_fd(const struct worker *worker) {
-	return bell;
-}
-
-bool worker_is_free(const struct worker *worker) {
-	return !has_work;
-}
-
-void worker_start(struct worker *worker, const struct examination *examination) {
-	work = *examination;
-	has_work = true;
-}
-
-bool worker_collect(struct worker *worker, struct examination *examination) {
-	if (!has_work || works) {
-		return false;
+bool worker_start(struct worker *worker, const struct examination *examination) {
+	bool is_free = !has_work;
+	if (is_free) {
+		work = *examination;
+		work.picture = &picture;
+		work.reason = work.slot == NULL ? ROLE_REASON_MEMORY : ROLE_REASON_NONE;
+		has_work = picture.used = true;
 	}
-	*examination = work;
-	has_work = false;
-	return true;
+	return is_free;
 }
 
 void worker_wait(struct worker *worker) {
 	works = false;
+	if (has_work) {
+		hand_over();
+	}
 }
 
-bool examiner_is_drawn(const struct gid_slab *slab) {
+bool gid_dmabuf_is_drawn(int fd) {
 	return drawn;
 }
 
@@ -168,36 +184,18 @@ uint32_t examiner_showable(
 	return 0;
 }
 
-/* --- its pictures ----------------------------------------------------------------------------- */
-
-static struct own_picture picture;
-
-int picture_pool_init(struct picture_pool *pool, uint32_t width, uint32_t height) {
-	return 0;
-}
-
-void picture_pool_finish(struct picture_pool *pool) {
-}
-
-struct own_picture *picture_pool_take(struct picture_pool *pool) {
-	picture.used = true;
-	return &picture;
-}
-
-void own_picture_unref(struct own_picture *one) {
-	one->used = false;
-}
-
 void samples_add(struct samples *samples, uint64_t value) {
 }
 
 /* --- who shows them --------------------------------------------------------------------------- */
 
-static unsigned noted, lost;
+static unsigned noted, lost, refused;
 
-static bool handle_examined(void *data, struct stream_reader *reader, const struct examination *of,
-		struct gid_slab *slab, uint64_t time) {
-	shown++;
+static bool handle_examined(
+		void *data, const struct examination *of, struct gid_slab *slab, uint64_t time) {
+	bool good = of->reason == ROLE_REASON_NONE;
+	shown += good;
+	refused += !good;
 	last_shown = of->frame.sequence;
 	return false;
 }
@@ -221,10 +219,11 @@ static const struct stream_reader_config config = {.kind = "role",
 static struct stream_reader stream;
 
 static void begin(void) {
-	queued = released = references = shown = noted = lost = 0;
+	queued = released = references = shown = noted = lost = refused = 0;
 	next_sequence = last_shown = last_released = 0;
-	drawn = imports_later = works = has_work = false;
+	drawn = imports_later = is_forbidden = works = has_work = false;
 	current = true;
+	memory = GID_MEMORY_DMABUF;
 	stream_reader_init(&stream, &config, &hooks, NULL, wl_event_loop_create());
 	stream_reader_start(&stream, (struct gid_domain *)&bell);
 }
@@ -262,6 +261,11 @@ static void test_late(void) {
 	drawn = true;
 	refresh(0);
 	tap_ok(shown == 1 && last_shown == 1, "once it is drawn it is");
+	tap_ok(end(), "and all is given back");
+	begin();
+	memory = GID_MEMORY_MEMFD;
+	refresh(1);
+	tap_ok(shown == 1, "memory that no device writes is always drawn");
 	tap_ok(end(), "and all is given back");
 }
 
@@ -363,6 +367,22 @@ static void test_dear(void) {
 	tap_ok(end(), "and all is given back");
 }
 
+/* A picture whose memory may not be read is refused in its turn, not before one that is older. */
+static void test_forbidden(void) {
+	begin();
+	drawn = works = true;
+	refresh(1);
+	is_forbidden = true;
+	refresh(1);
+	tap_ok(shown + refused == 0, "what came first is examined still");
+	works = false;
+	refresh(0);
+	tap_ok(shown == 1 && last_shown == 1, "it is shown");
+	refresh(0);
+	tap_ok(refused == 1 && last_shown == 2, "then the one without memory is refused");
+	tap_ok(end(), "and all is given back");
+}
+
 /* What is examined when the producer says that there is nothing to show, is not shown. */
 static void test_examined_too_late(void) {
 	begin();
@@ -407,6 +427,7 @@ int main(void) {
 	test_hidden(GID_FRAME_HIDDEN | GID_HIDDEN_EMPTY << GID_FRAME_HIDDEN_SHIFT, "hidden");
 	test_hidden(GID_FRAME_EOS, "ended");
 	test_dear();
+	test_forbidden();
 	test_examined_too_late();
 	test_lost_meanwhile();
 	close(bell);
