@@ -21,6 +21,7 @@ class Machine:
         for path in (self.first, self.sbin, folder / "cache"):
             path.mkdir()
         self.mounts = ["--bind", str(self.sbin), "/usr/sbin"]
+        self.release("bookworm")
         for path in Path("/usr/bin").iterdir():
             (self.first / path.name).symlink_to(path)
         self.env: dict[str, str] = {}
@@ -34,6 +35,14 @@ class Machine:
         path.unlink(missing_ok=True)
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
+
+    def release(self, name: str) -> None:
+        """Of its Debian, whose apt has fetched no lists of packages."""
+        path = self.folder / f"os-release-{name}"
+        path.write_text(f"ID=debian\nVERSION_CODENAME={name}\n")
+        self.mounts += ["--bind", str(path), "/usr/lib/os-release"]
+        if Path("/var/lib/apt/lists").exists():
+            self.mounts += ["--tmpfs", "/var/lib/apt/lists"]
 
     def make_root(self) -> None:
         """One that is prepared already: this system's folders."""

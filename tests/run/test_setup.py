@@ -4,6 +4,7 @@ has nothing yet.
 """
 
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
@@ -14,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from lib.program import PATIENCE, TOP, wait_for
+from lib.program import PATIENCE, TOP, Program, wait_for
 from machine import ROOT, SETUP, Machine
 
 KEYS = Path("/usr/share/keyrings")
@@ -35,8 +36,19 @@ def test_all_that_is_missing_is_asked_for_at_once(machine: Machine) -> None:
     command = f"apt-get install --no-install-recommends {names}"
     assert result.stderr == (
         f"run: gidway needs {names} to make its Debian forky root. Please run:\n"
-        f"  sudo {command}\nor as root:\n  {command}\n"
+        f"  sudo apt-get update && sudo {command}\n"
+        f"or as root:\n  apt-get update && {command}\n"
     )
+
+
+def test_apt_without_lists_may_have_all(machine: Machine) -> None:
+    """As in a new image of a cloud or a container: who brings the lists has no root made."""
+    machine.release("forky")
+    result = machine.run("true")
+    assert result.returncode == 1
+    command = "apt-get satisfy --no-install-recommends 'abigail-tools' "
+    assert f"Please run:\n  sudo apt-get update && sudo {command}" in result.stderr
+    assert f"or as root:\n  apt-get update && {command}" in result.stderr
 
 
 def test_debootstrap_is_found_where_an_ordinary_user_does_not_look(machine: Machine) -> None:
@@ -56,7 +68,8 @@ def test_a_system_that_has_all_is_asked_for_more(machine: Machine) -> None:
     result = machine.run("--shell", "--with", "bash nosuch", "true", suite="")
     assert (result.returncode, result.stdout) == (1, "")
     command = "apt-get install --no-install-recommends nosuch"
-    assert f"gidway needs nosuch for --with. Please run:\n  sudo {command}\n" in result.stderr
+    assert "gidway needs nosuch for --with. Please run:\n" in result.stderr
+    assert f"\n  sudo apt-get update && sudo {command}\n" in result.stderr
     result = machine.run("--shell", "--with", "bash", "echo", "there", suite="")
     assert (result.stdout, result.stderr) == ("there\n", "")
 
@@ -226,6 +239,21 @@ def build_sample(top: Path, **more: str) -> Callable[..., subprocess.CompletedPr
     run = partial(subprocess.run, env=env, check=True, capture_output=True, text=True)
     run([top / "scripts" / "build"])
     return run
+
+
+def test_a_run_that_waits_for_another_to_build_says_so(tmp_path: Path) -> None:
+    make_sample(tmp_path, "executable('hello', 'hello.c')\n")
+    build = tmp_path / "build"
+    build.mkdir()
+    folder = os.open(build, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    env = os.environ | {"GIDWAY_BUILD": str(build), "GIDWAY_INSIDE": "system"}
+    waiting = Program([tmp_path / "scripts" / "build"], env, tmp_path)
+    waiting.wait_output("Waiting for another run, which works in build\n")
+    assert not (build / "build.ninja").exists()
+    os.close(folder)
+    assert waiting.wait() == 0
+    assert (build / "hello").exists()
 
 
 def test_a_copy_of_a_clone_and_its_build_uses_its_own(tmp_path: Path) -> None:
