@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab.domains.place import Place
@@ -15,23 +15,31 @@ from lab.domains.program import PATIENCE, LabError, Program
 
 
 class Process(Program):
-    """`log` has its standard error, after what others of its name have written."""
+    """`log` has its standard error, after what others of its name have written; `output` the
+    other. `more`: as of Popen."""
 
     def __init__(
-        self, name: str, command: list[str], log: Path, env: dict[str, str], session: bool
+        self,
+        name: str,
+        command: Sequence[str],
+        log: Path,
+        env: Mapping[str, str] | None,
+        session: bool = True,
+        **more: object,
     ) -> None:
-        self.name, self.log, self._output = name, log, log.with_suffix(".out")
+        self.name, self.log, self.output_path = name, log, log.with_suffix(".out")
         self._is_over = False
         self._said_before = log.stat().st_size if log.exists() else 0
-        with log.open("ab") as errors, self._output.open("wb") as output:
+        with log.open("ab") as errors, self.output_path.open("wb") as output:
             self.process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "TERM", *command],
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,
                 env=env,
                 start_new_session=session,
                 process_group=None if session else 0,
+                **more,
             )
 
     @property
@@ -42,7 +50,7 @@ class Process(Program):
         return self.process.poll()
 
     def printed(self) -> str:
-        return self._output.read_text(errors="replace")
+        return self.output_path.read_text(errors="replace")
 
     def said(self) -> str:
         with self.log.open("rb") as log:
@@ -70,9 +78,25 @@ class Process(Program):
         return status
 
 
+def gidd_command(domain: str, configuration: Path, gidd: str | Path = "gidd") -> list[str]:
+    return [str(gidd), f"--config={configuration}", f"--domain={domain}"]
+
+
+def ask(path: Path, patience: float = PATIENCE) -> dict:
+    """The JSON that a unix socket tells whoever connects."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(patience)
+        connection.connect(str(path))
+        with connection.makefile("rb") as answer:
+            return json.load(answer)
+
+
 class Here(Place):
     """`core`: the processor that its programs run on; None: any. `sessions`: each has a session of
-    its own, among which the kernel shares processors; else niceness counts among all."""
+    its own, among which the kernel shares processors; else niceness counts among all. `runtime`
+    and `folder` are beside the configuration unless they are said."""
+
+    gidd: str | Path = "gidd"
 
     def __init__(
         self,
@@ -81,22 +105,38 @@ class Here(Place):
         core: int | None = None,
         patience: float = PATIENCE,
         sessions: bool = True,
+        runtime: Path | None = None,
+        folder: Path | None = None,
     ) -> None:
-        runtime = configuration.parent
-        super().__init__(domain, runtime / f"{domain}-files", runtime, patience)
+        runtime = runtime or configuration.parent
+        super().__init__(domain, folder or runtime / f"{domain}-files", runtime, patience)
         self.folder.mkdir(exist_ok=True)
         self._configuration, self._sessions = configuration, sessions
         self._before = [] if core is None else ["taskset", "-c", str(core)]
 
-    def up(self) -> None:
-        self.gidd_socket.unlink(missing_ok=True)  # that of one that was killed
-        command = ["gidd", f"--config={self._configuration}", f"--domain={self.domain}"]
-        self.start("gidd", command)
-        self.wait_until(f"the start of {self.domain}'s gidd", self.gidd_socket.exists, "gidd")
+    def up(self, *under: str | Path) -> None:
+        """`under`: a command that runs gidd, such as valgrind's."""
+        notify = self._configuration.with_name(f"{self.domain}.notify")
+        command = gidd_command(self.domain, self._configuration, self.gidd)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+            told.bind(str(notify))
+            told.setblocking(False)
+
+            def is_ready() -> bool:
+                with contextlib.suppress(BlockingIOError):
+                    return b"READY=1" in told.recv(4096)
+                return False
+
+            try:
+                self.start("gidd", [*map(str, under), *command], NOTIFY_SOCKET=str(notify))
+                self.wait_until(f"the start of {self.domain}'s gidd", is_ready, "gidd")
+            finally:
+                notify.unlink()
 
     def launch(self, name: str, command: list[str], environment: dict[str, str]) -> Process:
+        """One that ends with us, even if we are killed."""
         log = self.folder / f"{name}.log"
-        words = [*self._before, *command]
+        words = ["setpriv", "--pdeathsig", "TERM", *self._before, *command]
         return Process(name, words, log, os.environ | environment, self._sessions)
 
     def run(self, command: Sequence[str], stdin: bytes = b"", patience: float | None = None) -> str:
@@ -130,14 +170,10 @@ class Here(Place):
             return b""
 
     def ask(self, path: Path) -> dict | None:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(self.patience)
-            try:
-                connection.connect(str(path))
-            except (FileNotFoundError, ConnectionRefusedError):
-                return None
-            with connection.makefile("rb") as answer:
-                return json.load(answer)
+        try:
+            return ask(path, self.patience)
+        except (FileNotFoundError, ConnectionRefusedError):
+            return None
 
     def to_here(self, time: int) -> int:
         return time

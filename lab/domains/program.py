@@ -6,9 +6,13 @@ import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import TypeVar
 
-# Seconds. Machines are shared, and translated guests slow: a wait ends early when all is well.
-PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 120))
+# Seconds. Machines are shared, sanitizers and translated guests slow: a wait ends early when all
+# is well. So this is no time that anything may take, but says that it will never come.
+PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 240))
+
+T = TypeVar("T")
 
 
 class LabError(Exception):
@@ -20,19 +24,22 @@ class Wanting(LabError):
 
 
 def wait_for(
-    what: str,
-    condition: Callable[[], object],
+    what: str | Callable[[], str],
+    condition: Callable[[], T],
     patience: float = PATIENCE,
     pause: float = 0.02,
     check: Callable[[], None] = lambda: None,
-) -> None:
-    """`check` is called before each pause, and raises if there is nothing more to wait for."""
+) -> T:
+    """Asks until the answer is truthy, and returns it. `check` is called before each pause, and
+    raises if there is nothing more to wait for."""
     end = time.monotonic() + patience
-    while not condition():
+    while not (answer := condition()):
         check()
         if time.monotonic() > end:
-            raise LabError(f"{what} did not happen within {patience:.0f} s")
+            said = what if isinstance(what, str) else what()
+            raise LabError(f"waited {patience} s in vain: {said}")
         time.sleep(pause)
+    return answer
 
 
 class Program(ABC):

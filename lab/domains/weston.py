@@ -11,7 +11,7 @@ from lab.domains.program import LabError, Program
 
 # Nothing but what is shown on purpose, and for ever.
 _CORE = "[core]\nidle-time=0\n"
-_SHELL = """
+SHELL = """
 [shell]
 panel-position=none
 locking=false
@@ -26,6 +26,19 @@ def role(name: str, client: str, *keys: str) -> str:
     the file behind the client's process."""
     file = os.path.realpath(shutil.which(client) or client)
     return "\n".join(["", "[gid-safety]", f"role={name}", f"clients={file}", *keys, ""])
+
+
+def weston_command(
+    socket: str,
+    configuration: Path,
+    backend: str = "headless",
+    renderer: str = "pixman",
+    kind: str = "desktop",
+) -> list[str]:
+    """With the module for gid buffers."""
+    command = ["weston", f"--backend={backend}", f"--renderer={renderer}", f"--socket={socket}"]
+    command += [f"--shell={kind}-shell.so", f"--config={configuration}"]
+    return [*command, "--modules=gid-buffer.so"]
 
 
 class Weston:
@@ -50,11 +63,9 @@ class Weston:
         self._place, self.log = place, log
         socket = f"{place.domain}.wayland"
         place.environment |= {"WAYLAND_DISPLAY": socket, "XDG_RUNTIME_DIR": str(place.folder)}
-        text = "".join([_CORE, core, _SHELL, shell, *sections])
+        text = "".join([_CORE, core, SHELL, shell, *sections])
         configuration = place.write("weston.ini", text.encode())
-        command = [*under, "weston", f"--backend={backend}", f"--renderer={renderer}"]
-        command += [f"--shell={kind}", f"--socket={socket}", f"--config={configuration}"]
-        command.append("--modules=gid-buffer.so")
+        command = [*under, *weston_command(socket, configuration, backend, renderer, kind)]
         if log is not None:
             place.run(["rm", "-f", str(log)])  # that of one that was killed
             command += [f"--log={log}", f"--logger-scopes={scopes}"]

@@ -40,9 +40,7 @@ class Screen:
         self.environment = compositor.environment | {"WAYLAND_DISPLAY": compositor.socket.name}
 
     def run(self, *command: str | Path) -> Program:
-        program = Program(list(command), self.environment, self.compositor.folder)
-        self.cockpit.programs.append(program)
-        return program
+        return Program(command, self.environment, self.compositor.folder)
 
     def capture(self, *options: str) -> Program:
         """gid-capture, when it has published the stream."""

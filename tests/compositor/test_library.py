@@ -6,7 +6,7 @@ import subprocess
 import numpy
 from lib.cockpit import Cockpit
 from lib.display import HEIGHT, WIDTH, start_telltale, telltale_picture
-from lib.program import BUILD, Program, wait_for
+from lib.program import BUILD, wait_for
 from PIL import Image
 
 
@@ -16,14 +16,14 @@ def test_the_example(cockpit: Cockpit) -> None:
     example = cockpit.run("cluster", [BUILD / "examples" / "compositor", socket])
     example.wait_output("ready")
     movie = start_telltale(cockpit, "--stream", "movie", "--state", "6")
-    env = cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(socket)}
     command = [BUILD / "clients" / "gid-view", "--domain", "open", "--stream", "movie"]
-    cockpit.programs.append(Program(command, env, cockpit.folder))
+    cockpit.run("cluster", command, WAYLAND_DISPLAY=str(socket))
     picture = telltale_picture(cockpit.folder, 6)
 
     def shown() -> bool:
         path = cockpit.folder / "example.png"
-        assert Program(["grim", path], env, cockpit.folder).wait() == 0
+        grim = cockpit.run("cluster", ["grim", path], WAYLAND_DISPLAY=str(socket))
+        assert grim.wait() == 0, grim.stderr
         seen = numpy.asarray(Image.open(path).convert("RGB"))
         return numpy.array_equal(seen[:HEIGHT, :WIDTH], picture)
 

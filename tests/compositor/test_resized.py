@@ -100,7 +100,6 @@ def test_a_mirror_of_many_sizes(cockpit: Cockpit, weston: Weston, sway: Sway) ->
 def test_what_is_captured(cockpit: Cockpit, sway: Sway) -> None:
     """By gid-capture: likewise."""
     capture = Program([CAPTURE, "--stream=desktop"], sway.environment, sway.folder)
-    cockpit.programs.append(capture)
     with read(cockpit, "desktop") as reader:
         for mode in MODES:
             sway.set_mode(*mode)

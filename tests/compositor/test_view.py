@@ -34,13 +34,8 @@ def produce(session: Session, pattern: str, caps: str = CAPS, more: str = "") ->
 
 
 def view(session: Session, *options: str | Path, **environment: str) -> Program:
-    program = Program(
-        [BUILD / "clients/gid-view", "--domain=open", "--stream=film", "--maximized", *options],
-        session.weston.environment | {"WAYLAND_DISPLAY": session.weston.socket.name} | environment,
-        session.folder,
-    )
-    session.cockpit.programs.append(program)
-    return program
+    command = [BUILD / "clients/gid-view", "--domain=open", "--stream=film", "--maximized"]
+    return session.weston.client([*command, *options], **environment)
 
 
 def test_pixels_are_right(session: Session) -> None:

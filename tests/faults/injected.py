@@ -106,7 +106,6 @@ class Traced(Program):
             cockpit.folder,
             name=f"traced-{Path(command[0]).name}",
         )
-        cockpit.programs.append(self)
 
     def inner(self) -> int | None:
         """The program's own process, which strace started."""

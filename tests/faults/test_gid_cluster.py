@@ -3,7 +3,6 @@
 the role, lets it go by its deadline and shows it again, or ends with a word, to be started again.
 """
 
-import json
 import resource
 import socket
 from collections.abc import Callable
@@ -13,6 +12,8 @@ from injected import Calls, Fault, Traced, faults, is_ready_or_ended, learn, sam
 from lib.cockpit import Cockpit
 from lib.display import DISPLAY, Display, start_telltale, with_deadline
 from lib.program import BUILD, Program, wait_for
+
+from lab.domains.here import ask
 
 MOST_OF_A_NAME = 12
 IN_CI = 10
@@ -31,11 +32,7 @@ def start(cockpit: Cockpit, fault: Fault | None) -> Traced:
 def state(cockpit: Cockpit) -> str:
     """What the display says of its role; nothing where it cannot be asked."""
     try:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(2)
-            connection.connect(str(cockpit.folder / "cluster.sock"))
-            with connection.makefile("rb") as answer:
-                return json.load(answer)["roles"][0]["state"]
+        return ask(cockpit.folder / "cluster.sock", 2)["roles"][0]["state"]
     except (OSError, ValueError):
         return ""
 

@@ -8,7 +8,7 @@ import pytest
 from injected import Fault, Traced, faults, is_ready_or_ended, learn, sample, try_each
 from lib.cockpit import Cockpit
 from lib.gidwire import Closed, Connection, gid
-from lib.program import BUILD, wait_for
+from lib.program import wait_for
 
 CONFIG = """
 [domain open]
@@ -20,7 +20,7 @@ IN_CI = 60
 
 
 def start(cockpit: Cockpit, fault: Fault | None) -> Traced:
-    command = [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", "open"]
+    command = cockpit.gidd_command("open")
     return Traced(cockpit, "open", command, fault)
 
 

@@ -24,7 +24,6 @@ def run_failing(cockpit: Cockpit, domain: str, words: list[str], number: int) ->
     # A sanitizer has an allocator of its own; this is about the build without one.
     env = cockpit.env(domain) | preload.env | settings
     program = Program([PEER, *words], env, cockpit.folder, pass_fds=(writer,))
-    cockpit.programs.append(program)
     os.close(writer)
     peer = Peer(program)
     try:

@@ -27,12 +27,8 @@ slots=6
 def start_engine(cockpit: Cockpit, canvases: str = CANVASES) -> Program:
     path = cockpit.folder / "engine.conf"
     path.write_text(canvases)
-    engine = Program(
-        [BUILD / "engine" / "gid-engine", "--config", path, "--domain", "cluster"],
-        cockpit.env("cluster"),
-        cockpit.folder,
-    )
-    cockpit.programs.append(engine)
+    command = [BUILD / "engine" / "gid-engine", "--config", path, "--domain", "cluster"]
+    engine = cockpit.run("cluster", command)
     return engine
 
 

@@ -26,8 +26,7 @@ def start_engine(cockpit: Cockpit) -> Program:
     path = cockpit.folder / "engine.conf"
     path.write_text(ENGINE)
     command = [BUILD / "engine" / "gid-engine", "--config", path, "--domain", "cluster"]
-    engine = Program(command, cockpit.env("cluster"), cockpit.folder)
-    cockpit.programs.append(engine)
+    engine = cockpit.run("cluster", command)
     return engine
 
 
@@ -50,12 +49,8 @@ class Composing:
         self.path = cockpit.folder / "panel.ini"
         self.stats_path = cockpit.folder / "stats.json"
         self.path.write_text(text)
-        self.program = Program(
-            [COMMAND, "--domain", "open", f"--stats={self.stats_path}", self.path],
-            cockpit.env("open"),
-            cockpit.folder,
-        )
-        cockpit.programs.append(self.program)
+        command = [COMMAND, "--domain", "open", f"--stats={self.stats_path}", self.path]
+        self.program = cockpit.run("open", command)
 
     def write(self, text: str) -> None:
         """As an editor does it: a new file in the place of the old one."""

@@ -22,9 +22,7 @@ WAITING = {
 
 def start(cockpit: Cockpit, domain: str, *command: str) -> Program:
     env = gst_env(cockpit.env(domain), cockpit.folder / "registry.bin")
-    program = Program(command, env, cockpit.folder, name=f"{command[0]}-{domain}")
-    cockpit.programs.append(program)
-    return program
+    return Program(command, env, cockpit.folder, name=f"{command[0]}-{domain}")
 
 
 def traced(cockpit: Cockpit, domain: str, trace: Path, pipeline: str) -> Program:

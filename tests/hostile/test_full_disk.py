@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lib.cockpit import Cockpit
 from lib.gidwire import Export, memfd
-from lib.program import BUILD, Program, wait_for
+from lib.program import wait_for
 from reloading import reload_well
 
 BYTES, FILES = 256 << 10, 64
@@ -100,8 +100,8 @@ def test_one_that_starts_says_why_it_cannot(cockpit: Cockpit, disk: Disk) -> Non
     cockpit.kill("open")
     cockpit.socket("open").unlink()
     disk.fill()
-    command = [BUILD / "gidd/gidd", "--config", cockpit.config_path, "--domain", "open"]
-    gidd = Program(command, env=cockpit.env("open"), log_dir=cockpit.folder, name="full")
+    command = cockpit.gidd_command("open")
+    gidd = cockpit.run("open", command, "full")
     wait_for(lambda: not gidd.is_running(), "gidd to end")
     assert gidd.process.returncode == 1
     assert "No space left on device" in gidd.stderr

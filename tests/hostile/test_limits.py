@@ -33,7 +33,7 @@ from lib.gidwire import (
     pack,
 )
 from lib.outcome import expect_closed, number, untouched
-from lib.program import BUILD, PATIENCE, wait_for
+from lib.program import PATIENCE, wait_for
 
 QUOTAS = """
 [domain open]
@@ -395,7 +395,7 @@ def test_a_log_that_nobody_reads(make_cockpit: Callable[..., Cockpit]) -> None:
     reader, writer = os.pipe()
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
     gidd = subprocess.Popen(
-        [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", "open"],
+        cockpit.gidd_command("open"),
         env=cockpit.env("open"),
         stderr=writer,
     )

@@ -29,7 +29,7 @@ from lib.gidwire import (
     pack,
 )
 from lib.outcome import UNREADABLE, number, untouched
-from lib.program import BUILD, PATIENCE, Program, wait_for
+from lib.program import PATIENCE, wait_for
 
 MakeCockpit = Callable[..., Cockpit]
 
@@ -291,11 +291,7 @@ def test_a_place_that_others_could_change_is_refused(
     else:
         folder.rename(cockpit.folder / "elsewhere")
         folder.symlink_to(cockpit.folder / "elsewhere")
-    refused = Program(
-        [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", "open"],
-        env=cockpit.env("open"),
-        log_dir=cockpit.folder,
-    )
+    refused = cockpit.run("open", cockpit.gidd_command("open"))
     assert refused.wait() == 1
     assert f"{folder}: chmod" in refused.stderr or f"{folder} must be" in refused.stderr
     if how == "writable":
@@ -327,11 +323,7 @@ def test_nor_one_that_is_anothers(make_cockpit: MakeCockpit, place: str) -> None
     folder = cockpit.runtime / place
     folder.mkdir(parents=True, exist_ok=True)
     os.chown(folder, 65534, 65534)
-    refused = Program(
-        [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", "open"],
-        env=cockpit.env("open"),
-        log_dir=cockpit.folder,
-    )
+    refused = cockpit.run("open", cockpit.gidd_command("open"))
     assert refused.wait() == 1
     said = "belongs to the user 65534" if place == "" else "must be a folder that belongs"
     assert f"{folder} {said}" in refused.stderr
@@ -339,11 +331,7 @@ def test_nor_one_that_is_anothers(make_cockpit: MakeCockpit, place: str) -> None
 
 
 def test_there_is_one_gidd_of_a_domain(cockpit: Cockpit) -> None:
-    second = Program(
-        [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", "open"],
-        env=cockpit.env("open"),
-        log_dir=cockpit.folder,
-    )
+    second = cockpit.run("open", cockpit.gidd_command("open"))
     assert second.wait() == 1
     lock = cockpit.runtime / "open" / "link" / "gidd.lock"
     assert f"another gidd runs for domain open: it holds {lock}" in second.stderr

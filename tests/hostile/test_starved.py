@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from lib.cockpit import DEFAULT_CONFIG, Cockpit
 from lib.gidwire import IMPORTED, Closed, Connection, Export, gid, memfd
-from lib.program import BUILD, PATIENCE, wait_for
+from lib.program import PATIENCE, wait_for
 
 MakeCockpit = Callable[..., Cockpit]
 MANY = DEFAULT_CONFIG.replace("number=1\n", "number=1\nclients=4000\nslabs=4000\n", 1)
@@ -42,7 +42,7 @@ def with_descriptors(
     """A gidd that cannot have more of them, whatever it asks for."""
     log = open(cockpit.folder / f"starved-{domain}.log", "wb")  # noqa: SIM115
     gidd = subprocess.Popen(
-        [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", domain],
+        cockpit.gidd_command(domain),
         env=cockpit.env(domain),
         stderr=log,
         preexec_fn=lambda: be_bounded(most, policy),

@@ -4,7 +4,6 @@ at a time.
 """
 
 import json
-import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -28,9 +27,7 @@ def threads(gidd: Program) -> int:
 
 def hand_over(cockpit: Cockpit, *arguments: int) -> Program:
     command = [sys.executable, STUCK_FILE, cockpit.socket("open"), *map(str, arguments)]
-    env = os.environ | python_env() | {"TMPDIR": str(cockpit.folder)}
-    stuck = Program(command, env, cockpit.folder)
-    cockpit.programs.append(stuck)
+    stuck = cockpit.run("open", command, **python_env(), TMPDIR=str(cockpit.folder))
     wait_for(lambda: stuck.stdout or not stuck.is_running(), "gidd to have had enough")
     if not stuck.is_running() and stuck.wait() == CANNOT:
         pytest.skip(stuck.stderr)

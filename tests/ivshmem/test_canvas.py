@@ -29,9 +29,7 @@ class Drawing:
 
     def _start(self, name: str, words: list, domain: str) -> Program:
         cockpit = self._cockpit
-        program = Program([BUILD / name, *words], cockpit.env(domain), cockpit.folder)
-        cockpit.programs.append(program)
-        return program
+        return cockpit.run(domain, [BUILD / name, *words])
 
     def start_engine(self) -> Program:
         path = self._cockpit.folder / "engine.conf"

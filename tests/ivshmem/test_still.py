@@ -12,7 +12,7 @@ from lib.cockpit import Cockpit
 from lib.display import Display, telltale_picture, with_deadline
 from lib.forwarding import TELLTALE, ShmBuffers, Window, bytes_of, random_picture
 from lib.machines import CONFIG, start, window
-from lib.program import Program, wait_for
+from lib.program import wait_for
 from lib.weston import Weston
 
 from lab.domains.wayland import Display as Connection
@@ -36,7 +36,6 @@ def test_it_comes_back(machines: Cockpit, way: str) -> None:
     weston = Weston(machines.folder, machines.env("open"), "pixman")
     weston.configure(ROLE + WAYS[way])
     weston.start()
-    machines.programs.append(weston.program)
     with ExitStack() as stack:
         if way == "copied":  # of an ordinary client
             connection = stack.enter_context(Connection(weston.socket, weston.protocols))
@@ -45,9 +44,7 @@ def test_it_comes_back(machines: Cockpit, way: str) -> None:
             window.show(ShmBuffers(connection).draw(picture))
         else:
             picture = telltale_picture(machines.folder, 3)
-            env = weston.environment | {"WAYLAND_DISPLAY": weston.socket.name}
-            words = [TELLTALE, "--role=telltale", "--state=3"]
-            machines.programs.append(Program(words, env, machines.folder))
+            weston.client([TELLTALE, "--role=telltale", "--state=3"])
         display.wait_role("live")
         for _ in range(3):
             machines.kill("host")
@@ -62,7 +59,6 @@ def test_only_those_who_may_read_it_see_it(machines: Cockpit) -> None:
     weston = Weston(machines.folder, machines.env("open"), "pixman")
     weston.configure(ROLE + WAYS["copied"])
     weston.start()
-    machines.programs.append(weston.program)
     with Connection(weston.socket, weston.protocols) as connection:
         picture = random_picture(1)
         Window(connection, LAMP).show(ShmBuffers(connection).draw(picture))

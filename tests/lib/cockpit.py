@@ -5,15 +5,21 @@ import os
 import re
 import shutil
 import signal
-import socket
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy
 from gid_vm.folder import memory_folder
 from lib.gidwire import Connection
 from lib.program import BUILD, Program, wait_for
+from PIL import Image
 
+from lab.domains.here import Here, gidd_command
+
+GIDD = BUILD / "gidd" / "gidd"
+GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 # Two domains that may read each other's streams, whatever those are called.
 DEFAULT_CONFIG = """
 [domain open]
@@ -31,6 +37,23 @@ streams=*
 SANITIZER = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:")
 
 
+class Domain(Here):
+    """One whose gidd is the one that was built; what it runs is a program under test."""
+
+    gidd = GIDD
+
+    def __init__(self, cockpit: "Cockpit", domain: str) -> None:
+        folders = {"runtime": cockpit.runtime, "folder": cockpit.folder}
+        super().__init__(domain, cockpit.config_path, **folders)
+        self.cockpit, self.environment = cockpit, cockpit.env(domain)
+
+    def launch(self, name: str, command: list[str], environment: dict[str, str]) -> Program:
+        gidd = Program(command, environment, self.folder, f"{name}-{self.domain}")
+        self.cockpit.gidds[self.domain] = gidd
+        self.cockpit.logs.append(gidd)
+        return gidd
+
+
 class Cockpit:
     """Starts the gidds; ends them and looks for what they left when it is closed."""
 
@@ -42,7 +65,6 @@ class Cockpit:
         self.domains = re.findall(r"^\[domain ([^\]]+)\]", config, re.MULTILINE)
         self.links = {domain: self._linked(config, domain) for domain in self.domains}
         self.gidds: dict[str, Program] = {}
-        self.programs: list[Program] = []
         self.idle_fds: dict[str, int] = {}
         self.logs: list[Program] = []
         self.log_seen: dict[int, int] = {}
@@ -91,31 +113,14 @@ class Cockpit:
 
     # --- gidds ---
 
-    def start(self, domain: str, under: Sequence[str] = ()) -> Program:
+    def start(self, domain: str, under: Sequence[str | Path] = ()) -> Program:
         """Starts the domain's gidd, by a command before it, and waits until it is ready."""
-        notify = self.folder / f"{domain}.notify"
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as ready:
-            ready.bind(str(notify))
-            ready.settimeout(0.2)
-            gidd = Program(
-                [*under, BUILD / "gidd/gidd", "--config", self.config_path, "--domain", domain],
-                env=self.env(domain) | {"NOTIFY_SOCKET": str(notify)},
-                log_dir=self.folder,
-                name=f"gidd-{domain}",
-            )
-            self.gidds[domain] = gidd
-            self.logs.append(gidd)
+        Domain(self, domain).up(*under)
+        return self.gidds[domain]
 
-            def is_ready() -> bool:
-                assert gidd.is_running(), f"gidd of {domain} ended:\n{gidd.stderr}"
-                try:
-                    return b"READY=1" in ready.recv(4096)
-                except TimeoutError:
-                    return False
-
-            wait_for(is_ready, f"gidd of {domain} to be ready")
-        notify.unlink()
-        return gidd
+    def gidd_command(self, domain: str) -> list[str]:
+        """For tests that start it in ways of their own."""
+        return gidd_command(domain, self.config_path, GIDD)
 
     def start_all(self) -> None:
         for domain in self.domains:
@@ -151,6 +156,12 @@ class Cockpit:
 
     # --- programs ---
 
+    @property
+    def programs(self) -> list[Program]:
+        """All but the gidds that were started in one of its domains, whoever did."""
+        ours = [one for one in Program.started if one.runtime == str(self.runtime)]
+        return [program for program in ours if program not in self.logs]
+
     def run(
         self,
         domain: str,
@@ -159,9 +170,15 @@ class Cockpit:
         **environment: str,
     ) -> Program:
         """Starts a program in the domain. It is killed at the end of the test at the latest."""
-        program = Program(arguments, self.env(domain) | environment, self.folder, name)
-        self.programs.append(program)
-        return program
+        return Program(arguments, self.env(domain) | environment, self.folder, name)
+
+    def snap(self, domain: str, *words: str) -> numpy.ndarray:
+        """What a program of the domain gets of a stream now, as rows of RGB."""
+        path = self.folder / f"snap-{time.monotonic_ns()}.png"
+        snap = self.run(domain, [GIDCTL, "snap", *words, "-o", path], "snap")
+        assert snap.wait() == 0, snap.stderr
+        with Image.open(path) as image:
+            return numpy.asarray(image.convert("RGB"))
 
     # --- the end ---
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """gid-cluster under test: started headless in a domain of a cockpit, asked and looked at."""
 
-import json
-import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy
 from lib.cockpit import Cockpit
-from lib.program import BUILD, PATIENCE, SANITIZED, Program, wait_for
+from lib.program import BUILD, SANITIZED, Program, wait_for
 from PIL import Image
+
+from lab.domains.here import ask
 
 REFRESH_MS = 1000 / 60
 WIDTH, HEIGHT = 320, 80
@@ -36,7 +36,6 @@ stream=screen
 """
 
 LIAR = BUILD / "tests/lib/programs/liar"
-GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 
 
 def liar_roles(watched: str = "") -> str:
@@ -81,15 +80,10 @@ class Display:
         command += arguments
         env = cockpit.env(domain) | (inside or {})
         self.program = Program(command, env, self.folder, "gid-cluster")
-        cockpit.programs.append(self.program)
         self.program.wait_output("ready, with")
 
     def status(self) -> dict:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(self.status_path))
-            connection.settimeout(PATIENCE)
-            with connection.makefile("rb") as answer:
-                return json.load(answer)
+        return ask(self.status_path)
 
     def role(self, name: str = "telltale") -> dict:
         return next(role for role in self.status()["roles"] if role["name"] == name)
@@ -124,14 +118,7 @@ class Display:
 
     def screenshot(self, stream: str = "screen") -> numpy.ndarray:
         """What is on the output that is published as this stream, as rows of RGB."""
-        path = self.folder / f"screen-{time.monotonic_ns()}.png"
-        snap = Program(
-            [GIDCTL, "snap", stream, "-o", path],
-            env=self.cockpit.env(self.domain),
-            log_dir=self.folder,
-        )
-        assert snap.wait() == 0, snap.stderr
-        return numpy.asarray(Image.open(path).convert("RGB"))
+        return self.cockpit.snap(self.domain, stream)
 
     def region(self, x: int = 40, y: int = 20) -> numpy.ndarray:
         return self.screenshot()[y : y + HEIGHT, x : x + WIDTH]
@@ -142,13 +129,9 @@ def start_telltale(cockpit: Cockpit, *arguments: str) -> Program:
     return cockpit.run("open", [BUILD / "clients" / "gid-telltale", *arguments])
 
 
-def snap_telltale(cockpit: Cockpit, name: str) -> numpy.ndarray:
+def snap_telltale(cockpit: Cockpit) -> numpy.ndarray:
     """What who comes now, in the domain `cluster`, gets of the stream first."""
-    path = cockpit.folder / f"{name}.png"
-    gidctl = BUILD / "tools" / "gidctl" / "gidctl"
-    snap = cockpit.run("cluster", [gidctl, "snap", "open", "safety/telltale", "-o", path])
-    assert snap.wait() == 0, snap.stderr
-    return numpy.asarray(Image.open(path).convert("RGB"))
+    return cockpit.snap("cluster", "open", "safety/telltale")
 
 
 def telltale_picture(folder: Path, state: int) -> numpy.ndarray:

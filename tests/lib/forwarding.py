@@ -59,17 +59,13 @@ class Forwarding:
 
     def start_weston(self, under: list[str] | None = None) -> None:
         self.weston.start(under)
-        self.cockpit.programs.append(self.weston.program)
 
     def telltale(self, *arguments: str, role: str = "telltale") -> Program:
         """gid-telltale as a surface of Weston."""
         return self.client([TELLTALE, "--role", role, *arguments])
 
     def client(self, command: list[str | Path]) -> Program:
-        env = self.weston.environment | {"WAYLAND_DISPLAY": self.weston.socket.name}
-        program = Program(command, env, self.cockpit.folder)
-        self.cockpit.programs.append(program)
-        return program
+        return self.weston.client(command)
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A program that keeps files locked in the kernel which it gives to its gidd."""
 
-import os
 import sys
 
 import pytest
@@ -15,9 +14,7 @@ def hold(cockpit: Cockpit, domain: str, kind: str) -> Program:
     """`kind`: which lock, as held_locks.py knows it. Until gidd has what is locked."""
     command = [sys.executable, PROGRAMS / "stuck_page.py", sys.executable]
     command += [PROGRAMS / "held_locks.py", cockpit.socket(domain), kind]
-    env = os.environ | python_env() | {"TMPDIR": str(cockpit.folder)}
-    holder = Program(command, env, cockpit.folder)
-    cockpit.programs.append(holder)
+    holder = cockpit.run(domain, command, **python_env(), TMPDIR=str(cockpit.folder))
     wait_for(lambda: "sent" in holder.stdout or not holder.is_running(), "it to hold a lock")
     if "# SKIP" in holder.stdout:
         pytest.skip(holder.stdout)

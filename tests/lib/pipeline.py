@@ -75,7 +75,6 @@ class Pipeline(Program):
             pass_fds=(theirs,),
         )
         os.close(theirs)
-        cockpit.programs.append(self)
         self._objects: list[dict] = []  # the lines that it has written, as far as they were read
         self._read = 0  # bytes
 
@@ -86,7 +85,7 @@ class Pipeline(Program):
 
     def lines(self, key: str) -> list[dict]:
         """The objects that have this key."""
-        with self.stdout_path.open("rb") as file:
+        with self.output_path.open("rb") as file:
             file.seek(self._read)
             new = file.read()
         whole = new[: new.rfind(b"\n") + 1]

@@ -7,18 +7,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
+
+from lab.domains import program
+from lab.domains.here import Process
+from lab.domains.program import PATIENCE, LabError
 
 TOP = Path(__file__).resolve().parents[2]
 
 # Where meson built what is tested: meson's tests are told, by hand it is ./run's default.
 BUILD = Path(os.environ.get("GIDWAY_BUILD", TOP / "build"))
-
-# Machines are shared and sanitizers slow, guests slower still: a wait ends early when all is well.
-# So this is no time that anything may take, but says that it will never come.
-PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 240))
 
 # Their runtime libraries, and what is loaded before others, make calls of their own.
 SANITIZED = "-fsanitize" in (BUILD / "build.ninja").read_text()
@@ -55,16 +56,11 @@ def wait_for(
     timeout: float = PATIENCE,
     pause: float = 0.02,
 ) -> T:
-    """Asks until the answer is truthy, and returns it; fails with `what` after `timeout` s."""
-    end = time.monotonic() + timeout
-    while True:
-        answer = condition()
-        if answer:
-            return answer
-        if time.monotonic() >= end:
-            said = what if isinstance(what, str) else what()
-            raise AssertionError(f"waited {timeout} s in vain: {said}")
-        time.sleep(pause)
+    """As the lab's; a wait in vain is a failure of the test."""
+    try:
+        return program.wait_for(what, condition, timeout, pause)
+    except LabError as error:
+        raise AssertionError(str(error)) from None
 
 
 def is_alive(pid: int) -> bool:
@@ -81,8 +77,8 @@ def own_kib(pid: int) -> int:
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon"))
 
 
-class Program:
-    """A process with its output in files, which cannot outlive its test."""
+class Program(Process):
+    """One with its output in files, which cannot outlive its test."""
 
     started: "list[Program]" = []  # those of the tests so far that may still run
 
@@ -96,43 +92,25 @@ class Program:
         pass_fds: Sequence[int] = (),
     ) -> None:
         self.arguments = [str(argument) for argument in arguments]
-        self.name = name or Path(self.arguments[0]).name
+        self.runtime = (env or {}).get("GID_RUNTIME_DIR")
+        name = name or Path(self.arguments[0]).name
         folder = log_dir or Path(os.environ.get("TMPDIR", "/tmp"))
-        stem = f"{self.name.replace('/', '-')}-{time.monotonic_ns()}"
-        self.stdout_path = folder / f"{stem}.out"
-        self.stderr_path = folder / f"{stem}.err"
-        with self.stdout_path.open("wb") as out, self.stderr_path.open("wb") as err:
-            self.process = subprocess.Popen(
-                self.arguments,
-                env=None if env is None else dict(env),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                cwd=cwd,
-                pass_fds=pass_fds,
-                start_new_session=True,
-            )
+        log = folder / f"{name.replace('/', '-')}-{time.monotonic_ns()}.err"
+        super().__init__(name, self.arguments, log, env, cwd=cwd, pass_fds=pass_fds)
         self.started.append(self)
 
     @property
-    def pid(self) -> int:
-        return self.process.pid
-
-    @property
     def stdout(self) -> str:
-        return self.stdout_path.read_text(errors="replace")
+        return self.printed()
 
     @property
     def stderr(self) -> str:
-        return self.stderr_path.read_text(errors="replace")
+        return self.log.read_text(errors="replace")
 
-    def is_running(self) -> bool:
-        return self.process.poll() is None
-
-    def wait(self, timeout: float = PATIENCE) -> int:
+    def wait(self, patience: float = PATIENCE) -> int:
         """The exit status; fails with the program's output if it does not end."""
         try:
-            return self.process.wait(timeout)
+            return self.process.wait(patience)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"{self.name} does not end:\n{self.stderr}") from None
 
@@ -140,7 +118,7 @@ class Program:
         """Waits until the program has written `text` to its standard output or error."""
 
         def said() -> bool:
-            if text in self.stdout or text in self.stderr:
+            if text in self.said():
                 return True
             assert self.is_running(), f"{self.name} ended before {text!r}:\n{self.stderr}"
             return False
@@ -148,21 +126,14 @@ class Program:
         wait_for(said, f"{self.name} to write {text!r}", timeout)
 
     def signal(self, number: signal.Signals) -> None:
+        """To it alone."""
         self.process.send_signal(number)
 
     def kill(self) -> None:
         """SIGKILL to it and whatever it started, and waits for its end."""
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
         self.process.wait(PATIENCE)
-
-    def stop(self, timeout: float = PATIENCE) -> int:
-        """SIGTERM, and waits; the exit status."""
-        if self.is_running():
-            self.process.terminate()
-        return self.wait(timeout)
 
     def open_fds(self) -> int:
         return len(os.listdir(f"/proc/{self.pid}/fd"))

@@ -92,13 +92,7 @@ class TwoDesks:
 
     def start_view(self) -> Program:
         command = [BUILD / "clients/gid-view", "--domain=open", "--stream=desk", "--input"]
-        program = Program(
-            [*command, "--output=screen", f"--lease={LEASE_MS}"],
-            self.screen.environment | {"WAYLAND_DISPLAY": self.screen.socket.name},
-            self.screen.folder,
-        )
-        self.cockpit.programs.append(program)
-        return program
+        return self.screen.client([*command, "--output=screen", f"--lease={LEASE_MS}"])
 
     def wait_seat(self) -> None:
         """Until the desktop's seat has all devices, which are those of the view."""

@@ -3,6 +3,7 @@
 
 import mmap
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy
@@ -10,19 +11,13 @@ from lib.inspected import Inspected
 from lib.program import BUILD, Program, wait_for
 
 from lab.domains.wayland import Display, Object, protocol_files
+from lab.domains.weston import SHELL, weston_command
 
 WIDTH, HEIGHT = 320, 240  # of the output, in pixels
 XRGB8888, ARGB8888, XBGR8888, ABGR8888 = 0x34325258, 0x34325241, 0x34324258, 0x34324241
 SHM_FORMATS = {ARGB8888: 0, XRGB8888: 1, XBGR8888: XBGR8888, ABGR8888: ABGR8888}  # wl_shm's codes
 
-SHELL_CONFIG = """\
-[shell]
-panel-position=none
-background-color=0xff000000
-locking=false
-startup-animation=none
-close-animation=none
-"""
+SHELL_CONFIG = f"{SHELL}background-color=0xff000000\n"
 
 
 class Weston(Inspected):
@@ -39,11 +34,9 @@ class Weston(Inspected):
             "XDG_RUNTIME_DIR": str(folder),
             "WESTON_MODULE_MAP": f"gid-buffer.so={module}",
         }
-        self.command = ["weston", "--backend=headless", f"--renderer={renderer}"]
-        self.command += ["--shell=desktop-shell.so", f"--width={WIDTH}", f"--height={HEIGHT}"]
-        self.command += ["--debug", "--idle-time=0", f"--socket={self.socket.name}"]
-        self.command += [f"--config={self.config}", f"--log={self.log}", "--logger-scopes=log,gid"]
-        self.command += ["--modules=gid-buffer.so"]
+        self.command = weston_command(self.socket.name, self.config, renderer=renderer)
+        self.command += [f"--width={WIDTH}", f"--height={HEIGHT}", "--debug", "--idle-time=0"]
+        self.command += [f"--log={self.log}", "--logger-scopes=log,gid"]
         self.protocols = protocol_files()
         self.program: Program | None = None
 
@@ -65,6 +58,11 @@ class Weston(Inspected):
 
         wait_for(is_ready, "weston to be ready")
         return self
+
+    def client(self, command: Sequence[str | Path], **environment: str) -> Program:
+        """A program that shows something in it."""
+        env = self.environment | {"WAYLAND_DISPLAY": self.socket.name} | environment
+        return Program(command, env, self.folder)
 
     def has_global(self, interface: str) -> bool:
         try:

@@ -32,7 +32,6 @@ class WlrootsScreen(Inspected):
         }
         command = [BUILD / "tests/lib/programs/wlroots-screen", self.socket, *map(str, size)]
         self.program = Program(command, self.environment, self.folder)
-        cockpit.programs.append(self.program)
         self.pid, self.log_seen = self.program.pid, 0
 
     def wait_ready(self) -> None:

@@ -4,7 +4,6 @@
 import subprocess
 from collections.abc import Callable, Iterator
 from itertools import batched
-from pathlib import Path
 
 import numpy
 import pytest
@@ -12,9 +11,7 @@ from lib.cockpit import DEFAULT_CONFIG, Cockpit
 from lib.picture_formats import GREY
 from lib.program import BUILD, PATIENCE, Program, wait_for
 from picture_table import HEIGHT, WIDTH, Case, cases
-from PIL import Image
 
-GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 ACROSS = 10  # pictures in a row
 Look = Callable[[], numpy.ndarray | None]
 
@@ -65,13 +62,10 @@ def sender(cockpit: Cockpit) -> Iterator[Sender]:
 
 def snap(cockpit: Cockpit, domain: str, stream: str) -> numpy.ndarray | None:
     """What a stream shows; None: nothing yet."""
-    path = cockpit.folder / "snap.png"
-    command = [GIDCTL, "snap", stream, "-o", path]
-    result = subprocess.run(command, env=cockpit.env(domain), capture_output=True, timeout=PATIENCE)
-    if result.returncode != 0:
+    try:
+        return cockpit.snap(domain, stream)
+    except AssertionError:
         return None
-    with Image.open(path) as image:
-        return numpy.array(image.convert("RGB"))
 
 
 def worst(batch: tuple[Case, ...], shown: numpy.ndarray | None) -> list[str]:
@@ -121,16 +115,10 @@ def one_of_each() -> list[Case]:
     return [found[i % len(found)] for i, found in enumerate(formats.values())]
 
 
-def start(cockpit: Cockpit, domain: str, *command: str | Path) -> Program:
-    program = Program(list(command), cockpit.env(domain), cockpit.folder)
-    cockpit.programs.append(program)
-    return program
-
-
 def start_engine(cockpit: Cockpit) -> None:
     config = cockpit.folder / "engine.conf"
     config.write_text("[canvas panel]\ndomain=open\nmemory=16M\nslots=6\n")
-    start(cockpit, "cluster", BUILD / "engine" / "gid-engine", "--config", config)
+    cockpit.run("cluster", [BUILD / "engine" / "gid-engine", "--config", config])
 
 
 @pytest.mark.cockpit(COCKPIT)
@@ -143,7 +131,7 @@ def test_gid_compose(cockpit: Cockpit, sender: Sender) -> None:
     lines += [f"[layer p{i}]\nstream=p{i}\n{place(i)}" for i in range(count)]
     layout.write_text("".join(lines))
     start_engine(cockpit)
-    program = start(cockpit, "open", BUILD / "tools" / "gid-compose" / "gid-compose", layout)
+    program = cockpit.run("open", [BUILD / "tools" / "gid-compose" / "gid-compose", layout])
     wanted = [case for case in cases() if case.fourcc not in GREY]
     show_all(wanted, count, sender, lambda: snap(cockpit, "cluster", "canvas/panel"), program)
 
@@ -189,16 +177,9 @@ def test_gid_view(cockpit: Cockpit, sender: Sender) -> None:
     """One window of Weston, one picture after the other."""
     from lib.weston import Weston
 
-    weston = Weston(cockpit.folder, cockpit.env("cluster"), "pixman")
-    weston.start()
-    cockpit.programs.append(weston.program)
+    weston = Weston(cockpit.folder, cockpit.env("cluster")).start()
     wanted = one_of_each()
     sender.send("p0", wanted[0])
     command = [BUILD / "clients" / "gid-view", "-d", "open", "-s", "p0", "-f", "--convert"]
-    view = Program(
-        [*command, f"--place={WIDTH}x{HEIGHT}+0+0"],
-        cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(weston.socket)},
-        cockpit.folder,
-    )
-    cockpit.programs.append(view)
+    view = weston.client([*command, f"--place={WIDTH}x{HEIGHT}+0+0"])
     show_all(wanted, 1, sender, lambda: weston.screenshot()[:HEIGHT, :WIDTH, ::-1], view)

@@ -48,9 +48,7 @@ class Pipewire:
         wait_for(lambda: "WirePlumber" in str(self.dump()), "WirePlumber")
 
     def start(self, *command: str | Path) -> Program:
-        program = Program(list(command), self.environment, self.folder)
-        self.cockpit.programs.append(program)
-        return program
+        return Program(command, self.environment, self.folder)
 
     def dump(self) -> list[dict]:
         done = subprocess.run(["pw-dump", "-N"], env=self.environment, capture_output=True)
@@ -180,7 +178,7 @@ def test_pictures_of_a_live_source(pipewire: Pipewire, cockpit: Cockpit) -> None
     text += "framerate=30/1 ! gidsink stream=movie"
     environment = gst_env(cockpit.env("open"), make_registry())
     words = ["gst-launch-1.0", "-q", *text.split()]
-    cockpit.programs.append(Program(words, environment, cockpit.folder, "film"))
+    Program(words, environment, cockpit.folder, "film")
     camera = pipewire.camera()
     wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
     reader = pipewire.reader("R8")

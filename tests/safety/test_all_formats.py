@@ -6,7 +6,6 @@ pictures are right, or it is one of those that are refused by name.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy
 import pytest
@@ -62,10 +61,7 @@ class Shown:
         path = cockpit.folder / f"{self.name}.picture"
         path.write_bytes(packed(self.fourcc, size))
         words = [self.fourcc, *size, BT601, LIMITED, 0, 0, *size, self.transform]
-        command: list[str | Path] = [RAW_ROLE, self.name, path, *map(str, words)]
-        program = Program(command, cockpit.env("open"), cockpit.folder, f"{self.name}-producer")
-        cockpit.programs.append(program)
-        return program
+        return cockpit.run("open", [RAW_ROLE, self.name, path, *map(str, words)])
 
     def is_right(self, screen: numpy.ndarray) -> bool:
         """In the middle of each quarter, for scaling mixes the colours at the edges."""

@@ -23,10 +23,7 @@ def notified(cockpit: Cockpit, path: Path) -> Program:
     config.write_text(DISPLAY + ROLE)
     command = [CLUSTER, "--headless", "--config", config]
     command += ["--status", cockpit.folder / "watched.sock"]
-    env = cockpit.env("cluster") | {"NOTIFY_SOCKET": str(path), "WATCHDOG_USEC": "200000"}
-    program = Program(command, env, cockpit.folder)
-    cockpit.programs.append(program)
-    return program
+    return cockpit.run("cluster", command, NOTIFY_SOCKET=str(path), WATCHDOG_USEC="200000")
 
 
 def test_signs_of_life(cockpit: Cockpit) -> None:
@@ -102,11 +99,10 @@ def test_shaders_are_not_kept_in_files_that_others_can_lock(cockpit: Cockpit) ->
     config.write_text(DISPLAY + ROLE)
     kept = cockpit.folder / "kept"
     kept.mkdir()
-    env = cockpit.env("cluster") | {"WLR_RENDERER": "gles2", "XDG_CACHE_HOME": str(kept)}
     status = cockpit.folder / "gl.sock"
     command = [CLUSTER, "--headless", "--config", config, "--status", status]
-    program = Program(command, env, cockpit.folder)
-    cockpit.programs.append(program)
+    env = {"WLR_RENDERER": "gles2", "XDG_CACHE_HOME": str(kept)}
+    program = cockpit.run("cluster", command, **env)
     # Without /dev/udmabuf it ends, when its shaders are compiled.
     wait_for(lambda: status.exists() or not program.is_running(), "its shaders")
     assert "GL renderer" in program.stderr

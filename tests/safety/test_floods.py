@@ -17,6 +17,8 @@ from lib.cockpit import Cockpit
 from lib.display import DISPLAY, LIAR, Display, liar_roles
 from lib.program import BUILD, PATIENCE, wait_for
 
+from lab.domains.here import ask
+
 ROLES = liar_roles()
 # Far more than an answer takes on a busy machine, far less than gidd may take.
 LONGEST_S, GIDD_SECONDS = 60.0, "600"
@@ -156,16 +158,12 @@ def test_a_log_that_nobody_reads_stops_nothing(cockpit: Cockpit) -> None:
     try:
 
         def answers() -> dict | None:
-            with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(PATIENCE)
-                try:
-                    connection.connect(str(status))
-                except OSError:
-                    return None
-                with connection.makefile("rb") as answer:
-                    return json.load(answer)
+            try:
+                return ask(status)
+            except OSError:
+                return None
 
-        wait_for(answers, "the display to start", timeout=PATIENCE)
+        wait_for(answers, "the display to start")
         liar = cockpit.run("open", [LIAR, "notes"])
         wait_for(lambda: answers()["roles"][0]["state"] == "live", "the role to be live")
         liar.signal(signal.SIGUSR1)

@@ -6,7 +6,7 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.display import HEIGHT, ROLE, WIDTH, Display, start_telltale
 from lib.pictures import BT601, BT709, COLOURS, FORMATS, FULL, LIMITED, RAW_ROLE, UNKNOWN, Picture
-from lib.program import Program, wait_for
+from lib.program import wait_for
 
 
 def show(
@@ -19,8 +19,7 @@ def show(
     """A display whose role has the picture."""
     display = Display(cockpit, ROLE + "formats=any\ntransform=any\n")
     arguments = [FORMATS[picture.name], picture.width, picture.height, matrix, value_range, *crop]
-    command = [RAW_ROLE, "safety/telltale", picture.path, *map(str, arguments)]
-    cockpit.programs.append(Program(command, cockpit.env("open"), cockpit.folder))
+    cockpit.run("open", [RAW_ROLE, "safety/telltale", picture.path, *map(str, arguments)])
     display.wait_role("live")
     return display
 
@@ -48,9 +47,9 @@ def test_colours(cockpit: Cockpit, name: str) -> None:
     picture = Picture(cockpit.folder, "NV12", COLOURS[name], WIDTH, HEIGHT)
     display = show(cockpit, picture, *COLOURS[name][1:])
     assert difference(display, picture.rgb, picture.inside) <= 1
-    display.program.kill()
+    for program in cockpit.programs:
+        program.kill()
     other = COLOURS["bt709 full" if name != "bt709 full" else "bt601 limited"]
-    cockpit.programs.pop().kill()
     assert difference(show(cockpit, picture, *other[1:]), picture.rgb, picture.inside) > 8
 
 
@@ -78,9 +77,7 @@ def test_what_is_not_taken(
     fallback = display.region()
     picture = Picture(cockpit.folder, name, COLOURS["bt709 limited"], WIDTH, HEIGHT)
     words = [FORMATS[name], WIDTH, HEIGHT, BT709, LIMITED, 0, 0, WIDTH, HEIGHT, transform]
-    command = [RAW_ROLE, "safety/telltale", picture.path, *map(str, words)]
-    producer = Program(command, cockpit.env("open"), cockpit.folder)
-    cockpit.programs.append(producer)
+    producer = cockpit.run("open", [RAW_ROLE, "safety/telltale", picture.path, *map(str, words)])
     assert display.wait_transition(reason)["to"] == "wrong"
     wait_for(lambda: display.role()["frames"] > 20, "more of them")
     role = display.role()

@@ -15,10 +15,7 @@ LIMIT_KIB = 128 * 1024
 
 
 def test_what_is_kept_is_bounded(cockpit: Cockpit) -> None:
-    weston = Weston(cockpit.folder, cockpit.env("open"), "pixman")
-    weston.configure("")
-    weston.start()
-    cockpit.programs.append(weston.program)
+    weston = Weston(cockpit.folder, cockpit.env("open")).start()
     owner = OwnerProcess(cockpit.env("open"))
     with Connection(weston.socket, weston.protocols) as connection:
         _, *gids = owner.call("create", XRGB8888, WIDTH, HEIGHT, WINDOWS, 0)

@@ -25,10 +25,7 @@ def show(cockpit: Cockpit, picture: Picture, stream: str = "film", turned: int =
     arguments = [FORMATS[picture.name], picture.width, picture.height, BT709, LIMITED]
     if turned:
         arguments += [0, 0, picture.width, picture.height, turned]
-    command = [RAW_ROLE, stream, picture.path, *map(str, arguments)]
-    program = Program(command, cockpit.env("open"), cockpit.folder)
-    cockpit.programs.append(program)
-    return program
+    return cockpit.run("open", [RAW_ROLE, stream, picture.path, *map(str, arguments)])
 
 
 def a_picture(cockpit: Cockpit, name: str = "BGRx", width: int = 400, height: int = 200) -> Picture:

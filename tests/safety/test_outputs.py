@@ -5,7 +5,7 @@ import os
 import time
 
 import numpy
-from lib.cockpit import Cockpit
+from lib.cockpit import GIDCTL, Cockpit
 from lib.display import HEIGHT, WIDTH, Display, start_telltale, telltale_picture
 from lib.program import BUILD, Program, wait_for
 
@@ -93,8 +93,7 @@ def test_gidctl_shows_each(cockpit: Cockpit) -> None:
     config = cockpit.folder / "three.conf"
     config.write_text(outputs(SIZES) + ROLES)
     cockpit.run("cluster", [*command, config]).wait_output("ready, with")
-    top = [BUILD / "tools" / "gidctl" / "gidctl", "top", "--once", "--interval", "0.2"]
-    program = Program(top, cockpit.env("cluster"), cockpit.folder)
+    program = cockpit.run("cluster", [GIDCTL, "top", "--once", "--interval", "0.2"])
     assert program.wait() == 0, program.stderr
     assert [f"Display {name}: " in program.stdout for name in SIZES] == [True] * 3
 
@@ -111,8 +110,7 @@ class Windows:
         self.fifo, self.socket = cockpit.folder / "close", cockpit.folder / "windows.sock"
         os.mkfifo(self.fifo)
         command = [BUILD / "tests" / "safety" / "windows", self.socket, self.fifo]
-        self.program = Program(command, cockpit.env("cluster"), cockpit.folder)
-        cockpit.programs.append(self.program)
+        self.program = cockpit.run("cluster", command)
         self.program.wait_output("ready")
 
     def close(self, output: str) -> None:

@@ -2,22 +2,14 @@
 """What gid-cluster shows, as a stream: for screenshots, recorders, and those who look on."""
 
 import signal
-from pathlib import Path
 
 import numpy
 import pytest
-from lib.cockpit import Cockpit
-from lib.display import GIDCTL, ROLE, Display, start_telltale, telltale_picture
+from lib.cockpit import GIDCTL, Cockpit
+from lib.display import ROLE, Display, start_telltale, telltale_picture
 from lib.program import Program, wait_for
-from PIL import Image
 
 UNPUBLISHED = "[display]\nworst-frame=0\nwidth=640\nheight=240\nrefresh=60\n"
-
-
-def snap(cockpit: Cockpit, path: Path, stream: str = "screen") -> numpy.ndarray:
-    program = cockpit.run("cluster", [GIDCTL, "snap", stream, "-o", path])
-    assert program.wait() == 0, program.stderr
-    return numpy.asarray(Image.open(path).convert("RGB"))
 
 
 def with_lamp(cockpit: Cockpit, state: int) -> numpy.ndarray:
@@ -37,8 +29,8 @@ def test_a_screenshot_of_what_stands_still(cockpit: Cockpit, display: Display) -
     start_telltale(cockpit, "--state", "5", "--cycle", "0")
     display.wait_role("live")
     expected = with_lamp(cockpit, 5)
-    assert numpy.array_equal(snap(cockpit, cockpit.folder / "one.png"), expected)
-    assert numpy.array_equal(snap(cockpit, cockpit.folder / "two.png"), expected)
+    assert numpy.array_equal(display.screenshot(), expected)
+    assert numpy.array_equal(display.screenshot(), expected)
 
 
 def test_the_newest_picture(cockpit: Cockpit, display: Display) -> None:
@@ -61,7 +53,7 @@ def test_a_reader_that_hangs(cockpit: Cockpit, display: Display) -> None:
     # For which it would take minutes, if each had to wait for a lease, of one second.
     wait_for(lambda: display.status()["frames"] > before + 300, "frames")
     assert display.role()["state"] == "live"
-    assert snap(cockpit, cockpit.folder / "beside.png").any()
+    assert display.screenshot().any()
     watch.signal(signal.SIGCONT)
 
 
@@ -71,11 +63,10 @@ def test_its_daemon_comes_back(cockpit: Cockpit, display: Display) -> None:
     cockpit.restart("cluster")
 
     def is_there() -> bool:
-        path = cockpit.folder / "after.png"
-        program = cockpit.run("cluster", [GIDCTL, "snap", "screen", "-o", path])
-        return program.wait() == 0 and numpy.array_equal(
-            numpy.asarray(Image.open(path).convert("RGB")), expected
-        )
+        try:
+            return numpy.array_equal(display.screenshot(), expected)
+        except AssertionError:  # nobody publishes it yet
+            return False
 
     wait_for(is_there, "the stream of the new daemon")
 

@@ -99,11 +99,8 @@ def accesses(domain: str, runtime: Path) -> list[Access]:
 
 
 def start_wayland_client(cockpit: Cockpit, domain: str, socket: Path, *command: str) -> Program:
-    env = gst_env(cockpit.env(domain), cockpit.folder / "registry.bin")
-    env["WAYLAND_DISPLAY"] = str(socket)
-    program = Program(command, env, cockpit.folder)
-    cockpit.programs.append(program)
-    return program
+    env = gst_env({"WAYLAND_DISPLAY": str(socket)}, cockpit.folder / "registry.bin")
+    return cockpit.run(domain, command, **env)
 
 
 def test_no_domain_can_write_the_others_memory(cockpit: Cockpit) -> None:

@@ -47,7 +47,6 @@ def screen(cockpit: Cockpit, request: pytest.FixtureRequest) -> Iterator[Screen]
     else:
         weston = Weston(cockpit.folder, cockpit.env("cluster"), name.removeprefix("weston-"))
         weston.start()
-        cockpit.programs.append(weston.program)
         socket, look = weston.socket, weston.screenshot
     yield Screen(name, str(socket), lambda: look()[:HEIGHT, :WIDTH, ::-1].astype(float))
 
@@ -62,13 +61,10 @@ def start(
 ) -> Program:
     sent = [FORMATS[picture.name], WIDTH, HEIGHT, *COLOURS[colours][1:]]
     sent += [stride] if stride is not None else []
-    command = [RAW_ROLE, "movie", picture.path, *map(str, sent)]
-    cockpit.programs.append(Program(command, cockpit.env("open"), cockpit.folder))
+    cockpit.run("open", [RAW_ROLE, "movie", picture.path, *map(str, sent)])
     words = [BUILD / "clients" / "gid-view", "-d", "open", "-s", "movie", "-f"]
     words += [f"--place={WIDTH}x{HEIGHT}+0+0", *more]
-    env = cockpit.env("cluster") | {"WAYLAND_DISPLAY": screen.socket}
-    view = Program(words, env, cockpit.folder)
-    cockpit.programs.append(view)
+    view = cockpit.run("cluster", words, WAYLAND_DISPLAY=screen.socket)
     return view
 
 

@@ -9,9 +9,9 @@ import time
 
 import numpy
 import pytest
-from lib.cockpit import Cockpit
+from lib.cockpit import GIDCTL, Cockpit
 from lib.company import OF_CLAIM
-from lib.display import GIDCTL, REFRESH_MS, Display, start_telltale
+from lib.display import REFRESH_MS, Display, start_telltale
 from lib.forwarding import GID_VIEW, Forwarding
 from lib.program import wait_for
 from test_after_kill import back_after_kills

@@ -61,7 +61,7 @@ def test_gidd(cockpit: Cockpit, sender: Program) -> None:
     command, report = under_valgrind(cockpit.folder, "gidd")
     gidd = cockpit.run(
         "cluster",
-        [*command, BUILD / "gidd/gidd", "--config", cockpit.config_path, "--domain", "cluster"],
+        [*command, *cockpit.gidd_command("cluster")],
         name="valgrind-gidd",
     )
     wait_for(cockpit.socket("cluster").exists, "gidd to listen", LONG)

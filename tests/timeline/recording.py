@@ -36,16 +36,8 @@ class Film:
             | {"GID_TIMELINE": str(self.logs["open"])},
             folder,
         )
-        self.view = Program(
-            [BUILD / "clients/gid-view", "--domain=open", f"--stream={STREAM}", "--maximized"],
-            self.weston.environment
-            | {
-                "WAYLAND_DISPLAY": self.weston.socket.name,
-                "GID_TIMELINE": str(self.logs["cluster"]),
-            },
-            folder,
-        )
-        cockpit.programs += [self.weston.program, self.player, self.view]
+        view = [BUILD / "clients/gid-view", "--domain=open", f"--stream={STREAM}", "--maximized"]
+        self.view = self.weston.client(view, GID_TIMELINE=str(self.logs["cluster"]))
 
     @staticmethod
     def _pipeline() -> str:

@@ -11,7 +11,7 @@ import pytest
 from gid_timeline.cli import main
 from gid_timeline.gidpoints import POINTS
 from lib.cockpit import Cockpit
-from lib.program import Program, wait_for
+from lib.program import wait_for
 from recording import Film
 from test_real import SECONDS, check_figures
 
@@ -102,12 +102,7 @@ def test_listeners_may_come_and_go(cockpit, tmp_path):
     film.wait("weston's points", '"gid_shown"', 10)
     for number in range(3):
         log = film.logs[f"listener {number}"] = tmp_path / f"{number}.log"
-        listener = Program(
-            ["weston-debug", "-o", log, "timeline"],
-            film.weston.environment | {"WAYLAND_DISPLAY": film.weston.socket.name},
-            tmp_path,
-        )
-        cockpit.programs.append(listener)
+        listener = film.weston.client(["weston-debug", "-o", log, "timeline"])
         film.wait(f"listener {number}", '"gid_shown"', 10)
         film.wait(f"listener {number}", '"gid_commit"', 10)
         listener.kill()

@@ -9,9 +9,7 @@ from collections.abc import Callable
 import pytest
 from lib.cockpit import Cockpit
 from lib.gidwire import Closed, Connection
-from lib.program import BUILD, PATIENCE, Program, wait_for
-
-GIDD = BUILD / "gidd" / "gidd"
+from lib.program import PATIENCE, Program, wait_for
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -48,18 +46,15 @@ def test_it_listens_on_a_socket_that_was_made_for_it(make_cockpit: Callable[...,
     cockpit = make_cockpit()
     path = cockpit.socket("open")
     path.parent.mkdir(parents=True)
-    gidd = Program(
+    gidd = cockpit.run(
+        "open",
         [
             "systemd-socket-activate",
             "--seqpacket",
             f"--listen={path}",
             "--setenv=GID_RUNTIME_DIR",
-            GIDD,
-            f"--config={cockpit.config_path}",
-            "--domain=open",
+            *cockpit.gidd_command("open"),
         ],
-        env=cockpit.env("open"),
-        log_dir=cockpit.folder,
     )
     listens(gidd)
     with Connection(path) as client:
@@ -72,17 +67,14 @@ def test_it_listens_on_a_socket_that_was_made_for_it(make_cockpit: Callable[...,
 def test_no_other_sockets(make_cockpit: Callable[..., Cockpit]) -> None:
     cockpit = make_cockpit()
     cockpit.folder.mkdir(exist_ok=True)
-    gidd = Program(
+    gidd = cockpit.run(
+        "open",
         [
             "systemd-socket-activate",
             f"--listen={cockpit.folder}/stream",
             "--setenv=GID_RUNTIME_DIR",
-            GIDD,
-            f"--config={cockpit.config_path}",
-            "--domain=open",
+            *cockpit.gidd_command("open"),
         ],
-        env=cockpit.env("open"),
-        log_dir=cockpit.folder,
     )
     listens(gidd)
     with socket.socket(socket.AF_UNIX) as client:
@@ -94,11 +86,7 @@ def test_no_other_sockets(make_cockpit: Callable[..., Cockpit]) -> None:
 
 def test_the_journal_gets_levels(make_cockpit: Callable[..., Cockpit]) -> None:
     cockpit = make_cockpit()
-    gidd = Program(
-        [GIDD, f"--config={cockpit.config_path}", "--domain=open"],
-        env=cockpit.env("open") | {"JOURNAL_STREAM": "1:2"},
-        log_dir=cockpit.folder,
-    )
+    gidd = cockpit.run("open", cockpit.gidd_command("open"), JOURNAL_STREAM="1:2")
     gidd.wait_output("serving in")
     assert gidd.stderr.startswith("<6>gidd[open]: serving in ")
     with Connection(cockpit.socket("open")) as client:
@@ -115,11 +103,11 @@ def test_a_stopped_gidd_is_noticed_by_the_watchdog(make_cockpit: Callable[..., C
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(f"{cockpit.folder}/notify")
         notify.settimeout(PATIENCE)
-        gidd = Program(
-            [GIDD, f"--config={cockpit.config_path}", "--domain=open"],
-            env=cockpit.env("open")
-            | {"NOTIFY_SOCKET": f"{cockpit.folder}/notify", "WATCHDOG_USEC": "400000"},
-            log_dir=cockpit.folder,
+        gidd = cockpit.run(
+            "open",
+            cockpit.gidd_command("open"),
+            NOTIFY_SOCKET=f"{cockpit.folder}/notify",
+            WATCHDOG_USEC="400000",
         )
         said = [notify.recv(4096) for _ in range(4)]
         assert said.count(b"WATCHDOG=1") >= 2
@@ -134,10 +122,8 @@ def test_it_tells_when_it_reads_its_configuration_again(
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(f"{cockpit.folder}/notify")
         notify.settimeout(PATIENCE)
-        gidd = Program(
-            [GIDD, f"--config={cockpit.config_path}", "--domain=open"],
-            env=cockpit.env("open") | {"NOTIFY_SOCKET": f"{cockpit.folder}/notify"},
-            log_dir=cockpit.folder,
+        gidd = cockpit.run(
+            "open", cockpit.gidd_command("open"), NOTIFY_SOCKET=f"{cockpit.folder}/notify"
         )
         assert notify.recv(4096).startswith(b"READY=1")
         before = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000

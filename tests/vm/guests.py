@@ -166,7 +166,6 @@ class Machines:
         if domain == "host":
             environment = gst_env(self.host.env("host"), self.host.folder / "registry.bin")
             program = Program([*words], environment, self.host.folder)
-            self.host.programs.append(program)
             return Running(program)
         return Running(self.guests[domain].start([str(word) for word in words], **options))
 

@@ -152,8 +152,6 @@ def kills(cockpit: Cockpit) -> dict:
         gone = next(one for one in reversed(role["transitions"]) if one["from"] == "live")
         times.append((gone["shown_ns"] - killed) / 1e6)
         due.append((gone["due_ns"] - gone["last_frame_ns"]) / 1e6)
-        cockpit.programs.remove(client)
-        cockpit.programs.remove(forwarding.weston.program)
         cockpit.restart("open")
         forwarding.start_weston()
     return {
@@ -227,10 +225,8 @@ def player(cockpit: Cockpit, pixels: str) -> dict:
     role = f"[gid-safety]\nrole=telltale\napp-id=gst-launch-1.0\n{PATIENT}"
     forwarding = Forwarding(cockpit, role, renderer="gl", roles=CAMERA_ROLES)
     words = f"{camera(pixels)} ! waylandsink".split()
-    environment = gst_env(forwarding.weston.environment, cockpit.folder / "registry.bin")
-    environment |= {"WAYLAND_DISPLAY": forwarding.weston.socket.name}
-    program = Program(["gst-launch-1.0", *words], environment, cockpit.folder)
-    cockpit.programs.append(program)
+    environment = gst_env({}, cockpit.folder / "registry.bin")
+    program = forwarding.weston.client(["gst-launch-1.0", *words], **environment)
     try:
         return show_camera(forwarding)
     except AssertionError as error:

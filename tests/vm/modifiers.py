@@ -34,7 +34,6 @@ class Cluster:
         name = f"XR24:{MODIFIER:#018x}"
         env = gst_env(self.cockpit.env("open"), self.registry)
         self.source = Program([BUILD / "tests/vm/tiled-source", "film", name], env, self.folder)
-        self.cockpit.programs.append(self.source)
 
     def receive(self, *options: str) -> dict:
         """By gidsrc: what its caps and some of its frames say."""

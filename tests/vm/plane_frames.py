@@ -26,7 +26,7 @@ from lib.display import Display
 from lib.forwarding import GID_VIEW, Forwarding
 from lib.pictures import BT601, COLOURS, LIMITED, RAW_ROLE, Picture
 from lib.pipeline import LOSSLESS, Pipeline
-from lib.program import BUILD, Program, wait_for
+from lib.program import BUILD, wait_for
 from reference import compare, reference
 from scanout import (
     ASKS_WRITEBACK,
@@ -209,9 +209,7 @@ class Plane:
         picture = Picture(self.cockpit.folder, "NV12", COLOURS["bt601 limited"], ROLE_WIDTH, 80)
         arguments = ["NV12", ROLE_WIDTH, 80, BT601, LIMITED]
         command = [RAW_ROLE, "safety/raw", picture.path, *map(str, arguments)]
-        self.cockpit.programs.append(
-            Program(command, self.cockpit.env("open"), self.cockpit.folder)
-        )
+        self.cockpit.run("open", command)
         self.display.wait_role("live", name="raw")
         inside = picture.inside[..., None]
 

@@ -6,15 +6,15 @@ Without a graphics card, GL is Mesa's llvmpipe.
 A screen has an `environment` for its clients and a `screenshot()`: rows of blue, green, red.
 """
 
-import json
-import socket
 from pathlib import Path
 
 import numpy
 from lib.cockpit import Cockpit
-from lib.program import BUILD, PATIENCE, Program
+from lib.program import BUILD, Program
 from lib.weston import Weston
 from lib.wlroots_screen import WlrootsScreen
+
+from lab.domains.here import ask
 
 WIDTH, HEIGHT = 640, 360
 LAMP = (150, 70)  # the pixels of a safety picture, beside which there is room for others
@@ -85,15 +85,10 @@ class Lamp:
         command = [BUILD / "cluster/gid-cluster", "--headless", "--config", config]
         environment = cockpit.env("cluster") | {"WLR_RENDERER": renderer}
         self.program = Program([*command, "--status", self.status_path], environment, folder)
-        cockpit.programs.append(self.program)
         self.program.wait_output("ready, with")
 
     def role(self) -> dict:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(self.status_path))
-            connection.settimeout(PATIENCE)
-            with connection.makefile("rb") as answer:
-                return json.load(answer)["roles"][0]
+        return ask(self.status_path)["roles"][0]
 
     def close(self) -> None:
         assert self.program.stop() == 0, self.program.stderr
