@@ -159,6 +159,8 @@ GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
         ("one_place", "x.py", "x = 1\n", "import configparser\n"),
         ("one_place", "gidd/a.c", GOOD_C, "#include <fnmatch.h>\n"),
         ("one_place", "bench/x.py", "x = 1\n", 'run(["gidd", f"--config={path}"])\n'),
+        ("one_place", "tests/x.py", "x = 1\n", 'run([BUILD / "gidd/gidd", "--config", path])\n'),
+        ("one_place", "engine/a.c", GOOD_C, "static const double red = 0.2126;\n"),
     ],
     ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",
 )
@@ -230,8 +232,9 @@ def test_modules(repository: Path) -> None:
     for name, bad in (
         ("tests/a/one.py", "from two import x\n"),
         ("tests/a/one.py", "import sys\n\nsys.path.append('/x')\n"),
+        ("scripts/one.py", "import sys\n\nsys.path[:0] = ['/x']\n"),
     ):
         fill(repository, sound | {name: bad})
         status, said = lint(repository, "modules")
         assert status == 1
-        assert "tests/a/one.py" in said
+        assert name in said
