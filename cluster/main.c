@@ -22,6 +22,7 @@
 #include "learn.h"
 #include "log_writer.h"
 #include "roles.h"
+#include "standard_streams.h"
 
 struct cluster {
 	struct wl_event_loop *loop;
@@ -310,6 +311,7 @@ static int run_check(const struct cluster_config *config) {
 
 int main(int argc, char **argv) {
 	struct cluster_options options;
+	standard_streams_init();
 	cluster_options_parse(&options, argc, argv);
 	/* What is shown must be read back, which a processor's own memory makes quick. */
 	setenv("WLR_RENDERER", "pixman", 0);

@@ -13,6 +13,7 @@
 #include "device_choice.h"
 #include "gidway_version.h"
 #include "log_writer.h"
+#include "standard_streams.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/engine.conf"
 
@@ -150,6 +151,7 @@ static int run(struct engine *engine, struct engine_config *config) {
 int main(int argc, char **argv) {
 	struct options options = {.config = DEFAULT_CONFIG};
 	struct engine_config config;
+	standard_streams_init();
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	/* Mesa's cache of compiled programs is locked by whoever uses it: any program of the same

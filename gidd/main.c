@@ -21,6 +21,7 @@
 #include "server.h"
 #include "shm_files.h"
 #include "shm_window.h"
+#include "standard_streams.h"
 #include "truncation.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/gidway.conf"
@@ -259,6 +260,7 @@ error_event:
 
 int main(int argc, char **argv) {
 	struct options options = {.config = DEFAULT_CONFIG, .domain = get_variable("GID_DOMAIN")};
+	standard_streams_init();
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	struct config config;

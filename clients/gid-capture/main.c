@@ -4,6 +4,7 @@
 
 #include "capture.h"
 #include "common/display_connection.h"
+#include "standard_streams.h"
 
 static int list(void) {
 	struct wl_display *display = display_connect();
@@ -25,6 +26,7 @@ int main(int argc, char **argv) {
 	struct capture capture;
 	sd_event *event;
 	int status = EXIT_FAILURE;
+	standard_streams_init();
 	capture_options_parse(&options, argc, argv);
 	if (options.list) {
 		return list();

@@ -2,12 +2,14 @@
 #include <stdlib.h>
 
 #include "intake.h"
+#include "standard_streams.h"
 
 int main(int argc, char **argv) {
 	struct input_options options;
 	struct intake intake;
 	sd_event *event;
 	int status = EXIT_FAILURE;
+	standard_streams_init();
 	input_options_parse(&options, argc, argv);
 	if (sd_event_default(&event) < 0 || sd_event_set_signal_exit(event, true) < 0) {
 		return EXIT_FAILURE;

@@ -16,6 +16,7 @@
 #include "dmabuf_targets.h"
 #include "gidway_version.h"
 #include "map_drawing.h"
+#include "standard_streams.h"
 #include "xdg-shell-client-protocol.h"
 
 #define METRES_A_SECOND 30
@@ -321,6 +322,7 @@ int main(int argc, char **argv) {
 			       "compositor, and at the end writes a line of JSON.",
 	};
 	struct options options = {.width = 640, .height = 480, .still = -1};
+	standard_streams_init();
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	return run(&options);

@@ -14,6 +14,7 @@
 #include "common/option_number.h"
 #include "dial_stream.h"
 #include "gidway_version.h"
+#include "standard_streams.h"
 
 #define RATE_MAX 500
 #define TIMER_ACCURACY_US 1
@@ -162,6 +163,7 @@ int main(int argc, char **argv) {
 	};
 	struct dial_stream_options options = {
 			.stream = "meter", .width = 1280, .height = 480, .rate = 60};
+	standard_streams_init();
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	return run(&options);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "camera.h"
+#include "standard_streams.h"
 
 static void handle_signal(void *data, int number) {
 	pw_main_loop_quit(data);
@@ -12,6 +13,7 @@ int main(int argc, char **argv) {
 	struct pipewire_options options;
 	struct camera camera;
 	int status = EXIT_FAILURE;
+	standard_streams_init();
 	pipewire_options_parse(&options, argc, argv);
 	pw_init(&argc, &argv);
 	struct pw_main_loop *loop = pw_main_loop_new(NULL);

@@ -8,6 +8,7 @@
 #include "common/option_number.h"
 #include "gidway_version.h"
 #include "lights.h"
+#include "standard_streams.h"
 #include "surface.h"
 #include "telltale.h"
 
@@ -245,6 +246,7 @@ int main(int argc, char **argv) {
 					},
 	};
 	const struct options *options = &program.options;
+	standard_streams_init();
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &program.options);
 	if (options->png != NULL) {

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "options.h"
+#include "standard_streams.h"
 #include "view.h"
 
 int main(int argc, char **argv) {
 	struct options options;
+	standard_streams_init();
 	options_parse(&options, argc, argv);
 
 	sd_event *event = NULL;

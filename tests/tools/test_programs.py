@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""What all programs have in common: their exit status for wrong usage, and what a pipe or a full
-disk does to them."""
+"""What all programs have in common: their exit status for wrong usage, what a pipe or a full disk
+does to them, and that nothing takes the place of a standard stream that was closed."""
 
+import errno
 import os
 import re
+import select
+import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 from installed import installed_commands
 from lib.cockpit import Cockpit
-from lib.program import BUILD, TOP
+from lib.program import BUILD, PATIENCE, TOP, wait_for
 
 PATH = os.environ["PATH"]
 
@@ -18,6 +21,7 @@ PATH = os.environ["PATH"]
 # With the helper of gid-evaluate.
 PROGRAMS = installed_commands() | {"gid-probe": BUILD / "tools/evaluate/probe/gid-probe"}
 IN_PYTHON = [name for name, path in PROGRAMS.items() if path.read_bytes()[:2] == b"#!"]
+IN_C = [name for name in PROGRAMS if name not in IN_PYTHON]
 OF_CLONE = {
     "demo": ["demo/demo.py", "--help"],
     "soak": ["lab/soak/soak.py", "--help"],
@@ -119,6 +123,17 @@ def test_a_full_disk(cockpit: Cockpit, tmp_path: Path, env: dict[str, str]) -> N
         assert done.returncode in (1, 2) and done.stderr.count("\n") == 1, (name, done.stderr)
 
 
+@pytest.mark.parametrize("name", IN_C)
+def test_a_full_disk_is_told_by_each(name: str) -> None:
+    for option in ("--help", "--version"):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [PROGRAMS[name], option], stdout=full, stderr=subprocess.PIPE, text=True
+            )
+        told = f"{name}: standard output: No space left on device\n"
+        assert (done.returncode, done.stderr) == (1, told)
+
+
 def test_a_reader_that_had_enough(cockpit: Cockpit, tmp_path: Path, env: dict[str, str]) -> None:
     for name, words in commands(cockpit, tmp_path).items():
         run = words if words[0] in PROGRAMS.values() else ["python3", "-P", *words]
@@ -127,3 +142,85 @@ def test_a_reader_that_had_enough(cockpit: Cockpit, tmp_path: Path, env: dict[st
         with os.fdopen(theirs, "w") as pipe:
             done = subprocess.run(run, env=env, stdout=pipe, stderr=subprocess.PIPE, text=True)
         assert (name, done.returncode, done.stderr) == (name, 0, "")
+
+
+# --- standard streams that are closed ---
+
+# With what each waits, early: for a file, or for an answer of gidd, a compositor or PipeWire.
+WAITING = {
+    "gid-capture": ["--stream", "picture"],
+    "gid-cluster": ["--config", "FILE"],
+    "gid-compose": ["FILE"],
+    "gid-engine": ["--config", "FILE"],
+    "gid-input": ["--domain", "other", "--stream", "picture"],
+    "gid-map": [],
+    "gid-meter": [],
+    "gid-pipewire": ["--stream", "picture"],
+    "gid-probe": ["message", "ping", "other"],
+    "gid-telltale": [],
+    "gid-view": ["--stream", "picture"],
+    "gidctl": ["status"],
+    "gidd": ["--config", "FILE"],
+}
+
+
+class Silent:
+    """All that a program can ask, none of which answers."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "file"
+        os.mkfifo(self.file)
+        (folder / "silent").mkdir()
+        self.sockets = {
+            folder / "silent/gidd.sock": socket.SOCK_SEQPACKET,
+            folder / "wayland-0": socket.SOCK_STREAM,
+            folder / "pipewire-0": socket.SOCK_STREAM,
+        }
+        self.listening = [self._listen(path, kind) for path, kind in self.sockets.items()]
+        self.env = os.environ | {
+            "GID_RUNTIME_DIR": str(folder),
+            "GID_DOMAIN": "silent",
+            "GID_ANSWER_SECONDS": str(int(PATIENCE)),
+            "XDG_RUNTIME_DIR": str(folder),
+            "PIPEWIRE_RUNTIME_DIR": str(folder),
+            "WAYLAND_DISPLAY": "wayland-0",
+        }
+
+    @staticmethod
+    def _listen(path: Path, kind: int) -> socket.socket:
+        listener = socket.socket(socket.AF_UNIX, kind)
+        listener.bind(str(path))
+        listener.listen()
+        return listener
+
+    def is_asked(self) -> bool:
+        if select.select(self.listening, [], [], 0)[0]:
+            return True
+        try:
+            os.open(self.file, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            assert error.errno == errno.ENXIO  # nobody reads it
+            return False
+        return True
+
+
+def test_of_each_program_it_is_known_what_it_waits_for() -> None:
+    assert WAITING.keys() >= set(IN_C)
+
+
+@pytest.mark.parametrize("name", IN_C)
+def test_nothing_takes_the_place_of_what_was_closed(name: str, tmp_path: Path) -> None:
+    """What a program writes for people went to the socket that was opened first."""
+    silent = Silent(tmp_path)
+    words = [str(silent.file) if word == "FILE" else word for word in WAITING[name]]
+    program = subprocess.Popen(
+        ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", PROGRAMS[name], *words], env=silent.env
+    )
+    try:
+        wait_for(silent.is_asked, f"{name} to ask")
+        assert program.poll() is None
+        for number in range(3):
+            assert os.readlink(f"/proc/{program.pid}/fd/{number}") == "/dev/null"
+    finally:
+        program.kill()
+        program.wait()

@@ -12,6 +12,7 @@
 
 #include "composition.h"
 #include "gidway_version.h"
+#include "standard_streams.h"
 
 #define SECOND_US 1000000u
 
@@ -233,6 +234,7 @@ static int serve(struct program *program) {
 int main(int argc, char **argv) {
 	struct options options = {0};
 	struct layout_file layout;
+	standard_streams_init();
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	int ret = layout_file_read(&layout, options.file, stderr);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <argp.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gidctl.h"
 #include "gidctl_table.h"
 #include "gidway_version.h"
+#include "standard_streams.h"
 
 #define WORDS_MAX 8
 #define FRAMES_MAX 1000000u
@@ -176,27 +174,12 @@ static const struct argp argp = {
 		       "See gidctl(1).",
 };
 
-/* Where one is closed, the next file that is opened would take what is written to it. */
-static void have_streams(void) {
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		if (fcntl(fd, F_GETFD) < 0) {
-			open("/dev/null", O_RDWR);
-		}
-	}
-}
-
 int main(int argc, char **argv) {
 	struct parsed parsed = {.options = {.interval = 1}};
-	have_streams();
+	standard_streams_init();
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &parsed);
 	parsed.options.words = parsed.words;
 	style_init(parsed.options.plain);
-	int status = parsed.command->run(&parsed.options);
-	errno = EIO; /* of what was written before, errno is lost */
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		fprintf(stderr, "gidctl: standard output: %s\n", strerror(errno));
-		return EXIT_FAILURE;
-	}
-	return status;
+	return parsed.command->run(&parsed.options);
 }

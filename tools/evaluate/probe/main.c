@@ -5,6 +5,7 @@
 
 #include "gidway_version.h"
 #include "probe.h"
+#include "standard_streams.h"
 
 static const struct part {
 	const char *name, *usage, *what;
@@ -46,6 +47,7 @@ int main(int argc, char **argv) {
 			{"version", no_argument, NULL, 'V'},
 			{0},
 	};
+	standard_streams_init();
 	for (int option; (option = getopt_long(argc, argv, "+hV", options, NULL)) != -1;) {
 		if (option == 'h') {
 			print_usage(stdout);
