@@ -120,13 +120,17 @@ def test_unknown_names_are_refused(arguments: list[str]) -> None:
         ["man", "nosuch"],
         ["places", "nosuch"],
         ["lint", "nosuch"],
-        *([name, "--nosuch"] for name in ("demo", "evaluate", "lint", "soak", "test", "vm")),
+        # pytest and cargo take the words of `rust`
+        *([name, "--nosuch"] for name in COMMANDS if name != "rust"),
+        *([name, "nosuch"] for name in ("docs", "faults", "models")),
         ["bench", "hop", "--nosuch"],
+        ["shell", "--no-build", "--nosuch", "true"],
     ],
 )
 def test_wrong_usage_has_one_exit_status(arguments: list[str]) -> None:
     result = run(*arguments)
     assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.strip()
 
 
 def test_a_build_folder_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
