@@ -112,6 +112,12 @@ def test_the_line_of_install_md_gives_all_that_its_test_takes() -> None:
     assert line[1] in (TOP / "packaging/README.md").read_text()
 
 
+def test_what_is_installed_is_what_is_removed() -> None:
+    page = (TOP / "docs/install.md").read_text()
+    installed = re.search(r"apt install \./build/packages/\{(.*)\}", page)[1].split(",")
+    assert re.search(r"apt purge (.*)", page)[1].split() == installed
+
+
 MADE = ["gidd_1_amd64.deb", "libgid0_1_amd64.deb", "gidway_1.dsc", "gidway_1.debian.tar.xz"]
 MADE += ["gidway_1.buildinfo", "gidway_1.changes"]
 
