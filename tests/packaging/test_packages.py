@@ -90,6 +90,13 @@ def test_the_packages_are_those_of_the_control_file() -> None:
     assert named == {path.stem for path in DEBIAN.glob("*.install")}
 
 
+def test_lines_of_descriptions_fit() -> None:
+    """As lintian asks, which only ./run package runs."""
+    lines = (DEBIAN / "control").read_text().splitlines()
+    described = [line for line in lines if re.match(r" [^ .]", line) and not line.endswith(",")]
+    assert [line for line in described if len(line) > 80] == []
+
+
 def field(package: str, name: str) -> set[str]:
     """What the control file says of a package."""
     control = (DEBIAN / "control").read_text()
