@@ -681,11 +681,10 @@ bool config_file_is_newer(const struct config *config) {
 
 int config_file_read(struct config *config, const char *path, config_link_keys_func keys_of,
 		FILE *errors) {
-	FILE *file = fopen(path, "re");
+	FILE *file = ini_file_open(path, errors);
 	struct stat status;
 	if (file == NULL) {
 		int error = -errno;
-		fprintf(errors, "%s: %s\n", path, strerror(-error));
 		config_init(config);
 		return error;
 	}

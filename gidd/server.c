@@ -136,8 +136,8 @@ int server_init(struct server *server, struct gidd *gidd) {
 	int length = snprintf(server->folder, sizeof(server->folder), "%s/%s", gidd->runtime,
 			gidd->self->name);
 	if (length < 0 || (size_t)length + sizeof("/gidd.sock") > sizeof(server->folder)) {
-		log_error("the path %s/%s is too long for a socket", gidd->runtime,
-				gidd->self->name);
+		log_error("%s/%s: %s", gidd->runtime, gidd->self->name,
+				gid_strerror(-ENAMETOOLONG));
 		return -ENAMETOOLONG;
 	}
 	int given = sd_listen_fds(1);

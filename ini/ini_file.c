@@ -7,13 +7,23 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "ini_line.h"
 
+/* After so many a file is none of ours. */
+#define MISTAKES_MAX 100
+
 FILE *ini_file_open(const char *path, FILE *errors) {
 	FILE *file = fopen(path, "re");
+	struct stat status;
+	int error = errno;
+	if (file != NULL && fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
+		fclose(file);
+		file = NULL;
+		error = EISDIR;
+	}
 	if (file == NULL) {
-		int error = errno;
 		fprintf(errors, "%s: %s\n", path, strerror(error));
 		errno = error;
 	}
@@ -106,6 +116,12 @@ static bool check_line(struct ini_file *ini, const char *line, ssize_t length, i
 	return false;
 }
 
+/* inih would tell the first line alone that it is not, and at the end. */
+static bool is_section_or_key(const char *text) {
+	return text[0] == '[' ? strchr(text, ']') != NULL
+			      : strchr("\n;#", text[0]) != NULL || strpbrk(text, "=:") != NULL;
+}
+
 /*
  * fgets() for inih. A line that inih must not see is an empty one to it. Nor does it see blanks at
  * the begin of a line, by which it would take the line for more of the value before, where there
@@ -124,6 +140,10 @@ static char *read_line(char *buffer, int size, void *data) {
 		ini_file_mistake(ini, "a line without an end: this is no text");
 		return NULL;
 	}
+	if (ini->mistakes >= MISTAKES_MAX) {
+		ini_file_mistake(ini, "after so many mistakes the rest is not read");
+		return NULL;
+	}
 	if (!check_line(ini, buffer, length, size)) {
 		strcpy(buffer, "\n");
 		return buffer;
@@ -135,7 +155,11 @@ static char *read_line(char *buffer, int size, void *data) {
 		return buffer; /* goes on with the value before */
 	}
 	memmove(buffer, text, strlen(text) + 1);
-	if (buffer[0] == '[') {
+	bool has_parser = buffer[0] == '[' && ini->handle_section != NULL;
+	if (!has_parser && !is_section_or_key(buffer)) {
+		ini_file_mistake(ini, "neither [section] nor key=value");
+		strcpy(buffer, "\n");
+	} else if (buffer[0] == '[') {
 		begin_section(reading, buffer);
 	}
 	return buffer;
@@ -151,7 +175,7 @@ static int take_key(void *data, const char *section, const char *key, const char
 
 int ini_file_read(struct ini_file *ini, ini_file_key_func handle_key, void *data) {
 	struct reading reading = {.ini = ini, .handle_key = handle_key, .data = data};
-	/* inih names the first line that it does not understand, and goes on. */
+	/* Where a comment stands before the =, only inih knows it. */
 	int bad_line = ini_parse_stream(read_line, &reading, take_key, &reading);
 	if (bad_line > 0) {
 		ini->line = (unsigned)bad_line;

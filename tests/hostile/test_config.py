@@ -393,9 +393,28 @@ def test_a_file_that_is_not_there() -> None:
 
 
 def test_a_folder(tmp_path: Path) -> None:
-    status, lines = check(tmp_path)
+    assert check(tmp_path) == (1, [f"{tmp_path}: Is a directory"])
+
+
+def test_each_line_that_is_none_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "cockpit.conf"
+    path.write_text(GOOD + "nonsense\n; a remark\n\n[nothing\nmore of it\n")
+    first = GOOD.count("\n") + 1
+    status, lines = check(path)
     assert status == 1
-    assert lines[0] == f"{tmp_path}: the file cannot be read"
+    told = [line.removeprefix(f"{path}:").partition(":")[0] for line in lines]
+    assert told == [str(first), str(first + 3), str(first + 4)]
+    assert lines[0] == f"{path}:{first}: neither [section] nor key=value"
+
+
+def test_a_file_that_is_something_else(tmp_path: Path) -> None:
+    """Such as a film: that it is one is said, and not of each of its lines."""
+    path = tmp_path / "film.mp4"
+    path.write_bytes(b"\x01\n" * 100_000)
+    status, lines = check(path)
+    assert status == 1
+    assert f"{path}:101: after so many mistakes the rest is not read" in lines
+    assert len(lines) < 110
 
 
 def start(path: Path, *arguments: str, **variables: str) -> tuple[int, str]:
@@ -451,4 +470,4 @@ def test_a_place_that_is_too_long(tmp_path: Path) -> None:
     path.write_text(f"[domain {'a' * 63}]\nnumber=1\n")
     status, words = start(path)
     assert status == 1
-    assert "is too long for a socket" in words
+    assert "the path of the domain's socket is too long: set GID_RUNTIME_DIR" in words
