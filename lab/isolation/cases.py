@@ -2,10 +2,13 @@
 """What befalls the domain `open` while the cluster's frames are measured."""
 
 import json
+import mmap
 import re
+import secrets
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 from lab.domains.program import Program, wait_for
 from lab.isolation.domains import COSTLY
@@ -152,6 +155,33 @@ class Reboot(Case):
         time.sleep(BEGIN_AFTER)
         cockpit.open.place.reset()
         cockpit.open.start()
+
+
+class Dma(Case):
+    """The guest's kernel and devices are the attacker's, and its IOMMU lets them through."""
+
+    name = "dma"
+    what = "devices of the guest write by themselves into memory of other domains"
+
+    def begin(self, cockpit: Cockpit) -> None:
+        self._pattern = secrets.randbits(64)
+        dma = _start(cockpit, "dma", "hostile-dma", f"{self._pattern:016x}")
+        wait_for("devices that write", lambda: not dma.is_running() or "writes" in dma.said())
+
+    def end(self, cockpit: Cockpit) -> dict:
+        """`pages`: of other domains, that have what the devices wrote, as the host sees them."""
+        did = _end(cockpit, "dma")
+        others = [path for path in windows(cockpit) if path.parent.name != "open"]
+        return did | {"pages": sum(_pages_with(path, self._pattern) for path in others)}
+
+
+def windows(cockpit: Cockpit) -> list[Path]:
+    return sorted((cockpit.folder / "window").glob("*/*"))
+
+
+def _pages_with(path: Path, pattern: int) -> int:
+    words = memoryview(path.read_bytes()).cast("Q")
+    return sum(word == pattern for word in words[:: mmap.PAGESIZE // words.itemsize])
 
 
 class Stop(Case):
@@ -327,4 +357,4 @@ def all_cases(stopped: float, guest: bool = False) -> list[Case]:
     ]
     if not guest:
         return cases
-    return [case for case in cases if case.in_guest] + [Reboot()]
+    return [case for case in cases if case.in_guest] + [Reboot(), Dma()]

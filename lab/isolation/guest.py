@@ -7,6 +7,10 @@ from lab.isolation.domains import Open
 GUEST_SECONDS = 20.0
 
 
+# What writes by itself where it is told to (DMA), for those who attack: 64 bits of addresses.
+DEVICES = ("-device", "edu,dma_mask=0xffffffffffffffff") * 4
+
+
 class GuestMemory:
     """What a leak in a guest ends at, as limit.Limit."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from lab.domains import cockpit, priority
 from lab.domains.program import LabError
 from lab.isolation.domains import Cluster, Open
-from lab.isolation.guest import GuestOpen
+from lab.isolation.guest import DEVICES, GuestOpen
 
 COCKPIT = """\
 [cockpit]
@@ -76,7 +76,9 @@ class Cockpit(cockpit.Cockpit):
         if not is_protected:
             self.cluster_core = self.open_core
         self.hub = self.place("host", self.cluster_core) if guest else None
-        self.open = (GuestOpen if guest else self.open_class)(self.place("open", self.open_core))
+        devices = DEVICES if guest else ()
+        open_class = GuestOpen if guest else self.open_class
+        self.open = open_class(self.place("open", self.open_core, devices))
         self.cluster = self.cluster_class(
             self.place("cluster", self.cluster_core),
             TRANSLATED_DEADLINE_MS if guest else self.deadline_ms,

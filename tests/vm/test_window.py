@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Memory between host and guest: written by one side, and by no other whatever it tries."""
 
+import json
 from pathlib import Path
 
 import pytest
 from gid_vm.guest import Guest, why_not
 from gid_vm.qemu import Window
+from lib.program import BUILD
+
+from lab.isolation.guest import DEVICES
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
@@ -13,6 +17,7 @@ pytestmark = [
 ]
 
 SIZE = 4 << 20
+HOSTILE_DMA = BUILD / "tests/hostile/programs/hostile-dma"
 
 
 def test_a_guest_writes_its_own_memory_and_no_other(tmp_path: Path) -> None:
@@ -37,3 +42,24 @@ def test_a_guest_writes_its_own_memory_and_no_other(tmp_path: Path) -> None:
         assert again.out.splitlines()[1].split()[1] == str(ord("y"))
     assert own.read_bytes() == b"C" * SIZE
     assert others.read_bytes() == b"y" + b"x" * (SIZE - 1)
+
+
+def test_a_device_of_a_guest_writes_its_own_memory_and_no_other(tmp_path: Path) -> None:
+    """By itself (DMA), where this guest has no IOMMU: it is told by the attacker alone."""
+    own, others = tmp_path / "own", tmp_path / "others"
+    own.write_bytes(b"o" * SIZE)
+    others.write_bytes(b"x" * SIZE)
+    windows = [Window(own, SIZE, writable=True), Window(others, SIZE, writable=False)]
+    ways = {"own": (2, own), "": (0, others)}  # the exit status of each
+    with Guest("open", memory_mib=512, windows=windows, devices=[*DEVICES]) as guest:
+        for number, (aim, (status, file)) in enumerate(ways.items()):
+            pattern = f"{number + 1:x}" * 16
+            words = ["timeout", "--preserve-status", "4", HOSTILE_DMA, pattern, *aim.split()]
+            result = guest.run([*map(str, words)])
+            assert result.code == status, result.err
+            did = json.loads(result.out)
+            assert did["windows"] == 1 and did["arrived"] == did["passed"] == did["devices"] == 4
+            assert did["tried"] > 0
+            found = file.read_bytes().count(bytes.fromhex(pattern) * 512)
+            assert (found > 0, did["changed"] > 0) == (aim == "own",) * 2
+    assert others.read_bytes() == b"x" * SIZE
