@@ -8,8 +8,9 @@ light that Weston forwards is live, and until a film's first frame was shown. Th
 time of QEMU and of the host's programs, idle and running, beside what the guest's own kernel
 counts; memory on both sides of the border; what a repaint takes the guest's Weston; a film that is
 decoded there, and a live source, of which gid-cluster shows each frame or not; and gid-cluster's
-rate undisturbed, while programs of the guest commit pictures without end, and while the guest is
-reset and boots again, as often as is asked for.
+rate undisturbed; while programs of the guest leak, scribble and send random messages, and while its
+devices write into memory of others by themselves (DMA); while they commit pictures without end, and
+while the guest is reset and boots again, as often as is asked for.
 
 Last, the commands of --run, each for itself in the guest.
 """
@@ -26,7 +27,16 @@ from pathlib import Path
 from bench import common, load, repaint
 from lab.domains.program import LabError, wait_for
 from lab.film import clip, film
-from lab.isolation.cases import Flood, Reboot, Undisturbed
+from lab.isolation.cases import (
+    Case,
+    Dma,
+    Flood,
+    Leak,
+    Messages,
+    Reboot,
+    Scribble,
+    Undisturbed,
+)
 from lab.isolation.measure import measure
 from lab.isolation.pair import Cockpit
 
@@ -39,8 +49,8 @@ close-animation=none
 """
 WINDOWS = 3  # parts of each measurement of processor time
 SETTLE = 2.0  # seconds
-RUN_SECONDS = 400.0  # of one command: translated code takes its time
-PARTS = ("start", "load", "repaint", "film", "reboot")
+RUN_SECONDS = 1500.0  # of one command: translated code takes its time, also on a busy machine
+PARTS = ("start", "load", "repaint", "film", "attacks", "reboot")
 SHOWN = {"width": 320, "height": 180, "rate": 10}  # of what a translated guest decodes in time
 LIVE_SECONDS = 5
 STREAM = "safety/film-costly"  # of a layer that gid-cluster has anyway
@@ -65,10 +75,22 @@ PSS = (
 class Bench:
     def __init__(self, cockpit: Cockpit, seconds: float, reboots: int) -> None:
         self._cockpit, self._seconds, self._reboots = cockpit, seconds, reboots
+        self._piece = "--part=start"
         self.rows: list[dict] = []
 
     def _add(self, what: str, **row: object) -> None:
-        self.rows.append({"bench": "virtual", "what": what, **row})
+        """`piece`: the option that it is measured by."""
+        self.rows.append({"bench": "virtual", "what": what, "piece": self._piece, **row})
+
+    def measure(self, part: str, goes_on: bool) -> None:
+        """`goes_on`: what fails is told, and costs the others nothing."""
+        self._piece = f"--part={part}"
+        try:
+            getattr(self, part)()
+        except LabError as error:
+            if not goes_on:
+                raise
+            self._add("failed", who=part, why=str(error))
 
     # --- start ----------------------------------------------------------------------------------
 
@@ -264,14 +286,20 @@ class Bench:
         layer = next(one for one in layers if one["stream"] == STREAM)
         return {"told": layer["frames"], "shown": layer["latency_count"]}
 
-    # --- reboot ---------------------------------------------------------------------------------
+    # --- attacks, and reboots -------------------------------------------------------------------
+
+    def attacks(self) -> None:
+        self._compare({case.name: case for case in (Leak(), Scribble(), Messages(), Dma())})
 
     def reboot(self) -> None:
+        reboots = {f"reboot {number}": Reboot() for number in range(1, self._reboots + 1)}
+        self._compare({"flood": Flood()} | reboots)
+
+    def _compare(self, cases: dict[str, Case]) -> None:
         """The cluster's rate, each compared to the undisturbed one."""
         calm = measure(self._cockpit, Undisturbed(), self._seconds)
         refresh = calm.meter["interval_p50_us"]
-        reboots = {f"reboot {number}": Reboot() for number in range(1, self._reboots + 1)}
-        for name, case in ({"undisturbed": Undisturbed(), "flood": Flood()} | reboots).items():
+        for name, case in ({"undisturbed": Undisturbed()} | cases).items():
             run = calm
             if not isinstance(case, Undisturbed):
                 run = measure(self._cockpit, case, self._seconds)
@@ -283,18 +311,21 @@ class Bench:
                 rate_vs_undisturbed=round(run.rate / calm.rate, 4),
                 longest_gap_refreshes=round(run.longest_gap_us / refresh, 2),
                 machine_late_refreshes=round(run.stall_us / refresh, 2),
+                did=run.did,
             )
 
     # --- commands -------------------------------------------------------------------------------
 
-    def run(self, line: str) -> None:
-        """One that fails is told, and costs the rest nothing."""
+    def run(self, line: str, goes_on: bool) -> None:
+        self._piece = f"--run={line}"
         try:
-            place = self._cockpit.open.place
-            out, failed = place.run(shlex.split(line), patience=RUN_SECONDS), ""
+            out = self._cockpit.open.place.run(shlex.split(line), patience=RUN_SECONDS)
         except LabError as error:
-            out, failed = "", str(error)
-        self._add("run", who=line, out=out, failed=failed)
+            if not goes_on:
+                raise
+            self._add("failed", who=line, why=str(error))
+        else:
+            self._add("run", who=line, out=out)
 
 
 def show(rows: list[dict]) -> None:
@@ -315,7 +346,7 @@ def show(rows: list[dict]) -> None:
         elif row["what"] == "latency":
             print(f"{row['who']:60} {row['p50_ms']:8.2f} ms, at most {row['max_ms']:.2f} ms")
         else:
-            print(f"{row['who']}: {row['failed'] or 'done'}")
+            print(f"{row['who']}: {row.get('why', 'done')}")
 
 
 def main() -> int:
@@ -326,6 +357,9 @@ def main() -> int:
     parser.add_argument("--reboots", type=int, default=1, help="of the guest (default: 1)")
     parser.add_argument("--part", action="append", choices=PARTS, help="default: all of them")
     parser.add_argument("--run", action="append", default=[], metavar="COMMAND")
+    parser.add_argument(
+        "--go-on", action="store_true", help="what fails costs the others nothing, and is told"
+    )
     options = parser.parse_args()
     parts = options.part or ([] if options.run else list(PARTS))
     progress = common.Progress(1 + len(parts) + len(options.run))
@@ -336,11 +370,11 @@ def main() -> int:
             bench.start()
             for line in options.run:
                 progress.step(line)
-                bench.run(line)
+                bench.run(line, options.go_on)
             for part in parts:
                 progress.step(part)
                 if part != "start":
-                    getattr(bench, part)()
+                    bench.measure(part, options.go_on)
     progress.end()
     show(bench.rows)
     rates = {row["who"]: row for row in bench.rows if "rate_vs_undisturbed" in row}

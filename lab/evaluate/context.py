@@ -11,6 +11,7 @@ from typing import Any
 from gid_evaluate import plan
 from gid_evaluate.lateness import Lateness
 from gid_evaluate.outcome import Broke, CannotRun, NotRun
+from gid_evaluate.results import Key
 from gid_evaluate.systems import System
 
 from lab.evaluate import benchmark
@@ -27,29 +28,41 @@ class Plan(plan.Plan):
 
 @dataclass
 class Context(plan.Context):
-    """`bench`: the folder of the benchmarks. `virtual`: the arguments of the one run of
-    `./run bench virtual` that serves all chapters; None without a guest of our own. `patience`: how
+    """`bench`: the folder of the benchmarks. `virtual`: how the one run of `./run bench virtual`
+    that serves all chapters measures, and what; None without a guest of our own. `patience`: how
     many times as long as it may a benchmark is waited for."""
 
     bench: Path = BENCH
-    virtual: tuple[str, ...] | None = None
+    virtual: tuple[Key, Key] | None = None
     patience: float = 1.0
 
     def benchmark(self, name: str, *arguments: str, minutes: float = 10) -> dict[str, Any]:
         """The JSON of one of gidway's own benchmarks. Chapters that ask alike have one run."""
-        found, late_us = self.results.get(
+        found, late_us = self.measured_once(
             (name, *arguments), lambda: self._watched(name, *arguments, minutes=minutes)
         )
         self.lateness_us = max(self.lateness_us, late_us)
-        self.has_measured = True
         self.again += [one for one in found.get("tried_again", []) if one not in self.again]
         return found
 
-    def in_guest(self) -> dict[str, Any]:
-        """What the one run of all that has a guest found."""
+    def in_guest(self, piece: str) -> list[dict[str, Any]]:
+        """What the one run of all that needs a guest found of this piece, `--part=…` or `--run=…`.
+        An evaluation that goes on has no piece measured that an earlier one had."""
         if self.virtual is None:
             raise NotRun(f"no guest of gidway's own: {self.why_no_guest}")
-        return self.benchmark("virtual", *self.virtual, minutes=60)
+        how, wanted = self.virtual
+        runs = [key for key, _ in self.results.all_of("virtual") if key[1 : 1 + len(how)] == how]
+        key = next((one for one in runs if piece in one), None)
+        if key is None:
+            known = {one for run in runs for one in run}
+            key = ("virtual", *how, *(one for one in wanted if one not in known))
+        if piece not in key:
+            raise CannotRun(f"guest: {piece} was not run there")
+        rows = self.benchmark(*key, minutes=120)["rows"]
+        rows = [row for row in rows if row["piece"] == piece]
+        if failed := [row["why"] for row in rows if row["what"] == "failed"]:
+            raise Broke(f"guest: {failed[0]}")
+        return rows
 
     def _watched(self, name: str, *arguments: str, minutes: float) -> tuple[dict[str, Any], float]:
         script, seconds = self.bench / f"{name}.py", minutes * 60 * self.patience
@@ -59,23 +72,18 @@ class Context(plan.Context):
 
 
 class InCockpit(System):
-    """The guest that `./run bench virtual` boots once for all: `lines` run there. `found` gives
-    what the benchmark found."""
+    """The guest that `./run bench virtual` boots once for all: `lines` run there. `rows` gives
+    what the benchmark found of a piece."""
 
     name = "guest"
     prefix = "./run bench virtual --run "
 
-    def __init__(self, found: Callable[[], dict[str, Any]]) -> None:
-        self._found = found
+    def __init__(self, rows: Callable[[str], list[dict[str, Any]]]) -> None:
+        self._rows = rows
 
     def run(self, words: list[str], seconds: float) -> str:
-        line = shlex.join(words)
-        for row in self._found()["rows"]:
-            if row["what"] == "run" and row["who"] == line:
-                if row["failed"]:
-                    raise Broke(f"guest: {row['failed']}")
-                return row["out"]
-        raise CannotRun(f"guest: {line} was not run there")
+        (row,) = self._rows(f"--run={shlex.join(words)}")
+        return row["out"]
 
     def typed(self, line: str) -> str:
         return f"{self.prefix}{shlex.quote(line)}"

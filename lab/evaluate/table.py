@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """An evaluation as a table of Markdown, for documents: its figures beside the goals of today."""
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 
 from gid_evaluate.plan import Goal
@@ -9,6 +10,7 @@ from gid_evaluate.result import (
     MET,
     MISSED,
     NOT_RUN,
+    BadResult,
     Chapter,
     Evaluation,
     Figure,
@@ -31,14 +33,35 @@ def markdown(evaluation: Evaluation) -> str:
         counts[verdict] += 1
         reached = "; ".join([*_goals(goals, chapter), *_others(goals, chapter)])
         name = f"{plan.id} {plan.title}" if plan.id[0].isdigit() else plan.title
-        rows.append(f"| {name} | {verdict} | {reached} |")
+        rows.append(f"| {name} | {verdict} | {reached} | {_when(chapter)} |")
     goals = sum(counts[verdict] for verdict in (MET, MISSED, NOT_RUN))
     headline = (
         f"{counts[MET]} of {goals} chapters with a goal are met, {counts[MISSED]} missed, "
         f"{counts[NOT_RUN]} not measured in this form yet; without a goal: {counts[MEASURED]}."
     )
-    head = ["| chapter | verdict | reached (goal) |", "|---|---|---|"]
+    head = ["| chapter | verdict | reached (goal) | measured |", "|---|---|---|---|"]
     return "\n".join([headline, "", *head, *rows])
+
+
+def renewed(kept: Evaluation, new: Evaluation) -> Evaluation:
+    """The chapters of `new`, with those of `kept` that it has not: an evaluation in pieces, over
+    days and machines, becomes one. Each says when, where and of what it is."""
+    if (kept.mode, kept.guest) != (new.mode, new.guest):
+        raise BadResult(f"{new.mode} with guest {new.guest}; kept is {kept.mode} with {kept.guest}")
+    measured = {chapter.id: chapter for chapter in new.chapters if chapter.verdict != NOT_RUN}
+    if undated := [chapter.id for chapter in measured.values() if not chapter.measured]:
+        raise BadResult(f"it does not say when these were measured: {', '.join(undated)}")
+    for chapter in kept.chapters:
+        if not chapter.machine and kept.machine != new.machine:
+            chapter.machine = machine_text(kept)
+    all_of = {chapter.id: chapter for chapter in kept.chapters} | measured
+    chapters = [all_of[plan.id] for plan in all_plans() if plan.id in all_of]
+    return dataclasses.replace(new, chapters=chapters, continued=[])
+
+
+def machine_text(evaluation: Evaluation) -> str:
+    known = evaluation.machine
+    return f"{known['processor']}, {known['cores']} cores, kernel {known['kernel']}"
 
 
 def _verdict(goals: Sequence[Goal], chapter: Chapter) -> str:
@@ -50,6 +73,12 @@ def _verdict(goals: Sequence[Goal], chapter: Chapter) -> str:
     if not all(goal.is_met(by_name[goal.figure]) for goal in known):
         return MISSED
     return MET if len(known) == len(goals) else NOT_RUN
+
+
+def _when(chapter: Chapter) -> str:
+    """The day, and the commit that a version ends with."""
+    parts = (chapter.measured[:10], chapter.version.rpartition(".")[2], chapter.machine)
+    return ", ".join(filter(None, parts))
 
 
 def _goals(goals: Sequence[Goal], chapter: Chapter) -> Iterator[str]:

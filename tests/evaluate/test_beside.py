@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluations import alone
+from evaluations import alone, evaluation
+from gid_evaluate import output, sources
 from gid_evaluate.chapters import all_plans
 from gid_evaluate.outcome import WANTING, Broke, NotRun
 from gid_evaluate.plan import Cockpit, Context
 from gid_evaluate.result import MEASURED, MET, MISSED, NOT_RUN, Chapter
 from gid_evaluate.run import run_one
-from gid_evaluate.systems import Native, System
+from gid_evaluate.systems import Booted, Native, System
+from gid_vm.initramfs import CannotBoot
 from lib.program import BUILD
 
 PROBE = BUILD / "tools/evaluate/probe/gid-probe"
@@ -69,6 +71,34 @@ def test_a_ratio_is_judged_where_nothing_is_translated(
     translated = chapter(name, context({figure: 100.0}, {figure: guest}, "tcg"))
     assert (translated.verdict, translated.goal) == (MEASURED, "")
     assert translated.figures[-1].value == guest / 100
+
+
+def test_user_mode_linux_is_a_third_column_without_a_goal() -> None:
+    name = "a file, opened and read"
+    of = context({name: 100.0}, {name: 90.0}, "kvm")
+    of.more = (Told("uml", {name: 50.0}),)
+    found = chapter("5.10", of)
+    assert found.verdict == MET  # the goal is the guest's
+    assert [one.value for one in found.figures if one.system == "uml"] == [50.0]
+    ratios = {one.name: one.value for one in found.figures if one.system == "both"}
+    assert ratios == {
+        f"{name}: guest, ratio to native": 0.9,
+        f"{name}: uml, ratio to native": 0.5,
+    }
+    ((table, (row,)),) = sources.beside(found)
+    assert table.ours == ("native", "guest", "uml")
+    assert [one.value for one in row.ours] == [100.0, 90.0, 50.0]
+    assert "User-mode Linux" in output.render(evaluation(found))
+
+
+def test_what_is_wanting_in_user_mode_linux_is_a_note() -> None:
+    def boot() -> None:
+        raise CannotBoot("no bison")
+
+    of = context({"system calls, five": 1.0}, {"system calls, five": 1.0}, "tcg")
+    of.more = (Booted(boot, "uml"),)
+    found = chapter("5.14", of)
+    assert found.verdict == MEASURED and "Not in uml: uml: no bison." in found.notes
 
 
 @pytest.mark.parametrize("name", ["5.1.4", "5.1.6", "5.2.4", "5.6.3", "5.10", "5.11.4", "5.11.8"])

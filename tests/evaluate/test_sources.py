@@ -61,12 +61,12 @@ def test_our_figures_stand_beside_theirs_natively_and_in_a_guest() -> None:
     native, guest = figure(name, 2000, "MB/s"), Figure(name, 1500, "MB/s", 9, (1, 2), "x", "guest")
     (row,) = rows("Reading a file (lmbench bw_file_rd)", native, guest)
     assert [one.value for one in row.theirs] == [1432.17, 1270.79]
-    assert [one.value for one in row.ours] == [2000, 1500]
+    assert [one.value for one in row.ours] == [2000, 1500, None]
     # Each side by its own largest value.
     assert [one.width for one in row.theirs] == pytest.approx([100, 127079 / 1432.17])
-    assert [one.width for one in row.ours] == [100, 75]
+    assert [one.width for one in row.ours] == [100, 75, None]
     (row,) = rows("Reading a file (lmbench bw_file_rd)", guest)
-    assert [one.value for one in row.ours] == [None, 1500]
+    assert [one.value for one in row.ours] == [None, 1500, None]
 
 
 def test_columns_of_another_unit_have_no_bars() -> None:

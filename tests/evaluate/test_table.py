@@ -33,9 +33,11 @@ def test_another_figure_is_another_document(tmp_path, number: int) -> None:
     assert WITH_FIGURES(document, tmp_path / "evaluation.json") != document
 
 
-def test_each_chapter_says_when_it_was_measured() -> None:
+def test_each_chapter_says_when_it_was_measured_and_of_which_commit() -> None:
     for one in read(KEPT).chapters:
-        assert "Measured on 20" in one.notes[0] and "commit " in one.notes[0], one.id
+        assert one.measured.startswith("20") and "~git" in one.version, one.id
+        told = f"{one.measured[:10]}, {one.version.rpartition('.')[2]}"
+        assert told in (TOP / "docs/benchmarks.md").read_text(encoding="utf-8")
 
 
 def row(identifier: str, *figures) -> str:

@@ -216,7 +216,10 @@ def test_an_older_report_met_nothing_without_a_goal(tmp_path: Path) -> None:
 
 SOAK = """\
 import json, os, pathlib, sys
-out = pathlib.Path(next(word for word in sys.argv if word.startswith("--out="))[6:])
+words = dict(word[2:].partition("=")[::2] for word in sys.argv if word.startswith("--"))
+out = pathlib.Path(words["out"])
+part = {{"id": "1", "machine": "", "began": "", "hours": 0.5, "state": "ended", "told": ""}}
+pathlib.Path(words["parts"]).write_text(json.dumps(part | {{"grows": {status} == 1}}))
 sample = {{"hours": 0.5, "rate_hz": 60.0, "programs": {{"gidd": {{"memory": 1024}}}}}}
 (out / "soak.json").write_text(json.dumps([sample, sample]))
 print("{words}")
@@ -236,5 +239,6 @@ def test_a_short_soak_is_measured_and_never_met(
     text = SOAK.format(words="It was too short: all of it was warm-up.", status=status)
     (bench.parent / "lab/soak/soak.py").write_text(text)
     soak = next(plan for plan in all_plans() if plan.id == "5.20")
-    assert run_one(soak, alone(bench)).verdict == short
+    found = run_one(soak, alone(bench))
+    assert found.verdict == short, found.reason
     assert run_one(soak, alone(bench, is_full=True)).verdict == full

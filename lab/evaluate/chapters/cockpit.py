@@ -4,7 +4,7 @@
 from collections import defaultdict
 from typing import Any
 
-from gid_evaluate.plan import Goal
+from gid_evaluate.plan import Goal, Shared
 from gid_evaluate.result import Figure
 
 from lab.evaluate.context import Context, Plan
@@ -100,6 +100,8 @@ def _start(context: Context) -> list[Figure]:
     ]
 
 
+RUN = Shared("load", (0.4, 4))
+
 PLANS = [
     Plan(
         "5.1.1",
@@ -109,7 +111,8 @@ PLANS = [
         "first makes system calls without end.",
         _processor,
         goals=(Goal("running: both gidd", 1.0),),
-        minutes=(0.4, 4),
+        minutes=(0.0, 0.0),
+        shares=(RUN,),
     ),
     Plan(
         "5.4",
@@ -129,7 +132,8 @@ PLANS = [
         "PSS of each program while the cockpit runs: pages that several programs map are divided "
         "among them. Beside it the slabs, as each gidd counts them.",
         _memory,
-        minutes=(0.1, 0.1),
+        minutes=(0.0, 0.0),
+        shares=(RUN,),
     ),
     Plan(
         "5.23",
@@ -137,6 +141,7 @@ PLANS = [
         "The same run: each program's PSS, and each slab with its owner, slots and format.",
         _modules,
         minutes=(0.0, 0.0),
+        shares=(RUN,),
     ),
     Plan(
         "5.22",
@@ -146,6 +151,7 @@ PLANS = [
         "on, each by its own 99 %, so that at most 2 of 100 changes take longer.",
         _latency,
         goals=(LATE,),
-        minutes=(0.1, 0.1),
+        minutes=(0.0, 0.0),
+        shares=(RUN,),
     ),
 ]

@@ -3,7 +3,7 @@
 
 import re
 
-from gid_evaluate.plan import Goal
+from gid_evaluate.plan import Goal, Shared
 from gid_evaluate.result import Figure
 
 from lab.evaluate.context import Context, Plan
@@ -172,6 +172,8 @@ def _layers(context: Context) -> list[Figure]:
     return figures
 
 
+DRAWING = Shared("engine", (1.8, 20))
+
 PLANS = [
     Plan(
         "buffers",
@@ -217,7 +219,8 @@ PLANS = [
             *(Goal(_name(f"points_{words}_cpu_vs_direct"), most) for words, most in LIMITS.items()),
             *(goal for goal, _ in ORDINARY),
         ),
-        minutes=(1.8, 20),
+        minutes=(0.0, 0.0),
+        shares=(DRAWING,),
     ),
     Plan(
         "layers",
@@ -228,5 +231,6 @@ PLANS = [
         _layers,
         goals=(*SLOWER.values(), FURTHER),
         minutes=(0.0, 0.0),
+        shares=(DRAWING,),
     ),
 ]

@@ -7,11 +7,12 @@ import tempfile
 from pathlib import Path
 
 from gid_evaluate.outcome import Broke
-from gid_evaluate.plan import Goal
+from gid_evaluate.plan import Goal, Shared
 from gid_evaluate.result import Figure
 
 from lab.evaluate import benchmark
 from lab.evaluate.context import Context, Plan
+from lab.soak import parts
 
 # What is promised holds each time: of all repetitions of all cases the worst counts.
 GOALS = (
@@ -105,6 +106,8 @@ def _restart(context: Context) -> list[Figure]:
 # --- soak -----------------------------------------------------------------------------------------
 
 NOT_GOOD = 1  # its status where something grows, or it was too short
+HOURS = "hours without a break, of 48"
+NOTHING_BREAKS = Goal("parts that broke off", 0, only_full=True)
 NOTHING_GROWS = Goal("not good: something grows, or it was too short to tell", 0, only_full=True)
 
 
@@ -118,29 +121,48 @@ def _soak(context: Context) -> list[Figure]:
         words += ["--seconds=3", "--sample=15", *(f"--case={name}" for name in cases)]
     source = f"./run soak {' '.join(words)}"
     with tempfile.TemporaryDirectory(prefix="gid-evaluate-") as folder:
-        command = [sys.executable, str(script), f"--out={folder}", *words]
+        file = _file_of_parts(context) or Path(folder) / "parts"
+        command = [sys.executable, str(script), f"--out={folder}", f"--parts={file}", *words]
         seconds = (float(hours) * 3600 + 600) * context.patience
         code, said = benchmark.finish(command, seconds, source, with_output=True)
         path = Path(folder) / "soak.json"
-        if code not in (0, NOT_GOOD) or not path.is_file():
-            raise Broke(f"{source} ended with status {code}: {said or 'it said nothing'}")
-        samples = json.loads(path.read_text())
+        ended = f"{source} ended with status {code}: {said or 'it said nothing'}"
+        if not path.is_file():
+            raise Broke(ended)
+        samples, found = json.loads(path.read_text()), parts.read(file)
     context.has_measured = True
-    context.notes.append(f"The soak says: {said.splitlines()[-1]}")
-    return _soak_figures(samples, code, source, context.is_full)
+    if code not in (0, NOT_GOOD):
+        context.broken.append(ended)
+    context.notes += [f"The soak says: {said.splitlines()[-1]}", f"All: {parts.summary(found)}"]
+    judged = _judged(found, code, source) if context.is_full else []
+    return [*judged, *_soak_figures(samples, source)]
 
 
-def _soak_figures(samples: list[dict], code: int, source: str, is_full: bool) -> list[Figure]:
-    n, not_good = len(samples), float(code != 0)
+def _file_of_parts(context: Context) -> Path | None:
+    """Where the hours of full ones add up, each time that the chapter is measured again."""
+    folder = context.results.folder
+    return folder / "soak.parts" if context.is_full and folder is not None else None
+
+
+def _judged(found: list[parts.Part], code: int, source: str) -> list[Figure]:
+    """What broke, or grew, in one part is not forgiven by a later one."""
+    broke = [number for number, part in enumerate(found) if part.state == parts.BROKE]
+    hours = [part.hours for part in found[broke[-1] + 1 if broke else 0 :]]
+    grew, n = float(code != 0 or any(part.grows for part in found)), len(found)
+    return [
+        Figure(HOURS, sum(hours), "h", max(1, len(hours)), (0, sum(hours)), source),
+        Figure(NOTHING_BREAKS.figure, len(broke), "", n, (0, len(broke)), source),
+        Figure(NOTHING_GROWS.figure, grew, "", n, (grew, grew), source),
+    ]
+
+
+def _soak_figures(samples: list[dict], source: str) -> list[Figure]:
+    n, hours = len(samples), samples[-1]["hours"]
     rates = sorted(one["rate_hz"] for one in samples)
-    hours = samples[-1]["hours"]
     figures = [
-        Figure("hours without a break, of 48", hours, "h", n, (hours, hours), source),
+        Figure("hours of this part", hours, "h", n, (hours, hours), source),
         Figure("lowest rate of the cluster", rates[0], "Hz", n, (rates[0], rates[-1]), source),
     ]
-    if is_full:  # a short one is all warm-up
-        spread = (not_good, not_good)
-        figures.append(Figure(NOTHING_GROWS.figure, not_good, "", n, spread, source))
     for program in samples[0]["programs"]:
         values = [one["programs"][program]["memory"] / 1024 for one in samples]
         grown = values[-1] - values[0]
@@ -148,6 +170,8 @@ def _soak_figures(samples: list[dict], code: int, source: str, is_full: bool) ->
         figures.append(Figure(f"{program}: more memory", grown, "MiB", n, spread, source))
     return figures
 
+
+RUN = Shared("isolation", (1.1, 24))
 
 PLANS = [
     Plan(
@@ -158,7 +182,8 @@ PLANS = [
         "a shader without end.",
         _graphics,
         goals=GOALS,
-        minutes=(1.4, 25),
+        minutes=(0.4, 2),
+        shares=(RUN,),
     ),
     Plan(
         "5.16.2",
@@ -167,7 +192,8 @@ PLANS = [
         "and overwrite all that they can write.",
         _leaks,
         goals=GOALS,
-        minutes=(0.1, 0.1),
+        minutes=(0.0, 0.0),
+        shares=(RUN,),
     ),
     Plan(
         "5.17",
@@ -175,7 +201,8 @@ PLANS = [
         "The same, while programs of the other domain send random messages, and more.",
         _others,
         goals=GOALS,
-        minutes=(0.1, 0.1),
+        minutes=(0.0, 0.0),
+        shares=(RUN,),
     ),
     Plan(
         "5.18.1",
@@ -184,7 +211,8 @@ PLANS = [
         "again.",
         _restart,
         goals=GOALS,
-        minutes=(0.1, 0.1),
+        minutes=(0.0, 0.0),
+        shares=(RUN,),
     ),
     Plan(
         "5.20",
@@ -192,7 +220,7 @@ PLANS = [
         "The cockpit runs while programs of the other domain attack, are killed one by one, and "
         "the configuration changes; rates, memory, descriptors and mappings are sampled.",
         _soak,
-        goals=(NOTHING_GROWS,),
+        goals=(NOTHING_GROWS, NOTHING_BREAKS),
         needs_quiet=False,
         minutes=(0.8, 121),
     ),

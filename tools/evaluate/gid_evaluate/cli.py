@@ -3,7 +3,6 @@
 
 import argparse
 import contextlib
-import datetime
 import os
 import sys
 import time
@@ -18,10 +17,12 @@ from . import compare, output
 from .outcome import CannotRun
 from .plan import Plan
 from .result import MISSED, NOT_RUN, BadResult, Chapter, Evaluation, figure_text, read
+from .results import Results, now
 from .run import AT_A_TIME, reached, run_all
 from .site import Site
 from .systems import BadCommand, Native
 
+RESULTS = "results"  # in DIR: what benchmarks gave, for chapters that are measured another time
 COLOURS = {"met": "32", "measured": "0", "missed": "31", "not run": "33"}
 
 
@@ -40,7 +41,7 @@ def main(
         if options.command == "compare":
             return _compare(options)
         try:
-            return _run(options, site, describe())
+            return _run(options, site, describe(), version)
         except KeyboardInterrupt:
             if output.has_part(options.out):
                 gid_console.tell(
@@ -82,11 +83,17 @@ def _add_run_options(parser: argparse.ArgumentParser, site: Site) -> None:
         help=f"only these of: {ids}",
         type=lambda text: [part.strip() for part in text.split(",")],
     )
-    parser.add_argument(
+    pieces = parser.add_mutually_exclusive_group()
+    pieces.add_argument(
         "--continue",
         action="store_true",
         dest="goes_on",
         help="only the chapters that DIR does not have yet, or that were not run",
+    )
+    pieces.add_argument(
+        "--again",
+        action="store_true",
+        help="these chapters once more; DIR keeps the others that it has",
     )
     parser.add_argument(
         "--plan", action="store_true", help="only tell how long each chapter takes, about"
@@ -109,7 +116,7 @@ def _add_run_options(parser: argparse.ArgumentParser, site: Site) -> None:
 # --- measuring ------------------------------------------------------------------------------------
 
 
-def _run(options: argparse.Namespace, site: Site, machine: dict[str, Any]) -> int:
+def _run(options: argparse.Namespace, site: Site, machine: dict[str, Any], version: str) -> int:
     everything = plans = site.plans()
     if options.chapters:
         known = [plan.id for plan in plans]
@@ -123,7 +130,8 @@ def _run(options: argparse.Namespace, site: Site, machine: dict[str, Any]) -> in
             return 2
         plans = [plan for plan in plans if plan.id in options.chapters]
     evaluation = _begun(options, site, machine)
-    plans = [plan for plan in plans if not evaluation.has(plan.id)]
+    if not options.again:
+        plans = [plan for plan in plans if not evaluation.has(plan.id)]
     if options.plan:
         _print_plan(plans, options.full)
         return 0
@@ -131,7 +139,9 @@ def _run(options: argparse.Namespace, site: Site, machine: dict[str, Any]) -> in
     native = Native(options.native)
     if not native.is_here:
         native.answer()
-    with site.measuring(options, plans, native) as context:
+    results = Results(options.out / RESULTS, version, is_anew=options.again)
+    results.prepare(goes_on=options.goes_on or options.again)
+    with site.measuring(options, plans, native, results) as context:
         _set_guest(evaluation, context.how)
         progress = _Progress(plans, options.full)
         run_all(plans, context, evaluation, progress, partial(output.keep, options.out))
@@ -148,10 +158,9 @@ def _run(options: argparse.Namespace, site: Site, machine: dict[str, Any]) -> in
 
 def _begun(options: argparse.Namespace, site: Site, machine: dict[str, Any]) -> Evaluation:
     """A new one, or the one to go on with. It has to be of the same machine and length."""
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     mode = "full" if options.full else "quick"
-    if not options.goes_on:
-        return Evaluation(machine, mode, "", now, [])
+    if not (options.goes_on or options.again):
+        return Evaluation(machine, mode, "", now(), [])
     begun = output.kept(options.out)
     if begun.mode != mode:
         raise BadResult(f"{options.out} has a {begun.mode} evaluation: go on with --{begun.mode}")
@@ -164,7 +173,7 @@ def _begun(options: argparse.Namespace, site: Site, machine: dict[str, Any]) -> 
         chapter.goals = reached(
             plan.goals_of(options.full, begun.guest), chapter.figures, chapter.verdict
         )
-    begun.continued.append(now)
+    begun.continued.append(now())
     return begun
 
 
@@ -175,25 +184,39 @@ def _set_guest(evaluation: Evaluation, how: str) -> None:
 
 
 def _print_plan(plans: Sequence[Plan], is_full: bool) -> None:
+    minutes, first = _minutes(plans, is_full), {}
     for plan in plans:
-        print(f"{plan.minutes[is_full]:6.1f} min  {plan.id:9} {plan.title}")
-    print(f"{_minutes(plans, is_full):6.1f} min")
+        others = sorted({first[run] for run in plan.shares if run in first})
+        after = f" (with {', '.join(others)})" if others else ""
+        print(f"{minutes[plan.id]:6.1f} min  {plan.id:9} {plan.title}{after}")
+        first = dict.fromkeys(plan.shares, plan.id) | first
+    print(f"{_sum(plans, minutes):6.1f} min")
 
 
-def _minutes(plans: Sequence[Plan], is_full: bool) -> float:
+def _minutes(plans: Sequence[Plan], is_full: bool) -> dict[str, float]:
+    """Of each; runs that several share count for the first of them."""
+    minutes, counted = {}, set()
+    for plan in plans:
+        runs = set(plan.shares) - counted
+        counted |= runs
+        minutes[plan.id] = plan.minutes[is_full] + sum(run.minutes[is_full] for run in runs)
+    return minutes
+
+
+def _sum(plans: Sequence[Plan], minutes: dict[str, float]) -> float:
     """Chapters that need no quiet run side by side."""
-    calm = [plan.minutes[is_full] for plan in plans if not plan.needs_quiet]
+    calm = [minutes[plan.id] for plan in plans if not plan.needs_quiet]
     together = max(sum(calm) / AT_A_TIME, max(calm, default=0.0))
-    return together + sum(plan.minutes[is_full] for plan in plans if plan.needs_quiet)
+    return together + sum(minutes[plan.id] for plan in plans if plan.needs_quiet)
 
 
 class _Progress:
     """Which chapter runs and about how long the rest takes, on stderr."""
 
     def __init__(self, plans: Sequence[Plan], is_full: bool) -> None:
-        self._minutes = {plan.id: plan.minutes[is_full] for plan in plans}
+        self._minutes = _minutes(plans, is_full)
         self._left = dict(self._minutes)
-        self._whole = _minutes(plans, is_full)
+        self._whole = _sum(plans, self._minutes)
         self._begin = time.monotonic()
 
     def __call__(self, plan: Plan) -> None:

@@ -126,7 +126,8 @@ def _date(text: str) -> str:
         began = datetime.datetime.fromisoformat(text)
     except ValueError:
         return text
-    return f"{began.day} {began:%B %Y, %H:%M %Z}".strip()
+    time = "" if len(text) == len("2026-11-23") else f"{began:, %H:%M %Z}".rstrip()
+    return f"{began.day} {began:%B %Y}{time}"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ import contextlib
 import dataclasses
 import shutil
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from gid_vm.folder import memory_folder
 
 from .outcome import Broke, NotRun
 from .result import Figure
+from .results import Key, Results
 from .systems import Native, System
 
 
@@ -42,9 +42,18 @@ class Goal:
 
 
 @dataclass(frozen=True)
+class Shared:
+    """A run that several chapters take their figures from, and its minutes, quick and full."""
+
+    name: str
+    minutes: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class Plan:
-    """`minutes`: about how long it takes, quick and full. `needs_quiet`: nothing else is measured
-    meanwhile. `runs`: commands that it runs in the guest; the argument is whether it is a full run.
+    """`minutes`: about how long it takes, quick and full, beside the runs that it `shares` with
+    others. `needs_quiet`: nothing else is measured meanwhile. `runs`: commands that it runs in the
+    guest; the argument is whether it is a full run.
     """
 
     id: str
@@ -55,6 +64,7 @@ class Plan:
     minutes: tuple[float, float] = (0.5, 5.0)
     needs_quiet: bool = True
     runs: Callable[[bool], list[list[str]]] = lambda is_full: []
+    shares: tuple[Shared, ...] = ()
 
     def goals_of(self, is_full: bool, guest: str) -> list[Goal]:
         """`guest`: how it runs, as in Evaluation."""
@@ -67,27 +77,37 @@ class Plan:
 
 @dataclass
 class Context:
-    """`guest` is None where there is none; `why_no_guest` says why. `how`: the guest runs."""
+    """`guest` is None where there is none; `why_no_guest` says why. `how`: the guest runs. `more`:
+    systems that stand beside those two where the same can run there."""
 
     is_full: bool
     native: Native
     guest: System | None
     why_no_guest: str
     how: str = "none"
-    results: "Results" = field(default_factory=lambda: Results())
+    results: Results = field(default_factory=Results)
+    more: tuple[System, ...] = ()
     # Of this chapter: what to tell, what broke while the rest went on, what was tried again,
-    # whether something was measured, and how late the machine was.
+    # whether something was measured, since when, and how late the machine was.
     notes: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     again: list[str] = field(default_factory=list)
     has_measured: bool = False
+    since: str = ""
     lateness_us: float = 0.0
 
     def for_chapter(self) -> Self:
         """The same, with notes of its own."""
         return dataclasses.replace(
-            self, notes=[], broken=[], again=[], has_measured=False, lateness_us=0.0
+            self, notes=[], broken=[], again=[], has_measured=False, since="", lateness_us=0.0
         )
+
+    def measured_once(self, key: Key, measure: Callable[[], Any]) -> Any:
+        """What this gave, as JSON has it: chapters that ask alike have one run."""
+        found, when = self.results.get(key, measure)
+        self.since = min(self.since or when, when)
+        self.has_measured = True
+        return found
 
     @property
     def systems(self) -> list[System]:
@@ -123,14 +143,20 @@ class Context:
             if self.guest is None:
                 raise NotRun(self.why_no_guest)
             figures += self.probe_once(self.guest, *words)
+        for system in self.more:
+            with self.part(f"Not in {system.name}"):
+                figures += self.probe_once(system, *words)
         return figures
 
     def probe_once(self, system: System, *words: str) -> list[Figure]:
         """As probe(), but for the first who asks."""
-        key = ("gid-probe", system.name, *words)
-        found = self.results.get(key, lambda: self.probe(system, *words))
-        self.has_measured = True
-        return list(found)
+        return self.figures_once(
+            ("gid-probe", system.name, *words), lambda: self.probe(system, *words)
+        )
+
+    def figures_once(self, key: Key, measure: Callable[[], list[Figure]]) -> list[Figure]:
+        found = self.measured_once(key, lambda: [dataclasses.asdict(one) for one in measure()])
+        return [Figure(**one | {"spread": tuple(one["spread"])}) for one in found]
 
     @contextlib.contextmanager
     def cockpit(self) -> Iterator["Cockpit"]:
@@ -143,29 +169,6 @@ class Context:
         with tempfile.TemporaryDirectory(prefix="gid-evaluate-", dir=memory_folder()) as folder:
             with _gidds(Path(folder)):
                 yield Cockpit(Path(folder))
-
-
-class Results:
-    """What benchmarks gave in this run, each once, also where two chapters ask at a time."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._locks: dict[tuple[str, ...], threading.Lock] = {}
-        self._found: dict[tuple[str, ...], Any] = {}
-
-    def get(self, key: tuple[str, ...], measure: Callable[[], Any]) -> Any:
-        """What broke, or could not run, does so for each chapter: it is not tried again."""
-        with self._lock:
-            lock = self._locks.setdefault(key, threading.Lock())
-        with lock:
-            if key not in self._found:
-                try:
-                    self._found[key] = measure()
-                except Exception as error:
-                    self._found[key] = error
-            if isinstance(self._found[key], Exception):
-                raise self._found[key]
-            return self._found[key]
 
 
 class _Inside(Native):

@@ -53,7 +53,9 @@ class Reached:
 class Chapter:
     """One section of the report, as it came out. `reason`: why it was missed or not run; `notes`:
     what else is to be known; `again`: what was tried more than once. `lateness_us`: by how much a
-    program that only sleeps was woken too late by the machine meanwhile, at most."""
+    program that only sleeps was woken too late by the machine meanwhile, at most. `measured`: when
+    its first measurement began, as ISO 8601 has it; `version`: of which gidway; `machine`: where,
+    if not where the evaluation says."""
 
     id: str
     title: str
@@ -67,6 +69,9 @@ class Chapter:
     again: list[str] = field(default_factory=list)
     seconds: float = 0.0
     lateness_us: float | None = None
+    measured: str = ""
+    version: str = ""
+    machine: str = ""
 
 
 @dataclass
@@ -166,7 +171,16 @@ def _chapter(found: object) -> Chapter:
         again=_texts(found, "again"),
         seconds=_number(found.get("seconds", 0), "seconds"),
         lateness_us=None if late is None else _number(late, "lateness_us"),
+        **{key: _text(found, key) for key in ("measured", "version", "machine")},
     )
+
+
+def _text(found: dict[str, Any], key: str) -> str:
+    """Which may be missing: earlier releases had none."""
+    text = found.get(key, "")
+    if not isinstance(text, str):
+        raise BadResult(f"“{key}” is a text")
+    return text
 
 
 def _texts(found: dict[str, Any], key: str) -> list[str]:

@@ -20,6 +20,7 @@ from .result import (
     Reached,
     figure_text,
 )
+from .results import now
 
 AT_A_TIME = 2  # chapters that need no quiet
 
@@ -64,7 +65,7 @@ def run_one(plan: Plan, context: Context) -> Chapter:
     goals = plan.goals_of(context.is_full, context.how)
     goal = "; ".join(map(str, goals))
     chapter = Chapter(plan.id, plan.title, plan.method, goal)
-    begin = time.monotonic()
+    begin, began = time.monotonic(), now()
     context = context.for_chapter()
     with Lateness() as late:
         chapter.verdict, chapter.reason = _measure(plan, context, chapter)
@@ -76,6 +77,8 @@ def run_one(plan: Plan, context: Context) -> Chapter:
         chapter.reason += f" {_noise(chapter.lateness_us)}"
         chapter.notes.append(_noise(chapter.lateness_us))
     chapter.seconds = round(time.monotonic() - begin, 1)
+    chapter.version = context.results.version
+    chapter.measured = context.since or began
     return chapter
 
 

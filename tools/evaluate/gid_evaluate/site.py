@@ -10,10 +10,13 @@ from gid_vm.accel import probe_accel
 from gid_vm.agent import GuestError
 from gid_vm.guest import Guest, why_not
 from gid_vm.initramfs import CannotBoot
+from gid_vm.own_kernel import UmlGuest
+from gid_vm.uml import why_no_uml
 
 from .chapters import all_plans
 from .outcome import CannotRun
 from .plan import Context, Plan
+from .results import Results
 from .systems import Booted, Native, System
 
 
@@ -30,16 +33,29 @@ class Site:
 
     @contextlib.contextmanager
     def measuring(
-        self, options: argparse.Namespace, plans: Sequence[Plan], native: Native
+        self,
+        options: argparse.Namespace,
+        plans: Sequence[Plan],
+        native: Native,
+        results: Results,
     ) -> Iterator[Context]:
         """What these plans run with, while the guest runs, if there is one."""
         with contextlib.ExitStack() as stack:
             guest, how, why_not = self._guest(options, stack)
-            yield self.context(options.full, native, guest, why_not, how)
+            context = self.context(options.full, native, guest, why_not, how, results)
+            if not options.guest and how == "tcg" and why_no_uml() is None:
+                context.more = (self.boot_program(stack),)
+            yield context
 
     def boot(self, stack: contextlib.ExitStack) -> System | None:
         """A guest of our own."""
-        return Booted(stack.enter_context(Guest("evaluate", accel=probe_accel(), cpus=2)))
+        guest = stack.enter_context(Guest("evaluate", accel=probe_accel(), cpus=2))
+        return Booted(lambda: guest, prefix="./run vm ")
+
+    def boot_program(self, stack: contextlib.ExitStack) -> System:
+        """User-mode Linux, which is booted by who first asks it. What is only computed takes no
+        longer in it than natively; what its kernel is asked for does."""
+        return Booted(lambda: stack.enter_context(UmlGuest("evaluate")), "uml")
 
     def _guest(
         self, options: argparse.Namespace, stack: contextlib.ExitStack

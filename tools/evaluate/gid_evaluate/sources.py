@@ -22,7 +22,7 @@ MEASURES = {
     WEAKER: "a weaker measure",
     OTHER: "another measure",
 }
-_SYSTEMS = ("native", "guest", "both")
+_SYSTEMS = ("native", "guest", "uml", "both")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ import signal
 import subprocess
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from .outcome import WANTING, Broke, CannotRun
@@ -175,24 +177,24 @@ def _read(process: subprocess.Popen[bytes], parts: dict[Any, bytearray], end: fl
 
 
 class Booted(System):
-    """A guest that this process booted (gid_vm.guest.Guest)."""
+    """A guest that this process booted (gid_vm.guest.Guest), or boots when it is first asked."""
 
-    name = "guest"
-    prefix = "./run vm "
-
-    def __init__(self, guest: Any) -> None:
-        self._guest = guest
+    def __init__(self, boot: Callable[[], Any], name: str = "guest", prefix: str = "") -> None:
+        self._boot, self.name, self.prefix = cache(boot), name, prefix
 
     def run(self, words: list[str], seconds: float) -> str:
         from gid_vm.agent import GuestError
+        from gid_vm.initramfs import CannotBoot
 
         try:
-            result = self._guest.run(words, seconds)
+            result = self._boot().run(words, seconds)
+        except CannotBoot as error:
+            raise CannotRun(f"{self.name}: {error}") from None
         except GuestError as error:
-            raise Broke(f"guest: {error}") from None
+            raise Broke(f"{self.name}: {error}") from None
         said = result.err.strip()[-300:]
         if result.code == WANTING and said:
-            raise CannotRun(f"guest: {said}")
+            raise CannotRun(f"{self.name}: {said}")
         if result.code != 0:
-            raise Broke(f"guest: {shlex.join(words)}: {said}")
+            raise Broke(f"{self.name}: {shlex.join(words)}: {said}")
         return result.out[:PRINTED_MAX]

@@ -23,20 +23,22 @@ def guest_of(context: Context) -> System:
 
 
 def ratios(figures: Sequence[Figure]) -> list[Figure]:
-    native, guest = (
-        {one.name: one for one in figures if one.system == system} for system in ("native", "guest")
-    )
+    native = {one.name: one for one in figures if one.system == "native"}
     found = []
-    for name, one in guest.items():
-        if name in native:
-            ratio, n = one.value / native[name].value, min(one.n, native[name].n)
-            spread = (ratio, ratio)
-            found.append(Figure(_ratio_of(name), ratio, "", n, spread, one.source, "both"))
+    for one in figures:
+        if one.system != "native" and one.name in native:
+            base = native[one.name]
+            ratio, n, name = (
+                one.value / base.value,
+                min(one.n, base.n),
+                _ratio_of(one.name, one.system),
+            )
+            found.append(Figure(name, ratio, "", n, (ratio, ratio), one.source, "both"))
     return found
 
 
-def _ratio_of(name: str) -> str:
-    return f"{name}: guest, ratio to native"
+def _ratio_of(name: str, system: str = "guest") -> str:
+    return f"{name}: {system}, ratio to native"
 
 
 def ratio_goal(name: str, bound: float, *, is_least: bool = True) -> Goal:

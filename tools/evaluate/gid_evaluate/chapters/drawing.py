@@ -37,6 +37,9 @@ def _draw_everywhere(context: Context) -> list[Figure]:
         raise NotRun("a full run only: it takes minutes in a guest that is translated")
     figures = [_draw_small(system) for system in context.systems]
     context.has_measured = True
+    for system in context.more:
+        with context.part(f"Not in {system.name}"):
+            figures.append(_draw_small(system))
     return [*figures, *ratios(figures)]
 
 

@@ -19,17 +19,19 @@ def _slabs(context: Context) -> list[Figure]:
     """Of this machine, and of the guest's own domain, which lie in its window (ivshmem)."""
     figures = []
     with context.part("No slab"):
-        found = context.results.get(("gid-probe", "slab"), lambda: _in_a_cockpit(context))
-        figures += _named("slab", found)
+        figures += _named("slab", _native_slab(context))
     if context.guest is not None:
         with context.part("No slab in the guest's window"):
             figures += _named("window", context.probe_once(context.guest, "memory", "slab"))
     return figures
 
 
-def _in_a_cockpit(context: Context) -> list[Figure]:
-    with context.cockpit() as cockpit:
-        return context.probe(cockpit.open, "memory", "slab")
+def _native_slab(context: Context) -> list[Figure]:
+    def measure() -> list[Figure]:
+        with context.cockpit() as cockpit:
+            return context.probe(cockpit.open, "memory", "slab")
+
+    return context.figures_once(("gid-probe", "slab"), measure)
 
 
 def _named(where: str, measured: list[Figure]) -> list[Figure]:
@@ -44,8 +46,7 @@ def _bandwidth(context: Context) -> list[Figure]:
     if not context.native.is_here:
         raise NotRun("this needs two domains on the machine where it is started")
     window = context.probe_once(guest, "memory", "slab")
-    slab = context.results.get(("gid-probe", "slab"), lambda: _in_a_cockpit(context))
-    added = _turns(window) / _turns(slab)
+    added = _turns(window) / _turns(_native_slab(context))
     return [
         *both(context, ("read", "write"), "memory", "private"),
         _one(ADDED.figure, added, ""),
