@@ -210,13 +210,18 @@ def to_decode(film: Path, folder: Path) -> Path:
     return made
 
 
-def decode_seconds(path: Path, sink: str, frames: int | None) -> float:
-    """Of the processor."""
+def decoding(path: Path, sink: str, frames: int | None) -> list[str]:
+    """The command that decodes all, or so many, into the sink."""
     few = f"! identity eos-after={frames}" if frames else ""
     decoder = f"filesrc location={path} ! h264parse {few} ! avdec_h264 max-threads=1"
+    return ["gst-launch-1.0", "-q", *f"{decoder} ! {sink}".split()]
+
+
+def decode_seconds(path: Path, sink: str, frames: int | None) -> float:
+    """Of the processor."""
     before = common.children_seconds()
     subprocess.run(
-        ["gst-launch-1.0", "-q", *f"{decoder} ! {sink}".split()],
+        decoding(path, sink, frames),
         env=os.environ | {"GID_DOMAIN": "open"},
         stdin=subprocess.DEVNULL,
         check=True,

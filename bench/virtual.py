@@ -7,7 +7,8 @@ drawn there without a compositor is live on gid-cluster's output, until Weston r
 light that Weston forwards is live, and until a film's first frame was shown. Then the processor
 time of QEMU and of the host's programs, idle and running, beside what the guest's own kernel
 counts; memory on both sides of the border; what a repaint takes the guest's Weston; a film that is
-decoded there, and a live source, of which gid-cluster shows each frame or not; and gid-cluster's
+decoded there, and a live source, of which gid-cluster shows each frame or not; what decoding takes,
+into gid memory and into a sink that drops it; and gid-cluster's
 rate undisturbed; while programs of the guest leak, scribble and send random messages, and while its
 devices write into memory of others by themselves (DMA); while they commit pictures without end, and
 while the guest is reset and boots again, as often as is asked for.
@@ -17,6 +18,7 @@ Last, the commands of --run, each for itself in the guest.
 
 import io
 import json
+import re
 import shlex
 import statistics
 import sys
@@ -25,6 +27,7 @@ import time
 from pathlib import Path
 
 from bench import common, load, repaint
+from bench.shown import COPIES, FEW, decoding, to_decode
 from lab.domains.program import LabError, wait_for
 from lab.film import clip, film
 from lab.isolation.cases import (
@@ -50,11 +53,24 @@ close-animation=none
 WINDOWS = 3  # parts of each measurement of processor time
 SETTLE = 2.0  # seconds
 RUN_SECONDS = 1500.0  # of one command: translated code takes its time, also on a busy machine
-PARTS = ("start", "load", "repaint", "film", "attacks", "reboot")
+PARTS = ("start", "load", "repaint", "film", "decode", "attacks", "reboot")
 SHOWN = {"width": 320, "height": 180, "rate": 10}  # of what a translated guest decodes in time
 LIVE_SECONDS = 5
 STREAM = "safety/film-costly"  # of a layer that gid-cluster has anyway
 LOOKS, LOOK = 100, 0.1  # times and seconds, until the last frame is light
+DECODED = "safety/decoded"  # which nobody reads
+DECODE_TURN = 7.0  # of the seconds of a measurement: one for each so many
+GREAT_GUEST = """\
+local=probe-*
+streams=256
+client-streams=256
+subscriptions=256
+client-subscriptions=256
+slabs=256
+client-slabs=256
+held=4096
+client-held=4096
+"""
 FIRST = 10  # repaints before any is counted
 FILM = "safety/film"
 CLIENTS = {
@@ -70,6 +86,15 @@ PSS = (
     'for name; do for pid in $(pidof "$name"); do while read -r key kib unit; do '
     '[ "$key" != Pss: ] || echo "$name $kib"; done </proc/$pid/smaps_rollup; done; done'
 )
+
+
+class GuestCockpit(Cockpit):
+    """Programs of the guest may have as many streams as gid-probe measures."""
+
+    guest_keys = GREAT_GUEST
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, guest=True, starts_open=False)
 
 
 class Bench:
@@ -286,6 +311,32 @@ class Bench:
         layer = next(one for one in layers if one["stream"] == STREAM)
         return {"told": layer["frames"], "shown": layer["latency_count"]}
 
+    # --- decoding -------------------------------------------------------------------------------
+
+    def decode(self) -> None:
+        """As fast as it goes, into gid memory and into a sink that drops it, in turns."""
+        place = self._cockpit.open.place
+        with tempfile.TemporaryDirectory() as name:
+            small = clip.shrink(clip.find(None), 1280 // SHOWN["width"], Path(name))
+            frames = COPIES * clip.count(small)
+            path = place.write("decode.h264", to_decode(small, Path(name)).read_bytes())
+        sinks = {"gid": f"gidsink stream={DECODED} sync=false", "fakesink": "fakesink sync=false"}
+        rates: dict[str, list[float]] = {who: [] for who in sinks}
+        for turn in range(max(1, round(self._seconds / DECODE_TURN))):
+            for who, sink in list(sinks.items())[:: 1 if turn % 2 == 0 else -1]:
+                all, few = (self._decode_seconds(path, sink, n) for n in (None, FEW))
+                rates[who].append((frames - FEW) / max(all - few, 1e-3))
+        for who, each in rates.items():
+            self._add("decode", who=who, each=each, n=len(each))
+
+    def _decode_seconds(self, path: Path, sink: str, frames: int | None) -> float:
+        """Of the guest's processor, as its shell tells them."""
+        words = decoding(path, sink, frames)
+        line = f"{shlex.join(words)} </dev/null >/dev/null && times"
+        told = self._cockpit.open.place.run(["sh", "-c", line], patience=RUN_SECONDS)
+        children = re.findall(r"(\d+)m([\d.]+)s", told.splitlines()[-1])
+        return sum(int(minutes) * 60 + float(seconds) for minutes, seconds in children)
+
     # --- attacks, and reboots -------------------------------------------------------------------
 
     def attacks(self) -> None:
@@ -343,6 +394,9 @@ def show(rows: list[dict]) -> None:
             print(f"{who:60} {row['mean_ms']:8.3f} ms, at most {row['max_ms']:.3f} ms")
         elif row["what"] == "shown":
             print(f"guest: {row['who']:53} {row['shown']} of {row['sent']} frames shown")
+        elif row["what"] == "decode":
+            rate = statistics.median(row["each"])
+            print(f"guest: decoding into {row['who']:39} {rate:8.1f} frames/CPU s")
         elif row["what"] == "latency":
             print(f"{row['who']:60} {row['p50_ms']:8.2f} ms, at most {row['max_ms']:.2f} ms")
         else:
@@ -364,7 +418,7 @@ def main() -> int:
     parts = options.part or ([] if options.run else list(PARTS))
     progress = common.Progress(1 + len(parts) + len(options.run))
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as folder:
-        with Cockpit(Path(folder), guest=True, starts_open=False) as cockpit:
+        with GuestCockpit(Path(folder)) as cockpit:
             bench = Bench(cockpit, options.seconds, options.reboots)
             progress.step("the guest boots")
             bench.start()

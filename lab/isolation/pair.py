@@ -34,7 +34,7 @@ runtime={runtime}
 number=1
 kind=guest
 window=256M
-
+{open}
 [domain cluster]
 number=2
 local=meter
@@ -60,6 +60,7 @@ class Cockpit(cockpit.Cockpit):
     own and no priority. Not `starts_open`: the caller does that."""
 
     open_class, cluster_class = Open, Cluster
+    guest_keys = ""  # more of the domain `open` where it is a guest
     deadline_ms = 200  # of the roles
 
     def __init__(
@@ -70,7 +71,8 @@ class Cockpit(cockpit.Cockpit):
         starts_open: bool = True,
     ) -> None:
         text = (COCKPIT_WITH_GUEST if guest else COCKPIT) + self.more_conf()
-        super().__init__(folder, text.format(runtime=folder), ["open"] if guest else [])
+        text = text.format(runtime=folder, open=self.guest_keys)
+        super().__init__(folder, text, ["open"] if guest else [])
         self._starts_open = starts_open
         self.open_core, self.cluster_core = priority.two_cores()
         if not is_protected:

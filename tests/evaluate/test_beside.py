@@ -3,11 +3,12 @@
 
 import os
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluations import alone, evaluation
+from evaluations import alone, evaluation, figure
 from gid_evaluate import output, sources
 from gid_evaluate.chapters import all_plans
 from gid_evaluate.outcome import WANTING, Broke, NotRun
@@ -17,6 +18,8 @@ from gid_evaluate.run import run_one
 from gid_evaluate.systems import Booted, Native, System
 from gid_vm.initramfs import CannotBoot
 from lib.program import BUILD
+
+from lab.evaluate.chapters import all_plans as every_plan
 
 PROBE = BUILD / "tools/evaluate/probe/gid-probe"
 
@@ -146,3 +149,47 @@ def test_in_a_cockpit_that_runs_it_broke(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", f"{PROBE.parent}:{os.environ['PATH']}")
     with pytest.raises(Broke, match="gidd"):
         Cockpit(tmp_path).open.probe(["streams"])
+
+
+COSTS = {f"streams: {count}, consumers: 1": 100.0 for count in (1, 4, 16, 64)}
+
+
+@pytest.mark.parametrize(("fan", "verdict"), [(210.0, MET), (230.0, MISSED)])
+def test_how_a_frames_price_grows_in_a_guest_is_compared_with_how_it_does_natively(
+    fan: float, verdict: str
+) -> None:
+    """Whatever the translator makes of its price itself."""
+    native = COSTS | {"streams: 1, consumers: 8": 200.0}
+    guest = {
+        name: 10 * value for name, value in (COSTS | {"streams: 1, consumers: 8": fan}).items()
+    }
+    of = context({}, guest, "tcg")
+    of.is_full = True
+    figures = [asdict(figure(name, value)) for name, value in native.items()]
+    of.results.get(("gid-probe", "streams"), lambda: figures)
+    (plan,) = (plan for plan in every_plan() if plan.id == "buffers.2")
+    found = run_one(plan, of)
+    assert found.verdict == verdict, found.reason
+    assert found.figures[-1].value == pytest.approx(fan / 200)
+
+
+def decoded(what: dict[str, float], **more: object) -> list[dict[str, Any]]:
+    return [{"what": "decode", "who": who, "each": [rate] * 3} | more for who, rate in what.items()]
+
+
+@pytest.mark.parametrize(("rate", "verdict"), [(9.2, MET), (9.0, MISSED)])
+def test_what_gid_memory_costs_a_decoder_in_a_guest_is_compared_with_natively(
+    rate: float, verdict: str
+) -> None:
+    of = alone()
+    of.virtual = ((), ("--part=decode",))
+    piece = decoded({"gid": rate, "fakesink": 10.0}, piece="--part=decode")
+    shown = {"rows": [], "ratios": {"decode_gid_vs_fakesink": 1.0}}
+    of.benchmark = lambda name, *words, **more: (  # type: ignore[method-assign]
+        shown if name == "shown" else {"rows": piece}
+    )
+    of.for_chapter = lambda: of  # type: ignore[method-assign]
+    (plan,) = (plan for plan in every_plan() if plan.id == "5.7.4.2")
+    found = run_one(plan, of)
+    assert found.verdict == verdict, found.reason
+    assert [one.system for one in found.figures][-3:] == ["guest", "native", "both"]

@@ -155,6 +155,8 @@ def test_only_chapters_without_need_of_quiet_run_together(context: Context) -> N
     assert kept == [2, 3, 3, 4]  # the one that was not run is there until it was
 
 
+DID = {"devices": 4, "arrived": 4, "refused": 4, "passed": 0, "tried": 90, "nowhere": 9}
+DID |= {"changed": 0, "pages": 0}
 ROWS = [
     {
         "what": "start",
@@ -183,6 +185,19 @@ ROWS = [
         }
         for who, ratio in (("undisturbed", 1), ("flood", 0.999), ("reboot 1", 1), ("reboot 2", 0.9))
     ),
+    *(
+        {
+            "what": "rate",
+            "piece": "--part=attacks",
+            "who": who,
+            "rate_hz": 60.0,
+            "frames": 300,
+            "rate_vs_undisturbed": 1.0,
+            "longest_gap_refreshes": 1.0,
+            "did": did,
+        }
+        for who, did in (("undisturbed", {}), ("leak", {}), ("dma", DID))
+    ),
 ]
 
 
@@ -196,6 +211,9 @@ def test_chapters_of_one_guest(context: Context) -> None:
     assert start.verdict == MET and len(start.figures) == 2 and start.figures[0].system == "guest"
     reboot = run_one(plans["5.18.2"], context)
     assert reboot.verdict == MISSED and "is 0.9, aim 0.99" in reboot.reason
+    attacks, devices = (run_one(plans[one], context) for one in ("5.16.2.2", "5.17.2"))
+    assert (attacks.verdict, devices.verdict) == (MET, MET), devices.reason
+    assert not any("dma" in one.name for one in attacks.figures)
     guest = InCockpit(context.in_guest)
     assert guest.typed("gid-probe calls") == "./run bench virtual --run 'gid-probe calls'"
     assert guest.run(["gid-probe", "calls"], 1) == '{"figures": []}'
@@ -203,6 +221,17 @@ def test_chapters_of_one_guest(context: Context) -> None:
         guest.run(["sh", "-c", "a b"], 1)
     with pytest.raises(CannotRun, match="was not run"):
         guest.run(["true"], 1)
+
+
+@pytest.mark.parametrize("key", ["changed", "pages", "passed"])
+def test_a_page_that_a_device_wrote_is_a_page_too_many(context: Context, key: str) -> None:
+    rows = [row | {"did": DID | {key: 1}} if row.get("who") == "dma" else row for row in ROWS]
+    context.virtual = (("--seconds=1",), ("--part=attacks",))
+    asked = ("virtual", "--seconds=1", "--part=attacks")
+    context.results.get(asked, lambda: [{"rows": rows}, 12.0])
+    (plan,) = (one for one in all_plans() if one.id == "5.17.2")
+    found = run_one(plan, context)
+    assert found.verdict == MISSED and "is 1, aim 0" in found.reason
 
 
 @pytest.mark.parametrize(

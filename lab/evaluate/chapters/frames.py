@@ -3,6 +3,8 @@
 
 import re
 
+from gid_evaluate.chapters import beside
+from gid_evaluate.outcome import NotRun
 from gid_evaluate.plan import Goal, Shared
 from gid_evaluate.result import Figure
 
@@ -69,14 +71,7 @@ def _ring(context: Context) -> list[Figure]:
         if row["what"] in RINGS
         for unit in ("ns", "cycles")
     ]
-    with context.cockpit() as cockpit:
-        costs = context.probe(cockpit.open, "streams")
-    by_name = {one.name: one.value for one in costs}
-    many = [by_name[f"streams: {count}, consumers: 1"] for count in (1, 4, 16, 64)]
-    source = "gid-probe streams"
-    spread = (min(many), max(many))
-    flat = max(many) / many[0]
-    fan = by_name["streams: 1, consumers: 8"] / many[0]
+    costs = _streams(context)
     figures += costs
     context.notes += [
         "Counted by callgrind on x86-64 (./run bench counts) a frame to one consumer takes 1345 "
@@ -88,13 +83,40 @@ def _ring(context: Context) -> list[Figure]:
         "one stream alone finds all (33 read, 6 written, by callgrind's simulation of 32 KiB): "
         "the rest is what the library knows of stream, consumer and slab.",
     ]
-    figures.append(
-        Figure("dearest frame of up to 64 streams, ratio to 1 stream", flat, "", 4, spread, source)
-    )
-    figures.append(
-        Figure("a frame to 8 consumers, ratio to 1 consumer", fan, "", 1, (fan, fan), source)
-    )
-    return figures
+    return [*figures, *_growing(costs)]
+
+
+FLAT = "dearest frame of up to 64 streams, ratio to 1 stream"
+FAN = "a frame to 8 consumers, ratio to 1 consumer"
+
+
+def _streams(context: Context) -> list[Figure]:
+    def measure() -> list[Figure]:
+        with context.cockpit() as cockpit:
+            return context.probe(cockpit.open, "streams")
+
+    return context.figures_once(("gid-probe", "streams"), measure)
+
+
+def _growing(costs: list[Figure]) -> list[Figure]:
+    """How a frame's price grows with streams and with consumers."""
+    by_name = {one.name: one.value for one in costs}
+    many = [by_name[f"streams: {count}, consumers: 1"] for count in (1, 4, 16, 64)]
+    fan, flat = by_name["streams: 1, consumers: 8"] / many[0], max(many) / many[0]
+    source, system = costs[0].source, costs[0].system
+    return [
+        Figure(FLAT, flat, "", len(many), (min(many), max(many)), source, system),
+        Figure(FAN, fan, "", 1, (fan, fan), source, system),
+    ]
+
+
+def _in_guest(context: Context) -> list[Figure]:
+    """Its own domain has all of these streams: no frame leaves the guest."""
+    if not context.is_full:
+        raise NotRun("a full run only: it takes minutes in a guest that is translated")
+    costs = context.probe_once(beside.guest_of(context), "streams")
+    found = [*_growing(_streams(context)), *_growing(costs)]
+    return [*costs, *found, *beside.ratios(found)]
 
 
 def _handoff(context: Context) -> list[Figure]:
@@ -189,10 +211,20 @@ PLANS = [
             Goal("bursts, two cores, cycles", 160),
             Goal(f"{RINGS['alone']}, cycles", 98),
             Goal(f"{RINGS['ring']}, cycles", 160),
-            Goal("dearest frame of up to 64 streams, ratio to 1 stream", 1.1),
-            Goal("a frame to 8 consumers, ratio to 1 consumer", 2.0),
+            Goal(FLAT, 1.1),
+            Goal(FAN, 2.0),
         ),
         minutes=(0.3, 3),
+    ),
+    Plan(
+        "buffers.2",
+        "External buffers in the guest beside natively",
+        "What a frame costs in the guest, by the public calls, with one and with many streams and "
+        "consumers; and how much more many cost than one, to the same natively.",
+        _in_guest,
+        goals=tuple(Goal(beside.ratio_of(name), 1.1, only_full=True) for name in (FLAT, FAN)),
+        minutes=(0.0, 3.0),
+        runs=lambda is_full: [["gid-probe", "streams"]] if is_full else [],
     ),
     Plan(
         "hand-off",

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * hostile-dma PATTERN [own]: in a guest, has devices of the guest write by themselves (DMA) into the
- * memory of other domains, or, to see that they can, into its own domain's. PATTERN: 16 hexadecimal
- * digits, which fill each page that is written.
+ * hostile-dma PATTERN [own]: in a guest, has devices of the guest write by themselves (DMA) into
+ * the memory of other domains, or, to see that they can, into its own domain's. PATTERN: 16
+ * hexadecimal digits, which fill each page that is written.
  *
  * The devices are QEMU's teaching devices (edu), which read and write where their registers say.
  * At first the guest's IOMMU stands between, which has no page mapped for them: they are asked to
  * write into a page of this program. Then the guest's kernel, which here is the attacker's, lets
- * them through; that they write into that page now shows that they can. From then on they write into
- * pages of the windows of other domains, at random, and where there is no memory at all.
+ * them through; that they write into that page now shows that they can. From then on they write
+ * into pages of the windows of other domains, at random, and where there is no memory at all.
  *
  * Needs root. Says that it writes as soon as it does so, and ends with status 2 where a page of a
  * window is seen to have the pattern.
@@ -144,7 +144,8 @@ static void add_window(struct attack *attack, const char *folder) {
 	uint64_t before;
 	snprintf(path, sizeof(path), "%s/resource", folder);
 	FILE *file = fopen(path, "re");
-	if (file == NULL || fscanf(file, "%*x %*x %*x %*x %*x %*x %" SCNx64, &window->address) != 1) {
+	if (file == NULL ||
+			fscanf(file, "%*x %*x %*x %*x %*x %*x %" SCNx64, &window->address) != 1) {
 		errx(EXIT_FAILURE, "%s: no addresses", path);
 	}
 	fclose(file);
@@ -181,7 +182,8 @@ static void find_all(struct attack *attack) {
 	}
 	globfree(&found);
 	if (attack->device_count == 0 || attack->window_count == 0) {
-		errx(EXIT_FAILURE, "there are %zu devices that write, and %zu windows to write into",
+		errx(EXIT_FAILURE,
+				"there are %zu devices that write, and %zu windows to write into",
 				attack->device_count, attack->window_count);
 	}
 }
@@ -255,7 +257,7 @@ static void begin(struct attack *attack) {
 		fill_own(attack, attack->pattern);
 		move_page(device, attack->own_address, INSIDE);
 		attack->arrived += reaches_us(attack, device) &&
-				   *(volatile uint64_t *)attack->own == attack->pattern;
+				*(volatile uint64_t *)attack->own == attack->pattern;
 	}
 	if (attack->arrived != attack->device_count) {
 		errx(EXIT_FAILURE, "of %zu devices %" PRIu64 " can write", attack->device_count,

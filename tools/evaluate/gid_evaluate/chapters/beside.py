@@ -31,16 +31,16 @@ def ratios(figures: Sequence[Figure]) -> list[Figure]:
             ratio, n, name = (
                 one.value / base.value,
                 min(one.n, base.n),
-                _ratio_of(one.name, one.system),
+                ratio_of(one.name, one.system),
             )
             found.append(Figure(name, ratio, "", n, (ratio, ratio), one.source, "both"))
     return found
 
 
-def _ratio_of(name: str, system: str = "guest") -> str:
+def ratio_of(name: str, system: str = "guest") -> str:
     return f"{name}: {system}, ratio to native"
 
 
 def ratio_goal(name: str, bound: float, *, is_least: bool = True) -> Goal:
     """That of the evaluation of 2017. It is one where the guest's code is not translated."""
-    return Goal(_ratio_of(name), bound, is_least=is_least, only_kvm=True)
+    return Goal(ratio_of(name), bound, is_least=is_least, only_kvm=True)
