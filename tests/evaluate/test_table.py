@@ -19,7 +19,7 @@ WITH_FIGURES = runpy.run_path(str(TOP / "scripts/figures"))["with_figures"]
 
 def test_the_document_has_the_figures_of_the_file() -> None:
     document = (TOP / "docs/benchmarks.md").read_text(encoding="utf-8")
-    assert WITH_FIGURES(document, KEPT) == document, "run scripts/figures"
+    assert WITH_FIGURES(document, KEPT) == document, "./run figures"
 
 
 @pytest.mark.parametrize("number", range(0, 24, 6))
