@@ -46,34 +46,63 @@ def test_every_command_has_a_help_of_its_own(command: str, option: str) -> None:
     assert result.stdout.lower().startswith(f"usage: ./run {command} ")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_most_helps_need_no_environment(tmp_path: Path, command: str) -> None:
-    """What enters it finds a script here that only says so."""
+def seen_from_outside(
+    folder: Path, *words: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """What enters the environment finds a script here that only says so."""
     for path in TOP.iterdir():
         if path.name not in ("build", "scripts"):
-            (tmp_path / path.name).symlink_to(path)
-    (tmp_path / "run").unlink()
-    (tmp_path / "run").write_bytes((TOP / "run").read_bytes())
-    (tmp_path / "scripts").mkdir()
+            (folder / path.name).symlink_to(path)
+    (folder / "run").unlink()
+    (folder / "run").write_bytes((TOP / "run").read_bytes())
+    (folder / "scripts").mkdir()
     for path in (TOP / "scripts").iterdir():
-        (tmp_path / "scripts" / path.name).symlink_to(path)
-    (tmp_path / "scripts/debian-root").unlink()
-    (tmp_path / "scripts/debian-root").write_text("#!/bin/sh\necho entered\n")
-    for path in (tmp_path / "run", tmp_path / "scripts/debian-root"):
+        (folder / "scripts" / path.name).symlink_to(path)
+    (folder / "scripts/debian-root").unlink()
+    (folder / "scripts/debian-root").write_text("#!/bin/sh\necho entered\n")
+    for path in (folder / "run", folder / "scripts/debian-root"):
         path.chmod(0o755)
-    environment = {name: value for name, value in os.environ.items() if name != "GIDWAY_INSIDE"}
-    result = subprocess.run(
-        [tmp_path / "run", command, "--help"],
-        env=environment,
+    mine = {name: value for name, value in os.environ.items() if name != "GIDWAY_INSIDE"}
+    return subprocess.run(
+        [folder / "run", *words],
+        env=mine | environment,
         capture_output=True,
         text=True,
         timeout=PATIENCE,
     )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_most_helps_need_no_environment(tmp_path: Path, command: str) -> None:
+    result = seen_from_outside(tmp_path, command, "--help")
     assert (result.returncode, result.stderr) == (0, "")
     if command in INSIDE:
         assert result.stdout == "entered\n"
     else:
         assert result.stdout.lower().startswith(f"usage: ./run {command} ")
+
+
+@pytest.mark.parametrize("words", [[], ["--help"]], ids=["list", "help"])
+@pytest.mark.parametrize("command", ["bench", "man"])
+def test_lists_need_no_environment(tmp_path: Path, command: str, words: list[str]) -> None:
+    result = seen_from_outside(tmp_path, command, *words)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"Usage: ./run {command} NAME")
+
+
+@pytest.mark.parametrize("command", ["build", "lint", "shell"])
+def test_helps_where_there_is_no_python(tmp_path: Path, command: str) -> None:
+    """As on a small new Debian: only what Python shows takes the environment."""
+    programs, clone = tmp_path / "programs", tmp_path / "clone"
+    programs.mkdir()
+    clone.mkdir()
+    for path in Path("/usr/bin").iterdir():
+        if not path.name.startswith("python"):
+            (programs / path.name).symlink_to(path)
+    result = seen_from_outside(clone, command, "--help", PATH=str(programs))
+    assert (result.returncode, result.stderr) == (0, "")
+    said = result.stdout.lower()
+    assert said == "entered\n" if command == "lint" else said.startswith(f"usage: ./run {command}")
 
 
 def test_a_script_that_says_what_it_is_is_a_command(tmp_path: Path) -> None:
