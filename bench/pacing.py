@@ -18,11 +18,6 @@ refresh that their repaint was meant for. Only Weston's window differs.
 With --compare display-sync gidsink, too, sends a film in time with the display (display-sync=true)
 in every second run. That moves the commit, with which the time begins: frames are shown no sooner
 after they were made, and what is less by it is no gain of pacing.
-
-With --compare display-clock pacing is always on, and the film's source follows the display's
-refreshes in every second run. A source of 59.8 frames a second that does not comes to all phases
-of a refresh within 5 s, as a camera with a clock of its own does in time; one of 60 stays at that
-which it happens to begin at.
 """
 
 import argparse
@@ -52,7 +47,7 @@ from lab.film import clip
 from lab.film import film as films
 
 SETTINGS = ("off", "on")
-COMPARED = ("pacing", "display-sync", "display-clock")
+COMPARED = ("pacing", "display-sync")
 CASES = ("film@60", "24@60", "30@60", "50@60", "60@60")
 VKMS_CASES = ("film@60",)
 PATIENCE = 20.0
@@ -178,26 +173,16 @@ def main() -> int:
         help="of frames that may be late, for Weston's pacing (default: 0.001)",
     )
     parser.add_argument(
-        "--display-clock",
-        action="store_true",
-        help="the film's source follows the refreshes (gidsink display-clock=true): only with "
-        "vkms, whose film is made by such a source",
-    )
-    parser.add_argument(
         "--compare",
         choices=COMPARED,
         default="pacing",
-        help="what is off and on in turn (default: pacing); display-clock only with gid-cluster",
+        help="what is off and on in turn (default: pacing)",
     )
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # with vkms
     parser.add_argument("--kept-mapped", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.compositor == "gid-cluster" and options.display != "vkms":
         parser.error("gid-cluster has no refreshes without a screen: --display=vkms")
-    if options.display_clock and options.display != "vkms":
-        parser.error("a film from a file cannot follow a display: --display=vkms")
-    if options.compare == "display-clock" and options.compositor != "gid-cluster":
-        parser.error("to compare display-clock takes --compositor=gid-cluster")
     default = VKMS_CASES if options.display == "vkms" else CASES
     options.cases = list(dict.fromkeys(options.cases or map(parse_case, default)))
     if options.display == "vkms" and not options.here:
@@ -234,12 +219,6 @@ def ratios_of(case: Case, off: dict, on: dict, options: argparse.Namespace) -> d
     """Of a live source from capture to light: what only moves the commit is no gain of it."""
     suffix = "" if len(options.cases) == 1 else f"_{case}"
     ratio = on["p50_ms"] / off["p50_ms"]
-    if options.compare == "display-clock":
-        lower = (off["p50_ms"] - on["p50_ms"]) * case.refresh / 1000
-        return {
-            f"capture_to_scanout_p50_clock_on_vs_off{suffix}": ratio,
-            f"capture_to_scanout_p50_lower_refreshes{suffix}": lower,
-        }
     found = {}
     if case.is_live and off["capture_p50_ms"] is not None:
         to_light = on["capture_p50_ms"] / off["capture_p50_ms"]
@@ -262,7 +241,6 @@ def in_guest(options: argparse.Namespace) -> int:
     words = ["--display=vkms", f"--compositor={options.compositor}", f"--rounds={options.rounds}"]
     words += [f"--miss-rate={options.miss_rate}", f"--seconds={options.seconds}"]
     words += [f"--refreshes={options.refreshes}"] if options.refreshes else []
-    words += ["--display-clock"] if options.display_clock else []
     words += [f"--compare={options.compare}"]
     modules = ["vkms"]
     if is_program():  # see kept_mapped.py
@@ -324,21 +302,15 @@ def measure(
                         if differs:
                             player = play(producer, ways[setting])
                         with player, kept_mapped(producer, options):
-                            pacing = "on" if options.compare == "display-clock" else setting
-                            found = run(shower, case, pacing, seconds_of(case, options))
+                            found = run(shower, case, setting, seconds_of(case, options))
                             runs[setting].append(found)
     return [row(case, setting, found) for setting, found in runs.items()]
 
 
 def way_to_play(case: Case, setting: str, options: argparse.Namespace) -> str:
     """Properties of gidsink."""
-    clock, sync = "display-clock=true", "display-sync=true"
-    if options.compare == "display-clock":
-        return clock if setting == "on" else ""
-    if options.display_clock:
-        return clock
     follows = options.compare == "display-sync" and not case.is_live
-    return sync if follows and setting == "on" else ""
+    return "display-sync=true" if follows and setting == "on" else ""
 
 
 def row(case: Case, setting: str, runs: list[dict]) -> dict:

@@ -1,66 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The display of the consumer: a clock that follows it, for sources that follow a clock, and the
- * times at which it needs frames that were made in advance.
- */
+/* The display of the consumer: the times at which it needs frames, and those that were too late. */
 #include "common/gstgid.h"
 #include "gstgidsink.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* A type of its own: nobody takes it for the system's clock, whose time it does not keep. */
-#define GST_TYPE_GID_DISPLAY_CLOCK (gst_gid_display_clock_get_type ())
-G_DECLARE_FINAL_TYPE (
-    GstGidDisplayClock, gst_gid_display_clock, GST, GID_DISPLAY_CLOCK, GstSystemClock)
-
-struct _GstGidDisplayClock
-{
-  GstSystemClock parent;
-};
-
-G_DEFINE_FINAL_TYPE (GstGidDisplayClock, gst_gid_display_clock, GST_TYPE_SYSTEM_CLOCK)
-
-static void
-gst_gid_display_clock_class_init (GstGidDisplayClockClass *klass)
-{
-}
-
-static void
-gst_gid_display_clock_init (GstGidDisplayClock *self)
-{
-}
-
-GstClock *
-gst_gid_display_clock_new (void)
-{
-  GstClock *clock = g_object_new (GST_TYPE_GID_DISPLAY_CLOCK, "name", "gid-display-clock", NULL);
-
-  return gst_object_ref_sink (clock);
-}
-
-/* How fast the clock is brought to where it should be: in so many refreshes, but for the limit. */
-#define REFRESHES 16
-/* The most that it is fast or slow, in millionths. */
-#define MOST_PPM 10000
-#define MILLION 1000000
 /* A display with refreshes further apart is none to wait for. */
 #define REFRESH_MAX (50 * GST_MSECOND)
-
-/* `later`: by how many ns the source's next frames should come later. */
-static void
-slew (GstGidSink *self, gint64 later, guint64 refresh)
-{
-  GstClock *clock = self->clock;
-  GstClockTime internal, external;
-  gint64 ppm = later * (MILLION / REFRESHES) / (gint64) refresh;
-
-  ppm = CLAMP (ppm, -MOST_PPM, MOST_PPM);
-  internal = gst_clock_get_internal_time (clock);
-  external = gst_clock_adjust_unlocked (clock, internal);
-  gst_clock_set_calibration (clock, internal, external, MILLION - ppm, MILLION);
-  GST_TRACE_OBJECT (self,
-      "frames should come %" G_GINT64_FORMAT " ns later: %" G_GINT64_FORMAT " ppm", later, ppm);
-}
 
 /*
  * Upstream hears of a frame that came too late for its refresh, as from a sink with a screen of its
@@ -115,7 +61,7 @@ gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame)
   guint64 latency, late_by;
   int ret;
 
-  if (!self->display_clock && !self->display_sync)
+  if (!self->display_sync)
     return;
   sent->time = frame->submit_time;
   sent->pts = frame->pts;
@@ -130,14 +76,7 @@ gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame)
   if (shown.time <= sent->time)
     return;
   latency = shown.time - sent->time;
-  if (self->display_sync) {
-    late_by = gst_gid_deadline_shown (&self->deadline, shown.refresh_ns, latency);
-  } else {
-    gint64 later = gst_gid_phase_shown (&self->phase, shown.refresh_ns, latency);
-
-    slew (self, later, shown.refresh_ns);
-    late_by = gst_gid_phase_late_by (&self->phase, latency);
-  }
+  late_by = gst_gid_deadline_shown (&self->deadline, shown.refresh_ns, latency);
   GST_OBJECT_LOCK (self);
   self->display_refresh = shown.refresh_ns;
   self->display_latency = latency;

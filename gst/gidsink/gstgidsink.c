@@ -46,7 +46,6 @@ gst_gid_sink_start (GstBaseSink *sink)
 
   gst_gid_poster_start (&self->poster);
   self->display_refresh = self->display_latency = self->display_late = 0;
-  self->phase = (GstGidPhase) { 0 };
   self->deadline = (GstGidDeadline) { 0 };
   self->look_again = self->ask_again = 0;
   self->asked = 0;
@@ -362,20 +361,11 @@ gst_gid_sink_send_event (GstElement *element, GstEvent *event)
   return TRUE;
 }
 
-static GstClock *
-gst_gid_sink_provide_clock (GstElement *element)
-{
-  GstGidSink *self = GST_GID_SINK (element);
-
-  return self->display_clock ? gst_object_ref (self->clock) : NULL;
-}
-
 static void
 gst_gid_sink_finalize (GObject *object)
 {
   GstGidSink *self = GST_GID_SINK (object);
 
-  gst_object_unref (self->clock);
   g_hash_table_unref (self->told_of);
   g_byte_array_unref (self->metadata);
   gst_gid_sink_finish_properties (self);
@@ -394,7 +384,6 @@ gst_gid_sink_class_init (GstGidSinkClass *klass)
 
   object_class->finalize = gst_gid_sink_finalize;
   element_class->set_clock = gst_gid_sink_set_clock;
-  element_class->provide_clock = gst_gid_sink_provide_clock;
   element_class->send_event = gst_gid_sink_send_event;
   gst_gid_sink_install_properties (object_class);
 
@@ -426,7 +415,6 @@ static void
 gst_gid_sink_init (GstGidSink *self)
 {
   gst_gid_sink_init_properties (self);
-  self->clock = gst_gid_display_clock_new ();
   self->told_of = g_hash_table_new (NULL, NULL);
   self->metadata = g_byte_array_new ();
   g_mutex_init (&self->wait_lock);

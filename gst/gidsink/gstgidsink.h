@@ -12,7 +12,6 @@
 #include "common/gstgidpool.h"
 #include "common/gstgidposter.h"
 #include "gstgiddeadline.h"
-#include "gstgidphase.h"
 
 G_BEGIN_DECLS
 
@@ -34,9 +33,9 @@ struct _GstGidSink
   /* properties; the object lock */
   gchar *domain_name, *stream, *readers, *display_domain, *timeline_path;
   guint slots, credit, lease_ms, max_metadata;
-  gboolean dmabuf, leaky, wait_for_connection, wait_for_latency, display_clock, display_sync;
+  gboolean dmabuf, leaky, wait_for_connection, wait_for_latency, display_sync;
   GstGidCopyPolicy copy_policy;
-  /* with either, of the consumer's display: ns, 0: not known; the object lock */
+  /* with `display-sync`, of the consumer's display: ns, 0: not known; the object lock */
   guint64 display_refresh, display_latency;
   guint64 display_late; /* frames that missed their refresh */
 
@@ -48,7 +47,6 @@ struct _GstGidSink
   GstGidAccess access; /* where `readers` is set */
   guint32 display_number; /* of `display-domain`; 0: the only consumer's display counts */
   struct gid_timeline *timeline; /* NULL: none */
-  GstClock *clock; /* offered with `display-clock`: follows the consumer's display */
   struct gid_producer_stats last_stats; /* when there is no producer any more */
 
   GMutex wait_lock;
@@ -71,7 +69,6 @@ struct _GstGidSink
   GstBuffer *prerolled; /* was sent at preroll, and is not to be sent again */
   gboolean picture_is_due; /* nothing was sent since the start or the last flush */
   GstGidPoster poster;
-  GstGidPhase phase; /* with `display-clock` */
   GstGidDeadline deadline; /* with `display-sync` */
   struct gid_shown shown; /* what was told last */
   GstGidSinkSent sent[GST_GID_SINK_SENT]; /* by the number of the frame */
@@ -152,12 +149,9 @@ GstGidAllocator *gst_gid_sink_get_allocator (GstGidSink *self, GstCaps *caps);
 
 /* gstgiddisplay.c */
 
-/** The clock of a sink; the caller's reference. */
-GstClock *gst_gid_display_clock_new (void);
-
 /**
- * With `display-clock` or `display-sync`: notes that a frame was sent, learns when the display is
- * in time, has the clock follow it, and tells upstream of a frame that came too late for it.
+ * With `display-sync`: notes that a frame was sent, learns when the display needs frames, and tells
+ * upstream of one that came too late for it.
  */
 void gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame);
 

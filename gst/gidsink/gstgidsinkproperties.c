@@ -12,15 +12,6 @@ set_wait_for_connection (gpointer object, const GValue *value)
 }
 
 static void
-set_display_clock (gpointer object, const GValue *value)
-{
-  if (g_value_get_boolean (value))
-    GST_OBJECT_FLAG_SET (object, GST_ELEMENT_FLAG_PROVIDE_CLOCK);
-  else
-    GST_OBJECT_FLAG_UNSET (object, GST_ELEMENT_FLAG_PROVIDE_CLOCK);
-}
-
-static void
 get_stats (gpointer object, GValue *value)
 {
   g_value_take_boxed (value, gst_gid_sink_create_stats (object));
@@ -73,18 +64,16 @@ static const GstGidProperty properties[] = {
   GST_GID_STATS_ROW ("Frames, drops, copies and their reasons, slots, consumers", get_stats),
   GST_GID_STATS_INTERVAL_ROW (GstGidSink, poster),
   GST_GID_TIMELINE_ROW (GstGidSink, timeline_path),
-  { "display-clock", "Display clock",
-      "Offer the pipeline a clock that follows the display of the consumer: sources that follow "
-      "it make their frames just before they are shown",
-      GST_GID_BOOLEAN (GstGidSink, display_clock, FALSE), .flags = GST_GID_READY,
-      .set = set_display_clock },
   { "display-domain", "Display domain",
-      "Domain whose display counts for display-clock and display-sync (default: that of the only "
+      "Domain whose display counts for display-sync (default: that of the only "
       "consumer; none where there are several)",
       GST_GID_STRING (GstGidSink, display_domain), .flags = GST_GID_READY },
   { "display-sync", "Display sync",
       "Send each frame just in time for the refresh nearest to its time, of the consumer's display",
       GST_GID_BOOLEAN (GstGidSink, display_sync, FALSE), .flags = GST_GID_READY },
+  { "display-clock", "Display clock", "The same as `display-sync`, for pipelines of before 1.0",
+      GST_GID_BOOLEAN (GstGidSink, display_sync, FALSE),
+      .flags = GST_GID_READY | G_PARAM_DEPRECATED },
 };
 
 void

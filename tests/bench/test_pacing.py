@@ -18,7 +18,7 @@ def test_pacing_is_compared_with_the_same_producer() -> None:
     case = pacing.Case("film", 60)
 
     def ways(compare: str) -> list[str]:
-        options = SimpleNamespace(compare=compare, display="vkms", display_clock=False)
+        options = SimpleNamespace(compare=compare, display="vkms")
         return [pacing.way_to_play(case, setting, options) for setting in ("off", "on")]
 
     assert ways("pacing") == ["", ""]

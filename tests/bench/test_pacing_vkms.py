@@ -40,17 +40,3 @@ def test_form(tmp_path: Path, compositor: str) -> None:
         to_light = on["capture_p50_ms"] / off["capture_p50_ms"]
         ratios["capture_to_light_p50_on_vs_off_30@60"] = to_light
     assert result["ratios"] == pytest.approx(ratios)
-
-
-def test_display_clock(tmp_path: Path) -> None:
-    options = ("--display=vkms", "--compositor=gid-cluster", "--compare=display-clock")
-    result = results("pacing", tmp_path, *options, "--rounds=1", "--seconds=4", "60@60")
-    off, on = result["rows"]
-    assert 0 < off["p50_ms"] and 0 < on["p50_ms"]
-    assert on["frames"] > 0 and off["frames"] > 0
-    assert result["ratios"] == {
-        "capture_to_scanout_p50_clock_on_vs_off": pytest.approx(on["p50_ms"] / off["p50_ms"]),
-        "capture_to_scanout_p50_lower_refreshes": pytest.approx(
-            (off["p50_ms"] - on["p50_ms"]) * 60 / 1000
-        ),
-    }
