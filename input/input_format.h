@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * The published form of an input stream: what a frame of it says of the keys, pointers and fingers
- * of one seat. docs/wire.md has the same in words.
+ * of one seat. docs/wire-input.md has the same in words.
  *
  * A frame says all that a reader has to know: what is held now, and the last events, numbered. Who
  * missed frames finds the events in the next one, and plays each once. Who missed more than a frame

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * The shared memory of one subscription, little-endian, each struct pinned. ring.h says who does
- * what with it; docs/wire.md is its published form.
+ * what with it; docs/wire-ring.md is its published form.
  */
 #ifndef GID_WIRE_RING_H
 #define GID_WIRE_RING_H

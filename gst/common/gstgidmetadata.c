@@ -502,7 +502,7 @@ typedef struct
   void (*get) (GstByteReader *reader, GstBuffer *buffer);
 } Kind;
 
-/* Their numbers, from 1, are those of docs/wire.md. */
+/* Their numbers, from 1, are those of docs/wire-ring.md. */
 static const Kind kinds[] = {
   { gst_reference_timestamp_meta_get_info, put_reference, get_reference },
   { gst_video_region_of_interest_meta_get_info, put_region, get_region },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * GstMeta as bytes beside a frame: docs/wire.md has their form. What is read comes from anybody, so
+ * GstMeta as bytes beside a frame: docs/wire-ring.md has their form. What is read comes from anybody, so
  * it does not go to gst_meta_deserialize(), which believes lengths and makes objects of any type:
  * each kind that travels is a row of a table, read by itself.
  */

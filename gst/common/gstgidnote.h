@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** A frame's note as GStreamer's elements use it: its reference timestamps. docs/wire.md has the form. */
+/** A frame's note as GStreamer's elements use it: its reference timestamps. docs/wire-ring.md has the form. */
 #ifndef GST_GID_NOTE_H
 #define GST_GID_NOTE_H
 

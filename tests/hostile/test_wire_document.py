@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/wire.md says what libgid/wire*.h do, field by field; and so does the wire in Python."""
+"""docs/wire*.md say what libgid/wire*.h do, field by field; and so does the wire in Python."""
 
 import re
 import struct
@@ -9,7 +9,7 @@ import pytest
 from lib import gidwire
 from lib.program import BUILD, PATIENCE, TOP
 
-DOCUMENT = (TOP / "docs" / "wire.md").read_text()
+DOCUMENT = "\n".join(page.read_text() for page in sorted((TOP / "docs").glob("wire*.md")))
 HEADING = re.compile(r"^### (\w+) · type (\d+) · (\d+) bytes\n(.*?)(?=^##|\Z)", re.M | re.S)
 ROW = re.compile(r"^\| (\d+) \| ([^|]+) \| `(\w+)` \|", re.M)
 SIZES = {

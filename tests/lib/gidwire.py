@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The wire of docs/wire.md, written down a second time: by hand, so that it checks the first.
+"""The wire of docs/wire*.md, written down a second time: by hand, so that it checks the first.
 
 `Connection` speaks it to a gidd and lets a test send anything, right or wrong.
 """

@@ -28,7 +28,7 @@ from lib.gidwire import (
 from lib.peer import LIVE, Peer, consume, produce
 from lib.program import wait_for
 
-# Where things are in a page and in a ring: docs/wire.md.
+# Where things are in a page and in a ring: docs/wire-ring.md.
 PAGE_ASLEEP, PAGE_HEAD, PAGE_RELEASE_TAIL, PAGE_RELEASES = 8, 64, 128, 448
 RING_PLACES, RING_ASLEEP, RING_TAIL, RING_FLOOR = 8, 16, 64, 72
 RING_ENTRIES, RING_MORE = 192, 192 + 64 * 64  # of 64 bytes each
