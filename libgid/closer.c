@@ -24,8 +24,6 @@
 #define PIECE ((size_t)1 << 20)
 /* More than there are bytes in a queue of single ones. */
 #define READ_SIZE 8192
-/* More than that takes its time to be freed, if this is its last descriptor. */
-#define QUICK_BLOCKS (((off_t)4 << 20) / 512)
 
 /* A close that has begun and takes longer waits for somebody, and not for a processor. */
 #define LATE_NS UINT64_C(2000000000)
@@ -119,7 +117,7 @@ static bool is_memory(int fd) {
 
 static bool is_large(int memory) {
 	struct stat status;
-	return fstat(memory, &status) == 0 && status.st_blocks > QUICK_BLOCKS;
+	return fstat(memory, &status) == 0 && status.st_blocks > (off_t)GID_CLOSER_QUICK / 512;
 }
 
 /*

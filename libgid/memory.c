@@ -17,8 +17,6 @@
 #include "closer.h"
 #include "dmabuf.h"
 
-/* More than that is unmapped by another thread. */
-#define QUICK ((size_t)4 << 20)
 /* A piece is copied and put in its place at once: while another thread writes little in it. */
 #define MOVED_AT_ONCE ((size_t)64 << 10)
 /* At such distances page tables are moved as a whole. */
@@ -359,7 +357,7 @@ int gid_memory_replace(const void *data, size_t size, uint32_t owner, int fd, ui
 	uint64_t lead = (uintptr_t)data % page_size();
 	char *pages = (char *)data - lead;
 	size_t length = (size_t)gid_memory_round_up(size + lead);
-	void *moved = length > QUICK ? move(pages, length) : NULL;
+	void *moved = length > GID_CLOSER_QUICK ? move(pages, length) : NULL;
 	int flags = MAP_FIXED | MAP_NORESERVE;
 	flags |= fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
 	void *others = mmap(
@@ -379,7 +377,7 @@ void gid_memory_unmap(const void *data, size_t size) {
 
 void gid_memory_let_go(const void *data, size_t size, uint32_t owner) {
 	uint64_t lead = (uintptr_t)data % page_size();
-	if (data == NULL || size + lead <= QUICK) {
+	if (data == NULL || size + lead <= GID_CLOSER_QUICK) {
 		gid_memory_unmap(data, size);
 	} else {
 		gid_closer_unmap((char *)data - lead, (size_t)gid_memory_round_up(size + lead),

@@ -45,10 +45,10 @@ static void close_memory(struct gid_slab *slab) {
 	if (slab->own.data != NULL) {
 		gid_memory_put(&slab->own);
 	} else {
-		/* First, so that the memory itself goes where the last of its mappings goes. */
-		gid_closer_close(slab->info.fd);
 		gid_memory_let_go(slab->view, slab->view_size, gid_domain_of(slab->info.gid));
 		gid_memory_let_go(slab->filled, slab->filled_size, gid_domain_of(slab->info.gid));
+		/* Last: a small slab may lie in a large file, which goes where this is closed. */
+		gid_closer_close(slab->info.fd);
 	}
 	slab->filled = NULL;
 	gid_closer_close(slab->window_dmabuf);
@@ -114,10 +114,15 @@ int gid_slab_keep(struct gid_slab *slab, uint32_t slot) {
 	return gid_memory_fill(slab->stand_in, begin, slab->view + at, size);
 }
 
-/* Under the same number, for who has that. Of a dma-buf a device may still make use. */
+/*
+ * Under the same number, for who has that. Of a dma-buf a device may still make use. Of the file
+ * before it this may be the last descriptor, and to free a large one takes longer than a frame.
+ */
 static void replace_descriptor(struct gid_slab *slab, int by) {
 	if (by >= 0 && slab->info.fd >= 0 && slab->info.memory != GID_MEMORY_DMABUF) {
+		int before = fcntl(slab->info.fd, F_DUPFD_CLOEXEC, 0);
 		dup3(by, slab->info.fd, O_CLOEXEC);
+		gid_closer_close(before);
 	}
 }
 

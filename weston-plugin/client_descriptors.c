@@ -23,7 +23,7 @@
 /* Descriptors of connections; those of higher numbers are always new. */
 #define CONNECTIONS 4096
 /* Less than that is unmapped at once. */
-#define QUICK_SIZE ((size_t)4 << 20)
+#define QUICK_SIZE GID_CLOSER_QUICK
 
 enum connection_state {
 	CONNECTION_NEW = 0,

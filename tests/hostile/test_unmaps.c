@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: MIT
 /*
- * An owner that dies takes its slabs with it, however large: the reader's own thread takes no page
- * of them out of its page tables, for that takes longer than a frame. All calls that unmap come by
- * here, and are judged by the pages that they found mapped.
+ * An owner that dies takes its slabs with it, however large and however many: the reader's own
+ * thread takes hardly a page of them out of its page tables, nor frees any, for that takes longer
+ * than a frame. All calls that unmap and close come by here, and are judged by the pages that they
+ * found.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "closer.h"
 #include "connection.h"
+#include "memory.h"
 #include "slab_pair.h"
 
 #define SLOTS 3u
 #define MUCH (UINT64_C(5) << 30)
+#define QUICK_PAGES (GID_CLOSER_QUICK / 4096)
+#define RESTING 64u /* as import.c has at most */
+#define SMALL_OF ((off_t)8 << 20)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
 static int pagemap = -1;
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* shut: helpers wait */
-static size_t ours_most, theirs_most, theirs_all;	 /* pages of one call; of all */
-static int theirs_class, theirs_priority;		 /* of the helper, when it last unmapped */
+static size_t ours_most, theirs_most;			 /* pages of one call */
+static size_t ours_all, theirs_all;			 /* of all */
+static size_t closed_most; /* bytes of a file whose last descriptor here was ours to close */
+static int theirs_class, theirs_priority; /* of the helper, when it last unmapped */
 
 static bool is_ours(void) {
 	return syscall(SYS_gettid) == getpid();
@@ -52,7 +60,7 @@ static void judge(const void *data, size_t size) {
 	size_t pages = count_pages(data, size);
 	size_t *most = is_ours() ? &ours_most : &theirs_most;
 	*most = pages > *most ? pages : *most;
-	theirs_all += is_ours() ? 0 : pages;
+	*(is_ours() ? &ours_all : &theirs_all) += pages;
 }
 
 int munmap(void *data, size_t size) {
@@ -73,6 +81,36 @@ void *mmap(void *data, size_t size, int protection, int flags, int fd, off_t off
 		judge(data, size);
 	}
 	return (void *)syscall(SYS_mmap, data, size, protection, flags, fd, offset);
+}
+
+static unsigned count_descriptors(const struct stat *of) {
+	unsigned count = 0;
+	for (int fd = 0; fd < 256; fd++) {
+		struct stat status;
+		count += fstat(fd, &status) == 0 && status.st_ino == of->st_ino &&
+				status.st_dev == of->st_dev;
+	}
+	return count;
+}
+
+/* With its last descriptor a file is freed, where nobody else has one. */
+static void judge_closed(int fd) {
+	struct stat status;
+	if (is_ours() && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+			count_descriptors(&status) == 1) {
+		size_t bytes = (size_t)status.st_blocks * 512;
+		closed_most = bytes > closed_most ? bytes : closed_most;
+	}
+}
+
+int close(int fd) {
+	judge_closed(fd);
+	return (int)syscall(SYS_close, fd);
+}
+
+int dup3(int fd, int other, int flags) {
+	judge_closed(other);
+	return (int)syscall(SYS_dup3, fd, other, flags);
 }
 
 /* --- slabs ----------------------------------------------------------------------------------- */
@@ -109,14 +147,14 @@ static struct gid_slab *make_large(struct gid_slab **got) {
 }
 
 static void begin(void) {
-	ours_most = theirs_most = theirs_all = 0;
+	ours_most = theirs_most = ours_all = theirs_all = closed_most = 0;
 }
 
 static void check_unmapped(size_t pages, const char *what) {
 	bool unmapped = all_unmapped();
 	tap_ok(unmapped && theirs_all >= pages, "%s: %zu pages are unmapped by a helper", what,
 			theirs_all);
-	tap_ok(ours_most <= 1024, "and no more than %zu at once by who reads", ours_most);
+	tap_ok(ours_most <= QUICK_PAGES, "and no more than %zu at once by who reads", ours_most);
 	tap_ok(theirs_most <= 256, "nor does the helper more than %zu at once", theirs_most);
 }
 
@@ -133,7 +171,7 @@ static void test_in_use(void) {
 			"what is revoked in use is blank at once");
 	check_unmapped(pages, "in use");
 	gid_slab_unref(got);
-	tap_ok(ours_most <= 1024, "what was blank is let go of as quickly");
+	tap_ok(ours_most <= QUICK_PAGES, "what was blank is let go of as quickly");
 }
 
 static void test_at_rest(void) {
@@ -143,6 +181,87 @@ static void test_at_rest(void) {
 	begin(); /* what is to come is the reader's */
 	tap_ok(cockpit_until(reader, is_forgotten, NULL), "one at rest is forgotten");
 	check_unmapped(SLOTS * gid_layout_size(&layout) / 4096, "at rest");
+}
+
+/* So many as there can be, each of a size that is quick to unmap by itself: all go at once. */
+static void test_all_at_rest(void) {
+	const struct gid_layout before = layout;
+	struct gid_slab *slabs[RESTING], *got = NULL;
+	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 512, 192, 64);
+	for (uint32_t i = 0; i < RESTING; i++) {
+		slabs[i] = make(1);
+		gid_slab_grant(slabs[i], 2);
+		gid_slab_import(reader, gid_slab_gid(slabs[i], 0), &got);
+		gid_slab_view(got, 0);
+		gid_slab_unref(got);
+	}
+	layout = before;
+	tap_ok(reader->imported_of[1].slabs == RESTING, "%u slabs are at rest", RESTING);
+	for (uint32_t i = 0; i < RESTING; i++) {
+		gid_slab_destroy(slabs[i], false);
+	}
+	begin(); /* what is to come is the reader's */
+	tap_ok(cockpit_until(reader, is_forgotten, NULL) && all_unmapped(), "all are forgotten");
+	tap_ok(ours_all <= 8 * QUICK_PAGES, "%zu pages of them are unmapped by who reads",
+			ours_all);
+}
+
+/* As any program can send it: one page of a file that has many. Its only descriptors are others'.
+ */
+static uint32_t export_small_of_large(void) {
+	union gid_wire_message message, answer;
+	int fd = memfd_create("large", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (ftruncate(fd, SMALL_OF) < 0 || posix_fallocate(fd, 0, SMALL_OF) != 0 ||
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE) <
+					0) {
+		return 0;
+	}
+	int read_only = gid_memory_reopen(fd);
+	syscall(SYS_close, fd);
+	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 32, 32, 64);
+	gid_wire_begin(&message, GID_WIRE_EXPORT, 0);
+	message.export.memory = GID_MEMORY_MEMFD;
+	message.export.slot_size = 4096;
+	message.export.slot_count = 1;
+	gid_wire_put_layout(&message.export.layout, &layout);
+	int error = gid_domain_request(owner, &message, &read_only, 1, &answer, NULL);
+	syscall(SYS_close, read_only);
+	return error < 0 ? 0 : answer.result.value;
+}
+
+static bool grant_raw(uint32_t slab, bool allow) {
+	union gid_wire_message message, answer;
+	gid_wire_begin(&message, GID_WIRE_GRANT, 0);
+	message.grant.slab = slab;
+	message.grant.domain = 2;
+	message.grant.allow = allow;
+	return gid_domain_request(owner, &message, NULL, 0, &answer, NULL) == 0;
+}
+
+/* Nothing tells how much is freed where a small slab was. */
+static void test_small_of_large(bool in_use) {
+	struct gid_slab *got = NULL;
+	uint32_t slab = export_small_of_large();
+	tap_ok(slab != 0 && grant_raw(slab, true) &&
+					gid_slab_import(reader, gid_make(1, slab, 0, 0), &got) == 0,
+			"one page of a large file is imported");
+	if (got == NULL) {
+		return;
+	}
+	gid_slab_view(got, 0);
+	if (!in_use) {
+		gid_slab_unref(got);
+	}
+	begin();
+	tap_ok(grant_raw(slab, false) &&
+					(in_use ? cockpit_until(reader, is_revoked, got)
+						: cockpit_until(reader, is_forgotten, NULL)),
+			"and revoked");
+	tap_ok(closed_most <= GID_CLOSER_QUICK, "who reads frees none of it (%zu bytes)",
+			closed_most);
+	if (in_use) {
+		gid_slab_unref(got);
+	}
 }
 
 static void test_bound(void) {
@@ -196,6 +315,9 @@ int main(void) {
 		gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 1920, 1080, 64);
 		test_in_use();
 		test_at_rest();
+		test_all_at_rest();
+		test_small_of_large(true);
+		test_small_of_large(false);
 		test_bound();
 		test_class();
 	}

@@ -39,13 +39,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* More pages than that take a part of a refresh to be unmapped. */
+/* More pages than that, in one turn of the event loop, take a part of a refresh to be unmapped. */
 #define UNMAPPED_MAX 2048u
+/* And as much memory to be freed, which the last close of its file does. */
+#define FREED_MAX (UNMAPPED_MAX * (off_t)4096)
 
 /* The function that ours stands before. */
 #define REAL(name) ((__typeof__(&(name)))(uintptr_t)find(#name))
 
 static atomic_bool armed;
+static size_t unmapped; /* pages, by the display's thread, in this turn */
 static int report = -1;
 static long slow_ms;
 
@@ -149,19 +152,40 @@ static bool waits(int fd, int flags) {
 		}                                                                                  \
 	} while (0)
 
+static unsigned count_descriptors(const struct stat *of) {
+	unsigned count = 0;
+	for (int fd = 0; fd < 1024; fd++) {
+		struct stat status;
+		count += fstat(fd, &status) == 0 && status.st_ino == of->st_ino &&
+				status.st_dev == of->st_dev;
+	}
+	return count;
+}
+
+/* Whether it may be the last descriptor, of anybody, of a file of much memory. */
+static bool frees_much(int fd) {
+	struct stat status;
+	return fcntl(fd, F_GET_SEALS) >= 0 && fstat(fd, &status) == 0 &&
+			status.st_blocks * 512 > FREED_MAX && count_descriptors(&status) == 1;
+}
+
+static bool may_last(int fd) {
+	return is_kernels(fd) ? frees_much(fd) : !is_unconnected(fd);
+}
+
 /* Whatever it is: its last close may wait, and a file's each. */
 int close(int fd) {
-	SLOW_IF(!is_kernels(fd) && !is_unconnected(fd), "close", fd);
+	SLOW_IF(may_last(fd), "close", fd);
 	return REAL(close)(fd);
 }
 
 int dup2(int fd, int other) {
-	SLOW_IF(fcntl(other, F_GETFD) >= 0 && !is_kernels(other), "dup2", other);
+	SLOW_IF(fcntl(other, F_GETFD) >= 0 && may_last(other), "dup2", other);
 	return REAL(dup2)(fd, other);
 }
 
 int dup3(int fd, int other, int flags) {
-	SLOW_IF(fcntl(other, F_GETFD) >= 0 && !is_kernels(other), "dup3", other);
+	SLOW_IF(fcntl(other, F_GETFD) >= 0 && may_last(other), "dup3", other);
 	return REAL(dup3)(fd, other, flags);
 }
 
@@ -374,6 +398,7 @@ int epoll_wait(int fd, struct epoll_event *events, int count, int timeout) {
 		SLOW("epoll_wait", "with a time limit");
 		if (syscall(SYS_gettid) == getpid()) {
 			atomic_store(&armed, true);
+			unmapped = 0;
 		}
 	}
 	return REAL(epoll_wait)(fd, events, count, timeout);
@@ -461,9 +486,15 @@ static size_t count_pages(const void *data, size_t size) {
 	return count;
 }
 
-/* Also in place of what was there. */
+/* Also in place of what was there; together with all of this turn. */
 static bool is_much(const void *data, size_t size) {
-	return is_display() && count_pages(data, size) > UNMAPPED_MAX;
+	if (!is_display()) {
+		return false;
+	}
+	unmapped += count_pages(data, size);
+	bool much = unmapped > UNMAPPED_MAX;
+	unmapped = much ? 0 : unmapped;
+	return much;
 }
 
 int munmap(void *data, size_t size) {

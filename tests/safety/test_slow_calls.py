@@ -22,8 +22,11 @@ from lab.domains.wayland import Display as Connection
 SLOW_MS = 6000  # longer than a busy machine stands still
 # Their memory is unmapped, each picture by itself where Weston keeps it, when the owner dies.
 WIDTH, HEIGHT, SLOTS = 3840, 2160, 3
+RESTING = 24  # slabs of hostile-restless
+AT_ONCE = (1024, 512)  # of their pictures
 
 
+RESTLESS = BUILD / "tests" / "hostile" / "programs" / "hostile-restless"
 LARGE = """
 [layer large]
 domain=open
@@ -83,6 +86,15 @@ def large_layer(display: Display) -> dict:
     return layer
 
 
+def lose_all_at_once(cockpit: Cockpit, display: Display) -> None:
+    """Many slabs, none of them large, of which each page was read, and that go at one moment."""
+    words = [RESTLESS, "at-once", "large", *map(str, AT_ONCE)]
+    restless = cockpit.run("open", words)
+    frames = large_layer(display)["frames"] + 2 * RESTING
+    wait_for(lambda: large_layer(display)["frames"] > frames, "its frames")
+    restless.signal(signal.SIGKILL)
+
+
 def test_gid_cluster(cockpit: Cockpit) -> None:
     calls = SlowCalls(cockpit.folder, "gid-cluster,libgid")
     display = Display(cockpit, ROLE + LARGE, under=calls.under)
@@ -101,6 +113,7 @@ def test_gid_cluster(cockpit: Cockpit) -> None:
         wait_for(lambda: large_layer(display)["state"] == "live", "a large picture")
         large.signal(signal.SIGKILL)
         wait_for(lambda: large_layer(display)["state"] == "stale", "its loss")
+    lose_all_at_once(cockpit, display)
     for domain in ("open", "cluster"):
         cockpit.restart(domain)
         wait_for(lambda: display.status()["gidd"], "gidd to be back")
