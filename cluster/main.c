@@ -18,6 +18,7 @@
 #include "cluster_options.h"
 #include "cluster_status.h"
 #include "confine.h"
+#include "cores.h"
 #include "examiner.h"
 #include "learn.h"
 #include "log_writer.h"
@@ -301,10 +302,26 @@ static int print_costs(const struct cluster_config *config) {
 	return error;
 }
 
-static int run_check(const struct cluster_config *config) {
+/* Of the display if it is started as this is. */
+static void print_cores(int priority) {
+	struct cores cores;
+	char text[320];
+	if (cores_look(getpid(), priority, &cores) == 0) {
+		cores_describe(&cores, text, sizeof(text));
+		printf("it runs on %s\n", text);
+		if (cores.programs.count > 0) {
+			printf("its workers are late where those run: %s\n", CORES_REMEDY);
+		}
+	}
+}
+
+static int run_check(const struct cluster_config *config, int priority) {
 	int error = print_costs(config);
 	if (error == 0) {
 		error = frame_bound_print(config, stdout);
+	}
+	if (error == 0) {
+		print_cores(priority);
 	}
 	return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -326,7 +343,7 @@ int main(int argc, char **argv) {
 	}
 	if (error == 0) {
 		if (options.check) {
-			status = run_check(&config);
+			status = run_check(&config, options.realtime);
 		} else if (options.learn != NULL) {
 			status = run_learn(&config, &options);
 		} else {

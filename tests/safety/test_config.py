@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Every mistake in gid-cluster's configuration is named with its file and line, all at once."""
 
+import os
+import re
 import resource
 import subprocess
 from pathlib import Path
@@ -121,6 +123,13 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
 }
 
 
+def told(output: str) -> tuple[list[str], list[str]]:
+    """The lines of the tables, and those about processors."""
+    lines = output.splitlines()
+    processors = [line for line in lines if line.startswith(("it runs on", "its workers"))]
+    return [line for line in lines if line not in processors], processors
+
+
 def processor_seconds() -> float:
     """Of all programs that this test has waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -195,11 +204,13 @@ def test_what_a_frame_takes_is_told_and_refused(tmp_path: Path) -> None:
     for percent, status, word in ((100, 0, "allowed"), (1, 1, "more than worst-frame= allows")):
         path.write_text(f"[display]\nworst-frame={percent}\nwidth=640\nheight=240\n{ROLE}{LAYER}")
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-        table = done.stdout.splitlines()[3:]  # behind those of the role and the layer
+        table, processors = told(done.stdout)
+        table = table[3:]  # behind those of the role and the layer
         assert done.returncode == status and table[2].endswith(word)
         assert table[0].split() == ["output", "pixels", "refresh", "compose", "check", "bound"]
         assert table[1].startswith("(the first)") and "640x240" in table[1]
         assert len(table) == (5 if status == 0 else 3), "no promise of what does not start"
+        assert len(processors) == (2 if status == 0 else 0)
     start = [CLUSTER, "--headless", "--config", path, "--status", tmp_path / "status"]
     done = subprocess.run([*start], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1 and "worst-frame= allows 1 %" in done.stderr
@@ -214,9 +225,24 @@ def test_the_time_to_the_fallback_is_told(tmp_path: Path) -> None:
     )
     command = [CLUSTER, "--check", "--config", path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-    header, role = (line.split() for line in done.stdout.splitlines()[-2:])
+    header, role = (line.split() for line in told(done.stdout)[0][-2:])
     assert header == ["role", "deadline", "display", "fallback"]
     assert role[:7] == ["oil", "300.00", "ms", "40.00", "ms", "340.00", "ms"]
+
+
+def test_who_else_may_run_there_is_told(tmp_path: Path) -> None:
+    """On its own processors, as it is started: by this test, which may run there, too."""
+    path = tmp_path / "cluster.conf"
+    path.write_text("[display]\nworst-frame=0\nwidth=320\nheight=240\n")
+    one = max(os.sched_getaffinity(0))
+    command = ["taskset", "-c", str(one), CLUSTER, "--check", "--config", path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    where, remedy = told(done.stdout)[1]
+    others = r"which (\d+) other programs? may use: (.+)"
+    found = re.fullmatch(rf"it runs on processor {one}, {others}", where)
+    assert found is not None, where
+    assert int(found[1]) > 0 and found[2].split(";")[0]
+    assert remedy.endswith("see PROCESSORS in gid-cluster(1)")
 
 
 @pytest.mark.parametrize("what", ["a line of 64 MiB", "zeroes without end"])

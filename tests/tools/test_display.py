@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""gidctl top shows a domain's display, gid-cluster, and the state of its roles."""
+"""gidctl top shows a domain's display, gid-cluster, and the state of its roles; gidctl doctor, who
+else may run where it does."""
 
 import json
+import os
+import re
 import signal
 import subprocess
 
@@ -89,3 +92,18 @@ def test_display_that_does_not_answer(cockpit: Cockpit, display: Program) -> Non
     assert "ROLE" not in top(cockpit)
     display.signal(signal.SIGCONT)
     wait_for(lambda: "ROLE" in top(cockpit), "the display to be back")
+
+
+def test_doctor_tells_who_else_may_run_there(cockpit: Cockpit, display: Program) -> None:
+    one = max(os.sched_getaffinity(0))
+    os.sched_setaffinity(display.pid, {one})
+    command = [GIDCTL, "doctor", "--json"]
+    env = cockpit.env("cluster")
+    result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE)
+    found = [row for row in json.loads(result.stdout) if "runs on processor" in row["found"]]
+    (row,) = found
+    others = rf"gid-cluster runs on processor {one}, which (\d+) other programs? may use: .+"
+    told = re.fullmatch(others, row["found"])
+    assert told is not None and int(told[1]) > 0, "at least this test"
+    assert (row["verdict"], row["what"]) == ("note", "domain cluster")
+    assert row["remedy"].endswith("see PROCESSORS in gid-cluster(1)")

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cores.h"
 #include "gidctl.h"
+#include "gidctl_display.h"
 #include "gidctl_table.h"
 
 #define DEFAULT_RUNTIME "/run/gidway"
@@ -297,6 +300,22 @@ static void check_links(struct doctor *doctor, struct gid_domain *domain, const 
 	sd_json_variant_unref(report);
 }
 
+/* Whether anybody else may run where the domain's gid-cluster does, if it has one. */
+static void check_display(struct doctor *doctor, const char *name, const char *what) {
+	struct sched_param param = {0};
+	struct cores cores;
+	char text[320];
+	pid_t pid = display_pid(name);
+	if (pid == 0 || sched_getparam(pid, &param) < 0 ||
+			cores_look(pid, param.sched_priority, &cores) < 0) {
+		return;
+	}
+	cores_describe(&cores, text, sizeof(text));
+	bool good = cores.programs.count == 0 && cores.before.count == 0;
+	find(doctor, good ? VERDICT_GOOD : VERDICT_WARNING, what, good ? "" : CORES_REMEDY,
+			"gid-cluster runs on %s", text);
+}
+
 static void check_domain(struct doctor *doctor, const char *name) {
 	struct gid_domain *domain;
 	int error = gid_domain_connect(name, &domain);
@@ -306,6 +325,7 @@ static void check_domain(struct doctor *doctor, const char *name) {
 		find(doctor, VERDICT_GOOD, what, "", "gidd answers, number %u",
 				gid_domain_number(domain));
 		check_links(doctor, domain, what);
+		check_display(doctor, name, what);
 		gid_domain_destroy(domain);
 		return;
 	}

@@ -50,6 +50,17 @@ static int display_connect(const char *domain) {
 	return fd >= 0 ? fd : connect_to("/run/gidway", domain, "cluster.sock");
 }
 
+pid_t display_pid(const char *domain) {
+	struct ucred owner = {0};
+	socklen_t size = sizeof(owner);
+	int fd = display_connect(domain);
+	if (fd >= 0) {
+		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size);
+		close(fd);
+	}
+	return owner.pid;
+}
+
 sd_json_variant *display_fetch(const char *domain) {
 	int fd = display_connect(domain);
 	if (fd < 0) {
