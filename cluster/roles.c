@@ -214,7 +214,7 @@ static void roles_resume(struct roles *roles, const char *state) {
 
 /* Wakes us once a refresh, and at the very moment at which a deadline passes. */
 static void roles_arm(struct roles *roles, uint64_t now) {
-	uint64_t next = now + display_refresh_ns(roles->display);
+	uint64_t next = roles->refresh_due;
 	for (size_t i = 0; i < roles->count; i++) {
 		uint64_t tick = role_next_tick(&roles->views[i].role);
 		if (tick > now && tick < next) {
@@ -227,15 +227,9 @@ static void roles_arm(struct roles *roles, uint64_t now) {
 	timerfd_settime(roles->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-static int handle_timer(int fd, uint32_t mask, void *data) {
-	struct roles *roles = data;
-	uint64_t expirations;
-	if (read(fd, &expirations, sizeof(expirations)) < 0) {
-		return 0;
-	}
-	uint64_t now = gid_clock_now();
+/* Not at each deadline, for producers choose how many of them pass. */
+static void roles_pass_refresh(struct roles *roles, uint64_t now) {
 	for (size_t i = 0; i < roles->count; i++) {
-		role_view_tick(&roles->views[i], now);
 		stream_reader_tick(&roles->views[i].reader);
 	}
 	for (size_t i = 0; i < roles->layer_count; i++) {
@@ -246,6 +240,22 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 		screen_tick(&roles->display->screens[i], now);
 	}
 	notify_alive(&roles->notify, now);
+}
+
+static int handle_timer(int fd, uint32_t mask, void *data) {
+	struct roles *roles = data;
+	uint64_t expirations;
+	if (read(fd, &expirations, sizeof(expirations)) < 0) {
+		return 0;
+	}
+	uint64_t now = gid_clock_now();
+	for (size_t i = 0; i < roles->count; i++) {
+		role_view_tick(&roles->views[i], now);
+	}
+	if (now >= roles->refresh_due) {
+		roles->refresh_due = now + display_refresh_ns(roles->display);
+		roles_pass_refresh(roles, now);
+	}
 	roles_save(roles, now);
 	roles_arm(roles, now);
 	return 0;
@@ -398,6 +408,7 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 		return -ENOMEM;
 	}
 	handle_connection_changed(roles);
+	roles->refresh_due = gid_clock_now() + display_refresh_ns(display);
 	roles_arm(roles, gid_clock_now());
 	return 0;
 }

@@ -27,6 +27,7 @@ struct roles {
 	struct state_writer *writer;   /* of what outlives us; NULL: nothing does */
 	struct saved_role *saved;      /* one for each role */
 	uint64_t saved_at, saved_transitions;
+	uint64_t refresh_due; /* when what may be read in one refresh may be read again */
 	int timer;
 	struct wl_event_source *timer_source;
 };

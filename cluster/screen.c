@@ -90,6 +90,11 @@ static bool screen_check(struct screen *screen, struct wlr_buffer *buffer, uint6
 /* --- what the device shows -------------------------------------------------------------------- */
 
 #define FAILED_MAX 3
+/*
+ * So long after its last reader the stream counts as read. To use planes again takes commits that
+ * are only tests, and readers choose how often they come.
+ */
+#define COPIED_NS UINT64_C(1000000000)
 
 bool screen_is_read_back(const struct screen *screen) {
 	return screen->kms != NULL && !screen->readback.off && kms_writeback_is_there(screen->kms);
@@ -150,7 +155,8 @@ static void screen_awaits(struct screen *screen, uint64_t now) {
 }
 
 void screen_tick(struct screen *screen, uint64_t now) {
-	if (screen_readback_is_due(screen, now)) {
+	bool again = screen->copied && now >= screen->copied_until; /* planes may be used */
+	if (again || screen_readback_is_due(screen, now)) {
 		screen_ask(screen);
 	}
 }
@@ -173,8 +179,8 @@ static void screen_offer(struct screen *screen) {
 static int handle_publisher(int fd, uint32_t mask, void *data) {
 	struct screen *screen = data;
 	bool wanted = publisher_collect(screen->publisher);
-	if (publisher_has_readers(screen->publisher) != screen->copied && screen->kms != NULL) {
-		screen_ask(screen); /* for planes to be left, or taken again */
+	if (publisher_has_readers(screen->publisher) && !screen->copied && screen->kms != NULL) {
+		screen_ask(screen); /* for planes to be left */
 	}
 	if (wanted || screen->unpublished) {
 		screen_offer(screen);
@@ -347,11 +353,14 @@ static void screen_render(struct screen *screen, const struct spent *begin, bool
 }
 
 /* Where what is on planes is: who copies the screen gets what is composed, and is to get all. */
-static void screen_plan(struct screen *screen) {
+static void screen_plan(struct screen *screen, uint64_t now) {
 	if (screen->kms == NULL) {
 		return;
 	}
-	bool copied = screen->publisher != NULL && publisher_has_readers(screen->publisher);
+	if (screen->publisher != NULL && publisher_has_readers(screen->publisher)) {
+		screen->copied_until = now + COPIED_NS;
+	}
+	bool copied = now < screen->copied_until;
 	if (copied && !screen->copied) {
 		screen->hooks->plan(screen->data, screen, screen->kms, SCREEN_COMPOSED);
 		screen->to_plan = true;
@@ -379,7 +388,7 @@ static void screen_frame(struct screen *screen) {
 		return;
 	}
 	screen->hooks->begin(screen->data, screen, now);
-	screen_plan(screen);
+	screen_plan(screen, now);
 	screen->hooks->fill(screen->data, screen, now);
 	bool fills = screen->kms != NULL && kms_layers_have_news(screen->kms);
 	bool composes = wlr_scene_output_needs_frame(screen->scene_output) || screen->front == NULL;
@@ -642,6 +651,7 @@ void screen_take(struct screen *screen, struct wlr_output *output) {
 	screen->readback = (struct readback){0};
 	screen->to_plan = screen->kms != NULL;
 	screen->copied = false;
+	screen->copied_until = 0;
 	screen->bound = (struct frame_bound){0};
 	screen_measure(screen);
 	screen_fill_buffers(screen);

@@ -95,6 +95,7 @@ struct screen {
 	struct kms_output *kms; /* the same output; NULL: it has no planes for us */
 	bool to_plan;		/* planes are to be found for pictures */
 	bool copied;		/* all is in one picture, because somebody copies that */
+	uint64_t copied_until;	/* or has done so a moment ago */
 	struct readback readback;
 	struct own_picture *background; /* below everything; NULL: none */
 	struct wlr_buffer *front;	/* what was shown last, locked */
