@@ -17,7 +17,10 @@ KINDS = {
     "role": f"[role restless]\n{PLACE}stream=restless\nformats=any\ntransform=any\n",
     "layer": f"[layer restless]\n{PLACE}fit=cover\n",
 }
-FRAMES = 240  # of the display, while it is attacked
+MODES = ["formats", "narrow", "slabs", "restarts", "dates", "swapped", "many", "leases"]
+MODES += ["metadata", "at-once"]
+MORE = 24  # of either kind, whose streams come and go
+FRAMES = 120  # of the display, while it is attacked
 SETTLES = 64 << 10  # KiB that its memory may differ by, attacked or not
 
 
@@ -32,19 +35,24 @@ def descriptors(display: Display) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("mode", ["formats", "narrow", "slabs", "restarts", "dates"])
+@pytest.mark.parametrize("mode", MODES)
 def test_the_display_goes_on(cockpit: Cockpit, mode: str, kind: str) -> None:
-    display = Display(cockpit, ROLE + KINDS[kind], display=DISPLAY)
+    sections = ROLE + KINDS[kind]
+    for i in range(MORE if mode == "many" else 0):
+        sections += f"[{kind} more{i}]\ndomain=open\nstream=restless/{i}\n"
+        sections += f"x={50 * i}\ny=700\nwidth=40\nheight=40\n"
+    display = Display(cockpit, sections, display=DISPLAY)
     start_telltale(cockpit, "--cycle", "16")  # something new in each refresh
     display.wait_role("live")
     before, files, memory = display.status(), descriptors(display), memory_kib(display)
     restless = cockpit.run("open", [RESTLESS, mode, "restless", *map(str, SIZE)])
 
     def seen() -> dict:
-        return display.status()[f"{kind}s"][-1]
+        return next(one for one in display.status()[f"{kind}s"] if one["name"] == "restless")
 
     wait_for(lambda: seen()["frames"] > 5, "frames of it")
-    wait_for(lambda: display.status()["frames"] > before["frames"] + FRAMES, "frames")
+    since = display.status()["frames"]
+    wait_for(lambda: display.status()["frames"] > since + FRAMES, "frames")
     assert restless.is_running()
     assert [t["reason"] for t in display.role()["transitions"]] == ["none"], "the honest one"
     assert memory_kib(display) < memory + SETTLES

@@ -6,7 +6,11 @@
  * `formats`: each frame in another format, size and transform. `narrow`: as wide, or as high, as a
  * picture can be, and one pixel in the other direction. `slabs`: each in memory of its own, which
  * is taken back at once. `restarts`: each of a stream that ends with it. `dates`: of any time, and
- * with sequence numbers that go back.
+ * with sequence numbers that go back. `swapped`: each is described anew, as another one or as none
+ * that can be, while it is read. `many`: with as many more streams, STREAM/0 and so on, as gidd
+ * takes, which all end with it. `leases`: taken back by force as soon as it is sent.
+ * `metadata`: with as much beside it as can be, and a note, and damage that is everywhere.
+ * `at-once`: in memory of its own, and all of that is taken back at one moment.
  */
 #include <drm_fourcc.h>
 #include <err.h>
@@ -21,6 +25,7 @@
 #include "ending.h"
 
 #define SLABS 24u
+#define STREAMS 4096u
 #define SENT_NS 20000000 /* how long it waits for who reads a frame */
 #define PAUSE_NS 2000000
 
@@ -30,7 +35,9 @@ struct restless {
 	const char *stream;
 	uint32_t width, height;
 	struct gid_slab *slabs[SLABS];
-	uint64_t turn, sent, refused;
+	struct gid_producer *more[STREAMS];
+	uint64_t lease_ns; /* 0: as usual */
+	uint64_t turn, sent, refused, streams;
 };
 
 static uint64_t dated; /* that the next frame is sent at; 0: now */
@@ -66,13 +73,17 @@ static struct gid_slab *make_slab(
 	return slab;
 }
 
+static void send_frame(struct restless *restless, struct gid_frame *frame) {
+	*(gid_producer_send(restless->producer, frame) > 0 ? &restless->sent
+							   : &restless->refused) += 1;
+}
+
 static void send(struct restless *restless, struct gid_slab *slab, uint32_t transform) {
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.gid = gid_slab_gid(slab, 0);
 	frame.transform = transform;
 	frame.capture_time = dated;
-	*(gid_producer_send(restless->producer, &frame) > 0 ? &restless->sent
-							    : &restless->refused) += 1;
+	send_frame(restless, &frame);
 }
 
 static const struct gid_format_info *format_at(uint64_t turn) {
@@ -86,6 +97,14 @@ static const struct gid_format_info *format_at(uint64_t turn) {
 /* One of its slabs, which is made at its first turn. */
 static struct gid_slab **slab_at(struct restless *restless, unsigned slabs) {
 	return &restless->slabs[restless->turn % slabs];
+}
+
+static struct gid_slab *plain_slab(struct restless *restless, unsigned slabs) {
+	struct gid_slab **slab = slab_at(restless, slabs);
+	if (*slab == NULL) {
+		*slab = make_slab(restless, DRM_FORMAT_XRGB8888, restless->width, restless->height);
+	}
+	return *slab;
 }
 
 static void do_formats(struct restless *restless) {
@@ -132,18 +151,17 @@ static void do_slabs(struct restless *restless) {
 static void publish(struct restless *restless) {
 	check(gid_producer_create(restless->domain, restless->stream,
 			      &(struct gid_producer_options){
-					      .size = sizeof(struct gid_producer_options)},
+					      .size = sizeof(struct gid_producer_options),
+					      .lease_ns = restless->lease_ns,
+					      .metadata_max = GID_METADATA_MAX},
 			      &restless->producer),
 			restless->stream);
 }
 
 static void do_restarts(struct restless *restless) {
-	struct gid_slab **slab = slab_at(restless, 1);
-	if (*slab == NULL) {
-		*slab = make_slab(restless, DRM_FORMAT_XRGB8888, restless->width, restless->height);
-	}
-	if (*slab != NULL) {
-		send(restless, *slab, 0);
+	struct gid_slab *slab = plain_slab(restless, 1);
+	if (slab != NULL) {
+		send(restless, slab, 0);
 	}
 	pause_ns((long)(restless->turn % 4) * PAUSE_NS);
 	gid_producer_destroy(restless->producer);
@@ -153,24 +171,121 @@ static void do_restarts(struct restless *restless) {
 static void do_dates(struct restless *restless) {
 	static const uint64_t dates[] = {
 			1, UINT64_MAX, UINT64_MAX / 2, INT64_MAX, (uint64_t)1 << 63, 1000000000};
-	struct gid_slab **slab = slab_at(restless, 4);
-	if (*slab == NULL) {
-		*slab = make_slab(restless, DRM_FORMAT_XRGB8888, restless->width, restless->height);
-	}
+	struct gid_slab *slab = plain_slab(restless, 4);
 	restless->producer->sequence -= restless->turn % 5 == 0 ? restless->turn % 64 : 0;
 	dated = dates[restless->turn % (sizeof(dates) / sizeof(dates[0]))];
-	if (*slab != NULL) {
-		send(restless, *slab, 0);
+	if (slab != NULL) {
+		send(restless, slab, 0);
 	}
 	dated = 0;
 	pause_ns(PAUSE_NS);
+}
+
+/* What the newest entry of the first who reads says of its frame: any word, also while it is read.
+ */
+static void describe_anew(struct restless *restless, gid_id other) {
+	struct gid_ring_producer *end = &restless->producer->subscriptions->ring;
+	uint64_t at = (end->published - 1) % end->entries;
+	volatile uint64_t *first = &end->ring->frames_ring[at].index;
+	volatile uint64_t *second = end->ring->more_ring[at].words;
+	struct gid_wire_entry sent = end->ring->frames_ring[at];
+	const uint64_t *words = &sent.index;
+	uint64_t until = gid_clock_now() + PAUSE_NS;
+	for (uint64_t i = 0; gid_clock_now() < until; i++) {
+		first[1] = i % 2 ? other : sent.gid;
+		first[2 + i % 6] = i * UINT64_C(0x9e3779b97f4a7c15);
+		second[i % 8] = i * UINT64_C(0x9e3779b97f4a7c15);
+		memset(gid_slab_data(restless->slabs[i % 2], 0), (int)i, 4096);
+		for (unsigned word = 1; word < 8; word++) {
+			first[word] = words[word];
+		}
+	}
+}
+
+/* Two kinds of memory, of which the frames of the one are said to be of the other. */
+static void do_swapped(struct restless *restless) {
+	struct gid_slab **slabs = restless->slabs;
+	if (slabs[0] == NULL || slabs[1] == NULL) {
+		slabs[0] = make_slab(
+				restless, DRM_FORMAT_XRGB8888, restless->width, restless->height);
+		slabs[1] = make_slab(restless, DRM_FORMAT_P010, restless->width / 4 * 2,
+				restless->height * 4);
+	}
+	if (slabs[0] == NULL || slabs[1] == NULL) {
+		return;
+	}
+	send(restless, slabs[restless->turn % 2], 0);
+	if (restless->producer->subscriptions != NULL) {
+		describe_anew(restless, gid_slab_gid(slabs[(restless->turn + 1) % 2], 0));
+	}
+}
+
+static void do_many(struct restless *restless) {
+	char name[GID_NAME_MAX + 1];
+	struct gid_slab *slab = plain_slab(restless, 1);
+	uint32_t count = 0;
+	while (count < STREAMS) {
+		snprintf(name, sizeof(name), "%s/%" PRIu32, restless->stream, count);
+		if (gid_producer_create(restless->domain, name, NULL, &restless->more[count]) < 0) {
+			break;
+		}
+		count++;
+		gid_domain_dispatch(restless->domain);
+	}
+	if (slab != NULL) {
+		send(restless, slab, 0);
+	}
+	restless->streams += count;
+	while (count > 0) {
+		gid_producer_destroy(restless->more[--count]);
+	}
+}
+
+static void do_leases(struct restless *restless) {
+	struct gid_slab *slab = plain_slab(restless, 8);
+	if (slab != NULL) {
+		send(restless, slab, 0);
+	}
+	pause_ns((long)(restless->turn % 4) * PAUSE_NS / 4); /* as it is read, or before */
+}
+
+static void do_metadata(struct restless *restless) {
+	static uint8_t bytes[GID_METADATA_MAX];
+	struct gid_slab *slab = plain_slab(restless, 4);
+	struct gid_frame frame = GID_FRAME_INIT;
+	if (slab == NULL) {
+		return;
+	}
+	frame.gid = gid_slab_gid(slab, 0);
+	frame.damage = (struct gid_box){0, 0, GID_SIZE_MAX, GID_SIZE_MAX};
+	frame.note = bytes;
+	frame.note_size = GID_NOTE_MAX;
+	memset(bytes, (int)restless->turn, 4096);
+	int error = gid_producer_put_metadata(restless->producer, &frame, bytes, sizeof(bytes));
+	restless->refused += error < 0;
+	send_frame(restless, &frame);
+	pause_ns(PAUSE_NS);
+}
+
+static void do_at_once(struct restless *restless) {
+	struct gid_slab *slab = plain_slab(restless, SLABS);
+	if (slab != NULL) {
+		send(restless, slab, 0);
+	}
+	pause_ns(SENT_NS); /* each is read */
+	for (unsigned i = 0; restless->turn % SLABS == SLABS - 1 && i < SLABS; i++) {
+		gid_slab_destroy(restless->slabs[i], false);
+		restless->slabs[i] = NULL;
+	}
 }
 
 static const struct {
 	const char *name;
 	void (*act)(struct restless *restless);
 } modes[] = {{"formats", do_formats}, {"narrow", do_narrow}, {"slabs", do_slabs},
-		{"restarts", do_restarts}, {"dates", do_dates}};
+		{"restarts", do_restarts}, {"dates", do_dates}, {"swapped", do_swapped},
+		{"many", do_many}, {"leases", do_leases}, {"metadata", do_metadata},
+		{"at-once", do_at_once}};
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
 int main(int argc, char **argv) {
@@ -181,9 +296,10 @@ int main(int argc, char **argv) {
 	}
 	if (argc != 5 || mode == MODES) {
 		errx(EXIT_FAILURE,
-				"usage: hostile-restless formats|narrow|slabs|restarts|dates "
-				"STREAM WIDTH HEIGHT");
+				"usage: hostile-restless formats|narrow|slabs|restarts|dates|"
+				"swapped|many|leases|metadata|at-once STREAM WIDTH HEIGHT");
 	}
+	restless.lease_ns = modes[mode].act == do_leases ? 1 : 0;
 	restless.stream = argv[2];
 	restless.width = (uint32_t)atoi(argv[3]);
 	restless.height = (uint32_t)atoi(argv[4]);
@@ -202,7 +318,7 @@ int main(int argc, char **argv) {
 			pause_ns(PAUSE_NS / 8);
 		}
 	}
-	printf("{\"sent\": %" PRIu64 ", \"refused\": %" PRIu64 "}\n", restless.sent,
-			restless.refused);
+	printf("{\"sent\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"streams\": %" PRIu64 "}\n",
+			restless.sent, restless.refused, restless.streams);
 	return EXIT_SUCCESS;
 }
