@@ -156,7 +156,7 @@ def test_only_chapters_without_need_of_quiet_run_together(context: Context) -> N
 
 
 DID = {"devices": 4, "arrived": 4, "refused": 4, "passed": 0, "tried": 90, "nowhere": 9}
-DID |= {"changed": 0, "pages": 0}
+DID |= {"changed": 0, "pages": 0, "written": 1000, "held": 0}
 ROWS = [
     {
         "what": "start",
@@ -211,8 +211,10 @@ def test_chapters_of_one_guest(context: Context) -> None:
     assert start.verdict == MET and len(start.figures) == 2 and start.figures[0].system == "guest"
     reboot = run_one(plans["5.18.2"], context)
     assert reboot.verdict == MISSED and "is 0.9, aim 0.99" in reboot.reason
-    attacks, devices = (run_one(plans[one], context) for one in ("5.16.2.2", "5.17.2"))
-    assert (attacks.verdict, devices.verdict) == (MET, MET), devices.reason
+    attacks, devices, access = (
+        run_one(plans[one], context) for one in ("5.16.2.2", "5.17.2", "5.21.2")
+    )
+    assert [one.verdict for one in (attacks, devices, access)] == [MET] * 3, devices.reason
     assert not any("dma" in one.name for one in attacks.figures)
     guest = InCockpit(context.in_guest)
     assert guest.typed("gid-probe calls") == "./run bench virtual --run 'gid-probe calls'"
@@ -223,13 +225,19 @@ def test_chapters_of_one_guest(context: Context) -> None:
         guest.run(["true"], 1)
 
 
-@pytest.mark.parametrize("key", ["changed", "pages", "passed"])
-def test_a_page_that_a_device_wrote_is_a_page_too_many(context: Context, key: str) -> None:
+@pytest.mark.parametrize(
+    ("chapter_id", "key"),
+    [("5.17.2", key) for key in ("changed", "pages", "passed")]
+    + [("5.21.2", key) for key in ("held", "changed", "pages")],
+)
+def test_a_page_of_others_that_was_written_is_a_page_too_many(
+    context: Context, chapter_id: str, key: str
+) -> None:
     rows = [row | {"did": DID | {key: 1}} if row.get("who") == "dma" else row for row in ROWS]
     context.virtual = (("--seconds=1",), ("--part=attacks",))
     asked = ("virtual", "--seconds=1", "--part=attacks")
     context.results.get(asked, lambda: [{"rows": rows}, 12.0])
-    (plan,) = (one for one in all_plans() if one.id == "5.17.2")
+    (plan,) = (one for one in all_plans() if one.id == chapter_id)
     found = run_one(plan, context)
     assert found.verdict == MISSED and "is 1, aim 0" in found.reason
 

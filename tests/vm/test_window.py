@@ -61,5 +61,6 @@ def test_a_device_of_a_guest_writes_its_own_memory_and_no_other(tmp_path: Path) 
             assert did["windows"] == 1 and did["arrived"] == did["passed"] == did["devices"] == 4
             assert did["tried"] > 0
             found = file.read_bytes().count(bytes.fromhex(pattern) * 512)
-            assert (found > 0, did["changed"] > 0) == (aim == "own",) * 2
+            assert (found > 0, did["changed"] > 0, did["held"] > 0) == (aim == "own",) * 3
+            assert did["written"] == 1000
     assert others.read_bytes() == b"x" * SIZE

@@ -143,6 +143,41 @@ def _devices(context: Context) -> list[Figure]:
     ]
 
 
+def _access(context: Context) -> list[Figure]:
+    rows = {row["who"]: row for row in _rows(context, "attacks", "rate")}
+    did = rows["dma"]["did"]
+    by_hand, by_devices = did["written"], did["tried"]
+    succeeded = max(did["held"] + did["changed"], did["pages"])
+    context.notes.append(
+        "The owner is the cluster on the host. The attacker is the guest's kernel, which maps "
+        "each window that it has as a device of its own."
+    )
+    return [
+        _figure(
+            "pages of others that the guest's processor wrote",
+            did["held"],
+            "pages",
+            "attacks",
+            n=by_hand,
+        ),
+        _figure(
+            "pages of others that its devices wrote",
+            did["changed"],
+            "pages",
+            "attacks",
+            n=by_devices,
+        ),
+        _figure(
+            "pages of others with what was written, as the host sees them",
+            did["pages"],
+            "pages",
+            "attacks",
+            n=by_hand + by_devices,
+        ),
+        _figure(SUCCEEDED.figure, succeeded, "successes", "attacks", n=by_hand + by_devices),
+    ]
+
+
 def _cluster(rows: list[dict], part: str) -> list[Figure]:
     """Its rate and gaps, of which the worst counts."""
     figures, ratios, gaps = [], [], []
@@ -195,6 +230,7 @@ GAP = Goal("longest gap of all cases", 2.0)
 INTO_GID = "into gid memory, ratio to fakesink"
 DECODED = Goal(f"{INTO_GID}: guest, ratio to native", round(1 / 1.1, 3), is_least=True)
 CHANGED = Goal("pages of other domains that devices changed", 0)
+SUCCEEDED = Goal("accesses that succeeded", 0)
 PASSED = Goal("pages that devices wrote past the guest's IOMMU, without a mapping", 0)
 IN_GUEST = Goal("time of a repaint in the guest, gid, ratio to wl_shm", 1.01)
 # The machine translates, or does not: what gid adds shall be the same natively and in a guest.
@@ -309,6 +345,15 @@ PLANS = [
         "of the programs in the guest.",
         _memory,
         **_in_guest("load"),
+    ),
+    Plan(
+        "5.21.2",
+        "Illegal access from another machine",
+        "The guest's kernel writes into the windows of other domains, which it may read, by its "
+        "processor and by its devices. Counted are pages that have what was written.",
+        _access,
+        goals=(SUCCEEDED,),
+        **_in_guest("attacks"),
     ),
     Plan(
         "5.22.2",

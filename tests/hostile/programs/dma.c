@@ -10,6 +10,8 @@
  * them through; that they write into that page now shows that they can. From then on they write
  * into pages of the windows of other domains, at random, and where there is no memory at all.
  *
+ * Before all that this program itself writes into such pages, as the guest's processor can.
+ *
  * Needs root. Says that it writes as soon as it does so, and ends with status 2 where a page of a
  * window is seen to have the pattern.
  */
@@ -47,6 +49,7 @@
 #define UNTOUCHED UINT64_C(0x5555555555555555)
 #define LOOK_NS 5000000
 #define LOOKS 2000
+#define WRITES 1000
 
 struct device {
 	volatile uint8_t *registers;
@@ -69,6 +72,7 @@ struct attack {
 	uint64_t *own; /* a page of ours, and its address for devices */
 	uint64_t own_address;
 	uint64_t refused, passed, arrived, tried, nowhere, changed;
+	uint64_t written, held; /* pages, by the processor */
 };
 
 /* --- what there is ---------------------------------------------------------------------------- */
@@ -265,15 +269,33 @@ static void begin(struct attack *attack) {
 	}
 }
 
-static void strike(struct attack *attack, const struct device *device) {
+static const struct window *some_page(struct attack *attack, size_t *page) {
 	uint64_t chance = random_next(&attack->random);
-	if (chance % 8 == 0) {
-		move_page(device, INSIDE, NO_MEMORY + (chance >> 20) % NO_MEMORY / PAGE * PAGE);
+	const struct window *window = &attack->windows[(chance >> 8) % attack->window_count];
+	*page = (chance >> 20) % window->pages;
+	return window;
+}
+
+static void write_by_hand(struct attack *attack) {
+	for (; attack->written < WRITES; attack->written++) {
+		size_t page;
+		const struct window *window = some_page(attack, &page);
+		volatile uint64_t *place =
+				(uint64_t *)window->memory + page * PAGE / sizeof(uint64_t);
+		*place = attack->pattern;
+		attack->held += *place == attack->pattern;
+	}
+}
+
+static void strike(struct attack *attack, const struct device *device) {
+	size_t page;
+	if (random_below(&attack->random, 8) == 0) {
+		uint64_t beyond = random_below(&attack->random, NO_MEMORY) / PAGE * PAGE;
+		move_page(device, INSIDE, NO_MEMORY + beyond);
 		attack->nowhere++;
 		return;
 	}
-	const struct window *window = &attack->windows[(chance >> 8) % attack->window_count];
-	size_t page = attack->tried < attack->window_count ? 0 : (chance >> 20) % window->pages;
+	const struct window *window = some_page(attack, &page);
 	move_page(device, INSIDE, window->address + page * PAGE);
 	attack->tried++;
 	attack->changed += window->memory[page * PAGE / sizeof(uint64_t)] == attack->pattern;
@@ -291,15 +313,17 @@ int main(int argc, char **argv) {
 	ending_init();
 	find_all(&attack);
 	make_own_page(&attack);
+	write_by_hand(&attack);
 	begin(&attack);
 	fprintf(stderr, "writes\n");
 	for (size_t i = 0; !ending || attack.tried == 0; i++) {
 		strike(&attack, &attack.devices[i % attack.device_count]);
 	}
 	printf("{\"devices\": %zu, \"windows\": %zu, \"refused\": %" PRIu64 ", \"passed\": %" PRIu64
-	       ", \"arrived\": %" PRIu64 ", \"tried\": %" PRIu64 ", \"nowhere\": %" PRIu64
-	       ", \"changed\": %" PRIu64 "}\n",
+	       ", \"written\": %" PRIu64 ", \"held\": %" PRIu64 ", \"arrived\": %" PRIu64
+	       ", \"tried\": %" PRIu64 ", \"nowhere\": %" PRIu64 ", \"changed\": %" PRIu64 "}\n",
 			attack.device_count, attack.window_count, attack.refused, attack.passed,
-			attack.arrived, attack.tried, attack.nowhere, attack.changed);
-	return attack.changed > 0 ? 2 : EXIT_SUCCESS;
+			attack.written, attack.held, attack.arrived, attack.tried, attack.nowhere,
+			attack.changed);
+	return attack.changed + attack.held > 0 ? 2 : EXIT_SUCCESS;
 }
