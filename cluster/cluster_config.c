@@ -2,6 +2,7 @@
 #include "cluster_config.h"
 
 #include <errno.h>
+#include <input_format.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -129,6 +130,11 @@ static const struct ini_word fits[] = {{"contain", FIT_CONTAIN}, {"cover", FIT_C
 static const struct ini_word planes[] = {
 		{"on", PLANES_ON}, {"off", PLANES_OFF}, {"direct", PLANES_DIRECT}, {0}};
 
+/* Each is more than the one before. */
+static const struct ini_word inputs[] = {{"off", 0}, {"touch", INPUT_TOUCH},
+		{"pointer", INPUT_TOUCH | INPUT_POINTER},
+		{"all", INPUT_TOUCH | INPUT_POINTER | INPUT_KEYBOARD}, {0}};
+
 /* Which stream is shown, where, and what is taken of it: the same for roles and layers. */
 #define SHOWN_KEYS(type)                                                                           \
 	{"domain", INI_OWN, INI_MEMBER(type, domain), .set = set_name},                            \
@@ -141,7 +147,7 @@ static const struct ini_word planes[] = {
 					.most = GID_SIZE_MAX},                                     \
 			{"formats", INI_OWN, INI_MEMBER(type, accepted), .set = set_formats},      \
 			{"transform", INI_OWN, INI_MEMBER(type, accepted), .set = set_transforms}, \
-	{                                                                                          \
+			{"input", INI_WORD, INI_MEMBER(type, takes), .words = inputs}, {           \
 		"output", INI_TEXT, INI_MEMBER(type, output_name)                                  \
 	}
 
@@ -179,7 +185,7 @@ static const struct ini_key layer_keys[] = {
 			{"writeback", INI_NUMBER, INI_MEMBER(type, at writeback),                  \
 					.most = WRITEBACK_MAX},                                    \
 			{"background", INI_OWN, INI_MEMBER(type, at background), .set = set_path}, \
-	{                                                                                          \
+			{"panel", INI_TEXT, INI_MEMBER(type, at panel)}, {                         \
 		"stream", INI_OWN, INI_MEMBER(type, at stream), .set = set_name                    \
 	}
 
@@ -277,6 +283,7 @@ static void output_config_finish(struct output_config *output) {
 	free(output->name);
 	free(output->background);
 	free(output->stream);
+	free(output->panel);
 }
 
 static void complete_outputs(struct reading *reading) {
@@ -337,6 +344,47 @@ static void check_size(struct reading *reading, const char *what, const char *na
 	}
 }
 
+/* What is done on two pictures must not come by one stream: nobody could tell which it was. */
+static void check_input(struct reading *reading, const char *what, const char *name,
+		const char *stream, uint32_t takes, const char **taken, size_t *count) {
+	char input[INPUT_NAME_SIZE];
+	if (takes == 0 || stream == NULL) {
+		return;
+	}
+	if (!input_stream_name(input, stream)) {
+		ini_file_mistake(&reading->ini,
+				"[%s %s] has input=, and stream=%s is too long for that: 57 bytes "
+				"at most",
+				what, name, stream);
+	}
+	for (size_t i = 0; i < *count; i++) {
+		if (strcmp(taken[i], stream) == 0) {
+			ini_file_mistake(&reading->ini,
+					"[%s %s] has input= of stream=%s, as another section has: "
+					"both would be input/%s",
+					what, name, stream, stream);
+		}
+	}
+	taken[(*count)++] = stream;
+}
+
+static void check_inputs(struct reading *reading) {
+	const struct cluster_config *config = reading->config;
+	const char *taken[ROLES_MAX + LAYERS_MAX];
+	size_t count = 0;
+	for (size_t i = 0; i < config->role_count; i++) {
+		const struct role_config *role = &config->roles[i];
+		reading->ini.line = role->line;
+		check_input(reading, "role", role->name, role->stream, role->takes, taken, &count);
+	}
+	for (size_t i = 0; i < config->layer_count; i++) {
+		const struct layer_config *layer = &config->layers[i];
+		reading->ini.line = layer->line;
+		check_input(reading, "layer", layer->name, layer->stream, layer->takes, taken,
+				&count);
+	}
+}
+
 /* Those below come first; of the same order, those of which the file has it first. */
 static int compare_layers(const void *a, const void *b) {
 	const struct layer_config *x = a, *y = b;
@@ -370,6 +418,7 @@ static void complete(struct reading *reading) {
 		default_stream(reading, "role", role->name, "safety/", &role->stream);
 	}
 	complete_layers(reading);
+	check_inputs(reading);
 }
 
 int cluster_config_read(struct cluster_config *config, const char *path, FILE *errors) {
@@ -418,4 +467,15 @@ void cluster_config_finish(struct cluster_config *config) {
 	free(config->layers);
 	free(config->outputs);
 	*config = (struct cluster_config){0};
+}
+
+uint32_t cluster_config_takes(const struct cluster_config *config) {
+	uint32_t takes = 0;
+	for (size_t i = 0; i < config->role_count; i++) {
+		takes |= config->roles[i].takes;
+	}
+	for (size_t i = 0; i < config->layer_count; i++) {
+		takes |= config->layers[i].takes;
+	}
+	return takes;
 }

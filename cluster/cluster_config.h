@@ -31,6 +31,7 @@ struct role_config {
 	struct gid_box box; /* its place on the output, in pixels */
 	struct role_limits limits;
 	struct accepted accepted;
+	uint32_t takes; /* enum input_devices: what is sent back from where it is shown */
 	enum fallback fallback;
 	char *picture; /* the PNG's file */
 };
@@ -46,6 +47,7 @@ struct layer_config {
 	int32_t order;	    /* those of higher numbers are above; of equal ones, later ones */
 	enum fit fit;	    /* how pictures of other sizes are put there */
 	struct accepted accepted;
+	uint32_t takes;		/* enum input_devices: what is sent back from where it is shown */
 	uint64_t deadline_ns;	/* how old a picture may be; 0: that of a stream that lives, any age
 				 */
 	enum fallback fallback; /* what is shown when it is older */
@@ -71,6 +73,7 @@ struct output_config {
 	bool paced;		/* composed as late as its refreshes allow */
 	char *background;	/* a PNG's file, behind everything; NULL: black */
 	char *stream;		/* what it shows is sent there; NULL: nowhere */
+	char *panel;		/* the input device that is on it; NULL: see panels.c */
 	enum planes planes;
 	uint32_t writeback; /* with planes: what is scanned out is checked each so many refreshes */
 };
@@ -92,5 +95,8 @@ struct cluster_config {
  */
 int cluster_config_read(struct cluster_config *config, const char *path, FILE *errors);
 void cluster_config_finish(struct cluster_config *config);
+
+/* What any of its roles and layers takes: enum input_devices. */
+uint32_t cluster_config_takes(const struct cluster_config *config);
 
 #endif

@@ -64,7 +64,15 @@ static const char *role_detail(const struct role_view *view) {
 	return role_view_hidden_name(view);
 }
 
-static int add_role(variant **array, const struct role_view *view, uint64_t worst_frame) {
+static int add_input(variant **entry, struct input_outlet_stats input) {
+	return sd_json_variant_merge_objectbo(entry,
+			SD_JSON_BUILD_PAIR_UNSIGNED("input_events", input.events),
+			SD_JSON_BUILD_PAIR_UNSIGNED("input_left_out", input.left_out),
+			SD_JSON_BUILD_PAIR_UNSIGNED("input_readers", input.readers));
+}
+
+static int add_role(variant **array, const struct role_view *view, struct input_outlet_stats input,
+		uint64_t worst_frame) {
 	const struct role_config *config = view->config;
 	const struct history *history = &view->history;
 	uint64_t fallback_bound = fallback_bound_of(worst_frame, screen_refresh_ns(view->screen));
@@ -141,6 +149,9 @@ static int add_role(variant **array, const struct role_view *view, uint64_t wors
 				SD_JSON_BUILD_PAIR_VARIANT("transitions", transitions));
 	}
 	if (ret >= 0) {
+		ret = add_input(&entry, input);
+	}
+	if (ret >= 0) {
 		ret = sd_json_variant_append_array(array, entry);
 	}
 	sd_json_variant_unref(entry);
@@ -148,7 +159,7 @@ static int add_role(variant **array, const struct role_view *view, uint64_t wors
 	return ret;
 }
 
-static int add_layer(variant **array, const struct layer *layer) {
+static int add_layer(variant **array, const struct layer *layer, struct input_outlet_stats input) {
 	const struct layer_config *config = layer->config;
 	const char *output = layer->screen->config->name;
 	variant *entry = NULL;
@@ -177,6 +188,9 @@ static int add_layer(variant **array, const struct layer *layer) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("latency_max_ns",
 					samples_percentile(&layer->shown.latency, 100)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("latency_count", layer->shown.latency.count));
+	if (ret >= 0) {
+		ret = add_input(&entry, input);
+	}
 	if (ret >= 0) {
 		ret = sd_json_variant_append_array(array, entry);
 	}
@@ -257,13 +271,14 @@ static int cluster_status_build(const struct cluster_status *status, char **text
 	variant *list = NULL, *layers = NULL, *screens = NULL, *whole = NULL;
 	int ret = sd_json_variant_new_array(&list, NULL, 0);
 	for (size_t i = 0; i < roles->count && ret >= 0; i++) {
-		ret = add_role(&list, &roles->views[i], worst_frame);
+		ret = add_role(&list, &roles->views[i], inputs_of_role(&roles->inputs, i),
+				worst_frame);
 	}
 	if (ret >= 0) {
 		ret = sd_json_variant_new_array(&layers, NULL, 0);
 	}
 	for (size_t i = 0; i < roles->layer_count && ret >= 0; i++) {
-		ret = add_layer(&layers, &roles->layers[i]);
+		ret = add_layer(&layers, &roles->layers[i], inputs_of_layer(&roles->inputs, i));
 	}
 	if (ret >= 0) {
 		ret = sd_json_variant_new_array(&screens, NULL, 0);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wlr/backend/headless.h>
+#include <wlr/backend/libinput.h>
 #include <wlr/util/log.h>
 
 #include "kms_backend.h"
@@ -36,7 +37,7 @@ static void device_init_kms(struct device *device, struct wl_event_loop *loop) {
 
 /*
  * Inside another compositor it is a window. Otherwise it is on a KMS device, without the input
- * devices that wlroots would open as well, and not start without: a display takes no input.
+ * devices that wlroots would open as well, and not start without: see device_init_inputs().
  */
 static bool device_init_backend(
 		struct device *device, struct wl_event_loop *loop, bool headless, bool planes) {
@@ -88,7 +89,39 @@ static bool device_init_rendering(struct device *device) {
 	return device->renderer != NULL && device->allocator != NULL;
 }
 
-bool device_init(struct device *device, struct wl_event_loop *loop, bool headless, bool planes) {
+static void handle_inputs_destroy(struct wl_listener *listener, void *data) {
+	struct device *device = wl_container_of(listener, device, inputs_destroy);
+	wl_list_remove(&device->inputs_destroy.link);
+	device->inputs = NULL;
+}
+
+/* Without them the display works as well, and so it does when they come later. */
+static void device_init_inputs(struct device *device) {
+	if (device->session == NULL) {
+		return; /* a window has those of its compositor */
+	}
+	setenv("WLR_LIBINPUT_NO_DEVICES", "1", 0);
+	device->inputs = wlr_libinput_backend_create(device->session);
+	if (device->inputs == NULL) {
+		wlr_log(WLR_ERROR, "no input devices: libinput cannot be used");
+		return;
+	}
+	device->inputs_destroy.notify = handle_inputs_destroy;
+	wl_signal_add(&device->inputs->events.destroy, &device->inputs_destroy);
+}
+
+bool device_start(struct device *device) {
+	if (!wlr_backend_start(device->backend)) {
+		return false;
+	}
+	if (device->inputs != NULL && !wlr_backend_start(device->inputs)) {
+		wlr_log(WLR_ERROR, "no input devices: the seat gives none");
+	}
+	return true;
+}
+
+bool device_init(struct device *device, struct wl_event_loop *loop, bool headless, bool planes,
+		bool inputs) {
 	*device = (struct device){0};
 	if (!device_init_backend(device, loop, headless, planes)) {
 		return false;
@@ -100,10 +133,16 @@ bool device_init(struct device *device, struct wl_event_loop *loop, bool headles
 				getenv("WLR_RENDERER"));
 		return false;
 	}
+	if (inputs) {
+		device_init_inputs(device);
+	}
 	return true;
 }
 
 void device_finish(struct device *device) {
+	if (device->inputs != NULL) {
+		wlr_backend_destroy(device->inputs);
+	}
 	if (device->backend != NULL) {
 		wlr_backend_destroy(device->backend);
 	}

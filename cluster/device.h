@@ -11,6 +11,8 @@
 struct device {
 	struct wlr_backend *backend;
 	struct wlr_session *session; /* NULL: it takes none */
+	struct wlr_backend *inputs;  /* of the session's seat; NULL: none, or `backend` has them */
+	struct wl_listener inputs_destroy;
 	struct wlr_renderer *renderer;
 	struct wlr_allocator *allocator;
 	bool owns_session; /* else the backend ends it */
@@ -19,10 +21,14 @@ struct device {
 /*
  * Opens the backend, with a session where that takes one, and makes renderer and allocator.
  * `headless`: without a screen. `planes`: where it is on a KMS device, with planes that the display
- * decides about. Returns false, with the reason in the log, where there is none; the device is to
- * be finished in either case.
+ * decides about. `inputs`: also the seat's touch panels, mice and keyboards. Returns false, with
+ * the reason in the log, where there is none; the device is to be finished in either case.
  */
-bool device_init(struct device *device, struct wl_event_loop *loop, bool headless, bool planes);
+bool device_init(struct device *device, struct wl_event_loop *loop, bool headless, bool planes,
+		bool inputs);
+
+/* Of what it has opened. Returns false, with the reason in the log, where nothing can be shown. */
+bool device_start(struct device *device);
 
 /* Takes a device of zeroes, too. */
 void device_finish(struct device *device);

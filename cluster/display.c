@@ -125,7 +125,8 @@ int display_init(struct display *display, struct wl_event_loop *loop, bool headl
 		const struct cluster_config *config, const struct screen_hooks *hooks, void *data) {
 	*display = (struct display){.loop = loop, .config = config};
 	wl_list_init(&display->parts);
-	if (!device_init(&display->device, loop, headless, wants_planes(config))) {
+	if (!device_init(&display->device, loop, headless, wants_planes(config),
+			    cluster_config_takes(config) != 0)) {
 		return -ENODEV;
 	}
 	int ret = display_init_screens(display, hooks, data);
@@ -190,7 +191,7 @@ int display_start(struct display *display) {
 			display_add_headless_outputs(display) < 0) {
 		return -ENOMEM;
 	}
-	if (!wlr_backend_start(display->device.backend)) {
+	if (!device_start(&display->device)) {
 		return -EIO;
 	}
 	size_t found = 0;

@@ -64,6 +64,18 @@ static void layer_enter(
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
+/* Of what is seen of a frame, in the layer's box. */
+static struct gid_box layer_find_place(
+		const struct layer_config *config, const struct examination *of) {
+	const struct gid_box *crop = &of->frame.crop, *box = &config->box;
+	bool whole = crop->width == 0 || crop->height == 0;
+	uint32_t width = whole ? of->slab.layout.width : (uint32_t)crop->width;
+	uint32_t height = whole ? of->slab.layout.height : (uint32_t)crop->height;
+	bool across = of->frame.transform & WL_OUTPUT_TRANSFORM_90;
+	return fit_place(config->fit, across ? height : width, across ? width : height,
+			(uint32_t)box->width, (uint32_t)box->height);
+}
+
 static bool handle_examined(
 		void *data, const struct examination *of, struct gid_slab *slab, uint64_t now) {
 	struct layer *layer = data;
@@ -76,6 +88,7 @@ static bool handle_examined(
 	layer->shown_frames++;
 	layer->last_frame = now;
 	layer->over = NULL;
+	layer->place = layer_find_place(layer->config, of);
 	layer_enter(layer, LAYER_LIVE, "none", now);
 	return shown_picture_set_frame(&layer->shown, of, NULL);
 }

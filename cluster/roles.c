@@ -239,6 +239,7 @@ static void roles_pass_refresh(struct roles *roles, uint64_t now) {
 	for (size_t i = 0; i < roles->display->screen_count; i++) {
 		screen_tick(&roles->display->screens[i], now);
 	}
+	inputs_tick(&roles->inputs);
 	notify_alive(&roles->notify, now);
 }
 
@@ -395,6 +396,11 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 	if (ret == 0) {
 		ret = roles_init_layers(roles);
 	}
+	if (ret == 0) {
+		const struct inputs_shown shown = {
+				roles->views, roles->count, roles->layers, roles->layer_count};
+		ret = inputs_init(&roles->inputs, &shown, display, domain);
+	}
 	if (ret < 0) {
 		return ret;
 	}
@@ -414,6 +420,7 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 }
 
 void roles_finish(struct roles *roles) {
+	inputs_finish(&roles->inputs);
 	roles->saved_at = 0;
 	roles_save(roles, gid_clock_now());
 	state_writer_destroy(roles->writer);

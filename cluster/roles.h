@@ -8,6 +8,7 @@
 
 #include "display.h"
 #include "gidd_connection.h"
+#include "inputs.h"
 #include "layer.h"
 #include "notify.h"
 #include "role_view.h"
@@ -23,6 +24,7 @@ struct roles {
 	size_t count;		       /* of those that are initialised */
 	struct layer *layers;	       /* one for each of the configuration */
 	size_t layer_count;	       /* of those that are initialised */
+	struct inputs inputs;	       /* what is done on them */
 	struct notify notify;	       /* of whoever started us */
 	struct state_writer *writer;   /* of what outlives us; NULL: nothing does */
 	struct saved_role *saved;      /* one for each role */

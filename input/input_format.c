@@ -5,9 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MS_NS 1000000u
+#define LATE_MS 1000u
+
 bool input_holds_nothing(const struct input_held *held) {
 	static const struct input_held nothing;
 	return memcmp(held, &nothing, sizeof(nothing)) == 0;
+}
+
+uint64_t input_time_of_ms(uint32_t ms, uint64_t now) {
+	uint32_t late = (uint32_t)(now / MS_NS) - ms;
+	return late < LATE_MS ? now - (uint64_t)late * MS_NS : now;
 }
 
 bool input_stream_name(char name[INPUT_NAME_SIZE], const char *shown) {

@@ -131,6 +131,12 @@ static inline uint16_t input_code_type(uint32_t code) {
 bool input_holds_nothing(const struct input_held *held);
 
 /*
+ * The time of an event of which a device or a compositor tells milliseconds. They begin somewhere:
+ * where it is with our clock, as it is on Linux, that is seen; else it happened now.
+ */
+uint64_t input_time_of_ms(uint32_t ms, uint64_t now);
+
+/*
  * The input stream of who shows the stream `shown`: input/SHOWN. Returns whether a stream can be
  * called so.
  */

@@ -11,16 +11,11 @@
 #define SEAT_VERSION_MAX 8u /* wheels of high resolution */
 #define STEP 120	    /* of a wheel */
 #define STEPS_MAX 1000
-#define MS_NS 1000000ull
-#define LATE_MS 1000u
 
 /* --- what all events have --------------------------------------------------------------------- */
 
-/* The compositor's milliseconds begin somewhere; where they are those of our clock, we see it. */
 static void seat_note_time(struct seat *seat, uint32_t ms) {
-	uint64_t now = gid_clock_now();
-	uint32_t late = (uint32_t)(now / MS_NS) - ms;
-	uint64_t time = late < LATE_MS ? now - late * MS_NS : now;
+	uint64_t time = input_time_of_ms(ms, gid_clock_now());
 	seat->time = time > seat->time ? time : seat->time;
 }
 

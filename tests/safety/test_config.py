@@ -78,6 +78,23 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "an unknown key of a layer": (LAYER + "allowed=a\n", ['4: a layer has no "allowed"']),
     "a fit": (LAYER + "fit=big\n", ["4: fit=big must be contain, cover, fill or none"]),
+    "an input": (LAYER + "input=mouse\n", ["4: input=mouse must be off, touch, pointer or all"]),
+    "input of two pictures by one stream": (
+        LAYER + "input=touch\n" + ROLE + "input=all\nstream=film\n",
+        [
+            "1: [layer film] has input= of stream=film, as another section has: both would be "
+            "input/film"
+        ],
+    ),
+    "input of a stream with a long name": (
+        LAYER + "input=touch\nstream=" + "a" * 60 + "\n",
+        [
+            "1: [layer film] has input=, and stream="
+            + "a" * 60
+            + " is too long for that: 57 bytes "
+            "at most"
+        ],
+    ),
     "an order": (LAYER + "order=1001\n", ["4: order=1001 is not a number from 0 to 1000"]),
     "a layer without a size": ("[layer film]\nx=1\n", ["1: [layer film] needs width= and height="]),
     "a layer that names no stream": (
@@ -164,7 +181,9 @@ def test_mistakes(tmp_path: Path, name: str) -> None:
         ROLE + "formats=XR24, NV12,P010\ntransform=normal,flipped-90\n",
         LAYER + "formats=any\ntransform=any\nformats=YUYV\n",
         OUTPUTS + ROLE + "output=right\n",
-        OUTPUTS + LAYER + "output=right\nfit=cover\norder=3\ndeadline-ms=0\nfallback=grey\n",
+        OUTPUTS
+        + LAYER
+        + "output=right\nfit=cover\norder=3\ninput=touch\ndeadline-ms=0\nfallback=grey\n",
         ANY_TIME + "output=left\n" + ROLE + "output=left\n",
         "[display]\nworst-frame=60\n" + OUTPUTS + ROLE,
         "[display]\nstream=screen\nworst-frame=100\n" + ROLE,

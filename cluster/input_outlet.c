@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+#include "input_outlet.h"
+
+#include <input_sender.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <wlr/util/log.h>
+
+#include "aux_thread.h"
+
+#define PLACES 1024u /* of the ring */
+#define MS_NS 1000000ull
+#define RETRY_MS 1000
+/* So often the thread looks for a sign of life while something is held, and so often in vain. */
+#define LOOK_MS 100
+#define LOOKS 20u
+
+struct outlet_stream {
+	struct input_outlet *outlet;
+	char name[INPUT_NAME_SIZE];
+	uint32_t devices;
+	_Atomic uint64_t events, left_out;
+	atomic_uint readers;
+	/* The thread's: */
+	struct input_sender *sender; /* NULL: there is none now */
+	bool failed;		     /* it is to be made anew */
+	int told;		     /* what went wrong, as last said in the log; 0: nothing */
+};
+
+/* An event, or with type 0 the release of all that the stream holds. */
+struct place {
+	size_t stream;
+	struct input_record event;
+};
+
+struct input_outlet {
+	char *domain_name;
+	struct outlet_stream *streams;
+	size_t count;
+	pthread_t thread;
+	int wake; /* eventfd, for the thread */
+	atomic_bool ends;
+	atomic_uint alive; /* counts the display's signs of life */
+	/* Bit i: the ring had no room for an event of stream i, which is to hold nothing. */
+	_Atomic uint64_t overflown;
+	struct place ring[PLACES];
+	atomic_uint head; /* the display's: where it writes next */
+	atomic_uint tail; /* the thread's: where it reads next */
+	/* The thread's: */
+	struct gid_domain *domain; /* NULL: there is none now */
+	int told;
+	unsigned seen, missed; /* signs of life, and looks without one */
+	bool holding;	       /* something may be held */
+};
+
+/* --- the display's thread --------------------------------------------------------------------- */
+
+static void outlet_put(
+		struct input_outlet *outlet, size_t stream, const struct input_record *event) {
+	unsigned head = atomic_load_explicit(&outlet->head, memory_order_relaxed);
+	struct outlet_stream *of = &outlet->streams[stream];
+	if (head - atomic_load_explicit(&outlet->tail, memory_order_acquire) >= PLACES) {
+		of->left_out++;
+		atomic_fetch_or(&outlet->overflown, UINT64_C(1) << stream);
+	} else {
+		of->events += event->type != 0 && event->type != INPUT_GROUP_END;
+		outlet->ring[head % PLACES] = (struct place){stream, *event};
+		atomic_store_explicit(&outlet->head, head + 1, memory_order_release);
+	}
+	if (event->type == INPUT_GROUP_END || event->type == 0) {
+		eventfd_write(outlet->wake, 1);
+	}
+}
+
+void input_outlet_post(
+		struct input_outlet *outlet, size_t stream, const struct input_record *event) {
+	if (stream < outlet->count && outlet->streams[stream].devices != 0) {
+		outlet_put(outlet, stream, event);
+	}
+}
+
+void input_outlet_release(struct input_outlet *outlet, size_t stream) {
+	input_outlet_post(outlet, stream, &(struct input_record){0});
+}
+
+void input_outlet_alive(struct input_outlet *outlet) {
+	atomic_fetch_add_explicit(&outlet->alive, 1, memory_order_relaxed);
+}
+
+struct input_outlet_stats input_outlet_get_stats(const struct input_outlet *outlet, size_t stream) {
+	const struct outlet_stream *of = &outlet->streams[stream];
+	return (struct input_outlet_stats){.events = atomic_load(&of->events),
+			.left_out = atomic_load(&of->left_out),
+			.readers = atomic_load(&of->readers)};
+}
+
+/* --- the thread: its streams ------------------------------------------------------------------ */
+
+static void stream_tell(struct outlet_stream *stream, int error, const char *why) {
+	if (error < 0 && error != stream->told) {
+		wlr_log(WLR_ERROR, "stream %s: %s: trying again", stream->name,
+				why[0] != '\0' ? why : gid_strerror(error));
+	}
+	stream->told = error;
+}
+
+static void handle_published(void *data, int error) {
+	struct outlet_stream *stream = data;
+	stream->failed = error != 0;
+	stream_tell(stream, error,
+			error == -EEXIST ? "another program of this domain sends it"
+					 : gid_strerror(error));
+}
+
+static void handle_readers(void *data, uint32_t readers) {
+	struct outlet_stream *stream = data;
+	if ((atomic_load(&stream->readers) > 0) != (readers > 0)) {
+		wlr_log(WLR_INFO, "stream %s is taken%s", stream->name,
+				readers > 0 ? "" : " by nobody now");
+	}
+	atomic_store(&stream->readers, readers);
+}
+
+static const struct input_sender_events sender_events = {
+		.published = handle_published, .readers = handle_readers};
+
+static void stream_end(struct outlet_stream *stream) {
+	input_sender_destroy(stream->sender);
+	stream->sender = NULL;
+	stream->failed = false;
+	atomic_store(&stream->readers, 0);
+}
+
+/* Returns whether it is there. */
+static bool stream_begin(struct outlet_stream *stream) {
+	if (stream->failed) {
+		stream_end(stream);
+	}
+	if (stream->sender == NULL) {
+		struct gid_domain *domain = stream->outlet->domain;
+		int error = input_sender_create(domain, stream->name, INPUT_LEASE_DEFAULT_MS,
+				&sender_events, stream, &stream->sender);
+		stream_tell(stream, error, gid_domain_error(domain));
+	}
+	if (stream->sender == NULL) {
+		return false;
+	}
+	input_sender_set_devices(stream->sender, stream->devices);
+	return true;
+}
+
+/* --- the thread: its connection --------------------------------------------------------------- */
+
+static void outlet_disconnect(struct input_outlet *outlet) {
+	for (size_t i = 0; i < outlet->count; i++) {
+		stream_end(&outlet->streams[i]);
+	}
+	gid_domain_destroy(outlet->domain);
+	outlet->domain = NULL;
+}
+
+/* Waits for gidd, as long as it likes: nobody waits for us. Returns whether all streams are there.
+ */
+static bool outlet_connect(struct input_outlet *outlet) {
+	int error = 0;
+	if (outlet->domain == NULL) {
+		error = gid_domain_connect(outlet->domain_name, &outlet->domain);
+		if (error < 0 && error != outlet->told) {
+			wlr_log(WLR_ERROR, "no input: %s: trying again",
+					gid_domain_connect_error());
+		}
+		outlet->told = error;
+	}
+	bool all = error == 0;
+	for (size_t i = 0; i < outlet->count && error == 0; i++) {
+		struct outlet_stream *stream = &outlet->streams[i];
+		all = (stream->devices == 0 || stream_begin(stream)) && all;
+	}
+	return all;
+}
+
+/* --- the thread: events ----------------------------------------------------------------------- */
+
+static void outlet_release(struct input_outlet *outlet, uint64_t streams) {
+	for (size_t i = 0; i < outlet->count; i++) {
+		if ((streams >> i & 1) && outlet->streams[i].sender != NULL) {
+			input_sender_release_all(outlet->streams[i].sender);
+		}
+	}
+}
+
+static void outlet_take(struct input_outlet *outlet, const struct place *place) {
+	struct input_sender *sender = outlet->streams[place->stream].sender;
+	if (sender == NULL) {
+		return; /* who is not there takes nothing */
+	}
+	if (place->event.type == 0) {
+		input_sender_release_all(sender);
+	} else {
+		input_sender_add(sender, &place->event);
+		outlet->holding = true;
+	}
+	if (place->event.type == INPUT_GROUP_END) {
+		input_sender_flush(sender);
+	}
+}
+
+static void outlet_drain(struct input_outlet *outlet) {
+	unsigned tail = atomic_load_explicit(&outlet->tail, memory_order_relaxed);
+	while (tail != atomic_load_explicit(&outlet->head, memory_order_acquire)) {
+		struct place place = outlet->ring[tail % PLACES];
+		atomic_store_explicit(&outlet->tail, ++tail, memory_order_release);
+		outlet_take(outlet, &place);
+	}
+	outlet_release(outlet, atomic_exchange(&outlet->overflown, 0));
+}
+
+/* A display that stands still does not hear that a finger was lifted. */
+static void outlet_watch(struct input_outlet *outlet) {
+	unsigned alive = atomic_load_explicit(&outlet->alive, memory_order_relaxed);
+	outlet->missed = alive != outlet->seen ? 0 : outlet->missed + 1;
+	outlet->seen = alive;
+	if (outlet->missed >= LOOKS && outlet->holding) {
+		wlr_log(WLR_ERROR, "the display stands still: all that is pressed is released");
+		outlet_release(outlet, UINT64_MAX);
+		outlet->holding = false;
+	}
+}
+
+static int outlet_patience(const struct input_outlet *outlet, bool all) {
+	uint64_t deadline = UINT64_MAX, now = gid_clock_now();
+	for (size_t i = 0; i < outlet->count; i++) {
+		if (outlet->streams[i].sender != NULL) {
+			uint64_t next = input_sender_deadline(outlet->streams[i].sender);
+			deadline = next < deadline ? next : deadline;
+		}
+	}
+	int most = outlet->holding ? LOOK_MS : all ? -1 : RETRY_MS;
+	if (deadline == UINT64_MAX) {
+		return most;
+	}
+	int wait = deadline > now ? (int)((deadline - now) / MS_NS + 1) : 0;
+	return most >= 0 && most < wait ? most : wait;
+}
+
+static void outlet_dispatch(struct input_outlet *outlet) {
+	int error = outlet->domain != NULL ? gid_domain_dispatch(outlet->domain) : 0;
+	if (error < 0) {
+		wlr_log(WLR_ERROR, "no input: %s: trying again", gid_strerror(error));
+		outlet_disconnect(outlet);
+	}
+	for (size_t i = 0; i < outlet->count; i++) {
+		if (outlet->streams[i].sender != NULL) {
+			input_sender_dispatch(outlet->streams[i].sender);
+		}
+	}
+}
+
+static void *run(void *data) {
+	struct input_outlet *outlet = data;
+	while (!atomic_load(&outlet->ends)) {
+		bool all = outlet_connect(outlet);
+		int fd = outlet->domain != NULL ? gid_domain_get_fd(outlet->domain) : -1;
+		struct pollfd fds[] = {{.fd = outlet->wake, .events = POLLIN},
+				{.fd = fd, .events = POLLIN}};
+		eventfd_t count;
+		if (poll(fds, 2, outlet_patience(outlet, all)) == 0) {
+			outlet_watch(outlet);
+		}
+		(void)eventfd_read(outlet->wake, &count);
+		outlet_dispatch(outlet);
+		outlet_drain(outlet);
+	}
+	outlet_disconnect(outlet);
+	return NULL;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void outlet_free(struct input_outlet *outlet) {
+	if (outlet->wake >= 0) {
+		close(outlet->wake);
+	}
+	free(outlet->domain_name);
+	free(outlet->streams);
+	free(outlet);
+}
+
+static void outlet_init_streams(
+		struct input_outlet *outlet, const struct input_outlet_stream *streams) {
+	for (size_t i = 0; i < outlet->count; i++) {
+		struct outlet_stream *stream = &outlet->streams[i];
+		stream->outlet = outlet;
+		stream->devices = input_stream_name(stream->name, streams[i].shown)
+				? streams[i].devices
+				: 0;
+	}
+}
+
+struct input_outlet *input_outlet_create(
+		const char *domain, const struct input_outlet_stream *streams, size_t count) {
+	struct input_outlet *outlet = calloc(1, sizeof(*outlet));
+	if (outlet == NULL) {
+		return NULL;
+	}
+	outlet->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	outlet->count = count;
+	outlet->streams = calloc(count, sizeof(*outlet->streams));
+	outlet->domain_name = domain != NULL ? strdup(domain) : NULL;
+	if (outlet->wake < 0 || outlet->streams == NULL ||
+			(domain != NULL && outlet->domain_name == NULL)) {
+		outlet_free(outlet);
+		return NULL;
+	}
+	outlet_init_streams(outlet, streams);
+	if (aux_thread_start(&outlet->thread, run, outlet) != 0) {
+		outlet_free(outlet);
+		return NULL;
+	}
+	return outlet;
+}
+
+void input_outlet_destroy(struct input_outlet *outlet) {
+	if (outlet == NULL) {
+		return;
+	}
+	atomic_store(&outlet->ends, true);
+	eventfd_write(outlet->wake, 1);
+	/* What a gidd that does not answer holds back still needs it: the process ends soon. */
+	if (aux_thread_join(outlet->thread) == 0) {
+		outlet_free(outlet);
+	}
+}
