@@ -38,6 +38,11 @@ void examiner_finish(struct examiner *examiner) {
 	*examiner = (struct examiner){0};
 }
 
+/* Reading it would wait for the device. Even asking may wait, for who has the dma-buf locked. */
+static bool is_drawn(const struct gid_slab_info *info) {
+	return info->memory != GID_MEMORY_DMABUF || gid_dmabuf_is_drawn(info->fd);
+}
+
 static enum role_reason examiner_read(const struct examiner_rules *rules,
 		struct frame_drawing *drawing, struct examination *of) {
 	const struct gid_layout *layout = &of->slab.layout;
@@ -74,7 +79,9 @@ void examiner_examine(struct examiner *examiner, struct examination *of) {
 	of->converted = of->allowed = false;
 	of->content = 0;
 	of->not_taken[0] = '\0';
-	of->reason = examiner_read(&examiner->rules, &examiner->drawing, of);
+	of->undrawn = of->slot != NULL && !is_drawn(&of->slab);
+	of->reason = of->undrawn ? ROLE_REASON_MEMORY
+				 : examiner_read(&examiner->rules, &examiner->drawing, of);
 	if (of->reason != ROLE_REASON_NONE) {
 		return;
 	}

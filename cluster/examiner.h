@@ -23,6 +23,7 @@ struct examination {
 	const void *slot;	     /* its memory; NULL: it cannot be read */
 	struct own_picture *picture; /* to be drawn */
 	/* The result: */
+	bool undrawn;		 /* a device draws it still: nothing was examined */
 	enum role_reason reason; /* why the picture cannot be shown; else ROLE_REASON_NONE */
 	uint64_t content;	 /* of the visible rows as they lie in memory */
 	bool allowed;		 /* the picture is one of those that may be shown */

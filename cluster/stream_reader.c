@@ -42,103 +42,6 @@ static enum role_reason reason_of_memory(const struct gid_slab *slab, gid_id gid
 	return info.revoked ? ROLE_REASON_MEMORY : ROLE_REASON_TAKEN_BACK;
 }
 
-/* The worker begins with the frame that waits for it, if it can. */
-static void stream_reader_begin(struct stream_reader *reader) {
-	if (reader->waits != STREAM_READER_QUEUED) {
-		return;
-	}
-	struct examination work = {.frame = reader->waiting};
-	if (reader->slab != NULL) {
-		gid_slab_get_info(reader->slab, &work.slab);
-		work.slot = gid_slab_view_untouched(reader->slab, gid_slot_of(work.frame.gid));
-	}
-	if (worker_start(reader->worker, &work)) {
-		reader->work.on = reader->work.owed = true;
-		reader->work.is_void = false;
-		reader->work.slab = reader->slab;
-		reader->slab = NULL;
-		reader->waits = STREAM_READER_IDLE;
-	}
-}
-
-/* The picture is ready, if there is one; or the worker is. */
-static void handle_examined(void *data, struct examination *of) {
-	struct stream_reader *reader = data;
-	struct gid_slab *slab = reader->work.slab;
-	if (of == NULL) {
-		stream_reader_begin(reader);
-		return;
-	}
-	bool taken = false;
-	reader->work.on = false;
-	reader->work.slab = NULL;
-	if (of->reason == ROLE_REASON_NONE) {
-		of->reason = reason_of_memory(slab, of->frame.gid);
-	}
-	if (!reader->work.is_void) {
-		stream_reader_log_refused(reader, of);
-		if (of->reason == ROLE_REASON_NONE) {
-			gid_slab_unref(reader->used);
-			reader->used = gid_slab_ref(slab);
-		}
-		taken = reader->hooks->examined(reader->data, of, slab, gid_clock_now());
-	}
-	if (reader->work.owed && !taken) {
-		gid_consumer_release(reader->consumer, &of->frame);
-	}
-	gid_slab_unref(slab);
-	samples_add(&reader->spent, of->spent_ns);
-	stream_reader_begin(reader);
-}
-
-/* --- memory ----------------------------------------------------------------------------------- */
-
-/* Whether no device writes to the memory any more: reading it would wait for that otherwise. */
-static bool is_drawn(const struct gid_slab *slab) {
-	struct gid_slab_info info;
-	gid_slab_get_info(slab, &info);
-	return info.memory != GID_MEMORY_DMABUF || gid_dmabuf_is_drawn(info.fd);
-}
-
-/*
- * Takes the frame and the reference to its memory, NULL: it may not be read. Has it wait for the
- * device that draws it still, or for the worker.
- */
-static void stream_reader_accept(struct stream_reader *reader, const struct gid_frame *frame,
-		struct gid_slab *slab) {
-	reader->waiting = *frame;
-	reader->slab = slab;
-	if (slab == NULL || is_drawn(slab)) {
-		reader->waits = STREAM_READER_QUEUED;
-		stream_reader_begin(reader);
-	} else if (reader->waits != STREAM_READER_FENCED) {
-		reader->waits = STREAM_READER_FENCED;
-		reader->fenced_since = gid_clock_now();
-	}
-}
-
-/*
- * What others fill is not to stay in memory on our account: --realtime locks all that is mapped.
- * Nothing of it was read yet, so this takes no time.
- */
-static void unlock_memory(const struct gid_slab *slab) {
-	struct gid_slab_info info;
-	const void *view = gid_slab_view_untouched(slab, 0);
-	gid_slab_get_info(slab, &info);
-	if (view != NULL) {
-		munlock(view, (size_t)(info.slot_count * info.slot_size));
-	}
-}
-
-static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
-	struct stream_reader *reader = data;
-	struct gid_frame frame = reader->waiting;
-	if (error == 0) {
-		unlock_memory(slab);
-	}
-	stream_reader_accept(reader, &frame, error == 0 ? slab : NULL);
-}
-
 /*
  * A picture that is not drawn yet is as none, for so long as it may take; and when its lease is
  * over, its memory has another picture.
@@ -163,14 +66,125 @@ static void stream_reader_drop_waiting(struct stream_reader *reader) {
 	stream_reader_cancel(reader);
 }
 
-static void stream_reader_recheck_fence(struct stream_reader *reader) {
+/*
+ * The worker found that a device draws it still: it is nearer to being drawn than what came after
+ * it, unless the memory of that comes first. Takes the frame and the reference.
+ */
+static void stream_reader_fence(struct stream_reader *reader, const struct gid_frame *frame,
+		struct gid_slab *slab) {
+	if (reader->waits == STREAM_READER_IMPORTING) {
+		reader->undrawn++;
+		gid_consumer_release(reader->consumer, frame);
+		gid_slab_unref(slab);
+		return;
+	}
+	if (reader->waits == STREAM_READER_QUEUED) {
+		reader->undrawn++;
+		stream_reader_drop_waiting(reader);
+	}
+	uint64_t since = reader->work.fenced_since;
+	reader->waits = STREAM_READER_FENCED;
+	reader->waiting = *frame;
+	reader->fenced_since = since != 0 ? since : gid_clock_now();
+	reader->slab = slab;
+}
+
+/* The worker begins with the frame that waits for it, if it can. */
+static void stream_reader_begin(struct stream_reader *reader) {
+	if (reader->waits != STREAM_READER_QUEUED) {
+		return;
+	}
+	struct examination work = {.frame = reader->waiting};
+	if (reader->slab != NULL) {
+		gid_slab_get_info(reader->slab, &work.slab);
+		work.slot = gid_slab_view_untouched(reader->slab, gid_slot_of(work.frame.gid));
+	}
+	if (worker_start(reader->worker, &work)) {
+		reader->work.on = reader->work.owed = true;
+		reader->work.is_void = false;
+		reader->work.fenced_since = reader->fenced_since;
+		reader->work.slab = reader->slab;
+		reader->slab = NULL;
+		reader->waits = STREAM_READER_IDLE;
+	}
+}
+
+/* The picture is ready, if there is one; or the worker is. */
+static void handle_examined(void *data, struct examination *of) {
+	struct stream_reader *reader = data;
+	struct gid_slab *slab = reader->work.slab;
+	if (of == NULL) {
+		stream_reader_begin(reader);
+		return;
+	}
+	bool taken = false;
+	reader->work.on = false;
+	reader->work.slab = NULL;
+	if (of->undrawn && !reader->work.is_void) {
+		stream_reader_fence(reader, &of->frame, slab);
+		return;
+	}
+	if (of->reason == ROLE_REASON_NONE) {
+		of->reason = reason_of_memory(slab, of->frame.gid);
+	}
+	if (!reader->work.is_void) {
+		stream_reader_log_refused(reader, of);
+		if (of->reason == ROLE_REASON_NONE) {
+			gid_slab_unref(reader->used);
+			reader->used = gid_slab_ref(slab);
+		}
+		taken = reader->hooks->examined(reader->data, of, slab, gid_clock_now());
+	}
+	if (reader->work.owed && !taken) {
+		gid_consumer_release(reader->consumer, &of->frame);
+	}
+	gid_slab_unref(slab);
+	samples_add(&reader->spent, of->spent_ns);
+	stream_reader_begin(reader);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* Takes the frame and the reference to its memory, NULL: it may not be read. */
+static void stream_reader_accept(struct stream_reader *reader, const struct gid_frame *frame,
+		struct gid_slab *slab) {
+	reader->waiting = *frame;
+	reader->fenced_since = 0;
+	reader->slab = slab;
+	reader->waits = STREAM_READER_QUEUED;
+	stream_reader_begin(reader);
+}
+
+/*
+ * What others fill is not to stay in memory on our account: --realtime locks all that is mapped.
+ * Nothing of it was read yet, so this takes no time.
+ */
+static void unlock_memory(const struct gid_slab *slab) {
+	struct gid_slab_info info;
+	const void *view = gid_slab_view_untouched(slab, 0);
+	gid_slab_get_info(slab, &info);
+	if (view != NULL) {
+		munlock(view, (size_t)(info.slot_count * info.slot_size));
+	}
+}
+
+static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	struct stream_reader *reader = data;
 	struct gid_frame frame = reader->waiting;
+	if (error == 0) {
+		unlock_memory(slab);
+	}
+	stream_reader_accept(reader, &frame, error == 0 ? slab : NULL);
+}
+
+static void stream_reader_recheck_fence(struct stream_reader *reader) {
 	if (!stream_reader_fence_may_wait(reader)) {
 		reader->undrawn++;
 		stream_reader_drop_waiting(reader);
 		return;
 	}
-	stream_reader_accept(reader, &frame, reader->slab);
+	reader->waits = STREAM_READER_QUEUED;
+	stream_reader_begin(reader);
 }
 
 /* Whether a frame in hand takes the place of this new one, or of itself; else what waited is gone.
@@ -189,10 +203,7 @@ static bool stream_reader_supersede(struct stream_reader *reader, const struct g
 		return true;
 	}
 	if (reader->waits == STREAM_READER_FENCED) {
-		stream_reader_recheck_fence(reader);
-	}
-	if (reader->waits == STREAM_READER_FENCED) {
-		/* The older one is nearer to being drawn. */
+		/* The older one is nearer to being drawn; each tick asks again. */
 		reader->undrawn++;
 		gid_consumer_release(reader->consumer, frame);
 		return true;

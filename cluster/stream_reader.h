@@ -60,7 +60,7 @@ struct stream_reader {
 		STREAM_READER_QUEUED,	 /* for the worker; likewise */
 	} waits;
 	struct gid_frame waiting;
-	uint64_t fenced_since; /* with STREAM_READER_FENCED */
+	uint64_t fenced_since; /* when it was found first not to be drawn; 0: nobody asked yet */
 	struct gid_slab *slab; /* our reference, or NULL */
 	/*
 	 * Of the frame that was good last, a reference or NULL: while gidd is away only memory that
@@ -73,6 +73,7 @@ struct stream_reader {
 		bool on;	       /* there is one */
 		bool is_void;	       /* what comes of it is not to be shown */
 		bool owed;	       /* its frame is to be released */
+		uint64_t fenced_since; /* of its frame */
 		struct gid_slab *slab; /* our reference */
 	} work;			       /* of the worker */
 	/* Of the last frame that the configuration does not take: how it was; or "". */

@@ -65,7 +65,7 @@ static void draw(bool drawn) {
 	syncs = syncs_too_early = 0;
 }
 
-static enum role_reason examine(void) {
+static struct examination examine(void) {
 	static uint32_t pixels[16 * 16];
 	struct own_picture drawn = {.data = pixels, .pixels = {pixels, 16, 16, 64}};
 	struct examiner examiner = {.rules = {.fit = FIT_EXACT, .accepted = &accepted_plain}};
@@ -75,18 +75,24 @@ static enum role_reason examine(void) {
 			.picture = &drawn};
 	examiner_examine(&examiner, &of);
 	examiner_finish(&examiner);
-	return of.reason;
+	return of;
 }
 
 static void test_frames(void) {
 	info.memory = GID_MEMORY_DMABUF;
 	draw(false);
-	tap_ok(!gid_dmabuf_is_drawn(fence), "a frame that is being drawn is not one to read");
+	struct examination of = examine();
+	tap_ok(of.undrawn && of.reason == ROLE_REASON_MEMORY,
+			"a frame that is being drawn is not one to read");
 	tap_ok(syncs == 0, "which is found out without asking the device");
 	draw(true);
-	tap_ok(gid_dmabuf_is_drawn(fence), "once it is drawn it is");
-	tap_ok(examine() == ROLE_REASON_NONE && syncs == 2 && syncs_too_early == 0,
-			"then it is read, between two words to the device");
+	of = examine();
+	tap_ok(!of.undrawn && of.reason == ROLE_REASON_NONE, "once it is drawn it is");
+	tap_ok(syncs == 2 && syncs_too_early == 0, "between two words to the device");
+	draw(false);
+	info.memory = GID_MEMORY_MEMFD;
+	tap_ok(!examine().undrawn, "memory is always drawn");
+	info.memory = GID_MEMORY_DMABUF;
 }
 
 /* A fence that comes between the look at the fence and the kernel's. */
@@ -94,7 +100,7 @@ static void test_attack(void) {
 	draw(true);
 	begins_anew = true;
 	uint64_t begin = gid_clock_now();
-	enum role_reason reason = examine();
+	enum role_reason reason = examine().reason;
 	uint64_t took = gid_clock_now() - begin;
 	tap_ok(reason == ROLE_REASON_MEMORY && syncs == 1,
 			"a picture that a device begins to draw again is not read");

@@ -136,6 +136,7 @@ static bool works, has_work;
 static void hand_over(void) {
 	struct examination done = work;
 	bool is_done = has_work && !works;
+	done.undrawn = done.slot != NULL && memory == GID_MEMORY_DMABUF && !drawn;
 	if (is_done) {
 		has_work = picture.used = false;
 	}
@@ -175,7 +176,10 @@ void worker_wait(struct worker *worker) {
 	}
 }
 
+static unsigned asked; /* by the reader itself: by the display's thread */
+
 bool gid_dmabuf_is_drawn(int fd) {
+	asked++;
 	return drawn;
 }
 
@@ -430,6 +434,7 @@ int main(void) {
 	test_forbidden();
 	test_examined_too_late();
 	test_lost_meanwhile();
+	tap_ok(asked == 0, "the reader itself never asks a dma-buf, which others may have locked");
 	close(bell);
 	return tap_finish();
 }
