@@ -14,11 +14,15 @@ from lab.evaluate import benchmark
 from lab.evaluate.context import Context, Plan
 from lab.soak import parts
 
+REFRESH_HZ = 60  # of the display
+CALM = Goal("rate undisturbed, of the display's refreshes", 0.99, is_least=True)
 # What is promised holds each time: of all repetitions of all cases the worst counts.
 GOALS = (
     Goal("lowest rate of all runs", 0.99, is_least=True),
     Goal("longest gap of all runs, attacked", 2.0),
     Goal("longest gap of all runs, undisturbed", 1.5),
+    # Or a cluster that is slow by itself would keep all of its rate.
+    CALM,
 )
 
 ALONE = "./run bench isolation --film --case "
@@ -40,12 +44,14 @@ def _isolation(context: Context, cases: tuple[str, ...]) -> list[Figure]:
     ratios = [ratio for row in attacked for ratio in row["rate_vs_undisturbed_each"]]
     gaps = [gap for row in attacked for gap in row["longest_gap_refreshes_each"]]
     calm = rows["undisturbed"]["longest_gap_refreshes_each"]
+    undisturbed = [rate / REFRESH_HZ for rate in rows["undisturbed"]["rate_hz_each"]]
     source = ALONE + " ".join(cases)
     return [
         *figures,
         _worst(GOALS[0], min(ratios), ratios, "share", source),
         _worst(GOALS[1], max(gaps), gaps, "refreshes", source),
         _worst(GOALS[2], max(calm), calm, "refreshes", source),
+        _worst(CALM, min(undisturbed), undisturbed, "share", source),
     ]
 
 
