@@ -1,0 +1,374 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""From a click at the viewer to the pixel on the viewer's screen: a desktop that is used elsewhere.
+
+A program that changes a colour at each click runs on a desktop in the domain `open`. Its user sits
+in `cluster`, at a Weston of 60 refreshes a second whose only window shows that desktop, and sends
+back what he does. A click begins with its event in the seat of that Weston, at any phase of a
+refresh. It ends with the refresh of that Weston that shows the other colour. Its seat and its
+screen are the same for all ways:
+
+direct      the program is a window of that Weston itself: the least that it can take
+gidway      gid-view --input, of a headless Weston with [gid-output]
+waypipe     the program's own window, by waypipe without compression
+
+Of other peers none can be had here. Weston's VNC backend lets nobody in without the password of its
+user, by PAM, also where its TLS is off. For its RDP backend and for wayvnc the packages that
+gidway is built with have no client and no server.
+
+`button` changes 1/32 of the picture, `whole` all of it. The processor's time is that of all
+programs between the seat and the screen, with that Weston and without the program itself.
+"""
+
+import argparse
+import contextlib
+import os
+import random
+import shutil
+import statistics
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import common
+from lab.domains.cockpit import Cockpit
+from lab.domains.place import Place
+from lab.domains.program import LabError, Program, Wanting, wait_for
+from lab.domains.weston import Weston
+
+RATE = 60
+REFRESH_MS = 1000 / RATE
+SIZES = {"720p": (1280, 720), "4K": (3840, 2160)}
+CHANGES = ("button", "whole")
+SEEN_SECONDS = 30.0  # for a click; later it counts as lost
+PAUSE = (0.05, 0.15)  # seconds between two clicks
+WARM_UP = 5  # clicks that are not counted
+PARTS = Path(__file__).with_name("click")
+BTN_LEFT = 0x110
+
+
+def output(name: str, size: tuple[int, int], reader: str) -> str:
+    mode = f"{size[0]}x{size[1]}"
+    rate = f"@{RATE}" if name == "screen" else ""
+    return f"\n[gid-output]\nname={name}\nstream={name}\nmode={mode}{rate}\ninput={reader}\n"
+
+
+def python(script: str, *words: object) -> list[str]:
+    return [sys.executable, str(PARTS / script), *map(str, words)]
+
+
+# --- the ways; each starts what is between the program and the viewer's Weston --------------------
+
+
+@dataclass
+class Scene:
+    desk: Place  # of the program
+    viewer: Place  # of the user
+    size: tuple[int, int]
+    change: str
+
+    def program(self, *before: str, **environment: str) -> None:
+        """What is clicked on."""
+        command = [*before, *python("target.py", *self.size, self.change)]
+        self.desk.start("target", command, **environment)
+
+    def check(self) -> None:
+        for place in (self.desk, self.viewer):
+            place.check()
+
+
+def direct(scene: Scene) -> None:
+    names = ("WAYLAND_DISPLAY", "XDG_RUNTIME_DIR")
+    scene.program(**{name: scene.viewer.environment[name] for name in names})
+
+
+def gidway(scene: Scene) -> None:
+    Weston(scene.desk, [output("desk", scene.size, "cluster")], ["--no-outputs"], kind="kiosk")
+    words = ["gid-view", "--domain=open", "--stream=desk", "--input", "--fullscreen"]
+    scene.viewer.start("viewer", words)
+    scene.viewer.wait_until(
+        "the desktop's taking of input",
+        lambda: "input/desk is taken" in scene.viewer["viewer"].said(),
+        "viewer",
+    )
+    scene.program()
+
+
+def waypipe(scene: Scene) -> None:
+    socket = scene.viewer.folder / "waypipe.sock"
+    socket.unlink(missing_ok=True)  # that of a run before
+    words = ["waypipe", "--compress=none", "--no-gpu", f"--socket={socket}"]
+    scene.viewer.start("viewer", [*words, "client"])
+    scene.viewer.wait_until("waypipe's start", socket.exists, "viewer")
+    scene.program(*words, "server", "--", XDG_RUNTIME_DIR=str(scene.desk.folder))
+
+
+LEAST = "direct"
+OURS = "gidway"
+WAYS: dict[str, Callable[[Scene], None]] = {
+    LEAST: direct,
+    OURS: gidway,
+    "waypipe": waypipe,
+}
+NEEDS = {"waypipe": "waypipe"}
+
+
+# --- the user -------------------------------------------------------------------------------------
+
+
+class User:
+    """Sends the input stream of the viewer's Weston, and looks at its screen."""
+
+    HEAD = struct.Struct("<QQ4I96sIIiiI108x")
+    EVENT = struct.Struct("<QHHi4i")
+    KEEP = 8  # of the last events are in a frame
+    MAGIC = int.from_bytes(b"gidinpt1"[::-1], "big")
+    POINTER = 2
+    LEASE_MS = 10_000
+    MIDDLE = 32768
+    BUTTON, MOTION, GROUP_END = 2, 3, 9
+
+    def __init__(self) -> None:
+        import gid
+
+        self._timeout = gid.GidTimeoutError
+        self._domain = gid.Domain("cluster")
+        self._input = self._domain.producer("input/screen", "R8", 4096, 32, slots=8)
+        self._screen = self._domain.consumer("screen", "cluster", drop_old=True)
+        self._events: list[bytes] = []
+        self._count = 0
+        self._held = False
+        self._colour: bytes | None = None
+
+    def _send(self, *events: tuple[int, int, int, int, int]) -> int:
+        now = time.monotonic_ns()
+        for kind, code, value, x, y in (*events, (self.GROUP_END, 0, 0, 0, 0)):
+            self._events.append(self.EVENT.pack(now, kind, code, value, x, y, 0, 0))
+            self._count += 1
+        self._events = self._events[-self.KEEP :]
+        held = bytearray(96)
+        held[BTN_LEFT // 8] = self._held << BTN_LEFT % 8
+        head = self.HEAD.pack(
+            *(self.MAGIC, self._count, len(self._events), self.POINTER, 0, 0, bytes(held), 0),
+            *(1, self.MIDDLE, self.MIDDLE, self.LEASE_MS),
+        )
+        frame = head + b"".join(self._events)
+        slot = self._input.slot()
+        slot.picture.reshape(-1)[: len(frame)] = memoryview(frame)
+        before = time.monotonic_ns()
+        slot.submit()
+        return before
+
+    def point(self) -> None:
+        self._send((self.MOTION, 0, 0, self.MIDDLE, self.MIDDLE))
+
+    def _press(self, pressed: bool) -> int:
+        self._held = pressed
+        return self._send((self.BUTTON, BTN_LEFT, int(pressed), 0, 0))
+
+    def _look(self, seconds: float) -> tuple[bytes, int] | None:
+        """What is in the middle of the next picture, and when it is shown."""
+        with contextlib.suppress(self._timeout):
+            frame = self._screen.frame(timeout=seconds)
+            shown = frame.present_time or frame.submit_time
+            with frame as picture:
+                height, width = picture.shape[:2]
+                return bytes(picture[height // 2, width // 2][:3]), shown
+        return None
+
+    def _wait_change(self, seconds: float) -> int | None:
+        """Until another colour is shown than before: when."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            seen = self._look(left)
+            if seen is not None and seen[0] != self._colour:
+                self._colour = seen[0]
+                return seen[1]
+        return None
+
+    def settle(self, check: Callable[[], None]) -> None:
+        """Until a click changes what is seen: all is in its place then."""
+        wait_for("the first click's light", lambda: self.click(2.0) is not None, check=check)
+
+    def click(self, seconds: float = SEEN_SECONDS) -> float | None:
+        """Milliseconds from the press to the light; None: there was none."""
+        while (seen := self._look(random.uniform(*PAUSE))) is not None:
+            self._colour = seen[0]
+        begun = self._press(True)
+        shown = self._wait_change(seconds)
+        self._press(False)
+        return None if shown is None else max(0.0, (shown - begun) / 1e6)
+
+    def close(self) -> None:
+        self._input.close()
+        self._screen.close()
+        self._domain.close()
+
+
+# --- the processor's time -------------------------------------------------------------------------
+
+
+def children() -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError):
+            fields = entry.read_text().rpartition(")")[2].split()
+            found.setdefault(int(fields[1]), []).append(int(entry.parent.name))
+    return found
+
+
+def spent(program: Program, known: dict[int, list[int]], script: str = "target.py") -> float:
+    """Seconds of a processor of the program and of what it started, but for what runs `script`."""
+    total, pids = 0.0, [program.pid]
+    while pids:
+        pid = pids.pop()
+        with contextlib.suppress(OSError):
+            if script in Path(f"/proc/{pid}/cmdline").read_text():
+                continue
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                total += int((task / "schedstat").read_text().split()[0]) / 1e9
+        pids += known.get(pid, [])
+    return total
+
+
+def spent_by_all(scene: Scene) -> float:
+    known = children()
+    places = (scene.desk, scene.viewer)
+    return sum(spent(place[name], known) for place in places for name in running(place))
+
+
+def running(place: Place) -> list[str]:
+    return [name for name in ("gidd", "weston", "viewer", "target") if place.is_running(name)]
+
+
+# --- one run --------------------------------------------------------------------------------------
+
+
+@dataclass
+class Run:
+    late_ms: list[float]
+    lost: int
+    cpu_ms: float  # of a click
+
+
+@contextlib.contextmanager
+def scene_of(cockpit: Cockpit, size: tuple[int, int], change: str) -> Iterator[Scene]:
+    scene = Scene(cockpit["open"], cockpit["cluster"], size, change)
+    try:
+        Weston(scene.viewer, [output("screen", size, "cluster")], ["--no-outputs"], kind="kiosk")
+        yield scene
+    finally:
+        for place in (scene.desk, scene.viewer):
+            place.stop_others()
+
+
+def measure(cockpit: Cockpit, way: str, size: tuple[int, int], change: str, clicks: int) -> Run:
+    with scene_of(cockpit, size, change) as scene, contextlib.closing(User()) as user:
+        user.point()
+        WAYS[way](scene)
+        user.point()
+        user.settle(scene.check)
+        for _ in range(WARM_UP):
+            user.click()
+        before = spent_by_all(scene)
+        late = [user.click() for _ in range(clicks)]
+        cpu = spent_by_all(scene) - before
+    seen = [value for value in late if value is not None]
+    if not seen:
+        raise LabError(f"{way}: no click changed what is shown")
+    return Run(seen, len(late) - len(seen), cpu / clicks * 1e3)
+
+
+# --- all of them ----------------------------------------------------------------------------------
+
+
+def row_of(way: str, size: str, change: str, runs: list[Run]) -> dict:
+    late = sorted(value for run in runs for value in run.late_ms)
+    return {
+        "bench": "click",
+        "who": way,
+        "what": f"{size} {change}",
+        "p50_ms": statistics.median(statistics.median(run.late_ms) for run in runs),
+        "p99_ms": late[int(len(late) * 0.99)],
+        "cpu_ms": statistics.median(run.cpu_ms for run in runs),
+        "clicks": len(late),
+        "lost": sum(run.lost for run in runs),
+    }
+
+
+def ratios_of(rows: list[dict]) -> dict[str, float]:
+    """Of what is changed, the worst: how many refreshes, and beside the peer that is best there."""
+    ours = {row["what"]: row for row in rows if row["who"] == OURS}
+    ratios = {}
+    if ours:
+        ratios["click_p50_refreshes"] = max(r["p50_ms"] for r in ours.values()) / REFRESH_MS
+    for name, figure in (("p50", "p50_ms"), ("cpu", "cpu_ms")):
+        beside = []
+        for what, row in ours.items():
+            peers = [
+                peer[figure]
+                for peer in rows
+                if peer["what"] == what and peer["who"] not in (OURS, LEAST)
+            ]
+            beside += [row[figure] / min(peers)] if peers else []
+        if beside:
+            ratios[f"click_{name}_vs_best_peer"] = max(beside)
+    return ratios
+
+
+def there(ways: list[str]) -> list[str]:
+    """Those that are not are told, and left out."""
+    try:
+        import gid  # noqa: F401
+    except ImportError:
+        raise Wanting("the package gid was not built: python3-cffi is missing") from None
+    missing = [way for way in ways if way in NEEDS and shutil.which(NEEDS[way]) is None]
+    for way in missing:
+        print(f"{way} is left out: there is no {NEEDS[way]} here (package {NEEDS[way]})")
+    return [way for way in ways if way not in missing]
+
+
+def main() -> int:
+    parser = common.parser("click", __doc__)
+    parser.add_argument("--clicks", type=int, default=100, help="of each run (default: 100)")
+    parser.add_argument("--rounds", type=int, default=3, help="of all ways in turn (default: 3)")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
+    parser.add_argument("--changes", nargs="+", choices=CHANGES, default=list(CHANGES))
+    options: argparse.Namespace = parser.parse_args()
+    ways = there(options.ways)
+    os.environ.pop("DISPLAY", None)
+    os.environ.pop("WAYLAND_DISPLAY", None)
+    cases = [(size, change) for size in options.sizes for change in options.changes]
+    runs: dict[tuple[str, str, str], list[Run]] = {}
+    progress = common.Progress(options.rounds * len(ways) * len(cases))
+    great = ("open", "cluster")
+    with tempfile.TemporaryDirectory(prefix="gid-", dir=common.memory_folder()) as name:
+        with common.cockpit(Path(name), "*", "*", great) as cockpit:
+            for _ in range(options.rounds):
+                for size, change in cases:
+                    for way in ways:
+                        progress.step(f"{way}, {size} {change}")
+                        run = measure(cockpit, way, SIZES[size], change, options.clicks)
+                        runs.setdefault((way, size, change), []).append(run)
+    progress.end()
+    rows = [row_of(*key, found) for key, found in runs.items()]
+    for row in sorted(rows, key=lambda row: row["what"]):
+        print(
+            f"{row['what']:12} {row['who']:10} click → pixel p50 {row['p50_ms']:6.1f} ms "
+            f"p99 {row['p99_ms']:6.1f} ms, {row['cpu_ms']:6.2f} ms of a processor a click"
+            + (f", {row['lost']} lost" if row["lost"] else "")
+        )
+    ratios = ratios_of(rows)
+    for ratio, value in ratios.items():
+        print(f"{ratio} {value:.2f}")
+    common.write(options.json, rows, ratios)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(common.run(main))

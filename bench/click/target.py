@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""A window of two pictures, of which each press of a button shows the other one.
+
+target.py WIDTH HEIGHT button|whole   On $WAYLAND_DISPLAY; both are drawn before the first press.
+"""
+
+import mmap
+import os
+import sys
+from pathlib import Path
+
+from lab.domains.wayland import Display, protocol_files
+
+XRGB = 1  # wl_shm's own code of it
+COLOURS = (0xFF3060A0, 0xFFE0C020)
+BACKGROUND = 0xFF202020
+PATIENCE = 1e9  # seconds: until a signal ends it
+
+
+class Target:
+    def __init__(self, width: int, height: int, change: str) -> None:
+        folder = Path(os.environ["XDG_RUNTIME_DIR"])
+        self.display = Display(folder / os.environ["WAYLAND_DISPLAY"], protocol_files())
+        self.box = (0, 0, width, height)
+        if change == "button":
+            self.box = (width * 3 // 8, height * 7 // 16, width // 4, height // 8)
+        size = width * height * 4
+        memory = os.memfd_create("target")
+        os.ftruncate(memory, 2 * size)
+        data = memoryview(mmap.mmap(memory, 2 * size))
+        pool = self.display.bind("wl_shm")("create_pool", memory, 2 * size)
+        self.buffers = []
+        for number, colour in enumerate(COLOURS):
+            self.draw(data[number * size : (number + 1) * size], width, colour)
+            made = pool("create_buffer", number * size, width, height, width * 4, XRGB)
+            self.buffers.append(made)
+        self.shell = self.display.bind("xdg_wm_base", 1)
+        self.surface = self.display.bind("wl_compositor", 4)("create_surface")
+        self.role = self.shell("get_xdg_surface", self.surface)
+        self.role("get_toplevel")("set_fullscreen", None)
+        self.surface("commit")
+        self.role("ack_configure", *self.role.wait("configure"))
+        self.seat = self.display.bind("wl_seat", 5)
+        self.pointer = None
+        self.shown = 0
+
+    def draw(self, pixels: memoryview, width: int, colour: int) -> None:
+        x, y, across, down = self.box
+        pixels[:] = BACKGROUND.to_bytes(4, "little") * (len(pixels) // 4)
+        for row in range(y, y + down):
+            begin = (row * width + x) * 4
+            pixels[begin : begin + across * 4] = colour.to_bytes(4, "little") * across
+
+    def show(self) -> None:
+        self.surface("attach", self.buffers[self.shown], 0, 0)
+        self.surface("damage", *self.box)
+        self.surface("commit")
+
+    def take_seat(self) -> None:
+        """Its pointer may come later."""
+        while capabilities := self.seat.take("capabilities"):
+            if capabilities[0] & 1 and self.pointer is None:
+                self.pointer = self.seat("get_pointer")
+
+    def answer(self) -> bool:
+        """Whether a button was pressed."""
+        self.take_seat()
+        for serial in iter(lambda: self.role.take("configure"), None):
+            self.role("ack_configure", *serial)
+        for serial in iter(lambda: self.shell.take("ping"), None):
+            self.shell("pong", *serial)
+        if self.pointer is None:
+            return False
+        pressed = any(name == "button" and args[3] == 1 for name, args in self.pointer.events)
+        self.pointer.events.clear()
+        return pressed
+
+    def run(self) -> None:
+        self.show()
+        while True:
+            self.display.wait_until(self.answer, "press", PATIENCE)
+            self.shown = 1 - self.shown
+            self.show()
+
+
+Target(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]).run()
