@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy
 from gid_vm.folder import memory_folder
 from lib.gidwire import Connection
-from lib.program import BUILD, Program, wait_for
+from lib.program import BUILD, PATIENCE, Program, wait_for
 from PIL import Image
 
 from lab.domains.here import Here, gidd_command
@@ -175,7 +175,8 @@ class Cockpit:
     def snap(self, domain: str, *words: str) -> numpy.ndarray:
         """What a program of the domain gets of a stream now, as rows of RGB."""
         path = self.folder / f"snap-{time.monotonic_ns()}.png"
-        snap = self.run(domain, [GIDCTL, "snap", *words, "-o", path], "snap")
+        words = ("snap", *words, f"--wait={PATIENCE / 2}", "-o", path)
+        snap = self.run(domain, [GIDCTL, *words], "snap")
         assert snap.wait() == 0, snap.stderr
         with Image.open(path) as image:
             return numpy.asarray(image.convert("RGB"))

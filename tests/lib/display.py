@@ -145,6 +145,13 @@ def telltale_picture(folder: Path, state: int) -> numpy.ndarray:
     return numpy.asarray(Image.open(path).convert("RGB"))
 
 
+def drawn_words(first: int, width: int, height: int) -> numpy.ndarray:
+    """The pictures of liar.c and dmabuf_lamp.c, of words that count from this one on."""
+    y, x = numpy.mgrid[:height, :width]
+    value = first + x * 3 + y * 0x700
+    return numpy.stack([value >> shift & 0xFF for shift in (16, 8, 0)], axis=-1).astype(numpy.uint8)
+
+
 def stays(condition: Callable[[], bool], seconds: float) -> bool:
     """Whether the condition holds for so long."""
     end = time.monotonic() + seconds

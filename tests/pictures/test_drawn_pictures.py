@@ -12,8 +12,8 @@ import subprocess
 import numpy
 import pytest
 from lib.picture_formats import FORMATS, GREY, SAMPLES
+from lib.picture_table import HEIGHT, WIDTH, Case, cases, is_yuv
 from lib.program import BUILD, PATIENCE, TOP
-from picture_table import HEIGHT, WIDTH, Case, cases, is_yuv
 
 DRAW = BUILD / "tests" / "pictures" / "draw-pictures"
 CASES = cases()

@@ -12,8 +12,6 @@ import json
 import shutil
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -27,16 +25,14 @@ from lib.forwarding import GID_VIEW, Forwarding
 from lib.pictures import BT601, COLOURS, LIMITED, RAW_ROLE, Picture
 from lib.pipeline import LOSSLESS, Pipeline
 from lib.program import BUILD, wait_for
+from lib.vkms import CHECKSUMS, Refreshes, checksum
 from reference import compare, reference
 from scanout import (
     ASKS_WRITEBACK,
-    CHECKSUMS,
     HEIGHT,
     NOT_READ_BACK,
     NOT_WRITTEN,
     WIDTH,
-    checksum,
-    checksums_of,
 )
 
 MAP = BUILD / "clients" / "gid-map"
@@ -67,30 +63,6 @@ CONFIG += f"size={ROLE_WIDTH}x{ROLE_HEIGHT}\n"
 # As root, without a seat's daemon; and a Weston that does not take vkms for a graphics card.
 SEAT = {"LIBSEAT_BACKEND": "noop"}
 SOFTWARE = {"LIBGL_ALWAYS_SOFTWARE": "true"}
-
-
-class Refreshes(threading.Thread):
-    """The checksums of what all planes have made, without an end: see scanout's class."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.seen: list[int] = []
-        self.start()
-
-    def run(self) -> None:
-        while True:
-            try:
-                with open(f"{CHECKSUMS}/data", "rb", buffering=0) as data:
-                    while line := data.read(64):
-                        self.seen += checksums_of(line.decode())
-            except OSError:  # the display is dark
-                time.sleep(0.1)
-
-    def next(self) -> set[int]:
-        """Of two that come now."""
-        first = len(self.seen)
-        wait_for(lambda: len(self.seen) >= first + 2, "two refreshes", SECONDS)
-        return set(self.seen[first : first + 2])
 
 
 class Plane:

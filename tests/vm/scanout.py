@@ -11,7 +11,6 @@ import json
 import os
 import signal
 import threading
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,14 +21,15 @@ import pytest
 from domains import PATIENCE, Domains, OwnKernel, domains_of_a_guest
 from gid_vm.initramfs import CannotBoot
 from guests import Running
+from lib.display import drawn_words
 from lib.program import BUILD, SANITIZED, wait_for
+from lib.vkms import CHECKSUMS, checksums_of
 from PIL import Image
 
 T = TypeVar("T")
 WIDTH, HEIGHT = 640, 480
 GUESTS = 10  # in which vkms may lose a picture, one after the other
 FOLDER = Path("/run/scanout")  # of the guest
-CHECKSUMS = "/sys/kernel/debug/dri/vkms/crtc-0/crc"
 # What gid-cluster logs, and what asks-writeback ends with if it is the device's fault.
 NOT_READ_BACK, NOT_WRITTEN = "what it shows is not read back now", 75
 ASKS_WRITEBACK = BUILD / "tests/vm/asks-writeback"
@@ -59,18 +59,6 @@ def domains_with_a_display(modules: Sequence[str], *how: OwnKernel) -> Iterator[
     domains.run("sh", "-c", f"echo auto > {CHECKSUMS}/control")
     yield domains
     guest.__exit__(None, None, None)
-
-
-def checksum(picture: numpy.ndarray) -> int:
-    """vkms' own, of rows of red, green, blue: each pixel is opaque, with 16 bits for a colour."""
-    pixels = numpy.full((*picture.shape[:2], 4), 0xFFFF, "<u2")
-    pixels[..., 1:] = picture.astype("<u2") * 257
-    return zlib.crc32(pixels.tobytes(), 0xFFFFFFFF) ^ 0xFFFFFFFF
-
-
-def checksums_of(lines: str) -> list[int]:
-    """Of what the kernel says, line by line."""
-    return [int(line.split()[1], 16) for line in lines.replace("\0", "").splitlines()]
 
 
 class LostWriteback(Exception):
@@ -166,10 +154,8 @@ def background_picture() -> numpy.ndarray:
 
 
 def lamp_picture(number: int, width: int, height: int) -> numpy.ndarray:
-    """The picture of dmabuf_lamp.c."""
-    y, x = numpy.mgrid[:height, :width]
-    value = number * 0x4F3B5 + x * 3 + y * 0x700
-    return numpy.stack([value >> shift & 0xFF for shift in (16, 8, 0)], axis=-1).astype(numpy.uint8)
+    """Of dmabuf-lamp."""
+    return drawn_words(number * 0x4F3B5, width, height)
 
 
 @contextmanager

@@ -10,33 +10,16 @@ from pathlib import Path
 
 import numpy
 from lib.cockpit import Cockpit
-from lib.program import BUILD, Program
 from lib.weston import Weston
 from lib.wlroots_screen import WlrootsScreen
 
-from lab.domains.here import ask
-
 WIDTH, HEIGHT = 640, 360
-LAMP = (150, 70)  # the pixels of a safety picture, beside which there is room for others
-CLUSTER = f"""
-[display]
-worst-frame=0
-width={WIDTH}
-height={HEIGHT}
-[role lamp]
-domain=open
-x=0
-y=0
-width={LAMP[0]}
-height={LAMP[1]}
-deadline-ms=60000
-"""
 
 
 def place(width: int, height: int) -> tuple[int, int]:
-    """In the middle; what is larger than the screen begins where no safety picture is."""
+    """In the middle; what is larger than the screen, so that its end is not seen."""
     if width > WIDTH:
-        return LAMP[0], 0
+        return 150, 0
     return (WIDTH - width) // 2, (HEIGHT - height) // 2
 
 
@@ -74,24 +57,6 @@ class WestonScreen:
 
     def close(self) -> None:
         assert self.weston.stop() == 0, self.weston.read_log()
-
-
-class Lamp:
-    """A role of gid-cluster, whose pictures are drawn by this renderer."""
-
-    def __init__(self, cockpit: Cockpit, folder: Path, renderer: str) -> None:
-        config, self.status_path = folder / f"{renderer}.conf", folder / f"{renderer}.sock"
-        config.write_text(CLUSTER)
-        command = [BUILD / "cluster/gid-cluster", "--headless", "--config", config]
-        environment = cockpit.env("cluster") | {"WLR_RENDERER": renderer}
-        self.program = Program([*command, "--status", self.status_path], environment, folder)
-        self.program.wait_output("ready, with")
-
-    def role(self) -> dict:
-        return ask(self.status_path)["roles"][0]
-
-    def close(self) -> None:
-        assert self.program.stop() == 0, self.program.stderr
 
 
 def start_screen(

@@ -24,10 +24,11 @@ from lib.display import ROLE, Display, telltale_picture, with_deadline
 from lib.peer import PEER
 from lib.pipeline import FRAMES, LOSSLESS, decode, film
 from lib.program import BUILD, Program, wait_for
+from lib.vkms import CHECKSUMS, checksum, checksums_of
 from lib.weston import HEIGHT, WIDTH, Weston
 from lib.wlroots_screen import WlrootsScreen
 from reference import compare, reference
-from scanout import ASK, CHECKSUMS, checksum, checksums_of
+from scanout import ASK
 from screens import WestonScreen, place, start_screen
 
 HERE = Path(__file__).parent

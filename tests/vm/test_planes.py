@@ -17,6 +17,7 @@ from gid_vm.own_kernel import why_no_kernel
 from guests import Running
 from lib.pictures import RAW_ROLE
 from lib.program import BUILD, wait_for
+from lib.vkms import CHECKSUMS, checksum
 from PIL import Image
 from planes import (
     DISPLAY,
@@ -33,13 +34,11 @@ from planes import (
     with_writeback,
 )
 from scanout import (
-    CHECKSUMS,
     ENVIRONMENT,
     FOLDER,
     NOT_READ_BACK,
     Cluster,
     LostWriteback,
-    checksum,
     cluster_command,
     cluster_on_display,
     running,

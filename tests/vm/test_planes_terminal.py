@@ -10,8 +10,9 @@ import pytest
 from domains import PATIENCE, Domains
 from gid_vm.guest import Guest, why_not
 from lib.program import BUILD, wait_for
+from lib.vkms import checksum
 from planes import DISPLAY, LAMP, SMALL, domains_with_planes, lamp, plain, role, screen
-from scanout import checksum, cluster_on_display, running
+from scanout import cluster_on_display, running
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),

@@ -12,6 +12,7 @@ from gid_vm.own_kernel import why_no_kernel
 from guests import Running
 from lib.pipeline import LOSSLESS
 from lib.program import BUILD, wait_for
+from lib.vkms import checksum
 from lib.weston import SHELL_CONFIG
 from scanout import (
     ENVIRONMENT,
@@ -19,7 +20,6 @@ from scanout import (
     HEIGHT,
     WIDTH,
     background_picture,
-    checksum,
     cluster_on_display,
     domains_with_a_display,
     lamp_picture,

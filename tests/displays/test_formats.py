@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy
 import pytest
+from kinds import start
 from lib.cockpit import Cockpit
-from lib.display import Display
 from lib.picture_formats import FORMATS, GREY, WORDS, Colour, colour, expected, pack, tolerance
 from lib.pictures import BT601, LIMITED, RAW_ROLE
 from lib.program import Program, wait_for
@@ -19,13 +19,12 @@ from lib.program import Program, wait_for
 SLOW = {"RX30", "RA30", "BX30", "BA30", "GR88", "AYUV", "Y410", "Y412", "Y416"} | GREY
 REFUSED = SLOW | {name for name, parts in WORDS.items() if "16" in parts or "h" in parts}
 
-AT_ONCE = 12
+AT_ONCE = 8
 COLUMN = 80
 ROLE, LAYER = (64, 48), (80, 60)
 LAYER_Y = 60
 SCALED = (64, 96)  # of a layer's pictures; some have more rows than are converted at once
 QUARTERS = [colour(230, 20, 30), colour(40, 200, 60), colour(20, 60, 220), colour(250, 240, 40)]
-DISPLAY = f"[display]\nworst-frame=0\nwidth={COLUMN * AT_ONCE}\nheight=120\nstream=screen\n"
 
 
 def config() -> str:
@@ -94,14 +93,13 @@ def packed(fourcc: str, size: tuple[int, int]) -> bytes:
     return pack(fourcc, *size, lambda x, y: colour_at(x, y, size))
 
 
-def wrong(shown: list[Shown], display: Display) -> list[str]:
-    screen = display.screenshot()
+def wrong(shown: list[Shown], screen: numpy.ndarray) -> list[str]:
     return [f"{one.fourcc} {one.name}" for one in shown if not one.is_right(screen)]
 
 
 @pytest.mark.parametrize("begin", range(0, len(FORMATS), AT_ONCE))
 def test_all_formats(cockpit: Cockpit, begin: int) -> None:
-    display = Display(cockpit, config(), display=DISPLAY)
+    display = start(cockpit, config())
     shown = [
         Shown(fourcc, kind, number, 1 + (begin + number + offset) % 7)
         for number, fourcc in enumerate(FORMATS[begin : begin + AT_ONCE])
@@ -121,7 +119,13 @@ def test_all_formats(cockpit: Cockpit, begin: int) -> None:
 
     wait_for(settled, unsettled)
     taken = [one for one in shown if one.fourcc not in REFUSED]
-    wait_for(lambda: not wrong(taken, display), lambda: f"pictures of {wrong(taken, display)}")
+    seen: list[str] = []
+
+    def are_right(screen: numpy.ndarray) -> bool:
+        seen[:] = wrong(taken, screen)
+        return not seen
+
+    display.wait_right(are_right, lambda: f"pictures of {seen}")
     status = display.status()
     for one in shown:
         found = one.found(status)

@@ -148,6 +148,6 @@ int main(void) {
 		for (size_t i = 0; i < STREAMS_MAX && sources[i].producer != NULL; i++) {
 			send(&sources[i]);
 		}
-		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 	}
 }
