@@ -313,7 +313,7 @@ static int cluster_status_build(const struct cluster_status *status, char **text
 #define PAUSES 4
 #define NS_PER_MS 1000000u
 
-static void forget_read(struct cluster_status *status) {
+static void drop_read(struct cluster_status *status) {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < status->unread_count; i++) {
 		int bytes = 0;
@@ -328,7 +328,7 @@ static void forget_read(struct cluster_status *status) {
 }
 
 /* Takes the peer. Whether it may get an answer: if its user reads them. */
-static bool keep_unread(struct cluster_status *status, int peer) {
+static bool add_unread(struct cluster_status *status, int peer) {
 	struct ucred credentials = {.uid = (uid_t)-1};
 	socklen_t size = sizeof(credentials);
 	getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &credentials, &size);
@@ -359,7 +359,7 @@ static void answer(const struct cluster_status *status, int peer) {
 
 static int handle_pause(void *data) {
 	struct cluster_status *status = data;
-	forget_read(status);
+	drop_read(status);
 	wl_event_source_fd_update(status->source, WL_EVENT_READABLE);
 	return 0;
 }
@@ -368,8 +368,8 @@ static int handle_connection(int fd, uint32_t mask, void *data) {
 	struct cluster_status *status = data;
 	uint64_t begin = gid_clock_now();
 	int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	forget_read(status);
-	if (peer >= 0 && keep_unread(status, peer)) {
+	drop_read(status);
+	if (peer >= 0 && add_unread(status, peer)) {
 		answer(status, peer);
 	}
 	/* Also where there was no descriptor for it: it waits there still. */

@@ -11,8 +11,8 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 	struct display *display = wl_container_of(listener, display, new_output);
 	struct wlr_output *output = data;
 	for (size_t i = 0; i < display->screen_count; i++) {
-		if (screen_wants(&display->screens[i], output)) {
-			screen_take(&display->screens[i], output);
+		if (screen_matches(&display->screens[i], output)) {
+			screen_attach_output(&display->screens[i], output);
 			return;
 		}
 	}
@@ -172,8 +172,8 @@ static uint64_t measure_again(void *data) {
 /* Before anything is shown: what is too much now does not become less. */
 static int display_check_bound(struct display *display) {
 	uint64_t refresh = display_refresh_ns(display);
-	uint64_t sum = frame_bound_settle(display->config, display_worst_frame_ns(display), refresh,
-			measure_again, display);
+	uint64_t sum = frame_bound_remeasure(display->config, display_worst_frame_ns(display),
+			refresh, measure_again, display);
 	if (frame_bound_is_allowed(display->config, sum, refresh)) {
 		return 0;
 	}

@@ -128,7 +128,7 @@ static double cost_measure(
 	double spent = -ENOMEM;
 	of.slot = slot;
 	if (slot != NULL && picture_pool_init(&pool, COST_SIZE, COST_SIZE) == 0) {
-		of.picture = picture_pool_take(&pool);
+		of.picture = picture_pool_acquire(&pool);
 		double begin = own_ns();
 		examiner_examine(&examiner, &of);
 		spent = (own_ns() - begin) / (COST_SIZE * COST_SIZE);

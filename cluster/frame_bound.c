@@ -195,8 +195,8 @@ int frame_bound_measure(const struct cluster_config *config, size_t output, uint
 	return 0;
 }
 
-uint64_t frame_bound_settle(const struct cluster_config *config, uint64_t ns, uint64_t refresh_ns,
-		uint64_t (*again)(void *data), void *data) {
+uint64_t frame_bound_remeasure(const struct cluster_config *config, uint64_t ns,
+		uint64_t refresh_ns, uint64_t (*again)(void *data), void *data) {
 	for (int i = 0; i < PAUSES && !frame_bound_is_allowed(config, ns, refresh_ns); i++) {
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 		ns = again(data);
@@ -287,7 +287,7 @@ int frame_bound_print(const struct cluster_config *config, FILE *file) {
 		uint64_t refresh = refresh_of(&config->outputs[i]);
 		shortest = refresh < shortest ? refresh : shortest;
 	}
-	uint64_t sum = frame_bound_settle(
+	uint64_t sum = frame_bound_remeasure(
 			config, measure_outputs(&check), shortest, measure_outputs, &check);
 	bool allowed = frame_bound_is_allowed(config, sum, shortest);
 	if (check.error == 0) {

@@ -46,8 +46,8 @@ bool frame_bound_is_allowed(const struct cluster_config *config, uint64_t ns, ui
  * While `ns` is not allowed, `again` is to measure it, for 3 s: a machine whose hypervisor runs
  * others meanwhile seems to be slower than it is. Returns what came last.
  */
-uint64_t frame_bound_settle(const struct cluster_config *config, uint64_t ns, uint64_t refresh_ns,
-		uint64_t (*again)(void *data), void *data);
+uint64_t frame_bound_remeasure(const struct cluster_config *config, uint64_t ns,
+		uint64_t refresh_ns, uint64_t (*again)(void *data), void *data);
 
 /*
  * From the moment at which a role has failed, as when its deadline passes, until its output shows

@@ -93,7 +93,7 @@ static bool handle_examined(
 	return shown_picture_set_frame(&layer->shown, of, NULL);
 }
 
-static void handle_noted(void *data, const struct gid_frame *frame, uint64_t now) {
+static void handle_absent(void *data, const struct gid_frame *frame, uint64_t now) {
 	struct layer *layer = data;
 	if (frame->flags & GID_FRAME_EOS) {
 		layer->over = "ended";
@@ -102,15 +102,15 @@ static void handle_noted(void *data, const struct gid_frame *frame, uint64_t now
 	}
 }
 
-static void handle_lost(void *data, int reason, uint64_t now) {
+static void handle_disconnected(void *data, int reason, uint64_t now) {
 	struct layer *layer = data;
 	layer->over = reason == 0 ? "ended" : reason == -EPROTO ? "protocol" : "died";
 }
 
 static const struct stream_reader_hooks reader_hooks = {
 		.examined = handle_examined,
-		.noted = handle_noted,
-		.lost = handle_lost,
+		.absent = handle_absent,
+		.disconnected = handle_disconnected,
 };
 
 void layer_tick(struct layer *layer, uint64_t now) {

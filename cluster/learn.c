@@ -118,7 +118,7 @@ static int learner_init(struct learner *learner, const struct role_config *role,
 		fprintf(stderr, "gid-cluster: %s\n", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	learner->picture = picture_pool_take(&learner->pool);
+	learner->picture = picture_pool_acquire(&learner->pool);
 	int ret = hashes_read(&learner->hashes, path);
 	if (ret < 0 && ret != -ENOENT) {
 		fprintf(stderr, "gid-cluster: %s: %s\n", path,

@@ -87,7 +87,7 @@ void picture_pool_finish(struct picture_pool *pool) {
 	*pool = (struct picture_pool){0};
 }
 
-struct own_picture *picture_pool_take(struct picture_pool *pool) {
+struct own_picture *picture_pool_acquire(struct picture_pool *pool) {
 	for (size_t i = 0; i < PICTURE_POOL_SIZE; i++) {
 		if (!pool->pictures[i]->used) {
 			return own_picture_use(pool->pictures[i]);

@@ -4,7 +4,7 @@
  * what was checked stays what is shown.
  *
  * References are those of its wlr_buffer, on the display's thread. A worker may draw it between
- * picture_pool_take() and its first use.
+ * picture_pool_acquire() and its first use.
  */
 #ifndef CLUSTER_OWN_PICTURE_H
 #define CLUSTER_OWN_PICTURE_H
@@ -34,7 +34,7 @@ int picture_pool_init(struct picture_pool *pool, uint32_t width, uint32_t height
 void picture_pool_finish(struct picture_pool *pool);
 
 /* A reference to a picture that nobody uses, with any pixels. NULL: all are used. */
-struct own_picture *picture_pool_take(struct picture_pool *pool);
+struct own_picture *picture_pool_acquire(struct picture_pool *pool);
 
 /*
  * Draws what stands in for frames; `png`: with FALLBACK_PICTURE. FALLBACK_LAST has no picture

@@ -37,7 +37,7 @@ static void pace_plan(struct pace *pace, uint64_t now, uint64_t refresh_ns) {
 	};
 }
 
-uint64_t pace_wait(struct pace *pace, uint64_t now, uint64_t refresh_ns) {
+uint64_t pace_delay(struct pace *pace, uint64_t now, uint64_t refresh_ns) {
 	if (!pace->on || pace->shown == 0) {
 		return 0;
 	}
@@ -47,13 +47,13 @@ uint64_t pace_wait(struct pace *pace, uint64_t now, uint64_t refresh_ns) {
 	return pace->begin > now ? pace->begin - now : 0;
 }
 
-void pace_given(struct pace *pace, uint64_t now) {
+void pace_committed(struct pace *pace, uint64_t now) {
 	pace->given = pace->begin != 0;
 	pace->begin = 0;
 	pace->frame.done_ns = (int64_t)now;
 }
 
-void pace_forget(struct pace *pace) {
+void pace_cancel(struct pace *pace) {
 	pace->begin = 0;
 }
 
@@ -88,7 +88,7 @@ static bool frame_clock_in_step(
 	return now >= clock->next && now - clock->next < refresh_ns;
 }
 
-uint64_t frame_clock_wait(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns) {
+uint64_t frame_clock_delay(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns) {
 	if (clock->unused && frame_clock_in_step(clock, now, refresh_ns)) {
 		clock->next += refresh_ns;
 	}
@@ -96,11 +96,11 @@ uint64_t frame_clock_wait(struct frame_clock *clock, uint64_t now, uint64_t refr
 	return clock->own_time && clock->next > now ? clock->next - now : 0;
 }
 
-void frame_clock_pass(struct frame_clock *clock) {
+void frame_clock_skip(struct frame_clock *clock) {
 	clock->unused = true;
 }
 
-void frame_clock_take(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns) {
+void frame_clock_committed(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns) {
 	/* So that late timers do not add up. */
 	bool in_step = frame_clock_in_step(clock, now, refresh_ns);
 	clock->next = (in_step ? clock->next : now) + refresh_ns;

@@ -29,13 +29,13 @@ struct pace {
 void pace_init(struct pace *pace, bool on);
 
 /* How long a frame that could be composed now has to wait. 0: it is to be composed now. */
-uint64_t pace_wait(struct pace *pace, uint64_t now, uint64_t refresh_ns);
+uint64_t pace_delay(struct pace *pace, uint64_t now, uint64_t refresh_ns);
 
 /* A frame was given to the device: what there was to do for it is done. */
-void pace_given(struct pace *pace, uint64_t now);
+void pace_committed(struct pace *pace, uint64_t now);
 
 /* The frame that was next is not given to the device: there was nothing to show, or it failed. */
-void pace_forget(struct pace *pace);
+void pace_cancel(struct pace *pace);
 
 /* The device showed the frame that was given to it. */
 void pace_shown(struct pace *pace, uint64_t when, uint64_t refresh_ns);
@@ -69,13 +69,13 @@ struct frame_clock {
 bool frame_clock_shown(struct frame_clock *clock, uint64_t when, uint64_t refresh_ns);
 
 /* How long the frame that was asked for has to wait. 0: it is to be composed now. */
-uint64_t frame_clock_wait(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns);
+uint64_t frame_clock_delay(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns);
 
 /* There is nothing to show, though it need not wait. */
-void frame_clock_pass(struct frame_clock *clock);
+void frame_clock_skip(struct frame_clock *clock);
 
 /* A frame was given to the device. */
-void frame_clock_take(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns);
+void frame_clock_committed(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns);
 
 /* The device refused a frame. Returns when to try again, counted from now. */
 uint64_t frame_clock_refused(struct frame_clock *clock, uint64_t refresh_ns);

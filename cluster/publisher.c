@@ -40,8 +40,8 @@ struct publisher {
 	struct gid_producer *producer;
 	struct gid_slab *slab;
 	struct gid_layout layout;
-	bool lacks; /* readers hold all slots, and there was a picture */
-	int told;   /* what went wrong, as last said in the log; 0: nothing */
+	bool lacks;	  /* readers hold all slots, and there was a picture */
+	int logged_error; /* what went wrong, as last said in the log; 0: nothing */
 };
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -68,11 +68,11 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 	eventfd_write(publisher->fd, 1);
 }
 
-static void publisher_tell(struct publisher *publisher, int error, const char *why) {
-	if (error < 0 && error != publisher->told) {
+static void publisher_log(struct publisher *publisher, int error, const char *why) {
+	if (error < 0 && error != publisher->logged_error) {
 		wlr_log(WLR_ERROR, "stream %s: %s: trying again", publisher->stream, why);
 	}
-	publisher->told = error;
+	publisher->logged_error = error;
 }
 
 static void publisher_disconnect(struct publisher *publisher) {
@@ -97,12 +97,12 @@ static bool publisher_connect(struct publisher *publisher) {
 	int error = 0;
 	if (publisher->domain == NULL) {
 		error = gid_domain_connect(publisher->domain_name, &publisher->domain);
-		publisher_tell(publisher, error, gid_domain_connect_error());
+		publisher_log(publisher, error, gid_domain_connect_error());
 	}
 	if (error == 0 && publisher->producer == NULL) {
 		error = gid_producer_create(publisher->domain, publisher->stream, &options,
 				&publisher->producer);
-		publisher_tell(publisher, error, gid_domain_error(publisher->domain));
+		publisher_log(publisher, error, gid_domain_error(publisher->domain));
 	}
 	return error == 0;
 }
@@ -121,7 +121,7 @@ static int publisher_make_slab(struct publisher *publisher, const struct pixels 
 		error = gid_slab_create_for_stream(publisher->domain, publisher->stream,
 				&publisher->layout, 0, SLOTS, "gid-cluster", &publisher->slab);
 	}
-	publisher_tell(publisher, error, gid_domain_error(publisher->domain));
+	publisher_log(publisher, error, gid_domain_error(publisher->domain));
 	return error;
 }
 
@@ -179,7 +179,7 @@ static void *run(void *data) {
 			int error = gid_domain_dispatch(publisher->domain);
 			gid_producer_dispatch(publisher->producer);
 			if (error < 0) {
-				publisher_tell(publisher, error, gid_strerror(error));
+				publisher_log(publisher, error, gid_strerror(error));
 				publisher_disconnect(publisher);
 			}
 		}
@@ -199,7 +199,7 @@ bool publisher_has_readers(const struct publisher *publisher) {
 	return atomic_load(&publisher->readers) > 0;
 }
 
-static void publisher_give_back(struct publisher *publisher) {
+static void publisher_release(struct publisher *publisher) {
 	wlr_buffer_unlock(publisher->buffer);
 	publisher->buffer = NULL;
 }
@@ -208,7 +208,7 @@ bool publisher_collect(struct publisher *publisher) {
 	eventfd_t count;
 	(void)eventfd_read(publisher->fd, &count);
 	if (atomic_load(&publisher->state) == PUBLISHER_DONE) {
-		publisher_give_back(publisher);
+		publisher_release(publisher);
 		atomic_store(&publisher->state, PUBLISHER_FREE);
 	}
 	return atomic_load(&publisher->state) == PUBLISHER_FREE && atomic_load(&publisher->wanted);
@@ -275,7 +275,7 @@ void publisher_destroy(struct publisher *publisher) {
 	eventfd_write(publisher->wake, 1);
 	/* What a gidd that does not answer holds back still needs it: the process ends soon. */
 	if (aux_thread_join(publisher->thread) == 0) {
-		publisher_give_back(publisher);
+		publisher_release(publisher);
 		publisher_free(publisher);
 	}
 }

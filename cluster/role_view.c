@@ -117,7 +117,7 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 					.decided = role->since,
 					.last_frame = role->last_frame,
 			});
-	if (from != ROLE_LIVE && role->state != ROLE_LIVE && view->shown.awaited_commit == 0) {
+	if (from != ROLE_LIVE && role->state != ROLE_LIVE && view->shown.pending_commit == 0) {
 		history_shown(&view->history, role->since); /* the fallback is there already */
 	}
 	role_view_log(view, from);
@@ -161,7 +161,7 @@ static bool handle_examined(
 	return shown_picture_set_frame(&view->shown, of, slab);
 }
 
-static void handle_noted(void *data, const struct gid_frame *frame, uint64_t now) {
+static void handle_absent(void *data, const struct gid_frame *frame, uint64_t now) {
 	struct role_view *view = data;
 	if (frame->flags & GID_FRAME_EOS) {
 		role_lost(&view->role, ROLE_REASON_ENDED, now);
@@ -182,7 +182,7 @@ static enum role_reason reason_of_loss(int reason) {
 	}
 }
 
-static void handle_lost(void *data, int reason, uint64_t now) {
+static void handle_disconnected(void *data, int reason, uint64_t now) {
 	struct role_view *view = data;
 	shown_picture_detach_consumer(&view->shown);
 	view->hidden = GID_HIDDEN_UNSAID;
@@ -191,23 +191,23 @@ static void handle_lost(void *data, int reason, uint64_t now) {
 
 static const struct stream_reader_hooks reader_hooks = {
 		.examined = handle_examined,
-		.noted = handle_noted,
-		.lost = handle_lost,
+		.absent = handle_absent,
+		.disconnected = handle_disconnected,
 };
 
 void role_view_tick(struct role_view *view, uint64_t now) {
 	role_tick(&view->role, now);
-	if (shown_picture_is_taken_back(&view->shown)) {
+	if (shown_picture_is_reclaimed(&view->shown)) {
 		role_refuse(&view->role, ROLE_REASON_TAKEN_BACK, now);
 	}
 }
 
 /* --- the display ------------------------------------------------------------------------------ */
 
-void role_view_fill(struct role_view *view, uint64_t now) {
+void role_view_update_plane(struct role_view *view, uint64_t now) {
 	/* The second time for the fallback. */
 	for (int round = 0; round < 2; round++) {
-		int ret = shown_picture_fill(&view->shown);
+		int ret = shown_picture_update_plane(&view->shown);
 		if (ret == 1) {
 			history_shown(&view->history, now);
 		}

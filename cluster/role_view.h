@@ -78,7 +78,7 @@ void role_view_tick(struct role_view *view, uint64_t now);
 bool role_view_check(struct role_view *view, const struct pixels *composed, uint64_t now);
 
 /* What is shown goes to the role's plane, if that is what we mean. */
-void role_view_fill(struct role_view *view, uint64_t now);
+void role_view_update_plane(struct role_view *view, uint64_t now);
 
 /* What the device showed of the frame that was to be read back. */
 void role_view_read_back(struct role_view *view, const struct pixels *device, uint64_t now);

@@ -14,7 +14,7 @@
 
 /* --- the display's questions ------------------------------------------------------------------ */
 
-static void handle_appeared(void *data, struct screen *screen) {
+static void handle_attached(void *data, struct screen *screen) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
 		if (roles->views[i].screen == screen) {
@@ -35,7 +35,7 @@ static void roles_log_place(const struct role_view *view) {
 			shown_place_name(view->shown.place));
 }
 
-static void handle_disappears(void *data, struct screen *screen) {
+static void handle_detaching(void *data, struct screen *screen) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
 		if (roles->views[i].screen == screen) {
@@ -73,7 +73,8 @@ static void handle_plan(
 			continue;
 		}
 		if (plan == SCREEN_PLANES) {
-			shown_picture_offer(&view->shown, kms, roles_find_place(roles, view));
+			shown_picture_prepare_plan(
+					&view->shown, kms, roles_find_place(roles, view));
 		} else {
 			shown_picture_release_plane(&view->shown,
 					plan == SCREEN_COMPOSED ? SHOWN_PLACE_COPIED
@@ -87,27 +88,27 @@ static void handle_plan(
 		struct role_view *view = &roles->views[i];
 		if (view->screen == screen) {
 			if (plan == SCREEN_PLANES) {
-				shown_picture_settle(&view->shown);
+				shown_picture_apply_plan(&view->shown);
 			}
 			roles_log_place(view);
 		}
 	}
 }
 
-static void handle_fill(void *data, struct screen *screen, uint64_t now) {
+static void handle_update_planes(void *data, struct screen *screen, uint64_t now) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
 		if (roles->views[i].screen == screen) {
-			role_view_fill(&roles->views[i], now);
+			role_view_update_plane(&roles->views[i], now);
 		}
 	}
 }
 
-static void handle_awaits(void *data, struct screen *screen) {
+static void handle_expects_readback(void *data, struct screen *screen) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
 		if (roles->views[i].screen == screen) {
-			shown_picture_await(&roles->views[i].shown);
+			shown_picture_expect_readback(&roles->views[i].shown);
 		}
 	}
 }
@@ -158,11 +159,11 @@ static void handle_presented(void *data, struct screen *screen, uint32_t commit,
 }
 
 const struct screen_hooks roles_hooks = {
-		.appeared = handle_appeared,
-		.disappears = handle_disappears,
+		.attached = handle_attached,
+		.detaching = handle_detaching,
 		.plan = handle_plan,
-		.fill = handle_fill,
-		.awaits = handle_awaits,
+		.update_planes = handle_update_planes,
+		.expects_readback = handle_expects_readback,
 		.read_back = handle_read_back,
 		.begin = handle_begin,
 		.check = handle_check,
@@ -326,10 +327,10 @@ static const struct gidd_connection_events connection_events = {
 static void roles_stop(struct roles *roles) {
 	handle_connection_lost(roles);
 	for (size_t i = 0; i < roles->count; i++) {
-		stream_reader_settle(&roles->views[i].reader);
+		stream_reader_drain(&roles->views[i].reader);
 	}
 	for (size_t i = 0; i < roles->layer_count; i++) {
-		stream_reader_settle(&roles->layers[i].reader);
+		stream_reader_drain(&roles->layers[i].reader);
 	}
 }
 

@@ -115,7 +115,7 @@ static void handle_not_written(struct screen *screen) {
 				"output %s: what it shows is not read back now: the device did not "
 				"write it, %d times in a row",
 				screen->output->name, FAILED_MAX);
-		screen_ask(screen); /* what is only on planes because of it */
+		screen_schedule_frame(screen); /* what is only on planes because of it */
 	}
 }
 
@@ -146,18 +146,18 @@ static void screen_read_back(struct screen *screen, uint64_t now) {
 }
 
 /* The frame is on its way, and with it what was asked for. */
-static void screen_awaits(struct screen *screen, uint64_t now) {
+static void screen_expect_readback(struct screen *screen, uint64_t now) {
 	if (screen->readback.asked) {
 		screen->readback.asked = false;
 		screen->readback.next = now + screen->config->writeback * screen_refresh_ns(screen);
-		screen->hooks->awaits(screen->data, screen);
+		screen->hooks->expects_readback(screen->data, screen);
 	}
 }
 
 void screen_tick(struct screen *screen, uint64_t now) {
 	bool again = screen->copied && now >= screen->copied_until; /* planes may be used */
 	if (again || screen_readback_is_due(screen, now)) {
-		screen_ask(screen);
+		screen_schedule_frame(screen);
 	}
 }
 
@@ -169,7 +169,7 @@ static bool screen_lacks_planes(const struct screen *screen) {
 	return screen->kms != NULL && !screen->copied;
 }
 
-static void screen_offer(struct screen *screen) {
+static void screen_publish_front(struct screen *screen) {
 	if (screen->publisher != NULL && screen->front != NULL) {
 		screen->unpublished = screen_lacks_planes(screen) ||
 				!publisher_offer(screen->publisher, screen->front);
@@ -180,10 +180,10 @@ static int handle_publisher(int fd, uint32_t mask, void *data) {
 	struct screen *screen = data;
 	bool wanted = publisher_collect(screen->publisher);
 	if (publisher_has_readers(screen->publisher) && !screen->copied && screen->kms != NULL) {
-		screen_ask(screen); /* for planes to be left */
+		screen_schedule_frame(screen); /* for planes to be left */
 	}
 	if (wanted || screen->unpublished) {
-		screen_offer(screen);
+		screen_publish_front(screen);
 	}
 	return 0;
 }
@@ -266,7 +266,7 @@ static void screen_count(struct screen *screen, const struct spent *begin) {
 }
 
 /* To the nanosecond: what the event loop's own timers round up would be lost at each frame. */
-static void screen_wait(struct screen *screen, uint64_t ns) {
+static void screen_arm_timer(struct screen *screen, uint64_t ns) {
 	ns = ns > 0 ? ns : 1;
 	struct itimerspec when = {
 			.it_value = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)},
@@ -283,7 +283,7 @@ static bool screen_needs_no_device(const struct screen *screen) {
 }
 
 /* What is composed stays; what is on planes changes with this commit. */
-static void screen_keep(struct screen *screen, struct wlr_output_state *state) {
+static void screen_reuse_front(struct screen *screen, struct wlr_output_state *state) {
 	pixman_region32_t nothing;
 	pixman_region32_init(&nothing);
 	wlr_output_state_init(state);
@@ -317,11 +317,11 @@ static void screen_render(struct screen *screen, const struct spent *begin, bool
 	struct wlr_output_state state;
 	uint64_t now = begin->clock;
 	if (!composes) {
-		screen_keep(screen, &state);
+		screen_reuse_front(screen, &state);
 	} else if (!screen_compose(screen, &state, now)) {
 		screen->stats.missed++;
-		pace_forget(&screen->pace);
-		screen_wait(screen, screen_refresh_ns(screen));
+		pace_cancel(&screen->pace);
+		screen_arm_timer(screen, screen_refresh_ns(screen));
 		return;
 	}
 	bool done = wlr_output_commit_state(screen->output, &state);
@@ -333,21 +333,22 @@ static void screen_render(struct screen *screen, const struct spent *begin, bool
 		screen->front = state.buffer != NULL ? wlr_buffer_lock(state.buffer) : NULL;
 		screen->stats.composed += composes;
 		if (composes) {
-			screen_offer(screen);
+			screen_publish_front(screen);
 		}
-		screen_awaits(screen, now);
+		screen_expect_readback(screen, now);
 		screen_count(screen, begin);
-		frame_clock_take(&screen->clock, now, screen_refresh_ns(screen));
-		pace_given(&screen->pace, gid_clock_now());
+		frame_clock_committed(&screen->clock, now, screen_refresh_ns(screen));
+		pace_committed(&screen->pace, gid_clock_now());
 		if (screen_needs_no_device(screen)) {
-			screen_wait(screen,
-					frame_clock_wait(&screen->clock, gid_clock_now(),
+			screen_arm_timer(screen,
+					frame_clock_delay(&screen->clock, gid_clock_now(),
 							screen_refresh_ns(screen)));
 		}
 	} else {
 		screen->stats.missed++;
-		pace_forget(&screen->pace);
-		screen_wait(screen, frame_clock_refused(&screen->clock, screen_refresh_ns(screen)));
+		pace_cancel(&screen->pace);
+		screen_arm_timer(screen,
+				frame_clock_refused(&screen->clock, screen_refresh_ns(screen)));
 	}
 	wlr_output_state_finish(&state);
 }
@@ -371,9 +372,9 @@ static void screen_plan(struct screen *screen, uint64_t now) {
 	screen->copied = copied;
 }
 
-void screen_ask(struct screen *screen) {
+void screen_schedule_frame(struct screen *screen) {
 	if (screen->output != NULL && !screen->output->frame_pending) {
-		screen_wait(screen, 0);
+		screen_arm_timer(screen, 0);
 	}
 }
 
@@ -381,15 +382,15 @@ static void screen_frame(struct screen *screen) {
 	struct spent begin = spent_until_now();
 	uint64_t now = begin.clock;
 	uint64_t wait = screen->clock.own_time
-			? frame_clock_wait(&screen->clock, now, screen_refresh_ns(screen))
-			: pace_wait(&screen->pace, now, screen_refresh_ns(screen));
+			? frame_clock_delay(&screen->clock, now, screen_refresh_ns(screen))
+			: pace_delay(&screen->pace, now, screen_refresh_ns(screen));
 	if (wait > 0) {
-		screen_wait(screen, wait);
+		screen_arm_timer(screen, wait);
 		return;
 	}
 	screen->hooks->begin(screen->data, screen, now);
 	screen_plan(screen, now);
-	screen->hooks->fill(screen->data, screen, now);
+	screen->hooks->update_planes(screen->data, screen, now);
 	bool fills = screen->kms != NULL && kms_layers_have_news(screen->kms);
 	bool composes = wlr_scene_output_needs_frame(screen->scene_output) || screen->front == NULL;
 	screen_read_back(screen, now);
@@ -397,8 +398,8 @@ static void screen_frame(struct screen *screen) {
 		screen_render(screen, &begin, composes);
 	} else {
 		screen->stats.last = 0; /* nothing moves: the next pause is none */
-		frame_clock_pass(&screen->clock);
-		pace_forget(&screen->pace);
+		frame_clock_skip(&screen->clock);
+		pace_cancel(&screen->pace);
 	}
 }
 
@@ -537,11 +538,11 @@ static void handle_request_state(struct wl_listener *listener, void *data) {
 	wlr_output_commit_state(screen->output, event->state);
 }
 
-static void screen_forget_output(struct screen *screen) {
+static void screen_detach_output(struct screen *screen) {
 	if (screen->output == NULL) {
 		return;
 	}
-	screen->hooks->disappears(screen->data, screen);
+	screen->hooks->detaching(screen->data, screen);
 	wl_list_remove(&screen->frame.link);
 	wl_list_remove(&screen->present.link);
 	wl_list_remove(&screen->request_state.link);
@@ -557,7 +558,7 @@ static void screen_forget_output(struct screen *screen) {
 static void handle_output_destroy(struct wl_listener *listener, void *data) {
 	struct screen *screen = wl_container_of(listener, screen, output_destroy);
 	wlr_log(WLR_ERROR, "output %s is gone", screen->output->name);
-	screen_forget_output(screen);
+	screen_detach_output(screen);
 }
 
 /* Without it the display works as well: what it is there for goes before. */
@@ -586,7 +587,7 @@ static void listen(
 	wl_signal_add(signal, listener);
 }
 
-bool screen_wants(const struct screen *screen, const struct wlr_output *output) {
+bool screen_matches(const struct screen *screen, const struct wlr_output *output) {
 	const char *name = screen->config->name;
 	return screen->output == NULL && (name == NULL || strcmp(name, output->name) == 0);
 }
@@ -618,7 +619,7 @@ void screen_measure(struct screen *screen) {
 	}
 }
 
-void screen_take(struct screen *screen, struct wlr_output *output) {
+void screen_attach_output(struct screen *screen, struct wlr_output *output) {
 	struct device *device = screen->device;
 	struct kms_output *kms =
 			screen->config->planes != PLANES_OFF ? kms_output_from_wlr(output) : NULL;
@@ -655,7 +656,7 @@ void screen_take(struct screen *screen, struct wlr_output *output) {
 	screen->bound = (struct frame_bound){0};
 	screen_measure(screen);
 	screen_fill_buffers(screen);
-	screen->hooks->appeared(screen->data, screen);
+	screen->hooks->attached(screen->data, screen);
 }
 
 int screen_init(struct screen *screen, struct wl_event_loop *loop) {
@@ -678,7 +679,7 @@ void screen_finish(struct screen *screen) {
 		wl_event_source_remove(screen->publisher_source);
 	}
 	publisher_destroy(screen->publisher);
-	screen_forget_output(screen);
+	screen_detach_output(screen);
 	if (screen->timer_source != NULL) {
 		wl_event_source_remove(screen->timer_source);
 	}

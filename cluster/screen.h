@@ -29,8 +29,8 @@ enum screen_plan {
 
 struct screen_hooks {
 	/* The screen has an output, the first one or again; and it is about to lose it. */
-	void (*appeared)(void *data, struct screen *screen);
-	void (*disappears)(void *data, struct screen *screen);
+	void (*attached)(void *data, struct screen *screen);
+	void (*detaching)(void *data, struct screen *screen);
 	/*
 	 * Pictures can be on planes of `kms`, on none (`composed`), or are to leave theirs for
 	 * good, because the device has refused a frame with them (`refused`).
@@ -40,12 +40,12 @@ struct screen_hooks {
 	/* A frame is about to be composed. */
 	void (*begin)(void *data, struct screen *screen, uint64_t now);
 	/* Puts on planes what has changed there, if it may be shown. */
-	void (*fill)(void *data, struct screen *screen, uint64_t now);
+	void (*update_planes)(void *data, struct screen *screen, uint64_t now);
 	/*
 	 * The frame that is given to the device now will be read back as the device shows it; and
 	 * here it is.
 	 */
-	void (*awaits)(void *data, struct screen *screen);
+	void (*expects_readback)(void *data, struct screen *screen);
 	void (*read_back)(void *data, struct screen *screen, const struct pixels *shown,
 			uint64_t now);
 	/* Returns whether `composed` may be shown; if not, it is composed once more. */
@@ -119,10 +119,10 @@ int screen_init(struct screen *screen, struct wl_event_loop *loop);
 void screen_finish(struct screen *screen);
 
 /* Whether the screen has no output, and the configuration means this one or any. */
-bool screen_wants(const struct screen *screen, const struct wlr_output *output);
+bool screen_matches(const struct screen *screen, const struct wlr_output *output);
 
 /* Shows the screen on the output, or leaves that dark, with the reason in the log. */
-void screen_take(struct screen *screen, struct wlr_output *output);
+void screen_attach_output(struct screen *screen, struct wlr_output *output);
 
 /*
  * Measures once more how long its frame takes at the worst: `bound` becomes less, or stays. Of
@@ -137,7 +137,7 @@ void screen_measure(struct screen *screen);
 int screen_publish(struct screen *screen, struct wl_event_loop *loop, const char *domain);
 
 /* Something on a plane is to change with the next frame, and nothing else says so. */
-void screen_ask(struct screen *screen);
+void screen_schedule_frame(struct screen *screen);
 
 /* Time passed, about a refresh: a frame may be due that is only there to be read back. */
 void screen_tick(struct screen *screen, uint64_t now);

@@ -88,7 +88,7 @@ void shown_picture_detach_consumer(struct shown_picture *shown) {
 	}
 }
 
-bool shown_picture_is_taken_back(const struct shown_picture *shown) {
+bool shown_picture_is_reclaimed(const struct shown_picture *shown) {
 	const struct lent_frame *lent = shown->lent;
 	return lent != NULL && !gid_slab_is_current(lent->slab, lent->frame.gid);
 }
@@ -124,10 +124,10 @@ static void shown_picture_change(struct shown_picture *shown, bool is_frame,
 	wlr_scene_buffer_set_dest_size(shown->node, shown->box->width, shown->box->height);
 	wlr_scene_node_set_enabled(&shown->node->node, !on_plane);
 	own_picture_unref(old);
-	shown->awaited_commit = screen_next_commit(shown->screen);
+	shown->pending_commit = screen_next_commit(shown->screen);
 	if (on_plane) {
 		shown->stale = true;
-		screen_ask(shown->screen);
+		screen_schedule_frame(shown->screen);
 	}
 }
 
@@ -187,7 +187,7 @@ static void shown_picture_destroy_layer(struct shown_picture *shown, enum shown_
 	shown->place = why;
 }
 
-void shown_picture_offer(
+void shown_picture_prepare_plan(
 		struct shown_picture *shown, struct kms_output *kms, enum shown_place why) {
 	const struct gid_box *box = shown->box;
 	if (why != SHOWN_PLACE_PLANE) {
@@ -199,7 +199,7 @@ void shown_picture_offer(
 	}
 }
 
-void shown_picture_settle(struct shown_picture *shown) {
+void shown_picture_apply_plan(struct shown_picture *shown) {
 	static const enum shown_place places[] = {
 			[KMS_LAYER_ON_PLANE] = SHOWN_PLACE_PLANE,
 			[KMS_LAYER_UNPLANNED] = SHOWN_PLACE_REFUSED,
@@ -227,8 +227,8 @@ void shown_picture_detach_output(struct shown_picture *shown) {
 }
 
 void shown_picture_attach_output(struct shown_picture *shown) {
-	if (shown->awaited_commit != 0) {
-		shown->awaited_commit = screen_next_commit(shown->screen);
+	if (shown->pending_commit != 0) {
+		shown->pending_commit = screen_next_commit(shown->screen);
 	}
 }
 
@@ -334,7 +334,7 @@ static int shown_picture_put(struct shown_picture *shown) {
 	return shown_picture_copy(shown);
 }
 
-int shown_picture_fill(struct shown_picture *shown) {
+int shown_picture_update_plane(struct shown_picture *shown) {
 	if (!shown_picture_is_on_plane(shown)) {
 		return 0;
 	}
@@ -346,7 +346,7 @@ int shown_picture_fill(struct shown_picture *shown) {
 	}
 	if (shown_picture_has_copy(shown)) { /* of other memory, which needs no copy */
 		shown_picture_set_on_plane(shown);
-		shown->awaited_commit = 0;
+		shown->pending_commit = 0;
 		return 1;
 	}
 	int error = shown_picture_put(shown);
@@ -385,25 +385,25 @@ int shown_picture_check(struct shown_picture *shown, const struct pixels *compos
 	return there ? -EILSEQ : -ERANGE;
 }
 
-void shown_picture_await(struct shown_picture *shown) {
-	shown->awaited = shown->displayed;
+void shown_picture_expect_readback(struct shown_picture *shown) {
+	shown->expected = shown->displayed;
 }
 
 int shown_picture_read_back(struct shown_picture *shown, const struct pixels *device) {
 	struct pixels region;
 	struct pixel_hashes hashes;
-	if (shown->awaited == 0 || !shown_picture_find_region(shown, device, &region) ||
+	if (shown->expected == 0 || !shown_picture_find_region(shown, device, &region) ||
 			pixels_hash(&region, &hashes, NULL) != 0) {
 		return 0;
 	}
-	return hashes.colour == shown->awaited ? 1 : -EILSEQ;
+	return hashes.colour == shown->expected ? 1 : -EILSEQ;
 }
 
 bool shown_picture_presented(struct shown_picture *shown, uint32_t commit, uint64_t when) {
-	if (shown->awaited_commit == 0 || (int32_t)(commit - shown->awaited_commit) < 0) {
+	if (shown->pending_commit == 0 || (int32_t)(commit - shown->pending_commit) < 0) {
 		return false;
 	}
-	shown->awaited_commit = 0;
+	shown->pending_commit = 0;
 	if (shown->is_frame) {
 		uint64_t submitted = shown->frame.submit_time, captured = shown->frame.capture_time;
 		samples_add(&shown->latency, when > submitted ? when - submitted : 0);

@@ -49,12 +49,12 @@ struct shown_picture {
 	struct own_picture *fallback;  /* in place of frames; NULL: the last one stays */
 	bool falls_to_last;	  /* the last one that the output showed becomes the fallback */
 	struct own_picture *last; /* of the frame that the output showed; NULL: of none */
-	uint32_t awaited_commit;  /* the output's, which will bring what changed; 0: none */
+	uint32_t pending_commit;  /* the output's, which will bring what changed; 0: none */
 	/* From a frame's submission, and its capture if told, to its being on the output, in ns. */
 	struct samples latency, capture_latency;
 	/* The colour of the place as it is to be displayed, and as it was to be in the frame that
 	 * is read back; 0: not known. */
-	uint64_t displayed, awaited;
+	uint64_t displayed, expected;
 	/* Its plane. */
 	enum shown_place place;
 	struct kms_layer *layer; /* NULL: none */
@@ -93,16 +93,17 @@ bool shown_picture_repeats(struct shown_picture *shown, const struct examination
 void shown_picture_detach_consumer(struct shown_picture *shown);
 
 /* Whether the frame itself is to be on a plane, and its memory has another one meanwhile. */
-bool shown_picture_is_taken_back(const struct shown_picture *shown);
+bool shown_picture_is_reclaimed(const struct shown_picture *shown);
 
 /* --- composed, or on a plane ------------------------------------------------------------------ */
 
 /*
  * Makes it ready for kms_layers_plan(), with an empty place where it cannot be on a plane: that is
- * then `why`. Afterwards shown_picture_settle() takes what came of it.
+ * then `why`. Afterwards shown_picture_apply_plan() takes what came of it.
  */
-void shown_picture_offer(struct shown_picture *shown, struct kms_output *kms, enum shown_place why);
-void shown_picture_settle(struct shown_picture *shown);
+void shown_picture_prepare_plan(
+		struct shown_picture *shown, struct kms_output *kms, enum shown_place why);
+void shown_picture_apply_plan(struct shown_picture *shown);
 
 /* It is composed from now on, because of `why`. */
 void shown_picture_release_plane(struct shown_picture *shown, enum shown_place why);
@@ -125,7 +126,7 @@ const char *shown_picture_checked_by(const struct shown_picture *shown);
  * plane shows the very same picture already; 0: nothing more is to be done; -EAGAIN: a commit is
  * on its way; -EILSEQ: its pixels are not what they were; or another -errno.
  */
-int shown_picture_fill(struct shown_picture *shown);
+int shown_picture_update_plane(struct shown_picture *shown);
 
 /*
  * The output is about to show `composed`. Returns 0 where the place has the very pixels that are
@@ -137,7 +138,7 @@ int shown_picture_check(struct shown_picture *shown, const struct pixels *compos
  * The output's frame that is on its way will be read back; here is what the device showed. Returns
  * 1: what was meant, 0: nothing is known of that, -EILSEQ: something else.
  */
-void shown_picture_await(struct shown_picture *shown);
+void shown_picture_expect_readback(struct shown_picture *shown);
 int shown_picture_read_back(struct shown_picture *shown, const struct pixels *device);
 
 /*

@@ -242,7 +242,7 @@ static void stream_reader_mark_absent(struct stream_reader *reader, const struct
 		stream_reader_drop_waiting(reader);
 	}
 	reader->work.is_void = true;
-	reader->hooks->noted(reader->data, frame, gid_clock_now());
+	reader->hooks->absent(reader->data, frame, gid_clock_now());
 }
 
 /*
@@ -314,7 +314,7 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 		return;
 	}
 	stream_reader_disown(reader);
-	reader->hooks->lost(reader->data, reason, gid_clock_now());
+	reader->hooks->disconnected(reader->data, reason, gid_clock_now());
 }
 
 /* Said once, until it changes: gidd is asked again and again. */
@@ -400,7 +400,7 @@ void stream_reader_start(struct stream_reader *reader, struct gid_domain *domain
 
 void stream_reader_stop(struct stream_reader *reader) {
 	if (reader->consumer != NULL) {
-		reader->hooks->lost(reader->data, -ENOTCONN, gid_clock_now());
+		reader->hooks->disconnected(reader->data, -ENOTCONN, gid_clock_now());
 		stream_reader_end(reader);
 	}
 	reader->domain = NULL;
@@ -410,7 +410,7 @@ bool stream_reader_reads(const struct stream_reader *reader) {
 	return reader->work.on;
 }
 
-void stream_reader_settle(struct stream_reader *reader) {
+void stream_reader_drain(struct stream_reader *reader) {
 	worker_wait(reader->worker);
 }
 

@@ -24,9 +24,9 @@ struct stream_reader_hooks {
 	bool (*examined)(void *data, const struct examination *of, struct gid_slab *slab,
 			uint64_t now);
 	/* The producer says that there is nothing to be shown: GID_FRAME_EOS or _HIDDEN. */
-	void (*noted)(void *data, const struct gid_frame *frame, uint64_t now);
+	void (*absent)(void *data, const struct gid_frame *frame, uint64_t now);
 	/* The stream is gone, and why: 0 or -errno. Frames that were taken are not released now. */
-	void (*lost)(void *data, int reason, uint64_t now);
+	void (*disconnected)(void *data, int reason, uint64_t now);
 };
 
 /* What is read, as the configuration has it. All of it outlives the reader. */
@@ -98,7 +98,7 @@ void stream_reader_stop(struct stream_reader *reader);
 bool stream_reader_reads(const struct stream_reader *reader);
 
 /* Waits until it does not: at our end, when nothing is shown any more. */
-void stream_reader_settle(struct stream_reader *reader);
+void stream_reader_drain(struct stream_reader *reader);
 
 /* A refresh has passed: looks at what came and was not looked at yet. */
 void stream_reader_tick(struct stream_reader *reader);

@@ -11,7 +11,7 @@
 #include "aux_thread.h"
 
 /* What is less is not worth to be woken for. */
-#define REST_LEAST_NS UINT64_C(500000)
+#define THROTTLE_LEAST_NS UINT64_C(500000)
 
 enum worker_state {
 	WORKER_FREE,
@@ -24,7 +24,7 @@ struct worker {
 	sem_t wake, done;
 	int fd; /* an eventfd, for the display's thread */
 	_Atomic enum worker_state state;
-	atomic_bool rests, ends;
+	atomic_bool throttled, ends;
 	struct examiner examiner;
 	struct examination examination;
 	struct picture_pool pool;
@@ -46,7 +46,7 @@ static uint64_t spent_ns(void) {
  * Its last picture's time: so streams that are dear do not keep those waiting whose pictures take a
  * moment, and the display least of all.
  */
-static void worker_ask_slice(struct worker *worker, uint64_t spent) {
+static void worker_request_slice(struct worker *worker, uint64_t spent) {
 	uint64_t slice = spent < SLICE_SHORTEST_NS ? SLICE_SHORTEST_NS
 			: spent > SLICE_LONGEST_NS ? SLICE_LONGEST_NS
 						   : spent;
@@ -56,10 +56,10 @@ static void worker_ask_slice(struct worker *worker, uint64_t spent) {
 	}
 }
 
-static void worker_rest(struct worker *worker, uint64_t ns) {
+static void worker_throttle(struct worker *worker, uint64_t ns) {
 	struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 	nanosleep(&time, NULL);
-	atomic_store(&worker->rests, false);
+	atomic_store(&worker->throttled, false);
 	eventfd_write(worker->fd, 1);
 }
 
@@ -75,13 +75,13 @@ static void *run(void *data) {
 		examiner_examine(&worker->examiner, &worker->examination);
 		uint64_t spent = spent_ns() - begin;
 		worker->examination.spent_ns = spent;
-		atomic_store(&worker->rests, spent >= REST_LEAST_NS);
+		atomic_store(&worker->throttled, spent >= THROTTLE_LEAST_NS);
 		atomic_store(&worker->state, WORKER_DONE);
 		sem_post(&worker->done);
 		eventfd_write(worker->fd, 1);
-		worker_ask_slice(worker, spent);
-		if (spent >= REST_LEAST_NS) {
-			worker_rest(worker, spent);
+		worker_request_slice(worker, spent);
+		if (spent >= THROTTLE_LEAST_NS) {
+			worker_throttle(worker, spent);
 		}
 	}
 }
@@ -89,8 +89,9 @@ static void *run(void *data) {
 /* --- the display's thread --------------------------------------------------------------------- */
 
 bool worker_start(struct worker *worker, const struct examination *examination) {
-	bool is_free = atomic_load(&worker->state) == WORKER_FREE && !atomic_load(&worker->rests);
-	struct own_picture *picture = is_free ? picture_pool_take(&worker->pool) : NULL;
+	bool is_free = atomic_load(&worker->state) == WORKER_FREE &&
+			!atomic_load(&worker->throttled);
+	struct own_picture *picture = is_free ? picture_pool_acquire(&worker->pool) : NULL;
 	if (picture == NULL) {
 		return false;
 	}

@@ -204,15 +204,16 @@ static bool handle_examined(
 	return false;
 }
 
-static void handle_noted(void *data, const struct gid_frame *frame, uint64_t time) {
+static void handle_absent(void *data, const struct gid_frame *frame, uint64_t time) {
 	noted++;
 }
 
-static void handle_lost(void *data, int reason, uint64_t time) {
+static void handle_disconnected(void *data, int reason, uint64_t time) {
 	lost++;
 }
 
-static const struct stream_reader_hooks hooks = {handle_examined, handle_noted, handle_lost};
+static const struct stream_reader_hooks hooks = {
+		handle_examined, handle_absent, handle_disconnected};
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
@@ -251,7 +252,7 @@ static bool end(void) {
 			stream.waits == STREAM_READER_QUEUED;
 	waits += has_work;
 	stream_reader_stop(&stream);
-	stream_reader_settle(&stream);
+	stream_reader_drain(&stream);
 	stream_reader_finish(&stream);
 	wl_event_loop_destroy(loop);
 	return references == 0 && released + waits == next_sequence && !picture.used;

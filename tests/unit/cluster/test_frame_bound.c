@@ -100,11 +100,11 @@ static void test_settling(void) {
 	const uint64_t refresh = 16666666, much = 24000000, little = 2000000;
 	struct cluster_config config = {.worst_frame = 50};
 	struct bounds none = {0};
-	tap_ok(frame_bound_settle(&config, little, refresh, next_bound, &none) == little &&
+	tap_ok(frame_bound_remeasure(&config, little, refresh, next_bound, &none) == little &&
 					none.asked == 0,
 			"what is allowed is not measured again");
 	struct bounds late = {.ns = (uint64_t[]){much, much, little}};
-	tap_ok(frame_bound_settle(&config, much, refresh, next_bound, &late) == little &&
+	tap_ok(frame_bound_remeasure(&config, much, refresh, next_bound, &late) == little &&
 					late.asked == 3,
 			"what is too much is, until it is not");
 	uint64_t all[100];
@@ -112,7 +112,7 @@ static void test_settling(void) {
 		all[i] = much;
 	}
 	struct bounds never = {.ns = all};
-	tap_ok(frame_bound_settle(&config, much, refresh, next_bound, &never) == much &&
+	tap_ok(frame_bound_remeasure(&config, much, refresh, next_bound, &never) == much &&
 					never.asked >= 10 && never.asked < 100,
 			"and not for ever");
 	struct frame_bound bound = {0};

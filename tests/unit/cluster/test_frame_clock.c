@@ -16,8 +16,8 @@ static void test_a_device_with_refreshes(void) {
 	unsigned held = 0, found = 0;
 	for (unsigned i = 0; i < 100; i++) {
 		uint64_t asked = now + i % 13 * MS;
-		held += frame_clock_wait(&clock, asked, REFRESH) != 0;
-		frame_clock_take(&clock, asked, REFRESH);
+		held += frame_clock_delay(&clock, asked, REFRESH) != 0;
+		frame_clock_committed(&clock, asked, REFRESH);
 		now += (1 + i % 3) * REFRESH;
 		found += frame_clock_shown(&clock, now, REFRESH);
 	}
@@ -30,12 +30,12 @@ static void test_a_device_without(void) {
 	uint64_t start = 1000 * REFRESH, now = start, before = 0;
 	unsigned frames = 0, hasty = 0, found = 0;
 	while (now < start + 1000 * REFRESH) {
-		uint64_t wait = frame_clock_wait(&clock, now, REFRESH);
+		uint64_t wait = frame_clock_delay(&clock, now, REFRESH);
 		if (wait != 0) {
 			now += wait + frames % 8 * (MS / 8);
 			continue;
 		}
-		frame_clock_take(&clock, now, REFRESH);
+		frame_clock_committed(&clock, now, REFRESH);
 		hasty += frames > 3 && now - before < REFRESH - MS;
 		before = now;
 		frames++;
@@ -46,7 +46,7 @@ static void test_a_device_without(void) {
 	tap_ok(hasty == 0, "then no frame is composed before its turn");
 	tap_ok(frames >= 1000 && frames <= 1004, "and none is lost to late timers: %u", frames);
 	now += 100 * REFRESH;
-	tap_ok(frame_clock_wait(&clock, now, REFRESH) == 0,
+	tap_ok(frame_clock_delay(&clock, now, REFRESH) == 0,
 			"after a pause the first frame does not wait");
 }
 
@@ -105,11 +105,11 @@ static struct outcome follow(uint64_t refreshes, const struct work *work) {
 		if (!came && (timer == 0 || now < timer)) {
 			continue;
 		}
-		uint64_t wait = frame_clock_wait(&clock, now, REFRESH);
+		uint64_t wait = frame_clock_delay(&clock, now, REFRESH);
 		timer = wait > 0 ? now + wait : 0;
 		if (wait == 0 && news) {
-			frame_clock_take(&clock, now, REFRESH);
-			timer = now + frame_clock_wait(&clock, now, REFRESH);
+			frame_clock_committed(&clock, now, REFRESH);
+			timer = now + frame_clock_delay(&clock, now, REFRESH);
 			const struct gid_shown shown = {.sequence = came_sequence,
 					.time = now + work->composing,
 					.refresh_ns = REFRESH};
@@ -120,7 +120,7 @@ static struct outcome follow(uint64_t refreshes, const struct work *work) {
 			outcome.frames++;
 			last = now;
 		} else if (wait == 0) {
-			frame_clock_pass(&clock);
+			frame_clock_skip(&clock);
 		}
 	}
 	return outcome;
@@ -157,7 +157,7 @@ static void test_a_device_that_refuses(void) {
 		wait = frame_clock_refused(&clock, REFRESH);
 	}
 	tap_ok(wait == 1000 * MS, "then each second");
-	frame_clock_take(&clock, 1, REFRESH);
+	frame_clock_committed(&clock, 1, REFRESH);
 	tap_ok(frame_clock_refused(&clock, REFRESH) == REFRESH, "once one was taken, as at first");
 }
 

@@ -27,11 +27,11 @@ static void play(struct run *run, unsigned frames, uint64_t asked_after, uint64_
 	for (unsigned i = 0; i < frames; i++) {
 		uint64_t due = run->now + REFRESH;
 		run->now += asked_after;
-		run->now += pace_wait(&run->pace, run->now, REFRESH);
-		run->again += pace_wait(&run->pace, run->now, REFRESH) != 0;
+		run->now += pace_delay(&run->pace, run->now, REFRESH);
+		run->again += pace_delay(&run->pace, run->now, REFRESH) != 0;
 		run->lead = due - run->now;
 		run->now += cost;
-		pace_given(&run->pace, run->now);
+		pace_committed(&run->pace, run->now);
 		run->missed += run->now > due;
 		run->now = run->now > due ? due + REFRESH : due;
 		pace_shown(&run->pace, run->now, REFRESH);
@@ -62,13 +62,13 @@ static void test_asked_late(void) {
 	struct run run = run_start(true);
 	play(&run, 1000, 0, 2 * MS);
 	uint64_t late = run.now + 5 * REFRESH + REFRESH - MS / 2;
-	tap_ok(pace_wait(&run.pace, late, REFRESH) == 0, "too late for a refresh: at once");
-	pace_given(&run.pace, late + 2 * MS);
+	tap_ok(pace_delay(&run.pace, late, REFRESH) == 0, "too late for a refresh: at once");
+	pace_committed(&run.pace, late + 2 * MS);
 	uint64_t missed = run.pace.policy.missed;
 	pace_shown(&run.pace, run.now + 7 * REFRESH, REFRESH);
 	tap_ok(run.pace.policy.missed == missed, "which is no miss");
 	run.now += 7 * REFRESH;
-	uint64_t wait = pace_wait(&run.pace, run.now + 20 * REFRESH + MS, REFRESH);
+	uint64_t wait = pace_delay(&run.pace, run.now + 20 * REFRESH + MS, REFRESH);
 	tap_ok(wait > 10 * MS && wait < REFRESH - MS,
 			"after a pause the refreshes are where they were");
 }
@@ -77,12 +77,12 @@ static void test_asked_late(void) {
 static void test_refused(void) {
 	struct run run = run_start(true);
 	play(&run, 1000, 0, 2 * MS);
-	run.now += pace_wait(&run.pace, run.now, REFRESH);
-	pace_forget(&run.pace);
+	run.now += pace_delay(&run.pace, run.now, REFRESH);
+	pace_cancel(&run.pace);
 	uint64_t missed = run.pace.policy.missed, frames = run.pace.policy.frames;
 	run.now += REFRESH;
-	tap_ok(pace_wait(&run.pace, run.now, REFRESH) < REFRESH, "after a refusal it plans anew");
-	pace_forget(&run.pace);
+	tap_ok(pace_delay(&run.pace, run.now, REFRESH) < REFRESH, "after a refusal it plans anew");
+	pace_cancel(&run.pace);
 	pace_shown(&run.pace, run.now + REFRESH, REFRESH);
 	tap_ok(run.pace.policy.missed == missed && run.pace.policy.frames == frames,
 			"and what was not given is not judged");
