@@ -29,12 +29,13 @@ from pathlib import Path
 
 from bench import common
 from lab.domains.cockpit import Cockpit
+from lab.domains.desktop import SIZE, Desktop
 from lab.domains.display import Display
 from lab.domains.place import Place
 from lab.domains.program import PATIENCE, LabError, Wanting, wait_for
 from lab.domains.weston import Weston
 
-WIDTH, HEIGHT = 1280, 720
+WIDTH, HEIGHT = SIZE
 RATE = 60
 REFRESH_MS = 1000 / RATE
 PACES = ("seldom", "always")
@@ -57,11 +58,6 @@ name=desktop
 stream=desktop
 mode={WIDTH}x{HEIGHT}
 """
-SWAY = f"""\
-output HEADLESS-1 mode {WIDTH}x{HEIGHT}@{RATE}Hz
-default_border none
-for_window [app_id=".*"] fullscreen enable
-"""
 STREAM = "desktop"
 LEAST = "stream"  # the way that the others are compared with
 PAINTER = Path(__file__).with_name("windows") / "painter.py"
@@ -80,21 +76,8 @@ def weston(place: Place, renderer: str) -> str:
 
 
 def sway(place: Place) -> str:
-    config = place.write("sway.conf", SWAY.encode())
-    known = set(place.folder.glob("wayland-*"))
-
-    def made() -> list[str]:
-        found = set(place.folder.glob("wayland-*")) - known
-        return [path.name for path in found if path.suffix != ".lock"]
-
-    settings = {"WLR_BACKENDS": "headless", "WLR_LIBINPUT_NO_DEVICES": "1"}
-    place.environment["XDG_RUNTIME_DIR"] = str(place.folder)
-    place.start("sway", ["sway", "--config", str(config)], WLR_RENDERER="pixman", **settings)
-    place.wait_until("sway's start", made, "sway")
-    (display,) = made()
-    words = ["gid-capture", f"--stream={STREAM}", "--no-cursor"]
-    place.start("gid-capture", words, WAYLAND_DISPLAY=display)
-    return display
+    place.environment |= Desktop(place, "sway", STREAM).environment
+    return place.environment["WAYLAND_DISPLAY"]
 
 
 WAYS: dict[str, Callable[[Place], str | None]] = {

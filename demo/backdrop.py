@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What lies behind the pictures on both displays: places, captions, and who is not there."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,12 @@ from PIL import Image, ImageDraw, ImageFont
 
 CLUSTER = (1920, 1200)  # the size of its display, in pixels
 OPEN = (1280, 800)
+_TOGETHER = (1920, 950)
+_SHOWN = {
+    "cluster": "film, meter, panel; camera and telltale are watched",
+    "centre": "what Weston in the domain open shows",
+    "passenger": "ordinary windows of another compositor there",
+}
 _FONTS = Path("/usr/share/fonts/truetype/dejavu")
 _TOP, _BOTTOM = (24, 32, 44), (8, 10, 14)
 _LIGHT, _DIM, _ACCENT = (232, 238, 245), (134, 148, 166), (64, 196, 170)
@@ -70,7 +77,7 @@ def open_tiles(clip: str, divisor: int) -> dict[str, Tile]:
 
 def draw_cluster(path: Path, tiles: dict[str, Tile], divisor: int) -> None:
     """Drawn at full size, and made smaller as a whole."""
-    image = _gradient(*CLUSTER)
+    image = gradient(*CLUSTER)
     pen = ImageDraw.Draw(image)
     _title(pen, "the display of the domain cluster: gid-cluster")
     for tile in tiles.values():
@@ -90,12 +97,29 @@ def draw_cluster(path: Path, tiles: dict[str, Tile], divisor: int) -> None:
 
 
 def draw_open(path: Path, tiles: dict[str, Tile], divisor: int) -> None:
-    image = _gradient(*OPEN)
+    image = gradient(*OPEN)
     pen = ImageDraw.Draw(image)
     _title(pen, "the display of the domain open: Weston")
     for tile in tiles.values():
         _frame(pen, tile, divisor)
     image.resize(size(OPEN, divisor)).save(path)
+
+
+def draw_displays(path: Path, shown: Sequence[tuple[str, Path]]) -> None:
+    """All displays in one picture, by name and picture: the first large, the others beside it."""
+    image = gradient(*_TOGETHER)
+    pen = ImageDraw.Draw(image)
+    _title(pen, "the displays of the domain cluster: one gid-cluster")
+    x, y, width = 40, 116, 1200
+    for name, file in shown:
+        with Image.open(file) as display:
+            height = width * display.height // display.width
+            _frame(pen, Tile(name, x, y, width, height, _SHOWN[name]), 1)
+            image.paste(display.convert("RGB").resize((width, height)), (x, y))
+        if x != 40:
+            y += height + 62
+        x, width = 1280, 600
+    image.save(path)
 
 
 def draw_unavailable(path: Path, tile: Tile) -> None:
@@ -116,13 +140,17 @@ def _font(name: str, size: int) -> ImageFont.ImageFont:
         return ImageFont.load_default(size)
 
 
-def _gradient(width: int, height: int) -> Image.Image:
+def gradient(width: int, height: int) -> Image.Image:
     column = Image.new("RGB", (1, height))
     for y in range(height):
         part = y / height
         mixed = (round(a + (b - a) * part) for a, b in zip(_TOP, _BOTTOM, strict=True))
         column.putpixel((0, y), tuple(mixed))
     return column.resize((width, height))
+
+
+def write(pen: ImageDraw.ImageDraw, middle: tuple[int, int], text: str, size: int) -> None:
+    pen.text(middle, text, _LIGHT, _font("DejaVuSans", size), anchor="mm")
 
 
 def _title(pen: ImageDraw.ImageDraw, text: str) -> None:

@@ -4,9 +4,10 @@ composes), and above them the safety surfaces of open.
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
-from demo import backdrop
+from demo import backdrop, desktops
 from demo.cockpit import Cockpit, points
 from demo.panel import CANVAS, ENGINE, Panel
 from demo.streams import Check
@@ -17,6 +18,7 @@ from lab.domains.program import LabError
 _CONFIGURATION = """\
 [display]
 worst-frame=0
+{output}
 width={width}
 height={height}
 refresh=60
@@ -57,12 +59,20 @@ ROLES = ("telltale", "camera")
 class ClusterDomain(Display):
     """It lives from the demo's begin to its end.
 
-    `window`: its display is a window of the desktop, to look on.
+    `window`: its display is a window of the desktop, to look on. `more`: its other displays, of
+    which there are none with a screen or a window.
     """
 
-    def __init__(self, cockpit: Cockpit, clip: Path, seconds: float, window: bool) -> None:
+    def __init__(
+        self,
+        cockpit: Cockpit,
+        clip: Path,
+        seconds: float,
+        window: bool,
+        more: Iterable[desktops.Display],
+    ) -> None:
         super().__init__(cockpit.start("cluster"))
-        self._scene = cockpit.scene
+        self._scene, self.more = cockpit.scene, tuple(more)
         self._folder = cockpit.folder
         self.tiles = backdrop.cluster_tiles(clip.name, self._scene.divisor)
         self.check = Check(self.place, clip, seconds)
@@ -114,8 +124,13 @@ class ClusterDomain(Display):
             for one in json.loads(self.place.run(command))["subscriptions"]
         }
 
-    def take_picture(self, path: Path) -> None:
-        self.screenshot(path, _SCREEN, self._scene.patience / 2)
+    def take_picture(self, path: Path, stream: str = _SCREEN) -> None:
+        """Of the first display, or of that whose stream this is."""
+        self.screenshot(path, stream, self._scene.patience / 2)
+
+    def take_sent(self, path: Path, stream: str) -> None:
+        """A picture of what a stream of open has."""
+        self.snap(path, "open", stream, self._scene.patience / 2)
 
     def close_others(self) -> None:
         """The display stays, to be asked."""
@@ -130,7 +145,10 @@ class ClusterDomain(Display):
         backdrop.draw_unavailable(self.fallback, self.tiles["camera"])
         width, height = backdrop.size(backdrop.CLUSTER, self._scene.divisor)
         text = _CONFIGURATION.format(
-            width=width, height=height, background=self.place.put(background)
+            output="[output cluster]" if self.more else "",
+            width=width,
+            height=height,
+            background=self.place.put(background),
         )
         if not self.place.screen:
             text += f"stream={_SCREEN}\n"
@@ -147,4 +165,4 @@ class ClusterDomain(Display):
                 frozen=frozen[name],
                 fallback=fallbacks[name],
             )
-        return text
+        return text + "".join(display.configuration for display in self.more)

@@ -26,10 +26,10 @@ local=camera map movie symbols
 
 [domain cluster]
 number=2
-local=canvas/* meter screen
+local=canvas/* meter screen screen/*
 
 [share open cluster]
-streams=movie movie-i420 safety/* engine/*
+streams=movie movie-i420 safety/* engine/* desktop/*
 
 [share cluster open]
 streams=canvas/*

@@ -10,7 +10,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,13 +19,14 @@ from gid_evaluate import machine
 from gid_vm.agent import GuestError
 from gid_vm.folder import memory_folder
 
-from demo import judge, report
+from demo import backdrop, desktops, judge, report
 from demo.cluster_domain import ClusterDomain
 from demo.cockpit import Cockpit
 from demo.open_domain import OpenDomain
 from demo.progress import Progress
 from demo.report import duration
 from demo.timeline import Recorder
+from lab.domains import desktop
 from lab.domains.program import LabError
 from lab.film import clip as clips
 from lab.film import film
@@ -47,16 +48,22 @@ class Demo:
         self._progress = progress
         self.clip = clips.find(options.clip, progress.say)
         self.folder = folder
-        self.pictures = {
-            name: options.out / f"{name}.png" for name in ("cluster", "cluster-lost", "open")
-        }
-        self.cockpit = Cockpit(folder, _guests(options))
+        guests = _guests(options)
+        self.cockpit = Cockpit(folder, guests)
+        # A guest's screen, and a window to look on, are one display.
+        alone = bool(guests) or options.window or not desktop.kinds()
+        self.displays = () if alone else desktops.DISPLAYS
+        names = ["cluster", "cluster-lost", "open"]
+        if self.displays:
+            names += [*(display.name for display in self.displays), "displays"]
+        self.pictures = {name: options.out / f"{name}.png" for name in names}
+        self.sent = folder / "passenger-sent.png"  # what that display was to show
         self.scene = self.cockpit.scene
         self.recorder = Recorder()
         self.killed = self.returned = 0  # when, in ns
         self.played = 0.0  # seconds
         self.status: dict = {}  # gid-cluster's last
-        self.safety_copies: dict[str, int] = {}  # frames of each safety stream
+        self.copies: dict[str, int] = {}  # frames of each stream whose producer counts them itself
         self.scheduling = ""  # what gid-cluster got
         self.checked: dict = {}  # the last statistics of the checker
         self.logs: list[Path] = []  # of all domains, with the points of their timelines
@@ -92,7 +99,7 @@ class Demo:
         # The film is known as far as it can be played, however busy the machine.
         known = self._seconds + self.scene.patience
         self._progress.update("cluster: starting")
-        self.cluster = ClusterDomain(self.cockpit, self.clip, known, self._window)
+        self.cluster = ClusterDomain(self.cockpit, self.clip, known, self._window, self.displays)
         self.scheduling = self.cluster.scheduling
         self._progress.done(f"cluster: gidd and gid-cluster ({self.scheduling})")
         if self.cluster.screen is not None:
@@ -102,9 +109,11 @@ class Demo:
         self._progress.done("cluster: a receiver that knows every frame of the film")
         self.cluster.show()
         self._progress.update("open: starting")
-        self.open = OpenDomain(self.cockpit, self.clip)
+        self.open = OpenDomain(self.cockpit, self.clip, bool(self.displays))
         self.open.start()
         self._progress.done("open: gidd, Weston with gid-buffer.so, film, camera, telltale")
+        if self.displays:
+            self._progress.done(f"open: {self.open.passenger}, with windows for the passenger")
         self._wait("the first frames of ", lambda: not self._missing(), self._missing)
         self._progress.done("the film flows, camera and telltale are live")
         self.recorder = Recorder()
@@ -146,10 +155,28 @@ class Demo:
             )
 
         self._wait("a picture with all safety surfaces live", taken)
+        if self.displays:
+            self._take_pictures_of_desktops()
         self.recorder.event("pictures")
 
+    def _take_pictures_of_desktops(self) -> None:
+        """When all windows are there: nothing moves any more on the passenger's display."""
+        centre, passenger = desktops.CENTRE, desktops.PASSENGER
+        self.cluster.take_picture(self.pictures[centre.name], centre.screen)
+
+        def is_shown() -> bool:
+            self.cluster.take_sent(self.sent, passenger.stream)
+            self.cluster.take_picture(self.pictures[passenger.name], passenger.screen)
+            return desktops.is_shown(self.pictures[passenger.name], self.sent)
+
+        self._wait("the passenger's windows", is_shown)
+        names = ("cluster", centre.name, passenger.name)
+        backdrop.draw_displays(
+            self.pictures["displays"], [(name, self.pictures[name]) for name in names]
+        )
+
     def _kill(self) -> None:
-        self._count_safety_copies()
+        self._count_copies()
         self.open.keep()
         self._wait("the safety surfaces to be live", self.cluster.are_live)
         self.killed = self.recorder.event("open is killed")
@@ -165,6 +192,7 @@ class Demo:
 
     def _return(self) -> None:
         frames = self._film_frames()
+        self._progress.update("open: starting again")
         self.returned = self.recorder.event("open starts again")
         self.open.start()
         self._wait("the safety surfaces to be live again", self.cluster.are_live)
@@ -174,7 +202,7 @@ class Demo:
 
     def _stop(self) -> None:
         """Consumers first: what the producers count as dropped is not our going."""
-        self._count_safety_copies()
+        self._count_copies()
         self.recorder.event("end")
         self.status = self.cluster.status()
         self.cluster.close_others()
@@ -236,13 +264,14 @@ class Demo:
 
     def _came_enough(self) -> bool:
         film = self._film_frames(), self.cluster.check.counts()["frames"]
-        parts = [*self._named("layers").values(), *self._named("roles").values()]
-        least = min(part["shown_frames"] for part in parts)
+        parts = self._named("layers") | self._named("roles")
+        still = {display.name for display in self.displays}  # nothing moves there, or little
+        least = min(parts[name]["shown_frames"] for name in parts.keys() - still)
         return min(film) >= self.scene.frames and least >= self.scene.frames // _SLOWEST
 
-    def _count_safety_copies(self) -> None:
+    def _count_copies(self) -> None:
         for stream, copied in self.cluster.copies().items():
-            self.safety_copies[stream] = self.safety_copies.get(stream, 0) + copied
+            self.copies[stream] = self.copies.get(stream, 0) + copied
 
     def _state(self) -> str:
         film, counts = self._named("layers")["movie"], self.cluster.check.counts()
@@ -270,7 +299,7 @@ def main() -> int:
         result = judge.build(demo)
         report.write(options.out, result, demo.pictures)
         report.write_timeline(options.out, demo.logs)
-        wanted = not _conclude(result, options.out, progress)
+        wanted = not _conclude(result, options.out, demo.pictures.values(), progress)
     except (LabError, GuestError, film.FilmError, OSError) as error:
         progress.fail(str(error))
         wanted = any(folder.glob("**/*.log"))
@@ -317,13 +346,12 @@ def _take_registry(folder: Path) -> None:
     os.environ["GST_REGISTRY"] = str(own)
 
 
-def _conclude(result: dict, out: Path, progress: Progress) -> bool:
+def _conclude(result: dict, out: Path, pictures: Iterable[Path], progress: Progress) -> bool:
     """Says what came out, and where it is. Whether all is as it should be."""
     for check in result["checks"]:
         (progress.done if check["passed"] else progress.fail)(f"{check['what']}: {check['found']}")
-    pictures, pages = ("open", "cluster", "cluster-lost"), ("report.html", "timeline.html")
-    for name in (*(f"{picture}.png" for picture in pictures), *pages, "report.json"):
-        progress.say(f"  {out / name}")
+    for name in (*pictures, out / "report.html", out / "timeline.html", out / "report.json"):
+        progress.say(f"  {name}")
     progress.say(f"Open {(out / 'report.html').resolve().as_uri()} in a browser")
     return all(check["passed"] for check in result["checks"])
 
@@ -340,7 +368,8 @@ def _parse() -> argparse.Namespace:
         description="Two domains, on this machine or as machines of their own. In `open` GStreamer "
         "decodes a film and has a camera, and Weston shows both, with a telltale. In `cluster` "
         "gid-cluster shows the film, the camera and the telltale from the very memory they were "
-        "drawn into, and watches over the last two. In the middle `open` is killed, and comes "
+        "drawn into, and watches over the last two. On two more displays it shows ordinary windows "
+        "of `open`: of its Weston, and of labwc or sway. In the middle `open` is killed, and comes "
         "back.",
     )
     parser.add_argument(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gid_evaluate import machine
 
-from demo import picture, report
+from demo import desktops, picture, report
 from demo.cluster_domain import ROLES
 from demo.panel import CANVAS
 from demo.streams import MOVIE_CAPS
@@ -32,6 +32,7 @@ _ROUTES = {
     "movie": ("movie", "open → cluster"),
     "panel": (f"canvas/{CANVAS}", "cluster → cluster"),
     "movie-i420": ("movie-i420", "open → cluster"),
+    **{display.name: (display.stream, "open → cluster") for display in desktops.DISPLAYS},
     **{name: (f"safety/{name}", "open → cluster") for name in ROLES},
 }
 
@@ -55,6 +56,7 @@ def build(demo: Demo) -> dict:
                     "panel",
                     _layer(demo, "panel", "gid-cluster, made by gid-engine", "map", "symbols"),
                 ),
+                *((display.name, _desktop(demo, display)) for display in demo.displays),
                 ("movie-i420", _checked(demo)),
                 *((name, _safety(demo, name)) for name in ROLES),
             )
@@ -94,6 +96,18 @@ def _layer(demo: Demo, name: str, receiver: str, *sent: str) -> dict:
         **_copies(*(counts for stream in sent for counts in demo.open.counts(stream))),
         **_latency(layer),
     }
+
+
+def _desktop(demo: Demo, display: desktops.Display) -> dict:
+    """A compositor's whole output; each copy is of a whole picture."""
+    whose = "Weston" if display is desktops.CENTRE else demo.open.passenger
+    figures = _layer(demo, display.name, f"gid-cluster, as the {display.name} display; of {whose}")
+    copied = demo.copies.get(display.stream, 0)
+    if copied:
+        figures["copied_frames"] = copied
+        figures["copied_bytes"] = copied * display.width * display.height * 4
+        figures["copy_reasons"] = {"upstream-memory": copied}
+    return figures
 
 
 def _latency(shown: dict) -> dict:
@@ -141,7 +155,7 @@ def _safety(demo: Demo, name: str) -> dict:
     role = _role(demo, name)
     sinks = demo.open.counts(name) if name == "camera" else []
     copies = _copies(*sinks)
-    forwarded = demo.safety_copies.get(role["stream"], 0)
+    forwarded = demo.copies.get(role["stream"], 0)
     if forwarded:
         copies["copied_frames"] += forwarded
         copies["copy_reasons"]["forwarded"] = forwarded
@@ -202,6 +216,7 @@ def _checks(demo: Demo) -> list[dict]:
         _look(demo, "camera", itertools.islice(film.run(demo.open.camera, "video/x-raw"), 1)),
         _look_at_panel(demo, again),
         _look_at_telltale(demo),
+        *(_look_at_desktops(demo) if demo.displays else []),
         {
             "what": "every frame of movie-i420 is the decoder's, bit by bit",
             "passed": counts["wrong"] == 0 and counts["frames"] > 0,
@@ -255,6 +270,34 @@ def _look_at_telltale(demo: Demo) -> dict:
         "passed": state is not None,
         "found": "none of its pictures" if state is None else f"state {state}, bit-exact",
     }
+
+
+def _look_at_desktops(demo: Demo) -> list[dict]:
+    """The two displays with ordinary windows of open, while it lives and while it is dead."""
+    tiles = demo.open.tiles.values()
+    centre, telltale = demo.pictures["centre"], demo.cluster.tiles["telltale"]
+    same = desktops.is_mirrored(centre, demo.pictures["open"], tiles, telltale)
+    shown = desktops.is_shown(demo.pictures["passenger"], demo.sent)
+    what = f"the passenger's display shows ordinary windows of {demo.open.passenger}"
+    layers = {layer["name"]: layer for layer in demo.status["layers"]}
+    refused = sum(layers[display.name]["refused_frames"] for display in demo.displays)
+    return [
+        {
+            "what": "the centre display shows what open's Weston shows",
+            "passed": same,
+            "found": "bit-exact around what moves" if same else f"see {centre}",
+        },
+        {
+            "what": what,
+            "passed": shown,
+            "found": "bit-exact" if shown else f"see {demo.pictures['passenger']}",
+        },
+        {
+            "what": "no picture of ordinary windows was refused",
+            "passed": refused == 0,
+            "found": f"{refused} were",
+        },
+    ]
 
 
 def _look_at_fallback(demo: Demo) -> dict:

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from demo import backdrop, streams
+from demo import backdrop, desktops, streams
 from demo.cockpit import Cockpit, points
 from demo.panel import Panel
 from demo.streams import Producers
@@ -16,11 +16,13 @@ class OpenDomain:
     """It can be killed as a whole, and started again: a `life` each.
 
     `logs`: Weston's of each life, with the timeline, as far as it was kept; `points`: those of all
-    programs; `counts`: the statistics of each stream's producers, one after the other.
+    programs; `desktops`: whether cluster's other displays show its windows; `passenger`: by which
+    compositor those of one are; `counts`: the statistics of each stream's producers, one after the
+    other.
     """
 
-    def __init__(self, cockpit: Cockpit, clip: Path) -> None:
-        self._cockpit, self._clip = cockpit, clip
+    def __init__(self, cockpit: Cockpit, clip: Path, desktops: bool) -> None:
+        self._cockpit, self._clip, self._desktops = cockpit, clip, desktops
         self._scene = cockpit.scene
         self.tiles = backdrop.open_tiles(clip.name, self._scene.divisor)
         places = backdrop.cluster_tiles(clip.name, self._scene.divisor)
@@ -29,6 +31,7 @@ class OpenDomain:
         self._still = self._panel.draw(cockpit.folder)
         self._backdrop = cockpit.folder / "open.png"
         backdrop.draw_open(self._backdrop, self.tiles, self._scene.divisor)
+        self.passenger = ""
         self.life = 0
         self.logs: list[Path] = []
         self.points: list[Path] = []
@@ -42,6 +45,8 @@ class OpenDomain:
         self.life += 1
         self._place: Place = self._cockpit.start("open")
         self._weston = self._start_weston()
+        if self._desktops:  # before the film begins: the start of all these takes the processors
+            self.passenger = desktops.start(self._place, self._cockpit.folder)
         self._producers = Producers(self._place, self._clip, self.camera, self._still)
         self._producers.start()
         layout = self._place.write("panel.ini", self._panel.layout.encode())
@@ -96,6 +101,7 @@ class OpenDomain:
             [
                 role("telltale", "gid-telltale", f"size={self._telltale.size}"),
                 role("camera", "gid-view", f"size={self._camera.size}"),
+                *([desktops.MIRROR] if self._desktops else []),
             ],
             [
                 f"--width={width}",

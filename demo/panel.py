@@ -43,6 +43,16 @@ _RATE = 5  # of map and symbols, pictures a second: they do not change
 _TOLERANCE = 1  # of 255, where a symbol is half seen
 
 
+def draw_map(width: int, height: int) -> Image.Image:
+    image = Image.new("RGB", (width, height), (30, 44, 40))
+    pen = ImageDraw.Draw(image)
+    for i in range(1, 8):
+        pen.line((0, height * i // 8, width, height * (i - 1) // 8), (58, 78, 70), 3)
+        pen.line((width * i // 8, 0, width * (i - 1) // 8, height), (58, 78, 70), 3)
+    pen.line((0, height, width // 3, height // 2, width, height // 3), (92, 150, 220), 6)
+    return image
+
+
 @dataclass(frozen=True)
 class Panel:
     """`tile`: where it is on the cluster's display."""
@@ -63,7 +73,7 @@ class Panel:
 
     def draw(self, folder: Path) -> dict[str, Path]:
         """Map and symbols, as files."""
-        drawn = {"map": self._map(), "symbols": self._symbols()}
+        drawn = {"map": draw_map(self.tile.width, self.tile.height), "symbols": self._symbols()}
         paths = {name: folder / f"{name}.png" for name in drawn}
         for name, image in drawn.items():
             image.save(paths[name])
@@ -82,7 +92,9 @@ class Panel:
         film = self.film
         with Image.open(screenshot) as image:
             shown = numpy.asarray(image.convert("RGB").crop(self.tile.box), numpy.int16)
-        wanted = Image.alpha_composite(self._map().convert("RGBA"), self._symbols())
+        wanted = Image.alpha_composite(
+            draw_map(self.tile.width, self.tile.height).convert("RGBA"), self._symbols()
+        )
         wrong = numpy.abs(shown - numpy.asarray(wanted.convert("RGB"), numpy.int16))
         wrong[film.y : film.y + film.height, film.x : film.x + film.width] = 0
         if wrong.max() > _TOLERANCE:
@@ -93,16 +105,6 @@ class Panel:
         place = Tile(film.name, *at, film.width, film.height, "")
         found = picture.find(screenshot, place, sent, fills=True)
         return f"map and symbols within {wrong.max()} of 255; film: {found}"
-
-    def _map(self) -> Image.Image:
-        width, height = self.tile.width, self.tile.height
-        image = Image.new("RGB", (width, height), (30, 44, 40))
-        pen = ImageDraw.Draw(image)
-        for i in range(1, 8):
-            pen.line((0, height * i // 8, width, height * (i - 1) // 8), (58, 78, 70), 3)
-            pen.line((width * i // 8, 0, width * (i - 1) // 8, height), (58, 78, 70), 3)
-        pen.line((0, height, width // 3, height // 2, width, height // 3), (92, 150, 220), 6)
-        return image
 
     def _symbols(self) -> Image.Image:
         """An arrow and a sign, on nothing; the sign can be seen through."""

@@ -179,7 +179,9 @@ def write(folder: Path, report: dict, pictures: dict[str, Path]) -> None:
         duration=duration, size=size, histogram=histogram, steps=lanes.steps, reasons=reasons
     )
     encoded = {
-        name: base64.b64encode(path.read_bytes()).decode() for name, path in pictures.items()
+        name: base64.b64encode(path.read_bytes()).decode()
+        for name, path in pictures.items()
+        if name != "displays"  # which has the others in it
     }
     page = environment.get_template("report.html.j2").render(
         report=report, pictures=encoded, timeline=lanes.draw(report["timeline"])

@@ -66,7 +66,11 @@ class Display:
         if self.place.screen:
             self.place.photograph(picture)
             return
+        self.snap(picture, self.place.domain, stream, patience)
+
+    def snap(self, picture: Path, owner: str, stream: str, patience: float) -> None:
+        """Of a stream that its domain may read."""
         shot = self.place.folder / "screenshot.png"
-        command = ["gidctl", f"--domain={self.place.domain}", "snap", stream]
+        command = ["gidctl", f"--domain={self.place.domain}", "snap", owner, stream]
         self.place.run([*command, f"--wait={patience}", "-o", str(shot)])
         picture.write_bytes(self.place.read(shot))

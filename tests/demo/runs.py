@@ -44,7 +44,7 @@ def check_copies(run: Run, stream: str, most: int) -> None:
         assert figures["copied_frames"] >= figures["sent_frames"] - LIVES > 0, figures
         assert figures["copy_reasons"].keys() == {"decoder-memory"}
     else:
-        assert figures["copied_frames"] <= most
+        assert figures["copied_frames"] <= most, figures
     assert (figures["copied_bytes"] == 0) == (figures["copied_frames"] == 0)
 
 

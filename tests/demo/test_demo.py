@@ -13,6 +13,7 @@ import numpy
 import pytest
 from gid_vm.folder import memory_folder
 from lib.program import BUILD, TOP, Program
+from PIL import Image
 from runs import MARK, Run, check_copies, run_demo
 
 # Where the demo puts things on the display, in pixels: left, top, right, bottom.
@@ -21,6 +22,8 @@ CAMERA = (1360, 116, 1880, 506)
 TELLTALE = (1360, 582, 1680, 662)
 METER = (40, 896, 1320, 1160)
 PANEL = (1360, 896, 1880, 1160)
+# The windows of the passenger: a map, a radio and a flower.
+PASSENGER = [(200, 120, 560, 380), (720, 120, 1080, 380), (560, 460, 720, 640)]
 OPEN_MOVIE = (40, 116, 840, 566)
 OPEN_CAMERA = (880, 116, 1240, 386)
 # The seven bars of the test picture.
@@ -121,6 +124,24 @@ def test_the_film_is_bit_exact_on_the_display(demo: Run) -> None:
     assert "bit-exact" in found[0]
 
 
+def test_ordinary_windows(demo: Run) -> None:
+    """Of Weston on one more display, and of a compositor of wlroots on another."""
+    assert numpy.abs(bars(demo.picture(OPEN_CAMERA, "centre.png")) - BARS).max() <= 2
+    for window in PASSENGER:
+        assert demo.picture(window, "passenger.png").std() > 5
+    streams, displays = demo.report["streams"], ("centre", "passenger")
+    assert all(streams[name]["frames"] > 0 == streams[name]["dropped"] for name in displays)
+    told = [check for check in demo.report["checks"] if "ordinary windows" in check["what"]]
+    assert len(told) == 2 and all(check["passed"] for check in told)
+
+
+def test_all_displays_in_one_picture(demo: Run) -> None:
+    with Image.open(demo.folder / "displays.png") as image:
+        assert image.size == (1920, 950)
+    for left, top, right, bottom in ((40, 116, 1240, 866), (1280, 116, 1880, 491)):
+        assert demo.picture((left, top, right, bottom), "displays.png").std() > 30
+
+
 def test_pictures_of_the_cluster(demo: Run) -> None:
     """Live, and while `open` is dead: other safety pictures, the same meter."""
     live, lost = ((demo.picture(CAMERA, name), demo.picture(TELLTALE, name))
@@ -175,8 +196,8 @@ def test_timeline(demo: Run) -> None:
 
 def test_page_stands_alone(demo: Run) -> None:
     page = (demo.folder / "report.html").read_text()
-    assert page.count("data:image/png;base64,") == 3
-    assert page.count("<svg") == 9  # open, two roles, the display's rate, five histograms
+    assert page.count("data:image/png;base64,") == 5
+    assert page.count("<svg") == 11  # open, two roles, the display's rate, seven histograms
     assert not re.search(r"(src|href)=\"(?!data:|timeline\.html)", page)
 
 

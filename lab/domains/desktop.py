@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""An ordinary compositor of wlroots, without a screen, whose output is a stream by gid-capture."""
+
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.domains.place import Place
+
+SIZE = (1280, 720)  # labwc has no setting for it
+_SETTINGS = {"WLR_BACKENDS": "headless", "WLR_LIBINPUT_NO_DEVICES": "1", "WLR_RENDERER": "pixman"}
+_SWAY = """\
+output HEADLESS-1 mode {width}x{height}@60Hz
+default_border none
+focus_follows_mouse no
+{windows}
+"""
+_SWAY_WINDOW = '[title="{0.title}"] floating enable, move absolute position {0.x} {0.y}'
+_LABWC = """\
+<?xml version="1.0"?>
+<labwc_config><windowRules>
+{windows}
+</windowRules></labwc_config>
+"""
+_LABWC_WHOLE = '<windowRule identifier="*"><action name="ToggleFullscreen"/></windowRule>'
+_LABWC_WINDOW = '<windowRule title="*{0.title}*">'
+_LABWC_WINDOW += '<action name="MoveTo" x="{0.x}" y="{0.y}"/></windowRule>'
+
+
+@dataclass(frozen=True)
+class Window:
+    """Where the window is to be whose title has this word."""
+
+    title: str
+    x: int
+    y: int
+
+
+def kinds() -> list[str]:
+    """Those that are here, the better one first: windows of labwc stack, as a desktop's do."""
+    return [kind for kind in ("labwc", "sway") if shutil.which(kind)]
+
+
+class Desktop:
+    """`windows`: where they are; None: each covers the whole output."""
+
+    def __init__(
+        self, place: Place, kind: str, stream: str, windows: Iterable[Window] | None = None
+    ) -> None:
+        """Returns when programs can connect to it: with `environment`."""
+        folder = place.folder / f"desktop-{kind}"  # whatever one that was killed has left
+        place.run(["sh", "-c", 'rm -rf "$0" && mkdir -m 700 "$0"', str(folder)])
+        name, text, command = (_sway if kind == "sway" else _labwc)(windows)
+        settings = place.write(f"{folder.name}/{name}", text.encode())
+        self.environment = {"XDG_RUNTIME_DIR": str(folder)}
+        start = _SETTINGS | self.environment
+        place.start(kind, [kind, command, str(settings if kind == "sway" else folder)], **start)
+
+        def sockets() -> list[Path]:
+            return [path for path in folder.glob("wayland-*") if path.suffix != ".lock"]
+
+        place.wait_until(f"the start of {kind}", sockets, kind)
+        self.environment["WAYLAND_DISPLAY"] = sockets()[0].name
+        words = ["gid-capture", f"--stream={stream}", "--no-cursor"]
+        place.start("gid-capture", words, **self.environment)
+
+
+def _sway(windows: Iterable[Window] | None) -> tuple[str, str, str]:
+    rules: Iterable[str] = ['[app_id=".*"] fullscreen enable']
+    if windows is not None:
+        rules = (_SWAY_WINDOW.format(window) for window in windows)
+    lines = "\n".join(f"for_window {rule}" for rule in rules)
+    return "config", _SWAY.format(width=SIZE[0], height=SIZE[1], windows=lines), "--config"
+
+
+def _labwc(windows: Iterable[Window] | None) -> tuple[str, str, str]:
+    """A folder of its own: nobody's settings, no menu, nothing that starts by itself."""
+    rules: Iterable[str] = [_LABWC_WHOLE]
+    if windows is not None:
+        rules = (_LABWC_WINDOW.format(window) for window in windows)
+    return "rc.xml", _LABWC.format(windows="\n".join(rules)), "--config-dir"
