@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: MIT */
-/* Formats that consumers can show: offered to upstream before all others, which it may still choose. */
+// SPDX-License-Identifier: MIT
+#include "gstgidchoice.h"
+
 #include "common/gstgid.h"
-#include "gstgidsink.h"
+#include "common/gstgidcaps.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
@@ -10,35 +11,45 @@
 /* Upstream is asked to choose again after twice the time of the last time: 2^n s, up to an hour. */
 #define DOUBLED_MAX 12
 
-/* What consumers told; 0: nothing, or nothing that all can show. */
-static guint
-get_showable (GstGidSink *self, struct gid_showable showable[static GID_SHOWABLE_MAX])
+void
+gst_gid_choice_init (
+    GstGidChoice *self, GstBaseSink *sink, GstGidPublication *publication, GstGidSlots *slots)
 {
-  int count = 0;
+  self->sink = sink;
+  self->publication = publication;
+  self->slots = slots;
+  self->told_of = g_hash_table_new (NULL, NULL);
+}
 
-  GST_OBJECT_LOCK (self);
-  if (self->producer) {
-    gst_gid_domain_lock (self->domain);
-    count = gid_producer_get_showable (self->producer, showable);
-    gst_gid_domain_unlock (self->domain);
-  }
-  GST_OBJECT_UNLOCK (self);
-  return count > 0 ? (guint) count : 0;
+void
+gst_gid_choice_finish (GstGidChoice *self)
+{
+  g_hash_table_unref (self->told_of);
+}
+
+void
+gst_gid_choice_start (GstGidChoice *self)
+{
+  g_atomic_int_set (&self->only_raw, FALSE);
+  self->look_again = self->ask_again = 0;
+  self->asked = 0;
+  g_hash_table_remove_all (self->told_of);
 }
 
 static GstCaps *
-preferred_caps (GstGidSink *self, const struct gid_showable *showable, guint count)
+preferred_caps (GstGidChoice *self, const struct gid_showable *showable, guint count)
 {
   return gst_gid_caps_from_showable (showable, count,
-      self->dmabuf ? GID_SHOWABLE_DMABUF : GID_SHOWABLE_SHARED,
+      gst_gid_slots_are_dmabufs (self->slots) ? GID_SHOWABLE_DMABUF : GID_SHOWABLE_SHARED,
       !g_atomic_int_get (&self->only_raw));
 }
 
 GstCaps *
-gst_gid_sink_create_caps (GstGidSink *self)
+gst_gid_choice_create_caps (GstGidChoice *self)
 {
   struct gid_showable showable[GID_SHOWABLE_MAX];
-  GstCaps *caps = preferred_caps (self, showable, get_showable (self, showable));
+  guint count = gst_gid_publication_get_showable (self->publication, showable);
+  GstCaps *caps = preferred_caps (self, showable, count);
 
   gst_caps_append (caps, gst_gid_caps_template (!g_atomic_int_get (&self->only_raw)));
   return caps;
@@ -55,9 +66,9 @@ is_showable (const GstGidFormat *format, const struct gid_showable *showable, gu
 }
 
 static gboolean
-upstream_has (GstGidSink *self, GstCaps *caps)
+upstream_has (GstGidChoice *self, GstCaps *caps)
 {
-  GstCaps *found = gst_pad_peer_query_caps (GST_BASE_SINK_PAD (self), caps);
+  GstCaps *found = gst_pad_peer_query_caps (GST_BASE_SINK_PAD (self->sink), caps);
   gboolean has = found && !gst_caps_is_empty (found);
 
   gst_clear_caps (&found);
@@ -65,26 +76,60 @@ upstream_has (GstGidSink *self, GstCaps *caps)
 }
 
 void
-gst_gid_sink_look_at_consumers (GstGidSink *self)
+gst_gid_choice_look (GstGidChoice *self, guint64 now)
 {
   struct gid_showable showable[GID_SHOWABLE_MAX];
   GstCaps *caps;
   guint count;
 
-  if (self->arrived < self->look_again)
+  if (now < self->look_again)
     return;
-  self->look_again = self->arrived + LOOK_NS;
-  count = get_showable (self, showable);
-  if (count == 0 || is_showable (&self->format, showable, count) || self->arrived < self->ask_again)
+  self->look_again = now + LOOK_NS;
+  count = gst_gid_publication_get_showable (self->publication, showable);
+  if (count == 0 || is_showable (gst_gid_slots_get_format (self->slots), showable, count)
+      || now < self->ask_again)
     return;
   caps = preferred_caps (self, showable, count);
   if (upstream_has (self, caps)) {
-    GST_INFO_OBJECT (
-        self, "consumers cannot show %" GST_PTR_FORMAT ": upstream is to choose again", self->caps);
-    gst_pad_push_event (GST_BASE_SINK_PAD (self), gst_event_new_reconfigure ());
+    GST_INFO_OBJECT (self->sink,
+        "consumers cannot show %" GST_PTR_FORMAT ": upstream is to choose again",
+        gst_gid_slots_get_caps (self->slots));
+    gst_pad_push_event (GST_BASE_SINK_PAD (self->sink), gst_event_new_reconfigure ());
   }
   gst_caps_unref (caps);
   /* consumers may change their minds as often as they like */
-  self->ask_again = self->arrived + (GST_SECOND << self->asked);
+  self->ask_again = now + (GST_SECOND << self->asked);
   self->asked = MIN (self->asked + 1, DOUBLED_MAX);
+}
+
+gboolean
+gst_gid_choice_fall_back_to_raw (GstGidChoice *self)
+{
+  GstCaps *raw = gst_gid_caps_template (FALSE);
+  gboolean can = upstream_has (self, raw);
+
+  gst_caps_unref (raw);
+  if (can && g_atomic_int_compare_and_exchange (&self->only_raw, FALSE, TRUE)) {
+    GST_INFO_OBJECT (self->sink, "these dma-bufs cannot be exported: asking for plain memory");
+    gst_pad_push_event (GST_BASE_SINK_PAD (self->sink), gst_event_new_reconfigure ());
+  }
+  return can;
+}
+
+void
+gst_gid_choice_tell_unknown (GstGidChoice *self, const GstCaps *caps)
+{
+  const GstStructure *structure = gst_caps_get_structure (caps, 0);
+  const gchar *format = gst_structure_get_string (structure, "format");
+  GstGidFormat known;
+
+  if (format && gst_structure_has_name (structure, "video/x-raw")
+      && gst_video_format_from_string (format) != GST_VIDEO_FORMAT_UNKNOWN
+      && !gst_gid_format_from_caps (&known, caps)
+      && g_hash_table_add (self->told_of, (gpointer) g_intern_string (format)))
+    GST_ELEMENT_WARNING (self->sink, STREAM, FORMAT,
+        ("Frames of the format %s cannot be sent, as DRM has no name for it. Put a videoconvert in "
+         "front of gidsink.",
+            format),
+        (NULL));
 }

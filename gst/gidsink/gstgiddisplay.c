@@ -1,27 +1,64 @@
-/* SPDX-License-Identifier: MIT */
-/* The display of the consumer: the times at which it needs frames, and those that were too late. */
+// SPDX-License-Identifier: MIT
+#include "gstgiddisplay.h"
+
 #include "common/gstgid.h"
-#include "gstgidsink.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
 /* A display with refreshes further apart is none to wait for. */
 #define REFRESH_MAX (50 * GST_MSECOND)
 
+void
+gst_gid_display_init (GstGidDisplay *self, GstBaseSink *sink, GstGidPublication *publication,
+    GstGidTiming *timing, GstGidSlots *slots)
+{
+  self->sink = sink;
+  self->publication = publication;
+  self->timing = timing;
+  self->slots = slots;
+}
+
+gboolean
+gst_gid_display_start (GstGidDisplay *self, GError **error)
+{
+  gchar *name;
+  gboolean good;
+
+  GST_OBJECT_LOCK (self->sink);
+  self->refresh = self->latency = self->late = 0;
+  name = g_strdup (self->domain);
+  GST_OBJECT_UNLOCK (self->sink);
+  self->deadline = (GstGidDeadline) { 0 };
+  self->shown = (struct gid_shown) { 0 };
+  good = gst_gid_publication_find_domain (
+      self->publication, "display-domain", name, &self->number, error);
+  g_free (name);
+  return good;
+}
+
+void
+gst_gid_display_get_stats (
+    const GstGidDisplay *self, guint64 *refresh, guint64 *latency, guint64 *late)
+{
+  *refresh = self->refresh;
+  *latency = self->latency;
+  *late = self->late;
+}
+
 /*
  * Upstream hears of a frame that came too late for its refresh, as from a sink with a screen of its
  * own: a decoder may leave out what it would only decode too late.
  */
 static void
-send_qos (GstGidSink *self, GstClockTime pts, guint64 late_by, guint64 refresh)
+send_qos (GstGidDisplay *self, GstClockTime pts, guint64 late_by, guint64 refresh)
 {
-  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
+  GstBaseSink *sink = self->sink;
   GstClockTime running;
 
   running = gst_segment_to_running_time (&sink->segment, GST_FORMAT_TIME, pts);
   if (!GST_CLOCK_TIME_IS_VALID (running))
     return;
-  GST_DEBUG_OBJECT (self, "the frame of %" GST_TIME_FORMAT " was %" G_GUINT64_FORMAT " ns late",
+  GST_DEBUG_OBJECT (sink, "the frame of %" GST_TIME_FORMAT " was %" G_GUINT64_FORMAT " ns late",
       GST_TIME_ARGS (running), late_by);
   gst_pad_push_event (GST_BASE_SINK_PAD (sink),
       gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 1.0 + (gdouble) late_by / (gdouble) refresh,
@@ -30,9 +67,9 @@ send_qos (GstGidSink *self, GstClockTime pts, guint64 late_by, guint64 refresh)
 
 /* Of the source's rate, ns; 0: it is not known. */
 static guint64
-frame_duration (GstGidSink *self)
+frame_duration (GstGidDisplay *self)
 {
-  const GstVideoInfo *info = &self->format.info;
+  const GstVideoInfo *info = &gst_gid_slots_get_format (self->slots)->info;
 
   return GST_VIDEO_INFO_FPS_N (info) > 0
       ? gst_util_uint64_scale_int (
@@ -45,7 +82,7 @@ frame_duration (GstGidSink *self)
  * a display, would have frames sent in bursts.
  */
 static gboolean
-is_sensible (GstGidSink *self, const struct gid_shown *shown)
+is_sensible (GstGidDisplay *self, const struct gid_shown *shown)
 {
   guint64 duration = frame_duration (self);
 
@@ -54,52 +91,49 @@ is_sensible (GstGidSink *self, const struct gid_shown *shown)
 }
 
 void
-gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame)
+gst_gid_display_follow (GstGidDisplay *self, const struct gid_frame *frame)
 {
-  GstGidSinkSent *sent = &self->sent[frame->sequence % GST_GID_SINK_SENT];
+  GstGidSent *sent = &self->sent[frame->sequence % GST_GID_DISPLAY_SENT];
   struct gid_shown shown;
   guint64 latency, late_by;
-  int ret;
 
-  if (!self->display_sync)
+  if (!self->sync)
     return;
   sent->time = frame->submit_time;
   sent->pts = frame->pts;
-  gst_gid_domain_lock (self->domain);
-  ret = gid_producer_get_shown (self->producer, self->display_number, &shown);
-  gst_gid_domain_unlock (self->domain);
-  if (ret < 0 || shown.sequence == self->shown.sequence || !is_sensible (self, &shown)
-      || frame->sequence - shown.sequence >= GST_GID_SINK_SENT)
+  if (!gst_gid_publication_get_shown (self->publication, self->number, &shown)
+      || shown.sequence == self->shown.sequence || !is_sensible (self, &shown)
+      || frame->sequence - shown.sequence >= GST_GID_DISPLAY_SENT)
     return;
   self->shown = shown;
-  sent = &self->sent[shown.sequence % GST_GID_SINK_SENT];
+  sent = &self->sent[shown.sequence % GST_GID_DISPLAY_SENT];
   if (shown.time <= sent->time)
     return;
   latency = shown.time - sent->time;
   late_by = gst_gid_deadline_shown (&self->deadline, shown.refresh_ns, latency);
-  GST_OBJECT_LOCK (self);
-  self->display_refresh = shown.refresh_ns;
-  self->display_latency = latency;
-  self->display_late += late_by > 0;
-  GST_OBJECT_UNLOCK (self);
+  GST_OBJECT_LOCK (self->sink);
+  self->refresh = shown.refresh_ns;
+  self->latency = latency;
+  self->late += late_by > 0;
+  GST_OBJECT_UNLOCK (self->sink);
   if (late_by > 0)
     send_qos (self, sent->pts, late_by, shown.refresh_ns);
 }
 
 /* By how much the frame is to be sent after its turn. */
 static GstClockTimeDiff
-display_shift (GstGidSink *self, GstBuffer *buffer)
+display_shift (GstGidDisplay *self, GstBuffer *buffer)
 {
-  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
-  guint64 due = gst_gid_sink_due_time (self, buffer), wanted, turn, earliest, send, most;
+  GstBaseSink *sink = self->sink;
+  guint64 due = gst_gid_timing_due (self->timing, buffer), wanted, turn, earliest, send, most;
 
   if (due == GID_TIME_NONE)
     return 0;
-  wanted = gst_gid_sink_present_time (self, due);
+  wanted = gst_gid_timing_present (self->timing, due);
   /* with a negative offset it is sent before it is to be shown, as it is */
   turn = (guint64) ((gint64) due + MIN (gst_base_sink_get_ts_offset (sink), 0));
   /* what is live is not there any sooner */
-  earliest = gst_gid_sink_is_live (self) ? turn + (wanted - due) : 0;
+  earliest = gst_gid_timing_is_live (self->timing) ? turn + (wanted - due) : 0;
   send = gst_gid_deadline_send_time (&self->deadline, self->shown.time, wanted, earliest);
   /* Whatever a consumer says of its display: the nearest refresh is half a one away, and no display
    * that one waits for needs a frame sooner than another half before that. */
@@ -109,10 +143,10 @@ display_shift (GstGidSink *self, GstBuffer *buffer)
 }
 
 void
-gst_gid_sink_sync_times (
-    GstGidSink *self, GstBuffer *buffer, GstClockTime *start, GstClockTime *end)
+gst_gid_display_sync_times (
+    GstGidDisplay *self, GstBuffer *buffer, GstClockTime *start, GstClockTime *end)
 {
-  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
+  GstBaseSink *sink = self->sink;
   const GstSegment *segment = &sink->segment;
   GstClockTimeDiff shift = 0;
 
@@ -120,9 +154,9 @@ gst_gid_sink_sync_times (
       || !GST_CLOCK_TIME_IS_VALID (*start) || *start < segment->start)
     return;
   /* GstBaseSink adds the latency again */
-  if (!gst_gid_sink_waits_for_latency (self))
+  if (!gst_gid_timing_waits_for_latency (self->timing))
     shift = -(GstClockTimeDiff) gst_base_sink_get_latency (sink);
-  if (self->display_sync && self->shown.time != 0)
+  if (self->sync && self->shown.time != 0)
     shift += display_shift (self, buffer);
   if (shift < -(GstClockTimeDiff) (*start - segment->start)) {
     /* there is no such time in the segment: without one it is sent at once */

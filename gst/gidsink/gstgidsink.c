@@ -25,6 +25,7 @@
 
 #include "common/gstgid.h"
 #include "common/gstgidcaps.h"
+#include "common/gstgidpool.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
@@ -37,40 +38,35 @@ gst_gid_sink_start (GstBaseSink *sink)
 {
   GstGidSink *self = GST_GID_SINK (sink);
   GError *error = NULL;
+  gboolean good;
   gchar *name;
 
   GST_OBJECT_LOCK (self);
   name = g_strdup (self->domain_name);
-  memset (&self->copies, 0, sizeof (self->copies));
   GST_OBJECT_UNLOCK (self);
 
   gst_gid_poster_start (&self->poster);
-  self->display_refresh = self->display_latency = self->display_late = 0;
-  self->deadline = (GstGidDeadline) { 0 };
-  self->look_again = self->ask_again = 0;
-  self->asked = 0;
-  self->shown = (struct gid_shown) { 0 };
-  self->knows_live = self->live = FALSE;
-  g_hash_table_remove_all (self->told_of);
-  g_atomic_int_set (&self->end_is_asked, FALSE);
-  self->picture_is_due = TRUE;
-  g_atomic_int_set (&self->only_raw, FALSE);
-  if (self->stream == NULL) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("No stream to publish. Set stream=NAME, one that the cockpit's configuration "
-         "lets others read."),
-        (NULL));
-    g_free (name);
-    return FALSE;
-  }
-  self->domain = gst_gid_domain_get_shared (name, &error);
-  g_free (name);
-  if (self->domain == NULL || !gst_gid_sink_publish (self, &error)) {
+  gst_gid_timing_start (&self->timing);
+  gst_gid_wait_start (&self->wait);
+  gst_gid_choice_start (&self->choice);
+  gst_gid_sidecar_start (&self->sidecar);
+  gst_gid_naming_start (&self->naming);
+  good = gst_gid_publication_open (&self->publication, name, &error)
+      && gst_gid_display_start (&self->display, &error)
+      && gst_gid_publication_publish (&self->publication, &error);
+  if (!good) {
+    gst_gid_publication_close (&self->publication);
     gst_gid_post_error (self, error);
-    g_clear_pointer (&self->domain, gst_gid_domain_unref);
-    return FALSE;
   }
-  return TRUE;
+  g_free (name);
+  return good;
+}
+
+static void
+forget_caps (GstGidSink *self)
+{
+  gst_gid_slots_clear (&self->slots);
+  gst_gid_naming_clear (&self->naming);
 }
 
 static gboolean
@@ -80,29 +76,16 @@ gst_gid_sink_stop (GstBaseSink *sink)
 
   gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, TRUE);
   gst_clear_buffer (&self->prerolled);
-  gst_gid_sink_unpublish (self);
-  gst_gid_sink_clear_caps (self);
-  g_clear_pointer (&self->domain, gst_gid_domain_unref);
+  gst_gid_publication_close (&self->publication);
+  forget_caps (self);
   return TRUE;
 }
 
 static void
 set_unlocked (GstGidSink *self, gboolean unlocked)
 {
-  GstBufferPool *pool;
-
-  g_mutex_lock (&self->wait_lock);
-  self->unlocked = unlocked;
-  g_cond_broadcast (&self->wait_cond);
-  g_mutex_unlock (&self->wait_lock);
-
-  GST_OBJECT_LOCK (self);
-  pool = self->copy_pool ? gst_object_ref (self->copy_pool) : NULL;
-  GST_OBJECT_UNLOCK (self);
-  if (pool) {
-    gst_buffer_pool_set_flushing (pool, unlocked);
-    gst_object_unref (pool);
-  }
+  gst_gid_wait_set_unlocked (&self->wait, unlocked);
+  gst_gid_slots_set_flushing (&self->slots, unlocked);
 }
 
 static gboolean
@@ -125,7 +108,7 @@ static GstCaps *
 gst_gid_sink_get_caps (GstBaseSink *sink, GstCaps *filter)
 {
   GstGidSink *self = GST_GID_SINK (sink);
-  GstCaps *caps = gst_gid_sink_create_caps (self);
+  GstCaps *caps = gst_gid_choice_create_caps (&self->choice);
   GstCaps *result;
 
   if (filter == NULL)
@@ -139,26 +122,17 @@ static gboolean
 gst_gid_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
 {
   GstGidSink *self = GST_GID_SINK (sink);
+  GstCaps *present = gst_gid_slots_get_caps (&self->slots);
   GstGidFormat format;
-  gchar *lost;
 
   if (!gst_gid_format_from_caps (&format, caps)) {
     GST_ERROR_OBJECT (self, "cannot lay out %" GST_PTR_FORMAT, caps);
     return FALSE;
   }
-  if (self->caps && gst_caps_is_equal (self->caps, caps))
+  if (present && gst_caps_is_equal (present, caps))
     return TRUE;
-  gst_gid_sink_clear_caps (self);
-  self->format = format;
-  self->caps = gst_caps_ref (caps);
-  self->description = gst_gid_caps_to_text (caps, GID_DESCRIPTION_MAX, &lost);
-  if (lost)
-    GST_ELEMENT_WARNING (self, STREAM, NOT_IMPLEMENTED,
-        ("Readers do not get these fields of the caps: %s. Fields of simple types travel, %d bytes of "
-         "them.",
-            lost, GID_DESCRIPTION_MAX),
-        ("%" GST_PTR_FORMAT, caps));
-  g_free (lost);
+  gst_gid_slots_set_caps (&self->slots, caps, &format);
+  gst_gid_naming_clear (&self->naming);
   return TRUE;
 }
 
@@ -173,14 +147,12 @@ gst_gid_sink_propose_allocation (GstBaseSink *sink, GstQuery *query)
   gst_query_parse_allocation (query, &caps, NULL);
   if (caps == NULL || !gst_gid_format_from_caps (&format, caps))
     return FALSE;
-  allocator = gst_gid_sink_get_allocator (self, caps);
+  allocator = gst_gid_slots_get_allocator (&self->slots, caps);
   if (gst_gid_allocator_can_hold (allocator, &format))
     gst_gid_pool_propose (allocator, caps, query);
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
-
-  self->settling = TRUE;
-  self->suspects = 0;
+  gst_gid_naming_expect_copies (&self->naming);
   return TRUE;
 }
 
@@ -192,9 +164,59 @@ gst_gid_sink_prepare (GstBaseSink *sink, GstBuffer *buffer)
 {
   GstGidSink *self = GST_GID_SINK (sink);
 
-  self->arrived = g_get_monotonic_time () * GST_USECOND;
+  gst_gid_timing_note_arrival (&self->timing);
   /* sources that can be anything, as fakesrc and appsrc, push without caps */
-  return self->caps ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
+  return gst_gid_slots_get_caps (&self->slots) ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
+}
+
+/* Takes the export. */
+static void
+send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGidExport *export,
+    gboolean playing, guint *consumers)
+{
+  /* before the pipeline plays its clock says nothing */
+  guint64 due = playing ? gst_gid_timing_due (&self->timing, buffer) : GID_TIME_NONE;
+  int sent, metadata_error;
+
+  frame->present_time = gst_gid_timing_present (&self->timing, due);
+  frame->capture_time = gst_gid_timing_capture (&self->timing, due);
+  sent = gst_gid_publication_send (&self->publication, frame,
+      gst_gid_sidecar_get_metadata (&self->sidecar), buffer, export, &metadata_error);
+  if (export)
+    gst_mini_object_unref (GST_MINI_OBJECT_CAST (export));
+  if (metadata_error < 0)
+    gst_gid_sidecar_tell_missing (&self->sidecar, metadata_error);
+  if (sent < 0) {
+    /* the slot was taken back by force, or the slab was revoked: the next frame has another */
+    GST_WARNING_OBJECT (self, "frame not sent: %s", gid_strerror (sent));
+    return;
+  }
+  gst_gid_display_follow (&self->display, frame);
+  GST_LOG_OBJECT (self, "sent %" GST_PTR_FORMAT " to %d consumers", buffer, sent);
+  gst_gid_timing_note_sent (&self->timing);
+  if (consumers)
+    *consumers = sent;
+}
+
+/*
+ * Sends the frame; `playing`: the pipeline's clock says when it is to be shown. `*consumers` is how
+ * many got it, left as it is after an error; may be NULL.
+ */
+static GstFlowReturn
+send_buffer (GstGidSink *self, GstBuffer *buffer, gboolean playing, guint *consumers)
+{
+  struct gid_frame frame;
+  GstGidExport *export;
+  GstFlowReturn ret;
+
+  gst_buffer_ref (buffer);
+  ret = gst_gid_naming_name (&self->naming, playing, &buffer, &frame, &export);
+  if (ret == GST_FLOW_OK)
+    send_named (self, buffer, &frame, export, playing, consumers);
+  else if (ret == GST_GID_FLOW_NOT_THIS_ONE || (ret == GST_FLOW_FLUSHING && !playing))
+    ret = GST_FLOW_OK; /* upstream would end; what flushes ends the preroll itself */
+  gst_buffer_unref (buffer);
+  return ret;
 }
 
 /*
@@ -213,12 +235,12 @@ gst_gid_sink_preroll (GstBaseSink *sink, GstBuffer *buffer)
 
   if (self->prerolled == buffer || gst_buffer_n_memory (buffer) == 0)
     return GST_FLOW_OK;
-  ret = gst_gid_sink_wait_to_preroll (self, &ready);
+  ret = gst_gid_wait_to_preroll (&self->wait, &ready);
   if (ret != GST_FLOW_OK || !ready)
     return ret;
-  consumer = gst_gid_sink_has_consumer (self);
+  consumer = gst_gid_publication_has_consumer (&self->publication);
   sent = 0;
-  ret = gst_gid_sink_send (self, buffer, FALSE, &sent);
+  ret = send_buffer (self, buffer, FALSE, &sent);
   if (ret == GST_FLOW_OK && (sent > 0 || !consumer))
     gst_buffer_replace (&self->prerolled, buffer);
   return ret;
@@ -234,10 +256,10 @@ gst_gid_sink_render (GstBaseSink *sink, GstBuffer *buffer)
   gst_clear_buffer (&self->prerolled);
   if (was_prerolled || gst_buffer_n_memory (buffer) == 0)
     return GST_FLOW_OK;
-  ret = gst_gid_sink_wait_for_consumers (self);
+  ret = gst_gid_wait_to_render (&self->wait);
   if (ret == GST_FLOW_OK)
-    ret = gst_gid_sink_send (self, buffer, TRUE, NULL);
-  gst_gid_sink_look_at_consumers (self);
+    ret = send_buffer (self, buffer, TRUE, NULL);
+  gst_gid_choice_look (&self->choice, gst_gid_timing_get_arrival (&self->timing));
   gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, FALSE);
   return ret;
 }
@@ -256,8 +278,8 @@ gst_gid_sink_wait_event (GstBaseSink *sink, GstEvent *event)
 
   if (ret == GST_FLOW_OK && GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
     /* before the message of it on the bus, after which the application may stop everything */
-    gst_gid_sink_send_mark (self, GID_FRAME_EOS);
-    gst_gid_sink_wait_until_read (self);
+    gst_gid_publication_send_mark (&self->publication, GID_FRAME_EOS);
+    gst_gid_wait_until_read (&self->wait);
     gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, TRUE);
   }
   return ret;
@@ -270,40 +292,18 @@ gst_gid_sink_event (GstBaseSink *sink, GstEvent *event)
 
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_FLUSH_START:
-      gst_gid_sink_take_back (self);
+      gst_gid_publication_take_back (&self->publication);
       break;
     case GST_EVENT_FLUSH_STOP:
       gst_clear_buffer (&self->prerolled);
-      self->picture_is_due = TRUE;
-      g_atomic_int_set (&self->end_is_asked, FALSE);
-      gst_gid_sink_send_mark (self, GID_FRAME_FLUSH);
+      gst_gid_timing_flush (&self->timing);
+      gst_gid_wait_start (&self->wait);
+      gst_gid_publication_send_mark (&self->publication, GID_FRAME_FLUSH);
       break;
     default:
       break;
   }
   return GST_BASE_SINK_CLASS (gst_gid_sink_parent_class)->event (sink, event);
-}
-
-/*
- * Raw video of a format that DRM does not have is refused before it comes to us, and upstream says
- * only that it could not negotiate. Told once for each caps that are asked for.
- */
-static void
-tell_unknown_format (GstGidSink *self, const GstCaps *caps)
-{
-  const GstStructure *structure = gst_caps_get_structure (caps, 0);
-  const gchar *format = gst_structure_get_string (structure, "format");
-  GstGidFormat known;
-
-  if (format && gst_structure_has_name (structure, "video/x-raw")
-      && gst_video_format_from_string (format) != GST_VIDEO_FORMAT_UNKNOWN
-      && !gst_gid_format_from_caps (&known, caps)
-      && g_hash_table_add (self->told_of, (gpointer) g_intern_string (format)))
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("Frames of the format %s cannot be sent, as DRM has no name for it. Put a videoconvert in "
-         "front of gidsink.",
-            format),
-        (NULL));
 }
 
 static gboolean
@@ -316,11 +316,13 @@ gst_gid_sink_query (GstBaseSink *sink, GstQuery *query)
 
     gst_query_parse_accept_caps (query, &caps);
     if (gst_caps_is_fixed (caps))
-      tell_unknown_format (self, caps);
+      gst_gid_choice_tell_unknown (&self->choice, caps);
   }
-  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN && self->producer) {
+  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN
+      && gst_gid_publication_is_published (&self->publication)) {
     gst_clear_buffer (&self->prerolled);
-    gst_gid_sink_drain (self);
+    gst_gid_wait_to_drain (&self->wait);
+    gst_gid_publication_take_back (&self->publication);
   }
   return GST_BASE_SINK_CLASS (gst_gid_sink_parent_class)->query (sink, query);
 }
@@ -330,7 +332,7 @@ gst_gid_sink_get_times (
     GstBaseSink *sink, GstBuffer *buffer, GstClockTime *start, GstClockTime *end)
 {
   GST_BASE_SINK_CLASS (gst_gid_sink_parent_class)->get_times (sink, buffer, start, end);
-  gst_gid_sink_sync_times (GST_GID_SINK (sink), buffer, start, end);
+  gst_gid_display_sync_times (&GST_GID_SINK (sink)->display, buffer, start, end);
 }
 
 /* --- the object -------------------------------------------------------------------------------- */
@@ -338,7 +340,7 @@ gst_gid_sink_get_times (
 static gboolean
 gst_gid_sink_set_clock (GstElement *element, GstClock *clock)
 {
-  g_atomic_int_set (&GST_GID_SINK (element)->monotonic, gst_gid_clock_is_monotonic (clock));
+  gst_gid_timing_set_clock (&GST_GID_SINK (element)->timing, clock);
   return GST_ELEMENT_CLASS (gst_gid_sink_parent_class)->set_clock (element, clock);
 }
 
@@ -353,10 +355,7 @@ gst_gid_sink_send_event (GstElement *element, GstEvent *event)
 
   if (GST_EVENT_TYPE (event) != GST_EVENT_EOS)
     return GST_ELEMENT_CLASS (gst_gid_sink_parent_class)->send_event (element, event);
-  g_atomic_int_set (&self->end_is_asked, TRUE);
-  g_mutex_lock (&self->wait_lock);
-  g_cond_broadcast (&self->wait_cond);
-  g_mutex_unlock (&self->wait_lock);
+  gst_gid_wait_ask_end (&self->wait);
   gst_event_unref (event);
   return TRUE;
 }
@@ -366,11 +365,10 @@ gst_gid_sink_finalize (GObject *object)
 {
   GstGidSink *self = GST_GID_SINK (object);
 
-  g_hash_table_unref (self->told_of);
-  g_byte_array_unref (self->metadata);
+  gst_gid_sidecar_finish (&self->sidecar);
+  gst_gid_choice_finish (&self->choice);
+  gst_gid_wait_finish (&self->wait);
   gst_gid_sink_finish_properties (self);
-  g_mutex_clear (&self->wait_lock);
-  g_cond_clear (&self->wait_cond);
   G_OBJECT_CLASS (gst_gid_sink_parent_class)->finalize (object);
 }
 
@@ -414,13 +412,21 @@ gst_gid_sink_class_init (GstGidSinkClass *klass)
 static void
 gst_gid_sink_init (GstGidSink *self)
 {
+  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
+  GstElement *element = GST_ELEMENT_CAST (self);
+
   gst_gid_sink_init_properties (self);
-  self->told_of = g_hash_table_new (NULL, NULL);
-  self->metadata = g_byte_array_new ();
-  g_mutex_init (&self->wait_lock);
-  g_cond_init (&self->wait_cond);
+  gst_gid_publication_init (&self->publication, element, gst_gid_wait_wake, &self->wait);
+  gst_gid_timing_init (&self->timing, sink);
+  gst_gid_wait_init (&self->wait, sink, &self->publication, &self->timing);
+  gst_gid_slots_init (&self->slots, sink, &self->publication);
+  gst_gid_choice_init (&self->choice, sink, &self->publication, &self->slots);
+  gst_gid_sidecar_init (&self->sidecar, element, &self->publication);
+  gst_gid_naming_init (
+      &self->naming, element, &self->publication, &self->slots, &self->choice, &self->sidecar);
+  gst_gid_display_init (&self->display, sink, &self->publication, &self->timing, &self->slots);
   /* the last sample would pin a slot for nothing */
-  gst_base_sink_set_last_sample_enabled (GST_BASE_SINK_CAST (self), FALSE);
+  gst_base_sink_set_last_sample_enabled (sink, FALSE);
   /* to send a number takes no time that others would have to wait for */
-  gst_base_sink_set_processing_deadline (GST_BASE_SINK_CAST (self), 0);
+  gst_base_sink_set_processing_deadline (sink, 0);
 }

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidpublication.h"
+
+#include "common/gstgid.h"
+#include "common/gstgidtimeline.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+/* --- the producer's callbacks: with the domain's lock held, on any thread ---------------------- */
+
+static void
+frame_released (void *data, gid_id gid)
+{
+  GstGidPublication *self = data;
+
+  gst_gid_domain_let_go (self->domain, gid);
+  self->wake (self->wake_data);
+}
+
+static bool
+may_subscribe (void *data, uint32_t domain)
+{
+  GstGidPublication *self = data;
+
+  return domain <= GID_DOMAIN_MAX && self->access.allowed[domain];
+}
+
+static void
+post_consumers (GstElement *element, gpointer data)
+{
+  gst_element_post_message (element, gst_message_new_element (GST_OBJECT_CAST (element), data));
+}
+
+static void
+subscriber_changed (void *data, uint32_t domain, bool joined, uint32_t consumers)
+{
+  GstGidPublication *self = data;
+
+  GST_INFO_OBJECT (self->element, "a consumer of domain %u %s, %u now", domain,
+      joined ? "came" : "went", consumers);
+  self->wake (self->wake_data);
+  /* not from here, where the domain is locked: handlers may well ask for the statistics */
+  gst_element_call_async (self->element, post_consumers,
+      gst_structure_new ("gid-consumers", "domain", G_TYPE_UINT, domain, "joined", G_TYPE_BOOLEAN,
+          (gboolean) joined, "consumers", G_TYPE_UINT, consumers, NULL),
+      NULL);
+}
+
+/* --- its life ----------------------------------------------------------------------------------- */
+
+void
+gst_gid_publication_init (
+    GstGidPublication *self, GstElement *element, GstGidWakeFunc wake, gpointer data)
+{
+  self->element = element;
+  self->wake = wake;
+  self->wake_data = data;
+}
+
+gboolean
+gst_gid_publication_open (GstGidPublication *self, const gchar *domain_name, GError **error)
+{
+  if (self->stream == NULL) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+        "No stream to publish. Set stream=NAME, one that the cockpit's configuration "
+        "lets others read.");
+    return FALSE;
+  }
+  self->domain = gst_gid_domain_get_shared (domain_name, error);
+  return self->domain != NULL;
+}
+
+/* With the domain's lock held. */
+static gboolean
+create_producer (GstGidPublication *self, const gchar *stream, const gchar *readers, gboolean leaky,
+    struct gid_producer_options *options, GError **error)
+{
+  struct gid_producer *producer;
+  int ret;
+
+  if (readers && !gst_gid_access_parse (&self->access, self->domain, "readers", readers, error))
+    return FALSE;
+  options->allow = readers ? may_subscribe : NULL;
+  ret = gid_producer_create (gst_gid_domain_get (self->domain), stream, options, &producer);
+  if (ret < 0) {
+    gst_gid_domain_set_error (self->domain, error, ret,
+        "Cannot publish the stream \"%s\" of domain \"%s\"", stream,
+        gst_gid_domain_get_name (self->domain));
+    return FALSE;
+  }
+  gst_gid_domain_add_producer (self->domain, producer, leaky);
+  self->producer = producer;
+  return TRUE;
+}
+
+gboolean
+gst_gid_publication_publish (GstGidPublication *self, GError **error)
+{
+  struct gid_producer_options options = {
+    .size = sizeof (options),
+    .released = frame_released,
+    .subscriber = subscriber_changed,
+    .data = self,
+    .quiet = true,
+    .keeps_shown = true,
+  };
+  gchar *stream, *readers, *timeline_path;
+  gboolean leaky, good;
+
+  GST_OBJECT_LOCK (self->element);
+  leaky = self->leaky;
+  options.lease_ns = self->lease_ms * GST_MSECOND;
+  options.credit_max = self->credit;
+  options.patient = !leaky;
+  options.metadata_max = self->max_metadata;
+  stream = g_strdup (self->stream);
+  readers = g_strdup (self->readers);
+  timeline_path = g_strdup (self->timeline_path);
+  GST_OBJECT_UNLOCK (self->element);
+
+  options.timeline = self->timeline = gst_gid_timeline_open (self->element, timeline_path);
+  gst_gid_domain_lock (self->domain);
+  good = create_producer (self, stream, readers, leaky, &options, error);
+  gst_gid_domain_unlock (self->domain);
+  if (!good)
+    g_clear_pointer (&self->timeline, gid_timeline_unref);
+  g_free (stream);
+  g_free (readers);
+  g_free (timeline_path);
+  return good;
+}
+
+static void
+destroy_producer (GstGidPublication *self)
+{
+  struct gid_producer *producer;
+
+  GST_OBJECT_LOCK (self->element);
+  gst_gid_domain_lock (self->domain);
+  producer = self->producer;
+  self->producer = NULL;
+  gid_producer_get_stats (producer, &self->last_stats);
+  gst_gid_domain_remove_producer (self->domain, producer);
+  gid_producer_destroy (producer);
+  GST_OBJECT_UNLOCK (self->element);
+  gst_gid_domain_unlock (self->domain);
+}
+
+void
+gst_gid_publication_close (GstGidPublication *self)
+{
+  if (self->producer)
+    destroy_producer (self);
+  g_clear_pointer (&self->timeline, gid_timeline_unref);
+  g_clear_pointer (&self->domain, gst_gid_domain_unref);
+}
+
+gboolean
+gst_gid_publication_is_published (const GstGidPublication *self)
+{
+  return self->producer != NULL;
+}
+
+/* --- its domain and its properties -------------------------------------------------------------- */
+
+GstGidDomain *
+gst_gid_publication_get_domain (GstGidPublication *self)
+{
+  return self->domain;
+}
+
+gboolean
+gst_gid_publication_find_domain (GstGidPublication *self, const gchar *property, const gchar *name,
+    guint32 *number, GError **error)
+{
+  GstGidAccess named;
+  gboolean good;
+
+  *number = 0;
+  if (name == NULL)
+    return TRUE;
+  gst_gid_domain_lock (self->domain);
+  good = gst_gid_access_parse (&named, self->domain, property, name, error);
+  gst_gid_domain_unlock (self->domain);
+  for (guint32 i = 1; good && i <= GID_DOMAIN_MAX && *number == 0; i++)
+    *number = named.allowed[i] ? i : 0;
+  return good;
+}
+
+const gchar *
+gst_gid_publication_get_stream (const GstGidPublication *self)
+{
+  return self->stream;
+}
+
+guint
+gst_gid_publication_get_metadata_max (const GstGidPublication *self)
+{
+  return self->max_metadata;
+}
+
+guint
+gst_gid_publication_get_lease (GstGidPublication *self)
+{
+  guint lease_ms;
+
+  GST_OBJECT_LOCK (self->element);
+  lease_ms = self->lease_ms;
+  GST_OBJECT_UNLOCK (self->element);
+  return lease_ms;
+}
+
+guint
+gst_gid_publication_get_patience (GstGidPublication *self)
+{
+  guint patience;
+
+  GST_OBJECT_LOCK (self->element);
+  patience = self->leaky ? 0 : self->lease_ms;
+  GST_OBJECT_UNLOCK (self->element);
+  return patience;
+}
+
+/* --- its consumers ------------------------------------------------------------------------------ */
+
+gboolean
+gst_gid_publication_has_consumer (GstGidPublication *self)
+{
+  gboolean has;
+
+  gst_gid_domain_lock (self->domain);
+  has = gid_producer_consumers (self->producer) > 0;
+  gst_gid_domain_unlock (self->domain);
+  return has;
+}
+
+gboolean
+gst_gid_publication_has_room (GstGidPublication *self)
+{
+  gboolean has;
+
+  gst_gid_domain_lock (self->domain);
+  has = gid_producer_room (self->producer) > 0;
+  if (!has) {
+    gid_producer_want_release (self->producer);
+    has = gid_producer_room (self->producer) > 0;
+  }
+  gst_gid_domain_unlock (self->domain);
+  return has;
+}
+
+gboolean
+gst_gid_publication_all_is_read (GstGidPublication *self)
+{
+  gboolean all;
+
+  gst_gid_domain_lock (self->domain);
+  all = gid_producer_unread (self->producer) == 0;
+  gst_gid_domain_unlock (self->domain);
+  return all;
+}
+
+gboolean
+gst_gid_publication_needs_window (GstGidPublication *self)
+{
+  gboolean needed;
+
+  gst_gid_domain_lock (self->domain);
+  needed = gid_producer_needs_window (self->producer);
+  gst_gid_domain_unlock (self->domain);
+  return needed;
+}
+
+guint
+gst_gid_publication_get_showable (
+    GstGidPublication *self, struct gid_showable showable[static GID_SHOWABLE_MAX])
+{
+  int count = 0;
+
+  GST_OBJECT_LOCK (self->element);
+  if (self->producer) {
+    gst_gid_domain_lock (self->domain);
+    count = gid_producer_get_showable (self->producer, showable);
+    gst_gid_domain_unlock (self->domain);
+  }
+  GST_OBJECT_UNLOCK (self->element);
+  return count > 0 ? (guint) count : 0;
+}
+
+gboolean
+gst_gid_publication_get_shown (GstGidPublication *self, guint32 domain, struct gid_shown *shown)
+{
+  int ret;
+
+  gst_gid_domain_lock (self->domain);
+  ret = gid_producer_get_shown (self->producer, domain, shown);
+  gst_gid_domain_unlock (self->domain);
+  return ret >= 0;
+}
+
+/* --- frames ------------------------------------------------------------------------------------- */
+
+int
+gst_gid_publication_send (GstGidPublication *self, struct gid_frame *frame,
+    const GByteArray *metadata, GstBuffer *buffer, GstGidExport *export, int *metadata_error)
+{
+  int sent;
+
+  gst_gid_domain_lock (self->domain);
+  *metadata_error =
+      gid_producer_put_metadata (self->producer, frame, metadata->data, metadata->len);
+  sent = gid_producer_send (self->producer, frame);
+  if (sent >= 0)
+    gst_gid_domain_keep (
+        self->domain, self->producer, frame->gid, buffer, (GstMiniObject *) export);
+  /* upstream may have but few buffers of its own, and no pool of ours that asks for them */
+  if (export)
+    gid_producer_want_release (self->producer);
+  gst_gid_domain_unlock (self->domain);
+  return sent;
+}
+
+void
+gst_gid_publication_send_mark (GstGidPublication *self, guint32 flags)
+{
+  struct gid_frame frame = GID_FRAME_INIT;
+
+  frame.flags = flags;
+  gst_gid_domain_lock (self->domain);
+  gid_producer_send (self->producer, &frame);
+  gst_gid_domain_unlock (self->domain);
+}
+
+void
+gst_gid_publication_take_back (GstGidPublication *self)
+{
+  gst_gid_domain_lock (self->domain);
+  while (gid_producer_reclaim (self->producer, false) > 0)
+    ;
+  gst_gid_domain_unlock (self->domain);
+}
+
+void
+gst_gid_publication_count_copy (GstGidPublication *self, GstGidCopyReason reason, guint64 bytes)
+{
+  gst_gid_domain_lock (self->domain);
+  gid_producer_count_copy_for (self->producer, gst_gid_copy_reason_shared (reason), bytes);
+  gst_gid_domain_unlock (self->domain);
+}
+
+void
+gst_gid_publication_get_stats (GstGidPublication *self, struct gid_producer_stats *stats)
+{
+  if (self->producer) {
+    gst_gid_domain_lock (self->domain);
+    gid_producer_get_stats (self->producer, &self->last_stats);
+    gst_gid_domain_unlock (self->domain);
+  }
+  *stats = self->last_stats;
+}

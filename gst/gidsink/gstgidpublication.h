@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The stream that a sink publishes: libgid's producer, with the domain's lock around each call, and
+ * what libgid tells of its consumers.
+ */
+#ifndef GST_GID_PUBLICATION_H
+#define GST_GID_PUBLICATION_H
+
+#include "common/gstgidaccess.h"
+#include "common/gstgidcopies.h"
+#include "common/gstgidexport.h"
+
+G_BEGIN_DECLS
+
+/** A consumer came, or released something. With the domain's lock held, on any thread. */
+typedef void (*GstGidWakeFunc) (gpointer data);
+
+typedef struct
+{
+  GstElement *element;
+  GstGidWakeFunc wake;
+  gpointer wake_data;
+
+  /* properties; the element's lock */
+  gchar *stream, *readers, *timeline_path;
+  guint credit, lease_ms, max_metadata;
+  gboolean leaky;
+
+  /* from open to close */
+  GstGidDomain *domain;
+  struct gid_producer *producer; /* to change with the element's lock, too */
+  GstGidAccess access; /* where `readers` is set */
+  struct gid_timeline *timeline; /* NULL: none */
+  struct gid_producer_stats last_stats; /* when there is no producer any more */
+} GstGidPublication;
+
+void gst_gid_publication_init (
+    GstGidPublication *self, GstElement *element, GstGidWakeFunc wake, gpointer data);
+
+/** Connects to the domain named (NULL: $GID_DOMAIN). Returns FALSE with an error. */
+gboolean gst_gid_publication_open (
+    GstGidPublication *self, const gchar *domain_name, GError **error);
+
+/** Publishes the stream in that domain. Returns FALSE with an error. */
+gboolean gst_gid_publication_publish (GstGidPublication *self, GError **error);
+
+/** Takes the stream back, and closes the connection. Does nothing where it is not open. */
+void gst_gid_publication_close (GstGidPublication *self);
+
+gboolean gst_gid_publication_is_published (const GstGidPublication *self);
+
+/** While it is open: */
+GstGidDomain *gst_gid_publication_get_domain (GstGidPublication *self);
+
+/** The number of the domain that a property names, NULL: 0. Returns FALSE with an error. */
+gboolean gst_gid_publication_find_domain (GstGidPublication *self, const gchar *property,
+    const gchar *name, guint32 *number, GError **error);
+
+/** While it is published: */
+gboolean gst_gid_publication_has_consumer (GstGidPublication *self);
+
+/** Whether each consumer can take a frame without a loss. If not, the next release wakes. */
+gboolean gst_gid_publication_has_room (GstGidPublication *self);
+gboolean gst_gid_publication_all_is_read (GstGidPublication *self);
+
+/** Whether a consumer is on another machine, which sees our own shared memory alone. */
+gboolean gst_gid_publication_needs_window (GstGidPublication *self);
+
+/** The stream's name, and how many bytes of metadata its frames may have. At any time. */
+const gchar *gst_gid_publication_get_stream (const GstGidPublication *self);
+guint gst_gid_publication_get_metadata_max (const GstGidPublication *self);
+
+/** How long a consumer's next frame may take, in ms; 0: nobody is waited for. At any time. */
+guint gst_gid_publication_get_patience (GstGidPublication *self);
+
+/** The lease, in ms. At any time. */
+guint gst_gid_publication_get_lease (GstGidPublication *self);
+
+/**
+ * Sends the frame, and keeps its buffer and its export (may be NULL) until all consumers released
+ * it. Returns how many got it, or libgid's error; `*metadata_error` is why they got no metadata.
+ */
+int gst_gid_publication_send (GstGidPublication *self, struct gid_frame *frame,
+    const GByteArray *metadata, GstBuffer *buffer, GstGidExport *export, int *metadata_error);
+
+/** Sends flags without a picture. */
+void gst_gid_publication_send_mark (GstGidPublication *self, guint32 flags);
+
+/** Takes back what no consumer has read. */
+void gst_gid_publication_take_back (GstGidPublication *self);
+
+/** Consumers hear of a copy. */
+void gst_gid_publication_count_copy (
+    GstGidPublication *self, GstGidCopyReason reason, guint64 bytes);
+
+/** What consumers can show; 0: they told nothing, or nothing that all can show. At any time. */
+guint gst_gid_publication_get_showable (
+    GstGidPublication *self, struct gid_showable showable[static GID_SHOWABLE_MAX]);
+
+/** What the display of a domain (0: of the only consumer) showed last. FALSE: nobody told. */
+gboolean gst_gid_publication_get_shown (
+    GstGidPublication *self, guint32 domain, struct gid_shown *shown);
+
+/** At any time. With the element's lock held. */
+void gst_gid_publication_get_stats (GstGidPublication *self, struct gid_producer_stats *stats);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidsidecar.h"
+
+#include "common/gstgidmetadata.h"
+
+void
+gst_gid_sidecar_init (GstGidSidecar *self, GstElement *element, GstGidPublication *publication)
+{
+  self->element = element;
+  self->publication = publication;
+  self->metadata = g_byte_array_new ();
+  self->told_of = g_hash_table_new (NULL, NULL);
+}
+
+void
+gst_gid_sidecar_finish (GstGidSidecar *self)
+{
+  g_byte_array_unref (self->metadata);
+  g_hash_table_unref (self->told_of);
+}
+
+void
+gst_gid_sidecar_start (GstGidSidecar *self)
+{
+  g_hash_table_remove_all (self->told_of);
+}
+
+/* What is behind gidsrc works without it, or finds out by itself. */
+static void
+tell_of_lost (GstGidSidecar *self, const GstMetaInfo *info)
+{
+  if (g_hash_table_add (self->told_of, GSIZE_TO_POINTER (info->type)))
+    GST_ELEMENT_INFO (self->element, STREAM, NOT_IMPLEMENTED,
+        ("Readers do not get the %s of frames: metadata of that kind does not travel, or is longer "
+         "than max-metadata-bytes.",
+            g_type_name (info->type)),
+        (NULL));
+}
+
+static void
+add_metadata (const GstMeta *meta, gpointer data)
+{
+  GstGidSidecar *self = data;
+  guint max = gst_gid_publication_get_metadata_max (self->publication);
+
+  if (!gst_gid_metadata_add (self->metadata, meta, max))
+    tell_of_lost (self, meta->info);
+}
+
+void
+gst_gid_sidecar_read (GstGidSidecar *self, GstBuffer *buffer)
+{
+  g_byte_array_set_size (self->metadata, 0);
+  gst_gid_note_set_buffer (&self->note, buffer, add_metadata, self);
+  gst_gid_metadata_finish (self->metadata);
+}
+
+void
+gst_gid_sidecar_describe (const GstGidSidecar *self, struct gid_frame *frame)
+{
+  frame->note = self->note.bytes;
+  frame->note_size = self->note.size;
+}
+
+const GByteArray *
+gst_gid_sidecar_get_metadata (const GstGidSidecar *self)
+{
+  return self->metadata;
+}
+
+void
+gst_gid_sidecar_tell_missing (GstGidSidecar *self, int error)
+{
+  const gchar *why = g_intern_string (gid_strerror (error));
+
+  if (g_hash_table_add (self->told_of, (gpointer) why))
+    GST_ELEMENT_INFO (self->element, RESOURCE, NO_SPACE_LEFT,
+        ("Readers do not get the metadata of some frames: %s", why), (NULL));
+}

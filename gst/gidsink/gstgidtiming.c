@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidtiming.h"
+
+#include <gid/stream.h>
+
+#include "common/gstgidlayout.h"
+
+void
+gst_gid_timing_init (GstGidTiming *self, GstBaseSink *sink)
+{
+  self->sink = sink;
+}
+
+void
+gst_gid_timing_start (GstGidTiming *self)
+{
+  self->knows_live = self->live = FALSE;
+  self->picture_is_due = TRUE;
+}
+
+void
+gst_gid_timing_flush (GstGidTiming *self)
+{
+  self->picture_is_due = TRUE;
+}
+
+void
+gst_gid_timing_note_arrival (GstGidTiming *self)
+{
+  self->arrived = g_get_monotonic_time () * GST_USECOND;
+}
+
+guint64
+gst_gid_timing_get_arrival (GstGidTiming *self)
+{
+  return self->arrived;
+}
+
+void
+gst_gid_timing_note_sent (GstGidTiming *self)
+{
+  self->picture_is_due = FALSE;
+}
+
+gboolean
+gst_gid_timing_is_picture_due (GstGidTiming *self)
+{
+  return self->picture_is_due;
+}
+
+void
+gst_gid_timing_set_clock (GstGidTiming *self, GstClock *clock)
+{
+  g_atomic_int_set (&self->monotonic, gst_gid_clock_is_monotonic (clock));
+}
+
+gboolean
+gst_gid_timing_is_live (GstGidTiming *self)
+{
+  /* before the first frame GstBaseSink does not ask yet */
+  if (!self->knows_live)
+    self->knows_live = gst_base_sink_query_latency (self->sink, NULL, &self->live, NULL, NULL)
+        || !self->picture_is_due;
+  return self->live;
+}
+
+gboolean
+gst_gid_timing_waits_for_latency (GstGidTiming *self)
+{
+  return self->wait_for_latency || !gst_gid_timing_is_live (self);
+}
+
+/*
+ * By how much later than its running time a frame is shown. An offset (playbin's av-offset) delays
+ * it; a negative one has it sent earlier, to be shown at the same time.
+ */
+static GstClockTime
+delay (GstGidTiming *self)
+{
+  GstClockTime latency =
+      gst_gid_timing_waits_for_latency (self) ? gst_base_sink_get_latency (self->sink) : 0;
+
+  return latency + MAX (gst_base_sink_get_ts_offset (self->sink), 0);
+}
+
+/*
+ * When it is the frame's turn, by the times that GstBaseSink waits for: what began before the segment
+ * is shown when that begins, and in reverse a frame's end comes first.
+ */
+static GstClockTime
+running_time (const GstSegment *segment, GstBuffer *buffer)
+{
+  gboolean lasts = GST_BUFFER_DURATION_IS_VALID (buffer);
+  guint64 start = GST_BUFFER_PTS (buffer), stop = GST_CLOCK_TIME_NONE;
+
+  /* a segment of bytes says nothing of times */
+  if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (start))
+    return GST_CLOCK_TIME_NONE;
+  if (lasts)
+    stop = start + GST_BUFFER_DURATION (buffer);
+  if (!gst_segment_clip (segment, GST_FORMAT_TIME, start, stop, &start, &stop))
+    return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_running_time (
+      segment, GST_FORMAT_TIME, segment->rate < 0 && lasts ? stop : start);
+}
+
+guint64
+gst_gid_timing_due (GstGidTiming *self, GstBuffer *buffer)
+{
+  GstElement *element = GST_ELEMENT_CAST (self->sink);
+  GstClockTime running = running_time (&self->sink->segment, buffer), base;
+  GstClockTimeDiff offset = 0;
+  GstClock *clock = NULL;
+  gboolean has_clock;
+
+  GST_OBJECT_LOCK (element);
+  base = element->base_time;
+  has_clock = GST_ELEMENT_CLOCK (element) != NULL;
+  if (has_clock && !g_atomic_int_get (&self->monotonic))
+    clock = gst_object_ref (GST_ELEMENT_CLOCK (element));
+  GST_OBJECT_UNLOCK (element);
+
+  if (clock)
+    offset = gst_gid_clock_offset (clock);
+  gst_clear_object (&clock);
+  if (!has_clock || !GST_CLOCK_TIME_IS_VALID (running))
+    return GID_TIME_NONE;
+  return base + running + delay (self) + offset;
+}
+
+guint64
+gst_gid_timing_present (GstGidTiming *self, guint64 due)
+{
+  if (due == GID_TIME_NONE || gst_gid_timing_waits_for_latency (self))
+    return due;
+  return MAX (due, self->arrived);
+}
+
+guint64
+gst_gid_timing_capture (GstGidTiming *self, guint64 due)
+{
+  if (due == GID_TIME_NONE || !gst_gid_timing_is_live (self))
+    return self->arrived;
+  return MIN (due - delay (self), self->arrived);
+}

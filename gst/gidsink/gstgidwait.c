@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidwait.h"
+
+/* How long the end of the stream waits for consumers to read what was sent. */
+#define EOS_WAIT_MS 1000
+
+/* A wait looks again after this, for what nobody tells of: frames that were read. */
+#define WAIT_STEP (5 * G_TIME_SPAN_MILLISECOND)
+
+void
+gst_gid_wait_init (
+    GstGidWait *self, GstBaseSink *sink, GstGidPublication *publication, GstGidTiming *timing)
+{
+  self->sink = sink;
+  self->publication = publication;
+  self->timing = timing;
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->cond);
+}
+
+void
+gst_gid_wait_finish (GstGidWait *self)
+{
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->cond);
+}
+
+void
+gst_gid_wait_start (GstGidWait *self)
+{
+  g_atomic_int_set (&self->end_is_asked, FALSE);
+}
+
+void
+gst_gid_wait_wake (gpointer data)
+{
+  GstGidWait *self = data;
+
+  g_mutex_lock (&self->lock);
+  self->woken = TRUE;
+  if (self->waiting) /* a signal to nobody would be a system call for each frame */
+    g_cond_broadcast (&self->cond);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_gid_wait_set_unlocked (GstGidWait *self, gboolean unlocked)
+{
+  g_mutex_lock (&self->lock);
+  self->unlocked = unlocked;
+  g_cond_broadcast (&self->cond);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_gid_wait_ask_end (GstGidWait *self)
+{
+  g_atomic_int_set (&self->end_is_asked, TRUE);
+  g_mutex_lock (&self->lock);
+  g_cond_broadcast (&self->cond);
+  g_mutex_unlock (&self->lock);
+}
+
+typedef gboolean (*IsReady) (GstGidWait *self);
+
+/* Or the application wants the end: what came before it is for nobody. */
+static gboolean
+has_consumer_or_end (GstGidWait *self)
+{
+  return g_atomic_int_get (&self->end_is_asked)
+      || gst_gid_publication_has_consumer (self->publication);
+}
+
+static gboolean
+has_room (GstGidWait *self)
+{
+  return gst_gid_publication_has_room (self->publication);
+}
+
+static gboolean
+all_is_read (GstGidWait *self)
+{
+  return gst_gid_publication_all_is_read (self->publication);
+}
+
+/*
+ * Waits until consumers are as far, until `timeout_ms` (0: no end) is over, or until the element is
+ * told to stop: then goes on when it plays again, where `rendering`.
+ */
+static GstFlowReturn
+wait_until (GstGidWait *self, IsReady is_ready, guint timeout_ms, gboolean rendering)
+{
+  gint64 end = g_get_monotonic_time () + timeout_ms * G_TIME_SPAN_MILLISECOND;
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  while (ret == GST_FLOW_OK && !is_ready (self)) {
+    gint64 now = g_get_monotonic_time ();
+    gboolean unlocked;
+
+    if (timeout_ms && now >= end)
+      break;
+    g_mutex_lock (&self->lock);
+    self->waiting = TRUE;
+    if (!self->unlocked && !self->woken)
+      g_cond_wait_until (&self->cond, &self->lock, now + WAIT_STEP);
+    self->waiting = self->woken = FALSE;
+    unlocked = self->unlocked;
+    g_mutex_unlock (&self->lock);
+    if (unlocked && !rendering)
+      break;
+    if (unlocked)
+      ret = gst_base_sink_wait_preroll (self->sink);
+  }
+  return ret;
+}
+
+/* --- the wait for the first consumer ----------------------------------------------------------- */
+
+/* How long the pipeline has played: without its pauses. NONE: it has no clock yet. */
+static GstClockTime
+played (GstElement *element)
+{
+  GstClock *clock = gst_element_get_clock (element);
+  GstClockTime time = GST_CLOCK_TIME_NONE;
+
+  if (clock)
+    time = gst_clock_get_time (clock) - gst_element_get_base_time (element);
+  gst_clear_object (&clock);
+  return time;
+}
+
+static void
+set_base_time (const GValue *item, gpointer base)
+{
+  gst_element_set_base_time (g_value_get_object (item), *(const GstClockTime *) base);
+}
+
+/*
+ * A film waits as it does in a pause, with its sound: otherwise all frames that are late by then
+ * would go at once. Who moves base times by itself knows better, and what is live waits for nobody.
+ */
+static void
+make_up_for (GstGidWait *self, GstClockTime waited)
+{
+  GstObject *top = gst_object_ref (self->sink), *parent;
+  GstClockTime base = gst_element_get_base_time (GST_ELEMENT_CAST (self->sink)) + waited;
+  GstIterator *elements;
+
+  while ((parent = gst_object_get_parent (top)) != NULL) {
+    gst_object_unref (top);
+    top = parent;
+  }
+  if (GST_IS_BIN (top) && gst_element_get_start_time (GST_ELEMENT_CAST (top)) != GST_CLOCK_TIME_NONE
+      && !gst_gid_timing_is_live (self->timing)) {
+    gst_element_set_base_time (GST_ELEMENT_CAST (top), base);
+    elements = gst_bin_iterate_recurse (GST_BIN_CAST (top));
+    while (gst_iterator_foreach (elements, set_base_time, &base) == GST_ITERATOR_RESYNC)
+      gst_iterator_resync (elements);
+    gst_iterator_free (elements);
+  }
+  gst_object_unref (top);
+}
+
+static GstFlowReturn
+wait_for_connection (GstGidWait *self)
+{
+  GstElement *element = GST_ELEMENT_CAST (self->sink);
+  GstClockTime before = played (element), after;
+  GstFlowReturn ret;
+
+  if (has_consumer_or_end (self))
+    return GST_FLOW_OK;
+  ret = wait_until (self, has_consumer_or_end, 0, TRUE);
+  after = played (element);
+  if (ret == GST_FLOW_OK && GST_CLOCK_TIME_IS_VALID (before) && GST_CLOCK_TIME_IS_VALID (after)
+      && after > before && !g_atomic_int_get (&self->end_is_asked)
+      && gst_base_sink_get_sync (self->sink))
+    make_up_for (self, after - before);
+  return ret;
+}
+
+static gboolean
+is_for_connection (GstGidWait *self)
+{
+  gboolean connection;
+
+  GST_OBJECT_LOCK (self->sink);
+  connection = self->for_connection;
+  GST_OBJECT_UNLOCK (self->sink);
+  return connection;
+}
+
+/* --- for frames --------------------------------------------------------------------------------- */
+
+GstFlowReturn
+gst_gid_wait_to_render (GstGidWait *self)
+{
+  guint patience = gst_gid_publication_get_patience (self->publication);
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  if (is_for_connection (self))
+    ret = wait_for_connection (self);
+  if (patience > 0 && ret == GST_FLOW_OK)
+    ret = wait_until (self, has_room, patience, TRUE);
+  return ret;
+}
+
+GstFlowReturn
+gst_gid_wait_to_preroll (GstGidWait *self, gboolean *ready)
+{
+  gboolean leaky = gst_gid_publication_get_patience (self->publication) == 0;
+  gboolean connection = is_for_connection (self);
+  gint64 end = g_get_monotonic_time ()
+      + gst_gid_publication_get_lease (self->publication) * G_TIME_SPAN_MILLISECOND;
+
+  while (TRUE) {
+    gint64 now = g_get_monotonic_time ();
+    gboolean consumer = gst_gid_publication_has_consumer (self->publication);
+
+    /* with nobody there, for who comes during the pause */
+    *ready = consumer ? leaky || has_room (self) : !connection;
+    if (*ready || !consumer || !gst_gid_timing_is_picture_due (self->timing) || now >= end)
+      return GST_FLOW_OK;
+    GST_BASE_SINK_PREROLL_WAIT_UNTIL (self->sink, now + WAIT_STEP);
+    if (GST_PAD_IS_FLUSHING (GST_BASE_SINK_PAD (self->sink)))
+      return GST_FLOW_FLUSHING;
+  }
+}
+
+void
+gst_gid_wait_until_read (GstGidWait *self)
+{
+  guint patience = gst_gid_publication_get_patience (self->publication);
+
+  wait_until (self, all_is_read, MAX (EOS_WAIT_MS, patience), FALSE);
+}
+
+void
+gst_gid_wait_to_drain (GstGidWait *self)
+{
+  guint patience = gst_gid_publication_get_patience (self->publication);
+
+  if (patience > 0)
+    wait_until (self, all_is_read, patience, FALSE);
+}
