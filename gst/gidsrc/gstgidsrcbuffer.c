@@ -2,11 +2,16 @@
 #include <errno.h>
 
 #include "common/gstgid.h"
-#include "common/gstgidmetadata.h"
 #include "common/gstgidpicture.h"
 #include "gstgidsrc.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
+
+static GstGidReader *
+get_reader (GstGidSrc *self)
+{
+  return gst_gid_subscription_get_reader (&self->subscription);
+}
 
 /* Whether downstream asks for such caps by name. Who takes anything may want to look inside. */
 static gboolean
@@ -26,9 +31,9 @@ find_import (GstGidSrc *self, const GstGidArrival *arrival)
   int ret = 0;
 
   if (arrival->slab)
-    import = gst_gid_imports_find_slab (self->imports, self->reader, arrival->slab);
+    import = gst_gid_imports_find_slab (self->imports, get_reader (self), arrival->slab);
   else
-    ret = gst_gid_imports_find (self->imports, self->reader, arrival->frame.gid, &import);
+    ret = gst_gid_imports_find (self->imports, get_reader (self), arrival->frame.gid, &import);
   if (ret < 0 || import == NULL) {
     gchar text[GID_TEXT_MAX];
 
@@ -165,7 +170,7 @@ tell_not_negotiated (GstGidSrc *self)
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
       ("The stream \"%s\" is %s, which the next element does not take. Put a videoconvert (for "
        "another size a videoscale, for another rate a videorate) behind gidsrc.",
-          self->stream, is),
+          gst_gid_subscription_get_stream (&self->subscription), is),
       ("it takes %s", wanted));
   g_free (wanted);
   g_free (is);
@@ -178,7 +183,7 @@ negotiate (GstGidSrc *self, GstGidImport *import)
   if (self->caps == import->caps || (self->caps && gst_caps_is_equal (self->caps, import->caps)))
     return GST_FLOW_OK;
   gst_caps_replace (&self->caps, import->caps);
-  gst_gid_src_clear_copies (self);
+  gst_gid_copier_clear (&self->copier);
   /* whether downstream took the caps only the next buffer would tell */
   if (gst_base_src_negotiate (GST_BASE_SRC_CAST (self))
       && gst_pad_peer_query_accept_caps (GST_BASE_SRC_PAD (self), self->caps))
@@ -187,37 +192,6 @@ negotiate (GstGidSrc *self, GstGidImport *import)
     return GST_FLOW_FLUSHING;
   tell_not_negotiated (self);
   return GST_FLOW_ERROR;
-}
-
-void
-gst_gid_src_clear_copies (GstGidSrc *self)
-{
-  if (self->copy_pool)
-    gst_buffer_pool_set_active (self->copy_pool, FALSE);
-  gst_clear_object (&self->copy_pool);
-  if (self->held_pool)
-    gst_buffer_pool_set_active (self->held_pool, FALSE);
-  gst_clear_object (&self->held_pool);
-}
-
-/* To copy to: memory that is used again and again, for fresh pages cost more than the copy. */
-static GstBuffer *
-plain_buffer (GstGidSrc *self, const GstGidImport *import)
-{
-  GstBuffer *buffer = NULL;
-
-  if (self->copy_pool == NULL) {
-    GstStructure *config;
-
-    self->copy_pool = gst_buffer_pool_new ();
-    config = gst_buffer_pool_get_config (self->copy_pool);
-    gst_buffer_pool_config_set_params (
-        config, import->caps, GST_VIDEO_INFO_SIZE (&import->format.info), 0, 0);
-    gst_buffer_pool_set_config (self->copy_pool, config);
-    gst_buffer_pool_set_active (self->copy_pool, TRUE);
-  }
-  gst_buffer_pool_acquire_buffer (self->copy_pool, &buffer, NULL);
-  return buffer;
 }
 
 /* For downstream elements that know one layout only. */
@@ -229,10 +203,9 @@ copy_plain (GstGidSrc *self, GstBuffer **buffer, const GstGidImport *import)
 
   if (import->format.dmabuf)
     return GST_FLOW_OK;
-  if (!gst_gid_copies_add (&self->copies, GST_ELEMENT_CAST (self), self->copy_policy,
-          GST_GID_COPY_PLAIN_LAYOUT, size))
+  if (!gst_gid_copier_count (&self->copier, GST_GID_COPY_PLAIN_LAYOUT, size))
     return GST_FLOW_ERROR;
-  copy = plain_buffer (self, import);
+  copy = gst_gid_copier_acquire_plain (&self->copier, import->caps, size);
   if (copy == NULL || !gst_gid_picture_copy (copy, *buffer, &import->format)) {
     gst_clear_buffer (&copy);
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A frame could not be mapped to be copied."),
@@ -248,9 +221,52 @@ copy_plain (GstGidSrc *self, GstBuffer **buffer, const GstGidImport *import)
 static GstFlowReturn
 lose (GstGidSrc *self)
 {
-  self->lost++;
-  self->discont = TRUE;
+  gst_gid_sequence_note_lost (&self->sequence);
   return GST_FLOW_OK;
+}
+
+/*
+ * Whether downstream holds so many frames that this one is to be copied, or its lease is too short
+ * to be renewed.
+ */
+static gboolean
+holds_enough (GstGidSrc *self, const GstGidImport *import)
+{
+  GstGidReader *reader = get_reader (self);
+  struct gid_consumer_stats stats;
+  gboolean enough;
+
+  gst_gid_domain_lock (reader->domain);
+  gid_consumer_get_stats (reader->consumer, &stats);
+  enough = gst_gid_reader_is_too_late (&stats)
+      || gst_gid_credit_is_lent (&self->credit, &stats, reader->interval, import->info.slot_size);
+  gst_gid_domain_unlock (reader->domain);
+  return enough;
+}
+
+/*
+ * The frame as a copy, and gives it back; or NULL where it cannot be copied now, or, with `*stale`,
+ * was taken back meanwhile. Counts nothing.
+ */
+static GstBuffer *
+copy_frame (
+    GstGidSrc *self, const GstGidImport *import, const struct gid_frame *frame, gboolean *stale)
+{
+  GstGidReader *reader = get_reader (self);
+  GstBuffer *copy;
+  gboolean copied;
+
+  if (import->format.dmabuf)
+    return NULL; /* downstream takes nothing else */
+  copy = gst_gid_copier_acquire (&self->copier, gst_gid_copier_size_of (&import->info));
+  if (copy == NULL)
+    return NULL;
+  gst_gid_domain_lock (reader->domain);
+  copied = gst_gid_copier_copy_slot (reader, import->slab, frame, copy, stale);
+  gst_gid_domain_unlock (reader->domain);
+  if (!copied)
+    gst_clear_buffer (&copy);
+  return copy;
 }
 
 /*
@@ -262,29 +278,55 @@ static GstFlowReturn
 wrap (GstGidSrc *self, GstGidArrival *arrival, GstGidImport *import, GstBuffer **buffer,
     GstGidMetas **metas)
 {
-  gboolean stale = FALSE, enough = FALSE;
+  const struct gid_frame *frame = &arrival->frame;
+  GstGidReader *reader = get_reader (self);
+  gboolean stale = FALSE;
 
   *metas = NULL;
   *buffer = g_steal_pointer (&arrival->copy);
-  if (*buffer == NULL) {
-    gst_gid_domain_lock (self->reader->domain);
-    enough = gst_gid_src_holds_enough (self, import);
-    gst_gid_domain_unlock (self->reader->domain);
-  }
-  if (enough)
-    *buffer = gst_gid_src_copy_frame (self, import, &arrival->frame, &stale);
+  if (*buffer == NULL && holds_enough (self, import))
+    *buffer = copy_frame (self, import, frame, &stale);
   if (*buffer) {
     gst_buffer_set_size (*buffer, MIN (import->size, gst_buffer_get_size (*buffer)));
-    return gst_gid_src_count_held (self, import->size) ? GST_FLOW_OK : GST_FLOW_ERROR;
+    return gst_gid_copier_count_held (&self->copier, reader, import->size) ? GST_FLOW_OK
+                                                                           : GST_FLOW_ERROR;
   }
-  gst_gid_domain_lock (self->reader->domain);
-  self->is_dmabuf = import->format.dmabuf;
-  if (!stale
-      && gid_consumer_holds (self->reader->consumer, &arrival->frame, import->slab, NULL)
-          != -ESTALE)
-    *buffer = gst_gid_import_take (import, &arrival->frame, self->kind, metas);
-  gst_gid_domain_unlock (self->reader->domain);
+  gst_gid_domain_lock (reader->domain);
+  gst_gid_backlog_set_dmabuf (&self->backlog, import->format.dmabuf);
+  if (!stale && gid_consumer_holds (reader->consumer, frame, import->slab, NULL) != -ESTALE)
+    *buffer = gst_gid_import_take (import, frame, gst_gid_copier_get_kind (&self->copier), metas);
+  gst_gid_domain_unlock (reader->domain);
   return GST_FLOW_OK;
+}
+
+static void
+read_metadata (GstGidSrc *self, GstGidArrival *arrival, const struct gid_slab *slab)
+{
+  GstGidReader *reader = get_reader (self);
+
+  if (arrival->frame.metadata == GID_NONE)
+    return;
+  gst_gid_domain_lock (reader->domain);
+  arrival->metadata = gst_gid_extras_read (&self->extras, reader->consumer, &arrival->frame, slab);
+  gst_gid_domain_unlock (reader->domain);
+}
+
+/* Tells the application of frames that were missed before this one. */
+static void
+note_sequence (GstGidSrc *self, const struct gid_frame *frame, GstBuffer *buffer)
+{
+  guint64 missed = gst_gid_sequence_note_frame (&self->sequence, frame, buffer, self->live);
+
+  /* who asked for that knows */
+  if (missed == 0 || !gst_gid_sequence_are_first (&self->sequence, missed)
+      || (gst_gid_credit_drops_old (&self->credit) && self->live))
+    return;
+  GST_ELEMENT_WARNING (self, RESOURCE, READ,
+      ("%" G_GUINT64_FORMAT " frames of the stream \"%s\" were missed: downstream is slower than "
+       "they come, or its producer had no memory for them.",
+          missed, gst_gid_subscription_get_stream (&self->subscription)),
+      ("leaky=false of the producer's gidsink waits for us; max-size-bytes= says how much can "
+       "wait here"));
 }
 
 static GstFlowReturn
@@ -302,11 +344,8 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
   }
   if (import == NULL)
     return lose (self);
-  if (arrival->slab == NULL && frame->metadata != GID_NONE) {
-    gst_gid_domain_lock (self->reader->domain);
-    gst_gid_src_read_metadata (self, arrival, import->slab);
-    gst_gid_domain_unlock (self->reader->domain);
-  }
+  if (arrival->slab == NULL)
+    read_metadata (self, arrival, import->slab);
   ret = negotiate (self, import);
   if (ret == GST_FLOW_OK)
     ret = wrap (self, arrival, import, &buffer, &metas);
@@ -328,11 +367,9 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
   }
   gst_gid_frame_apply_flags (frame, buffer);
   set_times (self, buffer, frame, metas);
-  gst_gid_src_note_sequence (self, frame, buffer);
-  gst_gid_note_apply (arrival->note, frame->note_size, self->references, buffer);
-  gst_gid_src_tell_metadata (self);
-  if (arrival->metadata)
-    gst_gid_metadata_apply (arrival->metadata->data, arrival->metadata->len, buffer);
+  note_sequence (self, frame, buffer);
+  gst_gid_extras_apply (&self->extras, arrival->note, frame->note_size, arrival->metadata,
+      gst_gid_subscription_get_stream (&self->subscription), buffer);
   *out = buffer;
   return GST_FLOW_OK;
 }
@@ -346,7 +383,7 @@ gst_gid_src_make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **ou
   *out = NULL;
   ret = make_buffer (self, arrival, out, &used);
   if (!used || arrival->slab)
-    gst_gid_src_finish_arrival (self, arrival);
+    gst_gid_arrival_finish (arrival, get_reader (self));
   g_clear_pointer (&arrival->metadata, g_byte_array_unref);
   return ret;
 }

@@ -29,35 +29,36 @@ get_stats (gpointer object, GValue *value)
 
 static const GstGidProperty properties[] = {
   { "domain", "Domain", "Name or number of the domain that owns the stream (default: our own)",
-      GST_GID_STRING (GstGidSrc, domain_name), .flags = GST_GID_READY },
+      GST_GID_STRING (GstGidSrc, subscription.domain), .flags = GST_GID_READY },
   { "stream", "Stream", "Name of the stream to read, such as movie or camera/rear",
-      GST_GID_STRING (GstGidSrc, stream), .flags = GST_GID_READY },
+      GST_GID_STRING (GstGidSrc, subscription.stream), .flags = GST_GID_READY },
   { "reader", "Reader",
       "Domain that reads the stream, which is the one that the program runs in: its name or "
       "the path of its gidd's socket (default: $GID_DOMAIN, or the only one here)",
-      GST_GID_STRING (GstGidSrc, reader_name), .flags = GST_GID_READY },
-  { "peer", "Peer", "The old name of `reader`", GST_GID_STRING (GstGidSrc, reader_name),
+      GST_GID_STRING (GstGidSrc, subscription.reader_name), .flags = GST_GID_READY },
+  { "peer", "Peer", "The old name of `reader`",
+      GST_GID_STRING (GstGidSrc, subscription.reader_name),
       .flags = GST_GID_READY | G_PARAM_DEPRECATED },
   { "credit", "Credit",
       "How many frames may be held at once without a copy: unread ones, and those here and "
       "downstream (0: as many as latency= and drop-old= need)",
-      GST_GID_UINT (GstGidSrc, credit, 0, GID_CREDIT_MAX, 0), .flags = GST_GID_READY },
+      GST_GID_UINT (GstGidSrc, credit.credit, 0, GID_CREDIT_MAX, 0), .flags = GST_GID_READY },
   { "drop-old", "Drop old frames",
       "When the credit is used up, drop old frames that were not read; if false, they wait here",
-      GST_GID_BOOLEAN (GstGidSrc, drop_old, FALSE), .flags = GST_GID_READY },
+      GST_GID_BOOLEAN (GstGidSrc, credit.drop_old, FALSE), .flags = GST_GID_READY },
   { "max-size-bytes", "Max. size (bytes)",
       "Without drop-old: how many bytes of frames may wait here for downstream; then new ones "
       "are missed",
-      GST_GID_UINT (GstGidSrc, max_size_bytes, 0, G_MAXUINT, 256 * 1024 * 1024),
+      GST_GID_UINT (GstGidSrc, backlog.max_size_bytes, 0, G_MAXUINT, 256 * 1024 * 1024),
       .flags = GST_GID_PLAYING },
   { "max-metadata-bytes", "Max. metadata (bytes)",
       "How many bytes of metadata are read of a frame (0: none); one that has more comes without",
-      GST_GID_UINT (GstGidSrc, max_metadata, 0, GID_METADATA_MAX, GID_METADATA_DEFAULT),
+      GST_GID_UINT (GstGidSrc, extras.max, 0, GID_METADATA_MAX, GID_METADATA_DEFAULT),
       .flags = GST_GID_READY },
   { "reconnect", "Reconnect",
       "Wait for the stream to appear, and wait again when its producer goes away. If false, a "
       "missing stream is an error, and its end is the end",
-      GST_GID_BOOLEAN (GstGidSrc, reconnect, TRUE), .flags = GST_GID_READY },
+      GST_GID_BOOLEAN (GstGidSrc, subscription.reconnect, TRUE), .flags = GST_GID_READY },
   { "forward-eos", "Forward EOS",
       "End when the producer's film ends; if false, wait for its next one",
       GST_GID_BOOLEAN (GstGidSrc, forward_eos, TRUE), .flags = GST_GID_PLAYING },
@@ -68,7 +69,7 @@ static const GstGidProperty properties[] = {
       .set = set_is_live },
   { "latency", "Latency",
       "How many milliseconds later than the producer's time sinks show the frames",
-      GST_GID_UINT (GstGidSrc, latency_ms, 0, G_MAXINT, 0), .flags = GST_GID_PLAYING,
+      GST_GID_UINT (GstGidSrc, credit.latency_ms, 0, G_MAXINT, 0), .flags = GST_GID_PLAYING,
       .set = set_latency },
   { "fd-memory", "Descriptor memory",
       "Give downstream memory with its descriptor, which is read-only. Sinks that use wl_shm "
@@ -78,15 +79,15 @@ static const GstGidProperty properties[] = {
       "Give downstream frames of other machines as dma-bufs, for GL and for devices. Needs the "
       "kernel module gid_dmabuf, and RLIMIT_MEMLOCK for all slots of the stream; without them "
       "the memory is as before",
-      GST_GID_BOOLEAN (GstGidSrc, dmabuf, FALSE), .flags = GST_GID_READY },
+      GST_GID_BOOLEAN (GstGidSrc, subscription.dmabuf, FALSE), .flags = GST_GID_READY },
   { "copy-policy", "Copy policy",
       "What to do about frames that downstream does not take without a copy",
       GST_GID_ENUM (
-          GstGidSrc, copy_policy, gst_gid_copy_policy_get_type, GST_GID_COPY_POLICY_ALLOW),
+          GstGidSrc, copier.policy, gst_gid_copy_policy_get_type, GST_GID_COPY_POLICY_ALLOW),
       .flags = GST_GID_PLAYING },
   GST_GID_STATS_ROW ("Frames, gaps, copies and their reasons, reconnections", get_stats),
   GST_GID_STATS_INTERVAL_ROW (GstGidSrc, poster),
-  GST_GID_TIMELINE_ROW (GstGidSrc, timeline_path),
+  GST_GID_TIMELINE_ROW (GstGidSrc, subscription.timeline_path),
 };
 
 void

@@ -22,12 +22,14 @@ static gchar *
 get_uri (GstURIHandler *handler)
 {
   GstGidSrc *self = GST_GID_SRC (handler);
+  const gchar *domain, *stream;
   gchar *uri = NULL;
 
   GST_OBJECT_LOCK (self);
-  if (self->stream)
-    uri = g_strdup_printf (
-        SCHEME "://%s/%s", self->domain_name ? self->domain_name : "", self->stream);
+  domain = gst_gid_subscription_get_domain (&self->subscription);
+  stream = gst_gid_subscription_get_stream (&self->subscription);
+  if (stream)
+    uri = g_strdup_printf (SCHEME "://%s/%s", domain ? domain : "", stream);
   GST_OBJECT_UNLOCK (self);
   return uri;
 }

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidbacklog.h"
+
+#include "common/gstgid.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+/* When downstream has had all frames for so long, it may not know that it is to give them back. */
+#define STUCK GST_SECOND
+
+/* When nothing comes for so long, the stream may be at its end, which takes back what is unread. */
+#define QUIET (300 * GST_MSECOND)
+
+static void
+arrival_free (GstGidArrival *arrival)
+{
+  gid_slab_unref (arrival->slab);
+  gst_clear_buffer (&arrival->copy);
+  g_clear_pointer (&arrival->metadata, g_byte_array_unref);
+  g_free (arrival);
+}
+
+static gsize
+arrival_size (const GstGidArrival *arrival)
+{
+  return arrival->copy ? gst_buffer_get_size (arrival->copy) : 0;
+}
+
+void
+gst_gid_arrival_finish (GstGidArrival *arrival, GstGidReader *reader)
+{
+  gst_gid_domain_lock (reader->domain);
+  if (arrival->slab == NULL)
+    gid_consumer_release (reader->consumer, &arrival->frame);
+  gid_slab_unref (g_steal_pointer (&arrival->slab));
+  gst_gid_domain_unlock (reader->domain);
+  gst_clear_buffer (&arrival->copy);
+}
+
+/* --- its life ----------------------------------------------------------------------------------- */
+
+void
+gst_gid_backlog_init (GstGidBacklog *self, GstBaseSrc *src, GstGidCredit *credit,
+    GstGidCopier *copier, GstGidExtras *extras, GstGidSequence *sequence)
+{
+  self->src = src;
+  self->credit = credit;
+  self->copier = copier;
+  self->extras = extras;
+  self->sequence = sequence;
+  g_cond_init (&self->copied);
+}
+
+void
+gst_gid_backlog_finish (GstGidBacklog *self)
+{
+  g_cond_clear (&self->copied);
+}
+
+void
+gst_gid_backlog_start (GstGidBacklog *self, gboolean live)
+{
+  self->live = live;
+  g_atomic_int_set (&self->flushing, FALSE);
+  self->received = self->full_since = 0;
+  self->came = self->came_at = self->stuck_since = 0;
+  self->told_stuck = self->is_dmabuf = FALSE;
+  self->away = self->was_paused = FALSE;
+}
+
+void
+gst_gid_backlog_set_flushing (GstGidBacklog *self, gboolean flushing)
+{
+  g_atomic_int_set (&self->flushing, flushing);
+}
+
+gboolean
+gst_gid_backlog_is_flushing (const GstGidBacklog *self)
+{
+  return g_atomic_int_get (&self->flushing);
+}
+
+static void
+forget_waiting (GstGidBacklog *self)
+{
+  g_queue_clear_full (&self->waiting, (GDestroyNotify) arrival_free);
+  self->waiting_bytes = 0;
+  self->forgotten = TRUE;
+}
+
+void
+gst_gid_backlog_pause (GstGidBacklog *self)
+{
+  if (self->live)
+    forget_waiting (self);
+  self->was_paused = self->live;
+}
+
+static void
+wait_copied (GstGidBacklog *self, GstGidReader *reader)
+{
+  while (self->copying)
+    gst_gid_domain_wait (reader->domain, &self->copied);
+}
+
+void
+gst_gid_backlog_stop (GstGidBacklog *self, GstGidReader *reader)
+{
+  self->away = FALSE; /* nobody takes another one */
+  wait_copied (self, reader);
+  forget_waiting (self);
+}
+
+guint
+gst_gid_backlog_get_length (const GstGidBacklog *self)
+{
+  return self->waiting.length;
+}
+
+void
+gst_gid_backlog_set_dmabuf (GstGidBacklog *self, gboolean is_dmabuf)
+{
+  self->is_dmabuf = is_dmabuf;
+}
+
+/* --- the streaming thread ----------------------------------------------------------------------- */
+
+static void
+note_interval (GstGidBacklog *self, GstGidReader *reader, const struct gid_frame *frame)
+{
+  guint64 *interval = &reader->interval;
+
+  if (frame->gid == GID_NONE)
+    return;
+  if (self->received > 0 && frame->submit_time > self->received) {
+    guint64 since = MIN (frame->submit_time - self->received, GST_SECOND);
+
+    *interval = *interval == 0 ? since : (7 * *interval + since) / 8;
+  }
+  self->received = frame->submit_time;
+}
+
+/* As gid_consumer_receive(). */
+static int
+receive (GstGidReader *reader, GstGidArrival *arrival)
+{
+  int ret = gid_consumer_receive (reader->consumer, &arrival->frame);
+
+  if (ret == 1 && arrival->frame.note_size > 0)
+    memcpy (arrival->note, arrival->frame.note, arrival->frame.note_size);
+  if (ret == 1)
+    gst_gid_reader_hurry (reader);
+  return ret;
+}
+
+/* After a pause: what came in it is older than what is to be shown now, but for the last picture. */
+static int
+receive_last (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
+{
+  GstGidArrival older;
+  int ret = receive (reader, arrival);
+
+  while (ret == 1 && arrival->frame.gid != GID_NONE) {
+    older = *arrival;
+    if (receive (reader, arrival) != 1) {
+      *arrival = older;
+      break;
+    }
+    gid_consumer_release (reader->consumer, &older.frame);
+    gst_gid_sequence_interrupt (self->sequence);
+  }
+  self->was_paused = ret != 1;
+  return ret;
+}
+
+int
+gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
+{
+  GstGidArrival *first;
+  int ret;
+
+  wait_copied (self, reader); /* it goes before what is in the ring */
+  first = g_queue_pop_head (&self->waiting);
+  *arrival = (GstGidArrival) { 0 };
+  if (first) {
+    self->waiting_bytes -= arrival_size (first);
+    *arrival = *first;
+    g_free (first);
+    ret = 1;
+  } else {
+    ret = self->was_paused ? receive_last (self, reader, arrival) : receive (reader, arrival);
+    if (ret == 1)
+      note_interval (self, reader, &arrival->frame);
+  }
+  self->away = ret == 1;
+  self->full_since = 0;
+  return ret;
+}
+
+/* --- while it is away --------------------------------------------------------------------------- */
+
+/* Whether nothing has come for a while. */
+static gboolean
+is_quiet (GstGidBacklog *self, const struct gid_consumer_stats *stats, guint64 now)
+{
+  guint64 came = stats->frames + stats->unread;
+
+  if (came != self->came) {
+    self->came = came;
+    self->came_at = now;
+  }
+  return now - self->came_at > QUIET;
+}
+
+/* Whether the ring of a patient producer is full, which waits for us, but no longer than a lease. */
+static gboolean
+is_impatient (GstGidBacklog *self, const struct gid_consumer_stats *stats, guint room, guint64 now)
+{
+  if (stats->unread < room)
+    self->full_since = 0;
+  else if (self->full_since == 0)
+    self->full_since = now;
+  return self->full_since > 0 && now - self->full_since > stats->lease_ns / 2;
+}
+
+/* Whether the source goes on, so that the streaming thread comes back. */
+static gboolean
+is_running (GstGidBacklog *self)
+{
+  return (!self->live || GST_STATE (self->src) == GST_STATE_PLAYING)
+      && !gst_gid_backlog_is_flushing (self)
+      && gst_pad_get_task_state (GST_BASE_SRC_PAD (self->src)) == GST_TASK_STARTED;
+}
+
+/* Whether frames are to be taken out of the ring so that none is missed. */
+static gboolean
+is_crowded (GstGidBacklog *self, GstGidReader *reader)
+{
+  struct gid_consumer_stats stats;
+  guint64 now = gid_clock_now ();
+  gboolean quiet;
+  guint room;
+
+  if (!self->away || self->was_paused || gst_gid_credit_drops_old (self->credit) || self->is_dmabuf
+      || self->waiting_bytes + MAX (self->picture_bytes, 1) > self->max_size_bytes
+      || !is_running (self))
+    return FALSE;
+  gid_consumer_get_stats (reader->consumer, &stats);
+  room = gst_gid_credit_get (self->credit, &stats);
+  room -= MIN (room, stats.held);
+  quiet = is_quiet (self, &stats, now);
+  if (stats.unread == 0)
+    return FALSE;
+  if (stats.patient)
+    return is_impatient (self, &stats, room, now) || (quiet && stats.unread < room);
+  return quiet || 4 * stats.unread >= room;
+}
+
+static void
+drop_pictures (GstGidBacklog *self)
+{
+  for (GList *at = self->waiting.head, *next; at; at = next) {
+    GstGidArrival *arrival = at->data;
+
+    next = at->next;
+    if (arrival->copy == NULL)
+      continue;
+    self->waiting_bytes -= arrival_size (arrival);
+    arrival_free (arrival);
+    g_queue_delete_link (&self->waiting, at);
+  }
+}
+
+/* The frame's copy, or NULL where it is lost. Gives the lock up meanwhile. */
+static GstBuffer *
+copy_arrival (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
+{
+  const struct gid_frame *frame = &arrival->frame;
+  struct gid_slab_info info;
+  gboolean stale;
+  GstBuffer *copy;
+
+  if (gid_slab_import (gst_gid_domain_get (reader->domain), frame->gid, &arrival->slab) < 0)
+    return NULL;
+  gid_slab_get_info (arrival->slab, &info);
+  self->picture_bytes = gst_gid_copier_size_of (&info);
+  if (self->waiting_bytes + self->picture_bytes > self->max_size_bytes)
+    return NULL;
+  copy = gst_gid_copier_allocate (self->copier, self->picture_bytes);
+  if (copy == NULL)
+    return NULL;
+  arrival->metadata = gst_gid_extras_read (self->extras, reader->consumer, frame, arrival->slab);
+  if (!gst_gid_copier_copy_slot (reader, arrival->slab, frame, copy, &stale))
+    gst_clear_buffer (&copy);
+  return copy;
+}
+
+/* Gives the lock up meanwhile; who stops the element waits for us. */
+static gboolean
+take_one (GstGidBacklog *self, GstGidReader *reader)
+{
+  GstGidArrival *arrival = g_new0 (GstGidArrival, 1);
+
+  if (receive (reader, arrival) != 1) {
+    g_free (arrival);
+    return FALSE;
+  }
+  note_interval (self, reader, &arrival->frame);
+  if (arrival->frame.flags & GID_FRAME_FLUSH)
+    drop_pictures (self);
+  if (arrival->frame.gid != GID_NONE) {
+    self->forgotten = FALSE;
+    self->copying = TRUE;
+    arrival->copy = copy_arrival (self, reader, arrival);
+    self->copying = FALSE;
+    g_cond_broadcast (&self->copied);
+    if (arrival->copy == NULL)
+      gid_consumer_release (reader->consumer, &arrival->frame);
+    if (arrival->copy == NULL || self->forgotten) {
+      arrival_free (arrival);
+      return FALSE;
+    }
+  }
+  g_queue_push_tail (&self->waiting, arrival);
+  self->waiting_bytes += arrival_size (arrival);
+  return TRUE;
+}
+
+/* Whether downstream has had all that it may for a while, and nothing of it can be copied: once. */
+static gboolean
+is_stuck (GstGidBacklog *self, GstGidReader *reader)
+{
+  struct gid_consumer_stats stats;
+  guint64 now = gid_clock_now ();
+
+  gid_consumer_get_stats (reader->consumer, &stats);
+  if (!self->is_dmabuf || GST_STATE (self->src) != GST_STATE_PLAYING
+      || stats.held < gst_gid_credit_get (self->credit, &stats))
+    self->stuck_since = 0;
+  else if (self->stuck_since == 0)
+    self->stuck_since = now;
+  else if (!self->told_stuck && now - self->stuck_since > STUCK)
+    return self->told_stuck = TRUE;
+  return FALSE;
+}
+
+void
+gst_gid_backlog_look (GstGidBacklog *self, GstGidReader *reader)
+{
+  gboolean stuck;
+
+  gst_gid_domain_lock (reader->domain);
+  while (reader->consumer && is_crowded (self, reader) && take_one (self, reader))
+    ;
+  stuck = reader->consumer && is_stuck (self, reader);
+  gst_gid_domain_unlock (reader->domain);
+  if (stuck)
+    GST_ELEMENT_WARNING (self->src, RESOURCE, READ,
+        ("Downstream holds all frames of the stream \"%s\" that it may: as DMA_DRM they cannot be "
+         "copied, and no more come until it lets go of one.",
+            reader->stream),
+        ("credit= of gidsrc and of its gidsink says how many it may hold"));
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidcopier.h"
+
+void
+gst_gid_copier_init (GstGidCopier *self, GstElement *element)
+{
+  self->element = element;
+}
+
+void
+gst_gid_copier_start (GstGidCopier *self)
+{
+  memset (&self->copies, 0, sizeof (self->copies));
+}
+
+static void
+drop_pool (GstBufferPool **pool)
+{
+  if (*pool)
+    gst_buffer_pool_set_active (*pool, FALSE);
+  gst_clear_object (pool);
+}
+
+void
+gst_gid_copier_clear (GstGidCopier *self)
+{
+  drop_pool (&self->plain_pool);
+  drop_pool (&self->held_pool);
+}
+
+void
+gst_gid_copier_set_kind (GstGidCopier *self, GstGidView kind)
+{
+  self->kind = kind;
+}
+
+GstGidView
+gst_gid_copier_get_kind (const GstGidCopier *self)
+{
+  return self->kind;
+}
+
+/* --- memory ------------------------------------------------------------------------------------- */
+
+gsize
+gst_gid_copier_size_of (const struct gid_slab_info *info)
+{
+  guint64 used = gid_layout_size (&info->layout);
+
+  /* to GStreamer the last plane may have some more rows */
+  return used == 0 ? info->slot_size
+                   : MIN (info->slot_size, used + 16 * info->layout.planes[0].stride);
+}
+
+GstBuffer *
+gst_gid_copier_allocate (GstGidCopier *self, gsize size)
+{
+  GstAllocator *allocator = gst_gid_view_copy_allocator (self->kind);
+  GstBuffer *buffer = gst_buffer_new_allocate (allocator, size, NULL);
+
+  gst_clear_object (&allocator);
+  return buffer;
+}
+
+static GstBufferPool *
+start_pool (GstCaps *caps, gsize size, GstAllocator *allocator)
+{
+  GstBufferPool *pool = gst_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+
+  gst_buffer_pool_config_set_params (config, caps, size, 0, 0);
+  gst_buffer_pool_config_set_allocator (config, allocator, NULL);
+  gst_buffer_pool_set_config (pool, config);
+  gst_buffer_pool_set_active (pool, TRUE);
+  return pool;
+}
+
+GstBuffer *
+gst_gid_copier_acquire (GstGidCopier *self, gsize size)
+{
+  GstBuffer *buffer = NULL;
+
+  if (self->held_size != size)
+    drop_pool (&self->held_pool);
+  if (self->held_pool == NULL) {
+    GstAllocator *allocator = gst_gid_view_copy_allocator (self->kind);
+
+    self->held_pool = start_pool (NULL, size, allocator);
+    self->held_size = size;
+    gst_clear_object (&allocator);
+  }
+  gst_buffer_pool_acquire_buffer (self->held_pool, &buffer, NULL);
+  return buffer;
+}
+
+GstBuffer *
+gst_gid_copier_acquire_plain (GstGidCopier *self, GstCaps *caps, gsize size)
+{
+  GstBuffer *buffer = NULL;
+
+  if (self->plain_pool == NULL)
+    self->plain_pool = start_pool (caps, size, NULL);
+  gst_buffer_pool_acquire_buffer (self->plain_pool, &buffer, NULL);
+  return buffer;
+}
+
+/* --- copies ------------------------------------------------------------------------------------- */
+
+gboolean
+gst_gid_copier_copy_slot (GstGidReader *reader, struct gid_slab *slab,
+    const struct gid_frame *frame, GstBuffer *to, gboolean *stale)
+{
+  gconstpointer view = gid_slab_view (slab, gid_slot_of (frame->gid));
+  struct gid_slab_info info;
+  gboolean drawn = TRUE;
+  int ret;
+
+  *stale = FALSE;
+  gid_slab_get_info (slab, &info);
+  if (view == NULL || gid_slot_of (frame->gid) >= info.slot_count)
+    return FALSE;
+  gst_gid_domain_unlock (reader->domain);
+  if (info.memory == GID_MEMORY_DMABUF)
+    drawn = gid_dmabuf_begin_read (info.fd) == 0;
+  if (drawn)
+    gst_buffer_fill (to, 0, view, gst_gid_copier_size_of (&info));
+  if (drawn && info.memory == GID_MEMORY_DMABUF)
+    gid_dmabuf_end_read (info.fd);
+  gst_gid_domain_lock (reader->domain);
+  if (!drawn)
+    return FALSE;
+  ret = gid_consumer_holds (reader->consumer, frame, slab, NULL);
+  gid_consumer_release (reader->consumer, frame);
+  *stale = ret != 0;
+  return ret == 0;
+}
+
+gboolean
+gst_gid_copier_count (GstGidCopier *self, GstGidCopyReason reason, gsize size)
+{
+  return gst_gid_copies_add (&self->copies, self->element, self->policy, reason, size);
+}
+
+gboolean
+gst_gid_copier_count_held (GstGidCopier *self, GstGidReader *reader, gsize size)
+{
+  gboolean first = self->copies.reasons[GST_GID_COPY_HELD] == 0;
+
+  if (!gst_gid_copier_count (self, GST_GID_COPY_HELD, size))
+    return FALSE;
+  gst_gid_domain_lock (reader->domain);
+  gid_consumer_count_copy (reader->consumer, GID_COPY_HELD, size);
+  gst_gid_domain_unlock (reader->domain);
+  if (first && self->policy == GST_GID_COPY_POLICY_ALLOW)
+    GST_ELEMENT_INFO (self->element, STREAM, FAILED,
+        ("Downstream holds frames of the stream \"%s\" for long, or is not ready for them: such "
+         "frames are copied, and none is lost.",
+            reader->stream),
+        ("credit= of gidsrc and of its gidsink says how many can be held without a copy"));
+  return TRUE;
+}
+
+void
+gst_gid_copier_add_stats (const GstGidCopier *self, GstStructure *structure)
+{
+  gst_gid_copies_to_structure (&self->copies, structure);
+}

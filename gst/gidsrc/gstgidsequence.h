@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+/** What of a stream came and what was missed, by the numbers of its frames. The streaming thread's. */
+#ifndef GST_GID_SEQUENCE_H
+#define GST_GID_SEQUENCE_H
+
+#include <gid/stream.h>
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  GstElement *element;
+  gboolean discont; /* what comes next does not follow on what came before */
+  guint64 last; /* the number of the last frame */
+  guint64 lost; /* frames whose slab could not be imported, or that were taken back at once */
+  guint64 came, missed;
+} GstGidSequence;
+
+void gst_gid_sequence_init (GstGidSequence *self, GstElement *element);
+void gst_gid_sequence_start (GstGidSequence *self);
+
+/** What comes next does not follow on what came before. */
+void gst_gid_sequence_interrupt (GstGidSequence *self);
+
+/** An entry without a picture came: a seek, or nothing to show. */
+void gst_gid_sequence_note_mark (GstGidSequence *self, const struct gid_frame *frame);
+
+/** Nothing can be shown of a frame that came. */
+void gst_gid_sequence_note_lost (GstGidSequence *self);
+guint64 gst_gid_sequence_get_lost (const GstGidSequence *self);
+
+/**
+ * The frame is given downstream as the buffer. Returns how many were missed before it, and tells the
+ * application; `live`: whether downstream is late by them.
+ */
+guint64 gst_gid_sequence_note_frame (
+    GstGidSequence *self, const struct gid_frame *frame, GstBuffer *buffer, gboolean live);
+
+/** Whether no frame was missed before these. */
+gboolean gst_gid_sequence_are_first (const GstGidSequence *self, guint64 missed);
+
+G_END_DECLS
+
+#endif

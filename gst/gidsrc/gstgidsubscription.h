@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/** The stream that a source reads: its subscription, and what became of that. */
+#ifndef GST_GID_SUBSCRIPTION_H
+#define GST_GID_SUBSCRIPTION_H
+
+#include "gstgidreader.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  GstElement *element;
+
+  /* properties; the object lock */
+  gchar *domain, *stream, *reader_name, *timeline_path;
+  gboolean reconnect, dmabuf;
+
+  /* from start to stop */
+  GstGidReader *reader; /* to change with the object lock */
+  struct gid_timeline *timeline; /* NULL: none */
+  struct gid_consumer_stats last_stats; /* when there is no consumer any more */
+  gchar *asked_for; /* stream and domain, in words */
+  gboolean waits; /* as reconnect was at the start */
+
+  /* the domain's lock */
+  enum gid_consumer_state state;
+  int reason;
+  gboolean answered, subscribed; /* whether gidd has answered, and ever with yes */
+  GError *refusal; /* it never will; not changed again before the end */
+
+  enum gid_consumer_state told_state; /* the streaming thread's */
+} GstGidSubscription;
+
+/** What becomes of a stream, as far as the streaming thread is to hear of it. */
+typedef struct
+{
+  enum gid_consumer_state state;
+  int reason;
+  gboolean known; /* gidd has answered */
+  gboolean refused; /* for good */
+} GstGidOutcome;
+
+void gst_gid_subscription_init (GstGidSubscription *self, GstElement *element);
+
+/**
+ * Subscribes to the stream that the properties say, for so many frames at once. `look`: see
+ * gst_gid_reader_start(). Returns FALSE with an error.
+ */
+gboolean gst_gid_subscription_start (GstGidSubscription *self, guint credit, gboolean drop_old,
+    GstGidReaderFunc look, GError **error);
+
+/** Ends the subscription. */
+void gst_gid_subscription_stop (GstGidSubscription *self);
+
+/** What reads, between start and stop; NULL outside of that, with the object lock held. */
+GstGidReader *gst_gid_subscription_get_reader (const GstGidSubscription *self);
+
+/** With the domain's lock held. */
+GstGidOutcome gst_gid_subscription_get_outcome (const GstGidSubscription *self);
+
+/** Tells the application of another state. The streaming thread. Returns whether it is another. */
+gboolean gst_gid_subscription_tell (GstGidSubscription *self, const GstGidOutcome *outcome);
+
+/** Posts why the stream ended, if it did not end in good order. Returns whether it did not. */
+gboolean gst_gid_subscription_post_end (GstGidSubscription *self, int error);
+
+/** With the object lock held. */
+const gchar *gst_gid_subscription_get_domain (const GstGidSubscription *self);
+const gchar *gst_gid_subscription_get_stream (const GstGidSubscription *self);
+void gst_gid_subscription_get_stats (GstGidSubscription *self, struct gid_consumer_stats *stats);
+
+G_END_DECLS
+
+#endif
