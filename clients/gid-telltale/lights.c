@@ -2,8 +2,10 @@
 #include "lights.h"
 
 #include <cairo.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 struct colour {
 	double red, green, blue;
@@ -114,10 +116,13 @@ int lights_write_png(const char *path, uint32_t width, uint32_t height, unsigned
 	cairo_surface_t *surface =
 			cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
 	draw(surface, width, height, state);
+	errno = 0;
 	cairo_status_t status = cairo_surface_write_to_png(surface, path);
+	int error = errno; /* cairo says no more than that it could not write */
 	cairo_surface_destroy(surface);
 	if (status != CAIRO_STATUS_SUCCESS) {
-		fprintf(stderr, "gid-telltale: %s: %s\n", path, cairo_status_to_string(status));
+		fprintf(stderr, "gid-telltale: %s: %s\n", path,
+				error != 0 ? strerror(error) : cairo_status_to_string(status));
 		return -1;
 	}
 	return 0;

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import select
+import signal
 import socket
 import subprocess
 from pathlib import Path
@@ -134,6 +135,17 @@ def test_a_full_disk_is_told_by_each(name: str) -> None:
         assert (done.returncode, done.stderr) == (1, told)
 
 
+@pytest.mark.skipif("gid-telltale" not in PROGRAMS, reason="it is not built")
+@pytest.mark.parametrize(
+    "path, why",
+    [("/nowhere/x.png", "No such file or directory"), ("/dev/full", "No space left on device")],
+)
+def test_why_a_picture_is_not_written(path: str, why: str) -> None:
+    words = [PROGRAMS["gid-telltale"], "--png", path]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, f"gid-telltale: {path}: {why}\n")
+
+
 def test_a_reader_that_had_enough(cockpit: Cockpit, tmp_path: Path, env: dict[str, str]) -> None:
     for name, words in commands(cockpit, tmp_path).items():
         run = words if words[0] in PROGRAMS.values() else ["python3", "-P", *words]
@@ -142,6 +154,33 @@ def test_a_reader_that_had_enough(cockpit: Cockpit, tmp_path: Path, env: dict[st
         with os.fdopen(theirs, "w") as pipe:
             done = subprocess.run(run, env=env, stdout=pipe, stderr=subprocess.PIPE, text=True)
         assert (name, done.returncode, done.stderr) == (name, 0, "")
+
+
+# --- an interrupt before a program is there ---
+
+SLOW = """
+import os, time
+os.close(int(os.environ["THERE"]))
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("name", IN_PYTHON)
+def test_an_early_interrupt_is_no_traceback(name: str, tmp_path: Path) -> None:
+    """While it imports what it is made of, which takes a second on a busy machine."""
+    (tmp_path / "argparse.py").write_text(SLOW)
+    ours, theirs = os.pipe()
+    env = os.environ | {"THERE": str(theirs)}
+    env["PYTHONPATH"] = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
+    program = subprocess.Popen(
+        [PROGRAMS[name], "--version"], env=env, pass_fds=[theirs], stderr=subprocess.PIPE, text=True
+    )
+    os.close(theirs)
+    assert os.read(ours, 1) == b""  # it imports
+    os.close(ours)
+    program.send_signal(signal.SIGINT)
+    _, said = program.communicate(timeout=PATIENCE)
+    assert (program.returncode, said) == (-signal.SIGINT, "")
 
 
 # --- standard streams that are closed ---

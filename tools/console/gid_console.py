@@ -4,11 +4,18 @@
 import contextlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Callable
 
 FAILURE = 1
 INTERRUPTED = 130
+
+
+def begin() -> None:
+    """Before a program imports what it is made of: until run() an interrupt ends it silently."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run(
@@ -23,6 +30,8 @@ def run(
     `trouble`: exceptions with a message for people; errors of the system are always told. An output
     whose reader had enough is no error, one that could not be written is.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     have_streams()
     status = 0
     try:
