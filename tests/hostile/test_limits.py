@@ -4,6 +4,7 @@
 import errno
 import fcntl
 import os
+import re
 import signal
 import socket
 import struct
@@ -33,7 +34,7 @@ from lib.gidwire import (
     pack,
 )
 from lib.outcome import expect_closed, number, untouched
-from lib.program import PATIENCE, wait_for
+from lib.program import PATIENCE, TOP, wait_for
 
 QUOTAS = """
 [domain open]
@@ -131,6 +132,21 @@ def test_frames_that_another_domain_may_hold(cockpit: Cockpit) -> None:
         assert consumer.subscribe(2, "movie", "open", credit=1, flags=WAIT) == (0, 0, "")
         consumer.end(1)
         assert consumer.subscribe(3, "movie", "open", credit=9, flags=WAIT) == (0, 0, "")
+
+
+# The file that is installed, but for what only a system has.
+INSTALLED = re.sub(
+    r"\[cockpit\]\nruntime=.*|(?m:^group=.*)", "", (TOP / "gidd/gidway.conf.example").read_text()
+)
+
+
+@pytest.mark.cockpit(INSTALLED)
+def test_what_is_installed_has_room_for_a_cockpit(cockpit: Cockpit) -> None:
+    """For a display of four streams, an engine, and three pipelines with what they ask for."""
+    with cockpit.connect("cluster") as consumer:
+        for number_of_it, credit in enumerate([4, 4, 4, 4, 63, 24, 24, 24], start=1):
+            asked = consumer.subscribe(number_of_it, "movie", "open", credit=credit, flags=WAIT)
+            assert asked == (0, 0, "")
 
 
 @pytest.mark.cockpit(QUOTAS)
