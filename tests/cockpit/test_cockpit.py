@@ -203,6 +203,17 @@ def test_a_file_that_is_indented(tool: Tool) -> None:
     assert "open (1), cluster (2)" in result.stdout
 
 
+def test_a_runtime_folder_that_only_others_may_make(tool: Tool) -> None:
+    """As /run/gidway, for who forgot to name another one."""
+    tool.env["GID_RUNTIME_DIR"] = "/proc/1/gidway"
+    result = tool.run("up")
+    assert result.returncode == 1
+    assert result.stderr.startswith("gid-cockpit: /proc/1/gidway: ")
+    assert (
+        ": name a folder of yours by GID_RUNTIME_DIR, as $XDG_RUNTIME_DIR/gidway" in result.stderr
+    )
+
+
 def test_a_runtime_folder_from_here(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tool.folder)
     tool.env["GID_RUNTIME_DIR"] = "run"

@@ -262,6 +262,7 @@ def test_guests_need_their_hub(tool: Tool) -> None:
 def test_up_run_status_down(tool: Tool) -> None:
     result = tool.run("up", "host", "open")
     assert result.returncode == 0, result.stderr
+    assert "\nopen: booting, " in result.stdout
     # The very arguments that qemu-args tells of.
     status = {d["domain"]: d for d in json.loads(tool.run("status", "--json").stdout)}
     assert [status[name]["state"] for name in ("host", "open", "cluster")] == ["up", "up", "down"]

@@ -87,7 +87,13 @@ def check_place(runtime: Path) -> None:
 
 def give(path: Path, user: pwd.struct_passwd | None) -> None:
     """Makes the folder `path`, as root, for whoever is to run there; None: that is root."""
-    path.mkdir(mode=0o755, parents=True, exist_ok=True)
+    try:
+        path.mkdir(mode=0o755, parents=True, exist_ok=True)
+    except OSError as error:
+        raise CockpitError(
+            f"{error.filename}: {error.strerror}: name a folder of yours by GID_RUNTIME_DIR, "
+            "as $XDG_RUNTIME_DIR/gidway"
+        ) from None
     if os.geteuid() == 0:
         number, group = (user.pw_uid, user.pw_gid) if user is not None else (0, 0)
         os.chown(path, number, group, follow_symlinks=False)

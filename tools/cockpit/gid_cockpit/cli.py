@@ -116,6 +116,9 @@ def wait_for_links(configuration: Configuration, chosen: list[Runs]) -> None:
     names = {one.domain.name for one in chosen}
     guests = [one for one in chosen if isinstance(one, Guest)]
     patience = GUEST_LINK_SECONDS if guests else LINK_SECONDS
+    if guests and next(missing_links(configuration, names), None) is not None:
+        booting = ", ".join(guest.domain.name for guest in guests)
+        say(f"{booting}: booting, which takes minutes on a busy machine without KVM")
     end = time.monotonic() + patience
     while (missing := next(missing_links(configuration, names), None)) is not None:
         for guest in guests:
