@@ -9,7 +9,7 @@ from lib.display import ROLE, Display, start_telltale
 from lib.program import TOP, wait_for
 
 FRAMES = 180  # of the display, while its calls are written down
-LINES_OFF = 0.05  # by what part the document may differ from the code
+LINES_OFF = 0.1  # by what part the document may differ from the code
 
 
 def row(what: str) -> str:
