@@ -53,6 +53,7 @@ struct input_outlet {
 	/* The thread's: */
 	struct gid_domain *domain; /* NULL: there is none now */
 	int told;
+	uint64_t looked;       /* when it was looked for a sign of life last, CLOCK_MONOTONIC ns */
 	unsigned seen, missed; /* signs of life, and looks without one */
 	bool holding;	       /* something may be held */
 };
@@ -219,8 +220,16 @@ static void outlet_drain(struct input_outlet *outlet) {
 	outlet_release(outlet, atomic_exchange(&outlet->overflown, 0));
 }
 
-/* A display that stands still does not hear that a finger was lifted. */
+/*
+ * A display that stands still does not hear that a finger was lifted. Looked for by time, for
+ * readers that come and go wake the thread as often as they like.
+ */
 static void outlet_watch(struct input_outlet *outlet) {
+	uint64_t now = gid_clock_now();
+	if (now - outlet->looked < LOOK_MS * MS_NS) {
+		return;
+	}
+	outlet->looked = now;
 	unsigned alive = atomic_load_explicit(&outlet->alive, memory_order_relaxed);
 	outlet->missed = alive != outlet->seen ? 0 : outlet->missed + 1;
 	outlet->seen = alive;
@@ -268,9 +277,8 @@ static void *run(void *data) {
 		struct pollfd fds[] = {{.fd = outlet->wake, .events = POLLIN},
 				{.fd = fd, .events = POLLIN}};
 		eventfd_t count;
-		if (poll(fds, 2, outlet_patience(outlet, all)) == 0) {
-			outlet_watch(outlet);
-		}
+		poll(fds, 2, outlet_patience(outlet, all));
+		outlet_watch(outlet);
 		(void)eventfd_read(outlet->wake, &count);
 		outlet_dispatch(outlet);
 		outlet_drain(outlet);
