@@ -163,12 +163,6 @@ gst_gid_publication_is_published (const GstGidPublication *self)
 
 /* --- its domain and its properties -------------------------------------------------------------- */
 
-GstGidDomain *
-gst_gid_publication_get_domain (GstGidPublication *self)
-{
-  return self->domain;
-}
-
 gboolean
 gst_gid_publication_find_domain (GstGidPublication *self, const gchar *property, const gchar *name,
     guint32 *number, GError **error)
@@ -185,18 +179,6 @@ gst_gid_publication_find_domain (GstGidPublication *self, const gchar *property,
   for (guint32 i = 1; good && i <= GID_DOMAIN_MAX && *number == 0; i++)
     *number = named.allowed[i] ? i : 0;
   return good;
-}
-
-const gchar *
-gst_gid_publication_get_stream (const GstGidPublication *self)
-{
-  return self->stream;
-}
-
-guint
-gst_gid_publication_get_metadata_max (const GstGidPublication *self)
-{
-  return self->max_metadata;
 }
 
 guint

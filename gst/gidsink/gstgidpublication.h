@@ -50,7 +50,11 @@ void gst_gid_publication_close (GstGidPublication *self);
 gboolean gst_gid_publication_is_published (const GstGidPublication *self);
 
 /** While it is open: */
-GstGidDomain *gst_gid_publication_get_domain (GstGidPublication *self);
+static inline GstGidDomain *
+gst_gid_publication_get_domain (GstGidPublication *self)
+{
+  return self->domain;
+}
 
 /** The number of the domain that a property names, NULL: 0. Returns FALSE with an error. */
 gboolean gst_gid_publication_find_domain (GstGidPublication *self, const gchar *property,
@@ -67,8 +71,17 @@ gboolean gst_gid_publication_all_is_read (GstGidPublication *self);
 gboolean gst_gid_publication_needs_window (GstGidPublication *self);
 
 /** The stream's name, and how many bytes of metadata its frames may have. At any time. */
-const gchar *gst_gid_publication_get_stream (const GstGidPublication *self);
-guint gst_gid_publication_get_metadata_max (const GstGidPublication *self);
+static inline const gchar *
+gst_gid_publication_get_stream (const GstGidPublication *self)
+{
+  return self->stream;
+}
+
+static inline guint
+gst_gid_publication_get_metadata_max (const GstGidPublication *self)
+{
+  return self->max_metadata;
+}
 
 /** How long a consumer's next frame may take, in ms; 0: nobody is waited for. At any time. */
 guint gst_gid_publication_get_patience (GstGidPublication *self);

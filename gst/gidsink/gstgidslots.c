@@ -58,30 +58,6 @@ gst_gid_slots_set_caps (GstGidSlots *self, GstCaps *caps, const GstGidFormat *fo
   g_free (lost);
 }
 
-GstCaps *
-gst_gid_slots_get_caps (const GstGidSlots *self)
-{
-  return self->caps;
-}
-
-const GstGidFormat *
-gst_gid_slots_get_format (const GstGidSlots *self)
-{
-  return &self->format;
-}
-
-const gchar *
-gst_gid_slots_get_description (const GstGidSlots *self)
-{
-  return self->description;
-}
-
-gboolean
-gst_gid_slots_are_dmabufs (const GstGidSlots *self)
-{
-  return self->dmabuf;
-}
-
 /* --- what upstream writes into ------------------------------------------------------------------ */
 
 static GstGidAllocator *

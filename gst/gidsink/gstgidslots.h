@@ -42,12 +42,30 @@ void gst_gid_slots_clear (GstGidSlots *self);
 void gst_gid_slots_set_caps (GstGidSlots *self, GstCaps *caps, const GstGidFormat *format);
 
 /** The present caps, NULL: none yet; what they mean, and their text as slabs carry it. */
-GstCaps *gst_gid_slots_get_caps (const GstGidSlots *self);
-const GstGidFormat *gst_gid_slots_get_format (const GstGidSlots *self);
-const gchar *gst_gid_slots_get_description (const GstGidSlots *self);
+static inline GstCaps *
+gst_gid_slots_get_caps (const GstGidSlots *self)
+{
+  return self->caps;
+}
+
+static inline const GstGidFormat *
+gst_gid_slots_get_format (const GstGidSlots *self)
+{
+  return &self->format;
+}
+
+static inline const gchar *
+gst_gid_slots_get_description (const GstGidSlots *self)
+{
+  return self->description;
+}
 
 /** Whether slots are to be dma-bufs, as the property says. */
-gboolean gst_gid_slots_are_dmabufs (const GstGidSlots *self);
+static inline gboolean
+gst_gid_slots_are_dmabufs (const GstGidSlots *self)
+{
+  return self->dmabuf;
+}
 
 /** The allocator for the present caps, or for those of an ALLOCATION query. */
 GstGidAllocator *gst_gid_slots_get_allocator (GstGidSlots *self, GstCaps *caps);

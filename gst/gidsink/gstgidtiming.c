@@ -30,24 +30,6 @@ gst_gid_timing_note_arrival (GstGidTiming *self)
   self->arrived = g_get_monotonic_time () * GST_USECOND;
 }
 
-guint64
-gst_gid_timing_get_arrival (GstGidTiming *self)
-{
-  return self->arrived;
-}
-
-void
-gst_gid_timing_note_sent (GstGidTiming *self)
-{
-  self->picture_is_due = FALSE;
-}
-
-gboolean
-gst_gid_timing_is_picture_due (GstGidTiming *self)
-{
-  return self->picture_is_due;
-}
-
 void
 gst_gid_timing_set_clock (GstGidTiming *self, GstClock *clock)
 {

@@ -27,11 +27,24 @@ void gst_gid_timing_flush (GstGidTiming *self);
 
 /** A buffer is here, as the streaming thread was told. */
 void gst_gid_timing_note_arrival (GstGidTiming *self);
-guint64 gst_gid_timing_get_arrival (GstGidTiming *self);
+static inline guint64
+gst_gid_timing_get_arrival (GstGidTiming *self)
+{
+  return self->arrived;
+}
 
 /** A picture was sent. */
-void gst_gid_timing_note_sent (GstGidTiming *self);
-gboolean gst_gid_timing_is_picture_due (GstGidTiming *self);
+static inline void
+gst_gid_timing_note_sent (GstGidTiming *self)
+{
+  self->picture_is_due = FALSE;
+}
+
+static inline gboolean
+gst_gid_timing_is_picture_due (GstGidTiming *self)
+{
+  return self->picture_is_due;
+}
 
 /** The pipeline has another clock. */
 void gst_gid_timing_set_clock (GstGidTiming *self, GstClock *clock);
