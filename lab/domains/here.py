@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab.domains.place import Place
-from lab.domains.program import PATIENCE, LabError, Program
+from lab.domains.program import PATIENCE, LabError, Program, wait_for
 
 
 class Process(Program):
@@ -82,11 +82,20 @@ def gidd_command(domain: str, configuration: Path, gidd: str | Path = "gidd") ->
     return [str(gidd), f"--config={configuration}", f"--domain={domain}"]
 
 
+def _connect(connection: socket.socket, path: Path) -> bool:
+    """Not where so many ask that there is no room for one more: then it may try again."""
+    try:
+        connection.connect(str(path))
+    except BlockingIOError:
+        return False
+    return True
+
+
 def ask(path: Path, patience: float = PATIENCE) -> dict:
     """The JSON that a unix socket tells whoever connects."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(patience)
-        connection.connect(str(path))
+        wait_for(f"room for a question at {path}", lambda: _connect(connection, path), patience)
         with connection.makefile("rb") as answer:
             return json.load(answer)
 

@@ -10,12 +10,8 @@ import pytest
 from kinds import HEIGHT, KIND, WIDTH, prepare, start
 from lib.cockpit import Cockpit
 from lib.display import LIAR, drawn_words, liar_roles, start_telltale, telltale_picture
-from lib.picture_table import HEIGHT as ROWS
-from lib.picture_table import WIDTH as COLUMNS
-from lib.picture_table import Case, cases
 from lib.pictures import RAW_ROLE
 from lib.program import BUILD, wait_for
-from lib.sent_pictures import COCKPIT, SLOW, Sender, place, wrong
 from lib.vkms import checksum
 from PIL import Image
 
@@ -85,25 +81,11 @@ def test_turned_and_kept(cockpit: Cockpit) -> None:
     display.wait_picture(expected, "the same when it is gone")
 
 
-@pytest.mark.cockpit(COCKPIT)
-def test_every_format_in_all_colours(cockpit: Cockpit) -> None:
-    count = 30
-    size = f"width={COLUMNS}\nheight={ROWS}\n"
-    layers = [f"[layer p{i}]\ndomain=open\nfit=none\n{size}{place(i)}" for i in range(count)]
-    display = start(cockpit, "".join(layers))
-    wanted = [case for case in cases() if case.fourcc not in SLOW]
-    seen: list[str] = []
-    with Sender(cockpit) as sender:
-        for batch in sender.send_all(wanted, count):
-
-            def are_right(shown: numpy.ndarray, batch: tuple[Case, ...] = batch) -> bool:
-                seen[:] = wrong(batch, shown)
-                return not seen
-
-            display.wait_right(are_right, lambda: "\n".join(["the right pixels", *seen]))
-
-
 @pytest.mark.skipif(KIND == "gl", reason="what GL draws just now cannot be told from what it drew")
+@pytest.mark.skipif(
+    KIND in ("kms", "planes"),
+    reason="vkms mixes a frame after the next is shown, of memory that may be drawn to again",
+)
 def test_what_changes_after_it_was_checked_is_not_shown(cockpit: Cockpit) -> None:
     """What is shown is a copy: of the right picture, or, if that changed too early, none."""
     left, right = (0, 0, 320, 80), (320, 100, 320, 80)

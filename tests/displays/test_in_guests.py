@@ -17,8 +17,9 @@ from lib.company import IS_LONG
 from lib.program import BUILD, TOP, python_env
 
 HERE = Path(__file__).parent
-# What roles are converted to is drawn in the same way, whatever it was: that is asked at length.
-FILES = {kind: ["test_display.py", *(["test_formats.py"] * IS_LONG)] for kind in MODULES}
+# What pictures are converted to is drawn in the same way, whatever it was: that is asked at length.
+OF_FORMATS = ["test_colours.py", "test_formats.py"] if IS_LONG else []
+FILES = {kind: ["test_display.py", *OF_FORMATS] for kind in MODULES}
 LIMIT = 1500  # seconds
 pytestmark = pytest.mark.timeout(2 * LIMIT)
 

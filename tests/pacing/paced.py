@@ -18,7 +18,8 @@ class PacedWeston(Weston):
         super().__init__(folder, environment)
         self.configure("\n".join(["[gid]", *lines, ""]))
         self.command[self.command.index("--logger-scopes=log,gid")] = "--logger-scopes=log,timeline"
-        self.command[-1] += f",{BUILD / 'tests/pacing/plug.so'}"
+        modules = self.command.index("--modules=gid-buffer.so")
+        self.command[modules] += f",{BUILD / 'tests/pacing/plug.so'}"
         self.clients: list[Program] = []
         self._read = 0
         self._counts = {"core_repaint_posted": 0, "core_repaint_exit_loop": 0}
