@@ -46,7 +46,7 @@ def test_a_file_that_never_answers(cockpit: Cockpit) -> None:
     for _ in range(2 * MOST):
         with suppress(Closed, AssertionError):
             Connection(cockpit.socket("open")).close()
-    assert "take too long to be closed" in cockpit.log("open")
+    wait_for(lambda: "take too long to be closed" in cockpit.log("open"), "a line of the log")
     assert "violation" not in cockpit.log("open")
     wait_for(lambda: gidd.open_fds() < idle + MOST, "the connections to be closed")
     # Four helpers are held up; those for others are free, and soon gone.

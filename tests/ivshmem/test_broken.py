@@ -123,7 +123,7 @@ def until_parted(machines: Cockpit, member: Member, words: str) -> None:
     assert member.wait(lambda: member.epochs.get(HOST) != old), "the link stays"
     now = link(machines, "host", "open")
     assert now["faults"] == 1 and words in now["last_fault"]
-    assert words in machines.log("host")
+    wait_for(lambda: words in machines.log("host"), "a line of the log, which waits for nobody")
     assert faults(machines, "hud") == 0 and link(machines, "hud", "open")["ups"] == 1
     broke, saw = ends(machines, "open", "host")
     assert (broke["faults"], saw["faults"]) == (1, 0) and words in broke["last_fault"]

@@ -116,6 +116,10 @@ class Display:
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self.program.stderr}") from None
 
+    def wait_said(self, words: str) -> None:
+        """Its log waits for nobody: what it does may be seen before what it says of that."""
+        wait_for(lambda: words in self.program.stderr, lambda: f"{words} in {self.program.stderr}")
+
     def screenshot(self, stream: str = "screen") -> numpy.ndarray:
         """What is on the output that is published as this stream, as rows of RGB."""
         return self.cockpit.snap(self.domain, stream)

@@ -76,7 +76,7 @@ def test_background(cockpit: Cockpit) -> None:
     display.program.stop()
     (cockpit.folder / "telltale-9.png").write_text("no picture")
     display = Display(cockpit, "", display=config)
-    assert "no PNG that can be read" in display.program.stderr
+    display.wait_said("no PNG that can be read")
     assert not display.screenshot().any()
 
 

@@ -126,7 +126,7 @@ def test_what_is_not_taken(cockpit: Cockpit) -> None:
     wait_for(lambda: layer(display)["refused_frames"] > 0, "a frame that is refused")
     seen = layer(display)
     assert (seen["refused"], seen["detail"], seen["shown_frames"]) == ("format", "NV12", 0)
-    assert "layer film: frames of NV12 are not shown" in display.program.stderr
+    display.wait_said("layer film: frames of NV12 are not shown")
     assert seen["state"] == "waiting"
     display.wait_role("live")
 

@@ -147,7 +147,7 @@ def test_an_output_that_goes_away_leaves_the_others(cockpit: Cockpit) -> None:
     assert is_shown(cockpit, display, "cluster", "WL-2")
     windows.close("WL-1")
     wait_for(lambda: by_name(display)["WL-1"]["output"] == "", "the output to be gone")
-    assert "output WL-1 is gone" in display.program.stderr
+    display.wait_said("output WL-1 is gone")
     frames = by_name(display)["WL-2"]["frames"]
     light = start_telltale(cockpit, "--stream=movie", "--state=3", "--cycle=20")
     wait_for(lambda: by_name(display)["WL-2"]["frames"] >= frames + 30, "the other to go on")
@@ -168,7 +168,7 @@ def test_an_output_that_goes_away_leaves_the_others(cockpit: Cockpit) -> None:
 
 def test_an_output_that_is_not_there_at_the_start(cockpit: Cockpit) -> None:
     _, display = two_in_windows(cockpit, count=1)
-    assert "output WL-2 is not there: dark until it comes" in display.program.stderr
+    display.wait_said("output WL-2 is not there: dark until it comes")
     display.wait_role("live", name="centre")
     assert is_shown(cockpit, display, "centre", "WL-1")
     assert by_name(display)["WL-2"]["output"] == ""
