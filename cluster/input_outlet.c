@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "input_outlet.h"
 
+#include <assert.h>
 #include <input_sender.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -12,7 +13,8 @@
 
 #include "aux_thread.h"
 
-#define PLACES 1024u /* of the ring */
+#define STREAMS_MAX 64u /* bits of input_outlet::overflown, and as many as roles and layers */
+#define PLACES 1024u	/* of the ring */
 #define MS_NS 1000000ull
 #define RETRY_MS 1000
 /* So often the thread looks for a sign of life while something is held, and so often in vain. */
@@ -311,6 +313,7 @@ static void outlet_init_streams(
 
 struct input_outlet *input_outlet_create(
 		const char *domain, const struct input_outlet_stream *streams, size_t count) {
+	assert(count <= STREAMS_MAX);
 	struct input_outlet *outlet = calloc(1, sizeof(*outlet));
 	if (outlet == NULL) {
 		return NULL;
