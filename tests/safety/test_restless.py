@@ -20,7 +20,7 @@ KINDS = {
 MODES = ["formats", "narrow", "slabs", "restarts", "dates", "swapped", "many", "leases"]
 MODES += ["metadata", "at-once"]
 MORE = 24  # of either kind, whose streams come and go
-FRAMES = 120  # of the display, while it is attacked
+FRAMES = 240  # of the display, while it is attacked
 SETTLES = 64 << 10  # KiB that its memory may differ by, attacked or not
 
 
