@@ -172,6 +172,7 @@ def test_a_check_fails_for_what_is_wrong(
     for file in (
         "scripts/lint",
         "scripts/analyse.py",
+        "scripts/pip_package.py",
         "scripts/prose.py",
         ".clang-format",
         "ruff.toml",
@@ -191,7 +192,7 @@ def test_a_check_fails_for_what_is_wrong(
 
 def test_subjects(repository: Path) -> None:
     (repository / "scripts").mkdir()
-    for file in ("analyse.py", "prose.py"):
+    for file in ("analyse.py", "pip_package.py", "prose.py"):
         shutil.copy(TOP / "scripts" / file, repository / "scripts")
 
     def commit(subject: str) -> str:
@@ -220,7 +221,7 @@ def test_subjects(repository: Path) -> None:
 
 def test_modules(repository: Path) -> None:
     (repository / "scripts").mkdir()
-    for file in ("analyse.py", "prose.py"):
+    for file in ("analyse.py", "pip_package.py", "prose.py"):
         shutil.copy(TOP / "scripts" / file, repository / "scripts")
     shutil.copy(TOP / "scripts/lint", repository / "scripts")
     sound = {
