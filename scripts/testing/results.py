@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""What each test gave when it last ran, and of which state of the files: for `./run assurance`."""
+
+import datetime
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from testing.one import Case, Outcome
+
+FILE = "test-results.json"
+
+
+@dataclass(frozen=True)
+class Result:
+    """`tree`: what `tree_state()` said when the test ran. `when`: its end, in UTC."""
+
+    folder: str
+    title: str
+    tree: str
+    when: str
+    cases: tuple[Case, ...]
+
+
+def tree_state(top: Path) -> str:
+    """A hash of all files that git knows, as they are now; "unknown" where git does not say."""
+    git = ["git", "-c", "safe.directory=*", "-C", str(top), "ls-files", "-z"]
+    try:
+        listed = subprocess.run(git, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    state = hashlib.sha256()
+    for name in sorted(listed.split(b"\0")):
+        path = top / os.fsdecode(name)
+        if path.is_file():
+            state.update(name + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return state.hexdigest()[:12]
+
+
+def read_results(build: Path) -> list[Result]:
+    try:
+        listed = json.loads((build / FILE).read_text(encoding="utf-8"))
+    except OSError:
+        return []
+    return [
+        Result(**one | {"cases": tuple(Case(**case) for case in one["cases"])}) for one in listed
+    ]
+
+
+def keep_results(build: Path, tree: str, outcomes: Sequence[Outcome]) -> None:
+    """In place of what the same tests of the same folders gave before; others stay."""
+    when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    kept = {(result.folder, result.title): result for result in read_results(build)}
+    for outcome in outcomes:
+        folder, title = outcome.test.folder.name, outcome.test.title
+        kept[folder, title] = Result(folder, title, tree, when, tuple(outcome.cases))
+    listed = [
+        vars(result) | {"cases": [vars(case) for case in result.cases]} for result in kept.values()
+    ]
+    partial = build / f"{FILE}.new"
+    partial.write_text(json.dumps(listed, indent=1), encoding="utf-8")
+    partial.replace(build / FILE)
