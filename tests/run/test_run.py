@@ -16,8 +16,8 @@ TOP = Path(__file__).resolve().parents[2]
 # Those whose help needs what the environment has, and the others.
 INSIDE = ("demo", "evaluate", "soak", "vm")
 ANYWHERE = (
-    *("bench", "build", "docs", "faults", "figures", "fuzz", "lint", "man", "models", "package"),
-    *("places", "rust", "shell", "test"),
+    *("assurance", "bench", "build", "docs", "faults", "figures", "fuzz", "lint", "man", "models"),
+    *("package", "places", "rust", "shell", "test"),
 )
 COMMANDS = (*ANYWHERE, *INSIDE, "try-packages")
 

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Requirements, failures and assumptions, as the TRLC files of assurance/ have them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pip_package import bring
+
+TRLC = "3.1.1"
+
+# What ISO 26262-6, annex D, lists of communication, in the order of the tables.
+FAULTS = (
+    *("lost", "late", "repeated", "masquerading"),
+    *("corrupted", "wrong_order", "wrong_size", "too_much"),
+)
+
+
+class KitError(Exception):
+    """The files have mistakes: its text has a line for each."""
+
+
+class NoTrlc(Exception):
+    """TRLC is not there and cannot be brought."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    name: str
+    place: str  # file:line
+    statement: str
+    rationale: str
+    owner: str  # a folder
+    tests: tuple[str, ...]
+
+    @property
+    def chapter(self) -> str:
+        return Path(self.place.partition(":")[0]).stem
+
+
+@dataclass(frozen=True)
+class Interface:
+    name: str
+    description: str
+    from_part: str
+    to_part: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    name: str
+    place: str
+    at: str  # an interface's name
+    fault: str
+    effect: str
+    detection: str
+    reaction: str
+    safe_state: str
+    within: str
+    timed: tuple[str, ...]
+    injected: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    name: str
+    place: str
+    statement: str
+    rationale: str
+    checked: str
+    tests: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Kit:
+    requirements: tuple[Requirement, ...] = ()
+    interfaces: tuple[Interface, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    safe_states: tuple[tuple[str, str], ...] = ()  # name, description
+    assumptions: tuple[Assumption, ...] = ()
+
+    def named_tests(self) -> Iterator[tuple[str, str]]:
+        """Each name of a test, and the place that has it."""
+        for requirement in self.requirements:
+            yield from ((name, requirement.place) for name in requirement.tests)
+        for failure in self.failures:
+            yield from ((name, failure.place) for name in (*failure.timed, *failure.injected))
+        for assumption in self.assumptions:
+            yield from ((name, assumption.place) for name in assumption.tests)
+
+    def not_analysed(self) -> list[tuple[str, str]]:
+        """Interface and fault of which no failure says anything."""
+        known = {(failure.at, failure.fault) for failure in self.failures}
+        return [
+            (interface.name, fault)
+            for interface in self.interfaces
+            for fault in FAULTS
+            if (interface.name, fault) not in known
+        ]
+
+
+def read_kit(folder: Path) -> Kit:
+    trlc = bring("trlc", TRLC)
+    if trlc is None:
+        raise NoTrlc
+    command = [sys.executable, "-P", Path(__file__).with_name("trlc_as_json.py"), folder]
+    environment = os.environ | {"PYTHONPATH": str(trlc), "PYTHONDONTWRITEBYTECODE": "1"}
+    result = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise KitError(result.stdout + result.stderr)
+    return kit_of(json.loads(result.stdout))
+
+
+def kit_of(objects: Sequence[dict]) -> Kit:
+    """From what trlc_as_json gives."""
+
+    def of(kind: str) -> Iterator[tuple[dict, dict]]:
+        for item in objects:
+            if item["type"] == kind:
+                place = {"name": item["name"], "place": f"{item['file']}:{item['line']}"}
+                yield place, {key: _plain(value) for key, value in item["fields"].items()}
+
+    return Kit(
+        tuple(
+            Requirement(**place, **(fields | {"owner": fields["owner"].replace("_", "-")}))
+            for place, fields in of("Requirement")
+        ),
+        tuple(Interface(name=place["name"], **fields) for place, fields in of("Interface")),
+        tuple(Failure(**place, **fields) for place, fields in of("Failure")),
+        tuple((place["name"], fields["description"]) for place, fields in of("Safe_State")),
+        tuple(Assumption(**place, **fields) for place, fields in of("Assumption")),
+    )
+
+
+def _plain(value: object) -> object:
+    """No package before a name, no None for words that are not there."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return tuple(value)
+    if isinstance(value, str) and value.startswith("Gidway."):
+        return value.removeprefix("Gidway.")
+    return value

@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: MIT
+"""What `./run assurance` says: each gap is red, and no name of a test is believed."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from assuring import kit as kits
+from assuring.catalog import Catalog, Source, read_catalog
+from assuring.kit import FAULTS, Failure, Interface, Kit, KitError, NoTrlc, Requirement, read_kit
+from assuring.report import About, as_json, page, write
+from assuring.supply import Package, Program, built_programs, looked_at, packages, spdx
+from assuring.verdicts import Verdicts, judge, name_errors
+from lib.program import BUILD, TOP
+from testing.one import Case, Outcome, Test
+from testing.results import Result, keep_results, read_results, tree_state
+
+ABOUT = About("0.2.0", "abc", "2026-11-26T21:00:00Z", 1.5, False)
+PYTHON, C = "tests/safety/test_light.py", "tests/unit/test_ring.c"
+
+
+def a_test(title: str, *suites: str, folder: Path = Path("build")) -> Test:
+    suite, _, name = title.partition("/")
+    return Test(folder, name, (suite, *suites), ("x",), {}, 30, True, False)
+
+
+def catalog() -> Catalog:
+    light = Source(PYTHON, ("test_on", "test_off"), (a_test("safety/light"),))
+    ring = Source(C, ("test_order", "test_lies"), (a_test("unit/ring"),))
+    other = Source("tests/gst/test_film.py", ("test_film",), (a_test("gst/film"),))
+    never = Source("tests/vm/test_gone.py", ("test_gone",))
+    return Catalog({source.path: source for source in (light, ring, other, never)})
+
+
+def requirement(name: str, *tests: str) -> Requirement:
+    return Requirement(name, "r.trlc:1", f"{name} shall hold.", "why", "libgid", tests)
+
+
+def failure(fault: str, timed: tuple[str, ...], injected: tuple[str, ...]) -> Failure:
+    words = ("bad", "seen", "done", "Safe", "soon")
+    return Failure(fault, "h.trlc:1", "Frames", fault, *words, timed, injected)
+
+
+GOOD = (
+    Result(
+        "build",
+        "safety/light",
+        "abc",
+        "now",
+        (
+            Case("test_light.py::test_on[1]", "passed"),
+            Case("test_light.py::test_on[2]", "skipped", "no such card"),
+            Case("test_light.py::test_off", "passed"),
+        ),
+    ),
+    Result("build", "unit/ring", "abc", "now", (Case("frames come in order", "passed"),)),
+)
+
+
+def judged(*tests: str, results: tuple[Result, ...] = GOOD, tree: str = "abc") -> Verdicts:
+    return judge(Kit((requirement("One", *tests),)), catalog(), results, tree)
+
+
+def only(verdicts: Verdicts) -> tuple[bool, list[str]]:
+    (row,) = verdicts.requirements
+    return row.is_red, [test.verdict for test in row.tests]
+
+
+def test_what_passed_is_not_red() -> None:
+    assert only(judged(PYTHON, f"{C}::test_order")) == (False, ["passed", "passed"])
+    (row,) = judged(f"{PYTHON}::test_on").requirements
+    assert row.tests[0].why == "1 skipped: no such card", "what was left out is told"
+    assert row.tests[0].cases == 2
+
+
+def test_a_requirement_without_a_test_is_red() -> None:
+    verdicts = judged()
+    assert only(verdicts) == (True, [])
+    assert verdicts.red["requirements"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "case", "verdict"),
+    [
+        (f"{PYTHON}::test_off", Case("test_light.py::test_off", "failed"), "failed"),
+        (f"{PYTHON}::test_off", Case("test_light.py::test_off (setup)", "failed"), "failed"),
+        (f"{PYTHON}::test_off", Case("test_light.py::test_off", "skipped", "why"), "skipped"),
+        (f"{PYTHON}::test_off", Case("ended by SIGSEGV", "failed"), "failed"),
+        (f"{PYTHON}::test_off", Case("all", "skipped", "the build lacks x"), "skipped"),
+        (f"{PYTHON}::test_off", Case("test_light.py::test_off_road", "passed"), "not run"),
+        (f"{C}::test_lies", Case("a lie is found", "failed"), "failed"),
+    ],
+)
+def test_what_did_not_pass_is_red(name: str, case: Case, verdict: str) -> None:
+    title = "safety/light" if name.startswith(PYTHON) else "unit/ring"
+    results = (Result("build", title, "abc", "now", (case,)),)
+    assert only(judged(name, results=results)) == (True, [verdict])
+
+
+def test_a_failure_with_a_sanitizer_counts() -> None:
+    worse = Result("build-asan", "unit/ring", "abc", "now", (Case("frames come", "failed"),))
+    assert only(judged(C, results=(*GOOD, worse))) == (True, ["failed"])
+
+
+def test_results_of_other_files_are_none() -> None:
+    assert only(judged(C, tree="other")) == (True, ["not run"])
+    assert only(judged("tests/gst/test_film.py")) == (True, ["not run"])
+    assert only(judged("tests/vm/test_gone.py")) == (True, ["not run"])
+
+
+def test_tests_without_a_requirement_are_red() -> None:
+    kit = Kit((requirement("One", f"{PYTHON}::test_on", f"{C}::test_lies"),))
+    verdicts = judge(kit, catalog(), GOOD, "abc")
+    assert verdicts.uncovered == (f"{PYTHON}::test_off", f"{C}::test_order")
+    assert verdicts.red["tests without a requirement"] == 2
+    assert judged(PYTHON, C).uncovered == (), "those of other suites need none"
+
+
+def test_names_that_are_not_there_are_errors() -> None:
+    kit = Kit(
+        (requirement("One", PYTHON, f"{PYTHON}::test_of", "tests/safety/test_lihgt.py"),),
+        failures=(failure("lost", (), (f"{C}::test_none",)),),
+    )
+    assert name_errors(kit, catalog()) == [
+        f"assurance/r.trlc:1: {PYTHON}::test_of: there is no such function in the file",
+        "assurance/r.trlc:1: tests/safety/test_lihgt.py: there is no such file of tests",
+        f"assurance/h.trlc:1: {C}::test_none: there is no such function in the file",
+    ]
+
+
+def test_gaps_of_failures_are_red() -> None:
+    kit = Kit(
+        interfaces=(Interface("Frames", "A ring.", "one", "other"),),
+        failures=(
+            failure("lost", (C,), (PYTHON,)),
+            failure("late", (), (PYTHON,)),
+            failure("repeated", (C,), ()),
+            failure("corrupted", ("tests/gst/test_film.py",), (PYTHON,)),
+        ),
+    )
+    verdicts = judge(kit, catalog(), GOOD, "abc")
+    assert [row.is_red for row in verdicts.failures] == [False, True, True, True]
+    assert verdicts.failures[1].gaps == ("the time to react is not measured",)
+    assert verdicts.failures[2].gaps == ("no test makes this fault",)
+    left = [fault for fault in FAULTS if fault not in ("lost", "late", "repeated", "corrupted")]
+    assert verdicts.not_analysed == tuple(("Frames", fault) for fault in left)
+
+
+def test_the_report_has_every_line() -> None:
+    verdicts = judged(PYTHON, "tests/vm/test_gone.py")
+    programs = [Program("gid-x", ("libc.so.6",), ("stack guards",)), Program("gid-y", (), ())]
+    html = page(verdicts, programs, [Package("libc6", "2.41", "runs beside it")], ABOUT)
+    assert '<tr id="One" class="red">' in html
+    assert "One shall hold." in html and "this build does not have it" in html
+    assert f"<code>{C}::test_order</code>" in html, "a test without a requirement"
+    found = as_json(verdicts, programs, ABOUT)
+    assert found["red"] == 4 == sum(found["red_by"].values())
+    assert found["detected_of_a_million"] is None and found["calls_after_seal"] is None
+
+
+def test_what_is_not_built_stays_a_requirement_without_a_test() -> None:
+    """The figures that assurance.json cannot have yet, and what is red for them."""
+    kit = read_or_skip(TOP / "assurance")
+    tests = {item.name: item.tests for item in kit.requirements}
+    for name in as_json(judged(), [], ABOUT)["not_built"].values():
+        assert tests[name] == ()
+
+
+def test_files_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")  # no browser
+    written = write(tmp_path / "out", judged(PYTHON), [], [Package("a:b", "1", "r")], ABOUT)
+    assert [path.name for path in written] == [
+        *("assurance.html", "assurance.json", "sbom.spdx.json"),
+    ]
+    bill = json.loads((tmp_path / "out/sbom.spdx.json").read_text())
+    assert [one["SPDXID"] for one in bill["packages"]] == ["SPDXRef-gidway", "SPDXRef-a-b"]
+
+
+# --- TRLC ---
+
+SCHEMA = (TOP / "assurance/gidway.rsl").read_text()
+SAMPLE = """package Gidway
+
+Requirement Light {
+   statement = "gid-cluster shall show libgid.so."
+   rationale = "why"
+   owner     = Owner.weston_plugin
+   tests     = ["tests/a.py::b"]
+}
+Interface Frames { description = "d." from_part = "a" to_part = "b" }
+Safe_State Dark { description = "d" }
+Failure Frames_lost {
+   at = Frames fault = Fault.lost effect = "e" detection = "d" reaction = "r"
+   safe_state = Dark timed = [] injected = ["tests/a.py"]
+}
+Assumption Clock { statement = "s" rationale = "r" tests = [] }
+"""
+
+
+def read_or_skip(folder: Path) -> Kit:
+    try:
+        return read_kit(folder)
+    except NoTrlc:
+        pytest.skip(f"TRLC {kits.TRLC} cannot be installed by pip")
+
+
+def read_text(folder: Path, text: str) -> Kit:
+    (folder / "gidway.rsl").write_text(SCHEMA)
+    (folder / "sample.trlc").write_text(text)
+    return read_or_skip(folder)
+
+
+def test_files_of_trlc_are_read(tmp_path: Path) -> None:
+    kit = read_text(tmp_path, SAMPLE)
+    assert kit.requirements == (
+        Requirement(
+            *("Light", "sample.trlc:3", "gid-cluster shall show libgid.so.", "why"),
+            *("weston-plugin", ("tests/a.py::b",)),
+        ),
+    )
+    assert kit.requirements[0].chapter == "sample"
+    (found,) = kit.failures
+    assert (found.at, found.fault, found.safe_state, found.within) == ("Frames", "lost", "Dark", "")
+    assert kit.safe_states == (("Dark", "d"),)
+    assert kit.assumptions[0].checked == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (" shall ", " should ", "a requirement is one sentence with shall"),
+        ("Owner.weston_plugin", "Owner.nobody", "nobody"),
+        ("at = Frames", "at = Lights", "unknown symbol Lights"),
+        ('   rationale = "why"\n', "", "rationale"),
+    ],
+)
+def test_mistakes_of_trlc_are_told(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in SAMPLE
+    with pytest.raises(KitError, match=said) as error:
+        read_text(tmp_path, SAMPLE.replace(old, new))
+    assert "sample.trlc:" in str(error.value)
+
+
+def test_owners_are_folders() -> None:
+    kit = read_or_skip(TOP / "assurance")
+    assert len(kit.requirements) >= 150
+    assert {item.owner for item in kit.requirements if not (TOP / item.owner).is_dir()} == set()
+    assert {item.fault for item in kit.failures} == set(FAULTS)
+
+
+# --- results and tests as they are ---
+
+
+def test_results_are_kept_by_test_and_folder(tmp_path: Path) -> None:
+    def outcome(title: str, folder: str, *cases: Case) -> Outcome:
+        return Outcome(a_test(title, folder=Path(folder)), 1.0, list(cases))
+
+    bad, good = Case("x", "failed"), Case("x", "passed")
+    keep_results(tmp_path, "one", [outcome("s/a", "build", bad), outcome("s/b", "build", good)])
+    keep_results(tmp_path, "two", [outcome("s/a", "build", good), outcome("s/a", "asan", bad)])
+    found = {(one.folder, one.title): (one.tree, one.cases) for one in read_results(tmp_path)}
+    assert found == {
+        ("build", "s/a"): ("two", (good,)),
+        ("build", "s/b"): ("one", (good,)),
+        ("asan", "s/a"): ("two", (bad,)),
+    }
+
+
+def test_the_state_of_files_is_that_of_their_content(tmp_path: Path) -> None:
+    git = ["git", "-C", tmp_path, "-c", "user.name=n", "-c", "user.email=e"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    (tmp_path / "file").write_text("one")
+    subprocess.run([*git, "add", "file"], check=True)
+    before = tree_state(tmp_path)
+    subprocess.run([*git, "commit", "-qm", "one"], check=True)
+    assert tree_state(tmp_path) == before, "a commit changes no file"
+    (tmp_path / "file").write_text("two")
+    changed = tree_state(tmp_path)
+    (tmp_path / "file").rename(tmp_path / "other")
+    subprocess.run([*git, "add", "-A"], check=True)
+    assert len({before, changed, tree_state(tmp_path)}) == 3
+    assert tree_state(tmp_path / "nowhere") == "unknown"
+
+
+def test_tests_of_this_build_are_found() -> None:
+    found = read_catalog(TOP, BUILD)
+    assert found.without_file == ()
+    mine = found.sources["tests/run/test_assurance.py"]
+    assert "test_tests_of_this_build_are_found" in mine.functions
+    assert [test.title for test in mine.runs] == ["run/assurance"]
+    ring = found.sources["tests/unit/libgid/test_ring.c"]
+    assert [test.title for test in ring.runs] == ["unit/ring"] and "test_notes" in ring.functions
+    long = found.sources["tests/displays/test_in_guests.py"]
+    assert [test.title for test in long.usual] == ["displays/in_guests"]
+    times = found.sources["tests/safety/test_times.py"]
+    assert [test.title for test in times.usual] == ["safety/times"]
+
+
+def test_programs_and_packages_of_this_build() -> None:
+    programs = built_programs(BUILD)
+    cluster = next(program for program in programs if program.name == "gid-cluster")
+    assert "libpixman-1.so.0" in cluster.needs
+    listed = {one.name: one for one in packages(TOP, programs)}
+    assert listed["libpixman-1-0"].role == "runs in the safety domain"
+    assert listed["libpixman-1-0"].version
+    assert listed["meson"].role == "builds, tests or shows"
+    bill = spdx("0", "t", "now", list(listed.values()))
+    linked = {one["relatedSpdxElement"] for one in bill["relationships"] if "LINK" in str(one)}
+    assert "SPDXRef-libpixman-1-0" in linked and "SPDXRef-meson" not in linked
+
+
+def test_facts_of_a_program(tmp_path: Path) -> None:
+    """A program is built with and without what hardens it."""
+    source = tmp_path / "main.c"
+    source.write_text(
+        "#include <string.h>\nint main(int c, char **v) {\n"
+        "\tchar name[64];\n\tstrcpy(name, v[0]);\n\treturn name[c];\n}\n"
+    )
+    hard = ["-O2", "-D_FORTIFY_SOURCE=2", "-fstack-protector-strong", "-pie", "-fPIE"]
+    hard += ["-Wl,-z,relro,-z,now"]
+    soft = ["-O0", "-U_FORTIFY_SOURCE", "-fno-stack-protector", "-no-pie"]
+    soft += ["-Wl,-z,norelro,-z,lazy,-z,execstack"]
+    for name, options in (("hard", hard), ("soft", soft)):
+        command = ["gcc", *options, "-o", tmp_path / name, source]
+        subprocess.run(command, check=True, env=os.environ | {"LC_ALL": "C"})
+    assert looked_at(tmp_path / "hard").lacks == ()
+    assert looked_at(tmp_path / "soft").lacks == (
+        *("a random address", "no code on the stack", "read-only relocations"),
+        *("all of them at the start", "stack guards", "checked copies"),
+    )
