@@ -270,6 +270,12 @@ static int put_back(struct gid_consumer *consumer, const struct gid_frame *frame
 	return 1;
 }
 
+/* Whether to give it back is a release: what was taken by force may be free for long. */
+static bool has_still(const struct gid_consumer *consumer, const struct gid_frame *frame) {
+	return consumer->shared != NULL &&
+			gid_ring_is_held(&consumer->ring, frame->index - consumer->base);
+}
+
 int gid_consumer_release_burst(
 		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
 	/* Before, for the producer may have it back and say so at once. */
@@ -277,10 +283,11 @@ int gid_consumer_release_burst(
 	uint32_t released = 0;
 	int error = 0;
 	for (uint32_t i = 0; i < count; i++) {
+		bool tells = consumer->timeline != NULL && has_still(consumer, &frames[i]);
 		int ret = put_back(consumer, &frames[i]);
 		if (ret == 1) {
 			released++;
-			if (consumer->timeline != NULL) {
+			if (tells) {
 				write_point(consumer, GID_TIMELINE_RELEASED, &frames[i], now);
 			}
 		}

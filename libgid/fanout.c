@@ -635,12 +635,20 @@ static bool begin_sending(struct gid_producer *producer, struct gid_frame *frame
 	return true;
 }
 
+/*
+ * A point that has a gid alone is of the frame that was last submitted: with a timeline frames are
+ * sent after what was taken back before them.
+ */
+static inline uint64_t time_of_sending(const struct gid_producer *producer, uint64_t now) {
+	return producer->timeline != NULL ? gid_clock_now() : now;
+}
+
 int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
 	gid_producer_enter(producer);
 	int count = -EPIPE;
 	uint64_t now = gid_clock_now();
 	if (begin_sending(producer, frame, 1, now)) {
-		count = put_to_all(producer, frame, now);
+		count = put_to_all(producer, frame, time_of_sending(producer, now));
 		finish_sending(producer);
 	}
 	gid_producer_leave(producer);
@@ -667,7 +675,7 @@ int gid_producer_send_burst(
 	uint32_t sent = 0;
 	while (ret >= 0 && sent < count && !producer->destroyed && producer->domain != NULL) {
 		gid_id gid = frames[sent].gid;
-		ret = put_to_all(producer, &frames[sent], now);
+		ret = put_to_all(producer, &frames[sent], time_of_sending(producer, now));
 		sent += ret >= 0;
 		if (ret == 0 && gid != GID_NONE) {
 			finish_untaken(producer, gid);

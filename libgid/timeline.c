@@ -14,9 +14,12 @@
 
 #define NS_PER_S 1000000000u
 
+#define CLOCK_NAME_MAX 63u
+
 struct gid_timeline {
 	unsigned references;
 	int fd;
+	char clock[CLOCK_NAME_MAX + 1]; /* of all its times; empty: nobody can tell */
 	char by[GID_NAME_MAX + 1];
 };
 
@@ -63,6 +66,27 @@ static void name_writer(char by[GID_NAME_MAX + 1], const char *text) {
 	}
 }
 
+/*
+ * Which CLOCK_MONOTONIC this process sees: that of a kernel since its start, and of a namespace of
+ * times. Domains with the same have no clocks to be compared.
+ */
+static void name_clock(char clock[static CLOCK_NAME_MAX + 1]) {
+	clock[0] = '\0';
+	char boot[37] = "";
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return;
+	}
+	ssize_t got = read(fd, boot, sizeof(boot) - 1);
+	close(fd);
+	struct stat times = {0};
+	if (got != (ssize_t)sizeof(boot) - 1 || !gid_name_is_valid(boot) ||
+			(stat("/proc/self/ns/time", &times) < 0 && errno != ENOENT)) {
+		return;
+	}
+	snprintf(clock, CLOCK_NAME_MAX + 1, "%s/%" PRIu64, boot, (uint64_t)times.st_ino);
+}
+
 /* Never waits: a pipe that nobody reads is no place for points. */
 static int open_file(const char *path) {
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
@@ -97,6 +121,7 @@ int gid_timeline_open(const char *path, const char *by, struct gid_timeline **re
 		return error;
 	}
 	timeline->references = 1;
+	name_clock(timeline->clock);
 	name_writer(timeline->by, by != NULL ? by : program_invocation_short_name);
 	*result = timeline;
 	return 0;
@@ -118,10 +143,13 @@ void gid_timeline_unref(struct gid_timeline *timeline) {
 }
 
 void gid_timeline_name_domain(struct gid_timeline *timeline, uint32_t number, const char *name) {
-	char line[GID_NAME_MAX + 64];
+	char line[GID_NAME_MAX + CLOCK_NAME_MAX + 80], clock[CLOCK_NAME_MAX + 16] = "";
+	if (timeline->clock[0] != '\0') {
+		snprintf(clock, sizeof(clock), ", \"clock\":\"%s\"", timeline->clock);
+	}
 	int length = snprintf(line, sizeof(line),
-			"{ \"id\":%" PRIu32 ", \"type\":\"gid_domain\", \"name\":\"%.*s\" }\n",
-			number, (int)GID_NAME_MAX, name);
+			"{ \"id\":%" PRIu32 ", \"type\":\"gid_domain\", \"name\":\"%.*s\"%s }\n",
+			number, (int)GID_NAME_MAX, name, clock);
 	ssize_t written = write(timeline->fd, line, (size_t)length);
 	(void)written; /* there is nobody to tell */
 }

@@ -5,7 +5,7 @@
 
 #include <gid/timeline.h>
 
-/* Appends a line with a domain's number and name: points have only numbers. */
+/* Appends a line with a domain's number, its name, as points have only numbers, and its clock. */
 void gid_timeline_name_domain(struct gid_timeline *timeline, uint32_t number, const char *name);
 
 #endif

@@ -96,6 +96,57 @@ def test_clocks_that_are_apart(tmp_path, capsys, offset):
             assert abs(found - true) <= clocks["error_ns"]
 
 
+def named(cockpit, one, other):
+    """The domains say which clock is theirs."""
+    for domain, name, clock in ((1, "open", one), (2, "cluster", other)):
+        declared = {"id": domain, "type": "gid_domain", "name": name, "clock": clock}
+        cockpit.files[domain] += json.dumps(declared) + "\n"
+
+
+def clocks_of(capsys, paths):
+    assert main(["join", *paths, "--format", "json"]) == 0
+    (stream,) = json.loads(capsys.readouterr().out)["streams"]
+    return stream["clocks"], stream["stages"]
+
+
+def test_one_clock_that_is_told_is_no_guess(tmp_path, capsys):
+    """Also where a frame was taken back by force, and given back later: that looks like drift."""
+    cockpit = Cockpit()
+    freed = next(line for line in cockpit.files[1].splitlines(True) if "gid_freed" in line)
+    cockpit.files[1] = cockpit.files[1].replace(freed, later(freed, -100 * MS))
+    clocks, stages = clocks_of(capsys, cockpit.write(tmp_path))
+    assert not clocks["same"]
+    named(cockpit, "8f1c/4026531834", "8f1c/4026531834")
+    clocks, stages = clocks_of(capsys, cockpit.write(tmp_path))
+    assert clocks == {"same": True, "offset_ns": 0, "error_ns": 0}
+    spans = [times[4] - times[1] for times in cockpit.truth]
+    assert stages["submit_to_shown"]["min_ns"] == min(spans)
+    assert main(["join", *cockpit.write(tmp_path)]) == 0
+    assert "one clock, as both domains run on one kernel" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_two_clocks_that_are_told_are_not_one(tmp_path, capsys, returns):
+    """However little they are apart: as of machines that started in the same second."""
+    cockpit = Cockpit(offset=20 * US)
+    if not returns:
+        lines = cockpit.files[1].splitlines(True)
+        cockpit.files[1] = "".join(line for line in lines if "gid_freed" not in line)
+    assert clocks_of(capsys, cockpit.write(tmp_path))[0]["same"]
+    named(cockpit, "8f1c/4026531834", "8f1c/4026532100")
+    clocks, _ = clocks_of(capsys, cockpit.write(tmp_path))
+    assert not clocks["same"]
+    assert clocks["error_ns"] is None or abs(clocks["offset_ns"] - 20 * US) <= clocks["error_ns"]
+
+
+def test_a_domain_that_starts_again_elsewhere_has_no_one_clock(tmp_path, capsys):
+    cockpit = Cockpit(offset=-3 * 10**12)
+    named(cockpit, "8f1c/1", "8f1c/1")
+    named(cockpit, "8f1c/1", "77aa/1")
+    clocks, _ = clocks_of(capsys, cockpit.write(tmp_path))
+    assert abs(clocks["offset_ns"] + 3 * 10**12) <= clocks["error_ns"]
+
+
 def test_clocks_that_drift_apart(tmp_path, capsys):
     cockpit = Cockpit(offset=40 * 10**9, drift=50e-6, frames=4000)
     rows = frames_of(capsys, *cockpit.write(tmp_path))

@@ -78,6 +78,11 @@ def test_everybody_writes_the_points_that_are_his(film):
         assert len(points(film, "weston", name, "weston")) >= FRAMES - 8, name
 
 
+def test_domains_of_one_kernel_say_so(film, capsys):
+    assert main(["join", *map(str, film.logs.values())]) == 0
+    assert "one clock, as both domains run on one kernel" in capsys.readouterr().out
+
+
 def test_the_module_knows_when_a_frame_is_shown(film):
     """It says so by the times of Weston's own timeline, and of the frames that the client hears of.
 

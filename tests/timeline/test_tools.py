@@ -111,6 +111,8 @@ def test_halves_of_characters(tmp_path):
         {"id": 1, "type": "weston_surface", "desc": "x", "main_surface": "2"},
         {"id": 300, "type": "gid_domain", "name": "open"},
         {"id": 1, "type": "gid_domain", "name": "op en"},
+        {"id": 1, "type": "gid_domain", "name": "open", "clock": 7},
+        {"id": 1, "type": "gid_domain", "name": "open", "clock": "8f1c 1"},
     ],
 )
 def test_declarations_that_are_wrong(line):

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tap.h"
+#include "timeline_domain.h"
 
 #define WRITERS 4
 #define POINTS 2000
@@ -113,6 +114,28 @@ static void test_places(void) {
 	unsetenv("GID_TIMELINE");
 }
 
+/* Domains of one kernel need not be told apart by their frames. */
+static void test_domain_says_its_clock(void) {
+	struct gid_timeline *timeline;
+	char boot[64] = "", expected[128];
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+	tap_ok(file != NULL && fscanf(file, "%63s", boot) == 1, "this kernel's start has a name");
+	if (file != NULL) {
+		fclose(file);
+	}
+	gid_timeline_open(place("domain"), "test", &timeline);
+	gid_timeline_name_domain(timeline, 2, "cluster");
+	gid_timeline_unref(timeline);
+	snprintf(expected, sizeof(expected),
+			"{ \"id\":2, \"type\":\"gid_domain\", \"name\":\"cluster\", "
+			"\"clock\":\"%s/",
+			boot);
+	const char *text = read_file(place("domain"));
+	tap_ok(strncmp(text, expected, strlen(expected)) == 0 &&
+					strchr(text, '\n') == text + strlen(text) - 1,
+			"a domain's line names it: %s", text);
+}
+
 static void write_many(int writer) {
 	struct gid_timeline *timeline;
 	if (gid_timeline_open(place("shared"), "test", &timeline) != 0) {
@@ -167,8 +190,9 @@ int main(void) {
 	}
 	test_format();
 	test_places();
+	test_domain_says_its_clock();
 	test_processes_share_a_file();
-	const char *names[] = {"pipe", "environment", "shared"};
+	const char *names[] = {"pipe", "environment", "domain", "shared"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		unlink(place(names[i]));
 	}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How far the clocks of two domains are apart, told from the frames between them.
+"""How far the clocks of two domains are apart: not at all, as both say that theirs is of one
+kernel, or told from the frames between them.
 
 A frame cannot be received before it was submitted, nor be free before it was released. So with
 `offset` the consumer's clock less the owner's, each frame gives
@@ -25,9 +26,10 @@ _WINDOW = 10_000_000_000  # ns: clocks that drift apart are looked at piece by p
 
 @dataclass(slots=True)
 class Offset:
-    """The consumer's clock less the owner's, in ns. `error` NONE: bounded on one side only."""
+    """The consumer's clock less the owner's, in ns. `error` None: bounded on one side only."""
 
-    same: bool  # nothing speaks against it being one clock: then no error at all
+    same: bool  # one clock: then no error at all
+    told: bool  # by both domains whether it is one clock; else by what speaks against it
     error: int | None
     times: np.ndarray  # of the owner's clock, at which `values` hold; between them linear
     values: np.ndarray
@@ -76,8 +78,12 @@ def _one_after_the_other(first: Convert, then: Convert, times: np.ndarray) -> np
     return then(first(times))
 
 
-def offsets(routes: list[Route]) -> dict[tuple[int, int], Offset]:
-    """By owner and consumer; only of domains between which frames went."""
+def offsets(
+    routes: list[Route], clock: Callable[[int], str | None]
+) -> dict[tuple[int, int], Offset]:
+    """By owner and consumer; only of domains between which frames went. `clock`: which one a domain
+    says that it has, if any.
+    """
     bounds: dict[tuple[int, int], list[np.ndarray]] = {}
     for route in routes:
         if route.consumer >= 0 and route.consumer != route.owner:
@@ -92,7 +98,8 @@ def offsets(routes: list[Route]) -> dict[tuple[int, int], Offset]:
             back_low, back_high = bounds[consumer, owner]
             low = np.hstack([low, _turned(back_high)])
             high = np.hstack([high, _turned(back_low)])
-        offset = _estimate(low, high)
+        names = clock(owner), clock(consumer)
+        offset = _estimate(low, high, names[0] == names[1] if all(names) else None)
         if offset is not None:
             found[owner, consumer] = offset
     return found
@@ -113,25 +120,33 @@ def _turned(bounds: np.ndarray) -> np.ndarray:
     return np.stack([bounds[0] + bounds[1], -bounds[1]])
 
 
-def _estimate(low: np.ndarray, high: np.ndarray) -> Offset | None:
+def _estimate(low: np.ndarray, high: np.ndarray, same: bool | None) -> Offset | None:
+    """`same`: whether it is one clock, where that is told."""
+    if same:
+        return _fixed(True, True, 0, 0, 0)
     if high.shape[1] == 0:
         return None
+    told = same is not None
     start = high[0].min()
     least = high[1].min()
     if low.shape[1] == 0:
         # Clocks that started with different systems are rarely less than a second apart.
-        same = bool(0 <= least < _NEAR)
-        return Offset(same, None, np.array([start]), np.array([0 if same else least]))
+        guess = not told and bool(0 <= least < _NEAR)
+        return _fixed(guess, told, None, start, 0 if guess else least)
     greatest = low[1].max()
-    if greatest <= 0 <= least:
-        return Offset(True, 0, np.array([start]), np.array([0]))
+    if greatest <= 0 <= least and not told:
+        return _fixed(True, told, 0, start, 0)
     if greatest <= least:
         middle, error = (greatest + least) // 2, (least - greatest + 1) // 2
-        return Offset(False, int(error), np.array([start]), np.array([middle]))
-    return _drifting(low, high, start)
+        return _fixed(False, told, int(error), start, middle)
+    return _drifting(low, high, start, told)
 
 
-def _drifting(low: np.ndarray, high: np.ndarray, start: int) -> Offset:
+def _fixed(same: bool, told: bool, error: int | None, start: int, value: int) -> Offset:
+    return Offset(same, told, error, np.array([start]), np.array([value]))
+
+
+def _drifting(low: np.ndarray, high: np.ndarray, start: int, told: bool) -> Offset:
     times, values, errors = [], [], []
     end = max(high[0].max(), low[0].max())
     for begin in range(int(start), int(end) + 1, _WINDOW):
@@ -142,5 +157,5 @@ def _drifting(low: np.ndarray, high: np.ndarray, start: int) -> Offset:
             values.append((greatest + least) // 2)
             errors.append(abs(least - greatest) // 2)
     if not errors:  # frames of one way only in each piece
-        return Offset(False, None, np.array([start]), np.array([high[1].min()]))
-    return Offset(False, int(max(errors)), np.array(times), np.array(values))
+        return _fixed(False, told, None, start, high[1].min())
+    return Offset(False, told, int(max(errors)), np.array(times), np.array(values))

@@ -24,6 +24,7 @@ class GidPoints:
         self.streams: dict[str, int] = {}
         self.writers: dict[str, int] = {"": 0}
         self._domains: dict[int, str] = {}
+        self._clocks: dict[int, str | None] = {}
 
     def add(self, line: dict, time: int) -> bool:
         """Whether `line`, whose N begins with gid_, was right and is taken up.
@@ -51,16 +52,22 @@ class GidPoints:
         self.points.append((point, stream, owner, sequence, domain, writer, time, signed))
         return True
 
-    def name_domain(self, number: int, name: object) -> bool:
-        """Whether the domain can have this number and name, and has them now."""
-        if not 1 <= number <= 254 or not isinstance(name, str) or not _NAME.match(name):
+    def name_domain(self, number: int, name: object, clock: object) -> bool:
+        """Whether the domain can have this number, name and clock, and has them now."""
+        if not 1 <= number <= 254 or not _is_name(name) or not (clock is None or _is_name(clock)):
             return False
         self._domains[number] = name
+        if self._clocks.setdefault(number, clock) != clock:
+            self._clocks[number] = None  # it started again elsewhere
         return True
 
     def domain(self, number: int) -> str:
         """What people call it."""
         return self._domains.get(number, f"domain {number}")
+
+    def clock(self, number: int) -> str | None:
+        """The one by which all its times are; None: not told, or several."""
+        return self._clocks.get(number)
 
 
 def parse_gid(text: object) -> int | None:
@@ -80,12 +87,16 @@ def gid_text(signed: int) -> str:
     return f"{gid >> 56}:{gid >> 32 & 0xFFFFFF}.{gid >> 16 & 0xFFFF}#{gid & 0xFFFF}"
 
 
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and _NAME.match(name) is not None
+
+
 def _intern(names: dict[str, int], name: object) -> int | None:
     if not isinstance(name, str):
         return None
     number = names.get(name)
     if number is None:
-        if not _NAME.match(name) or len(names) >= _NAMES_MAX:
+        if not _is_name(name) or len(names) >= _NAMES_MAX:
             return None
         number = names[name] = len(names)
     return number

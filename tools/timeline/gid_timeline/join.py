@@ -62,7 +62,7 @@ class Joined:
 def join(points: GidPoints) -> tuple[list[Joined], int]:
     """All routes, and the number of points that belong to no known frame."""
     found, unknown = routes(points)
-    clocks = offsets(found)
+    clocks = offsets(found, points.clock)
     found.sort(key=_interest)
     return [
         _joined(route, points, clocks.get((route.owner, route.consumer))) for route in found
@@ -143,6 +143,8 @@ def clock_words(joined: Joined) -> str:
         return "one clock"
     if offset is None:
         return "no frame tells how far the clocks are apart: stages between the domains left out"
+    if offset.same and offset.told:
+        return "one clock, as both domains run on one kernel"
     if offset.same:
         return "nothing speaks against one clock for both: taken for the same"
     apart = f"clocks {offset.values[0] / 1e9:.6f} s apart"

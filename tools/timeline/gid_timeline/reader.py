@@ -230,7 +230,7 @@ class Reader:
         if type(number) is not int or not 0 <= number < 10**9 or not isinstance(kind, str):
             return False
         if kind == "gid_domain":
-            return self.trace.gid.name_domain(number, found.get("name"))
+            return self.trace.gid.name_domain(number, found.get("name"), found.get("clock"))
         label = found.get("desc" if kind == "weston_surface" else "name")
         main = found.get("main_surface")
         if kind not in _KINDS or not isinstance(label, str | None):
