@@ -45,7 +45,7 @@ class Demo:
 
     def __init__(self, options: argparse.Namespace, folder: Path, progress: Progress) -> None:
         self._seconds, self._window = options.seconds, options.window
-        self._progress = progress
+        self.progress = progress
         self.clip = clips.find(options.clip, progress.say)
         self.folder = folder
         guests = _guests(options)
@@ -76,11 +76,12 @@ class Demo:
             self._return()
             self._play(self._seconds / 2, enough=True)
             self._stop()
+            self.progress.begin("the cluster ends")
         except KeyboardInterrupt:
             if guests := self.cockpit.guests:
                 names = " and ".join(sorted(guests))
                 text = f"interrupted: waiting for {names} to power off; Ctrl-C again kills them"
-                self._progress.say(text)
+                self.progress.say(text)
             raise
         except LabError:
             self.cockpit.keep_logs()
@@ -92,30 +93,30 @@ class Demo:
 
     def _start(self) -> None:
         if self.scene.divisor > 1:
-            self._progress.update("without KVM all is slow: making the film smaller and slower")
+            self.progress.update("without KVM all is slow: making the film smaller and slower")
             self.clip = clips.shrink(
                 self.clip, self.scene.divisor, self.folder, self.scene.film_rate
             )
         # The film is known as far as it can be played, however busy the machine.
         known = self._seconds + self.scene.patience
-        self._progress.update("cluster: starting")
+        self.progress.update("cluster: starting")
         self.cluster = ClusterDomain(self.cockpit, self.clip, known, self._window, self.displays)
         self.scheduling = self.cluster.scheduling
-        self._progress.done(f"cluster: gidd and gid-cluster ({self.scheduling})")
+        self.progress.done(f"cluster: gidd and gid-cluster ({self.scheduling})")
         if self.cluster.screen is not None:
-            self._progress.say(f"  to look on: vncviewer {self.cluster.screen}")
-        self._progress.update("cluster: learning the film's frames")
+            self.progress.say(f"  to look on: vncviewer {self.cluster.screen}")
+        self.progress.update("cluster: learning the film's frames")
         self.cluster.check.start()
-        self._progress.done("cluster: a receiver that knows every frame of the film")
+        self.progress.done("cluster: a receiver that knows every frame of the film")
         self.cluster.show()
-        self._progress.update("open: starting")
+        self.progress.update("open: starting")
         self.open = OpenDomain(self.cockpit, self.clip, bool(self.displays))
         self.open.start()
-        self._progress.done("open: gidd, Weston with gid-buffer.so, film, camera, telltale")
+        self.progress.done("open: gidd, Weston with gid-buffer.so, film, camera, telltale")
         if self.displays:
-            self._progress.done(f"open: {self.open.passenger}, with windows for the passenger")
+            self.progress.done(f"open: {self.open.passenger}, with windows for the passenger")
         self._wait("the first frames of ", lambda: not self._missing(), self._missing)
-        self._progress.done("the film flows, camera and telltale are live")
+        self.progress.done("the film flows, camera and telltale are live")
         self.recorder = Recorder()
         self.recorder.event("play")
 
@@ -131,17 +132,18 @@ class Demo:
             enough and not self._came_enough() and elapsed < self.scene.patience
         ):
             self._pause()
-            self._progress.update(self._state())
+            self.progress.update(self._state())
             if midway is not None and elapsed >= seconds / 2:
                 midway()
                 midway = None
         if midway is not None:
             midway()
         self.played += time.monotonic() - start
-        self._progress.done(self._state())
+        self.progress.done(self._state())
 
     def _take_pictures(self) -> None:
         """Of both displays; of the cluster's while all safety surfaces are live."""
+        self.progress.begin("taking pictures of the displays")
         self.open.screenshot(self.pictures["open"])
 
         def taken() -> bool:
@@ -176,6 +178,7 @@ class Demo:
         )
 
     def _kill(self) -> None:
+        self.progress.begin("open: keeping what its programs wrote down")
         self._count_copies()
         self.open.keep()
         self._wait("the safety surfaces to be live", self.cluster.are_live)
@@ -187,21 +190,23 @@ class Demo:
             self.status["frames"] < before + judge.GONE_ON and elapsed < self.scene.patience
         ):
             self._pause()
+        self.progress.begin("taking a picture of what the cluster shows without open")
         self.cluster.take_picture(self.pictures["cluster-lost"])
-        self._progress.done("open is killed: the cluster shows the fallbacks, and goes on")
+        self.progress.done("open is killed: the cluster shows the fallbacks, and goes on")
 
     def _return(self) -> None:
         frames = self._film_frames()
-        self._progress.update("open: starting again")
+        self.progress.update("open: starting again")
         self.returned = self.recorder.event("open starts again")
         self.open.start()
         self._wait("the safety surfaces to be live again", self.cluster.are_live)
         self._wait("the film to be back", lambda: self._film_frames() > frames)
         self.recorder.event("all live again")
-        self._progress.done("open is back: all live again")
+        self.progress.done("open is back: all live again")
 
     def _stop(self) -> None:
         """Consumers first: what the producers count as dropped is not our going."""
+        self.progress.begin("the receivers end, then open")
         self._count_copies()
         self.recorder.event("end")
         self.status = self.cluster.status()
@@ -240,7 +245,7 @@ class Demo:
             which = what + ", ".join(missing())
             if time.monotonic() > end:
                 raise LabError(f"{which} did not come within {self.scene.patience:.0f} s")
-            self._progress.update(f"waiting for {which}")
+            self.progress.update(f"waiting for {which}")
             self.cockpit.check()
             self._sample()
             time.sleep(self.scene.look_seconds)
@@ -297,7 +302,9 @@ def main() -> int:
         demo = Demo(options, folder, progress)
         demo.run()
         result = judge.build(demo)
+        progress.begin("writing the report")
         report.write(options.out, result, demo.pictures)
+        progress.begin("writing the timeline's page")
         report.write_timeline(options.out, demo.logs)
         wanted = not _conclude(result, options.out, demo.pictures.values(), progress)
     except (LabError, GuestError, film.FilmError, OSError) as error:

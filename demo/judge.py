@@ -39,6 +39,7 @@ _ROUTES = {
 
 def build(demo: Demo) -> dict:
     """The content of report.json."""
+    demo.progress.begin("reading the timelines of all programs")
     ways = report.read_ways(demo.logs)
     return {
         "version": machine.gidway(),
@@ -206,6 +207,7 @@ def _loss(demo: Demo, name: str) -> dict:
 
 
 def _checks(demo: Demo) -> list[dict]:
+    demo.progress.begin("comparing the pictures with each frame of the film")
     movie = film.frames(demo.clip, MOVIE_CAPS, demo.played + 10)
     again, once_more = (film.frames(demo.clip, MOVIE_CAPS, demo.played + 10) for _ in range(2))
     counts = demo.checked

@@ -201,6 +201,14 @@ def test_page_stands_alone(demo: Run) -> None:
     assert not re.search(r"(src|href)=\"(?!data:|timeline\.html)", page)
 
 
+def test_each_step_of_its_end_is_told(demo: Run) -> None:
+    """With the processors busy each takes many seconds."""
+    steps = ["the receivers end, then open", "reading the timelines of all programs"]
+    steps += ["comparing the pictures with each frame of the film", "writing the report"]
+    told = [line for line in demo.errors.splitlines() if line in steps]
+    assert told == steps
+
+
 def test_its_end_says_what_to_open(demo: Run) -> None:
     page = (demo.folder / "report.html").resolve().as_uri()
     assert f"Open {page} in a browser" in demo.errors.splitlines()
