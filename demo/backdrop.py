@@ -75,8 +75,12 @@ def open_tiles(clip: str, divisor: int) -> dict[str, Tile]:
     return {tile.name: tile.divided(divisor) for tile in tiles}
 
 
-def draw_cluster(path: Path, tiles: dict[str, Tile], divisor: int) -> None:
-    """Drawn at full size, and made smaller as a whole."""
+def draw_cluster(
+    path: Path, tiles: dict[str, Tile], divisor: int, unavailable: dict[str, Path]
+) -> None:
+    """Drawn at full size, and made smaller as a whole. `unavailable`: by names of tiles, what is
+    seen in the place of a picture that its producer hides, as an engine does when its client dies.
+    """
     image = gradient(*CLUSTER)
     pen = ImageDraw.Draw(image)
     _title(pen, "the display of the domain cluster: gid-cluster")
@@ -93,7 +97,11 @@ def draw_cluster(path: Path, tiles: dict[str, Tile], divisor: int) -> None:
             ("pixels that the display really shows.", _SAFETY, 19, False),
         ],
     )
-    image.resize(size(CLUSTER, divisor)).save(path)
+    image = image.resize(size(CLUSTER, divisor))
+    for name, file in unavailable.items():
+        with Image.open(file) as picture:
+            image.paste(picture, (tiles[name].x, tiles[name].y))
+    image.save(path)
 
 
 def draw_open(path: Path, tiles: dict[str, Tile], divisor: int) -> None:

@@ -47,12 +47,13 @@ frozen-ms={frozen}
 fallback={fallback}
 """
 
-# Their domains, streams, and what is shown when these are gone.
+# Their domains and streams. Without a picture of its own a layer whose stream is gone is greyed.
 _LAYERS = (
-    ("movie", "open", "movie", "grey"),
-    ("meter", "cluster", "meter", "grey"),
-    ("panel", "cluster", f"canvas/{CANVAS}", "blank"),
+    ("movie", "open", "movie"),
+    ("meter", "cluster", "meter"),
+    ("panel", "cluster", f"canvas/{CANVAS}"),
 )
+_UNAVAILABLE = ("camera", "panel")  # what says so in a picture when it is gone
 ROLES = ("telltale", "camera")
 
 
@@ -76,7 +77,7 @@ class ClusterDomain(Display):
         self._folder = cockpit.folder
         self.tiles = backdrop.cluster_tiles(clip.name, self._scene.divisor)
         self.check = Check(self.place, clip, seconds)
-        self.fallback = cockpit.folder / "no-camera.png"
+        self.fallbacks = {name: cockpit.folder / f"no-{name}.png" for name in _UNAVAILABLE}
         self.meter: dict = {}  # what it reports at its end
         headless = [] if self.place.screen or window else ["--headless"]
         self.launch(self._configuration(), *headless, "--realtime")
@@ -110,10 +111,13 @@ class ClusterDomain(Display):
         return bool(role["state"] == "live" and role["transitions"][-1]["shown_ns"])
 
     def are_lost(self) -> bool:
-        """None is shown, on the display as well."""
-        return all(
+        """None is shown, on the display as well; nor does a layer show open as if it lived."""
+        status = self.status()
+        others = [one["state"] for one in status["layers"] if one["name"] != "meter"]
+        marked = [state in ("stale", "hidden") for state in others]
+        return all(marked) and all(
             role["state"] != "live" and role["transitions"][-1]["shown_ns"]
-            for role in self.roles().values()
+            for role in status["roles"]
         )
 
     def copies(self) -> dict[str, int]:
@@ -141,8 +145,11 @@ class ClusterDomain(Display):
 
     def _configuration(self) -> str:
         background = self._folder / "background.png"
-        backdrop.draw_cluster(background, self.tiles, self._scene.divisor)
-        backdrop.draw_unavailable(self.fallback, self.tiles["camera"])
+        fallbacks: dict[str, object] = {"telltale": "pattern"}
+        for name, path in self.fallbacks.items():
+            backdrop.draw_unavailable(path, self.tiles[name])
+            fallbacks[name] = self.place.put(path)
+        backdrop.draw_cluster(background, self.tiles, self._scene.divisor, self.fallbacks)
         width, height = backdrop.size(backdrop.CLUSTER, self._scene.divisor)
         text = _CONFIGURATION.format(
             output="[output cluster]" if self.more else "",
@@ -152,11 +159,11 @@ class ClusterDomain(Display):
         )
         if not self.place.screen:
             text += f"stream={_SCREEN}\n"
-        for name, domain, stream, fallback in _LAYERS:
+        for name, domain, stream in _LAYERS:
+            fallback = fallbacks.get(name, "grey")
             text += _LAYER.format(
                 tile=self.tiles[name], domain=domain, stream=stream, fallback=fallback
             )
-        fallbacks = {"telltale": "pattern", "camera": self.place.put(self.fallback)}
         frozen = {"telltale": 0, "camera": self._scene.frozen_ms}
         for name in ROLES:
             text += _ROLE.format(

@@ -103,13 +103,15 @@ def test_picture_of_the_film(demo: Run, box: tuple, name: str) -> None:
 
 
 def test_picture_of_the_panel(demo: Run) -> None:
-    """Map, film and symbols; nothing of it is left while `open` is dead."""
+    """Map, film and symbols; while `open` is dead there is what says so, and nothing of it."""
     shown, lost = demo.picture(PANEL), demo.picture(PANEL, "cluster-lost.png")
     assert tuple(shown[140, 86]) == (255, 200, 60), "the arrow"
     assert tuple(shown[132, 174]) == (92, 150, 220), "the road"
     assert shown[30:130, 300:480].std() > 5, "the film"
     assert not numpy.array_equal(shown, lost)
-    assert lost[30:130, 300:480].std() < 5
+    assert tuple(lost[2, 260]) == (200, 60, 50), "the frame around NO PANEL"
+    assert lost[110:154, 100:420].std() > 20, "its words"
+    assert tuple(lost[200, 260]) == (38, 12, 12), "nothing else"
 
 
 @pytest.mark.parametrize("stream", ["movie", "safety/camera", "safety/telltale"])
