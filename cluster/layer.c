@@ -2,7 +2,6 @@
 #include "layer.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <wlr/util/log.h>
 
 #include "screen.h"
@@ -35,17 +34,12 @@ static void layer_mark(struct layer *layer, bool old) {
 }
 
 static void layer_log(struct layer *layer, enum layer_state from) {
-	struct log_budget *budget = &layer->log_budget;
-	if (!log_budget_take(budget, LOG_SELDOM, layer->since)) {
-		return;
+	if (seldom_log_may(&layer->log_budget, WLR_INFO, "layer", layer->config->name,
+			    layer->since)) {
+		wlr_log(WLR_INFO, "layer %s: %s -> %s: %s", layer->config->name,
+				layer_state_name(from), layer_state_name(layer->state),
+				layer->reason);
 	}
-	if (budget->left_out > 0) {
-		wlr_log(WLR_INFO, "layer %s: %" PRIu64 " changes were too many to be logged",
-				layer->config->name, budget->left_out);
-		budget->left_out = 0;
-	}
-	wlr_log(WLR_INFO, "layer %s: %s -> %s: %s", layer->config->name, layer_state_name(from),
-			layer_state_name(layer->state), layer->reason);
 }
 
 static void layer_enter(

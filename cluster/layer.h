@@ -7,7 +7,7 @@
 #define CLUSTER_LAYER_H
 
 #include "cluster_config.h"
-#include "log_budget.h"
+#include "seldom_log.h"
 #include "shown_picture.h"
 
 struct screen;

@@ -2,7 +2,6 @@
 #include "role_view.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <wlr/util/log.h>
 
 #include "screen.h"
@@ -88,17 +87,11 @@ const char *role_view_text(const struct role_view *view) {
 static void role_view_log(struct role_view *view, enum role_state from) {
 	const struct role *role = &view->role;
 	const char *name = view->config->name, *text = role_view_text(view);
-	struct log_budget *budget = &view->log_budget;
-	if (!log_budget_take(budget, LOG_SELDOM, role->since)) {
-		return;
+	enum wlr_log_importance importance = role_is_live(role) ? WLR_INFO : WLR_ERROR;
+	if (seldom_log_may(&view->log_budget, importance, "role", name, role->since)) {
+		wlr_log(importance, "role %s: %s -> %s: %s", name, role_state_name(from),
+				role_state_name(role->state), text);
 	}
-	if (budget->left_out > 0) {
-		wlr_log(WLR_ERROR, "role %s: %" PRIu64 " changes were too many to be logged", name,
-				budget->left_out);
-		budget->left_out = 0;
-	}
-	wlr_log(role_is_live(role) ? WLR_INFO : WLR_ERROR, "role %s: %s -> %s: %s", name,
-			role_state_name(from), role_state_name(role->state), text);
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */

@@ -9,8 +9,8 @@
 #define CLUSTER_ROLE_VIEW_H
 
 #include "cluster_config.h"
-#include "log_budget.h"
 #include "saved_state.h"
+#include "seldom_log.h"
 #include "shown_picture.h"
 
 #define HISTORY_TRANSITIONS 64
@@ -43,7 +43,7 @@ struct role_view {
 	struct stream_reader reader;
 	struct shown_picture shown;
 	struct history history;
-	struct log_budget log_budget;
+	struct log_budget log_budget, place_log_budget; /* neither costs the other a line */
 	enum gid_hidden hidden; /* why, as the stream said last; see role_view_is_hidden() */
 };
 

@@ -28,11 +28,15 @@ static void handle_attached(void *data, struct screen *screen) {
 	}
 }
 
-static void roles_log_place(const struct role_view *view) {
+/* Who reads the screen's stream, and leaves, moves roles from their planes and back. */
+static void roles_log_place(struct role_view *view) {
+	const char *name = view->config->name;
 	bool on = shown_picture_is_on_plane(&view->shown);
-	wlr_log(WLR_INFO, "role %s: %s%s", view->config->name,
-			on ? "on a plane of its own" : "composed: ",
-			shown_place_name(view->shown.place));
+	if (seldom_log_may(&view->place_log_budget, WLR_INFO, "role", name, gid_clock_now())) {
+		wlr_log(WLR_INFO, "role %s: %s%s", name,
+				on ? "on a plane of its own" : "composed: ",
+				shown_place_name(view->shown.place));
+	}
 }
 
 static void handle_detaching(void *data, struct screen *screen) {
