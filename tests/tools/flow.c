@@ -7,7 +7,8 @@
  *     flow publish STREAM FOURCC WIDTH HEIGHT TRANSFORM X Y WIDTH HEIGHT
  *                                          the picture on standard input, seen like that
  *
- * until SIGTERM. Says "ready" once it has what it needs.
+ * until SIGTERM; SIGUSR1 stops what is published, and the next one lets it go on. Says "ready" once
+ * it has what it needs.
  *
  *     flow formats                         those that gidway knows, a line each
  */
@@ -22,10 +23,14 @@
 #define XRGB8888 0x34325258u /* DRM_FORMAT_XRGB8888 */
 #define HOLD_MAX 8u
 
-static volatile sig_atomic_t over;
+static volatile sig_atomic_t over, silent;
 
 static void handle_signal(int number) {
-	over = 1;
+	if (number == SIGUSR1) {
+		silent = !silent;
+	} else {
+		over = 1;
+	}
 }
 
 static void fail(const char *what, const char *why) {
@@ -81,7 +86,7 @@ static void publish(struct gid_domain *domain, const char *name, const char *fou
 	for (; !over; pause_ms(20)) {
 		gid_domain_dispatch(domain);
 		gid_producer_dispatch(producer);
-		int slot = gid_slab_take(slab);
+		int slot = silent ? -1 : gid_slab_take(slab);
 		struct gid_frame frame = GID_FRAME_INIT;
 		frame.transform = (uint32_t)numbers[2];
 		frame.crop = (struct gid_box){numbers[3], numbers[4], numbers[5], numbers[6]};
@@ -173,6 +178,7 @@ int main(int argc, char **argv) {
 	struct gid_domain *domain;
 	struct sigaction action = {.sa_handler = handle_signal};
 	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGUSR1, &action, NULL);
 	if (argc == 2 && strcmp(argv[1], "formats") == 0) {
 		print_formats();
 		return 0;

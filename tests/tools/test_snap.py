@@ -32,7 +32,7 @@ def four_corners(x: int, y: int) -> Colour:
 @contextmanager
 def published(
     cockpit: Cockpit, stream: str, fourcc: str, picture: bytes, *seen: int
-) -> Iterator[None]:
+) -> Iterator[subprocess.Popen]:
     """`seen`: the transform and the crop."""
     numbers = [WIDTH, HEIGHT, *(seen or (0, 0, 0, 0, 0))]
     process = subprocess.Popen(
@@ -45,7 +45,7 @@ def published(
         process.stdin.write(picture)
         process.stdin.close()
         assert process.stdout.readline() == b"ready\n"
-        yield
+        yield process
     finally:
         process.terminate()
         process.wait()
@@ -150,6 +150,22 @@ def test_nobody_there(cockpit: Cockpit, tmp_path: Path) -> None:
     )
     result = gidctl(cockpit, "snap", "no-such", "movie", "-o", file)
     assert result.returncode == 1 and "no-such" in result.stderr
+
+
+def test_it_waits_as_long_as_there_is_a_producer(cockpit: Cockpit, tmp_path: Path) -> None:
+    """As of a slow guest, whose next picture takes long; and says so. It takes one that comes."""
+    file = tmp_path / "shot.png"
+    with published(
+        cockpit, "picture", "XR24", pack("XR24", WIDTH, HEIGHT, four_corners)
+    ) as producer:
+        producer.send_signal(signal.SIGUSR1)
+        snap = cockpit.run("open", [GIDCTL, "snap", "picture", "-o", file], "snap")
+        told = "gidctl: waiting for a picture of picture of domain open, which has a producer: "
+        wait_for(lambda: snap.stderr.count(told) == 2, "it to wait for more than five seconds")
+        producer.send_signal(signal.SIGUSR1)
+        assert snap.wait() == 0, snap.stderr
+    with Image.open(file) as image:
+        assert same("XR24", np.array(image), four_corners)
 
 
 def test_a_full_disk(cockpit: Cockpit) -> None:

@@ -12,6 +12,10 @@
 	8 /* a producer that waits for its consumers does not wait while one is looked at          \
 	   */
 
+#define PRODUCER_S 5 /* how long a stream without a producer is waited for */
+#define FIRST_TOLD_NS UINT64_C(2000000000)
+#define TOLD_AGAIN_NS UINT64_C(5000000000)
+
 static volatile sig_atomic_t ending;
 
 static void handle_signal(int number) {
@@ -66,20 +70,36 @@ void stream_finish(struct stream *stream) {
 	gid_domain_destroy(stream->domain);
 }
 
+static bool has_producer(const struct stream *stream) {
+	return gid_consumer_get_state(stream->consumer) == GID_CONSUMER_LIVE;
+}
+
 static void report_nothing_arrived(const struct stream *stream, double seconds, bool was_empty) {
-	bool live = gid_consumer_get_state(stream->consumer) == GID_CONSUMER_LIVE;
+	const char *why = "nobody publishes it";
+	if (was_empty) {
+		why = "its producer says that there is none to show";
+	} else if (has_producer(stream)) {
+		why = "it has a producer, which sends nothing";
+	}
 	fprintf(stderr, "gidctl: no picture of %s of domain %s came within %g s: %s\n",
-			stream->name, stream->owner, seconds,
-			was_empty	       ? "its producer says that there is none to show"
-					: live ? "it has a producer, which sends nothing"
-					       : "nobody publishes it");
+			stream->name, stream->owner, seconds, why);
+}
+
+/* Returns when to say it again. */
+static uint64_t tell_of_wait(const struct stream *stream, uint64_t since, uint64_t now) {
+	fprintf(stderr, "gidctl: waiting for a picture of %s of domain %s, which has a producer: %u s\n",
+			stream->name, stream->owner, (unsigned)((now - since) / 1000000000));
+	return now + TOLD_AGAIN_NS;
 }
 
 bool stream_next(struct stream *stream, double seconds, struct gid_frame *frame) {
-	uint64_t end = gid_clock_now() + (uint64_t)(seconds * 1e9), now;
+	const bool patient = seconds <= 0;
+	const uint64_t since = gid_clock_now();
+	const uint64_t span = (uint64_t)((patient ? PRODUCER_S : seconds) * 1e9);
+	uint64_t end = since + span, told = since + FIRST_TOLD_NS, now = since;
 	bool was_empty = false;
 	int ret = 0;
-	while (!ending && ret >= 0 && (now = gid_clock_now()) < end) {
+	while (!ending && ret >= 0 && now < end) {
 		uint64_t left_ms = (end - now) / 1000000 + 1;
 		ret = gid_consumer_wait(
 				stream->consumer, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
@@ -96,11 +116,17 @@ bool stream_next(struct stream *stream, double seconds, struct gid_frame *frame)
 			was_empty = (frame->flags & (GID_FRAME_HIDDEN | GID_FRAME_EOS)) != 0;
 			gid_consumer_release(stream->consumer, frame);
 		}
+		now = gid_clock_now();
+		if (patient && !was_empty && has_producer(stream)) {
+			end = now + span;
+			told = now >= told ? tell_of_wait(stream, since, now) : told;
+		}
 	}
 	if (ret < 0) {
 		fprintf(stderr, "gidctl: %s: %s\n", stream->name, gid_strerror(ret));
 	} else if (!ending) {
-		report_nothing_arrived(stream, seconds, was_empty);
+		uint64_t whole = (now - since) / 1000000000;
+		report_nothing_arrived(stream, patient ? (double)whole : seconds, was_empty);
 	}
 	return false;
 }

@@ -22,8 +22,9 @@ bool stream_init(struct stream *stream, const struct options *options);
 void stream_finish(struct stream *stream);
 
 /*
- * Waits for a frame, for `seconds` at most; it is to be released. False, after a message: none
- * came. False without one: we are to end, which `stream_is_ending` says.
+ * Waits for a frame, for `seconds` at most; 0: for five seconds, and as long as the stream has a
+ * producer that does not say that there is none, which is told. It is to be released. False, after
+ * a message: none came. False without one: we are to end, which `stream_is_ending` says.
  */
 bool stream_next(struct stream *stream, double seconds, struct gid_frame *frame);
 bool stream_is_ending(void);

@@ -51,8 +51,8 @@ static const struct argp_option argp_options[] = {
 				"watch: so many frames, then end",
 				0},
 		{"wait", OPTION_WAIT, "SECONDS", 0,
-				"snap, watch: how long to wait for a frame (default: 5; watch: for "
-				"ever)",
+				"snap, watch: how long to wait for a frame (default: 5, and as long as "
+				"there is a producer; watch: for ever)",
 				0},
 		{"json", 'j', 0, 0, "JSON, for programs", 0},
 		{"plain", OPTION_PLAIN, 0, 0, "no colours, no rewriting of the screen", 0},

@@ -11,7 +11,7 @@
 #include "gidctl_stream.h"
 
 #define PATH_SIZE 4096
-#define WAIT_S 5
+#define TRIES_S 60 /* how long pictures may come of which none can be read */
 
 /*
  * The file of one of several pictures: its number in the place of %d, or of %05d with five digits.
@@ -48,15 +48,19 @@ static const char *explain(int error) {
 	}
 }
 
-/* Copies what the next frame shows. A frame that was taken back, or is not drawn yet, has a next.
+/*
+ * Copies what the next frame shows. A frame that was taken back, or is not drawn yet, has a next.
+ * `seconds`: as of stream_next().
  */
 static bool take(struct stream *stream, double seconds, struct picture *picture) {
-	uint64_t end = gid_clock_now() + (uint64_t)(seconds * 1e9), now;
+	const uint64_t since = gid_clock_now();
+	const double limit = seconds > 0 ? seconds : TRIES_S;
+	double spent = 0;
 	int error = -EBUSY;
-	while ((error == -EBUSY || error == -ESTALE) && (now = gid_clock_now()) < end) {
+	while ((error == -EBUSY || error == -ESTALE) && spent < limit) {
 		struct gid_frame frame;
 		struct gid_slab *slab;
-		if (!stream_next(stream, (double)(end - now) / 1e9, &frame)) {
+		if (!stream_next(stream, seconds > 0 ? seconds - spent : 0, &frame)) {
 			return false;
 		}
 		error = gid_slab_import(stream->domain, frame.gid, &slab);
@@ -67,6 +71,7 @@ static bool take(struct stream *stream, double seconds, struct picture *picture)
 			error = -ESTALE; /* its memory is gone, and another's is to come */
 		}
 		gid_consumer_release(stream->consumer, &frame);
+		spent = (double)(gid_clock_now() - since) / 1e9;
 	}
 	if (error < 0) {
 		fprintf(stderr, "gidctl: no picture of %s of domain %s: %s\n", stream->name,
@@ -77,7 +82,7 @@ static bool take(struct stream *stream, double seconds, struct picture *picture)
 
 static bool snap(struct stream *stream, const struct options *options, const char *path) {
 	struct picture picture;
-	if (!take(stream, options->wait > 0 ? options->wait : WAIT_S, &picture)) {
+	if (!take(stream, options->wait, &picture)) {
 		return false;
 	}
 	int error = picture_write(&picture, path);
