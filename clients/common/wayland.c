@@ -25,7 +25,8 @@
 #include "xdg-shell-client-protocol.h"
 
 /* How long a compositor may take to offer what is needed. */
-#define GLOBALS_PATIENCE_NS 5000000000ull
+#define GLOBALS_PATIENCE_NS 10000000000ull
+#define GLOBALS_TOLD_NS 1000000000ull
 
 static uint64_t clock_now(clockid_t clock) {
 	struct timespec now;
@@ -150,30 +151,32 @@ static const struct wl_registry_listener registry_listener = {
 		.global_remove = registry_global_remove,
 };
 
-/* The first one that the clients need and the compositor does not have, yet; or NULL. */
-static const char *missing_global(const struct wayland *wayland) {
-	const struct {
-		const void *proxy;
-		const char *name;
-	} needed[] = {
-			{wayland->compositor, "wl_compositor version 4"},
-			{wayland->subcompositor, "wl_subcompositor"},
-			{wayland->wm_base, "xdg_wm_base: a desktop shell"},
-			{wayland->viewporter, "wp_viewporter"},
-			{wayland->single_pixel,
-					"wp_single_pixel_buffer_manager_v1: Weston 12 or "
-					"newer has it"},
-			{wayland->gid_buffers,
-					"gid_buffer_manager_v1: start Weston with "
-					"--modules=gid-buffer.so, or put "
+/* What the clients need of a compositor. `hint`: what to do where it stays away. */
+struct needed_global {
+	const void *proxy;
+	const char *name, *hint;
+};
+
+/* Whether one is not there, yet: the first of them. */
+static bool find_missing(const struct wayland *wayland, struct needed_global *missing) {
+	const struct needed_global needed[] = {
+			{wayland->compositor, "wl_compositor version 4", ""},
+			{wayland->subcompositor, "wl_subcompositor", ""},
+			{wayland->wm_base, "xdg_wm_base", ": a desktop shell has it"},
+			{wayland->viewporter, "wp_viewporter", ""},
+			{wayland->single_pixel, "wp_single_pixel_buffer_manager_v1",
+					": Weston 12 or newer has it"},
+			{wayland->gid_buffers, "gid_buffer_manager_v1",
+					": start Weston with --modules=gid-buffer.so, or put "
 					"modules=gid-buffer.so into [core] of weston.ini"},
 	};
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (needed[i].proxy == NULL) {
-			return needed[i].name;
+			*missing = needed[i];
+			return true;
 		}
 	}
-	return NULL;
+	return false;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -198,20 +201,27 @@ static int dispatch_until(struct wl_display *display, uint64_t end) {
 	return wl_display_read_events(display) < 0 ? -1 : wl_display_dispatch_pending(display);
 }
 
-/* A compositor that has just begun takes clients before its shell and its modules are there. */
+/*
+ * A compositor that has just begun takes clients before its shell and its modules are there: a
+ * moment later nothing was to be said.
+ */
 static int wait_globals(struct wayland *wayland) {
-	uint64_t end = gid_clock_now() + GLOBALS_PATIENCE_NS;
-	if (missing_global(wayland) != NULL) {
-		warnx("waiting for the compositor's %s", missing_global(wayland));
-	}
-	while (missing_global(wayland) != NULL && gid_clock_now() < end) {
-		if (dispatch_until(wayland->display, end) < 0) {
+	uint64_t begin = gid_clock_now(), now = begin, told = begin + GLOBALS_TOLD_NS;
+	uint64_t end = begin + GLOBALS_PATIENCE_NS;
+	struct needed_global missing;
+	while (find_missing(wayland, &missing) && now < end) {
+		if (now >= told) {
+			warnx("waiting for the compositor's %s", missing.name);
+			told = end;
+		}
+		if (dispatch_until(wayland->display, told) < 0) {
 			display_explain_loss(wayland->display);
 			return -1;
 		}
+		now = gid_clock_now();
 	}
-	if (missing_global(wayland) != NULL) {
-		warnx("the compositor has no %s", missing_global(wayland));
+	if (find_missing(wayland, &missing)) {
+		warnx("the compositor has no %s%s", missing.name, missing.hint);
 		return -1;
 	}
 	return 0;
