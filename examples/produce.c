@@ -48,8 +48,8 @@ static int send_picture(struct gid_producer *producer, struct gid_slab *slab,
 	frame.gid = gid_slab_gid(slab, (uint32_t)slot);
 	frame.capture_time = gid_clock_now();
 	int sent = gid_producer_send(producer, &frame);
-	if (sent <= 0) {
-		gid_slab_give(slab, (uint32_t)slot); /* nobody got it */
+	if (sent < 0 || gid_slab_holders(slab, (uint32_t)slot) == 0) {
+		gid_slab_give(slab, (uint32_t)slot); /* nobody has it, nor does the producer */
 	}
 	return sent < 0 ? sent : 0;
 }
@@ -85,7 +85,11 @@ int main(int argc, char **argv) {
 	int error = gid_slab_create_for_stream(domain, argv[1], &layout, 0, SLOTS, NULL, &slab);
 	if (error == 0) {
 		struct gid_producer_options options = {
-				.size = sizeof(options), .released = released, .data = slab};
+				.size = sizeof(options),
+				.released = released,
+				.data = slab,
+				.keeps_shown = true, /* who comes late sees what is shown */
+		};
 		error = gid_producer_create(domain, argv[1], &options, &producer);
 	}
 	uint64_t due = gid_clock_now();

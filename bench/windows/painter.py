@@ -100,7 +100,7 @@ class Stream:
 
         self.shape = (height, width)
         self.domain = gid.Domain()
-        self.producer = self.domain.producer(stream, "XR24", width, height, keeps_shown=True)
+        self.producer = self.domain.producer(stream, "XR24", width, height)
         self.due = time.monotonic()
 
     def wait_asked(self) -> None:

@@ -78,7 +78,7 @@ class Domain:
         *,
         slots: int = 4,
         patient: bool = False,
-        keeps_shown: bool = False,
+        keeps_shown: bool = True,
         lease: float = 0.0,
         credit_max: int = 0,
         description: str | None = None,
@@ -89,7 +89,8 @@ class Domain:
         slots: how many pictures there is memory for: one to draw, one on its way, and those that
             readers hold.
         patient: waits for readers, which then miss no frame.
-        keeps_shown: who comes gets the last picture at once. Takes one slot more.
+        keeps_shown: who comes gets the last picture at once, as from GStreamer's gidsink. That
+            picture keeps its slot; with a single slot there is none to keep.
         lease: seconds for which a reader may hold a frame when the next was sent (0: 1).
         credit_max: frames that one reader may hold (0: 8).
         description: for readers by GStreamer, caps, as
@@ -108,7 +109,7 @@ class Domain:
             slots,
             description,
             patient=patient,
-            keeps_shown=keeps_shown,
+            keeps_shown=keeps_shown and slots > 1,
             lease_ns=round(lease * 1e9),
             credit_max=credit_max,
         )

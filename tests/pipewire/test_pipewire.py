@@ -120,7 +120,7 @@ def send(cockpit: Cockpit) -> Iterator[Callable[..., gid.Producer]]:
     producers = []
 
     def make(format: str = "R8", height: int = HEIGHT) -> gid.Producer:
-        producers.append(domain.producer("movie", format, WIDTH, height, keeps_shown=True))
+        producers.append(domain.producer("movie", format, WIDTH, height))
         return producers[-1]
 
     yield make

@@ -304,10 +304,37 @@ def test_tasks(domains: tuple[gid.Domain, gid.Domain]) -> None:
 
 def test_a_busy_program_hears_of_readers(domains: tuple[gid.Domain, gid.Domain]) -> None:
     """It sent a picture, and does something else: who comes gets it all the same."""
-    producer = domains[0].producer("still", "R8", 8, 4, keeps_shown=True)
+    producer = domains[0].producer("still", "R8", 8, 4)
     send(producer, 42)
     with domains[1].consumer("still", "open").frame(60) as picture:
         assert (picture == 42).all()
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+def test_who_comes_late_costs_no_picture(
+    domains: tuple[gid.Domain, gid.Domain], slots: int
+) -> None:
+    """What is kept for them never keeps a producer from sending, however little memory it has."""
+    producer = domains[0].producer("still", "R8", 8, 4, slots=slots, patient=True)
+    for number in range(5):
+        send(producer, number)
+    consumer = domains[1].consumer("still", "open")
+    if slots > 1:
+        with consumer.frame(60) as picture:
+            assert (picture == 4).all()
+    else:
+        wait_for(lambda: producer.consumers, "the consumer to be there")
+        with pytest.raises(gid.GidTimeoutError):
+            consumer.frame(0.2)
+
+
+def test_who_asks_for_it_keeps_nothing(domains: tuple[gid.Domain, gid.Domain]) -> None:
+    producer = domains[0].producer("events", "R8", 8, 4, keeps_shown=False)
+    send(producer, 42)
+    consumer = domains[1].consumer("events", "open")
+    wait_for(lambda: producer.consumers, "the consumer to be there")
+    with pytest.raises(gid.GidTimeoutError):
+        consumer.frame(0.2)
 
 
 def test_a_patient_producer_loses_nothing(domains: tuple[gid.Domain, gid.Domain]) -> None:

@@ -19,7 +19,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let domain = Domain::connect(None)?;
     let options = ProducerOptions {
         patient: true,
-        keeps_shown: true,
         ..ProducerOptions::default()
     };
     let mut producer = domain.producer(&stream, format, WIDTH, HEIGHT, &options)?;

@@ -27,7 +27,8 @@ pub struct ProducerOptions {
     pub slots: u32,
     /// Waits for readers, which then miss no frame.
     pub patient: bool,
-    /// Who comes gets the last picture at once. Takes one slot more.
+    /// Who comes gets the last picture at once, as from GStreamer's gidsink. That picture keeps its
+    /// slot; with a single slot there is none to keep.
     pub keeps_shown: bool,
     /// How long a reader may hold a frame once the next was sent; zero: 1 s.
     pub lease: Duration,
@@ -44,7 +45,7 @@ impl Default for ProducerOptions {
         ProducerOptions {
             slots: 4,
             patient: false,
-            keeps_shown: false,
+            keeps_shown: true,
             lease: Duration::ZERO,
             credit_max: 0,
             description: None,
@@ -104,7 +105,7 @@ impl Producer {
         c_options.released = Some(released);
         c_options.data = slab.cast();
         c_options.patient = options.patient;
-        c_options.keeps_shown = options.keeps_shown;
+        c_options.keeps_shown = options.keeps_shown && options.slots > 1;
         c_options.lease_ns = options.lease.as_nanos().try_into().unwrap_or(u64::MAX);
         c_options.credit_max = options.credit_max;
         let mut producer = Producer {
