@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "input_seat.h"
 
+#include <libweston/desktop.h>
 #include <stdlib.h>
 
 #include "libweston_input.h"
@@ -15,6 +16,7 @@ struct input_seat {
 	struct weston_touch_device *touch_device; /* NULL: it has none */
 	int32_t part_steps[INPUT_AXES];		  /* of a wheel, that are no whole step yet */
 	bool pointer_used, touch_used;		  /* in the group that has begun */
+	const struct weston_surface *given;	  /* has the keyboard by us; only to be compared */
 };
 
 /* --- devices ---------------------------------------------------------------------------------- */
@@ -118,13 +120,45 @@ static void seat_end_group(struct input_seat *seat) {
 	seat->pointer_used = seat->touch_used = false;
 }
 
+/*
+ * Before a key. A shell may know one seat only, as kiosk-shell does: then no window gets this
+ * keyboard when it is opened, nor when it is clicked on. So the highest one on the output has it.
+ */
+static void seat_find_focus(struct input_seat *seat, const struct weston_keyboard *keyboard) {
+	struct weston_view *view;
+	if (keyboard->focus != NULL && keyboard->focus != seat->given) {
+		return; /* by the shell */
+	}
+	wl_list_for_each(view, &seat->output->compositor->view_list, link) {
+		if (view->output == seat->output && weston_view_is_mapped(view) &&
+				weston_surface_is_desktop_surface(view->surface)) {
+			break;
+		}
+	}
+	if (&view->link != &seat->output->compositor->view_list &&
+			view->surface != keyboard->focus) {
+		seat->given = view->surface;
+		weston_view_activate_input(view, &seat->base, WESTON_ACTIVATE_FLAG_NONE);
+	}
+}
+
+static void seat_handle_key(
+		struct input_seat *seat, const struct input_record *event, struct timespec *time) {
+	const struct weston_keyboard *keyboard = weston_seat_get_keyboard(&seat->base);
+	if (keyboard == NULL) {
+		return;
+	}
+	if (event->value != 0) {
+		seat_find_focus(seat, keyboard);
+	}
+	seat_send_key(&seat->base, time, event->code, event->value != 0);
+}
+
 void input_seat_handle(struct input_seat *seat, const struct input_record *event) {
 	struct timespec time = {(time_t)(event->time / SECOND_NS), (long)(event->time % SECOND_NS)};
 	switch (event->type) {
 	case INPUT_KEY:
-		if (weston_seat_get_keyboard(&seat->base) != NULL) {
-			seat_send_key(&seat->base, &time, event->code, event->value != 0);
-		}
+		seat_handle_key(seat, event, &time);
 		break;
 	case INPUT_TOUCH_DOWN:
 	case INPUT_TOUCH_MOTION:

@@ -125,6 +125,26 @@ def test_fingers(desk: Desk) -> None:
         assert {window.touch.wait("up")[2] for _ in range(2)} == {down[3], down[3] + 5}
 
 
+def test_two_seats_of_a_kiosk(tmp_path: Path) -> None:
+    """Whose shell knows one: the keyboard of the other one goes to what is seen on its output."""
+    cockpit = Cockpit()
+    cockpit.start_all()
+    weston = Weston(tmp_path, cockpit.env("open"))
+    weston.command[weston.command.index("--shell=desktop-shell.so")] = "--shell=kiosk-shell.so"
+    weston.configure(DESK + SIDE)
+    weston.start()
+    try:
+        for domain, output in (("cluster", "desk"), ("open", "side")):
+            with Typist(cockpit.env(domain), f"input/{output}") as typist:
+                for key in (KEY_A, KEY_Q):  # the second window covers the first one
+                    window = InputWindow(weston.socket, output, SIZE, focused=False)
+                    typist.type(key)
+                    assert window.wait_keys(2) == [(key, 1), (key, 0)], output
+        assert weston.stop() == 0, weston.read_log()
+    finally:
+        cockpit.close()
+
+
 @pytest.mark.parametrize("end", ["released", "killed", "ended", "stopped"])
 def test_nothing_stays_pressed(desk: Desk, end: str) -> None:
     """Its window lost the keyboard, its program died, was closed, or stands still."""

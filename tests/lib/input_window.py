@@ -39,6 +39,7 @@ class InputWindow:
         size: tuple[int, int],
         seat: str | None = None,
         devices: tuple[str, ...] = ("keyboard", "pointer", "touch"),
+        focused: bool = True,  # when it is opened
     ) -> None:
         self.painter = Painter(socket, output, size)
         self.display = self.painter.client.display
@@ -46,7 +47,8 @@ class InputWindow:
         for device in devices:
             setattr(self, device, self.seat(f"get_{device}"))
         self.painter.paint(1)
-        self.keyboard.wait("enter")
+        if focused:
+            self.keyboard.wait("enter")
         self.places: list[tuple[int, int]] = []
 
     def take_keys(self) -> list[tuple[int, int]]:
