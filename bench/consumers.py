@@ -56,6 +56,9 @@ MP4, MKV = "qtdemux", "matroskademux"
 H264 = "h264parse ! avdec_h264"
 CONSUMERS = {
     "x264enc to MP4": recorder("x264enc", "mp4mux", f"{MP4} ! {H264}"),
+    "x264enc to fragmented MP4": recorder(
+        "x264enc", "mp4mux fragment-duration=500", f"{MP4} ! {H264}"
+    ),
     "x264enc to Matroska": recorder("x264enc", "matroskamux", f"{MKV} ! {H264}"),
     "x264enc, splitmuxsink of 1 s": Consumer(
         "x264enc key-int-max=15 ! splitmuxsink location={file}%02d.mp4 max-size-time=1000000000",
@@ -84,6 +87,8 @@ CONSUMERS = {
     "queue of 2 s at least": Consumer(f"{LONG} min-threshold-time=2000000000 ! {WATCH}"),
     "compositor": Consumer(f"compositor ! {CAPS} ! {WATCH}"),
     "videoconvert, videoscale": Consumer(f"videoconvert ! videoscale ! videoflip ! {WATCH}"),
+    "videorate, which only drops": Consumer(f"videorate drop-only=true ! {WATCH}"),
+    "videorate": Consumer(f"videorate ! {WATCH}"),
     "RTP, as a server sends it": Consumer(
         f"jpegenc ! rtpjpegpay ! rtpjpegdepay ! jpegdec ! {WATCH}"
     ),
