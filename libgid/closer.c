@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "realtime.h"
+
 #define IDLE_S 1
 #define STACK_SIZE (256u << 10)
 #define SPARES 64u
@@ -220,11 +222,6 @@ static void unmap_in_pieces(char *data, size_t size) {
 	}
 }
 
-static bool is_realtime(void) {
-	int class = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
-	return class == SCHED_FIFO || class == SCHED_RR;
-}
-
 /*
  * Who unmaps holds what all threads need that map anything, and the kernel lends it no priority for
  * that: any program could take the processor meanwhile. So for a real-time thread it comes before
@@ -418,7 +415,7 @@ void gid_closer_unmap(void *data, size_t size, uint32_t owner) {
 				.data = data,
 				.size = size,
 				.owner = owner % 256,
-				.urgent = is_realtime()};
+				.urgent = gid_is_realtime()};
 		held[waiting->owner] += size;
 		add(&unmappers, waiting);
 	}

@@ -16,11 +16,10 @@
 
 #include "closer.h"
 #include "dmabuf.h"
+#include "large_pages.h"
 
 /* A piece is copied and put in its place at once: while another thread writes little in it. */
 #define MOVED_AT_ONCE ((size_t)64 << 10)
-/* At such distances page tables are moved as a whole. */
-#define TABLE ((size_t)2 << 20)
 
 static uint64_t page_size(void) {
 	return (uint64_t)sysconf(_SC_PAGESIZE);
@@ -71,7 +70,7 @@ static int make_memfd(const char *name) {
 
 int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t size) {
 	*memory = (struct gid_memory_own){.fd = -1};
-	size_t rounded = gid_memory_round_up(size);
+	size_t rounded = gid_large_round(gid_memory_round_up(size));
 	if (rounded == 0 || rounded > INT64_MAX) {
 		return -EINVAL;
 	}
@@ -85,11 +84,12 @@ int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t si
 		error = -errno;
 		goto error_fd;
 	}
-	void *data = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *data = gid_large_map(rounded, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (data == MAP_FAILED) {
 		error = -errno;
 		goto error_fd;
 	}
+	gid_large_make(data, rounded);
 	/* Kernels that are emulated take the madvise() below, and do nothing. */
 	(void)fallocate(fd, 0, 0, (off_t)rounded);
 	/* Unlike MAP_POPULATE this says so when there are not enough pages. */
@@ -272,8 +272,8 @@ static int map(int fd, uint64_t offset, uint64_t size, int flags, const void **d
 	if (size == 0 || offset > INT64_MAX || size > SIZE_MAX - lead) {
 		return -EINVAL;
 	}
-	void *mapped = mmap(NULL, (size_t)(size + lead), PROT_READ, MAP_SHARED | flags, fd,
-			(off_t)(offset - lead));
+	void *mapped = gid_large_map(
+			(size_t)(size + lead), PROT_READ, MAP_SHARED | flags, fd, offset - lead);
 	if (mapped == MAP_FAILED) {
 		return -errno;
 	}
@@ -334,22 +334,24 @@ int gid_memory_seal(int fd) {
  * address finds pages of the file anew. NULL: that cannot be.
  */
 static void *move(char *data, size_t size) {
-	char *room = mmap(NULL, size + TABLE, PROT_NONE,
+	/* At such distances page tables are moved as a whole. */
+	const size_t table = gid_large_page_size();
+	char *room = mmap(NULL, size + table, PROT_NONE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (room == MAP_FAILED) {
 		return NULL;
 	}
-	size_t lead = ((uintptr_t)data - (uintptr_t)room) % TABLE;
+	size_t lead = ((uintptr_t)data - (uintptr_t)room) % table;
 	void *moved = mremap(data, size, size, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
 			room + lead);
 	if (moved == MAP_FAILED) {
-		munmap(room, size + TABLE);
+		munmap(room, size + table);
 		return NULL;
 	}
 	if (lead > 0) {
 		munmap(room, lead);
 	}
-	munmap(room + lead + size, TABLE - lead);
+	munmap(room + lead + size, table - lead);
 	return moved;
 }
 

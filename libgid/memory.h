@@ -20,8 +20,8 @@ struct gid_memory_own {
 };
 
 /*
- * Makes `size` bytes (rounded up to pages), zeroed, present, sealed. `name` is for /proc. 0 or
- * -errno.
+ * Makes `size` bytes (rounded up to pages, or to large ones: large_pages.h), zeroed, present,
+ * sealed. `name` is for /proc. 0 or -errno.
  */
 int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t size);
 void gid_memory_finish(struct gid_memory_own *memory);
