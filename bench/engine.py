@@ -11,7 +11,9 @@ with alpha, composed into a full-HD canvas: the first frame, for which the pictu
 are made, drawn, granted and imported; later ones, right after another one and after a rest, for
 which the engine has to be woken; and with the pictures made and freed at every frame. Who draws for
 himself has the same kind of memory, that can be shared, or private one, and one thread. The engine
-draws with all processors that are free: the time of these is told. Imports: of a slab into another
+draws with all processors that are free: the time of these is told. Of first and fresh frames also
+all processor time is told, of programs, engine and gidds, until all memory is given back; the pages
+that were faulted; and what tables of pages take. Imports: of a slab into another
 domain, and of a further slot of it; and before that the export of memory that is there. Composing:
 four streams of 1280x720 at 60 a second, by gidcompose and by GStreamer's compositor.
 
@@ -73,20 +75,22 @@ def engine(
     spin_us: int = 200,
     slots: int = 3,
     under: Sequence[str] = (),
-) -> Iterator[int]:
-    """Two domains, and the engine in `cluster`: its process; `under` is what runs it."""
+) -> Iterator[list[int]]:
+    """Two domains, and the engine in `cluster`: its process, and those of both gidds; `under` is
+    what runs it."""
     configuration = folder / "engine.conf"
     realtime = "on" if os.sched_getscheduler(0) == os.SCHED_RR else "off"
     text = engine_text(helpers, spin_us=spin_us, slots=slots, realtime=realtime)
     configuration.write_text(text)
-    with common.cockpit(folder, "engine/*", answers="canvas/*", great=("open", "cluster")):
+    great = ("open", "cluster")
+    with common.cockpit(folder, "engine/*", answers="canvas/*", great=great) as running:
         command = [*under, "gid-engine", f"--config={configuration}", "--domain=cluster"]
         with (folder / "engine.log").open("wb") as log:
             process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
             )
         try:
-            yield process.pid
+            yield [process.pid, *(pid for domain in great for pid in running[domain].pids())]
         finally:
             process.terminate()
             process.wait(10)
@@ -107,9 +111,13 @@ def measure(*words: object) -> dict[str, float]:
 
 
 def run_all(
-    options: argparse.Namespace, measure: Callable[..., dict[str, float]]
+    options: argparse.Namespace,
+    measure: Callable[..., dict[str, float]],
+    processes: Sequence[int] = (),
 ) -> dict[tuple, list[dict[str, float]]]:
-    """All runs, each repetition of everything after the other, so that noise meets all alike."""
+    """All runs, each repetition of everything after the other, so that noise meets all alike.
+
+    `processes`: those whose work for layers counts, where they can be seen."""
     plan: list[tuple] = [("points", words, clip) for words in options.words for clip in CLIPS]
     plan += [("layers", count, options.frames) for count in options.layers]
     plan += [] if options.vm else [("imports",)]  # both domains in one program
@@ -118,7 +126,8 @@ def run_all(
     for _ in range(options.repetitions):
         for entry in plan:
             progress.step(" ".join(map(str, entry)))
-            found[entry].append(measure(*entry))
+            more = processes if entry[0] == "layers" else ()
+            found[entry].append(measure(*entry, *more))
     progress.end()
     return found
 
@@ -146,6 +155,10 @@ def ratios(rows: list[dict]) -> dict[str, float]:
                 name, _, private = kind.partition("_")
                 of = f"n{row['layers']}" + ("_private" if private else "")
                 found[f"{name}_frame_drop_{of}"] = drop(row[f"{kind}_ratio"])
+            for kind in COSTLY:
+                if f"{kind}_cpu_ratio" in row:
+                    ratio = round(row[f"{kind}_cpu_ratio"], 3)
+                    found[f"{kind}_frame_cpu_vs_private_n{row['layers']}"] = ratio
         elif "further_us" in row:
             found["import_further_slot_us"] = row["further_us"]
             found["import_first_slot_us"] = row["first_us"]
@@ -195,11 +208,24 @@ def show(rows: list[dict], found: dict[str, float]) -> None:
                 f"slot {row['further_us']:.2f} µs; at the first look its pages "
                 f"{row['mapped_us']:.0f} µs"
             )
+    show_costs(rows)
     print()
     for name, value in found.items():
         print(f"{name:28}{value:10.3f}")
 
 
+def show_costs(rows: list[dict]) -> None:
+    """Of frames whose memory is made for them."""
+    of = [(row, kind) for row in rows for kind in COSTLY if f"{kind}_cpu_us" in row]
+    if of:
+        print(f"\n{'private → gid':20}{'CPU µs':>18}{'faults':>18}{'page tables, KiB':>18}")
+    for row, kind in of:
+        keys = ("cpu_us", "faults", "tables_kb")
+        pairs = (f"{row[f'{kind}_private_{key}']:.0f} → {row[f'{kind}_{key}']:.0f}" for key in keys)
+        print(f"{row['what'] + ', ' + kind:20}" + "".join(f"{pair:>18}" for pair in pairs))
+
+
+COSTLY = ("first", "fresh")
 KINDS = ("first", "first_private", "later", "woken", "fresh", "fresh_private")
 
 
@@ -229,11 +255,11 @@ def by_distance(passes: Sequence[Sequence[float]]) -> list[dict]:
 
 def here(folder: Path, options: argparse.Namespace) -> tuple[list[dict], list[dict]]:
     """Rows of points, layers and imports, and rows of what is composed from streams."""
-    with engine(folder, options.helpers):
-        rows = rows_of(run_all(options, measure))
+    with engine(folder, options.helpers) as processes:
+        rows = rows_of(run_all(options, measure, processes))
     # Streams come at times of their own: to look for lists longer than needed is lost time.
-    with engine(folder, options.helpers, spin_us=0, slots=6) as process:
-        return rows, composing.measure_all(process, options.seconds, options.repetitions)
+    with engine(folder, options.helpers, spin_us=0, slots=6) as processes:
+        return rows, composing.measure_all(processes[0], options.seconds, options.repetitions)
 
 
 def in_guest(folder: Path, options: argparse.Namespace) -> tuple[list[dict], list[dict]]:

@@ -5,13 +5,15 @@
  *
  *     gid-bench-engine points WORDS whole|quarter            by lists of this many words, with no
  *                                                            point clipped, or a quarter of all
- *     gid-bench-engine layers COUNT FRAMES                   full-HD layers into a full-HD canvas
+ *     gid-bench-engine layers COUNT FRAMES [PROCESS…]        full-HD layers into a full-HD canvas,
+ *                                                            and what these take with ours
  *     gid-bench-engine imports                               of slots, into another domain
  */
 #include <drm_fourcc.h>
 #include <err.h>
 #include <fcntl.h>
 #include <gid/engine.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cost.h"
 #include "drawing.h"
 #include "line_trip.h"
 #include "point_drawing.h"
@@ -535,19 +538,97 @@ static void fresh_frames(struct layers *layers, struct pairs *pairs, struct pair
 	}
 }
 
+/*
+ * What frames take of all processors, with making, drawing and giving back their memory, and how
+ * many pages were faulted and how large the tables of pages were.
+ */
+static struct cost cost_of(struct layers *layers, void (*make)(struct layers *),
+		void (*drop)(struct layers *), uint32_t frames) {
+	struct cost before = cost_at_rest(), with_memory;
+	for (uint32_t i = 0; i < frames; i++) {
+		make(layers);
+		with_memory = i + 1 == frames ? cost_now() : before;
+		drop(layers);
+	}
+	struct cost after = cost_at_rest();
+	return (struct cost){
+			.cpu_us = (after.cpu_us - before.cpu_us) / frames,
+			.faults = (after.faults - before.faults) / frames,
+			.tables_kb = with_memory.tables_kb - before.tables_kb,
+	};
+}
+
+/* Private memory, and there. */
+struct costs {
+	double cpu_us[2][FIRST_FRAMES], ratio[FIRST_FRAMES];
+	struct cost last[2];
+};
+
+static void add_costs(struct costs *costs, uint32_t at, struct cost private, struct cost there) {
+	costs->cpu_us[0][at] = private.cpu_us;
+	costs->cpu_us[1][at] = there.cpu_us;
+	costs->ratio[at] = there.cpu_us / private.cpu_us;
+	costs->last[0] = private;
+	costs->last[1] = there;
+}
+
+static void print_costs(const char *name, struct costs *costs) {
+	static const char *const sides[] = {"_private", ""};
+	for (int i = 0; i < 2; i++) {
+		printf("\"%s%s_cpu_us\": %.1f, \"%s%s_faults\": %.0f, \"%s%s_tables_kb\": %.0f, ",
+				name, sides[i], median(costs->cpu_us[i], FIRST_FRAMES), name,
+				sides[i], costs->last[i].faults, name, sides[i],
+				costs->last[i].tables_kb);
+	}
+	printf("\"%s_cpu_ratio\": %.4f, ", name, median(costs->ratio, FIRST_FRAMES));
+}
+
+static void measure_costs(struct layers *layers) {
+	struct costs first, fresh;
+	layers->memory = PRIVATE;
+	for (uint32_t i = 0; i < FIRST_FRAMES; i++) {
+		struct cost here = cost_of(layers, make_here, drop_here, 1);
+		struct cost here_more = cost_of(layers, make_here, drop_here, FRESH_BLOCK);
+		forget_targets(layers);
+		layers->canvas = make_full_canvas(layers);
+		add_costs(&first, i, here, cost_of(layers, make_there, drop_there, 1));
+		add_costs(&fresh, i, here_more,
+				cost_of(layers, make_there, drop_there, FRESH_BLOCK));
+		drop_canvas(layers);
+	}
+	print_costs("first", &first);
+	print_costs("fresh", &fresh);
+}
+
+/* As programs make memory: a real-time thread gets no large pages. */
+static void set_class(int class, const struct sched_param *param) {
+	if (sched_setscheduler(0, class, param) < 0) {
+		err(1, "scheduling class");
+	}
+}
+
 static void run_layers(uint32_t count, uint32_t frames) {
 	static struct pairs first, first_private, later, woken, fresh, fresh_private;
 	struct layers layers = {.count = count};
 	double share_us;
+	const int class = sched_getscheduler(0);
+	struct sched_param param;
+	sched_getparam(0, &param);
 	gid_layout_init(&layers.layout, DRM_FORMAT_ARGB8888, FULL_WIDTH, FULL_HEIGHT, 64);
 	layers.size = gid_layout_size(&layers.layout);
 	drawing_init(&layers.drawing);
+	set_class(SCHED_OTHER, &(struct sched_param){0});
 	first_frames(&layers, &first, &first_private, &share_us);
+	printf("{");
+	if (cost_is_watched()) {
+		measure_costs(&layers);
+	}
+	set_class(class, &param);
 	layers.memory = SHARED;
 	layers.canvas = make_full_canvas(&layers);
 	later_frames(&layers, &later, &woken, frames);
+	set_class(SCHED_OTHER, &(struct sched_param){0});
 	fresh_frames(&layers, &fresh, &fresh_private, frames / 4 + 1);
-	printf("{");
 	print_pairs("first", &first);
 	print_pairs("first_private", &first_private);
 	print_pairs("later", &later);
@@ -639,7 +720,8 @@ static void run_imports(void) {
 int main(int argc, char *argv[]) {
 	if (argc == 4 && strcmp(argv[1], "points") == 0) {
 		run_points((uint32_t)strtoul(argv[2], NULL, 10), strcmp(argv[3], "quarter") == 0);
-	} else if (argc == 4 && strcmp(argv[1], "layers") == 0) {
+	} else if (argc >= 4 && strcmp(argv[1], "layers") == 0) {
+		cost_watch(argc - 4, argv + 4);
 		uint32_t count = (uint32_t)strtoul(argv[2], NULL, 10);
 		run_layers(count < LAYERS_MAX ? count : LAYERS_MAX,
 				(uint32_t)strtoul(argv[3], NULL, 10));
@@ -647,8 +729,8 @@ int main(int argc, char *argv[]) {
 		run_imports();
 	} else {
 		errx(2,
-				"usage: gid-bench-engine points WORDS whole|quarter | layers COUNT FRAMES | "
-				"imports");
+				"usage: gid-bench-engine points WORDS whole|quarter | layers COUNT FRAMES "
+				"[PROCESS…] | imports");
 	}
 	return 0;
 }
