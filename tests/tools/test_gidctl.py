@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """gidctl shows what is there, in tables and in JSON, and says what to do where nothing is."""
 
+import ctypes
 import json
 import os
 import pty
@@ -19,6 +20,7 @@ from lib.program import BUILD, PATIENCE, wait_for
 from lab.domains.wayland import weston_major
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
+PR_SET_THP_DISABLE = 41
 FLOW = BUILD / "tests" / "tools" / "flow"
 
 
@@ -363,6 +365,19 @@ def test_doctor_finds_what_is_wrong(cockpit: Cockpit, tmp_path: Path) -> None:
         f"start its gidd: gid-cockpit --config {cockpit.config_path} up cluster, or gidd --config "
         "FILE --domain cluster"
     )
+
+
+def test_doctor_tells_of_large_pages() -> None:
+    """A program whose parent forbids them has none, whatever kernel this is."""
+
+    def forbid() -> None:
+        assert ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0
+
+    command = [GIDCTL, "doctor", "--json"]
+    result = subprocess.run(command, preexec_fn=forbid, capture_output=True, text=True)
+    ((verdict, words, remedy),) = find(json.loads(result.stdout), "large pages")
+    assert verdict == "note" and words.startswith("the kernel gives none, so slabs take longer")
+    assert "shmem_enabled" in remedy
 
 
 def test_doctor_where_nothing_runs(tmp_path: Path) -> None:

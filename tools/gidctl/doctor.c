@@ -21,6 +21,7 @@
 #include "gidctl.h"
 #include "gidctl_display.h"
 #include "gidctl_table.h"
+#include "large_pages.h"
 
 #define DEFAULT_RUNTIME "/run/gidway"
 
@@ -135,6 +136,33 @@ static void check_memory(struct doctor *doctor) {
 	}
 	if (data != MAP_FAILED) {
 		munmap(data, 4096);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+}
+
+/* As for slabs. */
+static void check_large_pages(struct doctor *doctor) {
+	const size_t large = gid_large_page_size();
+	int fd = memfd_create("gidctl-doctor", MFD_CLOEXEC);
+	void *data = MAP_FAILED;
+	if (fd >= 0 && ftruncate(fd, (off_t)large) == 0) {
+		data = gid_large_map(large, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	}
+	if (data != MAP_FAILED && gid_large_make(data, large) == large) {
+		find(doctor, VERDICT_GOOD, "large pages", "",
+				"the kernel gives them: slabs are made of pages of %zu KiB",
+				large >> 10);
+	} else {
+		find(doctor, VERDICT_WARNING, "large pages",
+				"Linux 6.1 or later, and not `deny` in "
+				"/sys/kernel/mm/transparent_hugepage/shmem_enabled",
+				"the kernel gives none, so slabs take longer to make and to map: %s",
+				strerror(errno));
+	}
+	if (data != MAP_FAILED) {
+		munmap(data, large);
 	}
 	if (fd >= 0) {
 		close(fd);
@@ -453,6 +481,7 @@ static void check_weston(struct doctor *doctor) {
 int command_doctor(const struct options *options) {
 	struct doctor doctor = {.options = options};
 	check_memory(&doctor);
+	check_large_pages(&doctor);
 	check_limits(&doctor);
 	check_domains(&doctor);
 	check_config(&doctor);
