@@ -16,6 +16,7 @@
 
 #include "closer.h"
 #include "connection.h"
+#include "large_pages.h"
 #include "memory.h"
 #include "slab_pair.h"
 
@@ -63,6 +64,24 @@ static void judge(const void *data, size_t size) {
 	*(is_ours() ? &ours_all : &theirs_all) += pages;
 }
 
+/*
+ * Of a large page that is unmapped in part the rest goes from the page tables at the same time. It
+ * is one entry there: it counts with all that were unmapped, and not with what one call took.
+ */
+static int unmap(void *data, size_t size) {
+	const uintptr_t large = gid_large_page_size();
+	const uintptr_t from = (uintptr_t)data & ~(large - 1);
+	const uintptr_t end = ((uintptr_t)data + size + large - 1) & ~(large - 1);
+	size_t *all = is_ours() ? &ours_all : &theirs_all;
+	const size_t within = count_pages(data, size);
+	const size_t before = count_pages((void *)from, end - from);
+	judge(data, size);
+	int ret = (int)syscall(SYS_munmap, data, size);
+	const size_t after = count_pages((void *)from, end - from);
+	*all += before > within + after ? before - within - after : 0;
+	return ret;
+}
+
 int munmap(void *data, size_t size) {
 	if (!is_ours()) {
 		struct sched_param param = {0};
@@ -72,8 +91,7 @@ int munmap(void *data, size_t size) {
 		theirs_priority = param.sched_priority;
 		pthread_mutex_unlock(&gate);
 	}
-	judge(data, size);
-	return (int)syscall(SYS_munmap, data, size);
+	return unmap(data, size);
 }
 
 void *mmap(void *data, size_t size, int protection, int flags, int fd, off_t offset) {
