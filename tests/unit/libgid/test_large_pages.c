@@ -183,15 +183,23 @@ static int run_small(bool realtime) {
 	return WEXITSTATUS(status);
 }
 
+static void test_without(void) {
+	tap_ok(run_small(false) == 0, "where there are none memory is made without");
+}
+
+static void test_realtime(void) {
+	const int status = run_small(true);
+	tap_ok(status != 1, "nor does a real-time thread wait for one%s",
+			status == 0 ? "" : " # SKIP there is no such thread here");
+}
+
 int main(void) {
 	struct gid_memory_own memory;
 	large = gid_large_page_size();
 	test_sizes();
 	test_places();
-	tap_ok(run_small(false) == 0, "where there are none memory is made without");
-	const int realtime = run_small(true);
-	tap_ok(realtime != 1, "nor does a real-time thread wait for one%s",
-			realtime == 0 ? "" : " # SKIP there is no such thread here");
+	test_without();
+	test_realtime();
 	if (kernel_has_them()) {
 		test_owner(&memory);
 		test_reader(&memory);
