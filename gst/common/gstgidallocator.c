@@ -28,27 +28,30 @@ typedef GstDmaBufAllocatorClass GstGidDmabufAllocatorClass;
 static GType gst_gid_dmabuf_allocator_get_type (void);
 G_DEFINE_TYPE (GstGidDmabufAllocator, gst_gid_dmabuf_allocator, GST_TYPE_DMABUF_ALLOCATOR);
 
+static GstAllocator *dmabuf_allocator;
+
 /* Set with it, before there is any memory. */
 static GQuark slot_quark;
 
 static GstAllocator *
 get_dmabuf_allocator (void)
 {
-  static GstAllocator *allocator;
   static gsize once;
 
   if (g_once_init_enter (&once)) {
     slot_quark = g_quark_from_static_string ("GstGidSlot");
-    allocator = gst_object_ref_sink (g_object_new (gst_gid_dmabuf_allocator_get_type (), NULL));
-    GST_OBJECT_FLAG_SET (allocator, GST_OBJECT_FLAG_MAY_BE_LEAKED);
+    dmabuf_allocator =
+        gst_object_ref_sink (g_object_new (gst_gid_dmabuf_allocator_get_type (), NULL));
+    GST_OBJECT_FLAG_SET (dmabuf_allocator, GST_OBJECT_FLAG_MAY_BE_LEAKED);
     g_once_init_leave (&once, 1);
   }
-  return allocator;
+  return dmabuf_allocator;
 }
 
 /* --- the memory of a slot --- */
 
 static GstMemoryCopyFunction copy_for_real;
+static gpointer memory_map (GstMemory *mem, GstMapInfo *info, gsize maxsize);
 
 static void
 slot_unused (GstGidSlot *slot)
@@ -106,10 +109,11 @@ gst_gid_memory_get_slot (GstMemory *mem)
 {
   GstMemory *whole = mem->parent ? mem->parent : mem;
 
-  if (GST_IS_GID_ALLOCATOR (mem->allocator))
-    return ((GstGidMemory *) mem)->slot;
-  if (!G_TYPE_CHECK_INSTANCE_TYPE (mem->allocator, gst_gid_dmabuf_allocator_get_type ()))
+  /* asked so often for each frame that questions for its type would be seen */
+  if (mem->allocator == NULL || mem->allocator->mem_map_full != memory_map)
     return NULL;
+  if (mem->allocator != dmabuf_allocator)
+    return ((GstGidMemory *) mem)->slot;
   return gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (whole), slot_quark);
 }
 

@@ -57,8 +57,8 @@ gst_gid_domain_get (GstGidDomain *self)
   return self->domain;
 }
 
-void
-gst_gid_domain_unlock (GstGidDomain *self)
+static G_NO_INLINE void
+unlock_and_drop (GstGidDomain *self)
 {
   GstMiniObject *some[16];
   guint n;
@@ -73,6 +73,15 @@ gst_gid_domain_unlock (GstGidDomain *self)
     if (n == G_N_ELEMENTS (some))
       g_mutex_lock (&self->lock);
   } while (n == G_N_ELEMENTS (some));
+}
+
+void
+gst_gid_domain_unlock (GstGidDomain *self)
+{
+  if (self->dropped->len > 0)
+    unlock_and_drop (self);
+  else
+    g_mutex_unlock (&self->lock);
 }
 
 void

@@ -40,9 +40,11 @@ remove_nth (GstGidInFlight *self, guint i, GPtrArray *dropped)
 void
 gst_gid_in_flight_remove (GstGidInFlight *self, gid_id gid, GPtrArray *dropped)
 {
-  for (guint i = self->entries->len; i-- > 0;) {
-    if (g_array_index (self->entries, Entry, i).slot == slot_of (gid))
-      remove_nth (self, i, dropped);
+  for (guint i = 0; i < self->entries->len; i++) {
+    if (g_array_index (self->entries, Entry, i).slot == slot_of (gid)) {
+      remove_nth (self, i, dropped); /* there is but one */
+      return;
+    }
   }
 }
 

@@ -14,19 +14,20 @@
 /* About as many: each is looked at in every negotiation. */
 #define SHOWABLE_MAX 16
 
-static const struct
-{
-  guint gst;
-  guint32 gid;
-} flag_map[] = {
-  { GST_BUFFER_FLAG_CORRUPTED, GID_FRAME_CORRUPTED },
-  { GST_BUFFER_FLAG_DISCONT, GID_FRAME_DISCONT },
-  { GST_BUFFER_FLAG_DELTA_UNIT, GID_FRAME_DELTA },
-  { GST_VIDEO_BUFFER_FLAG_INTERLACED, GID_FRAME_INTERLACED },
-  { GST_VIDEO_BUFFER_FLAG_TFF, GID_FRAME_TOP_FIELD_FIRST },
-  { GST_VIDEO_BUFFER_FLAG_RFF, GID_FRAME_REPEAT_FIRST },
-  { GST_VIDEO_BUFFER_FLAG_ONEFIELD, GID_FRAME_ONE_FIELD },
-};
+/* Flags that both have. */
+/* clang-format off */
+#define FLAGS(row) \
+  row (GST_BUFFER_FLAG_CORRUPTED, GID_FRAME_CORRUPTED) \
+  row (GST_BUFFER_FLAG_DISCONT, GID_FRAME_DISCONT) \
+  row (GST_BUFFER_FLAG_DELTA_UNIT, GID_FRAME_DELTA) \
+  row (GST_VIDEO_BUFFER_FLAG_INTERLACED, GID_FRAME_INTERLACED) \
+  row (GST_VIDEO_BUFFER_FLAG_TFF, GID_FRAME_TOP_FIELD_FIRST) \
+  row (GST_VIDEO_BUFFER_FLAG_RFF, GID_FRAME_REPEAT_FIRST) \
+  row (GST_VIDEO_BUFFER_FLAG_ONEFIELD, GID_FRAME_ONE_FIELD)
+/* clang-format on */
+#define OF_GST(gst, gid) | (guint) (gst)
+#define TO_GID(gst, gid) | (flags & (gst) ? (gid) : 0)
+#define TO_GST(gst, gid) | (flags & (gid) ? (guint) (gst) : 0)
 
 /*
  * Of the others, all those that say something of the frame: not those of the object itself, and not
@@ -35,10 +36,21 @@ static const struct
 static guint
 other_flags (guint flags)
 {
-  flags &= ~(guint) (GST_MINI_OBJECT_FLAG_LAST - 1) & ~(guint) GST_BUFFER_FLAG_TAG_MEMORY;
-  for (guint i = 0; i < G_N_ELEMENTS (flag_map); i++)
-    flags &= ~flag_map[i].gst;
-  return flags;
+  const guint own = (GST_MINI_OBJECT_FLAG_LAST - 1) | GST_BUFFER_FLAG_TAG_MEMORY;
+
+  return flags & ~(own FLAGS (OF_GST));
+}
+
+static guint32
+flags_to_gid (guint flags)
+{
+  return 0 FLAGS (TO_GID);
+}
+
+static guint
+flags_to_gst (guint32 flags)
+{
+  return 0 FLAGS (TO_GST);
 }
 
 /* What GStreamer does not know as DRM's, though both have it. */
@@ -235,6 +247,8 @@ gst_gid_caps_from_showable (
 gboolean
 gst_gid_format_from_caps (GstGidFormat *format, const GstCaps *caps)
 {
+  const struct gid_format_info *known;
+
   memset (format, 0, sizeof (*format));
   if (gst_video_is_dma_drm_caps (caps)) {
     GstVideoInfoDmaDrm drm;
@@ -252,7 +266,9 @@ gst_gid_format_from_caps (GstGidFormat *format, const GstCaps *caps)
     format->modifier = GST_GID_LINEAR;
   }
   gst_gid_colours_from_colorimetry (&format->colours, &GST_VIDEO_INFO_COLORIMETRY (&format->info));
-  return gid_format_find (format->fourcc) != NULL;
+  known = gid_format_find (format->fourcc);
+  format->n_planes = known ? known->plane_count : 0;
+  return known != NULL;
 }
 
 gboolean
@@ -278,9 +294,8 @@ gst_gid_format_height (const GstGidFormat *format)
 static guint
 count_planes (const GstGidFormat *format, guint n_planes)
 {
-  guint known = gid_format_find (format->fourcc)->plane_count;
-
-  return format->modifier == GST_GID_LINEAR ? known : CLAMP (n_planes, known, GID_PLANES_MAX);
+  return format->modifier == GST_GID_LINEAR ? format->n_planes
+                                            : CLAMP (n_planes, format->n_planes, GID_PLANES_MAX);
 }
 
 static void
@@ -441,11 +456,8 @@ gst_gid_frame_set_buffer (struct gid_frame *frame, const GstGidFormat *format, G
   frame->duration = GST_BUFFER_DURATION (buffer);
   frame->offset = GST_BUFFER_OFFSET (buffer);
   frame->offset_end = GST_BUFFER_OFFSET_END (buffer);
+  frame->flags = flags_to_gid (GST_BUFFER_FLAGS (buffer));
   frame->media_flags = other_flags (GST_BUFFER_FLAGS (buffer));
-  for (guint i = 0; i < G_N_ELEMENTS (flag_map); i++) {
-    if (GST_BUFFER_FLAG_IS_SET (buffer, flag_map[i].gst))
-      frame->flags |= flag_map[i].gid;
-  }
   if (crop) {
     frame->crop.x = crop->x;
     frame->crop.y = crop->y;
@@ -462,11 +474,7 @@ gst_gid_frame_set_buffer (struct gid_frame *frame, const GstGidFormat *format, G
 void
 gst_gid_frame_apply_flags (const struct gid_frame *frame, GstBuffer *buffer)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (flag_map); i++) {
-    if (frame->flags & flag_map[i].gid)
-      GST_BUFFER_FLAG_SET (buffer, flag_map[i].gst);
-  }
-  GST_BUFFER_FLAG_SET (buffer, other_flags (frame->media_flags));
+  GST_BUFFER_FLAG_SET (buffer, flags_to_gst (frame->flags) | other_flags (frame->media_flags));
 }
 
 gboolean

@@ -17,6 +17,7 @@ typedef struct
   GstVideoInfo info; /* with DMA_DRM caps of an unusual modifier: size only, no planes */
   guint32 fourcc;
   guint64 modifier;
+  guint n_planes; /* of such pictures, but for those that a modifier adds */
   struct gid_colours colours;
   gboolean dmabuf; /* memory:DMABuf, format=DMA_DRM */
 } GstGidFormat;

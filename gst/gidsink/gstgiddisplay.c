@@ -125,11 +125,11 @@ static GstClockTimeDiff
 display_shift (GstGidDisplay *self, GstBuffer *buffer)
 {
   GstBaseSink *sink = self->sink;
-  guint64 due = gst_gid_timing_due (self->timing, buffer), wanted, turn, earliest, send, most;
+  GstGidTimes times = gst_gid_timing_of (self->timing, buffer, TRUE);
+  guint64 due = times.due, wanted = times.present, turn, earliest, send, most;
 
   if (due == GID_TIME_NONE)
     return 0;
-  wanted = gst_gid_timing_present (self->timing, due);
   /* with a negative offset it is sent before it is to be shown, as it is */
   turn = (guint64) ((gint64) due + MIN (gst_base_sink_get_ts_offset (sink), 0));
   /* what is live is not there any sooner */
@@ -148,15 +148,19 @@ gst_gid_display_sync_times (
 {
   GstBaseSink *sink = self->sink;
   const GstSegment *segment = &sink->segment;
+  gboolean soon, synced = self->sync && self->shown.time != 0;
   GstClockTimeDiff shift = 0;
 
-  if (sink->need_preroll || segment->format != GST_FORMAT_TIME || segment->rate != 1
+  if (sink->need_preroll)
+    return;
+  soon = !gst_gid_timing_waits_for_latency (self->timing);
+  if (!(soon || synced) || segment->format != GST_FORMAT_TIME || segment->rate != 1
       || !GST_CLOCK_TIME_IS_VALID (*start) || *start < segment->start)
     return;
   /* GstBaseSink adds the latency again */
-  if (!gst_gid_timing_waits_for_latency (self->timing))
+  if (soon)
     shift = -(GstClockTimeDiff) gst_base_sink_get_latency (sink);
-  if (self->sync && self->shown.time != 0)
+  if (synced)
     shift += display_shift (self, buffer);
   if (shift < -(GstClockTimeDiff) (*start - segment->start)) {
     /* there is no such time in the segment: without one it is sent at once */

@@ -158,18 +158,21 @@ is_for_others (GstGidNaming *self, const GstGidSlab *slab)
       || (stream && g_strcmp0 (stream, gst_gid_publication_get_stream (self->publication)) != 0);
 }
 
-/* A slot of our own domain, made for such frames. */
-static gboolean
-is_slot_for (GstGidNaming *self, GstMemory *mem, const struct gid_layout *layout)
+/* The slot that the memory is, where it is of our own domain and made for such frames; or NULL. */
+static const GstGidSlot *
+find_slot (GstGidNaming *self, GstMemory *mem, const struct gid_layout *layout)
 {
-  GstGidSlab *slab;
+  const GstGidSlot *slot = gst_gid_memory_get_slot (mem);
+  const GstGidSlab *slab;
 
-  if (!gst_is_gid_memory (mem, gst_gid_publication_get_domain (self->publication))
-      || mem->offset != 0)
-    return FALSE;
-  slab = gst_gid_memory_get_slot (mem)->slab;
-  return gst_gid_layout_equal (&slab->info.layout, layout)
-      && g_strcmp0 (slab->allocator->description, gst_gid_slots_get_description (self->slots)) == 0;
+  if (slot == NULL || mem->offset != 0)
+    return NULL;
+  slab = slot->slab;
+  if (slab->allocator->domain != gst_gid_publication_get_domain (self->publication)
+      || !gst_gid_layout_equal (&slab->info.layout, layout)
+      || g_strcmp0 (slab->allocator->description, gst_gid_slots_get_description (self->slots)) != 0)
+    return NULL;
+  return slot;
 }
 
 /* Names the frame by an export of its memory, or says why it has to be copied. */
@@ -212,6 +215,7 @@ gst_gid_naming_name (GstGidNaming *self, gboolean playing, GstBuffer **buffer,
   /* Nobody can read other modifiers: what is not in a window then does not leave this machine. */
   gboolean readable = !format->dmabuf || gst_gid_format_is_linear (format);
   GstGidCopyReason reason = GST_GID_COPY_UPSTREAM_MEMORY;
+  const GstGidSlot *slot;
   struct gid_layout layout;
   GstFlowReturn ret;
 
@@ -222,9 +226,7 @@ gst_gid_naming_name (GstGidNaming *self, gboolean playing, GstBuffer **buffer,
 
   if (gst_buffer_n_memory (*buffer) != 1) {
     reason = GST_GID_COPY_SPLIT_MEMORY;
-  } else if (is_slot_for (self, mem, &layout)) {
-    const GstGidSlot *slot = gst_gid_memory_get_slot (mem);
-
+  } else if ((slot = find_slot (self, mem, &layout))) {
     if (!readable || !is_for_others (self, slot->slab)
         || !gst_gid_publication_needs_window (self->publication)) {
       name_slot (self, slot, frame);

@@ -174,12 +174,11 @@ static void
 send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGidExport *export,
     gboolean playing, guint *consumers)
 {
-  /* before the pipeline plays its clock says nothing */
-  guint64 due = playing ? gst_gid_timing_due (&self->timing, buffer) : GID_TIME_NONE;
+  GstGidTimes times = gst_gid_timing_of (&self->timing, buffer, playing);
   int sent, metadata_error;
 
-  frame->present_time = gst_gid_timing_present (&self->timing, due);
-  frame->capture_time = gst_gid_timing_capture (&self->timing, due);
+  frame->present_time = times.present;
+  frame->capture_time = times.capture;
   sent = gst_gid_publication_send (&self->publication, frame,
       gst_gid_sidecar_get_metadata (&self->sidecar), buffer, export, &metadata_error);
   if (export)

@@ -37,32 +37,12 @@ gst_gid_timing_set_clock (GstGidTiming *self, GstClock *clock)
 }
 
 gboolean
-gst_gid_timing_is_live (GstGidTiming *self)
+gst_gid_timing_ask_live (GstGidTiming *self)
 {
   /* before the first frame GstBaseSink does not ask yet */
-  if (!self->knows_live)
-    self->knows_live = gst_base_sink_query_latency (self->sink, NULL, &self->live, NULL, NULL)
-        || !self->picture_is_due;
+  self->knows_live = gst_base_sink_query_latency (self->sink, NULL, &self->live, NULL, NULL)
+      || !self->picture_is_due;
   return self->live;
-}
-
-gboolean
-gst_gid_timing_waits_for_latency (GstGidTiming *self)
-{
-  return self->wait_for_latency || !gst_gid_timing_is_live (self);
-}
-
-/*
- * By how much later than its running time a frame is shown. An offset (playbin's av-offset) delays
- * it; a negative one has it sent earlier, to be shown at the same time.
- */
-static GstClockTime
-delay (GstGidTiming *self)
-{
-  GstClockTime latency =
-      gst_gid_timing_waits_for_latency (self) ? gst_base_sink_get_latency (self->sink) : 0;
-
-  return latency + MAX (gst_base_sink_get_ts_offset (self->sink), 0);
 }
 
 /*
@@ -86,8 +66,9 @@ running_time (const GstSegment *segment, GstBuffer *buffer)
       segment, GST_FORMAT_TIME, segment->rate < 0 && lasts ? stop : start);
 }
 
-guint64
-gst_gid_timing_due (GstGidTiming *self, GstBuffer *buffer)
+/* When the buffer's running time is, on CLOCK_MONOTONIC, or GID_TIME_NONE. */
+static guint64
+turn_of (GstGidTiming *self, GstBuffer *buffer)
 {
   GstElement *element = GST_ELEMENT_CAST (self->sink);
   GstClockTime running = running_time (&self->sink->segment, buffer), base;
@@ -107,21 +88,29 @@ gst_gid_timing_due (GstGidTiming *self, GstBuffer *buffer)
   gst_clear_object (&clock);
   if (!has_clock || !GST_CLOCK_TIME_IS_VALID (running))
     return GID_TIME_NONE;
-  return base + running + delay (self) + offset;
+  return base + running + offset;
 }
 
-guint64
-gst_gid_timing_present (GstGidTiming *self, guint64 due)
+/*
+ * A frame is shown later than its running time by the latency, and by an offset (playbin's
+ * av-offset). A negative one has it sent earlier, to be shown at the same time.
+ */
+GstGidTimes
+gst_gid_timing_of (GstGidTiming *self, GstBuffer *buffer, gboolean playing)
 {
-  if (due == GID_TIME_NONE || gst_gid_timing_waits_for_latency (self))
-    return due;
-  return MAX (due, self->arrived);
-}
+  GstGidTimes times = { GID_TIME_NONE, GID_TIME_NONE, self->arrived };
+  guint64 turn = playing ? turn_of (self, buffer) : GID_TIME_NONE;
+  gboolean live, waits;
 
-guint64
-gst_gid_timing_capture (GstGidTiming *self, guint64 due)
-{
-  if (due == GID_TIME_NONE || !gst_gid_timing_is_live (self))
-    return self->arrived;
-  return MIN (due - delay (self), self->arrived);
+  if (turn == GID_TIME_NONE)
+    return times;
+  live = gst_gid_timing_is_live (self);
+  waits = self->wait_for_latency || !live;
+  times.due = turn + MAX (gst_base_sink_get_ts_offset (self->sink), 0);
+  if (waits)
+    times.due += gst_base_sink_get_latency (self->sink);
+  times.present = waits ? times.due : MAX (times.due, self->arrived);
+  if (live)
+    times.capture = MIN (turn, self->arrived);
+  return times;
 }

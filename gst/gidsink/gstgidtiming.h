@@ -50,22 +50,35 @@ gst_gid_timing_is_picture_due (GstGidTiming *self)
 void gst_gid_timing_set_clock (GstGidTiming *self, GstClock *clock);
 
 /** Whether upstream's timestamps say when a picture was taken. Once it plays. */
-gboolean gst_gid_timing_is_live (GstGidTiming *self);
+gboolean gst_gid_timing_ask_live (GstGidTiming *self);
+static inline gboolean
+gst_gid_timing_is_live (GstGidTiming *self)
+{
+  return self->knows_live ? self->live : gst_gid_timing_ask_live (self);
+}
 
 /** Whether frames wait until the pipeline's latency is over, as a film's do. Likewise. */
-gboolean gst_gid_timing_waits_for_latency (GstGidTiming *self);
-
-/** When it is the buffer's turn, on CLOCK_MONOTONIC, or GID_TIME_NONE. */
-guint64 gst_gid_timing_due (GstGidTiming *self, GstBuffer *buffer);
-
-/** When what is `due` then is to be shown: what is live, not before it is there. */
-guint64 gst_gid_timing_present (GstGidTiming *self, guint64 due);
+static inline gboolean
+gst_gid_timing_waits_for_latency (GstGidTiming *self)
+{
+  return self->wait_for_latency || !gst_gid_timing_is_live (self);
+}
 
 /**
- * When the picture came to be. Live sources (a camera) say it by their timestamps. What is not live
- * (a film) came to be when it came here, before the wait for its time.
+ * Times on CLOCK_MONOTONIC, the first two GID_TIME_NONE where they are not known.
+ *
+ * The picture came to be (`capture`) when live sources as a camera say by their timestamps. What is
+ * not live (a film) came to be when it came here, before the wait for its time.
  */
-guint64 gst_gid_timing_capture (GstGidTiming *self, guint64 due);
+typedef struct
+{
+  guint64 due; /* when it is the buffer's turn */
+  guint64 present; /* when it is to be shown: what is live, not before it is there */
+  guint64 capture;
+} GstGidTimes;
+
+/** Those of the present buffer; `playing`: before that the pipeline's clock says nothing. */
+GstGidTimes gst_gid_timing_of (GstGidTiming *self, GstBuffer *buffer, gboolean playing);
 
 G_END_DECLS
 
