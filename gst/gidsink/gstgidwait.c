@@ -165,11 +165,12 @@ static GstFlowReturn
 wait_for_connection (GstGidWait *self)
 {
   GstElement *element = GST_ELEMENT_CAST (self->sink);
-  GstClockTime before = played (element), after;
+  GstClockTime before, after;
   GstFlowReturn ret;
 
   if (has_consumer_or_end (self))
     return GST_FLOW_OK;
+  before = played (element);
   ret = wait_until (self, has_consumer_or_end, 0, TRUE);
   after = played (element);
   if (ret == GST_FLOW_OK && GST_CLOCK_TIME_IS_VALID (before) && GST_CLOCK_TIME_IS_VALID (after)
