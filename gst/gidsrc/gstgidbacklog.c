@@ -146,6 +146,9 @@ receive (GstGidReader *reader, GstGidArrival *arrival)
 {
   int ret = gid_consumer_receive (reader->consumer, &arrival->frame);
 
+  arrival->slab = NULL;
+  arrival->copy = NULL;
+  arrival->metadata = NULL;
   if (ret == 1 && arrival->frame.note_size > 0)
     memcpy (arrival->note, arrival->frame.note, arrival->frame.note_size);
   if (ret == 1)
@@ -181,7 +184,6 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
 
   wait_copied (self, reader); /* it goes before what is in the ring */
   first = g_queue_pop_head (&self->waiting);
-  *arrival = (GstGidArrival) { 0 };
   if (first) {
     self->waiting_bytes -= arrival_size (first);
     *arrival = *first;
