@@ -205,15 +205,22 @@ gst_gid_publication_get_patience (GstGidPublication *self)
 
 /* --- its consumers ------------------------------------------------------------------------------ */
 
+/* What libgid says of the producer. */
+static guint
+ask (GstGidPublication *self, guint (*question) (const struct gid_producer *))
+{
+  guint answer;
+
+  gst_gid_domain_lock (self->domain);
+  answer = question (self->producer);
+  gst_gid_domain_unlock (self->domain);
+  return answer;
+}
+
 gboolean
 gst_gid_publication_has_consumer (GstGidPublication *self)
 {
-  gboolean has;
-
-  gst_gid_domain_lock (self->domain);
-  has = gid_producer_consumers (self->producer) > 0;
-  gst_gid_domain_unlock (self->domain);
-  return has;
+  return ask (self, gid_producer_consumers) > 0;
 }
 
 gboolean
@@ -234,12 +241,7 @@ gst_gid_publication_has_room (GstGidPublication *self)
 gboolean
 gst_gid_publication_all_is_read (GstGidPublication *self)
 {
-  gboolean all;
-
-  gst_gid_domain_lock (self->domain);
-  all = gid_producer_unread (self->producer) == 0;
-  gst_gid_domain_unlock (self->domain);
-  return all;
+  return ask (self, gid_producer_unread) == 0;
 }
 
 gboolean
