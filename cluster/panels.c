@@ -76,15 +76,23 @@ static uint64_t panel_time(const struct panel *panel, uint32_t ms) {
 
 #define PANEL(index) wl_container_of(listener, panel, listeners[index])
 
+/* From a part of the panel to pixels of its screen, which is returned; NULL: it is on none. */
+static const struct screen *panel_place(const struct panel *panel, double *x, double *y) {
+	const struct screen *screen = panel_screen(panel);
+	if (screen != NULL) {
+		*x = within(*x * screen->output->width, screen->output->width);
+		*y = within(*y * screen->output->height, screen->output->height);
+	}
+	return screen;
+}
+
 static void handle_down(struct wl_listener *listener, void *data) {
 	struct panel *panel = PANEL(0);
 	const struct wlr_touch_down_event *event = data;
-	const struct screen *screen = panel_screen(panel);
+	double x = event->x, y = event->y;
+	const struct screen *screen = panel_place(panel, &x, &y);
 	if (screen != NULL) {
-		const struct wlr_output *output = screen->output;
-		input_router_touch_down(panel->panels->router, event->touch_id, screen,
-				within(event->x * output->width, output->width),
-				within(event->y * output->height, output->height),
+		input_router_touch_down(panel->panels->router, event->touch_id, screen, x, y,
 				panel_time(panel, event->time_msec));
 	}
 }
@@ -92,12 +100,9 @@ static void handle_down(struct wl_listener *listener, void *data) {
 static void handle_motion(struct wl_listener *listener, void *data) {
 	struct panel *panel = PANEL(1);
 	const struct wlr_touch_motion_event *event = data;
-	const struct screen *screen = panel_screen(panel);
-	if (screen != NULL) {
-		const struct wlr_output *output = screen->output;
-		input_router_touch_motion(panel->panels->router, event->touch_id,
-				within(event->x * output->width, output->width),
-				within(event->y * output->height, output->height),
+	double x = event->x, y = event->y;
+	if (panel_place(panel, &x, &y) != NULL) {
+		input_router_touch_motion(panel->panels->router, event->touch_id, x, y,
 				panel_time(panel, event->time_msec));
 	}
 }
