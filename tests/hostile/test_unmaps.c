@@ -16,6 +16,7 @@
 
 #include "closer.h"
 #include "connection.h"
+#include "descriptors.h"
 #include "large_pages.h"
 #include "memory.h"
 #include "slab_pair.h"
@@ -99,16 +100,6 @@ void *mmap(void *data, size_t size, int protection, int flags, int fd, off_t off
 		judge(data, size);
 	}
 	return (void *)syscall(SYS_mmap, data, size, protection, flags, fd, offset);
-}
-
-static unsigned count_descriptors(const struct stat *of) {
-	unsigned count = 0;
-	for (int fd = 0; fd < 256; fd++) {
-		struct stat status;
-		count += fstat(fd, &status) == 0 && status.st_ino == of->st_ino &&
-				status.st_dev == of->st_dev;
-	}
-	return count;
 }
 
 /* With its last descriptor a file is freed, where nobody else has one. */

@@ -39,6 +39,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "descriptors.h"
+
 /* More pages than that, in one turn of the event loop, take a part of a refresh to be unmapped. */
 #define UNMAPPED_MAX 2048u
 /* And as much memory to be freed, which the last close of its file does. */
@@ -151,16 +153,6 @@ static bool waits(int fd, int flags) {
 			SLOW(call, describe(fd, text));                                            \
 		}                                                                                  \
 	} while (0)
-
-static unsigned count_descriptors(const struct stat *of) {
-	unsigned count = 0;
-	for (int fd = 0; fd < 1024; fd++) {
-		struct stat status;
-		count += fstat(fd, &status) == 0 && status.st_ino == of->st_ino &&
-				status.st_dev == of->st_dev;
-	}
-	return count;
-}
 
 /* Whether it may be the last descriptor, of anybody, of a file of much memory. */
 static bool frees_much(int fd) {
