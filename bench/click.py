@@ -81,13 +81,18 @@ class Scene:
             place.check()
 
 
+def kiosk(place: Place, shown: str) -> None:
+    """Weston whose only output is the one of this section."""
+    Weston(place, [shown], ["--no-outputs"], kind="kiosk").start()
+
+
 def direct(scene: Scene) -> None:
     names = ("WAYLAND_DISPLAY", "XDG_RUNTIME_DIR")
     scene.program(**{name: scene.viewer.environment[name] for name in names})
 
 
 def gidway(scene: Scene) -> None:
-    Weston(scene.desk, [output("desk", scene.size, "cluster")], ["--no-outputs"], kind="kiosk")
+    kiosk(scene.desk, output("desk", scene.size, "cluster"))
     words = ["gid-view", "--domain=open", "--stream=desk", "--input", "--fullscreen"]
     scene.viewer.start("viewer", words)
     scene.viewer.wait_until(
@@ -259,7 +264,7 @@ class Run:
 def scene_of(cockpit: Cockpit, size: tuple[int, int], change: str) -> Iterator[Scene]:
     scene = Scene(cockpit["open"], cockpit["cluster"], size, change)
     try:
-        Weston(scene.viewer, [output("screen", size, "cluster")], ["--no-outputs"], kind="kiosk")
+        kiosk(scene.viewer, output("screen", size, "cluster"))
         yield scene
     finally:
         for place in (scene.desk, scene.viewer):

@@ -382,7 +382,7 @@ def on_weston(
             log=timeline,
             backend=display.backend,
             kind=kind,
-        )
+        ).start()
         view_film(display, place, stats, seconds)
         cpu_ns = cpu_of(weston.program)
     finally:

@@ -95,7 +95,7 @@ def weston(place: Place, scopes: str, under: Sequence[str] = ()) -> Iterator[Wes
     log = place.folder / "scopes.log"
     size = [f"--width={WIDTH}", f"--height={HEIGHT}"]
     try:
-        yield Weston(place, options=size, log=log, scopes=scopes, under=under)
+        yield Weston(place, options=size, log=log, scopes=scopes).start(under)
     finally:
         place.stop_others()
 

@@ -83,8 +83,9 @@ def display(place: Place, who: str, domain: str, stream: str) -> Iterator[Callab
         ended, told = ["display"], partial(layer, cluster)
     else:
         # One that shows as many pictures a second as its repaint window allows.
-        core = f"repaint-window={who.removeprefix('weston-')}\n"
-        Weston(place, core=core, options=[f"--width={SIZE[0]}", f"--height={SIZE[1]}"])
+        core = f"[core]\nrepaint-window={who.removeprefix('weston-')}\n"
+        size = [f"--width={SIZE[0]}", f"--height={SIZE[1]}"]
+        Weston(place, [core], size).start()
         stats = place.folder / "view.json"
         stats.unlink(missing_ok=True)
         view = ["gid-view", f"--domain={domain}", f"--stream={stream}", "--fullscreen"]

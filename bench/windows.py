@@ -71,7 +71,7 @@ def own_stream(place: Place) -> None:
 
 
 def weston(place: Place, renderer: str) -> str:
-    Weston(place, [OUTPUT], ["--no-outputs"], renderer=renderer, kind="kiosk")
+    Weston(place, [OUTPUT], ["--no-outputs"], renderer=renderer, kind="kiosk").start()
     return place.environment["WAYLAND_DISPLAY"]
 
 

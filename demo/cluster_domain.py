@@ -130,7 +130,7 @@ class ClusterDomain(Display):
 
     def take_picture(self, path: Path, stream: str = _SCREEN) -> None:
         """Of the first display, or of that whose stream this is."""
-        self.screenshot(path, stream, self._scene.patience / 2)
+        self.photograph(path, stream, self._scene.patience / 2)
 
     def take_sent(self, path: Path, stream: str) -> None:
         """A picture of what a stream of open has."""

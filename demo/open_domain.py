@@ -87,7 +87,7 @@ class OpenDomain:
         return self._place.read_json(self._stats(name))
 
     def screenshot(self, path: Path) -> None:
-        self._weston.screenshot(path)
+        self._weston.photograph(path)
 
     @property
     def _log(self) -> Path:
@@ -111,7 +111,7 @@ class OpenDomain:
             ],
             shell=f"background-image={background}\nbackground-type=scale\n",
             log=self._log,
-        )
+        ).start()
 
     def _start_view(self, name: str) -> Program:
         self._place.run(["rm", "-f", str(self._stats(name))])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An ordinary compositor of wlroots, without a screen, whose output is a stream by gid-capture."""
+"""An ordinary compositor of wlroots without a screen; its output may be a stream by gid-capture."""
 
 import shutil
 from collections.abc import Iterable
@@ -42,36 +42,52 @@ def kinds() -> list[str]:
     return [kind for kind in ("labwc", "sway") if shutil.which(kind)]
 
 
-class Desktop:
-    """`windows`: where they are; None: each covers the whole output."""
+class Compositor:
+    """`windows`: where they are; None: each covers the whole output. `size`: of sway's output."""
+
+    output = "HEADLESS-1"
+
+    def __init__(
+        self,
+        place: Place,
+        kind: str,
+        windows: Iterable[Window] | None = None,
+        size: tuple[int, int] = SIZE,
+    ) -> None:
+        """Returns when programs can connect to it: with `environment`."""
+        self.place = place
+        self.folder = place.folder / kind  # whatever one that was killed has left
+        place.run(["sh", "-c", 'rm -rf "$0" && mkdir -m 700 "$0"', str(self.folder)])
+        name, text, option = _sway(windows, size) if kind == "sway" else _labwc(windows)
+        settings = place.write(f"{self.folder.name}/{name}", text.encode())
+        command = [kind, option, str(settings if kind == "sway" else self.folder)]
+        self.environment = {"XDG_RUNTIME_DIR": str(self.folder)}
+        self.program = place.start(kind, command, **_SETTINGS, **self.environment)
+        place.wait_until(f"the start of {kind}", self._sockets, kind)
+        self.socket = self._sockets()[0]
+        self.environment["WAYLAND_DISPLAY"] = self.socket.name
+
+    def _sockets(self) -> list[Path]:
+        return [path for path in self.folder.glob("wayland-*") if path.suffix != ".lock"]
+
+
+class Desktop(Compositor):
+    """One whose output is the stream."""
 
     def __init__(
         self, place: Place, kind: str, stream: str, windows: Iterable[Window] | None = None
     ) -> None:
-        """Returns when programs can connect to it: with `environment`."""
-        folder = place.folder / f"desktop-{kind}"  # whatever one that was killed has left
-        place.run(["sh", "-c", 'rm -rf "$0" && mkdir -m 700 "$0"', str(folder)])
-        name, text, command = (_sway if kind == "sway" else _labwc)(windows)
-        settings = place.write(f"{folder.name}/{name}", text.encode())
-        self.environment = {"XDG_RUNTIME_DIR": str(folder)}
-        start = _SETTINGS | self.environment
-        place.start(kind, [kind, command, str(settings if kind == "sway" else folder)], **start)
-
-        def sockets() -> list[Path]:
-            return [path for path in folder.glob("wayland-*") if path.suffix != ".lock"]
-
-        place.wait_until(f"the start of {kind}", sockets, kind)
-        self.environment["WAYLAND_DISPLAY"] = sockets()[0].name
+        super().__init__(place, kind, windows)
         words = ["gid-capture", f"--stream={stream}", "--no-cursor"]
         place.start("gid-capture", words, **self.environment)
 
 
-def _sway(windows: Iterable[Window] | None) -> tuple[str, str, str]:
+def _sway(windows: Iterable[Window] | None, size: tuple[int, int]) -> tuple[str, str, str]:
     rules: Iterable[str] = ['[app_id=".*"] fullscreen enable']
     if windows is not None:
         rules = (_SWAY_WINDOW.format(window) for window in windows)
     lines = "\n".join(f"for_window {rule}" for rule in rules)
-    return "config", _SWAY.format(width=SIZE[0], height=SIZE[1], windows=lines), "--config"
+    return "config", _SWAY.format(width=size[0], height=size[1], windows=lines), "--config"
 
 
 def _labwc(windows: Iterable[Window] | None) -> tuple[str, str, str]:

@@ -15,17 +15,20 @@ _TIMES = ("decided_ns", "shown_ns", "last_frame_ns")
 class Display:
     """All times are of this machine's clock."""
 
+    command: str | Path = "gid-cluster"
+
     def __init__(self, place: Place) -> None:
         self.place = place
-        self._status = place.folder / "cluster.status"
+        self.status_path = place.folder / "cluster.sock"
 
     def launch(self, configuration: str, *options: str, before: Sequence[str] = ()) -> None:
         """Returns when it tells its status. `before`: how it is started before others."""
-        written = self.place.write("cluster.conf", configuration.encode())
-        command = [*before, "gid-cluster", f"--config={written}", f"--status={self._status}"]
+        self.config = self.place.write("cluster.conf", configuration.encode())
+        files = [f"--config={self.config}", f"--status={self.status_path}"]
         # Where it has a screen, nobody else is there to have it.
-        self.place.start("display", [*command, *options], LIBSEAT_BACKEND="noop")
-        self._wait("gid-cluster's start", lambda: self.place.ask(self._status))
+        command = [*before, str(self.command), *files, *options]
+        self.place.start("display", command, LIBSEAT_BACKEND="noop")
+        self._wait("gid-cluster's start", lambda: self.place.ask(self.status_path))
 
     def _wait(self, what: str, condition: Callable[[], object]) -> None:
         self.place.wait_until(what, condition, "display")
@@ -42,7 +45,7 @@ class Display:
         return "what its own machine gives it"
 
     def status(self) -> dict:
-        status = self.place.ask(self._status)
+        status = self.place.ask(self.status_path)
         if status is None:
             raise LabError("gid-cluster does not report its status")
         for role in status["roles"]:
@@ -55,13 +58,13 @@ class Display:
     def roles(self) -> dict[str, dict]:
         return {role["name"]: role for role in self.status()["roles"]}
 
-    def role(self, name: str) -> dict:
+    def role(self, name: str = "telltale") -> dict:
         return self.roles()[name]
 
     def wait_live(self, role: str = "telltale") -> None:
         self._wait(f"the {role}'s live picture", lambda: self.role(role)["state"] == "live")
 
-    def screenshot(self, picture: Path, stream: str, patience: float) -> None:
+    def photograph(self, picture: Path, stream: str, patience: float) -> None:
         """Of its screen or, where it has none, of the stream of what it shows."""
         if self.place.screen:
             self.place.photograph(picture)

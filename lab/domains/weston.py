@@ -5,12 +5,12 @@ import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 from lab.domains.place import Place
 from lab.domains.program import LabError, Program
 
-# Nothing but what is shown on purpose, and for ever.
-_CORE = "[core]\nidle-time=0\n"
+# Nothing but what is shown on purpose.
 SHELL = """
 [shell]
 panel-position=none
@@ -28,63 +28,69 @@ def role(name: str, client: str, *keys: str) -> str:
     return "\n".join(["", "[gid-safety]", f"role={name}", f"clients={file}", *keys, ""])
 
 
-def weston_command(
-    socket: str,
-    configuration: Path,
-    backend: str = "headless",
-    renderer: str = "pixman",
-    kind: str = "desktop",
-) -> list[str]:
-    """With the module for gid buffers."""
-    command = ["weston", f"--backend={backend}", f"--renderer={renderer}", f"--socket={socket}"]
-    command += [f"--shell={kind}-shell.so", f"--config={configuration}"]
-    return [*command, "--modules=gid-buffer.so"]
-
-
 class Weston:
-    """`core`, `shell`: more of these sections of its configuration, which `sections` follow. `log`:
-    it writes these `scopes` there. `under`: what runs it."""
+    """`shell`: more of this section of its configuration, which `sections` follow. `log`: it writes
+    these `scopes` there."""
 
     def __init__(
         self,
         place: Place,
         sections: Iterable[str] = (),
         options: Iterable[str] = (),
-        core: str = "",
         shell: str = "",
         log: Path | None = None,
         backend: str = "headless",
         renderer: str = "pixman",
         kind: str = "desktop",
         scopes: str = "log,timeline",
-        under: Iterable[str] = (),
     ) -> None:
-        """Returns when its module is ready. The place's programs are its clients from then on."""
-        self._place, self.log = place, log
-        socket = f"{place.domain}.wayland"
-        place.environment |= {"WAYLAND_DISPLAY": socket, "XDG_RUNTIME_DIR": str(place.folder)}
-        text = "".join([_CORE, core, SHELL, shell, *sections])
-        configuration = place.write("weston.ini", text.encode())
-        command = [*under, *weston_command(socket, configuration, backend, renderer, kind)]
+        """It does not run yet."""
+        self.place, self.log = place, log
+        self._before = SHELL + shell
+        self.configure(*sections)
+        self.socket = place.folder / f"wayland-{place.domain}"
+        self.command = ["weston", f"--backend={backend}", f"--renderer={renderer}", "--idle-time=0"]
+        self.command += [f"--socket={self.socket.name}", f"--shell={kind}-shell.so"]
+        self.command += [f"--config={self.config}", "--modules=gid-buffer.so", *options]
         if log is not None:
-            place.run(["rm", "-f", str(log)])  # that of one that was killed
-            command += [f"--log={log}", f"--logger-scopes={scopes}"]
-        self.program: Program = place.start("weston", [*command, *options])
+            self.command += [f"--log={log}", f"--logger-scopes={scopes}"]
 
-        def is_ready() -> bool:
-            """Its socket is there sooner than what the module offers."""
-            said = self.program.said() if log is None else place.read(log).decode(errors="replace")
-            return "gid: ready" in said
+    def configure(self, *sections: str) -> None:
+        """Of its next start."""
+        text = "".join([self._before, *sections])
+        self.config = self.place.write("weston.ini", text.encode())
 
-        place.wait_until("the start of Weston with its module", is_ready, "weston")
+    def launch(self, under: Iterable[str] = ()) -> Program:
+        """By a command before it. It is not ready yet, but the place's programs are its clients."""
+        if self.log is not None:
+            self.place.run(["rm", "-f", str(self.log)])  # that of one that was killed
+        folder = {"XDG_RUNTIME_DIR": str(self.place.folder)}
+        self.program: Program = self.place.start("weston", [*under, *self.command], **folder)
+        self.place.environment |= folder | {"WAYLAND_DISPLAY": self.socket.name}
+        return self.program
 
-    def screenshot(self, picture: Path) -> None:
-        """Of its whole output, into a file of this machine. It has to run with --debug."""
-        shots = self._place.folder / "screenshot"
+    def start(self, under: Iterable[str] = ()) -> Self:
+        """Returns when its module is ready."""
+        self.launch(under)
+        self.place.wait_until("the start of Weston with its module", self._is_ready, "weston")
+        return self
+
+    def _is_ready(self) -> bool:
+        """Its socket is there sooner than what the module offers."""
+        return "gid: ready" in self.read_log()
+
+    def read_log(self) -> str:
+        if self.log is None:
+            return self.program.said()
+        return self.place.read(self.log).decode(errors="replace")
+
+    def photograph(self, picture: Path) -> None:
+        """Its whole output, into a file of this machine. It has to run with --debug."""
+        shots = self.place.folder / "screenshot"
         script = 'mkdir -p "$0" && cd "$0" && XDG_PICTURES_DIR=$0 weston-screenshooter >&2 && ls'
         # It says nothing of the name, which has the time in it.
-        names = self._place.run(["sh", "-c", script, str(shots)]).split()
+        names = self.place.run(["sh", "-c", script, str(shots)]).split()
         if not names:
             raise LabError("Weston gave no screenshot")
-        picture.write_bytes(self._place.read(shots / sorted(names)[-1]))
-        self._place.run(["rm", "-r", str(shots)])
+        picture.write_bytes(self.place.read(shots / sorted(names)[-1]))
+        self.place.run(["rm", "-r", str(shots)])

@@ -105,7 +105,7 @@ class Open:
         if not self.place.is_running("gidd"):
             self.place.up()
         if not self.place.is_running("weston"):
-            Weston(self.place, self.roles())
+            Weston(self.place, self.roles()).start()
 
     def limit(self) -> Limit:
         """Of memory, for one hostile program."""

@@ -37,7 +37,7 @@ class Screen:
         self.compositor = compositor
         self.output = output  # its name
         self.protocol = by
-        self.environment = compositor.environment | {"WAYLAND_DISPLAY": compositor.socket.name}
+        self.environment = compositor.environment
 
     def run(self, *command: str | Path) -> Program:
         return Program(command, self.environment, self.compositor.folder)
@@ -60,8 +60,6 @@ class Screen:
         wait_for(lambda: len(numpy.unique(self.screenshot())) > 50, "the picture on the output")
 
     def screenshot(self) -> numpy.ndarray:
-        if isinstance(self.compositor, Sway):
-            return self.compositor.screenshot()
         return self.compositor.screenshot()
 
     def follow(self) -> Program:

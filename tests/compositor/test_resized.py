@@ -23,9 +23,7 @@ OUTPUT = "wayland0"  # Weston's name for its window
 
 @pytest.fixture
 def sway(cockpit: Cockpit, tmp_path: Path) -> Iterator[Sway]:
-    folder = tmp_path / "sway"
-    folder.mkdir(mode=0o700)
-    started = Sway(folder, cockpit.env("cluster"))
+    started = Sway(tmp_path, cockpit.env("cluster"))
     yield started
     started.stop()
 

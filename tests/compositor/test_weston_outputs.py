@@ -31,11 +31,9 @@ class Outputs:
         self.weston: Weston | None = None
 
     def start(self, config: str, *options: str) -> Weston:
-        self.weston = Weston(self.folder, self.cockpit.env("cluster"), self.renderer)
         # the desktop's shell moves fullscreen windows to the first output where there is no seat
-        shell = self.weston.command.index("--shell=desktop-shell.so")
-        self.weston.command[shell] = "--shell=kiosk-shell.so"
-        self.weston.command += options
+        how = {"kind": "kiosk", "options": options}
+        self.weston = Weston(self.folder, self.cockpit.env("cluster"), self.renderer, **how)
         self.weston.configure(config)
         self.weston.start()
         count = config.count("[gid-output]")

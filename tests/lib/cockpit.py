@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy
 from gid_vm.folder import memory_folder
 from lib.gidwire import Connection
-from lib.program import BUILD, PATIENCE, Program, wait_for
+from lib.program import BUILD, PATIENCE, Program, Room, wait_for
 from PIL import Image
 
-from lab.domains.here import Here, gidd_command
+from lab.domains.here import gidd_command
 
 GIDD = BUILD / "gidd" / "gidd"
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
@@ -37,18 +37,17 @@ streams=*
 SANITIZER = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:")
 
 
-class Domain(Here):
-    """One whose gidd is the one that was built; what it runs is a program under test."""
+class Domain(Room):
+    """One whose gidd is the one that was built, and known to its cockpit."""
 
     gidd = GIDD
 
     def __init__(self, cockpit: "Cockpit", domain: str) -> None:
-        folders = {"runtime": cockpit.runtime, "folder": cockpit.folder}
-        super().__init__(domain, cockpit.config_path, **folders)
-        self.cockpit, self.environment = cockpit, cockpit.env(domain)
+        super().__init__(cockpit.folder, cockpit.env(domain))
+        self.cockpit = cockpit
 
     def launch(self, name: str, command: list[str], environment: dict[str, str]) -> Program:
-        gidd = Program(command, environment, self.folder, f"{name}-{self.domain}")
+        gidd = super().launch(f"{name}-{self.domain}", command, environment)
         self.cockpit.gidds[self.domain] = gidd
         self.cockpit.logs.append(gidd)
         return gidd

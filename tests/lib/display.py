@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy
 from lib.cockpit import Cockpit
-from lib.program import BUILD, SANITIZED, Program, wait_for
+from lib.program import BUILD, SANITIZED, Program, Room, wait_for
 from PIL import Image
 
-from lab.domains.here import ask
+from lab.domains import display
 
 REFRESH_MS = 1000 / 60
 WIDTH, HEIGHT = 320, 80
@@ -52,8 +52,10 @@ def with_deadline(milliseconds: int) -> str:
     return ROLE.replace("deadline-ms=10000", f"deadline-ms={milliseconds}")
 
 
-class Display:
+class Display(display.Display):
     """gid-cluster in the domain `cluster`, or another."""
+
+    command = BUILD / "cluster" / "gid-cluster"
 
     def __init__(
         self,
@@ -68,25 +70,12 @@ class Display:
         """`inside`: the environment of another compositor, whose windows the outputs are; `under`:
         a command that runs the display, such as env's.
         """
-        self.cockpit, self.domain = cockpit, domain
-        self.folder = cockpit.folder
-        self.config = self.folder / "cluster.conf"
-        self.config.write_text(display + roles)
-        self.status_path = self.folder / "cluster.sock"
-        command: list[str | Path] = [*under, BUILD / "cluster" / "gid-cluster"]
-        command += ["--headless"] if inside is None else []
-        command += ["--confine"] if inside is None and not under and not SANITIZED else []
-        command += ["--config", self.config, "--status", self.status_path]
-        command += arguments
-        env = cockpit.env(domain) | (inside or {})
-        self.program = Program(command, env, self.folder, "gid-cluster")
+        super().__init__(Room(cockpit.folder, cockpit.env(domain) | (inside or {})))
+        self.cockpit, self.domain, self.folder = cockpit, domain, cockpit.folder
+        options = ["--headless"] if inside is None else []
+        options += ["--confine"] if inside is None and not under and not SANITIZED else []
+        self.launch(display + roles, *options, *map(str, arguments), before=under)
         self.program.wait_output("ready, with")
-
-    def status(self) -> dict:
-        return ask(self.status_path)
-
-    def role(self, name: str = "telltale") -> dict:
-        return next(role for role in self.status()["roles"] if role["name"] == name)
 
     def wait_role(self, state: str, reason: str | None = None, name: str = "telltale") -> dict:
         """Until the role is in the state and the output shows what that demands."""

@@ -4,7 +4,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,7 +39,7 @@ class Forwarding:
         self,
         cockpit: Cockpit,
         config: str = ROLE,
-        under: list[str] | None = None,
+        under: Sequence[str] = (),
         renderer: str = "pixman",
         deadline_ms: int = 10000,
         roles: str | None = None,
@@ -57,7 +57,7 @@ class Forwarding:
         self.weston.configure(config)
         self.start_weston(under)
 
-    def start_weston(self, under: list[str] | None = None) -> None:
+    def start_weston(self, under: Sequence[str] = ()) -> None:
         self.weston.start(under)
 
     def telltale(self, *arguments: str, role: str = "telltale") -> Program:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from lab.domains import program
-from lab.domains.here import Process
+from lab.domains.here import Here, Process
 from lab.domains.program import PATIENCE, LabError
 
 TOP = Path(__file__).resolve().parents[2]
@@ -137,3 +137,16 @@ class Program(Process):
 
     def open_fds(self) -> int:
         return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+
+class Room(Here):
+    """A place of this machine with this environment, whose programs are under test."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        domain, runtime = environment["GID_DOMAIN"], Path(environment["GID_RUNTIME_DIR"])
+        super().__init__(domain, folder / "cockpit.conf", runtime=runtime, folder=folder)
+        self.environment = dict(environment)
+        self.pass_fds: Sequence[int] = ()
+
+    def launch(self, name: str, command: list[str], environment: dict[str, str]) -> Program:
+        return Program(command, environment, self.folder, name, pass_fds=self.pass_fds)

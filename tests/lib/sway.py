@@ -4,44 +4,37 @@
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy
-from lib.program import PATIENCE, Program, wait_for
+from lib.program import PATIENCE, Room
 from lib.weston import HEIGHT, WIDTH
 
-CONFIG = f"""\
-output HEADLESS-1 mode {WIDTH}x{HEIGHT}@60Hz
-default_border none
-focus_follows_mouse no
-for_window [app_id=".*"] fullscreen enable
-"""
+from lab.domains.desktop import Compositor
 
 
 def why_no_sway() -> str | None:
     return None if shutil.which("sway") else "there is no sway here"
 
 
-class Sway:
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
-        self.folder = folder
-        config = folder / "sway.conf"
-        config.write_text(CONFIG)
-        self.environment = environment | {
-            "XDG_RUNTIME_DIR": str(folder),
-            "WLR_BACKENDS": "headless",
-            "WLR_LIBINPUT_NO_DEVICES": "1",
-            "WLR_RENDERER": "pixman",
-        }
-        self.environment.pop("WAYLAND_DISPLAY", None)
-        self.environment.pop("DISPLAY", None)
-        self.program = Program(["sway", "--config", config], self.environment, folder)
-        self.socket = wait_for(self._find_socket, "the socket of sway")
-        self.environment["WAYLAND_DISPLAY"] = self.socket.name
+class Ordinary(Compositor):
+    """`environment` is all of its clients'."""
 
-    def _find_socket(self) -> Path | None:
-        assert self.program.is_running(), self.program.stderr
-        found = [path for path in self.folder.glob("wayland-*") if path.suffix != ".lock"]
-        return found[0] if found else None
+    def __init__(self, folder: Path, environment: dict[str, str], *how: Any) -> None:
+        super().__init__(Room(folder, environment), *how)
+        self.environment = environment | self.environment
+
+    def kill(self) -> None:
+        self.program.kill()
+
+    def stop(self) -> None:
+        if self.program.is_running():
+            self.program.stop()
+
+
+class Sway(Ordinary):
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        super().__init__(folder, environment, "sway", None, (WIDTH, HEIGHT))
 
     def set_mode(self, width: int, height: int) -> None:
         (socket,) = self.folder.glob("sway-ipc*")
@@ -62,10 +55,3 @@ class Sway:
         )
         pixels = done.stdout[-WIDTH * HEIGHT * 3 :]
         return numpy.frombuffer(pixels, numpy.uint8).reshape(HEIGHT, WIDTH, 3)[..., ::-1]
-
-    def kill(self) -> None:
-        self.program.kill()
-
-    def stop(self) -> None:
-        if self.program.is_running():
-            self.program.stop()

@@ -3,66 +3,59 @@
 
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy
 from lib.inspected import Inspected
-from lib.program import BUILD, Program, wait_for
+from lib.program import BUILD, Program, Room, wait_for
 
+from lab.domains import weston
 from lab.domains.wayland import Display, Object, protocol_files
-from lab.domains.weston import SHELL, weston_command
 
 WIDTH, HEIGHT = 320, 240  # of the output, in pixels
 XRGB8888, ARGB8888, XBGR8888, ABGR8888 = 0x34325258, 0x34325241, 0x34324258, 0x34324241
 SHM_FORMATS = {ARGB8888: 0, XRGB8888: 1, XBGR8888: XBGR8888, ABGR8888: ABGR8888}  # wl_shm's codes
 
-SHELL_CONFIG = f"{SHELL}background-color=0xff000000\n"
+BACKGROUND = "background-color=0xff000000\n"
+SHELL_CONFIG = f"{weston.SHELL}{BACKGROUND}"
 
 
-class Weston(Inspected):
+class Weston(weston.Weston, Inspected):
     """One Weston, which may be started again and again, with `environment`."""
 
-    def __init__(self, folder: Path, environment: dict[str, str], renderer: str = "pixman") -> None:
+    program: Program | None = None
+
+    def __init__(
+        self,
+        folder: Path,
+        environment: dict[str, str],
+        renderer: str = "pixman",
+        kind: str = "desktop",
+        options: Iterable[str] = (),
+        scopes: str = "log,gid",
+    ) -> None:
+        module = {"WESTON_MODULE_MAP": f"gid-buffer.so={BUILD / 'weston-plugin/gid-buffer.so'}"}
+        super().__init__(
+            Room(folder, environment | module),
+            options=[f"--width={WIDTH}", f"--height={HEIGHT}", "--debug", *options],
+            shell=BACKGROUND,
+            log=folder / "weston.log",
+            renderer=renderer,
+            kind=kind,
+            scopes=scopes,
+        )
         self.folder = folder
-        self.config = folder / "weston.ini"
-        self.configure("")
-        self.log = folder / "weston.log"
-        self.socket = folder / "wayland-test"
-        module = BUILD / "weston-plugin/gid-buffer.so"
-        self.environment = environment | {
-            "XDG_RUNTIME_DIR": str(folder),
-            "WESTON_MODULE_MAP": f"gid-buffer.so={module}",
-        }
-        self.command = weston_command(self.socket.name, self.config, renderer=renderer)
-        self.command += [f"--width={WIDTH}", f"--height={HEIGHT}", "--debug", "--idle-time=0"]
-        self.command += [f"--log={self.log}", "--logger-scopes=log,gid"]
         self.protocols = protocol_files()
-        self.program: Program | None = None
-
-    def configure(self, config: str) -> None:
-        """`config` is added to the weston.ini of the next start."""
-        self.config.write_text(SHELL_CONFIG + config)
-
-    def launch(self, under: list[str] | None = None) -> Program:
-        self.program = Program((under or []) + self.command, self.environment, self.folder)
-        return self.program
-
-    def start(self, under: list[str] | None = None) -> "Weston":
-        """`under` is a command that runs it, such as valgrind's."""
-        self.launch(under)
-
-        def is_ready() -> bool:
-            assert self.is_running(), f"weston ended: {self.read_log()}"
-            return self.has_global("gid_buffer_manager_v1")
-
-        wait_for(is_ready, "weston to be ready")
-        return self
 
     def client(self, command: Sequence[str | Path], **environment: str) -> Program:
         """A program that shows something in it."""
-        env = self.environment | {"WAYLAND_DISPLAY": self.socket.name} | environment
-        return Program(command, env, self.folder)
+        return Program(command, self.environment | environment, self.folder)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of its clients, once it was started."""
+        return self.place.environment
 
     def has_global(self, interface: str) -> bool:
         try:
@@ -84,9 +77,6 @@ class Weston(Inspected):
 
     def is_running(self) -> bool:
         return self.program is not None and self.program.is_running()
-
-    def read_log(self) -> str:
-        return self.log.read_text() if self.log.exists() else ""
 
     def wait_log(self, text: str) -> None:
         wait_for(lambda: text in self.read_log(), f"{text!r} in the log of weston")

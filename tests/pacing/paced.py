@@ -3,6 +3,7 @@
 
 import json
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 
 from lib.program import BUILD, PATIENCE, Program, wait_for
@@ -15,9 +16,8 @@ class PacedWeston(Weston):
     def __init__(
         self, folder: Path, environment: dict[str, str], *lines: str, start: bool = True
     ) -> None:
-        super().__init__(folder, environment)
+        super().__init__(folder, environment, scopes="log,timeline")
         self.configure("\n".join(["[gid]", *lines, ""]))
-        self.command[self.command.index("--logger-scopes=log,gid")] = "--logger-scopes=log,timeline"
         modules = self.command.index("--modules=gid-buffer.so")
         self.command[modules] += f",{BUILD / 'tests/pacing/plug.so'}"
         self.clients: list[Program] = []
@@ -26,15 +26,14 @@ class PacedWeston(Weston):
         if start:
             self.start()
 
-    def launch(self, under: list[str] | None = None) -> Program:
+    def launch(self, under: Iterable[str] = ()) -> Program:
         """With plug.so, which obeys order()."""
         self.orders, theirs = socket.socketpair()
         self.orders.settimeout(PATIENCE)
         with theirs:
-            environment = self.environment | {"PLUG_FD": str(theirs.fileno())}
-            command = (under or []) + self.command
-            self.program = Program(command, environment, self.folder, pass_fds=[theirs.fileno()])
-        return self.program
+            self.place.pass_fds = [theirs.fileno()]
+            self.place.environment["PLUG_FD"] = str(theirs.fileno())
+            return super().launch(under)
 
     def order(self, *words: str | int) -> None:
         """Tells plug.so what to do, and waits until it is done."""
@@ -47,8 +46,7 @@ class PacedWeston(Weston):
         self.order("animate", output)
 
     def run_client(self, *command: str) -> Program:
-        environment = self.environment | {"WAYLAND_DISPLAY": self.socket.name}
-        self.clients.append(Program(command, environment, self.folder))
+        self.clients.append(self.client(command))
         return self.clients[-1]
 
     def play(self) -> Program:

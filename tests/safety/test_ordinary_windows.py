@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy
 import pytest
 from labwc import POINTER, Labwc, why_no_labwc
-from labwc import SIZE as LABWC_SIZE
 from lib.cockpit import Cockpit
 from lib.display import ROLE, Display, start_telltale, telltale_picture
 from lib.painter import Painter
 from lib.program import BUILD, Program, wait_for
 from lib.sway import Sway, why_no_sway
 from lib.weston import HEIGHT, WIDTH, Weston
+
+from lab.domains.desktop import SIZE
 
 LEFT = f"\n[layer left]\ndomain=open\nwidth={WIDTH}\nheight={HEIGHT}\n"
 RIGHT = f"\n[layer right]\ndomain=open\nx={WIDTH}\nwidth={WIDTH}\nheight={HEIGHT}\n"
@@ -40,9 +41,7 @@ def wait_seen(display: Display, left: numpy.ndarray | None, right: numpy.ndarray
 
 def start_weston(cockpit: Cockpit, folder: Path, renderer: str, stream: str) -> Weston:
     folder.mkdir()
-    weston = Weston(folder, cockpit.env("open"), renderer)
-    weston.command[weston.command.index("--shell=desktop-shell.so")] = "--shell=kiosk-shell.so"
-    weston.command.append("--no-outputs")
+    weston = Weston(folder, cockpit.env("open"), renderer, "kiosk", ["--no-outputs"])
     weston.configure(OUTPUT.format(stream))
     return weston.start()
 
@@ -59,9 +58,7 @@ def weston(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) -> 
 def sway(cockpit: Cockpit, tmp_path: Path) -> Iterator[Sway]:
     if why := why_no_sway():
         pytest.skip(why)
-    folder = tmp_path / "sway"
-    folder.mkdir()
-    sway = Sway(folder, cockpit.env("open"))
+    sway = Sway(tmp_path, cockpit.env("open"))
     capture(cockpit, sway, "right")
     yield sway
     sway.stop()
@@ -71,22 +68,15 @@ def sway(cockpit: Cockpit, tmp_path: Path) -> Iterator[Sway]:
 def labwc(cockpit: Cockpit, tmp_path: Path) -> Iterator[Labwc]:
     if why := why_no_labwc():
         pytest.skip(why)
-    folder = tmp_path / "labwc"
-    folder.mkdir()
-    labwc = Labwc(folder, cockpit.env("open"))
+    labwc = Labwc(tmp_path, cockpit.env("open"))
     capture(cockpit, labwc, "desktop")
     yield labwc
     labwc.stop()
 
 
 def capture(cockpit: Cockpit, compositor: Sway | Labwc, stream: str) -> Program:
-    place = {
-        "XDG_RUNTIME_DIR": str(compositor.folder),
-        "WAYLAND_DISPLAY": compositor.socket.name,
-    }
-    words = ["env", *(f"{name}={value}" for name, value in place.items())]
-    words += [str(BUILD / "clients/gid-capture"), f"--stream={stream}", "--no-cursor"]
-    return cockpit.run("open", words)
+    words = [BUILD / "clients/gid-capture", f"--stream={stream}", "--no-cursor"]
+    return cockpit.run("open", words, **compositor.environment)
 
 
 def layer(display: Display, name: str) -> dict:
@@ -143,7 +133,7 @@ def wait_shown(display: Display, output: str, expected: numpy.ndarray) -> None:
 
     def is_right() -> bool:
         seen = display.screenshot(output)[..., ::-1].copy()
-        if (seen.shape[1], seen.shape[0]) == LABWC_SIZE:
+        if (seen.shape[1], seen.shape[0]) == SIZE:
             seen[POINTER] = expected[POINTER]
         return numpy.array_equal(seen, expected)
 
@@ -152,11 +142,11 @@ def wait_shown(display: Display, output: str, expected: numpy.ndarray) -> None:
 
 def test_windows_of_labwc(cockpit: Cockpit, labwc: Labwc) -> None:
     """Pixel by pixel, one after the other, and a part; when it dies, that is seen."""
-    width, height = LABWC_SIZE
+    width, height = SIZE
     screen = f"[output {{0}}]\nwidth={width}\nheight={height}\nrefresh=60\nstream={{0}}\n"
     settings = "[display]\nworst-frame=0\n" + screen.format("only")
-    display = Display(cockpit, DESKTOP.format("only", *LABWC_SIZE), display=settings)
-    painter = Painter(labwc.socket, labwc.output, LABWC_SIZE)
+    display = Display(cockpit, DESKTOP.format("only", *SIZE), display=settings)
+    painter = Painter(labwc.socket, labwc.output, SIZE)
     for seed in range(2):
         wait_shown(display, "only", painter.paint(seed))
     wait_shown(display, "only", painter.paint(7, (300, 50, 37, 21)))
@@ -172,7 +162,7 @@ def passenger(
     """What sends the stream `desktop`: its socket, the output, and how large that is."""
     if request.param == "labwc":
         labwc = request.getfixturevalue("labwc")
-        yield labwc.socket, labwc.output, LABWC_SIZE
+        yield labwc.socket, labwc.output, SIZE
     else:
         weston = start_weston(cockpit, tmp_path / "other", "pixman", "desktop")
         yield weston.socket, "desktop", (WIDTH, HEIGHT)
@@ -225,8 +215,6 @@ def test_three_displays(
 def test_a_program_of_a_users_own(cockpit: Cockpit, weston: Weston) -> None:
     """Not one of ours: a terminal of Weston's, as anybody starts it."""
     display = Display(cockpit, LEFT)
-    place = {"XDG_RUNTIME_DIR": str(weston.folder), "WAYLAND_DISPLAY": weston.socket.name}
-    words = ["env", *(f"{name}={value}" for name, value in place.items()), "weston-flower"]
-    flower = cockpit.run("open", words)
+    flower = weston.client(["weston-flower"])
     wait_for(lambda: display.screenshot()[:, :WIDTH].std() > 5, "the flower", pause=0.2)
     assert flower.is_running()

@@ -51,16 +51,14 @@ class Panel:
     def __init__(self, folder: Path) -> None:
         self.cockpit = Cockpit(CONFIG)
         self.cockpit.start_all()
-        self.desks = self._weston(folder / "desks", "open", DESKS, "desktop-shell")
+        self.desks = self._weston(folder / "desks", "open", DESKS, "desktop")
         # Its windows are as large as it is.
-        self.screen = self._weston(folder / "screen", "cluster", SCREEN, "kiosk-shell")
+        self.screen = self._weston(folder / "screen", "cluster", SCREEN, "kiosk")
         self.typist = Typist(self.cockpit.env("driver"), "input/screen")
 
-    def _weston(self, folder: Path, domain: str, config: str, shell: str) -> Weston:
+    def _weston(self, folder: Path, domain: str, config: str, kind: str) -> Weston:
         folder.mkdir()
-        weston = Weston(folder, self.cockpit.env(domain))
-        weston.command = [word.replace("desktop-shell", shell) for word in weston.command]
-        weston.command.append("--no-outputs")
+        weston = Weston(folder, self.cockpit.env(domain), "pixman", kind, ["--no-outputs"])
         weston.configure(config)
         return weston.start()
 

@@ -25,10 +25,8 @@ class Film:
         if scope != "timeline":
             self.logs["weston's points"] = folder / "weston-points.log"
             environment["GID_TIMELINE"] = str(self.logs["weston's points"])
-        self.weston = Weston(folder, environment)
+        self.weston = Weston(folder, environment, scopes=scope)
         self.logs["weston"] = self.weston.log
-        scopes = self.weston.command.index("--logger-scopes=log,gid")
-        self.weston.command[scopes] = f"--logger-scopes={scope}"
         self.weston.start()
         self.player = Program(
             [sys.executable, TOP / "lab/film/play.py", "--loop", self._pipeline()],

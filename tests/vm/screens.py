@@ -30,10 +30,10 @@ class WestonScreen:
         self.folder = folder / name
         self.folder.mkdir(0o700)
         renderer = name.removeprefix("weston-")
-        self.weston = Weston(self.folder, cockpit.env(domain), renderer)
-        self.weston.command += [f"--width={WIDTH}", f"--height={HEIGHT}"]
+        size = [f"--width={WIDTH}", f"--height={HEIGHT}"]
+        self.weston = Weston(self.folder, cockpit.env(domain), renderer, options=size)
         self.weston.start()
-        self.environment = self.weston.environment | {"WAYLAND_DISPLAY": self.weston.socket.name}
+        self.environment = self.weston.environment
         self.log_seen = 0
 
     def wait_ready(self) -> None:

@@ -120,7 +120,7 @@ def test_a_telltale_and_its_fallback(machines: Machines, tmp_path: Path, planes:
 
     def show(state: int) -> Program:
         weston.start()
-        environment = weston.environment | {"WAYLAND_DISPLAY": weston.socket.name}
+        environment = weston.environment
         words = [TELLTALE, "--role", "telltale", "--state", str(state)]
         return Program(words, environment, tmp_path)
 
