@@ -10,6 +10,11 @@
 /* From ns of a refresh to mHz, and back. */
 #define MHZ_NS UINT64_C(1000000000000)
 #define STEP_PART 16
+/*
+ * Part of a refresh that pictures are drawn sooner than a display of ours would have them: they are
+ * on their way to a compositor that begins to draw as long before its refresh as Weston does.
+ */
+#define LEAD_PART 2
 /* Milliseconds, the unit of Weston's timers, as a mode's refresh: 5 of them pass for one read back.
  */
 #define MS_NS INT64_C(1000000)
@@ -38,15 +43,6 @@ static uint64_t refresh_ns(uint32_t mhz) {
 	return mhz > 0 ? MHZ_NS / mhz : 0;
 }
 
-uint64_t output_clock_next(const struct weston_output *output, uint32_t refresh_mhz, uint64_t now) {
-	uint64_t refresh = refresh_ns(refresh_mhz);
-	uint64_t next = (uint64_t)(last_refresh(output) - presentation_ahead(output)) + refresh;
-	if (next < now && refresh > 0) { /* a repaint that came late */
-		next += ((now - next) / refresh + 1) * refresh;
-	}
-	return next;
-}
-
 int64_t output_clock_step(uint64_t own, uint64_t theirs, uint64_t refresh) {
 	uint64_t ahead = (own % refresh + refresh - theirs % refresh) % refresh;
 	int64_t most = (int64_t)refresh / STEP_PART;
@@ -54,16 +50,23 @@ int64_t output_clock_step(uint64_t own, uint64_t theirs, uint64_t refresh) {
 	return later > most ? most : later < -most ? -most : later;
 }
 
+/* Whether a reader's display tells when it is refreshed: when, and how often. */
+static bool find_display(struct gid_producer *producer, struct gid_shown *shown) {
+	return producer != NULL && gid_producer_get_shown(producer, 0, shown) == 0 &&
+			shown->refresh_ns > 0;
+}
+
 void output_clock_follow(struct weston_output *output, struct gid_producer *producer) {
 	struct gid_shown shown;
-	if (gid_producer_get_shown(producer, 0, &shown) != 0 || shown.refresh_ns == 0) {
+	if (!find_display(producer, &shown)) {
 		return;
 	}
 	output->current_mode->refresh = (uint32_t)(MHZ_NS / shown.refresh_ns);
 	int64_t ahead = presentation_ahead(output);
 	int64_t last = last_refresh(output);
 	uint64_t own = (uint64_t)(last - ahead);
-	int64_t moved = last + output_clock_step(own, shown.time, shown.refresh_ns);
+	uint64_t theirs = shown.time - shown.refresh_ns / LEAD_PART;
+	int64_t moved = last + output_clock_step(own, theirs, shown.refresh_ns);
 	/* Weston's refreshes only go forward */
 	if (moved > 0 && moved < (int64_t)gid_clock_now() + ahead) {
 		output->frame_time.tv_sec = moved / SECOND_NS;
@@ -76,27 +79,20 @@ int64_t output_clock_last(int64_t now, int64_t one, int64_t refresh) {
 	return now - (ago < 0 ? ago + refresh : ago);
 }
 
-/* When the last refresh was, of CLOCK_MONOTONIC; 0: nothing was shown yet. Sets the rate. */
-static uint64_t find_refresh(struct weston_output *output, struct gid_producer *producer) {
+uint64_t output_clock_next(const struct weston_output *output, struct gid_producer *producer,
+		uint32_t refresh_mhz, uint64_t now) {
 	struct gid_shown shown;
-	if (producer != NULL && gid_producer_get_shown(producer, 0, &shown) == 0 &&
-			shown.refresh_ns > 0) {
-		output->current_mode->refresh = (uint32_t)(MHZ_NS / shown.refresh_ns);
-		return shown.time;
-	}
-	int64_t last = last_refresh(output);
-	return last == 0 ? 0 : (uint64_t)(last - presentation_ahead(output));
+	bool theirs = find_display(producer, &shown);
+	uint64_t refresh = theirs ? shown.refresh_ns : refresh_ns(refresh_mhz);
+	int64_t one = theirs ? (int64_t)shown.time
+			     : last_refresh(output) - presentation_ahead(output);
+	return refresh > 0 ? (uint64_t)output_clock_last((int64_t)now - 1, one, (int64_t)refresh) +
+					refresh
+			   : now;
 }
 
-bool output_clock_go_on(struct weston_output *output, struct gid_producer *producer) {
-	uint64_t shown = find_refresh(output, producer);
-	int64_t refresh = (int64_t)refresh_ns((uint32_t)output->current_mode->refresh);
-	if (shown == 0 || refresh == 0) {
-		return false;
-	}
-	int64_t ahead = presentation_ahead(output);
-	int64_t now = (int64_t)gid_clock_now() + ahead;
-	int64_t last = output_clock_last(now, (int64_t)shown + ahead, refresh);
+/* The loop of repaints begins: the last refresh was at `last`, of the presentation clock. */
+static void begin_repaints(struct weston_output *output, int64_t last) {
 	if (last < last_refresh(output)) { /* Weston's refreshes only go forward */
 		last = last_refresh(output);
 	}
@@ -104,7 +100,28 @@ bool output_clock_go_on(struct weston_output *output, struct gid_producer *produ
 	/* Not as one that does not know the time: Weston would wait for another refresh, if it is
 	 * late for this one. */
 	weston_output_finish_frame(output, &stamp, 0);
+}
+
+bool output_clock_go_on(struct weston_output *output) {
+	int64_t refresh = (int64_t)refresh_ns((uint32_t)output->current_mode->refresh);
+	int64_t last = last_refresh(output);
+	if (last == 0 || refresh == 0) {
+		return false;
+	}
+	int64_t now = (int64_t)gid_clock_now() + presentation_ahead(output);
+	begin_repaints(output, output_clock_last(now, last, refresh));
 	return true;
+}
+
+void output_clock_begin_now(struct weston_output *output, struct gid_producer *producer) {
+	struct gid_shown shown;
+	if (find_display(producer, &shown)) {
+		output->current_mode->refresh = (uint32_t)(MHZ_NS / shown.refresh_ns);
+	}
+	int64_t now = (int64_t)gid_clock_now() + presentation_ahead(output);
+	int64_t refresh = (int64_t)refresh_ns((uint32_t)output->current_mode->refresh);
+	int64_t window = output->compositor->repaint_msec * MS_NS;
+	begin_repaints(output, window < refresh ? now - refresh + window : now);
 }
 
 void output_clock_set_read_back(struct weston_output *output) {

@@ -9,22 +9,34 @@
 #include <gid/stream.h>
 #include <libweston/libweston.h>
 
-/* The first refresh that is not before `now`, both of CLOCK_MONOTONIC, at so many mHz. */
-uint64_t output_clock_next(const struct weston_output *output, uint32_t refresh_mhz, uint64_t now);
+/*
+ * The first refresh that is not before `now`, both of CLOCK_MONOTONIC: of the reader's display, if
+ * it has told them and there is a `producer`, else our own at so many mHz.
+ */
+uint64_t output_clock_next(const struct weston_output *output, struct gid_producer *producer,
+		uint32_t refresh_mhz, uint64_t now);
 
 /*
  * Takes the rate of the reader's display, if it has told one, and goes a step towards the times of
- * its refreshes. To be called once in each repaint, for an output of the headless backend.
+ * its refreshes, half a refresh sooner: that is for the way to the display and into its next
+ * picture. To be called once in each repaint, for an output of the headless backend.
  */
 void output_clock_follow(struct weston_output *output, struct gid_producer *producer);
 
 /*
- * In place of the headless backend's start_repaint_loop, whose refreshes begin anew whenever
- * something changes after a pause, so that the first picture comes most of a refresh later than it
- * could. Here they go on: of the reader's display, if it has told them and there is a `producer`,
- * else our own. Returns whether it did that; if not, nothing was shown yet.
+ * Both are in place of the headless backend's start_repaint_loop, whose refreshes begin anew
+ * whenever something changes after a pause, so that the first picture comes most of a refresh later
+ * than it could.
+ *
+ * Of an output with a rate of its own they go on. Returns whether they do; if not, there was none.
  */
-bool output_clock_go_on(struct weston_output *output, struct gid_producer *producer);
+bool output_clock_go_on(struct weston_output *output);
+
+/*
+ * What only readers show is drawn at once, and is there for the first refresh of theirs that it can
+ * be there for. The refreshes begin anew as well; output_clock_follow() brings them back.
+ */
+void output_clock_begin_now(struct weston_output *output, struct gid_producer *producer);
 
 /*
  * While the headless backend repaints, it and the renderer take two times from how long a refresh

@@ -177,11 +177,14 @@ static struct output_stream *stream_from_output(struct weston_output *output) {
 	return stream;
 }
 
-/* Whose readers' display sets the output's time; NULL: it has a time of its own. */
+/* It has no time of its own: its readers' displays set it. */
+static bool stream_follows(const struct output_stream *stream) {
+	return !stream->config->is_mirror && stream->config->refresh_mhz == 0;
+}
+
+/* Whose display that is; NULL: of nobody. */
 static struct gid_producer *stream_leader(const struct output_stream *stream) {
-	const struct output_config *config = stream->config;
-	bool follows = !config->is_mirror && config->refresh_mhz == 0;
-	return follows && stream->published ? stream->producer : NULL;
+	return stream_follows(stream) && stream->published ? stream->producer : NULL;
 }
 
 /* Weston draws the output now. */
@@ -205,9 +208,11 @@ static void handle_prepare_repaint(struct weston_output *output) {
 /* Of an output of our own: something is to be drawn, after a pause. */
 static int handle_start_repaint_loop(struct weston_output *output) {
 	struct output_stream *stream = stream_from_output(output);
-	return output_clock_go_on(output, stream_leader(stream))
-			? 0
-			: stream->start_repaint_loop(output);
+	if (stream_follows(stream)) {
+		output_clock_begin_now(output, stream_leader(stream));
+		return 0;
+	}
+	return output_clock_go_on(output) ? 0 : stream->start_repaint_loop(output);
 }
 
 /* Of an output of our own. */
@@ -257,8 +262,8 @@ static void handle_frame(struct wl_listener *listener, void *data) {
 		return;
 	}
 	target->frame.capture_time = gid_clock_now();
-	target->frame.present_time = output_clock_next(
-			stream->output, stream->refresh_mhz, target->frame.capture_time);
+	target->frame.present_time = output_clock_next(stream->output, stream_leader(stream),
+			stream->refresh_mhz, target->frame.capture_time);
 	target->frame.damage = stream->whole ? (struct gid_box){0} : stream->damage;
 	target->whole = stream->whole;
 	stream->damage = (struct gid_box){0};
