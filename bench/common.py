@@ -120,13 +120,19 @@ class Progress:
 
 @contextlib.contextmanager
 def cockpit(
-    folder: Path, streams: str, answers: str | None = None, great: Sequence[str] = ("open",)
+    folder: Path,
+    streams: str,
+    answers: str | None = None,
+    great: Sequence[str] = ("open",),
+    cores: Sequence[int | None] = (),
 ) -> Iterator[Cockpit]:
     """Two domains with a gidd each: `open` (1) and `cluster` (2), which reads `streams` of open;
-    open reads `answers` of cluster. The quotas of those that are `great` bound nothing here."""
+    open reads `answers` of cluster. The quotas of those that are `great` bound nothing here. All
+    programs of a domain run on its one of `cores`."""
     domains = {name: f"local=*\n{GREAT if name in great else ''}" for name in ("open", "cluster")}
     shares = {("open", "cluster"): streams}
     if answers is not None:
         shares["cluster", "open"] = answers
-    with gidds(configuration(folder, domains, shares), folder, list(domains)) as running:
+    text = configuration(folder, domains, shares)
+    with gidds(text, folder, list(domains), cores) as running:
         yield running

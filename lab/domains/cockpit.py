@@ -5,6 +5,7 @@ import contextlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import zip_longest
 from pathlib import Path
 
 from gid_cockpit.configuration import CockpitError, read
@@ -147,12 +148,14 @@ def _kill(places: list[Place]) -> None:
 
 
 @contextlib.contextmanager
-def gidds(text: str, folder: Path, domains: Sequence[str]) -> Iterator[Cockpit]:
-    """One for each of these domains of the configuration, in that order."""
+def gidds(
+    text: str, folder: Path, domains: Sequence[str], cores: Sequence[int | None] = ()
+) -> Iterator[Cockpit]:
+    """One for each of these domains of the configuration, in that order. `cores`: as of Here."""
     cockpit = Cockpit(folder, text, sessions=False)
     try:
-        for domain in domains:
-            cockpit.start(domain)
+        for domain, core in zip_longest(domains, cores):
+            cockpit.start(domain, core)
         yield cockpit
     finally:
         cockpit.close()
