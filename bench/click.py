@@ -11,20 +11,22 @@ screen are the same for all ways:
 direct      the program is a window of that Weston itself: the least that it can take
 gidway      gid-view --input, of a headless Weston with [gid-output]
 waypipe     the program's own window, by waypipe without compression
+weston-vnc  Weston's VNC backend, seen with the library of GNOME's viewers
+weston-rdp  Weston's RDP backend, seen with FreeRDP
+wayvnc      sway's output by wayvnc, seen with the same library
 
-Of other peers none can be had here. Weston's VNC backend lets nobody in without the password of its
-user, by PAM, also where its TLS is off. For its RDP backend and for wayvnc the packages that
-gidway is built with have no client and no server.
+Peers that are not here are told by name, with the packages that bring them.
 
 `button` changes 1/32 of the picture, `whole` all of it. The processor's time is that of all
-programs between the seat and the screen, with that Weston and without the program itself.
+programs between the seat and the screen, with that Weston and without the program itself; `added`
+is what remains of it without what `direct` takes. The desk's programs have a core, and the viewer's
+another one, as far as there are two.
 """
 
 import argparse
 import contextlib
 import os
 import random
-import shutil
 import statistics
 import struct
 import sys
@@ -34,92 +36,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import common
+from bench import click_stages, common
+from bench.click_ways import LEAST, OURS, RATE, WAYS, Scene, kiosk, output, why_not
+from lab.domains import priority
 from lab.domains.cockpit import Cockpit
-from lab.domains.place import Place
 from lab.domains.program import LabError, Program, Wanting, wait_for
-from lab.domains.weston import Weston
 
-RATE = 60
 REFRESH_MS = 1000 / RATE
 SIZES = {"720p": (1280, 720), "4K": (3840, 2160)}
 CHANGES = ("button", "whole")
 SEEN_SECONDS = 30.0  # for a click; later it counts as lost
 PAUSE = (0.05, 0.15)  # seconds between two clicks
 WARM_UP = 5  # clicks that are not counted
-PARTS = Path(__file__).with_name("click")
 BTN_LEFT = 0x110
-
-
-def output(name: str, size: tuple[int, int], reader: str) -> str:
-    mode = f"{size[0]}x{size[1]}"
-    rate = f"@{RATE}" if name == "screen" else ""
-    return f"\n[gid-output]\nname={name}\nstream={name}\nmode={mode}{rate}\ninput={reader}\n"
-
-
-def python(script: str, *words: object) -> list[str]:
-    return [sys.executable, str(PARTS / script), *map(str, words)]
-
-
-# --- the ways; each starts what is between the program and the viewer's Weston --------------------
-
-
-@dataclass
-class Scene:
-    desk: Place  # of the program
-    viewer: Place  # of the user
-    size: tuple[int, int]
-    change: str
-
-    def program(self, *before: str, **environment: str) -> None:
-        """What is clicked on."""
-        command = [*before, *python("target.py", *self.size, self.change)]
-        self.desk.start("target", command, **environment)
-
-    def check(self) -> None:
-        for place in (self.desk, self.viewer):
-            place.check()
-
-
-def kiosk(place: Place, shown: str) -> None:
-    """Weston whose only output is the one of this section."""
-    Weston(place, [shown], ["--no-outputs"], kind="kiosk").start()
-
-
-def direct(scene: Scene) -> None:
-    names = ("WAYLAND_DISPLAY", "XDG_RUNTIME_DIR")
-    scene.program(**{name: scene.viewer.environment[name] for name in names})
-
-
-def gidway(scene: Scene) -> None:
-    kiosk(scene.desk, output("desk", scene.size, "cluster"))
-    words = ["gid-view", "--domain=open", "--stream=desk", "--input", "--fullscreen"]
-    scene.viewer.start("viewer", words)
-    scene.viewer.wait_until(
-        "the desktop's taking of input",
-        lambda: "input/desk is taken" in scene.viewer["viewer"].said(),
-        "viewer",
-    )
-    scene.program()
-
-
-def waypipe(scene: Scene) -> None:
-    socket = scene.viewer.folder / "waypipe.sock"
-    socket.unlink(missing_ok=True)  # that of a run before
-    words = ["waypipe", "--compress=none", "--no-gpu", f"--socket={socket}"]
-    scene.viewer.start("viewer", [*words, "client"])
-    scene.viewer.wait_until("waypipe's start", socket.exists, "viewer")
-    scene.program(*words, "server", "--", XDG_RUNTIME_DIR=str(scene.desk.folder))
-
-
-LEAST = "direct"
-OURS = "gidway"
-WAYS: dict[str, Callable[[Scene], None]] = {
-    LEAST: direct,
-    OURS: gidway,
-    "waypipe": waypipe,
-}
-NEEDS = {"waypipe": "waypipe"}
 
 
 # --- the user -------------------------------------------------------------------------------------
@@ -199,14 +128,14 @@ class User:
         """Until a click changes what is seen: all is in its place then."""
         wait_for("the first click's light", lambda: self.click(2.0) is not None, check=check)
 
-    def click(self, seconds: float = SEEN_SECONDS) -> float | None:
-        """Milliseconds from the press to the light; None: there was none."""
+    def click(self, seconds: float = SEEN_SECONDS) -> tuple[int, int] | None:
+        """When it was pressed, and when the light came; None: there was none."""
         while (seen := self._look(random.uniform(*PAUSE))) is not None:
             self._colour = seen[0]
         begun = self._press(True)
         shown = self._wait_change(seconds)
         self._press(False)
-        return None if shown is None else max(0.0, (shown - begun) / 1e6)
+        return None if shown is None else (begun, max(begun, shown))
 
     def close(self) -> None:
         self._input.close()
@@ -226,13 +155,19 @@ def children() -> dict[int, list[int]]:
     return found
 
 
+def is_script(pid: int, script: str) -> bool:
+    """Not what only starts one, and has its name among its words."""
+    words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    return len(words) > 1 and words[1].endswith(script.encode())
+
+
 def spent(program: Program, known: dict[int, list[int]], script: str = "target.py") -> float:
     """Seconds of a processor of the program and of what it started, but for what runs `script`."""
     total, pids = 0.0, [program.pid]
     while pids:
         pid = pids.pop()
         with contextlib.suppress(OSError):
-            if script in Path(f"/proc/{pid}/cmdline").read_text():
+            if is_script(pid, script):
                 continue
             for task in Path(f"/proc/{pid}/task").iterdir():
                 total += int((task / "schedstat").read_text().split()[0]) / 1e9
@@ -240,14 +175,18 @@ def spent(program: Program, known: dict[int, list[int]], script: str = "target.p
     return total
 
 
-def spent_by_all(scene: Scene) -> float:
+NAMES = ("gidd", "weston", "server", "viewer", "target")
+
+
+def spent_by_all(scene: Scene) -> dict[str, float]:
+    """Seconds of each program."""
     known = children()
-    places = (scene.desk, scene.viewer)
-    return sum(spent(place[name], known) for place in places for name in running(place))
-
-
-def running(place: Place) -> list[str]:
-    return [name for name in ("gidd", "weston", "viewer", "target") if place.is_running(name)]
+    return {
+        f"{place.domain}/{name}": spent(place[name], known)
+        for place in (scene.desk, scene.viewer)
+        for name in NAMES
+        if place.is_running(name)
+    }
 
 
 # --- one run --------------------------------------------------------------------------------------
@@ -255,9 +194,13 @@ def running(place: Place) -> list[str]:
 
 @dataclass
 class Run:
-    late_ms: list[float]
+    clicks: list[tuple[int, int]]  # when they were pressed, and when their light came
     lost: int
-    cpu_ms: float  # of a click
+    cpu_ms: dict[str, float]  # of a click, by program
+
+    @property
+    def late_ms(self) -> list[float]:
+        return [(shown - begun) / 1e6 for begun, shown in self.clicks]
 
 
 @contextlib.contextmanager
@@ -271,6 +214,14 @@ def scene_of(cockpit: Cockpit, size: tuple[int, int], change: str) -> Iterator[S
             place.stop_others()
 
 
+def timeline_of(cockpit: Cockpit, log: Path | None) -> None:
+    """All programs that are started from now on write to it; None: to none."""
+    for place in (cockpit["open"], cockpit["cluster"]):
+        place.environment.pop("GID_TIMELINE", None)
+        if log is not None:
+            place.environment["GID_TIMELINE"] = str(log)
+
+
 def measure(cockpit: Cockpit, way: str, size: tuple[int, int], change: str, clicks: int) -> Run:
     with scene_of(cockpit, size, change) as scene, contextlib.closing(User()) as user:
         user.point()
@@ -280,12 +231,13 @@ def measure(cockpit: Cockpit, way: str, size: tuple[int, int], change: str, clic
         for _ in range(WARM_UP):
             user.click()
         before = spent_by_all(scene)
-        late = [user.click() for _ in range(clicks)]
-        cpu = spent_by_all(scene) - before
-    seen = [value for value in late if value is not None]
-    if not seen:
+        seen = [user.click() for _ in range(clicks)]
+        after = spent_by_all(scene)
+    shown = [click for click in seen if click is not None]
+    if not shown:
         raise LabError(f"{way}: no click changed what is shown")
-    return Run(seen, len(late) - len(seen), cpu / clicks * 1e3)
+    cpu = {name: (after[name] - begun) / clicks * 1e3 for name, begun in before.items()}
+    return Run(shown, len(seen) - len(shown), cpu)
 
 
 # --- all of them ----------------------------------------------------------------------------------
@@ -299,10 +251,21 @@ def row_of(way: str, size: str, change: str, runs: list[Run]) -> dict:
         "what": f"{size} {change}",
         "p50_ms": statistics.median(statistics.median(run.late_ms) for run in runs),
         "p99_ms": late[int(len(late) * 0.99)],
-        "cpu_ms": statistics.median(run.cpu_ms for run in runs),
+        "cpu_ms": statistics.median(sum(run.cpu_ms.values()) for run in runs),
+        "cpu_ms_of": {
+            name: statistics.median(run.cpu_ms[name] for run in runs) for name in runs[0].cpu_ms
+        },
         "clicks": len(late),
         "lost": sum(run.lost for run in runs),
     }
+
+
+def add_added(rows: list[dict]) -> None:
+    """What is taken beyond what `direct` takes, where that was measured."""
+    least = {row["what"]: row["cpu_ms"] for row in rows if row["who"] == LEAST}
+    for row in rows:
+        if row["what"] in least:
+            row["cpu_added_ms"] = row["cpu_ms"] - least[row["what"]]
 
 
 def ratios_of(rows: list[dict]) -> dict[str, float]:
@@ -325,16 +288,31 @@ def ratios_of(rows: list[dict]) -> dict[str, float]:
     return ratios
 
 
+def stages_of(cockpit: Cockpit, folder: Path, cases: list, clicks: int) -> list[dict]:
+    """A run of each case whose way is looked at: beside the others, which write no timeline."""
+    rows = []
+    for size, change in cases:
+        log = folder / "timeline.log"
+        log.unlink(missing_ok=True)
+        timeline_of(cockpit, log)
+        run = measure(cockpit, OURS, SIZES[size], change, clicks)
+        timeline_of(cockpit, None)
+        rows += click_stages.rows_of(f"{size} {change}", run.clicks, log)
+    for row in rows:
+        print(f"{row['what']:12} {row['since_press_ms']:7.2f} ms {row['ms']:+7.2f} {row['stage']}")
+    return rows
+
+
 def there(ways: list[str]) -> list[str]:
     """Those that are not are told, and left out."""
     try:
         import gid  # noqa: F401
     except ImportError:
         raise Wanting("the package gid was not built: python3-cffi is missing") from None
-    missing = [way for way in ways if way in NEEDS and shutil.which(NEEDS[way]) is None]
-    for way in missing:
-        print(f"{way} is left out: there is no {NEEDS[way]} here (package {NEEDS[way]})")
-    return [way for way in ways if way not in missing]
+    lacking = {way: lack for way in ways if (lack := why_not(way)) is not None}
+    for way, lack in lacking.items():
+        print(f"{way} is left out: {lack}")
+    return [way for way in ways if way not in lacking]
 
 
 def main() -> int:
@@ -344,6 +322,7 @@ def main() -> int:
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--changes", nargs="+", choices=CHANGES, default=list(CHANGES))
+    parser.add_argument("--stages", action="store_true", help="tell where gidway's time goes")
     options: argparse.Namespace = parser.parse_args()
     ways = there(options.ways)
     os.environ.pop("DISPLAY", None)
@@ -353,25 +332,30 @@ def main() -> int:
     progress = common.Progress(options.rounds * len(ways) * len(cases))
     great = ("open", "cluster")
     with tempfile.TemporaryDirectory(prefix="gid-", dir=common.memory_folder()) as name:
-        with common.cockpit(Path(name), "*", "*", great) as cockpit:
+        with common.cockpit(Path(name), "*", "*", great, priority.two_cores()) as cockpit:
             for _ in range(options.rounds):
                 for size, change in cases:
                     for way in ways:
                         progress.step(f"{way}, {size} {change}")
                         run = measure(cockpit, way, SIZES[size], change, options.clicks)
                         runs.setdefault((way, size, change), []).append(run)
-    progress.end()
+            progress.end()
+            stages = []
+            if options.stages:
+                stages = stages_of(cockpit, Path(name), cases, options.clicks)
     rows = [row_of(*key, found) for key, found in runs.items()]
+    add_added(rows)
     for row in sorted(rows, key=lambda row: row["what"]):
         print(
             f"{row['what']:12} {row['who']:10} click → pixel p50 {row['p50_ms']:6.1f} ms "
             f"p99 {row['p99_ms']:6.1f} ms, {row['cpu_ms']:6.2f} ms of a processor a click"
+            + (f", {row['cpu_added_ms']:.2f} of them added" if "cpu_added_ms" in row else "")
             + (f", {row['lost']} lost" if row["lost"] else "")
         )
     ratios = ratios_of(rows)
     for ratio, value in ratios.items():
         print(f"{ratio} {value:.2f}")
-    common.write(options.json, rows, ratios)
+    common.write(options.json, rows + stages, ratios)
     return 0
 
 

@@ -7,6 +7,7 @@ target.py WIDTH HEIGHT button|whole   On $WAYLAND_DISPLAY; both are drawn before
 import mmap
 import os
 import sys
+import time
 from pathlib import Path
 
 from lab.domains.wayland import Display, protocol_files
@@ -40,9 +41,12 @@ class Target:
         self.role("get_toplevel")("set_fullscreen", None)
         self.surface("commit")
         self.role("ack_configure", *self.role.wait("configure"))
+        self.display.wait_until(self.find_seat, "seat", PATIENCE)
         self.seat = self.display.bind("wl_seat", 5)
         self.pointer = None
         self.shown = 0
+        path = os.environ.get("GID_TIMELINE")
+        self.timeline = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) if path else None
 
     def draw(self, pixels: memoryview, width: int, colour: int) -> None:
         x, y, across, down = self.box
@@ -51,10 +55,23 @@ class Target:
             begin = (row * width + x) * 4
             pixels[begin : begin + across * 4] = colour.to_bytes(4, "little") * across
 
+    def point(self, name: str) -> None:
+        """In the timeline, where there is one."""
+        if self.timeline is not None:
+            seconds, rest = divmod(time.monotonic_ns(), 10**9)
+            os.write(self.timeline, f'{{ "T":[{seconds}, {rest}], "N":"{name}" }}\n'.encode())
+
     def show(self) -> None:
         self.surface("attach", self.buffers[self.shown], 0, 0)
         self.surface("damage", *self.box)
         self.surface("commit")
+
+    def find_seat(self) -> bool:
+        """Some desktops have none before a viewer is there."""
+        for event, values in self.display.registry.events:
+            if event == "global" and values[1] == "wl_seat":
+                self.display.globals["wl_seat"] = (values[0], values[2])
+        return "wl_seat" in self.display.globals
 
     def take_seat(self) -> None:
         """Its pointer may come later."""
@@ -79,8 +96,10 @@ class Target:
         self.show()
         while True:
             self.display.wait_until(self.answer, "press", PATIENCE)
+            self.point("target_pressed")
             self.shown = 1 - self.shown
             self.show()
+            self.point("target_committed")
 
 
 Target(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]).run()

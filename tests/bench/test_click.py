@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """From a click to its pixel: that each way works, and what is made of the figures."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,52 @@ def test_each_way(tmp_path: Path) -> None:
         "click_p50_vs_best_peer",
         "click_cpu_vs_best_peer",
     }
+
+
+def test_stages(tmp_path: Path) -> None:
+    """Each of a click's, in their order, and a picture that is drawn once on each side."""
+    words = ["--clicks=5", "--rounds=1", "--sizes=720p", "--changes=button", "--ways=gidway"]
+    rows = [row for row in results("click", tmp_path, *words, "--stages")["rows"] if "stage" in row]
+    assert [row["stage"] for row in rows][0] == "the viewer's seat has it"
+    assert [row["stage"] for row in rows][-1] == "light"
+    times = [row["since_press_ms"] for row in rows]
+    assert times == sorted(times) and times[0] > 0
+
+
+def test_stages_follow_each_other() -> None:
+    """Of points that come too soon, or are of another stream, none counts."""
+    stages = module("click_stages")
+    points = [(5, "gid_submit", "input/desk"), (10, "gid_receive", "desk")]
+    points += [
+        (20 + number, stage.point, stage.stream) for number, stage in enumerate(stages.STAGES)
+    ]
+    times = stages.way_of(10, 10_000_010, points)
+    assert times == [
+        *(pytest.approx((10 + number) / 1e6) for number in range(len(stages.STAGES))),
+        pytest.approx(10),
+    ]
+    assert len(stages.way_of(10, 20, points[:4])) < len(stages.STAGES)
+
+
+def test_who_only_starts_the_program_counts() -> None:
+    """As waypipe does, whose words name what it starts."""
+    click = module("click")
+    with (
+        subprocess.Popen([sys.executable, "-c", "input()", "x.py"], stdin=subprocess.PIPE) as one,
+        subprocess.Popen(["sh", "-c", "read a", "x.py"], stdin=subprocess.PIPE) as other,
+    ):
+        assert not click.is_script(one.pid, "x.py")
+        assert not click.is_script(other.pid, "x.py")
+        one.communicate(b"\n")
+        other.communicate(b"\n")
+
+
+def test_what_is_not_here_is_named() -> None:
+    ways = module("click_ways")
+    assert ways.why_not("direct") is None
+    ways.NEEDS["telepathy"] = ((("no-such-program",),), ("telepathy-utils",))
+    assert "no-such-program" in ways.why_not("telepathy")
+    assert "./run shell --with telepathy-utils" in ways.why_not("telepathy")
 
 
 def test_the_worst_is_told() -> None:

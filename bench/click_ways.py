@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""What can stand between a program and the screen on which it is used: the ways of click.py.
+
+Each is started between the program's place and the viewer's Weston. What is not here is told by
+name, with the packages that bring it.
+"""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.domains.place import Place
+from lab.domains.weston import Weston
+
+RATE = 60
+PARTS = Path(__file__).with_name("click")
+LOCAL = "127.0.0.1"
+# Whatever the password is: nobody else reaches the server, and no user's own is to be known.
+ANY_PASSWORD = b"auth required pam_permit.so\naccount required pam_permit.so\n"
+VNC_PAM = "/etc/pam.d/weston-remote-access"
+SWAY = """\
+output HEADLESS-1 mode {0}x{1}@{2}Hz
+default_border none
+for_window [app_id=".*"] fullscreen enable
+"""
+
+
+def output(name: str, size: tuple[int, int], reader: str) -> str:
+    mode = f"{size[0]}x{size[1]}"
+    rate = f"@{RATE}" if name == "screen" else ""
+    return f"\n[gid-output]\nname={name}\nstream={name}\nmode={mode}{rate}\ninput={reader}\n"
+
+
+def python(script: str, *words: object) -> list[str]:
+    return [sys.executable, str(PARTS / script), *map(str, words)]
+
+
+@dataclass
+class Scene:
+    desk: Place  # of the program
+    viewer: Place  # of the user
+    size: tuple[int, int]
+    change: str
+
+    def program(self, *before: str, **environment: str) -> None:
+        """What is clicked on."""
+        command = [*before, *python("target.py", *self.size, self.change)]
+        self.desk.start("target", command, **environment)
+
+    def check(self) -> None:
+        for place in (self.desk, self.viewer):
+            place.check()
+
+
+def kiosk(place: Place, shown: str) -> None:
+    """Weston whose only output is the one of this section."""
+    Weston(place, [shown], ["--no-outputs"], kind="kiosk").start()
+
+
+def direct(scene: Scene) -> None:
+    names = ("WAYLAND_DISPLAY", "XDG_RUNTIME_DIR")
+    scene.program(**{name: scene.viewer.environment[name] for name in names})
+
+
+def gidway(scene: Scene) -> None:
+    kiosk(scene.desk, output("desk", scene.size, "cluster"))
+    words = ["gid-view", "--domain=open", "--stream=desk", "--input", "--fullscreen"]
+    scene.viewer.start("viewer", words)
+    scene.viewer.wait_until(
+        "the desktop's taking of input",
+        lambda: "input/desk is taken" in scene.viewer["viewer"].said(),
+        "viewer",
+    )
+    scene.program()
+
+
+def waypipe(scene: Scene) -> None:
+    path = scene.viewer.folder / "waypipe.sock"
+    path.unlink(missing_ok=True)  # that of a run before
+    words = ["waypipe", "--compress=none", "--no-gpu", f"--socket={path}"]
+    scene.viewer.start("viewer", [*words, "client"])
+    scene.viewer.wait_until("waypipe's start", path.exists, "viewer")
+    scene.program(*words, "server", "--", XDG_RUNTIME_DIR=str(scene.desk.folder))
+
+
+# --- desktops with a server of their own ----------------------------------------------------------
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((LOCAL, 0))
+        return probe.getsockname()[1]
+
+
+def is_heard(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((LOCAL, port)) == 0
+
+
+def user() -> str:
+    return pwd.getpwuid(os.getuid()).pw_name
+
+
+def desktop(scene: Scene, name: str, command: list[str], **environment: str) -> None:
+    """A compositor that was never here before: the program's, once its socket is there."""
+    folder = scene.desk.folder / "desktop"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    scene.desk.start(name, command, XDG_RUNTIME_DIR=str(folder), **environment)
+
+    def sockets() -> list[Path]:
+        return [path for path in folder.glob("wayland-*") if path.suffix != ".lock"]
+
+    scene.desk.wait_until(f"the start of {name}", sockets, name)
+    scene.desk.environment |= {
+        "XDG_RUNTIME_DIR": str(folder),
+        "WAYLAND_DISPLAY": sockets()[0].name,
+    }
+
+
+def served_by_weston(scene: Scene, backend: str, before: list[str], options: list[str]) -> int:
+    """Returns the port."""
+    port = free_port()
+    core = f"[core]\nidle-time=0\n[output]\nname={backend}\nmode={scene.size[0]}x{scene.size[1]}\n"
+    own = f"[{backend}]\nrefresh-rate={RATE}\n"
+    configuration = scene.desk.write(f"weston-{backend}.ini", (core + own).encode())
+    words = ["weston", f"--backend={backend}", "--renderer=pixman", "--shell=kiosk-shell.so"]
+    words += [f"--config={configuration}", f"--address={LOCAL}", f"--port={port}"]
+    words += [f"--width={scene.size[0]}", f"--height={scene.size[1]}", *options]
+    desktop(scene, "weston", [*before, *words])
+    return port
+
+
+def shown_by_vnc(scene: Scene, port: int) -> None:
+    scene.viewer.start("viewer", python("vnc_viewer.py", LOCAL, port, user()))
+    scene.program()
+
+
+def weston_vnc(scene: Scene) -> None:
+    """Lets in who has the password of its user, by PAM: of which it sees one service of ours."""
+    service = scene.desk.write("any-password", ANY_PASSWORD)
+    own_pam = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", str(service), VNC_PAM]
+    port = served_by_weston(scene, "vnc", own_pam, ["--disable-transport-layer-security"])
+    shown_by_vnc(scene, port)
+
+
+def weston_rdp(scene: Scene) -> None:
+    key, certificate = (str(scene.desk.folder / name) for name in ("rdp.key", "rdp.crt"))
+    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days=2", "-subj=/CN=a"]
+    scene.desk.run([*words, f"-keyout={key}", f"-out={certificate}"])
+    options = [f"--rdp-tls-key={key}", f"--rdp-tls-cert={certificate}", "--no-resizeable"]
+    port = served_by_weston(scene, "rdp", [], options)
+    where = [f"/v:{LOCAL}:{port}", f"/size:{scene.size[0]}x{scene.size[1]}", "/f"]
+    who = ["/sec:tls", "/cert:ignore", f"/u:{user()}", "/p:any"]
+    scene.viewer.start("viewer", [RDP_VIEWER, *where, *who])
+    scene.program()
+
+
+def wayvnc(scene: Scene) -> None:
+    text = SWAY.format(*scene.size, RATE)
+    settings = {"WLR_BACKENDS": "headless", "WLR_LIBINPUT_NO_DEVICES": "1"}
+    configuration = scene.desk.write("sway", text.encode())
+    command = ["sway", "--config", str(configuration)]
+    desktop(scene, "weston", command, WLR_RENDERER="pixman", **settings)
+    port = free_port()
+    words = ["wayvnc", "--output=HEADLESS-1", f"--max-fps={RATE}", LOCAL, str(port)]
+    scene.desk.start("server", words)
+    scene.desk.wait_until("wayvnc's start", lambda: is_heard(port), "server")
+    shown_by_vnc(scene, port)
+
+
+LEAST = "direct"
+OURS = "gidway"
+RDP_VIEWER = "wlfreerdp3"
+WAYS: dict[str, Callable[[Scene], None]] = {
+    LEAST: direct,
+    OURS: gidway,
+    "waypipe": waypipe,
+    "weston-vnc": weston_vnc,
+    "weston-rdp": weston_rdp,
+    "wayvnc": wayvnc,
+}
+
+# --- what is here ---------------------------------------------------------------------------------
+
+VNC_LIBRARY = "import gi; gi.require_version('Gtk', '3.0'); gi.require_version('GtkVnc', '2.0')"
+HAS_VNC_LIBRARY = (sys.executable, "-c", VNC_LIBRARY)
+OWN_PAM = ("bwrap", "--dev-bind", "/", "/", "--ro-bind", "/dev/null", VNC_PAM, "true")
+VNC_PACKAGES = ("gir1.2-gtk-vnc-2.0", "gir1.2-gtk-3.0")
+# Of a way: what must work, and the packages that have it.
+NEEDS: dict[str, tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]] = {
+    "waypipe": ((("waypipe", "--version"),), ("waypipe",)),
+    "weston-vnc": ((OWN_PAM, HAS_VNC_LIBRARY), ("bubblewrap", *VNC_PACKAGES)),
+    "weston-rdp": (((RDP_VIEWER,), ("openssl", "version")), ("freerdp3-wayland", "openssl")),
+    "wayvnc": (
+        (("sway", "--version"), ("wayvnc", "--version"), HAS_VNC_LIBRARY),
+        ("sway", "wayvnc", *VNC_PACKAGES),
+    ),
+}
+
+
+def works(command: tuple[str, ...]) -> bool:
+    """One of a single word is only looked for."""
+    if shutil.which(command[0]) is None or len(command) == 1:
+        return shutil.which(command[0]) is not None
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def why_not(way: str) -> str | None:
+    """What it lacks here, in words; None: nothing."""
+    commands, packages = NEEDS.get(way, ((), ()))
+    lacking = [command[0] for command in commands if not works(command)]
+    if not lacking:
+        return None
+    names = " ".join(packages)
+    return f"{', '.join(lacking)} does not do here what it needs (./run shell --with {names})"
