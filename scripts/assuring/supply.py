@@ -6,6 +6,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 # Whose libraries run in the safety domain, wherever else they run.
 SAFETY_PROGRAMS = ("gid-cluster", "gidd")
@@ -117,12 +118,14 @@ def spdx(version: str, tree: str, created: str, listed: list[Package]) -> dict:
                 {
                     "referenceCategory": "PACKAGE-MANAGER",
                     "referenceType": "purl",
-                    "referenceLocator": f"pkg:deb/debian/{one.name}@{one.version}",
+                    "referenceLocator": f"pkg:deb/debian/{quote(one.name)}@{quote(one.version)}",
                 }
             ]
-            is_linked = one.role.startswith("runs")
-            kind = "DYNAMIC_LINK" if is_linked else "DEPENDS_ON"
-            relations.append(_relation(ours["SPDXID"], kind, identifier(one.name)))
+            if one.role.startswith("runs"):
+                relations.append(_relation(ours["SPDXID"], "DYNAMIC_LINK", identifier(one.name)))
+            else:
+                kind = "DEV_DEPENDENCY_OF"
+                relations.append(_relation(identifier(one.name), kind, ours["SPDXID"]))
     return {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",

@@ -41,19 +41,26 @@ def tree_state(top: Path) -> str:
     return state.hexdigest()[:12]
 
 
-def read_results(build: Path) -> list[Result]:
+def now() -> str:
+    """As results have it: later ones are greater."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def read_results(build: Path, since: str = "") -> list[Result]:
+    """Those that came then or later; all of them without a time."""
     try:
         listed = json.loads((build / FILE).read_text(encoding="utf-8"))
     except OSError:
         return []
-    return [
+    results = [
         Result(**one | {"cases": tuple(Case(**case) for case in one["cases"])}) for one in listed
     ]
+    return [result for result in results if result.when >= since]
 
 
 def keep_results(build: Path, tree: str, outcomes: Sequence[Outcome]) -> None:
     """In place of what the same tests of the same folders gave before; others stay."""
-    when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    when = now()
     kept = {(result.folder, result.title): result for result in read_results(build)}
     for outcome in outcomes:
         folder, title = outcome.test.folder.name, outcome.test.title
