@@ -317,3 +317,13 @@ def test_what_judges_times_and_what_is_roots_runs_only_by_name(tmp_path: Path) -
         assert not slow.is_wanted(wanted)
     roots = make_test(tmp_path, "", name="units", suites=("root",))
     assert roots.is_wanted(["root"]) and not roots.is_wanted([])
+
+
+def test_the_name_of_a_case_is_whole(tmp_path: Path) -> None:
+    """Also where its parameter is a path: who looks for it knows the whole name."""
+    file = tmp_path / "test_paths.py"
+    file.write_text(
+        "import pytest\n@pytest.mark.parametrize('n', ['a/b'])\ndef test_path(n): pass\n"
+    )
+    said = subprocess.run([TESTS / "pytest-tap", file], capture_output=True, text=True).stdout
+    assert said == "ok 1 - test_paths.py::test_path[a/b]\n1..1\n"
