@@ -110,6 +110,25 @@ def test_results_of_other_files_are_none() -> None:
     assert only(judged("tests/vm/test_gone.py")) == (True, ["not run"])
 
 
+def test_what_only_root_can_do_counts_where_root_did_it() -> None:
+    users = Result(
+        "build", "safety/light", "abc", "now", (Case("test_light.py::test_on", "passed"),)
+    )
+    roots = Result(
+        "build", "root/light", "abc", "now", (Case("test_light.py::test_off", "passed"),)
+    )
+    both = Source(PYTHON, ("test_on", "test_off"), (a_test("safety/light"), a_test("root/light")))
+    catalog = Catalog({PYTHON: both})
+    kit = Kit((requirement("One", f"{PYTHON}::test_on", f"{PYTHON}::test_off"),))
+
+    def verdicts(*results: Result) -> list[str]:
+        return [test.verdict for test in judge(kit, catalog, results, "abc").requirements[0].tests]
+
+    assert verdicts(users) == ["passed", "not run"]
+    assert verdicts(users, roots) == ["passed", "passed"]
+    assert verdicts(roots) == ["not run", "not run"], "what a user runs has to be there"
+
+
 def test_tests_without_a_requirement_are_red() -> None:
     kit = Kit((requirement("One", f"{PYTHON}::test_on", f"{C}::test_lies"),))
     verdicts = judge(kit, catalog(), GOOD, "abc")
