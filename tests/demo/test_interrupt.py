@@ -86,7 +86,7 @@ def test_another_interruption_kills_what_is_waited_for(cockpit: cockpits.Cockpit
 
 def test_it_says_what_it_waits_for(cockpit: cockpits.Cockpit, tmp_path: Path) -> None:
     demo = Demo.__new__(Demo)
-    demo._progress, demo.cockpit = Progress(), cockpit
+    demo.progress, demo.cockpit = Progress(), cockpit
 
     def start() -> None:
         raise KeyboardInterrupt
@@ -94,7 +94,7 @@ def test_it_says_what_it_waits_for(cockpit: cockpits.Cockpit, tmp_path: Path) ->
     demo._start = start
     with pytest.raises(KeyboardInterrupt):
         demo.run()
-    assert demo._progress.said == [
+    assert demo.progress.said == [
         "interrupted: waiting for cluster and open to power off; Ctrl-C again kills them"
     ]
 
