@@ -54,10 +54,12 @@ def test_engine(tmp_path: Path) -> None:
         "points_1000_cpu_vs_direct",
         "first_frame_drop_n2",
         "first_frame_drop_n2_private",
+        "first_frame_cpu_vs_private_n2",
         "later_frame_drop_n2",
         "woken_frame_drop_n2",
         "fresh_frame_drop_n2",
         "fresh_frame_drop_n2_private",
+        "fresh_frame_cpu_vs_private_n2",
         "export_us",
         "import_first_slot_us",
         "import_further_slot_us",
@@ -67,7 +69,10 @@ def test_engine(tmp_path: Path) -> None:
         assert 10 < row["line_ns"] < 1e6, row
         assert row["drawn_ms"] > 0 and row["drawn_ratio"] > 0, row
         assert len(row["passes"]) == 11 and all(line > 0 for line, _ in row["passes"])
-    assert found["rows"][2]["later_engine_cpu_us"] > 0
+    layers = found["rows"][2]
+    assert layers["later_engine_cpu_us"] > 0
+    # Each of the two layers has 8 MB, in pages of 4 KiB.
+    assert layers["fresh_private_faults"] > 2 * 2025 and layers["first_private_tables_kb"] > 0
     by_compositor = found["rows"].pop()
     assert by_compositor["who"] == "gstreamer" and by_compositor["cpu_us"] > 0
     assert found["rows"][-1]["copies"] == 0
