@@ -6,8 +6,14 @@
 
 #define SIZE_FIRST 16u
 
+/* Where the search for a key begins: Knuth's multiplicative hash, TAOCP 3, 6.4. */
+static uint32_t home_of(const struct gid_table *table, uint32_t key) {
+	uint32_t hash = key * 2654435769u;
+	return (hash ^ hash >> 16) & (table->size - 1);
+}
+
 static void put(struct gid_table *table, uint32_t key, void *value) {
-	uint32_t at = gid_table_home(table, key);
+	uint32_t at = home_of(table, key);
 	while (table->places[at].key != 0) {
 		at = (at + 1) & (table->size - 1);
 	}
@@ -27,8 +33,24 @@ static int grow(struct gid_table *table) {
 		}
 	}
 	free(table->places);
-	*table = grown;
+	*table = grown; /* also forgets what was found last, which is no harm */
 	return 0;
+}
+
+void *gid_table_search(struct gid_table *table, uint32_t key) {
+	if (table->count == 0 || key == 0) {
+		return NULL;
+	}
+	uint32_t at = home_of(table, key);
+	while (table->places[at].key != 0) {
+		if (table->places[at].key == key) {
+			table->last_key = key;
+			table->last = table->places[at].value;
+			return table->last;
+		}
+		at = (at + 1) & (table->size - 1);
+	}
+	return NULL;
 }
 
 int gid_table_add(struct gid_table *table, uint32_t key, void *value) {
@@ -47,13 +69,13 @@ void gid_table_remove(struct gid_table *table, uint32_t key) {
 		return;
 	}
 	uint32_t mask = table->size - 1;
-	uint32_t hole = gid_table_home(table, key);
+	uint32_t hole = home_of(table, key);
 	while (table->places[hole].key != key) {
 		hole = (hole + 1) & mask;
 	}
 	/* Close the gap: whoever's search would pass through it moves into it. */
 	for (uint32_t at = (hole + 1) & mask; table->places[at].key != 0; at = (at + 1) & mask) {
-		uint32_t home = gid_table_home(table, table->places[at].key);
+		uint32_t home = home_of(table, table->places[at].key);
 		if (((at - home) & mask) >= ((at - hole) & mask)) {
 			table->places[hole] = table->places[at];
 			hole = at;
@@ -61,6 +83,8 @@ void gid_table_remove(struct gid_table *table, uint32_t key) {
 	}
 	table->places[hole] = (struct gid_table_place){0};
 	table->count--;
+	table->last_key = 0;
+	table->last = NULL;
 }
 
 void gid_table_finish(struct gid_table *table) {
