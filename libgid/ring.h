@@ -80,7 +80,7 @@ void gid_ring_producer_init(struct gid_ring_producer *end, struct gid_wire_ring 
 		const struct gid_wire_page *page, uint32_t credit);
 
 /* Whether a picture can be put in. */
-bool gid_ring_has_room(const struct gid_ring_producer *end);
+static inline bool gid_ring_has_room(const struct gid_ring_producer *end);
 
 /*
  * Puts an entry in (its index is set here) with its note, of as many bytes as it says. Returns 1,
@@ -93,12 +93,12 @@ int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *fr
  * The same, but the consumer does not know of it before gid_ring_publish(), which has to come
  * before anything else is done with the ring but gid_ring_put(), gid_ring_outdate() and questions.
  */
-int gid_ring_put(struct gid_ring_producer *end, const struct gid_wire_frame *frame,
+static inline int gid_ring_put(struct gid_ring_producer *end, const struct gid_wire_frame *frame,
 		const void *note, uint64_t now);
-void gid_ring_publish(struct gid_ring_producer *end);
+static inline void gid_ring_publish(struct gid_ring_producer *end);
 
 /* Whether the consumer is to be woken: asked after everything that it should hear of. */
-bool gid_ring_should_wake_consumer(struct gid_ring_producer *end);
+static inline bool gid_ring_should_wake_consumer(struct gid_ring_producer *end);
 
 /* Whether gid_ring_collect() would find anything, or find something wrong. */
 static inline bool gid_ring_has_releases(const struct gid_ring_producer *end) {
@@ -107,7 +107,7 @@ static inline bool gid_ring_has_releases(const struct gid_ring_producer *end) {
 }
 
 /* Takes the next entry that the consumer released. Returns 1, 0 where there is none, -EPROTO. */
-int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *released);
+static inline int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *released);
 
 /* Whether the consumer has said, since this was asked last, that it uses what it holds. */
 bool gid_ring_was_renewed(struct gid_ring_producer *end);
@@ -203,24 +203,24 @@ int gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire_
  * Takes the next entry. Returns 1 with a copy (whose index alone was checked) and one of its note,
  * 0 where there is none, -EPROTO.
  */
-int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy);
+static inline int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy);
 
 /*
  * The same for the next ones, up to `most`, and no more than GID_BURST_MAX: returns how many. They
  * are claimed together, so one look at the floor tells which of them were taken back meanwhile.
  */
-int gid_ring_receive_burst(
+static inline int gid_ring_receive_burst(
 		struct gid_ring_consumer *end, struct gid_wire_frame *copies, uint32_t most);
 
 /*
  * Gives an entry back. Returns 0, or -EINVAL: it is not held (any more: an entry that was taken
  * back by force is forgotten when another comes to its place).
  */
-int gid_ring_release(struct gid_ring_consumer *end, uint64_t index);
+static inline int gid_ring_release(struct gid_ring_consumer *end, uint64_t index);
 
 /* The same, but the producer does not know of it before gid_ring_publish_releases(). */
-int gid_ring_put_back(struct gid_ring_consumer *end, uint64_t index);
-void gid_ring_publish_releases(struct gid_ring_consumer *end);
+static inline int gid_ring_put_back(struct gid_ring_consumer *end, uint64_t index);
+static inline void gid_ring_publish_releases(struct gid_ring_consumer *end);
 
 /* Says that what is held is used. */
 void gid_ring_renew(struct gid_ring_consumer *end);
@@ -241,7 +241,7 @@ void gid_ring_tell_showable(struct gid_ring_consumer *end, const struct gid_show
 		uint32_t number);
 
 /* Whether the producer is to be woken: asked after releases. */
-bool gid_ring_should_wake_producer(struct gid_ring_consumer *end);
+static inline bool gid_ring_should_wake_producer(struct gid_ring_consumer *end);
 
 /* Whether gid_ring_receive() may have something, or find something wrong. Costs two loads. */
 bool gid_ring_is_readable(const struct gid_ring_consumer *end);
@@ -249,5 +249,7 @@ bool gid_ring_is_readable(const struct gid_ring_consumer *end);
 /* Goes to sleep (again). True: there is an entry already, it is of no use. */
 bool gid_ring_consumer_sleep(struct gid_ring_consumer *end);
 void gid_ring_consumer_wake(struct gid_ring_consumer *end);
+
+#include "ring_frame.h"
 
 #endif

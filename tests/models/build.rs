@@ -11,31 +11,31 @@ const MUTANTS: [(&str, &str, &str, &str); 17] = [
     // A store that may be seen after the load behind it.
     (
         "store_release",
-        "ring.c",
+        "ring_frame.h",
         "(void)__atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);",
         "__atomic_store_n(word, value, __ATOMIC_RELEASE);",
     ),
-    ("load_acquire", "ring.c", "return __atomic_load_n(word, __ATOMIC_SEQ_CST);", "return __atomic_load_n(word, __ATOMIC_ACQUIRE);"),
+    ("load_acquire", "ring_frame.h", "return __atomic_load_n(word, __ATOMIC_SEQ_CST);", "return __atomic_load_n(word, __ATOMIC_ACQUIRE);"),
     // A copy of which a part may be of an earlier entry than another part is.
     (
         "entry_relaxed",
-        "ring.c",
+        "ring_frame.h",
         "__atomic_load_n(place + i, __ATOMIC_ACQUIRE);",
         "__atomic_load_n(place + i, __ATOMIC_RELAXED);",
     ),
     // An entry of which only the first line is read.
-    ("one_line", "ring.c", "if (copy->more != 0) {", "if (copy->more > 1) {"),
+    ("one_line", "ring_frame.h", "if (copies[i].more != 0) {", "if (copies[i].more > 1) {"),
     // A consumer that does not look whether what it copied was taken back meanwhile.
-    ("no_floor_again", "ring.c", "if (floor > index) {", "if (floor > index && claimed > 99) {"),
+    ("no_floor_again", "ring_frame.h", "if (floor > index) {", "if (floor > index && claimed > 99) {"),
     // A producer that takes back what was just claimed.
     ("no_head_again", "ring.c", "if (end->head <= sent->index) {", "if (sent != NULL) {"),
     // What was taken by force is not marked.
-    ("no_mark", "ring.c", "mark_taken(end, index, true);", ""),
+    ("no_mark", "ring.c", "ring_mark_taken(end, index, true);", ""),
     (
         "no_fence",
         "ring.c",
-        "\t__atomic_thread_fence(__ATOMIC_SEQ_CST);\n#endif\n\tfree_entry",
-        "#endif\n\tfree_entry",
+        "\t__atomic_thread_fence(__ATOMIC_SEQ_CST);\n#endif\n\tring_free_entry",
+        "#endif\n\tring_free_entry",
     ),
     // A sleeper that does not look once more.
     (
@@ -47,7 +47,7 @@ const MUTANTS: [(&str, &str, &str, &str); 17] = [
     // A producer that rings for what the sleeper has seen, and then no more.
     (
         "ring_for_seen",
-        "ring.c",
+        "ring_frame.h",
         "end->floor >= end->published ||\n\t\t\tring_load(&end->page->head) >= end->published",
         "false",
     ),
@@ -113,7 +113,7 @@ fn main() {
     {
         let folder = out.join(name);
         fs::create_dir_all(&folder).unwrap();
-        for file in ["ring.c", "sleep.c", "one_ring.c"] {
+        for file in ["ring.c", "ring.h", "ring_frame.h", "sleep.c", "sleep.h", "one_ring.c"] {
             let planned = PathBuf::from(file);
             let path = if planned.exists() { planned } else { libgid.join(file) };
             let mut text = fs::read_to_string(path).unwrap();
