@@ -40,7 +40,9 @@ static void write_point(const struct gid_consumer *consumer, enum gid_timeline_e
 			});
 }
 
-static inline void note_gap(struct gid_consumer *consumer, struct gid_frame *frame) {
+/* Frames are missing, or it is the first one. */
+static __attribute__((noinline)) void note_gap(
+		struct gid_consumer *consumer, struct gid_frame *frame) {
 	uint64_t last = consumer->last_sequence;
 	if (last != 0 && frame->sequence > last + 1) {
 		consumer->stats.missed += frame->sequence - last - 1;
@@ -48,7 +50,6 @@ static inline void note_gap(struct gid_consumer *consumer, struct gid_frame *fra
 	} else if (last == 0 && consumer->stats.reconnects > 0) {
 		frame->flags |= GID_FRAME_DISCONT;
 	}
-	consumer->last_sequence = frame->sequence;
 }
 
 static void give_back(struct gid_consumer *consumer, uint64_t index) {
@@ -76,25 +77,44 @@ static __attribute__((noinline)) void translate_times(struct gid_frame *frame, i
 	translate(&frame->present_time, offset);
 }
 
-/* Returns 0, or -EPROTO for what no honest producer writes. */
-static inline int take_frame(struct gid_consumer *consumer, const struct gid_wire_frame *copy,
+/* What an entry with a second line has besides. */
+static __attribute__((noinline)) void take_more(const struct gid_consumer *consumer,
 		const struct gid_wire_note *note, struct gid_frame *frame) {
-	if (gid_wire_get_frame(frame, copy, consumer->producer_domain) < 0) {
-		return -EPROTO;
-	}
-	frame->index = consumer->base + copy->index;
 	frame->note = frame->note_size > 0 ? note : NULL;
 	if (frame->metadata != GID_NONE) {
 		gid_id slab = __atomic_load_n(&consumer->shared->metadata, __ATOMIC_RELAXED);
 		frame->metadata = gid_make(consumer->producer_domain, gid_slab_of(slab),
 				gid_slot_of(frame->metadata), 0);
 	}
-	note_gap(consumer, frame);
-	const struct gid_clock *clocks = consumer->domain == NULL ? NULL : consumer->domain->clocks;
-	if (clocks != NULL) { /* the producer's may be another machine's */
-		translate_times(frame, clocks[consumer->producer_domain].offset);
+}
+
+/* Returns 0, or -EPROTO for what no honest producer writes. */
+static inline int take_frame(struct gid_consumer *consumer, const struct gid_wire_frame *copy,
+		const struct gid_wire_note *note, const struct gid_clock *clock,
+		struct gid_frame *frame) {
+	if (gid_wire_get_frame(frame, copy, consumer->producer_domain) < 0) {
+		return -EPROTO;
+	}
+	frame->index = consumer->base + copy->index;
+	if (copy->more != 0) {
+		take_more(consumer, note, frame);
+	}
+	uint64_t last = consumer->last_sequence;
+	if (last == 0 || frame->sequence != last + 1) {
+		note_gap(consumer, frame);
+	}
+	consumer->last_sequence = frame->sequence;
+	if (clock != NULL) { /* the producer's may be another machine's */
+		translate_times(frame, clock->offset);
 	}
 	return 0;
+}
+
+/* What there is to know of the producer's clock; NULL: it is ours. */
+static const struct gid_clock *find_clock(const struct gid_consumer *consumer) {
+	return consumer->domain == NULL || consumer->domain->clocks == NULL
+			? NULL
+			: &consumer->domain->clocks[consumer->producer_domain];
 }
 
 /*
@@ -135,15 +155,19 @@ static inline __attribute__((always_inline)) int take_up_to(
 	struct gid_wire_frame copies[GID_BURST_MAX];
 	int count = most == 1 ? gid_ring_receive(&consumer->ring, copies)
 			      : gid_ring_receive_burst(&consumer->ring, copies, most);
+	const struct gid_clock *clock = find_clock(consumer);
+	bool any_without = false;
 	for (int i = 0; i < count; i++) {
-		if (take_frame(consumer, &copies[i], &consumer->ring.notes[i], &frames[i]) < 0) {
+		if (take_frame(consumer, &copies[i], &consumer->ring.notes[i], clock, &frames[i]) <
+				0) {
 			return -EPROTO;
 		}
+		any_without |= frames[i].gid == GID_NONE;
 	}
 	if (count > 0) {
 		count_frames(consumer, frames, (uint32_t)count);
 	}
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; any_without && i < count; i++) {
 		if (frames[i].gid == GID_NONE) {
 			give_back(consumer, copies[i].index); /* there is no slot to be read */
 		}

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #define FRAME_FLAGS_NO_PICTURE (GID_FRAME_EOS | GID_FRAME_FLUSH | GID_FRAME_HIDDEN)
-#define FRAME_FLAGS_ALL                                                                            \
+#define FRAME_FLAGS_PICTURE                                                                        \
 	(GID_FRAME_HASH | GID_FRAME_DISCONT | GID_FRAME_CORRUPTED | GID_FRAME_HEARTBEAT |          \
-			FRAME_FLAGS_NO_PICTURE | GID_FRAME_INTERLACED |                            \
-			GID_FRAME_TOP_FIELD_FIRST | GID_FRAME_REPEAT_FIRST | GID_FRAME_ONE_FIELD | \
-			GID_FRAME_COPIED | GID_FRAME_DELTA)
+			GID_FRAME_INTERLACED | GID_FRAME_TOP_FIELD_FIRST |                         \
+			GID_FRAME_REPEAT_FIRST | GID_FRAME_ONE_FIELD | GID_FRAME_COPIED |          \
+			GID_FRAME_DELTA)
+#define FRAME_FLAGS_ALL (FRAME_FLAGS_PICTURE | FRAME_FLAGS_NO_PICTURE)
 #define FRAME_TRANSFORM_MAX 7u /* WL_OUTPUT_TRANSFORM_FLIPPED_270 */
 
 /*
@@ -31,22 +32,17 @@ static inline bool is_box(const uint16_t box[static 4]) {
 					box[3] <= max - box[1]);
 }
 
-static inline bool are_flags(uint32_t flags) {
-	if ((flags & ~(uint32_t)FRAME_FLAGS_ALL) == 0) {
-		return true;
-	}
-	uint32_t hidden = flags >> GID_FRAME_HIDDEN_SHIFT;
-	uint32_t others = flags - (hidden << GID_FRAME_HIDDEN_SHIFT);
-	return (others & ~(uint32_t)FRAME_FLAGS_ALL) == 0 && hidden <= GID_HIDDEN_LAST &&
-			(flags & GID_FRAME_HIDDEN) != 0;
-}
-
-static inline bool is_gid_for(gid_id gid, uint32_t flags) {
-	if ((flags & FRAME_FLAGS_NO_PICTURE) != 0) {
-		return gid == GID_NONE;
-	}
+static inline bool is_picture(gid_id gid) {
 	return gid_wire_is_domain(gid_domain_of(gid)) && gid_wire_is_slab(gid_slab_of(gid)) &&
 			gid_slot_of(gid) < GID_SLOTS_MAX;
+}
+
+/* Of an entry that has other flags than pictures have. */
+static bool is_without_picture(gid_id gid, uint32_t flags) {
+	uint32_t hidden = flags >> GID_FRAME_HIDDEN_SHIFT;
+	uint32_t others = flags - (hidden << GID_FRAME_HIDDEN_SHIFT);
+	bool why = hidden == 0 || (hidden <= GID_HIDDEN_LAST && (flags & GID_FRAME_HIDDEN) != 0);
+	return (others & ~(uint32_t)FRAME_FLAGS_ALL) == 0 && why && gid == GID_NONE;
 }
 
 /* The second line. */
@@ -58,31 +54,23 @@ static bool more_is_valid(const struct gid_wire_frame *entry) {
 			is_box(entry->crop);
 }
 
-/* What holds for each frame on its way in or out: for most of them that is the first line. */
-static inline __attribute__((always_inline)) bool entry_is_valid(
-		const struct gid_wire_frame *entry) {
-	uint64_t signs = time_sign(entry->submit_time) | time_sign(entry->capture_time) |
+static inline uint64_t line_signs(const struct gid_wire_frame *entry) {
+	return time_sign(entry->submit_time) | time_sign(entry->capture_time) |
 			time_sign(entry->pts);
-	return signs <= INT64_MAX && are_flags(entry->flags) &&
-			entry->transform <= FRAME_TRANSFORM_MAX && entry->more <= 1 &&
-			is_gid_for(entry->gid, entry->flags) && is_box(entry->damage) &&
-			(entry->more == 0 || more_is_valid(entry));
 }
 
-/* Nearly always the whole picture, again. */
-static inline struct gid_box get_box(const uint16_t wire[static 4]) {
-	uint64_t all;
-	memcpy(&all, wire, sizeof(all));
-	if (all == 0) {
-		return (struct gid_box){0};
-	}
+/* What holds for each frame on its way in or out. */
+static bool entry_is_valid(const struct gid_wire_frame *entry) {
+	bool has_picture = (entry->flags & ~(uint32_t)FRAME_FLAGS_PICTURE) == 0;
+	return line_signs(entry) <= INT64_MAX && entry->transform <= FRAME_TRANSFORM_MAX &&
+			entry->more <= 1 &&
+			(has_picture ? is_picture(entry->gid)
+				     : is_without_picture(entry->gid, entry->flags)) &&
+			is_box(entry->damage) && (entry->more == 0 || more_is_valid(entry));
+}
+
+static struct gid_box get_box(const uint16_t wire[static 4]) {
 	return (struct gid_box){.x = wire[0], .y = wire[1], .width = wire[2], .height = wire[3]};
-}
-
-static inline bool is_zero(const struct gid_box *box) {
-	uint64_t halves[2];
-	memcpy(halves, box, sizeof(halves));
-	return (halves[0] | halves[1]) == 0;
 }
 
 static void get_more(struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain) {
@@ -108,23 +96,27 @@ static inline void get_no_more(struct gid_frame *frame) {
 	frame->metadata = GID_NONE;
 }
 
-int gid_wire_get_frame(struct gid_frame *restrict frame, const struct gid_wire_frame *restrict copy,
-		uint32_t domain) {
-	if (!entry_is_valid(copy) ||
-			(copy->gid != GID_NONE && gid_domain_of(copy->gid) != domain)) {
-		return -EPROTO;
-	}
-	/* Field by field: to clear it all before takes longer than all of this. */
+/* Field by field: to clear it all before takes longer than all of this. */
+static inline void get_line(struct gid_frame *frame, const struct gid_wire_frame *copy) {
 	frame->gid = copy->gid;
 	frame->sequence = copy->sequence;
 	frame->capture_time = copy->capture_time;
 	frame->submit_time = copy->submit_time;
 	frame->pts = copy->pts;
-	frame->damage = get_box(copy->damage);
 	frame->flags = copy->flags;
 	frame->transform = copy->transform;
 	frame->index = copy->index;
 	frame->note = NULL;
+}
+
+static __attribute__((noinline)) int get_any(
+		struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain) {
+	if (!entry_is_valid(copy) ||
+			(copy->gid != GID_NONE && gid_domain_of(copy->gid) != domain)) {
+		return -EPROTO;
+	}
+	get_line(frame, copy);
+	frame->damage = get_box(copy->damage);
 	if (copy->more != 0) {
 		get_more(frame, copy, domain);
 	} else {
@@ -133,12 +125,27 @@ int gid_wire_get_frame(struct gid_frame *restrict frame, const struct gid_wire_f
 	return 0;
 }
 
-/* False: its numbers are none that an entry can have. */
-static inline bool put_box(uint16_t wire[static 4], const struct gid_box *box) {
-	if (is_zero(box)) {
-		memset(wire, 0, 4 * sizeof(*wire));
-		return true;
+int gid_wire_get_frame(struct gid_frame *restrict frame, const struct gid_wire_frame *restrict copy,
+		uint32_t domain) {
+	uint64_t damage;
+	memcpy(&damage, copy->damage, sizeof(damage));
+	uint64_t others = damage | (copy->flags & ~(uint32_t)FRAME_FLAGS_PICTURE) |
+			(copy->transform & ~FRAME_TRANSFORM_MAX) | copy->more;
+	if (others != 0 || gid_domain_of(copy->gid) != domain) {
+		return get_any(frame, copy, domain);
 	}
+	/* As nearly always: a whole picture, of which the first line says all. */
+	if (line_signs(copy) > INT64_MAX || !is_picture(copy->gid)) {
+		return -EPROTO;
+	}
+	get_line(frame, copy);
+	frame->damage = (struct gid_box){0};
+	get_no_more(frame);
+	return 0;
+}
+
+/* False: its numbers are none that an entry can have. */
+static bool put_box(uint16_t wire[static 4], const struct gid_box *box) {
 	wire[0] = (uint16_t)box->x;
 	wire[1] = (uint16_t)box->y;
 	wire[2] = (uint16_t)box->width;
@@ -146,20 +153,24 @@ static inline bool put_box(uint16_t wire[static 4], const struct gid_box *box) {
 	return (uint32_t)(box->x | box->y | box->width | box->height) <= UINT16_MAX;
 }
 
-/* Whether the frame has anything for the second line. */
-static inline bool says_more(const struct gid_frame *frame) {
-	uint64_t times = frame->present_time & frame->dts & frame->duration;
-	return (times & frame->offset & frame->offset_end) != UINT64_MAX ||
-			(frame->content_hash | frame->media_flags | frame->note_size |
-					frame->metadata) != 0 ||
-			!is_zero(&frame->crop);
+static inline uint64_t bits_of(const struct gid_box *box) {
+	uint64_t place, size;
+	memcpy(&place, &box->x, sizeof(place));
+	memcpy(&size, &box->width, sizeof(size));
+	return place | size;
+}
+
+/* Not 0: the frame has something for the second line. */
+static inline uint64_t says_more(const struct gid_frame *frame) {
+	uint64_t times = frame->present_time & frame->dts & frame->duration & frame->offset &
+			frame->offset_end;
+	return ~times | frame->content_hash | frame->media_flags | frame->note_size |
+			frame->metadata | bits_of(&frame->crop);
 }
 
 /* 0: it is none, or cannot be one. */
 static uint16_t put_metadata(gid_id gid) {
-	bool good = gid_wire_is_domain(gid_domain_of(gid)) && gid_wire_is_slab(gid_slab_of(gid)) &&
-			gid_slot_of(gid) < GID_SLOTS_MAX;
-	return good ? (uint16_t)(gid_slot_of(gid) + 1) : 0;
+	return is_picture(gid) ? (uint16_t)(gid_slot_of(gid) + 1) : 0;
 }
 
 static bool put_more(struct gid_wire_frame *wire, const struct gid_frame *frame) {
@@ -176,8 +187,7 @@ static bool put_more(struct gid_wire_frame *wire, const struct gid_frame *frame)
 			(frame->metadata == GID_NONE || wire->metadata != 0);
 }
 
-int gid_wire_put_frame(
-		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame) {
+static inline void put_line(struct gid_wire_frame *wire, const struct gid_frame *frame) {
 	wire->index = frame->index;
 	wire->gid = frame->gid;
 	wire->sequence = frame->sequence;
@@ -186,15 +196,33 @@ int gid_wire_put_frame(
 	wire->pts = frame->pts;
 	wire->flags = frame->flags;
 	wire->transform = (uint16_t)frame->transform;
-	wire->more = says_more(frame);
+}
+
+static __attribute__((noinline)) int put_any(
+		struct gid_wire_frame *wire, const struct gid_frame *frame) {
+	put_line(wire, frame);
+	wire->more = says_more(frame) != 0;
+	memset(&wire->present_time, 0, sizeof(struct gid_wire_more));
 	bool good = frame->transform <= FRAME_TRANSFORM_MAX &&
-			put_box(wire->damage, &frame->damage);
-	if (wire->more != 0) {
-		good = put_more(wire, frame) && good;
-	} else {
-		memset(&wire->present_time, 0, sizeof(struct gid_wire_more));
-	}
+			put_box(wire->damage, &frame->damage) &&
+			(wire->more == 0 || put_more(wire, frame));
 	return good && entry_is_valid(wire) ? 0 : -EINVAL;
+}
+
+int gid_wire_put_frame(
+		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame) {
+	uint64_t others = says_more(frame) | bits_of(&frame->damage) |
+			(frame->flags & ~(uint32_t)FRAME_FLAGS_PICTURE) |
+			(frame->transform & ~FRAME_TRANSFORM_MAX);
+	if (others != 0) {
+		return put_any(wire, frame);
+	}
+	/* As nearly always: a whole picture, of which the first line says all. */
+	put_line(wire, frame);
+	wire->more = 0;
+	memset(wire->damage, 0, sizeof(wire->damage));
+	memset(&wire->present_time, 0, sizeof(struct gid_wire_more));
+	return line_signs(wire) <= INT64_MAX && is_picture(wire->gid) ? 0 : -EINVAL;
 }
 
 bool gid_wire_showable_is_right(const struct gid_showable *showable) {
