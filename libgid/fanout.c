@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * The frames of a producer: one ring for each consumer, one count of holders for each slot. What
- * comes back and what is taken back, and sending.
+ * comes back, and sending.
  */
 #include <errno.h>
 #include <gid/timeline.h>
@@ -56,6 +56,19 @@ static inline void slot_is_free(struct gid_producer *producer, gid_id gid) {
 	}
 }
 
+static __attribute__((noinline)) void tell_all_freed(struct gid_producer *producer) {
+	while (producer->told < producer->untold) {
+		slot_is_free(producer, producer->freed_slots[producer->told++]);
+	}
+}
+
+/* Tells of all slots that were let go quietly, each once, whoever is called meanwhile. */
+static inline void tell_freed(struct gid_producer *producer) {
+	if (producer->told < producer->untold) {
+		tell_all_freed(producer);
+	}
+}
+
 /*
  * Lets go of a slot for one consumer, which by force may be reading it still. Returns whether that
  * was its last holder.
@@ -75,8 +88,7 @@ static inline __attribute__((always_inline)) bool let_go_quietly(
 	return left == 0;
 }
 
-/* The same, and tells of it. */
-static inline void let_go(struct gid_subscription *subscription, gid_id gid, bool by_force) {
+void gid_subscription_let_go(struct gid_subscription *subscription, gid_id gid, bool by_force) {
 	if (let_go_quietly(subscription, gid, by_force)) {
 		slot_is_free(subscription->producer, gid);
 	}
@@ -97,19 +109,34 @@ void gid_producer_forget_shown(struct gid_producer *producer) {
 	let_go_own(producer, &producer->shown.gid);
 }
 
-void gid_subscription_collect(struct gid_subscription *subscription) {
+/* What came back, quietly: no more than there are entries. Returns 0 or -EPROTO. */
+static int collect_some(struct gid_subscription *subscription) {
+	struct gid_producer *producer = subscription->producer;
 	struct gid_ring_sent released;
-	int got = 0;
-	while (!subscription->dead && gid_ring_has_releases(&subscription->ring) &&
-			(got = gid_ring_collect(&subscription->ring, &released)) == 1) {
-		let_go(subscription, released.gid, false);
+	int got;
+	producer->told = producer->untold = 0;
+	while ((got = gid_ring_collect(&subscription->ring, &released)) == 1) {
+		if (let_go_quietly(subscription, released.gid, false)) {
+			producer->freed_slots[producer->untold++] = released.gid;
+		}
 	}
-	if (got < 0) {
-		gid_subscription_end(subscription, GID_END_BROKEN, got);
+	return got;
+}
+
+void gid_subscription_collect(struct gid_subscription *subscription) {
+	struct gid_producer *producer = subscription->producer;
+	tell_freed(producer); /* of a call around this one */
+	if (subscription->dead || !gid_ring_has_releases(&subscription->ring)) {
+		return;
+	}
+	int error = collect_some(subscription);
+	tell_freed(producer);
+	if (error < 0) {
+		gid_subscription_end(subscription, GID_END_BROKEN, error);
 	}
 }
 
-static void collect_all(struct gid_producer *producer) {
+void gid_producer_collect_all(struct gid_producer *producer) {
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		gid_subscription_collect(sub);
 	}
@@ -139,13 +166,9 @@ static uint32_t take_all(struct gid_ring_producer *ring, enum gid_subscription_e
 	return count;
 }
 
-void gid_subscription_end(
+static void end_subscription(
 		struct gid_subscription *subscription, enum gid_subscription_end end, int reason) {
-	if (subscription->dead) {
-		return;
-	}
 	struct gid_producer *producer = subscription->producer;
-	gid_producer_enter(producer);
 	subscription->dead = true;
 	producer->has_dead = true;
 	producer->consumers--;
@@ -166,18 +189,29 @@ void gid_subscription_end(
 		message.subscription_end.reason = reason;
 		gid_domain_post(producer->domain, &message, NULL, 0);
 	}
-	uint32_t unheld = 0;
+	producer->told = producer->untold = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (let_go_quietly(subscription, freed[i].gid, freed[i].by_force)) {
-			freed[unheld++].gid = freed[i].gid;
+			producer->freed_slots[producer->untold++] = freed[i].gid;
 		}
 	}
-	for (uint32_t i = 0; i < unheld; i++) {
-		slot_is_free(producer, freed[i].gid);
-	}
+	tell_freed(producer);
 	if (producer->options.subscriber != NULL) {
 		producer->options.subscriber(producer->options.data, subscription->domain, false,
 				producer->consumers);
+	}
+}
+
+void gid_subscription_end(
+		struct gid_subscription *subscription, enum gid_subscription_end end, int reason) {
+	if (subscription->dead) {
+		return;
+	}
+	struct gid_producer *producer = subscription->producer;
+	gid_producer_enter(producer);
+	tell_freed(producer);
+	if (!subscription->dead) {
+		end_subscription(subscription, end, reason);
 	}
 	gid_producer_leave(producer);
 }
@@ -185,126 +219,6 @@ void gid_subscription_end(
 void gid_producer_end_all(struct gid_producer *producer, int reason) {
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		gid_subscription_end(sub, GID_END_STREAM, reason);
-	}
-}
-
-/* --- leases ----------------------------------------------------------------------------------- */
-
-/* Takes back an entry whose lease is over; what was left unread before it goes first. */
-static void take_entry(struct gid_subscription *subscription, const struct gid_ring_sent *entry) {
-	struct gid_producer *producer = subscription->producer;
-	struct gid_ring_sent taken = {0};
-	int got = gid_ring_take_back(&subscription->ring, entry->index + 1, &taken);
-	if (got < 0) {
-		gid_subscription_end(subscription, GID_END_BROKEN, got);
-		return;
-	}
-	bool by_force = got == 0 &&
-			gid_ring_take_by_force(&subscription->ring, entry->index, &taken);
-	if (by_force) {
-		subscription->leases_expired++;
-		producer->stats.leases_expired++;
-	} else if (taken.gid != GID_NONE) {
-		subscription->dropped++;
-		producer->stats.dropped++;
-	}
-	let_go(subscription, taken.gid, by_force);
-}
-
-/*
- * When the lease of an entry began; UINT64_MAX: it has none. What the stream shows now has none: a
- * display has that for as long as nothing else is to be shown, and who comes late to it, as a
- * machine that was paused, still finds it. Where its slot is needed, gid_producer_reclaim() takes
- * it. A consumer that says that it uses what it claimed has it anew from then on, but not for so
- * long that the producer stands still for want of memory.
- */
-static uint64_t lease_begin(const struct gid_subscription *subscription,
-		const struct gid_ring_sent *sent, bool renewable) {
-	if (subscription->dead || !sent->in_flight || sent->index >= subscription->newest) {
-		return UINT64_MAX;
-	}
-	bool renewed = renewable && sent->index < subscription->ring.head &&
-			subscription->renewed > sent->outdated;
-	return renewed ? subscription->renewed : sent->outdated;
-}
-
-/* The entry whose lease began first. */
-static uint64_t find_leased(const struct gid_subscription *subscription, bool renewable,
-		struct gid_ring_sent *oldest) {
-	uint64_t first = UINT64_MAX;
-	for (uint32_t i = 0; i < subscription->ring.entries; i++) {
-		const struct gid_ring_sent *sent = &subscription->ring.sent[i];
-		uint64_t begin = lease_begin(subscription, sent, renewable);
-		if (begin < first) {
-			first = begin;
-			*oldest = *sent;
-		}
-	}
-	return first;
-}
-
-static bool lacks_memory(const struct gid_producer *producer, uint64_t now) {
-	return producer->lacking_since != 0 && now - producer->lacking_at < GID_LACKING_NS;
-}
-
-/* Whether the producer could send no other picture for a lease, as it lacks memory. */
-static bool is_stuck(const struct gid_producer *producer, uint64_t now) {
-	return lacks_memory(producer, now) &&
-			now - producer->lacking_since >= producer->options.lease_ns;
-}
-
-/* Takes back what is over. Returns when the first lease of what is left began. */
-static uint64_t expire(struct gid_subscription *subscription, uint64_t now) {
-	const struct gid_producer *producer = subscription->producer;
-	uint64_t lease = producer->options.lease_ns;
-	bool renewable = !is_stuck(producer, now);
-	if (gid_ring_was_renewed(&subscription->ring)) {
-		subscription->renewed = now;
-	}
-	if (!subscription->dead && gid_ring_look(&subscription->ring) < 0) {
-		gid_subscription_end(subscription, GID_END_BROKEN, -EPROTO);
-	}
-	struct gid_ring_sent oldest;
-	uint64_t begin;
-	while ((begin = find_leased(subscription, renewable, &oldest)) != UINT64_MAX &&
-			now - begin >= lease) {
-		take_entry(subscription, &oldest);
-	}
-	return begin;
-}
-
-static void arm(struct gid_producer *producer, uint64_t since) {
-	uint64_t deadline;
-	if (__builtin_add_overflow(since, producer->options.lease_ns, &deadline)) {
-		deadline = INT64_MAX;
-	}
-	gid_loop_arm(&producer->loop, &producer->lease, deadline);
-}
-
-void gid_producer_run_leases(struct gid_producer *producer, uint64_t now) {
-	gid_producer_enter(producer);
-	collect_all(producer);
-	uint64_t first = UINT64_MAX;
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		uint64_t begin = expire(sub, now);
-		first = begin < first ? begin : first;
-	}
-	if (lacks_memory(producer, now) && !is_stuck(producer, now) &&
-			producer->lacking_since < first) {
-		first = producer->lacking_since; /* then it is, whatever was renewed */
-	}
-	if (first != UINT64_MAX) {
-		arm(producer, first);
-	} else {
-		gid_loop_disarm(&producer->loop, &producer->lease);
-	}
-	gid_producer_leave(producer);
-}
-
-/* Something was sent at `now`. Costs a system call once a lease, not once a frame. */
-static void start_lease(struct gid_producer *producer, uint64_t now) {
-	if (producer->lease.next == NULL) {
-		arm(producer, now);
 	}
 }
 
@@ -379,6 +293,18 @@ static inline void outdate(struct gid_subscription *subscription, gid_id gid, ui
 	}
 }
 
+/*
+ * Frames on their way into the rings together: pictures of one slab, each another one than that
+ * before it, for which all readers have room; or one frame of any kind.
+ */
+struct batch {
+	struct gid_frame *frames;
+	uint32_t count;
+	uint64_t now;
+	struct gid_slab *slab; /* NULL: no picture */
+	struct gid_wire_frame entries[GID_BURST_MAX];
+};
+
 /* What was put into its ring becomes known to it. */
 static void publish_to(struct gid_subscription *subscription) {
 	if (subscription->ring.published == subscription->ring.tail) {
@@ -392,25 +318,41 @@ static void publish_to(struct gid_subscription *subscription) {
 	}
 }
 
-/* Makes room by what the consumer did not read yet, and puts the frame in: 1, 0 or -EPROTO. */
-static int put_for_old(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
-		const void *note, uint64_t now) {
-	publish_to(subscription);
-	int dropped = drop_oldest(subscription);
-	return dropped == 1 ? gid_ring_put(&subscription->ring, frame, note, now) : dropped;
+/* So many consumers have the frames now. */
+static void hold_for(struct gid_producer *producer, const struct batch *batch, uint32_t takers) {
+	if (batch->slab == NULL) {
+		return;
+	}
+	producer->stats.frames += batch->count;
+	producer->stats.delivered += (uint64_t)batch->count * takers;
+	for (uint32_t i = 0; takers > 0 && i < batch->count; i++) {
+		gid_slab_hold(batch->slab, gid_slot_of(batch->frames[i].gid), takers);
+	}
 }
 
-/* Where it cannot just be put in: it needs a grant, or there is no room, or it cannot see it. */
-static __attribute__((noinline)) bool put_hard(struct gid_subscription *subscription,
-		const struct gid_wire_frame *frame, const void *note, struct gid_slab *slab,
-		uint64_t now) {
+static int put_only(struct gid_subscription *subscription, const struct batch *batch) {
+	return gid_ring_put(
+			&subscription->ring, &batch->entries[0], batch->frames[0].note, batch->now);
+}
+
+/* Makes room by what the consumer did not read yet, and puts the frame in: 1, 0 or -EPROTO. */
+static int put_for_old(struct gid_subscription *subscription, const struct batch *batch) {
+	publish_to(subscription);
+	int dropped = drop_oldest(subscription);
+	return dropped == 1 ? put_only(subscription, batch) : dropped;
+}
+
+/* Where its one frame cannot just be put in: for want of a grant, or of room, or of a window. */
+static __attribute__((noinline)) bool put_hard(
+		struct gid_subscription *subscription, const struct batch *batch) {
 	struct gid_producer *producer = subscription->producer;
+	struct gid_slab *slab = batch->slab;
 	bool seen = slab == NULL || gid_subscription_can_see(subscription, slab);
 	bool granted = slab == NULL || !seen || !gid_subscription_needs_grant(subscription, slab);
 	int error = granted ? 0 : gid_slab_grant(slab, subscription->domain);
-	int sent = error < 0 || !seen ? 0 : gid_ring_put(&subscription->ring, frame, note, now);
+	int sent = error < 0 || !seen ? 0 : put_only(subscription, batch);
 	if (sent == 0 && error == 0 && slab != NULL && seen && subscription->drop_old) {
-		error = put_for_old(subscription, frame, note, now);
+		error = put_for_old(subscription, batch);
 		sent = error == 1;
 	}
 	/* Without gidd there can be no grant now, but there can be one for a later frame. */
@@ -426,64 +368,86 @@ static __attribute__((noinline)) bool put_hard(struct gid_subscription *subscrip
 	return sent == 1;
 }
 
-/* Whether the consumer gets the frame, once publish_to() is called. Runs no callback. */
-static bool put_to(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
-		const void *note, struct gid_slab *slab, uint64_t now) {
-	bool simple = slab == NULL ||
-			(gid_subscription_can_see(subscription, slab) &&
-					!gid_subscription_needs_grant(subscription, slab));
-	outdate(subscription, frame->gid, now);
-	if ((!simple || gid_ring_put(&subscription->ring, frame, note, now) != 1) &&
-			!put_hard(subscription, frame, note, slab, now)) {
+/* Whether the consumer can be given pictures of the slab without more. */
+static inline bool takes(const struct gid_subscription *subscription, const struct gid_slab *slab) {
+	return gid_subscription_can_see(subscription, slab) &&
+			!gid_subscription_needs_grant(subscription, slab);
+}
+
+/* Whether the consumer gets the frames, once publish_to() is called. Runs no callback. */
+static bool put_to(struct gid_subscription *subscription, const struct batch *batch) {
+	struct gid_ring_producer *ring = &subscription->ring;
+	const struct gid_slab *slab = batch->slab;
+	outdate(subscription, batch->entries[0].gid, batch->now);
+	uint32_t put = 0;
+	if (batch->count > 1 || slab == NULL || takes(subscription, slab)) {
+		while (put < batch->count &&
+				gid_ring_put(ring, &batch->entries[put], batch->frames[put].note,
+						batch->now) == 1) {
+			put++;
+		}
+	}
+	if (put < batch->count && !put_hard(subscription, batch)) {
 		return false;
 	}
 	subscription->missed = false;
 	if (subscription->newest == UINT64_MAX) {
-		subscription->newest = subscription->ring.tail - 1;
-	}
-	if (slab != NULL) {
-		gid_slab_hold(slab, gid_slot_of(frame->gid));
-		subscription->producer->stats.delivered++;
+		subscription->newest = ring->tail - 1;
 	}
 	return true;
+}
+
+/* Returns how many consumers get the frames. Runs no callback. */
+static uint32_t put_to_all(struct gid_producer *producer, const struct batch *batch) {
+	uint32_t takers = 0;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		takers += !sub->dead && put_to(sub, batch);
+	}
+	hold_for(producer, batch, takers);
+	return takers;
 }
 
 /* --- what is shown, for who comes late -------------------------------------------------------- */
 
 /* Neither the end of a film nor a seek takes the last picture from a display. */
-static void keep_shown(struct gid_producer *producer, const struct gid_wire_frame *frame,
-		const void *note, struct gid_slab *slab) {
+static void keep_shown(struct gid_producer *producer, const struct batch *batch) {
+	const struct gid_wire_frame *frame = &batch->entries[0];
+	struct gid_slab *slab = batch->slab;
 	if (!producer->options.keeps_shown ||
 			(slab == NULL && (frame->flags & GID_FRAME_HIDDEN) == 0)) {
 		return;
 	}
 	if (slab != NULL) {
-		gid_slab_hold(slab, gid_slot_of(frame->gid));
+		gid_slab_hold(slab, gid_slot_of(frame->gid), 1);
 	}
 	producer->outdated = producer->shown.gid;
 	producer->unsettled |= producer->outdated != GID_NONE;
 	producer->shown = *frame;
 	producer->has_shown = true;
 	if (frame->note_size > 0) {
-		memcpy(&producer->shown_note, note, frame->note_size);
+		memcpy(&producer->shown_note, batch->frames[0].note, frame->note_size);
 	}
 }
 
 void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscription *subscription) {
-	struct gid_wire_frame frame = producer->shown;
-	struct gid_slab *slab = NULL;
-	uint64_t now = gid_clock_now();
+	struct gid_frame noted = {.note = &producer->shown_note};
+	struct batch batch = {.frames = &noted, .count = 1, .now = gid_clock_now()};
+	struct gid_wire_frame *frame = &batch.entries[0];
+	*frame = producer->shown;
 	if (!producer->has_shown ||
-			(frame.gid != GID_NONE &&
-					gid_slab_find_sendable(producer->domain, frame.gid, &slab) <
-							0)) {
+			(frame->gid != GID_NONE &&
+					gid_slab_find_sendable(producer->domain, frame->gid,
+							&batch.slab) < 0)) {
 		return;
 	}
-	frame.submit_time = now;
-	if (frame.present_time != 0 && ~frame.present_time < now) {
-		frame.present_time = ~now;
+	frame->submit_time = batch.now;
+	if (frame->present_time != 0 && ~frame->present_time < batch.now) {
+		frame->present_time = ~batch.now;
 	}
-	put_to(subscription, &frame, &producer->shown_note, slab, now);
+	if (put_to(subscription, &batch) && batch.slab != NULL) {
+		gid_slab_hold(batch.slab, gid_slot_of(frame->gid), 1);
+		producer->stats.delivered++;
+	}
 	publish_to(subscription);
 }
 
@@ -500,7 +464,7 @@ void gid_producer_catch_up(struct gid_producer *producer) {
 		gid_subscription_collect(sub);
 		if (!sub->dead && gid_ring_has_room(&sub->ring)) {
 			gid_producer_send_shown(producer, sub);
-			start_lease(producer, gid_clock_now());
+			gid_producer_start_lease(producer, gid_clock_now());
 		}
 	}
 }
@@ -514,7 +478,7 @@ static void let_go_all(struct gid_producer *producer) {
 		sub->victim = GID_NONE;
 		sub->failed = 0;
 		if (victim != GID_NONE) {
-			let_go(sub, victim, false);
+			gid_subscription_let_go(sub, victim, false);
 		}
 		if (failed < 0) {
 			gid_subscription_end(sub, GID_END_BROKEN, failed);
@@ -525,6 +489,7 @@ static void let_go_all(struct gid_producer *producer) {
 }
 
 void gid_producer_settle(struct gid_producer *producer) {
+	tell_freed(producer);
 	if (producer->unsettled) {
 		let_go_all(producer);
 	}
@@ -544,45 +509,96 @@ static int find_slab(struct gid_producer *producer, gid_id gid, struct gid_slab 
 	return gid_producer_add_slab(producer, gid);
 }
 
-/* Puts a frame into the rings of all who take it. Returns how many, or -errno. Runs no callback. */
-static int put_to_all(struct gid_producer *producer, struct gid_frame *frame, uint64_t now) {
-	struct gid_slab *slab;
-	int error = find_slab(producer, frame->gid, &slab);
+/* How many frames can be in one batch at most: the rest of what was put there has to be 1. */
+static uint32_t find_room(const struct gid_producer *producer, uint32_t most) {
+	bool alone = producer->consumers == 0 || producer->options.keeps_shown;
+	uint32_t room = alone ? 1 : gid_producer_room(producer);
+	return room == 0 ? 1 : room < most ? room : most;
+}
+
+static bool all_take(const struct gid_producer *producer, const struct gid_slab *slab) {
+	const struct gid_subscription *sub = producer->subscriptions;
+	while (sub != NULL && (sub->dead || takes(sub, slab))) {
+		sub = sub->next;
+	}
+	return sub == NULL;
+}
+
+/* Finds the slab of the first frame, and how many can be in one batch with it. */
+static inline __attribute__((always_inline)) int begin_batch(
+		struct gid_producer *producer, uint32_t most, struct batch *batch) {
+	const struct gid_frame *frames = batch->frames;
+	int error = find_slab(producer, frames[0].gid, &batch->slab);
+	const struct gid_slab *slab = batch->slab;
 	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
-		error = gid_producer_ask_grants(producer, slab, frame->gid);
+		error = gid_producer_ask_grants(producer, batch->slab, frames[0].gid);
+	}
+	batch->count = 1;
+	if (most == 1 || error < 0 || slab == NULL || frames[0].gid == producer->present ||
+			!all_take(producer, slab)) {
+		return error;
+	}
+	uint32_t count = 1;
+	while (count < most && frames[count].gid != frames[count - 1].gid &&
+			gid_slab_has(slab, frames[count].gid)) {
+		count++;
+	}
+	batch->count = count;
+	return 0;
+}
+
+/* Makes entries of its frames, up to the first that cannot be one. */
+static inline __attribute__((always_inline)) int fill_batch(
+		struct gid_producer *producer, struct batch *batch) {
+	for (uint32_t i = 0; i < batch->count; i++) {
+		struct gid_frame *frame = &batch->frames[i];
+		if (frame->metadata != GID_NONE) {
+			gid_producer_bind_metadata(producer, frame);
+		}
+		frame->submit_time = batch->now;
+		frame->sequence = producer->sequence + 1;
+		int error = gid_wire_put_frame(&batch->entries[i], frame);
+		if (error < 0) {
+			batch->count = i;
+			return i == 0 ? error : 0;
+		}
+		producer->sequence++;
+	}
+	return 0;
+}
+
+/*
+ * Puts the first of so many frames into the rings of all who take them, one at least: how many is
+ * in `*count`. Returns how many take them, or -errno. Runs no callback. Inline, so that sending one
+ * has no loops over one.
+ */
+static inline __attribute__((always_inline)) int put_some(struct gid_producer *producer,
+		struct gid_frame *frames, uint32_t most, uint64_t now, uint32_t *count) {
+	struct batch batch;
+	batch.frames = frames;
+	batch.now = now;
+	int error = begin_batch(producer, most == 1 ? 1 : find_room(producer, most), &batch);
+	if (error == 0) {
+		error = fill_batch(producer, &batch);
 	}
 	if (error < 0) {
 		return error;
 	}
-	struct gid_wire_frame entry;
-	if (frame->metadata != GID_NONE) {
-		gid_producer_bind_metadata(producer, frame);
-	}
-	frame->submit_time = now;
-	error = gid_wire_put_frame(&entry, frame);
-	if (error < 0) {
-		return error;
-	}
-	entry.sequence = frame->sequence = ++producer->sequence;
-	if (frame->gid != producer->present) { /* the same again takes no memory */
+	*count = batch.count;
+	gid_id last = frames[batch.count - 1].gid;
+	if (frames[0].gid != producer->present) { /* the same again takes no memory */
 		producer->lacking_since = 0;
 	}
-	producer->stats.frames += slab != NULL;
-	int count = 0;
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (!sub->dead && put_to(sub, &entry, frame->note, slab, now)) {
-			count++;
-		}
-	}
-	producer->present = frame->gid != GID_NONE ? frame->gid : producer->present;
-	keep_shown(producer, &entry, frame->note, slab);
+	uint32_t takers = put_to_all(producer, &batch);
+	producer->present = last != GID_NONE ? last : producer->present;
+	keep_shown(producer, &batch);
 	if (producer->consumers > 0) { /* also of what they got before, and is outdated now */
-		start_lease(producer, now);
+		gid_producer_start_lease(producer, now);
 	}
-	if (producer->timeline != NULL) {
-		write_sent(producer, frame);
+	for (uint32_t i = 0; producer->timeline != NULL && i < batch.count; i++) {
+		write_sent(producer, &frames[i]);
 	}
-	return count;
+	return (int)takers;
 }
 
 /* What was put becomes known, and what that led to is done. Runs callbacks. */
@@ -620,7 +636,7 @@ static bool begin_sending(struct gid_producer *producer, struct gid_frame *frame
 	/* A slot may be taken back from somebody now, and so get another gid, as by moving. */
 	uint32_t renamed = domain == NULL ? 0 : domain->renamed;
 	uint32_t present = domain == NULL ? 0 : find_present(domain, frames, count);
-	collect_all(producer);
+	gid_producer_collect_all(producer);
 	if (producer->lease.next != NULL && producer->lease.deadline <= now) {
 		gid_producer_run_leases(producer, now);
 	}
@@ -648,7 +664,8 @@ int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
 	int count = -EPIPE;
 	uint64_t now = gid_clock_now();
 	if (begin_sending(producer, frame, 1, now)) {
-		count = put_to_all(producer, frame, time_of_sending(producer, now));
+		uint32_t one;
+		count = put_some(producer, frame, 1, time_of_sending(producer, now), &one);
 		finish_sending(producer);
 	}
 	gid_producer_leave(producer);
@@ -658,7 +675,7 @@ int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
 /* A frame that nobody took: its slot is free, unless it is held for another reason. */
 static void finish_untaken(struct gid_producer *producer, gid_id gid) {
 	struct gid_slab *slab = gid_slab_find_of_domain(producer->domain, gid_slab_key(gid));
-	gid_slab_hold(slab, gid_slot_of(gid));
+	gid_slab_hold(slab, gid_slot_of(gid), 1);
 	producer->untaken = gid;
 	producer->unsettled = true;
 	finish_sending(producer);
@@ -674,9 +691,11 @@ int gid_producer_send_burst(
 	int ret = begin_sending(producer, frames, count, now) ? 0 : -EPIPE;
 	uint32_t sent = 0;
 	while (ret >= 0 && sent < count && !producer->destroyed && producer->domain != NULL) {
+		uint32_t some = 0;
 		gid_id gid = frames[sent].gid;
-		ret = put_to_all(producer, &frames[sent], time_of_sending(producer, now));
-		sent += ret >= 0;
+		ret = put_some(producer, &frames[sent], count - sent,
+				time_of_sending(producer, now), &some);
+		sent += some;
 		if (ret == 0 && gid != GID_NONE) {
 			finish_untaken(producer, gid);
 		} else if (ret >= 0 && producer->unsettled) {
@@ -688,106 +707,4 @@ int gid_producer_send_burst(
 	}
 	gid_producer_leave(producer);
 	return sent > 0 ? (int)sent : ret;
-}
-
-/* --- slots that are needed now ---------------------------------------------------------------- */
-
-/* The oldest picture in flight that was sent after `after`; false where there is none. */
-static bool find_oldest(
-		struct gid_producer *producer, uint64_t after, struct gid_ring_sent *oldest) {
-	oldest->in_flight = false;
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		for (uint32_t i = 0; !sub->dead && i < sub->ring.entries; i++) {
-			const struct gid_ring_sent *sent = &sub->ring.sent[i];
-			if (sent->in_flight && sent->gid != GID_NONE && sent->time > after &&
-					(!oldest->in_flight || sent->time < oldest->time)) {
-				*oldest = *sent;
-			}
-		}
-	}
-	return oldest->in_flight;
-}
-
-/* Whether all who hold the slot are consumers of this stream that can be made to let go of it. */
-static bool can_be_freed(struct gid_producer *producer, gid_id gid, bool force) {
-	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid);
-	if (slab == NULL) {
-		return false;
-	}
-	uint32_t holders = gid_slab_holders(slab, gid_slot_of(gid));
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		for (uint32_t i = 0; !sub->dead && i < sub->ring.entries; i++) {
-			const struct gid_ring_sent *sent = &sub->ring.sent[i];
-			if (sent->in_flight && sent->gid == gid) {
-				if (!force && sent->index < sub->ring.head) {
-					return false;
-				}
-				holders--;
-			}
-		}
-	}
-	return holders == 0;
-}
-
-/* Takes back one consumer's entries that lie in the slot, and older ones that it left unread. */
-static void free_slot(struct gid_subscription *subscription, gid_id gid, bool force) {
-	struct gid_ring_producer *ring = &subscription->ring;
-	struct gid_producer *producer = subscription->producer;
-	for (uint32_t i = 0; !subscription->dead && i < ring->entries; i++) {
-		struct gid_ring_sent wanted = ring->sent[i], taken;
-		if (!wanted.in_flight || wanted.gid != gid) {
-			continue;
-		}
-		int got;
-		while ((got = gid_ring_take_back(ring, wanted.index + 1, &taken)) == 1) {
-			subscription->dropped += taken.gid != GID_NONE;
-			producer->stats.dropped += taken.gid != GID_NONE;
-			let_go(subscription, taken.gid, false);
-		}
-		if (got < 0) {
-			gid_subscription_end(subscription, GID_END_BROKEN, got);
-		} else if (force && gid_ring_take_by_force(ring, wanted.index, &taken)) {
-			subscription->leases_expired++;
-			producer->stats.leases_expired++;
-			let_go(subscription, taken.gid, true);
-		}
-	}
-}
-
-static void look_at_claims(struct gid_producer *producer) {
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (!sub->dead && gid_ring_look(&sub->ring) < 0) {
-			gid_subscription_end(sub, GID_END_BROKEN, -EPROTO);
-		}
-	}
-}
-
-/* Frees the oldest slot that can be, unless one was freed since. */
-static void free_oldest(struct gid_producer *producer, uint64_t freed, bool force) {
-	struct gid_ring_sent oldest = {0};
-	while (producer->freed == freed && find_oldest(producer, oldest.time, &oldest)) {
-		if (!can_be_freed(producer, oldest.gid, force)) {
-			continue;
-		}
-		for (struct gid_subscription *sub = producer->subscriptions; sub != NULL;
-				sub = sub->next) {
-			free_slot(sub, oldest.gid, force);
-		}
-	}
-}
-
-int gid_producer_reclaim(struct gid_producer *producer, bool force) {
-	gid_producer_enter(producer);
-	uint64_t freed = producer->freed;
-	collect_all(producer);
-	look_at_claims(producer);
-	free_oldest(producer, freed, force);
-	if (producer->freed == freed && producer->has_shown) {
-		/* who comes late has to wait for the next one */
-		gid_producer_forget_shown(producer);
-		free_oldest(producer, freed, force);
-	}
-	bool any = producer->freed != freed;
-	gid_producer_leave(producer);
-	return any;
 }

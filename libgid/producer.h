@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * A producer's inside, shared by producer.c (its life, its stream at gidd), fanout.c (frames out
- * and back, leases) and stream_grants.c (who may read what is sent).
+ * and back), lease.c (what is taken back) and stream_grants.c (who may read what is sent).
  */
 #ifndef GID_PRODUCER_H
 #define GID_PRODUCER_H
@@ -29,8 +29,9 @@ struct gid_producer {
 	bool wants_shown;
 	uint32_t slab_last; /* key of the slab of the frame before; 0: none */
 	uint64_t sequence;
-	gid_id present; /* the picture that was sent last */
-	uint64_t freed; /* slots whose last holder let go, ever */
+	gid_id present;	       /* the picture that was sent last */
+	uint32_t told, untold; /* of freed_slots: those between them are yet to be told of */
+	uint64_t freed;	       /* slots whose last holder let go, ever */
 	/* When it lacked memory first since another picture, and last, ns; 0: it did not. */
 	uint64_t lacking_since, lacking_at;
 	struct gid_timer lease;	       /* armed while something is in flight */
@@ -51,8 +52,9 @@ struct gid_producer {
 	struct gid_wire_note shown_note;
 	bool has_shown;
 	gid_id outdated;
-	gid_id untaken;	 /* likewise: a frame of a burst that nobody took */
-	uint32_t *slabs; /* keys of those that were sent */
+	gid_id untaken;			      /* likewise: a frame of a burst that nobody took */
+	gid_id freed_slots[GID_RING_ENTRIES]; /* that a consumer let go last, and nobody holds */
+	uint32_t *slabs;		      /* keys of those that were sent */
 	uint32_t slab_count, slab_space;
 	struct gid_stream_grant *grants;	     /* that gidd was asked for */
 	uint64_t copy_reasons[GID_COPY_REASONS_MAX]; /* of stats.copied_frames */
@@ -77,8 +79,12 @@ static inline void gid_producer_leave(struct gid_producer *producer) {
 
 /* --- fanout.c --------------------------------------------------------------------------------- */
 
-/* Collects the releases of one consumer. */
+/* Collects the releases of one consumer, or of all. */
 void gid_subscription_collect(struct gid_subscription *subscription);
+void gid_producer_collect_all(struct gid_producer *producer);
+
+/* Lets go of a slot for one consumer, which by force may be reading it still, and tells of it. */
+void gid_subscription_let_go(struct gid_subscription *subscription, gid_id gid, bool by_force);
 
 /* To who subscribes, what the stream shows. */
 void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscription *subscription);
@@ -112,8 +118,21 @@ void gid_subscription_end(
 /* Ends all of them, as the stream is over. */
 void gid_producer_end_all(struct gid_producer *producer, int reason);
 
+/* --- lease.c -----------------------------------------------------------------------------------
+ */
+
 /* Takes back what was out for too long, and arms the timer for what is left. */
 void gid_producer_run_leases(struct gid_producer *producer, uint64_t now);
+
+/* Has them looked at when a lease that began then is over. */
+void gid_producer_arm_lease(struct gid_producer *producer, uint64_t since);
+
+/* Something was sent at `now`. Costs a system call once a lease, not once a frame. */
+static inline void gid_producer_start_lease(struct gid_producer *producer, uint64_t now) {
+	if (producer->lease.next == NULL) {
+		gid_producer_arm_lease(producer, now);
+	}
+}
 
 /* --- metadata.c --------------------------------------------------------------------------------
  */

@@ -190,14 +190,17 @@ static inline struct gid_slab *gid_slab_find_held(struct gid_domain *domain, gid
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot);
 
 /*
- * A consumer holds the slot, or does no longer. Returns the holders left. An imported slab stays
- * imported while a slot is held, and may be gone when this returns 0.
+ * So many consumers hold the slot from now on, or one does no longer: returns the holders left. An
+ * imported slab stays imported while a slot is held, and may be gone when this returns 0.
  */
-static inline uint32_t gid_slab_hold(struct gid_slab *slab, uint32_t slot) {
-	if (slab->info.imported && slab->held++ == 0) {
-		gid_slab_ref(slab);
+static inline void gid_slab_hold(struct gid_slab *slab, uint32_t slot, uint32_t holders) {
+	if (slab->info.imported) {
+		if (slab->held == 0) {
+			gid_slab_ref(slab);
+		}
+		slab->held += holders;
 	}
-	return ++slab->slots[slot].holders;
+	slab->slots[slot].holders += holders;
 }
 
 static inline uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {

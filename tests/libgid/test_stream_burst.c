@@ -133,6 +133,171 @@ static void test_end_within(void) {
 	settle(NULL);
 }
 
+static uint32_t told_in_time;
+
+/* Ends the producer at the first slot: after that call nothing of it may be told of any more. */
+static void destroy_and_count(void *data, gid_id gid) {
+	heard.released++;
+	if (doomed != NULL) {
+		struct gid_producer *producer = doomed;
+		doomed = NULL;
+		gid_producer_destroy(producer);
+		told_in_time = heard.released;
+	}
+}
+
+/* All slots of a burst come back at once, by release or as their consumer goes. */
+static void test_end_as_they_come_back(bool released) {
+	struct gid_producer_options options = {
+			.size = sizeof(options), .credit_max = 8, .released = destroy_and_count};
+	struct gid_slab *slab = make_slab(4);
+	struct gid_producer *producer = NULL;
+	gid_producer_create(open_domain, "movie", &options, &producer);
+	struct gid_consumer *consumer = consume(4, false, false);
+	settle(producer);
+	memset(&heard, 0, sizeof(heard));
+	told_in_time = 0;
+	struct gid_frame frames[4], got[4];
+	prepare(frames, slab, 4);
+	gid_producer_send_burst(producer, frames, 4);
+	gid_consumer_receive_burst(consumer, got, 4);
+	if (released) {
+		gid_consumer_release_burst(consumer, got, 4);
+	} else {
+		gid_consumer_destroy(consumer);
+	}
+	doomed = producer;
+	for (int i = 0; i < 4 && doomed != NULL; i++) {
+		cockpit_pass_on(open_domain, cluster_domain);
+		gid_domain_dispatch(open_domain);
+		if (doomed != NULL) {
+			gid_producer_dispatch(producer);
+		}
+	}
+	tap_ok(heard.released == 4 && told_in_time == 4,
+			"all four are told of before the producer is gone: %u of %u", told_in_time,
+			heard.released);
+	if (released) {
+		gid_consumer_destroy(consumer);
+	}
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
+/* Its callback sends a frame for each that comes back. */
+static struct gid_slab *of_answers;
+static struct gid_producer *answering;
+static gid_id in_order[4];
+
+static void answer(void *data, gid_id gid) {
+	if (heard.released < 4) {
+		in_order[heard.released] = gid;
+		heard.released++;
+		send_slot(answering, of_answers, heard.released - 1);
+	}
+}
+
+static void test_sends_within(void) {
+	struct gid_producer_options options = {
+			.size = sizeof(options), .credit_max = 8, .released = answer};
+	struct gid_slab *slab = make_slab(4);
+	of_answers = make_slab(4);
+	gid_producer_create(open_domain, "movie", &options, &answering);
+	struct gid_consumer *consumer = consume(8, false, false);
+	settle(answering);
+	memset(&heard, 0, sizeof(heard));
+	struct gid_frame frames[4], got[8];
+	prepare(frames, slab, 4);
+	gid_producer_send_burst(answering, frames, 4);
+	gid_consumer_receive_burst(consumer, got, 4);
+	gid_consumer_release_burst(consumer, got, 4);
+	gid_producer_dispatch(answering);
+	bool good = heard.released == 4;
+	for (uint32_t i = 0; i < 4; i++) {
+		good &= in_order[i] == frames[i].gid;
+	}
+	tap_ok(good, "each slot is told of once and in order, though each callback sends a frame");
+	good = gid_consumer_receive_burst(consumer, got, 8) == 4;
+	uint32_t slots = 0;
+	for (uint32_t i = 0; i < 4; i++) {
+		good &= got[i].sequence == 5 + i;
+		slots |= 1u << gid_slot_of(got[i].gid);
+	}
+	tap_ok(good && slots == 15, "and these come");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(answering);
+	gid_slab_destroy(of_answers, false);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
+/* Not all alike: two slabs, the same picture again, an entry without one, a part, a note. */
+static void test_mixed(void) {
+	struct gid_slab *slabs[] = {make_slab(4), make_slab(4)};
+	struct gid_producer *producer = produce(0, 16);
+	struct gid_consumer *consumer = consume(16, false, false);
+	settle(producer);
+	memset(&heard, 0, sizeof(heard));
+	struct gid_frame frames[8], got[8];
+	prepare(frames, slabs[0], 4);
+	prepare(&frames[4], slabs[1], 4);
+	frames[1].gid = frames[0].gid;
+	frames[2].damage = (struct gid_box){1, 2, 3, 4};
+	frames[3].gid = GID_NONE;
+	frames[3].flags = GID_FRAME_FLUSH;
+	frames[6].note = "six";
+	frames[6].note_size = 4;
+	frames[7].dts = 7;
+	tap_ok(gid_producer_send_burst(producer, frames, 8) == 8, "eight of all kinds are sent");
+	bool good = gid_consumer_receive_burst(consumer, got, 8) == 8;
+	for (uint32_t i = 0; i < 8; i++) {
+		good &= got[i].sequence == i + 1 && got[i].gid == frames[i].gid &&
+				got[i].flags == frames[i].flags && got[i].dts == frames[i].dts &&
+				got[i].note_size == frames[i].note_size;
+	}
+	good &= got[2].damage.height == 4 && memcmp(got[6].note, "six", 4) == 0;
+	tap_ok(good, "and come as they were, in order");
+	tap_ok(gid_slab_holders(slabs[0], 0) == 2 && gid_slab_holders(slabs[1], 3) == 1,
+			"each slot is held as often as it was sent");
+	struct gid_producer_stats stats;
+	gid_producer_get_stats(producer, &stats);
+	tap_ok(stats.frames == 7 && stats.delivered == 7, "and counted");
+	gid_consumer_release_burst(consumer, got, 8);
+	gid_producer_dispatch(producer);
+	tap_ok(heard.released == 6, "all are free: %u", heard.released);
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slabs[0], false);
+	gid_slab_destroy(slabs[1], false);
+	settle(NULL);
+}
+
+/* The lease of all but the last one begins with the burst. */
+static void test_lease(void) {
+	struct gid_slab *slab = make_slab(4);
+	struct gid_producer *producer = produce(50 * 1000000, 8);
+	struct gid_consumer *consumer = consume(8, false, false);
+	settle(producer);
+	struct gid_frame frames[4], got[4];
+	prepare(frames, slab, 4);
+	gid_producer_send_burst(producer, frames, 4);
+	gid_consumer_receive_burst(consumer, got, 4);
+	struct pollfd due = {gid_producer_get_fd(producer), POLLIN, 0};
+	struct gid_producer_stats stats = {0};
+	for (int i = 0; i < 100 && stats.leases_expired < 3; i++) {
+		poll(&due, 1, 100);
+		gid_producer_dispatch(producer);
+		gid_producer_get_stats(producer, &stats);
+	}
+	tap_ok(stats.leases_expired == 3 && stats.held == 1 && gid_slab_holders(slab, 3) == 1,
+			"the last of four stays, those before are taken back: %lu",
+			stats.leases_expired);
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
 /* Entries that no honest producer writes end the subscription, wherever in a burst they are. */
 static void test_liar(void) {
 	struct gid_slab *slab = make_slab(4);
@@ -160,6 +325,11 @@ int main(void) {
 		test_nobody();
 		test_credit();
 		test_end_within();
+		test_end_as_they_come_back(true);
+		test_end_as_they_come_back(false);
+		test_sends_within();
+		test_mixed();
+		test_lease();
 		test_liar();
 	}
 	return stream_pair_finish();

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+/**
+ * What a producer takes back from its consumers: frames whose lease is over, and those in slots
+ * that are needed now.
+ */
+#include <errno.h>
+
+#include "producer.h"
+
+/* --- leases ----------------------------------------------------------------------------------- */
+
+/* Takes back an entry whose lease is over; what was left unread before it goes first. */
+static void take_entry(struct gid_subscription *subscription, const struct gid_ring_sent *entry) {
+	struct gid_producer *producer = subscription->producer;
+	struct gid_ring_sent taken = {0};
+	int got = gid_ring_take_back(&subscription->ring, entry->index + 1, &taken);
+	if (got < 0) {
+		gid_subscription_end(subscription, GID_END_BROKEN, got);
+		return;
+	}
+	bool by_force = got == 0 &&
+			gid_ring_take_by_force(&subscription->ring, entry->index, &taken);
+	if (by_force) {
+		subscription->leases_expired++;
+		producer->stats.leases_expired++;
+	} else if (taken.gid != GID_NONE) {
+		subscription->dropped++;
+		producer->stats.dropped++;
+	}
+	gid_subscription_let_go(subscription, taken.gid, by_force);
+}
+
+/*
+ * When the lease of an entry began; UINT64_MAX: it has none. What the stream shows now has none: a
+ * display has that for as long as nothing else is to be shown, and who comes late to it, as a
+ * machine that was paused, still finds it. Where its slot is needed, gid_producer_reclaim() takes
+ * it. A consumer that says that it uses what it claimed has it anew from then on, but not for so
+ * long that the producer stands still for want of memory.
+ */
+static uint64_t lease_begin(const struct gid_subscription *subscription,
+		const struct gid_ring_sent *sent, bool renewable) {
+	if (subscription->dead || !sent->in_flight || sent->index >= subscription->newest) {
+		return UINT64_MAX;
+	}
+	bool renewed = renewable && sent->index < subscription->ring.head &&
+			subscription->renewed > sent->outdated;
+	return renewed ? subscription->renewed : sent->outdated;
+}
+
+/* The entry whose lease began first. */
+static uint64_t find_leased(const struct gid_subscription *subscription, bool renewable,
+		struct gid_ring_sent *oldest) {
+	uint64_t first = UINT64_MAX;
+	for (uint32_t i = 0; i < subscription->ring.entries; i++) {
+		const struct gid_ring_sent *sent = &subscription->ring.sent[i];
+		uint64_t begin = lease_begin(subscription, sent, renewable);
+		if (begin < first) {
+			first = begin;
+			*oldest = *sent;
+		}
+	}
+	return first;
+}
+
+static bool lacks_memory(const struct gid_producer *producer, uint64_t now) {
+	return producer->lacking_since != 0 && now - producer->lacking_at < GID_LACKING_NS;
+}
+
+/* Whether the producer could send no other picture for a lease, as it lacks memory. */
+static bool is_stuck(const struct gid_producer *producer, uint64_t now) {
+	return lacks_memory(producer, now) &&
+			now - producer->lacking_since >= producer->options.lease_ns;
+}
+
+/* Takes back what is over. Returns when the first lease of what is left began. */
+static uint64_t expire(struct gid_subscription *subscription, uint64_t now) {
+	const struct gid_producer *producer = subscription->producer;
+	uint64_t lease = producer->options.lease_ns;
+	bool renewable = !is_stuck(producer, now);
+	if (gid_ring_was_renewed(&subscription->ring)) {
+		subscription->renewed = now;
+	}
+	if (!subscription->dead && gid_ring_look(&subscription->ring) < 0) {
+		gid_subscription_end(subscription, GID_END_BROKEN, -EPROTO);
+	}
+	struct gid_ring_sent oldest;
+	uint64_t begin;
+	while ((begin = find_leased(subscription, renewable, &oldest)) != UINT64_MAX &&
+			now - begin >= lease) {
+		take_entry(subscription, &oldest);
+	}
+	return begin;
+}
+
+void gid_producer_arm_lease(struct gid_producer *producer, uint64_t since) {
+	uint64_t deadline;
+	if (__builtin_add_overflow(since, producer->options.lease_ns, &deadline)) {
+		deadline = INT64_MAX;
+	}
+	gid_loop_arm(&producer->loop, &producer->lease, deadline);
+}
+
+void gid_producer_run_leases(struct gid_producer *producer, uint64_t now) {
+	gid_producer_enter(producer);
+	gid_producer_collect_all(producer);
+	uint64_t first = UINT64_MAX;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		uint64_t begin = expire(sub, now);
+		first = begin < first ? begin : first;
+	}
+	if (lacks_memory(producer, now) && !is_stuck(producer, now) &&
+			producer->lacking_since < first) {
+		first = producer->lacking_since; /* then it is, whatever was renewed */
+	}
+	if (first != UINT64_MAX) {
+		gid_producer_arm_lease(producer, first);
+	} else {
+		gid_loop_disarm(&producer->loop, &producer->lease);
+	}
+	gid_producer_leave(producer);
+}
+
+/* --- slots that are needed now ---------------------------------------------------------------- */
+
+/* The oldest picture in flight that was sent after `after`; false where there is none. */
+static bool find_oldest(
+		struct gid_producer *producer, uint64_t after, struct gid_ring_sent *oldest) {
+	oldest->in_flight = false;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		for (uint32_t i = 0; !sub->dead && i < sub->ring.entries; i++) {
+			const struct gid_ring_sent *sent = &sub->ring.sent[i];
+			if (sent->in_flight && sent->gid != GID_NONE && sent->time > after &&
+					(!oldest->in_flight || sent->time < oldest->time)) {
+				*oldest = *sent;
+			}
+		}
+	}
+	return oldest->in_flight;
+}
+
+/* Whether all who hold the slot are consumers of this stream that can be made to let go of it. */
+static bool can_be_freed(struct gid_producer *producer, gid_id gid, bool force) {
+	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid);
+	if (slab == NULL) {
+		return false;
+	}
+	uint32_t holders = gid_slab_holders(slab, gid_slot_of(gid));
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		for (uint32_t i = 0; !sub->dead && i < sub->ring.entries; i++) {
+			const struct gid_ring_sent *sent = &sub->ring.sent[i];
+			if (sent->in_flight && sent->gid == gid) {
+				if (!force && sent->index < sub->ring.head) {
+					return false;
+				}
+				holders--;
+			}
+		}
+	}
+	return holders == 0;
+}
+
+/* Takes back one consumer's entries that lie in the slot, and older ones that it left unread. */
+static void free_slot(struct gid_subscription *subscription, gid_id gid, bool force) {
+	struct gid_ring_producer *ring = &subscription->ring;
+	struct gid_producer *producer = subscription->producer;
+	for (uint32_t i = 0; !subscription->dead && i < ring->entries; i++) {
+		struct gid_ring_sent wanted = ring->sent[i], taken;
+		if (!wanted.in_flight || wanted.gid != gid) {
+			continue;
+		}
+		int got;
+		while ((got = gid_ring_take_back(ring, wanted.index + 1, &taken)) == 1) {
+			subscription->dropped += taken.gid != GID_NONE;
+			producer->stats.dropped += taken.gid != GID_NONE;
+			gid_subscription_let_go(subscription, taken.gid, false);
+		}
+		if (got < 0) {
+			gid_subscription_end(subscription, GID_END_BROKEN, got);
+		} else if (force && gid_ring_take_by_force(ring, wanted.index, &taken)) {
+			subscription->leases_expired++;
+			producer->stats.leases_expired++;
+			gid_subscription_let_go(subscription, taken.gid, true);
+		}
+	}
+}
+
+static void look_at_claims(struct gid_producer *producer) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (!sub->dead && gid_ring_look(&sub->ring) < 0) {
+			gid_subscription_end(sub, GID_END_BROKEN, -EPROTO);
+		}
+	}
+}
+
+/* Frees the oldest slot that can be, unless one was freed since. */
+static void free_oldest(struct gid_producer *producer, uint64_t freed, bool force) {
+	struct gid_ring_sent oldest = {0};
+	while (producer->freed == freed && find_oldest(producer, oldest.time, &oldest)) {
+		if (!can_be_freed(producer, oldest.gid, force)) {
+			continue;
+		}
+		for (struct gid_subscription *sub = producer->subscriptions; sub != NULL;
+				sub = sub->next) {
+			free_slot(sub, oldest.gid, force);
+		}
+	}
+}
+
+int gid_producer_reclaim(struct gid_producer *producer, bool force) {
+	gid_producer_enter(producer);
+	uint64_t freed = producer->freed;
+	gid_producer_collect_all(producer);
+	look_at_claims(producer);
+	free_oldest(producer, freed, force);
+	if (producer->freed == freed && producer->has_shown) {
+		/* who comes late has to wait for the next one */
+		gid_producer_forget_shown(producer);
+		free_oldest(producer, freed, force);
+	}
+	bool any = producer->freed != freed;
+	gid_producer_leave(producer);
+	return any;
+}
