@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The frames of a producer: one ring for each consumer, one count of holders for each slot. What
- * comes back, and sending.
+ * How the frames of a producer go out: one ring for each consumer, one count of holders for each
+ * slot.
  */
 #include <errno.h>
 #include <gid/timeline.h>
@@ -31,198 +31,7 @@ static __attribute__((noinline)) void write_sent(
 	gid_timeline_write(producer->timeline, &point);
 }
 
-/* Which frame was in the slot last, who reads the points can tell. */
-static void write_freed(const struct gid_producer *producer, gid_id gid) {
-	gid_timeline_write(producer->timeline,
-			&(struct gid_timeline_point){
-					.event = GID_TIMELINE_FREED,
-					.time = gid_clock_now(),
-					.gid = gid,
-					.domain = gid_domain_number(producer->domain),
-			});
-}
-
-/* --- back ------------------------------------------------------------------------------------- */
-
-/* Nobody holds the slot any more. What was to be let go with it is let go already: who hears of it
- * may destroy the domain. */
-static inline void slot_is_free(struct gid_producer *producer, gid_id gid) {
-	producer->freed++;
-	if (producer->timeline != NULL && producer->domain != NULL) {
-		write_freed(producer, gid);
-	}
-	if (producer->options.released != NULL) {
-		producer->options.released(producer->options.data, gid);
-	}
-}
-
-static __attribute__((noinline)) void tell_all_freed(struct gid_producer *producer) {
-	while (producer->told < producer->untold) {
-		slot_is_free(producer, producer->freed_slots[producer->told++]);
-	}
-}
-
-/* Tells of all slots that were let go quietly, each once, whoever is called meanwhile. */
-static inline void tell_freed(struct gid_producer *producer) {
-	if (producer->told < producer->untold) {
-		tell_all_freed(producer);
-	}
-}
-
-/*
- * Lets go of a slot for one consumer, which by force may be reading it still. Returns whether that
- * was its last holder.
- */
-static inline __attribute__((always_inline)) bool let_go_quietly(
-		const struct gid_subscription *subscription, gid_id gid, bool by_force) {
-	struct gid_slab *slab = gid_slab_find_held(subscription->producer->domain, gid);
-	if (slab == NULL) {
-		return false; /* no picture, or of a slab that was destroyed */
-	}
-	uint32_t slot = gid_slot_of(gid);
-	if (slab->left != NULL) {
-		gid_slab_frame_left(slab, gid);
-	}
-	uint32_t left = by_force ? gid_slab_let_go_by_force(slab, slot, subscription->domain)
-				 : gid_slab_let_go(slab, slot);
-	return left == 0;
-}
-
-void gid_subscription_let_go(struct gid_subscription *subscription, gid_id gid, bool by_force) {
-	if (let_go_quietly(subscription, gid, by_force)) {
-		slot_is_free(subscription->producer, gid);
-	}
-}
-
-/* And for the producer itself, of what is in one of its fields. */
-static void let_go_own(struct gid_producer *producer, gid_id *field) {
-	gid_id gid = *field;
-	*field = GID_NONE;
-	struct gid_slab *slab = gid == GID_NONE ? NULL : gid_slab_find_held(producer->domain, gid);
-	if (slab != NULL && gid_slab_let_go(slab, gid_slot_of(gid)) == 0) {
-		slot_is_free(producer, gid);
-	}
-}
-
-void gid_producer_forget_shown(struct gid_producer *producer) {
-	producer->has_shown = false;
-	let_go_own(producer, &producer->shown.gid);
-}
-
-/* What came back, quietly: no more than there are entries. Returns 0 or -EPROTO. */
-static int collect_some(struct gid_subscription *subscription) {
-	struct gid_producer *producer = subscription->producer;
-	struct gid_ring_sent released;
-	int got;
-	producer->told = producer->untold = 0;
-	while ((got = gid_ring_collect(&subscription->ring, &released)) == 1) {
-		if (let_go_quietly(subscription, released.gid, false)) {
-			producer->freed_slots[producer->untold++] = released.gid;
-		}
-	}
-	return got;
-}
-
-void gid_subscription_collect(struct gid_subscription *subscription) {
-	struct gid_producer *producer = subscription->producer;
-	tell_freed(producer); /* of a call around this one */
-	if (subscription->dead || !gid_ring_has_releases(&subscription->ring)) {
-		return;
-	}
-	int error = collect_some(subscription);
-	tell_freed(producer);
-	if (error < 0) {
-		gid_subscription_end(subscription, GID_END_BROKEN, error);
-	}
-}
-
-void gid_producer_collect_all(struct gid_producer *producer) {
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		gid_subscription_collect(sub);
-	}
-}
-
-/* --- the end of a subscription ---------------------------------------------------------------- */
-
-struct freed {
-	gid_id gid;
-	bool by_force;
-};
-
-/* Takes everything back: what was not claimed first. Returns how many slots. */
-static uint32_t take_all(struct gid_ring_producer *ring, enum gid_subscription_end end,
-		struct freed freed[static GID_RING_ENTRIES]) {
-	struct gid_ring_sent sent;
-	uint32_t count = 0;
-	/* What the stream says last, as its end, stays readable. */
-	uint64_t below = end == GID_END_STREAM ? gid_ring_last_words(ring) : ring->tail;
-	while (gid_ring_take_back(ring, below, &sent) == 1) {
-		freed[count++] = (struct freed){.gid = sent.gid};
-	}
-	while (ring->pictures > 0 && gid_ring_oldest(ring, &sent) &&
-			gid_ring_take_by_force(ring, sent.index, &sent)) {
-		freed[count++] = (struct freed){sent.gid, end != GID_END_CONSUMER_LEFT};
-	}
-	return count;
-}
-
-static void end_subscription(
-		struct gid_subscription *subscription, enum gid_subscription_end end, int reason) {
-	struct gid_producer *producer = subscription->producer;
-	subscription->dead = true;
-	producer->has_dead = true;
-	producer->consumers--;
-	struct freed freed[GID_RING_ENTRIES];
-	if (end == GID_END_STREAM && reason == 0) {
-		gid_ring_close(&subscription->ring); /* first: what is taken now is taken by the end
-						      */
-	}
-	uint32_t count = take_all(&subscription->ring, end, freed);
-	gid_loop_disarm(&producer->loop, &subscription->look);
-	gid_loop_unwatch(&producer->loop, subscription->doorbell.fd);
-	gid_loop_unwatch(&producer->loop, subscription->doorbell.hear);
-	gid_doorbell_finish(&subscription->doorbell);
-	if (subscription->number != 0) {
-		union gid_wire_message message;
-		gid_wire_begin(&message, GID_WIRE_SUBSCRIPTION_END, 0);
-		message.subscription_end.subscription = subscription->number;
-		message.subscription_end.reason = reason;
-		gid_domain_post(producer->domain, &message, NULL, 0);
-	}
-	producer->told = producer->untold = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		if (let_go_quietly(subscription, freed[i].gid, freed[i].by_force)) {
-			producer->freed_slots[producer->untold++] = freed[i].gid;
-		}
-	}
-	tell_freed(producer);
-	if (producer->options.subscriber != NULL) {
-		producer->options.subscriber(producer->options.data, subscription->domain, false,
-				producer->consumers);
-	}
-}
-
-void gid_subscription_end(
-		struct gid_subscription *subscription, enum gid_subscription_end end, int reason) {
-	if (subscription->dead) {
-		return;
-	}
-	struct gid_producer *producer = subscription->producer;
-	gid_producer_enter(producer);
-	tell_freed(producer);
-	if (!subscription->dead) {
-		end_subscription(subscription, end, reason);
-	}
-	gid_producer_leave(producer);
-}
-
-void gid_producer_end_all(struct gid_producer *producer, int reason) {
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		gid_subscription_end(sub, GID_END_STREAM, reason);
-	}
-}
-
-/* --- out -------------------------------------------------------------------------------------- */
+/* --- into a ring ------------------------------------------------------------------------------ */
 
 /*
  * Takes back the oldest picture that was not read yet; it is let go once the new frame is held by
@@ -379,15 +188,15 @@ static bool put_to(struct gid_subscription *subscription, const struct batch *ba
 	struct gid_ring_producer *ring = &subscription->ring;
 	const struct gid_slab *slab = batch->slab;
 	outdate(subscription, batch->entries[0].gid, batch->now);
-	uint32_t put = 0;
+	const struct gid_wire_frame *entry = batch->entries, *end = entry + batch->count;
+	const struct gid_frame *frame = batch->frames;
 	if (batch->count > 1 || slab == NULL || takes(subscription, slab)) {
-		while (put < batch->count &&
-				gid_ring_put(ring, &batch->entries[put], batch->frames[put].note,
-						batch->now) == 1) {
-			put++;
+		while (entry < end && gid_ring_put(ring, entry, frame->note, batch->now) == 1) {
+			entry++;
+			frame++;
 		}
 	}
-	if (put < batch->count && !put_hard(subscription, batch)) {
+	if (entry < end && !put_hard(subscription, batch)) {
 		return false;
 	}
 	subscription->missed = false;
@@ -470,8 +279,8 @@ void gid_producer_catch_up(struct gid_producer *producer) {
 }
 
 static void let_go_all(struct gid_producer *producer) {
-	let_go_own(producer, &producer->untaken);
-	let_go_own(producer, &producer->outdated);
+	gid_producer_let_go_own(producer, &producer->untaken);
+	gid_producer_let_go_own(producer, &producer->outdated);
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		gid_id victim = sub->victim;
 		int failed = sub->failed;
@@ -489,7 +298,7 @@ static void let_go_all(struct gid_producer *producer) {
 }
 
 void gid_producer_settle(struct gid_producer *producer) {
-	tell_freed(producer);
+	gid_producer_tell_freed(producer);
 	if (producer->unsettled) {
 		let_go_all(producer);
 	}
@@ -509,11 +318,16 @@ static int find_slab(struct gid_producer *producer, gid_id gid, struct gid_slab 
 	return gid_producer_add_slab(producer, gid);
 }
 
-/* How many frames can be in one batch at most: the rest of what was put there has to be 1. */
+/* How many frames can be in one batch at most, for all who are there have room. */
 static uint32_t find_room(const struct gid_producer *producer, uint32_t most) {
-	bool alone = producer->consumers == 0 || producer->options.keeps_shown;
-	uint32_t room = alone ? 1 : gid_producer_room(producer);
-	return room == 0 ? 1 : room < most ? room : most;
+	if (producer->consumers == 0 || producer->options.keeps_shown) {
+		return 1;
+	}
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		uint32_t room = sub->dead ? most : gid_ring_room(&sub->ring);
+		most = room < most ? room : most;
+	}
+	return most == 0 ? 1 : most;
 }
 
 static bool all_take(const struct gid_producer *producer, const struct gid_slab *slab) {
@@ -611,17 +425,6 @@ static void finish_sending(struct gid_producer *producer) {
 	gid_producer_settle(producer);
 }
 
-/* Which of the frames lie in slots that nobody has lost since they had these gids: a bit each. */
-static inline uint32_t find_present(
-		struct gid_domain *domain, const struct gid_frame *frames, uint32_t count) {
-	_Static_assert(GID_BURST_MAX <= 32, "a bit for each frame");
-	uint32_t present = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		present |= (uint32_t)gid_slab_is_present(domain, frames[i].gid) << i;
-	}
-	return present;
-}
-
 /*
  * Before frames are sent: collects what came back and is over, and gives the frames the gids that
  * they have then. False: there is nothing to send to any more.
@@ -635,7 +438,6 @@ static bool begin_sending(struct gid_producer *producer, struct gid_frame *frame
 	struct gid_domain *domain = producer->domain;
 	/* A slot may be taken back from somebody now, and so get another gid, as by moving. */
 	uint32_t renamed = domain == NULL ? 0 : domain->renamed;
-	uint32_t present = domain == NULL ? 0 : find_present(domain, frames, count);
 	gid_producer_collect_all(producer);
 	if (producer->lease.next != NULL && producer->lease.deadline <= now) {
 		gid_producer_run_leases(producer, now);
@@ -644,9 +446,7 @@ static bool begin_sending(struct gid_producer *producer, struct gid_frame *frame
 		return false;
 	}
 	for (uint32_t i = 0; domain->renamed != renamed && i < count; i++) {
-		if ((present >> i & 1) != 0) {
-			frames[i].gid = gid_slab_present_gid(domain, frames[i].gid);
-		}
+		frames[i].gid = gid_slab_present_gid(domain, frames[i].gid, renamed);
 	}
 	return true;
 }

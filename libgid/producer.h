@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * A producer's inside, shared by producer.c (its life, its stream at gidd), fanout.c (frames out
- * and back), lease.c (what is taken back) and stream_grants.c (who may read what is sent).
+ * A producer's inside, shared by producer.c (its life, its stream at gidd), fanout.c (frames out),
+ * return.c (frames back), lease.c (what is taken back), metadata.c (what lies beside frames) and
+ * stream_grants.c (who may read what is sent).
  */
 #ifndef GID_PRODUCER_H
 #define GID_PRODUCER_H
@@ -79,13 +80,6 @@ static inline void gid_producer_leave(struct gid_producer *producer) {
 
 /* --- fanout.c --------------------------------------------------------------------------------- */
 
-/* Collects the releases of one consumer, or of all. */
-void gid_subscription_collect(struct gid_subscription *subscription);
-void gid_producer_collect_all(struct gid_producer *producer);
-
-/* Lets go of a slot for one consumer, which by force may be reading it still, and tells of it. */
-void gid_subscription_let_go(struct gid_subscription *subscription, gid_id gid, bool by_force);
-
 /* To who subscribes, what the stream shows. */
 void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscription *subscription);
 
@@ -101,7 +95,30 @@ void gid_producer_catch_up(struct gid_producer *producer);
  */
 void gid_producer_settle(struct gid_producer *producer);
 
-/* Lets go of what is held for those. */
+/* --- return.c --------------------------------------------------------------------------------- */
+
+/* Collects the releases of one consumer, or of all. */
+void gid_subscription_collect(struct gid_subscription *subscription);
+void gid_producer_collect_all(struct gid_producer *producer);
+
+/*
+ * Tells of all slots that were let go together, each once, whoever is called meanwhile: also before
+ * the producer ends, for nothing of it may be told afterwards.
+ */
+void gid_producer_tell_all_freed(struct gid_producer *producer);
+
+static inline void gid_producer_tell_freed(struct gid_producer *producer) {
+	if (producer->told < producer->untold) {
+		gid_producer_tell_all_freed(producer);
+	}
+}
+
+/* Lets go of a slot for one consumer, which by force may be reading it still, and tells of it. */
+void gid_subscription_let_go(struct gid_subscription *subscription, gid_id gid, bool by_force);
+
+/* Likewise for the producer itself, of what is in one of its fields: this one, or all for those who
+ * come late. */
+void gid_producer_let_go_own(struct gid_producer *producer, gid_id *field);
 void gid_producer_forget_shown(struct gid_producer *producer);
 
 /* Why a subscription ends. */

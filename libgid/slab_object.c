@@ -316,7 +316,7 @@ void gid_slab_advance(struct gid_slab *slab, uint32_t slot) {
 	if (!slab->info.imported && slab->generations != NULL) {
 		__atomic_add_fetch((uint32_t *)&slab->generations[slot], 1, __ATOMIC_SEQ_CST);
 		if (slab->domain != NULL) {
-			slab->domain->renamed++;
+			slab->slots[slot].renamed = ++slab->domain->renamed;
 		}
 	} else {
 		slab->kind->take_back(slab);

@@ -33,6 +33,7 @@ struct gid_slab {
 	const uint32_t *generations; /* of each slot, or NULL; for an own slab inside `own` */
 	struct gid_slab_slot {
 		uint32_t holders;
+		uint32_t renamed; /* the domain's count as it advanced last */
 		bool taken;
 		bool forced; /* to advance once nobody holds it */
 	} *slots;
@@ -223,17 +224,20 @@ static inline uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {
  */
 uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot, uint32_t reader);
 
-/* Whether nobody has lost the slot of an own slab since it had this gid, wherever it lies now. */
-static inline bool gid_slab_is_present(struct gid_domain *domain, gid_id gid) {
+/*
+ * What the slot of an own slab is called now that had this gid, wherever it lay, when the domain's
+ * count of renamed slots was `since`. Of others the same: they are out of date for longer.
+ */
+static inline gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid, uint32_t since) {
 	const struct gid_slab *slab = gid_slab_find(domain, gid);
-	return slab != NULL &&
-			gid_slab_generation(slab, gid_slot_of(gid)) == gid_generation_of(gid);
-}
-
-/* What the slot of an own slab is called now; of others the same. */
-static inline gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid) {
-	const struct gid_slab *slab = gid_slab_find(domain, gid);
-	return slab == NULL ? gid : gid_slab_gid(slab, gid_slot_of(gid));
+	if (slab == NULL) {
+		return gid;
+	}
+	uint32_t slot = gid_slot_of(gid), generation = gid_slab_generation(slab, slot);
+	bool has = generation == gid_generation_of(gid);
+	bool had = generation == ((gid_generation_of(gid) + 1) & 0xffff) && slab->slots != NULL &&
+			domain->renamed - slab->slots[slot].renamed < domain->renamed - since;
+	return has || had ? gid_slab_gid(slab, slot) : gid;
 }
 
 /* A frame of an own slab came back by that name, which may be one that it had before. */

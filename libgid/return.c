@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/** How the frames of a producer come back: released, or as a consumer goes. */
+#include <errno.h>
+#include <gid/timeline.h>
+
+#include "producer.h"
+
+/* Which frame was in the slot last, who reads the points can tell. */
+static void write_freed(const struct gid_producer *producer, gid_id gid) {
+	gid_timeline_write(producer->timeline,
+			&(struct gid_timeline_point){
+					.event = GID_TIMELINE_FREED,
+					.time = gid_clock_now(),
+					.gid = gid,
+					.domain = gid_domain_number(producer->domain),
+			});
+}
+
+/* --- slots that nobody holds any more --------------------------------------------------------- */
+
+/* Nobody holds the slot any more. What was to be let go with it is let go already: who hears of it
+ * may destroy the domain. */
+static inline void slot_is_free(struct gid_producer *producer, gid_id gid) {
+	producer->freed++;
+	if (producer->timeline != NULL && producer->domain != NULL) {
+		write_freed(producer, gid);
+	}
+	if (producer->options.released != NULL) {
+		producer->options.released(producer->options.data, gid);
+	}
+}
+
+void gid_producer_tell_all_freed(struct gid_producer *producer) {
+	while (producer->told < producer->untold) {
+		slot_is_free(producer, producer->freed_slots[producer->told++]);
+	}
+}
+
+/*
+ * Lets go of a slot for one consumer, which by force may be reading it still. Returns whether that
+ * was its last holder.
+ */
+static inline __attribute__((always_inline)) bool let_go_quietly(
+		const struct gid_subscription *subscription, gid_id gid, bool by_force) {
+	struct gid_slab *slab = gid_slab_find_held(subscription->producer->domain, gid);
+	if (slab == NULL) {
+		return false; /* no picture, or of a slab that was destroyed */
+	}
+	uint32_t slot = gid_slot_of(gid);
+	if (slab->left != NULL) {
+		gid_slab_frame_left(slab, gid);
+	}
+	uint32_t left = by_force ? gid_slab_let_go_by_force(slab, slot, subscription->domain)
+				 : gid_slab_let_go(slab, slot);
+	return left == 0;
+}
+
+void gid_subscription_let_go(struct gid_subscription *subscription, gid_id gid, bool by_force) {
+	if (let_go_quietly(subscription, gid, by_force)) {
+		slot_is_free(subscription->producer, gid);
+	}
+}
+
+void gid_producer_let_go_own(struct gid_producer *producer, gid_id *field) {
+	gid_id gid = *field;
+	*field = GID_NONE;
+	struct gid_slab *slab = gid == GID_NONE ? NULL : gid_slab_find_held(producer->domain, gid);
+	if (slab != NULL && gid_slab_let_go(slab, gid_slot_of(gid)) == 0) {
+		slot_is_free(producer, gid);
+	}
+}
+
+void gid_producer_forget_shown(struct gid_producer *producer) {
+	producer->has_shown = false;
+	gid_producer_let_go_own(producer, &producer->shown.gid);
+}
+
+/* What came back, quietly: no more than there are entries. Returns 0 or -EPROTO. */
+static int collect_some(struct gid_subscription *subscription) {
+	struct gid_producer *producer = subscription->producer;
+	struct gid_ring_sent released;
+	int got;
+	producer->told = producer->untold = 0;
+	while ((got = gid_ring_collect(&subscription->ring, &released)) == 1) {
+		if (let_go_quietly(subscription, released.gid, false)) {
+			producer->freed_slots[producer->untold++] = released.gid;
+		}
+	}
+	return got;
+}
+
+void gid_subscription_collect(struct gid_subscription *subscription) {
+	struct gid_producer *producer = subscription->producer;
+	gid_producer_tell_freed(producer); /* of a call around this one */
+	if (subscription->dead || !gid_ring_has_releases(&subscription->ring)) {
+		return;
+	}
+	int error = collect_some(subscription);
+	gid_producer_tell_freed(producer);
+	if (error < 0) {
+		gid_subscription_end(subscription, GID_END_BROKEN, error);
+	}
+}
+
+void gid_producer_collect_all(struct gid_producer *producer) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		gid_subscription_collect(sub);
+	}
+}
+
+/* --- the end of a subscription ---------------------------------------------------------------- */
+
+struct freed {
+	gid_id gid;
+	bool by_force;
+};
+
+/* Takes everything back: what was not claimed first. Returns how many slots. */
+static uint32_t take_all(struct gid_ring_producer *ring, enum gid_subscription_end end,
+		struct freed freed[static GID_RING_ENTRIES]) {
+	struct gid_ring_sent sent;
+	uint32_t count = 0;
+	/* What the stream says last, as its end, stays readable. */
+	uint64_t below = end == GID_END_STREAM ? gid_ring_last_words(ring) : ring->tail;
+	while (gid_ring_take_back(ring, below, &sent) == 1) {
+		freed[count++] = (struct freed){.gid = sent.gid};
+	}
+	while (ring->pictures > 0 && gid_ring_oldest(ring, &sent) &&
+			gid_ring_take_by_force(ring, sent.index, &sent)) {
+		freed[count++] = (struct freed){sent.gid, end != GID_END_CONSUMER_LEFT};
+	}
+	return count;
+}
+
+static void end_subscription(
+		struct gid_subscription *subscription, enum gid_subscription_end end, int reason) {
+	struct gid_producer *producer = subscription->producer;
+	subscription->dead = true;
+	producer->has_dead = true;
+	producer->consumers--;
+	struct freed freed[GID_RING_ENTRIES];
+	if (end == GID_END_STREAM && reason == 0) {
+		gid_ring_close(&subscription->ring); /* first: what is taken now is taken by the end
+						      */
+	}
+	uint32_t count = take_all(&subscription->ring, end, freed);
+	gid_loop_disarm(&producer->loop, &subscription->look);
+	gid_loop_unwatch(&producer->loop, subscription->doorbell.fd);
+	gid_loop_unwatch(&producer->loop, subscription->doorbell.hear);
+	gid_doorbell_finish(&subscription->doorbell);
+	if (subscription->number != 0) {
+		union gid_wire_message message;
+		gid_wire_begin(&message, GID_WIRE_SUBSCRIPTION_END, 0);
+		message.subscription_end.subscription = subscription->number;
+		message.subscription_end.reason = reason;
+		gid_domain_post(producer->domain, &message, NULL, 0);
+	}
+	producer->told = producer->untold = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (let_go_quietly(subscription, freed[i].gid, freed[i].by_force)) {
+			producer->freed_slots[producer->untold++] = freed[i].gid;
+		}
+	}
+	gid_producer_tell_freed(producer);
+	if (producer->options.subscriber != NULL) {
+		producer->options.subscriber(producer->options.data, subscription->domain, false,
+				producer->consumers);
+	}
+}
+
+void gid_subscription_end(
+		struct gid_subscription *subscription, enum gid_subscription_end end, int reason) {
+	if (subscription->dead) {
+		return;
+	}
+	struct gid_producer *producer = subscription->producer;
+	gid_producer_enter(producer);
+	gid_producer_tell_freed(producer);
+	if (!subscription->dead) {
+		end_subscription(subscription, end, reason);
+	}
+	gid_producer_leave(producer);
+}
+
+void gid_producer_end_all(struct gid_producer *producer, int reason) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		gid_subscription_end(sub, GID_END_STREAM, reason);
+	}
+}
