@@ -91,6 +91,11 @@ static bool head_is_placed_well(const struct input_head *head) {
 				 : head->placed == 0 && head->x == 0 && head->y == 0;
 }
 
+static bool head_is_sized_well(const struct input_head *head) {
+	return (head->width == 0) == (head->height == 0) && head->width <= INPUT_SIZE_MAX &&
+			head->height <= INPUT_SIZE_MAX;
+}
+
 static bool head_is_valid(const struct input_head *head) {
 	static const uint32_t zeroes[sizeof(head->reserved) / sizeof(head->reserved[0])];
 	const uint32_t devices = INPUT_KEYBOARD | INPUT_POINTER | INPUT_TOUCH;
@@ -100,7 +105,7 @@ static bool head_is_valid(const struct input_head *head) {
 			(head->keymap == 0) == (head->keymap_size == 0) &&
 			head->held.touches < 1u << INPUT_TOUCHES &&
 			(head->held.codes[0] & 1) == 0 && head_is_placed_well(head) &&
-			head->lease_ms >= INPUT_LEASE_MIN_MS &&
+			head_is_sized_well(head) && head->lease_ms >= INPUT_LEASE_MIN_MS &&
 			head->lease_ms <= INPUT_LEASE_MAX_MS &&
 			memcmp(head->reserved, zeroes, sizeof(zeroes)) == 0;
 }

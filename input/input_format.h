@@ -24,6 +24,7 @@
 #define INPUT_TOUCHES 16u		  /* fingers at once */
 #define INPUT_FULL 65536		  /* the width and the height of the picture */
 #define INPUT_KEYMAP_MAX 122880u	  /* bytes of a keymap, with its NUL */
+#define INPUT_SIZE_MAX 16384u		  /* of a picture, in pixels: GID_SIZE_MAX */
 
 /* One slot: the head, the events, the keymap. */
 #define INPUT_KEYMAP_OFFSET 8192u
@@ -98,7 +99,9 @@ struct input_head {
 	uint32_t placed; /* 1: x and y say where the pointer is, as INPUT_MOTION does */
 	int32_t x, y;	 /* else 0 */
 	uint32_t lease_ms;
-	uint32_t reserved[27]; /* 0 */
+	/* Of the window, in pixels: the picture that fits it. 0 and 0: any is right. */
+	uint32_t width, height;
+	uint32_t reserved[25]; /* 0 */
 };
 _Static_assert(sizeof(struct input_head) == 256, "input head");
 _Static_assert(sizeof(struct input_head) + INPUT_EVENTS_MAX * sizeof(struct input_record) ==

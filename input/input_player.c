@@ -165,6 +165,15 @@ static void player_add_devices(struct input_player *player, uint32_t devices) {
 	}
 }
 
+static void player_tell_size(struct input_player *player, const struct input_head *head) {
+	bool is_new = player->width != head->width || player->height != head->height;
+	player->width = head->width;
+	player->height = head->height;
+	if (is_new && head->width > 0 && player->sink->size != NULL) {
+		player->sink->size(player->data, head->width, head->height);
+	}
+}
+
 /* Who comes first points, then clicks: the pointer may not have moved since. */
 static void player_place(struct input_player *player, const struct input_head *head, uint64_t now) {
 	struct input_record event = {.time = player_time(player, now, now),
@@ -184,6 +193,7 @@ void input_player_play(struct input_player *player, const struct input_frame *fr
 	bool grouped = false;
 	player_refill(player, now);
 	player_add_devices(player, frame->head.devices);
+	player_tell_size(player, &frame->head);
 	if (player->begun && frame->first > player->next) {
 		player->stats.missed += frame->first - player->next;
 	}
@@ -217,6 +227,7 @@ void input_player_init(struct input_player *player, const struct input_sink *sin
 void input_player_begin(struct input_player *player, uint64_t now) {
 	input_player_release(player, now);
 	player->begun = false;
+	player->width = player->height = 0;
 	player->next = 0;
 	player->since = now;
 }

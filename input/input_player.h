@@ -22,6 +22,9 @@ struct input_sink {
 	void (*event)(void *data, const struct input_record *event);
 	/* The sender has these devices, too: bits of enum input_devices. */
 	void (*devices)(void *data, uint32_t devices);
+	/* The sender's window has another size, and would have a picture of so many pixels, each
+	 * 1..INPUT_SIZE_MAX. As often as it likes. NULL: nobody asks for it. */
+	void (*size)(void *data, uint32_t width, uint32_t height);
 };
 
 struct input_player {
@@ -36,8 +39,9 @@ struct input_player {
 	struct input_held held;
 	uint32_t held_count; /* keys and buttons */
 	uint32_t devices;
-	uint32_t tokens;     /* events that may be played now */
-	uint64_t token_time; /* when they were counted */
+	uint32_t width, height; /* as the sender said last */
+	uint32_t tokens;	/* events that may be played now */
+	uint64_t token_time;	/* when they were counted */
 	struct {
 		uint64_t played;
 		uint64_t missed;  /* that no frame had any more */

@@ -118,6 +118,13 @@ void input_sender_set_devices(struct input_sender *sender, uint32_t devices) {
 	sender->log.head.devices = devices;
 }
 
+void input_sender_set_size(struct input_sender *sender, uint32_t width, uint32_t height) {
+	struct input_head *head = &sender->log.head;
+	sender->dirty |= head->width != width || head->height != height;
+	head->width = width;
+	head->height = height;
+}
+
 int input_sender_set_keymap(struct input_sender *sender, const char *text) {
 	size_t size = text != NULL ? strlen(text) + 1 : 0;
 	struct input_head *head = &sender->log.head;

@@ -39,6 +39,10 @@ void input_sender_destroy(struct input_sender *sender);
 void input_sender_set_devices(struct input_sender *sender, uint32_t devices);
 int input_sender_set_keymap(struct input_sender *sender, const char *text);
 
+/* The size that the picture should have, in pixels, each at most INPUT_SIZE_MAX; 0 and 0: any. It
+ * is sent with input_sender_flush(), and is up to the reader. */
+void input_sender_set_size(struct input_sender *sender, uint32_t width, uint32_t height);
+
 /* Adds an event, with a time of CLOCK_MONOTONIC; it goes out with input_sender_flush(). */
 void input_sender_add(struct input_sender *sender, const struct input_record *event);
 

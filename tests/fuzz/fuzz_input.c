@@ -43,8 +43,13 @@ static void handle_devices(void *data, uint32_t devices) {
 	demand(devices <= 7);
 }
 
+static void handle_size(void *data, uint32_t width, uint32_t height) {
+	demand(width > 0 && width <= INPUT_SIZE_MAX && height > 0 && height <= INPUT_SIZE_MAX);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	static const struct input_sink sink = {.event = handle_event, .devices = handle_devices};
+	static const struct input_sink sink = {
+			.event = handle_event, .devices = handle_devices, .size = handle_size};
 	static struct input_frame frame;
 	static struct input_player player;
 	static char text[INPUT_KEYMAP_MAX];

@@ -13,7 +13,7 @@ LEASE_MS = 10_000  # a machine may stand still for some seconds
 
 
 class Typist:
-    """Its devices are there, and somebody takes what it does."""
+    """Its devices are there, and somebody takes what it does, unless it is not to be `heard`."""
 
     def __init__(
         self,
@@ -21,6 +21,7 @@ class Typist:
         stream: str,
         devices: int = 7,
         lease_ms: int = LEASE_MS,
+        heard: bool = True,
     ) -> None:
         peer = BUILD / "tests/lib/programs/input-peer"
         self.process = subprocess.Popen(
@@ -30,7 +31,7 @@ class Typist:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.tell("wait", f"devices {devices}", "send")
+        self.tell(*(["wait"] if heard else []), f"devices {devices}", "send")
 
     def __enter__(self) -> "Typist":
         return self
@@ -66,6 +67,10 @@ class Typist:
     def point(self, x: float, y: float) -> None:
         """As parts of the picture's width and height."""
         self.do((MOTION, 0, 0, int(x * FULL), int(y * FULL)))
+
+    def wish(self, width: int, height: int) -> None:
+        """For a picture of that size."""
+        self.tell(f"size {width} {height}", "send")
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)

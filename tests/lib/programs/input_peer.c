@@ -4,6 +4,7 @@
  * line on its stdin is a command, and is answered by a line when it was done:
  *
  *   devices BITS
+ *   size WIDTH HEIGHT                           of the window: what it has a picture for
  *   event TYPE CODE VALUE [X Y [RAW_X RAW_Y]]   which happens now, and is not sent yet
  *   send                                        with the end of a group
  *   release                                     all that is held
@@ -56,9 +57,19 @@ static void add_event(const char *words) {
 	input_sender_add(sender, &event);
 }
 
+static void set_size(const char *words) {
+	uint32_t width, height;
+	if (sscanf(words, "%" SCNu32 " %" SCNu32, &width, &height) != 2) {
+		errx(EXIT_FAILURE, "no size: %s", words);
+	}
+	input_sender_set_size(sender, width, height);
+}
+
 static void obey(const char *line) {
 	if (strncmp(line, "devices ", 8) == 0) {
 		input_sender_set_devices(sender, (uint32_t)atoi(line + 8));
+	} else if (strncmp(line, "size ", 5) == 0) {
+		set_size(line + 5);
 	} else if (strncmp(line, "event ", 6) == 0) {
 		add_event(line + 6);
 	} else if (strcmp(line, "send\n") == 0) {

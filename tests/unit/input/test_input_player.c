@@ -22,7 +22,7 @@ static uint64_t now;
 static struct {
 	struct input_record last;
 	uint32_t events, presses, releases, groups, devices;
-	uint32_t places;
+	uint32_t places, sizes, width, height;
 	int32_t x, y;
 	int32_t pressed; /* now */
 	uint16_t codes[KEYS];
@@ -57,7 +57,14 @@ static void handle_devices(void *data, uint32_t devices) {
 	got.devices = devices;
 }
 
-static const struct input_sink sink = {.event = handle_event, .devices = handle_devices};
+static void handle_size(void *data, uint32_t width, uint32_t height) {
+	got.sizes++;
+	got.width = width;
+	got.height = height;
+}
+
+static const struct input_sink sink = {
+		.event = handle_event, .devices = handle_devices, .size = handle_size};
 
 static void begin(void) {
 	memset(&got, 0, sizeof(got));
@@ -261,6 +268,28 @@ static void test_devices(void) {
 	tap_ok(got.devices == (INPUT_KEYBOARD | INPUT_POINTER), "devices come, and stay");
 }
 
+static void wish(uint32_t width, uint32_t height) {
+	sent.head.width = width;
+	sent.head.height = height;
+	play();
+}
+
+static void test_sizes(void) {
+	begin();
+	play();
+	tap_ok(got.sizes == 0, "who has no window wishes nothing");
+	wish(800, 600);
+	wish(800, 600);
+	tap_ok(got.sizes == 1 && got.width == 800 && got.height == 600, "a wish is told once");
+	wish(800, 601);
+	wish(0, 0);
+	tap_ok(got.sizes == 2 && got.height == 601, "another one, too; none is not told");
+	wish(800, 601);
+	input_player_begin(&player, now);
+	play();
+	tap_ok(got.sizes == 4, "who comes back is heard again");
+}
+
 int main(void) {
 	slot = calloc(1, INPUT_SLOT_SIZE);
 	test_each_event_once();
@@ -272,6 +301,7 @@ int main(void) {
 	test_floods();
 	test_too_many_keys();
 	test_devices();
+	test_sizes();
 	free(slot);
 	return tap_finish();
 }
