@@ -110,13 +110,41 @@ static int read_mode(struct output_config *config, struct weston_config_section 
 	return 0;
 }
 
+static int read_resize(struct output_config *config, struct weston_config_section *section) {
+	char *size, rest;
+	weston_config_section_get_string(section, "resize", &size, NULL);
+	if (size == NULL) {
+		return 0;
+	}
+	bool right = sscanf(size, "%dx%d%c", &config->width_max, &config->height_max, &rest) == 2 &&
+			config->width_max >= config->width &&
+			config->height_max >= config->height &&
+			config->width_max <= (int)GID_SIZE_MAX &&
+			config->height_max <= (int)GID_SIZE_MAX;
+	free(size);
+	if (!right) {
+		return fail(config,
+				"resize= must be the largest WIDTHxHEIGHT, as 1920x1200, and not "
+				"less than mode=");
+	}
+	if (config->is_mirror || config->input_domain == NULL) {
+		return fail(config,
+				"resize= is for an output with name= and input=, whose sender says "
+				"how large its window is");
+	}
+	return 0;
+}
+
 int output_config_read(struct output_config *config, struct weston_config_section *section) {
 	*config = (struct output_config){0};
 	int error = read_names(config, section);
 	if (error == 0) {
 		error = read_input(config, section);
 	}
-	return error != 0 ? error : read_mode(config, section);
+	if (error == 0) {
+		error = read_mode(config, section);
+	}
+	return error != 0 ? error : read_resize(config, section);
 }
 
 void output_config_finish(struct output_config *config) {

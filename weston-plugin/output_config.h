@@ -18,6 +18,8 @@ struct output_config {
 	int32_t width, height; /* in pixels */
 	int32_t scale;
 	uint32_t refresh_mhz; /* 0: that of the reader's display */
+	/* The largest that whose input it takes can have it, in pixels; 0: it stays as it is. */
+	int32_t width_max, height_max;
 };
 
 /* Returns 0 or -errno, after saying in the log what is wrong. To be finished in both cases. */

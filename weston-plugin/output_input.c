@@ -13,6 +13,7 @@ struct output_input {
 	const struct output_config *config;
 	struct weston_log_pacer pacer;
 	struct input_seat *seat;
+	struct output_size *size;	 /* NULL: it stays as it is */
 	struct gid_domain *domain;	 /* NULL: there is none */
 	struct input_receiver *receiver; /* NULL: to be made when the timer ticks */
 	struct wl_event_loop *loop;
@@ -33,6 +34,13 @@ static void handle_devices(void *data, uint32_t devices) {
 	input_seat_add_devices(input->seat, devices);
 }
 
+static void handle_size(void *data, uint32_t width, uint32_t height) {
+	const struct output_input *input = data;
+	if (input->size != NULL) {
+		output_size_wish(input->size, width, height);
+	}
+}
+
 static void handle_woken(void *data) {
 	const struct output_input *input = data;
 	wl_event_source_timer_update(input->timer, 1);
@@ -47,7 +55,7 @@ static void handle_told(void *data, bool is_there, const char *why) {
 }
 
 static const struct input_receiver_events receiver_events = {
-		.sink = {.event = handle_event, .devices = handle_devices},
+		.sink = {.event = handle_event, .devices = handle_devices, .size = handle_size},
 		.woken = handle_woken,
 		.told = handle_told,
 };
@@ -117,13 +125,14 @@ void output_input_set_domain(struct output_input *input, struct gid_domain *doma
 	}
 }
 
-struct output_input *output_input_create(
-		struct weston_output *output, const struct output_config *config) {
+struct output_input *output_input_create(struct weston_output *output,
+		const struct output_config *config, struct output_size *size) {
 	struct output_input *input = calloc(1, sizeof(*input));
 	if (input == NULL) {
 		return NULL;
 	}
 	input->config = config;
+	input->size = size;
 	input->loop = wl_display_get_event_loop(output->compositor->wl_display);
 	input->timer = wl_event_loop_add_timer(input->loop, handle_timer, input);
 	input->seat = input_seat_create(output, config->input_stream);

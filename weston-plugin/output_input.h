@@ -9,12 +9,16 @@
 #include <gid/domain.h>
 
 #include "output_config.h"
+#include "output_size.h"
 
 struct output_input;
 
-/* `config` outlives it, and says whose input it is. NULL for want of memory. */
-struct output_input *output_input_create(
-		struct weston_output *output, const struct output_config *config);
+/*
+ * `config` outlives it, and says whose input it is. So does `size`, which gets that user's wishes;
+ * NULL: there are none. NULL for want of memory.
+ */
+struct output_input *output_input_create(struct weston_output *output,
+		const struct output_config *config, struct output_size *size);
 
 /* To be called before the output is gone. Accepts NULL. */
 void output_input_destroy(struct output_input *input);

@@ -287,6 +287,7 @@ static void stream_form(struct output_stream *stream) {
 		stream_log(stream, "gid: output %s: no memory for pictures of %dx%d, %.4s: %s\n",
 				stream->config->name, stream->width, stream->height,
 				(const char *)&stream->fourcc, gid_strerror(error));
+		wl_event_source_timer_update(stream->timer, AGAIN_MS);
 		return;
 	}
 	wl_list_insert(&stream->targets, &targets->link);
@@ -455,6 +456,8 @@ static int handle_timer(void *data) {
 	}
 	if (stream->producer == NULL && stream->domain != NULL) {
 		stream_publish(stream);
+	} else if (stream->published && !stream->is_formed) {
+		stream_form(stream); /* that of before may have been given back meanwhile */
 	} else if (stream->missed) {
 		stream->missed = false;
 		weston_output_schedule_repaint(stream->output);
@@ -524,6 +527,11 @@ void output_stream_set_domain(struct output_stream *stream, struct gid_domain *d
 	if (domain != NULL) {
 		stream_publish(stream);
 	}
+}
+
+bool output_stream_is_settled(struct output_stream *stream) {
+	stream_sweep(stream);
+	return wl_list_length(&stream->targets) <= (stream->is_formed ? 1 : 0);
 }
 
 bool output_stream_has_client(const struct output_stream *stream, const struct wl_client *client) {

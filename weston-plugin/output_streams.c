@@ -15,6 +15,7 @@ struct configured {
 	struct wl_list link;
 	struct output_config config;
 	struct output_stream *stream; /* NULL: there is no such output now */
+	struct output_size *size;     /* NULL: nor then, or it has always the same */
 	struct output_input *input;   /* NULL: nor then, or it takes none */
 };
 
@@ -39,6 +40,8 @@ static struct configured *find_configured(const struct output_streams *streams, 
 static void configured_end(struct configured *configured) {
 	output_input_destroy(configured->input);
 	configured->input = NULL;
+	output_size_destroy(configured->size);
+	configured->size = NULL;
 	output_stream_destroy(configured->stream);
 	configured->stream = NULL;
 }
@@ -50,17 +53,31 @@ static void configured_set_domain(struct configured *configured, struct gid_doma
 	}
 }
 
+static bool configured_make(struct configured *configured, struct output_streams *streams,
+		struct weston_output *output) {
+	const struct output_config *config = &configured->config;
+	configured->stream = output_stream_create(output, config, streams->hidden);
+	if (configured->stream == NULL) {
+		return false;
+	}
+	if (config->width_max > 0) {
+		configured->size = output_size_create(output, config, configured->stream);
+		if (configured->size == NULL) {
+			return false;
+		}
+	}
+	if (config->input_domain != NULL) {
+		configured->input = output_input_create(output, config, configured->size);
+	}
+	return config->input_domain == NULL || configured->input != NULL;
+}
+
 static void configured_begin(struct configured *configured, struct output_streams *streams,
 		struct weston_output *output) {
 	if (configured->stream != NULL) {
 		return;
 	}
-	configured->stream = output_stream_create(output, &configured->config, streams->hidden);
-	if (configured->config.input_domain != NULL) {
-		configured->input = output_input_create(output, &configured->config);
-	}
-	if (configured->stream == NULL ||
-			(configured->config.input_domain != NULL && configured->input == NULL)) {
+	if (!configured_make(configured, streams, output)) {
 		weston_log("gid: not enough memory\n");
 		configured_end(configured);
 		return;

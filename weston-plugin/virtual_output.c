@@ -3,6 +3,7 @@
 
 #include <libweston/backend-headless.h>
 #include <libweston/windowed-output-api.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define REFRESH_DEFAULT_MHZ 60000
@@ -58,6 +59,43 @@ static struct weston_coord_global find_place(struct weston_compositor *composito
 	return place;
 }
 
+/* --- another size ----------------------------------------------------------------------------- */
+
+/*
+ * The headless backend makes its timer, and the memory that it draws into, for the size that the
+ * output has when it is enabled; it can do that again. Windows notice nothing of it.
+ */
+static bool backend_make_again(struct weston_output *output, int32_t width, int32_t height) {
+	output->disable(output);
+	output->current_mode->width = width;
+	output->current_mode->height = height;
+	return output->enable(output) == 0;
+}
+
+static int handle_switch_mode(struct weston_output *output, struct weston_mode *mode) {
+	int32_t width = output->current_mode->width, height = output->current_mode->height;
+	bool done = backend_make_again(output, mode->width, mode->height);
+	if (!done) {
+		weston_log("gid: output %s: no memory for %dx%d\n", output->name, mode->width,
+				mode->height);
+		if (!backend_make_again(output, width, height)) {
+			weston_log("gid: output %s: nor for what it was\n", output->name);
+			weston_compositor_exit_with_code(output->compositor, EXIT_FAILURE);
+			return -1;
+		}
+	}
+	if (output->repaint_status == REPAINT_AWAITING_COMPLETION) {
+		output->start_repaint_loop(output); /* the timer that would have ended it is gone */
+	}
+	return done ? 0 : -1;
+}
+
+void virtual_output_resize(struct weston_output *output, struct weston_mode *mode) {
+	weston_output_mode_set_native(output, mode, output->current_scale);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
 static bool output_configure(struct weston_output *output,
 		const struct weston_windowed_output_api *api, const struct output_config *config) {
 	weston_output_set_scale(output, config->scale);
@@ -70,6 +108,7 @@ static bool output_configure(struct weston_output *output,
 	output->current_mode->refresh =
 			(config->refresh_mhz != 0 ? config->refresh_mhz : REFRESH_DEFAULT_MHZ);
 	output->repaint_only_on_capture = false;
+	output->switch_mode = handle_switch_mode;
 	output->pos = find_place(output->compositor);
 	return weston_output_enable(output) == 0;
 }

@@ -15,6 +15,7 @@ from lib.cockpit import Cockpit
 from lib.painter import Painter
 from lib.program import BUILD, python_env, wait_for
 from lib.stream_reader import StreamReader, keeper
+from lib.typist import Typist
 from lib.weston import HEIGHT, WIDTH, Weston
 
 LEFT = "[gid-output]\nname=left\nstream=screen/left\nmode=480x270\n"
@@ -157,6 +158,34 @@ def test_several_outputs(outputs: Outputs) -> None:
             reader.wait_picture(picture)
 
 
+@pytest.mark.parametrize("scale", [1, 2])
+def test_another_size_while_it_runs(outputs: Outputs, scale: int) -> None:
+    """While it is drawn all the time: each size is had, with all of its pixels."""
+    keys = f"input=open\nresize=900x700\nscale={scale}\n"
+    weston = outputs.start(LEFT + keys, "--no-outputs")
+    with (
+        Typist(outputs.cockpit.env("open"), "input/screen/left") as typist,
+        outputs.read("screen/left") as reader,
+    ):
+        before_size = (480, 270)
+        for seed, size in enumerate([(640, 480), (200, 700), (900, 64), (482, 272)]):
+            before = painter_of_pixels(weston, before_size, scale)
+            typist.wish(*size)
+            while reader.next().pixels.shape[1::-1] != size:
+                before.paint(seed)
+            painter = painter_of_pixels(weston, size, scale)
+            picture = painter.paint(seed)
+            reader.wait_picture(picture)
+            assert numpy.array_equal(weston.screenshot("left"), picture)
+            before_size = size
+
+
+def painter_of_pixels(weston: Weston, size: tuple[int, int], scale: int) -> Painter:
+    painter = Painter(weston.socket, "left", size)
+    painter.surface("set_buffer_scale", scale)
+    return painter
+
+
 def test_alone(outputs: Outputs) -> None:
     """Weston without any output but that."""
     weston = outputs.start(LEFT, "--no-outputs")
@@ -224,6 +253,10 @@ def test_readers_that_stop_or_die_stop_nobody(outputs: Outputs) -> None:
         ("name=left\nstream=a\nmode=64x64@0\n", "mode= must be WIDTHxHEIGHT"),
         ("name=left\nstream=a\nmode=64x64@60Hz\n", "mode= must be WIDTHxHEIGHT"),
         ("name=left\nstream=a\nmode=63x64\nscale=2\n", "scale= must be 1 to 8"),
+        ("name=left\nstream=a\ninput=open\nresize=big\n", "resize= must be the largest"),
+        ("name=left\nstream=a\ninput=open\nresize=640x480\n", "not less than mode="),
+        ("name=left\nstream=a\ninput=open\nresize=30000x30000\n", "resize= must be the largest"),
+        ("name=left\nstream=a\nresize=1920x1200\n", "resize= is for an output with name= and"),
         ("mirror=headless\nstream=a\nmode=64x64\n", "in its own section [output]"),
         ("mirror=left\nstream=a\n[gid-output]\nmirror=left\nstream=b\n", "another section"),
     ],
