@@ -10,7 +10,7 @@
 
 #define VEIL_SIZE 4u
 
-static struct box window_area(const struct window *window) {
+struct box window_area(const struct window *window) {
 	if (window->options.place.width > 0) {
 		return window->options.place;
 	}
@@ -155,23 +155,33 @@ void window_set_veiled(struct window *window, bool veiled) {
 	}
 }
 
+/* What the compositor wants, else what the user wants, else the picture's. */
+static void window_choose_size(struct window *window) {
+	const struct window_options *options = &window->options;
+	if (window->next_width > 0 && window->next_height > 0) {
+		window->width = window->next_width;
+		window->height = window->next_height;
+	} else if (!options->leads || window->width == 0) {
+		window->width = options->width > 0 ? options->width : window->picture_width;
+		window->height = options->height > 0 ? options->height : window->picture_height;
+	}
+}
+
 static void window_update(struct window *window) {
 	if (!window->configured || window->picture_width == 0) {
 		return;
 	}
-	const struct window_options *options = &window->options;
-	window->width = window->next_width;
-	window->height = window->next_height;
-	if (window->width <= 0 || window->height <= 0) {
-		window->width = options->width > 0 ? options->width : window->picture_width;
-		window->height = options->height > 0 ? options->height : window->picture_height;
-	}
+	int32_t width = window->width, height = window->height;
+	window_choose_size(window);
 	if (window->serial != 0) {
 		xdg_surface_ack_configure(window->xdg_surface, window->serial);
 		window->serial = 0;
 	}
 	window_layout(window);
 	window->mapped = true;
+	if (window->resized != NULL && (window->width != width || window->height != height)) {
+		window->resized(window->data);
+	}
 }
 
 void window_set_picture_size(struct window *window, int32_t width, int32_t height) {

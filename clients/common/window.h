@@ -21,6 +21,7 @@ struct box {
 struct window_options {
 	const char *title, *app_id;
 	bool fullscreen, maximized;
+	bool leads; // the picture follows the window's size, so that does not follow the picture's
 	struct wl_output *output; // to be full-screen on; NULL: the compositor's choice
 	int32_t width, height;	  // of the window; 0: the picture's
 	struct box place;	  // of the picture in the window; width 0: all of it
@@ -48,9 +49,10 @@ struct window {
 	int32_t next_width, next_height;       // what the compositor wants; 0: our choice
 	uint32_t serial;		       // of the last configure
 	bool configured;
-	bool mapped;		    // the picture may be drawn
-	void (*ready)(void *data);  // the compositor has agreed: look at `mapped`
-	void (*closed)(void *data); // the user closed the window
+	bool mapped;		     // the picture may be drawn
+	void (*ready)(void *data);   // the compositor has agreed: look at `mapped`
+	void (*resized)(void *data); // it has another size, or its first one; may be NULL
+	void (*closed)(void *data);  // the user closed the window
 	void *data;
 };
 
@@ -62,7 +64,10 @@ void window_finish(struct window *window);
 /* Tells the size of the picture, in square pixels as it is shown (after crop and transform). */
 void window_set_picture_size(struct window *window, int32_t width, int32_t height);
 
-/* Where the picture lies in the window, as it was laid out last. */
+/* Where a picture of any size would lie in the window, as it was laid out last. */
+struct box window_area(const struct window *window);
+
+/* Where the picture lies in it. */
 struct box window_picture_box(const struct window *window);
 
 /* Lays the veil over the picture, once the window is mapped, or takes it away. */

@@ -31,6 +31,7 @@ enum {
 	KEY_CONVERT,
 	KEY_FIFO,
 	KEY_TIMED,
+	KEY_DESKTOP,
 	KEY_INPUT,
 	KEY_GRAB_KEY,
 	KEY_LEASE,
@@ -89,6 +90,10 @@ static const struct argp_option option_table[] = {
 				0},
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, // as --help
 		{NULL, 0, NULL, 0, "The user", 3},
+		{"desktop", KEY_DESKTOP, "OWNER", 0,
+				"Use the desktop of this domain, by default its stream desktop: with "
+				"input, and in the size of the window",
+				0},
 		{"input", KEY_INPUT, NULL, 0,
 				"Send keys, pointer and fingers back, as the stream input/NAME", 0},
 		{"grab-key", KEY_GRAB_KEY, "KEY", 0,
@@ -172,7 +177,21 @@ static void parse_window_option(struct window_options *window, int key, const ch
 	}
 }
 
+/* The stream's name is what an output has that nobody gave another one. */
+static void complete_desktop(struct options *options, struct argp_state *state) {
+	if (options->desktop == NULL) {
+		return;
+	}
+	if (options->owner != NULL) {
+		argp_error(state, "--desktop and --domain exclude each other: both name the owner");
+	}
+	options->owner = options->desktop;
+	options->stream = options->stream != NULL ? options->stream : "desktop";
+	options->input = options->window.leads = true;
+}
+
 static void check_options(struct options *options, struct argp_state *state) {
+	complete_desktop(options, state);
 	if (options->stream == NULL) {
 		argp_error(state, "which stream? Name it with --stream NAME");
 	} else if (!gid_name_is_valid(options->stream)) {
@@ -250,6 +269,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case KEY_STATS:
 		options->stats_path = value;
+		break;
+	case KEY_DESKTOP:
+		options->desktop = value;
 		break;
 	case KEY_INPUT:
 		options->input = true;

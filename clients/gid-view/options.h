@@ -8,6 +8,7 @@ struct options {
 	struct window_options window;
 	const char *owner; // domain that owns the stream; NULL: our own
 	const char *stream;
+	const char *desktop;	// the owner, where its picture is to follow the window; else NULL
 	const char *reader;	// domain in whose name it is read; NULL: $GID_DOMAIN
 	const char *stats_path; // NULL: none
 	const char *role;	// of the picture, that the compositor forwards; NULL: none

@@ -609,6 +609,14 @@ static void window_ready(void *data) {
 	view_show(data);
 }
 
+static void window_resized(void *data) {
+	struct view *view = data;
+	if (view->options->desktop != NULL) {
+		struct box area = window_area(&view->window);
+		view_input_set_size(&view->input, area.width, area.height);
+	}
+}
+
 static void window_closed(void *data) {
 	struct view *view = data;
 	sd_event_exit(view->event, EXIT_SUCCESS);
@@ -645,6 +653,7 @@ static int init_window(struct view *view) {
 		view->window.options.output = NULL;
 	}
 	view->window.ready = window_ready;
+	view->window.resized = window_resized;
 	view->window.closed = window_closed;
 	view->window.data = view;
 	return 0;

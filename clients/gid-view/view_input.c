@@ -76,6 +76,7 @@ static void input_begin(struct view_input *input) {
 	}
 	input_sender_set_devices(input->sender, input->devices);
 	input_sender_set_keymap(input->sender, input->keymap);
+	input_sender_set_size(input->sender, (uint32_t)input->width, (uint32_t)input->height);
 }
 
 static int handle_timer(sd_event_source *source, uint64_t time, void *data) {
@@ -151,6 +152,21 @@ static const struct seat_events seat_events = {
 		.devices = seat_devices,
 		.keymap = seat_keymap,
 };
+
+/* --- the window ------------------------------------------------------------------------------- */
+
+void view_input_set_size(struct view_input *input, int32_t width, int32_t height) {
+	bool sendable = width > 0 && height > 0 && width <= (int32_t)INPUT_SIZE_MAX &&
+			height <= (int32_t)INPUT_SIZE_MAX;
+	input->width = sendable ? width : 0;
+	input->height = sendable ? height : 0;
+	if (input->sender != NULL) {
+		input_sender_set_size(
+				input->sender, (uint32_t)input->width, (uint32_t)input->height);
+		input_sender_flush(input->sender);
+		input_arm(input);
+	}
+}
 
 /* --- life ------------------------------------------------------------------------------------- */
 

@@ -21,9 +21,10 @@ struct view_input {
 	uint32_t lease_ms;
 	uint64_t lose_time; // when the window is without the keyboard for good; UINT64_MAX: not now
 	uint32_t devices;
-	char *keymap; // NULL: there is none
-	int told;     // the error that was said last
-	bool taken;   // somebody reads it, as was said last
+	int32_t width, height; // of the picture that would fit the window; 0: any does
+	char *keymap;	       // NULL: there is none
+	int told;	       // the error that was said last
+	bool taken;	       // somebody reads it, as was said last
 };
 
 /*
@@ -33,6 +34,9 @@ struct view_input {
 int view_input_init(struct view_input *input, sd_event *event, struct wayland *wayland,
 		const struct window *window, struct gid_domain *domain, const char *stream,
 		uint32_t release_key, uint32_t lease_ms);
+
+/* Asks who makes the picture for one of so many pixels. */
+void view_input_set_size(struct view_input *input, int32_t width, int32_t height);
 
 /* Nothing stays pressed. Before the window, the connection and the domain end; also of zeroes. */
 void view_input_finish(struct view_input *input);

@@ -122,9 +122,20 @@ def check_windows(reader: Reader) -> None:
     assert after.tobytes() != before.tobytes()
 
 
+def is_of_the_windows_size(path: Path) -> bool:
+    with Image.open(path) as picture:
+        return picture.size == (1024, 640) and len(picture.convert("RGB").getcolors(1 << 20)) > 20
+
+
+def check_desktop(reader: Reader) -> None:
+    """A desktop with something on it, as large as its window."""
+    assert is_of_the_windows_size(reader.folder / "desktop.png")
+
+
 CHECKS: dict[str, Callable[[Reader], None]] = {
     "README.md": check_readme,
     "docs/camera.md": check_camera,
+    "docs/desktop.md": check_desktop,
     "docs/engine.md": check_engine,
     "docs/hardware.md": check_hardware,
     "docs/timeline.md": check_timeline,
@@ -139,7 +150,9 @@ CHECKS: dict[str, Callable[[Reader], None]] = {
 
 SCREENSHOT = "gid-cockpit --config cockpit.conf screenshot cluster cluster.png"
 SNAP = "gidctl --domain cluster snap picture -o picture.png"
+DESKTOP = "gidctl --domain cluster snap open desktop -o desktop.png"
 PICTURES = {
+    "docs/desktop.md": [Picture("desktop.png", "host", DESKTOP, is_of_the_windows_size)],
     "docs/vm.md": [Picture("cluster.png", "host", SCREENSHOT, has_ball)],
     "docs/windows.md": [Picture("picture.png", "host", SNAP, has_windows)],
 }

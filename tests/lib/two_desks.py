@@ -28,20 +28,28 @@ streams=*
 """
 DESK_SIZE = (640, 360)
 SCREEN_SIZE = (800, 360)  # the picture has 80 pixels to its left and right
-DESK = "[gid-output]\nname=desk\nstream=desk\nmode=640x360\ninput=cluster\n"
 SCREEN = "[gid-output]\nname=screen\nstream=screen\nmode=800x360\ninput=driver\n"
+
+
+def desk_output(name: str) -> str:
+    return f"[gid-output]\nname={name}\nstream={name}\nmode=640x360\ninput=cluster\n"
 
 
 MARK, LAST_MARK = 59, 60  # KEY_F1 and KEY_F2, which nobody types otherwise
 
 
 class TwoDesks:
-    """`desk` is the one that is used, `screen` the one that gid-view is on."""
+    """`desk` is the one that is used, `screen` the one that gid-view is on.
 
-    def __init__(self, cockpit: Cockpit, folder: Path) -> None:
-        self.cockpit = cockpit
-        self.desk = self._weston(folder / "desk", "open", DESK)
-        self.screen = self._weston(folder / "screen", "cluster", SCREEN)
+    `name` is that of the desk's output, and of its stream. `keys` are more of the sections.
+    """
+
+    def __init__(
+        self, cockpit: Cockpit, folder: Path, name: str = "desk", keys: tuple[str, str] = ("", "")
+    ) -> None:
+        self.cockpit, self.name = cockpit, name
+        self.desk = self._weston(folder / "desk", "open", desk_output(name) + keys[0])
+        self.screen = self._weston(folder / "screen", "cluster", SCREEN + keys[1])
         self.typist = Typist(cockpit.env("driver"), "input/screen")
 
     def _weston(self, folder: Path, domain: str, config: str) -> Weston:
@@ -56,9 +64,9 @@ class TwoDesks:
             if weston.is_running():
                 assert weston.stop() == 0, weston.read_log()
 
-    def window(self) -> InputWindow:
+    def window(self, size: tuple[int, int] = DESK_SIZE) -> InputWindow:
         """On the desktop that is used."""
-        return InputWindow(self.desk.socket, "desk", DESK_SIZE)
+        return InputWindow(self.desk.socket, self.name, size)
 
     def settle(self, window: InputWindow) -> list[tuple[int, int]]:
         """What keys the window gets, until all of before have come and nobody is late any more."""
@@ -85,15 +93,22 @@ class TwoDesks:
 
     def view(self) -> Program:
         """One whose input is taken."""
-        program = self.start_view()
-        program.wait_output("input/desk is taken")
+        return self.taken(self.start_view())
+
+    def taken(self, view: Program) -> Program:
+        """Once its input is taken."""
+        view.wait_output(f"input/{self.name} is taken")
         self.wait_seat()
-        return program
+        return view
 
     def start_view(self) -> Program:
-        command = [BUILD / "clients/gid-view", "--domain=open", "--stream=desk", "--input"]
-        return self.screen.client([*command, "--output=screen", f"--lease={LEASE_MS}"])
+        return self.start("--domain=open", f"--stream={self.name}", "--input", "--output=screen")
+
+    def start(self, *options: str) -> Program:
+        """A view on the screen."""
+        return self.screen.client([BUILD / "clients/gid-view", *options, f"--lease={LEASE_MS}"])
 
     def wait_seat(self) -> None:
         """Until the desktop's seat has all devices, which are those of the view."""
-        wait_for(lambda: seat_devices(self.desk, "input/desk") == 7, "the seat's devices")
+        seat = f"input/{self.name}"
+        wait_for(lambda: seat_devices(self.desk, seat) == 7, "the seat's devices")

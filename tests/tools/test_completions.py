@@ -62,6 +62,8 @@ def test_gidctl(cockpit: Cockpit) -> None:
     if "gid-view" in THERE:
         assert complete("gid-view --domain ", env) == ["cluster", "open"]
         assert complete("gid-view --domain open --stream ", env) == ["movie"]
+        assert complete("gid-view --desktop ", env) == ["cluster", "open"]
+        assert complete("gid-view --desktop open --stream ", env) == ["movie"]
 
 
 def test_gid_cockpit(cockpit: Cockpit) -> None:

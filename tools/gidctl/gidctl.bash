@@ -67,13 +67,13 @@ _gid_options() {
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-c | --config) config=("${COMP_WORDS[@]:i:2}") ;;
-		-d | --domain) domain=${COMP_WORDS[i + 1]} ;;
+		-d | --domain | --desktop) domain=${COMP_WORDS[i + 1]} ;;
 		esac
 	done
 	ask=("$program" --help)
 	[[ $COMP_CWORD == 1 || ${COMP_WORDS[1]} == -* ]] || ask=("$program" "${COMP_WORDS[1]}" --help)
 	case $before in
-	-d | --domain | --reader)
+	-d | --domain | --desktop | --reader)
 		if [[ $program == gidd ]]; then # which does not run yet
 			words=$(_gidd_domains "${config[@]}")
 		else
