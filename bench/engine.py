@@ -159,6 +159,7 @@ def ratios(rows: list[dict]) -> dict[str, float]:
                 if f"{kind}_cpu_ratio" in row:
                     ratio = round(row[f"{kind}_cpu_ratio"], 3)
                     found[f"{kind}_frame_cpu_vs_private_n{row['layers']}"] = ratio
+            found[f"later_frame_cpu_vs_direct_n{row['layers']}"] = row["later_cpu_ratio"]
         elif "further_us" in row:
             found["import_further_slot_us"] = row["further_us"]
             found["import_first_slot_us"] = row["first_us"]
@@ -199,8 +200,10 @@ def show(rows: list[dict], found: dict[str, float]) -> None:
             print(f"{row['what']:12}" + "".join(f"{pair:>18}" for pair in pairs))
             low, high = (drop(row[f"later_ratio_{end}"]) for end in ("low", "high"))
             print(
-                f"{'':12}half of all later pairs differ by {low:.1f} to {high:.1f} %; the engine "
-                f"took {row['later_engine_cpu_us']:.0f} µs of processors for one of these frames"
+                f"{'':12}half of all later pairs differ by {low:.1f} to {high:.1f} %; one of these "
+                f"frames took {row['later_direct_cpu_us']:.0f} µs of a processor directly, "
+                f"{row['later_engine_cpu_us']:.0f} µs of the engine's and "
+                f"{row['later_cpu_us']:.0f} µs of the program's through it"
             )
         elif "further_us" in row:
             print(

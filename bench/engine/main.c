@@ -285,8 +285,9 @@ struct layers {
 	void *sources[LAYERS_MAX];
 	struct gid_slab *slabs[LAYERS_MAX];
 	struct gid_layer layers[LAYERS_MAX];
-	double share_us;     /* of the last frame */
-	double frame_cpu_us; /* of the engine's processors, for a later frame */
+	double share_us; /* of the last frame */
+	/* Of processors, for a later frame: of the engine, and of this process for each side. */
+	double engine_cpu_us, program_cpu_us, direct_cpu_us;
 };
 
 static double now_us(void) {
@@ -495,15 +496,17 @@ static void later_frames(
 	for (uint32_t i = 0; i < layers->count; i++) {
 		layers->sources[i] = gid_slab_data(layers->slabs[i], 0);
 	}
-	double engine = engine_cpu(layers->canvas);
+	double engine = engine_cpu(layers->canvas), cpu[2] = {0};
 	for (uint32_t i = 0; i < frames + 4; i++) {
 		double here[2], there[2];
 		for (uint32_t side = 0; side < 2; side++) {
 			bool is_here = side == i % 2;
+			double begin = seconds(CLOCK_PROCESS_CPUTIME_ID);
 			for (int k = 0; k < 2; k++) {
 				double us = time_of(layers, is_here ? compose_here : compose_there);
 				(is_here ? here : there)[k] = us;
 			}
+			cpu[is_here] += seconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
 		}
 		if (i >= 4) {
 			add_pair(woken, here[0], there[0]);
@@ -512,7 +515,10 @@ static void later_frames(
 		rest(here[0] + here[1]);
 	}
 	engine = engine_cpu(layers->canvas) - engine;
-	layers->frame_cpu_us = engine * 1e3 / (2 * (frames + 4));
+	const double count = 2 * (frames + 4);
+	layers->engine_cpu_us = engine * 1e3 / count;
+	layers->program_cpu_us = cpu[false] * 1e6 / count;
+	layers->direct_cpu_us = cpu[true] * 1e6 / count;
 	drop_there(layers);
 }
 
@@ -635,8 +641,10 @@ static void run_layers(uint32_t count, uint32_t frames) {
 	print_pairs("woken", &woken);
 	print_pairs("fresh", &fresh);
 	print_pairs("fresh_private", &fresh_private);
-	printf("\"share_us\": %.1f, \"later_engine_cpu_us\": %.1f}\n", share_us,
-			layers.frame_cpu_us);
+	printf("\"share_us\": %.1f, \"later_engine_cpu_us\": %.1f, \"later_cpu_us\": %.1f, "
+	       "\"later_direct_cpu_us\": %.1f, \"later_cpu_ratio\": %.4f}\n",
+			share_us, layers.engine_cpu_us, layers.program_cpu_us, layers.direct_cpu_us,
+			(layers.engine_cpu_us + layers.program_cpu_us) / layers.direct_cpu_us);
 	forget_targets(&layers);
 	drawing_finish(&layers.drawing);
 	drop_canvas(&layers);

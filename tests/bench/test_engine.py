@@ -56,6 +56,7 @@ def test_engine(tmp_path: Path) -> None:
         "first_frame_drop_n2_private",
         "first_frame_cpu_vs_private_n2",
         "later_frame_drop_n2",
+        "later_frame_cpu_vs_direct_n2",
         "woken_frame_drop_n2",
         "fresh_frame_drop_n2",
         "fresh_frame_drop_n2_private",
@@ -73,6 +74,8 @@ def test_engine(tmp_path: Path) -> None:
     assert layers["later_engine_cpu_us"] > 0
     # Each of the two layers has 8 MB, in pages of 4 KiB.
     assert layers["fresh_private_faults"] > 2 * 2025 and layers["first_private_tables_kb"] > 0
+    both = layers["later_engine_cpu_us"] + layers["later_cpu_us"]
+    assert abs(layers["later_cpu_ratio"] / (both / layers["later_direct_cpu_us"]) - 1) < 0.01
     by_compositor = found["rows"].pop()
     assert by_compositor["who"] == "gstreamer" and by_compositor["cpu_us"] > 0
     assert found["rows"][-1]["copies"] == 0
