@@ -11,6 +11,7 @@
 
 #include <pixman.h>
 
+#include "fused_row.h"
 #include "language.h"
 #include "source_picture.h"
 
@@ -32,6 +33,19 @@ struct drawing_copies {
 	uint64_t flushed; /* targets, or parts of them, back to their memory */
 };
 
+/* A command that was put off: see engine/fused_drawing. */
+struct fused_command {
+	pixman_box32_t box;    /* of the target, cut */
+	const uint8_t *memory; /* of the source, for the box's corner; NULL: a colour */
+	uint32_t stride;       /* of it */
+	struct row_layer how;  /* but for `pixels` */
+};
+
+struct fused {
+	uint32_t count;
+	struct fused_command commands[FUSED_LAYERS_MAX];
+};
+
 struct helper_job;
 
 struct drawing {
@@ -46,7 +60,13 @@ struct drawing {
 	 */
 	bool (*go_on)(void *data);
 	void *data;
-	struct helper_job *job; /* whom other threads may help with bands of pixman's; NULL: none */
+	struct helper_job *job; /* whom other threads may help with bands; NULL: none */
+	/*
+	 * Commands may be put off, until drawing_catch_up() or drawing_flush(). Their sources have
+	 * to stay until then.
+	 */
+	bool fuses;
+	struct fused fused;
 
 	/* pixman's, which draws in the target's memory. */
 	pixman_image_t *image;

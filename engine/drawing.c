@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "drawing_parts.h"
+#include "fused_drawing.h"
 #include "pixman_drawing.h"
 
 #define CLIP_PART 64 /* rectangles */
@@ -26,6 +27,7 @@ void drawing_use(struct drawing *drawing, const struct back_end *back_end, void 
 }
 
 void drawing_forget(struct drawing *drawing) {
+	fused_drop(drawing);
 	if (drawing->uses_device) {
 		drawing->back_end->forget(drawing);
 		drawing->uses_device = false;
@@ -149,18 +151,24 @@ static bool is_able(const struct drawing *drawing, uint32_t ability) {
 
 #define IN_MEMORY 1 /* pixman can draw */
 
+int drawing_catch_up(struct drawing *drawing) {
+	return fused_waits(drawing) ? fused_draw(drawing) : 0;
+}
+
+static int flush(struct drawing *drawing, bool changes) {
+	return drawing->uses_device && drawing->back_end->flush != NULL
+			? drawing->back_end->flush(drawing, changes)
+			: drawing_catch_up(drawing);
+}
+
 /* Returns IN_MEMORY or -errno. */
 static int to_memory(struct drawing *drawing) {
-	int ret = drawing->uses_device && drawing->back_end->flush != NULL
-			? drawing->back_end->flush(drawing, true)
-			: 0;
+	int ret = flush(drawing, true);
 	return ret < 0 ? ret : IN_MEMORY;
 }
 
 int drawing_flush(struct drawing *drawing) {
-	return drawing->uses_device && drawing->back_end->flush != NULL
-			? drawing->back_end->flush(drawing, false)
-			: 0;
+	return flush(drawing, false);
 }
 
 void drawing_wait(struct drawing *drawing) {
@@ -170,7 +178,8 @@ void drawing_wait(struct drawing *drawing) {
 }
 
 int drawing_fill(struct drawing *drawing, const struct engine_fill *fill) {
-	int ret = is_able(drawing, CAN_FILL) ? drawing->back_end->fill(drawing, fill) : -ENOTSUP;
+	int ret = is_able(drawing, CAN_FILL) ? drawing->back_end->fill(drawing, fill)
+					     : fused_fill(drawing, fill);
 	ret = ret == -ENOTSUP ? to_memory(drawing) : ret;
 	return ret == IN_MEMORY ? pixman_back_end.fill(drawing, fill) : ret;
 }
@@ -205,7 +214,7 @@ int drawing_polygon(struct drawing *drawing, const struct engine_polygon *polygo
 int drawing_layer(struct drawing *drawing, const struct engine_layer *layer,
 		const struct picture *source) {
 	int ret = is_able(drawing, CAN_LAYERS) ? drawing->back_end->layer(drawing, layer, source)
-					       : -ENOTSUP;
+					       : fused_layer(drawing, layer, source);
 	ret = ret == -ENOTSUP ? to_memory(drawing) : ret;
 	return ret == IN_MEMORY ? pixman_back_end.layer(drawing, layer, source) : ret;
 }

@@ -30,10 +30,20 @@ void drawing_finish(struct drawing *drawing);
  */
 int drawing_begin(struct drawing *drawing, const struct gid_layout *layout, void *slot);
 
-/* The target's memory goes away, or others wrote it: begin it again before it is drawn into. */
+/*
+ * The target's memory goes away, or others wrote it: begin it again before it is drawn into. What
+ * was put off is not drawn.
+ */
 void drawing_forget(struct drawing *drawing);
 
-/* Has all that was drawn in the target's memory. Returns 0; -EIO: the device lost it; -ENOMEM. */
+/*
+ * With `fuses`: draws what was put off. From here on no source of it is read. Returns 0, -ENOMEM,
+ * or -ECANCELED.
+ */
+int drawing_catch_up(struct drawing *drawing);
+
+/* Has all that was drawn in the target's memory. Returns 0; -EIO: the device lost it;
+ * -ENOMEM; -ECANCELED. */
 int drawing_flush(struct drawing *drawing);
 
 /* When it returns, no source is read any more. */

@@ -16,6 +16,7 @@
 #include "device_choice.h"
 #include "drawing.h"
 #include "engine_log.h"
+#include "fused_row.h"
 #include "helpers.h"
 #include "list_reader.h"
 #include "pause.h"
@@ -170,7 +171,7 @@ static int run_present(struct requester *requester, const struct engine_present 
 	const struct engine_rectangle *damage = &command->damage;
 	int ret = drawing_flush(&requester->drawing);
 	if (ret < 0) {
-		refusal->text = "the graphics device lost the picture";
+		refusal->text = "the engine has no memory, or its graphics device lost the picture";
 		return ret;
 	}
 	if (!sources_are_current(&requester->sources)) {
@@ -292,7 +293,7 @@ static int run_commands(struct requester *requester, const uint32_t *words, uint
 			return ret;
 		}
 	}
-	return 0;
+	return drawing_catch_up(drawing);
 }
 
 static void refuse(struct requester *requester, uint64_t fence, const struct refusal *refusal) {
@@ -610,6 +611,7 @@ static int open_streams(struct requester *requester) {
 	drawing_init(&requester->drawing);
 	choose_device(requester);
 	requester->drawing.job = &requester->job;
+	requester->drawing.fuses = fused_row_can();
 	requester->drawing.go_on = goes_on;
 	requester->drawing.data = requester;
 	requester->batch.serial = requester->signalled = 0;

@@ -10,6 +10,7 @@
 struct picture {
 	struct gid_layout layout;
 	const uint8_t *memory; /* of the slot */
+	bool may_be_drawn;     /* by commands: it is memory of the domain that draws */
 	bool is_dmabuf;
 	int dmabuf;	 /* if it is one: the descriptor, the slab's */
 	uint64_t offset; /* of the slot in it */

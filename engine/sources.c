@@ -130,6 +130,7 @@ int sources_find(struct sources *sources, gid_id gid, struct picture *picture) {
 	*picture = (struct picture){
 			.layout = place->info.layout,
 			.memory = memory,
+			.may_be_drawn = sources->owner == gid_domain_number(sources->domain),
 			.is_dmabuf = place->info.memory == GID_MEMORY_DMABUF,
 			.dmabuf = place->info.fd,
 			.offset = place->info.offset + gid_slot_of(gid) * place->info.slot_size,
