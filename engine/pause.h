@@ -3,6 +3,8 @@
 #ifndef ENGINE_PAUSE_H
 #define ENGINE_PAUSE_H
 
+#include <sched.h>
+
 #define PAUSES 64 /* one or two microseconds */
 
 /*
@@ -17,6 +19,15 @@ static inline void pause_briefly(void) {
 		__asm__ volatile("yield");
 #endif
 	}
+}
+
+/*
+ * The same where the other one may be on this processor: it writes nothing as long as we have it.
+ * Where nobody else wants the processor, this takes a third of a microsecond more.
+ */
+static inline void give_way(void) {
+	pause_briefly();
+	sched_yield();
 }
 
 #endif

@@ -531,7 +531,7 @@ static bool linger(struct requester *requester) {
 	const uint64_t until = gid_clock_now() + requester->spin_us * 1000ull;
 	do {
 		wake_waiting(requester);
-		pause_briefly();
+		give_way();
 		if (batch_has_news(&requester->batch)) {
 			return true;
 		}

@@ -306,7 +306,7 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 			break;
 		}
 		if (spin_end != 0 && gid_clock_now() < spin_end) {
-			pause_briefly();
+			give_way();
 			continue;
 		}
 		spin_end = 0;
@@ -356,7 +356,9 @@ static int take_slot(struct gid_canvas *canvas) {
 		}
 		uint64_t now = gid_clock_now();
 		spin_end = spin_end == 0 ? now + canvas->options.spin_us * 1000ull : spin_end;
-		if (now >= spin_end) {
+		if (now < spin_end) {
+			give_way();
+		} else {
 			sleep_until(canvas, UINT64_MAX);
 			dispatch_all(canvas);
 		}
