@@ -71,7 +71,9 @@ struct drawing {
 	/* pixman's, which draws in the target's memory. */
 	pixman_image_t *image;
 	bool image_is_clipped; /* by `clip` */
-	uint32_t *scratch;     /* converted pixels */
+	bool knows_pixel;      /* of the last points: `pixel` is `colour` in the target's format */
+	uint32_t colour, pixel;
+	uint32_t *scratch; /* converted pixels */
 	size_t scratch_size;   /* of them */
 
 	/* Another one's, which may draw elsewhere. */

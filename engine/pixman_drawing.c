@@ -63,6 +63,7 @@ static int begin(struct drawing *drawing) {
 	if (!pixman_can_target(layout->fourcc) || !is_aligned(layout)) {
 		return -ENOTSUP;
 	}
+	drawing->knows_pixel = false;
 	drawing->image = image_of(
 			layout, layout->width, layout->height, (uint32_t *)drawing->memory);
 	return drawing->image == NULL ? -ENOMEM : 0;
@@ -148,6 +149,16 @@ static int draw_fill(struct drawing *drawing, const struct engine_fill *fill) {
 	return 0;
 }
 
+/* Short lists follow each other with the same colour, and do not pay for its pixel each. */
+static uint32_t pixel_of(struct drawing *drawing, uint32_t colour) {
+	if (!drawing->knows_pixel || drawing->colour != colour) {
+		drawing->pixel = points_pixel(drawing->layout.fourcc, colour);
+		drawing->colour = colour;
+		drawing->knows_pixel = true;
+	}
+	return drawing->pixel;
+}
+
 /* Each point is compared with each of the clip's rectangles. */
 static int draw_points(struct drawing *drawing, const struct engine_points *points) {
 	const struct point_target target = {.memory = drawing->memory,
@@ -157,9 +168,10 @@ static int draw_points(struct drawing *drawing, const struct engine_points *poin
 	const uint64_t looks = 1 + (uint64_t)pixman_region32_n_rects(&drawing->clip);
 	const size_t count = list_elements(points, points);
 	const size_t part = (size_t)(PART_PIXELS / looks) + 1;
+	const uint32_t pixel = pixel_of(drawing, points->colour);
 	for (size_t i = 0; i < count; i += part) {
 		const size_t here = count - i < part ? count - i : part;
-		points_draw(&target, points->colour, points->points + i, here);
+		points_draw(&target, pixel, points->points + i, here);
 		drawing->cost += here * looks;
 		if (i + here < count && !drawing_goes_on(drawing)) {
 			return -ECANCELED;

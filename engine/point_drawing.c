@@ -18,7 +18,7 @@ static uint32_t premultiply(uint32_t colour) {
 	return result;
 }
 
-static uint32_t pixel_of(uint32_t fourcc, uint32_t colour) {
+uint32_t points_pixel(uint32_t fourcc, uint32_t colour) {
 	static const uint8_t from[] = {16, 8, 0, 24}; /* red, green, blue, alpha */
 	const struct gid_format_info *format = gid_format_find(fourcc);
 	uint32_t argb = premultiply(colour), pixel = 0;
@@ -109,9 +109,8 @@ static inline pairs find_offsets(fours at, fours factors) {
 		}                                                                                  \
 	} while (false)
 
-void points_draw(const struct point_target *target, uint32_t colour,
+void points_draw(const struct point_target *target, uint32_t pixel,
 		const struct engine_point *points, size_t count) {
-	const uint32_t pixel = pixel_of(target->fourcc, colour);
 	int boxes;
 	const pixman_box32_t *box = pixman_region32_rectangles(target->clip, &boxes);
 	for (; boxes > 0; boxes--, box++) {

@@ -15,11 +15,11 @@ struct point_target {
 	pixman_region32_t *clip; /* within the picture */
 };
 
-/*
- * Stores the colour 0xAARRGGBB (not multiplied by alpha) at each point that lies in the clip. It
- * takes the place of what was there.
- */
-void points_draw(const struct point_target *target, uint32_t colour,
+/* The colour 0xAARRGGBB (not multiplied by alpha) as such a format has it. */
+uint32_t points_pixel(uint32_t fourcc, uint32_t colour);
+
+/* Stores a pixel at each point that lies in the clip. It takes the place of what was there. */
+void points_draw(const struct point_target *target, uint32_t pixel,
 		const struct engine_point *points, size_t count);
 
 #endif

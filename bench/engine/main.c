@@ -116,7 +116,7 @@ static double pass_drawn(
 			struct gid_point point = point_at(next + i);
 			points[i] = (struct engine_point){point.x, point.y};
 		}
-		points_draw(&target, COLOUR, points, these);
+		points_draw(&target, points_pixel(target.fourcc, COLOUR), points, these);
 	}
 	double passed = seconds(CLOCK_MONOTONIC) - begin;
 	pixman_region32_fini(&clip);
