@@ -73,8 +73,8 @@ struct drawing {
 	bool image_is_clipped; /* by `clip` */
 	bool knows_pixel;      /* of the last points: `pixel` is `colour` in the target's format */
 	uint32_t colour, pixel;
-	uint32_t *scratch; /* converted pixels */
-	size_t scratch_size;   /* of them */
+	uint32_t *scratch;   /* converted pixels */
+	size_t scratch_size; /* of them */
 
 	/* Another one's, which may draw elsewhere. */
 	const struct back_end *back_end; /* NULL: there is only pixman */
