@@ -33,6 +33,7 @@ class Domains:
 
     def __init__(self, guest: Guest) -> None:
         self.guest = guest
+        self.reader_stats: dict = {}  # of the last transfer
         folders = ("gidd", "tools/gidctl", "tools/cockpit")
         path = ":".join([*(str(BUILD / folder) for folder in folders), os.environ["PATH"]])
         env = {"PATH": path, "GID_RUNTIME_DIR": "/run/gidway"}
@@ -53,14 +54,15 @@ class Domains:
     def transfer(
         self, source: str, stream: str, options: str = ""
     ) -> tuple[list[dict], list[dict], dict]:
-        """The frames that left the source, those that came, and the sink's statistics."""
+        """The frames that left the source, those that came, and the sink's statistics. Those of the
+        reader are kept."""
         watch = f"gidsrc domain=open stream={stream} ! fakesink name=watch sync=false"
         receiver = self.play("cluster", watch, "--video-meta", "1")
         sink = f"identity name=watch ! gidsink name=sink stream={stream} {LOSSLESS} {options}"
         sent = lines(self.play("open", f"{source} ! {sink}"))
         received = lines(receiver)
-        stats = [line["fields"] for line in sent if line.get("name") == "gid-sink-stats"]
-        return frames(sent), frames(received), stats[-1]
+        self.reader_stats = last_stats(received, "gid-src-stats")
+        return frames(sent), frames(received), last_stats(sent, "gid-sink-stats")
 
 
 @contextmanager
@@ -79,6 +81,10 @@ def lines(command: Command) -> list[dict]:
     result = command.wait(PATIENCE)
     assert result.code == 0, f"{result.out[-3000:]}\n{result.err[-3000:]}"
     return [json.loads(line) for line in result.out.splitlines()]
+
+
+def last_stats(lines: list[dict], name: str) -> dict:
+    return [line["fields"] for line in lines if line.get("name") == name][-1]
 
 
 def frames(lines: list[dict]) -> list[dict]:
