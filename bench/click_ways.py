@@ -21,7 +21,8 @@ from lab.domains.weston import Weston
 RATE = 60
 PARTS = Path(__file__).with_name("click")
 LOCAL = "127.0.0.1"
-# Whatever the password is: nobody else reaches the server, and no user's own is to be known.
+# Whatever the password is: no user's own is to be known. While it is measured, others on this
+# machine could use the desktop as well, which has nothing but the target.
 ANY_PASSWORD = b"auth required pam_permit.so\naccount required pam_permit.so\n"
 VNC_PAM = "/etc/pam.d/weston-remote-access"
 SWAY = """\
