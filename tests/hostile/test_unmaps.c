@@ -9,7 +9,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,6 +28,9 @@
 #define QUICK_PAGES (GID_CLOSER_QUICK / 4096)
 #define RESTING 64u /* as import.c has at most */
 #define SMALL_OF ((off_t)8 << 20)
+#define BUDGET_US 100000u
+#define SLOW_NS UINT64_C(5000000)
+#define SLOW_COUNT 60u /* three times the budget */
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
@@ -35,6 +40,8 @@ static size_t ours_most, theirs_most;			 /* pages of one call */
 static size_t ours_all, theirs_all;			 /* of all */
 static size_t closed_most; /* bytes of a file whose last descriptor here was ours to close */
 static int theirs_class, theirs_priority; /* of the helper, when it last unmapped */
+static bool theirs_slow;		  /* it computes for so long each time */
+static volatile sig_atomic_t over_budget;
 
 static bool is_ours(void) {
 	return syscall(SYS_gettid) == getpid();
@@ -91,6 +98,9 @@ int munmap(void *data, size_t size) {
 		sched_getparam(0, &param);
 		theirs_priority = param.sched_priority;
 		pthread_mutex_unlock(&gate);
+		uint64_t end = gid_clock_now() + SLOW_NS;
+		while (theirs_slow && gid_clock_now() < end) {
+		}
 	}
 	return unmap(data, size);
 }
@@ -297,6 +307,30 @@ static void unmap_one(void) {
 	all_unmapped();
 }
 
+static void handle_over_budget(int number) {
+	over_budget = 1;
+}
+
+/*
+ * gid-cluster limits what a real-time thread of it computes without a sleep, and ends by that
+ * limit. What a helper unmaps for it in many small works is not one long one. Called in a real-time
+ * class.
+ */
+static void test_budget(void) {
+	struct rlimit before;
+	getrlimit(RLIMIT_RTTIME, &before);
+	const struct rlimit limit = {BUDGET_US, before.rlim_max};
+	signal(SIGXCPU, handle_over_budget);
+	setrlimit(RLIMIT_RTTIME, &limit);
+	theirs_slow = true;
+	for (unsigned i = 0; i < SLOW_COUNT; i++) {
+		unmap_one();
+	}
+	theirs_slow = false;
+	setrlimit(RLIMIT_RTTIME, &before);
+	tap_ok(!over_budget, "many small works of it are not one long one");
+}
+
 /*
  * A helper that is taken the processor away while it unmaps keeps all others from mapping anything:
  * no ordinary program may do that to a display's thread.
@@ -313,6 +347,7 @@ static void test_class(void) {
 	tap_ok(theirs_class == SCHED_FIFO && theirs_priority == 1,
 			"for a real-time thread the helper has class %d, priority %d", theirs_class,
 			theirs_priority);
+	test_budget();
 	sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &ordinary);
 	unmap_one();
 	tap_ok(theirs_class == SCHED_OTHER, "and is an ordinary one again for others");
