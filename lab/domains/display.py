@@ -47,7 +47,9 @@ class Display:
     def status(self) -> dict:
         status = self.place.ask(self.status_path)
         if status is None:
-            raise LabError("gid-cluster does not report its status")
+            ended = self.program.status()
+            how = "does not report its status" if ended is None else f"ended with {ended}"
+            raise LabError(f"gid-cluster {how}")
         for role in status["roles"]:
             for transition in role["transitions"]:
                 for key in _TIMES:
