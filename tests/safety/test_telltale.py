@@ -137,9 +137,9 @@ def fallback_times(
     cockpit: Cockpit, rounds: int, deadline_ms: int
 ) -> tuple[list[float], list[float]]:
     """Of 20 telltales in each round, that are killed at random moments: how long it took from each
-    loss to its fallback, in ms; and the same without what all waited for others. They come back
-    without a restart of the display, which has what a real one has: where it may, it runs before
-    all others.
+    loss to its fallback, in ms, which is less than 0 where this test had to wait; and the same
+    without what all waited for others. They come back without a restart of the display, which has
+    what a real one has: where it may, it runs before all others.
     """
     names = [f"light{number}" for number in range(20)]
     roles = "".join(
@@ -160,9 +160,10 @@ def fallback_times(
         }
         for name in names:
             display.wait_role("live", name=name)
-        killed, before = {}, waited_ms(*programs)
+        asked, killed, before = {}, {}, waited_ms(*programs)
         for name in dice.sample(names, len(names)):
             time.sleep(dice.uniform(0, 0.02))
+            asked[name] = time.monotonic_ns()
             lights[name].signal(signal.SIGKILL)
             killed[name] = time.monotonic_ns()  # behind it: this test itself may have to wait
             lights[name].kill()
@@ -171,6 +172,7 @@ def fallback_times(
             role = display.wait_role("lost", "died", name)
             assert role["shows"] == "fallback"
             gone = next(t for t in reversed(role["transitions"]) if t["from"] == "live")
+            assert gone["shown_ns"] > asked[name]
             taken.append((gone["shown_ns"] - killed[name]) / 1e6)
         waited = waited_ms(*programs) - before
         own += [time - waited for time in taken]
@@ -182,7 +184,7 @@ def fallback_times(
 def test_kills_at_random_moments(cockpit: Cockpit) -> None:
     """From loss to fallback each time; how soon is asked by test_times.py."""
     times, _ = fallback_times(cockpit, rounds=3, deadline_ms=10000)
-    assert len(times) == 60 and min(times) > 0
+    assert len(times) == 60
 
 
 def test_both_daemons_die(cockpit: Cockpit) -> None:
