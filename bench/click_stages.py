@@ -46,9 +46,10 @@ def points(log: Path) -> list[tuple[int, str, str | None]]:
 
 def way_of(begun: int, shown: int, seen: Iterable[tuple[int, str, str | None]]) -> list[float]:
     """When each stage was reached, in ms since the press; those that are not known are left out,
-    with all that follow."""
+    with all that follow. A program that was interrupted notes a point late: behind the light there
+    is none of this click's."""
     times: list[float] = []
-    left = iter(point for point in seen if begun <= point[0])
+    left = iter(point for point in seen if begun <= point[0] <= shown)
     for stage in STAGES:
         for time, name, stream in left:
             if name == stage.point and stage.stream in (None, stream):
