@@ -25,6 +25,7 @@ import argparse
 import statistics
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench import common
@@ -155,23 +156,43 @@ def chosen_cases(options: argparse.Namespace) -> dict[str, Case]:
     return {calm.name: calm for calm in (Undisturbed(), Canvas()) if calm.name in wanted} | chosen
 
 
-def run_all(options: argparse.Namespace, folder: Path) -> tuple[list[dict], str]:
+@dataclass
+class Measured:
+    cases: dict[str, Case]
+    runs: dict[str, list[Run]]
+    scheduling: str
+    broke: LabError | None = None  # what ended it too early
+
+    def rows(self) -> list[dict]:
+        """Of the repetitions that are whole."""
+        whole = min(len(runs) for runs in self.runs.values())
+        if whole == 0 and self.broke is not None:
+            raise self.broke
+        found = rows({name: runs[:whole] for name, runs in self.runs.items()}, self.cases)
+        return [row | {"scheduling": self.scheduling} for row in found]
+
+
+def run_all(options: argparse.Namespace, folder: Path) -> Measured:
+    """What was measured before something broke is not lost."""
     cases = chosen_cases(options)
-    runs: dict[str, list[Run]] = {name: [] for name in cases}
+    measured = Measured(cases, {name: [] for name in cases}, "")
     seconds = options.seconds or (GUEST_SECONDS if options.vm or options.here else 6)
     progress = common.Progress(len(cases) * options.repetitions)
     cockpit_class = FencesCockpit if options.here else CanvasCockpit
     cockpit = cockpit_class(folder, options.vm, not options.unprotected)
     if options.film:
         cockpit.open.play_film()
-    with cockpit:
-        for _ in range(options.repetitions):
-            for name, case in cases.items():
-                progress.step(name)
-                runs[name].append(measure(cockpit, case, seconds))
-        scheduling = cockpit.cluster.scheduling
+    try:
+        with cockpit:
+            measured.scheduling = cockpit.cluster.scheduling
+            for _ in range(options.repetitions):
+                for name, case in cases.items():
+                    progress.step(name)
+                    measured.runs[name].append(measure(cockpit, case, seconds))
+    except LabError as error:
+        measured.broke = error
     progress.end()
-    return rows(runs, cases), scheduling
+    return measured
 
 
 def fences_inside(options: argparse.Namespace) -> int:
@@ -228,11 +249,12 @@ def main() -> int:
         parser.error("a guest has a test picture: no --film")
     # Short, for a socket's path has 108 bytes.
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as folder:
-        found, scheduling = run_all(options, Path(folder))
-    show(found, scheduling, not options.unprotected)
-    for row in found:
-        row["scheduling"] = scheduling
+        measured = run_all(options, Path(folder))
+    found = measured.rows()
+    show(found, measured.scheduling, not options.unprotected)
     common.write(options.json, found, ratios(found))
+    if measured.broke is not None:
+        raise measured.broke
     return 0
 
 

@@ -94,5 +94,21 @@ def test_nothing_to_compare_with_is_told() -> None:
         isolation.rows({"flood": [still], "undisturbed": [still]}, {"flood": case})
 
 
+def test_what_came_before_something_broke_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the repetitions that are whole."""
+    isolation = module("isolation")
+
+    def counts(runs: dict[str, list], _: dict) -> list[dict]:
+        return [{"case": name, "runs": len(each)} for name, each in runs.items()]
+
+    monkeypatch.setattr(isolation, "rows", counts)
+    broke = LabError("gid-cluster ended")
+    measured = isolation.Measured({}, {"undisturbed": [1, 2], "flood": [1]}, "FIFO", broke)
+    assert [row["runs"] for row in measured.rows()] == [1, 1]
+    nothing = isolation.Measured({}, {"undisturbed": [1], "flood": []}, "FIFO", broke)
+    with pytest.raises(LabError, match="gid-cluster ended"):
+        nothing.rows()
+
+
 def test_unknown_case() -> None:
     assert bench("isolation", "--case=none").returncode == 2
