@@ -1,60 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Debian's packages have each file that is installed, once. ./run package makes them."""
 
-import json
 import os
 import re
 import subprocess
-from fnmatch import fnmatchcase
 from pathlib import Path
 
-import pytest
+from installation import ADDED, DEBIAN, LEFT_OUT, fits, patterns
 from lib.program import BUILD, PATIENCE, TOP
-
-DEBIAN = TOP / "packaging" / "debian"
-# Put in their place, and left out, by debian/rules.
-ADDED = {f"etc/gidway/{name}.conf" for name in ("gidway", "cluster", "engine")}
-LEFT_OUT = {"usr/share/doc/gidway/gidway.conf.example"}
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """All that `meson install` installs, as if the prefix were /usr."""
-    folder = tmp_path_factory.mktemp("installed")
-    subprocess.run(
-        ["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", folder],
-        check=True,
-        capture_output=True,
-        timeout=PATIENCE,
-    )
-    options = subprocess.run(
-        ["meson", "introspect", "--buildoptions", BUILD], check=True, capture_output=True
-    )
-    prefix = next(
-        option["value"] for option in json.loads(options.stdout) if option["name"] == "prefix"
-    )
-    names = {
-        str(path.relative_to(folder))
-        for path in folder.rglob("*")
-        if path.is_symlink() or path.is_file()
-    }
-    return {re.sub(f"^{re.escape(prefix.strip('/'))}/", "usr/", name) for name in names}
-
-
-def patterns() -> list[tuple[str, str]]:
-    """(package, pattern) of all lines."""
-    return [
-        (path.stem, line.split()[0])
-        for path in sorted(DEBIAN.glob("*.install"))
-        for line in path.read_text().splitlines()
-        if line
-    ]
-
-
-def fits(name: str, pattern: str) -> bool:
-    """As dh_install has it: a star stands for no slash, and a folder for all that is in it."""
-    parts, wanted = name.split("/"), pattern.split("/")
-    return len(parts) >= len(wanted) and all(map(fnmatchcase, parts, wanted))
 
 
 def test_each_file_is_in_one_package(installed: set[str]) -> None:
