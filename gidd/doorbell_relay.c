@@ -14,13 +14,13 @@ struct relayed {
 	uint32_t number;
 	struct gid_doorbell bell;
 	sd_event_source *io;
-	sd_event_source *look; /* while the doorbell cannot be relied on */
+	sd_event_source *poll; /* while the doorbell cannot be relied on */
 };
 
 static void relayed_destroy(struct relayed *relayed) {
 	TAILQ_REMOVE(&relayed->relay->list, relayed, entry);
 	sd_event_source_disable_unref(relayed->io);
-	sd_event_source_disable_unref(relayed->look);
+	sd_event_source_disable_unref(relayed->poll);
 	gid_doorbell_finish(&relayed->bell);
 	free(relayed);
 }
@@ -42,8 +42,8 @@ static void listen(struct relayed *relayed) {
 	if (heard < 0) {
 		relayed_destroy(relayed);
 	} else if (heard > 0) { /* one ring too many for 16 is better than one that is lost */
-		sd_event_source_set_time_relative(relayed->look, GID_DOORBELL_LOOK_NS / 1000);
-		sd_event_source_set_enabled(relayed->look, SD_EVENT_ONESHOT);
+		sd_event_source_set_time_relative(relayed->poll, GID_DOORBELL_POLL_NS / 1000);
+		sd_event_source_set_enabled(relayed->poll, SD_EVENT_ONESHOT);
 	}
 	relay->rung(relay->data, number, heard < 0);
 }
@@ -83,7 +83,7 @@ int doorbell_relay_add(
 	int error = sd_event_add_io(
 			relay->event, &relayed->io, bell->fd, events, handle_io, relayed);
 	if (error >= 0) {
-		error = sd_event_add_time(relay->event, &relayed->look, CLOCK_MONOTONIC, 0, 0,
+		error = sd_event_add_time(relay->event, &relayed->poll, CLOCK_MONOTONIC, 0, 0,
 				handle_poll, relayed);
 	}
 	if (error < 0) {
@@ -91,7 +91,7 @@ int doorbell_relay_add(
 		free(relayed);
 		return error;
 	}
-	sd_event_source_set_enabled(relayed->look, SD_EVENT_OFF);
+	sd_event_source_set_enabled(relayed->poll, SD_EVENT_OFF);
 	TAILQ_INSERT_TAIL(&relay->list, relayed, entry);
 	return 0;
 }

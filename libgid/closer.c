@@ -253,14 +253,16 @@ static void unmap_soon(char *data, size_t size) {
 	}
 }
 
-/* Descriptors among it are closed in here. */
-/* By one call: whoever sees that less is there knows that no more is read away. */
+/*
+ * Descriptors among it are closed in here. By one call: whoever sees that less is there knows that
+ * no more is read away.
+ */
 static void empty(int socket) {
 	char bytes[READ_SIZE];
 	(void)!recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT);
 }
 
-static void do_it(const struct waiting *waiting) {
+static void process(const struct waiting *waiting) {
 	if (waiting->data != NULL && waiting->urgent) {
 		unmap_soon(waiting->data, waiting->size);
 	} else if (waiting->data != NULL) {
@@ -274,14 +276,14 @@ static void do_it(const struct waiting *waiting) {
 	}
 }
 
-static void *help(void *data) {
+static void *helper_main(void *data) {
 	struct crew *crew = data;
 	pthread_mutex_lock(&lock);
 	do {
 		struct waiting *taken;
 		while ((taken = take(crew)) != NULL) {
 			pthread_mutex_unlock(&lock);
-			do_it(taken);
+			process(taken);
 			pthread_mutex_lock(&lock);
 			finish(crew, taken);
 		}
@@ -310,10 +312,10 @@ static int start_helper(struct crew *crew) {
 	pthread_attr_setschedparam(&attributes, &ordinary);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&helper, &attributes, help, crew);
+	error = pthread_create(&helper, &attributes, helper_main, crew);
 	if (error == EPERM) { /* our own class is below the ordinary one: SCHED_IDLE */
 		pthread_attr_setinheritsched(&attributes, PTHREAD_INHERIT_SCHED);
-		error = pthread_create(&helper, &attributes, help, crew);
+		error = pthread_create(&helper, &attributes, helper_main, crew);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
@@ -339,7 +341,7 @@ static void add(struct crew *crew, struct waiting *waiting) {
 
 /* --- closing ---------------------------------------------------------------------------------- */
 
-static void give(struct crew *crew, int fd, bool empty) {
+static void enqueue(struct crew *crew, int fd, bool empty) {
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
 	struct waiting *waiting = waiting_create(fd);
@@ -363,11 +365,11 @@ void gid_closer_close(int fd) {
 		close(fd);
 		return;
 	}
-	give(memory ? &unmappers : &closers, fd, false);
+	enqueue(memory ? &unmappers : &closers, fd, false);
 }
 
 void gid_closer_empty(int socket) {
-	give(&closers, socket, true);
+	enqueue(&closers, socket, true);
 }
 
 void gid_closer_hang_up(int socket) {

@@ -96,7 +96,7 @@ void gid_domain_unwatch(struct gid_domain *domain, int fd) {
 static void fail_all(struct gid_domain *domain) {
 	for (struct gid_pending *p = domain->pending; p != NULL; p = p->next) {
 		p->error = -ENOTCONN;
-		/* After what was kept: the answer may be among it. */
+		/* After what was queued: the answer may be among it. */
 		gid_loop_arm(&domain->loop, &p->timer, 1);
 	}
 }
@@ -119,7 +119,7 @@ static void retry_later(struct gid_domain *domain) {
 }
 
 /* Closes the connection, for the reason that is told, and sees to the next one. */
-static void lose(struct gid_domain *domain, int error, const char *why) {
+static void disconnect(struct gid_domain *domain, int error, const char *why) {
 	bool was_up = domain->state == GID_CONNECTION_UP;
 	close_socket(domain);
 	domain->state = GID_CONNECTION_AWAY;
@@ -132,8 +132,8 @@ static void lose(struct gid_domain *domain, int error, const char *why) {
 	retry_later(domain);
 }
 
-static void lose_for_good(struct gid_domain *domain, int error, const char *why) {
-	lose(domain, error, why);
+static void disconnect_for_good(struct gid_domain *domain, int error, const char *why) {
+	disconnect(domain, error, why);
 	gid_loop_disarm(&domain->loop, &domain->reconnect);
 	domain->state = GID_CONNECTION_GONE;
 }
@@ -188,24 +188,24 @@ static void register_again(struct gid_domain *domain, int kind) {
 static void take_welcome(struct gid_domain *domain, const union gid_wire_message *message) {
 	if (message->header.type == GID_WIRE_RESULT && message->result.error < 0) {
 		const char *text = message->result.text;
-		lose(domain, message->result.error,
+		disconnect(domain, message->result.error,
 				text[0] != '\0' ? text : gid_strerror(message->result.error));
 		return;
 	}
 	if (message->header.type != GID_WIRE_WELCOME) {
-		lose(domain, -EPROTO, "it sent something before WELCOME");
+		disconnect(domain, -EPROTO, "it sent something before WELCOME");
 		return;
 	}
 	const struct gid_wire_welcome *welcome = &message->welcome;
 	bool again = domain->number != 0;
 	if (welcome->version != GID_WIRE_VERSION) {
-		lose_for_good(domain, -EPROTO,
+		disconnect_for_good(domain, -EPROTO,
 				"it speaks another version: install the same gidway for it "
 				"and this program");
 		return;
 	}
 	if (again && welcome->domain != domain->number) {
-		lose_for_good(domain, -EPROTO, "it came back with another domain's number");
+		disconnect_for_good(domain, -EPROTO, "it came back with another domain's number");
 		return;
 	}
 	domain->number = welcome->domain;
@@ -229,7 +229,7 @@ static void reconnect_due(void *data) {
 }
 
 static void greeting_over(void *data) {
-	lose(data, -ETIMEDOUT, "it does not answer");
+	disconnect(data, -ETIMEDOUT, "it does not answer");
 }
 
 /* --- receiving -------------------------------------------------------------------------------- */
@@ -250,56 +250,56 @@ static int receive(struct gid_domain *domain, struct gid_packet *packet) {
 	}
 	if (size <= 0) {
 		int error = size == 0 ? -ENOTCONN : (int)size;
-		lose(domain, error, "the connection ended");
+		disconnect(domain, error, "the connection ended");
 		return error;
 	}
 	const char *why;
 	int error = gid_wire_check(&packet->message, (size_t)size, fd_count, &why);
 	if (error < 0) {
 		gid_socket_close_fds(packet->fds, GID_WIRE_FDS_MAX);
-		lose(domain, error, why);
+		disconnect(domain, error, why);
 		return error;
 	}
 	return 1;
 }
 
 /* Puts a packet aside for gid_domain_dispatch(). */
-static void keep(struct gid_domain *domain, struct gid_packet *packet) {
-	struct gid_packet *kept = malloc(sizeof(*kept));
-	if (kept == NULL) {
+static void queue_packet(struct gid_domain *domain, struct gid_packet *packet) {
+	struct gid_packet *queued = malloc(sizeof(*queued));
+	if (queued == NULL) {
 		gid_socket_close_fds(packet->fds, GID_WIRE_FDS_MAX);
-		lose(domain, -ENOMEM, "there is not enough memory for its message");
+		disconnect(domain, -ENOMEM, "there is not enough memory for its message");
 		return;
 	}
-	*kept = *packet;
-	kept->next = NULL;
-	*domain->kept_end = kept;
-	domain->kept_end = &kept->next;
+	*queued = *packet;
+	queued->next = NULL;
+	*domain->queue_end = queued;
+	domain->queue_end = &queued->next;
 	gid_loop_arm(&domain->loop, &domain->deliver, 0);
 }
 
-static bool take_kept(struct gid_domain *domain, struct gid_packet *packet) {
-	struct gid_packet *kept = domain->kept;
-	if (kept == NULL) {
+static bool dequeue_packet(struct gid_domain *domain, struct gid_packet *packet) {
+	struct gid_packet *queued = domain->queue;
+	if (queued == NULL) {
 		return false;
 	}
-	domain->kept = kept->next;
-	if (domain->kept == NULL) {
-		domain->kept_end = &domain->kept;
+	domain->queue = queued->next;
+	if (domain->queue == NULL) {
+		domain->queue_end = &domain->queue;
 	}
-	*packet = *kept;
-	free(kept);
+	*packet = *queued;
+	free(queued);
 	return true;
 }
 
 bool gid_domain_is_revoked(const struct gid_domain *domain, uint64_t key) {
-	const struct gid_packet *kept = domain->kept;
-	while (kept != NULL &&
-			(kept->message.header.type != GID_WIRE_REVOKED ||
-					gid_slab_key(kept->message.revoked.gid) != key)) {
-		kept = kept->next;
+	const struct gid_packet *queued = domain->queue;
+	while (queued != NULL &&
+			(queued->message.header.type != GID_WIRE_REVOKED ||
+					gid_slab_key(queued->message.revoked.gid) != key)) {
+		queued = queued->next;
 	}
-	return kept != NULL;
+	return queued != NULL;
 }
 
 /* What the answer means: 0, the error it tells, or -EPROTO where it is none to this request. */
@@ -373,8 +373,8 @@ void gid_connection_deliver(void *data) {
 	struct gid_domain *domain = data;
 	struct gid_packet packet;
 	for (int i = 0; i < DELIVER_MAX; i++) {
-		/* What was kept came first; a callback may just have kept more. */
-		if (!take_kept(domain, &packet) && receive(domain, &packet) <= 0) {
+		/* What was queued came first; a callback may just have queued more. */
+		if (!dequeue_packet(domain, &packet) && receive(domain, &packet) <= 0) {
 			return;
 		}
 		domain->handled++;
@@ -387,7 +387,7 @@ void gid_connection_deliver(void *data) {
 		}
 		gid_socket_close_fds(packet.fds, GID_WIRE_FDS_MAX);
 	}
-	if (domain->kept != NULL) {
+	if (domain->queue != NULL) {
 		gid_loop_arm(&domain->loop, &domain->deliver, 0);
 	}
 }
@@ -425,7 +425,7 @@ static int transmit(struct gid_domain *domain, union gid_wire_message *message, 
 			return 0;
 		}
 		if (error == -EPIPE || error == -ECONNRESET || error == -ENOTCONN) {
-			lose(domain, error, "the connection ended");
+			disconnect(domain, error, "the connection ended");
 			return fail_away(domain);
 		}
 		if (error != -EAGAIN) {
@@ -435,7 +435,7 @@ static int transmit(struct gid_domain *domain, union gid_wire_message *message, 
 		}
 		int events = gid_socket_wait(domain->socket, POLLIN | POLLOUT, deadline);
 		if (events <= 0) {
-			lose(domain, -ETIMEDOUT, "it takes no more messages");
+			disconnect(domain, -ETIMEDOUT, "it takes no more messages");
 			return fail_away(domain);
 		}
 		struct gid_packet packet;
@@ -444,7 +444,7 @@ static int transmit(struct gid_domain *domain, union gid_wire_message *message, 
 			return fail_away(domain);
 		}
 		if (got > 0) {
-			keep(domain, &packet);
+			queue_packet(domain, &packet);
 		}
 	}
 }
@@ -472,7 +472,7 @@ static bool concerns_others(uint32_t type) {
 static int give_up(struct gid_domain *domain, uint32_t type) {
 	if (!concerns_others(type)) {
 		/* A late answer must not leave behind what nobody knows of: end it all. */
-		lose(domain, -ETIMEDOUT, "it does not answer");
+		disconnect(domain, -ETIMEDOUT, "it does not answer");
 	}
 	return gid_domain_fail(domain, -ETIMEDOUT,
 			"gidd of domain '%s' did not answer in time (%s)", domain->name,
@@ -495,7 +495,7 @@ int gid_domain_request(struct gid_domain *domain, union gid_wire_message *reques
 			return fail_away(domain);
 		}
 		if (got > 0 && packet.message.header.serial != serial) {
-			keep(domain, &packet);
+			queue_packet(domain, &packet);
 			continue;
 		}
 		if (got == 0) {
@@ -527,7 +527,7 @@ static void pending_expired(void *data) {
 	struct gid_pending pending = *expired;
 	drop_pending(at);
 	if (pending.error == -ETIMEDOUT && !concerns_others(pending.type)) {
-		lose(pending.domain, -ETIMEDOUT, "it does not answer");
+		disconnect(pending.domain, -ETIMEDOUT, "it does not answer");
 	}
 	int no_fds[GID_WIRE_FDS_MAX] = {-1, -1};
 	pending.answered(pending.data, pending.error, NULL, no_fds);
@@ -578,7 +578,7 @@ void gid_connection_init(struct gid_domain *domain) {
 	domain->reconnect = (struct gid_timer){.expired = reconnect_due, .data = domain};
 	domain->greeting = (struct gid_timer){.expired = greeting_over, .data = domain};
 	domain->endpoints.prev = domain->endpoints.next = &domain->endpoints;
-	domain->kept_end = &domain->kept;
+	domain->queue_end = &domain->queue;
 	domain->deliver = (struct gid_timer){.expired = gid_connection_deliver, .data = domain};
 }
 
@@ -591,7 +591,7 @@ void gid_connection_close(struct gid_domain *domain) {
 
 void gid_connection_finish(struct gid_domain *domain) {
 	struct gid_packet packet;
-	while (take_kept(domain, &packet)) {
+	while (dequeue_packet(domain, &packet)) {
 		gid_socket_close_fds(packet.fds, GID_WIRE_FDS_MAX);
 	}
 	gid_loop_disarm(&domain->loop, &domain->deliver);

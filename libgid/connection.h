@@ -67,9 +67,9 @@ struct gid_domain {
 
 	uint32_t serial; /* of the last request */
 	struct gid_pending *pending;
-	struct gid_packet *kept, **kept_end; /* read while waiting for something else */
-	struct gid_timer deliver;	     /* armed while there are kept packets */
-	int handled;			     /* messages, since dispatch began */
+	struct gid_packet *queue, **queue_end; /* read while waiting for something else */
+	struct gid_timer deliver;	       /* armed while there are queued packets */
+	int handled;			       /* messages, since dispatch began */
 
 	/* By number of the domain; NULL: no other machine's was told of yet. */
 	struct gid_clock {
@@ -104,7 +104,8 @@ void gid_connection_init(struct gid_domain *domain);
 /* Connects and sends HELLO: GREETING after 0, else the state is left alone. */
 int gid_connection_greet(struct gid_domain *domain);
 
-/* Delivers the kept packets and those at the socket: what is watched for. `data` is the domain. */
+/* Delivers the queued packets and those at the socket: what is watched for. `data` is the domain.
+ */
 void gid_connection_deliver(void *data);
 
 /* Closes it for good; and gives back what is left of it, when all else is gone. */
@@ -118,10 +119,10 @@ void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoin
 
 /*
  * Sends a request (its serial is set here) with `fd_count` descriptors, which stay the caller's,
- * and waits at most 2 s for the answer, or $GID_ANSWER_SECONDS. Events that come meanwhile are kept
- * for gid_domain_dispatch(). Returns 0 with `*answer` (and the descriptors in `answer_fds`, now the
- * caller's; may be NULL where none can come), or -errno, where a RESULT with an error counts as
- * one and its text becomes gid_domain_error().
+ * and waits at most 2 s for the answer, or $GID_ANSWER_SECONDS. Events that come meanwhile are
+ * queued for gid_domain_dispatch(). Returns 0 with `*answer` (and the descriptors in `answer_fds`,
+ * now the caller's; may be NULL where none can come), or -errno, where a RESULT with an error
+ * counts as one and its text becomes gid_domain_error().
  */
 int gid_domain_request(struct gid_domain *domain, union gid_wire_message *request, const int *fds,
 		uint32_t fd_count, union gid_wire_message *answer,

@@ -151,7 +151,7 @@ static void subscribe_later(struct gid_consumer *consumer) {
 	gid_loop_arm(&consumer->domain->loop, &consumer->retry, due);
 }
 
-void gid_consumer_lose(struct gid_consumer *consumer, int reason) {
+void gid_consumer_disconnect(struct gid_consumer *consumer, int reason) {
 	gid_consumer_enter(consumer);
 	unsubscribe(consumer, reason);
 	drop_subscription(consumer);
@@ -186,13 +186,13 @@ static void subscribe_answered(void *data, int error, const union gid_wire_messa
 		if (error != -ETIMEDOUT) {
 			consumer->number = 0;
 		}
-		gid_consumer_lose(consumer, error);
+		gid_consumer_disconnect(consumer, error);
 	}
 	gid_consumer_leave(consumer);
 }
 
 /* Returns 0, or what is in the way of asking at all. */
-static int ask_async(struct gid_consumer *consumer) {
+static int subscribe_async(struct gid_consumer *consumer) {
 	gid_domain_request_cancel(consumer->domain, consumer);
 	gid_loop_disarm(&consumer->domain->loop, &consumer->retry);
 	unsubscribe(consumer, 0);
@@ -214,20 +214,20 @@ static int ask_async(struct gid_consumer *consumer) {
 }
 
 static void subscribe_again(struct gid_consumer *consumer) {
-	int error = ask_async(consumer);
+	int error = subscribe_async(consumer);
 	if (error < 0) {
 		gid_consumer_enter(consumer);
 		if (consumer->options.answered != NULL) {
 			consumer->options.answered(consumer->options.data, error);
 		}
 		if (!consumer->destroyed) {
-			gid_consumer_lose(consumer, error);
+			gid_consumer_disconnect(consumer, error);
 		}
 		gid_consumer_leave(consumer);
 	}
 }
 
-static int ask(struct gid_consumer *consumer) {
+static int subscribe_and_wait(struct gid_consumer *consumer) {
 	union gid_wire_message message, answer;
 	int their_end;
 	int error = prepare(consumer, &message, &their_end);
@@ -249,12 +249,12 @@ static int ask(struct gid_consumer *consumer) {
  */
 static int subscribe(struct gid_consumer *consumer) {
 	bool is_async = consumer->options.answered != NULL;
-	int error = is_async ? ask_async(consumer) : ask(consumer);
+	int error = is_async ? subscribe_async(consumer) : subscribe_and_wait(consumer);
 	bool may_pass = is_too_soon(consumer, error) ||
 			(is_async && (error == -ETIMEDOUT || error == -EAGAIN));
 	if (consumer->options.reconnect && may_pass) {
 		consumer->number = 0;
-		gid_consumer_lose(consumer, error);
+		gid_consumer_disconnect(consumer, error);
 		return 0;
 	}
 	return error;
@@ -289,7 +289,7 @@ static void take_subscribed(struct gid_consumer *consumer,
 		const struct gid_wire_subscribed *subscribed, int *fd) {
 	int error = attach_ring(consumer, subscribed->window_offset, fd);
 	if (error < 0) {
-		gid_consumer_lose(consumer, error);
+		gid_consumer_disconnect(consumer, error);
 		return;
 	}
 	consumer->producer_domain = subscribed->domain;
@@ -305,11 +305,11 @@ static void take_end(struct gid_consumer *consumer, int reason) {
 		consumer->reason = reason;
 		gid_consumer_interrupt(consumer);
 	} else {
-		gid_consumer_lose(consumer, reason);
+		gid_consumer_disconnect(consumer, reason);
 	}
 }
 
-void gid_consumer_say_hearing(struct gid_consumer *consumer, bool on) {
+void gid_consumer_send_hearing(struct gid_consumer *consumer, bool on) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_HEARING, 0);
 	message.hearing.subscription = consumer->number;
@@ -332,7 +332,7 @@ static void take_doorbell(struct gid_consumer *consumer, enum gid_wire_doorbell_
 			epoll_ctl(consumer->sleep.epoll_fd, EPOLL_CTL_ADD, *fd, &event) == 0) {
 		bell->hear = *fd;
 		*fd = -1;
-		gid_consumer_say_hearing(consumer, true);
+		gid_consumer_send_hearing(consumer, true);
 	}
 }
 
@@ -387,7 +387,7 @@ static void announce(struct gid_consumer *consumer) {
 }
 
 /* A live subscription needs no gidd; one that waits must be known to it. */
-static void ask_new_gidd(struct gid_endpoint *endpoint) {
+static void gidd_returned(struct gid_endpoint *endpoint) {
 	struct gid_consumer *consumer = from_endpoint(endpoint);
 	consumer->number = 0;
 	if (consumer->state == GID_CONSUMER_WAITING) {
@@ -406,7 +406,7 @@ static void init_subscription(struct gid_consumer *consumer) {
 	consumer->retry = (struct gid_timer){.expired = retry_due, .data = consumer};
 	consumer->endpoint.kind = GID_ENDPOINT_STREAM;
 	consumer->endpoint.message = take_message;
-	consumer->endpoint.reconnected = ask_new_gidd;
+	consumer->endpoint.reconnected = gidd_returned;
 }
 
 /* --- asked ------------------------------------------------------------------------------------ */
@@ -444,7 +444,7 @@ void gid_consumer_get_stats(const struct gid_consumer *consumer, struct gid_cons
 /* --- making and end --------------------------------------------------------------------------- */
 
 /* Without its domain the consumer is over; the object waits to be destroyed. */
-static void lose_domain(struct gid_endpoint *endpoint) {
+static void domain_destroyed(struct gid_endpoint *endpoint) {
 	struct gid_consumer *consumer = from_endpoint(endpoint);
 	gid_endpoint_remove(consumer->domain, &consumer->endpoint);
 	gid_loop_disarm(&consumer->domain->loop, &consumer->retry);
@@ -452,7 +452,7 @@ static void lose_domain(struct gid_endpoint *endpoint) {
 	consumer->domain = NULL;
 	gid_timeline_unref(consumer->timeline);
 	consumer->timeline = NULL;
-	gid_consumer_lose(consumer, -ENOTCONN);
+	gid_consumer_disconnect(consumer, -ENOTCONN);
 }
 
 static int read_arguments(struct gid_consumer *consumer, const char *owner, const char *name,
@@ -492,7 +492,7 @@ int gid_consumer_create(struct gid_domain *domain, const char *owner, const char
 	consumer->domain = domain;
 	consumer->sleep.epoll_fd = consumer->sleep.nudge_fd = -1;
 	init_subscription(consumer);
-	consumer->endpoint.domain_destroyed = lose_domain;
+	consumer->endpoint.domain_destroyed = domain_destroyed;
 	int error = read_arguments(consumer, owner, name, options);
 	if (error == 0) {
 		error = gid_sleep_init(&consumer->sleep, consumer->options.sleeps);

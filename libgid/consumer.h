@@ -66,10 +66,10 @@ void gid_consumer_leave(struct gid_consumer *consumer);
  * The subscription is over, and nothing is left to receive. With `reconnect`, asks for the next
  * one. Runs the state callback.
  */
-void gid_consumer_lose(struct gid_consumer *consumer, int reason);
+void gid_consumer_disconnect(struct gid_consumer *consumer, int reason);
 
 /* Whether we listen to what rings past gidd: gidd is told, and it is not listened to any more. */
-void gid_consumer_say_hearing(struct gid_consumer *consumer, bool on);
+void gid_consumer_send_hearing(struct gid_consumer *consumer, bool on);
 void gid_consumer_stop_hearing(struct gid_consumer *consumer);
 
 #endif

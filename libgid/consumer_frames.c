@@ -207,7 +207,7 @@ static bool take_edges(struct gid_consumer *consumer) {
 			!gid_doorbell_bears(&consumer->doorbell,
 					gid_ring_is_readable(&consumer->ring))) {
 		gid_consumer_stop_hearing(consumer);
-		gid_consumer_say_hearing(consumer, false);
+		gid_consumer_send_hearing(consumer, false);
 	}
 	return by_socket;
 }
@@ -269,7 +269,7 @@ int gid_consumer_receive_burst(
 		gid_sleep_prepare(&consumer->sleep, &consumer->ring);
 	}
 	if (got == -EPIPE || got == -EPROTO) {
-		gid_consumer_lose(consumer, got == -EPIPE ? consumer->reason : got);
+		gid_consumer_disconnect(consumer, got == -EPIPE ? consumer->reason : got);
 	}
 	return got;
 }
@@ -408,7 +408,7 @@ static int wait_until(struct gid_consumer *consumer, uint64_t now, uint64_t dead
 		}
 		int news = fall_asleep(consumer);
 		if (news < 0) {
-			gid_consumer_lose(consumer, news);
+			gid_consumer_disconnect(consumer, news);
 			continue;
 		}
 		if (news > 0) {

@@ -53,11 +53,11 @@ void gid_doorbell_ring(const struct gid_doorbell *bell);
  * byte for each. Returns 0, -EPIPE: the other side hung up; -EPROTO: it rings without being asked,
  * or keeps its end from being emptied. Of an end that was taken also 1: there may soon be no room
  * for a ring; or 2: a helper empties it, and may read away a ring before anybody saw that. Then the
- * caller has to look by itself, and call this again after GID_DOORBELL_LOOK_NS.
+ * caller has to look by itself, and call this again after GID_DOORBELL_POLL_NS.
  */
 int gid_doorbell_silence(struct gid_doorbell *bell, uint64_t sleeps);
 
-#define GID_DOORBELL_LOOK_NS UINT64_C(5000000)
+#define GID_DOORBELL_POLL_NS UINT64_C(5000000)
 
 /*
  * It was rung past gidd, and there was something new, or not. Returns false where it was rung for

@@ -37,22 +37,21 @@ static void put_unexport(uint32_t number, union gid_wire_message *message) {
 	message->unexport.slab = number;
 }
 
-/* --- what it has left ---------------------------------------------------------------------------
- */
+/* --- memory that it was evicted from ---------------------------------------------------------- */
 
-/* Those who read there may end that; gidd waits longer. */
-#define LEAVE_NS (UINT64_C(20) * 1000 * 1000)
+/* So long those who read there may go on; gidd waits longer. */
+#define EVICTION_NS (UINT64_C(20) * 1000 * 1000)
 
 /* Memory that a slab was in, under a number by which frames that are out are known still. */
-struct gid_slab_left {
-	struct gid_slab_left *next;
+struct gid_evicted {
+	struct gid_evicted *next;
 	uint32_t number;
-	uint32_t held; /* frames that were out when it was left, and are out still */
-	bool done;     /* it was given back */
+	uint32_t held; /* frames that were out when it was evicted, and are out still */
+	bool done;     /* it was released */
 	struct gid_memory_own memory;
 };
 
-static void put_left(struct gid_memory_own *memory) {
+static void put_memory(struct gid_memory_own *memory) {
 	if (memory->data == NULL) {
 		gid_closer_close(memory->fd);
 	}
@@ -72,51 +71,51 @@ static void end_generations(const struct gid_slab *slab, void *memory) {
 }
 
 /* Readers lose it; whoever does not co-operate sees zeroes. */
-static void give_back(const struct gid_slab *slab, struct gid_slab_left *left) {
+static void release_evicted(const struct gid_slab *slab, struct gid_evicted *old) {
 	const struct gid_slab_info *info = &slab->info;
 	union gid_wire_message message;
-	if (left->done) {
+	if (old->done) {
 		return;
 	}
-	left->done = true;
-	put_unexport(left->number, &message);
+	old->done = true;
+	put_unexport(old->number, &message);
 	gid_domain_post(slab->domain, &message, NULL, 0);
-	if (left->memory.data != NULL) {
-		end_generations(slab, left->memory.data);
-		explicit_bzero(left->memory.data, info->slot_count * info->slot_size);
+	if (old->memory.data != NULL) {
+		end_generations(slab, old->memory.data);
+		explicit_bzero(old->memory.data, info->slot_count * info->slot_size);
 	}
-	put_left(&left->memory);
+	put_memory(&old->memory);
 }
 
-static void handle_leaving(void *data) {
+static void eviction_due(void *data) {
 	struct gid_slab *slab = data;
-	for (struct gid_slab_left *left = slab->left; left != NULL; left = left->next) {
-		give_back(slab, left);
+	for (struct gid_evicted *old = slab->evicted; old != NULL; old = old->next) {
+		release_evicted(slab, old);
 	}
 }
 
-void gid_slab_frame_left(struct gid_slab *slab, gid_id gid) {
-	struct gid_slab_left *left = slab->left;
-	while (left != NULL && left->number != gid_slab_of(gid)) {
-		left = left->next;
+void gid_slab_put_evicted(struct gid_slab *slab, gid_id gid) {
+	struct gid_evicted *old = slab->evicted;
+	while (old != NULL && old->number != gid_slab_of(gid)) {
+		old = old->next;
 	}
-	if (left == NULL || left->held == 0) {
+	if (old == NULL || old->held == 0) {
 		return;
 	}
-	left->held--;
-	if (left->held == 0 && !left->done) {
-		gid_loop_arm(&slab->domain->loop, &slab->leaving, gid_clock_now());
+	old->held--;
+	if (old->held == 0 && !old->done) {
+		gid_loop_arm(&slab->domain->loop, &slab->eviction, gid_clock_now());
 	}
 }
 
-static void forget_left(struct gid_slab *slab) {
-	gid_loop_disarm(&slab->domain->loop, &slab->leaving);
-	while (slab->left != NULL) {
-		struct gid_slab_left *left = slab->left;
-		slab->left = left->next;
-		give_back(slab, left);
-		gid_table_remove(&slab->domain->own_slabs, left->number);
-		free(left);
+static void end_evictions(struct gid_slab *slab) {
+	gid_loop_disarm(&slab->domain->loop, &slab->eviction);
+	while (slab->evicted != NULL) {
+		struct gid_evicted *old = slab->evicted;
+		slab->evicted = old->next;
+		release_evicted(slab, old);
+		gid_table_remove(&slab->domain->own_slabs, old->number);
+		free(old);
 	}
 }
 
@@ -130,7 +129,7 @@ static void unregister(struct gid_slab *slab) {
 		slab->exporting = false;
 	}
 	if (slab->registered) {
-		forget_left(slab);
+		end_evictions(slab);
 		gid_table_remove(&slab->domain->own_slabs, gid_slab_of(slab->info.gid));
 		gid_endpoint_remove(slab->domain, &slab->endpoint);
 		gid_domain_request_cancel(slab->domain, slab);
@@ -185,7 +184,7 @@ static void export_again(struct gid_endpoint *endpoint) {
 	gid_slab_grant_again(slab);
 }
 
-static bool hear(struct gid_endpoint *endpoint, const union gid_wire_message *message,
+static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
 		int fds[GID_WIRE_FDS_MAX]);
 
 /* gidd gave it this number. */
@@ -218,7 +217,7 @@ static void enrol(struct gid_slab *slab) {
 	slab->registered = true;
 	slab->endpoint = (struct gid_endpoint){
 			.kind = GID_ENDPOINT_SLAB,
-			.message = hear,
+			.message = take_message,
 			.reconnected = export_again,
 	};
 	gid_endpoint_add(slab->domain, &slab->endpoint);
@@ -365,23 +364,22 @@ int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
 	return finish_slab(slab, error, result);
 }
 
-/* --- leaving its memory -------------------------------------------------------------------------
- */
+/* --- its eviction from its memory ------------------------------------------------------------- */
 
 /*
  * Has the same at the same address in other memory, that only those see who may read it now. Frames
  * that are out stay where they are, under the old number, for those to read who still may.
  */
-static int move(struct gid_slab *slab, struct gid_slab_left *left) {
+static int move(struct gid_slab *slab, struct gid_evicted *old) {
 	struct gid_memory_own fresh;
 	gid_id gid = slab->info.gid;
 	int error = get_memory(slab, &fresh, slab->own.size);
 	if (error < 0) {
 		return error;
 	}
-	left->number = gid_slab_of(gid);
-	left->memory = slab->own;
-	error = gid_memory_move(&left->memory, &fresh);
+	old->number = gid_slab_of(gid);
+	old->memory = slab->own;
+	error = gid_memory_move(&old->memory, &fresh);
 	if (error < 0) {
 		gid_memory_put(&fresh);
 		return error;
@@ -389,18 +387,18 @@ static int move(struct gid_slab *slab, struct gid_slab_left *left) {
 	slab->own = fresh;
 	use_memory(slab);
 	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
-		left->held += slab->slots[i].holders;
+		old->held += slab->slots[i].holders;
 	}
-	left->next = slab->left;
-	slab->left = left;
+	old->next = slab->evicted;
+	slab->evicted = old;
 	slab->info.gid = GID_NONE;
 	memset(slab->granted, 0,
 			sizeof(slab->granted)); /* streams ask for them with their frames */
 	error = export_new(slab);
 	if (error < 0) {
 		slab->info.gid = gid;
-		slab->left = left->next;
-		put_left(&left->memory);
+		slab->evicted = old->next;
+		put_memory(&old->memory);
 		return error;
 	}
 	/* Said before gidd knew where it is now: perhaps it was emptied as it was copied. */
@@ -409,23 +407,23 @@ static int move(struct gid_slab *slab, struct gid_slab_left *left) {
 	return 0;
 }
 
-static void leave(struct gid_slab *slab) {
+static void evict(struct gid_slab *slab) {
 	bool can_move = slab->own.data != NULL && !slab->stays;
-	struct gid_slab_left *left = can_move ? calloc(1, sizeof(*left)) : NULL;
-	int error = left == NULL ? -ENOTSUP : move(slab, left);
+	struct gid_evicted *old = can_move ? calloc(1, sizeof(*old)) : NULL;
+	int error = old == NULL ? -ENOTSUP : move(slab, old);
 	if (error < 0) {
 		/* Its owner makes another one, of memory that has other readers. */
-		free(left);
+		free(old);
 		retract(slab);
 		return;
 	}
-	slab->leaving.expired = handle_leaving;
-	slab->leaving.data = slab;
-	gid_loop_arm(&slab->domain->loop, &slab->leaving,
-			gid_clock_now() + (left->held > 0 ? LEAVE_NS : 0));
+	slab->eviction.expired = eviction_due;
+	slab->eviction.data = slab;
+	gid_loop_arm(&slab->domain->loop, &slab->eviction,
+			gid_clock_now() + (old->held > 0 ? EVICTION_NS : 0));
 }
 
-static bool hear(struct gid_endpoint *endpoint, const union gid_wire_message *message,
+static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
 		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_slab *slab =
 			(struct gid_slab *)((char *)endpoint - offsetof(struct gid_slab, endpoint));
@@ -433,7 +431,7 @@ static bool hear(struct gid_endpoint *endpoint, const union gid_wire_message *me
 			gid_slab_key(message->revoked.gid) != gid_slab_key(slab->info.gid)) {
 		return false;
 	}
-	leave(slab);
+	evict(slab);
 	return true;
 }
 

@@ -47,7 +47,7 @@ static int drop_oldest(struct gid_subscription *subscription) {
 				subscription->victim = taken.gid;
 				subscription->dropped++;
 				subscription->producer->stats.dropped++;
-				subscription->producer->unsettled = true;
+				subscription->producer->has_deferred = true;
 				return 1;
 			}
 		}
@@ -167,7 +167,7 @@ static __attribute__((noinline)) bool put_hard(
 	/* Without gidd there can be no grant now, but there can be one for a later frame. */
 	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
 		subscription->failed = error;
-		producer->unsettled = true;
+		producer->has_deferred = true;
 	}
 	if (sent == 0) {
 		subscription->missed = slab != NULL && seen && error == 0;
@@ -230,7 +230,7 @@ static void keep_shown(struct gid_producer *producer, const struct batch *batch)
 		gid_slab_hold(slab, gid_slot_of(frame->gid), 1);
 	}
 	producer->outdated = producer->shown.gid;
-	producer->unsettled |= producer->outdated != GID_NONE;
+	producer->has_deferred |= producer->outdated != GID_NONE;
 	producer->shown = *frame;
 	producer->has_shown = true;
 	if (frame->note_size > 0) {
@@ -294,12 +294,12 @@ static void let_go_all(struct gid_producer *producer) {
 		}
 	}
 	/* Not before: a callback that sends has to find what is left of this. */
-	producer->unsettled = false;
+	producer->has_deferred = false;
 }
 
-void gid_producer_settle(struct gid_producer *producer) {
-	gid_producer_tell_freed(producer);
-	if (producer->unsettled) {
+void gid_producer_run_deferred(struct gid_producer *producer) {
+	gid_producer_report_freed(producer);
+	if (producer->has_deferred) {
 		let_go_all(producer);
 	}
 	gid_producer_catch_up(producer);
@@ -345,7 +345,7 @@ static inline __attribute__((always_inline)) int begin_batch(
 	int error = find_slab(producer, frames[0].gid, &batch->slab);
 	const struct gid_slab *slab = batch->slab;
 	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
-		error = gid_producer_ask_grants(producer, batch->slab, frames[0].gid);
+		error = gid_producer_request_grants(producer, batch->slab, frames[0].gid);
 	}
 	batch->count = 1;
 	if (most == 1 || error < 0 || slab == NULL || frames[0].gid == producer->present ||
@@ -422,7 +422,7 @@ static void finish_sending(struct gid_producer *producer) {
 			publish_to(sub);
 		}
 	}
-	gid_producer_settle(producer);
+	gid_producer_run_deferred(producer);
 }
 
 /*
@@ -433,7 +433,7 @@ static bool begin_sending(struct gid_producer *producer, struct gid_frame *frame
 		uint64_t now) {
 	if (producer->busy > 1) {
 		/* A callback sends: what the call around it took back must not be forgotten. */
-		gid_producer_settle(producer);
+		gid_producer_run_deferred(producer);
 	}
 	struct gid_domain *domain = producer->domain;
 	/* A slot may be taken back from somebody now, and so get another gid, as by moving. */
@@ -477,7 +477,7 @@ static void finish_untaken(struct gid_producer *producer, gid_id gid) {
 	struct gid_slab *slab = gid_slab_find_of_domain(producer->domain, gid_slab_key(gid));
 	gid_slab_hold(slab, gid_slot_of(gid), 1);
 	producer->untaken = gid;
-	producer->unsettled = true;
+	producer->has_deferred = true;
 	finish_sending(producer);
 }
 
@@ -498,7 +498,7 @@ int gid_producer_send_burst(
 		sent += some;
 		if (ret == 0 && gid != GID_NONE) {
 			finish_untaken(producer, gid);
-		} else if (ret >= 0 && producer->unsettled) {
+		} else if (ret >= 0 && producer->has_deferred) {
 			finish_sending(producer); /* the next frame may need what was taken back */
 		}
 	}

@@ -52,7 +52,7 @@ struct gid_fetch {
 /* --- at rest ---------------------------------------------------------------------------------- */
 
 /* gidd is to count it no more, and to tell us of it no more; unless it is just asked for anew. */
-static void tell_gidd(struct gid_slab *slab) {
+static void send_unimport(struct gid_slab *slab) {
 	struct gid_domain *domain = slab->domain;
 	union gid_wire_message message;
 	for (struct gid_fetch *f = domain->imports->fetches; f != NULL; f = f->next) {
@@ -75,7 +75,7 @@ static void wake(struct gid_slab *slab) {
 }
 
 /* Takes the slab, used or at rest, out of the tables: the next import asks gidd. */
-static void forget(struct gid_slab *slab) {
+static void unregister(struct gid_slab *slab) {
 	if (!slab->known) {
 		return;
 	}
@@ -88,13 +88,13 @@ static void forget(struct gid_slab *slab) {
 }
 
 static void free_resting(struct gid_slab *slab) {
-	forget(slab);
+	unregister(slab);
 	gid_slab_free(slab);
 }
 
 /* Nobody asks for it any more, as far as we can tell. */
 static void drop_resting(struct gid_slab *slab) {
-	tell_gidd(slab);
+	send_unimport(slab);
 	free_resting(slab);
 }
 
@@ -120,7 +120,7 @@ static void unused(struct gid_slab *slab) {
 static const struct gid_slab_kind imported_slab = {
 		.wake = wake,
 		.unused = unused,
-		.forget = forget,
+		.forget = unregister,
 		.take_back = gid_slab_end_loans,
 };
 
@@ -261,7 +261,7 @@ static int adopt(struct gid_domain *domain, uint32_t key, const struct gid_wire_
 		error = gid_table_add(&domain->imported_slabs, key, slab);
 	}
 	if (error < 0) {
-		tell_gidd(slab);
+		send_unimport(slab);
 		gid_slab_free(slab);
 		return gid_domain_fail(domain, error, "cannot use slab %u of domain %u: %s",
 				imported->slab, imported->domain, gid_strerror(error));
@@ -299,7 +299,7 @@ int gid_slab_import(struct gid_domain *domain, gid_id gid, struct gid_slab **sla
 
 /* --- asking without waiting ------------------------------------------------------------------- */
 
-static void tell_waiters(struct gid_fetch *fetch, int error) {
+static void complete_fetch(struct gid_fetch *fetch, int error) {
 	struct gid_domain *domain = fetch->domain;
 	while (fetch->waiters != NULL) {
 		struct gid_waiter waiter = *fetch->waiters;
@@ -325,7 +325,7 @@ static void fetched(void *data, int error, const union gid_wire_message *answer,
 		error = adopt(fetch->domain, fetch->key, &answer->imported, fds[0], &slab);
 		fds[0] = -1;
 	}
-	tell_waiters(fetch, error);
+	complete_fetch(fetch, error);
 	struct gid_fetch **at = &imports->fetches;
 	while (*at != fetch) {
 		at = &(*at)->next;
@@ -413,7 +413,7 @@ static void revoke(struct gid_slab *slab) {
 		free_resting(slab);
 		return;
 	}
-	forget(slab);
+	unregister(slab);
 	slab->info.revoked = true;
 	slab->references++; /* a listener may give back the last one */
 	while (slab->listeners != NULL) {
@@ -452,7 +452,7 @@ int gid_slab_on_revoked(struct gid_slab *slab, gid_revoked_func func, void *data
 	return 0;
 }
 
-static bool hear(struct gid_endpoint *endpoint, const union gid_wire_message *message,
+static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
 		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_imports *imports = (struct gid_imports *)endpoint;
 	if (message->header.type != GID_WIRE_REVOKED) {
@@ -499,7 +499,7 @@ static void revalidated(void *data, int error, const union gid_wire_message *ans
 	}
 }
 
-static struct gid_slab *find_doubtful(struct gid_domain *domain) {
+static struct gid_slab *find_unconfirmed(struct gid_domain *domain) {
 	struct gid_slab *slab = domain->slabs;
 	while (slab != NULL && (!slab->known || slab->revalidate == GID_REVALIDATE_DONE)) {
 		slab = slab->next;
@@ -512,7 +512,7 @@ static void revalidate_due(void *data) {
 	struct gid_domain *domain = imports->domain;
 	struct gid_slab *slab;
 	uint64_t now = gid_clock_now();
-	while (now >= imports->revalidate_until && (slab = find_doubtful(domain)) != NULL) {
+	while (now >= imports->revalidate_until && (slab = find_unconfirmed(domain)) != NULL) {
 		revoke(slab);
 	}
 	for (slab = domain->slabs; slab != NULL; slab = slab->next) {
@@ -526,7 +526,7 @@ static void revalidate_due(void *data) {
 		}
 	}
 	/* Where gidd went away again its return begins this anew. */
-	if (domain->state == GID_CONNECTION_UP && find_doubtful(domain) != NULL) {
+	if (domain->state == GID_CONNECTION_UP && find_unconfirmed(domain) != NULL) {
 		gid_loop_arm(&domain->loop, &imports->revalidate, now + REVALIDATE_EVERY_NS);
 	}
 }
@@ -554,7 +554,7 @@ int gid_imports_init(struct gid_domain *domain) {
 	imports->domain = domain;
 	imports->endpoint = (struct gid_endpoint){
 			.kind = GID_ENDPOINT_SLAB,
-			.message = hear,
+			.message = take_message,
 			.reconnected = revalidate_all,
 	};
 	imports->revalidate = (struct gid_timer){

@@ -80,7 +80,7 @@ static uint64_t expire(struct gid_subscription *subscription, uint64_t now) {
 	if (gid_ring_was_renewed(&subscription->ring)) {
 		subscription->renewed = now;
 	}
-	if (!subscription->dead && gid_ring_look(&subscription->ring) < 0) {
+	if (!subscription->dead && gid_ring_poll_claims(&subscription->ring) < 0) {
 		gid_subscription_end(subscription, GID_END_BROKEN, -EPROTO);
 	}
 	struct gid_ring_sent oldest;
@@ -184,9 +184,9 @@ static void free_slot(struct gid_subscription *subscription, gid_id gid, bool fo
 	}
 }
 
-static void look_at_claims(struct gid_producer *producer) {
+static void poll_claims(struct gid_producer *producer) {
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (!sub->dead && gid_ring_look(&sub->ring) < 0) {
+		if (!sub->dead && gid_ring_poll_claims(&sub->ring) < 0) {
 			gid_subscription_end(sub, GID_END_BROKEN, -EPROTO);
 		}
 	}
@@ -210,7 +210,7 @@ int gid_producer_reclaim(struct gid_producer *producer, bool force) {
 	gid_producer_enter(producer);
 	uint64_t freed = producer->freed;
 	gid_producer_collect_all(producer);
-	look_at_claims(producer);
+	poll_claims(producer);
 	free_oldest(producer, freed, force);
 	if (producer->freed == freed && producer->has_shown) {
 		/* who comes late has to wait for the next one */

@@ -25,9 +25,9 @@ struct place {
 struct gid_metadata {
 	struct gid_slab *slab; /* NULL: there is none, because of `error` */
 	int error;
-	uint64_t again; /* when to try once more */
-	gid_id told;	/* the slab's slot 0, as consumers know it */
-	uint32_t next;	/* where to look first */
+	uint64_t again;	  /* when to try once more */
+	gid_id published; /* the slab's slot 0, as consumers know it */
+	uint32_t next;	  /* where to look first */
 	uint64_t serial;
 	struct place places[GID_METADATA_PLACES];
 };
@@ -52,16 +52,16 @@ static int make_slab(struct gid_producer *producer, struct gid_metadata *metadat
 }
 
 /* What frames bear is read by that number: it is another one once the slab had to move. */
-static int tell_slab(struct gid_producer *producer, struct gid_metadata *metadata) {
+static int publish_slab(struct gid_producer *producer, struct gid_metadata *metadata) {
 	gid_id gid = gid_slab_gid(metadata->slab, 0);
-	if (metadata->told == gid) {
+	if (metadata->published == gid) {
 		return 0;
 	}
 	int error = gid_producer_add_slab(producer, gid);
 	if (error < 0) {
 		return error;
 	}
-	metadata->told = gid;
+	metadata->published = gid;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		__atomic_store_n(&sub->ring.ring->metadata, gid, __ATOMIC_RELAXED);
 	}
@@ -69,13 +69,13 @@ static int tell_slab(struct gid_producer *producer, struct gid_metadata *metadat
 }
 
 gid_id gid_producer_metadata_slab(const struct gid_producer *producer) {
-	return producer->metadata == NULL ? GID_NONE : producer->metadata->told;
+	return producer->metadata == NULL ? GID_NONE : producer->metadata->published;
 }
 
 /* Who gets the frame may read the slab. Returns 0, -EINPROGRESS, or why not all may. */
 static int grant_slab(struct gid_producer *producer, struct gid_slab *slab) {
 	if (producer->options.granted != NULL) {
-		return gid_producer_ask_grants(producer, slab, gid_slab_gid(slab, 0));
+		return gid_producer_request_grants(producer, slab, gid_slab_gid(slab, 0));
 	}
 	int error = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
@@ -107,7 +107,7 @@ static int get_slab(struct gid_producer *producer) {
 			return metadata->error;
 		}
 	}
-	int error = tell_slab(producer, metadata);
+	int error = publish_slab(producer, metadata);
 	return error < 0 ? error : grant_slab(producer, metadata->slab);
 }
 
@@ -225,7 +225,8 @@ int gid_producer_put_metadata(struct gid_producer *producer, struct gid_frame *f
 void gid_producer_bind_metadata(struct gid_producer *producer, struct gid_frame *frame) {
 	struct gid_metadata *metadata = producer->metadata;
 	uint32_t place = gid_slot_of(frame->metadata);
-	if (metadata == NULL || gid_slab_key(frame->metadata) != gid_slab_key(metadata->told) ||
+	if (metadata == NULL ||
+			gid_slab_key(frame->metadata) != gid_slab_key(metadata->published) ||
 			place >= GID_METADATA_PLACES || frame->gid == GID_NONE) {
 		frame->metadata = GID_NONE; /* of the stream that the frame was received from */
 		return;

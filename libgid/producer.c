@@ -68,12 +68,12 @@ static void rung(void *data) {
 		gid_subscription_end(subscription,
 				heard == -EPIPE ? left(subscription) : GID_END_BROKEN, heard);
 	} else if (heard > 0 && !subscription->dead) {
-		gid_loop_arm(&subscription->producer->loop, &subscription->look,
-				gid_clock_now() + GID_DOORBELL_LOOK_NS);
+		gid_loop_arm(&subscription->producer->loop, &subscription->poll,
+				gid_clock_now() + GID_DOORBELL_POLL_NS);
 	}
 }
 
-static void say_hearing(struct gid_subscription *subscription, bool on) {
+static void send_hearing(struct gid_subscription *subscription, bool on) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_HEARING, 0);
 	message.hearing.subscription = subscription->number;
@@ -98,7 +98,7 @@ static void rung_past_gidd(void *data) {
 			!gid_doorbell_bears(&subscription->doorbell,
 					subscription->ring.released != released)) {
 		stop_hearing(subscription);
-		say_hearing(subscription, false);
+		send_hearing(subscription, false);
 	}
 }
 
@@ -114,7 +114,7 @@ static void take_doorbell(
 					subscription) == 0) {
 		bell->hear = *fd;
 		*fd = -1;
-		say_hearing(subscription, true);
+		send_hearing(subscription, true);
 	}
 }
 
@@ -142,7 +142,7 @@ static int accept_consumer(struct gid_producer *producer, const struct gid_wire_
 	subscription->ring.ring->lease_ns = producer->options.lease_ns;
 	subscription->ring.ring->patient = producer->options.patient;
 	subscription->ring.ring->metadata = gid_producer_metadata_slab(producer);
-	subscription->look = (struct gid_timer){.expired = rung, .data = subscription};
+	subscription->poll = (struct gid_timer){.expired = rung, .data = subscription};
 	error = gid_loop_watch_edges(
 			&producer->loop, subscription->doorbell.fd, rung, subscription);
 	if (error < 0) {
@@ -320,7 +320,7 @@ static void published(void *data, int error, const union gid_wire_message *answe
 }
 
 /* Without its domain nothing can be sent any more; the object waits to be destroyed. */
-static void lose_domain(struct gid_endpoint *endpoint) {
+static void domain_destroyed(struct gid_endpoint *endpoint) {
 	struct gid_producer *producer = from_endpoint(endpoint);
 	producer->options.released = NULL;
 	producer->options.subscriber = NULL;
@@ -329,7 +329,7 @@ static void lose_domain(struct gid_endpoint *endpoint) {
 	}
 	gid_producer_enter(producer);
 	gid_producer_end_all(producer, 0);
-	gid_producer_settle(producer);
+	gid_producer_run_deferred(producer);
 	gid_producer_forget_shown(producer);
 	gid_producer_cancel_grants(producer);
 	gid_endpoint_remove(producer->domain, &producer->endpoint);
@@ -357,7 +357,7 @@ static int publish(struct gid_producer *producer) {
 			.kind = GID_ENDPOINT_STREAM,
 			.message = take_message,
 			.reconnected = publish_again,
-			.domain_destroyed = lose_domain,
+			.domain_destroyed = domain_destroyed,
 	};
 	gid_endpoint_add(producer->domain, &producer->endpoint);
 	return 0;
@@ -368,7 +368,7 @@ static void unpublish(struct gid_producer *producer) {
 	gid_domain_request_cancel(producer->domain, producer);
 	gid_producer_cancel_grants(producer);
 	gid_producer_end_all(producer, 0);
-	gid_producer_settle(producer);
+	gid_producer_run_deferred(producer);
 	gid_producer_forget_shown(producer);
 	gid_producer_end_metadata(producer);
 	if (producer->stream != 0) {

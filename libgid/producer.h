@@ -26,13 +26,13 @@ struct gid_producer {
 	 */
 	uint32_t busy;
 	bool has_dead, destroyed;
-	bool unsettled; /* gid_producer_settle() has something to do */
+	bool has_deferred; /* gid_producer_run_deferred() has something to do */
 	bool wants_shown;
 	uint32_t slab_last; /* key of the slab of the frame before; 0: none */
 	uint64_t sequence;
-	gid_id present;	       /* the picture that was sent last */
-	uint32_t told, untold; /* of freed_slots: those between them are yet to be told of */
-	uint64_t freed;	       /* slots whose last holder let go, ever */
+	gid_id present;			 /* the picture that was sent last */
+	uint32_t freed_first, freed_end; /* of freed_slots: those that are yet to be reported */
+	uint64_t freed;			 /* slots whose last holder let go, ever */
 	/* When it lacked memory first since another picture, and last, ns; 0: it did not. */
 	uint64_t lacking_since, lacking_at;
 	struct gid_timer lease;	       /* armed while something is in flight */
@@ -90,10 +90,10 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 void gid_producer_catch_up(struct gid_producer *producer);
 
 /*
- * What sending led to, now that callbacks may run: what was taken back for a frame is let go. Also
+ * What sending put off until callbacks may run: what was taken back for a frame is let go. Also
  * before the slabs are out of reach, where a callback of this very call ends the stream.
  */
-void gid_producer_settle(struct gid_producer *producer);
+void gid_producer_run_deferred(struct gid_producer *producer);
 
 /* --- return.c --------------------------------------------------------------------------------- */
 
@@ -102,14 +102,14 @@ void gid_subscription_collect(struct gid_subscription *subscription);
 void gid_producer_collect_all(struct gid_producer *producer);
 
 /*
- * Tells of all slots that were let go together, each once, whoever is called meanwhile: also before
- * the producer ends, for nothing of it may be told afterwards.
+ * Calls `released` for all slots that were let go together, once for each, whoever is called
+ * meanwhile: also before the producer ends, for nothing of it may be reported afterwards.
  */
-void gid_producer_tell_all_freed(struct gid_producer *producer);
+void gid_producer_report_all_freed(struct gid_producer *producer);
 
-static inline void gid_producer_tell_freed(struct gid_producer *producer) {
-	if (producer->told < producer->untold) {
-		gid_producer_tell_all_freed(producer);
+static inline void gid_producer_report_freed(struct gid_producer *producer) {
+	if (producer->freed_first < producer->freed_end) {
+		gid_producer_report_all_freed(producer);
 	}
 }
 
@@ -192,7 +192,7 @@ int gid_producer_grant_slabs(struct gid_producer *producer, const struct gid_sub
  * Asks for the grants that consumers of a frame need, unless that was done. Returns 0: they have
  * them all, -EINPROGRESS: options.granted will be called, or why gidd cannot be asked.
  */
-int gid_producer_ask_grants(struct gid_producer *producer, struct gid_slab *slab, gid_id gid);
+int gid_producer_request_grants(struct gid_producer *producer, struct gid_slab *slab, gid_id gid);
 
 /* Forgets the grants that gidd was asked for. */
 void gid_producer_cancel_grants(struct gid_producer *producer);

@@ -30,9 +30,9 @@ static inline void slot_is_free(struct gid_producer *producer, gid_id gid) {
 	}
 }
 
-void gid_producer_tell_all_freed(struct gid_producer *producer) {
-	while (producer->told < producer->untold) {
-		slot_is_free(producer, producer->freed_slots[producer->told++]);
+void gid_producer_report_all_freed(struct gid_producer *producer) {
+	while (producer->freed_first < producer->freed_end) {
+		slot_is_free(producer, producer->freed_slots[producer->freed_first++]);
 	}
 }
 
@@ -47,8 +47,8 @@ static inline __attribute__((always_inline)) bool let_go_quietly(
 		return false; /* no picture, or of a slab that was destroyed */
 	}
 	uint32_t slot = gid_slot_of(gid);
-	if (slab->left != NULL) {
-		gid_slab_frame_left(slab, gid);
+	if (slab->evicted != NULL) {
+		gid_slab_put_evicted(slab, gid);
 	}
 	uint32_t left = by_force ? gid_slab_let_go_by_force(slab, slot, subscription->domain)
 				 : gid_slab_let_go(slab, slot);
@@ -80,10 +80,10 @@ static int collect_some(struct gid_subscription *subscription) {
 	struct gid_producer *producer = subscription->producer;
 	struct gid_ring_sent released;
 	int got;
-	producer->told = producer->untold = 0;
+	producer->freed_first = producer->freed_end = 0;
 	while ((got = gid_ring_collect(&subscription->ring, &released)) == 1) {
 		if (let_go_quietly(subscription, released.gid, false)) {
-			producer->freed_slots[producer->untold++] = released.gid;
+			producer->freed_slots[producer->freed_end++] = released.gid;
 		}
 	}
 	return got;
@@ -91,12 +91,12 @@ static int collect_some(struct gid_subscription *subscription) {
 
 void gid_subscription_collect(struct gid_subscription *subscription) {
 	struct gid_producer *producer = subscription->producer;
-	gid_producer_tell_freed(producer); /* of a call around this one */
+	gid_producer_report_freed(producer); /* of a call around this one */
 	if (subscription->dead || !gid_ring_has_releases(&subscription->ring)) {
 		return;
 	}
 	int error = collect_some(subscription);
-	gid_producer_tell_freed(producer);
+	gid_producer_report_freed(producer);
 	if (error < 0) {
 		gid_subscription_end(subscription, GID_END_BROKEN, error);
 	}
@@ -144,7 +144,7 @@ static void end_subscription(
 						      */
 	}
 	uint32_t count = take_all(&subscription->ring, end, freed);
-	gid_loop_disarm(&producer->loop, &subscription->look);
+	gid_loop_disarm(&producer->loop, &subscription->poll);
 	gid_loop_unwatch(&producer->loop, subscription->doorbell.fd);
 	gid_loop_unwatch(&producer->loop, subscription->doorbell.hear);
 	gid_doorbell_finish(&subscription->doorbell);
@@ -155,13 +155,13 @@ static void end_subscription(
 		message.subscription_end.reason = reason;
 		gid_domain_post(producer->domain, &message, NULL, 0);
 	}
-	producer->told = producer->untold = 0;
+	producer->freed_first = producer->freed_end = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (let_go_quietly(subscription, freed[i].gid, freed[i].by_force)) {
-			producer->freed_slots[producer->untold++] = freed[i].gid;
+			producer->freed_slots[producer->freed_end++] = freed[i].gid;
 		}
 	}
-	gid_producer_tell_freed(producer);
+	gid_producer_report_freed(producer);
 	if (producer->options.subscriber != NULL) {
 		producer->options.subscriber(producer->options.data, subscription->domain, false,
 				producer->consumers);
@@ -175,7 +175,7 @@ void gid_subscription_end(
 	}
 	struct gid_producer *producer = subscription->producer;
 	gid_producer_enter(producer);
-	gid_producer_tell_freed(producer);
+	gid_producer_report_freed(producer);
 	if (!subscription->dead) {
 		end_subscription(subscription, end, reason);
 	}

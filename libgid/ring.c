@@ -154,7 +154,7 @@ static struct gid_ring_sent *find_from(struct gid_ring_producer *end, uint64_t f
 }
 
 /* The head goes forward, and not past what was sent. */
-int gid_ring_look(struct gid_ring_producer *end) {
+int gid_ring_poll_claims(struct gid_ring_producer *end) {
 	uint64_t head = ring_load(&end->page->head);
 	if (head < end->head || head > end->tail) {
 		return -EPROTO;
@@ -164,7 +164,7 @@ int gid_ring_look(struct gid_ring_producer *end) {
 }
 
 int gid_ring_oldest_unread(struct gid_ring_producer *end, struct gid_ring_sent *oldest) {
-	if (gid_ring_look(end) < 0) {
+	if (gid_ring_poll_claims(end) < 0) {
 		return -EPROTO;
 	}
 	uint64_t from = end->head > end->floor ? end->head : end->floor;
@@ -209,7 +209,7 @@ static void raise_floor(struct gid_ring_producer *end, uint64_t floor) {
  */
 int gid_ring_take_back(struct gid_ring_producer *end, uint64_t below, struct gid_ring_sent *taken) {
 	for (uint32_t i = 0; i < end->entries; i++) {
-		if (gid_ring_look(end) < 0) {
+		if (gid_ring_poll_claims(end) < 0) {
 			return -EPROTO;
 		}
 		uint64_t from = end->head > end->floor ? end->head : end->floor;
@@ -218,7 +218,7 @@ int gid_ring_take_back(struct gid_ring_producer *end, uint64_t below, struct gid
 			return 0;
 		}
 		raise_floor(end, sent->index + 1);
-		if (gid_ring_look(end) < 0) {
+		if (gid_ring_poll_claims(end) < 0) {
 			return -EPROTO;
 		}
 		if (end->head <= sent->index) {

@@ -132,8 +132,8 @@ int gid_ring_get_showable(const struct gid_ring_producer *end,
 /* How many entries the consumer did not claim yet. */
 uint32_t gid_ring_unread(const struct gid_ring_producer *end);
 
-/* Looks at what the consumer claimed: entries below `end->head`. 0 or -EPROTO. */
-int gid_ring_look(struct gid_ring_producer *end);
+/* Loads what the consumer has claimed: entries below `end->head`. 0 or -EPROTO. */
+int gid_ring_poll_claims(struct gid_ring_producer *end);
 
 /* The oldest picture that the consumer did not claim yet: 1, 0 where there is none, -EPROTO. */
 int gid_ring_oldest_unread(struct gid_ring_producer *end, struct gid_ring_sent *oldest);

@@ -157,7 +157,7 @@ static inline void ring_free_entry(struct gid_ring_producer *end, struct gid_rin
 }
 
 /* Looks for new releases: no entry is released twice, so they are no more than entries. */
-static inline int ring_look_at_releases(struct gid_ring_producer *end) {
+static inline int ring_poll_releases(struct gid_ring_producer *end) {
 	uint64_t tail = ring_load(&end->page->release_tail);
 	if (tail < end->release_tail || tail > end->tail ||
 			tail - end->released > GID_RING_RELEASES_EACH * end->entries) {
@@ -168,7 +168,7 @@ static inline int ring_look_at_releases(struct gid_ring_producer *end) {
 }
 
 static inline int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *released) {
-	if (end->released == end->release_tail && ring_look_at_releases(end) < 0) {
+	if (end->released == end->release_tail && ring_poll_releases(end) < 0) {
 		return -EPROTO;
 	}
 	while (end->released < end->release_tail) {
@@ -182,7 +182,7 @@ static inline int gid_ring_collect(struct gid_ring_producer *end, struct gid_rin
 		if (sent == NULL) {
 			continue; /* taken back before its release was seen */
 		}
-		if (index >= end->head && (gid_ring_look(end) < 0 || index >= end->head)) {
+		if (index >= end->head && (gid_ring_poll_claims(end) < 0 || index >= end->head)) {
 			return -EPROTO;
 		}
 		ring_free_entry(end, sent, released);

@@ -349,7 +349,7 @@ static void set_granted(struct gid_slab *slab, uint32_t reader, bool granted) {
 	}
 }
 
-static int ask_grant(struct gid_slab *slab, uint32_t reader, bool allow) {
+static int request_grant(struct gid_slab *slab, uint32_t reader, bool allow) {
 	struct gid_domain *domain = slab->domain;
 	if (!gid_slab_can_be_granted(slab)) {
 		return -ENOENT;
@@ -373,11 +373,11 @@ static int ask_grant(struct gid_slab *slab, uint32_t reader, bool allow) {
 }
 
 int gid_slab_grant(struct gid_slab *slab, uint32_t reader) {
-	return ask_grant(slab, reader, true);
+	return request_grant(slab, reader, true);
 }
 
 int gid_slab_revoke(struct gid_slab *slab, uint32_t reader) {
-	return ask_grant(slab, reader, false);
+	return request_grant(slab, reader, false);
 }
 
 int gid_slab_grant_post(struct gid_slab *slab, uint32_t reader) {

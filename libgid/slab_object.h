@@ -14,7 +14,7 @@ struct gid_slab_listener {
 	void *data;
 };
 
-struct gid_slab_left;
+struct gid_evicted;
 
 /* What our own slabs and imported ones do each in their way. */
 struct gid_slab_kind {
@@ -37,7 +37,7 @@ struct gid_slab {
 		bool taken;
 		bool forced; /* to advance once nobody holds it */
 	} *slots;
-	struct gid_slab_left *left; /* memory that it was in before, and numbers that it had */
+	struct gid_evicted *evicted; /* memory that it was in before, and numbers that it had */
 	uint32_t held; /* of an imported one: frames of ours that lie in it and are out: they hold
 			* one reference */
 	uint32_t next_slot; /* where gid_slab_take() looks first */
@@ -62,7 +62,7 @@ struct gid_slab {
 	/* our own */
 	struct gid_memory_own own;     /* of gid_slab_create(), else all zero */
 	char stream[GID_NAME_MAX + 1]; /* that the memory was asked for; "": any */
-	struct gid_timer leaving;      /* armed: some of that was not given back yet */
+	struct gid_timer eviction;     /* armed: some of `evicted` was not released yet */
 	bool stays;		       /* devices may write there: it cannot be anywhere else */
 	uint64_t emptied;	       /* see gid_slab_emptied() */
 	struct gid_endpoint endpoint;
@@ -241,7 +241,7 @@ static inline gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid,
 }
 
 /* A frame of an own slab came back by that name, which may be one that it had before. */
-void gid_slab_frame_left(struct gid_slab *slab, gid_id gid);
+void gid_slab_put_evicted(struct gid_slab *slab, gid_id gid);
 
 /* Whether a set, of a bit for each domain, has it. */
 static inline bool gid_slab_has_domain(const uint8_t set[256 / 8], uint32_t domain) {

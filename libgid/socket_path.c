@@ -26,7 +26,7 @@ static const char *runtime_dir(void) {
 }
 
 /* How a gidd comes to be where none is; the environment may lack where it is. */
-static void tell_start(char *text, size_t size, const char *name) {
+static void explain_start(char *text, size_t size, const char *name) {
 	const char *own = getenv("XDG_RUNTIME_DIR");
 	char place[256];
 	snprintf(place, sizeof(place), "%s/gidway", own != NULL ? own : "");
@@ -92,7 +92,7 @@ static int list_running(const char *dir, char *names, size_t size, char one[GID_
 static int find_only(char **path, char *why, size_t why_size) {
 	const char *dir = runtime_dir();
 	char names[128] = "", only[GID_NAME_MAX + 1], start[START_SIZE];
-	tell_start(start, sizeof(start), "NAME");
+	explain_start(start, sizeof(start), "NAME");
 	int ret = list_running(dir, names, sizeof(names), only);
 	if (ret == 1) {
 		return join(path, dir, only);
@@ -172,7 +172,7 @@ void gid_socket_path_explain(const char *path, int error, char *why, size_t why_
 	char *name = name_in(path);
 	const char *shown = name != NULL ? name : "NAME";
 	char start[START_SIZE];
-	tell_start(start, sizeof(start), shown);
+	explain_start(start, sizeof(start), shown);
 	switch (-error) {
 	case ENOENT:
 	case ENOTDIR:

@@ -113,7 +113,7 @@ static void grant_answered(void *data, int error, const union gid_wire_message *
 	gid_producer_leave(producer);
 }
 
-static bool is_asked(const struct gid_producer *producer, gid_id gid, uint32_t reader) {
+static bool is_requested(const struct gid_producer *producer, gid_id gid, uint32_t reader) {
 	const struct gid_stream_grant *grant = producer->grants;
 	while (grant != NULL &&
 			(grant->reader != reader ||
@@ -123,7 +123,7 @@ static bool is_asked(const struct gid_producer *producer, gid_id gid, uint32_t r
 	return grant != NULL;
 }
 
-static int ask_grant(
+static int request_grant(
 		struct gid_producer *producer, struct gid_slab *slab, gid_id gid, uint32_t reader) {
 	struct gid_stream_grant *grant = malloc(sizeof(*grant));
 	if (grant == NULL) {
@@ -139,16 +139,16 @@ static int ask_grant(
 	return 0;
 }
 
-int gid_producer_ask_grants(struct gid_producer *producer, struct gid_slab *slab, gid_id gid) {
+int gid_producer_request_grants(struct gid_producer *producer, struct gid_slab *slab, gid_id gid) {
 	int result = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		if (sub->dead || !gid_subscription_can_see(sub, slab) ||
 				!gid_subscription_needs_grant(sub, slab)) {
 			continue;
 		}
-		int error = is_asked(producer, gid, sub->domain)
+		int error = is_requested(producer, gid, sub->domain)
 				? 0
-				: ask_grant(producer, slab, gid, sub->domain);
+				: request_grant(producer, slab, gid, sub->domain);
 		if (error < 0) {
 			return error;
 		}

@@ -32,7 +32,7 @@ struct gid_subscription {
 	uint32_t number; /* 0 once gidd does not know it (any more) */
 	uint32_t credit;
 	struct gid_doorbell doorbell;
-	struct gid_timer look; /* in the producer's loop: while the doorbell cannot be relied on */
+	struct gid_timer poll; /* in the producer's loop: while the doorbell cannot be relied on */
 	struct gid_memory_own memory; /* of the ring */
 	/* The page; its descriptor is kept for a gidd that comes later. */
 	int page_fd;

@@ -143,7 +143,7 @@ static void play_producer(struct game *game) {
 	case 4:
 		below = end->tail > 0 ? end->tail - 1 - take(&game->input, 70) % end->tail : 0;
 		/* What was not claimed is not taken by force: the floor would go over others. */
-		result = gid_ring_look(end);
+		result = gid_ring_poll_claims(end);
 		if (result == 0 && below < end->head && gid_ring_take_by_force(end, below, &sent)) {
 			demand(sent.index == below);
 			given_back(game, &sent);

@@ -84,7 +84,7 @@ static void test_held(void *(*hold)(void *), bool in_its_way) {
 	if (in_its_way) {
 		tap_ok(ring_until(&giver, 1), "before it is full, that is told");
 		for (int i = 0; i < 1000 && heard == 1; i++) {
-			nanosleep(&(struct timespec){.tv_nsec = GID_DOORBELL_LOOK_NS}, NULL);
+			nanosleep(&(struct timespec){.tv_nsec = GID_DOORBELL_POLL_NS}, NULL);
 			returns(silence);
 		}
 		tap_ok(heard == -EPROTO, "after a while, it is none any more");

@@ -65,7 +65,7 @@ static void test_many_rings(void) {
 		gid_doorbell_ring(&ours);
 		int heard;
 		while ((heard = gid_doorbell_silence(&theirs, sleeps)) == 1) {
-			nanosleep(&(struct timespec){.tv_nsec = GID_DOORBELL_LOOK_NS}, NULL);
+			nanosleep(&(struct timespec){.tv_nsec = GID_DOORBELL_POLL_NS}, NULL);
 		}
 		most = heard >= 0 && theirs.waiting > most ? theirs.waiting : most;
 		if (heard < 0) {
@@ -91,7 +91,7 @@ static void test_emptied(void) {
 	}
 	tap_ok(heard == 2 && theirs.waiting == rings, "after %d rings it is emptied", rings);
 	while ((heard = gid_doorbell_silence(&theirs, (uint64_t)rings)) > 0 && ++looks < 1000) {
-		nanosleep(&(struct timespec){.tv_nsec = GID_DOORBELL_LOOK_NS}, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = GID_DOORBELL_POLL_NS}, NULL);
 	}
 	tap_ok(heard == 0 && theirs.waiting == 0, "which is over after %d looks", looks);
 	gid_doorbell_ring(&ours);

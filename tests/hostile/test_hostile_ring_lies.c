@@ -65,9 +65,9 @@ static void test_lies_of_consumers(void) {
 	tap_ok(gid_ring_take_back(&pair.producer, 8, &sent) == -EPROTO,
 			"the same when it is taken back");
 	begin(8, 4, 0);
-	gid_ring_look(&pair.producer);
+	gid_ring_poll_claims(&pair.producer);
 	poke(&pair.page->head, 3);
-	tap_ok(gid_ring_look(&pair.producer) == -EPROTO, "a claim that is taken back");
+	tap_ok(gid_ring_poll_claims(&pair.producer) == -EPROTO, "a claim that is taken back");
 
 	/* More than 256 releases that nobody looked at can only be of a consumer that lies. */
 	struct gid_wire_frame frame;
