@@ -133,7 +133,7 @@ nth_producer (GstGidDomain *self, guint i)
 }
 
 void
-gst_gid_domain_keep (GstGidDomain *self, struct gid_producer *producer, gid_id gid,
+gst_gid_domain_hold (GstGidDomain *self, struct gid_producer *producer, gid_id gid,
     GstBuffer *buffer, GstMiniObject *other)
 {
   for (guint i = 0; i < self->producers->len; i++) {

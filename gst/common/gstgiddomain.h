@@ -55,7 +55,7 @@ void gst_gid_domain_drop_later (GstGidDomain *domain, GstMiniObject *object);
  * The producer has sent the buffer: keeps it, and what else has to live as long, until the slot it
  * was sent in has no holder any more; and says that this is so. Call with the lock held.
  */
-void gst_gid_domain_keep (GstGidDomain *domain, struct gid_producer *producer, gid_id gid,
+void gst_gid_domain_hold (GstGidDomain *domain, struct gid_producer *producer, gid_id gid,
     GstBuffer *buffer, GstMiniObject *other);
 void gst_gid_domain_let_go (GstGidDomain *domain, gid_id gid);
 

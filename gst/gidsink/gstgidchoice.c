@@ -6,8 +6,8 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* How often consumers are looked at, ns. */
-#define LOOK_NS GST_SECOND
+/* How often the formats of consumers are checked, ns. */
+#define CHECK_NS GST_SECOND
 /* Upstream is asked to choose again after twice the time of the last time: 2^n s, up to an hour. */
 #define DOUBLED_MAX 12
 
@@ -18,22 +18,22 @@ gst_gid_choice_init (
   self->sink = sink;
   self->publication = publication;
   self->slots = slots;
-  self->told_of = g_hash_table_new (NULL, NULL);
+  self->reported = g_hash_table_new (NULL, NULL);
 }
 
 void
 gst_gid_choice_finish (GstGidChoice *self)
 {
-  g_hash_table_unref (self->told_of);
+  g_hash_table_unref (self->reported);
 }
 
 void
 gst_gid_choice_start (GstGidChoice *self)
 {
   g_atomic_int_set (&self->only_raw, FALSE);
-  self->look_again = self->ask_again = 0;
+  self->next_check = self->next_reconfigure = 0;
   self->asked = 0;
-  g_hash_table_remove_all (self->told_of);
+  g_hash_table_remove_all (self->reported);
 }
 
 static GstCaps *
@@ -76,18 +76,18 @@ upstream_has (GstGidChoice *self, GstCaps *caps)
 }
 
 void
-gst_gid_choice_look (GstGidChoice *self, guint64 now)
+gst_gid_choice_check (GstGidChoice *self, guint64 now)
 {
   struct gid_showable showable[GID_SHOWABLE_MAX];
   GstCaps *caps;
   guint count;
 
-  if (now < self->look_again)
+  if (now < self->next_check)
     return;
-  self->look_again = now + LOOK_NS;
+  self->next_check = now + CHECK_NS;
   count = gst_gid_publication_get_showable (self->publication, showable);
   if (count == 0 || is_showable (gst_gid_slots_get_format (self->slots), showable, count)
-      || now < self->ask_again)
+      || now < self->next_reconfigure)
     return;
   caps = preferred_caps (self, showable, count);
   if (upstream_has (self, caps)) {
@@ -98,7 +98,7 @@ gst_gid_choice_look (GstGidChoice *self, guint64 now)
   }
   gst_caps_unref (caps);
   /* consumers may change their minds as often as they like */
-  self->ask_again = now + (GST_SECOND << self->asked);
+  self->next_reconfigure = now + (GST_SECOND << self->asked);
   self->asked = MIN (self->asked + 1, DOUBLED_MAX);
 }
 
@@ -117,7 +117,7 @@ gst_gid_choice_fall_back_to_raw (GstGidChoice *self)
 }
 
 void
-gst_gid_choice_tell_unknown (GstGidChoice *self, const GstCaps *caps)
+gst_gid_choice_warn_unknown (GstGidChoice *self, const GstCaps *caps)
 {
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
   const gchar *format = gst_structure_get_string (structure, "format");
@@ -126,7 +126,7 @@ gst_gid_choice_tell_unknown (GstGidChoice *self, const GstCaps *caps)
   if (format && gst_structure_has_name (structure, "video/x-raw")
       && gst_video_format_from_string (format) != GST_VIDEO_FORMAT_UNKNOWN
       && !gst_gid_format_from_caps (&known, caps)
-      && g_hash_table_add (self->told_of, (gpointer) g_intern_string (format)))
+      && g_hash_table_add (self->reported, (gpointer) g_intern_string (format)))
     GST_ELEMENT_WARNING (self->sink, STREAM, FORMAT,
         ("Frames of the format %s cannot be sent, as DRM has no name for it. Put a videoconvert in "
          "front of gidsink.",

@@ -15,8 +15,8 @@ typedef struct
   gint only_raw; /* dma-bufs were tried in vain; atomic */
 
   /* the streaming thread's */
-  GHashTable *told_of; /* names of formats that the application was told of: a set */
-  guint64 look_again, ask_again; /* at what consumers can show, and for another format */
+  GHashTable *reported; /* names of formats that the application was told of: a set */
+  guint64 next_check, next_reconfigure; /* of what consumers can show, and of upstream */
   guint asked; /* how often upstream was to choose again, up to a limit */
 } GstGidChoice;
 
@@ -32,7 +32,7 @@ GstCaps *gst_gid_choice_create_caps (GstGidChoice *self);
  * From time to time: has upstream choose another format where consumers cannot show this one, and it
  * has one that they can. `now`: on CLOCK_MONOTONIC.
  */
-void gst_gid_choice_look (GstGidChoice *self, guint64 now);
+void gst_gid_choice_check (GstGidChoice *self, guint64 now);
 
 /**
  * What is said to be a dma-buf may turn out to be none that can be exported: GL without a GPU offers
@@ -44,7 +44,7 @@ gboolean gst_gid_choice_fall_back_to_raw (GstGidChoice *self);
  * Raw video of a format that DRM does not have is refused before it comes to us, and upstream says
  * only that it could not negotiate. Told once for each format that is asked for.
  */
-void gst_gid_choice_tell_unknown (GstGidChoice *self, const GstCaps *caps);
+void gst_gid_choice_warn_unknown (GstGidChoice *self, const GstCaps *caps);
 
 G_END_DECLS
 

@@ -295,7 +295,7 @@ gst_gid_publication_send (GstGidPublication *self, struct gid_frame *frame,
       gid_producer_put_metadata (self->producer, frame, metadata->data, metadata->len);
   sent = gid_producer_send (self->producer, frame);
   if (sent >= 0)
-    gst_gid_domain_keep (
+    gst_gid_domain_hold (
         self->domain, self->producer, frame->gid, buffer, (GstMiniObject *) export);
   /* upstream may have but few buffers of its own, and no pool of ours that asks for them */
   if (export)

@@ -9,27 +9,27 @@ gst_gid_sidecar_init (GstGidSidecar *self, GstElement *element, GstGidPublicatio
   self->element = element;
   self->publication = publication;
   self->metadata = g_byte_array_new ();
-  self->told_of = g_hash_table_new (NULL, NULL);
+  self->reported = g_hash_table_new (NULL, NULL);
 }
 
 void
 gst_gid_sidecar_finish (GstGidSidecar *self)
 {
   g_byte_array_unref (self->metadata);
-  g_hash_table_unref (self->told_of);
+  g_hash_table_unref (self->reported);
 }
 
 void
 gst_gid_sidecar_start (GstGidSidecar *self)
 {
-  g_hash_table_remove_all (self->told_of);
+  g_hash_table_remove_all (self->reported);
 }
 
 /* What is behind gidsrc works without it, or finds out by itself. */
 static void
-tell_of_lost (GstGidSidecar *self, const GstMetaInfo *info)
+report_lost (GstGidSidecar *self, const GstMetaInfo *info)
 {
-  if (g_hash_table_add (self->told_of, GSIZE_TO_POINTER (info->type)))
+  if (g_hash_table_add (self->reported, GSIZE_TO_POINTER (info->type)))
     GST_ELEMENT_INFO (self->element, STREAM, NOT_IMPLEMENTED,
         ("Readers do not get the %s of frames: metadata of that kind does not travel, or is longer "
          "than max-metadata-bytes.",
@@ -44,7 +44,7 @@ add_metadata (const GstMeta *meta, gpointer data)
   guint max = gst_gid_publication_get_metadata_max (self->publication);
 
   if (!gst_gid_metadata_add (self->metadata, meta, max))
-    tell_of_lost (self, meta->info);
+    report_lost (self, meta->info);
 }
 
 void
@@ -69,11 +69,11 @@ gst_gid_sidecar_get_metadata (const GstGidSidecar *self)
 }
 
 void
-gst_gid_sidecar_tell_missing (GstGidSidecar *self, int error)
+gst_gid_sidecar_report_missing (GstGidSidecar *self, int error)
 {
   const gchar *why = g_intern_string (gid_strerror (error));
 
-  if (g_hash_table_add (self->told_of, (gpointer) why))
+  if (g_hash_table_add (self->reported, (gpointer) why))
     GST_ELEMENT_INFO (self->element, RESOURCE, NO_SPACE_LEFT,
         ("Readers do not get the metadata of some frames: %s", why), (NULL));
 }

@@ -15,7 +15,7 @@ typedef struct
   GstGidPublication *publication;
   GstGidNote note; /* of the present frame */
   GByteArray *metadata; /* likewise */
-  GHashTable *told_of; /* GType of metadata, and reasons, that the application was told of: a set */
+  GHashTable *reported; /* GType of metadata, and reasons, that the application was told of: a set */
 } GstGidSidecar;
 
 void gst_gid_sidecar_init (
@@ -33,7 +33,7 @@ void gst_gid_sidecar_describe (const GstGidSidecar *self, struct gid_frame *fram
 const GByteArray *gst_gid_sidecar_get_metadata (const GstGidSidecar *self);
 
 /** Readers got the picture without its metadata: told once for each reason. */
-void gst_gid_sidecar_tell_missing (GstGidSidecar *self, int error);
+void gst_gid_sidecar_report_missing (GstGidSidecar *self, int error);
 
 G_END_DECLS
 

@@ -184,7 +184,7 @@ send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGid
   if (export)
     gst_mini_object_unref (GST_MINI_OBJECT_CAST (export));
   if (metadata_error < 0)
-    gst_gid_sidecar_tell_missing (&self->sidecar, metadata_error);
+    gst_gid_sidecar_report_missing (&self->sidecar, metadata_error);
   if (sent < 0) {
     /* the slot was taken back by force, or the slab was revoked: the next frame has another */
     GST_WARNING_OBJECT (self, "frame not sent: %s", gid_strerror (sent));
@@ -258,7 +258,7 @@ gst_gid_sink_render (GstBaseSink *sink, GstBuffer *buffer)
   ret = gst_gid_wait_to_render (&self->wait);
   if (ret == GST_FLOW_OK)
     ret = send_buffer (self, buffer, TRUE, NULL);
-  gst_gid_choice_look (&self->choice, gst_gid_timing_get_arrival (&self->timing));
+  gst_gid_choice_check (&self->choice, gst_gid_timing_get_arrival (&self->timing));
   gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, FALSE);
   return ret;
 }
@@ -315,7 +315,7 @@ gst_gid_sink_query (GstBaseSink *sink, GstQuery *query)
 
     gst_query_parse_accept_caps (query, &caps);
     if (gst_caps_is_fixed (caps))
-      gst_gid_choice_tell_unknown (&self->choice, caps);
+      gst_gid_choice_warn_unknown (&self->choice, caps);
   }
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN
       && gst_gid_publication_is_published (&self->publication)) {

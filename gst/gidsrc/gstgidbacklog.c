@@ -63,8 +63,8 @@ gst_gid_backlog_start (GstGidBacklog *self, gboolean live)
   self->live = live;
   g_atomic_int_set (&self->flushing, FALSE);
   self->received = self->full_since = 0;
-  self->came = self->came_at = self->stuck_since = 0;
-  self->told_stuck = self->is_dmabuf = FALSE;
+  self->arrived = self->arrived_at = self->stuck_since = 0;
+  self->warned_stuck = self->is_dmabuf = FALSE;
   self->away = self->was_paused = FALSE;
 }
 
@@ -205,13 +205,13 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
 static gboolean
 is_quiet (GstGidBacklog *self, const struct gid_consumer_stats *stats, guint64 now)
 {
-  guint64 came = stats->frames + stats->unread;
+  guint64 arrived = stats->frames + stats->unread;
 
-  if (came != self->came) {
-    self->came = came;
-    self->came_at = now;
+  if (arrived != self->arrived) {
+    self->arrived = arrived;
+    self->arrived_at = now;
   }
-  return now - self->came_at > QUIET;
+  return now - self->arrived_at > QUIET;
 }
 
 /* Whether the ring of a patient producer is full, which waits for us, but no longer than a lease. */
@@ -341,13 +341,13 @@ is_stuck (GstGidBacklog *self, GstGidReader *reader)
     self->stuck_since = 0;
   else if (self->stuck_since == 0)
     self->stuck_since = now;
-  else if (!self->told_stuck && now - self->stuck_since > STUCK)
-    return self->told_stuck = TRUE;
+  else if (!self->warned_stuck && now - self->stuck_since > STUCK)
+    return self->warned_stuck = TRUE;
   return FALSE;
 }
 
 void
-gst_gid_backlog_look (GstGidBacklog *self, GstGidReader *reader)
+gst_gid_backlog_poll (GstGidBacklog *self, GstGidReader *reader)
 {
   gboolean stuck;
 

@@ -18,7 +18,7 @@
 
 G_BEGIN_DECLS
 
-/** A frame that came. One with a copy has been given back; `slab` is a reference then. */
+/** A frame that arrived. One with a copy has been given back; `slab` is a reference then. */
 typedef struct
 {
   struct gid_frame frame;
@@ -50,9 +50,9 @@ typedef struct
   gsize picture_bytes; /* of the last that came to wait */
   gboolean is_dmabuf; /* downstream takes nothing else, so that nothing can be copied */
   guint64 full_since; /* that the ring is, with a patient producer; 0: it is not */
-  guint64 came, came_at; /* how many entries, and when the last of them was seen */
+  guint64 arrived, arrived_at; /* how many entries, and when the last of them was seen */
   guint64 stuck_since; /* that downstream has all, and none can be copied; 0: it has not */
-  gboolean told_stuck;
+  gboolean warned_stuck;
   guint64 received; /* submit time of the last frame */
 } GstGidBacklog;
 
@@ -84,7 +84,7 @@ int gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidAr
 void gst_gid_backlog_set_dmabuf (GstGidBacklog *self, gboolean is_dmabuf);
 
 /** Takes frames out of the ring where that is needed. The domain's thread, without the lock. */
-void gst_gid_backlog_look (GstGidBacklog *self, GstGidReader *reader);
+void gst_gid_backlog_poll (GstGidBacklog *self, GstGidReader *reader);
 
 /** Gives back what became no buffer, but for the frame's memory that one has. Without the lock. */
 void gst_gid_arrival_finish (GstGidArrival *arrival, GstGidReader *reader);

@@ -22,7 +22,7 @@ void
 gst_gid_extras_start (GstGidExtras *self)
 {
   g_atomic_int_set (&self->error, 0);
-  self->told = FALSE;
+  self->reported = FALSE;
 }
 
 void
@@ -55,13 +55,13 @@ gst_gid_extras_read (GstGidExtras *self, struct gid_consumer *consumer,
 }
 
 static void
-tell (GstGidExtras *self, const gchar *stream)
+report_error (GstGidExtras *self, const gchar *stream)
 {
   int error = g_atomic_int_get (&self->error);
 
-  if (error == 0 || self->told)
+  if (error == 0 || self->reported)
     return;
-  self->told = TRUE;
+  self->reported = TRUE;
   if (error == -EMSGSIZE)
     GST_ELEMENT_INFO (self->element, RESOURCE, READ,
         ("Frames of the stream \"%s\" have more metadata than %u bytes, and come without it. "
@@ -80,7 +80,7 @@ gst_gid_extras_apply (GstGidExtras *self, const guint8 *note, gsize note_size,
     const GByteArray *metadata, const gchar *stream, GstBuffer *buffer)
 {
   gst_gid_note_apply (note, note_size, self->references, buffer);
-  tell (self, stream);
+  report_error (self, stream);
   if (metadata)
     gst_gid_metadata_apply (metadata->data, metadata->len, buffer);
 }

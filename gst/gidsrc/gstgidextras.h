@@ -15,7 +15,7 @@ typedef struct
 
   /* the streaming thread's */
   GstGidReferences *references; /* of timestamps that frames brought */
-  gboolean told; /* of the error */
+  gboolean reported; /* the error */
 } GstGidExtras;
 
 void gst_gid_extras_init (GstGidExtras *self, GstElement *element);

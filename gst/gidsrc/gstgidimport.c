@@ -229,7 +229,7 @@ clean_buffer (GstBuffer *buffer)
 
 /* The buffer's last user is gone: it stays with its slot, unless others use the memory yet. */
 static gboolean
-keep_buffer (GstBuffer *buffer)
+recycle_buffer (GstBuffer *buffer)
 {
   GstMemory *mem = gst_buffer_peek_memory (buffer, 0);
   GstGidImportSlot *slot = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (mem), slot_quark ());
@@ -257,7 +257,7 @@ buffer_dispose (GstMiniObject *object)
 
   /* alive again, so that it can be cleaned */
   gst_buffer_ref (buffer);
-  if (!clean_buffer (buffer) || !keep_buffer (buffer)) {
+  if (!clean_buffer (buffer) || !recycle_buffer (buffer)) {
     object->dispose = NULL;
     gst_buffer_unref (buffer);
   }

@@ -5,9 +5,9 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* Between two looks: leases that are shorter than three of the first cannot be renewed in time. */
-#define LOOK_MIN (10 * GST_MSECOND)
-#define LOOK_MAX (250 * GST_MSECOND)
+/* Between two polls: leases that are shorter than three of the first cannot be renewed in time. */
+#define POLL_MIN (10 * GST_MSECOND)
+#define POLL_MAX (250 * GST_MSECOND)
 
 GstGidReader *
 gst_gid_reader_new (GstGidDomain *domain, gboolean wants_dmabufs)
@@ -67,27 +67,27 @@ count_taken (GstGidReader *self)
 
 /* In ns from now. */
 static guint64
-next_look (const GstGidReader *self, const struct gid_consumer_stats *stats)
+poll_interval (const GstGidReader *self, const struct gid_consumer_stats *stats)
 {
-  guint64 pause = LOOK_MAX;
+  guint64 pause = POLL_MAX;
 
   if (stats->credit > stats->held && self->interval > 0)
     pause = MIN (pause, (stats->credit - stats->held) * self->interval / 4);
   if (stats->held > 0 && stats->lease_ns > 0)
     pause = MIN (pause, stats->lease_ns / 3);
-  return MAX (pause, LOOK_MIN); /* whatever the producer says */
+  return MAX (pause, POLL_MIN); /* whatever the producer says */
 }
 
 gboolean
 gst_gid_reader_is_too_late (const struct gid_consumer_stats *stats)
 {
-  return stats->lease_ns > 0 && stats->lease_ns < 3 * LOOK_MIN;
+  return stats->lease_ns > 0 && stats->lease_ns < 3 * POLL_MIN;
 }
 
 static void
-look_at (GstGidReader *self, guint64 time)
+schedule_poll (GstGidReader *self, guint64 time)
 {
-  self->look_time = time;
+  self->poll_time = time;
   g_source_set_ready_time (self->timer, time / GST_USECOND);
 }
 
@@ -99,9 +99,9 @@ gst_gid_reader_hurry (GstGidReader *self)
   guint64 pause;
 
   gid_consumer_get_stats (self->consumer, &stats);
-  pause = next_look (self, &stats);
-  if (self->look_time > now + 2 * pause)
-    look_at (self, now + pause);
+  pause = poll_interval (self, &stats);
+  if (self->poll_time > now + 2 * pause)
+    schedule_poll (self, now + pause);
 }
 
 /* For programs each time, for people the first time. */
@@ -122,7 +122,7 @@ post_taken (GstElement *element, const gchar *stream, guint taken, guint64 all)
 }
 
 static gboolean
-look (gpointer data)
+poll_reader (gpointer data)
 {
   GstGidReader *self = data;
   struct gid_consumer_stats stats;
@@ -140,15 +140,15 @@ look (gpointer data)
     gid_consumer_renew (self->consumer);
   taken = count_taken (self);
   all = self->all_taken += taken;
-  if (self->look || taken > 0)
+  if (self->polled || taken > 0)
     element = gst_object_ref (self->element);
-  look_at (self, g_get_monotonic_time () * GST_USECOND + next_look (self, &stats));
+  schedule_poll (self, g_get_monotonic_time () * GST_USECOND + poll_interval (self, &stats));
   gst_gid_domain_unlock (self->domain);
 
   if (taken > 0)
     post_taken (element, self->stream, taken, all);
-  if (element && self->look)
-    self->look (self, element, taken);
+  if (element && self->polled)
+    self->polled (self, element, taken);
   gst_clear_object (&element);
   return G_SOURCE_CONTINUE;
 }
@@ -160,9 +160,9 @@ gst_gid_reader_start (GstGidReader *self, struct gid_consumer *consumer, const g
   self->stream = g_strdup (stream);
   self->consumer = consumer;
   self->element = element;
-  self->look = func;
+  self->polled = func;
   self->timer = gst_gid_domain_add_timer (
-      self->domain, look, gst_gid_reader_ref (self), (GDestroyNotify) gst_gid_reader_unref);
+      self->domain, poll_reader, gst_gid_reader_ref (self), (GDestroyNotify) gst_gid_reader_unref);
 }
 
 void

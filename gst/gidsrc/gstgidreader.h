@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * A subscription that memories may outlive. As long as there is one, the domain's thread renews the
- * leases of what is held, and looks whether any was taken all the same: so frames stay as they are
+ * leases of what is held, and polls whether any was taken all the same: so frames stay as they are
  * in a pause, too, and while all other threads are busy.
  */
 #ifndef GST_GID_READER_H
@@ -33,12 +33,12 @@ struct _GstGidReader
   gboolean wants_dmabufs; /* of frames that are in windows; fixed */
   GHashTable *holders; /* data -> GstGidTakenFunc */
   gchar *stream; /* its name, from the start on; fixed */
-  guint64 all_taken; /* told until now */
-  guint taken; /* frames that came back since the last look, but had been taken back before */
+  guint64 all_taken; /* reported until now */
+  guint taken; /* frames that came back since the last poll, but had been taken back before */
   GSource *timer;
-  guint64 look_time; /* of the monotonic clock, ns: when the timer looks next */
+  guint64 poll_time; /* of the monotonic clock, ns: when the timer fires next */
   GstElement *element; /* that reads; NULL once it has stopped */
-  GstGidReaderFunc look;
+  GstGidReaderFunc polled;
   guint64 interval; /* from one frame to the next, about, ns; 0: not known */
 };
 
@@ -49,13 +49,13 @@ void gst_gid_reader_unref (GstGidReader *reader);
 
 /**
  * The consumer of `stream` is there. With the lock held. Says on the element's bus if frames are
- * taken back. `look` may be NULL.
+ * taken back. `polled` may be NULL.
  */
 void gst_gid_reader_start (GstGidReader *reader, struct gid_consumer *consumer, const gchar *stream,
-    GstElement *element, GstGidReaderFunc look);
+    GstElement *element, GstGidReaderFunc polled);
 
 /**
- * A frame was received: looks sooner if its lease would be over before the next look. With the lock
+ * A frame was received: polls sooner if its lease would be over before the next poll. With the lock
  * held.
  */
 void gst_gid_reader_hurry (GstGidReader *reader);

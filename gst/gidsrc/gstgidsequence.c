@@ -11,7 +11,7 @@ void
 gst_gid_sequence_start (GstGidSequence *self)
 {
   self->discont = TRUE;
-  self->last = self->lost = self->came = self->missed = 0;
+  self->last = self->lost = self->received = self->missed = 0;
 }
 
 void
@@ -48,7 +48,7 @@ post_missed (GstGidSequence *self, GstBuffer *buffer, gboolean live)
 
   message = gst_message_new_qos (
       GST_OBJECT_CAST (self->element), live, time, time, time, GST_BUFFER_DURATION (buffer));
-  gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, self->came, self->missed);
+  gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, self->received, self->missed);
   gst_element_post_message (self->element, message);
 }
 
@@ -59,7 +59,7 @@ gst_gid_sequence_note_frame (
   gboolean gap = self->last > 0 && frame->sequence != self->last + 1;
   guint64 missed = 0;
 
-  self->came++;
+  self->received++;
   if (self->discont || gap)
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
   if (gap && !self->discont && frame->sequence > self->last) {

@@ -14,7 +14,7 @@ typedef struct
   gboolean discont; /* what comes next does not follow on what came before */
   guint64 last; /* the number of the last frame */
   guint64 lost; /* frames whose slab could not be imported, or that were taken back at once */
-  guint64 came, missed;
+  guint64 received, missed;
 } GstGidSequence;
 
 void gst_gid_sequence_init (GstGidSequence *self, GstElement *element);

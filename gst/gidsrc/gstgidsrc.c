@@ -24,14 +24,14 @@ G_DEFINE_FINAL_TYPE_WITH_CODE (GstGidSrc, gst_gid_src, GST_TYPE_PUSH_SRC,
 
 /* The GstGidReaderFunc: on the domain's thread. */
 static void
-look (GstGidReader *reader, GstElement *element, guint taken)
+reader_polled (GstGidReader *reader, GstElement *element, guint taken)
 {
   GstGidSrc *self = GST_GID_SRC (element);
 
   gst_gid_domain_lock (reader->domain);
   self->taken += taken;
   gst_gid_domain_unlock (reader->domain);
-  gst_gid_backlog_look (&self->backlog, reader);
+  gst_gid_backlog_poll (&self->backlog, reader);
 }
 
 static gboolean
@@ -53,7 +53,7 @@ gst_gid_src_start (GstBaseSrc *src)
   credit = gst_gid_credit_start (&self->credit);
   drop_old = gst_gid_credit_drops_old (&self->credit);
   GST_OBJECT_UNLOCK (self);
-  if (gst_gid_subscription_start (&self->subscription, credit, drop_old, look, &error))
+  if (gst_gid_subscription_start (&self->subscription, credit, drop_old, reader_polled, &error))
     return TRUE;
   gst_gid_post_error (self, error);
   return FALSE;
@@ -185,7 +185,7 @@ receive (GstGidSrc *self, GstGidReader *reader, GstGidArrival *arrival)
   if (outcome.refused)
     return -EPIPE;
   /* what became of the stream comes after what it sent */
-  if (outcome.known && !waited && gst_gid_subscription_tell (&self->subscription, &outcome)
+  if (outcome.known && !waited && gst_gid_subscription_post_state (&self->subscription, &outcome)
       && outcome.state != GID_CONSUMER_LIVE) {
     gst_gid_sequence_interrupt (&self->sequence);
     gst_gid_imports_retire (self->imports, TRUE);

@@ -161,7 +161,7 @@ describe (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame,
 
 /* What the stream is, and what was asked for instead: nobody else knows both. */
 static void
-tell_not_negotiated (GstGidSrc *self)
+post_not_negotiated (GstGidSrc *self)
 {
   GstCaps *taken = gst_pad_peer_query_caps (GST_BASE_SRC_PAD (self), NULL);
   gchar *is = gst_caps_to_string (self->caps);
@@ -190,7 +190,7 @@ negotiate (GstGidSrc *self, GstGidImport *import)
     return GST_FLOW_OK;
   if (GST_PAD_IS_FLUSHING (GST_BASE_SRC_PAD (self)))
     return GST_FLOW_FLUSHING;
-  tell_not_negotiated (self);
+  post_not_negotiated (self);
   return GST_FLOW_ERROR;
 }
 
@@ -219,7 +219,7 @@ copy_plain (GstGidSrc *self, GstBuffer **buffer, const GstGidImport *import)
 
 /* A frame of which nothing can be shown. */
 static GstFlowReturn
-lose (GstGidSrc *self)
+drop_frame (GstGidSrc *self)
 {
   gst_gid_sequence_note_lost (&self->sequence);
   return GST_FLOW_OK;
@@ -343,7 +343,7 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
     import = NULL;
   }
   if (import == NULL)
-    return lose (self);
+    return drop_frame (self);
   if (arrival->slab == NULL)
     read_metadata (self, arrival, import->slab);
   ret = negotiate (self, import);
@@ -351,7 +351,7 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
     ret = wrap (self, arrival, import, &buffer, &metas);
   *used = buffer != NULL;
   if (ret == GST_FLOW_OK && buffer == NULL)
-    return lose (self);
+    return drop_frame (self);
   if (ret == GST_FLOW_OK && metas == NULL)
     metas = &of_copy;
   wrapped = buffer;

@@ -57,7 +57,7 @@ gst_gid_subscription_init (GstGidSubscription *self, GstElement *element)
 
 static gboolean
 subscribe (GstGidSubscription *self, const gchar *domain, const gchar *stream,
-    struct gid_consumer_options *options, GstGidReaderFunc look, GError **error)
+    struct gid_consumer_options *options, GstGidReaderFunc polled, GError **error)
 {
   GstGidDomain *own = self->reader->domain;
   struct gid_consumer *consumer;
@@ -67,7 +67,7 @@ subscribe (GstGidSubscription *self, const gchar *domain, const gchar *stream,
       "\"%s\" of domain \"%s\"", stream, domain ? domain : gst_gid_domain_get_name (own));
   ret = gid_consumer_create (gst_gid_domain_lock (own), domain, stream, options, &consumer);
   if (ret == 0) {
-    gst_gid_reader_start (self->reader, consumer, stream, self->element, look);
+    gst_gid_reader_start (self->reader, consumer, stream, self->element, polled);
     self->state = gid_consumer_get_state (consumer);
   } else {
     gst_gid_domain_set_error (
@@ -80,7 +80,7 @@ subscribe (GstGidSubscription *self, const gchar *domain, const gchar *stream,
 
 gboolean
 gst_gid_subscription_start (GstGidSubscription *self, guint credit, gboolean drop_old,
-    GstGidReaderFunc look, GError **error)
+    GstGidReaderFunc polled, GError **error)
 {
   struct gid_consumer_options options = {
     .size = sizeof (options),
@@ -105,7 +105,7 @@ gst_gid_subscription_start (GstGidSubscription *self, guint credit, gboolean dro
   options.reconnect = self->waits;
   GST_OBJECT_UNLOCK (self->element);
 
-  self->told_state = 0;
+  self->posted_state = 0;
   self->reason = 0;
   self->answered = self->subscribed = FALSE;
   if (stream == NULL) {
@@ -114,7 +114,7 @@ gst_gid_subscription_start (GstGidSubscription *self, guint credit, gboolean dro
   } else if ((own = gst_gid_domain_new (reader_name, error))) {
     self->reader = gst_gid_reader_new (own, dmabuf);
     options.timeline = self->timeline = gst_gid_timeline_open (self->element, timeline_path);
-    good = subscribe (self, domain, stream, &options, look, error);
+    good = subscribe (self, domain, stream, &options, polled, error);
     if (!good) {
       g_clear_pointer (&self->timeline, gid_timeline_unref);
       g_clear_pointer (&self->reader, gst_gid_reader_unref);
@@ -188,7 +188,7 @@ gst_gid_subscription_get_outcome (const GstGidSubscription *self)
 }
 
 gboolean
-gst_gid_subscription_tell (GstGidSubscription *self, const GstGidOutcome *outcome)
+gst_gid_subscription_post_state (GstGidSubscription *self, const GstGidOutcome *outcome)
 {
   static const gchar *names[] = {
     [GID_CONSUMER_WAITING] = "waiting",
@@ -198,9 +198,9 @@ gst_gid_subscription_tell (GstGidSubscription *self, const GstGidOutcome *outcom
   const gchar *name = names[outcome->state];
   const gchar *why = outcome->reason ? gid_strerror (outcome->reason) : "";
 
-  if (outcome->state == self->told_state)
+  if (outcome->state == self->posted_state)
     return FALSE;
-  self->told_state = outcome->state;
+  self->posted_state = outcome->state;
   if (outcome->state == GID_CONSUMER_WAITING && outcome->reason == 0)
     why = "nobody produces it now";
   GST_INFO_OBJECT (self->element, "the stream is %s%s%s", name, *why ? ": " : "", why);

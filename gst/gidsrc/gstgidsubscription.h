@@ -28,7 +28,7 @@ typedef struct
   gboolean answered, subscribed; /* whether gidd has answered, and ever with yes */
   GError *refusal; /* it never will; not changed again before the end */
 
-  enum gid_consumer_state told_state; /* the streaming thread's */
+  enum gid_consumer_state posted_state; /* the streaming thread's */
 } GstGidSubscription;
 
 /** What becomes of a stream, as far as the streaming thread is to hear of it. */
@@ -43,11 +43,11 @@ typedef struct
 void gst_gid_subscription_init (GstGidSubscription *self, GstElement *element);
 
 /**
- * Subscribes to the stream that the properties say, for so many frames at once. `look`: see
+ * Subscribes to the stream that the properties say, for so many frames at once. `polled`: see
  * gst_gid_reader_start(). Returns FALSE with an error.
  */
 gboolean gst_gid_subscription_start (GstGidSubscription *self, guint credit, gboolean drop_old,
-    GstGidReaderFunc look, GError **error);
+    GstGidReaderFunc polled, GError **error);
 
 /** Ends the subscription. */
 void gst_gid_subscription_stop (GstGidSubscription *self);
@@ -59,7 +59,7 @@ GstGidReader *gst_gid_subscription_get_reader (const GstGidSubscription *self);
 GstGidOutcome gst_gid_subscription_get_outcome (const GstGidSubscription *self);
 
 /** Tells the application of another state. The streaming thread. Returns whether it is another. */
-gboolean gst_gid_subscription_tell (GstGidSubscription *self, const GstGidOutcome *outcome);
+gboolean gst_gid_subscription_post_state (GstGidSubscription *self, const GstGidOutcome *outcome);
 
 /** Posts why the stream ended, if it did not end in good order. Returns whether it did not. */
 gboolean gst_gid_subscription_post_end (GstGidSubscription *self, int error);

@@ -85,7 +85,7 @@ static int send_some(struct stream *stream, int most) {
 		gst_gid_domain_lock(domain);
 		frame.gid = gid_slab_gid(slot->slab->slab, slot->index);
 		if (gid_producer_send(stream->producer, &frame) == 1) {
-			gst_gid_domain_keep(domain, stream->producer, frame.gid, buffer, NULL);
+			gst_gid_domain_hold(domain, stream->producer, frame.gid, buffer, NULL);
 			count++;
 		}
 		gst_gid_domain_unlock(domain);
@@ -216,7 +216,7 @@ static void test_still(void) {
 		gst_gid_domain_lock(domain);
 		sent.gid = gid_slab_gid(slot->slab->slab, slot->index);
 		gid_producer_send(stream.producer, &sent);
-		gst_gid_domain_keep(domain, stream.producer, sent.gid, buffer, NULL);
+		gst_gid_domain_hold(domain, stream.producer, sent.gid, buffer, NULL);
 		gst_gid_domain_unlock(domain);
 		gst_buffer_unref(buffer);
 		last = shown;
