@@ -198,14 +198,6 @@ export_frame (GstGidNaming *self, GstMemory *mem, const struct gid_layout *layou
   return export;
 }
 
-/* All but the gid. */
-static void
-describe_frame (GstGidNaming *self, GstBuffer *buffer, struct gid_frame *frame)
-{
-  gst_gid_frame_set_buffer (frame, gst_gid_slots_get_format (self->slots), buffer);
-  gst_gid_sidecar_describe (self->sidecar, frame);
-}
-
 GstFlowReturn
 gst_gid_naming_name (GstGidNaming *self, gboolean playing, GstBuffer **buffer,
     struct gid_frame *frame, GstGidExport **export)
@@ -220,9 +212,9 @@ gst_gid_naming_name (GstGidNaming *self, gboolean playing, GstBuffer **buffer,
   GstFlowReturn ret;
 
   *export = NULL;
-  gst_gid_sidecar_read (self->sidecar, *buffer);
-  describe_frame (self, *buffer, frame);
   gst_gid_layout_from_buffer (&layout, format, *buffer);
+  gst_gid_frame_set_buffer (frame, format, *buffer);
+  gst_gid_sidecar_read (self->sidecar, *buffer, frame);
 
   if (gst_buffer_n_memory (*buffer) != 1) {
     reason = GST_GID_COPY_SPLIT_MEMORY;
@@ -243,7 +235,8 @@ gst_gid_naming_name (GstGidNaming *self, gboolean playing, GstBuffer **buffer,
   ret = copy_frame (self, playing, buffer, reason);
   if (ret != GST_FLOW_OK)
     return ret;
-  describe_frame (self, *buffer, frame);
+  gst_gid_frame_set_buffer (frame, format, *buffer);
+  gst_gid_sidecar_describe (self->sidecar, frame);
   frame->flags |= GID_FRAME_COPIED;
   name_slot (self, gst_gid_memory_get_slot (gst_buffer_peek_memory (*buffer, 0)), frame);
   return GST_FLOW_OK;

@@ -48,11 +48,12 @@ add_metadata (const GstMeta *meta, gpointer data)
 }
 
 void
-gst_gid_sidecar_read (GstGidSidecar *self, GstBuffer *buffer)
+gst_gid_sidecar_read (GstGidSidecar *self, GstBuffer *buffer, struct gid_frame *frame)
 {
   g_byte_array_set_size (self->metadata, 0);
   gst_gid_note_set_buffer (&self->note, buffer, add_metadata, self);
   gst_gid_metadata_finish (self->metadata);
+  gst_gid_sidecar_describe (self, frame);
 }
 
 void

@@ -15,7 +15,8 @@ typedef struct
   GstGidPublication *publication;
   GstGidNote note; /* of the present frame */
   GByteArray *metadata; /* likewise */
-  GHashTable *reported; /* GType of metadata, and reasons, that the application was told of: a set */
+  GHashTable
+      *reported; /* GType of metadata, and reasons, that the application was told of: a set */
 } GstGidSidecar;
 
 void gst_gid_sidecar_init (
@@ -23,10 +24,13 @@ void gst_gid_sidecar_init (
 void gst_gid_sidecar_finish (GstGidSidecar *self);
 void gst_gid_sidecar_start (GstGidSidecar *self);
 
-/** Reads what the buffer has; the application is told once of each kind that does not travel. */
-void gst_gid_sidecar_read (GstGidSidecar *self, GstBuffer *buffer);
+/**
+ * Reads what the buffer has, and describes it in the frame; the application is told once of each kind
+ * that does not travel.
+ */
+void gst_gid_sidecar_read (GstGidSidecar *self, GstBuffer *buffer, struct gid_frame *frame);
 
-/** The frame gets the note, which lives until the next buffer is read. */
+/** The frame gets the note that was read last, which lives until the next buffer is read. */
 void gst_gid_sidecar_describe (const GstGidSidecar *self, struct gid_frame *frame);
 
 /** The metadata's bytes, as they cross to readers. */
