@@ -30,7 +30,7 @@ struct outlet_stream {
 	/* The thread's: */
 	struct input_sender *sender; /* NULL: there is none now */
 	bool failed;		     /* it is to be made anew */
-	int told;		     /* what went wrong, as last said in the log; 0: nothing */
+	int reported;		     /* what went wrong, as last said in the log; 0: nothing */
 };
 
 /* An event, or with type 0 the release of all that the stream holds. */
@@ -54,7 +54,7 @@ struct input_outlet {
 	atomic_uint tail; /* the thread's: where it reads next */
 	/* The thread's: */
 	struct gid_domain *domain; /* NULL: there is none now */
-	int told;
+	int reported;
 	uint64_t looked;       /* when it was looked for a sign of life last, CLOCK_MONOTONIC ns */
 	unsigned seen, missed; /* signs of life, and looks without one */
 	bool holding;	       /* something may be held */
@@ -103,18 +103,18 @@ struct input_outlet_stats input_outlet_get_stats(const struct input_outlet *outl
 
 /* --- the thread: its streams ------------------------------------------------------------------ */
 
-static void stream_tell(struct outlet_stream *stream, int error, const char *why) {
-	if (error < 0 && error != stream->told) {
+static void stream_report(struct outlet_stream *stream, int error, const char *why) {
+	if (error < 0 && error != stream->reported) {
 		wlr_log(WLR_ERROR, "stream %s: %s: trying again", stream->name,
 				why[0] != '\0' ? why : gid_strerror(error));
 	}
-	stream->told = error;
+	stream->reported = error;
 }
 
 static void handle_published(void *data, int error) {
 	struct outlet_stream *stream = data;
 	stream->failed = error != 0;
-	stream_tell(stream, error,
+	stream_report(stream, error,
 			error == -EEXIST ? "another program of this domain sends it"
 					 : gid_strerror(error));
 }
@@ -147,7 +147,7 @@ static bool stream_begin(struct outlet_stream *stream) {
 		struct gid_domain *domain = stream->outlet->domain;
 		int error = input_sender_create(domain, stream->name, INPUT_LEASE_DEFAULT_MS,
 				&sender_events, stream, &stream->sender);
-		stream_tell(stream, error, gid_domain_error(domain));
+		stream_report(stream, error, gid_domain_error(domain));
 	}
 	if (stream->sender == NULL) {
 		return false;
@@ -172,11 +172,11 @@ static bool outlet_connect(struct input_outlet *outlet) {
 	int error = 0;
 	if (outlet->domain == NULL) {
 		error = gid_domain_connect(outlet->domain_name, &outlet->domain);
-		if (error < 0 && error != outlet->told) {
+		if (error < 0 && error != outlet->reported) {
 			wlr_log(WLR_ERROR, "no input: %s: trying again",
 					gid_domain_connect_error());
 		}
-		outlet->told = error;
+		outlet->reported = error;
 	}
 	bool all = error == 0;
 	for (size_t i = 0; i < outlet->count && error == 0; i++) {

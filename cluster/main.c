@@ -306,7 +306,7 @@ static int print_costs(const struct cluster_config *config) {
 static void print_cores(int priority) {
 	struct cores cores;
 	char text[320];
-	if (cores_look(getpid(), priority, &cores) == 0) {
+	if (cores_scan(getpid(), priority, &cores) == 0) {
 		cores_describe(&cores, text, sizeof(text));
 		printf("it runs on %s\n", text);
 		if (cores.programs.count > 0) {

@@ -44,17 +44,17 @@ void notify_finish(struct notify *notify) {
 	notify->fd = -1;
 }
 
-static bool tell(const struct notify *notify, const char *what) {
+static bool notify_send(const struct notify *notify, const char *what) {
 	return notify->fd >= 0 &&
 			send(notify->fd, what, strlen(what), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
 void notify_ready(const struct notify *notify) {
-	tell(notify, "READY=1");
+	notify_send(notify, "READY=1");
 }
 
 void notify_alive(struct notify *notify, uint64_t now) {
-	if (notify->interval_ns != 0 && now >= notify->next && tell(notify, "WATCHDOG=1")) {
+	if (notify->interval_ns != 0 && now >= notify->next && notify_send(notify, "WATCHDOG=1")) {
 		notify->next = now + notify->interval_ns;
 	}
 }

@@ -12,7 +12,7 @@
 
 #define KERNEL_THREAD 0x00200000u /* of the flags in /proc/PID/stat: PF_KTHREAD of Linux */
 
-struct look {
+struct scan {
 	pid_t pid;
 	int priority;
 	cpu_set_t set;
@@ -92,22 +92,22 @@ static bool read_stat(const char *path, char name[17], unsigned *flags) {
 	return true;
 }
 
-static bool may_run_there(const struct look *look, pid_t thread) {
+static bool may_run_there(const struct scan *scan, pid_t thread) {
 	cpu_set_t its, both;
 	if (sched_getaffinity(thread, sizeof(its), &its) < 0) {
 		return false;
 	}
-	CPU_AND(&both, &its, &look->set);
+	CPU_AND(&both, &its, &scan->set);
 	return CPU_COUNT(&both) > 0;
 }
 
-static bool goes_before(const struct look *look, pid_t thread) {
+static bool goes_before(const struct scan *scan, pid_t thread) {
 	struct sched_param param = {0};
 	int class = sched_getscheduler(thread) & ~SCHED_RESET_ON_FORK;
 	if (class != SCHED_FIFO && class != SCHED_RR) {
 		return class == SCHED_DEADLINE;
 	}
-	return sched_getparam(thread, &param) == 0 && param.sched_priority > look->priority;
+	return sched_getparam(thread, &param) == 0 && param.sched_priority > scan->priority;
 }
 
 static pid_t number_of(const struct dirent *entry) {
@@ -115,7 +115,7 @@ static pid_t number_of(const struct dirent *entry) {
 }
 
 /* Returns whether one of its threads may run there. */
-static bool look_at_threads(const struct look *look, pid_t pid, const char *name) {
+static bool scan_threads(const struct scan *scan, pid_t pid, const char *name) {
 	char path[48];
 	struct dirent *entry;
 	bool found = false;
@@ -123,12 +123,12 @@ static bool look_at_threads(const struct look *look, pid_t pid, const char *name
 	DIR *folder = opendir(path);
 	while (folder != NULL && (entry = readdir(folder)) != NULL) {
 		pid_t thread = number_of(entry);
-		if (thread == 0 || !may_run_there(look, thread)) {
+		if (thread == 0 || !may_run_there(scan, thread)) {
 			continue;
 		}
 		found = true;
-		if (goes_before(look, thread)) {
-			add_other(&look->cores->before, name);
+		if (goes_before(scan, thread)) {
+			add_other(&scan->cores->before, name);
 		}
 	}
 	if (folder != NULL) {
@@ -138,34 +138,34 @@ static bool look_at_threads(const struct look *look, pid_t pid, const char *name
 }
 
 /* Of the kernel's threads those of interrupts can be moved elsewhere, and are told. */
-static void look_at(const struct look *look, pid_t pid) {
+static void scan_process(const struct scan *scan, pid_t pid) {
 	char path[48], name[17];
 	unsigned flags;
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (pid == look->pid || !read_stat(path, name, &flags)) {
+	if (pid == scan->pid || !read_stat(path, name, &flags)) {
 		return;
 	}
 	if ((flags & KERNEL_THREAD) == 0) {
-		if (look_at_threads(look, pid, name)) {
-			add_other(&look->cores->programs, name);
+		if (scan_threads(scan, pid, name)) {
+			add_other(&scan->cores->programs, name);
 		}
 	} else if (strncmp(name, "irq/", 4) == 0) {
-		look_at_threads(look, pid, name);
+		scan_threads(scan, pid, name);
 	}
 }
 
 /* --- all ---------------------------------------------------------------------------------------
  */
 
-int cores_look(pid_t pid, int priority, struct cores *cores) {
-	struct look look = {.pid = pid, .priority = priority, .cores = cores};
+int cores_scan(pid_t pid, int priority, struct cores *cores) {
+	struct scan scan = {.pid = pid, .priority = priority, .cores = cores};
 	struct dirent *entry;
 	*cores = (struct cores){0};
-	if (sched_getaffinity(pid, sizeof(look.set), &look.set) < 0) {
+	if (sched_getaffinity(pid, sizeof(scan.set), &scan.set) < 0) {
 		return -errno;
 	}
-	list_cores(&look.set, cores->list, sizeof(cores->list));
-	cores->number = (unsigned)CPU_COUNT(&look.set);
+	list_cores(&scan.set, cores->list, sizeof(cores->list));
+	cores->number = (unsigned)CPU_COUNT(&scan.set);
 	DIR *folder = opendir("/proc");
 	if (folder == NULL) {
 		return -errno;
@@ -173,7 +173,7 @@ int cores_look(pid_t pid, int priority, struct cores *cores) {
 	while ((entry = readdir(folder)) != NULL) {
 		pid_t other = number_of(entry);
 		if (other != 0) {
-			look_at(&look, other);
+			scan_process(&scan, other);
 		}
 	}
 	closedir(folder);

@@ -30,7 +30,7 @@ struct cores {
  * Of a program whose first thread has, or is to have, this real-time priority; 0: none. Returns 0
  * or -errno. Only those are found that /proc shows the caller.
  */
-int cores_look(pid_t pid, int priority, struct cores *cores);
+int cores_scan(pid_t pid, int priority, struct cores *cores);
 
 /* Writes a sentence without its end: "processors 2-3, which no other program may use". */
 void cores_describe(const struct cores *cores, char *text, size_t size);

@@ -20,7 +20,7 @@ static bool is_same(const struct canvas_config *one, const struct canvas_config 
 }
 
 /* Threads that go on move to the new configuration. */
-static void keep(struct canvases *canvases, const struct engine_config *config,
+static void reuse(struct canvases *canvases, const struct engine_config *config,
 		struct requester **requesters) {
 	const struct engine_config *old = &canvases->config;
 	if (old->spin_us != config->spin_us || old->helpers != config->helpers) {
@@ -56,7 +56,7 @@ int canvases_apply(struct canvases *canvases, struct engine_config *config) {
 	if (requesters == NULL) {
 		return -ENOMEM;
 	}
-	keep(canvases, config, requesters);
+	reuse(canvases, config, requesters);
 	end_all(canvases);
 	int started = 0, ret = 0;
 	if (canvases->config.helpers != config->helpers) { /* nobody is left who has them */

@@ -440,7 +440,7 @@ static void hub_reload(struct transport *transport) {
 
 /* A socket for each, that its QEMU connects to, or its gidd where that is no guest. */
 
-static void say_joined(struct hub_port *port, uint64_t nonce) {
+static void send_joined(struct hub_port *port, uint64_t nonce) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_JOINED, 0);
 	message.join.version = GID_WIRE_VERSION;
@@ -454,7 +454,7 @@ static void handle_join(struct hub_port *port, const struct gid_wire_join *join)
 	if (!again) {
 		port_disconnect(port, "its gidd started again");
 	}
-	say_joined(port, join->nonce);
+	send_joined(port, join->nonce);
 	if (again) {
 		return;
 	}
@@ -493,7 +493,7 @@ static void handle_garbled(void *data, const char *why) {
 		port_note_fault(port, reason);
 	}
 	port_disconnect(port, reason);
-	say_joined(port, 0);
+	send_joined(port, 0);
 }
 
 static void disconnect(struct hub_port *port, const char *why) {
@@ -524,7 +524,7 @@ static void handle_connection(void *data, int fd) {
 		port->connected = true;
 		/* A machine that begins reads there what its windows are, before its gidd does. */
 		shm_files_mark(&port->hub->windows, port->hub->base.gidd->runtime, port->domain);
-		say_joined(port, 0);
+		send_joined(port, 0);
 	}
 }
 

@@ -156,7 +156,7 @@ static int64_t choose_number(const struct seat *seat, uint32_t index, int *fd) {
 	return self;
 }
 
-static bool say(int connection, int64_t number, int fd) {
+static bool send_number(int connection, int64_t number, int fd) {
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -188,7 +188,7 @@ static void go_on(struct seat *seat) {
 	while (seat->said < all) {
 		int fd;
 		int64_t number = choose_number(seat, seat->said, &fd);
-		if (!say(seat->connection, number, fd)) {
+		if (!send_number(seat->connection, number, fd)) {
 			break;
 		}
 		seat->said++;

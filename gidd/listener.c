@@ -40,16 +40,16 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 	struct listener *listener = data;
 	int peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (peer >= 0) {
-		listener->came(listener->data, peer);
+		listener->accepted(listener->data, peer);
 	} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
 		rest(listener);
 	}
 	return 0;
 }
 
-int listener_adopt(struct listener *listener, sd_event *event, int fd, listener_came came,
+int listener_adopt(struct listener *listener, sd_event *event, int fd, listener_accepted accepted,
 		void *data) {
-	*listener = (struct listener){.fd = fd, .came = came, .data = data};
+	*listener = (struct listener){.fd = fd, .accepted = accepted, .data = data};
 	/* Those that are accepted inherit it, so what is refused has none in its queue. */
 	gid_socket_refuse_rights(fd);
 	int error = fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
@@ -129,7 +129,7 @@ static int bind_and_listen(
 }
 
 int listener_open(struct listener *listener, sd_event *event, const char *path, int type,
-		const struct listener_access *access, listener_came came, void *data) {
+		const struct listener_access *access, listener_accepted accepted, void *data) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	listener->fd = -1;
 	if (strlen(path) >= sizeof(address.sun_path)) {
@@ -145,7 +145,7 @@ int listener_open(struct listener *listener, sd_event *event, const char *path, 
 		close(fd);
 		return error;
 	}
-	error = listener_adopt(listener, event, fd, came, data);
+	error = listener_adopt(listener, event, fd, accepted, data);
 	if (error == 0) {
 		strcpy(listener->path, path);
 	}

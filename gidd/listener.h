@@ -9,13 +9,13 @@
 #include "config.h"
 
 /* Somebody came in: a connected, non-blocking, close-on-exec socket, which is the receiver's. */
-typedef void (*listener_came)(void *data, int fd);
+typedef void (*listener_accepted)(void *data, int fd);
 
 struct listener {
 	int fd;		/* -1: not open */
 	char path[128]; /* "": another program's, which gave us the socket */
 	sd_event_source *io, *pause;
-	listener_came came;
+	listener_accepted accepted;
 	void *data;
 };
 
@@ -36,10 +36,10 @@ int listener_find_user(const struct config_domain *domain, uid_t *user);
  * by gid_socket_accept_rights(). 0 or -errno.
  */
 int listener_open(struct listener *listener, sd_event *event, const char *path, int type,
-		const struct listener_access *access, listener_came came, void *data);
+		const struct listener_access *access, listener_accepted accepted, void *data);
 /* The same with a socket that listens already, and stays there when it is closed here. */
-int listener_adopt(
-		struct listener *listener, sd_event *event, int fd, listener_came came, void *data);
+int listener_adopt(struct listener *listener, sd_event *event, int fd, listener_accepted accepted,
+		void *data);
 /* Also of one that was never opened, all zeroes but fd = -1. */
 void listener_close(struct listener *listener);
 

@@ -27,7 +27,7 @@ static void handle_lost(struct link *link) {
 	stream_link_down(gidd, &link->peer);
 	if (link->kind->windows_only) {
 		/* Its machine died, or began anew: what it has in memory now may be anything. */
-		slab_lose_domain(gidd, link->peer.domain);
+		slab_destroy_of_domain(gidd, link->peer.domain);
 		slab_forget_importer(&link->peer);
 	} else {
 		slab_mark_unconfirmed(gidd, link->peer.domain);

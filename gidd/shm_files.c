@@ -62,27 +62,28 @@ bool shm_files_each(const char *runtime, const struct config_domain *owner,
 
 /* --- which there must be ---------------------------------------------------------------------- */
 
-struct keeping {
+struct adding {
 	struct config_windows *windows;
 	const struct config_domain *owner;
 	int error;
 };
 
-static bool keep(void *data, uint32_t number, const struct domain_set *readers, const char *path) {
-	struct keeping *keeping = data;
-	int error = config_windows_add(keeping->windows, keeping->owner, number, readers);
-	keeping->error = error == -ENOMEM ? error : 0;
-	return keeping->error == 0;
+static bool add_existing(
+		void *data, uint32_t number, const struct domain_set *readers, const char *path) {
+	struct adding *adding = data;
+	int error = config_windows_add(adding->windows, adding->owner, number, readers);
+	adding->error = error == -ENOMEM ? error : 0;
+	return adding->error == 0;
 }
 
 int shm_files_plan(
 		struct config_windows *windows, const struct config *config, const char *runtime) {
 	const struct config_domain *owner;
 	TAILQ_FOREACH(owner, &config->domains, entry) {
-		struct keeping keeping = {.windows = windows, .owner = owner};
-		shm_files_each(runtime, owner, keep, &keeping);
-		if (keeping.error < 0) {
-			return keeping.error;
+		struct adding adding = {.windows = windows, .owner = owner};
+		shm_files_each(runtime, owner, add_existing, &adding);
+		if (adding.error < 0) {
+			return adding.error;
 		}
 	}
 	int error = config_windows_plan(windows, config, &owner);

@@ -303,7 +303,7 @@ bool slab_is_in(const struct client *client, const struct gid_wire_allocated *ra
 /* --- grants ----------------------------------------------------------------------------------- */
 
 /* The domain had the grant, and may have it no more. */
-static void lose_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) {
+static void revoke_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) {
 	struct link *link = link_find(gidd, domain);
 	if (link == NULL || slab_is_granted(slab, domain)) {
 		return;
@@ -323,7 +323,7 @@ static void take_back(struct gidd *gidd, struct slab *slab, uint32_t domain) {
 	TAILQ_FOREACH(import, &slab->importers, of_slab) {
 		domain_set_put(&import->lent, domain, false);
 	}
-	lose_grant(gidd, slab, domain);
+	revoke_grant(gidd, slab, domain);
 }
 
 static void set_owner_grant(
@@ -346,7 +346,7 @@ static int set_loan(
 	}
 	domain_set_put(&import->lent, request->domain, request->allow != 0);
 	if (had && request->allow == 0) {
-		lose_grant(gidd, slab, request->domain);
+		revoke_grant(gidd, slab, request->domain);
 	}
 	return 0;
 }
@@ -356,7 +356,7 @@ static void end_loans(struct import *import) {
 	import->lent = (struct domain_set){0};
 	for (uint32_t domain = 1; domain <= GID_DOMAIN_MAX; domain++) {
 		if (domain_set_has(&lent, domain)) {
-			lose_grant(import->peer->gidd, import->slab, domain);
+			revoke_grant(import->peer->gidd, import->slab, domain);
 		}
 	}
 }
@@ -430,7 +430,7 @@ void slab_evict_range(struct client *client, uint32_t window, uint64_t offset, u
 	}
 }
 
-static bool was_lent_to_loser(const struct gidd *gidd, const struct slab *slab) {
+static bool was_lent_to_withdrawn(const struct gidd *gidd, const struct slab *slab) {
 	const struct config_domain *reader;
 	TAILQ_FOREACH(reader, &gidd->config->domains, entry) {
 		if (slab_is_granted(slab, reader->number) &&
@@ -447,7 +447,7 @@ uint32_t slab_evict_withdrawn(struct gidd *gidd) {
 	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
 		bool in_window = slab->description.imported.memory == GID_MEMORY_WINDOW;
 		if (slab->owner != NULL && !in_window && !slab->evicting &&
-				was_lent_to_loser(gidd, slab)) {
+				was_lent_to_withdrawn(gidd, slab)) {
 			slab_evict(slab);
 			count++;
 		}
@@ -714,7 +714,7 @@ void slab_revoked(struct peer *link, const struct gid_wire_revoked *revoked) {
 	}
 }
 
-void slab_lose_domain(struct gidd *gidd, uint32_t domain) {
+void slab_destroy_of_domain(struct gidd *gidd, uint32_t domain) {
 	struct slab *slab, *next;
 	for (slab = TAILQ_FIRST(&gidd->slabs); slab != NULL; slab = next) {
 		next = TAILQ_NEXT(slab, entry);
@@ -793,7 +793,7 @@ void slab_mark_unconfirmed(struct gidd *gidd, uint32_t domain) {
 	}
 }
 
-static int ask_again(sd_event_source *source, uint64_t now, void *data) {
+static int handle_revalidate(sd_event_source *source, uint64_t now, void *data) {
 	struct link *link = data;
 	struct gidd *gidd = link->peer.gidd;
 	uint32_t domain = link->peer.domain;
@@ -812,5 +812,5 @@ static int ask_again(sd_event_source *source, uint64_t now, void *data) {
 void slab_revalidate_domain(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
 	sd_event_add_time_relative(gidd->event, &gidd->revalidations[link->peer.domain],
-			CLOCK_MONOTONIC, REVALIDATE_AFTER_US, 0, ask_again, link);
+			CLOCK_MONOTONIC, REVALIDATE_AFTER_US, 0, handle_revalidate, link);
 }

@@ -97,7 +97,7 @@ void slab_import_foreign(struct peer *peer, const struct gid_wire_import *reques
 /* From the link to another domain. */
 void slab_revoked(struct peer *link, const struct gid_wire_revoked *revoked);
 /* The domain's machine is gone, and its memory may become anything. */
-void slab_lose_domain(struct gidd *gidd, uint32_t domain);
+void slab_destroy_of_domain(struct gidd *gidd, uint32_t domain);
 
 /*
  * The link was lost: slabs may die with their owners, and nobody tells us. What was imported before

@@ -165,7 +165,7 @@ static void player_add_devices(struct input_player *player, uint32_t devices) {
 	}
 }
 
-static void player_tell_size(struct input_player *player, const struct input_head *head) {
+static void player_set_size(struct input_player *player, const struct input_head *head) {
 	bool is_new = player->width != head->width || player->height != head->height;
 	player->width = head->width;
 	player->height = head->height;
@@ -193,7 +193,7 @@ void input_player_play(struct input_player *player, const struct input_frame *fr
 	bool grouped = false;
 	player_refill(player, now);
 	player_add_devices(player, frame->head.devices);
-	player_tell_size(player, &frame->head);
+	player_set_size(player, &frame->head);
 	if (player->begun && frame->first > player->next) {
 		player->stats.missed += frame->first - player->next;
 	}

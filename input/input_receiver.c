@@ -21,10 +21,10 @@ struct input_receiver {
 	struct gid_frame newest;  /* held while `waits` */
 	bool waits, asked;	  /* for its slab; gidd is asked for it */
 	uint64_t slab_time;	  /* when the last one was asked for */
-	uint64_t look_time;	  /* when to look without being woken; UINT64_MAX: never */
+	uint64_t poll_time;	  /* when to look without being woken; UINT64_MAX: never */
 	uint64_t heard_again;	  /* nothing is heard before */
 	uint32_t keymap;	  /* the last that was told */
-	int told_error;		  /* of gidd's answer, as was told last; 1: nothing was */
+	int reported_error;	  /* of gidd's answer, as was told last; 1: nothing was */
 	char *keymap_text;	  /* INPUT_KEYMAP_MAX bytes; NULL: keymaps are not wanted */
 	struct input_frame frame; /* the copy */
 	struct input_player player;
@@ -45,7 +45,7 @@ static void receiver_refuse(struct input_receiver *receiver, const char *why) {
 	receiver_drop(receiver);
 	receiver->heard_again = now + PAUSE_NS;
 	input_player_begin(&receiver->player, receiver->heard_again);
-	receiver->events->told(receiver->data, false, why);
+	receiver->events->sender_changed(receiver->data, false, why);
 }
 
 /* --- a frame ---------------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ static void receiver_import(struct input_receiver *receiver, uint64_t now) {
 		return;
 	}
 	if (now < receiver->slab_time + SLABS_NS) {
-		receiver->look_time = receiver->slab_time + SLABS_NS;
+		receiver->poll_time = receiver->slab_time + SLABS_NS;
 		return;
 	}
 	receiver_forget_slab(receiver);
@@ -186,10 +186,10 @@ void input_receiver_dispatch(struct input_receiver *receiver) {
 	if (now < receiver->heard_again) { /* what comes is given back, and not looked at */
 		receiver_take(receiver);
 		receiver_drop(receiver);
-		receiver->look_time = receiver->heard_again;
+		receiver->poll_time = receiver->heard_again;
 		return;
 	}
-	receiver->look_time = receiver_take(receiver) ? UINT64_MAX : now + TURN_NS;
+	receiver->poll_time = receiver_take(receiver) ? UINT64_MAX : now + TURN_NS;
 	if (!receiver->waits) {
 		return;
 	}
@@ -203,7 +203,7 @@ void input_receiver_dispatch(struct input_receiver *receiver) {
 
 uint64_t input_receiver_deadline(const struct input_receiver *receiver) {
 	uint64_t lease_end = input_player_deadline(&receiver->player);
-	return receiver->look_time < lease_end ? receiver->look_time : lease_end;
+	return receiver->poll_time < lease_end ? receiver->poll_time : lease_end;
 }
 
 int input_receiver_get_fd(const struct input_receiver *receiver) {
@@ -230,9 +230,10 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 	if (!is_there) {
 		input_player_begin(&receiver->player, now);
 	}
-	receiver->look_time = is_there ? now : UINT64_MAX;
-	receiver->told_error = 0;
-	receiver->events->told(receiver->data, is_there, reason != 0 ? gid_strerror(reason) : NULL);
+	receiver->poll_time = is_there ? now : UINT64_MAX;
+	receiver->reported_error = 0;
+	receiver->events->sender_changed(
+			receiver->data, is_there, reason != 0 ? gid_strerror(reason) : NULL);
 	receiver->events->woken(receiver->data);
 }
 
@@ -240,11 +241,11 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 static void handle_answered(void *data, int error) {
 	struct input_receiver *receiver = data;
 	bool waits = gid_consumer_get_state(receiver->consumer) == GID_CONSUMER_WAITING;
-	if (waits && error != receiver->told_error) {
-		receiver->events->told(receiver->data, false,
+	if (waits && error != receiver->reported_error) {
+		receiver->events->sender_changed(receiver->data, false,
 				error != 0 ? gid_domain_error(receiver->domain) : NULL);
 	}
-	receiver->told_error = error;
+	receiver->reported_error = error;
 }
 
 int input_receiver_create(struct gid_domain *domain, const char *owner, const char *stream,
@@ -257,8 +258,8 @@ int input_receiver_create(struct gid_domain *domain, const char *owner, const ch
 	*receiver = (struct input_receiver){.events = events,
 			.data = data,
 			.domain = domain,
-			.look_time = UINT64_MAX,
-			.told_error = 1};
+			.poll_time = UINT64_MAX,
+			.reported_error = 1};
 	input_player_init(&receiver->player, &events->sink, data, gid_clock_now());
 	if (events->keymap != NULL) {
 		receiver->keymap_text = malloc(INPUT_KEYMAP_MAX);

@@ -19,7 +19,7 @@ struct input_receiver_events {
 	/* Look again soon, see input_receiver_deadline(): from gid_domain_dispatch(). */
 	void (*woken)(void *data);
 	/* For the log: the sender came; or it went, or is refused, with the reason or NULL. */
-	void (*told)(void *data, bool is_there, const char *why);
+	void (*sender_changed)(void *data, bool is_there, const char *why);
 	/* The text of the sender's keymap, valid during the call; NULL: it has none. NULL: such are
 	 * not wanted, and none is copied. */
 	void (*keymap)(void *data, const char *text);

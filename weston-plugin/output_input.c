@@ -46,7 +46,7 @@ static void handle_woken(void *data) {
 	wl_event_source_timer_update(input->timer, 1);
 }
 
-static void handle_told(void *data, bool is_there, const char *why) {
+static void handle_sender_changed(void *data, bool is_there, const char *why) {
 	struct output_input *input = data;
 	paced_log(input, "gid: output %s: %s of domain %s %s%s%s\n", input->config->name,
 			input->config->input_stream, input->config->input_domain,
@@ -57,7 +57,7 @@ static void handle_told(void *data, bool is_there, const char *why) {
 static const struct input_receiver_events receiver_events = {
 		.sink = {.event = handle_event, .devices = handle_devices, .size = handle_size},
 		.woken = handle_woken,
-		.told = handle_told,
+		.sender_changed = handle_sender_changed,
 };
 
 /* --- the loop --------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static void input_begin(struct output_input *input) {
 				handle_readable, input);
 		return;
 	}
-	handle_told(input, false, gid_domain_error(input->domain));
+	handle_sender_changed(input, false, gid_domain_error(input->domain));
 	wl_event_source_timer_update(input->timer, AGAIN_MS);
 }
 

@@ -57,7 +57,7 @@ static int handle_timer(void *data) {
 	if (size_is_right(size)) {
 		return 0;
 	}
-	if (output_stream_is_settled(size->stream)) {
+	if (output_stream_is_idle(size->stream)) {
 		size_grant(size);
 	} else {
 		size_wait(size, AGAIN_MS);

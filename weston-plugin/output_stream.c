@@ -38,12 +38,12 @@ struct output_stream {
 	int publish_error; /* as last said in the log */
 	struct wl_event_source *source, *timer;
 
-	struct capture_target *asked; /* in the repaint that goes on now */
-	struct capture_target *kept;  /* waits for a grant */
-	struct gid_box damage;	      /* since the last picture that was sent */
-	bool whole;		      /* all of it, and it is to be sent even if nothing changes */
-	bool current;		      /* what readers have is what the output shows */
-	bool missed;		      /* there was no slot for what changed */
+	struct capture_target *asked;	/* in the repaint that goes on now */
+	struct capture_target *pending; /* waits for a grant */
+	struct gid_box damage;		/* since the last picture that was sent */
+	bool whole;   /* all of it, and it is to be sent even if nothing changes */
+	bool current; /* what readers have is what the output shows */
+	bool missed;  /* there was no slot for what changed */
 };
 
 #define stream_log(stream, ...) weston_log_paced(&(stream)->pacer, 30, 60000, __VA_ARGS__)
@@ -94,17 +94,17 @@ static void stream_drop(struct output_stream *stream, struct capture_target *tar
 	capture_target_give(target);
 }
 
-static void stream_drop_kept(struct output_stream *stream) {
-	if (stream->kept != NULL) {
-		stream_drop(stream, stream->kept);
-		stream->kept = NULL;
+static void stream_drop_pending(struct output_stream *stream) {
+	if (stream->pending != NULL) {
+		stream_drop(stream, stream->pending);
+		stream->pending = NULL;
 	}
 }
 
 static void stream_send(struct output_stream *stream, struct capture_target *target) {
 	int ret = gid_producer_send(stream->producer, &target->frame);
 	if (ret == -EINPROGRESS) {
-		stream->kept = target;
+		stream->pending = target;
 		return;
 	}
 	if (ret < 0) {
@@ -142,7 +142,7 @@ static void handle_answered(void *data, struct capture_target *target, bool take
 	} else if (!target->whole && box_is_empty(target->frame.damage)) {
 		capture_target_give(target); /* drawn for somebody else's screenshot */
 	} else {
-		stream_drop_kept(stream);
+		stream_drop_pending(stream);
 		gid_producer_count_copy_for(stream->producer, GID_COPY_UPSTREAM_MEMORY,
 				capture_target_finish(target));
 		stream_send(stream, target);
@@ -275,7 +275,7 @@ static void handle_frame(struct wl_listener *listener, void *data) {
 static void stream_form(struct output_stream *stream) {
 	struct capture_targets *targets;
 	stream->is_formed = false;
-	stream_drop_kept(stream);
+	stream_drop_pending(stream);
 	stream_sweep(stream);
 	if (!stream->published || stream->fourcc == 0) {
 		return;
@@ -328,7 +328,7 @@ static const struct output_capture_events capture_events = {
 static void stream_forget_targets(struct output_stream *stream) {
 	struct capture_targets *targets;
 	stream->is_formed = false;
-	stream->kept = stream->asked = NULL;
+	stream->pending = stream->asked = NULL;
 	wl_list_for_each(targets, &stream->targets, link) {
 		capture_targets_forget(targets);
 	}
@@ -390,9 +390,9 @@ static void handle_published(void *data, int error) {
 
 static void handle_granted(void *data, gid_id gid, int error) {
 	struct output_stream *stream = data;
-	struct capture_target *target = stream->kept;
+	struct capture_target *target = stream->pending;
 	if (target != NULL) {
-		stream->kept = NULL;
+		stream->pending = NULL;
 		stream_send(stream, target);
 	}
 }
@@ -529,7 +529,7 @@ void output_stream_set_domain(struct output_stream *stream, struct gid_domain *d
 	}
 }
 
-bool output_stream_is_settled(struct output_stream *stream) {
+bool output_stream_is_idle(struct output_stream *stream) {
 	stream_sweep(stream);
 	return wl_list_length(&stream->targets) <= (stream->is_formed ? 1 : 0);
 }

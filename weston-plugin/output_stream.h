@@ -30,7 +30,7 @@ struct weston_output *output_stream_get_output(const struct output_stream *strea
 void output_stream_set_domain(struct output_stream *stream, struct gid_domain *domain);
 
 /* Whether all pictures are of the output's present size: nobody has one of before any more. */
-bool output_stream_is_settled(struct output_stream *stream);
+bool output_stream_is_idle(struct output_stream *stream);
 
 /* Whether this is the client that captures the output for us. */
 bool output_stream_has_client(const struct output_stream *stream, const struct wl_client *client);

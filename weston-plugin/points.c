@@ -58,7 +58,7 @@ struct point_output {
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /* Whether somebody listens to Weston's timeline, beside the module itself. */
-static bool timeline_is_heard(const struct points *points) {
+static bool timeline_is_subscribed(const struct points *points) {
 	int ours = (points->paced ? 1 : 0) + (points->tap != NULL ? 1 : 0);
 	struct weston_log_subscription *listener = NULL;
 	do {
@@ -68,7 +68,7 @@ static bool timeline_is_heard(const struct points *points) {
 }
 
 static bool points_are_wanted(const struct points *points) {
-	return points->timeline != NULL || timeline_is_heard(points);
+	return points->timeline != NULL || timeline_is_subscribed(points);
 }
 
 static void points_write(const struct points *points, enum gid_timeline_event event, gid_id gid,
@@ -83,7 +83,7 @@ static void points_write(const struct points *points, enum gid_timeline_event ev
 			.gid = gid,
 			.domain = gid_domain_number(domain),
 	};
-	if (timeline_is_heard(points)) {
+	if (timeline_is_subscribed(points)) {
 		char line[GID_TIMELINE_LINE_MAX];
 		gid_timeline_format(&point, WRITER, line);
 		weston_log_scope_printf(points->compositor->timeline, "%s", line);

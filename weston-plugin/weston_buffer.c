@@ -45,7 +45,7 @@ struct buffer {
 
 	struct wl_resource *resource; /* the wl_buffer, or NULL */
 	struct wl_listener resource_destroy;
-	bool kept;	  /* the pool's content is a copy of ours */
+	bool frozen;	  /* the pool's content is a copy of ours */
 	struct pool pool; /* without an address: made of dma-bufs */
 	bool pool_fits; /* it was made for this layout: false for a stand-in that can only be blank
 			 */
@@ -220,11 +220,11 @@ static int buffer_make_blank(struct buffer *buffer, uint32_t id) {
 /* --- the memory is taken back ---------------------------------------------------------------- */
 
 /* Bytes that the client's revoked buffers keep. */
-static uint64_t kept_bytes(const struct buffers *buffers, const struct wl_client *client) {
+static uint64_t frozen_bytes(const struct buffers *buffers, const struct wl_client *client) {
 	uint64_t bytes = 0;
 	const struct buffer *buffer;
 	wl_list_for_each(buffer, &buffers->list, link) {
-		bytes += buffer->client == client && buffer->kept ? buffer->pool.size : 0;
+		bytes += buffer->client == client && buffer->frozen ? buffer->pool.size : 0;
 	}
 	return bytes;
 }
@@ -233,10 +233,10 @@ static uint64_t kept_bytes(const struct buffers *buffers, const struct wl_client
 static void buffer_detach_memory(struct buffer *buffer, bool shown) {
 	int error = -ENOTSUP;
 	if (shown && buffer->buffers->on_revoke == ON_REVOKE_KEEP &&
-			kept_bytes(buffer->buffers, buffer->client) + buffer->pool.size <=
+			frozen_bytes(buffer->buffers, buffer->client) + buffer->pool.size <=
 					KEPT_BYTES_OF_A_CLIENT_MAX) {
 		error = pool_freeze(&buffer->pool);
-		buffer->kept = error == 0;
+		buffer->frozen = error == 0;
 	}
 	if (error != 0 && pool_blank(&buffer->pool) == 0 && shown) {
 		shown_damage(buffer->buffers->compositor, buffer->resource);

@@ -61,7 +61,7 @@ void display_explain_loss(struct wl_display *display) {
 	}
 }
 
-static int lose(sd_event_source *source, struct wl_display *display) {
+static int disconnected(sd_event_source *source, struct wl_display *display) {
 	display_explain_loss(display);
 	return sd_event_exit(sd_event_source_get_event(source), EXIT_FAILURE);
 }
@@ -69,10 +69,10 @@ static int lose(sd_event_source *source, struct wl_display *display) {
 static int handle_events(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct wl_display *display = data;
 	if ((events & EPOLLIN) && wl_display_dispatch(display) < 0) {
-		return lose(source, display);
+		return disconnected(source, display);
 	}
 	if (!(events & EPOLLIN) && (events & (EPOLLHUP | EPOLLERR))) {
-		return lose(source, display);
+		return disconnected(source, display);
 	}
 	return 0;
 }
@@ -81,14 +81,14 @@ static int handle_events(sd_event_source *source, int fd, uint32_t events, void 
 static int prepare_events(sd_event_source *source, void *data) {
 	struct wl_display *display = data;
 	if (wl_display_dispatch_pending(display) < 0) {
-		return lose(source, display);
+		return disconnected(source, display);
 	}
 	int result = wl_display_flush(display);
 	if (result < 0 && errno != EAGAIN) {
 		// The compositor may have said why it hung up: that is read first.
 		while (wl_display_dispatch(display) >= 0) {
 		}
-		return lose(source, display);
+		return disconnected(source, display);
 	}
 	sd_event_source_set_io_events(source, result < 0 ? EPOLLIN | EPOLLOUT : EPOLLIN);
 	return 0;

@@ -38,7 +38,7 @@ static void handle_woken(void *data) {
 	intake_set_timer(data, gid_clock_now());
 }
 
-static void handle_told(void *data, bool is_there, const char *why) {
+static void handle_sender_changed(void *data, bool is_there, const char *why) {
 	const struct intake *intake = data;
 	warnx("%s %s%s%s", is_there ? "taking" : "waiting for", intake->options->input,
 			why != NULL ? ": " : "", why != NULL ? why : "");
@@ -46,18 +46,18 @@ static void handle_told(void *data, bool is_there, const char *why) {
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
-static void intake_look(struct intake *intake) {
+static void intake_dispatch(struct intake *intake) {
 	input_receiver_dispatch(intake->receiver);
 	intake_set_timer(intake, input_receiver_deadline(intake->receiver));
 }
 
 static int handle_timer(sd_event_source *source, uint64_t time, void *data) {
-	intake_look(data);
+	intake_dispatch(data);
 	return 0;
 }
 
 static int handle_readable(sd_event_source *source, int fd, uint32_t events, void *data) {
-	intake_look(data);
+	intake_dispatch(data);
 	return 0;
 }
 
@@ -92,7 +92,7 @@ int intake_init(struct intake *intake, const struct input_options *options, stru
 			.events = {
 					.sink = {.event = handle_event, .devices = handle_devices},
 					.woken = handle_woken,
-					.told = handle_told,
+					.sender_changed = handle_sender_changed,
 					.keymap = taker->use_keymap != NULL ? handle_keymap : NULL,
 			}};
 	if (gid_domain_connect(options->reader, &intake->domain) < 0) {

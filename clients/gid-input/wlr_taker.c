@@ -15,7 +15,7 @@
 
 #define MS_NS 1000000ull
 #define STEP 120 /* of a wheel */
-#define SETTLE_MS 1000
+#define ROUNDTRIP_MS 1000
 
 struct wlr_taker {
 	struct taker base;
@@ -191,9 +191,9 @@ static const struct wl_callback_listener sync_listener = {.done = sync_done};
 
 /* A compositor forgets what a client has sent when that is gone: the last releases are waited for.
  */
-static void taker_settle(struct wlr_taker *taker) {
+static void taker_roundtrip(struct wlr_taker *taker) {
 	bool done = false;
-	uint64_t end = gid_clock_now() + SETTLE_MS * MS_NS;
+	uint64_t end = gid_clock_now() + ROUNDTRIP_MS * MS_NS;
 	struct pollfd poll_fd = {.fd = wl_display_get_fd(taker->display), .events = POLLIN};
 	struct wl_callback *callback = wl_display_sync(taker->display);
 	wl_callback_add_listener(callback, &sync_listener, &done);
@@ -202,7 +202,7 @@ static void taker_settle(struct wlr_taker *taker) {
 			wl_display_dispatch_pending(taker->display);
 		}
 		wl_display_flush(taker->display);
-		if (poll(&poll_fd, 1, SETTLE_MS) <= 0) {
+		if (poll(&poll_fd, 1, ROUNDTRIP_MS) <= 0) {
 			wl_display_cancel_read(taker->display);
 			break;
 		}
@@ -216,7 +216,7 @@ static void taker_settle(struct wlr_taker *taker) {
 
 static void wlr_destroy(struct taker *base) {
 	struct wlr_taker *taker = (struct wlr_taker *)base;
-	taker_settle(taker);
+	taker_roundtrip(taker);
 	if (taker->pointer != NULL) {
 		zwlr_virtual_pointer_v1_destroy(taker->pointer);
 	}

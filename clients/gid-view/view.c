@@ -432,7 +432,7 @@ static void obey(struct view *view, const struct gid_frame *frame) {
 	if (frame->flags & GID_FRAME_HIDDEN) {
 		view_drop_waiting(view);
 		view_hide(view);
-		waiting_owe_everything(&view->waiting);
+		waiting_damage_everything(&view->waiting);
 	}
 	if ((frame->flags & GID_FRAME_EOS) && view->options->once) {
 		view->ended = true;

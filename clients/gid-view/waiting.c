@@ -63,11 +63,11 @@ void waiting_remove(struct waiting *waiting, bool shown) {
 	waiting->count--;
 }
 
-void waiting_owe_everything(struct waiting *waiting) {
+void waiting_damage_everything(struct waiting *waiting) {
 	waiting->pending = (struct damage){.everything = true};
 }
 
 void waiting_forget(struct waiting *waiting) {
 	waiting->count = 0;
-	waiting_owe_everything(waiting);
+	waiting_damage_everything(waiting);
 }

@@ -45,7 +45,7 @@ struct damage waiting_damage(const struct waiting *waiting);
 void waiting_remove(struct waiting *waiting, bool shown);
 
 /* The next frame that is shown replaces all of what there is, or is not, on the screen. */
-void waiting_owe_everything(struct waiting *waiting);
+void waiting_damage_everything(struct waiting *waiting);
 
 /* Nothing waits: the frames are not there any more. The next replaces everything. */
 void waiting_forget(struct waiting *waiting);

@@ -65,7 +65,7 @@ static void note_done(struct gid_canvas *canvas) {
 }
 
 /* Those that are under way, and what the engine knew by them. */
-static void lose_lists(struct gid_canvas *canvas) {
+static void drop_lists(struct gid_canvas *canvas) {
 	note_done(canvas);
 	canvas->epoch++;
 	canvas->rung = 0;
@@ -73,9 +73,9 @@ static void lose_lists(struct gid_canvas *canvas) {
 	canvas->lost = canvas->fence;
 }
 
-static void lose_engine(struct gid_canvas *canvas) {
+static void drop_engine(struct gid_canvas *canvas) {
 	canvas->engine = 0;
-	lose_lists(canvas);
+	drop_lists(canvas);
 }
 
 /* Lists are lost with their memory, if that moved and we came too late: it has another gid then. */
@@ -85,14 +85,14 @@ static void check_memory(struct gid_canvas *canvas) {
 	}
 	if (canvas->emptied != gid_slab_emptied(canvas->slab)) {
 		canvas->emptied = gid_slab_emptied(canvas->slab);
-		lose_lists(canvas);
+		drop_lists(canvas);
 	}
 }
 
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
 	struct gid_canvas *canvas = data;
 	if (!joined && consumers == 0) {
-		lose_engine(canvas);
+		drop_engine(canvas);
 	} else if (joined) {
 		canvas->engine = domain;
 	}

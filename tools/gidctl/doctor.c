@@ -335,7 +335,7 @@ static void check_display(struct doctor *doctor, const char *name, const char *w
 	char text[320];
 	pid_t pid = display_pid(name);
 	if (pid == 0 || sched_getparam(pid, &param) < 0 ||
-			cores_look(pid, param.sched_priority, &cores) < 0) {
+			cores_scan(pid, param.sched_priority, &cores) < 0) {
 		return;
 	}
 	cores_describe(&cores, text, sizeof(text));

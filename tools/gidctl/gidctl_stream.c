@@ -86,7 +86,7 @@ static void report_nothing_arrived(const struct stream *stream, double seconds, 
 }
 
 /* Returns when to say it again. */
-static uint64_t tell_of_wait(const struct stream *stream, uint64_t since, uint64_t now) {
+static uint64_t report_wait(const struct stream *stream, uint64_t since, uint64_t now) {
 	fprintf(stderr, "gidctl: waiting for a picture of %s of domain %s, which has a producer: %u s\n",
 			stream->name, stream->owner, (unsigned)((now - since) / 1000000000));
 	return now + TOLD_AGAIN_NS;
@@ -119,7 +119,7 @@ bool stream_next(struct stream *stream, double seconds, struct gid_frame *frame)
 		now = gid_clock_now();
 		if (patient && !was_empty && has_producer(stream)) {
 			end = now + span;
-			told = now >= told ? tell_of_wait(stream, since, now) : told;
+			told = now >= told ? report_wait(stream, since, now) : told;
 		}
 	}
 	if (ret < 0) {

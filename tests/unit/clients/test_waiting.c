@@ -67,7 +67,7 @@ static void test_damage(void) {
 	add(&waiting, 8, (struct gid_box){0});
 	tap_ok(waiting_damage(&waiting).everything, "and where nothing is said");
 	waiting_remove(&waiting, true);
-	waiting_owe_everything(&waiting);
+	waiting_damage_everything(&waiting);
 	add(&waiting, 9, (struct gid_box){0, 0, 1, 1});
 	tap_ok(waiting_damage(&waiting).everything, "and where there was nothing on the screen");
 }

@@ -57,7 +57,7 @@ static void begin_child(const char *name) {
 static struct cores look(int priority, const char *name) {
 	struct cores cores;
 	do {
-		if (cores_look(getpid(), priority, &cores) < 0) {
+		if (cores_scan(getpid(), priority, &cores) < 0) {
 			abort();
 		}
 	} while (name != NULL && strcmp(cores.programs.names, name) != 0);
