@@ -14,10 +14,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
 
 import numpy
-from frame_kinds import LOST_WRITEBACK
 from gl_client import drawn_picture
 from lib.cockpit import Cockpit
 from lib.display import Display
@@ -27,13 +25,7 @@ from lib.pipeline import LOSSLESS, Pipeline
 from lib.program import BUILD, wait_for
 from lib.vkms import CHECKSUMS, Refreshes, checksum
 from reference import compare, reference
-from scanout import (
-    ASKS_WRITEBACK,
-    HEIGHT,
-    NOT_READ_BACK,
-    NOT_WRITTEN,
-    WIDTH,
-)
+from scanout import HEIGHT, WIDTH
 
 MAP = BUILD / "clients" / "gid-map"
 X, Y = 40, 20
@@ -96,8 +88,6 @@ class Plane:
             if found["largest"] > 1:
                 return False
             wait_for(lambda: self.is_on_plane(name), "its plane")  # it was composed for the copy
-            if NOT_READ_BACK in self.display.program.stderr:
-                self.blame()
             return self.refreshes.next() == {checksum(shot)} and self.is_on_plane(name)
 
         try:
@@ -108,14 +98,6 @@ class Plane:
                 f"{error}: {found}, {self.display.role(name)}\n{log[log.find('gid:') :]}"
             ) from None
         return found
-
-    def blame(self) -> NoReturn:
-        """As scanout's: the device is asked whether it is its fault."""
-        self.display.program.stop(SECONDS)
-        code = subprocess.run([ASKS_WRITEBACK], check=False).returncode
-        sys.exit(
-            LOST_WRITEBACK if code == NOT_WRITTEN else "it reads nothing back of what is written"
-        )
 
     def finish(self, name: str, before: dict, found: dict) -> dict:
         role = self.display.role("telltale")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A gid-cluster with planes=on, its roles, and what must then be on the screen."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy
@@ -13,7 +13,6 @@ from scanout import (
     domains_with_a_display,
     lamp_picture,
     png,
-    until_written,
     write,
 )
 
@@ -45,16 +44,6 @@ def domains_with_planes(*how: OwnKernel) -> Iterator[Domains]:
                 picture = numpy.full((height, width, 3), colour, numpy.uint8)
                 write(domains, f"{name}-{width}x{height}.png", png(picture))
         yield domains
-
-
-def with_writeback(test: Callable[[Domains], None]) -> None:
-    """Runs a test in a guest of its own."""
-
-    def run() -> None:
-        with domains_with_planes() as domains:
-            test(domains)
-
-    until_written(run)
 
 
 def role(name: str, box: tuple[int, int, int, int], fallback: str, more: str = "") -> str:

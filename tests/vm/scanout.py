@@ -5,16 +5,13 @@ The checksum of each refresh is that of the display controller, taken where its 
 The pixels that it must come from are known here: nothing that composed them is asked.
 """
 
-import datetime
 import io
 import json
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn, TypeVar
 
 import numpy
 import pytest
@@ -26,13 +23,8 @@ from lib.program import BUILD, SANITIZED, wait_for
 from lib.vkms import CHECKSUMS, checksums_of
 from PIL import Image
 
-T = TypeVar("T")
 WIDTH, HEIGHT = 640, 480
-GUESTS = 10  # in which vkms may lose a picture, one after the other
 FOLDER = Path("/run/scanout")  # of the guest
-# What gid-cluster logs, and what asks-writeback ends with if it is the device's fault.
-NOT_READ_BACK, NOT_WRITTEN = "what it shows is not read back now", 75
-ASKS_WRITEBACK = BUILD / "tests/vm/asks-writeback"
 ASK = """
 import socket, sys
 with socket.socket(socket.AF_UNIX) as connection:
@@ -61,35 +53,8 @@ def domains_with_a_display(modules: Sequence[str], *how: OwnKernel) -> Iterator[
     guest.__exit__(None, None, None)
 
 
-class LostWriteback(Exception):
-    """vkms (of Linux 7.2) lost a picture that it was to write, and is of no use from then on.
-
-    It takes the end of each later one for that of the one before. It happens where the next commit,
-    or the end of the checksums, comes between a commit and its refresh: on a machine so busy that
-    the driver was interrupted there for a whole refresh. gid-cluster's word is no proof of that:
-    asks-writeback is asked, see Cluster.blame().
-    """
-
-
-def until_written(test: Callable[[], T]) -> T:
-    """Of a test in a guest of its own; in another one, should vkms there lose a picture. Each loss
-    stays as a line of lost-writeback.log in the build folder."""
-    for _ in range(GUESTS):
-        try:
-            return test()
-        except LostWriteback:
-            now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-            with (BUILD / "lost-writeback.log").open("a", encoding="utf-8") as log:
-                print(f"{now} {os.environ.get('PYTEST_CURRENT_TEST', '')}", file=log)
-    pytest.fail(f"vkms lost a picture in each of {GUESTS} guests")
-
-
 class Refreshes:
-    """The checksums of refreshes, as they come, to one reader.
-
-    It is not closed while anything is written back, for vkms then loses that: see LostWriteback.
-    With writeback it makes checksums only of what is written.
-    """
+    """The checksums of refreshes, as they come, to one reader."""
 
     _SCRIPT = "until command exec 3<$0/data; do sleep 0.1; done 2>/dev/null; exec cat <&3"
 
@@ -185,26 +150,10 @@ class Cluster:
         """Until so many refreshes in a row have these checksums, and no others."""
         self.wait(lambda: set(self.refreshes.next(count)) == expected, what, pause=0.02)
 
-    def blame(self) -> NoReturn:
-        """Nothing is read back any more: whose fault is that? It ends gid-cluster."""
-        self.program.signal(signal.SIGTERM)
-        wait_for(lambda: not self.program.is_running, "its end", PATIENCE)
-        asked = self.domains.guest.run([str(ASKS_WRITEBACK)], timeout=PATIENCE)
-        if asked.code == NOT_WRITTEN:
-            raise LostWriteback
-        pytest.fail(
-            f"gid-cluster reads nothing back of a device that writes ({asked.code}, {asked.err})\n"
-            f"{self.program.err}"
-        )
-
     def wait(self, condition: Callable[[], bool], what: str, pause: float = 0.2) -> None:
         def holds() -> bool:
             assert self.program.is_running, self.program.err
-            if condition():
-                return True
-            if NOT_READ_BACK in self.program.err:
-                self.blame()
-            return False
+            return condition()
 
         try:
             wait_for(holds, what, PATIENCE, pause)

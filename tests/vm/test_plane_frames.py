@@ -4,7 +4,6 @@
 import pytest
 from frame_kinds import CODEC_NAMES, Kinds, codec_sources, guest_with_kinds, is_rgb, raw
 from gid_vm.own_kernel import why_no_kernel
-from scanout import until_written
 
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
@@ -45,14 +44,10 @@ def cases(kinds: Kinds) -> list[dict]:
     return [*every, case("map", "", "BGRx")]
 
 
-def frames_of_a_guest() -> dict[str, dict]:
-    with guest_with_kinds("vkms enable_overlay=1") as kinds:
-        return kinds.run("plane_frames.py", cases(kinds))
-
-
 @pytest.fixture(scope="module")
 def shown() -> dict[str, dict]:
-    return until_written(frames_of_a_guest)
+    with guest_with_kinds("vkms enable_overlay=1") as kinds:
+        return kinds.run("plane_frames.py", cases(kinds))
 
 
 def found(shown: dict[str, dict], name: str) -> dict:

@@ -31,14 +31,11 @@ from planes import (
     plain,
     role,
     screen,
-    with_writeback,
 )
 from scanout import (
     ENVIRONMENT,
     FOLDER,
-    NOT_READ_BACK,
     Cluster,
-    LostWriteback,
     cluster_command,
     cluster_on_display,
     running,
@@ -227,12 +224,8 @@ def test_a_device_that_refuses(domains: Domains) -> None:
         assert {one["place_reason"] for one in cluster.status()["roles"]} == {"refused"}
 
 
-def test_what_is_shown_is_read_back() -> None:
+def test_what_is_shown_is_read_back(domains: Domains) -> None:
     """By the controller's writeback. A plane that shows something else is not used any longer."""
-    with_writeback(shown_is_read_back)
-
-
-def shown_is_read_back(domains: Domains) -> None:
     configuration = DISPLAY + "writeback=12\n" + role("lamp", LAMP, "red")
     waiting = checksum(screen((LAMP, plain("red"))))
     live = {checksum(screen((LAMP, lamp(i)))) for i in (0, 1)}
@@ -258,46 +251,35 @@ def shown_is_read_back(domains: Domains) -> None:
             assert cluster.role("lamp")["differed"] == 1
 
 
-def test_whose_fault_it_is_that_nothing_is_read_back() -> None:
-    """What gid-cluster says is not believed: a fault of its own is no lost picture of vkms."""
-    with_writeback(faults_of_both)
-
-
-def faults_of_both(domains: Domains) -> None:
+def test_a_device_that_writes_nothing_any_more(domains: Domains) -> None:
+    """It is said, and the role goes on."""
     configuration = DISPLAY + "writeback=2\n" + role("lamp", LAMP, "red")
-    with cluster_on_odd_display(domains, configuration, b"none") as cluster:
+    with (
+        cluster_on_odd_display(domains, configuration, b"none") as cluster,
+        running(domains, BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], domain="open"),
+    ):
         cluster.wait(lambda: cluster.role("lamp")["read_back"] >= 2, "pictures read back")
         write(domains, "odd", b"unwritten")
-        with pytest.raises(pytest.fail.Exception, match="of a device that writes"):
-            cluster.wait(lambda: False, "nothing")
+        cluster.wait(lambda: "is not read back now" in cluster.program.err, "that it is said")
+        live = {checksum(screen((LAMP, lamp(i)))) for i in (0, 1)}
+        wait_for(lambda: set(cluster.refreshes.next(6)) == live, "the lamp", PATIENCE)
+
+
+def test_who_ends_its_checksums_takes_no_picture_from_the_others(domains: Domains) -> None:
+    """Of the guests' vkms, see gid_vm.vkms: Linux' own loses what a commit is to write, if they are
+    closed between that and its refresh."""
+    configuration = DISPLAY + "writeback=2\n" + role("lamp", LAMP, "red")
+    again = f"while :; do timeout 0.1 cat {CHECKSUMS}/data >/dev/null 2>&1; sleep 1.5; done"
     with cluster_on_display(domains, configuration) as cluster:
-        cluster.wait(lambda: cluster.role("lamp")["read_back"] >= 2, "pictures read back")
         cluster.refreshes.close()
-        with spoiling(domains):
-            wait_for(lambda: NOT_READ_BACK in cluster.program.err, "a loss", PATIENCE)
-        with pytest.raises(LostWriteback):
-            cluster.wait(lambda: False, "nothing")
+        closing = Running(domains.start("open", "sh", "-c", again))
+        cluster.wait(lambda: cluster.role("lamp")["read_back"] >= 200, "pictures read back")
+        closing.signal(signal.SIGKILL)
+        closing.program.wait(PATIENCE)
 
 
-@contextmanager
-def spoiling(domains: Domains) -> Iterator[None]:
-    """Checksums that are closed between a commit and its refresh have vkms lose what that commit
-    is to write, unless they are opened again before gid-cluster's patience of a second ends."""
-    again = f"while :; do timeout 0.1 cat {CHECKSUMS}/data >/dev/null 2>&1; sleep 2; done"
-    program = Running(domains.start("open", "sh", "-c", again))
-    try:
-        yield
-    finally:
-        program.signal(signal.SIGKILL)
-        program.program.wait(PATIENCE)
-
-
-def test_a_dmabuf_itself_on_a_plane() -> None:
+def test_a_dmabuf_itself_on_a_plane(domains: Domains) -> None:
     """Whose producer dies; and one that draws over it, which only the writeback tells."""
-    with_writeback(dmabuf_itself)
-
-
-def dmabuf_itself(domains: Domains) -> None:
     display = DISPLAY.replace("planes=on", "planes=direct") + "writeback=12\n"
     live = {checksum(screen((LAMP, lamp(i)))) for i in (0, 1)}
     command = [BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], 0]
@@ -333,27 +315,15 @@ def dmabuf_itself(domains: Domains) -> None:
         ("direct", "safety/lamp", (BUILD / "tests/vm/dmabuf-lamp", 320, 80, 0, "moving")),
     ],
 )
-def test_what_is_written_late(planes: str, stream: str, producer: tuple[object, ...]) -> None:
-    """Is what was shown then, in guests so busy that vkms writes it when it is off the screen.
+def test_what_is_written_late(
+    domains: Domains, planes: str, stream: str, producer: tuple[object, ...]
+) -> None:
+    """Is what was shown then, in a guest so busy that vkms writes it when it is off the screen.
 
-    All pictures change with each frame, and the role goes from its plane and back again. vkms may
-    lose a picture in the end: what was compared until then counts.
+    All pictures change with each frame, and the role goes from its plane and back again.
     """
     configuration = DISPLAY.replace("planes=on", f"planes={planes}") + "writeback=2\n"
     configuration += role("left", (40, 20, 320, 80), "pattern", f"stream={stream}")
-    compared = 0
-    for _ in range(10):
-        with domains_with_planes() as domains:
-            compared += compare_while_busy(domains, configuration, producer, 40 - compared)
-        if compared >= 40:
-            return
-    pytest.fail(f"nothing was read back any more in each of 10 guests: {compared} were compared")
-
-
-def compare_while_busy(
-    domains: Domains, configuration: str, producer: tuple[object, ...], enough: int
-) -> int:
-    """How many pictures were compared."""
     seen: dict = {}
     with (
         cluster_on_display(domains, configuration) as cluster,
@@ -364,14 +334,10 @@ def compare_while_busy(
         def is_done() -> bool:
             start_copying(domains).wait(PATIENCE)
             seen.update(cluster.role("left"))
-            said = cluster.program.err
-            assert seen["differed"] == 0, said
-            return NOT_READ_BACK in said or (
-                seen["read_back"] >= enough and "composed: copied" in said
-            )
+            assert seen["differed"] == 0, cluster.program.err
+            return seen["read_back"] >= 40 and "composed: copied" in cluster.program.err
 
-        wait_for(is_done, "pictures that were compared", PATIENCE)
-    return seen["read_back"]
+        cluster.wait(is_done, "pictures that were compared")
 
 
 @contextmanager

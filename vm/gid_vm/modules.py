@@ -18,6 +18,7 @@ from pathlib import Path
 from .accel import CACHE
 from .initramfs import CannotBoot
 from .kernel_sources import BUILD_SECONDS, extract, fetch_sources, run
+from .vkms import EDITION, change_vkms
 
 # The folders of the kernel's sources, or the one file, of each module; and what chooses it.
 SOURCES = {
@@ -27,21 +28,6 @@ SOURCES = {
     "visl": ("drivers/media/test-drivers/visl", "CONFIG_VIDEO_VISL"),
     "vkms": ("drivers/gpu/drm/vkms", "CONFIG_DRM_VKMS"),
 }
-# What is added to a source, before a line of it. The vkms of Linux 6.12 has a writeback connector
-# that may not be on beside its screen; that of later versions may.
-ADDED = {
-    "vkms/vkms_output.c": (
-        "\tdrm_mode_config_reset(dev);\n",
-        """\t{
-\t\tstruct drm_encoder *each;
-
-\t\tdrm_for_each_encoder(each, dev)
-\t\t\teach->possible_clones = (1u << dev->mode_config.num_encoder) - 1;
-\t}
-""",
-    ),
-}
-EDITION = 2  # of what is built: another one has another folder
 INSTALLED = Path("/lib/modules")  # kernels, each with the way to its headers
 TOOLS = ("apt-get", "dpkg-deb", "dpkg-query", "gcc", "make", "modinfo", "tar", "xz")
 
@@ -132,10 +118,7 @@ def unpack_sources(package: Path, work: Path) -> None:
         place.mkdir(parents=True)
         shutil.copy(source, place)
         (place / "Makefile").write_text(f"obj-m += {name}.o\n")
-    for name, (line, added) in ADDED.items():
-        file = work / "modules" / name
-        if file.is_file():
-            file.write_text(file.read_text().replace(line, added + line))
+    change_vkms(work / "modules/vkms")
     # Trace events are found by a path within the whole tree: here there is only their folder.
     for header in (work / "modules").glob("*/*trace*.h"):
         text = re.sub(r"(#define TRACE_INCLUDE_PATH ).*", r"\1.", header.read_text())

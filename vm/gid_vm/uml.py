@@ -24,6 +24,7 @@ from pathlib import Path
 from .accel import CACHE
 from .initramfs import CannotBoot
 from .kernel_sources import BUILD_SECONDS, extract, fetch_newer_sources, run
+from .vkms import EDITION, change_vkms
 
 CONFIG = Path(__file__).with_name("uml.config")
 VERSION = "7.2"  # Debian 14's; what the tests were run with
@@ -43,7 +44,7 @@ def why_no_uml(cache: Path = CACHE) -> str | None:
 
 
 def folder_of_kernel(cache: Path) -> Path:
-    return cache / f"uml-{hashlib.sha256(CONFIG.read_bytes()).hexdigest()[:12]}"
+    return cache / f"uml-{hashlib.sha256(CONFIG.read_bytes()).hexdigest()[:12]}-{EDITION}"
 
 
 def built_kernel(cache: Path = CACHE) -> Path:
@@ -67,6 +68,7 @@ def built_kernel(cache: Path = CACHE) -> Path:
 
 def build(source: Path, work: Path) -> None:
     """Leaves the kernel and its modules in `work`/built."""
+    change_vkms(source / "drivers/gpu/drm/vkms")
     make = ["make", "-C", source, "ARCH=um", f"-j{os.cpu_count() or 1}"]
     run([*make, "defconfig"], work, BUILD_SECONDS)
     # It takes names of files to pieces at spaces, and the clone's folder may have some.
