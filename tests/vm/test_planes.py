@@ -153,8 +153,9 @@ def test_all_that_it_does_confined(domains: Domains) -> None:
             producer.signal(signal.SIGKILL)
             cluster.wait_shown({checksum(screen((LAMP, plain("red")), shown))}, 3, "the fallback")
             producer.finish()
+            # gid-cluster itself hears of it behind us.
+            cluster.wait(lambda: cluster.role("lamp")["fallback_max_ns"] > 0, "how long it took")
             told = cluster.role("lamp")
-            assert 0 < told["fallback_max_ns"], "measured on the device, too"
             took, bound = (round(told[f"fallback_{of}_ns"] / 1e6, 1) for of in ("max", "bound"))
             print(f"the fallback came after {took} ms, of {bound} ms on a quiet machine")
 
