@@ -323,19 +323,34 @@ static int want_share(struct plan *plan, const struct config_share *share) {
 }
 
 /* What is left of the readers of a stream when one of them loses it. */
-static int want_rests(struct plan *plan, const struct domain_set *readers, uint32_t count) {
+static int want_rest(struct plan *plan, const struct domain_set *readers, uint32_t without) {
+	struct domain_set rest = *readers;
+	domain_set_put(&rest, without, false);
+	if (!domain_set_has(readers, without) || domain_set_is_empty(&rest)) {
+		return 0;
+	}
+	return want_filled(plan, &rest, plan->owner->window, 0);
+}
+
+static int want_rests(struct plan *plan, const struct domain_set *readers) {
+	int error = 0;
+	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX && error == 0; reader++) {
+		error = want_rest(plan, readers, reader);
+	}
+	return error;
+}
+
+_Static_assert(SPARES_FOR_ALL == 3, "of three readers two can lose it before nobody is left");
+
+/* Of few readers also what is left when a second one loses it. */
+static int want_all_rests(struct plan *plan, const struct domain_set *readers) {
 	int error = 0;
 	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX && error == 0; reader++) {
 		struct domain_set rest = *readers;
-		if (!domain_set_has(readers, reader)) {
-			continue;
-		}
 		domain_set_put(&rest, reader, false);
-		if (!domain_set_is_empty(&rest)) {
-			error = want_filled(plan, &rest, plan->owner->window, 0);
-		}
-		if (error == 0 && count > 2 && count <= SPARES_FOR_ALL) {
-			error = want_rests(plan, &rest, count - 1);
+		error = want_rest(plan, readers, reader);
+		if (error == 0 && domain_set_has(readers, reader)) {
+			error = want_rests(plan, &rest);
 		}
 	}
 	return error;
@@ -357,7 +372,8 @@ static int want_spares(struct plan *plan) {
 		uint32_t count = count_readers(&window->readers);
 		bool has_streams = window->size > 0 && window->filled == plan->owner->window;
 		if (error == 0 && window->owner == plan->owner && has_streams && count > 1) {
-			error = want_rests(plan, &window->readers, count);
+			error = count == SPARES_FOR_ALL ? want_all_rests(plan, &window->readers)
+							: want_rests(plan, &window->readers);
 		}
 	}
 	return error;
