@@ -17,7 +17,7 @@ TOP = Path(__file__).resolve().parents[2]
 INSIDE = ("demo", "evaluate", "soak", "vm")
 ANYWHERE = (
     *("assurance", "bench", "build", "docs", "faults", "figures", "fuzz", "lint", "man", "models"),
-    *("options", "package", "places", "rust", "shell", "test"),
+    *("options", "package", "places", "rust", "shell", "stack", "test"),
 )
 COMMANDS = (*ANYWHERE, *INSIDE, "try-packages")
 
