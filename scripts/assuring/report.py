@@ -29,12 +29,19 @@ class About:
     is_quick: bool
 
 
-def red_of(verdicts: Verdicts, programs: Sequence[Program]) -> dict[str, int]:
-    return verdicts.red | {"programs that lack hardening": sum(bool(one.lacks) for one in programs)}
+def red_of(verdicts: Verdicts, programs: Sequence[Program], stacks: dict | None) -> dict[str, int]:
+    return verdicts.red | {
+        "programs that lack hardening": sum(bool(one.lacks) for one in programs),
+        "stacks that are not bounded": 1 if stacks is None else len(stacks["problems"]),
+    }
 
 
-def as_json(verdicts: Verdicts, programs: Sequence[Program], about: About) -> dict:
-    red = red_of(verdicts, programs)
+def as_json(
+    verdicts: Verdicts, programs: Sequence[Program], stacks: dict | None, about: About
+) -> dict:
+    """`stacks`: what `./run stack --json` wrote; None: not of these files."""
+    red = red_of(verdicts, programs, stacks)
+    looked_at = stacks["programs"] if stacks is not None else []
     return {
         "version": about.version,
         "files": about.tree,
@@ -46,6 +53,15 @@ def as_json(verdicts: Verdicts, programs: Sequence[Program], about: About) -> di
         "assumptions": len(verdicts.assumptions),
         "red": sum(red.values()),
         "red_by": red,
+        "recursions": sum(len(one["recursions"]) for one in looked_at) if looked_at else None,
+        "stack_bytes": {
+            f"{one['program']} {thread['function']}": {
+                "needs": thread["needs"],
+                "has": thread["has"],
+            }
+            for one in looked_at
+            for thread in one["threads"]
+        },
         "detected_of_a_million": None,
         "calls_after_seal": None,
         "not_built": NOT_BUILT,
@@ -60,7 +76,11 @@ def grouped(rows: Sequence[Row], by: str) -> dict[str, list[Row]]:
 
 
 def page(
-    verdicts: Verdicts, programs: Sequence[Program], packages: Sequence[Package], about: About
+    verdicts: Verdicts,
+    programs: Sequence[Program],
+    packages: Sequence[Package],
+    stacks: dict | None,
+    about: About,
 ) -> str:
     import jinja2  # here, for --help is shown where nothing is installed
 
@@ -73,7 +93,8 @@ def page(
     )
     return environment.get_template("report.html.j2").render(
         about=about,
-        red=red_of(verdicts, programs),
+        red=red_of(verdicts, programs, stacks),
+        stacks=stacks,
         verdicts=verdicts,
         chapters=grouped(verdicts.requirements, "chapter"),
         interfaces=verdicts.kit.interfaces,
@@ -90,15 +111,16 @@ def write(
     verdicts: Verdicts,
     programs: Sequence[Program],
     packages: Sequence[Package],
+    stacks: dict | None,
     about: About,
 ) -> list[Path]:
     """The files that were written; the PDF only where a browser can make it."""
     out.mkdir(parents=True, exist_ok=True)
     html, pdf = out / "assurance.html", out / "assurance.pdf"
-    html.write_text(page(verdicts, programs, packages, about), encoding="utf-8")
+    html.write_text(page(verdicts, programs, packages, stacks, about), encoding="utf-8")
     summary, bill = out / "assurance.json", out / "sbom.spdx.json"
     summary.write_text(
-        json.dumps(as_json(verdicts, programs, about), indent=2) + "\n", encoding="utf-8"
+        json.dumps(as_json(verdicts, programs, stacks, about), indent=2) + "\n", encoding="utf-8"
     )
     bom = spdx(about.version, about.tree, about.when, list(packages))
     bill.write_text(json.dumps(bom, indent=2) + "\n", encoding="utf-8")

@@ -43,6 +43,30 @@ def failure(fault: str, timed: tuple[str, ...], injected: tuple[str, ...]) -> Fa
     return Failure(fault, "h.trlc:1", "Frames", fault, *words, timed, injected)
 
 
+STACKS = {
+    "files": "abc",
+    "problems": ["gid-x: tree calls tree: a recursion"],
+    "programs": [
+        {
+            "program": "gid-x",
+            "functions": 3,
+            "pointer_calls": 1,
+            "recursions": [[{"function": "tree", "place": "x.c:1", "stack": 40}]],
+            "dynamic": [],
+            "libraries": ["puts"],
+            "threads": [
+                {
+                    "function": "main",
+                    "has": 1000,
+                    "needs": 600,
+                    "way": [{"function": "main", "place": "x.c:9", "stack": 400}],
+                    "called_back": [{"function": "x.c:back", "place": "x.c:5", "stack": 200}],
+                }
+            ],
+        }
+    ],
+}
+
 GOOD = (
     Result(
         "build",
@@ -170,26 +194,35 @@ def test_gaps_of_failures_are_red() -> None:
 def test_the_report_has_every_line() -> None:
     verdicts = judged(PYTHON, "tests/vm/test_gone.py")
     programs = [Program("gid-x", ("libc.so.6",), ("stack guards",)), Program("gid-y", (), ())]
-    html = page(verdicts, programs, [Package("libc6", "2.41", "runs beside it")], ABOUT)
+    html = page(verdicts, programs, [Package("libc6", "2.41", "runs beside it")], STACKS, ABOUT)
     assert '<tr id="One" class="red">' in html
     assert "One shall hold." in html and "this build does not have it" in html
     assert f"<code>{C}::test_order</code>" in html, "a test without a requirement"
-    found = as_json(verdicts, programs, ABOUT)
-    assert found["red"] == 4 == sum(found["red_by"].values())
+    assert "tree calls tree: a recursion" in html and "<code>back</code> 200" in html
+    found = as_json(verdicts, programs, STACKS, ABOUT)
+    assert found["red"] == 5 == sum(found["red_by"].values())
+    assert found["recursions"] == 1
+    assert found["stack_bytes"] == {"gid-x main": {"needs": 600, "has": 1000}}
     assert found["detected_of_a_million"] is None and found["calls_after_seal"] is None
+
+
+def test_stacks_that_nobody_looked_at_are_red() -> None:
+    found = as_json(judged(PYTHON), [], None, ABOUT)
+    assert found["red_by"]["stacks that are not bounded"] == 1 and found["recursions"] is None
+    assert "Not looked at with just these files" in page(judged(PYTHON), [], [], None, ABOUT)
 
 
 def test_what_is_not_built_stays_a_requirement_without_a_test() -> None:
     """The figures that assurance.json cannot have yet, and what is red for them."""
     kit = read_or_skip(TOP / "assurance")
     tests = {item.name: item.tests for item in kit.requirements}
-    for name in as_json(judged(), [], ABOUT)["not_built"].values():
+    for name in as_json(judged(), [], STACKS, ABOUT)["not_built"].values():
         assert tests[name] == ()
 
 
 def test_files_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")  # no browser
-    written = write(tmp_path / "out", judged(PYTHON), [], [Package("a:b", "1+2", "r")], ABOUT)
+    written = write(tmp_path / "out", judged(PYTHON), [], [Package("a:b", "1+2", "r")], None, ABOUT)
     assert [path.name for path in written] == [
         *("assurance.html", "assurance.json", "sbom.spdx.json"),
     ]
