@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The stream safety/ROLE of one role: sends what its surface shows, repeats it as a sign of life,
- * and keeps the buffers that others read.
+ * The stream of one role, or of an ordinary window: sends what its surface shows, repeats it as a
+ * sign of life, and keeps the buffers that others read.
  *
  * Never waits for gidd or for a consumer. Belongs to the compositor's thread.
  */
@@ -19,7 +19,8 @@ struct forward;
 struct forward_events {
 	/* The stream is there: show the picture again. */
 	void (*ready)(void *data);
-	/* The same, where the stream was there: the picture needs other memory now. */
+	/* The same, where the stream was there: the picture needs other memory now, or the first
+	 * reader has come. */
 	void (*again)(void *data);
 	/* Consumers took all pictures up to this one, as was found at this time. */
 	void (*shown)(void *data, uint64_t sequence, uint64_t time);
@@ -44,6 +45,9 @@ void forward_begin(struct forward *forward);
  * are forgotten. */
 void forward_end(struct forward *forward);
 
+/* Whether there is the stream, and somebody who reads it. */
+bool forward_is_read(const struct forward *forward);
+
 /*
  * Sends what the surface shows now, or that there is nothing to show: because it has no buffer, or
  * because what it shows cannot be sent; then Weston's log says why.
@@ -65,6 +69,9 @@ bool forward_is_hidden(const struct forward *forward, enum gid_hidden why);
  */
 struct wl_resource *forward_find_link(
 		const struct weston_surface *surface, const struct weston_surface *wanted);
+
+/* Some picture of the surface was left out: the next one is sent as new everywhere. */
+void forward_skip(struct forward *forward);
 
 /* For what clients can bring about as often as they like: at most 30 lines a minute for each role.
  */

@@ -3,6 +3,7 @@
 
 #include <drm_fourcc.h>
 #include <errno.h>
+#include <libweston/desktop.h>
 #include <linux/dma-buf.h>
 #include <sys/ioctl.h>
 
@@ -36,17 +37,47 @@ static bool to_pixels(wl_fixed_t length, int32_t scale, int32_t *pixels) {
 	return scaled % 256 == 0;
 }
 
-/* The part of the buffer that the client's viewport shows. How large it is shown here is our
- * matter. */
+static struct gid_box scale_box(struct gid_box box, int32_t scale) {
+	return (struct gid_box){
+			box.x * scale, box.y * scale, box.width * scale, box.height * scale};
+}
+
+/*
+ * The part of an ordinary window's surface that is no shadow around it, which its client draws
+ * itself; empty: all of it.
+ */
+static struct gid_box find_frame(const struct commit *commit) {
+	struct weston_surface *surface = commit->surface;
+	if (commit->forward->config->role != NULL || !weston_surface_is_desktop_surface(surface)) {
+		return (struct gid_box){0};
+	}
+	struct weston_geometry said = weston_desktop_surface_get_geometry(
+			weston_surface_get_desktop_surface(surface));
+	int64_t right = (int64_t)said.x + said.width, bottom = (int64_t)said.y + said.height;
+	int32_t left = said.x > 0 ? said.x : 0, top = said.y > 0 ? said.y : 0;
+	right = right < surface->width ? right : surface->width;
+	bottom = bottom < surface->height ? bottom : surface->height;
+	bool whole = left == 0 && top == 0 && right == surface->width && bottom == surface->height;
+	if (whole || right <= left || bottom <= top) {
+		return (struct gid_box){0};
+	}
+	return (struct gid_box){left, top, (int32_t)right - left, (int32_t)bottom - top};
+}
+
+/* The part of the buffer that the client's viewport shows, or its window's frame. How large it is
+ * shown here is our matter. */
 static bool find_crop(struct commit *commit) {
 	const struct weston_buffer_viewport *viewport = &commit->surface->buffer_viewport;
 	struct gid_box *crop = &commit->picture.crop;
 	commit->picture.transform = viewport->buffer.transform;
-	if (viewport->buffer.src_width == wl_fixed_from_int(-1)) {
-		return true;
-	}
 	int32_t scale = viewport->buffer.scale;
-	if (!to_pixels(viewport->buffer.src_x, scale, &crop->x) ||
+	if (viewport->buffer.src_width == wl_fixed_from_int(-1)) {
+		struct gid_box frame = find_frame(commit);
+		if (frame.width == 0 || viewport->surface.width != -1) {
+			return true;
+		}
+		*crop = scale_box(frame, scale);
+	} else if (!to_pixels(viewport->buffer.src_x, scale, &crop->x) ||
 			!to_pixels(viewport->buffer.src_y, scale, &crop->y) ||
 			!to_pixels(viewport->buffer.src_width, scale, &crop->width) ||
 			!to_pixels(viewport->buffer.src_height, scale, &crop->height)) {
@@ -82,6 +113,9 @@ static bool check_size(struct commit *commit) {
 /* What changed since the last repaint here, which is no less than what changed since the last
  * frame. */
 static void find_damage(struct commit *commit) {
+	if (commit->forward->skipped) {
+		return; /* all of it */
+	}
 	pixman_region32_t damage;
 	pixman_region32_init(&damage);
 	weston_surface_to_buffer_region(commit->surface, &commit->surface->damage, &damage);
@@ -233,12 +267,22 @@ static bool find_shm(struct commit *commit) {
 	return true;
 }
 
+static void hash_rows(struct commit *commit) {
+	if (commit->forward->config->hash) {
+		commit->picture.content_hash = content_hash_rows(&commit->pixels);
+	}
+}
+
 /* The copy has the shown part only. */
 static bool copy_pixels(struct commit *commit) {
 	struct wl_shm_buffer *shm = commit->buffer->shm_buffer;
 	struct forward_picture *picture = &commit->picture;
-	wl_shm_buffer_begin_access(shm);
 	struct forward *forward = commit->forward;
+	if (!forward_may_copy(forward, commit->pixels.width, commit->pixels.height,
+			    &commit->refusal)) {
+		return false;
+	}
+	wl_shm_buffer_begin_access(shm);
 	int error = pixel_copies_add(&forward->copies, forward->domain, forward->producer,
 			&commit->pixels, &picture->gid);
 	wl_shm_buffer_end_access(shm);
@@ -302,6 +346,9 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 				"the surface can only be drawn into a copy, which copy=false forbids");
 		return TREE_REFUSED;
 	}
+	if (!forward_may_copy(forward, width, height, &commit->refusal)) {
+		return TREE_REFUSED;
+	}
 	int error = pixel_copies_take(&forward->copies, forward->domain, forward->producer,
 			DRM_FORMAT_XRGB8888, width, height, &picture->gid, &data);
 	if (error != 0) {
@@ -310,13 +357,16 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 	}
 	picture->slab = forward->copies.slab;
 	size_t stride = forward->copies.layout.planes[0].stride;
-	enum tree_result result = forward_tree_draw(
-			commit->surface, scale, (uint32_t *)data, stride, &commit->refusal);
+	uint64_t max = forward->config->pixels_max;
+	enum tree_result result =
+			forward_tree_draw(commit->surface, scale, max != 0 ? 2 * max : UINT64_MAX,
+					(uint32_t *)data, stride, &commit->refusal);
 	if (result != TREE_DRAWN) {
 		gid_slab_give(picture->slab, gid_slot_of(picture->gid));
 		return result;
 	}
-	picture->damage = picture->crop = (struct gid_box){0};
+	picture->damage = (struct gid_box){0};
+	picture->crop = scale_box(find_frame(commit), scale);
 	picture->transform = WL_OUTPUT_TRANSFORM_NORMAL;
 	picture->flags |= GID_FRAME_COPIED;
 	commit->pixels = (struct pixel_rows){
@@ -329,7 +379,7 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 	};
 	gid_producer_count_copy_for(
 			forward->producer, GID_COPY_COMPOSED, (uint64_t)width * height * 4);
-	picture->content_hash = content_hash_rows(&commit->pixels);
+	hash_rows(commit);
 	return TREE_DRAWN;
 }
 
@@ -367,6 +417,9 @@ static enum found find_own_picture(struct commit *commit, const struct buffer_me
 	if (lent && is_dmabuf(commit->picture.slab)) {
 		return take_acquire_fence(commit) ? FOUND_DMABUF : FOUND_NOTHING;
 	}
+	if (lent && !commit->forward->config->hash) {
+		return FOUND;
+	}
 	if (lent && commit->pixels.data == NULL) {
 		return hash_samples(commit) ? FOUND : FOUND_NOTHING;
 	}
@@ -377,7 +430,7 @@ static enum found find_own_picture(struct commit *commit, const struct buffer_me
 	if (!lent && !copy_pixels(commit)) {
 		return FOUND_NOTHING;
 	}
-	commit->picture.content_hash = content_hash_rows(&commit->pixels);
+	hash_rows(commit);
 	return FOUND;
 }
 
@@ -387,7 +440,7 @@ static enum found find_own_picture(struct commit *commit, const struct buffer_me
  */
 static bool find_cover(struct commit *commit, enum found *found) {
 	struct weston_surface *cover = forward_tree_find_cover(commit->surface);
-	if (cover == NULL) {
+	if (cover == NULL || find_frame(commit).width > 0) {
 		return false;
 	}
 	struct buffer_memory memory;
@@ -439,6 +492,10 @@ static enum found find_picture(struct commit *commit) {
 	return FOUND_NOTHING;
 }
 
+void forward_skip(struct forward *forward) {
+	forward->skipped = true;
+}
+
 void forward_commit(struct forward *forward, struct weston_surface *surface) {
 	if (!forward_is_ready(forward)) {
 		return;
@@ -453,7 +510,9 @@ void forward_commit(struct forward *forward, struct weston_surface *surface) {
 		forward_hide(forward, -1, GID_HIDDEN_EMPTY);
 		return;
 	}
-	switch (find_picture(&commit)) {
+	enum found found = find_picture(&commit);
+	forward->skipped = forward->skipped && found == FOUND_LATER;
+	switch (found) {
 	case FOUND:
 		if (drawn_wait_drop(&forward->wait)) {
 			commit.picture.damage = (struct gid_box){0};

@@ -34,6 +34,9 @@ static bool copy_picture(struct forward *forward, struct forward_picture *pictur
 				"the dma-buf can only be copied for a consumer on another machine, "
 				"which copy=false forbids");
 	}
+	if (!forward_may_copy(forward, layout->width, layout->height, refusal)) {
+		return false;
+	}
 	gid_id gid;
 	uint8_t *data;
 	int error = pixel_copies_take(copies, forward->domain, forward->producer, layout->fourcc,
@@ -53,7 +56,7 @@ static bool copy_picture(struct forward *forward, struct forward_picture *pictur
 	return true;
 }
 
-/* Hashes the pixels, of a copy where one is needed, while no device changes them. */
+/* Hashes the pixels, if they are, of a copy where one is needed, while no device changes them. */
 static bool hash_picture(struct forward *forward, struct forward_picture *picture,
 		struct gid_slab_info *info, struct refusal *refusal) {
 	const uint8_t *slot = gid_slab_view(picture->slab, gid_slot_of(picture->gid));
@@ -68,7 +71,9 @@ static bool hash_picture(struct forward *forward, struct forward_picture *pictur
 		layout = forward->copies.layout;
 		slot = gid_slab_data(picture->slab, gid_slot_of(picture->gid));
 	}
-	int error = content_hash_slot(&layout, &picture->crop, slot, &picture->content_hash);
+	int error = forward->config->hash
+			? content_hash_slot(&layout, &picture->crop, slot, &picture->content_hash)
+			: 0;
 	if (error != 0) {
 		if (picture->flags & GID_FRAME_COPIED) {
 			gid_slab_give(picture->slab, gid_slot_of(picture->gid));

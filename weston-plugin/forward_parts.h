@@ -30,6 +30,7 @@ struct forward {
 	struct held *current;	    /* what is shown */
 	struct gid_frame frame;	    /* of `current` */
 	bool outdated;		    /* the surface has another picture, which cannot be sent yet */
+	bool skipped;		    /* some picture was left out since `frame` */
 	bool awaits_grant;	    /* then it is sent */
 	struct pixel_copies copies; /* of pictures that cannot be lent */
 	struct dmabuf_exports dmabufs; /* of the surface's client */
@@ -51,6 +52,10 @@ struct forward {
 
 /* Whether pictures can be sent, or copied, now. */
 bool forward_is_ready(const struct forward *forward);
+
+/* Whether a picture of this size may be copied; if not, `refusal` says so. */
+bool forward_may_copy(const struct forward *forward, uint32_t width, uint32_t height,
+		struct refusal *refusal);
 
 /* Sends the picture, and repeats it from now on. */
 void forward_show(struct forward *forward, const struct forward_picture *picture);
@@ -94,9 +99,9 @@ struct weston_surface *forward_tree_find_cover(struct weston_surface *surface);
 /*
  * Draws the tree as a display would show it that had nothing else: into `pixels`, words of
  * XRGB8888, where one length of the surface takes `scale` pixels: surface->width * scale of them
- * across.
+ * across. `pixels_max`: more are refused, of all surfaces together.
  */
 enum tree_result forward_tree_draw(const struct weston_surface *surface, int32_t scale,
-		uint32_t *pixels, size_t stride, struct refusal *refusal);
+		uint64_t pixels_max, uint32_t *pixels, size_t stride, struct refusal *refusal);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gid-safety-v1-protocol.h"
 #include "libweston_exports.h"
@@ -220,7 +221,7 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 	forward->frame.crop = picture->crop;
 	forward->frame.transform = picture->transform;
 	forward->frame.content_hash = picture->content_hash;
-	forward->frame.flags = GID_FRAME_HASH | picture->flags;
+	forward->frame.flags = (forward->config->hash ? GID_FRAME_HASH : 0) | picture->flags;
 	forward->hidden = false;
 	forward->current = held;
 	forward->outdated = false;
@@ -271,8 +272,8 @@ static uint32_t reason_of(enum gid_hidden hidden) {
 
 void forward_refuse(struct forward *forward, const struct refusal *refusal) {
 	if (!forward->hidden || forward->why != refusal->hidden) {
-		forward_log(forward, "gid: role %s: the surface cannot be forwarded: %s\n",
-				forward->config->role, refusal->text);
+		forward_log(forward, "gid: %s: the surface cannot be forwarded: %s\n",
+				forward->config->label, refusal->text);
 	}
 	forward_hide_now(forward, reason_of(refusal->hidden), refusal->hidden);
 }
@@ -321,6 +322,8 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 			forward_send(forward, 0);
 		} else if (forward->hidden && forward->why != GID_HIDDEN_UNSAID) {
 			forward_send_hidden(forward);
+		} else if (forward->hidden) {
+			forward_redo(forward); /* nobody has looked what there is to show */
 		}
 	} else if (forward->current != NULL) {
 		forward_report(forward);
@@ -337,8 +340,8 @@ static void handle_granted(void *data, gid_id gid, int error) {
 		return; /* the timer tries again */
 	}
 	if (error != 0) {
-		forward_log(forward, "gid: role %s: gidd refuses to lend the buffer: %s\n",
-				forward->config->role, gid_strerror(error));
+		forward_log(forward, "gid: %s: gidd refuses to lend the buffer: %s\n",
+				forward->config->label, gid_strerror(error));
 	}
 	if (error == 0 || gid_producer_consumers(forward->producer) > 0) {
 		forward_send(forward, 0);
@@ -361,7 +364,7 @@ static void forward_end_stream(struct forward *forward) {
 static void handle_published(void *data, int error) {
 	struct forward *forward = data;
 	if (error != 0 && error != forward->publish_error) {
-		weston_log("gid: stream safety/%s cannot be published: %s\n", forward->config->role,
+		weston_log("gid: stream %s cannot be published: %s\n", forward->config->stream,
 				gid_domain_error(forward->domain));
 	}
 	forward->publish_error = error;
@@ -455,7 +458,7 @@ int forward_create(const struct safety_config *config, struct wl_event_loop *loo
 		free(forward);
 		return -ENOMEM;
 	}
-	snprintf(forward->copies.stream, sizeof(forward->copies.stream), "safety/%s", config->role);
+	memcpy(forward->copies.stream, config->stream, sizeof(forward->copies.stream));
 	wl_list_init(&forward->held);
 	dmabuf_exports_init(&forward->dmabufs, handle_settled, forward);
 	*created = forward;
@@ -499,6 +502,20 @@ struct weston_log_pacer *forward_get_log_pacer(struct forward *forward) {
 
 bool forward_is_ready(const struct forward *forward) {
 	return forward->published;
+}
+
+bool forward_may_copy(const struct forward *forward, uint32_t width, uint32_t height,
+		struct refusal *refusal) {
+	uint64_t max = forward->config->pixels_max;
+	if (max == 0 || (uint64_t)width * height <= max) {
+		return true;
+	}
+	*refusal = (struct refusal){GID_HIDDEN_SIZE, "it is too large to be copied"};
+	return false;
+}
+
+bool forward_is_read(const struct forward *forward) {
+	return forward->published && gid_producer_consumers(forward->producer) > 0;
 }
 
 bool forward_is_hidden(const struct forward *forward, enum gid_hidden why) {

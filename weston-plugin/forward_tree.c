@@ -19,6 +19,7 @@ struct tree {
 	pixman_image_t *target;
 	int32_t width, height, scale; /* of the main surface, in its own lengths */
 	unsigned surfaces;
+	uint64_t pixels_left; /* to be drawn, or converted first */
 	struct refusal *refusal;
 	enum tree_result result;
 };
@@ -34,6 +35,15 @@ static bool refuse(struct tree *tree, enum gid_hidden hidden, const char *text) 
 	*tree->refusal = (struct refusal){hidden, text};
 	tree->result = TREE_REFUSED;
 	return false;
+}
+
+/* Whether so many more may be drawn, which strangers choose. */
+static bool spend(struct tree *tree, uint64_t pixels) {
+	if (pixels > tree->pixels_left) {
+		return refuse(tree, GID_HIDDEN_SIZE, "its surfaces are too large to be drawn");
+	}
+	tree->pixels_left -= pixels;
+	return true;
 }
 
 /* --- from memory to images ----------------------------------------------------------------------
@@ -68,6 +78,9 @@ static bool source_of_memory(struct tree *tree, struct source *source,
 		if ((uint64_t)layout->width * layout->height > CONVERTED_PIXELS_MAX) {
 			return refuse(tree, GID_HIDDEN_SIZE,
 					"a picture is too large to be converted");
+		}
+		if (!spend(tree, (uint64_t)layout->width * layout->height)) {
+			return false;
 		}
 		source->converted = malloc((size_t)width * (size_t)height * 4);
 		if (source->converted != NULL) {
@@ -200,6 +213,11 @@ static bool draw_surface(
 	struct pixman_transform fixed;
 	if (!pixman_transform_from_pixman_f_transform(&fixed, &wanted)) {
 		return refuse(tree, GID_HIDDEN_CROP, "a surface is scaled too much");
+	}
+	uint64_t pixels = (uint64_t)surface->width * (uint64_t)surface->height *
+			(uint64_t)tree->scale * (uint64_t)tree->scale;
+	if (!spend(tree, pixels)) {
+		return false;
 	}
 	struct source source = {0};
 	bool found = source_of_buffer(tree, &source, surface->buffer_ref.buffer);
@@ -336,11 +354,12 @@ struct wl_resource *forward_find_link(
 }
 
 enum tree_result forward_tree_draw(const struct weston_surface *surface, int32_t scale,
-		uint32_t *pixels, size_t stride, struct refusal *refusal) {
+		uint64_t pixels_max, uint32_t *pixels, size_t stride, struct refusal *refusal) {
 	struct tree tree = {
 			.width = surface->width,
 			.height = surface->height,
 			.scale = scale,
+			.pixels_left = pixels_max,
 			.refusal = refusal,
 			.result = TREE_DRAWN,
 	};

@@ -14,10 +14,18 @@
 
 /* --- the surfaces that there are -------------------------------------------------------------- */
 
+/* An ordinary window that has another name now. */
+static bool is_another_window(const struct safety_surface *surface) {
+	return surface->role->config.role == NULL && !safety_role_fits(surface->role, surface);
+}
+
 static void handle_commit(struct wl_listener *listener, void *data) {
 	struct safety_surface *surface = wl_container_of(listener, surface, commit);
+	if (surface->role != NULL && is_another_window(surface)) {
+		safety_role_pass_on(surface->role);
+	}
 	if (surface->role == NULL) {
-		safety_role_give_by_app_id(surface);
+		safety_role_give_by_name(surface);
 	}
 	if (surface->role != NULL) {
 		client_liveness_note(&surface->role->client, gid_clock_now());
@@ -50,6 +58,9 @@ static void handle_unmap(struct wl_listener *listener, void *data) {
 			forward_hide(role->forward, -1, GID_HIDDEN_EMPTY);
 		}
 	}
+	if (surface->role != NULL && is_another_window(surface)) {
+		safety_role_pass_on(surface->role);
+	}
 }
 
 static void handle_map(struct wl_listener *listener, void *data) {
@@ -61,13 +72,15 @@ static void handle_map(struct wl_listener *listener, void *data) {
 		if (again && role->surface != NULL &&
 				safety_tree_contains(surface, role->surface)) {
 			safety_tree_send_later(role);
+		} else if (again) {
+			safety_role_search(role);
 		}
 	}
 }
 
 static void surface_destroy(struct safety_surface *surface) {
 	if (surface->role != NULL) {
-		safety_role_take_back(surface->role);
+		safety_role_pass_on(surface->role);
 	}
 	safety_tree_finish(surface);
 	safety_visibility_finish(surface);
@@ -136,7 +149,9 @@ static int read_roles(struct safety *safety) {
 	int error = 0;
 	while (error == 0 && weston_config_next_section(config, &section, &name)) {
 		if (strcmp(name, "gid-safety") == 0) {
-			error = safety_role_create(safety, section);
+			error = safety_role_create(safety, section, safety_config_read);
+		} else if (strcmp(name, "gid-window") == 0) {
+			error = safety_role_create(safety, section, safety_config_read_window);
 		}
 	}
 	return error;

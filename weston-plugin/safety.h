@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * Safety surfaces: which surface has which role, by the client's word (gid-safety-v1) or by its
- * app-id, as weston.ini has it. What a surface shows goes out by its role's forward.h.
+ * app-id, as weston.ini has it. What a surface shows goes out by its role's forward.h. So do
+ * ordinary windows that weston.ini names.
  */
 #ifndef GID_WESTON_SAFETY_H
 #define GID_WESTON_SAFETY_H

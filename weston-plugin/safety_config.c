@@ -13,6 +13,9 @@
 #define LEASE_DEFAULT_MS 1000
 #define CLIENT_DEFAULT_MS 500
 #define SECOND_MS 1000
+/* Nobody has a deadline; what is lent and not shown any more is looked after as often. */
+#define WINDOW_HEARTBEAT_MS 500
+#define WINDOW_PIXELS_MAX (UINT64_C(3840) * 2160)
 
 static int fail(const struct safety_config *config, const char *what) {
 	weston_log("gid: weston.ini, [gid-safety] role=%s: %s\n",
@@ -32,6 +35,8 @@ static int read_role(struct safety_config *config, struct weston_config_section 
 				"a role's name has 1 to 56 characters of a-z A-Z 0-9 - _ . and, "
 				"between others, /");
 	}
+	snprintf(config->stream, sizeof(config->stream), "safety/%s", config->role);
+	snprintf(config->label, sizeof(config->label), "role %s", config->role);
 	return 0;
 }
 
@@ -87,7 +92,7 @@ static int read_bool(struct safety_config *config, struct weston_config_section 
 }
 
 int safety_config_read(struct safety_config *config, struct weston_config_section *section) {
-	*config = (struct safety_config){0};
+	*config = (struct safety_config){.hash = true};
 	int result = read_role(config, section);
 	if (result == 0) {
 		weston_config_section_get_string(section, "app-id", &config->app_id, NULL);
@@ -127,9 +132,49 @@ int safety_config_read(struct safety_config *config, struct weston_config_sectio
 	return result;
 }
 
+/* --- ordinary windows ------------------------------------------------------------------------- */
+
+static int fail_window(const struct safety_config *config, const char *what) {
+	weston_log("gid: weston.ini, [gid-window] stream=%s: %s\n", config->stream, what);
+	return -EINVAL;
+}
+
+/* Any client can have any app-id: none may pass for a warning light, or for somebody's keyboard. */
+static bool stream_is_for_windows(const char *stream) {
+	return gid_name_is_valid(stream) && strncmp(stream, "safety/", 7) != 0 &&
+			strncmp(stream, "input/", 6) != 0;
+}
+
+int safety_config_read_window(struct safety_config *config, struct weston_config_section *section) {
+	*config = (struct safety_config){
+			.heartbeat_ms = WINDOW_HEARTBEAT_MS,
+			.lease_ms = LEASE_DEFAULT_MS,
+			.visible = true,
+			.copy = true,
+			.pixels_max = WINDOW_PIXELS_MAX,
+	};
+	char *stream;
+	weston_config_section_get_string(section, "stream", &stream, NULL);
+	bool right = stream != NULL && stream_is_for_windows(stream);
+	snprintf(config->stream, sizeof(config->stream), "%s", stream != NULL ? stream : "");
+	snprintf(config->label, sizeof(config->label), "window %s", config->stream);
+	free(stream);
+	if (!right) {
+		return fail_window(config,
+				"stream= must be the name of a stream, as desktop/map, and not of "
+				"safety/ or input/");
+	}
+	weston_config_section_get_string(section, "app-id", &config->app_id, NULL);
+	weston_config_section_get_string(section, "title", &config->title, NULL);
+	return config->app_id != NULL || config->title != NULL
+			? 0
+			: fail_window(config, "which window it is: set app-id= or title=");
+}
+
 void safety_config_finish(struct safety_config *config) {
 	client_list_finish(&config->clients);
 	free(config->app_id);
+	free(config->title);
 	free(config->role);
 	*config = (struct safety_config){0};
 }

@@ -34,6 +34,10 @@ struct safety_role {
 	struct wl_resource *resource;	/* gid_safety_surface_v1, or NULL: by app-id */
 	struct client_liveness client;
 	struct wl_event_source *redraw; /* of its surface with subsurfaces, or NULL: none is due */
+	/* Of an ordinary window: */
+	struct wl_event_source *search; /* for a surface that may have it, or NULL: none is due */
+	struct wl_event_source *rest;	/* a timer until `rests_until`; NULL: nothing was sent */
+	uint64_t rests_until;		/* CLOCK_MONOTONIC ns: nothing is sent until then */
 };
 
 /*

@@ -54,8 +54,8 @@ static struct safety_role *find_role(
 		struct safety *safety, struct wl_client *client, const char *name) {
 	struct safety_role *role;
 	wl_list_for_each(role, &safety->roles, link) {
-		if (strcmp(role->config.role, name) == 0 &&
-				client_list_has(&role->config.clients, client)) {
+		if (client_list_has(&role->config.clients, client) &&
+				strcmp(role->config.role, name) == 0) {
 			return role;
 		}
 	}
@@ -96,6 +96,9 @@ static void manager_handle_get_safety_surface(struct wl_client *client,
 		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_ROLE_TAKEN,
 				"another surface has the role '%s'", name);
 		return;
+	}
+	if (surface->role != NULL && surface->role->config.role == NULL) {
+		safety_role_pass_on(surface->role); /* an ordinary window no more */
 	}
 	if (surface->role != NULL) {
 		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_SURFACE_TAKEN,

@@ -18,8 +18,7 @@
 
 static void handle_ready(void *data) {
 	struct safety_role *role = data;
-	weston_log("gid: role %s: stream safety/%s is published\n", role->config.role,
-			role->config.role);
+	weston_log("gid: %s: stream %s is published\n", role->config.label, role->config.stream);
 	safety_tree_send(role);
 }
 
@@ -53,7 +52,7 @@ static bool handle_is_alive(void *data) {
 	bool alive = client_liveness_check(&role->client, role->surface->surface,
 			(uint64_t)role->config.client_ms * MS_NS, gid_clock_now());
 	if (alive == hung) {
-		forward_log(role->forward, "gid: role %s: its client %s\n", role->config.role,
+		forward_log(role->forward, "gid: %s: its client %s\n", role->config.label,
 				alive ? "reads its events again"
 				      : "does not read its events; no signs of life meanwhile");
 	}
@@ -75,29 +74,44 @@ void safety_role_give(struct safety_role *role, struct safety_surface *surface,
 	role->surface = surface;
 	role->resource = resource;
 	surface->role = role;
-	forward_log(role->forward, "gid: role %s: taken by process %d\n", role->config.role,
+	forward_log(role->forward, "gid: %s: taken by process %d\n", role->config.label,
 			client_pid(wl_resource_get_client(surface->surface->resource)));
 	safety_visibility_stay_awake(role->safety->compositor, true);
 	forward_begin(role->forward);
 }
 
-static const char *get_app_id(struct weston_surface *surface) {
-	if (!weston_surface_is_desktop_surface(surface)) {
-		return NULL;
-	}
-	return weston_desktop_surface_get_app_id(weston_surface_get_desktop_surface(surface));
+static bool is_wanted(const char *text, const char *wanted) {
+	return wanted == NULL || (text != NULL && strcmp(text, wanted) == 0);
 }
 
-void safety_role_give_by_app_id(struct safety_surface *surface) {
-	const char *app_id = get_app_id(surface->surface);
+bool safety_role_fits(const struct safety_role *role, const struct safety_surface *surface) {
+	const struct safety_config *config = &role->config;
+	if ((config->app_id == NULL && config->title == NULL) ||
+			!weston_surface_is_desktop_surface(surface->surface)) {
+		return false;
+	}
+	struct weston_desktop_surface *window =
+			weston_surface_get_desktop_surface(surface->surface);
+	if (!is_wanted(weston_desktop_surface_get_app_id(window), config->app_id) ||
+			!is_wanted(weston_desktop_surface_get_title(window), config->title)) {
+		return false;
+	}
+	/* A window that shows nothing keeps no other one away. */
+	if (config->role == NULL &&
+			(surface->unmapped || surface->surface->buffer_ref.buffer == NULL)) {
+		return false;
+	}
+	bool anybody = client_list_is_empty(&config->clients) && !config->clients.has_user;
+	return anybody ||
+			client_list_has(&config->clients,
+					wl_resource_get_client(surface->surface->resource));
+}
+
+void safety_role_give_by_name(struct safety_surface *surface) {
 	struct wl_client *client = wl_resource_get_client(surface->surface->resource);
 	struct safety_role *role;
 	wl_list_for_each(role, &surface->safety->roles, link) {
-		bool anybody = client_list_is_empty(&role->config.clients) &&
-				!role->config.clients.has_user;
-		if (app_id == NULL || role->config.app_id == NULL ||
-				strcmp(app_id, role->config.app_id) != 0 ||
-				(!anybody && !client_list_has(&role->config.clients, client))) {
+		if (!safety_role_fits(role, surface)) {
 			continue;
 		}
 		if (role->surface == NULL) {
@@ -106,9 +120,9 @@ void safety_role_give_by_app_id(struct safety_surface *surface) {
 		}
 		if (surface->envied != role) {
 			forward_log(role->forward,
-					"gid: role %s: process %d has a surface for it, too, but "
+					"gid: %s: process %d has a surface for it, too, but "
 					"another one has it\n",
-					role->config.role, client_pid(client));
+					role->config.label, client_pid(client));
 			surface->envied = role;
 		}
 	}
@@ -131,7 +145,7 @@ void safety_role_take_back(struct safety_role *role) {
 		safety_tree_remove(surface);
 	}
 	forward_end(role->forward);
-	forward_log(role->forward, "gid: role %s: given back\n", role->config.role);
+	forward_log(role->forward, "gid: %s: given back\n", role->config.label);
 }
 
 void safety_role_give_back(struct safety_role *role) {
@@ -141,28 +155,57 @@ void safety_role_give_back(struct safety_role *role) {
 	safety_role_take_back(role);
 }
 
+/* --- an ordinary window's --------------------------------------------------------------------- */
+
+/* The oldest of them. */
+static void handle_search(void *data) {
+	struct safety_role *role = data;
+	role->search = NULL;
+	struct safety_surface *surface;
+	wl_list_for_each_reverse(surface, &role->safety->surfaces, link) {
+		if (role->surface == NULL && surface->role == NULL &&
+				safety_role_fits(role, surface)) {
+			safety_role_give(role, surface, NULL);
+			safety_tree_commit(role, surface);
+		}
+	}
+}
+
+void safety_role_search(struct safety_role *role) {
+	struct wl_display *display = role->safety->compositor->wl_display;
+	if (role->search == NULL && role->surface == NULL && role->config.role == NULL) {
+		role->search = wl_event_loop_add_idle(
+				wl_display_get_event_loop(display), handle_search, role);
+	}
+}
+
+void safety_role_pass_on(struct safety_role *role) {
+	safety_role_take_back(role);
+	safety_role_search(role);
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
-static bool role_exists(const struct safety *safety, const char *name) {
+static bool stream_exists(const struct safety *safety, const char *stream) {
 	const struct safety_role *role;
 	wl_list_for_each(role, &safety->roles, link) {
-		if (strcmp(role->config.role, name) == 0) {
+		if (strcmp(role->config.stream, stream) == 0) {
 			return true;
 		}
 	}
 	return false;
 }
 
-int safety_role_create(struct safety *safety, struct weston_config_section *section) {
+int safety_role_create(struct safety *safety, struct weston_config_section *section,
+		safety_config_read_func read) {
 	struct safety_role *role = calloc(1, sizeof(*role));
 	if (role == NULL) {
 		return -ENOMEM;
 	}
 	role->safety = safety;
-	int error = safety_config_read(&role->config, section);
-	if (error == 0 && role_exists(safety, role->config.role)) {
-		weston_log("gid: weston.ini has two sections [gid-safety] of role=%s\n",
-				role->config.role);
+	int error = read(&role->config, section);
+	if (error == 0 && stream_exists(safety, role->config.stream)) {
+		weston_log("gid: weston.ini has two sections of %s\n", role->config.label);
 		error = -EINVAL;
 	}
 	if (error == 0) {
@@ -181,6 +224,12 @@ int safety_role_create(struct safety *safety, struct weston_config_section *sect
 
 void safety_role_destroy(struct safety_role *role) {
 	safety_role_take_back(role);
+	if (role->search != NULL) {
+		wl_event_source_remove(role->search);
+	}
+	if (role->rest != NULL) {
+		wl_event_source_remove(role->rest);
+	}
 	forward_destroy(role->forward);
 	safety_config_finish(&role->config);
 	wl_list_remove(&role->link);

@@ -5,6 +5,14 @@
 
 #include "libweston_exports.h"
 
+#define MS_NS 1000000ull
+/* Strangers' windows take a third of Weston's time at most, and send 125 pictures a second. */
+#define REST_MIN_NS (8 * MS_NS)
+#define REST_FACTOR 2
+/* Until memory that there was not for a picture is asked for again, of a gidd that answers. */
+#define AGAIN_MS 500
+#define ANSWERED_NS (1000 * MS_NS)
+
 /* Where the renderer is done with the buffer already, its client may draw into it. */
 static void keep_buffer(struct safety_surface *surface) {
 	const struct weston_buffer_reference *shown = &surface->surface->buffer_ref;
@@ -65,8 +73,49 @@ bool safety_tree_has_lost_window(const struct safety_surface *surface) {
 	return false;
 }
 
+static int handle_rested(void *data) {
+	safety_tree_send(data);
+	return 0;
+}
+
+static void rest(struct safety_role *role, int ms) {
+	struct wl_display *display = role->safety->compositor->wl_display;
+	if (role->rest == NULL) {
+		role->rest = wl_event_loop_add_timer(
+				wl_display_get_event_loop(display), handle_rested, role);
+	}
+	if (role->rest != NULL) {
+		wl_event_source_timer_update(role->rest, ms);
+	}
+}
+
+/* What it costs to send a picture is its client's choice: so is how often it commits one. */
+static void send_by_budget(struct safety_role *role) {
+	uint64_t began = gid_clock_now();
+	if (!forward_is_read(role->forward)) {
+		forward_hide(role->forward, -1, GID_HIDDEN_UNSAID);
+		return; /* it is sent to whoever comes */
+	}
+	if (began < role->rests_until) {
+		forward_skip(role->forward);
+		rest(role, (int)((role->rests_until - began) / MS_NS) + 1);
+		return;
+	}
+	forward_commit(role->forward, role->surface->surface);
+	uint64_t ended = gid_clock_now(), due = (ended - began) * REST_FACTOR;
+	role->rests_until = ended + (due > REST_MIN_NS ? due : REST_MIN_NS);
+	if (forward_is_hidden(role->forward, GID_HIDDEN_MEMORY) && ended - began < ANSWERED_NS) {
+		rest(role, AGAIN_MS);
+	}
+}
+
 void safety_tree_send(struct safety_role *role) {
-	if (role->surface != NULL && !safety_tree_has_lost_window(role->surface)) {
+	if (role->surface == NULL || safety_tree_has_lost_window(role->surface)) {
+		return;
+	}
+	if (role->config.role == NULL) {
+		send_by_budget(role);
+	} else {
 		forward_commit(role->forward, role->surface->surface);
 	}
 }
@@ -129,6 +178,15 @@ void safety_tree_watch_link(struct safety_surface *surface, struct weston_surfac
 	}
 }
 
+/* What a commit brings to a window is there only when Weston is done with it, too. */
+static void send_alone(struct safety_role *role) {
+	if (role->config.role == NULL) {
+		safety_tree_send_later(role);
+	} else {
+		safety_tree_send(role);
+	}
+}
+
 void safety_tree_commit(struct safety_role *role, struct safety_surface *surface) {
 	if (!wl_list_empty(&role->surface->surface->subsurface_list)) {
 		surface->tree = role;
@@ -138,6 +196,6 @@ void safety_tree_commit(struct safety_role *role, struct safety_surface *surface
 	} else {
 		safety_tree_clear(role);
 		keep_buffer(surface);
-		safety_tree_send(role);
+		send_alone(role);
 	}
 }

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy
 from lib.owner import SlabInfo
 
+HIDDEN, HIDDEN_SHIFT = 1 << 6, 24  # in a frame's flags
 WAIT_S = 240  # as PATIENCE, which is not there where this runs as a program
 
 
@@ -135,6 +136,19 @@ class StreamReader:
             picture = self.next(end - time.monotonic())
             if numpy.array_equal(picture.pixels, expected):
                 return picture.frame
+
+    def wait_hidden(self, reason: int, seconds: float = WAIT_S) -> None:
+        """Until it is told that there is nothing to show, for this reason (enum gid_hidden)."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            frame = Frame()
+            if self.lib.gid_consumer_receive(self.consumer, ctypes.byref(frame)) != 1:
+                self.wait(left)
+                continue
+            self.lib.gid_consumer_release(self.consumer, ctypes.byref(frame))
+            if frame.flags & HIDDEN and frame.flags >> HIDDEN_SHIFT == reason:
+                return
+        raise TimeoutError("there is something to show")
 
     def look(self, frame: Frame) -> Picture | None:
         slab, info = ctypes.c_void_p(), SlabInfo()

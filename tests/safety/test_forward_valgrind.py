@@ -4,8 +4,13 @@
 from lib.cockpit import Cockpit
 from lib.display import HEIGHT, WIDTH
 from lib.forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
-from lib.program import wait_for
+from lib.program import BUILD, wait_for
+from lib.stream_reader import StreamReader
 from lib.valgrind import VALGRIND, complaints
+
+LIBGID = BUILD / "libgid/libgid.so"
+MAP = "org.example.map"
+WINDOW = f"[gid-window]\nstream=map\napp-id={MAP}\n"
 
 
 def live_through_everything(forwarding: Forwarding) -> None:
@@ -76,8 +81,43 @@ def live_through_everything(forwarding: Forwarding) -> None:
         assert forwarding.weston.stop() == 0
 
 
+def ordinary_windows_come_and_go(forwarding: Forwarding) -> None:
+    place = (LIBGID, forwarding.cockpit.socket("cluster"), "map", "open")
+    with (
+        StreamReader(*place) as reader,
+        forwarding.connection() as first,
+        forwarding.connection() as second,
+    ):
+        window, next_one = Window(first, MAP), Window(second, MAP)
+        for one, seed in ((window, 1), (next_one, 2)):
+            one.show(ShmBuffers(one.connection).draw(random_picture(seed)))
+        reader.wait_picture(random_picture(1)[..., ::-1])
+        window.show(None)
+        reader.wait_picture(random_picture(2)[..., ::-1])
+        for height in range(1, HEIGHT):
+            shm = ShmBuffers(second, WIDTH, height)
+            next_one.attach(shm.draw(random_picture(1, WIDTH, height)))
+            next_one.surface("commit")
+        next_one.toplevel("set_app_id", "org.example.other")
+        next_one.commit()
+        window.show(ShmBuffers(first).draw(random_picture(3)))
+        reader.wait_picture(random_picture(3)[..., ::-1])
+        next_one.toplevel("set_app_id", MAP)
+        next_one.show(ShmBuffers(second).draw(random_picture(4)))
+        first.close()
+        reader.wait_picture(random_picture(4)[..., ::-1])
+
+
 def test_valgrind_finds_nothing(cockpit: Cockpit) -> None:
     report = cockpit.folder / "valgrind.xml"
     forwarding = Forwarding(cockpit, ROLE, under=[*VALGRIND, f"--xml-file={report}"])
     live_through_everything(forwarding)
+    assert complaints(report) == []
+
+
+def test_ordinary_windows(cockpit: Cockpit) -> None:
+    report = cockpit.folder / "valgrind.xml"
+    forwarding = Forwarding(cockpit, WINDOW, under=[*VALGRIND, f"--xml-file={report}"])
+    ordinary_windows_come_and_go(forwarding)
+    assert forwarding.weston.stop() == 0
     assert complaints(report) == []
