@@ -6,8 +6,8 @@
  * downwards, and what happens below is told upwards by tables of events:
  *
  *   core       main, server, reload; local and remote, which pass on what clients and links ask
- *              for; withdraw, eviction; slab, stream, subscription with its bells, shm_range,
- *              status; client, quota, peer
+ *              for; withdraw, eviction; slab, stream, offers, subscription with its bells,
+ *              shm_range, status; client, quota, peer
  *   link       link with its kinds link_local and link_ivshmem (doorbell_relay, peer_clock)
  *   transport  between machines: hub with hub_check, hub_client, byte_stream
  *   machine    shm_window, shm_files, shm_dax, doorbell_device with doorbell_vfio and
@@ -63,6 +63,7 @@ struct gidd {
 	struct slab_requests slab_requests;
 	sd_event_source *revalidations[GID_DOMAIN_MAX + 1]; /* of other domains' slabs */
 	struct streams streams;
+	sd_event_source *offers;	    /* when others are told of them; NULL: they know */
 	struct subscriptions subscriptions; /* in either direction */
 	uint32_t stream_number, subscription_number;
 

@@ -325,7 +325,7 @@ void link_connected(struct link *link) {
 		gid_wire_begin(&hello, GID_WIRE_HELLO, 0);
 		hello.hello.version = GID_WIRE_VERSION;
 		hello.hello.domain = gidd->self->number;
-		snprintf(hello.hello.name, sizeof(hello.hello.name), "gidd");
+		snprintf(hello.hello.name, sizeof(hello.hello.name), GID_WIRE_NAME_TAKES_OFFERS);
 		peer_send(&link->peer, &hello, NULL, 0);
 	}
 }
@@ -354,9 +354,11 @@ static void greet(struct link *link, const union gid_wire_message *message) {
 	if (listens && message->header.type == GID_WIRE_HELLO) {
 		version = message->hello.version;
 		domain = message->hello.domain;
+		link->takes_offers = strcmp(message->hello.name, GID_WIRE_NAME_TAKES_OFFERS) == 0;
 	} else if (!listens && message->header.type == GID_WIRE_WELCOME) {
 		version = message->welcome.version;
 		domain = message->welcome.domain;
+		link->takes_offers = message->welcome.window == GID_WIRE_TAKES_OFFERS;
 	} else {
 		peer_violation(&link->peer, "it does not begin with a greeting");
 		return;
@@ -377,6 +379,7 @@ static void greet(struct link *link, const union gid_wire_message *message) {
 		gid_wire_begin(&welcome, GID_WIRE_WELCOME, message->header.serial);
 		welcome.welcome.version = GID_WIRE_VERSION;
 		welcome.welcome.domain = gidd->self->number;
+		welcome.welcome.window = GID_WIRE_TAKES_OFFERS;
 		snprintf(welcome.welcome.name, sizeof(welcome.welcome.name), "%s",
 				gidd->self->name);
 		peer_send(&link->peer, &welcome, NULL, 0);

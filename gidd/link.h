@@ -37,6 +37,12 @@ struct link_suspicion {
 	char why[96];
 };
 
+/* Names of streams. */
+struct link_offers {
+	char (*names)[GID_NAME_MAX + 1];
+	uint32_t count;
+};
+
 struct link {
 	TAILQ_ENTRY(link) entry;
 	struct peer peer;
@@ -60,6 +66,9 @@ struct link {
 	uint64_t faults; /* how often it was closed for what the other domain did */
 	char fault[192]; /* the last one */
 	struct link_suspicion suspicion;
+	bool takes_offers; /* the other gidd */
+	/* Streams that the other domain has for us, as it said last, and as it is about to say. */
+	struct link_offers offers, coming_offers;
 	/* Doorbells, where the other domain is on another machine. */
 	bool has_device;    /* they go by the device */
 	bool takes_vectors; /* and the other gidd lets its clients ring ours past both */

@@ -12,6 +12,7 @@
 #include "eviction.h"
 #include "link.h"
 #include "log.h"
+#include "offers.h"
 #include "remote.h"
 #include "slabs.h"
 #include "subscriptions.h"
@@ -78,6 +79,7 @@ void reload_apply(struct gidd *gidd, const char *what) {
 	log_info("%s: %u subscriptions ended, %u grants revoked, %u pieces of memory left", what,
 			ended, revoked, left);
 	remote_open_links(gidd);
+	offers_changed(gidd);
 }
 
 static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *data) {

@@ -9,6 +9,7 @@
 #include "link.h"
 #include "link_ivshmem.h"
 #include "log.h"
+#include "offers.h"
 #include "slabs.h"
 #include "streams.h"
 #include "subscriptions.h"
@@ -17,6 +18,7 @@
 
 static void handle_up(struct link *link) {
 	stream_link_up(link->peer.gidd, &link->peer);
+	offers_changed(link->peer.gidd);
 	if (!link->kind->windows_only) {
 		slab_revalidate_domain(link);
 	}
@@ -25,6 +27,7 @@ static void handle_up(struct link *link) {
 static void handle_lost(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
 	stream_link_down(gidd, &link->peer);
+	offers_forget(link);
 	if (link->kind->windows_only) {
 		/* Its machine died, or began anew: what it has in memory now may be anything. */
 		slab_destroy_of_domain(gidd, link->peer.domain);
@@ -63,6 +66,9 @@ static void handle_message(struct link *link, const union gid_wire_message *mess
 	case GID_WIRE_SUBSCRIPTION_END:
 		link_acquit(link, message->subscription_end.subscription);
 		subscription_ended(&link->peer, &message->subscription_end);
+		break;
+	case GID_WIRE_OFFERS:
+		offers_heard(link, &message->offers);
 		break;
 	case GID_WIRE_VECTOR:
 		handle_vector(link, &message->vector);
@@ -143,6 +149,7 @@ void remote_close(struct gidd *gidd) {
 		slab_forget_importer(&link->peer);
 	}
 	link_close_all(gidd);
+	offers_finish(gidd);
 	doorbell_close(gidd);
 	if (gidd->transport != NULL) {
 		gidd->transport->kind->close(gidd->transport);

@@ -14,6 +14,7 @@
 #include "config_file.h"
 #include "hub.h"
 #include "link.h"
+#include "offers.h"
 #include "reload.h"
 #include "slabs.h"
 #include "streams.h"
@@ -154,6 +155,27 @@ static sd_json_variant *streams(struct gidd *gidd, int *error) {
 				SD_JSON_BUILD_PAIR_STRING("producer", stream->owner->peer.label),
 				SD_JSON_BUILD_PAIR_UNSIGNED("subscriptions", count));
 		append(&all, one, built, error);
+	}
+	return all;
+}
+
+/* Streams of other domains that there are and that ours may read, as far as their gidds are known.
+ */
+static sd_json_variant *readable(struct gidd *gidd, int *error) {
+	sd_json_variant *all = NULL;
+	const struct link *link;
+	const char *name;
+	TAILQ_FOREACH(link, &gidd->links, entry) {
+		for (uint32_t i = 0; (name = offers_nth(link, i)) != NULL; i++) {
+			sd_json_variant *one = NULL;
+			if (!access_may_read_stream(gidd->config, link->remote, gidd->self, name)) {
+				continue; /* what it says of itself counts for nothing */
+			}
+			int built = sd_json_buildo(&one,
+					SD_JSON_BUILD_PAIR_STRING("domain", link->remote->name),
+					SD_JSON_BUILD_PAIR_STRING("name", name));
+			append(&all, one, built, error);
+		}
 	}
 	return all;
 }
@@ -439,6 +461,7 @@ static int build_report(struct gidd *gidd, sd_json_variant **report) {
 			{"clients", clients(gidd, &error)},
 			{"slabs", slabs(gidd, &error)},
 			{"streams", streams(gidd, &error)},
+			{"readable", readable(gidd, &error)},
 			{"subscriptions", subscriptions(gidd, &error)},
 	};
 	if (error == 0) {

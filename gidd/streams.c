@@ -12,6 +12,7 @@
 #include "descriptor.h"
 #include "link.h"
 #include "memory.h"
+#include "offers.h"
 #include "quota.h"
 #include "shm_range.h"
 #include "shm_window.h"
@@ -522,6 +523,7 @@ static void stream_destroy(struct gidd *gidd, struct stream *stream, int reason)
 	TAILQ_REMOVE(&stream->owner->streams, stream, owner_entry);
 	TAILQ_REMOVE(&gidd->streams, stream, entry);
 	free(stream);
+	offers_changed(gidd);
 }
 
 __attribute__((format(printf, 4, 5))) static void refuse_publish(struct client *client,
@@ -578,6 +580,7 @@ void stream_publish(struct client *client, const struct gid_wire_publish *reques
 	peer_log(&client->peer, LOG_LEVEL_INFO, "publishes stream %s", stream->name);
 	peer_result(&client->peer, request->header.serial, 0, stream->number, "%s", "");
 	ask_for_waiting(gidd, stream);
+	offers_changed(gidd);
 }
 
 void stream_unpublish(struct client *client, const struct gid_wire_unpublish *request) {

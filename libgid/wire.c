@@ -273,6 +273,7 @@ bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count) {
 			[GID_WIRE_CLOCK] = {sizeof(struct gid_wire_clock), 0},
 			[GID_WIRE_DOORBELL] = {sizeof(struct gid_wire_doorbell), 1},
 			[GID_WIRE_HEARING] = {sizeof(struct gid_wire_hearing), 0},
+			[GID_WIRE_OFFERS] = {sizeof(struct gid_wire_offers), 0},
 			[GID_WIRE_STATUS] = {sizeof(struct gid_wire_status), 0},
 			[GID_WIRE_REPORT] = {sizeof(struct gid_wire_report), 1},
 			[GID_WIRE_BELL] = {sizeof(struct gid_wire_bell), 0},
@@ -492,6 +493,22 @@ static const char *check_hearing(const struct gid_wire_hearing *hearing) {
 	return hearing->on <= 1 ? NULL : "a flag is unknown";
 }
 
+static const char *check_offers(const struct gid_wire_offers *offers) {
+	static const char zeroes[sizeof(offers->names[0])];
+	if (offers->count > GID_WIRE_OFFERS_MAX || offers->more > 1) {
+		return "the number of streams or a flag is out of range";
+	}
+	for (uint32_t i = 0; i < GID_WIRE_OFFERS_MAX; i++) {
+		bool valid = i < offers->count
+				? field_is_name(offers->names[i], sizeof(zeroes))
+				: memcmp(offers->names[i], zeroes, sizeof(zeroes)) == 0;
+		if (!valid) {
+			return "a stream's name is not valid";
+		}
+	}
+	return NULL;
+}
+
 static const char *check_report(const struct gid_wire_report *report) {
 	return report->size >= 1 && report->size <= WIRE_REPORT_MAX
 			? NULL
@@ -623,6 +640,8 @@ static const char *check_body(const union gid_wire_message *message) {
 		return check_doorbell(&message->doorbell);
 	case GID_WIRE_HEARING:
 		return check_hearing(&message->hearing);
+	case GID_WIRE_OFFERS:
+		return check_offers(&message->offers);
 	case GID_WIRE_STATUS:
 		return NULL;
 	case GID_WIRE_REPORT:
@@ -696,6 +715,7 @@ static bool may_be_remote(const union gid_wire_message *message) {
 	case GID_WIRE_UNIMPORT:
 	case GID_WIRE_REVOKED:
 	case GID_WIRE_SUBSCRIPTION_END:
+	case GID_WIRE_OFFERS:
 	case GID_WIRE_BELL:
 	case GID_WIRE_PING:
 	case GID_WIRE_PONG:

@@ -86,6 +86,12 @@ enum gid_wire_type {
 	GID_WIRE_DOORBELL,
 	/* C, D: whether the client listens to the eventfd. Not answered. */
 	GID_WIRE_HEARING,
+	/*
+	 * L: streams of the sender that there are, and that the receiver may read: all of them, in
+	 * as many messages as that takes. For those whose greeting said that they take it. Not
+	 * answered.
+	 */
+	GID_WIRE_OFFERS,
 
 	/* C: answered by REPORT, fds[0] a memfd with JSON text. */
 	GID_WIRE_STATUS = 48,
@@ -134,13 +140,17 @@ struct gid_wire_hello {
 
 #define GID_WIRE_TAKES_DOORBELLS 1u
 
+/* L: in the `window` of WELCOME, and as the name in HELLO: the sender takes OFFERS. */
+#define GID_WIRE_TAKES_OFFERS 1u
+#define GID_WIRE_NAME_TAKES_OFFERS "gidd/offers"
+
 struct gid_wire_welcome {
 	struct gid_wire_header header;
 	uint32_t version;
 	uint32_t domain;
 	char name[64];
-	uint64_t window; /* D: bytes of the domain's window, of which memory is asked for; 0: none
-			  */
+	uint64_t window; /* D: bytes of the domain's window, of which memory is asked for; 0: none.
+			    L: 0, or GID_WIRE_TAKES_OFFERS */
 };
 
 struct gid_wire_result {
@@ -316,6 +326,15 @@ struct gid_wire_hearing {
 	struct gid_wire_header header;
 	uint32_t subscription;
 	uint32_t on; /* 0: not any more, as it is rung for nothing. D: always */
+};
+
+#define GID_WIRE_OFFERS_MAX 63u
+
+struct gid_wire_offers {
+	struct gid_wire_header header;
+	uint32_t count; /* of names */
+	uint32_t more;	/* 1: another message follows, 0: it is the last */
+	char names[GID_WIRE_OFFERS_MAX][64];
 };
 
 struct gid_wire_status {
@@ -497,6 +516,7 @@ union gid_wire_message {
 	struct gid_wire_clock clock;
 	struct gid_wire_doorbell doorbell;
 	struct gid_wire_hearing hearing;
+	struct gid_wire_offers offers;
 	struct gid_wire_bell bell;
 	struct gid_wire_ping ping;
 	struct gid_wire_pong pong;
@@ -558,6 +578,7 @@ _Static_assert(sizeof(struct gid_wire_subscriber) == 56, "wire");
 _Static_assert(sizeof(struct gid_wire_subscribed) == 32, "wire");
 _Static_assert(sizeof(struct gid_wire_subscription_end) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_clock) == 40, "wire");
+_Static_assert(sizeof(struct gid_wire_offers) == 4056, "wire");
 _Static_assert(sizeof(struct gid_wire_doorbell) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_hearing) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_status) == 16, "wire");

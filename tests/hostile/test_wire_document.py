@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """docs/wire*.md say what libgid/wire*.h do, field by field; and so does the wire in Python."""
 
+import math
 import re
 import struct
 import subprocess
@@ -33,8 +34,8 @@ PLANES = "(u32 offset, u32 stride)[4]"
 def size_of(kind: str) -> int:
     if kind == PLANES:
         return 32
-    base, _, count = kind.rstrip("]").partition("[")
-    return SIZES[base] * int(count or 1)
+    base, *counts = re.split(r"\]?\[|\]$", kind)
+    return SIZES[base] * math.prod(int(count) for count in counts if count)
 
 
 def rows(text: str) -> list[tuple[int, str, int]]:

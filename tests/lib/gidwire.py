@@ -27,7 +27,7 @@ EXPORT, UNEXPORT, GRANT, IMPORT, IMPORTED, REVOKED, ALLOC, ALLOCATED, FREE, UNIM
 PUBLISH, UNPUBLISH, SUBSCRIBE, SUBSCRIBER, ACCEPT, SUBSCRIBED, SUBSCRIPTION_END, CLOCK = range(
     32, 40
 )
-DOORBELL, HEARING = 40, 41
+DOORBELL, HEARING, OFFERS = 40, 41, 42
 STATUS, REPORT = 48, 49
 BELL, PING, PONG, DEVICE, VECTOR = 64, 65, 66, 67, 68
 JOIN, JOINED, PEER, WITHDRAW, PUNCH, PUNCHED, OWN_WINDOW = range(80, 87)
@@ -35,6 +35,8 @@ JOIN, JOINED, PEER, WITHDRAW, PUNCH, PUNCHED, OWN_WINDOW = range(80, 87)
 MEMFD, DMABUF, WINDOW = 1, 2, 3
 DROP_OLD, WAIT, LIVE = 1, 2, 8
 TAKES_DOORBELLS = TAKES_VECTORS = 1  # in HELLO's domain, in DEVICE's serial
+TAKES_OFFERS, NAME_TAKES_OFFERS = 1, b"gidd/offers"  # in WELCOME's window, as HELLO's name
+OFFERS_MAX = 63
 XRGB8888 = 0x34325258
 
 HEADER = "<IIII"
@@ -63,6 +65,7 @@ BODIES = {
     CLOCK: "IIqQ",
     DOORBELL: "II",
     HEARING: "II",
+    OFFERS: "II" + "64s" * 63,
     STATUS: "",
     REPORT: "Q",
     BELL: "II",
@@ -92,6 +95,11 @@ PAGE_SIZE = 448 + 8 * 256 + 16 + 16 * 64 + 16 + 8 * 16
 def pack(type_: int, *values: object, serial: int = 0) -> bytes:
     body = struct.pack("<" + BODIES[type_], *values)
     return struct.pack(HEADER, type_, 16 + len(body), serial, 0) + body
+
+
+def offers(*names: bytes, more: int = 0) -> bytes:
+    """An OFFERS message."""
+    return pack(OFFERS, len(names), more, *names, *[b""] * (OFFERS_MAX - len(names)))
 
 
 def text(data: bytes) -> str:

@@ -22,6 +22,7 @@ from lib.gidwire import (
     JOIN,
     JOINED,
     LOWER_SIDE,
+    OFFERS,
     OWN_WINDOW,
     PEER,
     PING,
@@ -46,6 +47,7 @@ from lib.gidwire import (
     WITHDRAW,
     Export,
     gid,
+    offers,
     pack,
 )
 
@@ -65,6 +67,8 @@ FDS = {
 
 def valid(type_: int) -> bytes:
     """A message that the wire allows, from whichever side."""
+    if type_ == OFFERS:
+        return offers(b"movie")
     if type_ in (EXPORT, IMPORTED):
         export = Export(generations=0).pack()
         if type_ == EXPORT:

@@ -78,6 +78,11 @@ void fill(union gid_wire_message *m, uint32_t type) {
 	case GID_WIRE_SUBSCRIPTION_END:
 		m->subscription_end.reason = -EPIPE;
 		break;
+	case GID_WIRE_OFFERS:
+		m->offers.count = 2;
+		strcpy(m->offers.names[0], "movie");
+		strcpy(m->offers.names[1], "camera/rear");
+		break;
 	case GID_WIRE_REPORT:
 		m->report.size = 2;
 		break;

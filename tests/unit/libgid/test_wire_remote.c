@@ -111,6 +111,27 @@ static void test_withdraw(void) {
 	expect(&m, -EPROTO, "an owner that is no name");
 }
 
+static void test_offers(void) {
+	union gid_wire_message m;
+	fill(&m, GID_WIRE_OFFERS);
+	EXPECT_RANGE(&m, m.offers.more, 0u, 1u);
+	m.offers.count = 1;
+	expect(&m, -EPROTO, "a name behind the last");
+	m.offers.count = 3;
+	expect(&m, -EPROTO, "a name that is none");
+	m.offers.count = GID_WIRE_OFFERS_MAX + 1;
+	expect(&m, -EPROTO, "more names than it has room for");
+	memset(&m.offers.count, 0, sizeof(m.offers) - sizeof(m.offers.header));
+	expect(&m, 0, "no stream at all");
+	for (uint32_t i = 0; i < GID_WIRE_OFFERS_MAX; i++) {
+		strcpy(m.offers.names[i], "movie");
+	}
+	m.offers.count = GID_WIRE_OFFERS_MAX;
+	expect(&m, 0, "as many as it has room for");
+	strcpy(m.offers.names[GID_WIRE_OFFERS_MAX - 1], "a//b");
+	expect(&m, -EPROTO, "a last one that is no name");
+}
+
 /* What may come in an envelope, from a domain or from the hub. */
 static void test_senders(void) {
 	union gid_wire_message m;
@@ -125,7 +146,7 @@ static void test_senders(void) {
 				(type >= GID_WIRE_PEER && type <= GID_WIRE_OWN_WINDOW);
 		bool peer = type <= GID_WIRE_RESULT || type == GID_WIRE_IMPORT ||
 				type == GID_WIRE_UNIMPORT || type == GID_WIRE_REVOKED ||
-				type == GID_WIRE_SUBSCRIPTION_END ||
+				type == GID_WIRE_SUBSCRIPTION_END || type == GID_WIRE_OFFERS ||
 				(type >= GID_WIRE_BELL && type <= GID_WIRE_VECTOR);
 		tap_ok((gid_wire_check_remote(&m, size, true, &why) == 0) == hub &&
 						(gid_wire_check_remote(&m, size, false, &why) ==
@@ -219,6 +240,7 @@ static void test_bells(void) {
 int main(void) {
 	test_numbers();
 	test_withdraw();
+	test_offers();
 	test_senders();
 	test_envelope_and_window();
 	test_bells();
