@@ -17,6 +17,7 @@ from lib.gidwire import (
     IMPORTED,
     LIVE,
     LOWER_SIDE,
+    OFFERS,
     PAGE_SIZE,
     PING,
     PONG,
@@ -90,7 +91,7 @@ def test_what_no_gidd_sends(alone: Cockpit, type_: int) -> None:
     with untouched(alone):
         gidd = FakeGidd(alone)
         gidd.send_raw(valid(type_), fds)
-        if type_ in (SUBSCRIPTION_END, UNIMPORT, PING, PONG):
+        if type_ in (SUBSCRIPTION_END, OFFERS, UNIMPORT, PING, PONG):
             assert Connection.result(gidd.import_(gid(1, 1)))[0] == number("ENOENT")
             gidd.close()
         else:
