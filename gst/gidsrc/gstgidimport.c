@@ -476,6 +476,25 @@ gst_gid_import_of_memory (GstMemory *mem, gid_id *gid)
   return out ? slot->import : NULL;
 }
 
+int
+gst_gid_import_check_memory (GstMemory *mem)
+{
+  GstGidImportSlot *slot = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (mem), slot_quark ());
+  GstGidDomain *domain;
+  int ret = 0;
+
+  if (slot == NULL)
+    return 0; /* a copy */
+  domain = slot->import->reader->domain;
+  gst_gid_domain_lock (domain);
+  if (slot->taken || was_taken (slot))
+    ret = -ESTALE;
+  else if (slot->outdated_since > 0)
+    ret = -EAGAIN;
+  gst_gid_domain_unlock (domain);
+  return ret;
+}
+
 GstBuffer *
 gst_gid_import_take (
     GstGidImport *self, const struct gid_frame *frame, GstGidView kind, GstGidMetas **metas)

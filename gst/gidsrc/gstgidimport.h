@@ -83,6 +83,12 @@ GstBuffer *gst_gid_import_take (
  */
 GstGidImport *gst_gid_import_of_memory (GstMemory *mem, gid_id *gid);
 
+/**
+ * Whether a memory that gidsrc gave out shows what its frame had when it came: 0: yes; -EAGAIN: its
+ * stream is over, and that cannot be told yet; -ESTALE: it was taken back. Call without the lock.
+ */
+int gst_gid_import_check_memory (GstMemory *mem);
+
 G_END_DECLS
 
 #endif

@@ -153,6 +153,46 @@ poll_reader (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
+/* --- waking the streaming thread ---------------------------------------------------------------- */
+
+/* A time that was set while we were about to be called is forgotten by then: it is set again. */
+static gboolean
+wake (gpointer data)
+{
+  GstGidReader *self = data;
+
+  gst_gid_domain_lock (self->domain);
+  if (self->consumer && self->wake_time > gid_clock_now ()) {
+    g_source_set_ready_time (self->waker, (gint64) (self->wake_time / GST_USECOND + 1));
+  } else if (self->consumer && self->wake_time > 0) {
+    self->wake_time = 0;
+    gid_consumer_interrupt (self->consumer);
+  }
+  gst_gid_domain_unlock (self->domain);
+  return G_SOURCE_CONTINUE;
+}
+
+void
+gst_gid_reader_wake_at (GstGidReader *self, guint64 time)
+{
+  self->wake_time = time;
+  if (self->waker == NULL)
+    self->waker = gst_gid_domain_add_timer (
+        self->domain, wake, gst_gid_reader_ref (self), (GDestroyNotify) gst_gid_reader_unref);
+  else
+    g_source_set_ready_time (self->waker, (gint64) (time / GST_USECOND + 1));
+}
+
+/* --- its life ----------------------------------------------------------------------------------- */
+
+static void
+clear_timer (GSource **timer)
+{
+  if (*timer)
+    g_source_destroy (*timer);
+  g_clear_pointer (timer, g_source_unref);
+}
+
 void
 gst_gid_reader_start (GstGidReader *self, struct gid_consumer *consumer, const gchar *stream,
     GstElement *element, GstGidReaderFunc func)
@@ -173,6 +213,6 @@ gst_gid_reader_stop (GstGidReader *self)
   gid_consumer_destroy (self->consumer);
   self->consumer = NULL;
   self->element = NULL;
-  g_source_destroy (self->timer);
-  g_clear_pointer (&self->timer, g_source_unref);
+  clear_timer (&self->timer);
+  clear_timer (&self->waker);
 }

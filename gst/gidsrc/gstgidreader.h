@@ -37,6 +37,8 @@ struct _GstGidReader
   guint taken; /* frames that came back since the last poll, but had been taken back before */
   GSource *timer;
   guint64 poll_time; /* of the monotonic clock, ns: when the timer fires next */
+  GSource *waker; /* NULL: nobody asked for it yet */
+  guint64 wake_time; /* likewise when it wakes the streaming thread; 0: not again */
   GstElement *element; /* that reads; NULL once it has stopped */
   GstGidReaderFunc polled;
   guint64 interval; /* from one frame to the next, about, ns; 0: not known */
@@ -59,6 +61,12 @@ void gst_gid_reader_start (GstGidReader *reader, struct gid_consumer *consumer, 
  * held.
  */
 void gst_gid_reader_hurry (GstGidReader *reader);
+
+/**
+ * Has gid_consumer_sleep() return once that time of the monotonic clock has come, ns. With the lock
+ * held.
+ */
+void gst_gid_reader_wake_at (GstGidReader *reader, guint64 time);
 
 /** Whether leases are over before they can be renewed in time: then only a copy stays. */
 gboolean gst_gid_reader_is_too_late (const struct gid_consumer_stats *stats);

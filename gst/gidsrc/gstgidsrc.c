@@ -49,6 +49,7 @@ gst_gid_src_start (GstBaseSrc *src)
   gst_gid_extras_start (&self->extras);
   gst_gid_copier_start (&self->copier);
   gst_gid_poster_start (&self->poster);
+  gst_gid_filler_start (&self->filler, self->live);
   GST_OBJECT_LOCK (self);
   credit = gst_gid_credit_start (&self->credit);
   drop_old = gst_gid_credit_drops_old (&self->credit);
@@ -66,6 +67,7 @@ gst_gid_src_stop (GstBaseSrc *src)
   GstGidReader *reader = gst_gid_subscription_get_reader (&self->subscription);
 
   gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, TRUE);
+  gst_gid_filler_stop (&self->filler);
   gst_gid_imports_retire (self->imports, TRUE);
   gst_gid_copier_clear (&self->copier);
   gst_gid_extras_stop (&self->extras);
@@ -189,6 +191,7 @@ receive (GstGidSrc *self, GstGidReader *reader, GstGidArrival *arrival)
       && outcome.state != GID_CONSUMER_LIVE) {
     gst_gid_sequence_interrupt (&self->sequence);
     gst_gid_imports_retire (self->imports, TRUE);
+    gst_gid_filler_set_away (&self->filler);
   }
   if (ret < 0 && outcome.state == GID_CONSUMER_ENDED)
     return -EPIPE;
@@ -212,6 +215,11 @@ gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
     if (got == -EAGAIN) {
       if (gst_gid_backlog_is_flushing (&self->backlog))
         return GST_FLOW_FLUSHING;
+      *buffer = gst_gid_src_make_filler (self);
+      if (*buffer) {
+        gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, FALSE);
+        return GST_FLOW_OK;
+      }
       gid_consumer_sleep (reader->consumer);
       continue;
     }
@@ -324,6 +332,7 @@ gst_gid_src_class_init (GstGidSrcClass *klass)
       "Receives video of other domains without a copy: frames cross by their numbers",
       "The gidway authors");
   gst_type_mark_as_plugin_api (GST_TYPE_GID_COPY_POLICY, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_GID_FILL, 0);
 
   src_class->start = gst_gid_src_start;
   src_class->stop = gst_gid_src_stop;
@@ -350,6 +359,7 @@ gst_gid_src_init (GstGidSrc *self)
   gst_gid_copier_init (&self->copier, element);
   gst_gid_extras_init (&self->extras, element);
   gst_gid_sequence_init (&self->sequence, element);
+  gst_gid_filler_init (&self->filler, element);
   gst_gid_backlog_init (
       &self->backlog, src, &self->credit, &self->copier, &self->extras, &self->sequence);
   gst_base_src_set_format (src, GST_FORMAT_TIME);

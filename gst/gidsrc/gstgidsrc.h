@@ -10,6 +10,7 @@
 
 #include "common/gstgidposter.h"
 #include "gstgidbacklog.h"
+#include "gstgidfiller.h"
 #include "gstgidimport.h"
 #include "gstgidsubscription.h"
 
@@ -38,6 +39,7 @@ struct _GstGidSrc
   GstGidExtras extras;
   GstGidSequence sequence;
   GstGidBacklog backlog;
+  GstGidFiller filler;
   GstGidPoster poster;
 };
 
@@ -64,6 +66,12 @@ GstStructure *gst_gid_src_create_stats (gpointer src);
  * `*buffer` NULL: there is nothing to see in the frame.
  */
 GstFlowReturn gst_gid_src_make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **buffer);
+
+/**
+ * What is to be filled in now; NULL: nothing. Then gid_consumer_sleep() returns when the next picture
+ * is due.
+ */
+GstBuffer *gst_gid_src_make_filler (GstGidSrc *self);
 
 G_END_DECLS
 

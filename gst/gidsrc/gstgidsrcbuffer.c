@@ -74,11 +74,16 @@ running_time (GstGidSrc *self, guint64 time)
   return MAX ((GstClockTimeDiff) (time - base) - offset, 0);
 }
 
+/* When the frame is to be shown, by the monotonic clock. */
+static GstClockTime
+when_shown (const struct gid_frame *frame)
+{
+  return frame->present_time != GID_TIME_NONE ? frame->present_time : frame->submit_time;
+}
+
 static void
 set_times (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame, GstGidMetas *metas)
 {
-  guint64 when = frame->present_time;
-
   GST_BUFFER_DURATION (buffer) = frame->duration;
   GST_BUFFER_OFFSET (buffer) = frame->offset;
   GST_BUFFER_OFFSET_END (buffer) = frame->offset_end;
@@ -89,9 +94,7 @@ set_times (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame, Gs
     gst_gid_metas_set_media (metas, buffer, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
     return;
   }
-  if (when == GID_TIME_NONE)
-    when = frame->submit_time;
-  GST_BUFFER_PTS (buffer) = running_time (self, when);
+  GST_BUFFER_PTS (buffer) = running_time (self, when_shown (frame));
   gst_gid_metas_set_media (metas, buffer, frame->pts, frame->duration);
 }
 
@@ -184,6 +187,7 @@ negotiate (GstGidSrc *self, GstGidImport *import)
     return GST_FLOW_OK;
   gst_caps_replace (&self->caps, import->caps);
   gst_gid_copier_clear (&self->copier);
+  gst_gid_filler_forget (&self->filler);
   /* whether downstream took the caps only the next buffer would tell */
   if (gst_base_src_negotiate (GST_BASE_SRC_CAST (self))
       && gst_pad_peer_query_accept_caps (GST_BASE_SRC_PAD (self), self->caps))
@@ -370,6 +374,7 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
   note_sequence (self, frame, buffer);
   gst_gid_extras_apply (&self->extras, arrival->note, frame->note_size, arrival->metadata,
       gst_gid_subscription_get_stream (&self->subscription), buffer);
+  gst_gid_filler_note_picture (&self->filler, buffer, when_shown (frame));
   *out = buffer;
   return GST_FLOW_OK;
 }
@@ -386,4 +391,43 @@ gst_gid_src_make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **ou
     gst_gid_arrival_finish (arrival, get_reader (self));
   g_clear_pointer (&arrival->metadata, g_byte_array_unref);
   return ret;
+}
+
+/* --- what is filled in ------------------------------------------------------------------------- */
+
+/* Who is later than that goes on from now, and does not catch up. */
+#define LATE (100 * GST_MSECOND)
+
+/* For when a picture is due now; GST_CLOCK_TIME_NONE: none is, and we are woken for the next one. */
+static GstClockTime
+filler_time (GstGidSrc *self)
+{
+  GstGidReader *reader = get_reader (self);
+  GstClockTime now = gid_clock_now (), due;
+
+  gst_gid_domain_lock (reader->domain);
+  due = gst_gid_filler_get_due (&self->filler, self->caps, reader->interval);
+  if (GST_CLOCK_TIME_IS_VALID (due) && due > now) {
+    gst_gid_reader_wake_at (reader, due);
+    due = GST_CLOCK_TIME_NONE;
+  }
+  gst_gid_domain_unlock (reader->domain);
+  if (GST_CLOCK_TIME_IS_VALID (due) && now - due > LATE)
+    due = now;
+  return due;
+}
+
+GstBuffer *
+gst_gid_src_make_filler (GstGidSrc *self)
+{
+  GstBuffer *buffer = NULL;
+  GstClockTime when;
+
+  while (buffer == NULL && GST_CLOCK_TIME_IS_VALID (when = filler_time (self)))
+    buffer = gst_gid_filler_make (&self->filler, self->caps, &self->copier, when);
+  if (buffer) {
+    GST_BUFFER_PTS (buffer) = running_time (self, when);
+    gst_gid_filler_note_filled (&self->filler, get_reader (self), buffer);
+  }
+  return buffer;
 }

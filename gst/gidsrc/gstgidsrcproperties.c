@@ -67,6 +67,11 @@ static const GstGidProperty properties[] = {
       "false, they are the producer's own, as needed for recording",
       .type = G_TYPE_BOOLEAN, .normal = TRUE, .flags = GST_GID_READY, .get = get_is_live,
       .set = set_is_live },
+  { "fill", "Fill",
+      "What is shown while nobody produces the stream, at its rate, once it had a picture. Needs "
+      "is-live",
+      GST_GID_ENUM (GstGidSrc, filler.wanted, gst_gid_fill_get_type, GST_GID_FILL_NONE),
+      .flags = GST_GID_READY },
   { "latency", "Latency",
       "How many milliseconds later than the producer's time sinks show the frames",
       GST_GID_UINT (GstGidSrc, credit.latency_ms, 0, G_MAXINT, 0), .flags = GST_GID_PLAYING,
