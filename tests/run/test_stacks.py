@@ -21,9 +21,9 @@ def test_nothing_recurses_and_each_stack_is_known(tmp_path: Path) -> None:
     found = json.loads(out.read_text())
     assert found["problems"] == []
     threads = {
-        one["program"]: [thread["function"] for thread in one["threads"]]
+        one["program"]: {thread["function"].partition(":")[0] for thread in one["threads"]}
         for one in found["programs"]
     }
-    assert threads["gidd"] == ["libgid/closer.c:help", "log/log_writer.c:run", "main"]
-    assert {"main", "cluster/worker.c:run"} < set(threads["gid-cluster"])
+    assert threads["gidd"] == {"libgid/closer.c", "log/log_writer.c", "main"}
+    assert {"main", "cluster/worker.c"} < threads["gid-cluster"]
     assert all(one["pointer_calls"] > 0 for one in found["programs"])
