@@ -99,7 +99,7 @@ def test_an_empty_packet_is_a_good_bye(cockpit: Cockpit) -> None:
 
 
 @pytest.mark.parametrize(
-    "type_", [0, 4, 15, 26, 31, 42, 47, 50, 63, 69, 79, 87, 265, 1 << 16, 0xFFFFFFFF]
+    "type_", [0, 4, 15, 26, 31, 43, 47, 50, 63, 69, 79, 87, 265, 1 << 16, 0xFFFFFFFF]
 )
 def test_unknown_types(cockpit: Cockpit, type_: int) -> None:
     with untouched(cockpit), cockpit.connect("open") as connection:
