@@ -18,7 +18,8 @@ from gid_evaluate import machine
 from gid_evaluate.outcome import WANTING
 from gid_vm.folder import memory_folder as memory_folder
 
-from lab.domains.cockpit import GREAT, Cockpit, configuration, gidds
+from lab.domains.cockpit import Cockpit, gidds
+from lab.domains.configuration import GREAT, configuration
 from lab.domains.program import LabError, Wanting
 
 TOP = Path(__file__).resolve().parents[1]
@@ -129,10 +130,10 @@ def cockpit(
     """Two domains with a gidd each: `open` (1) and `cluster` (2), which reads `streams` of open;
     open reads `answers` of cluster. The quotas of those that are `great` bound nothing here. All
     programs of a domain run on its one of `cores`."""
-    domains = {name: f"local=*\n{GREAT if name in great else ''}" for name in ("open", "cluster")}
-    shares = {("open", "cluster"): streams}
+    domains = {name: f"local=* {GREAT if name in great else ''}" for name in ("open", "cluster")}
+    shares = {"open cluster": streams}
     if answers is not None:
-        shares["cluster", "open"] = answers
-    text = configuration(folder, domains, shares)
+        shares["cluster open"] = answers
+    text = configuration(domains, shares, folder)
     with gidds(text, folder, list(domains), cores) as running:
         yield running

@@ -19,7 +19,8 @@ import time
 from pathlib import Path
 
 from bench import common
-from lab.domains.cockpit import configuration, gidds
+from lab.domains.cockpit import gidds
+from lab.domains.configuration import configuration
 from lab.domains.program import LabError
 
 SOURCE = (
@@ -31,9 +32,9 @@ WAYS = {
     "host and guest": ("open", "host"),
     "two guests": ("open", "cluster"),
 }
-GUEST = "kind=guest\nwindow=16M\n"
-MACHINES = {"open": GUEST, "cluster": GUEST, "host": "kind=host\nwindow=16M\n"}
-SHARES = {("open", "cluster"): "movie", ("open", "host"): "movie"}
+GUEST = "kind=guest window=16M"
+MACHINES = {"open": GUEST, "cluster": GUEST, "host": "kind=host window=16M"}
+SHARES = {"open cluster": "movie", "open host": "movie"}
 
 
 def latency(reader: str) -> dict[str, float]:
@@ -85,7 +86,7 @@ def main() -> int:
                 if way == "local":
                     domains = common.cockpit(folder, "movie")
                 else:
-                    text = configuration(folder, MACHINES, SHARES)
+                    text = configuration(MACHINES, SHARES, folder)
                     domains = gidds(text, folder, ("host", "open", "cluster"))
                 with domains:
                     found[way].append(measure(owner, reader))

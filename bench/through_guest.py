@@ -7,33 +7,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lab.domains.cockpit import Cockpit
+from lab.domains.configuration import configuration
 
 SECONDS = 120.0  # for a guest to boot
 PATIENCE = 900.0  # for one measurement, without KVM
-COCKPIT = """\
-[cockpit]
-runtime={runtime}
-
-[domain open]
-number=1
-kind=guest
-window=256M
-memory=2G
-client-memory=2G
-
-[domain cluster]
-number=2
-kind=host
-window=64M
-memory=2G
-client-memory=2G
-
-[share open cluster]
-streams=engine/*
-
-[share cluster open]
-streams=canvas/*
-"""
+COCKPIT = configuration(
+    {
+        "open": "kind=guest window=256M memory=2G client-memory=2G",
+        "cluster": "kind=host window=64M memory=2G client-memory=2G",
+    },
+    {"open cluster": "engine/*", "cluster open": "canvas/*"},
+    runtime="{runtime}",
+)
 
 
 @contextlib.contextmanager

@@ -10,30 +10,20 @@ from gid_vm.guest import why_not
 from demo import backdrop
 from demo.scene import FULL, GUESTS, TRANSLATED
 from lab.domains import cockpit
+from lab.domains.configuration import configuration
 from lab.domains.place import Place
 from lab.domains.program import LabError
 
 # Programs that start side by side on a busy machine are slow to answer one another.
 _LATE = {"GID_ANSWER_SECONDS": os.environ.get("GID_ANSWER_SECONDS", "30")}
-_TOGETHER = """\
-[cockpit]
-runtime={runtime}
-
-[domain open]
-number=1
-memory=1G
-local=camera map movie symbols
-
-[domain cluster]
-number=2
-local=canvas/* meter screen screen/*
-
-[share open cluster]
-streams=movie movie-i420 safety/* engine/* desktop/*
-
-[share cluster open]
-streams=canvas/*
-"""
+_TOGETHER = configuration(
+    {
+        "open": "memory=1G local=camera map movie symbols",
+        "cluster": "local=canvas/* meter screen screen/*",
+    },
+    {"open cluster": "movie movie-i420 safety/* engine/* desktop/*", "cluster open": "canvas/*"},
+    runtime="{runtime}",
+)
 _APART = """\
 [cockpit]
 runtime={runtime}

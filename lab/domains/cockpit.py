@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A cockpit for measuring: its configuration, and a place for each of its domains."""
+"""A cockpit for measuring: a place for each of its domains."""
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import zip_longest
 from pathlib import Path
@@ -14,32 +14,6 @@ from lab.domains.here import Here
 from lab.domains.place import Place
 from lab.domains.program import PATIENCE, LabError
 from lab.domains.there import There
-
-# Of a domain whose programs have as many streams, and as large pictures, as they like.
-GREAT = """\
-memory=4G
-client-memory=4G
-streams=256
-client-streams=256
-subscriptions=256
-client-subscriptions=256
-slabs=1024
-client-slabs=1024
-held=4096
-client-held=4096
-"""
-
-
-def configuration(
-    runtime: Path, domains: Mapping[str, str], shares: Mapping[tuple[str, str], str]
-) -> str:
-    """Domains with their keys, numbered from 1 on; and of each owner and reader, which streams."""
-    parts = [f"[cockpit]\nruntime={runtime}\n"]
-    for number, (name, keys) in enumerate(domains.items(), 1):
-        parts.append(f"[domain {name}]\nnumber={number}\n{keys}")
-    for (owner, reader), streams in shares.items():
-        parts.append(f"[share {owner} {reader}]\nstreams={streams}\n")
-    return "\n".join(parts)
 
 
 class Cockpit:

@@ -4,28 +4,16 @@
 from pathlib import Path
 
 from lab.domains import cockpit, priority
+from lab.domains.configuration import configuration
 from lab.domains.program import LabError
 from lab.isolation.domains import Cluster, Open
 from lab.isolation.guest import DEVICES, GuestOpen
 
-COCKPIT = """\
-[cockpit]
-runtime={runtime}
-
-[domain open]
-number=1
-memory=512M
-
-[domain cluster]
-number=2
-local=meter
-
-[share open cluster]
-streams=safety/* engine/*
-
-[share cluster open]
-streams=canvas/*
-"""
+COCKPIT = configuration(
+    {"open": "memory=512M", "cluster": "local=meter"},
+    {"open cluster": "safety/* engine/*", "cluster open": "canvas/*"},
+    runtime="{runtime}",
+)
 COCKPIT_WITH_GUEST = """\
 [cockpit]
 runtime={runtime}

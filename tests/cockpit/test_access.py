@@ -25,6 +25,8 @@ from gid_vm.folder import memory_folder
 from lib.program import PATIENCE, is_alive, wait_for
 from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
 
+from lab.domains.configuration import configuration
+
 pytestmark = pytest.mark.needs_root
 
 
@@ -279,22 +281,11 @@ def test_a_group_that_the_domains_user_is_not_in(others: Tool) -> None:
     assert who_may_connect(path, socket.SOCK_SEQPACKET) == ["nobody", "sys"]
 
 
-HUB = """\
-[cockpit]
-runtime={runtime}
-[domain host]
-number=1
-kind=host
-window=1M
-user=daemon
-[domain open]
-number=2
-kind=guest
-window=1M
-user=nobody
-[share open host]
-streams=movie
-"""
+HUB = configuration(
+    {"host": "kind=host window=1M user=daemon", "open": "kind=guest window=1M user=nobody"},
+    {"open host": "movie"},
+    runtime="{runtime}",
+)
 
 
 def test_a_guest_of_another_user_than_the_hubs(others: Tool) -> None:

@@ -21,28 +21,19 @@ from lib.followed import listed
 from lib.program import PATIENCE, TOP
 from test_cockpit import Tool, tool  # noqa: F401
 
+from lab.domains.configuration import configuration
+
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 
-CONFIGURATION = """\
-[cockpit]
-runtime={runtime}
-[domain host]
-number=1
-kind=host
-window=1M
-[domain open]
-number=2
-kind=guest
-window=1M
-vm-accel=tcg
-vm-memory=256M
-[domain hud]
-number=3
-[share open host]
-streams=movie
-[share hud host]
-streams=movie
-"""
+CONFIGURATION = configuration(
+    {
+        "host": "kind=host window=1M",
+        "open": "kind=guest window=1M vm-accel=tcg vm-memory=256M",
+        "hud": "",
+    },
+    {"open host": "movie", "hud host": "movie"},
+    runtime="{runtime}",
+)
 COMMANDS = ("up host hud", "up open", "status", "reload host hud", "run open true", "down")
 # Whose work it is that a process does with root's rights. QEMU is the guest's user's.
 PROGRAMS = {"python3": "gid-cockpit", "setpriv": "gid-cockpit", "gidd": "gidd", "gidctl": "gidctl"}

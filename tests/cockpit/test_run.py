@@ -14,18 +14,11 @@ import pytest
 from lib.program import PATIENCE
 from test_cockpit import Tool, tool  # noqa: F401
 
-GUEST = """\
-[cockpit]
-runtime={runtime}
-[domain host]
-number=1
-kind=host
-[domain open]
-number=2
-kind=guest
-[share open host]
-streams=movie
-"""
+from lab.domains.configuration import configuration
+
+GUEST = configuration(
+    {"host": "kind=host", "open": "kind=guest"}, {"open host": "movie"}, runtime="{runtime}"
+)
 
 
 class Agent:

@@ -15,25 +15,18 @@ from gid_vm.guest import why_not
 from lib.program import PATIENCE, wait_for
 from test_cockpit import Tool, is_alive, tool  # noqa: F401
 
+from lab.domains.configuration import configuration
+
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 
-GUEST = """\
-[cockpit]
-runtime={{runtime}}
-[domain host]
-number=1
-kind=host
-window=1M
-[domain open]
-number=2
-kind=guest
-window=1M
-vm-accel=tcg
-vm-disk={disk}
-vm-memory=64M
-[share open host]
-streams=movie
-"""
+GUEST = configuration(
+    {
+        "host": "kind=host window=1M",
+        "open": "kind=guest window=1M vm-accel=tcg vm-disk={disk} vm-memory=64M",
+    },
+    {"open host": "movie"},
+    runtime="{{runtime}}",
+)
 
 
 @pytest.fixture

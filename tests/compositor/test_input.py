@@ -26,6 +26,8 @@ from lib.typist import (
 )
 from lib.weston import Weston
 
+from lab.domains.configuration import configuration
+
 SIZE = (640, 360)
 DESK = "[gid-output]\nname=desk\nstream=desk\nmode=640x360\ninput=cluster\n"
 SIDE = "[gid-output]\nname=side\nstream=side\nmode=640x360\ninput=open\n"
@@ -280,17 +282,9 @@ def test_mistakes(cockpit: Cockpit, tmp_path: Path, line: str, words: str) -> No
     assert words in weston.read_log()
 
 
-NOT_SHARED = """
-[domain open]
-number=1
-[domain cluster]
-number=2
-local=*
-[share open cluster]
-streams=*
-[share cluster open]
-streams=movie
-"""
+NOT_SHARED = configuration(
+    {"open": "", "cluster": "local=*"}, {"open cluster": "*", "cluster open": "movie"}
+)
 
 
 @pytest.mark.cockpit(NOT_SHARED)

@@ -14,6 +14,7 @@ from lib.session import OwnerProcess
 from lib.stream_reader import StreamReader
 from lib.weston import ARGB8888, HEIGHT, SHM_FORMATS, WIDTH, Weston
 
+from lab.domains.configuration import configuration
 from lab.domains.wayland import Display, Object
 
 LIBGID = BUILD / "libgid/libgid.so"
@@ -23,15 +24,7 @@ BY_BOTH = BY_APP_ID + "title=Lisbon\n"
 EMPTY, SIZE, SUBSURFACE = 1, 2, 4  # enum gid_hidden
 HASH, COPIED = 1 << 0, 1 << 12  # in a frame's flags
 PICTURES_A_SECOND = 125  # at most
-ONLY_DESKTOP = """
-[domain open]
-number=1
-local=desktop
-[domain cluster]
-number=2
-[share open cluster]
-streams=desktop
-"""
+ONLY_DESKTOP = configuration({"open": "local=desktop", "cluster": ""}, {"open cluster": "desktop"})
 
 
 class Desk:

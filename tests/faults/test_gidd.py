@@ -10,11 +10,9 @@ from lib.cockpit import Cockpit
 from lib.gidwire import Closed, Connection, gid
 from lib.program import wait_for
 
-CONFIG = """
-[domain open]
-number=1
-local=*
-"""
+from lab.domains.configuration import configuration
+
+CONFIG = configuration({"open": "local=*"})
 MOST_OF_A_NAME = 24
 IN_CI = 60
 

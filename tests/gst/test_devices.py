@@ -12,16 +12,11 @@ from lib.cockpit import Cockpit
 from lib.pipeline import LOSSLESS, Pipeline, gst_env, send, watch
 from lib.program import Program, python_env, wait_for
 
-CONFIG = """
-[domain open]
-number=1
-local=*
-[domain cluster]
-number=2
-local=*
-[share open cluster]
-streams=movie camera/*
-"""
+from lab.domains.configuration import configuration
+
+CONFIG = configuration(
+    {"open": "local=*", "cluster": "local=*"}, {"open cluster": "movie camera/*"}
+)
 CAMERA = "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=30/1"
 
 # Asks without a monitor; and says whether a monitor's start comes back.

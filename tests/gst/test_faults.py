@@ -12,6 +12,8 @@ from lib.pipeline import LOSSLESS, Pipeline, clip, decode, film, send, sums_of, 
 from lib.program import wait_for
 from lib.versions import h264_is_decoded_in_place
 
+from lab.domains.configuration import configuration
+
 DISCONT = 0x40
 LIVE = "videotestsrc is-live=true pattern=ball ! video/x-raw,width=640,height=360,framerate=60/1"
 
@@ -326,15 +328,7 @@ def test_a_gidd_that_does_not_answer(cockpit: Cockpit, reconnect: str) -> None:
 
 BIG = "videotestsrc num-buffers=10 ! video/x-raw,format=BGRx,width={width},height={height}"
 
-STRICT = """
-[domain open]
-number=1
-memory=64M
-[domain cluster]
-number=2
-[share open cluster]
-streams=movie
-"""
+STRICT = configuration({"open": "memory=64M", "cluster": ""}, {"open cluster": "movie"})
 
 
 @pytest.mark.cockpit(STRICT)

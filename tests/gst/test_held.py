@@ -13,6 +13,8 @@ from lib.cockpit import Cockpit
 from lib.pipeline import LOSSLESS, PATIENT, Pipeline, decode, film, frames_of, send, watch
 from lib.program import wait_for
 
+from lab.domains.configuration import configuration
+
 SIZE = "video/x-raw,format=I420,width=320,height=240"
 COUNT = 120
 
@@ -337,16 +339,9 @@ def test_producer_makes_slots_for_who_holds(cockpit: Cockpit) -> None:
     assert receiver.finish().lines("end")[0]["overwritten"] == 0
 
 
-LITTLE = """
-[domain open]
-number=1
-memory=2M
-client-memory=800K
-[domain cluster]
-number=2
-[share open cluster]
-streams=*
-"""
+LITTLE = configuration(
+    {"open": "memory=2M client-memory=800K", "cluster": ""}, {"open cluster": "*"}
+)
 
 
 @pytest.mark.cockpit(LITTLE)

@@ -36,27 +36,16 @@ from lib.gidwire import (
 from lib.outcome import expect_closed, number, untouched
 from lib.program import PATIENCE, TOP, wait_for
 
-QUOTAS = """
-[domain open]
-number=1
-local=*
-memory=64K
-client-memory=40K
-slabs=5
-client-slabs=3
-streams=3
-client-streams=2
-subscriptions=5
-client-subscriptions=3
-held=20
-client-held=12
-clients=6
-[domain cluster]
-number=2
-[share open cluster]
-streams=*
-held=10
-"""
+from lab.domains.configuration import configuration
+
+QUOTAS = configuration(
+    {
+        "open": "local=* memory=64K client-memory=40K slabs=5 client-slabs=3 streams=3 "
+        "client-streams=2 subscriptions=5 client-subscriptions=3 held=20 client-held=12 clients=6",
+        "cluster": "",
+    },
+    {"open cluster": "*\nheld=10"},
+)
 
 
 def over(limit: str, of: str, has: int) -> tuple[int, int, str]:

@@ -31,6 +31,8 @@ from lib.gidwire import (
 from lib.outcome import UNREADABLE, number, untouched
 from lib.program import PATIENCE, wait_for
 
+from lab.domains.configuration import configuration
+
 MakeCockpit = Callable[..., Cockpit]
 
 
@@ -299,18 +301,9 @@ def test_a_place_that_others_could_change_is_refused(
         cockpit.restart("open")
 
 
-HUB = """
-[domain open]
-number=1
-kind=host
-window=1M
-[domain cluster]
-number=2
-kind=guest
-window=1M
-[share open cluster]
-streams=movie
-"""
+HUB = configuration(
+    {"open": "kind=host window=1M", "cluster": "kind=guest window=1M"}, {"open cluster": "movie"}
+)
 
 
 @pytest.mark.needs_root

@@ -42,6 +42,8 @@ from lib.outcome import NO_STREAM, UNREADABLE, number, untouched
 from lib.program import PATIENCE
 from lib.sample_messages import FDS, valid
 
+from lab.domains.configuration import configuration
+
 MakeCockpit = Callable[..., Cockpit]
 
 
@@ -295,18 +297,9 @@ def test_who_answers_no_request_loses_the_link(make_cockpit: MakeCockpit) -> Non
     listener.listener.close()
 
 
-LIMITED = """
-[domain open]
-number=1
-memory=64K
-slabs=3
-local=*
-[domain cluster]
-number=2
-local=*
-[share open cluster]
-streams=*
-"""
+LIMITED = configuration(
+    {"open": "memory=64K slabs=3 local=*", "cluster": "local=*"}, {"open cluster": "*"}
+)
 OVER = (
     "domain open shares more than memory=65536 and slabs=3 of it allow: its gidd has another "
     "configuration, or was taken over"

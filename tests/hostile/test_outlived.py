@@ -12,7 +12,9 @@ from lib.program import wait_for
 from reloading import reload_well
 from subscribing import ended
 
-DOMAINS = "[domain open]\nnumber=1\nlocal=*\n[domain cluster]\nnumber=2\nlocal=*\n"
+from lab.domains.configuration import configuration
+
+DOMAINS = configuration({"open": "local=*", "cluster": "local=*"})
 CONFIG = DOMAINS + "[share open cluster]\nstreams=movie camera/*\nheld=10\n"
 OPEN, CLUSTER = 1, 2
 

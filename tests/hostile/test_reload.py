@@ -11,7 +11,9 @@ from lib.outcome import NO_STREAM, UNREADABLE, number, untouched
 from reloading import reload, reload_well
 from subscribing import ended, subscribe_live
 
-DOMAINS = "[domain open]\nnumber=1\nlocal=*\n[domain cluster]\nnumber=2\nlocal=*\n"
+from lab.domains.configuration import configuration
+
+DOMAINS = configuration({"open": "local=*", "cluster": "local=*"})
 SHARE = "[share open cluster]\nstreams=movie camera/*\n"
 CONFIG = DOMAINS + SHARE
 KEPT = "the configuration stays as it was"
@@ -116,7 +118,7 @@ def test_shares_may_come_and_go_and_come_back(cockpit: Cockpit) -> None:
 
 def test_domains_that_shared_nothing_are_linked(make_cockpit: Callable[..., Cockpit]) -> None:
     """And so is one that was not there at all."""
-    cockpit = make_cockpit("[domain open]\nnumber=1\nlocal=*\n")
+    cockpit = make_cockpit(configuration({"open": "local=*"}))
     cockpit.start("open")
     reload_well(cockpit, DOMAINS)
     cockpit.start("cluster")

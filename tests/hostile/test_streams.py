@@ -22,6 +22,8 @@ from lib.outcome import NO_STREAM, number
 from lib.program import PATIENCE, wait_for
 from subscribing import PLACES, ended, subscribe_live
 
+from lab.domains.configuration import configuration
+
 EPIPE = -errno.EPIPE
 
 
@@ -60,19 +62,10 @@ def test_ring_page_and_doorbell_arrive(cockpit: Cockpit, places: tuple[str, str]
 
 # --- names and leave ---
 
-NARROW = """
-[domain open]
-number=1
-local=meter
-[domain cluster]
-number=2
-[domain hud]
-number=3
-[share open cluster]
-streams=movie camera/* safety/tell*
-[share open hud]
-streams=map
-"""
+NARROW = configuration(
+    {"open": "local=meter", "cluster": "", "hud": ""},
+    {"open cluster": "movie camera/* safety/tell*", "open hud": "map"},
+)
 
 
 @pytest.mark.cockpit(NARROW)

@@ -20,6 +20,8 @@ from lib.outcome import NO_STREAM, expect_unwritable, expect_violation, number, 
 from lib.program import wait_for
 from subscribing import PLACES, ended, subscribe_live
 
+from lab.domains.configuration import configuration
+
 EPIPE = -errno.EPIPE
 
 
@@ -169,7 +171,7 @@ def test_live_already_with_a_ring_that_is_none(cockpit: Cockpit, name: str) -> N
 def test_live_already_is_for_those_who_may_read(make_cockpit: Callable[..., Cockpit]) -> None:
     """And within their limits."""
     cockpit = make_cockpit(
-        "[domain open]\nnumber=1\nlocal=own\nsubscriptions=1\nclient-subscriptions=1\n"
+        configuration({"open": "local=own subscriptions=1 client-subscriptions=1"})
     )
     cockpit.start_all()
     fds = [memfd(PAGE_SIZE), memfd(RING_SIZE)]

@@ -10,6 +10,8 @@ from lib.machines import CONFIG, link, start
 from lib.peer import LIVE, WAITING, consume, produce
 from lib.program import wait_for
 
+from lab.domains.configuration import configuration
+
 
 @pytest.fixture
 def machines(make_cockpit: Callable[..., Cockpit]) -> Cockpit:
@@ -74,25 +76,15 @@ def test_the_clock_is_known(machines: Cockpit) -> None:
 
 
 # As under most hypervisors: what the guests share is none of the host's business.
-WITHOUT_THE_HOST = """
-[domain open]
-number=1
-kind=guest
-window=4M
-[domain cluster]
-number=2
-kind=guest
-window=4M
-[domain host]
-number=3
-kind=host
-[domain hud]
-number=4
-[share open cluster]
-streams=movie
-[share open hud]
-streams=movie
-"""
+WITHOUT_THE_HOST = configuration(
+    {
+        "open": "kind=guest window=4M",
+        "cluster": "kind=guest window=4M",
+        "host": "kind=host",
+        "hud": "",
+    },
+    {"open cluster": "movie", "open hud": "movie"},
+)
 
 
 def test_a_host_that_shares_nothing(make_cockpit: Callable[..., Cockpit]) -> None:

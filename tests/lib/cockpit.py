@@ -16,23 +16,15 @@ from lib.gidwire import Connection
 from lib.program import BUILD, PATIENCE, Program, Room, wait_for
 from PIL import Image
 
+from lab.domains.configuration import configuration
 from lab.domains.here import gidd_command
 
 GIDD = BUILD / "gidd" / "gidd"
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 # Two domains that may read each other's streams, whatever those are called.
-DEFAULT_CONFIG = """
-[domain open]
-number=1
-local=*
-[domain cluster]
-number=2
-local=*
-[share open cluster]
-streams=*
-[share cluster open]
-streams=*
-"""
+DEFAULT_CONFIG = configuration(
+    {"open": "local=*", "cluster": "local=*"}, {"open cluster": "*", "cluster open": "*"}
+)
 
 SANITIZER = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:")
 

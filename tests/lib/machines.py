@@ -14,40 +14,26 @@ from contextlib import AbstractContextManager, contextmanager
 from lib.cockpit import Cockpit
 from lib.gidwire import WINDOW_HEADER, WINDOW_MAGIC, WINDOW_VERSION
 
+from lab.domains.configuration import configuration
+
 MIB = 1 << 20
 
 # `open` and `cluster` are guests, `hud` is a domain beside the host.
-CONFIG = """
-[domain open]
-number=1
-kind=guest
-window=4M
-local=*
-[domain cluster]
-number=2
-kind=guest
-window=4M
-local=*
-[domain host]
-number=3
-kind=host
-window=4M
-local=*
-[domain hud]
-number=4
-window=4M
-local=*
-[share open cluster]
-streams=movie camera/*
-[share open host]
-streams=*
-[share host open]
-streams=*
-[share open hud]
-streams=*
-[share host hud]
-streams=*
-"""
+CONFIG = configuration(
+    {
+        "open": "kind=guest window=4M local=*",
+        "cluster": "kind=guest window=4M local=*",
+        "host": "kind=host window=4M local=*",
+        "hud": "window=4M local=*",
+    },
+    {
+        "open cluster": "movie camera/*",
+        "open host": "*",
+        "host open": "*",
+        "open hud": "*",
+        "host hud": "*",
+    },
+)
 NAMES = {"open": 1, "cluster": 2, "host": 3, "hud": 4}
 
 

@@ -9,23 +9,12 @@ from lib.program import BUILD, Program, wait_for
 from lib.typist import LEASE_MS, Typist
 from lib.weston import Weston
 
-CONFIG = """
-[domain open]
-number=1
-local=*
-[domain cluster]
-number=2
-local=*
-[domain driver]
-number=3
-local=*
-[share open cluster]
-streams=*
-[share cluster open]
-streams=*
-[share driver cluster]
-streams=*
-"""
+from lab.domains.configuration import configuration
+
+CONFIG = configuration(
+    {"open": "local=*", "cluster": "local=*", "driver": "local=*"},
+    {"open cluster": "*", "cluster open": "*", "driver cluster": "*"},
+)
 DESK_SIZE = (640, 360)
 SCREEN_SIZE = (800, 360)  # the picture has 80 pixels to its left and right
 SCREEN = "[gid-output]\nname=screen\nstream=screen\nmode=800x360\ninput=driver\n"

@@ -12,17 +12,11 @@ from gid_vm.own_kernel import own_kernel
 from lib.pipeline import FRAMES, LOSSLESS, gst_env, make_registry
 from lib.program import BUILD
 
-CONFIG = """
-[cockpit]
-runtime=/run/gidway
-[domain open]
-number=1
-[domain cluster]
-number=2
-local=screen
-[share open cluster]
-streams=*
-"""
+from lab.domains.configuration import configuration
+
+CONFIG = configuration(
+    {"open": "", "cluster": "local=screen"}, {"open cluster": "*"}, runtime="/run/gidway"
+)
 PATIENCE = 300  # a guest under TCG, beside other tests
 
 OwnKernel = Callable[[str, Sequence[str]], Guest]  # of a name, and the modules that it loads

@@ -21,42 +21,25 @@ from lib.pipeline import FRAMES, gst_env, make_registry
 from lib.program import BUILD, Program, wait_for
 from PIL import Image
 
-CONFIG = """
-[cockpit]
-runtime=/run/gidway
-[domain open]
-number=1
-kind=guest
-window=64M
-vm-memory=768M
-[domain cluster]
-number=2
-kind=guest
-window=16M
-vm-memory=768M
-[domain host]
-number=3
-kind=host
-window=32M
-local=*
-[domain spare]
-number=4
-kind=guest
-window=16M
-vm-memory=768M
-[share open host]
-streams=*
-[share host open]
-streams=*
-[share open cluster]
-streams=*
-[share cluster host]
-streams=*
-[share spare host]
-streams=*
-[share host spare]
-streams=*
-"""
+from lab.domains.configuration import configuration
+
+CONFIG = configuration(
+    {
+        "open": "kind=guest window=64M vm-memory=768M",
+        "cluster": "kind=guest window=16M vm-memory=768M",
+        "host": "kind=host window=32M local=*",
+        "spare": "kind=guest window=16M vm-memory=768M",
+    },
+    {
+        "open host": "*",
+        "host open": "*",
+        "open cluster": "*",
+        "cluster host": "*",
+        "spare host": "*",
+        "host spare": "*",
+    },
+    runtime="/run/gidway",
+)
 SILENCE = 120
 FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/cockpit", "tests/lib/programs")
 # A busy machine is silent for long: who is not told that a guest is gone hears of it late.

@@ -14,39 +14,28 @@ import pytest
 from gid_vm.guest import why_not
 from guests import Machines
 
+from lab.domains.configuration import configuration
+
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
     pytest.mark.timeout(1800),
 ]
 
 # What open has for cluster, what it has for host, and what for both; and what host has for open.
-CONFIG = """
-[cockpit]
-runtime=/run/gidway
-[domain open]
-number=1
-kind=guest
-window=4M
-[domain cluster]
-number=2
-kind=guest
-window=4M
-vm-memory=768M
-local=*
-[domain host]
-number=3
-kind=host
-window=4M
-local=*
-[share open host]
-streams=film secret/*
-[share open cluster]
-streams=film movie
-[share host open]
-streams=*
-[share cluster host]
-streams=*
-"""
+CONFIG = configuration(
+    {
+        "open": "kind=guest window=4M",
+        "cluster": "kind=guest window=4M vm-memory=768M local=*",
+        "host": "kind=host window=4M local=*",
+    },
+    {
+        "open host": "film secret/*",
+        "open cluster": "film movie",
+        "host open": "*",
+        "cluster host": "*",
+    },
+    runtime="/run/gidway",
+)
 MARK = 32
 PLACE = 5 * 4096
 

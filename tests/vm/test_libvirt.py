@@ -22,26 +22,16 @@ from guests import Running
 from lib.peer import PEER, WAITING
 from lib.program import BUILD, PATIENCE, Program, wait_for
 
-CONFIG = """\
-[cockpit]
-runtime={runtime}
-[domain open]
-number=1
-kind=guest
-window=16M
-window-kind={kind}
-vm-memory=512M
-vm-accel=tcg
-[domain host]
-number=2
-kind=host
-window=16M
-local=*
-[share open host]
-streams=*
-[share host open]
-streams=*
-"""
+from lab.domains.configuration import configuration
+
+CONFIG = configuration(
+    {
+        "open": "kind=guest window=16M window-kind={kind} vm-memory=512M vm-accel=tcg",
+        "host": "kind=host window=16M local=*",
+    },
+    {"open host": "*", "host open": "*"},
+    runtime="{runtime}",
+)
 NOBODY = 65534
 FRAMES = 100
 

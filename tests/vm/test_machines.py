@@ -18,60 +18,35 @@ from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine
 from lib.program import BUILD, PATIENCE, wait_for
 
+from lab.domains.configuration import configuration
+
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
     pytest.mark.timeout(1800),
 ]
 
-CONFIG = """\
-[cockpit]
-runtime={runtime}
-[domain open]
-number=1
-kind=guest
-window=16M
-vm-memory=512M
-vm-append=quiet
-[domain cluster]
-number=2
-kind=guest
-window=4M
-vm-disk=/images/cluster,1.qcow2
-vm-cpus=2
-vm-accel=tcg
-vm-display=1280x480
-vm-options=-device virtio-rng-pci
-[domain host]
-number=3
-kind=host
-window=8M
-[share open host]
-streams=movie
-[share open cluster]
-streams=movie
-"""
+CONFIG = configuration(
+    {
+        "open": "kind=guest window=16M vm-memory=512M vm-append=quiet",
+        "cluster": "kind=guest window=4M vm-disk=/images/cluster,1.qcow2 vm-cpus=2 vm-accel=tcg "
+        "vm-display=1280x480 vm-options=-device virtio-rng-pci",
+        "host": "kind=host window=8M",
+    },
+    {"open host": "movie", "open cluster": "movie"},
+    runtime="{runtime}",
+)
 
 
 # As under most hypervisors: what the guests share is none of the host's business.
-AMONG_THEMSELVES = """\
-[cockpit]
-runtime={runtime}
-[domain host]
-number=1
-kind=host
-[domain open]
-number=2
-kind=guest
-window=16M
-vm-memory=512M
-[domain cluster]
-number=3
-kind=guest
-window=16M
-vm-memory=512M
-[share open cluster]
-streams=movie
-"""
+AMONG_THEMSELVES = configuration(
+    {
+        "host": "kind=host",
+        "open": "kind=guest window=16M vm-memory=512M",
+        "cluster": "kind=guest window=16M vm-memory=512M",
+    },
+    {"open cluster": "movie"},
+    runtime="{runtime}",
+)
 
 
 class Tool:

@@ -9,19 +9,14 @@ import pytest
 from gid_vm.guest import Guest, why_not
 from lib.program import BUILD
 
+from lab.domains.configuration import configuration
+
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
     pytest.mark.timeout(1800),
 ]
 
-CONFIG = b"""
-[domain open]
-number=1
-[domain cluster]
-number=2
-[share open cluster]
-streams=*
-"""
+CONFIG = configuration({"open": "", "cluster": ""}, {"open cluster": "*"}).encode()
 
 
 @pytest.fixture(scope="module")
