@@ -25,20 +25,16 @@ struct reading {
 	const struct ini_key_table *table;
 	void *section;
 	struct config_link *link;
-	char last_key[64]; /* a second line of the same value comes under the same key */
 };
 
 /* --- values ----------------------------------------------------------------------------------- */
 
 static void set_text(
 		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
-	char **text = ini_key_member(key, section);
-	if (*text != NULL) {
-		ini_file_mistake(ini, "%s is given twice in one section", key->name);
-	} else if (value[0] == '\0') {
+	if (value[0] == '\0') {
 		ini_file_mistake(ini, "%s has no value", key->name);
 	} else {
-		ini_file_text(ini, text, value);
+		ini_file_text(ini, ini_key_member(key, section), value);
 	}
 }
 
@@ -162,8 +158,13 @@ static void set_window(
 
 static void set_runtime(
 		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	struct config *config = section;
+	if (config->runtime_line != 0) { /* of another [cockpit] */
+		ini_file_mistake(ini, "runtime= is in line %u already", config->runtime_line);
+		return;
+	}
 	set_path(ini, key, section, value);
-	((struct config *)section)->runtime_line = ini->line;
+	config->runtime_line = ini->line;
 }
 
 /* --- keys ------------------------------------------------------------------------------------- */
@@ -261,24 +262,21 @@ static void link_key(struct reading *reading, const char *key, const char *value
 	}
 }
 
-/* Lists may go on in further lines, which come under the same key again; other values may not. */
-static bool is_list(const struct reading *reading, const char *name) {
+/* In a section that was not understood it is not known, so that nothing of it is a mistake. */
+static bool is_list(const void *data, const char *name) {
+	const struct reading *reading = data;
 	const struct ini_key *key =
 			reading->table != NULL ? ini_key_table_find(reading->table, name) : NULL;
-	return key != NULL && (key->set == set_globs || key->set == set_publish);
+	return reading->skipping ||
+			(key != NULL && (key->set == set_globs || key->set == set_publish));
 }
 
 static void handle_key(void *data, const char *section, const char *key, const char *value) {
 	struct reading *reading = data;
-	bool again = strcmp(key, reading->last_key) == 0;
-	snprintf(reading->last_key, sizeof(reading->last_key), "%s", key);
 	if (reading->skipping) {
 		return;
 	}
-	if (again && !is_list(reading, key)) {
-		ini_file_mistake(
-				&reading->ini, "%s is given twice, or its value goes on here", key);
-	} else if (reading->link != NULL) {
+	if (reading->link != NULL) {
 		link_key(reading, key, value);
 	} else if (reading->table != NULL) {
 		ini_key_table_set(reading->table, &reading->ini, reading->section, key, value);
@@ -431,7 +429,6 @@ static void handle_section(void *data, char *head) {
 	reading->table = NULL;
 	reading->link = NULL;
 	reading->skipping = true;
-	reading->last_key[0] = '\0';
 	char *end = strchr(head, ']');
 	if (end == NULL) {
 		reading->misses_section = true;
@@ -607,7 +604,7 @@ int config_read(struct config *config, FILE *file, const char *name, FILE *error
 			.ini = {.file = file,
 					.errors = errors,
 					.name = name,
-					.has_lists = true,
+					.is_list = is_list,
 					.handle_section = handle_section},
 			.config = config,
 	};

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <ini.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,46 @@ struct reading {
 	struct ini_file *ini;
 	ini_file_key_func handle_key;
 	void *data;
+	void *given;  /* a tree of struct given: the keys so far */
+	bool is_more; /* the line goes on with the value before */
 };
+
+/* --- keys that were there already ------------------------------------------------------------- */
+
+struct given {
+	unsigned line;
+	char name[]; /* of the section, and of the key */
+};
+
+static int compare_given(const void *a, const void *b) {
+	return strcmp(((const struct given *)a)->name, ((const struct given *)b)->name);
+}
+
+static void forget_given(struct reading *reading) {
+	tdestroy(reading->given, free);
+	reading->given = NULL;
+}
+
+/* The line in which the section has this key already, or 0: then it is the one of now. */
+static unsigned line_of_given(struct reading *reading, const char *section, const char *key) {
+	struct ini_file *ini = reading->ini;
+	struct given *given = malloc(sizeof(*given) + strlen(section) + strlen(key) + 2);
+	if (given == NULL) {
+		ini->result = -ENOMEM;
+		return 0;
+	}
+	given->line = ini->line;
+	sprintf(given->name, "%s]%s", section, key);
+	struct given **known = tsearch(given, &reading->given, compare_given);
+	unsigned line = known != NULL && *known != given ? (*known)->line : 0;
+	if (known == NULL) {
+		ini->result = -ENOMEM;
+	}
+	if (known == NULL || line != 0) {
+		free(given);
+	}
+	return line;
+}
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
@@ -75,10 +115,11 @@ static void end_section(struct ini_file *ini) {
 	ini->section_is_empty = false;
 }
 
-static void begin_section(const struct reading *reading, char *line) {
+static void begin_section(struct reading *reading, char *line) {
 	struct ini_file *ini = reading->ini;
 	ini->is_behind_key = false;
 	if (ini->handle_section != NULL) {
+		forget_given(reading);
 		ini->handle_section(reading->data, line + 1);
 		strcpy(line, "[s]\n"); /* so that inih forgets the key before it */
 		return;
@@ -99,14 +140,14 @@ static bool has_control_character(const char *line, ssize_t length) {
 
 /* What is not read of a line tells why. */
 static bool check_line(struct ini_file *ini, const char *line, ssize_t length, int size) {
-	if (length < 0 && ini->has_lists) {
+	if (length < 0 && ini->is_list != NULL) {
 		ini_file_mistake(ini,
 				"longer than %d bytes; a list goes on in the next line when that "
 				"begins with a space",
 				size - 3);
 	} else if (length < 0) {
 		ini_file_mistake(ini, "longer than %d bytes", size - 2);
-	} else if (ini->has_lists && has_control_character(line, length)) {
+	} else if (ini->is_list != NULL && has_control_character(line, length)) {
 		ini_file_mistake(ini, "a control character");
 	} else if (strlen(line) != (size_t)length) {
 		ini_file_mistake(ini, "a byte of zero, which no text has");
@@ -128,10 +169,11 @@ static bool is_section_or_key(const char *text) {
  * are no lists.
  */
 static char *read_line(char *buffer, int size, void *data) {
-	const struct reading *reading = data;
+	struct reading *reading = data;
 	struct ini_file *ini = reading->ini;
 	static const char mark[] = "\xef\xbb\xbf"; /* a byte order mark, which some editors leave */
-	ssize_t length = ini_line_read(ini->file, buffer, (size_t)size - ini->has_lists);
+	size_t room = (size_t)size - (ini->is_list != NULL);
+	ssize_t length = ini_line_read(ini->file, buffer, room);
 	if (length == -ENODATA) {
 		return NULL;
 	}
@@ -151,8 +193,9 @@ static char *read_line(char *buffer, int size, void *data) {
 	bool marked = ini->line == 1 && strncmp(buffer, mark, strlen(mark)) == 0;
 	char *begin = buffer + (marked ? strlen(mark) : 0);
 	char *text = begin + strspn(begin, " \t\r\v\f");
-	if (ini->has_lists && ini->is_behind_key && text != begin) {
-		return buffer; /* goes on with the value before */
+	reading->is_more = ini->is_list != NULL && ini->is_behind_key && text != begin;
+	if (reading->is_more) {
+		return buffer;
 	}
 	memmove(buffer, text, strlen(text) + 1);
 	bool has_parser = buffer[0] == '[' && ini->handle_section != NULL;
@@ -166,10 +209,20 @@ static char *read_line(char *buffer, int size, void *data) {
 }
 
 static int take_key(void *data, const char *section, const char *key, const char *value) {
-	const struct reading *reading = data;
-	reading->ini->section_is_empty = false;
-	reading->ini->is_behind_key = key[0] != '\0'; /* as inih has it */
-	reading->handle_key(reading->data, section, key, value);
+	struct reading *reading = data;
+	struct ini_file *ini = reading->ini;
+	ini->section_is_empty = false;
+	ini->is_behind_key = key[0] != '\0'; /* as inih has it */
+	bool is_list = ini->is_list != NULL && ini->is_list(reading->data, key);
+	unsigned before = is_list ? 0 : line_of_given(reading, section, key);
+	if (before == 0) {
+		reading->handle_key(reading->data, section, key, value);
+	} else if (reading->is_more) {
+		ini_file_mistake(ini, "%s= of line %u is no list: its value cannot go on here", key,
+				before);
+	} else {
+		ini_file_mistake(ini, "%s= is in line %u of this section already", key, before);
+	}
 	return 1;
 }
 
@@ -184,6 +237,7 @@ int ini_file_read(struct ini_file *ini, ini_file_key_func handle_key, void *data
 		ini->result = -ENOMEM;
 	}
 	end_section(ini);
+	forget_given(&reading);
 	if (ferror(ini->file)) {
 		ini_file_mistake(ini, "the file cannot be read");
 	}

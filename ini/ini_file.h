@@ -3,8 +3,8 @@
  * A file of [sections] with a key=value in each line, while it is read.
  *
  * inih splits the lines. What it does not tell is added here: the line of each mistake, a section
- * without a key, a line that is too long. Each mistake is written to
- * `errors` as a line "name:line: what is wrong", and reading goes on, so that all are told.
+ * without a key, a key that a section has twice, a line that is too long. Each mistake is written
+ * to `errors` as a line "name:line: what is wrong", and reading goes on, so that all are told.
  *
  * Used by one thread. Pure, but for ini_file_open(): reads `file`, writes `errors`.
  */
@@ -20,10 +20,11 @@ struct ini_file {
 	FILE *file, *errors;
 	const char *name; /* of the file, as messages have it */
 	/*
-	 * A value goes on in lines that begin with a blank: they come under its key again. No line
-	 * has control characters.
+	 * Whether the value of a key is a list. One goes on in lines that begin with a blank, and
+	 * in those that have its key again: each comes under its key. No line has control
+	 * characters then. NULL: no value is one, and blanks at the begin of a line mean nothing.
 	 */
-	bool has_lists;
+	bool (*is_list)(const void *data, const char *key);
 	/* Gets what stands behind the [ of each section; keys have no section then. Or NULL. */
 	void (*handle_section)(void *data, char *head);
 

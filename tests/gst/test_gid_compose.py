@@ -258,6 +258,7 @@ def test_stream_that_goes(cockpit: Cockpit, engine: Program) -> None:
     [
         ("[canvas]\nengine=cluster\n", "1: [canvas] needs engine=, name=, width= and height="),
         (CANVAS + "rate=0\n", "6: rate=0 is not a number from 1 to 1000"),
+        (CANVAS + "rate=5\nrate=6\n", "7: rate= is in line 6 of this section already"),
         (CANVAS + "format=YUV\n", "6: format=YUV is not known"),
         (CANVAS + "background=red\n", "6: background=red is not a colour such as #204080"),
         (CANVAS + "[layer a]\n", "6: a section without a key"),

@@ -111,11 +111,30 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "a value twice": (
         "[domain open]\nnumber=1\nnumber=2\n",
-        ["3: number is given twice, or its value goes on here"],
+        ["3: number= is in line 2 of this section already"],
+    ),
+    "a value twice, and others between": (
+        GOOD + "memory=1G\nuser=root\nslabs=9\nmemory=2G\n[domain hud]\nnumber=3\nuser=root\n"
+        "kind=local\nuser=daemon\n",
+        [
+            "8: memory= is in line 5 of this section already",
+            "13: user= is in line 11 of this section already",
+        ],
+    ),
+    "a value twice in a link": (
+        GUEST + "[link open host]\nkind=ivshmem\nsilence=1\nkind=ivshmem\nsilence=2\n",
+        [
+            "12: kind= is in line 10 of this section already",
+            "13: silence= is in line 11 of this section already",
+        ],
+    ),
+    "a runtime folder twice": (
+        "[cockpit]\nruntime=/a\n" + GOOD + "[cockpit]\nruntime=/b\n",
+        ["8: runtime= is in line 2 already"],
     ),
     "a value that goes on": (
         "[domain open]\nnumber=1\n  2\n",
-        ["3: number is given twice, or its value goes on here"],
+        ["3: number= of line 2 is no list: its value cannot go on here"],
     ),
     "too little for a machine": (
         GOOD + "vm-memory=0\n",

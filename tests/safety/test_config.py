@@ -136,6 +136,24 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         "".join(f"[output {i}]\nwidth=1\n" for i in range(17)),
         ["34: more than 16 outputs"],
     ),
+    "a key twice": (
+        ROLE + "domain=open\nwidth=32\ndomain=hud\n",
+        [
+            "5: width= is in line 2 of this section already",
+            "6: domain= is in line 4 of this section already",
+        ],
+    ),
+    "a key twice of a role in two places": (
+        ROLE + LAYER + "fit=fill\n" + ROLE,
+        [
+            "9: width= is in line 2 of this section already",
+            "10: height= is in line 3 of this section already",
+        ],
+    ),
+    "a key twice of the display": (
+        "[display]\nstream=a\nrefresh=60\nstream=b\n" + ROLE,
+        ["4: stream= is in line 2 of this section already"],
+    ),
     "two at once": (ROLE + "x=a\ny=b\n", ["4: x=a is not a number from 0 to 16384", "5: y=b is"]),
 }
 
@@ -177,9 +195,10 @@ def test_mistakes(tmp_path: Path, name: str) -> None:
         ROLE,
         "[role oil lamp]\nstream=safety/oil\nwidth=1\nheight=1\n",
         ROLE.replace("\n", "\n\t "),
-        ROLE + "fallback=oil.png\nfallback=blank\n",
+        ROLE + "fallback=blank\n",
+        ROLE + "[layer oil]\nwidth=64\nheight=64\n[role oil]\nfallback=last\n",
         ROLE + "formats=XR24, NV12,P010\ntransform=normal,flipped-90\n",
-        LAYER + "formats=any\ntransform=any\nformats=YUYV\n",
+        LAYER + "formats=YUYV\ntransform=any\n",
         OUTPUTS + ROLE + "output=right\n",
         OUTPUTS
         + LAYER
