@@ -236,7 +236,7 @@ static const struct {
 				"the slot was taken back before the picture was read", ROLE_WRONG},
 		[ROLE_REASON_DISPLAY] = {"display", "the display does not show the frame's pixels",
 				ROLE_WRONG},
-		[ROLE_REASON_OFF_OUTPUT] = {"off-output", "the region is not on the output",
+		[ROLE_REASON_OFF_OUTPUT] = {"off-output", "not all of the region is on the output",
 				ROLE_WRONG},
 		[ROLE_REASON_HIDDEN] = {"hidden", "the producer hides the surface", ROLE_LOST},
 		[ROLE_REASON_ENDED] = {"ended", "the stream ended", ROLE_LOST},

@@ -41,7 +41,7 @@ enum role_reason {
 	ROLE_REASON_MEMORY,	   /* wrong: the memory may not be read, or is gone */
 	ROLE_REASON_TAKEN_BACK,	   /* wrong: the slot was written again while it was shown */
 	ROLE_REASON_DISPLAY,	   /* wrong: the composed pixels are not the frame's */
-	ROLE_REASON_OFF_OUTPUT,	   /* wrong: the region is not on the output, or covered */
+	ROLE_REASON_OFF_OUTPUT,	   /* wrong: not all of the region is on the output */
 	ROLE_REASON_HIDDEN,	   /* lost: the producer hides the surface */
 	ROLE_REASON_ENDED,	   /* lost: the stream ended in good order */
 	ROLE_REASON_DIED,	   /* lost: its producer, daemon or domain died */

@@ -119,14 +119,19 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 	}
 }
 
+static bool role_view_is_on_output(const struct role_view *view) {
+	return screen_has_place(view->screen, &view->config->box);
+}
+
 /* Returns whether the picture may be shown. */
 static bool role_view_judge(struct role_view *view, const struct examination *of, uint64_t now) {
 	const struct gid_frame *frame = &of->frame;
+	bool is_there = of->reason != ROLE_REASON_NONE || role_view_is_on_output(view);
 	struct gid_consumer_stats stats;
 	gid_consumer_get_stats(view->reader.consumer, &stats);
 	bool good = role_frame(&view->role,
 			&(struct role_frame){
-					.refused = of->reason,
+					.refused = is_there ? of->reason : ROLE_REASON_OFF_OUTPUT,
 					.sequence = frame->sequence,
 					.submit_time = frame->submit_time,
 					.stated_hash = frame->content_hash,
@@ -190,6 +195,10 @@ static const struct stream_reader_hooks reader_hooks = {
 
 void role_view_tick(struct role_view *view, uint64_t now) {
 	role_tick(&view->role, now);
+	/* What lies outside of the output is not composed, and so not checked there. */
+	if (role_is_live(&view->role) && !role_view_is_on_output(view)) {
+		role_refuse(&view->role, ROLE_REASON_OFF_OUTPUT, now);
+	}
 	if (shown_picture_is_reclaimed(&view->shown)) {
 		role_refuse(&view->role, ROLE_REASON_TAKEN_BACK, now);
 	}
@@ -215,11 +224,11 @@ void role_view_update_plane(struct role_view *view, uint64_t now) {
 
 bool role_view_check(struct role_view *view, const struct pixels *composed, uint64_t now) {
 	bool is_frame = view->shown.is_frame;
-	int error = shown_picture_check(&view->shown, composed);
-	if (error == 0) {
+	if (shown_picture_check(&view->shown, composed)) {
 		return true;
 	}
-	role_refuse(&view->role, error == -ERANGE ? ROLE_REASON_OFF_OUTPUT : ROLE_REASON_DISPLAY,
+	role_refuse(&view->role,
+			role_view_is_on_output(view) ? ROLE_REASON_DISPLAY : ROLE_REASON_OFF_OUTPUT,
 			now);
 	return !is_frame; /* there is nothing better than the fallback */
 }

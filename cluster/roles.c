@@ -52,8 +52,7 @@ static void handle_detaching(void *data, struct screen *screen) {
  */
 static enum shown_place roles_find_place(const struct roles *roles, const struct role_view *view) {
 	const struct gid_box *box = &view->config->box;
-	const struct wlr_output *output = view->screen->output;
-	if (box->x + box->width > output->width || box->y + box->height > output->height) {
+	if (!screen_has_place(view->screen, box)) {
 		return SHOWN_PLACE_OFF_OUTPUT;
 	}
 	for (size_t i = 0; i < roles->count; i++) {

@@ -592,6 +592,13 @@ bool screen_matches(const struct screen *screen, const struct wlr_output *output
 	return screen->output == NULL && (name == NULL || strcmp(name, output->name) == 0);
 }
 
+bool screen_has_place(const struct screen *screen, const struct gid_box *box) {
+	const struct wlr_output *output = screen->output;
+	return output == NULL ||
+			(box->x + box->width <= output->width &&
+					box->y + box->height <= output->height);
+}
+
 /*
  * Draws to all buffers that frames will be in, so that their pages are there: the first frames
  * would take twice as long otherwise.

@@ -121,6 +121,9 @@ void screen_finish(struct screen *screen);
 /* Whether the screen has no output, and the configuration means this one or any. */
 bool screen_matches(const struct screen *screen, const struct wlr_output *output);
 
+/* Whether all of this place is on the output; also while there is none, which hides all alike. */
+bool screen_has_place(const struct screen *screen, const struct gid_box *box);
+
 /* Shows the screen on the output, or leaves that dark, with the reason in the log. */
 void screen_attach_output(struct screen *screen, struct wlr_output *output);
 

@@ -369,20 +369,20 @@ static bool shown_picture_find_region(const struct shown_picture *shown, const s
 	return true;
 }
 
-int shown_picture_check(struct shown_picture *shown, const struct pixels *composed) {
+bool shown_picture_check(struct shown_picture *shown, const struct pixels *composed) {
 	struct pixels region;
 	struct pixel_hashes hashes;
 	if (shown_picture_is_on_plane(shown)) {
-		return 0; /* it was checked as it was copied there */
+		return true; /* it was checked as it was copied there */
 	}
-	bool there = shown_picture_find_region(shown, composed, &region);
-	if (there && pixels_hash(&region, &hashes, NULL) == 0 &&
+	if (shown_picture_find_region(shown, composed, &region) &&
+			pixels_hash(&region, &hashes, NULL) == 0 &&
 			hashes.colour == shown->picture->colour) {
 		shown_picture_set_displayed(shown);
-		return 0;
+		return true;
 	}
 	shown->displayed = 0;
-	return there ? -EILSEQ : -ERANGE;
+	return false;
 }
 
 void shown_picture_expect_readback(struct shown_picture *shown) {

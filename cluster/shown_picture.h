@@ -129,10 +129,10 @@ const char *shown_picture_checked_by(const struct shown_picture *shown);
 int shown_picture_update_plane(struct shown_picture *shown);
 
 /*
- * The output is about to show `composed`. Returns 0 where the place has the very pixels that are
- * meant, or is on a plane; -EILSEQ where not; -ERANGE: the place is not on the output.
+ * The output is about to show `composed`. Returns whether the place has the very pixels that are
+ * meant, or is on a plane.
  */
-int shown_picture_check(struct shown_picture *shown, const struct pixels *composed);
+bool shown_picture_check(struct shown_picture *shown, const struct pixels *composed);
 
 /*
  * The output's frame that is on its way will be read back; here is what the device showed. Returns

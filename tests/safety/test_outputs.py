@@ -5,6 +5,7 @@ import os
 import time
 
 import numpy
+import pytest
 from lib.cockpit import GIDCTL, Cockpit
 from lib.display import HEIGHT, WIDTH, Display, start_telltale, telltale_picture
 from lib.program import BUILD, Program, wait_for
@@ -114,8 +115,14 @@ class Windows:
         self.program.wait_output("ready")
 
     def close(self, output: str) -> None:
+        self._say(output)
+
+    def resize(self, output: str, width: int, height: int) -> None:
+        self._say(f"{output} {width}x{height}")
+
+    def _say(self, line: str) -> None:
         with self.fifo.open("w") as fifo:
-            fifo.write(output)
+            fifo.write(line)
 
 
 def two_in_windows(cockpit: Cockpit, count: int = 2, layers: str = "") -> tuple[Windows, Display]:
@@ -163,6 +170,36 @@ def test_an_output_that_goes_away_leaves_the_others(cockpit: Cockpit) -> None:
     light.kill()
     transitions = [one["reason"] for one in display.role("cluster")["transitions"]]
     assert transitions == ["none"]
+    assert display.program.stop() == 0
+
+
+@pytest.mark.parametrize("width", [400, 160])  # on which is a part of its role, and nothing of it
+def test_an_output_that_becomes_smaller(cockpit: Cockpit, width: int) -> None:
+    """As if another display were plugged in: what it cannot show is not live, and stays so."""
+    windows, display = two_in_windows(cockpit)
+    for name in ("centre", "cluster"):
+        display.wait_role("live", name=name)
+    windows.resize("WL-1", width, 240)
+
+    def is_off_output() -> bool:  # and nothing of it may be shown any more
+        role = display.role("centre")
+        return (role["state"], role["reason"]) == ("wrong", "off-output")
+
+    wait_for(is_off_output, "the role to be off its output")
+    assert by_name(display)["WL-1"]["width"] == width
+    seen = display.role("centre")["refused_frames"]
+    wait_for(
+        lambda: display.role("centre")["refused_frames"] >= seen + 10, "more frames to be refused"
+    )
+    reasons = [one["reason"] for one in display.role("centre")["transitions"]]
+    assert reasons == ["none", "off-output"]
+    wait_for(lambda: display.screenshot("WL-1").shape == (240, width, 3), "the smaller picture")
+    assert not display.screenshot("WL-1").any()
+    assert display.role("cluster")["state"] == "live"
+    assert is_shown(cockpit, display, "cluster", "WL-2")
+    windows.resize("WL-1", *WINDOWS["WL-1"])
+    display.wait_role("live", name="centre")
+    wait_for(lambda: is_shown(cockpit, display, "centre", "WL-1"), "it to be shown again")
     assert display.program.stop() == 0
 
 

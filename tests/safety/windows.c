@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A compositor that gid-cluster's outputs are windows of: `windows SOCKET FIFO`. For each word from
- * the FIFO it asks the windows with this word in their titles to close, as a user would.
+ * A compositor that gid-cluster's outputs are windows of: `windows SOCKET FIFO`. For each line from
+ * the FIFO, "WORD" or "WORD WIDTHxHEIGHT", it asks the windows with this word in their titles to
+ * close, or to have another size, as a user would.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@
 #include <wlr/types/wlr_compositor.h>
 #include <wlr/types/wlr_scene.h>
 #include <wlr/types/wlr_xdg_shell.h>
+
+#define WINDOW_HEIGHT 240
 
 static struct wlr_scene *scene;
 static struct wlr_scene_output *scene_output;
@@ -57,21 +60,31 @@ static void handle_new_toplevel(struct wl_listener *listener, void *data) {
 	window->destroy.notify = handle_destroy;
 	wl_signal_add(&window->toplevel->base->surface->events.commit, &window->commit);
 	wl_signal_add(&window->toplevel->events.destroy, &window->destroy);
+	struct wlr_scene_tree *tree =
+			wlr_scene_xdg_surface_create(&scene->tree, window->toplevel->base);
+	/* Below the others: what is covered has no frames. */
+	wlr_scene_node_set_position(&tree->node, 0, wl_list_length(&windows) * WINDOW_HEIGHT);
 	wl_list_insert(&windows, &window->link);
-	wlr_scene_xdg_surface_create(&scene->tree, window->toplevel->base);
 }
 
-static int handle_word(int fd, uint32_t mask, void *data) {
-	char word[64];
-	ssize_t length = read(fd, word, sizeof(word) - 1);
+static int handle_line(int fd, uint32_t mask, void *data) {
+	char line[64], word[64] = "";
+	int width, height;
+	ssize_t length = read(fd, line, sizeof(line) - 1);
 	if (length <= 0) {
 		return 0;
 	}
-	word[length] = '\0';
+	line[length] = '\0';
+	bool has_size = sscanf(line, "%63s %dx%d", word, &width, &height) == 3;
 	struct window *window;
 	wl_list_for_each(window, &windows, link) {
 		const char *title = window->toplevel->title;
-		if (title != NULL && strstr(title, word) != NULL) {
+		if (title == NULL || strstr(title, word) == NULL) {
+			continue;
+		}
+		if (has_size) {
+			wlr_xdg_toplevel_set_size(window->toplevel, width, height);
+		} else {
 			wlr_xdg_toplevel_send_close(window->toplevel);
 		}
 	}
@@ -107,7 +120,7 @@ int main(int argc, char **argv) {
 	wlr_output_state_set_enabled(&state, true);
 	wlr_output_commit_state(output, &state);
 	wlr_output_state_finish(&state);
-	wl_event_loop_add_fd(loop, fifo, WL_EVENT_READABLE, handle_word, NULL);
+	wl_event_loop_add_fd(loop, fifo, WL_EVENT_READABLE, handle_line, NULL);
 	fprintf(stderr, "ready\n");
 	wl_display_run(display);
 	wl_display_destroy_clients(display); /* what is left goes with the process */
