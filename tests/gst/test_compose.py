@@ -217,8 +217,10 @@ def test_change_of_format(cockpit: Cockpit, engine: Program) -> None:
 # --- copies and memory ---
 
 
-def test_no_copy(cockpit: Cockpit, engine: Program) -> None:
-    """Layers of gidsrc and of memory that was offered, pictures to gidsink and beyond."""
+def test_no_copy(cockpit: Cockpit) -> None:
+    """Layers of gidsrc and of memory that was offered, pictures to gidsink and beyond; with room
+    for all that a late viewer may hold."""
+    start_engine(cockpit, CANVASES.replace("slots=6", "slots=64"))
     sender = send(cockpit, source("ball", "320x240", 60, "I420"), PATIENT)
     viewer = Pipeline(cockpit, "cluster", "gidsrc domain=open stream=all ! fakesink name=watch")
     composer = Pipeline(
