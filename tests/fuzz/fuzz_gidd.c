@@ -297,7 +297,7 @@ static void finish_world(struct world *world) {
 	settle(world);
 	demand(TAILQ_EMPTY(&gidd->clients));
 	local_close(gidd);
-	link_close_all(gidd);
+	remote_close(gidd);
 	inside_demand_empty(gidd);
 	sd_event_unref(gidd->event);
 	config_finish(&world->config);
