@@ -19,7 +19,7 @@ from testing.processors import Processors
 # Most tests wait for something and do not compute. Where much of the processors is free for all
 # that, one test more is started, and so on. But not a guest: a translated one that gets too little
 # of a processor takes up to three times as much of it, for its programs wait for one another.
-_PLACES_A_CORE, _MOST_PLACES_A_CORE = 3, 8
+_PLACES_A_CORE, _MOST_PLACES_A_CORE = 2, 8
 _GUESTS_A_CORE = 1
 _FREE = 0.2  # of all processors
 
