@@ -218,22 +218,21 @@ static bool wait_for_more(struct crew *crew) {
 	return *next_of(crew) != NULL;
 }
 
-static void unmap_in_pieces(char *data, size_t size, void (*before_each)(void)) {
-	for (size_t done = 0; done < size; done += PIECE) {
-		before_each();
-		munmap(data + done, size - done < PIECE ? size - done : PIECE);
-	}
-}
-
-static void go_on(void) {
-}
-
 /*
  * Only a sleep in its class takes back what the kernel counts of a real-time thread's computing. A
  * change of class does not: after an hour of short works RLIMIT_RTTIME would end the process.
  */
-static void sleep_in_class(void) {
+static void nap(void) {
 	nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+}
+
+static void unmap_in_pieces(char *data, size_t size, bool naps) {
+	for (size_t done = 0; done < size; done += PIECE) {
+		if (naps) {
+			nap();
+		}
+		munmap(data + done, size - done < PIECE ? size - done : PIECE);
+	}
 }
 
 /*
@@ -247,7 +246,7 @@ static void unmap_soon(char *data, size_t size) {
 	int class = sched_getscheduler(0);
 	sched_getparam(0, &before);
 	bool raised = sched_setscheduler(0, SCHED_FIFO, &lowest) == 0;
-	unmap_in_pieces(data, size, raised ? sleep_in_class : go_on);
+	unmap_in_pieces(data, size, raised);
 	if (raised) {
 		sched_setscheduler(0, class, &before);
 	}
@@ -266,7 +265,7 @@ static void process(const struct waiting *waiting) {
 	if (waiting->data != NULL && waiting->urgent) {
 		unmap_soon(waiting->data, waiting->size);
 	} else if (waiting->data != NULL) {
-		unmap_in_pieces(waiting->data, waiting->size, go_on);
+		unmap_in_pieces(waiting->data, waiting->size, false);
 	} else if (waiting->empty) {
 		empty(waiting->fd);
 		close(waiting->fd);
@@ -437,7 +436,7 @@ void gid_closer_unmap(void *data, size_t size, uint32_t owner) {
 	}
 	pthread_mutex_unlock(&lock);
 	if (waiting == NULL) {
-		unmap_in_pieces(data, size, go_on);
+		unmap_in_pieces(data, size, false);
 	}
 }
 
