@@ -18,6 +18,7 @@ from pathlib import Path
 
 from bench import common
 from lab.domains.cockpit import Cockpit
+from lab.domains.configuration import configuration
 from lab.domains.here import Here
 from lab.domains.program import LabError
 
@@ -72,8 +73,8 @@ def run(target: Path, folder: Path) -> dict[str, dict[str, int]]:
     os.environ["GST_PLUGIN_PATH"] = str(target / "usr/lib/gstreamer-1.0")
     os.environ["GST_REGISTRY"] = str(folder / "registry.bin")
     Here.gidd = target / "usr/bin/gidd"
-    text = f"[cockpit]\nruntime={folder}\n[domain open]\nnumber=1\n[domain cluster]\nnumber=2\n"
-    cockpit = Cockpit(folder, f"{text}[share open cluster]\nstreams=movie\n")
+    text = configuration({"open": "", "cluster": ""}, {"open cluster": "movie"}, runtime=folder)
+    cockpit = Cockpit(folder, text)
     found = {}
     try:
         for domain in ("open", "cluster"):
