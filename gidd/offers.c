@@ -10,7 +10,7 @@
 
 /* Programs can publish and end streams as fast as they like; links hear of it no faster than this.
  */
-#define TELL_EVERY_US 100000u
+#define SEND_EVERY_US 100000u
 
 /* --- ours ------------------------------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ static void send_offers(struct link *link, union gid_wire_message *message, bool
 }
 
 /* All of them, also where that is none. */
-static void tell(struct gidd *gidd, struct link *link) {
+static void send_list(struct gidd *gidd, struct link *link) {
 	const struct stream *stream;
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_OFFERS, 0);
@@ -43,7 +43,7 @@ static int handle_due(sd_event_source *source, uint64_t now, void *data) {
 	gidd->offers = sd_event_source_disable_unref(gidd->offers);
 	TAILQ_FOREACH(link, &gidd->links, entry) {
 		if (link->state == LINK_UP && link->takes_offers) {
-			tell(gidd, link);
+			send_list(gidd, link);
 		}
 	}
 	return 0;
@@ -52,7 +52,7 @@ static int handle_due(sd_event_source *source, uint64_t now, void *data) {
 void offers_changed(struct gidd *gidd) {
 	if (gidd->offers == NULL && !TAILQ_EMPTY(&gidd->links)) {
 		sd_event_add_time_relative(gidd->event, &gidd->offers, CLOCK_MONOTONIC,
-				TELL_EVERY_US, TELL_EVERY_US / 10, handle_due, gidd);
+				SEND_EVERY_US, SEND_EVERY_US / 10, handle_due, gidd);
 	}
 }
 
