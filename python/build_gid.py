@@ -17,15 +17,38 @@ from cffi import FFI
 
 # What libgid calls while it is called itself, and the start of a frame, which is a macro in C.
 OURS = """
-extern "Python" void gid_py_imported(void *, gid_id, int, struct gid_slab *);
-extern "Python" void gid_py_released(void *, gid_id);
+struct gid_py_import {
+	bool is_done;
+	int error;
+	struct gid_slab *slab;
+};
+void gid_py_imported(void *, gid_id, int, struct gid_slab *);
+void gid_py_released(void *, gid_id);
 static const struct gid_frame gid_py_frame_init;
 void free(void *);
 """
+# In C: an exception has no way out of Python that libgid calls, so a Ctrl-C would be lost there.
 SOURCE = """
 #include <gid/stream.h>
+#include <stdbool.h>
 #include <stdlib.h>
+
 static const struct gid_frame gid_py_frame_init = GID_FRAME_INIT;
+
+struct gid_py_import {
+	bool is_done;
+	int error;
+	struct gid_slab *slab; /* a reference of the caller's */
+};
+
+static void gid_py_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	struct gid_py_import *import = data;
+	*import = (struct gid_py_import){.is_done = true, .error = error, .slab = slab};
+}
+
+static void gid_py_released(void *data, gid_id gid) {
+	gid_slab_give(data, gid_slot_of(gid));
+}
 """
 
 

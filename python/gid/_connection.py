@@ -117,6 +117,7 @@ class Connection:
             raise error_of(error, ffi.string(lib.gid_domain_connect_error()).decode())
         self.c = out[0]
         self.mapped = 0  # memory that Python can still see
+        self.streams = 0  # consumers and producers
         self.is_closing = False
         self._lock = threading.RLock()
         self._depth = 0
@@ -164,7 +165,7 @@ class Connection:
     def _do_later(self) -> None:
         while self._later:
             self._later.popleft()()
-        if self.is_closing and self.mapped == 0 and self.c != ffi.NULL:
+        if self.is_closing and self.mapped + self.streams == 0 and self.c != ffi.NULL:
             lib.gid_domain_destroy(self.c)
             self.c = ffi.NULL
 
@@ -202,7 +203,7 @@ class Connection:
 
     def __del__(self) -> None:
         if getattr(self, "_lock", None) is not None:
-            self.mapped = 0  # whatever saw it would have kept us
+            self.mapped = 0  # whatever saw it would have kept us, or goes with us
             self.close()
 
     # --- a thread that hears gidd for producers whose program is busy with other things ---

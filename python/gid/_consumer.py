@@ -31,13 +31,7 @@ class Fetch:
     def __init__(self, frame: Any, note: bytes) -> None:
         self.frame = frame
         self.note = note
-        self.handle = ffi.new_handle(self)
-        self.answer: tuple[int, Any] | None = None  # error, and a reference to the slab
-
-
-@ffi.def_extern()  # type: ignore[misc]
-def gid_py_imported(data: Any, gid: int, error: int, slab: Any) -> None:
-    ffi.from_handle(data).answer = (error, slab)
+        self.memory = ffi.new("struct gid_py_import *")
 
 
 class Consumer:
@@ -81,6 +75,7 @@ class Consumer:
             result = lib.gid_consumer_create(domain, name, stream.encode(), options, out)
             connection.check(result)
             self.c = out[0]
+            connection.streams += 1
             descriptors = lib.gid_domain_get_fd(domain), lib.gid_consumer_get_fd(self.c)
             self._waiter = Waiter(*descriptors)
             connection.waiters.add(self._waiter)
@@ -170,12 +165,12 @@ class Consumer:
             if self._fetch is None and not self._receive(domain):
                 return None
             fetch = self._fetch
-            if fetch is None or fetch.answer is None:
+            if fetch is None or not fetch.memory.is_done:
                 return None
             self._fetch = None
-            error, slab = fetch.answer
+            error = fetch.memory.error
             if error == 0:
-                return self._make(fetch, slab)
+                return self._make(fetch, fetch.memory.slab)
             self.give_back(fetch.frame)
             if error not in GONE:
                 self.connection.check(error)
@@ -189,10 +184,10 @@ class Consumer:
                 note = bytes(ffi.buffer(frame.note, frame.note_size)) if frame.note_size else b""
                 self._fetch = fetch = Fetch(frame, note)
                 out = ffi.new("struct gid_slab **")
-                called = lib.gid_py_imported
-                error = lib.gid_slab_import_async(domain, frame.gid, called, fetch.handle, out)
+                called = ffi.addressof(lib, "gid_py_imported")
+                error = lib.gid_slab_import_async(domain, frame.gid, called, fetch.memory, out)
                 if error != -errno.EINPROGRESS:
-                    fetch.answer = (error, out[0])
+                    lib.gid_py_imported(fetch.memory, frame.gid, error, out[0])
                 return True
             self.hidden = bool(frame.flags & lib.GID_FRAME_HIDDEN)
             self.give_back(frame)
@@ -264,6 +259,8 @@ class Consumer:
         if self.connection.is_foreign:
             return
         with self.connection:
+            if self.c == ffi.NULL:
+                return
             c, self.c = self.c, ffi.NULL
             destroy(self.connection, c, self._fetch)
             self._fetch = None
@@ -278,7 +275,8 @@ class Consumer:
 
     def __del__(self) -> None:
         if getattr(self, "c", ffi.NULL) != ffi.NULL:
-            self.connection.later(partial(destroy, self.connection, self.c, self._fetch))
+            c, self.c = self.c, ffi.NULL  # frames that go with us give nothing back
+            self.connection.later(partial(destroy, self.connection, c, self._fetch))
 
     def _check(self) -> None:
         if self.c == ffi.NULL:
@@ -290,8 +288,10 @@ class Consumer:
 
 
 def destroy(connection: Connection, consumer: Any, fetch: Fetch | None) -> None:
-    if fetch is not None and fetch.answer is None:
-        lib.gid_slab_import_cancel(connection.c, fetch.handle)
-    elif fetch is not None and fetch.answer is not None and fetch.answer[0] == 0:
-        lib.gid_slab_unref(fetch.answer[1])
+    """Also after the connection's own finalizer, which waits for it."""
+    if fetch is not None and not fetch.memory.is_done:
+        lib.gid_slab_import_cancel(connection.c, fetch.memory)
+    elif fetch is not None and fetch.memory.error == 0:
+        lib.gid_slab_unref(fetch.memory.slab)
     lib.gid_consumer_destroy(consumer)
+    connection.streams -= 1

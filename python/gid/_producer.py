@@ -35,19 +35,6 @@ class Said(TypedDict, total=False):
     metadata: bytes
 
 
-class Pool:
-    """What libgid's callback needs, also while the producer itself is being collected."""
-
-    def __init__(self, slab: Any) -> None:
-        self.slab = slab
-        self.handle = ffi.new_handle(self)
-
-
-@ffi.def_extern()  # type: ignore[misc]
-def gid_py_released(data: Any, gid: int) -> None:
-    lib.gid_slab_give(ffi.from_handle(data).slab, lib.gid_slot_of(gid))
-
-
 class Slot:
     """A free slot, to be drawn into and sent.
 
@@ -144,10 +131,11 @@ class Producer:
                 lib.gid_slab_create_for_stream(domain, name, layout, 0, slots, text, slab)
             )
             self._slab = slab[0]
-            self._pool = Pool(slab[0])
-            options.released, options.data = lib.gid_py_released, self._pool.handle
+            options.released = ffi.addressof(lib, "gid_py_released")
+            options.data = self._slab
             connection.check(lib.gid_producer_create(domain, name, options, out))
             self.c = out[0]
+            connection.streams += 1
             info = ffi.new("struct gid_slab_info *")
             lib.gid_slab_get_info(self._slab, info)
             self._slot_size = info.slot_size
@@ -310,7 +298,7 @@ class Producer:
             self._waiter.wait(deadline.left())
         with self.connection:
             c, self.c = self.c, ffi.NULL
-            destroy(c, self._slab, self._pool)
+            destroy(self.connection, c, self._slab)
             self._slab = ffi.NULL
             self._memory = None
             self._waiter.stop()
@@ -332,8 +320,8 @@ class Producer:
 
     def __del__(self) -> None:
         if getattr(self, "_slab", ffi.NULL) != ffi.NULL:
-            pool = getattr(self, "_pool", None)
-            self.connection.later(partial(destroy, self.c, self._slab, pool))
+            c, self.c = self.c, ffi.NULL  # slots that go with us give nothing back
+            self.connection.later(partial(destroy, self.connection, c, self._slab))
 
     def _check(self) -> None:
         if self.c == ffi.NULL:
@@ -344,7 +332,9 @@ class Producer:
         return f"<gid.Producer of {self.stream}: {state}>"
 
 
-def destroy(producer: Any, slab: Any, pool: Pool | None) -> None:
-    lib.gid_producer_destroy(producer)
+def destroy(connection: Connection, producer: Any, slab: Any) -> None:
+    """Also after the connection's own finalizer, which waits for it; `producer` may be NULL."""
+    if producer != ffi.NULL:
+        lib.gid_producer_destroy(producer)
+        connection.streams -= 1
     lib.gid_slab_destroy(slab, False)
-    del pool  # until now libgid could call it

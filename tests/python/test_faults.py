@@ -233,6 +233,68 @@ def test_ctrl_c_ends_who_waits(cockpit: Cockpit) -> None:
     assert reader.wait() in (1, -signal.SIGINT) and "KeyboardInterrupt" in reader.stderr
 
 
+INTERRUPTED = """
+import contextlib, os, signal, gid
+
+class Interrupt(Exception):
+    pass
+
+def interrupt(*_):
+    global raised
+    raised += 1
+    raise Interrupt
+
+def work(before):
+    signal.setitimer(signal.ITIMER_REAL, 0.002)
+    while raised == before:
+        try:
+            producer.slot(0).submit()
+            consumer.frame(0).release()
+        except gid.GidTimeoutError:
+            pass
+
+raised = 0
+signal.signal(signal.SIGALRM, interrupt)
+domain = gid.Domain()
+producer, consumer = domain.producer("own", "R8", 8, 4), domain.consumer("own")
+while raised < 200:
+    try:
+        work(raised)
+    except Interrupt:
+        pass
+os._exit(0)
+"""
+
+
+def test_no_interrupt_is_lost_in_libgid(cockpit: Cockpit) -> None:
+    """What libgid calls is no Python, out of which an exception could not come."""
+    program = cockpit.run("open", [sys.executable, "-c", INTERRUPTED], "interrupted")
+    assert program.wait() == 0, program.stderr
+    assert "cffi" not in program.stderr  # which would have swallowed it
+
+
+GARBAGE = """
+import gc, gid
+for turn in map(str, range(20)):  # of which the one before may be there for a moment
+    domain = gid.Domain()
+    parts = [domain, domain.producer(turn, "R8", 8, 4), domain.consumer(turn)]
+    parts[1].slot().submit()
+    parts += [parts[2].frame(60), parts]
+    parts[3].planes, parts[1].slot()
+    del domain, parts
+    gc.collect()
+domain = gid.Domain()
+while domain.status()["clients"][1:]:
+    gc.collect()  # a thread of the package may have looked at one
+"""
+
+
+def test_garbage_is_collected_in_any_order(cockpit: Cockpit) -> None:
+    """The connection before what was made of it, as after an error that nobody caught."""
+    program = cockpit.run("open", [sys.executable, "-c", GARBAGE], "garbage")
+    assert program.wait() == 0, program.stderr
+
+
 def test_objects_do_not_travel(cockpit: Cockpit) -> None:
     import pickle
 
