@@ -8,7 +8,12 @@ import subprocess
 from pathlib import Path
 from types import ModuleType
 
+import pytest
 from lib.program import BUILD, TOP
+
+from bench import counts
+
+WRITTEN = TOP / "bench" / "counts.json"
 
 
 def bench(
@@ -37,3 +42,11 @@ def results(name: str, folder: Path, *arguments: str | Path, timeout: float = 90
     assert run.returncode == 0, run.stderr
     print(run.stdout)
     return json.loads(file.read_text())
+
+
+def written_counts() -> dict[str, float]:
+    """Those that are written down for this compiler; without them the test is skipped."""
+    kept: dict[str, dict[str, float]] = json.loads(WRITTEN.read_text())
+    if counts.place(BUILD) not in kept:
+        pytest.skip(f"no counts are written down for {counts.place(BUILD)}")
+    return kept[counts.place(BUILD)]
