@@ -165,7 +165,8 @@ class Connection:
     def _do_later(self) -> None:
         while self._later:
             self._later.popleft()()
-        if self.is_closing and self.mapped + self.streams == 0 and self.c != ffi.NULL:
+        is_used = self.mapped > 0 or self.streams > 0
+        if self.is_closing and not is_used and self.c != ffi.NULL:
             lib.gid_domain_destroy(self.c)
             self.c = ffi.NULL
 
@@ -203,7 +204,7 @@ class Connection:
 
     def __del__(self) -> None:
         if getattr(self, "_lock", None) is not None:
-            self.mapped = 0  # whatever saw it would have kept us, or goes with us
+            self.mapped = 0  # what saw it goes with us, or went: it may be counted once more
             self.close()
 
     # --- a thread that hears gidd for producers whose program is busy with other things ---

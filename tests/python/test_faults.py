@@ -234,7 +234,7 @@ def test_ctrl_c_ends_who_waits(cockpit: Cockpit) -> None:
 
 
 INTERRUPTED = """
-import contextlib, os, signal, gid
+import os, signal, gid
 
 class Interrupt(Exception):
     pass
