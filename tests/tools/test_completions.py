@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from installed import installed_commands
 from lib.cockpit import Cockpit
-from lib.program import BUILD, TOP
+from lib.gidwire import Connection
+from lib.program import BUILD, TOP, wait_for
 
 COMPLETIONS = TOP / "tools" / "completions"
 FILES = {
@@ -54,6 +55,7 @@ def test_gidctl(cockpit: Cockpit) -> None:
     assert complete("gidctl s", env) == ["snap", "status"]
     assert complete("gidctl -d ", env) == ["cluster", "open"]
     assert complete("gidctl list sl", env) == ["slabs"]
+    assert complete("gidctl list re", env) == ["readable"]
     assert complete("gidctl snap ", env) == ["cluster", "movie", "open"]
     assert complete("gidctl -d cluster snap ", env) == ["cluster", "open"]
     assert complete("gidctl -d cluster --json watch open ", env) == ["movie"]
@@ -64,6 +66,25 @@ def test_gidctl(cockpit: Cockpit) -> None:
         assert complete("gid-view --domain open --stream ", env) == ["movie"]
         assert complete("gid-view --desktop ", env) == ["cluster", "open"]
         assert complete("gid-view --desktop open --stream ", env) == ["movie"]
+
+
+def test_streams_of_a_domain_that_cannot_be_asked(cockpit: Cockpit) -> None:
+    """It runs on another machine: the reader's gidd has heard of them."""
+    away = cockpit.socket("open").rename(cockpit.folder / "away")
+    env = cockpit.env("cluster")
+    with cockpit.connect("cluster") as other, Connection(away, "camera") as producer:
+        assert other.publish("screen")[0] == producer.publish("camera/rear")[0] == 0
+        wait_for(lambda: cockpit.status("cluster")["readable"], "word of the stream")
+        for reader in (env, {key: value for key, value in env.items() if key != "GID_DOMAIN"}):
+            assert complete("gidctl watch ", reader) == ["cluster", "open", "screen"]
+            assert complete("gidctl watch open ", reader) == ["camera/rear"]
+            assert complete("gidctl -d cluster snap open cam", reader) == ["camera/rear"]
+        assert complete("gidctl -d ", env) == ["cluster"]
+        if "gid-view" in THERE:
+            assert complete("gid-view -d ", env) == ["cluster", "open"]
+            assert complete("gid-view --reader ", env) == ["cluster"]
+            assert complete("gid-view -d open -s ", env) == ["camera/rear"]
+    away.rename(cockpit.socket("open"))
 
 
 def test_gid_cockpit(cockpit: Cockpit) -> None:

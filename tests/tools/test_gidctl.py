@@ -153,19 +153,31 @@ def test_a_link_that_is_down_says_why(cockpit: Cockpit) -> None:
 
 def test_list(flowing: Cockpit) -> None:
     text = shown(flowing, "list")
-    slabs, streams, subscriptions = text.split("\n\n")
+    slabs, streams, readable, subscriptions = text.split("\n\n")
     assert slabs.startswith("Slabs and grants\nGID")
     assert re.search(r"^1:\d+\.0#0 +open +memfd .* 16 +XR24 +64x32 +cluster ", slabs, re.M)
     assert re.search(r"^movie +1 +flow \(pid \d+, uid \d+\)$", streams, re.M)
+    assert readable == "Readable of other domains\nnone"
     row = r"^movie +open +cluster +live +8 +drop new +- +link to cluster$"
     assert re.search(row, subscriptions, re.M)
     assert shown(flowing, "list", "streams") == streams.split("\n", 1)[1] + "\n"
     assert set(as_json(flowing, "list", "slabs", "streams")) == {"slabs", "streams"}
 
 
+def test_what_may_be_read_of_others(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as producer:
+        assert producer.publish("movie")[0] == 0
+        wait_for(lambda: cockpit.status("cluster")["readable"], "word of the stream")
+        table = shown(cockpit, "list", "readable", domain="cluster")
+        assert re.fullmatch(r"STREAM +OF\nmovie +open\n", table)
+        found = as_json(cockpit, "list", "readable", domain="cluster")
+        assert found == {"readable": [{"domain": "open", "name": "movie"}]}
+
+
 def test_nothing_to_list(cockpit: Cockpit) -> None:
     assert shown(cockpit, "list", "slabs") == "none\n"
-    assert as_json(cockpit, "list") == {"slabs": [], "streams": [], "subscriptions": []}
+    parts = ("slabs", "streams", "readable", "subscriptions")
+    assert as_json(cockpit, "list") == {part: [] for part in parts}
 
 
 # --- top ---
@@ -494,7 +506,7 @@ def test_doctor_where_nothing_is(make_cockpit: Callable[..., Cockpit]) -> None:
         ([], "Usage: gidctl"),
         (["stauts"], 'there is no command "stauts"'),
         (["status", "now"], 'status takes no "now"'),
-        (["list", "gids"], 'no "gids"; there are slabs, streams and subscriptions'),
+        (["list", "gids"], 'no "gids"; there are slabs, streams, readable and subscriptions'),
         (["top", "--interval", "0"], '--interval takes 0.05 to 3600 seconds, not "0"'),
         (["top", "--interval", "nan"], "--interval takes 0.05 to 3600 seconds"),
         (["top", "--frobnicate"], "unrecognized option"),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Completion of gidctl in bash: its commands and options, domains that run here, their streams; and of the
-# programs beside it, by what their --help tells.
+# Completion of gidctl in bash: its commands and options, domains, their streams; and of the programs beside
+# it, by what their --help tells.
 
+# Those that run here.
 _gidctl_domains() {
 	local socket
 	for socket in "${GID_RUNTIME_DIR:-/run/gidway}"/*/gidd.sock; do
@@ -15,9 +16,29 @@ _gidd_domains() {
 	gidd "$@" --check --json 2>/dev/null | grep -oE '"name": "[^"]*"' | cut -d '"' -f 4
 }
 
-# Of the domain, else of that which is asked.
+# Streams that the domain, else that which is asked, may read of others: each with whose it is.
+_gidctl_readable() {
+	gidctl ${1:+-d "$1"} list readable 2>/dev/null | sed 1d
+}
+
+# Domains whose streams the given one can read, wherever they run.
+_gidctl_owners() {
+	local stream owner
+	{
+		_gidctl_domains
+		while read -r stream owner; do echo "$owner"; done < <(_gidctl_readable "$1")
+	} | sort -u
+}
+
+# Of the domain, else of that which is asked. One that runs elsewhere is known by its second, the reader.
 _gidctl_streams() {
-	gidctl ${1:+-d "$1"} --json list streams 2>/dev/null | sed -n 's/^.*"name" *: *"\([^"]*\)".*/\1/p'
+	local stream owner
+	{
+		gidctl ${1:+-d "$1"} --json list streams 2>/dev/null | sed -n 's/^.*"name" *: *"\([^"]*\)".*/\1/p'
+		while read -r stream owner; do
+			[[ $owner != "$1" ]] || echo "$stream"
+		done < <(_gidctl_readable "$2")
+	} | sort -u
 }
 
 _gidctl() {
@@ -45,13 +66,14 @@ _gidctl() {
 		else
 			case $command in
 			'') words='doctor list revoke snap status top watch' ;;
-			list) words='slabs streams subscriptions' ;;
-			revoke | snap | watch)
+			list) words='slabs streams readable subscriptions' ;;
+			revoke) words=$(if ((at)); then _gidctl_streams "${COMP_WORDS[at]}"; else _gidctl_domains; fi) ;;
+			snap | watch)
 				words=$(if ((at)); then
-					_gidctl_streams "${COMP_WORDS[at]}"
+					_gidctl_streams "${COMP_WORDS[at]}" "$domain"
 				else
-					_gidctl_domains
-					[[ $command == revoke ]] || _gidctl_streams "$domain"
+					_gidctl_owners "$domain"
+					_gidctl_streams "$domain"
 				fi)
 				;;
 			esac
@@ -63,24 +85,27 @@ _gidctl() {
 
 # Programs of which --help tells all: options, and commands where there are some. Else files.
 _gid_options() {
-	local program=$1 word=$2 before=$3 words='' domain='' config=() ask i
+	local program=$1 word=$2 before=$3 words='' domain='' reader='' config=() ask i
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-c | --config) config=("${COMP_WORDS[@]:i:2}") ;;
 		-d | --domain | --desktop) domain=${COMP_WORDS[i + 1]} ;;
+		--reader) reader=${COMP_WORDS[i + 1]} ;;
 		esac
 	done
 	ask=("$program" --help)
 	[[ $COMP_CWORD == 1 || ${COMP_WORDS[1]} == -* ]] || ask=("$program" "${COMP_WORDS[1]}" --help)
 	case $before in
-	-d | --domain | --desktop | --reader)
-		if [[ $program == gidd ]]; then # which does not run yet
-			words=$(_gidd_domains "${config[@]}")
-		else
-			words=$(_gidctl_domains)
-		fi
+	-d | --domain)
+		case $program in
+		gidd) words=$(_gidd_domains "${config[@]}") ;; # which does not run yet
+		gid-input | gid-pipewire | gid-view) words=$(_gidctl_owners "$reader") ;; # whose stream it is
+		*) words=$(_gidctl_domains) ;;
+		esac
 		;;
-	-s | --stream) words=$(_gidctl_streams "$domain") ;;
+	--desktop) words=$(_gidctl_owners "$reader") ;;
+	--reader) words=$(_gidctl_domains) ;;
+	-s | --stream) words=$(_gidctl_streams "$domain" "$reader") ;;
 	*)
 		if [[ $word == -* ]]; then
 			words=$("${ask[@]}" 2>/dev/null | grep -oE -- '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,' | sort -u)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gidctl list: slabs with their grants, streams, subscriptions. */
+/* gidctl list: slabs with their grants, streams, what may be read of others, subscriptions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +67,20 @@ static struct table *list_streams(sd_json_variant *report) {
 	return table;
 }
 
+static struct table *list_readable(sd_json_variant *report) {
+	static const char *const headings[] = {"STREAM", "OF"};
+	struct table *table = table_create(headings, 2);
+	sd_json_variant *stream;
+	if (table == NULL) {
+		return NULL;
+	}
+	REPORT_FOREACH(stream, report, "readable") {
+		table_add(table, STYLE_BOLD, "%s", report_text(stream, "name"));
+		table_add(table, STYLE_PLAIN, "%s", report_text(stream, "domain"));
+	}
+	return table;
+}
+
 static struct table *list_subscriptions(sd_json_variant *report) {
 	static const char *const headings[] = {"STREAM", "OF", "READER", "STATE", ">CREDIT",
 			"POLICY", ">CLOCK", "CONSUMER"};
@@ -102,6 +116,7 @@ static const struct part {
 } parts[] = {
 		{"slabs", "Slabs and grants", list_slabs},
 		{"streams", "Streams", list_streams},
+		{"readable", "Readable of other domains", list_readable},
 		{"subscriptions", "Subscriptions", list_subscriptions},
 };
 
@@ -159,7 +174,8 @@ static void print_json(const struct options *options, sd_json_variant *report) {
 int command_list(const struct options *options) {
 	const char *unknown = find_unknown(options);
 	if (unknown != NULL) {
-		return usage_error("list: no \"%s\"; there are slabs, streams and subscriptions",
+		return usage_error("list: no \"%s\"; there are slabs, streams, readable and "
+				   "subscriptions",
 				unknown);
 	}
 	sd_json_variant *report = report_get(options);
