@@ -125,6 +125,8 @@ static int draw_png(cairo_t *cairo, const char *path, double width, double heigh
 	cairo_scale(cairo, width / cairo_image_surface_get_width(png),
 			height / cairo_image_surface_get_height(png));
 	cairo_set_source_surface(cairo, png, 0, 0);
+	/* Its edges would be mixed with the black around it. */
+	cairo_pattern_set_extend(cairo_get_source(cairo), CAIRO_EXTEND_PAD);
 	cairo_paint(cairo);
 	cairo_surface_destroy(png);
 	return 0;

@@ -532,10 +532,40 @@ static bool mode_set(struct wlr_output *output, const struct output_config *conf
 
 /* --- the output ------------------------------------------------------------------------------- */
 
+/* Without it the display works as well: what it is there for goes before. */
+static void screen_set_background(struct screen *screen) {
+	const char *path = screen->config->background;
+	uint32_t width = (uint32_t)screen->output->width;
+	uint32_t height = (uint32_t)screen->output->height;
+	const struct own_picture *old = screen->background;
+	if (path == NULL ||
+			(old != NULL && old->pixels.width == width &&
+					old->pixels.height == height)) {
+		return;
+	}
+	struct own_picture *picture = NULL;
+	int ret = own_picture_create_png(&picture, path, width, height);
+	if (ret == 0 && screen->backdrop == NULL) {
+		screen->backdrop = wlr_scene_buffer_create(&screen->scene->tree, NULL);
+	}
+	if (ret < 0 || screen->backdrop == NULL) {
+		wlr_log(WLR_ERROR, "background=%s: %s", path,
+				ret == -EINVAL ? "no PNG that can be read" : "no memory");
+		own_picture_unref(picture);
+		return;
+	}
+	wlr_scene_node_lower_to_bottom(&screen->backdrop->node);
+	wlr_scene_buffer_set_buffer(screen->backdrop, &picture->view.base);
+	own_picture_unref(screen->background);
+	screen->background = picture;
+}
+
 static void handle_request_state(struct wl_listener *listener, void *data) {
 	struct screen *screen = wl_container_of(listener, screen, request_state);
 	const struct wlr_output_event_request_state *event = data;
-	wlr_output_commit_state(screen->output, event->state);
+	if (wlr_output_commit_state(screen->output, event->state)) {
+		screen_set_background(screen);
+	}
 }
 
 static void screen_detach_output(struct screen *screen) {
@@ -559,26 +589,6 @@ static void handle_output_destroy(struct wl_listener *listener, void *data) {
 	struct screen *screen = wl_container_of(listener, screen, output_destroy);
 	wlr_log(WLR_ERROR, "output %s is gone", screen->output->name);
 	screen_detach_output(screen);
-}
-
-/* Without it the display works as well: what it is there for goes before. */
-static void screen_set_background(struct screen *screen) {
-	const char *path = screen->config->background;
-	const struct wlr_output *output = screen->output;
-	if (path == NULL || screen->background != NULL) {
-		return;
-	}
-	int ret = own_picture_create_png(&screen->background, path, (uint32_t)output->width,
-			(uint32_t)output->height);
-	struct wlr_scene_buffer *node = ret == 0 ? wlr_scene_buffer_create(&screen->scene->tree,
-								   &screen->background->view.base)
-						 : NULL;
-	if (node == NULL) {
-		wlr_log(WLR_ERROR, "background=%s: %s", path,
-				ret == -EINVAL ? "no PNG that can be read" : "no memory");
-		return;
-	}
-	wlr_scene_node_lower_to_bottom(&node->node);
 }
 
 static void listen(

@@ -97,9 +97,10 @@ struct screen {
 	bool copied;		/* all is in one picture, because somebody copies that */
 	uint64_t copied_until;	/* or has done so a moment ago */
 	struct readback readback;
-	struct own_picture *background; /* below everything; NULL: none */
-	struct wlr_buffer *front;	/* what was shown last, locked */
-	struct publisher *publisher;	/* of what it shows; NULL: nobody may see it */
+	struct wlr_scene_buffer *backdrop; /* below everything; NULL: none yet */
+	struct own_picture *background;	   /* what it shows, of the output's size */
+	struct wlr_buffer *front;	   /* what was shown last, locked */
+	struct publisher *publisher;	   /* of what it shows; NULL: nobody may see it */
 	struct wl_event_source *publisher_source;
 	bool unpublished; /* `front` is newer than what the publisher has */
 	struct screen_stats stats;

@@ -9,6 +9,7 @@ import pytest
 from lib.cockpit import GIDCTL, Cockpit
 from lib.display import HEIGHT, WIDTH, Display, start_telltale, telltale_picture
 from lib.program import BUILD, Program, wait_for
+from PIL import Image
 
 SIZES = {"centre": (1920, 720), "cluster": (1920, 720), "head-up": (800, 480)}
 # The same place on each: what was meant for another output would be seen.
@@ -200,6 +201,24 @@ def test_an_output_that_becomes_smaller(cockpit: Cockpit, width: int) -> None:
     windows.resize("WL-1", *WINDOWS["WL-1"])
     display.wait_role("live", name="centre")
     wait_for(lambda: is_shown(cockpit, display, "centre", "WL-1"), "it to be shown again")
+    assert display.program.stop() == 0
+
+
+def test_a_background_follows_its_output(cockpit: Cockpit) -> None:
+    """As another display may be larger than the one before: it is drawn anew, not cut off."""
+    picture = cockpit.folder / "blue.png"
+    Image.new("RGB", (8, 8), (0, 0, 255)).save(picture)
+    layers = f"[output WL-1]\nbackground={picture}\n"
+    windows, display = two_in_windows(cockpit, layers=layers)
+
+    def is_blue(width: int, height: int) -> bool:
+        shown = display.screenshot("WL-1")
+        return shown.shape == (height, width, 3) and bool((shown[190:] == (0, 0, 255)).all())
+
+    wait_for(lambda: is_blue(640, 240), "the background")
+    for size in ((800, 400), (320, 200)):
+        windows.resize("WL-1", *size)
+        wait_for(lambda size=size: is_blue(*size), f"a background of {size}")
     assert display.program.stop() == 0
 
 
