@@ -158,6 +158,15 @@ static size_t search(const uint8_t *data, size_t size) {
 	return at;
 }
 
+/* Leaves out what is not searched for: how many bytes that are. */
+static size_t skip(struct byte_stream *stream, size_t done) {
+	size_t skipped = search(stream->in + done, stream->in_size - done);
+	if (skipped > 0 && stream->handler->skipped != NULL) {
+		stream->handler->skipped(stream->data);
+	}
+	return skipped;
+}
+
 static void handle_bytes(struct byte_stream *stream) {
 	size_t done = 0;
 	while (!stream->failed && !stream->resting) {
@@ -165,7 +174,7 @@ static void handle_bytes(struct byte_stream *stream) {
 		union gid_wire_message message;
 		const char *why;
 		if (stream->searching) {
-			done += search(stream->in + done, stream->in_size - done);
+			done += skip(stream, done);
 		}
 		ssize_t used = read_envelope(stream->in + done, stream->in_size - done, &envelope,
 				&message, &why);

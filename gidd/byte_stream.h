@@ -20,6 +20,8 @@ struct byte_stream_handler {
 			const union gid_wire_message *message);
 	/* What came is none: from now on it searches. */
 	void (*garbled)(void *data, const char *why);
+	/* What came while it searches is not what is searched for. NULL: nobody wants to know. */
+	void (*skipped)(void *data);
 	/* The stream is over; called once, from the event loop and never from a send. */
 	void (*closed)(void *data, const char *why);
 };

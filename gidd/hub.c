@@ -172,6 +172,30 @@ static void port_note_fault(struct hub_port *port, const char *why) {
 	}
 }
 
+static void send_joined(struct hub_port *port, uint64_t nonce) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_JOINED, 0);
+	message.join.version = GID_WIRE_VERSION;
+	message.join.domain = port->domain->number;
+	message.join.nonce = nonce;
+	port->told_us = now_us(port->hub);
+	byte_stream_send(&port->stream, 0, 0, &message);
+}
+
+/*
+ * Whether its clock went back, of which each PING and PONG tells. No gidd's does: its machine was
+ * restored as it was some time ago. What was said since is not known there, and what it knows of
+ * others is long over.
+ */
+static bool was_set_back(struct hub_port *port, const union gid_wire_message *message) {
+	uint64_t clock = message->header.type == GID_WIRE_PING	? message->ping.time
+			: message->header.type == GID_WIRE_PONG ? message->pong.time
+								: port->clock;
+	bool back = clock < port->clock;
+	port->clock = clock;
+	return back;
+}
+
 /* --- routing ---------------------------------------------------------------------------------- */
 
 /* What is for our own domain. */
@@ -216,6 +240,12 @@ static void route(struct hub_port *from, const struct gid_wire_envelope *envelop
 		const union gid_wire_message *message) {
 	struct hub_pair *pair = find_pair(from->hub, from, envelope->domain);
 	const char *why;
+	if (was_set_back(from, message)) {
+		port_disconnect(from, "its machine was set back to what it was before");
+		from->stream.searching = true;
+		send_joined(from, 0);
+		return;
+	}
 	if (pair == NULL || !pair->up || envelope->epoch != pair->epoch) {
 		return; /* said before it heard that the other one is gone */
 	}
@@ -443,15 +473,6 @@ static void hub_reload(struct transport *transport) {
 
 /* A socket for each, that its QEMU connects to, or its gidd where that is no guest. */
 
-static void send_joined(struct hub_port *port, uint64_t nonce) {
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_JOINED, 0);
-	message.join.version = GID_WIRE_VERSION;
-	message.join.domain = port->domain->number;
-	message.join.nonce = nonce;
-	byte_stream_send(&port->stream, 0, 0, &message);
-}
-
 static void handle_join(struct hub_port *port, const struct gid_wire_join *join) {
 	bool again = port->joined && port->nonce == join->nonce;
 	if (!again) {
@@ -469,6 +490,7 @@ static void handle_join(struct hub_port *port, const struct gid_wire_join *join)
 	}
 	port->stream.searching = false;
 	port->nonce = join->nonce;
+	port->clock = 0;
 	send_windows_soon(port);
 	send_withdrawals(port);
 	port_join(port);
@@ -499,6 +521,17 @@ static void handle_garbled(void *data, const char *why) {
 	send_joined(port, 0);
 }
 
+/*
+ * It talks as one that has joined: it was restored as it was then, and what it was told before is
+ * lost.
+ */
+static void handle_skipped(void *data) {
+	struct hub_port *port = data;
+	if (now_us(port->hub) >= port->told_us + TELL_US) {
+		send_joined(port, 0);
+	}
+}
+
 static void disconnect(struct hub_port *port, const char *why) {
 	char reason[128];
 	snprintf(reason, sizeof(reason), "%s", why);
@@ -514,6 +547,7 @@ static void handle_closed(void *data, const char *why) {
 static const struct byte_stream_handler handler = {
 		.envelope = handle_envelope,
 		.garbled = handle_garbled,
+		.skipped = handle_skipped,
 		.closed = handle_closed,
 };
 
