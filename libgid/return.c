@@ -129,6 +129,7 @@ static uint32_t take_all(struct gid_ring_producer *ring, enum gid_subscription_e
 			gid_ring_take_by_force(ring, sent.index, &sent)) {
 		freed[count++] = (struct freed){sent.gid, end != GID_END_CONSUMER_LEFT};
 	}
+	gid_ring_disown(ring, below);
 	return count;
 }
 

@@ -249,6 +249,12 @@ bool gid_ring_take_by_force(
 
 /* --- the end, and sleep ----------------------------------------------------------------------- */
 
+void gid_ring_disown(struct gid_ring_producer *end, uint64_t below) {
+	raise_floor(end, below < end->published ? below : end->published);
+	end->taken = UINT64_MAX;
+	ring_store(&end->ring->taken, end->taken);
+}
+
 uint64_t gid_ring_last_words(const struct gid_ring_producer *end) {
 	uint64_t after = end->floor;
 	for (uint32_t i = 0; i < end->entries; i++) {

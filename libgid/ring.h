@@ -168,6 +168,12 @@ int gid_ring_take_back(struct gid_ring_producer *end, uint64_t below, struct gid
 bool gid_ring_take_by_force(
 		struct gid_ring_producer *end, uint64_t index, struct gid_ring_sent *taken);
 
+/*
+ * For good, at the end, of all that is below `below` and was published: also of what was given back
+ * long ago, for a consumer whose machine is restored as it was before believes that it has it.
+ */
+void gid_ring_disown(struct gid_ring_producer *end, uint64_t below);
+
 /* The index behind the last picture in flight: entries from there on may outlive the stream. */
 uint64_t gid_ring_last_words(const struct gid_ring_producer *end);
 

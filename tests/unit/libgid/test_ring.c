@@ -263,6 +263,29 @@ static void test_burst_taken_back(void) {
 	ring_pair_finish(&pair);
 }
 
+/* A consumer whose machine is restored as it was before, when the producer's end is over. */
+static void test_set_back(void) {
+	struct ring_pair pair;
+	ring_pair_init(&pair, 4);
+	struct gid_wire_frame frame, other;
+	struct gid_ring_sent released;
+	put_many(&pair, 1, 2);
+	gid_ring_publish(&pair.producer);
+	bool good = gid_ring_receive(&pair.consumer, &frame) == 1 && frame.index == 0;
+	struct gid_ring_consumer saved = pair.consumer;
+	good &= gid_ring_receive(&pair.consumer, &other) == 1 && other.index == 1;
+	good &= gid_ring_release(&pair.consumer, 0) == 0 &&
+			gid_ring_release(&pair.consumer, 1) == 0;
+	good &= gid_ring_collect(&pair.producer, &released) == 1 &&
+			gid_ring_collect(&pair.producer, &released) == 1;
+	pair.consumer = saved;
+	tap_ok(good && gid_ring_is_held(&pair.consumer, 0), "it believes what the ring says");
+	gid_ring_disown(&pair.producer, pair.ring->tail);
+	tap_ok(!gid_ring_is_held(&pair.consumer, 0), "which says that nobody holds anything");
+	tap_ok(gid_ring_receive(&pair.consumer, &other) == 0, "and that there is nothing to read");
+	ring_pair_finish(&pair);
+}
+
 /* A burst is checked entry by entry: one that lies ends it, and no more is read than was asked. */
 static void test_burst_of_liars(void) {
 	struct ring_pair pair;
@@ -297,6 +320,7 @@ static void test_burst_of_liars(void) {
 int main(void) {
 	test_burst();
 	test_burst_taken_back();
+	test_set_back();
 	test_burst_of_liars();
 	test_long_hold();
 	test_second_line();
