@@ -95,18 +95,21 @@ def prepare(
     work: Path,
     configuration: str | None = None,
     folder: Path | None = None,
+    usr: Path | None = None,
     **environment: str,
 ) -> None:
     """Has the machine boot from this machine's programs, lent read-only over 9p: see root.py.
 
     Makes its initramfs in `work`, and for TCG its kernel, unpacked. With a configuration of the
     cockpit, the guest starts its domain's gidd by itself. `folder`: one that its user works in,
-    lent as well, and where commands run. `environment`: more of it for all programs of the guest.
+    lent as well, and where commands run. `usr`: a folder that it has as /usr in its own memory. It
+    is lent nothing then: QEMU saves no machine that has mounted what it lends. `environment`: more
+    of it for all programs of the guest.
     """
     kernel, modules = find_kernel()
     if machine.accel == "tcg":
         environment.setdefault("GID_ANSWER_SECONDS", "20")
-    lent, mounts = shares(lent_folders(folder))
+    lent, mounts = shares(lent_folders(folder) if usr is None else [])
     files = guest_files(mounts, configuration, folder, **environment)
     wanted = [*machine.modules]
     if any(window.pages for window in machine.windows):
@@ -116,7 +119,7 @@ def prepare(
     machine.kernel, machine.initramfs = kernel, work / "initramfs"
     if machine.accel == "tcg":
         machine.kernel = unpack_kernel(kernel, work / "kernel")
-    make_initramfs(machine.initramfs, modules, files, copy_etc)
+    make_initramfs(machine.initramfs, modules if usr is None else None, files, copy_etc, usr)
     machine.kernel_arguments = [f"gidway.name={machine.name}", *machine.kernel_arguments]
     machine.shares = lent + machine.shares
 

@@ -46,11 +46,13 @@ def make_initramfs(
     modules: Path | None,
     files: dict[str, bytes] | None = None,
     make_etc: Callable[[Path], None] = Path.mkdir,
+    usr: Path | None = None,
 ) -> None:
     """Writes the cpio archive `target`, with modules of the kernel whose folder is `modules`.
 
     None: that kernel needs none to mount its root.
-    What is in `files` by its name is in /run/guest of the guest. `make_etc` makes its /etc.
+    What is in `files` by its name is in /run/guest of the guest. `make_etc` makes its /etc. `usr`:
+    a folder that the guest has as /usr, in its memory.
     """
     busybox = shutil.which("busybox")
     if busybox is None:
@@ -65,6 +67,8 @@ def make_initramfs(
         shutil.copy(BOOT / "guest-init", root / "guest/init")
         shutil.copy(BOOT / "agent.py", root / "guest/agent.py")
         make_etc(root / "etc")
+        if usr is not None:
+            shutil.copytree(usr, root / "usr", symlinks=True)
         for name in ("init", "guest/init"):
             (root / name).chmod(0o755)
         for name, content in (files or {}).items():
