@@ -48,9 +48,9 @@ EXCUSED = {
     ("cluster/cluster_config.c", "malloc-leak"): _KEPT,
     ("cluster/cluster_status.c", "fd-leak"): _KEPT,
     ("gst/gidsrc/gstgidsrcbuffer.c", "out-of-bounds"): "gid_layout_check() lets 4 planes through",
-    ("gidd/doorbell_device.c", "use-after-free"): _QUEUE,
-    ("gidd/slabs.c", "use-after-free"): _QUEUE,
-    ("gidd/link.c", "null-dereference"): "config_file.c lets no other kind through",
+    ("gidd/machine/doorbell_device.c", "use-after-free"): _QUEUE,
+    ("gidd/core/slabs.c", "use-after-free"): _QUEUE,
+    ("gidd/link/link.c", "null-dereference"): "config_file.c lets no other kind through",
     (
         "weston-plugin/hidden_client.c",
         "use-of-uninitialized-value",

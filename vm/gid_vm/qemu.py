@@ -8,7 +8,7 @@ from pathlib import Path
 from .initramfs import CannotBoot
 from .tsc import tsc_khz
 
-INDEX_STEP = 256  # of ACPI indices, between a domain's windows; as gidd/shm_files.h has it
+INDEX_STEP = 256  # of ACPI indices, between a domain's windows; as gidd/machine/shm_files.h has it
 
 
 @dataclass(frozen=True)

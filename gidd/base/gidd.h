@@ -2,18 +2,9 @@
 /**
  * The daemon of one domain: what all its parts share.
  *
- * One thread, one event loop, nothing ever waits for a peer. Its parts lie in layers; calls go
- * downwards, and what happens below is told upwards by tables of events:
- *
- *   core       main, server, reload; local and remote, which pass on what clients and links ask
- *              for; withdraw, eviction; slab, stream, offers, subscription with its bells,
- *              shm_range, status; client, quota, peer
- *   link       link with its kinds link_local and link_ivshmem (doorbell_relay, peer_clock)
- *   transport  between machines: hub with hub_check, hub_client, byte_stream
- *   machine    shm_window, shm_files, shm_dax, doorbell_device with doorbell_vfio and
- * ivshmem_server, pci
- *
- * Below all of them: config, log, descriptor, listener, packet_stream, audit, shm_map.
+ * One thread, one event loop, nothing ever waits for a peer. Its layers are folders: core, link,
+ * transport (between machines), machine, base. Calls go downwards, and what happens below is told
+ * upwards by tables of events.
  */
 #ifndef GIDD_GIDD_H
 #define GIDD_GIDD_H
