@@ -34,25 +34,17 @@ from pathlib import Path
 
 from bench import common, composing, through_guest
 from lab.domains import priority
+from lab.domains.configuration import section
 from lab.domains.program import LabError
 
-ENGINE = """\
-[engine]
-spin-us={spin_us}
-{helpers}
-[canvas bench]
-domain=open
-realtime={realtime}
-memory=128M
-slots={slots}
-list-ms=60000
-"""
 
-
-def engine_text(helpers: int | None, **more: object) -> str:
+def engine_text(helpers: int | None, spin_us: object, realtime: object, slots: object) -> str:
     """`helpers`: None as many as gid-engine has by itself."""
-    line = "" if helpers is None else f"helpers={helpers}\n"
-    return ENGINE.format(helpers=line, **more)
+    own = "" if helpers is None else f"helpers={helpers}"
+    limits = f"memory=128M slots={slots} list-ms=60000"
+    return section("engine", f"spin-us={spin_us} {own}") + section(
+        "canvas bench", f"domain=open realtime={realtime} {limits}"
+    )
 
 
 WORDS = (100, 1000, 10_000)

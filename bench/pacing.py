@@ -39,6 +39,7 @@ from pathlib import Path
 from gid_vm.own_kernel import is_program
 
 from bench import common, inside
+from lab.domains.configuration import section
 from lab.domains.display import Display
 from lab.domains.place import Place
 from lab.domains.program import Program, wait_for
@@ -90,21 +91,9 @@ DISPLAYS = {
     ),
 }
 # The film where gid-view would place it.
-CLUSTER = """\
-[display]
-worst-frame=0
-output=Virtual-1
-width=640
-height=480
-pacing={pacing}
-
-[layer film]
-domain=open
-x=160
-y=150
-width=320
-height=180
-"""
+CLUSTER = section(
+    "display", "worst-frame=0 output=Virtual-1 width=640 height=480 pacing={pacing}"
+) + section("layer film", "domain=open x=160 y=150 width=320 height=180")
 FILM_RATE = "25"  # of the film of the demo
 
 

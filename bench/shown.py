@@ -29,6 +29,7 @@ from pathlib import Path
 from bench import common
 from lab.domains import priority
 from lab.domains.cockpit import Cockpit
+from lab.domains.configuration import section
 from lab.domains.display import Display
 from lab.domains.place import Place
 from lab.domains.program import LabError
@@ -45,19 +46,10 @@ DECODED = 3  # times at least, each way: one alone says little
 COPIES = 4  # of the film, one after the other: decoding is long beside what a start takes
 FEW = 20  # frames of the run that is taken off
 STREAM = "movie"
-LAYER = f"""\
-[display]
-width={SIZE[0]}
-height={SIZE[1]}
-refresh=60
-worst-frame=0
-
-[layer film]
-domain={{domain}}
-stream={{stream}}
-width={SIZE[0]}
-height={SIZE[1]}
-"""
+AREA = f"width={SIZE[0]} height={SIZE[1]}"
+LAYER = section("display", f"{AREA} refresh=60 worst-frame=0") + section(
+    "layer film", f"domain={{domain}} stream={{stream}} {AREA}"
+)
 CLUSTER = "gid-cluster"
 
 

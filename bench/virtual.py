@@ -60,17 +60,10 @@ STREAM = "safety/film-costly"  # of a layer that gid-cluster has anyway
 LOOKS, LOOK = 100, 0.1  # times and seconds, until the last frame is light
 DECODED = "safety/decoded"  # which nobody reads
 DECODE_TURN = 7.0  # of the seconds of a measurement: one for each so many
-GREAT_GUEST = """\
-local=probe-*
-streams=256
-client-streams=256
-subscriptions=256
-client-subscriptions=256
-slabs=256
-client-slabs=256
-held=4096
-client-held=4096
-"""
+GREAT_GUEST = (
+    "local=probe-* streams=256 client-streams=256 subscriptions=256 client-subscriptions=256 "
+    "slabs=256 client-slabs=256 held=4096 client-held=4096"
+)
 FIRST = 10  # repaints before any is counted
 FILM = "safety/film"
 CLIENTS = {

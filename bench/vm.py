@@ -44,6 +44,7 @@ from gid_vm.agent import Agent, GuestError
 from bench import camera, common, doorbell
 from bench.through_waypipe import by_waypipe
 from lab.domains.cockpit import Cockpit
+from lab.domains.configuration import configuration
 from lab.domains.program import LabError
 from lab.film import film
 
@@ -54,26 +55,15 @@ FRAMES_PIPED = 60  # at most: they take a second each under TCG
 FEW = 20  # frames of the run that is taken off
 MORE = 16  # times the frames that were asked for, at most
 SECONDS = 120.0
-CONFIGURATION = """\
-[cockpit]
-runtime={folder}
-[domain open]
-number=1
-kind=guest
-window=128M
-window-kind=auto
-local=*
-vm-options=-chardev socket,id=b,path={folder}/p,server=on,wait=off
-[domain host]
-number=3
-kind=host
-window=4M
-local=*
-[share open host]
-streams=movie camera film storm
-[share host open]
-streams=ping
-"""
+CONFIGURATION = configuration(
+    {
+        "open": "kind=guest window=128M window-kind=auto local=* "
+        "vm-options=-chardev socket,id=b,path={folder}/p,server=on,wait=off",
+        "host": "kind=host window=4M local=*",
+    },
+    {"open host": "movie camera film storm", "host open": "ping"},
+    runtime="{folder}",
+)
 # The longest line of a configuration is too short for them.
 DEVICES = [
     *("-device", "virtserialport,chardev=b,name=org.gidway.bench"),

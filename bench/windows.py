@@ -29,6 +29,7 @@ from pathlib import Path
 
 from bench import common
 from lab.domains.cockpit import Cockpit
+from lab.domains.configuration import section
 from lab.domains.desktop import SIZE, Desktop
 from lab.domains.display import Display
 from lab.domains.place import Place
@@ -40,24 +41,11 @@ RATE = 60
 REFRESH_MS = 1000 / RATE
 PACES = ("seldom", "always")
 WARM_UP = 1.0  # seconds of pictures that are not counted
-CLUSTER = f"""\
-[display]
-width={WIDTH}
-height={HEIGHT}
-refresh={RATE}
-stream=screen
-worst-frame=0
-[layer desktop]
-domain=open
-width={WIDTH}
-height={HEIGHT}
-"""
-OUTPUT = f"""
-[gid-output]
-name=desktop
-stream=desktop
-mode={WIDTH}x{HEIGHT}
-"""
+AREA = f"width={WIDTH} height={HEIGHT}"
+CLUSTER = section("display", f"{AREA} refresh={RATE} stream=screen worst-frame=0") + section(
+    "layer desktop", f"domain=open {AREA}"
+)
+OUTPUT = section("gid-output", f"name=desktop stream=desktop mode={WIDTH}x{HEIGHT}")
 STREAM = "desktop"
 LEAST = "stream"  # the way that the others are compared with
 PAINTER = Path(__file__).with_name("windows") / "painter.py"

@@ -8,45 +8,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from demo import backdrop, desktops
+from demo.backdrop import Tile
 from demo.cockpit import Cockpit, points
 from demo.panel import CANVAS, ENGINE, Panel
 from demo.streams import Check
 from lab.domains import priority
+from lab.domains.configuration import section
 from lab.domains.display import Display
 from lab.domains.program import LabError
 
-_CONFIGURATION = """\
-[display]
-worst-frame=0
-{output}
-width={width}
-height={height}
-refresh=60
-background={background}
-"""
 _SCREEN = "screen"  # the stream of what is shown
-_LAYER = """
-[layer {tile.name}]
-domain={domain}
-stream={stream}
-x={tile.x}
-y={tile.y}
-width={tile.width}
-height={tile.height}
-fallback={fallback}
-"""
-_ROLE = """
-[role {tile.name}]
-domain=open
-x={tile.x}
-y={tile.y}
-width={tile.width}
-height={tile.height}
-deadline-ms={deadline}
-frozen-ms={frozen}
-fallback={fallback}
-"""
-
 # Their domains and streams. Without a picture of its own a layer whose stream is gone is greyed.
 _LAYERS = (
     ("movie", "open", "movie"),
@@ -55,6 +26,10 @@ _LAYERS = (
 )
 _UNAVAILABLE = ("camera", "panel")  # what says so in a picture when it is gone
 ROLES = ("telltale", "camera")
+
+
+def _place(tile: Tile) -> str:
+    return f"x={tile.x} y={tile.y} width={tile.width} height={tile.height}"
 
 
 class ClusterDomain(Display):
@@ -151,25 +126,20 @@ class ClusterDomain(Display):
             fallbacks[name] = self.place.put(path)
         backdrop.draw_cluster(background, self.tiles, self._scene.divisor, self.fallbacks)
         width, height = backdrop.size(backdrop.CLUSTER, self._scene.divisor)
-        text = _CONFIGURATION.format(
-            output="[output cluster]" if self.more else "",
-            width=width,
-            height=height,
-            background=self.place.put(background),
-        )
+        output = f"width={width} height={height} refresh=60"
+        output += f" background={self.place.put(background)}"
         if not self.place.screen:
-            text += f"stream={_SCREEN}\n"
+            output += f" stream={_SCREEN}"
+        if self.more:
+            text = section("display", "worst-frame=0") + section("output cluster", output)
+        else:
+            text = section("display", f"worst-frame=0 {output}")
         for name, domain, stream in _LAYERS:
-            fallback = fallbacks.get(name, "grey")
-            text += _LAYER.format(
-                tile=self.tiles[name], domain=domain, stream=stream, fallback=fallback
-            )
+            where = f"domain={domain} stream={stream} {_place(self.tiles[name])}"
+            text += section(f"layer {name}", f"{where} fallback={fallbacks.get(name, 'grey')}")
         frozen = {"telltale": 0, "camera": self._scene.frozen_ms}
         for name in ROLES:
-            text += _ROLE.format(
-                tile=self.tiles[name],
-                deadline=self._scene.deadline_ms,
-                frozen=frozen[name],
-                fallback=fallbacks[name],
-            )
+            limits = f"deadline-ms={self._scene.deadline_ms} frozen-ms={frozen[name]}"
+            where = f"domain=open {_place(self.tiles[name])}"
+            text += section(f"role {name}", f"{where} {limits} fallback={fallbacks[name]}")
         return text + "".join(display.configuration for display in self.more)

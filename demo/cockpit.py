@@ -16,50 +16,39 @@ from lab.domains.program import LabError
 
 # Programs that start side by side on a busy machine are slow to answer one another.
 _LATE = {"GID_ANSWER_SECONDS": os.environ.get("GID_ANSWER_SECONDS", "30")}
-_TOGETHER = configuration(
-    {
-        "open": "memory=1G local=camera map movie symbols",
-        "cluster": "local=canvas/* meter screen screen/*",
-    },
-    {"open cluster": "movie movie-i420 safety/* engine/* desktop/*", "cluster open": "canvas/*"},
-    runtime="{runtime}",
-)
-_APART = """\
-[cockpit]
-runtime={runtime}
 
-[domain open]
-number=1
-kind=guest
-window=256M
-local=camera map movie symbols
 
-[domain cluster]
-number=2
-window=32M
-local=canvas/* meter screen
-{cluster}
-
-[domain host]
-number=3
-kind=host
-window=16M
-
-# Memory is shared for each stream: so the engine gets at map and symbols, and the display at the
-# camera's pictures, which come in safety/camera.
-[share open cluster]
-streams=movie movie-i420 map symbols camera safety/* engine/*
-
-[share cluster open]
-streams=canvas/*
-
-[share open host]
-"""
-# With a screen of its own: a KMS device.
-_CLUSTER_GUEST = """\
-kind=guest
-vm-display={width}x{height}
-"""
+def _configuration(folder: Path, guests: set[str], screen: tuple[int, int]) -> str:
+    """`screen`: of `cluster` as a machine of its own, a KMS device."""
+    if not guests:
+        return configuration(
+            {
+                "open": "memory=1G local=camera map movie symbols",
+                "cluster": "local=canvas/* meter screen screen/*",
+            },
+            {
+                "open cluster": "movie movie-i420 safety/* engine/* desktop/*",
+                "cluster open": "canvas/*",
+            },
+            folder,
+        )
+    width, height = screen
+    cluster = f"kind=guest vm-display={width}x{height}" if "cluster" in guests else ""
+    # Memory is shared for each stream: so the engine gets at map and symbols, and the display at
+    # the camera's pictures, which come in safety/camera.
+    return configuration(
+        {
+            "open": "kind=guest window=256M local=camera map movie symbols",
+            "cluster": f"window=32M local=canvas/* meter screen {cluster}",
+            "host": "kind=host window=16M",
+        },
+        {
+            "open cluster": "movie movie-i420 map symbols camera safety/* engine/*",
+            "cluster open": "canvas/*",
+            "open host": "",
+        },
+        folder,
+    )
 
 
 class Cockpit(cockpit.Cockpit):
@@ -71,9 +60,8 @@ class Cockpit(cockpit.Cockpit):
             if (reason := why_not()) is not None:
                 raise LabError(f"no guest can run here: {reason}")
             self.scene = GUESTS if probe_accel() == "kvm" else TRANSLATED
-        width, height = backdrop.size(backdrop.CLUSTER, self.scene.divisor)
-        cluster = _CLUSTER_GUEST.format(width=width, height=height) if "cluster" in guests else ""
-        text = (_APART if guests else _TOGETHER).format(runtime=folder, cluster=cluster)
+        screen = backdrop.size(backdrop.CLUSTER, self.scene.divisor)
+        text = _configuration(folder, guests, screen)
         super().__init__(folder, text, guests, self.scene.patience)
 
     @property

@@ -13,29 +13,12 @@ from demo import backdrop
 from demo.backdrop import Tile
 from demo.panel import draw_map
 from lab.domains import desktop
+from lab.domains.configuration import section
 from lab.domains.desktop import Desktop, Window
 from lab.domains.place import Place
 
 # Of Weston, by [gid-output].
-MIRROR = """
-[gid-output]
-mirror=headless
-stream=desktop/centre
-"""
-_LAYER = """
-[output {0.name}]
-width={0.width}
-height={0.height}
-refresh=60
-stream={0.screen}
-
-[layer {0.name}]
-output={0.name}
-domain=open
-stream={0.stream}
-width={0.width}
-height={0.height}
-"""
+MIRROR = section("gid-output", "mirror=headless stream=desktop/centre")
 # As large as weston-image makes its window, 436x336; and what fills that.
 _WAY, _RADIO = Window("way.png", 160, 64), Window("radio.png", 684, 64)
 _FLOWER = Window("Flower", 540, 448)
@@ -62,7 +45,11 @@ class Display:
 
     @property
     def configuration(self) -> str:
-        return _LAYER.format(self)
+        area = f"width={self.width} height={self.height}"
+        return section(f"output {self.name}", f"{area} refresh=60 stream={self.screen}") + section(
+            f"layer {self.name}",
+            f"output={self.name} domain=open stream={self.stream} {area}",
+        )
 
 
 CENTRE = Display("centre", *backdrop.OPEN)

@@ -9,36 +9,20 @@ from PIL import Image, ImageDraw
 
 from demo import picture
 from demo.backdrop import Tile
+from lab.domains.configuration import section
 from lab.domains.program import LabError
 
 CANVAS = "panel"
-ENGINE = f"""\
-[canvas {CANVAS}]
-domain=open
-slots=6
-"""
-_LAYOUT = """\
-[canvas]
-engine=cluster
-name={canvas}
-width={tile.width}
-height={tile.height}
-
-[layer map]
-stream=map
-
-[layer film]
-stream=movie
-x={film.x}
-y={film.y}
-width={film.width}
-height={film.height}
-z=1
-
-[layer symbols]
-stream=symbols
-z=2
-"""
+ENGINE = section(f"canvas {CANVAS}", "domain=open slots=6")
+_LAYOUT = (
+    section("canvas", "engine=cluster name={canvas} width={tile.width} height={tile.height}")
+    + section("layer map", "stream=map")
+    + section(
+        "layer film",
+        "stream=movie x={film.x} y={film.y} width={film.width} height={film.height} z=1",
+    )
+    + section("layer symbols", "stream=symbols z=2")
+)
 _RATE = 5  # of map and symbols, pictures a second: they do not change
 _TOLERANCE = 1  # of 255, where a symbol is half seen
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The text of a cockpit's configuration, as gidway.conf(5) has it."""
+"""The texts of configurations: sections of keys, and the cockpit's as gidway.conf(5) has it."""
 
 import re
 from collections.abc import Mapping
@@ -11,15 +11,20 @@ GREAT = (
 )
 
 
+def section(head: str, keys: str = "") -> str:
+    """One of any of gidway's files. The keys have blanks between them: KEY=VALUE KEY=VALUE."""
+    lines = re.split(r"\s+(?=[a-z-]+=)", keys.strip())
+    return "\n".join([f"[{head}]", *filter(None, lines), ""])
+
+
 def configuration(
     domains: Mapping[str, str], shares: Mapping[str, str] | None = None, runtime: object = None
 ) -> str:
-    """Of each domain its keys, with blanks between them: KEY=VALUE KEY=VALUE. The first one has the
-    number 1. Of each "OWNER READER" the streams, and in further lines more keys of that share."""
-    text = "" if runtime is None else f"[cockpit]\nruntime={runtime}\n"
+    """Of each domain its keys, as section() has them. The first one has the number 1. Of each
+    "OWNER READER" the streams, if it has any, and in further lines more keys of that share."""
+    text = "" if runtime is None else section("cockpit", f"runtime={runtime}")
     for number, (name, keys) in enumerate(domains.items(), 1):
-        lines = re.split(r"\s+(?=[a-z-]+=)", keys.strip())
-        text += "\n".join([f"[domain {name}]", f"number={number}", *filter(None, lines), ""])
+        text += section(f"domain {name}", f"number={number} {keys}")
     for pair, streams in (shares or {}).items():
-        text += f"[share {pair}]\nstreams={streams}\n"
+        text += f"[share {pair}]\n" + (f"streams={streams}\n" if streams else "")
     return text

@@ -9,40 +9,21 @@ import json
 from pathlib import Path
 
 from lab.domains import priority
+from lab.domains.configuration import section
 from lab.domains.program import Program
 from lab.isolation.cases import Case
 from lab.isolation.pair import Cockpit
-
-MORE_CONF = """
-[domain neighbour]
-number=5
-
-[share neighbour cluster]
-streams=engine/*
-
-[share cluster neighbour]
-streams=canvas/*
-"""
-_ENGINE = """\
-[canvas innocent]
-domain=neighbour
-realtime={realtime}
-
-[canvas hostile]
-domain=open
-realtime={realtime}
-"""
 
 
 class CanvasCockpit(Cockpit):
     """With a third domain, whose programs start when a case needs them."""
 
+    more_domains = {"neighbour": ""}
+    more_shares = {"neighbour cluster": "engine/*", "cluster neighbour": "canvas/*"}
+
     def __init__(self, folder: Path, guest: bool = False, is_protected: bool = True) -> None:
         super().__init__(folder, guest, is_protected)
         self.neighbour = self.place("neighbour", self.cluster_core)
-
-    def more_conf(self) -> str:
-        return MORE_CONF
 
 
 class Canvas(Case):
@@ -56,7 +37,9 @@ class Canvas(Case):
     def begin(self, cockpit: CanvasCockpit) -> None:
         if not cockpit.neighbour.is_running("gidd"):
             cockpit.neighbour.up()
-        text = _ENGINE.format(realtime="on" if self._realtime else "off")
+        realtime = f"realtime={'on' if self._realtime else 'off'}"
+        text = section("canvas innocent", f"domain=neighbour {realtime}")
+        text += section("canvas hostile", f"domain=open {realtime}")
         place = cockpit.cluster.place
         configuration = place.write("engine.conf", text.encode())
         # Other work of this machine is not what is measured: only threads of the engine compete.

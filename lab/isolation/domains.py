@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lab.domains import priority
+from lab.domains.configuration import section
 from lab.domains.display import Display
 from lab.domains.place import Place
 from lab.domains.program import Program
@@ -13,47 +14,25 @@ from lab.film import clip, film
 from lab.isolation.limit import Limit
 
 LEAK_LIMIT = 400 << 20  # bytes: four seconds of it, beside the slabs
-CLUSTER = """\
-[display]
-width={width}
-height={height}
-refresh={refresh}
-worst-frame=0
-"""
-# The meter, and what costs most, below it on the screen.
-FULL_SIZE = """\
-[layer meter]
-width=1280
-height=480
-
-[role costly]
-domain=open
-y=480
-width={costly[0]}
-height={costly[1]}
-deadline-ms={deadline}
-formats=any
-transform=any
-
-[layer costly]
-domain=open
-stream=safety/film-costly
-y=1200
-width={costly[0]}
-height={costly[1]}
-"""
-ROLE = """
-[role {name}]
-domain=open
-x={x}
-y={y}
-width=320
-height=80
-deadline-ms={deadline}
-"""
 # The telltale's, and those of the hostile programs: their streams, and a surface that is forwarded.
 ROLES = ("telltale", "flood", "scribble", "rings", "surface")
 COSTLY = (1280, 720)  # of a role and a layer whose pictures cost their reader most
+_AREA = f"width={COSTLY[0]} height={COSTLY[1]}"
+# The meter, and what costs most, below it on the screen.
+FULL_SIZE = (
+    section("layer meter", "width=1280 height=480")
+    + section(
+        "role costly",
+        f"domain=open y=480 {_AREA} deadline-ms={{deadline}} formats=any transform=any",
+    )
+    + section("layer costly", f"domain=open stream=safety/film-costly y=1200 {_AREA}")
+)
+
+
+def role_of(domain: str, name: str, x: int, y: int, deadline_ms: int) -> str:
+    """A section of gid-cluster's configuration."""
+    keys = f"domain={domain} x={x} y={y} width=320 height=80 deadline-ms={deadline_ms}"
+    return section(f"role {name}", keys)
 
 
 class Open:
@@ -128,17 +107,12 @@ class Cluster(Display):
 
     def configuration(self) -> str:
         width, height = self.size
-        display = CLUSTER.format(width=width, height=height, refresh=self.refresh)
-        display += self.more.format(costly=COSTLY, deadline=self._deadline_ms)
-        return display + "".join(
-            ROLE.format(
-                name=name,
-                x=40 + 400 * (number % 3),
-                y=20 + 120 * (number // 3),
-                deadline=self._deadline_ms,
-            )
-            for number, name in enumerate(self.names)
-        )
+        output = f"width={width} height={height} refresh={self.refresh} worst-frame=0"
+        text = section("display", output) + self.more.format(deadline=self._deadline_ms)
+        for number, name in enumerate(self.names):
+            x, y = 40 + 400 * (number % 3), 20 + 120 * (number // 3)
+            text += role_of("open", name, x, y, self._deadline_ms)
+        return text
 
     def start(self) -> None:
         self.place.up()

@@ -5,17 +5,12 @@ Only a kernel with a device that has fences can do that, so both domains are in 
 kernel has vgem. Translated code is slow: the display is small there, and has fewer refreshes.
 """
 
+from lab.domains.configuration import section
 from lab.isolation.domains import Cluster, Open
 from lab.isolation.pair import TRANSLATED_DEADLINE_MS, Cockpit
 
 MODULE = "vgem"
-_METER = """
-[layer meter]
-x=368
-y=20
-width=64
-height=24
-"""
+_METER = section("layer meter", "x=368 y=20 width=64 height=24")
 
 
 class LightOnly(Open):

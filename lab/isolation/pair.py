@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Both domains together, each on its core: started, and ended whatever happens."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from lab.domains import cockpit, priority
@@ -9,37 +10,6 @@ from lab.domains.program import LabError
 from lab.isolation.domains import Cluster, Open
 from lab.isolation.guest import DEVICES, GuestOpen
 
-COCKPIT = configuration(
-    {"open": "memory=512M", "cluster": "local=meter"},
-    {"open cluster": "safety/* engine/*", "cluster open": "canvas/*"},
-    runtime="{runtime}",
-)
-COCKPIT_WITH_GUEST = """\
-[cockpit]
-runtime={runtime}
-
-[domain open]
-number=1
-kind=guest
-window=256M
-{open}
-[domain cluster]
-number=2
-local=meter
-window=16M
-
-[domain host]
-number=4
-kind=host
-window=16M
-
-[share open cluster]
-streams=safety/*
-
-[share cluster open]
-
-[share open host]
-"""
 TRANSLATED_DEADLINE_MS = 2000  # for a guest without KVM, which may take ten times as long
 
 
@@ -49,6 +19,8 @@ class Cockpit(cockpit.Cockpit):
 
     open_class, cluster_class = Open, Cluster
     guest_keys = ""  # more of the domain `open` where it is a guest
+    more_domains: Mapping[str, str] = {}
+    more_shares: Mapping[str, str] = {}
     deadline_ms = 200  # of the roles
 
     def __init__(
@@ -58,8 +30,16 @@ class Cockpit(cockpit.Cockpit):
         is_protected: bool = True,
         starts_open: bool = True,
     ) -> None:
-        text = (COCKPIT_WITH_GUEST if guest else COCKPIT) + self.more_conf()
-        text = text.format(runtime=folder, open=self.guest_keys)
+        domains = {"open": "memory=512M", "cluster": "local=meter"}
+        shares = {"open cluster": "safety/* engine/*", "cluster open": "canvas/*"}
+        if guest:
+            domains = {
+                "open": f"kind=guest window=256M {self.guest_keys}",
+                "cluster": "local=meter window=16M",
+                "host": "kind=host window=16M",
+            }
+            shares = {"open cluster": "safety/*", "cluster open": "", "open host": ""}
+        text = configuration(domains | self.more_domains, shares | self.more_shares, folder)
         super().__init__(folder, text, ["open"] if guest else [])
         self._starts_open = starts_open
         self.open_core, self.cluster_core = priority.two_cores()
@@ -74,10 +54,6 @@ class Cockpit(cockpit.Cockpit):
             TRANSLATED_DEADLINE_MS if guest else self.deadline_ms,
             is_protected,
         )
-
-    def more_conf(self) -> str:
-        """Of further domains."""
-        return ""
 
     def __enter__(self) -> "Cockpit":
         try:

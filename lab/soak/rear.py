@@ -9,39 +9,18 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from lab.domains.configuration import section
 from lab.domains.place import Place
 from lab.domains.program import LabError, Program, wait_for
 from lab.domains.weston import role
 from lab.film import clip, film
-from lab.isolation.domains import ROLE, Cluster, Open
+from lab.isolation.domains import Cluster, Open, role_of
 from lab.isolation.pair import Cockpit
 
-_DOMAIN = """
-
-[domain rear]
-number=3
-memory=256M
-local=camera
-
-[share rear cluster]
-streams=safety/*
-"""
-_LAYERS = """
-[layer meter]
-x=0
-y=260
-width=640
-height=220
-
-[layer film]
-domain=rear
-stream=safety/movie
-x=640
-y=260
-width=352
-height=198
-"""
 _MOVIE = "safety/movie"
+_LAYERS = section("layer meter", "x=0 y=260 width=640 height=220") + section(
+    "layer film", f"domain=rear stream={_MOVIE} x=640 y=260 width=352 height=198"
+)
 _FILM_DIVISOR = 2  # of the film's size, so that two cores have time for all of it
 
 
@@ -74,8 +53,7 @@ class SoakCluster(Cluster):
     size, more = (1280, 480), ""
 
     def configuration(self) -> str:
-        camera = ROLE.format(name="camera", x=440, y=140, deadline=200)
-        return super().configuration() + camera.replace("=open", "=rear") + _LAYERS
+        return super().configuration() + role_of("rear", "camera", 440, 140, 200) + _LAYERS
 
     def film(self) -> tuple[int, int]:
         """How many frames of the film gid-cluster got so far, and the sum of their ages in ns."""
@@ -88,15 +66,14 @@ class SoakCluster(Cluster):
 
 class SoakCockpit(Cockpit):
     cluster_class = SoakCluster
+    more_domains = {"rear": "memory=256M local=camera"}
+    more_shares = {"rear cluster": "safety/*"}
 
     def __init__(self, folder: Path, guest: bool) -> None:
         super().__init__(folder, guest)
         self.rear = Rear(self.place("rear", self.open_core))
         # A guest's agent serves one at a time, and that is us.
         self.reloaded = ["cluster", "rear", "host" if guest else "open"]
-
-    def more_conf(self) -> str:
-        return _DOMAIN
 
     def __enter__(self) -> "SoakCockpit":
         super().__enter__()

@@ -12,16 +12,13 @@ from lib.cockpit import Cockpit
 from lib.pipeline import PATIENT, Pipeline, decode, film, gst_env, send
 from lib.program import BUILD, Program, wait_for
 
+from lab.domains.configuration import section
+
 ENGINE = "gidcompose name=compose engine=cluster canvas=panel"
 SECOND = 10**9
-CANVASES = """
-[engine]
-spin-us=0
-[canvas panel]
-domain=open
-memory=64M
-slots=6
-"""
+CANVASES = section("engine", "spin-us=0") + section(
+    "canvas panel", "domain=open memory=64M slots=6"
+)
 
 
 def start_engine(cockpit: Cockpit, canvases: str = CANVASES) -> Program:

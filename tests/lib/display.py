@@ -11,29 +11,15 @@ from lib.program import BUILD, SANITIZED, Program, Room, wait_for
 from PIL import Image
 
 from lab.domains import display
+from lab.domains.configuration import section
 
 REFRESH_MS = 1000 / 60
 WIDTH, HEIGHT = 320, 80
 
 # A busy machine does not miss the deadline: tests of what comes late set a shorter one.
-ROLE = """
-[role telltale]
-domain=open
-x=40
-y=20
-width=320
-height=80
-deadline-ms=10000
-"""
+ROLE = section("role telltale", "domain=open x=40 y=20 width=320 height=80 deadline-ms=10000")
 # However long a frame takes here, but in tests of that.
-DISPLAY = """
-[display]
-worst-frame=0
-width=640
-height=240
-refresh=60
-stream=screen
-"""
+DISPLAY = section("display", "worst-frame=0 width=640 height=240 refresh=60 stream=screen")
 
 LIAR = BUILD / "tests/lib/programs/liar"
 
@@ -41,7 +27,7 @@ LIAR = BUILD / "tests/lib/programs/liar"
 def liar_roles(watched: str = "") -> str:
     """The two roles whose streams LIAR sends; `watched` has more keys, `{name}` in them."""
     return "".join(
-        f"[role {name}]\ndomain=open\nx={x}\ny={y}\nwidth=320\nheight=80\ndeadline-ms=10000\n"
+        section(f"role {name}", f"domain=open x={x} y={y} width=320 height=80 deadline-ms=10000")
         + watched.format(name=name)
         for name, x, y in (("left", 0, 0), ("right", 320, 100))
     )

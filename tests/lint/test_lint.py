@@ -161,6 +161,7 @@ GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
         ("one_place", "bench/x.py", "x = 1\n", 'run(["gidd", f"--config={path}"])\n'),
         ("one_place", "tests/x.py", "x = 1\n", 'run([BUILD / "gidd/gidd", "--config", path])\n'),
         ("one_place", "tests/x.py", "x = 1\n", 'x = """\\\n[domain open]\nnumber=1\n"""\n'),
+        ("one_place", "bench/x.py", "x = 1\n", 'x = f"""\n[role {name}]\nx=1\n"""\n'),
         ("one_place", "engine/a.c", GOOD_C, "static const double red = 0.2126;\n"),
         ("one_place", "gst/gidsink/a.c", GOOD_C, "void f(void) { self->wait.woken = 1; }\n"),
     ],

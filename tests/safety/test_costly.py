@@ -11,20 +11,15 @@ from lib.cockpit import Cockpit
 from lib.display import Display
 from lib.program import BUILD, Program, wait_for
 
+from lab.domains.configuration import section
+
 COSTLY = BUILD / "tests" / "hostile" / "programs" / "hostile-costly"
 WIDTH, HEIGHT = 1600, 700
 DISPLAY = f"[display]\nworst-frame=0\nwidth={WIDTH}\nheight={HEIGHT}\nrefresh=60\n"
-ROLE = f"""
-[role dear]
-domain=open
-x=0
-y=0
-width={WIDTH}
-height={HEIGHT}
-deadline-ms=10000
-formats=any
-transform=any
-"""
+ROLE = section(
+    "role dear",
+    f"domain=open width={WIDTH} height={HEIGHT} deadline-ms=10000 formats=any transform=any",
+)
 TURNED = 1
 # What role_costly of the audit had, and the widest of each kind.
 KINDS = [

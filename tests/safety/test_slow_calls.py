@@ -17,6 +17,7 @@ from lib.program import BUILD, Program, wait_for
 from lib.session import CLUSTER, OwnerProcess
 from lib.weston import XRGB8888
 
+from lab.domains.configuration import section
 from lab.domains.wayland import Display as Connection
 
 SLOW_MS = 6000  # longer than a busy machine stands still
@@ -27,13 +28,7 @@ AT_ONCE = (1024, 512)  # of their pictures
 
 
 RESTLESS = BUILD / "tests" / "hostile" / "programs" / "hostile-restless"
-LARGE = """
-[layer large]
-domain=open
-y=120
-width=160
-height=90
-"""
+LARGE = section("layer large", "domain=open y=120 width=160 height=90")
 
 
 class SlowCalls:

@@ -34,19 +34,16 @@ from test_map import fallback_times as map_fallback_times
 from test_meter import report_of_three_seconds
 from test_telltale import fallback_times
 
+from lab.domains.configuration import section
+
 # As docs/benchmarks.md claims, in ms.
 CHANGE_TO_LIGHT = {"p50": 10.6, "p99": 18.7}
 KILL_TO_FALLBACK = 9
 BACK_AFTER_KILL, BACK_AT_THE_WORST = 199, 288
 
-FILM = f"""
-[layer dear]
-domain=open
-stream=safety/dear
-fit=fill
-width={WIDTH}
-height={HEIGHT}
-"""
+FILM = section(
+    "layer dear", f"domain=open stream=safety/dear fit=fill width={WIDTH} height={HEIGHT}"
+)
 
 
 def test_from_change_to_light(cockpit: Cockpit, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,26 +12,14 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.program import BUILD, PATIENCE, Program, wait_for
 
+from lab.domains.configuration import section
+
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
-CONFIG = """
-[display]
-worst-frame=0
-width=640
-height=240
-[role telltale]
-domain=open
-x=0
-y=0
-width=320
-height=80
-deadline-ms=10000
-[role camera]
-domain=open
-x=320
-y=0
-width=320
-height=80
-"""
+CONFIG = (
+    section("display", "worst-frame=0 width=640 height=240")
+    + section("role telltale", "domain=open width=320 height=80 deadline-ms=10000")
+    + section("role camera", "domain=open x=320 width=320 height=80")
+)
 
 
 def top(cockpit: Cockpit, *arguments: str) -> str:

@@ -39,6 +39,7 @@ from lib.inspected import duplicate_descriptor
 from lib.pipeline import Pipeline, gst_env
 from lib.program import BUILD, Program, wait_for
 
+from lab.domains.configuration import section
 from lab.domains.wayland import Disconnected, ProtocolError
 from lab.domains.wayland import Display as Connection
 
@@ -166,16 +167,10 @@ def kills(cockpit: Cockpit) -> dict:
 # --- cameras ------------------------------------------------------------------------------------
 
 CAMERA_SIZE = (320, 180)
-CAMERA_ROLES = """
-[role telltale]
-domain=open
-x=40
-y=20
-width=320
-height=180
-deadline-ms=10000
-formats=any
-"""
+CAMERA_ROLES = section(
+    "role telltale",
+    "domain=open x=40 y=20 width=320 height=180 deadline-ms=10000 formats=any",
+)
 
 
 def find_camera() -> str:

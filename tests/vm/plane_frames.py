@@ -27,25 +27,24 @@ from lib.vkms import CHECKSUMS, Refreshes, checksum
 from reference import compare, reference
 from scanout import HEIGHT, WIDTH
 
+from lab.domains.configuration import section
+
 MAP = BUILD / "clients" / "gid-map"
 X, Y = 40, 20
 ROLE_WIDTH, ROLE_HEIGHT = 320, 180
 RAW = (100, 300)  # where the other role is
 SECONDS = 300
 COUNTS = ("converted_frames", "plane_copies", "plane_direct", "shown_frames", "differed")
-DISPLAY = f"""
-[display]
-worst-frame=0
-output=Virtual-1
-width={WIDTH}
-height={HEIGHT}
-planes=direct
-writeback=6
-stream=screen
-"""
+DISPLAY = section(
+    "display",
+    f"worst-frame=0 output=Virtual-1 width={WIDTH} height={HEIGHT} planes=direct writeback=6 "
+    "stream=screen",
+)
 ROLES = "".join(
-    f"[role {name}]\ndomain=open\nx={x}\ny={y}\nwidth={ROLE_WIDTH}\nheight={height}\n"
-    "deadline-ms=10000\nformats=any\n"
+    section(
+        f"role {name}",
+        f"domain=open x={x} y={y} width={ROLE_WIDTH} height={height} deadline-ms=10000 formats=any",
+    )
     for name, x, y, height in (("telltale", X, Y, ROLE_HEIGHT), ("raw", *RAW, 80))
 )
 CONFIG = (

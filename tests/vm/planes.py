@@ -16,18 +16,14 @@ from scanout import (
     write,
 )
 
+from lab.domains.configuration import section
+
 OVERLAYS = 8
-DISPLAY = f"""
-[display]
-worst-frame=0
-output=Virtual-1
-width={WIDTH}
-height={HEIGHT}
-pacing=on
-planes=on
-background=background.png
-stream=screen
-"""
+DISPLAY = section(
+    "display",
+    f"worst-frame=0 output=Virtual-1 width={WIDTH} height={HEIGHT} pacing=on planes=on "
+    "background=background.png stream=screen",
+)
 LAMP = (40, 20, 150, 70)  # x, y, width, height
 TURNED = (300, 100, 33, 57)
 SMALL = (40, 30)  # width, height
@@ -50,17 +46,10 @@ def role(name: str, box: tuple[int, int, int, int], fallback: str, more: str = "
     x, y, width, height = box
     if fallback in PLAIN:
         fallback = f"{fallback}-{width}x{height}.png"
-    return f"""
-[role {name}]
-domain=open
-x={x}
-y={y}
-width={width}
-height={height}
-deadline-ms=10000
-fallback={fallback}
-{more}
-"""
+    place = f"x={x} y={y} width={width} height={height}"
+    return section(
+        f"role {name}", f"domain=open {place} deadline-ms=10000 fallback={fallback} {more}"
+    )
 
 
 def plain(name: str) -> numpy.ndarray:

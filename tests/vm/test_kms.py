@@ -21,6 +21,8 @@ from lib.pipeline import LOSSLESS
 from lib.program import BUILD, Program, wait_for
 from lib.weston import SHELL_CONFIG, Weston
 
+from lab.domains.configuration import configuration, section
+
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
     pytest.mark.timeout(1800),
@@ -28,37 +30,19 @@ pytestmark = [
 
 WIDTH, HEIGHT = 640, 360  # of the screen, in pixels
 X, Y = 40, 20  # of the telltale
-CONFIG = f"""
-[cockpit]
-runtime=/run/gidway
-[domain cluster]
-number=2
-kind=guest
-window=16M
-vm-memory=512M
-vm-display={WIDTH}x{HEIGHT}
-[domain host]
-number=3
-kind=host
-window=32M
-local=*
-[share host cluster]
-streams=*
-"""
-CLUSTER = f"""
-[display]
-worst-frame=0
-output=Virtual-1
-planes={{planes}}
-[role telltale]
-domain=host
-x={X}
-y={Y}
-width={LAMP_WIDTH}
-height={LAMP_HEIGHT}
-deadline-ms=10000
-fallback=fallback.png
-"""
+CONFIG = configuration(
+    {
+        "cluster": f"kind=guest window=16M vm-memory=512M vm-display={WIDTH}x{HEIGHT}",
+        "host": "kind=host window=32M local=*",
+    },
+    {"host cluster": "*"},
+    runtime="/run/gidway",
+)
+CLUSTER = section("display", "worst-frame=0 output=Virtual-1 planes={planes}") + section(
+    "role telltale",
+    f"domain=host x={X} y={Y} width={LAMP_WIDTH} height={LAMP_HEIGHT} deadline-ms=10000 "
+    "fallback=fallback.png",
+)
 FOLDER = Path("/run/kms")  # of the guest
 # As root, without a seat's daemon and udevd: with a virtual terminal, and without any.
 TERMINAL = {"LIBSEAT_BACKEND": "builtin"}

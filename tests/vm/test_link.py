@@ -31,6 +31,8 @@ from reference import compare, reference
 from scanout import ASK
 from screens import WestonScreen, place, start_screen
 
+from lab.domains.configuration import section
+
 HERE = Path(__file__).parent
 HOSTILE_SECONDS = float(os.environ.get("GIDWAY_HOSTILE_SECONDS", 10 if IS_LONG else 4))
 # From a guest's death to the fallback: the role has 200 ms; the rest is for machines without KVM,
@@ -373,22 +375,10 @@ def stats(path: Path) -> dict:
     return found if found.get("frames") else {}
 
 
-PLANE = """
-[display]
-worst-frame=0
-output=Virtual-1
-width=640
-height=480
-planes=on
-writeback=0
-[role telltale]
-domain=open
-x=40
-y=20
-width=320
-height=80
-deadline-ms=10000
-"""
+PLANE = (
+    section("display", "worst-frame=0 output=Virtual-1 width=640 height=480 planes=on writeback=0")
+    + ROLE
+)
 
 
 def test_a_guests_telltale_on_a_plane_of_another_guest(machines: Machines, tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ from scanout import (
     write,
 )
 
+from lab.domains.configuration import section
+
 pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
     pytest.mark.timeout(1800),
@@ -36,31 +38,20 @@ pytestmark = [
 
 MODULES = ("vkms", "visl", "vicodec", "vim2m")
 X, Y, LAMP_WIDTH, LAMP_HEIGHT = 40, 20, 150, 70
-CLUSTER = f"""
-[display]
-worst-frame=0
-output=Virtual-1
-width={WIDTH}
-height={HEIGHT}
-pacing=on
-background=background.png
-planes={{planes}}
-writeback=0
-[role lamp]
-domain=open
-x={X}
-y={Y}
-width={LAMP_WIDTH}
-height={LAMP_HEIGHT}
-deadline-ms=10000
-fallback=fallback.png
-"""
-WESTON = f"""{SHELL_CONFIG}[gid]
-pacing=on
-[output]
-name=Virtual-1
-mode={WIDTH}x{HEIGHT}
-"""
+CLUSTER = section(
+    "display",
+    f"worst-frame=0 output=Virtual-1 width={WIDTH} height={HEIGHT} pacing=on "
+    "background=background.png planes={planes} writeback=0",
+) + section(
+    "role lamp",
+    f"domain=open x={X} y={Y} width={LAMP_WIDTH} height={LAMP_HEIGHT} deadline-ms=10000 "
+    "fallback=fallback.png",
+)
+WESTON = (
+    SHELL_CONFIG
+    + section("gid", "pacing=on")
+    + section("output", f"name=Virtual-1 mode={WIDTH}x{HEIGHT}")
+)
 
 
 @pytest.fixture(scope="module")
