@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "client_program.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -56,37 +54,6 @@ bool client_runs_program(struct wl_client *client, const char *path) {
 		close(pidfd);
 	}
 	return same;
-}
-
-/* The name that the kernel has for a process, which has no more bytes than that. */
-static bool is_called(struct wl_client *client, const char *name) {
-	char path[64], found[16] = "";
-	snprintf(path, sizeof(path), "/proc/%d/comm", client_pid(client));
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd >= 0 ? read(fd, found, sizeof(found)) : 0;
-	if (fd >= 0) {
-		close(fd);
-	}
-	return length > 1 && strncmp(found, name, (size_t)length - 1) == 0 &&
-			(name[length - 1] == '\0' || length == sizeof(found));
-}
-
-const char *client_program_explain_refusal(struct wl_client *client, const char *path) {
-	char link[64];
-	struct statx running;
-	const char *base = strrchr(path, '/');
-	if (!is_called(client, base != NULL ? base + 1 : path)) {
-		return NULL;
-	}
-	snprintf(link, sizeof(link), "/proc/%d/exe", client_pid(client));
-	if (!find_file(link, &running)) {
-		return errno == EACCES || errno == EPERM
-				? "the kernel does not say which program that is, as it is in a user "
-				  "namespace of its own or of another user"
-				: "it has ended";
-	}
-	return client_runs_program(client, path) ? "it runs as another user"
-						 : "it is another file than the one of that name";
 }
 
 bool client_programs_are_known(void) {

@@ -17,12 +17,6 @@
 /* Whether the client's process lives and runs the very file that has this path now. */
 bool client_runs_program(struct wl_client *client, const char *path);
 
-/*
- * For the log, where client_runs_program() says no: why, of a client whose process is called as the
- * path ends. NULL where it is called otherwise, and most likely wants nothing.
- */
-const char *client_program_explain_refusal(struct wl_client *client, const char *path);
-
 /* Whether that can be told: without /proc no client runs any program. */
 bool client_programs_are_known(void);
 

@@ -26,7 +26,6 @@
 
 #define RETRY_MS 500	   /* while gidd or a stream is not there */
 #define LISTS_AT_ONCE 1024 /* before everything else is looked at */
-#define POLL_PAUSES 32	   /* between two reads of a batch, about half a microsecond */
 #define LONG_COST 65536	   /* of a list: from here on the engine asks who waits for it */
 #define TOUCH_COST(bytes) ((bytes) / 32) /* pixels that can be drawn while they are mapped */
 #define TURN_COST (1u << 19) /* of lists: after so many the real-time budget is updated */

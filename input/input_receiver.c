@@ -210,10 +210,6 @@ int input_receiver_get_fd(const struct input_receiver *receiver) {
 	return gid_consumer_get_fd(receiver->consumer);
 }
 
-const struct input_player *input_receiver_get_player(const struct input_receiver *receiver) {
-	return &receiver->player;
-}
-
 /* --- life ------------------------------------------------------------------------------------- */
 
 /*

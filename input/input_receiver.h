@@ -40,6 +40,4 @@ int input_receiver_get_fd(const struct input_receiver *receiver);
 uint64_t input_receiver_deadline(const struct input_receiver *receiver);
 void input_receiver_dispatch(struct input_receiver *receiver);
 
-const struct input_player *input_receiver_get_player(const struct input_receiver *receiver);
-
 #endif

@@ -169,10 +169,6 @@ static const struct wlr_backend_impl backend_impl = {
 #endif
 };
 
-bool kms_backend_is_instance(const struct wlr_backend *backend) {
-	return backend->impl == &backend_impl;
-}
-
 /* Those that are not used are closed again. */
 static struct wlr_device *open_device(struct wlr_session *session) {
 	struct wlr_device *devices[DEVICES_MAX];

@@ -9,7 +9,6 @@
 #ifndef KMS_BACKEND_H
 #define KMS_BACKEND_H
 
-#include <stdbool.h>
 #include <wlr/backend.h>
 #include <wlr/backend/session.h>
 
@@ -19,8 +18,5 @@
  * and destroys itself when its device or session goes.
  */
 struct wlr_backend *kms_backend_create(struct wlr_session *session);
-
-/* Whether it is one of ours. */
-bool kms_backend_is_instance(const struct wlr_backend *backend);
 
 #endif

@@ -82,14 +82,6 @@ struct gid_timeline *gid_domain_get_timeline(
 	return gid_timeline_ref(timeline);
 }
 
-int gid_domain_watch(struct gid_domain *domain, int fd, void (*ready)(void *data), void *data) {
-	return gid_loop_watch(&domain->loop, fd, ready, data);
-}
-
-void gid_domain_unwatch(struct gid_domain *domain, int fd) {
-	gid_loop_unwatch(&domain->loop, fd);
-}
-
 /* --- life ------------------------------------------------------------------------------------- */
 
 /* Lets all requests under way end with -ENOTCONN at the next dispatch. */

@@ -166,8 +166,4 @@ int gid_domain_fail(struct gid_domain *domain, int error, const char *format, ..
 	"the name of a stream or a domain has 1 to 63 of the letters a-z A-Z 0-9 - _ . and / "     \
 	"between others"
 
-/* Another descriptor inside the domain's epoll descriptor: `ready` runs from dispatch. */
-int gid_domain_watch(struct gid_domain *domain, int fd, void (*ready)(void *data), void *data);
-void gid_domain_unwatch(struct gid_domain *domain, int fd);
-
 #endif

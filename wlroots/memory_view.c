@@ -113,7 +113,3 @@ void memory_view_forget_dmabuf(struct memory_view *view) {
 	view->dmabuf = (struct wlr_dmabuf_attributes){0};
 	view->sampled = false;
 }
-
-bool memory_view_is_instance(const struct wlr_buffer *buffer) {
-	return buffer->impl == &memory_view_impl;
-}

@@ -53,7 +53,4 @@ void memory_view_set_stale(struct memory_view *view);
 /* The descriptors go away. A texture that exists keeps what it samples from. */
 void memory_view_forget_dmabuf(struct memory_view *view);
 
-/* Whether the buffer is a view. */
-bool memory_view_is_instance(const struct wlr_buffer *buffer);
-
 #endif

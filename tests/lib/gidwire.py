@@ -5,7 +5,6 @@
 """
 
 import array
-import errno
 import fcntl
 import json
 import mmap
@@ -390,7 +389,3 @@ class Connection:
             words = report[:size]
         message.close()
         return json.loads(words)
-
-
-def error_name(error: int) -> str:
-    return errno.errorcode.get(-error, str(error))

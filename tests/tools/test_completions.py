@@ -26,7 +26,6 @@ BUILT = (BUILD / "tools" / "completions" / "_gidway").read_text()
 COMPLETED = BUILT.splitlines()[0].removeprefix("#compdef ").split()
 COMMANDS = installed_commands()
 THERE = [name for name in COMPLETED if name in COMMANDS]
-SHELLS = ("bash", "zsh", "fish")
 
 
 def search_path(env: Mapping[str, str]) -> dict[str, str]:

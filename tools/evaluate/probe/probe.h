@@ -14,8 +14,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PROBE_SAMPLES_MAX 100000
-
 /** One measured quantity: samples of it, in `unit`. `samples` belongs to the figure. */
 struct figure {
 	const char *unit;
