@@ -79,6 +79,10 @@ def test_layers_that_hold(repository: Path) -> None:
             "a circle of calls: low/a, low/b",
         ),
         (
+            {"low/base.h": "void three(void);\n", "low/a.c": "void three(void) {\n}\n"},
+            "low/a.c: nobody calls three()",
+        ),
+        (
             {"docs/architecture.md": f"{TABLE}\n{KNOWN_CIRCLE}"},
             "no circle of calls any more: low/a, low/b",
         ),
