@@ -75,7 +75,6 @@ static void put_line(enum log_level level, const char *text) {
 			[LOG_LEVEL_ERROR] = {SD_ERR, "\033[1;31m"},
 			[LOG_LEVEL_WARNING] = {SD_WARNING, "\033[33m"},
 			[LOG_LEVEL_INFO] = {SD_INFO, ""},
-			[LOG_LEVEL_DEBUG] = {SD_DEBUG, "\033[2m"},
 	};
 	const char *before = logger.journal ? looks[level].journal
 			: logger.colours    ? looks[level].colour

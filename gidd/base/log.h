@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO };
 
 /*
  * Who brought it about. Each has a budget of its own: 200 lines at once, and 20 a second from then
@@ -40,6 +40,5 @@ __attribute__((format(printf, 3, 4))) void log_line(
 #define log_error(...) log_line(LOG_OURSELVES, LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warning(...) log_line(LOG_OURSELVES, LOG_LEVEL_WARNING, __VA_ARGS__)
 #define log_info(...) log_line(LOG_OURSELVES, LOG_LEVEL_INFO, __VA_ARGS__)
-#define log_debug(...) log_line(LOG_OURSELVES, LOG_LEVEL_DEBUG, __VA_ARGS__)
 
 #endif

@@ -29,7 +29,7 @@
 
 struct options {
 	const char *config, *domain;
-	bool check, json, windows, verbose;
+	bool check, json, windows;
 };
 
 const char *argp_program_version = "gidd " GIDWAY_VERSION;
@@ -49,7 +49,6 @@ static const struct argp_option argp_options[] = {
 				"list the windows that the host's gidd makes, one a line: owner, "
 				"number, bytes, file, and readers; and end",
 				0},
-		{"verbose", 'v', 0, 0, "say more", 0},
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };
@@ -74,9 +73,6 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case 'w':
 		options->windows = true;
-		break;
-	case 'v':
-		options->verbose = true;
 		break;
 	case ARGP_KEY_END:
 		if (options->json && !options->check) {
@@ -295,7 +291,7 @@ int main(int argc, char **argv) {
 		gidd.runtime = choose_runtime(&config);
 		char name[80];
 		snprintf(name, sizeof(name), "gidd[%s]", gidd.self->name);
-		log_init(name, options.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+		log_init(name, LOG_LEVEL_INFO);
 		log_start_writer();
 		local_init(&gidd);
 		remote_init(&gidd);
