@@ -3,23 +3,22 @@
 #ifndef GID_CONVERT_OPAQUE_FORMAT_H
 #define GID_CONVERT_OPAQUE_FORMAT_H
 
-#include <drm_fourcc.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <gid/gid.h>
+#include <string.h>
 
 /* The format in which the alpha of `fourcc` is not there; others stay what they are. */
 static inline uint32_t format_without_alpha(uint32_t fourcc) {
-	static const uint32_t pairs[][2] = {
-			{DRM_FORMAT_ARGB8888, DRM_FORMAT_XRGB8888},
-			{DRM_FORMAT_ABGR8888, DRM_FORMAT_XBGR8888},
-			{DRM_FORMAT_BGRA8888, DRM_FORMAT_BGRX8888},
-			{DRM_FORMAT_RGBA8888, DRM_FORMAT_RGBX8888},
-			{DRM_FORMAT_ARGB2101010, DRM_FORMAT_XRGB2101010},
-			{DRM_FORMAT_ABGR2101010, DRM_FORMAT_XBGR2101010},
-	};
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		if (pairs[i][0] == fourcc) {
-			return pairs[i][1];
+	const struct gid_format_info *with = gid_format_find(fourcc), *one;
+	if (with == NULL || with->samples[3].bits == 0) {
+		return fourcc;
+	}
+	for (size_t i = 0; (one = gid_format_at(i)) != NULL; i++) {
+		if (one->kind == with->kind && one->plane_count == with->plane_count &&
+				one->planes[0].bytes == with->planes[0].bytes &&
+				one->samples[3].bits == 0 &&
+				memcmp(one->samples, with->samples, 3 * sizeof(with->samples[0])) ==
+						0) {
+			return one->fourcc;
 		}
 	}
 	return fourcc;
