@@ -5,18 +5,16 @@
  */
 #define COCKPIT_STREAMS "movie camera/* engine/*"
 #define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
-#include "cockpit.h"
+#include "engine_program.h"
 
 #include <dirent.h>
 #include <drm_fourcc.h>
 #include <errno.h>
-#include <gid/engine.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 
 #include "language.h"
-#include "tap.h"
 
 #define WIDTH 64
 #define HEIGHT 48
@@ -26,37 +24,20 @@
 static pid_t engine;
 
 static void write_config(const char *more) {
-	char path[128];
-	snprintf(path, sizeof(path), "%s/engine.conf", cockpit_folder);
-	FILE *config = fopen(path, "we");
 	const char *back_end = getenv("GID_ENGINE_BACKEND"); /* of those that most is drawn on */
 	back_end = back_end == NULL ? "pixman" : back_end;
-	fprintf(config,
-			"[canvas panel]\ndomain=open\nmemory=1M\nlist-ms=60000\nbackend=%s\n"
-			"[canvas other]\ndomain=open\nmemory=1M\nlist-ms=60000\nbackend=%s\n"
-			"[canvas slow]\ndomain=open\nmemory=64M\nlist-ms=20\n"
-			"[canvas long]\ndomain=open\nmemory=64M\nlist-ms=60000\n"
-			"[canvas poor]\ndomain=open\nmemory=1M\npixels-per-second=100000\n"
-			"%s",
+	engine_write_config("[canvas panel]\ndomain=open\nmemory=1M\nlist-ms=60000\nbackend=%s\n"
+			    "[canvas other]\ndomain=open\nmemory=1M\nlist-ms=60000\nbackend=%s\n"
+			    "[canvas slow]\ndomain=open\nmemory=64M\nlist-ms=20\n"
+			    "[canvas long]\ndomain=open\nmemory=64M\nlist-ms=60000\n"
+			    "[canvas poor]\ndomain=open\nmemory=1M\npixels-per-second=100000\n"
+			    "%s",
 			back_end, back_end, more);
-	fclose(config);
 }
 
 static void start_engine(void) {
-	char path[128], log[128];
-	snprintf(path, sizeof(path), "%s/engine.conf", cockpit_folder);
-	snprintf(log, sizeof(log), "%s/engine.log", cockpit_folder);
 	write_config("");
-	engine = fork();
-	if (engine == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-		dup2(fd, STDOUT_FILENO);
-		dup2(fd, STDERR_FILENO);
-		execl(getenv("GID_ENGINE"), "gid-engine", "--config", path, "--domain", "cluster",
-				NULL);
-		_exit(127);
-	}
+	engine = engine_start_logging("engine.log", NULL);
 }
 
 static int end_engine(int signal) {
@@ -64,21 +45,6 @@ static int end_engine(int signal) {
 	kill(engine, signal);
 	waitpid(engine, &status, 0);
 	return status;
-}
-
-static struct gid_canvas *make_canvas(
-		struct gid_domain *domain, const char *name, uint32_t width, uint32_t height) {
-	struct gid_canvas *canvas = NULL;
-	const struct gid_canvas_options options = {.size = sizeof(options),
-			.width = width,
-			.height = height,
-			.connect_ms = COCKPIT_PATIENCE_MS};
-	int ret = gid_canvas_create(domain, "cluster", name, &options, &canvas);
-	tap_ok(ret == 0, "there is a canvas %s: %s", name, gid_canvas_create_error());
-	if (ret < 0) {
-		exit(tap_finish());
-	}
-	return canvas;
 }
 
 /* --- who looks at a canvas -------------------------------------------------------------------- */
@@ -184,6 +150,39 @@ static int compose_one(struct gid_canvas *canvas, gid_id gid) {
 	const struct gid_layer layer = {.gid = gid, .alpha = 255, .box = {8, 8, 0, 0}};
 	int ret = gid_canvas_compose(canvas, &layer, 1, &fence);
 	return ret < 0 ? ret : gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS);
+}
+
+/* All corners are where pixels meet, so that no edge is between two colours. */
+static void test_shapes(struct gid_canvas *canvas, struct viewer *viewer) {
+	static const struct gid_point line[] = {{2, 4}, {12, 4}};
+	static const struct gid_point triangle[] = {{20, 0}, {36, 0}, {20, 16}};
+	static const struct gid_point ring[] = {{40, 0}, {60, 0}, {60, 20}, {40, 20}, {40, 0},
+			{46, 6}, {54, 6}, {54, 14}, {46, 14}, {46, 6}};
+	static struct gid_point many[4097];
+	uint64_t fence;
+	fill_and_present(canvas, 0xff000000);
+	gid_list_begin(canvas);
+	bool taken = gid_list_lines(canvas, 0xff0000ff, 4, line, 2) == 0 &&
+			gid_list_triangles(canvas, 0xff00ff00, triangle, 1) == 0 &&
+			gid_list_polygon(canvas, 0xffff0000, false, ring, 10) == 0;
+	gid_list_present(canvas, false, GID_TIME_NONE);
+	gid_list_submit(canvas, &fence);
+	tap_ok(taken && gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS) == 0 &&
+					viewer_sees(viewer, 42, 10, 0xff0000) &&
+					viewer_pixel(viewer, 50, 10) == 0,
+			"a polygon is filled, but for the hole in it");
+	tap_ok(viewer_pixel(viewer, 7, 3) == 0x0000ff && viewer_pixel(viewer, 7, 9) == 0,
+			"a line is as wide as it was asked for");
+	tap_ok(viewer_pixel(viewer, 22, 2) == 0x00ff00 && viewer_pixel(viewer, 34, 14) == 0,
+			"a triangle has what is between its points");
+	gid_list_begin(canvas);
+	tap_ok(gid_list_lines(canvas, 0, 257, line, 2) == -EINVAL, "no line is wider than 256: %s",
+			gid_canvas_error(canvas));
+	gid_list_submit(canvas, &fence);
+	gid_list_begin(canvas);
+	tap_ok(gid_list_polygon(canvas, 0, true, many, 4097) == -EINVAL,
+			"no polygon has more than 4096 points: %s", gid_canvas_error(canvas));
+	gid_list_submit(canvas, &fence);
 }
 
 static void test_drawing(struct gid_canvas *canvas, struct viewer *viewer) {
@@ -551,7 +550,7 @@ static void test_costly(struct gid_canvas *slow) {
 
 static void test_limits(struct gid_domain *domain) {
 	uint64_t fence;
-	struct gid_canvas *slow = make_canvas(domain, "slow", LONG_SIZE, LONG_SIZE);
+	struct gid_canvas *slow = engine_make_canvas(domain, "slow", LONG_SIZE, LONG_SIZE);
 	submit_long(slow, &fence);
 	tap_ok(gid_canvas_wait(slow, fence, COCKPIT_PATIENCE_MS) == -ECANCELED &&
 					strstr(gid_canvas_error(slow), "list-ms") != NULL,
@@ -560,14 +559,14 @@ static void test_limits(struct gid_domain *domain) {
 	test_region(slow);
 	gid_canvas_destroy(slow);
 
-	struct gid_canvas *large = make_canvas(domain, "other", 2048, 2048);
+	struct gid_canvas *large = engine_make_canvas(domain, "other", 2048, 2048);
 	tap_ok(fill_and_present(large, 0xff000000) == -EDQUOT,
 			"a canvas above its memory is refused: %s", gid_canvas_error(large));
 	gid_canvas_destroy(large);
 
 	/* 100,000 pixels a second: three pictures of 40,000 take longer than two bursts of 10,000.
 	 */
-	struct gid_canvas *poor = make_canvas(domain, "poor", 200, 200);
+	struct gid_canvas *poor = engine_make_canvas(domain, "poor", 200, 200);
 	long begin = cockpit_now_ms();
 	for (int i = 0; i < 3; i++) {
 		fill_and_present(poor, 0xffffffff);
@@ -626,7 +625,7 @@ static void wait_for_connection(struct gid_domain *domain, struct gid_canvas *ca
 
 /* Killed while it draws: what was shown stays as it was, and what was under way is told as lost. */
 static void test_killed_in_a_list(struct gid_domain *domain) {
-	struct gid_canvas *canvas = make_canvas(domain, "long", LONG_SIZE, LONG_SIZE);
+	struct gid_canvas *canvas = engine_make_canvas(domain, "long", LONG_SIZE, LONG_SIZE);
 	struct viewer viewer;
 	struct gid_slab *shown = NULL;
 	uint64_t good = 0, first = 0, second = 0;
@@ -668,7 +667,7 @@ static void test_killed_in_a_list(struct gid_domain *domain) {
 
 /* A source is taken back while it is drawn: the list ends there, and nothing of it is shown. */
 static void test_revoked_in_a_list(struct gid_domain *domain) {
-	struct gid_canvas *canvas = make_canvas(domain, "long", LONG_SIZE, LONG_SIZE);
+	struct gid_canvas *canvas = engine_make_canvas(domain, "long", LONG_SIZE, LONG_SIZE);
 	struct gid_slab *source = make_source(domain, 0x00abcdef);
 	uint64_t fence;
 	fill_and_present(canvas, 0xff112233);
@@ -778,7 +777,7 @@ static void test_reload(struct gid_domain *domain, struct gid_canvas *canvas) {
 	gid_canvas_get_stats(canvas, &before);
 	write_config("[canvas late]\ndomain=open\n");
 	kill(engine, SIGHUP);
-	struct gid_canvas *late = make_canvas(domain, "late", 32, 32);
+	struct gid_canvas *late = engine_make_canvas(domain, "late", 32, 32);
 	tap_ok(fill_and_present(late, 0xffffffff) == 0,
 			"a canvas that is added to the file is there after SIGHUP");
 	write_config("[canvas late]\ndomain=open\nslots=1\n");
@@ -808,21 +807,11 @@ static void test_reload(struct gid_domain *domain, struct gid_canvas *canvas) {
 
 /* What a canvas must have and the machine has not is said at once. */
 static void test_no_device(void) {
-	char path[128], log[128], text[512] = "";
-	snprintf(path, sizeof(path), "%s/none.conf", cockpit_folder);
+	char log[128], text[512] = "";
 	snprintf(log, sizeof(log), "%s/none.log", cockpit_folder);
-	FILE *config = fopen(path, "we");
-	fputs("[canvas panel]\ndomain=open\nbackend=gles\n", config);
-	fclose(config);
-	pid_t child = fork();
-	if (child == 0) {
-		int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-		dup2(fd, STDERR_FILENO);
-		setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/dev/null", 1);
-		execl(getenv("GID_ENGINE"), "gid-engine", "--config", path, "--domain", "cluster",
-				NULL);
-		_exit(127);
-	}
+	engine_write_config("[canvas panel]\ndomain=open\nbackend=gles\n");
+	setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/dev/null", 1);
+	pid_t child = engine_start_logging("none.log", NULL);
 	int status = -1;
 	waitpid(child, &status, 0);
 	int fd = open(log, O_RDONLY);
@@ -868,9 +857,10 @@ int main(void) {
 	gid_canvas_destroy(none);
 	struct viewer viewer;
 	viewer_init(&viewer, "canvas/panel");
-	struct gid_canvas *canvas = make_canvas(domain, "panel", WIDTH, HEIGHT);
-	struct gid_canvas *other = make_canvas(domain, "other", WIDTH, HEIGHT);
+	struct gid_canvas *canvas = engine_make_canvas(domain, "panel", WIDTH, HEIGHT);
+	struct gid_canvas *other = engine_make_canvas(domain, "other", WIDTH, HEIGHT);
 	test_drawing(canvas, &viewer);
+	test_shapes(canvas, &viewer);
 	test_many(canvas, &viewer);
 	test_expected(domain, canvas);
 	test_sources(domain, cluster, canvas, &viewer);

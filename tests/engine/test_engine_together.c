@@ -2,13 +2,10 @@
 /* gid-engine with helpers: they draw, their work is the canvas's, and the file says how many. */
 #define COCKPIT_STREAMS "engine/*"
 #define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
-#include "cockpit.h"
+#include "engine_program.h"
 
 #include <dirent.h>
-#include <gid/engine.h>
 #include <sched.h>
-
-#include "tap.h"
 
 #define SIZE 2048 /* of the canvas: some milliseconds for each fill */
 
@@ -16,27 +13,7 @@ static struct gid_domain *domain;
 static pid_t engine;
 
 static void write_config(const char *helpers) {
-	char path[128];
-	snprintf(path, sizeof(path), "%s/engine.conf", cockpit_folder);
-	FILE *config = fopen(path, "we");
-	fprintf(config, "[engine]\n%s\n[canvas panel]\ndomain=open\nmemory=64M\n", helpers);
-	fclose(config);
-}
-
-static pid_t start_engine(const char *option, const char *log) {
-	char path[128], log_path[128];
-	snprintf(path, sizeof(path), "%s/engine.conf", cockpit_folder);
-	snprintf(log_path, sizeof(log_path), "%s/%s", cockpit_folder, log);
-	pid_t child = fork();
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		int fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-		dup2(fd, STDERR_FILENO);
-		execl(getenv("GID_ENGINE"), "gid-engine", "--config", path, "--domain", "cluster",
-				option, NULL);
-		_exit(127);
-	}
-	return child;
+	engine_write_config("[engine]\n%s\n[canvas panel]\ndomain=open\nmemory=64M\n", helpers);
 }
 
 /* What a thread of the engine's /proc says; -1: the thread is gone. */
@@ -84,19 +61,6 @@ static bool has_helpers(int wanted) {
 		cockpit_sleep_ms(10);
 	}
 	return count_helpers(&theirs, &all) == wanted;
-}
-
-static struct gid_canvas *make_canvas(void) {
-	struct gid_canvas *canvas = NULL;
-	const struct gid_canvas_options options = {.size = sizeof(options),
-			.width = SIZE,
-			.height = SIZE,
-			.connect_ms = COCKPIT_PATIENCE_MS};
-	if (gid_canvas_create(domain, "cluster", "panel", &options, &canvas) < 0) {
-		tap_ok(false, "there is a canvas: %s", gid_canvas_create_error());
-		exit(tap_finish());
-	}
-	return canvas;
 }
 
 static int draw(struct gid_canvas *canvas, uint32_t colour) {
@@ -179,19 +143,19 @@ int main(void) {
 	}
 	write_config("helpers=16");
 	int status = -1;
-	waitpid(start_engine("--check", "check.log"), &status, 0);
+	waitpid(engine_start_logging("check.log", "--check"), &status, 0);
 	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == 1, "there are 15 helpers at most");
 
 	write_config("helpers=3");
-	engine = start_engine(NULL, "engine.log");
-	struct gid_canvas *canvas = make_canvas();
+	engine = engine_start_logging("engine.log", NULL);
+	struct gid_canvas *canvas = engine_make_canvas(domain, "panel", SIZE, SIZE);
 	tap_ok(has_helpers(3), "there are as many as the file says");
 	test_work(canvas, CPU_COUNT(&set) > 1);
 	write_config("helpers=0");
 	kill(engine, SIGHUP);
 	tap_ok(has_helpers(0), "and none, if the file says so and is read again");
 	gid_canvas_destroy(canvas);
-	canvas = make_canvas();
+	canvas = engine_make_canvas(domain, "panel", SIZE, SIZE);
 	tap_ok(draw(canvas, 0xff996633) == 0 && shows(0xff996633), "which draws as well");
 	write_config("spin-us=50");
 	kill(engine, SIGHUP);

@@ -6,12 +6,11 @@
  */
 #define COCKPIT_STREAMS "engine/*"
 #define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
-#include "cockpit.h"
+#include "engine_program.h"
 
 #include <errno.h>
 
 #include "client/canvas_request.h"
-#include "tap.h"
 
 #define TIMES 5
 
@@ -20,19 +19,8 @@ static pid_t engine;
 
 /* It looks for more of a batch for 100 ms, so that it has one in work when something happens. */
 static void start_engine(int log) {
-	char path[128];
-	snprintf(path, sizeof(path), "%s/engine.conf", cockpit_folder);
-	FILE *config = fopen(path, "we");
-	fputs("[engine]\nspin-us=100000\n[canvas panel]\ndomain=open\nmemory=1M\n", config);
-	fclose(config);
-	engine = fork();
-	if (engine == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		dup2(log, STDERR_FILENO);
-		execl(getenv("GID_ENGINE"), "gid-engine", "--config", path, "--domain", "cluster",
-				NULL);
-		_exit(127);
-	}
+	engine_write_config("[engine]\nspin-us=100000\n[canvas panel]\ndomain=open\nmemory=1M\n");
+	engine = engine_start(log, NULL);
 }
 
 static int end_engine(void) {
@@ -47,19 +35,6 @@ static int end_engine(void) {
 	kill(engine, SIGKILL);
 	waitpid(engine, &status, 0);
 	return status;
-}
-
-static struct gid_canvas *make_canvas(void) {
-	struct gid_canvas *canvas = NULL;
-	const struct gid_canvas_options options = {.size = sizeof(options),
-			.width = 64,
-			.height = 48,
-			.connect_ms = COCKPIT_PATIENCE_MS};
-	if (gid_canvas_create(domain, "cluster", "panel", &options, &canvas) < 0) {
-		tap_ok(false, "there is a canvas: %s", gid_canvas_create_error());
-		exit(tap_finish());
-	}
-	return canvas;
 }
 
 /* With a mistake, if `transform` is above 7. */
@@ -87,7 +62,7 @@ static int draw_wrong(struct gid_canvas *canvas) {
 
 /* The list that says how large the canvas is may be the one that is refused. */
 static void test_first(void) {
-	struct gid_canvas *canvas = make_canvas();
+	struct gid_canvas *canvas = engine_make_canvas(domain, "panel", 64, 48);
 	int ret = draw_wrong(canvas);
 	tap_ok(ret == -EINVAL && draw(canvas) == 0,
 			"after a first list that was refused there is a canvas: %s",
@@ -104,7 +79,7 @@ static void test_first(void) {
 
 /* As by `gidctl revoke`: the program goes on in other memory, with the batch that it has begun. */
 static void test_lists_move(void) {
-	struct gid_canvas *canvas = make_canvas();
+	struct gid_canvas *canvas = engine_make_canvas(domain, "panel", 64, 48);
 	struct gid_canvas_stats before, after;
 	int drawn = 0;
 	gid_canvas_get_stats(canvas, &before);
@@ -123,7 +98,7 @@ static void test_lists_move(void) {
 
 /* What it says of lists that it refuses meanwhile is heard. */
 static void test_report_moves(void) {
-	struct gid_canvas *canvas = make_canvas();
+	struct gid_canvas *canvas = engine_make_canvas(domain, "panel", 64, 48);
 	int refused = 0;
 	draw(canvas);
 	for (int i = 0; i < TIMES; i++) {
@@ -147,7 +122,7 @@ static void test_log(void) {
 	}
 	fcntl(ends[1], F_SETFL, 0); /* as a terminal or a pipe usually is */
 	start_engine(ends[1]);
-	struct gid_canvas *canvas = make_canvas();
+	struct gid_canvas *canvas = engine_make_canvas(domain, "panel", 64, 48);
 	int ret = draw_wrong(canvas);
 	tap_ok(ret == -EINVAL && draw(canvas) == 0, "an engine whose log nobody reads goes on: %s",
 			gid_canvas_error(canvas));
@@ -159,17 +134,9 @@ static void test_log(void) {
 
 /* The stream of the second one would be that of the first one's report. */
 static void test_names(void) {
-	char path[128];
 	int status = -1;
-	snprintf(path, sizeof(path), "%s/names.conf", cockpit_folder);
-	FILE *config = fopen(path, "we");
-	fputs("[canvas panel]\ndomain=open\n[canvas panel/report]\ndomain=open\n", config);
-	fclose(config);
-	pid_t check = fork();
-	if (check == 0) {
-		execl(getenv("GID_ENGINE"), "gid-engine", "--check", "--config", path, NULL);
-		_exit(127);
-	}
+	engine_write_config("[canvas panel]\ndomain=open\n[canvas panel/report]\ndomain=open\n");
+	pid_t check = engine_start(STDERR_FILENO, "--check");
 	waitpid(check, &status, 0);
 	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == 1,
 			"a canvas with the name of another one's report is a mistake");
