@@ -18,7 +18,7 @@ from gid_vm.agent import Agent, Command
 from lab.domains.program import LabError
 from lab.film import clip, film
 from lab.soak.growth import growth, which_grow
-from lab.soak.looks import COUNTED, counts, look
+from lab.soak.samples import COUNTED, counts, sample
 
 SECONDS = 120.0
 CAPS = "video/x-raw,format=BGRx,width=640,height=360"
@@ -94,7 +94,7 @@ class Curve:
     values: list[float] = field(default_factory=list)
 
 
-def looks_in_guest(agent: Agent, pids: list[int]) -> list[dict[str, int]]:
+def samples_in_guest(agent: Agent, pids: list[int]) -> list[dict[str, int]]:
     script = LOOK.format(pids=" ".join(map(str, pids)))
     result = agent.start(["sh", "-c", script]).wait(SECONDS)
     check(result, "a program of the guest has ended")
@@ -120,8 +120,8 @@ def watch(agent: Agent, names: dict[str, int], guests: dict[str, int], minutes: 
     time.sleep(WARM_SECONDS)
     begin = time.monotonic()
     while (elapsed := time.monotonic() - begin) < minutes * 60:
-        found = {name: look(pid) for name, pid in names.items()}
-        found |= dict(zip(guests, looks_in_guest(agent, list(guests.values())), strict=True))
+        found = {name: sample(pid) for name, pid in names.items()}
+        found |= dict(zip(guests, samples_in_guest(agent, list(guests.values())), strict=True))
         for name, one in found.items():
             for what, value in one.items():
                 curve = curves.setdefault((name, what), Curve())

@@ -104,7 +104,7 @@ class User:
         self._held = pressed
         return self._send((self.BUTTON, BTN_LEFT, int(pressed), 0, 0))
 
-    def _look(self, seconds: float) -> tuple[bytes, int] | None:
+    def _poll(self, seconds: float) -> tuple[bytes, int] | None:
         """What is in the middle of the next picture, and when it is shown."""
         with contextlib.suppress(self._timeout):
             frame = self._screen.frame(timeout=seconds)
@@ -118,7 +118,7 @@ class User:
         """Until another colour is shown than before: when."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            seen = self._look(left)
+            seen = self._poll(left)
             if seen is not None and seen[0] != self._colour:
                 self._colour = seen[0]
                 return seen[1]
@@ -130,7 +130,7 @@ class User:
 
     def click(self, seconds: float = SEEN_SECONDS) -> tuple[int, int] | None:
         """When it was pressed, and when the light came; None: there was none."""
-        while (seen := self._look(random.uniform(*PAUSE))) is not None:
+        while (seen := self._poll(random.uniform(*PAUSE))) is not None:
             self._colour = seen[0]
         begun = self._press(True)
         shown = self._wait_change(seconds)

@@ -82,7 +82,7 @@ def write(path: Path | None, rows: list[dict], ratios: dict[str, float]) -> None
 _tried_again: list[str] = []
 
 
-def tell_again(what: str) -> None:
+def report_retry(what: str) -> None:
     """That it is measured once more, and why: the report counts it. What crashed never is."""
     _tried_again.append(what)
     gid_console.tell(f"bench: tried again: {what}")

@@ -311,26 +311,26 @@ def main() -> int:
     parser.add_argument("--write", type=Path, metavar="FILE", help="write them down there")
     options = parser.parse_args()
     here = place(Path(os.environ["GIDWAY_BUILD"]))
-    before = read_kept(options.against, here)
+    before = read_expected(options.against, here)
     rows = measure(options.only)
     for row in rows:
         print(f"{row['what']:42} {row['count']:12.2f} {row['unit']}")
     common.write(options.json, rows, {})
     if options.write is not None:
-        write_kept(options.write, here, named(rows))
+        write_expected(options.write, here, named(rows))
     said = compare(before, named(rows)) if options.against is not None else []
     print(*said, sep="\n", end="\n" if said else "")
     return 1 if said else 0
 
 
-def read_kept(path: Path | None, here: str) -> dict[str, float]:
+def read_expected(path: Path | None, here: str) -> dict[str, float]:
     kept = json.loads(path.read_text()) if path is not None else {here: {}}
     if here not in kept:
         raise Wanting(f"{path} has no counts of {here}")
     return kept[here]
 
 
-def write_kept(path: Path, here: str, found: dict[str, float]) -> None:
+def write_expected(path: Path, here: str, found: dict[str, float]) -> None:
     kept = json.loads(path.read_text()) if path.exists() else {}
     kept[here] = kept.get(here, {}) | found
     path.write_text(json.dumps(kept, indent=2, sort_keys=True) + "\n")

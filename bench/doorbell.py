@@ -118,7 +118,7 @@ def round_trips(agent: Agent, count: int) -> list[float]:
     return seconds(out, count)
 
 
-def look_at_link() -> dict:
+def read_link() -> dict:
     """To the guest, as the host's gidd sees it."""
     command = ["gidctl", "--domain", "host", "status", "--json"]
     status = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
@@ -129,7 +129,7 @@ def wait_for_link(ups: int, way: str) -> None:
     """Until it came up that often, and the two ring each other by the device, or over the link."""
     end = time.monotonic() + SECONDS
     while True:
-        link = look_at_link()
+        link = read_link()
         rung_by = "link" if way == "link" else "device"
         if link["state"] == "up" and link["ups"] >= ups and link["doorbells"]["way"] == rung_by:
             return
@@ -141,7 +141,7 @@ def wait_for_link(ups: int, way: str) -> None:
 def switch(agent: Agent, way: str) -> None:
     """The guest's gidd begins anew."""
     change = f"/^doorbell=/d; s/^number=1$/&\\ndoorbell={WAYS[way]}/"
-    ups = look_at_link()["ups"]
+    ups = read_link()["ups"]
     script = f"sed -i '{change}' /run/guest/gidway.conf && kill $(pidof gidd)"
     result = agent.start(["sh", "-c", script]).wait(SECONDS)
     if result.code != 0:

@@ -101,7 +101,7 @@ class Bench:
             if frames >= 0.5 * wanted:
                 return found
             if attempt < TRIES:
-                common.tell_again(f"{what}: {frames} of {wanted:.0f} frames came")
+                common.report_retry(f"{what}: {frames} of {wanted:.0f} frames came")
         raise LabError(f"{what}: {frames} of {wanted:.0f} frames came, {TRIES} times")
 
     def _transport(self, who: str, case: Case, read_all: bool, settle: float) -> dict:
@@ -258,12 +258,12 @@ def _row(entry: tuple, runs: list[dict], rows: dict) -> dict:
         cpu_us = round(_median(runs, "cpu_us") - generator, 3)
         return {**row, "who": "limit", "what": WAKES[who], "transport_cpu_us": cpu_us}
     sender, receiver = _median(runs, "send", "cpu_us"), _median(runs, "receive", "cpu_us")
-    costs = [cost_of_one_that_came(run, generator) for run in runs]
+    costs = [cost_of_one_received(run, generator) for run in runs]
     return {
         **row,
         "read_all": read,
         "transport_cpu_us": round(statistics.median(costs), 3),
-        "came_of_sent": round(min(_came(run) for run in runs), 4),
+        "came_of_sent": round(min(_received_share(run) for run in runs), 4),
         "generator_cpu_us": generator,
         "sender_cpu_us": sender,
         "receiver_cpu_us": receiver,
@@ -274,15 +274,15 @@ def _row(entry: tuple, runs: list[dict], rows: dict) -> dict:
     }
 
 
-def _came(run: dict) -> float:
+def _received_share(run: dict) -> float:
     """One may be on its way at either end of the time that is looked at: no more than all came."""
     return min(1.0, run["receive"]["frames"] / max(1, run["send"]["frames"]))
 
 
-def cost_of_one_that_came(run: dict, generator_us: float) -> float:
+def cost_of_one_received(run: dict, generator_us: float) -> float:
     """What was spent on frames that were lost is spent on the others."""
     sender = run["send"]["cpu_us"] - generator_us
-    return sender / max(1e-9, _came(run)) + run["receive"]["cpu_us"]
+    return sender / max(1e-9, _received_share(run)) + run["receive"]["cpu_us"]
 
 
 def ratios(rows: list[dict]) -> dict[str, float]:

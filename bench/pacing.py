@@ -240,12 +240,12 @@ def in_guest(options: argparse.Namespace) -> int:
     environment = {"LIBSEAT_BACKEND": "noop", "GST_REGISTRY": str(registry)}
     environment["GST_REGISTRY_UPDATE"] = "no"
 
-    def look_at_plugins(out: Path) -> None:
+    def list_plugins(out: Path) -> None:
         """Takes a second here, and minutes in a translated guest."""
         look = os.environ | {"GST_REGISTRY": str(out / registry.name)}
         subprocess.run(["gst-inspect-1.0", "gidsink"], env=look, check=True, capture_output=True)
 
-    found = inside.run_inside(Path(__file__), words, modules, look_at_plugins, **environment)
+    found = inside.run_inside(Path(__file__), words, modules, list_plugins, **environment)
     common.write(options.json, *found)
     return 0
 

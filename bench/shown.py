@@ -119,7 +119,7 @@ def shown(cockpit: Cockpit, who: str, pipeline: str) -> dict:
         rendered = place.read_json(sent)[STREAM]["rendered"]
         if rendered == 0:
             raise LabError(f"nothing was sent:\n{player.last_words()}")
-        found = wait_until_told(told, rendered)
+        found = wait_for_counts(told, rendered)
     return {
         "sent": rendered,
         "received": found["received"],
@@ -132,7 +132,7 @@ def shown(cockpit: Cockpit, who: str, pipeline: str) -> dict:
     }
 
 
-def wait_until_told(told: Callable[[], dict], sent: int) -> dict:
+def wait_for_counts(told: Callable[[], dict], sent: int) -> dict:
     """Until each frame that was sent was shown or lost; what is not told by then never came."""
     end, found = time.monotonic() + SETTLE, None
     while time.monotonic() < end:

@@ -98,11 +98,11 @@ class Screen:
         try:
             while not self._ends.is_set():
                 with contextlib.suppress(self._timeout):
-                    self._look()
+                    self._poll()
         except Exception as error:  # for the thread that asks
             self._errors.append(error)
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         frame = self._consumer.frame(timeout=0.2)
         with frame as picture:
             blue, green, red = map(int, picture[HEIGHT // 2, WIDTH // 2][:3])

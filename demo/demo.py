@@ -129,7 +129,7 @@ class Demo:
         """`midway` is called once in the middle. `enough`: not before enough frames came by."""
         start = time.monotonic()
         while (elapsed := time.monotonic() - start) < seconds or (
-            enough and not self._came_enough() and elapsed < self.scene.patience
+            enough and not self._has_enough() and elapsed < self.scene.patience
         ):
             self._pause()
             self.progress.update(self._state())
@@ -267,7 +267,7 @@ class Demo:
     def _film_frames(self) -> int:
         return self._named("layers")["movie"]["shown_frames"]
 
-    def _came_enough(self) -> bool:
+    def _has_enough(self) -> bool:
         film = self._film_frames(), self.cluster.check.counts()["frames"]
         parts = self._named("layers") | self._named("roles")
         still = {display.name for display in self.displays}  # nothing moves there, or little

@@ -214,19 +214,21 @@ def _checks(demo: Demo) -> list[dict]:
     right = counts["frames"] - counts["wrong"]
     while_dead, rate = demo.recorder.frames_between(demo.killed, demo.returned)
     return [
-        _look(demo, "movie", movie),
-        _look(demo, "camera", itertools.islice(film.run(demo.open.camera, "video/x-raw"), 1)),
-        _look_at_panel(demo, again),
-        _look_at_telltale(demo),
-        *(_look_at_desktops(demo) if demo.displays else []),
+        _check_layer(demo, "movie", movie),
+        _check_layer(
+            demo, "camera", itertools.islice(film.run(demo.open.camera, "video/x-raw"), 1)
+        ),
+        _check_panel(demo, again),
+        _check_telltale(demo),
+        *(_check_desktops(demo) if demo.displays else []),
         {
             "what": "every frame of movie-i420 is the decoder's, bit by bit",
             "passed": counts["wrong"] == 0 and counts["frames"] > 0,
             "found": f"{right} of {counts['frames']}",
         },
-        _look_at_fallback(demo),
-        _look_at_grey(demo, once_more),
-        *(_came_back(demo, name) for name in ROLES),
+        _check_fallback(demo),
+        _check_grey(demo, once_more),
+        *(_has_returned(demo, name) for name in ROLES),
         {
             "what": "the cluster's display went on while open was dead",
             "passed": while_dead >= GONE_ON,
@@ -235,7 +237,7 @@ def _checks(demo: Demo) -> list[dict]:
     ]
 
 
-def _look(demo: Demo, name: str, sent) -> dict:
+def _check_layer(demo: Demo, name: str, sent) -> dict:
     check = {"what": f"the cluster's display shows {name}"}
     try:
         found = picture.find(demo.pictures["cluster"], demo.cluster.tiles[name], sent)
@@ -244,10 +246,10 @@ def _look(demo: Demo, name: str, sent) -> dict:
         return {**check, "passed": False, "found": str(error)}
 
 
-def _look_at_panel(demo: Demo, sent) -> dict:
+def _check_panel(demo: Demo, sent) -> dict:
     check = {"what": "the cluster's display shows panel: a map, the film and symbols in one canvas"}
     try:
-        found = demo.cluster.panel.look(demo.pictures["cluster"], sent)
+        found = demo.cluster.panel.compare(demo.pictures["cluster"], sent)
         return {**check, "passed": True, "found": found}
     except LabError as error:
         return {**check, "passed": False, "found": str(error)}
@@ -265,7 +267,7 @@ def _telltale_state(demo: Demo, screenshot: Path) -> int | None:
     return None
 
 
-def _look_at_telltale(demo: Demo) -> dict:
+def _check_telltale(demo: Demo) -> dict:
     state = _telltale_state(demo, demo.pictures["cluster"])
     return {
         "what": "the cluster's display shows telltale",
@@ -274,7 +276,7 @@ def _look_at_telltale(demo: Demo) -> dict:
     }
 
 
-def _look_at_desktops(demo: Demo) -> list[dict]:
+def _check_desktops(demo: Demo) -> list[dict]:
     """The two displays with ordinary windows of open, while it lives and while it is dead."""
     tiles = demo.open.tiles.values()
     centre, telltale = demo.pictures["centre"], demo.cluster.tiles["telltale"]
@@ -302,7 +304,7 @@ def _look_at_desktops(demo: Demo) -> list[dict]:
     ]
 
 
-def _look_at_fallback(demo: Demo) -> dict:
+def _check_fallback(demo: Demo) -> dict:
     """While open was dead: what says so of camera and panel, to the pixel, and no telltale."""
     lost, tiles = demo.pictures["cluster-lost"], demo.cluster.tiles
     fallbacks = demo.cluster.fallbacks
@@ -315,7 +317,7 @@ def _look_at_fallback(demo: Demo) -> dict:
     }
 
 
-def _look_at_grey(demo: Demo, sent) -> dict:
+def _check_grey(demo: Demo, sent) -> dict:
     """While open was dead: the film, which stood still, was not shown as if it went on."""
     lost, tile = demo.pictures["cluster-lost"], demo.cluster.tiles["movie"]
     try:
@@ -325,7 +327,7 @@ def _look_at_grey(demo: Demo, sent) -> dict:
         return {"what": _GREY, "passed": True, "found": "greyed"}
 
 
-def _came_back(demo: Demo, name: str) -> dict:
+def _has_returned(demo: Demo, name: str) -> dict:
     loss = _loss(demo, name)
     back = loss["live_after_ms"]
     return {

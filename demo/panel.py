@@ -71,7 +71,7 @@ class Panel:
             f"! video/x-raw,format={form},framerate={_RATE}/1"
         )
 
-    def look(self, screenshot: Path, sent) -> str:
+    def compare(self, screenshot: Path, sent) -> str:
         """What the display shows, in words. `sent`: frames of the film. Raises LabError."""
         film = self.film
         with Image.open(screenshot) as image:

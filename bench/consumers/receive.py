@@ -21,7 +21,7 @@ LOOK_MS = 100
 class Consumer:
     def __init__(self, text: str, frames: int, keep: int) -> None:
         self._frames, self._keep = frames, keep
-        self._came, self._quiet, self._ended = 0, 0.0, False
+        self._received, self._quiet, self._ended = 0, 0.0, False
         self._kept: deque[Gst.Buffer] = deque()
         self._info: GstVideo.VideoInfo | None = None
         self.numbers: list[int] = []
@@ -38,7 +38,7 @@ class Consumer:
             watch.get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, self._on_buffer)
 
     def _on_arrival(self, pad: Gst.Pad, info: Gst.PadProbeInfo) -> Gst.PadProbeReturn:
-        self._came += 1
+        self._received += 1
         self._quiet = 0.0
         return Gst.PadProbeReturn.OK
 
@@ -53,9 +53,9 @@ class Consumer:
     def _read_first(self) -> None:
         self.numbers.append(numbered.read(self._kept.popleft(), self._info))
 
-    def _look(self) -> bool:
+    def _poll(self) -> bool:
         self._quiet += LOOK_MS / 1000
-        done = self._came >= self._frames or self._quiet > QUIET_SECONDS
+        done = self._received >= self._frames or self._quiet > QUIET_SECONDS
         if not self._ended and done:
             self._ended = True
             self._source.send_event(Gst.Event.new_eos())
@@ -77,7 +77,7 @@ class Consumer:
     def run(self) -> None:
         bus = self._pipeline.get_bus()
         bus.add_watch(GLib.PRIORITY_DEFAULT, self._on_message)
-        GLib.timeout_add(LOOK_MS, self._look)
+        GLib.timeout_add(LOOK_MS, self._poll)
         self._pipeline.set_state(Gst.State.PLAYING)
         self._loop.run()
         while self._kept:

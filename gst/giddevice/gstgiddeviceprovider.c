@@ -9,7 +9,7 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-#define LOOK_US G_USEC_PER_SEC
+#define POLL_US G_USEC_PER_SEC
 
 struct _GstGidDeviceProvider
 {
@@ -18,7 +18,7 @@ struct _GstGidDeviceProvider
   GThread *thread; /* from start to stop */
   GMutex lock;
   GCond changed;
-  gboolean looked; /* once; the lock */
+  gboolean polled; /* once; the lock */
   gboolean stopping; /* likewise */
 };
 
@@ -100,7 +100,7 @@ update (GstDeviceProvider *provider, GList *now)
 }
 
 static gpointer
-look (gpointer data)
+poll_streams (gpointer data)
 {
   GstGidDeviceProvider *self = data;
   struct gid_domain *domain = NULL;
@@ -109,10 +109,10 @@ look (gpointer data)
   while (!stopping) {
     update (GST_DEVICE_PROVIDER (self), ask (self, &domain));
     g_mutex_lock (&self->lock);
-    self->looked = TRUE;
+    self->polled = TRUE;
     g_cond_broadcast (&self->changed);
     if (!self->stopping)
-      g_cond_wait_until (&self->changed, &self->lock, g_get_monotonic_time () + LOOK_US);
+      g_cond_wait_until (&self->changed, &self->lock, g_get_monotonic_time () + POLL_US);
     stopping = self->stopping;
     g_mutex_unlock (&self->lock);
   }
@@ -125,12 +125,12 @@ static gboolean
 gst_gid_device_provider_start (GstDeviceProvider *provider)
 {
   GstGidDeviceProvider *self = GST_GID_DEVICE_PROVIDER (provider);
-  gint64 end = g_get_monotonic_time () + LOOK_US;
+  gint64 end = g_get_monotonic_time () + POLL_US;
 
-  self->looked = self->stopping = FALSE;
-  self->thread = g_thread_new ("gid-devices", look, self);
+  self->polled = self->stopping = FALSE;
+  self->thread = g_thread_new ("gid-devices", poll_streams, self);
   g_mutex_lock (&self->lock);
-  while (!self->looked && g_cond_wait_until (&self->changed, &self->lock, end))
+  while (!self->polled && g_cond_wait_until (&self->changed, &self->lock, end))
     ;
   g_mutex_unlock (&self->lock);
   return TRUE;

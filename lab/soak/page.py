@@ -9,7 +9,7 @@ from pathlib import Path
 import jinja2
 
 from lab.soak.growth import SURE, Growth, growth, which_grow
-from lab.soak.looks import COUNTED, KIND
+from lab.soak.samples import COUNTED, KIND
 
 _WARM_PART = 0.1  # of the time: caches fill, programs are seen for the first time
 # What is shown beside what may grow: nobody's fault where the machine itself is busy.

@@ -34,9 +34,9 @@ from lab.isolation.cases import Case, Undisturbed, all_cases
 from lab.isolation.guest import GUEST_SECONDS
 from lab.isolation.measure import measure
 from lab.soak import parts
-from lab.soak.looks import least, look
 from lab.soak.page import Result, write_page
 from lab.soak.rear import SoakCockpit
+from lab.soak.samples import least, sample
 from lab.soak.wear import Daemon, Kills, Reload
 
 _STOPPED = 5.0  # seconds that open is stopped in one of the cases
@@ -54,7 +54,7 @@ class Minute:
     rates: list[float] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)  # in refreshes
     late: list[float] = field(default_factory=list)  # the machine itself, in refreshes
-    looks: dict[str, list[dict[str, int]]] = field(default_factory=dict)
+    samples: dict[str, list[dict[str, int]]] = field(default_factory=dict)
 
 
 class Soak:
@@ -107,7 +107,7 @@ class Soak:
         minute.gaps.append(found.longest_gap_us / refresh)
         minute.late.append(found.stall_us / refresh)
         for name, process in cockpit.living().items():
-            minute.looks.setdefault(name, []).append(look(process.pid))
+            minute.samples.setdefault(name, []).append(sample(process.pid))
 
     def _sample(self, cockpit: SoakCockpit, minute: Minute) -> None:
         cluster = cockpit.cluster
@@ -124,7 +124,7 @@ class Soak:
                 "telltale_latency_ms": cluster.role("telltale")["latency_p50_ns"] / 1e6,
                 "camera_latency_ms": camera["latency_p50_ns"] / 1e6,
                 "camera_transitions": camera["transition_count"] - minute.losses,
-                "programs": {name: least(looks) for name, looks in minute.looks.items()},
+                "programs": {name: least(samples) for name, samples in minute.samples.items()},
             }
         )
         self.write(self._options.out)

@@ -86,7 +86,7 @@ def test_one_that_does_not_get_going_is_told(
     """Half of the frames of its own rate: 97 of 100 of those of 1000 a second could be lost."""
     handoff = module("handoff")
     told: list[str] = []
-    monkeypatch.setattr(handoff.common, "tell_again", told.append)
+    monkeypatch.setattr(handoff.common, "report_retry", told.append)
     bench = handoff.Bench(Path(), 2)
     run = {"receive": {"frames": frames}, "send": {"frames": 2 * rate}}
     monkeypatch.setattr(bench, "_transport", lambda *words: run)
@@ -119,8 +119,8 @@ def test_frames_that_are_lost_cost_what_others_cost() -> None:
     def run(came: int) -> dict:
         return {"send": {"frames": 100, "cpu_us": 30}, "receive": {"frames": came, "cpu_us": 7}}
 
-    assert handoff.cost_of_one_that_came(run(100), 10) == 27
-    assert handoff.cost_of_one_that_came(run(50), 10) == 47
+    assert handoff.cost_of_one_received(run(100), 10) == 27
+    assert handoff.cost_of_one_received(run(50), 10) == 47
     rows = [{"who": "gid", "came_of_sent": 0.5}, {"who": "shm", "came_of_sent": 0.1}]
     assert handoff.ratios(rows) == {"came_of_sent_worst": 0.5}
 

@@ -6,8 +6,8 @@ import random
 import pytest
 
 from lab.soak.growth import growth, which_grow
-from lab.soak.looks import COUNTED, kinds, least
 from lab.soak.page import Result
+from lab.soak.samples import COUNTED, kinds, least
 
 HOURS = [minute / 60 for minute in range(120)]
 BESIDE = {

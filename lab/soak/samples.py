@@ -17,7 +17,7 @@ COUNTED = {
 }
 
 
-def look(pid: int) -> dict[str, int]:
+def sample(pid: int) -> dict[str, int]:
     """heap: what it has for itself (anonymous memory); memory: with its part of what is shared.
     Beside what is counted, each kind of mapping."""
     folder = Path("/proc") / str(pid)
@@ -55,8 +55,8 @@ def counts(smaps_rollup: str, descriptors: int, mappings: int) -> dict[str, int]
     }
 
 
-def least(looks: Iterable[dict[str, int]]) -> dict[str, int]:
+def least(samples: Iterable[dict[str, int]]) -> dict[str, int]:
     """The lowest of each: what is used for a while only is not growth."""
-    looks = list(looks)
-    names = {what: None for one in looks for what in (*COUNTED, *one)}
-    return {what: min(one.get(what, 0) for one in looks) for what in names}
+    samples = list(samples)
+    names = {what: None for one in samples for what in (*COUNTED, *one)}
+    return {what: min(one.get(what, 0) for one in samples) for what in names}
