@@ -26,7 +26,7 @@ class Screen(Display, Inspected):
     """Without a device, drawn by pixman. What it shows is read from its stream."""
 
     keys = STREAM
-    more: dict[str, object] = {}  # noqa: RUF012 - of Display
+    more: dict[str, object] = {}
 
     def __init__(self, cockpit: Cockpit, sections: str) -> None:
         display = f"[display]\nworst-frame=0\nwidth={WIDTH}\nheight={HEIGHT}\n{self.keys}"
@@ -63,7 +63,7 @@ class GlScreen(Screen):
     """Without a device, drawn by OpenGL ES: of llvmpipe, into dma-bufs, which are read."""
 
     keys = ""
-    more = {"under": ("env", "WLR_RENDERER=gles2")}  # noqa: RUF012
+    more = {"under": ("env", "WLR_RENDERER=gles2")}
 
     def pictures(self) -> list[numpy.ndarray]:
         size, found = WIDTH * HEIGHT * 4, []
@@ -87,7 +87,7 @@ class KmsScreen(Screen):
     """On vkms, drawn by pixman, by the backend of wlroots. vkms tells what is scanned out."""
 
     keys = f"{STREAM}output=Virtual-1\n"
-    more = {"inside": {"LIBSEAT_BACKEND": "noop"}, "arguments": CONFINE}  # noqa: RUF012
+    more = {"inside": {"LIBSEAT_BACKEND": "noop"}, "arguments": CONFINE}
 
     def is_shown(self, picture: numpy.ndarray) -> bool:
         return refreshes().next() == {checksum(picture)}

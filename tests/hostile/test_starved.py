@@ -40,7 +40,7 @@ def with_descriptors(
     cockpit: Cockpit, domain: str, most: int, policy: int = os.SCHED_OTHER
 ) -> Iterator[subprocess.Popen]:
     """A gidd that cannot have more of them, whatever it asks for."""
-    log = open(cockpit.folder / f"starved-{domain}.log", "wb")  # noqa: SIM115
+    log = open(cockpit.folder / f"starved-{domain}.log", "wb")
     gidd = subprocess.Popen(
         cockpit.gidd_command(domain),
         env=cockpit.env(domain),

@@ -95,7 +95,7 @@ class InputWindow:
         self.display.wait_until(there, f"the pointer at {x}, {y}")
 
 
-def _take(target: Object, event: str, part) -> list:  # noqa: ANN001
+def _take(target: Object, event: str, part) -> list:
     found = [part(args) for name, args in target.events if name == event]
     target.events = [(name, args) for name, args in target.events if name != event]
     return found

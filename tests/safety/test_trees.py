@@ -85,7 +85,7 @@ def scene(
         yield Scene(forwarding, connection, owner)
 
 
-def only_pixman(function):  # noqa: ANN001, ANN201
+def only_pixman(function):
     return pytest.mark.parametrize("scene", ["pixman"], indirect=True)(function)
 
 
