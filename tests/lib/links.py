@@ -25,24 +25,34 @@ class Linked:
         return consume(self.cockpit, "movie", domain or self.reader, self.owner, **values)
 
 
-# Whether the domains are of several machines, the owner, and the reader.
+@dataclass(frozen=True)
+class Way:
+    """From the owner to the reader; `is_far`: the domains are of several machines. `more`: of the
+    configuration, as a section [link OWNER READER]."""
+
+    owner: str
+    reader: str
+    is_far: bool = False
+    more: str = ""
+
+
 KINDS = {
-    "local": (False, "open", "cluster"),
-    "ivshmem": (True, "open", "host"),
-    "hub": (True, "open", "cluster"),
+    "local": Way("open", "cluster"),
+    "ivshmem": Way("open", "host", is_far=True),
+    "hub": Way("open", "cluster", is_far=True),
 }
 WAYS = KINDS | {
-    "from the host": (True, "host", "open"),
-    "past the host": (True, "open", "hud"),
-    "windows within a kernel": (True, "host", "hud"),
+    "from the host": Way("host", "open", is_far=True),
+    "past the host": Way("open", "hud", is_far=True),
+    "windows within a kernel": Way("host", "hud", is_far=True),
 }
 
 
-def link(make_cockpit: Callable[..., Cockpit], way: str) -> Linked:
-    is_far, owner, reader = WAYS[way]
-    cockpit = make_cockpit(machines.CONFIG if is_far else DEFAULT_CONFIG)
-    if is_far:
+def link(make_cockpit: Callable[..., Cockpit], name: str) -> Linked:
+    way = WAYS[name]
+    cockpit = make_cockpit((machines.CONFIG if way.is_far else DEFAULT_CONFIG) + way.more)
+    if way.is_far:
         machines.start(cockpit)
     else:
         cockpit.start_all()
-    return Linked(cockpit, owner, reader, "window" if is_far else "memfd")
+    return Linked(cockpit, way.owner, way.reader, "window" if way.is_far else "memfd")
