@@ -162,6 +162,7 @@ GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
         ("one_place", "a.c", GOOD_C, "#include <ini.h>\n"),
         ("one_place", "x.py", "x = 1\n", "import configparser\n"),
         ("one_place", "gidd/a.c", GOOD_C, "#include <fnmatch.h>\n"),
+        ("one_place", "gidd/core/a.c", GOOD_C, "bool b = config_share_find(c, o, r) != NULL;\n"),
         ("one_place", "bench/x.py", "x = 1\n", 'run(["gidd", f"--config={path}"])\n'),
         ("one_place", "tests/x.py", "x = 1\n", 'run([BUILD / "gidd/gidd", "--config", path])\n'),
         ("one_place", "tests/x.py", "x = 1\n", 'x = """\\\n[domain open]\nnumber=1\n"""\n'),
