@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.engine import start_engine
 from lib.pipeline import PATIENT, Pipeline, decode, film, gst_env, send
 from lib.program import BUILD, Program, wait_for
 
@@ -21,17 +22,9 @@ CANVASES = section("engine", "spin-us=0") + section(
 )
 
 
-def start_engine(cockpit: Cockpit, canvases: str = CANVASES) -> Program:
-    path = cockpit.folder / "engine.conf"
-    path.write_text(canvases)
-    command = [BUILD / "engine" / "gid-engine", "--config", path, "--domain", "cluster"]
-    engine = cockpit.run("cluster", command)
-    return engine
-
-
 @pytest.fixture
 def engine(cockpit: Cockpit) -> Program:
-    return start_engine(cockpit)
+    return start_engine(cockpit, CANVASES)
 
 
 def source(pattern: str, size: str, count: int = 5, form: str = "BGRx", rate: str = "30/1") -> str:
@@ -404,7 +397,7 @@ def test_engine_that_comes_late(cockpit: Cockpit) -> None:
     composer = Pipeline(cockpit, "open", text, "--video-meta", "1")
     wait_for(lambda: any(m["state"] == "waiting" for m in composer.messages("gid-state")), "a word")
     assert composer.frames == []
-    start_engine(cockpit)
+    start_engine(cockpit, CANVASES)
     composer.finish()
     assert len(composer.frames) == 20, "a film waits for its engine"
 
@@ -421,7 +414,7 @@ def test_engine_that_is_killed(cockpit: Cockpit, engine: Program) -> None:
     engine.kill()
     composer.wait_state("waiting")
     count = len(composer.frames)
-    start_engine(cockpit)
+    start_engine(cockpit, CANVASES)
     composer.wait_frames(count + 20)
     assert composer.is_running() and composer.errors() == []
     assert composer.stats("compose")["skipped"] > 0
@@ -434,7 +427,7 @@ def test_a_film_loses_nothing_with_its_engine(cockpit: Cockpit, engine: Program)
     composer.wait_frames(20)
     engine.kill()
     composer.wait_state("waiting")
-    start_engine(cockpit)
+    start_engine(cockpit, CANVASES)
     composer.finish()
     assert len(composer.frames) == 90
     times = [f["pts"] for f in composer.frames]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.engine import start_engine
 from lib.pipeline import LEASE, Pipeline
 from lib.program import BUILD, Program, wait_for
 
@@ -19,15 +20,7 @@ RED, GREEN, BLUE = 0xFF0000, 0x00FF00, 0x0000FF
 
 @pytest.fixture
 def engine(cockpit: Cockpit) -> Program:
-    return start_engine(cockpit)
-
-
-def start_engine(cockpit: Cockpit) -> Program:
-    path = cockpit.folder / "engine.conf"
-    path.write_text(ENGINE)
-    command = [BUILD / "engine" / "gid-engine", "--config", path, "--domain", "cluster"]
-    engine = cockpit.run("cluster", command)
-    return engine
+    return start_engine(cockpit, ENGINE)
 
 
 def send(cockpit: Cockpit, stream: str, colour: int, more: str = "", domain: str = "open") -> None:
@@ -230,7 +223,7 @@ def test_engine_that_is_killed(cockpit: Cockpit, engine: Program) -> None:
     composing.shows(5, 5, RED)
     engine.kill()
     composing.program.wait_output("the engine of domain cluster is away; waiting for it")
-    start_engine(cockpit)
+    start_engine(cockpit, ENGINE)
     composing.shows(5, 5, RED)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.engine import start_engine
 from lib.machines import CONFIG, start
 from lib.program import BUILD, PATIENCE, Program, wait_for
 
@@ -24,17 +25,11 @@ class Drawing:
         self._cockpit = cockpit
         self._layout, self._stats = cockpit.folder / "panel.ini", cockpit.folder / "stats.json"
         self._write(0)
-        words = ["--stats", self._stats, self._layout]
-        self.composing = self._start("tools/gid-compose/gid-compose", words, "open")
-
-    def _start(self, name: str, words: list, domain: str) -> Program:
-        cockpit = self._cockpit
-        return cockpit.run(domain, [BUILD / name, *words])
+        command = [BUILD / "tools/gid-compose/gid-compose", "--stats", self._stats, self._layout]
+        self.composing = cockpit.run("open", command)
 
     def start_engine(self) -> Program:
-        path = self._cockpit.folder / "engine.conf"
-        path.write_text(ENGINE)
-        return self._start("engine/gid-engine", ["--config", path], "host")
+        return start_engine(self._cockpit, ENGINE, "host")
 
     def slabs(self, owner: str) -> list[str]:
         return [slab["gid"] for slab in self._cockpit.status(owner)["slabs"] if slab["owner"]]

@@ -10,6 +10,7 @@ import numpy
 import pytest
 from lib.cockpit import Cockpit
 from lib.company import IS_LONG
+from lib.engine import start_engine
 from lib.picture_formats import GREY
 from lib.picture_table import HEIGHT, WIDTH, Case, cases, is_yuv
 from lib.pictures import FORMATS
@@ -18,6 +19,7 @@ from lib.sent_pictures import ACROSS, COCKPIT, Sender, place, wrong
 
 # Of one, or of two planes or three, and pairs.
 OF_GSTREAMER = [name for name in FORMATS.values() if is_yuv(name)]
+ENGINE = "[canvas panel]\ndomain=open\nmemory=16M\nslots=6\n"
 SOME = ("NV12", "YU12", "YUYV", "NV61", "YU24")
 
 
@@ -51,12 +53,6 @@ def one_of_each() -> list[Case]:
     return [found[i % len(found)] for i, found in enumerate(formats.values())]
 
 
-def start_engine(cockpit: Cockpit) -> None:
-    config = cockpit.folder / "engine.conf"
-    config.write_text("[canvas panel]\ndomain=open\nmemory=16M\nslots=6\n")
-    cockpit.run("cluster", [BUILD / "engine" / "gid-engine", "--config", config])
-
-
 @pytest.mark.cockpit(COCKPIT)
 def test_gid_compose(cockpit: Cockpit, sender: Sender) -> None:
     """What it knows of colours is what the producers' layouts say."""
@@ -66,7 +62,7 @@ def test_gid_compose(cockpit: Cockpit, sender: Sender) -> None:
     lines += [f"height={count // ACROSS * HEIGHT}\n"]
     lines += [f"[layer p{i}]\nstream=p{i}\n{place(i)}" for i in range(count)]
     layout.write_text("".join(lines))
-    start_engine(cockpit)
+    start_engine(cockpit, ENGINE)
     program = cockpit.run("open", [BUILD / "tools" / "gid-compose" / "gid-compose", layout])
     wanted = [case for case in cases() if case.fourcc not in GREY]
     for batch in sender.send_all(wanted, count):
@@ -79,7 +75,7 @@ def test_gidcompose(cockpit: Cockpit, sender: Sender) -> None:
     """By the colorimetry that gidsrc says: of the formats that GStreamer has, too."""
     from lib.pipeline import Pipeline
 
-    start_engine(cockpit)
+    start_engine(cockpit, ENGINE)
     layers = "".join(f" gidsrc domain=open stream=p{i} ! queue ! c.sink_{i}" for i in range(ACROSS))
     places = " ".join(f"sink_{i}::xpos={i * WIDTH}" for i in range(ACROSS))
     text = f"gidcompose name=c engine=cluster canvas=panel {places} ! video/x-raw,format=BGRx,"
