@@ -159,6 +159,7 @@ GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
         ("prose", "x.1.scd", GOOD_PROSE, GOOD_PROSE.replace(".\nThen", "\nand then")),
         ("prose", "x.1.scd", GOOD_PROSE, GOOD_PROSE.replace(":  ", ":  word" + " word" * 25)),
         ("prose", "x.1.scd", GOOD_PROSE, GOOD_PROSE + "\n" + "wide " * 24 + "x\n"),
+        ("prose", "x.1.scd", GOOD_PROSE, GOOD_PROSE + "\n" + "Words and words.\n" * 41),
         ("one_place", "a.c", GOOD_C, "#include <ini.h>\n"),
         ("one_place", "x.py", "x = 1\n", "import configparser\n"),
         ("one_place", "gidd/a.c", GOOD_C, "#include <fnmatch.h>\n"),
