@@ -86,6 +86,7 @@ def test_layers_that_hold(repository: Path) -> None:
             {"docs/architecture.md": f"{TABLE}\n{KNOWN_CIRCLE}"},
             "no circle of calls any more: low/a, low/b",
         ),
+        ({"new/a.py": ""}, "new/a.py: no part has it"),
         ({"high/base.h": ""}, "one name twice: high/base.h, low/base.h"),
         ({"low/long.c": "\n" * 901}, "low/long.c has 901 lines"),
         ({"tools/two.py": "from base import x\n"}, "tool may not use low"),
