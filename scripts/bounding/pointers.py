@@ -94,7 +94,7 @@ class Pointers:
     def _is_function(self, index: int, name: str) -> bool:
         return self._full(index, name) in self.kinds
 
-    def _member(self, index: int, struct: str, member: int) -> str:
+    def _member(self, struct: str, member: int) -> str:
         """Of structures without a name each file has its own numbers: they are all one."""
         kind = "anonymous" if ".anon" in struct else struct
         return f"{kind} {member}"
@@ -104,7 +104,7 @@ class Pointers:
         structs = self._modules[index][1].structs
         while True:
             if kind.startswith("%struct") and structs.get(kind):
-                memory, kind = self._member(index, kind, 0), structs[kind][0]
+                memory, kind = self._member(kind, 0), structs[kind][0]
             elif kind.startswith("["):
                 kind = kind[1:-1].partition(" x ")[2]
             else:
@@ -133,7 +133,7 @@ class Pointers:
         if value.startswith(("{", "<{")):
             for number, (inner, part) in enumerate(elements(value)):
                 if kind.startswith("%struct"):
-                    below = self._member(index, kind, number)
+                    below = self._member(kind, number)
                 else:
                     below = memory if kind.startswith("%union") else _UNKNOWN
                 self._initial(index, inner, part, below)
@@ -178,7 +178,7 @@ class Pointers:
                 number = int(word.split(" ")[-1])
                 if kind not in structs:
                     return _UNKNOWN
-                memory, kind = self._member(index, kind, number), structs[kind][number]
+                memory, kind = self._member(kind, number), structs[kind][number]
             elif kind.startswith("["):
                 kind = kind[1:-1].partition(" x ")[2]
             else:

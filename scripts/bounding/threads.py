@@ -124,7 +124,7 @@ def matched(places: Iterable[str], known: Mapping[str, set[str]]) -> dict[str, s
     return found
 
 
-def stack_of(started: Iterable[str], functions: Mapping[str, Function], top: Path) -> int:
+def stack_of(started: Iterable[str], top: Path) -> int:
     """What a thread has, by who started it."""
     sizes = [SIZES[one] for one in started if one in SIZES]
     return min((constant((top / file).read_text(), name) for file, name in sizes), default=ORDINARY)
@@ -158,7 +158,7 @@ def look_at(
         backs = [graph.deepest(name) for name in taken if name in functions]
         back = max(backs, key=lambda chain: chain.stack, default=None)
         for root in sorted(started.keys() & functions.keys()):
-            has = first if root == "main" else stack_of(started[root], functions, top)
+            has = first if root == "main" else stack_of(started[root], top)
             way = steps(graph.deepest(root).names)
             threads.append(Thread(root, has, way, steps(back.names if back else ())))
     called = {name for each in functions.values() for name in each.calls}
