@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "command_line.h"
 #include "gidway_version.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/cluster.conf"
@@ -37,7 +38,6 @@ static const struct argp_option argp_options[] = {
 				"that showing does not need",
 				0},
 		{"verbose", 'v', NULL, 0, "Say more", 0},
-		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{NULL, 0, NULL, 0, "Learning which pictures are allowed:", 1},
 		{"learn", KEY_LEARN, "ROLE", 0,
 				"Collect the hashes of all pictures of the role's stream", 1},
@@ -61,9 +61,6 @@ static int parse_number(const char *text, long least, long most, const char *wha
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	struct cluster_options *options = state->input;
 	switch (key) {
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		return 0;
 	case 'c':
 		options->config = arg;
 		return 0;
@@ -120,6 +117,5 @@ void cluster_options_parse(struct cluster_options *options, int argc, char **arg
 			.config = DEFAULT_CONFIG,
 			.domain = getenv("GID_DOMAIN"),
 	};
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	command_line_parse(&argp, argc, argv, options);
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "canvases.h"
+#include "command_line.h"
 #include "device_choice.h"
 #include "gidway_version.h"
 #include "log_writer.h"
@@ -33,16 +34,12 @@ static const struct argp_option argp_options[] = {
 				0},
 		{"check", 'n', 0, 0, "read the configuration, say what is wrong with it, and end",
 				0},
-		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct options *options = state->input;
 	switch (key) {
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		break;
 	case 'c':
 		options->config = value;
 		break;
@@ -152,8 +149,7 @@ int main(int argc, char **argv) {
 	struct options options = {.config = DEFAULT_CONFIG};
 	struct engine_config config;
 	standard_streams_init();
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	command_line_parse(&argp, argc, argv, &options);
 	/* Mesa's cache of compiled programs is locked by whoever uses it: any program of the same
 	 * user could make all canvases wait without end. Ours are few and short. */
 	setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);

@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <gid/gid.h>
 
+#include "command_line.h"
 #include "common/option_number.h"
 #include "gidway_version.h"
 
@@ -23,7 +24,6 @@ static const struct argp_option option_table[] = {
 		{"rate", 'r', "N", 0, "Send at most N pictures a second (default: each)", 0},
 		{"frames", 'n', "N", 0, "End after N pictures were sent", 0},
 		{"list", 'l', NULL, 0, "List outputs and windows, and end", 0},
-		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, // as --help
 		{0},
 };
 
@@ -44,9 +44,6 @@ static void check_options(const struct capture_options *options, struct argp_sta
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct capture_options *options = state->input;
 	switch (key) {
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		break;
 	case 'd':
 		options->domain = value;
 		break;
@@ -94,6 +91,5 @@ void capture_options_parse(struct capture_options *options, int argc, char **arg
 			       "of --frames was reached; else 1.",
 	};
 	*options = (struct capture_options){.cursor = true};
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	command_line_parse(&argp, argc, argv, options);
 }

@@ -5,6 +5,7 @@
 #include <gid/gid.h>
 #include <stdlib.h>
 
+#include "command_line.h"
 #include "gidway_version.h"
 
 const char *argp_program_version = "gid-input " GIDWAY_VERSION;
@@ -36,7 +37,6 @@ static const struct argp_option option_table[] = {
 				"Keys mean what they mean to the sender (default: what "
 				"$XKB_DEFAULT_LAYOUT and its kin say)",
 				0},
-		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, // as --help
 		{0},
 };
 
@@ -61,9 +61,6 @@ static void check_options(struct input_options *options, struct argp_state *stat
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct input_options *options = state->input;
 	switch (key) {
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		break;
 	case 'd':
 		options->owner = value;
 		break;
@@ -107,6 +104,5 @@ void input_options_parse(struct input_options *options, int argc, char **argv) {
 			       "The exit status is 0 when the program was told to end; else 1.",
 	};
 	*options = (struct input_options){.taker = {.device = "/dev/uinput"}};
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	command_line_parse(&argp, argc, argv, options);
 }

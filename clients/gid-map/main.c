@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <wayland-egl.h>
 
+#include "command_line.h"
 #include "common/client_role.h"
 #include "common/wayland.h"
 #include "dmabuf_targets.h"
@@ -275,7 +276,6 @@ static const struct argp_option argp_options[] = {
 				"Draw into dma-bufs of /dev/udmabuf, as a graphics card has them",
 				0},
 		{"seconds", 't', "N", 0, "End after N seconds", 0},
-		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };
 
@@ -283,9 +283,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	struct options *options = state->input;
 	char rest;
 	switch (key) {
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		return 0;
 	case 'S':
 		if (sscanf(arg, "%dx%d%c", &options->width, &options->height, &rest) != 2 ||
 				options->width < 1 || options->width > (int)GID_SIZE_MAX ||
@@ -323,7 +320,6 @@ int main(int argc, char **argv) {
 	};
 	struct options options = {.width = 640, .height = 480, .still = -1};
 	standard_streams_init();
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	command_line_parse(&argp, argc, argv, &options);
 	return run(&options);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <systemd/sd-event.h>
 
+#include "command_line.h"
 #include "common/option_number.h"
 #include "dial_stream.h"
 #include "gidway_version.h"
@@ -33,7 +34,6 @@ static const struct argp_option argp_options[] = {
 				"(default: 60)",
 				0},
 		{"seconds", 't', "N", 0, "End after N seconds", 0},
-		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };
 
@@ -47,9 +47,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	struct dial_stream_options *options = state->input;
 	char rest;
 	switch (key) {
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		return 0;
 	case 'd':
 		options->domain = arg;
 		return 0;
@@ -164,7 +161,6 @@ int main(int argc, char **argv) {
 	struct dial_stream_options options = {
 			.stream = "meter", .width = 1280, .height = 480, .rate = 60};
 	standard_streams_init();
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	command_line_parse(&argp, argc, argv, &options);
 	return run(&options);
 }

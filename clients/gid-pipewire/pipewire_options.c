@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <gid/stream.h>
 
+#include "command_line.h"
 #include "common/option_number.h"
 #include "gidway_version.h"
 
@@ -33,16 +34,12 @@ static const struct argp_option option_table[] = {
 				"What programs show as the camera's name (default: the stream's)",
 				0},
 		{"credit", KEY_CREDIT, "N", 0, "Frames to hold at most, 3 to 63 (default: 8)", 0},
-		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, // as --help
 		{0},
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct pipewire_options *options = state->input;
 	switch (key) {
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		break;
 	case 'd':
 		options->owner = value;
 		break;
@@ -88,6 +85,5 @@ void pipewire_options_parse(struct pipewire_options *options, int argc, char **a
 			       "The exit status is 0 when the program was told to end, else 1.",
 	};
 	*options = (struct pipewire_options){.credit = CREDIT_DEFAULT};
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	command_line_parse(&argp, argc, argv, options);
 }

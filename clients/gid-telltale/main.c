@@ -5,6 +5,7 @@
 #include <string.h>
 #include <systemd/sd-event.h>
 
+#include "command_line.h"
 #include "common/option_number.h"
 #include "gidway_version.h"
 #include "lights.h"
@@ -50,7 +51,6 @@ static const struct argp_option argp_options[] = {
 		{"heartbeat", 'b', "MS", 0,
 				"Send the same picture again after this time (default: 50)", 0},
 		{"png", 'p', "FILE", 0, "Draw the state into a PNG file instead, and end", 0},
-		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };
 
@@ -58,9 +58,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	struct options *options = state->input;
 	char rest;
 	switch (key) {
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		return 0;
 	case 'd':
 		options->domain = arg;
 		return 0;
@@ -247,8 +244,7 @@ int main(int argc, char **argv) {
 	};
 	const struct options *options = &program.options;
 	standard_streams_init();
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &program.options);
+	command_line_parse(&argp, argc, argv, &program.options);
 	if (options->png != NULL) {
 		return lights_write_png(options->png, options->width, options->height,
 				       options->state) == 0

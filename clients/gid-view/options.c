@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_line.h"
 #include "common/option_number.h"
 #include "gidway_version.h"
 #include "grab.h"
@@ -88,7 +89,6 @@ static const struct argp_option option_table[] = {
 				"Give the picture this safety role, by which the "
 				"compositor forwards it",
 				0},
-		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, // as --help
 		{NULL, 0, NULL, 0, "The user", 3},
 		{"desktop", KEY_DESKTOP, "OWNER", 0,
 				"Use the desktop of this domain, by default its stream desktop: with "
@@ -212,9 +212,6 @@ static void check_options(struct options *options, struct argp_state *state) {
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct options *options = state->input;
 	switch (key) {
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		break;
 	case 'd':
 		options->owner = value;
 		break;
@@ -318,6 +315,5 @@ void options_parse(struct options *options, int argc, char **argv) {
 					.background = 0x000000ff,
 					.veil = 0x606468c0},
 	};
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	command_line_parse(&argp, argc, argv, options);
 }

@@ -9,6 +9,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "command_line.h"
 #include "config_file.h"
 #include "config_json.h"
 #include "gidd.h"
@@ -49,16 +50,12 @@ static const struct argp_option argp_options[] = {
 				"list the windows that the host's gidd makes, one a line: owner, "
 				"number, bytes, file, and readers; and end",
 				0},
-		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct options *options = state->input;
 	switch (key) {
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		break;
 	case 'c':
 		options->config = value;
 		break;
@@ -257,8 +254,7 @@ error_event:
 int main(int argc, char **argv) {
 	struct options options = {.config = DEFAULT_CONFIG, .domain = get_variable("GID_DOMAIN")};
 	standard_streams_init();
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	command_line_parse(&argp, argc, argv, &options);
 	struct config config;
 	int error = config_file_read(&config, options.config, link_kind_keys, stderr);
 	if (error < 0 && error != -EINVAL) {

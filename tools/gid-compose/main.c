@@ -10,6 +10,7 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
+#include "command_line.h"
 #include "composition.h"
 #include "gidway_version.h"
 #include "standard_streams.h"
@@ -39,16 +40,12 @@ static const struct argp_option argp_options[] = {
 				0},
 		{"check", 'n', 0, 0, "read the file, say what is wrong with it, and end", 0},
 		{"stats", 's', "FILE", 0, "write counts to this file each second, as JSON", 0},
-		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct options *options = state->input;
 	switch (key) {
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		break;
 	case 'd':
 		options->domain = value;
 		break;
@@ -235,8 +232,7 @@ int main(int argc, char **argv) {
 	struct options options = {0};
 	struct layout_file layout;
 	standard_streams_init();
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	command_line_parse(&argp, argc, argv, &options);
 	int ret = layout_file_read(&layout, options.file, stderr);
 	if (ret == 0 && !options.check) {
 		struct program program = {.options = &options};

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_line.h"
 #include "gidctl.h"
 #include "gidctl_table.h"
 #include "gidway_version.h"
@@ -56,7 +57,6 @@ static const struct argp_option argp_options[] = {
 				0},
 		{"json", 'j', 0, 0, "JSON, for programs", 0},
 		{"plain", OPTION_PLAIN, 0, 0, "no colours, no rewriting of the screen", 0},
-		{NULL, 'h', 0, OPTION_HIDDEN, NULL, 0}, /* beside --help */
 		{0},
 };
 
@@ -125,9 +125,6 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 	case 'j':
 		parsed->options.json = true;
 		break;
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		break;
 	case OPTION_PLAIN:
 		parsed->options.plain = true;
 		break;
@@ -177,8 +174,7 @@ static const struct argp argp = {
 int main(int argc, char **argv) {
 	struct parsed parsed = {.options = {.interval = 1}};
 	standard_streams_init();
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &parsed);
+	command_line_parse(&argp, argc, argv, &parsed);
 	parsed.options.words = parsed.words;
 	style_init(parsed.options.plain);
 	return parsed.command->run(&parsed.options);

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+/* How the options of all programs are read. */
+#ifndef CONSOLE_COMMAND_LINE_H
+#define CONSOLE_COMMAND_LINE_H
+
+#include <argp.h>
+
+/* As argp_parse(). -h is --help, and who uses the program wrongly gets EXIT_USAGE. */
+void command_line_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+#endif
