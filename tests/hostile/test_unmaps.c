@@ -21,6 +21,7 @@
 #include "descriptors.h"
 #include "large_pages.h"
 #include "memory.h"
+#include "pages.h"
 #include "slab_pair.h"
 
 #define SLOTS 3u
@@ -47,26 +48,8 @@ static bool is_ours(void) {
 	return syscall(SYS_gettid) == getpid();
 }
 
-/* Pages that this process has mapped there now, as its page tables have them. */
-static size_t count_pages(const void *data, size_t size) {
-	uint64_t entries[512];
-	size_t count = 0, first = (uintptr_t)data / 4096, left = size / 4096;
-	while (pagemap >= 0 && left > 0) {
-		size_t part = left < 512 ? left : 512;
-		if (pread(pagemap, entries, part * 8, (off_t)(first * 8)) != (ssize_t)(part * 8)) {
-			break;
-		}
-		for (size_t i = 0; i < part; i++) {
-			count += entries[i] >> 63;
-		}
-		first += part;
-		left -= part;
-	}
-	return count;
-}
-
 static void judge(const void *data, size_t size) {
-	size_t pages = count_pages(data, size);
+	size_t pages = count_pages(pagemap, data, size);
 	size_t *most = is_ours() ? &ours_most : &theirs_most;
 	*most = pages > *most ? pages : *most;
 	*(is_ours() ? &ours_all : &theirs_all) += pages;
@@ -81,11 +64,11 @@ static int unmap(void *data, size_t size) {
 	const uintptr_t from = (uintptr_t)data & ~(large - 1);
 	const uintptr_t end = ((uintptr_t)data + size + large - 1) & ~(large - 1);
 	size_t *all = is_ours() ? &ours_all : &theirs_all;
-	const size_t within = count_pages(data, size);
-	const size_t before = count_pages((void *)from, end - from);
+	const size_t within = count_pages(pagemap, data, size);
+	const size_t before = count_pages(pagemap, (void *)from, end - from);
 	judge(data, size);
 	int ret = (int)syscall(SYS_munmap, data, size);
-	const size_t after = count_pages((void *)from, end - from);
+	const size_t after = count_pages(pagemap, (void *)from, end - from);
 	*all += before > within + after ? before - within - after : 0;
 	return ret;
 }
@@ -182,7 +165,7 @@ static void test_in_use(void) {
 	struct gid_slab_info info;
 	gid_slab_get_info(got, &info);
 	const char *view = gid_slab_view(got, 0);
-	size_t size = SLOTS * info.slot_size, pages = count_pages(view, size);
+	size_t size = SLOTS * info.slot_size, pages = count_pages(pagemap, view, size);
 	tap_ok(pages == size / 4096 && view[size - 1] == 'x', "%zu pages are mapped", pages);
 	gid_slab_destroy(slab, false);
 	begin(); /* what is to come is the reader's */

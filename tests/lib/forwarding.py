@@ -145,6 +145,20 @@ class Window:
         self.safety.events.clear()
 
 
+def show_each(connection: Connection, gids: list[int], width: int, height: int) -> list[Object]:
+    """A window for each; returns what their buffers were made by."""
+    manager = connection.bind("gid_buffer_manager_v1")
+    made = []
+    for index, gid in enumerate(gids):
+        params = manager("create_params")
+        params("add", gid >> 32, gid & 0xFFFFFFFF, 0, 0, width * 4, 0, 0)
+        window = Window(connection, f"window-{index}")
+        window.attach(params("create_immed", width, height, XRGB8888))
+        window.commit_drawn()
+        made.append(params)
+    return made
+
+
 class ShmBuffers:
     """Ordinary shared memory."""
 

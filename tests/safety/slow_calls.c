@@ -40,6 +40,7 @@
 #include <unistd.h>
 
 #include "descriptors.h"
+#include "pages.h"
 
 /* More pages than that, in one turn of the event loop, take a part of a refresh to be unmapped. */
 #define UNMAPPED_MAX 2048u
@@ -457,33 +458,15 @@ int sem_wait(sem_t *semaphore) {
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* As the page tables have them: what nobody touched costs nothing to unmap. */
-static size_t count_pages(const void *data, size_t size) {
-	uint64_t entries[512];
-	size_t count = 0, first = (uintptr_t)data / 4096, left = size / 4096;
-	int pagemap = (int)syscall(
-			SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
-	while (left > 0) {
-		size_t part = left < 512 ? left : 512;
-		if (pread(pagemap, entries, part * 8, (off_t)(first * 8)) != (ssize_t)(part * 8)) {
-			break;
-		}
-		for (size_t i = 0; i < part; i++) {
-			count += entries[i] >> 63;
-		}
-		first += part;
-		left -= part;
-	}
-	syscall(SYS_close, pagemap);
-	return count;
-}
-
 /* Also in place of what was there; together with all of this turn. */
 static bool is_much(const void *data, size_t size) {
 	if (!is_display()) {
 		return false;
 	}
-	unmapped += count_pages(data, size);
+	int pagemap = (int)syscall(
+			SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+	unmapped += count_pages(pagemap, data, size);
+	syscall(SYS_close, pagemap);
 	bool much = unmapped > UNMAPPED_MAX;
 	unmapped = much ? 0 : unmapped;
 	return much;

@@ -2,7 +2,7 @@
 """What Weston keeps of memory that was taken back takes memory of its own: not without end."""
 
 from lib.cockpit import Cockpit
-from lib.forwarding import Window
+from lib.forwarding import show_each
 from lib.program import own_kib, wait_for
 from lib.session import OwnerProcess
 from lib.weston import XRGB8888, Weston
@@ -19,15 +19,7 @@ def test_what_is_kept_is_bounded(cockpit: Cockpit) -> None:
     owner = OwnerProcess(cockpit.env("open"))
     with Connection(weston.socket, weston.protocols) as connection:
         _, *gids = owner.call("create", XRGB8888, WIDTH, HEIGHT, WINDOWS, 0)
-        manager = connection.bind("gid_buffer_manager_v1")
-        made = []
-        for index, gid in enumerate(gids):
-            params = manager("create_params")
-            params("add", gid >> 32, gid & 0xFFFFFFFF, 0, 0, WIDTH * 4, 0, 0)
-            window = Window(connection, f"window-{index}")
-            window.attach(params("create_immed", WIDTH, HEIGHT, XRGB8888))
-            window.commit_drawn()
-            made.append(params)
+        made = show_each(connection, gids, WIDTH, HEIGHT)
         before = own_kib(weston.program.pid)
         owner.kill()
         for params in made:

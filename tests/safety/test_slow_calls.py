@@ -11,7 +11,7 @@ from gid_vm.preload import Preload
 from lib.cockpit import Cockpit
 from lib.display import ROLE, Display, start_telltale
 from lib.forwarding import ROLE as SURFACE
-from lib.forwarding import Forwarding, GidBuffers, Window, random_picture
+from lib.forwarding import Forwarding, GidBuffers, Window, random_picture, show_each
 from lib.pictures import RAW_ROLE
 from lib.program import BUILD, Program, wait_for
 from lib.session import CLUSTER, OwnerProcess
@@ -53,15 +53,7 @@ def lose_large_slab(owner: OwnerProcess, connection: Connection) -> None:
     """A client shows pictures of a slab whose owner then dies."""
     slab, *gids = owner.call("create", XRGB8888, WIDTH, HEIGHT, SLOTS, 0)
     owner.call("grant", slab, CLUSTER)
-    manager = connection.bind("gid_buffer_manager_v1")
-    made = []
-    for index, gid in enumerate(gids):
-        params = manager("create_params")
-        params("add", gid >> 32, gid & 0xFFFFFFFF, 0, 0, WIDTH * 4, 0, 0)
-        window = Window(connection, f"window-{index}")
-        window.attach(params("create_immed", WIDTH, HEIGHT, XRGB8888))
-        window.commit_drawn()
-        made.append(params)
+    made = show_each(connection, gids, WIDTH, HEIGHT)
     owner.kill()
     for params in made:
         params.wait("revoked")
