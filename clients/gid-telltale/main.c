@@ -19,13 +19,14 @@
 const char *argp_program_version = "gid-telltale " GIDWAY_VERSION;
 
 struct options {
-	const char *domain, *stream, *role, *png;
+	const char *domain, *stream, *role, *png, *sheet;
 	uint32_t width, height;
 	unsigned state, cycle_ms, heartbeat_ms;
 };
 
 struct program {
 	struct options options;
+	struct sheet sheet; /* with --sheet */
 	struct telltale telltale;
 	struct surface surface; /* with a role */
 	sd_event *event;
@@ -46,6 +47,10 @@ static const struct argp_option argp_options[] = {
 		{"state", 'l', "N", 0,
 				"Which lights are lit at first: 0 to 15, a bit for "
 				"each (default: 1)",
+				0},
+		{"sheet", 't', "FILE", 0,
+				"A PNG with the pictures of the states below each other, "
+				"which are shown in place of the lights",
 				0},
 		{"cycle", 'c', "MS", 0, "Switch to the next state each time after this time", 0},
 		{"heartbeat", 'b', "MS", 0,
@@ -76,7 +81,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		return 0;
 	case 'l':
 		options->state = (unsigned)option_number(
-				"--state", arg, 0, LIGHTS_STATES - 1, state);
+				"--state", arg, 0, SHEET_PICTURES_MAX - 1, state);
+		return 0;
+	case 't':
+		options->sheet = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (options->sheet == NULL && options->state >= LIGHTS_STATES) {
+			argp_error(state, "--state must be from 0 to %u", LIGHTS_STATES - 1);
+		}
+		if (options->sheet != NULL && options->png != NULL) {
+			argp_error(state, "--png draws lights, and no --sheet");
+		}
 		return 0;
 	case 'c':
 		options->cycle_ms = (unsigned)option_number("--cycle", arg, 0, 3600000, state);
@@ -110,8 +126,12 @@ static void set_beat(struct program *program) {
 	sd_event_source_set_enabled(program->beat, ms > 0 ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 }
 
+static unsigned count_states(const struct program *program) {
+	return program->options.sheet != NULL ? program->sheet.count : LIGHTS_STATES;
+}
+
 static int next_state(struct program *program) {
-	unsigned state = (program->telltale.state + 1) % LIGHTS_STATES;
+	unsigned state = (program->telltale.state + 1) % count_states(program);
 	if (program->options.role != NULL) {
 		return check(program, surface_change(&program->surface, state));
 	}
@@ -199,15 +219,33 @@ static void report(const struct program *program) {
 	}
 }
 
+/* False after saying why not. */
+static bool has_pictures(struct program *program) {
+	const struct options *options = &program->options;
+	if (options->sheet == NULL) {
+		return true;
+	}
+	if (sheet_read(&program->sheet, options->sheet, options->width, options->height) < 0) {
+		return false;
+	}
+	if (options->state >= program->sheet.count) {
+		fprintf(stderr, "gid-telltale: %s has no picture %u, only %u of them\n",
+				options->sheet, options->state, program->sheet.count);
+		return false;
+	}
+	return true;
+}
+
 static int run(struct program *program) {
 	const struct options *options = &program->options;
 	int status = EXIT_FAILURE;
-	if (sd_event_default(&program->event) < 0) {
+	if (sd_event_default(&program->event) < 0 || !has_pictures(program)) {
 		return EXIT_FAILURE;
 	}
 	if (telltale_init(&program->telltale, options->domain,
 			    options->role != NULL ? NULL : options->stream, options->width,
 			    options->height) == 0) {
+		program->telltale.sheet = options->sheet != NULL ? &program->sheet : NULL;
 		int ret = add_sources(program);
 		if (ret >= 0) {
 			ret = begin(program);
@@ -221,6 +259,7 @@ static int run(struct program *program) {
 	}
 	surface_finish(&program->surface);
 	telltale_finish(&program->telltale);
+	sheet_finish(&program->sheet);
 	sd_event_unref(program->event);
 	return status;
 }

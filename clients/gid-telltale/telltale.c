@@ -107,8 +107,13 @@ int telltale_draw(struct telltale *telltale, unsigned state) {
 	if (slot < 0) {
 		return slot;
 	}
-	lights_draw(telltale_data(telltale, slot), telltale->layout.width, telltale->layout.height,
-			telltale->layout.planes[0].stride, state);
+	uint8_t *data = telltale_data(telltale, slot);
+	const struct gid_layout *layout = &telltale->layout;
+	if (telltale->sheet != NULL) {
+		sheet_draw(telltale->sheet, data, layout->planes[0].stride, state);
+	} else {
+		lights_draw(data, layout->width, layout->height, layout->planes[0].stride, state);
+	}
 	telltale->changes++;
 	return slot;
 }

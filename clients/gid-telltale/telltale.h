@@ -5,6 +5,8 @@
 
 #include <gid/stream.h>
 
+#include "sheet.h"
+
 #define TELLTALE_SLOTS 4
 
 struct telltale {
@@ -12,6 +14,7 @@ struct telltale {
 	struct gid_slab *slab;
 	struct gid_producer *producer;
 	struct gid_layout layout;
+	const struct sheet *sheet; /* of the states' pictures; NULL: the lights are drawn */
 	unsigned state;
 	bool waits; /* the state cannot be seen yet: readers hold all slots */
 	int slot;   /* that has the present picture; -1: none yet */
