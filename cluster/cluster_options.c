@@ -10,7 +10,16 @@
 
 #define DEFAULT_CONFIG "/etc/gidway/cluster.conf"
 
-enum { KEY_STATUS = 256, KEY_STATE, KEY_LEARN, KEY_SECONDS, KEY_REALTIME, KEY_CONFINE };
+enum {
+	KEY_STATUS = 256,
+	KEY_STATE,
+	KEY_LEARN,
+	KEY_LIKE,
+	KEY_TOLERANCE,
+	KEY_SECONDS,
+	KEY_REALTIME,
+	KEY_CONFINE
+};
 
 const char *argp_program_version = "gid-cluster " GIDWAY_VERSION;
 
@@ -42,6 +51,13 @@ static const struct argp_option argp_options[] = {
 		{"learn", KEY_LEARN, "ROLE", 0,
 				"Collect the hashes of all pictures of the role's stream", 1},
 		{"output", 'o', "FILE", 0, "The file that they are added to (default: ROLE.hashes)",
+				1},
+		{"like", KEY_LIKE, "FILE", 0,
+				"Only of pictures that are near to one of this PNG, which has them "
+				"below each other",
+				1},
+		{"tolerance", KEY_TOLERANCE, "N", 0,
+				"How far each of their colours may be from it, of 255 (default: 2)",
 				1},
 		{"seconds", KEY_SECONDS, "N", 0,
 				"How long (default: until the stream ends, or Ctrl-C)", 1},
@@ -91,6 +107,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	case KEY_LEARN:
 		options->learn = arg;
 		return 0;
+	case KEY_LIKE:
+		options->like = arg;
+		return 0;
+	case KEY_TOLERANCE:
+		options->tolerance = (unsigned)parse_number(arg, 0, 255, "--tolerance", state);
+		return 0;
 	case KEY_SECONDS:
 		options->seconds = (unsigned)parse_number(arg, 1, 86400, "--seconds", state);
 		return 0;
@@ -116,6 +138,7 @@ void cluster_options_parse(struct cluster_options *options, int argc, char **arg
 	*options = (struct cluster_options){
 			.config = DEFAULT_CONFIG,
 			.domain = getenv("GID_DOMAIN"),
+			.tolerance = 2,
 	};
 	command_line_parse(&argp, argc, argv, options);
 }

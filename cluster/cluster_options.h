@@ -8,7 +8,8 @@
 struct cluster_options {
 	const char *config, *domain, *status, *state;
 	const char *learn, *output; /* a role, and the file of hashes to add to */
-	unsigned seconds;
+	const char *like; /* a PNG of pictures that those are near to; NULL: any are learned */
+	unsigned seconds, tolerance;
 	int realtime; /* priority, 0: as others */
 	bool headless, check, confine, verbose;
 };

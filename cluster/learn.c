@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "examiner.h"
+#include "likeness.h"
 
 #define SAVE_NS UINT64_C(1000000000)
 
@@ -22,6 +23,7 @@ struct learner {
 	const char *path;
 	struct accepted accepted; /* any picture, of which it is to learn */
 	struct hashes hashes;
+	struct likeness likeness; /* of the pictures that are learned */
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
 	struct examiner examiner;
@@ -55,6 +57,11 @@ static int learn_frame(struct learner *learner, const struct gid_frame *frame) {
 	if (found.reason != ROLE_REASON_NONE) {
 		fprintf(stderr, "\rframe %llu left out: %s\n", (unsigned long long)frame->sequence,
 				role_reason_text(found.reason));
+		return 0;
+	}
+	if (!likeness_has(&learner->likeness, &learner->picture->pixels)) {
+		fprintf(stderr, "\rframe %llu left out: no picture of --like is near to it\n",
+				(unsigned long long)frame->sequence);
 		return 0;
 	}
 	struct pixel_hashes unused;
@@ -108,18 +115,28 @@ static int learn_stream(struct learner *learner, unsigned seconds) {
 	return 0;
 }
 
-static int learner_init(struct learner *learner, const struct role_config *role, const char *path) {
+static int learner_init(struct learner *learner, const struct role_config *role,
+		const struct learn_options *options) {
+	const char *path = options->path;
+	uint32_t width = (uint32_t)role->box.width, height = (uint32_t)role->box.height;
 	*learner = (struct learner){.role = role, .path = path, .accepted = role->accepted};
 	learner->accepted.pictures = (struct hashes){0};
 	learner->examiner.rules =
 			(struct examiner_rules){.fit = FIT_EXACT, .accepted = &learner->accepted};
-	if (picture_pool_init(&learner->pool, (uint32_t)role->box.width,
-			    (uint32_t)role->box.height) < 0) {
+	if (picture_pool_init(&learner->pool, width, height) < 0) {
 		fprintf(stderr, "gid-cluster: %s\n", strerror(ENOMEM));
 		return -ENOMEM;
 	}
 	learner->picture = picture_pool_acquire(&learner->pool);
-	int ret = hashes_read(&learner->hashes, path);
+	int ret = options->like != NULL ? likeness_read(&learner->likeness, options->like, width,
+							  height, options->tolerance)
+					: 0;
+	if (ret < 0) {
+		fprintf(stderr, "gid-cluster: %s: no PNG with pictures of %ux%u below each other\n",
+				options->like, width, height);
+		return ret;
+	}
+	ret = hashes_read(&learner->hashes, path);
 	if (ret < 0 && ret != -ENOENT) {
 		fprintf(stderr, "gid-cluster: %s: %s\n", path,
 				ret == -EINVAL ? "not a file of hashes" : strerror(-ret));
@@ -132,6 +149,7 @@ static void learner_finish(struct learner *learner) {
 	gid_consumer_destroy(learner->consumer);
 	gid_domain_destroy(learner->domain);
 	hashes_finish(&learner->hashes);
+	likeness_finish(&learner->likeness);
 	examiner_finish(&learner->examiner);
 	own_picture_unref(learner->picture);
 	picture_pool_finish(&learner->pool);
@@ -167,13 +185,13 @@ static int learn_all(struct learner *learner, const char *own, unsigned seconds)
 	return 0;
 }
 
-int learn(const struct role_config *role, const char *own, const char *path, unsigned seconds) {
+int learn(const struct role_config *role, const char *own, const struct learn_options *options) {
 	struct learner learner;
 	signal(SIGINT, handle_signal);
 	signal(SIGTERM, handle_signal);
-	int ret = learner_init(&learner, role, path);
+	int ret = learner_init(&learner, role, options);
 	if (ret == 0) {
-		ret = learn_all(&learner, own, seconds);
+		ret = learn_all(&learner, own, options->seconds);
 	}
 	learner_finish(&learner);
 	return ret < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

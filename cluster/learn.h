@@ -5,10 +5,17 @@
 
 #include "cluster_config.h"
 
+struct learn_options {
+	const char *path;   /* of the file of hashes */
+	unsigned seconds;   /* 0: until SIGINT or SIGTERM, or the stream ends */
+	const char *like;   /* a PNG of pictures below each other; NULL: any picture is learned */
+	unsigned tolerance; /* with `like`: how far each colour may be from one of those, of 255 */
+};
+
 /*
- * Reads the role's stream for `seconds` (0: until SIGINT or SIGTERM, or the stream ends) and adds
- * what it saw to the file. Tells people what it does. Returns an exit status.
+ * Reads the role's stream, and adds what it saw to the file. Tells people what it does. Returns an
+ * exit status.
  */
-int learn(const struct role_config *role, const char *domain, const char *path, unsigned seconds);
+int learn(const struct role_config *role, const char *domain, const struct learn_options *options);
 
 #endif

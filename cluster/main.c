@@ -280,8 +280,13 @@ static int run_learn(const struct cluster_config *config, const struct cluster_o
 					asprintf(&path, "%s.hashes", options->learn) < 0)) {
 		return EXIT_FAILURE;
 	}
-	int status = learn(role, options->domain, path != NULL ? path : options->output,
-			options->seconds);
+	const struct learn_options learned = {
+			.path = path != NULL ? path : options->output,
+			.seconds = options->seconds,
+			.like = options->like,
+			.tolerance = options->tolerance,
+	};
+	int status = learn(role, options->domain, &learned);
 	free(path);
 	return status;
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "likeness.h"
+
+#include <cairo.h>
+#include <errno.h>
+#include <stdlib.h>
+
+int likeness_read(struct likeness *likeness, const char *png, uint32_t width, uint32_t height,
+		uint32_t tolerance) {
+	cairo_surface_t *surface = cairo_image_surface_create_from_png(png);
+	*likeness = (struct likeness){surface, width, height, 0, tolerance};
+	cairo_status_t status = cairo_surface_status(surface);
+	if (status != CAIRO_STATUS_SUCCESS) {
+		return status == CAIRO_STATUS_NO_MEMORY ? -ENOMEM : -EINVAL;
+	}
+	cairo_format_t format = cairo_image_surface_get_format(surface);
+	uint32_t rows = (uint32_t)cairo_image_surface_get_height(surface);
+	if ((format != CAIRO_FORMAT_RGB24 && format != CAIRO_FORMAT_ARGB32) ||
+			(uint32_t)cairo_image_surface_get_width(surface) != width ||
+			rows % height != 0) {
+		return -EINVAL;
+	}
+	likeness->count = rows / height;
+	return 0;
+}
+
+void likeness_finish(struct likeness *likeness) {
+	if (likeness->surface != NULL) {
+		cairo_surface_destroy(likeness->surface);
+	}
+	*likeness = (struct likeness){0};
+}
+
+static bool are_near(const uint8_t *one, const uint8_t *other, uint32_t width, uint32_t tolerance) {
+	for (uint32_t i = 0; i < width * 4; i++) {
+		bool is_colour = i % 4 != 3; /* the fourth byte is unused */
+		if (is_colour && (uint32_t)abs(one[i] - other[i]) > tolerance) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Of the picture with this number. */
+static bool is_near(
+		const struct likeness *likeness, uint32_t number, const struct pixels *picture) {
+	const uint8_t *data = cairo_image_surface_get_data(likeness->surface);
+	size_t stride = (size_t)cairo_image_surface_get_stride(likeness->surface);
+	for (uint32_t y = 0; y < likeness->height; y++) {
+		const uint8_t *row = (const uint8_t *)picture->data + y * picture->stride;
+		size_t line = (size_t)number * likeness->height + y;
+		if (!are_near(row, data + line * stride, likeness->width, likeness->tolerance)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool likeness_has(const struct likeness *likeness, const struct pixels *picture) {
+	bool found = likeness->surface == NULL;
+	for (uint32_t i = 0; i < likeness->count && !found; i++) {
+		found = is_near(likeness, i, picture);
+	}
+	return found;
+}
