@@ -33,7 +33,7 @@ OF_CLONE = {
 
 def test_the_programs_are_found() -> None:
     assert {"gidd", "gidctl", "gid-probe", "gid-cockpit"} <= PROGRAMS.keys()
-    assert len(IN_PYTHON) == 3
+    assert len(IN_PYTHON) == 4
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -64,6 +64,9 @@ MISUSES = [
     "gid-cockpit run",
     "gid-cockpit run open",
     "gid-timeline",
+    "gid-monitor",
+    "gid-monitor make drawing.svg",
+    "gid-monitor test folder --frames 0",
     "gid-evaluate --chapters nosuch",
 ]
 

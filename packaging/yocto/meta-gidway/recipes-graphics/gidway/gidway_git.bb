@@ -80,11 +80,12 @@ FILES:gid-engine = "${sysconfdir}/gidway/engine.conf ${bindir}/gid-engine \
     ${nonarch_libdir}/sysusers.d/gid-engine.conf ${systemd_system_unitdir}/gid-engine@.service \
 "
 FILES:gid-pipewire = "${bindir}/gid-pipewire"
-FILES:gid-tools = "${bindir}/gid-cockpit ${bindir}/gid-evaluate ${bindir}/gid-timeline ${libdir}/gidway \
+FILES:gid-tools = "${bindir}/gid-cockpit ${bindir}/gid-evaluate ${bindir}/gid-monitor ${bindir}/gid-timeline \
+    ${libdir}/gidway \
     ${libexecdir}/gidway ${systemd_system_unitdir}/gid-guest@.service ${datadir}/bash-completion \
     ${datadir}/fish ${datadir}/zsh ${datadir}/gidway/completions ${datadir}/gidway/gid_cockpit \
-    ${datadir}/gidway/gid_console.py ${datadir}/gidway/gid_evaluate ${datadir}/gidway/gid_timeline \
-    ${datadir}/gidway/gid_vm \
+    ${datadir}/gidway/gid_console.py ${datadir}/gidway/gid_evaluate ${datadir}/gidway/gid_monitor \
+    ${datadir}/gidway/gid_timeline ${datadir}/gidway/gid_vm \
 "
 FILES:gstreamer1.0-gid = "${libdir}/gstreamer-1.0/libgstgid.so"
 FILES:python3-gid = "${PYTHON_SITEPACKAGES_DIR}/gid"

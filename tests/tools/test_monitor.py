@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""gid-monitor: what it makes of a drawing, and that gid-cluster's own code sees other pictures."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy
+import pytest
+from lib.monitor import DRAWING, NO_SANITIZER, make, monitor
+from lib.program import BUILD, TOP
+from PIL import Image
+
+pytestmark = NO_SANITIZER
+
+FRAMES = 1400  # of each: as designed, and not
+
+ROLE = """<svg xmlns="http://www.w3.org/2000/svg" width="64" height="32">
+<g id="role-oil"><rect width="64" height="32" fill="#000"/>
+<circle id="unlit-oil" cx="32" cy="16" r="9" fill="#400"/>
+<circle id="lamp-oil" cx="32" cy="16" r="9" fill="#f00"/></g></svg>
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made") / "telltales"
+    make(folder, "--at", "40,20", "--domain", "open", "--output", "left", "--deadline-ms", "100")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tried(made: Path) -> dict:
+    """What a trial has found out."""
+    file = made / "trial.json"
+    done = monitor("test", made, "--frames", str(FRAMES), "--json", file)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(file.read_text())
+
+
+def test_gid_cluster_takes_the_configuration(made: Path) -> None:
+    config = made / "cluster.conf"
+    config.write_text(
+        "[output left]\nwidth=640\nheight=240\n" + (made / "monitor.conf").read_text()
+    )
+    command = [BUILD / "cluster/gid-cluster", "--headless", "--check", "--config", config]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "x=300\ny=20\nwidth=160\nheight=80\ndeadline-ms=100\n" in config.read_text()
+
+
+def test_a_picture_for_each_state(made: Path) -> None:
+    states = {"warnings": 8, "indicators": 4}
+    for name, count in states.items():
+        width = 240 if name == "warnings" else 160
+        sheet = Image.open(made / f"{name}.png")
+        assert sheet.size == (width, 80 * count)
+        pictures = numpy.asarray(sheet.convert("RGB")).reshape(count, -1)
+        assert len({picture.tobytes() for picture in pictures}) == count
+        told = re.findall(
+            r"^[0-9a-f]{64} # (\S+) by (.*)$", (made / f"{name}.hashes").read_text(), re.MULTILINE
+        )
+        assert len({state for state, _ in told}) == count
+        for renderer in ("librsvg", "pixman", "gl"):
+            assert sum(renderer in by.split(", ") for _, by in told) == count
+
+
+def test_what_is_drawn_is_what_was_designed(made: Path) -> None:
+    """Of the arrows, which states have which: lit they are bright, each in its half."""
+    sheet = numpy.asarray(Image.open(made / "indicators.png").convert("RGB"))
+    summary = json.loads((made / "monitor.json").read_text())
+    (states,) = (role["states"] for role in summary["roles"] if role["name"] == "indicators")
+    for number, state in enumerate(states):
+        green = sheet[80 * number : 80 * number + 80, :, 1]
+        lit = {
+            name
+            for name, half in (("left", green[:, :80]), ("right", green[:, 80:]))
+            if half.max() > 200
+        }
+        assert lit == set(state.split("+")) - {"off"}
+
+
+def test_every_change_is_seen(tried: dict) -> None:
+    changed = tried["changed"]
+    assert len(changed) == 8
+    for kind, told in changed.items():
+        assert told["missed"] == 0 and told["seen"] == told["frames"], kind
+    others = changed.pop("another renderer")
+    assert others["frames"] + others["made_no_difference"] == 2 * (8 + 4)
+    assert others["frames"] > 0, "rounded otherwise, some pixels are"
+    for kind, told in changed.items():
+        drawn = told["frames"] + told["made_no_difference"]
+        assert drawn == FRAMES // 7 and told["frames"] > drawn * 0.9, kind
+        if kind not in ("stale", "one lamp missing", "two lamps swapped"):
+            assert told["different_pictures"] > 20, kind
+    assert set(changed["stale"]["reasons"]) == {"old-frame", "age", "deadline"}
+    assert set(changed["a picture of another size"]["reasons"]) == {"layout"}
+
+
+def test_no_false_alarm_by_any_renderer(tried: dict) -> None:
+    assert tried["false_alarms"] == 0
+    assert sum(tried["as_designed"].values()) == FRAMES
+    assert min(tried["as_designed"].values()) >= FRAMES // 3 - 2
+    assert tried["as_designed"].keys() == {"librsvg", "pixman", "gl"} == tried["renderers"].keys()
+
+
+def test_chance_can_be_repeated(made: Path) -> None:
+    def table(seed: str) -> str:
+        return monitor("test", made, "--frames", "140", "--seed", seed).stdout
+
+    assert table("1") == table("1") != table("2")
+
+
+def test_what_is_not_seen_is_told(tmp_path: Path) -> None:
+    """Without what is seen of a lamp that is not lit, one that is missing is no other picture."""
+    drawing = tmp_path / "one.svg"
+    drawing.write_text(re.sub(r"<circle id=.unlit.*\n", "", ROLE))
+    done = monitor("make", drawing, "--out", tmp_path / "out")
+    assert done.returncode == 0 and "without unlit-oil" in done.stdout
+    done = monitor("test", tmp_path / "out", "--frames", "140")
+    assert done.returncode == 1 and "missed: oil by" in done.stdout, done.stdout
+
+
+def test_a_wrong_hash_is_a_false_alarm(made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(made, folder)
+    hashes = folder / "indicators.hashes"
+    lines = [line for line in hashes.read_text().splitlines() if " left+right by" not in line]
+    hashes.write_text("\n".join(lines) + "\n")
+    done = monitor("test", folder, "--frames", "140")
+    assert done.returncode == 1
+    assert re.search(r"^false alarms [1-9]", done.stdout, re.MULTILINE), done.stdout
+    assert "indicators left+right by" in done.stdout
+
+
+MISTAKES = {
+    "no role": ("role-oil", "oil", "no group is called role-NAME"),
+    "no region": ("<rect", "<path", "role-oil: it has no rect"),
+    "a part of a pixel": (
+        'width="64" height="32" f',
+        'width="63.5" height="32" f',
+        "'63.5' must be",
+    ),
+    "a region that is moved": (
+        'id="role-oil"',
+        'id="role-oil" transform="translate(1)"',
+        "a transform moves its region",
+    ),
+    "a region outside": ("<rect", '<rect x="1"', "its region leaves the drawing"),
+    "a region seen through": ("#000", "none", "its region can be seen through"),
+    "no lamp": ("lamp-oil", "lump-oil", "it has 0 lamps"),
+    "unlit alone": ("unlit-oil", "unlit-gas", "unlit-gas, and no lamp-gas"),
+    "units that are no pixels": (
+        "<svg",
+        '<svg viewBox="0 0 32 16"',
+        "its viewBox must be 0 0 64 32",
+    ),
+    "states alike": ("#400", "#ff0100", "off and oil look the same"),
+    "a lamp that is not there": ('"role-oil"', '"role-oil" data-states="gas"', "gas is not of its"),
+    "a lamp that is never lit": ('"role-oil"', '"role-oil" data-states="off"', "oil is never lit"),
+    "no XML": ("</svg>", "", "no element found"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_of_a_drawing(mistake: str, tmp_path: Path) -> None:
+    old, new, said = MISTAKES[mistake]
+    drawing = tmp_path / "bad.svg"
+    drawing.write_text(ROLE.replace(old, new, 1))
+    done = monitor("make", drawing, "--out", tmp_path / "out")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists(), "nothing is half made"
+
+
+def test_names_by_inkscape(tmp_path: Path) -> None:
+    """By labels of its layers, whatever their ids are, and hidden as they may be."""
+    drawing = tmp_path / "ink.svg"
+    text = ROLE.replace(
+        "<svg ", '<svg xmlns:inkscape="http://www.inkscape.org/namespaces/inkscape" '
+    )
+    for name in ("role-oil", "lamp-oil", "unlit-oil"):
+        text = text.replace(f'id="{name}"', f'id="{name[0]}1" inkscape:label="{name}"')
+    text = text.replace('id="l1"', 'id="l1" style="display:none"')
+    drawing.write_text(text)
+    plain = tmp_path / "plain.svg"
+    plain.write_text(ROLE)
+    for file in (drawing, plain):
+        make(tmp_path / file.stem, drawing=file)
+    assert (tmp_path / "ink/oil.hashes").read_text() == (tmp_path / "plain/oil.hashes").read_text()
+
+
+def test_a_renderer_that_draws_otherwise(tmp_path: Path) -> None:
+    """Beyond the tolerance, nothing is written."""
+    done = monitor("make", DRAWING, "--out", tmp_path / "out", "--tolerance", "0")
+    assert done.returncode == 2
+    assert "away from those of librsvg, of 255: --tolerance is 0" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_example_is_that_of_the_manual() -> None:
+    manual = (TOP / "tools/monitor/gid-monitor.1.scd").read_text()
+    assert 'data-states="off left right left+right"' in manual
+    assert 'data-states="off left right left+right"' in DRAWING.read_text()

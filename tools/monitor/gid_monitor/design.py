@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""A drawing of telltales: which roles, lamps and states it has. gid-monitor(1) has the rules."""
+
+import copy
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from .errors import DesignError
+from .svg import Box, Drawing
+
+LAMPS_MAX = 8  # of a role: each state is a picture
+OFF = "off"
+_SIZE_MAX = 16384
+_SVG = "{http://www.w3.org/2000/svg}"
+_LABEL = "{http://www.inkscape.org/namespaces/inkscape}label"
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_PIXELS = re.compile(r"([0-9]+)(?:\.0+)?(?:px)?")
+
+State = frozenset[str]  # the lamps that are lit
+
+
+@dataclass(frozen=True)
+class Part:
+    """An element that is seen while its lamp is lit, or while it is not."""
+
+    lamp: str
+    is_lit: bool
+    element: str  # its id
+
+    def is_seen(self, state: State) -> bool:
+        return (self.lamp in state) == self.is_lit
+
+
+@dataclass(frozen=True)
+class Role:
+    name: str
+    box: Box
+    lamps: tuple[str, ...]  # as they are in the drawing
+    parts: tuple[Part, ...]  # the first one below
+    states: tuple[State, ...]
+
+    def name_of(self, state: State) -> str:
+        return "+".join(lamp for lamp in self.lamps if lamp in state) or OFF
+
+    def seen(self, state: State) -> list[Part]:
+        return [part for part in self.parts if part.is_seen(state)]
+
+
+class Design:
+    def __init__(self, path: Path) -> None:
+        try:
+            self._root = ElementTree.parse(path).getroot()
+        except ElementTree.ParseError as error:
+            raise DesignError(f"{path}: {error}") from None
+        try:
+            self.width, self.height = self._size()
+            self.roles = tuple(self._roles())
+            _check_places(self.roles, self.width, self.height)
+        except DesignError as error:
+            raise DesignError(f"{path}: {error}") from None
+
+    def drawing(self, role: Role, seen: list[Part]) -> Drawing:
+        """With these parts of the role, and whatever of the others."""
+        root = copy.deepcopy(self._root)
+        elements = {element.get("id"): element for element in root.iter()}
+        shown = {part.element for part in seen}
+        for part in role.parts:
+            element = elements[part.element]
+            display = "inline" if part.element in shown else "none"
+            element.set("style", f"{element.get('style', '')};display:{display}".lstrip(";"))
+        return Drawing(ElementTree.tostring(root), self.width, self.height)
+
+    def _size(self) -> tuple[int, int]:
+        if self._root.tag != f"{_SVG}svg":
+            raise DesignError("it is no SVG")
+        width = _pixels(self._root, "width")
+        height = _pixels(self._root, "height")
+        view = [
+            float(word)
+            for word in re.split(r"[\s,]+", self._root.get("viewBox", "").strip())
+            if word
+        ]
+        if view and view != [0, 0, width, height]:
+            raise DesignError(f"its viewBox must be 0 0 {width} {height}: a unit is a pixel")
+        return width, height
+
+    def _roles(self) -> Iterator[Role]:
+        roles = list(_called(self._root, "role-"))
+        if not roles:
+            raise DesignError("no group is called role-NAME, by its id or its label")
+        above = {child: parent for parent in self._root.iter() for child in parent}
+        for name, group in roles:
+            try:
+                yield _role(name, group, above)
+            except DesignError as error:
+                raise DesignError(f"role-{name}: {error}") from None
+
+
+def _pixels(element: Element, key: str) -> int:
+    """A whole number, above 0 but for places."""
+    match = _PIXELS.fullmatch(element.get(key, "0" if key in "xy" else "").strip())
+    if match is None or not (key in "xy" or int(match[1]) > 0) or int(match[1]) > _SIZE_MAX:
+        raise DesignError(f"{key}={element.get(key)!r} must be a whole number of pixels")
+    return int(match[1])
+
+
+def _called(top: Element, prefix: str) -> Iterator[tuple[str, Element]]:
+    """Whose id or label begins so, with the rest of that."""
+    for element in top.iter():
+        for name in (element.get("id", ""), element.get(_LABEL, "")):
+            if name.startswith(prefix):
+                rest = name.removeprefix(prefix)
+                if not _NAME.fullmatch(rest):
+                    raise DesignError(f"{name}: a name has letters, digits, _ and -")
+                yield rest, element
+                break
+
+
+def _role(name: str, group: Element, above: dict[Element, Element]) -> Role:
+    region = next((child for child in group if child.tag == f"{_SVG}rect"), None)
+    if region is None:
+        raise DesignError("it has no rect, which is its region")
+    moved: Element | None = region
+    while moved is not None:
+        if moved.get("transform"):
+            raise DesignError("a transform moves its region: write the numbers into the rect")
+        moved = above.get(moved)
+    box = Box(*(_pixels(region, key) for key in ("x", "y", "width", "height")))
+    parts = tuple(_parts(group))
+    lamps = tuple(dict.fromkeys(part.lamp for part in parts if part.is_lit))
+    if not 1 <= len(lamps) <= LAMPS_MAX:
+        raise DesignError(f"it has {len(lamps)} lamps, of 1 to {LAMPS_MAX}: lamp-NAME")
+    if OFF in lamps:
+        raise DesignError(f"no lamp can be called {OFF}")
+    for part in parts:
+        if part.lamp not in lamps:
+            raise DesignError(f"there is unlit-{part.lamp}, and no lamp-{part.lamp}")
+    return Role(name, box, lamps, parts, _states(group.get("data-states"), lamps))
+
+
+def _parts(group: Element) -> Iterator[Part]:
+    order = {element: number for number, element in enumerate(group.iter())}
+    found = [
+        (prefix == "lamp-", *called)
+        for prefix in ("lamp-", "unlit-")
+        for called in _called(group, prefix)
+    ]
+    names = [(is_lit, lamp) for is_lit, lamp, _ in found]
+    for is_lit, lamp, element in sorted(found, key=lambda one: order[one[2]]):
+        what = f"{'lamp' if is_lit else 'unlit'}-{lamp}"
+        if names.count((is_lit, lamp)) > 1:
+            raise DesignError(f"there are two of {what}")
+        if not element.get("id"):
+            raise DesignError(f"{what} has a label, and no id")
+        yield Part(lamp, is_lit, element.get("id", ""))
+
+
+def _states(words: str | None, lamps: tuple[str, ...]) -> tuple[State, ...]:
+    """All, where the drawing does not say which."""
+    if words is None:
+        return tuple(
+            frozenset(lit)
+            for count in range(len(lamps) + 1)
+            for lit in itertools.combinations(lamps, count)
+        )
+    states = []
+    for word in words.split():
+        lit = frozenset() if word == OFF else frozenset(word.split("+"))
+        if not lit <= set(lamps):
+            raise DesignError(f"data-states: {word} is not of its lamps, {' '.join(lamps)}")
+        states.append(lit)
+    if not states or len(set(states)) != len(states):
+        raise DesignError("data-states has none, or one twice")
+    if dark := set(lamps) - frozenset().union(*states):
+        raise DesignError(f"data-states: {min(dark)} is never lit")
+    return tuple(states)
+
+
+def _check_places(roles: tuple[Role, ...], width: int, height: int) -> None:
+    if len({role.name for role in roles}) != len(roles):
+        raise DesignError("two roles have one name")
+    for role in roles:
+        box = role.box
+        if box.x + box.width > width or box.y + box.height > height:
+            raise DesignError(f"role-{role.name}: its region leaves the drawing")
+    for one, other in itertools.combinations(roles, 2):
+        a, b = one.box, other.box
+        if (
+            a.x < b.x + b.width
+            and b.x < a.x + a.width
+            and a.y < b.y + b.height
+            and b.y < a.y + a.height
+        ):
+            raise DesignError(f"role-{one.name} and role-{other.name} have places in common")
