@@ -192,6 +192,9 @@ static void forward_send(struct forward *forward, uint32_t flags) {
 	/* Taken back from a consumer on a machine that went, our slot has another gid. */
 	frame.gid = held->is_copy ? gid_slab_gid(held->slab, gid_slot_of(held->gid)) : held->gid;
 	frame.flags |= flags;
+	uint8_t note[GID_NOTE_MAX];
+	frame.note = note;
+	frame.note_size = forward->events->note(forward->data, note);
 	int count = forward_send_frame(forward, &frame);
 	forward->awaits_grant = count == -EINPROGRESS;
 	if (count == -EINVAL && held_is_dmabuf(held) && held_is_revoked(held)) {

@@ -5,6 +5,7 @@
 #include <libweston/desktop.h>
 #include <stdlib.h>
 #include <string.h>
+#include <window_note.h>
 
 #include "client_program.h"
 #include "gid-safety-v1-protocol.h"
@@ -59,12 +60,28 @@ static bool handle_is_alive(void *data) {
 	return alive;
 }
 
+/* An ordinary window goes by the names that its program gives it. */
+static uint32_t handle_note(void *data, uint8_t bytes[GID_NOTE_MAX]) {
+	const struct safety_role *role = data;
+	if (role->config.role != NULL || role->surface == NULL ||
+			!weston_surface_is_desktop_surface(role->surface->surface)) {
+		return 0;
+	}
+	struct weston_desktop_surface *window =
+			weston_surface_get_desktop_surface(role->surface->surface);
+	struct window_note note;
+	window_note_set(&note, weston_desktop_surface_get_app_id(window),
+			weston_desktop_surface_get_title(window));
+	return window_note_write(&note, bytes);
+}
+
 static const struct forward_events forward_events = {
 		.ready = handle_ready,
 		.again = handle_again,
 		.shown = handle_shown,
 		.lost = handle_lost,
 		.is_alive = handle_is_alive,
+		.note = handle_note,
 };
 
 /* --- who has it ------------------------------------------------------------------------------- */

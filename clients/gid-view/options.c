@@ -82,9 +82,14 @@ static const struct argp_option option_table[] = {
 				"What lies over the last picture once its producer has been gone "
 				"for a second: none, RRGGBB or RRGGBBAA (default: 606468c0)",
 				0},
-		{"title", KEY_TITLE, "TEXT", 0, "Title of the window (default: the stream's name)",
+		{"title", KEY_TITLE, "TEXT", 0,
+				"Title of the window (default: that of the window which is shown, or "
+				"the stream's name)",
 				0},
-		{"app-id", KEY_APP_ID, "ID", 0, "Application id (default: gid-view)", 0},
+		{"app-id", KEY_APP_ID, "ID", 0,
+				"Application id (default: OWNER and that of the window which is "
+				"shown, or gid-view)",
+				0},
 		{"role", KEY_ROLE, "NAME", 0,
 				"Give the picture this safety role, by which the "
 				"compositor forwards it",
@@ -204,8 +209,13 @@ static void check_options(struct options *options, struct argp_state *state) {
 		argp_error(state, "--output and --maximized exclude each other");
 	}
 	options->window.fullscreen |= options->output != NULL;
-	if (options->window.title == NULL) {
+	options->title_follows = options->window.title == NULL;
+	options->app_id_follows = options->window.app_id == NULL;
+	if (options->title_follows) {
 		options->window.title = options->stream;
+	}
+	if (options->app_id_follows) {
+		options->window.app_id = "gid-view";
 	}
 }
 
@@ -311,9 +321,7 @@ void options_parse(struct options *options, int argc, char **argv) {
 			.credit = 4,
 			.grab_key = GRAB_KEY_DEFAULT,
 			.lease_ms = INPUT_LEASE_DEFAULT_MS,
-			.window = {.app_id = "gid-view",
-					.background = 0x000000ff,
-					.veil = 0x606468c0},
+			.window = {.background = 0x000000ff, .veil = 0x606468c0},
 	};
 	command_line_parse(&argp, argc, argv, options);
 }

@@ -14,14 +14,16 @@ struct options {
 	const char *role;	// of the picture, that the compositor forwards; NULL: none
 	const char *output;	// the name of that to fill; NULL: the compositor's choice
 	uint32_t credit;
-	uint32_t grab_key; // KEY_* of Linux; 0: none
-	uint32_t lease_ms; // of what is held
-	uint64_t frames;   // to show before the end; 0: no end
-	bool convert;	   // what the compositor cannot show
-	bool once;	   // ends with the stream
-	bool fifo;	   // no frame takes the place of one that was not shown
-	bool input;	   // keys, pointer and fingers go back to who made the picture
-	bool timed;	   // frames are shown when they are meant to be
+	uint32_t grab_key;  // KEY_* of Linux; 0: none
+	uint32_t lease_ms;  // of what is held
+	uint64_t frames;    // to show before the end; 0: no end
+	bool convert;	    // what the compositor cannot show
+	bool once;	    // ends with the stream
+	bool fifo;	    // no frame takes the place of one that was not shown
+	bool input;	    // keys, pointer and fingers go back to who made the picture
+	bool timed;	    // frames are shown when they are meant to be
+	bool title_follows; // what the program calls its window, where the stream is one
+	bool app_id_follows;
 };
 
 /* Reads the command line; ends the process on --help and on mistakes. */

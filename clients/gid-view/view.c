@@ -29,6 +29,12 @@
 #define RENEWAL_US 100000
 #define RENEWAL_MIN_US 10000 // whatever the producer says
 
+/* The domain whose stream it is. */
+static const char *owner_name(const struct view *view) {
+	const char *owner = view->options->owner;
+	return owner != NULL ? owner : gid_domain_name(view->domain);
+}
+
 /* Gives the frame that has waited longest back unseen. */
 static void view_drop_first(struct view *view) {
 	gid_consumer_release(view->consumer, waiting_get(&view->waiting, 0));
@@ -441,6 +447,7 @@ static void obey(struct view *view, const struct gid_frame *frame) {
 }
 
 static void handle_frame(struct view *view, const struct gid_frame *frame) {
+	naming_take(&view->naming, frame);
 	if (frame->gid == GID_NONE) {
 		obey(view, frame);
 	} else if (waiting_repeats(&view->waiting, frame)) {
@@ -567,8 +574,7 @@ static int handle_consumer(sd_event_source *source, int fd, uint32_t events, voi
 
 static void write_stats(const struct view *view) {
 	const struct options *options = view->options;
-	const char *owner = options->owner != NULL ? options->owner : gid_domain_name(view->domain);
-	int result = stats_write(&view->stats, view->consumer, &view->converter, owner,
+	int result = stats_write(&view->stats, view->consumer, &view->converter, owner_name(view),
 			options->stream, options->stats_path);
 	if (result < 0) {
 		warnx("%s: %s", options->stats_path, strerror(-result));
@@ -656,6 +662,8 @@ static int init_window(struct view *view) {
 	view->window.resized = window_resized;
 	view->window.closed = window_closed;
 	view->window.data = view;
+	naming_init(&view->naming, &view->window, owner_name(view), view->options->title_follows,
+			view->options->app_id_follows);
 	return 0;
 }
 

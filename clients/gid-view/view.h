@@ -16,6 +16,7 @@
 #include "common/wayland.h"
 #include "common/window.h"
 #include "converter.h"
+#include "naming.h"
 #include "options.h"
 #include "stats.h"
 #include "view_input.h"
@@ -40,6 +41,7 @@ struct view {
 	struct surface_colours colours;
 	struct surface_timing timing;
 	struct view_input input; // zeroes without --input
+	struct naming naming;
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
 	enum gid_consumer_state reported_state; // 0: none yet

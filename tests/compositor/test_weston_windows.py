@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """[gid-window]: single windows of Weston that are streams, and what readers get of them."""
 
+import struct
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy
@@ -15,7 +17,7 @@ from lib.stream_reader import StreamReader
 from lib.weston import ARGB8888, HEIGHT, SHM_FORMATS, WIDTH, Weston
 
 from lab.domains.configuration import configuration
-from lab.domains.wayland import Display, Object
+from lab.domains.wayland import Disconnected, Display, Object, ProtocolError, pad
 
 LIBGID = BUILD / "libgid/libgid.so"
 APP, STREAM = "org.example.map", "window/map"
@@ -24,6 +26,7 @@ BY_BOTH = BY_APP_ID + "title=Lisbon\n"
 EMPTY, SIZE, SUBSURFACE = 1, 2, 4  # enum gid_hidden
 HASH, COPIED = 1 << 0, 1 << 12  # in a frame's flags
 PICTURES_A_SECOND = 125  # at most
+SENT_S = 1.0  # until who sends a megabyte gives up
 ONLY_DESKTOP = configuration({"open": "local=desktop", "cluster": ""}, {"open cluster": "desktop"})
 
 
@@ -233,6 +236,86 @@ def test_in_another_compositor(desk: Desk) -> None:
     wait_for(lambda: not screen.screenshot().any(), "nothing there")
     assert view.stop() == 0
     assert screen.stop() == 0
+
+
+# --- what it is called --------------------------------------------------------------------------
+
+
+class Shown:
+    """gid-view on a screen of `cluster`, and what it says to the compositor there."""
+
+    def __init__(self, desk: Desk, *options: str) -> None:
+        folder = desk.folder / "screen"
+        folder.mkdir()
+        self.screen = Weston(folder, desk.cockpit.env("cluster"))
+        self.screen.start()
+        command = [GID_VIEW, "--domain=open", f"--stream={STREAM}", *options]
+        self.view = self.screen.client(command, WAYLAND_DEBUG="client")
+
+    def __enter__(self) -> "Shown":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.view.is_running():
+            assert self.view.stop() == 0
+        assert self.screen.stop() == 0
+
+    def wait_said(self, request: str, text: str) -> None:
+        self.view.wait_output(f'.{request}("{text}")')
+
+
+def call(window: Window, title: bytes) -> None:
+    """Any bytes."""
+    request = window.toplevel.interface.requests["set_title"]
+    payload = struct.pack("<I", len(title) + 1) + pad(title + b"\0")
+    window.connection.send_raw(window.toplevel.number, request.opcode, payload)
+
+
+def test_names(desk: Desk) -> None:
+    """Of the window, as they change, without a new picture; the app-id with its domain's name."""
+    with desk.connect() as connection, Shown(desk) as shown:
+        window = Window(connection, APP)
+        window.toplevel("set_title", "Lisboa — Алфама")
+        window.show(drawn(connection, 1))
+        shown.wait_said("set_app_id", f"open.{APP}")
+        shown.wait_said("set_title", "Lisboa — Алфама")
+        for title in ("Porto", "Faro"):
+            window.toplevel("set_title", title)
+            connection.roundtrip()
+            shown.wait_said("set_title", title)
+        assert desk.counts()["copied_frames"] == 1
+
+
+def test_names_that_the_user_gives(desk: Desk) -> None:
+    with desk.connect() as connection, Shown(desk, "--title=Map", "--app-id=map") as shown:
+        window = Window(connection, APP)
+        window.toplevel("set_title", "Lisbon")
+        window.show(drawn(connection, 1))
+        shown.wait_said("set_title", "Map")
+        shown.view.wait_output(".frame(")  # so the picture was received
+        said = shown.view.said()
+        assert "Lisbon" not in said and f"open.{APP}" not in said
+
+
+def test_hostile_names(desk: Desk) -> None:
+    """What cannot be shown is left out. A program whose title is a megabyte is ended by Weston."""
+    with desk.connect() as connection, Shown(desk) as shown:
+        window = Window(connection, APP)
+        call(window, b"red\x1b[31m \xff\xc0\xaf\xe2\x80\xaeturned\n")
+        window.show(drawn(connection, 1))
+        shown.wait_said("set_title", "red[31m turned")
+        call(window, "é".encode() * 2000)
+        connection.roundtrip()
+        shown.wait_said("set_title", "é" * 85)
+        with desk.connect() as another, suppress(Disconnected, ProtocolError, TimeoutError):
+            stranger = Window(another, APP)
+            another.socket.settimeout(SENT_S)  # Weston does not read what has no end
+            for _ in range(16):  # in messages of 64 KiB, which is all that their length can say
+                call(stranger, b"x" * 65000)
+            another.roundtrip()
+        window.toplevel("set_title", "Lisbon")
+        window.show(drawn(connection, 2))
+        shown.wait_said("set_title", "Lisbon")
 
 
 # --- which window it is -------------------------------------------------------------------------

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The names of our window, where the stream is a window of a program: those that its program gives
+ * it, by what frames say in their notes.
+ */
+#ifndef GID_VIEW_NAMING_H
+#define GID_VIEW_NAMING_H
+
+#include <window_note.h>
+
+#include "common/window.h"
+
+struct naming {
+	const struct window *window;
+	const char *domain; // whose program it is
+	bool title, app_id; // follows the program's
+	bool is_window;	    // the stream is one, as was said
+	struct window_note said;
+};
+
+/* `title`, `app_id`: whether each follows the program's. All outlive it. */
+void naming_init(struct naming *naming, const struct window *window, const char *domain, bool title,
+		bool app_id);
+
+/* To be called for each frame that is received. */
+void naming_take(struct naming *naming, const struct gid_frame *frame);
+
+#endif

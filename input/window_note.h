@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The published form of what a frame says in its note (gid/stream.h) of the window that it is a
+ * picture of: the app-id and the title that its program gives it. docs/wire-ring.md has the same in
+ * words.
+ *
+ * Pure: any bytes are fine, on both sides. What comes out is UTF-8 without control characters.
+ */
+#ifndef GID_WINDOW_NOTE_H
+#define GID_WINDOW_NOTE_H
+
+#include <gid/stream.h>
+
+#define WINDOW_APP_ID_MAX 80u /* bytes */
+#define WINDOW_TITLE_MAX 171u
+
+struct window_note {
+	char app_id[WINDOW_APP_ID_MAX + 1]; /* "": it has none, or one that is longer */
+	char title[WINDOW_TITLE_MAX + 1];   /* what is too long is cut */
+};
+
+/* Of texts of a program's; NULL: it gave none. */
+void window_note_set(struct window_note *note, const char *app_id, const char *title);
+
+/* Returns how many bytes there are. */
+uint32_t window_note_write(const struct window_note *note, uint8_t bytes[GID_NOTE_MAX]);
+
+/* Returns whether the note is of a window. Parts of other kinds are skipped. */
+bool window_note_read(struct window_note *note, const void *bytes, size_t size);
+
+#endif
