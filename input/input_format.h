@@ -101,7 +101,8 @@ struct input_head {
 	uint32_t lease_ms;
 	/* Of the window, in pixels: the picture that fits it. 0 and 0: any is right. */
 	uint32_t width, height;
-	uint32_t reserved[25]; /* 0 */
+	uint32_t closings;     /* counts how often the user wanted the window to be closed */
+	uint32_t reserved[24]; /* 0 */
 };
 _Static_assert(sizeof(struct input_head) == 256, "input head");
 _Static_assert(sizeof(struct input_head) + INPUT_EVENTS_MAX * sizeof(struct input_record) ==

@@ -174,6 +174,15 @@ static void player_set_size(struct input_player *player, const struct input_head
 	}
 }
 
+/* What was wanted before the sender was heard is not made up for. */
+static void player_count_closings(struct input_player *player, const struct input_head *head) {
+	bool wanted = player->begun && player->closings != head->closings;
+	player->closings = head->closings;
+	if (wanted && player->sink->close != NULL) {
+		player->sink->close(player->data);
+	}
+}
+
 /* Who comes first points, then clicks: the pointer may not have moved since. */
 static void player_place(struct input_player *player, const struct input_head *head, uint64_t now) {
 	struct input_record event = {.time = player_time(player, now, now),
@@ -194,6 +203,7 @@ void input_player_play(struct input_player *player, const struct input_frame *fr
 	player_refill(player, now);
 	player_add_devices(player, frame->head.devices);
 	player_set_size(player, &frame->head);
+	player_count_closings(player, &frame->head);
 	if (player->begun && frame->first > player->next) {
 		player->stats.missed += frame->first - player->next;
 	}

@@ -25,6 +25,9 @@ struct input_sink {
 	/* The sender's window has another size, and would have a picture of so many pixels, each
 	 * 1..INPUT_SIZE_MAX. As often as it likes. NULL: nobody asks for it. */
 	void (*size)(void *data, uint32_t width, uint32_t height);
+	/* The user wants the window to be closed, once or more often since the frame before. As
+	 * often as the sender likes. NULL: nobody asks for it. */
+	void (*close)(void *data);
 };
 
 struct input_player {
@@ -40,6 +43,7 @@ struct input_player {
 	uint32_t held_count; /* keys and buttons */
 	uint32_t devices;
 	uint32_t width, height; /* as the sender said last */
+	uint32_t closings;	/* the same */
 	uint32_t tokens;	/* events that may be played now */
 	uint64_t token_time;	/* when they were counted */
 	struct {

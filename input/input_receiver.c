@@ -201,6 +201,10 @@ void input_receiver_dispatch(struct input_receiver *receiver) {
 	}
 }
 
+void input_receiver_release(struct input_receiver *receiver) {
+	input_player_release(&receiver->player, gid_clock_now());
+}
+
 uint64_t input_receiver_deadline(const struct input_receiver *receiver) {
 	uint64_t lease_end = input_player_deadline(&receiver->player);
 	return receiver->poll_time < lease_end ? receiver->poll_time : lease_end;

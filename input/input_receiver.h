@@ -33,6 +33,10 @@ int input_receiver_create(struct gid_domain *domain, const char *owner, const ch
 /* Lets go of what is held first. Before the domain is destroyed. Accepts NULL. */
 void input_receiver_destroy(struct input_receiver *receiver);
 
+/* Lets go of what is held, as where whoever gets the events is another one now. The user presses
+ * it again, or not. */
+void input_receiver_release(struct input_receiver *receiver);
+
 /* Readable when input_receiver_dispatch() has something to do. It never changes. */
 int input_receiver_get_fd(const struct input_receiver *receiver);
 

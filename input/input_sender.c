@@ -125,6 +125,11 @@ void input_sender_set_size(struct input_sender *sender, uint32_t width, uint32_t
 	head->height = height;
 }
 
+void input_sender_close(struct input_sender *sender) {
+	sender->log.head.closings++;
+	sender->dirty = true;
+}
+
 int input_sender_set_keymap(struct input_sender *sender, const char *text) {
 	size_t size = text != NULL ? strlen(text) + 1 : 0;
 	struct input_head *head = &sender->log.head;

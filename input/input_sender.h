@@ -43,6 +43,9 @@ int input_sender_set_keymap(struct input_sender *sender, const char *text);
  * is sent with input_sender_flush(), and is up to the reader. */
 void input_sender_set_size(struct input_sender *sender, uint32_t width, uint32_t height);
 
+/* The user wants the window to be closed: sent with input_sender_flush(), and up to the reader. */
+void input_sender_close(struct input_sender *sender);
+
 /* Adds an event, with a time of CLOCK_MONOTONIC; it goes out with input_sender_flush(). */
 void input_sender_add(struct input_sender *sender, const struct input_record *event);
 

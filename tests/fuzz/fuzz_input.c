@@ -16,6 +16,7 @@ static struct {
 	struct input_held held;
 	uint64_t latest, now;
 	uint32_t played; /* that cost something */
+	uint32_t frames, closings;
 } seen;
 
 static void handle_event(void *data, const struct input_record *event) {
@@ -47,9 +48,15 @@ static void handle_size(void *data, uint32_t width, uint32_t height) {
 	demand(width > 0 && width <= INPUT_SIZE_MAX && height > 0 && height <= INPUT_SIZE_MAX);
 }
 
+static void handle_close(void *data) {
+	demand(seen.closings++ < seen.frames);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	static const struct input_sink sink = {
-			.event = handle_event, .devices = handle_devices, .size = handle_size};
+	static const struct input_sink sink = {.event = handle_event,
+			.devices = handle_devices,
+			.size = handle_size,
+			.close = handle_close};
 	static struct input_frame frame;
 	static struct input_player player;
 	static char text[INPUT_KEYMAP_MAX];
@@ -68,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 			input_player_begin(&player, seen.now);
 		}
 		if (input_frame_read(&frame, slot, player.next) == 0) {
+			seen.frames++;
 			demand(frame.first + frame.count == frame.head.next);
 			input_player_play(&player, &frame, (int64_t)data[1] - 128, seen.now);
 			if (input_frame_read_keymap(&frame, slot, text) == 0) {

@@ -72,6 +72,10 @@ class Typist:
         """For a picture of that size."""
         self.tell(f"size {width} {height}", "send")
 
+    def close_window(self) -> None:
+        """As with the button of its frame."""
+        self.tell("close", "send")
+
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 

@@ -5,6 +5,7 @@
  *
  *   devices BITS
  *   size WIDTH HEIGHT                           of the window: what it has a picture for
+ *   close                                       the user wants the window to be closed
  *   event TYPE CODE VALUE [X Y [RAW_X RAW_Y]]   which happens now, and is not sent yet
  *   send                                        with the end of a group
  *   release                                     all that is held
@@ -70,6 +71,8 @@ static void obey(const char *line) {
 		input_sender_set_devices(sender, (uint32_t)atoi(line + 8));
 	} else if (strncmp(line, "size ", 5) == 0) {
 		set_size(line + 5);
+	} else if (strcmp(line, "close\n") == 0) {
+		input_sender_close(sender);
 	} else if (strncmp(line, "event ", 6) == 0) {
 		add_event(line + 6);
 	} else if (strcmp(line, "send\n") == 0) {

@@ -22,7 +22,7 @@ static uint64_t now;
 static struct {
 	struct input_record last;
 	uint32_t events, presses, releases, groups, devices;
-	uint32_t places, sizes, width, height;
+	uint32_t places, sizes, width, height, closings;
 	int32_t x, y;
 	int32_t pressed; /* now */
 	uint16_t codes[KEYS];
@@ -63,8 +63,14 @@ static void handle_size(void *data, uint32_t width, uint32_t height) {
 	got.height = height;
 }
 
-static const struct input_sink sink = {
-		.event = handle_event, .devices = handle_devices, .size = handle_size};
+static void handle_close(void *data) {
+	got.closings++;
+}
+
+static const struct input_sink sink = {.event = handle_event,
+		.devices = handle_devices,
+		.size = handle_size,
+		.close = handle_close};
 
 static void begin(void) {
 	memset(&got, 0, sizeof(got));
@@ -290,6 +296,29 @@ static void test_sizes(void) {
 	tap_ok(got.sizes == 4, "who comes back is heard again");
 }
 
+static void test_closings(void) {
+	begin();
+	sent.head.closings = 7;
+	play();
+	tap_ok(got.closings == 0, "nobody is asked to close what others wanted to be closed");
+	sent.head.closings = 8;
+	play();
+	play();
+	tap_ok(got.closings == 1, "a wish is told once");
+	sent.head.closings = 30000;
+	play();
+	tap_ok(got.closings == 2, "and many at once as one");
+	sent.head.closings = UINT32_MAX;
+	play();
+	sent.head.closings = 0;
+	play();
+	tap_ok(got.closings == 4, "whatever the count is");
+	sent.head.closings = 1;
+	input_player_begin(&player, now);
+	play();
+	tap_ok(got.closings == 4, "another sender begins with none");
+}
+
 int main(void) {
 	slot = calloc(1, INPUT_SLOT_SIZE);
 	test_each_event_once();
@@ -302,6 +331,7 @@ int main(void) {
 	test_too_many_keys();
 	test_devices();
 	test_sizes();
+	test_closings();
 	free(slot);
 	return tap_finish();
 }
