@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output_input.h"
 #include "output_stream.h"
+#include "stream_input.h"
 #include "virtual_output.h"
 
 /* One section. */
@@ -16,7 +16,7 @@ struct configured {
 	struct output_config config;
 	struct output_stream *stream; /* NULL: there is no such output now */
 	struct output_size *size;     /* NULL: nor then, or it has always the same */
-	struct output_input *input;   /* NULL: nor then, or it takes none */
+	struct stream_input *input;   /* NULL: nor then, or it takes none */
 };
 
 struct output_streams {
@@ -38,7 +38,7 @@ static struct configured *find_configured(const struct output_streams *streams, 
 }
 
 static void configured_end(struct configured *configured) {
-	output_input_destroy(configured->input);
+	stream_input_destroy(configured->input);
 	configured->input = NULL;
 	output_size_destroy(configured->size);
 	configured->size = NULL;
@@ -49,7 +49,7 @@ static void configured_end(struct configured *configured) {
 static void configured_set_domain(struct configured *configured, struct gid_domain *domain) {
 	if (configured->stream != NULL) {
 		output_stream_set_domain(configured->stream, domain);
-		output_input_set_domain(configured->input, domain);
+		stream_input_set_domain(configured->input, domain);
 	}
 }
 
@@ -67,7 +67,7 @@ static bool configured_make(struct configured *configured, struct output_streams
 		}
 	}
 	if (config->input_domain != NULL) {
-		configured->input = output_input_create(output, config, configured->size);
+		configured->input = stream_input_create(output, config, configured->size);
 	}
 	return config->input_domain == NULL || configured->input != NULL;
 }

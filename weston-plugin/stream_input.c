@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "output_input.h"
+#include "stream_input.h"
 
 #include <input_receiver.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #define AGAIN_MS 1000
 #define MS_NS 1000000ull
 
-struct output_input {
+struct stream_input {
 	const struct output_config *config;
 	struct weston_log_pacer pacer;
 	struct input_seat *seat;
@@ -25,29 +25,29 @@ struct output_input {
 /* --- what the receiver tells ------------------------------------------------------------------ */
 
 static void handle_event(void *data, const struct input_record *event) {
-	const struct output_input *input = data;
+	const struct stream_input *input = data;
 	input_seat_handle(input->seat, event);
 }
 
 static void handle_devices(void *data, uint32_t devices) {
-	const struct output_input *input = data;
+	const struct stream_input *input = data;
 	input_seat_add_devices(input->seat, devices);
 }
 
 static void handle_size(void *data, uint32_t width, uint32_t height) {
-	const struct output_input *input = data;
+	const struct stream_input *input = data;
 	if (input->size != NULL) {
 		output_size_wish(input->size, width, height);
 	}
 }
 
 static void handle_woken(void *data) {
-	const struct output_input *input = data;
+	const struct stream_input *input = data;
 	wl_event_source_timer_update(input->timer, 1);
 }
 
 static void handle_sender_changed(void *data, bool is_there, const char *why) {
-	struct output_input *input = data;
+	struct stream_input *input = data;
 	paced_log(input, "gid: output %s: %s of domain %s %s%s%s\n", input->config->name,
 			input->config->input_stream, input->config->input_domain,
 			is_there ? "is there" : "is not there", why != NULL ? ": " : "",
@@ -62,7 +62,7 @@ static const struct input_receiver_events receiver_events = {
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
-static void input_arm(struct output_input *input) {
+static void input_arm(struct stream_input *input) {
 	uint64_t deadline = input_receiver_deadline(input->receiver);
 	uint64_t now = gid_clock_now();
 	int ms = 0; /* disarmed */
@@ -73,13 +73,13 @@ static void input_arm(struct output_input *input) {
 }
 
 static int handle_readable(int fd, uint32_t mask, void *data) {
-	struct output_input *input = data;
+	struct stream_input *input = data;
 	input_receiver_dispatch(input->receiver);
 	input_arm(input);
 	return 0;
 }
 
-static void input_begin(struct output_input *input) {
+static void input_begin(struct stream_input *input) {
 	int error = input_receiver_create(input->domain, input->config->input_domain,
 			input->config->input_stream, &receiver_events, input, &input->receiver);
 	if (error == 0) {
@@ -93,7 +93,7 @@ static void input_begin(struct output_input *input) {
 }
 
 static int handle_timer(void *data) {
-	struct output_input *input = data;
+	struct stream_input *input = data;
 	if (input->receiver != NULL) {
 		handle_readable(-1, 0, input);
 	} else if (input->domain != NULL) {
@@ -104,7 +104,7 @@ static int handle_timer(void *data) {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void input_end(struct output_input *input) {
+static void input_end(struct stream_input *input) {
 	if (input->source != NULL) {
 		wl_event_source_remove(input->source);
 		input->source = NULL;
@@ -114,7 +114,7 @@ static void input_end(struct output_input *input) {
 	wl_event_source_timer_update(input->timer, 0);
 }
 
-void output_input_set_domain(struct output_input *input, struct gid_domain *domain) {
+void stream_input_set_domain(struct stream_input *input, struct gid_domain *domain) {
 	if (input == NULL || input->domain == domain) {
 		return;
 	}
@@ -125,9 +125,9 @@ void output_input_set_domain(struct output_input *input, struct gid_domain *doma
 	}
 }
 
-struct output_input *output_input_create(struct weston_output *output,
+struct stream_input *stream_input_create(struct weston_output *output,
 		const struct output_config *config, struct output_size *size) {
-	struct output_input *input = calloc(1, sizeof(*input));
+	struct stream_input *input = calloc(1, sizeof(*input));
 	if (input == NULL) {
 		return NULL;
 	}
@@ -137,13 +137,13 @@ struct output_input *output_input_create(struct weston_output *output,
 	input->timer = wl_event_loop_add_timer(input->loop, handle_timer, input);
 	input->seat = input_seat_create(output, config->input_stream);
 	if (input->timer == NULL || input->seat == NULL) {
-		output_input_destroy(input);
+		stream_input_destroy(input);
 		return NULL;
 	}
 	return input;
 }
 
-void output_input_destroy(struct output_input *input) {
+void stream_input_destroy(struct stream_input *input) {
 	if (input == NULL) {
 		return;
 	}
