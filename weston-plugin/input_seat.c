@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "input_seat.h"
 
-#include <libweston/desktop.h>
 #include <stdlib.h>
 
 #include "libweston_input.h"
@@ -12,11 +11,11 @@
 
 struct input_seat {
 	struct weston_seat base;
-	struct weston_output *output;
+	const struct input_target *target;
+	void *data;
 	struct weston_touch_device *touch_device; /* NULL: it has none */
 	int32_t part_steps[INPUT_AXES];		  /* of a wheel, that are no whole step yet */
 	bool pointer_used, touch_used;		  /* in the group that has begun */
-	const struct weston_surface *given;	  /* has the keyboard by us; only to be compared */
 };
 
 /* --- devices ---------------------------------------------------------------------------------- */
@@ -44,17 +43,16 @@ void input_seat_add_devices(struct input_seat *seat, uint32_t devices) {
 		weston_log("gid: seat %s: Weston cannot make all of its devices\n",
 				seat->base.seat_name);
 	}
+	if (seat->target->devices != NULL) {
+		seat->target->devices(seat->data, &seat->base);
+	}
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
 
 /* The middle of what the event says. */
-static struct weston_coord_global seat_place(
-		const struct input_seat *seat, const struct input_record *event) {
-	const struct weston_output *output = seat->output;
-	double x = (event->x + 0.5) / INPUT_FULL, y = (event->y + 0.5) / INPUT_FULL;
-	return (struct weston_coord_global){.c = weston_coord(output->pos.c.x + x * output->width,
-							    output->pos.c.y + y * output->height)};
+static struct weston_coord event_place(const struct input_record *event) {
+	return weston_coord((event->x + 0.5) / INPUT_FULL, (event->y + 0.5) / INPUT_FULL);
 }
 
 /* Wheels of high resolution: a step is told when it is whole. */
@@ -68,28 +66,29 @@ static int32_t seat_whole_steps(struct input_seat *seat, const struct input_reco
 
 static void seat_handle_pointer(
 		struct input_seat *seat, const struct input_record *event, struct timespec *time) {
+	const struct input_target *target = seat->target;
 	if (weston_seat_get_pointer(&seat->base) == NULL) {
 		return;
 	}
 	seat->pointer_used = true;
 	switch (event->type) {
 	case INPUT_BUTTON:
-		seat_send_button(&seat->base, time, event->code, event->value != 0);
+		target->button(seat->data, &seat->base, time, event->code, event->value != 0);
 		break;
 	case INPUT_MOTION:
-		seat_send_motion(&seat->base, time, seat_place(seat, event));
+		target->motion(seat->data, &seat->base, time, event_place(event));
 		break;
 	case INPUT_RELATIVE:
-		seat_send_relative(&seat->base, time,
+		target->relative(seat->data, &seat->base, time,
 				weston_coord(event->x / FRACTION, event->y / FRACTION),
 				weston_coord(event->raw_x / FRACTION, event->raw_y / FRACTION));
 		break;
 	case INPUT_AXIS:
-		if (event->value != 0) {
-			notify_axis_source(&seat->base, (uint32_t)event->value - 1);
-		}
-		seat_send_axis(&seat->base, time, event->code, event->x / FRACTION,
-				seat_whole_steps(seat, event));
+		target->axis(seat->data, &seat->base, time,
+				&(struct input_axis){.source = event->value,
+						.axis = event->code,
+						.value = event->x / FRACTION,
+						.steps = seat_whole_steps(seat, event)});
 		break;
 	}
 }
@@ -99,66 +98,32 @@ static void seat_handle_touch(
 	if (seat->touch_device == NULL) {
 		return;
 	}
+	int type = event->type == INPUT_TOUCH_DOWN	? WL_TOUCH_DOWN
+			: event->type == INPUT_TOUCH_UP ? WL_TOUCH_UP
+							: WL_TOUCH_MOTION;
 	seat->touch_used = true;
-	struct weston_coord_global place = seat_place(seat, event);
-	if (event->type == INPUT_TOUCH_UP) {
-		seat_send_touch(&seat->base, seat->touch_device, time, event->code, NULL,
-				WL_TOUCH_UP);
-	} else {
-		seat_send_touch(&seat->base, seat->touch_device, time, event->code, &place,
-				event->type == INPUT_TOUCH_DOWN ? WL_TOUCH_DOWN : WL_TOUCH_MOTION);
-	}
+	seat->target->touch(seat->data, seat->touch_device, time, event->code, event_place(event),
+			type);
 }
 
 static void seat_end_group(struct input_seat *seat) {
 	if (seat->pointer_used) {
-		notify_pointer_frame(&seat->base);
+		seat->target->pointer_frame(seat->data, &seat->base);
 	}
 	if (seat->touch_used) {
-		notify_touch_frame(seat->touch_device);
+		seat->target->touch_frame(seat->data, seat->touch_device);
 	}
 	seat->pointer_used = seat->touch_used = false;
-}
-
-/*
- * Before a key. A shell may know one seat only, as kiosk-shell does: then no window gets this
- * keyboard when it is opened, nor when it is clicked on. So the highest one on the output has it.
- */
-static void seat_find_focus(struct input_seat *seat, const struct weston_keyboard *keyboard) {
-	struct weston_view *view;
-	if (keyboard->focus != NULL && keyboard->focus != seat->given) {
-		return; /* by the shell */
-	}
-	wl_list_for_each(view, &seat->output->compositor->view_list, link) {
-		if (view->output == seat->output && weston_view_is_mapped(view) &&
-				weston_surface_is_desktop_surface(view->surface)) {
-			break;
-		}
-	}
-	if (&view->link != &seat->output->compositor->view_list &&
-			view->surface != keyboard->focus) {
-		seat->given = view->surface;
-		weston_view_activate_input(view, &seat->base, WESTON_ACTIVATE_FLAG_NONE);
-	}
-}
-
-static void seat_handle_key(
-		struct input_seat *seat, const struct input_record *event, struct timespec *time) {
-	const struct weston_keyboard *keyboard = weston_seat_get_keyboard(&seat->base);
-	if (keyboard == NULL) {
-		return;
-	}
-	if (event->value != 0) {
-		seat_find_focus(seat, keyboard);
-	}
-	seat_send_key(&seat->base, time, event->code, event->value != 0);
 }
 
 void input_seat_handle(struct input_seat *seat, const struct input_record *event) {
 	struct timespec time = {(time_t)(event->time / SECOND_NS), (long)(event->time % SECOND_NS)};
 	switch (event->type) {
 	case INPUT_KEY:
-		seat_handle_key(seat, event, &time);
+		if (weston_seat_get_keyboard(&seat->base) != NULL) {
+			seat->target->key(seat->data, &seat->base, &time, event->code,
+					event->value != 0);
+		}
 		break;
 	case INPUT_TOUCH_DOWN:
 	case INPUT_TOUCH_MOTION:
@@ -175,14 +140,17 @@ void input_seat_handle(struct input_seat *seat, const struct input_record *event
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-struct input_seat *input_seat_create(struct weston_output *output, const char *name) {
+struct input_seat *input_seat_create(struct weston_compositor *compositor,
+		struct weston_output *output, const char *name, const struct input_target *target,
+		void *data) {
 	struct input_seat *seat = calloc(1, sizeof(*seat));
 	if (seat == NULL) {
 		return NULL;
 	}
-	seat->output = output;
-	weston_seat_init(&seat->base, output->compositor, name);
-	seat->base.output = output; /* the pointer stays there */
+	seat->target = target;
+	seat->data = data;
+	weston_seat_init(&seat->base, compositor, name);
+	seat->base.output = output;
 	return seat;
 }
 

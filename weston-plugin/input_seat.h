@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-/** A seat of Weston whose keys, pointer and fingers are somebody else's: those of one output. */
+/**
+ * A seat of Weston whose keys, pointer and fingers are somebody else's: those of an input stream.
+ * Where they go is up to its target: what is on an output (output_seat.h), or one window alone
+ * (window_seat.h).
+ */
 #ifndef GID_WESTON_INPUT_SEAT_H
 #define GID_WESTON_INPUT_SEAT_H
 
@@ -8,8 +12,42 @@
 
 struct input_seat;
 
-/* It has no devices yet. NULL for want of memory. The output outlives it. */
-struct input_seat *input_seat_create(struct weston_output *output, const char *name);
+struct input_axis {
+	int32_t source; /* of wl_pointer + 1; 0: not said */
+	uint32_t axis;
+	double value;  /* in pixels */
+	int32_t steps; /* of a wheel, whole ones */
+};
+
+/* The seat has the device in each case. Places are parts of the picture's width and height. */
+struct input_target {
+	void (*key)(void *data, struct weston_seat *seat, struct timespec *time, uint32_t key,
+			bool pressed);
+	void (*button)(void *data, struct weston_seat *seat, struct timespec *time, uint32_t button,
+			bool pressed);
+	void (*motion)(void *data, struct weston_seat *seat, struct timespec *time,
+			struct weston_coord place);
+	/* In pixels; `raw`: not accelerated. */
+	void (*relative)(void *data, struct weston_seat *seat, struct timespec *time,
+			struct weston_coord motion, struct weston_coord raw);
+	void (*axis)(void *data, struct weston_seat *seat, struct timespec *time,
+			const struct input_axis *axis);
+	void (*pointer_frame)(void *data, struct weston_seat *seat);
+	/* `type`: WL_TOUCH_DOWN, WL_TOUCH_MOTION or WL_TOUCH_UP, where `place` means nothing. */
+	void (*touch)(void *data, struct weston_touch_device *device, struct timespec *time, int id,
+			struct weston_coord place, int type);
+	void (*touch_frame)(void *data, struct weston_touch_device *device);
+	/* The seat got devices. NULL: that does not matter. */
+	void (*devices)(void *data, struct weston_seat *seat);
+};
+
+/*
+ * It has no devices yet. `output` is where its pointer stays; NULL: nowhere. The target, its data
+ * and the output outlive it. NULL for want of memory.
+ */
+struct input_seat *input_seat_create(struct weston_compositor *compositor,
+		struct weston_output *output, const char *name, const struct input_target *target,
+		void *data);
 
 /* Nothing is held any more. Accepts NULL. */
 void input_seat_destroy(struct input_seat *seat);

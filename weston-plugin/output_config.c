@@ -6,7 +6,6 @@
 #include <libweston/config-parser.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define WIDTH_DEFAULT 1280
 #define HEIGHT_DEFAULT 720
@@ -40,23 +39,6 @@ static int read_names(struct output_config *config, struct weston_config_section
 	if (config->stream == NULL || !gid_name_is_valid(config->stream)) {
 		return fail(config,
 				"stream= must be the name of a stream, as desktop or screen/left");
-	}
-	return 0;
-}
-
-/* The stream has the name of the pictures': who shows one knows the other. */
-static int read_input(struct output_config *config, struct weston_config_section *section) {
-	weston_config_section_get_string(section, "input", &config->input_domain, NULL);
-	if (config->input_domain == NULL) {
-		return 0;
-	}
-	if (!gid_name_is_valid(config->input_domain) || strchr(config->input_domain, '/') != NULL) {
-		return fail(config,
-				"input= must be the domain whose keys and pointer it takes, as "
-				"cluster");
-	}
-	if (!input_stream_name(config->input_stream, config->stream)) {
-		return fail(config, "stream= is too long for one with input=: 57 bytes at most");
 	}
 	return 0;
 }
@@ -111,23 +93,16 @@ static int read_mode(struct output_config *config, struct weston_config_section 
 }
 
 static int read_resize(struct output_config *config, struct weston_config_section *section) {
-	char *size, rest;
-	weston_config_section_get_string(section, "resize", &size, NULL);
-	if (size == NULL) {
+	bool right = input_source_read_limit(section, &config->width_max, &config->height_max);
+	if (right && config->width_max == 0) {
 		return 0;
 	}
-	bool right = sscanf(size, "%dx%d%c", &config->width_max, &config->height_max, &rest) == 2 &&
-			config->width_max >= config->width &&
-			config->height_max >= config->height &&
-			config->width_max <= (int)GID_SIZE_MAX &&
-			config->height_max <= (int)GID_SIZE_MAX;
-	free(size);
-	if (!right) {
+	if (!right || config->width_max < config->width || config->height_max < config->height) {
 		return fail(config,
 				"resize= must be the largest WIDTHxHEIGHT, as 1920x1200, and not "
 				"less than mode=");
 	}
-	if (config->is_mirror || config->input_domain == NULL) {
+	if (config->is_mirror || config->input.domain == NULL) {
 		return fail(config,
 				"resize= is for an output with name= and input=, whose sender says "
 				"how large its window is");
@@ -138,8 +113,10 @@ static int read_resize(struct output_config *config, struct weston_config_sectio
 int output_config_read(struct output_config *config, struct weston_config_section *section) {
 	*config = (struct output_config){0};
 	int error = read_names(config, section);
-	if (error == 0) {
-		error = read_input(config, section);
+	const char *wrong = error == 0 ? input_source_read(&config->input, section, config->stream)
+				       : NULL;
+	if (wrong != NULL) {
+		error = fail(config, wrong);
 	}
 	if (error == 0) {
 		error = read_mode(config, section);
@@ -150,6 +127,6 @@ int output_config_read(struct output_config *config, struct weston_config_sectio
 void output_config_finish(struct output_config *config) {
 	free(config->name);
 	free(config->stream);
-	free(config->input_domain);
+	input_source_finish(&config->input);
 	*config = (struct output_config){0};
 }

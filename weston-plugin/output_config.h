@@ -3,17 +3,16 @@
 #ifndef GID_WESTON_OUTPUT_CONFIG_H
 #define GID_WESTON_OUTPUT_CONFIG_H
 
-#include <input_format.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "input_source.h"
 #include "weston_config.h"
 
 struct output_config {
-	char *name;			    /* of the output */
-	char *stream;			    /* of our domain */
-	char *input_domain;		    /* whose input it takes; NULL: nobody's */
-	char input_stream[INPUT_NAME_SIZE]; /* of that domain */
+	char *name;   /* of the output */
+	char *stream; /* of our domain */
+	struct input_source input;
 	bool is_mirror;	       /* the output is Weston's own; else the module makes it */
 	int32_t width, height; /* in pixels */
 	int32_t scale;

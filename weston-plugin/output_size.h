@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * The size of one output of the module's own, where the configuration lets who uses it choose that.
- *
- * What is wished costs nothing. A wish is granted within bounds, a few times a second, and only
- * once readers have given back the pictures of the size before. Belongs to the compositor's thread.
+ * The size of one output of the module's own, where the configuration lets who uses it choose that:
+ * a size_wish.h, which is granted only once readers have given back the pictures of the size
+ * before. Belongs to the compositor's thread.
  */
 #ifndef GID_WESTON_OUTPUT_SIZE_H
 #define GID_WESTON_OUTPUT_SIZE_H

@@ -3,12 +3,17 @@
 
 #include <errno.h>
 #include <libweston/config-parser.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "output_seat.h"
+#include "output_size.h"
 #include "output_stream.h"
 #include "stream_input.h"
 #include "virtual_output.h"
+
+#define LABEL_SIZE 128
 
 /* One section. */
 struct configured {
@@ -16,7 +21,9 @@ struct configured {
 	struct output_config config;
 	struct output_stream *stream; /* NULL: there is no such output now */
 	struct output_size *size;     /* NULL: nor then, or it has always the same */
-	struct stream_input *input;   /* NULL: nor then, or it takes none */
+	struct output_seat *seat;     /* NULL: nor then, or it takes no input */
+	struct stream_input *input;   /* the same */
+	char label[LABEL_SIZE];	      /* for the log */
 };
 
 struct output_streams {
@@ -40,6 +47,8 @@ static struct configured *find_configured(const struct output_streams *streams, 
 static void configured_end(struct configured *configured) {
 	stream_input_destroy(configured->input);
 	configured->input = NULL;
+	output_seat_destroy(configured->seat);
+	configured->seat = NULL;
 	output_size_destroy(configured->size);
 	configured->size = NULL;
 	output_stream_destroy(configured->stream);
@@ -52,6 +61,41 @@ static void configured_set_domain(struct configured *configured, struct gid_doma
 		stream_input_set_domain(configured->input, domain);
 	}
 }
+
+/* --- input ------------------------------------------------------------------------------------ */
+
+static void handle_event(void *data, const struct input_record *event) {
+	const struct configured *configured = data;
+	input_seat_handle(output_seat_get_base(configured->seat), event);
+}
+
+static void handle_devices(void *data, uint32_t devices) {
+	const struct configured *configured = data;
+	input_seat_add_devices(output_seat_get_base(configured->seat), devices);
+}
+
+static void handle_size(void *data, uint32_t width, uint32_t height) {
+	const struct configured *configured = data;
+	if (configured->size != NULL) {
+		output_size_wish(configured->size, width, height);
+	}
+}
+
+static const struct input_sink input_sink = {
+		.event = handle_event, .devices = handle_devices, .size = handle_size};
+
+static bool configured_make_input(struct configured *configured, struct weston_output *output) {
+	const struct input_source *source = &configured->config.input;
+	configured->seat = output_seat_create(output, source->stream);
+	if (configured->seat != NULL) {
+		snprintf(configured->label, sizeof(configured->label), "output %s", output->name);
+		configured->input = stream_input_create(output->compositor, configured->label,
+				source, &input_sink, configured);
+	}
+	return configured->input != NULL;
+}
+
+/* --- one output ------------------------------------------------------------------------------- */
 
 static bool configured_make(struct configured *configured, struct output_streams *streams,
 		struct weston_output *output) {
@@ -66,10 +110,7 @@ static bool configured_make(struct configured *configured, struct output_streams
 			return false;
 		}
 	}
-	if (config->input_domain != NULL) {
-		configured->input = stream_input_create(output, config, configured->size);
-	}
-	return config->input_domain == NULL || configured->input != NULL;
+	return config->input.domain == NULL || configured_make_input(configured, output);
 }
 
 static void configured_begin(struct configured *configured, struct output_streams *streams,

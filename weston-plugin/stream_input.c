@@ -4,16 +4,15 @@
 #include <input_receiver.h>
 #include <stdlib.h>
 
-#include "input_seat.h"
-
 #define AGAIN_MS 1000
 #define MS_NS 1000000ull
 
 struct stream_input {
-	const struct output_config *config;
+	const char *label;
+	const struct input_source *from;
+	const struct input_sink *sink;
+	void *data;
 	struct weston_log_pacer pacer;
-	struct input_seat *seat;
-	struct output_size *size;	 /* NULL: it stays as it is */
 	struct gid_domain *domain;	 /* NULL: there is none */
 	struct input_receiver *receiver; /* NULL: to be made when the timer ticks */
 	struct wl_event_loop *loop;
@@ -26,18 +25,25 @@ struct stream_input {
 
 static void handle_event(void *data, const struct input_record *event) {
 	const struct stream_input *input = data;
-	input_seat_handle(input->seat, event);
+	input->sink->event(input->data, event);
 }
 
 static void handle_devices(void *data, uint32_t devices) {
 	const struct stream_input *input = data;
-	input_seat_add_devices(input->seat, devices);
+	input->sink->devices(input->data, devices);
 }
 
 static void handle_size(void *data, uint32_t width, uint32_t height) {
 	const struct stream_input *input = data;
-	if (input->size != NULL) {
-		output_size_wish(input->size, width, height);
+	if (input->sink->size != NULL) {
+		input->sink->size(input->data, width, height);
+	}
+}
+
+static void handle_close(void *data) {
+	const struct stream_input *input = data;
+	if (input->sink->close != NULL) {
+		input->sink->close(input->data);
 	}
 }
 
@@ -48,14 +54,16 @@ static void handle_woken(void *data) {
 
 static void handle_sender_changed(void *data, bool is_there, const char *why) {
 	struct stream_input *input = data;
-	paced_log(input, "gid: output %s: %s of domain %s %s%s%s\n", input->config->name,
-			input->config->input_stream, input->config->input_domain,
-			is_there ? "is there" : "is not there", why != NULL ? ": " : "",
-			why != NULL ? why : "");
+	paced_log(input, "gid: %s: %s of domain %s %s%s%s\n", input->label, input->from->stream,
+			input->from->domain, is_there ? "is there" : "is not there",
+			why != NULL ? ": " : "", why != NULL ? why : "");
 }
 
 static const struct input_receiver_events receiver_events = {
-		.sink = {.event = handle_event, .devices = handle_devices, .size = handle_size},
+		.sink = {.event = handle_event,
+				.devices = handle_devices,
+				.size = handle_size,
+				.close = handle_close},
 		.woken = handle_woken,
 		.sender_changed = handle_sender_changed,
 };
@@ -80,8 +88,8 @@ static int handle_readable(int fd, uint32_t mask, void *data) {
 }
 
 static void input_begin(struct stream_input *input) {
-	int error = input_receiver_create(input->domain, input->config->input_domain,
-			input->config->input_stream, &receiver_events, input, &input->receiver);
+	int error = input_receiver_create(input->domain, input->from->domain, input->from->stream,
+			&receiver_events, input, &input->receiver);
 	if (error == 0) {
 		input->source = wl_event_loop_add_fd(input->loop,
 				input_receiver_get_fd(input->receiver), WL_EVENT_READABLE,
@@ -125,19 +133,23 @@ void stream_input_set_domain(struct stream_input *input, struct gid_domain *doma
 	}
 }
 
-struct stream_input *stream_input_create(struct weston_output *output,
-		const struct output_config *config, struct output_size *size) {
+void stream_input_release(struct stream_input *input) {
+	if (input->receiver != NULL) {
+		input_receiver_release(input->receiver);
+	}
+}
+
+struct stream_input *stream_input_create(struct weston_compositor *compositor, const char *label,
+		const struct input_source *source, const struct input_sink *sink, void *data) {
 	struct stream_input *input = calloc(1, sizeof(*input));
 	if (input == NULL) {
 		return NULL;
 	}
-	input->config = config;
-	input->size = size;
-	input->loop = wl_display_get_event_loop(output->compositor->wl_display);
+	*input = (struct stream_input){.label = label, .from = source, .sink = sink, .data = data};
+	input->loop = wl_display_get_event_loop(compositor->wl_display);
 	input->timer = wl_event_loop_add_timer(input->loop, handle_timer, input);
-	input->seat = input_seat_create(output, config->input_stream);
-	if (input->timer == NULL || input->seat == NULL) {
-		stream_input_destroy(input);
+	if (input->timer == NULL) {
+		free(input);
 		return NULL;
 	}
 	return input;
@@ -147,10 +159,7 @@ void stream_input_destroy(struct stream_input *input) {
 	if (input == NULL) {
 		return;
 	}
-	if (input->timer != NULL) {
-		input_end(input);
-		wl_event_source_remove(input->timer);
-	}
-	input_seat_destroy(input->seat);
+	input_end(input);
+	wl_event_source_remove(input->timer);
 	free(input);
 }

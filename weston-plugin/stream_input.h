@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: MIT
 /**
- * The input of one output whose pictures are a stream: keys, pointer and fingers of who looks at it
- * in another domain, on a seat of their own. Belongs to the compositor's thread.
+ * What the user in another domain does who looks at a stream of ours, as an input stream says it
+ * that is read in Weston's loop. Weston's log says when it comes and goes. Belongs to the
+ * compositor's thread.
  */
 #ifndef GID_WESTON_STREAM_INPUT_H
 #define GID_WESTON_STREAM_INPUT_H
 
 #include <gid/domain.h>
+#include <input_player.h>
+#include <libweston/libweston.h>
 
-#include "output_config.h"
-#include "output_size.h"
+#include "input_source.h"
 
 struct stream_input;
 
 /*
- * `config` outlives it, and says whose input it is. So does `size`, which gets that user's wishes;
- * NULL: there are none. NULL for want of memory.
+ * `label` is for the log, as "output NAME". It, the source, which has a domain, the sink and its
+ * data outlive it. NULL for want of memory.
  */
-struct stream_input *stream_input_create(struct weston_output *output,
-		const struct output_config *config, struct output_size *size);
+struct stream_input *stream_input_create(struct weston_compositor *compositor, const char *label,
+		const struct input_source *source, const struct input_sink *sink, void *data);
 
-/* To be called before the output is gone. Accepts NULL. */
+/* What is held is released first. Accepts NULL. */
 void stream_input_destroy(struct stream_input *input);
 
-/* The domain came; NULL: it goes. */
+/* The domain came; NULL: it goes. Accepts NULL. */
 void stream_input_set_domain(struct stream_input *input, struct gid_domain *domain);
+
+/* Lets go of what is held: whoever gets the events is another one from now on. */
+void stream_input_release(struct stream_input *input);
 
 #endif

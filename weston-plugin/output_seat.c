@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "output_seat.h"
+
+#include <libweston/desktop.h>
+#include <stdlib.h>
+
+#include "libweston_input.h"
+
+struct output_seat {
+	struct input_seat *base;
+	struct weston_output *output;
+	const struct weston_surface *given; /* has the keyboard by us; only to be compared */
+};
+
+static struct weston_coord_global seat_place(
+		const struct output_seat *seat, struct weston_coord place) {
+	const struct weston_output *output = seat->output;
+	return (struct weston_coord_global){
+			.c = weston_coord(output->pos.c.x + place.x * output->width,
+					output->pos.c.y + place.y * output->height)};
+}
+
+/*
+ * Before a key. A shell may know one seat only, as kiosk-shell does: then no window gets this
+ * keyboard when it is opened, nor when it is clicked on. So the highest one on the output has it.
+ */
+static void seat_find_focus(struct output_seat *seat, struct weston_seat *base) {
+	const struct weston_keyboard *keyboard = weston_seat_get_keyboard(base);
+	struct weston_view *view;
+	if (keyboard->focus != NULL && keyboard->focus != seat->given) {
+		return; /* by the shell */
+	}
+	wl_list_for_each(view, &seat->output->compositor->view_list, link) {
+		if (view->output == seat->output && weston_view_is_mapped(view) &&
+				weston_surface_is_desktop_surface(view->surface)) {
+			break;
+		}
+	}
+	if (&view->link != &seat->output->compositor->view_list &&
+			view->surface != keyboard->focus) {
+		seat->given = view->surface;
+		weston_view_activate_input(view, base, WESTON_ACTIVATE_FLAG_NONE);
+	}
+}
+
+static void handle_key(void *data, struct weston_seat *base, struct timespec *time, uint32_t key,
+		bool pressed) {
+	if (pressed) {
+		seat_find_focus(data, base);
+	}
+	seat_send_key(base, time, key, pressed);
+}
+
+static void handle_button(void *data, struct weston_seat *base, struct timespec *time,
+		uint32_t button, bool pressed) {
+	seat_send_button(base, time, button, pressed);
+}
+
+static void handle_motion(void *data, struct weston_seat *base, struct timespec *time,
+		struct weston_coord place) {
+	seat_send_motion(base, time, seat_place(data, place));
+}
+
+static void handle_relative(void *data, struct weston_seat *base, struct timespec *time,
+		struct weston_coord motion, struct weston_coord raw) {
+	seat_send_relative(base, time, motion, raw);
+}
+
+static void handle_axis(void *data, struct weston_seat *base, struct timespec *time,
+		const struct input_axis *axis) {
+	if (axis->source != 0) {
+		notify_axis_source(base, (uint32_t)axis->source - 1);
+	}
+	seat_send_axis(base, time, axis->axis, axis->value, axis->steps);
+}
+
+static void handle_pointer_frame(void *data, struct weston_seat *base) {
+	notify_pointer_frame(base);
+}
+
+static void handle_touch(void *data, struct weston_touch_device *device, struct timespec *time,
+		int id, struct weston_coord place, int type) {
+	struct weston_coord_global at = seat_place(data, place);
+	seat_send_touch(device->aggregate->seat, device, time, id, type == WL_TOUCH_UP ? NULL : &at,
+			type);
+}
+
+static void handle_touch_frame(void *data, struct weston_touch_device *device) {
+	notify_touch_frame(device);
+}
+
+static const struct input_target target = {
+		.key = handle_key,
+		.button = handle_button,
+		.motion = handle_motion,
+		.relative = handle_relative,
+		.axis = handle_axis,
+		.pointer_frame = handle_pointer_frame,
+		.touch = handle_touch,
+		.touch_frame = handle_touch_frame,
+};
+
+struct input_seat *output_seat_get_base(struct output_seat *seat) {
+	return seat->base;
+}
+
+struct output_seat *output_seat_create(struct weston_output *output, const char *name) {
+	struct output_seat *seat = calloc(1, sizeof(*seat));
+	if (seat == NULL) {
+		return NULL;
+	}
+	seat->output = output;
+	seat->base = input_seat_create(output->compositor, output, name, &target, seat);
+	if (seat->base == NULL) {
+		free(seat);
+		return NULL;
+	}
+	return seat;
+}
+
+void output_seat_destroy(struct output_seat *seat) {
+	if (seat != NULL) {
+		input_seat_destroy(seat->base);
+		free(seat);
+	}
+}

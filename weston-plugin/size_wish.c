@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "size_wish.h"
+
+#include <gid/gid.h>
+#include <stdlib.h>
+
+/* Shells lay out nothing useful below. */
+#define SIDE_MIN 64
+#define INTERVAL_NS 200000000ull
+/* How long until it is asked again whether it can be granted. */
+#define AGAIN_MS 20
+#define MS_NS 1000000ull
+
+struct size_wish {
+	struct size_limits limits;
+	const struct sized *sized;
+	void *data;
+	struct wl_event_source *timer;
+	int32_t width, height; /* as wished, within bounds; 0: nothing was */
+	uint64_t granted;      /* when one was; 0: never */
+	bool waits;	       /* for the timer */
+};
+
+/* The side that is granted: within bounds, and a multiple of the step. */
+static int32_t bound_side(uint32_t wish, int32_t max, int32_t step) {
+	int32_t side = wish < (uint32_t)max ? (int32_t)wish : max;
+	if (side < SIDE_MIN) {
+		side = max < SIDE_MIN ? max : SIDE_MIN;
+	}
+	return side - side % step;
+}
+
+static bool wish_is_granted(const struct size_wish *wish) {
+	return wish->sized->has_size(wish->data, wish->width, wish->height);
+}
+
+static void wish_wait(struct size_wish *wish, int ms) {
+	wish->waits = true;
+	wl_event_source_timer_update(wish->timer, ms);
+}
+
+static int handle_timer(void *data) {
+	struct size_wish *wish = data;
+	wish->waits = false;
+	if (wish_is_granted(wish)) {
+		return 0;
+	}
+	if (wish->sized->is_ready != NULL && !wish->sized->is_ready(wish->data)) {
+		wish_wait(wish, AGAIN_MS);
+		return 0;
+	}
+	wish->granted = gid_clock_now();
+	wish->sized->set_size(wish->data, wish->width, wish->height);
+	return 0;
+}
+
+void size_wish_repeat(struct size_wish *wish) {
+	if (wish->width == 0 || wish->waits || wish_is_granted(wish)) {
+		return;
+	}
+	uint64_t passed = gid_clock_now() - wish->granted;
+	wish_wait(wish, passed < INTERVAL_NS ? (int)((INTERVAL_NS - passed) / MS_NS) + 1 : 1);
+}
+
+void size_wish_make(struct size_wish *wish, uint32_t width, uint32_t height) {
+	wish->width = bound_side(width, wish->limits.width, wish->limits.step);
+	wish->height = bound_side(height, wish->limits.height, wish->limits.step);
+	size_wish_repeat(wish);
+}
+
+struct size_wish *size_wish_create(struct wl_event_loop *loop, struct size_limits limits,
+		const struct sized *sized, void *data) {
+	struct size_wish *wish = calloc(1, sizeof(*wish));
+	if (wish == NULL) {
+		return NULL;
+	}
+	*wish = (struct size_wish){.limits = limits, .sized = sized, .data = data};
+	wish->timer = wl_event_loop_add_timer(loop, handle_timer, wish);
+	if (wish->timer == NULL) {
+		free(wish);
+		return NULL;
+	}
+	return wish;
+}
+
+void size_wish_destroy(struct size_wish *wish) {
+	if (wish != NULL) {
+		wl_event_source_remove(wish->timer);
+		free(wish);
+	}
+}
