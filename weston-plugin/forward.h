@@ -72,6 +72,10 @@ bool forward_is_hidden(const struct forward *forward, enum gid_hidden why);
 struct wl_resource *forward_find_link(
 		const struct weston_surface *surface, const struct weston_surface *wanted);
 
+/* The part of the surface, in its own lengths, that the picture shows which was sent last; empty:
+ * none was. */
+struct gid_box forward_get_seen(const struct forward *forward);
+
 /* Some picture of the surface was left out: the next one is sent as new everywhere. */
 void forward_skip(struct forward *forward);
 

@@ -64,11 +64,16 @@ static struct gid_box find_frame(const struct commit *commit) {
 	return (struct gid_box){left, top, (int32_t)right - left, (int32_t)bottom - top};
 }
 
+static struct gid_box whole_surface(const struct commit *commit) {
+	return (struct gid_box){0, 0, commit->surface->width, commit->surface->height};
+}
+
 /* The part of the buffer that the client's viewport shows, or its window's frame. How large it is
  * shown here is our matter. */
 static bool find_crop(struct commit *commit) {
 	const struct weston_buffer_viewport *viewport = &commit->surface->buffer_viewport;
 	struct gid_box *crop = &commit->picture.crop;
+	commit->picture.seen = whole_surface(commit);
 	commit->picture.transform = viewport->buffer.transform;
 	int32_t scale = viewport->buffer.scale;
 	if (viewport->buffer.src_width == wl_fixed_from_int(-1)) {
@@ -77,6 +82,7 @@ static bool find_crop(struct commit *commit) {
 			return true;
 		}
 		*crop = scale_box(frame, scale);
+		commit->picture.seen = frame;
 	} else if (!to_pixels(viewport->buffer.src_x, scale, &crop->x) ||
 			!to_pixels(viewport->buffer.src_y, scale, &crop->y) ||
 			!to_pixels(viewport->buffer.src_width, scale, &crop->width) ||
@@ -366,7 +372,9 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 		return result;
 	}
 	picture->damage = (struct gid_box){0};
-	picture->crop = scale_box(find_frame(commit), scale);
+	struct gid_box frame = find_frame(commit);
+	picture->crop = scale_box(frame, scale);
+	picture->seen = frame.width > 0 ? frame : whole_surface(commit);
 	picture->transform = WL_OUTPUT_TRANSFORM_NORMAL;
 	picture->flags |= GID_FRAME_COPIED;
 	commit->pixels = (struct pixel_rows){

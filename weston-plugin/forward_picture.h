@@ -14,6 +14,7 @@ struct forward_picture {
 	struct weston_buffer *buffer;
 	struct weston_buffer_release *release; /* NULL: the client did not ask for one */
 	struct gid_box damage, crop;
+	struct gid_box seen; /* the part of the surface that is shown, in its own lengths */
 	uint32_t transform;
 	uint32_t flags; /* GID_FRAME_COPIED or 0 */
 	uint64_t content_hash;

@@ -223,6 +223,7 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 	forward->frame.damage = picture->damage;
 	forward->frame.crop = picture->crop;
 	forward->frame.transform = picture->transform;
+	forward->seen = picture->seen;
 	forward->frame.content_hash = picture->content_hash;
 	forward->frame.flags = (forward->config->hash ? GID_FRAME_HASH : 0) | picture->flags;
 	forward->hidden = false;
@@ -519,6 +520,10 @@ bool forward_may_copy(const struct forward *forward, uint32_t width, uint32_t he
 
 bool forward_is_read(const struct forward *forward) {
 	return forward->published && gid_producer_consumers(forward->producer) > 0;
+}
+
+struct gid_box forward_get_seen(const struct forward *forward) {
+	return forward->seen;
 }
 
 bool forward_is_hidden(const struct forward *forward, enum gid_hidden why) {

@@ -140,4 +140,92 @@ static inline void seat_send_touch(struct weston_seat *seat, struct weston_touch
 #endif
 }
 
+/* --- past what Weston does with input of its own: to what has the focus ------------------------
+ */
+
+/* Its place is asked for next. */
+static inline void view_update(struct weston_view *view) {
+#if WESTON_VERSION_MAJOR < 16
+	weston_view_update_transform(view);
+#else
+	(void)view; /* Weston does so itself */
+#endif
+}
+
+/* To where the pointer is now; `motion`, `raw`: by so much it moved, or NULL: that is not known. */
+static inline void focus_send_motion(struct weston_pointer *pointer, struct timespec *time,
+		const struct weston_coord *motion, const struct weston_coord *raw) {
+	uint32_t mask = WESTON_POINTER_MOTION_ABS;
+	if (motion != NULL) {
+		mask |= WESTON_POINTER_MOTION_REL | WESTON_POINTER_MOTION_REL_UNACCEL;
+	}
+#if WESTON_VERSION_MAJOR < 16
+	struct weston_pointer_motion_event event = {
+			.mask = mask, .time = *time, .abs = pointer->pos};
+	if (motion != NULL) {
+		event.rel = *motion;
+		event.rel_unaccel = *raw;
+	}
+	weston_pointer_send_motion(pointer, time, &event);
+#else
+	struct weston_coord_global place = pointer->pos;
+	struct weston_pointer_motion_event event;
+	weston_pointer_motion_event_init(&event, time, pointer->seat, mask, &place, motion, raw);
+	weston_pointer_send_motion(pointer, &event);
+#endif
+}
+
+static inline void focus_send_button(struct weston_pointer *pointer, struct timespec *time,
+		uint32_t button, bool pressed) {
+	enum wl_pointer_button_state state = pressed ? WL_POINTER_BUTTON_STATE_PRESSED
+						     : WL_POINTER_BUTTON_STATE_RELEASED;
+#if WESTON_VERSION_MAJOR < 16
+	weston_pointer_send_button(pointer, time, button, state);
+#else
+	struct weston_pointer_button_event event;
+	weston_pointer_button_event_init(&event, time, pointer->seat, button, state);
+	weston_pointer_send_button(pointer, &event);
+#endif
+}
+
+static inline void focus_send_axis(struct weston_pointer *pointer, struct timespec *time,
+		uint32_t axis, double value, int32_t steps) {
+#if WESTON_VERSION_MAJOR < 16
+	struct weston_pointer_axis_event event = {.axis = axis,
+			.value = value,
+			.has_discrete = steps != 0,
+			.discrete = steps};
+	weston_pointer_send_axis(pointer, time, &event);
+#else
+	struct weston_pointer_axis_event event;
+	weston_pointer_axis_event_init(&event, time, pointer->seat, axis, value, steps != 0, steps);
+	weston_pointer_send_axis(pointer, &event);
+#endif
+}
+
+/* `place` is NULL where a finger goes up. */
+static inline void focus_send_touch(struct weston_touch_device *device, struct timespec *time,
+		int id, const struct weston_coord_global *place, int type) {
+#if WESTON_VERSION_MAJOR < 16
+	struct weston_touch *touch = device->aggregate;
+	if (type == WL_TOUCH_UP) {
+		weston_touch_send_up(touch, time, id);
+	} else if (type == WL_TOUCH_DOWN) {
+		weston_touch_send_down(touch, time, id, *place);
+	} else {
+		weston_touch_send_motion(touch, time, id, *place);
+	}
+#else
+	struct weston_touch_event event;
+	weston_touch_event_init(&event, time, device->aggregate->seat, device, type, id, place);
+	if (type == WL_TOUCH_UP) {
+		weston_touch_send_up(&event);
+	} else if (type == WL_TOUCH_DOWN) {
+		weston_touch_send_down(&event);
+	} else {
+		weston_touch_send_motion(&event);
+	}
+#endif
+}
+
 #endif

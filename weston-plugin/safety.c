@@ -209,6 +209,8 @@ void safety_connection_changed(struct safety *safety) {
 	bool up = gidd_connection_is_up(safety->connection);
 	wl_list_for_each(role, &safety->roles, link) {
 		forward_set_domain(role->forward, gidd_connection_get_domain(safety->connection));
+		window_input_set_domain(
+				role->input, gidd_connection_get_domain(safety->connection));
 		/* A picture for which a gidd that was away had no memory: it may be the last one.
 		 */
 		if (up && forward_is_hidden(role->forward, GID_HIDDEN_MEMORY)) {
@@ -224,5 +226,6 @@ void safety_connection_lost(struct safety *safety) {
 	}
 	wl_list_for_each(role, &safety->roles, link) {
 		forward_set_domain(role->forward, NULL);
+		window_input_set_domain(role->input, NULL);
 	}
 }

@@ -166,13 +166,27 @@ int safety_config_read_window(struct safety_config *config, struct weston_config
 	}
 	weston_config_section_get_string(section, "app-id", &config->app_id, NULL);
 	weston_config_section_get_string(section, "title", &config->title, NULL);
-	return config->app_id != NULL || config->title != NULL
+	if (config->app_id == NULL && config->title == NULL) {
+		return fail_window(config, "which window it is: set app-id= or title=");
+	}
+	const char *wrong = input_source_read(&config->input, section, config->stream);
+	if (wrong != NULL) {
+		return fail_window(config, wrong);
+	}
+	if (!input_source_read_limit(section, &config->width_max, &config->height_max)) {
+		return fail_window(
+				config, "resize= must be the largest WIDTHxHEIGHT, as 1920x1200");
+	}
+	return config->width_max == 0 || config->input.domain != NULL
 			? 0
-			: fail_window(config, "which window it is: set app-id= or title=");
+			: fail_window(config,
+					  "resize= is for a window with input=, whose sender says "
+					  "how large its own is");
 }
 
 void safety_config_finish(struct safety_config *config) {
 	client_list_finish(&config->clients);
+	input_source_finish(&config->input);
 	free(config->app_id);
 	free(config->title);
 	free(config->role);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "client_list.h"
+#include "input_source.h"
 
 struct safety_config {
 	char *role;		    /* NULL: an ordinary window, which any client may have */
@@ -26,6 +27,9 @@ struct safety_config {
 	uint64_t pixels_max; /* copied for one picture, of twice as many that are drawn; 0: any */
 	char stream[GID_NAME_MAX + 1];
 	char label[GID_NAME_MAX + 8]; /* in the log: "role NAME" or "window STREAM" */
+	struct input_source input;    /* of an ordinary window */
+	/* The largest that whose input it takes can have it, in pixels; 0: that is up to others. */
+	int32_t width_max, height_max;
 };
 
 struct weston_config_section;

@@ -15,6 +15,7 @@
 #include "forward.h"
 #include "gidd_connection.h"
 #include "safety_config.h"
+#include "window_input.h"
 
 struct safety {
 	struct weston_compositor *compositor;
@@ -35,6 +36,7 @@ struct safety_role {
 	struct client_liveness client;
 	struct wl_event_source *redraw; /* of its surface with subsurfaces, or NULL: none is due */
 	/* Of an ordinary window: */
+	struct window_input *input;	/* NULL: it takes none */
 	struct wl_event_source *search; /* for a surface that may have it, or NULL: none is due */
 	struct wl_event_source *rest;	/* a timer until `rests_until`; NULL: nothing was sent */
 	uint64_t rests_until;		/* CLOCK_MONOTONIC ns: nothing is sent until then */

@@ -95,6 +95,7 @@ void safety_role_give(struct safety_role *role, struct safety_surface *surface,
 			client_pid(wl_resource_get_client(surface->surface->resource)));
 	safety_visibility_stay_awake(role->safety->compositor, true);
 	forward_begin(role->forward);
+	window_input_set_window(role->input, surface->surface);
 }
 
 static bool is_wanted(const char *text, const char *wanted) {
@@ -150,6 +151,7 @@ void safety_role_take_back(struct safety_role *role) {
 	if (surface == NULL) {
 		return;
 	}
+	window_input_set_window(role->input, NULL);
 	safety_tree_clear(role);
 	if (role->resource != NULL) { /* it stays without effect */
 		wl_resource_set_user_data(role->resource, NULL);
@@ -230,7 +232,12 @@ int safety_role_create(struct safety *safety, struct weston_config_section *sect
 				wl_display_get_event_loop(safety->compositor->wl_display),
 				&forward_events, role, &role->forward);
 	}
+	if (error == 0 && role->config.input.domain != NULL) {
+		role->input = window_input_create(safety->compositor, &role->config, role->forward);
+		error = role->input != NULL ? 0 : -ENOMEM;
+	}
 	if (error != 0) {
+		forward_destroy(role->forward);
 		safety_config_finish(&role->config);
 		free(role);
 		return error;
@@ -247,6 +254,7 @@ void safety_role_destroy(struct safety_role *role) {
 	if (role->rest != NULL) {
 		wl_event_source_remove(role->rest);
 	}
+	window_input_destroy(role->input);
 	forward_destroy(role->forward);
 	safety_config_finish(&role->config);
 	wl_list_remove(&role->link);

@@ -1,0 +1,483 @@
+# SPDX-License-Identifier: MIT
+"""Single windows of Weston ([gid-window]) that are used from another domain: input, size, close."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy
+import pytest
+from lib.cockpit import Cockpit
+from lib.forwarding import ShmBuffers, Window, random_picture
+from lib.input_window import FIXED, bind_seat, seat_devices
+from lib.program import BUILD, Program, wait_for
+from lib.stream_reader import StreamReader
+from lib.two_desks import CONFIG, SCREEN_SIZE, TwoDesks
+from lib.typist import (
+    AXIS,
+    BUTTON,
+    FULL,
+    KEY,
+    LEASE_MS,
+    MOTION,
+    RELATIVE,
+    TOUCH_DOWN,
+    TOUCH_UP,
+    Typist,
+)
+from lib.weston import Weston
+
+from lab.domains.wayland import Display, Object
+
+LIBGID = BUILD / "libgid/libgid.so"
+APP, STREAM, SEAT = "org.example.map", "map", "input/map"
+PLAIN = f"[gid-window]\nstream={STREAM}\napp-id={APP}\n"
+INPUT = f"{PLAIN}input=cluster\n"
+RESIZE = f"{INPUT}resize=800x600\n"
+WIDTH, HEIGHT = 320, 80
+KEY_A, KEY_B, KEY_CTRL, KEY_ALT, KEY_BACKSPACE = 30, 48, 29, 56, 14
+BTN_LEFT = 0x110
+INTERVAL_S = 0.2  # between two sizes
+CLOSE_S = 1.0  # between two wishes that are told
+CURSOR = 64  # its size at most
+TOLD = {"key", "motion", "button", "axis", "down", "up"}
+
+
+class Used(Window):
+    """A window of a program that draws what it is asked for, and what its seat tells it."""
+
+    def __init__(self, connection: Display, seed: int = 1, seat: str = SEAT) -> None:
+        super().__init__(connection, APP)
+        self.seat = bind_seat(connection, seat)
+        self.keyboard = self.seat("get_keyboard")
+        self.pointer = self.seat("get_pointer")
+        self.touch = self.seat("get_touch")
+        self.at: tuple = (None, -1, -1)  # surface and place of the pointer
+        self.draw(seed)
+
+    def draw(self, seed: int, width: int = WIDTH, height: int = HEIGHT) -> numpy.ndarray:
+        picture = random_picture(seed, width, height)
+        self.show(ShmBuffers(self.connection, width, height).draw(picture))
+        return picture
+
+    def wait_keys(self, *expected: tuple[int, int]) -> None:
+        """These come next."""
+        assert [self.keyboard.wait("key")[2:] for _ in expected] == list(expected)
+
+    def wait_place(self, x: float, y: float, surface: Object | None = None) -> None:
+        """Until the pointer is there, to within half a pixel, on this surface of it."""
+
+        def there() -> bool:
+            for name, args in self.pointer.events:
+                if name == "enter":
+                    self.at = args[1:]
+                elif name == "motion":
+                    self.at = (self.at[0], *args[1:])
+            self.pointer.events = [
+                one for one in self.pointer.events if one[0] not in ("enter", "motion")
+            ]
+            on, at_x, at_y = self.at
+            return (
+                on is (surface or self.surface)
+                and abs(at_x / FIXED - x) <= 0.5
+                and abs(at_y / FIXED - y) <= 0.5
+            )
+
+        self.connection.wait_until(there, f"the pointer at {x}, {y}")
+
+    def told(self) -> set[str]:
+        """Of which kinds there were events by now, the shell's focus aside."""
+        self.connection.roundtrip()
+        devices = (self.keyboard, self.pointer, self.touch)
+        return TOLD & {name for device in devices for name, _ in device.events}
+
+
+class Desk:
+    """A Weston in `open`, one window of which is used in `cluster`."""
+
+    def __init__(self, cockpit: Cockpit, folder: Path, config: str) -> None:
+        self.cockpit = cockpit
+        self.weston = Weston(folder, cockpit.env("open"))
+        self.weston.configure(config)
+        self.weston.start()
+        self.typist = self.start_typist()
+
+    def start_typist(self, lease_ms: int = LEASE_MS) -> Typist:
+        typist = Typist(self.cockpit.env("cluster"), SEAT, lease_ms=lease_ms)
+        wait_for(lambda: seat_devices(self.weston, SEAT) == 7, "the seat's devices")
+        return typist
+
+    def connect(self) -> Display:
+        return Display(self.weston.socket, self.weston.protocols)
+
+    def read(self) -> StreamReader:
+        return StreamReader(LIBGID, self.cockpit.socket("cluster"), STREAM, "open")
+
+    def finish(self) -> None:
+        self.typist.stop()
+        if self.weston.is_running():
+            assert self.weston.stop() == 0, self.weston.read_log()
+
+
+@pytest.fixture
+def config() -> str:
+    return INPUT
+
+
+@pytest.fixture
+def desk(cockpit: Cockpit, tmp_path: Path, config: str) -> Iterator[Desk]:
+    made = Desk(cockpit, tmp_path, config)
+    yield made
+    made.finish()
+
+
+@pytest.fixture
+def used(desk: Desk) -> Iterator[Used]:
+    """A window that is read."""
+    with desk.connect() as connection, desk.read() as reader:
+        window = Used(connection)
+        reader.wait_picture(random_picture(1, WIDTH, HEIGHT)[..., ::-1])
+        yield window
+
+
+# --- input --------------------------------------------------------------------------------------
+
+
+def test_keys_pointer_and_fingers(desk: Desk, used: Used) -> None:
+    typist = desk.typist
+    typist.type(KEY_A)
+    used.wait_keys((KEY_A, 1), (KEY_A, 0))
+    typist.point(0.25, 0.5)
+    used.wait_place(WIDTH / 4, HEIGHT / 2)
+    typist.point(0.5, 0.25)
+    used.wait_place(WIDTH / 2, HEIGHT / 4)
+    typist.do((RELATIVE, 0, 0, 10 * FIXED, 5 * FIXED, 10 * FIXED, 5 * FIXED))
+    used.wait_place(WIDTH / 2 + 10, HEIGHT / 4 + 5)
+    typist.click()
+    assert used.pointer.wait("button")[2:] == (BTN_LEFT, 1)
+    assert used.pointer.wait("button")[2:] == (BTN_LEFT, 0)
+    typist.do((AXIS, 0, 1, 15 * FIXED, 120))
+    assert used.pointer.wait("axis")[1:] == (0, 15 * FIXED)
+    typist.do((TOUCH_DOWN, 3, 0, FULL // 2, FULL // 2))
+    assert [round(at / FIXED) for at in used.touch.wait("down")[4:]] == [WIDTH // 2, HEIGHT // 2]
+    typist.do((TOUCH_UP, 3, 0))
+    used.touch.wait("up")
+
+
+@pytest.mark.parametrize("way", ["covered", "minimized"])
+def test_where_nobody_sees_it(desk: Desk, used: Used, way: str) -> None:
+    """It alone gets the input, whatever lies above it, and what has the focus by the shell."""
+    with desk.connect() as connection:
+        other = Window(connection, "org.example.other")
+        keyboard = bind_seat(connection, SEAT)("get_keyboard")
+        pointer = bind_seat(connection, SEAT)("get_pointer")
+        other.show(ShmBuffers(connection, 700, 500).draw(random_picture(2, 700, 500)))
+        if way == "minimized":
+            used.toplevel("set_minimized")
+            used.connection.roundtrip()
+        for part in (0.1, 0.5, 0.9):
+            desk.typist.point(part, part)
+            used.wait_place(part * WIDTH, part * HEIGHT)
+            desk.typist.click()
+            used.pointer.wait("button")
+            used.pointer.wait("button")
+            desk.typist.type(KEY_A)
+            used.wait_keys((KEY_A, 1), (KEY_A, 0))
+        connection.roundtrip()
+        assert not keyboard.has("key") and not pointer.has("enter")
+
+
+def test_without_its_shadow(desk: Desk, used: Used) -> None:
+    """What is seen begins where its program says that the window does."""
+    used.xdg_surface("set_window_geometry", 10, 20, 300, 50)
+    with desk.read() as reader:
+        picture = used.draw(2)
+        reader.wait_picture(picture[20:70, 10:310, ::-1])
+        desk.typist.do((MOTION, 0, 0, 0, 0))
+        used.wait_place(10, 20)
+        desk.typist.point(0.5, 0.5)
+        used.wait_place(160, 45)
+
+
+def test_subsurfaces(desk: Desk, used: Used) -> None:
+    """The highest one that takes input at a place gets it."""
+    child = used.compositor("create_surface")
+    place = used.connection.bind("wl_subcompositor")("get_subsurface", child, used.surface)
+    place("set_position", 40, 10)
+    child("attach", ShmBuffers(used.connection, 64, 32).draw(random_picture(3, 64, 32)), 0, 0)
+    child("damage_buffer", 0, 0, 64, 32)
+    child("commit")
+    with desk.read() as reader:
+        expected = used.draw(2).copy()
+        expected[10:42, 40:104] = random_picture(3, 64, 32)
+        reader.wait_picture(expected[..., ::-1])
+        wait_for(lambda: point_at(desk, used, 50, 20) is child, "the child to have the pointer")
+        used.wait_place(10, 10, child)
+        desk.typist.point(200 / WIDTH, 0.5)
+        used.wait_place(200, HEIGHT / 2)
+
+
+def point_at(desk: Desk, used: Used, x: int, y: int) -> Object | None:
+    """The surface that has the pointer then."""
+    desk.typist.point((x - 1) / WIDTH, y / HEIGHT)
+    desk.typist.point(x / WIDTH, y / HEIGHT)
+    used.connection.roundtrip()
+    entered = [args[1] for name, args in used.pointer.events if name == "enter"]
+    return entered[-1] if entered else None
+
+
+def test_shortcuts_are_the_programs(desk: Desk, used: Used) -> None:
+    """Not Weston's, which these keys would end."""
+    for key in (KEY_CTRL, KEY_ALT, KEY_BACKSPACE):
+        desk.typist.press(key)
+        used.wait_keys((key, 1))
+    for key in (KEY_CTRL, KEY_ALT, KEY_BACKSPACE):
+        desk.typist.lift(key)
+        used.wait_keys((key, 0))
+    assert desk.weston.is_running()
+
+
+def test_menus_are_refused(desk: Desk, used: Used) -> None:
+    """They are not sent: none takes the keys away unseen."""
+    desk.typist.press(KEY_A)
+    serial = used.keyboard.wait("key")[0]
+    objects = used.connection.objects.values()
+    base = next(one for one in objects if one.interface.name == "xdg_wm_base")
+    place = base("create_positioner")
+    place("set_size", 20, 20)
+    place("set_anchor_rect", 0, 0, 10, 10)
+    popup = base("get_xdg_surface", used.compositor("create_surface"))(
+        "get_popup", used.xdg_surface, place
+    )
+    popup("grab", used.seat, serial)
+    popup.wait("popup_done")
+    desk.typist.lift(KEY_A)
+    used.wait_keys((KEY_A, 0))
+
+
+def hold(typist: Typist, window: Used) -> None:
+    typist.point(0.5, 0.5)
+    typist.do((KEY, KEY_A, 1), (BUTTON, BTN_LEFT, 1), (TOUCH_DOWN, 0, 0, 9, 9))
+    window.wait_keys((KEY_A, 1))
+    window.pointer.wait("button")
+    window.touch.wait("down")
+
+
+@pytest.mark.parametrize("end", ["released", "killed", "ended"])
+def test_nothing_stays_pressed(desk: Desk, used: Used, end: str) -> None:
+    hold(desk.typist, used)
+    if end == "released":
+        desk.typist.tell("release")
+    elif end == "killed":
+        desk.typist.kill()
+    else:
+        desk.typist.stop()
+    used.wait_keys((KEY_A, 0))
+    assert used.pointer.wait("button")[2:] == (BTN_LEFT, 0)
+    used.touch.wait("up")
+
+
+@pytest.mark.parametrize("way", ["client ends", "no window", "hidden", "another name"])
+def test_held_when_the_window_goes(desk: Desk, used: Used, way: str) -> None:
+    """The next one gets nothing of it, but what is pressed then."""
+    with desk.connect() as connection, desk.read() as reader:
+        other = Used(connection, 2)
+        hold(desk.typist, used)
+        match way:
+            case "client ends":
+                used.connection.close()
+            case "no window":
+                used.toplevel("destroy")
+                used.connection.roundtrip()
+            case "hidden":
+                used.show(None)
+            case "another name":
+                used.toplevel("set_app_id", "org.example.other")
+                used.commit()
+        reader.wait_picture(random_picture(2, WIDTH, HEIGHT)[..., ::-1])
+        assert not other.told()
+        if way == "hidden":
+            used.keyboard.wait("leave")
+        elif way == "another name":
+            used.wait_keys((KEY_A, 0))
+            assert used.pointer.wait("button")[2:] == (BTN_LEFT, 0)
+            used.touch.wait("up")
+        desk.typist.tell("release")
+        desk.typist.type(KEY_B)
+        other.wait_keys((KEY_B, 1), (KEY_B, 0))
+        desk.typist.point(0.5, 0.5)
+        other.wait_place(WIDTH / 2, HEIGHT / 2)
+        assert not other.told()
+
+
+@pytest.mark.parametrize("config", [RESIZE], ids=[""])
+def test_a_window_that_has_gone(desk: Desk, used: Used) -> None:
+    """Nobody gets what is done then."""
+    with desk.connect() as connection:
+        other = Used(connection, 2)
+        other.toplevel("set_app_id", "org.example.other")
+        other.commit()
+        used.connection.close()
+        desk.weston.wait_log(f"gid: window {STREAM}: given back")
+        for step in range(50):
+            desk.typist.point(0.5, step / 50)
+            desk.typist.type(KEY_A)
+            desk.typist.click()
+            desk.typist.do((TOUCH_DOWN, 0, 0, 9, 9))
+            desk.typist.do((TOUCH_UP, 0, 0))
+            desk.typist.wish(300 + step, 200)
+            desk.typist.close_window()
+        other.toplevel("set_app_id", APP)
+        other.commit()
+        with desk.read() as reader:
+            reader.wait_picture(random_picture(2, WIDTH, HEIGHT)[..., ::-1])
+            desk.typist.type(KEY_B)
+            other.wait_keys((KEY_B, 1), (KEY_B, 0))
+        assert not other.told() and not other.toplevel.has("close")
+
+
+@pytest.mark.parametrize("config", [PLAIN], ids=[""])
+def test_a_window_that_takes_none(cockpit: Cockpit, tmp_path: Path, config: str) -> None:
+    """Where the configuration does not say whose: there is no seat for it."""
+    weston = Weston(tmp_path, cockpit.env("open"))
+    weston.configure(config)
+    weston.start()
+    with Typist(cockpit.env("cluster"), SEAT, heard=False) as typist:
+        typist.type(KEY_A)
+        with Display(weston.socket, weston.protocols) as display, pytest.raises(AssertionError):
+            bind_seat(display, SEAT)
+    assert weston.stop() == 0
+
+
+# --- size and close -----------------------------------------------------------------------------
+
+
+def sizes(window: Window) -> list[tuple[int, int]]:
+    """Those that it was asked for, but any."""
+    window.connection.roundtrip()
+    asked = [args[:2] for name, args in window.toplevel.events if name == "configure"]
+    return [size for size in asked if size != (0, 0)]
+
+
+@pytest.mark.parametrize("config", [RESIZE], ids=[""])
+def test_size(desk: Desk, used: Used) -> None:
+    """Within the bounds of the configuration; the program may choose another one."""
+    for wish, size in (((400, 300), (400, 300)), ((3000, 1), (800, 64))):
+        desk.typist.wish(*wish)
+        wait_for(lambda size=size: sizes(used)[-1:] == [size], f"{size}")
+
+
+@pytest.mark.parametrize("config", [RESIZE], ids=[""])
+def test_floods_of_wishes(desk: Desk, used: Used) -> None:
+    begun = time.monotonic()
+    for step in range(2000):
+        desk.typist.wish(100 + step % 500, 16384 - step)
+    desk.typist.wish(333, 222)
+    wait_for(lambda: sizes(used)[-1:] == [(333, 222)], "the last size")
+    had = sizes(used)
+    assert len(had) <= (time.monotonic() - begun) / INTERVAL_S + 2
+    assert all(width <= 800 and height <= 600 for width, height in had)
+
+
+def test_a_size_that_is_not_allowed(desk: Desk, used: Used) -> None:
+    desk.typist.wish(400, 300)
+    desk.typist.type(KEY_A)  # after which it would have come
+    used.wait_keys((KEY_A, 1), (KEY_A, 0))
+    time.sleep(2 * INTERVAL_S)
+    assert not sizes(used)
+
+
+def test_close(desk: Desk, used: Used) -> None:
+    """The program is asked; a flood of wishes asks it once a second."""
+    desk.typist.close_window()
+    used.toplevel.wait("close")
+    begun = time.monotonic()
+    for _ in range(300):
+        desk.typist.close_window()
+    desk.typist.type(KEY_A)
+    used.wait_keys((KEY_A, 1), (KEY_A, 0))
+    closes = sum(name == "close" for name, _ in used.toplevel.events)
+    assert closes <= (time.monotonic() - begun) / CLOSE_S + 1
+
+
+# --- gid-view -----------------------------------------------------------------------------------
+
+# The window of gid-view is itself one that is used from a third domain.
+VIEWED = f"[gid-window]\nstream=viewer\napp-id=open.{APP}\ninput=driver\nresize=1600x1000\n"
+
+
+@pytest.fixture
+def desks(tmp_path: Path) -> Iterator[TwoDesks]:
+    cockpit = Cockpit(CONFIG)
+    cockpit.start_all()
+    made = TwoDesks(cockpit, tmp_path, keys=(RESIZE, VIEWED))
+    yield made
+    made.finish()
+    cockpit.close()
+
+
+@pytest.mark.parametrize("answer", ["closes", "stays"])
+def test_used_by_gid_view(desks: TwoDesks, answer: str) -> None:
+    place = (LIBGID, desks.cockpit.socket("cluster"), "viewer", "cluster")
+    with (
+        Typist(desks.cockpit.env("driver"), "input/viewer") as typist,
+        Display(desks.desk.socket, desks.desk.protocols) as connection,
+        StreamReader(*place) as reader,
+    ):
+        view = start_view(desks)
+        window = Used(connection)
+        reader.wait_picture(random_picture(1, WIDTH, HEIGHT)[..., ::-1])
+        wait_for(lambda: is_typed(typist, window), "a key")
+        typist.point(0.25, 0.5)
+        window.wait_place(WIDTH / 4, HEIGHT / 2)
+        typist.wish(600, 300)
+        wait_for(lambda: sizes(window)[-1:] == [(600, 300)], "the size that the window has")
+        picture = window.draw(2, 600, 300)
+        reader.wait_picture(picture[..., ::-1])
+        typist.close_window()
+        window.toplevel.wait("close")
+        assert view.is_running()
+        if answer == "closes":
+            window.toplevel("destroy")
+            connection.roundtrip()
+        else:
+            wait_for(lambda: typist.close_window() or not view.is_running(), "its user's patience")
+            assert sizes(window)  # it is there still
+        assert view.wait() == 0
+
+
+def start_view(desks: TwoDesks, *options: str) -> Program:
+    view = desks.start("--domain=open", f"--stream={STREAM}", "--input", *options)
+    view.wait_output("input/map is taken")
+    wait_for(lambda: seat_devices(desks.desk, SEAT) == 7, "the seat's devices")
+    return view
+
+
+def is_typed(typist: Typist, window: Used) -> bool:
+    """Whether all that is between them has the keyboard by now."""
+    typist.type(KEY_A)
+    window.connection.roundtrip()
+    return window.keyboard.has("key")
+
+
+def test_a_window_in_steps(desks: TwoDesks) -> None:
+    """A program that has a few pixels less than the window is not scaled."""
+    with (
+        Typist(desks.cockpit.env("driver"), "input/viewer"),
+        Display(desks.desk.socket, desks.desk.protocols) as connection,
+    ):
+        view = start_view(desks, "--output=screen")
+        window = Used(connection)
+        wait_for(lambda: sizes(window)[-1:] == [SCREEN_SIZE], "the screen's size")
+        width, height = SCREEN_SIZE[0] - 20, SCREEN_SIZE[1] - 10
+        picture = window.draw(2, width, height)
+        expected = numpy.zeros((SCREEN_SIZE[1], SCREEN_SIZE[0], 3), numpy.uint8)
+        expected[5 : 5 + height, 10 : 10 + width] = picture[..., ::-1]
+        desks.typist.point(0, 0)  # with the cursor, which is not in the picture
+
+        def is_there() -> bool:
+            screen = desks.screen.screenshot("screen")
+            return numpy.array_equal(screen[CURSOR:, CURSOR:], expected[CURSOR:, CURSOR:])
+
+        wait_for(is_there, "the window on the screen, pixel by pixel")
+    assert view.stop() == 0

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include "window_seat.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "libweston_input.h"
+
+/* Of subsurfaces on each other: what lies deeper takes no input of its own. */
+#define DEPTH_MAX 8
+
+struct window_seat {
+	struct input_seat *base;
+	const struct forward *forward;
+	struct weston_surface *window; /* NULL: there is none */
+	struct weston_coord place;     /* of the pointer, in the window's surface */
+	uint32_t buttons;	       /* that are held */
+	uint32_t fingers;	       /* that are down */
+	struct weston_seat *seat;      /* of `base`; NULL: it has no devices */
+	struct weston_pointer_grab_interface pointer_grab; /* NULL functions: there is no pointer */
+	struct weston_keyboard_grab keyboard_grab;
+};
+
+/* --- where ------------------------------------------------------------------------------------ */
+
+/* One that Weston shows, where there is one. */
+static struct weston_view *find_view(const struct weston_surface *surface) {
+	struct weston_view *view, *found = NULL;
+	wl_list_for_each(view, &surface->views, surface_link) {
+		if (found == NULL || weston_view_is_mapped(view)) {
+			found = view;
+		}
+	}
+	return found;
+}
+
+static struct weston_view *find_child(
+		const struct weston_view *parent, const struct weston_surface *surface) {
+	struct weston_view *view;
+	wl_list_for_each(view, &surface->views, surface_link) {
+		if (view->geometry.parent == parent) {
+			return view;
+		}
+	}
+	return NULL;
+}
+
+static bool takes_input(struct weston_surface *surface, double x, double y) {
+	return x >= 0 && y >= 0 && x < surface->width && y < surface->height &&
+			pixman_region32_contains_point(&surface->input, (int)x, (int)y, NULL);
+}
+
+/* Of the window and its subsurfaces, the highest one that takes input at this place of it. */
+static struct weston_view *find_target(
+		struct weston_view *view, double x, double y, unsigned depth) {
+	struct weston_surface *surface = view->surface;
+	const struct weston_subsurface *sub;
+	if (depth < DEPTH_MAX) {
+		wl_list_for_each(sub, &surface->subsurface_list, parent_link) {
+			if (sub->surface == surface) {
+				break; /* the others lie below */
+			}
+			struct weston_view *child = find_child(view, sub->surface), *found = NULL;
+			if (child != NULL) {
+				found = find_target(child, x - sub->position.offset.c.x,
+						y - sub->position.offset.c.y, depth + 1);
+			}
+			if (found != NULL) {
+				return found;
+			}
+		}
+	}
+	return takes_input(surface, x, y) ? view : NULL;
+}
+
+/* Parts of what is seen to a place in the window's surface. */
+static struct weston_coord to_surface(const struct window_seat *seat, struct weston_coord part) {
+	struct gid_box seen = forward_get_seen(seat->forward);
+	return weston_coord(seen.x + part.x * seen.width, seen.y + part.y * seen.height);
+}
+
+static struct weston_coord_global to_global(struct weston_view *view, struct weston_coord place) {
+	view_update(view);
+	return weston_coord_surface_to_global(
+			view, weston_coord_surface(place.x, place.y, view->surface));
+}
+
+/* --- pointer ---------------------------------------------------------------------------------- */
+
+/* The views that Weston has at the pointer's place are not asked: only the window counts. */
+static void handle_grab_focus(struct weston_pointer_grab *grab) {
+}
+
+/* By this serial the client shows no cursor on Weston's outputs: its user has one where it is seen.
+ */
+static void set_focus(struct weston_pointer *pointer, struct weston_view *view) {
+	if (view != NULL) {
+		view_update(view);
+	}
+	weston_pointer_set_focus(pointer, view);
+	pointer->focus_serial--;
+}
+
+/* The pointer is at its place, over what is there. Returns whether that is anything. */
+static bool aim(struct window_seat *seat, struct weston_pointer *pointer) {
+	struct weston_view *window = seat->window != NULL ? find_view(seat->window) : NULL;
+	struct weston_view *target = NULL;
+	if (window != NULL) {
+		target = seat->buttons > 0 && pointer->focus != NULL
+				? pointer->focus
+				: find_target(window, seat->place.x, seat->place.y, 0);
+		pointer->pos = to_global(window, seat->place);
+	}
+	if (target != pointer->focus) {
+		set_focus(pointer, target);
+	}
+	return target != NULL;
+}
+
+static void handle_motion(void *data, struct weston_seat *base, struct timespec *time,
+		struct weston_coord place) {
+	struct window_seat *seat = data;
+	struct weston_pointer *pointer = weston_seat_get_pointer(base);
+	seat->place = to_surface(seat, place);
+	if (aim(seat, pointer)) {
+		focus_send_motion(pointer, time, NULL, NULL);
+	}
+}
+
+static double bounded(double value, double begin, double length) {
+	return fmin(fmax(value, begin), begin + fmax(length - 1, 0));
+}
+
+static void handle_relative(void *data, struct weston_seat *base, struct timespec *time,
+		struct weston_coord motion, struct weston_coord raw) {
+	struct window_seat *seat = data;
+	struct weston_pointer *pointer = weston_seat_get_pointer(base);
+	struct gid_box seen = forward_get_seen(seat->forward);
+	seat->place = weston_coord(bounded(seat->place.x + motion.x, seen.x, seen.width),
+			bounded(seat->place.y + motion.y, seen.y, seen.height));
+	if (aim(seat, pointer)) {
+		focus_send_motion(pointer, time, &motion, &raw);
+	}
+}
+
+/* --- keyboard --------------------------------------------------------------------------------- */
+
+/*
+ * Whatever the shell gave it to: that gets no release, either. Not by its default grab, with which
+ * Weston's shortcuts come.
+ */
+static void take_keyboard(struct window_seat *seat, struct weston_seat *base, bool pressed) {
+	struct weston_keyboard *keyboard = weston_seat_get_keyboard(base);
+	if (keyboard == NULL) {
+		return;
+	}
+	if (keyboard->focus != seat->window) {
+		weston_seat_set_keyboard_focus(base, pressed ? seat->window : NULL);
+	}
+	if (keyboard->grab == &keyboard->default_grab) {
+		weston_keyboard_start_grab(keyboard, &seat->keyboard_grab);
+	}
+}
+
+/* Menus are not sent: by no key can the program open one that grabs all input. */
+static void handle_key(void *data, struct weston_seat *base, struct timespec *time, uint32_t key,
+		bool pressed) {
+	take_keyboard(data, base, pressed);
+	seat_send_key(base, time, key, pressed);
+	weston_seat_get_keyboard(base)->grab_serial = 0;
+}
+
+static void handle_button(void *data, struct weston_seat *base, struct timespec *time,
+		uint32_t button, bool pressed) {
+	struct window_seat *seat = data;
+	struct weston_pointer *pointer = weston_seat_get_pointer(base);
+	if (pressed && seat->buttons == 0) {
+		aim(seat, pointer);
+		take_keyboard(seat, base, true);
+	}
+	seat->buttons += pressed ? 1 : -1u;
+	focus_send_button(pointer, time, button, pressed);
+}
+
+static void handle_axis(void *data, struct weston_seat *base, struct timespec *time,
+		const struct input_axis *axis) {
+	struct weston_pointer *pointer = weston_seat_get_pointer(base);
+	if (!aim(data, pointer)) {
+		return;
+	}
+	if (axis->source != 0) {
+		weston_pointer_send_axis_source(pointer, (uint32_t)axis->source - 1);
+	}
+	focus_send_axis(pointer, time, axis->axis, axis->value, axis->steps);
+}
+
+static void handle_pointer_frame(void *data, struct weston_seat *base) {
+	weston_pointer_send_frame(weston_seat_get_pointer(base));
+}
+
+/* --- touch ------------------------------------------------------------------------------------ */
+
+/* All fingers are where the first one came down. */
+static void touch_down(struct window_seat *seat, struct weston_touch *touch,
+		struct weston_view *window, struct weston_coord place) {
+	if (seat->fingers++ == 0 && window != NULL) {
+		weston_touch_set_focus(touch, find_target(window, place.x, place.y, 0));
+		take_keyboard(seat, touch->seat, true);
+	}
+}
+
+static void handle_touch(void *data, struct weston_touch_device *device, struct timespec *time,
+		int id, struct weston_coord part, int type) {
+	struct window_seat *seat = data;
+	struct weston_touch *touch = device->aggregate;
+	struct weston_view *window = seat->window != NULL ? find_view(seat->window) : NULL;
+	struct weston_coord place = to_surface(seat, part);
+	if (type == WL_TOUCH_DOWN) {
+		touch_down(seat, touch, window, place);
+	} else if (type == WL_TOUCH_UP) {
+		seat->fingers--;
+		focus_send_touch(device, time, id, NULL, type);
+	}
+	if (type != WL_TOUCH_UP && window != NULL && touch->focus != NULL) {
+		struct weston_coord_global at = to_global(window, place);
+		view_update(touch->focus);
+		focus_send_touch(device, time, id, &at, type);
+	}
+}
+
+static void handle_touch_frame(void *data, struct weston_touch_device *device) {
+	const struct window_seat *seat = data;
+	weston_touch_send_frame(device->aggregate);
+	if (seat->fingers == 0) {
+		weston_touch_set_focus(device->aggregate, NULL);
+	}
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void handle_devices(void *data, struct weston_seat *base) {
+	struct window_seat *seat = data;
+	struct weston_pointer *pointer = weston_seat_get_pointer(base);
+	const struct weston_keyboard *keyboard = weston_seat_get_keyboard(base);
+	seat->seat = base;
+	if (pointer != NULL && pointer->default_grab.interface != &seat->pointer_grab) {
+		seat->pointer_grab = *pointer->default_grab.interface;
+		seat->pointer_grab.focus = handle_grab_focus;
+		pointer->default_grab.interface = &seat->pointer_grab;
+	}
+	if (keyboard != NULL) {
+		seat->keyboard_grab.interface = keyboard->default_grab.interface;
+	}
+}
+
+static const struct input_target target = {
+		.key = handle_key,
+		.button = handle_button,
+		.motion = handle_motion,
+		.relative = handle_relative,
+		.axis = handle_axis,
+		.pointer_frame = handle_pointer_frame,
+		.touch = handle_touch,
+		.touch_frame = handle_touch_frame,
+		.devices = handle_devices,
+};
+
+struct input_seat *window_seat_get_base(struct window_seat *seat) {
+	return seat->base;
+}
+
+/* Nobody else gets what comes next, nor keeps what came. */
+static void drop_focus(struct window_seat *seat) {
+	struct weston_pointer *pointer = weston_seat_get_pointer(seat->seat);
+	struct weston_keyboard *keyboard = weston_seat_get_keyboard(seat->seat);
+	struct weston_touch *touch = weston_seat_get_touch(seat->seat);
+	if (pointer != NULL) {
+		set_focus(pointer, NULL);
+	}
+	if (keyboard != NULL) {
+		weston_keyboard_set_focus(keyboard, NULL);
+	}
+	if (touch != NULL) {
+		weston_touch_set_focus(touch, NULL);
+	}
+}
+
+void window_seat_set_window(struct window_seat *seat, struct weston_surface *window) {
+	if (seat->window != NULL && seat->seat != NULL) {
+		drop_focus(seat);
+	}
+	seat->window = window;
+}
+
+struct window_seat *window_seat_create(struct weston_compositor *compositor, const char *name,
+		const struct forward *forward) {
+	struct window_seat *seat = calloc(1, sizeof(*seat));
+	if (seat == NULL) {
+		return NULL;
+	}
+	seat->forward = forward;
+	seat->base = input_seat_create(compositor, NULL, name, &target, seat);
+	if (seat->base == NULL) {
+		free(seat);
+		return NULL;
+	}
+	return seat;
+}
+
+void window_seat_destroy(struct window_seat *seat) {
+	if (seat != NULL) {
+		input_seat_destroy(seat->base);
+		free(seat);
+	}
+}
