@@ -9,6 +9,8 @@
 #include "xdg-shell-client-protocol.h"
 
 #define VEIL_SIZE 4u
+/* By so much a program's window may be smaller than it was asked to be. */
+#define STEP_MAX 48
 
 struct box window_area(const struct window *window) {
 	if (window->options.place.width > 0) {
@@ -126,8 +128,18 @@ static void veil_layout(struct veil *veil, struct box box) {
 
 /* --- the window ------------------------------------------------------------------------------- */
 
+static bool is_step(int32_t rest) {
+	return rest >= 0 && rest < STEP_MAX;
+}
+
 struct box window_picture_box(const struct window *window) {
-	return fit_picture(window_area(window), window->picture_width, window->picture_height);
+	struct box area = window_area(window);
+	int32_t width = window->picture_width, height = window->picture_height;
+	int32_t beside = area.width - width, below = area.height - height;
+	if (window->of_program && is_step(beside) && is_step(below)) {
+		return (struct box){area.x + beside / 2, area.y + below / 2, width, height};
+	}
+	return fit_picture(area, width, height);
 }
 
 static void window_layout(struct window *window) {
@@ -153,6 +165,11 @@ void window_set_veiled(struct window *window, bool veiled) {
 	} else if (!veiled && is_veiled) {
 		veil_destroy(&window->veil);
 	}
+}
+
+bool window_has_own_size(const struct window *window) {
+	return (window->next_width > 0 && window->next_height > 0) ||
+			(window->options.width > 0 && window->options.height > 0);
 }
 
 /* What the compositor wants, else what the user wants, else the picture's. */

@@ -2,7 +2,8 @@
 /*
  * A window with one picture in it: an xdg_toplevel whose root surface is the plain background, and
  * a desynchronised subsurface for the picture, scaled into its place with its aspect ratio kept.
- * Over a picture that is no longer true a third one lies, the veil.
+ * Over a picture that is no longer true a third one lies, the veil. A program's window that is a
+ * little smaller, as one that has rows of letters, is not scaled.
  *
  * The owner draws: it attaches buffers to `picture` and commits it. The window only lays out.
  */
@@ -50,6 +51,7 @@ struct window {
 	uint32_t serial;		       // of the last configure
 	bool configured;
 	bool mapped;		     // the picture may be drawn
+	bool of_program;	     // the picture is a program's window, and has no cursor in it
 	void (*ready)(void *data);   // the compositor has agreed: look at `mapped`
 	void (*resized)(void *data); // it has another size, or its first one; may be NULL
 	void (*closed)(void *data);  // the user closed the window
@@ -63,6 +65,9 @@ void window_finish(struct window *window);
 
 /* Tells the size of the picture, in square pixels as it is shown (after crop and transform). */
 void window_set_picture_size(struct window *window, int32_t width, int32_t height);
+
+/* Whether the window's size is the compositor's or the user's choice, not the picture's. */
+bool window_has_own_size(const struct window *window);
 
 /* Where a picture of any size would lie in the window, as it was laid out last. */
 struct box window_area(const struct window *window);

@@ -6,7 +6,7 @@
 
 #include "xdg-shell-client-protocol.h"
 
-void naming_init(struct naming *naming, const struct window *window, const char *domain, bool title,
+void naming_init(struct naming *naming, struct window *window, const char *domain, bool title,
 		bool app_id) {
 	*naming = (struct naming){
 			.window = window, .domain = domain, .title = title, .app_id = app_id};
@@ -27,7 +27,7 @@ void naming_take(struct naming *naming, const struct gid_frame *frame) {
 	if (frame->note_size == 0 || !window_note_read(&said, frame->note, frame->note_size)) {
 		return;
 	}
-	naming->is_window = true;
+	naming->window->of_program = true;
 	naming->said = said;
 	if (naming->title && said.title[0] != '\0' && strcmp(said.title, before.title) != 0) {
 		xdg_toplevel_set_title(naming->window->toplevel, said.title);

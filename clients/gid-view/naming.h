@@ -11,18 +11,17 @@
 #include "common/window.h"
 
 struct naming {
-	const struct window *window;
+	struct window *window;
 	const char *domain; // whose program it is
 	bool title, app_id; // follows the program's
-	bool is_window;	    // the stream is one, as was said
 	struct window_note said;
 };
 
 /* `title`, `app_id`: whether each follows the program's. All outlive it. */
-void naming_init(struct naming *naming, const struct window *window, const char *domain, bool title,
+void naming_init(struct naming *naming, struct window *window, const char *domain, bool title,
 		bool app_id);
 
-/* To be called for each frame that is received. */
+/* To be called for each frame that is received: says also whether it is of a program's window. */
 void naming_take(struct naming *naming, const struct gid_frame *frame);
 
 #endif

@@ -45,13 +45,18 @@ static struct input_record event_at(
 
 /* --- pointer ---------------------------------------------------------------------------------- */
 
-/* The picture shows the cursor that counts: another one over it would only be in the way. */
+/*
+ * A desktop's picture shows the cursor that counts: another one over it would only be in the way.
+ * That of a program's window shows none.
+ */
 static void pointer_enter(void *data, struct wl_pointer *pointer, uint32_t serial,
 		struct wl_surface *surface, wl_fixed_t x, wl_fixed_t y) {
 	struct seat *seat = data;
 	seat->inside = surface == seat->window->picture;
 	if (seat->inside) {
-		wl_pointer_set_cursor(pointer, serial, NULL, 0, 0);
+		if (!seat->window->of_program) {
+			wl_pointer_set_cursor(pointer, serial, NULL, 0, 0);
+		}
 		seat->time = gid_clock_now();
 		seat_send(seat, event_at(seat, INPUT_MOTION, x, y));
 	}

@@ -29,6 +29,9 @@
 #define RENEWAL_US 100000
 #define RENEWAL_MIN_US 10000 // whatever the producer says
 
+/* For how long a window that was closed waits for its program to close its own. */
+#define CLOSE_AGAIN_NS 5000000000ull
+
 /* The domain whose stream it is. */
 static const char *owner_name(const struct view *view) {
 	const char *owner = view->options->owner;
@@ -430,6 +433,14 @@ static void take_frame(struct view *view, const struct gid_frame *frame) {
 	view_supersede(view);
 }
 
+/* The program's window is gone: so is ours, where the user wanted that. */
+static void program_closed(struct view *view) {
+	view->window.of_program = false;
+	if (view->close_time != 0) {
+		sd_event_exit(view->event, EXIT_SUCCESS);
+	}
+}
+
 /* Entries without a picture tell what to do about those before. */
 static void obey(struct view *view, const struct gid_frame *frame) {
 	if (frame->flags & GID_FRAME_FLUSH) {
@@ -439,6 +450,9 @@ static void obey(struct view *view, const struct gid_frame *frame) {
 		view_drop_waiting(view);
 		view_hide(view);
 		waiting_damage_everything(&view->waiting);
+		if (frame->flags >> GID_FRAME_HIDDEN_SHIFT == GID_HIDDEN_EMPTY) {
+			program_closed(view);
+		}
 	}
 	if ((frame->flags & GID_FRAME_EOS) && view->options->once) {
 		view->ended = true;
@@ -617,15 +631,22 @@ static void window_ready(void *data) {
 
 static void window_resized(void *data) {
 	struct view *view = data;
-	if (view->options->desktop != NULL) {
+	bool of_program = view->options->input && view->window.of_program;
+	if (view->options->desktop != NULL || (of_program && window_has_own_size(&view->window))) {
 		struct box area = window_area(&view->window);
 		view_input_set_size(&view->input, area.width, area.height);
 	}
 }
 
+/* A program may ask its user back, or not answer: who closes the window again is done with it. */
 static void window_closed(void *data) {
 	struct view *view = data;
-	sd_event_exit(view->event, EXIT_SUCCESS);
+	uint64_t now = gid_clock_now();
+	bool again = view->close_time != 0 && now - view->close_time < CLOSE_AGAIN_NS;
+	if (again || !view->window.of_program || !view_input_close(&view->input)) {
+		sd_event_exit(view->event, EXIT_SUCCESS);
+	}
+	view->close_time = now;
 }
 
 static void formats_changed(void *data) {

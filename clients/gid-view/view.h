@@ -55,6 +55,7 @@ struct view {
 	sd_event_source *renewal; // of the leases of what is held
 	bool renews;		  // it is to come
 	bool ended;		  // --once, and the stream has ended
+	uint64_t close_time;	  // the program was asked to close its window; 0: it was not
 	struct stats stats;
 	struct gid_timeline *timeline; // of $GID_TIMELINE; NULL: none
 };

@@ -168,6 +168,16 @@ void view_input_set_size(struct view_input *input, int32_t width, int32_t height
 	}
 }
 
+bool view_input_close(struct view_input *input) {
+	if (input->sender == NULL || !input->taken) {
+		return false;
+	}
+	input_sender_close(input->sender);
+	input_sender_flush(input->sender);
+	input_arm(input);
+	return true;
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 int view_input_init(struct view_input *input, sd_event *event, struct wayland *wayland,

@@ -38,6 +38,9 @@ int view_input_init(struct view_input *input, sd_event *event, struct wayland *w
 /* Asks who makes the picture for one of so many pixels. */
 void view_input_set_size(struct view_input *input, int32_t width, int32_t height);
 
+/* Asks who shows the window there to close it. Returns whether anybody hears that. */
+bool view_input_close(struct view_input *input);
+
 /* Nothing stays pressed. Before the window, the connection and the domain end; also of zeroes. */
 void view_input_finish(struct view_input *input);
 
