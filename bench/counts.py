@@ -36,6 +36,7 @@ PICTURES = 60  # whose copies are counted
 LIVE = (60, 240)  # whose system calls are, at 60 a second
 TIMELY = " at 60 a second"  # of these counts: who comes late finds others awake
 SENT = (100, 1100)  # whose instructions are
+RECEIVED = (60, 360)  # likewise, by a reader that sleeps before each: at 60 a second, too
 OURS = re.compile(r"libgid\.so|libgstgid\.so")
 TOLERANCE = 0.05
 TRIES = 3  # of what depends on who sleeps when
@@ -46,6 +47,8 @@ WORDS = (100, 1000)  # of a list of points
 POINTS = 13 * 2_000_000  # that gid-bench-engine sends: 13 passes
 Count = tuple[str, str, float]  # of what, in which unit
 HAND_OFF = "hand-off of a picture by GStreamer"
+SMALL = "video/x-raw,format=BGRx,width=320,height=180"
+QUIET = "stats-interval=0"  # statistics are posted by time, so the more the slower it is
 FLOWS = {(1, 1): "a frame", (64, 1): "a frame of 64 streams", (1, 8): "a frame to 8 consumers"}
 
 
@@ -70,8 +73,8 @@ class Counter:
         return read_calls(out)
 
 
-def run(words: Sequence[object]) -> None:
-    """A program of the domain open."""
+def run(words: Sequence[object], domain: str = "open") -> None:
+    """A program of the domain."""
     result = subprocess.run(
         [str(word) for word in words],
         stdin=subprocess.DEVNULL,
@@ -79,7 +82,7 @@ def run(words: Sequence[object]) -> None:
         stderr=subprocess.PIPE,
         text=True,
         timeout=PATIENCE,
-        env=os.environ | {"GID_DOMAIN": "open"},
+        env=os.environ | {"GID_DOMAIN": domain},
     )
     if result.returncode != 0:
         raise LabError(f"{words[-4:]}: {result.stderr.strip()[-500:]}")
@@ -147,16 +150,18 @@ def cockpit() -> Iterator[Path]:
 
 
 def pictures() -> Iterator[Count]:
-    """In the sender: what gidway's own objects do. In both: what is copied.
+    """In the sender and in the reader: what gidway's own objects do. In both: what is copied.
 
-    A reader that falls asleep on a busy machine has to be woken, which only ever adds: the lowest
-    of some counts is that of the work.
+    A reader that falls asleep on a busy machine has to be woken, and one that is late passes over
+    pictures. Both only ever add: the lowest of some counts is that of the work.
     """
     with cockpit() as folder:
-        few, many = (
-            min(sender_instructions(folder, number) for _ in range(TRIES)) for number in SENT
-        )
-    yield HAND_OFF, "instructions of the sender", (many - few) / (SENT[1] - SENT[0])
+        for who, count, numbers in (
+            ("sender", sender_instructions, SENT),
+            ("reader", reader_instructions, RECEIVED),
+        ):
+            few, many = (min(count(folder, number) for _ in range(TRIES)) for number in numbers)
+            yield HAND_OFF, f"instructions of the {who}", (many - few) / (numbers[1] - numbers[0])
     if "GID_BENCH_COPIES_LIBRARY" in os.environ:
         with new_folder() as folder, common.cockpit(folder, "bench"):
             row = bandwidth.Bench(folder, PICTURES).pipelines("gid")
@@ -164,17 +169,33 @@ def pictures() -> Iterator[Count]:
 
 
 def sender_instructions(folder: Path, number: int) -> int:
-    out = folder / "callgrind.out"
-    caps = "video/x-raw,format=BGRx,width=320,height=180"
-    source = f"videotestsrc pattern=solid-color num-buffers={number} ! {caps}"
-    reader = bandwidth.start("gidsrc domain=open stream=bench ! fakesink", "cluster", {})
+    source = f"videotestsrc pattern=solid-color num-buffers={number} ! {SMALL}"
+    counted = f"{source} ! gidsink stream=bench sync=false wait-for-connection=true {QUIET}"
+    with playing("gidsrc domain=open stream=bench ! fakesink", "cluster"):
+        return our_instructions(folder, counted, "open")
+
+
+def reader_instructions(folder: Path, number: int) -> int:
+    source = f"videotestsrc is-live=true pattern=solid-color ! {SMALL},framerate=60/1"
+    counted = f"gidsrc domain=open stream=bench {QUIET} ! fakesink num-buffers={number}"
+    with playing(f"{source} ! gidsink stream=bench sync=false", "open"):
+        return our_instructions(folder, counted, "cluster")
+
+
+@contextlib.contextmanager
+def playing(pipeline: str, domain: str) -> Iterator[None]:
+    """The other side."""
+    process = bandwidth.start(pipeline, domain, {})
     try:
-        pipeline = f"{source} ! gidsink stream=bench sync=false wait-for-connection=true"
-        pipeline += " stats-interval=0"  # which are posted by time, so the more the slower it is
-        run([*callgrind.command(out), bandwidth.GSTREAMER, "-q", *pipeline.split()])
+        yield
     finally:
-        reader.kill()
-        reader.communicate()
+        process.kill()
+        process.communicate()
+
+
+def our_instructions(folder: Path, pipeline: str, domain: str) -> int:
+    out = folder / "callgrind.out"
+    run([*callgrind.command(out), bandwidth.GSTREAMER, "-q", *pipeline.split()], domain)
     return sum(cost for name, cost in callgrind.read_costs(out).items() if OURS.match(name))
 
 
