@@ -17,7 +17,7 @@ TOP = Path(__file__).resolve().parents[2]
 INSIDE = ("demo", "evaluate", "soak", "vm")
 ANYWHERE = (
     *("assurance", "bench", "build", "docs", "faults", "figures", "fuzz", "lint", "man", "models"),
-    *("options", "package", "places", "rust", "shell", "stack", "test"),
+    *("options", "package", "places", "proofs", "rust", "shell", "stack", "test"),
 )
 COMMANDS = (*ANYWHERE, *INSIDE, "try-packages")
 
@@ -151,7 +151,7 @@ def test_unknown_names_are_refused(arguments: list[str]) -> None:
         ["lint", "nosuch"],
         # pytest and cargo take the words of `rust`
         *([name, "--nosuch"] for name in COMMANDS if name != "rust"),
-        *([name, "nosuch"] for name in ("docs", "faults", "models", "options")),
+        *([name, "nosuch"] for name in ("docs", "faults", "models", "options", "proofs")),
         ["bench", "hop", "--nosuch"],
         ["shell", "--no-build", "--nosuch", "true"],
     ],
