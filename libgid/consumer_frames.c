@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <gid/timeline.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/epoll.h>
 
 #include "consumer.h"
@@ -272,6 +273,42 @@ int gid_consumer_receive_burst(
 		gid_consumer_disconnect(consumer, got == -EPIPE ? consumer->reason : got);
 	}
 	return got;
+}
+
+int gid_consumer_get_check(
+		struct gid_consumer *consumer, struct gid_frame *frame, struct gid_check *check) {
+	struct gid_wire_frame copy;
+	struct gid_wire_check carried;
+	struct gid_frame again;
+	if (consumer->shared == NULL || frame->index - consumer->base > INT64_MAX) {
+		return -ENOTCONN;
+	}
+	if (frame->gid == GID_NONE) {
+		return -ENODATA;
+	}
+	int error = gid_ring_get_check(
+			&consumer->ring, frame->index - consumer->base, &copy, &carried);
+	if (error < 0) {
+		return error;
+	}
+	if (gid_wire_get_frame(&again, &copy, consumer->producer_domain) < 0 ||
+			again.gid != frame->gid || again.sequence != frame->sequence) {
+		return -EPROTO;
+	}
+	if (copy.more != 0) {
+		take_more(consumer, frame->note, &again);
+	}
+	const struct gid_clock *clock = find_clock(consumer);
+	if (clock != NULL) {
+		translate_times(&again, clock->offset);
+	}
+	again.index = frame->index;
+	again.flags |= frame->flags & GID_FRAME_DISCONT; /* that we set */
+	*frame = again;
+	*check = (struct gid_check){.kind = carried.kind};
+	memcpy(check->bytes, carried.words, sizeof(check->bytes));
+	memcpy(check->descriptor, &copy.gid, sizeof(check->descriptor));
+	return 0;
 }
 
 int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame) {

@@ -112,7 +112,23 @@ struct batch {
 	uint64_t now;
 	struct gid_slab *slab; /* NULL: no picture */
 	struct gid_wire_frame entries[GID_BURST_MAX];
+	struct gid_wire_check checks[GID_BURST_MAX]; /* of pictures, where they have checks */
 };
+
+static inline bool has_checks(const struct gid_producer *producer, const struct batch *batch) {
+	return producer->make_check != NULL && batch->slab != NULL;
+}
+
+/* Nothing of the entry may change from now on. */
+static __attribute__((noinline)) int make_check(const struct gid_producer *producer,
+		struct batch *batch, uint32_t number, const struct gid_frame *frame) {
+	struct gid_check check = {0};
+	memcpy(check.descriptor, &batch->entries[number].gid, sizeof(check.descriptor));
+	int error = producer->make_check(producer->check_data, frame, batch->slab, &check);
+	batch->checks[number].kind = check.kind;
+	memcpy(batch->checks[number].words, check.bytes, sizeof(check.bytes));
+	return error;
+}
 
 /* What was put into its ring becomes known to it. */
 static void publish_to(struct gid_subscription *subscription) {
@@ -140,8 +156,12 @@ static void hold_for(struct gid_producer *producer, const struct batch *batch, u
 }
 
 static int put_only(struct gid_subscription *subscription, const struct batch *batch) {
-	return gid_ring_put(
+	int put = gid_ring_put(
 			&subscription->ring, &batch->entries[0], batch->frames[0].note, batch->now);
+	if (put == 1 && has_checks(subscription->producer, batch)) {
+		gid_ring_put_check(&subscription->ring, &batch->checks[0]);
+	}
+	return put;
 }
 
 /* Makes room by what the consumer did not read yet, and puts the frame in: 1, 0 or -EPROTO. */
@@ -191,7 +211,11 @@ static bool put_to(struct gid_subscription *subscription, const struct batch *ba
 	const struct gid_wire_frame *entry = batch->entries, *end = entry + batch->count;
 	const struct gid_frame *frame = batch->frames;
 	if (batch->count > 1 || slab == NULL || takes(subscription, slab)) {
+		bool checked = has_checks(subscription->producer, batch);
 		while (entry < end && gid_ring_put(ring, entry, frame->note, batch->now) == 1) {
+			if (checked) {
+				gid_ring_put_check(ring, &batch->checks[entry - batch->entries]);
+			}
 			entry++;
 			frame++;
 		}
@@ -238,9 +262,21 @@ static void keep_shown(struct gid_producer *producer, const struct batch *batch)
 	}
 }
 
+/* Of what is sent again at another time. */
+static int check_shown(struct gid_producer *producer, struct batch *batch) {
+	struct gid_frame frame;
+	int error = gid_wire_get_frame(
+			&frame, &batch->entries[0], gid_domain_of(batch->entries[0].gid));
+	return error < 0 ? error : make_check(producer, batch, 0, &frame);
+}
+
 void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscription *subscription) {
 	struct gid_frame noted = {.note = &producer->shown_note};
-	struct batch batch = {.frames = &noted, .count = 1, .now = gid_clock_now()};
+	struct batch batch;
+	batch.frames = &noted;
+	batch.count = 1;
+	batch.now = gid_clock_now();
+	batch.slab = NULL;
 	struct gid_wire_frame *frame = &batch.entries[0];
 	*frame = producer->shown;
 	if (!producer->has_shown ||
@@ -252,6 +288,9 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 	frame->submit_time = batch.now;
 	if (frame->present_time != 0 && ~frame->present_time < batch.now) {
 		frame->present_time = ~batch.now;
+	}
+	if (has_checks(producer, &batch) && check_shown(producer, &batch) < 0) {
+		return;
 	}
 	if (put_to(subscription, &batch) && batch.slab != NULL) {
 		gid_slab_hold(batch.slab, gid_slot_of(frame->gid), 1);
@@ -372,6 +411,9 @@ static inline __attribute__((always_inline)) int fill_batch(
 		frame->submit_time = batch->now;
 		frame->sequence = producer->sequence + 1;
 		int error = gid_wire_put_frame(&batch->entries[i], frame);
+		if (error == 0 && has_checks(producer, batch)) {
+			error = make_check(producer, batch, i, frame);
+		}
 		if (error < 0) {
 			batch->count = i;
 			return i == 0 ? error : 0;

@@ -535,6 +535,11 @@ void gid_producer_count_copy_for(
 	producer->copy_reasons[reason < GID_COPY_REASONS_MAX ? reason : GID_COPY_UNSAID]++;
 }
 
+void gid_producer_set_check(struct gid_producer *producer, gid_check_func make, void *data) {
+	producer->make_check = make;
+	producer->check_data = data;
+}
+
 uint32_t gid_producer_room(const struct gid_producer *producer) {
 	uint32_t least = UINT32_MAX;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {

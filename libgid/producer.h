@@ -37,6 +37,8 @@ struct gid_producer {
 	uint64_t lacking_since, lacking_at;
 	struct gid_timer lease;	       /* armed while something is in flight */
 	struct gid_timeline *timeline; /* NULL: none */
+	gid_check_func make_check;     /* NULL: frames have no checks */
+	void *check_data;
 	struct gid_producer_stats stats;
 	struct gid_producer_options options;
 

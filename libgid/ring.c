@@ -83,6 +83,17 @@ int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *fr
 	return sent;
 }
 
+void gid_ring_put_check(struct gid_ring_producer *end, const struct gid_wire_check *check) {
+	uint64_t index = end->tail - 1;
+	struct gid_wire_check *place = &end->ring->checks[ring_place_of(index, end->entries)];
+	__atomic_store_n(&place->index, index + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->kind, check->kind, __ATOMIC_RELEASE);
+	for (size_t i = 0; i < GID_CHECK_SIZE / sizeof(uint64_t); i++) {
+		__atomic_store_n(&place->words[i], check->words[i], __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&end->ring->checked, 1, __ATOMIC_RELEASE);
+}
+
 bool gid_ring_was_renewed(struct gid_ring_producer *end) {
 	uint64_t renewed = ring_load(&end->page->renewed);
 	bool changed = renewed != end->renewed;
@@ -308,6 +319,31 @@ bool gid_ring_is_held(const struct gid_ring_consumer *end, uint64_t index) {
 	bool taken = (ring_load(&end->ring->taken) >> place & 1) != 0;
 	return !taken && end->held_until[place] == index + 1 &&
 			ring_load(&end->ring->frames_ring[place].index) == index;
+}
+
+int gid_ring_get_check(const struct gid_ring_consumer *end, uint64_t index,
+		struct gid_wire_frame *copy, struct gid_wire_check *check) {
+	uint64_t at = ring_place_of(index, end->entries);
+	const struct gid_wire_check *place = &end->ring->checks[at];
+	bool checked = ring_load(&end->ring->checked) != 0;
+	ring_get_line(copy, &end->ring->frames_ring[at].index);
+	memset(&copy->present_time, 0, sizeof(struct gid_wire_more));
+	if (copy->more != 0) {
+		ring_get_line(&copy->present_time, end->ring->more_ring[at].words);
+	}
+	/* An older producer's memory has something else there, or nothing. */
+	*check = (struct gid_wire_check){0};
+	if (checked) {
+		check->index = ring_load(&place->index);
+		check->kind = ring_load(&place->kind);
+		for (size_t i = 0; i < GID_CHECK_SIZE / sizeof(uint64_t); i++) {
+			check->words[i] = ring_load(&place->words[i]);
+		}
+	}
+	if (copy->index != index || !gid_ring_is_held(end, index)) {
+		return -ESTALE;
+	}
+	return check->index == index + 1 ? 0 : -ENODATA;
 }
 
 uint32_t gid_ring_readable(const struct gid_ring_consumer *end) {

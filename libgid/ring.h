@@ -129,6 +129,9 @@ bool gid_ring_get_shown(const struct gid_ring_producer *end, struct gid_shown *s
 int gid_ring_get_showable(const struct gid_ring_producer *end,
 		struct gid_showable showable[static GID_SHOWABLE_MAX]);
 
+/* Gives the entry that was put last its check, before it is published. */
+void gid_ring_put_check(struct gid_ring_producer *end, const struct gid_wire_check *check);
+
 /* How many entries the consumer did not claim yet. */
 uint32_t gid_ring_unread(const struct gid_ring_producer *end);
 
@@ -236,6 +239,13 @@ void gid_ring_renew(struct gid_ring_consumer *end);
  * where it was released.
  */
 bool gid_ring_is_held(const struct gid_ring_consumer *end, uint64_t index);
+
+/*
+ * Copies a held entry once more, with its check. Returns 0; -ENODATA: it has none; -ESTALE: it is
+ * not held.
+ */
+int gid_ring_get_check(const struct gid_ring_consumer *end, uint64_t index,
+		struct gid_wire_frame *copy, struct gid_wire_check *check);
 
 /* How many entries could be received now: at least so many, or there are fewer pictures. */
 uint32_t gid_ring_readable(const struct gid_ring_consumer *end);

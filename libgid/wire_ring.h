@@ -62,6 +62,13 @@ struct gid_wire_note {
 	uint64_t words[GID_NOTE_MAX / 8];
 };
 
+/* What protects the entry at the same place: it is carried, and not looked at. */
+struct gid_wire_check {
+	uint64_t index; /* of that entry, plus 1; any other: it has none */
+	uint64_t kind;	/* what made it: struct gid_check */
+	uint64_t words[GID_CHECK_SIZE / 8];
+};
+
 /* What lies in a slot of the slab for metadata. */
 struct gid_wire_metadata {
 	uint32_t size; /* of the bytes */
@@ -84,9 +91,9 @@ struct gid_wire_ring {
 	uint64_t lease_ns; /* how long it has them after another was sent; 0: not told */
 	uint64_t taken;	   /* bit p: the entry at place p was taken by force */
 	uint64_t patient;  /* not 0: waits for credit, rather than that frames are missed */
-	uint64_t reserved0;
-	uint64_t tail;	/* entries ever put in, or left out because their place was still held */
-	uint64_t floor; /* entries below it that were not claimed are taken back */
+	uint64_t checked;  /* not 0: entries can have checks */
+	uint64_t tail;	   /* entries ever put in, or left out because their place was still held */
+	uint64_t floor;	   /* entries below it that were not claimed are taken back */
 	uint64_t reserved1[6];
 	/* for people: gidctl reads them */
 	uint64_t frames, dropped, copied_frames, copied_bytes, leases_expired, held;
@@ -97,6 +104,7 @@ struct gid_wire_ring {
 	struct gid_wire_note notes[GID_RING_ENTRIES];
 	/* for people, as above: of copied_frames, by enum gid_copy_reason */
 	uint64_t copy_reasons[GID_COPY_REASONS_MAX];
+	struct gid_wire_check checks[GID_RING_ENTRIES];
 };
 
 enum gid_wire_wake {
@@ -145,9 +153,14 @@ _Static_assert(sizeof(struct gid_wire_entry) == 64, "wire");
 _Static_assert(offsetof(struct gid_wire_frame, index) == 0, "wire");
 _Static_assert(offsetof(struct gid_wire_frame, gid) == 8, "wire");
 _Static_assert(offsetof(struct gid_wire_frame, present_time) == 64, "wire");
-_Static_assert(sizeof(struct gid_wire_ring) ==
-				192 + (128 + 256) * GID_RING_ENTRIES + 8 * GID_COPY_REASONS_MAX,
+_Static_assert(offsetof(struct gid_wire_frame, gid) + GID_DESCRIPTOR_SIZE ==
+				sizeof(struct gid_wire_frame),
 		"wire");
+_Static_assert(sizeof(struct gid_wire_ring) ==
+				192 + (128 + 256 + 32) * GID_RING_ENTRIES +
+						8 * GID_COPY_REASONS_MAX,
+		"wire");
+_Static_assert(sizeof(struct gid_wire_ring) <= 28672, "memory of older producers has as much");
 _Static_assert(sizeof(struct gid_wire_page) ==
 				448 + 8 * GID_RING_RELEASES + 16 + 16 * GID_SHOWABLE_MAX + 16 +
 						8 * GID_COPY_REASONS_MAX,

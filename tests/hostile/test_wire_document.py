@@ -26,6 +26,7 @@ SIZES = {
     "more": 64,
     "showable": 16,
     "note": 256,
+    "check": 32,
     "held": 100,
 }
 PLANES = "(u32 offset, u32 stride)[4]"
@@ -54,8 +55,9 @@ MESSAGES = {
 OTHERS = {
     "header": (part("## Messages"), 16),
     "layout": (part("The layout has 56 bytes"), 56),
-    "ring": (part("### The ring"), 24896),
+    "ring": (part("### The ring"), 26944),
     "frame": (part("### An entry"), 128),
+    "check": (part("### A check"), 32),
     "page": (part("### The page"), 3680),
     "envelope": (part("### The envelope"), 16),
     "window": (part("### A window's first page"), 136),

@@ -87,7 +87,7 @@ WINDOW_VERSION = 2
 # Who else may read what ALLOC gives: all, those of a stream, one domain.
 READERS_ANY, READERS_STREAM, READERS_DOMAIN = 0, 1, 2
 WINDOW_MAGIC = 0x6F646E6977646967
-RING_SIZE = 192 + (128 + 256) * 64 + 8 * 16
+RING_SIZE = 192 + (128 + 256 + 32) * 64 + 8 * 16
 PAGE_SIZE = 448 + 8 * 256 + 16 + 16 * 64 + 16 + 8 * 16
 
 

@@ -50,6 +50,8 @@ struct gid_timeline;
 #define GID_OFFSET_NONE UINT64_MAX  /**< no such offset */
 #define GID_NOTE_MAX 256u	    /**< bytes of a frame's note */
 #define GID_BURST_MAX 32u	    /**< frames that one call of a burst takes or gives at most */
+#define GID_CHECK_SIZE 16u	    /**< bytes of what protects a picture */
+#define GID_DESCRIPTOR_SIZE 120u    /**< bytes that say what a frame is, as they are sent */
 #define GID_METADATA_MAX 1048576u   /**< bytes of a frame's metadata, where the producer has room */
 #define GID_METADATA_DEFAULT 16384u /**< bytes that it has room for, if it does not say so */
 
@@ -165,6 +167,21 @@ struct gid_shown {
 	uint64_t time;	      /**< CLOCK_MONOTONIC of who tells, or is told */
 	uint64_t refresh_ns;  /**< from one refresh of the display to the next; 0: it has none */
 	uint64_t reserved[5]; /**< 0 */
+};
+
+/**
+ * What protects a picture on its whole way, from who makes it to who shows it. libgid carries it
+ * and does not look at it. gid/protection.h makes such checks, and tells whether they are right.
+ */
+struct gid_check {
+	uint64_t kind;		       /**< who can tell what it is; 0: nobody */
+	uint8_t bytes[GID_CHECK_SIZE]; /**< the check itself */
+	/**
+	 * What the frame was sent as, little-endian: docs/wire-ring.md. It has the gid, the
+	 * sequence number, all times by the producer's clock, boxes, flags and transform, but not
+	 * the bytes of the note and of metadata.
+	 */
+	uint8_t descriptor[GID_DESCRIPTOR_SIZE];
 };
 
 /** In which memory pictures of a format can be shown: bits of gid_showable.memory. */
@@ -423,6 +440,23 @@ void gid_producer_count_copy(struct gid_producer *producer, uint64_t bytes);
 void gid_producer_count_copy_for(
 		struct gid_producer *producer, enum gid_copy_reason reason, uint64_t bytes);
 
+/**
+ * Makes the check of a picture of `slab` that is about to be sent: sets `kind` and `bytes`, for the
+ * frame, its descriptor, which is there already, and the pixels. Returns 0, or -errno: then the
+ * frame is not sent, and this is what gid_producer_send() returns. It calls nothing of the
+ * producer.
+ */
+typedef int (*gid_check_func)(void *data, const struct gid_frame *frame,
+		const struct gid_slab *slab, struct gid_check *check);
+
+/**
+ * From now on each picture is sent with a check. `make` is called in gid_producer_send(), and where
+ * a picture is sent again for a consumer that came late: in gid_producer_dispatch() and
+ * gid_domain_dispatch(). NULL: pictures have none. What `data` points to is the caller's, for as
+ * long as the producer is there.
+ */
+void gid_producer_set_check(struct gid_producer *producer, gid_check_func make, void *data);
+
 /** Counts since the producer was made; `held` and `consumers` are present values. */
 struct gid_producer_stats {
 	uint64_t frames;		      /**< pictures sent, with or without consumers */
@@ -574,6 +608,16 @@ int gid_consumer_keep(const struct gid_consumer *consumer, const struct gid_fram
  */
 int gid_consumer_get_metadata(struct gid_consumer *consumer, const struct gid_frame *frame,
 		const struct gid_slab *slab, void *to, uint32_t room);
+
+/**
+ * Gets the check of a picture that was received, and not released. It may be any bytes: `frame` and
+ * `check->descriptor` are set from one copy of what the producer wrote, so use this frame from now
+ * on, and have gid/protection.h compare both with the pixels. Makes no system call. Returns 0;
+ * -ENODATA: it has none; -ESTALE: it was taken back; -ENOTCONN: its subscription is over; -EPROTO:
+ * it is not any more what was received. On the consumer's thread.
+ */
+int gid_consumer_get_check(
+		struct gid_consumer *consumer, struct gid_frame *frame, struct gid_check *check);
 
 /**
  * Adds a frame that the consumer itself had to copy to what gidctl shows of its subscription. Makes
