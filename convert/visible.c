@@ -40,7 +40,8 @@ int visible_init(struct visible *visible, const struct gid_layout *whole,
 	return error;
 }
 
-void visible_copy(const struct visible *visible, const void *slot, void *copy) {
+void visible_read(const struct visible *visible, const void *slot, visible_row_func read,
+		void *data) {
 	const struct gid_layout *to = &visible->layout, *from = &visible->whole;
 	const struct gid_format_info *info = gid_format_find(to->fourcc);
 	for (uint32_t i = 0; i < to->plane_count; i++) {
@@ -48,11 +49,21 @@ void visible_copy(const struct visible *visible, const void *slot, void *copy) {
 		const uint8_t *row = (const uint8_t *)slot + from->planes[i].offset +
 				(size_t)(visible->y / plane->vsub) * from->planes[i].stride +
 				(size_t)(visible->x / plane->hsub) * plane->bytes;
-		uint8_t *end = (uint8_t *)copy + to->planes[i].offset;
 		for (uint32_t y = gid_format_rows(to->fourcc, i, to->height); y > 0; y--) {
-			memcpy(end, row, to->planes[i].stride);
-			end += to->planes[i].stride;
+			read(data, row, to->planes[i].stride);
 			row += from->planes[i].stride;
 		}
 	}
+}
+
+static void append_row(void *data, const void *row, size_t size) {
+	uint8_t **end = data;
+	memcpy(*end, row, size);
+	*end += size;
+}
+
+/* The layout has no gaps between its planes. */
+void visible_copy(const struct visible *visible, const void *slot, void *copy) {
+	uint8_t *end = copy;
+	visible_read(visible, slot, append_row, &end);
 }

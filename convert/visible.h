@@ -26,6 +26,11 @@ struct visible {
 int visible_init(struct visible *visible, const struct gid_layout *whole,
 		const struct gid_box *crop);
 
+/* Gives each row in the whole picture's slot to `read`, plane after plane. */
+typedef void (*visible_row_func)(void *data, const void *row, size_t size);
+void visible_read(
+		const struct visible *visible, const void *slot, visible_row_func read, void *data);
+
 /* Copies the rows from the whole picture's slot. Each byte is read once: its memory may be
  * another's. */
 void visible_copy(const struct visible *visible, const void *slot, void *copy);

@@ -24,6 +24,7 @@ LIBRARIES = {
     "libpng": (["libpng"], "libpng"),
     "libseccomp": (["libseccomp"], "libseccomp"),
     "libxkbcommon": (["xkbcommon"], "libxkbcommon"),
+    "nettle": (["nettle"], "nettle"),
     "pipewire": (["libpipewire-0.3"], "pipewire"),
     "pixman": (["pixman-1"], "pixman"),
     "python3": (["python-3*", "python3"], "python3"),
@@ -38,6 +39,7 @@ LIBRARIES = {
     "weston": (["libweston-1?", "libweston-1?-protocols"], "weston"),
     "wlroots": (["wlroots-0.*"], "wlroots"),
     "xxhash": (["libxxhash"], "xxhash"),
+    "xz": (["liblzma"], "xz"),
 }
 
 

@@ -60,6 +60,13 @@ else
 GIDWAY_CONF_OPTS += -Dpipewire=disabled
 endif
 
+ifeq ($(BR2_PACKAGE_GIDWAY_PROTECTION),y)
+GIDWAY_CONF_OPTS += -Dprotection=enabled
+GIDWAY_DEPENDENCIES += nettle xz
+else
+GIDWAY_CONF_OPTS += -Dprotection=disabled
+endif
+
 ifeq ($(BR2_PACKAGE_GIDWAY_WESTON),y)
 GIDWAY_CONF_OPTS += -Dweston=enabled
 GIDWAY_DEPENDENCIES += host-wayland pixman wayland wayland-protocols weston xxhash

@@ -30,6 +30,7 @@ PACKAGECONFIG[gles] = "-Dgles=enabled,-Dgles=disabled,libepoxy"
 PACKAGECONFIG[gstreamer] = "-Dgstreamer=enabled,-Dgstreamer=disabled,gstreamer1.0 gstreamer1.0-plugins-base systemd"
 PACKAGECONFIG[man] = "-Dman=enabled,-Dman=disabled,scdoc-native"
 PACKAGECONFIG[pipewire] = "-Dpipewire=enabled,-Dpipewire=disabled,pipewire"
+PACKAGECONFIG[protection] = "-Dprotection=enabled,-Dprotection=disabled,nettle xz"
 PACKAGECONFIG[python] = "-Dpython=enabled,-Dpython=disabled,python3 python3-cffi-native"
 PACKAGECONFIG[weston] = "-Dweston=enabled,-Dweston=disabled,pixman wayland wayland-native wayland-protocols weston xxhash"
 PACKAGECONFIG[wlroots] = "-Dwlroots=enabled,-Dwlroots=disabled,cairo glib-2.0 libinih libseccomp pixman systemd virtual/egl virtual/libgles2 wayland wayland-native wayland-protocols wlroots xxhash"
@@ -59,10 +60,11 @@ PACKAGES =+ "libgid libgid-dev libgid-staticdev libgid-wlroots-dev libgid-wlroot
 
 FILES:libgid = "${libdir}/libgid${SOLIBS}"
 FILES:libgid-dev = "${includedir}/gid/domain.h ${includedir}/gid/engine.h ${includedir}/gid/gid.h \
-    ${includedir}/gid/stream.h ${includedir}/gid/timeline.h ${libdir}/libgid${SOLIBSDEV} \
-    ${libdir}/pkgconfig/libgid.pc ${libdir}/pkgconfig/libgid-engine.pc ${datadir}/gidway/protocol \
+    ${includedir}/gid/protection.h ${includedir}/gid/stream.h ${includedir}/gid/timeline.h \
+    ${libdir}/libgid${SOLIBSDEV} ${libdir}/pkgconfig/libgid.pc ${libdir}/pkgconfig/libgid-engine.pc \
+    ${libdir}/pkgconfig/libgid-protection.pc ${datadir}/gidway/protocol \
 "
-FILES:libgid-staticdev = "${libdir}/libgid-engine.a"
+FILES:libgid-staticdev = "${libdir}/libgid-engine.a ${libdir}/libgid-protection.a"
 FILES:libgid-wlroots-dev = "${includedir}/gid/gid_buffer_v1.h ${libdir}/pkgconfig/libgid-wlroots.pc"
 FILES:libgid-wlroots-staticdev = "${libdir}/libgid-wlroots.a"
 FILES:gidd = "${sysconfdir}/gidway/gidway.conf ${bindir}/gidd ${nonarch_libdir}/sysusers.d/gidd.conf \
