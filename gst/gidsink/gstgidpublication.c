@@ -3,6 +3,7 @@
 
 #include "common/gstgid.h"
 #include "common/gstgidtimeline.h"
+#include "gstgidprotection.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
@@ -89,6 +90,8 @@ create_producer (GstGidPublication *self, const gchar *stream, const gchar *read
     return FALSE;
   }
   gst_gid_domain_add_producer (self->domain, producer, leaky);
+  if (self->protection)
+    gid_protection_protect (self->protection, producer);
   self->producer = producer;
   return TRUE;
 }
@@ -104,8 +107,9 @@ gst_gid_publication_publish (GstGidPublication *self, GError **error)
     .quiet = true,
     .keeps_shown = true,
   };
-  gchar *stream, *readers, *timeline_path;
+  gchar *stream, *readers, *timeline_path, *key;
   gboolean leaky, good;
+  gint profile;
 
   GST_OBJECT_LOCK (self->element);
   leaky = self->leaky;
@@ -116,14 +120,22 @@ gst_gid_publication_publish (GstGidPublication *self, GError **error)
   stream = g_strdup (self->stream);
   readers = g_strdup (self->readers);
   timeline_path = g_strdup (self->timeline_path);
+  profile = self->protection_profile;
+  key = g_strdup (self->protection_key);
   GST_OBJECT_UNLOCK (self->element);
 
   options.timeline = self->timeline = gst_gid_timeline_open (self->element, timeline_path);
-  gst_gid_domain_lock (self->domain);
-  good = create_producer (self, stream, readers, leaky, &options, error);
-  gst_gid_domain_unlock (self->domain);
-  if (!good)
+  good = gst_gid_protection_open (profile, stream, key, &self->protection, error);
+  if (good) {
+    gst_gid_domain_lock (self->domain);
+    good = create_producer (self, stream, readers, leaky, &options, error);
+    gst_gid_domain_unlock (self->domain);
+  }
+  if (!good) {
+    g_clear_pointer (&self->protection, gid_protection_destroy);
     g_clear_pointer (&self->timeline, gid_timeline_unref);
+  }
+  g_free (key);
   g_free (stream);
   g_free (readers);
   g_free (timeline_path);
@@ -151,6 +163,7 @@ gst_gid_publication_close (GstGidPublication *self)
 {
   if (self->producer)
     destroy_producer (self);
+  g_clear_pointer (&self->protection, gid_protection_destroy);
   g_clear_pointer (&self->timeline, gid_timeline_unref);
   g_clear_pointer (&self->domain, gst_gid_domain_unref);
 }

@@ -22,7 +22,8 @@ typedef struct
   gpointer wake_data;
 
   /* properties; the element's lock */
-  gchar *stream, *readers, *timeline_path;
+  gchar *stream, *readers, *timeline_path, *protection_key;
+  gint protection_profile; /* enum gid_protection_profile */
   guint credit, lease_ms, max_metadata;
   gboolean leaky;
 
@@ -30,6 +31,7 @@ typedef struct
   GstGidDomain *domain;
   struct gid_producer *producer; /* to change with the element's lock, too */
   GstGidAccess access; /* where `readers` is set */
+  struct gid_protection *protection; /* NULL: none */
   struct gid_timeline *timeline; /* NULL: none */
   struct gid_producer_stats last_stats; /* when there is no producer any more */
 } GstGidPublication;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "common/gstgidtimeline.h"
+#include "gstgidprotection.h"
 #include "gstgidsink.h"
 
 static void
@@ -52,6 +53,13 @@ static const GstGidProperty properties[] = {
       GST_GID_UINT (
           GstGidSink, publication.max_metadata, 0, GID_METADATA_MAX, GID_METADATA_DEFAULT),
       .flags = GST_GID_READY },
+  { "protection", "Protection",
+      "Check that each picture carries from end to end, over its pixels and all that is said of it",
+      GST_GID_ENUM (GstGidSink, publication.protection_profile, gst_gid_protection_profile_get_type,
+          GID_PROTECTION_NONE),
+      .flags = GST_GID_READY },
+  { "protection-key", "Protection key", "File with the key of protection=cmac: 32 hex digits",
+      GST_GID_STRING (GstGidSink, publication.protection_key), .flags = GST_GID_READY },
   { "copy-policy", "Copy policy", "What to do about frames that cannot be sent without a copy",
       GST_GID_ENUM (
           GstGidSink, naming.copy_policy, gst_gid_copy_policy_get_type, GST_GID_COPY_POLICY_ALLOW),
