@@ -135,6 +135,9 @@ static const struct ini_word inputs[] = {{"off", 0}, {"touch", INPUT_TOUCH},
 		{"pointer", INPUT_TOUCH | INPUT_POINTER},
 		{"all", INPUT_TOUCH | INPUT_POINTER | INPUT_KEYBOARD}, {0}};
 
+static const struct ini_word profiles[] = {{"none", GID_PROTECTION_NONE},
+		{"crc64", GID_PROTECTION_CRC64}, {"cmac", GID_PROTECTION_CMAC}, {0}};
+
 /* Which stream is shown, where, and what is taken of it: the same for roles and layers. */
 #define SHOWN_KEYS(type)                                                                           \
 	{"domain", INI_OWN, INI_MEMBER(type, domain), .set = set_name},                            \
@@ -162,6 +165,8 @@ static const struct ini_key role_keys[] = {
 		{"min-rate", INI_NUMBER, ROLE(limits.min_rate), .most = 1000},
 		{"good-frames", INI_NUMBER, ROLE(limits.good_frames), .least = 1, .most = 1000},
 		{"allowed", INI_OWN, ROLE(accepted.pictures), .set = set_allowed},
+		{"protection", INI_WORD, ROLE(profile), .words = profiles},
+		{"protection-key", INI_OWN, ROLE(key), .set = set_path},
 		{"fallback", INI_OWN, .set = set_role_fallback},
 };
 
@@ -407,6 +412,46 @@ static void complete_layers(struct reading *reading) {
 	}
 }
 
+static void complain_of_key(struct reading *reading, const struct role_config *role, int error) {
+	ini_file_mistake(&reading->ini, "[role %s] protection-key=%s: %s", role->name, role->key,
+			error == -EINVAL		  ? "it has not 32 hexadecimal digits"
+					: error == -EPERM ? "others may read or write it: chmod 600"
+							  : strerror(-error));
+}
+
+/* A key where none is needed was meant to be of use. */
+static void make_protection(struct reading *reading, struct role_config *role) {
+	uint8_t key[GID_PROTECTION_KEY_SIZE];
+	bool keyed = role->profile == GID_PROTECTION_CMAC;
+	if (keyed != (role->key != NULL)) {
+		ini_file_mistake(&reading->ini,
+				keyed ? "[role %s] has protection=cmac, which needs protection-key="
+				      : "[role %s] has protection-key=, which is for "
+					"protection=cmac alone",
+				role->name);
+		return;
+	}
+	int error = keyed ? gid_protection_read_key(role->key, key) : 0;
+	if (error < 0) {
+		complain_of_key(reading, role, error);
+		return;
+	}
+	if (role->profile == GID_PROTECTION_NONE || role->stream == NULL) {
+		return;
+	}
+	error = gid_protection_create(
+			role->profile, role->stream, keyed ? key : NULL, &role->protection);
+	explicit_bzero(key, sizeof(key));
+	if (error == -ENOSYS) {
+		ini_file_mistake(&reading->ini,
+				"[role %s] protection=%s: this gid-cluster was built without %s",
+				role->name, gid_protection_profile_name(role->profile),
+				keyed ? "nettle" : "liblzma");
+	} else if (error == -ENOMEM) {
+		reading->ini.result = -ENOMEM;
+	}
+}
+
 static void complete(struct reading *reading) {
 	struct cluster_config *config = reading->config;
 	complete_outputs(reading);
@@ -416,6 +461,7 @@ static void complete(struct reading *reading) {
 		role->output = output_index(reading, "role", role->name, role->output_name);
 		check_size(reading, "role", role->name, &role->box);
 		default_stream(reading, "role", role->name, "safety/", &role->stream);
+		make_protection(reading, role);
 	}
 	complete_layers(reading);
 	check_inputs(reading);
@@ -450,6 +496,8 @@ void cluster_config_finish(struct cluster_config *config) {
 		free(role->domain);
 		free(role->output_name);
 		free(role->picture);
+		free(role->key);
+		gid_protection_destroy(role->protection);
 		hashes_finish(&role->accepted.pictures);
 	}
 	for (size_t i = 0; i < config->layer_count; i++) {

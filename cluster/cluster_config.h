@@ -7,6 +7,7 @@
 #ifndef CLUSTER_CONFIG_H
 #define CLUSTER_CONFIG_H
 
+#include <gid/protection.h>
 #include <gid/stream.h>
 #include <stdio.h>
 
@@ -31,6 +32,9 @@ struct role_config {
 	struct gid_box box; /* its place on the output, in pixels */
 	struct role_limits limits;
 	struct accepted accepted;
+	enum gid_protection_profile profile;
+	char *key;			   /* the file with the protection's key; NULL: none */
+	struct gid_protection *protection; /* made of these two; NULL: none */
 	uint32_t takes; /* enum input_devices: what is sent back from where it is shown */
 	enum fallback fallback;
 	char *picture; /* the PNG's file */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "protection_sum.h"
+
 static bool is_plain(uint32_t fourcc) {
 	return fourcc == DRM_FORMAT_XRGB8888 || fourcc == DRM_FORMAT_ARGB8888;
 }
@@ -38,6 +40,57 @@ void examiner_finish(struct examiner *examiner) {
 	*examiner = (struct examiner){0};
 }
 
+/* --- checks ----------------------------------------------------------------------------------- */
+
+void examination_get_check(struct examination *of, const struct examiner_rules *rules,
+		struct gid_consumer *consumer) {
+	of->check_error = rules->protection != NULL
+			? gid_consumer_get_check(consumer, &of->frame, &of->check)
+			: 0;
+}
+
+/* Why the frame needs no look at its pixels: it has no check that they could have. */
+static enum role_reason reason_of_check(
+		const struct examiner_rules *rules, const struct examination *of) {
+	switch (of->check_error) {
+	case 0:
+		return of->check.kind == gid_protection_profile(rules->protection)
+				? ROLE_REASON_NONE
+				: ROLE_REASON_NO_CHECK;
+	case -ENODATA:
+		return ROLE_REASON_NO_CHECK;
+	case -ESTALE:
+	case -ENOTCONN:
+		return ROLE_REASON_TAKEN_BACK;
+	default:
+		return ROLE_REASON_CHECK_MISMATCH;
+	}
+}
+
+static void add_rows(void *data, const void *bytes, size_t size) {
+	protection_sum_add(data, bytes, size);
+}
+
+/* With a protection -EBADMSG, too: what was drawn is not what the check is of. */
+static int examiner_draw(const struct examiner_rules *rules, struct frame_drawing *drawing,
+		struct examination *of, struct pixel_hashes *hashes) {
+	struct protection_sum sum;
+	uint8_t found[GID_CHECK_SIZE];
+	const struct rows_reader reader = {.read = add_rows, .data = &sum};
+	if (rules->protection == NULL) {
+		return frame_drawing_draw(drawing, rules->fit, &of->frame, &of->slab, of->slot,
+				of->picture, hashes, NULL);
+	}
+	protection_sum_begin(&sum, rules->protection, &of->slab.layout);
+	int ret = frame_drawing_draw(drawing, rules->fit, &of->frame, &of->slab, of->slot,
+			of->picture, hashes, &reader);
+	protection_sum_end(&sum, of->check.descriptor, found);
+	of->is_protected = ret >= 0 && protection_sums_are_equal(found, of->check.bytes);
+	return ret < 0 || of->is_protected ? ret : -EBADMSG;
+}
+
+/* --- pictures --------------------------------------------------------------------------------- */
+
 /* Reading it would wait for the device. Even asking may wait, for who has the dma-buf locked. */
 static bool is_drawn(const struct gid_slab_info *info) {
 	return info->memory != GID_MEMORY_DMABUF || gid_dmabuf_is_drawn(info->fd);
@@ -64,19 +117,26 @@ static enum role_reason examiner_read(const struct examiner_rules *rules,
 		strcpy(of->not_taken, accepted_transform_name(of->frame.transform));
 		return ROLE_REASON_TRANSFORM;
 	}
-	int ret = frame_drawing_draw(
-			drawing, rules->fit, &of->frame, &of->slab, of->slot, of->picture, &hashes);
+	enum role_reason unchecked =
+			rules->protection != NULL ? reason_of_check(rules, of) : ROLE_REASON_NONE;
+	if (unchecked != ROLE_REASON_NONE) {
+		return unchecked;
+	}
+	int ret = examiner_draw(rules, drawing, of, &hashes);
 	of->converted = ret == 1;
 	of->content = hashes.content;
 	of->picture->colour = hashes.colour;
 	if (ret == -ERANGE) {
 		return ROLE_REASON_LAYOUT;
 	}
+	if (ret == -EBADMSG) {
+		return ROLE_REASON_CHECK_MISMATCH;
+	}
 	return ret >= 0 ? ROLE_REASON_NONE : ROLE_REASON_MEMORY;
 }
 
 void examiner_examine(struct examiner *examiner, struct examination *of) {
-	of->converted = of->allowed = false;
+	of->converted = of->allowed = of->is_protected = false;
 	of->content = 0;
 	of->not_taken[0] = '\0';
 	of->undrawn = of->slot != NULL && !is_drawn(&of->slab);
@@ -122,6 +182,9 @@ static double cost_measure(
 	struct picture_pool pool;
 	struct examiner examiner = {.rules = *rules};
 	struct examination of = {.frame.transform = transform};
+	if (rules->protection != NULL) {
+		of.check.kind = gid_protection_profile(rules->protection);
+	}
 	gid_layout_init(&of.slab.layout, fourcc, COST_SIZE, COST_SIZE, 4);
 	of.slab.slot_size = gid_layout_size(&of.slab.layout);
 	void *slot = calloc(1, of.slab.slot_size);

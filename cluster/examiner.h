@@ -9,6 +9,7 @@
 #ifndef CLUSTER_EXAMINER_H
 #define CLUSTER_EXAMINER_H
 
+#include <gid/protection.h>
 #include <gid/stream.h>
 #include <stdio.h>
 
@@ -22,9 +23,12 @@ struct examination {
 	struct gid_slab_info slab;
 	const void *slot;	     /* its memory; NULL: it cannot be read */
 	struct own_picture *picture; /* to be drawn */
+	struct gid_check check;	     /* where the rules have a protection */
+	int check_error;	     /* why there is no check; 0: there is one */
 	/* The result: */
 	bool undrawn;		 /* a device draws it still: nothing was examined */
 	enum role_reason reason; /* why the picture cannot be shown; else ROLE_REASON_NONE */
+	bool is_protected;	 /* by its check, which is right */
 	uint64_t content;	 /* of the visible rows as they lie in memory */
 	bool allowed;		 /* the picture is one of those that may be shown */
 	bool converted;		 /* it came in another format than XRGB8888 or ARGB8888 */
@@ -44,6 +48,8 @@ struct verdict {
 struct examiner_rules {
 	enum fit fit; /* with FIT_EXACT pixels are hashed, and compared; else they are only drawn */
 	const struct accepted *accepted;
+	/* With FIT_EXACT: what each frame's check has to be of. NULL: frames need none. */
+	const struct gid_protection *protection;
 };
 
 /* What outlives a frame. Used by one thread. */
@@ -57,6 +63,22 @@ void examiner_finish(struct examiner *examiner);
 
 /* Sets the result, and the picture's pixels and colour. */
 void examiner_examine(struct examiner *examiner, struct examination *examination);
+
+/*
+ * Gets the frame's check, if the rules ask for one: before it is examined, while it is held, on the
+ * consumer's thread. Sets the frame anew.
+ */
+void examination_get_check(struct examination *examination, const struct examiner_rules *rules,
+		struct gid_consumer *consumer);
+
+/* Whether it is known what the pixels should be, and the hash that they should have then. */
+static inline bool examination_has_hash(const struct examination *of) {
+	return of->is_protected || (of->frame.flags & GID_FRAME_HASH) != 0;
+}
+
+static inline uint64_t examination_stated_hash(const struct examination *of) {
+	return (of->frame.flags & GID_FRAME_HASH) != 0 ? of->frame.content_hash : of->content;
+}
 
 /* The formats of frames that are shown, those first that need no conversion: their number. */
 uint32_t examiner_showable(

@@ -18,6 +18,7 @@
 /* A frame's picture on its way. */
 struct source {
 	enum fit fit;
+	const struct rows_reader *reader; /* of FIT_EXACT; or NULL */
 	struct visible visible;
 	const struct gid_layout *layout;
 	const void *slot;
@@ -129,10 +130,15 @@ static int find_words(struct frame_drawing *drawing, struct source *source, uint
 /* Into a place of the same size: with hashes. */
 static int draw_exact(const struct source *source, const struct pixels *words, uint32_t *target,
 		struct pixel_hashes *hashes) {
-	int ret = pixels_copy(words, target, (size_t)words->width * 4, hashes);
+	const struct rows_reader *reader = source->reader;
+	int ret = pixels_copy(words, target, (size_t)words->width * 4, hashes,
+			source->rows == NULL ? reader : NULL);
 	if (source->rows != NULL) {
-		hashes->content =
-				XXH3_64bits(source->rows, gid_layout_size(&source->visible.layout));
+		size_t size = gid_layout_size(&source->visible.layout);
+		hashes->content = XXH3_64bits(source->rows, size);
+		if (reader != NULL) {
+			reader->read(reader->data, source->rows, size);
+		}
 	}
 	return ret;
 }
@@ -163,7 +169,7 @@ static int draw_unturned(struct frame_drawing *drawing, struct source *source,
 /* Turned when it has the place's size, which is not the producer's choice. */
 int frame_drawing_draw(struct frame_drawing *drawing, enum fit fit, const struct gid_frame *frame,
 		const struct gid_slab_info *slab, const void *slot, struct own_picture *picture,
-		struct pixel_hashes *hashes) {
+		struct pixel_hashes *hashes, const struct rows_reader *reader) {
 	struct source source;
 	struct pixels place = picture->pixels;
 	bool turned = frame->transform != WL_OUTPUT_TRANSFORM_NORMAL;
@@ -177,6 +183,7 @@ int frame_drawing_draw(struct frame_drawing *drawing, enum fit fit, const struct
 			!source_fits(&source, &place)) {
 		return -ERANGE;
 	}
+	source.reader = reader;
 	if (turned) {
 		target = frame_drawing_get_memory(
 				drawing, DRAWING_UNTURNED, place.stride * place.height);

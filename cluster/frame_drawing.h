@@ -30,12 +30,12 @@ void frame_drawing_finish(struct frame_drawing *drawing);
 /*
  * Draws what is seen of the frame, whose memory is `slot` of `slab`, and whose layout was checked
  * and can be converted. With FIT_EXACT `hashes` are those of the frame's rows and of the picture,
- * else they stay as they are. Returns 1 where it came in another format than XRGB8888 or ARGB8888,
- * else 0; -ERANGE: it is not linear, leaves the frame, or has not the size of the place, -EAGAIN: a
- * device draws it anew, -ENOMEM.
+ * and `reader`, which may be NULL, is given the rows; else neither is touched. Returns 1 where it
+ * came in another format than XRGB8888 or ARGB8888, else 0; -ERANGE: it is not linear, leaves the
+ * frame, or has not the size of the place, -EAGAIN: a device draws it anew, -ENOMEM.
  */
 int frame_drawing_draw(struct frame_drawing *drawing, enum fit fit, const struct gid_frame *frame,
 		const struct gid_slab_info *slab, const void *slot, struct own_picture *picture,
-		struct pixel_hashes *hashes);
+		struct pixel_hashes *hashes, const struct rows_reader *reader);
 
 #endif

@@ -43,6 +43,7 @@ static int learn_frame(struct learner *learner, const struct gid_frame *frame) {
 			.picture = learner->picture,
 	};
 	gid_slab_get_info(slab, &found.slab);
+	examination_get_check(&found, &learner->examiner.rules, learner->consumer);
 	examiner_examine(&learner->examiner, &found);
 	bool current = gid_slab_is_current(slab, frame->gid);
 	gid_slab_unref(slab);
@@ -50,8 +51,8 @@ static int learn_frame(struct learner *learner, const struct gid_frame *frame) {
 		found.reason = ROLE_REASON_TAKEN_BACK;
 	}
 	if (found.reason == ROLE_REASON_NONE &&
-			(!(frame->flags & GID_FRAME_HASH) ||
-					found.content != frame->content_hash)) {
+			(!examination_has_hash(&found) ||
+					found.content != examination_stated_hash(&found))) {
 		found.reason = ROLE_REASON_HASH_MISMATCH;
 	}
 	if (found.reason != ROLE_REASON_NONE) {
@@ -121,8 +122,11 @@ static int learner_init(struct learner *learner, const struct role_config *role,
 	uint32_t width = (uint32_t)role->box.width, height = (uint32_t)role->box.height;
 	*learner = (struct learner){.role = role, .path = path, .accepted = role->accepted};
 	learner->accepted.pictures = (struct hashes){0};
-	learner->examiner.rules =
-			(struct examiner_rules){.fit = FIT_EXACT, .accepted = &learner->accepted};
+	learner->examiner.rules = (struct examiner_rules){
+			.fit = FIT_EXACT,
+			.accepted = &learner->accepted,
+			.protection = role->protection,
+	};
 	if (picture_pool_init(&learner->pool, width, height) < 0) {
 		fprintf(stderr, "gid-cluster: %s\n", strerror(ENOMEM));
 		return -ENOMEM;

@@ -296,13 +296,16 @@ static int print_costs(const struct cluster_config *config) {
 	printf("%-22s %11s %8s %8s\n", "stream", "pixels", "dearest", "to read");
 	for (size_t i = 0; i < config->layer_count && error == 0; i++) {
 		const struct layer_config *layer = &config->layers[i];
-		error = examiner_print_cost(&(struct examiner_rules){layer->fit, &layer->accepted},
-				"layer", layer->name, &layer->box, stdout);
+		const struct examiner_rules rules = {
+				.fit = layer->fit, .accepted = &layer->accepted};
+		error = examiner_print_cost(&rules, "layer", layer->name, &layer->box, stdout);
 	}
 	for (size_t i = 0; i < config->role_count && error == 0; i++) {
 		const struct role_config *role = &config->roles[i];
-		error = examiner_print_cost(&(struct examiner_rules){FIT_EXACT, &role->accepted},
-				"role", role->name, &role->box, stdout);
+		const struct examiner_rules rules = {.fit = FIT_EXACT,
+				.accepted = &role->accepted,
+				.protection = role->protection};
+		error = examiner_print_cost(&rules, "role", role->name, &role->box, stdout);
 	}
 	return error;
 }

@@ -39,7 +39,8 @@ static void secret_make(void) {
 
 /* `target`: what `colour` is of is written there, too; NULL: nowhere. */
 static int hash_rows(const struct pixels *pixels, struct pixel_hashes *hashes,
-		struct digest *digest, uint8_t *target, size_t stride) {
+		struct digest *digest, uint8_t *target, size_t stride,
+		const struct rows_reader *reader) {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, secret_make);
 	XXH3_state_t *content = XXH3_createState(), *colour = XXH3_createState();
@@ -57,6 +58,9 @@ static int hash_rows(const struct pixels *pixels, struct pixel_hashes *hashes,
 			uint32_t count = pixels->width - x < CHUNK ? pixels->width - x : CHUNK;
 			memcpy(copy, row + (size_t)x * 4, (size_t)count * 4);
 			XXH3_64bits_update(content, copy, (size_t)count * 4);
+			if (reader != NULL) {
+				reader->read(reader->data, copy, (size_t)count * 4);
+			}
 			for (uint32_t i = 0; i < count; i++) {
 				copy[i] |= OPAQUE;
 			}
@@ -88,12 +92,12 @@ done:
 }
 
 int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest) {
-	return hash_rows(pixels, hashes, digest, NULL, 0);
+	return hash_rows(pixels, hashes, digest, NULL, 0, NULL);
 }
 
 int pixels_copy(const struct pixels *pixels, void *target, size_t stride,
-		struct pixel_hashes *hashes) {
-	return hash_rows(pixels, hashes, NULL, target, stride);
+		struct pixel_hashes *hashes, const struct rows_reader *reader) {
+	return hash_rows(pixels, hashes, NULL, target, stride, reader);
 }
 
 /* --- pictures that are turned ----------------------------------------------------------------- */

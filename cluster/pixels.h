@@ -39,12 +39,19 @@ struct digest {
  */
 int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest);
 
+/* Who is given the bytes of a frame's visible rows, in their order, as they were read. */
+struct rows_reader {
+	void (*read)(void *data, const void *bytes, size_t size);
+	void *data;
+};
+
 /*
  * Copies the picture, opaque, to memory of ours with `stride` bytes from row to row, which may be
- * its own: each pixel is read once, and the hashes are of that. Returns 0 or -ENOMEM.
+ * its own: each pixel is read once, and the hashes are of that; so is what `reader` gets, NULL:
+ * there is none. Returns 0 or -ENOMEM.
  */
 int pixels_copy(const struct pixels *pixels, void *target, size_t stride,
-		struct pixel_hashes *hashes);
+		struct pixel_hashes *hashes, const struct rows_reader *reader);
 
 /*
  * Draws a picture of ours, whose rows have no gaps, as it is seen with a transform of wl_output;

@@ -24,29 +24,31 @@ enum role_state {
 
 enum role_reason {
 	ROLE_REASON_NONE,
-	ROLE_REASON_STARTING,	   /* waiting: the stream is not there yet */
-	ROLE_REASON_DEADLINE,	   /* late: no frame within the deadline */
-	ROLE_REASON_RATE,	   /* late: fewer frames a second than the least allowed */
-	ROLE_REASON_FROZEN,	   /* frozen: the same picture for too long */
-	ROLE_REASON_NO_HASH,	   /* wrong: the frame does not say what it shows */
-	ROLE_REASON_HASH_MISMATCH, /* wrong: the pixels are not what the frame says */
-	ROLE_REASON_NOT_ALLOWED,   /* wrong: a picture that is not in the allowed set */
-	ROLE_REASON_SEQUENCE,	   /* wrong: an old frame came again */
-	ROLE_REASON_AGE,	   /* wrong: submitted longer ago than the deadline */
-	ROLE_REASON_AHEAD,	   /* wrong: dated later than it came, so that its age is unknown */
-	ROLE_REASON_CORRUPTED,	   /* wrong: the producer itself says that pixels are wrong */
-	ROLE_REASON_LAYOUT,	   /* wrong: of another size than the region, or not linear */
-	ROLE_REASON_FORMAT,	   /* wrong: of a format that the role does not take */
-	ROLE_REASON_TRANSFORM,	   /* wrong: turned as the role does not take it */
-	ROLE_REASON_MEMORY,	   /* wrong: the memory may not be read, or is gone */
-	ROLE_REASON_TAKEN_BACK,	   /* wrong: the slot was written again while it was shown */
-	ROLE_REASON_DISPLAY,	   /* wrong: the composed pixels are not the frame's */
-	ROLE_REASON_OFF_OUTPUT,	   /* wrong: not all of the region is on the output */
-	ROLE_REASON_HIDDEN,	   /* lost: the producer hides the surface */
-	ROLE_REASON_ENDED,	   /* lost: the stream ended in good order */
-	ROLE_REASON_DIED,	   /* lost: its producer, daemon or domain died */
-	ROLE_REASON_PROTOCOL,	   /* lost: its producer broke the protocol */
-	ROLE_REASON_RESTARTED,	   /* lost: whoever watched over it was started again */
+	ROLE_REASON_STARTING,	    /* waiting: the stream is not there yet */
+	ROLE_REASON_DEADLINE,	    /* late: no frame within the deadline */
+	ROLE_REASON_RATE,	    /* late: fewer frames a second than the least allowed */
+	ROLE_REASON_FROZEN,	    /* frozen: the same picture for too long */
+	ROLE_REASON_NO_HASH,	    /* wrong: the frame does not say what it shows */
+	ROLE_REASON_HASH_MISMATCH,  /* wrong: the pixels are not what the frame says */
+	ROLE_REASON_NO_CHECK,	    /* wrong: the frame has no check of the role's kind */
+	ROLE_REASON_CHECK_MISMATCH, /* wrong: not what its check is of */
+	ROLE_REASON_NOT_ALLOWED,    /* wrong: a picture that is not in the allowed set */
+	ROLE_REASON_SEQUENCE,	    /* wrong: an old frame came again */
+	ROLE_REASON_AGE,	    /* wrong: submitted longer ago than the deadline */
+	ROLE_REASON_AHEAD,	/* wrong: dated later than it came, so that its age is unknown */
+	ROLE_REASON_CORRUPTED,	/* wrong: the producer itself says that pixels are wrong */
+	ROLE_REASON_LAYOUT,	/* wrong: of another size than the region, or not linear */
+	ROLE_REASON_FORMAT,	/* wrong: of a format that the role does not take */
+	ROLE_REASON_TRANSFORM,	/* wrong: turned as the role does not take it */
+	ROLE_REASON_MEMORY,	/* wrong: the memory may not be read, or is gone */
+	ROLE_REASON_TAKEN_BACK, /* wrong: the slot was written again while it was shown */
+	ROLE_REASON_DISPLAY,	/* wrong: the composed pixels are not the frame's */
+	ROLE_REASON_OFF_OUTPUT, /* wrong: not all of the region is on the output */
+	ROLE_REASON_HIDDEN,	/* lost: the producer hides the surface */
+	ROLE_REASON_ENDED,	/* lost: the stream ended in good order */
+	ROLE_REASON_DIED,	/* lost: its producer, daemon or domain died */
+	ROLE_REASON_PROTOCOL,	/* lost: its producer broke the protocol */
+	ROLE_REASON_RESTARTED,	/* lost: whoever watched over it was started again */
 	ROLE_REASON_LAST = ROLE_REASON_RESTARTED,
 };
 

@@ -134,11 +134,11 @@ static bool role_view_judge(struct role_view *view, const struct examination *of
 					.refused = is_there ? of->reason : ROLE_REASON_OFF_OUTPUT,
 					.sequence = frame->sequence,
 					.submit_time = frame->submit_time,
-					.stated_hash = frame->content_hash,
+					.stated_hash = examination_stated_hash(of),
 					.clock_error = stats.clock_error_ns,
 					.pixel_hash = of->content,
 					.colour = of->picture->colour,
-					.has_hash = frame->flags & GID_FRAME_HASH,
+					.has_hash = examination_has_hash(of),
 					.allowed = of->allowed,
 					.heartbeat = frame->flags & GID_FRAME_HEARTBEAT,
 			},
@@ -156,7 +156,8 @@ static bool handle_examined(
 	}
 	view->history.shown_frames++;
 	view->history.converted_frames += of->converted;
-	return shown_picture_set_frame(&view->shown, of, slab);
+	/* What was checked is our copy: the producer's own memory is not shown in its place. */
+	return shown_picture_set_frame(&view->shown, of, of->is_protected ? NULL : slab);
 }
 
 static void handle_absent(void *data, const struct gid_frame *frame, uint64_t now) {
@@ -265,7 +266,9 @@ static int role_view_init_reader(
 					.undrawn_ns = config->limits.deadline_ns,
 					.width = (uint32_t)config->box.width,
 					.height = (uint32_t)config->box.height,
-					.rules = {.fit = FIT_EXACT, .accepted = &config->accepted},
+					.rules = {.fit = FIT_EXACT,
+							.accepted = &config->accepted,
+							.protection = config->protection},
 					.timeline = timeline,
 			},
 			&reader_hooks, view, loop);

@@ -285,7 +285,7 @@ static int shown_picture_copy(struct shown_picture *shown) {
 	}
 	shown->colour = 0; /* until it is known what is shown next */
 	struct pixel_hashes hashes;
-	int error = pixels_copy(&shown->picture->pixels, target, stride, &hashes);
+	int error = pixels_copy(&shown->picture->pixels, target, stride, &hashes, NULL);
 	if (error < 0) {
 		return error;
 	}

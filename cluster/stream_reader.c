@@ -99,6 +99,7 @@ static void stream_reader_begin(struct stream_reader *reader) {
 		gid_slab_get_info(reader->slab, &work.slab);
 		work.slot = gid_slab_view_untouched(reader->slab, gid_slot_of(work.frame.gid));
 	}
+	examination_get_check(&work, &reader->config.rules, reader->consumer);
 	if (worker_start(reader->worker, &work)) {
 		reader->work.on = reader->work.owed = true;
 		reader->work.is_void = false;

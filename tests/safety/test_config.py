@@ -76,6 +76,26 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         LAYER + "fallback=black\n",
         ["4: fallback=black must be grey, pattern, blank, last or the name of a .png file"],
     ),
+    "a profile": (
+        ROLE + "protection=crc32\n",
+        ["4: protection=crc32 must be none, crc64 or cmac"],
+    ),
+    "a check without its key": (
+        ROLE + "protection=cmac\n",
+        ["1: [role oil] has protection=cmac, which needs protection-key="],
+    ),
+    "a key without its check": (
+        ROLE + "protection=crc64\nprotection-key=a\n",
+        ["1: [role oil] has protection-key=, which is for protection=cmac alone"],
+    ),
+    "a key that is not there": (
+        ROLE + "protection=cmac\nprotection-key=/nowhere\n",
+        ["1: [role oil] protection-key=/nowhere: No such file or directory"],
+    ),
+    "a key that is none": (
+        ROLE + "protection=cmac\nprotection-key=/dev/null\n",
+        ["1: [role oil] protection-key=/dev/null: others may read or write it: chmod 600"],
+    ),
     "an unknown key of a layer": (LAYER + "allowed=a\n", ['4: a layer has no "allowed"']),
     "a fit": (LAYER + "fit=big\n", ["4: fit=big must be contain, cover, fill or none"]),
     "an input": (LAYER + "input=mouse\n", ["4: input=mouse must be off, touch, pointer or all"]),
