@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assuring.detected import A_MILLION
 from assuring.kit import FAULTS
 from assuring.supply import Package, Program, spdx
 from assuring.verdicts import Row, Verdicts
 
 # What is to be measured, and nothing in the tree does yet: the requirement that is red for it.
 NOT_BUILT = {
-    "detected_of_a_million": "End_To_End_Check",
     "calls_after_seal": "Sealed_Phase",
 }
 
@@ -29,18 +29,33 @@ class About:
     is_quick: bool
 
 
-def red_of(verdicts: Verdicts, programs: Sequence[Program], stacks: dict | None) -> dict[str, int]:
+def red_of(
+    verdicts: Verdicts,
+    programs: Sequence[Program],
+    stacks: dict | None,
+    detected: dict[str, int] | None,
+) -> dict[str, int]:
     return verdicts.red | {
+        "faults on the way that are not seen": (
+            1 if detected is None else sum(A_MILLION - seen for seen in detected.values())
+        ),
         "programs that lack hardening": sum(bool(one.lacks) for one in programs),
         "stacks that are not bounded": 1 if stacks is None else len(stacks["problems"]),
     }
 
 
 def as_json(
-    verdicts: Verdicts, programs: Sequence[Program], stacks: dict | None, about: About
+    verdicts: Verdicts,
+    programs: Sequence[Program],
+    stacks: dict | None,
+    detected: dict[str, int] | None,
+    about: About,
 ) -> dict:
-    """`stacks`: what `./run stack --json` wrote; None: not of these files."""
-    red = red_of(verdicts, programs, stacks)
+    """`stacks`: what `./run stack --json` wrote; `detected`: of a million faults, by each profile.
+
+    None: not of these files.
+    """
+    red = red_of(verdicts, programs, stacks, detected)
     looked_at = stacks["programs"] if stacks is not None else []
     return {
         "version": about.version,
@@ -62,7 +77,7 @@ def as_json(
             for one in looked_at
             for thread in one["threads"]
         },
-        "detected_of_a_million": None,
+        "detected_of_a_million": detected,
         "calls_after_seal": None,
         "not_built": NOT_BUILT,
     }
@@ -80,6 +95,7 @@ def page(
     programs: Sequence[Program],
     packages: Sequence[Package],
     stacks: dict | None,
+    detected: dict[str, int] | None,
     about: About,
 ) -> str:
     import jinja2  # here, for --help is shown where nothing is installed
@@ -93,8 +109,9 @@ def page(
     )
     return environment.get_template("report.html.j2").render(
         about=about,
-        red=red_of(verdicts, programs, stacks),
+        red=red_of(verdicts, programs, stacks, detected),
         stacks=stacks,
+        detected=detected,
         verdicts=verdicts,
         chapters=grouped(verdicts.requirements, "chapter"),
         interfaces=verdicts.kit.interfaces,
@@ -112,16 +129,16 @@ def write(
     programs: Sequence[Program],
     packages: Sequence[Package],
     stacks: dict | None,
+    detected: dict[str, int] | None,
     about: About,
 ) -> list[Path]:
     """The files that were written; the PDF only where a browser can make it."""
     out.mkdir(parents=True, exist_ok=True)
     html, pdf = out / "assurance.html", out / "assurance.pdf"
-    html.write_text(page(verdicts, programs, packages, stacks, about), encoding="utf-8")
+    html.write_text(page(verdicts, programs, packages, stacks, detected, about), encoding="utf-8")
     summary, bill = out / "assurance.json", out / "sbom.spdx.json"
-    summary.write_text(
-        json.dumps(as_json(verdicts, programs, stacks, about), indent=2) + "\n", encoding="utf-8"
-    )
+    figures = as_json(verdicts, programs, stacks, detected, about)
+    summary.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     bom = spdx(about.version, about.tree, about.when, list(packages))
     bill.write_text(json.dumps(bom, indent=2) + "\n", encoding="utf-8")
     pdf.unlink(missing_ok=True)

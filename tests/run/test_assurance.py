@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from assuring import kit as kits
 from assuring.catalog import Catalog, Source, read_catalog
+from assuring.detected import detected_of
 from assuring.kit import FAULTS, Failure, Interface, Kit, KitError, NoTrlc, Requirement, read_kit
 from assuring.report import About, as_json, page, write
 from assuring.supply import Package, Program, built_programs, looked_at, packages, spdx
@@ -194,35 +195,62 @@ def test_gaps_of_failures_are_red() -> None:
 def test_the_report_has_every_line() -> None:
     verdicts = judged(PYTHON, "tests/vm/test_gone.py")
     programs = [Program("gid-x", ("libc.so.6",), ("stack guards",)), Program("gid-y", (), ())]
-    html = page(verdicts, programs, [Package("libc6", "2.41", "runs beside it")], STACKS, ABOUT)
+    libc = Package("libc6", "2.41", "runs beside it")
+    html = page(verdicts, programs, [libc], STACKS, {"crc64": 999_999}, ABOUT)
     assert '<tr id="One" class="red">' in html
     assert "One shall hold." in html and "this build does not have it" in html
     assert f"<code>{C}::test_order</code>" in html, "a test without a requirement"
     assert "tree calls tree: a recursion" in html and "<code>back</code> 200" in html
-    found = as_json(verdicts, programs, STACKS, ABOUT)
-    assert found["red"] == 5 == sum(found["red_by"].values())
+    found = as_json(verdicts, programs, STACKS, {"crc64": 999_999}, ABOUT)
+    assert found["red"] == 6 == sum(found["red_by"].values())
     assert found["recursions"] == 1
     assert found["stack_bytes"] == {"gid-x main": {"needs": 600, "has": 1000}}
-    assert found["detected_of_a_million"] is None and found["calls_after_seal"] is None
+    assert found["detected_of_a_million"] == {"crc64": 999_999}
+    assert "by crc64</td><td>999999</td>" in html
+    assert found["calls_after_seal"] is None
 
 
 def test_stacks_that_nobody_looked_at_are_red() -> None:
-    found = as_json(judged(PYTHON), [], None, ABOUT)
+    found = as_json(judged(PYTHON), [], None, None, ABOUT)
     assert found["red_by"]["stacks that are not bounded"] == 1 and found["recursions"] is None
-    assert "Not looked at with just these files" in page(judged(PYTHON), [], [], None, ABOUT)
+    assert "Not looked at with just these files" in page(judged(PYTHON), [], [], None, None, ABOUT)
+
+
+def test_faults_that_nobody_made_are_red() -> None:
+    """How many were seen is what a test said of these files, and of nothing else."""
+    cases = (
+        Case("crc64: detected 1000000 of 1000000 by crc64", "passed"),
+        Case("cmac: detected 999998 of 1000000 by cmac", "failed"),
+    )
+    results = [Result("build", "unit/detected", "abc", "now", cases)]
+    assert detected_of(results, "abc") == {"crc64": 1_000_000, "cmac": 999_998}
+    assert detected_of(results, "other") is None
+    worse = Result(
+        "build-asan",
+        *("unit/detected", "abc", "now"),
+        (Case("detected 999999 of 1000000 by crc64", "failed"),),
+    )
+    assert detected_of([*results, worse], "abc") == {"crc64": 999_999, "cmac": 999_998}
+    skipped = Result("build", "unit/detected", "abc", "now", (Case("all", "skipped", "nettle"),))
+    assert detected_of([skipped], "abc") is None
+    red = "faults on the way that are not seen"
+    for detected, number in ((None, 1), ({"crc64": 1_000_000}, 0), ({"cmac": 999_998}, 2)):
+        found = as_json(judged(PYTHON), [], STACKS, detected, ABOUT)
+        assert found["red_by"][red] == number
 
 
 def test_what_is_not_built_stays_a_requirement_without_a_test() -> None:
     """The figures that assurance.json cannot have yet, and what is red for them."""
     kit = read_or_skip(TOP / "assurance")
     tests = {item.name: item.tests for item in kit.requirements}
-    for name in as_json(judged(), [], STACKS, ABOUT)["not_built"].values():
+    for name in as_json(judged(), [], STACKS, None, ABOUT)["not_built"].values():
         assert tests[name] == ()
 
 
 def test_files_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")  # no browser
-    written = write(tmp_path / "out", judged(PYTHON), [], [Package("a:b", "1+2", "r")], None, ABOUT)
+    package = Package("a:b", "1+2", "r")
+    written = write(tmp_path / "out", judged(PYTHON), [], [package], None, None, ABOUT)
     assert [path.name for path in written] == [
         *("assurance.html", "assurance.json", "sbom.spdx.json"),
     ]
