@@ -2,58 +2,24 @@
 /* What the domain's gid-cluster, if it has one, says of itself and of its roles. */
 #include "gidctl_display.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "display_socket.h"
 #include "gidctl.h"
 #include "gidctl_table.h"
 
 #define TEXT_MAX (4u << 20) /* more than the longest status has */
-#define ANSWER_S 1
 
 /* --- asked ------------------------------------------------------------------------------------ */
-
-static int connect_to(const char *runtime, const char *domain, const char *socket_name) {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s/%s", runtime,
-			domain, socket_name);
-	if (length >= (int)sizeof(address.sun_path)) {
-		return -ENAMETOOLONG;
-	}
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0) {
-		return -errno;
-	}
-	struct timeval patience = {.tv_sec = ANSWER_S};
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		int error = -errno;
-		close(fd);
-		return error;
-	}
-	return fd;
-}
-
-/* One that was started by hand is in the domain's folder; as a service it has its own. */
-static int display_connect(const char *domain) {
-	const char *runtime = getenv("GID_RUNTIME_DIR");
-	if (runtime != NULL && runtime[0] != '\0') {
-		return connect_to(runtime, domain, "cluster.sock");
-	}
-	int fd = connect_to("/run/gid-cluster", domain, "status.sock");
-	return fd >= 0 ? fd : connect_to("/run/gidway", domain, "cluster.sock");
-}
 
 pid_t display_pid(const char *domain) {
 	struct ucred owner = {0};
 	socklen_t size = sizeof(owner);
-	int fd = display_connect(domain);
+	int fd = display_socket_connect(domain);
 	if (fd >= 0) {
 		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size);
 		close(fd);
@@ -62,7 +28,7 @@ pid_t display_pid(const char *domain) {
 }
 
 sd_json_variant *display_fetch(const char *domain) {
-	int fd = display_connect(domain);
+	int fd = display_socket_connect(domain);
 	if (fd < 0) {
 		return NULL;
 	}
