@@ -21,7 +21,8 @@ _SCRIPTS = ("lanes.js", "report.js")
 
 
 @functools.cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """The templates of all pages."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_PAGE),
         autoescape=True,
@@ -38,7 +39,7 @@ def render(report: Report) -> str:
     together, alone = _views(report, shown)
     streams = list(enumerate(report.streams, 1))
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             report=report,
@@ -58,8 +59,8 @@ def render(report: Report) -> str:
             notes=sentences.notes(report),
             asdict=dataclasses.asdict,
             told=_Told(),
-            style=markupsafe.Markup((_PAGE / "report.css").read_text()),
-            script=markupsafe.Markup("".join((_PAGE / f).read_text() for f in _SCRIPTS)),
+            style=source("report.css"),
+            script=source(*_SCRIPTS),
         )
     )
 
@@ -70,12 +71,17 @@ def _views(
     """What lane views draw: those with streams, and of each other run by its index."""
     together, alone = [], {}
     for view in lanes.views(runs, report.streams):
-        data = _json(lanes.data(report.trace, view, report.refreshes))
+        data = embedded(lanes.data(report.trace, view, report.refreshes))
         if view.streams:
             together.append(data)
         else:
             alone[view.runs[0].index] = data
     return together, alone
+
+
+def source(*names: str) -> markupsafe.Markup:
+    """Scripts or styles of a page, one after the other."""
+    return markupsafe.Markup("".join((_PAGE / name).read_text() for name in names))
 
 
 class _Told(set):
@@ -91,7 +97,8 @@ def _frames(run: RunReport) -> int:
     return sum(output.frames for output in run.outputs)
 
 
-def _json(value: object) -> markupsafe.Markup:
+def embedded(value: object) -> markupsafe.Markup:
+    """JSON for a script element of a page."""
     # In a script element the text ends at "</script", whatever quotes are around it.
     text = orjson.dumps(value).decode()
     return markupsafe.Markup(text.replace("<", "\\u003c"))

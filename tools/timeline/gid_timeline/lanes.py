@@ -78,7 +78,7 @@ def _meets(view: View, run: Run) -> bool:
 
 def data(trace: Trace, view: View, refreshes: list[Refresh]) -> dict:
     """JSON-able columns; times in µs since the first of all, null where unknown."""
-    start, end = _extent(view)
+    start, end = extent(view)
     homes = {run.index: view.convert(run.domain) for run in view.runs}
     outputs = [output.index for output in trace.outputs if output.run in homes]
     spans = _spans(trace, view, outputs, refreshes)
@@ -155,7 +155,7 @@ def _weston_of(trace: Trace, output: int) -> str:
     return "" if domain == NONE else f"Weston of {trace.gid.domain(domain)}"
 
 
-def _extent(view: View) -> tuple[int, int]:
+def extent(view: View) -> tuple[int, int]:
     """When the first and the last of all that is drawn was."""
     ends = []
     for run in view.runs:

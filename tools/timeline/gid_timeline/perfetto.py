@@ -2,19 +2,25 @@
 """A trace for the Perfetto UI, in the JSON form that it shares with Chrome ("Trace Event Format").
 
 A process for each output, with tracks for waiting, repaint, GPU and present; one for the surfaces
-of each run. Arrows lead from a commit to the repaint that took it over and on to its refresh.
+of each run; one for gidway's streams. Arrows lead from a commit to the repaint that took it over
+and on to its refresh.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 
 import orjson
 
+from .gidpoints import POINTS
+from .join import Joined
 from .refresh import Refresh, late_frames
+from .table import NONE
 from .trace import Trace
 
 _WAIT, _REPAINT, _GPU, _PRESENT = 1, 2, 3, 4
 _TRACKS = {_WAIT: "waiting", _REPAINT: "repaint", _GPU: "GPU", _PRESENT: "present"}
 _SURFACES_PID = 10_000  # and the run's number; below are outputs
+_STREAMS_PID = 20_000
 _AT_ONCE = 2000  # events in one piece of text
 
 
@@ -39,12 +45,31 @@ def events(trace: Trace, refreshes: list[Refresh]) -> Iterator[dict]:
     yield from _updates(trace, tracks)
 
 
-def render(trace: Trace, refreshes: list[Refresh]) -> Iterator[bytes]:
-    """The whole file, piece by piece."""
+def stream_events(streams: list[Joined]) -> Iterator[dict]:
+    """Of each stream a track, with its frames from the first of their points to the last."""
+    numbers = itertools.count()
+    if streams:
+        yield named("process_name", _STREAMS_PID, 0, "streams")
+    for tid, joined in enumerate(streams, 1):
+        yield named("thread_name", _STREAMS_PID, tid, f"{joined.route.stream}, {joined.domains}")
+        columns = [joined.times[point].tolist() for point in POINTS]
+        frames = zip(joined.route.sequence.tolist(), *columns, strict=True)
+        for sequence, *times in frames:
+            known = [time for time in times if time != NONE]
+            both = {"cat": "stream", "id": next(numbers), "pid": _STREAMS_PID, "tid": tid}
+            both["name"] = f"{joined.route.stream} {sequence}"
+            at = {point: time / 1e6 for point, time in zip(POINTS, times, strict=True)}
+            at = {point: time for point, time in at.items() if time >= 0}
+            yield both | {"ph": "b", "ts": us(min(known)), "args": {"ms": at}}
+            yield both | {"ph": "e", "ts": us(max(known))}
+
+
+def render(trace: Trace, refreshes: list[Refresh], more: Iterable[dict] = ()) -> Iterator[bytes]:
+    """The whole file, piece by piece; with `more` events."""
     yield b'{"displayTimeUnit":"ns","otherData":{"made-by":"gid-timeline"},"traceEvents":[\n'
     piece: list[bytes] = []
     first = True
-    for event in events(trace, refreshes):
+    for event in itertools.chain(events(trace, refreshes), more):
         piece.append(orjson.dumps(event))
         if len(piece) == _AT_ONCE:
             yield (b"" if first else b",\n") + b",\n".join(piece)
@@ -70,7 +95,7 @@ class _Tracks:
             return
         self._ends[pid, tid] = end
         both = {"ph": "X", "pid": pid, "tid": tid, "name": name}
-        yield both | {"ts": _us(start), "dur": _us(end - start)}
+        yield both | {"ts": us(start), "dur": us(end - start)}
 
     def has(self, pid: int, tid: int, start: int) -> bool:
         """Whether a slice that was asked for, with this start, was made."""
@@ -85,14 +110,14 @@ def _frame(
     yield from tracks.slice(pid, _PRESENT, "posted → shown", posted, shown)
     if posted >= 0:
         cost = {"ms": (posted - begin) / 1e6}
-        yield {"ph": "C", "pid": pid, "name": "repaint cost", "ts": _us(begin), "args": cost}
+        yield {"ph": "C", "pid": pid, "name": "repaint cost", "ts": us(begin), "args": cost}
 
 
 def _late(pid: int, shown: int, refreshes: int) -> dict:
     """A mark at the refresh that showed a late frame."""
     args = {"refreshes missed": refreshes}
     return {"ph": "i", "s": "p", "pid": pid, "tid": _PRESENT, "name": "late", "args": args} | {
-        "ts": _us(shown)
+        "ts": us(shown)
     }
 
 
@@ -114,13 +139,13 @@ def _updates(trace: Trace, tracks: _Tracks) -> Iterator[dict]:
             ):
                 continue
             number += 1
-            yield _flow("s", number, pid, surface, _us(commit))
-            yield _flow("t", number, output + 1, _REPAINT, _us(begin))
-            yield _flow("f", number, output + 1, _PRESENT, _us(posted)) | {"bp": "e"}
+            yield _flow("s", number, pid, surface, us(commit))
+            yield _flow("t", number, output + 1, _REPAINT, us(begin))
+            yield _flow("f", number, output + 1, _PRESENT, us(posted)) | {"bp": "e"}
             both = {"cat": "latency", "id": number, "pid": pid, "tid": surface}
             label = trace.surfaces[surface].name
-            yield both | {"ph": "b", "name": f"{label}: commit → shown", "ts": _us(commit)}
-            yield both | {"ph": "e", "name": f"{label}: commit → shown", "ts": _us(shown)}
+            yield both | {"ph": "b", "name": f"{label}: commit → shown", "ts": us(commit)}
+            yield both | {"ph": "e", "name": f"{label}: commit → shown", "ts": us(shown)}
 
 
 def _flow(phase: str, number: int, pid: int, tid: int, time: float) -> dict:
@@ -133,23 +158,23 @@ def _names(trace: Trace) -> Iterator[dict]:
     several = len(trace.runs) > 1
     for output in trace.outputs:
         run = f"run {output.run + 1}, " if several else ""
-        yield _name("process_name", output.index + 1, 0, f"{run}output {output.name}")
+        yield named("process_name", output.index + 1, 0, f"{run}output {output.name}")
         for tid, name in _TRACKS.items():
-            yield _name("thread_name", output.index + 1, tid, name)
+            yield named("thread_name", output.index + 1, tid, name)
             sort = {"sort_index": tid}
             track = {"pid": output.index + 1, "tid": tid, "args": sort}
             yield {"ph": "M", "name": "thread_sort_index", **track}
     for run in sorted({surface.run for surface in trace.surfaces}):
         name = f"run {run + 1}, surfaces" if several else "surfaces"
-        yield _name("process_name", _SURFACES_PID + run, 0, name)
+        yield named("process_name", _SURFACES_PID + run, 0, name)
     for surface in trace.surfaces:
         pid = _SURFACES_PID + surface.run
-        yield _name("thread_name", pid, surface.index, surface.name)
+        yield named("thread_name", pid, surface.index, surface.name)
 
 
-def _name(kind: str, pid: int, tid: int, name: str) -> dict:
+def named(kind: str, pid: int, tid: int, name: str) -> dict:
     return {"ph": "M", "name": kind, "pid": pid, "tid": tid, "args": {"name": name}}
 
 
-def _us(nanoseconds: int) -> float:
+def us(nanoseconds: int) -> float:
     return nanoseconds / 1000

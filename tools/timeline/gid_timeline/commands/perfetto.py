@@ -5,6 +5,7 @@ import argparse
 import sys
 
 from .. import perfetto
+from ..join import join
 from ..refresh import measure
 from .common import UserError, add_refresh, check_outputs, load, refresh_rates, write
 
@@ -28,5 +29,6 @@ def _run(options: argparse.Namespace) -> int:
     trace = load(options.log).trace
     check_outputs(rates, trace)
     refreshes = measure(trace, rates)
-    write(options.output, perfetto.render(trace, refreshes))
+    more = perfetto.stream_events(join(trace.gid)[0])
+    write(options.output, perfetto.render(trace, refreshes, more))
     return 0
