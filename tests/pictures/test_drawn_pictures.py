@@ -83,6 +83,7 @@ def test_a_new_format_is_one_row() -> None:
     assert len(yuv) == len({case.fourcc for case in CASES if is_yuv(case.fourcc)})
     folders = ["libgid", "convert", "engine", "wlroots", "compositor", "weston-plugin", "kms"]
     folders += ["cluster", "gst", "clients", "tools/gid-compose", "tools/gidctl"]
+    folders += ["tools/gid-recorder"]
     naming = {
         str(file.relative_to(TOP))
         for folder in folders

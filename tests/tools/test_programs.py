@@ -68,6 +68,11 @@ MISUSES = [
     "gid-monitor make drawing.svg",
     "gid-monitor test folder --frames 0",
     "gid-evaluate --chapters nosuch",
+    "gid-recorder --rate 0",
+    "gid-recorder --on nosuch",
+    "gid-recorder --seconds 5 --after 5",
+    "gid-recorder open:",
+    "gid-timeline incident -",
 ]
 
 
@@ -198,6 +203,7 @@ WAITING = {
     "gid-map": [],
     "gid-meter": [],
     "gid-pipewire": ["--stream", "picture"],
+    "gid-recorder": [],
     "gid-probe": ["message", "ping", "other"],
     "gid-telltale": [],
     "gid-view": ["--stream", "picture"],

@@ -121,5 +121,5 @@ _gid_options() {
 }
 
 complete -F _gidctl gidctl
-complete -F _gid_options gid-capture gid-cluster gid-compose gid-engine gid-evaluate gid-input gid-map gid-meter gid-monitor gid-pipewire gid-telltale \
-	gid-timeline gid-view gidd
+complete -F _gid_options gid-capture gid-cluster gid-compose gid-engine gid-evaluate gid-input gid-map gid-meter gid-monitor gid-pipewire gid-recorder \
+	gid-telltale gid-timeline gid-view gidd

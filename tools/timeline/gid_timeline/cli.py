@@ -5,10 +5,10 @@ import argparse
 
 import gid_console
 
-from .commands import compare, follow, join, perfetto, report, simulate
+from .commands import compare, follow, incident, join, perfetto, report, simulate
 from .commands.common import UserError
 
-_COMMANDS = (report, compare, join, follow, perfetto, simulate)
+_COMMANDS = (report, compare, join, follow, perfetto, incident, simulate)
 
 
 def main(arguments: list[str] | None = None, version: str = "") -> int:

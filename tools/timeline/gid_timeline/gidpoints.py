@@ -65,6 +65,10 @@ class GidPoints:
         """What people call it."""
         return self._domains.get(number, f"domain {number}")
 
+    def is_named(self, number: int) -> bool:
+        """Whether the log said what the domain is called."""
+        return number in self._domains
+
     def clock(self, number: int) -> str | None:
         """The one by which all its times are; None: not told, or several."""
         return self._clocks.get(number)

@@ -82,8 +82,8 @@ FILES:gid-engine = "${sysconfdir}/gidway/engine.conf ${bindir}/gid-engine \
     ${nonarch_libdir}/sysusers.d/gid-engine.conf ${systemd_system_unitdir}/gid-engine@.service \
 "
 FILES:gid-pipewire = "${bindir}/gid-pipewire"
-FILES:gid-tools = "${bindir}/gid-cockpit ${bindir}/gid-evaluate ${bindir}/gid-monitor ${bindir}/gid-timeline \
-    ${libdir}/gidway \
+FILES:gid-tools = "${bindir}/gid-cockpit ${bindir}/gid-evaluate ${bindir}/gid-monitor ${bindir}/gid-recorder \
+    ${bindir}/gid-timeline ${libdir}/gidway \
     ${libexecdir}/gidway ${systemd_system_unitdir}/gid-guest@.service ${datadir}/bash-completion \
     ${datadir}/fish ${datadir}/zsh ${datadir}/gidway/completions ${datadir}/gidway/gid_cockpit \
     ${datadir}/gidway/gid_console.py ${datadir}/gidway/gid_evaluate ${datadir}/gidway/gid_monitor \
@@ -102,7 +102,7 @@ RDEPENDS:gid-engine = "gidd"
 RDEPENDS:gid-tools = "python3-jinja2 python3-markupsafe python3-modules python3-numpy"
 RDEPENDS:python3-gid = "python3-cffi python3-core python3-numpy"
 RDEPENDS:weston-gid = "weston"
-RRECOMMENDS:gid-tools = "python3-orjson"
+RRECOMMENDS:gid-tools = "python3-orjson python3-pillow"
 
 # Instances are started by those who say which: gidd@open.
 SYSTEMD_PACKAGES = "${@bb.utils.contains('PACKAGECONFIG', 'daemon', 'gidd gid-cluster gid-engine gid-tools', '', d)}"

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""gid-timeline incident: the page of a recording, by hand as gid-recorder writes one, in a browser;
+and recordings that are none."""
+
+import json
+import random
+from pathlib import Path
+
+import logs
+import pytest
+from gid_timeline.cli import main
+from lib.browser import VIEWS, Browser
+
+S = 10**9
+NOW = 1000 * S  # when the recording was written
+AT = NOW - 5 * S  # the incident
+
+
+def change(role: str, before: str, after: str, reason: str, decided: int) -> dict:
+    return {
+        "role": role,
+        "from": before,
+        "to": after,
+        "reason": reason,
+        "due_ns": decided - 3_000_000,
+        "decided_ns": decided,
+        "last_frame_ns": decided - S // 2,
+        "shown_ns": decided + 12_000_000,
+    }
+
+
+def head(timeline: bytes) -> dict:
+    streams = [
+        {"domain": "open", "name": "camera", "number": 1, "live": True},
+        {"domain": "open", "name": "safety/telltale", "number": 1, "live": False},
+    ]
+    incident = change("telltale", "live", "lost", "died", AT)
+    changes = [change("telltale", "waiting", "live", "none", NOW - 40 * S), incident]
+    changes.append(change("telltale", "lost", "live", "none", AT + 3 * S))
+    changes.append(change("camera", "live", "late", "deadline", AT + S))
+    return {
+        "version": 1,
+        "domain": "cluster",
+        "number": 2,
+        "time_ns": AT,
+        "noted_ns": AT + S // 3,
+        "written_ns": NOW,
+        "realtime_ns": 1_800_000_000 * S,
+        "asked": False,
+        "incident": incident,
+        "others": 1,
+        "seconds": 30,
+        "rate": 4,
+        "display": True,
+        "changes": changes,
+        "roles": [
+            {"name": "telltale", "state": "live", "reason": "none"},
+            {"name": "camera", "state": "late", "reason": "deadline"},
+            {"name": "never", "state": "waiting", "reason": "starting"},
+        ],
+        "streams": [one | {"unread": 0, "unread_reason": ""} for one in streams],
+        "timelines": [{"file": "points.log", "bytes": len(timeline), "names_missing": False}],
+    }
+
+
+def points(stream: str) -> bytes:
+    lines = []
+    for number in range(1, 900):
+        sent = NOW - 30 * S + number * S // 30
+        for name, at, domain in (("submit", sent, 1), ("receive", sent + 300_000, 2)):
+            stamp = f"[{at // S}, {at % S}]"
+            lines.append(
+                f'{{ "T":{stamp}, "N":"gid_{name}", "stream":"{stream}", "sequence":{number}, '
+                f'"gid":"1:42.{number % 4}#7", "domain":{domain}, "by":"gid-recorder" }}\n'
+            )
+    return "".join(lines).encode()
+
+
+def picture(stream: int, at: int, colour: tuple[int, int, int], **more: object) -> bytes:
+    entry = {"stream": stream, "time_ns": at, "sequence": 7, "width": 64, "height": 32}
+    entry |= {"transform": 0, "gap": "", "gap_ns": 0, "bytes": 64 * 32 * 3} | more
+    return json.dumps(entry).encode() + b"\n" + bytes(colour) * (64 * 32)
+
+
+def recording() -> bytes:
+    timeline = logs.run(frames=300, start=NOW - 20 * S).encode()
+    made = json.dumps(head(timeline)).encode() + b"\n" + timeline + b'{"points":true}\n'
+    made += points("camera") + b'{"pictures":true}\n'
+    for number in range(120):
+        at = NOW - 30 * S + number * S // 4
+        made += picture(0, at, (number * 2, 120, 250 - number * 2), transform=number % 2)
+        if at < AT - S:
+            last = {"gap": "gone", "gap_ns": AT} if at >= AT - S - S // 4 else {}
+            made += picture(1, at, (200, 20, 20), **last)
+    return made + b'{"end":true}\n'
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("incident")
+    (folder / "incident.recording").write_bytes(recording())
+    path = folder / "incident.html"
+    assert main(["incident", str(folder / "incident.recording"), "-o", str(path)]) == 0
+    return path
+
+
+@pytest.mark.parametrize(("view", "width", "dark"), VIEWS)
+def test_page(browser: Browser, page: Path, view, width, dark) -> None:
+    browser.open(page, width, dark)
+    assert browser.errors() == []
+    assert browser.overflow() <= 0
+    assert browser.violations() == []
+    assert browser.run("return document.title") == "Incident: telltale: live → lost, died"
+
+
+SEEN = """show(arguments[0]);
+return screens.map((one) => [one.told.textContent, one.note.hidden ? "" : one.note.textContent,
+  one.image.hidden]);"""
+
+
+def test_pictures_follow_the_time(browser: Browser, page: Path) -> None:
+    browser.open(page, 1400, False)
+    (before, light), (late, after) = (browser.run(SEEN, at * 1e6) for at in (-2.1, 1.6))
+    assert before[0].startswith("frame 7, came at −2.250 s, 0.150 s ago")
+    assert light[1:] == ["", False]
+    assert late[0].startswith("frame 7, came at +1.500 s")
+    assert after[1:] == ["no picture: it has no producer any more", False]
+    size = browser.run("return [screens[0].image.naturalWidth, screens[0].image.naturalHeight]")
+    assert size in ([32, 64], [64, 32])
+
+
+def test_going_from_change_to_change(browser: Browser, page: Path) -> None:
+    browser.open(page, 1400, False)
+    browser.run("document.querySelector('[data-go=incident]').click()")
+    seen = [browser.run("return now")]
+    for way in ("change", "change", "change", "change-back", "change-back"):
+        browser.run(f"document.querySelector('[data-go={way}]').click()")
+        seen.append(browser.run("return now"))
+    assert seen == [0, 1e6, 3e6, 3e6, 1e6, 0]
+    browser.run("document.querySelectorAll('[data-at]')[1].click()")
+    assert browser.run("return now") == 1e6
+    here = "return [tapes[0].from, tapes[0].to, now + recorded.zero]"
+    start, end, at = browser.run(here)
+    assert start <= at <= end
+
+
+def test_states_lie_beside_the_pictures(browser: Browser, page: Path) -> None:
+    browser.open(page, 1400, False)
+    found = browser.run("""return [...document.querySelectorAll('.strip[data-role] i')]
+      .map((one) => [one.className, Math.round(parseFloat(one.style.left)), one.title]);""")
+    states = [(name, left) for name, left, _ in found if name not in ("incident", "now")]
+    assert states == [("live", 0), ("lost", 83), ("live", 93)] + [
+        ("live", 0),
+        ("late", 87),
+        ("waiting", 0),
+    ]
+    assert "lost, died, from +0.000 s to +3.000 s" in [title for *_, title in found]
+
+
+def test_the_trace_is_in_it(page: Path) -> None:
+    text = page.read_text().partition('id="trace">')[2].partition("</script>")[0]
+    events = json.loads(text)["traceEvents"]
+    assert all(event["ph"] == "M" or event["ts"] >= 0 for event in events)
+    names = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+    assert {"run 1, output DP-1", "streams", "roles of gid-cluster"} <= set(names)
+    assert sum(event["ph"] == "b" and event["cat"] == "stream" for event in events) == 899
+
+
+# --- what is none ---
+
+
+def refused(tmp_path: Path, data: bytes, capsys: pytest.CaptureFixture) -> str:
+    (tmp_path / "bad").write_bytes(data)
+    out = tmp_path / "bad.html"
+    status = main(["incident", str(tmp_path / "bad"), "-o", str(out)])
+    told = capsys.readouterr().err
+    assert (status, out.exists(), told.count("\n")) == (2, False, 1), told
+    return told
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_recording_that_was_cut_off(tmp_path: Path, capsys, seed: int) -> None:
+    whole = recording()
+    cut = random.Random(seed).randrange(len(whole))
+    assert "bad: " in refused(tmp_path, whole[:cut], capsys)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\n",
+        b"[]\n",
+        b"{}\n",
+        b'{"version":2}\n',
+        b'{"version":1}\n',
+        json.dumps(head(b"") | {"streams": 7}).encode() + b"\n",
+        json.dumps(head(b"")).encode() + b'\n{"end":true}\n',
+        recording().replace(b'"bytes": 6144', b'"bytes": -1', 1),
+        recording().replace(b'"stream": 1', b'"stream": 9', 1),
+        recording().replace(b'"width": 64', b'"width": 65', 1),
+    ],
+)
+def test_what_is_no_recording(tmp_path: Path, capsys, data: bytes) -> None:
+    told = refused(tmp_path, data, capsys)
+    assert any(why in told for why in ("no recording", "too early", "another version"))
+
+
+def test_a_full_disk(tmp_path: Path, capsys) -> None:
+    (tmp_path / "good").write_bytes(recording())
+    assert main(["incident", str(tmp_path / "good"), "-o", "/dev/full"]) == 2
+    assert capsys.readouterr().err == "gid-timeline: /dev/full: No space left on device\n"

@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: MIT
+"""gid-recorder: what its files have of an incident, its memory, and what may go wrong with both."""
+
+import base64
+import io
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lib.cockpit import Cockpit
+from lib.display import ROLE, WIDTH, Display, start_telltale, telltale_picture, with_deadline
+from lib.program import BUILD, own_kib, wait_for
+from PIL import Image
+
+RECORDER = BUILD / "tools/gid-recorder/gid-recorder"
+RESTLESS = BUILD / "tests/hostile/programs/hostile-restless"
+FLOW = BUILD / "tests/tools/flow"
+PATH = f"{BUILD / 'tools/timeline'}:{os.environ['PATH']}"
+MIB = 1024  # KiB
+
+
+class Recorder:
+    """In the domain `cluster`, with a folder of its own."""
+
+    def __init__(self, cockpit: Cockpit, *words: str | Path, under: tuple[str, ...] = ()) -> None:
+        self.folder = cockpit.folder / "incidents"
+        status = cockpit.folder / "cluster.sock"
+        options = [f"--folder={self.folder}", f"--status={status}", "--after=1", *words]
+        self.program = cockpit.run("cluster", [*under, RECORDER, *options], "recorder", PATH=PATH)
+        self.program.wait_output("gid-recorder: ready")
+
+    @property
+    def files(self) -> list[Path]:
+        return sorted(self.folder.glob("incident-*.html"))
+
+    def wait_said(self, words: str, times: int = 1) -> None:
+        wait_for(
+            lambda: self.program.stderr.count(words) >= times,
+            lambda: f"{times} times {words!r} in:\n{self.program.stderr}",
+        )
+
+    def wait_files(self, count: int) -> list[Path]:
+        self.wait_said("gid-recorder: wrote ", count)
+        return self.files
+
+    def ask(self) -> "Page":
+        """A file of what it has now."""
+        count = self.program.stderr.count("gid-recorder: wrote ")
+        self.program.signal(signal.SIGUSR1)
+        self.wait_files(count + 1)
+        return Page(self.files[-1])
+
+
+class Page:
+    """What is in a file, read without a browser."""
+
+    def __init__(self, path: Path) -> None:
+        self.text = path.read_text()
+        self.recorded = self._json("recorded")
+        self.trace = self._json("trace")
+
+    def _json(self, name: str) -> dict:
+        return json.loads(re.search(rf'id="{name}">(.*?)</script>', self.text, re.S)[1])
+
+    def pictures(self, stream: str) -> list[dict]:
+        (found,) = [one for one in self.recorded["streams"] if one["name"] == stream]
+        return found["pictures"]
+
+
+def image(picture: dict) -> np.ndarray:
+    with Image.open(io.BytesIO(base64.b64decode(picture["jpeg"]))) as found:
+        return np.asarray(found.convert("RGB")).astype(int)
+
+
+def differ(one: np.ndarray, other: np.ndarray) -> float:
+    """By how much, on average, of 255. JPEG itself is a few off."""
+    return float(np.abs(one.astype(int) - other.astype(int)).mean())
+
+
+def wait_shown(display: Display, more: int) -> None:
+    """Until so many more frames of the role came to be shown: so the recorder has seen some."""
+    before = display.role()["frames"]
+    wait_for(lambda: display.role()["frames"] >= before + more, f"{more} frames")
+
+
+def told_mib(text: str) -> list[float]:
+    """What it said that it takes, and takes beside while it writes."""
+    return [float(number) for number in re.findall(r"([\d.]+) MiB", text)]
+
+
+# --- an incident ---
+
+
+def test_a_producer_that_is_killed(cockpit: Cockpit) -> None:
+    """One file, with the pictures of before and after, and the change, its reason and its time."""
+    display = Display(cockpit)
+    recorder = Recorder(cockpit, "open:safety/telltale", "screen", "--rate=10", "--width=640")
+    telltale = start_telltale(cockpit, "--state", "5", "--cycle", "20")
+    display.wait_role("live")
+    wait_shown(display, 30)
+    telltale.kill()
+    lost = display.wait_role("lost", "died")
+    (path,) = recorder.wait_files(1)
+    assert re.fullmatch(r"incident-\d{8}-\d{6}\.\d{3}-telltale-lost\.html", path.name)
+    page = Page(path)
+
+    (spans,) = page.recorded["roles"]
+    assert [one["state"] for one in spans][-2:] == ["live", "lost"]
+    assert spans[-1]["reason"] == "died" and spans[-1]["from"] == 0
+    change = lost["transitions"][-1]
+    assert (change["to"], change["reason"]) == ("lost", "died")
+
+    light = page.pictures("safety/telltale")
+    assert len(light) >= 2 and all(one["at"] < 0 for one in light)
+    assert light[-1]["gap"] == "gone" and abs(light[-1]["gapAt"]) < 1e6
+    states = [telltale_picture(cockpit.folder, state) for state in range(16)]
+    for one in light:
+        assert one["size"] == [WIDTH, 80]
+        assert min(differ(image(one), state) for state in states) < 6
+
+    frames = [one["name"] for one in page.trace["traceEvents"] if one["ph"] == "b"]
+    sequences = [int(name.split()[1]) for name in frames if name.startswith("safety/telltale ")]
+    assert light[-1]["sequence"] == max(sequences), "of the very last frame, too"
+
+    screen = page.pictures("screen")
+    before = [one for one in screen if one["at"] < -0.1e6]
+    after = [one for one in screen if one["at"] > 0]
+    assert before and after, [one["at"] for one in screen]
+    place = (slice(20, 100), slice(40, 360))
+    assert differ(image(before[-1])[place], display.region()) > 20
+    assert differ(image(after[-1])[place], display.region()) < 6
+
+    check_trace(page, change)
+    assert page.text.count("src=") == 0 and "http" not in re.sub(r'"jpeg":"[^"]*"', "", page.text)
+    assert recorder.files == [path]
+
+
+def check_trace(page: Page, change: dict) -> None:
+    events = page.trace["traceEvents"]
+    names = {one["args"]["name"] for one in events if one["name"] == "process_name"}
+    assert {"streams", "roles of gid-cluster"} <= names
+    (mark,) = [one for one in events if one["name"] == "incident"]
+    assert mark["ts"] == change["decided_ns"] / 1000
+    lost = [one for one in events if one["ph"] == "X" and one["name"] == "lost"]
+    assert lost[-1]["ts"] == mark["ts"] and lost[-1]["args"] == {"reason": "died"}
+    frames = [one for one in events if one["ph"] == "b" and "safety/telltale" in one["name"]]
+    assert len(frames) >= 30
+    assert all({"submit", "receive"} <= one["args"]["ms"].keys() for one in frames)
+
+
+def test_a_change_that_is_no_incident(cockpit: Cockpit) -> None:
+    """--on says which are; SIGUSR1 is one always, and SIGTERM waits for what is to be written."""
+    display = Display(cockpit, with_deadline(300))
+    recorder = Recorder(cockpit, "open:safety/telltale", "--on=late", "--after=8", "--seconds=9")
+    telltale = start_telltale(cockpit)
+    display.wait_role("live")
+    telltale.stop()
+    display.wait_role("lost")
+    telltale = start_telltale(cockpit)
+    display.wait_role("live")
+    telltale.signal(signal.SIGSTOP)
+    display.wait_role("late")
+    recorder.wait_said("telltale: live to late")
+    telltale.signal(signal.SIGCONT)
+    assert "to lost" not in recorder.program.stderr
+    recorder.program.signal(signal.SIGUSR1)
+    recorder.wait_said("a file is asked for: in the file that is to come")
+    assert recorder.program.stop() == 0
+    (path,) = recorder.files
+    assert "and 1 more until the file was written" in Page(path).text
+
+
+def test_the_frames_of_a_timeline(cockpit: Cockpit) -> None:
+    """What GID_TIMELINE of other programs names: there frames have more than a reader sees."""
+    points = cockpit.folder / "points.log"
+    words = [FLOW, "produce", "movie", "30"]
+    cockpit.run("open", words, "flow", GID_TIMELINE=str(points)).wait_output("ready")
+    recorder = Recorder(cockpit, "open:movie", f"--timeline={points}")
+    consume = [FLOW, "consume", "open", "movie", "0"]
+    cockpit.run("cluster", consume, "consume", GID_TIMELINE=str(points)).wait_output("ready")
+    wait_for(lambda: points.read_text().count("gid_released") > 60, "frames that came and went")
+    page = recorder.ask()
+    frames = [one for one in page.trace["traceEvents"] if one["ph"] == "b"]
+    assert any({"submit", "receive", "released"} <= one["args"]["ms"].keys() for one in frames)
+    assert "open → cluster" in page.text
+    assert "gid-recorder" not in points.read_text(), "it is no part of the frames' way"
+
+
+# --- memory ---
+
+
+@pytest.mark.parametrize("mode", ["formats", "narrow", "slabs", "restarts", "swapped", "leases"])
+def test_a_stream_that_never_is_as_it_was(cockpit: Cockpit, mode: str) -> None:
+    """Its memory is what it said before it began; it goes on, and its file can be read."""
+    # Kept shorter than it lasts, so that everything is used.
+    recorder = Recorder(cockpit, "open:wild", "--seconds=4", "--rate=10")
+    idle = own_kib(recorder.program.pid)
+    keeps, more = told_mib(recorder.program.stderr)
+    wild = cockpit.run("open", [RESTLESS, mode, "wild", "320", "80"], "wild")
+    time.sleep(6)
+    most = own_kib(recorder.program.pid)
+    assert wild.is_running(), wild.stderr
+    assert most < keeps * MIB + 4 * MIB, f"{most} KiB, {idle} of them before"
+    assert more > keeps
+    page = recorder.ask()
+    assert recorder.program.is_running()
+    for one in page.pictures("wild"):
+        assert max(one["size"]) <= 320  # some are turned
+        assert image(one).shape == (one["size"][1], one["size"][0], 3)
+    if mode in ("formats", "slabs"):
+        assert page.pictures("wild"), recorder.program.stderr
+    wild.kill()
+    assert recorder.program.stop() == 0
+
+
+def test_a_flood_of_what_is_no_picture(cockpit: Cockpit) -> None:
+    """It does not push the pictures out, nor take the recorder's time."""
+    liar = cockpit.run("open", [BUILD / "tests/lib/programs/liar", "notes"], "liar")
+    recorder = Recorder(cockpit, "open:left", "open:right")
+    time.sleep(1)
+    liar.signal(signal.SIGUSR1)
+    time.sleep(3)
+    page = recorder.ask()
+    assert recorder.program.is_running()
+    for stream in ("left", "right"):
+        assert len(page.pictures(stream)) <= 30 * 4 + 1
+    assert recorder.program.stop() == 0
+
+
+def test_what_it_says_is_what_it_takes() -> None:
+    """Before it begins, with no gidd; the more is kept, the more it says."""
+
+    def said(*words: str) -> float:
+        command = [RECORDER, "--check", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return told_mib(done.stdout)[0]
+
+    base = said()
+    picture = 320 * 240 * 3 / 2**20
+    assert said("a") - base == pytest.approx(122 * picture, rel=0.05)
+    assert said("a", "b", "--width=160") - base == pytest.approx(2 * 122 * picture / 4, rel=0.1)
+    assert said("--timeline=x") - base == pytest.approx(8.25, abs=0.2)
+
+
+# --- files ---
+
+
+def test_many_incidents(cockpit: Cockpit) -> None:
+    """No more files than are to be kept, the newest; whole ones only."""
+    recorder = Recorder(cockpit, "--after=0", "--interval=0", "--keep=3")
+    names = []
+    for _ in range(6):
+        recorder.ask()
+        names.append(recorder.files[-1].name)
+    assert len(set(names)) == 6
+    assert [path.name for path in recorder.files] == names[-3:]
+    assert [path.name for path in recorder.folder.iterdir() if path.suffix != ".html"] == []
+
+
+def test_incidents_that_come_too_soon(cockpit: Cockpit) -> None:
+    recorder = Recorder(cockpit, "--after=0", "--interval=3600")
+    recorder.ask()
+    for count in range(1, 4):
+        recorder.program.signal(signal.SIGUSR1)
+        recorder.wait_said(f"too soon after the last file, {count} left out")
+    assert len(recorder.files) == 1
+
+
+def test_what_was_left_half_done(cockpit: Cockpit) -> None:
+    """By one that was killed: it goes; what else is in the folder stays."""
+    folder = cockpit.folder / "incidents"
+    folder.mkdir()
+    for name in ("incident-1.html.partial", "incident-0.html", "letter.html", "letter.partial"):
+        (folder / name).write_text("x")
+    recorder = Recorder(cockpit, "--keep=1", "--after=0")
+    assert not (folder / "incident-1.html.partial").exists()
+    recorder.ask()
+    assert {path.name for path in folder.iterdir()} >= {"letter.html", "letter.partial"}
+    assert len(list(folder.glob("incident-*"))) == 1
+
+
+@contextmanager
+def small_disk(cockpit: Cockpit) -> Iterator[tuple[str, ...]]:
+    """What runs a program whose folder `incidents` has room for 64 KiB."""
+    script = 'mount -t tmpfs -o size=64k none "$0" && exec "$@"'
+    folder = cockpit.folder / "incidents"
+    folder.mkdir()
+    under = ("unshare", "--user", "--map-current-user", "--keep-caps", "--mount")
+    under += ("sh", "-c", script, str(folder))
+    tried = subprocess.run([*under, "true"], capture_output=True, text=True)
+    if tried.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {tried.stderr}")
+    yield under
+
+
+def test_a_full_disk(cockpit: Cockpit) -> None:
+    """It is told, nothing of the file stays, and the recorder goes on."""
+    with small_disk(cockpit) as under:
+        recorder = Recorder(cockpit, "--interval=0", "--after=0", under=under)
+        inside = Path(f"/proc/{recorder.program.pid}/root/{recorder.folder}")
+        full = inside / "full"
+        with pytest.raises(OSError, match="No space left"), full.open("wb", 0) as file:
+            while True:
+                file.write(bytes(4096))
+        for count in (1, 2):
+            recorder.program.signal(signal.SIGUSR1)
+            recorder.wait_said(": not written", count)
+        assert recorder.program.stderr.count("No space left on device") == 2
+        assert [path.name for path in inside.iterdir()] == ["full"]
+        full.unlink()
+        recorder.program.signal(signal.SIGUSR1)
+        recorder.wait_said("gid-recorder: wrote ")
+        assert recorder.program.stop() == 0
+
+
+def test_a_maker_that_is_not_there(cockpit: Cockpit) -> None:
+    tools = cockpit.folder / "tools"
+    tools.mkdir()
+    words = [RECORDER, f"--folder={cockpit.folder / 'incidents'}", "--after=0"]
+    program = cockpit.run("cluster", words, "recorder", PATH=str(tools))
+    program.wait_output("gid-recorder: ready")
+    program.signal(signal.SIGUSR1)
+    program.wait_output("there is no gid-timeline in $PATH")
+    program.wait_output("not written")
+    assert list((cockpit.folder / "incidents").iterdir()) == []
+    assert program.stop() == 0
+
+
+def test_a_folder_that_cannot_be(cockpit: Cockpit) -> None:
+    for folder, why in (("/proc/incidents", "No such file"), ("/dev/null", "Not a directory")):
+        program = cockpit.run("cluster", [RECORDER, f"--folder={folder}"], "recorder")
+        assert program.wait() == 1
+        assert folder in program.stderr and why in program.stderr
+
+
+def test_a_stream_that_may_not_be_read(cockpit: Cockpit) -> None:
+    words = [RECORDER, f"--folder={cockpit.folder / 'incidents'}", "nosuch:movie"]
+    program = cockpit.run("cluster", words, "recorder")
+    assert program.wait() == 1
+    assert "gid-recorder: nosuch:movie: " in program.stderr
+
+
+# --- a display that lies ---
+
+
+class FalseDisplay:
+    """At the socket of a gid-cluster: who connects gets these bytes. None: no answer at all."""
+
+    def __init__(self, cockpit: Cockpit) -> None:
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.bind(str(cockpit.folder / "cluster.sock"))
+        self.listener.listen(8)
+        self.answer: bytes | None = b""
+        self.answered = 0
+        self.held: list[socket.socket] = []
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                peer, _ = self.listener.accept()
+            except OSError:
+                return
+            self.answered += 1
+            if self.answer is None:
+                self.held.append(peer)
+                continue
+            with peer:
+                peer.settimeout(1)
+                try:
+                    peer.sendall(self.answer)
+                except OSError:
+                    pass
+
+    def close(self) -> None:
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        for peer in self.held:
+            peer.close()
+
+
+def status(decided: int) -> bytes:
+    change = {"from": "live", "to": "wrong", "reason": "<script>alert(1)</script>"}
+    change |= {"due_ns": decided, "decided_ns": decided, "last_frame_ns": 0, "shown_ns": 0}
+    role = {"name": "../../<b>light", "state": "wrong", "transitions": [change]}
+    return json.dumps({"roles": [role]}).encode()
+
+
+def test_a_display_that_says_anything(cockpit: Cockpit) -> None:
+    display = FalseDisplay(cockpit)
+    try:
+        recorder = Recorder(cockpit)
+        garbage = (b"", b"{", b"[1]", b'{"roles":{}}', b'{"roles":[{"name":1}]}', bytes(4 << 20))
+        for answer in (*garbage, b'{"roles":[' + b"[" * 100000, None):
+            display.answer = answer
+            before = display.answered
+            wait_for(lambda seen=before: display.answered > seen + 1, "it to ask again")
+            assert recorder.program.is_running()
+        display.answer = status(time.monotonic_ns())
+        (path,) = recorder.wait_files(1)
+        assert path.parent == recorder.folder and "<script>alert" not in path.read_text()
+        assert own_kib(recorder.program.pid) < 30 * MIB
+        assert recorder.program.stop() == 0
+    finally:
+        display.close()
+
+
+def test_a_display_that_comes_and_goes(cockpit: Cockpit) -> None:
+    recorder = Recorder(cockpit)
+    display = Display(cockpit, ROLE)
+    recorder.wait_said("follows gid-cluster of domain cluster")
+    display.program.kill()
+    recorder.wait_said("waits for gid-cluster of domain cluster")
+    Display(cockpit, ROLE)
+    recorder.wait_said("follows gid-cluster", 2)

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+/* Changes of roles, each once, of whatever a status says. */
+#include "role_watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+static int told;
+static char last[ROLE_WATCH_TEXT];
+
+static void handle_change(void *data, const struct role_change *change) {
+	told++;
+	memcpy(last, change->to, sizeof(last));
+}
+
+static void take(struct role_watch *watch, const char *text) {
+	sd_json_variant *status = NULL;
+	if (sd_json_parse(text, 0, &status, NULL, NULL) >= 0) {
+		role_watch_take(watch, status);
+	}
+	sd_json_variant_unref(status);
+}
+
+#define CHANGE(from, to, decided, shown)                                                           \
+	"{\"from\":\"" from "\",\"to\":\"" to "\",\"reason\":\"died\",\"decided_ns\":" decided     \
+	",\"shown_ns\":" shown "}"
+#define ROLE(name, changes) "{\"roles\":[{\"name\":\"" name "\",\"transitions\":[" changes "]}]}"
+
+static void test_changes(struct role_watch *watch) {
+	watch->began = 100;
+	take(watch, ROLE("light", CHANGE("waiting", "live", "50", "60")));
+	tap_ok(told == 0 && watch->change_count == 1, "what was before is known, and no incident");
+	for (int i = 0; i < 3; i++) {
+		take(watch,
+				ROLE("light",
+						CHANGE("waiting", "live", "50", "60") "," CHANGE(
+								"live", "lost", "200", "0")));
+	}
+	tap_ok(told == 1 && strcmp(last, "lost") == 0, "a change is told once");
+	take(watch, ROLE("light", CHANGE("live", "lost", "200", "216")));
+	tap_ok(told == 1 && role_watch_get(watch, 1)->shown == 216,
+			"when it was shown may come later");
+	take(watch, ROLE("other", CHANGE("live", "wrong", "150", "0")));
+	tap_ok(told == 2 && watch->role_count == 2, "another role has changes of its own");
+}
+
+static void test_strangers(struct role_watch *watch) {
+	static const char *const texts[] = {"[]", "{}", "{\"roles\":7}", "{\"roles\":[7,[],{}]}",
+			"{\"roles\":[{\"name\":7}]}",
+			"{\"roles\":[{\"name\":\"a\",\"transitions\":{}}]}",
+			"{\"roles\":[{\"name\":\"a\",\"transitions\":[7,{\"decided_ns\":-1}]}]}"};
+	uint64_t count = watch->change_count;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		take(watch, texts[i]);
+	}
+	tap_ok(watch->change_count == count, "what is no status changes nothing");
+	char text[256];
+	for (int i = 0; i < 200; i++) {
+		snprintf(text, sizeof(text),
+				ROLE("role-%03d", CHANGE("live", "late", "1%06d", "0")), i, i);
+		take(watch, text);
+	}
+	tap_ok(watch->role_count == ROLE_WATCH_ROLES, "more roles than that are left out");
+	for (int i = 0; i < 3000; i++) {
+		snprintf(text, sizeof(text), ROLE("light", CHANGE("live", "late", "2%06d", "0")),
+				i);
+		take(watch, text);
+	}
+	tap_ok(watch->change_count - role_watch_first(watch) == ROLE_WATCH_CHANGES,
+			"as many changes as there is room for");
+	tap_ok(role_watch_get(watch, watch->change_count - 1)->decided == 2002999, "the last ones");
+}
+
+int main(void) {
+	static struct role_watch watch;
+	tap_ok(role_watch_init(&watch, NULL, "cluster", NULL, handle_change, NULL) == 0, "a watch");
+	test_changes(&watch);
+	test_strangers(&watch);
+	role_watch_finish(&watch);
+	return tap_finish();
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "incident_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAKER "gid-timeline"
+#define NOT_THERE 127
+#define NICENESS 19
+
+/* --- the folder ------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *name, const char *end) {
+	size_t length = strlen(name), rest = strlen(end);
+	return length > rest && strcmp(name + length - rest, end) == 0;
+}
+
+static bool is_ours(const char *name, const char *end) {
+	return strncmp(name, "incident-", 9) == 0 && ends_with(name, end);
+}
+
+static int is_partial(const struct dirent *entry) {
+	return is_ours(entry->d_name, ".html.partial");
+}
+
+static int is_whole(const struct dirent *entry) {
+	return is_ours(entry->d_name, ".html");
+}
+
+/* Removes all but the last `keep` of those that are found, in the order of their names. */
+static void remove_but(const char *folder, int (*find)(const struct dirent *), uint32_t keep) {
+	struct dirent **entries;
+	int count = scandir(folder, &entries, find, alphasort);
+	for (int i = 0; i < count; i++) {
+		char *path = NULL;
+		if (i + (int)keep < count &&
+				asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0) {
+			if (unlink(path) < 0) {
+				fprintf(stderr, "gid-recorder: %s: %s\n", path, strerror(errno));
+			}
+			free(path);
+		}
+		free(entries[i]);
+	}
+	if (count >= 0) {
+		free(entries);
+	}
+}
+
+int incident_file_init(struct incident_file *file, sd_event *event,
+		const struct recorder_options *options, void (*done)(void *data), void *data) {
+	*file = (struct incident_file){
+			.folder = options->folder,
+			.keep = options->keep,
+			.event = event,
+			.done = done,
+			.data = data,
+	};
+	int fd = -1;
+	if (mkdir(file->folder, 0777) == 0 || errno == EEXIST) {
+		fd = open(file->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (fd < 0 || faccessat(fd, ".", W_OK | X_OK, 0) < 0) {
+		int error = -errno;
+		if (fd >= 0) {
+			close(fd);
+		}
+		fprintf(stderr, "gid-recorder: %s: %s\n", file->folder, strerror(-error));
+		return error;
+	}
+	close(fd);
+	remove_but(file->folder, is_partial, 0);
+	return 0;
+}
+
+static void forget(struct incident_file *file) {
+	file->maker = sd_event_source_disable_unref(file->maker);
+	file->writer = sd_event_source_disable_unref(file->writer);
+	free(file->path);
+	free(file->partial);
+	file->path = file->partial = NULL;
+}
+
+void incident_file_finish(struct incident_file *file) {
+	if (incident_file_is_busy(file)) {
+		fprintf(stderr, "gid-recorder: %s: not written, the end came before\n", file->path);
+		unlink(file->partial);
+	}
+	forget(file);
+}
+
+bool incident_file_is_busy(const struct incident_file *file) {
+	return file->path != NULL;
+}
+
+/* --- its name --------------------------------------------------------------------------------- */
+
+/* incident-20261127-081512.250-telltale-late.html: in the order of time. */
+static int name_it(struct incident_file *file, const struct incident *incident) {
+	const struct role_change *change = &incident->change;
+	struct timespec time;
+	struct tm parts;
+	char stamp[32], what[2 * ROLE_WATCH_TEXT];
+	clock_gettime(CLOCK_REALTIME, &time);
+	gmtime_r(&time.tv_sec, &parts);
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &parts);
+	if (change->role[0] == '\0') {
+		snprintf(what, sizeof(what), "asked");
+	} else {
+		snprintf(what, sizeof(what), "%s-%s", change->role, change->to);
+	}
+	for (char *at = what; *at != '\0'; at++) {
+		bool is_plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+				(*at >= '0' && *at <= '9') || *at == '-' || *at == '_';
+		*at = is_plain ? *at : '-';
+	}
+	if (asprintf(&file->path, "%s/incident-%s.%03ld-%s.html", file->folder, stamp,
+			    time.tv_nsec / 1000000, what) < 0) {
+		file->path = NULL;
+		return -ENOMEM;
+	}
+	if (asprintf(&file->partial, "%s.partial", file->path) < 0) {
+		file->partial = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- its two processes ------------------------------------------------------------------------ */
+
+static void end(struct incident_file *file) {
+	bool failed = file->failed;
+	if (!failed && rename(file->partial, file->path) < 0) {
+		fprintf(stderr, "gid-recorder: %s: %s\n", file->path, strerror(errno));
+		failed = true;
+	}
+	if (failed) {
+		unlink(file->partial);
+		fprintf(stderr, "gid-recorder: %s: not written\n", file->path);
+	} else {
+		fprintf(stderr, "gid-recorder: wrote %s\n", file->path);
+		remove_but(file->folder, is_whole, file->keep);
+	}
+	forget(file);
+	file->done(file->data);
+}
+
+static int handle_end(sd_event_source *source, const siginfo_t *info, void *data) {
+	struct incident_file *file = data;
+	bool is_maker = source == file->maker;
+	bool is_good = info->si_code == CLD_EXITED && info->si_status == 0;
+	if (is_maker && info->si_code == CLD_EXITED && info->si_status == NOT_THERE) {
+		fprintf(stderr, "gid-recorder: there is no " MAKER " in $PATH to make the file\n");
+	} else if (is_maker && info->si_code != CLD_EXITED) {
+		fprintf(stderr, "gid-recorder: " MAKER " was ended by signal %d\n",
+				info->si_status);
+	}
+	file->failed |= !is_good;
+	if (is_maker) {
+		file->maker = sd_event_source_unref(file->maker);
+	} else {
+		file->writer = sd_event_source_unref(file->writer);
+	}
+	if (file->maker == NULL && file->writer == NULL) {
+		end(file);
+	}
+	return 0;
+}
+
+/* What a child has of us and shall not have: signals that wait for the event loop, its priority. */
+static void become_child(void) {
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setpriority(PRIO_PROCESS, 0, NICENESS);
+}
+
+static pid_t start_maker(const struct incident_file *file, int input) {
+	pid_t pid = fork();
+	if (pid == 0) {
+		become_child();
+		dup2(input, STDIN_FILENO);
+		execlp(MAKER, MAKER, "incident", "-", "-o", file->partial, (char *)NULL);
+		_exit(NOT_THERE);
+	}
+	return pid;
+}
+
+/* A child has all memory as it is at this moment, whatever comes meanwhile. */
+static pid_t start_writer(
+		const struct recording *recording, const char *line, int input, int output) {
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(input);
+		become_child();
+		_exit(recording_write(recording, line, output) == 0 ? 0 : 1);
+	}
+	return pid;
+}
+
+static int start(struct incident_file *file, const struct recording *recording, const char *line) {
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		return -errno;
+	}
+	file->failed = false;
+	pid_t maker = start_maker(file, ends[0]);
+	pid_t writer = maker > 0 ? start_writer(recording, line, ends[0], ends[1]) : -1;
+	int error = maker > 0 && writer > 0 ? 0 : -errno;
+	close(ends[0]);
+	close(ends[1]);
+	if (maker > 0 &&
+			sd_event_add_child(file->event, &file->maker, maker, WEXITED, handle_end,
+					file) < 0) {
+		file->failed = true;
+	}
+	if (writer > 0 &&
+			sd_event_add_child(file->event, &file->writer, writer, WEXITED, handle_end,
+					file) < 0) {
+		file->failed = true;
+	}
+	file->failed |= error < 0;
+	/* One that was started ends by itself: nothing comes by the pipe. */
+	return file->maker != NULL || file->writer != NULL ? 0 : error < 0 ? error : -EIO;
+}
+
+int incident_file_begin(struct incident_file *file, const struct recording *recording,
+		const struct incident *incident) {
+	char *line = NULL;
+	int error = name_it(file, incident);
+	if (error == 0) {
+		error = recording_describe(recording, incident, &line);
+	}
+	if (error == 0) {
+		error = start(file, recording, line);
+	}
+	free(line);
+	if (error < 0) {
+		fprintf(stderr, "gid-recorder: an incident is not written: %s\n", strerror(-error));
+		forget(file);
+	}
+	return error;
+}

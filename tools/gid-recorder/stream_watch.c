@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+#include "stream_watch.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "shrink.h"
+
+#define CREDIT 4u
+/*
+ * The pictures of all streams may take a 100th of a processor: what one costs is its producer's
+ * choice. If they are dearer, there are fewer of them. What was not used may be used later, up to
+ * so much: the first pictures of a producer are the dearest.
+ */
+#define SHARE 100u
+#define SAVED_NS INT64_C(20000000)
+/* However fast frames come: what is too much is not looked at, and drops out of the ring. */
+#define WINDOW_NS UINT64_C(100000000)
+#define FRAMES_A_WINDOW 25u
+
+static uint64_t processor_time(void) {
+	struct timespec time;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* --- pictures --------------------------------------------------------------------------------- */
+
+static const char *reason_of(int error) {
+	switch (error) {
+	case -ENOTSUP:
+		return "its memory is not rows of pixels of a known format";
+	case -EINVAL:
+		return "its layout or its crop is wrong";
+	case -EMSGSIZE:
+		return "it is wider or higher than 16384 pixels";
+	case -EBUSY:
+		return "a device does not end drawing it";
+	case -ESTALE:
+		return "it was taken back while it was read";
+	default:
+		return gid_strerror(error);
+	}
+}
+
+/* Whether the pixels are those that were sent, also after they were read. */
+static bool is_true(const struct stream_watch *watch, const struct gid_slab *slab,
+		const struct gid_frame *frame, bool is_taken) {
+	int error = gid_consumer_holds(watch->consumer, frame, slab, NULL);
+	if (is_taken) { /* at this moment: its content is there still */
+		return error != -ESTALE;
+	}
+	return error == 0 || (error == -ENOTCONN && gid_slab_is_current(slab, frame->gid));
+}
+
+/* Writes the picture to where the next one is to be. Returns 0 or -errno. */
+static int read_picture(struct stream_watch *watch, const struct gid_slab *slab,
+		const struct gid_frame *frame, bool is_taken, struct tape_picture *picture) {
+	static uint32_t row[SHRINK_SOURCE_MAX];
+	struct gid_slab_info info;
+	struct gid_box seen;
+	gid_slab_get_info(slab, &info);
+	int error = shrink_check(&info.layout, info.slot_size, &frame->crop, &seen);
+	if (error < 0) {
+		return error;
+	}
+	bool is_dmabuf = info.memory == GID_MEMORY_DMABUF;
+	const void *slot = gid_slab_view(slab, gid_slot_of(frame->gid));
+	if (slot == NULL) {
+		return is_dmabuf ? -ENOTSUP : -ESTALE;
+	}
+	if (is_dmabuf && gid_dmabuf_begin_read(info.fd) != 0) {
+		return -EBUSY;
+	}
+	uint32_t width = watch->tape.width, height = watch->tape.height;
+	shrink_size(&seen, &width, &height);
+	shrink(&info.layout, slot, &seen, width, height, row, picture_tape_room(&watch->tape));
+	if (is_dmabuf) {
+		gid_dmabuf_end_read(info.fd);
+	}
+	picture->width = (uint16_t)width;
+	picture->height = (uint16_t)height;
+	return is_true(watch, slab, frame, is_taken) ? 0 : -ESTALE;
+}
+
+static void let_go(struct stream_watch *watch) {
+	if (watch->is_held) {
+		gid_consumer_release(watch->consumer, &watch->held);
+		watch->is_held = false;
+	}
+}
+
+static void forget_slab(struct stream_watch *watch) {
+	if (watch->slab != NULL) {
+		gid_slab_on_revoked(watch->slab, NULL, watch);
+		gid_slab_unref(watch->slab);
+		watch->slab = NULL;
+	}
+}
+
+static bool is_of_slab(const struct stream_watch *watch, gid_id gid) {
+	return watch->slab != NULL && gid_slab_key(watch->slab_gid) == gid_slab_key(gid);
+}
+
+static void handle_revoked(void *data, struct gid_slab *slab);
+
+/* Gets hold of the slab of the frame. Returns 0 or -errno. */
+static int find_slab(struct stream_watch *watch, gid_id gid) {
+	if (is_of_slab(watch, gid)) {
+		return 0;
+	}
+	forget_slab(watch);
+	int error = gid_slab_import(watch->domain, gid, &watch->slab);
+	if (error < 0) {
+		watch->slab = NULL;
+		return error;
+	}
+	watch->slab_gid = gid;
+	gid_slab_on_revoked(watch->slab, handle_revoked, watch);
+	return 0;
+}
+
+/* Of the frame that is held. */
+static void take_picture(struct stream_watch *watch, bool is_taken) {
+	const struct gid_frame *frame = &watch->held;
+	const uint64_t now = gid_clock_now();
+	struct tape_picture picture = {
+			.time = watch->held_time, /* what its producer says could be any */
+			.sequence = frame->sequence,
+			.transform = (uint8_t)(frame->transform & 7),
+	};
+	uint64_t began = processor_time();
+	int error = find_slab(watch, frame->gid);
+	if (error == 0) {
+		error = read_picture(watch, watch->slab, frame, is_taken, &picture);
+	}
+	if (error == 0) {
+		picture_tape_add(&watch->tape, &picture);
+	} else {
+		watch->unread++;
+		watch->reason = reason_of(error);
+		picture_tape_add_gap(&watch->tape, TAPE_UNREAD, now);
+	}
+	watch->left_ns -= (int64_t)(processor_time() - began);
+	watch->due += watch->period_ns;
+	if (watch->due < now) {
+		watch->due = now + watch->period_ns;
+	}
+	let_go(watch);
+}
+
+/* Whether there is time for a picture. */
+static bool can_afford(struct stream_watch *watch, uint64_t now) {
+	watch->left_ns += (int64_t)((now - watch->paid) / watch->share);
+	watch->left_ns = watch->left_ns < SAVED_NS ? watch->left_ns : SAVED_NS;
+	watch->paid = now;
+	return watch->left_ns > 0;
+}
+
+/* The memory goes: of what was the last to come nobody else will ever have a picture. */
+static void handle_revoked(void *data, struct gid_slab *slab) {
+	struct stream_watch *watch = data;
+	if (watch->is_held && is_of_slab(watch, watch->held.gid) &&
+			can_afford(watch, gid_clock_now())) {
+		take_picture(watch, true);
+	}
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static void take_later(struct stream_watch *watch, uint64_t now) {
+	uint64_t time = watch->due > now ? watch->due : now + watch->period_ns;
+	sd_event_source_set_time(watch->later, time / 1000);
+	sd_event_source_set_enabled(watch->later, SD_EVENT_ONESHOT);
+}
+
+static int handle_later(sd_event_source *source, uint64_t usec, void *data) {
+	struct stream_watch *watch = data;
+	uint64_t now = gid_clock_now();
+	if (!watch->is_held) {
+		return 0;
+	}
+	if (now >= watch->due && can_afford(watch, now)) {
+		take_picture(watch, false);
+	} else {
+		take_later(watch, now);
+	}
+	return 0;
+}
+
+static void take_frame(struct stream_watch *watch, const struct gid_frame *frame, uint64_t now) {
+	if (frame->gid == GID_NONE) {
+		if ((frame->flags & (GID_FRAME_HIDDEN | GID_FRAME_EOS)) != 0) {
+			bool is_hidden = (frame->flags & GID_FRAME_HIDDEN) != 0;
+			picture_tape_add_gap(
+					&watch->tape, is_hidden ? TAPE_HIDDEN : TAPE_ENDED, now);
+		}
+		gid_consumer_release(watch->consumer, frame);
+		return;
+	}
+	const struct tape_frame entry = {
+			.sequence = frame->sequence,
+			.capture_time = frame->capture_time,
+			.submit_time = frame->submit_time,
+			.receive_time = now,
+			.gid = frame->gid,
+	};
+	picture_tape_add_frame(&watch->tape, &entry);
+	let_go(watch);
+	watch->held = *frame;
+	watch->held_time = now;
+	watch->is_held = true;
+	if (now >= watch->due && can_afford(watch, now)) {
+		take_picture(watch, false);
+	} else {
+		int is_waiting = 0;
+		sd_event_source_get_enabled(watch->later, &is_waiting);
+		if (is_waiting == SD_EVENT_OFF) {
+			take_later(watch, now);
+		}
+	}
+}
+
+static void pause_until(struct stream_watch *watch, uint64_t time) {
+	sd_event_source_set_enabled(watch->source, SD_EVENT_OFF);
+	sd_event_source_set_time(watch->pause, time / 1000);
+	sd_event_source_set_enabled(watch->pause, SD_EVENT_ONESHOT);
+}
+
+static void take_frames(struct stream_watch *watch) {
+	struct gid_frame frame;
+	uint64_t now = gid_clock_now();
+	if (now - watch->window >= WINDOW_NS) {
+		watch->window = now;
+		watch->in_window = 0;
+	}
+	while (gid_consumer_receive(watch->consumer, &frame) == 1) {
+		take_frame(watch, &frame, gid_clock_now());
+		if (++watch->in_window >= FRAMES_A_WINDOW) {
+			pause_until(watch, watch->window + WINDOW_NS);
+			return;
+		}
+	}
+}
+
+static int handle_frames(sd_event_source *source, int fd, uint32_t events, void *data) {
+	take_frames(data);
+	return 0;
+}
+
+static int handle_pause(sd_event_source *source, uint64_t usec, void *data) {
+	struct stream_watch *watch = data;
+	sd_event_source_set_enabled(watch->source, SD_EVENT_ON);
+	take_frames(watch); /* what came meanwhile rings no more */
+	return 0;
+}
+
+static void handle_state(void *data, enum gid_consumer_state state, int reason) {
+	struct stream_watch *watch = data;
+	if (state != GID_CONSUMER_LIVE) {
+		picture_tape_add_gap(&watch->tape, TAPE_GONE, gid_clock_now());
+	} else if (watch->pause != NULL) {
+		pause_until(watch, 0); /* its first frames may have come before it is heard of */
+	}
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+int stream_watch_init(struct stream_watch *watch, struct gid_domain *domain, sd_event *event,
+		const struct recorder_stream *stream, const struct recorder_options *options) {
+	*watch = (struct stream_watch){
+			.owner = stream->owner != NULL ? stream->owner : gid_domain_name(domain),
+			.name = stream->name,
+			.domain = domain,
+			.period_ns = UINT64_C(1000000000) / options->rate,
+			.share = SHARE * options->stream_count,
+			.paid = gid_clock_now(),
+			.left_ns = SAVED_NS,
+			.reason = "",
+	};
+	const struct gid_consumer_options how = {
+			.size = sizeof(how),
+			.credit = CREDIT,
+			.drop_old = true,
+			.reconnect = true,
+			.state = handle_state,
+			.data = watch,
+	};
+	int error = picture_tape_init(
+			&watch->tape, options->width, options->seconds, options->rate);
+	if (error < 0) {
+		return error;
+	}
+	error = gid_consumer_create(domain, stream->owner, stream->name, &how, &watch->consumer);
+	if (error < 0) {
+		goto error_tape;
+	}
+	error = sd_event_add_io(event, &watch->source, gid_consumer_get_fd(watch->consumer),
+			EPOLLIN, handle_frames, watch);
+	if (error < 0) {
+		goto error_consumer;
+	}
+	error = sd_event_add_time(
+			event, &watch->pause, CLOCK_MONOTONIC, 0, 1000, handle_pause, watch);
+	if (error < 0) {
+		goto error_source;
+	}
+	error = sd_event_add_time(
+			event, &watch->later, CLOCK_MONOTONIC, 0, 1000, handle_later, watch);
+	if (error < 0) {
+		goto error_pause;
+	}
+	return 0;
+
+error_pause:
+	sd_event_source_disable_unref(watch->pause);
+error_source:
+	sd_event_source_disable_unref(watch->source);
+error_consumer:
+	gid_consumer_destroy(watch->consumer);
+error_tape:
+	picture_tape_finish(&watch->tape);
+	return error;
+}
+
+void stream_watch_finish(struct stream_watch *watch) {
+	sd_event_source_disable_unref(watch->later);
+	sd_event_source_disable_unref(watch->pause);
+	sd_event_source_disable_unref(watch->source);
+	let_go(watch);
+	forget_slab(watch);
+	gid_consumer_destroy(watch->consumer);
+	picture_tape_finish(&watch->tape);
+}
