@@ -83,7 +83,7 @@ static void carry(struct ivshmem *ivshmem, const union gid_wire_message *message
 
 static void send_ping(struct ivshmem *ivshmem) {
 	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_PING, 0);
+	gid_wire_begin(&message, GID_WIRE_PING, ++ivshmem->link->peer.gidd->transport->pings);
 	message.ping.time = gid_clock_now();
 	carry(ivshmem, &message);
 }

@@ -183,16 +183,14 @@ static void send_joined(struct hub_port *port, uint64_t nonce) {
 }
 
 /*
- * Whether its clock went back, of which each PING and PONG tells. No gidd's does: its machine was
- * restored as it was some time ago. What was said since is not known there, and what it knows of
- * others is long over.
+ * Whether it says again a PING that it has said before, by its number. No gidd does: its machine
+ * was restored as it was some time ago. What was said since is not known there, and what it knows
+ * of others is long over.
  */
 static bool was_set_back(struct hub_port *port, const union gid_wire_message *message) {
-	uint64_t clock = message->header.type == GID_WIRE_PING	? message->ping.time
-			: message->header.type == GID_WIRE_PONG ? message->pong.time
-								: port->clock;
-	bool back = clock < port->clock;
-	port->clock = clock;
+	uint32_t number = message->header.type == GID_WIRE_PING ? message->header.serial : 0;
+	bool back = number != 0 && number <= port->pings;
+	port->pings = number != 0 ? number : port->pings;
 	return back;
 }
 
@@ -490,7 +488,7 @@ static void handle_join(struct hub_port *port, const struct gid_wire_join *join)
 	}
 	port->stream.searching = false;
 	port->nonce = join->nonce;
-	port->clock = 0;
+	port->pings = 0;
 	send_windows_soon(port);
 	send_withdrawals(port);
 	port_join(port);

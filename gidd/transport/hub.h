@@ -21,7 +21,7 @@ struct hub_port {
 	bool connected;
 	bool joined;		     /* a gidd is there, and speaks our version */
 	uint64_t nonce;		     /* its own: tells whether it is the same one still */
-	uint64_t clock;		     /* what it said last of its time, since it joined */
+	uint32_t pings;		     /* the number of its last PING since it joined */
 	uint64_t sent_us;	     /* when its windows were last sent to it; 0: never */
 	uint64_t told_us;	     /* when it was last told JOINED */
 	sd_event_source *send_timer; /* armed: windows are to be sent */

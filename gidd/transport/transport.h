@@ -43,6 +43,7 @@ struct transport {
 	const struct transport_kind *kind;
 	const struct transport_events *events;
 	struct gidd *gidd;
+	uint32_t pings;	  /* sent to all other machines */
 	uint64_t session; /* of a client of the hub: counts how often it has joined it */
 };
 

@@ -293,7 +293,7 @@ static void fill(union gid_wire_message *m, struct guest *guest, struct input *i
 		m->bell.hung_up = m->header.type == GID_WIRE_BELL ? take(input, 2) : 0;
 		break;
 	case GID_WIRE_PING:
-		m->ping.time = take(input, 4); /* also one that goes back */
+		m->header.serial = take(input, 4); /* also one that goes back */
 		break;
 	case GID_WIRE_PONG:
 		m->pong.ping_time = take(input, 2) == 0 ? 0 : gid_clock_now();

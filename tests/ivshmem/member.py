@@ -31,11 +31,6 @@ def envelope(domain: int, epoch: int, message: bytes) -> bytes:
     return struct.pack(ENVELOPE, ENVELOPE_MAGIC, domain, epoch, len(message)) + message
 
 
-def ping() -> bytes:
-    """With its time: the hub takes one whose clock goes back for a machine that was restored."""
-    return pack(PING, time.monotonic_ns())
-
-
 class Member:
     def __init__(self, cockpit: Cockpit, domain: str) -> None:
         self.number = NAMES[domain]

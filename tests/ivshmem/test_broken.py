@@ -20,6 +20,7 @@ from lib.gidwire import (
     BELL,
     PAGE_SIZE,
     PEER,
+    PING,
     PONG,
     RESULT,
     RING_SIZE,
@@ -35,7 +36,7 @@ from lib.machines import CONFIG, MIB, NAMES, link, start, window, window_path
 from lib.peer import LIVE, WAITING, Peer, consume, produce
 from lib.peer import PEER as PEER_PROGRAM
 from lib.program import BUILD, PATIENCE, wait_for
-from member import Member, ping
+from member import Member
 
 HOST, HUD = 3, 4
 RING, PAGE = 4096, 5 * 4096  # where they lie in the window of open
@@ -111,7 +112,7 @@ def until_held(member: Member, count: int = 2) -> None:
 def settle(member: Member) -> None:
     """Answers, and waits until the host's gidd has heard that."""
     member.answer_pings()
-    member.send(HOST, ping())
+    member.send(HOST, pack(PING, 1))
     member.wait_for(HOST, PONG)
 
 
@@ -328,14 +329,14 @@ def test_a_client_of_ours_that_lies(machines: Cockpit) -> None:
 def count_bells(member: Member) -> int:
     """Of those that the host's gidd has sent before it answers two questions."""
     count = pongs = 0
-    member.send(HOST, ping())
+    member.send(HOST, pack(PING, 1))
     while pongs < 2:
         got = member.receive(PATIENCE)
         assert got is not None, "the host says nothing"
         if got[0] == HOST and got[1].type == PONG:
             pongs += 1
             if pongs < 2:
-                member.send(HOST, ping())
+                member.send(HOST, pack(PING, 1))
         count += got[0] == HOST and got[1].type == BELL
     return count
 
