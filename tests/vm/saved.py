@@ -9,6 +9,7 @@ windows: they are its memory, too, and QEMU leaves alone what machines share.
 import re
 import socket
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import copy2, which
@@ -17,6 +18,7 @@ from gid_cockpit.machine import describe
 from gid_vm.agent import Agent
 from gid_vm.guest import Guest, prepare
 from gid_vm.monitor import Monitor, MonitorError
+from gid_vm.qemu import RECONNECT_MS
 from guests import SECONDS, Machines
 from lib.program import wait_for
 
@@ -139,6 +141,8 @@ class Savable(Machines):
         with self.monitor(name) as monitor:
             monitor.execute("stop")
             self.part(name)
+            # As by hand: QEMU has connected again, to a hub that knows nobody there.
+            time.sleep(5 * RECONNECT_MS / 1000)
             self.put_windows_back()
             ask(monitor, f"loadvm {SNAPSHOT}")
             monitor.execute("cont")
