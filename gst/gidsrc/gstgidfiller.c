@@ -2,10 +2,13 @@
 #include "gstgidfiller.h"
 
 #include <errno.h>
+#include <glib/gstdio.h>
+#include <unistd.h>
 
 #include "common/gstgid.h"
 #include "common/gstgidpicture.h"
 #include "gstgidimport.h"
+#include "gstgidstill.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
@@ -16,7 +19,8 @@
 
 G_DEFINE_ENUM_TYPE (GstGidFill, gst_gid_fill, { GST_GID_FILL_NONE, "Nothing: wait", "none" },
     { GST_GID_FILL_LAST, "The last picture", "last" },
-    { GST_GID_FILL_BLACK, "A black picture", "black" })
+    { GST_GID_FILL_BLACK, "A black picture", "black" },
+    { GST_GID_FILL_FILE, "That of fill-location", "file" })
 
 /* --- its life ----------------------------------------------------------------------------------- */
 
@@ -26,15 +30,37 @@ gst_gid_filler_init (GstGidFiller *self, GstElement *element)
   self->element = element;
 }
 
+static void
+warn_of_file (GstGidFiller *self, const gchar *why)
+{
+  GST_ELEMENT_WARNING (self->element, RESOURCE, OPEN_READ,
+      ("A black picture is filled in for the stream, not that of fill-location=%s: %s",
+          self->file ? self->file : "", why),
+      ("see fill="));
+}
+
+/* Now, for the file may be needed much later. */
+static void
+check_file (GstGidFiller *self)
+{
+  if (self->file == NULL)
+    warn_of_file (self, "fill=file takes it");
+  else if (g_access (self->file, R_OK) < 0)
+    warn_of_file (self, g_strerror (errno));
+}
+
 void
 gst_gid_filler_start (GstGidFiller *self, gboolean live)
 {
   GST_OBJECT_LOCK (self->element);
   self->fill = self->wanted;
+  self->file = g_strdup (self->wanted_file);
   GST_OBJECT_UNLOCK (self->element);
   self->frames = 0;
   self->when = self->pts = GST_CLOCK_TIME_NONE;
   self->is_away = self->is_filling = self->failed = FALSE;
+  if (live && self->fill == GST_GID_FILL_FILE)
+    check_file (self);
   if (live || self->fill == GST_GID_FILL_NONE)
     return;
   self->fill = GST_GID_FILL_NONE;
@@ -56,6 +82,7 @@ void
 gst_gid_filler_stop (GstGidFiller *self)
 {
   gst_gid_filler_forget (self);
+  g_clear_pointer (&self->file, g_free);
 }
 
 /* --- what the application hears ----------------------------------------------------------------- */
@@ -192,6 +219,18 @@ copy_last (GstGidFiller *self, GstBuffer *to, const GstGidFormat *format)
   return ret;
 }
 
+static gboolean
+paint_file (GstGidFiller *self, GstBuffer *to, const GstVideoInfo *info)
+{
+  GError *error = NULL;
+
+  if (self->file == NULL || gst_gid_still_paint (self->file, to, info, &error))
+    return self->file != NULL;
+  warn_of_file (self, error->message);
+  g_error_free (error);
+  return FALSE;
+}
+
 /* NULL: not yet, or, with `failed`, not with these caps. */
 static GstBuffer *
 make_picture (GstGidFiller *self, const GstCaps *caps, GstGidCopier *copier)
@@ -204,6 +243,8 @@ make_picture (GstGidFiller *self, const GstCaps *caps, GstGidCopier *copier)
     picture = gst_gid_copier_allocate (copier, GST_VIDEO_INFO_SIZE (&format.info));
   if (picture && self->fill == GST_GID_FILL_LAST)
     ret = copy_last (self, picture, &format);
+  if (picture && self->fill == GST_GID_FILL_FILE && paint_file (self, picture, &format.info))
+    ret = 0;
   if (picture && ret == -ESTALE && paint_black (picture, &format.info))
     ret = 0;
   if (ret == 0)

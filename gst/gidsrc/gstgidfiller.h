@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * What a live source gives downstream while nobody produces its stream (`fill`): the last picture, or
- * a black one, at the stream's rate, so that sinks, encoders and mixers go on. Such a picture is a
- * copy of ours, which never changes. The streaming thread's, but for what says otherwise.
+ * What a live source gives downstream while nobody produces its stream (`fill`): the last picture, a
+ * black one, or that of a file, at the stream's rate, so that sinks, encoders and mixers go on. Such a
+ * picture is a copy of ours, which never changes. The streaming thread's, but for what says otherwise.
  */
 #ifndef GST_GID_FILLER_H
 #define GST_GID_FILLER_H
@@ -16,6 +16,7 @@ typedef enum
   GST_GID_FILL_NONE,
   GST_GID_FILL_LAST,
   GST_GID_FILL_BLACK,
+  GST_GID_FILL_FILE,
 } GstGidFill;
 
 GType gst_gid_fill_get_type (void);
@@ -24,11 +25,13 @@ GType gst_gid_fill_get_type (void);
 typedef struct
 {
   GstElement *element;
-  GstGidFill wanted; /* property; the object lock */
+  GstGidFill wanted; /* properties; the object lock */
+  gchar *wanted_file;
   guint64 frames; /* pictures filled in; the domain's lock */
 
   /* from start to stop */
   GstGidFill fill;
+  gchar *file;
   gboolean is_away; /* the producer is, since the last picture of it */
   gboolean is_filling; /* and the application was told so */
   gboolean failed; /* nothing can be filled in with these caps */

@@ -72,6 +72,8 @@ static const GstGidProperty properties[] = {
       "is-live",
       GST_GID_ENUM (GstGidSrc, filler.wanted, gst_gid_fill_get_type, GST_GID_FILL_NONE),
       .flags = GST_GID_READY },
+  { "fill-location", "Fill location", "The file whose picture fill=file shows: PNG, JPEG, …",
+      GST_GID_STRING (GstGidSrc, filler.wanted_file), .flags = GST_GID_READY },
   { "latency", "Latency",
       "How many milliseconds later than the producer's time sinks show the frames",
       GST_GID_UINT (GstGidSrc, credit.latency_ms, 0, G_MAXINT, 0), .flags = GST_GID_PLAYING,

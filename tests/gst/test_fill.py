@@ -3,8 +3,19 @@
 
 import pytest
 from lib.cockpit import Cockpit
-from lib.pipeline import LOSSLESS, Pipeline, decode, film, frames_of, send, sums_of, watch
+from lib.pipeline import (
+    LOSSLESS,
+    Pipeline,
+    decode,
+    film,
+    frames_of,
+    quoted,
+    send,
+    sums_of,
+    watch,
+)
 from lib.program import wait_for
+from PIL import Image
 
 DISCONT, GAP = 0x40, 0x800
 SIZE = "width=320,height=240"
@@ -100,6 +111,50 @@ def test_black(cockpit: Cockpit, pixels: str) -> None:
     sender.kill()
     wait_filled(receiver, 5)
     assert {frame["sum"] for frame in filled(receiver)} == {black}
+
+
+@pytest.mark.parametrize("name, pixels", [("a.png", "I420"), ("a b.jpg", "RGB"), ("a.png", "NV12")])
+def test_picture_of_a_file(cockpit: Cockpit, name: str, pixels: str) -> None:
+    """As GStreamer itself scales it; its shape is another one."""
+    still = cockpit.folder / name
+    picture = Image.new("RGB", (100, 120), (200, 30, 60))
+    picture.paste((10, 200, 90), (0, 0, 50, 60))
+    picture.save(still)
+    source = f"filesrc location={quoted(still)} ! decodebin ! videoconvertscale"
+    square = f"video/x-raw,format={pixels},{SIZE},pixel-aspect-ratio=1/1"
+    (shown,) = sums_of(cockpit, f"{source} ! {square}")
+    receiver = watch(cockpit, f"fill=file fill-location={quoted(still)}")
+    sender = send(cockpit, camera(pixels), "")
+    receiver.wait_frames(5)
+    sender.kill()
+    wait_filled(receiver, 5)
+    assert {frame["sum"] for frame in filled(receiver)} == {shown}
+    assert {message["fill"] for message in receiver.messages("gid-fill")} == {"file"}
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no picture", b"\x89PNG\r\n\x1a\n broken"])
+def test_a_file_that_is_no_picture(cockpit: Cockpit, content: bytes | None) -> None:
+    """Told at the start where there is none, else when it is needed; then the picture is black."""
+    still = cockpit.folder / "still.png"
+    if content is not None:
+        still.write_bytes(content)
+    receiver = watch(cockpit, f"fill=file fill-location={still}")
+
+    def warned() -> bool:
+        texts = [message["text"] for message in receiver.lines("bus") if "text" in message]
+        return any(f"not that of fill-location={still}: " in text for text in texts)
+
+    if content is None:
+        wait_for(warned, "a warning of the file at the start")
+    sender = send(cockpit, camera(), "")
+    receiver.wait_frames(5)
+    sender.kill()
+    wait_filled(receiver, 5)
+    (black,) = sums_of(
+        cockpit,
+        f"videotestsrc pattern=black num-buffers=1 ! video/x-raw,format=I420,{SIZE},framerate=60/1",
+    )
+    assert warned() and {frame["sum"] for frame in filled(receiver)} == {black}
 
 
 def test_plain_downstream(cockpit: Cockpit) -> None:
