@@ -1,161 +1,49 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""One camera for 1, 4 and 8 readers in Python: gid against what Python programs have otherwise.
+"""One camera for 1, 4 and 8 readers: gid against what programs have otherwise, all in one run.
 
 A producer in Python fills each picture with one copy, writes the time into it, and sends it. Each
-reader is a process that waits for the picture, looks at every 64th row by numpy, and lets go. Two
-things are compared, as medians over the readers: a reader's processor time for each frame, and how
-long after it was sent it had the picture as an array. The peers:
+reader is a process that waits for the picture, looks at every 64th row, and lets go. Compared are,
+as medians over the readers, a reader's processor time for each frame, and how long after it was
+sent it had the picture as an array; beside them the producer's processor time, and what was lost.
 
+gid            the package gid; gid in C: libgid alone; gidsrc: GStreamer, into Python by appsink
+iceoryx2       the Python SDK of gst-plugin-iceoryx2
+zenoh          its shared memory, by eclipse-zenoh, without a router. It locks that memory; where
+               RLIMIT_MEMLOCK forbids it, that is left out
 shared_memory  multiprocessing.shared_memory, eight slots in turn, and a pipe for each reader that
                says which: the least that works. Nobody sees to it that a slot is not written again.
-unixfd         GStreamer's unixfdsink, from memory that needs no copy, unixfdsrc and appsink.
+unixfd         GStreamer's unixfdsink, from memory that needs no copy, unixfdsrc and appsink
+
+Then what one party can do to the others: a reader that writes into pictures, by mistake (into its
+array), or on purpose (by a pointer, mprotect, or the memory's file opened again); and `kill -9` of
+four readers that hold a picture each, of the producer, and of the daemons where there are any.
 """
 
 import argparse
+import itertools
 import json
 import os
 import resource
+import select
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 
 import numpy as np
 
-from bench import common
+from bench import common, readers_faults
+from bench import readers_ways as ways
+from bench.readers_crew import Crew, Process, crew
+from lab.domains.cockpit import Cockpit
 from lab.domains.program import LabError, Wanting
 
-WIDTH, HEIGHT, SLOTS = 1920, 1080, 8
-SIZE = WIDTH * HEIGHT * 4
-RATE = 60
-WAYS = ("gid", "shared_memory", "unixfd")
-CAPS = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT},framerate={RATE}/1"
+SIZES = {"1080p": (1920, 1080, 60), "2160p": (3840, 2160, 30)}  # the third: frames a second
 WARM_UP = 30  # frames that are not counted
-STAMP = np.dtype([("sequence", "<u8"), ("time", "<u8")])
-
-Send = Callable[[bytes, int], None]
-
-
-# --- producers: each makes a function that sends a picture, which begins with a stamp -------------
-
-
-def stamp_into(pixels: np.ndarray, sequence: int) -> None:
-    pixels[: STAMP.itemsize].view(STAMP)[0] = (sequence, time.monotonic_ns())
-
-
-def send_gid(place: str, readers: int) -> Send:
-    import gid
-
-    domain = gid.Domain("open")
-    producer = domain.producer("bench", "XR24", WIDTH, HEIGHT, slots=SLOTS)
-
-    def send(picture: bytes, sequence: int) -> None:
-        with producer.slot() as slot:
-            pixels = slot.reshape(-1)
-            pixels[:] = np.frombuffer(picture, np.uint8)
-            stamp_into(pixels, sequence)
-
-    return send
-
-
-def send_shared_memory(place: str, readers: int) -> Send:
-    memory = SharedMemory(place, create=True, size=SIZE * SLOTS, track=False)
-    whole = np.frombuffer(memory.buf, np.uint8).reshape(SLOTS, SIZE)
-    pipes = [os.open(f"/tmp/{place}.{n}", os.O_RDWR | os.O_NONBLOCK) for n in range(readers)]
-
-    def send(picture: bytes, sequence: int) -> None:
-        pixels = whole[sequence % SLOTS]
-        pixels[:] = np.frombuffer(picture, np.uint8)
-        stamp_into(pixels, sequence)
-        for pipe in pipes:
-            os.write(pipe, bytes([sequence % SLOTS]))
-
-    send.memory = memory  # type: ignore[attr-defined]
-    return send
-
-
-def gstreamer() -> "object":
-    import gi
-
-    gi.require_version("Gst", "1.0")
-    gi.require_version("GstApp", "1.0")
-    gi.require_version("GstAllocators", "1.0")
-    from gi.repository import Gst
-
-    Gst.init(None)
-    return Gst
-
-
-def send_unixfd(place: str, readers: int) -> Send:
-    Gst = gstreamer()
-    from gi.repository import GstAllocators
-
-    pipeline = Gst.parse_launch(
-        f"appsrc name=source caps={CAPS} format=time block=true max-buffers=1 "
-        f"! unixfdsink socket-path={place} sync=false"
-    )
-    GstAllocators.ShmAllocator.init_once()
-    pool = Gst.BufferPool()
-    config = pool.get_config()
-    Gst.BufferPool.config_set_params(config, Gst.Caps.from_string(CAPS), SIZE, SLOTS, 0)
-    Gst.BufferPool.config_set_allocator(config, GstAllocators.ShmAllocator.get(), None)
-    pool.set_config(config)
-    pool.set_active(True)
-    pipeline.set_state(Gst.State.PLAYING)
-    source = pipeline.get_by_name("source")
-
-    def send(picture: bytes, sequence: int) -> None:
-        _, buffer = pool.acquire_buffer(None)
-        buffer.fill(0, picture)
-        stamp = np.zeros(STAMP.itemsize, np.uint8)
-        stamp_into(stamp, sequence)
-        buffer.fill(0, stamp.tobytes())
-        source.emit("push-buffer", buffer)
-
-    send.pipeline = pipeline  # type: ignore[attr-defined]
-    return send
-
-
-# --- readers: each is an endless iterator of pictures, as bytes one after the other ---------------
-
-
-def read_gid(place: str, number: int) -> Iterator[np.ndarray]:
-    import gid
-
-    for frame in gid.Domain("cluster").consumer("bench", "open"):
-        with frame as picture:
-            yield picture.reshape(-1)
-
-
-def read_shared_memory(place: str, number: int) -> Iterator[np.ndarray]:
-    pipe = os.open(f"/tmp/{place}.{number}", os.O_RDWR)
-    slot = os.read(pipe, 1)
-    memory = SharedMemory(place, track=False)
-    whole = np.frombuffer(memory.buf, np.uint8).reshape(SLOTS, SIZE)
-    while True:
-        yield whole[slot[0]]
-        slot = os.read(pipe, 1)
-
-
-def read_unixfd(place: str, number: int) -> Iterator[np.ndarray]:
-    Gst = gstreamer()
-    while not os.path.exists(place):
-        time.sleep(0.02)
-    pipeline = Gst.parse_launch(
-        f"unixfdsrc socket-path={place} ! appsink name=sink sync=false max-buffers=1 drop=true"
-    )
-    pipeline.set_state(Gst.State.PLAYING)
-    sink = pipeline.get_by_name("sink")
-    while True:
-        buffer = sink.emit("pull-sample").get_buffer()
-        _, mapped = buffer.map(Gst.MapFlags.READ)
-        yield np.frombuffer(mapped.data, np.uint8)
-        buffer.unmap(mapped)
+LOG_EVERY = 10  # frames
+FIGURES = ("cpu_us", "latency_us", "latency_p99_us", "missed")
 
 
 # --- the processes --------------------------------------------------------------------------------
@@ -166,126 +54,215 @@ def cpu_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def produce(way: str, place: str, readers: int) -> None:
-    """Until it is killed."""
-    send: Send = globals()[f"send_{way}"](place, readers)
-    picture = os.urandom(SIZE)
+def produce(way: str, place: ways.Place) -> None:
+    """Until it is killed. Now and then it says what it has taken so far."""
+    send = ways.WAYS[way].send(place, ways.picture_of(place))
     due = time.monotonic()
-    for sequence in range(1, 2**63):
-        send(picture, sequence)
-        due += 1 / RATE
+    for sequence in itertools.count(1):
+        send(sequence)
+        if sequence % LOG_EVERY == 0:
+            print(sequence, cpu_seconds(), flush=True)
+        due = max(due + 1 / place.rate, time.monotonic())
         time.sleep(max(0.0, due - time.monotonic()))
 
 
-def read(way: str, place: str, number: int, frames: int) -> None:
-    """Writes a row of figures."""
+def read(way: str, place: ways.Place, number: int, frames: int) -> None:
+    """Counts from when it is told to begin, so that all do so at once; then writes its figures."""
     late: list[float] = []
-    seen, missed, last, cpu = 0, 0, 0, 0.0
-    for pixels in globals()[f"read_{way}"](place, number):
-        sequence, sent = map(int, pixels[: STAMP.itemsize].view(STAMP)[0])
+    seen = missed = first = last = 0
+    cpu, counts = 0.0, False
+    pictures = ways.read(way, place, number)
+    for pixels in pictures:
+        sequence, sent = ways.stamp_of(pixels)
         now = time.monotonic_ns()
-        int(pixels.reshape(HEIGHT, WIDTH, 4)[::64, :, 0].sum(dtype=np.uint64))
+        int(pixels.reshape(place.height, place.width, 4)[::64, :, 0].sum(dtype=np.uint64))
         seen += 1
-        if seen == WARM_UP:
-            cpu, last = cpu_seconds(), sequence
-        elif seen > WARM_UP:
+        if counts:
             late.append((now - sent) / 1000)
             missed, last = missed + sequence - last - 1, sequence
-        if seen == WARM_UP + frames:
-            break
+            if len(late) == frames:
+                break
+            continue
+        if seen == WARM_UP:
+            print("warm", flush=True)
+        if seen >= WARM_UP and select.select([sys.stdin], [], [], 0)[0]:
+            counts, cpu, first, last = True, cpu_seconds(), sequence, sequence
     figures = {
         "cpu_us": (cpu_seconds() - cpu) / frames * 1e6,
         "latency_us": statistics.median(late),
+        "latency_p99_us": sorted(late)[len(late) * 99 // 100],
         "missed": missed,
+        "first": first,
+        "last": last,
     }
     print(json.dumps(figures), flush=True)
-    os._exit(0)  # the iterators have no end
+    os._exit(0)  # the iterator has no end, and is not ended here
 
 
-def measure(way: str, readers: int, frames: int, folder: Path) -> dict:
-    place = f"gid-bench-{os.getpid()}" if way == "shared_memory" else str(folder / "socket")
-    pipes = [Path(f"/tmp/{place}.{number}") for number in range(readers)]
-    if way == "shared_memory":
-        for pipe in pipes:
-            os.mkfifo(pipe)
-    me = [sys.executable, __file__, "--role"]
-    started = []
-    try:
-        words = [*me, "produce", way, place, str(readers)]
-        started.append(subprocess.Popen(words))
-        for number in range(readers):
-            words = [*me, "read", way, place, str(number), str(frames)]
-            started.append(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
-        limit = 60 + 10 * frames / RATE
-        rows = []
-        for process in started[1:]:
-            said, _ = process.communicate(timeout=limit)
-            if process.returncode != 0:
-                raise LabError(f"a reader by {way} ended with {process.returncode}")
-            rows.append(json.loads(said))
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
-        if way == "shared_memory":
-            for pipe in pipes:
-                pipe.unlink()
-            Path(f"/dev/shm/{place}").unlink(missing_ok=True)
-        Path(folder / "socket").unlink(missing_ok=True)
-    median = {key: statistics.median(row[key] for row in rows) for key in rows[0]}
-    return {"way": way, "readers": readers, **median}
+# --- what they cost -------------------------------------------------------------------------------
+
+
+def cost(made: Crew, frames: int) -> dict:
+    producer = made.start("produce")
+    reading = [made.reader(number, frames) for number in range(made.place.readers)]
+    made.wait("its readers were warm", reading, Process.lines)
+    for process in reading:
+        process.begin()
+    made.wait("its readers had their frames", reading, Process.has_ended)
+    for process in reading:
+        if process.popen.returncode != 0:
+            raise LabError(f"a reader by {made.way} ended with {process.popen.returncode}")
+    rows = [json.loads(process.lines()[-1]) for process in reading]
+    begin, end = max(row["first"] for row in rows), min(row["last"] for row in rows)
+    median = {key: statistics.median(row[key] for row in rows) for key in FIGURES}
+    return {**median, "producer_cpu_us": producer_cpu(producer.lines(), begin, end)}
+
+
+def producer_cpu(lines: list[str], begin: int, end: int) -> float:
+    """For a frame, µs, between the frames of these numbers as far as it was told."""
+    told = [(int(sequence), float(cpu)) for sequence, cpu in map(str.split, lines)]
+    early = max((one for one in told if one[0] <= begin), default=told[0])
+    late = min((one for one in told if one[0] >= end), default=told[-1])
+    return (late[1] - early[1]) / max(1, late[0] - early[0]) * 1e6
+
+
+def measure_costs(names: list[str], options: argparse.Namespace, folder: Path) -> list[dict]:
+    plan = list(itertools.product(options.size, options.readers, names))
+    progress = common.Progress(len(plan))
+    rows = []
+    for size, readers, name in plan:
+        progress.step(f"{name}, {size}, {readers} readers")
+        width, height, rate = SIZES[size]
+        row = {"part": "cost", "way": name, "size": size, "readers": readers}
+        try:
+            with crew(name, folder, (width, height), rate, readers) as made:
+                row |= cost(made, options.frames)
+        except LabError as error:
+            if name in ways.OURS:
+                raise
+            row |= {"part": "failed", "why": str(error)}
+        rows.append(row)
+    progress.end()
+    return rows
 
 
 def ratios_of(rows: list[dict]) -> dict[str, float]:
-    """Below 1: gid is better than the best of the others."""
-    ratios = {}
-    for readers in sorted({row["readers"] for row in rows}):
-        of = {row["way"]: row for row in rows if row["readers"] == readers}
+    """Below 1: gid is better than the best of the others. Of several sizes, the worst one."""
+    ratios: dict[str, float] = {}
+    for size, readers in sorted({(row["size"], row["readers"]) for row in rows}):
+        here = [row for row in rows if (row["size"], row["readers"]) == (size, readers)]
+        of = {row["way"]: row for row in here}
         for name, key in (("cpu", "cpu_us"), ("latency", "latency_us")):
-            best = min(row[key] for way, row in of.items() if way != "gid")
-            ratios[f"python_{name}_vs_best_peer_{readers}"] = of["gid"][key] / best
-    for name in ("cpu", "latency"):
-        key = f"python_{name}_vs_best_peer"
-        ratios[key] = max(value for other, value in ratios.items() if other.startswith(key))
+            peers = [row[key] for way, row in of.items() if way not in ways.OURS]
+            if peers and "gid" in of:
+                ratio = of["gid"][key] / min(peers)
+                ratios[f"python_{name}_vs_best_peer_{size}_{readers}"] = ratio
+                for of_all in (f"_{readers}", ""):
+                    wider = f"python_{name}_vs_best_peer{of_all}"
+                    ratios[wider] = max(ratio, ratios.get(wider, 0.0))
     return ratios
+
+
+# --- what they do to each other -------------------------------------------------------------------
+
+
+def measure_faults(names: list[str], folder: Path, cockpit: Cockpit) -> list[dict]:
+    names = [name for name in names if name not in ("gid in C", "gidsrc")]  # of the same memory
+    progress = common.Progress(len(names) * len(readers_faults.SCENES) + ("gid" in names))
+    width, height, rate = SIZES["1080p"]
+    rows = []
+    for name in names:
+        row: dict = {"part": "faults", "way": name}
+        where = (name, folder, (width, height), rate, readers_faults.VICTIMS + 1)
+        for what, scene in readers_faults.SCENES.items():
+            progress.step(f"{name}: {what}")
+            with crew(*where) as made:
+                row |= scene(made)
+        if name == "gid":
+            progress.step(f"{name}: its daemons are killed")
+            with crew(*where) as made:
+                row |= readers_faults.daemons_killed(made, cockpit)
+        rows.append(row)
+    progress.end()
+    return rows
+
+
+# --- what is printed ------------------------------------------------------------------------------
+
+
+def show_costs(rows: list[dict], frames: int) -> None:
+    print(f"Medians of the readers, of {frames} frames each; µs")
+    heads = ["CPU a frame", "late", "p99", "missed", "producer's CPU"]
+    print(f"{'':14} {'size':6} readers " + " ".join(f"{head:>11}" for head in heads))
+    for row in rows:
+        figures = [row[key] for key in (*FIGURES, "producer_cpu_us")]
+        print(
+            f"{row['way']:14} {row['size']:6} {row['readers']:7} "
+            + " ".join(f"{figure:11.0f}" for figure in figures)
+        )
+
+
+def show_faults(rows: list[dict]) -> None:
+    print("\nA reader writes by mistake, and on purpose; others' pictures that are wrong then")
+    print("kill -9: how many pictures others missed in the next 2 s, and what a reader does then")
+    heads = ["mistake", "purpose", "wrong", "4 readers", "daemons"]
+    print(f"{'':14} " + " ".join(f"{head:>9}" for head in heads) + " producer")
+    for row in rows:
+        wrong = f"{row['others_wrong']}/{row['others_saw']}"
+        daemons = row.get("daemons_killed_missed", "none")
+        back = row["producer_back_s"]
+        after = "" if back is None else f", {back} s later"
+        print(
+            f"{row['way']:14} {row['mistake']:>9} {row['written_by']:>9} {wrong:>9} "
+            f"{row['readers_killed_missed']:9} {daemons:>9} {row['producer_killed']}{after}"
+        )
 
 
 def main() -> int:
     parser = common.parser("readers", __doc__)
-    parser.add_argument("--frames", type=int, default=600, help="for each reader (default: 600)")
+    parser.add_argument("--frames", type=int, default=300, help="for each reader (default: 300)")
     parser.add_argument(
         "--readers", type=int, nargs="+", default=[1, 4, 8], help="how many (default: 1 4 8)"
     )
+    parser.add_argument("--size", nargs="+", choices=SIZES, default=list(SIZES))
+    parser.add_argument("--way", nargs="+", choices=ways.WAYS, default=list(ways.WAYS))
+    parser.add_argument("--only", choices=["cost", "faults"], help="one part of it")
     parser.add_argument("--role", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.role:
         what, way, place, *numbers = options.role
-        {"produce": produce, "read": read}[what](way, place, *map(int, numbers))
+        roles = {"produce": produce, "read": read, **readers_faults.ROLES}
+        roles[what](way, ways.Place(**json.loads(place)), *map(int, numbers))
         return 0
-    try:
-        import gid  # noqa: F401
-    except ImportError:
-        raise Wanting("the package gid was not built: python3-cffi is missing") from None
-    rows = []
-    progress = common.Progress(len(options.readers) * len(WAYS))
+    missing = ways.NEVER | {name: why for name in options.way if (why := ways.lacks(name))}
+    if "gid" in missing:
+        raise Wanting(f"the package gid was not built: {missing['gid']}")
+    names = [name for name in options.way if name not in missing]
+    costs, faults = [], []
     with tempfile.TemporaryDirectory(prefix="gid-", dir=common.memory_folder()) as name:
         folder = Path(name)
-        with common.cockpit(folder, "bench"):
-            for readers in options.readers:
-                for way in WAYS:
-                    progress.step(f"{way}, {readers} readers")
-                    rows.append(measure(way, readers, options.frames, folder))
-    progress.end()
-    print(f"{'':14} readers   CPU us a frame   us late   missed of {options.frames}")
-    for row in rows:
-        print(
-            f"{row['way']:14} {row['readers']:7} {row['cpu_us']:16.0f} {row['latency_us']:9.0f}"
-            f" {row['missed']:8.0f}"
-        )
-    ratios = ratios_of(rows)
+        with common.cockpit(folder, ways.STREAM) as cockpit:
+            if options.only != "faults":
+                costs = measure_costs(names, options, folder)
+            if options.only != "cost":
+                faults = measure_faults(names, folder, cockpit)
+    failed = [row for row in costs if row["part"] == "failed"]
+    costs = [row for row in costs if row["part"] == "cost"]
+    ratios = ratios_of(costs)
+    if costs:
+        show_costs(costs, options.frames)
+    if faults:
+        show_faults(faults)
+    print()
+    for row in failed:
+        print(f"did not work: {row['size']}, {row['readers']} readers: {row['why']}")
+    for way, why in missing.items():
+        print(f"not here: {way}: {why}")
     for key in ("python_cpu_vs_best_peer", "python_latency_vs_best_peer"):
-        print(f"{key}: {ratios[key]:.2f} (the worst of all numbers of readers)")
-    common.write(options.json, rows, ratios)
+        if key in ratios:
+            print(f"{key}: {ratios[key]:.2f} (the worst of all sizes and numbers of readers)")
+    absent = [{"part": "missing", "way": way, "why": why} for way, why in missing.items()]
+    common.write(options.json, costs + failed + faults + absent, ratios)
     return 0
 
 

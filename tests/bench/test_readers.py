@@ -1,19 +1,119 @@
 # SPDX-License-Identifier: MIT
-"""Readers in Python: each way brings its pictures, and the ratios are those of the rows."""
+"""Readers: each way brings its pictures, the ratios are those of the rows, and faults are seen."""
 
+import ctypes
+import fcntl
+import mmap
+import os
 from pathlib import Path
 
+import numpy as np
 import pytest
-from benches import results
+from benches import module, results
+
+from bench import readers_ways as ways
+from bench.readers_faults import MARK, mistake, write_into
+
+SIZE = mmap.PAGESIZE
+F_SEAL_FUTURE_WRITE = 0x10
 
 
 def test_each_way_is_measured(tmp_path: Path) -> None:
-    result = results("readers", tmp_path, "--frames=60", "--readers", "1", "2")
-    rows = {(row["way"], row["readers"]): row for row in result["rows"]}
-    assert set(rows) == {(w, n) for w in ("gid", "shared_memory", "unixfd") for n in (1, 2)}
-    assert all(row["cpu_us"] > 1 and row["latency_us"] > 1 for row in rows.values())
-    best = min(rows[way, 2]["cpu_us"] for way in ("shared_memory", "unixfd"))
+    few = ("--only=cost", "--size", "1080p", "--frames=60", "--readers", "1", "2")
+    result = results("readers", tmp_path, *few)
+    rows = {(row["way"], row["readers"]): row for row in result["rows"] if row["part"] == "cost"}
+    absent = {row["way"]: row["why"] for row in result["rows"] if row["part"] == "missing"}
+    there = set(ways.WAYS) - set(absent)
+    assert {"gid", "gid in C", "gidsrc", "shared_memory", "unixfd"} <= there
+    assert set(absent) == set(ways.NEVER) | (set(ways.WAYS) - there) and all(absent.values())
+    failed = {(row["way"], row["readers"]) for row in result["rows"] if row["part"] == "failed"}
+    assert set(rows) | failed == {(way, count) for way in there for count in (1, 2)}
+    assert not {way for way, _ in failed} & {*ways.OURS, "shared_memory", "unixfd"}
+    for row in rows.values():
+        assert row["cpu_us"] > 1 and row["producer_cpu_us"] > 1
+        assert 1 < row["latency_us"] <= row["latency_p99_us"] and row["missed"] >= 0
+    peers = there - set(ways.OURS)
+    best = min(row["cpu_us"] for (way, count), row in rows.items() if way in peers and count == 2)
     ratios = result["ratios"]
     of_two = ratios["python_cpu_vs_best_peer_2"]
     assert of_two == pytest.approx(rows["gid", 2]["cpu_us"] / best)
     assert ratios["python_cpu_vs_best_peer"] == max(of_two, ratios["python_cpu_vs_best_peer_1"])
+
+
+def test_what_readers_do_to_each_other(tmp_path: Path) -> None:
+    """The witness is good: where a reader can write into pictures, it sees that."""
+    words = ("--only=faults", "--way", "gid", "shared_memory", "unixfd")
+    result = results("readers", tmp_path, *words)
+    rows = {row["way"]: row for row in result["rows"] if row["part"] == "faults"}
+    gid, shared = rows["gid"], rows["shared_memory"]
+    assert all(row["others_saw"] > 0 for row in rows.values())
+    assert (gid["written_by"], gid["others_wrong"]) == ("refused", 0)
+    assert shared["written_by"] == "pointer" and shared["others_wrong"] > 0
+    assert rows["unixfd"]["written_by"] == "mprotect" and rows["unixfd"]["others_wrong"] > 0
+    assert (gid["mistake"], shared["mistake"]) == ("refused", "written")
+    assert gid["producer_killed"] == "goes on" and gid["producer_back_s"] > 0
+    assert gid["readers_killed_missed"] >= 0 and gid["daemons_killed_missed"] >= 0
+    assert "daemons_killed_missed" not in shared
+
+
+def test_ratios_are_of_the_worst() -> None:
+    def row(way: str, size: str, readers: int, cpu: float) -> dict:
+        return {"way": way, "size": size, "readers": readers, "cpu_us": cpu, "latency_us": 1.0}
+
+    rows = [
+        *(row("gid", size, 1, 30) for size in ("1080p", "2160p")),
+        *(row("gid in C", size, 1, 1) for size in ("1080p", "2160p")),
+        row("zenoh", "1080p", 1, 60),
+        row("unixfd", "1080p", 1, 300),
+        row("zenoh", "2160p", 1, 20),
+    ]
+    ratios = module("readers").ratios_of(rows)
+    assert ratios["python_cpu_vs_best_peer_1080p_1"] == 0.5
+    assert ratios["python_cpu_vs_best_peer_2160p_1"] == 1.5
+    assert ratios["python_cpu_vs_best_peer_1"] == ratios["python_cpu_vs_best_peer"] == 1.5
+    assert module("readers").ratios_of(rows[:4]) == {}  # nothing to compare with
+
+
+def test_what_a_producer_took() -> None:
+    lines = ["10 1.0", "20 1.001", "30 1.003", "40 1.2"]
+    assert module("readers").producer_cpu(lines, 20, 30) == pytest.approx(200)
+    assert module("readers").producer_cpu(lines, 12, 27) == pytest.approx(150)
+    assert module("readers").producer_cpu(lines[:2], 5, 99) == pytest.approx(100)
+
+
+# --- a reader that writes ---
+
+
+def view(descriptor: int) -> np.ndarray:
+    return np.frombuffer(mmap.mmap(descriptor, SIZE, mmap.MAP_SHARED, mmap.PROT_READ), np.uint8)
+
+
+def filled(descriptor: int) -> int:
+    os.pwrite(descriptor, bytes(SIZE), 0)
+    return descriptor
+
+
+def test_how_it_writes(tmp_path: Path) -> None:
+    whole = np.frombuffer(mmap.mmap(-1, SIZE), np.uint8)
+    assert mistake(whole) == "written" and write_into(whole, 64) == "pointer"
+    assert whole[64:].tobytes().startswith(MARK)
+    memory = filled(os.memfd_create("open", os.MFD_ALLOW_SEALING))
+    assert write_into(view(memory), 64) == "mprotect"
+    assert os.pread(memory, len(MARK), 64) == MARK
+    path = tmp_path / "picture"
+    filled(os.open(path, os.O_RDWR | os.O_CREAT))
+    assert write_into(view(os.open(path, os.O_RDONLY)), 128) == "file"
+    assert path.read_bytes()[128:].startswith(MARK)
+
+
+def test_what_it_cannot_write() -> None:
+    copied = np.frombuffer(bytes(SIZE), np.uint8)
+    assert mistake(copied) == "refused" and write_into(copied, 0) is None
+    assert write_into(np.zeros(SIZE, np.uint8), 0) is None  # its own, too
+    memory = filled(os.memfd_create("sealed", os.MFD_ALLOW_SEALING))
+    fcntl.fcntl(memory, fcntl.F_ADD_SEALS, F_SEAL_FUTURE_WRITE)
+    sealed = view(os.open(f"/proc/self/fd/{memory}", os.O_RDONLY))
+    assert write_into(sealed, 0) is None
+    assert os.pread(memory, len(MARK), 0) == bytes(len(MARK))
+    by_address = (ctypes.c_uint8 * SIZE).from_address(sealed.ctypes.data)
+    assert mistake(np.frombuffer(by_address, np.uint8)) == "crash"
