@@ -139,18 +139,19 @@ def test_rights_are_given_to_no_link(tmp_path: Path, link: str) -> None:
 
 
 def test_gidctl_opens_what_is_listed() -> None:
-    """What its sources, and those of libgid that it connects with, call with a path."""
+    """What its sources, and those that reach gid-cluster's status for it, call with a path."""
     calls = r"\b(connect|open|openat|fopen|opendir|statfs|access|unlink|rename|mkdir|chown|chmod)\("
     found = {
         (path.name, call)
-        for path in sorted((TOP / "tools" / "gidctl").glob("*.c"))
+        for folder in ("gidctl", "display")
+        for path in (TOP / "tools" / folder).glob("*.c")
         for call in re.findall(calls, path.read_text())
     }
     assert found == {
         ("doctor.c", "access"),  # RUNTIME/NAME/link/gidd.lock
         ("doctor.c", "opendir"),  # RUNTIME
         ("doctor.c", "statfs"),
-        ("gidctl_display.c", "connect"),  # RUNTIME/NAME/cluster.sock, or a service's
+        ("display_socket.c", "connect"),  # RUNTIME/NAME/cluster.sock, or a service's
         ("gidctl_picture.c", "open"),  # the file that whoever runs it names, and no other
         ("gidctl_picture.c", "unlink"),
         ("report.c", "access"),  # RUNTIME/NAME/gidd.sock
