@@ -16,6 +16,13 @@ from lib.program import TOP, Program, wait_for
 from bench.readers_ways import ICEORYX2
 from scripts.pip_package import bring
 
+# One folder for all users of a machine, and only who made it may use it: iceoryx2's own choice.
+COMMON = Path("/tmp/iceoryx2")
+pytestmark = pytest.mark.skipif(
+    COMMON.exists() and not os.access(COMMON, os.W_OK),
+    reason=f"{COMMON} belongs to another user, who used iceoryx2 first",
+)
+
 BRIDGE = TOP / "python" / "bridges" / "iceoryx2_bridge.py"
 # Tells what the package's own reader in Python has of a service.
 READER = """
