@@ -46,8 +46,6 @@ WORDS = (100, 1000)  # of a list of points
 POINTS = 13 * 2_000_000  # that gid-bench-engine sends: 13 passes
 Count = tuple[str, str, float]  # of what, in which unit
 HAND_OFF = "hand-off of a picture by GStreamer"
-SMALL = "video/x-raw,format=BGRx,width=320,height=180"
-QUIET = "stats-interval=0"  # statistics are posted by time, so the more the slower it is
 FLOWS = {(1, 1): "a frame", (64, 1): "a frame of 64 streams", (1, 8): "a frame to 8 consumers"}
 
 
@@ -72,8 +70,8 @@ class Counter:
         return read_calls(out)
 
 
-def run(words: Sequence[object], domain: str = "open") -> None:
-    """A program of the domain."""
+def run(words: Sequence[object]) -> None:
+    """A program of the domain open."""
     result = subprocess.run(
         [str(word) for word in words],
         stdin=subprocess.DEVNULL,
@@ -81,7 +79,7 @@ def run(words: Sequence[object], domain: str = "open") -> None:
         stderr=subprocess.PIPE,
         text=True,
         timeout=PATIENCE,
-        env=os.environ | {"GID_DOMAIN": domain},
+        env=os.environ | {"GID_DOMAIN": "open"},
     )
     if result.returncode != 0:
         raise LabError(f"{words[-4:]}: {result.stderr.strip()[-500:]}")
@@ -149,15 +147,16 @@ def cockpit() -> Iterator[Path]:
 
 
 def pictures() -> Iterator[Count]:
-    """In the sender and in the reader: what gidway's own objects do. In both: what is copied.
+    """In the sender: what gidway's own objects do. In both: what is copied.
 
-    The one that is counted is by far the slower one, so that the other never lets it wait; but a
-    busy machine does at times. That only ever adds: the lowest of some counts is that of the work.
+    A reader that falls asleep on a busy machine has to be woken, which only ever adds: the lowest
+    of some counts is that of the work.
     """
     with cockpit() as folder:
-        for who, count in (("sender", sender_instructions), ("reader", reader_instructions)):
-            few, many = (min(count(folder, number) for _ in range(TRIES)) for number in SENT)
-            yield HAND_OFF, f"instructions of the {who}", (many - few) / (SENT[1] - SENT[0])
+        few, many = (
+            min(sender_instructions(folder, number) for _ in range(TRIES)) for number in SENT
+        )
+    yield HAND_OFF, "instructions of the sender", (many - few) / (SENT[1] - SENT[0])
     if "GID_BENCH_COPIES_LIBRARY" in os.environ:
         with new_folder() as folder, common.cockpit(folder, "bench"):
             row = bandwidth.Bench(folder, PICTURES).pipelines("gid")
@@ -165,34 +164,17 @@ def pictures() -> Iterator[Count]:
 
 
 def sender_instructions(folder: Path, number: int) -> int:
-    source = f"videotestsrc pattern=solid-color num-buffers={number} ! {SMALL}"
-    counted = f"{source} ! gidsink stream=bench sync=false wait-for-connection=true {QUIET}"
-    with playing("gidsrc domain=open stream=bench ! fakesink", "cluster"):
-        return our_instructions(folder, counted, "open")
-
-
-def reader_instructions(folder: Path, number: int) -> int:
-    source = f"videotestsrc pattern=solid-color ! {SMALL}"
-    reader = f"gidsrc domain=open stream=bench is-live=false {QUIET}"
-    counted = f"{reader} ! fakesink num-buffers={number}"
-    with playing(f"{source} ! gidsink stream=bench sync=false", "open"):
-        return our_instructions(folder, counted, "cluster")
-
-
-@contextlib.contextmanager
-def playing(pipeline: str, domain: str) -> Iterator[None]:
-    """The other side."""
-    process = bandwidth.start(pipeline, domain, {})
-    try:
-        yield
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def our_instructions(folder: Path, pipeline: str, domain: str) -> int:
     out = folder / "callgrind.out"
-    run([*callgrind.command(out), bandwidth.GSTREAMER, "-q", *pipeline.split()], domain)
+    caps = "video/x-raw,format=BGRx,width=320,height=180"
+    source = f"videotestsrc pattern=solid-color num-buffers={number} ! {caps}"
+    reader = bandwidth.start("gidsrc domain=open stream=bench ! fakesink", "cluster", {})
+    try:
+        pipeline = f"{source} ! gidsink stream=bench sync=false wait-for-connection=true"
+        pipeline += " stats-interval=0"  # which are posted by time, so the more the slower it is
+        run([*callgrind.command(out), bandwidth.GSTREAMER, "-q", *pipeline.split()])
+    finally:
+        reader.kill()
+        reader.communicate()
     return sum(cost for name, cost in callgrind.read_costs(out).items() if OURS.match(name))
 
 
