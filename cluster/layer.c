@@ -120,14 +120,15 @@ void layer_tick(struct layer *layer, uint64_t now) {
 }
 
 void layer_presented(struct layer *layer, uint32_t commit, uint64_t when) {
-	if (!shown_picture_presented(&layer->shown, commit, when) || !layer->shown.is_frame) {
+	const struct given_picture *given = shown_picture_presented(&layer->shown, commit, when);
+	if (given == NULL || !given->is_frame) {
 		return;
 	}
 	struct gid_consumer *consumer = layer->reader.consumer;
 	if (consumer != NULL && layer->over == NULL && gid_consumer_wants_shown(consumer)) {
 		gid_consumer_tell_shown(consumer,
 				&(struct gid_shown){
-						.sequence = layer->shown.frame.sequence,
+						.sequence = given->frame.sequence,
 						.time = when,
 						.refresh_ns = screen_refresh_ns(layer->screen),
 				});

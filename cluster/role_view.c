@@ -25,13 +25,16 @@ struct transition *history_get(struct history *history, uint64_t index) {
 	return &history->transitions[index % HISTORY_TRANSITIONS];
 }
 
-/* The output shows what the states so far demand. */
-static void history_shown(struct history *history, uint64_t when) {
+/* The output shows this commit, and so what the states before it demand. */
+static void history_shown(struct history *history, uint32_t commit, uint64_t when) {
 	bool is_fallback = true;
 	for (uint64_t i = history->transition_count; i > 0; i--) {
 		struct transition *transition = history_get(history, i - 1);
 		if (transition == NULL || transition->shown != 0) {
 			return;
+		}
+		if ((int32_t)(commit - transition->commit) < 0) {
+			continue; /* it came while that commit was on its way */
 		}
 		transition->shown = when;
 		is_fallback = is_fallback && transition->to != ROLE_LIVE;
@@ -40,6 +43,17 @@ static void history_shown(struct history *history, uint64_t when) {
 				passed > history->fallback_max_ns) {
 			history->fallback_max_ns = passed;
 		}
+	}
+}
+
+/* Commits are counted anew. */
+static void history_attach_output(struct history *history, uint32_t next) {
+	for (uint64_t i = history->transition_count; i > 0; i--) {
+		struct transition *transition = history_get(history, i - 1);
+		if (transition == NULL || transition->shown != 0) {
+			return;
+		}
+		transition->commit = next;
 	}
 }
 
@@ -100,6 +114,8 @@ static void role_view_log(struct role_view *view, enum role_state from) {
 static void handle_changed(struct role *role, enum role_state from, void *data) {
 	struct role_view *view = data;
 	bool late = role->reason == ROLE_REASON_DEADLINE && from == ROLE_LIVE;
+	bool stays = from != ROLE_LIVE && role->state != ROLE_LIVE; /* the fallback */
+	uint32_t next = screen_next_commit(view->screen), pending = view->shown.pending_commit;
 	history_transition(&view->history,
 			&(struct transition){
 					.from = from,
@@ -109,9 +125,10 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 						    : role->since,
 					.decided = role->since,
 					.last_frame = role->last_frame,
+					.commit = stays && pending != 0 ? pending : next,
 			});
-	if (from != ROLE_LIVE && role->state != ROLE_LIVE && view->shown.pending_commit == 0) {
-		history_shown(&view->history, role->since); /* the fallback is there already */
+	if (stays && pending == 0) {
+		history_shown(&view->history, next, role->since); /* it is there already */
 	}
 	role_view_log(view, from);
 	if (from == ROLE_LIVE) {
@@ -207,12 +224,17 @@ void role_view_tick(struct role_view *view, uint64_t now) {
 
 /* --- the display ------------------------------------------------------------------------------ */
 
+void role_view_attach_output(struct role_view *view) {
+	shown_picture_attach_output(&view->shown);
+	history_attach_output(&view->history, screen_next_commit(view->screen));
+}
+
 void role_view_update_plane(struct role_view *view, uint64_t now) {
 	/* The second time for the fallback. */
 	for (int round = 0; round < 2; round++) {
 		int ret = shown_picture_update_plane(&view->shown);
 		if (ret == 1) {
-			history_shown(&view->history, now);
+			history_shown(&view->history, screen_next_commit(view->screen), now);
 		}
 		if (ret >= 0 || ret == -EAGAIN) {
 			return;
@@ -247,8 +269,8 @@ void role_view_read_back(struct role_view *view, const struct pixels *device, ui
 }
 
 void role_view_presented(struct role_view *view, uint32_t commit, uint64_t when) {
-	if (shown_picture_presented(&view->shown, commit, when)) {
-		history_shown(&view->history, when);
+	if (shown_picture_presented(&view->shown, commit, when) != NULL) {
+		history_shown(&view->history, commit, when);
 	}
 }
 

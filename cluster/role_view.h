@@ -21,7 +21,8 @@ struct transition {
 	uint64_t due;	     /* CLOCK_MONOTONIC ns: when there was that reason for it */
 	uint64_t decided;    /* not before, and later where we got no processor */
 	uint64_t last_frame; /* when the last good frame before it came; 0: never */
-	uint64_t shown;	     /* when the output showed what the state demands; 0: not yet */
+	uint32_t commit;     /* the output's, which will bring what the state demands */
+	uint64_t shown;	     /* when the output showed that; 0: not yet */
 };
 
 /* What happened to a role, for people and tests. */
@@ -67,6 +68,9 @@ const char *role_view_hidden_name(const struct role_view *view);
 
 /* What is said of the role's state. */
 const char *role_view_text(const struct role_view *view);
+
+/* There is an output, another one than before: its commits are counted anew. */
+void role_view_attach_output(struct role_view *view);
 
 /* Time passed. */
 void role_view_tick(struct role_view *view, uint64_t now);

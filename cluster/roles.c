@@ -18,7 +18,7 @@ static void handle_attached(void *data, struct screen *screen) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
 		if (roles->views[i].screen == screen) {
-			shown_picture_attach_output(&roles->views[i].shown);
+			role_view_attach_output(&roles->views[i]);
 		}
 	}
 	for (size_t i = 0; i < roles->layer_count; i++) {

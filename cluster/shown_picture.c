@@ -95,19 +95,37 @@ bool shown_picture_is_reclaimed(const struct shown_picture *shown) {
 
 /* --- what is to be shown ---------------------------------------------------------------------- */
 
-static void shown_picture_write_point(
-		const struct shown_picture *shown, enum gid_timeline_event event, uint64_t time) {
+static void shown_picture_write_point(const struct shown_picture *shown,
+		const struct gid_frame *frame, enum gid_timeline_event event, uint64_t time) {
 	const struct stream_reader *reader = shown->reader;
 	if (reader->config.timeline != NULL) {
 		gid_timeline_write(reader->config.timeline,
 				&(struct gid_timeline_point){
 						.event = event,
 						.time = time,
-						.gid = shown->frame.gid,
+						.gid = frame->gid,
 						.stream = reader->config.stream,
-						.sequence = shown->frame.sequence,
+						.sequence = frame->sequence,
 						.domain = reader->own_domain,
 				});
+	}
+}
+
+/* What was set is what the pending commit brings, whatever is set from now on. */
+static void shown_picture_keep_given(struct shown_picture *shown) {
+	shown->given = (struct given_picture){
+			.commit = shown->pending_commit,
+			.is_frame = shown->is_frame,
+			.frame = shown->frame,
+	};
+	shown->pending_commit = 0;
+}
+
+/* Something else is about to be set: what the device has already is shown all the same. */
+static void shown_picture_leave(struct shown_picture *shown) {
+	if (shown->pending_commit != 0 &&
+			shown->pending_commit != screen_next_commit(shown->screen)) {
+		shown_picture_keep_given(shown);
 	}
 }
 
@@ -141,6 +159,7 @@ void shown_picture_set_fallback(struct shown_picture *shown) {
 		shown->last = NULL;
 	}
 	if (shown->fallback != NULL) {
+		shown_picture_leave(shown);
 		shown_picture_change(shown, false, shown->fallback, NULL);
 	}
 	own_picture_unref(old);
@@ -153,8 +172,9 @@ bool shown_picture_set_frame(
 			lent_frame_is_possible(of)) {
 		lent = lent_frame_create(&shown->lents, shown->reader->consumer, of, slab);
 	}
+	shown_picture_leave(shown);
 	shown->frame = of->frame;
-	shown_picture_write_point(shown, GID_TIMELINE_COMMIT, gid_clock_now());
+	shown_picture_write_point(shown, &of->frame, GID_TIMELINE_COMMIT, gid_clock_now());
 	shown_picture_change(shown, true, of->picture, lent);
 	return lent != NULL;
 }
@@ -227,6 +247,7 @@ void shown_picture_detach_output(struct shown_picture *shown) {
 }
 
 void shown_picture_attach_output(struct shown_picture *shown) {
+	shown->given.commit = 0;
 	if (shown->pending_commit != 0) {
 		shown->pending_commit = screen_next_commit(shown->screen);
 	}
@@ -399,20 +420,28 @@ int shown_picture_read_back(struct shown_picture *shown, const struct pixels *de
 	return hashes.colour == shown->expected ? 1 : -EILSEQ;
 }
 
-bool shown_picture_presented(struct shown_picture *shown, uint32_t commit, uint64_t when) {
-	if (shown->pending_commit == 0 || (int32_t)(commit - shown->pending_commit) < 0) {
-		return false;
+static bool has_come(uint32_t commit, uint32_t of) {
+	return of != 0 && (int32_t)(commit - of) >= 0;
+}
+
+const struct given_picture *shown_picture_presented(
+		struct shown_picture *shown, uint32_t commit, uint64_t when) {
+	struct given_picture *given = &shown->given;
+	if (has_come(commit, shown->pending_commit)) {
+		shown_picture_keep_given(shown);
+	} else if (!has_come(commit, given->commit)) {
+		return NULL;
 	}
-	shown->pending_commit = 0;
-	if (shown->is_frame) {
-		uint64_t submitted = shown->frame.submit_time, captured = shown->frame.capture_time;
+	given->commit = 0;
+	if (given->is_frame) {
+		uint64_t submitted = given->frame.submit_time, captured = given->frame.capture_time;
 		samples_add(&shown->latency, when > submitted ? when - submitted : 0);
 		if (captured != GID_TIME_NONE) {
 			samples_add(&shown->capture_latency, when > captured ? when - captured : 0);
 		}
-		shown_picture_write_point(shown, GID_TIMELINE_SHOWN, when);
+		shown_picture_write_point(shown, &given->frame, GID_TIMELINE_SHOWN, when);
 	}
-	return true;
+	return given;
 }
 
 /* --- begin and end ---------------------------------------------------------------------------- */

@@ -34,6 +34,13 @@ enum shown_place {
 	SHOWN_PLACE_DIFFERED,	/* the device showed something else there */
 };
 
+/* What a commit of the output brought. */
+struct given_picture {
+	uint32_t commit;	/* its number; 0: it is shown */
+	bool is_frame;		/* else the fallback */
+	struct gid_frame frame; /* of the picture, if it is one */
+};
+
 struct shown_picture {
 	/* As given, and outlive it: */
 	struct screen *screen;
@@ -47,9 +54,10 @@ struct shown_picture {
 	struct lent_frame *lent;       /* that frame itself, where a plane may show it; else NULL */
 	struct wl_list lents;	       /* lent_frame::link */
 	struct own_picture *fallback;  /* in place of frames; NULL: the last one stays */
-	bool falls_to_last;	  /* the last one that the output showed becomes the fallback */
-	struct own_picture *last; /* of the frame that the output showed; NULL: of none */
-	uint32_t pending_commit;  /* the output's, which will bring what changed; 0: none */
+	bool falls_to_last;	    /* the last one that the output showed becomes the fallback */
+	struct own_picture *last;   /* of the frame that the output showed; NULL: of none */
+	uint32_t pending_commit;    /* the output's, which will bring what changed; 0: none */
+	struct given_picture given; /* on its way to the screen, while another one is set already */
 	/* From a frame's submission, and its capture if told, to its being on the output, in ns. */
 	struct samples latency, capture_latency;
 	/* The colour of the place as it is to be displayed, and as it was to be in the frame that
@@ -142,9 +150,10 @@ void shown_picture_expect_readback(struct shown_picture *shown);
 int shown_picture_read_back(struct shown_picture *shown, const struct pixels *device);
 
 /*
- * The output shows its commit of this number since `when`. Returns whether that is the one which
- * brought what was set last.
+ * The output shows its commit of this number since `when`. Returns what that shows for the first
+ * time, until the next call, or NULL. Meanwhile another picture may have been set.
  */
-bool shown_picture_presented(struct shown_picture *shown, uint32_t commit, uint64_t when);
+const struct given_picture *shown_picture_presented(
+		struct shown_picture *shown, uint32_t commit, uint64_t when);
 
 #endif
