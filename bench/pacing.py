@@ -171,7 +171,7 @@ def main() -> int:
     parser.add_argument("--kept-mapped", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.compositor == "gid-cluster" and options.display != "vkms":
-        parser.error("gid-cluster has no refreshes without a screen: --display=vkms")
+        parser.error("gid-cluster is measured on a screen alone: --display=vkms")
     default = VKMS_CASES if options.display == "vkms" else CASES
     options.cases = list(dict.fromkeys(options.cases or map(parse_case, default)))
     if options.display == "vkms" and not options.here:

@@ -223,6 +223,8 @@ static int build_screen(variant **entry, const struct screen *screen) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("missed", stats->missed),
 			SD_JSON_BUILD_PAIR_UNSIGNED("longest_gap_ns", stats->longest_gap_ns),
 			SD_JSON_BUILD_PAIR_UNSIGNED("skipped_refreshes", stats->skipped),
+			SD_JSON_BUILD_PAIR_UNSIGNED("late_recent_max_ns",
+					samples_largest(&stats->late, RECENT_FRAMES)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("compose_mean_ns",
 					stats->frames ? stats->compose_ns / stats->frames : 0),
 			SD_JSON_BUILD_PAIR_UNSIGNED(

@@ -45,10 +45,10 @@ void pace_shown(struct pace *pace, uint64_t when, uint64_t refresh_ns);
 /*
  * When the next frame may be composed.
  *
- * A screen asks for a frame at each of its refreshes. A device without any, as a virtual one, shows
- * a frame at once and asks for the next: one would be composed after the other, for as long as
- * something moves. For such a device we keep the time ourselves, as if it had refreshes: a picture
- * that comes right after one waits for the next. Else a producer that draws for each refresh, and
+ * A screen asks for a frame at each of its refreshes. A device without any shows a frame at once
+ * and asks for the next: one would be composed after the other, for as long as something moves. For
+ * such a device we keep the time ourselves, as if it had refreshes: a picture that comes right
+ * after one waits for the next. Else a producer that draws for each refresh, and
  * whose pictures take longer than one to come here, would move each of them: so many fewer there
  * would be. After a pause, of a refresh in which nothing came, a picture is shown at once.
  *

@@ -8,6 +8,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <wlr/backend/headless.h>
+#include <wlr/interfaces/wlr_output.h>
 #include <wlr/render/pixman.h>
 #include <wlr/render/swapchain.h>
 #include <wlr/render/wlr_texture.h>
@@ -243,12 +244,20 @@ static void count_time(struct samples *samples, uint64_t *most, uint64_t ns) {
 }
 
 /* Gap by gap: in a sum over many a frame too much would hide one that is missing. */
-static void screen_count_gap(struct screen_stats *stats, uint64_t now, uint64_t refresh) {
-	uint64_t gap = stats->last != 0 ? now - stats->last : 0;
+static void screen_count_gap(struct screen_stats *stats, uint64_t when, uint64_t refresh) {
+	uint64_t gap = stats->last != 0 && when > stats->last ? when - stats->last : 0;
 	uint64_t refreshes = (gap + refresh / 2) / refresh;
 	stats->skipped += refreshes > 1 ? refreshes - 1 : 0;
 	stats->longest_gap_ns = gap > stats->longest_gap_ns ? gap : stats->longest_gap_ns;
-	stats->last = now;
+	stats->last = when;
+}
+
+/* A frame begins after a pause if there was nothing to show for a whole refresh. */
+static void screen_count_pause(struct screen_stats *stats, uint64_t now, uint64_t refresh) {
+	if (stats->idle != 0 && now - stats->idle >= refresh) {
+		stats->last = 0;
+	}
+	stats->idle = 0;
 }
 
 static void screen_count(struct screen *screen, const struct spent *begin) {
@@ -262,24 +271,27 @@ static void screen_count(struct screen *screen, const struct spent *begin) {
 	count_time(&stats->wait, &stats->wait_max_ns, clock > cpu ? clock - cpu : 0);
 	stats->over_bound += screen->bound.total > 0 && cpu > screen->bound.total;
 	stats->slept += end.sleeps != begin->sleeps;
-	screen_count_gap(stats, begin->clock, screen_refresh_ns(screen));
+	screen_count_pause(stats, begin->clock, screen_refresh_ns(screen));
 }
 
 /* To the nanosecond: what the event loop's own timers round up would be lost at each frame. */
-static void screen_arm_timer(struct screen *screen, uint64_t ns) {
-	ns = ns > 0 ? ns : 1;
+static void screen_arm_timer_at(struct screen *screen, uint64_t at) {
 	struct itimerspec when = {
-			.it_value = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)},
+			.it_value = {(time_t)(at / 1000000000u), (long)(at % 1000000000u)},
 	};
-	timerfd_settime(screen->timer, 0, &when, NULL);
+	timerfd_settime(screen->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void screen_arm_timer(struct screen *screen, uint64_t ns) {
+	screen_arm_timer_at(screen, gid_clock_now() + ns);
 }
 
 /*
- * wlroots' headless output asks for a frame some time after the one before was composed: each would
- * be later by as long as composing took. There the time is ours alone.
+ * wlroots' headless output says that a frame is shown as soon as it has it, and asks for another
+ * some time later. A real screen has refreshes: here they are ours alone.
  */
-static bool screen_needs_no_device(const struct screen *screen) {
-	return wlr_output_is_headless(screen->output);
+static bool screen_is_virtual(const struct screen *screen) {
+	return screen->refreshes.mhz != 0;
 }
 
 /* What is composed stays; what is on planes changes with this commit. */
@@ -338,11 +350,10 @@ static void screen_render(struct screen *screen, const struct spent *begin, bool
 		screen_expect_readback(screen, now);
 		screen_count(screen, begin);
 		frame_clock_committed(&screen->clock, now, screen_refresh_ns(screen));
-		pace_committed(&screen->pace, gid_clock_now());
-		if (screen_needs_no_device(screen)) {
-			screen_arm_timer(screen,
-					frame_clock_delay(&screen->clock, gid_clock_now(),
-							screen_refresh_ns(screen)));
+		uint64_t given = gid_clock_now();
+		pace_committed(&screen->pace, given);
+		if (screen_is_virtual(screen)) {
+			screen_arm_timer_at(screen, refreshes_give(&screen->refreshes, given));
 		}
 	} else {
 		screen->stats.missed++;
@@ -379,6 +390,9 @@ void screen_schedule_frame(struct screen *screen) {
 }
 
 static void screen_frame(struct screen *screen) {
+	if (screen->refreshes.due != 0) {
+		return; /* its refresh asks for the next one */
+	}
 	struct spent begin = spent_until_now();
 	uint64_t now = begin.clock;
 	uint64_t wait = screen->clock.own_time
@@ -397,7 +411,7 @@ static void screen_frame(struct screen *screen) {
 	if (composes || fills || screen->readback.asked) {
 		screen_render(screen, &begin, composes);
 	} else {
-		screen->stats.last = 0; /* nothing moves: the next pause is none */
+		screen->stats.idle = screen->stats.idle != 0 ? screen->stats.idle : now;
 		frame_clock_skip(&screen->clock);
 		pace_cancel(&screen->pace);
 	}
@@ -406,6 +420,31 @@ static void screen_frame(struct screen *screen) {
 static void handle_frame(struct wl_listener *listener, void *data) {
 	struct screen *screen = wl_container_of(listener, screen, frame);
 	screen_frame(screen);
+}
+
+static void screen_shown(struct screen *screen, uint32_t commit, uint64_t when) {
+	uint64_t refresh = screen_refresh_ns(screen);
+	screen->hooks->presented(screen->data, screen, commit, when);
+	screen_count_gap(&screen->stats, when, refresh);
+	pace_shown(&screen->pace, when, refresh);
+	if (frame_clock_shown(&screen->clock, when, refresh)) {
+		wlr_log(WLR_INFO,
+				"output %s does not wait for its refresh: gid-cluster "
+				"keeps the time itself",
+				screen->output->name);
+	}
+}
+
+/* Of a virtual screen: what it was given is shown, and a frame is asked for. */
+static void screen_refresh(struct screen *screen) {
+	uint64_t when = refreshes_take(&screen->refreshes, gid_clock_now());
+	if (when == 0) {
+		screen_arm_timer_at(screen, screen->refreshes.due);
+		return;
+	}
+	screen_shown(screen, screen->output->commit_seq, when);
+	wlr_output_send_frame(screen->output);
+	samples_add(&screen->stats.late, gid_clock_now() - when);
 }
 
 /*
@@ -419,8 +458,9 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 		return 0;
 	}
 	bool away = screen->device->session != NULL && !screen->device->session->active;
-	bool pending = screen->output->frame_pending && !screen_needs_no_device(screen);
-	if (!pending && !away) {
+	if (screen->refreshes.due != 0) {
+		screen_refresh(screen);
+	} else if (!screen->output->frame_pending && !away) {
 		screen_frame(screen);
 	}
 	return 0;
@@ -429,17 +469,10 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 static void handle_present(struct wl_listener *listener, void *data) {
 	struct screen *screen = wl_container_of(listener, screen, present);
 	const struct wlr_output_event_present *event = data;
-	if (event->presented) {
+	if (event->presented && !screen_is_virtual(screen)) {
 		const struct timespec *at = presented_at(event);
-		uint64_t when = at != NULL ? monotonic_of(at) : gid_clock_now();
-		screen->hooks->presented(screen->data, screen, event->commit_seq, when);
-		pace_shown(&screen->pace, when, screen_refresh_ns(screen));
-		if (frame_clock_shown(&screen->clock, when, screen_refresh_ns(screen))) {
-			wlr_log(WLR_INFO,
-					"output %s does not wait for its refresh: gid-cluster "
-					"keeps the time itself",
-					screen->output->name);
-		}
+		screen_shown(screen, event->commit_seq,
+				at != NULL ? monotonic_of(at) : gid_clock_now());
 	}
 }
 
@@ -448,11 +481,14 @@ uint32_t screen_next_commit(const struct screen *screen) {
 	return next != 0 ? next : 1;
 }
 
-uint64_t screen_refresh_ns(const struct screen *screen) {
-	uint32_t mhz = screen->output != NULL && screen->output->refresh > 0
+static uint32_t screen_refresh_mhz(const struct screen *screen) {
+	return screen->output != NULL && screen->output->refresh > 0
 			? (uint32_t)screen->output->refresh
 			: OUTPUT_REFRESH_MHZ;
-	return 1000000000000u / mhz;
+}
+
+uint64_t screen_refresh_ns(const struct screen *screen) {
+	return 1000000000000u / screen_refresh_mhz(screen);
 }
 
 /* --- its mode --------------------------------------------------------------------------------- */
@@ -580,6 +616,7 @@ static void screen_detach_output(struct screen *screen) {
 	wlr_buffer_unlock(screen->front);
 	screen->front = NULL;
 	screen->clock = (struct frame_clock){0};
+	screen->refreshes = (struct refreshes){0};
 	screen->output = NULL;
 	screen->kms = NULL;
 	screen->scene_output = NULL; /* goes with the output */
@@ -663,7 +700,9 @@ void screen_attach_output(struct screen *screen, struct wlr_output *output) {
 	listen(&output->events.destroy, &screen->output_destroy, handle_output_destroy);
 	screen_set_background(screen);
 	screen->stats = (struct screen_stats){.started = gid_clock_now()};
-	screen->clock.own_time = screen_needs_no_device(screen);
+	if (wlr_output_is_headless(output)) {
+		refreshes_init(&screen->refreshes, gid_clock_now(), screen_refresh_mhz(screen));
+	}
 	pace_init(&screen->pace, screen->config->paced);
 	screen->kms = kms;
 	screen->readback = (struct readback){0};

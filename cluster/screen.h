@@ -15,6 +15,7 @@
 #include "own_picture.h"
 #include "pace.h"
 #include "pixels.h"
+#include "refreshes.h"
 #include "samples.h"
 
 struct kms_output;
@@ -57,8 +58,11 @@ struct screen_hooks {
 struct screen_stats {
 	uint64_t started, frames, missed;
 	uint64_t composed; /* of the frames: others changed only what is on planes of its own */
-	uint64_t last, longest_gap_ns; /* between two frames in a row */
+	uint64_t last, longest_gap_ns; /* from one frame on the screen to the next in a row */
 	uint64_t skipped;	       /* refreshes without a frame, between two in a row */
+	uint64_t idle;		       /* since when there was nothing to show; 0: there was */
+	/* From a virtual refresh until the next frame was given, or there was none to give. */
+	struct samples late;
 	/*
 	 * A frame, from its begin until the device has it: of all the sum, and of each the slowest
 	 * and the last ones. By the clock, of a processor, and the difference: waiting for one, but
@@ -104,7 +108,8 @@ struct screen {
 	struct wl_event_source *publisher_source;
 	bool unpublished; /* `front` is newer than what the publisher has */
 	struct screen_stats stats;
-	struct frame_bound bound; /* of its frames, for this output; 0: not known */
+	struct frame_bound bound;   /* of its frames, for this output; 0: not known */
+	struct refreshes refreshes; /* of a virtual screen */
 	struct frame_clock clock;
 	struct pace pace;
 	int timer; /* for the next frame */

@@ -2,12 +2,22 @@
 """gid-cluster with several outputs: each shows what is meant for it, whatever the others do."""
 
 import os
+import signal
 import time
 
 import numpy
 import pytest
 from lib.cockpit import GIDCTL, Cockpit
-from lib.display import HEIGHT, WIDTH, Display, start_telltale, telltale_picture
+from lib.display import (
+    DISPLAY,
+    HEIGHT,
+    ROLE,
+    WIDTH,
+    Display,
+    start_telltale,
+    telltale_picture,
+    with_deadline,
+)
 from lib.program import BUILD, Program, wait_for
 from PIL import Image
 
@@ -98,6 +108,83 @@ def test_gidctl_shows_each(cockpit: Cockpit) -> None:
     program = cockpit.run("cluster", [GIDCTL, "top", "--once", "--interval", "0.2"])
     assert program.wait() == 0, program.stderr
     assert [f"Display {name}: " in program.stdout for name in SIZES] == [True] * 3
+
+
+# --- the refreshes of a virtual one ---------------------------------------------------------------
+
+# Such a refresh is no whole number of ns.
+ODD = DISPLAY.replace("refresh=60", "refresh=59")
+PERIOD_NS = 1e9 / 59
+STOPPED_NS = 100_000_000
+
+
+def off_refreshes(passed_ns: int) -> float:
+    """What is missing to a whole number of refreshes, in ns."""
+    return abs(passed_ns - round(passed_ns / PERIOD_NS) * PERIOD_NS)
+
+
+def stop_a_while(program: Program) -> None:
+    program.signal(signal.SIGSTOP)
+    time.sleep(STOPPED_NS / 1e9)
+    program.signal(signal.SIGCONT)
+
+
+def test_a_virtual_screen_has_refreshes(cockpit: Cockpit) -> None:
+    """At fixed times, also when the display is late by several: they are not moved."""
+    display = Display(cockpit, with_deadline(200), display=ODD)
+    light = start_telltale(cockpit, "--cycle", "5")
+    for _ in range(4):
+        display.wait_role("live")
+        light.signal(signal.SIGSTOP)
+        display.wait_role("late")
+        light.signal(signal.SIGCONT)
+        stop_a_while(display.program)
+    role = display.wait_role("live")
+    changes = [one for one in role["transitions"] if "live" in (one["from"], one["to"])]
+    shown = [one["shown_ns"] for one in changes]
+    assert len(shown) >= 8
+    assert max(off_refreshes(at - shown[0]) for at in shown) < 2, shown
+    assert all(one["shown_ns"] > one["decided_ns"] for one in changes)
+
+
+def test_refreshes_that_were_missed_are_counted(cockpit: Cockpit) -> None:
+    display = Display(cockpit, display=ODD)
+    start_telltale(cockpit, "--cycle", "5")
+    display.wait_role("live")
+    before = display.status()
+    wait_for(lambda: display.status()["frames"] > before["frames"] + 20, "frames")
+    before = display.status()
+    for _ in range(3):  # the light may have been late itself once
+        stop_a_while(display.program)
+        after = display.status()
+        wait_for(lambda seen=after["frames"]: display.status()["frames"] > seen + 20, "more frames")
+    after = display.status()
+    missed = int(STOPPED_NS / PERIOD_NS) - 1  # one may have been given before
+    assert after["skipped_refreshes"] >= before["skipped_refreshes"] + missed
+    assert after["longest_gap_ns"] >= missed * PERIOD_NS
+    assert off_refreshes(after["longest_gap_ns"]) < 2
+    assert after["late_recent_max_ns"] >= missed * PERIOD_NS
+
+
+def test_a_virtual_screen_is_paced(cockpit: Cockpit) -> None:
+    display = Display(cockpit, display=DISPLAY + "pacing=on\n")
+    start_telltale(cockpit, "--cycle", "5")
+    display.wait_role("live")
+    wait_for(lambda: display.status()["paced_frames"] > 30, "frames that teach it")
+    assert display.status()["pacing"] != "off"
+
+
+def test_each_picture_that_is_shown_is_told(cockpit: Cockpit) -> None:
+    """Though others have come until the refresh that shows it."""
+    display = Display(cockpit, ROLE)
+    start_telltale(cockpit, "--cycle", "3")
+    display.wait_role("live")
+    before = display.status()
+    wait_for(lambda: display.status()["frames"] > before["frames"] + 60, "frames")
+    after = display.status()
+    frames = after["frames"] - before["frames"]
+    told = after["roles"][0]["latency_count"] - before["roles"][0]["latency_count"]
+    assert abs(told - frames) <= 2, (told, frames)
 
 
 # --- one goes away --------------------------------------------------------------------------------

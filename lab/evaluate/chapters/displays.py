@@ -84,7 +84,7 @@ def _missed(context: Context) -> list[Figure]:
     figures.append(Figure(MISSES.figure, worst, "", n, (0, worst), DISPLAYS))
     gap = max(row["longest_gap_ms"] for row in rows) * REFRESH_HZ / 1000
     figures.append(Figure(GAP.figure, gap, "refreshes", n, (0, gap), DISPLAYS))
-    context.notes.append("Without a screen: the refreshes are those of gid-cluster's own clock.")
+    context.notes.append("Without a screen: the refreshes are gid-cluster's own, at fixed times.")
     return figures
 
 
