@@ -22,6 +22,9 @@ class Run:
     compose_vs_bound: float | None
     # What one of them waited at most to get a processor, in ms: how long others had it.
     compose_wait_ms: float
+    # How long after a refresh one of them was given to the screen at most: it is shown by the next
+    # refresh all the same, unless that has passed.
+    commit_late_us: float
     did: dict
     ended: list[str]  # programs of open that did not outlive it
 
@@ -70,6 +73,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
         attacker="".join(f"{role['state']}: {role['reason']}" for role in attackers),
         compose_vs_bound=vs_bound(status),
         compose_wait_ms=status["compose_wait_recent_max_ns"] / 1e6,
+        commit_late_us=status["late_recent_max_ns"] / 1e3,
         did=did,
         ended=ended,
     )

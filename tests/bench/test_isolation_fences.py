@@ -24,6 +24,7 @@ def test_fences(tmp_path: Path) -> None:
     assert set(result["ratios"]) == {
         "rate_fences_vs_undisturbed",
         "longest_gap_fences_refreshes",
+        "commit_late_fences_refreshes",
         "compose_worst_vs_bound_fences",
     }
     assert attacked["frames"] > 10
