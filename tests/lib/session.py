@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 from lib.cockpit import Cockpit
 from lib.program import BUILD, wait_for
-from lib.weston import HEIGHT, WIDTH, XRGB8888, Client, Weston
+from lib.weston import HEIGHT, WIDTH, XRGB8888, Client, Weston, lit
 from lib.wlroots_screen import WlrootsScreen
 
 from lab.domains.wayland import Display, protocol_files
@@ -130,12 +130,7 @@ class Session:
 
     def shows(self, picture: numpy.ndarray) -> bool:
         """Whether the output shows the picture, wherever the shell put it, and nothing else."""
-        shot = self.screenshot()
-        lit = numpy.argwhere(shot.any(axis=2))
-        if not len(lit):
-            return False
-        (top, left), (bottom, right) = lit.min(axis=0), lit.max(axis=0) + 1
-        return numpy.array_equal(shot[top:bottom, left:right], picture[..., :3])
+        return numpy.array_equal(lit(self.screenshot()), picture[..., :3])
 
     def wait_shown(self, picture: numpy.ndarray) -> None:
         wait_for(lambda: self.shows(picture), "the picture to be shown")

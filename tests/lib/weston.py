@@ -207,6 +207,15 @@ def wait_created(params: Object) -> Object | None:
     return None
 
 
+def lit(shot: numpy.ndarray) -> numpy.ndarray:
+    """The part of a screenshot that is not black: a window, wherever the shell put it."""
+    places = numpy.argwhere(shot.any(axis=2))
+    if not len(places):
+        return shot[:0]
+    (top, left), (bottom, right) = places.min(axis=0), places.max(axis=0) + 1
+    return shot[top:bottom, left:right]
+
+
 def bind_output(display: Display, name: str) -> Object:
     """The wl_output of that name."""
     for event, (number, interface, _) in list(display.registry.events):
