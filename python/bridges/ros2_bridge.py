@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Between gid streams and topics of ROS 2, as sensor_msgs/msg/Image.
+
+Usage: ros2_bridge.py out [-d DOMAIN] [--frame-id NAME] STREAM TOPIC [--ros-args …]
+       ros2_bridge.py in [--reliable] TOPIC STREAM [--ros-args …]
+
+It needs rclpy and sensor_msgs: of ROS 2 as it is installed, or of PyPI.
+"""
+
+import argparse
+import array
+import errno
+import functools
+import sys
+import time
+
+import gid
+import numpy as np
+import rclpy
+from builtin_interfaces.msg import Time
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import Image
+
+# Encodings by which ROS 2's images go, and our formats.
+OURS = {
+    "rgb8": "BG24",
+    "bgr8": "RG24",
+    "rgba8": "AB24",
+    "bgra8": "AR24",
+    "mono8": "R8",
+    "mono16": "R16",
+    "yuv422": "UYVY",
+    "yuv422_yuy2": "YUYV",
+}
+# Theirs have no pixel of four bytes without alpha: the fourth is left out.
+THEIRS = {ours: theirs for theirs, ours in OURS.items()} | {"XR24": "bgr8", "XB24": "rgb8"}
+# Other names of some of them.
+OURS |= {"8UC1": "R8", "8UC3": "RG24", "8UC4": "AR24", "16UC1": "R16", "uyvy": "UYVY"}
+OURS |= {"yuyv": "YUYV"}
+LOOK_EVERY = 0.2  # s: so soon a signal is heard
+DEPTH = 2  # images that wait for a slow reader
+
+
+@functools.lru_cache(16)
+def complain(text: str) -> None:
+    """Once."""
+    print(text, file=sys.stderr)
+
+
+def since_epoch() -> int:
+    """ns: what is added to our times to have those of ROS 2."""
+    return time.time_ns() - time.monotonic_ns()
+
+
+# --- out: to ROS 2 --------------------------------------------------------------------------------
+
+
+def describe(frame: gid.Frame, picture: np.ndarray, frame_id: str) -> Image:
+    if frame.format in ("XR24", "XB24"):
+        picture = picture[..., :3]
+    at = (frame.capture_time or frame.submit_time) + since_epoch()
+    image = Image(encoding=THEIRS[frame.format], is_bigendian=sys.byteorder == "big")
+    image.header.stamp = Time(sec=at // 10**9, nanosec=at % 10**9)
+    image.header.frame_id = frame_id
+    image.height, image.step = picture.shape[0], picture.nbytes // picture.shape[0]
+    image.width = picture.shape[1] * (2 if frame.format in ("UYVY", "YUYV") else 1)
+    image.data = array.array("B", picture.tobytes())
+    return image
+
+
+def send_out(node: Node, consumer: gid.Consumer, topic: str, frame_id: str) -> None:
+    # Reliable, so that readers of either kind get them: those that want all, and those that do not.
+    publisher = node.create_publisher(Image, topic, QoSProfile(depth=DEPTH))
+    while rclpy.ok():
+        try:
+            frame = consumer.frame(LOOK_EVERY)
+            if frame.format not in THEIRS:
+                sys.exit(f"{frame!r} is not of {', '.join(THEIRS)}")
+            with frame as picture:
+                image = describe(frame, picture, frame_id)
+        except (gid.GidTimeoutError, gid.EndOfStream, gid.LeaseError):
+            continue  # the next flow; and what was taken back while it was copied has a next one
+        publisher.publish(image)
+
+
+# --- in: from ROS 2 -------------------------------------------------------------------------------
+
+
+def copy(plane: np.ndarray, image: Image) -> None:
+    """TypeError, ValueError: the message speaks of more than there is."""
+    shape = plane.reshape(plane.shape[0], -1).shape
+    order = ">" if image.is_bigendian else "<"
+    samples = plane.dtype.newbyteorder(order)
+    rows = np.ndarray(shape, samples, image.data, 0, (image.step, samples.itemsize))
+    plane[...] = rows.reshape(plane.shape)
+
+
+def make(domain: gid.Domain, stream: str, kind: tuple[str, int, int]) -> gid.Producer | None:
+    """None: no stream can have such pictures, or not here."""
+    try:
+        return domain.producer(stream, OURS[kind[0]], *kind[1:])
+    except KeyError:
+        complain(f"{stream}: images of {kind[0]!r}: none of {', '.join(OURS)}")
+    except gid.GidError as error:
+        if error.errno not in (errno.EINVAL, errno.EDQUOT, errno.ENOMEM):
+            raise
+        complain(f"{stream}: images of {kind}: {error}")
+    return None
+
+
+class Incoming:
+    """The stream of a topic's images, which may change."""
+
+    def __init__(self, domain: gid.Domain, stream: str) -> None:
+        self.domain, self.stream = domain, stream
+        self.producer: gid.Producer | None = None
+        self.kind: tuple[str, int, int] | None = None
+
+    def take(self, image: Image) -> None:
+        kind = (image.encoding[:32], image.width, image.height)
+        if kind != self.kind:
+            if self.producer is not None:
+                self.producer.close()
+            self.producer, self.kind = make(self.domain, self.stream, kind), kind
+        if self.producer is None:
+            return
+        stamp = image.header.stamp.sec * 10**9 + image.header.stamp.nanosec - since_epoch()
+        # A clock of another machine may be wrong, and a recording's is of long ago.
+        is_now = 0 <= time.monotonic_ns() - stamp < 10 * 10**9
+        slot = self.producer.slot(**{"capture_time": stamp} if is_now else {})
+        try:
+            copy(slot.planes[0], image)
+        except (TypeError, ValueError) as error:
+            slot.cancel()
+            complain(f"{self.stream}: an image is not as its message says: {error}")
+        else:
+            slot.submit()
+
+
+def bring_in(node: Node, domain: gid.Domain, topic: str, stream: str, reliable: bool) -> None:
+    # A reader that does not insist hears writers of either kind.
+    wanted = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
+    quality = QoSProfile(depth=DEPTH, reliability=wanted)
+    node.create_subscription(Image, topic, Incoming(domain, stream).take, quality)
+    rclpy.spin(node)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    ways = parser.add_subparsers(dest="way", required=True)
+    out = ways.add_parser("out", help="a stream to ROS 2")
+    out.add_argument("-d", "--domain", help="whose stream it is (default: our own)")
+    out.add_argument("--frame-id", default="", help="of the messages (default: the stream)")
+    out.add_argument("stream")
+    out.add_argument("topic")
+    into = ways.add_parser("in", help="a topic of ROS 2 as a stream")
+    into.add_argument("--reliable", action="store_true", help="of a writer that is, lose nothing")
+    into.add_argument("topic")
+    into.add_argument("stream")
+    given = parser.parse_args(rclpy.utilities.remove_ros_args(sys.argv)[1:])
+    rclpy.init()  # which also ends spin() and ok() by SIGINT and SIGTERM
+    try:
+        with gid.Domain() as domain:
+            node = Node("gid_bridge")
+            if given.way == "out":
+                consumer = domain.consumer(given.stream, given.domain, drop_old=True)
+                send_out(node, consumer, given.topic, given.frame_id or given.stream)
+            else:
+                bring_in(node, domain, given.topic, given.stream, given.reliable)
+    except gid.GidError as error:
+        sys.exit(f"ros2_bridge: {error}")
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+
+
+if __name__ == "__main__":
+    main()
