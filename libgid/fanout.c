@@ -282,7 +282,7 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 	if (!producer->has_shown ||
 			(frame->gid != GID_NONE &&
 					gid_slab_find_sendable(producer->domain, frame->gid,
-							&batch.slab) < 0)) {
+							&producer->slab_memo, &batch.slab) < 0)) {
 		return;
 	}
 	frame->submit_time = batch.now;
@@ -345,12 +345,13 @@ void gid_producer_run_deferred(struct gid_producer *producer) {
 }
 
 /* The picture's slab, or NULL where there is no picture. */
-static int find_slab(struct gid_producer *producer, gid_id gid, struct gid_slab **slab) {
+static inline __attribute__((always_inline)) int find_slab(
+		struct gid_producer *producer, gid_id gid, struct gid_slab **slab) {
 	*slab = NULL;
 	if (gid == GID_NONE) {
 		return 0;
 	}
-	int error = gid_slab_find_sendable(producer->domain, gid, slab);
+	int error = gid_slab_find_sendable(producer->domain, gid, &producer->slab_memo, slab);
 	if (error < 0 || producer->slab_last == gid_slab_key(gid)) {
 		return error;
 	}

@@ -140,7 +140,7 @@ static bool find_oldest(
 
 /* Whether all who hold the slot are consumers of this stream that can be made to let go of it. */
 static bool can_be_freed(struct gid_producer *producer, gid_id gid, bool force) {
-	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid);
+	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid, &producer->slab_memo);
 	if (slab == NULL) {
 		return false;
 	}

@@ -131,8 +131,8 @@ static bool is_same_slot(gid_id a, gid_id b) {
 	return gid_slab_key(a) == gid_slab_key(b) && gid_slot_of(a) == gid_slot_of(b);
 }
 
-static bool is_held(const struct gid_producer *producer, gid_id gid) {
-	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid);
+static bool is_held(struct gid_producer *producer, gid_id gid) {
+	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid, &producer->slab_memo);
 	return slab != NULL && gid_slab_holders(slab, gid_slot_of(gid)) > 0;
 }
 
@@ -162,7 +162,7 @@ static int find_same(
 	return -1;
 }
 
-static int find_free(const struct gid_producer *producer) {
+static int find_free(struct gid_producer *producer) {
 	const struct gid_metadata *metadata = producer->metadata;
 	for (uint32_t i = 0; i < GID_METADATA_PLACES; i++) {
 		uint32_t at = (metadata->next + i) % GID_METADATA_PLACES;

@@ -29,6 +29,7 @@ struct gid_producer {
 	bool has_deferred; /* gid_producer_run_deferred() has something to do */
 	bool wants_shown;
 	uint32_t slab_last; /* key of the slab of the frame before; 0: none */
+	struct gid_slab_memo slab_memo;
 	uint64_t sequence;
 	gid_id present;			 /* the picture that was sent last */
 	uint32_t freed_first, freed_end; /* of freed_slots: those that are yet to be reported */

@@ -42,7 +42,8 @@ void gid_producer_report_all_freed(struct gid_producer *producer) {
  */
 static inline __attribute__((always_inline)) bool let_go_quietly(
 		const struct gid_subscription *subscription, gid_id gid, bool by_force) {
-	struct gid_slab *slab = gid_slab_find_held(subscription->producer->domain, gid);
+	struct gid_producer *producer = subscription->producer;
+	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid, &producer->slab_memo);
 	if (slab == NULL) {
 		return false; /* no picture, or of a slab that was destroyed */
 	}
@@ -64,7 +65,9 @@ void gid_subscription_let_go(struct gid_subscription *subscription, gid_id gid, 
 void gid_producer_let_go_own(struct gid_producer *producer, gid_id *field) {
 	gid_id gid = *field;
 	*field = GID_NONE;
-	struct gid_slab *slab = gid == GID_NONE ? NULL : gid_slab_find_held(producer->domain, gid);
+	struct gid_slab *slab = gid == GID_NONE
+			? NULL
+			: gid_slab_find_held(producer->domain, gid, &producer->slab_memo);
 	if (slab != NULL && gid_slab_let_go(slab, gid_slot_of(gid)) == 0) {
 		slot_is_free(producer, gid);
 	}

@@ -441,6 +441,15 @@ int gid_slab_make_slots(struct gid_slab *slab) {
 	return slab->slots == NULL ? -ENOMEM : 0;
 }
 
+struct gid_slab *gid_slab_find_anew(
+		struct gid_domain *domain, gid_id gid, struct gid_slab_memo *memo) {
+	struct gid_slab *slab = gid_slab_find(domain, gid);
+	if (slab != NULL) {
+		*memo = (struct gid_slab_memo){gid_slab_key(gid), domain->own_slabs.removed, slab};
+	}
+	return slab;
+}
+
 struct gid_slab *gid_slab_find_lent(struct gid_domain *domain, gid_id gid) {
 	for (struct gid_slab *slab = domain->slabs; slab != NULL; slab = slab->next) {
 		if (slab->held > 0 && gid_slab_key(slab->info.gid) == gid_slab_key(gid) &&

@@ -137,6 +137,27 @@ static inline struct gid_slab *gid_slab_find(struct gid_domain *domain, gid_id g
 	return slab != NULL && gid_slot_of(gid) < slab->info.slot_count ? slab : NULL;
 }
 
+/* What gid_slab_recall() found last; all zeroes: nothing yet. */
+struct gid_slab_memo {
+	uint32_t key;
+	uint64_t removed; /* of the domain's own slabs, by then */
+	struct gid_slab *slab;
+};
+
+/* For the next one, where the memo is of another slab, or out of date. */
+struct gid_slab *gid_slab_find_anew(
+		struct gid_domain *domain, gid_id gid, struct gid_slab_memo *memo);
+
+/* As gid_slab_find(), for who nearly always asks for the same slab, while others ask for others. */
+static inline struct gid_slab *gid_slab_recall(
+		struct gid_domain *domain, gid_id gid, struct gid_slab_memo *memo) {
+	struct gid_slab *slab = memo->slab;
+	if (memo->key != gid_slab_key(gid) || memo->removed != domain->own_slabs.removed) {
+		slab = gid_slab_find_anew(domain, gid, memo);
+	}
+	return slab != NULL && gid_slot_of(gid) < slab->info.slot_count ? slab : NULL;
+}
+
 /* The same by its key, or another client's of our domain that we have imported. */
 static inline struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain, uint32_t key) {
 	gid_id gid = (gid_id)key << 32;
@@ -162,9 +183,12 @@ int gid_slab_make_slots(struct gid_slab *slab);
  * Such a slab of which the gid is current: a frame of ours may lie there. Returns 0, -EINVAL: there
  * is none, or -ENOMEM.
  */
-static inline int gid_slab_find_sendable(
-		struct gid_domain *domain, gid_id gid, struct gid_slab **result) {
-	struct gid_slab *slab = gid_slab_find_of_domain(domain, gid_slab_key(gid));
+static inline __attribute__((always_inline)) int gid_slab_find_sendable(struct gid_domain *domain,
+		gid_id gid, struct gid_slab_memo *memo, struct gid_slab **result) {
+	struct gid_slab *slab = gid_slab_recall(domain, gid, memo);
+	if (slab == NULL) {
+		slab = gid_slab_find_of_domain(domain, gid_slab_key(gid));
+	}
 	if (slab == NULL || !gid_slab_has(slab, gid)) {
 		return -EINVAL;
 	}
@@ -176,8 +200,9 @@ static inline int gid_slab_find_sendable(
 struct gid_slab *gid_slab_find_lent(struct gid_domain *domain, gid_id gid);
 
 /* The slab, own or imported, of a slot that is held by gid_slab_hold(); NULL once it is gone. */
-static inline struct gid_slab *gid_slab_find_held(struct gid_domain *domain, gid_id gid) {
-	struct gid_slab *slab = gid_slab_find(domain, gid);
+static inline struct gid_slab *gid_slab_find_held(
+		struct gid_domain *domain, gid_id gid, struct gid_slab_memo *memo) {
+	struct gid_slab *slab = gid_slab_recall(domain, gid, memo);
 	return slab != NULL || gid_domain_of(gid) != domain->number
 			? slab
 			: gid_slab_find_lent(domain, gid);

@@ -22,7 +22,10 @@ static void put(struct gid_table *table, uint32_t key, void *value) {
 }
 
 static int grow(struct gid_table *table) {
-	struct gid_table grown = {.size = table->size == 0 ? SIZE_FIRST : table->size * 2};
+	struct gid_table grown = {
+			.size = table->size == 0 ? SIZE_FIRST : table->size * 2,
+			.removed = table->removed,
+	};
 	grown.places = calloc(grown.size, sizeof(*grown.places));
 	if (grown.places == NULL) {
 		return -ENOMEM;
@@ -83,6 +86,7 @@ void gid_table_remove(struct gid_table *table, uint32_t key) {
 	}
 	table->places[hole] = (struct gid_table_place){0};
 	table->count--;
+	table->removed++;
 	table->last_key = 0;
 	table->last = NULL;
 }

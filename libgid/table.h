@@ -19,6 +19,7 @@ struct gid_table {
 	struct gid_table_place *places;
 	uint32_t size; /* a power of two, or 0 */
 	uint32_t count;
+	uint64_t removed; /* keys, ever: as long as it stays, what was found is there */
 	/* What was found last, or 0 and NULL: nearly always it is wanted again. */
 	uint32_t last_key;
 	void *last;

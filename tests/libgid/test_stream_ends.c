@@ -205,6 +205,33 @@ static void test_sends_within(void) {
 	settle(NULL);
 }
 
+/* A slab goes while a frame of it is out, and nothing takes another one for it. */
+static void test_slab_goes(void) {
+	struct gid_slab *gone = make_slab(2), *other;
+	struct gid_producer *producer = produce(0, 8);
+	struct gid_consumer *consumer = consume(4, false, false);
+	struct gid_frame frames[2], old = GID_FRAME_INIT;
+	settle(producer);
+	memset(&heard, 0, sizeof(heard));
+	old.gid = gid_slab_gid(gone, 0);
+	bool good = gid_producer_send(producer, &old) == 1;
+	gid_slab_destroy(gone, false);
+	tap_ok(good && gid_producer_send(producer, &old) == -EINVAL,
+			"nothing of a slab that is gone is sent");
+	other = make_slab(2);
+	good = send_slot(producer, other, 1) == 1;
+	good &= gid_consumer_receive_burst(consumer, frames, 2) == 2;
+	gid_consumer_release_burst(consumer, frames, 2);
+	gid_producer_dispatch(producer);
+	tap_ok(good && heard.released == 1 && heard.last_released == gid_slab_gid(other, 1) &&
+					gid_slab_holders(other, 1) == 0,
+			"a frame of it that comes back is nobody's, and that behind it is told of");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(other, false);
+	settle(NULL);
+}
+
 /* 1000 times there and back leave nothing behind. */
 static void test_cycles(void) {
 	struct gid_slab *slab = make_slab(4);
@@ -259,6 +286,7 @@ int main(void) {
 		test_domain_ends(true);
 		test_domain_ends_with_consumer();
 		test_sends_within();
+		test_slab_goes();
 		test_cycles();
 	}
 	return stream_pair_finish();
