@@ -203,8 +203,12 @@ static inline bool takes(const struct gid_subscription *subscription, const stru
 			!gid_subscription_needs_grant(subscription, slab);
 }
 
-/* Whether the consumer gets the frames, once publish_to() is called. Runs no callback. */
-static bool put_to(struct gid_subscription *subscription, const struct batch *batch) {
+/*
+ * Whether the consumer gets the frames, once publish_to() is called. Runs no callback. Inline, for
+ * a call costs as much as a third of it, and there is one for each consumer.
+ */
+static inline __attribute__((always_inline)) bool put_to(
+		struct gid_subscription *subscription, const struct batch *batch) {
 	struct gid_ring_producer *ring = &subscription->ring;
 	const struct gid_slab *slab = batch->slab;
 	outdate(subscription, batch->entries[0].gid, batch->now);

@@ -79,12 +79,14 @@ void gid_producer_forget_shown(struct gid_producer *producer) {
 }
 
 /* What came back, quietly: no more than there are entries. Returns 0 or -EPROTO. */
-static int collect_some(struct gid_subscription *subscription) {
+static inline __attribute__((always_inline)) int collect_some(
+		struct gid_subscription *subscription) {
 	struct gid_producer *producer = subscription->producer;
 	struct gid_ring_sent released;
-	int got;
 	producer->freed_first = producer->freed_end = 0;
-	while ((got = gid_ring_collect(&subscription->ring, &released)) == 1) {
+	/* Once: who waits for what comes from now on is rung for it. */
+	int got = gid_ring_poll_releases(&subscription->ring);
+	while (got >= 0 && (got = gid_ring_collect_known(&subscription->ring, &released)) == 1) {
 		if (let_go_quietly(subscription, released.gid, false)) {
 			producer->freed_slots[producer->freed_end++] = released.gid;
 		}
@@ -92,7 +94,8 @@ static int collect_some(struct gid_subscription *subscription) {
 	return got;
 }
 
-void gid_subscription_collect(struct gid_subscription *subscription) {
+/* Inline, so that who collects from all does not call it for each. */
+static inline __attribute__((always_inline)) void collect(struct gid_subscription *subscription) {
 	struct gid_producer *producer = subscription->producer;
 	gid_producer_report_freed(producer); /* of a call around this one */
 	if (subscription->dead || !gid_ring_has_releases(&subscription->ring)) {
@@ -105,9 +108,13 @@ void gid_subscription_collect(struct gid_subscription *subscription) {
 	}
 }
 
+void gid_subscription_collect(struct gid_subscription *subscription) {
+	collect(subscription);
+}
+
 void gid_producer_collect_all(struct gid_producer *producer) {
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		gid_subscription_collect(sub);
+		collect(sub);
 	}
 }
 

@@ -109,6 +109,11 @@ static inline bool gid_ring_has_releases(const struct gid_ring_producer *end) {
 /* Takes the next entry that the consumer released. Returns 1, 0 where there is none, -EPROTO. */
 static inline int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *released);
 
+/* The same in two steps: looks for releases, 0 or -EPROTO, and takes one of those that it saw. */
+static inline int gid_ring_poll_releases(struct gid_ring_producer *end);
+static inline int gid_ring_collect_known(
+		struct gid_ring_producer *end, struct gid_ring_sent *released);
+
 /* Whether the consumer has said, since this was asked last, that it uses what it holds. */
 bool gid_ring_was_renewed(struct gid_ring_producer *end);
 

@@ -156,8 +156,8 @@ static inline void ring_free_entry(struct gid_ring_producer *end, struct gid_rin
 	end->pictures -= sent->gid != GID_NONE;
 }
 
-/* Looks for new releases: no entry is released twice, so they are no more than entries. */
-static inline int ring_poll_releases(struct gid_ring_producer *end) {
+/* No entry is released twice, so they are no more than entries. */
+static inline int gid_ring_poll_releases(struct gid_ring_producer *end) {
 	uint64_t tail = ring_load(&end->page->release_tail);
 	if (tail < end->release_tail || tail > end->tail ||
 			tail - end->released > GID_RING_RELEASES_EACH * end->entries) {
@@ -167,10 +167,8 @@ static inline int ring_poll_releases(struct gid_ring_producer *end) {
 	return 0;
 }
 
-static inline int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *released) {
-	if (end->released == end->release_tail && ring_poll_releases(end) < 0) {
-		return -EPROTO;
-	}
+static inline int gid_ring_collect_known(
+		struct gid_ring_producer *end, struct gid_ring_sent *released) {
 	while (end->released < end->release_tail) {
 		uint64_t at = ring_release_place(end->released, end->entries);
 		uint64_t index = ring_load(&end->page->releases[at]);
@@ -189,6 +187,12 @@ static inline int gid_ring_collect(struct gid_ring_producer *end, struct gid_rin
 		return 1;
 	}
 	return 0;
+}
+
+static inline int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *released) {
+	bool none = end->released == end->release_tail;
+	return none && gid_ring_poll_releases(end) < 0 ? -EPROTO
+						       : gid_ring_collect_known(end, released);
 }
 
 /* ===== the consumer's end ==================================================================== */
@@ -315,12 +319,13 @@ static inline __attribute__((always_inline)) int ring_receive(
 	return 0;
 }
 
-static inline int gid_ring_receive_burst(
+static inline __attribute__((always_inline)) int gid_ring_receive_burst(
 		struct gid_ring_consumer *end, struct gid_wire_frame *copies, uint32_t most) {
 	return ring_receive(end, copies, most < GID_BURST_MAX ? most : GID_BURST_MAX);
 }
 
-static inline int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy) {
+static inline __attribute__((always_inline)) int gid_ring_receive(
+		struct gid_ring_consumer *end, struct gid_wire_frame *copy) {
 	return ring_receive(end, copy, 1);
 }
 

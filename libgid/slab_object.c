@@ -287,22 +287,26 @@ uint32_t gid_slab_holders(const struct gid_slab *slab, uint32_t slot) {
 	return slab->slots != NULL && slot < slab->info.slot_count ? slab->slots[slot].holders : 0;
 }
 
+/* The first free one of the slots from `first` to `end`. */
+static inline int take_from(struct gid_slab *slab, uint32_t first, uint32_t end) {
+	for (uint32_t slot = first; slot < end; slot++) {
+		struct gid_slab_slot *at = &slab->slots[slot];
+		if (!at->taken && at->holders == 0) {
+			at->taken = true;
+			slab->next_slot = slot + 1 < slab->info.slot_count ? slot + 1 : 0;
+			return (int)slot;
+		}
+	}
+	return -EAGAIN;
+}
+
 int gid_slab_take(struct gid_slab *slab) {
 	if (slab->slots == NULL || slab->info.revoked || slab->info.imported) {
 		return -EAGAIN;
 	}
-	uint32_t slot = slab->next_slot;
-	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
-		struct gid_slab_slot *at = &slab->slots[slot];
-		uint32_t next = slot + 1 < slab->info.slot_count ? slot + 1 : 0;
-		if (!at->taken && at->holders == 0) {
-			at->taken = true;
-			slab->next_slot = next;
-			return (int)slot;
-		}
-		slot = next;
-	}
-	return -EAGAIN;
+	uint32_t next = slab->next_slot;
+	int slot = take_from(slab, next, slab->info.slot_count);
+	return slot >= 0 ? slot : take_from(slab, 0, next);
 }
 
 void gid_slab_give(struct gid_slab *slab, uint32_t slot) {
