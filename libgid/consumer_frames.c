@@ -53,10 +53,17 @@ static __attribute__((noinline)) void note_gap(
 	}
 }
 
-static void give_back(struct gid_consumer *consumer, uint64_t index) {
-	if (gid_ring_release(&consumer->ring, index) == 0 &&
-			gid_ring_should_wake_producer(&consumer->ring)) {
+/* What was put back becomes known. */
+static inline void publish_releases(struct gid_consumer *consumer) {
+	gid_ring_publish_releases(&consumer->ring);
+	if (gid_ring_should_wake_producer(&consumer->ring)) {
 		gid_doorbell_ring(&consumer->doorbell);
+	}
+}
+
+static void give_back(struct gid_consumer *consumer, uint64_t index) {
+	if (gid_ring_put_back(&consumer->ring, index) == 0) {
+		publish_releases(consumer);
 	}
 }
 
@@ -148,12 +155,11 @@ static inline void count_frames(
 }
 
 /*
- * The next ones that are there. Returns how many, or -EPROTO. Inline, so that taking one has no
- * loops over one.
+ * The next ones that are there, by copies in memory of the caller's. Returns how many, or -EPROTO.
+ * Inline, so that taking one has no loops over one.
  */
-static inline __attribute__((always_inline)) int take_up_to(
-		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
-	struct gid_wire_frame copies[GID_BURST_MAX];
+static inline __attribute__((always_inline)) int take_up_to(struct gid_consumer *consumer,
+		struct gid_frame *frames, struct gid_wire_frame *copies, uint32_t most) {
 	int count = most == 1 ? gid_ring_receive(&consumer->ring, copies)
 			      : gid_ring_receive_burst(&consumer->ring, copies, most);
 	const struct gid_clock *clock = find_clock(consumer);
@@ -176,8 +182,16 @@ static inline __attribute__((always_inline)) int take_up_to(
 	return count;
 }
 
-static int take_frames(struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
-	return most == 1 ? take_up_to(consumer, frames, 1) : take_up_to(consumer, frames, most);
+static inline __attribute__((always_inline)) int take_one(
+		struct gid_consumer *consumer, struct gid_frame *frame) {
+	struct gid_wire_frame copy;
+	return take_up_to(consumer, frame, &copy, 1);
+}
+
+static __attribute__((noinline)) int take_some(
+		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
+	struct gid_wire_frame copies[GID_BURST_MAX];
+	return take_up_to(consumer, frames, copies, most);
 }
 
 /* Whether the producer ended the stream in good order. */
@@ -234,11 +248,12 @@ static inline int wake_up(struct gid_consumer *consumer) {
 	return sleeps ? end_sleep(consumer) : 0;
 }
 
-static int receive(struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
+static inline __attribute__((always_inline)) int receive(
+		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
 	int got = wake_up(consumer);
 	/* A few times at most: what comes while falling asleep, and comes again, has rung. */
 	for (int i = 0; got == 0 && i < 3; i++) {
-		got = take_frames(consumer, frames, most);
+		got = most == 1 ? take_one(consumer, frames) : take_some(consumer, frames, most);
 		if (got > 0) {
 			if (consumer->ring.asleep % 2 != 0) {
 				gid_ring_consumer_wake(&consumer->ring);
@@ -255,11 +270,8 @@ static int receive(struct gid_consumer *consumer, struct gid_frame *frames, uint
 	return got == 0 ? -EAGAIN : got;
 }
 
-int gid_consumer_receive_burst(
+static inline __attribute__((always_inline)) int receive_up_to(
 		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t count) {
-	if (count == 0) {
-		return -EINVAL;
-	}
 	consumer->sleep.word = NULL;
 	if (consumer->state != GID_CONSUMER_LIVE) {
 		gid_sleep_calm(&consumer->sleep);
@@ -273,6 +285,15 @@ int gid_consumer_receive_burst(
 		gid_consumer_disconnect(consumer, got == -EPIPE ? consumer->reason : got);
 	}
 	return got;
+}
+
+int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame) {
+	return receive_up_to(consumer, frame, 1);
+}
+
+int gid_consumer_receive_burst(
+		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t count) {
+	return count == 0 ? -EINVAL : receive_up_to(consumer, frames, count);
 }
 
 int gid_consumer_get_check(
@@ -309,10 +330,6 @@ int gid_consumer_get_check(
 	memcpy(check->bytes, carried.words, sizeof(check->bytes));
 	memcpy(check->descriptor, &copy.gid, sizeof(check->descriptor));
 	return 0;
-}
-
-int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame) {
-	return gid_consumer_receive_burst(consumer, frame, 1);
 }
 
 /* Gives one back, without a word to the producer yet. Returns 1, 0: it is back already, -EINVAL. */
@@ -355,16 +372,20 @@ int gid_consumer_release_burst(
 		error = ret < 0 ? ret : error;
 	}
 	if (released > 0) {
-		gid_ring_publish_releases(&consumer->ring);
-		if (gid_ring_should_wake_producer(&consumer->ring)) {
-			gid_doorbell_ring(&consumer->doorbell);
-		}
+		publish_releases(consumer);
 	}
 	return error;
 }
 
 int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame) {
-	return gid_consumer_release_burst(consumer, frame, 1);
+	if (consumer->timeline != NULL) {
+		return gid_consumer_release_burst(consumer, frame, 1);
+	}
+	int ret = put_back(consumer, frame);
+	if (ret == 1) {
+		publish_releases(consumer);
+	}
+	return ret < 0 ? ret : 0;
 }
 
 /* --- waiting ---------------------------------------------------------------------------------- */
