@@ -472,6 +472,11 @@ static int read_arguments(struct gid_consumer *consumer, const char *owner, cons
 		memcpy(&consumer->options, options,
 				size < sizeof(*options) ? size : sizeof(*options));
 	}
+	if (consumer->options.quiet && consumer->options.sleeps) {
+		return gid_domain_fail(consumer->domain, -EINVAL,
+				"a consumer that is not told of frames cannot sleep until there is "
+				"one");
+	}
 	if (consumer->options.credit == 0) {
 		consumer->options.credit = CREDIT_DEFAULT;
 	}

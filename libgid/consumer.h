@@ -56,6 +56,7 @@ struct gid_consumer {
 	struct gid_timer retry;
 	uint64_t asked;	     /* when gidd was asked last */
 	uint64_t dispatched; /* when gid_consumer_wait() last dispatched the domain */
+	uint64_t listened;   /* when a quiet one last looked whether the other side hung up */
 };
 
 /* Every function that may run a callback is between these two. The consumer may be gone after. */

@@ -227,6 +227,16 @@ static bool take_edges(struct gid_consumer *consumer) {
 	return by_socket;
 }
 
+/* Returns 0, or -EPROTO. */
+static int silence(struct gid_consumer *consumer) {
+	int heard = gid_doorbell_silence(&consumer->doorbell, consumer->ring.asleep / 2);
+	if (heard == -EPIPE) {
+		set_over(consumer);
+		heard = 0;
+	}
+	return heard;
+}
+
 /* Silences the doorbell, where that woke us. The one system call after a sleep. */
 static int end_sleep(struct gid_consumer *consumer) {
 	gid_ring_consumer_wake(&consumer->ring);
@@ -234,12 +244,29 @@ static int end_sleep(struct gid_consumer *consumer) {
 			(consumer->doorbell.hear >= 0 && !take_edges(consumer))) {
 		return 0;
 	}
-	int heard = gid_doorbell_silence(&consumer->doorbell, consumer->ring.asleep / 2);
-	if (heard == -EPIPE) {
-		set_over(consumer);
-		heard = 0;
+	return silence(consumer);
+}
+
+/* Nobody rings for a quiet one, but the other side may have hung up, and gidd may be away. */
+static int listen_sometimes(struct gid_consumer *consumer) {
+	uint64_t now = gid_clock_now();
+	if (now - consumer->listened < DISPATCH_NS) {
+		return -EAGAIN;
 	}
-	return heard;
+	consumer->listened = now;
+	int heard = silence(consumer);
+	return heard < 0 || consumer->over ? heard : -EAGAIN;
+}
+
+/*
+ * There is no frame: the next one is to ring, unless the consumer is quiet. Returns -EAGAIN, 0: it
+ * is to be looked for once more, or -EPROTO.
+ */
+static int await_next(struct gid_consumer *consumer) {
+	if (consumer->options.quiet) {
+		return listen_sometimes(consumer);
+	}
+	return gid_ring_consumer_sleep(&consumer->ring) ? 0 : -EAGAIN;
 }
 
 static inline int wake_up(struct gid_consumer *consumer) {
@@ -263,8 +290,8 @@ static inline __attribute__((always_inline)) int receive(
 			got = -EPIPE;
 		} else if (got == 0 && is_closed(consumer)) {
 			set_over(consumer); /* its last words may have come just now */
-		} else if (got == 0 && !gid_ring_consumer_sleep(&consumer->ring)) {
-			got = -EAGAIN;
+		} else if (got == 0) {
+			got = await_next(consumer);
 		}
 	}
 	return got == 0 ? -EAGAIN : got;

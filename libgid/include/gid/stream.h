@@ -507,6 +507,15 @@ struct gid_consumer_options {
 	 * NULL: gid_consumer_create() waits.
 	 */
 	void (*answered)(void *data, int error);
+	/**
+	 * By default gid_consumer_receive() asks for a doorbell when there is no frame. With
+	 * `quiet` it does not, and a frame costs neither side a system call. That suits a program
+	 * that looks for frames by itself, as in a loop that is never idle, or at each refresh of a
+	 * display. gid_consumer_wait() asks for the doorbell before it sleeps, so what comes while
+	 * it polls for `spin_us` costs none either. The descriptor does not become readable for
+	 * frames. Not together with `sleeps`.
+	 */
+	bool quiet;
 };
 
 /**
@@ -527,12 +536,14 @@ enum gid_consumer_state gid_consumer_get_state(const struct gid_consumer *consum
 
 /**
  * After gid_consumer_receive() returned -EAGAIN, the descriptor becomes readable (POLLIN) when
- * there is a new frame. It never changes. With `sleeps` it does not become readable for frames.
+ * there is a new frame. It never changes. With `sleeps` or `quiet` it does not become readable for
+ * frames.
  */
 int gid_consumer_get_fd(const struct gid_consumer *consumer);
 
 /**
- * Receives the next frame. Returns 1; -EAGAIN: there is none now, and the doorbell is armed;
+ * Receives the next frame. Returns 1; -EAGAIN: there is none now, and the doorbell is armed (not
+ * with `quiet`);
  * -EPIPE: the producer is gone; -EPROTO: the producer broke the protocol, and the subscription is
  * closed. With `reconnect` the next calls return -EAGAIN until there is a producer again;
  * gid_domain_dispatch() asks for it. Makes no system call, except one after each -EAGAIN.

@@ -158,10 +158,15 @@ static void burst_init(struct flow *flow, struct gid_domain *domain) {
 	}
 }
 
+/* It looks for frames by itself, and never sleeps. */
 static struct gid_consumer *burst_consumer(struct gid_domain *domain) {
 	struct gid_consumer *consumer;
 	struct gid_consumer_options options = {
-			.size = sizeof(options), .reconnect = true, .credit = GID_CREDIT_MAX};
+			.size = sizeof(options),
+			.reconnect = true,
+			.credit = GID_CREDIT_MAX,
+			.quiet = true,
+	};
 	int error = gid_consumer_create(domain, NULL, BURST_STREAM, &options, &consumer);
 	if (error < 0) {
 		errx(1, "stream %s: %s", BURST_STREAM, gid_strerror(error));
@@ -221,7 +226,7 @@ static void pass_bursts(struct flow *flow, int count) {
 	}
 }
 
-/* What the other core does: a reader with a connection of its own, which never sleeps. */
+/* What the other core does: a reader with a connection of its own. */
 static void *read_bursts(void *data) {
 	const bool *is_over = data;
 	struct gid_domain *domain;
