@@ -9,6 +9,12 @@
  * floor, as in ring.h, and which entries were not sent to it, for want of credit. It changes only
  * where a reader is behind, so that a frame that all of them get costs no store for each.
  *
+ * A word that all sleep over is for readers that trust each other, as those of one domain do. Who
+ * may only read it can wake the others by it for nothing. Or it waits there by so many threads that
+ * one wake for each reader wakes none of them, and one for all takes the producer's time. A reader
+ * of another domain needs a word of its own, beside its gate, which is stored to only while it
+ * sleeps.
+ *
  * A place is used again once no reader holds its entry (the producer has a bit for each): so a ring
  * has as many places as all its readers have credit, and some more. A reader that was not sent the
  * entry may be looking at it just then, and sees the gate of the next one: it looks at the index
