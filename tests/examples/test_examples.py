@@ -99,6 +99,13 @@ def test_an_example_fits_on_a_page_and_begins_with_what_it_is(name: str) -> None
     assert "Usage: " in text[:1200]
 
 
+@pytest.mark.parametrize("name", ["browser/whep.py", "qt/show.cpp", "sdl/show.c"])
+def test_one_in_a_folder_fits_on_two_pages(name: str) -> None:
+    text = (EXAMPLES / name).read_text()
+    assert text.count("\n") < 190
+    assert "Usage: " in text[:1200]
+
+
 @pytest.mark.parametrize("name", ["consume", "export-dmabuf", "produce"])
 def test_a_program_of_ones_own_is_built_in_the_shell(name: str, tmp_path: Path) -> None:
     """By the line in its head, and by flags that stand a clone with a space in its path."""
