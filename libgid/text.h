@@ -36,33 +36,43 @@ static inline bool is_formatting(uint32_t code) {
 }
 
 /*
- * The bytes that the UTF-8 character at `bytes` takes, at most `size`; 0 for a malformed one (RFC
- * 3629: no overlong form, no surrogate, nothing past U+10FFFF), a control character (C0, C1), or
- * one that changes how others are shown.
+ * The bytes that the UTF-8 character at `bytes` takes, at most `size`, and its code; 0 for a
+ * malformed one (RFC 3629: no overlong form, no surrogate, nothing past U+10FFFF).
  */
-static inline size_t character_length(const char *bytes, size_t size) {
+static inline size_t utf8_read(const char *bytes, size_t size, uint32_t *code) {
 	const unsigned char *text = (const unsigned char *)bytes;
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	*code = text[0];
 	if (text[0] < 0x80) {
-		return text[0] >= 0x20 && text[0] != 0x7f ? 1 : 0;
+		return 1;
 	}
 	size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
 	if (text[0] < 0xc2 || text[0] > 0xf4 || length > size) {
 		return 0;
 	}
-	uint32_t code = text[0] & (0x7fu >> length);
+	*code &= 0x7fu >> length;
 	for (size_t i = 1; i < length; i++) {
 		if ((text[i] & 0xc0) != 0x80) {
 			return 0;
 		}
-		code = code << 6 | (text[i] & 0x3f);
+		*code = *code << 6 | (text[i] & 0x3f);
 	}
-	bool surrogate = code >= 0xd800 && code <= 0xdfff;
-	if (code < least[length] || code > 0x10ffff || surrogate || code < 0xa0 ||
-			is_formatting(code)) {
-		return 0;
-	}
-	return length;
+	bool surrogate = *code >= 0xd800 && *code <= 0xdfff;
+	return *code < least[length] || *code > 0x10ffff || surrogate ? 0 : length;
+}
+
+/* Of C0 and C1: they show nothing, and some terminals obey them. */
+static inline bool is_control(uint32_t code) {
+	return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+/*
+ * The same, and 0 also for a control character (C0, C1), or one that changes how others are shown.
+ */
+static inline size_t character_length(const char *bytes, size_t size) {
+	uint32_t code;
+	size_t length = utf8_read(bytes, size, &code);
+	return is_control(code) || is_formatting(code) ? 0 : length;
 }
 
 #endif
