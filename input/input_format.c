@@ -8,6 +8,16 @@
 #define MS_NS 1000000u
 #define LATE_MS 1000u
 
+const struct frame_form input_form = {
+		.what = "input",
+		.caps = "application/x-gid-input",
+		.width = 4096,
+		.height = 32,
+		.slot_size = INPUT_SLOT_SIZE,
+		.slots = INPUT_SLOTS,
+		.keeps_shown = true,
+};
+
 bool input_holds_nothing(const struct input_held *held) {
 	static const struct input_held nothing;
 	return memcmp(held, &nothing, sizeof(nothing)) == 0;

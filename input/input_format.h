@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "frame_form.h"
+
 #define INPUT_MAGIC 0x3174706e69646967ull /* "gidinpt1" */
 #define INPUT_EVENTS_MAX 248u		  /* in one frame */
 #define INPUT_NAME_SIZE 64u		  /* bytes of a stream's name, with its NUL */
@@ -30,10 +32,9 @@
 #define INPUT_KEYMAP_OFFSET 8192u
 #define INPUT_SLOT_SIZE 131072u
 
-/* It is a slab of bytes, whose layout has no meaning but this size. */
-#define INPUT_FOURCC 0x20203852u /* DRM_FORMAT_R8 */
-#define INPUT_WIDTH 4096u
-#define INPUT_HEIGHT 32u
+/* What a few readers hold, one that is kept for who comes, and one to write. */
+#define INPUT_SLOTS 16u
+extern const struct frame_form input_form;
 
 /*
  * A sender that holds anything sends INPUT_BEATS frames in a lease, also if nothing happens. A

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "frame_writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define CREDIT 4u
+#define RETRY_NS 4000000ull
+
+struct frame_writer {
+	const struct frame_form *form;
+	const struct frame_writer_events *events;
+	void *data;
+	struct gid_slab *slab;
+	struct gid_producer *producer;
+	bool published;
+	bool dirty;		/* there is something new */
+	uint64_t sent, retried; /* when a frame was sent, or could not be */
+};
+
+/* --- sending ---------------------------------------------------------------------------------- */
+
+static int writer_take_slot(struct frame_writer *writer) {
+	gid_producer_dispatch(writer->producer);
+	int slot = gid_slab_take(writer->slab);
+	if (slot < 0 && gid_producer_reclaim(writer->producer, false) > 0) {
+		slot = gid_slab_take(writer->slab);
+	}
+	if (slot < 0) {
+		gid_producer_lacks_memory(writer->producer);
+	}
+	return slot;
+}
+
+/* Returns whether it is done, with or without readers. */
+static bool writer_send(struct frame_writer *writer) {
+	int slot = writer_take_slot(writer);
+	if (slot < 0) {
+		return false;
+	}
+	writer->events->write(writer->data, gid_slab_data(writer->slab, (uint32_t)slot),
+			(uint32_t)slot, gid_slab_emptied(writer->slab));
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(writer->slab, (uint32_t)slot);
+	frame.capture_time = gid_clock_now();
+	int ret = gid_producer_send(writer->producer, &frame);
+	gid_slab_give(writer->slab, (uint32_t)slot);
+	writer->sent = frame.capture_time;
+	return ret != -EINPROGRESS;
+}
+
+void frame_writer_mark(struct frame_writer *writer) {
+	writer->dirty = true;
+}
+
+void frame_writer_flush(struct frame_writer *writer) {
+	if (writer->published && writer->dirty) {
+		writer->dirty = !writer_send(writer);
+		writer->retried = gid_clock_now();
+	}
+}
+
+uint64_t frame_writer_deadline(const struct frame_writer *writer) {
+	return writer->published && writer->dirty ? writer->retried + RETRY_NS : UINT64_MAX;
+}
+
+uint64_t frame_writer_sent(const struct frame_writer *writer) {
+	return writer->sent;
+}
+
+uint32_t frame_writer_readers(const struct frame_writer *writer) {
+	return writer->published ? gid_producer_consumers(writer->producer) : 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+/* Who subscribes later finds a first frame, with which it begins. */
+static void handle_published(void *data, int error) {
+	struct frame_writer *writer = data;
+	writer->published = error == 0;
+	writer->dirty |= writer->form->keeps_shown;
+	frame_writer_flush(writer);
+	writer->events->published(writer->data, error);
+}
+
+static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
+	const struct frame_writer *writer = data;
+	writer->events->readers(writer->data, consumers);
+}
+
+static void handle_granted(void *data, gid_id gid, int error) {
+	frame_writer_flush(data);
+}
+
+int frame_writer_create(struct gid_domain *domain, const char *stream,
+		const struct frame_form *form, const struct frame_writer_events *events, void *data,
+		struct frame_writer **created) {
+	struct frame_writer *writer = calloc(1, sizeof(*writer));
+	struct gid_layout layout;
+	if (writer == NULL) {
+		return -ENOMEM;
+	}
+	*writer = (struct frame_writer){.form = form, .events = events, .data = data};
+	const struct gid_producer_options options = {
+			.size = sizeof(options),
+			.credit_max = CREDIT,
+			.quiet = true,
+			.keeps_shown = form->keeps_shown,
+			.published = handle_published,
+			.subscriber = handle_subscriber,
+			.granted = handle_granted,
+			.data = writer,
+	};
+	int error = gid_layout_init(&layout, FRAME_FORM_FOURCC, form->width, form->height, 1);
+	if (error == 0) {
+		error = gid_slab_create_for_stream(domain, stream, &layout, form->slot_size,
+				form->slots, form->caps, &writer->slab);
+	}
+	if (error == 0) {
+		error = gid_producer_create(domain, stream, &options, &writer->producer);
+	}
+	if (error != 0) {
+		frame_writer_destroy(writer);
+		return error;
+	}
+	*created = writer;
+	return 0;
+}
+
+void frame_writer_destroy(struct frame_writer *writer) {
+	if (writer != NULL) {
+		gid_producer_destroy(writer->producer);
+		gid_slab_destroy(writer->slab, true);
+		free(writer);
+	}
+}
