@@ -138,6 +138,10 @@ void input_seat_handle(struct input_seat *seat, const struct input_record *event
 	}
 }
 
+struct weston_seat *input_seat_get_base(struct input_seat *seat) {
+	return &seat->base;
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 struct input_seat *input_seat_create(struct weston_compositor *compositor,

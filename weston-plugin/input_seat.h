@@ -52,6 +52,9 @@ struct input_seat *input_seat_create(struct weston_compositor *compositor,
 /* Nothing is held any more. Accepts NULL. */
 void input_seat_destroy(struct input_seat *seat);
 
+/* As Weston has it. */
+struct weston_seat *input_seat_get_base(struct input_seat *seat);
+
 /*
  * Adds devices, bits of enum input_devices; none is taken away, so that windows keep the keyboard
  * until their user is back.

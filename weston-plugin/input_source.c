@@ -1,24 +1,46 @@
 // SPDX-License-Identifier: MIT
 #include "input_source.h"
 
+#include <clipboard_format.h>
+#include <errno.h>
 #include <gid/gid.h>
 #include <libweston/config-parser.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The stream has the name of the pictures': who shows one knows the other. */
+static const char *read_clipboard(struct input_source *source,
+		struct weston_config_section *section, const char *shown) {
+	if (weston_config_section_get_bool(section, "clipboard", &source->has_clipboard, false) !=
+					0 &&
+			errno == EINVAL) {
+		return "clipboard= must be true or false";
+	}
+	if (!source->has_clipboard) {
+		return NULL;
+	}
+	if (source->domain == NULL) {
+		return "clipboard=true is for one with input=, whose sender has it in common";
+	}
+	return clipboard_stream_name(source->clipboard, shown) &&
+					clipboard_stream_name(
+							source->clipboard_input, source->stream)
+			? NULL
+			: "stream= is too long for one with clipboard=: 47 bytes at most";
+}
+
+/* The streams have the name of the pictures': who shows one knows the others. */
 const char *input_source_read(struct input_source *source, struct weston_config_section *section,
 		const char *shown) {
 	weston_config_section_get_string(section, "input", &source->domain, NULL);
 	if (source->domain == NULL) {
-		return NULL;
+		return read_clipboard(source, section, shown);
 	}
 	if (!gid_name_is_valid(source->domain) || strchr(source->domain, '/') != NULL) {
 		return "input= must be the domain whose keys and pointer it takes, as cluster";
 	}
 	return input_stream_name(source->stream, shown)
-			? NULL
+			? read_clipboard(source, section, shown)
 			: "stream= is too long for one with input=: 57 bytes at most";
 }
 

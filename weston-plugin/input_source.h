@@ -4,6 +4,7 @@
 #define GID_WESTON_INPUT_SOURCE_H
 
 #include <input_format.h>
+#include <stdbool.h>
 
 #include "weston_config.h"
 
@@ -11,11 +12,13 @@
 struct input_source {
 	char *domain;		      /* NULL: nobody's */
 	char stream[INPUT_NAME_SIZE]; /* of that domain */
+	bool has_clipboard;	      /* in common with that domain, by these streams: */
+	char clipboard[INPUT_NAME_SIZE], clipboard_input[INPUT_NAME_SIZE]; /* ours, and theirs */
 };
 
 /*
- * Reads input=, for the stream `shown`. Returns NULL, or what is wrong. To be finished in both
- * cases.
+ * Reads input= and clipboard=, for the stream `shown`. Returns NULL, or what is wrong. To be
+ * finished in both cases.
  */
 const char *input_source_read(struct input_source *source, struct weston_config_section *section,
 		const char *shown);

@@ -10,6 +10,7 @@
 #include "output_seat.h"
 #include "output_size.h"
 #include "output_stream.h"
+#include "stream_clipboard.h"
 #include "stream_input.h"
 #include "virtual_output.h"
 
@@ -19,11 +20,12 @@
 struct configured {
 	struct wl_list link;
 	struct output_config config;
-	struct output_stream *stream; /* NULL: there is no such output now */
-	struct output_size *size;     /* NULL: nor then, or it has always the same */
-	struct output_seat *seat;     /* NULL: nor then, or it takes no input */
-	struct stream_input *input;   /* the same */
-	char label[LABEL_SIZE];	      /* for the log */
+	struct output_stream *stream;	    /* NULL: there is no such output now */
+	struct output_size *size;	    /* NULL: nor then, or it has always the same */
+	struct output_seat *seat;	    /* NULL: nor then, or it takes no input */
+	struct stream_input *input;	    /* the same */
+	struct stream_clipboard *clipboard; /* NULL: nor then, or it has none in common */
+	char label[LABEL_SIZE];		    /* for the log */
 };
 
 struct output_streams {
@@ -45,6 +47,8 @@ static struct configured *find_configured(const struct output_streams *streams, 
 }
 
 static void configured_end(struct configured *configured) {
+	stream_clipboard_destroy(configured->clipboard);
+	configured->clipboard = NULL;
 	stream_input_destroy(configured->input);
 	configured->input = NULL;
 	output_seat_destroy(configured->seat);
@@ -59,6 +63,7 @@ static void configured_set_domain(struct configured *configured, struct gid_doma
 	if (configured->stream != NULL) {
 		output_stream_set_domain(configured->stream, domain);
 		stream_input_set_domain(configured->input, domain);
+		stream_clipboard_set_domain(configured->clipboard, domain);
 	}
 }
 
@@ -87,12 +92,19 @@ static const struct input_sink input_sink = {
 static bool configured_make_input(struct configured *configured, struct weston_output *output) {
 	const struct input_source *source = &configured->config.input;
 	configured->seat = output_seat_create(output, source->stream);
-	if (configured->seat != NULL) {
-		snprintf(configured->label, sizeof(configured->label), "output %s", output->name);
-		configured->input = stream_input_create(output->compositor, configured->label,
-				source, &input_sink, configured);
+	if (configured->seat == NULL) {
+		return false;
 	}
-	return configured->input != NULL;
+	snprintf(configured->label, sizeof(configured->label), "output %s", output->name);
+	configured->input = stream_input_create(
+			output->compositor, configured->label, source, &input_sink, configured);
+	if (source->has_clipboard) {
+		struct input_seat *seat = output_seat_get_base(configured->seat);
+		configured->clipboard = stream_clipboard_create(
+				input_seat_get_base(seat), configured->label, source);
+	}
+	return configured->input != NULL &&
+			source->has_clipboard == (configured->clipboard != NULL);
 }
 
 /* --- one output ------------------------------------------------------------------------------- */

@@ -142,7 +142,7 @@ static int fail_window(const struct safety_config *config, const char *what) {
 /* Any client can have any app-id: none may pass for a warning light, or for somebody's keyboard. */
 static bool stream_is_for_windows(const char *stream) {
 	return gid_name_is_valid(stream) && strncmp(stream, "safety/", 7) != 0 &&
-			strncmp(stream, "input/", 6) != 0;
+			strncmp(stream, "input/", 6) != 0 && strncmp(stream, "clipboard/", 10) != 0;
 }
 
 int safety_config_read_window(struct safety_config *config, struct weston_config_section *section) {
@@ -162,7 +162,7 @@ int safety_config_read_window(struct safety_config *config, struct weston_config
 	if (!right) {
 		return fail_window(config,
 				"stream= must be the name of a stream, as desktop/map, and not of "
-				"safety/ or input/");
+				"safety/, input/ or clipboard/");
 	}
 	weston_config_section_get_string(section, "app-id", &config->app_id, NULL);
 	weston_config_section_get_string(section, "title", &config->title, NULL);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "size_wish.h"
+#include "stream_clipboard.h"
 #include "stream_input.h"
 #include "window_seat.h"
 
@@ -16,9 +17,10 @@ struct window_input {
 	struct weston_surface *window; /* NULL: there is none */
 	struct window_seat *seat;
 	struct stream_input *input;
-	struct size_wish *size; /* NULL: its size is up to others */
-	int32_t width, height;	/* that it was asked for last, in pixels; 0: nothing was */
-	uint64_t closed;	/* when it was asked to close last; 0: never */
+	struct stream_clipboard *clipboard; /* NULL: it has none in common */
+	struct size_wish *size;		    /* NULL: its size is up to others */
+	int32_t width, height; /* that it was asked for last, in pixels; 0: nothing was */
+	uint64_t closed;       /* when it was asked to close last; 0: never */
 };
 
 static struct weston_desktop_surface *desktop_surface(const struct window_input *input) {
@@ -99,6 +101,7 @@ static const struct input_sink input_sink = {
 void window_input_set_domain(struct window_input *input, struct gid_domain *domain) {
 	if (input != NULL) {
 		stream_input_set_domain(input->input, domain);
+		stream_clipboard_set_domain(input->clipboard, domain);
 	}
 }
 
@@ -119,7 +122,7 @@ void window_input_set_window(struct window_input *input, struct weston_surface *
 struct window_input *window_input_create(struct weston_compositor *compositor,
 		const struct safety_config *config, const struct forward *forward) {
 	struct window_input *input = calloc(1, sizeof(*input));
-	bool resizes = config->width_max > 0;
+	bool resizes = config->width_max > 0, shares = config->input.has_clipboard;
 	if (input == NULL) {
 		return NULL;
 	}
@@ -132,7 +135,13 @@ struct window_input *window_input_create(struct weston_compositor *compositor,
 				(struct size_limits){config->width_max, config->height_max, 1},
 				&sized, input);
 	}
-	if (input->seat == NULL || input->input == NULL || (resizes && input->size == NULL)) {
+	if (shares && input->seat != NULL) {
+		struct input_seat *seat = window_seat_get_base(input->seat);
+		input->clipboard = stream_clipboard_create(
+				input_seat_get_base(seat), config->label, &config->input);
+	}
+	if (input->seat == NULL || input->input == NULL || (resizes && input->size == NULL) ||
+			(shares && input->clipboard == NULL)) {
 		window_input_destroy(input);
 		return NULL;
 	}
@@ -143,6 +152,7 @@ void window_input_destroy(struct window_input *input) {
 	if (input == NULL) {
 		return;
 	}
+	stream_clipboard_destroy(input->clipboard);
 	stream_input_destroy(input->input);
 	size_wish_destroy(input->size);
 	window_seat_destroy(input->seat);

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "stream_clipboard.h"
+
+#include <clipboard.h>
+#include <gid/gid.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MS_NS 1000000ull
+
+struct stream_clipboard {
+	struct weston_seat *seat;
+	const char *label;
+	struct clipboard *clipboard;
+	struct weston_data_source source; /* of what came; all texts have the same */
+	struct wl_listener selection;
+	struct wl_event_source *readable, *timer;
+	struct weston_log_pacer pacer;
+};
+
+/* --- what programs copy ----------------------------------------------------------------------- */
+
+/* Without a resource it is Weston itself, which keeps what a program copied that is gone. */
+static void handle_selection(struct wl_listener *listener, void *data) {
+	struct stream_clipboard *clipboard = wl_container_of(listener, clipboard, selection);
+	const struct weston_data_source *source = clipboard->seat->selection_data_source;
+	if (source != NULL && source != &clipboard->source) {
+		clipboard_changed(clipboard->clipboard, source->resource != NULL);
+	}
+}
+
+static bool has_text(const struct weston_data_source *source) {
+	char **type;
+	wl_array_for_each(type, &source->mime_types) {
+		if (strcmp(*type, CLIPBOARD_TYPE) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void handle_ask(void *data, int fd) {
+	const struct stream_clipboard *clipboard = data;
+	struct weston_data_source *source = clipboard->seat->selection_data_source;
+	if (source != NULL && source != &clipboard->source && has_text(source)) {
+		source->send(source, CLIPBOARD_TYPE, fd);
+	} else {
+		close(fd);
+	}
+}
+
+/* --- what came -------------------------------------------------------------------------------- */
+
+static bool handle_wants(void *data) {
+	return true;
+}
+
+/* Weston takes none that is older than the one it has. */
+static void set_selection(
+		const struct stream_clipboard *clipboard, struct weston_data_source *source) {
+	struct wl_display *display = clipboard->seat->compositor->wl_display;
+	weston_seat_set_selection(clipboard->seat, source, wl_display_next_serial(display));
+}
+
+static void handle_came(void *data) {
+	struct stream_clipboard *clipboard = data;
+	set_selection(clipboard, &clipboard->source);
+}
+
+static void source_accept(
+		struct weston_data_source *source, uint32_t serial, const char *mime_type) {
+}
+
+static void source_send(struct weston_data_source *source, const char *mime_type, int32_t fd) {
+	struct stream_clipboard *clipboard = wl_container_of(source, clipboard, source);
+	clipboard_give(clipboard->clipboard, fd);
+}
+
+static void source_cancel(struct weston_data_source *source) {
+}
+
+static bool source_init(struct weston_data_source *source) {
+	wl_signal_init(&source->destroy_signal);
+	wl_array_init(&source->mime_types);
+	source->accept = source_accept;
+	source->send = source_send;
+	source->cancel = source_cancel;
+	char **type = wl_array_add(&source->mime_types, sizeof(*type));
+	if (type == NULL) {
+		return false;
+	}
+	*type = strdup(CLIPBOARD_TYPE);
+	return *type != NULL;
+}
+
+/* Whoever has an offer of it hears that it is gone. */
+static void source_finish(struct weston_data_source *source) {
+	wl_signal_emit(&source->destroy_signal, source);
+	char **type;
+	wl_array_for_each(type, &source->mime_types) {
+		free(*type);
+	}
+	wl_array_release(&source->mime_types);
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static void handle_woken(void *data) {
+	const struct stream_clipboard *clipboard = data;
+	wl_event_source_timer_update(clipboard->timer, 1);
+}
+
+static void handle_say(void *data, const char *what) {
+	struct stream_clipboard *clipboard = data;
+	weston_log_paced(&clipboard->pacer, 30, 60000, "gid: %s: %s\n", clipboard->label, what);
+}
+
+static const struct clipboard_events events = {
+		.ask = handle_ask,
+		.wants = handle_wants,
+		.came = handle_came,
+		.woken = handle_woken,
+		.say = handle_say,
+};
+
+static int handle_timer(void *data) {
+	struct stream_clipboard *clipboard = data;
+	clipboard_dispatch(clipboard->clipboard);
+	uint64_t deadline = clipboard_deadline(clipboard->clipboard), now = gid_clock_now();
+	int ms = 0; /* disarmed */
+	if (deadline != UINT64_MAX) {
+		ms = deadline > now ? (int)((deadline - now) / MS_NS + 1) : 1;
+	}
+	wl_event_source_timer_update(clipboard->timer, ms);
+	return 0;
+}
+
+static int handle_readable(int fd, uint32_t mask, void *data) {
+	return handle_timer(data);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+void stream_clipboard_set_domain(struct stream_clipboard *clipboard, struct gid_domain *domain) {
+	if (clipboard != NULL) {
+		clipboard_set_domain(clipboard->clipboard, domain);
+	}
+}
+
+struct stream_clipboard *stream_clipboard_create(
+		struct weston_seat *seat, const char *label, const struct input_source *source) {
+	struct stream_clipboard *clipboard = calloc(1, sizeof(*clipboard));
+	struct wl_event_loop *loop = wl_display_get_event_loop(seat->compositor->wl_display);
+	if (clipboard == NULL) {
+		return NULL;
+	}
+	clipboard->seat = seat;
+	clipboard->label = label;
+	clipboard->selection.notify = handle_selection;
+	wl_signal_add(&seat->selection_signal, &clipboard->selection);
+	bool made = source_init(&clipboard->source) &&
+			clipboard_create(source->clipboard, source->domain, source->clipboard_input,
+					&events, clipboard, &clipboard->clipboard) == 0;
+	if (made) {
+		clipboard->timer = wl_event_loop_add_timer(loop, handle_timer, clipboard);
+		clipboard->readable =
+				wl_event_loop_add_fd(loop, clipboard_get_fd(clipboard->clipboard),
+						WL_EVENT_READABLE, handle_readable, clipboard);
+	}
+	if (clipboard->timer == NULL || clipboard->readable == NULL) {
+		stream_clipboard_destroy(clipboard);
+		return NULL;
+	}
+	return clipboard;
+}
+
+void stream_clipboard_destroy(struct stream_clipboard *clipboard) {
+	if (clipboard == NULL) {
+		return;
+	}
+	wl_list_remove(&clipboard->selection.link);
+	if (clipboard->seat->selection_data_source == &clipboard->source) {
+		set_selection(clipboard, NULL);
+	}
+	source_finish(&clipboard->source);
+	if (clipboard->readable != NULL) {
+		wl_event_source_remove(clipboard->readable);
+	}
+	if (clipboard->timer != NULL) {
+		wl_event_source_remove(clipboard->timer);
+	}
+	clipboard_destroy(clipboard->clipboard);
+	free(clipboard);
+}
