@@ -118,6 +118,11 @@ static uint64_t copies_of(const struct flow *flow, const char *key) {
 			report_number(report_field(flow->now, "consumer_counts"), key);
 }
 
+/* All frames that it got. */
+static uint64_t received_of(const struct flow *flow) {
+	return report_number(report_field(flow->now, "consumer_counts"), "received");
+}
+
 /* Who reads it: of another domain its gidd knows, and ours the domain only. */
 static const char *consumer_of(const struct flow *flow, char text[80]) {
 	static const char link[] = "link to ";
@@ -166,6 +171,7 @@ static void add_flow(struct table *table, const struct flow *flow) {
 			(unsigned long long)copied);
 	table_add(table, live ? STYLE_GOOD : STYLE_WARNING, "%s", state);
 	add_picture(table, flow);
+	table_add(table, STYLE_PLAIN, "%llu", (unsigned long long)received_of(flow));
 	add_count(table, counts, "leases_expired");
 	table_add(table, STYLE_FAINT, "%s", report_clock_error(flow->now, clock));
 	table_add(table, STYLE_FAINT, "%s", consumer_of(flow, consumer));
@@ -222,7 +228,7 @@ static void print_flows(sd_json_variant *before, sd_json_variant *after, double 
 	 * room. */
 	static const char *const headings[] = {"STREAM", "OF", "READER", ">FPS", ">P50", ">P99",
 			">HELD", ">DROPPED", ">COPIED", "STATE", "FORMAT", ">SIZE", ">MB/S",
-			">LEASES", ">CLOCK", "CONSUMER"};
+			">FRAMES", ">LEASES", ">CLOCK", "CONSUMER"};
 	struct table *table = table_create(headings, sizeof(headings) / sizeof(headings[0]));
 	sd_json_variant *subscription;
 	if (table == NULL) {
@@ -261,6 +267,7 @@ static sd_json_variant *flow_json(const struct flow *flow) {
 					"copied_bytes", copies_of(flow, "copied_bytes")),
 			SD_JSON_BUILD_PAIR_VARIANT("copy_reasons", reasons),
 			SD_JSON_BUILD_PAIR_REAL("fps", flow->fps),
+			SD_JSON_BUILD_PAIR_UNSIGNED("received", received_of(flow)),
 			SD_JSON_BUILD_PAIR_CONDITION(
 					picture != NULL, "picture", SD_JSON_BUILD_VARIANT(picture)),
 			SD_JSON_BUILD_PAIR_CONDITION(timed, "latency_us",
