@@ -36,6 +36,7 @@ enum {
 	KEY_INPUT,
 	KEY_GRAB_KEY,
 	KEY_LEASE,
+	KEY_CLIPBOARD,
 };
 
 static const struct argp_option option_table[] = {
@@ -109,6 +110,10 @@ static const struct argp_option option_table[] = {
 		{"lease", KEY_LEASE, "MS", 0,
 				"With --input: how long keys stay pressed when this program is silent, "
 				"100 to 10000 ms (default: 500)",
+				0},
+		{"clipboard", KEY_CLIPBOARD, NULL, 0,
+				"With --input: have texts that are copied in common, while the window "
+				"is in use",
 				0},
 		{NULL, 0, NULL, 0, "Reports", 4},
 		{"stats", KEY_STATS, "FILE", 0,
@@ -197,6 +202,9 @@ static void complete_desktop(struct options *options, struct argp_state *state) 
 
 static void check_options(struct options *options, struct argp_state *state) {
 	complete_desktop(options, state);
+	if (options->clipboard && !options->input) {
+		argp_error(state, "--clipboard is for a window that is used: add --input");
+	}
 	if (options->stream == NULL) {
 		argp_error(state, "which stream? Name it with --stream NAME");
 	} else if (!gid_name_is_valid(options->stream)) {
@@ -286,6 +294,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 	case KEY_LEASE:
 		options->lease_ms = (uint32_t)option_number(
 				"--lease", value, INPUT_LEASE_MIN_MS, INPUT_LEASE_MAX_MS, state);
+		break;
+	case KEY_CLIPBOARD:
+		options->clipboard = true;
 		break;
 	case KEY_GRAB_KEY:
 		if (!grab_parse_key(value, &options->grab_key)) {

@@ -21,6 +21,7 @@ struct options {
 	bool once;	    // ends with the stream
 	bool fifo;	    // no frame takes the place of one that was not shown
 	bool input;	    // keys, pointer and fingers go back to who made the picture
+	bool clipboard;	    // of the user, in common with who made the picture
 	bool timed;	    // frames are shown when they are meant to be
 	bool title_follows; // what the program calls its window, where the stream is one
 	bool app_id_follows;

@@ -99,6 +99,7 @@ static void pointer_button(void *data, struct wl_pointer *pointer, uint32_t seri
 		uint32_t button, uint32_t state) {
 	struct seat *seat = data;
 	bool pressed = state == WL_POINTER_BUTTON_STATE_PRESSED;
+	seat->serial = serial;
 	if ((seat->inside || !pressed) && input_code_is_button(button)) {
 		seat_note_time(seat, time);
 		seat_send(seat,
@@ -231,6 +232,7 @@ static void keyboard_key(void *data, struct wl_keyboard *keyboard, uint32_t seri
 	if (!seat->focused) {
 		return;
 	}
+	seat->serial = serial;
 	if (key == seat->release_key && key != KEY_RESERVED) {
 		if (pressed) {
 			seat_toggle_grab(seat);
@@ -285,6 +287,7 @@ static void touch_down(void *data, struct wl_touch *touch, uint32_t serial, uint
 	if (surface != seat->window->picture || i == INPUT_TOUCHES) {
 		return;
 	}
+	seat->serial = serial;
 	seat->fingers[i] = id;
 	seat->fingers_down |= 1u << i;
 	struct input_record event = event_at(seat, INPUT_TOUCH_DOWN, x, y);
@@ -437,6 +440,7 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 				version < SEAT_VERSION_MAX ? version : SEAT_VERSION_MAX);
 		seat->base_name = name;
 		wl_seat_add_listener(seat->base, &seat_listener, seat);
+		seat->events->bound(seat->data, seat->base);
 	}
 }
 
@@ -445,6 +449,7 @@ static void seat_release(struct seat *seat) {
 	seat_release_keyboard(seat);
 	seat_release_touch(seat);
 	if (seat->base != NULL) {
+		seat->events->bound(seat->data, NULL);
 		wl_seat_release(seat->base);
 		seat->base = NULL;
 	}

@@ -14,11 +14,12 @@
 
 struct seat_events {
 	void (*event)(void *data, const struct input_record *event);
-	void (*group)(void *data);		       // what came before is to be sent
-	void (*focus)(void *data, bool focused);       // the window has the keyboard, or not
-	void (*lost)(void *data);		       // what is held is to be released
-	void (*devices)(void *data, uint32_t devices); // enum input_devices
-	void (*keymap)(void *data, const char *text);  // NULL: none; valid during the call
+	void (*group)(void *data);			 // what came before is to be sent
+	void (*bound)(void *data, struct wl_seat *base); // NULL: the seat is gone
+	void (*focus)(void *data, bool focused);	 // the window has the keyboard, or not
+	void (*lost)(void *data);			 // what is held is to be released
+	void (*devices)(void *data, uint32_t devices);	 // enum input_devices
+	void (*keymap)(void *data, const char *text);	 // NULL: none; valid during the call
 };
 
 struct seat {
@@ -33,9 +34,10 @@ struct seat {
 	struct wl_keyboard *keyboard;
 	struct wl_touch *touch;
 	struct grab grab;
-	bool focused;  // the window has the keyboard
-	bool inside;   // the pointer is on the picture
-	uint64_t time; // of the event in work
+	bool focused;	 // the window has the keyboard
+	bool inside;	 // the pointer is on the picture
+	uint64_t time;	 // of the event in work
+	uint32_t serial; // of what was pressed last
 	struct axis {
 		bool moved;
 		struct input_record event;

@@ -760,8 +760,7 @@ int view_init(struct view *view, sd_event *event, const struct options *options)
 	}
 	if (options->input &&
 			view_input_init(&view->input, event, &view->wayland, &view->window,
-					view->domain, options->stream, options->grab_key,
-					options->lease_ms) < 0) {
+					view->domain, owner_name(view), options) < 0) {
 		return -1;
 	}
 	return subscribe(view) < 0 || add_sources(view) < 0 ? -1 : 0;

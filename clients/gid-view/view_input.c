@@ -96,8 +96,16 @@ static int handle_timer(sd_event_source *source, uint64_t time, void *data) {
 
 /* --- the seat --------------------------------------------------------------------------------- */
 
+static bool is_press(const struct input_record *event) {
+	bool is_switch = event->type == INPUT_KEY || event->type == INPUT_BUTTON;
+	return (is_switch && event->value != 0) || event->type == INPUT_TOUCH_DOWN;
+}
+
 static void seat_event(void *data, const struct input_record *event) {
 	struct view_input *input = data;
+	if (is_press(event) && input->seat.focused) {
+		view_clipboard_pressed(&input->clipboard, input->seat.serial);
+	}
 	if (input->sender != NULL) {
 		input_sender_add(input->sender, event);
 	}
@@ -111,8 +119,16 @@ static void seat_group(void *data) {
 	}
 }
 
+static void seat_bound(void *data, struct wl_seat *base) {
+	struct view_input *input = data;
+	view_clipboard_set_seat(&input->clipboard, base);
+}
+
 static void seat_focus(void *data, bool focused) {
 	struct view_input *input = data;
+	if (!focused) {
+		view_clipboard_left(&input->clipboard);
+	}
 	input->lose_time = focused ? UINT64_MAX : gid_clock_now() + LOSE_NS;
 	input_arm(input);
 }
@@ -127,6 +143,9 @@ static void seat_lost(void *data) {
 
 static void seat_devices(void *data, uint32_t devices) {
 	struct view_input *input = data;
+	if (!(devices & INPUT_KEYBOARD)) {
+		view_clipboard_left(&input->clipboard);
+	}
 	input->devices = devices;
 	if (input->sender != NULL) {
 		input_sender_set_devices(input->sender, devices);
@@ -147,6 +166,7 @@ static void seat_keymap(void *data, const char *text) {
 static const struct seat_events seat_events = {
 		.event = seat_event,
 		.group = seat_group,
+		.bound = seat_bound,
 		.focus = seat_focus,
 		.lost = seat_lost,
 		.devices = seat_devices,
@@ -181,13 +201,13 @@ bool view_input_close(struct view_input *input) {
 /* --- life ------------------------------------------------------------------------------------- */
 
 int view_input_init(struct view_input *input, sd_event *event, struct wayland *wayland,
-		const struct window *window, struct gid_domain *domain, const char *stream,
-		uint32_t release_key, uint32_t lease_ms) {
+		const struct window *window, struct gid_domain *domain, const char *owner,
+		const struct options *options) {
 	*input = (struct view_input){.event = event,
 			.domain = domain,
-			.lease_ms = lease_ms,
+			.lease_ms = options->lease_ms,
 			.lose_time = UINT64_MAX};
-	if (!input_stream_name(input->stream, stream)) {
+	if (!input_stream_name(input->stream, options->stream)) {
 		warnx("--input: the stream's name is too long: 57 bytes at most");
 		return -1;
 	}
@@ -197,12 +217,18 @@ int view_input_init(struct view_input *input, sd_event *event, struct wayland *w
 		warnx("event loop: %s", strerror(-result));
 		return -1;
 	}
-	seat_init(&input->seat, wayland, window, release_key, &seat_events, input);
+	if (options->clipboard &&
+			view_clipboard_init(&input->clipboard, event, wayland, domain, owner,
+					options->stream) < 0) {
+		return -1;
+	}
+	seat_init(&input->seat, wayland, window, options->grab_key, &seat_events, input);
 	return 0;
 }
 
 void view_input_finish(struct view_input *input) {
 	seat_finish(&input->seat);
+	view_clipboard_finish(&input->clipboard);
 	input_sender_destroy(input->sender);
 	sd_event_source_disable_unref(input->timer);
 	free(input->keymap);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What the user does at the window, as the input stream of what it shows: input/STREAM of our
- * domain.
+ * domain. With it goes the clipboard, where that is wanted.
  */
 #ifndef GID_VIEW_VIEW_INPUT_H
 #define GID_VIEW_VIEW_INPUT_H
@@ -9,7 +9,9 @@
 #include <input_sender.h>
 #include <systemd/sd-event.h>
 
+#include "options.h"
 #include "seat.h"
+#include "view_clipboard.h"
 
 struct view_input {
 	sd_event *event;
@@ -18,6 +20,7 @@ struct view_input {
 	struct input_sender *sender; // NULL: to be made when the timer ticks
 	char stream[INPUT_NAME_SIZE];
 	struct seat seat;
+	struct view_clipboard clipboard;
 	uint32_t lease_ms;
 	uint64_t lose_time; // when the window is without the keyboard for good; UINT64_MAX: not now
 	uint32_t devices;
@@ -28,12 +31,12 @@ struct view_input {
 };
 
 /*
- * `stream` is what the window shows, `release_key` as in seat.h, `lease_ms` as in input_sender.h.
- * Returns 0, or -1 after saying on stderr what is wrong. The stream itself may come later.
+ * `owner` is whose stream the window shows; it and `options` outlive it. Returns 0, or -1 after
+ * saying on stderr what is wrong. The stream itself may come later.
  */
 int view_input_init(struct view_input *input, sd_event *event, struct wayland *wayland,
-		const struct window *window, struct gid_domain *domain, const char *stream,
-		uint32_t release_key, uint32_t lease_ms);
+		const struct window *window, struct gid_domain *domain, const char *owner,
+		const struct options *options);
 
 /* Asks who makes the picture for one of so many pixels. */
 void view_input_set_size(struct view_input *input, int32_t width, int32_t height);

@@ -46,10 +46,14 @@ class InputWindow:
         self.seat = bind_seat(self.display, seat or f"input/{output}")
         for device in devices:
             setattr(self, device, self.seat(f"get_{device}"))
+        self.prepare()
         self.painter.paint(1)
         if focused:
             self.keyboard.wait("enter")
         self.places: list[tuple[int, int]] = []
+
+    def prepare(self) -> None:
+        """What else is to be there before the window is."""
 
     def take_keys(self) -> list[tuple[int, int]]:
         """Codes and states, as they came since."""

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "view_clipboard.h"
+
+#include <clipboard.h>
+#include <err.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define MANAGER_VERSION 2u /* that a device can be released */
+#define ACCURACY_US 1000
+
+/* --- what others copied ----------------------------------------------------------------------- */
+
+/* An offer that has a text knows itself. */
+static void offer_offer(void *data, struct wl_data_offer *offer, const char *type) {
+	if (strcmp(type, CLIPBOARD_TYPE) == 0) {
+		wl_data_offer_set_user_data(offer, offer);
+	}
+}
+
+static const struct wl_data_offer_listener offer_listener = {.offer = offer_offer};
+
+static void drop_offer(struct view_clipboard *clipboard) {
+	if (clipboard->offer != NULL) {
+		wl_data_offer_destroy(clipboard->offer);
+		clipboard->offer = NULL;
+	}
+}
+
+static void device_data_offer(
+		void *data, struct wl_data_device *device, struct wl_data_offer *offer) {
+	wl_data_offer_add_listener(offer, &offer_listener, NULL);
+}
+
+/* Also what we offer ourselves: where there is a source, it is most likely that. */
+static void device_selection(
+		void *data, struct wl_data_device *device, struct wl_data_offer *offer) {
+	struct view_clipboard *clipboard = data;
+	drop_offer(clipboard);
+	clipboard->offer = offer;
+	if (clipboard->in_use) {
+		clipboard_changed(clipboard->clipboard, clipboard->source == NULL);
+	}
+}
+
+/* Nothing is dragged into the window. */
+static void device_enter(void *data, struct wl_data_device *device, uint32_t serial,
+		struct wl_surface *surface, wl_fixed_t x, wl_fixed_t y,
+		struct wl_data_offer *offer) {
+	if (offer != NULL) {
+		wl_data_offer_destroy(offer);
+	}
+}
+
+static void device_leave(void *data, struct wl_data_device *device) {
+}
+
+static void device_motion(void *data, struct wl_data_device *device, uint32_t time, wl_fixed_t x,
+		wl_fixed_t y) {
+}
+
+static void device_drop(void *data, struct wl_data_device *device) {
+}
+
+static const struct wl_data_device_listener device_listener = {
+		.data_offer = device_data_offer,
+		.enter = device_enter,
+		.leave = device_leave,
+		.motion = device_motion,
+		.drop = device_drop,
+		.selection = device_selection,
+};
+
+static void handle_ask(void *data, int fd) {
+	const struct view_clipboard *clipboard = data;
+	if (clipboard->offer != NULL && wl_data_offer_get_user_data(clipboard->offer) != NULL) {
+		wl_data_offer_receive(clipboard->offer, CLIPBOARD_TYPE, fd);
+	}
+	close(fd);
+}
+
+/* --- what came -------------------------------------------------------------------------------- */
+
+static void source_target(void *data, struct wl_data_source *source, const char *type) {
+}
+
+static void source_send(void *data, struct wl_data_source *source, const char *type, int32_t fd) {
+	struct view_clipboard *clipboard = data;
+	clipboard_give(clipboard->clipboard, fd);
+}
+
+static void drop_source(struct view_clipboard *clipboard) {
+	if (clipboard->source != NULL) {
+		wl_data_source_destroy(clipboard->source);
+		clipboard->source = NULL;
+	}
+}
+
+static void source_cancelled(void *data, struct wl_data_source *source) {
+	drop_source(data);
+}
+
+static const struct wl_data_source_listener source_listener = {
+		.target = source_target,
+		.send = source_send,
+		.cancelled = source_cancelled,
+};
+
+static bool handle_wants(void *data) {
+	const struct view_clipboard *clipboard = data;
+	return clipboard->in_use && clipboard->device != NULL;
+}
+
+static void handle_came(void *data) {
+	struct view_clipboard *clipboard = data;
+	struct wl_data_source *source =
+			wl_data_device_manager_create_data_source(clipboard->manager);
+	wl_data_source_add_listener(source, &source_listener, clipboard);
+	wl_data_source_offer(source, CLIPBOARD_TYPE);
+	wl_data_device_set_selection(clipboard->device, source, clipboard->serial);
+	drop_source(clipboard);
+	clipboard->source = source;
+}
+
+/* --- the seat --------------------------------------------------------------------------------- */
+
+static void release_device(struct view_clipboard *clipboard) {
+	drop_offer(clipboard);
+	drop_source(clipboard);
+	if (clipboard->device != NULL) {
+		wl_data_device_release(clipboard->device);
+		clipboard->device = NULL;
+	}
+}
+
+static void use_device(struct view_clipboard *clipboard) {
+	if (clipboard->manager != NULL && clipboard->seat != NULL && clipboard->device == NULL) {
+		clipboard->device = wl_data_device_manager_get_data_device(
+				clipboard->manager, clipboard->seat);
+		wl_data_device_add_listener(clipboard->device, &device_listener, clipboard);
+	}
+}
+
+static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
+		const char *interface, uint32_t version) {
+	struct view_clipboard *clipboard = data;
+	if (clipboard->manager == NULL && version >= MANAGER_VERSION &&
+			strcmp(interface, wl_data_device_manager_interface.name) == 0) {
+		clipboard->manager = wl_registry_bind(
+				registry, name, &wl_data_device_manager_interface, MANAGER_VERSION);
+		use_device(clipboard);
+	}
+}
+
+static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
+}
+
+static const struct wl_registry_listener registry_listener = {
+		.global = registry_global,
+		.global_remove = registry_global_remove,
+};
+
+void view_clipboard_set_seat(struct view_clipboard *clipboard, struct wl_seat *seat) {
+	if (clipboard->clipboard == NULL) {
+		return;
+	}
+	clipboard->seat = seat;
+	if (seat == NULL) {
+		view_clipboard_left(clipboard);
+		release_device(clipboard);
+	} else {
+		use_device(clipboard);
+	}
+}
+
+/* What was copied before goes there with the first key: the one that pastes it may be the next. */
+void view_clipboard_pressed(struct view_clipboard *clipboard, uint32_t serial) {
+	if (clipboard->clipboard == NULL) {
+		return;
+	}
+	clipboard->serial = serial;
+	if (!clipboard->in_use) {
+		clipboard->in_use = true;
+		clipboard_changed(clipboard->clipboard, false);
+	}
+}
+
+void view_clipboard_left(struct view_clipboard *clipboard) {
+	if (clipboard->clipboard != NULL) {
+		clipboard->in_use = false;
+		clipboard_forget(clipboard->clipboard);
+	}
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static void handle_woken(void *data) {
+	const struct view_clipboard *clipboard = data;
+	sd_event_source_set_time(clipboard->timer, 0);
+	sd_event_source_set_enabled(clipboard->timer, SD_EVENT_ONESHOT);
+}
+
+static void handle_say(void *data, const char *what) {
+	warnx("%s", what);
+}
+
+static const struct clipboard_events events = {
+		.ask = handle_ask,
+		.wants = handle_wants,
+		.came = handle_came,
+		.woken = handle_woken,
+		.say = handle_say,
+};
+
+static int handle_timer(sd_event_source *source, uint64_t time, void *data) {
+	const struct view_clipboard *clipboard = data;
+	clipboard_dispatch(clipboard->clipboard);
+	uint64_t deadline = clipboard_deadline(clipboard->clipboard);
+	if (deadline == UINT64_MAX) {
+		sd_event_source_set_enabled(clipboard->timer, SD_EVENT_OFF);
+	} else {
+		sd_event_source_set_time(clipboard->timer, deadline / 1000);
+		sd_event_source_set_enabled(clipboard->timer, SD_EVENT_ONESHOT);
+	}
+	return 0;
+}
+
+static int handle_readable(sd_event_source *source, int fd, uint32_t mask, void *data) {
+	return handle_timer(source, 0, data);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+int view_clipboard_init(struct view_clipboard *clipboard, sd_event *event, struct wayland *wayland,
+		struct gid_domain *domain, const char *owner, const char *stream) {
+	char input[INPUT_NAME_SIZE];
+	*clipboard = (struct view_clipboard){0};
+	if (!input_stream_name(input, stream) || !clipboard_stream_name(clipboard->ours, input) ||
+			!clipboard_stream_name(clipboard->theirs, stream)) {
+		warnx("--clipboard: the stream's name is too long: 47 bytes at most");
+		return -1;
+	}
+	int result = clipboard_create(clipboard->ours, owner, clipboard->theirs, &events, clipboard,
+			&clipboard->clipboard);
+	if (result == 0) {
+		result = sd_event_add_time_relative(event, &clipboard->timer, CLOCK_MONOTONIC, 0,
+				ACCURACY_US, handle_timer, clipboard);
+	}
+	if (result >= 0) {
+		result = sd_event_add_io(event, &clipboard->readable,
+				clipboard_get_fd(clipboard->clipboard), EPOLLIN, handle_readable,
+				clipboard);
+	}
+	if (result < 0) {
+		warnx("event loop: %s", strerror(-result));
+		return -1;
+	}
+	clipboard->registry = wl_display_get_registry(wayland->display);
+	wl_registry_add_listener(clipboard->registry, &registry_listener, clipboard);
+	clipboard_set_domain(clipboard->clipboard, domain);
+	return 0;
+}
+
+void view_clipboard_finish(struct view_clipboard *clipboard) {
+	release_device(clipboard);
+	if (clipboard->manager != NULL) {
+		wl_data_device_manager_destroy(clipboard->manager);
+	}
+	if (clipboard->registry != NULL) {
+		wl_registry_destroy(clipboard->registry);
+	}
+	sd_event_source_disable_unref(clipboard->readable);
+	sd_event_source_disable_unref(clipboard->timer);
+	clipboard_destroy(clipboard->clipboard);
+	*clipboard = (struct view_clipboard){0};
+}
