@@ -36,7 +36,7 @@ uint64_t schedule_next(const struct schedule *schedule, uint64_t now) {
 	uint64_t base = follows ? schedule->shown.time + interval / AFTER_REFRESH : schedule->start;
 	/* What is shown was in time for its refresh: the next refresh lacks a picture. */
 	bool is_shown = follows && schedule->shown.sequence >= schedule->sequence;
-	uint64_t earliest = schedule->begun + interval / (is_shown ? 4 : 2);
+	uint64_t earliest = schedule->begun + interval / (is_shown ? 8 : follows ? 4 : 2);
 	if (earliest < schedule->ended) {
 		earliest = schedule->ended;
 	}

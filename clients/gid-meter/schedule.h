@@ -33,10 +33,10 @@ void schedule_drawn(struct schedule *schedule, uint64_t sequence, uint64_t begun
 uint64_t schedule_interval(const struct schedule *schedule, uint64_t now);
 
 /*
- * When to draw next, which may have passed. Half an interval lies between the begins of two
- * drawings at least, so that no refresh has two; a quarter where the last picture is shown already,
- * as after a pause, when a display may show a picture at once. One that takes longer than an
- * interval leaves out what it was too late for.
+ * When to draw next, which may have passed. Some time lies between the begins of two drawings, so
+ * that no refresh has two: half an interval of the timer; a quarter of one of a display, so that a
+ * late picture costs the next refresh none; an eighth where the last picture is shown already. One
+ * that takes longer than an interval leaves out what it was too late for.
  */
 uint64_t schedule_next(const struct schedule *schedule, uint64_t now);
 
