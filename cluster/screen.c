@@ -252,14 +252,6 @@ static void screen_count_gap(struct screen_stats *stats, uint64_t when, uint64_t
 	stats->last = when;
 }
 
-/* A frame begins after a pause if there was nothing to show for a whole refresh. */
-static void screen_count_pause(struct screen_stats *stats, uint64_t now, uint64_t refresh) {
-	if (stats->idle != 0 && now - stats->idle >= refresh) {
-		stats->last = 0;
-	}
-	stats->idle = 0;
-}
-
 static void screen_count(struct screen *screen, const struct spent *begin) {
 	struct screen_stats *stats = &screen->stats;
 	struct spent end = spent_until_now();
@@ -271,7 +263,6 @@ static void screen_count(struct screen *screen, const struct spent *begin) {
 	count_time(&stats->wait, &stats->wait_max_ns, clock > cpu ? clock - cpu : 0);
 	stats->over_bound += screen->bound.total > 0 && cpu > screen->bound.total;
 	stats->slept += end.sleeps != begin->sleeps;
-	screen_count_pause(stats, begin->clock, screen_refresh_ns(screen));
 }
 
 /* To the nanosecond: what the event loop's own timers round up would be lost at each frame. */
@@ -389,17 +380,26 @@ void screen_schedule_frame(struct screen *screen) {
 	}
 }
 
+/* How long a frame that could be composed now has to wait. */
+static uint64_t screen_delay(struct screen *screen, uint64_t now) {
+	if (screen->clock.own_time) {
+		return frame_clock_delay(&screen->clock, now, screen_refresh_ns(screen));
+	}
+	if (screen_is_virtual(screen) && !screen->pace.on) {
+		return refreshes_delay(&screen->refreshes, now);
+	}
+	return pace_delay(&screen->pace, now, screen_refresh_ns(screen));
+}
+
 static void screen_frame(struct screen *screen) {
 	if (screen->refreshes.due != 0) {
 		return; /* its refresh asks for the next one */
 	}
 	struct spent begin = spent_until_now();
 	uint64_t now = begin.clock;
-	uint64_t wait = screen->clock.own_time
-			? frame_clock_delay(&screen->clock, now, screen_refresh_ns(screen))
-			: pace_delay(&screen->pace, now, screen_refresh_ns(screen));
+	uint64_t wait = screen_delay(screen, now);
 	if (wait > 0) {
-		screen_arm_timer(screen, wait);
+		screen_arm_timer_at(screen, now + wait);
 		return;
 	}
 	screen->hooks->begin(screen->data, screen, now);
@@ -411,8 +411,9 @@ static void screen_frame(struct screen *screen) {
 	if (composes || fills || screen->readback.asked) {
 		screen_render(screen, &begin, composes);
 	} else {
-		screen->stats.idle = screen->stats.idle != 0 ? screen->stats.idle : now;
+		screen->stats.last = 0; /* nothing moves: the next pause is none */
 		frame_clock_skip(&screen->clock);
+		refreshes_skip(&screen->refreshes);
 		pace_cancel(&screen->pace);
 	}
 }
@@ -435,6 +436,14 @@ static void screen_shown(struct screen *screen, uint32_t commit, uint64_t when) 
 	}
 }
 
+/* How late the frame after a virtual refresh was, if that is known. */
+static void screen_count_late(struct screen *screen, uint64_t refresh) {
+	uint64_t now = gid_clock_now();
+	if (refresh != 0 && now > refresh) {
+		samples_add(&screen->stats.late, now - refresh);
+	}
+}
+
 /* Of a virtual screen: what it was given is shown, and a frame is asked for. */
 static void screen_refresh(struct screen *screen) {
 	uint64_t when = refreshes_take(&screen->refreshes, gid_clock_now());
@@ -444,7 +453,7 @@ static void screen_refresh(struct screen *screen) {
 	}
 	screen_shown(screen, screen->output->commit_seq, when);
 	wlr_output_send_frame(screen->output);
-	samples_add(&screen->stats.late, gid_clock_now() - when);
+	screen_count_late(screen, when);
 }
 
 /*
@@ -458,10 +467,12 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 		return 0;
 	}
 	bool away = screen->device->session != NULL && !screen->device->session->active;
+	uint64_t begin = screen->refreshes.begin;
 	if (screen->refreshes.due != 0) {
 		screen_refresh(screen);
 	} else if (!screen->output->frame_pending && !away) {
 		screen_frame(screen);
+		screen_count_late(screen, begin);
 	}
 	return 0;
 }

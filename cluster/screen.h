@@ -60,7 +60,6 @@ struct screen_stats {
 	uint64_t composed; /* of the frames: others changed only what is on planes of its own */
 	uint64_t last, longest_gap_ns; /* from one frame on the screen to the next in a row */
 	uint64_t skipped;	       /* refreshes without a frame, between two in a row */
-	uint64_t idle;		       /* since when there was nothing to show; 0: there was */
 	/* From a virtual refresh until the next frame was given, or there was none to give. */
 	struct samples late;
 	/*

@@ -60,6 +60,68 @@ static void test_a_frame(void) {
 			"late by more: one refresh is left out");
 }
 
+/* Composing begins after a refresh, while frames follow each other; after a pause it is at once. */
+static void test_when_to_compose(void) {
+	struct refreshes refreshes = screen_start(60000);
+	uint64_t refresh = time_of(1, 60000) - START;
+	tap_ok(refreshes_delay(&refreshes, START + MS) == 0, "the first frame need not wait");
+	uint64_t due = refreshes_give(&refreshes, START + 2 * MS);
+	refreshes_take(&refreshes, due + MS);
+	tap_ok(refreshes_delay(&refreshes, due + MS) == 0, "nor does one that is there after it");
+	refreshes_skip(&refreshes);
+	uint64_t wait = refreshes_delay(&refreshes, due + 4 * MS);
+	tap_ok(due + 4 * MS + wait == time_of(2, 60000), "one that comes then waits for the next");
+	tap_ok(refreshes_delay(&refreshes, due + 6 * MS) == wait - 2 * MS &&
+					refreshes_delay(&refreshes, time_of(2, 60000) + 9 * MS) ==
+							0,
+			"for that one alone, however late it is");
+	due = refreshes_give(&refreshes, time_of(2, 60000) + 10 * MS);
+	tap_ok(due == time_of(3, 60000), "and is shown by the one after it");
+	refreshes_take(&refreshes, due);
+	refreshes_skip(&refreshes);
+	tap_ok(refreshes_delay(&refreshes, due + 13 * refresh / 2) > 0, "a slow film is no pause");
+	refreshes_skip(&refreshes);
+	tap_ok(refreshes_delay(&refreshes, due + 17 * refresh / 2) == 0, "after one it is at once");
+}
+
+/*
+ * A picture comes some time after each refresh, and another producer's now and then at any time:
+ * whatever that does, each refresh shows one of the first.
+ */
+static void test_two_producers(void) {
+	struct refreshes refreshes = screen_start(60000);
+	uint64_t came = 0, timer = 0, last = 0, gap = 0;
+	bool own = false, other = false, given = false;
+	for (uint64_t now = START; now < START + 20 * S; now += MS / 10) {
+		uint64_t number = (now - START) * 60 / S;
+		bool comes = number > came && now - START - number * S / 60 >= 4 * MS;
+		bool others = (now - START) % (31 * MS) == 0;
+		came = comes ? number : came;
+		own |= comes;
+		other |= others;
+		uint64_t when = refreshes_take(&refreshes, now);
+		if (when != 0 && given) {
+			gap = last != 0 && when - last > gap ? when - last : gap;
+			last = when;
+		}
+		bool asked = comes || others || when != 0 || (timer != 0 && now >= timer);
+		if (refreshes.due != 0 || !asked) {
+			continue;
+		}
+		uint64_t wait = refreshes_delay(&refreshes, now);
+		timer = wait > 0 ? now + wait : 0;
+		if (wait == 0 && (own || other)) {
+			refreshes_give(&refreshes, now + 2 * MS);
+			given = own;
+			own = other = false;
+		} else if (wait == 0) {
+			refreshes_skip(&refreshes);
+		}
+	}
+	tap_ok(last > START + 19 * S && gap <= 16666667, "a gap of %.2f refreshes at most",
+			(double)gap / 16666667.0);
+}
+
 static void test_jumps(void) {
 	struct refreshes refreshes = screen_start(NTSC);
 	uint64_t first = refreshes_give(&refreshes, START);
@@ -97,6 +159,8 @@ static void play(uint64_t latest, uint64_t once, unsigned expected, uint64_t lon
 int main(void) {
 	test_fixed_times();
 	test_a_frame();
+	test_when_to_compose();
+	test_two_producers();
 	test_jumps();
 	play(0, 0, 1000, 1);
 	play(11 * MS, 14 * MS, 1000, 1);
