@@ -530,12 +530,23 @@ int gid_consumer_wait(struct gid_consumer *consumer, int timeout_ms) {
 
 /* --- a thread that does nothing else ---------------------------------------------------------- */
 
-int gid_consumer_sleep(struct gid_consumer *consumer) {
+int gid_consumer_sleep_until(struct gid_consumer *consumer, uint64_t until) {
 	if (!consumer->options.sleeps) {
 		return -EINVAL;
 	}
-	gid_sleep_wait(&consumer->sleep);
+	gid_sleep_wait(&consumer->sleep, until);
 	return 0;
+}
+
+int gid_consumer_sleep(struct gid_consumer *consumer) {
+	return gid_consumer_sleep_until(consumer, GID_TIME_NONE);
+}
+
+void gid_consumer_set_sleeps(struct gid_consumer *consumer, bool sleeps) {
+	if (consumer->options.sleeps != sleeps) {
+		consumer->options.sleeps = sleeps;
+		gid_sleep_change(&consumer->sleep, &consumer->ring, sleeps);
+	}
 }
 
 void gid_consumer_interrupt(struct gid_consumer *consumer) {

@@ -95,11 +95,24 @@ void gid_sleep_finish(struct gid_sleep *sleep) {
 
 /* --- what receiving tells, under the caller's lock -------------------------------------------- */
 
-void gid_sleep_attach(struct gid_sleep *sleep, struct gid_wire_page *page, bool one_kernel) {
-	bool futex = one_kernel && sleep->by_futex && gid_sleep_has_futex() &&
+static void ask_for_wake(const struct gid_sleep *sleep, struct gid_wire_page *page) {
+	bool futex = sleep->one_kernel && sleep->by_futex && gid_sleep_has_futex() &&
 			!__atomic_load_n(&sleep->distrusts, __ATOMIC_RELAXED);
 	__atomic_store_n(&page->wake, futex ? GID_WIRE_FUTEX : GID_WIRE_BY_DOORBELL,
 			__ATOMIC_SEQ_CST);
+}
+
+void gid_sleep_attach(struct gid_sleep *sleep, struct gid_wire_page *page, bool one_kernel) {
+	sleep->one_kernel = one_kernel;
+	ask_for_wake(sleep, page);
+}
+
+/* For the sleep before this one the producer may have used what we were woken by then. */
+static void fall_asleep_anew(struct gid_sleep *sleep, struct gid_ring_consumer *ring) {
+	gid_ring_consumer_wake(ring);
+	if (gid_ring_consumer_sleep(ring)) {
+		gid_sleep_interrupt(sleep);
+	}
 }
 
 void gid_sleep_prepare(struct gid_sleep *sleep, struct gid_ring_consumer *ring) {
@@ -112,12 +125,21 @@ void gid_sleep_prepare(struct gid_sleep *sleep, struct gid_ring_consumer *ring) 
 		sleep->value = (uint32_t)ring->tail;
 		return;
 	}
-	/* Falls asleep anew: for this sleep the producer may have used the futex. */
 	__atomic_store_n(&sleep->distrusts, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&page->wake, GID_WIRE_BY_DOORBELL, __ATOMIC_SEQ_CST);
-	gid_ring_consumer_wake(ring);
-	if (gid_ring_consumer_sleep(ring)) {
-		gid_sleep_interrupt(sleep);
+	fall_asleep_anew(sleep, ring);
+}
+
+void gid_sleep_change(struct gid_sleep *sleep, struct gid_ring_consumer *ring, bool by_futex) {
+	sleep->by_futex = by_futex;
+	sleep->word = NULL;
+	if (ring->page == NULL) {
+		return; /* the next subscription's page will say it */
+	}
+	ask_for_wake(sleep, ring->page);
+	if (ring->asleep % 2 != 0) {
+		fall_asleep_anew(sleep, ring);
+		gid_sleep_prepare(sleep, ring);
 	}
 }
 
@@ -141,17 +163,25 @@ static bool poll_descriptor(struct gid_sleep *sleep, int timeout_ms) {
 	return poll(&fd, 1, timeout_ms) > 0;
 }
 
-void gid_sleep_wait(struct gid_sleep *sleep) {
+/* Rounded up, so as not to come too early by less than a millisecond. -1: there is no end. */
+static int milliseconds_until(uint64_t until) {
+	uint64_t now = gid_clock_now(), left = until > now ? until - now : 0;
+	return left / 1000000 >= INT_MAX ? -1 : (int)((left + 999999) / 1000000);
+}
+
+void gid_sleep_wait(struct gid_sleep *sleep, uint64_t until) {
 	if (sleep->word == NULL) {
 		/* Calming the one before may have taken the nudge of this one. */
 		if (!is_interrupted(sleep)) {
-			poll_descriptor(sleep, -1);
+			poll_descriptor(sleep, milliseconds_until(until));
 		}
 		return;
 	}
-	for (;;) {
+	for (uint64_t look = 0; look < until;) {
+		uint64_t later = gid_clock_now() + LOOK_NS;
+		look = later < until ? later : until;
 		int ret = wait_for_words(sleep->word, sleep->value, &sleep->interruptions,
-				sleep->seen, gid_clock_now() + LOOK_NS);
+				sleep->seen, look);
 		if (is_interrupted(sleep) || ret == 0) {
 			return;
 		}

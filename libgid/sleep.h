@@ -6,9 +6,10 @@
 #include "ring.h"
 
 struct gid_sleep {
-	int epoll_fd;  /* readable: there is something to do; -1 before gid_sleep_init() */
-	int nudge_fd;  /* makes it readable where no doorbell does */
-	bool by_futex; /* a thread calls gid_sleep_wait(), and may be woken by the futex */
+	int epoll_fd;	 /* readable: there is something to do; -1 before gid_sleep_init() */
+	int nudge_fd;	 /* makes it readable where no doorbell does */
+	bool by_futex;	 /* a thread calls gid_sleep_wait(), and may be woken by the futex */
+	bool one_kernel; /* so that a futex can wake us */
 	bool nudged;
 	uint32_t interruptions;
 	const uint32_t *word; /* to sleep over, in the ring; NULL: by the descriptor */
@@ -31,6 +32,9 @@ void gid_sleep_finish(struct gid_sleep *sleep);
 /* A new subscription's page says how we are to be woken; a futex is of `one_kernel`. */
 void gid_sleep_attach(struct gid_sleep *sleep, struct gid_wire_page *page, bool one_kernel);
 
+/* From now on we sleep in the other way, or not: also in this sleep, where the ring sleeps. */
+void gid_sleep_change(struct gid_sleep *sleep, struct gid_ring_consumer *ring, bool by_futex);
+
 /* There is no frame, and the ring is asleep: the caller may sleep, too. Or there was one. */
 void gid_sleep_prepare(struct gid_sleep *sleep, struct gid_ring_consumer *ring);
 static inline void gid_sleep_end(struct gid_sleep *sleep) {
@@ -40,8 +44,8 @@ static inline void gid_sleep_end(struct gid_sleep *sleep) {
 /* Whether the doorbell may have to be silenced. */
 bool gid_sleep_was_rung(struct gid_sleep *sleep, const struct gid_wire_page *page);
 
-/* See gid_consumer_sleep(), gid_consumer_interrupt(). */
-void gid_sleep_wait(struct gid_sleep *sleep);
+/* See gid_consumer_sleep_until(), gid_consumer_interrupt(). */
+void gid_sleep_wait(struct gid_sleep *sleep, uint64_t until);
 void gid_sleep_interrupt(struct gid_sleep *sleep);
 
 /* Takes back what made the descriptor readable: an interruption, as by a change of state. */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <gid/stream.h>
+#include <poll.h>
 #include <pthread.h>
 
 #include "cockpit.h"
@@ -17,6 +18,7 @@
 #define INTERRUPTIONS_OF_FUTEX 60
 #define INTERRUPTIONS_OF_DOORBELL 3000
 #define PATIENCE_MS COCKPIT_PATIENCE_MS
+#define BRIEFLY_NS 20000000ull
 
 static struct gid_domain *open_domain, *cluster_domain;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of cluster_domain */
@@ -24,11 +26,26 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of cluster_domain */
 static struct {
 	struct gid_consumer *consumer;
 	pthread_t thread;
+	bool alternates;      /* between the ring and the descriptor, at each sleep */
 	bool stop;	      /* atomic, as all that follows */
 	uint32_t told, heard; /* what was said before an interruption; what it came to know */
 	uint32_t frames;      /* received */
 	int end;	      /* what receiving said last, once it is over */
 } sleeper;
+
+/* Each time in the other way, which is chosen when there was no frame any more. */
+static void sleep_otherwise(void) {
+	pthread_mutex_lock(&lock);
+	bool by_ring = !sleeper.consumer->options.sleeps;
+	gid_consumer_set_sleeps(sleeper.consumer, by_ring);
+	pthread_mutex_unlock(&lock);
+	if (by_ring) {
+		gid_consumer_sleep_until(sleeper.consumer, GID_TIME_NONE);
+	} else {
+		struct pollfd fd = {.fd = gid_consumer_get_fd(sleeper.consumer), .events = POLLIN};
+		poll(&fd, 1, -1);
+	}
+}
 
 static void *sleeper_run(void *data) {
 	int got = 0;
@@ -43,7 +60,9 @@ static void *sleeper_run(void *data) {
 			__atomic_add_fetch(&sleeper.frames, 1, __ATOMIC_SEQ_CST);
 		}
 		pthread_mutex_unlock(&lock);
-		if (got == -EAGAIN) {
+		if (got == -EAGAIN && sleeper.alternates) {
+			sleep_otherwise();
+		} else if (got == -EAGAIN) {
 			gid_consumer_sleep(sleeper.consumer);
 		}
 	}
@@ -51,7 +70,8 @@ static void *sleeper_run(void *data) {
 	return NULL;
 }
 
-static void sleeper_start(void) {
+static void sleeper_start(bool alternates) {
+	sleeper.alternates = alternates;
 	struct gid_consumer_options options = {
 			.size = sizeof(options), .credit = 8, .sleeps = true};
 	sleeper.stop = false;
@@ -64,19 +84,28 @@ static void sleeper_start(void) {
 	pthread_create(&sleeper.thread, NULL, sleeper_run, NULL);
 }
 
-static void sleeper_finish(void) {
-	__atomic_store_n(&sleeper.stop, true, __ATOMIC_SEQ_CST);
-	gid_consumer_interrupt(sleeper.consumer);
-	pthread_join(sleeper.thread, NULL);
-	gid_consumer_destroy(sleeper.consumer);
-}
-
 static void dispatch(struct gid_producer *producer) {
 	gid_domain_dispatch(open_domain);
 	gid_producer_dispatch(producer);
 	pthread_mutex_lock(&lock);
 	gid_domain_dispatch(cluster_domain);
 	pthread_mutex_unlock(&lock);
+}
+
+/* Until somebody is there, or nobody any more. */
+static void await_consumers(struct gid_producer *producer, uint32_t count) {
+	for (long start = cockpit_now_ms(); gid_producer_consumers(producer) != count &&
+			cockpit_now_ms() - start < PATIENCE_MS;) {
+		dispatch(producer);
+	}
+}
+
+static void sleeper_finish(struct gid_producer *producer) {
+	__atomic_store_n(&sleeper.stop, true, __ATOMIC_SEQ_CST);
+	gid_consumer_interrupt(sleeper.consumer);
+	pthread_join(sleeper.thread, NULL);
+	gid_consumer_destroy(sleeper.consumer);
+	await_consumers(producer, 0);
 }
 
 /* Waits, for long, until the counter is there. */
@@ -148,6 +177,46 @@ static void test_noise(struct gid_producer *producer, struct gid_slab *slab) {
 	tap_ok(send_frames(producer, slab, 100), "which wakes it");
 }
 
+/* A wake in the way that was left just then must not be the only one. */
+static void test_alternating(struct gid_producer *producer, struct gid_slab *slab) {
+	sleeper_start(true);
+	await_consumers(producer, 1);
+	tap_ok(send_frames(producer, slab, FRAMES),
+			"each of %d wakes who sleeps in two ways in turn", FRAMES);
+	test_interruptions(producer, INTERRUPTIONS_OF_FUTEX);
+	sleeper_finish(producer);
+}
+
+/* Returns whether it slept so long, and no longer than somebody waits. */
+static bool sleeps_briefly(struct gid_consumer *consumer) {
+	struct gid_frame frame;
+	uint64_t begin = gid_clock_now();
+	do {
+		if (gid_consumer_receive(consumer, &frame) != -EAGAIN ||
+				gid_consumer_sleep_until(consumer, begin + BRIEFLY_NS) < 0) {
+			return false;
+		}
+	} while (gid_clock_now() < begin + BRIEFLY_NS);
+	return gid_clock_now() - begin < PATIENCE_MS * UINT64_C(1000000);
+}
+
+static void test_until(struct gid_producer *producer) {
+	struct gid_consumer_options options = {.size = sizeof(options), .reconnect = true};
+	struct gid_consumer *consumer = NULL;
+	int error = gid_consumer_create(cluster_domain, "open", "movie", &options, &consumer);
+	tap_ok(error == 0, "a consumer that sleeps by the descriptor");
+	tap_ok(gid_consumer_sleep_until(consumer, 0) == -EINVAL, "it must not over the ring");
+	gid_consumer_set_sleeps(consumer, true);
+	tap_ok(sleeps_briefly(consumer), "until there is a ring, it sleeps until a time");
+	await_consumers(producer, 1);
+	while (gid_consumer_get_state(consumer) != GID_CONSUMER_LIVE) {
+		dispatch(producer);
+	}
+	tap_ok(sleeps_briefly(consumer), "and so it does over the ring");
+	gid_consumer_destroy(consumer);
+	await_consumers(producer, 0);
+}
+
 static struct gid_producer *produce(void) {
 	struct gid_producer *producer = NULL;
 	int error = gid_producer_create(open_domain, "movie", NULL, &producer);
@@ -167,26 +236,21 @@ int main(void) {
 		return tap_finish();
 	}
 	struct gid_producer *producer = produce();
-	sleeper_start();
-	uint32_t joined = 0;
-	for (long start = cockpit_now_ms();
-			joined == 0 && cockpit_now_ms() - start < PATIENCE_MS;) {
-		dispatch(producer);
-		joined = gid_producer_consumers(producer);
-	}
+	sleeper_start(false);
+	await_consumers(producer, 1);
 	test_frames(producer, slab);
 	test_interruptions(producer, INTERRUPTIONS_OF_FUTEX);
 	if (gid_sleep_has_futex()) {
 		test_noise(producer, slab);
 		test_interruptions(producer, INTERRUPTIONS_OF_DOORBELL);
 	}
-	sleeper_finish();
+	sleeper_finish(producer);
+	test_alternating(producer, slab);
+	test_until(producer);
 
 	/* Nobody is left who could tell of the end. */
-	sleeper_start();
-	for (joined = 0; joined == 0; joined = gid_producer_consumers(producer)) {
-		dispatch(producer);
-	}
+	sleeper_start(false);
+	await_consumers(producer, 1);
 	send_frames(producer, slab, 1);
 	cockpit_kill(1);
 	cockpit_kill(2);

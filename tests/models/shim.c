@@ -188,7 +188,7 @@ static bool wakes_producer(void) {
 
 static void sleep_by_futex(void) {
 	gid_sleep_prepare(&m.sleep, &m.consumer);
-	gid_sleep_wait(&m.sleep);
+	gid_sleep_wait(&m.sleep, UINT64_MAX);
 }
 
 static void wake_by_futex(void) {

@@ -667,9 +667,19 @@ int gid_consumer_wait(struct gid_consumer *consumer, int timeout_ms);
  * than to wait for a descriptor, and a wake-up costs the producer less than a doorbell.
  * Another thread must dispatch the domain. That and all other calls need the caller's lock; this
  * function is called without it. The consumer must not be destroyed meanwhile.
- * Returns 0, sometimes without a new frame; -EINVAL without `sleeps`.
+ * gid_consumer_sleep_until() also returns when that time has come, CLOCK_MONOTONIC in ns;
+ * GID_TIME_NONE: there is none. Both return 0, sometimes without a new frame; -EINVAL without
+ * `sleeps`.
  */
 int gid_consumer_sleep(struct gid_consumer *consumer);
+int gid_consumer_sleep_until(struct gid_consumer *consumer, uint64_t until);
+
+/**
+ * Sets the option `sleeps` anew: for a program that waits for frames in a thread now, and for its
+ * descriptor then. It holds at once, also after gid_consumer_receive() returned -EAGAIN. On the
+ * consumer's thread, while none is in gid_consumer_sleep(). Makes system calls: not for each frame.
+ */
+void gid_consumer_set_sleeps(struct gid_consumer *consumer, bool sleeps);
 
 /**
  * Makes gid_consumer_sleep() return: now, or when it is called next. May be called from any thread,
