@@ -135,7 +135,7 @@ class Connection:
         return self._born != _forks
 
     def __enter__(self) -> Any:
-        if self.is_foreign:
+        if self._born != _forks:
             raise ForkError(
                 errno.EPERM,
                 "this object belongs to the process that forked this one: make a gid.Domain here",
@@ -145,7 +145,7 @@ class Connection:
         return self.c
 
     def __exit__(self, *_: object) -> None:
-        if self._depth == 1:
+        if self._depth == 1 and (self._later or self.is_closing):
             self._do_later()
         self._depth -= 1
         self._lock.release()
@@ -179,7 +179,7 @@ class Connection:
         return result
 
     def dispatch(self, now: float = 0.0) -> None:
-        """Hears what gidd says. With `now` only if that was not done just before."""
+        """Hears what gidd says. With `now`, seconds, only if that was not done just before."""
         if now == 0.0 or now - self._dispatched > DISPATCH_EVERY:
             self._dispatched = now or time.monotonic()
             result = lib.gid_domain_dispatch(self.c)

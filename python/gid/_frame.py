@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DEVICE_PATIENCE = 1.0  # s, for a device that still draws into the picture
 TAKEN = (-errno.ESTALE, -errno.ENOENT, -errno.ENOTCONN)
+slot_of = lib.gid_slot_of
 
 
 def _time(value: int) -> int | None:
@@ -58,7 +59,7 @@ class Frame:
         self._slab: ImportedSlab | None = slab  # None: it is given back
         self._info = slab.info
         self._description = slab.description
-        self._is_drawn = slab.info.memory == lib.GID_MEMORY_DMABUF
+        self._is_drawn = slab.is_dmabuf
         self._current = True
         self._planes: tuple[Plane, ...] | None = None
         self.note = note
@@ -74,11 +75,14 @@ class Frame:
         has several; docs/python.md has the shape and dtype of each format.
         """
         if self._planes is None:
-            slab = self._held()
+            slab, slot = self._held(), slot_of(self._c.gid)
             if self._is_drawn:
                 self._wait_for_device()
-            with self._consumer.connection:
-                self._planes = slab.planes(lib.gid_slot_of(self._c.gid))
+            planes = slab.seen.get(slot)
+            if planes is None:
+                with self._consumer.connection:
+                    planes = slab.planes(slot)
+            self._planes = planes
         return self._planes
 
     @property
@@ -88,8 +92,9 @@ class Frame:
         It is the part of `planes` that `crop` names, with all samples that it touches.
         """
         planes = self.planes
-        box, layout = self._c.crop, self._info.layout
+        box = self._c.crop
         if box.width > 0 and box.height > 0:
+            layout = self._info.layout
             if lib.gid_box_is_within(box, layout.width, layout.height):
                 planes = visible(planes, layout.fourcc, box)
         return picture_of(planes)
@@ -160,17 +165,16 @@ class Frame:
         """
         if self._slab is not None:
             with self._consumer.connection:
-                self._look(self._slab)
+                if (slab := self._slab) is not None:  # not given back meanwhile
+                    self._look(slab, lib.gid_py_is_current)
         return self._current
 
-    def _look(self, slab: ImportedSlab) -> None:
-        if self._consumer.c == ffi.NULL:
-            self._current = False  # the slot went back then
-            return
-        held = lib.gid_consumer_holds(self._consumer.c, self._c, slab.c, ffi.NULL)
-        if held == -errno.ENOTCONN:  # the stream is over, its memory may be as it was
-            held = 0 if lib.gid_slab_is_current(slab.c, self._c.gid) else held
-        self._current = self._current and held == 0
+    def _look(self, slab: ImportedSlab, look: Any) -> None:
+        """By one of two functions, of which the other one releases it, too."""
+        consumer = self._consumer.c
+        is_there = consumer != ffi.NULL  # or else the slot went back when it was closed
+        is_current = is_there and look(consumer, self._c, slab.c)
+        self._current = self._current and is_current
 
     def renew(self) -> None:
         """Begins the leases of all frames that the consumer holds anew.
@@ -184,19 +188,15 @@ class Frame:
         """Gives the frame back. Returns `current`. A second call does nothing."""
         if self._slab is not None and not self._consumer.connection.is_foreign:
             with self._consumer.connection:
-                if self._slab is not None:  # no other thread was faster
-                    self._look(self._slab)
-                    self._give_back()
+                if (slab := self._slab) is not None:  # no other thread was faster
+                    self._end_read(slab)
+                    self._slab = self._planes = None
+                    self._look(slab, lib.gid_py_release)
         return self._current
 
-    def _give_back(self) -> None:
-        self._end_read()
-        self._slab = self._planes = None
-        self._consumer.give_back(self._c)
-
-    def _end_read(self) -> None:
-        if self._info.memory == lib.GID_MEMORY_DMABUF and not self._is_drawn:
-            lib.gid_dmabuf_end_read(self._info.fd)
+    def _end_read(self, slab: ImportedSlab) -> None:
+        if slab.is_dmabuf and not self._is_drawn:
+            lib.gid_dmabuf_end_read(slab.info.fd)
 
     def _held(self) -> ImportedSlab:
         if self._slab is None:
@@ -226,8 +226,8 @@ class Frame:
             raise self._taken()
 
     def __del__(self) -> None:
-        if getattr(self, "_slab", None) is not None:
-            self._end_read()
+        if (slab := getattr(self, "_slab", None)) is not None:
+            self._end_read(slab)
             self._consumer.connection.later(partial(self._consumer.give_back, self._c))
 
     # --- what is said of it ---

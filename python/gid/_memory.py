@@ -31,11 +31,13 @@ class ImportedSlab:
         if error < 0:
             lib.gid_slab_unref(slab)
             raise error_of(error, why)
+        self.is_dmabuf = self.info.memory == lib.GID_MEMORY_DMABUF
         self.description = str(ffi.string(self.info.description).decode(errors="replace"))
         size = self.info.slot_size * self.info.slot_count
         address = lib.gid_slab_view_untouched(slab, 0)
         self._memory = keep(connection, slab, address, size).toreadonly()
-        self._planes: dict[int, tuple[Plane, ...]] = {}
+        self.seen: dict[int, tuple[Plane, ...]] = {}
+        """What `planes()` has returned, for each slot."""
 
     def _look(self) -> tuple[int, str]:
         error = lib.gid_layout_check(ffi.addressof(self.info, "layout"), self.info.slot_size)
@@ -52,9 +54,9 @@ class ImportedSlab:
 
     def planes(self, slot: int) -> tuple[Plane, ...]:
         """Of the whole picture in the slot, read-only."""
-        found = self._planes.get(slot)
+        found = self.seen.get(slot)
         if found is None:
             lib.gid_slab_view(self.c, slot)  # makes its pages present
             start = slot * self.info.slot_size
-            found = self._planes[slot] = views_of(self.info.layout, self._memory, start)
+            found = self.seen[slot] = views_of(self.info.layout, self._memory, start)
         return found

@@ -2,6 +2,7 @@
 """The writing end of a stream, and the slots that it writes into."""
 
 import errno
+import time
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, TypedDict, Unpack
@@ -9,7 +10,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from ._connection import SERVE_EVERY, Connection, Deadline, Waiter
+from ._connection import DISPATCH_EVERY, SERVE_EVERY, Connection, Deadline, Waiter
 from ._consumer import fields
 from ._errors import GidTimeoutError
 from ._formats import Picture, Plane, picture_of, views_of
@@ -35,6 +36,9 @@ class Said(TypedDict, total=False):
     metadata: bytes
 
 
+SAID = Said.__annotations__.keys()
+
+
 class Slot:
     """A free slot, to be drawn into and sent.
 
@@ -45,6 +49,8 @@ class Slot:
     `submit()` or `cancel()`. Then readers read the slot: do not write into its arrays any more.
     The memory still has what was drawn there before, some frames ago.
     """
+
+    __slots__ = ("_producer", "_index", "_said", "_is_open", "planes")
 
     def __init__(self, producer: "Producer", index: int, said: Said) -> None:
         self._producer = producer
@@ -65,7 +71,7 @@ class Slot:
         Raises GidError: a field is out of range, or the memory was revoked.
         """
         self._end()
-        return self._producer.send(self._index, {**self._said, **said})
+        return self._producer.send(self._index, {**self._said, **said} if said else self._said)
 
     def cancel(self) -> None:
         """Gives the slot back unsent. Does nothing after `submit()`."""
@@ -121,6 +127,9 @@ class Producer:
         self._slab = ffi.NULL
         self._layout = layout
         self._patient = bool(behaviour["patient"])
+        self._frame = ffi.new("struct gid_frame *")  # what is said of the one that is just sent
+        self._views: dict[int, tuple[Plane, ...]] = {}  # of each slot
+        self._heard = 0.0  # when its readers were last listened to, s
         options = ffi.new("struct gid_producer_options *", {"quiet": True, **behaviour})
         options.size = ffi.sizeof(options[0])
         text = ffi.NULL if description is None else description.encode()
@@ -157,9 +166,13 @@ class Producer:
         that nobody has read yet. A `patient` producer takes none back, and waits until no reader
         would miss a frame. Raises GidTimeoutError.
         """
-        unknown = said.keys() - Said.__annotations__.keys()
-        if unknown:
+        if unknown := said.keys() - SAID:
             raise TypeError(f"of a frame can be said {', '.join(Said.__annotations__)}: {unknown}")
+        index = self._take()
+        return Slot(self, index if index >= 0 else self._wait(timeout), said)
+
+    def _wait(self, timeout: float | None) -> int:
+        """For a slot that is free."""
         deadline, me = Deadline(timeout), object()
         try:
             while (index := self._take(me)) < 0:
@@ -170,7 +183,7 @@ class Producer:
                 self._waiter.wait(SERVE_EVERY if left is None else min(left, SERVE_EVERY))
         finally:
             self._waiter.waiting.discard(me)
-        return Slot(self, index, said)
+        return index
 
     def submit(
         self,
@@ -199,54 +212,53 @@ class Producer:
             lib.gid_producer_count_copy_for(self.c, lib.GID_COPY_UPSTREAM_MEMORY, size)
         return slot.submit()
 
-    def _take(self, me: object) -> int:
+    def _take(self, me: object | None = None) -> int:
+        """A free slot, or less than 0. `me` waits, and is told when there may be one."""
         with self.connection:
             self._check()
             if me in self._waiter.waiting:
                 self._waiter.waiting.remove(me)
                 self._waiter.looked()
-            lib.gid_producer_dispatch(self.c)
-            if not self._patient or lib.gid_producer_room(self.c) > 0:
-                index = int(lib.gid_slab_take(self._slab))
-                if index < 0 and not self._patient and lib.gid_producer_reclaim(self.c, False) > 0:
-                    index = int(lib.gid_slab_take(self._slab))
-                if index >= 0:
-                    self._waiter.poke()
-                    return index
-                lib.gid_producer_lacks_memory(self.c)
-            lib.gid_producer_want_release(self.c)
+            now = time.monotonic()
+            hears = me is not None or now - self._heard > DISPATCH_EVERY
+            if hears:
+                self._heard = now
+            index = int(lib.gid_py_take_slot(self.c, self._slab, self._patient, hears))
+            if index >= 0:
+                self._waiter.poke()
+                return index
             self.connection.dispatch()
-            self._waiter.waiting.add(me)
-            return -errno.EAGAIN
+            if me is not None:
+                self._waiter.waiting.add(me)
+            return index
 
     def slot_planes(self, index: int) -> tuple[Plane, ...]:
-        """Writable views of a slot."""
+        """Writable views of a slot, which can be made read-only by themselves."""
         if self._memory is None:
             raise ValueError(f"the producer of {self.stream} is closed")
-        return views_of(self._layout, self._memory, index * self._slot_size)
+        planes = self._views.get(index)
+        if planes is None:
+            planes = views_of(self._layout, self._memory, index * self._slot_size)
+            self._views[index] = planes
+        return tuple(plane.view() for plane in planes)
 
     def send(self, index: int, said: Said) -> int:
         """Sends a slot that was taken."""
-        frame = ffi.new("struct gid_frame *")
-        frame[0] = lib.gid_py_frame_init
-        frame.capture_time = lib.gid_clock_now()
-        for name, value in said.items():
-            if name == "note":
-                note = ffi.from_buffer(value)
-                frame.note, frame.note_size = note, len(note)
-            elif name != "metadata":
-                setattr(frame, name, value)
-        metadata = said.get("metadata", b"")
+        frame, metadata = self._frame, said.get("metadata", b"")
         with self.connection:
             self._check()
             try:
-                frame.gid = lib.gid_slab_gid(self._slab, index)
-                put = lib.gid_producer_put_metadata(self.c, frame, metadata, len(metadata))
-                self.connection.check(put)
-                return self.connection.check(lib.gid_producer_send(self.c, frame))
+                lib.gid_py_begin(frame)
+                for name, value in said.items():
+                    if name == "note":
+                        note = ffi.from_buffer(value)
+                        frame.note, frame.note_size = note, len(note)
+                    elif name != "metadata":
+                        setattr(frame, name, value)
+                sent = lib.gid_py_send(self.c, self._slab, index, frame, metadata, len(metadata))
+                return self.connection.check(sent)
             finally:
-                if lib.gid_slab_holders(self._slab, index) == 0:
-                    lib.gid_slab_give(self._slab, index)
+                lib.gid_py_settle(self._slab, index)
 
     def give(self, index: int) -> None:
         """Takes the mark from a slot that is not sent."""
@@ -288,11 +300,10 @@ class Producer:
         """
         if self.connection.is_foreign or self.c == ffi.NULL:
             return
-        end = ffi.new("struct gid_frame *")
-        end[0] = lib.gid_py_frame_init
-        end.flags = lib.GID_FRAME_EOS
         with self.connection:
-            lib.gid_producer_send(self.c, end)
+            lib.gid_py_begin(self._frame)
+            self._frame.flags = lib.GID_FRAME_EOS
+            lib.gid_producer_send(self.c, self._frame)
         deadline = Deadline(drain)
         while not self._is_read() and not deadline.is_over():
             self._waiter.wait(deadline.left())
@@ -301,6 +312,7 @@ class Producer:
             destroy(self.connection, c, self._slab)
             self._slab = ffi.NULL
             self._memory = None
+            self._views.clear()
             self._waiter.stop()
 
     def _is_read(self) -> bool:

@@ -7,43 +7,12 @@ import gc
 import threading
 import time
 import tracemalloc
-from collections.abc import Iterator
 
 import gid
 import numpy as np
 import pytest
-from lib.cockpit import Cockpit
 from lib.program import wait_for
-
-LEASE = 60.0  # seconds: a busy machine takes more than the second that it is
-
-
-@pytest.fixture
-def domains(cockpit: Cockpit) -> Iterator[tuple[gid.Domain, gid.Domain]]:
-    """`open`, which sends, and `cluster`, which reads."""
-    with gid.Domain(str(cockpit.socket("open"))) as sends:
-        with gid.Domain(str(cockpit.socket("cluster"))) as reads:
-            yield sends, reads
-
-
-@pytest.fixture
-def pair(domains: tuple[gid.Domain, gid.Domain]) -> tuple[gid.Producer, gid.Consumer]:
-    """Grey pictures of 8x4, and their reader."""
-    return make_pair(*domains)
-
-
-def make_pair(
-    sends: gid.Domain, reads: gid.Domain, format: str = "R8", slots: int = 4, **how: object
-) -> tuple[gid.Producer, gid.Consumer]:
-    producer = sends.producer("test", format, 8, 4, slots=slots, lease=LEASE)
-    consumer = reads.consumer("test", sends.name, **how)
-    wait_for(lambda: producer.consumers, "the consumer to have subscribed")
-    return producer, consumer
-
-
-def send(producer: gid.Producer, value: int, **said: object) -> None:
-    with producer.slot(**said) as picture:
-        picture[...] = value
+from pairs import LEASE, make_pair, send
 
 
 def test_a_frame_has_its_pixels_and_all_that_is_said_of_it(
