@@ -15,6 +15,8 @@ shared_memory  multiprocessing.shared_memory, eight slots in turn, and a pipe fo
                says which: the least that works. Nobody sees to it that a slot is not written again.
 unixfd         GStreamer's unixfdsink, from memory that needs no copy, unixfdsrc and appsink
 
+Each way has a bound of time: one that does not bring its pictures is told, and the others go on.
+
 Then what one party can do to the others: a reader that writes into pictures, by mistake (into its
 array), or on purpose (by a pointer, mprotect, or the memory's file opened again); and `kill -9` of
 four readers that hold a picture each, of the producer, and of the daemons where there are any.
@@ -30,20 +32,23 @@ import statistics
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from bench import common, readers_faults
 from bench import readers_ways as ways
-from bench.readers_crew import Crew, Process, crew
+from bench.readers_crew import PATIENCE, Crew, Process, crew
+from bench.readers_faults import VICTIMS
 from lab.domains.cockpit import Cockpit
 from lab.domains.program import LabError, Wanting
 
 SIZES = {"1080p": (1920, 1080, 60), "2160p": (3840, 2160, 30)}  # the third: frames a second
 WARM_UP = 30  # frames that are not counted
 LOG_EVERY = 10  # frames
-FIGURES = ("cpu_us", "latency_us", "latency_p99_us", "missed")
+FAILED = "failed"  # in a table
+FIGURES = ("frames", "cpu_us", "latency_us", "latency_p99_us", "missed")
 
 
 # --- the processes --------------------------------------------------------------------------------
@@ -66,11 +71,11 @@ def produce(way: str, place: ways.Place) -> None:
         time.sleep(max(0.0, due - time.monotonic()))
 
 
-def read(way: str, place: ways.Place, number: int, frames: int) -> None:
+def read(way: str, place: ways.Place, number: int, frames: int, seconds: int) -> None:
     """Counts from when it is told to begin, so that all do so at once; then writes its figures."""
     late: list[float] = []
     seen = missed = first = last = 0
-    cpu, counts = 0.0, False
+    cpu, end, counts = 0.0, 0, False
     pictures = ways.read(way, place, number)
     for pixels in pictures:
         sequence, sent = ways.stamp_of(pixels)
@@ -80,15 +85,17 @@ def read(way: str, place: ways.Place, number: int, frames: int) -> None:
         if counts:
             late.append((now - sent) / 1000)
             missed, last = missed + sequence - last - 1, sequence
-            if len(late) == frames:
+            if len(late) == frames or now > end:
                 break
             continue
         if seen == WARM_UP:
             print("warm", flush=True)
         if seen >= WARM_UP and select.select([sys.stdin], [], [], 0)[0]:
             counts, cpu, first, last = True, cpu_seconds(), sequence, sequence
+            end = now + seconds * 1_000_000_000
     figures = {
-        "cpu_us": (cpu_seconds() - cpu) / frames * 1e6,
+        "frames": len(late),
+        "cpu_us": (cpu_seconds() - cpu) / len(late) * 1e6,
         "latency_us": statistics.median(late),
         "latency_p99_us": sorted(late)[len(late) * 99 // 100],
         "missed": missed,
@@ -102,13 +109,13 @@ def read(way: str, place: ways.Place, number: int, frames: int) -> None:
 # --- what they cost -------------------------------------------------------------------------------
 
 
-def cost(made: Crew, frames: int) -> dict:
+def cost(made: Crew, frames: int, seconds: int) -> dict:
     producer = made.start("produce")
-    reading = [made.reader(number, frames) for number in range(made.place.readers)]
+    reading = [made.reader(number, frames, seconds) for number in range(made.place.readers)]
     made.wait("its readers were warm", reading, Process.lines)
     for process in reading:
         process.begin()
-    made.wait("its readers had their frames", reading, Process.has_ended)
+    made.wait("its readers had their frames", reading, Process.has_ended, seconds + PATIENCE)
     for process in reading:
         if process.popen.returncode != 0:
             raise LabError(f"a reader by {made.way} ended with {process.popen.returncode}")
@@ -126,24 +133,25 @@ def producer_cpu(lines: list[str], begin: int, end: int) -> float:
     return (late[1] - early[1]) / max(1, late[0] - early[0]) * 1e6
 
 
-def measure_costs(names: list[str], options: argparse.Namespace, folder: Path) -> list[dict]:
+def measure_costs(
+    names: list[str], options: argparse.Namespace, folder: Path, rows: list[dict]
+) -> None:
+    """Adds to the rows, and prints each as soon as it is there."""
     plan = list(itertools.product(options.size, options.readers, names))
     progress = common.Progress(len(plan))
-    rows = []
+    head_costs(options)
     for size, readers, name in plan:
         progress.step(f"{name}, {size}, {readers} readers")
         width, height, rate = SIZES[size]
         row = {"part": "cost", "way": name, "size": size, "readers": readers}
         try:
             with crew(name, folder, (width, height), rate, readers) as made:
-                row |= cost(made, options.frames)
+                row |= cost(made, options.frames, options.seconds)
         except LabError as error:
-            if name in ways.OURS:
-                raise
             row |= {"part": "failed", "why": str(error)}
         rows.append(row)
-    progress.end()
-    return rows
+        progress.end()
+        show_cost(row)
 
 
 def ratios_of(rows: list[dict]) -> dict[str, float]:
@@ -166,40 +174,44 @@ def ratios_of(rows: list[dict]) -> dict[str, float]:
 # --- what they do to each other -------------------------------------------------------------------
 
 
-def measure_faults(names: list[str], folder: Path, cockpit: Cockpit) -> list[dict]:
+def measure_faults(names: list[str], folder: Path, cockpit: Cockpit, rows: list[dict]) -> None:
     names = [name for name in names if name not in ("gid in C", "gidsrc")]  # of the same memory
-    progress = common.Progress(len(names) * len(readers_faults.SCENES) + ("gid" in names))
+    scenes = {name: dict(readers_faults.SCENES) for name in names}
+    if "gid" in scenes:
+        scenes["gid"]["its daemons are killed"] = partial(
+            readers_faults.daemons_killed, cockpit=cockpit
+        )
+    progress = common.Progress(sum(map(len, scenes.values())))
     width, height, rate = SIZES["1080p"]
-    rows = []
     for name in names:
         row: dict = {"part": "faults", "way": name}
-        where = (name, folder, (width, height), rate, readers_faults.VICTIMS + 1)
-        for what, scene in readers_faults.SCENES.items():
+        for what, scene in scenes[name].items():
             progress.step(f"{name}: {what}")
-            with crew(*where) as made:
-                row |= scene(made)
-        if name == "gid":
-            progress.step(f"{name}: its daemons are killed")
-            with crew(*where) as made:
-                row |= readers_faults.daemons_killed(made, cockpit)
+            try:
+                with crew(name, folder, (width, height), rate, VICTIMS + 1) as made:
+                    row |= scene(made)
+            except LabError as error:
+                rows.append({"part": "failed", "way": name, "why": f"{what}: {error}"})
         rows.append(row)
     progress.end()
-    return rows
 
 
 # --- what is printed ------------------------------------------------------------------------------
 
 
-def show_costs(rows: list[dict], frames: int) -> None:
-    print(f"Medians of the readers, of {frames} frames each; µs")
-    heads = ["CPU a frame", "late", "p99", "missed", "producer's CPU"]
-    print(f"{'':14} {'size':6} readers " + " ".join(f"{head:>11}" for head in heads))
-    for row in rows:
-        figures = [row[key] for key in (*FIGURES, "producer_cpu_us")]
-        print(
-            f"{row['way']:14} {row['size']:6} {row['readers']:7} "
-            + " ".join(f"{figure:11.0f}" for figure in figures)
-        )
+def head_costs(options: argparse.Namespace) -> None:
+    print(f"Medians of the readers, of {options.frames} frames each or {options.seconds} s; µs")
+    heads = ["frames", "CPU a frame", "late", "p99", "missed", "producer's CPU"]
+    print(f"{'':14} {'size':6} readers " + " ".join(f"{head:>11}" for head in heads), flush=True)
+
+
+def show_cost(row: dict) -> None:
+    where = f"{row['way']:14} {row['size']:6} {row['readers']:7} "
+    if row["part"] == "failed":
+        print(f"{where} did not work: {row['why']}", flush=True)
+        return
+    figures = [row[key] for key in (*FIGURES, "producer_cpu_us")]
+    print(where + " ".join(f"{figure:11.0f}" for figure in figures), flush=True)
 
 
 def show_faults(rows: list[dict]) -> None:
@@ -208,19 +220,45 @@ def show_faults(rows: list[dict]) -> None:
     heads = ["mistake", "purpose", "wrong", "4 readers", "daemons"]
     print(f"{'':14} " + " ".join(f"{head:>9}" for head in heads) + " producer")
     for row in rows:
-        wrong = f"{row['others_wrong']}/{row['others_saw']}"
-        daemons = row.get("daemons_killed_missed", "none")
-        back = row["producer_back_s"]
+        wrong = f"{row['others_wrong']}/{row['others_saw']}" if "others_saw" in row else FAILED
+        cells = [row.get("mistake", FAILED), row.get("written_by", FAILED), wrong]
+        cells += [row.get("readers_killed_missed", FAILED)]
+        cells += [row.get("daemons_killed_missed", "none")]
+        back = row.get("producer_back_s")
         after = "" if back is None else f", {back} s later"
         print(
-            f"{row['way']:14} {row['mistake']:>9} {row['written_by']:>9} {wrong:>9} "
-            f"{row['readers_killed_missed']:9} {daemons:>9} {row['producer_killed']}{after}"
+            f"{row['way']:14} "
+            + " ".join(f"{cell:>9}" for cell in cells)
+            + f" {row.get('producer_killed', FAILED)}{after}"
         )
+
+
+def show_ratios(options: argparse.Namespace, ratios: dict[str, float]) -> None:
+    for what in ("cpu", "latency"):
+        name = f"python_{what}_vs_best_peer"
+        for count in options.readers:
+            if f"{name}_{count}" in ratios:
+                print(f"{name}_{count}: {ratios[f'{name}_{count}']:.2f} (the worst of all sizes)")
+        if name in ratios:
+            print(f"{name}: {ratios[name]:.2f} (the worst of them)")
+
+
+def measure(options: argparse.Namespace, names: list[str], rows: list[dict]) -> None:
+    with tempfile.TemporaryDirectory(prefix="gid-", dir=common.memory_folder()) as name:
+        folder = Path(name)
+        with common.cockpit(folder, ways.STREAM) as cockpit:
+            if options.only != "faults":
+                measure_costs(names, options, folder, rows)
+            if options.only != "cost":
+                measure_faults(names, folder, cockpit, rows)
 
 
 def main() -> int:
     parser = common.parser("readers", __doc__)
     parser.add_argument("--frames", type=int, default=300, help="for each reader (default: 300)")
+    parser.add_argument(
+        "--seconds", type=int, default=5, help="or for so long, if it is less (default: 5)"
+    )
     parser.add_argument(
         "--readers", type=int, nargs="+", default=[1, 4, 8], help="how many (default: 1 4 8)"
     )
@@ -238,32 +276,24 @@ def main() -> int:
     if "gid" in missing:
         raise Wanting(f"the package gid was not built: {missing['gid']}")
     names = [name for name in options.way if name not in missing]
-    costs, faults = [], []
-    with tempfile.TemporaryDirectory(prefix="gid-", dir=common.memory_folder()) as name:
-        folder = Path(name)
-        with common.cockpit(folder, ways.STREAM) as cockpit:
-            if options.only != "faults":
-                costs = measure_costs(names, options, folder)
-            if options.only != "cost":
-                faults = measure_faults(names, folder, cockpit)
-    failed = [row for row in costs if row["part"] == "failed"]
-    costs = [row for row in costs if row["part"] == "cost"]
-    ratios = ratios_of(costs)
-    if costs:
-        show_costs(costs, options.frames)
-    if faults:
+    rows: list[dict] = []
+    try:
+        measure(options, names, rows)
+    finally:  # also of what was broken off
+        absent = [{"part": "missing", "way": way, "why": why} for way, why in missing.items()]
+        ratios = ratios_of([row for row in rows if row["part"] == "cost"])
+        common.write(options.json, rows + absent, ratios)
+    if faults := [row for row in rows if row["part"] == "faults"]:
         show_faults(faults)
     print()
+    failed = [row for row in rows if row["part"] == "failed"]
     for row in failed:
-        print(f"did not work: {row['size']}, {row['readers']} readers: {row['why']}")
+        if "size" not in row:  # those of costs were told in their table
+            print(f"did not work: {row['way']}: {row['why']}")
     for way, why in missing.items():
         print(f"not here: {way}: {why}")
-    for key in ("python_cpu_vs_best_peer", "python_latency_vs_best_peer"):
-        if key in ratios:
-            print(f"{key}: {ratios[key]:.2f} (the worst of all sizes and numbers of readers)")
-    absent = [{"part": "missing", "way": way, "why": why} for way, why in missing.items()]
-    common.write(options.json, costs + failed + faults + absent, ratios)
-    return 0
+    show_ratios(options, ratios)
+    return 1 if {row["way"] for row in failed} & {*ways.OURS} else 0
 
 
 if __name__ == "__main__":

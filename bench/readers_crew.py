@@ -15,7 +15,7 @@ from bench.readers_ways import STREAM, WAYS, Place, free_port, preload, python_p
 from lab.domains.program import LabError, wait_for
 
 PROGRAM = Path(__file__).with_name("readers.py")
-PATIENCE = 60.0  # seconds
+PATIENCE = 40.0  # seconds: all of them start in less, and have their first pictures
 
 
 class Process:
@@ -65,12 +65,13 @@ class Crew:
         command = [sys.executable, str(PROGRAM), "--role", role, self.way, self.place.text()]
         return self._start(role, [*command, *map(str, words)])
 
-    def reader(self, number: int, frames: int) -> Process:
+    def reader(self, number: int, frames: int, seconds: int) -> Process:
         """One that is measured."""
         program = WAYS[self.way].program
         if program:
-            return self._start("read", [program, "cluster", "open", STREAM, str(frames)])
-        return self.start("read", number, frames)
+            words = [program, "cluster", "open", STREAM, str(frames), str(seconds)]
+            return self._start("read", words)
+        return self.start("read", number, frames, seconds)
 
     def _start(self, role: str, words: list[str]) -> Process:
         self._count += 1
@@ -80,7 +81,13 @@ class Crew:
         self._running.append(Process(words, output, environment))
         return self._running[-1]
 
-    def wait(self, what: str, processes: list[Process], holds: Callable[[Process], object]) -> None:
+    def wait(
+        self,
+        what: str,
+        processes: list[Process],
+        holds: Callable[[Process], object],
+        patience: float = PATIENCE,
+    ) -> None:
         """Until it holds of each. None may end before that, nor any other."""
 
         def all_hold() -> bool:
@@ -91,7 +98,7 @@ class Crew:
                     raise LabError(f"{self.way}: a process ended, status {status}, before {what}")
             return len(done) == len(processes)
 
-        wait_for(f"{self.way}: {what}", all_hold, PATIENCE)
+        wait_for(f"{self.way}: {what}", all_hold, patience)
 
     def kill(self, *processes: Process) -> None:
         """All at once, as by `kill -9`."""

@@ -36,7 +36,6 @@ ZENOH = {"eclipse-zenoh": "1.10.2"}
 ZENOH_MORE = 8 << 20  # bytes: what it locks beside the pictures is less
 # Named in the table all the same.
 NEVER = {
-    "v4l2loopback": "it is a kernel module that is no part of Linux, and this loads none",
     "iceoryx2src": "it takes BGR, RGB, I420 and NV12, and these pictures are BGRx",
 }
 

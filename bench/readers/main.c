@@ -3,7 +3,7 @@
  * A reader in C, for bench/readers.py: looks at each picture of a stream just as its readers in
  * Python do, and prints the same lines. Counting begins when a line comes from standard input.
  *
- * Usage: gid-bench-reader DOMAIN OWNER STREAM FRAMES
+ * Usage: gid-bench-reader DOMAIN OWNER STREAM FRAMES SECONDS
  */
 #include <errno.h>
 #include <gid/stream.h>
@@ -25,7 +25,8 @@ struct stamp {
 
 struct figures {
 	uint64_t wanted, seen; /* frames; `seen` with those of before */
-	bool counts;
+	uint64_t longest, end; /* ns; no more are wanted then */
+	bool counts, is_done;
 	uint64_t first, last, missed; /* sequence numbers */
 	uint64_t cpu;		      /* ns */
 	uint64_t *late;		      /* ns, for each frame that counts */
@@ -91,6 +92,7 @@ static void count(struct figures *figures, const struct stamp *stamp, uint64_t h
 		figures->late[figures->late_count++] = had - stamp->sent;
 		figures->missed += stamp->sequence - figures->last - 1;
 		figures->last = stamp->sequence;
+		figures->is_done = figures->late_count == figures->wanted || had > figures->end;
 		return;
 	}
 	if (figures->seen == WARM_UP) {
@@ -101,6 +103,7 @@ static void count(struct figures *figures, const struct stamp *stamp, uint64_t h
 		figures->counts = true;
 		figures->cpu = cpu_ns();
 		figures->first = figures->last = stamp->sequence;
+		figures->end = had + figures->longest;
 	}
 }
 
@@ -113,9 +116,10 @@ static void print(const struct figures *figures) {
 	uint64_t count = figures->late_count, *late = figures->late;
 	double cpu = (double)(cpu_ns() - figures->cpu);
 	qsort(late, count, sizeof(*late), compare);
-	printf("{\"cpu_us\": %.3f, \"latency_us\": %.3f, \"latency_p99_us\": %.3f, "
-	       "\"missed\": %" PRIu64 ", \"first\": %" PRIu64 ", \"last\": %" PRIu64 "}\n",
-			cpu / (double)count / 1000,
+	printf("{\"frames\": %" PRIu64 ", \"cpu_us\": %.3f, \"latency_us\": %.3f, "
+	       "\"latency_p99_us\": %.3f, \"missed\": %" PRIu64 ", \"first\": %" PRIu64
+	       ", \"last\": %" PRIu64 "}\n",
+			count, cpu / (double)count / 1000,
 			(double)(late[(count - 1) / 2] + late[count / 2]) / 2000,
 			(double)late[count * 99 / 100] / 1000, figures->missed, figures->first,
 			figures->last);
@@ -127,10 +131,10 @@ static int read_stream(struct gid_domain *domain, const char *owner, const char 
 	struct gid_consumer_options options = {.size = sizeof(options), .reconnect = true};
 	struct gid_consumer *consumer;
 	int error = gid_consumer_create(domain, owner, stream, &options, &consumer);
-	while (error >= 0 && figures->late_count < figures->wanted) {
+	while (error >= 0 && !figures->is_done) {
 		error = gid_consumer_wait(consumer, -1);
 		struct gid_frame frame;
-		while (error >= 0 && figures->late_count < figures->wanted &&
+		while (error >= 0 && !figures->is_done &&
 				(error = gid_consumer_receive(consumer, &frame)) == 1) {
 			struct stamp stamp;
 			uint64_t had;
@@ -146,9 +150,13 @@ static int read_stream(struct gid_domain *domain, const char *owner, const char 
 }
 
 int main(int argc, char **argv) {
-	struct figures figures = {.wanted = argc == 5 ? strtoull(argv[4], NULL, 10) : 0};
+	struct figures figures = {0};
+	if (argc == 6) {
+		figures.wanted = strtoull(argv[4], NULL, 10);
+		figures.longest = strtoull(argv[5], NULL, 10) * 1000000000;
+	}
 	if (figures.wanted == 0) {
-		fprintf(stderr, "Usage: gid-bench-reader DOMAIN OWNER STREAM FRAMES\n");
+		fprintf(stderr, "Usage: gid-bench-reader DOMAIN OWNER STREAM FRAMES SECONDS\n");
 		return 2;
 	}
 	figures.late = calloc(figures.wanted, sizeof(*figures.late));

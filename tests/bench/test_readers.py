@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Readers: each way brings its pictures, the ratios are those of the rows, and faults are seen."""
 
+import argparse
+import contextlib
 import ctypes
 import fcntl
 import mmap
@@ -13,13 +15,14 @@ from benches import module, results
 
 from bench import readers_ways as ways
 from bench.readers_faults import MARK, mistake, write_into
+from lab.domains.program import LabError
 
 SIZE = mmap.PAGESIZE
 F_SEAL_FUTURE_WRITE = 0x10
 
 
 def test_each_way_is_measured(tmp_path: Path) -> None:
-    few = ("--only=cost", "--size", "1080p", "--frames=60", "--readers", "1", "2")
+    few = ("--only=cost", "--size", "1080p", "--frames=99999", "--seconds=1", "--readers", "1", "2")
     result = results("readers", tmp_path, *few)
     rows = {(row["way"], row["readers"]): row for row in result["rows"] if row["part"] == "cost"}
     absent = {row["way"]: row["why"] for row in result["rows"] if row["part"] == "missing"}
@@ -30,7 +33,7 @@ def test_each_way_is_measured(tmp_path: Path) -> None:
     assert set(rows) | failed == {(way, count) for way in there for count in (1, 2)}
     assert not {way for way, _ in failed} & {*ways.OURS, "shared_memory", "unixfd"}
     for row in rows.values():
-        assert row["cpu_us"] > 1 and row["producer_cpu_us"] > 1
+        assert 1 <= row["frames"] < 999 and row["cpu_us"] > 1 and row["producer_cpu_us"] > 1
         assert 1 < row["latency_us"] <= row["latency_p99_us"] and row["missed"] >= 0
     peers = there - set(ways.OURS)
     best = min(row["cpu_us"] for (way, count), row in rows.items() if way in peers and count == 2)
@@ -72,6 +75,45 @@ def test_ratios_are_of_the_worst() -> None:
     assert ratios["python_cpu_vs_best_peer_2160p_1"] == 1.5
     assert ratios["python_cpu_vs_best_peer_1"] == ratios["python_cpu_vs_best_peer"] == 1.5
     assert module("readers").ratios_of(rows[:4]) == {}  # nothing to compare with
+
+
+class Broken:
+    """A way that brings no pictures."""
+
+    def __enter__(self) -> None:
+        raise LabError("waited 40.0 s in vain: its readers were warm")
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def test_a_way_that_does_not_end_stops_no_other(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readers = module("readers")
+    figures = dict.fromkeys((*readers.FIGURES, "producer_cpu_us"), 7)
+    monkeypatch.setattr(
+        readers, "crew", lambda way, *_: Broken() if way == "zenoh" else contextlib.nullcontext()
+    )
+    monkeypatch.setattr(readers, "cost", lambda *_: figures)
+    options = argparse.Namespace(size=["1080p"], readers=[1], frames=3, seconds=1)
+    rows: list[dict] = []
+    readers.measure_costs(["gid", "zenoh", "unixfd"], options, tmp_path, rows)
+    assert [(row["way"], row["part"]) for row in rows] == [
+        ("gid", "cost"),
+        ("zenoh", "failed"),
+        ("unixfd", "cost"),
+    ]
+    assert "zenoh" in (said := capsys.readouterr().out) and "did not work: waited 40.0 s" in said
+    monkeypatch.setattr(readers.readers_faults, "SCENES", {"a reader writes": lambda _: {}})
+    readers.measure_faults(["zenoh", "unixfd"], tmp_path, None, rows)
+    assert [(row["way"], row["part"]) for row in rows[3:]] == [
+        ("zenoh", "failed"),
+        ("zenoh", "faults"),
+        ("unixfd", "faults"),
+    ]
+    readers.show_faults([row for row in rows if row["part"] == "faults"])
+    assert capsys.readouterr().out.count("failed") == 10
 
 
 def test_what_a_producer_took() -> None:
