@@ -42,6 +42,11 @@ class Deadline:
         return self.end is not None and time.monotonic() >= self.end
 
 
+def deadline_ns(timeout: float) -> int:
+    """When a time limit is over that begins now, for libgid."""
+    return time.monotonic_ns() + max(0, round(timeout * 1e9))
+
+
 class Waiter:
     """Waits for any of some descriptors, in threads and in tasks.
 
@@ -119,10 +124,9 @@ class Connection:
         self.mapped = 0  # memory that Python can still see
         self.streams = 0  # consumers and producers
         self.is_closing = False
-        self._lock = threading.RLock()
+        self.lock = ffi.gc(lib.gid_py_lock_create(), lib.gid_py_lock_destroy)
         self._depth = 0
         self._later: deque[Callable[[], object]] = deque()
-        self._dispatched = time.monotonic()
         self._server: Waiter | None = None
         self.served: weakref.WeakSet[Any] = weakref.WeakSet()  # producers
         self.waiters: weakref.WeakSet[Waiter] = weakref.WeakSet()
@@ -135,12 +139,8 @@ class Connection:
         return self._born != _forks
 
     def __enter__(self) -> Any:
-        if self._born != _forks:
-            raise ForkError(
-                errno.EPERM,
-                "this object belongs to the process that forked this one: make a gid.Domain here",
-            )
-        self._lock.acquire()
+        self.check_fork()
+        lib.gid_py_lock_take(self.lock)
         self._depth += 1
         return self.c
 
@@ -148,19 +148,32 @@ class Connection:
         if self._depth == 1 and (self._later or self.is_closing):
             self._do_later()
         self._depth -= 1
-        self._lock.release()
+        lib.gid_py_lock_let_go(self.lock)
+
+    def check_fork(self) -> None:
+        if self._born != _forks:
+            raise ForkError(
+                errno.EPERM,
+                "this object belongs to the process that forked this one: make a gid.Domain here",
+            )
 
     def later(self, work: Callable[[], object]) -> None:
         """From finalizers, which run anywhere: also inside of libgid, or in a child of a fork."""
         if self.is_foreign:
             return
         self._later.append(work)
-        if self._lock.acquire(blocking=False):
+        if lib.gid_py_lock_try(self.lock):
             if self._depth == 0:
                 self._depth = 1
                 self._do_later()
                 self._depth = 0
-            self._lock.release()
+            lib.gid_py_lock_let_go(self.lock)
+
+    def do_later(self) -> None:
+        """After a call that took the lock by itself, while which a finalizer could not."""
+        if self._later:
+            with self:
+                pass
 
     def _do_later(self) -> None:
         while self._later:
@@ -178,16 +191,18 @@ class Connection:
             raise error_of(result, ffi.string(lib.gid_domain_error(self.c)).decode())
         return result
 
-    def dispatch(self, now: float = 0.0) -> None:
-        """Hears what gidd says. With `now`, seconds, only if that was not done just before."""
-        if now == 0.0 or now - self._dispatched > DISPATCH_EVERY:
-            self._dispatched = now or time.monotonic()
-            result = lib.gid_domain_dispatch(self.c)
-            if result < 0:
-                raise error_of(result)
-            if result > 0:  # whom it was for is waiting perhaps
-                for waiter in self.waiters:
-                    waiter.poke()
+    def dispatch(self) -> None:
+        """Hears what gidd says."""
+        result = lib.gid_domain_dispatch(self.c)
+        if result < 0:
+            raise error_of(result)
+        if result > 0:
+            self.poke()
+
+    def poke(self) -> None:
+        """Gidd said something: whom it was for is waiting perhaps."""
+        for waiter in self.waiters:
+            waiter.poke()
 
     def forget_mapping(self, slab: Any) -> None:
         lib.gid_slab_unref(slab)
@@ -203,7 +218,7 @@ class Connection:
                 self._server.stop()
 
     def __del__(self) -> None:
-        if getattr(self, "_lock", None) is not None:
+        if getattr(self, "lock", None) is not None:
             self.mapped = 0  # what saw it goes with us, or went: it may be counted once more
             self.close()
 

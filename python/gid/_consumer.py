@@ -3,20 +3,18 @@
 
 import asyncio
 import errno
-import threading
-import time
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from typing import Any, Literal
 
-from ._connection import Connection, Deadline, Waiter
+from ._connection import Connection, Deadline, Waiter, deadline_ns
 from ._errors import EndOfStream, GidError, GidTimeoutError, error_of
 from ._frame import Frame
 from ._gid import ffi, lib
 from ._memory import ImportedSlab
 
 SLABS_KEPT = 64  # mapped, between their frames
-FLOWS = 0.1  # s: a stream flows whose last frame is no older
+new_frame = partial(ffi.new, ffi.typeof("struct gid_frame *"))
 # The memory went away before we asked, or gidd did: the next frame may have other memory.
 GONE = (-errno.ENOENT, -errno.ENOTCONN)
 
@@ -53,20 +51,11 @@ class Consumer:
     ) -> None:
         self.connection = connection
         self.stream = stream
-        self.c = ffi.NULL
-        self.hidden = False
-        """Whether the producer said last that nothing is to be shown now."""
+        self.reader = ffi.new("struct gid_py_reader *")
+        self.reader.lock = connection.lock
         self._reconnect = reconnect
-        self._reader = ffi.new("struct gid_py_reader *")
-        self._frame = ffi.new("struct gid_frame *")  # where the next one will be
-        self._fetched: tuple[Any, bytes] | None = None  # one whose memory gidd was asked for
         self._slabs: dict[Any, ImportedSlab] = {}
         self._known: ImportedSlab | None = None  # what the last frame was in
-        self._seen = 0.0  # when that came, s
-        self._sleeper = 0  # the thread that sleeps over the ring; 0: none does
-        self._is_by_ring = False  # and not the descriptor
-        self._is_shared = False  # several threads or tasks have waited at once
-        self._left = ffi.NULL  # closed, but for the thread that sleeps over it
         options = ffi.new("struct gid_consumer_options *")
         options.size = ffi.sizeof(options[0])
         options.credit, options.drop_old, options.reconnect = credit, drop_old, reconnect
@@ -75,12 +64,21 @@ class Consumer:
         with connection as domain:
             result = lib.gid_consumer_create(domain, name, stream.encode(), options, out)
             connection.check(result)
-            self.c = self._reader.consumer = out[0]
-            self._reader.domain = domain
+            self.reader.domain, self.reader.consumer = domain, out[0]
             connection.streams += 1
             descriptors = lib.gid_domain_get_fd(domain), lib.gid_consumer_get_fd(self.c)
             self._waiter = Waiter(*descriptors)
             connection.waiters.add(self._waiter)
+
+    @property
+    def c(self) -> Any:
+        """As libgid has it; NULL: it is closed."""
+        return self.reader.consumer
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the producer said last that nothing is to be shown now."""
+        return bool(self.reader.is_hidden)
 
     # --- frames ---
 
@@ -91,14 +89,11 @@ class Consumer:
         is gone (a later call waits for the next flow); GidError: the producer broke the protocol,
         or its pictures cannot be read by a processor; ValueError: the consumer is closed.
         """
-        with self.connection:
-            frame = self._look()
-            sleeps = frame is None and self._begin_sleep()
+        until = lib.GID_TIME_NONE if timeout is None else deadline_ns(timeout)
+        frame = self._receive(until)
         if frame is not None:
             return frame
         deadline = Deadline(timeout)
-        if sleeps and (frame := self._sleep(deadline)) is not None:
-            return frame
         me = object()
         try:
             while (frame := self._next(me)) is None:
@@ -112,7 +107,7 @@ class Consumer:
     async def frame_async(self, timeout: float | None = None) -> Frame:
         """The same for a task of asyncio. A task that is cancelled loses no frame."""
         me = object()
-        self._is_shared = True
+        self.reader.is_shared = True
         try:
             async with asyncio.timeout(timeout):
                 while (frame := self._next(me)) is None:
@@ -153,60 +148,70 @@ class Consumer:
             errno.ETIMEDOUT, f"no frame of {self.stream} within {timeout} s: {why}"
         )
 
-    # --- waiting: over the ring, or for the descriptor, which several can ---
+    # --- receiving ---
 
-    def _look(self) -> Frame | None:
-        """A frame that is there. Who sleeps over the ring is the only one to look."""
-        self._check()
-        if self._sleeper not in (0, threading.get_ident()):
-            return None
-        self._sleeper = 0  # after a Ctrl-C just before or behind a sleep
-        now = time.monotonic()
-        self.connection.dispatch(now)
-        frame = self._advance()
-        if frame is not None:
-            self._seen = now
-            self._waiter.poke()
-        return frame
+    def _receive(self, until: int) -> Frame | None:
+        """The next frame. None: there is none now, and the caller has to wait by itself.
 
-    def _begin_sleep(self) -> bool:
-        """Whether to sleep over the ring, for which nobody has to be asked but the kernel.
-
-        A thread that waits by itself does, while frames flow: it hears of nothing else meanwhile.
+        A thread that waits alone does not come back for that until then (ns), while frames flow:
+        it sleeps over the ring, with nobody but the kernel to be asked.
         """
-        flows = time.monotonic() - self._seen <= FLOWS
-        if self._is_shared or self._sleeper or self._fetched is not None or not flows:
+        connection = self.connection
+        connection.check_fork()
+        while True:
+            frame, known = new_frame(), self._known
+            slab = ffi.NULL if known is None else known.c
+            got = lib.gid_py_next(self.reader, slab, frame, until)
+            if self._waiter.waiting and got != -errno.EAGAIN:
+                with connection:  # what we took another one may have waited for
+                    self._waiter.poke()
+            if got >= 0 and known is not None:
+                return Frame(self, frame, known, b"", known.pictures.get(got))
+            if got == lib.GID_PY_PART and known is not None:
+                return Frame(self, frame, known)
+            known = None  # an exception that is kept would keep it mapped
+            with connection:
+                if got not in (-errno.EAGAIN, lib.GID_PY_OTHER):
+                    if self._is_nothing(got):
+                        return None
+                elif self.reader.is_fetching:
+                    if not self.reader.memory.is_done:
+                        return None
+                    if (fetched := self._take_over()) is not None:
+                        return fetched
+                elif got == -errno.EAGAIN:
+                    return None
+
+    def _take_over(self) -> Frame | None:
+        """The frame whose memory is there now; None: that was refused."""
+        reader, frame = self.reader, new_frame()
+        frame[0] = reader.fetched
+        note = bytes(ffi.buffer(frame.note, frame.note_size)) if frame.note_size else b""
+        error, slab = reader.memory.error, reader.memory.slab
+        reader.is_fetching = False
+        if error == 0:
+            return self._make(frame, note, slab)
+        self.give_back(frame)
+        if error not in GONE:
+            self.connection.check(error)
+        return None
+
+    def _is_nothing(self, got: int) -> bool:
+        """Whether nothing was received. False: look again. Raises what there is to be told."""
+        if got == lib.GID_PY_HEARD:
+            self.connection.poke()
+            self.connection.dispatch()  # which says it, if gidd is gone
             return False
-        self._sleeper = threading.get_ident()
-        self._wait_by_ring(True)
+        if got == lib.GID_PY_LEFT:
+            self.connection.streams -= 1
+        self._check()
+        if got == lib.GID_PY_END:
+            raise EndOfStream(errno.EPIPE, f"the flow of {self.stream} has ended")
+        if got == -errno.EPIPE and not self._reconnect:
+            raise EndOfStream(errno.EPIPE, f"the producer of {self.stream} is gone")
+        if got != -errno.EPIPE:
+            raise error_of(got)
         return True
-
-    def _sleep(self, deadline: Deadline) -> Frame | None:
-        """Until a frame has come, or the stream does not flow any more."""
-        until = time.monotonic() + FLOWS
-        if deadline.end is not None:
-            until = min(until, deadline.end)
-        try:
-            lib.gid_consumer_sleep_until(self._reader.consumer, round(until * 1e9))
-        except BaseException:  # that a signal's handler raised
-            with self.connection:
-                self._rise()
-            raise
-        with self.connection:
-            self._rise()
-            return self._look()
-
-    def _rise(self) -> None:
-        self._sleeper = 0
-        if self._left != ffi.NULL:
-            self._destroy(self._left)
-            self._left = ffi.NULL
-        self._waiter.poke()
-
-    def _wait_by_ring(self, is_so: bool) -> None:
-        if self._is_by_ring != is_so:
-            self._is_by_ring = is_so
-            lib.gid_consumer_set_sleeps(self.c, is_so)
 
     def _next(self, me: object) -> Frame | None:
         """A frame, or None: there is none now, and the waiter tells when there may be."""
@@ -215,62 +220,14 @@ class Consumer:
             if me in self._waiter.waiting:
                 self._waiter.waiting.remove(me)
                 self._waiter.looked()
-            if self._sleeper not in (0, threading.get_ident()):
-                self._is_shared = True
-                lib.gid_consumer_interrupt(self.c)  # it will wait as we do
-                frame = None
-            else:
-                self._wait_by_ring(False)
-                frame = self._look()
-                if frame is None:
-                    self.connection.dispatch()
-                    frame = self._look()
+            lib.gid_py_wait_by_descriptor(self.reader)
+            frame = self._receive(0)
+            if frame is None:
+                self.connection.dispatch()
+                frame = self._receive(0)
             if frame is None:
                 self._waiter.waiting.add(me)
             return frame
-
-    # --- receiving, under the connection's lock ---
-
-    def _advance(self) -> Frame | None:
-        """The next frame, once it is there with its memory."""
-        while True:
-            if self._fetched is None:
-                frame = self._frame
-                got = lib.gid_py_take(self._reader, frame)
-                if got == lib.GID_PY_MARK:
-                    self._hear(frame)
-                    continue
-                if got < 0:
-                    self._explain(got)
-                    return None
-                self._frame = ffi.new("struct gid_frame *")
-                self.hidden = False
-                note = bytes(ffi.buffer(frame.note, frame.note_size)) if frame.note_size else b""
-                if got == lib.GID_PY_KNOWN and self._known is not None:
-                    return Frame(self, frame, self._known, note)
-                self._fetched = frame, note
-            memory = self._reader.memory
-            if not memory.is_done:
-                return None
-            (frame, note), self._fetched = self._fetched, None
-            if memory.error == 0:
-                return self._make(frame, note, memory.slab)
-            self.give_back(frame)
-            if memory.error not in GONE:
-                self.connection.check(memory.error)
-
-    def _hear(self, mark: Any) -> None:
-        """An entry without a picture."""
-        self.hidden = bool(mark.flags & lib.GID_FRAME_HIDDEN)
-        if mark.flags & lib.GID_FRAME_EOS:
-            raise EndOfStream(errno.EPIPE, f"the flow of {self.stream} has ended")
-
-    def _explain(self, result: int) -> None:
-        """Why nothing was received."""
-        if result == -errno.EPIPE and not self._reconnect:
-            raise EndOfStream(errno.EPIPE, f"the producer of {self.stream} is gone")
-        if result not in (-errno.EAGAIN, -errno.EPIPE):
-            raise error_of(result)
 
     def _make(self, frame: Any, note: bytes, slab: Any) -> Frame:
         """Takes over the reference to the slab."""
@@ -288,9 +245,7 @@ class Consumer:
             if len(self._slabs) >= SLABS_KEPT:
                 del self._slabs[next(iter(self._slabs))]
             self._slabs[key] = known
-        self._reader.known = ffi.NULL  # never another one than ours, wherever a Ctrl-C comes
         self._known = known
-        self._reader.known = slab
         return Frame(self, frame, known, note)
 
     def give_back(self, frame: Any) -> None:
@@ -337,19 +292,10 @@ class Consumer:
         with self.connection:
             if self.c == ffi.NULL:
                 return
-            c, self.c = self.c, ffi.NULL
             self._slabs.clear()
-            self._known, self._reader.known = None, ffi.NULL
+            self._known = None
             self._waiter.stop()
-            if self._sleeper in (0, threading.get_ident()):
-                self._destroy(c)
-            else:
-                self._left = c
-                lib.gid_consumer_interrupt(c)
-
-    def _destroy(self, c: Any) -> None:
-        destroy(self.connection, c, self._reader, self._fetched is not None)
-        self._fetched = None
+            close(self.connection, self.reader)
 
     def __enter__(self) -> "Consumer":
         return self
@@ -358,10 +304,9 @@ class Consumer:
         self.close()
 
     def __del__(self) -> None:
-        if getattr(self, "c", ffi.NULL) != ffi.NULL:
-            c, self.c = self.c, ffi.NULL  # frames that go with us give nothing back
-            work = partial(destroy, self.connection, c, self._reader, self._fetched is not None)
-            self.connection.later(work)
+        reader = getattr(self, "reader", ffi.NULL)
+        if reader != ffi.NULL and reader.consumer != ffi.NULL:
+            self.connection.later(partial(close, self.connection, reader))
 
     def _check(self) -> None:
         if self.c == ffi.NULL:
@@ -372,12 +317,7 @@ class Consumer:
         return f"<gid.Consumer of {self.stream}: {state}>"
 
 
-def destroy(connection: Connection, consumer: Any, reader: Any, is_fetching: bool) -> None:
+def close(connection: Connection, reader: Any) -> None:
     """Also after the connection's own finalizer, which waits for it."""
-    memory = reader.memory
-    if memory.is_asked:
-        lib.gid_slab_import_cancel(connection.c, ffi.addressof(reader, "memory"))
-    elif is_fetching and memory.error == 0:
-        lib.gid_slab_unref(memory.slab)
-    lib.gid_consumer_destroy(consumer)
-    connection.streams -= 1
+    if lib.gid_py_close(reader):
+        connection.streams -= 1

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 DEVICE_PATIENCE = 1.0  # s, for a device that still draws into the picture
 TAKEN = (-errno.ESTALE, -errno.ENOENT, -errno.ENOTCONN)
-slot_of = lib.gid_slot_of
 
 
 def _time(value: int) -> int | None:
@@ -50,10 +49,18 @@ class Frame:
         "_is_drawn",
         "_current",
         "_planes",
+        "_picture",
         "note",
     )
 
-    def __init__(self, consumer: "Consumer", frame: Any, slab: ImportedSlab, note: bytes) -> None:
+    def __init__(
+        self,
+        consumer: "Consumer",
+        frame: Any,
+        slab: ImportedSlab,
+        note: bytes = b"",
+        picture: Picture = None,
+    ) -> None:
         self._consumer = consumer
         self._c = frame
         self._slab: ImportedSlab | None = slab  # None: it is given back
@@ -62,6 +69,7 @@ class Frame:
         self._is_drawn = slab.is_dmabuf
         self._current = True
         self._planes: tuple[Plane, ...] | None = None
+        self._picture = picture  # None: it is not known yet
         self.note = note
         """What the producer's framework says beyond all this, at most 256 bytes, of its form."""
 
@@ -75,14 +83,11 @@ class Frame:
         has several; docs/python.md has the shape and dtype of each format.
         """
         if self._planes is None:
-            slab, slot = self._held(), slot_of(self._c.gid)
+            slab = self._held()
             if self._is_drawn:
                 self._wait_for_device()
-            planes = slab.seen.get(slot)
-            if planes is None:
-                with self._consumer.connection:
-                    planes = slab.planes(slot)
-            self._planes = planes
+            with self._consumer.connection:
+                self._planes = slab.planes(lib.gid_slot_of(self._c.gid))
         return self._planes
 
     @property
@@ -91,13 +96,16 @@ class Frame:
 
         It is the part of `planes` that `crop` names, with all samples that it touches.
         """
+        if self._picture is not None:
+            return self._picture
         planes = self.planes
         box = self._c.crop
         if box.width > 0 and box.height > 0:
             layout = self._info.layout
             if lib.gid_box_is_within(box, layout.width, layout.height):
                 planes = visible(planes, layout.fourcc, box)
-        return picture_of(planes)
+        self._picture = picture_of(planes)
+        return self._picture
 
     def copy(self) -> Picture:
         """A copy of `picture` in memory of its own, to keep and to change.
@@ -166,15 +174,13 @@ class Frame:
         if self._slab is not None:
             with self._consumer.connection:
                 if (slab := self._slab) is not None:  # not given back meanwhile
-                    self._look(slab, lib.gid_py_is_current)
+                    self._current = self._current and self._look(slab)
         return self._current
 
-    def _look(self, slab: ImportedSlab, look: Any) -> None:
-        """By one of two functions, of which the other one releases it, too."""
+    def _look(self, slab: ImportedSlab) -> bool:
         consumer = self._consumer.c
         is_there = consumer != ffi.NULL  # or else the slot went back when it was closed
-        is_current = is_there and look(consumer, self._c, slab.c)
-        self._current = self._current and is_current
+        return is_there and bool(lib.gid_py_is_current(consumer, self._c, slab.c))
 
     def renew(self) -> None:
         """Begins the leases of all frames that the consumer holds anew.
@@ -186,12 +192,15 @@ class Frame:
 
     def release(self) -> bool:
         """Gives the frame back. Returns `current`. A second call does nothing."""
-        if self._slab is not None and not self._consumer.connection.is_foreign:
-            with self._consumer.connection:
-                if (slab := self._slab) is not None:  # no other thread was faster
-                    self._end_read(slab)
-                    self._slab = self._planes = None
-                    self._look(slab, lib.gid_py_release)
+        slab, consumer = self._slab, self._consumer
+        if slab is not None and not consumer.connection.is_foreign:
+            if slab.is_dmabuf:
+                self._end_read(slab)
+            self._slab = self._planes = self._picture = None
+            is_current = lib.gid_py_release(consumer.reader, self._c, slab.c)
+            if is_current != -errno.EALREADY:  # no other thread was faster
+                self._current = self._current and bool(is_current)
+            consumer.connection.do_later()
         return self._current
 
     def _end_read(self, slab: ImportedSlab) -> None:
@@ -219,7 +228,8 @@ class Frame:
         self._is_drawn = False
 
     def __enter__(self) -> Picture:
-        return self.picture
+        picture = self._picture
+        return self.picture if picture is None else picture
 
     def __exit__(self, kind: object, *_: object) -> None:
         if not self.release() and kind is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ._connection import Connection
 from ._errors import error_of
-from ._formats import Plane, views_of
+from ._formats import Picture, Plane, picture_of, views_of
 from ._gid import ffi, lib
 
 
@@ -36,8 +36,9 @@ class ImportedSlab:
         size = self.info.slot_size * self.info.slot_count
         address = lib.gid_slab_view_untouched(slab, 0)
         self._memory = keep(connection, slab, address, size).toreadonly()
-        self.seen: dict[int, tuple[Plane, ...]] = {}
-        """What `planes()` has returned, for each slot."""
+        self._planes: dict[int, tuple[Plane, ...]] = {}
+        self.pictures: dict[int, Picture] = {}
+        """Of slots that were looked at, without a crop, where no device has to be waited for."""
 
     def _look(self) -> tuple[int, str]:
         error = lib.gid_layout_check(ffi.addressof(self.info, "layout"), self.info.slot_size)
@@ -54,9 +55,11 @@ class ImportedSlab:
 
     def planes(self, slot: int) -> tuple[Plane, ...]:
         """Of the whole picture in the slot, read-only."""
-        found = self.seen.get(slot)
+        found = self._planes.get(slot)
         if found is None:
             lib.gid_slab_view(self.c, slot)  # makes its pages present
             start = slot * self.info.slot_size
-            found = self.seen[slot] = views_of(self.info.layout, self._memory, start)
+            found = self._planes[slot] = views_of(self.info.layout, self._memory, start)
+            if not self.is_dmabuf:
+                self.pictures[slot] = picture_of(found)
         return found

@@ -33,7 +33,15 @@ def test_pip_installs_the_sdist(tmp_path: Path) -> None:
     archive = source / run(sys.executable, "-c", make, cwd=source, env=devenv()).split()[-1]
     with tarfile.open(archive) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
-    assert {"build_gid.py", "pyproject.toml", "README.md", "gid/py.typed", "gid/_gid.pyi"} <= names
+    assert {
+        "build_gid.py",
+        "frame_calls.c",
+        "frame_calls.h",
+        "pyproject.toml",
+        "README.md",
+        "gid/py.typed",
+        "gid/_gid.pyi",
+    } <= names
     target = tmp_path / "site"
     pip = [sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps", "--quiet"]
     env = devenv() | {"PIP_BREAK_SYSTEM_PACKAGES": "1", "HOME": str(tmp_path)}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+#include "frame_calls.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#define FLOWS_NS UINT64_C(100000000)	/* a stream flows whose last frame is no older */
+#define DISPATCH_NS UINT64_C(100000000) /* gidd is heard so often meanwhile */
+#define BACK UINT64_MAX			/* as the index of a frame that was given back */
+
+struct gid_py_lock {
+	pthread_mutex_t mutex;
+	uint64_t dispatched; /* when gidd was heard last, ns */
+};
+
+static void gid_py_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	struct gid_py_import *import = data;
+	*import = (struct gid_py_import){.is_done = true, .error = error, .slab = slab};
+}
+
+struct gid_py_lock *gid_py_lock_create(void) {
+	struct gid_py_lock *lock = calloc(1, sizeof(*lock));
+	if (lock != NULL) {
+		pthread_mutexattr_t attributes;
+		pthread_mutexattr_init(&attributes);
+		pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+		pthread_mutex_init(&lock->mutex, &attributes);
+		pthread_mutexattr_destroy(&attributes);
+	}
+	return lock;
+}
+
+/* Nobody holds it: or it is of a process that forked this one, whose threads are not here. */
+void gid_py_lock_destroy(struct gid_py_lock *lock) {
+	free(lock);
+}
+
+void gid_py_lock_take(struct gid_py_lock *lock) {
+	pthread_mutex_lock(&lock->mutex);
+}
+
+bool gid_py_lock_try(struct gid_py_lock *lock) {
+	return pthread_mutex_trylock(&lock->mutex) == 0;
+}
+
+void gid_py_lock_let_go(struct gid_py_lock *lock) {
+	pthread_mutex_unlock(&lock->mutex);
+}
+
+/* Receives the next frame, and asks for its memory. */
+static int take(struct gid_py_reader *reader, const struct gid_slab *known,
+		struct gid_frame *frame) {
+	int result;
+	while ((result = gid_consumer_receive(reader->consumer, frame)) == 1) {
+		if (frame->gid != GID_NONE) {
+			break;
+		}
+		reader->is_hidden = (frame->flags & GID_FRAME_HIDDEN) != 0;
+		if ((frame->flags & GID_FRAME_EOS) != 0) {
+			return GID_PY_END;
+		}
+	}
+	if (result != 1) {
+		return result;
+	}
+	reader->is_hidden = false;
+	struct gid_py_import *memory = &reader->memory;
+	struct gid_slab *slab = NULL;
+	*memory = (struct gid_py_import){0};
+	int error = gid_slab_import_async(
+			reader->domain, frame->gid, gid_py_imported, memory, &slab);
+	if (error == 0 && slab == known && frame->note_size == 0) {
+		gid_slab_unref(slab);
+		bool is_cropped = frame->crop.width > 0 && frame->crop.height > 0;
+		return is_cropped ? GID_PY_PART : (int)gid_slot_of(frame->gid);
+	}
+	if (error == -EINPROGRESS) {
+		memory->is_asked = true;
+	} else {
+		gid_py_imported(memory, frame->gid, error, slab);
+	}
+	reader->fetched = *frame; /* nothing is received before that is done: its note stays */
+	reader->is_fetching = true;
+	return GID_PY_OTHER;
+}
+
+/* What there is now, where nobody else looks. -EAGAIN: nothing. */
+static int look(struct gid_py_reader *reader, const struct gid_slab *known,
+		struct gid_frame *frame) {
+	if (reader->consumer == NULL) {
+		return GID_PY_CLOSED;
+	}
+	if (reader->is_asleep || reader->is_fetching) {
+		return -EAGAIN;
+	}
+	uint64_t now = gid_clock_now();
+	if (now - reader->lock->dispatched > DISPATCH_NS) {
+		reader->lock->dispatched = now;
+		if (gid_domain_dispatch(reader->domain) != 0) {
+			return GID_PY_HEARD;
+		}
+	}
+	int result = take(reader, known, frame);
+	if (result >= 0 || result == GID_PY_PART || result == GID_PY_OTHER) {
+		reader->seen = now;
+	}
+	return result;
+}
+
+void gid_py_wait_by_descriptor(struct gid_py_reader *reader) {
+	if (reader->is_asleep) {
+		reader->is_shared = true;
+		gid_consumer_interrupt(reader->consumer);
+	} else if (reader->is_by_ring) {
+		reader->is_by_ring = false;
+		gid_consumer_set_sleeps(reader->consumer, false);
+	}
+}
+
+/* Over the ring, without the lock: while frames flow, and nothing else is waited for. */
+static int sleep_and_look(struct gid_py_reader *reader, const struct gid_slab *known,
+		struct gid_frame *frame, uint64_t until) {
+	struct gid_consumer *consumer = reader->consumer;
+	uint64_t end = reader->seen + FLOWS_NS;
+	if (!reader->is_by_ring) {
+		reader->is_by_ring = true;
+		gid_consumer_set_sleeps(consumer, true);
+	}
+	reader->is_asleep = true;
+	gid_py_lock_let_go(reader->lock);
+	gid_consumer_sleep_until(consumer, end < until ? end : until);
+	gid_py_lock_take(reader->lock);
+	reader->is_asleep = false;
+	if (reader->is_shared && reader->consumer != NULL) {
+		gid_py_wait_by_descriptor(reader);
+	}
+	if (reader->is_left) {
+		gid_consumer_destroy(consumer);
+		reader->is_left = false;
+		return GID_PY_LEFT;
+	}
+	return look(reader, known, frame);
+}
+
+int gid_py_next(struct gid_py_reader *reader, const struct gid_slab *known, struct gid_frame *frame,
+		uint64_t until) {
+	gid_py_lock_take(reader->lock);
+	int result = look(reader, known, frame);
+	if (result == -EAGAIN && !reader->is_shared && !reader->is_asleep && !reader->is_fetching) {
+		uint64_t now = gid_clock_now();
+		if (now < until && now - reader->seen < FLOWS_NS) {
+			result = sleep_and_look(reader, known, frame, until);
+		}
+	}
+	gid_py_lock_let_go(reader->lock);
+	return result;
+}
+
+bool gid_py_close(struct gid_py_reader *reader) {
+	struct gid_consumer *consumer = reader->consumer;
+	reader->consumer = NULL;
+	if (reader->memory.is_asked) {
+		gid_slab_import_cancel(reader->domain, &reader->memory);
+	} else if (reader->is_fetching && reader->memory.error == 0) {
+		gid_slab_unref(reader->memory.slab);
+	}
+	if (reader->is_asleep) {
+		reader->is_left = true;
+		gid_consumer_interrupt(consumer);
+		return false;
+	}
+	gid_consumer_destroy(consumer);
+	return true;
+}
+
+bool gid_py_is_current(const struct gid_consumer *consumer, const struct gid_frame *frame,
+		const struct gid_slab *slab) {
+	int held = gid_consumer_holds(consumer, frame, slab, NULL);
+	if (held == -ENOTCONN) { /* the stream is over, its memory may be as it was */
+		return gid_slab_is_current(slab, frame->gid);
+	}
+	return held == 0;
+}
+
+int gid_py_release(struct gid_py_reader *reader, struct gid_frame *frame,
+		const struct gid_slab *slab) {
+	int current = -EALREADY;
+	gid_py_lock_take(reader->lock);
+	if (frame->index != BACK) {
+		bool is_there = reader->consumer != NULL; /* or else it went back with that */
+		current = is_there && gid_py_is_current(reader->consumer, frame, slab);
+		if (is_there) {
+			gid_consumer_release(reader->consumer, frame);
+		}
+		frame->index = BACK;
+	}
+	gid_py_lock_let_go(reader->lock);
+	return current;
+}
+
+int gid_py_take_slot(
+		struct gid_producer *producer, struct gid_slab *slab, bool patient, bool hears) {
+	int index = -EAGAIN;
+	bool has_room = false;
+	for (int i = hears ? 1 : 0; i < 2 && index < 0; i++) {
+		if (i == 1) {
+			gid_producer_dispatch(producer);
+		}
+		has_room = !patient || gid_producer_room(producer) > 0;
+		index = has_room ? gid_slab_take(slab) : -EAGAIN;
+	}
+	if (index < 0 && !patient && gid_producer_reclaim(producer, false) > 0) {
+		index = gid_slab_take(slab);
+	}
+	if (index < 0 && has_room) {
+		gid_producer_lacks_memory(producer);
+	}
+	if (index < 0) {
+		gid_producer_want_release(producer);
+	}
+	return index;
+}
+
+void gid_py_begin(struct gid_frame *frame) {
+	*frame = (struct gid_frame)GID_FRAME_INIT;
+}
+
+int gid_py_send(struct gid_producer *producer, struct gid_slab *slab, uint32_t index,
+		struct gid_frame *frame, const char *metadata, uint32_t size) {
+	frame->gid = gid_slab_gid(slab, index);
+	if (frame->capture_time == GID_TIME_NONE) {
+		frame->capture_time = gid_clock_now();
+	}
+	int error = gid_producer_put_metadata(producer, frame, metadata, size);
+	return error < 0 ? error : gid_producer_send(producer, frame);
+}
+
+void gid_py_settle(struct gid_slab *slab, uint32_t index) {
+	if (gid_slab_holders(slab, index) == 0) {
+		gid_slab_give(slab, index);
+	}
+}
+
+void gid_py_released(void *data, gid_id gid) {
+	gid_slab_give(data, gid_slot_of(gid));
+}
