@@ -3,25 +3,14 @@
 
 #include <string.h>
 
+#include "note_part.h"
 #include "text.h"
 
-/* Of the parts that a note has, each with its kind and its size in front. */
-#define KIND_WINDOW 2u
-#define HEADER 4u
-#define TEXTS (HEADER + 1) /* after the length of the app-id */
+#define TEXTS (NOTE_PART_HEADER + 1) /* after the length of the app-id */
 /* Of a text that a program gives, no more is looked at. */
 #define LOOKED_AT 1024u
 
 _Static_assert(TEXTS + WINDOW_APP_ID_MAX + WINDOW_TITLE_MAX == GID_NOTE_MAX, "window note");
-
-static uint16_t get16(const uint8_t *bytes) {
-	return (uint16_t)(bytes[0] | bytes[1] << 8);
-}
-
-static void put16(uint8_t *bytes, uint32_t number) {
-	bytes[0] = (uint8_t)number;
-	bytes[1] = (uint8_t)(number >> 8);
-}
 
 /*
  * Takes what can be shown, up to a NUL, as far as there is room for whole characters. Returns
@@ -59,36 +48,21 @@ void window_note_set(struct window_note *note, const char *app_id, const char *t
 uint32_t window_note_write(const struct window_note *note, uint8_t bytes[GID_NOTE_MAX]) {
 	size_t app_id = strlen(note->app_id), title = strlen(note->title);
 	uint32_t size = (uint32_t)(TEXTS + app_id + title);
-	put16(bytes, KIND_WINDOW);
-	put16(bytes + 2, size);
-	bytes[HEADER] = (uint8_t)app_id;
+	note_part_begin(bytes, NOTE_WINDOW, size);
+	bytes[NOTE_PART_HEADER] = (uint8_t)app_id;
 	memcpy(bytes + TEXTS, note->app_id, app_id);
 	memcpy(bytes + TEXTS + app_id, note->title, title);
 	return size;
 }
 
-static bool read_window(struct window_note *note, const uint8_t *part, size_t size) {
-	size_t app_id = size >= TEXTS ? part[HEADER] : 0;
-	if (size < TEXTS || app_id > size - TEXTS) {
+bool window_note_read(struct window_note *note, const void *bytes, size_t size) {
+	size_t part_size;
+	const uint8_t *part = note_part_find(bytes, size, NOTE_WINDOW, &part_size);
+	size_t app_id = part != NULL && part_size >= TEXTS ? part[NOTE_PART_HEADER] : 0;
+	if (part == NULL || part_size < TEXTS || app_id > part_size - TEXTS) {
 		return false;
 	}
 	const char *text = (const char *)part + TEXTS;
-	set_texts(note, text, app_id, text + app_id, size - TEXTS - app_id);
+	set_texts(note, text, app_id, text + app_id, part_size - TEXTS - app_id);
 	return true;
-}
-
-bool window_note_read(struct window_note *note, const void *bytes, size_t size) {
-	const uint8_t *part = bytes;
-	while (size >= HEADER) {
-		size_t length = get16(part + 2);
-		if (length < HEADER || length > size) {
-			return false;
-		}
-		if (get16(part) == KIND_WINDOW) {
-			return read_window(note, part, length);
-		}
-		part += length;
-		size -= length;
-	}
-	return false;
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The published form of a cursor's stream, cursor/SHOWN, beside the pictures of the stream SHOWN:
+ * each frame is the cursor's picture, or that there is none, and says in its note what the pointer
+ * does there. docs/wire-ring.md has the same in words.
+ *
+ * Pure: any bytes are fine.
+ */
+#ifndef GID_CURSOR_NOTE_H
+#define GID_CURSOR_NOTE_H
+
+#include <gid/stream.h>
+
+/* Larger pictures are not sent, and not shown. */
+#define CURSOR_SIDE_MAX 256u
+
+struct cursor_note {
+	int32_t x, y; /* the place in the picture that points, in its pixels: 16 bits */
+	bool locked;  /* the pointer moves without a place: its program wants it so */
+};
+
+/* Returns how many bytes there are. */
+uint32_t cursor_note_write(const struct cursor_note *note, uint8_t bytes[GID_NOTE_MAX]);
+
+/* Returns whether the note is of a cursor. Parts of other kinds are skipped. */
+bool cursor_note_read(struct cursor_note *note, const void *bytes, size_t size);
+
+/* cursor/SHOWN. Returns whether a stream can be called so. */
+bool cursor_stream_name(char name[GID_NAME_MAX + 1], const char *shown);
+
+#endif
