@@ -62,6 +62,12 @@ void forward_commit(struct forward *forward, struct weston_surface *surface);
  */
 void forward_hide(struct forward *forward, int64_t reason, enum gid_hidden why);
 
+/* Sends the same once more: what is said beside it is something else now. */
+void forward_repeat(struct forward *forward);
+
+/* Whether what there is to show cannot be sent. */
+bool forward_is_refused(const struct forward *forward);
+
 /* Whether consumers were told that there is nothing to show, and this reason. */
 bool forward_is_hidden(const struct forward *forward, enum gid_hidden why);
 

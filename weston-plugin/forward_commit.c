@@ -11,6 +11,7 @@
 #include "libweston_exports.h"
 #include "shm_format.h"
 #include "weston_buffer.h"
+#include "window_parts.h"
 
 /* A commit on its way to become a frame. */
 struct commit {
@@ -19,6 +20,8 @@ struct commit {
 	struct weston_buffer *buffer;
 	struct forward_picture picture;
 	struct pixel_rows pixels; /* the part that is shown, of one plane */
+	bool menus;		  /* it is to have its window's menus */
+	bool drawn;		  /* from several surfaces */
 	struct refusal refusal;	  /* why it cannot be sent */
 };
 
@@ -51,17 +54,9 @@ static struct gid_box find_frame(const struct commit *commit) {
 	if (commit->forward->config->role != NULL || !weston_surface_is_desktop_surface(surface)) {
 		return (struct gid_box){0};
 	}
-	struct weston_geometry said = weston_desktop_surface_get_geometry(
-			weston_surface_get_desktop_surface(surface));
-	int64_t right = (int64_t)said.x + said.width, bottom = (int64_t)said.y + said.height;
-	int32_t left = said.x > 0 ? said.x : 0, top = said.y > 0 ? said.y : 0;
-	right = right < surface->width ? right : surface->width;
-	bottom = bottom < surface->height ? bottom : surface->height;
-	bool whole = left == 0 && top == 0 && right == surface->width && bottom == surface->height;
-	if (whole || right <= left || bottom <= top) {
-		return (struct gid_box){0};
-	}
-	return (struct gid_box){left, top, (int32_t)right - left, (int32_t)bottom - top};
+	struct gid_box frame = window_frame(surface);
+	bool whole = frame.width == surface->width && frame.height == surface->height;
+	return whole ? (struct gid_box){0} : frame;
 }
 
 static struct gid_box whole_surface(const struct commit *commit) {
@@ -119,7 +114,7 @@ static bool check_size(struct commit *commit) {
 /* What changed since the last repaint here, which is no less than what changed since the last
  * frame. */
 static void find_damage(struct commit *commit) {
-	if (commit->forward->skipped) {
+	if (commit->forward->skipped || commit->forward->drawn) {
 		return; /* all of it */
 	}
 	pixman_region32_t damage;
@@ -364,17 +359,18 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 	picture->slab = forward->copies.slab;
 	size_t stride = forward->copies.layout.planes[0].stride;
 	uint64_t max = forward->config->pixels_max;
-	enum tree_result result =
-			forward_tree_draw(commit->surface, scale, max != 0 ? 2 * max : UINT64_MAX,
-					(uint32_t *)data, stride, &commit->refusal);
+	struct gid_box frame = find_frame(commit);
+	struct gid_box seen = frame.width > 0 ? frame : whole_surface(commit);
+	enum tree_result result = forward_tree_draw(commit->surface, commit->menus ? &seen : NULL,
+			scale, max != 0 ? 2 * max : UINT64_MAX, (uint32_t *)data, stride,
+			&commit->refusal);
 	if (result != TREE_DRAWN) {
 		gid_slab_give(picture->slab, gid_slot_of(picture->gid));
 		return result;
 	}
 	picture->damage = (struct gid_box){0};
-	struct gid_box frame = find_frame(commit);
 	picture->crop = scale_box(frame, scale);
-	picture->seen = frame.width > 0 ? frame : whole_surface(commit);
+	picture->seen = seen;
 	picture->transform = WL_OUTPUT_TRANSFORM_NORMAL;
 	picture->flags |= GID_FRAME_COPIED;
 	commit->pixels = (struct pixel_rows){
@@ -388,6 +384,7 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 	gid_producer_count_copy_for(
 			forward->producer, GID_COPY_COMPOSED, (uint64_t)width * height * 4);
 	hash_rows(commit);
+	commit->drawn = true;
 	return TREE_DRAWN;
 }
 
@@ -470,6 +467,25 @@ static bool find_cover(struct commit *commit, enum found *found) {
 	return true;
 }
 
+/*
+ * With its menus, where they can be drawn: whether they can, and then `found` is set. A window that
+ * lies in memory which no processor reads is sent without them.
+ */
+static bool find_with_menus(struct commit *commit, enum found *found) {
+	struct commit drawn = *commit;
+	int32_t scale = find_scale(commit);
+	drawn.menus = true;
+	*found = scale > 0 ? find_drawn_picture(&drawn, scale) : FOUND_NOTHING;
+	if (*found != FOUND_NOTHING) {
+		*commit = drawn;
+		return true;
+	}
+	forward_log(commit->forward, "gid: %s: sent without its menus: %s\n",
+			commit->forward->config->label,
+			scale > 0 ? drawn.refusal.text : "its scale is too large");
+	return false;
+}
+
 static enum found find_picture(struct commit *commit) {
 	struct buffer_memory memory;
 	bool gids = buffer_get_memory(commit->buffer->resource, &memory);
@@ -480,12 +496,16 @@ static enum found find_picture(struct commit *commit) {
 		refuse(commit, GID_HIDDEN_GONE, "the buffer's memory is gone");
 		return FOUND_NOTHING;
 	}
+	enum found found;
+	if (commit->forward->config->role == NULL && window_has_menus(commit->surface) &&
+			find_with_menus(commit, &found)) {
+		return found;
+	}
 	bool plain = find_crop(commit) && check_size(commit);
 	bool children = forward_tree_has_children(commit->surface);
 	if (plain && !children) {
 		return find_own_picture(commit, gids ? &memory : NULL);
 	}
-	enum found found;
 	if (children && find_cover(commit, &found)) {
 		return found;
 	}
@@ -520,6 +540,7 @@ void forward_commit(struct forward *forward, struct weston_surface *surface) {
 	}
 	enum found found = find_picture(&commit);
 	forward->skipped = forward->skipped && found == FOUND_LATER;
+	forward->drawn = found == FOUND_LATER ? forward->drawn : commit.drawn;
 	switch (found) {
 	case FOUND:
 		if (drawn_wait_drop(&forward->wait)) {

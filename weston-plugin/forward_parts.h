@@ -32,6 +32,7 @@ struct forward {
 	struct gid_box seen;	    /* of the picture that was sent last */
 	bool outdated;		    /* the surface has another picture, which cannot be sent yet */
 	bool skipped;		    /* some picture was left out since `frame` */
+	bool drawn;		    /* what was sent last was drawn from several surfaces */
 	bool awaits_grant;	    /* then it is sent */
 	struct pixel_copies copies; /* of pictures that cannot be lent */
 	struct dmabuf_exports dmabufs; /* of the surface's client */
@@ -100,9 +101,11 @@ struct weston_surface *forward_tree_find_cover(struct weston_surface *surface);
 /*
  * Draws the tree as a display would show it that had nothing else: into `pixels`, words of
  * XRGB8888, where one length of the surface takes `scale` pixels: surface->width * scale of them
- * across. `pixels_max`: more are refused, of all surfaces together.
+ * across. `menus`: with those of the window, within this part of it; NULL: without. `pixels_max`:
+ * more are refused, of all surfaces together.
  */
-enum tree_result forward_tree_draw(const struct weston_surface *surface, int32_t scale,
-		uint64_t pixels_max, uint32_t *pixels, size_t stride, struct refusal *refusal);
+enum tree_result forward_tree_draw(struct weston_surface *surface, const struct gid_box *menus,
+		int32_t scale, uint64_t pixels_max, uint32_t *pixels, size_t stride,
+		struct refusal *refusal);
 
 #endif

@@ -186,6 +186,13 @@ static bool held_is_revoked(const struct held *held) {
 	return info.revoked;
 }
 
+/* `note` stays until the frame is sent. */
+static void forward_put_note(
+		struct forward *forward, struct gid_frame *frame, uint8_t note[GID_NOTE_MAX]) {
+	frame->note = note;
+	frame->note_size = forward->events->note(forward->data, note);
+}
+
 static void forward_send(struct forward *forward, uint32_t flags) {
 	struct gid_frame frame = forward->frame;
 	const struct held *held = forward->current;
@@ -193,8 +200,7 @@ static void forward_send(struct forward *forward, uint32_t flags) {
 	frame.gid = held->is_copy ? gid_slab_gid(held->slab, gid_slot_of(held->gid)) : held->gid;
 	frame.flags |= flags;
 	uint8_t note[GID_NOTE_MAX];
-	frame.note = note;
-	frame.note_size = forward->events->note(forward->data, note);
+	forward_put_note(forward, &frame, note);
 	int count = forward_send_frame(forward, &frame);
 	forward->awaits_grant = count == -EINPROGRESS;
 	if (count == -EINVAL && held_is_dmabuf(held) && held_is_revoked(held)) {
@@ -239,7 +245,9 @@ void forward_outdate(struct forward *forward) {
 
 static void forward_send_hidden(struct forward *forward) {
 	struct gid_frame frame = GID_FRAME_INIT;
+	uint8_t note[GID_NOTE_MAX];
 	frame.flags = GID_FRAME_HIDDEN | (uint32_t)forward->why << GID_FRAME_HIDDEN_SHIFT;
+	forward_put_note(forward, &frame, note);
 	forward_send_frame(forward, &frame);
 }
 
@@ -260,6 +268,14 @@ static void forward_hide_now(struct forward *forward, int64_t reason, enum gid_h
 void forward_hide(struct forward *forward, int64_t reason, enum gid_hidden why) {
 	drawn_wait_drop(&forward->wait);
 	forward_hide_now(forward, reason, why);
+}
+
+void forward_repeat(struct forward *forward) {
+	if (forward->published && forward->current != NULL) {
+		forward_send(forward, 0);
+	} else if (forward->published && forward->hidden) {
+		forward_send_hidden(forward);
+	}
 }
 
 /* What the client is told. */
@@ -524,6 +540,11 @@ bool forward_is_read(const struct forward *forward) {
 
 struct gid_box forward_get_seen(const struct forward *forward) {
 	return forward->seen;
+}
+
+bool forward_is_refused(const struct forward *forward) {
+	return forward->published && forward->hidden && forward->why != GID_HIDDEN_EMPTY &&
+			forward->why != GID_HIDDEN_UNSAID;
 }
 
 bool forward_is_hidden(const struct forward *forward, enum gid_hidden why) {

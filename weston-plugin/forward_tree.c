@@ -11,6 +11,7 @@
 #include "shm_format.h"
 #include "to_rgb.h"
 #include "weston_buffer.h"
+#include "window_parts.h"
 
 /* Of pictures that are converted first: 4K. Longer would keep the display waiting. */
 #define CONVERTED_PIXELS_MAX (UINT64_C(3840) * 2160)
@@ -18,6 +19,7 @@
 struct tree {
 	pixman_image_t *target;
 	int32_t width, height, scale; /* of the main surface, in its own lengths */
+	bool cuts;		      /* what reaches beyond it is left out; else that is refused */
 	unsigned surfaces;
 	uint64_t pixels_left; /* to be drawn, or converted first */
 	struct refusal *refusal;
@@ -203,8 +205,9 @@ static bool find_transform(const struct tree *tree, const struct weston_surface 
 /* At (x, y) of the main surface. */
 static bool draw_surface(
 		struct tree *tree, const struct weston_surface *surface, int32_t x, int32_t y) {
-	if (x < 0 || y < 0 || x > tree->width - surface->width ||
-			y > tree->height - surface->height) {
+	bool within = x >= 0 && y >= 0 && x <= tree->width - surface->width &&
+			y <= tree->height - surface->height;
+	if (!within && !tree->cuts) {
 		return refuse(tree, GID_HIDDEN_SUBSURFACE,
 				"a subsurface reaches beyond its main surface");
 	}
@@ -353,8 +356,21 @@ struct wl_resource *forward_find_link(
 	return find_link(surface, wanted, 0);
 }
 
-enum tree_result forward_tree_draw(const struct weston_surface *surface, int32_t scale,
-		uint64_t pixels_max, uint32_t *pixels, size_t stride, struct refusal *refusal) {
+/* In front of the window: one that is larger than it is cut. */
+static bool draw_menus(struct tree *tree, struct weston_surface *window, struct gid_box seen) {
+	struct window_part parts[WINDOW_PARTS_MAX];
+	unsigned count = window_find_parts(window, seen, parts);
+	bool drawn = true;
+	tree->cuts = true;
+	for (unsigned i = 1; drawn && i < count; i++) {
+		drawn = draw_tree(tree, parts[i].view->surface, parts[i].x, parts[i].y, 0);
+	}
+	return drawn;
+}
+
+enum tree_result forward_tree_draw(struct weston_surface *surface, const struct gid_box *menus,
+		int32_t scale, uint64_t pixels_max, uint32_t *pixels, size_t stride,
+		struct refusal *refusal) {
 	struct tree tree = {
 			.width = surface->width,
 			.height = surface->height,
@@ -374,7 +390,9 @@ enum tree_result forward_tree_draw(const struct weston_surface *surface, int32_t
 		memset((uint8_t *)pixels + (size_t)y * stride, 0,
 				(size_t)(surface->width * scale) * 4);
 	}
-	draw_tree(&tree, surface, 0, 0, 0);
+	if (draw_tree(&tree, surface, 0, 0, 0) && menus != NULL) {
+		draw_menus(&tree, surface, *menus);
+	}
 	pixman_image_unref(tree.target);
 	return tree.result;
 }

@@ -2,6 +2,7 @@
 #include "input_source.h"
 
 #include <clipboard_format.h>
+#include <cursor_note.h>
 #include <errno.h>
 #include <gid/gid.h>
 #include <libweston/config-parser.h>
@@ -29,10 +30,29 @@ static const char *read_clipboard(struct input_source *source,
 			: "stream= is too long for one with clipboard=: 47 bytes at most";
 }
 
+static const char *read_cursor(struct input_source *source, struct weston_config_section *section,
+		const char *shown) {
+	char name[GID_NAME_MAX + 1];
+	if (weston_config_section_get_bool(section, "cursor", &source->cursor, false) != 0 &&
+			errno == EINVAL) {
+		return "cursor= must be true or false";
+	}
+	if (source->cursor && source->domain == NULL) {
+		return "cursor=true is for one with input=, whose user has the cursor then";
+	}
+	return source->cursor && !cursor_stream_name(name, shown)
+			? "stream= is too long for one with cursor=true: 56 bytes at most"
+			: NULL;
+}
+
 /* The streams have the name of the pictures': who shows one knows the others. */
 const char *input_source_read(struct input_source *source, struct weston_config_section *section,
 		const char *shown) {
 	weston_config_section_get_string(section, "input", &source->domain, NULL);
+	const char *wrong = read_cursor(source, section, shown);
+	if (wrong != NULL) {
+		return wrong;
+	}
 	if (source->domain == NULL) {
 		return read_clipboard(source, section, shown);
 	}

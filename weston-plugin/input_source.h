@@ -14,11 +14,12 @@ struct input_source {
 	char stream[INPUT_NAME_SIZE]; /* of that domain */
 	bool has_clipboard;	      /* in common with that domain, by these streams: */
 	char clipboard[INPUT_NAME_SIZE], clipboard_input[INPUT_NAME_SIZE]; /* ours, and theirs */
+	bool cursor; /* it is a stream of its own for that domain */
 };
 
 /*
- * Reads input= and clipboard=, for the stream `shown`. Returns NULL, or what is wrong. To be
- * finished in both cases.
+ * Reads input=, clipboard= and cursor=, for the stream `shown`. Returns NULL, or what is wrong. To
+ * be finished in both cases.
  */
 const char *input_source_read(struct input_source *source, struct weston_config_section *section,
 		const char *shown);

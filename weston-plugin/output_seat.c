@@ -5,11 +5,13 @@
 #include <stdlib.h>
 
 #include "libweston_input.h"
+#include "pointer_lock.h"
 
 struct output_seat {
 	struct input_seat *base;
 	struct weston_output *output;
 	const struct weston_surface *given; /* has the keyboard by us; only to be compared */
+	struct weston_coord_global told;    /* where the pointer is, as its user said last */
 };
 
 static struct weston_coord_global seat_place(
@@ -21,44 +23,68 @@ static struct weston_coord_global seat_place(
 }
 
 /*
- * Before a key. A shell may know one seat only, as kiosk-shell does: then no window gets this
- * keyboard when it is opened, nor when it is clicked on. So the highest one on the output has it.
+ * A shell may know one seat only, as kiosk-shell does: then no window gets this keyboard when it is
+ * opened, nor when it is clicked on. So the highest one on the output has it. NULL: there is none,
+ * or the shell gave the keyboard to one.
  */
-static void seat_find_focus(struct output_seat *seat, struct weston_seat *base) {
-	const struct weston_keyboard *keyboard = weston_seat_get_keyboard(base);
+static struct weston_view *seat_find_focus(
+		const struct output_seat *seat, const struct weston_keyboard *keyboard) {
 	struct weston_view *view;
-	if (keyboard->focus != NULL && keyboard->focus != seat->given) {
-		return; /* by the shell */
+	if (keyboard == NULL || (keyboard->focus != NULL && keyboard->focus != seat->given)) {
+		return NULL;
 	}
 	wl_list_for_each(view, &seat->output->compositor->view_list, link) {
 		if (view->output == seat->output && weston_view_is_mapped(view) &&
 				weston_surface_is_desktop_surface(view->surface)) {
-			break;
+			return view;
 		}
 	}
-	if (&view->link != &seat->output->compositor->view_list &&
-			view->surface != keyboard->focus) {
-		seat->given = view->surface;
-		weston_view_activate_input(view, base, WESTON_ACTIVATE_FLAG_NONE);
-	}
+	return NULL;
+}
+
+static void seat_give_focus(struct output_seat *seat, struct weston_seat *base,
+		struct weston_view *view, uint32_t flags) {
+	seat->given = view->surface;
+	weston_view_activate_input(view, base, flags);
 }
 
 static void handle_key(void *data, struct weston_seat *base, struct timespec *time, uint32_t key,
 		bool pressed) {
-	if (pressed) {
-		seat_find_focus(data, base);
+	const struct weston_keyboard *keyboard = weston_seat_get_keyboard(base);
+	struct weston_view *view = pressed ? seat_find_focus(data, keyboard) : NULL;
+	if (view != NULL && view->surface != keyboard->focus) {
+		seat_give_focus(data, base, view, WESTON_ACTIVATE_FLAG_NONE);
 	}
 	seat_send_key(base, time, key, pressed);
 }
 
+/* Without having been clicked on, no program locks the pointer. */
 static void handle_button(void *data, struct weston_seat *base, struct timespec *time,
 		uint32_t button, bool pressed) {
+	const struct weston_view *clicked = weston_seat_get_pointer(base)->focus;
+	struct weston_view *view = NULL;
+	if (pressed && clicked != NULL) {
+		view = seat_find_focus(data, weston_seat_get_keyboard(base));
+	}
+	if (view != NULL && weston_surface_get_main_surface(clicked->surface) == view->surface) {
+		seat_give_focus(data, base, view, WESTON_ACTIVATE_FLAG_CLICKED);
+	}
 	seat_send_button(base, time, button, pressed);
 }
 
+/* A program that locked the pointer wants to know how it moves, also of a user whose own compositor
+ * cannot lock one. */
 static void handle_motion(void *data, struct weston_seat *base, struct timespec *time,
 		struct weston_coord place) {
-	seat_send_motion(base, time, seat_place(data, place));
+	struct output_seat *seat = data;
+	struct weston_coord_global told = seat_place(seat, place);
+	struct weston_coord motion = weston_coord_sub(told.c, seat->told.c);
+	seat->told = told;
+	if (pointer_is_locked(weston_seat_get_pointer(base))) {
+		seat_send_relative(base, time, motion, motion);
+	} else {
+		seat_send_motion(base, time, told);
+	}
 }
 
 static void handle_relative(void *data, struct weston_seat *base, struct timespec *time,

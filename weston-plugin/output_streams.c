@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cursor_stream.h"
 #include "output_seat.h"
 #include "output_size.h"
 #include "output_stream.h"
@@ -25,6 +26,7 @@ struct configured {
 	struct output_seat *seat;	    /* NULL: nor then, or it takes no input */
 	struct stream_input *input;	    /* the same */
 	struct stream_clipboard *clipboard; /* NULL: nor then, or it has none in common */
+	struct cursor_stream *cursor;	    /* NULL: Weston draws it, or it takes no input */
 	char label[LABEL_SIZE];		    /* for the log */
 };
 
@@ -51,6 +53,8 @@ static void configured_end(struct configured *configured) {
 	configured->clipboard = NULL;
 	stream_input_destroy(configured->input);
 	configured->input = NULL;
+	cursor_stream_set_seat(configured->cursor, NULL);
+	cursor_stream_set_domain(configured->cursor, NULL);
 	output_seat_destroy(configured->seat);
 	configured->seat = NULL;
 	output_size_destroy(configured->size);
@@ -61,6 +65,7 @@ static void configured_end(struct configured *configured) {
 
 static void configured_set_domain(struct configured *configured, struct gid_domain *domain) {
 	if (configured->stream != NULL) {
+		cursor_stream_set_domain(configured->cursor, domain);
 		output_stream_set_domain(configured->stream, domain);
 		stream_input_set_domain(configured->input, domain);
 		stream_clipboard_set_domain(configured->clipboard, domain);
@@ -72,6 +77,9 @@ static void configured_set_domain(struct configured *configured, struct gid_doma
 static void handle_event(void *data, const struct input_record *event) {
 	const struct configured *configured = data;
 	input_seat_handle(output_seat_get_base(configured->seat), event);
+	if (event->type == INPUT_GROUP_END) {
+		cursor_stream_look(configured->cursor);
+	}
 }
 
 static void handle_devices(void *data, uint32_t devices) {
@@ -95,6 +103,8 @@ static bool configured_make_input(struct configured *configured, struct weston_o
 	if (configured->seat == NULL) {
 		return false;
 	}
+	cursor_stream_set_seat(configured->cursor,
+			input_seat_get_base(output_seat_get_base(configured->seat)));
 	snprintf(configured->label, sizeof(configured->label), "output %s", output->name);
 	configured->input = stream_input_create(
 			output->compositor, configured->label, source, &input_sink, configured);
@@ -199,6 +209,11 @@ static int streams_add(struct output_streams *streams, struct weston_config_sect
 				configured->config.name);
 		error = -EINVAL;
 	}
+	if (error == 0 && configured->config.input.cursor) {
+		configured->cursor = cursor_stream_create(
+				streams->compositor, configured->config.stream, CURSOR_IN_PICTURE);
+		error = configured->cursor != NULL ? 0 : -ENOMEM;
+	}
 	if (error != 0) {
 		output_config_finish(&configured->config);
 		free(configured);
@@ -255,6 +270,7 @@ void output_streams_destroy(struct output_streams *streams) {
 	struct configured *configured, *next;
 	wl_list_for_each_safe(configured, next, &streams->list, link) {
 		configured_end(configured);
+		cursor_stream_destroy(configured->cursor);
 		output_config_finish(&configured->config);
 		free(configured);
 	}

@@ -19,6 +19,13 @@ static bool is_another_window(const struct safety_surface *surface) {
 	return surface->role->config.role == NULL && !safety_role_fits(surface->role, surface);
 }
 
+/* A part of an ordinary window, perhaps, which is there no more: as a menu that was closed. */
+static void send_without(struct safety_surface *part) {
+	if (part->tree != NULL && part->tree->config.role == NULL) {
+		safety_tree_send_later(part->tree);
+	}
+}
+
 static void handle_commit(struct wl_listener *listener, void *data) {
 	struct safety_surface *surface = wl_container_of(listener, surface, commit);
 	if (surface->role != NULL && is_another_window(surface)) {
@@ -43,6 +50,7 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 		}
 	}
 	if (!shown && surface->tree != NULL) {
+		send_without(surface);
 		safety_tree_remove(surface);
 	}
 	safety_visibility_request_frame(surface);
@@ -58,6 +66,7 @@ static void handle_unmap(struct wl_listener *listener, void *data) {
 			forward_hide(role->forward, -1, GID_HIDDEN_EMPTY);
 		}
 	}
+	send_without(surface);
 	if (surface->role != NULL && is_another_window(surface)) {
 		safety_role_pass_on(surface->role);
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "libweston_exports.h"
+#include "window_parts.h"
 
 #define MS_NS 1000000ull
 /* Strangers' windows take a third of Weston's time at most, and send 125 pictures a second. */
@@ -50,7 +51,8 @@ bool safety_tree_has(const struct safety_role *role, struct weston_surface *surf
 	struct weston_surface *own = role->surface != NULL ? role->surface->surface : NULL;
 	return own != NULL &&
 			(own == surface || weston_surface_get_main_surface(surface) == own ||
-					forward_find_link(own, surface) != NULL);
+					forward_find_link(own, surface) != NULL ||
+					(role->config.role == NULL && window_of(surface) == own));
 }
 
 bool safety_tree_contains(const struct safety_surface *surface, const struct safety_surface *part) {
@@ -187,8 +189,14 @@ static void send_alone(struct safety_role *role) {
 	}
 }
 
+static bool has_parts(const struct safety_role *role) {
+	const struct weston_surface *own = role->surface->surface;
+	return !wl_list_empty(&own->subsurface_list) ||
+			(role->config.role == NULL && window_has_menus(own));
+}
+
 void safety_tree_commit(struct safety_role *role, struct safety_surface *surface) {
-	if (!wl_list_empty(&role->surface->surface->subsurface_list)) {
+	if (surface != role->surface || has_parts(role)) {
 		surface->tree = role;
 		keep_buffer(surface);
 		safety_tree_send_later(role);

@@ -9,7 +9,7 @@
 void safety_tree_init(struct safety_surface *surface);
 void safety_tree_finish(struct safety_surface *surface);
 
-/* Whether the surface is the role's, or one of its subsurfaces. */
+/* Whether the surface is the role's, one of its subsurfaces, or of a menu of its window. */
 bool safety_tree_has(const struct safety_role *role, struct weston_surface *surface);
 
 /* Whether it is this surface, or a part of it. */

@@ -2,6 +2,7 @@
 #include "safety_visibility.h"
 
 #include "libweston_exports.h"
+#include "window_parts.h"
 
 #define MS_NS 1000000ull
 
@@ -37,7 +38,7 @@ void safety_visibility_stay_awake(struct weston_compositor *compositor, bool awa
 }
 
 static bool window_has_role(const struct safety_surface *surface) {
-	const struct weston_surface *window = weston_surface_get_main_surface(surface->surface);
+	const struct weston_surface *window = window_of(surface->surface);
 	const struct safety_role *role;
 	wl_list_for_each(role, &surface->safety->roles, link) {
 		if (role->surface != NULL &&

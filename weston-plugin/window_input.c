@@ -4,6 +4,7 @@
 #include <libweston/desktop.h>
 #include <stdlib.h>
 
+#include "cursor_stream.h"
 #include "size_wish.h"
 #include "stream_clipboard.h"
 #include "stream_input.h"
@@ -18,6 +19,7 @@ struct window_input {
 	struct window_seat *seat;
 	struct stream_input *input;
 	struct stream_clipboard *clipboard; /* NULL: it has none in common */
+	struct cursor_stream *cursor;	    /* NULL: there is none */
 	struct size_wish *size;		    /* NULL: its size is up to others */
 	int32_t width, height; /* that it was asked for last, in pixels; 0: nothing was */
 	uint64_t closed;       /* when it was asked to close last; 0: never */
@@ -45,7 +47,7 @@ static bool handle_has_size(void *data, int32_t width, int32_t height) {
 	return width / scale == seen.width && height / scale == seen.height;
 }
 
-/* The program has bounds of its own, and chooses. */
+/* The program has bounds of its own, and chooses: Weston 14 has no way to ask for them. */
 static void handle_set_size(void *data, int32_t width, int32_t height) {
 	struct window_input *input = data;
 	struct weston_desktop_surface *window = desktop_surface(input);
@@ -65,6 +67,9 @@ static const struct sized sized = {.has_size = handle_has_size, .set_size = hand
 static void handle_event(void *data, const struct input_record *event) {
 	const struct window_input *input = data;
 	input_seat_handle(window_seat_get_base(input->seat), event);
+	if (event->type == INPUT_GROUP_END) {
+		cursor_stream_look(input->cursor);
+	}
 }
 
 static void handle_devices(void *data, uint32_t devices) {
@@ -102,6 +107,7 @@ void window_input_set_domain(struct window_input *input, struct gid_domain *doma
 	if (input != NULL) {
 		stream_input_set_domain(input->input, domain);
 		stream_clipboard_set_domain(input->clipboard, domain);
+		cursor_stream_set_domain(input->cursor, domain);
 	}
 }
 
@@ -119,29 +125,42 @@ void window_input_set_window(struct window_input *input, struct weston_surface *
 	}
 }
 
-struct window_input *window_input_create(struct weston_compositor *compositor,
-		const struct safety_config *config, const struct forward *forward) {
-	struct window_input *input = calloc(1, sizeof(*input));
-	bool resizes = config->width_max > 0, shares = config->input.has_clipboard;
-	if (input == NULL) {
-		return NULL;
+static bool make_parts(struct window_input *input, struct weston_compositor *compositor,
+		const struct safety_config *config) {
+	const struct input_source *from = &config->input;
+	input->seat = window_seat_create(compositor, from->stream, from->cursor, input->forward);
+	input->input = stream_input_create(compositor, config->label, from, &input_sink, input);
+	if (input->seat == NULL || input->input == NULL) {
+		return false;
 	}
-	input->forward = forward;
-	input->seat = window_seat_create(compositor, config->input.stream, forward);
-	input->input = stream_input_create(
-			compositor, config->label, &config->input, &input_sink, input);
-	if (resizes) {
+	if (from->cursor) {
+		input->cursor = cursor_stream_create(compositor, config->stream, CURSOR_ELSEWHERE);
+		cursor_stream_set_seat(input->cursor,
+				input_seat_get_base(window_seat_get_base(input->seat)));
+	}
+	if (config->width_max > 0) {
 		input->size = size_wish_create(wl_display_get_event_loop(compositor->wl_display),
 				(struct size_limits){config->width_max, config->height_max, 1},
 				&sized, input);
 	}
-	if (shares && input->seat != NULL) {
+	if (from->has_clipboard) {
 		struct input_seat *seat = window_seat_get_base(input->seat);
 		input->clipboard = stream_clipboard_create(
-				input_seat_get_base(seat), config->label, &config->input);
+				input_seat_get_base(seat), config->label, from);
 	}
-	if (input->seat == NULL || input->input == NULL || (resizes && input->size == NULL) ||
-			(shares && input->clipboard == NULL)) {
+	return from->cursor == (input->cursor != NULL) &&
+			from->has_clipboard == (input->clipboard != NULL) &&
+			(input->size != NULL || config->width_max == 0);
+}
+
+struct window_input *window_input_create(struct weston_compositor *compositor,
+		const struct safety_config *config, const struct forward *forward) {
+	struct window_input *input = calloc(1, sizeof(*input));
+	if (input == NULL) {
+		return NULL;
+	}
+	input->forward = forward;
+	if (!make_parts(input, compositor, config)) {
 		window_input_destroy(input);
 		return NULL;
 	}
@@ -155,6 +174,7 @@ void window_input_destroy(struct window_input *input) {
 	stream_clipboard_destroy(input->clipboard);
 	stream_input_destroy(input->input);
 	size_wish_destroy(input->size);
+	cursor_stream_destroy(input->cursor);
 	window_seat_destroy(input->seat);
 	free(input);
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "window_seat.h"
 
+#include <libweston/desktop.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "libweston_input.h"
+#include "pointer_lock.h"
+#include "window_parts.h"
 
 /* Of subsurfaces on each other: what lies deeper takes no input of its own. */
 #define DEPTH_MAX 8
@@ -12,8 +15,10 @@
 struct window_seat {
 	struct input_seat *base;
 	const struct forward *forward;
+	bool has_cursor;	       /* its client's cursor is wanted */
 	struct weston_surface *window; /* NULL: there is none */
 	struct weston_coord place;     /* of the pointer, in the window's surface */
+	struct weston_coord told;      /* the same, as its user's compositor said last */
 	uint32_t buttons;	       /* that are held */
 	uint32_t fingers;	       /* that are down */
 	struct weston_seat *seat;      /* of `base`; NULL: it has no devices */
@@ -22,17 +27,6 @@ struct window_seat {
 };
 
 /* --- where ------------------------------------------------------------------------------------ */
-
-/* One that Weston shows, where there is one. */
-static struct weston_view *find_view(const struct weston_surface *surface) {
-	struct weston_view *view, *found = NULL;
-	wl_list_for_each(view, &surface->views, surface_link) {
-		if (found == NULL || weston_view_is_mapped(view)) {
-			found = view;
-		}
-	}
-	return found;
-}
 
 static struct weston_view *find_child(
 		const struct weston_view *parent, const struct weston_surface *surface) {
@@ -50,8 +44,8 @@ static bool takes_input(struct weston_surface *surface, double x, double y) {
 			pixman_region32_contains_point(&surface->input, (int)x, (int)y, NULL);
 }
 
-/* Of the window and its subsurfaces, the highest one that takes input at this place of it. */
-static struct weston_view *find_target(
+/* Of a surface and its subsurfaces, the highest one that takes input at this place of it. */
+static struct weston_view *find_in_tree(
 		struct weston_view *view, double x, double y, unsigned depth) {
 	struct weston_surface *surface = view->surface;
 	const struct weston_subsurface *sub;
@@ -62,7 +56,7 @@ static struct weston_view *find_target(
 			}
 			struct weston_view *child = find_child(view, sub->surface), *found = NULL;
 			if (child != NULL) {
-				found = find_target(child, x - sub->position.offset.c.x,
+				found = find_in_tree(child, x - sub->position.offset.c.x,
 						y - sub->position.offset.c.y, depth + 1);
 			}
 			if (found != NULL) {
@@ -79,10 +73,55 @@ static struct weston_coord to_surface(const struct window_seat *seat, struct wes
 	return weston_coord(seen.x + part.x * seen.width, seen.y + part.y * seen.height);
 }
 
-static struct weston_coord_global to_global(struct weston_view *view, struct weston_coord place) {
+/* Of the window, and of its menus. */
+struct spot {
+	struct weston_view *target;	/* takes input there; NULL: nothing does */
+	struct weston_coord_global pos; /* by which Weston tells the target its own place */
+};
+
+static struct weston_coord_global to_global(
+		const struct window_part *part, struct weston_coord place) {
+	struct weston_view *view = part->view;
 	view_update(view);
-	return weston_coord_surface_to_global(
-			view, weston_coord_surface(place.x, place.y, view->surface));
+	return weston_coord_surface_to_global(view,
+			weston_coord_surface(place.x - part->x, place.y - part->y, view->surface));
+}
+
+/* Whether the view is the part's, or of a subsurface of it. */
+static bool is_of_part(const struct weston_view *view, const struct window_part *part) {
+	while (view != NULL && view != part->view &&
+			!weston_surface_is_desktop_surface(view->surface)) {
+		view = view->geometry.parent;
+	}
+	return view == part->view;
+}
+
+/* What takes input at a place of the window's surface: `kept`, where that has it for now. Returns
+ * whether there is a window. */
+static bool find_spot(const struct window_seat *seat, struct weston_coord place,
+		struct weston_view *kept, struct spot *spot) {
+	struct window_part parts[WINDOW_PARTS_MAX];
+	unsigned count = seat->window != NULL
+			? window_find_parts(seat->window, forward_get_seen(seat->forward), parts)
+			: 0;
+	*spot = (struct spot){0};
+	if (count == 0) {
+		return false;
+	}
+	spot->pos = to_global(&parts[0], place);
+	for (unsigned i = count; i-- > 0 && spot->target == NULL;) {
+		struct weston_view *found = kept;
+		if (kept == NULL) {
+			found = find_in_tree(parts[i].view, place.x - parts[i].x,
+					place.y - parts[i].y, 0);
+		} else if (!is_of_part(kept, &parts[i])) {
+			found = NULL;
+		}
+		if (found != NULL) {
+			*spot = (struct spot){found, to_global(&parts[i], place)};
+		}
+	}
+	return true;
 }
 
 /* --- pointer ---------------------------------------------------------------------------------- */
@@ -91,37 +130,43 @@ static struct weston_coord_global to_global(struct weston_view *view, struct wes
 static void handle_grab_focus(struct weston_pointer_grab *grab) {
 }
 
-/* By this serial the client shows no cursor on Weston's outputs: its user has one where it is seen.
- */
-static void set_focus(struct weston_pointer *pointer, struct weston_view *view) {
+/* By the serial of before the client sets no cursor: where none is wanted, its user has one. */
+static void set_focus(const struct window_seat *seat, struct weston_pointer *pointer,
+		struct weston_view *view) {
 	if (view != NULL) {
 		view_update(view);
 	}
 	weston_pointer_set_focus(pointer, view);
-	pointer->focus_serial--;
+	if (!seat->has_cursor) {
+		pointer->focus_serial--;
+	}
 }
 
 /* The pointer is at its place, over what is there. Returns whether that is anything. */
 static bool aim(struct window_seat *seat, struct weston_pointer *pointer) {
-	struct weston_view *window = seat->window != NULL ? find_view(seat->window) : NULL;
-	struct weston_view *target = NULL;
-	if (window != NULL) {
-		target = seat->buttons > 0 && pointer->focus != NULL
-				? pointer->focus
-				: find_target(window, seat->place.x, seat->place.y, 0);
-		pointer->pos = to_global(window, seat->place);
+	struct spot spot;
+	struct weston_view *kept = seat->buttons > 0 ? pointer->focus : NULL;
+	if (find_spot(seat, seat->place, kept, &spot)) {
+		pointer->pos = spot.pos;
 	}
-	if (target != pointer->focus) {
-		set_focus(pointer, target);
+	if (spot.target != pointer->focus) {
+		set_focus(seat, pointer, spot.target);
 	}
-	return target != NULL;
+	return spot.target != NULL;
 }
 
 static void handle_motion(void *data, struct weston_seat *base, struct timespec *time,
 		struct weston_coord place) {
 	struct window_seat *seat = data;
 	struct weston_pointer *pointer = weston_seat_get_pointer(base);
-	seat->place = to_surface(seat, place);
+	struct weston_coord told = to_surface(seat, place);
+	struct weston_coord motion = weston_coord_sub(told, seat->told);
+	seat->told = told;
+	if (pointer_is_locked(pointer)) {
+		seat_send_relative(base, time, motion, motion);
+		return;
+	}
+	seat->place = told;
 	if (aim(seat, pointer)) {
 		focus_send_motion(pointer, time, NULL, NULL);
 	}
@@ -136,6 +181,10 @@ static void handle_relative(void *data, struct weston_seat *base, struct timespe
 	struct window_seat *seat = data;
 	struct weston_pointer *pointer = weston_seat_get_pointer(base);
 	struct gid_box seen = forward_get_seen(seat->forward);
+	if (pointer_is_locked(pointer)) {
+		seat_send_relative(base, time, motion, raw);
+		return;
+	}
 	seat->place = weston_coord(bounded(seat->place.x + motion.x, seen.x, seen.width),
 			bounded(seat->place.y + motion.y, seen.y, seen.height));
 	if (aim(seat, pointer)) {
@@ -162,30 +211,43 @@ static void take_keyboard(struct window_seat *seat, struct weston_seat *base, bo
 	}
 }
 
-/* Menus are not sent: by no key can the program open one that grabs all input. */
 static void handle_key(void *data, struct weston_seat *base, struct timespec *time, uint32_t key,
 		bool pressed) {
 	take_keyboard(data, base, pressed);
 	seat_send_key(base, time, key, pressed);
-	weston_seat_get_keyboard(base)->grab_serial = 0;
+}
+
+/* As a click does with Weston's own seats: by it a program may open a menu, or lock the pointer. */
+static void handle_click(struct window_seat *seat, struct weston_seat *base) {
+	struct weston_view *window = seat->window != NULL ? window_find_view(seat->window) : NULL;
+	if (!pointer_is_locked(weston_seat_get_pointer(base))) {
+		aim(seat, weston_seat_get_pointer(base));
+	}
+	take_keyboard(seat, base, true);
+	if (window != NULL && weston_seat_get_keyboard(base) != NULL) {
+		weston_view_activate_input(window, base, WESTON_ACTIVATE_FLAG_CLICKED);
+	}
 }
 
 static void handle_button(void *data, struct weston_seat *base, struct timespec *time,
 		uint32_t button, bool pressed) {
 	struct window_seat *seat = data;
 	struct weston_pointer *pointer = weston_seat_get_pointer(base);
-	if (pressed && seat->buttons == 0) {
-		aim(seat, pointer);
-		take_keyboard(seat, base, true);
+	bool clicked = pressed && seat->buttons == 0;
+	if (clicked) {
+		handle_click(seat, base);
 	}
 	seat->buttons += pressed ? 1 : -1u;
 	focus_send_button(pointer, time, button, pressed);
+	if (clicked) {
+		pointer->grab_serial = wl_display_get_serial(base->compositor->wl_display);
+	}
 }
 
 static void handle_axis(void *data, struct weston_seat *base, struct timespec *time,
 		const struct input_axis *axis) {
 	struct weston_pointer *pointer = weston_seat_get_pointer(base);
-	if (!aim(data, pointer)) {
+	if (!pointer_is_locked(pointer) && !aim(data, pointer)) {
 		return;
 	}
 	if (axis->source != 0) {
@@ -201,30 +263,31 @@ static void handle_pointer_frame(void *data, struct weston_seat *base) {
 /* --- touch ------------------------------------------------------------------------------------ */
 
 /* All fingers are where the first one came down. */
-static void touch_down(struct window_seat *seat, struct weston_touch *touch,
-		struct weston_view *window, struct weston_coord place) {
-	if (seat->fingers++ == 0 && window != NULL) {
-		weston_touch_set_focus(touch, find_target(window, place.x, place.y, 0));
-		take_keyboard(seat, touch->seat, true);
-	}
-}
-
 static void handle_touch(void *data, struct weston_touch_device *device, struct timespec *time,
 		int id, struct weston_coord part, int type) {
 	struct window_seat *seat = data;
 	struct weston_touch *touch = device->aggregate;
-	struct weston_view *window = seat->window != NULL ? find_view(seat->window) : NULL;
 	struct weston_coord place = to_surface(seat, part);
-	if (type == WL_TOUCH_DOWN) {
-		touch_down(seat, touch, window, place);
-	} else if (type == WL_TOUCH_UP) {
+	struct spot spot;
+	if (type == WL_TOUCH_UP) {
 		seat->fingers--;
 		focus_send_touch(device, time, id, NULL, type);
+		return;
 	}
-	if (type != WL_TOUCH_UP && window != NULL && touch->focus != NULL) {
-		struct weston_coord_global at = to_global(window, place);
+	bool first = type == WL_TOUCH_DOWN && seat->fingers++ == 0;
+	if (!find_spot(seat, place, first ? NULL : touch->focus, &spot)) {
+		return;
+	}
+	if (first) {
+		weston_touch_set_focus(touch, spot.target);
+		take_keyboard(seat, touch->seat, true);
+	}
+	if (touch->focus != NULL) {
 		view_update(touch->focus);
-		focus_send_touch(device, time, id, &at, type);
+		focus_send_touch(device, time, id, &spot.pos, type);
+	}
+	if (first) {
+		touch->grab_serial = wl_display_get_serial(touch->seat->compositor->wl_display);
 	}
 }
 
@@ -274,8 +337,9 @@ static void drop_focus(struct window_seat *seat) {
 	struct weston_pointer *pointer = weston_seat_get_pointer(seat->seat);
 	struct weston_keyboard *keyboard = weston_seat_get_keyboard(seat->seat);
 	struct weston_touch *touch = weston_seat_get_touch(seat->seat);
+	weston_seat_break_desktop_grabs(seat->seat);
 	if (pointer != NULL) {
-		set_focus(pointer, NULL);
+		set_focus(seat, pointer, NULL);
 	}
 	if (keyboard != NULL) {
 		weston_keyboard_set_focus(keyboard, NULL);
@@ -293,12 +357,13 @@ void window_seat_set_window(struct window_seat *seat, struct weston_surface *win
 }
 
 struct window_seat *window_seat_create(struct weston_compositor *compositor, const char *name,
-		const struct forward *forward) {
+		bool has_cursor, const struct forward *forward) {
 	struct window_seat *seat = calloc(1, sizeof(*seat));
 	if (seat == NULL) {
 		return NULL;
 	}
 	seat->forward = forward;
+	seat->has_cursor = has_cursor;
 	seat->base = input_seat_create(compositor, NULL, name, &target, seat);
 	if (seat->base == NULL) {
 		free(seat);

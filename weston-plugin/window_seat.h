@@ -12,9 +12,12 @@
 
 struct window_seat;
 
-/* `forward` says which part of the window is seen, and outlives it. NULL for want of memory. */
+/*
+ * `has_cursor`: programs can set one, which somebody else shows. `forward` says which part of the
+ * window is seen, and outlives it. NULL for want of memory.
+ */
 struct window_seat *window_seat_create(struct weston_compositor *compositor, const char *name,
-		const struct forward *forward);
+		bool has_cursor, const struct forward *forward);
 
 /* Nothing is held any more. Accepts NULL. */
 void window_seat_destroy(struct window_seat *seat);

@@ -57,6 +57,10 @@ def protocol_files() -> list[Path]:
         folder("wayland-protocols")
         / "unstable/linux-explicit-synchronization"
         / "linux-explicit-synchronization-unstable-v1.xml",
+        *(
+            folder("wayland-protocols") / f"unstable/{name}/{name}-unstable-v1.xml"
+            for name in ("pointer-constraints", "relative-pointer")
+        ),
         folder("wayland-protocols") / "staging/single-pixel-buffer/single-pixel-buffer-v1.xml",
         folder(f"libweston-{weston_major()}-protocols") / "weston-output-capture.xml",
         TOP / "protocol/gid-buffer-v1.xml",

@@ -9,7 +9,7 @@ import numpy
 import pytest
 from lib.cockpit import Cockpit
 from lib.forwarding import ShmBuffers, Window, random_picture
-from lib.input_window import FIXED, bind_seat, seat_devices
+from lib.input_window import FIXED, Lock, bind_seat, seat_devices
 from lib.program import BUILD, Program, wait_for
 from lib.stream_reader import StreamReader
 from lib.two_desks import CONFIG, SCREEN_SIZE, TwoDesks
@@ -237,22 +237,195 @@ def test_shortcuts_are_the_programs(desk: Desk, used: Used) -> None:
     assert desk.weston.is_running()
 
 
-def test_menus_are_refused(desk: Desk, used: Used) -> None:
-    """They are not sent: none takes the keys away unseen."""
-    desk.typist.press(KEY_A)
-    serial = used.keyboard.wait("key")[0]
-    objects = used.connection.objects.values()
-    base = next(one for one in objects if one.interface.name == "xdg_wm_base")
-    place = base("create_positioner")
-    place("set_size", 20, 20)
-    place("set_anchor_rect", 0, 0, 10, 10)
-    popup = base("get_xdg_surface", used.compositor("create_surface"))(
-        "get_popup", used.xdg_surface, place
-    )
-    popup("grab", used.seat, serial)
-    popup.wait("popup_done")
-    desk.typist.lift(KEY_A)
-    used.wait_keys((KEY_A, 0))
+def test_a_locked_pointer(desk: Desk, used: Used) -> None:
+    """Its motion reaches the program. So do places, of a user whose compositor locks nothing."""
+    desk.typist.point(0.5, 0.5)
+    used.wait_place(WIDTH / 2, HEIGHT / 2)
+    desk.typist.click()
+    used.pointer.wait("button")
+    used.pointer.wait("button")
+    lock = Lock(used.connection, used.surface, used.pointer)
+    for x, y in ((10, 5), (-1000, 0), (0, 2000)):
+        desk.typist.do((RELATIVE, 0, 0, x * FIXED, y * FIXED, x * FIXED, y * FIXED))
+        lock.wait_moved(x, y)
+    desk.typist.point(0.75, 0.25)
+    lock.wait_moved(WIDTH / 4, -HEIGHT / 4)
+    desk.typist.click()
+    assert used.pointer.wait("button")[2:] == (BTN_LEFT, 1)
+    assert not used.pointer.has("motion") and not used.pointer.has("leave")
+    lock.end()
+    desk.typist.point(0.25, 0.5)
+    used.wait_place(WIDTH / 4, HEIGHT / 2)
+
+
+@pytest.mark.parametrize("config", [f"{INPUT}cursor=true\n"], ids=[""])
+def test_its_cursor(desk: Desk, used: Used) -> None:
+    """It is a stream, and is not seen on Weston's outputs."""
+    desk.typist.point(0.5, 0.5)
+    (serial, *_) = used.pointer.wait("enter")
+    picture = random_picture(7, CURSOR, CURSOR)
+    surface = used.compositor("create_surface")
+    used.pointer("set_cursor", serial, surface, 3, 4)
+    surface("attach", ShmBuffers(used.connection, CURSOR, CURSOR).draw(picture), 0, 0)
+    surface("damage_buffer", 0, 0, CURSOR, CURSOR)
+    surface("commit")
+    used.connection.roundtrip()
+    place = (LIBGID, desk.cockpit.socket("cluster"), f"cursor/{STREAM}", "open")
+    with StreamReader(*place) as reader:
+        reader.wait_picture(picture[..., ::-1])
+    used.draw(2)
+    screen = numpy.ascontiguousarray(desk.weston.screenshot())
+    assert picture[0, :, ::-1].tobytes() not in screen.tobytes()
+
+
+# --- menus --------------------------------------------------------------------------------------
+
+
+class Menu:
+    """Of a window, or of another menu, which takes all input by an event of this serial."""
+
+    def __init__(
+        self,
+        window: Used,
+        serial: int | None,
+        place: tuple[int, int],
+        size: tuple[int, int],
+        parent: "Menu | None" = None,
+    ) -> None:
+        self.window, self.size = window, size
+        objects = list(window.connection.objects.values())
+        base = next(one for one in objects if one.interface.name == "xdg_wm_base")
+        positioner = base("create_positioner")
+        positioner("set_size", *size)
+        positioner("set_anchor_rect", *place, 1, 1)
+        positioner("set_anchor", positioner.interface.enums["anchor"]["top_left"])
+        positioner("set_gravity", positioner.interface.enums["gravity"]["bottom_right"])
+        self.surface = window.compositor("create_surface")
+        self.xdg_surface = base("get_xdg_surface", self.surface)
+        on = parent.xdg_surface if parent else window.xdg_surface
+        self.popup = self.xdg_surface("get_popup", on, positioner)
+        self.configured = False
+        if serial is not None:
+            self.popup("grab", window.seat, serial)
+        self.surface("commit")
+
+    def show(self, seed: int) -> numpy.ndarray:
+        """Returns what it shows, as readers see it."""
+        if not self.configured:
+            (serial,) = self.xdg_surface.wait("configure")
+            self.xdg_surface("ack_configure", serial)
+            self.configured = True
+        picture = random_picture(seed, *self.size)
+        self.surface("attach", ShmBuffers(self.window.connection, *self.size).draw(picture), 0, 0)
+        self.surface("damage_buffer", 0, 0, *self.size)
+        self.surface("commit")
+        return picture[..., ::-1]
+
+    def close(self) -> None:
+        self.popup("destroy")
+        self.xdg_surface("destroy")
+        self.surface("destroy")
+        self.window.connection.roundtrip()
+
+
+def click_at(desk: Desk, used: Used, x: int, y: int) -> tuple[Object, int]:
+    """The surface that was clicked on, and the serial."""
+    found = point_at(desk, used, x, y)
+    desk.typist.click()
+    serial, _, _, _ = used.pointer.wait("button")
+    used.pointer.wait("button")
+    return found, serial
+
+
+def with_box(picture: numpy.ndarray, box: numpy.ndarray, x: int, y: int) -> numpy.ndarray:
+    """The picture with another one in it."""
+    made = picture.copy()
+    made[y : y + box.shape[0], x : x + box.shape[1]] = box
+    return made
+
+
+@pytest.mark.parametrize("way", ["shown", "minimized"])
+def test_menus(desk: Desk, used: Used, way: str) -> None:
+    """They are in the picture, and are used there: all of what is beside it is moved into it."""
+    plain = random_picture(1, WIDTH, HEIGHT)[..., ::-1]
+    if way == "minimized":
+        used.toplevel("set_minimized")
+        used.connection.roundtrip()
+    with desk.read() as reader:
+        reader.wait_picture(plain)
+        _, serial = click_at(desk, used, 8, 8)
+        menu = Menu(used, serial, (200, 60), (60, 40))  # of which 20 rows would be below it
+        first = with_box(plain, menu.show(2), 200, HEIGHT - 40)
+        reader.wait_picture(first)
+        found, serial = click_at(desk, used, 210, HEIGHT - 30)
+        assert found is menu.surface
+        below = Menu(used, serial, (50, 10), (100, 30), menu)  # beyond the right side, too
+        reader.wait_picture(with_box(first, below.show(3), WIDTH - 100, HEIGHT - 30))
+        found, _ = click_at(desk, used, WIDTH - 50, HEIGHT - 15)
+        assert found is below.surface
+        used.pointer.events.clear()
+        desk.typist.do((TOUCH_DOWN, 0, 0, FULL - 9, FULL - 9))
+        assert used.touch.wait("down")[2] is below.surface
+        desk.typist.do((TOUCH_UP, 0, 0))
+        desk.typist.type(KEY_A)
+        used.wait_keys((KEY_A, 1), (KEY_A, 0))
+        below.close()
+        reader.wait_picture(first)
+        menu.close()
+        reader.wait_picture(plain)
+        assert click_at(desk, used, 210, HEIGHT - 30)[0] is used.surface
+
+
+def test_a_menu_that_draws_itself_anew(desk: Desk, used: Used) -> None:
+    """And one that nobody clicked for, as the words about a button are."""
+    plain = random_picture(1, WIDTH, HEIGHT)[..., ::-1]
+    with desk.read() as reader:
+        menu = Menu(used, None, (10, 10), (50, 20))
+        for seed in (2, 3, 4):
+            reader.wait_picture(with_box(plain, menu.show(seed), 10, 10))
+        menu.surface("attach", None, 0, 0)
+        menu.surface("commit")
+        reader.wait_picture(plain)
+
+
+def test_a_menu_that_is_larger_than_its_window(desk: Desk, used: Used) -> None:
+    """It is cut."""
+    with desk.read() as reader:
+        _, serial = click_at(desk, used, 8, 8)
+        menu = Menu(used, serial, (0, 0), (WIDTH + 30, HEIGHT + 30))
+        reader.wait_picture(menu.show(2)[:HEIGHT, :WIDTH])
+
+
+def test_menus_of_another_window(desk: Desk, used: Used) -> None:
+    """They are none of this one's, whatever they cover."""
+    with desk.connect() as connection, desk.read() as reader:
+        other = Used(connection, 5)
+        other.toplevel("set_app_id", "org.example.other")
+        other.commit()
+        menu = Menu(other, None, (0, 0), (WIDTH, HEIGHT))
+        menu.show(2)
+        used.draw(3)
+        reader.wait_picture(random_picture(3, WIDTH, HEIGHT)[..., ::-1])
+
+
+def test_menus_when_the_window_goes(desk: Desk, used: Used) -> None:
+    """They are closed, and take no input away from the next one."""
+    with desk.connect() as connection, desk.read() as reader:
+        other = Used(connection, 2)
+        _, serial = click_at(desk, used, 8, 8)
+        menu = Menu(used, serial, (10, 10), (50, 20))
+        menu.show(3)
+        used.toplevel("set_app_id", "org.example.other")
+        used.commit()
+        menu.popup.wait("popup_done")
+        reader.wait_picture(random_picture(2, WIDTH, HEIGHT)[..., ::-1])
+        desk.typist.type(KEY_B)
+        other.wait_keys((KEY_B, 1), (KEY_B, 0))
+        desk.typist.point(0.5, 0.5)
+        other.wait_place(WIDTH / 2, HEIGHT / 2)
+
+
+# --- what stays pressed -------------------------------------------------------------------------
 
 
 def hold(typist: Typist, window: Used) -> None:

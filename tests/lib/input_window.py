@@ -29,6 +29,29 @@ def seat_devices(weston: Weston, name: str) -> int:
         return bind_seat(display, name).wait("capabilities")[0]
 
 
+class Lock:
+    """A pointer that a program has locked to its surface, and how it moves."""
+
+    def __init__(self, display: Display, surface: Object, pointer: Object) -> None:
+        self.display, self.pointer = display, pointer
+        manager = display.bind("zwp_relative_pointer_manager_v1")
+        self.relative = manager("get_relative_pointer", pointer)
+        constraints = display.bind("zwp_pointer_constraints_v1")
+        persistent = constraints.interface.enums["lifetime"]["persistent"]
+        self.lock = constraints("lock_pointer", surface, pointer, None, persistent)
+        self.lock.wait("locked")
+
+    def wait_moved(self, x: float, y: float) -> None:
+        """By so much next, in pixels, to within half of one."""
+        moved = self.relative.wait("relative_motion")[2:4]
+        assert abs(moved[0] / FIXED - x) <= 0.5 and abs(moved[1] / FIXED - y) <= 0.5, moved
+
+    def end(self) -> None:
+        self.lock("destroy")
+        self.relative("destroy")
+        self.display.roundtrip()
+
+
 class InputWindow:
     """On an output whose seat has these devices; by default all, of a seat of Weston's module."""
 
@@ -51,6 +74,7 @@ class InputWindow:
         if focused:
             self.keyboard.wait("enter")
         self.places: list[tuple[int, int]] = []
+        self.entered = 0  # the serial of when the pointer came, by what was taken
 
     def prepare(self) -> None:
         """What else is to be there before the window is."""
@@ -84,9 +108,10 @@ class InputWindow:
 
     def last_place(self) -> tuple[float, float]:
         """Where the pointer is, in pixels, by what has come."""
-        entered = _take(self.pointer, "enter", lambda args: args[2:])
+        came = _take(self.pointer, "enter", lambda args: args)
         moved = _take(self.pointer, "motion", lambda args: args[1:])
-        self.places = [*self.places, *entered, *moved][-1:]
+        self.entered = came[-1][0] if came else self.entered
+        self.places = [*self.places, *(args[2:] for args in came), *moved][-1:]
         return tuple(at / FIXED for at in self.places[-1]) if self.places else (-1, -1)
 
     def wait_place(self, x: float, y: float) -> None:
