@@ -77,15 +77,10 @@ void grab_bind(struct grab *grab, struct wl_registry *registry, uint32_t name,
 	}
 }
 
-void grab_take(struct grab *grab, struct wl_surface *root, struct wl_surface *picture,
-		struct wl_seat *seat, struct wl_pointer *pointer) {
-	grab_let_go(grab);
-	grab->held = true;
-	if (grab->keys != NULL && seat != NULL) {
-		grab->inhibitor = zwp_keyboard_shortcuts_inhibit_manager_v1_inhibit_shortcuts(
-				grab->keys, root, seat);
-	}
-	if (grab->constraints == NULL || grab->relative == NULL || pointer == NULL) {
+static void lock_pointer(
+		struct grab *grab, struct wl_surface *picture, struct wl_pointer *pointer) {
+	if (grab->lock != NULL || grab->constraints == NULL || grab->relative == NULL ||
+			pointer == NULL) {
 		return;
 	}
 	grab->motion = zwp_relative_pointer_manager_v1_get_relative_pointer(
@@ -96,18 +91,47 @@ void grab_take(struct grab *grab, struct wl_surface *root, struct wl_surface *pi
 	zwp_locked_pointer_v1_add_listener(grab->lock, &lock_listener, grab);
 }
 
-void grab_let_go(struct grab *grab) {
+static void unlock_pointer(struct grab *grab) {
 	if (grab->lock != NULL) {
 		zwp_locked_pointer_v1_destroy(grab->lock);
 		zwp_relative_pointer_v1_destroy(grab->motion);
 	}
+	grab->lock = NULL;
+	grab->motion = NULL;
+	grab->locked = false;
+}
+
+void grab_take(struct grab *grab, struct wl_surface *root, struct wl_surface *picture,
+		struct wl_seat *seat, struct wl_pointer *pointer) {
+	grab_let_go(grab);
+	grab->held = true;
+	if (grab->keys != NULL && seat != NULL) {
+		grab->inhibitor = zwp_keyboard_shortcuts_inhibit_manager_v1_inhibit_shortcuts(
+				grab->keys, root, seat);
+	}
+	lock_pointer(grab, picture, pointer);
+}
+
+void grab_let_go(struct grab *grab) {
+	unlock_pointer(grab);
 	if (grab->inhibitor != NULL) {
 		zwp_keyboard_shortcuts_inhibitor_v1_destroy(grab->inhibitor);
 	}
-	grab->lock = NULL;
-	grab->motion = NULL;
 	grab->inhibitor = NULL;
-	grab->held = grab->locked = false;
+	grab->held = false;
+}
+
+void grab_follow(struct grab *grab, bool wanted, struct wl_surface *picture,
+		struct wl_pointer *pointer) {
+	grab->refused = grab->refused && wanted;
+	if (grab->held) {
+		return;
+	}
+	if (wanted && !grab->refused) {
+		lock_pointer(grab, picture, pointer);
+	} else {
+		unlock_pointer(grab);
+	}
 }
 
 void grab_finish(struct grab *grab) {

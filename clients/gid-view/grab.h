@@ -23,8 +23,9 @@ struct grab {
 	struct zwp_locked_pointer_v1 *lock;			// NULL: it is not asked for
 	struct zwp_relative_pointer_v1 *motion;
 	struct zwp_keyboard_shortcuts_inhibitor_v1 *inhibitor;
-	bool held;   // the user wants it
-	bool locked; // the compositor gave the pointer: it moves without a place
+	bool held;    // the user wants it
+	bool refused; // the pointer is not to be locked, though the program wants that
+	bool locked;  // the compositor gave the pointer: it moves without a place
 	// Motion of a locked pointer, in pixels; `raw`: not accelerated.
 	void (*moved)(void *data, wl_fixed_t x, wl_fixed_t y, wl_fixed_t raw_x, wl_fixed_t raw_y);
 	void *data;
@@ -39,5 +40,10 @@ void grab_finish(struct grab *grab);
 void grab_take(struct grab *grab, struct wl_surface *root, struct wl_surface *picture,
 		struct wl_seat *seat, struct wl_pointer *pointer);
 void grab_let_go(struct grab *grab);
+
+/* The pointer alone, where the program whose picture it is wants that, until it does not, or until
+ * the user lets go. */
+void grab_follow(struct grab *grab, bool wanted, struct wl_surface *picture,
+		struct wl_pointer *pointer);
 
 #endif

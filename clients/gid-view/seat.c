@@ -46,17 +46,38 @@ static struct input_record event_at(
 /* --- pointer ---------------------------------------------------------------------------------- */
 
 /*
- * A desktop's picture shows the cursor that counts: another one over it would only be in the way.
- * That of a program's window shows none.
+ * Where the cursor has no stream, a desktop's picture shows the one that counts: another one over
+ * it would only be in the way. That of a program's window shows none.
  */
+static void seat_show_cursor(struct seat *seat) {
+	const struct cursor *cursor = seat->cursor;
+	if (cursor->live && cursor->seen) {
+		wl_pointer_set_cursor(
+				seat->pointer, seat->serial, cursor->surface, cursor->x, cursor->y);
+	} else if (cursor->live || !seat->window->of_program) {
+		wl_pointer_set_cursor(seat->pointer, seat->entered, NULL, 0, 0);
+	}
+}
+
+static void seat_follow_lock(struct seat *seat) {
+	grab_follow(&seat->grab, seat->cursor->locked && seat->focused, seat->window->picture,
+			seat->pointer);
+}
+
+void seat_cursor_changed(struct seat *seat) {
+	if (seat->inside) {
+		seat_show_cursor(seat);
+	}
+	seat_follow_lock(seat);
+}
+
 static void pointer_enter(void *data, struct wl_pointer *pointer, uint32_t serial,
 		struct wl_surface *surface, wl_fixed_t x, wl_fixed_t y) {
 	struct seat *seat = data;
 	seat->inside = surface == seat->window->picture;
 	if (seat->inside) {
-		if (!seat->window->of_program) {
-			wl_pointer_set_cursor(pointer, serial, NULL, 0, 0);
-		}
+		seat->entered = serial;
+		seat_show_cursor(seat);
 		seat->time = gid_clock_now();
 		seat_send(seat, event_at(seat, INPUT_MOTION, x, y));
 	}
@@ -200,6 +221,7 @@ static void keyboard_enter(void *data, struct wl_keyboard *keyboard, uint32_t se
 		struct wl_surface *surface, struct wl_array *keys) {
 	struct seat *seat = data;
 	seat->focused = surface == seat->window->root || surface == seat->window->picture;
+	seat_follow_lock(seat);
 	seat->events->focus(seat->data, seat->focused);
 }
 
@@ -217,7 +239,8 @@ static void keyboard_leave(void *data, struct wl_keyboard *keyboard, uint32_t se
 }
 
 static void seat_toggle_grab(struct seat *seat) {
-	if (seat->grab.held) {
+	if (seat->grab.held || seat->grab.lock != NULL) {
+		seat->grab.refused = seat->cursor->locked;
 		seat_lose_focus(seat);
 	} else {
 		grab_take(&seat->grab, seat->window->root, seat->window->picture, seat->base,
@@ -469,10 +492,12 @@ static const struct wl_registry_listener registry_listener = {
 };
 
 void seat_init(struct seat *seat, struct wayland *wayland, const struct window *window,
-		uint32_t release_key, const struct seat_events *events, void *data) {
+		const struct cursor *cursor, uint32_t release_key, const struct seat_events *events,
+		void *data) {
 	*seat = (struct seat){.events = events,
 			.data = data,
 			.window = window,
+			.cursor = cursor,
 			.release_key = release_key,
 			.grab = {.moved = handle_moved, .data = seat}};
 	seat->registry = wl_display_get_registry(wayland->display);

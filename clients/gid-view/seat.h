@@ -10,6 +10,7 @@
 
 #include "common/wayland.h"
 #include "common/window.h"
+#include "cursor.h"
 #include "grab.h"
 
 struct seat_events {
@@ -26,7 +27,8 @@ struct seat {
 	const struct seat_events *events;
 	void *data;
 	const struct window *window;
-	uint32_t release_key; // takes the grab and lets it go; KEY_RESERVED: there is none
+	const struct cursor *cursor; // of what the window shows
+	uint32_t release_key;	     // takes the grab and lets it go; KEY_RESERVED: there is none
 	struct wl_registry *registry;
 	struct wl_seat *base; // NULL: the compositor has none
 	uint32_t base_name;   // of the global
@@ -38,6 +40,7 @@ struct seat {
 	bool inside;	 // the pointer is on the picture
 	uint64_t time;	 // of the event in work
 	uint32_t serial; // of what was pressed last
+	uint32_t entered; // with which the pointer came there
 	struct axis {
 		bool moved;
 		struct input_record event;
@@ -47,9 +50,13 @@ struct seat {
 	uint32_t fingers_down;		// bit i: fingers[i]
 };
 
-/* `window` outlives it. */
+/* `window` and `cursor` outlive it. */
 void seat_init(struct seat *seat, struct wayland *wayland, const struct window *window,
-		uint32_t release_key, const struct seat_events *events, void *data);
+		const struct cursor *cursor, uint32_t release_key, const struct seat_events *events,
+		void *data);
+
+/* The cursor is another one. */
+void seat_cursor_changed(struct seat *seat);
 
 /* The window is without the keyboard for good: the grab ends, and what is held is released. */
 void seat_lose_focus(struct seat *seat);

@@ -578,6 +578,7 @@ static int handle_domain(sd_event_source *source, int fd, uint32_t events, void 
 		return sd_event_exit(view->event, EXIT_FAILURE);
 	}
 	receive_frames(view); // a stream that has just come to life has no doorbell armed yet
+	view_input_dispatch(&view->input);
 	return 0;
 }
 

@@ -200,6 +200,15 @@ bool view_input_close(struct view_input *input) {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+static void cursor_changed(void *data) {
+	struct view_input *input = data;
+	seat_cursor_changed(&input->seat);
+}
+
+void view_input_dispatch(struct view_input *input) {
+	cursor_receive(&input->cursor);
+}
+
 int view_input_init(struct view_input *input, sd_event *event, struct wayland *wayland,
 		const struct window *window, struct gid_domain *domain, const char *owner,
 		const struct options *options) {
@@ -222,13 +231,20 @@ int view_input_init(struct view_input *input, sd_event *event, struct wayland *w
 					options->stream) < 0) {
 		return -1;
 	}
-	seat_init(&input->seat, wayland, window, options->grab_key, &seat_events, input);
+	if (cursor_init(&input->cursor, event, wayland, domain, owner, options->stream) < 0) {
+		return -1;
+	}
+	seat_init(&input->seat, wayland, window, &input->cursor, options->grab_key, &seat_events,
+			input);
+	input->cursor.changed = cursor_changed;
+	input->cursor.data = input;
 	return 0;
 }
 
 void view_input_finish(struct view_input *input) {
 	seat_finish(&input->seat);
 	view_clipboard_finish(&input->clipboard);
+	cursor_finish(&input->cursor);
 	input_sender_destroy(input->sender);
 	sd_event_source_disable_unref(input->timer);
 	free(input->keymap);

@@ -9,6 +9,7 @@
 #include <input_sender.h>
 #include <systemd/sd-event.h>
 
+#include "cursor.h"
 #include "options.h"
 #include "seat.h"
 #include "view_clipboard.h"
@@ -19,6 +20,7 @@ struct view_input {
 	struct gid_domain *domain;
 	struct input_sender *sender; // NULL: to be made when the timer ticks
 	char stream[INPUT_NAME_SIZE];
+	struct cursor cursor;
 	struct seat seat;
 	struct view_clipboard clipboard;
 	uint32_t lease_ms;
@@ -37,6 +39,9 @@ struct view_input {
 int view_input_init(struct view_input *input, sd_event *event, struct wayland *wayland,
 		const struct window *window, struct gid_domain *domain, const char *owner,
 		const struct options *options);
+
+/* After gid_domain_dispatch(). Also of zeroes. */
+void view_input_dispatch(struct view_input *input);
 
 /* Asks who makes the picture for one of so many pixels. */
 void view_input_set_size(struct view_input *input, int32_t width, int32_t height);

@@ -30,20 +30,26 @@ MARK, LAST_MARK = 59, 60  # KEY_F1 and KEY_F2, which nobody types otherwise
 class TwoDesks:
     """`desk` is the one that is used, `screen` the one that gid-view is on.
 
-    `name` is that of the desk's output, and of its stream. `keys` are more of the sections.
+    `name` is that of the desk's output, and of its stream. `keys` are more of the sections. `kind`
+    is the desk's shell.
     """
 
     def __init__(
-        self, cockpit: Cockpit, folder: Path, name: str = "desk", keys: tuple[str, str] = ("", "")
+        self,
+        cockpit: Cockpit,
+        folder: Path,
+        name: str = "desk",
+        keys: tuple[str, str] = ("", ""),
+        kind: str = "desktop",
     ) -> None:
         self.cockpit, self.name = cockpit, name
-        self.desk = self._weston(folder / "desk", "open", desk_output(name) + keys[0])
+        self.desk = self._weston(folder / "desk", "open", desk_output(name) + keys[0], kind)
         self.screen = self._weston(folder / "screen", "cluster", SCREEN + keys[1])
         self.typist = Typist(cockpit.env("driver"), "input/screen")
 
-    def _weston(self, folder: Path, domain: str, config: str) -> Weston:
+    def _weston(self, folder: Path, domain: str, config: str, kind: str = "desktop") -> Weston:
         folder.mkdir()
-        weston = Weston(folder, self.cockpit.env(domain))
+        weston = Weston(folder, self.cockpit.env(domain), kind=kind)
         weston.configure(config)
         return weston.start()
 

@@ -9,6 +9,10 @@ from lib.program import BUILD
 KEY, BUTTON, MOTION, RELATIVE, AXIS, TOUCH_DOWN, TOUCH_MOTION, TOUCH_UP = range(1, 9)
 KEYBOARD, POINTER, TOUCH = 1, 2, 4
 FULL = 65536  # the picture's width and height
+SHIFT = 42
+# The keys of what is written with an American keyboard, and of the same with Shift.
+ROWS = ((2, "1234567890-=", "!@#$%^&*()_+"), (16, "qwertyuiop[]\n", "QWERTYUIOP{}\n"))
+ROWS += ((30, "asdfghjkl;'`", 'ASDFGHJKL:"~'), (44, "zxcvbnm,./", "ZXCVBNM<>?"), (57, " ", " "))
 LEASE_MS = 10_000  # a machine may stand still for some seconds
 
 
@@ -60,6 +64,16 @@ class Typist:
         self.press(code)
         self.lift(code)
 
+    def write(self, text: str) -> None:
+        """As somebody who types it."""
+        for character in text:
+            code, shifted = find_key(character)
+            if shifted:
+                self.press(SHIFT)
+            self.type(code)
+            if shifted:
+                self.lift(SHIFT)
+
     def click(self, code: int = 0x110) -> None:
         self.do((BUTTON, code, 1))
         self.do((BUTTON, code, 0))
@@ -89,3 +103,13 @@ class Typist:
             self.process.stdin.close()
             self.process.wait()
             self.process.stdout.close()
+
+
+def find_key(character: str) -> tuple[int, bool]:
+    """Its code, and whether it is with Shift."""
+    for first, plain, shifted in ROWS:
+        if character in plain:
+            return first + plain.index(character), False
+        if character in shifted:
+            return first + shifted.index(character), True
+    raise ValueError(f"there is no key for {character!r}")

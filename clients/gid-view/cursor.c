@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "cursor.h"
+
+#include <cursor_note.h>
+#include <drm_fourcc.h>
+#include <err.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <to_rgb.h>
+#include <unistd.h>
+
+/* Of one frame there is no need for more: only the newest is shown. */
+#define CREDIT 2
+
+static void cursor_tell(const struct cursor *cursor) {
+	if (cursor->changed != NULL) {
+		cursor->changed(cursor->data);
+	}
+}
+
+/* --- the picture ------------------------------------------------------------------------------ */
+
+static void buffer_release(void *data, struct wl_buffer *buffer) {
+	wl_buffer_destroy(buffer);
+}
+
+static const struct wl_buffer_listener buffer_listener = {.release = buffer_release};
+
+/* Memory for the pixels, which the compositor has, too. Returns MAP_FAILED for want of any. */
+static void *make_buffer(
+		struct wl_shm *shm, int32_t width, int32_t height, struct wl_buffer **buffer) {
+	int32_t size = width * height * 4;
+	int fd = memfd_create("cursor", MFD_CLOEXEC);
+	void *pixels = MAP_FAILED;
+	if (fd >= 0 && ftruncate(fd, size) == 0) {
+		pixels = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	}
+	if (pixels != MAP_FAILED) {
+		struct wl_shm_pool *pool = wl_shm_create_pool(shm, fd, size);
+		*buffer = wl_shm_pool_create_buffer(
+				pool, 0, width, height, width * 4, WL_SHM_FORMAT_ARGB8888);
+		wl_shm_pool_destroy(pool);
+		wl_buffer_add_listener(*buffer, &buffer_listener, NULL);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	return pixels;
+}
+
+/* What the producer says of its size and its place is looked at once, and may be anything. */
+static bool find_box(const struct gid_slab_info *info, const struct gid_frame *frame,
+		struct gid_box *box) {
+	const struct gid_layout *layout = &info->layout;
+	bool whole = frame->crop.width < 1 || frame->crop.height < 1;
+	*box = whole ? (struct gid_box){0, 0, (int32_t)layout->width, (int32_t)layout->height}
+		     : frame->crop;
+	return gid_box_is_within(*box, layout->width, layout->height) &&
+			box->width <= (int32_t)CURSOR_SIDE_MAX &&
+			box->height <= (int32_t)CURSOR_SIDE_MAX && to_rgb_can(layout->fourcc) &&
+			layout->modifier == DRM_FORMAT_MOD_LINEAR &&
+			info->memory != GID_MEMORY_DMABUF &&
+			gid_layout_check(layout, info->slot_size) == 0;
+}
+
+static void cursor_draw(
+		struct cursor *cursor, const struct gid_slab *slab, const struct gid_frame *frame) {
+	struct gid_slab_info info;
+	struct gid_box box;
+	struct wl_buffer *buffer = NULL;
+	gid_slab_get_info(slab, &info);
+	const void *picture = gid_slab_view(slab, gid_slot_of(frame->gid));
+	if (picture == NULL || !find_box(&info, frame, &box)) {
+		return;
+	}
+	void *pixels = make_buffer(cursor->wayland->shm, box.width, box.height, &buffer);
+	if (pixels == MAP_FAILED) {
+		return;
+	}
+	to_rgb(&info.layout, picture, (uint32_t)box.x, (uint32_t)box.y, (uint32_t)box.width,
+			(uint32_t)box.height, pixels, (size_t)box.width * 4);
+	munmap(pixels, (size_t)(box.width * box.height * 4));
+	wl_surface_attach(cursor->surface, buffer, 0, 0);
+	wl_surface_damage_buffer(cursor->surface, 0, 0, INT32_MAX, INT32_MAX);
+	wl_surface_commit(cursor->surface);
+	cursor->seen = true;
+}
+
+/* The memory of cursors is small, and known after the first of each size. */
+static void cursor_take(struct cursor *cursor, const struct gid_frame *frame,
+		const struct cursor_note *note) {
+	struct gid_slab *slab;
+	cursor->live = true;
+	cursor->seen = false;
+	cursor->locked = note->locked;
+	cursor->x = note->x;
+	cursor->y = note->y;
+	if (frame->gid != GID_NONE && gid_slab_import(cursor->domain, frame->gid, &slab) == 0) {
+		cursor_draw(cursor, slab, frame);
+		gid_slab_unref(slab);
+	}
+	cursor_tell(cursor);
+}
+
+/* --- the stream ------------------------------------------------------------------------------- */
+
+/* The last one counts, unless there are but signs of life. */
+void cursor_receive(struct cursor *cursor) {
+	struct gid_frame frame, last;
+	struct cursor_note note = {0};
+	bool any = false, new = false;
+	while (cursor->consumer != NULL && gid_consumer_receive(cursor->consumer, &frame) > 0) {
+		if (any) {
+			gid_consumer_release(cursor->consumer, &last);
+		}
+		any = true;
+		new = new || !(frame.flags & GID_FRAME_HEARTBEAT);
+		last = frame;
+		note = (struct cursor_note){0};
+		cursor_note_read(&note, frame.note, frame.note_size);
+	}
+	if (new) {
+		cursor_take(cursor, &last, &note);
+	}
+	if (any) {
+		gid_consumer_release(cursor->consumer, &last);
+	}
+}
+
+static int handle_readable(sd_event_source *source, int fd, uint32_t events, void *data) {
+	cursor_receive(data);
+	return 0;
+}
+
+static void cursor_forget(struct cursor *cursor) {
+	cursor->live = cursor->seen = cursor->locked = false;
+	cursor_tell(cursor);
+}
+
+static void consumer_state(void *data, enum gid_consumer_state state, int reason) {
+	struct cursor *cursor = data;
+	if (state != GID_CONSUMER_LIVE) {
+		cursor_forget(cursor);
+	}
+}
+
+static void cursor_end(struct cursor *cursor) {
+	cursor->source = sd_event_source_disable_unref(cursor->source);
+	gid_consumer_destroy(cursor->consumer);
+	cursor->consumer = NULL;
+}
+
+/* Whose configuration does not share it has the cursor in the picture, as before. */
+static void consumer_answered(void *data, int error) {
+	struct cursor *cursor = data;
+	if (error == -ENOENT || error == -EPERM) {
+		cursor_end(cursor);
+		cursor_forget(cursor);
+	}
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+int cursor_init(struct cursor *cursor, sd_event *event, const struct wayland *wayland,
+		struct gid_domain *domain, const char *owner, const char *shown) {
+	const struct gid_consumer_options options = {
+			.size = sizeof(options),
+			.credit = CREDIT,
+			.drop_old = true,
+			.reconnect = true,
+			.state = consumer_state,
+			.data = cursor,
+			.answered = consumer_answered,
+	};
+	char stream[GID_NAME_MAX + 1];
+	*cursor = (struct cursor){.wayland = wayland, .domain = domain};
+	if (wayland->shm == NULL || !cursor_stream_name(stream, shown)) {
+		return 0;
+	}
+	int error = gid_consumer_create(domain, owner, stream, &options, &cursor->consumer);
+	if (error != 0) {
+		warnx("%s: %s", stream, gid_domain_error(domain));
+		return -1;
+	}
+	cursor->surface = wl_compositor_create_surface(wayland->compositor);
+	error = sd_event_add_io(event, &cursor->source, gid_consumer_get_fd(cursor->consumer),
+			EPOLLIN, handle_readable, cursor);
+	if (error < 0) {
+		warnx("event loop: %s", strerror(-error));
+	}
+	return error < 0 ? -1 : 0;
+}
+
+void cursor_finish(struct cursor *cursor) {
+	cursor->changed = NULL;
+	cursor_end(cursor);
+	if (cursor->surface != NULL) {
+		wl_surface_destroy(cursor->surface);
+	}
+	*cursor = (struct cursor){0};
+}
