@@ -26,6 +26,7 @@ struct cursor_stream {
 	struct weston_view *sprite; /* as it was seen last; NULL: there is none */
 	struct wl_listener sprite_destroy;
 	struct wl_event_source *timer; /* that sends it */
+	struct wl_event_source *seen;  /* an idle one, or NULL */
 	bool changed;		       /* the picture is another one */
 	uint64_t sent;		       /* when that was sent last */
 	struct cursor_note said;
@@ -62,15 +63,32 @@ static struct cursor_note cursor_note(const struct cursor_stream *cursor) {
 
 /* --- what Weston shows of it ------------------------------------------------------------------ */
 
+/* Weston draws what lies in its layer. It puts a cursor there once, when that is seen first. */
 static void cursor_show_here(const struct cursor_stream *cursor) {
+	struct weston_view *sprite = cursor->sprite;
 	bool there = forward_is_read(cursor->forward) && !forward_is_refused(cursor->forward);
-	float alpha = cursor->place == CURSOR_IN_PICTURE && !there ? 1.0f : 0.0f;
-	if (cursor->sprite == NULL || cursor->sprite->alpha == alpha) {
+	bool here = cursor->place == CURSOR_IN_PICTURE && !there;
+	if (sprite == NULL || sprite->surface->buffer_ref.buffer == NULL ||
+			here == (sprite->layer_link.layer != NULL)) {
 		return;
 	}
-	weston_view_set_alpha(cursor->sprite, alpha);
-	if (weston_view_is_mapped(cursor->sprite)) { /* a reader came, or went */
-		weston_compositor_damage_all(cursor->compositor);
+	weston_view_move_to_layer(
+			sprite, here ? &cursor->compositor->cursor_layer.view_list : NULL);
+	weston_compositor_damage_all(cursor->compositor);
+}
+
+static void handle_seen(void *data) {
+	struct cursor_stream *cursor = data;
+	cursor->seen = NULL;
+	cursor_show_here(cursor);
+}
+
+/* When Weston is done with it, and before it draws anything. */
+static void cursor_show_here_soon(struct cursor_stream *cursor) {
+	struct wl_display *display = cursor->compositor->wl_display;
+	if (cursor->seen == NULL) {
+		cursor->seen = wl_event_loop_add_idle(
+				wl_display_get_event_loop(display), handle_seen, cursor);
 	}
 }
 
@@ -80,7 +98,6 @@ static void cursor_send_later(struct cursor_stream *cursor) {
 	wl_event_source_timer_update(cursor->timer, ms);
 }
 
-/* Before Weston draws it for the first time. */
 static void cursor_see_sprite(struct cursor_stream *cursor) {
 	struct weston_view *sprite = cursor_sprite(cursor);
 	if (sprite != cursor->sprite) {
@@ -91,7 +108,7 @@ static void cursor_see_sprite(struct cursor_stream *cursor) {
 			wl_signal_add(&sprite->destroy_signal, &cursor->sprite_destroy);
 		}
 	}
-	cursor_show_here(cursor);
+	cursor_show_here_soon(cursor);
 	cursor->changed = true;
 	cursor_send_later(cursor);
 }
@@ -295,6 +312,9 @@ void cursor_stream_destroy(struct cursor_stream *cursor) {
 	wl_list_remove(&cursor->create_surface.link);
 	wl_list_remove(&cursor->sprite_destroy.link);
 	forward_destroy(cursor->forward);
+	if (cursor->seen != NULL) {
+		wl_event_source_remove(cursor->seen);
+	}
 	if (cursor->timer != NULL) {
 		wl_event_source_remove(cursor->timer);
 	}

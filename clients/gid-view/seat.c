@@ -52,8 +52,8 @@ static struct input_record event_at(
 static void seat_show_cursor(struct seat *seat) {
 	const struct cursor *cursor = seat->cursor;
 	if (cursor->live && cursor->seen) {
-		wl_pointer_set_cursor(
-				seat->pointer, seat->serial, cursor->surface, cursor->x, cursor->y);
+		wl_pointer_set_cursor(seat->pointer, seat->entered, cursor->surface, cursor->x,
+				cursor->y);
 	} else if (cursor->live || !seat->window->of_program) {
 		wl_pointer_set_cursor(seat->pointer, seat->entered, NULL, 0, 0);
 	}

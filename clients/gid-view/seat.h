@@ -36,10 +36,10 @@ struct seat {
 	struct wl_keyboard *keyboard;
 	struct wl_touch *touch;
 	struct grab grab;
-	bool focused;	 // the window has the keyboard
-	bool inside;	 // the pointer is on the picture
-	uint64_t time;	 // of the event in work
-	uint32_t serial; // of what was pressed last
+	bool focused;	  // the window has the keyboard
+	bool inside;	  // the pointer is on the picture
+	uint64_t time;	  // of the event in work
+	uint32_t serial;  // of what was pressed last
 	uint32_t entered; // with which the pointer came there
 	struct axis {
 		bool moved;
