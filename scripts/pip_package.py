@@ -8,13 +8,17 @@ import sys
 from pathlib import Path
 
 
-def bring(name: str, version: str) -> Path | None:
-    """The folder with it, without what it depends on; None, and why is printed: it is not there."""
+def bring(name: str, version: str, *, with_needs: bool = False) -> Path | None:
+    """The folder with it; None, and why is printed: it is not there.
+
+    What it depends on comes along only `with_needs`, in the versions of the day.
+    """
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gidway"
     folder = cache / f"{name}-{version}"
     if not folder.exists():
         partial = cache / f"{name}-{version}.{os.getpid()}"
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--retries=1"]
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--retries=1"]
+        pip += [] if with_needs else ["--no-deps"]
         try:
             command = [*pip, "--root-user-action=ignore", f"--target={partial}"]
             command.append(f"{name}=={version}")

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * dma-bufs of windows: of a range that a program has mapped, with no more rights than it has there.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR MIT */
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
 /**
  * /dev/gid-dmabuf: from a range of a window that the caller has mapped to a dma-buf. The window is
  * a device-dax, or the memory of an ivshmem device.

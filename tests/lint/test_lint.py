@@ -110,7 +110,8 @@ def lint(repository: Path, check: str) -> tuple[int, str]:
     return result.returncode, result.stdout + result.stderr
 
 
-GOOD_C = "/* SPDX-License-Identifier: MIT */\nint main(void) {\n\treturn 0;\n}\n"
+LICENCE = "SPDX-License-Identifier"  # in pieces, for it is none of this file
+GOOD_C = f"/* {LICENCE}: MIT */\nint main(void) {{\n\treturn 0;\n}}\n"
 GOOD_INCLUDES = '#include "a.h"\n\n#include <errno.h>\n#include <stdio.h>\n\n#include "x.h"\n'
 GOOD_NULL = "void f(int *p, bool b) {\n\tif (p == NULL || !b || !*p || !g->b) {\n\t}\n}\n"
 GOOD_PROSE = f"""x(1)
@@ -197,6 +198,30 @@ def test_a_check_fails_for_what_is_wrong(
     fill(repository, {name: bad.replace("{top}", str(repository))})
     status, said = lint(repository, check)
     assert status == 1, said
+
+
+def test_licences(repository: Path) -> None:
+    for file in ("lint", "analyse.py", "pip_package.py", "prose.py"):
+        (repository / "scripts").mkdir(exist_ok=True)
+        shutil.copy(TOP / "scripts" / file, repository / "scripts")
+    good = {
+        "LICENSES/MIT.txt": "It is free.\n",
+        "REUSE.toml": (
+            'version = 1\n[[annotations]]\npath = ["**.md", "scripts/*", "REUSE.toml"]\n'
+            f'SPDX-FileCopyrightText = "2026 X"\n{LICENCE} = "MIT"\n'
+        ),
+        "a.md": "# Text\n",
+    }
+    fill(repository, good)
+    status, said = lint(repository, "licences")
+    if status == 77:
+        pytest.skip(said)
+    assert status == 0, said
+    for bad in ({"b.png": "x"}, {"a.c": f"/* {LICENCE}: GPL-2.0-only */\n"}):
+        fill(repository, bad)
+        status, said = lint(repository, "licences")
+        assert status == 1 and next(iter(bad)) in said
+        (repository / next(iter(bad))).unlink()
 
 
 def test_subjects(repository: Path) -> None:
