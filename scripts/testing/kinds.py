@@ -66,6 +66,15 @@ COVERAGE = Kind(
     (*_TARGETS, f"-Dc_args={_COUNTERS}", f"-Dc_link_args={_COUNTERS}"),
     FUZZ.env,
 )
+# What the tests reach of statements and conditions, by gcc: ./run coverage. One process may have
+# several threads, and several processes write to one file.
+_REACHED = "-fcondition-coverage -fprofile-update=atomic -Wno-coverage-too-many-conditions"
+REACH = Kind(
+    "-reach",
+    "",
+    ("unit", "libgid", "faults", "hostile", "safety"),
+    ("-Db_coverage=true", "-Doptimization=0", f"-Dc_args={_REACHED}"),
+)
 TESTED = (ASAN, TSAN, FUZZ)
 
 _SANITIZERS = TOP / "tests/sanitizers"

@@ -16,8 +16,8 @@ TOP = Path(__file__).resolve().parents[2]
 # Those whose help needs what the environment has, and the others.
 INSIDE = ("demo", "evaluate", "soak", "vm")
 ANYWHERE = (
-    *("assurance", "bench", "build", "docs", "faults", "figures", "fuzz", "lint", "man", "models"),
-    *("options", "package", "places", "proofs", "rust", "shell", "stack", "test"),
+    *("assurance", "bench", "build", "coverage", "docs", "faults", "figures", "fuzz", "lint"),
+    *("man", "models", "options", "package", "places", "proofs", "rust", "shell", "stack", "test"),
 )
 COMMANDS = (*ANYWHERE, *INSIDE, "try-packages")
 
