@@ -135,6 +135,9 @@ static const struct frame_writer_events writer_events = {
 int input_sender_create(struct gid_domain *domain, const char *stream, uint32_t lease_ms,
 		const struct input_sender_events *events, void *data,
 		struct input_sender **created) {
+	if (gid_domain_sealed_since(domain) != 0) {
+		return -ESHUTDOWN; /* its slab would be refused */
+	}
 	struct input_sender *sender = calloc(1, sizeof(*sender));
 	if (sender == NULL) {
 		return -ENOMEM;

@@ -34,6 +34,8 @@
 
 /* Of one giver's descriptors no more hold helpers up: the rest is for those of others. */
 #define OF_ONE_MAX 4u
+/* Helpers that there are while none is started any more: one giver cannot hold them all up. */
+#define SETTLED_CLOSERS (OF_ONE_MAX + 1)
 
 /* A descriptor to close, after it was emptied or not; where `data` is not NULL, memory to unmap. */
 struct waiting {
@@ -55,13 +57,16 @@ struct crew {
 	pthread_cond_t news;
 	uint32_t queued, pending, helpers, idle;
 	uint32_t helpers_max;
+	uint32_t settled; /* how many there are at least, and at most, while none is started */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock; /* held for moments: whoever holds it has the caller's priority */
 /* What strangers gave may hold its helper up; the kernel's own memory does not, nor waits for it.
  */
-static struct crew closers = {.helpers_max = 16}, unmappers = {.helpers_max = 1};
+static struct crew closers = {.helpers_max = 16, .settled = SETTLED_CLOSERS};
+static struct crew unmappers = {.helpers_max = 1, .settled = 1};
+static uint32_t settled_by; /* how many want no helper started: sealed domains, or gidd */
 /* For descriptors that come while there is no memory. Free where `fd` is negative. */
 static struct waiting spares[SPARES];
 static _Thread_local uint64_t giver;
@@ -95,6 +100,7 @@ static void after_fork(void) {
 static void in_child(void) {
 	struct crew *const crews[] = {&closers, &unmappers};
 	init_lock();
+	settled_by = 0;
 	for (uint32_t i = 0; i < 2; i++) {
 		crews[i]->helpers = crews[i]->idle = 0;
 		crews[i]->pending = crews[i]->queued;
@@ -133,11 +139,23 @@ static void forget_linger(int fd) {
 	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));
 }
 
+static bool is_settled(void) {
+	return settled_by > 0;
+}
+
+static struct waiting *find_spare(void) {
+	uint32_t i = 0;
+	while (i < SPARES && spares[i].fd >= 0) {
+		i++;
+	}
+	return i < SPARES ? &spares[i] : NULL;
+}
+
 /* NULL: there is neither memory nor a spare. Called with the lock held, as the next. */
 static struct waiting *waiting_create(int fd) {
-	struct waiting *waiting = malloc(sizeof(*waiting));
-	for (uint32_t i = 0; waiting == NULL && i < SPARES; i++) {
-		waiting = spares[i].fd < 0 ? &spares[i] : NULL;
+	struct waiting *waiting = is_settled() ? find_spare() : malloc(sizeof(*waiting));
+	if (waiting == NULL) {
+		waiting = is_settled() ? malloc(sizeof(*waiting)) : find_spare();
 	}
 	if (waiting != NULL) {
 		*waiting = (struct waiting){.fd = fd, .giver = giver};
@@ -196,6 +214,10 @@ static void finish(struct crew *crew, struct waiting *done) {
 	crew->pending--;
 }
 
+static uint32_t least_of(const struct crew *crew) {
+	return is_settled() ? crew->settled : 1;
+}
+
 /*
  * Waits for more, but not for long. The last helper stays: to start one takes memory, which a
  * real-time thread that closes something now and then should not take anew each time. Called and
@@ -207,8 +229,8 @@ static bool wait_for_more(struct crew *crew) {
 	until.tv_sec += IDLE_S;
 	crew->idle++;
 	bool late = false;
-	while (*next_of(crew) == NULL && !(late && crew->helpers > 1)) {
-		if (crew->helpers == 1) {
+	while (*next_of(crew) == NULL && !(late && crew->helpers > least_of(crew))) {
+		if (crew->helpers <= least_of(crew)) {
 			pthread_cond_wait(&crew->news, &lock);
 		} else {
 			late = pthread_cond_timedwait(&crew->news, &lock, &until) != 0;
@@ -323,10 +345,32 @@ static int start_helper(struct crew *crew) {
 
 /* Sees to it that there is a helper for one more, if there can be. Called with the lock held. */
 static void call_helper(struct crew *crew) {
-	if (crew->queued >= crew->idle && crew->helpers < crew->helpers_max &&
+	if (!is_settled() && crew->queued >= crew->idle && crew->helpers < crew->helpers_max &&
 			start_helper(crew) == 0) {
 		crew->helpers++;
 	}
+}
+
+size_t gid_closer_settled_stacks(uint32_t *helpers) {
+	*helpers = closers.settled + unmappers.settled;
+	return *helpers * (size_t)STACK_SIZE;
+}
+
+void gid_closer_settle(bool on) {
+	struct crew *const crews[] = {&closers, &unmappers};
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	for (uint32_t i = 0; i < 2 && on; i++) {
+		while (crews[i]->helpers < crews[i]->settled && start_helper(crews[i]) == 0) {
+			crews[i]->helpers++;
+		}
+	}
+	if (on) {
+		settled_by++;
+	} else if (settled_by > 0) { /* in a child of fork() it began anew */
+		settled_by--;
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 /* Called with the lock held, too. */

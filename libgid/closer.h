@@ -66,6 +66,16 @@ bool gid_closer_is_stuck(uint64_t giver);
  */
 void gid_closer_unmap(void *data, size_t size, uint32_t owner);
 
+/*
+ * From now on no helper is started and nothing is allocated for what is to be closed, until whoever
+ * said so takes it back, and all others who did: the helpers that it takes are started now. From
+ * any thread.
+ */
+void gid_closer_settle(bool on);
+
+/* How many bytes of stacks these helpers have, and how many they are. */
+size_t gid_closer_settled_stacks(uint32_t *helpers);
+
 /* How many bytes of a domain's memory are still to be unmapped. */
 uint64_t gid_closer_held(uint32_t owner);
 

@@ -49,6 +49,12 @@ int gid_domain_fail(struct gid_domain *domain, int error, const char *format, ..
 	return error;
 }
 
+int gid_domain_check_sealed(struct gid_domain *domain) {
+	return domain->sealed == 0 ? 0
+				   : gid_domain_fail(domain, -ESHUTDOWN, "domain '%s': %s",
+						     domain->name, gid_strerror(-ESHUTDOWN));
+}
+
 /* --- the parts that hear of gidd -------------------------------------------------------------- */
 
 void gid_endpoint_add(struct gid_domain *domain, struct gid_endpoint *endpoint) {
@@ -149,10 +155,10 @@ int gid_connection_greet(struct gid_domain *domain) {
 	union gid_wire_message hello;
 	gid_wire_begin(&hello, GID_WIRE_HELLO, 1);
 	hello.hello.version = GID_WIRE_VERSION;
-	hello.hello.domain = GID_WIRE_TAKES_DOORBELLS;
+	hello.hello.domain = GID_WIRE_TAKES_DOORBELLS | GID_WIRE_TAKES_SEALED;
 	put_program_name(hello.hello.name, sizeof(hello.hello.name));
 	int error = gid_socket_send(socket, hello.bytes, hello.header.size, NULL, 0);
-	if (error == 0) {
+	if (error == 0 || error == -EPIPE) { /* it may have said why it hangs up */
 		error = gid_loop_watch(&domain->loop, socket, gid_connection_deliver, domain);
 	}
 	if (error < 0) {
@@ -346,9 +352,21 @@ static void take_clock(struct gid_domain *domain, const struct gid_wire_clock *c
 	}
 }
 
+static void take_sealed(struct gid_domain *domain, const struct gid_wire_seal *seal) {
+	bool was = domain->sealed != 0, is = seal->since != 0;
+	domain->sealed = seal->since;
+	if (was != is) {
+		gid_closer_settle(is);
+	}
+}
+
 static void deliver_event(struct gid_domain *domain, struct gid_packet *packet) {
 	if (packet->message.header.type == GID_WIRE_CLOCK) {
 		take_clock(domain, &packet->message.clock);
+		return;
+	}
+	if (packet->message.header.type == GID_WIRE_SEALED) {
+		take_sealed(domain, &packet->message.seal);
 		return;
 	}
 	domain->next_endpoint = domain->endpoints.next;

@@ -52,6 +52,7 @@ struct gid_domain {
 	uint32_t number;
 	char name[GID_NAME_MAX + 1];
 	uint64_t window; /* bytes of the domain's window; 0: it has none */
+	uint64_t sealed; /* since when it is, as gidd said last, in s since 1970; 0: it is not */
 	char error[320];
 	uint64_t answer_ns; /* how long gidd may take to answer: $GID_ANSWER_SECONDS */
 
@@ -147,6 +148,12 @@ void gid_domain_request_cancel(struct gid_domain *domain, void *data);
  */
 int gid_domain_post(struct gid_domain *domain, union gid_wire_message *message, const int *fds,
 		uint32_t fd_count);
+
+/*
+ * Before anything new is made that gidd would have to grant: 0, or -ESHUTDOWN with the domain's
+ * error, for it is sealed. Also while gidd is away, until it says otherwise. Allocates nothing.
+ */
+int gid_domain_check_sealed(struct gid_domain *domain);
 
 /*
  * Whether gidd has said that the slab is revoked, while an answer was waited for, and

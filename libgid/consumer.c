@@ -490,6 +490,10 @@ static int read_arguments(struct gid_consumer *consumer, const char *owner, cons
 
 int gid_consumer_create(struct gid_domain *domain, const char *owner, const char *name,
 		const struct gid_consumer_options *options, struct gid_consumer **result) {
+	int error = gid_domain_check_sealed(domain);
+	if (error < 0) {
+		return error;
+	}
 	struct gid_consumer *consumer = calloc(1, sizeof(*consumer));
 	if (consumer == NULL) {
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
@@ -498,7 +502,7 @@ int gid_consumer_create(struct gid_domain *domain, const char *owner, const char
 	consumer->sleep.epoll_fd = consumer->sleep.nudge_fd = -1;
 	init_subscription(consumer);
 	consumer->endpoint.domain_destroyed = domain_destroyed;
-	int error = read_arguments(consumer, owner, name, options);
+	error = read_arguments(consumer, owner, name, options);
 	if (error == 0) {
 		error = gid_sleep_init(&consumer->sleep, consumer->options.sleeps);
 		if (error < 0) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "closer.h"
 #include "import.h"
 #include "slab_object.h"
 #include "socket.h"
@@ -95,6 +96,9 @@ void gid_domain_destroy(struct gid_domain *domain) {
 	}
 	/* gidd takes the end of the connection as the end of all that was made from it. */
 	gid_connection_close(domain);
+	if (domain->sealed != 0) {
+		gid_closer_settle(false);
+	}
 	end_streams(domain);
 	gid_slab_detach_all(domain);
 	gid_imports_finish(domain);
@@ -190,4 +194,17 @@ int gid_domain_revoke(struct gid_domain *domain, const char *owner, const char *
 				fits ? why : "a name is too long");
 	}
 	return gid_domain_request(domain, &request, NULL, 0, &answer, NULL);
+}
+
+/* --- the sealed phase ------------------------------------------------------------------------- */
+
+int gid_domain_seal(struct gid_domain *domain, bool on) {
+	union gid_wire_message request, answer;
+	gid_wire_begin(&request, GID_WIRE_SEAL, 0);
+	request.seal.on = on;
+	return gid_domain_request(domain, &request, NULL, 0, &answer, NULL);
+}
+
+uint64_t gid_domain_sealed_since(const struct gid_domain *domain) {
+	return domain->sealed;
 }

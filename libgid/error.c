@@ -58,6 +58,8 @@ const char *gid_strerror(int error) {
 	case ENAMETOOLONG:
 		return "the path of the domain's socket is too long: set GID_RUNTIME_DIR to "
 		       "a shorter one";
+	case ESHUTDOWN:
+		return "the domain is sealed, and nothing new is granted: gidctl unseal ends that";
 	case ESTALE:
 		return "the gid is out of date: its slot was taken back";
 	default:

@@ -349,6 +349,10 @@ int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
 	if (error < 0) {
 		return fail_layout(domain, error, layout);
 	}
+	error = gid_domain_check_sealed(domain);
+	if (error < 0) {
+		return error;
+	}
 	struct gid_slab *slab = gid_slab_new(domain, &own_slab);
 	if (slab == NULL) {
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
@@ -501,12 +505,16 @@ static int place_picture(struct gid_slab *slab, uint64_t offset, const struct gi
 static int bring(struct gid_domain *domain, int fd, uint64_t offset,
 		const struct gid_layout *layout, const char *description,
 		struct gid_slab **result) {
+	int error = gid_domain_check_sealed(domain);
+	if (error < 0) {
+		return error;
+	}
 	struct gid_slab *slab = gid_slab_new(domain, &own_slab);
 	if (slab == NULL) {
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
 	}
 	slab->info.slot_count = 1;
-	int error = take_memory(domain, fd, &slab->info.memory);
+	error = take_memory(domain, fd, &slab->info.memory);
 	if (error >= 0) {
 		slab->info.fd = error;
 		error = set_description(slab, description);

@@ -286,10 +286,14 @@ int gid_slab_import(struct gid_domain *domain, gid_id gid, struct gid_slab **sla
 	if (known != NULL) {
 		return use(domain, known, gid, slab);
 	}
+	int error = gid_domain_check_sealed(domain);
+	if (error < 0) {
+		return error;
+	}
 	union gid_wire_message message, answer;
 	int fds[GID_WIRE_FDS_MAX];
 	put_import(&message, gid);
-	int error = gid_domain_request(domain, &message, NULL, 0, &answer, fds);
+	error = gid_domain_request(domain, &message, NULL, 0, &answer, fds);
 	if (error < 0) {
 		return fail_asking(domain, error, gid);
 	}
@@ -369,12 +373,16 @@ int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_fu
 	if (known != NULL) {
 		return use(domain, known, gid, slab);
 	}
+	int error = gid_domain_check_sealed(domain);
+	if (error < 0) {
+		return error;
+	}
 	struct gid_waiter *waiter = malloc(sizeof(*waiter));
 	if (waiter == NULL) {
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
 	}
 	struct gid_fetch *fetch;
-	int error = begin_fetch(domain, gid, &fetch);
+	error = begin_fetch(domain, gid, &fetch);
 	if (error < 0) {
 		free(waiter);
 		return error;

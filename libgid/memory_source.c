@@ -62,7 +62,11 @@ int gid_memory_get(struct gid_domain *domain, struct gid_memory_own *memory,
 	if (size == 0 || size > INT64_MAX) {
 		return -EINVAL;
 	}
-	int error = domain->window == 0 ? -ENOTSUP : allocate(domain, memory, readers, size);
+	int error = gid_domain_check_sealed(domain);
+	if (error < 0) {
+		return error;
+	}
+	error = domain->window == 0 ? -ENOTSUP : allocate(domain, memory, readers, size);
 	if (error != -ENOTSUP) {
 		return error;
 	}

@@ -420,6 +420,10 @@ int gid_producer_create(struct gid_domain *domain, const char *name,
 	if (!gid_name_is_valid(name)) {
 		return gid_domain_fail(domain, -EINVAL, "%s", GID_STREAM_NAME_RULE);
 	}
+	int error = gid_domain_check_sealed(domain);
+	if (error < 0) {
+		return error;
+	}
 	struct gid_producer *producer = calloc(1, sizeof(*producer));
 	if (producer == NULL) {
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
@@ -427,7 +431,7 @@ int gid_producer_create(struct gid_domain *domain, const char *name,
 	producer->domain = domain;
 	producer->lease = (struct gid_timer){.expired = lease_due, .data = producer};
 	memcpy(producer->name, name, strlen(name));
-	int error = read_options(producer, options);
+	error = read_options(producer, options);
 	if (error < 0) {
 		goto error_producer;
 	}

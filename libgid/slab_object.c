@@ -144,7 +144,9 @@ void gid_slab_blank(struct gid_slab *slab) {
 		slab->generations = NULL;
 		slab->generations_size = 0;
 	}
-	if (kept < 0 && (kept = gid_memory_make_blank(offset + slab->view_size)) >= 0) {
+	/* While the domain is sealed no file is made for that: only the old one has the memory. */
+	bool may_make = slab->domain == NULL || slab->domain->sealed == 0;
+	if (kept < 0 && may_make && (kept = gid_memory_make_blank(offset + slab->view_size)) >= 0) {
 		gid_memory_seal(kept);
 	}
 	replace_descriptor(slab, kept);

@@ -220,6 +220,8 @@ bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count) {
 			[GID_WIRE_OFFERS] = {sizeof(struct gid_wire_offers), 0},
 			[GID_WIRE_STATUS] = {sizeof(struct gid_wire_status), 0},
 			[GID_WIRE_REPORT] = {sizeof(struct gid_wire_report), 1},
+			[GID_WIRE_SEAL] = {sizeof(struct gid_wire_seal), 0},
+			[GID_WIRE_SEALED] = {sizeof(struct gid_wire_seal), 0},
 			[GID_WIRE_BELL] = {sizeof(struct gid_wire_bell), 0},
 			[GID_WIRE_PING] = {sizeof(struct gid_wire_ping), 0},
 			[GID_WIRE_PONG] = {sizeof(struct gid_wire_pong), 0},
@@ -459,6 +461,19 @@ static const char *check_report(const struct gid_wire_report *report) {
 			: "the report's size is out of range";
 }
 
+static const char *check_sealed(const struct gid_wire_seal *seal) {
+	if (seal->on > 1 || seal->reserved != 0) {
+		return "a flag is unknown, or a reserved field is not 0";
+	}
+	return (seal->since != 0) == (seal->on == 1) ? NULL : "that is no time of a seal";
+}
+
+static const char *check_seal(const struct gid_wire_seal *seal) {
+	return seal->on <= 1 && seal->reserved == 0 && seal->since == 0
+			? NULL
+			: "a flag is unknown, or a reserved field is not 0";
+}
+
 static const char *check_bell(const struct gid_wire_bell *bell) {
 	return bell->hung_up <= 1 ? NULL : "a flag is unknown";
 }
@@ -590,6 +605,10 @@ static const char *check_body(const union gid_wire_message *message) {
 		return NULL;
 	case GID_WIRE_REPORT:
 		return check_report(&message->report);
+	case GID_WIRE_SEAL:
+		return check_seal(&message->seal);
+	case GID_WIRE_SEALED:
+		return check_sealed(&message->seal);
 	case GID_WIRE_ALLOC:
 		return check_alloc(&message->alloc);
 	case GID_WIRE_ALLOCATED:

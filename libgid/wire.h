@@ -96,6 +96,13 @@ enum gid_wire_type {
 	/* C: answered by REPORT, fds[0] a memfd with JSON text. */
 	GID_WIRE_STATUS = 48,
 	GID_WIRE_REPORT,
+	/* C, by gidd's own user or root alone: the domain is sealed, or not. Answered by RESULT. */
+	GID_WIRE_SEAL,
+	/*
+	 * D: whether the domain is sealed, behind WELCOME and at each change. For those whose HELLO
+	 * said that they take it.
+	 */
+	GID_WIRE_SEALED,
 
 	/* Between gidds of different machines, in envelopes. None is answered but PING, by PONG. */
 	GID_WIRE_BELL = 64,
@@ -134,11 +141,12 @@ struct gid_wire_header {
 struct gid_wire_hello {
 	struct gid_wire_header header;
 	uint32_t version;
-	uint32_t domain; /* L: the sender's number; C: 0, or GID_WIRE_TAKES_DOORBELLS */
+	uint32_t domain; /* L: the sender's number; C: what it takes, as below */
 	char name[64];	 /* C: the program's name, for the log */
 };
 
 #define GID_WIRE_TAKES_DOORBELLS 1u
+#define GID_WIRE_TAKES_SEALED 2u
 
 /* L: in the `window` of WELCOME, and as the name in HELLO: the sender takes OFFERS. */
 #define GID_WIRE_TAKES_OFFERS 1u
@@ -440,6 +448,14 @@ struct gid_wire_withdraw {
 	char name[64];	 /* of the stream, or a pattern; "": it is about a slab */
 };
 
+/* SEAL and SEALED. */
+struct gid_wire_seal {
+	struct gid_wire_header header;
+	uint32_t on; /* 1: it is sealed, or is to be; 0: it is not */
+	uint32_t reserved;
+	uint64_t since; /* SEALED with `on`: seconds since 1970, not 0; else 0 */
+};
+
 /* At most so much in one PUNCH: the hub serves others meanwhile. */
 #define GID_WIRE_PUNCH_MAX (UINT64_C(4) << 20)
 
@@ -511,6 +527,7 @@ union gid_wire_message {
 	struct gid_wire_subscription_end subscription_end;
 	struct gid_wire_status status;
 	struct gid_wire_report report;
+	struct gid_wire_seal seal; /* SEALED, too */
 	struct gid_wire_alloc alloc;
 	struct gid_wire_allocated allocated;
 	struct gid_wire_clock clock;
@@ -583,6 +600,7 @@ _Static_assert(sizeof(struct gid_wire_doorbell) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_hearing) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_status) == 16, "wire");
 _Static_assert(sizeof(struct gid_wire_report) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_seal) == 32, "wire");
 _Static_assert(sizeof(struct gid_wire_envelope) == 16, "wire");
 _Static_assert(sizeof(struct gid_wire_bell) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_ping) == 24, "wire");

@@ -57,6 +57,7 @@ _BODIES = (
     *("publish", "unpublish", "subscribe", "subscriber", "accept", "subscribed"),
     *("subscription_end", "clock", "doorbell", "hearing", "report", "bell", "ping", "pong"),
     *("device", "vector", "join", "joined", "peer", "withdraw", "punch", "own_window"),
+    *("seal", "sealed"),
     *("export", "imported", "offers"),
 )
 _STAND_INS = tuple((f"check_{name}", f"some_{name}") for name in _BODIES)

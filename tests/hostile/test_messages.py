@@ -16,6 +16,7 @@ from lib.gidwire import (
     REPORT,
     RESULT,
     REVOKED,
+    SEALED,
     STATUS,
     SUBSCRIBE,
     SUBSCRIBED,
@@ -99,7 +100,7 @@ def test_an_empty_packet_is_a_good_bye(cockpit: Cockpit) -> None:
 
 
 @pytest.mark.parametrize(
-    "type_", [0, 4, 15, 26, 31, 43, 47, 50, 63, 69, 79, 87, 265, 1 << 16, 0xFFFFFFFF]
+    "type_", [0, 4, 15, 26, 31, 43, 47, 52, 63, 69, 79, 87, 265, 1 << 16, 0xFFFFFFFF]
 )
 def test_unknown_types(cockpit: Cockpit, type_: int) -> None:
     with untouched(cockpit), cockpit.connect("open") as connection:
@@ -108,7 +109,8 @@ def test_unknown_types(cockpit: Cockpit, type_: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "type_", [HELLO, WELCOME, RESULT, IMPORTED, REVOKED, SUBSCRIBER, SUBSCRIBED, DOORBELL, REPORT]
+    "type_",
+    [HELLO, WELCOME, RESULT, IMPORTED, REVOKED, SUBSCRIBER, SUBSCRIBED, DOORBELL, REPORT, SEALED],
 )
 def test_what_no_client_says(cockpit: Cockpit, type_: int) -> None:
     with untouched(cockpit), cockpit.connect("open") as connection:

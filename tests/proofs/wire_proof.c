@@ -142,6 +142,8 @@ const struct gid_format_info *some_format(uint32_t fourcc) {
 	BODY(doorbell, doorbell)                                                                   \
 	BODY(hearing, hearing)                                                                     \
 	BODY(report, report)                                                                       \
+	BODY(seal, seal)                                                                           \
+	BODY(sealed, seal)                                                                         \
 	BODY(bell, bell)                                                                           \
 	BODY(ping, ping)                                                                           \
 	BODY(pong, pong)                                                                           \

@@ -196,6 +196,22 @@ int gid_slab_revoke(struct gid_slab *slab, uint32_t reader);
 int gid_domain_revoke(struct gid_domain *domain, const char *owner, const char *stream, gid_id gid,
 		const char *reader);
 
+/**
+ * Seals the domain, or ends that. While it is sealed its gidd grants nothing new to anybody: no
+ * slab, grant, import, stream, subscription, link or program; all that asks for it gets -ESHUTDOWN.
+ * What was granted before goes on. Both can be done again and again. Returns 0; -EPERM: we are
+ * neither root nor gidd's user; -ENOTCONN.
+ */
+int gid_domain_seal(struct gid_domain *domain, bool on);
+
+/**
+ * Since when the domain is sealed, as gidd said last, in seconds since 1970; 0: it is not. While
+ * gidd is away that stays as it was. It is known once gid_domain_dispatch() has run. Until it ends,
+ * what a program of the domain has works without a new allocation, descriptor or mapping of the
+ * library, frame by frame.
+ */
+uint64_t gid_domain_sealed_since(const struct gid_domain *domain);
+
 /** The present gid of a slot, with its generation. */
 gid_id gid_slab_gid(const struct gid_slab *slab, uint32_t slot);
 

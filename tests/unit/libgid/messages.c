@@ -86,6 +86,13 @@ void fill(union gid_wire_message *m, uint32_t type) {
 	case GID_WIRE_REPORT:
 		m->report.size = 2;
 		break;
+	case GID_WIRE_SEAL:
+		m->seal.on = 1;
+		break;
+	case GID_WIRE_SEALED:
+		m->seal.on = 1;
+		m->seal.since = 1;
+		break;
 	case GID_WIRE_SUBSCRIBED:
 		m->subscribed.domain = 2;
 		break;

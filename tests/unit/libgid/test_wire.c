@@ -38,7 +38,7 @@ static void test_shapes(void) {
 		m.header.reserved = 1;
 		expect(&m, -EPROTO, "a header with a reserved bit");
 	}
-	tap_ok(known == 38, "38 types are known (%d)", known);
+	tap_ok(known == 40, "40 types are known (%d)", known);
 	tap_ok(!gid_wire_shape(UINT32_MAX, &(uint32_t){0}, &(uint32_t){0}),
 			"the last type is none");
 }
@@ -111,6 +111,18 @@ static void test_numbers(void) {
 	EXPECT_RANGE(&m, m.subscription_end.reason, -4095, 0);
 	fill(&m, GID_WIRE_REPORT);
 	EXPECT_RANGE(&m, m.report.size, 1u, UINT64_C(64) << 20);
+	fill(&m, GID_WIRE_SEAL);
+	EXPECT_ZERO(&m, m.seal.reserved);
+	EXPECT_ZERO(&m, m.seal.since);
+	EXPECT_RANGE(&m, m.seal.on, 0u, 1u);
+	fill(&m, GID_WIRE_SEALED);
+	EXPECT_ZERO(&m, m.seal.reserved);
+	m.seal.since = 0;
+	expect(&m, -EPROTO, "a seal since no time");
+	m.seal.on = 0;
+	expect(&m, 0, "no seal");
+	m.seal.since = 1;
+	expect(&m, -EPROTO, "no seal since some time");
 	fill(&m, GID_WIRE_IMPORTED);
 	EXPECT_ZERO(&m, m.imported.reserved);
 	EXPECT_RANGE(&m, m.imported.domain, 1, GID_DOMAIN_MAX);
