@@ -9,6 +9,10 @@
 #define PATIENCE_NS 200000000
 #define STACK_BYTES ((size_t)256 << 10) /* all of it may be locked in memory */
 
+size_t aux_thread_stack(void) {
+	return STACK_BYTES;
+}
+
 int aux_thread_start(pthread_t *thread, void *(*run)(void *), void *data) {
 	pthread_attr_t attributes;
 	struct sched_param ordinary = {0};

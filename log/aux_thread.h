@@ -4,6 +4,7 @@
 #define GID_AUX_THREAD_H
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -11,6 +12,9 @@
  * signals blocked: those are for the event loop. Returns 0 or an errno.
  */
 int aux_thread_start(pthread_t *thread, void *(*run)(void *), void *data);
+
+/* How many bytes its stack has. */
+size_t aux_thread_stack(void);
 
 /* A lock that such a thread may share with the event loop: whoever waits for it, with a higher
  * priority, lends that to the one who has it. */

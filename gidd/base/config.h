@@ -69,7 +69,8 @@ struct config_domain {
 	uint64_t quota[QUOTA_COUNT];	    /* of the whole domain */
 	uint64_t client_quota[QUOTA_COUNT]; /* of each of its clients */
 	struct config_globs local; /* streams that may be published for the domain itself */
-	char *user; /* whose gidd may come in as this domain, NULL: the same user, or root */
+	uint32_t seal_s; /* seconds after its gidd's start the domain is sealed, 0: by command */
+	char *user;	 /* whose gidd may come in as this domain, NULL: the same user, or root */
 	enum config_kind kind;
 	uint64_t window; /* bytes of the memory that it shares with other machines */
 	enum config_window_kind window_kind;

@@ -14,6 +14,7 @@
 #define DAX_WINDOW_MIN (UINT64_C(16) << 20) /* 2M of it are lost */
 #define SCREEN_MIN 200 /* pixels; with fewer lines QEMU's EDID has no vertical sync */
 #define SCREEN_MAX 8192
+#define SEAL_MAX_S 86400
 #define GLOB_MAX 255 /* bytes of one glob, as access.c matches them */
 
 struct reading {
@@ -190,6 +191,7 @@ static const struct ini_key domain_keys[] = {
 		{"local", INI_OWN, DOMAIN(local), .set = set_globs},
 		{"user", INI_OWN, DOMAIN(user), .set = set_text},
 		{"group", INI_OWN, DOMAIN(group), .set = set_text},
+		{"seal", INI_NUMBER, DOMAIN(seal_s), .least = 1, .most = SEAL_MAX_S},
 		{"kind", INI_WORD, DOMAIN(kind), .words = kinds},
 		{"window", INI_OWN, .set = set_window},
 		{"window-kind", INI_WORD, DOMAIN(window_kind), .words = window_kinds},

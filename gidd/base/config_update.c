@@ -55,6 +55,7 @@ static void check_domain(struct update *update, const struct config_domain *doma
 			{"control", is_same_text(domain->control, old->control)},
 			{"user", is_same_text(domain->user, old->user)},
 			{"group", is_same_text(domain->group, old->group)},
+			{"seal", domain->seal_s == old->seal_s},
 	};
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (!keys[i].same) {

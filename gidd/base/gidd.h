@@ -17,6 +17,7 @@
 struct client;
 struct client_events;
 struct doorbell;
+struct gidd;
 struct link;
 struct reload;
 struct slab;
@@ -34,12 +35,21 @@ TAILQ_HEAD(slabs, slab);
 TAILQ_HEAD(slab_requests, slab_request);
 TAILQ_HEAD(streams, stream);
 
+/* The sealed phase: see seal.h. */
+struct seal {
+	uint64_t since;			    /* seconds since 1970; 0: it is not sealed */
+	sd_event_source *due;		    /* seal= of the configuration; NULL: there is none */
+	char text[192];			    /* what is said to those who ask for more */
+	void (*changed)(struct gidd *gidd); /* it is sealed now, or no more */
+};
+
 struct gidd {
 	sd_event *event;
 	const struct config *config;
 	const struct config_domain *self;
 	const char *runtime;   /* folder of the sockets */
 	struct reload *reload; /* NULL: it reads no file */
+	struct seal seal;
 
 	struct clients clients;
 	const struct client_events *client_events;
@@ -54,7 +64,7 @@ struct gidd {
 	struct slab_requests slab_requests;
 	sd_event_source *revalidations[GID_DOMAIN_MAX + 1]; /* of other domains' slabs */
 	struct streams streams;
-	sd_event_source *offers;	    /* when others are told of them; NULL: they know */
+	sd_event_source *offers; /* when others are told of them; off: they know; NULL: likewise */
 	struct subscriptions subscriptions; /* in either direction */
 	uint32_t stream_number, subscription_number;
 

@@ -42,6 +42,11 @@ struct packet_stream_packet {
 };
 
 static uint32_t unread_fds; /* of all connections */
+static bool lets_wait = true;
+
+void packet_stream_let_wait(bool lets) {
+	lets_wait = lets;
+}
 
 static void packet_destroy(struct packet_stream_packet *packet) {
 	gid_socket_close_fds(packet->fds, packet->fd_count);
@@ -207,7 +212,8 @@ void packet_stream_send(struct packet_stream *connection, const union gid_wire_m
 			return;
 		}
 	}
-	if (connection->queued >= QUEUE_MAX || connection->queued_fds + fd_count > QUEUE_FDS_MAX) {
+	if (!lets_wait || connection->queued >= QUEUE_MAX ||
+			connection->queued_fds + fd_count > QUEUE_FDS_MAX) {
 		packet_stream_fail(connection, "does not read what is sent to it");
 		return;
 	}

@@ -57,6 +57,12 @@ void packet_stream_finish(struct packet_stream *connection);
  */
 bool packet_stream_takes_from(uint64_t giver);
 
+/*
+ * Whether what a peer does not take at once waits for it, as it does at first. Else its connection
+ * is given up, and nothing is allocated. Of all connections.
+ */
+void packet_stream_let_wait(bool lets);
+
 /* Sends or queues; the descriptors stay the caller's. Never blocks, never calls the handler. */
 void packet_stream_send(struct packet_stream *connection, const union gid_wire_message *message,
 		const int *fds, uint32_t fd_count);

@@ -10,6 +10,7 @@
 
 #include "access.h"
 #include "closer.h"
+#include "seal.h"
 #include "socket.h"
 
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
@@ -72,6 +73,37 @@ bool client_may_ask_for_status(struct client *client) {
 	return access_client_may_ask_for_status(find_section(client));
 }
 
+/* --- the sealed phase ------------------------------------------------------------------------- */
+
+static void tell_sealed(struct client *client) {
+	union gid_wire_message message;
+	if (client->takes_sealed) {
+		seal_put(client->peer.gidd, &message);
+		peer_send(&client->peer, &message, NULL, 0);
+	}
+}
+
+void client_tell_sealed(struct gidd *gidd) {
+	struct client *client;
+	TAILQ_FOREACH(client, &gidd->clients, entry) {
+		tell_sealed(client);
+	}
+}
+
+/* Without an object of it, which would be new. */
+static void refuse_sealed(const struct gidd *gidd, int fd, uid_t uid) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_RESULT, 0);
+	message.result.error = -ESHUTDOWN;
+	strcpy(message.result.text, gidd->seal.text);
+	(void)gid_socket_send(fd, &message, message.header.size, NULL, 0);
+	log_line(log_user(uid), LOG_LEVEL_WARNING, "a program of uid %u is refused: %s",
+			(unsigned)uid, gidd->seal.text);
+	/* With its greeting unread it would get an error in place of the sentence. */
+	shutdown(fd, SHUT_RDWR);
+	gid_closer_empty(fd);
+}
+
 /* --- messages --------------------------------------------------------------------------------- */
 
 static void handle_hello(struct client *client, const union gid_wire_message *message) {
@@ -90,7 +122,8 @@ static void handle_hello(struct client *client, const union gid_wire_message *me
 		return;
 	}
 	client->patience = sd_event_source_disable_unref(client->patience);
-	client->takes_doorbells = hello->domain == GID_WIRE_TAKES_DOORBELLS;
+	client->takes_doorbells = (hello->domain & GID_WIRE_TAKES_DOORBELLS) != 0;
+	client->takes_sealed = (hello->domain & GID_WIRE_TAKES_SEALED) != 0;
 	snprintf(client->program, sizeof(client->program), "%s",
 			hello->name[0] == '\0' ? "client" : hello->name);
 	peer_describe(client->peer.label, sizeof(client->peer.label), client->program, client->pid,
@@ -104,6 +137,7 @@ static void handle_hello(struct client *client, const union gid_wire_message *me
 	welcome.welcome.window =
 			config_has_window(gidd->config, gidd->self) ? gidd->self->window : 0;
 	peer_send(&client->peer, &welcome, NULL, 0);
+	tell_sealed(client);
 }
 
 static void handle_message(void *data, const union gid_wire_message *message,
@@ -153,6 +187,10 @@ void client_create(struct gidd *gidd, int fd) {
 	struct ucred credentials = {.pid = 0, .uid = (uid_t)-1, .gid = (gid_t)-1};
 	socklen_t size = sizeof(credentials);
 	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size);
+	if (seal_is_on(gidd) && !seal_is_for(credentials.uid)) {
+		refuse_sealed(gidd, fd, credentials.uid);
+		return;
+	}
 	struct client *client = calloc(1, sizeof(*client));
 	if (client == NULL) {
 		gid_closer_hang_up(fd);

@@ -17,6 +17,7 @@ struct client {
 	uid_t uid;
 	char user[GID_NAME_MAX + 1]; /* its name or number; "": not asked for yet */
 	uint64_t used[QUOTA_COUNT];
+	bool takes_sealed;	/* to be told whether the domain is sealed */
 	bool takes_doorbells;	/* eventfds past us, for its subscriptions to other machines */
 	bool wants_report;	/* it has asked for one, and not got it yet */
 	bool has_report;	/* it was sent one, and may not have read it yet */
@@ -38,6 +39,9 @@ struct client_events {
 bool client_may_publish(struct client *client, const char *stream);
 bool client_may_import(struct client *client);
 bool client_may_ask_for_status(struct client *client);
+
+/* Tells all that take it whether the domain is sealed. */
+void client_tell_sealed(struct gidd *gidd);
 
 /* A connection came in on the domain's socket. Takes `fd` over. */
 void client_create(struct gidd *gidd, int fd);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "local.h"
 
+#include <errno.h>
+
 #include "client.h"
 #include "eviction.h"
+#include "seal.h"
 #include "shm_range.h"
 #include "slabs.h"
 #include "status.h"
@@ -18,8 +21,20 @@ static void handle_import(struct client *client, const struct gid_wire_import *r
 	}
 }
 
+static void handle_seal(struct client *client, const struct gid_wire_seal *request) {
+	bool may = seal_is_for(client->uid);
+	if (may) {
+		seal_set(client->peer.gidd, request->on == 1, client->peer.label);
+	}
+	peer_result(&client->peer, request->header.serial, may ? 0 : -EPERM, 0, "%s",
+			may ? "" : "only the user of gidd may do that, or root");
+}
+
 static void handle_message(struct client *client, const union gid_wire_message *message,
 		int fds[static GID_WIRE_FDS_MAX]) {
+	if (seal_refuses(&client->peer, message)) {
+		return;
+	}
 	switch ((enum gid_wire_type)message->header.type) {
 	case GID_WIRE_EXPORT:
 		slab_export(client, &message->export, &fds[0]);
@@ -67,6 +82,9 @@ static void handle_message(struct client *client, const union gid_wire_message *
 	case GID_WIRE_WITHDRAW:
 		withdraw_request(client, &message->withdraw);
 		break;
+	case GID_WIRE_SEAL:
+		handle_seal(client, &message->seal);
+		break;
 	case GID_WIRE_STATUS:
 		status_request(client, message->header.serial);
 		break;
@@ -92,6 +110,7 @@ static const struct client_events events = {
 void local_init(struct gidd *gidd) {
 	TAILQ_INIT(&gidd->clients);
 	gidd->client_events = &events;
+	gidd->seal.changed = client_tell_sealed;
 	slab_init(gidd);
 	stream_init(gidd);
 	withdraw_init(gidd);
@@ -102,6 +121,7 @@ void local_close(struct gidd *gidd) {
 	while ((client = TAILQ_FIRST(&gidd->clients)) != NULL) {
 		client_destroy(client);
 	}
+	seal_finish(gidd);
 	status_close(gidd);
 	eviction_close(gidd);
 }

@@ -17,8 +17,10 @@
 #include "link.h"
 #include "local.h"
 #include "log.h"
+#include "notify.h"
 #include "reload.h"
 #include "remote.h"
+#include "seal.h"
 #include "server.h"
 #include "shm_files.h"
 #include "shm_window.h"
@@ -27,6 +29,8 @@
 
 #define DEFAULT_CONFIG "/etc/gidway/gidway.conf"
 #define DEFAULT_RUNTIME "/run/gidway"
+#define NS_PER_US 1000u
+#define LIFE_ACCURACY_US 10000u
 
 struct options {
 	const char *config, *domain;
@@ -40,7 +44,9 @@ static const struct argp_option argp_options[] = {
 				"the cockpit's configuration (default: " DEFAULT_CONFIG ")", 0},
 		{"domain", 'd', "NAME", 0,
 				"the domain to serve (default: $GID_DOMAIN, else the only one)", 0},
-		{"check", 'n', 0, 0, "read the configuration, say what is wrong with it, and end",
+		{"check", 'n', 0, 0,
+				"read the configuration, say what is wrong with it, or what each domain may have "
+				"at most, and end",
 				0},
 		{"json", 'j', 0, 0,
 				"with --check: write the domains and their machines as JSON, of a "
@@ -146,6 +152,30 @@ static int print_windows(const struct config *config, const char *runtime) {
 	return error;
 }
 
+/* --- what there may be at most -------------------------------------------------------------- */
+
+/* What gidd grants is known before: a domain that is sealed has some of this, and gets no more. */
+static void print_limits(const struct config *config) {
+	const struct config_domain *domain;
+	uint64_t sum = 0;
+	printf("%-16s %8s %8s %8s %14s %8s %8s\n", "domain", "memory", "slabs", "streams",
+			"subscriptions", "held", "clients");
+	TAILQ_FOREACH(domain, &config->domains, entry) {
+		const uint64_t *quota = domain->quota;
+		bool too_much = __builtin_add_overflow(sum, quota[QUOTA_MEMORY], &sum);
+		sum = too_much ? UINT64_MAX : sum;
+		printf("%-16s %6lluM %8llu %8llu %14llu %8llu %8llu\n", domain->name,
+				(unsigned long long)quota[QUOTA_MEMORY] >> 20,
+				(unsigned long long)quota[QUOTA_SLABS],
+				(unsigned long long)quota[QUOTA_STREAMS],
+				(unsigned long long)quota[QUOTA_SUBSCRIPTIONS],
+				(unsigned long long)quota[QUOTA_HELD],
+				(unsigned long long)quota[QUOTA_CLIENTS]);
+	}
+	printf("all domains together share at most %lluM of memory\n",
+			(unsigned long long)sum >> 20);
+}
+
 /* NULL also where it is empty: as libgid takes it. */
 static const char *get_variable(const char *name) {
 	const char *value = getenv(name);
@@ -192,6 +222,34 @@ static void check_proc(void) {
 	}
 }
 
+/* sd-event's own would open a socket each time. */
+struct life {
+	struct notify notify;
+	sd_event_source *timer; /* NULL: nobody watches */
+};
+
+static int handle_life(sd_event_source *source, uint64_t now, void *data) {
+	struct life *life = data;
+	notify_alive(&life->notify, gid_clock_now());
+	/* Twice as often as it must be, for a timer may come a moment too soon. */
+	sd_event_source_set_time_relative(source, life->notify.interval_ns / NS_PER_US / 2);
+	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static int life_begin(struct life *life, sd_event *event) {
+	*life = (struct life){0};
+	notify_init(&life->notify);
+	return life->notify.interval_ns == 0
+			? 0
+			: sd_event_add_time_relative(event, &life->timer, CLOCK_MONOTONIC, 0,
+					  LIFE_ACCURACY_US, handle_life, life);
+}
+
+static void life_end(struct life *life) {
+	sd_event_source_disable_unref(life->timer);
+	notify_finish(&life->notify);
+}
+
 static int init_event(struct gidd *gidd) {
 	sigset_t signals;
 	sigemptyset(&signals);
@@ -207,16 +265,17 @@ static int init_event(struct gidd *gidd) {
 	if (error >= 0) {
 		error = sd_event_add_signal(gidd->event, NULL, SIGINT, NULL, NULL);
 	}
-	if (error >= 0) {
-		error = sd_event_set_watchdog(gidd->event, true);
-	}
 	return error < 0 ? error : 0;
 }
 
 static int run(struct gidd *gidd, struct config *config, const char *path) {
 	struct server server;
 	struct reload reload;
+	struct life life;
 	int error = init_event(gidd);
+	if (error == 0) {
+		error = life_begin(&life, gidd->event);
+	}
 	if (error < 0) {
 		log_error("no event loop: %s", strerror(-error));
 		goto error_event;
@@ -232,6 +291,9 @@ static int run(struct gidd *gidd, struct config *config, const char *path) {
 	}
 	error = remote_open(gidd);
 	if (error == 0) {
+		error = seal_init(gidd);
+	}
+	if (error == 0) {
 		log_info("serving in %s", server.folder);
 		sd_notifyf(0, "READY=1\nSTATUS=Serving domain %s", gidd->self->name);
 		error = sd_event_loop(gidd->event);
@@ -246,6 +308,7 @@ static int run(struct gidd *gidd, struct config *config, const char *path) {
 	server_finish(&server);
 error_reload:
 	reload_finish(&reload);
+	life_end(&life);
 error_event:
 	sd_event_unref(gidd->event);
 	return error;
@@ -269,6 +332,9 @@ int main(int argc, char **argv) {
 		config_json_write(&config, stdout);
 	}
 	struct gidd gidd = {.config = &config};
+	if (error == 0 && options.check && !options.json && !options.windows) {
+		print_limits(&config);
+	}
 	if (error == 0 && options.windows) {
 		error = print_windows(&config, choose_runtime(&config));
 	}

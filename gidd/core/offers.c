@@ -6,6 +6,7 @@
 
 #include "access.h"
 #include "link.h"
+#include "seal.h"
 #include "subscriptions.h"
 
 /* Programs can publish and end streams as fast as they like; links hear of it no faster than this.
@@ -40,7 +41,6 @@ static void send_list(struct gidd *gidd, struct link *link) {
 static int handle_due(sd_event_source *source, uint64_t now, void *data) {
 	struct gidd *gidd = data;
 	struct link *link;
-	gidd->offers = sd_event_source_disable_unref(gidd->offers);
 	TAILQ_FOREACH(link, &gidd->links, entry) {
 		if (link->state == LINK_UP && link->takes_offers) {
 			send_list(gidd, link);
@@ -49,10 +49,21 @@ static int handle_due(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
+/* Made once: a stream may end while nothing new is to be made. */
 void offers_changed(struct gidd *gidd) {
-	if (gidd->offers == NULL && !TAILQ_EMPTY(&gidd->links)) {
+	int state = SD_EVENT_ONESHOT;
+	if (TAILQ_EMPTY(&gidd->links)) {
+		return;
+	}
+	if (gidd->offers == NULL) {
 		sd_event_add_time_relative(gidd->event, &gidd->offers, CLOCK_MONOTONIC,
 				SEND_EVERY_US, SEND_EVERY_US / 10, handle_due, gidd);
+		return;
+	}
+	sd_event_source_get_enabled(gidd->offers, &state);
+	if (state == SD_EVENT_OFF) {
+		sd_event_source_set_time_relative(gidd->offers, SEND_EVERY_US);
+		sd_event_source_set_enabled(gidd->offers, SD_EVENT_ONESHOT);
 	}
 }
 
@@ -67,29 +78,41 @@ static void list_finish(struct link_offers *list) {
 	*list = (struct link_offers){0};
 }
 
-/* An honest domain has no more streams than `most`, which the configuration lets it have. */
-static void list_add(
-		struct link_offers *list, const struct gid_wire_offers *offers, uint64_t most) {
-	uint64_t room = list->count < most ? most - list->count : 0;
-	uint64_t count = offers->count < room ? offers->count : room;
-	if (count == 0) {
-		return;
+/* Both lists of a link keep their memory, from one OFFERS to the next. False: there is no more. */
+static bool list_reserve(struct link_offers *list, uint64_t count, bool sealed) {
+	if (count <= list->room) {
+		return true;
 	}
-	void *names = reallocarray(list->names, list->count + count, sizeof(list->names[0]));
+	void *names = sealed ? NULL : reallocarray(list->names, count, sizeof(list->names[0]));
 	if (names == NULL) {
-		return;
+		return false;
 	}
 	list->names = names;
-	memcpy(list->names + list->count, offers->names, count * sizeof(list->names[0]));
-	list->count += (uint32_t)count;
+	list->room = (uint32_t)count;
+	return true;
 }
 
+/* An honest domain has no more streams than `most`, which the configuration lets it have. */
+static void list_add(struct link_offers *list, const struct gid_wire_offers *offers, uint64_t most,
+		bool sealed) {
+	uint64_t left = list->count < most ? most - list->count : 0;
+	uint64_t count = offers->count < left ? offers->count : left;
+	if (count > 0 && list_reserve(list, list->count + count, sealed)) {
+		memcpy(list->names + list->count, offers->names, count * sizeof(list->names[0]));
+		list->count += (uint32_t)count;
+	}
+}
+
+/* What there is no room for while we are sealed is not there: nobody could have it. */
 void offers_heard(struct link *link, const struct gid_wire_offers *offers) {
-	list_add(&link->coming_offers, offers, link->remote->quota[QUOTA_STREAMS]);
+	bool sealed = seal_is_on(link->peer.gidd);
+	list_add(&link->coming_offers, offers, link->remote->quota[QUOTA_STREAMS], sealed);
 	if (!offers->more) {
-		list_finish(&link->offers);
+		struct link_offers old = link->offers;
 		link->offers = link->coming_offers;
-		link->coming_offers = (struct link_offers){0};
+		link->coming_offers = old;
+		link->coming_offers.count = 0;
+		(void)list_reserve(&link->coming_offers, link->offers.room, sealed);
 	}
 }
 

@@ -14,6 +14,7 @@
 #include "log.h"
 #include "offers.h"
 #include "remote.h"
+#include "seal.h"
 #include "slabs.h"
 #include "subscriptions.h"
 #include "transport.h"
@@ -40,6 +41,13 @@ static void log_errors(char *errors) {
 	}
 }
 
+/* What it lets others have would be new. */
+static int refuse_sealed(const struct gidd *gidd, struct config *fresh, FILE *errors) {
+	config_init(fresh);
+	fprintf(errors, "%s\n", gidd->seal.text);
+	return -EINVAL;
+}
+
 /* All of it is taken over, or nothing. */
 static int read_again(struct reload *reload) {
 	struct config fresh;
@@ -49,7 +57,9 @@ static int read_again(struct reload *reload) {
 	if (stream == NULL) {
 		return -ENOMEM;
 	}
-	int error = config_file_read(&fresh, reload->path, link_kind_keys, stream);
+	int error = seal_is_on(reload->gidd)
+			? refuse_sealed(reload->gidd, &fresh, stream)
+			: config_file_read(&fresh, reload->path, link_kind_keys, stream);
 	if (error == 0) {
 		error = config_update(reload->config, &fresh, reload->path, stream);
 	}

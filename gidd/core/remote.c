@@ -10,6 +10,7 @@
 #include "link_ivshmem.h"
 #include "log.h"
 #include "offers.h"
+#include "seal.h"
 #include "slabs.h"
 #include "streams.h"
 #include "subscriptions.h"
@@ -47,6 +48,9 @@ static void handle_vector(struct link *link, const struct gid_wire_vector *vecto
 
 static void handle_message(struct link *link, const union gid_wire_message *message,
 		int fds[static GID_WIRE_FDS_MAX]) {
+	if (seal_refuses(&link->peer, message)) {
+		return;
+	}
 	switch ((enum gid_wire_type)message->header.type) {
 	case GID_WIRE_IMPORT:
 		slab_import(&link->peer, &message->import);

@@ -16,6 +16,7 @@
 #include "link.h"
 #include "offers.h"
 #include "reload.h"
+#include "seal.h"
 #include "slabs.h"
 #include "streams.h"
 
@@ -469,6 +470,7 @@ static int build_report(struct gidd *gidd, sd_json_variant **report) {
 				SD_JSON_BUILD_PAIR_STRING("domain", gidd->self->name),
 				SD_JSON_BUILD_PAIR_UNSIGNED("number", gidd->self->number),
 				SD_JSON_BUILD_PAIR_INTEGER("pid", getpid()),
+				SD_JSON_BUILD_PAIR_UNSIGNED("sealed_since", gidd->seal.since),
 				SD_JSON_BUILD_PAIR_BOOLEAN("safety_is_open",
 						access_safety_is_open(gidd->config, gidd->self)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("wire", GID_WIRE_VERSION));
@@ -588,6 +590,10 @@ static void arm(struct gidd *gidd) {
 void status_request(struct client *client, uint32_t serial) {
 	struct gidd *gidd = client->peer.gidd;
 	uint64_t now = 0;
+	if (seal_is_on(gidd) && !seal_is_for(client->uid)) {
+		peer_result(&client->peer, serial, -ESHUTDOWN, 0, "%s", gidd->seal.text);
+		return;
+	}
 	if (!client_may_ask_for_status(client)) {
 		peer_result(&client->peer, serial, -EPERM, 0,
 				"the cockpit's configuration does not let user %s ask for a "

@@ -14,6 +14,7 @@
 #include "memory.h"
 #include "offers.h"
 #include "quota.h"
+#include "seal.h"
 #include "shm_range.h"
 #include "shm_window.h"
 
@@ -129,11 +130,6 @@ static void begin(struct gidd *gidd, struct subscription *subscription) {
 
 /* --- subscriptions that are older than this gidd ---------------------------------------------- */
 
-/*
- * Frames flow in them past gidd, so it only takes note: to count and to show them, and to end what
- * may not go on. Each of the two clients tells its own gidd. Where that is the same one it knows by
- * the page that both mean the same.
- */
 /*
  * Frames flow in them past gidd, so it only takes note: to count and to show them, and to end what
  * may not go on. Each of the two clients tells its own gidd. Where that is the same one it knows by
@@ -259,6 +255,10 @@ static int check_by_producer(struct client *producer, const struct gid_wire_subs
 		const struct stream *stream, int fds[static 2], const char **why) {
 	struct gidd *gidd = producer->peer.gidd;
 	const struct config_domain *reader = config_domain_by_number(gidd->config, request->domain);
+	if (seal_is_on(gidd)) {
+		*why = gidd->seal.text;
+		return -ESHUTDOWN;
+	}
 	if (stream == NULL || reader == NULL ||
 			!access_may_read_stream(gidd->config, gidd->self, reader, stream->name)) {
 		*why = SUBSCRIPTION_NO_STREAM;

@@ -12,6 +12,7 @@
 #include "link.h"
 #include "memory.h"
 #include "quota.h"
+#include "seal.h"
 #include "shm_range.h"
 #include "shm_window.h"
 #include "socket.h"
@@ -510,6 +511,9 @@ void subscription_accept(
 	int error = link_can_carry(subscription->consumer, *ring_fd, accept->window_offset)
 			? 0
 			: -ENOTSUP;
+	if (seal_is_on(peer->gidd)) {
+		error = -ESHUTDOWN; /* it was asked for before */
+	}
 	if (error == 0) {
 		error = gid_memory_map(*ring_fd, accept->window_offset,
 				sizeof(struct gid_wire_ring), &ring);

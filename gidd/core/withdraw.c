@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "client.h"
 #include "eviction.h"
 #include "log.h"
 #include "reload.h"
+#include "seal.h"
 #include "shm_range.h"
 #include "slabs.h"
 #include "transport.h"
@@ -60,10 +60,14 @@ static int check(struct client *client, const struct gid_wire_withdraw *request,
 	const struct gidd *gidd = client->peer.gidd;
 	uint32_t serial = request->header.serial;
 	int error = 0;
-	if (client->uid != 0 && client->uid != geteuid()) {
+	if (!seal_is_for(client->uid)) {
 		error = -EPERM;
 		peer_result(&client->peer, serial, error, 0, "%s",
 				"only the user of gidd may do that, or root");
+	} else if (seal_is_on(gidd)) {
+		/* Its owner's programs need other memory to go on in. */
+		error = -ESHUTDOWN;
+		peer_result(&client->peer, serial, error, 0, "%s", gidd->seal.text);
 	} else if (owner == NULL) {
 		error = -ENOENT;
 		peer_result(&client->peer, serial, error, 0, "there is no domain %s",

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "seal.h"
 #include "shm_window.h"
 
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
@@ -318,6 +319,10 @@ static void link_up(struct link *link) {
 void link_connected(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
 	link->state = LINK_HELLO;
+	if (seal_is_on(gidd)) {
+		link->kind->drop(link, false, gidd->seal.text);
+		return;
+	}
 	sd_event_add_time_relative(gidd->event, &link->patience, CLOCK_MONOTONIC, HELLO_PATIENCE_US,
 			0, handle_patience, link);
 	if (gidd->self->number > link->peer.domain) {
@@ -351,6 +356,10 @@ static void greet(struct link *link, const union gid_wire_message *message) {
 	struct gidd *gidd = link->peer.gidd;
 	bool listens = gidd->self->number < link->peer.domain;
 	uint32_t version, domain;
+	if (seal_is_on(gidd)) { /* it was connected before, or is to be given up at once */
+		link_drop(link, gidd->seal.text);
+		return;
+	}
 	if (listens && message->header.type == GID_WIRE_HELLO) {
 		version = message->hello.version;
 		domain = message->hello.domain;

@@ -41,6 +41,7 @@ struct link_suspicion {
 struct link_offers {
 	char (*names)[GID_NAME_MAX + 1];
 	uint32_t count;
+	uint32_t room; /* for so many */
 };
 
 struct link {

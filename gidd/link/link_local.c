@@ -19,6 +19,7 @@
 #include "listener.h"
 #include "log.h"
 #include "packet_stream.h"
+#include "seal.h"
 #include "socket.h"
 
 #define RETRY_US 200000
@@ -134,6 +135,12 @@ static void begin(struct local *local, int fd) {
 
 static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
 	struct local *local = data;
+	const struct gidd *gidd = local->link->peer.gidd;
+	if (seal_is_on(gidd)) {
+		snprintf(local->link->why, sizeof(local->link->why), "%s", gidd->seal.text);
+		try_later(local);
+		return 0;
+	}
 	int fd = packet_stream_takes_from(local->link->peer.source)
 			? gid_socket_connect(local->path, 0)
 			: -EMFILE;
@@ -171,6 +178,12 @@ static bool may_come_in(struct local *local, int fd) {
 
 static void handle_connection(void *data, int fd) {
 	struct local *local = data;
+	const struct gidd *gidd = local->link->peer.gidd;
+	if (seal_is_on(gidd)) { /* it comes five times a second: that is not logged */
+		snprintf(local->link->why, sizeof(local->link->why), "%s", gidd->seal.text);
+		gid_closer_hang_up(fd);
+		return;
+	}
 	if (!may_come_in(local, fd)) {
 		peer_log(&local->link->peer, LOG_LEVEL_WARNING,
 				"refused: user= of domain %s is another user",

@@ -52,7 +52,8 @@ static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESU
 		GID_WIRE_SUBSCRIPTION_END, GID_WIRE_STATUS, GID_WIRE_REPORT, GID_WIRE_ALLOC,
 		GID_WIRE_ALLOCATED, GID_WIRE_FREE, GID_WIRE_CLOCK, GID_WIRE_BELL, GID_WIRE_PING,
 		GID_WIRE_JOIN, GID_WIRE_PEER, GID_WIRE_DOORBELL, GID_WIRE_HEARING, GID_WIRE_VECTOR,
-		GID_WIRE_WITHDRAW, GID_WIRE_PUNCHED, GID_WIRE_OWN_WINDOW, GID_WIRE_OFFERS};
+		GID_WIRE_WITHDRAW, GID_WIRE_PUNCHED, GID_WIRE_OWN_WINDOW, GID_WIRE_OFFERS,
+		GID_WIRE_SEAL, GID_WIRE_SEALED};
 
 /* One of the few numbers that things have here: 1 to 4, with gidd's bit or without. */
 static uint32_t take_number(struct input *input) {
@@ -203,6 +204,13 @@ static void fill(union gid_wire_message *m, struct input *input) {
 		for (uint32_t i = 0; i < m->offers.count; i++) {
 			strcpy(m->offers.names[i], names[i % 4]);
 		}
+		break;
+	case GID_WIRE_SEALED:
+		m->seal.since = 1;
+		m->seal.on = 1;
+		break;
+	case GID_WIRE_SEAL:
+		m->seal.on = take(input, 2);
 		break;
 	case GID_WIRE_REPORT:
 	case GID_WIRE_STATUS:

@@ -295,7 +295,7 @@ def check(path: Path | str, *arguments: str) -> tuple[int, list[str]]:
         text=True,
         timeout=PATIENCE,
     )
-    assert result.stdout == ""
+    assert (result.stdout == "") == (result.returncode != 0)
     return result.returncode, result.stderr.splitlines()
 
 
@@ -324,7 +324,7 @@ def test_keys_that_are_named_are_right(tmp_path: Path) -> None:
     assert [key for key in keys if f"*{key}*=" not in manual] == []
 
 
-def test_what_is_right_is_silent(tmp_path: Path) -> None:
+def test_what_is_right_has_no_mistakes(tmp_path: Path) -> None:
     path = tmp_path / "cockpit.conf"
     for good in (
         GOOD,
@@ -340,6 +340,24 @@ def test_what_is_right_is_silent(tmp_path: Path) -> None:
     ):
         path.write_text(good)
         assert check(path) == (0, []), good
+
+
+def test_what_there_may_be_at_most_is_told(tmp_path: Path) -> None:
+    """Of each domain by its quotas, and the sum of their memory."""
+    path = tmp_path / "cockpit.conf"
+    path.write_text(
+        "[domain open]\nnumber=1\nmemory=3M\nslabs=7\n"
+        "[domain cluster]\nnumber=2\nmemory=5M\nheld=9\nclients=4\n"
+    )
+    command = [GIDD, "--check", "--config", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0 and done.stderr == ""
+    assert [line.split() for line in done.stdout.splitlines()] == [
+        ["domain", "memory", "slabs", "streams", "subscriptions", "held", "clients"],
+        ["open", "3M", "7", "64", "256", "2048", "128"],
+        ["cluster", "5M", "1024", "64", "256", "9", "4"],
+        "all domains together share at most 8M of memory".split(),
+    ]
 
 
 def read_json(path: Path) -> tuple[int, dict[str, Any]]:

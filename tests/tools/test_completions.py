@@ -51,7 +51,7 @@ def test_gidctl(cockpit: Cockpit) -> None:
     flow = cockpit.run("open", [BUILD / "tests/tools/flow", "produce", "movie", "20"], "flow")
     flow.wait_output("ready")
     env = cockpit.env("open")
-    assert complete("gidctl s", env) == ["snap", "status"]
+    assert complete("gidctl s", env) == ["seal", "snap", "status"]
     assert complete("gidctl -d ", env) == ["cluster", "open"]
     assert complete("gidctl list sl", env) == ["slabs"]
     assert complete("gidctl list re", env) == ["readable"]

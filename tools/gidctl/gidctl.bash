@@ -65,7 +65,7 @@ _gidctl() {
 				--plain --version --wait'
 		else
 			case $command in
-			'') words='doctor list revoke snap status top watch' ;;
+			'') words='doctor list revoke seal snap status top unseal watch' ;;
 			list) words='slabs streams readable subscriptions' ;;
 			revoke) words=$(if ((at)); then _gidctl_streams "${COMP_WORDS[at]}"; else _gidctl_domains; fi) ;;
 			snap | watch)

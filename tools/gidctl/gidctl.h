@@ -27,6 +27,8 @@ int command_status(const struct options *options);
 int command_list(const struct options *options);
 int command_top(const struct options *options);
 int command_revoke(const struct options *options);
+int command_seal(const struct options *options);
+int command_unseal(const struct options *options);
 int command_doctor(const struct options *options);
 int command_snap(const struct options *options);
 int command_watch(const struct options *options);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "gidctl.h"
 #include "gidctl_table.h"
@@ -158,6 +159,17 @@ static void print_clients(sd_json_variant *report) {
 	table_destroy(table);
 }
 
+static void print_seal(sd_json_variant *report) {
+	time_t since = (time_t)report_number(report, "sealed_since");
+	struct tm utc;
+	char text[32];
+	if (since != 0 && gmtime_r(&since, &utc) != NULL &&
+			strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &utc) > 0) {
+		printf("%sSealed%s since %s UTC: nothing new is granted until gidctl unseal\n",
+				style_begin(STYLE_WARNING), style_end(STYLE_WARNING), text);
+	}
+}
+
 int command_status(const struct options *options) {
 	sd_json_variant *report = report_get(options);
 	if (report == NULL) {
@@ -173,6 +185,7 @@ int command_status(const struct options *options) {
 				(unsigned long long)report_number(report, "number"),
 				(unsigned long long)report_number(report, "pid"),
 				(unsigned long long)report_number(report, "wire"));
+		print_seal(report);
 		print_links(report);
 		print_pairs(report);
 		print_quotas(report);

@@ -29,6 +29,8 @@ static const struct command {
 #endif
 		{"doctor", command_doctor, 0},
 		{"revoke", command_revoke, 2},
+		{"seal", command_seal, 0},
+		{"unseal", command_unseal, 0},
 };
 
 enum { OPTION_PLAIN = 256, OPTION_ONCE, OPTION_FROM, OPTION_WAIT, OPTION_ALL };
@@ -156,9 +158,9 @@ static const struct argp argp = {
 		.parser = parse_option,
 		.args_doc = "status\nlist [slabs|streams|subscriptions]…\ntop\n"
 			    "watch [DOMAIN] STREAM\nsnap [DOMAIN] STREAM -o FILE.png\ndoctor\n"
-			    "revoke DOMAIN STREAM|SLAB [--from=DOMAIN]",
-		.doc = "Looks into gidway domains and at their streams, and takes what they "
-		       "share from readers.\v"
+			    "revoke DOMAIN STREAM|SLAB [--from=DOMAIN]\nseal\nunseal",
+		.doc = "Looks into gidway domains and at their streams, takes what they share "
+		       "from readers, and seals them.\v"
 		       "Commands:\n"
 		       "  status   the domain, its links, quotas and clients\n"
 		       "  list     slabs with their grants, streams, subscriptions\n"
@@ -167,7 +169,9 @@ static const struct argp argp = {
 		       "  snap     a stream's picture as a PNG\n"
 		       "  doctor   what is missing on this machine, and what to do about it\n"
 		       "  revoke   takes a domain's stream, or the memory of its slab, from "
-		       "readers\n\n"
+		       "readers\n"
+		       "  seal     nothing new is granted in the domain from now on\n"
+		       "  unseal   ends that\n\n"
 		       "See gidctl(1).",
 };
 

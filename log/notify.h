@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /**
- * What systemd is told by sd_notify's protocol: that the display runs, and, where it watches, that
- * it still does. Never waits for systemd: what finds no room is not told, and told again.
+ * What systemd is told by sd_notify's protocol: that the program runs, and, where it watches, that
+ * it still does. Never waits for systemd: what finds no room is not told, and told again. Its
+ * socket stays open, so that nothing is opened for a sign of life.
  */
-#ifndef CLUSTER_NOTIFY_H
-#define CLUSTER_NOTIFY_H
+#ifndef GID_NOTIFY_H
+#define GID_NOTIFY_H
 
 #include <stdint.h>
 
@@ -21,7 +22,7 @@ void notify_finish(struct notify *notify);
 /* Clients can come now. */
 void notify_ready(const struct notify *notify);
 
-/* To be called at least once a refresh. */
+/* To be called more often than that. */
 void notify_alive(struct notify *notify, uint64_t now);
 
 #endif
