@@ -14,6 +14,7 @@
 #include <wlr/types/wlr_output.h>
 
 #include "closer.h"
+#include "sealed.h"
 #include "socket.h"
 
 #define RECENT_FRAMES 300u
@@ -289,7 +290,8 @@ static int cluster_status_build(const struct cluster_status *status, char **text
 		ret = sd_json_buildo(&whole, SD_JSON_BUILD_PAIR_VARIANT("roles", list),
 				SD_JSON_BUILD_PAIR_VARIANT("layers", layers),
 				SD_JSON_BUILD_PAIR_BOOLEAN(
-						"gidd", gidd_connection_is_up(roles->connection)));
+						"gidd", gidd_connection_is_up(roles->connection)),
+				SD_JSON_BUILD_PAIR_BOOLEAN("sealed", sealed_is_on()));
 	}
 	if (ret >= 0) {
 		ret = add_screens(&whole, &screens, roles->display);
@@ -338,6 +340,11 @@ static bool add_unread(struct cluster_status *status, int peer) {
 	for (uint32_t i = 0; i < status->unread_count; i++) {
 		of_user += status->unread[i].user == credentials.uid;
 	}
+	/* An answer takes memory: while the domain is sealed, of those alone who may unseal it. */
+	if (sealed_is_on() && credentials.uid != 0 && credentials.uid != status->user) {
+		gid_closer_hang_up(peer);
+		return false;
+	}
 	if (of_user >= UNREAD_OF_A_USER || status->unread_count >= CLUSTER_STATUS_UNREAD_MAX) {
 		gid_closer_hang_up(peer);
 		return false;
@@ -385,7 +392,7 @@ static int handle_connection(int fd, uint32_t mask, void *data) {
 
 int cluster_status_init(
 		struct cluster_status *status, const struct roles *roles, const char *path) {
-	*status = (struct cluster_status){.roles = roles, .fd = -1};
+	*status = (struct cluster_status){.roles = roles, .fd = -1, .user = geteuid()};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(address.sun_path)) {
 		return -ENAMETOOLONG;

@@ -22,6 +22,7 @@ struct cluster_status {
 		uid_t user;
 	} unread[CLUSTER_STATUS_UNREAD_MAX];
 	uint32_t unread_count;
+	uid_t user; /* ours */
 };
 
 /* Listens at `path`, which it takes over from an instance that is gone. Returns 0 or -errno. */

@@ -4,34 +4,28 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
 /*
- * Of the display's thread: its event loop, its timers, memory, the sockets of streams, of gidd and
- * of the status. Behind them those of helper threads that begin later and inherit this: who closes
- * what others sent, and who connects to a gidd that is back.
+ * Of the display's thread: its event loop and timers, the sockets of streams, of gidd and of the
+ * status. It needs these also when the domain is sealed: a gidd that went away is looked for, for
+ * only a gidd can say that the domain is no longer sealed.
  */
-static const int calls[] = {
+static const int lasting_calls[] = {
 		SCMP_SYS(accept4),
-		SCMP_SYS(brk),
 		SCMP_SYS(clock_gettime),
 		SCMP_SYS(close),
 		SCMP_SYS(connect),
-		SCMP_SYS(dup3),
-		SCMP_SYS(epoll_create1),
 		SCMP_SYS(epoll_ctl),
 		SCMP_SYS(epoll_pwait),
 		SCMP_SYS(epoll_wait),
-		SCMP_SYS(eventfd2),
 		SCMP_SYS(exit),
 		SCMP_SYS(exit_group),
-		SCMP_SYS(fallocate),
 		SCMP_SYS(fcntl),
 		SCMP_SYS(fstat),
-		SCMP_SYS(fstatfs),
-		SCMP_SYS(ftruncate),
 		SCMP_SYS(futex),
 		SCMP_SYS(futex_waitv),
 		SCMP_SYS(getpid),
@@ -43,27 +37,22 @@ static const int calls[] = {
 		SCMP_SYS(ioctl),
 		SCMP_SYS(lseek),
 		SCMP_SYS(madvise),
-		SCMP_SYS(memfd_create),
-		SCMP_SYS(mremap),
 		SCMP_SYS(munlock),
 		SCMP_SYS(munmap),
-		SCMP_SYS(newfstatat),
 		SCMP_SYS(poll),
 		SCMP_SYS(ppoll),
 		SCMP_SYS(read),
-		SCMP_SYS(readlink), /* what a lent descriptor is */
 		SCMP_SYS(recvfrom),
 		SCMP_SYS(recvmsg),
 		SCMP_SYS(restart_syscall),
 		SCMP_SYS(rt_sigprocmask),
 		SCMP_SYS(rt_sigreturn),
+		SCMP_SYS(sched_getscheduler), /* before memory is unmapped */
 		SCMP_SYS(sendmsg),
 		SCMP_SYS(sendto),
 		SCMP_SYS(setsockopt),
 		SCMP_SYS(shutdown),
-		SCMP_SYS(socketpair),
 		SCMP_SYS(tgkill),
-		SCMP_SYS(timerfd_create),
 		SCMP_SYS(timerfd_settime),
 		SCMP_SYS(unlink),
 		SCMP_SYS(write),
@@ -73,6 +62,27 @@ static const int calls[] = {
 		SCMP_SYS(timer_create),
 		SCMP_SYS(timer_delete),
 		SCMP_SYS(timer_settime),
+};
+
+/*
+ * And before that: memory, descriptors, and those calls of helper threads that begin later and
+ * inherit this: who closes what others sent, and who connects to a gidd that is back.
+ */
+static const int growing_calls[] = {
+		SCMP_SYS(brk),
+		SCMP_SYS(dup3),
+		SCMP_SYS(epoll_create1),
+		SCMP_SYS(eventfd2),
+		SCMP_SYS(fallocate),
+		SCMP_SYS(fstatfs),
+		SCMP_SYS(ftruncate),
+		SCMP_SYS(memfd_create),
+		SCMP_SYS(mremap),
+		SCMP_SYS(newfstatat),
+		SCMP_SYS(readlink), /* what a lent descriptor is */
+		SCMP_SYS(seccomp),  /* confine_sealed() */
+		SCMP_SYS(socketpair),
+		SCMP_SYS(timerfd_create),
 		/* Helper threads: */
 		SCMP_SYS(access), /* whether there is a gidd */
 		SCMP_SYS(clock_nanosleep),
@@ -83,7 +93,6 @@ static const int calls[] = {
 		SCMP_SYS(sched_get_priority_max),
 		SCMP_SYS(sched_get_priority_min),
 		SCMP_SYS(sched_getparam),
-		SCMP_SYS(sched_getscheduler),
 		SCMP_SYS(sched_setscheduler),
 		SCMP_SYS(set_robust_list),
 };
@@ -102,40 +111,76 @@ static int refuse_writing(scmp_filter_ctx filter) {
 }
 
 /* Allowed in one form only: nothing is opened to be written, no memory becomes code. */
-static int add_forms(scmp_filter_ctx filter) {
-	const struct {
-		int call;
-		struct scmp_arg_cmp form;
-	} forms[] = {
-			{SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE, O_RDONLY)},
-			{SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
-			{SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
-			{SCMP_SYS(socket), SCMP_A0(SCMP_CMP_EQ, AF_UNIX)},
-	};
-	const size_t count = sizeof(forms) / sizeof(forms[0]);
-	for (size_t i = 0; i < count; i++) {
-		int error = seccomp_rule_add_array(
-				filter, SCMP_ACT_ALLOW, forms[i].call, 1, &forms[i].form);
-		if (error < 0) {
-			return error;
-		}
+struct form {
+	int call;
+	unsigned count;
+	struct scmp_arg_cmp of[2];
+};
+
+/* Memory that is revoked stays mapped for who still reads there, as zeroes, in its own place. */
+static const struct form lasting_forms[] = {
+		{SCMP_SYS(socket), 1, {SCMP_A0(SCMP_CMP_EQ, AF_UNIX)}},
+};
+static const struct form sealed_forms[] = {
+		{SCMP_SYS(mmap), 1, {SCMP_A2(SCMP_CMP_EQ, PROT_NONE)}},
+		{SCMP_SYS(mmap), 2,
+				{SCMP_A2(SCMP_CMP_EQ, PROT_READ),
+						SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_FIXED, MAP_FIXED)}},
+		{SCMP_SYS(mremap), 1, {SCMP_A3(SCMP_CMP_MASKED_EQ, MREMAP_FIXED, MREMAP_FIXED)}},
+};
+
+static const struct form growing_forms[] = {
+		{SCMP_SYS(openat), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE, O_RDONLY)}},
+		{SCMP_SYS(mmap), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)}},
+		{SCMP_SYS(mprotect), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)}},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* --- a filter --------------------------------------------------------------------------------- */
+
+/* These add to `*error`, which is 0 before, and count what is allowed. */
+static int allow_calls(scmp_filter_ctx filter, const int *calls, size_t count, int *error) {
+	for (size_t i = 0; i < count && *error == 0; i++) {
+		*error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
 	}
-	int error = refuse_writing(filter);
-	return error < 0 ? error : (int)count;
+	return (int)count;
 }
 
-int confine_thread(void) {
-	const size_t count = sizeof(calls) / sizeof(calls[0]);
+static int allow_forms(scmp_filter_ctx filter, const struct form *forms, size_t count, int *error) {
+	for (size_t i = 0; i < count && *error == 0; i++) {
+		*error = seccomp_rule_add_array(
+				filter, SCMP_ACT_ALLOW, forms[i].call, forms[i].count, forms[i].of);
+	}
+	return (int)count;
+}
+
+static int confine(bool sealed) {
+	int error = 0;
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	if (filter == NULL) {
 		return -ENOMEM;
 	}
-	int ret = add_forms(filter);
-	for (size_t i = 0; i < count && ret >= 0; i++) {
-		int error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
-		ret = error < 0 ? error : ret + 1;
+	int count = allow_calls(filter, lasting_calls, COUNT(lasting_calls), &error) +
+			allow_forms(filter, lasting_forms, COUNT(lasting_forms), &error);
+	if (!sealed) {
+		count += allow_calls(filter, growing_calls, COUNT(growing_calls), &error) +
+				allow_forms(filter, growing_forms, COUNT(growing_forms), &error);
+		error = error < 0 ? error : refuse_writing(filter);
+	} else {
+		count += allow_forms(filter, sealed_forms, COUNT(sealed_forms), &error);
+		/* What a filter takes of the process it has given up already. */
+		error = error < 0 ? error : seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0);
 	}
-	int error = ret < 0 ? ret : seccomp_load(filter);
+	error = error < 0 ? error : seccomp_load(filter);
 	seccomp_release(filter);
-	return error < 0 ? error : ret;
+	return error < 0 ? error : count;
+}
+
+int confine_thread(void) {
+	return confine(false);
+}
+
+int confine_sealed(void) {
+	return confine(true);
 }

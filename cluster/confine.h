@@ -10,4 +10,10 @@
  */
 int confine_thread(void);
 
+/*
+ * After that, and for good: also no call that takes memory, opens or maps anything, or begins a
+ * thread. Returns how many calls are left.
+ */
+int confine_sealed(void);
+
 #endif

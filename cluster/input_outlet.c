@@ -12,6 +12,7 @@
 #include <wlr/util/log.h>
 
 #include "aux_thread.h"
+#include "sealed.h"
 
 #define STREAMS_MAX 64u /* bits of input_outlet::overflown, and as many as roles and layers */
 #define PLACES 1024u	/* of the ring */
@@ -170,6 +171,9 @@ static void outlet_disconnect(struct input_outlet *outlet) {
  */
 static bool outlet_connect(struct input_outlet *outlet) {
 	int error = 0;
+	if (outlet->domain == NULL && sealed_is_on()) {
+		return false;
+	}
 	if (outlet->domain == NULL) {
 		error = gid_domain_connect(outlet->domain_name, &outlet->domain);
 		if (error < 0 && error != outlet->reported) {

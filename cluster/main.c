@@ -15,6 +15,7 @@
 #include <wlr/util/log.h>
 
 #include "aux_thread.h"
+#include "closer.h"
 #include "cluster_options.h"
 #include "cluster_status.h"
 #include "confine.h"
@@ -22,7 +23,9 @@
 #include "examiner.h"
 #include "learn.h"
 #include "log_writer.h"
+#include "memory_bound.h"
 #include "roles.h"
+#include "sealed.h"
 #include "standard_streams.h"
 
 struct cluster {
@@ -31,6 +34,7 @@ struct cluster {
 	struct roles roles;
 	struct cluster_status status;
 	struct wl_event_source *signals[2];
+	bool is_confined;
 };
 
 static const int signals[2] = {SIGINT, SIGTERM}; /* that end it */
@@ -138,13 +142,36 @@ static void become_realtime(int priority) {
 	}
 }
 
-/* Without it the display works as well. */
-static void become_confined(void) {
-	int ret = confine_thread();
+/* Without it the display works as well. Returns whether it is confined. */
+static bool become_confined(int (*confine)(void)) {
+	int ret = confine();
 	if (ret < 0) {
 		wlr_log(WLR_ERROR, "not confined: %s", strerror(-ret));
-	} else {
-		wlr_log(WLR_INFO, "the display's thread is confined to %d system calls", ret);
+		return false;
+	}
+	wlr_log(WLR_INFO, "the display's thread is confined to %d system calls", ret);
+	return true;
+}
+
+/*
+ * As gidd says. What the kernel was asked to forbid it does not allow again: then only the next
+ * gid-cluster can begin anything new.
+ */
+static void follow_seal(struct cluster *cluster) {
+	const struct gid_domain *domain = gidd_connection_get_domain(cluster->roles.connection);
+	bool on = domain != NULL && gid_domain_sealed_since(domain) != 0;
+	if (on == sealed_is_on()) {
+		return;
+	}
+	sealed_set(on);
+	gid_closer_settle(on); /* our own: libgid has others, and has seen to them */
+	wlr_log(WLR_INFO, "the domain is %s", on ? "sealed: nothing new is begun" : "unsealed");
+	if (on && cluster->is_confined) {
+		fill_heap(); /* libraries still take from it, and it can grow no more */
+		become_confined(confine_sealed);
+	} else if (cluster->is_confined) {
+		wlr_log(WLR_ERROR, "confined for good: ending, to be started again");
+		cluster->display.failed = cluster->display.ends = true;
 	}
 }
 
@@ -233,11 +260,10 @@ static int run(const struct cluster_config *config, const struct cluster_options
 		if (options->realtime > 0) {
 			become_realtime(options->realtime);
 		}
-		if (options->confine) {
-			become_confined();
-		}
+		cluster.is_confined = options->confine && become_confined(confine_thread);
 		while (!cluster.display.ends) {
 			wl_event_loop_dispatch(cluster.loop, -1);
+			follow_seal(&cluster);
 		}
 		ret = cluster.display.failed ? -EIO : 0;
 	} else {
@@ -329,6 +355,7 @@ static int run_check(const struct cluster_config *config, int priority) {
 		error = frame_bound_print(config, stdout);
 	}
 	if (error == 0) {
+		memory_bound_print(config, HEAP_BYTES + STACK_BYTES, stdout);
 		print_cores(priority);
 	}
 	return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -37,18 +37,59 @@ static void secret_make(void) {
 	}
 }
 
+/* Of a thread, for as long as it lives: nothing is allocated for a picture. */
+struct states {
+	XXH3_state_t *content, *colour;
+};
+
+static pthread_key_t states_of_thread;
+
+static void states_destroy(void *data) {
+	struct states *states = data;
+	XXH3_freeState(states->content);
+	XXH3_freeState(states->colour);
+	free(states);
+}
+
+static void make_all(void) {
+	secret_make();
+	if (pthread_key_create(&states_of_thread, states_destroy) != 0) {
+		abort();
+	}
+}
+
+/* NULL for want of memory. */
+static struct states *states_get(void) {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, make_all);
+	struct states *states = pthread_getspecific(states_of_thread);
+	if (states != NULL) {
+		return states;
+	}
+	states = calloc(1, sizeof(*states));
+	if (states == NULL) {
+		return NULL;
+	}
+	states->content = XXH3_createState();
+	states->colour = XXH3_createState();
+	if (states->content == NULL || states->colour == NULL ||
+			pthread_setspecific(states_of_thread, states) != 0) {
+		states_destroy(states);
+		return NULL;
+	}
+	return states;
+}
+
 /* `target`: what `colour` is of is written there, too; NULL: nowhere. */
 static int hash_rows(const struct pixels *pixels, struct pixel_hashes *hashes,
 		struct digest *digest, uint8_t *target, size_t stride,
 		const struct rows_reader *reader) {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, secret_make);
-	XXH3_state_t *content = XXH3_createState(), *colour = XXH3_createState();
-	GChecksum *sum = digest != NULL ? g_checksum_new(G_CHECKSUM_SHA256) : NULL;
-	int ret = -ENOMEM;
-	if (content == NULL || colour == NULL) {
-		goto done;
+	const struct states *states = states_get();
+	if (states == NULL) {
+		return -ENOMEM;
 	}
+	XXH3_state_t *content = states->content, *colour = states->colour;
+	GChecksum *sum = digest != NULL ? g_checksum_new(G_CHECKSUM_SHA256) : NULL;
 	XXH3_64bits_reset(content);
 	XXH3_64bits_reset_withSecret(colour, secret, sizeof(secret));
 	for (uint32_t y = 0; y < pixels->height; y++) {
@@ -79,16 +120,9 @@ static int hash_rows(const struct pixels *pixels, struct pixel_hashes *hashes,
 	if (sum != NULL) {
 		gsize size = sizeof(digest->bytes);
 		g_checksum_get_digest(sum, digest->bytes, &size);
-	}
-	ret = 0;
-
-done:
-	if (sum != NULL) {
 		g_checksum_free(sum);
 	}
-	XXH3_freeState(content);
-	XXH3_freeState(colour);
-	return ret;
+	return 0;
 }
 
 int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest) {

@@ -14,8 +14,8 @@
 
 #include "aux_thread.h"
 #include "pixels.h"
+#include "sealed.h"
 
-#define SLOTS 4u
 #define CREDIT 2u /* what one reader holds is not to be all */
 #define RETRY_MS 1000
 
@@ -95,6 +95,9 @@ static bool publisher_connect(struct publisher *publisher) {
 			.data = publisher,
 	};
 	int error = 0;
+	if (publisher->domain == NULL && sealed_is_on()) {
+		return false;
+	}
 	if (publisher->domain == NULL) {
 		error = gid_domain_connect(publisher->domain_name, &publisher->domain);
 		publisher_log(publisher, error, gid_domain_connect_error());
@@ -119,7 +122,8 @@ static int publisher_make_slab(struct publisher *publisher, const struct pixels 
 			&publisher->layout, DRM_FORMAT_XRGB8888, pixels->width, pixels->height, 64);
 	if (error == 0) {
 		error = gid_slab_create_for_stream(publisher->domain, publisher->stream,
-				&publisher->layout, 0, SLOTS, "gid-cluster", &publisher->slab);
+				&publisher->layout, 0, PUBLISHER_SLOTS, "gid-cluster",
+				&publisher->slab);
 	}
 	publisher_log(publisher, error, gid_domain_error(publisher->domain));
 	return error;

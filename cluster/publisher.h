@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <wlr/types/wlr_buffer.h>
 
+/* Pictures that its readers together may hold. */
+#define PUBLISHER_SLOTS 4u
+
 struct publisher;
 
 /* `domain` names our own, NULL: $GID_DOMAIN. NULL for want of memory or threads. */

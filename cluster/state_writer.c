@@ -22,6 +22,11 @@ struct state_writer {
 	pthread_mutex_t lock; /* for all below */
 	pthread_cond_t added;
 	bool ends, told;
+	/*
+	 * Of the file and of the one that takes its place, -1: none. They change places, so that
+	 * nothing is opened for what is written each second.
+	 */
+	int file, spare;
 	size_t size;	     /* of each text */
 	int length;	     /* of `next`; 0: nothing is to be written */
 	char *next, *writes; /* what is to be written; the thread's own copy */
@@ -46,22 +51,80 @@ static ssize_t read_file(const char *path, char *data, size_t size) {
 	return got < 0 ? -error : (ssize_t)length;
 }
 
-static int write_file(const char *path, const char *partial, const char *text, size_t length) {
-	unlink(partial); /* of a process that died, or anybody's link */
-	int fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0) {
+static void close_file(int *fd) {
+	if (*fd >= 0) {
+		close(*fd);
+	}
+	*fd = -1;
+}
+
+/* Somebody may have removed it, or have put another in its place: then it has no name. */
+static bool has_name(int fd) {
+	struct stat status;
+	return fd >= 0 && fstat(fd, &status) == 0 && status.st_nlink == 1;
+}
+
+/* 0 or -errno. */
+static int open_spare(struct state_writer *writer) {
+	if (has_name(writer->spare)) {
+		return 0;
+	}
+	close_file(&writer->spare);
+	unlink(writer->partial); /* of a process that died, or anybody's link */
+	writer->spare = open(writer->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return writer->spare < 0 ? -errno : 0;
+}
+
+static int write_text(int fd, const char *text, size_t length) {
+	ssize_t written = pwrite(fd, text, length, 0);
+	if (written < 0 || ftruncate(fd, (off_t)length) < 0) {
 		return -errno;
 	}
-	ssize_t written = write(fd, text, length);
-	int error = written < 0 ? errno : (size_t)written < length ? ENOSPC : 0;
-	close(fd);
-	if (error == 0 && rename(partial, path) < 0) {
-		error = errno;
+	return (size_t)written < length ? -ENOSPC : 0;
+}
+
+/*
+ * Whoever opens the file finds all of the old text, or all of the new one, and has time to read it
+ * until the next but one is written.
+ */
+static int put_in_place(struct state_writer *writer) {
+	int file = writer->file;
+	if (has_name(file) &&
+			renameat2(AT_FDCWD, writer->partial, AT_FDCWD, writer->path,
+					RENAME_EXCHANGE) == 0) {
+		writer->file = writer->spare;
+		writer->spare = file;
+		return 0;
 	}
-	if (error != 0) {
-		unlink(partial);
+	if (rename(writer->partial, writer->path) < 0) {
+		return -errno;
 	}
-	return -error;
+	close_file(&writer->file);
+	writer->file = writer->spare;
+	writer->spare = -1;
+	return 0;
+}
+
+static void drop_spare(struct state_writer *writer) {
+	if (has_name(writer->spare)) {
+		unlink(writer->partial);
+	}
+	close_file(&writer->spare);
+}
+
+static int write_file(struct state_writer *writer, const char *text, size_t length) {
+	int error = open_spare(writer);
+	if (error == 0) {
+		error = write_text(writer->spare, text, length);
+	}
+	if (error == 0) {
+		error = put_in_place(writer);
+	}
+	if (error < 0) {
+		drop_spare(writer);
+		return error;
+	}
+	return open_spare(writer); /* for the next time, which may be in a sealed domain */
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -74,7 +137,7 @@ static void state_writer_work(struct state_writer *writer) {
 	writer->writes = text;
 	writer->length = 0;
 	pthread_mutex_unlock(&writer->lock);
-	int ret = write_file(writer->path, writer->partial, text, length);
+	int ret = write_file(writer, text, length);
 	if (ret < 0 && !writer->told) {
 		writer->told = true;
 		wlr_log(WLR_ERROR, "the state of the roles is not kept: %s: %s", writer->path,
@@ -124,6 +187,8 @@ static void state_writer_read(struct state_writer *writer, struct saved_role *ro
 }
 
 static void state_writer_free(struct state_writer *writer) {
+	drop_spare(writer);
+	close_file(&writer->file);
 	free(writer->next);
 	free(writer->writes);
 	free(writer->partial);
@@ -136,6 +201,7 @@ struct state_writer *state_writer_create(const char *path, struct saved_role *ro
 	if (writer == NULL) {
 		return NULL;
 	}
+	writer->file = writer->spare = -1;
 	writer->size = SAVED_STATE_BOOT_SIZE + LINE_MAX_BYTES;
 	for (size_t i = 0; i < count; i++) {
 		writer->size += strlen(roles[i].name) + LINE_MAX_BYTES;

@@ -180,7 +180,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
 
 def told(output: str) -> tuple[list[str], list[str]]:
     """The lines of the tables, and those about processors."""
-    lines = output.splitlines()
+    lines = [line for line in output.splitlines() if not line.startswith("memory: ")]
     processors = [line for line in lines if line.startswith(("it runs on", "its workers"))]
     return [line for line in lines if line not in processors], processors
 
