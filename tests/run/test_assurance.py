@@ -4,6 +4,7 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,11 @@ def test_the_report_has_every_line() -> None:
     assert found["detected_of_a_million"] == {"crc64": 999_999}
     assert "by crc64</td><td>999999</td>" in html
     assert found["calls_after_seal"] is None
+    about = replace(ABOUT, calls={"gidd": 0, "gid-cluster": 3, "frames": 60, "seconds": 1.0})
+    found = as_json(verdicts, programs, STACKS, None, about)
+    assert found["calls_after_seal"] == about.calls
+    told = page(verdicts, programs, [], STACKS, None, about)
+    assert "in 60 frames (1.0 s) of a sealed domain: 0 by gidd, 3 by gid-cluster" in told
 
 
 def test_stacks_that_nobody_looked_at_are_red() -> None:
@@ -237,14 +243,6 @@ def test_faults_that_nobody_made_are_red() -> None:
     for detected, number in ((None, 1), ({"crc64": 1_000_000}, 0), ({"cmac": 999_998}, 2)):
         found = as_json(judged(PYTHON), [], STACKS, detected, ABOUT)
         assert found["red_by"][red] == number
-
-
-def test_what_is_not_built_stays_a_requirement_without_a_test() -> None:
-    """The figures that assurance.json cannot have yet, and what is red for them."""
-    kit = read_or_skip(TOP / "assurance")
-    tests = {item.name: item.tests for item in kit.requirements}
-    for name in as_json(judged(), [], STACKS, None, ABOUT)["not_built"].values():
-        assert tests[name] == ()
 
 
 def test_files_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
