@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A disk with no room left where the gidds have their sockets, and what of it others feel."""
 
-import ctypes
 import errno
-import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from lib import own_mount
 from lib.cockpit import Cockpit
 from lib.gidwire import Export, memfd
 from lib.program import wait_for
@@ -16,33 +15,12 @@ from reloading import reload_well
 
 BYTES, FILES = 256 << 10, 64
 
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-def mount_small(folder: Path) -> None:
-    """A file system of its own there, which only this process and its children see."""
-    user, group = os.geteuid(), os.getegid()
-    try:
-        os.unshare(os.CLONE_NEWNS)
-    except PermissionError:
-        os.unshare(os.CLONE_NEWUSER | os.CLONE_NEWNS)
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
-        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
-    slave = 0x4000 | 0x80000
-    options = f"size={BYTES},nr_inodes={FILES},mode=755".encode()
-    if (
-        _libc.mount(b"none", b"/", None, slave, None) < 0
-        or _libc.mount(b"small", str(folder).encode(), b"tmpfs", 0, options) < 0
-    ):
-        raise OSError(ctypes.get_errno(), "mount")
-
 
 class Disk:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="gid-small-", dir="/tmp"))
         try:
-            mount_small(self.folder)
+            own_mount.mount(self.folder, f"size={BYTES},nr_inodes={FILES},mode=755")
         except OSError as error:
             self.folder.rmdir()
             pytest.skip(f"no file system can be mounted here: {error}")
@@ -65,7 +43,7 @@ class Disk:
             file.unlink()
 
     def close(self) -> None:
-        _libc.umount(str(self.folder).encode())
+        own_mount.unmount(self.folder)
         self.folder.rmdir()
 
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* gidctl doctor: what is missing on this machine, and what to do about it. */
+/* What is missing on this machine, and what to do about it. */
+#include "doctor.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +20,6 @@
 #include <unistd.h>
 
 #include "cores.h"
-#include "gidctl.h"
 #include "gidctl_display.h"
 #include "gidctl_table.h"
 #include "large_pages.h"
@@ -27,22 +28,8 @@
 
 extern char **environ;
 
-enum verdict { VERDICT_GOOD, VERDICT_WARNING, VERDICT_BAD };
-
-#define FILES_MAX 16
-
-struct doctor {
-	const struct options *options;
-	sd_json_variant *findings;
-	char *files[FILES_MAX]; /* configurations that gidds run with */
-	unsigned file_count;
-	unsigned counts[3];
-};
-
-/* One finding: what was looked at, what was found, and what to do, which is "" where all is well.
- */
-__attribute__((format(printf, 5, 6))) static void find(struct doctor *doctor, enum verdict verdict,
-		const char *what, const char *remedy, const char *format, ...) {
+void doctor_find(struct doctor *doctor, enum verdict verdict, const char *what, const char *remedy,
+		const char *format, ...) {
 	static const struct {
 		const char *word;
 		enum style style;
@@ -50,6 +37,7 @@ __attribute__((format(printf, 5, 6))) static void find(struct doctor *doctor, en
 			[VERDICT_GOOD] = {"ok", STYLE_GOOD},
 			[VERDICT_WARNING] = {"note", STYLE_WARNING},
 			[VERDICT_BAD] = {"bad", STYLE_BAD},
+			[VERDICT_ASK] = {"ask", STYLE_BOLD},
 	};
 	char found[512];
 	va_list args;
@@ -77,11 +65,7 @@ __attribute__((format(printf, 5, 6))) static void find(struct doctor *doctor, en
 
 /* --- other programs --------------------------------------------------------------------------- */
 
-/*
- * Runs a program and keeps the beginning of what it says on stdout and stderr. Returns its exit
- * status, or -errno where it cannot be started.
- */
-static int run(char *const arguments[], char *output, size_t size) {
+int doctor_run(char *const arguments[], char *output, size_t size) {
 	int ends[2];
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
@@ -128,10 +112,10 @@ static void check_memory(struct doctor *doctor) {
 	good = good && data != MAP_FAILED && madvise(data, 4096, MADV_POPULATE_WRITE) == 0 &&
 			fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) == 0;
 	if (good) {
-		find(doctor, VERDICT_GOOD, "kernel", "",
+		doctor_find(doctor, VERDICT_GOOD, "kernel", "",
 				"memfds can be sealed, and their pages allocated");
 	} else {
-		find(doctor, VERDICT_BAD, "kernel", "gidway needs Linux 5.14 or later",
+		doctor_find(doctor, VERDICT_BAD, "kernel", "gidway needs Linux 5.14 or later",
 				"no sealed memfd: %s", strerror(errno));
 	}
 	if (data != MAP_FAILED) {
@@ -151,11 +135,11 @@ static void check_large_pages(struct doctor *doctor) {
 		data = gid_large_map(large, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	}
 	if (data != MAP_FAILED && gid_large_make(data, large) == large) {
-		find(doctor, VERDICT_GOOD, "large pages", "",
+		doctor_find(doctor, VERDICT_GOOD, "large pages", "",
 				"the kernel gives them: slabs are made of pages of %zu KiB",
 				large >> 10);
 	} else {
-		find(doctor, VERDICT_WARNING, "large pages",
+		doctor_find(doctor, VERDICT_WARNING, "large pages",
 				"Linux 6.1 or later, and not `deny` in "
 				"/sys/kernel/mm/transparent_hugepage/shmem_enabled",
 				"the kernel gives none, so slabs take longer to make and to map: %s",
@@ -172,17 +156,18 @@ static void check_large_pages(struct doctor *doctor) {
 static void check_limits(struct doctor *doctor) {
 	struct rlimit files;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 256) {
-		find(doctor, VERDICT_WARNING, "limits",
+		doctor_find(doctor, VERDICT_WARNING, "limits",
 				"ulimit -n 1024, or LimitNOFILE= of the unit",
 				"a process may have %llu descriptors; each slab takes one",
 				(unsigned long long)files.rlim_cur);
 	} else {
-		find(doctor, VERDICT_GOOD, "limits", "", "a process may have %llu descriptors",
+		doctor_find(doctor, VERDICT_GOOD, "limits", "",
+				"a process may have %llu descriptors",
 				(unsigned long long)files.rlim_cur);
 	}
 	struct rlimit memory;
 	if (getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY) {
-		find(doctor, VERDICT_WARNING, "limits", "ulimit -v unlimited",
+		doctor_find(doctor, VERDICT_WARNING, "limits", "ulimit -v unlimited",
 				"a process may map %llu MiB only; imported slabs count",
 				(unsigned long long)memory.rlim_cur >> 20);
 	}
@@ -190,9 +175,9 @@ static void check_limits(struct doctor *doctor) {
 
 static void check_dmabuf(struct doctor *doctor) {
 	if (access("/dev/udmabuf", R_OK | W_OK) == 0) {
-		find(doctor, VERDICT_GOOD, "dma-buf", "", "/dev/udmabuf can be used");
+		doctor_find(doctor, VERDICT_GOOD, "dma-buf", "", "/dev/udmabuf can be used");
 	} else {
-		find(doctor, VERDICT_WARNING, "dma-buf",
+		doctor_find(doctor, VERDICT_WARNING, "dma-buf",
 				"only needed to make dma-bufs of memfds: modprobe udmabuf, and "
 				"permission to open it",
 				"/dev/udmabuf: %s", strerror(errno));
@@ -201,58 +186,56 @@ static void check_dmabuf(struct doctor *doctor) {
 
 /* --- gidway's own parts ----------------------------------------------------------------------- */
 
-static void check_file(struct doctor *doctor, const char *file) {
+static void check_file(struct doctor *doctor, const char *what, const char *file) {
 	char output[1024];
 	char *const arguments[] = {"gidd", "--check", "--config", (char *)file, NULL};
 	if (access(file, R_OK) < 0) {
-		find(doctor, VERDICT_BAD, "configuration",
+		doctor_find(doctor, VERDICT_BAD, what,
 				"write one, see gidway.conf(5), or name another with --config",
 				"%s: %s", file, strerror(errno));
 		return;
 	}
-	int status = run(arguments, output, sizeof(output));
+	int status = doctor_run(arguments, output, sizeof(output));
 	if (status == 0) {
-		find(doctor, VERDICT_GOOD, "configuration", "", "%s", file);
+		doctor_find(doctor, VERDICT_GOOD, what, "", "%s", file);
 	} else if (status < 0) {
-		find(doctor, VERDICT_BAD, "configuration", "install gidd, or add it to PATH",
+		doctor_find(doctor, VERDICT_BAD, what, "install gidd, or add it to PATH",
 				"gidd cannot be started: %s", strerror(-status));
 	} else {
 		first_line(output);
-		find(doctor, VERDICT_BAD, "configuration",
+		doctor_find(doctor, VERDICT_BAD, what,
 				"gidd --check --config FILE lists all mistakes", "%s", output);
 	}
 }
 
-/* That which the user names, else those of the gidds that answered, else where one belongs. */
-static void check_config(struct doctor *doctor) {
+void doctor_check_files(struct doctor *doctor, const char *what) {
 	if (doctor->options->config != NULL) {
-		check_file(doctor, doctor->options->config);
-	} else if (doctor->file_count == 0) {
-		check_file(doctor, DOCTOR_DEFAULT_CONFIG);
+		check_file(doctor, what, doctor->options->config);
+		return;
+	}
+	if (doctor->file_count == 0) {
+		check_file(doctor, what, DOCTOR_DEFAULT_CONFIG);
 	}
 	for (unsigned i = 0; i < doctor->file_count; i++) {
-		if (doctor->options->config == NULL) {
-			check_file(doctor, doctor->files[i]);
-		}
-		free(doctor->files[i]);
+		check_file(doctor, what, doctor->files[i]);
 	}
 }
 
-static void note_file(struct doctor *doctor, sd_json_variant *report) {
+void doctor_note_file(struct doctor *doctor, sd_json_variant *report) {
 	const char *file = report_text(report_field(report, "configuration"), "file");
 	for (unsigned i = 0; i < doctor->file_count; i++) {
 		if (strcmp(doctor->files[i], file) == 0) {
 			return;
 		}
 	}
-	char *copy = file[0] != '\0' && doctor->file_count < FILES_MAX ? strdup(file) : NULL;
+	char *copy = file[0] != '\0' && doctor->file_count < DOCTOR_FILES_MAX ? strdup(file) : NULL;
 	if (copy != NULL) {
 		doctor->files[doctor->file_count++] = copy;
 	}
 }
 
 /* An edit does nothing before it is read. */
-static void check_age(struct doctor *doctor, sd_json_variant *report, const char *name) {
+void doctor_check_age(struct doctor *doctor, sd_json_variant *report, const char *what) {
 	sd_json_variant *configuration = report_field(report, "configuration");
 	sd_json_variant *newer = report_field(configuration, "is_newer");
 	char remedy[512];
@@ -261,14 +244,15 @@ static void check_age(struct doctor *doctor, sd_json_variant *report, const char
 	}
 	const char *file = report_text(configuration, "file");
 	snprintf(remedy, sizeof(remedy), "gid-cockpit --config %s reload", file);
-	find(doctor, VERDICT_WARNING, name, remedy, "%s is newer than what gidd read", file);
+	doctor_find(doctor, VERDICT_WARNING, what, remedy, "%s is newer than what gidd read", file);
 }
 
 /*
  * A gidd knows the one at the other end of a local link by its user alone: a program of that user
  * may take its place.
  */
-static void check_users(struct doctor *doctor, sd_json_variant *report, const char *name) {
+bool doctor_check_users(struct doctor *doctor, sd_json_variant *report, const char *what,
+		enum verdict verdict) {
 	char path[32];
 	struct stat gidd;
 	sd_json_variant *link, *client;
@@ -279,32 +263,34 @@ static void check_users(struct doctor *doctor, sd_json_variant *report, const ch
 	snprintf(path, sizeof(path), "/proc/%llu",
 			(unsigned long long)report_number(report, "pid"));
 	if (!is_local || stat(path, &gidd) < 0) {
-		return;
+		return false;
 	}
 	REPORT_FOREACH(client, report, "clients") {
 		if (report_number(client, "uid") == gidd.st_uid &&
 				report_number(client, "pid") != (uint64_t)getpid()) {
-			find(doctor, VERDICT_WARNING, name,
+			doctor_find(doctor, verdict, what,
 					"run gidd as a user of its own, and its programs as others",
 					"%s runs as gidd's own user (uid %u): such programs may "
 					"take a link over",
 					report_text(client, "program"), (unsigned)gidd.st_uid);
-			return;
+			return true;
 		}
 	}
+	return false;
 }
 
 static void check_links(struct doctor *doctor, struct gid_domain *domain, const char *name) {
 	sd_json_variant *report, *link;
 	if (report_fetch(domain, &report) < 0) {
-		find(doctor, VERDICT_BAD, name, "look at gidd's log", "gidd gives no report");
+		doctor_find(doctor, VERDICT_BAD, name, "look at gidd's log",
+				"gidd gives no report");
 		return;
 	}
 	REPORT_FOREACH(link, report, "links") {
 		const char *other = report_text(link, "domain");
 		char remedy[256];
 		if (strcmp(report_text(link, "state"), "up") == 0) {
-			find(doctor, VERDICT_GOOD, name, "", "the link to %s is up", other);
+			doctor_find(doctor, VERDICT_GOOD, name, "", "the link to %s is up", other);
 			continue;
 		}
 		snprintf(remedy, sizeof(remedy),
@@ -312,36 +298,37 @@ static void check_links(struct doctor *doctor, struct gid_domain *domain, const 
 				"FILE --domain %s",
 				report_text(report_field(report, "configuration"), "file"), other,
 				other);
-		find(doctor, VERDICT_WARNING, name, remedy, "the link to %s is down: %s", other,
-				report_text(link, "why"));
+		doctor_find(doctor, VERDICT_WARNING, name, remedy, "the link to %s is down: %s",
+				other, report_text(link, "why"));
 	}
 	if (sd_json_variant_is_boolean(sd_json_variant_by_key(report, "safety_is_open")) &&
 			sd_json_variant_boolean(sd_json_variant_by_key(report, "safety_is_open"))) {
-		find(doctor, VERDICT_WARNING, name,
+		doctor_find(doctor, VERDICT_WARNING, name,
 				"allow it by publish= of a [client DOMAIN USER], and not by that "
 				"of [client DOMAIN *]",
 				"any program of the domain may publish streams safety/*");
 	}
-	note_file(doctor, report);
-	check_age(doctor, report, name);
-	check_users(doctor, report, name);
+	doctor_note_file(doctor, report);
+	doctor_check_age(doctor, report, name);
+	doctor_check_users(doctor, report, name, VERDICT_WARNING);
 	sd_json_variant_unref(report);
 }
 
-/* Whether anybody else may run where the domain's gid-cluster does, if it has one. */
-static void check_display(struct doctor *doctor, const char *name, const char *what) {
+bool doctor_check_processors(
+		struct doctor *doctor, const char *domain, const char *what, enum verdict verdict) {
 	struct sched_param param = {0};
 	struct cores cores;
 	char text[320];
-	pid_t pid = display_pid(name);
+	pid_t pid = display_pid(domain);
 	if (pid == 0 || sched_getparam(pid, &param) < 0 ||
 			cores_scan(pid, param.sched_priority, &cores) < 0) {
-		return;
+		return false;
 	}
 	cores_describe(&cores, text, sizeof(text));
 	bool good = cores.programs.count == 0 && cores.before.count == 0;
-	find(doctor, good ? VERDICT_GOOD : VERDICT_WARNING, what, good ? "" : CORES_REMEDY,
+	doctor_find(doctor, good ? VERDICT_GOOD : verdict, what, good ? "" : CORES_REMEDY,
 			"gid-cluster runs on %s", text);
+	return true;
 }
 
 static void check_domain(struct doctor *doctor, const char *name) {
@@ -350,10 +337,10 @@ static void check_domain(struct doctor *doctor, const char *name) {
 	char what[96], remedy[256] = "";
 	snprintf(what, sizeof(what), "domain %s", name);
 	if (error == 0) {
-		find(doctor, VERDICT_GOOD, what, "", "gidd answers, number %u",
+		doctor_find(doctor, VERDICT_GOOD, what, "", "gidd answers, number %u",
 				gid_domain_number(domain));
 		check_links(doctor, domain, what);
-		check_display(doctor, name, what);
+		doctor_check_processors(doctor, name, what, VERDICT_WARNING);
 		gid_domain_destroy(domain);
 		return;
 	}
@@ -366,7 +353,7 @@ static void check_domain(struct doctor *doctor, const char *name) {
 				"--config FILE --domain %s",
 				name, name, name);
 	}
-	find(doctor, VERDICT_BAD, what, remedy, "%s", gid_domain_connect_error());
+	doctor_find(doctor, VERDICT_BAD, what, remedy, "%s", gid_domain_connect_error());
 }
 
 /* Windows are files in it: on a disk, each page that is written to them is written there, too. */
@@ -379,9 +366,9 @@ static void check_runtime(struct doctor *doctor, const char *runtime) {
 		return;
 	}
 	if (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC) {
-		find(doctor, VERDICT_GOOD, "runtime folder", "", "%s is in memory", runtime);
+		doctor_find(doctor, VERDICT_GOOD, "runtime folder", "", "%s is in memory", runtime);
 	} else if (has_windows) {
-		find(doctor, VERDICT_WARNING, "runtime folder",
+		doctor_find(doctor, VERDICT_WARNING, "runtime folder",
 				"choose one in memory, such as runtime=/run/gidway",
 				"%s is on a disk, so all memory that machines share is written to it",
 				runtime);
@@ -417,19 +404,20 @@ static void check_domains(struct doctor *doctor) {
 	}
 	DIR *folder = opendir(runtime);
 	if (folder == NULL && errno == ENOENT) {
-		find(doctor, VERDICT_BAD, "domains", start, "none runs here: there is no %s%s",
-				runtime, unset);
+		doctor_find(doctor, VERDICT_BAD, "domains", start,
+				"none runs here: there is no %s%s", runtime, unset);
 		return;
 	}
 	if (folder == NULL) {
-		find(doctor, VERDICT_BAD, "runtime folder",
+		doctor_find(doctor, VERDICT_BAD, "runtime folder",
 				"get permission to read it, or set GID_RUNTIME_DIR to another",
 				"%s: %s%s", runtime, strerror(errno), unset);
 		return;
 	}
 	check_runtime(doctor, runtime);
 	if (check_all_domains(doctor, folder, runtime) == 0) {
-		find(doctor, VERDICT_BAD, "domains", start, "none has run in %s%s", runtime, unset);
+		doctor_find(doctor, VERDICT_BAD, "domains", start, "none has run in %s%s", runtime,
+				unset);
 	}
 	closedir(folder);
 }
@@ -442,17 +430,18 @@ static void check_gstreamer(struct doctor *doctor) {
 		char output[256];
 		char *const arguments[] = {
 				"gst-inspect-1.0", "--exists", (char *)elements[i], NULL};
-		int status = run(arguments, output, sizeof(output));
+		int status = doctor_run(arguments, output, sizeof(output));
 		if (status == 0) {
-			find(doctor, VERDICT_GOOD, "GStreamer", "", "%s is found", elements[i]);
+			doctor_find(doctor, VERDICT_GOOD, "GStreamer", "", "%s is found",
+					elements[i]);
 		} else if (status < 0) {
-			find(doctor, VERDICT_WARNING, "GStreamer",
+			doctor_find(doctor, VERDICT_WARNING, "GStreamer",
 					"only needed for gidsink and gidsrc: install "
 					"gstreamer1.0-tools",
 					"gst-inspect-1.0: %s", strerror(-status));
 			return;
 		} else {
-			find(doctor, VERDICT_WARNING, "GStreamer",
+			doctor_find(doctor, VERDICT_WARNING, "GStreamer",
 					"set GST_PLUGIN_PATH to the folder of libgstgid.so",
 					"%s is not found", elements[i]);
 		}
@@ -469,32 +458,22 @@ static void check_weston(struct doctor *doctor) {
 		snprintf(path, sizeof(path), "%.*s", (int)strcspn(at, ";"), at);
 	}
 	if (access(path, R_OK) == 0) {
-		find(doctor, VERDICT_GOOD, "Weston", "", "%s", path);
+		doctor_find(doctor, VERDICT_GOOD, "Weston", "", "%s", path);
 	} else {
-		find(doctor, VERDICT_WARNING, "Weston",
+		doctor_find(doctor, VERDICT_WARNING, "Weston",
 				"only needed for Weston: set WESTON_MODULE_MAP=gid-buffer.so=PATH, "
 				"or build with the prefix that Weston has",
 				"%s: %s", path, strerror(errno));
 	}
 }
 
-int command_doctor(const struct options *options) {
-	struct doctor doctor = {.options = options};
-	check_memory(&doctor);
-	check_large_pages(&doctor);
-	check_limits(&doctor);
-	check_domains(&doctor);
-	check_config(&doctor);
-	check_gstreamer(&doctor);
-	check_weston(&doctor);
-	check_dmabuf(&doctor);
-	if (options->json) {
-		sd_json_variant_dump(doctor.findings,
-				SD_JSON_FORMAT_PRETTY | SD_JSON_FORMAT_NEWLINE, stdout, NULL);
-		sd_json_variant_unref(doctor.findings);
-	} else {
-		printf("\n%u ok, %u to note, %u bad\n", doctor.counts[VERDICT_GOOD],
-				doctor.counts[VERDICT_WARNING], doctor.counts[VERDICT_BAD]);
-	}
-	return doctor.counts[VERDICT_BAD] == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+void doctor_check_machine(struct doctor *doctor) {
+	check_memory(doctor);
+	check_large_pages(doctor);
+	check_limits(doctor);
+	check_domains(doctor);
+	doctor_check_files(doctor, "configuration");
+	check_gstreamer(doctor);
+	check_weston(doctor);
+	check_dmabuf(doctor);
 }

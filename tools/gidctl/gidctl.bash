@@ -61,7 +61,7 @@ _gidctl() {
 	-i | -n | --interval | --frames | --wait) ;;
 	*)
 		if [[ $word == -* ]]; then
-			words='--all --config --domain --frames --from --help --interval --json --once --output
+			words='--all --assurance --config --domain --frames --from --help --interval --json --once --output
 				--plain --version --wait'
 		else
 			case $command in

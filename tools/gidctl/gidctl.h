@@ -11,6 +11,7 @@ struct options {
 	const char *config; /* NULL: not given */
 	double interval;    /* seconds */
 	bool json, plain, once, all;
+	bool assurance;	    /* doctor: the assumptions of use */
 	const char *from;   /* revoke: from whom; NULL: from all others */
 	const char *output; /* snap: the file; NULL: not given */
 	unsigned frames;    /* snap, watch: how many; 0: not given */

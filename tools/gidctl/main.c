@@ -33,7 +33,7 @@ static const struct command {
 		{"unseal", command_unseal, 0},
 };
 
-enum { OPTION_PLAIN = 256, OPTION_ONCE, OPTION_FROM, OPTION_WAIT, OPTION_ALL };
+enum { OPTION_PLAIN = 256, OPTION_ONCE, OPTION_FROM, OPTION_WAIT, OPTION_ALL, OPTION_ASSURANCE };
 
 static const struct argp_option argp_options[] = {
 		{"domain", 'd', "NAME", 0,
@@ -45,6 +45,10 @@ static const struct argp_option argp_options[] = {
 		{"interval", 'i', "SECONDS", 0, "top: seconds between measurements (default: 1)",
 				0},
 		{"all", OPTION_ALL, 0, 0, "top: all domains that run here", 0},
+		{"assurance", OPTION_ASSURANCE, 0, 0,
+				"doctor: what whoever builds a system must provide, as far as it is seen "
+				"here",
+				0},
 		{"once", OPTION_ONCE, 0, 0, "top: measure once, and end", 0},
 		{"from", OPTION_FROM, "DOMAIN", 0,
 				"revoke: the domain that loses it (default: all others)", 0},
@@ -132,6 +136,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case OPTION_FROM:
 		parsed->options.from = value;
+		break;
+	case OPTION_ASSURANCE:
+		parsed->options.assurance = true;
 		break;
 	case OPTION_ALL:
 		parsed->options.all = true;
