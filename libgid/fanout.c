@@ -293,6 +293,7 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 	if (frame->present_time != 0 && ~frame->present_time < batch.now) {
 		frame->present_time = ~batch.now;
 	}
+	producer->shown_again = batch.now;
 	if (has_checks(producer, &batch) && check_shown(producer, &batch) < 0) {
 		return;
 	}
@@ -412,6 +413,9 @@ static inline __attribute__((always_inline)) int fill_batch(
 		struct gid_frame *frame = &batch->frames[i];
 		if (frame->metadata != GID_NONE) {
 			gid_producer_bind_metadata(producer, frame);
+		}
+		if (frame->present_time < producer->shown_again) {
+			frame->present_time = producer->shown_again; /* never back */
 		}
 		frame->submit_time = batch->now;
 		frame->sequence = producer->sequence + 1;

@@ -31,6 +31,8 @@ struct gid_producer {
 	uint32_t slab_last; /* key of the slab of the frame before; 0: none */
 	struct gid_slab_memo slab_memo;
 	uint64_t sequence;
+	/* When the last picture was sent once more, ns: nothing later is to be shown before. */
+	uint64_t shown_again;
 	gid_id present;			 /* the picture that was sent last */
 	uint32_t freed_first, freed_end; /* of freed_slots: those that are yet to be reported */
 	uint64_t freed;			 /* slots whose last holder let go, ever */

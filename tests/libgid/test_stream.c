@@ -318,10 +318,41 @@ static void test_room(bool quiet) {
 	settle(NULL);
 }
 
+static int send_at(struct gid_producer *producer, struct gid_slab *slab, uint32_t slot,
+		uint64_t time) {
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(slab, slot);
+	frame.present_time = time;
+	return gid_producer_send(producer, &frame);
+}
+
+/* What is shown is sent again as of now, and a frame may have been timed just before. */
+static void test_times_of_what_is_sent_again(void) {
+	struct gid_producer_options options = {.size = sizeof(options), .keeps_shown = true};
+	struct gid_producer *producer = NULL;
+	struct gid_slab *slab = make_slab(2);
+	struct gid_frame first, next;
+	gid_producer_create(open_domain, "movie", &options, &producer);
+	send_at(producer, slab, 0, gid_clock_now());
+	uint64_t before = gid_clock_now();
+	struct gid_consumer *late = consume(4, false, false);
+	settle(producer);
+	tap_ok(gid_consumer_receive(late, &first) == 1 && first.present_time > before,
+			"who comes late is to show the picture now");
+	tap_ok(send_at(producer, slab, 1, before) == 1 && gid_consumer_receive(late, &next) == 1 &&
+					next.present_time >= first.present_time,
+			"and the next one not before that");
+	gid_consumer_destroy(late);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
 int main(void) {
 	if (stream_pair_init()) {
 		test_flow();
 		test_late();
+		test_times_of_what_is_sent_again();
 		test_room(false);
 		test_room(true);
 		test_credit();
