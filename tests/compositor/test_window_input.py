@@ -217,13 +217,22 @@ def test_subsurfaces(desk: Desk, used: Used) -> None:
         used.wait_place(200, HEIGHT / 2)
 
 
-def point_at(desk: Desk, used: Used, x: int, y: int) -> Object | None:
-    """The surface that has the pointer then."""
+def point(desk: Desk, x: int, y: int) -> None:
     desk.typist.point((x - 1) / WIDTH, y / HEIGHT)
     desk.typist.point(x / WIDTH, y / HEIGHT)
-    used.connection.roundtrip()
+
+
+def pointed_at(used: Used) -> Object | None:
+    """The surface that has the pointer."""
     entered = [args[1] for name, args in used.pointer.events if name == "enter"]
     return entered[-1] if entered else None
+
+
+def point_at(desk: Desk, used: Used, x: int, y: int) -> Object | None:
+    """The surface that has the pointer then."""
+    point(desk, x, y)
+    used.connection.roundtrip()
+    return pointed_at(used)
 
 
 def test_shortcuts_are_the_programs(desk: Desk, used: Used) -> None:
@@ -330,11 +339,11 @@ class Menu:
 
 def click_at(desk: Desk, used: Used, x: int, y: int) -> tuple[Object, int]:
     """The surface that was clicked on, and the serial."""
-    found = point_at(desk, used, x, y)
+    point(desk, x, y)
     desk.typist.click()
     serial, _, _, _ = used.pointer.wait("button")
     used.pointer.wait("button")
-    return found, serial
+    return pointed_at(used), serial
 
 
 def with_box(picture: numpy.ndarray, box: numpy.ndarray, x: int, y: int) -> numpy.ndarray:
