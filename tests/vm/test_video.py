@@ -70,6 +70,13 @@ def test_300_frames_arrive_as_they_left_without_a_copy(domains: Domains) -> None
     assert stats["dropped"] == 0
 
 
+def check_lent(domains: Domains, received: list[dict]) -> None:
+    """A reader that is behind, as on a busy machine, copies what it holds, and counts it."""
+    uncopied = [frame["memory_type"] == "dmabuf" for frame in received]
+    assert any(uncopied)
+    assert uncopied.count(False) <= domains.reader_stats["copied-frames"]
+
+
 @pytest.mark.parametrize("pixels", ["YUY2", "NV12", "I420"])
 def test_a_cameras_own_dmabufs_arrive_without_a_copy(
     domains: Domains, camera: str, pixels: str
@@ -84,10 +91,7 @@ def test_a_cameras_own_dmabufs_arrive_without_a_copy(
     own = [frame["memory_type"] == "dmabuf" for frame in sent]
     assert own.count(True) > 3
     lent = [frame for frame, is_own in zip(received, own, strict=True) if is_own]
-    # A reader that is behind, as on a busy machine, copies what it holds, and counts it.
-    uncopied = [frame["memory_type"] == "dmabuf" for frame in lent]
-    assert any(uncopied)
-    assert uncopied.count(False) <= domains.reader_stats["copied-frames"]
+    check_lent(domains, lent)
     assert stats["copied-frames"] == own.count(False)
     assert [frame["sum"] for frame in received] == [frame["sum"] for frame in sent]
     assert len({frame["sum"] for frame in sent}) > 10
@@ -116,7 +120,8 @@ def test_a_camera_captures_into_our_dmabufs(domains: Domains, camera: str) -> No
         "dmabuf=true",
     )
     assert len(received) == 40
-    assert {frame["memory_type"] for frame in sent + received} == {"dmabuf"}
+    assert {frame["memory_type"] for frame in sent} == {"dmabuf"}
+    check_lent(domains, received)
     assert [frame["sum"] for frame in received] == [frame["sum"] for frame in sent]
     assert len({frame["sum"] for frame in sent}) > 10
     assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
@@ -130,7 +135,8 @@ def test_a_stateless_decoders_dmabufs_arrive_without_a_copy(codecs: Domains) -> 
         f"filesrc location={quoted(path)} ! qtdemux ! h264parse ! v4l2slh264dec", "movie"
     )
     assert len(received) == len(sent) == 40
-    assert {frame["memory_type"] for frame in sent + received} == {"dmabuf"}
+    assert {frame["memory_type"] for frame in sent} == {"dmabuf"}
+    check_lent(codecs, received)
     # The decoder's side says nothing of pixels, as its caps say DMA_DRM.
     assert len({frame["sum"] for frame in received}) > 10
     assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
@@ -143,7 +149,8 @@ def test_a_codecs_dmabufs_arrive_without_a_copy(codecs: Domains, name: str, mode
     options = "dmabuf=true" if mode == "dmabuf-import" else ""
     sent, received, stats = codecs.transfer(sources(mode)[name], "movie", options)
     assert len(received) == len(sent) == 40
-    assert {frame["memory_type"] for frame in sent + received} == {"dmabuf"}
+    assert {frame["memory_type"] for frame in sent} == {"dmabuf"}
+    check_lent(codecs, received)
     assert [frame["sum"] for frame in received] == [frame["sum"] for frame in sent]
     assert len({frame["sum"] for frame in sent}) > 10
     assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
