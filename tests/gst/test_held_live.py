@@ -18,7 +18,7 @@ HOLDS = {
     "small queue": ("", "! queue min-threshold-buffers=12"),
     "delay": ("", f"{QUEUE} min-threshold-time=2500000000"),
     "slow": ("", "! queue max-size-buffers=1 ! identity sleep-time=50000"),
-    "encoder": ("", "! tee name=t ! x264enc ! fakesink t."),
+    "encoder": ("", "! tee name=t ! x264enc ! fakesink async=false t."),
     "latency": ("latency=200", ON_TIME),
     "deadline": ("", f"{ON_TIME} processing-deadline=100000000"),
     "offset": ("", f"{ON_TIME} ts-offset=400000000"),
