@@ -678,6 +678,7 @@ int gid_consumer_sleep_until(struct gid_consumer *consumer, uint64_t until);
  * Sets the option `sleeps` anew: for a program that waits for frames in a thread now, and for its
  * descriptor then. It holds at once, also after gid_consumer_receive() returned -EAGAIN. On the
  * consumer's thread, while none is in gid_consumer_sleep(). Makes system calls: not for each frame.
+ * Not for a consumer that is `quiet`.
  */
 void gid_consumer_set_sleeps(struct gid_consumer *consumer, bool sleeps);
 
