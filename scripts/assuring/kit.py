@@ -76,12 +76,25 @@ class Assumption:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """How C is written here. `checked`: by what, as assuring.rules knows it."""
+
+    name: str
+    place: str
+    statement: str
+    like: tuple[str, ...]  # guidelines of MISRA C:2012
+    checked: tuple[str, ...]
+    deviation: str
+
+
+@dataclass(frozen=True)
 class Kit:
     requirements: tuple[Requirement, ...] = ()
     interfaces: tuple[Interface, ...] = ()
     failures: tuple[Failure, ...] = ()
     safe_states: tuple[tuple[str, str], ...] = ()  # name, description
     assumptions: tuple[Assumption, ...] = ()
+    rules: tuple[Rule, ...] = ()
 
     def named_tests(self) -> Iterator[tuple[str, str]]:
         """Each name of a test, and the place that has it."""
@@ -91,6 +104,8 @@ class Kit:
             yield from ((name, failure.place) for name in (*failure.timed, *failure.injected))
         for assumption in self.assumptions:
             yield from ((name, assumption.place) for name in assumption.tests)
+        for rule in self.rules:
+            yield from ((name, rule.place) for name in rule.checked if name.startswith("tests/"))
 
     def not_analysed(self) -> list[tuple[str, str]]:
         """Interface and fault of which no failure says anything."""
@@ -133,6 +148,7 @@ def kit_of(objects: Sequence[dict]) -> Kit:
         tuple(Failure(**place, **fields) for place, fields in of("Failure")),
         tuple((place["name"], fields["description"]) for place, fields in of("Safe_State")),
         tuple(Assumption(**place, **fields) for place, fields in of("Assumption")),
+        tuple(Rule(**place, **fields) for place, fields in of("Rule")),
     )
 
 

@@ -6,53 +6,17 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from assuring.detected import A_MILLION
+from assuring.bill import spdx
+from assuring.evidence import Evidence
 from assuring.kit import FAULTS
-from assuring.supply import Package, Program, spdx
-from assuring.verdicts import Row, Verdicts
+from assuring.verdicts import Row
 
 
-@dataclass(frozen=True)
-class About:
-    version: str
-    tree: str
-    when: str  # UTC
-    seconds: float
-    is_quick: bool
-    calls: dict | None = None  # what the test of the sealed phase counted; None: it did not
-
-
-def red_of(
-    verdicts: Verdicts,
-    programs: Sequence[Program],
-    stacks: dict | None,
-    detected: dict[str, int] | None,
-) -> dict[str, int]:
-    return verdicts.red | {
-        "faults on the way that are not seen": (
-            1 if detected is None else sum(A_MILLION - seen for seen in detected.values())
-        ),
-        "programs that lack hardening": sum(bool(one.lacks) for one in programs),
-        "stacks that are not bounded": 1 if stacks is None else len(stacks["problems"]),
-    }
-
-
-def as_json(
-    verdicts: Verdicts,
-    programs: Sequence[Program],
-    stacks: dict | None,
-    detected: dict[str, int] | None,
-    about: About,
-) -> dict:
-    """`stacks`: what `./run stack --json` wrote; `detected`: of a million faults, by each profile.
-
-    None: not of these files.
-    """
-    red = red_of(verdicts, programs, stacks, detected)
-    looked_at = stacks["programs"] if stacks is not None else []
+def as_json(found: Evidence) -> dict:
+    about, verdicts = found.about, found.verdicts
+    looked_at = found.stacks["programs"] if found.stacks is not None else []
     return {
         "version": about.version,
         "files": about.tree,
@@ -62,8 +26,9 @@ def as_json(
         "requirements": len(verdicts.requirements),
         "failures": len(verdicts.failures),
         "assumptions": len(verdicts.assumptions),
-        "red": sum(red.values()),
-        "red_by": red,
+        "rules": len(verdicts.rules),
+        "red": sum(found.red.values()),
+        "red_by": found.red,
         "recursions": sum(len(one["recursions"]) for one in looked_at) if looked_at else None,
         "stack_bytes": {
             f"{one['program']} {thread['function']}": {
@@ -73,8 +38,9 @@ def as_json(
             for one in looked_at
             for thread in one["threads"]
         },
-        "detected_of_a_million": detected,
-        "calls_after_seal": about.calls,
+        "coverage": found.coverage["sets"] if found.coverage is not None else None,
+        "detected_of_a_million": found.detected,
+        "calls_after_seal": found.calls,
     }
 
 
@@ -85,14 +51,7 @@ def grouped(rows: Sequence[Row], by: str) -> dict[str, list[Row]]:
     return groups
 
 
-def page(
-    verdicts: Verdicts,
-    programs: Sequence[Program],
-    packages: Sequence[Package],
-    stacks: dict | None,
-    detected: dict[str, int] | None,
-    about: About,
-) -> str:
+def page(found: Evidence) -> str:
     import jinja2  # here, for --help is shown where nothing is installed
 
     environment = jinja2.Environment(
@@ -102,38 +61,27 @@ def page(
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    verdicts = found.verdicts
     return environment.get_template("report.html.j2").render(
-        about=about,
-        red=red_of(verdicts, programs, stacks, detected),
-        stacks=stacks,
-        detected=detected,
+        found=found,
+        about=found.about,
         verdicts=verdicts,
         chapters=grouped(verdicts.requirements, "chapter"),
         interfaces=verdicts.kit.interfaces,
         failures=grouped(verdicts.failures, "at"),
         faults=FAULTS,
-        programs=programs,
-        packages=packages,
     )
 
 
-def write(
-    out: Path,
-    verdicts: Verdicts,
-    programs: Sequence[Program],
-    packages: Sequence[Package],
-    stacks: dict | None,
-    detected: dict[str, int] | None,
-    about: About,
-) -> list[Path]:
+def write(out: Path, found: Evidence) -> list[Path]:
     """The files that were written; the PDF only where a browser can make it."""
     out.mkdir(parents=True, exist_ok=True)
     html, pdf = out / "assurance.html", out / "assurance.pdf"
-    html.write_text(page(verdicts, programs, packages, stacks, detected, about), encoding="utf-8")
+    html.write_text(page(found), encoding="utf-8")
     summary, bill = out / "assurance.json", out / "sbom.spdx.json"
-    figures = as_json(verdicts, programs, stacks, detected, about)
-    summary.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    bom = spdx(about.version, about.tree, about.when, list(packages))
+    summary.write_text(json.dumps(as_json(found), indent=2) + "\n", encoding="utf-8")
+    about = found.about
+    bom = spdx(about.version, about.tree, about.when, about.release, found.packages)
     bill.write_text(json.dumps(bom, indent=2) + "\n", encoding="utf-8")
     pdf.unlink(missing_ok=True)
     _print_pdf(html, pdf)

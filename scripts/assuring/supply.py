@@ -1,142 +1,161 @@
 # SPDX-License-Identifier: MIT
-"""What is built, of what: facts about each program by readelf, and the packages that it needs."""
+"""Of whose packages gidway's programs are made, and what each of them is to safety."""
 
-import json
+import platform
 import re
-import subprocess
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote
+
+from assuring.hardening import Program, said
 
 # Whose libraries run in the safety domain, wherever else they run.
 SAFETY_PROGRAMS = ("gid-cluster", "gidd")
 
-
-@dataclass(frozen=True)
-class Program:
-    """A program or library of ours that is installed. `lacks`: of what hardens it."""
-
-    name: str
-    needs: tuple[str, ...]  # names of libraries
-    lacks: tuple[str, ...]
+# From the least to the most. What our programs are linked with loads others, which come along.
+ROLES = (
+    "builds, tests or shows",
+    "runs beside it, for another library",
+    "runs beside it",
+    "runs in the safety domain, for another library",
+    "runs in the safety domain",
+)
 
 
 @dataclass(frozen=True)
 class Package:
-    """One of Debian's. `role`: what it is to us."""
+    """One of Debian's. `role`: what it is to us. `source`: by which its faults are told."""
 
     name: str
     version: str
     role: str
+    source: str = ""
+    source_version: str = ""
+    architecture: str = ""
+    licences: tuple[str, ...] = ()
+    used_by: tuple[str, ...] = ()  # of our programs
+
+    @property
+    def runs(self) -> bool:
+        return self.role != ROLES[0]
+
+    @property
+    def tracker(self) -> str:
+        """Where its vulnerabilities are told."""
+        return f"https://security-tracker.debian.org/tracker/source-package/{quote(self.source)}"
 
 
-def _said(*command: str | Path) -> str:
-    return subprocess.run(command, capture_output=True, text=True).stdout
+@dataclass(frozen=True)
+class Release:
+    """Of the system whose packages are listed."""
+
+    system: str  # "debian"
+    number: str
+    codename: str
 
 
-def built_programs(build: Path) -> list[Program]:
-    """Those that are installed and are built already."""
-    listed = json.loads(_said("meson", "introspect", "--installed", build) or "{}")
-    found = []
-    for name in sorted(listed):
-        path = Path(name)
-        if path.is_file() and path.read_bytes()[:4] == b"\x7fELF":
-            found.append(looked_at(path))
+def this_release() -> Release:
+    told = platform.freedesktop_os_release()
+    codename = told.get("VERSION_CODENAME", "")
+    return Release(told["ID"], told.get("VERSION_ID", codename), codename)
+
+
+@cache
+def library_paths() -> dict[str, Path]:
+    """Of libraries for several architectures the first one is this machine's."""
+    found = re.findall(r"^\s*(\S+) \(.*\) => (/\S+)$", said("ldconfig", "-p"), re.M)
+    return {library: Path(path) for library, path in reversed(found)}
+
+
+@cache
+def needs_of(library: str) -> tuple[str, ...]:
+    path = library_paths().get(library)
+    if path is None:
+        return ()
+    return tuple(re.findall(r"\(NEEDED\).*\[(.+)\]", said("readelf", "--dynamic", path)))
+
+
+def loaded(libraries: Iterable[str]) -> set[str]:
+    """What these need, and so on: not they themselves, unless others need them, too."""
+    found: set[str] = set()
+    waiting = [need for library in libraries for need in needs_of(library)]
+    while waiting:
+        library = waiting.pop()
+        if library not in found:
+            found.add(library)
+            waiting += needs_of(library)
     return found
 
 
-def looked_at(path: Path) -> Program:
-    said = _said("readelf", "--wide", "--dynamic", "--program-headers", "--dyn-syms", path)
-    needs = tuple(re.findall(r"\(NEEDED\).*\[(.+)\]", said))
-    holds = {
-        "a random address": "Elf file type is DYN" in said,
-        "no code on the stack": re.search(r"GNU_STACK .* RW ", said) is not None,
-        "read-only relocations": "GNU_RELRO" in said,
-        "all of them at the start": re.search(r"BIND_NOW|FLAGS.* NOW", said) is not None,
-        "stack guards": "__stack_chk_fail" in said,
-        "checked copies": re.search(r"__\w+_chk@", said.replace("__stack_chk", "")) is not None,
-    }
-    return Program(
-        path.name, needs, tuple(what for what, is_there in holds.items() if not is_there)
-    )
-
-
-def packages(top: Path, programs: list[Program]) -> list[Package]:
-    """Whose libraries are linked, and what builds, tests and shows: packages.txt."""
+def roles_of(programs: Sequence[Program]) -> dict[str, str]:
+    """Of each library: the most that it is to one of the programs."""
     roles: dict[str, str] = {}
-    safe = [one for one in programs if one.name in SAFETY_PROGRAMS or "libgid.so" in one.name]
-    for role, ones in (("runs beside it", programs), ("runs in the safety domain", safe)):
-        libraries = {library for one in ones for library in one.needs}
-        roles |= dict.fromkeys(_packages_of(libraries), role)
+
+    def is_safe(one: Program) -> bool:
+        return one.name in SAFETY_PROGRAMS or "libgid.so" in one.name
+
+    linked = {library for one in programs for library in one.needs}
+    safe = {library for one in programs if is_safe(one) for library in one.needs}
+    for role, libraries in zip(
+        ROLES[1:], (loaded(linked), linked, loaded(safe), safe), strict=True
+    ):
+        roles |= dict.fromkeys(libraries, role)
+    return roles
+
+
+def packages(top: Path, programs: Sequence[Program]) -> list[Package]:
+    """Whose libraries are loaded, and what builds, tests and shows: packages.txt.
+
+    What is loaded by name while a program runs, such as drivers and elements, nobody sees here.
+    """
+    roles: dict[str, str] = {}
+    users: dict[str, set[str]] = {}
     for line in (top / "packages.txt").read_text(encoding="utf-8").splitlines():
         name = line.partition("#")[0].partition("|")[0].strip()
         if name:
-            roles.setdefault(name, "builds, tests or shows")
-    said = _said("dpkg-query", "--show", "--showformat", "${Package} ${Version}\n")
-    versions = dict(line.split(" ", 1) for line in said.splitlines())
-    return [Package(name, versions.get(name, ""), role) for name, role in sorted(roles.items())]
+            roles[name] = ROLES[0]
+    libraries = roles_of(programs)
+    owners = packages_of(libraries)
+    for library, role in libraries.items():
+        name = owners.get(library)
+        if name is not None:
+            roles[name] = max(roles.get(name, ROLES[0]), role, key=ROLES.index)
+    for one in programs:
+        for library in {*one.needs, *loaded(one.needs)} & owners.keys():
+            users.setdefault(owners[library], set()).add(one.name)
+    fields = "${Package}\t${Version}\t${source:Package}\t${source:Version}\t${Architecture}\n"
+    listed = said("dpkg-query", "--show", "--showformat", fields)
+    known = {name: more for name, *more in (line.split("\t") for line in listed.splitlines())}
+    return [
+        Package(
+            *(name, version, role, source, source_version, architecture),
+            licences_of(name),
+            tuple(sorted(users.get(name, ()))),
+        )
+        for name, role in sorted(roles.items())
+        for version, source, source_version, architecture in [known.get(name, [""] * 4)]
+    ]
 
 
-def _packages_of(libraries: set[str]) -> set[str]:
-    """Debian's names; nothing for those that are ours. dpkg knows files by where /lib is, or was.
-
-    Of libraries for several architectures the first one is this machine's.
-    """
-    found = re.findall(r"^\s*(\S+) \(.*\) => /(\S+)$", _said("ldconfig", "-p"), re.M)
-    paths = {library: path.removeprefix("usr/") for library, path in reversed(found)}
-    places = [f"{top}{paths[name]}" for name in libraries & paths.keys() for top in ("/", "/usr/")]
-    said = _said("dpkg", "--search", *places) if places else ""
-    return set(re.findall(r"^([^:,\s]+)(?::\w+)?: ", said, re.M))
+def licences_of(package: str, documents: Path = Path("/usr/share/doc")) -> tuple[str, ...]:
+    """By Debian's copyright file in its usual form; none where the system keeps no such files."""
+    file = documents / package / "copyright"
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    if not text.startswith("Format"):
+        return ()
+    return tuple(sorted(set(re.findall(r"^License: *(\S.*?) *$", text, re.M))))
 
 
-def spdx(version: str, tree: str, created: str, listed: list[Package]) -> dict:
-    """A software bill of materials: SPDX 2.3."""
-
-    def identifier(name: str) -> str:
-        return f"SPDXRef-{re.sub(r'[^A-Za-z0-9.]', '-', name)}"
-
-    def package(name: str, number: str, licence: str, comment: str = "") -> dict:
-        one = {
-            "SPDXID": identifier(name),
-            "name": name,
-            "versionInfo": number,
-            "downloadLocation": "NOASSERTION",
-            "filesAnalyzed": False,
-            "licenseConcluded": "NOASSERTION",
-            "licenseDeclared": licence,
-            "copyrightText": "NOASSERTION",
-        }
-        return one | ({"comment": comment} if comment else {})
-
-    ours = package("gidway", version, "MIT AND GPL-2.0-only", f"files: {tree}")
-    others = []
-    relations = [_relation("SPDXRef-DOCUMENT", "DESCRIBES", ours["SPDXID"])]
-    for one in listed:
-        if one.version:
-            others.append(package(one.name, one.version, "NOASSERTION", one.role))
-            others[-1]["externalRefs"] = [
-                {
-                    "referenceCategory": "PACKAGE-MANAGER",
-                    "referenceType": "purl",
-                    "referenceLocator": f"pkg:deb/debian/{quote(one.name)}@{quote(one.version)}",
-                }
-            ]
-            if one.role.startswith("runs"):
-                relations.append(_relation(ours["SPDXID"], "DYNAMIC_LINK", identifier(one.name)))
-            else:
-                kind = "DEV_DEPENDENCY_OF"
-                relations.append(_relation(identifier(one.name), kind, ours["SPDXID"]))
-    return {
-        "spdxVersion": "SPDX-2.3",
-        "dataLicense": "CC0-1.0",
-        "SPDXID": "SPDXRef-DOCUMENT",
-        "name": f"gidway-{version}",
-        "documentNamespace": f"https://spdx.org/spdxdocs/gidway-{version}-{tree}",
-        "creationInfo": {"created": created, "creators": ["Tool: gidway-assurance"]},
-        "packages": [ours, *others],
-        "relationships": relations,
+def packages_of(libraries: Iterable[str]) -> dict[str, str]:
+    """Debian's names; none for what is ours. dpkg knows files by where /lib is, or was."""
+    paths = {
+        f"{top}{str(path).removeprefix('/usr').removeprefix('/')}": library
+        for library in libraries
+        if (path := library_paths().get(library)) is not None
+        for top in ("/", "/usr/")
     }
-
-
-def _relation(one: str, kind: str, other: str) -> dict:
-    return {"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other}
+    found = said("dpkg", "--search", *paths) if paths else ""
+    pairs = re.findall(r"^([^:,\s]+)(?::\w+)?: (.+)$", found, re.M)
+    return {paths[path]: package for package, path in pairs if path in paths}

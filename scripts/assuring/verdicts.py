@@ -9,7 +9,7 @@ from testing.one import Case
 from testing.results import Result
 
 from assuring.catalog import Catalog, Source
-from assuring.kit import Assumption, Failure, Kit, Requirement
+from assuring.kit import Assumption, Failure, Kit, Requirement, Rule
 
 # From the worst on. Only the last one is none of a gap.
 VERDICTS = ("failed", "not run", "skipped", "passed")
@@ -32,9 +32,9 @@ class TestResult:
 
 @dataclass(frozen=True)
 class Row:
-    """A requirement, a failure or an assumption with the results of its tests."""
+    """A requirement, a failure, an assumption or a rule with the results of its tests."""
 
-    item: Requirement | Failure | Assumption
+    item: Requirement | Failure | Assumption | Rule
     tests: tuple[TestResult, ...]
     timed: tuple[TestResult, ...] = ()
     gaps: tuple[str, ...] = ()
@@ -106,6 +106,7 @@ class Verdicts:
     requirements: tuple[Row, ...]
     failures: tuple[Row, ...]
     assumptions: tuple[Row, ...]
+    rules: tuple[Row, ...]
     not_analysed: tuple[tuple[str, str], ...]
     uncovered: tuple[str, ...]
     without_file: tuple[str, ...]
@@ -117,6 +118,7 @@ class Verdicts:
             "requirements": sum(row.is_red for row in self.requirements),
             "failures": sum(row.is_red for row in self.failures),
             "assumptions": sum(row.is_red for row in self.assumptions),
+            "rules": sum(row.is_red for row in self.rules),
             "not analysed": len(self.not_analysed),
             "tests without a requirement": len(self.uncovered) + len(self.without_file),
         }
@@ -143,12 +145,18 @@ def judge(kit: Kit, catalog: Catalog, results: Iterable[Result], tree: str) -> V
         gaps = [] if item.checked else ["no command of ours looks for it on the machine"]
         gaps += [] if item.tests else ["no test shows that it would be found"]
         assumptions.append(Row(item, looked_at(item.tests), gaps=tuple(gaps)))
+    rules = []
+    for item in kit.rules:
+        gaps = () if item.checked or item.deviation else ("nothing checks it",)
+        tests = [name for name in item.checked if name.startswith("tests/")]
+        rules.append(Row(item, looked_at(tests), gaps=gaps))
     of_requirements = [name for item in kit.requirements for name in item.tests]
     return Verdicts(
         kit,
         tuple(requirements),
         tuple(failures),
         tuple(assumptions),
+        tuple(rules),
         tuple(kit.not_analysed()),
         tuple(catalog.uncovered(of_requirements)),
         tuple(test.title for test in catalog.without_file),

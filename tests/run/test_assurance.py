@@ -2,24 +2,37 @@
 """What `./run assurance` says: each gap is red, and no name of a test is believed."""
 
 import json
-import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from assuring import kit as kits
 from assuring.catalog import Catalog, Source, read_catalog
 from assuring.detected import detected_of
-from assuring.kit import FAULTS, Failure, Interface, Kit, KitError, NoTrlc, Requirement, read_kit
-from assuring.report import About, as_json, page, write
-from assuring.supply import Package, Program, built_programs, looked_at, packages, spdx
+from assuring.evidence import About, Evidence
+from assuring.hardening import Program
+from assuring.kit import (
+    FAULTS,
+    Failure,
+    Interface,
+    Kit,
+    KitError,
+    NoTrlc,
+    Requirement,
+    Rule,
+    read_kit,
+)
+from assuring.report import as_json, page, write
+from assuring.rules import Checkers, checker_errors
+from assuring.supply import Package, Release
 from assuring.verdicts import Verdicts, judge, name_errors
+from assuring.vulnerabilities import Vulnerability
 from lib.program import BUILD, TOP
 from testing.one import Case, Outcome, Test
 from testing.results import Result, keep_results, read_results, tree_state
 
-ABOUT = About("0.2.0", "abc", "2026-11-26T21:00:00Z", 1.5, False)
+TRIXIE = Release("debian", "13", "trixie")
+ABOUT = About("0.2.0", "abc", "2026-11-26T21:00:00Z", 1.5, False, TRIXIE)
 PYTHON, C = "tests/safety/test_light.py", "tests/unit/test_ring.c"
 
 
@@ -65,6 +78,23 @@ STACKS = {
                     "called_back": [{"function": "x.c:back", "place": "x.c:5", "stack": 200}],
                 }
             ],
+        }
+    ],
+}
+
+COVERAGE = {
+    "files": "abc",
+    "tests": "3 passed, 0 failed",
+    "problems": ["libgid: 8 of 10 statements are reached, less than 95 %"],
+    "sets": [{"name": "libgid", "statements": 10, "reached": 8, "outcomes": 0, "decided": 0}],
+    "sources": [
+        {
+            "file": "libgid/a.c",
+            "statements": 10,
+            "reached": 8,
+            "outcomes": 0,
+            "decided": 0,
+            "missing": [{"line": 7, "what": "not run", "text": "return -EIO;"}],
         }
     ],
 }
@@ -194,32 +224,94 @@ def test_gaps_of_failures_are_red() -> None:
 
 
 def test_the_report_has_every_line() -> None:
-    verdicts = judged(PYTHON, "tests/vm/test_gone.py")
-    programs = [Program("gid-x", ("libc.so.6",), ("stack guards",)), Program("gid-y", (), ())]
-    libc = Package("libc6", "2.41", "runs beside it")
-    html = page(verdicts, programs, [libc], STACKS, {"crc64": 999_999}, ABOUT)
+    found = Evidence(
+        ABOUT,
+        judged(PYTHON, "tests/vm/test_gone.py"),
+        detected={"crc64": 999_999},
+        stacks=STACKS,
+        coverage=COVERAGE,
+        programs=[Program("gid-x", ("libc.so.6",), ("stack guards",)), Program("gid-y", (), ())],
+        packages=[
+            Package(
+                *("libc6", "2.41", "runs beside it", "glibc", "2.41-1", "amd64"),
+                licences=("LGPL-2.1+",),
+                used_by=("gid-x",),
+            ),
+            Package("meson", "1.7", "builds, tests or shows", "meson", "1.7"),
+        ],
+        vulnerabilities=[
+            Vulnerability("CVE-1", "glibc", "2.41-1", "low", "2.42", "Bad.", "runs beside it"),
+            Vulnerability("CVE-2", "glibc", "2.41-1", "unimportant", "", "Not.", "runs beside it"),
+        ],
+    )
+    html = page(found)
     assert '<tr id="One" class="red">' in html
     assert "One shall hold." in html and "this build does not have it" in html
     assert f"<code>{C}::test_order</code>" in html, "a test without a requirement"
     assert "tree calls tree: a recursion" in html and "<code>back</code> 200" in html
-    found = as_json(verdicts, programs, STACKS, {"crc64": 999_999}, ABOUT)
-    assert found["red"] == 6 == sum(found["red_by"].values())
-    assert found["recursions"] == 1
-    assert found["stack_bytes"] == {"gid-x main": {"needs": 600, "has": 1000}}
-    assert found["detected_of_a_million"] == {"crc64": 999_999}
+    assert "return -EIO;" in html and "8 of 10, 80.0 %" in html
+    assert "tracker/source-package/glibc" in html and "<td>gid-x</td>" in html
+    assert "<small>LGPL-2.1+</small>" in html and html.count("not told here") == 1
+    assert "Bad. Mended in 2.42." in html and "CVE-2" in html
+    summary = as_json(found)
+    assert summary["red"] == 8 == sum(summary["red_by"].values())
+    assert summary["red_by"]["known vulnerabilities of what runs"] == 1
+    assert summary["red_by"]["aims of coverage that are missed"] == 1
+    assert summary["recursions"] == 1
+    assert summary["stack_bytes"] == {"gid-x main": {"needs": 600, "has": 1000}}
+    assert summary["coverage"] == COVERAGE["sets"]
+    assert summary["detected_of_a_million"] == {"crc64": 999_999}
     assert "by crc64</td><td>999999</td>" in html
-    assert found["calls_after_seal"] is None
-    about = replace(ABOUT, calls={"gidd": 0, "gid-cluster": 3, "frames": 60, "seconds": 1.0})
-    found = as_json(verdicts, programs, STACKS, None, about)
-    assert found["calls_after_seal"] == about.calls
-    told = page(verdicts, programs, [], STACKS, None, about)
-    assert "in 60 frames (1.0 s) of a sealed domain: 0 by gidd, 3 by gid-cluster" in told
+    assert summary["calls_after_seal"] is None and "not counted with these files" in html
+    calls = {"gidd": 0, "gid-cluster": 3, "frames": 60, "seconds": 1.0}
+    sealed = Evidence(ABOUT, judged(PYTHON), calls=calls)
+    assert as_json(sealed)["calls_after_seal"] == calls
+    told = "in 60 frames (1.0 s) of a sealed domain: 0 by gidd, 3 by gid-cluster"
+    assert told in page(sealed)
 
 
-def test_stacks_that_nobody_looked_at_are_red() -> None:
-    found = as_json(judged(PYTHON), [], None, None, ABOUT)
-    assert found["red_by"]["stacks that are not bounded"] == 1 and found["recursions"] is None
-    assert "Not looked at with just these files" in page(judged(PYTHON), [], [], None, None, ABOUT)
+def test_what_nobody_looked_at_is_red() -> None:
+    found = Evidence(ABOUT, judged(PYTHON, C))
+    summary = as_json(found)
+    assert summary["recursions"] is None and summary["coverage"] is None
+    assert {what: number for what, number in summary["red_by"].items() if number} == {
+        "faults on the way that are not seen": 1,
+        "stacks that are not bounded": 1,
+        "aims of coverage that are missed": 1,
+        "known vulnerabilities of what runs": 1,
+    }
+    html = page(found)
+    for said in ("Not looked at with just", "Not counted with just"):
+        assert said in html
+    assert "Nobody looked: <code>--tracker FILE</code>" in html
+
+
+def a_rule(*checked: str, deviation: str = "") -> Rule:
+    return Rule("One", "rules.trlc:1", "It is so.", ("17.2",), checked, deviation)
+
+
+def test_a_rule_without_a_checker_or_a_reason_is_red() -> None:
+    rules = (a_rule(), a_rule(deviation="not kept"), a_rule("gcc -Wvla"), a_rule(C))
+    verdicts = judge(Kit(rules=rules), catalog(), [], "abc")
+    assert [row.is_red for row in verdicts.rules] == [True, False, False, True]
+    assert "nothing checks it" in page(Evidence(ABOUT, verdicts))
+
+
+def test_checkers_that_are_not_there_are_errors() -> None:
+    checkers = Checkers(TOP, BUILD)
+    good = ("gcc -Wvla", "gcc -Wimplicit-fallthrough", "clang-tidy bugprone-infinite-loop")
+    good += ("clang-format InsertBraces", "lint null", "lint gcc", "run stack")
+    good += ("gcc -Wshadow but gst/",)
+    bad = (
+        "gcc -Wshadow",
+        "gcc -Wcast-qual but gst/",
+        "gcc -Wvlaa",
+        "gcc -Wcast-qual",
+        "clang-tidy bugprone-branch-clone",
+    )
+    bad += ("clang-format AllowShortLoopsOnASingleLine", "lint nul", "run stak", "sparse x")
+    found = checker_errors(Kit(rules=(a_rule(*good, *bad, C),)), checkers)
+    assert [line.partition(": ")[2].partition(":")[0] for line in found] == list(bad)
 
 
 def test_faults_that_nobody_made_are_red() -> None:
@@ -241,21 +333,20 @@ def test_faults_that_nobody_made_are_red() -> None:
     assert detected_of([skipped], "abc") is None
     red = "faults on the way that are not seen"
     for detected, number in ((None, 1), ({"crc64": 1_000_000}, 0), ({"cmac": 999_998}, 2)):
-        found = as_json(judged(PYTHON), [], STACKS, detected, ABOUT)
-        assert found["red_by"][red] == number
+        assert Evidence(ABOUT, judged(PYTHON), detected=detected).red[red] == number
 
 
 def test_files_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")  # no browser
     package = Package("a:b", "1+2", "r")
-    written = write(tmp_path / "out", judged(PYTHON), [], [package], None, None, ABOUT)
+    written = write(tmp_path / "out", Evidence(ABOUT, judged(PYTHON), packages=[package]))
     assert [path.name for path in written] == [
         *("assurance.html", "assurance.json", "sbom.spdx.json"),
     ]
     bill = json.loads((tmp_path / "out/sbom.spdx.json").read_text())
-    assert [one["SPDXID"] for one in bill["packages"]] == ["SPDXRef-gidway", "SPDXRef-a-b"]
-    (other,) = bill["packages"][1]["externalRefs"]
-    assert other["referenceLocator"] == "pkg:deb/debian/a%3Ab@1%2B2"
+    assert [one["SPDXID"] for one in bill["packages"]] == [
+        *("SPDXRef-gidway", "SPDXRef-OperatingSystem-debian", "SPDXRef-a-b"),
+    ]
 
 
 # --- TRLC ---
@@ -276,6 +367,7 @@ Failure Frames_lost {
    safe_state = Dark timed = [] injected = ["tests/a.py"]
 }
 Assumption Clock { statement = "s" rationale = "r" tests = [] }
+Rule Short { statement = "It is so." like = ["1.3"] checked = ["gcc -Wvla", "tests/a.py"] }
 """
 
 
@@ -305,6 +397,8 @@ def test_files_of_trlc_are_read(tmp_path: Path) -> None:
     assert (found.at, found.fault, found.safe_state, found.within) == ("Frames", "lost", "Dark", "")
     assert kit.safe_states == (("Dark", "d"),)
     assert kit.assumptions[0].checked == ""
+    assert kit.rules[0].like == ("1.3",) and kit.rules[0].deviation == ""
+    assert ("tests/a.py", kit.rules[0].place) in kit.named_tests()
 
 
 @pytest.mark.parametrize(
@@ -383,38 +477,3 @@ def test_tests_of_this_build_are_found() -> None:
     assert [test.title for test in long.usual] == ["displays/in_guests"]
     times = found.sources["tests/safety/test_times.py"]
     assert [test.title for test in times.usual] == ["safety/times"]
-
-
-def test_programs_and_packages_of_this_build() -> None:
-    programs = built_programs(BUILD)
-    cluster = next(program for program in programs if program.name == "gid-cluster")
-    assert "libpixman-1.so.0" in cluster.needs
-    listed = {one.name: one for one in packages(TOP, programs)}
-    assert listed["libpixman-1-0"].role == "runs in the safety domain"
-    assert listed["libpixman-1-0"].version
-    assert listed["meson"].role == "builds, tests or shows"
-    bill = spdx("0", "t", "now", list(listed.values()))
-    relations = [tuple(one.values()) for one in bill["relationships"]]
-    assert ("SPDXRef-gidway", "DYNAMIC_LINK", "SPDXRef-libpixman-1-0") in relations
-    assert ("SPDXRef-meson", "DEV_DEPENDENCY_OF", "SPDXRef-gidway") in relations
-
-
-def test_facts_of_a_program(tmp_path: Path) -> None:
-    """A program is built with and without what hardens it."""
-    source = tmp_path / "main.c"
-    source.write_text(
-        "#include <string.h>\nint main(int c, char **v) {\n"
-        "\tchar name[64];\n\tstrcpy(name, v[0]);\n\treturn name[c];\n}\n"
-    )
-    hard = ["-O2", "-D_FORTIFY_SOURCE=2", "-fstack-protector-strong", "-pie", "-fPIE"]
-    hard += ["-Wl,-z,relro,-z,now"]
-    soft = ["-O0", "-U_FORTIFY_SOURCE", "-fno-stack-protector", "-no-pie"]
-    soft += ["-Wl,-z,norelro,-z,lazy,-z,execstack"]
-    for name, options in (("hard", hard), ("soft", soft)):
-        command = ["gcc", *options, "-o", tmp_path / name, source]
-        subprocess.run(command, check=True, env=os.environ | {"LC_ALL": "C"})
-    assert looked_at(tmp_path / "hard").lacks == ()
-    assert looked_at(tmp_path / "soft").lacks == (
-        *("a random address", "no code on the stack", "read-only relocations"),
-        *("all of them at the start", "stack guards", "checked copies"),
-    )

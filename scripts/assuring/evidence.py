@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""All that the report is made of, and how much of each kind is red."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from assuring.detected import A_MILLION
+from assuring.hardening import Program
+from assuring.supply import Package, Release
+from assuring.verdicts import Verdicts
+from assuring.vulnerabilities import Vulnerability
+
+
+@dataclass(frozen=True)
+class About:
+    version: str
+    tree: str
+    when: str  # UTC
+    seconds: float
+    is_quick: bool
+    release: Release
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Each that is None was not looked at with just these files."""
+
+    about: About
+    verdicts: Verdicts
+    detected: dict[str, int] | None = None  # of a million faults, by each profile
+    calls: dict | None = None  # what the test of the sealed phase counted
+    stacks: dict | None = None  # what `./run stack --json` wrote
+    coverage: dict | None = None  # what `./run coverage` wrote
+    programs: Sequence[Program] = ()  # of this build
+    packages: Sequence[Package] = ()
+    vulnerabilities: Sequence[Vulnerability] | None = None
+
+    @cached_property
+    def red(self) -> dict[str, int]:
+        """How many of each kind; together they are what assurance.json says."""
+        return self.verdicts.red | {
+            "faults on the way that are not seen": _red(
+                None
+                if self.detected is None
+                else sum(A_MILLION - seen for seen in self.detected.values())
+            ),
+            "programs that lack hardening": sum(bool(one.lacks) for one in self.programs),
+            "stacks that are not bounded": _red(_problems(self.stacks)),
+            "aims of coverage that are missed": _red(_problems(self.coverage)),
+            "known vulnerabilities of what runs": _red(
+                None
+                if self.vulnerabilities is None
+                else sum(one.counts for one in self.vulnerabilities)
+            ),
+        }
+
+
+def _problems(looked_at: dict | None) -> int | None:
+    return None if looked_at is None else len(looked_at["problems"])
+
+
+def _red(number: int | None) -> int:
+    """What nobody looked at is red once."""
+    return 1 if number is None else number

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""What `./run assurance` says of programs and of the packages that they need."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from assuring.bill import spdx
+from assuring.hardening import (
+    Program,
+    built_programs,
+    lacking_in_command,
+    lacking_in_file,
+    said,
+)
+from assuring.supply import Package, Release, licences_of, loaded, packages, roles_of
+from assuring.vulnerabilities import BadTracker, known, read_tracker
+from lib.program import BUILD, TOP
+
+HARD = ("gcc", "-O2", "-D_FORTIFY_SOURCE=2", "-fstack-protector-strong", "-fstack-clash-protection")
+HARD += ("-Werror=format-security", "-fcf-protection")
+TRIXIE = Release("debian", "13", "trixie")
+X86, ARM = "Advanced Micro Devices X86-64", "AArch64"
+
+
+def test_packages_of_this_build() -> None:
+    programs = built_programs(BUILD)
+    cluster = next(program for program in programs if program.name == "gid-cluster")
+    assert "libpixman-1.so.0" in cluster.needs
+    listed = {one.name: one for one in packages(TOP, programs)}
+    pixman = listed["libpixman-1-0"]
+    assert pixman.role == "runs in the safety domain"
+    assert (pixman.source, bool(pixman.version)) == ("pixman", True)
+    assert "gid-cluster" in pixman.used_by
+    assert pixman.tracker.endswith("/source-package/pixman")
+    assert listed["meson"].role == "builds, tests or shows" and not listed["meson"].used_by
+    bill = spdx("0", "t", "now", TRIXIE, list(listed.values()))
+    relations = [tuple(one.values()) for one in bill["relationships"]]
+    assert ("SPDXRef-gidway", "DYNAMIC_LINK", "SPDXRef-libpixman-1-0") in relations
+    assert ("SPDXRef-meson", "DEV_DEPENDENCY_OF", "SPDXRef-gidway") in relations
+
+
+def test_scanners_find_each_package_in_the_bill() -> None:
+    """As they ask: purl-spec's "deb" with its qualifiers, and Trivy's way to a source package."""
+    pixman = Package(
+        *("libpixman:1", "0.44+b1", "runs beside it", "pixman", "0.44-3", "amd64"),
+        licences=("Expat", "MIT~x"),
+    )
+    bill = spdx("0.2", "t", "now", TRIXIE, [pixman, Package("gone", "", "runs beside it")])
+    ours, system, found = bill["packages"]
+    assert ours["externalRefs"][0]["referenceLocator"] == "pkg:generic/gidway@0.2"
+    assert (system["name"], system["versionInfo"]) == ("debian", "13")
+    assert system["SPDXID"] == "SPDXRef-OperatingSystem-debian"
+    relations = [tuple(one.values()) for one in bill["relationships"]]
+    assert (system["SPDXID"], "CONTAINS", "SPDXRef-libpixman-1") in relations
+    assert found["sourceInfo"] == "built package from: pixman 0.44-3"
+    assert found["licenseDeclared"] == "NOASSERTION", "Debian's names are not SPDX's"
+    assert found["licenseComments"].endswith(": Expat; MIT~x")
+    assert [tuple(one.values()) for one in found["externalRefs"]] == [
+        (
+            *("PACKAGE-MANAGER", "purl"),
+            "pkg:deb/debian/libpixman%3A1@0.44%2Bb1"
+            "?arch=amd64&distro=debian-13&upstream=pixman%400.44-3",
+        ),
+        ("SECURITY", "advisory", pixman.tracker),
+    ]
+
+
+def test_licences_are_those_that_debian_names(tmp_path: Path) -> None:
+    for name, text in (
+        ("new", "Format: https://x/1.0/\n\nFiles: *\nLicense: MIT\n\nLicense: BSD-3-clause\n y\n"),
+        ("old", "This is free.\nLicense: of its own kind\n"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "copyright").write_text(text)
+    assert licences_of("new", tmp_path) == ("BSD-3-clause", "MIT")
+    assert licences_of("old", tmp_path) == licences_of("none", tmp_path) == ()
+
+
+def test_what_a_library_loads_is_told() -> None:
+    """libpng of ours needs zlib; of gid-cluster alone it counts as of the safety domain."""
+    assert "libz.so.1" in loaded(["libpng16.so.16"])
+    beside = Program("gid-x", ("libpng16.so.16",), ())
+    safe = Program("gid-cluster", ("libpng16.so.16",), ())
+    assert roles_of([beside])["libz.so.1"] == "runs beside it, for another library"
+    assert roles_of([beside, safe])["libz.so.1"] == "runs in the safety domain, for another library"
+    both = Program("gidd", ("libz.so.1",), ())
+    assert roles_of([beside, both])["libz.so.1"] == "runs in the safety domain"
+
+
+def test_facts_of_a_program(tmp_path: Path) -> None:
+    """A program is linked with and without what hardens it."""
+    source = tmp_path / "main.c"
+    source.write_text("int main(void) {\n\treturn 0;\n}\n")
+    hard = ("-pie", "-fPIE", "-Wl,-z,relro,-z,now")
+    soft = ("-no-pie", "-Wl,-z,norelro,-z,lazy,-z,execstack")
+    found = {}
+    for name, options in (("hard", hard), ("soft", soft)):
+        subprocess.run(["gcc", *options, "-o", tmp_path / name, source], check=True)
+        text = said("readelf", "--wide", "--dynamic", "--program-headers", tmp_path / name)
+        found[name] = lacking_in_file(text)
+    assert found["hard"] == []
+    assert found["soft"] == [
+        *("a random address", "no code on the stack", "read-only relocations"),
+        "all of them at the start",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "machine", "lacks"),
+    [
+        (HARD, X86, []),
+        ((*HARD, "-O0"), X86, ["an optimizer, for checked copies"]),
+        ((*HARD, "-U_FORTIFY_SOURCE"), X86, ["checked copies"]),
+        ((*HARD, "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3"), X86, []),
+        ((*HARD, "-fno-stack-protector"), X86, ["stack guards"]),
+        (HARD[:-1], X86, ["marked branches"]),
+        (HARD, ARM, ["marked branches"]),
+        ((*HARD, "-mbranch-protection=standard"), ARM, []),
+        (HARD[:-1], "RISC-V", []),
+        (("gcc", "-O2"), "RISC-V", ["stack guards", "checked copies", "checked formats"]),
+    ],
+)
+def test_how_a_source_was_compiled(words: tuple[str, ...], machine: str, lacks: list[str]) -> None:
+    assert lacking_in_command(words, machine) == lacks
+
+
+def test_each_program_says_of_how_many_objects() -> None:
+    """The developer's build is not hardened, but by what the compiler does by itself."""
+    (gidd,) = (program for program in built_programs(BUILD) if program.name == "gidd")
+    (guards,) = (what for what in gidd.lacks if what.startswith("stack guards"))
+    count = int(guards.split(" of ")[1].split()[0])
+    assert count > 30, "with the objects of its static libraries"
+
+
+# --- vulnerabilities ---
+
+
+def fault(status: str, **more: str) -> dict:
+    entry = {"status": status, "urgency": "low", "repositories": {}} | more
+    return {"description": "Bad.", "releases": {"trixie": entry, "sid": {"status": "resolved"}}}
+
+
+TRACKER = {
+    "glibc": {
+        "CVE-1": fault("open"),
+        "CVE-2": fault("resolved", fixed_version="2.41-2"),
+        "CVE-3": fault("resolved", fixed_version="2.40-1"),
+        "CVE-4": fault("resolved", fixed_version="0"),
+        "CVE-5": fault("undetermined", urgency="unimportant"),
+        "CVE-6": {"description": "Of another release.", "releases": {"sid": {"status": "open"}}},
+    },
+    "meson": {"CVE-7": fault("open")},
+    "pixman": {"CVE-8": fault("open")},
+    "zlib": {"CVE-9": fault("open")},
+}
+
+
+def test_vulnerabilities_are_those_of_this_release_and_version() -> None:
+    safe, beside = "runs in the safety domain", "runs beside it"
+    listed = [
+        Package("libc-bin", "2.41-1", beside, "glibc", "2.41-1"),
+        Package("libc6", "2.41-1", safe, "glibc", "2.41-1"),
+        Package("libpixman-1-0", "0.44-3+b1", beside, "pixman", "0.44-3"),
+        Package("meson", "1.7", "builds, tests or shows", "meson", "1.7"),
+    ]
+    found = known(TRACKER, listed, "trixie")
+    assert [(one.name, one.role, one.fixed, one.counts) for one in found] == [
+        ("CVE-1", safe, "", True),
+        ("CVE-2", safe, "2.41-2", True),
+        ("CVE-5", safe, "", False),
+        ("CVE-8", beside, "", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"glibc": {"CVE-1": {"releases": {"trixie": {}}}}}', '{"glibc": 1}']
+)
+def test_a_file_that_is_not_the_trackers_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "json"
+    file.write_text(text)
+    glibc = Package("libc6", "2.41-1", "runs beside it", "glibc", "2.41-1")
+    with pytest.raises(BadTracker):
+        known(read_tracker(file), [glibc], "trixie")
