@@ -32,7 +32,7 @@ class Evidence:
     calls: dict | None = None  # what the test of the sealed phase counted
     stacks: dict | None = None  # what `./run stack --json` wrote
     coverage: dict | None = None  # what `./run coverage` wrote
-    programs: Sequence[Program] = ()  # of this build
+    programs: Sequence[Program] | None = None  # of the packages
     packages: Sequence[Package] = ()
     vulnerabilities: Sequence[Vulnerability] | None = None
 
@@ -45,7 +45,9 @@ class Evidence:
                 if self.detected is None
                 else sum(A_MILLION - seen for seen in self.detected.values())
             ),
-            "programs that lack hardening": sum(bool(one.lacks) for one in self.programs),
+            "programs that lack hardening": _red(
+                None if self.programs is None else sum(bool(one.lacks) for one in self.programs)
+            ),
             "stacks that are not bounded": _red(_problems(self.stacks)),
             "aims of coverage that are missed": _red(_problems(self.coverage)),
             "known vulnerabilities of what runs": _red(

@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""What hardens the programs of a build folder.
+"""python3 -m assuring.hardening BUILD FILE: what hardens the programs of a build folder, as JSON
 
-The linker's part is looked for in the programs themselves, the compiler's in how each of their
-sources was compiled: a program that copies nothing has no checked copy, and is no worse for it.
+Status 1, and a line for each: some of it is missing. The linker's part is looked for in the
+programs themselves, the compiler's in how each of their sources was compiled: a program that copies
+nothing has no checked copy, and is no worse for it.
 """
 
 import json
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from testing.results import tree_state
+
+TOP = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
@@ -125,3 +131,29 @@ def built_programs(build: Path) -> list[Program]:
         for path in paths
         if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"
     ]
+
+
+def of_packages(folder: Path, tree: str) -> list[Program] | None:
+    """What `./run package` found; None: of other files, or no packages were made."""
+    for file in folder.glob("gidway_*.programs.json"):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        if found["files"] == tree:
+            return [
+                Program(one["name"], tuple(one["needs"]), tuple(one["lacks"]))
+                for one in found["programs"]
+            ]
+    return None
+
+
+def main(build: Path, file: Path) -> int:
+    programs = built_programs(build)
+    whole = {"files": tree_state(TOP), "programs": [asdict(program) for program in programs]}
+    file.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+    for program in programs:
+        for what in program.lacks:
+            print(f"{program.name} lacks {what}", file=sys.stderr)
+    return int(not programs or any(program.lacks for program in programs))
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))

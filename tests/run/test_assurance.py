@@ -276,12 +276,13 @@ def test_what_nobody_looked_at_is_red() -> None:
     assert summary["recursions"] is None and summary["coverage"] is None
     assert {what: number for what, number in summary["red_by"].items() if number} == {
         "faults on the way that are not seen": 1,
+        "programs that lack hardening": 1,
         "stacks that are not bounded": 1,
         "aims of coverage that are missed": 1,
         "known vulnerabilities of what runs": 1,
     }
     html = page(found)
-    for said in ("Not looked at with just", "Not counted with just"):
+    for said in ("Not looked at with just", "Not counted with just", "No packages were made of"):
         assert said in html
     assert "Nobody looked: <code>--tracker FILE</code>" in html
 

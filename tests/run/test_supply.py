@@ -11,11 +11,14 @@ from assuring.hardening import (
     built_programs,
     lacking_in_command,
     lacking_in_file,
+    main,
+    of_packages,
     said,
 )
 from assuring.supply import Package, Release, licences_of, loaded, packages, roles_of
 from assuring.vulnerabilities import BadTracker, known, read_tracker
 from lib.program import BUILD, TOP
+from testing.results import tree_state
 
 HARD = ("gcc", "-O2", "-D_FORTIFY_SOURCE=2", "-fstack-protector-strong", "-fstack-clash-protection")
 HARD += ("-Werror=format-security", "-fcf-protection")
@@ -131,6 +134,15 @@ def test_each_program_says_of_how_many_objects() -> None:
     (guards,) = (what for what in gidd.lacks if what.startswith("stack guards"))
     count = int(guards.split(" of ")[1].split()[0])
     assert count > 30, "with the objects of its static libraries"
+
+
+def test_packages_tell_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As ./run package asks; here of the developer's build, which lacks much."""
+    assert main(BUILD, tmp_path / "gidway_1-1.programs.json") == 1
+    assert "gidd lacks stack guards: in " in capsys.readouterr().err
+    assert of_packages(tmp_path, tree_state(TOP)) == built_programs(BUILD)
+    assert of_packages(tmp_path, "other") is None
+    assert of_packages(tmp_path / "none", tree_state(TOP)) is None
 
 
 # --- vulnerabilities ---
