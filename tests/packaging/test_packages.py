@@ -3,9 +3,11 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
 from installation import ADDED, DEBIAN, LEFT_OUT, fits, patterns
 from lib.program import BUILD, PATIENCE, TOP
 
@@ -82,10 +84,10 @@ MADE = ["gidd_1_amd64.deb", "libgid0_1_amd64.deb", "gidway_1.dsc", "gidway_1.deb
 MADE += ["gidway_1.buildinfo", "gidway_1.changes"]
 
 
-def package(top: Path, target: Path, folder: Path) -> set[str]:
+def package(top: Path, target: Path, folder: Path, *options: str | Path) -> set[str]:
     """What ./run package packs, with programs that make empty packages only."""
     programs = folder / "programs"
-    programs.mkdir()
+    programs.mkdir(exist_ok=True)
     for name, script in (
         ("dpkg-checkbuilddeps", "exit 0"),
         ("dpkg-buildpackage", f"find . -type f >{folder}/packed; cd ..; touch {' '.join(MADE)}"),
@@ -95,7 +97,7 @@ def package(top: Path, target: Path, folder: Path) -> set[str]:
         (programs / name).write_text(f"#!/bin/sh\n{script}\n")
         (programs / name).chmod(0o755)
     env = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "GIDWAY_BUILD": str(BUILD)}
-    words = [top / "scripts" / "package", target]
+    words = [top / "scripts" / "package", *options, target]
     subprocess.run(words, env=env, check=True, capture_output=True, timeout=PATIENCE)
     return set((folder / "packed").read_text().splitlines())
 
@@ -114,9 +116,18 @@ def test_only_packages_of_an_earlier_run_are_removed(tmp_path: Path) -> None:
     assert not found & set(old)
 
 
+def small_archive(top: Path) -> Path:
+    """What ./run package needs of one that was unpacked."""
+    needed = ("scripts/package", "scripts/version", "scripts/say.sh", "packaging/debian")
+    for name in (*needed, "meson.build", "NEWS.md"):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-r", TOP / name, top / name], check=True)
+    return top
+
+
 def test_sums_are_of_what_anybody_can_make_again(tmp_path: Path) -> None:
     target = tmp_path / "target"
-    package(TOP, target, tmp_path)
+    package(small_archive(tmp_path / "gidway"), target, tmp_path)
     (sums,) = target.glob("gidway_*.sha256")
     (source,) = target.glob("gidway_*.orig.tar.xz")
     named = [line.split()[1] for line in sums.read_text().splitlines()]
@@ -125,13 +136,48 @@ def test_sums_are_of_what_anybody_can_make_again(tmp_path: Path) -> None:
     subprocess.run(["sha256sum", "--check", "--strict", sums], cwd=target, check=True)
 
 
+def check_of_the_document(folder: Path) -> subprocess.CompletedProcess[str]:
+    page = (TOP / "docs/install.md").read_text()
+    (lines,) = re.findall(r"^(openssl pkeyutl -verify .*\n(?:.+\n)*?sha256sum .*)$", page, re.M)
+    command = ["bash", "-euc", lines]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_signed_packages_are_checked_as_the_document_says(tmp_path: Path) -> None:
+    key, target = tmp_path / "release.key", tmp_path / "target"
+    for words in (
+        ("genpkey", "-algorithm", "ed25519", "-out", key),
+        ("pkey", "-in", key, "-pubout", "-out", tmp_path / "gidway.pem"),
+    ):
+        subprocess.run(["openssl", *words], check=True)
+    top = small_archive(tmp_path / "gidway")
+    package(top, target, tmp_path, "--sign", key)
+    (target / "gidway.pem").write_bytes((tmp_path / "gidway.pem").read_bytes())
+    (target / "gidway_1.dsc").unlink()  # not all is brought to each machine
+    assert check_of_the_document(target).returncode == 0
+
+    (target / "libgid0_1_amd64.deb").write_text("another one")
+    said = check_of_the_document(target)
+    assert said.returncode != 0 and "libgid0_1_amd64.deb: FAILED" in said.stdout
+    (sums,) = target.glob("gidway_*.sha256")
+    subprocess.run(f"sha256sum *.deb >'{sums}'", shell=True, cwd=target, check=True)
+    assert "Signature Verification Failure" in check_of_the_document(target).stdout
+
+    package(top, target, tmp_path)
+    assert not list(target.glob("*.sig")), "that of an earlier run is not for these"
+
+
+def test_a_key_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:
+    command = [TOP / "scripts/package", "--sign", tmp_path / "none", tmp_path / "target"]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert (said.returncode, (tmp_path / "target").exists()) == (2, False)
+    assert f"cannot read the key {tmp_path}/none" in said.stderr
+
+
 def test_an_unpacked_archive_is_packed_without_its_builds(tmp_path: Path) -> None:
     """Also where it lies in a repository of something else, which knows nothing of it."""
-    top = tmp_path / "gidway"
-    needed = ("scripts/package", "scripts/version", "scripts/say.sh", "packaging/debian")
-    for name in (*needed, "meson.build", "NEWS.md"):
-        (top / name).parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cp", "-r", TOP / name, top / name], check=True)
+    top = small_archive(tmp_path / "gidway")
     for name in ("build-asan/large.o", "README.md"):
         (top / name).parent.mkdir(exist_ok=True)
         (top / name).touch()
