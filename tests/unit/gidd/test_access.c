@@ -127,6 +127,46 @@ static void test_rows(struct config *config, const char *section) {
 	tap_ok(rows == 1 + count, "the page has no other rows: %u for %u pairs", rows - 1, count);
 }
 
+/* What a client may, beside its domain: lines that the page's cockpit does not have. */
+static void test_clients(void) {
+	char text[300] = "";
+	struct config_client client = {.import = true, .publish = {.text = text}};
+	tap_ok(access_client_may_import(&client), "a client imports if it may");
+	client.import = false;
+	tap_ok(!access_client_may_import(&client), "and not if it may not");
+	tap_ok(!access_client_may_publish(&client, "movie"), "an empty list allows nothing");
+	strcpy(text, "a  movie");
+	tap_ok(access_client_may_publish(&client, "movie") &&
+					!access_client_may_publish(&client, ""),
+			"two spaces are no name between them");
+	memset(text, '*', 256);
+	text[256] = '\0';
+	tap_ok(!access_client_may_publish(&client, "movie"),
+			"a pattern of 256 characters allows nothing");
+	text[255] = '\0';
+	tap_ok(access_client_may_publish(&client, "movie"), "one of 255 is a pattern");
+}
+
+static bool safety_is_open(const char *globs) {
+	struct config config;
+	char text[64] = "";
+	strcpy(text, globs);
+	struct config_domain domain = {.local = {.text = text}};
+	config_init(&config);
+	bool open = access_safety_is_open(&config, &domain);
+	config_finish(&config);
+	return open;
+}
+
+static void test_safety(void) {
+	tap_ok(safety_is_open("safety/*") && safety_is_open("*"), "patterns of safety streams");
+	tap_ok(safety_is_open("safety/lamp") && safety_is_open("movie safety/lamp"),
+			"one of them by its name");
+	tap_ok(!safety_is_open("movie") && !safety_is_open(""), "others are none");
+	tap_ok(!safety_is_open("unsafety/lamp movie/safety/lamp"),
+			"nor those that are called alike");
+}
+
 int main(int argc, char **argv) {
 	struct config config;
 	const char *section = read_section(argc > 1 ? argv[1] : "", "\n## Who may read what\n");
@@ -137,5 +177,7 @@ int main(int argc, char **argv) {
 		test_rows(&config, section);
 	}
 	config_finish(&config);
+	test_clients();
+	test_safety();
 	return tap_finish();
 }

@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: MIT
-/* Closing while nothing is to be started or allocated: until the last one who said so is gone. */
+/*
+ * Closing while nothing is to be started or allocated: until the last one who said so is gone.
+ * Closes that do not end hold up nobody else's, without memory and in a child of fork(), too.
+ */
 #include "closer.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tap.h"
 
+#define GIVER 7u
+#define OF_ONE_MAX 4u /* as closer.c has it, as the next */
+#define SPARES 64u
+#define LATE_MS 2000u
+
 static unsigned allocations;
+static bool no_memory;
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
@@ -18,7 +30,44 @@ void *__wrap_malloc(size_t size);
 /* Of libgid's own code, as it is linked here. */
 void *__wrap_malloc(size_t size) {
 	__atomic_fetch_add(&allocations, 1, __ATOMIC_RELAXED);
-	return __real_malloc(size);
+	return no_memory ? NULL : __real_malloc(size);
+}
+
+/* A file whose close does not end, as of somebody's FUSE file system, while the gate is shut. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t opens = PTHREAD_COND_INITIALIZER, news = PTHREAD_COND_INITIALIZER;
+static bool shut, is_slow[1024];
+static unsigned held_up;
+
+int __real_close(int fd);
+int __wrap_close(int fd);
+
+int __wrap_close(int fd) {
+	pthread_mutex_lock(&gate);
+	held_up += is_slow[fd];
+	pthread_cond_signal(&news);
+	while (shut && is_slow[fd]) {
+		pthread_cond_wait(&opens, &gate);
+	}
+	held_up -= is_slow[fd];
+	is_slow[fd] = false;
+	pthread_mutex_unlock(&gate);
+	return __real_close(fd);
+}
+
+static void set_gate(bool to) {
+	pthread_mutex_lock(&gate);
+	shut = to;
+	pthread_cond_broadcast(&opens);
+	pthread_mutex_unlock(&gate);
+}
+
+static void wait_until_held_up(unsigned count) {
+	pthread_mutex_lock(&gate);
+	while (held_up < count) {
+		pthread_cond_wait(&news, &gate);
+	}
+	pthread_mutex_unlock(&gate);
 }
 
 static unsigned count_threads(void) {
@@ -32,10 +81,18 @@ static unsigned count_threads(void) {
 	return count;
 }
 
-static void wait_until_closed(void) {
-	while (gid_closer_pending() > 0) {
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+static void wait_ms(unsigned ms) {
+	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+static void wait_until_left(unsigned count) {
+	while (gid_closer_pending() > count) {
+		wait_ms(1);
 	}
+}
+
+static void wait_until_closed(void) {
+	wait_until_left(0);
 }
 
 /* How often memory is asked for to close one descriptor that may hold whoever closes it up. */
@@ -69,7 +126,80 @@ static void test_settled(void) {
 	gid_closer_settle(false);
 }
 
+static bool is_open(int fd) {
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+/* Returns the last one's descriptor. */
+static int give_slow(unsigned count) {
+	uint64_t before = gid_closer_charge(GIVER);
+	int fd = -1;
+	for (unsigned i = 0; i < count; i++) {
+		fd = eventfd(0, EFD_CLOEXEC);
+		is_slow[fd] = true;
+		gid_closer_close(fd);
+	}
+	gid_closer_charge(before);
+	return fd;
+}
+
+/* The gate stays shut: OF_ONE_MAX closes are left that hold helpers up, and two that wait. */
+static void test_one_giver(void) {
+	set_gate(true);
+	give_slow(OF_ONE_MAX + 2);
+	wait_until_held_up(OF_ONE_MAX);
+	int other = eventfd(0, EFD_CLOEXEC);
+	gid_closer_close(other);
+	wait_until_left(OF_ONE_MAX + 2);
+	tap_ok(!is_open(other), "what another one gave is closed");
+	tap_ok(held_up == OF_ONE_MAX && gid_closer_pending_of(GIVER) == OF_ONE_MAX + 2,
+			"though one's hold up as many helpers as they may, and more wait");
+	tap_ok(!gid_closer_is_stuck(GIVER), "who has only begun is not stuck");
+	wait_ms(LATE_MS + 100);
+	tap_ok(gid_closer_is_stuck(GIVER), "who does not end is");
+}
+
+/* In the midst of it. */
+static void test_fork(void) {
+#ifndef __SANITIZE_THREAD__ /* starts no threads in a child */
+	uint32_t pending = gid_closer_pending_of(GIVER);
+	pid_t child = fork();
+	if (child == 0) {
+		shut = false;
+		alarm(60);
+		int fd = eventfd(0, EFD_CLOEXEC);
+		gid_closer_close(fd);
+		wait_until_closed();
+		_exit(is_open(fd) || gid_closer_pending_of(GIVER) != 0);
+	}
+	int status = -1;
+	waitpid(child, &status, 0);
+	tap_ok(status == 0, "a child has helpers of its own, for what waits and what it closes");
+	tap_ok(gid_closer_pending_of(GIVER) == pending, "its parent's are as they were");
+#endif
+}
+
+static void test_without_memory(void) {
+	uint32_t before = gid_closer_pending_of(GIVER);
+	no_memory = true;
+	int last = give_slow(SPARES + 1);
+	no_memory = false;
+	tap_ok(gid_closer_pending_of(GIVER) == before + SPARES,
+			"without memory there is room for %u", SPARES);
+	set_gate(false);
+	wait_until_closed();
+	tap_ok(is_open(last), "and one more stays open, which is better than to wait");
+	no_memory = true;
+	gid_closer_close(last);
+	no_memory = false;
+	wait_until_closed();
+	tap_ok(!is_open(last), "that room is there again");
+}
+
 int main(void) {
 	test_settled();
+	test_one_giver();
+	test_fork();
+	test_without_memory();
 	return tap_finish();
 }
