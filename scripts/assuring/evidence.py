@@ -50,6 +50,9 @@ class Evidence:
             ),
             "stacks that are not bounded": _red(_problems(self.stacks)),
             "aims of coverage that are missed": _red(_problems(self.coverage)),
+            "gaps of coverage without a reason": _red(
+                None if self.coverage is None else self.coverage["without_reason"]
+            ),
             "known vulnerabilities of what runs": _red(
                 None
                 if self.vulnerabilities is None

@@ -24,13 +24,14 @@ class Missing:
 
 @dataclass
 class Source:
-    """`lines`: how often each with code ran.
+    """`lines`: how often each with code ran. `functions`: by name the lines, and how often.
 
     `conditions`: by line, place in it and number of outcomes, which of those never decided.
     """
 
     lines: dict[int, int] = field(default_factory=dict)
     conditions: dict[tuple[int, int, int], set[tuple[int, bool]]] = field(default_factory=dict)
+    functions: dict[str, tuple[range, int]] = field(default_factory=dict)
 
     def add(self, line: dict) -> None:
         """One of gcov's."""
@@ -41,6 +42,19 @@ class Source:
             missing |= {(index, False) for index in one["not_covered_false"]}
             key = (number, place, one["count"])
             self.conditions[key] = self.conditions.get(key, missing) & missing
+
+    def add_function(self, function: dict) -> None:
+        name = function["name"]
+        lines = range(function["start_line"], function["end_line"] + 1)
+        before = self.functions.get(name, (lines, 0))[1]
+        self.functions[name] = (lines, before + function["execution_count"])
+
+    def function_of(self, line: int) -> str:
+        """ "" for none."""
+        return next((name for name, (lines, _) in self.functions.items() if line in lines), "")
+
+    def runs(self, function: str) -> bool:
+        return self.functions.get(function, (range(0), 0))[1] > 0
 
     @property
     def reached(self) -> int:
@@ -80,6 +94,8 @@ def joined(documents: Iterable[dict], path_of: Callable[[str], str]) -> dict[str
                 source = sources.setdefault(path, Source())
                 for line in file["lines"]:
                     source.add(line)
+                for function in file["functions"]:
+                    source.add_function(function)
     return sources
 
 

@@ -94,9 +94,16 @@ COVERAGE = {
             "reached": 8,
             "outcomes": 0,
             "decided": 0,
-            "missing": [{"line": 7, "what": "not run", "text": "return -EIO;"}],
+            "missing": [
+                {"line": 7, "what": "not run", "text": "return -EIO;", "why": "", "tests": []},
+                {
+                    **{"line": 9, "what": "not run", "text": "return -ENOMEM;"},
+                    **{"why": "Memory is there.", "tests": ["tests/faults/test_libgid.py"]},
+                },
+            ],
         }
     ],
+    "without_reason": 1,
 }
 
 GOOD = (
@@ -250,11 +257,14 @@ def test_the_report_has_every_line() -> None:
     assert f"<code>{C}::test_order</code>" in html, "a test without a requirement"
     assert "tree calls tree: a recursion" in html and "<code>back</code> 200" in html
     assert "return -EIO;" in html and "8 of 10, 80.0 %" in html
+    assert html.count("no reason is known") == 1
+    assert "Memory is there. <code>faults/test_libgid.py</code>" in html
     assert "tracker/source-package/glibc" in html and "<td>gid-x</td>" in html
     assert "<small>LGPL-2.1+</small>" in html and html.count("not told here") == 1
     assert "Bad. Mended in 2.42." in html and "CVE-2" in html
     summary = as_json(found)
-    assert summary["red"] == 8 == sum(summary["red_by"].values())
+    assert summary["red"] == 9 == sum(summary["red_by"].values())
+    assert summary["red_by"]["gaps of coverage without a reason"] == 1
     assert summary["red_by"]["known vulnerabilities of what runs"] == 1
     assert summary["red_by"]["aims of coverage that are missed"] == 1
     assert summary["recursions"] == 1
@@ -279,6 +289,7 @@ def test_what_nobody_looked_at_is_red() -> None:
         "programs that lack hardening": 1,
         "stacks that are not bounded": 1,
         "aims of coverage that are missed": 1,
+        "gaps of coverage without a reason": 1,
         "known vulnerabilities of what runs": 1,
     }
     html = page(found)
