@@ -444,7 +444,9 @@ static int transmit(struct gid_domain *domain, union gid_wire_message *message, 
 					gid_strerror(error));
 		}
 		int events = gid_socket_wait(domain->socket, POLLIN | POLLOUT, deadline);
-		if (events <= 0) {
+		/* One that says ever more, and takes nothing, is late, too. */
+		bool late = (events & POLLOUT) == 0 && gid_clock_now() >= deadline;
+		if (events <= 0 || late) {
 			disconnect(domain, -ETIMEDOUT, "it takes no more messages");
 			return fail_away(domain);
 		}
@@ -489,6 +491,12 @@ static int give_up(struct gid_domain *domain, uint32_t type) {
 			domain->path);
 }
 
+/* Whether there is time left. `got`: gidd just said something else, as it may without a pause. */
+static bool may_answer(struct gid_domain *domain, bool got, uint64_t deadline) {
+	return gid_clock_now() < deadline &&
+			(got || gid_socket_wait(domain->socket, POLLIN, deadline) > 0);
+}
+
 int gid_domain_request(struct gid_domain *domain, union gid_wire_message *request, const int *fds,
 		uint32_t fd_count, union gid_wire_message *answer,
 		int answer_fds[GID_WIRE_FDS_MAX]) {
@@ -496,36 +504,32 @@ int gid_domain_request(struct gid_domain *domain, union gid_wire_message *reques
 	if (error < 0) {
 		return error;
 	}
-	uint32_t serial = request->header.serial;
 	uint64_t deadline = gid_clock_now() + domain->answer_ns;
-	for (;;) {
-		struct gid_packet packet;
-		int got = receive(domain, &packet);
-		if (got < 0) {
-			return fail_away(domain);
-		}
-		if (got > 0 && packet.message.header.serial != serial) {
+	struct gid_packet packet;
+	int got = receive(domain, &packet);
+	while (got == 0 || (got > 0 && packet.message.header.serial != request->header.serial)) {
+		if (got > 0) {
 			queue_packet(domain, &packet);
-			continue;
 		}
-		if (got == 0) {
-			if (gid_socket_wait(domain->socket, POLLIN, deadline) <= 0) {
-				return give_up(domain, request->header.type);
-			}
-			continue;
+		if (!may_answer(domain, got > 0, deadline)) {
+			return give_up(domain, request->header.type);
 		}
-		error = judge(request->header.type, &packet.message);
-		*answer = packet.message;
-		if (error == 0 && answer_fds != NULL) {
-			for (uint32_t i = 0; i < GID_WIRE_FDS_MAX; i++) {
-				answer_fds[i] = packet.fds[i];
-			}
-			return 0;
-		}
-		gid_socket_close_fds(packet.fds, GID_WIRE_FDS_MAX);
-		remember(domain, error, answer);
-		return error;
+		got = receive(domain, &packet);
 	}
+	if (got < 0) {
+		return fail_away(domain);
+	}
+	error = judge(request->header.type, &packet.message);
+	*answer = packet.message;
+	if (error == 0 && answer_fds != NULL) {
+		for (uint32_t i = 0; i < GID_WIRE_FDS_MAX; i++) {
+			answer_fds[i] = packet.fds[i];
+		}
+		return 0;
+	}
+	gid_socket_close_fds(packet.fds, GID_WIRE_FDS_MAX);
+	remember(domain, error, answer);
+	return error;
 }
 
 static void pending_expired(void *data) {

@@ -212,6 +212,51 @@ static void test_no_welcome(void) {
 	unlink(address.sun_path);
 }
 
+/* A gidd that answers no request: shortly before it had to, it says other things, for ever. */
+static void *run_talkative(void *data) {
+	const int *listener = data;
+	union gid_wire_message message;
+	int peer = accept(*listener, NULL, NULL);
+	(void)!read(peer, &message, sizeof(message));
+	gid_wire_begin(&message, GID_WIRE_WELCOME, message.header.serial);
+	message.welcome.version = GID_WIRE_VERSION;
+	message.welcome.domain = 1;
+	strcpy(message.welcome.name, "open");
+	(void)!write(peer, &message, message.header.size);
+	(void)!read(peer, &message, sizeof(message));
+	cockpit_sleep_ms(900);
+	gid_wire_begin(&message, GID_WIRE_REVOKED, 0);
+	message.revoked.gid = gid_make(1, 2, 3, 4);
+	while (send(peer, &message, message.header.size, MSG_NOSIGNAL) > 0) {
+	}
+	close(peer);
+	return NULL;
+}
+
+static void test_other_words(void) {
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/words.sock", cockpit_folder);
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	bind(listener, (struct sockaddr *)&address, sizeof(address));
+	listen(listener, 4);
+	pthread_t thread;
+	pthread_create(&thread, NULL, run_talkative, &listener);
+	struct gid_domain *domain = NULL;
+	char *json = NULL;
+	setenv("GID_ANSWER_SECONDS", "1", 1);
+	int error = gid_domain_connect(address.sun_path, &domain);
+	unsetenv("GID_ANSWER_SECONDS");
+	if (tap_ok(error == 0, "a gidd that says a lot is there: %s", gid_domain_connect_error())) {
+		error = gid_domain_status(domain, &json);
+		tap_ok(error == -ETIMEDOUT, "whatever else it says, its answer has its time (%d)",
+				error);
+		gid_domain_destroy(domain);
+	}
+	pthread_join(thread, NULL);
+	close(listener);
+	unlink(address.sun_path);
+}
+
 static void test_leaks(void) {
 	struct gid_domain *domain;
 	int fds = cockpit_count_settled("/proc/self/fd"), failed = 0;
@@ -233,6 +278,7 @@ int main(void) {
 		test_restart();
 		test_hang();
 		test_no_welcome();
+		test_other_words();
 		test_leaks();
 	}
 	cockpit_finish();
