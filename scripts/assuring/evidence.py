@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from bounding.loops import Loop
+
 from assuring.detected import A_MILLION
 from assuring.hardening import Program
 from assuring.supply import Package, Release
@@ -31,6 +33,7 @@ class Evidence:
     detected: dict[str, int] | None = None  # of a million faults, by each profile
     calls: dict | None = None  # what the test of the sealed phase counted
     stacks: dict | None = None  # what `./run stack --json` wrote
+    loops: Sequence[Loop] = ()  # of which nobody has said a bound
     coverage: dict | None = None  # what `./run coverage` wrote
     programs: Sequence[Program] | None = None  # of the packages
     packages: Sequence[Package] = ()
@@ -49,6 +52,7 @@ class Evidence:
                 None if self.programs is None else sum(bool(one.lacks) for one in self.programs)
             ),
             "stacks that are not bounded": _red(_problems(self.stacks)),
+            "loops without a known bound": len(self.loops),
             "aims of coverage that are missed": _red(_problems(self.coverage)),
             "gaps of coverage without a reason": _red(
                 None if self.coverage is None else self.coverage["without_reason"]

@@ -39,17 +39,18 @@ class BadGaps(Exception):
     """A file is not as gaps are written."""
 
 
-def read_gaps(folder: Path) -> list[Gap]:
+def read_gaps(folder: Path, table: str = "gap") -> list[Gap]:
+    """`table`: the name of each; bounding.loops has others."""
     found = []
     for path in sorted(folder.glob("*.toml")):
         try:
             listed = tomllib.loads(path.read_text(encoding="utf-8"))
         except tomllib.TOMLDecodeError as error:
             raise BadGaps(f"{path.name}: {error}") from None
-        for number, fields in enumerate(listed.pop("gap", []), 1):
-            found.append(_gap(f"{path.name}, gap {number}", fields))
+        for number, fields in enumerate(listed.pop(table, []), 1):
+            found.append(_gap(f"{path.name}, {table} {number}", fields))
         if listed:
-            raise BadGaps(f"{path.name}: {', '.join(listed)}: only [[gap]] is known")
+            raise BadGaps(f"{path.name}: {', '.join(listed)}: only [[{table}]] is known")
     return found
 
 
@@ -68,11 +69,22 @@ def _gap(place: str, fields: dict) -> Gap:
     return Gap(place, file, why, lines, functions, tests)
 
 
-def functions_in(text: str) -> dict[str, list[str]]:
-    """The lines of each function, as C is formatted here."""
+def function_places(text: str) -> dict[str, range]:
+    """The lines of each function, from 1 on, as C is formatted here."""
     plain = re.sub(r"__attribute__\(\(.*?\)\)\)? ", "", text)
     found = re.finditer(r"^(?!#|typedef)\w[^\n;{]*?\b(\w+)\([^;{]*\{\n.*?^\}", plain, re.M | re.S)
-    return {one[1]: [line.strip() for line in one[0].split("\n")] for one in found}
+    return {
+        one[1]: range(plain[: one.start()].count("\n") + 1, plain[: one.end()].count("\n") + 2)
+        for one in found
+    }
+
+
+def functions_in(text: str) -> dict[str, list[str]]:
+    lines = [line.strip() for line in text.split("\n")]
+    return {
+        name: [lines[number - 1] for number in place]
+        for name, place in function_places(text).items()
+    }
 
 
 def stale(gaps: Iterable[Gap], top: Path) -> Iterator[str]:

@@ -27,6 +27,7 @@ from assuring.rules import Checkers, checker_errors
 from assuring.supply import Package, Release
 from assuring.verdicts import Verdicts, judge, name_errors
 from assuring.vulnerabilities import Vulnerability
+from bounding.loops import Loop
 from lib.program import BUILD, TOP
 from testing.one import Case, Outcome, Test
 from testing.results import Result, keep_results, read_results, tree_state
@@ -236,6 +237,7 @@ def test_the_report_has_every_line() -> None:
         judged(PYTHON, "tests/vm/test_gone.py"),
         detected={"crc64": 999_999},
         stacks=STACKS,
+        loops=[Loop("libgid/a.c", 9, "wait", "while (!done) {", False)],
         coverage=COVERAGE,
         programs=[Program("gid-x", ("libc.so.6",), ("stack guards",)), Program("gid-y", (), ())],
         packages=[
@@ -263,7 +265,9 @@ def test_the_report_has_every_line() -> None:
     assert "<small>LGPL-2.1+</small>" in html and html.count("not told here") == 1
     assert "Bad. Mended in 2.42." in html and "CVE-2" in html
     summary = as_json(found)
-    assert summary["red"] == 9 == sum(summary["red_by"].values())
+    assert "libgid/a.c:9 while (!done) {</code> nobody" in html
+    assert summary["red"] == 10 == sum(summary["red_by"].values())
+    assert summary["red_by"]["loops without a known bound"] == 1
     assert summary["red_by"]["gaps of coverage without a reason"] == 1
     assert summary["red_by"]["known vulnerabilities of what runs"] == 1
     assert summary["red_by"]["aims of coverage that are missed"] == 1
