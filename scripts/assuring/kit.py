@@ -88,6 +88,19 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A part of a safety frame's way, with what bounds its time."""
+
+    name: str
+    place: str
+    number: int
+    statement: str
+    bound: str
+    depends: str
+    tests: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Kit:
     requirements: tuple[Requirement, ...] = ()
     interfaces: tuple[Interface, ...] = ()
@@ -95,6 +108,7 @@ class Kit:
     safe_states: tuple[tuple[str, str], ...] = ()  # name, description
     assumptions: tuple[Assumption, ...] = ()
     rules: tuple[Rule, ...] = ()
+    way: tuple[Step, ...] = ()
 
     def named_tests(self) -> Iterator[tuple[str, str]]:
         """Each name of a test, and the place that has it."""
@@ -102,8 +116,8 @@ class Kit:
             yield from ((name, requirement.place) for name in requirement.tests)
         for failure in self.failures:
             yield from ((name, failure.place) for name in (*failure.timed, *failure.injected))
-        for assumption in self.assumptions:
-            yield from ((name, assumption.place) for name in assumption.tests)
+        for item in (*self.assumptions, *self.way):
+            yield from ((name, item.place) for name in item.tests)
         for rule in self.rules:
             yield from ((name, rule.place) for name in rule.checked if name.startswith("tests/"))
 
@@ -149,6 +163,12 @@ def kit_of(objects: Sequence[dict]) -> Kit:
         tuple((place["name"], fields["description"]) for place, fields in of("Safe_State")),
         tuple(Assumption(**place, **fields) for place, fields in of("Assumption")),
         tuple(Rule(**place, **fields) for place, fields in of("Rule")),
+        tuple(
+            sorted(
+                (Step(**place, **fields) for place, fields in of("Step")),
+                key=lambda step: step.number,
+            )
+        ),
     )
 
 

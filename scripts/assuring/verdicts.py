@@ -9,7 +9,7 @@ from testing.one import Case
 from testing.results import Result
 
 from assuring.catalog import Catalog, Source
-from assuring.kit import Assumption, Failure, Kit, Requirement, Rule
+from assuring.kit import Assumption, Failure, Kit, Requirement, Rule, Step
 
 # From the worst on. Only the last one is none of a gap.
 VERDICTS = ("failed", "not run", "skipped", "passed")
@@ -32,9 +32,9 @@ class TestResult:
 
 @dataclass(frozen=True)
 class Row:
-    """A requirement, a failure, an assumption or a rule with the results of its tests."""
+    """A requirement, a failure, an assumption, a rule or a step with the results of its tests."""
 
-    item: Requirement | Failure | Assumption | Rule
+    item: Requirement | Failure | Assumption | Rule | Step
     tests: tuple[TestResult, ...]
     timed: tuple[TestResult, ...] = ()
     gaps: tuple[str, ...] = ()
@@ -107,6 +107,7 @@ class Verdicts:
     failures: tuple[Row, ...]
     assumptions: tuple[Row, ...]
     rules: tuple[Row, ...]
+    way: tuple[Row, ...]
     not_analysed: tuple[tuple[str, str], ...]
     uncovered: tuple[str, ...]
     without_file: tuple[str, ...]
@@ -119,6 +120,7 @@ class Verdicts:
             "failures": sum(row.is_red for row in self.failures),
             "assumptions": sum(row.is_red for row in self.assumptions),
             "rules": sum(row.is_red for row in self.rules),
+            "steps of a light's way": sum(row.is_red for row in self.way),
             "not analysed": len(self.not_analysed),
             "tests without a requirement": len(self.uncovered) + len(self.without_file),
         }
@@ -157,6 +159,7 @@ def judge(kit: Kit, catalog: Catalog, results: Iterable[Result], tree: str) -> V
         tuple(failures),
         tuple(assumptions),
         tuple(rules),
+        tuple(Row(step, looked_at(step.tests)) for step in kit.way),
         tuple(kit.not_analysed()),
         tuple(catalog.uncovered(of_requirements)),
         tuple(test.title for test in catalog.without_file),

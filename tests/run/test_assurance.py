@@ -20,6 +20,7 @@ from assuring.kit import (
     NoTrlc,
     Requirement,
     Rule,
+    Step,
     read_kit,
 )
 from assuring.report import as_json, page, write
@@ -313,6 +314,19 @@ def test_a_rule_without_a_checker_or_a_reason_is_red() -> None:
     assert "nothing checks it" in page(Evidence(ABOUT, verdicts))
 
 
+def test_a_step_whose_test_did_not_pass_is_red() -> None:
+    way = (
+        Step("Going", "way.trlc:1", 1, "It goes.", "Soon.", "", (f"{PYTHON}::test_on",)),
+        Step(
+            "Waiting", "way.trlc:2", 2, "It waits.", "A refresh.", "x", ("tests/gst/test_film.py",)
+        ),
+    )
+    verdicts = judge(Kit(way=way), catalog(), GOOD, "abc")
+    assert [row.is_red for row in verdicts.way] == [False, True]
+    html = page(Evidence(ABOUT, verdicts))
+    assert '<tr id="Waiting" class="red">' in html and "A refresh.<br><small>x</small>" in html
+
+
 def test_checkers_that_are_not_there_are_errors() -> None:
     checkers = Checkers(TOP, BUILD)
     good = ("gcc -Wvla", "gcc -Wimplicit-fallthrough", "clang-tidy bugprone-infinite-loop")
@@ -383,6 +397,10 @@ Failure Frames_lost {
    safe_state = Dark timed = [] injected = ["tests/a.py"]
 }
 Assumption Clock { statement = "s" rationale = "r" tests = [] }
+Step Second { number = 2 statement = "It waits." bound = "A refresh." tests = ["tests/a.py"] }
+Step First {
+   number = 1 statement = "It goes." bound = "Soon." depends = "x" tests = ["tests/b.py"]
+}
 Rule Short { statement = "It is so." like = ["1.3"] checked = ["gcc -Wvla", "tests/a.py"] }
 """
 
@@ -414,6 +432,11 @@ def test_files_of_trlc_are_read(tmp_path: Path) -> None:
     assert kit.safe_states == (("Dark", "d"),)
     assert kit.assumptions[0].checked == ""
     assert kit.rules[0].like == ("1.3",) and kit.rules[0].deviation == ""
+    assert [(step.name, step.number, step.depends) for step in kit.way] == [
+        ("First", 1, "x"),
+        ("Second", 2, ""),
+    ]
+    assert {"tests/a.py", "tests/b.py"} <= {name for name, _ in kit.named_tests()}
     assert ("tests/a.py", kit.rules[0].place) in kit.named_tests()
 
 
