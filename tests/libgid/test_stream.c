@@ -182,6 +182,49 @@ static void test_refusals(void) {
 	settle(NULL);
 }
 
+/* What only a mistake asks for. */
+static void test_mistakes(void) {
+	struct gid_consumer *consumer = NULL;
+	struct gid_producer *producer = NULL;
+	struct gid_consumer_options reads = {.size = sizeof(reads)};
+	struct gid_producer_options writes = {.size = sizeof(writes)};
+	tap_ok(gid_consumer_create(cluster_domain, "no body", "movie", &reads, &consumer) ==
+					-EINVAL,
+			"an owner that is no name: %s", gid_domain_error(cluster_domain));
+	reads.quiet = reads.sleeps = true;
+	tap_ok(gid_consumer_create(cluster_domain, "open", "movie", &reads, &consumer) == -EINVAL,
+			"sleep without a bell: %s", gid_domain_error(cluster_domain));
+	writes.metadata_max = GID_METADATA_MAX + 1;
+	tap_ok(gid_producer_create(open_domain, "movie", &writes, &producer) == -EINVAL,
+			"too much metadata: %s", gid_domain_error(open_domain));
+	writes.metadata_max = 0;
+	writes.credit_max = GID_CREDIT_MAX + 1;
+	tap_ok(gid_producer_create(open_domain, "movie", &writes, &producer) == -EINVAL,
+			"too much credit: %s", gid_domain_error(open_domain));
+	writes.size = 1;
+	tap_ok(gid_producer_create(open_domain, "movie", &writes, &producer) == -EINVAL,
+			"no size: %s", gid_domain_error(open_domain));
+}
+
+/* Objects of a domain that is gone wait for nothing but to be destroyed. */
+static void test_without_domain(void) {
+	struct gid_domain *own = NULL;
+	struct gid_consumer *consumer = NULL;
+	struct gid_producer *producer = produce(0, 0);
+	struct gid_frame frame;
+	tap_ok(gid_domain_connect("cluster", &own) == 0 &&
+					gid_consumer_create(
+							own, "open", "movie", NULL, &consumer) == 0,
+			"a consumer of a domain of its own");
+	settle(producer);
+	gid_domain_destroy(own);
+	tap_ok(gid_consumer_wait(consumer, COCKPIT_PATIENCE_MS) == -EPIPE, "does not wait");
+	tap_ok(gid_consumer_receive(consumer, &frame) < 0, "nor receive");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	settle(NULL);
+}
+
 /* Who has nothing to wait for but frames. */
 static void test_wait(void) {
 	struct gid_slab *slab = make_slab(4);
@@ -358,6 +401,8 @@ int main(void) {
 		test_credit();
 		test_reconnect();
 		test_refusals();
+		test_mistakes();
+		test_without_domain();
 		test_wait();
 	}
 	return stream_pair_finish();
