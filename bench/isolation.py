@@ -169,7 +169,7 @@ class Measured:
     cases: dict[str, Case]
     runs: dict[str, list[Run]]
     scheduling: str
-    broke: LabError | None = None  # what ended it too early
+    broke: LabError | KeyboardInterrupt | None = None  # what ended it too early
 
     def rows(self) -> list[dict]:
         """Of the repetitions that are whole."""
@@ -197,7 +197,7 @@ def run_all(options: argparse.Namespace, folder: Path) -> Measured:
                 for name, case in cases.items():
                     progress.step(name)
                     measured.runs[name].append(measure(cockpit, case, seconds))
-    except LabError as error:
+    except (LabError, KeyboardInterrupt) as error:
         measured.broke = error
     progress.end()
     return measured

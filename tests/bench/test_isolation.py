@@ -4,7 +4,10 @@
 How many frames the cluster has meanwhile is measured: test_isolation_long.py.
 """
 
+import json
 import os
+import re
+import signal
 import subprocess
 import types
 from pathlib import Path
@@ -12,7 +15,7 @@ from pathlib import Path
 import pytest
 from benches import bench, module, results
 from lib.picture_formats import FORMATS
-from lib.program import BUILD
+from lib.program import BUILD, TOP, Program, wait_for
 
 from lab.domains.program import LabError
 
@@ -112,6 +115,21 @@ def test_what_came_before_something_broke_is_kept(monkeypatch: pytest.MonkeyPatc
     nothing = isolation.Measured({}, {"undisturbed": [1], "flood": []}, "FIFO", broke)
     with pytest.raises(LabError, match="gid-cluster ended"):
         nothing.rows()
+
+
+def test_what_came_before_it_was_interrupted_is_kept(tmp_path: Path) -> None:
+    """By Ctrl-C, as of somebody who has seen enough."""
+    found = tmp_path / "found.json"
+    words = ["--repetitions=1000", "--seconds=1", "--case=status", f"--json={found}"]
+    environment = os.environ | {"GIDWAY_BUILD": str(BUILD), "GID_ANSWER_SECONDS": "60"}
+    program = Program([TOP / "run", "bench", "isolation", *words], environment, tmp_path)
+    # The third of two cases is of the second repetition.
+    wait_for(lambda: re.search(r"^([3-9]|\d\d+)/2000", program.stderr, re.M), "a repetition")
+    program.signal(signal.SIGINT)
+    assert program.wait() == 128 + signal.SIGINT, program.stderr
+    rows = json.loads(found.read_text())["rows"]
+    assert {row["case"] for row in rows} == {"undisturbed", "status"}
+    assert "undisturbed" in program.stdout
 
 
 def test_unknown_case() -> None:
