@@ -214,42 +214,56 @@ static double cost_measure_runs(
 	return least;
 }
 
-/* The dearest of all that the rules take. A picture that is turned by 90 costs most. */
-static double cost_measure_all(const struct examiner_rules *rules, uint32_t *dearest) {
-	const struct gid_format_info *format;
-	const uint32_t turns[] = {0, 1, 3, 5, 7, 2, 4, 6};
-	double most = 0;
-	uint32_t transform = 0;
-	for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && transform == 0; i++) {
-		transform = accepted_has_transform(rules->accepted, turns[i]) ? turns[i] : 0;
+/* A picture that is turned by 90 costs most, and one that is not turned least. */
+static const uint32_t by_cost[] = {0, 2, 4, 6, 1, 3, 5, 7};
+
+static uint32_t accepted_turn(const struct accepted *accepted, bool dearest) {
+	size_t count = sizeof(by_cost) / sizeof(by_cost[0]);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t turn = by_cost[dearest ? count - 1 - i : i];
+		if (accepted_has_transform(accepted, turn)) {
+			return turn;
+		}
 	}
+	return 0;
+}
+
+/* In ns for a pixel, of all formats that the rules take, or -ENOMEM. */
+static int cost_measure_all(const struct examiner_rules *rules, uint32_t transform, double *least,
+		double *most, uint32_t *dearest) {
+	const struct gid_format_info *format;
+	*least = *most = -1;
 	for (size_t i = 0; (format = gid_format_at(i)) != NULL; i++) {
 		if (!accepted_has_format(rules->accepted, format->fourcc)) {
 			continue;
 		}
 		double spent = cost_measure_runs(rules, format->fourcc, transform);
 		if (spent < 0) {
-			return spent;
+			return (int)spent;
 		}
-		if (spent > most) {
-			most = spent;
+		*least = *least < 0 || spent < *least ? spent : *least;
+		if (spent > *most) {
+			*most = spent;
 			*dearest = format->fourcc;
 		}
 	}
-	return most;
+	return 0;
 }
 
-int examiner_print_cost(const struct examiner_rules *rules, const char *kind, const char *name,
-		const struct gid_box *box, FILE *file) {
-	uint32_t dearest = 0;
-	char pixels[24], format[5];
-	double spent = cost_measure_all(rules, &dearest);
-	if (spent < 0) {
-		return (int)spent;
+int examiner_measure_cost(const struct examiner_rules *rules, uint32_t width, uint32_t height,
+		struct examiner_cost *cost) {
+	uint32_t cheap = accepted_turn(rules->accepted, false);
+	uint32_t dear = accepted_turn(rules->accepted, true);
+	double least, most, other;
+	uint32_t fourcc;
+	*cost = (struct examiner_cost){0};
+	int error = cost_measure_all(rules, dear, &least, &most, &cost->dearest);
+	if (error == 0 && cheap != dear) {
+		error = cost_measure_all(rules, cheap, &least, &other, &fourcc);
 	}
-	accepted_format_name(dearest, format);
-	snprintf(pixels, sizeof(pixels), "%dx%d", box->width, box->height);
-	fprintf(file, "%-5s %-16s %11s %8s %5.2f ms\n", kind, name, pixels, format,
-			spent * box->width * box->height / 1e6);
-	return 0;
+	if (error == 0) {
+		cost->least = (uint64_t)(least * width * height);
+		cost->most = (uint64_t)(most * width * height);
+	}
+	return error;
 }

@@ -11,7 +11,6 @@
 
 #include <gid/protection.h>
 #include <gid/stream.h>
-#include <stdio.h>
 
 #include "accepted.h"
 #include "frame_drawing.h"
@@ -84,12 +83,18 @@ static inline uint64_t examination_stated_hash(const struct examination *of) {
 uint32_t examiner_showable(
 		const struct accepted *accepted, struct gid_showable showable[GID_SHOWABLE_MAX]);
 
+/* Of one picture, in ns of a processor. */
+struct examiner_cost {
+	uint64_t least; /* of the cheapest format, turned as costs least */
+	uint64_t most;	/* of the dearest, turned as costs most */
+	uint32_t dearest;
+};
+
 /*
- * Measures what a worker takes of a processor for one picture of this size, and writes a row of a
- * table for people: of all formats and turns that the rules take, the dearest. The display's thread
- * pays none of that. Returns 0 or -ENOMEM.
+ * Measures what a worker takes for a picture of this size, in each format that the rules take. The
+ * display's thread pays none of that. Returns 0 or -ENOMEM.
  */
-int examiner_print_cost(const struct examiner_rules *rules, const char *kind, const char *name,
-		const struct gid_box *box, FILE *file);
+int examiner_measure_cost(const struct examiner_rules *rules, uint32_t width, uint32_t height,
+		struct examiner_cost *cost);
 
 #endif

@@ -19,11 +19,6 @@
 /* What a frame takes besides its pixels: the scene, the commit; and for each picture in it. */
 #define FRAME_NS 400000u
 #define PICTURE_NS 20000u
-/*
- * What the start cannot measure is what others do meanwhile to the memory, or on the other half of
- * a core. On a machine with six builds, one frame in 1500 took 1.75 times what was measured.
- */
-#define MARGIN 2
 
 static uint64_t own_time(void) {
 	struct timespec time;
@@ -173,8 +168,8 @@ struct frame_bound frame_bound_of(const struct cluster_config *config, size_t ou
 			check += area(&role->box) * costs->hash;
 		}
 	}
-	return (struct frame_bound){
-			(uint64_t)compose, (uint64_t)check, (uint64_t)((compose + check) * MARGIN)};
+	return (struct frame_bound){(uint64_t)compose, (uint64_t)check,
+			(uint64_t)((compose + check) * FRAME_BOUND_MARGIN)};
 }
 
 bool frame_bound_is_allowed(const struct cluster_config *config, uint64_t ns, uint64_t refresh_ns) {
@@ -218,6 +213,15 @@ static double ms(uint64_t ns) {
 static uint64_t refresh_of(const struct output_config *output) {
 	uint32_t mhz = output->refresh_mhz > 0 ? output->refresh_mhz : OUTPUT_REFRESH_MHZ;
 	return 1000000000000u / mhz;
+}
+
+uint64_t frame_bound_refresh(const struct cluster_config *config) {
+	uint64_t shortest = UINT64_MAX;
+	for (size_t i = 0; i < config->output_count; i++) {
+		uint64_t refresh = refresh_of(&config->outputs[i]);
+		shortest = refresh < shortest ? refresh : shortest;
+	}
+	return shortest;
 }
 
 /* The outputs as configured, and what was measured of them so far. */
@@ -282,11 +286,7 @@ int frame_bound_print(const struct cluster_config *config, FILE *file) {
 	if (check.bounds == NULL) {
 		return -ENOMEM;
 	}
-	uint64_t shortest = UINT64_MAX;
-	for (size_t i = 0; i < config->output_count; i++) {
-		uint64_t refresh = refresh_of(&config->outputs[i]);
-		shortest = refresh < shortest ? refresh : shortest;
-	}
+	uint64_t shortest = frame_bound_refresh(config);
 	uint64_t sum = frame_bound_remeasure(
 			config, measure_outputs(&check), shortest, measure_outputs, &check);
 	bool allowed = frame_bound_is_allowed(config, sum, shortest);

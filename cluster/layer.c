@@ -5,6 +5,7 @@
 #include <wlr/util/log.h>
 
 #include "screen.h"
+#include "work_bound.h"
 
 /* How long a picture may wait for the device that draws it. */
 #define UNDRAWN_NS UINT64_C(1000000000)
@@ -149,8 +150,7 @@ static int layer_init_reader(
 					.undrawn_ns = UNDRAWN_NS,
 					.width = (uint32_t)config->box.width,
 					.height = (uint32_t)config->box.height,
-					.rules = {.fit = config->fit,
-							.accepted = &config->accepted},
+					.rules = work_rules_of_layer(config),
 					.timeline = timeline,
 			},
 			&reader_hooks, layer, loop);

@@ -20,13 +20,13 @@
 #include "cluster_status.h"
 #include "confine.h"
 #include "cores.h"
-#include "examiner.h"
 #include "learn.h"
 #include "log_writer.h"
 #include "memory_bound.h"
 #include "roles.h"
 #include "sealed.h"
 #include "standard_streams.h"
+#include "work_bound.h"
 
 struct cluster {
 	struct wl_event_loop *loop;
@@ -128,8 +128,11 @@ static void limit_realtime(void) {
 	}
 }
 
-/* What a real set-up gives the domain that must not stutter. Where it is not allowed, we go on. */
-static void become_realtime(int priority) {
+/*
+ * What a real set-up gives the domain that must not stutter. Where it is not allowed, we go on.
+ * Returns whether the priority is there.
+ */
+static bool become_realtime(int priority) {
 	make_room_for_descriptors();
 	int ret = lock_memory();
 	if (ret < 0) {
@@ -139,6 +142,16 @@ static void become_realtime(int priority) {
 	struct sched_param param = {.sched_priority = priority};
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0) {
 		wlr_log(WLR_ERROR, "no real-time priority: %s", strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+/* Measures before, which takes longer than a real-time thread should. */
+static void start_realtime(struct roles *roles, int priority) {
+	roles_measure(roles, priority);
+	if (become_realtime(priority)) {
+		roles_grant_realtime(roles);
 	}
 }
 
@@ -258,7 +271,7 @@ static int run(const struct cluster_config *config, const struct cluster_options
 	if (ret == 0) {
 		(void)slice_ask(SLICE_SHORTEST_NS);
 		if (options->realtime > 0) {
-			become_realtime(options->realtime);
+			start_realtime(&cluster.roles, options->realtime);
 		}
 		cluster.is_confined = options->confine && become_confined(confine_thread);
 		while (!cluster.display.ends) {
@@ -317,25 +330,6 @@ static int run_learn(const struct cluster_config *config, const struct cluster_o
 	return status;
 }
 
-static int print_costs(const struct cluster_config *config) {
-	int error = 0;
-	printf("%-22s %11s %8s %8s\n", "stream", "pixels", "dearest", "to read");
-	for (size_t i = 0; i < config->layer_count && error == 0; i++) {
-		const struct layer_config *layer = &config->layers[i];
-		const struct examiner_rules rules = {
-				.fit = layer->fit, .accepted = &layer->accepted};
-		error = examiner_print_cost(&rules, "layer", layer->name, &layer->box, stdout);
-	}
-	for (size_t i = 0; i < config->role_count && error == 0; i++) {
-		const struct role_config *role = &config->roles[i];
-		const struct examiner_rules rules = {.fit = FIT_EXACT,
-				.accepted = &role->accepted,
-				.protection = role->protection};
-		error = examiner_print_cost(&rules, "role", role->name, &role->box, stdout);
-	}
-	return error;
-}
-
 /* Of the display if it is started as this is. */
 static void print_cores(int priority) {
 	struct cores cores;
@@ -344,13 +338,14 @@ static void print_cores(int priority) {
 		cores_describe(&cores, text, sizeof(text));
 		printf("it runs on %s\n", text);
 		if (cores.programs.count > 0) {
-			printf("its workers are late where those run: %s\n", CORES_REMEDY);
+			printf("streams that are read as others run are late there: %s\n",
+					CORES_REMEDY);
 		}
 	}
 }
 
 static int run_check(const struct cluster_config *config, int priority) {
-	int error = print_costs(config);
+	int error = work_bound_print(config, priority, stdout);
 	if (error == 0) {
 		error = frame_bound_print(config, stdout);
 	}

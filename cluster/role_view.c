@@ -5,6 +5,7 @@
 #include <wlr/util/log.h>
 
 #include "screen.h"
+#include "work_bound.h"
 
 /* --- what happened to it ---------------------------------------------------------------------- */
 
@@ -288,9 +289,7 @@ static int role_view_init_reader(
 					.undrawn_ns = config->limits.deadline_ns,
 					.width = (uint32_t)config->box.width,
 					.height = (uint32_t)config->box.height,
-					.rules = {.fit = FIT_EXACT,
-							.accepted = &config->accepted,
-							.protection = config->protection},
+					.rules = work_rules_of_role(config),
 					.timeline = timeline,
 			},
 			&reader_hooks, view, loop);

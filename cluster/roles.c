@@ -11,6 +11,7 @@
 #include <wlr/util/log.h>
 
 #include "kms_layer.h"
+#include "work_bound.h"
 
 /* --- the display's questions ------------------------------------------------------------------ */
 
@@ -334,6 +335,53 @@ static void roles_stop(struct roles *roles) {
 	}
 	for (size_t i = 0; i < roles->layer_count; i++) {
 		stream_reader_drain(&roles->layers[i].reader);
+	}
+}
+
+/* --- processors ------------------------------------------------------------------------------- */
+
+/* Of roles first, then of layers. */
+static struct stream_reader *roles_get_reader(struct roles *roles, size_t index) {
+	return index < roles->count ? &roles->views[index].reader
+				    : &roles->layers[index - roles->count].reader;
+}
+
+static bool roles_has_before(const struct roles *roles, size_t index) {
+	return index < roles->count ||
+			work_bound_has_layer(roles->layers[index - roles->count].config);
+}
+
+/* Without memory for it they are read as others run. */
+void roles_measure(struct roles *roles, int priority) {
+	size_t count = roles->count + roles->layer_count;
+	struct examiner_cost *costs = calloc(count + 1, sizeof(*costs));
+	struct work_grant *grants = calloc(count + 1, sizeof(*grants));
+	int error = costs != NULL && grants != NULL ? 0 : -ENOMEM;
+	for (size_t i = 0; i < count && error == 0; i++) {
+		const struct stream_reader_config *config = &roles_get_reader(roles, i)->config;
+		if (roles_has_before(roles, i)) {
+			error = examiner_measure_cost(
+					&config->rules, config->width, config->height, &costs[i]);
+		}
+	}
+	if (error == 0) {
+		error = work_bound_grant(
+				costs, count, display_refresh_ns(roles->display), priority, grants);
+	}
+	for (size_t i = 0; i < count && error == 0; i++) {
+		roles_get_reader(roles, i)->grant = grants[i];
+	}
+	free(grants);
+	free(costs);
+}
+
+void roles_grant_realtime(struct roles *roles) {
+	for (size_t i = 0; i < roles->count + roles->layer_count; i++) {
+		struct stream_reader *reader = roles_get_reader(roles, i);
+		if (reader->grant.ns > 0) {
+			worker_grant(reader->worker, &reader->grant,
+					display_refresh_ns(roles->display));
+		}
 	}
 }
 

@@ -44,6 +44,15 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 		const char *domain, const char *state);
 void roles_finish(struct roles *roles);
 
+/*
+ * How long pictures take here, to grant that later, below the display's priority. Takes some ms for
+ * each stream.
+ */
+void roles_measure(struct roles *roles, int priority);
+
+/* Workers go before ordinary programs for so long as was measured, see work_bound.h. */
+void roles_grant_realtime(struct roles *roles);
+
 /* Into wlroots' log. */
 __attribute__((format(printf, 1, 2))) int roles_log(const char *format, ...);
 

@@ -11,6 +11,7 @@
 #include <wayland-server-core.h>
 
 #include "samples.h"
+#include "work_bound.h"
 #include "worker.h"
 
 struct stream_reader;
@@ -69,6 +70,7 @@ struct stream_reader {
 	struct gid_slab *used;
 
 	struct worker *worker;
+	struct work_grant grant; /* to be given to the worker */
 	struct {
 		bool on;	       /* there is one */
 		bool is_void;	       /* what comes of it is not to be shown */

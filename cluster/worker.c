@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "aux_thread.h"
+#include "realtime_share.h"
 
 /* What is less is not worth to be woken for. */
 #define THROTTLE_LEAST_NS UINT64_C(500000)
@@ -32,6 +33,14 @@ struct worker {
 	worker_examined_func examined;
 	void *data;	/* of that */
 	uint64_t slice; /* that the thread asked for last, ns; 0: never */
+	/* What the display's thread grants, of a processor in each refresh; taken with a frame. */
+	struct {
+		atomic_bool is_new;
+		struct work_grant grant;
+		uint64_t refresh_ns;
+	} granted;
+	struct realtime_share share;  /* the thread's */
+	_Atomic uint64_t realtime_ns; /* the budget of that */
 };
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -50,7 +59,7 @@ static void worker_request_slice(struct worker *worker, uint64_t spent) {
 	uint64_t slice = spent < SLICE_SHORTEST_NS ? SLICE_SHORTEST_NS
 			: spent > SLICE_LONGEST_NS ? SLICE_LONGEST_NS
 						   : spent;
-	if (slice > 2 * worker->slice || slice < worker->slice / 2) {
+	if (!worker->share.enabled && (slice > 2 * worker->slice || slice < worker->slice / 2)) {
 		worker->slice = slice;
 		(void)slice_ask(slice); /* without it all that is there comes as well, only later */
 	}
@@ -63,17 +72,36 @@ static void worker_throttle(struct worker *worker, uint64_t ns) {
 	eventfd_write(worker->fd, 1);
 }
 
+/* Without it the pictures come as well, only later where others have its processor. */
+static void worker_take_share(struct worker *worker) {
+	if (atomic_exchange(&worker->granted.is_new, false) &&
+			realtime_share_init(&worker->share, worker->granted.grant.ns,
+					worker->granted.refresh_ns,
+					worker->granted.grant.priority) == 0) {
+		atomic_store(&worker->realtime_ns, worker->granted.grant.ns);
+	}
+}
+
+static uint64_t worker_examine(struct worker *worker) {
+	uint64_t begin = spent_ns();
+	realtime_share_begin(&worker->share);
+	examiner_examine(&worker->examiner, &worker->examination);
+	uint64_t spent = spent_ns() - begin;
+	realtime_share_end(&worker->share, spent);
+	return spent;
+}
+
 static void *run(void *data) {
 	struct worker *worker = data;
 	while (true) {
 		while (sem_wait(&worker->wake) < 0) {
 		}
 		if (atomic_load(&worker->ends)) {
+			realtime_share_finish(&worker->share);
 			return NULL;
 		}
-		uint64_t begin = spent_ns();
-		examiner_examine(&worker->examiner, &worker->examination);
-		uint64_t spent = spent_ns() - begin;
+		worker_take_share(worker);
+		uint64_t spent = worker_examine(worker);
 		worker->examination.spent_ns = spent;
 		atomic_store(&worker->throttled, spent >= THROTTLE_LEAST_NS);
 		atomic_store(&worker->state, WORKER_DONE);
@@ -100,6 +128,16 @@ bool worker_start(struct worker *worker, const struct examination *examination) 
 	atomic_store(&worker->state, WORKER_BUSY);
 	sem_post(&worker->wake);
 	return true;
+}
+
+void worker_grant(struct worker *worker, const struct work_grant *grant, uint64_t refresh_ns) {
+	worker->granted.grant = *grant;
+	worker->granted.refresh_ns = refresh_ns;
+	atomic_store(&worker->granted.is_new, true);
+}
+
+uint64_t worker_realtime_ns(const struct worker *worker) {
+	return atomic_load(&worker->realtime_ns);
 }
 
 static void worker_hand_over(struct worker *worker) {

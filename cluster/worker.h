@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * A thread of ordinary scheduling that examines the frames of one stream, one at a time, with a
- * budget: after each it rests for as long as the frame took of a processor. So a stream takes half
- * of one at most, and one whose frames are dear is shown less often. Its slice is as long as its
- * last frame took, so that those whose frames are cheap, and the display, go before.
+ * A thread that examines the frames of one stream, one at a time, with a budget: after each it
+ * rests for as long as the frame took of a processor. So a stream takes half of one at most, and
+ * one whose frames are dear is shown less often. Its scheduling is the ordinary one, but for what
+ * worker_grant() gives. Its slice is as long as its last frame took, so that those whose frames are
+ * cheap, and the display, go before.
  *
  * The display's thread never waits for it: it hands over a frame when the worker is free, and gets
  * the result from its event loop.
@@ -14,6 +15,7 @@
 #include <wayland-server-core.h>
 
 #include "examiner.h"
+#include "work_bound.h"
 
 struct worker;
 
@@ -42,6 +44,15 @@ void worker_destroy(struct worker *worker);
  * copied, and gets that picture. Its memory stays readable until the result.
  */
 bool worker_start(struct worker *worker, const struct examination *examination);
+
+/*
+ * For so long in each refresh it goes before all ordinary programs from its next frame on. Called
+ * once, for a stream that is not to be late because others use its processor.
+ */
+void worker_grant(struct worker *worker, const struct work_grant *grant, uint64_t refresh_ns);
+
+/* The budget with which it does so; 0: it has none, as where that is not allowed. */
+uint64_t worker_realtime_ns(const struct worker *worker);
 
 /*
  * Until the result of what was begun is there, and was told. For our own end: the display's thread

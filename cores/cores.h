@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * Whether a program has its processors to itself. The display's thread may go before all ordinary
- * programs, but its workers are ordinary: what else runs on their processors makes its streams
+ * programs, but most of its workers are ordinary: what else runs on their processors makes streams
  * late.
  */
 #ifndef CORES_H

@@ -300,6 +300,24 @@ class Gpu(Case):
         return _end(cockpit, "gpu")
 
 
+class Crowd(Case):
+    name = "crowded"
+    what = "programs without a pause on the display's own core, which nothing forbids them"
+    in_guest = False  # a guest's programs run where its machine does
+    programs = 16
+
+    def begin(self, cockpit: Cockpit) -> None:
+        core = str(cockpit.cluster_core)
+        busy = ("taskset", "--cpu-list", core, "sh", "-c", "while :; do :; done")
+        for number in range(self.programs):
+            _start(cockpit, f"busy{number}", *busy)
+
+    def end(self, cockpit: Cockpit) -> dict:
+        for number in range(self.programs):
+            cockpit.open.place.stop(f"busy{number}")
+        return {"programs": self.programs}
+
+
 class Fences(Case):
     """Not one of all_cases(): only a kernel with vgem has such fences."""
 
@@ -354,6 +372,7 @@ def all_cases(stopped: float, guest: bool = False) -> list[Case]:
         Requests("live", "subscriptions that are said to be live already, without end"),
         Requests("status", "requests for gidd's status, whose answers are never read"),
         Gpu(),
+        Crowd(),
     ]
     if not guest:
         return cases

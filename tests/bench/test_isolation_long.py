@@ -18,7 +18,17 @@ CASES |= CANVAS_CASES
 KINDS = ("XR24", "XR30", "XR12", "Y216", "YUYV", "NV12")
 COSTLY = {f"role-{kind}{turned}" for kind in KINDS for turned in ("", "-turned")}
 COSTLY |= {f"layer-{kind}-turned-scaled" for kind in KINDS}
-CASES |= COSTLY | {"traps", "sparse", "silent", "notes", "bells", "live", "status", "gpu"}
+CASES |= COSTLY | {
+    "traps",
+    "sparse",
+    "silent",
+    "notes",
+    "bells",
+    "live",
+    "status",
+    "gpu",
+    "crowded",
+}
 
 SECONDS = 2  # of each attack
 # A display, or a canvas, that waits for the attack's end has nothing to show in these seconds but

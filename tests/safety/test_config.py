@@ -181,7 +181,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
 def told(output: str) -> tuple[list[str], list[str]]:
     """The lines of the tables, and those about processors."""
     lines = [line for line in output.splitlines() if not line.startswith("memory: ")]
-    processors = [line for line in lines if line.startswith(("it runs on", "its workers"))]
+    processors = [line for line in lines if line.startswith(("it runs on", "streams that"))]
     return [line for line in lines if line not in processors], processors
 
 
@@ -241,8 +241,8 @@ def cost_to_read(path: Path, keys: str) -> tuple[str, float]:
     command = [CLUSTER, "--check", "--config", path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     header, role = (line.split() for line in done.stdout.splitlines()[:2])
-    assert header == ["stream", "pixels", "dearest", "to", "read"]
-    assert role[:3] == ["role", "oil", "1600x700"] and role[-1] == "ms"
+    assert header == ["stream", "pixels", "dearest", "to", "read", "before", "others"]
+    assert role[:3] == ["role", "oil", "1600x700"] and role[5:] == ["ms", "as", "others"]
     return role[3], float(role[4])
 
 
@@ -253,6 +253,32 @@ def test_a_role_of_plain_pixels_is_cheaper(tmp_path: Path) -> None:
     assert cost_to_read(path, "formats=NV12\n")[0] == "NV12"
     dearest, most = cost_to_read(path, "formats=any\ntransform=any\n")
     assert dearest not in ("XR24", "AR24") and most > 2 * plain
+
+
+def test_who_is_read_before_others(tmp_path: Path) -> None:
+    """Roles, and what the domain draws itself. One that takes too much leaves the others theirs,
+    also if it comes first. Never a stranger's film.
+    """
+    path = tmp_path / "cluster.conf"
+    small = "width=320\nheight=240\n"
+    path.write_text(
+        f"[role rear]\nwidth=8000\nheight=8000\nformats=any\n[role oil]\n{small}"
+        f"[layer film]\ndomain=open\n{small}[layer map]\n{small}"
+    )
+
+    def shares(*options: str) -> dict[str, str]:
+        command = [CLUSTER, "--check", "--config", path, *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        rows = (line.split() for line in done.stdout.splitlines()[1:5])
+        return {row[1]: " ".join(row[6:]) for row in rows}
+
+    ordinary = dict.fromkeys(("oil", "rear", "film", "map"), "as others")
+    assert shares() == shares("--realtime=1") == ordinary
+    granted = shares("--realtime")
+    assert granted["rear"] == granted["film"] == "as others"
+    for name in ("oil", "map"):
+        number, unit = granted[name].split()
+        assert 0 < float(number) < 1000 / 60 / 2 and unit == "ms"
 
 
 def test_what_a_frame_takes_is_told_and_refused(tmp_path: Path) -> None:
