@@ -15,6 +15,8 @@ WAITING, LIVE, ENDED = 1, 2, 3
 class Peer:
     def __init__(self, program: Program) -> None:
         self.program = program
+        self._parsed: list[dict] = []
+        self._parsed_bytes = 0
 
     @property
     def pid(self) -> int:
@@ -23,8 +25,12 @@ class Peer:
     @property
     def lines(self) -> list[dict]:
         """All it has said; a line that is being written is left out."""
-        whole, _, _ = self.program.stdout.rpartition("\n")
-        return [json.loads(line) for line in whole.splitlines()]
+        with self.program.output_path.open("rb") as output:
+            output.seek(self._parsed_bytes)
+            whole, end, _ = output.read().rpartition(b"\n")
+        self._parsed_bytes += len(whole + end)
+        self._parsed += map(json.loads, whole.splitlines())
+        return [*self._parsed]
 
     @property
     def last(self) -> dict:

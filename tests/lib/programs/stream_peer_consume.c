@@ -17,8 +17,9 @@ struct consumed {
 	struct gid_consumer *consumer;
 	struct held held[GID_CREDIT_MAX + 1];
 	uint64_t held_count, torn, expired, lost_imports, discont, longest_gap_ns, last_frame;
-	uint64_t wrong; /* not what was sent, although it is held */
-	uint64_t older; /* came behind a newer one, of one connection */
+	uint64_t wrong;	   /* not what was sent, although it is held */
+	uint64_t older;	   /* came behind a newer one, of one connection */
+	uint64_t repeated; /* came once more, of one connection */
 	uint64_t newest;
 	int state, reason, error;
 };
@@ -30,11 +31,13 @@ static void report_consumer(const struct consumed *c, const char *event) {
 	       ", \"state\": %d, \"reason\": %d, \"error\": %d"
 	       ", \"frames\": %" PRIu64 ", \"missed\": %" PRIu64 ", \"held\": %u"
 	       ", \"reconnects\": %" PRIu64 ", \"torn\": %" PRIu64 ", \"expired\": %" PRIu64
-	       ", \"wrong\": %" PRIu64 ", \"older\": %" PRIu64 ", \"lost_imports\": %" PRIu64
-	       ", \"discont\": %" PRIu64 ", \"longest_gap_ms\": %.3f, \"connected\": %s}\n",
+	       ", \"wrong\": %" PRIu64 ", \"older\": %" PRIu64 ", \"repeated\": %" PRIu64
+	       ", \"lost_imports\": %" PRIu64 ", \"discont\": %" PRIu64
+	       ", \"longest_gap_ms\": %.3f, \"connected\": %s}\n",
 			event, gid_clock_now(), c->state, c->reason, c->error, stats.frames,
 			stats.missed, stats.held, stats.reconnects, c->torn, c->expired, c->wrong,
-			c->older, c->lost_imports, c->discont, (double)c->longest_gap_ns / 1e6,
+			c->older, c->repeated, c->lost_imports, c->discont,
+			(double)c->longest_gap_ns / 1e6,
 			gid_domain_is_connected(c->domain) ? "true" : "false");
 	fflush(stdout);
 }
@@ -83,6 +86,7 @@ static void take_frame(struct consumed *c, const struct gid_frame *frame) {
 		return;
 	}
 	c->older += frame->pts < c->newest;
+	c->repeated += frame->pts == c->newest;
 	c->newest = frame->pts > c->newest ? frame->pts : c->newest;
 	struct held held = {.frame = *frame};
 	if (gid_slab_import(c->domain, frame->gid, &held.slab) < 0) {

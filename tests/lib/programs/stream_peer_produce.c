@@ -14,6 +14,7 @@ struct produced {
 	uint64_t late_ns; /* the longest that a frame came after its time */
 	uint64_t send_ns; /* the longest that sending one took */
 	uint64_t no_slot;
+	uint32_t out; /* slots that were taken and not given back */
 };
 
 static void report_producer(const struct produced *p, const char *event) {
@@ -21,19 +22,23 @@ static void report_producer(const struct produced *p, const char *event) {
 	gid_producer_get_stats(p->producer, &stats);
 	printf("{\"event\": \"%s\", \"t\": %" PRIu64 ", \"frames\": %" PRIu64
 	       ", \"delivered\": %" PRIu64 ", \"dropped\": %" PRIu64
-	       ", \"leases_expired\": %" PRIu64 ", \"held\": %u"
+	       ", \"leases_expired\": %" PRIu64 ", \"held\": %u, \"out\": %u"
 	       ", \"consumers\": %u, \"doorbells\": %" PRIu64 ", \"late_ms\": %.3f"
 	       ", \"send_ms\": %.3f, \"no_slot\": %" PRIu64 ", \"connected\": %s}\n",
 			event, gid_clock_now(), stats.frames, stats.delivered, stats.dropped,
-			stats.leases_expired, stats.held, stats.consumers, stats.doorbells,
+			stats.leases_expired, stats.held, p->out, stats.consumers, stats.doorbells,
 			(double)p->late_ns / 1e6, (double)p->send_ns / 1e6, p->no_slot,
 			gid_domain_is_connected(p->domain) ? "true" : "false");
 	fflush(stdout);
 }
 
+static void give(struct produced *p, uint32_t slot) {
+	gid_slab_give(p->slab, slot);
+	p->out--;
+}
+
 static void hear_released(void *data, gid_id gid) {
-	struct produced *p = data;
-	gid_slab_give(p->slab, gid_slot_of(gid));
+	give(data, gid_slot_of(gid));
 }
 
 static void hear_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
@@ -49,6 +54,7 @@ static void send_frame(struct produced *p, uint64_t sequence) {
 		p->no_slot++;
 		return;
 	}
+	p->out++;
 	uint64_t *words = gid_slab_data(p->slab, (uint32_t)slot);
 	for (size_t i = 0; i < 512; i++) {
 		words[i] = sequence;
@@ -66,7 +72,7 @@ static void send_frame(struct produced *p, uint64_t sequence) {
 		fail(p->domain, "send", sent);
 	}
 	if (sent == 0) {
-		gid_slab_give(p->slab, (uint32_t)slot);
+		give(p, (uint32_t)slot);
 	}
 }
 
