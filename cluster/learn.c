@@ -26,6 +26,7 @@ struct learner {
 	struct likeness likeness; /* of the pictures that are learned */
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
+	bool has_ended; /* the stream; the next one of its name is not learned */
 	struct examiner examiner;
 	struct picture_pool pool;
 	struct own_picture *picture;
@@ -85,11 +86,16 @@ static void learn_save(const struct learner *learner, size_t *saved, uint64_t *n
 	(void)hashes_write(&learner->hashes, learner->path);
 }
 
+static void handle_state(void *data, enum gid_consumer_state state, int reason) {
+	struct learner *learner = data;
+	learner->has_ended = learner->has_ended || state != GID_CONSUMER_LIVE;
+}
+
 static int learn_stream(struct learner *learner, unsigned seconds) {
 	uint64_t end = seconds > 0 ? gid_clock_now() + seconds * 1000000000ull : UINT64_MAX;
 	uint64_t frames = 0, next_save = 0;
 	size_t saved = learner->hashes.count;
-	while (!stopped && gid_clock_now() < end) {
+	while (!stopped && !learner->has_ended && gid_clock_now() < end) {
 		struct gid_frame frame;
 		learn_save(learner, &saved, &next_save);
 		int ret = gid_consumer_wait(learner->consumer, 100);
@@ -100,7 +106,7 @@ static int learn_stream(struct learner *learner, unsigned seconds) {
 			continue;
 		}
 		if (ret < 0) {
-			return ret == -EPIPE ? 0 : ret;
+			return ret;
 		}
 		ret = learn_frame(learner, &frame);
 		gid_consumer_release(learner->consumer, &frame);
@@ -161,7 +167,12 @@ static void learner_finish(struct learner *learner) {
 
 static int learn_all(struct learner *learner, const char *own, unsigned seconds) {
 	struct gid_consumer_options options = {
-			.size = sizeof(options), .credit = 16, .reconnect = true};
+			.size = sizeof(options),
+			.credit = 16,
+			.reconnect = true,
+			.state = handle_state,
+			.data = learner,
+	};
 	size_t before = learner->hashes.count;
 	int ret = gid_domain_connect(own, &learner->domain);
 	if (ret < 0) {

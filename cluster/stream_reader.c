@@ -280,7 +280,9 @@ static void stream_reader_receive(struct stream_reader *reader) {
 			stream_reader_sift(reader, frames, (uint32_t)count, &newest);
 		}
 	}
-	if (newest.gid != GID_NONE && (count > 0 || count == -EAGAIN)) {
+	/* Otherwise it went back with its subscription. */
+	bool is_live = gid_consumer_get_state(reader->consumer) == GID_CONSUMER_LIVE;
+	if (newest.gid != GID_NONE && is_live) {
 		stream_reader_import(reader, &newest);
 	}
 }

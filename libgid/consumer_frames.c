@@ -297,6 +297,18 @@ static inline __attribute__((always_inline)) int receive(
 	return got == 0 ? -EAGAIN : got;
 }
 
+/*
+ * The subscription is over. Returns what receiving says of it: where the next one is waited for, no
+ * more than at the calls after this one. A broken protocol is told all the same.
+ */
+static __attribute__((noinline)) int end_subscription(struct gid_consumer *consumer, int got) {
+	gid_consumer_enter(consumer);
+	gid_consumer_disconnect(consumer, got == -EPIPE ? consumer->reason : got);
+	bool waits = consumer->state == GID_CONSUMER_WAITING && !consumer->destroyed;
+	gid_consumer_leave(consumer);
+	return got == -EPIPE && waits ? -EAGAIN : got;
+}
+
 static inline __attribute__((always_inline)) int receive_up_to(
 		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t count) {
 	consumer->sleep.word = NULL;
@@ -308,10 +320,7 @@ static inline __attribute__((always_inline)) int receive_up_to(
 	if (got == -EAGAIN) {
 		gid_sleep_prepare(&consumer->sleep, &consumer->ring);
 	}
-	if (got == -EPIPE || got == -EPROTO) {
-		gid_consumer_disconnect(consumer, got == -EPIPE ? consumer->reason : got);
-	}
-	return got;
+	return got == -EPIPE || got == -EPROTO ? end_subscription(consumer, got) : got;
 }
 
 int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame) {

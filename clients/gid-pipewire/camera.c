@@ -505,7 +505,7 @@ static void handle_frames(struct camera *camera) {
 	while (!camera->failed && (ret = gid_consumer_receive(camera->consumer, &frame)) == 1) {
 		camera_take(camera, &frame);
 	}
-	if (!camera->failed && ret != -EAGAIN && ret != -EPIPE) {
+	if (!camera->failed && ret != -EAGAIN) {
 		camera_end(camera, camera->options->stream, gid_strerror(ret));
 	}
 }

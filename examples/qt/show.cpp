@@ -71,8 +71,8 @@ private:
 				gid_consumer_release(consumer, &frame);
 			}
 		}
-		/* None is there now, or the producer is gone: both may come. */
-		error = error == -EAGAIN || error == -EPIPE ? 0 : error;
+		/* None is there now, or nobody sends: both may come. */
+		error = error == -EAGAIN ? 0 : error;
 		if (error < 0) {
 			QCoreApplication::exit(EXIT_FAILURE);
 		}

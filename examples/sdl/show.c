@@ -169,8 +169,8 @@ int main(int argc, char **argv) {
 			}
 			gid_consumer_release(consumer, &frame);
 		}
-		/* None is there now, or its producer is gone, or SDL caught a signal. */
-		error = error == -EAGAIN || error == -EPIPE || error == -EINTR ? 0 : error;
+		/* None is there now, or nobody sends, or SDL caught a signal. */
+		error = error == -EAGAIN || error == -EINTR ? 0 : error;
 	}
 	if (error < 0) {
 		fprintf(stderr, "show: %s\n", gid_strerror(error));

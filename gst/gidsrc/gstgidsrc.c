@@ -195,7 +195,7 @@ receive (GstGidSrc *self, GstGidReader *reader, GstGidArrival *arrival)
   }
   if (ret < 0 && outcome.state == GID_CONSUMER_ENDED)
     return -EPIPE;
-  return ret == -EPIPE ? -EAGAIN : ret;
+  return ret;
 }
 
 static GstFlowReturn

@@ -53,7 +53,6 @@ class Consumer:
         self.stream = stream
         self.reader = ffi.new("struct gid_py_reader *")
         self.reader.lock = connection.lock
-        self._reconnect = reconnect
         self._slabs: dict[Any, ImportedSlab] = {}
         self._known: ImportedSlab | None = None  # what the last frame was in
         options = ffi.new("struct gid_consumer_options *")
@@ -172,8 +171,7 @@ class Consumer:
             known = None  # an exception that is kept would keep it mapped
             with connection:
                 if got not in (-errno.EAGAIN, lib.GID_PY_OTHER):
-                    if self._is_nothing(got):
-                        return None
+                    self._tell(got)
                 elif self.reader.is_fetching:
                     if not self.reader.memory.is_done:
                         return None
@@ -196,22 +194,20 @@ class Consumer:
             self.connection.check(error)
         return None
 
-    def _is_nothing(self, got: int) -> bool:
-        """Whether nothing was received. False: look again. Raises what there is to be told."""
+    def _tell(self, got: int) -> None:
+        """Of what is no frame: raises what there is to be told. Where it returns, look again."""
         if got == lib.GID_PY_HEARD:
             self.connection.poke()
             self.connection.dispatch()  # which says it, if gidd is gone
-            return False
+            return
         if got == lib.GID_PY_LEFT:
             self.connection.streams -= 1
         self._check()
         if got == lib.GID_PY_END:
             raise EndOfStream(errno.EPIPE, f"the flow of {self.stream} has ended")
-        if got == -errno.EPIPE and not self._reconnect:
+        if got == -errno.EPIPE:
             raise EndOfStream(errno.EPIPE, f"the producer of {self.stream} is gone")
-        if got != -errno.EPIPE:
-            raise error_of(got)
-        return True
+        raise error_of(got)
 
     def _next(self, me: object) -> Frame | None:
         """A frame, or None: there is none now, and the waiter tells when there may be."""

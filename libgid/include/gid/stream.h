@@ -543,10 +543,11 @@ int gid_consumer_get_fd(const struct gid_consumer *consumer);
 
 /**
  * Receives the next frame. Returns 1; -EAGAIN: there is none now, and the doorbell is armed (not
- * with `quiet`);
- * -EPIPE: the producer is gone; -EPROTO: the producer broke the protocol, and the subscription is
- * closed. With `reconnect` the next calls return -EAGAIN until there is a producer again;
- * gid_domain_dispatch() asks for it. Makes no system call, except one after each -EAGAIN.
+ * with `quiet`); -EPIPE: the stream has ended for good, as the state GID_CONSUMER_ENDED says. With
+ * `reconnect` a producer that goes is -EAGAIN, too, which only the callback `state` tells apart,
+ * and gid_domain_dispatch() asks for the next one. -EPROTO: the producer broke the protocol, and
+ * the subscription is closed; this is told once, also with `reconnect`, and a program that goes on
+ * then waits for the next producer. Makes no system call, except one after each -EAGAIN.
  * The frame was checked: gid, boxes and times are in range, and the gid's domain is that of the
  * producer. Whether we may read the slab is known only when gid_slab_import() returns.
  */
@@ -656,8 +657,9 @@ int gid_consumer_tell_showable(struct gid_consumer *consumer, const struct gid_s
 
 /**
  * For callers without an event loop: dispatches the domain, and waits until a frame can be received
- * or until `timeout_ms` have passed (-1: no limit). Returns 1; 0 when the time is over; -EINTR: a
- * signal was handled; or another -errno.
+ * or until `timeout_ms` have passed (-1: no limit). Returns 1, also where gid_consumer_receive() has
+ * an end to tell, or finds nothing then; 0 when the time is over; -EINTR: a signal was handled;
+ * -EPIPE: the stream has ended for good; or another -errno.
  */
 int gid_consumer_wait(struct gid_consumer *consumer, int timeout_ms);
 

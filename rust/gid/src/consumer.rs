@@ -52,7 +52,6 @@ pub struct Consumer {
     pub(crate) connection: Rc<Connection>,
     pub(crate) c: *mut sys::gid_consumer,
     stream: String,
-    reconnect: bool,
     hidden: Cell<bool>,
     ended: Cell<bool>,
 }
@@ -86,7 +85,6 @@ impl Consumer {
             connection,
             c,
             stream: stream.to_owned(),
-            reconnect: options.reconnect,
             hidden: Cell::new(false),
             ended: Cell::new(false),
         })
@@ -106,7 +104,7 @@ impl Consumer {
                 1 => {}
                 result if result == -Errno::AGAIN.raw_os_error() => return Ok(None),
                 result if result == -Errno::PIPE.raw_os_error() => {
-                    self.ended.set(self.ended.get() || !self.reconnect);
+                    self.ended.set(true);
                     return Ok(None);
                 }
                 result => return Err(Error::new(result, "")),

@@ -138,8 +138,8 @@ static int receive_message(struct pipe_end *end, struct gid_frame *frame, uint64
 			return ret;
 		}
 		pthread_mutex_unlock(&end->lock);
-		if (ret < 0 && ret != -EAGAIN && ret != -EPIPE) {
-			return ret; /* after -EPIPE another may come */
+		if (ret < 0 && ret != -EAGAIN) {
+			return ret;
 		}
 		if (probe_now() > until) {
 			return -ETIMEDOUT;
