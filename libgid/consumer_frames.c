@@ -551,11 +551,15 @@ int gid_consumer_sleep(struct gid_consumer *consumer) {
 	return gid_consumer_sleep_until(consumer, GID_TIME_NONE);
 }
 
-void gid_consumer_set_sleeps(struct gid_consumer *consumer, bool sleeps) {
+int gid_consumer_set_sleeps(struct gid_consumer *consumer, bool sleeps) {
+	if (consumer->options.quiet) {
+		return -EINVAL;
+	}
 	if (consumer->options.sleeps != sleeps) {
 		consumer->options.sleeps = sleeps;
 		gid_sleep_change(&consumer->sleep, &consumer->ring, sleeps);
 	}
+	return 0;
 }
 
 void gid_consumer_interrupt(struct gid_consumer *consumer) {

@@ -105,6 +105,16 @@ static void test_misuse(void) {
 	struct gid_consumer *consumer = NULL;
 	tap_ok(gid_consumer_create(cluster_domain, "open", "movie", &options, &consumer) == -EINVAL,
 			"%s", gid_domain_error(cluster_domain));
+	struct gid_producer *producer = produce(0, 8);
+	consumer = consume_quietly();
+	settle(producer);
+	tap_ok(gid_consumer_set_sleeps(consumer, true) == -EINVAL &&
+					gid_consumer_sleep_until(consumer, 0) == -EINVAL &&
+					gid_consumer_wait(consumer, 0) == 0,
+			"a quiet one does not sleep over its ring, and can be waited for still");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	settle(NULL);
 }
 
 int main(void) {

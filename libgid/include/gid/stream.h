@@ -680,9 +680,9 @@ int gid_consumer_sleep_until(struct gid_consumer *consumer, uint64_t until);
  * Sets the option `sleeps` anew: for a program that waits for frames in a thread now, and for its
  * descriptor then. It holds at once, also after gid_consumer_receive() returned -EAGAIN. On the
  * consumer's thread, while none is in gid_consumer_sleep(). Makes system calls: not for each frame.
- * Not for a consumer that is `quiet`.
+ * Returns 0, or -EINVAL: the consumer is `quiet`, and stays as it is.
  */
-void gid_consumer_set_sleeps(struct gid_consumer *consumer, bool sleeps);
+int gid_consumer_set_sleeps(struct gid_consumer *consumer, bool sleeps);
 
 /**
  * Makes gid_consumer_sleep() return: now, or when it is called next. May be called from any thread,
