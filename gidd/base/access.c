@@ -8,7 +8,7 @@ static bool globs_match(const struct config_globs *globs, const char *stream) {
 	const char *glob = globs->text;
 	while (glob != NULL && *glob != '\0') {
 		size_t length = strcspn(glob, " ");
-		char one[256];
+		char one[CONFIG_GLOB_MAX + 1];
 		if (length < sizeof(one)) {
 			memcpy(one, glob, length);
 			one[length] = '\0';

@@ -27,6 +27,8 @@ enum quota {
 /* The key of a quota in the file, "memory"; that of each client's is "client-memory". */
 const char *quota_name(enum quota quota);
 
+#define CONFIG_GLOB_MAX 255u /* bytes of one glob: longer ones are mistakes of the file */
+
 /* A space-separated list of globs for stream names, in the order of the file. */
 struct config_globs {
 	char *text;

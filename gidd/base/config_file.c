@@ -15,7 +15,6 @@
 #define SCREEN_MIN 200 /* pixels; with fewer lines QEMU's EDID has no vertical sync */
 #define SCREEN_MAX 8192
 #define SEAL_MAX_S 86400
-#define GLOB_MAX 255 /* bytes of one glob, as access.c matches them */
 
 struct reading {
 	struct ini_file ini;
@@ -57,10 +56,18 @@ static void set_switch(
 	*(bool *)ini_key_member(key, section) = value[1] == 'n';
 }
 
+/* Whether there can be a stream's name that it matches. */
 static bool glob_is_valid(const char *glob, size_t length) {
 	static const char letters[] =
 			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./*?[]!";
-	return length <= GLOB_MAX && strspn(glob, letters) >= length;
+	char text[CONFIG_GLOB_MAX + 1];
+	if (length > CONFIG_GLOB_MAX || strspn(glob, letters) < length) {
+		return false;
+	}
+	memcpy(text, glob, length);
+	text[length] = '\0';
+	size_t plain = strcspn(text, "*?[");
+	return plain < length ? plain <= GID_NAME_MAX : gid_name_is_valid(text);
 }
 
 /* A list: more of it adds to what there is. */
@@ -76,10 +83,10 @@ static void set_globs(
 		}
 		if (!glob_is_valid(glob, length)) {
 			ini_file_mistake(ini,
-					"\"%.*s\" can match no stream name: those have letters, "
-					"digits and "
-					"- _ . / only, patterns also * ? [ ]",
-					(int)length, glob);
+					"\"%.*s\" can match no stream name: those have up to %u "
+					"letters, digits and - _ . with / between them, patterns "
+					"also * ? [ ]",
+					(int)length, glob, GID_NAME_MAX);
 			return;
 		}
 		char *text;

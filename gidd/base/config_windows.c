@@ -293,7 +293,7 @@ static int want_word(struct plan *plan, const struct config_share *share, const 
 		struct domain_set readers = access_readers_of(plan->config, plan->owner, word);
 		return want(plan, &readers, plan->owner->window);
 	}
-	char begin[256];
+	char begin[CONFIG_GLOB_MAX + 1];
 	size_t length = strcspn(word, "*?[\\");
 	memcpy(begin, word, length);
 	begin[length] = '\0';
@@ -311,7 +311,7 @@ static int want_share(struct plan *plan, const struct config_share *share) {
 	int error = 0;
 	while (error == 0 && glob != NULL && *glob != '\0') {
 		size_t length = strcspn(glob, " ");
-		char word[256];
+		char word[CONFIG_GLOB_MAX + 1];
 		if (length > 0 && length < sizeof(word)) {
 			memcpy(word, glob, length);
 			word[length] = '\0';

@@ -20,7 +20,8 @@ GUEST = (
 )
 NO_NAME = "is not a domain's name: at most 63 letters, digits and - _ ."
 NO_GLOB = (
-    "can match no stream name: those have letters, digits and - _ . / only, patterns also * ? [ ]"
+    "can match no stream name: those have up to 63 letters, digits and - _ . with / between them, "
+    "patterns also * ? [ ]"
 )
 SECTIONS = (
     "unknown section; there are [cockpit], [domain NAME], [share OWNER READER], "
@@ -177,9 +178,21 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         GOOD + "[share open cluster]\nstreams=ok\n  also a~b\n",
         [f'7: "a~b" {NO_GLOB}'],
     ),
-    "a glob that is too long": (
-        GOOD + "[share open cluster]\nstreams=" + "\n ".join(["x" * 100] * 3) + "\n",
+    "a list that is longer than a line": (
+        GOOD + "[share open cluster]\nstreams=" + "\n ".join(["x" * 63, "x" * 62 + "*"] * 3) + "\n",
         [],
+    ),
+    "a stream that is too long": (
+        GOOD + f"[client open *]\npublish=ok {'x' * 64}\n",
+        [f'6: "{"x" * 64}" {NO_GLOB}'],
+    ),
+    "a glob that is too long": (
+        GOOD + f"[share open cluster]\nstreams={'x' * 64}*\n",
+        [f'6: "{"x" * 64}*" {NO_GLOB}'],
+    ),
+    "streams that begin and end with a slash": (
+        GOOD + "[share open cluster]\nstreams=/camera\n camera/\n",
+        [f'6: "/camera" {NO_GLOB}', f'7: "camera/" {NO_GLOB}'],
     ),
     "a kind that is none": (GOOD + "kind=ghost\n", ["5: kind=ghost must be local, host or guest"]),
     "a guest without a host": (
