@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The writing end of a stream, and the slots that it writes into."""
 
+import contextlib
 import errno
 import time
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from ._connection import DISPATCH_EVERY, SERVE_EVERY, Connection, Deadline, Waiter
 from ._consumer import fields
-from ._errors import GidTimeoutError
+from ._errors import GidError, GidTimeoutError
 from ._formats import Picture, Plane, picture_of, views_of
 from ._gid import ffi, lib
 from ._memory import keep
@@ -304,16 +305,22 @@ class Producer:
             lib.gid_py_begin(self._frame)
             self._frame.flags = lib.GID_FRAME_EOS
             lib.gid_producer_send(self.c, self._frame)
-        deadline = Deadline(drain)
-        while not self._is_read() and not deadline.is_over():
-            self._waiter.wait(deadline.left())
-        with self.connection:
-            c, self.c = self.c, ffi.NULL
-            destroy(self.connection, c, self._slab)
-            self._slab = ffi.NULL
-            self._memory = None
-            self._views.clear()
-            self._waiter.stop()
+        try:
+            self._drain(Deadline(drain))
+        finally:
+            with self.connection:
+                c, self.c = self.c, ffi.NULL
+                destroy(self.connection, c, self._slab)
+                self._slab = ffi.NULL
+                self._memory = None
+                self._views.clear()
+                self._waiter.stop()
+
+    def _drain(self, deadline: Deadline) -> None:
+        """Until readers had the last frames. Who closes is not told that gidd is gone for good."""
+        with contextlib.suppress(GidError):
+            while not self._is_read() and not deadline.is_over():
+                self._waiter.wait(deadline.left())
 
     def _is_read(self) -> bool:
         with self.connection:

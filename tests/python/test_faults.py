@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Who is killed, stopped or forked: readers in Python are told, and never crash."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -312,6 +313,32 @@ def test_a_domain_without_gidd(cockpit: Cockpit) -> None:
         cockpit.start("open")
         wait_for(lambda: answers(domain), "it to connect again")
     assert Path(f"/proc/{os.getpid()}").exists()
+
+
+def test_a_close_hides_no_error(cockpit: Cockpit) -> None:
+    """Also where gidd is gone for good, so that nobody tells of readers of the last frames."""
+    path = cockpit.config_path
+    with pytest.raises(ZeroDivisionError):
+        with gid.Domain(str(cockpit.socket("open"))) as domain:
+            with domain.producer("own", "R8", 8, 4) as producer:
+                producer.slot().submit()
+                cockpit.kill("open")
+                path.write_text(path.read_text().replace("number=1\n", "number=3\n"))
+                cockpit.start("open")
+                wait_for(lambda: is_gone(domain), "it to be another domain's")
+                1 / 0  # noqa: B018
+    with gid.Domain(str(cockpit.socket("open"))) as domain:
+        assert domain.number == 3
+        domain.producer("own", "R8", 8, 4)
+
+
+def is_gone(domain: gid.Domain) -> bool:
+    """Whether its gidd came back as another one, which it does not take."""
+    try:
+        domain.status()
+    except gid.GidError as error:
+        return error.errno == errno.EPROTO
+    return False
 
 
 def answers(domain: gid.Domain) -> bool:
