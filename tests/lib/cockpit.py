@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """A cockpit for a test: a configuration, and one gidd for each of its domains."""
 
+import gc
 import os
 import re
 import shutil
 import signal
+import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -43,6 +46,15 @@ class Domain(Room):
         self.cockpit.gidds[self.domain] = gidd
         self.cockpit.logs.append(gidd)
         return gidd
+
+
+def forget_failure() -> None:
+    """The variables of a test that failed: what they keep would be told as left behind."""
+    error = getattr(sys, "last_exc", None)
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+    gc.collect()
 
 
 class Cockpit:
@@ -195,6 +207,7 @@ class Cockpit:
     def close(self, check: bool = True) -> None:
         """Ends everything; with `check` also makes sure that no gidd died, leaked or complained."""
         problems = []
+        forget_failure()
         for program in self.programs:
             program.kill()
         for domain, gidd in self.gidds.items():

@@ -13,6 +13,7 @@ import gid
 import pytest
 from lib.cockpit import Cockpit
 from lib.program import wait_for
+from pairs import make_pair, send
 
 SEND = """
 import sys, time, gid
@@ -339,6 +340,24 @@ def is_gone(domain: gid.Domain) -> bool:
     except gid.GidError as error:
         return error.errno == errno.EPROTO
     return False
+
+
+def fail_with_a_picture(cockpit: Cockpit) -> None:
+    with gid.Domain(str(cockpit.socket("open"))) as domain:
+        producer, consumer = make_pair(domain, domain)
+        send(producer, 1)
+        picture = consumer.frame(60).picture
+        assert not picture.any(), "which keeps the picture"
+
+
+def test_a_failed_test_is_told_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its traceback keeps of a domain is not told as something that was left behind."""
+    cockpit = Cockpit()
+    cockpit.start_all()
+    with pytest.raises(AssertionError, match="which keeps") as caught:
+        fail_with_a_picture(cockpit)
+    monkeypatch.setattr(sys, "last_exc", caught.value, raising=False)  # as pytest does
+    cockpit.close()
 
 
 def answers(domain: gid.Domain) -> bool:
