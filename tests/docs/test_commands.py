@@ -78,6 +78,12 @@ def check_python(reader: Reader) -> None:
     assert "(240, 320, 4) uint8 mean" in reader.terminal("1").text
 
 
+def check_start(reader: Reader) -> None:
+    said = reader.terminal("1").text
+    assert said.count("(240, 320) the bar is at") == 10
+    assert said.count("us on its way, first pixel") == 10
+
+
 def check_camera(reader: Reader) -> None:
     assert "gid-view: showing camera/rear" in reader.terminal("cluster").text
 
@@ -142,6 +148,7 @@ CHECKS: dict[str, Callable[[Reader], None]] = {
     "docs/own-program.md": check_own_program,
     "docs/python.md": check_python,
     "docs/record.md": check_record,
+    "docs/start.md": check_start,
     "docs/vm.md": check_vm,
     "docs/windows.md": check_windows,
     "examples/README.md": check_examples,
