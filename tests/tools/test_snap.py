@@ -212,9 +212,9 @@ def test_watch_goes_on_with_the_next_producer(cockpit: Cockpit) -> None:
     """Several times, for the end is told by gidd or by a doorbell: whichever is heard first."""
     watch = cockpit.run("open", [GIDCTL, "watch", "picture"], "watch")
     for turn in range(1, 7):
-        with published(cockpit, "picture", "R8", bytes(WIDTH * HEIGHT)):
+        with published(cockpit, "picture", "XR24", pack("XR24", WIDTH, HEIGHT, four_corners)):
             wait_for(
-                lambda turn=turn: watch.stdout.count("R8") >= 3 * turn or not watch.is_running(),
+                lambda turn=turn: watch.stdout.count("XR24") >= 3 * turn or not watch.is_running(),
                 "three frames more",
             )
             assert watch.is_running(), watch.stderr
