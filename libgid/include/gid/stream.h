@@ -657,8 +657,8 @@ int gid_consumer_tell_showable(struct gid_consumer *consumer, const struct gid_s
 
 /**
  * For callers without an event loop: dispatches the domain, and waits until a frame can be received
- * or until `timeout_ms` have passed (-1: no limit). Returns 1, also where gid_consumer_receive() has
- * an end to tell, or finds nothing then; 0 when the time is over; -EINTR: a signal was handled;
+ * or until `timeout_ms` have passed (-1: no limit). Returns 1, also where gid_consumer_receive()
+ * has an end to tell, or finds nothing then; 0 when the time is over; -EINTR: a signal was handled;
  * -EPIPE: the stream has ended for good; or another -errno.
  */
 int gid_consumer_wait(struct gid_consumer *consumer, int timeout_ms);
