@@ -33,6 +33,16 @@ static struct {
 	int end;	      /* what receiving said last, once it is over */
 } sleeper;
 
+/*
+ * Receiving takes back what an interruption made readable: so who waits for the descriptor looks
+ * after it for what the interruption is about.
+ */
+static bool is_told_more(void) {
+	return __atomic_load_n(&sleeper.stop, __ATOMIC_SEQ_CST) ||
+			__atomic_load_n(&sleeper.told, __ATOMIC_SEQ_CST) !=
+			__atomic_load_n(&sleeper.heard, __ATOMIC_SEQ_CST);
+}
+
 /* Each time in the other way, which is chosen when there was no frame any more. */
 static void sleep_otherwise(void) {
 	pthread_mutex_lock(&lock);
@@ -41,7 +51,7 @@ static void sleep_otherwise(void) {
 	pthread_mutex_unlock(&lock);
 	if (by_ring) {
 		gid_consumer_sleep_until(sleeper.consumer, GID_TIME_NONE);
-	} else {
+	} else if (!is_told_more()) {
 		struct pollfd fd = {.fd = gid_consumer_get_fd(sleeper.consumer), .events = POLLIN};
 		poll(&fd, 1, -1);
 	}

@@ -686,7 +686,8 @@ int gid_consumer_set_sleeps(struct gid_consumer *consumer, bool sleeps);
 
 /**
  * Makes gid_consumer_sleep() return: now, or when it is called next. May be called from any thread,
- * without a lock.
+ * without a lock. It also makes the descriptor readable, until gid_consumer_receive() takes that
+ * back: who waits for the descriptor looks after that call for what the interruption is about.
  */
 void gid_consumer_interrupt(struct gid_consumer *consumer);
 
