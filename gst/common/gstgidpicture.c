@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidpicture.h"
 
+#include <string.h>
+
 /*
  * Moves the frame's planes to where its crop begins: to whole blocks of samples, so that no plane is
  * read beyond its end.
@@ -51,6 +53,37 @@ map_source (GstVideoFrame *frame, const GstVideoInfo *info, GstBuffer *buffer)
   return mapped;
 }
 
+/*
+ * Two pixels of a packed format that share their colours cannot be parted. Where the crop would do
+ * that, the colours stay with the pixels before, and each takes the brightness of the one behind it.
+ */
+static void
+shift_brightness (GstVideoFrame *to, const GstVideoFrame *from)
+{
+  gint step = GST_VIDEO_FRAME_COMP_PSTRIDE (to, 0);
+  gsize sample = (GST_VIDEO_FRAME_COMP_DEPTH (to, 0) + 7) / 8;
+
+  for (gint y = 0; y < GST_VIDEO_FRAME_HEIGHT (to); y++) {
+    guint8 *out = GST_VIDEO_FRAME_COMP_DATA (to, 0);
+    const guint8 *in = GST_VIDEO_FRAME_COMP_DATA (from, 0);
+
+    out += (gssize) y * GST_VIDEO_FRAME_COMP_STRIDE (to, 0);
+    in += (gssize) y * GST_VIDEO_FRAME_COMP_STRIDE (from, 0);
+    for (gint x = 0; x < GST_VIDEO_FRAME_WIDTH (to); x++)
+      memcpy (out + x * step, in + (x + 1) * step, sample);
+  }
+}
+
+/* Whether the copy began with a pixel that is before the crop. */
+static gboolean
+parts_pixels (GstBuffer *buffer, guint32 fourcc)
+{
+  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
+  const struct gid_format_info *format = gid_format_find (fourcc);
+
+  return crop && format->plane_count == 1 && crop->x % format->planes[0].hsub != 0;
+}
+
 gboolean
 gst_gid_picture_copy (GstBuffer *to, GstBuffer *from, const GstGidFormat *format)
 {
@@ -65,6 +98,8 @@ gst_gid_picture_copy (GstBuffer *to, GstBuffer *from, const GstGidFormat *format
   }
   apply_crop (&src, from, format->fourcc);
   copied = gst_video_frame_copy (&dest, &src);
+  if (copied && parts_pixels (from, format->fourcc))
+    shift_brightness (&dest, &src);
   gst_video_frame_unmap (&dest);
   gst_video_frame_unmap (&src);
   return copied;

@@ -221,7 +221,7 @@ def test_crop(cockpit: Cockpit, takes_crop: int) -> None:
 
 
 @pytest.mark.parametrize("takes_crop", [1, 2])
-@pytest.mark.parametrize("pixels", ["I420", "NV12", "BGRx"])
+@pytest.mark.parametrize("pixels", ["I420", "NV12", "BGRx", "YUY2", "UYVY"])
 def test_crop_in_the_middle_of_a_sample(cockpit: Cockpit, pixels: str, takes_crop: int) -> None:
     """Colours that pixels share cannot be cut in two; the brightness is exact."""
     source = (
