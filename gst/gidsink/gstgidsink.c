@@ -320,7 +320,7 @@ gst_gid_sink_query (GstBaseSink *sink, GstQuery *query)
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN
       && gst_gid_publication_is_published (&self->publication)) {
     gst_clear_buffer (&self->prerolled);
-    gst_gid_wait_to_drain (&self->wait);
+    gst_gid_wait_until_read (&self->wait);
     gst_gid_publication_take_back (&self->publication);
   }
   return GST_BASE_SINK_CLASS (gst_gid_sink_parent_class)->query (sink, query);

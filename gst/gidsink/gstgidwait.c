@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidwait.h"
 
-/* How long the end of the stream waits for consumers to read what was sent. */
-#define EOS_WAIT_MS 1000
+/* How long it is waited at least, at the end and for upstream's sake, until what was sent is read. */
+#define READ_WAIT_MS 1000
 
 /* A wait looks again after this, for what nobody tells of: frames that were read. */
 #define WAIT_STEP (5 * G_TIME_SPAN_MILLISECOND)
@@ -233,14 +233,5 @@ gst_gid_wait_until_read (GstGidWait *self)
 {
   guint patience = gst_gid_publication_get_patience (self->publication);
 
-  wait_until (self, all_is_read, MAX (EOS_WAIT_MS, patience), FALSE);
-}
-
-void
-gst_gid_wait_to_drain (GstGidWait *self)
-{
-  guint patience = gst_gid_publication_get_patience (self->publication);
-
-  if (patience > 0)
-    wait_until (self, all_is_read, patience, FALSE);
+  wait_until (self, all_is_read, MAX (READ_WAIT_MS, patience), FALSE);
 }

@@ -46,11 +46,11 @@ GstFlowReturn gst_gid_wait_to_render (GstGidWait *self);
  */
 GstFlowReturn gst_gid_wait_to_preroll (GstGidWait *self, gboolean *ready);
 
-/** Waits, not for long, until all that was sent was read: it would be lost with the producer. */
+/**
+ * Waits, not for long, until all that was sent was read: it would be lost at the end, and where
+ * upstream wants its frames back.
+ */
 void gst_gid_wait_until_read (GstGidWait *self);
-
-/** Upstream wants its frames back: waits, where none is to be lost, until they were read. */
-void gst_gid_wait_to_drain (GstGidWait *self);
 
 G_END_DECLS
 

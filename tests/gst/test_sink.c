@@ -78,11 +78,13 @@ static gpointer drain(gpointer done) {
 	return NULL;
 }
 
-static void test_drain(struct gid_consumer *consumer) {
+/* As decoders do it before other caps. */
+static void test_drain(struct gid_consumer *consumer, gboolean leaky) {
 	struct gid_frame frame;
 	gint drained = FALSE;
 	int count = 0;
 
+	g_object_set(pair.sink, "leaky", leaky, NULL);
 	for (int i = 0; i < 3; i++) {
 		pair_push();
 	}
@@ -97,7 +99,7 @@ static void test_drain(struct gid_consumer *consumer) {
 		}
 	}
 	g_thread_join(thread);
-	tap_ok(count == 3, "and none is lost with leaky=false");
+	tap_ok(count == 3, "and none is lost with leaky=%s", leaky ? "true" : "false");
 }
 
 /* Also that of a property whose neighbour is set after it. */
@@ -131,7 +133,8 @@ int main(int argc, char **argv) {
 	struct gid_consumer *consumer = pair_consume();
 	test_offset(consumer);
 	test_reverse(consumer);
-	test_drain(consumer);
+	test_drain(consumer, FALSE);
+	test_drain(consumer, TRUE);
 	test_properties();
 	gid_consumer_destroy(consumer);
 	pair_finish();
