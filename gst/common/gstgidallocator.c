@@ -548,6 +548,10 @@ gst_gid_allocator_raise_limit (GstGidAllocator *self)
   return TRUE;
 }
 
+static const gchar memory_advice[] =
+    ". Give the domain more with memory= and client-memory= in the cockpit's configuration, or send "
+    "smaller frames.";
+
 void
 gst_gid_allocator_post_error (GstGidAllocator *self, const GError *error)
 {
@@ -555,14 +559,29 @@ gst_gid_allocator_post_error (GstGidAllocator *self, const GError *error)
   const gchar *advice = "";
 
   if (g_error_matches (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
-    advice = ". Give the domain more with memory= and client-memory= in the cockpit's "
-             "configuration, or send smaller frames.";
+    advice = memory_advice;
   GST_ERROR_OBJECT (self, "%s", error->message);
   if (element == NULL)
     return;
   gst_element_message_full (element, GST_MESSAGE_ERROR, error->domain, error->code,
       g_strconcat (error->message, advice, NULL), NULL, __FILE__, GST_FUNCTION, __LINE__);
   gst_object_unref (element);
+}
+
+void
+gst_gid_allocator_post_stuck (GstGidAllocator *self)
+{
+  GstElement *element = g_weak_ref_get (&self->element);
+
+  /* a pause is no reason to wonder */
+  if (element && GST_STATE (element) == GST_STATE_PLAYING
+      && g_atomic_int_compare_and_exchange (&self->told_stuck, FALSE, TRUE))
+    GST_ELEMENT_WARNING (element, RESOURCE, NO_SPACE_LEFT,
+        ("Elements of this pipeline hold all frames that there is memory for, and wait for more. Let "
+         "them hold fewer%s",
+            memory_advice),
+        (NULL));
+  gst_clear_object (&element);
 }
 
 void

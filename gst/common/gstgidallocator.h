@@ -64,6 +64,7 @@ struct _GstGidAllocator
   guint n_slots;
   gboolean growing;
   gint turn; /* slots ever taken; atomic to read */
+  gint told_stuck; /* that upstream waits for what it has itself; atomic */
   gint copying; /* why a decoder copies into it: a GstGidCopyReason, or 0; atomic */
   guint64 waits; /* times that a producer had to wait for one */
 };
@@ -107,6 +108,12 @@ gboolean gst_gid_allocator_raise_limit (GstGidAllocator *self);
 
 /** Posts why there is no memory, as the element's error. Call without the lock. */
 void gst_gid_allocator_post_error (GstGidAllocator *self, const GError *error);
+
+/**
+ * Posts once, as the element's warning, that upstream holds all the memory that there is, and waits
+ * for more. Call without the lock.
+ */
+void gst_gid_allocator_post_stuck (GstGidAllocator *self);
 
 /** Something changed that pools may wait for. Call with the lock held. */
 void gst_gid_allocator_signal (GstGidAllocator *self);

@@ -10,6 +10,8 @@
 /* How long to wait for a consumer before looking whether a lease has run out. */
 #define WAIT_STEP (20 * G_TIME_SPAN_MILLISECOND)
 #define WAIT_WARNING (1 * G_TIME_SPAN_SECOND)
+/* After so long upstream is told that it waits for itself. */
+#define STUCK_WARNING (3 * G_TIME_SPAN_SECOND)
 
 struct _GstGidPool
 {
@@ -187,37 +189,44 @@ make_more (GstGidAllocator *allocator)
       && gst_gid_allocator_raise_limit (allocator);
 }
 
+typedef struct
+{
+  gint64 since, warned; /* when it began, and was told of last */
+} Wait;
+
 /*
  * Takes back what nobody has read, else waits a little. Where that is in vain for long, as there is
  * no memory for more slots, the picture that is shown is taken back as well. Called with the lock
  * held.
  */
 static void
-wait_for_consumers (GstGidPool *self, gint64 *since)
+wait_for_consumers (GstGidPool *self, Wait *wait)
 {
   GstGidAllocator *allocator = self->allocator;
   gint64 now = g_get_monotonic_time ();
   gboolean found, late;
 
-  if (*since == 0) {
-    *since = now;
+  if (wait->since == 0) {
+    wait->since = wait->warned = now;
     allocator->waits++;
   }
   if (make_more (allocator))
     return;
-  late = now - *since > WAIT_WARNING;
+  late = now - wait->warned > WAIT_WARNING;
   if (late) {
     GST_WARNING_OBJECT (self,
         "waiting for a slot: all %u are in use upstream or held by "
         "consumers",
         allocator->n_slots);
-    *since = now;
+    wait->warned = now;
   }
   late = late && !gst_gid_allocator_may_wait (allocator);
   g_mutex_unlock (&allocator->lock);
   found = gst_gid_domain_reclaim (allocator->domain);
   if (late && !found)
     gst_gid_domain_reclaim_shown (allocator->domain);
+  if (late && !found && now - wait->since > STUCK_WARNING)
+    gst_gid_allocator_post_stuck (allocator);
   g_mutex_lock (&allocator->lock);
   if (!found && !GST_BUFFER_POOL_IS_FLUSHING (GST_BUFFER_POOL_CAST (self))) {
     allocator->waiting++;
@@ -234,7 +243,7 @@ gst_gid_pool_acquire_buffer (
   GstGidAllocator *allocator = self->allocator;
   GstFlowReturn ret = GST_FLOW_OK;
   GError *error = NULL;
-  gint64 since = 0;
+  Wait wait = { 0, 0 };
 
   g_mutex_lock (&allocator->lock);
   while (TRUE) {
@@ -256,7 +265,7 @@ gst_gid_pool_acquire_buffer (
     if (error)
       GST_DEBUG_OBJECT (self, "%s", error->message);
     g_clear_error (&error);
-    wait_for_consumers (self, &since);
+    wait_for_consumers (self, &wait);
   }
   g_mutex_unlock (&allocator->lock);
   /* before upstream hears of it, which says no more than that there was an error */
