@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidsidecar.h"
 
+#include <string.h>
+
 #include "common/gstgidmetadata.h"
 
 void
@@ -77,4 +79,20 @@ gst_gid_sidecar_report_missing (GstGidSidecar *self, int error)
   if (g_hash_table_add (self->reported, (gpointer) why))
     GST_ELEMENT_INFO (self->element, RESOURCE, NO_SPACE_LEFT,
         ("Readers do not get the metadata of some frames: %s", why), (NULL));
+}
+
+void
+gst_gid_sidecar_report_tags (GstGidSidecar *self, const GstTagList *tags)
+{
+  gchar *orientation = NULL;
+
+  if (gst_tag_list_get_string (tags, GST_TAG_IMAGE_ORIENTATION, &orientation)
+      && strcmp (orientation, "rotate-0") != 0
+      && g_hash_table_add (self->reported, (gpointer) g_intern_string (orientation)))
+    GST_ELEMENT_WARNING (self->element, STREAM, NOT_IMPLEMENTED,
+        ("The film is to be shown turned (%s), which readers are not told. Put \"videoflip "
+         "video-direction=auto\" in front of gidsink.",
+            orientation),
+        (NULL));
+  g_free (orientation);
 }

@@ -16,7 +16,7 @@ typedef struct
   GstGidNote note; /* of the present frame */
   GByteArray *metadata; /* likewise */
   GHashTable
-      *reported; /* GType of metadata, and reasons, that the application was told of: a set */
+      *reported; /* what the application was told of: GType of metadata, reasons, orientations */
 } GstGidSidecar;
 
 void gst_gid_sidecar_init (
@@ -38,6 +38,9 @@ const GByteArray *gst_gid_sidecar_get_metadata (const GstGidSidecar *self);
 
 /** Readers got the picture without its metadata: told once for each reason. */
 void gst_gid_sidecar_report_missing (GstGidSidecar *self, int error);
+
+/** Tags do not travel: tells of one that says to show the film turned. */
+void gst_gid_sidecar_report_tags (GstGidSidecar *self, const GstTagList *tags);
 
 G_END_DECLS
 

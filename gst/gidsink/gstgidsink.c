@@ -118,6 +118,14 @@ gst_gid_sink_get_caps (GstBaseSink *sink, GstCaps *filter)
   return result;
 }
 
+/* Each view would need a frame of its own: all but the first would be lost. */
+static gboolean
+has_separate_views (const GstGidFormat *format)
+{
+  return GST_VIDEO_INFO_MULTIVIEW_MODE (&format->info) == GST_VIDEO_MULTIVIEW_MODE_SEPARATED
+      && GST_VIDEO_INFO_VIEWS (&format->info) > 1;
+}
+
 static gboolean
 gst_gid_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
 {
@@ -127,6 +135,13 @@ gst_gid_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
 
   if (!gst_gid_format_from_caps (&format, caps)) {
     GST_ERROR_OBJECT (self, "cannot lay out %" GST_PTR_FORMAT, caps);
+    return FALSE;
+  }
+  if (has_separate_views (&format)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Buffers of several pictures (multiview-mode=separated) cannot be sent. Put the views into "
+         "one picture, as glviewconvert does, in front of gidsink."),
+        ("%" GST_PTR_FORMAT, caps));
     return FALSE;
   }
   if (present && gst_caps_is_equal (present, caps))
@@ -288,8 +303,13 @@ static gboolean
 gst_gid_sink_event (GstBaseSink *sink, GstEvent *event)
 {
   GstGidSink *self = GST_GID_SINK (sink);
+  GstTagList *tags;
 
   switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_TAG:
+      gst_event_parse_tag (event, &tags);
+      gst_gid_sidecar_report_tags (&self->sidecar, tags);
+      break;
     case GST_EVENT_FLUSH_START:
       gst_gid_publication_take_back (&self->publication);
       break;

@@ -70,6 +70,28 @@ def test_what_the_stream_is_where_it_does_not_fit(cockpit: Cockpit) -> None:
     assert "videoconvert" in receiver.errors()[0]
 
 
+def warnings_of(pipeline: Pipeline) -> list[str]:
+    return [message["text"] for message in pipeline.lines("bus") if message["bus"] == "warning"]
+
+
+def test_film_that_is_to_be_turned(cockpit: Cockpit) -> None:
+    """A tag says so, which does not travel: told once, and not where it is turned already."""
+    film = 'videotestsrc num-buffers=3 ! taginject tags="image-orientation=rotate-90"'
+    told = warnings_of(send(cockpit, f"{film} ! queue", "").finish())
+    assert len(told) == 1 and "rotate-90" in told[0] and "videoflip" in told[0]
+    turned = send(cockpit, f"{film} ! videoflip video-direction=auto", "").finish()
+    assert not warnings_of(turned)
+
+
+def test_views_that_are_pictures_of_their_own(cockpit: Cockpit) -> None:
+    """All but the first would be lost."""
+    caps = "video/x-raw,multiview-mode=(string)separated,views=(int)2"
+    source = f'videotestsrc ! video/x-raw,format=I420 ! capssetter caps="{caps}"'
+    sender = send(cockpit, source, "")
+    assert sender.wait() == 1
+    assert any("multiview-mode=separated" in text for text in sender.errors())
+
+
 # --- the end, and counts ---
 
 
