@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidbacklog.h"
 
+#include <errno.h>
+
 #include "common/gstgid.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
@@ -65,7 +67,8 @@ gst_gid_backlog_start (GstGidBacklog *self, gboolean live)
   self->received = self->full_since = 0;
   self->arrived = self->arrived_at = self->stuck_since = 0;
   self->warned_stuck = self->is_dmabuf = FALSE;
-  self->away = self->was_paused = FALSE;
+  self->away = self->was_paused = self->is_ending = FALSE;
+  self->left = 0;
 }
 
 void
@@ -74,8 +77,8 @@ gst_gid_backlog_set_flushing (GstGidBacklog *self, gboolean flushing)
   g_atomic_int_set (&self->flushing, flushing);
 }
 
-gboolean
-gst_gid_backlog_is_flushing (const GstGidBacklog *self)
+static gboolean
+is_flushing (const GstGidBacklog *self)
 {
   return g_atomic_int_get (&self->flushing);
 }
@@ -94,6 +97,18 @@ gst_gid_backlog_pause (GstGidBacklog *self)
   if (self->live)
     forget_waiting (self);
   self->was_paused = self->live;
+}
+
+void
+gst_gid_backlog_end (GstGidBacklog *self, GstGidReader *reader)
+{
+  struct gid_consumer_stats stats;
+
+  if (self->is_ending)
+    return;
+  gid_consumer_get_stats (reader->consumer, &stats);
+  self->is_ending = TRUE;
+  self->left = stats.unread;
 }
 
 static void
@@ -156,7 +171,10 @@ receive (GstGidReader *reader, GstGidArrival *arrival)
   return ret;
 }
 
-/* After a pause: what came in it is older than what is to be shown now, but for the last picture. */
+/*
+ * After a pause: what came in it is older than what is to be shown now, but for the last picture. The
+ * stream's end comes behind that.
+ */
 static int
 receive_last (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
 {
@@ -166,6 +184,11 @@ receive_last (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
   while (ret == 1 && arrival->frame.gid != GID_NONE) {
     older = *arrival;
     if (receive (reader, arrival) != 1) {
+      *arrival = older;
+      break;
+    }
+    if (arrival->frame.flags & GID_FRAME_EOS) {
+      g_queue_push_tail (&self->waiting, g_memdup2 (arrival, sizeof (*arrival)));
       *arrival = older;
       break;
     }
@@ -183,6 +206,12 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
   int ret;
 
   wait_copied (self, reader); /* it goes before what is in the ring */
+  self->away = FALSE;
+  /* a frame that was taken now would end a pause that has not begun yet */
+  if (is_flushing (self))
+    return -ECANCELED;
+  if (self->is_ending && self->waiting.length == 0 && self->left == 0)
+    return -ENODATA;
   first = g_queue_pop_head (&self->waiting);
   if (first) {
     self->waiting_bytes -= arrival_size (first);
@@ -193,6 +222,9 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
     ret = self->was_paused ? receive_last (self, reader, arrival) : receive (reader, arrival);
     if (ret == 1)
       note_interval (self, reader, &arrival->frame);
+    else if (self->is_ending)
+      ret = -ENODATA;
+    self->left -= MIN (self->left, 1);
   }
   self->away = ret == 1;
   self->full_since = 0;
@@ -229,8 +261,7 @@ is_impatient (GstGidBacklog *self, const struct gid_consumer_stats *stats, guint
 static gboolean
 is_running (GstGidBacklog *self)
 {
-  return (!self->live || GST_STATE (self->src) == GST_STATE_PLAYING)
-      && !gst_gid_backlog_is_flushing (self)
+  return (!self->live || GST_STATE (self->src) == GST_STATE_PLAYING) && !is_flushing (self)
       && gst_pad_get_task_state (GST_BASE_SRC_PAD (self->src)) == GST_TASK_STARTED;
 }
 
@@ -243,7 +274,8 @@ is_crowded (GstGidBacklog *self, GstGidReader *reader)
   gboolean quiet;
   guint room;
 
-  if (!self->away || self->was_paused || gst_gid_credit_drops_old (self->credit) || self->is_dmabuf
+  if (!self->away || self->was_paused || self->is_ending || self->is_dmabuf
+      || gst_gid_credit_drops_old (self->credit)
       || self->waiting_bytes + MAX (self->picture_bytes, 1) > self->max_size_bytes
       || !is_running (self))
     return FALSE;

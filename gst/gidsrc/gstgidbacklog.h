@@ -40,6 +40,8 @@ typedef struct
   gint flushing; /* atomic */
 
   /* the domain's lock */
+  gboolean is_ending; /* nothing more is wanted than what waits, and */
+  guint left; /* so many entries of the ring */
   gboolean was_paused; /* since the last frame, and is live */
   gboolean away; /* the streaming thread is downstream with a frame */
   GQueue waiting; /* GstGidArrival */
@@ -64,10 +66,12 @@ void gst_gid_backlog_start (GstGidBacklog *self, gboolean live);
 
 /** The streaming thread is to come back, or may sleep again. Any thread, without the lock. */
 void gst_gid_backlog_set_flushing (GstGidBacklog *self, gboolean flushing);
-gboolean gst_gid_backlog_is_flushing (const GstGidBacklog *self);
 
 /** The source pauses. Where it is live, what waits would be older than what was shown before. */
 void gst_gid_backlog_pause (GstGidBacklog *self);
+
+/** The application wants the end: it comes behind what is there now. */
+void gst_gid_backlog_end (GstGidBacklog *self, GstGidReader *reader);
 
 /** Waits for a frame that is being copied, gives the lock up meanwhile, and forgets what waits. */
 void gst_gid_backlog_stop (GstGidBacklog *self, GstGidReader *reader);
@@ -75,8 +79,9 @@ void gst_gid_backlog_stop (GstGidBacklog *self, GstGidReader *reader);
 guint gst_gid_backlog_get_length (const GstGidBacklog *self);
 
 /**
- * As gid_consumer_receive(), but for what waits here. The streaming thread; gives the lock up while
- * the domain's thread copies a frame.
+ * As gid_consumer_receive(), but for what waits here; -ECANCELED: the streaming thread, which alone
+ * calls it, is to come back; -ENODATA: the end has come. Gives the lock up while the domain's thread
+ * copies a frame.
  */
 int gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival);
 

@@ -46,6 +46,7 @@ gst_gid_src_start (GstBaseSrc *src)
   self->taken = 0;
   gst_gid_backlog_start (&self->backlog, self->live);
   gst_gid_sequence_start (&self->sequence);
+  gst_gid_segments_start (&self->segments);
   gst_gid_extras_start (&self->extras);
   gst_gid_copier_start (&self->copier);
   gst_gid_poster_start (&self->poster);
@@ -171,7 +172,10 @@ gst_gid_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
 
 /* --- frames ------------------------------------------------------------------------------------ */
 
-/* The next frame, or the reason why there is none now. Tells the application of the state. */
+/*
+ * The next frame, or the reason why there is none now: -ECANCELED where we are to come back, -ENODATA
+ * at the end that the application asked for. Tells it of the state.
+ */
 static int
 receive (GstGidSrc *self, GstGidReader *reader, GstGidArrival *arrival)
 {
@@ -184,6 +188,8 @@ receive (GstGidSrc *self, GstGidReader *reader, GstGidArrival *arrival)
   ret = gst_gid_backlog_receive (&self->backlog, reader, arrival);
   outcome = gst_gid_subscription_get_outcome (&self->subscription);
   gst_gid_domain_unlock (reader->domain);
+  if (ret == -ECANCELED || ret == -ENODATA)
+    return ret;
   if (outcome.refused)
     return -EPIPE;
   /* what became of the stream comes after what it sent */
@@ -212,9 +218,13 @@ gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
   *buffer = NULL;
   while (TRUE) {
     got = receive (self, reader, &arrival);
+    if (got == -ECANCELED)
+      return GST_FLOW_FLUSHING;
+    if (got == -ENODATA) {
+      gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, TRUE);
+      return GST_FLOW_EOS;
+    }
     if (got == -EAGAIN) {
-      if (gst_gid_backlog_is_flushing (&self->backlog))
-        return GST_FLOW_FLUSHING;
       *buffer = gst_gid_src_make_filler (self);
       if (*buffer) {
         gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, FALSE);
@@ -301,6 +311,34 @@ gst_gid_src_set_clock (GstElement *element, GstClock *clock)
   return GST_ELEMENT_CLASS (gst_gid_src_parent_class)->set_clock (element, clock);
 }
 
+/*
+ * The end that an application asks for comes behind all that has arrived: GstBaseSrc would drop what
+ * waits here, which can be seconds where an encoder is late.
+ */
+static gboolean
+gst_gid_src_send_event (GstElement *element, GstEvent *event)
+{
+  GstGidSrc *self = GST_GID_SRC (element);
+  GstGidReader *reader = NULL;
+
+  if (GST_EVENT_TYPE (event) != GST_EVENT_EOS)
+    return GST_ELEMENT_CLASS (gst_gid_src_parent_class)->send_event (element, event);
+  GST_OBJECT_LOCK (self); /* so that it does not stop meanwhile */
+  if (!self->live || GST_STATE (self) == GST_STATE_PLAYING) /* else it does not come by */
+    reader = gst_gid_subscription_get_reader (&self->subscription);
+  if (reader) {
+    gst_gid_domain_lock (reader->domain);
+    gst_gid_backlog_end (&self->backlog, reader);
+    gid_consumer_interrupt (reader->consumer);
+    gst_gid_domain_unlock (reader->domain);
+  }
+  GST_OBJECT_UNLOCK (self);
+  if (reader == NULL)
+    return GST_ELEMENT_CLASS (gst_gid_src_parent_class)->send_event (element, event);
+  gst_event_unref (event);
+  return TRUE;
+}
+
 static void
 gst_gid_src_finalize (GObject *object)
 {
@@ -323,6 +361,7 @@ gst_gid_src_class_init (GstGidSrcClass *klass)
 
   object_class->finalize = gst_gid_src_finalize;
   element_class->set_clock = gst_gid_src_set_clock;
+  element_class->send_event = gst_gid_src_send_event;
   gst_gid_src_install_properties (object_class);
 
   gst_element_class_add_pad_template (
@@ -359,6 +398,7 @@ gst_gid_src_init (GstGidSrc *self)
   gst_gid_copier_init (&self->copier, element);
   gst_gid_extras_init (&self->extras, element);
   gst_gid_sequence_init (&self->sequence, element);
+  gst_gid_segments_init (&self->segments, src);
   gst_gid_filler_init (&self->filler, element);
   gst_gid_backlog_init (
       &self->backlog, src, &self->credit, &self->copier, &self->extras, &self->sequence);

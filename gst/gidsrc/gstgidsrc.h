@@ -12,6 +12,7 @@
 #include "gstgidbacklog.h"
 #include "gstgidfiller.h"
 #include "gstgidimport.h"
+#include "gstgidsegments.h"
 #include "gstgidsubscription.h"
 
 G_BEGIN_DECLS
@@ -38,6 +39,7 @@ struct _GstGidSrc
   GstGidCopier copier;
   GstGidExtras extras;
   GstGidSequence sequence;
+  GstGidSegments segments;
   GstGidBacklog backlog;
   GstGidFiller filler;
   GstGidPoster poster;

@@ -91,6 +91,7 @@ set_times (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame, Gs
   if (!self->live) {
     GST_BUFFER_PTS (buffer) = frame->pts;
     GST_BUFFER_DTS (buffer) = frame->dts;
+    gst_gid_segments_follow (&self->segments, buffer);
     gst_gid_metas_set_media (metas, buffer, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
     return;
   }

@@ -210,12 +210,12 @@ def test_program_that_holds(cockpit: Cockpit, hold: int) -> None:
     receiver.wait_state("waiting")
     sender = send(cockpit, ball(), LOSSLESS)
     receiver.wait_frames(COUNT)
+    stats = receiver.stats("src")
     receiver.tell("quit")
     receiver.finish()
     sender.finish()
     assert receiver.sums == drawn(cockpit)
     assert receiver.lines("end")[0]["overwritten"] == 0
-    stats = receiver.stats("src")
     assert stats["taken"] == 0
     assert (stats["copied-frames"] == 0) == (hold < 14)
 
@@ -227,11 +227,12 @@ def test_who_asks_for_many_gets_them(cockpit: Cockpit) -> None:
     receiver.wait_state("waiting")
     sender = send(cockpit, ball(), LOSSLESS)
     receiver.wait_frames(COUNT)
+    copied = receiver.stats("src")["copied-frames"]
     receiver.tell("quit")
     receiver.finish()
     sender.finish()
     assert receiver.sums == drawn(cockpit)
-    assert receiver.stats("src")["copied-frames"] == 0
+    assert copied == 0
 
 
 def test_leases_too_short_to_be_renewed(cockpit: Cockpit) -> None:
@@ -269,19 +270,47 @@ def test_leases_are_renewed(cockpit: Cockpit) -> None:
         assert receiver.finish().lines("end")[0]["overwritten"] == 0
 
 
-def test_pause_is_no_backlog(cockpit: Cockpit) -> None:
-    """Live, what came in a pause is past: only its last picture is given downstream after it."""
+@pytest.mark.parametrize(
+    ("source", "pauses"),
+    [
+        (camera(100), 1),
+        (camera(2000).replace(SIZE, "video/x-raw,format=I420,width=16,height=16"), 40),
+    ],
+)
+def test_pause_is_no_backlog(cockpit: Cockpit, source: str, pauses: int) -> None:
+    """Live, what came in a pause is past: only its last picture is given downstream after it.
+
+    Where they come so fast, one also comes just when the reader is paused.
+    """
     receiver = watch(cockpit)
-    sender = send(cockpit, camera(100), "")
+    sender = send(cockpit, source, "")
+    for pause in range(pauses):
+        receiver.wait_frames(len(receiver.frames) + 20)
+        receiver.tell("state paused")
+        receiver.wait_changes("PAUSED", pause + 2)
+        wait_sent(sender, 60, "frames in the pause")
+        sent, count = sent_by(sender), len(receiver.frames)
+        receiver.tell("state playing")
+        receiver.wait_frames(count + 30)
+        past = [frame for frame in receiver.frames[count:] if frame["offset"] < sent]
+        assert len(past) <= 2  # one may have been in its hand when it was paused
+
+
+def test_end_in_a_pause(cockpit: Cockpit) -> None:
+    """The last picture is shown, and then comes the end."""
+    receiver = watch(cockpit)
+    receiver.wait_state("waiting")
+    sender = send(cockpit, f"{ball(30)} ! identity name=gate ! identity name=watch", LOSSLESS)
+    sender.tell("pass 20")
     receiver.wait_frames(20)
     receiver.tell("state paused")
     receiver.wait_changes("PAUSED", 2)
-    wait_sent(sender, 60, "frames in the pause")
-    sent, count = sent_by(sender), len(receiver.frames)
+    sender.tell("open")
+    wait_for(lambda: sender.events("eos"), "the end")
     receiver.tell("state playing")
-    receiver.wait_frames(count + 30)
-    past = [frame for frame in receiver.frames[count:] if frame["offset"] < sent]
-    assert len(past) <= 2  # one may have been in its hand when it was paused
+    receiver.finish()
+    sender.finish()
+    assert receiver.sums[-1] == drawn(cockpit, 30)[-1]
 
 
 def test_stopped_program_is_told(cockpit: Cockpit) -> None:
@@ -354,6 +383,22 @@ def test_producer_that_lacks_memory(cockpit: Cockpit) -> None:
     assert sender.stats("sink")["slots"] <= 8
 
 
+@pytest.mark.cockpit(LITTLE)
+def test_who_waits_for_what_it_holds_is_told(cockpit: Cockpit) -> None:
+    """A branch that has all the memory that there is, and needs more to go on."""
+    sender = Pipeline(
+        cockpit,
+        "open",
+        f"{camera()} ! gidalloc ! tee name=t {QUEUE.replace('!', 't. !', 1)} "
+        "min-threshold-buffers=50 ! fakesink async=false t. ! queue ! gidsink stream=movie",
+    )
+    wait_for(
+        lambda: any("hold all frames" in m["text"] for m in sender.lines("bus") if "text" in m),
+        "the warning",
+    )
+    assert sender.is_running()
+
+
 # --- downstream that is slow ---
 
 AWAY = "! identity name=gate"  # until it is opened
@@ -372,6 +417,22 @@ def test_stall(cockpit: Cockpit, live: str) -> None:
     receiver.finish()
     assert receiver.sums == drawn(cockpit)
     assert receiver.stats("src")["missed"] == receiver.stats("src")["waiting"] == 0
+
+
+@pytest.mark.parametrize("live", ["true", "false"])
+def test_end_that_is_asked_for(cockpit: Cockpit, live: str) -> None:
+    """As by Ctrl-C of gst-launch-1.0 -e: behind all that has arrived, and before the rest."""
+    receiver = watch(cockpit, f"is-live={live}", AWAY)
+    steps = Steps(cockpit, receiver, COUNT)
+    steps.read(40, 16)
+    assert receiver.stats("src")["waiting"] > 20 and not receiver.frames
+    receiver.tell("eos")
+    assert receiver.stats("src")["waiting"] > 20  # it has obeyed
+    steps.send(20)
+    receiver.tell("open")
+    receiver.finish()
+    assert receiver.sums == drawn(cockpit)[:40]
+    steps.sender.stop()
 
 
 def test_what_comes_back_while_a_frame_is_taken(cockpit: Cockpit) -> None:

@@ -98,6 +98,19 @@ def expect_unchanged(receiver: Pipeline) -> None:
     assert receiver.finish().lines("end")[0]["overwritten"] == 0
 
 
+def test_film_that_begins_again(cockpit: Cockpit) -> None:
+    """Its times go back, and those of what is behind gidsrc go on, as behind the film itself."""
+    twice = f"{ball(20)} ! c. {ball(20)} ! c. concat name=c"
+    expected = frames_of(cockpit, twice)
+    receiver = watch(cockpit, "is-live=false")
+    send(cockpit, twice).finish()
+    came = receiver.finish().frames
+    assert [frame["sum"] for frame in came] == [frame["sum"] for frame in expected]
+    for time in ("pts", "running_time"):
+        assert [frame[time] for frame in came] == [frame[time] for frame in expected]
+    assert came[20]["pts"] == 0 < came[20]["running_time"]
+
+
 def test_so_many_and_no_more(cockpit: Cockpit) -> None:
     receiver = watch(cockpit, "is-live=false num-buffers=25")
     sender = send(cockpit, ball())

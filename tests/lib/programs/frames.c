@@ -173,6 +173,9 @@ static void watch_buffer(GstBuffer *buffer) {
 	put_number(out, "stream_time",
 			gst_segment_to_stream_time(
 					&run.segment, run.segment.format, GST_BUFFER_PTS(buffer)));
+	put_number(out, "running_time",
+			gst_segment_to_running_time(
+					&run.segment, run.segment.format, GST_BUFFER_PTS(buffer)));
 	put_number(out, "duration", GST_BUFFER_DURATION(buffer));
 	put_number(out, "offset", GST_BUFFER_OFFSET(buffer));
 	put_number(out, "flags", GST_BUFFER_FLAGS(buffer));
