@@ -14,6 +14,7 @@
 #include "closer.h"
 #include "dmabuf_facts.h"
 #include "library_call.h"
+#include "message_frames.h"
 #include "socket.h"
 
 /* More than so many of one client's wait to be closed: it is hung up on. */
@@ -31,8 +32,12 @@ enum connection_state {
 	CONNECTION_BAD,
 };
 
-static uint8_t states[CONNECTIONS];
-static struct weston_log_pacer pacer;
+/* By their descriptors. */
+static struct connection {
+	enum connection_state state;
+	struct message_frames frames;
+} connections[CONNECTIONS];
+static struct weston_log_pacer pacer, long_pacer;
 
 /* --- what a descriptor is --------------------------------------------------------------------- */
 
@@ -71,14 +76,42 @@ union control {
 	struct cmsghdr align;
 };
 
+static struct connection *connection_of(int socket) {
+	return socket >= 0 && socket < CONNECTIONS ? &connections[socket] : NULL;
+}
+
 static enum connection_state state_of(int socket) {
-	return socket >= 0 && socket < CONNECTIONS ? states[socket] : CONNECTION_NEW;
+	const struct connection *connection = connection_of(socket);
+	return connection != NULL ? connection->state : CONNECTION_NEW;
 }
 
 static void set_state(int socket, enum connection_state state) {
-	if (socket >= 0 && socket < CONNECTIONS) {
-		states[socket] = (uint8_t)state;
+	struct connection *connection = connection_of(socket);
+	if (connection != NULL) {
+		connection->state = state;
 	}
+}
+
+/* The descriptor may be another connection's next. */
+static void forget_connection(int socket) {
+	struct connection *connection = connection_of(socket);
+	if (connection != NULL) {
+		*connection = (struct connection){0};
+	}
+}
+
+/* Whether libwayland has room for each message that the bytes begin. */
+static bool has_room(int socket, const struct msghdr *message, size_t received) {
+	struct connection *connection = connection_of(socket);
+	for (size_t i = 0; connection != NULL && received > 0 && i < message->msg_iovlen; i++) {
+		const struct iovec *part = &message->msg_iov[i];
+		size_t size = received < part->iov_len ? received : part->iov_len;
+		if (!message_frames_take(&connection->frames, part->iov_base, size)) {
+			return false;
+		}
+		received -= size;
+	}
+	return true;
 }
 
 /* Who gives: the closer's name for a connection. */
@@ -133,6 +166,18 @@ static void hand_over(struct msghdr *message, const int *fds, uint32_t count) {
 	message->msg_controllen = header->cmsg_len;
 }
 
+static ssize_t refuse_message(const int *fds, uint32_t count) {
+	weston_log_paced(&long_pacer, 10, 60000,
+			"gid: a client began a message of more than %u bytes, for which libwayland "
+			"has no room: it is hung up on\n",
+			MESSAGE_MAX);
+	for (uint32_t i = 0; i < count; i++) {
+		gid_closer_close(fds[i]);
+	}
+	errno = EMSGSIZE;
+	return -1;
+}
+
 /* Others' descriptors must find room, also while somebody sends such without end. */
 static bool may_be_read(int socket) {
 	return gid_closer_pending_of(giver_of(socket)) <= OF_ONE_MAX &&
@@ -153,6 +198,9 @@ static ssize_t receive(int socket, struct msghdr *message, int flags) {
 		set_state(socket, CONNECTION_GOOD);
 	}
 	uint32_t count = collect(&whole, fds), kept = 0;
+	if (!has_room(socket, &whole, (size_t)received)) {
+		return refuse_message(fds, count);
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		int fd = client_descriptor_is_harmless(fds[i]) ? fds[i] : replace(socket, fds[i]);
 		if (fd >= 0) {
@@ -207,7 +255,7 @@ static int guarded_close(int fd) {
 		return close(fd);
 	}
 	uint64_t before = gid_closer_charge(giver_of(fd));
-	set_state(fd, CONNECTION_NEW);
+	forget_connection(fd);
 	gid_closer_close(fd);
 	gid_closer_charge(before);
 	return 0;

@@ -8,6 +8,8 @@
  * So libwayland gets those only that cannot make anybody wait: memory (memfd, tmpfs), dma-bufs,
  * pipes and fences. In the place of any other it finds /dev/null; those, and connections that are
  * over, are closed by threads of their own. So is the memory of large wl_shm pools freed.
+ *
+ * Nor does it get more of a message than it has room for (message_frames.h).
  */
 #ifndef GID_WESTON_CLIENT_DESCRIPTORS_H
 #define GID_WESTON_CLIENT_DESCRIPTORS_H

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """[gid-window]: single windows of Weston that are streams, and what readers get of them."""
 
+import fcntl
 import struct
+import termios
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import numpy
@@ -17,7 +18,7 @@ from lib.stream_reader import StreamReader
 from lib.weston import ARGB8888, HEIGHT, SHM_FORMATS, WIDTH, Weston
 
 from lab.domains.configuration import configuration
-from lab.domains.wayland import Disconnected, Display, Object, ProtocolError, pad
+from lab.domains.wayland import Disconnected, Display, Object, pad
 
 LIBGID = BUILD / "libgid/libgid.so"
 APP, STREAM = "org.example.map", "window/map"
@@ -26,7 +27,6 @@ BY_BOTH = BY_APP_ID + "title=Lisbon\n"
 EMPTY, SIZE, SUBSURFACE = 1, 2, 4  # enum gid_hidden
 HASH, DISCONT, COPIED = 1 << 0, 1 << 1, 1 << 12  # in a frame's flags
 PICTURES_A_SECOND = 125  # at most
-SENT_S = 1.0  # until who sends a megabyte gives up
 ONLY_DESKTOP = configuration({"open": "local=desktop", "cluster": ""}, {"open cluster": "desktop"})
 
 
@@ -299,7 +299,7 @@ def test_names_that_the_user_gives(desk: Desk) -> None:
 
 
 def test_hostile_names(desk: Desk) -> None:
-    """What cannot be shown is left out. A program whose title is a megabyte is ended by Weston."""
+    """What cannot be shown is left out."""
     with desk.connect() as connection, Shown(desk) as shown:
         window = Window(connection, APP)
         call(window, b"red\x1b[31m \xff\xc0\xaf\xe2\x80\xaeturned\n")
@@ -308,15 +308,58 @@ def test_hostile_names(desk: Desk) -> None:
         call(window, "é".encode() * 2000)
         connection.roundtrip()
         shown.wait_said("set_title", "é" * 85)
-        with desk.connect() as another, suppress(Disconnected, ProtocolError, TimeoutError):
-            stranger = Window(another, APP)
-            another.socket.settimeout(SENT_S)  # Weston does not read what has no end
-            for _ in range(16):  # in messages of 64 KiB, which is all that their length can say
-                call(stranger, b"x" * 65000)
-            another.roundtrip()
+
+
+def head(window: Window, request: str, length: int) -> bytes:
+    """Of a message to the window's toplevel."""
+    opcode = window.toplevel.interface.requests[request].opcode
+    return struct.pack("<IHH", window.toplevel.number, opcode, length)
+
+
+def unread(connection: Display) -> int:
+    """Of what we have sent, in the kernel's bytes."""
+    return struct.unpack("i", fcntl.ioctl(connection.socket, termios.TIOCOUTQ, bytes(4)))[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "first"),
+    [("set_title", 4096, 4095), ("set_title", 65000, 65000), ("set_app_id", 65532, 8)],
+)
+def test_names_for_which_there_is_no_room(desk: Desk, name: str, length: int, first: int) -> None:
+    """Who begins to send such a one is hung up on: libwayland would never read the rest.
+
+    The others go on, and so does who comes next and has the same descriptor.
+    """
+    with desk.connect() as connection, desk.read() as reader:
+        window = Window(connection, APP)
+        window.show(drawn(connection, 1))
+        reader.wait_picture(seen(1))
+        with desk.connect() as stranger, pytest.raises((Disconnected, ConnectionError)):
+            another = Window(stranger, APP)
+            stranger.roundtrip()
+            text = struct.pack("<I", length - 12) + b"x" * (length - 13) + b"\0"
+            message = head(another, name, length) + text
+            stranger.socket.sendall(message[:first])
+            wait_for(lambda: unread(stranger) == 0, "Weston to read it")
+            stranger.socket.sendall(message[first:])
+            stranger.roundtrip()
+        desk.weston.wait_log("for which libwayland has no room")
+        with desk.connect() as next_one:
+            next_one.roundtrip()
         window.toplevel("set_title", "Lisbon")
         window.show(drawn(connection, 2))
-        shown.wait_said("set_title", "Lisbon")
+        reader.wait_picture(seen(2))
+
+
+def test_what_one_client_began_is_not_the_next_ones(desk: Desk) -> None:
+    """By descriptors, which are the same again: no message of theirs is taken for a longer one."""
+    for sent in (b"\xff" * 5, struct.pack("<IHH", 1, 0, 4000) + bytes(3991)):
+        with desk.connect() as stranger:
+            stranger.socket.sendall(sent)
+            wait_for(lambda: unread(stranger) == 0, "Weston to read it")
+        with desk.connect() as connection:
+            Window(connection, APP).show(drawn(connection, 1))
+    assert "for which libwayland has no room" not in desk.weston.read_log()
 
 
 # --- which window it is -------------------------------------------------------------------------
