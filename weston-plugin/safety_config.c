@@ -23,6 +23,11 @@ static int fail(const struct safety_config *config, const char *what) {
 	return -EINVAL;
 }
 
+static int fail_window(const struct safety_config *config, const char *what) {
+	weston_log("gid: weston.ini, [gid-window] stream=%s: %s\n", config->stream, what);
+	return -EINVAL;
+}
+
 static int read_role(struct safety_config *config, struct weston_config_section *section) {
 	weston_config_section_get_string(section, "role", &config->role, NULL);
 	if (config->role == NULL) {
@@ -40,14 +45,22 @@ static int read_role(struct safety_config *config, struct weston_config_section 
 	return 0;
 }
 
-/* Who may take the role, by its programs and their user. */
-static int read_clients(struct safety_config *config, struct weston_config_section *section) {
+/* Who may take the role, or whose window it is, by their programs and user. */
+static int read_clients(struct safety_config *config, struct weston_config_section *section,
+		int (*refuse)(const struct safety_config *config, const char *what)) {
 	int result = client_list_read(&config->clients, section, "clients");
 	if (result == -EINVAL) {
-		return fail(config, "clients must be absolute paths of executables");
+		return refuse(config, "clients must be absolute paths of executables");
 	}
 	if (result == 0 && client_list_read_user(&config->clients, section, "user") < 0) {
-		return fail(config, "user is neither a user's name nor a number");
+		return refuse(config, "user is neither a user's name nor a number");
+	}
+	if (result == 0 && !client_list_is_empty(&config->clients) &&
+			!client_programs_are_known()) {
+		weston_log("gid: %s: nobody can take it by clients=, for there is no /proc here, "
+			   "which says what programs run: mount it, as by `mount -t proc proc "
+			   "/proc`\n",
+				config->label);
 	}
 	return result;
 }
@@ -96,7 +109,7 @@ int safety_config_read(struct safety_config *config, struct weston_config_sectio
 	int result = read_role(config, section);
 	if (result == 0) {
 		weston_config_section_get_string(section, "app-id", &config->app_id, NULL);
-		result = read_clients(config, section);
+		result = read_clients(config, section, fail);
 	}
 	if (result == 0) {
 		result = read_size(config, section);
@@ -122,22 +135,10 @@ int safety_config_read(struct safety_config *config, struct weston_config_sectio
 	if (result == 0 && client_list_is_empty(&config->clients) && config->app_id == NULL) {
 		result = fail(config, "nobody can take it: set clients= or app-id=");
 	}
-	if (result == 0 && !client_list_is_empty(&config->clients) &&
-			!client_programs_are_known()) {
-		weston_log("gid: role %s: nobody can take it by clients=, for there is no /proc "
-			   "here, which says what programs run: mount it, as by `mount -t proc "
-			   "proc /proc`\n",
-				config->role);
-	}
 	return result;
 }
 
 /* --- ordinary windows ------------------------------------------------------------------------- */
-
-static int fail_window(const struct safety_config *config, const char *what) {
-	weston_log("gid: weston.ini, [gid-window] stream=%s: %s\n", config->stream, what);
-	return -EINVAL;
-}
 
 /* Any client can have any app-id: none may pass for a warning light, or for somebody's keyboard. */
 static bool stream_is_for_windows(const char *stream) {
@@ -168,6 +169,10 @@ int safety_config_read_window(struct safety_config *config, struct weston_config
 	weston_config_section_get_string(section, "title", &config->title, NULL);
 	if (config->app_id == NULL && config->title == NULL) {
 		return fail_window(config, "which window it is: set app-id= or title=");
+	}
+	int result = read_clients(config, section, fail_window);
+	if (result != 0) {
+		return result;
 	}
 	const char *wrong = input_source_read(&config->input, section, config->stream);
 	if (wrong != NULL) {

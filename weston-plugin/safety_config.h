@@ -14,10 +14,10 @@
 #include "input_source.h"
 
 struct safety_config {
-	char *role;		    /* NULL: an ordinary window, which any client may have */
+	char *role;		    /* NULL: an ordinary window */
 	char *app_id;		    /* of surfaces that get the role by themselves, or NULL */
 	char *title;		    /* that they must have, too, or NULL: any */
-	struct client_list clients; /* who may take the role */
+	struct client_list clients; /* who may take the role, or have the window */
 	int32_t width, height;	    /* that the picture must have, in pixels; 0: any */
 	int32_t heartbeat_ms, lease_ms;
 	int32_t client_ms;   /* how long a client may leave its events unread; 0: for ever */

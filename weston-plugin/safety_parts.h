@@ -24,6 +24,7 @@ struct safety {
 	struct wl_list surfaces; /* struct safety_surface::link */
 	struct wl_listener create_surface;
 	struct wl_global *global; /* gid_safety_manager_v1; NULL: no client is named */
+	bool filters;		  /* what globals clients see */
 };
 
 struct safety_role {

@@ -8,6 +8,9 @@
 #include "gid-safety-v1-protocol.h"
 #include "safety_role.h"
 
+/* How their names begin: they are those of streams of input. */
+#define SEAT_OF_OTHERS "input/"
+
 /* --- gid_safety_surface_v1 -------------------------------------------------------------------- */
 
 static void surface_handle_destroy(struct wl_client *client, struct wl_resource *resource) {
@@ -38,11 +41,16 @@ static void manager_handle_destroy(struct wl_client *client, struct wl_resource 
 	wl_resource_destroy(resource);
 }
 
+/* Ordinary windows have no role's name, and may have clients. */
+static bool names_client(const struct safety_role *role, struct wl_client *client) {
+	return role->config.role != NULL && client_list_has(&role->config.clients, client);
+}
+
 /* Whether some role names the client. */
 static bool may_bind(const struct safety *safety, struct wl_client *client) {
 	const struct safety_role *role;
 	wl_list_for_each(role, &safety->roles, link) {
-		if (client_list_has(&role->config.clients, client)) {
+		if (names_client(role, client)) {
 			return true;
 		}
 	}
@@ -54,8 +62,7 @@ static struct safety_role *find_role(
 		struct safety *safety, struct wl_client *client, const char *name) {
 	struct safety_role *role;
 	wl_list_for_each(role, &safety->roles, link) {
-		if (client_list_has(&role->config.clients, client) &&
-				strcmp(role->config.role, name) == 0) {
+		if (names_client(role, client) && strcmp(role->config.role, name) == 0) {
 			return role;
 		}
 	}
@@ -143,7 +150,7 @@ static void manager_bind(struct wl_client *client, void *data, uint32_t version,
 	wl_resource_set_implementation(resource, &manager_implementation, safety, NULL);
 	const struct safety_role *role;
 	wl_list_for_each(role, &safety->roles, link) {
-		if (client_list_has(&role->config.clients, client)) {
+		if (names_client(role, client)) {
 			gid_safety_manager_v1_send_role(resource, role->config.role,
 					role->config.width, role->config.height);
 		}
@@ -151,34 +158,69 @@ static void manager_bind(struct wl_client *client, void *data, uint32_t version,
 	gid_safety_manager_v1_send_done(resource);
 }
 
-/* --- the global ------------------------------------------------------------------------------- */
+/* --- the globals ------------------------------------------------------------------------------ */
+
+/*
+ * Of the seats that are another domain's: a program that windows name has those of these windows,
+ * and no other program has them. Many take the first that there is for the only one.
+ */
+static bool may_have_seat(const struct safety *safety, struct wl_client *client, const char *name) {
+	const struct safety_role *role;
+	bool has_own = false;
+	wl_list_for_each(role, &safety->roles, link) {
+		const struct safety_config *config = &role->config;
+		if (config->role != NULL || config->input.domain == NULL ||
+				client_list_is_empty(&config->clients)) {
+			continue;
+		}
+		bool is_named = client_list_has(&config->clients, client);
+		if (strcmp(config->input.stream, name) == 0) {
+			return is_named;
+		}
+		has_own = has_own || is_named;
+	}
+	return !has_own || strncmp(name, SEAT_OF_OTHERS, strlen(SEAT_OF_OTHERS)) != 0;
+}
 
 /* Weston itself filters nothing; to others the global does not exist. */
 static bool filter_global(
 		const struct wl_client *client, const struct wl_global *global, void *data) {
 	const struct safety *safety = data;
-	return global != safety->global || may_bind(safety, (struct wl_client *)client);
+	if (global == safety->global) {
+		return may_bind(safety, (struct wl_client *)client);
+	}
+	if (wl_global_get_interface(global) != &wl_seat_interface) {
+		return true;
+	}
+	const struct weston_seat *seat = wl_global_get_user_data(global);
+	return may_have_seat(safety, (struct wl_client *)client, seat->seat_name);
 }
 
 int safety_protocol_create_global(struct safety *safety) {
-	bool any = false;
+	bool of_roles = false, of_windows = false;
 	const struct safety_role *role;
 	wl_list_for_each(role, &safety->roles, link) {
-		any = any || !client_list_is_empty(&role->config.clients);
-	}
-	if (!any) {
-		return 0;
+		bool any = !client_list_is_empty(&role->config.clients);
+		of_roles = of_roles || (any && role->config.role != NULL);
+		of_windows = of_windows || (any && role->config.role == NULL);
 	}
 	struct wl_display *display = safety->compositor->wl_display;
-	wl_display_set_global_filter(display, filter_global, safety);
-	safety->global = wl_global_create(
-			display, &gid_safety_manager_v1_interface, 1, safety, manager_bind);
-	return safety->global != NULL ? 0 : -ENOMEM;
+	safety->filters = of_roles || of_windows;
+	if (safety->filters) {
+		wl_display_set_global_filter(display, filter_global, safety);
+	}
+	if (of_roles) {
+		safety->global = wl_global_create(
+				display, &gid_safety_manager_v1_interface, 1, safety, manager_bind);
+	}
+	return !of_roles || safety->global != NULL ? 0 : -ENOMEM;
 }
 
 void safety_protocol_destroy_global(struct safety *safety) {
-	if (safety->global != NULL) {
+	if (safety->filters) {
 		wl_display_set_global_filter(safety->compositor->wl_display, NULL, NULL);
+	}
+	if (safety->global != NULL) {
 		wl_global_destroy(safety->global);
 	}
 }

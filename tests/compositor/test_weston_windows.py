@@ -491,6 +491,7 @@ def test_a_flood(desk: Desk) -> None:
         (f"stream={STREAM}\n", "set app-id= or title="),
         (f"app-id={APP}\n", "stream= must be"),
         (f"app-id={APP}\nstream=no stream\n", "stream= must be"),
+        (f"app-id={APP}\nstream={STREAM}\nclients=map\n", "clients must be absolute paths"),
         (f"app-id={APP}\nstream=safety/telltale\n", "not of safety/, input/ or clipboard/"),
         (f"app-id={APP}\nstream=input/desktop\n", "not of safety/, input/ or clipboard/"),
         (f"app-id={APP}\nstream={STREAM}\n{BY_BOTH}", f"two sections of window {STREAM}"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy
 import pytest
 from lib.cockpit import Cockpit
-from lib.forwarding import ShmBuffers, Window, random_picture
+from lib.forwarding import PYTHON, ShmBuffers, Window, random_picture
 from lib.input_window import FIXED, Lock, bind_seat, seat_devices
 from lib.program import BUILD, Program, wait_for
 from lib.stream_reader import StreamReader
@@ -528,6 +528,42 @@ def test_a_window_that_takes_none(cockpit: Cockpit, tmp_path: Path, config: str)
         typist.type(KEY_A)
         with Display(weston.socket, weston.protocols) as display, pytest.raises(AssertionError):
             bind_seat(display, SEAT)
+    assert weston.stop() == 0
+
+
+OTHER = "[gid-window]\nstream=other\napp-id=org.example.other\ninput=cluster\n"
+
+
+def seats(display: Display) -> list[str]:
+    """All that a program sees."""
+    found = []
+    for event, (number, interface, _) in list(display.registry.events):
+        if event == "global" and interface == "wl_seat":
+            display.globals["wl_seat"] = (number, 5)
+            found += display.bind("wl_seat", 5).wait("name")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("clients", "seen", "window"),
+    [(PYTHON, [SEAT], "map"), ("/usr/bin/weston-terminal", ["input/other"], "other")],
+    ids=["we", "others"],
+)
+def test_programs_that_are_named(
+    cockpit: Cockpit, tmp_path: Path, clients: Path | str, seen: list[str], window: str
+) -> None:
+    """The window is theirs alone. They see its seat only, and nobody else does."""
+    weston = Weston(tmp_path, cockpit.env("open"))
+    weston.configure(f"{OTHER}{INPUT}clients={clients}\n")
+    weston.start()
+    with Display(weston.socket, weston.protocols) as display:
+        assert seats(display) == seen
+        assert "gid_safety_manager_v1" not in display.globals
+        for app in (APP, "org.example.other"):
+            Window(display, app).show(ShmBuffers(display, 64, 64).draw(random_picture(1, 64, 64)))
+        weston.wait_log(f"gid: window {window}: taken by")
+        taken = weston.read_log().count(": taken by")
+        assert taken == (2 if window == "map" else 1)
     assert weston.stop() == 0
 
 
