@@ -73,17 +73,33 @@ static const struct wl_registry_listener registry_listener = {
 		.global_remove = registry_global_remove,
 };
 
+/* Of an event queue of its own, as all that is made from it. */
+static struct wl_registry *get_registry(struct wl_display *display, struct wl_event_queue *queue) {
+	struct wl_display *wrapper = wl_proxy_create_wrapper(display);
+	wl_proxy_set_queue((struct wl_proxy *)wrapper, queue);
+	struct wl_registry *registry = wl_display_get_registry(wrapper);
+	wl_proxy_wrapper_destroy(wrapper);
+	return registry;
+}
+
+/* The outputs, and then what each is called. */
+static void search_outputs(
+		struct search *search, struct wl_display *display, struct wl_event_queue *queue) {
+	if (wl_display_roundtrip_queue(display, queue) < 0 ||
+			wl_display_roundtrip_queue(display, queue) < 0) {
+		warnx("the compositor went away");
+	} else if (search->found == NULL) {
+		warnx("the compositor has no output %s; there is:%s", search->name,
+				search->others[0] != '\0' ? search->others : " none with a name");
+	}
+}
+
 struct wl_output *output_find(struct wl_display *display, const char *name) {
 	struct search search = {.name = name};
-	struct wl_registry *registry = wl_display_get_registry(display);
+	struct wl_event_queue *queue = wl_display_create_queue(display);
+	struct wl_registry *registry = get_registry(display, queue);
 	wl_registry_add_listener(registry, &registry_listener, &search);
-	/* The outputs, and then what each is called. */
-	if (wl_display_roundtrip(display) < 0 || wl_display_roundtrip(display) < 0) {
-		warnx("the compositor went away");
-	} else if (search.found == NULL) {
-		warnx("the compositor has no output %s; there is:%s", name,
-				search.others[0] != '\0' ? search.others : " none with a name");
-	}
+	search_outputs(&search, display, queue);
 	for (size_t i = 0; i < search.count; i++) {
 		if (search.outputs[i] != search.found) {
 			wl_output_release(search.outputs[i]);
@@ -91,7 +107,9 @@ struct wl_output *output_find(struct wl_display *display, const char *name) {
 	}
 	if (search.found != NULL) {
 		wl_output_set_user_data(search.found, NULL);
+		wl_proxy_set_queue((struct wl_proxy *)search.found, NULL);
 	}
 	wl_registry_destroy(registry);
+	wl_event_queue_destroy(queue);
 	return search.found;
 }

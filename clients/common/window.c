@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "output.h"
 #include "single-pixel-buffer-v1-client-protocol.h"
 #include "viewporter-client-protocol.h"
 #include "xdg-shell-client-protocol.h"
@@ -201,15 +202,6 @@ static void window_update(struct window *window) {
 	}
 }
 
-void window_set_picture_size(struct window *window, int32_t width, int32_t height) {
-	if (window->picture_width == width && window->picture_height == height) {
-		return;
-	}
-	window->picture_width = width;
-	window->picture_height = height;
-	window_update(window);
-}
-
 static void xdg_surface_configure(void *data, struct xdg_surface *xdg_surface, uint32_t serial) {
 	struct window *window = data;
 	window->serial = serial;
@@ -239,22 +231,86 @@ static const struct xdg_toplevel_listener toplevel_listener = {
 		.close = toplevel_close,
 };
 
-static void create_toplevel(struct window *window) {
+/* --- life ------------------------------------------------------------------------------------- */
+
+/* Returns -1 where there is no such output; then it is on any. */
+static int choose_place(struct window *window) {
 	const struct window_options *options = &window->options;
+	struct wl_output *output = NULL;
+	if (options->output != NULL) {
+		output = output_find(window->wayland->display, options->output);
+	}
+	if (options->fullscreen) {
+		xdg_toplevel_set_fullscreen(window->toplevel, output);
+	} else if (options->maximized) {
+		xdg_toplevel_set_maximized(window->toplevel);
+	}
+	if (output != NULL) {
+		wl_output_release(output); // has been named
+	}
+	return options->output == NULL || output != NULL ? 0 : -1;
+}
+
+static int create_toplevel(struct window *window) {
 	window->xdg_surface = xdg_wm_base_get_xdg_surface(window->wayland->wm_base, window->root);
 	xdg_surface_add_listener(window->xdg_surface, &xdg_surface_listener, window);
 	window->toplevel = xdg_surface_get_toplevel(window->xdg_surface);
 	xdg_toplevel_add_listener(window->toplevel, &toplevel_listener, window);
-	xdg_toplevel_set_title(window->toplevel, options->title);
-	xdg_toplevel_set_app_id(window->toplevel, options->app_id);
-	if (options->fullscreen) {
-		xdg_toplevel_set_fullscreen(window->toplevel, options->output);
-	} else if (options->maximized) {
-		xdg_toplevel_set_maximized(window->toplevel);
+	xdg_toplevel_set_title(window->toplevel, window->options.title);
+	xdg_toplevel_set_app_id(window->toplevel, window->options.app_id);
+	int result = choose_place(window);
+	wl_surface_commit(window->root);
+	return result;
+}
+
+static void destroy_toplevel(struct window *window) {
+	if (window->toplevel != NULL) {
+		xdg_toplevel_destroy(window->toplevel);
+		xdg_surface_destroy(window->xdg_surface);
+		window->toplevel = NULL;
+		window->xdg_surface = NULL;
 	}
 }
 
-void window_init(struct window *window, struct wayland *wayland,
+void window_set_title(struct window *window, const char *title) {
+	window->options.title = title;
+	if (window->toplevel != NULL) {
+		xdg_toplevel_set_title(window->toplevel, title);
+	}
+}
+
+void window_set_app_id(struct window *window, const char *app_id) {
+	window->options.app_id = app_id;
+	if (window->toplevel != NULL) {
+		xdg_toplevel_set_app_id(window->toplevel, app_id);
+	}
+}
+
+void window_set_picture_size(struct window *window, int32_t width, int32_t height) {
+	if (window->picture_width == width && window->picture_height == height) {
+		return;
+	}
+	window->picture_width = width;
+	window->picture_height = height;
+	if (window->toplevel == NULL) {
+		create_toplevel(window);
+	}
+	window_update(window);
+}
+
+void window_withdraw(struct window *window) {
+	window_set_veiled(window, false);
+	destroy_toplevel(window);
+	wl_surface_attach(window->root, NULL, 0, 0);
+	wl_surface_commit(window->root);
+	window->width = window->height = 0;
+	window->picture_width = window->picture_height = 0;
+	window->next_width = window->next_height = 0;
+	window->serial = 0;
+	window->configured = window->mapped = false;
+}
+
+int window_init(struct window *window, struct wayland *wayland,
 		const struct window_options *options) {
 	*window = (struct window){.wayland = wayland, .options = *options};
 	window->root = wl_compositor_create_surface(wayland->compositor);
@@ -265,8 +321,7 @@ void window_init(struct window *window, struct wayland *wayland,
 	window->root_viewport = wp_viewporter_get_viewport(wayland->viewporter, window->root);
 	window->picture_viewport = wp_viewporter_get_viewport(wayland->viewporter, window->picture);
 	window->background = make_background(window);
-	create_toplevel(window);
-	wl_surface_commit(window->root);
+	return create_toplevel(window);
 }
 
 void window_finish(struct window *window) {
@@ -278,8 +333,7 @@ void window_finish(struct window *window) {
 	wp_viewport_destroy(window->root_viewport);
 	wl_subsurface_destroy(window->subsurface);
 	wl_surface_destroy(window->picture);
-	xdg_toplevel_destroy(window->toplevel);
-	xdg_surface_destroy(window->xdg_surface);
+	destroy_toplevel(window);
 	wl_surface_destroy(window->root);
 	wl_buffer_destroy(window->background);
 	*window = (struct window){0};

@@ -23,11 +23,11 @@ struct window_options {
 	const char *title, *app_id;
 	bool fullscreen, maximized;
 	bool leads; // the picture follows the window's size, so that does not follow the picture's
-	struct wl_output *output; // to be full-screen on; NULL: the compositor's choice
-	int32_t width, height;	  // of the window; 0: the picture's
-	struct box place;	  // of the picture in the window; width 0: all of it
-	uint32_t background;	  // 0xRRGGBBAA
-	uint32_t veil;		  // the same; opacity 0: none
+	const char *output;    // the name of that to be full-screen on; NULL: any
+	int32_t width, height; // of the window; 0: the picture's
+	struct box place;      // of the picture in the window; width 0: all of it
+	uint32_t background;   // 0xRRGGBBAA
+	uint32_t veil;	       // the same; opacity 0: none
 };
 
 struct window {
@@ -43,7 +43,7 @@ struct window {
 		struct wl_buffer *buffer;
 	} veil;
 	struct xdg_surface *xdg_surface;
-	struct xdg_toplevel *toplevel;
+	struct xdg_toplevel *toplevel; // NULL: it is withdrawn
 	struct wp_viewport *root_viewport, *picture_viewport;
 	int32_t width, height;		       // of the window; 0: not known yet
 	int32_t picture_width, picture_height; // before scaling; 0: not known yet
@@ -58,13 +58,23 @@ struct window {
 	void *data;
 };
 
-/* Asks for the window. It appears when the compositor and the picture agree on a size. */
-void window_init(struct window *window, struct wayland *wayland,
+/*
+ * Asks for the window. It appears when the compositor and the picture agree on a size. Returns 0,
+ * or -1 after saying so where there is no such output. What the options name must outlive it.
+ */
+int window_init(struct window *window, struct wayland *wayland,
 		const struct window_options *options);
 void window_finish(struct window *window);
 
+/* In place of that of the options; must outlive the window, as it is needed again. */
+void window_set_title(struct window *window, const char *title);
+void window_set_app_id(struct window *window, const char *app_id);
+
 /* Tells the size of the picture, in square pixels as it is shown (after crop and transform). */
 void window_set_picture_size(struct window *window, int32_t width, int32_t height);
+
+/* Takes the window off the desktop, until the size of a picture is told again. */
+void window_withdraw(struct window *window);
 
 /* Whether the window's size is the compositor's or the user's choice, not the picture's. */
 bool window_has_own_size(const struct window *window);

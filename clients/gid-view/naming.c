@@ -4,22 +4,32 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "xdg-shell-client-protocol.h"
-
 void naming_init(struct naming *naming, struct window *window, const char *domain, bool title,
 		bool app_id) {
 	*naming = (struct naming){
-			.window = window, .domain = domain, .title = title, .app_id = app_id};
+			.window = window,
+			.domain = domain,
+			.title = title,
+			.app_id = app_id,
+			.own_title = window->options.title,
+			.own_app_id = window->options.app_id,
+	};
 }
 
 /*
  * By its app-id a compositor knows a program, and gives it a role, perhaps: no other domain's may
  * pass for one of ours.
  */
-static void set_app_id(const struct naming *naming) {
-	char app_id[GID_NAME_MAX + 1 + sizeof(naming->said.app_id)];
-	snprintf(app_id, sizeof(app_id), "%s.%s", naming->domain, naming->said.app_id);
-	xdg_toplevel_set_app_id(naming->window->toplevel, app_id);
+static void follow_app_id(struct naming *naming) {
+	snprintf(naming->full_app_id, sizeof(naming->full_app_id), "%s.%s", naming->domain,
+			naming->said.app_id);
+	window_set_app_id(naming->window,
+			naming->said.app_id[0] != '\0' ? naming->full_app_id : naming->own_app_id);
+}
+
+static void follow_title(struct naming *naming) {
+	window_set_title(naming->window,
+			naming->said.title[0] != '\0' ? naming->said.title : naming->own_title);
 }
 
 void naming_take(struct naming *naming, const struct gid_frame *frame) {
@@ -29,10 +39,10 @@ void naming_take(struct naming *naming, const struct gid_frame *frame) {
 	}
 	naming->window->of_program = true;
 	naming->said = said;
-	if (naming->title && said.title[0] != '\0' && strcmp(said.title, before.title) != 0) {
-		xdg_toplevel_set_title(naming->window->toplevel, said.title);
+	if (naming->title && strcmp(said.title, before.title) != 0) {
+		follow_title(naming);
 	}
-	if (naming->app_id && said.app_id[0] != '\0' && strcmp(said.app_id, before.app_id) != 0) {
-		set_app_id(naming);
+	if (naming->app_id && strcmp(said.app_id, before.app_id) != 0) {
+		follow_app_id(naming);
 	}
 }

@@ -14,7 +14,9 @@ struct naming {
 	struct window *window;
 	const char *domain; // whose program it is
 	bool title, app_id; // follows the program's
+	const char *own_title, *own_app_id;
 	struct window_note said;
+	char full_app_id[GID_NAME_MAX + 1 + WINDOW_APP_ID_MAX + 1]; // with the domain's name
 };
 
 /* `title`, `app_id`: whether each follows the program's. All outlive it. */

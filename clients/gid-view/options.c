@@ -63,7 +63,9 @@ static const struct argp_option option_table[] = {
 				"possible",
 				0},
 		{"once", KEY_ONCE, NULL, 0,
-				"End with the stream, instead of waiting for its return", 0},
+				"End with the stream, or with the window that it is of, instead of "
+				"waiting for its return",
+				0},
 		{"frames", 'n', "N", 0, "End after N frames were shown", 0},
 		{NULL, 0, NULL, 0, "The window", 2},
 		{"fullscreen", 'f', NULL, 0, "Fill the output", 0},
@@ -213,10 +215,10 @@ static void check_options(struct options *options, struct argp_state *state) {
 	if (options->window.fullscreen && options->window.maximized) {
 		argp_error(state, "--fullscreen and --maximized exclude each other");
 	}
-	if (options->output != NULL && options->window.maximized) {
+	if (options->window.output != NULL && options->window.maximized) {
 		argp_error(state, "--output and --maximized exclude each other");
 	}
-	options->window.fullscreen |= options->output != NULL;
+	options->window.fullscreen |= options->window.output != NULL;
 	options->title_follows = options->window.title == NULL;
 	options->app_id_follows = options->window.app_id == NULL;
 	if (options->title_follows) {
@@ -265,7 +267,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		options->window.maximized = true;
 		break;
 	case KEY_OUTPUT:
-		options->output = value;
+		options->window.output = value;
 		break;
 	case KEY_SIZE:
 	case KEY_PLACE:

@@ -12,7 +12,6 @@ struct options {
 	const char *reader;	// domain in whose name it is read; NULL: $GID_DOMAIN
 	const char *stats_path; // NULL: none
 	const char *role;	// of the picture, that the compositor forwards; NULL: none
-	const char *output;	// the name of that to fill; NULL: the compositor's choice
 	uint32_t credit;
 	uint32_t grab_key;  // KEY_* of Linux; 0: none
 	uint32_t lease_ms;  // of what is held

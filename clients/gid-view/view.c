@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "common/output.h"
 #include "presentation-time-client-protocol.h"
 #include "viewporter-client-protocol.h"
 
@@ -433,11 +432,18 @@ static void take_frame(struct view *view, const struct gid_frame *frame) {
 	view_supersede(view);
 }
 
-/* The program's window is gone: so is ours, where the user wanted that. */
+/*
+ * So is ours then: for good where the user wanted that, else until the program, or the next one of
+ * its name, has a window again.
+ */
 static void program_closed(struct view *view) {
+	bool was_shown = view->window.of_program && view->window.mapped;
 	view->window.of_program = false;
-	if (view->close_time != 0) {
+	if (view->close_time != 0 || (was_shown && view->options->once)) {
 		sd_event_exit(view->event, EXIT_SUCCESS);
+	} else if (was_shown) {
+		warnx("%s: the window was closed; waiting for the next", view->options->stream);
+		window_withdraw(&view->window);
 	}
 }
 
@@ -667,18 +673,8 @@ static void buffers_released(void *data, const struct gid_frame *frame) {
 }
 
 static int init_window(struct view *view) {
-	struct window_options options = view->options->window;
-	const char *output = view->options->output;
-	if (output != NULL) {
-		options.output = output_find(view->wayland.display, output);
-		if (options.output == NULL) {
-			return -1;
-		}
-	}
-	window_init(&view->window, &view->wayland, &options);
-	if (options.output != NULL) {
-		wl_output_release(options.output); // has been named, and is not needed again
-		view->window.options.output = NULL;
+	if (window_init(&view->window, &view->wayland, &view->options->window) < 0) {
+		return -1;
 	}
 	view->window.ready = window_ready;
 	view->window.resized = window_resized;

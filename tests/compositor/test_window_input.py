@@ -40,6 +40,7 @@ BTN_LEFT = 0x110
 INTERVAL_S = 0.2  # between two sizes
 CLOSE_S = 1.0  # between two wishes that are told
 CURSOR = 64  # its size at most
+EMPTY = 1  # enum gid_hidden
 TOLD = {"key", "motion", "button", "axis", "down", "up"}
 
 
@@ -59,6 +60,11 @@ class Used(Window):
         picture = random_picture(seed, width, height)
         self.show(ShmBuffers(self.connection, width, height).draw(picture))
         return picture
+
+    def close(self) -> None:
+        for part in (self.toplevel, self.xdg_surface, self.surface):
+            part("destroy")
+        self.connection.roundtrip()
 
     def wait_keys(self, *expected: tuple[int, int]) -> None:
         """These come next."""
@@ -699,3 +705,42 @@ def test_a_window_in_steps(desks: TwoDesks) -> None:
 
         wait_for(is_there, "the window on the screen, pixel by pixel")
     assert view.stop() == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "size"), [((), (WIDTH, HEIGHT)), (("--output=screen",), SCREEN_SIZE)]
+)
+def test_when_the_program_closes_its_window(
+    desks: TwoDesks, options: tuple[str, ...], size: tuple[int, int]
+) -> None:
+    """That of gid-view closes, too, and is there again, to be used, when the program has one."""
+    place = (LIBGID, desks.cockpit.socket("cluster"), "viewer", "cluster")
+    with (
+        Typist(desks.cockpit.env("driver"), "input/viewer") as typist,
+        Display(desks.desk.socket, desks.desk.protocols) as connection,
+        StreamReader(*place) as reader,
+    ):
+        view = start_view(desks, *options)
+        for _ in range(3):
+            window = Used(connection)
+            wait_for(lambda: reader.next().pixels.shape[1::-1] == size, "gid-view's window")
+            wait_for(lambda window=window: is_typed(typist, window), "a key")
+            window.close()
+            reader.wait_hidden(EMPTY)
+        assert "map: the window was closed" in view.stderr
+    assert view.stop() == 0
+
+
+def test_once(desks: TwoDesks) -> None:
+    """Then gid-view ends with the program's window."""
+    place = (LIBGID, desks.cockpit.socket("cluster"), "viewer", "cluster")
+    with (
+        Typist(desks.cockpit.env("driver"), "input/viewer"),
+        Display(desks.desk.socket, desks.desk.protocols) as connection,
+        StreamReader(*place) as reader,
+    ):
+        view = start_view(desks, "--once")
+        window = Used(connection)
+        reader.wait_picture(random_picture(1, WIDTH, HEIGHT)[..., ::-1])
+        window.close()
+        assert view.wait() == 0
