@@ -744,3 +744,53 @@ def test_once(desks: TwoDesks) -> None:
         reader.wait_picture(random_picture(1, WIDTH, HEIGHT)[..., ::-1])
         window.close()
         assert view.wait() == 0
+
+
+LIMITED = (400, 300)  # on the screen 480 x 360, in its middle
+COLOURS = ((250, 0, 0), (0, 250, 0), (0, 0, 250), (250, 250, 0))  # of its quarters
+
+
+def quarters(width: int, height: int) -> numpy.ndarray:
+    picture = numpy.empty((height, width, 3), numpy.uint8)
+    for index, colour in enumerate(COLOURS):
+        top, left = index // 2 * height // 2, index % 2 * width // 2
+        picture[top : top + height // 2, left : left + width // 2] = colour
+    return picture
+
+
+def test_a_program_that_is_not_as_large(desks: TwoDesks) -> None:
+    """It has a largest size: all of it is seen, and the pointer is where it is seen to be."""
+    width, height = LIMITED
+    place = (LIBGID, desks.cockpit.socket("cluster"), "viewer", "cluster")
+    with (
+        Typist(desks.cockpit.env("driver"), "input/viewer") as typist,
+        Display(desks.desk.socket, desks.desk.protocols) as connection,
+        StreamReader(*place),
+    ):
+        view = start_view(desks, "--output=screen")
+        window = Used(connection)
+        window.toplevel("set_max_size", *LIMITED)
+        window.commit()
+        wait_for(lambda: sizes(window)[-1:] == [SCREEN_SIZE], "to be asked for the screen's size")
+        window.show(ShmBuffers(connection, *LIMITED).draw(quarters(*LIMITED)))
+        screen_width, screen_height = SCREEN_SIZE
+        shown_width = width * screen_height // height
+        left = (screen_width - shown_width) // 2
+
+        def colours() -> list[tuple[int, ...]]:
+            """In the middles of its quarters, and then left and right of it."""
+            screen = desks.screen.screenshot("screen")[..., ::-1]
+            xs = (left + shown_width // 4, left + shown_width * 3 // 4)
+            places = [(x, y) for y in (screen_height // 4, screen_height * 3 // 4) for x in xs]
+            places += [(left - 3, screen_height // 2), (left + shown_width + 2, screen_height // 2)]
+            return [tuple(screen[y, x].tolist()) for x, y in places]
+
+        wait_for(lambda: colours() == [*COLOURS, (0, 0, 0), (0, 0, 0)], "the whole window")
+        for x, y in ((0.5, 0.5), (10.25, 20.75), (398.5, 298.5), (200, 1)):
+            scale = shown_width / width
+            typist.point((left + x * scale) / screen_width, y * scale / screen_height)
+            window.wait_place(x, y)
+        asked = sizes(window)
+        time.sleep(3 * INTERVAL_S)
+        assert sizes(window) == asked  # once
+        assert view.stop() == 0
