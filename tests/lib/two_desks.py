@@ -20,8 +20,8 @@ SCREEN_SIZE = (800, 360)  # the picture has 80 pixels to its left and right
 SCREEN = "[gid-output]\nname=screen\nstream=screen\nmode=800x360\ninput=driver\n"
 
 
-def desk_output(name: str) -> str:
-    return f"[gid-output]\nname={name}\nstream={name}\nmode=640x360\ninput=cluster\n"
+def desk_output(name: str, keys: str = "input=cluster\n") -> str:
+    return f"[gid-output]\nname={name}\nstream={name}\nmode=640x360\n{keys}"
 
 
 MARK, LAST_MARK = 59, 60  # KEY_F1 and KEY_F2, which nobody types otherwise
@@ -31,7 +31,7 @@ class TwoDesks:
     """`desk` is the one that is used, `screen` the one that gid-view is on.
 
     `name` is that of the desk's output, and of its stream. `keys` are more of the sections. `kind`
-    is the desk's shell.
+    is the desk's shell. `used`: the whole desk is, by a seat of its output.
     """
 
     def __init__(
@@ -41,15 +41,19 @@ class TwoDesks:
         name: str = "desk",
         keys: tuple[str, str] = ("", ""),
         kind: str = "desktop",
+        used: bool = True,
     ) -> None:
         self.cockpit, self.name = cockpit, name
-        self.desk = self._weston(folder / "desk", "open", desk_output(name) + keys[0], kind)
+        output = desk_output(name) if used else desk_output(name, "")
+        self.desk = self._weston(folder / "desk", "open", output + keys[0], kind)
         self.screen = self._weston(folder / "screen", "cluster", SCREEN + keys[1])
         self.typist = Typist(cockpit.env("driver"), "input/screen")
 
     def _weston(self, folder: Path, domain: str, config: str, kind: str = "desktop") -> Weston:
         folder.mkdir()
-        weston = Weston(folder, self.cockpit.env(domain), kind=kind)
+        # kiosk-shell puts windows on the first output
+        options = ["--no-outputs"] if kind == "kiosk" else []
+        weston = Weston(folder, self.cockpit.env(domain), kind=kind, options=options)
         weston.configure(config)
         return weston.start()
 

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: MIT
+"""Real programs that are used through gid-view: in a whole desktop, and their window alone.
+
+Of several seats GTK's menus and all of Chromium hear the first one only: where a window is used, it
+is another one's. Programs that are none of the tests' packages come by ./run shell --with, and are
+left out without.
+"""
+
+import http.server
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from lib.cockpit import Cockpit
+from lib.input_window import FIXED
+from lib.program import TOP, Program, wait_for
+from lib.two_desks import CONFIG, DESK_SIZE, TwoDesks
+from lib.typist import RELATIVE
+
+APPS = {
+    "weston-terminal": "org.freedesktop.weston.wayland-terminal",
+    "foot": "foot",
+    "gtk": "org.example.gtk",
+    "chromium": "chromium",
+}
+PACKAGES = {name: name for name in APPS} | {"weston-terminal": "weston", "gtk": "gir1.2-gtk-4.0"}
+TERMINALS = {
+    "weston-terminal": ["weston-terminal", "--shell=/bin/sh"],
+    "foot": ["foot", "--config=/dev/null", "/bin/sh"],
+}
+BROWSER = [
+    *("chromium", "--ozone-platform=wayland", "--no-sandbox", "--disable-gpu", "--kiosk"),
+    *("--no-first-run", "--disable-background-networking", "--disable-component-update"),
+    *("--disable-sync", "--disable-dev-shm-usage", "--password-store=basic"),
+]
+PAGE = """<!doctype html><title>Page</title>
+<body style="margin: 0; height: 100vh; background: #205020">
+<script>
+let last = Promise.resolve();  // one after the other
+const say = (what) => last = last.then(() => fetch("/said/" + encodeURIComponent(what)));
+addEventListener("keydown", (event) => {
+  say("key " + event.key);
+  if (event.key == "l") document.body.requestPointerLock();
+  if (event.key == "u") document.exitPointerLock();
+});
+addEventListener("click", (event) => say(`click ${event.clientX} ${event.clientY}`));
+document.addEventListener("pointerlockchange",
+  () => say(document.pointerLockElement ? "locked" : "free"));
+addEventListener("mousemove", (event) => {
+  if (document.pointerLockElement) say(`moved ${event.movementX} ${event.movementY}`);
+});
+say("ready");
+</script>"""
+FIND_GTK = "import gi; gi.require_version('Gtk', '4.0')"
+OTHER = "[gid-window]\nstream=other\napp-id=org.example.other\ninput=cluster\n"
+LEFT, SCREEN_WIDTH = 80, 800  # of the picture on the screen
+LEARNT_S = 0.2  # mostly, until a view has locked the pointer
+PAUSE_S = 0.5  # until what was done in vain is done again
+# What was typed in the time of which nobody reads is kept, up to 248 events: 30 letters at least.
+LINES = ["The quick brown fox:", "0123456789 ~ jumps", '{over} [the] "lazy"', "(dog)?!"]
+
+
+def is_there(name: str) -> bool:
+    if name == "gtk":
+        command = [sys.executable, "-c", FIND_GTK]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    return shutil.which(name) is not None
+
+
+def find_executable(name: str) -> Path:
+    """As Weston sees it: not a script, but what runs that."""
+    if name == "chromium":
+        return Path("/usr/lib/chromium/chromium")
+    return Path(sys.executable if name == "gtk" else shutil.which(name)).resolve()
+
+
+@dataclass
+class Used:
+    """A program on the desk, and how it is looked at."""
+
+    desks: TwoDesks
+    name: str
+    way: str
+    folder: Path
+
+    def start(self, command: list[str | Path], **more: str) -> Program:
+        environment = self.desks.desk.environment | {"LC_ALL": "C.UTF-8", "HOME": str(self.folder)}
+        return Program(command, environment | more, self.folder, cwd=self.folder)
+
+    def look(self) -> Program:
+        """A view of it, alone or with all of the desktop, whose input is taken."""
+        desks = self.desks
+        if self.way == "desktop":
+            options = ("--desktop=open", f"--stream={desks.name}", "--output=screen")
+            return desks.taken(desks.start(*options))
+        options = ("--domain=open", "--stream=program", "--input", "--output=screen")
+        view = desks.start(*options)
+        view.wait_output("input/program is taken")
+        return view
+
+    def click(self, x: float, y: float) -> None:
+        """On that pixel of the picture."""
+        typist = self.desks.typist
+        typist.point((LEFT + x + 0.5) / SCREEN_WIDTH, (y + 0.5) / DESK_SIZE[1])
+        typist.click()
+
+
+@pytest.fixture(params=["desktop", "window"])
+def way(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def used(
+    make_cockpit: Callable[..., Cockpit], tmp_path: Path, name: str, way: str
+) -> Iterator[Used]:
+    if not is_there(name):
+        package = PACKAGES[name]
+        pytest.skip(f"no {name}: ./run shell --with {package} -- ./run test compositor/programs")
+    cockpit = make_cockpit(CONFIG)
+    cockpit.start_all()
+    keys = "cursor=true\n"
+    if way == "window":
+        keys = f"{OTHER}[gid-window]\nstream=program\napp-id={APPS[name]}\ninput=cluster\n{keys}"
+        keys += f"clients={find_executable(name)}\n"
+    desks = TwoDesks(cockpit, tmp_path, keys=(keys, ""), kind="kiosk", used=way == "desktop")
+    yield Used(desks, name, way, tmp_path)
+    desks.finish()
+
+
+@contextmanager
+def running(program: Program) -> Iterator[Program]:
+    """Not any more after it."""
+    try:
+        yield program
+    finally:
+        program.kill()
+
+
+@pytest.mark.parametrize("name", TERMINALS)
+def test_a_command_in_a_terminal(used: Used) -> None:
+    """Each letter of it arrives, once."""
+    ready, typed = used.folder / "ready", used.folder / "typed"
+    write = used.desks.typist.write
+
+    def is_ready() -> bool:
+        used.click(320, 180)
+        write("\n: >ready\n")
+        return ready.exists()
+
+    def has_typed(count: int) -> bool:
+        return typed.exists() and typed.read_text() == "".join(
+            f"{line}\n" for line in LINES[:count]
+        )
+
+    with running(used.start(TERMINALS[used.name])), running(used.look()) as view:
+        wait_for(is_ready, "the shell to read commands", pause=PAUSE_S)
+        write("\ncat >typed\n")
+        for count, line in enumerate(LINES, 1):
+            write(f"{line}\n")
+            wait_for(lambda count=count: has_typed(count), lambda: f"{LINES} in {typed}")
+        assert view.stop() == 0
+
+
+class Gtk:
+    """The program, and where its parts are."""
+
+    def __init__(self, used: Used) -> None:
+        self.used = used
+        command = [sys.executable, TOP / "tests/lib/gtk_program.py"]
+        self.program = used.start(command, GSK_RENDERER="cairo", GTK_A11Y="none")
+
+    def wait_said(self, text: str) -> None:
+        def said() -> bool:
+            assert self.program.is_running(), self.program.said()
+            return text in self.program.stdout.splitlines()
+
+        wait_for(said, lambda: f"{text!r}, after:\n{self.program.said()}")
+
+    def click(self, name: str) -> None:
+        self.program.wait_output(f"at {name} ")
+        told = [line.split() for line in self.program.stdout.splitlines()]
+        (x, y) = [line[2:] for line in told if line[:2] == ["at", name]][-1]
+        self.used.click(int(x), int(y))
+
+
+@pytest.mark.parametrize("name", ["gtk"])
+def test_a_gtk_program(used: Used) -> None:
+    """Its button, what is typed into it, and its menu."""
+    gtk = Gtk(used)
+
+    def is_pressed() -> bool:
+        gtk.click("button")
+        return "pressed" in gtk.program.stdout
+
+    with running(gtk.program), running(used.look()) as view:
+        wait_for(is_pressed, "the button to be pressed", pause=PAUSE_S)
+        gtk.click("entry")
+        used.desks.typist.write("Typed, by hand.\n")
+        gtk.wait_said("entered Typed, by hand.")
+        gtk.click("menu")
+        gtk.click("choice")
+        gtk.wait_said("chosen")
+        gtk.wait_said("closed")
+        assert view.stop() == 0
+
+
+class Site:
+    """A page that says what is done to it."""
+
+    def __init__(self) -> None:
+        said = self.said = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                if self.path.startswith("/said/"):
+                    said.append(urllib.parse.unquote(self.path.removeprefix("/said/")))
+                else:
+                    self.wfile.write(PAGE.encode())
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}/"
+
+    def wait(self, *texts: str) -> None:
+        """Each of them was said since the last wait."""
+        wait_for(lambda: set(texts) <= set(self.said), lambda: f"{texts} in {self.said}")
+        self.said.clear()
+
+    def moved(self) -> tuple[int, int]:
+        """How far the locked pointer did since, in all."""
+        steps = [text.split()[1:] for text in list(self.said) if text.startswith("moved")]
+        return sum(int(x) for x, _ in steps), sum(int(y) for _, y in steps)
+
+
+def push(used: Used, site: Site) -> tuple[int, int]:
+    """The pointer, farther than the screen is wide. Returns how far the page says."""
+    typist = used.desks.typist
+    used.click(320, 180)
+    typist.do((RELATIVE, 0, 0, FIXED, 0, FIXED, 0))  # by which the view learns of the lock
+    time.sleep(LEARNT_S)
+    typist.write("y")
+    wait_for(lambda: "key y" in site.said, "the page to have said all")
+    site.said.clear()
+    for _ in range(20):
+        typist.do((RELATIVE, 0, 0, 100 * FIXED, 10 * FIXED, 100 * FIXED, 10 * FIXED))
+    typist.write("x")
+    wait_for(lambda: "key x" in site.said, "the page to have said all")
+    return site.moved()
+
+
+@pytest.mark.parametrize("name", ["chromium"])
+def test_a_browser(used: Used) -> None:
+    """Clicks arrive where they were, keys as they are, and a game gets the pointer's motion."""
+    site, typist = Site(), used.desks.typist
+    command = [*BROWSER, f"--user-data-dir={used.folder / 'data'}", site.url]
+
+    def is_clicked() -> bool:
+        used.click(320, 180)
+        return any(text.startswith("click") for text in site.said)
+
+    with running(used.start(command)), running(used.look()) as view:
+        site.wait("ready")
+        wait_for(is_clicked, "a click to arrive", pause=PAUSE_S)
+        used.click(100, 50)
+        site.wait("click 100 50")
+        typist.write("aB")
+        site.wait("key a", "key B")
+        typist.write("l")
+        site.wait("locked")
+        wait_for(lambda: push(used, site) == (2000, 200), "all of a motion to arrive")
+        typist.write("u")
+        site.wait("free")
+        wait_for(is_clicked, "a click to arrive", pause=PAUSE_S)
+        used.click(200, 90)
+        site.wait("click 200 90")
+        assert view.stop() == 0
