@@ -161,6 +161,21 @@ def test_what_was_learned_is_kept(cockpit: Cockpit) -> None:
         assert len(learnt()) == 16
 
 
+def test_learning_ends_with_the_stream(cockpit: Cockpit) -> None:
+    """By whomever its end is told: gidd, or the doorbell of a producer that was killed."""
+    config, hashes = cockpit.folder / "learn.conf", cockpit.folder / "learnt.hashes"
+    config.write_text(ROLE)
+    command = [BUILD / "cluster" / "gid-cluster", "--config", config]
+    for turn in range(3):
+        telltale = start_telltale(cockpit, "--cycle", "40")
+        words = ["--learn", "telltale", "--output", f"{hashes}{turn}"]
+        learner = cockpit.run("cluster", [*command, *words])
+        wait_for(Path(f"{hashes}{turn}").exists, "a picture to be learned")
+        telltale.signal(signal.SIGKILL)
+        telltale.wait()
+        assert learner.wait() == 0, learner.stderr
+
+
 def head() -> str:
     return f"gid-cluster 2 {Path('/proc/sys/kernel/random/boot_id').read_text()}"
 
