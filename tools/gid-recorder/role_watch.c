@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "display_socket.h"
+#include "foreign_json.h"
 
 #define ANSWER_MAX (1u << 20) /* more than a gid-cluster can send */
 #define OF_JSON 16u	      /* what its bytes take at most when they are parsed */
@@ -52,11 +53,8 @@ void role_watch_finish(struct role_watch *watch) {
 
 /* The text of a key, "" where there is none, as far as there is room. */
 static void get_text(sd_json_variant *object, const char *key, char text[ROLE_WATCH_TEXT]) {
-	sd_json_variant *value = sd_json_variant_by_key(object, key);
-	const char *found = value != NULL && sd_json_variant_is_string(value)
-			? sd_json_variant_string(value)
-			: "";
-	snprintf(text, ROLE_WATCH_TEXT, "%s", found);
+	snprintf(text, ROLE_WATCH_TEXT, "%s",
+			foreign_json_line(sd_json_variant_by_key(object, key)));
 }
 
 static uint64_t get_number(sd_json_variant *object, const char *key) {
@@ -172,7 +170,7 @@ static void tell(struct role_watch *watch, bool is_there) {
 static void take_answer(struct role_watch *watch) {
 	sd_json_variant *status = NULL;
 	watch->text[watch->size] = '\0';
-	bool is_good = watch->size > 0 && sd_json_parse(watch->text, 0, &status, NULL, NULL) >= 0 &&
+	bool is_good = watch->size > 0 && foreign_json_parse(watch->text, &status) == 0 &&
 			sd_json_variant_is_object(status);
 	tell(watch, is_good);
 	if (is_good) {

@@ -48,7 +48,7 @@ int report_fetch(struct gid_domain *domain, sd_json_variant **report);
 /* Connects, fetches and disconnects. NULL after a message on stderr. */
 sd_json_variant *report_get(const struct options *options);
 
-/* A field of an object; "", 0, or NULL where there is none of that type. */
+/* A field of an object; "", 0, or NULL where there is none of that type. A text is of one line. */
 const char *report_text(sd_json_variant *object, const char *key);
 uint64_t report_number(sd_json_variant *object, const char *key);
 sd_json_variant *report_field(sd_json_variant *object, const char *key);

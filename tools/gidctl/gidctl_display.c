@@ -9,10 +9,13 @@
 #include <unistd.h>
 
 #include "display_socket.h"
+#include "foreign_json.h"
 #include "gidctl.h"
 #include "gidctl_table.h"
 
 #define TEXT_MAX (4u << 20) /* more than the longest status has */
+/* For all of it: whoever listens there may say one byte after the other. */
+#define PATIENCE_NS UINT64_C(2000000000)
 
 /* --- asked ------------------------------------------------------------------------------------ */
 
@@ -36,11 +39,12 @@ sd_json_variant *display_fetch(const char *domain) {
 	char *text = calloc(1, TEXT_MAX + 1);
 	size_t size = 0;
 	ssize_t got = text != NULL ? 1 : 0;
-	while (got > 0 && size < TEXT_MAX) {
+	const uint64_t end = gid_clock_now() + PATIENCE_NS;
+	while (got > 0 && size < TEXT_MAX && gid_clock_now() < end) {
 		got = read(fd, text + size, TEXT_MAX - size);
 		size += got > 0 ? (size_t)got : 0;
 	}
-	if (text != NULL && sd_json_parse(text, 0, &status, NULL, NULL) < 0) {
+	if (text != NULL && foreign_json_parse(text, &status) < 0) {
 		status = NULL;
 	}
 	free(text);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foreign_json.h"
 #include "gidctl.h"
 #include "gidctl_table.h"
 
@@ -13,8 +14,7 @@ static void join_grants(sd_json_variant *slab, char *text, size_t size) {
 	text[0] = '\0';
 	REPORT_FOREACH(grant, slab, "grants") {
 		int put = snprintf(text + used, size - used, "%s%s", used > 0 ? "," : "",
-				sd_json_variant_is_string(grant) ? sd_json_variant_string(grant)
-								 : "");
+				foreign_json_line(grant));
 		used = put < 0 || (size_t)put >= size - used ? size - 1 : used + (size_t)put;
 	}
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "foreign_json.h"
 #include "gidctl.h"
 
 struct gid_domain *report_connect(const struct options *options) {
@@ -46,7 +47,7 @@ int report_fetch(struct gid_domain *domain, sd_json_variant **report) {
 	if (error < 0) {
 		return error;
 	}
-	error = sd_json_parse(text, 0, report, NULL, NULL);
+	error = foreign_json_parse(text, report);
 	free(text);
 	return error < 0 ? -EPROTO : 0;
 }
@@ -70,9 +71,7 @@ sd_json_variant *report_field(sd_json_variant *object, const char *key) {
 }
 
 const char *report_text(sd_json_variant *object, const char *key) {
-	sd_json_variant *field = report_field(object, key);
-	return field != NULL && sd_json_variant_is_string(field) ? sd_json_variant_string(field)
-								 : "";
+	return foreign_json_line(report_field(object, key));
 }
 
 uint64_t report_number(sd_json_variant *object, const char *key) {

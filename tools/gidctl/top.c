@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "foreign_json.h"
 #include "gidctl.h"
 #include "gidctl_display.h"
 #include "gidctl_table.h"
@@ -185,7 +186,7 @@ static void add_reasons(sd_json_variant **all, sd_json_variant *flow, const char
 	}
 	/* As the keys and the values of an object lie: by turns. */
 	for (size_t i = 0; i + 1 < sd_json_variant_elements(reasons); i += 2) {
-		const char *name = sd_json_variant_string(sd_json_variant_by_index(reasons, i));
+		const char *name = foreign_json_line(sd_json_variant_by_index(reasons, i));
 		sd_json_variant *count = sd_json_variant_by_index(reasons, i + 1);
 		sd_json_variant_set_field_unsigned(all, name,
 				report_number(*all, name) + sd_json_variant_unsigned(count));
