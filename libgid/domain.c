@@ -10,6 +10,7 @@
 
 #include "closer.h"
 #include "import.h"
+#include "memory.h"
 #include "slab_object.h"
 #include "socket.h"
 #include "socket_path.h"
@@ -140,7 +141,12 @@ int gid_domain_dispatch(struct gid_domain *domain) {
 
 /* --- status ----------------------------------------------------------------------------------- */
 
+/* Of any other file than gidd's memory, reading may never end. */
 static int read_text(int fd, uint64_t size, char **text) {
+	int error = gid_memory_check(fd, size, false);
+	if (error < 0) {
+		return error;
+	}
 	char *read_in = malloc(size + 1);
 	if (read_in == NULL) {
 		return -ENOMEM;
@@ -149,7 +155,7 @@ static int read_text(int fd, uint64_t size, char **text) {
 	while (used < size) {
 		ssize_t got = pread(fd, read_in + used, size - used, (off_t)used);
 		if (got <= 0) {
-			int error = got < 0 ? -errno : -EPROTO;
+			error = got < 0 ? -errno : -EPROTO;
 			free(read_in);
 			return error;
 		}
