@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <sched.h>
 #include <spawn.h>
@@ -208,6 +209,46 @@ static void check_file(struct doctor *doctor, const char *what, const char *file
 	}
 }
 
+/* Whether nobody but root and our user can put anything in its place. `path` has no links. */
+static bool is_in_good_hands(const char *path) {
+	char part[PATH_MAX];
+	struct stat status;
+	for (size_t at = 1; at <= strlen(path); at++) {
+		if (path[at] != '/' && path[at] != '\0') {
+			continue;
+		}
+		snprintf(part, sizeof(part), "%.*s", (int)at, path);
+		if (lstat(part, &status) < 0 ||
+				(status.st_uid != 0 && status.st_uid != geteuid())) {
+			return false;
+		}
+		bool is_sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
+		if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_sticky) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * A gidd may have been taken over, and say what it likes to a doctor that root calls: a pipe, a
+ * device, or what becomes one while we look.
+ */
+static void check_noted_file(struct doctor *doctor, const char *what, const char *said) {
+	char file[PATH_MAX];
+	struct stat status;
+	bool is_there = realpath(said, file) != NULL && lstat(file, &status) == 0;
+	if (is_there && (!S_ISREG(status.st_mode) || (geteuid() == 0 && !is_in_good_hands(file)))) {
+		doctor_find(doctor, VERDICT_WARNING, what,
+				"name it with --config, if it is the right one",
+				"%s is not looked at: it is no file, or others than root can change "
+				"it",
+				said);
+	} else {
+		check_file(doctor, what, is_there ? file : said);
+	}
+}
+
 void doctor_check_files(struct doctor *doctor, const char *what) {
 	if (doctor->options->config != NULL) {
 		check_file(doctor, what, doctor->options->config);
@@ -217,7 +258,7 @@ void doctor_check_files(struct doctor *doctor, const char *what) {
 		check_file(doctor, what, DOCTOR_DEFAULT_CONFIG);
 	}
 	for (unsigned i = 0; i < doctor->file_count; i++) {
-		check_file(doctor, what, doctor->files[i]);
+		check_noted_file(doctor, what, doctor->files[i]);
 	}
 }
 
@@ -234,6 +275,14 @@ void doctor_note_file(struct doctor *doctor, sd_json_variant *report) {
 	}
 }
 
+/* A word of a command that people type as they see it: another one's may do what it likes. */
+static const char *word(const char *said, const char *instead) {
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "/-_.,:+@%";
+	bool is_plain = said[0] != '\0' && said[0] != '-' && strspn(said, plain) == strlen(said);
+	return is_plain ? said : instead;
+}
+
 /* An edit does nothing before it is read. */
 void doctor_check_age(struct doctor *doctor, sd_json_variant *report, const char *what) {
 	sd_json_variant *configuration = report_field(report, "configuration");
@@ -243,7 +292,7 @@ void doctor_check_age(struct doctor *doctor, sd_json_variant *report, const char
 		return;
 	}
 	const char *file = report_text(configuration, "file");
-	snprintf(remedy, sizeof(remedy), "gid-cockpit --config %s reload", file);
+	snprintf(remedy, sizeof(remedy), "gid-cockpit --config %s reload", word(file, "FILE"));
 	doctor_find(doctor, VERDICT_WARNING, what, remedy, "%s is newer than what gidd read", file);
 }
 
@@ -296,8 +345,9 @@ static void check_links(struct doctor *doctor, struct gid_domain *domain, const 
 		snprintf(remedy, sizeof(remedy),
 				"start its gidd: gid-cockpit --config %s up %s, or gidd --config "
 				"FILE --domain %s",
-				report_text(report_field(report, "configuration"), "file"), other,
-				other);
+				word(report_text(report_field(report, "configuration"), "file"),
+						"FILE"),
+				word(other, "DOMAIN"), word(other, "DOMAIN"));
 		doctor_find(doctor, VERDICT_WARNING, name, remedy, "the link to %s is down: %s",
 				other, report_text(link, "why"));
 	}
