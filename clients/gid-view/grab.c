@@ -105,6 +105,7 @@ void grab_take(struct grab *grab, struct wl_surface *root, struct wl_surface *pi
 		struct wl_seat *seat, struct wl_pointer *pointer) {
 	grab_let_go(grab);
 	grab->held = true;
+	grab->refused = false;
 	if (grab->keys != NULL && seat != NULL) {
 		grab->inhibitor = zwp_keyboard_shortcuts_inhibit_manager_v1_inhibit_shortcuts(
 				grab->keys, root, seat);
@@ -121,9 +122,17 @@ void grab_let_go(struct grab *grab) {
 	grab->held = false;
 }
 
+void grab_refuse(struct grab *grab) {
+	grab_let_go(grab);
+	grab->refused = true;
+}
+
+void grab_permit(struct grab *grab) {
+	grab->refused = false;
+}
+
 void grab_follow(struct grab *grab, bool wanted, struct wl_surface *picture,
 		struct wl_pointer *pointer) {
-	grab->refused = grab->refused && wanted;
 	if (grab->held) {
 		return;
 	}

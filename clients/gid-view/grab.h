@@ -24,7 +24,7 @@ struct grab {
 	struct zwp_relative_pointer_v1 *motion;
 	struct zwp_keyboard_shortcuts_inhibitor_v1 *inhibitor;
 	bool held;    // the user wants it
-	bool refused; // the pointer is not to be locked, though the program wants that
+	bool refused; // the pointer is not to be locked, whatever the program wants
 	bool locked;  // the compositor gave the pointer: it moves without a place
 	// Motion of a locked pointer, in pixels; `raw`: not accelerated.
 	void (*moved)(void *data, wl_fixed_t x, wl_fixed_t y, wl_fixed_t raw_x, wl_fixed_t raw_y);
@@ -40,6 +40,13 @@ void grab_finish(struct grab *grab);
 void grab_take(struct grab *grab, struct wl_surface *root, struct wl_surface *picture,
 		struct wl_seat *seat, struct wl_pointer *pointer);
 void grab_let_go(struct grab *grab);
+
+/*
+ * The user lets go: until they permit it, what the program wants does not count. It may want it
+ * anew at once, and again and again.
+ */
+void grab_refuse(struct grab *grab);
+void grab_permit(struct grab *grab);
 
 /* The pointer alone, where the program whose picture it is wants that, until it does not, or until
  * the user lets go. */

@@ -121,6 +121,10 @@ static void pointer_button(void *data, struct wl_pointer *pointer, uint32_t seri
 	struct seat *seat = data;
 	bool pressed = state == WL_POINTER_BUTTON_STATE_PRESSED;
 	seat->serial = serial;
+	if (seat->inside && pressed) {
+		grab_permit(&seat->grab);
+		seat_follow_lock(seat);
+	}
 	if ((seat->inside || !pressed) && input_code_is_button(button)) {
 		seat_note_time(seat, time);
 		seat_send(seat,
@@ -240,7 +244,7 @@ static void keyboard_leave(void *data, struct wl_keyboard *keyboard, uint32_t se
 
 static void seat_toggle_grab(struct seat *seat) {
 	if (seat->grab.held || seat->grab.lock != NULL) {
-		seat->grab.refused = seat->cursor->locked;
+		grab_refuse(&seat->grab);
 		seat_lose_focus(seat);
 	} else {
 		grab_take(&seat->grab, seat->window->root, seat->window->picture, seat->base,
@@ -499,7 +503,7 @@ void seat_init(struct seat *seat, struct wayland *wayland, const struct window *
 			.window = window,
 			.cursor = cursor,
 			.release_key = release_key,
-			.grab = {.moved = handle_moved, .data = seat}};
+			.grab = {.refused = true, .moved = handle_moved, .data = seat}};
 	seat->registry = wl_display_get_registry(wayland->display);
 	wl_registry_add_listener(seat->registry, &registry_listener, seat);
 }
