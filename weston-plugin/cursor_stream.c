@@ -49,14 +49,20 @@ static struct weston_view *cursor_sprite(const struct cursor_stream *cursor) {
 	return pointer != NULL ? pointer->sprite : NULL;
 }
 
+/* In the picture's pixels. Its client chooses both, and neither has an end. */
+static int32_t place_in_picture(double place, int32_t scale) {
+	double at = place * scale;
+	return at < INT16_MIN ? INT16_MIN : at > INT16_MAX ? INT16_MAX : (int32_t)at;
+}
+
 /* What is to be said now. */
 static struct cursor_note cursor_note(const struct cursor_stream *cursor) {
 	const struct weston_pointer *pointer = cursor_pointer(cursor);
 	struct cursor_note note = {.locked = pointer != NULL && pointer_is_locked(pointer)};
 	if (pointer != NULL && pointer->sprite != NULL) {
 		int32_t scale = pointer->sprite->surface->buffer_viewport.buffer.scale;
-		note.x = (int32_t)pointer->hotspot.c.x * scale;
-		note.y = (int32_t)pointer->hotspot.c.y * scale;
+		note.x = place_in_picture(pointer->hotspot.c.x, scale);
+		note.y = place_in_picture(pointer->hotspot.c.y, scale);
 	}
 	return note;
 }

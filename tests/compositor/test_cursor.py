@@ -38,7 +38,7 @@ class Shaped:
         self.window, self.display = window, window.display
         self.surface = self.display.bind("wl_compositor", 4)("create_surface")
 
-    def set(self, seed: int, x: int, y: int, side: int = SIDE) -> numpy.ndarray:
+    def set(self, seed: int, x: int, y: int, side: int = SIDE, scale: int = 1) -> numpy.ndarray:
         """Returns its picture: blue, green, red. Every other row is not to be seen."""
         noise = numpy.random.default_rng([seed, 9]).integers(0, 256, (side, side, 4), numpy.uint8)
         noise[..., 3] = 255
@@ -47,6 +47,7 @@ class Shaped:
             noise.tobytes(), SHM_FORMATS[ARGB8888]
         )
         self._set_cursor(self.surface, x, y)
+        self.surface("set_buffer_scale", scale)
         self.surface("attach", buffer, 0, 0)
         self.surface("damage_buffer", 0, 0, side, side)
         self.surface("commit")
@@ -123,6 +124,14 @@ def test_its_shape(desk: Desk) -> None:
         desk.cursor.hide()
         reader.wait_hidden(EMPTY)
         reader.wait_picture(desk.cursor.set(9, 1, 1))
+
+
+def test_places_without_an_end(desk: Desk) -> None:
+    """Where it points is any number, and so is the scale by which that counts."""
+    with desk.read() as reader:
+        for _ in range(2):
+            desk.cursor.set(1, (1 << 31) - 1, -(1 << 31), scale=2)
+        reader.wait_said((1 << 15) - 1, -(1 << 15), False)
 
 
 def test_who_comes_late(desk: Desk) -> None:
