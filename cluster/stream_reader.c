@@ -11,6 +11,8 @@
 #define IMPORTS_MAX 2u
 /* Entries of the ring, of any kind, that are taken in one refresh. */
 #define ENTRIES_MAX (2 * CREDIT)
+/* How often the doorbell is heard in one refresh: it may be rung for nothing. */
+#define WAKES_MAX ENTRIES_MAX
 #define RETRY_NS 1000000000ull
 
 /* --- the worker ------------------------------------------------------------------------------- */
@@ -289,7 +291,9 @@ static void stream_reader_receive(struct stream_reader *reader) {
 
 static int handle_readable(int fd, uint32_t mask, void *data) {
 	struct stream_reader *reader = data;
-	if (reader->imports < IMPORTS_MAX && reader->entries < ENTRIES_MAX) {
+	if (reader->imports < IMPORTS_MAX && reader->entries < ENTRIES_MAX &&
+			reader->wakes < WAKES_MAX) {
+		reader->wakes++;
 		stream_reader_receive(reader);
 	} else {
 		wl_event_source_fd_update(reader->source, 0); /* until the next tick */
@@ -418,7 +422,7 @@ void stream_reader_drain(struct stream_reader *reader) {
 }
 
 void stream_reader_tick(struct stream_reader *reader) {
-	reader->imports = reader->entries = 0;
+	reader->imports = reader->entries = reader->wakes = 0;
 	if (reader->domain == NULL) {
 		return;
 	}

@@ -54,6 +54,7 @@ struct stream_reader {
 	int logged_error; /* why gidd refuses, as last said in the log; 0: it does not */
 	unsigned entries; /* of the ring, taken since the last tick */
 	unsigned imports; /* frames of those whose memory was asked for */
+	unsigned wakes;	  /* by the doorbell, since then */
 	enum {
 		STREAM_READER_IDLE,
 		STREAM_READER_IMPORTING, /* `waiting` waits for its memory */

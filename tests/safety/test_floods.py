@@ -26,6 +26,8 @@ WAKING = "".join(
     f"x={320 * (i % 2)}\ny={200 + 80 * (i // 2)}\nwidth=320\nheight=80\n"
     for i in range(8)
 )
+RINGS = BUILD / "tests" / "hostile" / "programs" / "hostile-rings"
+BELL = "[role bell]\ndomain=open\nx=0\ny=200\nwidth=320\nheight=80\n"
 LARGER = DISPLAY.replace("height=240", "height=520")
 # Far more than an answer takes on a busy machine, far less than gidd may take.
 LONGEST_S, GIDD_SECONDS = 60.0, "600"
@@ -94,6 +96,28 @@ def test_entries_without_a_picture_are_bounded(cockpit: Cockpit) -> None:
     for name in ("left", "right"):
         wait_for(lambda name=name: display.role(name)["state"] == "live", "the way back to live")
     assert longest_answer(display, 1) < LONGEST_S
+
+
+def test_who_wakes_it_for_nothing(cockpit: Cockpit) -> None:
+    """Once for each sleep, as one rings who has a picture for it, and has none."""
+    display = Display(cockpit, ROLES + BELL, display=LARGER)
+    cockpit.run("open", [LIAR, "notes"])  # which is honest until it is told otherwise
+    for name in LYING:
+        display.wait_role("live", name=name)
+    begun = time.monotonic()
+    rings = cockpit.run("open", [RINGS, "wakes", "safety/bell"])
+
+    def subscriptions() -> list[str]:
+        return [one["stream"] for one in cockpit.status("open")["subscriptions"]]
+
+    wait_for(lambda: "safety/bell" in subscriptions(), "the stream to be read")
+    since = display.status()["frames"]
+    wait_for(lambda: display.status()["frames"] > since + 120, "frames")
+    assert {display.role(name)["state"] for name in LYING} == {"live"}
+    rings.signal(signal.SIGTERM)
+    assert rings.wait() == 0, rings.stderr
+    passed = time.monotonic() - begun
+    assert 0 < json.loads(rings.stdout)["sent"] <= 9 * (passed * 60 + 10), "rings in each refresh"
 
 
 def test_status_that_nobody_reads(cockpit: Cockpit) -> None:

@@ -4,6 +4,7 @@
  * would, as fast as they can be done. Reaches into libgid where an honest program could not do it.
  *
  * `notes`: the end of the flow, and nothing to show, in turn. `bells`: the doorbell, for nothing.
+ * `wakes`: the same once for each sleep of the consumer, as one rings who has something for it.
  * `traps`: descriptors with the doorbell whose last close blocks for seconds. `sparse`: frames of
  * 16 MiB of memory, of which nobody has touched a page: few pixels, in rows that lie far apart.
  */
@@ -55,6 +56,18 @@ static void do_bells(struct rings *rings) {
 	}
 }
 
+static void do_wakes(struct rings *rings) {
+	struct gid_subscription *subscription = rings->producer->subscriptions;
+	for (; subscription != NULL; subscription = subscription->next) {
+		uint64_t asleep = __atomic_load_n(&subscription->page->asleep, __ATOMIC_ACQUIRE);
+		if (ring_sleeps_unrung(asleep, subscription->ring.rung)) {
+			subscription->ring.rung = asleep;
+			gid_doorbell_ring(&subscription->doorbell);
+			rings->sent++;
+		}
+	}
+}
+
 static void do_traps(struct rings *rings) {
 	struct gid_subscription *subscription = rings->producer->subscriptions;
 	for (; subscription != NULL; subscription = subscription->next) {
@@ -100,7 +113,8 @@ static void do_sparse(struct rings *rings) {
 static const struct {
 	const char *name;
 	void (*act)(struct rings *rings);
-} modes[] = {{"notes", do_notes}, {"bells", do_bells}, {"traps", do_traps}, {"sparse", do_sparse}};
+} modes[] = {{"notes", do_notes}, {"bells", do_bells}, {"wakes", do_wakes}, {"traps", do_traps},
+		{"sparse", do_sparse}};
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
 static int rings_init(struct rings *rings, const char *stream) {
@@ -123,7 +137,7 @@ int main(int argc, char **argv) {
 		mode++;
 	}
 	if (argc != 3 || mode == MODES) {
-		fprintf(stderr, "usage: hostile-rings notes|bells|traps|sparse STREAM\n");
+		fprintf(stderr, "usage: hostile-rings notes|bells|wakes|traps|sparse STREAM\n");
 		return EXIT_FAILURE;
 	}
 	if (rings_init(&rings, argv[2]) < 0) {
