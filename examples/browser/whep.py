@@ -9,6 +9,7 @@ reach the address can watch. Each viewer is a reader of the stream, with an enco
 """
 
 import argparse
+import ipaddress
 import itertools
 import re
 import signal
@@ -109,8 +110,26 @@ class Server(ThreadingHTTPServer):
         return True
 
 
+def is_address(host: str) -> bool:
+    """Not a name: any page's could mean this machine (DNS rebinding), and its scripts would watch."""
+    name = re.sub(r":\d+$", "", host)
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return name == "localhost"
+    return True
+
+
 class Handler(BaseHTTPRequestHandler):
     timeout = 10  # s
+
+    def parse_request(self) -> bool:
+        if not super().parse_request():
+            return False
+        good = is_address(self.headers.get("Host", ""))
+        if not good:
+            self.reply(403, "this server is asked by its address, and by no other name")
+        return good
 
     def reply(self, status: int, body: str, kind: str = "text/plain", path: str = "/") -> None:
         self.send_response(status)

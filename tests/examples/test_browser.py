@@ -78,9 +78,16 @@ def is_right(size: list[int], colours: list[list[int]]) -> bool:
     return size == [WIDTH, HEIGHT] and np.abs(np.subtract(colours, QUARTERS)).max() <= NEAR
 
 
-def ask(server: str, method: str, path: str, body: str = "", kind: str = "application/sdp") -> int:
+def ask(
+    server: str,
+    method: str,
+    path: str,
+    body: str = "",
+    kind: str = "application/sdp",
+    **headers: str,
+) -> int:
     connection = http.client.HTTPConnection(server.removeprefix("http://"), timeout=60)
-    connection.request(method, path, body, {"Content-Type": kind})
+    connection.request(method, path, body, {"Content-Type": kind} | headers)
     return connection.getresponse().status
 
 
@@ -115,3 +122,12 @@ def test_what_is_no_offer(server: str) -> None:
     assert ask(server, "POST", "/whep", "x" * 100_000) == 413
     assert ask(server, "POST", "/whep", "v=0\r\n", "text/plain") == 404
     assert ask(server, "GET", "/../whep.py") == 404
+
+
+def test_a_page_whose_name_means_this_machine(server: str) -> None:
+    """Its scripts are of the same origin for a browser: they could watch, and tell others."""
+    for host in ("page.example", "page.example:8889", "127.0.0.1.page.example", ""):
+        assert ask(server, "GET", "/", Host=host) == 403
+        assert ask(server, "POST", "/whep", "v=0\r\n", Host=host) == 403
+    for host in ("127.0.0.1", "localhost:8889", "[::1]:8889"):
+        assert ask(server, "GET", "/", Host=host) == 200
