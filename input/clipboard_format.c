@@ -20,6 +20,7 @@ const struct frame_form clipboard_form = {
 		.height = HEIGHT,
 		.slot_size = WIDTH * HEIGHT,
 		.slots = 6,
+		.forgets = true,
 };
 
 bool clipboard_stream_name(char name[INPUT_NAME_SIZE], const char *stream) {

@@ -18,6 +18,7 @@ struct frame_form {
 	uint32_t slot_size; /* bytes: width * height */
 	uint32_t slots;	    /* for what readers hold, and one to write */
 	bool keeps_shown;   /* who comes late begins with the frame of before */
+	bool forgets;	    /* who comes late finds nothing of before, wherever they look */
 };
 
 #endif

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CREDIT 4u
 #define RETRY_NS 4000000ull
+/* So often it is looked for what came back, while anything is to be forgotten. */
+#define FORGET_NS 100000000ull
 
 struct frame_writer {
 	const struct frame_form *form;
@@ -16,7 +19,31 @@ struct frame_writer {
 	bool published;
 	bool dirty;		/* there is something new */
 	uint64_t sent, retried; /* when a frame was sent, or could not be */
+	uint32_t read;		/* frames that readers have, where they are to be forgotten */
+	uint64_t looked;	/* when it was looked for what came back of those */
 };
+
+/* --- forgetting ------------------------------------------------------------------------------- */
+
+/* Readers have all slots mapped, also those who come later. */
+static void writer_forget(struct frame_writer *writer, uint32_t slot) {
+	memset(gid_slab_data(writer->slab, slot), 0, writer->form->slot_size);
+}
+
+static void handle_released(void *data, gid_id gid) {
+	struct frame_writer *writer = data;
+	if (writer->form->forgets) {
+		writer_forget(writer, gid_slot_of(gid));
+		writer->read--;
+	}
+}
+
+static void writer_look(struct frame_writer *writer) {
+	if (writer->read > 0) {
+		gid_producer_dispatch(writer->producer);
+		writer->looked = gid_clock_now();
+	}
+}
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
@@ -43,8 +70,12 @@ static bool writer_send(struct frame_writer *writer) {
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.gid = gid_slab_gid(writer->slab, (uint32_t)slot);
 	frame.capture_time = gid_clock_now();
+	writer->read += writer->form->forgets;
 	int ret = gid_producer_send(writer->producer, &frame);
 	gid_slab_give(writer->slab, (uint32_t)slot);
+	if (ret <= 0) { /* nobody has it */
+		handle_released(writer, frame.gid);
+	}
 	writer->sent = frame.capture_time;
 	return ret != -EINPROGRESS;
 }
@@ -54,6 +85,7 @@ void frame_writer_mark(struct frame_writer *writer) {
 }
 
 void frame_writer_flush(struct frame_writer *writer) {
+	writer_look(writer);
 	if (writer->published && writer->dirty) {
 		writer->dirty = !writer_send(writer);
 		writer->retried = gid_clock_now();
@@ -61,7 +93,10 @@ void frame_writer_flush(struct frame_writer *writer) {
 }
 
 uint64_t frame_writer_deadline(const struct frame_writer *writer) {
-	return writer->published && writer->dirty ? writer->retried + RETRY_NS : UINT64_MAX;
+	uint64_t send = writer->published && writer->dirty ? writer->retried + RETRY_NS
+							   : UINT64_MAX;
+	uint64_t look = writer->read > 0 ? writer->looked + FORGET_NS : UINT64_MAX;
+	return send < look ? send : look;
 }
 
 uint64_t frame_writer_sent(const struct frame_writer *writer) {
@@ -106,6 +141,7 @@ int frame_writer_create(struct gid_domain *domain, const char *stream,
 			.credit_max = CREDIT,
 			.quiet = true,
 			.keeps_shown = form->keeps_shown,
+			.released = handle_released,
 			.published = handle_published,
 			.subscriber = handle_subscriber,
 			.granted = handle_granted,
