@@ -13,6 +13,9 @@
 /* When nothing comes for so long, the stream may be at its end, which takes back what is unread. */
 #define QUIET (300 * GST_MSECOND)
 
+/* Entries without a picture that wait: more than any producer has to say between two pictures. */
+#define MARKS_MAX 64
+
 static void
 arrival_free (GstGidArrival *arrival)
 {
@@ -22,10 +25,28 @@ arrival_free (GstGidArrival *arrival)
   g_free (arrival);
 }
 
+/* All that it takes: the producer chooses of what there is much. */
 static gsize
 arrival_size (const GstGidArrival *arrival)
 {
-  return arrival->copy ? gst_buffer_get_size (arrival->copy) : 0;
+  return sizeof (*arrival) + (arrival->copy ? gst_buffer_get_size (arrival->copy) : 0)
+      + (arrival->metadata ? arrival->metadata->len : 0);
+}
+
+static void
+add_waiting (GstGidBacklog *self, GstGidArrival *arrival)
+{
+  g_queue_push_tail (&self->waiting, arrival);
+  self->waiting_bytes += arrival_size (arrival);
+  self->waiting_marks += arrival->copy == NULL;
+}
+
+/* To be called before it is taken off the queue, or changed. */
+static void
+discount_waiting (GstGidBacklog *self, const GstGidArrival *arrival)
+{
+  self->waiting_bytes -= arrival_size (arrival);
+  self->waiting_marks -= arrival->copy == NULL;
 }
 
 void
@@ -87,7 +108,7 @@ static void
 forget_waiting (GstGidBacklog *self)
 {
   g_queue_clear_full (&self->waiting, (GDestroyNotify) arrival_free);
-  self->waiting_bytes = 0;
+  self->waiting_bytes = self->waiting_marks = 0;
   self->forgotten = TRUE;
 }
 
@@ -173,7 +194,8 @@ receive (GstGidReader *reader, GstGidArrival *arrival)
 
 /*
  * After a pause: what came in it is older than what is to be shown now, but for the last picture. The
- * stream's end comes behind that.
+ * stream's end comes behind that. No more than the credit can have come in the pause: with more, the
+ * producer goes on while we look.
  */
 static int
 receive_last (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
@@ -181,14 +203,14 @@ receive_last (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
   GstGidArrival older;
   int ret = receive (reader, arrival);
 
-  while (ret == 1 && arrival->frame.gid != GID_NONE) {
+  for (guint i = 0; i < GID_CREDIT_MAX && ret == 1 && arrival->frame.gid != GID_NONE; i++) {
     older = *arrival;
     if (receive (reader, arrival) != 1) {
       *arrival = older;
       break;
     }
     if (arrival->frame.flags & GID_FRAME_EOS) {
-      g_queue_push_tail (&self->waiting, g_memdup2 (arrival, sizeof (*arrival)));
+      add_waiting (self, g_memdup2 (arrival, sizeof (*arrival)));
       *arrival = older;
       break;
     }
@@ -214,7 +236,7 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
     return -ENODATA;
   first = g_queue_pop_head (&self->waiting);
   if (first) {
-    self->waiting_bytes -= arrival_size (first);
+    discount_waiting (self, first);
     *arrival = *first;
     g_free (first);
     ret = 1;
@@ -277,7 +299,7 @@ is_crowded (GstGidBacklog *self, GstGidReader *reader)
   if (!self->away || self->was_paused || self->is_ending || self->is_dmabuf
       || gst_gid_credit_drops_old (self->credit)
       || self->waiting_bytes + MAX (self->picture_bytes, 1) > self->max_size_bytes
-      || !is_running (self))
+      || self->waiting_marks >= MARKS_MAX || !is_running (self))
     return FALSE;
   gid_consumer_get_stats (reader->consumer, &stats);
   room = gst_gid_credit_get (self->credit, &stats);
@@ -299,7 +321,7 @@ drop_pictures (GstGidBacklog *self)
     next = at->next;
     if (arrival->copy == NULL)
       continue;
-    self->waiting_bytes -= arrival_size (arrival);
+    discount_waiting (self, arrival);
     arrival_free (arrival);
     g_queue_delete_link (&self->waiting, at);
   }
@@ -355,8 +377,7 @@ take_one (GstGidBacklog *self, GstGidReader *reader)
       return FALSE;
     }
   }
-  g_queue_push_tail (&self->waiting, arrival);
-  self->waiting_bytes += arrival_size (arrival);
+  add_waiting (self, arrival);
   return TRUE;
 }
 

@@ -45,7 +45,8 @@ typedef struct
   gboolean was_paused; /* since the last frame, and is live */
   gboolean away; /* the streaming thread is downstream with a frame */
   GQueue waiting; /* GstGidArrival */
-  gsize waiting_bytes;
+  gsize waiting_bytes; /* that they take, with all that belongs to them */
+  guint waiting_marks; /* those of them that have no picture */
   gboolean copying; /* the domain's thread copies one, without the lock */
   gboolean forgotten; /* that one was, meanwhile */
   GCond copied;

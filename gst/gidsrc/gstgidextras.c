@@ -35,22 +35,19 @@ GByteArray *
 gst_gid_extras_read (GstGidExtras *self, struct gid_consumer *consumer,
     const struct gid_frame *frame, const struct gid_slab *slab)
 {
-  GByteArray *bytes;
+  guint8 *bytes;
   int size;
 
   if (frame->metadata == GID_NONE || self->max == 0)
     return NULL;
-  bytes = g_byte_array_sized_new (self->max);
-  g_byte_array_set_size (bytes, self->max);
-  size = gid_consumer_get_metadata (consumer, frame, slab, bytes->data, self->max);
-  if (size > 0) {
-    g_byte_array_set_size (bytes, (guint) size);
-    return bytes;
-  }
+  bytes = g_malloc (self->max);
+  size = gid_consumer_get_metadata (consumer, frame, slab, bytes, self->max);
+  if (size > 0) /* which may wait for long: with no more memory than it has bytes */
+    return g_byte_array_new_take (g_realloc (bytes, (gsize) size), (gsize) size);
   /* what was taken back meanwhile is told by others */
   if (size < 0 && size != -ESTALE && size != -ENOTCONN && size != -ENOENT)
     g_atomic_int_set (&self->error, size);
-  g_byte_array_unref (bytes);
+  g_free (bytes);
   return NULL;
 }
 
