@@ -47,23 +47,34 @@ void gid_py_lock_let_go(struct gid_py_lock *lock) {
 	pthread_mutex_unlock(&lock->mutex);
 }
 
-/* Receives the next frame, and asks for its memory. */
-static int take(struct gid_py_reader *reader, const struct gid_slab *known,
-		struct gid_frame *frame) {
-	int result;
-	while ((result = gid_consumer_receive(reader->consumer, frame)) == 1) {
-		if (frame->gid != GID_NONE) {
-			break;
+/*
+ * Receives up to the next picture: 1, GID_PY_END, or -errno. Of what has none a ring cannot have
+ * had so much: its producer goes on with it while we take it, without end perhaps.
+ */
+static int receive_picture(struct gid_py_reader *reader, struct gid_frame *frame) {
+	for (uint32_t i = 0; i < GID_CREDIT_MAX; i++) {
+		int result = gid_consumer_receive(reader->consumer, frame);
+		if (result != 1) {
+			return result;
 		}
 		reader->is_hidden = (frame->flags & GID_FRAME_HIDDEN) != 0;
+		if (frame->gid != GID_NONE) {
+			return 1;
+		}
 		if ((frame->flags & GID_FRAME_EOS) != 0) {
 			return GID_PY_END;
 		}
 	}
+	return GID_PY_FLOOD;
+}
+
+/* Receives the next frame, and asks for its memory. */
+static int take(struct gid_py_reader *reader, const struct gid_slab *known,
+		struct gid_frame *frame) {
+	int result = receive_picture(reader, frame);
 	if (result != 1) {
 		return result;
 	}
-	reader->is_hidden = false;
 	struct gid_py_import *memory = &reader->memory;
 	struct gid_slab *slab = NULL;
 	*memory = (struct gid_py_import){0};

@@ -55,6 +55,7 @@ enum gid_py_next {
 	GID_PY_HEARD = -5003,  /* gidd said something, or is gone */
 	GID_PY_CLOSED = -5004, /* it is closed */
 	GID_PY_LEFT = -5005,   /* likewise, and it was destroyed just now */
+	GID_PY_FLOOD = -5006,  /* very many entries without a picture: there may be more */
 };
 
 /*

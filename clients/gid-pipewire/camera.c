@@ -24,6 +24,11 @@
 #define GONE_NS 1000000000ull
 /* So long after the last picture it is shown again: some readers take silence for an end. */
 #define REPEAT_NS 1000000000ull
+/* PipeWire and all readers negotiate each form of pictures anew: so often it may be another one. */
+#define FORM_NS 200000000ull
+/* Entries that are taken before all else has its turn: some producers send faster than we take. */
+#define ENTRIES_MAX GID_CREDIT_MAX
+#define TURN_NS 4000000
 #define POD_BYTES 2048
 
 static void camera_end(struct camera *camera, const char *what, const char *why) {
@@ -407,13 +412,25 @@ static void camera_retire_buffers(struct camera *camera) {
 	}
 }
 
+static bool has_same_form(const struct camera *camera, const struct gid_slab *slab) {
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	return camera->stream != NULL &&
+			memcmp(&camera->slots.layout, &info.layout, sizeof(info.layout)) == 0;
+}
+
+static bool is_too_early(const struct camera *camera) {
+	return camera->stream != NULL && gid_clock_now() - camera->last_form < FORM_NS;
+}
+
 /* Memory of the stream that was not known. Takes over the reference. */
 static void camera_add_slab(struct camera *camera, struct gid_slab *slab) {
 	struct gid_slab_info info;
 	gid_slab_get_info(slab, &info);
-	bool same = camera->stream != NULL &&
-			memcmp(&camera->slots.layout, &info.layout, sizeof(info.layout)) == 0;
+	bool same = has_same_form(camera, slab);
 	if (!same) {
+		camera->last_form = gid_clock_now();
+		camera->counts.forms++;
 		camera_retire_buffers(camera);
 		if (!camera_change_layout(camera, &info.layout)) {
 			gid_slab_unref(slab);
@@ -445,6 +462,11 @@ static void camera_present(struct camera *camera, const struct gid_frame *receiv
 }
 
 static void camera_fetched(struct camera *camera, int error, struct gid_slab *slab) {
+	if (error == 0 && !has_same_form(camera, slab) && is_too_early(camera)) {
+		gid_slab_unref(slab); // it is asked for again by then
+		camera->is_early = true;
+		return;
+	}
 	camera->is_fetching = false;
 	if (error == 0) {
 		camera_add_slab(camera, slab);
@@ -461,9 +483,18 @@ static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *
 	camera_fetched(data, error, slab);
 }
 
+static void camera_ask(struct camera *camera) {
+	struct gid_slab *slab = NULL;
+	camera->is_early = false;
+	int error = gid_slab_import_async(
+			camera->domain, camera->fetching.gid, handle_imported, camera, &slab);
+	if (error != -EINPROGRESS) {
+		camera_fetched(camera, error, slab);
+	}
+}
+
 /* Asks for the memory of a frame. Those that come meanwhile are missed, if it is new as well. */
 static void camera_fetch(struct camera *camera, const struct gid_frame *frame) {
-	struct gid_slab *slab;
 	camera->counts.new_memory++;
 	if (camera->is_fetching) {
 		gid_consumer_release(camera->consumer, frame);
@@ -471,11 +502,7 @@ static void camera_fetch(struct camera *camera, const struct gid_frame *frame) {
 	}
 	camera->fetching = *frame;
 	camera->is_fetching = true;
-	int error = gid_slab_import_async(
-			camera->domain, frame->gid, handle_imported, camera, &slab);
-	if (error != -EINPROGRESS) {
-		camera_fetched(camera, error, slab);
-	}
+	camera_ask(camera);
 }
 
 /* --- the stream ------------------------------------------------------------------------------- */
@@ -484,8 +511,9 @@ static void camera_take(struct camera *camera, const struct gid_frame *received)
 	camera->last_frame = gid_clock_now();
 	camera->filled = false;
 	if (received->gid == GID_NONE) { // its end, or nothing to be shown
+		bool ends = (received->flags & (GID_FRAME_EOS | GID_FRAME_HIDDEN)) != 0;
 		gid_consumer_release(camera->consumer, received);
-		if ((received->flags & (GID_FRAME_EOS | GID_FRAME_HIDDEN)) != 0) {
+		if (ends && camera->present != NULL) { // else readers know it already
 			camera_set_present(camera, NULL);
 			camera_show(camera);
 		}
@@ -499,15 +527,33 @@ static void camera_take(struct camera *camera, const struct gid_frame *received)
 	}
 }
 
+/* The descriptor tells only those who found nothing more. */
+static void take_later(struct camera *camera) {
+	struct timespec pause = {.tv_nsec = TURN_NS};
+	pw_loop_update_timer(camera->loop, camera->turn, &pause, NULL, false);
+}
+
 static void handle_frames(struct camera *camera) {
 	struct gid_frame frame;
-	int ret;
-	while (!camera->failed && (ret = gid_consumer_receive(camera->consumer, &frame)) == 1) {
-		camera_take(camera, &frame);
+	int ret = 1;
+	for (uint32_t i = 0; i < ENTRIES_MAX && ret == 1 && !camera->failed; i++) {
+		ret = gid_consumer_receive(camera->consumer, &frame);
+		if (ret == 1) {
+			camera_take(camera, &frame);
+		}
 	}
-	if (!camera->failed && ret != -EAGAIN) {
+	if (camera->failed) {
+		return;
+	}
+	if (ret == 1) {
+		take_later(camera);
+	} else if (ret != -EAGAIN) {
 		camera_end(camera, camera->options->stream, gid_strerror(ret));
 	}
+}
+
+static void on_turn(void *data, uint64_t expirations) {
+	handle_frames(data);
 }
 
 static void on_consumer(void *data, int fd, uint32_t mask) {
@@ -550,6 +596,9 @@ static void on_tick(void *data, uint64_t expirations) {
 	struct camera *camera = data;
 	gid_consumer_renew(camera->consumer);
 	camera_set_tick(camera);
+	if (camera->is_early && !is_too_early(camera)) {
+		camera_ask(camera);
+	}
 	if (camera->stream == NULL) {
 		return;
 	}
@@ -604,8 +653,9 @@ int camera_init(struct camera *camera, const struct pipewire_options *options,
 			pw_loop_add_io(camera->loop, gid_consumer_get_fd(camera->consumer),
 					SPA_IO_IN, false, on_consumer, camera);
 	camera->tick = pw_loop_add_timer(camera->loop, on_tick, camera);
+	camera->turn = pw_loop_add_timer(camera->loop, on_turn, camera);
 	if (camera->domain_source == NULL || camera->consumer_source == NULL ||
-			camera->tick == NULL) {
+			camera->tick == NULL || camera->turn == NULL) {
 		warnx("event loop: %s", strerror(errno));
 		camera_finish(camera);
 		return -1;
@@ -628,6 +678,7 @@ void camera_finish(struct camera *camera) {
 	destroy_source(camera, camera->domain_source);
 	destroy_source(camera, camera->consumer_source);
 	destroy_source(camera, camera->tick);
+	destroy_source(camera, camera->turn);
 	camera_set_present(camera, NULL);
 	slots_finish(&camera->slots);
 	if (camera->is_fetching) {
@@ -640,8 +691,9 @@ void camera_finish(struct camera *camera) {
 void camera_report(const struct camera *camera) {
 	const struct camera_counts *counts = &camera->counts;
 	printf("{\"frames\": %" PRIu64 ", \"shown\": %" PRIu64 ", \"busy\": %" PRIu64
-	       ", \"new\": %" PRIu64 ", \"copied\": %" PRIu64 ", \"fillers\": %" PRIu64 "}\n",
+	       ", \"new\": %" PRIu64 ", \"forms\": %" PRIu64 ", \"copied\": %" PRIu64
+	       ", \"fillers\": %" PRIu64 "}\n",
 			counts->frames, counts->shown, counts->busy, counts->new_memory,
-			counts->copied, counts->fillers);
+			counts->forms, counts->copied, counts->fillers);
 	fflush(stdout);
 }

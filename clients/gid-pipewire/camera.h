@@ -37,7 +37,7 @@ struct camera {
 	struct pw_loop *loop;
 	struct pw_stream *stream; // NULL: no picture has come yet
 	bool streaming;
-	struct spa_source *domain_source, *consumer_source, *tick;
+	struct spa_source *domain_source, *consumer_source, *tick, *turn;
 
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
@@ -46,11 +46,13 @@ struct camera {
 	struct camera_frame *present; // what the stream shows; NULL: nothing
 	struct gid_frame fetching;    // whose memory is being asked for
 	bool is_fetching, filled, failed;
+	bool is_early; // what is fetched has another form, and PipeWire is to be told of that later
 	uint64_t tick_ns;    // how often on_tick() comes
 	uint64_t last_frame; // CLOCK_MONOTONIC, ns
 	uint64_t last_shown; // the same, of what was shown last
+	uint64_t last_form;  // the same, when PipeWire was told of a form last
 	struct camera_counts {
-		uint64_t frames, shown, busy, new_memory, copied, fillers;
+		uint64_t frames, shown, busy, new_memory, forms, copied, fillers;
 	} counts;
 };
 

@@ -14,6 +14,11 @@
 /* Of one frame there is no need for more: only the newest is shown. */
 #define CREDIT 2
 
+/* Entries that are taken before all else has its turn: some producers send faster than we take. */
+#define ENTRIES_MAX 8
+#define TURN_US 4000
+#define ACCURACY_US 1000
+
 static void cursor_tell(const struct cursor *cursor) {
 	if (cursor->changed != NULL) {
 		cursor->changed(cursor->data);
@@ -106,12 +111,24 @@ static void cursor_take(struct cursor *cursor, const struct gid_frame *frame,
 
 /* --- the stream ------------------------------------------------------------------------------- */
 
+static void take_later(struct cursor *cursor) {
+	sd_event_source_set_time_relative(cursor->turn, TURN_US);
+	sd_event_source_set_enabled(cursor->turn, SD_EVENT_ONESHOT);
+}
+
 /* The last one counts, unless there are but signs of life. */
 void cursor_receive(struct cursor *cursor) {
 	struct gid_frame frame, last;
 	struct cursor_note note = {0};
 	bool any = false, new = false;
-	while (cursor->consumer != NULL && gid_consumer_receive(cursor->consumer, &frame) > 0) {
+	for (uint32_t i = 0; cursor->consumer != NULL; i++) {
+		if (i == ENTRIES_MAX) {
+			take_later(cursor);
+			break;
+		}
+		if (gid_consumer_receive(cursor->consumer, &frame) <= 0) {
+			break;
+		}
 		if (any) {
 			gid_consumer_release(cursor->consumer, &last);
 		}
@@ -134,6 +151,11 @@ static int handle_readable(sd_event_source *source, int fd, uint32_t events, voi
 	return 0;
 }
 
+static int handle_turn(sd_event_source *source, uint64_t time, void *data) {
+	cursor_receive(data);
+	return 0;
+}
+
 static void cursor_forget(struct cursor *cursor) {
 	cursor->live = cursor->seen = cursor->locked = false;
 	cursor_tell(cursor);
@@ -148,6 +170,7 @@ static void consumer_state(void *data, enum gid_consumer_state state, int reason
 
 static void cursor_end(struct cursor *cursor) {
 	cursor->source = sd_event_source_disable_unref(cursor->source);
+	cursor->turn = sd_event_source_disable_unref(cursor->turn);
 	gid_consumer_destroy(cursor->consumer);
 	cursor->consumer = NULL;
 }
@@ -187,6 +210,10 @@ int cursor_init(struct cursor *cursor, sd_event *event, const struct wayland *wa
 	cursor->surface = wl_compositor_create_surface(wayland->compositor);
 	error = sd_event_add_io(event, &cursor->source, gid_consumer_get_fd(cursor->consumer),
 			EPOLLIN, handle_readable, cursor);
+	if (error >= 0) {
+		error = sd_event_add_time_relative(event, &cursor->turn, CLOCK_MONOTONIC, 0,
+				ACCURACY_US, handle_turn, cursor);
+	}
 	if (error < 0) {
 		warnx("event loop: %s", strerror(-error));
 	}

@@ -16,6 +16,7 @@ struct cursor {
 	struct gid_domain *domain;
 	struct gid_consumer *consumer; // NULL: we may not read it, or it cannot be
 	sd_event_source *source;       // of its descriptor
+	sd_event_source *turn;	       // when more is taken than was in one go
 	struct wl_surface *surface;    // with the picture, to be given to the pointer
 	bool live;		       // its stream is there, and has said something
 	bool seen;		       // there is a picture; else there is no cursor to be seen

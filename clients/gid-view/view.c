@@ -15,6 +15,10 @@
 #define RETRY_NS 2000000
 #define ALARM_ACCURACY_US 1 // 0 would be a quarter of a second
 
+/* Entries that are taken before all else has its turn: some producers send faster than we take. */
+#define ENTRIES_MAX GID_CREDIT_MAX
+#define TURN_NS 4000000
+
 /* How soon before its time a frame is committed where the compositor keeps it until then. */
 #define EARLY_NS 100000000
 
@@ -161,6 +165,7 @@ static void view_drop_feedbacks(struct view *view) {
 
 /* --- the commit ------------------------------------------------------------------------------- */
 
+static void receive_frames(struct view *view);
 static void view_show(struct view *view);
 
 static void frame_done(void *data, struct wl_callback *callback, uint32_t time) {
@@ -294,11 +299,11 @@ static void commit_picture(struct view *view, struct buffer *buffer, const struc
 }
 
 static int handle_alarm(sd_event_source *source, uint64_t time, void *data) {
-	view_show(data);
+	receive_frames(data);
 	return 0;
 }
 
-/* Looks again at what waits, at this time of CLOCK_MONOTONIC. */
+/* Looks again at what waits and what came, at this time of CLOCK_MONOTONIC. */
 static void set_alarm(struct view *view, uint64_t time) {
 	if (view->alarm == NULL) {
 		sd_event_add_time(view->event, &view->alarm, CLOCK_MONOTONIC, time / 1000,
@@ -406,13 +411,20 @@ static void view_show(struct view *view) {
 	}
 }
 
-/* Takes the picture off the window. */
-static void view_hide(struct view *view) {
+static void take_off(struct view *view) {
 	wl_surface_attach(view->window.picture, NULL, 0, 0);
 	wp_viewport_set_source(view->window.picture_viewport, wl_fixed_from_int(-1),
 			wl_fixed_from_int(-1), wl_fixed_from_int(-1), wl_fixed_from_int(-1));
 	view->sent.valid = false;
 	wl_surface_commit(view->window.picture);
+}
+
+/* Takes the picture off the window. A producer may want that without end: the compositor hears of
+ * it once. */
+static void view_hide(struct view *view) {
+	if (view->sent.valid) {
+		take_off(view);
+	}
 	forget_gone(view);
 	if (view->frame_callback != NULL) {
 		wl_callback_destroy(view->frame_callback);
@@ -505,10 +517,13 @@ static void view_begin_renewal(struct view *view) {
 
 static void receive_frames(struct view *view) {
 	struct gid_frame frame;
-	int result;
-	while ((result = gid_consumer_receive(view->consumer, &frame)) > 0) {
-		handle_frame(view, &frame);
-		view_begin_renewal(view);
+	int result = 1;
+	for (uint32_t i = 0; i < ENTRIES_MAX && result > 0; i++) {
+		result = gid_consumer_receive(view->consumer, &frame);
+		if (result > 0) {
+			handle_frame(view, &frame);
+			view_begin_renewal(view);
+		}
 	}
 	if (result == -EPROTO) {
 		warnx("%s: %s", view->options->stream, gid_domain_error(view->domain));
@@ -516,6 +531,9 @@ static void receive_frames(struct view *view) {
 		return;
 	}
 	view_show(view);
+	if (result > 0) { // the descriptor tells only those who found nothing more
+		set_alarm(view, gid_clock_now() + TURN_NS);
+	}
 }
 
 static void report_state(struct view *view, enum gid_consumer_state state, int reason) {

@@ -158,7 +158,10 @@ static void take_report(struct gid_canvas *canvas) {
 int gid_canvas_dispatch(struct gid_canvas *canvas) {
 	struct gid_frame frame;
 	gid_producer_dispatch(canvas->lists);
-	while (gid_consumer_receive(canvas->reports, &frame) == 1) {
+	/* A ring has no more in it: an engine that tells without end is heard again next time. */
+	for (uint32_t i = 0;
+			i < GID_CREDIT_MAX && gid_consumer_receive(canvas->reports, &frame) == 1;
+			i++) {
 		/* The same one again only wakes us. */
 		if (frame.gid != GID_NONE && frame.gid != canvas->report_gid) {
 			forget_report(canvas);

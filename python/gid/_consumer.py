@@ -55,6 +55,7 @@ class Consumer:
         self.reader.lock = connection.lock
         self._slabs: dict[Any, ImportedSlab] = {}
         self._known: ImportedSlab | None = None  # what the last frame was in
+        self._is_flooded = False  # with entries without a picture: there may be more
         options = ffi.new("struct gid_consumer_options *")
         options.size = ffi.sizeof(options[0])
         options.credit, options.drop_old, options.reconnect = credit, drop_old, reconnect
@@ -168,6 +169,9 @@ class Consumer:
                 return Frame(self, frame, known, b"", known.pictures.get(got))
             if got == lib.GID_PY_PART and known is not None:
                 return Frame(self, frame, known)
+            self._is_flooded = got == lib.GID_PY_FLOOD
+            if self._is_flooded:
+                return None
             known = None  # an exception that is kept would keep it mapped
             with connection:
                 if got not in (-errno.EAGAIN, lib.GID_PY_OTHER):
@@ -223,6 +227,8 @@ class Consumer:
                 frame = self._receive(0)
             if frame is None:
                 self._waiter.waiting.add(me)
+                if self._is_flooded:  # no descriptor tells of what is there already
+                    self._waiter.poke()
             return frame
 
     def _make(self, frame: Any, note: bytes, slab: Any) -> Frame:

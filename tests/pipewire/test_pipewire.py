@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -217,3 +218,17 @@ def test_a_pipewire_that_ends(pipewire: Pipewire, send) -> None:
     pipewire.daemon.kill()
     assert camera.wait() == 1
     assert "PipeWire" in camera.stderr
+
+
+def test_two_sizes_in_turn(cockpit: Cockpit, pipewire: Pipewire) -> None:
+    """A flood of forms: PipeWire negotiates each with all readers, and plays sounds for others."""
+    restless = BUILD / "tests/hostile/programs/hostile-restless"
+    cockpit.run("open", [restless, "sizes", "movie", str(WIDTH), str(HEIGHT)])
+    begun = time.monotonic()
+    camera = pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    time.sleep(2)
+    assert camera.stop() == 0
+    counts = json.loads(camera.stdout)
+    assert 2 < counts["forms"] <= 5 * (time.monotonic() - begun) + 2, counts
+    assert counts["frames"] > 20 * counts["forms"], "they came much faster"

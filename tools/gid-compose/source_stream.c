@@ -70,9 +70,12 @@ void source_stream_destroy(struct source_stream *source) {
 	free(source);
 }
 
+/* A ring has no more in it. Who sends faster than we take does not keep us from the next layer. */
 void source_stream_dispatch(struct source_stream *source) {
 	struct gid_frame frame;
-	while (gid_consumer_receive(source->consumer, &frame) == 1) {
+	for (uint32_t i = 0;
+			i < GID_CREDIT_MAX && gid_consumer_receive(source->consumer, &frame) == 1;
+			i++) {
 		if (frame.gid == GID_NONE && (frame.flags & GID_FRAME_HIDDEN) == 0) {
 			gid_consumer_release(source->consumer, &frame);
 			continue; /* the end of a film: its last picture stays */

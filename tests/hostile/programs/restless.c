@@ -4,7 +4,8 @@
  * frame to the next. Reaches into libgid where an honest program could not do it.
  *
  * `formats`: each frame in another format, size and transform. `narrow`: as wide, or as high, as a
- * picture can be, and one pixel in the other direction. `slabs`: each in memory of its own, which
+ * picture can be, and one pixel in the other direction. `sizes`: each in the other of two sizes.
+ * `slabs`: each in memory of its own, which
  * is taken back at once. `restarts`: each of a stream that ends with it. `dates`: of any time, and
  * with sequence numbers that go back. `swapped`: each is described anew, as another one or as none
  * that can be, while it is read. `many`: with as many more streams, STREAM/0 and so on, as gidd
@@ -132,6 +133,19 @@ static void do_narrow(struct restless *restless) {
 	}
 	if (*slab != NULL) {
 		send(restless, *slab, (uint32_t)(restless->turn / 4 % 8));
+	}
+	pause_ns(PAUSE_NS);
+}
+
+static void do_sizes(struct restless *restless) {
+	struct gid_slab **slab = slab_at(restless, 2);
+	uint32_t by = restless->turn % 2 == 0 ? 1 : 2;
+	if (*slab == NULL) {
+		*slab = make_slab(restless, DRM_FORMAT_XRGB8888, restless->width / by,
+				restless->height / by);
+	}
+	if (*slab != NULL) {
+		send(restless, *slab, 0);
 	}
 	pause_ns(PAUSE_NS);
 }
@@ -282,10 +296,10 @@ static void do_at_once(struct restless *restless) {
 static const struct {
 	const char *name;
 	void (*act)(struct restless *restless);
-} modes[] = {{"formats", do_formats}, {"narrow", do_narrow}, {"slabs", do_slabs},
-		{"restarts", do_restarts}, {"dates", do_dates}, {"swapped", do_swapped},
-		{"many", do_many}, {"leases", do_leases}, {"metadata", do_metadata},
-		{"at-once", do_at_once}};
+} modes[] = {{"formats", do_formats}, {"narrow", do_narrow}, {"sizes", do_sizes},
+		{"slabs", do_slabs}, {"restarts", do_restarts}, {"dates", do_dates},
+		{"swapped", do_swapped}, {"many", do_many}, {"leases", do_leases},
+		{"metadata", do_metadata}, {"at-once", do_at_once}};
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
 int main(int argc, char **argv) {
@@ -296,7 +310,7 @@ int main(int argc, char **argv) {
 	}
 	if (argc != 5 || mode == MODES) {
 		errx(EXIT_FAILURE,
-				"usage: hostile-restless formats|narrow|slabs|restarts|dates|"
+				"usage: hostile-restless formats|narrow|sizes|slabs|restarts|dates|"
 				"swapped|many|leases|metadata|at-once STREAM WIDTH HEIGHT");
 	}
 	restless.lease_ns = modes[mode].act == do_leases ? 1 : 0;
