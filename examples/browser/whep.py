@@ -111,7 +111,7 @@ class Server(ThreadingHTTPServer):
 
 
 def is_address(host: str) -> bool:
-    """Not a name: any page's could mean this machine (DNS rebinding), and its scripts would watch."""
+    """Not a name: any page's could mean this machine (DNS rebinding), and its scripts watch."""
     name = re.sub(r":\d+$", "", host)
     try:
         ipaddress.ip_address(name.strip("[]"))
