@@ -148,6 +148,7 @@ static int layer_init_reader(
 					.domain = config->domain,
 					.stream = config->stream,
 					.undrawn_ns = UNDRAWN_NS,
+					.asks_again = true,
 					.width = (uint32_t)config->box.width,
 					.height = (uint32_t)config->box.height,
 					.rules = work_rules_of_layer(config),

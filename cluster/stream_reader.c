@@ -14,6 +14,7 @@
 /* How often the doorbell is heard in one refresh: it may be rung for nothing. */
 #define WAKES_MAX ENTRIES_MAX
 #define RETRY_NS 1000000000ull
+#define ASK_AGAIN_NS 100000000ull
 
 /* --- the worker ------------------------------------------------------------------------------- */
 
@@ -74,7 +75,7 @@ static void stream_reader_drop_waiting(struct stream_reader *reader) {
  */
 static void stream_reader_fence(struct stream_reader *reader, const struct gid_frame *frame,
 		struct gid_slab *slab) {
-	if (reader->waits == STREAM_READER_IMPORTING) {
+	if (reader->waits == STREAM_READER_IMPORTING || reader->waits == STREAM_READER_MISSING) {
 		reader->undrawn++;
 		gid_consumer_release(reader->consumer, frame);
 		gid_slab_unref(slab);
@@ -112,6 +113,19 @@ static void stream_reader_begin(struct stream_reader *reader) {
 	}
 }
 
+/* The frame was refused, or not taken: it goes back, or its memory is asked for again. */
+static void stream_reader_return(struct stream_reader *reader, const struct gid_frame *frame,
+		const struct gid_slab *slab) {
+	if (slab == NULL && reader->config.asks_again && !reader->work.is_void &&
+			reader->waits == STREAM_READER_IDLE) {
+		reader->waits = STREAM_READER_MISSING;
+		reader->waiting = *frame;
+		reader->asked = gid_clock_now();
+		return;
+	}
+	gid_consumer_release(reader->consumer, frame);
+}
+
 /* The picture is ready, if there is one; or the worker is. */
 static void handle_examined(void *data, struct examination *of) {
 	struct stream_reader *reader = data;
@@ -139,7 +153,7 @@ static void handle_examined(void *data, struct examination *of) {
 		taken = reader->hooks->examined(reader->data, of, slab, gid_clock_now());
 	}
 	if (reader->work.owed && !taken) {
-		gid_consumer_release(reader->consumer, &of->frame);
+		stream_reader_return(reader, &of->frame, slab);
 	}
 	gid_slab_unref(slab);
 	samples_add(&reader->spent, of->spent_ns);
@@ -176,8 +190,27 @@ static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *
 	struct gid_frame frame = reader->waiting;
 	if (error == 0) {
 		unlock_memory(slab);
+	} else if (reader->asked_again) {
+		reader->waits = STREAM_READER_MISSING;
+		return;
 	}
 	stream_reader_accept(reader, &frame, error == 0 ? slab : NULL);
+}
+
+static void stream_reader_ask_again(struct stream_reader *reader) {
+	struct gid_frame frame = reader->waiting;
+	struct gid_slab *slab = NULL;
+	if (gid_clock_now() - reader->asked < ASK_AGAIN_NS) {
+		return;
+	}
+	reader->asked = gid_clock_now();
+	int ret = gid_slab_import_async(reader->domain, frame.gid, handle_imported, reader, &slab);
+	if (ret == -EINPROGRESS) {
+		reader->waits = STREAM_READER_IMPORTING;
+		reader->asked_again = true;
+	} else if (ret == 0) {
+		stream_reader_accept(reader, &frame, slab);
+	}
 }
 
 static void stream_reader_recheck_fence(struct stream_reader *reader) {
@@ -200,6 +233,7 @@ static bool stream_reader_supersede(struct stream_reader *reader, const struct g
 		if (gid_slab_key(reader->waiting.gid) == gid_slab_key(frame->gid)) {
 			kept = reader->waiting;
 			reader->waiting = *frame;
+			reader->asked_again = false;
 			old = &kept;
 		}
 		gid_consumer_release(reader->consumer, old);
@@ -211,7 +245,7 @@ static bool stream_reader_supersede(struct stream_reader *reader, const struct g
 		gid_consumer_release(reader->consumer, frame);
 		return true;
 	}
-	if (reader->waits == STREAM_READER_QUEUED) {
+	if (reader->waits == STREAM_READER_QUEUED || reader->waits == STREAM_READER_MISSING) {
 		stream_reader_drop_waiting(reader);
 	}
 	return false;
@@ -228,6 +262,7 @@ static void stream_reader_import(struct stream_reader *reader, const struct gid_
 	if (ret == -EINPROGRESS) {
 		reader->waits = STREAM_READER_IMPORTING;
 		reader->waiting = *frame;
+		reader->asked_again = false;
 		return;
 	}
 	stream_reader_accept(reader, frame, ret == 0 ? slab : NULL);
@@ -434,6 +469,8 @@ void stream_reader_tick(struct stream_reader *reader) {
 		}
 		if (reader->waits == STREAM_READER_FENCED) {
 			stream_reader_recheck_fence(reader);
+		} else if (reader->waits == STREAM_READER_MISSING) {
+			stream_reader_ask_again(reader);
 		}
 		stream_reader_begin(reader); /* there may be a picture for it now */
 		wl_event_source_fd_update(reader->source, WL_EVENT_READABLE);

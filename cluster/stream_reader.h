@@ -36,6 +36,12 @@ struct stream_reader_config {
 	const char *domain;	 /* NULL: our own */
 	const char *stream;
 	uint64_t undrawn_ns; /* how long a picture may wait for the device that draws it */
+	/*
+	 * A picture whose memory nobody knows is asked for again until another one comes: gidd may
+	 * not know it yet after a restart, and one that stands still comes only once. Not for
+	 * roles, whose producers send it again as a sign of life, and which judge each frame once.
+	 */
+	bool asks_again;
 	uint32_t width, height;
 	struct examiner_rules rules;
 	struct gid_timeline *timeline; /* NULL: none */
@@ -60,8 +66,11 @@ struct stream_reader {
 		STREAM_READER_IMPORTING, /* `waiting` waits for its memory */
 		STREAM_READER_FENCED,	 /* for the device that draws it; its memory is `slab` */
 		STREAM_READER_QUEUED,	 /* for the worker; likewise */
+		STREAM_READER_MISSING,	 /* it was refused, and its memory is asked for again */
 	} waits;
 	struct gid_frame waiting;
+	bool asked_again;      /* its memory: that it is refused was told */
+	uint64_t asked;	       /* when, last */
 	uint64_t fenced_since; /* when it was found first not to be drawn; 0: nobody asked yet */
 	struct gid_slab *slab; /* our reference, or NULL */
 	/*

@@ -83,7 +83,7 @@ class Company:
         self._weston.configure(LENT)
         self._start_weston()
         self._canvas = machines.folder / "canvas.ini"
-        self._draw()
+        self._canvas.write_text(CANVAS.format(*COLOUR))
         compose = BUILD / "tools" / "gid-compose" / "gid-compose"
         self._composing = machines.run("open", [compose, self._canvas])
         self._start_engine()
@@ -142,12 +142,6 @@ class Company:
         self._display.program.signal(signal.SIGKILL)
         self._display.program.wait()
 
-    def _draw(self) -> None:
-        """Has the canvas drawn, again if it was before."""
-        new = self._canvas.with_suffix(".new")
-        new.write_text(CANVAS.format(*COLOUR))
-        new.rename(self._canvas)
-
     # --- what they do ---
 
     def _states(self) -> dict[str, str]:
@@ -177,9 +171,6 @@ class Company:
         for name, reader in self._readers.items():
             goal = goals[name]
             reader.wait(lambda line, goal=goal: line["frames"] >= goal, f"the {name}")
-        # A layer's picture that a gidd does not know yet, for it has just begun, is refused and not
-        # asked for again: a canvas that nobody draws on would stay dark.
-        self._draw()
         wait_for(self._is_shown, lambda: f"all to be shown; now {self._states()}")
 
     def restart(self, name: str) -> float:

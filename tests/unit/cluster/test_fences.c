@@ -253,7 +253,8 @@ static void refresh(unsigned frames) {
 static bool end(void) {
 	struct wl_event_loop *loop = stream.loop;
 	unsigned waits = stream.waits == STREAM_READER_FENCED ||
-			stream.waits == STREAM_READER_QUEUED;
+			stream.waits == STREAM_READER_QUEUED ||
+			stream.waits == STREAM_READER_MISSING;
 	waits += has_work;
 	stream_reader_stop(&stream);
 	stream_reader_drain(&stream);
@@ -392,6 +393,46 @@ static void test_forbidden(void) {
 	tap_ok(end(), "and all is given back");
 }
 
+/* One that stands still, whose memory gidd does not know yet: it is refused once, and then shown.
+ */
+static void test_known_later(bool later) {
+	begin();
+	stream.config.asks_again = true;
+	drawn = is_forbidden = true;
+	refresh(1);
+	refresh(0);
+	tap_ok(refused == 1 && shown == 0 && released == 0, "a picture without memory is kept");
+	imports_later = later;
+	for (unsigned i = 0; i < 20; i++) {
+		refresh(0);
+		if (imported != NULL) {
+			gid_imported_func done = imported;
+			imported = NULL;
+			done(&stream, gid_make(1, 1, 0, 0), -ENOENT, NULL);
+		}
+	}
+	tap_ok(refused == 1 && released == 0, "and asked for without another word");
+	imports_later = is_forbidden = false;
+	for (unsigned i = 0; i < 8; i++) {
+		refresh(0);
+	}
+	tap_ok(refused == 1 && shown == 1 && last_shown == 1, "it is shown when it is known");
+	is_forbidden = true;
+	refresh(1);
+	refresh(0);
+	is_forbidden = false;
+	refresh(1);
+	refresh(0);
+	tap_ok(refused == 2 && shown == 2 && last_shown == 3, "a newer one takes its place");
+	is_forbidden = true;
+	refresh(1);
+	refresh(0);
+	mark = GID_FRAME_HIDDEN;
+	refresh(0);
+	tap_ok(stream.waits == STREAM_READER_IDLE && noted == 1, "and so does the end of all");
+	tap_ok(end(), "and all is given back");
+}
+
 /* What is examined when the producer says that there is nothing to show, is not shown. */
 static void test_examined_too_late(void) {
 	begin();
@@ -437,6 +478,8 @@ int main(void) {
 	test_hidden(GID_FRAME_EOS, "ended");
 	test_dear();
 	test_forbidden();
+	test_known_later(false);
+	test_known_later(true);
 	test_examined_too_late();
 	test_lost_meanwhile();
 	tap_ok(asked == 0, "the reader itself never asks a dma-buf, which others may have locked");
