@@ -622,6 +622,7 @@ gst_gid_allocator_finalize (GObject *object)
     slab_finish (g_ptr_array_index (self->slabs, i));
   gst_gid_domain_unlock (self->domain);
   g_ptr_array_unref (self->slabs);
+  g_ptr_array_unref (self->pools);
   gst_gid_domain_unref (self->domain);
   g_weak_ref_clear (&self->element);
   g_mutex_clear (&self->lock);
@@ -651,6 +652,7 @@ gst_gid_allocator_init (GstGidAllocator *self)
 
   self->guard = TRUE;
   self->slabs = g_ptr_array_new_with_free_func (g_free);
+  self->pools = g_ptr_array_new ();
   g_mutex_init (&self->lock);
   g_cond_init (&self->cond);
 }

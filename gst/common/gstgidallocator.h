@@ -59,6 +59,7 @@ struct _GstGidAllocator
   GCond cond; /* a slot or a buffer came back, a pool is flushing, a slab is there */
   guint waiting; /* threads that wait for it; signals to nobody are system calls, too */
   GPtrArray *slabs; /* GstGidSlab */
+  GPtrArray *pools; /* all that take slots from it, which are not kept by it */
   guint limit; /* of slots: less than at first where the domain has no more, */
   gboolean exhausted; /* as was found out; and more where consumers hold so many */
   guint n_slots;

@@ -161,6 +161,45 @@ take_ready (GstGidPool *self)
   return NULL;
 }
 
+/* One of its buffers with such a slot, which nobody uses; or NULL. Called with the lock held. */
+static GstBuffer *
+steal_ready (GstGidPool *self, const struct gid_layout *layout, gsize size)
+{
+  for (guint i = 0; i < self->ready->len; i++) {
+    GstMemory *mem = gst_buffer_peek_memory (g_ptr_array_index (self->ready, i), 0);
+    const struct gid_slab_info *info = &gst_gid_memory_get_slot (mem)->slab->info;
+
+    if (size <= info->slot_size && gst_gid_layout_equal (&info->layout, layout))
+      return g_ptr_array_steal_index (self->ready, i);
+  }
+  return NULL;
+}
+
+/*
+ * Another pool of the allocator may keep buffers for a source that has ended, or waits: as of one
+ * behind the other (concat), or of those that take turns (input-selector). Returns whether a slot
+ * got free by that. Called with the lock held, which is given up meanwhile.
+ */
+static gboolean
+take_from_others (GstGidPool *self)
+{
+  GstGidAllocator *allocator = self->allocator;
+  GstBuffer *buffer = NULL;
+
+  for (guint i = 0; i < allocator->pools->len && buffer == NULL; i++) {
+    GstGidPool *other = g_ptr_array_index (allocator->pools, i);
+
+    if (other != self)
+      buffer = steal_ready (other, &self->layout, self->size);
+  }
+  if (buffer == NULL)
+    return FALSE;
+  g_mutex_unlock (&allocator->lock);
+  gst_buffer_unref (buffer);
+  g_mutex_lock (&allocator->lock);
+  return TRUE;
+}
+
 /* A buffer without waiting; NULL where there is no slot. Called with the lock held. */
 static GstBuffer *
 acquire_now (GstGidPool *self, GError **error)
@@ -174,6 +213,8 @@ acquire_now (GstGidPool *self, GError **error)
   mem = gst_gid_allocator_take (allocator, &self->layout, self->size);
   if (mem == NULL && !allocator->growing
       && gst_gid_allocator_grow (allocator, &self->layout, self->size, self->min, error))
+    mem = gst_gid_allocator_take (allocator, &self->layout, self->size);
+  if (mem == NULL && take_from_others (self))
     mem = gst_gid_allocator_take (allocator, &self->layout, self->size);
   return mem ? buffer_new (self, mem) : NULL;
 }
@@ -354,6 +395,9 @@ gst_gid_pool_new (GstGidAllocator *allocator, GstCaps *caps)
 
   gst_object_ref_sink (self);
   self->allocator = gst_object_ref (allocator);
+  g_mutex_lock (&allocator->lock);
+  g_ptr_array_add (allocator->pools, self);
+  g_mutex_unlock (&allocator->lock);
   config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_set_params (
       config, caps, GST_VIDEO_INFO_SIZE (&allocator->format.info), 0, 0);
@@ -393,6 +437,9 @@ gst_gid_pool_finalize (GObject *object)
 {
   GstGidPool *self = GST_GID_POOL (object);
 
+  g_mutex_lock (&self->allocator->lock);
+  g_ptr_array_remove_fast (self->allocator->pools, self);
+  g_mutex_unlock (&self->allocator->lock);
   g_ptr_array_unref (self->ready);
   gst_object_unref (self->allocator);
   G_OBJECT_CLASS (gst_gid_pool_parent_class)->finalize (object);

@@ -111,6 +111,16 @@ def test_film_that_begins_again(cockpit: Cockpit) -> None:
     assert came[20]["pts"] == 0 < came[20]["running_time"]
 
 
+def test_films_behind_one_another_are_recorded(cockpit: Cockpit) -> None:
+    """The encoder holds a dozen frames, and a film that has ended the buffers of its pool, for
+    nobody: the next film takes them.
+    """
+    films = f"{ball(20)} ! c. " * 3 + "concat name=c"
+    recorder = watch(cockpit, "is-live=false", "! x264enc ! avdec_h264")
+    send(cockpit, films).finish()
+    assert len(recorder.finish().frames) == 60
+
+
 def test_so_many_and_no_more(cockpit: Cockpit) -> None:
     receiver = watch(cockpit, "is-live=false num-buffers=25")
     sender = send(cockpit, ball())
