@@ -129,6 +129,8 @@ def test_picture_of_a_file(cockpit: Cockpit, name: str, pixels: str) -> None:
     sender.kill()
     wait_filled(receiver, 5)
     assert {frame["sum"] for frame in filled(receiver)} == {shown}
+    # The bus is read by another thread than the one that the pictures go through.
+    wait_for(lambda: receiver.messages("gid-fill"), "word of that")
     assert {message["fill"] for message in receiver.messages("gid-fill")} == {"file"}
 
 
