@@ -9,7 +9,6 @@ reach the address can watch. Each viewer is a reader of the stream, with an enco
 """
 
 import argparse
-import ipaddress
 import itertools
 import re
 import signal
@@ -112,12 +111,7 @@ class Server(ThreadingHTTPServer):
 
 def is_address(host: str) -> bool:
     """Not a name: any page's could mean this machine (DNS rebinding), and its scripts watch."""
-    name = re.sub(r":\d+$", "", host)
-    try:
-        ipaddress.ip_address(name.strip("[]"))
-    except ValueError:
-        return name == "localhost"
-    return True
+    return bool(re.fullmatch(r"(localhost|[\d.]+|\[[\da-fA-F:.]+\])(:\d+)?", host))
 
 
 class Handler(BaseHTTPRequestHandler):
