@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * For how long the thread of a worker goes before all ordinary programs: in each refresh for so
- * long as the pictures that the configuration allows take at the worst. What a producer makes it
- * work longer, it works as ordinary programs do, so others lose no more than was said before.
+ * For how long the thread of a worker goes before all ordinary programs: in each refresh for its
+ * budget, which work_bound.h grants. What a producer makes it work longer, it works as ordinary
+ * programs do, so others lose no more than was said before.
  */
 #ifndef CLUSTER_REALTIME_SHARE_H
 #define CLUSTER_REALTIME_SHARE_H

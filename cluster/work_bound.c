@@ -70,7 +70,7 @@ struct row {
 	bool may_be_before;
 };
 
-/* Roles before layers, as they are granted. */
+/* In the order of the table: roles, then layers. */
 static void fill_rows(const struct cluster_config *config, struct row *rows) {
 	for (size_t i = 0; i < config->role_count; i++) {
 		const struct role_config *role = &config->roles[i];

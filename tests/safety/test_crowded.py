@@ -63,4 +63,4 @@ def test_a_role_is_read_in_time(cockpit: Cockpit) -> None:
     assert shares["stranger"]["examine_realtime_ns"] == 0
     for name in ("telltale", "own"):
         assert shares[name]["examine_realtime_ns"] > 0
-        assert rates[name] > 45, rates
+        assert rates[name] > 45, rates  # of 50; without it the role has about 22
