@@ -232,6 +232,20 @@ void display_finish(struct display *display) {
 	device_finish(&display->device);
 }
 
+/*
+ * Its last picture would stay on the screen for as long as this program has the device. A new start
+ * sets the mode anew, which may help; if not, the screen is dark.
+ */
+void display_tick(struct display *display, uint64_t now) {
+	uint64_t refresh = display_refresh_ns(display);
+	for (size_t i = 0; i < display->screen_count; i++) {
+		screen_tick(&display->screens[i], now);
+		if (screen_is_stuck(&display->screens[i], refresh) && !display->failed) {
+			display_fail(display, "the device does not show what it is given");
+		}
+	}
+}
+
 uint64_t display_refresh_ns(const struct display *display) {
 	uint64_t least = screen_refresh_ns(&display->screens[0]);
 	for (size_t i = 1; i < display->screen_count; i++) {

@@ -12,7 +12,7 @@ struct display {
 	size_t screen_count;	/* of those that are initialised; the first is always */
 	const struct cluster_config *config;
 	bool ends;	      /* the event loop */
-	bool failed;	      /* it ends because the device is gone */
+	bool failed;	      /* it ends because of its device */
 	struct wl_list parts; /* struct device_part: backends that may have outputs */
 	struct wl_listener backend_destroy, renderer_lost, new_output;
 };
@@ -25,6 +25,9 @@ int display_init(struct display *display, struct wl_event_loop *loop, bool headl
 		const struct cluster_config *config, const struct screen_hooks *hooks, void *data);
 int display_start(struct display *display);
 void display_finish(struct display *display);
+
+/* Time passed, a refresh of the screen that has most of them. */
+void display_tick(struct display *display, uint64_t now);
 
 /* Of all screens together, for one thread composes them, in ns; 0 where nothing is known of that.
  */

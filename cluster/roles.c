@@ -241,9 +241,7 @@ static void roles_pass_refresh(struct roles *roles, uint64_t now) {
 		layer_tick(&roles->layers[i], now);
 		stream_reader_tick(&roles->layers[i].reader);
 	}
-	for (size_t i = 0; i < roles->display->screen_count; i++) {
-		screen_tick(&roles->display->screens[i], now);
-	}
+	display_tick(roles->display, now);
 	inputs_tick(&roles->inputs);
 	notify_alive(&roles->notify, now);
 }

@@ -106,6 +106,9 @@ struct screen {
 	struct publisher *publisher;	   /* of what it shows; NULL: nobody may see it */
 	struct wl_event_source *publisher_source;
 	bool unpublished; /* `front` is newer than what the publisher has */
+	bool has_shown;	  /* a frame, since it has this output */
+	bool owes;	  /* the device was to show one, and has shown none since */
+	uint64_t owed_ns; /* for so long */
 	struct screen_stats stats;
 	struct frame_bound bound;   /* of its frames, for this output; 0: not known */
 	struct refreshes refreshes; /* of a virtual screen */
@@ -149,6 +152,13 @@ void screen_schedule_frame(struct screen *screen);
 
 /* Time passed, about a refresh: a frame may be due that is only there to be read back. */
 void screen_tick(struct screen *screen, uint64_t now);
+
+/*
+ * Whether its device shows nothing any more of what it is to show: what is seen is old, and would
+ * be taken for what is. To be asked all the time; `passed`: ns since the last time, of this
+ * thread's own.
+ */
+bool screen_is_stuck(struct screen *screen, uint64_t passed);
 
 /* Whether what it shows is read back now and then. */
 bool screen_is_read_back(const struct screen *screen);

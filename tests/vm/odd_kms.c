@@ -5,6 +5,8 @@
  *
  *   limit N   takes no commit, nor the test of one, with more than N planes smaller than the screen
  *   refuse    takes tests of such planes, and no commit with one
+ *   silent    shows frames, and says of none that it was shown
+ *   busy      takes no commit, for ever
  *   shift     shows each of them a pixel too far to the right
  *   unwritten says of each picture that it has written that it could not
  */
@@ -78,7 +80,7 @@ static void read_whim(char word[static 16], int *number) {
 	}
 }
 
-static int commit(int fd, const struct drm_mode_atomic *atomic) {
+static int commit(int fd, struct drm_mode_atomic *atomic) {
 	char word[16];
 	int number = 0;
 	read_whim(word, &number);
@@ -86,6 +88,12 @@ static int commit(int fd, const struct drm_mode_atomic *atomic) {
 	bool test = atomic->flags & DRM_MODE_ATOMIC_TEST_ONLY;
 	if (strcmp(word, "limit") == 0 && planes > number) {
 		return ENOSPC;
+	}
+	if (strcmp(word, "busy") == 0 && !test) {
+		return EBUSY;
+	}
+	if (strcmp(word, "silent") == 0) {
+		atomic->flags &= ~(uint32_t)DRM_MODE_PAGE_FLIP_EVENT;
 	}
 	return strcmp(word, "refuse") == 0 && planes > 0 && !test ? EINVAL : 0;
 }

@@ -38,6 +38,7 @@ from scanout import (
     Cluster,
     cluster_command,
     cluster_on_display,
+    refreshes_of,
     running,
     write,
 )
@@ -63,11 +64,16 @@ def domains() -> Iterator[Domains]:
         yield domains
 
 
-@contextmanager
-def cluster_on_odd_display(domains: Domains, configuration: str, whim: bytes) -> Iterator[Cluster]:
+def make_odd(domains: Domains, whim: bytes) -> None:
+    """The display of whoever is started with ODD."""
     write(domains, "odd", whim)
     write(domains, TOLD.name, b"")
     domains.run("ln", "-sfn", str(ODD_KMS), str(LINK))
+
+
+@contextmanager
+def cluster_on_odd_display(domains: Domains, configuration: str, whim: bytes) -> Iterator[Cluster]:
+    make_odd(domains, whim)
     with cluster_on_display(domains, configuration, **ODD) as cluster:
         domains.run("grep", "-qx", "gid-cluster", str(TOLD))
         yield cluster
@@ -223,6 +229,27 @@ def test_a_device_that_refuses(domains: Domains) -> None:
             wait_for(is_live, "the lamp, composed", PATIENCE)
         assert seen <= {waiting} | live
         assert {one["place_reason"] for one in cluster.status()["roles"]} == {"refused"}
+
+
+@pytest.mark.parametrize("whim", [b"silent", b"busy"])
+def test_a_device_that_shows_nothing_any_more(domains: Domains, whim: bytes) -> None:
+    """It ends, to be started again: its last picture would stay, and be taken for a current one."""
+    configuration = DISPLAY + "writeback=0\n" + role("lamp", LAMP, "red")
+    waiting = {checksum(screen((LAMP, plain("red"))))}
+    make_odd(domains, b"none")
+    with refreshes_of(domains) as refreshes:
+        words = cluster_command(domains, configuration)
+        program = Running(domains.start("cluster", *words, **ENVIRONMENT | ODD))
+        try:
+            wait_for(lambda: set(refreshes.next(3)) == waiting, "the fallback", PATIENCE)
+            write(domains, "odd", whim)
+            with running(domains, BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], domain="open"):
+                wait_for(lambda: not program.is_running, "its end", PATIENCE)
+            wait_for(lambda: not waiting & set(refreshes.next(1)), "its picture to go", PATIENCE)
+        finally:
+            program.signal(signal.SIGKILL)
+            result = program.finish()
+    assert result.code == 1 and "does not show what it is given: ending" in result.err, result.err
 
 
 def test_what_is_shown_is_read_back(domains: Domains) -> None:
