@@ -162,28 +162,7 @@ static const struct gid_slab_kind own_slab = {
 		.take_back = retract,
 };
 
-static void exported_again(void *data, int error, const union gid_wire_message *answer,
-		int fds[GID_WIRE_FDS_MAX]) {
-	struct gid_slab *slab = data;
-	/* Where gidd went away meanwhile it will be asked anew. */
-	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
-		gid_domain_fail(slab->domain, error, "gidd came back and refuses slab %u: %s",
-				gid_slab_of(slab->info.gid), gid_strerror(error));
-		unregister(slab);
-		slab->info.revoked = true;
-	}
-}
-
-/* Under the old number, which names it in frames that are on their way. */
-static void export_again(struct gid_endpoint *endpoint) {
-	struct gid_slab *slab =
-			(struct gid_slab *)((char *)endpoint - offsetof(struct gid_slab, endpoint));
-	union gid_wire_message message;
-	put_export(slab, &message);
-	gid_domain_request_async(slab->domain, &message, &slab->info.fd, 1, exported_again, slab);
-	gid_slab_grant_again(slab);
-}
-
+static void export_again(struct gid_endpoint *endpoint);
 static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
 		int fds[GID_WIRE_FDS_MAX]);
 
@@ -437,6 +416,34 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 	}
 	evict(slab);
 	return true;
+}
+
+/* --- gidd comes back -------------------------------------------------------------------------- */
+
+static void exported_again(void *data, int error, const union gid_wire_message *answer,
+		int fds[GID_WIRE_FDS_MAX]) {
+	struct gid_slab *slab = data;
+	if (error == -EEXIST) {
+		evict(slab); /* another program was here first, and has its number */
+		return;
+	}
+	/* Where gidd went away meanwhile it will be asked anew. */
+	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
+		gid_domain_fail(slab->domain, error, "gidd came back and refuses slab %u: %s",
+				gid_slab_of(slab->info.gid), gid_strerror(error));
+		unregister(slab);
+		slab->info.revoked = true;
+	}
+}
+
+/* Under the old number, which names it in frames that are on their way. */
+static void export_again(struct gid_endpoint *endpoint) {
+	struct gid_slab *slab =
+			(struct gid_slab *)((char *)endpoint - offsetof(struct gid_slab, endpoint));
+	union gid_wire_message message;
+	put_export(slab, &message);
+	gid_domain_request_async(slab->domain, &message, &slab->info.fd, 1, exported_again, slab);
+	gid_slab_grant_again(slab);
 }
 
 /* --- bringing --------------------------------------------------------------------------------- */
