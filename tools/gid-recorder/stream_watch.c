@@ -104,33 +104,23 @@ static bool is_of_slab(const struct stream_watch *watch, gid_id gid) {
 
 static void handle_revoked(void *data, struct gid_slab *slab);
 
-/* Gets hold of the slab of the frame. Returns 0 or -errno. */
-static int find_slab(struct stream_watch *watch, gid_id gid) {
-	if (is_of_slab(watch, gid)) {
-		return 0;
-	}
+static void use_slab(struct stream_watch *watch, gid_id gid, struct gid_slab *slab) {
 	forget_slab(watch);
-	int error = gid_slab_import(watch->domain, gid, &watch->slab);
-	if (error < 0) {
-		watch->slab = NULL;
-		return error;
-	}
+	watch->slab = slab;
 	watch->slab_gid = gid;
 	gid_slab_on_revoked(watch->slab, handle_revoked, watch);
-	return 0;
 }
 
-/* Of the frame that is held. */
-static void take_picture(struct stream_watch *watch, bool is_taken) {
-	const struct gid_frame *frame = &watch->held;
+/* Of a frame that came then, whose slab is there, or could not be had because of the error. */
+static void take_picture(struct stream_watch *watch, const struct gid_frame *frame, uint64_t came,
+		int error, bool is_taken) {
 	const uint64_t now = gid_clock_now();
 	struct tape_picture picture = {
-			.time = watch->held_time, /* what its producer says could be any */
+			.time = came, /* what its producer says could be any */
 			.sequence = frame->sequence,
 			.transform = (uint8_t)(frame->transform & 7),
 	};
 	uint64_t began = processor_time();
-	int error = find_slab(watch, frame->gid);
 	if (error == 0) {
 		error = read_picture(watch, watch->slab, frame, is_taken, &picture);
 	}
@@ -146,6 +136,40 @@ static void take_picture(struct stream_watch *watch, bool is_taken) {
 	if (watch->due < now) {
 		watch->due = now + watch->period_ns;
 	}
+}
+
+static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	struct stream_watch *watch = data;
+	watch->is_asked = false;
+	if (slab != NULL) {
+		use_slab(watch, gid, slab);
+	}
+	take_picture(watch, &watch->asked, watch->asked_time, error, false);
+	gid_consumer_release(watch->consumer, &watch->asked);
+}
+
+/*
+ * Of the frame that is held. Its slab may have to be asked for, and its domain answers when it
+ * likes: that frame waits beside, and nothing else waits for it.
+ */
+static void take_held(struct stream_watch *watch, bool is_taken) {
+	struct gid_slab *slab;
+	int error = 0;
+	if (!is_of_slab(watch, watch->held.gid)) {
+		error = gid_slab_import_async(
+				watch->domain, watch->held.gid, handle_imported, watch, &slab);
+		if (error == -EINPROGRESS) {
+			watch->asked = watch->held;
+			watch->asked_time = watch->held_time;
+			watch->is_asked = true;
+			watch->is_held = false;
+			return;
+		}
+		if (error == 0) {
+			use_slab(watch, watch->held.gid, slab);
+		}
+	}
+	take_picture(watch, &watch->held, watch->held_time, error, is_taken);
 	let_go(watch);
 }
 
@@ -157,12 +181,16 @@ static bool can_afford(struct stream_watch *watch, uint64_t now) {
 	return watch->left_ns > 0;
 }
 
+static bool is_due(struct stream_watch *watch, uint64_t now) {
+	return now >= watch->due && !watch->is_asked && can_afford(watch, now);
+}
+
 /* The memory goes: of what was the last to come nobody else will ever have a picture. */
 static void handle_revoked(void *data, struct gid_slab *slab) {
 	struct stream_watch *watch = data;
 	if (watch->is_held && is_of_slab(watch, watch->held.gid) &&
 			can_afford(watch, gid_clock_now())) {
-		take_picture(watch, true);
+		take_held(watch, true);
 	}
 }
 
@@ -180,8 +208,8 @@ static int handle_later(sd_event_source *source, uint64_t usec, void *data) {
 	if (!watch->is_held) {
 		return 0;
 	}
-	if (now >= watch->due && can_afford(watch, now)) {
-		take_picture(watch, false);
+	if (is_due(watch, now)) {
+		take_held(watch, false);
 	} else {
 		take_later(watch, now);
 	}
@@ -210,8 +238,8 @@ static void take_frame(struct stream_watch *watch, const struct gid_frame *frame
 	watch->held = *frame;
 	watch->held_time = now;
 	watch->is_held = true;
-	if (now >= watch->due && can_afford(watch, now)) {
-		take_picture(watch, false);
+	if (is_due(watch, now)) {
+		take_held(watch, false);
 	} else {
 		int is_waiting = 0;
 		sd_event_source_get_enabled(watch->later, &is_waiting);
@@ -328,6 +356,7 @@ void stream_watch_finish(struct stream_watch *watch) {
 	sd_event_source_disable_unref(watch->pause);
 	sd_event_source_disable_unref(watch->source);
 	let_go(watch);
+	gid_slab_import_cancel(watch->domain, watch);
 	forget_slab(watch);
 	gid_consumer_destroy(watch->consumer);
 	picture_tape_finish(&watch->tape);

@@ -23,6 +23,9 @@ struct stream_watch {
 	struct gid_frame held; /* the last one, of which there is no picture yet */
 	uint64_t held_time;    /* when it came */
 	bool is_held;
+	struct gid_frame asked; /* one whose slab gidd is asked for */
+	uint64_t asked_time;
+	bool is_asked;
 	struct gid_slab *slab; /* of the last picture: we hear when it is taken away; or NULL */
 	gid_id slab_gid;       /* any of its */
 	uint64_t period_ns;    /* from one picture to the next */

@@ -11,7 +11,8 @@
  * that can be, while it is read. `many`: with as many more streams, STREAM/0 and so on, as gidd
  * takes, which all end with it. `leases`: taken back by force as soon as it is sent.
  * `metadata`: with as much beside it as can be, and a note, and damage that is everywhere.
- * `at-once`: in memory of its own, and all of that is taken back at one moment.
+ * `at-once`: in memory of its own, and all of that is taken back at one moment. `unknown`: in
+ * memory of which nobody has heard, so that each is a question to its gidd, which may never answer.
  */
 #include <drm_fourcc.h>
 #include <err.h>
@@ -23,6 +24,7 @@
 #include <time.h>
 
 #include "../../../libgid/producer.h"
+#include "../../../libgid/slab_object.h"
 #include "ending.h"
 
 #define SLABS 24u
@@ -293,13 +295,29 @@ static void do_at_once(struct restless *restless) {
 	}
 }
 
+/* Frames name the slab by the next number; the others do not hear of it, and it is granted to all.
+ */
+static void do_unknown(struct restless *restless) {
+	struct gid_slab *slab = plain_slab(restless, 1);
+	struct gid_domain *domain = restless->domain;
+	if (slab == NULL) {
+		return;
+	}
+	gid_id gid = gid_make(domain->number, (uint32_t)restless->turn % GID_SLAB_MAX + 1, 0, 0);
+	check(gid_table_add(&domain->own_slabs, gid_slab_of(gid), slab), "another number");
+	slab->info.gid = gid;
+	memset(slab->granted, 0xff, sizeof(slab->granted));
+	send(restless, slab, 0);
+	pause_ns(SENT_NS);
+}
+
 static const struct {
 	const char *name;
 	void (*act)(struct restless *restless);
 } modes[] = {{"formats", do_formats}, {"narrow", do_narrow}, {"sizes", do_sizes},
 		{"slabs", do_slabs}, {"restarts", do_restarts}, {"dates", do_dates},
 		{"swapped", do_swapped}, {"many", do_many}, {"leases", do_leases},
-		{"metadata", do_metadata}, {"at-once", do_at_once}};
+		{"metadata", do_metadata}, {"at-once", do_at_once}, {"unknown", do_unknown}};
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
 int main(int argc, char **argv) {
@@ -311,7 +329,8 @@ int main(int argc, char **argv) {
 	if (argc != 5 || mode == MODES) {
 		errx(EXIT_FAILURE,
 				"usage: hostile-restless formats|narrow|sizes|slabs|restarts|dates|"
-				"swapped|many|leases|metadata|at-once STREAM WIDTH HEIGHT");
+				"swapped|many|leases|metadata|at-once|unknown STREAM WIDTH "
+				"HEIGHT");
 	}
 	restless.lease_ns = modes[mode].act == do_leases ? 1 : 0;
 	restless.stream = argv[2];
