@@ -3,6 +3,7 @@
 
 import base64
 import io
+import itertools
 import json
 import os
 import re
@@ -194,6 +195,42 @@ def test_the_frames_of_a_timeline(cockpit: Cockpit) -> None:
     assert any({"submit", "receive", "released"} <= one["args"]["ms"].keys() for one in frames)
     assert "open → cluster" in page.text
     assert "gid-recorder" not in points.read_text(), "it is no part of the frames' way"
+
+
+def test_a_gidd_that_does_not_answer(cockpit: Cockpit) -> None:
+    """Of a domain whose frames each have other memory: the other streams are kept as before."""
+    recorder = Recorder(cockpit, "open:wild", "calm", "--rate=10", "--interval=0")
+    cockpit.run("cluster", [FLOW, "produce", "calm", "30"], "flow").wait_output("ready")
+    wild = cockpit.run("open", [RESTLESS, "unknown", "wild", "320", "80"], "wild")
+    recorder.ask()  # both streams are read
+    gidd = cockpit.gidds["open"]
+    gidd.signal(signal.SIGSTOP)
+    try:
+        time.sleep(6)
+        recorder.program.signal(signal.SIGUSR1)
+        times = [one["at"] for one in Page(recorder.wait_files(2)[-1]).pictures("calm")]
+    finally:
+        gidd.signal(signal.SIGCONT)
+    assert wild.is_running()
+    # A link that does not answer is given up after 20 s.
+    assert max(later - sooner for sooner, later in itertools.pairwise(times)) < 4e6
+    assert times[-1] > -4e6
+
+
+def test_a_clock_that_was_set_back(cockpit: Cockpit) -> None:
+    """Files that are dated ahead are the oldest: what was written just now stays."""
+    folder = cockpit.folder / "incidents"
+    folder.mkdir()
+    old = [folder / f"incident-2999010{day}-000000.000-asked.html" for day in range(1, 4)]
+    for path in old:
+        path.touch()
+    recorder = Recorder(cockpit, "open:movie", "--keep=3", "--interval=0")
+    for count in (1, 2):
+        recorder.program.signal(signal.SIGUSR1)
+        recorder.wait_said("gid-recorder: wrote ", count)
+        wait_for(lambda: len(recorder.files) == 3, "one file less")
+        new = [path for path in recorder.files if path not in old]
+        assert len(new) == count and recorder.files == [*new, *old[count:]]
 
 
 # --- memory ---

@@ -37,24 +37,38 @@ static int is_whole(const struct dirent *entry) {
 	return is_ours(entry->d_name, ".html");
 }
 
-/* Removes all but the last `keep` of those that are found, in the order of their names. */
-static void remove_but(const char *folder, int (*find)(const struct dirent *), uint32_t keep) {
+static void remove_file(const char *folder, const char *name) {
+	char *path = NULL;
+	if (asprintf(&path, "%s/%s", folder, name) < 0) {
+		return;
+	}
+	if (unlink(path) < 0) {
+		fprintf(stderr, "gid-recorder: %s: %s\n", path, strerror(errno));
+	}
+	free(path);
+}
+
+/*
+ * Removes all but the last `keep` of those that are found, in the order of their names, of which
+ * `newest` is the last: what is dated after it was there before the clock was set back.
+ */
+static void remove_but(const char *folder, int (*find)(const struct dirent *), const char *newest,
+		uint32_t keep) {
 	struct dirent **entries;
-	int count = scandir(folder, &entries, find, alphasort);
+	int oldest = 0, count = scandir(folder, &entries, find, alphasort);
+	if (count < 0) {
+		return;
+	}
+	while (oldest < count && strcmp(entries[oldest]->d_name, newest) <= 0) {
+		oldest++;
+	}
+	for (int i = 0; i + (int)keep < count; i++) {
+		remove_file(folder, entries[(oldest + i) % count]->d_name);
+	}
 	for (int i = 0; i < count; i++) {
-		char *path = NULL;
-		if (i + (int)keep < count &&
-				asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0) {
-			if (unlink(path) < 0) {
-				fprintf(stderr, "gid-recorder: %s: %s\n", path, strerror(errno));
-			}
-			free(path);
-		}
 		free(entries[i]);
 	}
-	if (count >= 0) {
-		free(entries);
-	}
+	free(entries);
 }
 
 int incident_file_init(struct incident_file *file, sd_event *event,
@@ -79,7 +93,7 @@ int incident_file_init(struct incident_file *file, sd_event *event,
 		return error;
 	}
 	close(fd);
-	remove_but(file->folder, is_partial, 0);
+	remove_but(file->folder, is_partial, "", 0);
 	return 0;
 }
 
@@ -149,7 +163,8 @@ static void end(struct incident_file *file) {
 		fprintf(stderr, "gid-recorder: %s: not written\n", file->path);
 	} else {
 		fprintf(stderr, "gid-recorder: wrote %s\n", file->path);
-		remove_but(file->folder, is_whole, file->keep);
+		remove_but(file->folder, is_whole, file->path + strlen(file->folder) + 1,
+				file->keep);
 	}
 	forget(file);
 	file->done(file->data);
