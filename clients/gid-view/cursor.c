@@ -93,20 +93,58 @@ static void cursor_draw(
 	cursor->seen = true;
 }
 
-/* The memory of cursors is small, and known after the first of each size. */
-static void cursor_take(struct cursor *cursor, const struct gid_frame *frame,
+/* There is none, if the slab is NULL. */
+static void cursor_show(struct cursor *cursor, struct gid_slab *slab, const struct gid_frame *frame,
 		const struct cursor_note *note) {
-	struct gid_slab *slab;
-	cursor->live = true;
 	cursor->seen = false;
-	cursor->locked = note->locked;
 	cursor->x = note->x;
 	cursor->y = note->y;
-	if (frame->gid != GID_NONE && gid_slab_import(cursor->domain, frame->gid, &slab) == 0) {
+	if (slab != NULL) {
 		cursor_draw(cursor, slab, frame);
 		gid_slab_unref(slab);
 	}
+}
+
+static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	struct cursor *cursor = data;
+	cursor->is_asked = false;
+	cursor_show(cursor, slab, &cursor->asked, &cursor->asked_note);
+	gid_consumer_release(cursor->consumer, &cursor->asked);
 	cursor_tell(cursor);
+}
+
+/* Of the one that is waited for a newer one takes the place, or its stream is gone. */
+static void cursor_ask_no_more(struct cursor *cursor) {
+	if (cursor->is_asked) {
+		gid_slab_import_cancel(cursor->domain, cursor);
+		gid_consumer_release(cursor->consumer, &cursor->asked);
+		cursor->is_asked = false;
+	}
+}
+
+/*
+ * The memory of cursors is small, and known after the first of each size. Until then the one before
+ * stays: nothing waits for its domain, which answers when it likes. Returns whether it has the
+ * frame.
+ */
+static bool cursor_take(struct cursor *cursor, const struct gid_frame *frame,
+		const struct cursor_note *note) {
+	struct gid_slab *slab = NULL;
+	cursor_ask_no_more(cursor);
+	cursor->live = true;
+	cursor->locked = note->locked;
+	int error = frame->gid != GID_NONE ? gid_slab_import_async(cursor->domain, frame->gid,
+							     handle_imported, cursor, &slab)
+					   : 0;
+	if (error == -EINPROGRESS) {
+		cursor->asked = *frame;
+		cursor->asked_note = *note;
+		cursor->is_asked = true;
+	} else {
+		cursor_show(cursor, error == 0 ? slab : NULL, frame, note);
+	}
+	cursor_tell(cursor);
+	return cursor->is_asked;
 }
 
 /* --- the stream ------------------------------------------------------------------------------- */
@@ -138,10 +176,8 @@ void cursor_receive(struct cursor *cursor) {
 		note = (struct cursor_note){0};
 		cursor_note_read(&note, frame.note, frame.note_size);
 	}
-	if (new) {
-		cursor_take(cursor, &last, &note);
-	}
-	if (any) {
+	bool kept = new && cursor_take(cursor, &last, &note);
+	if (any && !kept) {
 		gid_consumer_release(cursor->consumer, &last);
 	}
 }
@@ -157,6 +193,7 @@ static int handle_turn(sd_event_source *source, uint64_t time, void *data) {
 }
 
 static void cursor_forget(struct cursor *cursor) {
+	cursor_ask_no_more(cursor);
 	cursor->live = cursor->seen = cursor->locked = false;
 	cursor_tell(cursor);
 }
@@ -171,6 +208,7 @@ static void consumer_state(void *data, enum gid_consumer_state state, int reason
 static void cursor_end(struct cursor *cursor) {
 	cursor->source = sd_event_source_disable_unref(cursor->source);
 	cursor->turn = sd_event_source_disable_unref(cursor->turn);
+	cursor_ask_no_more(cursor);
 	gid_consumer_destroy(cursor->consumer);
 	cursor->consumer = NULL;
 }

@@ -6,6 +6,7 @@
 #ifndef GID_VIEW_CURSOR_H
 #define GID_VIEW_CURSOR_H
 
+#include <cursor_note.h>
 #include <gid/stream.h>
 #include <systemd/sd-event.h>
 
@@ -22,7 +23,10 @@ struct cursor {
 	bool seen;		       // there is a picture; else there is no cursor to be seen
 	bool locked;		       // the pointer is to be locked to the window
 	int32_t x, y;		       // where it points, in the surface
-	void (*changed)(void *data);   // any of these
+	struct gid_frame asked;	       // one whose slab gidd is asked for
+	struct cursor_note asked_note; // of that
+	bool is_asked;
+	void (*changed)(void *data); // any of these
 	void *data;
 };
 

@@ -24,6 +24,8 @@ static void forget(struct source_slab *place) {
 static void handle_state(void *data, enum gid_consumer_state state, int reason) {
 	struct source_stream *source = data;
 	if (state != GID_CONSUMER_LIVE) {
+		gid_slab_import_cancel(source->connection, source);
+		source->asked = false;
 		source->held = false; /* it went with its subscription */
 		source->frame.gid = GID_NONE;
 		source->changed = true;
@@ -61,6 +63,7 @@ int source_stream_create(struct gid_domain *connection, const char *domain, cons
 }
 
 void source_stream_destroy(struct source_stream *source) {
+	gid_slab_import_cancel(source->connection, source);
 	for (size_t i = 0; i < SLABS_MAX; i++) {
 		forget(&source->slabs[i]);
 	}
@@ -70,28 +73,8 @@ void source_stream_destroy(struct source_stream *source) {
 	free(source);
 }
 
-/* A ring has no more in it. Who sends faster than we take does not keep us from the next layer. */
-void source_stream_dispatch(struct source_stream *source) {
-	struct gid_frame frame;
-	for (uint32_t i = 0;
-			i < GID_CREDIT_MAX && gid_consumer_receive(source->consumer, &frame) == 1;
-			i++) {
-		if (frame.gid == GID_NONE && (frame.flags & GID_FRAME_HIDDEN) == 0) {
-			gid_consumer_release(source->consumer, &frame);
-			continue; /* the end of a film: its last picture stays */
-		}
-		if (source->held) {
-			gid_consumer_release(source->consumer, &source->frame);
-		}
-		source->frame = frame;
-		source->held = true;
-		source->changed = true;
-	}
-}
-
-/* The place of the slab that the gid is in: the one it has, or that of the one unused longest. */
+/* The place of the slab that the gid is in, or NULL. */
 static struct source_slab *find_slab(struct source_stream *source, gid_id gid) {
-	struct source_slab *oldest = &source->slabs[0];
 	for (size_t i = 0; i < SLABS_MAX; i++) {
 		struct source_slab *place = &source->slabs[i];
 		if (place->slab != NULL) {
@@ -103,18 +86,75 @@ static struct source_slab *find_slab(struct source_stream *source, gid_id gid) {
 		if (place->slab != NULL && place->key == gid_slab_key(gid)) {
 			return place;
 		}
-		if (place->used < oldest->used) {
-			oldest = place;
-		}
 	}
-	struct gid_slab *slab;
-	if (gid_slab_import(source->connection, gid, &slab) < 0) {
-		return NULL;
+	return NULL;
+}
+
+/* In the place of the one that was unused longest. */
+static void keep_slab(struct source_stream *source, gid_id gid, struct gid_slab *slab) {
+	struct source_slab *oldest = &source->slabs[0];
+	for (size_t i = 1; i < SLABS_MAX; i++) {
+		if (source->slabs[i].used < oldest->used) {
+			oldest = &source->slabs[i];
+		}
 	}
 	forget(oldest);
 	*oldest = (struct source_slab){.slab = slab, .key = gid_slab_key(gid)};
 	gid_slab_get_info(slab, &oldest->info);
-	return oldest;
+}
+
+static void show(struct source_stream *source, const struct gid_frame *frame) {
+	if (source->held) {
+		gid_consumer_release(source->consumer, &source->frame);
+	}
+	source->frame = *frame;
+	source->held = true;
+	source->changed = true;
+}
+
+static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	struct source_stream *source = data;
+	source->asked = false;
+	if (slab != NULL) {
+		keep_slab(source, gid, slab);
+	}
+	show(source, &source->next_frame);
+}
+
+/*
+ * Its slab may have to be asked for, and its domain answers when it likes. Until then the frame
+ * before is shown, and other layers go on.
+ */
+static void take(struct source_stream *source, const struct gid_frame *frame) {
+	struct gid_slab *slab;
+	int ret = -EALREADY;
+	if (frame->gid != GID_NONE && find_slab(source, frame->gid) == NULL) {
+		ret = gid_slab_import_async(
+				source->connection, frame->gid, handle_imported, source, &slab);
+	}
+	if (ret == -EINPROGRESS) {
+		source->next_frame = *frame;
+		source->asked = true;
+		return;
+	}
+	if (ret == 0) {
+		keep_slab(source, frame->gid, slab);
+	}
+	show(source, frame);
+}
+
+/* A ring has no more in it. Who sends faster than we take does not keep us from the next layer. */
+void source_stream_dispatch(struct source_stream *source) {
+	struct gid_frame frame;
+	for (uint32_t i = 0; i < GID_CREDIT_MAX && !source->asked &&
+			gid_consumer_receive(source->consumer, &frame) == 1;
+			i++) {
+		if (frame.gid == GID_NONE && (frame.flags & GID_FRAME_HIDDEN) == 0) {
+			gid_consumer_release(source->consumer, &frame);
+			continue; /* the end of a film: its last picture stays */
+		}
+		take(source, &frame);
+	}
 }
 
 /*

@@ -24,11 +24,13 @@ struct source_stream {
 	char *domain, *name; /* domain NULL: our own */
 	struct gid_domain *connection;
 	struct gid_consumer *consumer;
-	struct gid_frame frame; /* the newest; GID_NONE: there is nothing to show */
-	bool held;		/* it is to be released */
-	bool changed;		/* since source_stream_picture() */
-	bool told;		/* of what is wrong with its frames */
-	bool wanted;		/* by the present layout */
+	struct gid_frame frame;	     /* the newest; GID_NONE: there is nothing to show */
+	bool held;		     /* it is to be released */
+	struct gid_frame next_frame; /* it is shown when gidd has answered for its slab */
+	bool asked;		     /* there is one */
+	bool changed;		     /* since source_stream_picture() */
+	bool told;		     /* of what is wrong with its frames */
+	bool wanted;		     /* by the present layout */
 	uint64_t uses;
 	struct source_slab slabs[16];
 };
