@@ -104,6 +104,7 @@ struct config_client {
 	struct config_globs publish; /* of what the domain may publish; no text: all of it */
 	bool import;		     /* slabs and streams of other domains */
 	bool status;		     /* the report of all that gidd knows */
+	uint64_t quota[QUOTA_COUNT]; /* of all programs of a user together */
 	unsigned line;
 };
 

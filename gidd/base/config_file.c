@@ -241,6 +241,13 @@ static const struct ini_key client_keys[] = {
 		{"publish", INI_OWN, CLIENT(publish), .set = set_publish},
 		{"import", INI_OWN, CLIENT(import), .set = set_switch},
 		{"status", INI_OWN, CLIENT(status), .set = set_switch},
+		{"memory", INI_SIZE, CLIENT(quota[QUOTA_MEMORY]), .most = INT64_MAX},
+		{"slabs", INI_COUNT, CLIENT(quota[QUOTA_SLABS]), .most = GID_SLAB_MAX},
+		{"streams", INI_COUNT, CLIENT(quota[QUOTA_STREAMS]), .most = GID_SLAB_MAX},
+		{"subscriptions", INI_COUNT, CLIENT(quota[QUOTA_SUBSCRIPTIONS]),
+				.most = GID_SLAB_MAX},
+		{"held", INI_COUNT, CLIENT(quota[QUOTA_HELD]), .most = GID_SLAB_MAX},
+		{"clients", INI_COUNT, CLIENT(quota[QUOTA_CLIENTS]), .most = GID_SLAB_MAX},
 };
 
 static const struct ini_key_table cockpit_table = INI_KEY_TABLE("the cockpit", cockpit_keys);
@@ -377,6 +384,9 @@ static bool begin_client(struct reading *reading, char **words) {
 	}
 	client->line = reading->ini.line;
 	client->import = client->status = true;
+	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
+		client->quota[quota] = UINT64_MAX;
+	}
 	bool is_user = strcmp(words[1], "*") == 0 ||
 			(gid_name_is_valid(words[1]) && strchr(words[1], '/') == NULL);
 	if (!is_user) {

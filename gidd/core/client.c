@@ -73,6 +73,45 @@ bool client_may_ask_for_status(struct client *client) {
 	return access_client_may_ask_for_status(find_section(client));
 }
 
+/* What all programs of its user together may have. Users are not asked for where none has a limit.
+ */
+static uint64_t user_quota(struct client *client, enum quota quota) {
+	const struct gidd *gidd = client->peer.gidd;
+	const struct config_client *section;
+	TAILQ_FOREACH(section, &gidd->config->clients, entry) {
+		if (section->domain == gidd->self && section->quota[quota] != UINT64_MAX) {
+			break;
+		}
+	}
+	section = section != NULL ? find_section(client) : NULL;
+	return section != NULL ? section->quota[quota] : UINT64_MAX;
+}
+
+/* What they have. A connection counts as one. */
+static uint64_t used_by_user(const struct client *client, enum quota quota) {
+	const struct client *other;
+	uint64_t used = 0;
+	TAILQ_FOREACH(other, &client->peer.gidd->clients, entry) {
+		if (other->uid == client->uid) {
+			used += quota == QUOTA_CLIENTS ? !other->stream.failed : other->used[quota];
+		}
+	}
+	return used;
+}
+
+int client_check_user_quota(
+		struct client *client, enum quota quota, uint64_t amount, char why[static 192]) {
+	uint64_t limit = user_quota(client, quota);
+	uint64_t used = limit != UINT64_MAX ? used_by_user(client, quota) : 0;
+	if (used <= limit && amount <= limit - used) {
+		return 0;
+	}
+	snprintf(why, 192, "over the limit %s=%llu of user %s (its programs have %llu)",
+			quota_name(quota), (unsigned long long)limit, client->user,
+			(unsigned long long)used);
+	return -EDQUOT;
+}
+
 /* --- the sealed phase ------------------------------------------------------------------------- */
 
 static void tell_sealed(struct client *client) {
@@ -178,9 +217,45 @@ static const struct packet_stream_handler handler = {
 		.closed = handle_closed,
 };
 
-/* All clients of a domain are alike; there is nobody to charge one more to but the domain. */
 static bool is_full(struct gidd *gidd) {
 	return gidd->used[QUOTA_CLIENTS] >= gidd->self->quota[QUOTA_CLIENTS];
+}
+
+/* Whose user has more than half of all connections, if that is another one: the newest, or NULL. */
+static struct client *find_to_yield(struct gidd *gidd, uid_t user) {
+	struct client *client, *newest = NULL;
+	int64_t lead = 0;
+	uint64_t count = 0;
+	uid_t most = user;
+	/* Of each two of different users both are left out: who has more than half is left over. */
+	TAILQ_FOREACH(client, &gidd->clients, entry) {
+		if (!client->stream.failed && lead == 0) {
+			most = client->uid;
+		}
+		if (!client->stream.failed) {
+			lead += client->uid == most ? 1 : -1;
+		}
+	}
+	TAILQ_FOREACH(client, &gidd->clients, entry) {
+		if (!client->stream.failed && client->uid == most) {
+			newest = client;
+			count++;
+		}
+	}
+	bool may = most != user && count > gidd->self->quota[QUOTA_CLIENTS] / 2;
+	return may ? newest : NULL;
+}
+
+/* Among programs of one user there is nobody to charge one more to but the domain. */
+static bool make_room(struct gidd *gidd, uid_t user) {
+	struct client *yields = is_full(gidd) ? find_to_yield(gidd, user) : NULL;
+	if (yields != NULL) {
+		packet_stream_fail(&yields->stream,
+				"its user has more than half of clients=%llu, and another's "
+				"program came",
+				(unsigned long long)gidd->self->quota[QUOTA_CLIENTS]);
+	}
+	return yields != NULL || !is_full(gidd);
 }
 
 void client_create(struct gidd *gidd, int fd) {
@@ -214,7 +289,14 @@ void client_create(struct gidd *gidd, int fd) {
 		return;
 	}
 	TAILQ_INSERT_TAIL(&gidd->clients, client, entry);
-	if (is_full(gidd)) {
+	char why[192];
+	if (client_check_user_quota(client, QUOTA_CLIENTS, 0, why) < 0) {
+		gidd->used[QUOTA_CLIENTS]++;
+		peer_result(&client->peer, 0, -EDQUOT, 0, "%s", why);
+		packet_stream_fail(&client->stream, "over the limit of its user's clients");
+		return;
+	}
+	if (!make_room(gidd, credentials.uid)) {
 		gidd->used[QUOTA_CLIENTS]++;
 		peer_result(&client->peer, 0, -EDQUOT, 0, "domain %s has its clients=%llu already",
 				gidd->self->name,

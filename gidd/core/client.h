@@ -40,6 +40,13 @@ bool client_may_publish(struct client *client, const char *stream);
 bool client_may_import(struct client *client);
 bool client_may_ask_for_status(struct client *client);
 
+/*
+ * Whether all programs of its user together may have so much more; connections are counted with
+ * this one. Returns 0, or -EDQUOT with a sentence.
+ */
+int client_check_user_quota(
+		struct client *client, enum quota quota, uint64_t amount, char why[static 192]);
+
 /* Tells all that take it whether the domain is sealed. */
 void client_tell_sealed(struct gidd *gidd);
 

@@ -22,6 +22,10 @@ int quota_take(struct client *client, enum quota quota, uint64_t amount, char wh
 				(unsigned long long)client->used[quota]);
 		return -EDQUOT;
 	}
+	int error = client_check_user_quota(client, quota, amount, why);
+	if (error < 0) {
+		return error;
+	}
 	if (!fits(gidd->used[quota], amount, self->quota[quota])) {
 		snprintf(why, 192, "over the limit %s=%llu of domain %s (its clients have %llu)",
 				name, (unsigned long long)self->quota[quota], self->name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Counts what clients have, against the limits of the client and of its whole domain. */
+/** Counts what clients have, against the limits of the client, its user, and its whole domain. */
 #ifndef GIDD_QUOTA_H
 #define GIDD_QUOTA_H
 

@@ -55,7 +55,10 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "a client's key": (
         GOOD + "[client open *]\nx=1\n",
-        ['6: a client has no "x"; it has: publish, import, status'],
+        [
+            '6: a client has no "x"; it has: publish, import, status, memory, slabs, streams, '
+            "subscriptions, held, clients"
+        ],
     ),
     "a client's switch": (
         GOOD + "[client open *]\nimport=no\n",
