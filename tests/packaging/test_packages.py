@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -84,19 +85,31 @@ MADE = ["gidd_1_amd64.deb", "libgid0_1_amd64.deb", "gidway_1.dsc", "gidway_1.deb
 MADE += ["gidway_1.buildinfo", "gidway_1.changes"]
 
 
-def package(top: Path, target: Path, folder: Path, *options: str | Path) -> set[str]:
+# What dpkg-buildpackage does here: it makes empty packages.
+BUILDS = """
+find . -type f >'{folder}/packed'
+pwd >'{folder}/built in'
+cd ..
+touch {made}
+"""
+
+
+def package(
+    top: Path, target: Path, folder: Path, *options: str | Path, **environment: str
+) -> set[str]:
     """What ./run package packs, with programs that make empty packages only."""
     programs = folder / "programs"
     programs.mkdir(exist_ok=True)
     for name, script in (
         ("dpkg-checkbuilddeps", "exit 0"),
-        ("dpkg-buildpackage", f"find . -type f >{folder}/packed; cd ..; touch {' '.join(MADE)}"),
+        ("dpkg-buildpackage", BUILDS.format(folder=folder, made=" ".join(MADE))),
         ("lintian", "exit 0"),
         ("python3", "exit 0"),  # what looks whether programs are hardened
     ):
         (programs / name).write_text(f"#!/bin/sh\n{script}\n")
         (programs / name).chmod(0o755)
     env = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "GIDWAY_BUILD": str(BUILD)}
+    env |= environment
     words = [top / "scripts" / "package", *options, target]
     subprocess.run(words, env=env, check=True, capture_output=True, timeout=PATIENCE)
     return set((folder / "packed").read_text().splitlines())
@@ -134,6 +147,26 @@ def test_sums_are_of_what_anybody_can_make_again(tmp_path: Path) -> None:
     told = {name for name in MADE if not name.endswith((".buildinfo", ".changes"))}
     assert named == sorted(named) and set(named) == told | {source.name}
     subprocess.run(["sha256sum", "--check", "--strict", sums], cwd=target, check=True)
+
+
+# As dpkg-buildflags judges a path, before it hides the path from the programs.
+PLAIN = re.compile(r"[-+:.0-9a-zA-Z~/_]+")
+
+
+@pytest.mark.parametrize("name", ["temporary", "temporary files", "été", "link"])
+def test_packages_are_built_where_no_path_gets_into_programs(tmp_path: Path, name: str) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as above:
+        temporary = Path(above) / name
+        place = Path(above) / "a place" if name == "link" else temporary
+        place.mkdir()
+        if name == "link":
+            temporary.symlink_to(place)
+        top = small_archive(tmp_path / "gidway")
+        package(top, tmp_path / "target", tmp_path, TMPDIR=str(temporary))
+        built_in = (tmp_path / "built in").read_text().removesuffix("\n")
+        assert PLAIN.fullmatch(built_in)
+        assert built_in.startswith(f"{temporary}/") == (name == "temporary")
+        assert not Path(built_in).parent.exists() and list(place.iterdir()) == []
 
 
 def check_of_the_document(folder: Path) -> subprocess.CompletedProcess[str]:

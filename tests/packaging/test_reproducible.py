@@ -65,7 +65,7 @@ def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[Made, Made]:
     first = make(one, BUILD / "packages", 0o022, TZ="UTC", LC_ALL="C.UTF-8")
     home = folder / "home"
     home.mkdir()
-    temporary = folder / "temporary" / "longer"
+    temporary = folder / "temporary files" / "longer"
     temporary.mkdir(parents=True)
     circumstances = {
         "DEB_BUILD_OPTIONS": "parallel=1",
