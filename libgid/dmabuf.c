@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define WAIT_NS 2000000
+#define TRIES 4 /* of an ioctl */
 
 /* --- calls that wait for a limited time ------------------------------------------------------- */
 
@@ -75,25 +76,39 @@ bool gid_dmabuf_is_drawn(int fd) {
 	return poll(&fence, 1, 0) != 0;
 }
 
-bool gid_dmabuf_begin(int fd, uint64_t access) {
-	struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_START | access};
+/*
+ * Tells the kernel of an access. Returns 0 or -errno: -EINTR where the device was at work for too
+ * long, and -EAGAIN where its driver asks to be called again and again. An end is told all the
+ * same where a signal came: what was written may be in the processor's cache only.
+ */
+static int tell(int fd, uint64_t flags) {
+	struct dma_buf_sync sync = {.flags = flags};
+	bool is_end = flags & DMA_BUF_SYNC_END;
 	struct interrupter interrupter;
-	if (!gid_dmabuf_is_drawn(fd) || !interrupter_start(&interrupter)) {
+	if (!interrupter_start(&interrupter)) {
+		return -EAGAIN;
+	}
+	int ret = -EAGAIN;
+	for (int tries = 0; tries < TRIES; tries++) {
+		ret = ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync) == 0 ? 0 : -errno;
+		if (ret != -EAGAIN && !(ret == -EINTR && is_end)) {
+			break;
+		}
+	}
+	interrupter_end(&interrupter);
+	return ret;
+}
+
+bool gid_dmabuf_begin(int fd, uint64_t access) {
+	if (!gid_dmabuf_is_drawn(fd)) {
 		return false;
 	}
-	int ret;
-	do {
-		ret = ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync);
-	} while (ret < 0 && errno == EAGAIN);
-	bool begun = ret == 0 || errno != EINTR; /* not every dma-buf has caches to be told of */
-	interrupter_end(&interrupter);
-	return begun;
+	int ret = tell(fd, DMA_BUF_SYNC_START | access);
+	return ret != -EINTR && ret != -EAGAIN; /* not every dma-buf has caches to be told of */
 }
 
 void gid_dmabuf_end(int fd, uint64_t access) {
-	struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_END | access};
-	while (ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync) < 0 && (errno == EINTR || errno == EAGAIN)) {
-	}
+	tell(fd, DMA_BUF_SYNC_END | access);
 }
 
 int gid_dmabuf_begin_read(int fd) {

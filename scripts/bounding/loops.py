@@ -13,9 +13,6 @@ from pathlib import Path
 
 from covering.gaps import Gap, function_places, read_gaps
 
-# How often a driver of dma-bufs asks to be called again only it knows. They stay red in the report.
-OPEN = {("libgid/dmabuf.c", "gid_dmabuf_begin"), ("libgid/dmabuf.c", "gid_dmabuf_end")}
-
 SOURCES = ("libgid/*.[ch]", "cluster/*.[ch]", "gidd/base/access.c")
 
 _COUNTS_UP = re.compile(r"for \([^;]*?(\w+) = [^;]*; (?:.* )?\1 <=? [^;]*; \1(?:\+\+| \+= \w+)\)")
