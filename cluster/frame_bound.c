@@ -210,7 +210,7 @@ static double ms(uint64_t ns) {
 	return (double)ns / 1e6;
 }
 
-static uint64_t refresh_of(const struct output_config *output) {
+uint64_t frame_bound_refresh_of(const struct output_config *output) {
 	uint32_t mhz = output->refresh_mhz > 0 ? output->refresh_mhz : OUTPUT_REFRESH_MHZ;
 	return 1000000000000u / mhz;
 }
@@ -218,7 +218,7 @@ static uint64_t refresh_of(const struct output_config *output) {
 uint64_t frame_bound_refresh(const struct cluster_config *config) {
 	uint64_t shortest = UINT64_MAX;
 	for (size_t i = 0; i < config->output_count; i++) {
-		uint64_t refresh = refresh_of(&config->outputs[i]);
+		uint64_t refresh = frame_bound_refresh_of(&config->outputs[i]);
 		shortest = refresh < shortest ? refresh : shortest;
 	}
 	return shortest;
@@ -259,7 +259,8 @@ static void print_fallbacks(const struct cluster_config *config, uint64_t sum, F
 	for (size_t i = 0; i < config->role_count; i++) {
 		const struct role_config *role = &config->roles[i];
 		uint64_t deadline = role->limits.deadline_ns;
-		uint64_t more = fallback_bound_of(sum, refresh_of(&config->outputs[role->output]));
+		uint64_t more = fallback_bound_of(
+				sum, frame_bound_refresh_of(&config->outputs[role->output]));
 		fprintf(file, "%-16s %8.2f ms %8.2f ms %8.2f ms after the last good frame\n",
 				role->name, ms(deadline), ms(more), ms(deadline + more));
 	}
@@ -275,12 +276,12 @@ static void print_outputs(const struct check *check, FILE *file) {
 		snprintf(size, sizeof(size), "%ux%u", width_of(output), height_of(output));
 		fprintf(file, "%-16s %11s %5.2f ms %5.2f ms %5.2f ms %5.2f ms\n",
 				output->name != NULL ? output->name : "(the first)", size,
-				ms(refresh_of(output)), ms(bound->compose), ms(bound->check),
-				ms(bound->total));
+				ms(frame_bound_refresh_of(output)), ms(bound->compose),
+				ms(bound->check), ms(bound->total));
 	}
 }
 
-int frame_bound_print(const struct cluster_config *config, FILE *file) {
+int frame_bound_print(const struct cluster_config *config, uint64_t *ns, FILE *file) {
 	struct check check = {.config = config,
 			.bounds = calloc(config->output_count, sizeof(*check.bounds))};
 	if (check.bounds == NULL) {
@@ -299,6 +300,7 @@ int frame_bound_print(const struct cluster_config *config, FILE *file) {
 	}
 	if (check.error == 0) {
 		print_fallbacks(config, sum, file);
+		*ns = sum;
 	}
 	free(check.bounds);
 	return check.error;

@@ -62,10 +62,17 @@ uint64_t frame_bound_remeasure(const struct cluster_config *config, uint64_t ns,
  */
 uint64_t fallback_bound_of(uint64_t ns, uint64_t refresh_ns);
 
-/* Of the configuration's output that is refreshed most often, in ns. Pure. */
+/* Of this output, in ns, as configured. Pure. */
+uint64_t frame_bound_refresh_of(const struct output_config *output);
+
+/* Of the configuration's output that is refreshed most often. Pure. */
 uint64_t frame_bound_refresh(const struct cluster_config *config);
 
-/* Measures, and writes the tables for people, with sizes and refreshes as configured. */
-int frame_bound_print(const struct cluster_config *config, FILE *file);
+/*
+ * Measures, and writes the tables for people, with sizes and refreshes as configured. Sets what the
+ * frames of all outputs take together, in ns. Returns 0; -E2BIG: it is more than is allowed;
+ * -ENOMEM.
+ */
+int frame_bound_print(const struct cluster_config *config, uint64_t *ns, FILE *file);
 
 #endif

@@ -26,6 +26,7 @@
 #include "roles.h"
 #include "sealed.h"
 #include "standard_streams.h"
+#include "way_bound.h"
 #include "work_bound.h"
 
 struct cluster {
@@ -345,14 +346,19 @@ static void print_cores(int priority) {
 }
 
 static int run_check(const struct cluster_config *config, int priority) {
-	int error = work_bound_print(config, priority, stdout);
+	size_t streams = config->role_count + config->layer_count;
+	struct examiner_cost *costs = calloc(streams + 1, sizeof(*costs));
+	uint64_t frame_ns = 0;
+	int error = costs == NULL ? -ENOMEM : work_bound_print(config, priority, costs, stdout);
 	if (error == 0) {
-		error = frame_bound_print(config, stdout);
+		error = frame_bound_print(config, &frame_ns, stdout);
 	}
 	if (error == 0) {
+		way_bound_print(config, frame_ns, costs, stdout);
 		memory_bound_print(config, HEAP_BYTES + STACK_BYTES, stdout);
 		print_cores(priority);
 	}
+	free(costs);
 	return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -105,14 +105,14 @@ static int measure_rows(const struct row *rows, size_t count, struct examiner_co
 	return error;
 }
 
-int work_bound_print(const struct cluster_config *config, int priority, FILE *file) {
+int work_bound_print(const struct cluster_config *config, int priority, struct examiner_cost *costs,
+		FILE *file) {
 	size_t count = config->role_count + config->layer_count;
 	struct row *rows = calloc(count + 1, sizeof(*rows));
-	struct examiner_cost *costs = calloc(count + 1, sizeof(*costs));
 	struct examiner_cost *before = calloc(count + 1, sizeof(*before));
 	struct work_grant *grants = calloc(count + 1, sizeof(*grants));
 	int error = -ENOMEM;
-	if (rows == NULL || costs == NULL || before == NULL || grants == NULL) {
+	if (rows == NULL || before == NULL || grants == NULL) {
 		goto done;
 	}
 	fill_rows(config, rows);
@@ -136,7 +136,6 @@ int work_bound_print(const struct cluster_config *config, int priority, FILE *fi
 done:
 	free(grants);
 	free(before);
-	free(costs);
 	free(rows);
 	return error;
 }

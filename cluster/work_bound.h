@@ -37,8 +37,9 @@ int work_bound_grant(const struct examiner_cost *costs, size_t count, uint64_t r
 
 /*
  * Measures, and writes a table for people. `priority`: the display's own, 0: it is as others.
- * Returns 0 or -ENOMEM.
+ * Returns 0 or -ENOMEM. `costs`: set for each role, and for each layer behind them.
  */
-int work_bound_print(const struct cluster_config *config, int priority, FILE *file);
+int work_bound_print(const struct cluster_config *config, int priority, struct examiner_cost *costs,
+		FILE *file);
 
 #endif

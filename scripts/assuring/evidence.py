@@ -9,6 +9,7 @@ from bounding.loops import Loop
 
 from assuring.detected import A_MILLION
 from assuring.hardening import Program
+from assuring.light import Light
 from assuring.supply import Package, Release
 from assuring.verdicts import Verdicts
 from assuring.vulnerabilities import Vulnerability
@@ -35,6 +36,7 @@ class Evidence:
     stacks: dict | None = None  # what `./run stack --json` wrote
     loops: Sequence[Loop] = ()  # of which nobody has said a bound
     coverage: dict | None = None  # what `./run coverage` wrote
+    lights: Sequence[Light] | None = None  # of the roles of an example, on this machine
     programs: Sequence[Program] | None = None  # of the packages
     packages: Sequence[Package] = ()
     vulnerabilities: Sequence[Vulnerability] | None = None
@@ -48,6 +50,7 @@ class Evidence:
                 if self.detected is None
                 else sum(A_MILLION - seen for seen in self.detected.values())
             ),
+            "ways to the light that are not told": _red(None if self.lights is None else 0),
             "programs that lack hardening": _red(
                 None if self.programs is None else sum(bool(one.lacks) for one in self.programs)
             ),

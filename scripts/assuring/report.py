@@ -39,6 +39,9 @@ def as_json(found: Evidence) -> dict:
             for thread in one["threads"]
         },
         "coverage": found.coverage["sets"] if found.coverage is not None else None,
+        "light_ms": None
+        if found.lights is None
+        else {light.role: light.total for light in found.lights},
         "detected_of_a_million": found.detected,
         "calls_after_seal": found.calls,
     }

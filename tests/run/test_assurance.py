@@ -23,6 +23,7 @@ from assuring.kit import (
     Step,
     read_kit,
 )
+from assuring.light import Light, lights_of
 from assuring.report import as_json, page, write
 from assuring.rules import Checkers, checker_errors
 from assuring.supply import Package, Release
@@ -240,6 +241,7 @@ def test_the_report_has_every_line() -> None:
         stacks=STACKS,
         loops=[Loop("libgid/a.c", 9, "wait", "while (!done) {", False)],
         coverage=COVERAGE,
+        lights=[Light("oil", 18.5, 1.25, 33.33, 53.08)],
         programs=[Program("gid-x", ("libc.so.6",), ("stack guards",)), Program("gid-y", (), ())],
         packages=[
             Package(
@@ -266,6 +268,8 @@ def test_the_report_has_every_line() -> None:
     assert "<small>LGPL-2.1+</small>" in html and html.count("not told here") == 1
     assert "Bad. Mended in 2.42." in html and "CVE-2" in html
     summary = as_json(found)
+    assert "<td>oil</td><td>18.50 ms</td>" in html and "<td>53.08 ms</td></tr>" in html
+    assert summary["light_ms"] == {"oil": 53.08}
     assert "libgid/a.c:9 while (!done) {</code> nobody" in html
     assert summary["red"] == 10 == sum(summary["red_by"].values())
     assert summary["red_by"]["loops without a known bound"] == 1
@@ -291,6 +295,7 @@ def test_what_nobody_looked_at_is_red() -> None:
     assert summary["recursions"] is None and summary["coverage"] is None
     assert {what: number for what, number in summary["red_by"].items() if number} == {
         "faults on the way that are not seen": 1,
+        "ways to the light that are not told": 1,
         "programs that lack hardening": 1,
         "stacks that are not bounded": 1,
         "aims of coverage that are missed": 1,
@@ -298,6 +303,7 @@ def test_what_nobody_looked_at_is_red() -> None:
         "known vulnerabilities of what runs": 1,
     }
     html = page(found)
+    assert summary["light_ms"] is None and "The sum is not told" in html
     for said in ("Not looked at with just", "Not counted with just", "No packages were made of"):
         assert said in html
     assert "Nobody looked: <code>--tracker FILE</code>" in html
@@ -325,6 +331,18 @@ def test_a_step_whose_test_did_not_pass_is_red() -> None:
     assert [row.is_red for row in verdicts.way] == [False, True]
     html = page(Evidence(ABOUT, verdicts))
     assert '<tr id="Waiting" class="red">' in html and "A refresh.<br><small>x</small>" in html
+
+
+def test_the_sum_is_what_gid_cluster_says(tmp_path: Path) -> None:
+    """Nothing, where it is not built or refuses the display."""
+    assert lights_of(TOP, tmp_path) is None
+    program = tmp_path / "cluster/gid-cluster"
+    program.parent.mkdir()
+    said = "oil  18.50 ms  1.25 ms  33.33 ms  53.08 ms from the ring to the light"
+    for status, lights in ((0, [Light("oil", 18.5, 1.25, 33.33, 53.08)]), (1, None)):
+        program.write_text(f"#!/bin/sh\necho 'role taken'\necho '{said}'\nexit {status}\n")
+        program.chmod(0o755)
+        assert lights_of(TOP, tmp_path) == lights
 
 
 def test_checkers_that_are_not_there_are_errors() -> None:

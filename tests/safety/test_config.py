@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from lib.program import BUILD, PATIENCE
+from assuring.light import lights_in
+from lib.program import BUILD, PATIENCE, TOP
 
 CLUSTER = BUILD / "cluster" / "gid-cluster"
 ROLE = "[role oil]\nwidth=64\nheight=64\n"
@@ -293,7 +294,7 @@ def test_what_a_frame_takes_is_told_and_refused(tmp_path: Path) -> None:
         assert done.returncode == status and table[2].endswith(word)
         assert table[0].split() == ["output", "pixels", "refresh", "compose", "check", "bound"]
         assert table[1].startswith("(the first)") and "640x240" in table[1]
-        assert len(table) == (5 if status == 0 else 3), "no promise of what does not start"
+        assert len(table) == (7 if status == 0 else 3), "no promise of what does not start"
         assert len(processors) == (2 if status == 0 else 0)
     start = [CLUSTER, "--headless", "--config", path, "--status", tmp_path / "status"]
     done = subprocess.run([*start], capture_output=True, text=True, timeout=PATIENCE)
@@ -309,9 +310,25 @@ def test_the_time_to_the_fallback_is_told(tmp_path: Path) -> None:
     )
     command = [CLUSTER, "--check", "--config", path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-    header, role = (line.split() for line in told(done.stdout)[0][-2:])
+    header, role = (line.split() for line in told(done.stdout)[0][-4:-2])
     assert header == ["role", "deadline", "display", "fallback"]
     assert role[:7] == ["oil", "300.00", "ms", "40.00", "ms", "340.00", "ms"]
+
+
+def test_the_way_to_the_light_is_told_as_a_sum() -> None:
+    """Of the display in the report, whose telltale costs less than its camera."""
+    command = [CLUSTER, "--check", "--config", TOP / "assurance/example.conf"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    bound = re.search(r"a frame takes (\d+\.\d\d) ms at the worst here", done.stdout)
+    assert done.returncode == 0 and bound is not None, done.stdout + done.stderr
+    frame, refresh = float(bound[1]), 1000 / 60
+    telltale, rear = lights = lights_in(done.stdout)
+    assert [light.role for light in lights] == ["telltale", "rear"]
+    for light in lights:
+        assert light.total == pytest.approx(light.taken + light.examined + light.shown, abs=0.03)
+        assert light.taken == pytest.approx(frame + refresh, abs=0.02)
+        assert light.shown == pytest.approx(2 * refresh, abs=0.02)
+    assert frame < telltale.examined < rear.examined
 
 
 def test_who_else_may_run_there_is_told(tmp_path: Path) -> None:
