@@ -220,9 +220,11 @@ static char *state_path(const struct cluster_options *options) {
 static void start_status(struct cluster *cluster, const struct cluster_options *options) {
 	char *path = status_path(options);
 	if (path == NULL) {
-		wlr_log(WLR_INFO,
-				"no socket for the status: name the domain by --domain, or "
-				"the socket by --status");
+		bool is_named = options->status != NULL || options->domain != NULL;
+		wlr_log(is_named ? WLR_ERROR : WLR_INFO, "no socket for the status: %s",
+				is_named ? strerror(ENOMEM)
+					 : "name the domain by --domain, or the socket by "
+					   "--status");
 		return;
 	}
 	int ret = cluster_status_init(&cluster->status, &cluster->roles, path);
@@ -358,6 +360,9 @@ static int run_check(const struct cluster_config *config, int priority) {
 		memory_bound_print(config, HEAP_BYTES + STACK_BYTES, stdout);
 		print_cores(priority);
 	}
+	if (error < 0 && error != -E2BIG) { /* which the table tells */
+		fprintf(stderr, "gid-cluster: %s\n", strerror(-error));
+	}
 	free(costs);
 	return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -376,6 +381,9 @@ int main(int argc, char **argv) {
 		fprintf(stderr,
 				"gid-cluster: write one, see gid-cluster(1), or name "
 				"another with --config\n");
+	}
+	if (error == -ENOMEM) {
+		fprintf(stderr, "gid-cluster: %s: %s\n", options.config, strerror(ENOMEM));
 	}
 	if (error == 0) {
 		if (options.check) {
