@@ -20,7 +20,7 @@ struct commit {
 	struct weston_buffer *buffer;
 	struct forward_picture picture;
 	struct pixel_rows pixels; /* the part that is shown, of one plane */
-	bool menus;		  /* it is to have its window's menus */
+	bool parts;		  /* it is to have its window's menus and dialogs */
 	bool drawn;		  /* from several surfaces */
 	struct refusal refusal;	  /* why it cannot be sent */
 };
@@ -361,7 +361,7 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 	uint64_t max = forward->config->pixels_max;
 	struct gid_box frame = find_frame(commit);
 	struct gid_box seen = frame.width > 0 ? frame : whole_surface(commit);
-	enum tree_result result = forward_tree_draw(commit->surface, commit->menus ? &seen : NULL,
+	enum tree_result result = forward_tree_draw(commit->surface, commit->parts ? &seen : NULL,
 			scale, max != 0 ? 2 * max : UINT64_MAX, (uint32_t *)data, stride,
 			&commit->refusal);
 	if (result != TREE_DRAWN) {
@@ -468,19 +468,19 @@ static bool find_cover(struct commit *commit, enum found *found) {
 }
 
 /*
- * With its menus, where they can be drawn: whether they can, and then `found` is set. A window that
- * lies in memory which no processor reads is sent without them.
+ * With its menus and dialogs, where they can be drawn: whether they can, and then `found` is set. A
+ * window that lies in memory which no processor reads is sent without them.
  */
-static bool find_with_menus(struct commit *commit, enum found *found) {
+static bool find_with_parts(struct commit *commit, enum found *found) {
 	struct commit drawn = *commit;
 	int32_t scale = find_scale(commit);
-	drawn.menus = true;
+	drawn.parts = true;
 	*found = scale > 0 ? find_drawn_picture(&drawn, scale) : FOUND_NOTHING;
 	if (*found != FOUND_NOTHING) {
 		*commit = drawn;
 		return true;
 	}
-	forward_log(commit->forward, "gid: %s: sent without its menus: %s\n",
+	forward_log(commit->forward, "gid: %s: sent without its menus and dialogs: %s\n",
 			commit->forward->config->label,
 			scale > 0 ? drawn.refusal.text : "its scale is too large");
 	return false;
@@ -497,8 +497,8 @@ static enum found find_picture(struct commit *commit) {
 		return FOUND_NOTHING;
 	}
 	enum found found;
-	if (commit->forward->config->role == NULL && window_has_menus(commit->surface) &&
-			find_with_menus(commit, &found)) {
+	if (commit->forward->config->role == NULL && window_has_parts(commit->surface) &&
+			find_with_parts(commit, &found)) {
 		return found;
 	}
 	bool plain = find_crop(commit) && check_size(commit);

@@ -101,10 +101,10 @@ struct weston_surface *forward_tree_find_cover(struct weston_surface *surface);
 /*
  * Draws the tree as a display would show it that had nothing else: into `pixels`, words of
  * XRGB8888, where one length of the surface takes `scale` pixels: surface->width * scale of them
- * across. `menus`: with those of the window, within this part of it; NULL: without. `pixels_max`:
- * more are refused, of all surfaces together.
+ * across. `parts`: with the window's menus and dialogs, within this part of it; NULL: without.
+ * `pixels_max`: more are refused, of all surfaces together.
  */
-enum tree_result forward_tree_draw(struct weston_surface *surface, const struct gid_box *menus,
+enum tree_result forward_tree_draw(struct weston_surface *surface, const struct gid_box *parts,
 		int32_t scale, uint64_t pixels_max, uint32_t *pixels, size_t stride,
 		struct refusal *refusal);
 

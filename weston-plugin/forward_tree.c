@@ -357,7 +357,7 @@ struct wl_resource *forward_find_link(
 }
 
 /* In front of the window: one that is larger than it is cut. */
-static bool draw_menus(struct tree *tree, struct weston_surface *window, struct gid_box seen) {
+static bool draw_parts(struct tree *tree, struct weston_surface *window, struct gid_box seen) {
 	struct window_part parts[WINDOW_PARTS_MAX];
 	unsigned count = window_find_parts(window, seen, parts);
 	bool drawn = true;
@@ -368,7 +368,7 @@ static bool draw_menus(struct tree *tree, struct weston_surface *window, struct 
 	return drawn;
 }
 
-enum tree_result forward_tree_draw(struct weston_surface *surface, const struct gid_box *menus,
+enum tree_result forward_tree_draw(struct weston_surface *surface, const struct gid_box *parts,
 		int32_t scale, uint64_t pixels_max, uint32_t *pixels, size_t stride,
 		struct refusal *refusal) {
 	struct tree tree = {
@@ -390,8 +390,8 @@ enum tree_result forward_tree_draw(struct weston_surface *surface, const struct 
 		memset((uint8_t *)pixels + (size_t)y * stride, 0,
 				(size_t)(surface->width * scale) * 4);
 	}
-	if (draw_tree(&tree, surface, 0, 0, 0) && menus != NULL) {
-		draw_menus(&tree, surface, *menus);
+	if (draw_tree(&tree, surface, 0, 0, 0) && parts != NULL) {
+		draw_parts(&tree, surface, *parts);
 	}
 	pixman_image_unref(tree.target);
 	return tree.result;

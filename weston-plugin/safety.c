@@ -166,6 +166,34 @@ static int read_roles(struct safety *safety) {
 	return error;
 }
 
+static void handle_dialogs(void *data) {
+	safety_tree_send_windows(data);
+}
+
+static bool has_windows(const struct safety *safety) {
+	const struct safety_role *role;
+	wl_list_for_each(role, &safety->roles, link) {
+		if (role->config.role == NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Weston's signals and the programs' requests, as far as anything follows from them. */
+static int watch(struct safety *safety) {
+	struct weston_compositor *compositor = safety->compositor;
+	safety->create_surface.notify = handle_create_surface;
+	wl_signal_add(&compositor->create_surface_signal, &safety->create_surface);
+	if (has_windows(safety)) {
+		safety->dialogs = dialogs_watch(compositor->wl_display, handle_dialogs, safety);
+		if (safety->dialogs == NULL) {
+			return -ENOMEM;
+		}
+	}
+	return safety_protocol_create_global(safety);
+}
+
 int safety_create(struct weston_compositor *compositor, const struct gidd_connection *connection,
 		struct safety **created) {
 	*created = NULL;
@@ -180,9 +208,7 @@ int safety_create(struct weston_compositor *compositor, const struct gidd_connec
 	wl_list_init(&safety->create_surface.link);
 	int error = read_roles(safety);
 	if (error == 0 && !wl_list_empty(&safety->roles)) {
-		safety->create_surface.notify = handle_create_surface;
-		wl_signal_add(&compositor->create_surface_signal, &safety->create_surface);
-		error = safety_protocol_create_global(safety);
+		error = watch(safety);
 	}
 	if (error != 0 || wl_list_empty(&safety->roles)) {
 		safety_destroy(safety);
@@ -205,6 +231,7 @@ void safety_destroy(struct safety *safety) {
 	wl_list_for_each_safe(surface, next, &safety->surfaces, link) {
 		surface_destroy(surface);
 	}
+	dialogs_unwatch(safety->dialogs);
 	safety_protocol_destroy_global(safety);
 	wl_list_remove(&safety->create_surface.link);
 	free(safety);

@@ -12,6 +12,7 @@
 #include <libweston/libweston.h>
 
 #include "client_liveness.h"
+#include "dialogs.h"
 #include "forward.h"
 #include "gidd_connection.h"
 #include "safety_config.h"
@@ -22,6 +23,7 @@ struct safety {
 	const struct gidd_connection *connection;
 	struct wl_list roles;	 /* struct safety_role::link */
 	struct wl_list surfaces; /* struct safety_surface::link */
+	struct dialogs *dialogs; /* NULL: no ordinary window is sent */
 	struct wl_listener create_surface;
 	struct wl_global *global; /* gid_safety_manager_v1; NULL: no client is named */
 	bool filters;		  /* what globals clients see */

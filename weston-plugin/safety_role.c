@@ -136,7 +136,7 @@ void safety_role_give_by_name(struct safety_surface *surface) {
 			safety_role_give(role, surface, NULL);
 			return;
 		}
-		if (surface->envied != role) {
+		if (surface->envied != role && !safety_tree_has(role, surface->surface)) {
 			forward_log(role->forward,
 					"gid: %s: process %d has a surface for it, too, but "
 					"another one has it\n",

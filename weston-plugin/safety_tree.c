@@ -52,7 +52,8 @@ bool safety_tree_has(const struct safety_role *role, struct weston_surface *surf
 	return own != NULL &&
 			(own == surface || weston_surface_get_main_surface(surface) == own ||
 					forward_find_link(own, surface) != NULL ||
-					(role->config.role == NULL && window_of(surface) == own));
+					(role->config.role == NULL &&
+							window_contains(own, surface)));
 }
 
 bool safety_tree_contains(const struct safety_surface *surface, const struct safety_surface *part) {
@@ -136,6 +137,15 @@ void safety_tree_send_later(struct safety_role *role) {
 	}
 }
 
+void safety_tree_send_windows(struct safety *safety) {
+	struct safety_role *role;
+	wl_list_for_each(role, &safety->roles, link) {
+		if (role->config.role == NULL && role->surface != NULL) {
+			safety_tree_send_later(role);
+		}
+	}
+}
+
 void safety_tree_send_changed(struct safety_surface *surface) {
 	struct safety_role *role;
 	wl_list_for_each(role, &surface->safety->roles, link) {
@@ -190,9 +200,9 @@ static void send_alone(struct safety_role *role) {
 }
 
 static bool has_parts(const struct safety_role *role) {
-	const struct weston_surface *own = role->surface->surface;
+	struct weston_surface *own = role->surface->surface;
 	return !wl_list_empty(&own->subsurface_list) ||
-			(role->config.role == NULL && window_has_menus(own));
+			(role->config.role == NULL && window_has_parts(own));
 }
 
 void safety_tree_commit(struct safety_role *role, struct safety_surface *surface) {

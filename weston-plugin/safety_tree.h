@@ -9,7 +9,8 @@
 void safety_tree_init(struct safety_surface *surface);
 void safety_tree_finish(struct safety_surface *surface);
 
-/* Whether the surface is the role's, one of its subsurfaces, or of a menu of its window. */
+/* Whether the surface is the role's, one of its subsurfaces, or of a menu or dialog of its window.
+ */
 bool safety_tree_has(const struct safety_role *role, struct weston_surface *surface);
 
 /* Whether it is this surface, or a part of it. */
@@ -26,6 +27,9 @@ void safety_tree_send(struct safety_role *role);
  * there only when Weston is done with it.
  */
 void safety_tree_send_later(struct safety_role *role);
+
+/* What belongs to ordinary windows is something else now. */
+void safety_tree_send_windows(struct safety *safety);
 
 /* What the surface is a part of looks different now. */
 void safety_tree_send_changed(struct safety_surface *surface);

@@ -38,11 +38,12 @@ void safety_visibility_stay_awake(struct weston_compositor *compositor, bool awa
 }
 
 static bool window_has_role(const struct safety_surface *surface) {
-	const struct weston_surface *window = window_of(surface->surface);
 	const struct safety_role *role;
 	wl_list_for_each(role, &surface->safety->roles, link) {
 		if (role->surface != NULL &&
-				weston_surface_get_main_surface(role->surface->surface) == window) {
+				window_contains(weston_surface_get_main_surface(
+								role->surface->surface),
+						surface->surface)) {
 			return true;
 		}
 	}

@@ -4,7 +4,9 @@
 #include <libweston/desktop.h>
 #include <math.h>
 
-/* Of menus that hang on each other, and of the subsurfaces of each. */
+#include "dialogs.h"
+
+/* Of menus and dialogs that hang on each other, and of the subsurfaces of each. */
 #define DEPTH_MAX 16
 
 struct gid_box window_frame(struct weston_surface *surface) {
@@ -34,14 +36,24 @@ struct weston_view *window_find_view(const struct weston_surface *surface) {
 	return found;
 }
 
-/* --- menus ------------------------------------------------------------------------------------ */
+/* --- what is in front of it ------------------------------------------------------------------- */
+
+static bool is_shown(const struct weston_surface *surface) {
+	return surface->buffer_ref.buffer != NULL && surface->width > 0 && surface->height > 0;
+}
 
 /* Subsurfaces have views that hang on their parent's, too, but are none of a shell's. */
 static bool is_menu(const struct weston_view *view) {
-	const struct weston_surface *surface = view->surface;
-	return weston_surface_is_desktop_surface(view->surface) &&
-			surface->buffer_ref.buffer != NULL && surface->width > 0 &&
-			surface->height > 0;
+	return weston_surface_is_desktop_surface(view->surface) && is_shown(view->surface);
+}
+
+/* Of a window's dialogs, the next one that is shown. */
+static struct weston_surface *next_dialog(
+		struct weston_surface *window, struct weston_surface *dialog) {
+	do {
+		dialog = dialogs_next(window, dialog);
+	} while (dialog != NULL && (!is_shown(dialog) || window_find_view(dialog) == NULL));
+	return dialog;
 }
 
 /* Where `length` begins that would be at `at`: within the room, as far as it has any. */
@@ -52,62 +64,91 @@ static int64_t slide(int64_t at, int32_t length, int32_t begin, int32_t room) {
 	return at > begin ? at : begin;
 }
 
-static struct window_part place_menu(
-		struct weston_view *view, const struct window_part *parent, struct gid_box seen) {
+/* `x` and `y` are where its program, or nobody, wants the frame of it. */
+static struct window_part place(struct weston_view *view, struct weston_surface *window, int64_t x,
+		int64_t y, struct gid_box seen) {
 	struct gid_box frame = window_frame(view->surface);
-	struct weston_coord offset = view->geometry.pos_offset;
-	int64_t x = parent->x + llrint(offset.x) + frame.x;
-	int64_t y = parent->y + llrint(offset.y) + frame.y;
 	return (struct window_part){
 			.view = view,
+			.window = window,
 			.x = (int32_t)(slide(x, frame.width, seen.x, seen.width) - frame.x),
 			.y = (int32_t)(slide(y, frame.height, seen.y, seen.height) - frame.y),
 	};
 }
 
-/* The newest is the first of the list. */
-static unsigned add_menus(struct window_part parts[WINDOW_PARTS_MAX], unsigned count,
-		struct window_part parent, struct gid_box seen) {
+static struct window_part place_menu(
+		struct weston_view *view, const struct window_part *parent, struct gid_box seen) {
+	struct gid_box frame = window_frame(view->surface);
+	struct weston_coord offset = view->geometry.pos_offset;
+	return place(view, parent->window, (int64_t)parent->x + llrint(offset.x) + frame.x,
+			(int64_t)parent->y + llrint(offset.y) + frame.y, seen);
+}
+
+static struct window_part place_dialog(struct weston_surface *dialog,
+		const struct window_part *parent, struct gid_box seen) {
+	struct gid_box frame = window_frame(dialog), around = window_frame(parent->view->surface);
+	return place(window_find_view(dialog), dialog,
+			(int64_t)parent->x + around.x + (around.width - frame.width) / 2,
+			(int64_t)parent->y + around.y + (around.height - frame.height) / 2, seen);
+}
+
+/* With all that is in front of it. Of views, the newest is the first of the list. */
+static unsigned add_part(struct window_part parts[WINDOW_PARTS_MAX], unsigned count,
+		struct window_part part, struct gid_box seen) {
 	struct weston_view *view;
-	wl_list_for_each_reverse(view, &parent.view->geometry.child_list, geometry.parent_link) {
-		if (count < WINDOW_PARTS_MAX && is_menu(view)) {
-			parts[count] = place_menu(view, &parent, seen);
-			count = add_menus(parts, count + 1, parts[count], seen);
+	if (count == WINDOW_PARTS_MAX) {
+		return count;
+	}
+	parts[count++] = part;
+	wl_list_for_each_reverse(view, &part.view->geometry.child_list, geometry.parent_link) {
+		if (is_menu(view)) {
+			count = add_part(parts, count, place_menu(view, &part, seen), seen);
 		}
+	}
+	struct weston_surface *surface = part.view->surface, *dialog = NULL;
+	while ((dialog = next_dialog(surface, dialog)) != NULL) {
+		count = add_part(parts, count, place_dialog(dialog, &part, seen), seen);
 	}
 	return count;
 }
 
 unsigned window_find_parts(struct weston_surface *window, struct gid_box seen,
 		struct window_part parts[WINDOW_PARTS_MAX]) {
-	parts[0] = (struct window_part){.view = window_find_view(window)};
-	return parts[0].view != NULL ? add_menus(parts, 1, parts[0], seen) : 0;
+	struct window_part whole = {.view = window_find_view(window), .window = window};
+	return whole.view != NULL ? add_part(parts, 0, whole, seen) : 0;
 }
 
-bool window_has_menus(const struct weston_surface *window) {
+bool window_has_parts(struct weston_surface *window) {
 	const struct weston_view *view = window_find_view(window), *child;
-	if (view != NULL) {
-		wl_list_for_each(child, &view->geometry.child_list, geometry.parent_link) {
-			if (is_menu(child)) {
-				return true;
-			}
+	if (view == NULL) {
+		return false;
+	}
+	wl_list_for_each(child, &view->geometry.child_list, geometry.parent_link) {
+		if (is_menu(child)) {
+			return true;
 		}
 	}
-	return false;
+	return next_dialog(window, NULL) != NULL;
 }
 
-struct weston_surface *window_of(struct weston_surface *surface) {
+/* What it hangs on, of another surface of its program's; NULL: it is a window by itself. */
+static struct weston_surface *find_parent(struct weston_surface *surface) {
+	if (!weston_surface_is_desktop_surface(surface)) {
+		return NULL;
+	}
+	struct weston_desktop_surface *parent = weston_desktop_surface_get_parent(
+			weston_surface_get_desktop_surface(surface));
+	return parent != NULL ? weston_desktop_surface_get_surface(parent)
+			      : dialogs_get_parent(surface);
+}
+
+bool window_contains(const struct weston_surface *window, struct weston_surface *surface) {
 	for (unsigned depth = 0; surface != NULL && depth < DEPTH_MAX; depth++) {
 		surface = weston_surface_get_main_surface(surface);
-		if (surface == NULL || !weston_surface_is_desktop_surface(surface)) {
-			return surface;
+		if (surface == NULL || surface == window) {
+			return surface != NULL;
 		}
-		struct weston_desktop_surface *parent = weston_desktop_surface_get_parent(
-				weston_surface_get_desktop_surface(surface));
-		if (parent == NULL) {
-			return surface;
-		}
-		surface = weston_desktop_surface_get_surface(parent);
+		surface = find_parent(surface);
 	}
-	return NULL;
+	return false;
 }

@@ -17,6 +17,8 @@ struct window_seat {
 	const struct forward *forward;
 	bool has_cursor;	       /* its client's cursor is wanted */
 	struct weston_surface *window; /* NULL: there is none */
+	struct weston_surface *typed;  /* that has the keyboard: it, or one of its dialogs */
+	struct weston_surface *newest; /* of its dialogs, as was seen last */
 	struct weston_coord place;     /* of the pointer, in the window's surface */
 	struct weston_coord told;      /* the same, as its user's compositor said last */
 	uint32_t buttons;	       /* that are held */
@@ -73,9 +75,10 @@ static struct weston_coord to_surface(const struct window_seat *seat, struct wes
 	return weston_coord(seen.x + part.x * seen.width, seen.y + part.y * seen.height);
 }
 
-/* Of the window, and of its menus. */
+/* Of the window, its menus and its dialogs. */
 struct spot {
 	struct weston_view *target;	/* takes input there; NULL: nothing does */
+	struct weston_surface *window;	/* or dialog, that the target is of; NULL: there is none */
 	struct weston_coord_global pos; /* by which Weston tells the target its own place */
 };
 
@@ -96,14 +99,19 @@ static bool is_of_part(const struct weston_view *view, const struct window_part 
 	return view == part->view;
 }
 
+static unsigned find_parts(
+		const struct window_seat *seat, struct window_part parts[WINDOW_PARTS_MAX]) {
+	return seat->window != NULL
+			? window_find_parts(seat->window, forward_get_seen(seat->forward), parts)
+			: 0;
+}
+
 /* What takes input at a place of the window's surface: `kept`, where that has it for now. Returns
  * whether there is a window. */
 static bool find_spot(const struct window_seat *seat, struct weston_coord place,
 		struct weston_view *kept, struct spot *spot) {
 	struct window_part parts[WINDOW_PARTS_MAX];
-	unsigned count = seat->window != NULL
-			? window_find_parts(seat->window, forward_get_seen(seat->forward), parts)
-			: 0;
+	unsigned count = find_parts(seat, parts);
 	*spot = (struct spot){0};
 	if (count == 0) {
 		return false;
@@ -118,7 +126,7 @@ static bool find_spot(const struct window_seat *seat, struct weston_coord place,
 			found = NULL;
 		}
 		if (found != NULL) {
-			*spot = (struct spot){found, to_global(&parts[i], place)};
+			*spot = (struct spot){found, parts[i].window, to_global(&parts[i], place)};
 		}
 	}
 	return true;
@@ -142,8 +150,9 @@ static void set_focus(const struct window_seat *seat, struct weston_pointer *poi
 	}
 }
 
-/* The pointer is at its place, over what is there. Returns whether that is anything. */
-static bool aim(struct window_seat *seat, struct weston_pointer *pointer) {
+/* The pointer is at its place, over what is there. Returns the window or dialog that is; or NULL.
+ */
+static struct weston_surface *aim(struct window_seat *seat, struct weston_pointer *pointer) {
 	struct spot spot;
 	struct weston_view *kept = seat->buttons > 0 ? pointer->focus : NULL;
 	if (find_spot(seat, seat->place, kept, &spot)) {
@@ -152,7 +161,7 @@ static bool aim(struct window_seat *seat, struct weston_pointer *pointer) {
 	if (spot.target != pointer->focus) {
 		set_focus(seat, pointer, spot.target);
 	}
-	return spot.target != NULL;
+	return spot.window;
 }
 
 static void handle_motion(void *data, struct weston_seat *base, struct timespec *time,
@@ -167,7 +176,7 @@ static void handle_motion(void *data, struct weston_seat *base, struct timespec 
 		return;
 	}
 	seat->place = told;
-	if (aim(seat, pointer)) {
+	if (aim(seat, pointer) != NULL) {
 		focus_send_motion(pointer, time, NULL, NULL);
 	}
 }
@@ -187,24 +196,44 @@ static void handle_relative(void *data, struct weston_seat *base, struct timespe
 	}
 	seat->place = weston_coord(bounded(seat->place.x + motion.x, seen.x, seen.width),
 			bounded(seat->place.y + motion.y, seen.y, seen.height));
-	if (aim(seat, pointer)) {
+	if (aim(seat, pointer) != NULL) {
 		focus_send_motion(pointer, time, &motion, &raw);
 	}
 }
 
 /* --- keyboard --------------------------------------------------------------------------------- */
 
+/* The newest dialog has it, until its user chooses another one, or the window. */
+static void find_typed(struct window_seat *seat) {
+	struct window_part parts[WINDOW_PARTS_MAX];
+	unsigned count = find_parts(seat, parts);
+	struct weston_surface *newest = count > 0 ? parts[count - 1].window : seat->window;
+	bool is_there = false;
+	for (unsigned i = 0; i < count; i++) {
+		is_there = is_there || parts[i].window == seat->typed;
+	}
+	if (!is_there || newest != seat->newest) {
+		seat->typed = newest;
+	}
+	seat->newest = newest;
+}
+
 /*
  * Whatever the shell gave it to: that gets no release, either. Not by its default grab, with which
- * Weston's shortcuts come.
+ * Weston's shortcuts come. `chosen`: the window or dialog that its user chose; NULL: none.
  */
-static void take_keyboard(struct window_seat *seat, struct weston_seat *base, bool pressed) {
+static void take_keyboard(struct window_seat *seat, struct weston_seat *base, bool pressed,
+		struct weston_surface *chosen) {
 	struct weston_keyboard *keyboard = weston_seat_get_keyboard(base);
 	if (keyboard == NULL) {
 		return;
 	}
-	if (keyboard->focus != seat->window) {
-		weston_seat_set_keyboard_focus(base, pressed ? seat->window : NULL);
+	find_typed(seat);
+	if (chosen != NULL) {
+		seat->typed = chosen;
+	}
+	if (keyboard->focus != seat->typed) {
+		weston_seat_set_keyboard_focus(base, pressed ? seat->typed : NULL);
 	}
 	if (keyboard->grab == &keyboard->default_grab) {
 		weston_keyboard_start_grab(keyboard, &seat->keyboard_grab);
@@ -213,19 +242,21 @@ static void take_keyboard(struct window_seat *seat, struct weston_seat *base, bo
 
 static void handle_key(void *data, struct weston_seat *base, struct timespec *time, uint32_t key,
 		bool pressed) {
-	take_keyboard(data, base, pressed);
+	take_keyboard(data, base, pressed, NULL);
 	seat_send_key(base, time, key, pressed);
 }
 
 /* As a click does with Weston's own seats: by it a program may open a menu, or lock the pointer. */
 static void handle_click(struct window_seat *seat, struct weston_seat *base) {
-	struct weston_view *window = seat->window != NULL ? window_find_view(seat->window) : NULL;
-	if (!pointer_is_locked(weston_seat_get_pointer(base))) {
-		aim(seat, weston_seat_get_pointer(base));
+	struct weston_pointer *pointer = weston_seat_get_pointer(base);
+	struct weston_surface *chosen = pointer_is_locked(pointer) ? NULL : aim(seat, pointer);
+	take_keyboard(seat, base, true, chosen);
+	if (weston_seat_get_keyboard(base) == NULL || seat->window == NULL) {
+		return;
 	}
-	take_keyboard(seat, base, true);
-	if (window != NULL && weston_seat_get_keyboard(base) != NULL) {
-		weston_view_activate_input(window, base, WESTON_ACTIVATE_FLAG_CLICKED);
+	struct weston_view *view = window_find_view(seat->typed);
+	if (view != NULL) {
+		weston_view_activate_input(view, base, WESTON_ACTIVATE_FLAG_CLICKED);
 	}
 }
 
@@ -247,7 +278,7 @@ static void handle_button(void *data, struct weston_seat *base, struct timespec 
 static void handle_axis(void *data, struct weston_seat *base, struct timespec *time,
 		const struct input_axis *axis) {
 	struct weston_pointer *pointer = weston_seat_get_pointer(base);
-	if (!pointer_is_locked(pointer) && !aim(data, pointer)) {
+	if (!pointer_is_locked(pointer) && aim(data, pointer) == NULL) {
 		return;
 	}
 	if (axis->source != 0) {
@@ -280,7 +311,7 @@ static void handle_touch(void *data, struct weston_touch_device *device, struct 
 	}
 	if (first) {
 		weston_touch_set_focus(touch, spot.target);
-		take_keyboard(seat, touch->seat, true);
+		take_keyboard(seat, touch->seat, true, spot.window);
 	}
 	if (touch->focus != NULL) {
 		view_update(touch->focus);
@@ -353,7 +384,7 @@ void window_seat_set_window(struct window_seat *seat, struct weston_surface *win
 	if (seat->window != NULL && seat->seat != NULL) {
 		drop_focus(seat);
 	}
-	seat->window = window;
+	seat->window = seat->typed = seat->newest = window;
 }
 
 struct window_seat *window_seat_create(struct weston_compositor *compositor, const char *name,
