@@ -16,6 +16,13 @@ PRELOADED = BUILD / "tests" / "faults" / "failing_malloc.so"
 MOST = 400  # allocations until the first frames have gone
 
 
+def was_told(reader: int) -> bool:
+    try:
+        return bool(os.read(reader, 1))
+    except BlockingIOError:
+        return False
+
+
 def run_failing(cockpit: Cockpit, domain: str, words: list[str], number: int) -> tuple[int, bool]:
     """The exit status, and whether there was an allocation with this number."""
     reader, writer = os.pipe()
@@ -35,11 +42,16 @@ def run_failing(cockpit: Cockpit, domain: str, words: list[str], number: int) ->
     except AssertionError:
         if program.is_running():
             raise
-    status = program.stop()
     preload.check(PEER.name)
-    assert status >= 0, f"allocation {number}: {signal.Signals(-status).name}\n{program.stderr}"
-    hit = bool(os.read(reader, 1))
+    os.set_blocking(reader, False)
+    hit = was_told(reader)
+    if hit or not program.is_running():
+        status = program.stop()
+    else:  # what it allocates at its end is not libgid's: where lines are counted it is theirs
+        program.kill()
+        status = 0
     os.close(reader)
+    assert status >= 0, f"allocation {number}: {signal.Signals(-status).name}\n{program.stderr}"
     assert status == 0 or program.stderr.strip(), f"allocation {number}: ended without a word"
     return status, hit
 
