@@ -2,6 +2,8 @@
 /* The state machine of a safety role, driven by tables of what happens when. */
 #include "cluster/role.h"
 
+#include <errno.h>
+
 #include "tap.h"
 
 #define MS 1000000ull
@@ -263,6 +265,111 @@ static void role_do(struct role *role, const struct step *step, uint64_t *sequen
 	}
 }
 
+static struct role_frame good_frame(uint64_t sequence, uint64_t now) {
+	return (struct role_frame){.sequence = sequence,
+			.submit_time = now,
+			.stated_hash = sequence,
+			.pixel_hash = sequence,
+			.colour = sequence,
+			.has_hash = true,
+			.allowed = true};
+}
+
+static void test_limits(void) {
+	static const struct role_limits bad[] = {
+			{.good_frames = 1},
+			{.deadline_ns = MS},
+			{.deadline_ns = MS, .good_frames = 1, .min_rate = 1001},
+	};
+	struct role role;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		tap_ok(role_init(&role, &bad[i], 0) == -EINVAL, "limits that are refused: %zu", i);
+	}
+	const struct role_limits most = {.deadline_ns = MS, .good_frames = 1, .min_rate = 1000};
+	tap_ok(role_init(&role, &most, 0) == 0, "the highest rate is taken");
+	role_finish(&role);
+}
+
+/* When a caller that sleeps has to come back. */
+static void test_next_tick(void) {
+	const struct role_limits limits = {
+			.deadline_ns = 100 * MS, .frozen_ns = 150 * MS, .good_frames = 1};
+	struct role role;
+	if (!tap_ok(role_init(&role, &limits, START) == 0, "a role that may freeze")) {
+		return;
+	}
+	tap_ok(role_next_tick(&role) == UINT64_MAX, "nothing changes by itself before it is live");
+	struct role_frame frame = good_frame(1, START);
+	role_frame(&role, &frame, START);
+	tap_ok(role_next_tick(&role) == START + 100 * MS + 1, "its deadline comes first");
+	frame = good_frame(2, START + 90 * MS);
+	frame.colour = 1;
+	role_frame(&role, &frame, START + 90 * MS);
+	tap_ok(role_next_tick(&role) == START + 150 * MS + 1, "or that it stands still");
+	role_tick(&role, START + 150 * MS);
+	tap_ok(role_is_live(&role), "not a moment sooner");
+	role_tick(&role, role_next_tick(&role));
+	tap_ok(role.reason == ROLE_REASON_FROZEN, "but then");
+	role_finish(&role);
+}
+
+/* From whom nothing was heard nothing is lost, unless it breaks the protocol. */
+static void test_lost_while_waiting(void) {
+	const struct role_limits limits = {.deadline_ns = 100 * MS, .good_frames = 1};
+	struct role role;
+	role_init(&role, &limits, START);
+	role_lost(&role, ROLE_REASON_DIED, START + 1);
+	tap_ok(role.state == ROLE_WAITING && role.reason == ROLE_REASON_STARTING,
+			"a producer that dies before its first frame");
+	role_lost(&role, ROLE_REASON_PROTOCOL, START + 2);
+	tap_ok(role.reason == ROLE_REASON_PROTOCOL, "one that breaks the protocol");
+	role_finish(&role);
+}
+
+/* A date ahead is wrong only by more than the clocks may differ. */
+static void test_dates_ahead(void) {
+	const struct role_limits limits = {.deadline_ns = 100 * MS, .good_frames = 1};
+	const uint64_t now = START + 1000 * MS;
+	struct role role;
+	role_init(&role, &limits, START);
+	struct role_frame frame = good_frame(1, now + 1000 * MS);
+	tap_ok(role_frame(&role, &frame, now), "a second ahead");
+	frame = good_frame(2, now + 1000 * MS + 1);
+	tap_ok(!role_frame(&role, &frame, now) && role.reason == ROLE_REASON_AHEAD, "and more");
+	frame = good_frame(3, now + 1007 * MS);
+	frame.clock_error = 7 * MS;
+	tap_ok(role_frame(&role, &frame, now), "as much more as the clocks may differ");
+	frame = good_frame(4, now + 1007 * MS + 1);
+	frame.clock_error = 7 * MS;
+	tap_ok(!role_frame(&role, &frame, now), "but no more than that");
+	role_finish(&role);
+}
+
+/* What stood still has stood still, for as long as that can be. */
+static void test_past(void) {
+	const struct role_limits limits = {
+			.deadline_ns = 100 * MS, .frozen_ns = 150 * MS, .good_frames = 1};
+	struct role role;
+	role_init(&role, &limits, START);
+	tap_ok(role_past(&role, START).still_ns == 0, "of what was never seen nothing stood still");
+	struct role_frame frame = good_frame(1, START);
+	role_frame(&role, &frame, START);
+	tap_ok(role_past(&role, START).still_ns == 0 && role_past(&role, START + 5).still_ns == 5,
+			"since its last change");
+	struct role_past past = {ROLE_WRONG, ROLE_REASON_AGE, 7, START + 1};
+	role_resume(&role, &past, START + 1);
+	tap_ok(role.last_change == START, "not since before this machine was there");
+	past.still_ns = 20;
+	role_resume(&role, &past, START + 30);
+	tap_ok(role.state == ROLE_WRONG && role.since == 7 && role.last_change == START + 10,
+			"what failed has failed still, and what stood still did");
+	past = (struct role_past){ROLE_LIVE, ROLE_REASON_NONE, 7, 0};
+	role_resume(&role, &past, START + 30);
+	tap_ok(role.reason == ROLE_REASON_RESTARTED && role.last_change == START + 10,
+			"what was live is lost");
+	role_finish(&role);
+}
+
 int main(void) {
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		struct role role;
@@ -281,8 +388,10 @@ int main(void) {
 		}
 		role_finish(&role);
 	}
-	struct role role;
-	tap_ok(role_init(&role, &(struct role_limits){.good_frames = 1}, 0) < 0,
-			"a role without a deadline is refused");
+	test_limits();
+	test_next_tick();
+	test_lost_while_waiting();
+	test_dates_ahead();
+	test_past();
 	return tap_finish();
 }
