@@ -4,6 +4,7 @@ and recordings that are none."""
 
 import json
 import random
+import resource
 from pathlib import Path
 
 import logs
@@ -185,6 +186,12 @@ def test_a_recording_that_was_cut_off(tmp_path: Path, capsys, seed: int) -> None
     assert "bad: " in refused(tmp_path, whole[:cut], capsys)
 
 
+def other(**changes: object) -> bytes:
+    """One whose first line has these in place of what is right."""
+    line, _, rest = recording().partition(b"\n")
+    return json.dumps(json.loads(line) | changes).encode() + b"\n" + rest
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -199,11 +206,26 @@ def test_a_recording_that_was_cut_off(tmp_path: Path, capsys, seed: int) -> None
         recording().replace(b'"bytes": 6144', b'"bytes": -1', 1),
         recording().replace(b'"stream": 1', b'"stream": 9', 1),
         recording().replace(b'"width": 64', b'"width": 65', 1),
+        other(time_ns="soon"),
+        other(realtime_ns=-1),
+        other(incident=None),
+        other(roles=[{}]),
+        recording().replace(b'"gap_ns": 0', b'"gap_ns": -1', 1),
     ],
+    ids=range(16),
 )
 def test_what_is_no_recording(tmp_path: Path, capsys, data: bytes) -> None:
     told = refused(tmp_path, data, capsys)
     assert any(why in told for why in ("no recording", "too early", "another version"))
+
+
+def test_a_picture_without_an_end(tmp_path: Path, capsys) -> None:
+    """Of a few bytes: it takes no memory before they are counted."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    data = recording().replace(b'"width": 64', b'"width": 64000', 1)
+    told = refused(tmp_path, data.replace(b'"height": 32', b'"height": 32000', 1), capsys)
+    assert "a picture of (64000, 32000)" in told
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + (1 << 20)
 
 
 def test_a_full_disk(tmp_path: Path, capsys) -> None:

@@ -5,6 +5,7 @@ Nothing is left out in silence: a recording that does not reach its end is none.
 """
 
 import io
+import math
 import re
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -17,6 +18,7 @@ from .reader import Loaded, read_into
 _VERSION = 1
 _LINE_MAX = 1 << 24  # bytes of its first line; the others are shorter
 _PIXELS_MAX = 1 << 22  # of a picture, which gid-recorder makes much smaller
+_NUMBERS_END = 1 << 64
 _QUALITY = 80
 _STREAM = re.compile(rb'"stream":"([^"]*)"')
 # How what was drawn is seen, by the number of its wl_output.transform.
@@ -26,6 +28,57 @@ _TURNS = (
     Image.Transpose.ROTATE_180,
     Image.Transpose.ROTATE_90,
 )
+
+
+# What the parts of a recording have that the page shows, and of which type.
+_HEAD = {
+    "version": int,
+    "domain": str,
+    "number": int,
+    "time_ns": int,
+    "noted_ns": int,
+    "written_ns": int,
+    "realtime_ns": int,
+    "asked": bool,
+    "others": int,
+    "seconds": int,
+    "rate": int,
+    "display": bool,
+}
+_CHANGE = {
+    "role": str,
+    "from": str,
+    "to": str,
+    "reason": str,
+    "due_ns": int,
+    "decided_ns": int,
+    "last_frame_ns": int,
+    "shown_ns": int,
+}
+_LISTS = {
+    "changes": _CHANGE,
+    "roles": {"name": str, "state": str, "reason": str},
+    "streams": {
+        "domain": str,
+        "name": str,
+        "number": int,
+        "live": bool,
+        "unread": int,
+        "unread_reason": str,
+    },
+    "timelines": {"file": str, "bytes": int, "names_missing": bool},
+}
+_PICTURE = {
+    "stream": int,
+    "time_ns": int,
+    "sequence": int,
+    "width": int,
+    "height": int,
+    "transform": int,
+    "gap": str,
+    "gap_ns": int,
+    "bytes": int,
+}
 
 
 class RecordingError(Exception):
@@ -73,10 +126,27 @@ def read(file: BinaryIO) -> Recording:
         raise RecordingError(f"no recording of gid-recorder: {error!r}") from error
 
 
-def _read(file: BinaryIO) -> Recording:
+def _check(entry: dict, form: dict[str, type]) -> None:
+    for key, kind in form.items():
+        value = entry[key]
+        if type(value) is not kind or (kind is int and not 0 <= value < _NUMBERS_END):
+            raise ValueError(f"{key}={value!r}")
+
+
+def _head(file: BinaryIO) -> dict:
     head = _line(file)
     if head["version"] != _VERSION:
         raise RecordingError(f"a recording of another version: {head['version']}")
+    _check(head, _HEAD)
+    _check(head["incident"], _CHANGE)
+    for name, form in _LISTS.items():
+        for entry in head[name]:
+            _check(entry, form)
+    return head
+
+
+def _read(file: BinaryIO) -> Recording:
+    head = _head(file)
     found = Recording(head, Loaded(), [[] for _ in head["streams"]])
     trace = found.loaded.trace
     for timeline in head["timelines"]:
@@ -85,6 +155,7 @@ def _read(file: BinaryIO) -> Recording:
     _expect(file, "points")
     _read_points(file, found)
     while "end" not in (entry := _line(file)):
+        _check(entry, _PICTURE)
         pixels = _bytes(file, entry["bytes"])
         found.pictures[entry["stream"]].append(_picture(entry, pixels))
     return found
@@ -108,6 +179,8 @@ def _read_points(file: BinaryIO, found: Recording) -> None:
 
 def _picture(entry: dict, pixels: bytes) -> Picture:
     size = (entry["width"], entry["height"])
+    if not 0 < math.prod(size) <= _PIXELS_MAX:  # which Pillow would take the memory for
+        raise ValueError(f"a picture of {size}")
     image = Image.frombytes("RGB", size, pixels)
     transform = entry["transform"]
     if (turn := _TURNS[transform % 4]) is not None:
