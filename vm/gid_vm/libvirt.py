@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from .initramfs import CannotBoot
-from .qemu import CPU_OF_TCG, Display, Machine, disk_format, find_qemu
+from .qemu import Display, Machine, disk_format, find_qemu
 
 QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
 
@@ -27,6 +27,8 @@ def child(parent: Element, tag: str, text: object = None, **attributes: object) 
 
 def to_xml(machine: Machine) -> str:
     """For `virsh define`."""
+    if not machine.arch.is_pc:
+        raise CannotBoot(f"no XML is made for a guest of {machine.arch.name}: see qemu-args")
     ElementTree.register_namespace("qemu", QEMU)
     domain = Element("domain", {"type": "kvm" if machine.accel == "kvm" else "qemu"})
     child(domain, "name", machine.name)
@@ -47,7 +49,7 @@ def to_xml(machine: Machine) -> str:
     if machine.accel == "kvm":
         child(domain, "cpu", mode="host-passthrough")
     else:
-        model, *features = CPU_OF_TCG.split(",+")
+        model, *features = machine.arch.cpu.split(",+")
         cpu = child(domain, "cpu", mode="custom", match="exact", check="none")
         child(cpu, "model", model)
         for feature in features:

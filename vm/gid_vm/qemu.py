@@ -5,6 +5,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .architecture import OWN, Architecture
 from .initramfs import CannotBoot
 from .tsc import tsc_khz
 
@@ -18,7 +19,7 @@ class Window:
     `size` in bytes, a power of two, as every PCI resource. Where it is not `writable`, what the
     guest writes is dropped. `domain`: the number of whose it is, and `number`: which one of that
     domain. The guest's gidd finds both in the device's ACPI index: its content is its owner's to
-    write.
+    write. A machine without ACPI has no such index.
 
     With `pages` it is an NVDIMM instead, whose memory the guest's kernel has pages of. Only a
     window of the guest's own can be that. Its number is that of its slot.
@@ -36,11 +37,11 @@ class Window:
         options = ["memory-backend-file", f"id={name}", f"size={self.size}", "share=on"]
         return ",".join([*options, f"readonly={readonly}", f"mem-path={quote(self.path)}"])
 
-    def device(self, name: str) -> str:
+    def device(self, name: str, is_pc: bool = True) -> str:
         if self.pages:
             return f"nvdimm,memdev={name},id={name}-device,slot={self.number}"
         place = None if self.domain is None else self.number * INDEX_STEP + self.domain
-        index = f",acpi-index={place}" if place is not None else ""
+        index = f",acpi-index={place}" if is_pc and place is not None else ""
         return f"ivshmem-plain,memdev={name},id={name}-device{index}"
 
 
@@ -116,13 +117,14 @@ class Machine:
     display: Display | None = None
     modules: list[str] = field(default_factory=list)  # that the guest loads as it starts
     devices: list[str] = field(default_factory=list)  # further arguments
+    arch: Architecture = OWN
 
     def arguments(self) -> list[str]:
         """The whole command line."""
         split = ",kernel-irqchip=split" if self.doorbell and self.accel == "kvm" else ""
-        command = [find_qemu(), "-M", f"q35{split}", "-name", self.name]
+        command = [find_qemu(self.arch), "-M", f"{self.arch.machine}{split}", "-name", self.name]
         command += self.dimms()
-        command += [*accel_options(self.accel), "-smp", str(self.cpus)]
+        command += [*accel_options(self.accel, self.arch), "-smp", str(self.cpus)]
         command += ["-m", f"{self.memory_mib}M", "-nodefaults", "-no-user-config"]
         command += ["-sandbox", SANDBOX]
         command += ["-display", "none", "-no-reboot", "-serial", self.console]
@@ -149,7 +151,8 @@ class Machine:
             command += ["-chardev", port.chardev(number), "-device", port.device(number)]
         for number, window in enumerate(self.windows):
             name = f"window{number}"
-            command += ["-object", window.backend(name), "-device", window.device(name)]
+            device = window.device(name, self.arch.is_pc)
+            command += ["-object", window.backend(name), "-device", device]
         if self.doorbell is not None:
             command += ["-chardev", f"socket,id=doorbell,path={quote(self.doorbell)}"]
             vectors = f"vectors={self.doorbell_vectors}"
@@ -164,16 +167,13 @@ class Machine:
 
     def append(self) -> list[str]:
         """The kernel's command line."""
-        words = ["console=ttyS0", "quiet", "loglevel=3", "panic=-1"]
-        words += tcg_words() if self.accel == "tcg" else []
+        words = [f"console={self.arch.console}", "quiet", "loglevel=3", "panic=-1"]
+        words += tcg_words(self.arch) if self.accel == "tcg" else []
         words += ["intel_iommu=on"] if self.doorbell is not None else []
         return words + self.kernel_arguments
 
 
 RECONNECT_MS = 200
-# Its instructions are quick to emulate. RDRAND besides: without it the guest's kernel takes over a
-# second to have random numbers.
-CPU_OF_TCG = "Nehalem,+rdrand"
 DIMM_SLOTS = 64  # one for each window that a domain can have
 # A guest that has taken QEMU over starts no program, becomes nobody else, and leaves what the host
 # gave it of the processors as it is.
@@ -193,29 +193,29 @@ def disk_format(disk: Path) -> str:
     return "qcow2" if disk.suffix == ".qcow2" else "raw"
 
 
-def find_qemu() -> str:
-    path = shutil.which("qemu-system-x86_64")
+def find_qemu(arch: Architecture = OWN) -> str:
+    path = shutil.which(arch.qemu)
     if path is None:
-        raise CannotBoot("qemu-system-x86_64 is missing: install qemu-system-x86")
+        raise CannotBoot(f"{arch.qemu} is missing: install {arch.package}")
     return path
 
 
-def tcg_words() -> list[str]:
+def tcg_words(arch: Architecture = OWN) -> list[str]:
     """What a translated kernel is told.
 
-    Its clock is the host's counter, with its rate. What would make it boot a second later, of five,
-    is left out; and so is what keeps processors of silicon from telling secrets: the translator
-    does not speculate, and each system call would have it forget what it knows of memory, and take
-    three times as long. Nor is memory cleared twice: what the kernel gives to programs is always.
+    A PC's clock is the host's counter, with its rate. What would make it boot a second later, of
+    five, is left out; and so is what keeps processors of silicon from telling secrets: the
+    translator does not speculate, and each system call would have it forget what it knows of
+    memory, and take three times as long. Nor is memory cleared twice: what the kernel gives to
+    programs is always.
     """
-    words = ["tsc=reliable", "cryptomgr.notests", "nokaslr", "no_timer_check", "mitigations=off"]
-    words += ["init_on_alloc=0"]
-    khz = tsc_khz()
+    words = ["cryptomgr.notests", "nokaslr", "mitigations=off", "init_on_alloc=0", *arch.words]
+    khz = tsc_khz() if arch.is_pc else None
     return words + ([f"tsc_early_khz={khz}"] if khz is not None else [])
 
 
-def accel_options(accel: str) -> list[str]:
+def accel_options(accel: str, arch: Architecture) -> list[str]:
     """KVM as the host has it."""
     if accel == "kvm":
         return ["-accel", "kvm", "-cpu", "host"]
-    return ["-accel", "tcg,thread=multi", "-cpu", CPU_OF_TCG]
+    return ["-accel", "tcg,thread=multi", "-cpu", arch.cpu]
