@@ -12,6 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -23,6 +24,7 @@ from .kernel import unpack_kernel
 from .modules import kernel_has, module_files
 from .qemu import Machine, Port, Share, find_qemu
 from .root import copy_etc, lent_folders, shares
+from .system import OWN_SYSTEM, System, system_of
 
 # Bounds against waiting without an end: a translated guest on a busy machine takes long.
 BOOT_SECONDS = 600.0
@@ -72,13 +74,20 @@ def guest_files(
     mounts: bytes,
     configuration: str | None = None,
     folder: Path | None = None,
+    system: System = OWN_SYSTEM,
     **environment: str,
 ) -> dict[str, bytes]:
-    """What is in /run/guest of a guest: see prepare() for all but `mounts`."""
+    """What is in /run/guest of a guest: see prepare() for all but `mounts` and `system`."""
     variables = {name: os.environ[name] for name in PLACES if name in os.environ} | environment
+    variables = {name: system.translate(value) for name, value in variables.items()}
     if folder is not None:
         variables["GIDWAY_FOLDER"] = str(folder)
-    known = plugins.known() if "GST_REGISTRY" not in environment else None
+    # What is known here of plugins for another architecture is wrong there.
+    known = None
+    if system.build is not None:
+        variables["GST_REGISTRY"] = f"/run/{REGISTRY}"
+    elif "GST_REGISTRY" not in environment:
+        known = plugins.known()
     if known is not None:
         variables["GST_REGISTRY"] = f"/run/guest/{REGISTRY}"
     exports = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()]
@@ -100,17 +109,20 @@ def prepare(
 ) -> None:
     """Has the machine boot from this machine's programs, lent read-only over 9p: see root.py.
 
-    Makes its initramfs in `work`, and for TCG its kernel, unpacked. With a configuration of the
-    cockpit, the guest starts its domain's gidd by itself. `folder`: one that its user works in,
-    lent as well, and where commands run. `usr`: a folder that it has as /usr in its own memory. It
-    is lent nothing then: QEMU saves no machine that has mounted what it lends. `environment`: more
-    of it for all programs of the guest.
+    One of another architecture has that one's programs: see system.py. Makes its initramfs in
+    `work`, and for TCG its kernel, unpacked. With a configuration of the cockpit, the guest starts
+    its domain's gidd by itself. `folder`: one that its user works in, lent as well, and where
+    commands run. `usr`: a folder that it has as /usr in its own memory. It is lent nothing then:
+    QEMU saves no machine that has mounted what it lends. `environment`: more of it for all programs
+    of the guest.
     """
-    kernel, modules = find_kernel()
+    system = system_of(machine.arch)
+    kernel, modules = system.kernel()
     if machine.accel == "tcg":
         environment.setdefault("GID_ANSWER_SECONDS", "20")
-    lent, mounts = shares(lent_folders(folder) if usr is None else [])
-    files = guest_files(mounts, configuration, folder, **environment)
+    folders = lent_folders(folder, system.build) if usr is None else []
+    lent, mounts = shares(folders, system.root / "usr")
+    files = guest_files(mounts, configuration, folder, system, **environment)
     wanted = [*machine.modules]
     if any(window.pages for window in machine.windows):
         wanted += DAX_MODULES
@@ -119,7 +131,9 @@ def prepare(
     machine.kernel, machine.initramfs = kernel, work / "initramfs"
     if machine.accel == "tcg":
         machine.kernel = unpack_kernel(kernel, work / "kernel")
-    make_initramfs(machine.initramfs, modules if usr is None else None, files, copy_etc, usr)
+    make_etc = partial(copy_etc, source=system.root / "etc")
+    needed = modules if usr is None else None
+    make_initramfs(machine.initramfs, needed, files, make_etc, usr, system.busybox)
     machine.kernel_arguments = [f"gidway.name={machine.name}", *machine.kernel_arguments]
     machine.shares = lent + machine.shares
 

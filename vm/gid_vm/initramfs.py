@@ -18,14 +18,17 @@ class CannotBoot(Exception):
 
 
 def find_kernel(
-    boot: Path = Path("/boot"), modules: Path = Path("/lib/modules")
+    boot: Path = Path("/boot"), modules: Path = Path("/lib/modules"), kind: str = ""
 ) -> tuple[Path, Path]:
-    """The newest kernel image below `boot`, and the folder of its modules below `modules`."""
+    """The newest kernel image below `boot`, and the folder of its modules below `modules`.
+
+    `kind`: how its name ends.
+    """
 
     def version(image: Path) -> list[int]:
         return [int(number) for number in re.findall(r"\d+", image.name)]
 
-    for image in sorted(boot.glob("vmlinuz-*"), key=version, reverse=True):
+    for image in sorted(boot.glob(f"vmlinuz-*{kind}"), key=version, reverse=True):
         folder = modules / image.name.removeprefix("vmlinuz-") / "kernel"
         if folder.is_dir():
             return image, folder
@@ -47,22 +50,24 @@ def make_initramfs(
     files: dict[str, bytes] | None = None,
     make_etc: Callable[[Path], None] = Path.mkdir,
     usr: Path | None = None,
+    busybox: Path | None = None,
 ) -> None:
     """Writes the cpio archive `target`, with modules of the kernel whose folder is `modules`.
 
     None: that kernel needs none to mount its root.
     What is in `files` by its name is in /run/guest of the guest. `make_etc` makes its /etc. `usr`:
-    a folder that the guest has as /usr, in its memory.
+    a folder that the guest has as /usr, in its memory. `busybox`: of a guest that cannot run this
+    machine's.
     """
-    busybox = shutil.which("busybox")
-    if busybox is None:
+    own = shutil.which("busybox")
+    if own is None:
         raise CannotBoot("busybox is missing: install busybox-static")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "bin").mkdir()
         (root / "modules").mkdir()
         (root / "guest").mkdir()
-        shutil.copy(busybox, root / "bin/busybox")
+        shutil.copy(busybox or own, root / "bin/busybox")
         shutil.copy(BOOT / "initramfs-init", root / "init")
         shutil.copy(BOOT / "guest-init", root / "guest/init")
         shutil.copy(BOOT / "agent.py", root / "guest/agent.py")
@@ -82,7 +87,7 @@ def make_initramfs(
         target.unlink(missing_ok=True)
         with target.open("xb") as archive:
             subprocess.run(
-                [busybox, "cpio", "-o", "-H", "newc"],
+                [own, "cpio", "-o", "-H", "newc"],
                 input=names.encode(),
                 stdout=archive,
                 stderr=subprocess.DEVNULL,

@@ -74,15 +74,22 @@ def _version(package: str) -> list[int]:
 class Apt:
     """apt with lists and a cache of its own, but the system's archives.
 
-    The private root has no lists, and only root could write the system's.
+    The private root has no lists, and only root could write the system's. With an `architecture`
+    of Debian's it knows only that one's packages, of which none is installed.
     """
 
-    def __init__(self, work: Path) -> None:
+    def __init__(self, work: Path, architecture: str | None = None) -> None:
         self._work = work
         for folder in ("state/lists/partial", "cache/archives/partial", "sources"):
             (work / folder).mkdir(parents=True)
         self._options = ["-o", f"Dir::State={work}/state", "-o", f"Dir::Cache={work}/cache"]
-        self._options += ["-o", "Dir::State::status=/var/lib/dpkg/status"]
+        status = Path("/var/lib/dpkg/status")
+        if architecture is not None:
+            status = work / "state/status"
+            status.touch()
+            self._options += ["-o", f"APT::Architecture={architecture}"]
+            self._options += ["-o", f"APT::Architectures={architecture}"]
+        self._options += ["-o", f"Dir::State::status={status}"]
         self._options += ["-o", "APT::Sandbox::User=", "-o", "Acquire::Languages=none"]
 
     def update(self, backports: bool = False) -> None:
@@ -117,6 +124,12 @@ class Apt:
         command = ["apt-get", "-q", "-y", *self._options, "download", package]
         run(command, self._work, FETCH_SECONDS)
         return next(self._work.glob(f"{package.partition('=')[0]}_*.deb"))
+
+    def download_with_all(self, dependencies: Sequence[str]) -> list[Path]:
+        """These packages, and all that they need. A dependency may have names with bars between."""
+        options = [*self._options, "--no-install-recommends", "--download-only"]
+        run(["apt-get", "-q", "-y", *options, "satisfy", *dependencies], self._work, FETCH_SECONDS)
+        return sorted((self._work / "cache/archives").glob("*.deb"))
 
 
 def extract(package: Path, paths: Sequence[str], work: Path) -> Path:

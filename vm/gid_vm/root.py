@@ -47,8 +47,13 @@ OF_A_PREFIX = ("bin", "lib", "lib64", "libexec", "sbin", "share/gidway")
 NEVER = [Path(name) for name in ("/", "/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/var/run")]
 
 
-def built_folders() -> list[Path]:
-    """Where gidway's own programs, elements and libraries are, built or installed."""
+def built_folders(build: Path | None = None) -> list[Path]:
+    """Where gidway's own programs, elements and libraries are, built or installed.
+
+    `build`: where only they are for a guest of another architecture.
+    """
+    if build is not None:
+        return [TOP, build]
     folders = [TOP] if (TOP / "meson.build").exists() else []
     if "GIDWAY_BUILD" in os.environ:
         folders.append(Path(os.environ["GIDWAY_BUILD"]).resolve())
@@ -60,14 +65,14 @@ def built_folders() -> list[Path]:
     return folders
 
 
-def lent_folders(work: Path | None = None) -> list[Path]:
-    """All folders a guest sees, none of them within another.
+def lent_folders(work: Path | None = None, build: Path | None = None) -> list[Path]:
+    """All folders a guest sees, none of them within another. `build`: as above.
 
     `work`: the folder that its user works in; one that has more than somebody's work in it, as a
     home or what the other folders lie in, is not lent.
     """
     folders = [SYSTEM]
-    for folder in built_folders():
+    for folder in built_folders(build):
         if folder.is_dir() and not any(folder.is_relative_to(other) for other in folders):
             folders = [other for other in folders if not other.is_relative_to(folder)]
             folders.append(folder)
@@ -85,10 +90,14 @@ def may_be_lent(work: Path, others: list[Path]) -> bool:
     return not any(folder.is_relative_to(work) for folder in closed)
 
 
-def shares(folders: list[Path]) -> tuple[list[Share], bytes]:
-    """As QEMU lends them, and the list by which the guest mounts them."""
-    lent = [Share(f"root{n}", folder, writable=False) for n, folder in enumerate(folders)]
-    return lent, mount_list([("9p", P9_OPTIONS, share.tag, share.path) for share in lent])
+def shares(folders: list[Path], usr: Path = SYSTEM) -> tuple[list[Share], bytes]:
+    """As QEMU lends them, and the list by which the guest mounts them.
+
+    `usr`: what it has as /usr.
+    """
+    tags = {f"root{n}": folder for n, folder in enumerate(folders)}
+    lent = [Share(tag, usr if at == SYSTEM else at, writable=False) for tag, at in tags.items()]
+    return lent, mount_list([("9p", P9_OPTIONS, tag, folder) for tag, folder in tags.items()])
 
 
 def mount_list(mounts: Sequence[tuple[str, str, str, Path]]) -> bytes:
