@@ -55,11 +55,19 @@ enum config_accel {
 	ACCEL_TCG,
 };
 
+/* Whose programs a guest runs, by Debian's names of its kernels. */
+enum config_arch {
+	ARCH_OWN, /* the host's */
+	ARCH_ARM64,
+	ARCH_ARM64_16K, /* with pages of 16 KiB */
+};
+
 /* The machine of a guest, for who makes it: gidd has no use for it. Texts may be NULL. */
 struct config_machine {
 	uint64_t memory; /* bytes */
 	uint32_t cpus;
 	enum config_accel accel;
+	enum config_arch arch;
 	uint32_t width, height; /* of its screen in pixels, 0: it has none */
 	char *disk, *kernel, *initrd, *append, *options;
 };

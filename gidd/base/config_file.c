@@ -183,6 +183,8 @@ static const struct ini_word window_kinds[] = {
 		{"ivshmem", WINDOW_IVSHMEM}, {"dax", WINDOW_DAX}, {"auto", WINDOW_AUTO}, {0}};
 static const struct ini_word accelerators[] = {
 		{"auto", ACCEL_AUTO}, {"kvm", ACCEL_KVM}, {"tcg", ACCEL_TCG}, {0}};
+static const struct ini_word architectures[] = {
+		{"own", ARCH_OWN}, {"arm64", ARCH_ARM64}, {"arm64-16k", ARCH_ARM64_16K}, {0}};
 
 #define COCKPIT(member) INI_MEMBER(struct config, member)
 #define DOMAIN(member) INI_MEMBER(struct config_domain, member)
@@ -224,6 +226,7 @@ static const struct ini_key domain_keys[] = {
 				.most = 1ll << 40},
 		{"vm-cpus", INI_COUNT, DOMAIN(machine.cpus), .least = 1, .most = 255},
 		{"vm-accel", INI_WORD, DOMAIN(machine.accel), .words = accelerators},
+		{"vm-arch", INI_WORD, DOMAIN(machine.arch), .words = architectures},
 		{"vm-display", INI_OWN, .set = set_display},
 		{"vm-disk", INI_TEXT, DOMAIN(machine.disk)},
 		{"vm-kernel", INI_TEXT, DOMAIN(machine.kernel)},

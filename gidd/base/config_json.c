@@ -33,10 +33,13 @@ static void write_member(FILE *out, const char *name, const char *text) {
 static void write_machine(const struct config_machine *machine, FILE *out) {
 	static const char *const accels[] = {
 			[ACCEL_AUTO] = "auto", [ACCEL_KVM] = "kvm", [ACCEL_TCG] = "tcg"};
+	static const char *const archs[] = {
+			[ARCH_OWN] = "own", [ARCH_ARM64] = "arm64", [ARCH_ARM64_16K] = "arm64-16k"};
 	fprintf(out, ", \"machine\": {\"memory\": %llu, \"cpus\": %u, \"width\": %u, \"height\": %u",
 			(unsigned long long)machine->memory, machine->cpus, machine->width,
 			machine->height);
 	write_member(out, "accel", accels[machine->accel]);
+	write_member(out, "arch", archs[machine->arch]);
 	write_member(out, "disk", machine->disk);
 	write_member(out, "kernel", machine->kernel);
 	write_member(out, "initrd", machine->initrd);

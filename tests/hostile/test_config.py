@@ -144,6 +144,10 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         GOOD + "vm-memory=0\n",
         ["5: vm-memory=0 is not a size from 64M to 1T"],
     ),
+    "an architecture that no guest has": (
+        GOOD + "vm-arch=arm\n",
+        ["5: vm-arch=arm must be own, arm64 or arm64-16k"],
+    ),
     "a wrong section that others need": (
         "[doman open]\nnumber=1\n[share open cluster]\nstreams=*\n[client open *]\n",
         [f"1: {SECTIONS}"],
@@ -386,7 +390,8 @@ def test_as_json(tmp_path: Path) -> None:
     """What gid-cockpit starts gidds and guests by: in any encoding, and with any punctuation."""
     path = tmp_path / "cockpit.conf"
     text = GOOD + "user=a\nkind=host\n[domain g]\nnumber=7\nkind=guest\nvm-memory=2G\nvm-cpus=3\n"
-    text += 'vm-accel=tcg\nvm-display=640x480\nwindow-kind=auto\ndoorbell=off\nvm-append=a\t"b\\c\n'
+    text += "vm-accel=tcg\nvm-arch=arm64-16k\nvm-display=640x480\nwindow-kind=auto\n"
+    text += 'doorbell=off\nvm-append=a\t"b\\c\n'
     text += "[share g cluster]\n"
     path.write_bytes(text.encode() + b"[cockpit]\nruntime=/r\xfc\xc3\xbcn\n")
     status, found = read_json(path)
@@ -414,6 +419,7 @@ def test_as_json(tmp_path: Path) -> None:
         "memory": 2 << 30,
         "cpus": 3,
         "accel": "tcg",
+        "arch": "arm64-16k",
         "width": 640,
         "height": 480,
         "append": 'a\t"b\\c',

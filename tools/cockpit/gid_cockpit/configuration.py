@@ -33,6 +33,7 @@ class MachineKeys:
     memory_mib: int = 1024
     cpus: int = 1
     accel: str = "auto"  # or "kvm", "tcg"
+    arch: str = "own"  # or one that gid_vm.architecture knows
     kernel: Path | None = None
     initrd: Path | None = None
     append: str = ""
@@ -140,6 +141,7 @@ def machine(entry: dict[str, Any]) -> MachineKeys:
         memory_mib=entry["memory"] >> 20,
         cpus=entry["cpus"],
         accel=entry["accel"],
+        arch=entry["arch"],
         kernel=path("kernel"),
         initrd=path("initrd"),
         append=entry["append"] or "",

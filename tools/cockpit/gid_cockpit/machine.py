@@ -17,6 +17,7 @@ from pathlib import Path
 from gid_vm.accel import probe_accel
 from gid_vm.agent import PORT as AGENT_PORT
 from gid_vm.agent import Agent, Command, GuestError, Hear
+from gid_vm.architecture import by_name
 from gid_vm.guest import prepare, why_no_pages
 from gid_vm.initramfs import CannotBoot
 from gid_vm.monitor import Monitor, MonitorError
@@ -92,9 +93,16 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
         raise CockpitError(f"domain {domain.name} is not a guest: it has no kind=guest")
     keys, runtime = domain.machine, configuration.runtime
     folder = runtime / domain.name
-    machine = Machine(domain.name, keys.accel, keys.memory_mib, keys.cpus)
+    arch = by_name(keys.arch)
+    if keys.accel == "kvm" and not arch.is_own:
+        raise CockpitError(f"domain {domain.name}: KVM runs no {arch.name} here: vm-accel=tcg does")
+    if domain.window_kind == "dax" and not arch.is_pc:
+        raise CockpitError(
+            f"domain {domain.name}: a guest of {arch.name} has no NVDIMMs: no window-kind=dax"
+        )
+    machine = Machine(domain.name, keys.accel, keys.memory_mib, keys.cpus, arch=arch)
     if keys.accel == "auto":
-        machine.accel = probe_accel()
+        machine.accel = probe_accel() if arch.is_own else "tcg"
     machine.kernel, machine.initramfs = keys.kernel, keys.initrd
     machine.kernel_arguments = keys.append.split()
     machine.disks = list(keys.disks)
@@ -110,7 +118,7 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
     ringers = [
         name for name in domain.joined if has_doorbell(configuration, configuration.by_name(name))
     ]
-    if ringers and has_doorbell(configuration, domain):
+    if ringers and has_doorbell(configuration, domain) and arch.is_pc:
         machine.doorbell = runtime / "bell" / f"{domain.name}.sock"
         machine.doorbell_vectors = len(ringers) * (1 + POOL_VECTORS // len(ringers))
     try:
@@ -143,6 +151,8 @@ def window_kind(domain: Domain) -> tuple[str, str]:
     """How a guest's machine has its own windows, `ivshmem` or `dax`, and why so."""
     if domain.window_kind != "auto":
         return domain.window_kind, "as window-kind= says"
+    if not by_name(domain.machine.arch).is_pc:
+        return "ivshmem", "its machine has no NVDIMMs"
     if domain.machine.kernel is not None or domain.machine.disks:
         return "ivshmem", "its kernel is not this system's"
     why = why_no_pages()
