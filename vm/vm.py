@@ -11,6 +11,7 @@ from pathlib import Path
 import gid_console
 from gid_vm.accel import probe_accel
 from gid_vm.agent import GuestError
+from gid_vm.architecture import by_name
 from gid_vm.guest import Guest, prepare
 from gid_vm.initramfs import CannotBoot
 from gid_vm.modules import SOURCES
@@ -35,6 +36,13 @@ def main() -> int:
         help="uml: User-mode Linux, which needs no KVM to be fast, and has none of QEMU's devices; "
         "built at first use, in four minutes (default: KVM where it works, else tcg)",
     )
+    parser.add_argument(
+        "--arch",
+        choices=("arm64", "arm64-16k"),
+        help="of this architecture, by tcg, with gidway as GIDWAY_ARCH=arm64 ./run build builds "
+        "it, and Debian's programs, which are fetched at first use. arm64-16k: with pages of "
+        "16 KiB (default: this machine's)",
+    )
     parser.add_argument("--memory", type=int, default=1024, metavar="MIB", help="default: 1024")
     parser.add_argument(
         "--display",
@@ -53,12 +61,17 @@ def main() -> int:
     options = parser.parse_args()
     if options.accel == "uml" and options.display is not None:
         parser.error("User-mode Linux has no virtio-gpu: --module vkms is its display")
+    if options.accel == "uml" and options.arch is not None:
+        parser.error("User-mode Linux is of this machine's architecture")
     if options.accel == "uml":
         return run_program(options)
-    accel = options.accel or probe_accel()
+    arch = by_name(options.arch)
+    if not arch.is_own and (options.accel == "kvm" or options.module):
+        parser.error(f"a guest of {arch.name} has neither KVM nor --module")
+    accel = options.accel or (probe_accel() if arch.is_own else "tcg")
     with tempfile.TemporaryDirectory(prefix="gidway-") as name:
         folder = Path(name)
-        machine = Machine(options.name, accel, options.memory, modules=options.module)
+        machine = Machine(options.name, accel, options.memory, modules=options.module, arch=arch)
         if options.display is not None:
             machine.display = Display(*options.display, vnc=folder / "screen.sock")
             print(f"Its screen: vncviewer {machine.display.vnc}", file=sys.stderr)
