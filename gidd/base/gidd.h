@@ -56,7 +56,7 @@ struct gidd {
 	uint64_t used[QUOTA_COUNT]; /* by all clients together */
 	uint64_t client_count;	    /* ever */
 	sd_event_source *report;    /* when the next one is due */
-	uint64_t report_us;	    /* when the last one was made */
+	uint64_t report_due_us;	    /* no report is made before */
 
 	struct slabs slabs;   /* of this domain, and of others as far as somebody here has them */
 	uint32_t slab_first;  /* the first number that this run has given, from 0, */

@@ -21,6 +21,7 @@
 #include "streams.h"
 
 #define REPORT_EVERY_US 100000u
+#define REST 4u /* times as long as a report took: how much is in it others choose */
 #define LATENCY_BUCKETS (sizeof(((struct gid_wire_page *)0)->latency_buckets) / sizeof(uint64_t))
 
 /* Counters that a peer writes while we read them, and may write anything into. */
@@ -543,7 +544,7 @@ static void send_report(struct client *client, int fd, uint64_t size) {
 /* One for all who wait. */
 static void send_reports(struct gidd *gidd) {
 	struct client *client;
-	uint64_t size = 0;
+	uint64_t size = 0, begin = gid_clock_now();
 	int fd = -1;
 	bool made = false;
 	TAILQ_FOREACH(client, &gidd->clients, entry) {
@@ -560,7 +561,9 @@ static void send_reports(struct gidd *gidd) {
 		close(fd);
 	}
 	if (made) {
-		sd_event_now(gidd->event, CLOCK_MONOTONIC, &gidd->report_us);
+		uint64_t now = gid_clock_now(), rest = REST * (now - begin) / 1000;
+		rest = rest > REPORT_EVERY_US ? rest : REPORT_EVERY_US;
+		gidd->report_due_us = now / 1000 + rest;
 	}
 }
 
@@ -582,14 +585,15 @@ static int handle_due(sd_event_source *source, uint64_t now, void *data) {
 
 static void arm(struct gidd *gidd) {
 	if (gidd->report == NULL) {
-		sd_event_add_time_relative(gidd->event, &gidd->report, CLOCK_MONOTONIC,
-				REPORT_EVERY_US, REPORT_EVERY_US / 10, handle_due, gidd);
+		uint64_t soonest = gid_clock_now() / 1000 + REPORT_EVERY_US;
+		uint64_t due = gidd->report_due_us > soonest ? gidd->report_due_us : soonest;
+		sd_event_add_time(gidd->event, &gidd->report, CLOCK_MONOTONIC, due,
+				REPORT_EVERY_US / 10, handle_due, gidd);
 	}
 }
 
 void status_request(struct client *client, uint32_t serial) {
 	struct gidd *gidd = client->peer.gidd;
-	uint64_t now = 0;
 	if (seal_is_on(gidd) && !seal_is_for(client->uid)) {
 		peer_result(&client->peer, serial, -ESHUTDOWN, 0, "%s", gidd->seal.text);
 		return;
@@ -608,8 +612,7 @@ void status_request(struct client *client, uint32_t serial) {
 	}
 	client->wants_report = true;
 	client->report_serial = serial;
-	sd_event_now(gidd->event, CLOCK_MONOTONIC, &now);
-	if (gidd->report == NULL && now - gidd->report_us >= REPORT_EVERY_US) {
+	if (gidd->report == NULL && gid_clock_now() / 1000 >= gidd->report_due_us) {
 		send_reports(gidd);
 	}
 	if (client->wants_report) {

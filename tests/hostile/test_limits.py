@@ -258,6 +258,32 @@ def test_reports_in_flight_are_few(cockpit: Cockpit) -> None:
             assert types.count(RESULT) == asked - types.count(REPORT) and types[-1] == REPORT
 
 
+MANY = configuration({"open": "local=* slabs=8192 memory=64M"}, {})
+
+
+def time_not_slept(pid: int) -> int:
+    """Of its only thread so far, running or waiting for a processor, ns."""
+    return sum(int(word) for word in Path(f"/proc/{pid}/schedstat").read_text().split()[:2])
+
+
+@pytest.mark.cockpit(MANY)
+def test_long_reports_leave_time_for_others(cockpit: Cockpit) -> None:
+    """What is in a report others choose: gidd rests after it, four times as long as it took."""
+    gidd, fd = cockpit.gidds["open"], memfd(4096)
+    with cockpit.connect("open") as one, cockpit.connect("open") as two:
+        for owner in (one, two):
+            for _ in range(4096):
+                many = Export(generations=0, description=b"x" * 2000)
+                assert owner.export(many, fd)[0] == 0
+        os.close(fd)
+        one.status()
+        begin, spent = time.monotonic_ns(), time_not_slept(gidd.pid)
+        for _ in range(4):
+            one.status()
+        spent = time_not_slept(gidd.pid) - spent
+        assert spent / (time.monotonic_ns() - begin) < 0.5
+
+
 def test_a_report_is_newer_than_its_request(cockpit: Cockpit) -> None:
     """However often they come, and whoever else has asked."""
     with untouched(cockpit) as calm, cockpit.connect("open", "other") as other:
