@@ -11,9 +11,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -62,11 +64,29 @@ void *realloc(void *old, size_t size) {
 	return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(old, size);
 }
 
-/* libc's own asks for its memory from within libc. */
+/* libc's own ask for their memory from within libc. */
+
+void *reallocarray(void *old, size_t count, size_t size) {
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size, &bytes) || fails(__builtin_return_address(0))) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return __libc_realloc(old, bytes);
+}
+
 char *strdup(const char *text) {
 	size_t size = strlen(text) + 1;
 	char *copy = fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
 	return copy != NULL ? memcpy(copy, text, size) : NULL;
+}
+
+int asprintf(char **text, const char *format, ...) {
+	va_list values;
+	va_start(values, format);
+	int length = fails(__builtin_return_address(0)) ? -1 : vasprintf(text, format, values);
+	va_end(values);
+	return length;
 }
 
 static void start(void) {

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+/* Pictures that may be shown, as a file has them: read as a whole or not at all, and so written. */
+#include "cluster/accepted.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tap.h"
+
+#define ZEROES "00000000000000000000000000000000000000000000000000000000000000"
+#define ONE ZEROES "01"
+#define TWO ZEROES "02"
+#define LETTERS ZEROES "aF"
+
+static struct digest digest_of(uint8_t last) {
+	struct digest digest = {0};
+	digest.bytes[sizeof(digest.bytes) - 1] = last;
+	return digest;
+}
+
+static bool have(const struct hashes *hashes, uint8_t last) {
+	struct digest digest = digest_of(last);
+	return hashes_have(hashes, &digest);
+}
+
+/* What reading a file of these bytes says. */
+static int read_bytes(struct hashes *hashes, const char *bytes, size_t size) {
+	*hashes = (struct hashes){0};
+	FILE *file = fopen("some.hashes", "we");
+	bool written = file != NULL && fwrite(bytes, 1, size, file) == size;
+	if (file == NULL || fclose(file) != 0 || !written) {
+		return -EIO;
+	}
+	return hashes_read(hashes, "some.hashes");
+}
+
+static int read_text(struct hashes *hashes, const char *text) {
+	return read_bytes(hashes, text, strlen(text));
+}
+
+static void test_good_files(void) {
+	struct hashes hashes;
+	tap_ok(read_text(&hashes, "") == 0 && hashes.count == 0, "an empty file");
+	hashes_finish(&hashes);
+	tap_ok(read_text(&hashes, "# one\n\n \t" TWO " \t# two\r\n" ONE "\n" TWO "\n" LETTERS) ==
+							0 &&
+					hashes.count == 3,
+			"comments, blanks, one twice, and a last line without an end");
+	tap_ok(have(&hashes, 1) && have(&hashes, 2) && have(&hashes, 0xaf) && !have(&hashes, 3),
+			"each is found");
+	hashes_finish(&hashes);
+}
+
+static void test_mistakes(void) {
+	static const char *const mistakes[] = {
+			ZEROES "0\n", ONE "0\n", ONE " x\n", "x" ONE "\n", ZEROES "0g\n"};
+	struct hashes hashes;
+	for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+		tap_ok(read_text(&hashes, mistakes[i]) == -EINVAL, "no SHA-256: %zu", i);
+		hashes_finish(&hashes);
+	}
+	static const char zero[] = ONE "\n" TWO "\0\n" ONE "\n";
+	tap_ok(read_bytes(&hashes, zero, sizeof(zero) - 1) == -EINVAL, "a line with a zero");
+	hashes_finish(&hashes);
+	char line[1100];
+	memset(line, '#', sizeof(line));
+	tap_ok(read_bytes(&hashes, line, sizeof(line)) == -EINVAL, "a line that is too long");
+	hashes_finish(&hashes);
+	hashes = (struct hashes){0};
+	tap_ok(hashes_read(&hashes, "nowhere") == -ENOENT, "no file");
+	tap_ok(hashes_read(&hashes, ".") == -EIO, "one that cannot be read");
+	hashes_finish(&hashes);
+}
+
+static void test_a_set(void) {
+	struct hashes hashes = {0};
+	bool sorted = true;
+	for (unsigned i = 200; i > 0; i--) {
+		struct digest digest = digest_of((uint8_t)i);
+		sorted = hashes_add(&hashes, &digest) == 1 && sorted;
+		sorted = hashes_add(&hashes, &digest) == 0 && sorted;
+	}
+	for (unsigned i = 1; i <= 200; i++) {
+		sorted = have(&hashes, (uint8_t)i) && sorted;
+	}
+	tap_ok(sorted && hashes.count == 200 && !have(&hashes, 201), "a set has each once");
+	struct hashes again = {0};
+	tap_ok(hashes_write(&hashes, "all.hashes") == 0 && hashes_read(&again, "all.hashes") == 0 &&
+					again.count == 200 && have(&again, 7),
+			"what is written is read");
+	hashes_finish(&again);
+
+	/* What does not become a whole file leaves the old one, and nothing beside it. */
+	const struct rlimit small = {1000, RLIM_INFINITY}, whole = {RLIM_INFINITY, RLIM_INFINITY};
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &small);
+	tap_ok(hashes_write(&hashes, "all.hashes") == -EFBIG, "a disk that is full");
+	setrlimit(RLIMIT_FSIZE, &whole);
+	tap_ok(access("all.hashes.partial", F_OK) != 0 && hashes_read(&again, "all.hashes") == 0 &&
+					again.count == 200,
+			"leaves the file as it was");
+	hashes_finish(&again);
+	tap_ok(hashes_write(&hashes, "nowhere/all.hashes") == -ENOENT,
+			"a folder that is not there");
+	tap_ok(mkdir("folder", 0700) == 0 && hashes_write(&hashes, "folder") == -EISDIR &&
+					access("folder.partial", F_OK) != 0,
+			"a place that is taken by a folder");
+	hashes_finish(&hashes);
+}
+
+int main(void) {
+	char folder[] = "/tmp/gid-hashes-XXXXXX";
+	if (!tap_ok(mkdtemp(folder) != NULL && chdir(folder) == 0, "a folder")) {
+		return tap_finish();
+	}
+	test_good_files();
+	test_mistakes();
+	test_a_set();
+	unlink("some.hashes");
+	unlink("all.hashes");
+	rmdir("folder");
+	rmdir(folder);
+	return tap_finish();
+}
