@@ -34,6 +34,7 @@ gst_gid_naming_init (GstGidNaming *self, GstElement *element, GstGidPublication 
 void
 gst_gid_naming_start (GstGidNaming *self)
 {
+  self->leaves_out = FALSE;
   GST_OBJECT_LOCK (self->element);
   memset (&self->copies, 0, sizeof (self->copies));
   GST_OBJECT_UNLOCK (self->element);
@@ -98,6 +99,24 @@ copy_frame (GstGidNaming *self, gboolean playing, GstBuffer **buffer, GstGidCopy
   gst_buffer_replace (buffer, copy);
   gst_buffer_unref (copy);
   return GST_FLOW_OK;
+}
+
+/*
+ * An element with one pad for several streams, as input-selector, may push the last frame of one
+ * behind the caps of another, which would make another picture of it.
+ */
+static gboolean
+leave_out (GstGidNaming *self, GstBuffer *buffer)
+{
+  gboolean first = !self->leaves_out;
+
+  self->leaves_out = gst_gid_slots_is_late (self->slots, buffer);
+  if (self->leaves_out && first)
+    GST_ELEMENT_WARNING (self->element, STREAM, FORMAT,
+        ("A frame was left out: it came behind the caps of the next ones, as where input-selector "
+         "changes to a stream of another format."),
+        ("%" GST_PTR_FORMAT, buffer));
+  return self->leaves_out;
 }
 
 /* --- names -------------------------------------------------------------------------------------- */
@@ -212,6 +231,8 @@ gst_gid_naming_name (GstGidNaming *self, gboolean playing, GstBuffer **buffer,
   GstFlowReturn ret;
 
   *export = NULL;
+  if (leave_out (self, *buffer))
+    return GST_GID_FLOW_NOT_THIS_ONE;
   gst_gid_layout_from_buffer (&layout, format, *buffer);
   gst_gid_frame_set_buffer (frame, format, *buffer);
   gst_gid_sidecar_read (self->sidecar, *buffer, frame);

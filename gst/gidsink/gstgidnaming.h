@@ -8,7 +8,10 @@
 
 G_BEGIN_DECLS
 
-/** The frame cannot be sent, but others will be able to: upstream was asked for other memory. */
+/**
+ * The frame cannot be sent, but others will be able to: upstream was asked for other memory, or the
+ * frame is of the caps before these.
+ */
 #define GST_GID_FLOW_NOT_THIS_ONE GST_FLOW_CUSTOM_SUCCESS
 
 typedef struct
@@ -23,6 +26,7 @@ typedef struct
   /* the streaming thread's: how upstream takes to the pool */
   gboolean settling; /* until the first frame that was not written in one go */
   guint suspects; /* frames until then */
+  gboolean leaves_out; /* the last frame was late */
   GstGidCopies copies;
 } GstGidNaming;
 

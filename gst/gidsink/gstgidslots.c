@@ -46,6 +46,7 @@ gst_gid_slots_set_caps (GstGidSlots *self, GstCaps *caps, const GstGidFormat *fo
   gchar *lost;
 
   gst_gid_slots_clear (self);
+  self->format_before = self->format;
   self->format = *format;
   self->caps = gst_caps_ref (caps);
   self->description = gst_gid_caps_to_text (caps, GID_DESCRIPTION_MAX, &lost);
@@ -56,6 +57,28 @@ gst_gid_slots_set_caps (GstGidSlots *self, GstCaps *caps, const GstGidFormat *fo
             lost, GID_DESCRIPTION_MAX),
         ("%" GST_PTR_FORMAT, caps));
   g_free (lost);
+}
+
+/* As far as that can be seen: of DMA_DRM nothing can. */
+static gboolean
+may_be_of (const GstGidFormat *format, GstBuffer *buffer)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+
+  if (format->dmabuf)
+    return TRUE;
+  if (meta == NULL)
+    return gst_buffer_get_size (buffer) == GST_VIDEO_INFO_SIZE (&format->info);
+  return meta->format == GST_VIDEO_INFO_FORMAT (&format->info)
+      && meta->width >= (guint) GST_VIDEO_INFO_WIDTH (&format->info)
+      && meta->height >= (guint) GST_VIDEO_INFO_HEIGHT (&format->info);
+}
+
+gboolean
+gst_gid_slots_is_late (const GstGidSlots *self, GstBuffer *buffer)
+{
+  return self->format_before.fourcc && !may_be_of (&self->format, buffer)
+      && may_be_of (&self->format_before, buffer);
 }
 
 /* --- what upstream writes into ------------------------------------------------------------------ */

@@ -24,7 +24,7 @@ typedef struct
 
   /* the streaming thread's; pointers that others look at change with the object lock */
   GstCaps *caps;
-  GstGidFormat format;
+  GstGidFormat format, format_before; /* of these caps, and of those before them */
   gchar *description; /* of slabs for these caps */
   GstGidAllocator *allocator; /* for these caps; object lock */
   GstGidAllocator *asked_allocator; /* for an ALLOCATION query with other caps than these */
@@ -59,6 +59,9 @@ gst_gid_slots_get_description (const GstGidSlots *self)
 {
   return self->description;
 }
+
+/** Whether a buffer is not of these caps, but of those before them. */
+gboolean gst_gid_slots_is_late (const GstGidSlots *self, GstBuffer *buffer);
 
 /** Whether slots are to be dma-bufs, as the property says. */
 static inline gboolean

@@ -16,6 +16,7 @@ GST_PLUGIN_STATIC_DECLARE(gid);
 static struct {
 	GstElement *sink;
 	GstPad *pad; /* upstream's */
+	GstBus *bus; /* where the sink posts */
 	struct gid_domain *reader;
 	gsize bytes;	    /* of a picture */
 	const char *offers; /* upstream's caps, where it is asked */
@@ -65,6 +66,8 @@ static inline bool pair_init(const char *caps, gsize bytes, const char *properti
 			    "a sink and a reader (%s)", error ? error->message : "")) {
 		return false;
 	}
+	pair.bus = gst_bus_new();
+	gst_element_set_bus(pair.sink, pair.bus);
 	pair.pad = gst_pad_new("src", GST_PAD_SRC);
 	gst_pad_set_event_function(pair.pad, pair_hear);
 	gst_pad_set_query_function(pair.pad, pair_answer);
@@ -87,6 +90,7 @@ static inline void pair_finish(void) {
 	gst_pad_set_active(pair.pad, FALSE);
 	gst_object_unref(pair.pad);
 	gst_object_unref(pair.sink);
+	gst_object_unref(pair.bus);
 	gid_domain_destroy(pair.reader);
 }
 

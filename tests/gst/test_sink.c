@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* When gidsink says that frames are to be shown, and what it does where upstream wants them back.
  */
+#include <errno.h>
+#include <gst/video/video.h>
+
 #include "sink_pair.h"
 
 #define BASE (GST_SECOND * 3)
@@ -69,6 +72,64 @@ static void test_reverse(struct gid_consumer *consumer) {
 			"or its time, where no duration is known");
 }
 
+/* One of a stream that was left for the next, whose caps are there already. */
+static bool push_late(const char *format, bool with_meta) {
+	GstVideoInfo info;
+
+	gst_video_info_set_format(&info, gst_video_format_from_string(format), 64, 16);
+	GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&info), NULL);
+	if (with_meta) {
+		gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE,
+				GST_VIDEO_INFO_FORMAT(&info), 64, 16);
+	}
+	GST_BUFFER_PTS(buffer) = pair.pushed * PERIOD;
+	return gst_pad_push(pair.pad, buffer) == GST_FLOW_OK;
+}
+
+static void push_caps(const char *format) {
+	g_autoptr(GstCaps) caps = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING,
+			format, "width", G_TYPE_INT, 64, "height", G_TYPE_INT, 16, "framerate",
+			GST_TYPE_FRACTION, 60, 1, NULL);
+
+	gst_pad_push_event(pair.pad, gst_event_new_caps(caps));
+}
+
+static guint count_warnings(void) {
+	GstMessage *message;
+	guint count = 0;
+
+	while ((message = gst_bus_pop_filtered(pair.bus, GST_MESSAGE_WARNING)) != NULL) {
+		gst_message_unref(message);
+		count++;
+	}
+	return count;
+}
+
+/* As input-selector does it: a frame of the stream before behind the caps of the next. */
+static void test_late_frames(struct gid_consumer *consumer) {
+	static const struct {
+		const char *before, *now;
+		bool with_meta;
+	} changes[] = {{"BGRx", "I420", false}, {"I420", "BGRx", true}, {"BGRx", "RGBx", true}};
+	struct gid_frame frame;
+
+	for (guint i = 0; i < G_N_ELEMENTS(changes); i++) {
+		push_caps(changes[i].before);
+		push_caps(changes[i].now);
+		count_warnings();
+		tap_ok(push_late(changes[i].before, changes[i].with_meta) &&
+						gid_consumer_receive(consumer, &frame) == -EAGAIN,
+				"a frame of %s is not sent as one of %s", changes[i].before,
+				changes[i].now);
+		tap_ok(count_warnings() == 1, "but told");
+		tap_ok(push_late(changes[i].now, true) &&
+						received_present_time(consumer) != GID_TIME_NONE &&
+						count_warnings() == 0,
+				"and the next is sent");
+	}
+	push_caps("BGRx");
+}
+
 static gpointer drain(gpointer done) {
 	GstQuery *query = gst_query_new_drain();
 
@@ -132,6 +193,7 @@ int main(int argc, char **argv) {
 	}
 	struct gid_consumer *consumer = pair_consume();
 	test_offset(consumer);
+	test_late_frames(consumer);
 	test_reverse(consumer);
 	test_drain(consumer, FALSE);
 	test_drain(consumer, TRUE);
