@@ -13,6 +13,12 @@ gst_gid_segments_start (GstGidSegments *self)
   self->last = self->end = GST_CLOCK_TIME_NONE;
 }
 
+void
+gst_gid_segments_interrupt (GstGidSegments *self)
+{
+  self->last = GST_CLOCK_TIME_NONE;
+}
+
 /* The time at which the one before ends is that at which this one begins. */
 static void
 begin_at (GstGidSegments *self, GstClockTime time)
@@ -20,7 +26,8 @@ begin_at (GstGidSegments *self, GstClockTime time)
   GstSegment segment;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.base = gst_segment_to_running_time (&self->src->segment, GST_FORMAT_TIME, self->end);
+  if (GST_CLOCK_TIME_IS_VALID (self->end))
+    segment.base = gst_segment_to_running_time (&self->src->segment, GST_FORMAT_TIME, self->end);
   segment.start = segment.time = segment.position = time;
   gst_base_src_new_segment (self->src, &segment);
 }
@@ -32,9 +39,9 @@ gst_gid_segments_follow (GstGidSegments *self, const GstBuffer *buffer)
 
   if (!GST_CLOCK_TIME_IS_VALID (time))
     return;
-  if (GST_CLOCK_TIME_IS_VALID (self->last) && time < self->last)
+  if (!GST_CLOCK_TIME_IS_VALID (self->last) || time < self->last)
     begin_at (self, time);
-  else if (GST_CLOCK_TIME_IS_VALID (self->last))
+  else
     lasts = time - self->last;
   if (GST_BUFFER_DURATION_IS_VALID (buffer) && GST_BUFFER_DURATION (buffer) > 0)
     lasts = GST_BUFFER_DURATION (buffer);

@@ -250,6 +250,8 @@ gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
     }
     if (frame->gid == GID_NONE) {
       gst_gid_sequence_note_mark (&self->sequence, frame);
+      if (frame->flags & (GID_FRAME_EOS | GID_FRAME_FLUSH))
+        gst_gid_segments_interrupt (&self->segments);
       continue; /* it went back by itself */
     }
     ret = gst_gid_src_make_buffer (self, &arrival, buffer);

@@ -111,6 +111,20 @@ def test_film_that_begins_again(cockpit: Cockpit) -> None:
     assert came[20]["pts"] == 0 < came[20]["running_time"]
 
 
+def test_film_that_does_not_begin_at_0(cockpit: Cockpit) -> None:
+    """Running time does, as behind a demuxer."""
+    path = quoted(cockpit.folder / "film.ts")
+    Pipeline(cockpit, "open", f"{ball()} ! x264enc ! mpegtsmux ! filesink location={path}").finish()
+    film = f"filesrc location={path} ! tsdemux ! h264parse ! avdec_h264"
+    expected = frames_of(cockpit, film)
+    receiver = watch(cockpit, "is-live=false")
+    send(cockpit, film).finish()
+    came = receiver.finish().frames
+    for what in ("sum", "pts", "running_time"):
+        assert [frame[what] for frame in came] == [frame[what] for frame in expected]
+    assert came[0]["running_time"] == 0 < came[0]["pts"]
+
+
 def test_films_behind_one_another_are_recorded(cockpit: Cockpit) -> None:
     """The encoder holds a dozen frames, and a film that has ended the buffers of its pool, for
     nobody: the next film takes them.
