@@ -123,11 +123,12 @@ gst_gid_backlog_pause (GstGidBacklog *self)
 void
 gst_gid_backlog_end (GstGidBacklog *self, GstGidReader *reader)
 {
-  struct gid_consumer_stats stats;
+  struct gid_consumer_stats stats = { 0 };
 
   if (self->is_ending)
     return;
-  gid_consumer_get_stats (reader->consumer, &stats);
+  if (reader->consumer)
+    gid_consumer_get_stats (reader->consumer, &stats);
   self->is_ending = TRUE;
   self->left = stats.unread;
 }
@@ -251,6 +252,23 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
   self->away = ret == 1;
   self->full_since = 0;
   return ret;
+}
+
+/* --- at the end --------------------------------------------------------------------------------- */
+
+gboolean
+gst_gid_backlog_let_go (GstGidBacklog *self, GstGidReader *reader)
+{
+  struct gid_consumer_stats stats;
+  GstGidArrival arrival;
+
+  forget_waiting (self);
+  for (guint i = 0; i < GID_CREDIT_MAX && receive (reader, &arrival) == 1; i++) {
+    note_interval (self, reader, &arrival.frame);
+    gid_consumer_release (reader->consumer, &arrival.frame);
+  }
+  gid_consumer_get_stats (reader->consumer, &stats);
+  return stats.held == 0;
 }
 
 /* --- while it is away --------------------------------------------------------------------------- */

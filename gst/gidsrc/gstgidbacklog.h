@@ -86,6 +86,12 @@ guint gst_gid_backlog_get_length (const GstGidBacklog *self);
  */
 int gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival);
 
+/**
+ * Downstream was told the end: forgets what waits, and gives back what is unread, so that no producer
+ * waits for us. To be called again for what comes then. Returns whether downstream holds nothing.
+ */
+gboolean gst_gid_backlog_let_go (GstGidBacklog *self, GstGidReader *reader);
+
 /** Downstream takes DMA_DRM, and nothing else. */
 void gst_gid_backlog_set_dmabuf (GstGidBacklog *self, gboolean is_dmabuf);
 

@@ -197,7 +197,8 @@ void
 gst_gid_reader_start (GstGidReader *self, struct gid_consumer *consumer, const gchar *stream,
     GstElement *element, GstGidReaderFunc func)
 {
-  self->stream = g_strdup (stream);
+  if (self->stream == NULL)
+    self->stream = g_strdup (stream);
   self->consumer = consumer;
   self->element = element;
   self->polled = func;

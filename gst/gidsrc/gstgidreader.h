@@ -28,18 +28,18 @@ struct _GstGidReader
 {
   gint refcount;
   GstGidDomain *domain;
-  struct gid_consumer *consumer; /* NULL once the element has stopped */
+  struct gid_consumer *consumer; /* NULL: nothing is read yet, or any more */
   guint epoch; /* of the connection to the producer: older frames went with it */
   gboolean wants_dmabufs; /* of frames that are in windows; fixed */
   GHashTable *holders; /* data -> GstGidTakenFunc */
-  gchar *stream; /* its name, from the start on; fixed */
+  gchar *stream; /* its name, from the first start on; fixed */
   guint64 all_taken; /* reported until now */
   guint taken; /* frames that came back since the last poll, but had been taken back before */
   GSource *timer;
   guint64 poll_time; /* of the monotonic clock, ns: when the timer fires next */
   GSource *waker; /* NULL: nobody asked for it yet */
   guint64 wake_time; /* likewise when it wakes the streaming thread; 0: not again */
-  GstElement *element; /* that reads; NULL once it has stopped */
+  GstElement *element; /* that reads; NULL where the consumer is */
   GstGidReaderFunc polled;
   guint64 interval; /* from one frame to the next, about, ns; 0: not known */
 };

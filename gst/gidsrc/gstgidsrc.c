@@ -22,6 +22,18 @@ G_DEFINE_FINAL_TYPE_WITH_CODE (GstGidSrc, gst_gid_src, GST_TYPE_PUSH_SRC,
 
 /* --- start and stop ---------------------------------------------------------------------------- */
 
+/* Whether downstream was told the end, and no flush has taken it back: whoever wanted that. */
+static gboolean
+is_at_end (GstGidSrc *self)
+{
+  GstPad *pad = GST_BASE_SRC_PAD (self);
+  GstEvent *eos = gst_pad_get_sticky_event (pad, GST_EVENT_EOS, 0);
+  gboolean told = eos != NULL;
+
+  gst_clear_event (&eos);
+  return told && gst_pad_get_task_state (pad) == GST_TASK_PAUSED;
+}
+
 /* The GstGidReaderFunc: on the domain's thread. */
 static void
 reader_polled (GstGidReader *reader, GstElement *element, guint taken)
@@ -30,6 +42,8 @@ reader_polled (GstGidReader *reader, GstElement *element, guint taken)
 
   gst_gid_domain_lock (reader->domain);
   self->taken += taken;
+  if (reader->consumer && is_at_end (self) && gst_gid_backlog_let_go (&self->backlog, reader))
+    gst_gid_subscription_unsubscribe (&self->subscription);
   gst_gid_domain_unlock (reader->domain);
   gst_gid_backlog_poll (&self->backlog, reader);
 }
@@ -185,7 +199,9 @@ receive (GstGidSrc *self, GstGidReader *reader, GstGidArrival *arrival)
 
   gst_gid_domain_lock (reader->domain);
   waited = gst_gid_backlog_get_length (&self->backlog) > 0;
-  ret = gst_gid_backlog_receive (&self->backlog, reader, arrival);
+  ret = gst_gid_subscription_subscribe (&self->subscription)
+      ? gst_gid_backlog_receive (&self->backlog, reader, arrival)
+      : -EPIPE;
   outcome = gst_gid_subscription_get_outcome (&self->subscription);
   gst_gid_domain_unlock (reader->domain);
   if (ret == -ECANCELED || ret == -ENODATA)
@@ -331,7 +347,8 @@ gst_gid_src_send_event (GstElement *element, GstEvent *event)
   if (reader) {
     gst_gid_domain_lock (reader->domain);
     gst_gid_backlog_end (&self->backlog, reader);
-    gid_consumer_interrupt (reader->consumer);
+    if (reader->consumer)
+      gid_consumer_interrupt (reader->consumer);
     gst_gid_domain_unlock (reader->domain);
   }
   GST_OBJECT_UNLOCK (self);

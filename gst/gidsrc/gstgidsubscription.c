@@ -29,6 +29,16 @@ may_pass (int error)
   return error == -ENOTCONN || error == -ETIMEDOUT || error == -EAGAIN;
 }
 
+static void
+refuse (GstGidSubscription *self, int error)
+{
+  GstGidDomain *own = self->reader->domain;
+
+  gst_gid_domain_set_error (own, &self->refusal, error,
+      "Cannot subscribe to the stream \"%s\" of domain \"%s\"", self->asked_stream,
+      self->asked_domain ? self->asked_domain : gst_gid_domain_get_name (own));
+}
+
 /* What became of asking for the stream. */
 static void
 answered (void *data, int error)
@@ -40,8 +50,7 @@ answered (void *data, int error)
   } else if (!self->subscribed && self->refusal == NULL) {
     self->reason = error;
     if (!self->waits || !may_pass (error))
-      gst_gid_domain_set_error (self->reader->domain, &self->refusal, error,
-          "Cannot subscribe to the stream %s", self->asked_for);
+      refuse (self, error);
   }
   self->answered = TRUE;
   gid_consumer_interrupt (self->reader->consumer);
@@ -55,76 +64,86 @@ gst_gid_subscription_init (GstGidSubscription *self, GstElement *element)
   self->element = element;
 }
 
-static gboolean
-subscribe (GstGidSubscription *self, const gchar *domain, const gchar *stream,
-    struct gid_consumer_options *options, GstGidReaderFunc polled, GError **error)
-{
-  GstGidDomain *own = self->reader->domain;
-  struct gid_consumer *consumer;
-  int ret;
-
-  self->asked_for = g_strdup_printf (
-      "\"%s\" of domain \"%s\"", stream, domain ? domain : gst_gid_domain_get_name (own));
-  ret = gid_consumer_create (gst_gid_domain_lock (own), domain, stream, options, &consumer);
-  if (ret == 0) {
-    gst_gid_reader_start (self->reader, consumer, stream, self->element, polled);
-    self->state = gid_consumer_get_state (consumer);
-  } else {
-    gst_gid_domain_set_error (
-        own, error, ret, "Cannot subscribe to the stream %s", self->asked_for);
-    g_clear_pointer (&self->asked_for, g_free);
-  }
-  gst_gid_domain_unlock (own);
-  return ret == 0;
-}
-
 gboolean
 gst_gid_subscription_start (GstGidSubscription *self, guint credit, gboolean drop_old,
     GstGidReaderFunc polled, GError **error)
 {
+  gchar *reader_name, *timeline_path;
+  GstGidDomain *own = NULL;
+  gboolean dmabuf;
+
+  GST_OBJECT_LOCK (self->element);
+  self->asked_domain = g_strdup (self->domain);
+  self->asked_stream = g_strdup (self->stream);
+  reader_name = g_strdup (self->reader_name);
+  timeline_path = g_strdup (self->timeline_path);
+  dmabuf = self->dmabuf;
+  self->waits = self->reconnect;
+  GST_OBJECT_UNLOCK (self->element);
+
+  self->credit = credit;
+  self->drop_old = drop_old;
+  self->polled = polled;
+  self->posted_state = self->state = 0;
+  self->reason = 0;
+  self->answered = self->subscribed = FALSE;
+  memset (&self->last_stats, 0, sizeof (self->last_stats));
+  if (self->asked_stream == NULL)
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+        "No stream to read. Set stream=NAME; gidctl list shows those there are.");
+  else
+    own = gst_gid_domain_new (reader_name, error);
+  if (own) {
+    self->reader = gst_gid_reader_new (own, dmabuf);
+    self->timeline = gst_gid_timeline_open (self->element, timeline_path);
+  } else {
+    g_clear_pointer (&self->asked_domain, g_free);
+    g_clear_pointer (&self->asked_stream, g_free);
+  }
+  g_free (reader_name);
+  g_free (timeline_path);
+  return own != NULL;
+}
+
+gboolean
+gst_gid_subscription_subscribe (GstGidSubscription *self)
+{
+  GstGidReader *reader = self->reader;
   struct gid_consumer_options options = {
     .size = sizeof (options),
     .sleeps = true,
     .state = state_changed,
     .data = self,
-    .answered = answered, /* a change of state waits for no other program */
-    .credit = credit,
-    .drop_old = drop_old,
+    .answered = answered, /* the streaming thread waits for no other program */
+    .credit = self->credit,
+    .drop_old = self->drop_old,
+    .reconnect = self->waits,
+    .timeline = self->timeline,
   };
-  gchar *domain, *stream, *reader_name, *timeline_path;
-  GstGidDomain *own;
-  gboolean dmabuf, good = FALSE;
+  struct gid_consumer *consumer;
+  int ret;
 
-  GST_OBJECT_LOCK (self->element);
-  domain = g_strdup (self->domain);
-  stream = g_strdup (self->stream);
-  reader_name = g_strdup (self->reader_name);
-  timeline_path = g_strdup (self->timeline_path);
-  dmabuf = self->dmabuf;
-  self->waits = self->reconnect;
-  options.reconnect = self->waits;
-  GST_OBJECT_UNLOCK (self->element);
-
-  self->posted_state = 0;
-  self->reason = 0;
-  self->answered = self->subscribed = FALSE;
-  if (stream == NULL) {
-    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-        "No stream to read. Set stream=NAME; gidctl list shows those there are.");
-  } else if ((own = gst_gid_domain_new (reader_name, error))) {
-    self->reader = gst_gid_reader_new (own, dmabuf);
-    options.timeline = self->timeline = gst_gid_timeline_open (self->element, timeline_path);
-    good = subscribe (self, domain, stream, &options, polled, error);
-    if (!good) {
-      g_clear_pointer (&self->timeline, gid_timeline_unref);
-      g_clear_pointer (&self->reader, gst_gid_reader_unref);
-    }
+  if (reader->consumer || self->refusal)
+    return reader->consumer != NULL;
+  self->answered = FALSE;
+  ret = gid_consumer_create (gst_gid_domain_get (reader->domain), self->asked_domain,
+      self->asked_stream, &options, &consumer);
+  if (ret < 0) {
+    refuse (self, ret);
+    return FALSE;
   }
-  g_free (domain);
-  g_free (stream);
-  g_free (reader_name);
-  g_free (timeline_path);
-  return good;
+  gst_gid_reader_start (reader, consumer, self->asked_stream, self->element, self->polled);
+  self->state = gid_consumer_get_state (consumer);
+  return TRUE;
+}
+
+void
+gst_gid_subscription_unsubscribe (GstGidSubscription *self)
+{
+  if (self->reader->consumer == NULL)
+    return;
+  gid_consumer_get_stats (self->reader->consumer, &self->last_stats);
+  gst_gid_reader_stop (self->reader);
 }
 
 void
@@ -134,14 +153,14 @@ gst_gid_subscription_stop (GstGidSubscription *self)
 
   GST_OBJECT_LOCK (self->element);
   gst_gid_domain_lock (reader->domain);
-  gid_consumer_get_stats (reader->consumer, &self->last_stats);
-  gst_gid_reader_stop (reader);
+  gst_gid_subscription_unsubscribe (self);
   gst_gid_domain_unlock (reader->domain);
   self->reader = NULL;
   GST_OBJECT_UNLOCK (self->element);
   gst_gid_reader_unref (reader);
   g_clear_pointer (&self->timeline, gid_timeline_unref);
-  g_clear_pointer (&self->asked_for, g_free);
+  g_clear_pointer (&self->asked_domain, g_free);
+  g_clear_pointer (&self->asked_stream, g_free);
   g_clear_error (&self->refusal);
 }
 
@@ -168,7 +187,8 @@ gst_gid_subscription_get_stats (GstGidSubscription *self, struct gid_consumer_st
 {
   if (self->reader) {
     gst_gid_domain_lock (self->reader->domain);
-    gid_consumer_get_stats (self->reader->consumer, &self->last_stats);
+    if (self->reader->consumer)
+      gid_consumer_get_stats (self->reader->consumer, &self->last_stats);
     gst_gid_domain_unlock (self->reader->domain);
   }
   *stats = self->last_stats;

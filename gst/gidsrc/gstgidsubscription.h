@@ -19,8 +19,11 @@ typedef struct
   GstGidReader *reader; /* to change with the object lock */
   struct gid_timeline *timeline; /* NULL: none */
   struct gid_consumer_stats last_stats; /* when there is no consumer any more */
-  gchar *asked_for; /* stream and domain, in words */
-  gboolean waits; /* as reconnect was at the start */
+  gchar *asked_domain, *asked_stream; /* as they were at the start; */
+  gboolean waits; /* so was reconnect */
+  guint credit;
+  gboolean drop_old;
+  GstGidReaderFunc polled;
 
   /* the domain's lock */
   enum gid_consumer_state state;
@@ -43,14 +46,23 @@ typedef struct
 void gst_gid_subscription_init (GstGidSubscription *self, GstElement *element);
 
 /**
- * Subscribes to the stream that the properties say, for so many frames at once. `polled`: see
- * gst_gid_reader_start(). Returns FALSE with an error.
+ * Opens the domain, and keeps what the properties say: the stream that is to be read, for so many
+ * frames at once. `polled`: see gst_gid_reader_start(). Returns FALSE with an error.
  */
 gboolean gst_gid_subscription_start (GstGidSubscription *self, guint credit, gboolean drop_old,
     GstGidReaderFunc polled, GError **error);
 
-/** Ends the subscription. */
+/** Ends the subscription, and closes the domain. */
 void gst_gid_subscription_stop (GstGidSubscription *self);
+
+/**
+ * Subscribes to the stream, where it is not subscribed to: the first frame is wanted. FALSE: the
+ * outcome says that it is refused. With the domain's lock held, as:
+ */
+gboolean gst_gid_subscription_subscribe (GstGidSubscription *self);
+
+/** No frame is wanted any more. What downstream holds goes back, too. */
+void gst_gid_subscription_unsubscribe (GstGidSubscription *self);
 
 /** What reads, between start and stop; NULL outside of that, with the object lock held. */
 GstGidReader *gst_gid_subscription_get_reader (const GstGidSubscription *self);

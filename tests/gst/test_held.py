@@ -296,6 +296,35 @@ def test_pause_is_no_backlog(cockpit: Cockpit, source: str, pauses: int) -> None
         assert len(past) <= 2  # one may have been in its hand when it was paused
 
 
+def paused(cockpit: Cockpit) -> Pipeline:
+    """A live reader that has not played yet."""
+    receiver = watch(cockpit, "", "", "--video-meta", "1", "--paused")
+    receiver.wait_changes("PAUSED", 1)
+    return receiver
+
+
+def test_pause_before_it_plays(cockpit: Cockpit) -> None:
+    """As of any live source, nothing comes of it, and its first frames are those of now."""
+    receiver = paused(cockpit)
+    sender = send(cockpit, camera(100), "")
+    wait_sent(sender, 60, "frames before it plays")
+    assert sender.stats("sink")["consumers"] == 0
+    receiver.tell("state playing")
+    receiver.wait_frames(30)
+    times = [frame["pts"] for frame in receiver.frames]
+    assert times == sorted(set(times))
+
+
+def test_film_begins_when_its_reader_plays(cockpit: Cockpit) -> None:
+    receiver = paused(cockpit)
+    sender = send(cockpit, ball(), LOSSLESS)
+    sender.wait_playing()
+    receiver.tell("state playing")
+    sender.finish()
+    receiver.finish()
+    assert receiver.sums == drawn(cockpit)
+
+
 def test_end_in_a_pause(cockpit: Cockpit) -> None:
     """The last picture is shown, and then comes the end."""
     receiver = watch(cockpit)

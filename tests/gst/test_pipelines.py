@@ -142,6 +142,30 @@ def test_so_many_and_no_more(cockpit: Cockpit) -> None:
     sender.stop()
 
 
+ENDS = (
+    "gidsrc domain=open stream=movie is-live=false num-buffers=25 "
+    "! fakesink name=watch sync=false enable-last-sample={}"
+)
+
+
+def test_nobody_waits_for_a_reader_at_its_end(cockpit: Cockpit) -> None:
+    """It holds a frame yet, and the producer's leases are of minutes."""
+    receiver = Pipeline(cockpit, "cluster", ENDS.format("true"), "--stay")
+    send(cockpit, ball()).finish()
+    assert receiver.sums == drawn(cockpit)[:25]
+
+
+def test_reader_at_its_end_reads_no_more(cockpit: Cockpit) -> None:
+    """Once downstream holds nothing of it, the stream is nobody's."""
+    Pipeline(cockpit, "cluster", ENDS.format("false"), "--stay")
+    sender = send(cockpit, ball(-1))
+    wait_for(
+        lambda: [one["consumers"] for one in sender.messages("gid-consumers")] == [1, 0],
+        "it to unsubscribe",
+    )
+    sender.stop()
+
+
 def test_end_of_the_stream(cockpit: Cockpit) -> None:
     receiver = holder(cockpit)
     send(cockpit, ball()).finish()

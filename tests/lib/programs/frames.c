@@ -438,6 +438,7 @@ static void element_added(GstBin *pipeline, GstBin *bin, GstElement *element, gp
 
 int main(int argc, char **argv) {
 	int commands = -1, hold_frames = 0, video_meta = 0;
+	gboolean paused = FALSE;
 	const GOptionEntry options[] = {
 			{"commands", 0, 0, G_OPTION_ARG_INT, &commands,
 					"a descriptor to be told by", "FD"},
@@ -447,6 +448,8 @@ int main(int argc, char **argv) {
 			{"asks-for", 0, 0, G_OPTION_ARG_INT, &run.asks_for,
 					"with --video-meta: have `watch` ask for so many buffers",
 					"N"},
+			{"paused", 0, 0, G_OPTION_ARG_NONE, &paused,
+					"pause, and play only when told to", NULL},
 			{"stay", 0, 0, G_OPTION_ARG_NONE, &run.stays,
 					"keep them after the stream's end, too, until told to quit",
 					NULL},
@@ -488,7 +491,7 @@ int main(int argc, char **argv) {
 		g_unix_fd_add(commands, G_IO_IN | G_IO_HUP, on_commands, NULL);
 	}
 	/* an error is on the bus, too */
-	gst_element_set_state(run.pipeline, GST_STATE_PLAYING);
+	gst_element_set_state(run.pipeline, paused ? GST_STATE_PAUSED : GST_STATE_PLAYING);
 	g_main_loop_run(run.loop);
 
 	release_held();
