@@ -69,7 +69,8 @@ start_pool (GstCaps *caps, gsize size, GstAllocator *allocator)
   GstStructure *config = gst_buffer_pool_get_config (pool);
 
   gst_buffer_pool_config_set_params (config, caps, size, 0, 0);
-  gst_buffer_pool_config_set_allocator (config, allocator, NULL);
+  if (allocator) /* else it is a mistake to say so */
+    gst_buffer_pool_config_set_allocator (config, allocator, NULL);
   gst_buffer_pool_set_config (pool, config);
   gst_buffer_pool_set_active (pool, TRUE);
   return pool;

@@ -240,7 +240,7 @@ def test_downstream_without_video_meta(cockpit: Cockpit, codec: str) -> None:
     """Padded rows are copied away for elements that know one layout only, and it is counted."""
     source = decode(film(1920, 1080, codec=codec), codec)
     expected = frames_of(cockpit, source)
-    receiver = watch(cockpit, IN_TIME, "", "--video-meta", "0")
+    receiver = watch(cockpit, IN_TIME, "", "--video-meta", "0", G_DEBUG="fatal-criticals")
     send(cockpit, source).finish()
     receiver.finish()
     assert receiver.sums == [frame["sum"] for frame in expected]
