@@ -40,6 +40,7 @@ class Pool:
         self._waiting: list[Test] = []
         self._alone: list[Test] = []
         self._running: list[Running] = []
+        self._has_news = False  # there is a test more that waits, or a place more
         self._numbers = itertools.count()
         self._total = self._finished = 0
         self.outcomes: list[Outcome] = []
@@ -54,6 +55,7 @@ class Pool:
         self._waiting.sort(
             key=lambda test: (not test.is_guest, bool(test.sanitizer), -test.seconds)
         )
+        self._has_news = True
 
     def run(self, feed: Callable[[], bool]) -> None:
         """Runs everything. `feed` may add tests; asked until it says that none will follow."""
@@ -78,9 +80,11 @@ class Pool:
                     running.kill()
 
     def _start_some(self) -> None:
-        for test in list(self._waiting):
-            if self._has_place(test, _PLACES_A_CORE):
-                self._start(test)
+        if self._has_news:  # else as before: hundreds of tests, none of which has a place
+            self._has_news = False
+            for test in list(self._waiting):
+                if self._has_place(test, _PLACES_A_CORE):
+                    self._start(test)
         if self._waiting and (self._free() or 0) >= _FREE:
             more = _MOST_PLACES_A_CORE
             fitting = (test for test in self._waiting if self._has_place(test, more))
@@ -108,6 +112,7 @@ class Pool:
         for running in list(self._running):
             if (outcome := running.poll()) is not None:
                 self._running.remove(running)
+                self._has_news = True
                 self._finish(running, outcome)
                 self.outcomes.append(outcome)
 
