@@ -254,7 +254,7 @@ def test_a_command_has_its_input(machine: Machine) -> None:
 def make_sample(top: Path, meson: str) -> None:
     """A project of one program that scripts/build builds."""
     (top / "scripts").mkdir(parents=True)
-    for name in ("scripts/build", "scripts/say.sh"):
+    for name in ("run", "scripts/build", "scripts/say.sh"):
         shutil.copy(TOP / name, top / name)
     (top / "hello.c").write_text("int main(void) { return 0; }\n")
     (top / "meson.build").write_text(f"project('sample', 'c')\n{meson}")
@@ -289,18 +289,19 @@ def test_a_copy_of_a_clone_and_its_build_uses_its_own(tmp_path: Path) -> None:
     make_sample(
         first,
         "executable('hello', 'hello.c')\n"
-        "meson.add_devenv({'PATH': meson.project_build_root()}, method: 'prepend')\n",
+        "places = {'PATH': meson.project_build_root(), 'MORE': meson.project_build_root()}\n"
+        "meson.add_devenv(places, method: 'prepend')\n",
     )
 
     def built(top: Path) -> str:
-        words = ["meson", "devenv", "-C", top / "build", "sh", "-c", "command -v hello"]
-        return build_sample(top)(words).stdout
+        words = [top / "run", "shell", "sh", "-c", 'command -v hello; echo "$MORE"']
+        return build_sample(top, MORE="mine")(words).stdout
 
-    assert built(first) == f"{first}/build/hello\n"
+    assert built(first) == f"{first}/build/hello\n{first}/build:mine\n"
     shutil.copytree(first, copy)
     compiled = copy / "build" / "hello.p" / "hello.c.o"
     before = compiled.stat().st_mtime
-    assert built(copy) == f"{copy}/build/hello\n"
+    assert built(copy) == f"{copy}/build/hello\n{copy}/build:mine\n"
     assert compiled.stat().st_mtime == before, "what is compiled stays"
 
 
