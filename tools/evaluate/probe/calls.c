@@ -19,7 +19,7 @@
 #include "probe.h"
 
 #define SAMPLES 200
-#define BATCH 10000u
+#define BATCH 2000u
 #define ROUND_TRIPS 5000u
 #define PERIOD_NS 1000000
 
