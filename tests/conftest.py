@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Fixtures of more than one suite: domains, and a browser."""
 
+import gc
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -12,6 +13,13 @@ from lib.program import Program, why_no_other_users
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("needs_root") and (reason := why_no_other_users()) is not None:
         pytest.skip(reason)
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test, a hundred thousand objects of modules, stays: each
+    cockpit looks for what its test has left in circles, and need not look at these."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
