@@ -185,24 +185,34 @@ class Gtk:
 
         wait_for(said, lambda: f"{text!r}, after:\n{self.program.said()}")
 
-    def click(self, name: str) -> None:
+    def is_pressed(self) -> bool:
+        """Whether its button was; it is clicked on again."""
+        self.click("button")
+        return "pressed" in self.program.stdout
+
+    def wait_dialog(self) -> tuple[int, int]:
+        """Where it is, in the middle of the window."""
+        self.program.wait_output("at reasons ")
+        (words,) = [
+            line.split() for line in self.program.stdout.splitlines() if line.startswith("dialog")
+        ]
+        width, height = map(int, words[1:])  # which Weston's shell chooses
+        return (DESK_SIZE[0] - width) // 2, (DESK_SIZE[1] - height) // 2
+
+    def click(self, name: str, within: tuple[int, int] = (0, 0)) -> None:
+        """`within`: where the window is that it is told of, in the picture."""
         self.program.wait_output(f"at {name} ")
         told = [line.split() for line in self.program.stdout.splitlines()]
         (x, y) = [line[2:] for line in told if line[:2] == ["at", name]][-1]
-        self.used.click(int(x), int(y))
+        self.used.click(within[0] + int(x), within[1] + int(y))
 
 
 @pytest.mark.parametrize("name", ["gtk"])
 def test_a_gtk_program(used: Used) -> None:
     """Its button, what is typed into it, and its menu."""
     gtk = Gtk(used)
-
-    def is_pressed() -> bool:
-        gtk.click("button")
-        return "pressed" in gtk.program.stdout
-
     with running(gtk.program), running(used.look()) as view:
-        wait_for(is_pressed, "the button to be pressed", pause=PAUSE_S)
+        wait_for(gtk.is_pressed, "the button to be pressed", pause=PAUSE_S)
         gtk.click("entry")
         used.desks.typist.write("Typed, by hand.\n")
         gtk.wait_said("entered Typed, by hand.")
@@ -210,6 +220,25 @@ def test_a_gtk_program(used: Used) -> None:
         gtk.click("choice")
         gtk.wait_said("chosen")
         gtk.wait_said("closed")
+        assert view.stop() == 0
+
+
+@pytest.mark.parametrize(("name", "way"), [("gtk", "window")])
+def test_a_dialog_of_a_gtk_program(used: Used) -> None:
+    """It is in the middle of the window alone, and so are its menus, and can be answered there."""
+    gtk = Gtk(used)
+
+    def is_asked() -> bool:
+        gtk.click("ask")
+        return "at reasons" in gtk.program.stdout
+
+    with running(gtk.program), running(used.look()) as view:
+        wait_for(is_asked, "a question", pause=PAUSE_S)
+        within = gtk.wait_dialog()
+        gtk.click("reasons", within)
+        gtk.click("answer", within)
+        gtk.wait_said("answered")
+        wait_for(gtk.is_pressed, "the button to be pressed", pause=PAUSE_S)
         assert view.stop() == 0
 
 

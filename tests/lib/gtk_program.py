@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A GTK 4 program that says what is done to it, and where in its window that can be done.
 
-"at NAME X Y" is the middle of what can be clicked on, in pixels of the window.
+"at NAME X Y" is the middle of what can be clicked on, in pixels of the window, or of its dialog.
 """
 
 import gi
@@ -11,6 +11,7 @@ gi.require_version("Gtk", "4.0")
 from gi.repository import GLib, Gtk  # noqa: E402
 
 NAME = "org.example.gtk"
+DIALOG = (300, 200)
 
 
 def say(text: str) -> None:
@@ -35,12 +36,15 @@ class Program(Gtk.Application):
         self.choice.connect("clicked", self.choose)
         self.popover.set_child(self.choice)
         self.menu = Gtk.MenuButton(label="Menu", popover=self.popover)
-        for widget in (self.button, self.entry, self.menu):
+        self.ask = Gtk.Button(label="Ask")
+        self.ask.connect("clicked", lambda _: self.open_dialog())
+        for widget in (self.button, self.entry, self.menu, self.ask):
             widget.set_size_request(-1, 50)
             box.append(widget)
         self.window.set_child(box)
-        self.popover.connect("map", lambda _: GLib.timeout_add(200, self.tell_choice))
-        self.popover.connect("closed", lambda _: say("closed"))
+        popover = self.popover
+        popover.connect("map", lambda _: GLib.timeout_add(200, self.tell_in, "choice", popover))
+        popover.connect("closed", lambda _: say("closed"))
         self.window.present()
         GLib.timeout_add(200, self.tell)
 
@@ -48,17 +52,41 @@ class Program(Gtk.Application):
         say("chosen")
         self.popover.popdown()
 
+    def open_dialog(self) -> None:
+        """A question with a menu of answers, and no way past it."""
+        self.dialog = Gtk.Window(transient_for=self.window, modal=True, decorated=False)
+        self.dialog.set_default_size(*DIALOG)
+        self.answer = Gtk.Button(label="Answer")
+        self.answer.set_size_request(120, 40)
+        self.answer.connect("clicked", self.reply)
+        popover = self.answers = Gtk.Popover(autohide=True, child=self.answer)
+        popover.connect("map", lambda _: GLib.timeout_add(200, self.tell_in, "answer", popover))
+        at_the_top = {"halign": Gtk.Align.CENTER, "valign": Gtk.Align.START}
+        self.reasons = Gtk.MenuButton(label="Because", popover=popover, **at_the_top)
+        self.dialog.set_child(self.reasons)
+        self.dialog.connect("map", lambda _: GLib.timeout_add(200, self.tell_dialog))
+        self.dialog.present()
+
+    def reply(self, _: Gtk.Button) -> None:
+        say("answered")
+        self.dialog.destroy()
+
     def tell(self) -> bool:
         """Where all of it is, as soon as it is anywhere."""
         if self.menu.get_width() == 0:
             return True
-        for name in ("button", "entry", "menu"):
+        for name in ("button", "entry", "menu", "ask"):
             self.tell_place(name, self.window, 0, 0)
         return False
 
-    def tell_choice(self) -> bool:
-        popup = self.popover.get_surface()
-        self.tell_place("choice", self.popover, popup.get_position_x(), popup.get_position_y())
+    def tell_in(self, name: str, popover: Gtk.Popover) -> bool:
+        popup = popover.get_surface()
+        self.tell_place(name, popover, popup.get_position_x(), popup.get_position_y())
+        return False
+
+    def tell_dialog(self) -> bool:
+        say(f"dialog {self.dialog.get_width()} {self.dialog.get_height()}")
+        self.tell_place("reasons", self.dialog, 0, 0)
         return False
 
     def tell_place(self, name: str, native: Gtk.Native, x: int, y: int) -> None:
