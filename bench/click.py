@@ -21,6 +21,10 @@ Peers that are not here are told by name, with the packages that bring them.
 programs between the seat and the screen, with that Weston and without the program itself; `added`
 is what remains of it without what `direct` takes. The desk's programs have a core, and the viewer's
 another one, as far as there are two.
+
+With --vm the desk is a guest. Its pictures come by gid from the guest's memory, and all else by
+QEMU's user network. The processor's time of the desk is that of the whole machine then, with the
+program and the kernel. There is no `direct`.
 """
 
 import argparse
@@ -34,13 +38,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from bench import click_stages, common
+from bench import click_guest, click_stages, common
 from bench.click_ways import LEAST, OURS, RATE, WAYS, Scene, kiosk, output, why_not
 from lab.domains import priority
 from lab.domains.cockpit import Cockpit
-from lab.domains.program import LabError, Program, Wanting, wait_for
+from lab.domains.program import LabError, Wanting, wait_for
 
 REFRESH_MS = 1000 / RATE
 SIZES = {"720p": (1280, 720), "4K": (3840, 2160)}
@@ -161,9 +166,9 @@ def is_script(pid: int, script: str) -> bool:
     return len(words) > 1 and words[1].endswith(script.encode())
 
 
-def spent(program: Program, known: dict[int, list[int]], script: str = "target.py") -> float:
-    """Seconds of a processor of the program and of what it started, but for what runs `script`."""
-    total, pids = 0.0, [program.pid]
+def spent(process: int, known: dict[int, list[int]], script: str = "target.py") -> float:
+    """Seconds of a processor of the process and of what it started, but for what runs `script`."""
+    total, pids = 0.0, [process]
     while pids:
         pid = pids.pop()
         with contextlib.suppress(OSError):
@@ -179,11 +184,15 @@ NAMES = ("gidd", "weston", "server", "viewer", "target")
 
 
 def spent_by_all(scene: Scene) -> dict[str, float]:
-    """Seconds of each program."""
-    known = children()
-    return {
-        f"{place.domain}/{name}": spent(place[name], known)
-        for place in (scene.desk, scene.viewer)
+    """Seconds of each program; of a desk that is a machine, of that."""
+    known, places, found = children(), [scene.viewer], {}
+    if scene.machine is None:
+        places.append(scene.desk)
+    else:
+        found[f"{scene.desk.domain}/machine"] = spent(scene.machine, known)
+    return found | {
+        f"{place.domain}/{name}": spent(place[name].pid, known)
+        for place in places
         for name in NAMES
         if place.is_running(name)
     }
@@ -203,15 +212,20 @@ class Run:
         return [(shown - begun) / 1e6 for begun, shown in self.clicks]
 
 
+# Makes one of a size and a change.
+Maker = Callable[[tuple[int, int], str], Scene]
+
+
 @contextlib.contextmanager
-def scene_of(cockpit: Cockpit, size: tuple[int, int], change: str) -> Iterator[Scene]:
-    scene = Scene(cockpit["open"], cockpit["cluster"], size, change)
+def scene_of(make: Maker, size: tuple[int, int], change: str) -> Iterator[Scene]:
+    scene = make(size, change)
     try:
         kiosk(scene.viewer, output("screen", size, "cluster"))
         yield scene
     finally:
         for place in (scene.desk, scene.viewer):
             place.stop_others()
+        scene.parts.close()
 
 
 def timeline_of(cockpit: Cockpit, log: Path | None) -> None:
@@ -222,8 +236,8 @@ def timeline_of(cockpit: Cockpit, log: Path | None) -> None:
             place.environment["GID_TIMELINE"] = str(log)
 
 
-def measure(cockpit: Cockpit, way: str, size: tuple[int, int], change: str, clicks: int) -> Run:
-    with scene_of(cockpit, size, change) as scene, contextlib.closing(User()) as user:
+def measure(make: Maker, way: str, size: tuple[int, int], change: str, clicks: int) -> Run:
+    with scene_of(make, size, change) as scene, contextlib.closing(User()) as user:
         user.point()
         WAYS[way](scene)
         user.point()
@@ -243,12 +257,12 @@ def measure(cockpit: Cockpit, way: str, size: tuple[int, int], change: str, clic
 # --- all of them ----------------------------------------------------------------------------------
 
 
-def row_of(way: str, size: str, change: str, runs: list[Run]) -> dict:
+def row_of(way: str, what: str, runs: list[Run]) -> dict:
     late = sorted(value for run in runs for value in run.late_ms)
     return {
         "bench": "click",
         "who": way,
-        "what": f"{size} {change}",
+        "what": what,
         "p50_ms": statistics.median(statistics.median(run.late_ms) for run in runs),
         "p99_ms": late[int(len(late) * 0.99)],
         "cpu_ms": statistics.median(sum(run.cpu_ms.values()) for run in runs),
@@ -288,14 +302,14 @@ def ratios_of(rows: list[dict]) -> dict[str, float]:
     return ratios
 
 
-def stages_of(cockpit: Cockpit, folder: Path, cases: list, clicks: int) -> list[dict]:
+def stages_of(cockpit: Cockpit, make: Maker, folder: Path, cases: list, clicks: int) -> list[dict]:
     """A run of each case whose way is looked at: beside the others, which write no timeline."""
     rows = []
     for size, change in cases:
         log = folder / "timeline.log"
         log.unlink(missing_ok=True)
         timeline_of(cockpit, log)
-        run = measure(cockpit, OURS, SIZES[size], change, clicks)
+        run = measure(make, OURS, SIZES[size], change, clicks)
         timeline_of(cockpit, None)
         rows += click_stages.rows_of(f"{size} {change}", run.clicks, log)
     for row in rows:
@@ -303,16 +317,40 @@ def stages_of(cockpit: Cockpit, folder: Path, cases: list, clicks: int) -> list[
     return rows
 
 
-def there(ways: list[str]) -> list[str]:
+def there(ways: list[str], vm: bool) -> list[str]:
     """Those that are not are told, and left out."""
     try:
         import gid  # noqa: F401
     except ImportError:
         raise Wanting("the package gid was not built: python3-cffi is missing") from None
     lacking = {way: lack for way in ways if (lack := why_not(way)) is not None}
-    for way, lack in lacking.items():
-        print(f"{way} is left out: {lack}")
+    if vm:
+        lacking[LEAST] = "the program is in the guest"
+    for way in filter(lacking.get, ways):
+        print(f"{way} is left out: {lacking[way]}")
     return [way for way in ways if way not in lacking]
+
+
+@contextlib.contextmanager
+def domains(folder: Path, vm: bool) -> Iterator[tuple[Cockpit, Maker]]:
+    """The domains, and what makes scenes of them."""
+    cores, great = priority.two_cores(), ("open", "cluster")
+    if vm:
+        with click_guest.cockpit(folder, cores) as made:
+            yield made
+    else:
+        with common.cockpit(folder, "*", "*", great, cores) as cockpit:
+            yield cockpit, partial(Scene, cockpit["open"], cockpit["cluster"])
+
+
+def tell(rows: list[dict]) -> None:
+    for row in sorted(rows, key=lambda row: row["what"]):
+        print(
+            f"{row['what']:18} {row['who']:10} click → pixel p50 {row['p50_ms']:6.1f} ms "
+            f"p99 {row['p99_ms']:6.1f} ms, {row['cpu_ms']:6.2f} ms of a processor a click"
+            + (f", {row['cpu_added_ms']:.2f} of them added" if "cpu_added_ms" in row else "")
+            + (f", {row['lost']} lost" if row["lost"] else "")
+        )
 
 
 def main() -> int:
@@ -322,36 +360,33 @@ def main() -> int:
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--changes", nargs="+", choices=CHANGES, default=list(CHANGES))
+    parser.add_argument("--vm", action="store_true", help="the desk is a guest")
     parser.add_argument("--stages", action="store_true", help="tell where gidway's time goes")
     options: argparse.Namespace = parser.parse_args()
-    ways = there(options.ways)
+    if options.vm and options.stages:
+        parser.error("the programs of a guest write no timeline here: no --stages")
+    ways = there(options.ways, options.vm)
     os.environ.pop("DISPLAY", None)
     os.environ.pop("WAYLAND_DISPLAY", None)
     cases = [(size, change) for size in options.sizes for change in options.changes]
-    runs: dict[tuple[str, str, str], list[Run]] = {}
+    runs: dict[tuple[str, str], list[Run]] = {}
     progress = common.Progress(options.rounds * len(ways) * len(cases))
-    great = ("open", "cluster")
+    stages = []
     with tempfile.TemporaryDirectory(prefix="gid-", dir=common.memory_folder()) as name:
-        with common.cockpit(Path(name), "*", "*", great, priority.two_cores()) as cockpit:
+        with domains(Path(name), options.vm) as (cockpit, make):
             for _ in range(options.rounds):
                 for size, change in cases:
+                    what = f"{size} {change}" + (", guest" if options.vm else "")
                     for way in ways:
-                        progress.step(f"{way}, {size} {change}")
-                        run = measure(cockpit, way, SIZES[size], change, options.clicks)
-                        runs.setdefault((way, size, change), []).append(run)
+                        progress.step(f"{way}, {what}")
+                        run = measure(make, way, SIZES[size], change, options.clicks)
+                        runs.setdefault((way, what), []).append(run)
             progress.end()
-            stages = []
             if options.stages:
-                stages = stages_of(cockpit, Path(name), cases, options.clicks)
+                stages = stages_of(cockpit, make, Path(name), cases, options.clicks)
     rows = [row_of(*key, found) for key, found in runs.items()]
     add_added(rows)
-    for row in sorted(rows, key=lambda row: row["what"]):
-        print(
-            f"{row['what']:12} {row['who']:10} click → pixel p50 {row['p50_ms']:6.1f} ms "
-            f"p99 {row['p99_ms']:6.1f} ms, {row['cpu_ms']:6.2f} ms of a processor a click"
-            + (f", {row['cpu_added_ms']:.2f} of them added" if "cpu_added_ms" in row else "")
-            + (f", {row['lost']} lost" if row["lost"] else "")
-        )
+    tell(rows)
     ratios = ratios_of(rows)
     for ratio, value in ratios.items():
         print(f"{ratio} {value:.2f}")

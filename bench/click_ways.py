@@ -5,14 +5,13 @@ Each is started between the program's place and the viewer's Weston. What is not
 name, with the packages that bring it.
 """
 
-import os
-import pwd
+import contextlib
 import shutil
 import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.domains.place import Place
@@ -21,9 +20,11 @@ from lab.domains.weston import Weston
 RATE = 60
 PARTS = Path(__file__).with_name("click")
 LOCAL = "127.0.0.1"
+LISTENS = "0A"  # in /proc/net/tcp
 # Whatever the password is: no user's own is to be known. While it is measured, others on this
 # machine could use the desktop as well, which has nothing but the target.
 ANY_PASSWORD = b"auth required pam_permit.so\naccount required pam_permit.so\n"
+WAYPIPE = ("waypipe", "--compress=none", "--no-gpu")
 VNC_PAM = "/etc/pam.d/weston-remote-access"
 SWAY = """\
 output HEADLESS-1 mode {0}x{1}@{2}Hz
@@ -42,12 +43,33 @@ def python(script: str, *words: object) -> list[str]:
     return [sys.executable, str(PARTS / script), *map(str, words)]
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((LOCAL, 0))
+        return probe.getsockname()[1]
+
+
 @dataclass
 class Scene:
+    """The desk's servers listen at `address` and `port`, where the viewer finds them at LOCAL."""
+
     desk: Place  # of the program
     viewer: Place  # of the user
     size: tuple[int, int]
     change: str
+    address: str = LOCAL
+    port: int = field(default_factory=free_port)
+    machine: int | None = None  # the process that all of the desk runs in; None: there is none
+    parts: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)  # that end with it
+
+    def reach(self, path: Path) -> Path:
+        """A socket of the viewer's, as the desk's programs find it."""
+        return path
+
+    @property
+    def user(self) -> str:
+        """As the desk's programs are."""
+        return self.desk.run(["id", "-un"]).strip()
 
     def program(self, *before: str, **environment: str) -> None:
         """What is clicked on."""
@@ -84,62 +106,56 @@ def gidway(scene: Scene) -> None:
 def waypipe(scene: Scene) -> None:
     path = scene.viewer.folder / "waypipe.sock"
     path.unlink(missing_ok=True)  # that of a run before
-    words = ["waypipe", "--compress=none", "--no-gpu", f"--socket={path}"]
-    scene.viewer.start("viewer", [*words, "client"])
+    scene.viewer.start("viewer", [*WAYPIPE, f"--socket={path}", "client"])
     scene.viewer.wait_until("waypipe's start", path.exists, "viewer")
+    words = [*WAYPIPE, f"--socket={scene.reach(path)}"]
     scene.program(*words, "server", "--", XDG_RUNTIME_DIR=str(scene.desk.folder))
 
 
 # --- desktops with a server of their own ----------------------------------------------------------
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((LOCAL, 0))
-        return probe.getsockname()[1]
-
-
-def is_heard(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex((LOCAL, port)) == 0
-
-
-def user() -> str:
-    return pwd.getpwuid(os.getuid()).pw_name
+def is_heard(place: Place, port: int) -> bool:
+    """Whether a program there listens, by what the kernel says: it is not to be connected to."""
+    sockets = place.read(Path("/proc/net/tcp")).decode().splitlines()[1:]
+    return any(
+        local.endswith(f":{port:04X}") and state == LISTENS
+        for _, local, _, state, *_ in map(str.split, sockets)
+    )
 
 
 def desktop(scene: Scene, name: str, command: list[str], **environment: str) -> None:
     """A compositor that was never here before: the program's, once its socket is there."""
-    folder = scene.desk.folder / "desktop"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700)
-    scene.desk.start(name, command, XDG_RUNTIME_DIR=str(folder), **environment)
+    desk = scene.desk
+    folder = desk.folder / "desktop"
+    desk.run(["sh", "-c", 'rm -rf "$0" && mkdir -m 700 "$0"', str(folder)])
+    desk.start(name, command, XDG_RUNTIME_DIR=str(folder), **environment)
 
-    def sockets() -> list[Path]:
-        return [path for path in folder.glob("wayland-*") if path.suffix != ".lock"]
+    def sockets() -> list[str]:
+        names = desk.run(["ls", str(folder)]).split()
+        return [one for one in names if one.startswith("wayland-") and not one.endswith(".lock")]
 
-    scene.desk.wait_until(f"the start of {name}", sockets, name)
-    scene.desk.environment |= {
-        "XDG_RUNTIME_DIR": str(folder),
-        "WAYLAND_DISPLAY": sockets()[0].name,
-    }
+    desk.wait_until(f"the start of {name}", sockets, name)
+    desk.environment |= {"XDG_RUNTIME_DIR": str(folder), "WAYLAND_DISPLAY": sockets()[0]}
 
 
-def served_by_weston(scene: Scene, backend: str, before: list[str], options: list[str]) -> int:
-    """Returns the port."""
-    port = free_port()
+def serve_by_weston(scene: Scene, backend: str, before: list[str], options: list[str]) -> None:
     core = f"[core]\nidle-time=0\n[output]\nname={backend}\nmode={scene.size[0]}x{scene.size[1]}\n"
     own = f"[{backend}]\nrefresh-rate={RATE}\n"
     configuration = scene.desk.write(f"weston-{backend}.ini", (core + own).encode())
     words = ["weston", f"--backend={backend}", "--renderer=pixman", "--shell=kiosk-shell.so"]
-    words += [f"--config={configuration}", f"--address={LOCAL}", f"--port={port}"]
+    words += [f"--config={configuration}", f"--address={scene.address}", f"--port={scene.port}"]
     words += [f"--width={scene.size[0]}", f"--height={scene.size[1]}", *options]
     desktop(scene, "weston", [*before, *words])
-    return port
+    wait_heard(scene, "weston")
 
 
-def shown_by_vnc(scene: Scene, port: int) -> None:
-    scene.viewer.start("viewer", python("vnc_viewer.py", LOCAL, port, user()))
+def wait_heard(scene: Scene, name: str) -> None:
+    scene.desk.wait_until(f"{name} to listen", lambda: is_heard(scene.desk, scene.port), name)
+
+
+def show_by_vnc(scene: Scene) -> None:
+    scene.viewer.start("viewer", python("vnc_viewer.py", LOCAL, scene.port, scene.user))
     scene.program()
 
 
@@ -147,8 +163,8 @@ def weston_vnc(scene: Scene) -> None:
     """Lets in who has the password of its user, by PAM: of which it sees one service of ours."""
     service = scene.desk.write("any-password", ANY_PASSWORD)
     own_pam = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", str(service), VNC_PAM]
-    port = served_by_weston(scene, "vnc", own_pam, ["--disable-transport-layer-security"])
-    shown_by_vnc(scene, port)
+    serve_by_weston(scene, "vnc", own_pam, ["--disable-transport-layer-security"])
+    show_by_vnc(scene)
 
 
 def weston_rdp(scene: Scene) -> None:
@@ -156,9 +172,9 @@ def weston_rdp(scene: Scene) -> None:
     words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days=2", "-subj=/CN=a"]
     scene.desk.run([*words, f"-keyout={key}", f"-out={certificate}"])
     options = [f"--rdp-tls-key={key}", f"--rdp-tls-cert={certificate}", "--no-resizeable"]
-    port = served_by_weston(scene, "rdp", [], options)
-    where = [f"/v:{LOCAL}:{port}", f"/size:{scene.size[0]}x{scene.size[1]}", "/f"]
-    who = ["/sec:tls", "/cert:ignore", f"/u:{user()}", "/p:any"]
+    serve_by_weston(scene, "rdp", [], options)
+    where = [f"/v:{LOCAL}:{scene.port}", f"/size:{scene.size[0]}x{scene.size[1]}", "/f"]
+    who = ["/sec:tls", "/cert:ignore", f"/u:{scene.user}", "/p:any"]
     scene.viewer.start("viewer", [RDP_VIEWER, *where, *who])
     scene.program()
 
@@ -169,11 +185,10 @@ def wayvnc(scene: Scene) -> None:
     configuration = scene.desk.write("sway", text.encode())
     command = ["sway", "--config", str(configuration)]
     desktop(scene, "weston", command, WLR_RENDERER="pixman", **settings)
-    port = free_port()
-    words = ["wayvnc", "--output=HEADLESS-1", f"--max-fps={RATE}", LOCAL, str(port)]
-    scene.desk.start("server", words)
-    scene.desk.wait_until("wayvnc's start", lambda: is_heard(port), "server")
-    shown_by_vnc(scene, port)
+    words = ["wayvnc", "--output=HEADLESS-1", f"--max-fps={RATE}"]
+    scene.desk.start("server", [*words, scene.address, str(scene.port)])
+    wait_heard(scene, "server")
+    show_by_vnc(scene)
 
 
 LEAST = "direct"

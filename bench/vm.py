@@ -41,7 +41,7 @@ from pathlib import Path
 from gid_cockpit.machine import window_kind
 from gid_vm.agent import Agent, GuestError
 
-from bench import camera, common, doorbell
+from bench import camera, common, doorbell, guest_network
 from bench.through_waypipe import by_waypipe
 from lab.domains.cockpit import Cockpit
 from lab.domains.configuration import configuration
@@ -67,7 +67,7 @@ CONFIGURATION = configuration(
 # The longest line of a configuration is too short for them.
 DEVICES = [
     *("-device", "virtserialport,chardev=b,name=org.gidway.bench"),
-    *("-netdev", "user,id=n", "-device", "virtio-net-pci,netdev=n,romfile="),
+    *guest_network.devices(),
 ]
 ECHO = """
 import os, time
@@ -78,11 +78,6 @@ while True:
         os.write(port, byte)
     else:
         time.sleep(0.05)  # the host has not connected yet
-"""
-NETWORK = """
-modprobe virtio_net
-link=$(ls /sys/class/net | grep -v lo)
-ip link set $link up && ip addr replace 10.0.2.15/24 dev $link
 """
 SOURCE = (
     "videotestsrc pattern=solid-color num-buffers={frames} ! "
@@ -192,12 +187,6 @@ def by_gid(agent: Agent, watched: list[int], frames: int) -> tuple[float, float,
     return seconds, cpu, json.loads(stats)["movie"]["copied-bytes"]
 
 
-def bring_up_network(agent: Agent) -> None:
-    result = agent.start(["sh", "-c", NETWORK]).wait(SECONDS)
-    if result.code != 0:
-        raise LabError(f"the guest has no network: {result.err}")
-
-
 def by_tcp(agent: Agent, watched: list[int], frames: int) -> tuple[float, float, int]:
     with socket.create_server(("127.0.0.1", PORT)) as server:
         server.settimeout(SECONDS)
@@ -256,7 +245,7 @@ def main() -> int:
             progress.step("gid")
             frames = [account("gid", lambda n: by_gid(agent, watched, n), options.frames)]
             progress.step("virtio-net TCP")
-            bring_up_network(agent)
+            guest_network.bring_up(agent)
             tcp = account("virtio-net TCP", lambda n: by_tcp(agent, watched, n), options.frames)
             progress.step("waypipe")
             piped = account(
