@@ -22,7 +22,8 @@ HERE = Path(__file__).resolve().parent
 def ours() -> tuple[str, str]:
     """What the package calls of its own: in cffi's words, and the source with its header in it."""
     header = (HERE / "frame_calls.h").read_text()
-    source = (HERE / "frame_calls.c").read_text().replace('#include "frame_calls.h"\n', header)
+    source = "".join((HERE / name).read_text() for name in ("frame_calls.c", "lock_type.c"))
+    source = source.replace('#include "frame_calls.h"\n', header)
     return re.sub(r"^#.*$", "", header, flags=re.M) + "void free(void *);\n", source
 
 

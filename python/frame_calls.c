@@ -92,6 +92,7 @@ static int take(struct gid_py_reader *reader, const struct gid_slab *known,
 	}
 	reader->fetched = *frame; /* nothing is received before that is done: its note stays */
 	reader->is_fetching = true;
+	frame->index = BACK;
 	return GID_PY_OTHER;
 }
 
@@ -155,6 +156,7 @@ static int sleep_and_look(struct gid_py_reader *reader, const struct gid_slab *k
 
 int gid_py_next(struct gid_py_reader *reader, const struct gid_slab *known, struct gid_frame *frame,
 		uint64_t until) {
+	frame->index = BACK; /* until there is one */
 	gid_py_lock_take(reader->lock);
 	int result = look(reader, known, frame);
 	if (result == -EAGAIN && !reader->is_shared && !reader->is_asleep && !reader->is_fetching) {
@@ -209,8 +211,8 @@ int gid_py_release(struct gid_py_reader *reader, struct gid_frame *frame,
 	return current;
 }
 
-int gid_py_take_slot(
-		struct gid_producer *producer, struct gid_slab *slab, bool patient, bool hears) {
+bool gid_py_take_slot(struct gid_producer *producer, struct gid_slab *slab, bool patient,
+		bool hears, int32_t *slot) {
 	int index = -EAGAIN;
 	bool has_room = false;
 	for (int i = hears ? 1 : 0; i < 2 && index < 0; i++) {
@@ -228,28 +230,36 @@ int gid_py_take_slot(
 	}
 	if (index < 0) {
 		gid_producer_want_release(producer);
+		return false;
 	}
-	return index;
+	*slot = index;
+	return true;
 }
 
 void gid_py_begin(struct gid_frame *frame) {
 	*frame = (struct gid_frame)GID_FRAME_INIT;
 }
 
-int gid_py_send(struct gid_producer *producer, struct gid_slab *slab, uint32_t index,
+int gid_py_send(struct gid_producer *producer, struct gid_slab *slab, int32_t *slot,
 		struct gid_frame *frame, const char *metadata, uint32_t size) {
-	frame->gid = gid_slab_gid(slab, index);
+	frame->gid = gid_slab_gid(slab, (uint32_t)*slot);
 	if (frame->capture_time == GID_TIME_NONE) {
 		frame->capture_time = gid_clock_now();
 	}
-	int error = gid_producer_put_metadata(producer, frame, metadata, size);
-	return error < 0 ? error : gid_producer_send(producer, frame);
+	int result = gid_producer_put_metadata(producer, frame, metadata, size);
+	if (result == 0) {
+		result = gid_producer_send(producer, frame);
+	}
+	gid_py_give(slab, slot);
+	return result;
 }
 
-void gid_py_settle(struct gid_slab *slab, uint32_t index) {
-	if (gid_slab_holders(slab, index) == 0) {
-		gid_slab_give(slab, index);
+/* Where readers have it, the last of them gives it back. */
+void gid_py_give(struct gid_slab *slab, int32_t *slot) {
+	if (*slot >= 0 && gid_slab_holders(slab, (uint32_t)*slot) == 0) {
+		gid_slab_give(slab, (uint32_t)*slot);
 	}
+	*slot = -1;
 }
 
 void gid_py_released(void *data, gid_id gid) {

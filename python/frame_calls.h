@@ -23,6 +23,9 @@ void gid_py_lock_take(struct gid_py_lock *lock);
 bool gid_py_lock_try(struct gid_py_lock *lock);
 void gid_py_lock_let_go(struct gid_py_lock *lock);
 
+/* Adds the type gid._gid.Lock, which `with` holds. False: there is no memory. */
+bool gid_py_add_lock(void);
+
 /* Memory that gidd was asked for. */
 struct gid_py_import {
 	bool is_asked; /* and it has not answered yet */
@@ -62,7 +65,8 @@ enum gid_py_next {
  * The next frame, of whose memory the caller has a reference if it is `known`: its slot, or enum
  * gid_py_next, or -errno. -EAGAIN: there is none, and the caller has to wait by itself. Before that
  * it sleeps where it can, until a time (ns) or for less. Takes the lock, and lets it go while it
- * sleeps: then it must not be held.
+ * sleeps: then it must not be held. What `frame` is then can be released whatever was returned, as
+ * where a signal's handler raises an exception before that is seen.
  */
 int gid_py_next(struct gid_py_reader *reader, const struct gid_slab *known, struct gid_frame *frame,
 		uint64_t until);
@@ -82,21 +86,27 @@ int gid_py_release(
 		struct gid_py_reader *reader, struct gid_frame *frame, const struct gid_slab *slab);
 
 /*
- * A free slot. What came back is collected where there is none, and if `hears`. -EAGAIN: all are
- * held, and the next release rings.
+ * The number of a slot that is taken, -1: none, lies where only these functions write it: so an
+ * exception out of a signal's handler, which comes after any call, leaves no slot behind.
+ *
+ * Takes a free slot. What came back is collected where there is none, and if `hears`. Whether there
+ * was one; if not, all are held, and the next release rings.
  */
-int gid_py_take_slot(
-		struct gid_producer *producer, struct gid_slab *slab, bool patient, bool hears);
+bool gid_py_take_slot(struct gid_producer *producer, struct gid_slab *slab, bool patient,
+		bool hears, int32_t *slot);
 
 /* A frame of which nothing is said. */
 void gid_py_begin(struct gid_frame *frame);
 
-/* Sends a slot. It came to be now, where nothing else is said. As gid_producer_send(). */
-int gid_py_send(struct gid_producer *producer, struct gid_slab *slab, uint32_t index,
+/*
+ * Sends a slot, or gives it back if that fails. It came to be now, where nothing else is said. As
+ * gid_producer_send().
+ */
+int gid_py_send(struct gid_producer *producer, struct gid_slab *slab, int32_t *slot,
 		struct gid_frame *frame, const char *metadata, uint32_t size);
 
-/* Of a slot that was to be sent: it is free if nobody has it. */
-void gid_py_settle(struct gid_slab *slab, uint32_t index);
+/* Gives a slot back, if one is taken. */
+void gid_py_give(struct gid_slab *slab, int32_t *slot);
 
 /* The producers' callback. */
 void gid_py_released(void *data, gid_id gid);

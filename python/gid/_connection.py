@@ -15,18 +15,13 @@ from typing import Any
 from ._errors import ForkError, GidError, error_of
 from ._gid import ffi, lib
 
+if not lib.gid_py_add_lock():
+    raise MemoryError
+from ._gid import Lock  # noqa: E402
+
 DISPATCH_EVERY = 0.1  # s: what gidd says is heard also by those who never wait
 SERVE_EVERY = 0.5  # s: leases that are over, and a stop of their producer, are seen by then
-
-_forks = 0
-
-
-def _count_fork() -> None:
-    global _forks
-    _forks += 1
-
-
-os.register_at_fork(after_in_child=_count_fork)
+LONGEST = 86400.0  # s: who waits for longer looks once in a while
 
 
 class Deadline:
@@ -36,15 +31,23 @@ class Deadline:
         self.end = None if timeout is None else time.monotonic() + timeout
 
     def left(self) -> float | None:
-        return None if self.end is None else max(0.0, self.end - time.monotonic())
+        return None if self.end is None else min(max(0.0, self.end - time.monotonic()), LONGEST)
 
     def is_over(self) -> bool:
-        return self.end is not None and time.monotonic() >= self.end
+        return self.end is not None and not time.monotonic() < self.end  # not a number: it is
 
 
 def deadline_ns(timeout: float) -> int:
-    """When a time limit is over that begins now, for libgid."""
-    return time.monotonic_ns() + max(0, round(timeout * 1e9))
+    """When a time limit is over that begins now, for libgid; no later than it has to look."""
+    return time.monotonic_ns() + round(min(max(timeout, 0.0), LONGEST) * 1e9)
+
+
+def c_text(text: str) -> bytes:
+    """For libgid, to which a text ends at its first NUL."""
+    encoded = text.encode()
+    if b"\0" in encoded:
+        raise ValueError(f"{text!r} has a NUL")
+    return encoded
 
 
 class Waiter:
@@ -54,6 +57,8 @@ class Waiter:
     to who asked last. So each adds itself to `waiting`, under the connection's lock, when it found
     nothing; and who takes something then calls `poke()`, so that another looks, too.
     """
+
+    _poked = -1  # until it is made, which may fail
 
     def __init__(self, *descriptors: int) -> None:
         self._epoll = select.epoll()
@@ -65,8 +70,9 @@ class Waiter:
             self._epoll.register(descriptor, select.EPOLLIN)
 
     def __del__(self) -> None:
-        os.close(self._poked)
-        self._poked = -1
+        if self._poked >= 0:
+            os.close(self._poked)
+            self._poked = -1
 
     def poke(self) -> None:
         """One who waits looks again, if there is one."""
@@ -111,13 +117,12 @@ class Waiter:
                 future.set_result(None)
 
 
-class Connection:
+class Connection(Lock):
     """`with connection:` is held while libgid is called: its objects are one thread's at a time."""
 
     def __init__(self, name: str | None) -> None:
-        self._born = _forks
         out = ffi.new("struct gid_domain **")
-        error = lib.gid_domain_connect(ffi.NULL if name is None else name.encode(), out)
+        error = lib.gid_domain_connect(ffi.NULL if name is None else c_text(name), out)
         if error < 0:
             raise error_of(error, ffi.string(lib.gid_domain_connect_error()).decode())
         self.c = out[0]
@@ -125,7 +130,7 @@ class Connection:
         self.streams = 0  # consumers and producers
         self.is_closing = False
         self.lock = ffi.gc(lib.gid_py_lock_create(), lib.gid_py_lock_destroy)
-        self._depth = 0
+        self._bind(int(ffi.cast("uintptr_t", self.lock)))
         self._later: deque[Callable[[], object]] = deque()
         self._server: Waiter | None = None
         self.served: weakref.WeakSet[Any] = weakref.WeakSet()  # producers
@@ -133,25 +138,21 @@ class Connection:
 
     # --- the lock ---
 
-    @property
-    def is_foreign(self) -> bool:
-        """Whether it belongs to the process that forked this one."""
-        return self._born != _forks
-
-    def __enter__(self) -> Any:
-        self.check_fork()
-        lib.gid_py_lock_take(self.lock)
-        self._depth += 1
+    def open(self) -> Any:
+        """The domain, which was not closed. Under the lock."""
+        if self.c == ffi.NULL or self.is_closing:
+            raise ValueError("the domain is closed")
         return self.c
 
-    def __exit__(self, *_: object) -> None:
-        if self._depth == 1 and (self._later or self.is_closing):
-            self._do_later()
-        self._depth -= 1
-        lib.gid_py_lock_let_go(self.lock)
+    def describe(self, part: Any, look: Callable[[], str]) -> str:
+        """How a part of it is now, for its repr, which never fails."""
+        if self.is_foreign:
+            return "of the process that forked this one"
+        with self:
+            return "closed" if part.c == ffi.NULL else look()
 
     def check_fork(self) -> None:
-        if self._born != _forks:
+        if self.is_foreign:
             raise ForkError(
                 errno.EPERM,
                 "this object belongs to the process that forked this one: make a gid.Domain here",
@@ -162,12 +163,7 @@ class Connection:
         if self.is_foreign:
             return
         self._later.append(work)
-        if lib.gid_py_lock_try(self.lock):
-            if self._depth == 0:
-                self._depth = 1
-                self._do_later()
-                self._depth = 0
-            lib.gid_py_lock_let_go(self.lock)
+        self._settle()
 
     def do_later(self) -> None:
         """After a call that took the lock by itself, while which a finalizer could not."""

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from typing import Any, Literal
 
-from ._connection import Connection, Deadline, Waiter, deadline_ns
-from ._errors import EndOfStream, GidError, GidTimeoutError, error_of
+from ._connection import Connection, Deadline, Waiter, c_text, deadline_ns
+from ._errors import EndOfStream, GidTimeoutError, error_of
 from ._frame import Frame
 from ._gid import ffi, lib
 from ._memory import ImportedSlab
@@ -59,10 +59,11 @@ class Consumer:
         options = ffi.new("struct gid_consumer_options *")
         options.size = ffi.sizeof(options[0])
         options.credit, options.drop_old, options.reconnect = credit, drop_old, reconnect
-        name = ffi.NULL if owner is None else owner.encode()
+        name = ffi.NULL if owner is None else c_text(owner)
         out = ffi.new("struct gid_consumer **")
-        with connection as domain:
-            result = lib.gid_consumer_create(domain, name, stream.encode(), options, out)
+        with connection:
+            domain = connection.open()
+            result = lib.gid_consumer_create(domain, name, c_text(stream), options, out)
             connection.check(result)
             self.reader.domain, self.reader.consumer = domain, out[0]
             connection.streams += 1
@@ -156,46 +157,50 @@ class Consumer:
         A thread that waits alone does not come back for that until then (ns), while frames flow:
         it sleeps over the ring, with nobody but the kernel to be asked.
         """
-        connection = self.connection
-        connection.check_fork()
-        while True:
-            frame, known = new_frame(), self._known
-            slab = ffi.NULL if known is None else known.c
-            got = lib.gid_py_next(self.reader, slab, frame, until)
-            if self._waiter.waiting and got != -errno.EAGAIN:
-                with connection:  # what we took another one may have waited for
-                    self._waiter.poke()
-            if got >= 0 and known is not None:
-                return Frame(self, frame, known, b"", known.pictures.get(got))
-            if got == lib.GID_PY_PART and known is not None:
-                return Frame(self, frame, known)
-            self._is_flooded = got == lib.GID_PY_FLOOD
-            if self._is_flooded:
-                return None
-            known = None  # an exception that is kept would keep it mapped
-            with connection:
-                if got not in (-errno.EAGAIN, lib.GID_PY_OTHER):
-                    self._tell(got)
-                elif self.reader.is_fetching:
-                    if not self.reader.memory.is_done:
-                        return None
-                    if (fetched := self._take_over()) is not None:
-                        return fetched
-                elif got == -errno.EAGAIN:
+        self.connection.check_fork()
+        frame, got = new_frame(), -errno.EAGAIN
+        try:
+            while True:
+                known = self._known
+                slab = ffi.NULL if known is None else known.c
+                got = lib.gid_py_next(self.reader, slab, frame, until)
+                if self._waiter.waiting and got != -errno.EAGAIN:
+                    with self.connection:  # what we took another one may have waited for
+                        self._waiter.poke()
+                if got >= 0 and known is not None:
+                    return Frame(self, frame, known, b"", known.pictures.get(got))
+                if got == lib.GID_PY_PART and known is not None:
+                    return Frame(self, frame, known)
+                known = None  # an exception that is kept would keep it mapped
+                self._is_flooded = got == lib.GID_PY_FLOOD
+                if self._is_flooded:
                     return None
+                with self.connection:
+                    if got not in (-errno.EAGAIN, lib.GID_PY_OTHER):
+                        self._tell(got)
+                    elif self.reader.is_fetching:
+                        if not self.reader.memory.is_done:
+                            return None
+                        if (fetched := self._take_over(frame)) is not None:
+                            return fetched
+                    elif got == -errno.EAGAIN:
+                        return None
+        except BaseException:  # also of a signal's handler, after any call: nobody has the frame
+            self.give_back(frame)
+            raise
 
-    def _take_over(self) -> Frame | None:
+    def _take_over(self, frame: Any) -> Frame | None:
         """The frame whose memory is there now; None: that was refused."""
-        reader, frame = self.reader, new_frame()
-        frame[0] = reader.fetched
-        note = bytes(ffi.buffer(frame.note, frame.note_size)) if frame.note_size else b""
+        reader, fetched = self.reader, self.reader.fetched
+        note = bytes(ffi.buffer(fetched.note, fetched.note_size)) if fetched.note_size else b""
         error, slab = reader.memory.error, reader.memory.slab
-        reader.is_fetching = False
+        frame[0] = fetched
+        reader.is_fetching = False  # no call between these two
         if error == 0:
             return self._make(frame, note, slab)
-        self.give_back(frame)
         if error not in GONE:
             self.connection.check(error)
+        self.give_back(frame)
         return None
 
     def _tell(self, got: int) -> None:
@@ -238,11 +243,7 @@ class Consumer:
         if known is not None:
             lib.gid_slab_unref(slab)
         else:
-            try:
-                known = ImportedSlab(self.connection, slab)
-            except GidError:
-                self.give_back(frame)
-                raise
+            known = ImportedSlab(self.connection, slab)
             self._slabs = {key: one for key, one in self._slabs.items() if not one.is_revoked}
             if len(self._slabs) >= SLABS_KEPT:
                 del self._slabs[next(iter(self._slabs))]
@@ -315,7 +316,7 @@ class Consumer:
             raise ValueError(f"the consumer of {self.stream} is closed")
 
     def __repr__(self) -> str:
-        state = "closed" if self.c == ffi.NULL else self.state
+        state = self.connection.describe(self, lambda: self.state)
         return f"<gid.Consumer of {self.stream}: {state}>"
 
 

@@ -35,14 +35,14 @@ class Domain:
     @property
     def name(self) -> str:
         """The domain's name."""
-        with self._connection as domain:
-            return str(ffi.string(lib.gid_domain_name(self._check(domain))).decode())
+        with self._connection:
+            return str(ffi.string(lib.gid_domain_name(self._connection.open())).decode())
 
     @property
     def number(self) -> int:
         """The domain's number, 1 to 254."""
-        with self._connection as domain:
-            return int(lib.gid_domain_number(self._check(domain)))
+        with self._connection:
+            return int(lib.gid_domain_number(self._connection.open()))
 
     def consumer(
         self,
@@ -119,8 +119,8 @@ class Domain:
     def status(self) -> dict[str, Any]:
         """gidd's report on domain, slabs, grants and streams."""
         out = ffi.new("char **")
-        with self._connection as domain:
-            self._check(domain)
+        with self._connection:
+            domain = self._connection.open()
             self._connection.dispatch()  # it may have to connect again
             self._connection.check(lib.gid_domain_status(domain, out))
             try:
@@ -144,13 +144,12 @@ class Domain:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _check(self, domain: Any) -> Any:
-        if domain == ffi.NULL or self._connection.is_closing:
-            raise ValueError("the domain is closed")
-        return domain
-
     def __repr__(self) -> str:
-        return f"<gid.Domain {self.name}>"
+        connection = self._connection
+        name = connection.describe(
+            connection, lambda: "closed" if connection.is_closing else self.name
+        )
+        return f"<gid.Domain {name}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a gid.Domain belongs to its process: make one in the other process")

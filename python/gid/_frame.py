@@ -151,6 +151,8 @@ class Frame:
         """
         slab = self._held()
         with self._consumer.connection:
+            if self._consumer.c == ffi.NULL:
+                raise self._taken()  # with all that the consumer had
             for room in (lib.GID_METADATA_DEFAULT, lib.GID_METADATA_MAX):
                 to = ffi.new("uint8_t[]", room)
                 size = lib.gid_consumer_get_metadata(self._consumer.c, self._c, slab.c, to, room)

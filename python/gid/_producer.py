@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from ._connection import DISPATCH_EVERY, SERVE_EVERY, Connection, Deadline, Waiter
+from ._connection import DISPATCH_EVERY, SERVE_EVERY, Connection, Deadline, Waiter, c_text
 from ._consumer import fields
 from ._errors import GidError, GidTimeoutError
 from ._formats import Picture, Plane, picture_of, views_of
@@ -22,22 +22,33 @@ DRAIN = 1.0  # s: how long the last frames may take to be read, at the end
 
 
 class Said(TypedDict, total=False):
-    """What can be said of a frame. Times are ns, boxes (x, y, width, height) in pixels."""
+    """What can be said of a frame. Times are ns, boxes (x, y, width, height) in pixels.
 
-    pts: int
-    dts: int
-    duration: int
-    capture_time: int
-    present_time: int
-    crop: tuple[int, int, int, int]
-    damage: tuple[int, int, int, int]
-    flags: int
-    transform: int
-    note: bytes
-    metadata: bytes
+    None says nothing, so that what was read of one frame can be said of another.
+    """
+
+    pts: int | None
+    dts: int | None
+    duration: int | None
+    capture_time: int | None
+    present_time: int | None
+    crop: tuple[int, int, int, int] | None
+    damage: tuple[int, int, int, int] | None
+    flags: int | None
+    transform: int | None
+    note: bytes | None
+    metadata: bytes | None
 
 
 SAID = Said.__annotations__.keys()
+
+
+def check_said(said: Said) -> None:
+    if unknown := said.keys() - SAID:
+        raise TypeError(f"of a frame can be said {', '.join(SAID)}: {unknown}")
+
+
+new_slot = partial(ffi.new, ffi.typeof("int32_t *"))  # the number of one that is taken, or -1
 
 
 class Slot:
@@ -51,14 +62,14 @@ class Slot:
     The memory still has what was drawn there before, some frames ago.
     """
 
-    __slots__ = ("_producer", "_index", "_said", "_is_open", "planes")
+    __slots__ = ("_producer", "_said", "c", "planes")
 
-    def __init__(self, producer: "Producer", index: int, said: Said) -> None:
+    def __init__(self, producer: "Producer", said: Said) -> None:
+        """It is none until one is taken."""
         self._producer = producer
-        self._index = index
         self._said = said
-        self._is_open = True
-        self.planes: tuple[Plane, ...] = producer.slot_planes(index)
+        self.c = new_slot(-1)
+        self.planes: tuple[Plane, ...] = ()
         """A writable array for each plane, of the shapes that `Frame.planes` has."""
 
     @property
@@ -69,21 +80,19 @@ class Slot:
     def submit(self, **said: Unpack[Said]) -> int:
         """Sends the slot, and returns to how many readers.
 
-        Raises GidError: a field is out of range, or the memory was revoked.
+        Raises GidError: a field is out of range, or the memory was revoked. Then it was given back.
         """
+        if said:
+            check_said(said)
         self._end()
-        return self._producer.send(self._index, {**self._said, **said} if said else self._said)
+        return self._producer.send(self.c, {**self._said, **said} if said else self._said)
 
     def cancel(self) -> None:
         """Gives the slot back unsent. Does nothing after `submit()`."""
-        if self._is_open:
-            self._end()
-            self._producer.give(self._index)
+        self._end()
+        self._producer.give(self.c)
 
     def _end(self) -> None:
-        if not self._is_open:
-            raise ValueError("the slot was sent, or given back: take another one")
-        self._is_open = False
         for plane in self.planes:
             plane.flags.writeable = False
 
@@ -93,12 +102,12 @@ class Slot:
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None:
             self.cancel()
-        elif self._is_open:
+        elif self.c[0] >= 0:
             self.submit()
 
     def __del__(self) -> None:
-        if getattr(self, "_is_open", False):
-            self._producer.connection.later(partial(self._producer.give, self._index))
+        if (c := getattr(self, "c", None)) is not None and c[0] >= 0:
+            self._producer.connection.later(partial(self._producer.give, c))
 
 
 class Producer:
@@ -133,10 +142,10 @@ class Producer:
         self._heard = 0.0  # when its readers were last listened to, s
         options = ffi.new("struct gid_producer_options *", {"quiet": True, **behaviour})
         options.size = ffi.sizeof(options[0])
-        text = ffi.NULL if description is None else description.encode()
+        text = ffi.NULL if description is None else c_text(description)
         slab, out = ffi.new("struct gid_slab **"), ffi.new("struct gid_producer **")
-        with connection as domain:
-            name = stream.encode()
+        with connection:
+            domain, name = connection.open(), c_text(stream)
             connection.check(
                 lib.gid_slab_create_for_stream(domain, name, layout, 0, slots, text, slab)
             )
@@ -167,16 +176,19 @@ class Producer:
         that nobody has read yet. A `patient` producer takes none back, and waits until no reader
         would miss a frame. Raises GidTimeoutError.
         """
-        if unknown := said.keys() - SAID:
-            raise TypeError(f"of a frame can be said {', '.join(Said.__annotations__)}: {unknown}")
-        index = self._take()
-        return Slot(self, index if index >= 0 else self._wait(timeout), said)
+        if said:
+            check_said(said)
+        slot = Slot(self, said)
+        if not self._take(slot):
+            self._wait(slot, timeout)
+        slot.planes = self._planes_of(slot.c[0])
+        return slot
 
-    def _wait(self, timeout: float | None) -> int:
-        """For a slot that is free."""
+    def _wait(self, slot: Slot, timeout: float | None) -> None:
+        """Until one is free."""
         deadline, me = Deadline(timeout), object()
         try:
-            while (index := self._take(me)) < 0:
+            while not self._take(slot, me):
                 if deadline.is_over():
                     why = f"{self.stream}: readers have had all slots for {timeout} s"
                     raise GidTimeoutError(errno.ETIMEDOUT, why)
@@ -184,7 +196,6 @@ class Producer:
                 self._waiter.wait(SERVE_EVERY if left is None else min(left, SERVE_EVERY))
         finally:
             self._waiter.waiting.discard(me)
-        return index
 
     def submit(
         self,
@@ -195,6 +206,9 @@ class Producer:
         """Copies a picture (of several planes: a sequence of arrays) into a slot, and sends it.
 
         Returns to how many readers. Draw into `slot()` to avoid the copy, which `gidctl` counts.
+        Numbers are not scaled: pictures of floats from 0 to 1 become those of bytes by `* 255`.
+
+        Raises ValueError: another shape; TypeError: numbers that the format cannot have.
         """
         slot = self.slot(timeout, **said)
         try:
@@ -203,6 +217,9 @@ class Producer:
                 given = np.asarray(given)
                 if given.shape != plane.shape:
                     raise ValueError(f"an array of {given.shape}: {plane.shape} is needed")
+                is_whole = given.dtype.kind in "biu"  # of any size: lists are of int64
+                if not is_whole and not np.can_cast(given.dtype, plane.dtype, "same_kind"):
+                    raise TypeError(f"an array of {given.dtype}: {plane.dtype} is needed")
                 plane[...] = given
         except BaseException:
             slot.cancel()
@@ -213,8 +230,8 @@ class Producer:
             lib.gid_producer_count_copy_for(self.c, lib.GID_COPY_UPSTREAM_MEMORY, size)
         return slot.submit()
 
-    def _take(self, me: object | None = None) -> int:
-        """A free slot, or less than 0. `me` waits, and is told when there may be one."""
+    def _take(self, slot: Slot, me: object | None = None) -> bool:
+        """Whether there was a free one. `me` waits, and is told when there may be one."""
         with self.connection:
             self._check()
             if me in self._waiter.waiting:
@@ -224,16 +241,15 @@ class Producer:
             hears = me is not None or now - self._heard > DISPATCH_EVERY
             if hears:
                 self._heard = now
-            index = int(lib.gid_py_take_slot(self.c, self._slab, self._patient, hears))
-            if index >= 0:
+            if lib.gid_py_take_slot(self.c, self._slab, self._patient, hears, slot.c):
                 self._waiter.poke()
-                return index
+                return True
             self.connection.dispatch()
             if me is not None:
                 self._waiter.waiting.add(me)
-            return index
+            return False
 
-    def slot_planes(self, index: int) -> tuple[Plane, ...]:
+    def _planes_of(self, index: int) -> tuple[Plane, ...]:
         """Writable views of a slot, which can be made read-only by themselves."""
         if self._memory is None:
             raise ValueError(f"the producer of {self.stream} is closed")
@@ -243,29 +259,32 @@ class Producer:
             self._views[index] = planes
         return tuple(plane.view() for plane in planes)
 
-    def send(self, index: int, said: Said) -> int:
-        """Sends a slot that was taken."""
-        frame, metadata = self._frame, said.get("metadata", b"")
+    def send(self, slot: Any, said: Said) -> int:
+        """Sends a slot that was taken, or gives it back."""
+        frame, metadata = self._frame, said.get("metadata")
+        metadata = b"" if metadata is None else ffi.from_buffer(metadata)
         with self.connection:
             self._check()
+            if slot[0] < 0:
+                raise ValueError("the slot was sent, or given back: take another one")
             try:
                 lib.gid_py_begin(frame)
                 for name, value in said.items():
-                    if name == "note":
+                    if name == "note" and value is not None:
                         note = ffi.from_buffer(value)
                         frame.note, frame.note_size = note, len(note)
-                    elif name != "metadata":
+                    elif name != "metadata" and value is not None:
                         setattr(frame, name, value)
-                sent = lib.gid_py_send(self.c, self._slab, index, frame, metadata, len(metadata))
+                sent = lib.gid_py_send(self.c, self._slab, slot, frame, metadata, len(metadata))
                 return self.connection.check(sent)
             finally:
-                lib.gid_py_settle(self._slab, index)
+                lib.gid_py_give(self._slab, slot)
 
-    def give(self, index: int) -> None:
-        """Takes the mark from a slot that is not sent."""
+    def give(self, slot: Any) -> None:
+        """Gives a slot back, if it is one that was taken and not sent."""
         with self.connection:
             if self.c != ffi.NULL:
-                lib.gid_slab_give(self._slab, index)
+                lib.gid_py_give(self._slab, slot)
 
     def collect(self) -> None:
         """Hears of readers that came, went, or hold frames for too long."""
@@ -299,9 +318,11 @@ class Producer:
 
         What readers still hold then is taken back.
         """
-        if self.connection.is_foreign or self.c == ffi.NULL:
+        if self.connection.is_foreign:
             return
         with self.connection:
+            if self.c == ffi.NULL:
+                return
             lib.gid_py_begin(self._frame)
             self._frame.flags = lib.GID_FRAME_EOS
             lib.gid_producer_send(self.c, self._frame)
@@ -347,8 +368,10 @@ class Producer:
             raise ValueError(f"the producer of {self.stream} is closed")
 
     def __repr__(self) -> str:
-        state = "closed" if self.c == ffi.NULL else f"{self.consumers} readers"
-        return f"<gid.Producer of {self.stream}: {state}>"
+        readers = self.connection.describe(
+            self, lambda: f"{lib.gid_producer_consumers(self.c)} readers"
+        )
+        return f"<gid.Producer of {self.stream}: {readers}>"
 
 
 def destroy(connection: Connection, producer: Any, slab: Any) -> None:

@@ -37,6 +37,7 @@ def test_pip_installs_the_sdist(tmp_path: Path) -> None:
         "build_gid.py",
         "frame_calls.c",
         "frame_calls.h",
+        "lock_type.c",
         "pyproject.toml",
         "README.md",
         "gid/py.typed",

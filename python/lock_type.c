@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gid._gid.Lock, of which a connection is one: `with connection:` holds its lock.
+ *
+ * It is of C since Python looks at the beginning of each function, and after each call, whether a
+ * signal came, whose handler may raise an exception. Out of an __exit__ in Python it would come
+ * before the lock is let go, and out of an __enter__ after it was taken: it would be kept for ever.
+ */
+
+struct lock_object {
+	PyObject_HEAD struct gid_py_lock *lock; /* NULL: it has none yet */
+	unsigned int born;			/* how often its process had been forked before */
+	uint32_t depth;				/* under it: how often its thread has it */
+};
+
+static unsigned int forks; /* so many times this process is the child of one that has the package */
+static PyObject *later_name, *is_closing_name;
+
+static void count_fork(void) {
+	forks++;
+}
+
+/* Whether it belongs to the process that forked this one. */
+static PyObject *lock_is_foreign(PyObject *self, void *none) {
+	(void)none;
+	return PyBool_FromLong(((struct lock_object *)self)->born != forks);
+}
+
+static PyObject *lock_enter(PyObject *self, PyObject *none) {
+	(void)none;
+	struct lock_object *object = (struct lock_object *)self;
+	if (object->born != forks) {
+		return PyObject_CallMethod(self, "check_fork", NULL); /* which raises ForkError */
+	}
+	if (!gid_py_lock_try(object->lock)) {
+		PyThreadState *thread = PyEval_SaveThread();
+		gid_py_lock_take(object->lock);
+		PyEval_RestoreThread(thread);
+	}
+	object->depth++;
+	Py_RETURN_NONE;
+}
+
+static bool is_true(PyObject *self, PyObject *name) {
+	PyObject *value = PyObject_GetAttr(self, name);
+	bool result = value != NULL && PyObject_IsTrue(value) == 1;
+	Py_XDECREF(value);
+	return result;
+}
+
+/* The last one out does what finalizers could not. */
+static PyObject *lock_exit(PyObject *self, PyObject *args) {
+	(void)args;
+	struct lock_object *object = (struct lock_object *)self;
+	PyObject *result = Py_None;
+	Py_INCREF(result);
+	if (object->depth == 1 && (is_true(self, later_name) || is_true(self, is_closing_name))) {
+		Py_DECREF(result);
+		result = PyObject_CallMethod(self, "_do_later", NULL);
+	}
+	object->depth--;
+	gid_py_lock_let_go(object->lock);
+	return result;
+}
+
+/* The same at once, if nobody has it: for finalizers. */
+static PyObject *lock_settle(PyObject *self, PyObject *none) {
+	struct lock_object *object = (struct lock_object *)self;
+	if (!gid_py_lock_try(object->lock)) {
+		Py_RETURN_NONE;
+	}
+	object->depth++;
+	return lock_exit(self, none);
+}
+
+static PyObject *lock_bind(PyObject *self, PyObject *address) {
+	struct lock_object *object = (struct lock_object *)self;
+	object->lock = PyLong_AsVoidPtr(address);
+	object->born = forks;
+	if (PyErr_Occurred()) {
+		return NULL;
+	}
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef lock_methods[] = {
+		{"__enter__", lock_enter, METH_NOARGS, NULL},
+		{"__exit__", lock_exit, METH_VARARGS, NULL},
+		{"_settle", lock_settle, METH_NOARGS, NULL},
+		{"_bind", lock_bind, METH_O, NULL},
+		{NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef lock_properties[] = {
+		{.name = "is_foreign", .get = lock_is_foreign},
+		{.name = NULL},
+};
+
+static PyType_Slot lock_slots[] = {
+		{Py_tp_methods, lock_methods},
+		{Py_tp_getset, lock_properties},
+		{0, NULL},
+};
+
+static PyType_Spec lock_spec = {
+		.name = "gid._gid.Lock",
+		.basicsize = sizeof(struct lock_object),
+		.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+		.slots = lock_slots,
+};
+
+/* cffi calls it without the interpreter's lock, and cannot make types by itself. */
+bool gid_py_add_lock(void) {
+	PyGILState_STATE state = PyGILState_Ensure();
+	PyObject *module = PyImport_ImportModule("gid._gid");
+	PyObject *type = PyType_FromSpec(&lock_spec);
+	later_name = PyUnicode_InternFromString("_later");
+	is_closing_name = PyUnicode_InternFromString("is_closing");
+	bool is_added = module != NULL && type != NULL && later_name != NULL &&
+			is_closing_name != NULL && pthread_atfork(NULL, NULL, count_fork) == 0 &&
+			PyObject_SetAttrString(module, "Lock", type) == 0;
+	PyErr_Clear();
+	Py_XDECREF(type);
+	Py_XDECREF(module);
+	PyGILState_Release(state);
+	return is_added;
+}

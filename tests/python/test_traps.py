@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""Who uses it wrongly is told so: after a close, with other numbers, out of a signal's handler."""
+
+import contextlib
+import math
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import gid
+import numpy as np
+import pytest
+from lib.cockpit import Cockpit
+from lib.program import wait_for
+from pairs import send
+
+Pair = tuple[gid.Producer, gid.Consumer]
+Domains = tuple[gid.Domain, gid.Domain]
+
+
+# --- after the end ---
+
+
+@pytest.mark.parametrize("keeps", (False, True))
+def test_a_closed_domain_makes_nothing(cockpit: Cockpit, keeps: bool) -> None:
+    """Also where an array keeps its connection."""
+    domain = gid.Domain(str(cockpit.socket("open")))
+    with domain.producer("own", "R8", 8, 4) as producer:
+        kept = producer.slot().planes if keeps else ()
+    domain.close()
+    for call in (
+        lambda: domain.consumer("own"),
+        lambda: domain.producer("own", "R8", 8, 4),
+        domain.status,
+        lambda: domain.name,
+    ):
+        with pytest.raises(ValueError, match="the domain is closed"):
+            call()
+    assert repr(domain) == "<gid.Domain closed>"
+    assert len(kept) == keeps
+    domain.close()
+
+
+def test_a_frame_after_its_consumer(pair: Pair) -> None:
+    producer, consumer = pair
+    send(producer, 1, metadata=b"found")
+    frame = consumer.frame(60)
+    picture = frame.picture
+    assert frame.metadata == b"found"
+    consumer.close()
+    assert not frame.current
+    with pytest.raises(gid.LeaseError, match="was taken back"):
+        _ = frame.metadata
+    with pytest.raises(gid.LeaseError, match="was taken back"):
+        frame.copy()
+    with pytest.raises(ValueError, match="closed"):
+        frame.renew()
+    assert not frame.release() and picture.shape == (4, 8)
+
+
+def test_two_threads_close_a_producer(pair: Pair) -> None:
+    """The second one, that had begun before the first one was done."""
+    producer, _ = pair
+    with producer.connection:  # so that it waits in there
+        other = threading.Thread(target=producer.close)
+        other.start()
+        wait_for(lambda: is_in(other, "close", "__enter__"), "the other one to have begun")
+        time.sleep(0.2)
+        producer.close(0)
+    other.join(60)
+    assert not other.is_alive() and repr(producer) == "<gid.Producer of test: closed>"
+
+
+def read_all(consumer: gid.Consumer) -> bool:
+    with contextlib.suppress(gid.GidTimeoutError):
+        while True:
+            consumer.frame(0).release()
+    return True
+
+
+def is_in(thread: threading.Thread, *functions: str) -> bool:
+    frame = sys._current_frames().get(thread.ident or 0)
+    return frame is not None and frame.f_code.co_name in functions
+
+
+def test_a_repr_asks_nobody(cockpit: Cockpit) -> None:
+    with gid.Domain(str(cockpit.socket("open"))) as domain:
+        producer = domain.producer("own", "R8", 8, 4)
+        cockpit.kill("open")
+        path = cockpit.config_path
+        path.write_text(path.read_text().replace("number=1\n", "number=3\n"))
+        cockpit.start("open")
+        with pytest.raises(gid.GidError):  # its gidd is another one now, for good
+            wait_for(lambda: producer.consumers, "an error")
+        assert "0 readers" in repr(producer)
+
+
+# --- what is said of a frame ---
+
+
+def test_numbers_that_are_none_are_refused(pair: Pair) -> None:
+    """What numpy would make of them without a word is a black picture."""
+    producer, consumer = pair
+    for wrong in (np.ones((4, 8)) / 2, np.ones((4, 8), "f4"), np.ones((4, 8), complex)):
+        with pytest.raises(TypeError, match="uint8 is needed"):
+            producer.submit(wrong)
+    upside_down = np.arange(64, dtype="u1").reshape(8, 8)[4::-1][:4]
+    for right in (upside_down, np.ones((4, 8), bool), [[1] * 8] * 4, np.ones((8, 4), "i2").T):
+        producer.submit(right)
+        with consumer.frame(60) as picture:
+            assert (picture == right).all()
+
+
+def test_what_is_not_known_is_not_said(pair: Pair) -> None:
+    """A filter says of its frame what was said of another one."""
+    producer, consumer = pair
+    send(producer, 1, pts=None, duration=5, crop=None, note=None, metadata=None)
+    with (frame := consumer.frame(60)):
+        assert frame.pts is None and frame.duration == 5
+        assert frame.note == frame.metadata == b""
+
+
+def test_any_bytes_go_beside_a_frame(pair: Pair) -> None:
+    producer, consumer = pair
+    for said in (b"abc", bytearray(b"abc"), memoryview(b"abc"), np.frombuffer(b"abc", "u1")):
+        send(producer, 1, note=said, metadata=said)
+        with (frame := consumer.frame(60)):
+            assert frame.note == frame.metadata == b"abc"
+    for said in ("abc", 5, np.ones((3, 2), "u1")[:, 0]):
+        with pytest.raises((TypeError, ValueError)):
+            send(producer, 1, metadata=said)
+
+
+@pytest.mark.parametrize("said", ("gid", "sequence", "nonsense"))
+def test_what_cannot_be_said_is_refused(pair: Pair, said: str) -> None:
+    producer, _ = pair
+    slot = producer.slot()
+    with pytest.raises(TypeError, match="of a frame can be said pts"):
+        slot.submit(**{said: 1})
+    assert slot.submit(pts=1) == 1
+
+
+def test_a_name_ends_where_it_ends(domains: Domains) -> None:
+    domain, _ = domains
+    for call in (
+        lambda: domain.consumer("a\0b"),
+        lambda: domain.consumer("a", "open\0b"),
+        lambda: domain.producer("a\0b", "R8", 8, 4),
+        lambda: domain.producer("a", "R8", 8, 4, description="b\0c"),
+        lambda: gid.Domain("open\0b"),
+    ):
+        with pytest.raises(ValueError, match="has a NUL"):
+            call()
+
+
+@pytest.mark.parametrize("limit", (math.inf, threading.TIMEOUT_MAX, 1e12))
+def test_a_limit_may_be_far(pair: Pair, limit: float) -> None:
+    producer, consumer = pair
+    sender = threading.Timer(0.3, lambda: send(producer, 7))
+    sender.start()
+    with consumer.frame(limit) as picture:
+        assert (picture == 7).all()
+    sender.join()
+    producer.slot(limit).submit()
+    with pytest.raises(ValueError, match="NaN"):
+        consumer.frame(math.nan)
+
+
+# --- out of a signal's handler ---
+
+
+class Interrupt(Exception):
+    """As KeyboardInterrupt, which pytest has a use for."""
+
+
+@contextlib.contextmanager
+def interrupts() -> Iterator[tuple[Callable[[float], None], list[int]]]:
+    """A function that has one come in so many seconds, and all that came."""
+    came: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        came.append(number)
+        raise Interrupt
+
+    def interrupt_in(seconds: float) -> None:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        yield interrupt_in, came
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_an_interrupt_keeps_no_lock(pair: Pair) -> None:
+    """One that came while it was waited for."""
+    _, consumer = pair
+    lock, has_it = consumer.connection.lock, threading.Event()
+
+    def hold() -> None:
+        gid.lib.gid_py_lock_take(lock)
+        has_it.set()
+        time.sleep(1)
+        gid.lib.gid_py_lock_let_go(lock)
+
+    other = threading.Thread(target=hold)
+    with interrupts() as (interrupt_in, _):
+        other.start()
+        has_it.wait()
+        with pytest.raises(Interrupt):
+            interrupt_in(0.1)
+            _ = consumer.stats
+    other.join()
+    third = threading.Thread(target=lambda: consumer.stats, daemon=True)
+    third.start()
+    third.join(30)
+    assert not third.is_alive()
+
+
+def test_an_interrupt_costs_no_frame_and_no_slot(domains: Domains) -> None:
+    """Wherever it comes: all that a reader may hold, and all slots, are there again."""
+    sends, _ = domains
+    producer = sends.producer("test", "R8", 8, 4, slots=6, lease=60)
+    consumer = sends.consumer("test", credit=4)
+    wait_for(lambda: producer.consumers, "the consumer to have subscribed")
+    with interrupts() as (interrupt_in, came):
+
+        def work(turn: int) -> None:
+            interrupt_in(0.0005 + turn * 1e-6)
+            while len(came) <= turn:  # Python takes one that comes in a finalizer for itself
+                with contextlib.suppress(gid.GidTimeoutError):
+                    producer.slot(0, note=b"n" * (turn % 2)).submit()
+                    consumer.frame(0).release()
+
+        for turn in range(400):
+            with contextlib.suppress(Interrupt):
+                work(turn)
+    assert read_all(consumer)
+    assert consumer.stats["held"] == 0
+    slots = [producer.slot(60) for _ in range(5)]  # and one is shown
+    assert len({slot.c[0] for slot in slots}) == 5
