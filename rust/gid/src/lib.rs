@@ -26,7 +26,8 @@
 //!
 //! # Threads
 //! A [`Domain`] and all that is made of it belong to one thread: they are neither `Send` nor
-//! `Sync`. Each thread makes a domain of its own; they share the pictures all the same.
+//! `Sync`. Each thread makes a domain of its own; they share the pictures all the same. So does each
+//! process: a child of `fork()` drops nothing that its parent made, and ends by `exec` or `_exit`.
 //!
 //! # Event loops
 //! [`Domain`], [`Consumer`] and [`Producer`] are `AsFd`: when the first is readable, call
