@@ -35,7 +35,8 @@ def reader() -> Iterator[Reader]:
 
 def test_a_folder_of_ones_own(installed: Path, reader: Reader) -> None:
     prefix = installed / "usr/local"
-    (reader.home / "gidway").symlink_to(prefix)
+    (reader.home / "opt").mkdir()
+    (reader.home / "opt" / "gidway").symlink_to(prefix)
     reader.follow(read_document(TOP / "docs/install.md"))
     terminal = reader.terminal("1")
     terminal.run("command -v gidd gidctl gid-view gid-cluster gid-cockpit gid-timeline")
@@ -43,13 +44,13 @@ def test_a_folder_of_ones_own(installed: Path, reader: Reader) -> None:
     terminal.run("gid-timeline simulate --frames 2000 | grep 'fixed 7 ms'")  # has its library
     for end in ("/bin/gidd", "/bin/gid-cockpit", "/gstreamer-1.0/libgstgid.so"):
         lines = [line for line in terminal.text.splitlines() if line.endswith(end)]
-        assert lines and all(f"{reader.home}/gidway" in line for line in lines), lines
+        assert lines and all(f"{reader.home}/opt/gidway" in line for line in lines), lines
     terminal.run(
         "weston --backend=headless --renderer=pixman --modules=gid-buffer.so --log=weston.log "
         "--no-config -- true || true"
     )
     log = (reader.folder / "weston.log").read_text()
-    assert f"Loading module '{reader.home}/gidway" in log, log
+    assert f"Loading module '{reader.home}/opt/gidway" in log, log
     assert "gid: no connection to gidd" in log, "it has begun, and there is no daemon any longer"
 
 
