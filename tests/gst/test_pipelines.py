@@ -166,6 +166,20 @@ def test_reader_at_its_end_reads_no_more(cockpit: Cockpit) -> None:
     sender.stop()
 
 
+def test_flush_takes_the_end_back(cockpit: Cockpit) -> None:
+    """It subscribes again, and has the next film."""
+    text = ENDS.format("false").replace("num-buffers=25", "name=src")
+    receiver = Pipeline(cockpit, "cluster", text, "--stay")
+    receiver.wait_state("waiting")
+    assert cockpit.status("cluster")["subscriptions"]
+    send(cockpit, ball(20)).finish()
+    wait_for(lambda: not cockpit.status("cluster")["subscriptions"], "it to unsubscribe")
+    receiver.tell("flush src")
+    send(cockpit, ball()).finish()
+    wait_for(lambda: len(receiver.sums) == 20 + COUNT, "all of the next film")
+    assert receiver.sums == drawn(cockpit, 20) + drawn(cockpit)
+
+
 def test_end_of_the_stream(cockpit: Cockpit) -> None:
     receiver = holder(cockpit)
     send(cockpit, ball()).finish()

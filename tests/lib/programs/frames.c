@@ -5,7 +5,7 @@
  * Messages of the bus come as objects, too. For the tests, which tell it more on a descriptor:
  *
  *     seek NS · state playing|paused|ready|null · eos · stats ELEMENT · set ELEMENT PROPERTY VALUE
- *     release · pass N · open · quit
+ *     flush ELEMENT · release · pass N · open · quit
  *
  * The element named `gate`, if there is one, lets no frame and no end of the stream through but so
  * many as `pass` has said, or all after `open`. So tests say what is slow, and by how much.
@@ -340,6 +340,15 @@ static void print_stats(const char *name) {
 	gst_object_unref(element);
 }
 
+/* What is behind the element forgets what it has, and the end as well. */
+static void flush(const char *name) {
+	GstElement *element = gst_bin_get_by_name(GST_BIN(run.pipeline), name);
+
+	gst_element_send_event(element, gst_event_new_flush_start());
+	gst_element_send_event(element, gst_event_new_flush_stop(TRUE));
+	gst_object_unref(element);
+}
+
 static void set_state(const char *name) {
 	GstState state = GST_STATE_NULL;
 
@@ -374,6 +383,8 @@ static void obey(const char *line) {
 		end(0);
 	} else if (strcmp(words[0], "eos") == 0) {
 		gst_element_send_event(run.pipeline, gst_event_new_eos());
+	} else if (strcmp(words[0], "flush") == 0 && count == 2) {
+		flush(words[1]);
 	} else if (strcmp(words[0], "release") == 0) {
 		release_held();
 	} else if (strcmp(words[0], "pass") == 0 && count == 2) {
