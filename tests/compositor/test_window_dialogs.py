@@ -22,12 +22,14 @@ from lib.used_window import (
     point_at,
     with_box,
 )
+from lib.valgrind import VALGRIND, complaints
 
 from lab.domains.wayland import Object
 
 SIZE = (100, 40)  # of a dialog
 LEFT, TOP = (WIDTH - SIZE[0]) // 2, (HEIGHT - SIZE[1]) // 2
 PARTS_MAX = 8
+EMPTY = 1  # enum gid_hidden
 KEY_A, KEY_B = 30, 48
 
 
@@ -200,3 +202,28 @@ def test_a_flood(desk: Desk, used: Used, reader: StreamReader) -> None:
     with desk.connect() as connection:
         connection.roundtrip()
     assert desk.weston.is_running()
+
+
+def test_valgrind_finds_nothing(cockpit: Cockpit, tmp_path: Path) -> None:
+    """Whoever goes first: a window, a dialog between others, a client with all of them, Weston."""
+    report = tmp_path / "valgrind.xml"
+    desk = Desk(cockpit, tmp_path, INPUT, [*VALGRIND, f"--xml-file={report}"])
+    with desk.read() as reader, desk.connect() as last:
+        for way in ("window", "between", "client"):
+            with desk.connect() as connection:
+                used = Used(connection)
+                reader.wait_picture(seen(1))
+                dialog = ask(used, 2)
+                ask(dialog, 3, (50, 20))
+                typed_into(desk, used, KEY_A)
+                click_at(desk, used, LEFT + 5, TOP + 5)
+                if way == "window":
+                    used.close()
+                    reader.wait_picture(with_box(seen(2, SIZE), seen(3, (50, 20)), 25, 10))
+                elif way == "between":
+                    dialog.close()
+                    reader.wait_picture(with_box(seen(1), seen(3, (50, 20)), 135, 30))
+            reader.wait_hidden(EMPTY)
+        ask(Used(last), 2)
+        desk.finish()
+    assert complaints(report) == []

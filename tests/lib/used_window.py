@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A single window of Weston ([gid-window]) that is used from another domain, and its menus."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy
@@ -89,13 +90,16 @@ class Used(Window):
 
 
 class Desk:
-    """A Weston in `open`, one window of which is used in `cluster`."""
+    """A Weston in `open`, one window of which is used in `cluster`. `under`: a command that runs
+    it, as valgrind's."""
 
-    def __init__(self, cockpit: Cockpit, folder: Path, config: str) -> None:
+    def __init__(
+        self, cockpit: Cockpit, folder: Path, config: str, under: Sequence[str] = ()
+    ) -> None:
         self.cockpit = cockpit
         self.weston = Weston(folder, cockpit.env("open"))
         self.weston.configure(config)
-        self.weston.start()
+        self.weston.start(under)
         self.typist = self.start_typist()
 
     def start_typist(self, lease_ms: int = LEASE_MS) -> Typist:
