@@ -233,6 +233,26 @@ def test_a_clock_that_was_set_back(cockpit: Cockpit) -> None:
         assert len(new) == count and recorder.files == [*new, *old[count:]]
 
 
+def test_a_role_that_changes_all_the_time(cockpit: Cockpit) -> None:
+    """Its files are the ones that go: the only one of another role stays, though it is older."""
+    folder = cockpit.folder / "incidents"
+    folder.mkdir()
+    names = ["1-telltale-lost", "2-camera-rear-late", "3-camera-rear-lost", "4-camera-late"]
+    for name in names:
+        (folder / f"incident-2020010{name[0]}-000000.000{name[1:]}.html").touch()
+    recorder = Recorder(cockpit, "open:movie", "--keep=4", "--interval=0")
+
+    def kept() -> list[str]:
+        return [path.name.partition(".000-")[2] for path in recorder.files if ".000-" in path.name]
+
+    recorder.program.signal(signal.SIGUSR1)
+    left = ["telltale-lost.html", "camera-rear-lost.html", "camera-late.html"]
+    wait_for(lambda: kept() == left and len(recorder.files) == 4, lambda: f"{left}: {kept()}")
+    recorder.program.signal(signal.SIGUSR1)
+    recorder.wait_said("gid-recorder: wrote ", 2)
+    wait_for(lambda: kept() == left and len(recorder.files) == 4, lambda: f"{left}: {kept()}")
+
+
 # --- memory ---
 
 
@@ -431,6 +451,33 @@ def status(decided: int) -> bytes:
     change |= {"due_ns": decided, "decided_ns": decided, "last_frame_ns": 0, "shown_ns": 0}
     role = {"name": "../../<b>light", "state": "wrong", "transitions": [change]}
     return json.dumps({"roles": [role]}).encode()
+
+
+def told(now: int, **changes: int) -> bytes:
+    """Roles with so many changes each, of these seconds."""
+    roles = []
+    for name, count in changes.items():
+        times = [now + number for number in range(count)]
+        change = {"from": "live", "to": "lost", "reason": "died", "last_frame_ns": 0, "shown_ns": 0}
+        made = [change | {"due_ns": time, "decided_ns": time} for time in times]
+        roles.append({"name": name, "state": "lost", "transitions": made})
+    return json.dumps({"roles": roles}).encode()
+
+
+def test_a_role_that_hides_no_other(cockpit: Cockpit) -> None:
+    """It fails again and again: what happens to another one soon after that is written, too."""
+    display = FalseDisplay(cockpit)
+    try:
+        recorder = Recorder(cockpit, "--after=0", "--interval=3600")
+        now = time.monotonic_ns()
+        display.answer = told(now, camera=1, telltale=0)
+        recorder.wait_files(1)
+        display.answer = told(now, camera=3, telltale=1)
+        recorder.wait_said("too soon after the last file, 2 left out")
+        first, second = recorder.wait_files(2)
+        assert "-camera-lost" in first.name and "-telltale-lost" in second.name
+    finally:
+        display.close()
 
 
 def test_a_display_that_says_anything(cockpit: Cockpit) -> None:

@@ -48,27 +48,74 @@ static void remove_file(const char *folder, const char *name) {
 	free(path);
 }
 
+/* What a file is about is in its name between the time and the state: a role; or that it was asked
+ * for. */
+#define STAMP_SIZE (sizeof("incident-20261127-081512.250-") - 1)
+
+static bool is_about_the_same(const char *one, const char *other) {
+	if (strlen(one) < STAMP_SIZE || strlen(other) < STAMP_SIZE) {
+		return false;
+	}
+	const char *end = strrchr(one + STAMP_SIZE, '-'), *its = strrchr(other + STAMP_SIZE, '-');
+	end = end != NULL ? end : one + strlen(one);
+	its = its != NULL ? its : other + strlen(other);
+	return end - one == its - other &&
+			strncmp(one + STAMP_SIZE, other + STAMP_SIZE,
+					(size_t)(end - one) - STAMP_SIZE) == 0;
+}
+
+struct old_file {
+	const char *name;
+	int newer; /* files about the same */
+};
+
 /*
- * Removes all but the last `keep` of those that are found, in the order of their names, of which
+ * Of files from the oldest one on, one after the other the oldest of the role that has the most. So
+ * no role that changes all the time takes the files of another.
+ */
+static void remove_superfluous(
+		const char *folder, struct old_file *files, int count, uint32_t keep) {
+	for (int i = 0; i < count; i++) {
+		for (int k = i + 1; k < count; k++) {
+			files[i].newer += is_about_the_same(files[i].name, files[k].name);
+		}
+	}
+	for (; count > (int)keep; count--) {
+		int found = 0;
+		for (int i = 1; i < count; i++) {
+			found = files[i].newer > files[found].newer ? i : found;
+		}
+		remove_file(folder, files[found].name);
+		memmove(&files[found], &files[found + 1],
+				(size_t)(count - 1 - found) * sizeof(files[0]));
+	}
+}
+
+/*
+ * Removes all but `keep` of those that are found. Their names are in the order of time, of which
  * `newest` is the last: what is dated after it was there before the clock was set back.
  */
 static void remove_but(const char *folder, int (*find)(const struct dirent *), const char *newest,
 		uint32_t keep) {
 	struct dirent **entries;
 	int oldest = 0, count = scandir(folder, &entries, find, alphasort);
-	if (count < 0) {
-		return;
-	}
+	struct old_file *files = count > 0 ? calloc((size_t)count, sizeof(*files)) : NULL;
 	while (oldest < count && strcmp(entries[oldest]->d_name, newest) <= 0) {
 		oldest++;
 	}
-	for (int i = 0; i + (int)keep < count; i++) {
-		remove_file(folder, entries[(oldest + i) % count]->d_name);
+	for (int i = 0; i < count && files != NULL; i++) {
+		files[i].name = entries[(oldest + i) % count]->d_name;
+	}
+	if (files != NULL) {
+		remove_superfluous(folder, files, count, keep);
 	}
 	for (int i = 0; i < count; i++) {
 		free(entries[i]);
 	}
-	free(entries);
+	free(files);
+	if (count >= 0) {
+		free(entries);
+	}
 }
 
 int incident_file_init(struct incident_file *file, sd_event *event,

@@ -23,6 +23,16 @@ size_t recorder_size(const struct recorder_options *options) {
 
 /* --- incidents -------------------------------------------------------------------------------- */
 
+/* When a file about the role was begun last, or one that was asked for; 0: never. */
+static uint64_t *find_written(struct recorder *recorder, const struct incident *incident) {
+	const char *role = incident->change.role;
+	size_t i = role[0] == '\0' ? ROLE_WATCH_ROLES : 0;
+	while (i < recorder->roles.role_count && strcmp(recorder->roles.roles[i].name, role) != 0) {
+		i++;
+	}
+	return &recorder->written[i];
+}
+
 static void write_incident(struct recorder *recorder) {
 	const struct recording recording = {
 			.options = recorder->options,
@@ -33,17 +43,17 @@ static void write_incident(struct recorder *recorder) {
 			.looks = looks_of(recorder->options),
 	};
 	recorder->is_pending = false;
-	recorder->written = gid_clock_now();
+	*find_written(recorder, &recorder->incident) = gid_clock_now();
 	incident_file_begin(&recorder->file, &recording, &recorder->incident);
 }
 
-/* Whether there was a file a short time ago. */
-static bool is_too_soon(const struct recorder *recorder, uint64_t now) {
-	return recorder->written != 0 &&
-			now - recorder->written < recorder->options->interval * SECOND_NS;
+/* Whether there was a file about the same a short time ago: one role does not hide another. */
+static bool is_too_soon(struct recorder *recorder, const struct incident *incident) {
+	uint64_t written = *find_written(recorder, incident);
+	return written != 0 && incident->noted - written < recorder->options->interval * SECOND_NS;
 }
 
-/* What comes while one is to be written, or is being written, is in the same file or in none. */
+/* What comes while one is to be written is in the same file. */
 static void begin_incident(struct recorder *recorder, const struct incident *incident) {
 	const struct role_change *change = &incident->change;
 	bool is_asked = change->role[0] == '\0';
@@ -55,8 +65,7 @@ static void begin_incident(struct recorder *recorder, const struct incident *inc
 	if (recorder->is_pending) {
 		recorder->incident.others++;
 		fprintf(stderr, "gid-recorder: %s: in the file that is to come\n", what);
-	} else if (incident_file_is_busy(&recorder->file) ||
-			is_too_soon(recorder, incident->noted)) {
+	} else if (is_too_soon(recorder, incident)) {
 		recorder->left_out++;
 		fprintf(stderr,
 				"gid-recorder: %s: too soon after the last file, %" PRIu64
@@ -87,13 +96,16 @@ void recorder_ask(struct recorder *recorder) {
 
 static void handle_written(void *data) {
 	struct recorder *recorder = data;
-	if (recorder->is_ending) {
+	if (recorder->is_ending && recorder->is_pending) {
+		write_incident(recorder);
+	}
+	if (recorder->is_ending && !incident_file_is_busy(&recorder->file)) {
 		sd_event_exit(recorder->event, 0);
 	}
 }
 
 void recorder_end(struct recorder *recorder) {
-	if (recorder->is_pending && !recorder->is_ending) {
+	if (recorder->is_pending && !incident_file_is_busy(&recorder->file)) {
 		write_incident(recorder);
 	}
 	/* The second time nothing is waited for. */
@@ -113,7 +125,8 @@ static int handle_tick(sd_event_source *source, uint64_t usec, void *data) {
 	if (recorder->ticks++ % TICKS_A_SECOND == 0) {
 		role_watch_ask(&recorder->roles);
 	}
-	if (recorder->is_pending && gid_clock_now() >= recorder->due) {
+	if (recorder->is_pending && gid_clock_now() >= recorder->due &&
+			!incident_file_is_busy(&recorder->file)) {
 		write_incident(recorder);
 	}
 	/* Late ones are left out, so that they do not all come at once. */

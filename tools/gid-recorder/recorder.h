@@ -19,8 +19,10 @@ struct recorder {
 	uint32_t ticks;
 	struct incident incident; /* the one that is to be written */
 	bool is_pending, is_ending;
-	uint64_t due;	   /* when it is */
-	uint64_t written;  /* when the last file was begun; 0: never */
+	uint64_t due; /* when it is */
+	/* When the last file about each role was begun, and the last that was asked for; 0: never.
+	 */
+	uint64_t written[ROLE_WATCH_ROLES + 1];
 	uint64_t left_out; /* incidents that came too soon after that */
 };
 
