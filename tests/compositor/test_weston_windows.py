@@ -14,6 +14,7 @@ from lib.cockpit import Cockpit
 from lib.forwarding import GID_VIEW, GidBuffers, ShmBuffers, Window, random_picture
 from lib.program import BUILD, wait_for
 from lib.session import OwnerProcess
+from lib.snapshot import snap
 from lib.stream_reader import StreamReader
 from lib.weston import ARGB8888, HEIGHT, SHM_FORMATS, WIDTH, Weston
 
@@ -170,7 +171,7 @@ def test_without_its_shadow(desk: Desk, memory: str) -> None:
         else:
             crop = reader.next().frame.crop
             assert (crop.x, crop.y, crop.width, crop.height) == (x, y, width, height)
-        shown = desk.cockpit.snap("cluster", "open", STREAM)
+        shown = snap(desk.cockpit, "cluster", "open", STREAM)
         assert numpy.array_equal(shown[..., ::-1], expected)
 
 

@@ -8,16 +8,13 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy
 from gid_vm.folder import memory_folder
 from lib.gidwire import Connection
-from lib.program import BUILD, PATIENCE, Program, Room, wait_for
-from PIL import Image
+from lib.program import BUILD, Program, Room, wait_for
 
 from lab.domains.configuration import configuration
 from lab.domains.here import gidd_command
@@ -174,15 +171,6 @@ class Cockpit:
     ) -> Program:
         """Starts a program in the domain. It is killed at the end of the test at the latest."""
         return Program(arguments, self.env(domain) | environment, self.folder, name)
-
-    def snap(self, domain: str, *words: str) -> numpy.ndarray:
-        """What a program of the domain gets of a stream now, as rows of RGB."""
-        path = self.folder / f"snap-{time.monotonic_ns()}.png"
-        words = ("snap", *words, f"--wait={PATIENCE / 2}", "-o", path)
-        snap = self.run(domain, [GIDCTL, *words], "snap")
-        assert snap.wait() == 0, snap.stderr
-        with Image.open(path) as image:
-            return numpy.asarray(image.convert("RGB"))
 
     # --- the end ---
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy
 from lib.cockpit import Cockpit
 from lib.program import BUILD, SANITIZED, Program, Room, wait_for
+from lib.snapshot import snap
 from PIL import Image
 
 from lab.domains import display
@@ -97,7 +98,7 @@ class Display(display.Display):
 
     def screenshot(self, stream: str = "screen") -> numpy.ndarray:
         """What is on the output that is published as this stream, as rows of RGB."""
-        return self.cockpit.snap(self.domain, stream)
+        return snap(self.cockpit, self.domain, stream)
 
     def region(self, x: int = 40, y: int = 20) -> numpy.ndarray:
         return self.screenshot()[y : y + HEIGHT, x : x + WIDTH]
@@ -110,7 +111,7 @@ def start_telltale(cockpit: Cockpit, *arguments: str) -> Program:
 
 def snap_telltale(cockpit: Cockpit) -> numpy.ndarray:
     """What who comes now, in the domain `cluster`, gets of the stream first."""
-    return cockpit.snap("cluster", "open", "safety/telltale")
+    return snap(cockpit, "cluster", "open", "safety/telltale")
 
 
 def telltale_picture(folder: Path, state: int) -> numpy.ndarray:

@@ -16,6 +16,7 @@ from lib.picture_table import HEIGHT, WIDTH, Case, cases, is_yuv
 from lib.pictures import FORMATS
 from lib.program import BUILD, Program, wait_for
 from lib.sent_pictures import ACROSS, COCKPIT, Sender, place, wrong
+from lib.snapshot import snap
 
 # Of one, or of two planes or three, and pairs.
 OF_GSTREAMER = [name for name in FORMATS.values() if is_yuv(name)]
@@ -66,7 +67,7 @@ def test_gid_compose(cockpit: Cockpit, sender: Sender) -> None:
     program = cockpit.run("open", [BUILD / "tools" / "gid-compose" / "gid-compose", layout])
     wanted = [case for case in cases() if case.fourcc not in GREY]
     for batch in sender.send_all(wanted, count):
-        wait_right(batch, lambda: cockpit.snap("cluster", "canvas/panel"), program)
+        wait_right(batch, lambda: snap(cockpit, "cluster", "canvas/panel"), program)
 
 
 @pytest.mark.cockpit(COCKPIT)
@@ -85,7 +86,7 @@ def test_gidcompose(cockpit: Cockpit, sender: Sender) -> None:
         for i, case in enumerate(wanted):
             sender.send(f"p{i}", case)
         program = Pipeline(cockpit, "open", f"{text} sync=false {layers}")
-        wait_right(tuple(wanted), lambda: cockpit.snap("open", "composed"), program)
+        wait_right(tuple(wanted), lambda: snap(cockpit, "open", "composed"), program)
         program.kill()
 
 
