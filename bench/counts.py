@@ -46,7 +46,6 @@ WORDS = (100, 1000)  # of a list of points
 POINTS = 13 * 2_000_000  # that gid-bench-engine sends: 13 passes
 Count = tuple[str, str, float]  # of what, in which unit
 HAND_OFF = "hand-off of a picture by GStreamer"
-FLOWS = {(1, 1): "a frame", (64, 1): "a frame of 64 streams", (1, 8): "a frame to 8 consumers"}
 
 
 class Counter:
@@ -114,22 +113,30 @@ def ring() -> Iterator[Count]:
     yield "ring: a frame", "instructions", instructions
 
 
+def frame() -> Iterator[Count]:
+    with cockpit() as folder:
+        yield from flow(Counter(folder), 1, 1, "a frame")
+
+
 def frames() -> Iterator[Count]:
     with cockpit() as folder:
         counter = Counter(folder)
-        for (streams, consumers), name in FLOWS.items():
-
-            def words(count: int, streams: int = streams, consumers: int = consumers) -> list:
-                return ["gid-probe", "frames", count, streams, consumers]
-
-            yield f"public calls: {name}", "instructions", per_item(counter.instructions, words)
-            yield f"public calls: {name}", "system calls", per_item(counter.calls, words)
+        yield from flow(counter, 64, 1, "a frame of 64 streams")
+        yield from flow(counter, 1, 8, "a frame to 8 consumers")
         for unit, count in (
             ("instructions", counter.instructions),
             ("system calls", counter.calls),
         ):
             found = per_item(count, lambda n: ["gid-probe", "frames", "bursts", n])
             yield "public calls: a frame, in bursts of 32", unit, found
+
+
+def flow(counter: Counter, streams: int, consumers: int, name: str) -> Iterator[Count]:
+    def words(count: int) -> list:
+        return ["gid-probe", "frames", count, streams, consumers]
+
+    yield f"public calls: {name}", "instructions", per_item(counter.instructions, words)
+    yield f"public calls: {name}", "system calls", per_item(counter.calls, words)
 
 
 @contextlib.contextmanager
@@ -245,6 +252,7 @@ def program_instructions(words: int) -> float:
 
 PARTS = {
     "ring": ring,
+    "frame": frame,
     "frames": frames,
     "pictures": pictures,
     "live": live,

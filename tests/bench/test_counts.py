@@ -60,7 +60,7 @@ def test_a_slower_library_is_found(
     preload = Preload(SLOWER)
     for key, value in (preload.env | {"GIDWAY_SLOWER": f"{slower} {amount}"}).items():
         monkeypatch.setenv(key, value)
-    run = bench("counts", "--only", "frames", "--against", WRITTEN)
+    run = bench("counts", "--only", "frame", "--against", WRITTEN)
     print(run.stdout)
     assert run.returncode == 1
     assert f"{name} is worse" in run.stdout
