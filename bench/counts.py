@@ -43,7 +43,9 @@ PAGE = 4096
 PATIENCE = 300.0  # seconds, for one program that is counted
 SPIN_US = 100_000  # the longest that gid-engine takes
 WORDS = (100, 1000)  # of a list of points
-POINTS = 13 * 2_000_000  # that gid-bench-engine sends: 13 passes
+POINTS = 2_000_000  # that gid-bench-engine sends in a pass
+PASSES = (1, 3)  # that it measures, behind UNMEASURED
+UNMEASURED = 2
 Count = tuple[str, str, float]  # of what, in which unit
 HAND_OFF = "hand-off of a picture by GStreamer"
 
@@ -225,17 +227,19 @@ def points() -> Iterator[Count]:
         yield name, "instructions of the program", program_instructions(words)
 
 
-def draw(words: int, under: Sequence[object] = ()) -> None:
-    run([*under, "gid-bench-engine", "points", words, "whole"])
+def draw(words: int, passes: int, under: Sequence[object] = ()) -> None:
+    run([*under, "gid-bench-engine", "points", words, "whole", passes])
 
 
 def engine_instructions(words: int) -> float:
-    """With its start, which is a small part."""
-    with new_folder() as folder:
-        out = folder / "callgrind.engine"
-        with engine.engine(folder, helpers=0, under=callgrind.command(out)):
-            draw(words)
-        return sum(callgrind.read_costs(out).values()) / POINTS
+    found = []
+    for passes in PASSES:
+        with new_folder() as folder:
+            out = folder / "callgrind.engine"
+            with engine.engine(folder, helpers=0, under=callgrind.command(out)):
+                draw(words, passes)
+            found.append(sum(callgrind.read_costs(out).values()))
+    return (found[1] - found[0]) / (POINTS * (PASSES[1] - PASSES[0]))
 
 
 def program_instructions(words: int) -> float:
@@ -243,8 +247,9 @@ def program_instructions(words: int) -> float:
     with new_folder() as folder:
         out = folder / "callgrind.program"
         with engine.engine(folder, helpers=0, spin_us=SPIN_US):
-            draw(words, [*callgrind.command(out), "--toggle-collect=send_points"])
-        return sum(callgrind.read_costs(out).values()) / POINTS
+            draw(words, PASSES[0], [*callgrind.command(out), "--toggle-collect=send_points"])
+        points = POINTS * (UNMEASURED + PASSES[0])
+        return sum(callgrind.read_costs(out).values()) / points
 
 
 # --- results --------------------------------------------------------------------------------------

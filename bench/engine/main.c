@@ -3,7 +3,7 @@
  * What it costs to have the engine draw, against the same drawing in one's own process and memory.
  * Writes a line of JSON.
  *
- *     gid-bench-engine points WORDS whole|quarter            by lists of this many words, with no
+ *     gid-bench-engine points WORDS whole|quarter [PASSES]   by lists of this many words, with no
  *                                                            point clipped, or a quarter of all
  *     gid-bench-engine layers COUNT FRAMES [PROCESS…]        full-HD layers into a full-HD canvas,
  *                                                            and what these take with ours
@@ -207,16 +207,16 @@ static struct pass pass_there(struct gid_canvas *canvas, bool clipped) {
 }
 
 /* Of each pass how far apart the processors were, and its ratio. */
-static void print_passes(const double line[PASSES], const double ratio[PASSES]) {
+static void print_passes(int passes, const double line[PASSES], const double ratio[PASSES]) {
 	printf("{\"passes\": [");
-	for (int i = 0; i < PASSES; i++) {
+	for (int i = 0; i < passes; i++) {
 		printf("%s[%.1f, %.4f]", i > 0 ? ", " : "", line[i], ratio[i]);
 	}
 	printf("], ");
 }
 
 /* Passes here and there in turn; the first two, with cold caches, are not counted. */
-static void run_points(uint32_t words, bool clipped) {
+static void run_points(uint32_t words, bool clipped, int passes) {
 	double here[PASSES], wall[PASSES], cpu[PASSES], engine[PASSES], ratio[PASSES];
 	double line[PASSES], drawn[PASSES], drawn_ratio[PASSES];
 	struct gid_domain *domain;
@@ -236,7 +236,7 @@ static void run_points(uint32_t words, bool clipped) {
 	if (gid_canvas_wait(canvas, fence, -1) < 0) {
 		fail(canvas, "the first lists");
 	}
-	for (int i = -2; i < PASSES; i++) {
+	for (int i = -2; i < passes; i++) {
 		double direct = pass_here(pixels, clipped);
 		double by_function = pass_drawn(pixels, points, count, clipped);
 		struct pass pass = pass_there(canvas, clipped);
@@ -251,13 +251,13 @@ static void run_points(uint32_t words, bool clipped) {
 			drawn_ratio[i] = pass.wall_ms / by_function;
 		}
 	}
-	print_passes(line, ratio);
+	print_passes(passes, line, ratio);
 	printf("\"direct_ms\": %.4f, \"wall_ms\": %.4f, \"cpu_ms\": %.4f, "
 	       "\"engine_cpu_ms\": %.4f, \"ratio\": %.4f, \"line_ns\": %.1f, "
 	       "\"drawn_ms\": %.4f, \"drawn_ratio\": %.4f}\n",
-			median(here, PASSES), median(wall, PASSES), median(cpu, PASSES),
-			median(engine, PASSES), median(ratio, PASSES), median(line, PASSES),
-			median(drawn, PASSES), median(drawn_ratio, PASSES));
+			median(here, passes), median(wall, passes), median(cpu, passes),
+			median(engine, passes), median(ratio, passes), median(line, passes),
+			median(drawn, passes), median(drawn_ratio, passes));
 	free(points);
 	gid_canvas_destroy(canvas);
 	gid_domain_destroy(domain);
@@ -726,8 +726,13 @@ static void run_imports(void) {
 }
 
 int main(int argc, char *argv[]) {
-	if (argc == 4 && strcmp(argv[1], "points") == 0) {
-		run_points((uint32_t)strtoul(argv[2], NULL, 10), strcmp(argv[3], "quarter") == 0);
+	if ((argc == 4 || argc == 5) && strcmp(argv[1], "points") == 0) {
+		unsigned long passes = argc == 5 ? strtoul(argv[4], NULL, 10) : PASSES;
+		if (passes < 1 || passes > PASSES) {
+			errx(2, "PASSES is 1 to %d", PASSES);
+		}
+		run_points((uint32_t)strtoul(argv[2], NULL, 10), strcmp(argv[3], "quarter") == 0,
+				(int)passes);
 	} else if (argc >= 4 && strcmp(argv[1], "layers") == 0) {
 		cost_watch(argc - 4, argv + 4);
 		uint32_t count = (uint32_t)strtoul(argv[2], NULL, 10);
@@ -737,8 +742,8 @@ int main(int argc, char *argv[]) {
 		run_imports();
 	} else {
 		errx(2,
-				"usage: gid-bench-engine points WORDS whole|quarter | layers COUNT FRAMES "
-				"[PROCESS…] | imports");
+				"usage: gid-bench-engine points WORDS whole|quarter [PASSES] | "
+				"layers COUNT FRAMES [PROCESS…] | imports");
 	}
 	return 0;
 }
