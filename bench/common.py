@@ -32,8 +32,18 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
+    made.add_argument(
+        "--json", type=to_write, metavar="FILE", help="write the figures there as well"
+    )
     return made
+
+
+def to_write(name: str) -> Path:
+    """A file that can be written: not at the end of a long run is said that it cannot."""
+    path = Path(name)
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{name} cannot be written")
+    return path
 
 
 def run(main: Callable[[], int]) -> int:

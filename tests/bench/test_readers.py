@@ -13,12 +13,22 @@ import numpy as np
 import pytest
 from benches import module, results
 
+from bench import common
 from bench import readers_ways as ways
 from bench.readers_faults import MARK, mistake, write_into
 from lab.domains.program import LabError
 
 SIZE = mmap.PAGESIZE
 F_SEAL_FUTURE_WRITE = 0x10
+
+
+@pytest.mark.parametrize("name", ("none/figures.json", "/proc/figures.json", "/proc/version"))
+def test_figures_that_cannot_be_written_are_not_measured(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        common.parser("readers", "").parse_args(["--json", name])
+    assert f"{name} cannot be written" in capsys.readouterr().err
 
 
 def test_each_way_is_measured(tmp_path: Path) -> None:
