@@ -57,10 +57,14 @@ static void drop_subscription(struct gid_consumer *consumer) {
 		gid_socket_close_fds(&consumer->ring_fd, 1);
 		consumer->shared = NULL;
 		consumer->base += consumer->ring.head;
+		if (gid_life_is_over(&consumer->life)) {
+			consumer->lost = consumer->base;
+		}
 		/* It may have slept: nothing of the ring may be touched from now on. */
 		consumer->ring = (struct gid_ring_consumer){0};
 	}
 	gid_doorbell_finish(&consumer->doorbell);
+	gid_life_finish(&consumer->life);
 	gid_memory_put(&consumer->memory);
 	gid_slab_unref(consumer->metadata);
 	consumer->metadata = NULL;
@@ -127,8 +131,15 @@ static int prepare(struct gid_consumer *consumer, union gid_wire_message *messag
 	if (error < 0) {
 		return error;
 	}
-	error = gid_doorbell_create(&consumer->doorbell, their_end);
+	/* In a window, where the producer is on another machine. */
+	error = consumer->memory.window_offset == 0
+			? 0
+			: gid_life_watch(&consumer->life, consumer->memory.fd);
+	if (error == 0) {
+		error = gid_doorbell_create(&consumer->doorbell, their_end);
+	}
 	if (error < 0) {
+		gid_life_finish(&consumer->life);
 		gid_memory_put(&consumer->memory);
 		return gid_domain_fail(consumer->domain, error, "%s", gid_strerror(error));
 	}
@@ -265,7 +276,12 @@ static int subscribe(struct gid_consumer *consumer) {
 /* Takes the descriptor, as -1, where it is worth keeping. */
 static int attach_ring(struct gid_consumer *consumer, uint64_t window_offset, int *fd) {
 	const void *shared;
-	int error = gid_memory_attach(*fd, window_offset, sizeof(struct gid_wire_ring), &shared);
+	/* Before the ring: whoever goes back later has not made this one. */
+	int error = window_offset == 0 ? 0 : gid_life_watch(&consumer->life, *fd);
+	if (error == 0) {
+		error = gid_memory_attach(
+				*fd, window_offset, sizeof(struct gid_wire_ring), &shared);
+	}
 	if (error < 0) {
 		return error;
 	}

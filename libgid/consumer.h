@@ -8,6 +8,7 @@
 
 #include "connection.h"
 #include "doorbell.h"
+#include "life.h"
 #include "memory_source.h"
 #include "sleep.h"
 
@@ -29,6 +30,7 @@ struct gid_consumer {
 	bool over;		/* no more comes; what is unread can be received still */
 	uint64_t base;		/* gid_frame.index of the ring's entry 0: names frames of no two
 				   subscriptions */
+	uint64_t lost;		/* those below it may be anything: a life ended before they did */
 	uint64_t last_sequence; /* 0: none of this subscription */
 	uint64_t back_off;
 	/* `submit_time` of the frame whose latency was measured last, and frames since. */
@@ -37,6 +39,7 @@ struct gid_consumer {
 	struct gid_consumer_stats stats;
 	struct gid_sleep sleep;
 	struct gid_ring_consumer ring;
+	struct gid_life life; /* of both machines, where the producer is on another one */
 
 	/* --- the present subscription --- */
 	uint32_t number; /* ours for gidd; 0 where gidd does not know it (any more) */

@@ -20,6 +20,9 @@ int gid_consumer_renew(struct gid_consumer *consumer) {
 
 int gid_consumer_holds(const struct gid_consumer *consumer, const struct gid_frame *frame,
 		const struct gid_slab *slab, uint64_t *until) {
+	if (frame->index < consumer->lost) {
+		return -ESTALE;
+	}
 	if (consumer->shared == NULL || frame->index - consumer->base > INT64_MAX) {
 		return -ENOTCONN; /* it went back with its subscription */
 	}
@@ -32,7 +35,7 @@ int gid_consumer_holds(const struct gid_consumer *consumer, const struct gid_fra
 	if (held && slab->info.revoked) {
 		return -ENOENT;
 	}
-	if (!held || !current) {
+	if (!held || !current || gid_life_is_over(&consumer->life)) {
 		return -ESTALE;
 	}
 	if (until != NULL) {

@@ -475,7 +475,7 @@ struct gid_wire_window {
 	uint32_t version;
 	uint32_t domain; /* who may write the window */
 	uint64_t size;	 /* of all of it, bytes */
-	uint64_t cookie; /* another one for each file made */
+	uint64_t cookie; /* another one for each life of its owner's machine: life.h */
 	char name[64];	 /* the domain's */
 	uint32_t number; /* among the windows of the domain */
 	uint32_t reserved;

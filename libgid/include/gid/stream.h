@@ -591,7 +591,8 @@ int gid_consumer_renew(struct gid_consumer *consumer);
  * Whether a frame that was received from `slab`, and not released, is still ours, so that all that
  * was read of it until now is what was sent. `until` may be NULL, or gets the time until which it
  * is ours at least, if the lease is not renewed: GID_TIME_NONE: the producer does not tell. Makes
- * no system call. Returns 0; -ESTALE: it was taken back, and its pixels may be others; -ENOENT:
+ * no system call. Returns 0; -ESTALE: it was taken back, or the producer's machine or ours was set
+ * back to what it was before, and its pixels may be others; -ENOENT:
  * only its slab was revoked, see gid_slab_on_revoked(); -ENOTCONN: its subscription is over, and
  * the pixels are what was sent as long as gid_slab_is_current().
  */
