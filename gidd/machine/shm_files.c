@@ -106,7 +106,6 @@ static void put_header(struct gid_wire_window *header, const struct config_windo
 			.size = window->size,
 			.number = window->number,
 	};
-	(void)!getrandom(&header->cookie, sizeof(header->cookie), 0);
 	snprintf(header->name, sizeof(header->name), "%s", window->owner->name);
 	memcpy(header->readers, window->readers.bits, sizeof(header->readers));
 }
@@ -160,6 +159,19 @@ static int fill_pages(struct config_window *window, int fd) {
 	return error;
 }
 
+/* The life of the owner's machine goes on, unless this is its end, or a window's beginning. */
+static uint64_t find_cookie(int fd, bool anew) {
+	uint64_t cookie = 0;
+	const off_t at = offsetof(struct gid_wire_window, cookie);
+	if (anew || pread(fd, &cookie, sizeof(cookie), at) != sizeof(cookie)) {
+		cookie = 0;
+	}
+	while (cookie == 0) {
+		(void)!getrandom(&cookie, sizeof(cookie), 0);
+	}
+	return cookie;
+}
+
 static int put(int fd, const void *data, size_t size, uint64_t offset) {
 	return pwrite(fd, data, size, (off_t)offset) == (ssize_t)size ? 0 : -EIO;
 }
@@ -172,7 +184,7 @@ static int put_dax(int fd, const struct gid_wire_window *header) {
 	return error < 0 ? error : put(fd, header, sizeof(*header), SHM_DAX_HEAD);
 }
 
-static int make(struct config_window *window, const char *runtime) {
+static int make(struct config_window *window, const char *runtime, bool anew) {
 	struct gid_wire_window header;
 	const char *owner = window->owner->name;
 	unsigned long long mib = (unsigned long long)window->size >> 20;
@@ -196,6 +208,7 @@ static int make(struct config_window *window, const char *runtime) {
 		unlink(path);
 	}
 	if (error == 0) {
+		header.cookie = find_cookie(fd, anew);
 		error = put(fd, &header, sizeof(header), 0);
 	}
 	if (error == 0 && config_window_has_pages(window->owner, window->size)) {
@@ -272,7 +285,7 @@ static int make_all(struct config_windows *windows, const char *runtime) {
 	int error = 0;
 	TAILQ_FOREACH(window, windows, entry) {
 		if (error == 0 && window->size > 0) {
-			error = make(window, runtime);
+			error = make(window, runtime, false);
 		}
 	}
 	return error;
@@ -327,7 +340,20 @@ void shm_files_mark(struct config_windows *windows, const char *runtime,
 	struct config_window *window;
 	TAILQ_FOREACH(window, windows, entry) {
 		if (window->owner == owner && window->size > 0) {
-			(void)make(window, runtime); /* says what is wrong */
+			(void)make(window, runtime, false); /* says what is wrong */
 		}
 	}
+}
+
+int shm_files_end_life(struct config_windows *windows, const char *runtime,
+		const struct config_domain *owner) {
+	struct config_window *window;
+	int error = 0;
+	TAILQ_FOREACH(window, windows, entry) {
+		if (window->owner == owner && window->size > 0) {
+			int failed = make(window, runtime, true);
+			error = error == 0 ? failed : error;
+		}
+	}
+	return error;
 }

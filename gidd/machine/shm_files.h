@@ -53,4 +53,11 @@ int shm_files_punch(const struct config_windows *windows, const char *runtime,
 void shm_files_mark(struct config_windows *windows, const char *runtime,
 		const struct config_domain *owner);
 
+/*
+ * The hub: likewise, with other cookies. From now on no reader, on whatever machine, takes what is
+ * in the owner's windows for what it was sent, nor the owner what others sent it. 0 or -errno.
+ */
+int shm_files_end_life(struct config_windows *windows, const char *runtime,
+		const struct config_domain *owner);
+
 #endif

@@ -239,7 +239,6 @@ static int open_files(struct shm_window *window, bool own) {
 	if (!is_header_of(&header, window)) {
 		return -EBADF;
 	}
-	window->cookie = header.cookie;
 	memcpy(window->readers.bits, header.readers, sizeof(header.readers));
 	if (!own) {
 		return 0;

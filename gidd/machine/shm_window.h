@@ -29,7 +29,6 @@ struct shm_window {
 	int writable;		   /* of the own window, else -1 */
 	uint64_t size;
 	uint64_t head; /* so much of the file is before that: not in a device-dax */
-	uint64_t cookie;
 	dev_t dev;
 	ino_t ino;
 	char *path;

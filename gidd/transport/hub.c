@@ -183,9 +183,25 @@ static void send_joined(struct hub_port *port, uint64_t nonce) {
 }
 
 /*
+ * Its machine is what it was some time ago: what was said since is not known there, what it knows
+ * of others is long over, and what it writes is not what they read. 0; or -errno: its windows do
+ * not say so.
+ */
+static int set_back(void *data) {
+	struct hub_port *port = data;
+	struct hub *hub = port->hub;
+	int error = shm_files_end_life(&hub->windows, hub->base.gidd->runtime, port->domain);
+	port_disconnect(port, "its machine was set back to what it was before");
+	if (port->connected) {
+		port->stream.searching = true;
+		send_joined(port, 0);
+	}
+	return error;
+}
+
+/*
  * Whether it says again a PING that it has said before, by its number. No gidd does: its machine
- * was restored as it was some time ago. What was said since is not known there, and what it knows
- * of others is long over.
+ * was set back, and its QEMU did not say so.
  */
 static bool was_set_back(struct hub_port *port, const union gid_wire_message *message) {
 	uint32_t number = message->header.type == GID_WIRE_PING ? message->header.serial : 0;
@@ -239,9 +255,8 @@ static void route(struct hub_port *from, const struct gid_wire_envelope *envelop
 	struct hub_pair *pair = find_pair(from->hub, from, envelope->domain);
 	const char *why;
 	if (was_set_back(from, message)) {
-		port_disconnect(from, "its machine was set back to what it was before");
-		from->stream.searching = true;
-		send_joined(from, 0);
+		(void)set_back(from);
+		byte_stream_rest(&from->stream);
 		return;
 	}
 	if (pair == NULL || !pair->up || envelope->epoch != pair->epoch) {
@@ -566,10 +581,13 @@ static void handle_connection(void *data, int fd) {
 static int listen_for(struct hub_port *port) {
 	struct listener_access access = {.mode = 0600, .group = -1};
 	const struct gidd *gidd = port->hub->base.gidd;
-	char folder[112], path[128];
+	const char *name = port->domain->name;
+	char folder[112], path[128], bus[128];
 	int folder_size = snprintf(folder, sizeof(folder), "%s/hub", gidd->runtime);
-	int size = snprintf(path, sizeof(path), "%s/%s.sock", folder, port->domain->name);
-	if ((size_t)folder_size >= sizeof(folder) || (size_t)size >= sizeof(path)) {
+	int size = snprintf(path, sizeof(path), "%s/%s.sock", folder, name);
+	int bus_size = snprintf(bus, sizeof(bus), "%s/%s.bus", folder, name);
+	if ((size_t)folder_size >= sizeof(folder) || (size_t)size >= sizeof(path) ||
+			(size_t)bus_size >= sizeof(bus)) {
 		return -ENAMETOOLONG;
 	}
 	int error = folder_make(folder, 0711);
@@ -584,8 +602,12 @@ static int listen_for(struct hub_port *port) {
 	if (access.user == geteuid()) {
 		access.user = -1;
 	}
-	return listener_open(&port->listener, gidd->event, path, SOCK_STREAM, &access,
+	error = listener_open(&port->listener, gidd->event, path, SOCK_STREAM, &access,
 			handle_connection, port);
+	if (error == 0 && port->domain->kind == KIND_GUEST) {
+		error = hub_restore_open(&port->restore, gidd->event, bus, &access, set_back, port);
+	}
+	return error;
 }
 
 static int port_open(struct hub *hub, const struct config_domain *domain) {
@@ -595,7 +617,7 @@ static int port_open(struct hub *hub, const struct config_domain *domain) {
 	}
 	port->hub = hub;
 	port->domain = domain;
-	port->listener.fd = -1;
+	port->listener.fd = port->restore.listener.fd = -1;
 	port->self = port->joined = domain == hub->base.gidd->self;
 	TAILQ_INSERT_TAIL(&hub->ports, port, entry);
 	int error = sd_event_add_time(hub->base.gidd->event, &port->send_timer, CLOCK_MONOTONIC, 0,
@@ -614,6 +636,7 @@ static int port_open(struct hub *hub, const struct config_domain *domain) {
 
 static void port_close(struct hub_port *port) {
 	listener_close(&port->listener);
+	hub_restore_close(&port->restore);
 	sd_event_source_disable_unref(port->send_timer);
 	if (port->connected) {
 		byte_stream_finish(&port->stream);

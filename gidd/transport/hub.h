@@ -8,6 +8,7 @@
 
 #include "byte_stream.h"
 #include "config_windows.h"
+#include "hub_restore.h"
 #include "listener.h"
 #include "transport.h"
 
@@ -17,6 +18,7 @@ struct hub_port {
 	const struct config_domain *domain;
 	bool self; /* the hub's own domain: no stream, and always there */
 	struct listener listener;
+	struct hub_restore restore; /* of a guest: where its QEMU says that it is set back */
 	struct byte_stream stream;
 	bool connected;
 	bool joined;		     /* a gidd is there, and speaks our version */

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""A machine that is set back to what it was before: QEMU says so to the hub and waits, and who
+reads what the machine shares sees it by himself, before it runs again.
+
+Here the test is QEMU, and asks with the same library. tests/vm/test_saved.py has a machine.
+"""
+
+import os
+import re
+import signal
+import socket
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from gi.repository import Gio, GLib
+from lib.cockpit import Cockpit
+from lib.machines import CONFIG, link, map_window, start, windows
+from lib.peer import consume, produce
+from lib.program import wait_for
+from member import Member
+
+HOST = 3
+BUS, STATE = "org.freedesktop.DBus", "org.qemu.VMState1"
+COOKIE = 24  # of a window's first page
+PAGE = 4096
+
+
+@pytest.fixture
+def hub(make_cockpit: Callable[..., Cockpit]) -> Cockpit:
+    cockpit = make_cockpit(CONFIG)
+    cockpit.start("host")
+    return cockpit
+
+
+@pytest.fixture
+def machines(make_cockpit: Callable[..., Cockpit]) -> Cockpit:
+    cockpit = make_cockpit(CONFIG)
+    start(cockpit)
+    return cockpit
+
+
+def bus_path(cockpit: Cockpit, domain: str) -> Path:
+    return cockpit.runtime / "hub" / f"{domain}.bus"
+
+
+class Qemu:
+    """What QEMU's object dbus-vmstate does with its bus."""
+
+    def __init__(self, cockpit: Cockpit, domain: str) -> None:
+        flags = Gio.DBusConnectionFlags
+        self.bus = Gio.DBusConnection.new_for_address_sync(
+            f"unix:path={quote(str(bus_path(cockpit, domain)))}",
+            flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION,
+            None,
+            None,
+        )
+
+    def proxy(self, name: str, path: str, interface: str) -> Gio.DBusProxy:
+        return Gio.DBusProxy.new_sync(
+            self.bus, Gio.DBusProxyFlags.NONE, None, name, path, interface, None
+        )
+
+    def helpers(self) -> list[Gio.DBusProxy]:
+        """All that have a part of the machine's state."""
+        daemon = self.proxy(BUS, "/org/freedesktop/DBus", BUS)
+        names = call(daemon, "ListQueuedOwners", "(s)", STATE)[0]
+        return [self.proxy(name, "/org/qemu/VMState1", STATE) for name in names]
+
+    def restore(self) -> None:
+        for helper in self.helpers():
+            assert helper.get_cached_property("Id").unpack() == "org.gidway"
+            saved = bytes(call(helper, "Save", "()")[0])
+            assert saved, "QEMU does not take nothing for a state"
+            call(helper, "Load", "(ay)", saved)
+
+
+def call(proxy: Gio.DBusProxy, name: str, types: str, *values: object) -> tuple:
+    words = GLib.Variant(types, values)
+    return proxy.call_sync(name, words, Gio.DBusCallFlags.NO_AUTO_START, -1, None).unpack()
+
+
+def cookies(cockpit: Cockpit, domain: str) -> dict[str, int]:
+    """By window."""
+
+    def read(path: str) -> int:
+        with open(path, "rb") as file:
+            file.seek(COOKIE)
+            return struct.unpack("<Q", file.read(8))[0]
+
+    return {path: read(path) for path in windows(cockpit, domain)}
+
+
+def test_qemu_tells_the_hub(hub: Cockpit) -> None:
+    """Whoever is joined to the machine is parted before QEMU has its answer; it joins anew."""
+    qemu = Qemu(hub, "open")
+    with Member(hub, "open") as member:
+        member.join()
+        member.greet(HOST)
+        wait_for(lambda: link(hub, "host", "open")["state"] == "up", "the link")
+        before, others = cookies(hub, "open"), cookies(hub, "host")
+        qemu.restore()
+        now = cookies(hub, "open")
+        assert now.keys() == before.keys() and all(now[path] != before[path] for path in now)
+        assert cookies(hub, "host") == others
+        assert "set back" in link(hub, "host", "open")["why"]
+        assert member.wait(lambda: member.joined[-1] == 0)
+        member.join()
+        member.greet(HOST)
+        wait_for(lambda: link(hub, "host", "open")["state"] == "up", "the link again")
+        assert link(hub, "host", "open")["faults"] == 0
+    assert cookies(hub, "open") == now, "who comes and goes lives on"
+    qemu.restore()  # while nobody is there
+    assert all(cookies(hub, "open")[path] != now[path] for path in now)
+
+
+def test_lives_outlast_a_hub(hub: Cockpit) -> None:
+    before = cookies(hub, "open")
+    hub.kill("host")
+    hub.start("host")
+    assert cookies(hub, "open") == before
+    Qemu(hub, "open").restore()
+    assert cookies(hub, "open") != before
+
+
+def test_only_guests_have_one(hub: Cockpit) -> None:
+    found = sorted(path.name for path in (hub.runtime / "hub").glob("*.bus"))
+    assert found == ["cluster.bus", "open.bus"]
+    assert os.stat(bus_path(hub, "open")).st_mode & 0o777 == 0o600
+
+
+@contextmanager
+def said(hub: Cockpit, words: bytes) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as end:
+        end.connect(str(bus_path(hub, "open")))
+        end.sendall(words)
+        yield end
+
+
+def test_whatever_else_is_said_there(hub: Cockpit) -> None:
+    """By a QEMU that is another's: it loses its own connection, or has no answer."""
+    pid, before = hub.gidds["host"].pid, cookies(hub, "open")
+    begin = b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\nBEGIN\r\n"
+    for words in (b"", b"\0", b"x" * 100_000, begin, begin + os.urandom(5000), begin + b"l\1\0\1"):
+        with said(hub, words) as end:
+            end.settimeout(0.2)
+            try:
+                while end.recv(4096):
+                    pass
+            except (TimeoutError, ConnectionResetError):
+                pass
+    qemu = Qemu(hub, "open")
+    for path, interface, name in (
+        ("/", STATE, "Load"),
+        ("/org/qemu/VMState1", STATE, "Unload"),
+        ("/org/freedesktop/DBus", BUS, "RequestName"),
+    ):
+        with pytest.raises(GLib.Error, match="Unknown|unknown"):
+            call(qemu.proxy(":1.1", path, interface), name, "()")
+    with pytest.raises(GLib.Error, match="InvalidArgs|Invalid"):
+        call(qemu.helpers()[0], "Load", "(s)", "text")
+    assert cookies(hub, "open") == before and hub.gidds["host"].pid == pid
+    other = Qemu(hub, "open")  # takes the place of the one before
+    other.restore()
+    with pytest.raises(GLib.Error, match="closed"):
+        qemu.restore()
+    assert hub.gidds["host"].is_running()
+
+
+def overwrite_pictures(path: str) -> int:
+    """As a machine may that believes them to be free. Returns how many it has found."""
+    found = 0
+    with map_window(path) as memory:
+        for at in range(PAGE, len(memory), PAGE):
+            word = memory[at : at + 8]
+            if word != bytes(8) and memory[at : at + PAGE] == word * (PAGE // 8):
+                memory[at : at + PAGE] = b"w" * PAGE
+                found += 1
+    return found
+
+
+@pytest.mark.parametrize("whose", ["producer", "reader"])
+def test_who_reads_sees_the_end_of_a_life(machines: Cockpit, whose: str) -> None:
+    """Without a word of anybody: what is held is nobody's from then on, and what comes is not taken
+    for what was sent."""
+    producer = produce(machines, "movie", fps=50, slots=8, lease_ms=600_000)
+    reader = consume(machines, "movie", "host", hold=2, reconnect=True)
+    holder = consume(machines, "movie", "host", hold=2, reconnect=True)
+    local = consume(machines, "movie", "open", hold=2, reconnect=True)
+    for one in (reader, holder, local):
+        one.wait_frames(20)
+    os.kill(producer.pid, signal.SIGSTOP)
+    wait_for(lambda: is_stopped(producer.pid), "it to stand still")
+    owner = {"producer": "open", "reader": "host"}[whose]
+    for path in windows(machines, owner):
+        with map_window(path) as memory:
+            memory[COOKIE : COOKIE + 8] = os.urandom(8)
+    assert sum(overwrite_pictures(path) for path in windows(machines, "open")) >= 2
+    os.kill(holder.pid, signal.SIGTERM)  # it looks at what it holds, and has heard nothing new
+    assert holder.wait(lambda line: line["event"] == "ending", "its end")["wrong"] == 0
+    os.kill(producer.pid, signal.SIGCONT)
+    last = reader.wait(lambda line: line["reconnects"] == 1, "it to connect again")
+    assert last["wrong"] == 0
+    last = reader.wait_frames(50)
+    assert [last[key] for key in ("wrong", "older", "repeated", "reconnects")] == [0, 0, 0, 1]
+    # Within one machine a life ends for all: there the same is wrong.
+    assert local.last["reconnects"] == 0 and local.last["wrong"] > 0
+    assert link(machines, "host", "open")["faults"] == 0
+
+
+def is_stopped(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return re.search(r"^State:\s+T", status, re.MULTILINE) is not None
