@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import copy2, which
+from urllib.parse import quote
 
 from gid_cockpit.machine import describe
 from gid_vm.agent import Agent
@@ -85,6 +86,7 @@ class Savable(Machines):
         self.usr = self.host.folder / "usr"
         make_usr(self.usr, programs)
         self.windows: dict[Path, bytes] = {}
+        self.prepared: set[int] = set()  # processes of QEMU
 
     def launch(self, name: str) -> Guest:
         machine = describe(self.configuration, self.configuration.choose([name])[0])
@@ -108,9 +110,19 @@ class Savable(Machines):
 
     # --- saving ---
 
+    def prepare(self, name: str, monitor: Monitor) -> None:
+        """Shared memory is neither saved nor written; who reads it hears when it is restored."""
+        capability = {"capability": "x-ignore-shared", "state": True}
+        monitor.execute("migrate-set-capabilities", capabilities=[capability])
+        process = self.guests[name].process.pid
+        if process not in self.prepared:
+            bus = f"unix:path={quote(str(self.host.runtime / 'hub' / f'{name}.bus'))}"
+            monitor.execute("object-add", **{"qom-type": "dbus-vmstate", "id": "hub", "addr": bus})
+            self.prepared.add(process)
+
     def save(self, name: str) -> None:
         with self.monitor(name) as monitor:
-            leave_shared_memory(monitor)
+            self.prepare(name, monitor)
             monitor.execute("stop")
             ask(monitor, f"savevm {SNAPSHOT}")
             self.windows = {path: path.read_bytes() for path in self.own_windows(name)}
@@ -130,7 +142,7 @@ class Savable(Machines):
     # --- restoring ---
 
     def set_back(self, name: str) -> None:
-        """Just that, in the process that runs: the hub sees nothing of it."""
+        """Just that, in the process that runs: nobody but QEMU tells the hub."""
         with self.monitor(name) as monitor:
             monitor.execute("stop")
             ask(monitor, f"loadvm {SNAPSHOT}")
@@ -159,18 +171,12 @@ class Savable(Machines):
         with self.monitor(name) as monitor:
             wait_for(lambda: are_placed(monitor), "the windows to have their places", SECONDS)
             monitor.execute("stop")
-            leave_shared_memory(monitor)
+            self.prepare(name, monitor)
             self.put_windows_back()
             ask(monitor, f"loadvm {SNAPSHOT}")
             monitor.execute("cont")
         guest.agent = Agent(guest.agent.path, guest.describe)
         guest.wait_ready()
-
-
-def leave_shared_memory(monitor: Monitor) -> None:
-    """It is neither saved nor written when the machine is restored."""
-    capability = {"capability": "x-ignore-shared", "state": True}
-    monitor.execute("migrate-set-capabilities", capabilities=[capability])
 
 
 def are_placed(monitor: Monitor) -> bool:
