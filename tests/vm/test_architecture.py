@@ -48,15 +48,6 @@ def test_its_machine_is_no_pc(places: Path) -> None:
     assert "ivshmem-plain,memdev=window0,id=window0-device" in after(arm, "-device")
 
 
-def test_an_iommu_is_there_for_doorbells_alone(places: Path) -> None:
-    machine = Machine("open", kernel=Path("/k"), arch=ARM64)
-    assert ",iommu=" not in after(machine.arguments(), "-M")[0]
-    machine.doorbell = Path("/bell")
-    arguments = machine.arguments()
-    assert after(arguments, "-M")[0].endswith(",iommu=smmuv3")
-    assert not any(word.startswith("intel") for word in arguments)
-
-
 def test_which_one_a_name_means() -> None:
     assert [by_name(name) for name in ("own", None)] == [OWN, OWN]
     assert by_name("arm64") is ARM64 and by_name("arm64-16k") is ARM64_16K

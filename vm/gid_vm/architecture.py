@@ -20,8 +20,7 @@ class Architecture:
     machine: str
     cpu: str
     console: str
-    is_pc: bool  # and so has ACPI where QEMU starts the kernel by itself
-    iommu: str  # how the machine gets what VFIO needs in the guest
+    is_pc: bool  # has ACPI, and an IOMMU by which VFIO gives devices to programs
     words: tuple[str, ...] = ()
 
     @property
@@ -46,7 +45,6 @@ AMD64 = Architecture(
     "Nehalem,+rdrand",
     "ttyS0",
     True,
-    "",
     ("tsc=reliable", "no_timer_check"),
 )
 # A processor that has all sizes of pages, and an instruction for each atomic operation. It has the
@@ -60,7 +58,6 @@ ARM64 = Architecture(
     "neoverse-n1",
     "ttyAMA0",
     False,
-    ",iommu=smmuv3",
 )
 ARM64_16K = replace(ARM64, name="arm64-16k")  # pages of 16 KiB
 OWN = next((one for one in (AMD64, ARM64) if one.linux == platform.machine()), AMD64)

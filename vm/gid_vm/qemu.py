@@ -122,9 +122,7 @@ class Machine:
     def arguments(self) -> list[str]:
         """The whole command line."""
         split = ",kernel-irqchip=split" if self.doorbell and self.accel == "kvm" else ""
-        iommu = self.arch.iommu if self.doorbell is not None else ""
-        board = f"{self.arch.machine}{iommu}{split}"
-        command = [find_qemu(self.arch), "-M", board, "-name", self.name]
+        command = [find_qemu(self.arch), "-M", f"{self.arch.machine}{split}", "-name", self.name]
         command += self.dimms()
         command += [*accel_options(self.accel, self.arch), "-smp", str(self.cpus)]
         command += ["-m", f"{self.memory_mib}M", "-nodefaults", "-no-user-config"]
@@ -138,7 +136,7 @@ class Machine:
             command += ["-qmp", f"unix:{quote(self.monitor)},server=on,wait=off"]
         if self.display is not None:
             command += self.display.arguments()
-        if self.doorbell is not None and self.arch.is_pc:
+        if self.doorbell is not None:
             # The IOMMU that VFIO needs in the guest must be there before what it translates for.
             command += ["-device", "intel-iommu,intremap=on"]
         for share in self.shares:
@@ -171,7 +169,7 @@ class Machine:
         """The kernel's command line."""
         words = [f"console={self.arch.console}", "quiet", "loglevel=3", "panic=-1"]
         words += tcg_words(self.arch) if self.accel == "tcg" else []
-        words += ["intel_iommu=on"] if self.doorbell is not None and self.arch.is_pc else []
+        words += ["intel_iommu=on"] if self.doorbell is not None else []
         return words + self.kernel_arguments
 
 

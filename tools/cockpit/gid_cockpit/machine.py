@@ -118,7 +118,7 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
     ringers = [
         name for name in domain.joined if has_doorbell(configuration, configuration.by_name(name))
     ]
-    if ringers and has_doorbell(configuration, domain):
+    if ringers and has_doorbell(configuration, domain) and arch.is_pc:
         machine.doorbell = runtime / "bell" / f"{domain.name}.sock"
         machine.doorbell_vectors = len(ringers) * (1 + POOL_VECTORS // len(ringers))
     try:
