@@ -20,7 +20,8 @@ BRIDGE = TOP / "python" / "bridges" / "ros2_bridge.py"
 # 160 MB, of which a test should not bring any by itself.
 ROS = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gidway" / "ros2"
 PACKAGES = "'ros-rclpy[fastrtps]==9.1.2' ros-sensor-msgs==5.5.1"
-PYTHON = ROS / "bin" / "python3"
+# Of the Python whose modules are there: another release of Debian has another one.
+PYTHON = ROS / "bin" / "python{}.{}".format(*sys.version_info)
 pytestmark = pytest.mark.skipif(
     not PYTHON.exists(),
     reason=f"no rclpy: in ./run shell: python3 -m venv --system-site-packages --without-pip {ROS}"
