@@ -605,7 +605,8 @@ static int listen_for(struct hub_port *port) {
 	error = listener_open(&port->listener, gidd->event, path, SOCK_STREAM, &access,
 			handle_connection, port);
 	if (error == 0 && port->domain->kind == KIND_GUEST) {
-		error = hub_restore_open(&port->restore, gidd->event, bus, &access, set_back, port);
+		error = hub_restore_open(&port->restore, gidd->event, bus, &access,
+				log_domain(port->domain->number), set_back, port);
 	}
 	return error;
 }

@@ -2,12 +2,13 @@
 #include "hub_restore.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "closer.h"
 
 #define BUS "org.freedesktop.DBus"
 #define STATE "org.qemu.VMState1"
@@ -15,7 +16,7 @@
 #define HUB ":1.1"
 #define ID "org.gidway" /* in a saved machine: whose state this is */
 #define IS_RUNNING 2u	/* the answer of StartServiceByName */
-#define AT_ONCE_MAX 64	/* messages: more than a QEMU ever says without an answer */
+#define AT_ONCE_MAX 64	/* messages: more than a QEMU ever says, or leaves unread, at once */
 
 /* --- the bus ---------------------------------------------------------------------------------- */
 
@@ -78,7 +79,11 @@ static int handle_save(sd_bus_message *call, void *data, sd_bus_error *error) {
 }
 
 static int handle_load(sd_bus_message *call, void *data, sd_bus_error *error) {
-	const struct hub_restore *restore = data;
+	struct hub_restore *restore = data;
+	if (restore->loaded) {
+		return -EBUSY; /* QEMU waits for the answer to the first one */
+	}
+	restore->loaded = true;
 	int ret = restore->restored(restore->data);
 	return ret < 0 ? ret : sd_bus_reply_method_return(call, "");
 }
@@ -93,9 +98,12 @@ static const sd_bus_vtable state_calls[] = {
 
 /* --- who connects ----------------------------------------------------------------------------- */
 
+/* What waits there unread may hold descriptors: the copy that is closed last is a helper's. */
 static void hang_up(struct hub_restore *restore) {
+	int fd = restore->io != NULL ? sd_event_source_get_io_fd(restore->io) : -1;
 	restore->io = sd_event_source_disable_unref(restore->io);
 	restore->bus = sd_bus_close_unref(restore->bus);
+	gid_closer_hang_up(fd);
 }
 
 /*
@@ -104,12 +112,18 @@ static void hang_up(struct hub_restore *restore) {
  */
 static int handle_io(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct hub_restore *restore = data;
+	uint64_t unread = 0;
 	int ret = 1;
+	restore->loaded = false;
 	for (int i = 0; i < AT_ONCE_MAX && ret > 0; i++) {
 		ret = sd_bus_process(restore->bus, NULL);
 	}
+	if (ret == 0) {
+		ret = sd_bus_get_n_queued_write(restore->bus, &unread);
+	}
 	/* QEMU waits for each answer. */
-	int wanted = ret != 0 ? -EPROTO : sd_bus_get_events(restore->bus);
+	bool is_right = ret == 0 && unread <= AT_ONCE_MAX;
+	int wanted = is_right ? sd_bus_get_events(restore->bus) : -EPROTO;
 	if (wanted < 0) {
 		hang_up(restore);
 	} else {
@@ -118,22 +132,26 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 	return 0;
 }
 
-/* Takes the socket, whatever comes of it. */
+/* Takes the socket, whatever comes of it: the bus has a copy. */
 static int serve(struct hub_restore *restore, sd_event *event, int fd) {
 	sd_id128_t id;
 	sd_bus *bus = NULL;
-	int ret = sd_id128_randomize(&id);
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	int ret = copy < 0 ? -errno : sd_id128_randomize(&id);
 	if (ret >= 0) {
 		ret = sd_bus_new(&bus);
 	}
 	if (ret >= 0) {
-		ret = sd_bus_set_fd(bus, fd, fd);
+		ret = sd_bus_set_fd(bus, copy, copy);
 	}
 	if (ret < 0) {
-		close(fd);
+		if (copy >= 0) {
+			close(copy);
+		}
 		goto error_bus;
 	}
 	if ((ret = sd_bus_set_server(bus, true, id)) < 0 ||
+			(ret = sd_bus_negotiate_fds(bus, false)) < 0 ||
 			(ret = sd_bus_add_object_vtable(bus, NULL, "/org/freedesktop/DBus", BUS,
 					 bus_calls, restore)) < 0 ||
 			(ret = sd_bus_add_object_vtable(bus, NULL, "/org/qemu/VMState1", STATE,
@@ -148,6 +166,7 @@ static int serve(struct hub_restore *restore, sd_event *event, int fd) {
 
 error_bus:
 	sd_bus_close_unref(bus);
+	gid_closer_hang_up(fd);
 	return ret;
 }
 
@@ -157,12 +176,15 @@ static void handle_connection(void *data, int fd) {
 	hang_up(restore);
 	int error = serve(restore, sd_event_source_get_event(restore->listener.io), fd);
 	if (error < 0) {
-		log_warning("hub: %s: %s", restore->listener.path, strerror(-error));
+		log_line(restore->source, LOG_LEVEL_WARNING, "hub: %s: %s", restore->listener.path,
+				strerror(-error));
 	}
 }
 
 int hub_restore_open(struct hub_restore *restore, sd_event *event, const char *path,
-		const struct listener_access *access, hub_restored restored, void *data) {
+		const struct listener_access *access, log_source source, hub_restored restored,
+		void *data) {
+	restore->source = source;
 	restore->restored = restored;
 	restore->data = data;
 	return listener_open(&restore->listener, event, path, SOCK_STREAM, access,

@@ -7,9 +7,11 @@
 #ifndef GIDD_HUB_RESTORE_H
 #define GIDD_HUB_RESTORE_H
 
+#include <stdbool.h>
 #include <systemd/sd-bus.h>
 
 #include "listener.h"
+#include "log.h"
 
 /* The machine is set back to what it was before. 0; or -errno: QEMU is to leave that. */
 typedef int (*hub_restored)(void *data);
@@ -18,13 +20,16 @@ struct hub_restore {
 	struct listener listener;
 	sd_bus *bus; /* of the QEMU that came last; NULL: it is not there */
 	sd_event_source *io;
+	bool loaded;	   /* once, since it was heard last: others have their turn, too */
+	log_source source; /* of what that QEMU brings about */
 	hub_restored restored;
 	void *data;
 };
 
 /* Listens at `path`. 0 or -errno. */
 int hub_restore_open(struct hub_restore *restore, sd_event *event, const char *path,
-		const struct listener_access *access, hub_restored restored, void *data);
+		const struct listener_access *access, log_source source, hub_restored restored,
+		void *data);
 /* Also of one that was never opened, all zeroes but listener.fd = -1. */
 void hub_restore_close(struct hub_restore *restore);
 

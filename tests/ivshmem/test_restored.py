@@ -10,6 +10,7 @@ import re
 import signal
 import socket
 import struct
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -140,10 +141,28 @@ def said(hub: Cockpit, words: bytes) -> Iterator[socket.socket]:
         yield end
 
 
+def greeting() -> bytes:
+    return b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\nBEGIN\r\n"
+
+
+def test_who_reads_no_answer(hub: Cockpit) -> None:
+    """Each one would wait in the hub's memory: it keeps a few, and hangs up."""
+    question = Gio.DBusMessage.new_method_call(
+        ":1.1", "/org/qemu/VMState1", "org.freedesktop.DBus.Introspectable", "Introspect"
+    )
+    question.set_serial(1)
+    words = question.to_blob(Gio.DBusCapabilityFlags.NONE)
+    with said(hub, greeting()) as end, pytest.raises((BrokenPipeError, ConnectionResetError)):
+        for _ in range(1000):
+            end.sendall(16 * words)
+            time.sleep(0.002)  # more at once would be reason enough
+    Qemu(hub, "open").restore()
+
+
 def test_whatever_else_is_said_there(hub: Cockpit) -> None:
     """By a QEMU that is another's: it loses its own connection, or has no answer."""
     pid, before = hub.gidds["host"].pid, cookies(hub, "open")
-    begin = b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\nBEGIN\r\n"
+    begin = greeting()
     for words in (b"", b"\0", b"x" * 100_000, begin, begin + os.urandom(5000), begin + b"l\1\0\1"):
         with said(hub, words) as end:
             end.settimeout(0.2)
