@@ -317,7 +317,7 @@ static inline __attribute__((always_inline)) int receive_up_to(
 		return consumer->state == GID_CONSUMER_ENDED ? -EPIPE : -EAGAIN;
 	}
 	int got = receive(consumer, frames, count);
-	if (got > 0 && gid_life_is_over(&consumer->life)) {
+	if ((got > 0 || got == -EPROTO) && gid_life_is_over(&consumer->life)) {
 		consumer->reason = got = -EPIPE; /* who knows in which life these were sent */
 	}
 	if (got == -EAGAIN) {

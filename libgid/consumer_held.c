@@ -29,13 +29,17 @@ int gid_consumer_holds(const struct gid_consumer *consumer, const struct gid_fra
 	bool held = gid_ring_is_held(&consumer->ring, frame->index - consumer->base);
 	bool current = gid_slab_is_current(slab, frame->gid);
 	/* Read last: at its end a stream takes all back, and then its slabs end. */
-	if (__atomic_load_n(&consumer->shared->closed, __ATOMIC_ACQUIRE) != 0) {
+	bool closed = __atomic_load_n(&consumer->shared->closed, __ATOMIC_ACQUIRE) != 0;
+	if (gid_life_is_over(&consumer->life)) {
+		return -ESTALE; /* whatever ended with it */
+	}
+	if (closed) {
 		return -ENOTCONN;
 	}
 	if (held && slab->info.revoked) {
 		return -ENOENT;
 	}
-	if (!held || !current || gid_life_is_over(&consumer->life)) {
+	if (!held || !current) {
 		return -ESTALE;
 	}
 	if (until != NULL) {
