@@ -10,10 +10,12 @@
 
 /* Of one window: programs choose how many they make, and each is looked at with each motion. */
 #define DIALOGS_MAX 16
+/* Of dialogs on each other: each one that comes is looked at with all that are below it. */
+#define DEPTH_MAX 16
 
 struct dialogs {
 	struct wl_protocol_logger *logger;
-	void (*changed)(void *data);
+	dialogs_changed changed;
 	void *data;
 	struct wl_list all; /* struct kin::link */
 };
@@ -39,8 +41,9 @@ static void kin_adopt(struct kin *dialog, struct kin *parent) {
 
 /* What cannot be a dialog of that window is none. */
 static struct kin *find_parent(const struct kin *dialog, struct kin *wanted) {
+	unsigned depth = 0;
 	for (const struct kin *kin = wanted; kin != NULL; kin = kin->parent) {
-		if (kin == dialog) {
+		if (kin == dialog || ++depth > DEPTH_MAX) {
 			return NULL;
 		}
 	}
@@ -97,6 +100,12 @@ static struct weston_surface *surface_of(struct wl_resource *toplevel) {
 	return window != NULL ? weston_desktop_surface_get_surface(window) : NULL;
 }
 
+static void tell_changed(const struct dialogs *dialogs, const struct kin *parent) {
+	if (parent != NULL) {
+		dialogs->changed(dialogs->data, parent->surface);
+	}
+}
+
 static void set_parent(struct dialogs *dialogs, struct weston_surface *surface,
 		struct weston_surface *parent) {
 	struct kin *dialog = kin_find(surface), *of = NULL;
@@ -107,8 +116,16 @@ static void set_parent(struct dialogs *dialogs, struct weston_surface *surface,
 	if (dialog == NULL || dialog->parent == of) {
 		return;
 	}
+	const struct kin *before = dialog->parent;
 	kin_adopt(dialog, find_parent(dialog, of));
-	dialogs->changed(dialogs->data);
+	tell_changed(dialogs, before);
+	tell_changed(dialogs, dialog->parent);
+}
+
+static void forget(struct dialogs *dialogs, struct kin *kin) {
+	const struct kin *parent = kin->parent;
+	kin_destroy(kin);
+	tell_changed(dialogs, parent);
 }
 
 static void handle_message(void *data, enum wl_protocol_logger_type type,
@@ -121,15 +138,15 @@ static void handle_message(void *data, enum wl_protocol_logger_type type,
 		return;
 	}
 	struct weston_surface *surface = surface_of(message->resource);
+	struct kin *kin = surface != NULL ? kin_find(surface) : NULL;
 	if (surface == NULL) {
 		return;
 	}
 	if (message->message_opcode == XDG_TOPLEVEL_SET_PARENT) {
 		struct wl_resource *parent = (struct wl_resource *)message->arguments[0].o;
 		set_parent(dialogs, surface, parent != NULL ? surface_of(parent) : NULL);
-	} else if (kin_find(surface) != NULL) { /* XDG_TOPLEVEL_DESTROY */
-		kin_destroy(kin_find(surface));
-		dialogs->changed(dialogs->data);
+	} else if (kin != NULL) { /* XDG_TOPLEVEL_DESTROY */
+		forget(dialogs, kin);
 	}
 }
 
@@ -150,7 +167,7 @@ struct weston_surface *dialogs_next(struct weston_surface *window, struct weston
 	return link != &kin->dialogs ? next->surface : NULL;
 }
 
-struct dialogs *dialogs_watch(struct wl_display *display, void (*changed)(void *data), void *data) {
+struct dialogs *dialogs_watch(struct wl_display *display, dialogs_changed changed, void *data) {
 	struct dialogs *dialogs = calloc(1, sizeof(*dialogs));
 	if (dialogs == NULL) {
 		return NULL;

@@ -11,9 +11,11 @@
 
 struct dialogs;
 
-/* `changed` is called when some window becomes a dialog, or is none any more. NULL for want of
- * memory. */
-struct dialogs *dialogs_watch(struct wl_display *display, void (*changed)(void *data), void *data);
+/* The window has a dialog more, or less. */
+typedef void (*dialogs_changed)(void *data, struct weston_surface *window);
+
+/* NULL for want of memory. */
+struct dialogs *dialogs_watch(struct wl_display *display, dialogs_changed changed, void *data);
 
 /* There are no dialogs then. Accepts NULL. */
 void dialogs_unwatch(struct dialogs *dialogs);

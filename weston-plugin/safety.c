@@ -166,8 +166,8 @@ static int read_roles(struct safety *safety) {
 	return error;
 }
 
-static void handle_dialogs(void *data) {
-	safety_tree_send_windows(data);
+static void handle_dialogs(void *data, struct weston_surface *window) {
+	safety_tree_send_windows(data, window);
 }
 
 static bool has_windows(const struct safety *safety) {

@@ -137,10 +137,11 @@ void safety_tree_send_later(struct safety_role *role) {
 	}
 }
 
-void safety_tree_send_windows(struct safety *safety) {
+void safety_tree_send_windows(struct safety *safety, struct weston_surface *window) {
 	struct safety_role *role;
 	wl_list_for_each(role, &safety->roles, link) {
-		if (role->config.role == NULL && role->surface != NULL) {
+		if (role->config.role == NULL && role->surface != NULL &&
+				window_contains(role->surface->surface, window)) {
 			safety_tree_send_later(role);
 		}
 	}

@@ -28,8 +28,8 @@ void safety_tree_send(struct safety_role *role);
  */
 void safety_tree_send_later(struct safety_role *role);
 
-/* What belongs to ordinary windows is something else now. */
-void safety_tree_send_windows(struct safety *safety);
+/* The window has a dialog more, or less: so have those that it is, or is a dialog of. */
+void safety_tree_send_windows(struct safety *safety, struct weston_surface *window);
 
 /* What the surface is a part of looks different now. */
 void safety_tree_send_changed(struct safety_surface *surface);

@@ -18,12 +18,14 @@ struct window_seat {
 	bool has_cursor;	       /* its client's cursor is wanted */
 	struct weston_surface *window; /* NULL: there is none */
 	struct weston_surface *typed;  /* that has the keyboard: it, or one of its dialogs */
-	struct weston_surface *newest; /* of its dialogs, as was seen last */
-	struct weston_coord place;     /* of the pointer, in the window's surface */
-	struct weston_coord told;      /* the same, as its user's compositor said last */
-	uint32_t buttons;	       /* that are held */
-	uint32_t fingers;	       /* that are down */
-	struct weston_seat *seat;      /* of `base`; NULL: it has no devices */
+	unsigned seen_count; /* of the window and its dialogs, as they were when it was typed last
+			      */
+	const struct weston_surface *seen[WINDOW_PARTS_MAX];
+	struct weston_coord place; /* of the pointer, in the window's surface */
+	struct weston_coord told;  /* the same, as its user's compositor said last */
+	uint32_t buttons;	   /* that are held */
+	uint32_t fingers;	   /* that are down */
+	struct weston_seat *seat;  /* of `base`; NULL: it has no devices */
 	struct weston_pointer_grab_interface pointer_grab; /* NULL functions: there is no pointer */
 	struct weston_keyboard_grab keyboard_grab;
 };
@@ -203,19 +205,34 @@ static void handle_relative(void *data, struct weston_seat *base, struct timespe
 
 /* --- keyboard --------------------------------------------------------------------------------- */
 
-/* The newest dialog has it, until its user chooses another one, or the window. */
+static bool was_seen(const struct window_seat *seat, const struct weston_surface *window) {
+	for (unsigned i = 0; i < seat->seen_count; i++) {
+		if (seat->seen[i] == window) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A dialog that opens has it, until its user chooses another one, or the window. */
 static void find_typed(struct window_seat *seat) {
 	struct window_part parts[WINDOW_PARTS_MAX];
 	unsigned count = find_parts(seat, parts);
-	struct weston_surface *newest = count > 0 ? parts[count - 1].window : seat->window;
+	struct weston_surface *opened = NULL;
 	bool is_there = false;
 	for (unsigned i = 0; i < count; i++) {
 		is_there = is_there || parts[i].window == seat->typed;
+		opened = was_seen(seat, parts[i].window) ? opened : parts[i].window;
 	}
-	if (!is_there || newest != seat->newest) {
-		seat->typed = newest;
+	if (opened != NULL) {
+		seat->typed = opened;
+	} else if (!is_there) {
+		seat->typed = count > 0 ? parts[count - 1].window : seat->window;
 	}
-	seat->newest = newest;
+	for (unsigned i = 0; i < count; i++) {
+		seat->seen[i] = parts[i].window;
+	}
+	seat->seen_count = count;
 }
 
 /*
@@ -384,7 +401,8 @@ void window_seat_set_window(struct window_seat *seat, struct weston_surface *win
 	if (seat->window != NULL && seat->seat != NULL) {
 		drop_focus(seat);
 	}
-	seat->window = seat->typed = seat->newest = window;
+	seat->window = seat->typed = window;
+	seat->seen_count = 0;
 }
 
 struct window_seat *window_seat_create(struct weston_compositor *compositor, const char *name,
