@@ -21,7 +21,9 @@
 #include "streams.h"
 
 #define REPORT_EVERY_US 100000u
-#define REST 4u /* times as long as a report took: how much is in it others choose */
+/* How long is rested, in times of what a report took: how much is in it others choose. */
+#define REST 4u
+#define REST_MAX_US 1000000u /* who asks waits for two seconds */
 #define LATENCY_BUCKETS (sizeof(((struct gid_wire_page *)0)->latency_buckets) / sizeof(uint64_t))
 
 /* Counters that a peer writes while we read them, and may write anything into. */
@@ -562,6 +564,7 @@ static void send_reports(struct gidd *gidd) {
 	}
 	if (made) {
 		uint64_t now = gid_clock_now(), rest = REST * (now - begin) / 1000;
+		rest = rest < REST_MAX_US ? rest : REST_MAX_US;
 		rest = rest > REPORT_EVERY_US ? rest : REPORT_EVERY_US;
 		gidd->report_due_us = now / 1000 + rest;
 	}
