@@ -90,7 +90,12 @@ void shown_picture_detach_consumer(struct shown_picture *shown) {
 
 bool shown_picture_is_reclaimed(const struct shown_picture *shown) {
 	const struct lent_frame *lent = shown->lent;
-	return lent != NULL && !gid_slab_is_current(lent->slab, lent->frame.gid);
+	if (lent == NULL || !gid_slab_is_current(lent->slab, lent->frame.gid)) {
+		return lent != NULL;
+	}
+	return lent->consumer != NULL &&
+			gid_consumer_holds(lent->consumer, &lent->frame, lent->slab, NULL) ==
+			-ESTALE;
 }
 
 /* --- what is to be shown ---------------------------------------------------------------------- */

@@ -36,9 +36,13 @@ static void stream_reader_log_refused(struct stream_reader *reader, const struct
 }
 
 /* Asked after reading: then what was read is what the frame named. */
-static enum role_reason reason_of_memory(const struct gid_slab *slab, gid_id gid) {
+static enum role_reason reason_of_memory(const struct stream_reader *reader,
+		const struct gid_slab *slab, const struct gid_frame *frame) {
 	struct gid_slab_info info;
-	if (gid_slab_is_current(slab, gid)) {
+	/* Of a machine that was set back no slab says it. */
+	bool is_lost = reader->work.owed &&
+			gid_consumer_holds(reader->consumer, frame, slab, NULL) == -ESTALE;
+	if (!is_lost && gid_slab_is_current(slab, frame->gid)) {
 		return ROLE_REASON_NONE;
 	}
 	gid_slab_get_info(slab, &info);
@@ -142,7 +146,7 @@ static void handle_examined(void *data, struct examination *of) {
 		return;
 	}
 	if (of->reason == ROLE_REASON_NONE) {
-		of->reason = reason_of_memory(slab, of->frame.gid);
+		of->reason = reason_of_memory(reader, slab, &of->frame);
 	}
 	if (!reader->work.is_void) {
 		stream_reader_log_refused(reader, of);
