@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidslots.h"
 
+#include <gst/allocators/gstdmabuf.h>
+
 #include "common/gstgidcaps.h"
 #include "common/gstgidpool.h"
 
@@ -77,6 +79,10 @@ may_be_of (const GstGidFormat *format, GstBuffer *buffer)
 gboolean
 gst_gid_slots_is_late (const GstGidSlots *self, GstBuffer *buffer)
 {
+  /* Plain memory that comes where dma-bufs cannot be exported may be larger than it has to be. */
+  if (self->format_before.dmabuf && gst_buffer_n_memory (buffer) > 0
+      && !gst_is_dmabuf_memory (gst_buffer_peek_memory (buffer, 0)))
+    return FALSE;
   return self->format_before.fourcc && !may_be_of (&self->format, buffer)
       && may_be_of (&self->format_before, buffer);
 }

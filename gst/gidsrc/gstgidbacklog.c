@@ -222,6 +222,14 @@ receive_last (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
   return ret;
 }
 
+/* The end that was asked for is told once: a flush may take it back. */
+static int
+tell_end (GstGidBacklog *self)
+{
+  self->is_ending = FALSE;
+  return -ENODATA;
+}
+
 int
 gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
 {
@@ -234,7 +242,7 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
   if (is_flushing (self))
     return -ECANCELED;
   if (self->is_ending && self->waiting.length == 0 && self->left == 0)
-    return -ENODATA;
+    return tell_end (self);
   first = g_queue_pop_head (&self->waiting);
   if (first) {
     discount_waiting (self, first);
@@ -246,7 +254,7 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
     if (ret == 1)
       note_interval (self, reader, &arrival->frame);
     else if (self->is_ending)
-      ret = -ENODATA;
+      ret = tell_end (self);
     self->left -= MIN (self->left, 1);
   }
   self->away = ret == 1;
