@@ -53,8 +53,11 @@ static bool is_too_soon(struct recorder *recorder, const struct incident *incide
 	return written != 0 && incident->noted - written < recorder->options->interval * SECOND_NS;
 }
 
-/* What comes while one is to be written is in the same file. */
+/* What comes while one is to be written is in the same file. At the end none begins any more. */
 static void begin_incident(struct recorder *recorder, const struct incident *incident) {
+	if (recorder->is_ending) {
+		return;
+	}
 	const struct role_change *change = &incident->change;
 	bool is_asked = change->role[0] == '\0';
 	char what[4 * ROLE_WATCH_TEXT + 8] = "a file is asked for";
