@@ -28,10 +28,10 @@ def lights_in(text: str) -> list[Light]:
 
 
 def lights_of(top: Path, build: Path) -> list[Light] | None:
-    """None: it is not built, or it refuses the configuration on this machine."""
+    """None: it is not built, refuses the configuration on this machine, or tells of no role."""
     program = build / "cluster/gid-cluster"
     if not program.exists():
         return None
     command = [program, "--check", "--config", top / CONFIGURATION]
     said = subprocess.run(command, capture_output=True, text=True)
-    return lights_in(said.stdout) if said.returncode == 0 else None
+    return (lights_in(said.stdout) or None) if said.returncode == 0 else None
