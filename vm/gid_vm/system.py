@@ -11,6 +11,7 @@ import hashlib
 import os
 import platform
 import re
+import shlex
 import shutil
 import sys
 import tempfile
@@ -98,7 +99,12 @@ def why_no_system(arch: Architecture, cache: Path = CACHE) -> str | None:
 
 
 def why_not_built(arch: Architecture) -> str:
-    return f"gidway is not built for {arch.debian}: GIDWAY_ARCH={arch.debian} ./run build"
+    """Its folder is named: GIDWAY_BUILD, where it is set, is that of this machine's own build."""
+    folder = shlex.quote(str(build_of(arch)))
+    return (
+        f"gidway is not built for {arch.debian}. Outside of ./run shell: "
+        f"GIDWAY_BUILD={folder} GIDWAY_ARCH={arch.debian} ./run build"
+    )
 
 
 def own_build() -> Path:
