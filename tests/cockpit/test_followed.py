@@ -59,7 +59,7 @@ def trace(tool: Tool) -> str:  # noqa: F811
 
 def normal(path: str) -> str:
     path = re.sub(r"/(host|open|hud)(?=/|$)", "/NAME", path)
-    path = re.sub(r"/(host|open|hud)\.sock$", "/OTHER.sock", path)
+    path = re.sub(r"/(?:host|open|hud)\.(sock|bus)$", r"/OTHER.\1", path)
     return re.sub(r"(/window/NAME)/.*", r"\1/FILE", re.sub(r"/log/NAME/.*", "/log/NAME/FILE", path))
 
 
