@@ -238,7 +238,8 @@ def test_a_device_that_shows_nothing_any_more(domains: Domains, whim: bytes) -> 
     waiting = {checksum(screen((LAMP, plain("red"))))}
     make_odd(domains, b"none")
     with refreshes_of(domains) as refreshes:
-        words = cluster_command(domains, configuration)
+        # By itself: others do not go on where it ended.
+        words = [*cluster_command(domains, configuration), f"--state={FOLDER}/{whim.decode()}"]
         program = Running(domains.start("cluster", *words, **ENVIRONMENT | ODD))
         try:
             wait_for(lambda: set(refreshes.next(3)) == waiting, "the fallback", PATIENCE)
