@@ -15,6 +15,8 @@ from pathlib import Path
 
 from circles import circles, shortest_circle
 
+# By it gcc 16 calls a function of a library from within: the one that others call.
+_ALIAS = ".localalias"
 _NODE = re.compile(r'^node: \{ title: "([^"]*)" label: "([^"]*)"')
 _EDGE = re.compile(r'^edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)"(?: label: "([^"]*)")?')
 _STACK = re.compile(r"^(\d+) bytes \((.*)\)$")
@@ -51,6 +53,8 @@ def read_ci(text: str, path_of: Callable[[str], str]) -> list[Function]:
 
     def named(title: str) -> str:
         file, colon, function = title.removeprefix("*").rpartition(":")
+        if function.endswith(_ALIAS):
+            return function.removesuffix(_ALIAS)
         return path_of(file) + colon + function if colon else function
 
     def placed(place: str) -> str:
@@ -67,7 +71,7 @@ def read_ci(text: str, path_of: Callable[[str], str]) -> list[Function]:
                 # One that moves within a bound has its bound as its size.
                 is_dynamic = sizes[0][2] == "dynamic"
                 found[name] = Function(name, placed(about[0]), int(sizes[0][1]), is_dynamic)
-        elif edge := _EDGE.match(line):
+        elif (edge := _EDGE.match(line)) and not edge[1].endswith(_ALIAS):
             caller = found[named(edge[1])]
             if edge[2] != _BY_POINTER:
                 caller.calls.add(named(edge[2]))

@@ -207,3 +207,19 @@ edge: {{ sourcename: "../x.c:f.constprop.0" targetname: "__indirect_call" label:
     assert (function.name, function.place) == ("x.c:f.constprop.0", "x.c:3")
     assert (function.stack, function.is_dynamic) == (48, False)
     assert (function.calls, function.by_pointer) == ({"puts"}, {"x.c:5"})
+
+
+def test_an_alias_is_the_function_itself() -> None:
+    """gcc 16 calls a library's own functions by one."""
+    about = r"../x.c:3:5\n48 bytes (static)\n0 dynamic objects"
+    alias = "../x.c:f.localalias"
+    text = f"""graph: {{ title: "../x.c"
+node: {{ title: "f" label: "f\\n{about}" }}
+node: {{ title: "{alias}" label: "f.localalias\\n../x.c:3:5" shape : triangle }}
+edge: {{ sourcename: "{alias}" targetname: "f" label: "../x.c:3:5" }}
+node: {{ title: "g" label: "g\\n{about}" }}
+edge: {{ sourcename: "g" targetname: "{alias}" label: "../x.c:9:2" }}
+}}
+"""
+    functions = read_ci(text, lambda path: path.removeprefix("../"))
+    assert {one.name: one.calls for one in functions} == {"f": set(), "g": {"f"}}
