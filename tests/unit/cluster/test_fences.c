@@ -19,7 +19,7 @@ static uint64_t now = 1000 * MS;
 static unsigned queued, released, references, shown;
 static uint64_t next_sequence, last_shown, last_released;
 static uint32_t mark; /* flags of an entry without a picture, behind the frames; 0: none */
-static bool drawn, current, imports_later, is_forbidden;
+static bool drawn, current, imports_later, is_forbidden, is_set_back;
 static enum gid_memory memory;
 static int bell;
 static gid_imported_func imported; /* is to be called, with `imports_later` */
@@ -75,6 +75,11 @@ int gid_consumer_release_burst(
 
 int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame) {
 	return gid_consumer_release_burst(consumer, frame, 1);
+}
+
+int gid_consumer_holds(const struct gid_consumer *consumer, const struct gid_frame *frame,
+		const struct gid_slab *slab, uint64_t *until) {
+	return is_set_back ? -ESTALE : 0;
 }
 
 int gid_consumer_tell_showable(struct gid_consumer *consumer, const struct gid_showable *showable,
@@ -230,7 +235,7 @@ static struct stream_reader stream;
 static void begin(void) {
 	queued = released = references = shown = noted = lost = refused = 0;
 	next_sequence = last_shown = last_released = 0;
-	drawn = imports_later = is_forbidden = works = has_work = false;
+	drawn = imports_later = is_forbidden = is_set_back = works = has_work = false;
 	current = true;
 	memory = GID_MEMORY_DMABUF;
 	stream_reader_init(&stream, &config, &hooks, NULL, wl_event_loop_create());
@@ -324,6 +329,22 @@ static void test_lease(void) {
 	refresh(0);
 	tap_ok(shown == 0 && last_released == 1,
 			"what was drawn after its lease is another picture");
+	tap_ok(end(), "and all is given back");
+}
+
+/* The machine that sent it went back to an earlier state while it was examined. */
+static void test_set_back(void) {
+	begin();
+	drawn = works = true;
+	refresh(1);
+	is_set_back = true;
+	works = false;
+	refresh(0);
+	tap_ok(shown == 0 && refused == 1 && last_released == 1,
+			"what a machine sent that was set back is refused");
+	is_set_back = false;
+	refresh(1);
+	tap_ok(shown == 1 && last_shown == 2, "what it sends later is shown");
 	tap_ok(end(), "and all is given back");
 }
 
@@ -473,6 +494,7 @@ int main(void) {
 	test_behind();
 	test_never();
 	test_lease();
+	test_set_back();
 	test_back();
 	test_hidden(GID_FRAME_HIDDEN | GID_HIDDEN_EMPTY << GID_FRAME_HIDDEN_SHIFT, "hidden");
 	test_hidden(GID_FRAME_EOS, "ended");
