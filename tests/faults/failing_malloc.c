@@ -124,13 +124,11 @@ __attribute__((constructor)) static void start_with_program(void) {
 
 int connect(int fd, const struct sockaddr *address, socklen_t size) {
 	static atomic_flag begun = ATOMIC_FLAG_INIT;
-	static int (*real)(int, const struct sockaddr *, socklen_t);
-	if (!atomic_flag_test_and_set(&begun)) {
-		real = (int (*)(int, const struct sockaddr *, socklen_t))dlsym(
-				RTLD_NEXT, "connect");
-		if (getenv("FAILING_MALLOC_OF") == NULL) {
-			start();
-		}
+	/* Each thread looks for it: the one that begins may not have found it yet. */
+	int (*real)(int, const struct sockaddr *, socklen_t) = (int (*)(
+			int, const struct sockaddr *, socklen_t))dlsym(RTLD_NEXT, "connect");
+	if (!atomic_flag_test_and_set(&begun) && getenv("FAILING_MALLOC_OF") == NULL) {
+		start();
 	}
 	return real(fd, address, size);
 }
