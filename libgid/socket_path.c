@@ -109,8 +109,9 @@ static int find_only(char **path, char *why, size_t why_size) {
 				"%d domains run here (%s): set GID_DOMAIN to the one that this "
 				"program is in",
 				ret, names);
+		return -EINVAL;
 	}
-	return -EINVAL;
+	return ret < 0 ? ret : -ENOENT;
 }
 
 int gid_socket_path_find(const char *name, char **path, char *why, size_t why_size) {

@@ -11,7 +11,7 @@ class GidError(OSError):
 
 
 class NotFoundError(GidError, FileNotFoundError):
-    """There is no such domain, stream or memory, or this program may not read it."""
+    """No gidd of the domain runs; or no such stream or memory can be read here."""
 
 
 class AccessError(GidError, PermissionError):
@@ -19,7 +19,7 @@ class AccessError(GidError, PermissionError):
 
 
 class DisconnectedError(GidError, ConnectionError):
-    """There is no gidd, or it ended the connection."""
+    """gidd has ended, or it ended the connection."""
 
 
 class GidTimeoutError(GidError, TimeoutError):

@@ -27,7 +27,7 @@ static void test_nobody(void) {
 	setenv("GID_RUNTIME_DIR", "/nowhere", 1);
 	expect_refusal("open", -ENOENT,
 			"`gid-cockpit --config FILE up`, or `gidd --config FILE --domain open`");
-	expect_refusal(NULL, -EINVAL, "no domain runs here");
+	expect_refusal(NULL, -ENOENT, "no domain runs here");
 	expect_refusal("/nowhere/x/gidd.sock", -ENOENT, "no gidd for domain 'x' at /nowhere/x/");
 	expect_refusal("two words", -EINVAL, "is not a domain's name");
 	setenv("GID_DOMAIN", "hud", 1);

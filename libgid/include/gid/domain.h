@@ -47,9 +47,9 @@ struct gid_slab;
  *
  * Returns 0 and the connection, owned by the caller; -ENOENT or -ECONNREFUSED: there is no gidd;
  * -EACCES; -EPROTO: gidd speaks another version; -EINVAL: `name` is not a name, or no domain is
- * named and the number of domains here is not one; -ETIMEDOUT; -ENOTCONN: gidd ended the
- * connection; or the error with which gidd refused it, or the system. After an error there is no
- * domain object: gid_domain_connect_error() returns the exact message.
+ * named and several run here; -ETIMEDOUT; -ENOTCONN: gidd ended the connection; or the error with
+ * which gidd refused it, or the system. After an error there is no domain object:
+ * gid_domain_connect_error() returns the exact message.
  */
 int gid_domain_connect(const char *name, struct gid_domain **domain);
 
