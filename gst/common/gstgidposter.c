@@ -30,3 +30,16 @@ gst_gid_post_error (gpointer element, GError *error)
       g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
   g_error_free (error);
 }
+
+void
+gst_gid_post_info (gpointer element, GQuark domain, gint code, const gchar *format, ...)
+{
+  va_list args;
+  gchar *text;
+
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  gst_element_message_full (element, GST_MESSAGE_INFO, domain, code, text, g_strdup (text),
+      __FILE__, GST_FUNCTION, __LINE__);
+}

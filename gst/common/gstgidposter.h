@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** Statistics as element messages from time to time, and errors of others' as the element's own. */
+/** Statistics as element messages from time to time, errors of others' as the element's own, and what
+ * people are to know. */
 #ifndef GST_GID_POSTER_H
 #define GST_GID_POSTER_H
 
@@ -33,6 +34,13 @@ void gst_gid_poster_post (
 
 /** Posts the error, and frees it. */
 void gst_gid_post_error (gpointer element, GError *error);
+
+/**
+ * Posts an information for people. All of it stands in its debug text, too: that is what
+ * gst-launch-1.0 shows of an information.
+ */
+void gst_gid_post_info (gpointer element, GQuark domain, gint code, const gchar *format, ...)
+    G_GNUC_PRINTF (4, 5);
 
 G_END_DECLS
 

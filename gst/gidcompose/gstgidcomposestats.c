@@ -2,6 +2,7 @@
 #include "gstgidcompose.h"
 
 #include "common/gstgid.h"
+#include "common/gstgidposter.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
@@ -28,13 +29,11 @@ gst_gid_compose_post_state (GstGidCompose *self, gboolean live)
   const gchar *why = live ? "" : "no gid-engine serves the canvas now";
 
   GST_INFO_OBJECT (self, "the engine is %s", state);
-  /* for people: gst-launch-1.0 shows it */
   if (!live)
-    GST_ELEMENT_INFO (self, RESOURCE, NOT_FOUND,
-        ("Waiting for the engine of domain \"%s\": no gid-engine there serves the canvas \"%s\" to "
-         "domain \"%s\"",
-            self->canvas->engine, self->canvas->name, self->canvas->domain_name),
-        ("`gidctl list` shows canvas/%s where there is one", self->canvas->name));
+    gst_gid_post_info (self, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+        "Waiting for the engine of domain \"%s\": no gid-engine there serves the canvas \"%s\" to "
+        "domain \"%s\". `gidctl list` shows canvas/%s where there is one",
+        self->canvas->engine, self->canvas->name, self->canvas->domain_name, self->canvas->name);
   gst_element_post_message (GST_ELEMENT_CAST (self),
       gst_message_new_element (GST_OBJECT_CAST (self),
           gst_structure_new (

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/gstgidmetadata.h"
+#include "common/gstgidposter.h"
 
 void
 gst_gid_sidecar_init (GstGidSidecar *self, GstElement *element, GstGidPublication *publication)
@@ -32,11 +33,10 @@ static void
 report_lost (GstGidSidecar *self, const GstMetaInfo *info)
 {
   if (g_hash_table_add (self->reported, GSIZE_TO_POINTER (info->type)))
-    GST_ELEMENT_INFO (self->element, STREAM, NOT_IMPLEMENTED,
-        ("Readers do not get the %s of frames: metadata of that kind does not travel, or is longer "
-         "than max-metadata-bytes.",
-            g_type_name (info->type)),
-        (NULL));
+    gst_gid_post_info (self->element, GST_STREAM_ERROR, GST_STREAM_ERROR_NOT_IMPLEMENTED,
+        "Readers do not get the %s of frames: metadata of that kind does not travel, or is longer "
+        "than max-metadata-bytes.",
+        g_type_name (info->type));
 }
 
 static void
@@ -77,8 +77,8 @@ gst_gid_sidecar_report_missing (GstGidSidecar *self, int error)
   const gchar *why = g_intern_string (gid_strerror (error));
 
   if (g_hash_table_add (self->reported, (gpointer) why))
-    GST_ELEMENT_INFO (self->element, RESOURCE, NO_SPACE_LEFT,
-        ("Readers do not get the metadata of some frames: %s", why), (NULL));
+    gst_gid_post_info (self->element, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+        "Readers do not get the metadata of some frames: %s", why);
 }
 
 void

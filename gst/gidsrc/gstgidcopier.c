@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidcopier.h"
 
+#include "common/gstgidposter.h"
+
 void
 gst_gid_copier_init (GstGidCopier *self, GstElement *element)
 {
@@ -153,11 +155,11 @@ gst_gid_copier_count_held (GstGidCopier *self, GstGidReader *reader, gsize size)
   gid_consumer_count_copy (reader->consumer, GID_COPY_HELD, size);
   gst_gid_domain_unlock (reader->domain);
   if (first && self->policy == GST_GID_COPY_POLICY_ALLOW)
-    GST_ELEMENT_INFO (self->element, STREAM, FAILED,
-        ("Downstream holds frames of the stream \"%s\" for long, or is not ready for them: such "
-         "frames are copied, and none is lost.",
-            reader->stream),
-        ("credit= of gidsrc and of its gidsink says how many can be held without a copy"));
+    gst_gid_post_info (self->element, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+        "Downstream holds frames of the stream \"%s\" for long, or is not ready for them: such "
+        "frames are copied, and none is lost. credit= of gidsrc and of its gidsink says how many "
+        "can be held without a copy",
+        reader->stream);
   return TRUE;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/gstgidmetadata.h"
+#include "common/gstgidposter.h"
 
 void
 gst_gid_extras_init (GstGidExtras *self, GstElement *element)
@@ -60,16 +61,14 @@ report_error (GstGidExtras *self, const gchar *stream)
     return;
   self->reported = TRUE;
   if (error == -EMSGSIZE)
-    GST_ELEMENT_INFO (self->element, RESOURCE, READ,
-        ("Frames of the stream \"%s\" have more metadata than %u bytes, and come without it. "
-         "max-metadata-bytes= of gidsrc says how many are read.",
-            stream, self->max),
-        (NULL));
+    gst_gid_post_info (self->element, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+        "Frames of the stream \"%s\" have more metadata than %u bytes, and come without it. "
+        "max-metadata-bytes= of gidsrc says how many are read.",
+        stream, self->max);
   else
-    GST_ELEMENT_INFO (self->element, RESOURCE, READ,
-        ("The metadata of frames of the stream \"%s\" cannot be read: %s", stream,
-            gid_strerror (error)),
-        (NULL));
+    gst_gid_post_info (self->element, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+        "The metadata of frames of the stream \"%s\" cannot be read: %s", stream,
+        gid_strerror (error));
 }
 
 void

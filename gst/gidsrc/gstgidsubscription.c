@@ -224,11 +224,10 @@ gst_gid_subscription_post_state (GstGidSubscription *self, const GstGidOutcome *
   if (outcome->state == GID_CONSUMER_WAITING && outcome->reason == 0)
     why = "nobody produces it now";
   GST_INFO_OBJECT (self->element, "the stream is %s%s%s", name, *why ? ": " : "", why);
-  /* for people: gst-launch-1.0 shows it */
   if (outcome->state == GID_CONSUMER_WAITING)
-    GST_ELEMENT_INFO (self->element, RESOURCE, NOT_FOUND,
-        ("Waiting for the stream \"%s\": %s", self->stream, why),
-        ("`gidctl list` shows the streams that there are"));
+    gst_gid_post_info (self->element, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+        "Waiting for the stream \"%s\": %s. `gidctl list` shows the streams that there are",
+        self->stream, why);
   gst_element_post_message (self->element,
       gst_message_new_element (GST_OBJECT_CAST (self->element),
           gst_structure_new (

@@ -8,8 +8,18 @@ from collections.abc import Callable
 
 import pytest
 from lib.cockpit import Cockpit
-from lib.pipeline import LOSSLESS, Pipeline, clip, decode, film, send, sums_of, watch
-from lib.program import wait_for
+from lib.pipeline import (
+    LOSSLESS,
+    Pipeline,
+    clip,
+    decode,
+    film,
+    gst_env,
+    send,
+    sums_of,
+    watch,
+)
+from lib.program import Program, wait_for
 from lib.versions import h264_is_decoded_in_place
 
 from lab.domains.configuration import configuration
@@ -293,6 +303,11 @@ def test_waiting_is_told(cockpit: Cockpit) -> None:
     assert receiver.messages("gid-state")[0]["reason"] == "nobody produces it now"
     said = wait_for(lambda: [m for m in receiver.lines("bus") if m["bus"] == "info"], "a word")
     assert "movie" in said[0]["text"]
+    # Of an information it shows only the part that is for who mends things.
+    env = gst_env(cockpit.env("cluster"), cockpit.folder / "registry.bin")
+    words = "gidsrc domain=open stream=movie ! fakesink".split()
+    launched = Program(["gst-launch-1.0", *words], env, cockpit.folder, "launched")
+    launched.wait_output('Waiting for the stream "movie": nobody produces it now')
 
 
 def test_no_such_stream(cockpit: Cockpit) -> None:
