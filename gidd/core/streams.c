@@ -362,6 +362,18 @@ void stream_subscribe_live(struct client *producer, const struct gid_wire_subscr
 
 /* --- SUBSCRIBE -------------------------------------------------------------------------------- */
 
+/*
+ * Whether a client asks its own domain for a stream that nobody may ever publish there: it would
+ * wait for ever. One that is published is older than the configuration.
+ */
+static bool is_never_published(const struct peer *consumer, const struct config_domain *owner,
+		const struct gid_wire_subscribe *request) {
+	struct gidd *gidd = consumer->gidd;
+	return consumer->client != NULL && owner == gidd->self &&
+			!access_may_publish(gidd->config, owner, request->name) &&
+			stream_find(gidd, request->name) == NULL;
+}
+
 /* Whose stream is asked for, NULL after the answer that there is none. */
 static const struct config_domain *find_owner(
 		struct peer *consumer, const struct gid_wire_subscribe *request) {
@@ -384,6 +396,13 @@ static const struct config_domain *find_owner(
 				request->name, owner == NULL ? request->domain_name : owner->name);
 		peer_result(consumer, request->header.serial, -ENOENT, 0, "%s",
 				SUBSCRIPTION_NO_STREAM);
+		return NULL;
+	}
+	if (is_never_published(consumer, owner, request)) {
+		peer_result(consumer, request->header.serial, -ENOENT, 0,
+				"the cockpit's configuration has no stream %s of domain %s, which "
+				"is this program's own: check its name, or name its domain",
+				request->name, owner->name);
 		return NULL;
 	}
 	return owner;

@@ -112,6 +112,21 @@ def test_a_stream_that_may_not_be_read_looks_like_none(cockpit: Cockpit) -> None
         assert producer.events == []
 
 
+@pytest.mark.cockpit(NARROW)
+def test_nobody_waits_for_what_is_never_published(cockpit: Cockpit) -> None:
+    """As somebody does who has forgotten to name the stream's domain."""
+    with cockpit.connect("cluster") as consumer:
+        error, _, words = consumer.subscribe(1, "movie", flags=WAIT)
+        assert error == number("ENOENT")
+        assert words == (
+            "the cockpit's configuration has no stream movie of domain cluster, which is this "
+            "program's own: check its name, or name its domain"
+        )
+        assert consumer.subscribe(1, "movie", "open", flags=WAIT) == (0, 0, "")
+    with cockpit.connect("open") as consumer:
+        assert consumer.subscribe(1, "meter", flags=WAIT) == (0, 0, "")
+
+
 def test_there_is_one_producer_of_a_stream(cockpit: Cockpit) -> None:
     with cockpit.connect("open", "first") as first, cockpit.connect("open", "second") as second:
         error, stream, _ = first.publish("movie")
