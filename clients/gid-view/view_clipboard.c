@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "view_clipboard.h"
 
-#include <clipboard.h>
-#include <err.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #define MANAGER_VERSION 2u /* that a device can be released */
-#define ACCURACY_US 1000
 
 /* --- what others copied ----------------------------------------------------------------------- */
 
@@ -40,7 +36,7 @@ static void device_selection(
 	drop_offer(clipboard);
 	clipboard->offer = offer;
 	if (clipboard->in_use) {
-		clipboard_changed(clipboard->clipboard, clipboard->source == NULL);
+		clipboard_changed(clipboard->loop.clipboard, clipboard->source == NULL);
 	}
 }
 
@@ -87,7 +83,7 @@ static void source_target(void *data, struct wl_data_source *source, const char 
 
 static void source_send(void *data, struct wl_data_source *source, const char *type, int32_t fd) {
 	struct view_clipboard *clipboard = data;
-	clipboard_give(clipboard->clipboard, fd);
+	clipboard_give(clipboard->loop.clipboard, fd);
 }
 
 static void drop_source(struct view_clipboard *clipboard) {
@@ -162,7 +158,7 @@ static const struct wl_registry_listener registry_listener = {
 };
 
 void view_clipboard_set_seat(struct view_clipboard *clipboard, struct wl_seat *seat) {
-	if (clipboard->clipboard == NULL) {
+	if (clipboard->loop.clipboard == NULL) {
 		return;
 	}
 	clipboard->seat = seat;
@@ -176,89 +172,42 @@ void view_clipboard_set_seat(struct view_clipboard *clipboard, struct wl_seat *s
 
 /* What was copied before goes there with the first key: the one that pastes it may be the next. */
 void view_clipboard_pressed(struct view_clipboard *clipboard, uint32_t serial) {
-	if (clipboard->clipboard == NULL) {
+	if (clipboard->loop.clipboard == NULL) {
 		return;
 	}
 	clipboard->serial = serial;
 	if (!clipboard->in_use) {
 		clipboard->in_use = true;
-		clipboard_changed(clipboard->clipboard, false);
+		clipboard_changed(clipboard->loop.clipboard, false);
 	}
 }
 
 void view_clipboard_left(struct view_clipboard *clipboard) {
-	if (clipboard->clipboard != NULL) {
+	if (clipboard->loop.clipboard != NULL) {
 		clipboard->in_use = false;
-		clipboard_forget(clipboard->clipboard);
+		clipboard_forget(clipboard->loop.clipboard);
 	}
 }
 
-/* --- the loop --------------------------------------------------------------------------------- */
-
-static void handle_woken(void *data) {
-	const struct view_clipboard *clipboard = data;
-	sd_event_source_set_time(clipboard->timer, 0);
-	sd_event_source_set_enabled(clipboard->timer, SD_EVENT_ONESHOT);
-}
-
-static void handle_say(void *data, const char *what) {
-	warnx("%s", what);
-}
+/* --- life ------------------------------------------------------------------------------------- */
 
 static const struct clipboard_events events = {
 		.ask = handle_ask,
 		.wants = handle_wants,
 		.came = handle_came,
-		.woken = handle_woken,
-		.say = handle_say,
+		.woken = clipboard_loop_woken,
+		.say = clipboard_loop_say,
 };
-
-static int handle_timer(sd_event_source *source, uint64_t time, void *data) {
-	const struct view_clipboard *clipboard = data;
-	clipboard_dispatch(clipboard->clipboard);
-	uint64_t deadline = clipboard_deadline(clipboard->clipboard);
-	if (deadline == UINT64_MAX) {
-		sd_event_source_set_enabled(clipboard->timer, SD_EVENT_OFF);
-	} else {
-		sd_event_source_set_time(clipboard->timer, deadline / 1000);
-		sd_event_source_set_enabled(clipboard->timer, SD_EVENT_ONESHOT);
-	}
-	return 0;
-}
-
-static int handle_readable(sd_event_source *source, int fd, uint32_t mask, void *data) {
-	return handle_timer(source, 0, data);
-}
-
-/* --- life ------------------------------------------------------------------------------------- */
 
 int view_clipboard_init(struct view_clipboard *clipboard, sd_event *event, struct wayland *wayland,
 		struct gid_domain *domain, const char *owner, const char *stream) {
-	char input[INPUT_NAME_SIZE];
 	*clipboard = (struct view_clipboard){0};
-	if (!input_stream_name(input, stream) || !clipboard_stream_name(clipboard->ours, input) ||
-			!clipboard_stream_name(clipboard->theirs, stream)) {
-		warnx("--clipboard: the stream's name is too long: 47 bytes at most");
-		return -1;
-	}
-	int result = clipboard_create(clipboard->ours, owner, clipboard->theirs, &events, clipboard,
-			&clipboard->clipboard);
-	if (result == 0) {
-		result = sd_event_add_time_relative(event, &clipboard->timer, CLOCK_MONOTONIC, 0,
-				ACCURACY_US, handle_timer, clipboard);
-	}
-	if (result >= 0) {
-		result = sd_event_add_io(event, &clipboard->readable,
-				clipboard_get_fd(clipboard->clipboard), EPOLLIN, handle_readable,
-				clipboard);
-	}
-	if (result < 0) {
-		warnx("event loop: %s", strerror(-result));
+	if (clipboard_loop_init(&clipboard->loop, event, domain, stream, CLIPBOARD_OF_WHO_SHOWS,
+			    owner, &events) < 0) {
 		return -1;
 	}
 	clipboard->registry = wl_display_get_registry(wayland->display);
 	wl_registry_add_listener(clipboard->registry, &registry_listener, clipboard);
-	clipboard_set_domain(clipboard->clipboard, domain);
 	return 0;
 }
 
@@ -270,8 +219,6 @@ void view_clipboard_finish(struct view_clipboard *clipboard) {
 	if (clipboard->registry != NULL) {
 		wl_registry_destroy(clipboard->registry);
 	}
-	sd_event_source_disable_unref(clipboard->readable);
-	sd_event_source_disable_unref(clipboard->timer);
-	clipboard_destroy(clipboard->clipboard);
+	clipboard_loop_finish(&clipboard->loop);
 	*clipboard = (struct view_clipboard){0};
 }

@@ -7,16 +7,14 @@
 #ifndef GID_VIEW_VIEW_CLIPBOARD_H
 #define GID_VIEW_VIEW_CLIPBOARD_H
 
-#include <clipboard_format.h>
 #include <gid/domain.h>
 #include <systemd/sd-event.h>
 
+#include "common/clipboard_loop.h"
 #include "common/wayland.h"
 
 struct view_clipboard {
-	struct clipboard *clipboard; // NULL: it is not wanted
-	sd_event_source *timer, *readable;
-	char ours[INPUT_NAME_SIZE], theirs[INPUT_NAME_SIZE];
+	struct clipboard_loop loop; // first; its clipboard is NULL where it is not wanted
 	struct wl_registry *registry;
 	struct wl_data_device_manager *manager; // NULL: the compositor has none
 	struct wl_seat *seat;			// NULL: the same
