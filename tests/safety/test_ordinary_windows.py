@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy
 import pytest
-from labwc import POINTER, Labwc, why_no_labwc
 from lib.cockpit import Cockpit
 from lib.display import ROLE, Display, start_telltale, telltale_picture
+from lib.labwc import POINTER, Labwc, why_no_labwc
 from lib.painter import Painter
 from lib.program import BUILD, Program, wait_for
 from lib.sway import Sway, why_no_sway
