@@ -27,6 +27,23 @@ def desk_output(name: str, keys: str = "input=cluster\n") -> str:
 MARK, LAST_MARK = 59, 60  # KEY_F1 and KEY_F2, which nobody types otherwise
 
 
+def settle(typist: Typist, window: InputWindow) -> list[tuple[int, int]]:
+    """What keys the window gets, until all of before have come and nobody is late any more."""
+    keys: list[tuple[int, int]] = []
+
+    def is_heard() -> bool:
+        typist.type(MARK)
+        window.display.roundtrip()
+        keys.extend(window.take_keys())
+        return (MARK, 0) in keys
+
+    wait_for(is_heard, "the view to have the keyboard")
+    typist.type(LAST_MARK)
+    while (LAST_MARK, 0) not in keys:
+        keys += window.wait_keys(1)
+    return [key for key in keys if key[0] not in (MARK, LAST_MARK)]
+
+
 class TwoDesks:
     """`desk` is the one that is used, `screen` the one that gid-view is on.
 
@@ -68,20 +85,7 @@ class TwoDesks:
         return InputWindow(self.desk.socket, self.name, size)
 
     def settle(self, window: InputWindow) -> list[tuple[int, int]]:
-        """What keys the window gets, until all of before have come and nobody is late any more."""
-        keys: list[tuple[int, int]] = []
-
-        def is_heard() -> bool:
-            self.typist.type(MARK)
-            window.display.roundtrip()
-            keys.extend(window.take_keys())
-            return (MARK, 0) in keys
-
-        wait_for(is_heard, "the view to have the keyboard")
-        self.typist.type(LAST_MARK)
-        while (LAST_MARK, 0) not in keys:
-            keys += window.wait_keys(1)
-        return [key for key in keys if key[0] not in (MARK, LAST_MARK)]
+        return settle(self.typist, window)
 
     def use(self) -> tuple[Program, InputWindow]:
         """A view that has the keyboard, and a window on the desktop that has its input."""
