@@ -486,6 +486,15 @@ static int add_sources(struct capture *capture) {
 	return display_add_to_loop(capture->screens.display, event, &capture->connection);
 }
 
+static int create_clipboard(struct capture *capture) {
+	const struct capture_options *options = capture->options;
+	return options->clipboard == NULL
+			? 0
+			: capture_clipboard_init(&capture->clipboard, capture->event,
+					  capture->screens.display, capture->domain,
+					  options->stream, options->clipboard);
+}
+
 int capture_init(struct capture *capture, const struct capture_options *options, sd_event *event) {
 	*capture = (struct capture){.options = options, .event = event};
 	wl_list_init(&capture->buffers);
@@ -500,7 +509,7 @@ int capture_init(struct capture *capture, const struct capture_options *options,
 	capture->screens.output_gone = handle_output_gone;
 	capture->screens.data = capture;
 	if (create_source(capture) < 0 || create_producer(capture) < 0 ||
-			add_sources(capture) < 0) {
+			add_sources(capture) < 0 || create_clipboard(capture) < 0) {
 		capture_finish(capture);
 		return -1;
 	}
@@ -510,6 +519,7 @@ int capture_init(struct capture *capture, const struct capture_options *options,
 void capture_finish(struct capture *capture) {
 	struct screen_buffer *buffer, *next;
 	struct wl_display *display = capture->screens.display;
+	capture_clipboard_finish(&capture->clipboard);
 	gid_producer_destroy(capture->producer);
 	capture->producer = NULL;
 	if (capture->source != NULL) {

@@ -5,6 +5,7 @@
 
 #include <systemd/sd-event.h>
 
+#include "capture_clipboard.h"
 #include "capture_options.h"
 #include "screen_buffer.h"
 
@@ -22,6 +23,7 @@ struct capture {
 	const struct screens_output *output; // NULL: a window
 	struct source *source;
 	struct gid_domain *domain;
+	struct capture_clipboard clipboard;
 	struct gid_producer *producer;
 	struct source_form form;       // of the pictures now
 	struct wl_list buffers;	       // struct screen_buffer

@@ -3,12 +3,15 @@
 
 #include <argp.h>
 #include <gid/gid.h>
+#include <string.h>
 
 #include "command_line.h"
 #include "common/option_number.h"
 #include "gidway_version.h"
 
 #define RATE_MAX 1000
+
+enum { KEY_CLIPBOARD = 256 };
 
 const char *argp_program_version = "gid-capture " GIDWAY_VERSION;
 
@@ -21,6 +24,9 @@ static const struct argp_option option_table[] = {
 				"The window to capture, by its identifier, application id or title",
 				0},
 		{"no-cursor", 'c', NULL, 0, "Leave the pointer out of the picture", 0},
+		{"clipboard", KEY_CLIPBOARD, "DOMAIN", 0,
+				"Have copied text in common with who uses the stream in that domain",
+				0},
 		{"rate", 'r', "N", 0, "Send at most N pictures a second (default: each)", 0},
 		{"frames", 'n', "N", 0, "End after N pictures were sent", 0},
 		{"list", 'l', NULL, 0, "List outputs and windows, and end", 0},
@@ -35,6 +41,11 @@ static void check_options(const struct capture_options *options, struct argp_sta
 		argp_error(state, "as which stream? Name it with --stream NAME");
 	} else if (!gid_name_is_valid(options->stream)) {
 		argp_error(state, "%s cannot be a stream's name", options->stream);
+	}
+	if (options->clipboard != NULL &&
+			(!gid_name_is_valid(options->clipboard) ||
+					strchr(options->clipboard, '/') != NULL)) {
+		argp_error(state, "--clipboard: %s cannot be a domain's name", options->clipboard);
 	}
 	if (options->output != NULL && options->window != NULL) {
 		argp_error(state, "--output and --window exclude each other");
@@ -58,6 +69,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case 'c':
 		options->cursor = false;
+		break;
+	case KEY_CLIPBOARD:
+		options->clipboard = value;
 		break;
 	case 'r':
 		options->rate = (uint32_t)option_number("--rate", value, 1, RATE_MAX, state);

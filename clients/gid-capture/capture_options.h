@@ -10,6 +10,7 @@ struct capture_options {
 	const char *domain; // NULL: $GID_DOMAIN
 	const char *stream;
 	const char *output, *window; // NULL: the only output
+	const char *clipboard;	     // the domain that it is in common with; NULL: none
 	bool cursor;
 	bool list;
 	uint32_t rate;	 // most pictures a second; 0: each

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "capture_clipboard.h"
+
+#include <err.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/display_connection.h"
+#include "ext-data-control-v1-client-protocol.h"
+
+#define WLR_MANAGER "zwlr_data_control_manager_v1" /* of wlroots up to 0.18, and later ones */
+
+/* --- what programs copy ----------------------------------------------------------------------- */
+
+/* An offer that has a text knows itself. */
+static void offer_offer(void *data, struct ext_data_control_offer_v1 *offer, const char *type) {
+	if (strcmp(type, CLIPBOARD_TYPE) == 0) {
+		ext_data_control_offer_v1_set_user_data(offer, offer);
+	}
+}
+
+static const struct ext_data_control_offer_v1_listener offer_listener = {.offer = offer_offer};
+
+static void drop_offer(struct capture_clipboard *clipboard) {
+	if (clipboard->offer != NULL) {
+		ext_data_control_offer_v1_destroy(clipboard->offer);
+		clipboard->offer = NULL;
+	}
+}
+
+static void device_data_offer(void *data, struct ext_data_control_device_v1 *device,
+		struct ext_data_control_offer_v1 *offer) {
+	ext_data_control_offer_v1_add_listener(offer, &offer_listener, NULL);
+}
+
+/* Also what we offer ourselves: where there is a source, it is most likely that. */
+static void device_selection(void *data, struct ext_data_control_device_v1 *device,
+		struct ext_data_control_offer_v1 *offer) {
+	struct capture_clipboard *clipboard = data;
+	drop_offer(clipboard);
+	clipboard->offer = offer;
+	if (clipboard->knows_first && offer != NULL) {
+		clipboard_changed(clipboard->loop.clipboard, clipboard->source == NULL);
+	}
+	clipboard->knows_first = true;
+}
+
+static void device_primary_selection(void *data, struct ext_data_control_device_v1 *device,
+		struct ext_data_control_offer_v1 *offer) {
+	if (offer != NULL) {
+		ext_data_control_offer_v1_destroy(offer);
+	}
+}
+
+static void handle_ask(void *data, int fd) {
+	const struct capture_clipboard *clipboard = data;
+	struct ext_data_control_offer_v1 *offer = clipboard->offer;
+	if (offer != NULL && ext_data_control_offer_v1_get_user_data(offer) != NULL) {
+		ext_data_control_offer_v1_receive(offer, CLIPBOARD_TYPE, fd);
+	}
+	close(fd);
+}
+
+/* --- what came -------------------------------------------------------------------------------- */
+
+static void source_send(void *data, struct ext_data_control_source_v1 *source, const char *type,
+		int32_t fd) {
+	const struct capture_clipboard *clipboard = data;
+	clipboard_give(clipboard->loop.clipboard, fd);
+}
+
+static void drop_source(struct capture_clipboard *clipboard) {
+	if (clipboard->source != NULL) {
+		ext_data_control_source_v1_destroy(clipboard->source);
+		clipboard->source = NULL;
+	}
+}
+
+static void source_cancelled(void *data, struct ext_data_control_source_v1 *source) {
+	drop_source(data);
+}
+
+static const struct ext_data_control_source_v1_listener source_listener = {
+		.send = source_send,
+		.cancelled = source_cancelled,
+};
+
+/* Whether its user uses the window is seen by who shows that. */
+static bool handle_wants(void *data) {
+	const struct capture_clipboard *clipboard = data;
+	return clipboard->device != NULL;
+}
+
+static void handle_came(void *data) {
+	struct capture_clipboard *clipboard = data;
+	struct ext_data_control_source_v1 *source =
+			ext_data_control_manager_v1_create_data_source(clipboard->manager);
+	ext_data_control_source_v1_add_listener(source, &source_listener, clipboard);
+	ext_data_control_source_v1_offer(source, CLIPBOARD_TYPE);
+	ext_data_control_device_v1_set_selection(clipboard->device, source);
+	drop_source(clipboard);
+	clipboard->source = source;
+}
+
+/* --- the seat --------------------------------------------------------------------------------- */
+
+static void release_device(struct capture_clipboard *clipboard) {
+	drop_offer(clipboard);
+	drop_source(clipboard);
+	if (clipboard->device != NULL) {
+		ext_data_control_device_v1_destroy(clipboard->device);
+		clipboard->device = NULL;
+	}
+	if (clipboard->loop.clipboard != NULL) {
+		clipboard_forget(clipboard->loop.clipboard);
+	}
+	clipboard->knows_first = false;
+}
+
+static void device_finished(void *data, struct ext_data_control_device_v1 *device) {
+	release_device(data);
+}
+
+static const struct ext_data_control_device_v1_listener device_listener = {
+		.data_offer = device_data_offer,
+		.selection = device_selection,
+		.finished = device_finished,
+		.primary_selection = device_primary_selection,
+};
+
+static void use_device(struct capture_clipboard *clipboard) {
+	if (clipboard->manager != NULL && clipboard->seat != NULL && clipboard->device == NULL) {
+		clipboard->device = ext_data_control_manager_v1_get_data_device(
+				clipboard->manager, clipboard->seat);
+		ext_data_control_device_v1_add_listener(
+				clipboard->device, &device_listener, clipboard);
+	}
+}
+
+/* The messages of both protocols are the same: only what is bound has another name. */
+static struct ext_data_control_manager_v1 *bind_manager(
+		struct wl_registry *registry, uint32_t name, const char *interface) {
+	return (struct ext_data_control_manager_v1 *)wl_proxy_marshal_flags(
+			(struct wl_proxy *)registry, WL_REGISTRY_BIND,
+			&ext_data_control_manager_v1_interface, 1, 0, name, interface, 1, NULL);
+}
+
+static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
+		const char *interface, uint32_t version) {
+	struct capture_clipboard *clipboard = data;
+	if (clipboard->seat == NULL && strcmp(interface, wl_seat_interface.name) == 0) {
+		clipboard->seat = wl_registry_bind(registry, name, &wl_seat_interface, 1);
+		clipboard->seat_global = name;
+	} else if (clipboard->manager == NULL &&
+			(strcmp(interface, ext_data_control_manager_v1_interface.name) == 0 ||
+					strcmp(interface, WLR_MANAGER) == 0)) {
+		clipboard->manager = bind_manager(registry, name, interface);
+	}
+	use_device(clipboard);
+}
+
+static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
+	struct capture_clipboard *clipboard = data;
+	if (clipboard->seat != NULL && clipboard->seat_global == name) {
+		release_device(clipboard);
+		wl_seat_destroy(clipboard->seat);
+		clipboard->seat = NULL;
+	}
+}
+
+static const struct wl_registry_listener registry_listener = {
+		.global = registry_global,
+		.global_remove = registry_global_remove,
+};
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static const struct clipboard_events events = {
+		.ask = handle_ask,
+		.wants = handle_wants,
+		.came = handle_came,
+		.woken = clipboard_loop_woken,
+		.say = clipboard_loop_say,
+};
+
+int capture_clipboard_init(struct capture_clipboard *clipboard, sd_event *event,
+		struct wl_display *display, struct gid_domain *domain, const char *stream,
+		const char *viewer) {
+	*clipboard = (struct capture_clipboard){0};
+	if (clipboard_loop_init(&clipboard->loop, event, domain, stream, CLIPBOARD_OF_WHO_MAKES,
+			    viewer, &events) < 0) {
+		return -1;
+	}
+	clipboard->registry = wl_display_get_registry(display);
+	wl_registry_add_listener(clipboard->registry, &registry_listener, clipboard);
+	if (wl_display_roundtrip(display) < 0) {
+		display_explain_loss(display);
+		return -1;
+	}
+	if (clipboard->manager == NULL) {
+		warnx("--clipboard: the compositor has neither ext_data_control_manager_v1 nor "
+		      "%s: those of wlroots have one; in Weston use clipboard=true of "
+		      "[gid-output]",
+				WLR_MANAGER);
+		return -1;
+	}
+	return 0;
+}
+
+void capture_clipboard_finish(struct capture_clipboard *clipboard) {
+	release_device(clipboard);
+	if (clipboard->seat != NULL) {
+		wl_seat_destroy(clipboard->seat);
+	}
+	if (clipboard->manager != NULL) {
+		ext_data_control_manager_v1_destroy(clipboard->manager);
+	}
+	if (clipboard->registry != NULL) {
+		wl_registry_destroy(clipboard->registry);
+	}
+	clipboard_loop_finish(&clipboard->loop);
+	*clipboard = (struct capture_clipboard){0};
+}
