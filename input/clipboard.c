@@ -15,6 +15,8 @@
 /* Between two texts, either way. */
 #define REST_NS 100000000ull
 #define AGAIN_NS 1000000000ull
+/* In which a program that keeps what others copy gives it as its own. */
+#define KEEPING_NS 5000000000ull
 /* Programs that take a text at the same time; one more gets none. */
 #define WRITINGS 16u
 
@@ -36,6 +38,7 @@ struct clipboard {
 	struct text_writing writings[WRITINGS];
 	struct copied_text *sent, *received; /* last; NULL: nothing was */
 	const struct copied_text *last;	     /* of both */
+	uint64_t keeping;		     /* until when what came is taken for kept */
 	int copied;			     /* bytes of: */
 	char copy[CLIPBOARD_TEXT_MAX];	     /* of a frame */
 };
@@ -59,6 +62,17 @@ static void say_of_stream(const struct clipboard *clipboard, const char *stream,
 static bool is_last(const struct clipboard *clipboard, const char *bytes, size_t size) {
 	const struct copied_text *last = clipboard->last;
 	return last != NULL && last->size == size && memcmp(last->bytes, bytes, size) == 0;
+}
+
+/* Clipboard managers copy what they are offered. With one at each end a text would go there and
+ * back for good. */
+static bool is_kept(const struct clipboard *clipboard) {
+	return clipboard->last == clipboard->received && gid_clock_now() < clipboard->keeping;
+}
+
+static bool is_new(const struct clipboard *clipboard, const struct text_reading *reading) {
+	return !is_last(clipboard, reading->bytes, reading->size) ||
+			(clipboard->anew && !is_kept(clipboard));
 }
 
 static void clipboard_send(struct clipboard *clipboard, const char *bytes, size_t size) {
@@ -97,8 +111,7 @@ static void clipboard_read(struct clipboard *clipboard) {
 	text_reading_end(reading);
 	if (ret < 0) {
 		say(clipboard, "a text is not sent", refusal(ret));
-	} else if (reading->size > 0 &&
-			(clipboard->anew || !is_last(clipboard, reading->bytes, reading->size))) {
+	} else if (reading->size > 0 && is_new(clipboard, reading)) {
 		clipboard_send(clipboard, reading->bytes, reading->size);
 	}
 }
@@ -175,6 +188,7 @@ void clipboard_give(struct clipboard *clipboard, int fd) {
 		text_writing_refuse(fd);
 		return;
 	}
+	clipboard->keeping = gid_clock_now() + KEEPING_NS;
 	text_writing_begin(&clipboard->writings[i], clipboard->epoll, fd, clipboard->received);
 	clipboard->events->woken(clipboard->data);
 }

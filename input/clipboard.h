@@ -4,7 +4,8 @@
  * stream, and what was copied there is offered here. Both ends are the same. Belongs to the thread
  * of its gid_domain, and never waits: not for gidd, nor for programs that give or take a text.
  *
- * What came is not sent back. At most ten texts a second are asked for here, and as many are taken.
+ * What came is not sent back, also where a program copies it that has just pasted it. At most ten
+ * texts a second are asked for here, and as many are taken.
  */
 #ifndef GID_CLIPBOARD_H
 #define GID_CLIPBOARD_H

@@ -163,6 +163,17 @@ def test_the_same_again(desk: Copying) -> None:
     desk.take_away(b"again")
 
 
+def test_a_program_that_keeps_texts(desk: Copying) -> None:
+    """It copies whatever it is offered, as clipboard managers do. Two of them, one at each end,
+    would send a text there and back for good."""
+    for text in (b"kept", b"kept, too"):
+        desk.give_here(text)
+        desk.here.copy(text, desk.press())
+        desk.here.wait(lambda: desk.here.asked > 0, "somebody to ask")
+    desk.take_away(b"after it")
+    assert desk.peer.came == []
+
+
 def test_what_is_no_text(desk: Copying) -> None:
     """Nobody is asked for pictures, and nothing crosses."""
     desk.here.copy(b"\x89PNG", desk.press(), "image/png")

@@ -154,6 +154,21 @@ def test_there_and_back(desks: Copying, text: bytes) -> None:
     assert desks.counts() == {stream: count + 1 for stream, count in before.items()}
 
 
+def test_a_program_that_keeps_texts(desks: Copying) -> None:
+    """It copies whatever it is offered, as clipboard managers do: nothing comes back."""
+    desks.copy_there(b"before it")
+    mine = desks.there.copy(b"kept", desks.turn())
+    desks.press()
+    desks.wait_here(b"kept")
+    before = desks.crossed("clipboard/desk")
+    desks.here.copy(b"kept", desks.press())
+    desks.here.wait(lambda: desks.here.asked > 1, "somebody to ask")  # Weston asks, too
+    desks.press()
+    assert desks.crossed("clipboard/desk") == before
+    desks.there.answer()
+    assert not mine.has("cancelled")
+
+
 def test_only_while_it_is_used(desks: Copying) -> None:
     """What is copied on the desk is taken only while the window has the keyboard; what is copied on
     the screen is asked for when its user has pressed something in it since."""
