@@ -6,7 +6,7 @@ Usage: iceoryx2_bridge.py out [-d DOMAIN] STREAM SERVICE
        iceoryx2_bridge.py in SERVICE STREAM
 
 It speaks as gst-plugin-iceoryx2 does, so iceoryx2src, iceoryx2sink and that package's own readers
-and writers are the other end. It needs them: pip install gst-plugin-iceoryx2
+and writers are the other end. It needs them; docs/python.md says how they come here.
 """
 
 import argparse
@@ -19,16 +19,20 @@ import sys
 import time
 
 import gid
-import iceoryx2
 import numpy as np
-from gst_iceoryx2.video import (
-    HEADER_FLAG_EOS,
-    VideoFrameHeader,
-    VideoFrameSubscriber,
-    create_node,
-    create_notifier,
-    open_video_service,
-)
+
+try:
+    import iceoryx2
+    from gst_iceoryx2.video import (
+        HEADER_FLAG_EOS,
+        VideoFrameHeader,
+        VideoFrameSubscriber,
+        create_node,
+        create_notifier,
+        open_video_service,
+    )
+except ModuleNotFoundError as error:
+    sys.exit(f"iceoryx2_bridge.py: there is no {error.name}: docs/python.md says how it comes here")
 
 # GStreamer's names, by which iceoryx2's frames go, and ours.
 OURS = {

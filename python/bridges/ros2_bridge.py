@@ -17,12 +17,16 @@ import time
 
 import gid
 import numpy as np
-import rclpy
-from builtin_interfaces.msg import Time
-from rclpy.executors import ExternalShutdownException
-from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
-from sensor_msgs.msg import Image
+
+try:
+    import rclpy
+    from builtin_interfaces.msg import Time
+    from rclpy.executors import ExternalShutdownException
+    from rclpy.node import Node
+    from rclpy.qos import QoSProfile, ReliabilityPolicy
+    from sensor_msgs.msg import Image
+except ModuleNotFoundError as error:
+    sys.exit(f"ros2_bridge.py: there is no {error.name}: docs/python.md says how it comes here")
 
 # Encodings by which ROS 2's images go, and our formats.
 OURS = {

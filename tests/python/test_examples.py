@@ -4,6 +4,7 @@
 import json
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -89,3 +90,19 @@ def test_they_fit_on_a_page_and_say_how_they_are_used(cockpit: Cockpit) -> None:
         program = start(cockpit, file.stem)
         assert program.wait() == 2 and "usage:" in program.stderr
     wait_for(lambda: True, "")
+
+
+@pytest.mark.parametrize(
+    ("bridge", "package"), [("iceoryx2_bridge", "iceoryx2"), ("ros2_bridge", "rclpy")]
+)
+def test_a_bridge_without_its_packages_says_so(bridge: str, package: str) -> None:
+    path = TOP / "python" / "bridges" / f"{bridge}.py"
+    script = (
+        f"import runpy, sys; sys.modules[{package!r}] = None; "
+        f"runpy.run_path({str(path)!r}, run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"{bridge}.py: there is no {package}: docs/python.md says how it comes here\n"
+    )

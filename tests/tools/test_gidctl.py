@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.gidwire import Export, memfd
 from lib.program import BUILD, PATIENCE, wait_for
 
 from lab.domains.wayland import weston_major
@@ -172,6 +173,16 @@ def test_what_may_be_read_of_others(cockpit: Cockpit) -> None:
         assert re.fullmatch(r"STREAM +OF\nmovie +open\n", table)
         found = as_json(cockpit, "list", "readable", domain="cluster")
         assert found == {"readable": [{"domain": "open", "name": "movie"}]}
+
+
+def test_a_long_description_is_cut(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as owner:
+        fd = memfd(8192)
+        owner.export(Export(generations=4096, description=b"x" * 61), fd)
+        owner.export(Export(generations=4096, description=b"y" * 60), fd)
+        os.close(fd)
+        table = shown(cockpit, "list", "slabs")
+        assert re.search(r" x{60} …$", table, re.M) and re.search(r" y{60}$", table, re.M)
 
 
 def test_nothing_to_list(cockpit: Cockpit) -> None:

@@ -8,6 +8,8 @@
 #include "gidctl.h"
 #include "gidctl_table.h"
 
+#define DESCRIPTION_SHOWN 60 /* bytes */
+
 static void join_grants(sd_json_variant *slab, char *text, size_t size) {
 	sd_json_variant *grant;
 	size_t used = 0;
@@ -46,7 +48,10 @@ static struct table *list_slabs(sd_json_variant *report) {
 		table_add(table, STYLE_PLAIN, "%llu",
 				(unsigned long long)report_number(slab, "importers"));
 		table_add(table, STYLE_PLAIN, "%s", owner[0] == '\0' ? "-" : owner);
-		table_add(table, STYLE_FAINT, "%.60s", report_text(slab, "description"));
+		const char *description = report_text(slab, "description");
+		bool is_cut = strlen(description) > DESCRIPTION_SHOWN;
+		table_add(table, STYLE_FAINT, "%.*s%s", DESCRIPTION_SHOWN, description,
+				is_cut ? " …" : "");
 	}
 	return table;
 }
