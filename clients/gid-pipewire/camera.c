@@ -316,6 +316,9 @@ static void handle_state_changed(void *data, enum pw_stream_state old, enum pw_s
 		const char *error) {
 	struct camera *camera = data;
 	camera->streaming = state == PW_STREAM_STATE_STREAMING;
+	if (camera->finishing) {
+		return; /* we end the connection */
+	}
 	if (state == PW_STREAM_STATE_ERROR) {
 		camera_end(camera, "PipeWire", error != NULL ? error : "it failed");
 	} else if (state == PW_STREAM_STATE_UNCONNECTED && old != PW_STREAM_STATE_UNCONNECTED) {
@@ -376,7 +379,11 @@ static void create_node(struct camera *camera) {
 					params, 1) < 0) {
 		camera_end(camera, "PipeWire",
 				"it cannot be reached: does it run for this user (pipewire.service)?");
+		return;
 	}
+	warnx("showing %s as %s", camera->options->stream,
+			pw_properties_get(pw_stream_get_properties(camera->stream),
+					PW_KEY_NODE_NAME));
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -661,6 +668,7 @@ int camera_init(struct camera *camera, const struct pipewire_options *options,
 		return -1;
 	}
 	camera_set_tick(camera);
+	warnx("waiting for %s", options->stream);
 	handle_frames(camera); // which also arms the doorbell
 	return 0;
 }
@@ -672,6 +680,7 @@ static void destroy_source(struct camera *camera, struct spa_source *source) {
 }
 
 void camera_finish(struct camera *camera) {
+	camera->finishing = true;
 	if (camera->stream != NULL) {
 		pw_stream_destroy(camera->stream); // which takes all buffers back
 	}

@@ -153,6 +153,8 @@ def test_who_comes_sees_what_is_shown(pipewire: Pipewire, send, format: str) -> 
             reader.program.kill()
     camera.signal(signal.SIGTERM)
     assert camera.wait() == 0, camera.stderr
+    said = [line for line in camera.stderr.splitlines() if line.startswith("gid-pipewire: ")]
+    assert said == ["gid-pipewire: waiting for movie", f"gid-pipewire: showing movie as {CAMERA}"]
     counts = json.loads(camera.stdout)
     assert counts["frames"] >= 1 and counts["busy"] == 0
 
