@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -33,12 +33,13 @@ class Agent:
             one.bind(str(folder / name))
             one.listen()
 
-    def await_command(self) -> int:
-        """Its number."""
+    def await_command(self, begin: Callable[[], None] = lambda: None) -> int:
+        """Its number. `begin` comes before the guest answers."""
         port, _ = self.sockets[1].accept()
         port.settimeout(PATIENCE)
         self.port, self.lines = port, port.makefile("rb")
         assert self.hear() == {"hello": True}
+        begin()
         self.say(ready="6.12")
         return self.hear()["id"]
 
@@ -84,6 +85,19 @@ def test_a_signal_is_the_commands(tool: Tool, agent: Agent, number: signal.Signa
         assert agent.hear() == {"id": command, "signal": number}
         agent.say(id=command, exit=-number)
         assert process.wait(PATIENCE) == 128 + number
+
+
+def test_who_waits_is_told_why(tool: Tool, agent: Agent) -> None:  # noqa: F811
+    """A guest takes one command at a time, and a second one waits for its turn."""
+    with start(tool, stderr=subprocess.PIPE) as process:
+
+        def read() -> None:
+            told = process.stderr.readline().decode()
+            assert told.startswith("open does not answer yet: it still boots, or another command")
+            assert "one at a time" in told
+
+        agent.say(id=agent.await_command(read), exit=7)
+        assert process.wait(PATIENCE) == 7
 
 
 def test_nobody_reads_what_it_prints(tool: Tool, agent: Agent) -> None:  # noqa: F811

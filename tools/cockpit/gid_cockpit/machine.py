@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -36,6 +37,7 @@ POWER_OFF_SECONDS = 30.0
 ASKED_SECONDS = 10.0  # for its agent to listen, which it does not while a command is run there
 KILL_SECONDS = 5.0
 ANSWER_SECONDS = 180.0  # it may still be about to boot
+TELL_SECONDS = 3.0  # until who waits for that is told
 FOREVER_SECONDS = 1e6
 LOGS = ("console.log", "qemu.log")
 GIVEN = "gidway.conf"  # beside the logs: a copy of what the guest has
@@ -409,11 +411,25 @@ class Guest:
         except ProcessLookupError:
             raise CockpitError(f"the guest {name} has just ended") from None
 
+    def _wait_ready(self, agent: Agent) -> None:
+        """Says that it waits, and for what."""
+        words = (
+            f"{self.domain.name} does not answer yet: it still boots, or another command runs "
+            f"there. It takes one at a time; this one waits, for {ANSWER_SECONDS:.0f} s at most"
+        )
+        teller = threading.Timer(TELL_SECONDS, lambda: print(words, file=sys.stderr, flush=True))
+        teller.daemon = True
+        teller.start()
+        try:
+            agent.wait_ready(ANSWER_SECONDS)
+        finally:
+            teller.cancel()
+
     def _run(self, agent: Agent, descriptor: int, words: list[str], cwd: Path) -> int:
         """`descriptor`: of QEMU."""
         try:
             agent.connect(time.monotonic() + 1, lambda: True)
-            agent.wait_ready(ANSWER_SECONDS)
+            self._wait_ready(agent)
             pass_on = pass_signals_on()
             command = agent.start(words, cwd=cwd, hear=show_for(agent))
             pass_on(command)
