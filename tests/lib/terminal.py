@@ -5,6 +5,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import signal
 import struct
 import subprocess
@@ -44,6 +45,7 @@ class Terminal:
             stderr=theirs,
         )
         os.close(theirs)
+        self._until, self._end = os.pipe()
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -102,7 +104,10 @@ class Terminal:
         return self._shell.pid
 
     def close(self) -> None:
-        """As when its window is closed."""
+        """As when its window is closed. Whoever still read there would keep it open."""
+        os.close(self._end)
+        self._listener.join()
+        os.close(self._until)
         os.close(self._ours)
         try:
             self._shell.wait(10)
@@ -111,7 +116,7 @@ class Terminal:
             self._shell.wait()
 
     def _listen(self) -> None:
-        while True:
+        while self._until not in select.select([self._ours, self._until], [], [])[0]:
             try:
                 self._bytes += os.read(self._ours, 65536)
             except OSError:  # it is closed, or nobody is in it any more
