@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
 		argc -= 2;
 		argv += 2;
 	}
-	if (argc < 2) {
+	if (argc < 2 || argv[1][0] == '-') {
 		fprintf(stderr, "Usage: consume [-d DOMAIN] STREAM [FRAMES]\n");
 		return EXIT_FAILURE;
 	}
@@ -81,7 +81,9 @@ int main(int argc, char **argv) {
 		error = error == -EAGAIN ? 0 : error;
 	}
 	if (error < 0) {
-		fprintf(stderr, "consume: %s\n", gid_strerror(error));
+		const char *why =
+				gid_domain_error(domain); /* in gidd's own words, if it has some */
+		fprintf(stderr, "consume: %s\n", why[0] != '\0' ? why : gid_strerror(error));
 	}
 	gid_consumer_destroy(consumer);
 	gid_domain_destroy(domain);

@@ -24,7 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-d", "--domain", help="whose stream is read (default: our own)")
     parser.add_argument("stream")
-    parser.add_argument("own")
+    parser.add_argument("own", help="the stream that is sent; the cockpit's file must have it")
     given = parser.parse_args()
     producer = None
     with gid.Domain() as here, here.consumer(given.stream, given.domain, drop_old=True) as camera:

@@ -27,10 +27,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-d", "--domain", help="whose stream it is (default: our own)")
     parser.add_argument("stream")
-    parser.add_argument("frames", type=int)
-    parser.add_argument("target", type=Path)
+    parser.add_argument("frames", type=int, help="how many")
+    parser.add_argument("target", type=Path, help="a file that ends in .raw, or a folder")
     given = parser.parse_args()
     raw = given.target.open("wb") if given.target.suffix == ".raw" else None
+    if raw is None:
+        given.target.mkdir(parents=True, exist_ok=True)
     with gid.Domain() as here, here.consumer(given.stream, given.domain, credit=8) as consumer:
         for number, frame in enumerate(consumer):
             with frame as picture:

@@ -158,7 +158,9 @@ int main(int argc, char **argv) {
 			status = application.exec();
 		}
 		if (view.error < 0) {
-			fprintf(stderr, "show: %s\n", gid_strerror(view.error));
+			const char *why = gid_domain_error(domain); // gidd's own words, or none
+			fprintf(stderr, "show: %s\n",
+					why[0] != '\0' ? why : gid_strerror(view.error));
 		}
 	}
 	gid_domain_destroy(domain);

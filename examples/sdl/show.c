@@ -173,7 +173,9 @@ int main(int argc, char **argv) {
 		error = error == -EAGAIN || error == -EINTR ? 0 : error;
 	}
 	if (error < 0) {
-		fprintf(stderr, "show: %s\n", gid_strerror(error));
+		const char *why =
+				gid_domain_error(domain); /* in gidd's own words, if it has some */
+		fprintf(stderr, "show: %s\n", why[0] != '\0' ? why : gid_strerror(error));
 	}
 	gid_consumer_destroy(consumer);
 	gid_domain_destroy(domain);

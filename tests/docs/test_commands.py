@@ -66,6 +66,8 @@ def check_examples(reader: Reader) -> None:
     assert said.count("us on its way, first pixel") == 103
     assert said.count("BGRx 320x240, 307200 bytes") == 10
     assert "gid-view: showing bar" in said
+    assert (reader.folder / "film.raw").stat().st_size == 10 * 320 * 240 * 4
+    assert len(list((reader.folder / "seen").glob("*.png"))) == 5
 
 
 def check_own_program(reader: Reader) -> None:

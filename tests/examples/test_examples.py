@@ -7,12 +7,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
 from lib.program import BUILD, TOP, devenv, wait_for
+
+from lab.domains.configuration import configuration
 
 EXAMPLES = TOP / "examples"
 FRAME = re.compile(r"^frame (\d+): \d+ us on its way, first pixel ([0-9a-f]{8})$", re.M)
@@ -81,6 +83,18 @@ def test_a_pipeline_in_python_ends_by_ctrl_c(cockpit: Cockpit) -> None:
     wait_for(lambda: cockpit.status("open")["streams"], "the stream to be there")
     sender.signal(signal.SIGINT)
     assert sender.wait() == -signal.SIGINT
+
+
+def test_a_consumer_says_why_in_gidds_words(make_cockpit: Callable[[str], Cockpit]) -> None:
+    cockpit = make_cockpit(configuration({"open": "", "cluster": ""}, {"open cluster": "bar"}))
+    cockpit.start_all()
+    for words, why in (
+        (["bar"], "which is this program's own: check its name, or name its domain"),
+        (["-d", "open", "barr"], "check its name and domain, and streams= of [share]"),
+    ):
+        reader = cockpit.run("cluster", [built("consume"), *words])
+        assert reader.wait() == 1
+        assert why in reader.stderr
 
 
 def test_who_is_used_wrongly_says_how(cockpit: Cockpit) -> None:
