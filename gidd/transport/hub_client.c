@@ -23,13 +23,15 @@
 #define PORT "/dev/virtio-ports/org.gidway.link"
 #define RETRY_US 200000
 #define RETRY_ACCURACY_US 5000
+#define QUIET_ROUNDS 10u /* of RETRY_US */
 
 struct hub_client {
 	struct transport base;
 	struct byte_stream stream;
 	bool connected, joined;
 	uint64_t nonce;
-	int last_error; /* of connecting, which is said once */
+	int last_error;	       /* of connecting, which is said once */
+	unsigned pings, quiet; /* as of the last round; rounds since there was a new one */
 	sd_event_source *retry;
 };
 
@@ -195,12 +197,24 @@ static void begin(struct hub_client *client) {
 	ask_to_join(client);
 }
 
+/*
+ * Who has nobody to talk to says nothing. Its machine may have been restored to that, and what the
+ * hub has said to it since is lost: so it says now and then that it is there.
+ */
+static bool was_quiet(struct hub_client *client) {
+	bool spoke = client->pings != client->base.pings;
+	client->pings = client->base.pings;
+	client->quiet = spoke || client->quiet == QUIET_ROUNDS ? 0 : client->quiet + 1;
+	return client->quiet == QUIET_ROUNDS;
+}
+
 /* Connects, and asks again until the hub has answered. */
 static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
 	struct hub_client *client = data;
 	if (!client->connected) {
 		begin(client);
-	} else if (!client->joined && byte_stream_queued(&client->stream) == 0) {
+	} else if ((!client->joined || was_quiet(client)) &&
+			byte_stream_queued(&client->stream) == 0) {
 		ask_to_join(client);
 	}
 	sd_event_source_set_time_relative(source, RETRY_US);

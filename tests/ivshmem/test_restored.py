@@ -7,9 +7,11 @@ Here the test is QEMU, and asks with the same library. tests/vm/test_saved.py ha
 
 import os
 import re
+import select
 import signal
 import socket
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +25,8 @@ from lib.machines import CONFIG, link, map_window, start, windows
 from lib.peer import consume, produce
 from lib.program import wait_for
 from member import Member
+
+from lab.domains.configuration import configuration
 
 HOST = 3
 BUS, STATE = "org.freedesktop.DBus", "org.qemu.VMState1"
@@ -228,6 +232,68 @@ def test_who_reads_sees_the_end_of_a_life(machines: Cockpit, whose: str) -> None
     # Within one machine a life ends for all: there the same is wrong.
     assert local.last["reconnects"] == 0 and local.last["wrong"] > 0
     assert link(machines, "host", "open")["faults"] == 0
+
+
+class Port:
+    """QEMU's, between a machine's gidd and the hub."""
+
+    def __init__(self, path: Path, hub: Path) -> None:
+        self.hub, self.lock = hub, threading.Lock()
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.bind(str(path))
+        self.listener.listen()
+        self.others: dict[socket.socket, socket.socket] = {}  # of each end
+        threading.Thread(target=self._pass_on, daemon=True).start()
+
+    def _pass_on(self) -> None:
+        """What comes by one end goes out by the other, until one has hung up."""
+        self._join(self.listener.accept()[0])
+        data = b"x"
+        while data:
+            with self.lock:
+                for end in select.select([*self.others], [], [], 0.01)[0]:
+                    data = end.recv(65536)
+                    self.others[end].sendall(data)
+        for end in self.others:
+            end.close()
+
+    def _join(self, gidd: socket.socket) -> None:
+        hub = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        hub.connect(str(self.hub))
+        self.others = {gidd: hub, hub: gidd}
+
+    def restore(self) -> None:
+        """The machine stands still, and QEMU connects anew: the hub's greeting lies in memory that
+        becomes what it was before."""
+        with self.lock:
+            gidd, hub = self.others
+            hub.close()
+            self._join(gidd)
+            assert self.others[gidd].recv(65536), "the hub says nothing"
+
+
+def test_who_was_restored_to_be_alone(make_cockpit: Callable[..., Cockpit], tmp_path: Path) -> None:
+    """Nobody else was there, and its QEMU told nobody. The hub knows it all the same, when another
+    one comes."""
+    control = tmp_path / "control.sock"
+    config = configuration(
+        {
+            "open": f"kind=guest window=4M control={control}",
+            "cluster": "kind=guest window=4M",
+            "host": "kind=host",
+        },
+        {"open cluster": "*"},
+    )
+    cockpit = make_cockpit(config)
+    cockpit.start("host")
+    port = Port(control, cockpit.runtime / "hub" / "open.sock")
+    cockpit.start("open")
+    cockpit.wait_log("open", "the hub: joined")
+    port.restore()
+    cockpit.wait_log("host", "domain open is gone")
+    cockpit.start("cluster")
+    wait_for(lambda: link(cockpit, "cluster", "open")["state"] == "up", "the link")
+    assert link(cockpit, "cluster", "open")["faults"] == 0
 
 
 def is_stopped(pid: int) -> bool:
