@@ -30,6 +30,7 @@ from lab.domains.configuration import configuration
 
 ROUNDS = int(os.environ.get("GIDWAY_ROUNDS", 1))
 FRAMES = 20  # of each stream, after which it flows again
+SLACK = 1.0  # seconds, between a guest's clock and the host's
 BAD = ("wrong", "older", "repeated")  # frames that a reader was shown, and should not have been
 NOTHING = {"frames": 0, "reconnects": -1} | dict.fromkeys(BAD, 0)  # of a reader that has just come
 SET_BACK = "hub: domain open is gone: its machine was set back to what it was before"
@@ -158,8 +159,10 @@ def test_a_guest_that_is_saved_and_restored(machines: Savable, tmp_path: Path) -
     times: dict[str, list[float]] = {way.__name__: [] for way in ways}
     seen: dict[str, Counter[str]] = {name: Counter() for name in times}
     for number in range(ROUNDS):
-        saved = streams.readers()[1]
+        saved, asked = streams.readers()[1], time.monotonic()
+        clock = machines.clock("open")
         machines.save("open")
+        lived = time.monotonic() - asked  # at most, from that time of its clock to the saved one
         for way in ways if number % 10 == 0 else ways[:2]:
             time.sleep(dice.uniform(0, 2))
             before = streams.readers()[0]
@@ -175,6 +178,9 @@ def test_a_guest_that_is_saved_and_restored(machines: Savable, tmp_path: Path) -
             if way == machines.set_back:
                 machines.host.wait_log("host", SET_BACK)
             assert has_failed_since(streams, began)
+            later = machines.clock("open") - clock
+            lives = time.monotonic() - began / 1e9
+            assert later < lived + lives + SLACK, "its clock did not go back as well"
             assert machines.link("open")["faults"] == faults, "it is nobody's fault"
     for name, took in times.items():
         print(f"{name}: {len(took)} times, frames flow after {max(took):.1f} s at most;", end=" ")
