@@ -136,6 +136,9 @@ static bool is_step(int32_t rest) {
 struct box window_picture_box(const struct window *window) {
 	struct box area = window_area(window);
 	int32_t width = window->picture_width, height = window->picture_height;
+	if (width <= 0 || height <= 0) {
+		return (struct box){area.x, area.y, 0, 0};
+	}
 	int32_t beside = area.width - width, below = area.height - height;
 	if (window->of_program && is_step(beside) && is_step(below)) {
 		return (struct box){area.x + beside / 2, area.y + below / 2, width, height};

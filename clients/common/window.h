@@ -82,7 +82,7 @@ bool window_has_own_size(const struct window *window);
 /* Where a picture of any size would lie in the window, as it was laid out last. */
 struct box window_area(const struct window *window);
 
-/* Where the picture lies in it. */
+/* Where the picture lies in it; without a size where there is none. */
 struct box window_picture_box(const struct window *window);
 
 /* Lays the veil over the picture, once the window is mapped, or takes it away. */
