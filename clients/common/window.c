@@ -95,6 +95,16 @@ static struct wl_buffer *make_veil(struct wl_shm *shm, uint32_t color) {
 	return buffer;
 }
 
+/*
+ * The root takes the pointer and fingers for all of the window: compositors lock the pointer only
+ * to a surface that has the keyboard, which a subsurface never has.
+ */
+static void take_no_input(struct wl_compositor *compositor, struct wl_surface *surface) {
+	struct wl_region *nothing = wl_compositor_create_region(compositor);
+	wl_surface_set_input_region(surface, nothing);
+	wl_region_destroy(nothing);
+}
+
 static void veil_create(struct window *window) {
 	struct veil *veil = &window->veil;
 	struct wayland *wayland = window->wayland;
@@ -103,6 +113,7 @@ static void veil_create(struct window *window) {
 		return;
 	}
 	veil->surface = wl_compositor_create_surface(wayland->compositor);
+	take_no_input(wayland->compositor, veil->surface);
 	veil->subsurface = wl_subcompositor_get_subsurface(
 			wayland->subcompositor, veil->surface, window->root);
 	wl_subsurface_set_desync(veil->subsurface);
@@ -318,6 +329,7 @@ int window_init(struct window *window, struct wayland *wayland,
 	*window = (struct window){.wayland = wayland, .options = *options};
 	window->root = wl_compositor_create_surface(wayland->compositor);
 	window->picture = wl_compositor_create_surface(wayland->compositor);
+	take_no_input(wayland->compositor, window->picture);
 	window->subsurface = wl_subcompositor_get_subsurface(
 			wayland->subcompositor, window->picture, window->root);
 	wl_subsurface_set_desync(window->subsurface);

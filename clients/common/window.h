@@ -3,7 +3,8 @@
  * A window with one picture in it: an xdg_toplevel whose root surface is the plain background, and
  * a desynchronised subsurface for the picture, scaled into its place with its aspect ratio kept.
  * Over a picture that is no longer true a third one lies, the veil. A program's window that is a
- * little smaller, as one that has rows of letters, is not scaled.
+ * little smaller, as one that has rows of letters, is not scaled. The pointer, fingers and the
+ * keyboard are the root's, wherever they are in the window.
  *
  * The owner draws: it attaches buffers to `picture` and commits it. The window only lays out.
  */

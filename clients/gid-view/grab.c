@@ -78,7 +78,7 @@ void grab_bind(struct grab *grab, struct wl_registry *registry, uint32_t name,
 }
 
 static void lock_pointer(
-		struct grab *grab, struct wl_surface *picture, struct wl_pointer *pointer) {
+		struct grab *grab, struct wl_surface *surface, struct wl_pointer *pointer) {
 	if (grab->lock != NULL || grab->constraints == NULL || grab->relative == NULL ||
 			pointer == NULL) {
 		return;
@@ -86,7 +86,7 @@ static void lock_pointer(
 	grab->motion = zwp_relative_pointer_manager_v1_get_relative_pointer(
 			grab->relative, pointer);
 	zwp_relative_pointer_v1_add_listener(grab->motion, &motion_listener, grab);
-	grab->lock = zwp_pointer_constraints_v1_lock_pointer(grab->constraints, picture, pointer,
+	grab->lock = zwp_pointer_constraints_v1_lock_pointer(grab->constraints, surface, pointer,
 			NULL, ZWP_POINTER_CONSTRAINTS_V1_LIFETIME_PERSISTENT);
 	zwp_locked_pointer_v1_add_listener(grab->lock, &lock_listener, grab);
 }
@@ -101,16 +101,16 @@ static void unlock_pointer(struct grab *grab) {
 	grab->locked = false;
 }
 
-void grab_take(struct grab *grab, struct wl_surface *root, struct wl_surface *picture,
-		struct wl_seat *seat, struct wl_pointer *pointer) {
+void grab_take(struct grab *grab, struct wl_surface *surface, struct wl_seat *seat,
+		struct wl_pointer *pointer) {
 	grab_let_go(grab);
 	grab->held = true;
 	grab->refused = false;
 	if (grab->keys != NULL && seat != NULL) {
 		grab->inhibitor = zwp_keyboard_shortcuts_inhibit_manager_v1_inhibit_shortcuts(
-				grab->keys, root, seat);
+				grab->keys, surface, seat);
 	}
-	lock_pointer(grab, picture, pointer);
+	lock_pointer(grab, surface, pointer);
 }
 
 void grab_let_go(struct grab *grab) {
@@ -131,13 +131,13 @@ void grab_permit(struct grab *grab) {
 	grab->refused = false;
 }
 
-void grab_follow(struct grab *grab, bool wanted, struct wl_surface *picture,
+void grab_follow(struct grab *grab, bool wanted, struct wl_surface *surface,
 		struct wl_pointer *pointer) {
 	if (grab->held) {
 		return;
 	}
 	if (wanted && !grab->refused) {
-		lock_pointer(grab, picture, pointer);
+		lock_pointer(grab, surface, pointer);
 	} else {
 		unlock_pointer(grab);
 	}

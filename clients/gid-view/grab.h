@@ -36,9 +36,9 @@ void grab_bind(struct grab *grab, struct wl_registry *registry, uint32_t name,
 		const char *interface);
 void grab_finish(struct grab *grab);
 
-/* `pointer` and `seat` may be NULL: the seat has none. */
-void grab_take(struct grab *grab, struct wl_surface *root, struct wl_surface *picture,
-		struct wl_seat *seat, struct wl_pointer *pointer);
+/* `surface` is that which gets the keyboard. `pointer` and `seat` may be NULL: the seat has none. */
+void grab_take(struct grab *grab, struct wl_surface *surface, struct wl_seat *seat,
+		struct wl_pointer *pointer);
 void grab_let_go(struct grab *grab);
 
 /*
@@ -50,7 +50,7 @@ void grab_permit(struct grab *grab);
 
 /* The pointer alone, where the program whose picture it is wants that, until it does not, or until
  * the user lets go. */
-void grab_follow(struct grab *grab, bool wanted, struct wl_surface *picture,
+void grab_follow(struct grab *grab, bool wanted, struct wl_surface *surface,
 		struct wl_pointer *pointer);
 
 #endif

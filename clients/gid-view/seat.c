@@ -11,6 +11,7 @@
 #define SEAT_VERSION_MAX 8u /* wheels of high resolution */
 #define STEP 120	    /* of a wheel */
 #define STEPS_MAX 1000
+#define FIXED 256 /* parts of a pixel */
 
 /* --- what all events have --------------------------------------------------------------------- */
 
@@ -29,18 +30,30 @@ static void seat_end_group(struct seat *seat) {
 	seat->events->group(seat->data);
 }
 
-static int32_t part_of(wl_fixed_t at, int32_t size) {
-	int64_t part = size > 0 ? (int64_t)at * INPUT_FULL / ((int64_t)size * 256) : 0;
+/* How far a place of the window is from where the picture begins; of a pixel. */
+static int64_t to_picture(wl_fixed_t at, int32_t begin) {
+	return at - (int64_t)begin * FIXED;
+}
+
+static bool is_on_picture(const struct seat *seat, wl_fixed_t x, wl_fixed_t y) {
+	struct box box = window_picture_box(seat->window);
+	int64_t right = to_picture(x, box.x), down = to_picture(y, box.y);
+	return seat->window->veil.surface == NULL && right >= 0 && down >= 0 &&
+			right < (int64_t)box.width * FIXED && down < (int64_t)box.height * FIXED;
+}
+
+static int32_t part_of(int64_t at, int32_t size) {
+	int64_t part = size > 0 ? at * INPUT_FULL / ((int64_t)size * FIXED) : 0;
 	return part < 0 ? 0 : part >= INPUT_FULL ? INPUT_FULL - 1 : (int32_t)part;
 }
 
-/* An event at this place of the picture's surface. */
+/* An event at this place of the window. */
 static struct input_record event_at(
 		const struct seat *seat, enum input_type type, wl_fixed_t x, wl_fixed_t y) {
 	struct box box = window_picture_box(seat->window);
 	return (struct input_record){.type = (uint16_t)type,
-			.x = part_of(x, box.width),
-			.y = part_of(y, box.height)};
+			.x = part_of(to_picture(x, box.x), box.width),
+			.y = part_of(to_picture(y, box.y), box.height)};
 }
 
 /* --- pointer ---------------------------------------------------------------------------------- */
@@ -60,7 +73,7 @@ static void seat_show_cursor(struct seat *seat) {
 }
 
 static void seat_follow_lock(struct seat *seat) {
-	grab_follow(&seat->grab, seat->cursor->locked && seat->focused, seat->window->picture,
+	grab_follow(&seat->grab, seat->cursor->locked && seat->focused, seat->window->root,
 			seat->pointer);
 }
 
@@ -71,31 +84,59 @@ void seat_cursor_changed(struct seat *seat) {
 	seat_follow_lock(seat);
 }
 
+/*
+ * Is the pointer on the picture? Where a button was pressed it stays until no button is held, as on
+ * a surface of its own. Returns whether it came there now, which is sent.
+ */
+static bool seat_aim(struct seat *seat) {
+	bool was_inside = seat->inside;
+	if (seat->buttons == 0 && !seat->grab.locked) {
+		seat->inside = seat->over && is_on_picture(seat, seat->x, seat->y);
+	}
+	if (was_inside || !seat->inside) {
+		return false;
+	}
+	seat_show_cursor(seat);
+	seat_send(seat, event_at(seat, INPUT_MOTION, seat->x, seat->y));
+	return true;
+}
+
 static void pointer_enter(void *data, struct wl_pointer *pointer, uint32_t serial,
 		struct wl_surface *surface, wl_fixed_t x, wl_fixed_t y) {
 	struct seat *seat = data;
-	seat->inside = surface == seat->window->picture;
-	if (seat->inside) {
-		seat->entered = serial;
-		seat_show_cursor(seat);
-		seat->time = gid_clock_now();
-		seat_send(seat, event_at(seat, INPUT_MOTION, x, y));
-	}
+	seat->over = surface == seat->window->root;
+	seat->inside = false;
+	seat->buttons = 0;
+	seat->entered = serial;
+	seat->x = x;
+	seat->y = y;
+	seat->time = gid_clock_now();
+	seat_aim(seat);
 }
 
 static void pointer_leave(void *data, struct wl_pointer *pointer, uint32_t serial,
 		struct wl_surface *surface) {
 	struct seat *seat = data;
-	seat->inside = false;
+	seat->over = seat->inside = false;
 }
 
 static void pointer_motion(
 		void *data, struct wl_pointer *pointer, uint32_t time, wl_fixed_t x, wl_fixed_t y) {
 	struct seat *seat = data;
-	if (seat->inside && !seat->grab.locked) {
-		seat_note_time(seat, time);
+	if (seat->grab.locked) {
+		return;
+	}
+	seat->x = x;
+	seat->y = y;
+	seat_note_time(seat, time);
+	if (!seat_aim(seat) && seat->inside) {
 		seat_send(seat, event_at(seat, INPUT_MOTION, x, y));
 	}
+}
+
+/* What is done with it is for the picture. */
+static bool seat_has_pointer(const struct seat *seat) {
+	return seat->inside || seat->grab.locked;
 }
 
 static int32_t bounded(wl_fixed_t distance) {
@@ -121,17 +162,24 @@ static void pointer_button(void *data, struct wl_pointer *pointer, uint32_t seri
 	struct seat *seat = data;
 	bool pressed = state == WL_POINTER_BUTTON_STATE_PRESSED;
 	seat->serial = serial;
-	if (seat->inside && pressed) {
+	seat_note_time(seat, time);
+	seat_aim(seat);
+	if (pressed) {
+		seat->buttons++;
+	} else if (seat->buttons > 0) {
+		seat->buttons--;
+	}
+	if (seat_has_pointer(seat) && pressed) {
 		grab_permit(&seat->grab);
 		seat_follow_lock(seat);
 	}
-	if ((seat->inside || !pressed) && input_code_is_button(button)) {
-		seat_note_time(seat, time);
+	if ((seat_has_pointer(seat) || !pressed) && input_code_is_button(button)) {
 		seat_send(seat,
 				(struct input_record){.type = INPUT_BUTTON,
 						.code = (uint16_t)button,
 						.value = pressed});
 	}
+	seat_aim(seat);
 }
 
 static struct axis *seat_axis(struct seat *seat, uint32_t axis) {
@@ -143,6 +191,7 @@ static void pointer_axis(void *data, struct wl_pointer *pointer, uint32_t time, 
 	struct seat *seat = data;
 	struct axis *axis = seat_axis(seat, number);
 	seat_note_time(seat, time);
+	seat_aim(seat);
 	if (axis != NULL) {
 		axis->moved = true;
 		axis->event.x = bounded(value);
@@ -178,7 +227,7 @@ static void pointer_frame(void *data, struct wl_pointer *pointer) {
 	struct seat *seat = data;
 	for (uint16_t i = 0; i < INPUT_AXES; i++) {
 		struct axis *axis = &seat->axes[i];
-		if (axis->moved && seat->inside) {
+		if (axis->moved && seat_has_pointer(seat)) {
 			axis->event.type = INPUT_AXIS;
 			axis->event.code = i;
 			axis->event.value = seat->axis_source;
@@ -224,7 +273,7 @@ static void keyboard_keymap(
 static void keyboard_enter(void *data, struct wl_keyboard *keyboard, uint32_t serial,
 		struct wl_surface *surface, struct wl_array *keys) {
 	struct seat *seat = data;
-	seat->focused = surface == seat->window->root || surface == seat->window->picture;
+	seat->focused = surface == seat->window->root;
 	seat_follow_lock(seat);
 	seat->events->focus(seat->data, seat->focused);
 }
@@ -234,7 +283,7 @@ void seat_lose_focus(struct seat *seat) {
 	seat->events->lost(seat->data);
 }
 
-/* It may be another surface of the window that gets it, as where the picture is clicked on. */
+/* It may come back at once. */
 static void keyboard_leave(void *data, struct wl_keyboard *keyboard, uint32_t serial,
 		struct wl_surface *surface) {
 	struct seat *seat = data;
@@ -247,8 +296,7 @@ static void seat_toggle_grab(struct seat *seat) {
 		grab_refuse(&seat->grab);
 		seat_lose_focus(seat);
 	} else {
-		grab_take(&seat->grab, seat->window->root, seat->window->picture, seat->base,
-				seat->pointer);
+		grab_take(&seat->grab, seat->window->root, seat->base, seat->pointer);
 	}
 }
 
@@ -311,7 +359,7 @@ static void touch_down(void *data, struct wl_touch *touch, uint32_t serial, uint
 	while (i < INPUT_TOUCHES && (seat->fingers_down >> i & 1)) {
 		i++;
 	}
-	if (surface != seat->window->picture || i == INPUT_TOUCHES) {
+	if (surface != seat->window->root || !is_on_picture(seat, x, y) || i == INPUT_TOUCHES) {
 		return;
 	}
 	seat->serial = serial;
@@ -390,7 +438,7 @@ static void seat_release_pointer(struct seat *seat) {
 		wl_pointer_release(seat->pointer);
 	}
 	seat->pointer = NULL;
-	seat->inside = false;
+	seat->over = seat->inside = false;
 }
 
 static void seat_release_keyboard(struct seat *seat) {

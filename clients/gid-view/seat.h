@@ -36,11 +36,14 @@ struct seat {
 	struct wl_keyboard *keyboard;
 	struct wl_touch *touch;
 	struct grab grab;
-	bool focused;	  // the window has the keyboard
-	bool inside;	  // the pointer is on the picture
+	bool focused; // the window has the keyboard
+	bool over;    // the pointer is on the window
+	bool inside;  // and on the picture, or was when the first button that is held was pressed
+	uint32_t buttons; // that are held
+	wl_fixed_t x, y;  // of the pointer, in the window
 	uint64_t time;	  // of the event in work
 	uint32_t serial;  // of what was pressed last
-	uint32_t entered; // with which the pointer came there
+	uint32_t entered; // with which the pointer came to the window
 	struct axis {
 		bool moved;
 		struct input_record event;

@@ -8,7 +8,7 @@
 
 #define AGAIN_NS 1000000000ull
 #define ACCURACY_US 1000
-/* As long as another surface of the window may still get the keyboard. */
+/* A compositor may take the keyboard and give it back at once. */
 #define LOSE_NS 20000000ull
 
 /* --- the sender ------------------------------------------------------------------------------- */

@@ -62,6 +62,30 @@ def test_beside_the_picture(desks: TwoDesks) -> None:
     assert view.stop() == 0
 
 
+def test_over_the_edge(desks: TwoDesks) -> None:
+    """With a button held the pointer goes on beside the picture. It is not sent where that was
+    pressed beside it, until no button is held."""
+    view, window = desks.use()
+    typist = desks.typist
+    typist.point(LEFT + WIDTH / 2, 0.5)
+    window.wait_place(320, 180)
+    typist.do((BUTTON, BTN_LEFT, 1))
+    assert window.wait_button() == (BTN_LEFT, 1)
+    typist.point(0.02, 0.25)
+    window.wait_place(0, 90)
+    typist.do((BUTTON, BTN_LEFT, 0))
+    assert window.wait_button() == (BTN_LEFT, 0)
+    typist.do((BUTTON, BTN_LEFT, 1))
+    typist.point(LEFT + WIDTH / 4, 0.5)
+    typist.type(KEY_A)
+    window.wait_keys(2)
+    assert window.last_place() == pytest.approx((0, 90), abs=0.5)
+    typist.do((BUTTON, BTN_LEFT, 0))
+    window.wait_place(160, 180)
+    assert not window.pointer.has("button")
+    assert view.stop() == 0
+
+
 @pytest.mark.parametrize("end", ["focus", "killed", "closed"])
 def test_nothing_stays_pressed(desks: TwoDesks, end: str) -> None:
     view, window = desks.use()

@@ -60,12 +60,12 @@ static void test_who_asks_again_and_again(void) {
 
 static void test_a_user(void) {
 	struct grab grab = new_grab();
-	grab_take(&grab, surface, surface, seat, pointer);
+	grab_take(&grab, surface, seat, pointer);
 	tap_ok(grab.held && grab.lock != NULL && follows(&grab, false),
 			"what the user wants, the program does not end");
 	grab_refuse(&grab);
 	tap_ok(!grab.held && !follows(&grab, true), "nor does it come back by itself");
-	grab_take(&grab, surface, surface, seat, pointer);
+	grab_take(&grab, surface, seat, pointer);
 	grab_let_go(&grab);
 	tap_ok(follows(&grab, true), "a user who took it minds no more");
 }
