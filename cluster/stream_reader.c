@@ -9,12 +9,14 @@
 #define CREDIT 4u
 /* Frames whose memory is asked for in one refresh: one that came in time, and one on its heels. */
 #define IMPORTS_MAX 2u
-/* Entries of the ring, of any kind, that are taken in one refresh. */
-#define ENTRIES_MAX (2 * CREDIT)
+#define ENTRIES_MAX STREAM_READER_ENTRIES
 /* How often the doorbell is heard in one refresh: it may be rung for nothing. */
 #define WAKES_MAX ENTRIES_MAX
 #define RETRY_NS 1000000000ull
 #define ASK_AGAIN_NS 100000000ull
+
+
+_Static_assert(ENTRIES_MAX == 2 * CREDIT, "a ring of libgid's has as many places, or 16");
 
 /* --- the worker ------------------------------------------------------------------------------- */
 
@@ -307,14 +309,15 @@ static void stream_reader_sift(struct stream_reader *reader, const struct gid_fr
 	gid_consumer_release_burst(reader->consumer, old, olds);
 }
 
-/* Takes the newest frame. */
-static void stream_reader_receive(struct stream_reader *reader) {
+/* Takes the newest frame of the next entries, up to `most`. */
+static void stream_reader_receive(struct stream_reader *reader, uint32_t most) {
 	struct gid_frame frames[CREDIT], newest = {.gid = GID_NONE};
 	uint32_t left = ENTRIES_MAX - reader->entries;
 	int count = 1;
-	left = left < CREDIT ? left : CREDIT;
+	left = left < most ? left : most;
 	while (left > 0 && count > 0) {
-		count = gid_consumer_receive_burst(reader->consumer, frames, left);
+		count = gid_consumer_receive_burst(
+				reader->consumer, frames, left < CREDIT ? left : CREDIT);
 		if (count > 0) {
 			reader->entries += (unsigned)count;
 			left -= (uint32_t)count;
@@ -333,7 +336,8 @@ static int handle_readable(int fd, uint32_t mask, void *data) {
 	if (reader->imports < IMPORTS_MAX && reader->entries < ENTRIES_MAX &&
 			reader->wakes < WAKES_MAX) {
 		reader->wakes++;
-		stream_reader_receive(reader);
+		/* What comes in the rest of the refresh may be the newest. */
+		stream_reader_receive(reader, CREDIT);
 	} else {
 		wl_event_source_fd_update(reader->source, 0); /* until the next tick */
 	}
@@ -480,7 +484,7 @@ void stream_reader_tick(struct stream_reader *reader) {
 		wl_event_source_fd_update(reader->source, WL_EVENT_READABLE);
 		/* The doorbell rings only for those who found nothing more, which we may not have.
 		 */
-		stream_reader_receive(reader);
+		stream_reader_receive(reader, ENTRIES_MAX);
 	} else if (gid_clock_now() - reader->refused > RETRY_NS) {
 		stream_reader_create(reader);
 	}

@@ -16,6 +16,14 @@
 
 struct stream_reader;
 
+/* Entries of the ring, of any kind, that are taken in one refresh. */
+#define STREAM_READER_ENTRIES 8u
+/*
+ * So many ticks after a picture was put into its ring it is taken at the latest, whatever else is
+ * there before it: for the credit that the reader gives, libgid makes rings of 16 places.
+ */
+#define STREAM_READER_TICKS 2u
+
 struct stream_reader_hooks {
 	/*
 	 * A frame was examined. `slab` is its memory, NULL: it may not be read; the picture is

@@ -2,13 +2,14 @@
 #include "way_bound.h"
 
 #include "frame_bound.h"
+#include "stream_reader.h"
 
 struct way_bound way_bound_of(uint64_t frame_ns, uint64_t refresh_ns, uint64_t examine_ns) {
 	uint64_t picture = FRAME_BOUND_MARGIN * examine_ns;
 	struct way_bound way = {
-			/* A frame has just begun, and what this stream may send in a refresh is
-			 * used up. */
-			.taken = frame_ns + refresh_ns,
+			/* What this stream may send in a refresh is used up, its ring is full,
+			 * and a frame begins just before each look at it. */
+			.taken = STREAM_READER_TICKS * (frame_ns + refresh_ns),
 			/* So has the examination of the picture before, after which the worker
 			 * rests for as long; and it says so while another frame is composed. */
 			.examined = 2 * picture + frame_ns + picture,

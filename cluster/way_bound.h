@@ -6,7 +6,8 @@
  *
  * It holds for a picture of memory that is known, which its device has drawn, while the display's
  * thread and the role's worker each have a processor. What the producer takes before, and what a
- * device does behind its memory, is not in it.
+ * device does behind its memory, is not in it; nor is a ring that is longer than those of libgid,
+ * by which a producer makes its own pictures late.
  */
 #ifndef CLUSTER_WAY_BOUND_H
 #define CLUSTER_WAY_BOUND_H

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cluster/stream_reader.h"
+#include "libgid/wire_ring.h"
 #include "tap.h"
 
 #define MS UINT64_C(1000000)
@@ -17,6 +18,7 @@
 
 static uint64_t now = 1000 * MS;
 static unsigned queued, released, references, shown;
+static unsigned empties, taken; /* entries without a picture, before the frames; all that went */
 static uint64_t next_sequence, last_shown, last_released;
 static uint32_t mark; /* flags of an entry without a picture, behind the frames; 0: none */
 static bool drawn, current, imports_later, is_forbidden, is_set_back;
@@ -28,7 +30,7 @@ uint64_t gid_clock_now(void) {
 	return now;
 }
 
-/* --- the consumer, which has `queued` frames, and `mark` -------------------------------------- */
+/* --- the consumer, which has `empties`, `queued` frames, and `mark` --------------------------- */
 
 int gid_consumer_create(struct gid_domain *domain, const char *owner, const char *name,
 		const struct gid_consumer_options *options, struct gid_consumer **consumer) {
@@ -50,6 +52,9 @@ enum gid_consumer_state gid_consumer_get_state(const struct gid_consumer *consum
 int gid_consumer_receive_burst(
 		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t count) {
 	uint32_t got = 0;
+	for (; got < count && empties > 0; empties--) {
+		frames[got++] = (struct gid_frame){.flags = GID_FRAME_FLUSH};
+	}
 	for (; got < count && queued > 0; queued--) {
 		frames[got++] = (struct gid_frame){
 				.gid = gid_make(1, 1, (uint32_t)(next_sequence % 4), 0),
@@ -61,6 +66,7 @@ int gid_consumer_receive_burst(
 		frames[got++] = (struct gid_frame){.flags = mark};
 		mark = 0;
 	}
+	taken += got;
 	return got > 0 ? (int)got : -EAGAIN;
 }
 
@@ -381,6 +387,29 @@ static void test_hidden(uint32_t flags, const char *what) {
 	tap_ok(end(), "and all is given back");
 }
 
+/* As many entries as a ring of libgid has, of which the last one has the picture. No doorbell
+ * rings: it does only for who found nothing more. */
+static void test_full_ring(void) {
+	begin();
+	drawn = true;
+	empties = GID_RING_ENTRIES_MIN - 1;
+	queued = 1;
+	unsigned ticks = 0, most = 0;
+	while (next_sequence == 0 && ticks < 100) {
+		taken = 0;
+		now += 16 * MS;
+		stream_reader_tick(&stream);
+		most = taken > most ? taken : most;
+		ticks++;
+	}
+	tap_ok(ticks <= STREAM_READER_TICKS, "a picture behind a full ring is taken in %u ticks",
+			ticks);
+	tap_ok(most <= STREAM_READER_ENTRIES, "each of them takes %u entries", most);
+	turn();
+	tap_ok(shown == 1, "and it is shown");
+	tap_ok(end(), "and all is given back");
+}
+
 /* A worker that is busy is not waited for: the newest frame is, and those before it go back. */
 static void test_dear(void) {
 	begin();
@@ -498,6 +527,7 @@ int main(void) {
 	test_back();
 	test_hidden(GID_FRAME_HIDDEN | GID_HIDDEN_EMPTY << GID_FRAME_HIDDEN_SHIFT, "hidden");
 	test_hidden(GID_FRAME_EOS, "ended");
+	test_full_ring();
 	test_dear();
 	test_forbidden();
 	test_known_later(false);
