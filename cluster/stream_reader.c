@@ -15,7 +15,6 @@
 #define RETRY_NS 1000000000ull
 #define ASK_AGAIN_NS 100000000ull
 
-
 _Static_assert(ENTRIES_MAX == 2 * CREDIT, "a ring of libgid's has as many places, or 16");
 
 /* --- the worker ------------------------------------------------------------------------------- */

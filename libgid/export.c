@@ -176,6 +176,9 @@ static int adopt_number(struct gid_slab *slab, uint32_t number) {
 	}
 	int error = gid_table_add(&domain->own_slabs, gid_slab_of(gid), slab);
 	if (error < 0) {
+		union gid_wire_message message;
+		put_unexport(number, &message);
+		gid_domain_post(domain, &message, NULL, 0);
 		return gid_domain_fail(domain, error, "%s", gid_strerror(error));
 	}
 	slab->info.gid = gid;
@@ -349,6 +352,45 @@ int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
 
 /* --- its eviction from its memory ------------------------------------------------------------- */
 
+/* Has the memory in place of its own, under a new number; else, all is as it was. */
+static int export_there(struct gid_slab *slab, const struct gid_memory_own *memory) {
+	struct gid_memory_own own = slab->own;
+	gid_id gid = slab->info.gid;
+	slab->own = *memory;
+	use_memory(slab);
+	slab->info.gid = GID_NONE;
+	int error = export_new(slab);
+	if (error < 0) {
+		slab->own = own;
+		use_memory(slab);
+		slab->info.gid = gid;
+	}
+	return error;
+}
+
+/* Without the number that it was just given, and with the memory and number that it had. */
+static void come_back(struct gid_slab *slab, const struct gid_evicted *old, gid_id gid) {
+	union gid_wire_message message;
+	put_unexport(gid_slab_of(slab->info.gid), &message);
+	gid_domain_post(slab->domain, &message, NULL, 0);
+	gid_table_remove(&slab->domain->own_slabs, gid_slab_of(slab->info.gid));
+	slab->own = old->memory;
+	use_memory(slab);
+	slab->info.gid = gid;
+}
+
+/* It is there: what is out of the memory before stays known. */
+static void settle(struct gid_slab *slab, struct gid_evicted *old) {
+	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
+		old->held += slab->slots[i].holders;
+	}
+	old->next = slab->evicted;
+	slab->evicted = old;
+	memset(slab->granted, 0,
+			sizeof(slab->granted)); /* streams ask for them with their frames */
+	gid_slab_grant_again(slab);		/* and whom others may not lend it to */
+}
+
 /*
  * Has the same at the same address in other memory, that only those see who may read it now. Frames
  * that are out stay where they are, under the old number, for those to read who still may.
@@ -367,37 +409,63 @@ static int move(struct gid_slab *slab, struct gid_evicted *old) {
 		gid_memory_put(&fresh);
 		return error;
 	}
-	slab->own = fresh;
-	use_memory(slab);
-	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
-		old->held += slab->slots[i].holders;
-	}
-	old->next = slab->evicted;
-	slab->evicted = old;
-	slab->info.gid = GID_NONE;
-	memset(slab->granted, 0,
-			sizeof(slab->granted)); /* streams ask for them with their frames */
-	error = export_new(slab);
+	error = export_there(slab, &fresh);
 	if (error < 0) {
-		slab->info.gid = gid;
-		slab->evicted = old->next;
+		slab->own = fresh;
+		use_memory(slab);
 		put_memory(&old->memory);
 		return error;
 	}
 	/* Said before gidd knew where it is now: perhaps it was emptied as it was copied. */
 	slab->emptied += gid_domain_is_revoked(slab->domain, gid_slab_key(gid));
-	gid_slab_grant_again(slab); /* and whom others may not lend it to */
+	settle(slab, old);
 	return 0;
 }
 
-static void evict(struct gid_slab *slab) {
+/*
+ * The same for the sake of the number. It is there before the memory moves: until then frames go
+ * out under the old one, and the next gidd can be asked for it.
+ */
+static int renumber(struct gid_slab *slab, struct gid_evicted *old) {
+	struct gid_memory_own fresh;
+	gid_id gid = slab->info.gid;
+	int error = get_memory(slab, &fresh, slab->own.size);
+	if (error < 0) {
+		return error;
+	}
+	old->number = gid_slab_of(gid);
+	old->memory = slab->own;
+	error = export_there(slab, &fresh);
+	if (error == 0) {
+		error = gid_memory_move(&old->memory, &fresh);
+		if (error < 0) {
+			come_back(slab, old, gid);
+		}
+	}
+	if (error < 0) {
+		gid_memory_put(&fresh);
+		return error;
+	}
+	slab->own = fresh; /* where it is mapped now */
+	settle(slab, old);
+	return 0;
+}
+
+static bool is_away(int error) {
+	return error == -ENOTCONN || error == -ETIMEDOUT;
+}
+
+static void evict(struct gid_slab *slab, int (*leave)(struct gid_slab *, struct gid_evicted *)) {
 	bool can_move = slab->own.data != NULL && !slab->stays;
 	struct gid_evicted *old = can_move ? calloc(1, sizeof(*old)) : NULL;
-	int error = old == NULL ? -ENOTSUP : move(slab, old);
+	int error = old == NULL ? -ENOTSUP : leave(slab, old);
 	if (error < 0) {
-		/* Its owner makes another one, of memory that has other readers. */
 		free(old);
-		retract(slab);
+		/* Only a number is tried again with the next gidd. For memory that others may not
+		 * read any more its owner makes another one, of memory that has other readers. */
+		if (leave != renumber || !is_away(error)) {
+			retract(slab);
+		}
 		return;
 	}
 	slab->eviction.expired = eviction_due;
@@ -414,7 +482,7 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 			gid_slab_key(message->revoked.gid) != gid_slab_key(slab->info.gid)) {
 		return false;
 	}
-	evict(slab);
+	evict(slab, move);
 	return true;
 }
 
@@ -424,11 +492,11 @@ static void exported_again(void *data, int error, const union gid_wire_message *
 		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_slab *slab = data;
 	if (error == -EEXIST) {
-		evict(slab); /* another program was here first, and has its number */
+		evict(slab, renumber); /* another program was here first, and has its number */
 		return;
 	}
 	/* Where gidd went away meanwhile it will be asked anew. */
-	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
+	if (error < 0 && !is_away(error)) {
 		gid_domain_fail(slab->domain, error, "gidd came back and refuses slab %u: %s",
 				gid_slab_of(slab->info.gid), gid_strerror(error));
 		unregister(slab);
