@@ -10,6 +10,7 @@
 #include <gid/gid.h>
 #include <stdio.h>
 #include <sys/queue.h>
+#include <sys/types.h>
 
 #include "key_table.h"
 
@@ -103,11 +104,14 @@ struct config_share {
 	unsigned line;
 };
 
+#define CONFIG_NOBODY ((uid_t)-1)
+
 /* What the programs of one user may do in a domain, or those of all users that have no section. */
 struct config_client {
 	TAILQ_ENTRY(config_client) entry;
 	char domain_name[GID_NAME_MAX + 1];
 	char user[GID_NAME_MAX + 1]; /* a name or a number; "*": all others */
+	uid_t uid; /* as users.h found it; CONFIG_NOBODY: there is none, or of all others */
 	const struct config_domain *domain;
 	struct config_globs publish; /* of what the domain may publish; no text: all of it */
 	bool import;		     /* slabs and streams of other domains */
@@ -222,7 +226,7 @@ const struct config_domain *config_host(const struct config *config);
 const struct config_link *config_link_find(const struct config *config,
 		const struct config_domain *one, const struct config_domain *other);
 
-/* The section about a user's programs in the domain, or NULL: they may do all that it may. */
+/* The section of this name in the domain, else that of all others, or NULL. */
 const struct config_client *config_client_find(
 		const struct config *config, const struct config_domain *domain, const char *user);
 

@@ -386,6 +386,7 @@ static bool begin_client(struct reading *reading, char **words) {
 		return false;
 	}
 	client->line = reading->ini.line;
+	client->uid = CONFIG_NOBODY;
 	client->import = client->status = true;
 	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
 		client->quota[quota] = UINT64_MAX;

@@ -2,7 +2,6 @@
 #include "client.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "closer.h"
 #include "seal.h"
 #include "socket.h"
+#include "users.h"
 
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
 
@@ -36,29 +36,17 @@ static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
 
 /* --- what its user may do --------------------------------------------------------------------- */
 
-/* Asked for when it matters, and once: names may come from a server that takes time. */
-static void find_user(struct client *client) {
-	const struct passwd *entry = client->user[0] == '\0' ? getpwuid(client->uid) : NULL;
-	if (entry != NULL && strlen(entry->pw_name) < sizeof(client->user)) {
-		strcpy(client->user, entry->pw_name);
-	} else if (client->user[0] == '\0') {
-		snprintf(client->user, sizeof(client->user), "%u", (unsigned)client->uid);
-	}
-}
-
-/* By its name or its number. NULL: it may do what the domain may. */
+/* NULL: it may do what the domain may. */
 static const struct config_client *find_section(struct client *client) {
 	const struct gidd *gidd = client->peer.gidd;
-	char number[16];
-	if (TAILQ_EMPTY(&gidd->config->clients)) {
-		return NULL;
+	const struct config_client *section =
+			users_find_section(gidd->config, gidd->self, client->uid);
+	if (section != NULL && section->uid != CONFIG_NOBODY) {
+		strcpy(client->user, section->user);
+	} else {
+		snprintf(client->user, sizeof(client->user), "%u", (unsigned)client->uid);
 	}
-	find_user(client);
-	snprintf(number, sizeof(number), "%u", (unsigned)client->uid);
-	const struct config_client *section = config_client_find(gidd->config, gidd->self, number);
-	return section != NULL && strcmp(section->user, "*") != 0
-			? section
-			: config_client_find(gidd->config, gidd->self, client->user);
+	return section;
 }
 
 bool client_may_publish(struct client *client, const char *stream) {

@@ -26,6 +26,7 @@
 #include "shm_window.h"
 #include "standard_streams.h"
 #include "truncation.h"
+#include "users.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/gidway.conf"
 #define DEFAULT_RUNTIME "/run/gidway"
@@ -355,6 +356,7 @@ int main(int argc, char **argv) {
 		snprintf(name, sizeof(name), "gidd[%s]", gidd.self->name);
 		log_init(name, LOG_LEVEL_INFO);
 		log_start_writer();
+		users_find(&config, gidd.self);
 		local_init(&gidd);
 		remote_init(&gidd);
 		raise_descriptor_limit();

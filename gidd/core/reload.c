@@ -18,6 +18,7 @@
 #include "slabs.h"
 #include "subscriptions.h"
 #include "transport.h"
+#include "users.h"
 
 /* Makes a text of a line, which may quote any bytes of the file. */
 static void clean(char *line, size_t length) {
@@ -62,6 +63,9 @@ static int read_again(struct reload *reload) {
 			: config_file_read(&fresh, reload->path, link_kind_keys, stream);
 	if (error == 0) {
 		error = config_update(reload->config, &fresh, reload->path, stream);
+	}
+	if (error == 0) {
+		users_find(reload->config, reload->gidd->self);
 	}
 	fclose(stream);
 	log_errors(errors);

@@ -2,16 +2,19 @@
 """What programs of one user leave for those of others."""
 
 import os
+import pwd
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 from gid_vm.preload import Preload
-from lib.cockpit import Cockpit
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
 from lib.gidwire import WAIT, Connection, Export, memfd
 from lib.outcome import number
 from lib.program import BUILD
+from reloading import reload_well
 
+ASKED_NAMES = BUILD / "tests/lib/programs/asked_names.so"
 OTHER_USER = BUILD / "tests/lib/programs/other_user.so"
 FEW = "[domain open]\nnumber=1\nlocal=*\n[client open *]\n"
 SIX = "[domain open]\nnumber=1\nlocal=*\nclients=6\n"
@@ -85,3 +88,28 @@ def test_what_all_programs_of_a_user_have(make_cockpit: Callable[..., Cockpit]) 
         others.touch()
     os.close(fd)
     others.unlink()
+
+
+def test_names_are_asked_for_once(make_cockpit: Callable[..., Cockpit]) -> None:
+    """By who reads the configuration, and not by who connects: a server may take its time."""
+    me = pwd.getpwuid(os.getuid()).pw_name
+    config = f"{DEFAULT_CONFIG}[client open {me}]\npublish=safety/*\nclients=9\n"
+    cockpit = make_cockpit(f"{config}[client open *]\npublish=movie\n")
+    asked, preload = cockpit.folder / "asked", Preload(ASKED_NAMES)
+    asked.touch()
+    env = {**preload.env, "ASKED_NAMES": str(asked)}
+    cockpit.start("open", ["env", *(f"{name}={value}" for name, value in env.items())])
+    preload.check("gidd")
+    before = asked.read_text().splitlines()
+    for _ in range(3):
+        with cockpit.connect("open") as connection:
+            assert connection.publish("safety/telltale")[0] == 0
+            assert connection.publish("movie")[0] == number("EPERM")
+            assert connection.status()["domain"] == "open"
+    assert asked.read_text().splitlines() == before
+    assert before.count(f"getpwnam {me}") == 1
+    reload_well(cockpit, cockpit.config_path.read_text(), "open")
+    assert asked.read_text().splitlines() == [*before, f"getpwnam {me}"]
+    with cockpit.connect("open") as connection:
+        assert connection.publish("safety/telltale")[0] == 0
+        assert connection.publish("movie")[0] == number("EPERM")

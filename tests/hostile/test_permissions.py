@@ -16,7 +16,7 @@ MakeCockpit = Callable[..., Cockpit]
 ME = pwd.getpwuid(os.getuid()).pw_name
 STRANGER = "nobody" if ME != "nobody" else "daemon"
 REFUSED = (
-    f"the cockpit's configuration does not let user {ME} publish stream %s: see publish= of "
+    "the cockpit's configuration does not let user %s publish stream %s: see publish= of "
     "[client open …]"
 )
 
@@ -29,7 +29,8 @@ def start(make_cockpit: MakeCockpit, sections: str) -> Cockpit:
 
 def publishes(connection: Connection, name: str) -> bool:
     error, _, words = connection.publish(name)
-    assert (error, words) in [(0, ""), (number("EPERM"), REFUSED % name)]
+    refused = [(number("EPERM"), REFUSED % (user, name)) for user in (ME, os.getuid())]
+    assert (error, words) in [(0, ""), *refused]
     return error == 0
 
 
@@ -42,6 +43,17 @@ def test_streams_of_a_user(make_cockpit: MakeCockpit, me: str) -> None:
         assert publishes(connection, "safety/telltale")
         assert publishes(connection, "camera/rear")
         assert not publishes(connection, "movie")
+
+
+def test_who_is_not_there(make_cockpit: MakeCockpit) -> None:
+    """It is told, and such a section is nobody's."""
+    names = ("is-not-there", "4294967295", "99999999999999999999999")
+    sections = [f"[client open {name}]\npublish=\n" for name in names]
+    cockpit = start(make_cockpit, "".join(sections))
+    for name in names:
+        assert f"[client open {name}]: there is no such user" in cockpit.log("open")
+    with cockpit.connect("open") as connection:
+        assert publishes(connection, "movie")
 
 
 def test_sections_of_others_change_nothing(make_cockpit: MakeCockpit) -> None:
@@ -90,7 +102,8 @@ def test_who_may_not_look(make_cockpit: MakeCockpit) -> None:
     cockpit = start(make_cockpit, "[client open *]\nstatus=off\n")
     with cockpit.connect("open") as connection:
         answer = connection.request(STATUS)
-        words = f"the cockpit's configuration does not let user {ME} ask for a report: status=off"
+        me = os.getuid()
+        words = f"the cockpit's configuration does not let user {me} ask for a report: status=off"
         assert answer.type == RESULT
         assert Connection.result(answer) == (number("EPERM"), 0, words)
         # From the next reading on it may.
