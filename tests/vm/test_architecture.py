@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a machine of another architecture is made of. None is booted here: see test_arm64.py."""
 
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from gid_cockpit.configuration import CockpitError, Configuration, Domain, MachineKeys
 from gid_cockpit.machine import describe, window_kind
-from gid_vm import system
+from gid_vm import architecture, initramfs, system
 from gid_vm.architecture import ARM64, ARM64_16K, OWN, by_name
 from gid_vm.initramfs import CannotBoot, find_kernel
 from gid_vm.libvirt import to_xml
@@ -85,6 +86,32 @@ def test_what_is_missing_is_said_with_the_command_that_brings_it(
     assert system_of(ARM64_16K, places).build == places / "build-arm64"
     monkeypatch.setenv("PATH", str(places / "nothing"))
     assert "install qemu-system-arm" in str(why_no_system(ARM64, places))
+
+
+def test_pages_of_16_kib_on_a_host_of_arm64(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a kernel that the host has for it, or not at all."""
+    monkeypatch.setattr(architecture, "OWN", ARM64)
+    monkeypatch.setattr(initramfs, "OWN", ARM64)
+    monkeypatch.setattr(system, "OWN_SYSTEM", System(places))
+    monkeypatch.setattr(system, "System", lambda kind: System(places, kind=kind))
+    monkeypatch.setattr(system, "find_qemu", lambda arch: None)
+
+    def install(release: str) -> None:
+        (places / "lib/modules" / release / "kernel").mkdir(parents=True)
+        (places / f"boot/vmlinuz-{release}").touch()
+
+    (places / "boot").mkdir()
+    install("6.12.1-arm64")
+    assert system_of(ARM64).kernel()[0].name == "vmlinuz-6.12.1-arm64"
+    refused = "no kernel arm64-16k with modules in .*: install linux-image-arm64-16k"
+    with pytest.raises(CannotBoot, match=refused):
+        system_of(ARM64_16K)
+    assert re.fullmatch(refused, str(why_no_system(ARM64_16K)))
+    assert why_no_system(ARM64) is None
+    install("6.12.1-arm64-16k")
+    assert system_of(ARM64_16K).kernel()[0].name == "vmlinuz-6.12.1-arm64-16k"
+    assert system_of(ARM64_16K).build is None
+    assert why_no_system(ARM64_16K) is None
 
 
 def test_paths_of_the_build_are_those_of_the_other_one(places: Path) -> None:

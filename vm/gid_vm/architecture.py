@@ -33,6 +33,11 @@ class Architecture:
         """Whether this machine's programs run there."""
         return self.linux == OWN.linux
 
+    @property
+    def kernels(self) -> str:
+        """How the names of its kernels end. "": any of this machine's is one."""
+        return "" if self == OWN else f"-{self.name}"
+
 
 # Its instructions are quick to emulate. RDRAND besides: without it the guest's kernel takes over a
 # second to have random numbers.

@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from .architecture import OWN
+
 BOOT = Path(__file__).parent / "boot"
 MODULES = ("fs/netfs/netfs", "net/9p/9pnet", "net/9p/9pnet_virtio", "fs/9p/9p")
 
@@ -32,7 +34,10 @@ def find_kernel(
         folder = modules / image.name.removeprefix("vmlinuz-") / "kernel"
         if folder.is_dir():
             return image, folder
-    raise CannotBoot(f"no kernel with modules in {boot}: install linux-image-amd64")
+    raise CannotBoot(
+        f"no kernel{kind and f' {kind[1:]}'} with modules in {boot}: "
+        f"install linux-image{kind or f'-{OWN.name}'}"
+    )
 
 
 def read_module(path: Path) -> bytes:

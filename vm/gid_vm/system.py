@@ -76,21 +76,25 @@ OWN_SYSTEM = System()
 def system_of(arch: Architecture, cache: Path = CACHE) -> System:
     """Fetched now, where it is another machine's and not there yet."""
     if arch.is_own:
-        return OWN_SYSTEM
+        own = System(kind=arch.kernels)
+        if own != OWN_SYSTEM:
+            own.kernel()  # this machine may have none with such pages
+        return own
     build = build_of(arch)
     if not (build / GIDD).is_file():
         raise CannotBoot(why_not_built(arch))
-    return System(fetched_system(arch, cache), build, f"-{arch.name}")
+    return System(fetched_system(arch, cache), build, arch.kernels)
 
 
 def why_no_system(arch: Architecture, cache: Path = CACHE) -> str | None:
     """Why no guest of the architecture can be booted at once, or None. Nothing is fetched."""
     try:
         find_qemu(arch)
+        if arch.is_own:
+            system_of(arch)
+            return None
     except CannotBoot as error:
         return str(error)
-    if arch.is_own:
-        return None
     if not (build_of(arch) / GIDD).is_file():
         return why_not_built(arch)
     if not folder_of_system(arch, cache).is_dir():
