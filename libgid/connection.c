@@ -23,6 +23,15 @@
 
 #define SEND_NS 100000000ull /* how long gidd may leave its queue full */
 #define DELIVER_MAX 64
+/*
+ * What is kept of what gidd says while something else is waited for: more than a program has slabs
+ * and streams; and descriptors, of which it may not have many.
+ */
+#define QUEUE_MAX 8192u
+#define QUEUE_FDS_MAX 256u
+
+#define TOO_MUCH                                                                                   \
+	"it says more than this program hears, which must call gid_domain_dispatch() more often"
 
 /* A request whose answer is awaited by a callback. */
 struct gid_pending {
@@ -261,18 +270,31 @@ static int receive(struct gid_domain *domain, struct gid_packet *packet) {
 	return 1;
 }
 
-/* Puts a packet aside for gid_domain_dispatch(). */
+static uint32_t count_fds(const struct gid_packet *packet) {
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < GID_WIRE_FDS_MAX; i++) {
+		count += packet->fds[i] >= 0;
+	}
+	return count;
+}
+
+/* Puts a packet aside for gid_domain_dispatch(). Where there is no room the connection ends. */
 static void queue_packet(struct gid_domain *domain, struct gid_packet *packet) {
-	struct gid_packet *queued = malloc(sizeof(*queued));
+	uint32_t fd_count = count_fds(packet);
+	bool fits = domain->queued < QUEUE_MAX && domain->queued_fds + fd_count <= QUEUE_FDS_MAX;
+	struct gid_packet *queued = fits ? malloc(sizeof(*queued)) : NULL;
 	if (queued == NULL) {
 		gid_socket_close_fds(packet->fds, GID_WIRE_FDS_MAX);
-		disconnect(domain, -ENOMEM, "there is not enough memory for its message");
+		disconnect(domain, fits ? -ENOMEM : -ENOBUFS,
+				fits ? "there is not enough memory for its message" : TOO_MUCH);
 		return;
 	}
 	*queued = *packet;
 	queued->next = NULL;
 	*domain->queue_end = queued;
 	domain->queue_end = &queued->next;
+	domain->queued++;
+	domain->queued_fds += fd_count;
 	gid_loop_arm(&domain->loop, &domain->deliver, 0);
 }
 
@@ -286,6 +308,8 @@ static bool dequeue_packet(struct gid_domain *domain, struct gid_packet *packet)
 		domain->queue_end = &domain->queue;
 	}
 	*packet = *queued;
+	domain->queued--;
+	domain->queued_fds -= count_fds(packet);
 	free(queued);
 	return true;
 }
@@ -414,8 +438,8 @@ static uint32_t next_serial(struct gid_domain *domain) {
 
 static int fail_away(struct gid_domain *domain) {
 	return gid_domain_fail(domain, -ENOTCONN,
-			"gidd of domain '%s' is away (%s): this works again once it is back",
-			domain->name, domain->path);
+			"gidd of domain '%s' is away (%s): %sthis works again once it is back",
+			domain->name, domain->path, domain->lost == -ENOBUFS ? TOO_MUCH "; " : "");
 }
 
 /*
@@ -457,6 +481,9 @@ static int transmit(struct gid_domain *domain, union gid_wire_message *message, 
 		}
 		if (got > 0) {
 			queue_packet(domain, &packet);
+		}
+		if (domain->state != GID_CONNECTION_UP) {
+			return fail_away(domain);
 		}
 	}
 }

@@ -69,6 +69,7 @@ struct gid_domain {
 	uint32_t serial; /* of the last request */
 	struct gid_pending *pending;
 	struct gid_packet *queue, **queue_end; /* read while waiting for something else */
+	uint32_t queued, queued_fds;	       /* how many of them, and descriptors in them */
 	struct gid_timer deliver;	       /* armed while there are queued packets */
 	int handled;			       /* messages, since dispatch began */
 
@@ -121,9 +122,9 @@ void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoin
 /*
  * Sends a request (its serial is set here) with `fd_count` descriptors, which stay the caller's,
  * and waits at most 2 s for the answer, or $GID_ANSWER_SECONDS. Events that come meanwhile are
- * queued for gid_domain_dispatch(). Returns 0 with `*answer` (and the descriptors in `answer_fds`,
- * now the caller's; may be NULL where none can come), or -errno, where a RESULT with an error
- * counts as one and its text becomes gid_domain_error().
+ * queued for gid_domain_dispatch(); a gidd that says too many is left. Returns 0 with `*answer`
+ * (and the descriptors in `answer_fds`, now the caller's; may be NULL where none can come), or
+ * -errno, where a RESULT with an error counts as one and its text becomes gid_domain_error().
  */
 int gid_domain_request(struct gid_domain *domain, union gid_wire_message *request, const int *fds,
 		uint32_t fd_count, union gid_wire_message *answer,
