@@ -25,7 +25,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,6 +34,7 @@
 #include "gidd.h"
 #include "listener.h"
 #include "log.h"
+#include "random_number.h"
 #include "socket.h"
 
 #define PROTOCOL_VERSION 0
@@ -464,9 +464,7 @@ int ivshmem_server_open(struct gidd *gidd, doorbell_heard heard, struct doorbell
 	}
 	server->gidd = gidd;
 	TAILQ_INIT(&server->seats);
-	while (server->cookie == 0) {
-		(void)!getrandom(&server->cookie, sizeof(server->cookie), 0);
-	}
+	server->cookie = random_number();
 	*doorbell = doorbell_create(gidd, heard, server->cookie, &kind, server);
 	if (*doorbell == NULL) {
 		free(server);

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "folder.h"
 #include "log.h"
+#include "random_number.h"
 #include "shm_dax.h"
 #include "shm_map.h"
 #include "wire.h"
@@ -166,10 +166,7 @@ static uint64_t find_cookie(int fd, bool anew) {
 	if (anew || pread(fd, &cookie, sizeof(cookie), at) != sizeof(cookie)) {
 		cookie = 0;
 	}
-	while (cookie == 0) {
-		(void)!getrandom(&cookie, sizeof(cookie), 0);
-	}
-	return cookie;
+	return cookie != 0 ? cookie : random_number();
 }
 
 static int put(int fd, const void *data, size_t size, uint64_t offset) {

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,6 +18,7 @@
 #include "byte_stream.h"
 #include "gidd.h"
 #include "log.h"
+#include "random_number.h"
 
 #define PORT "/dev/virtio-ports/org.gidway.link"
 #define RETRY_US 200000
@@ -49,9 +49,7 @@ static void disconnect(struct hub_client *client, const char *why) {
 
 static void ask_to_join(struct hub_client *client) {
 	union gid_wire_message message;
-	while (client->nonce == 0) {
-		(void)!getrandom(&client->nonce, sizeof(client->nonce), 0);
-	}
+	client->nonce = client->nonce != 0 ? client->nonce : random_number();
 	gid_wire_begin(&message, GID_WIRE_JOIN, 0);
 	message.join.version = GID_WIRE_VERSION;
 	message.join.nonce = client->nonce;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "closer.h"
+#include "socket.h"
 
 #define BUS "org.freedesktop.DBus"
 #define STATE "org.qemu.VMState1"
@@ -17,6 +18,9 @@
 #define ID "org.gidway" /* in a saved machine: whose state this is */
 #define IS_RUNNING 2u	/* the answer of StartServiceByName */
 #define AT_ONCE_MAX 64	/* messages: more than a QEMU ever says, or leaves unread, at once */
+/* Of a message: that of a saved state is the longest, with one byte. sd-bus would take 128 MiB. */
+#define MESSAGE_MAX 65536u
+#define PIECE 4096u /* that is read at once */
 
 /* --- the bus ---------------------------------------------------------------------------------- */
 
@@ -96,14 +100,55 @@ static const sd_bus_vtable state_calls[] = {
 		SD_BUS_VTABLE_END,
 };
 
+/* A message is whole, of whatever kind. */
+static int handle_any(sd_bus_message *message, void *data, sd_bus_error *error) {
+	struct hub_restore *restore = data;
+	restore->unheard = 0;
+	return 0;
+}
+
 /* --- who connects ----------------------------------------------------------------------------- */
 
 /* What waits there unread may hold descriptors: the copy that is closed last is a helper's. */
 static void hang_up(struct hub_restore *restore) {
 	int fd = restore->io != NULL ? sd_event_source_get_io_fd(restore->io) : -1;
+	if (restore->io != NULL) {
+		close(restore->feed);
+	}
 	restore->io = sd_event_source_disable_unref(restore->io);
 	restore->bus = sd_bus_close_unref(restore->bus);
 	gid_closer_hang_up(fd);
+}
+
+/* What the bus can do now, `*left` steps at most. 0; what it made of it; or -EPROTO: too many. */
+static int process(struct hub_restore *restore, unsigned *left) {
+	int ret = 1;
+	while (ret > 0 && *left > 0) {
+		ret = sd_bus_process(restore->bus, NULL);
+		(*left)--;
+	}
+	return ret > 0 ? -EPROTO : ret;
+}
+
+/*
+ * The next piece of what came: whoever sends a message without an end keeps nobody waiting, and
+ * little of it is kept. Returns whether there was one, or -errno.
+ */
+static int feed(struct hub_restore *restore, int fd, unsigned *left) {
+	char bytes[PIECE];
+	ssize_t size = gid_socket_read(fd, bytes, sizeof(bytes));
+	if (size == -EAGAIN) {
+		return 0;
+	}
+	if (size <= 0) {
+		return size == 0 ? -EPIPE : (int)size;
+	}
+	if (send(restore->feed, bytes, (size_t)size, MSG_DONTWAIT | MSG_NOSIGNAL) != size) {
+		return -ENOBUFS;
+	}
+	restore->unheard += (size_t)size;
+	int ret = process(restore, left);
+	return ret < 0 ? ret : restore->unheard > MESSAGE_MAX ? -EMSGSIZE : 1;
 }
 
 /*
@@ -112,58 +157,89 @@ static void hang_up(struct hub_restore *restore) {
  */
 static int handle_io(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct hub_restore *restore = data;
+	unsigned left = AT_ONCE_MAX;
 	uint64_t unread = 0;
-	int ret = 1;
 	restore->loaded = false;
-	for (int i = 0; i < AT_ONCE_MAX && ret > 0; i++) {
-		ret = sd_bus_process(restore->bus, NULL);
+	int ret = process(restore, &left); /* there may be room for answers */
+	for (unsigned i = 0; i < MESSAGE_MAX / PIECE && ret >= 0; i++) {
+		ret = feed(restore, fd, &left);
+		if (ret == 0) {
+			break;
+		}
 	}
-	if (ret == 0) {
+	if (ret >= 0) {
 		ret = sd_bus_get_n_queued_write(restore->bus, &unread);
 	}
 	/* QEMU waits for each answer. */
-	bool is_right = ret == 0 && unread <= AT_ONCE_MAX;
+	bool is_right = ret >= 0 && unread <= AT_ONCE_MAX;
 	int wanted = is_right ? sd_bus_get_events(restore->bus) : -EPROTO;
 	if (wanted < 0) {
 		hang_up(restore);
 	} else {
-		sd_event_source_set_io_events(source, (uint32_t)wanted);
+		sd_event_source_set_io_events(source, EPOLLIN | ((uint32_t)wanted & EPOLLOUT));
 	}
 	return 0;
 }
 
-/* Takes the socket, whatever comes of it: the bus has a copy. */
+/*
+ * The bus: what it says goes to a copy of the socket, what it hears comes from us. So it does not
+ * know who that is, which those who may connect there need not tell.
+ */
+static int make_bus(struct hub_restore *restore, int fd, sd_bus **bus) {
+	int pair[2], ret = sd_bus_new(bus);
+	if (ret < 0) {
+		return ret;
+	}
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0) {
+		return -errno;
+	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
+		ret = -errno;
+		close(copy);
+		return ret;
+	}
+	ret = sd_bus_set_fd(*bus, pair[1], copy);
+	if (ret < 0) {
+		close(copy);
+		close(pair[0]);
+		close(pair[1]);
+		return ret;
+	}
+	restore->feed = pair[0];
+	return 0;
+}
+
+/* Takes the socket, whatever comes of it. */
 static int serve(struct hub_restore *restore, sd_event *event, int fd) {
 	sd_id128_t id;
 	sd_bus *bus = NULL;
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	int ret = copy < 0 ? -errno : sd_id128_randomize(&id);
+	int ret = sd_id128_randomize(&id);
 	if (ret >= 0) {
-		ret = sd_bus_new(&bus);
-	}
-	if (ret >= 0) {
-		ret = sd_bus_set_fd(bus, copy, copy);
+		ret = make_bus(restore, fd, &bus);
 	}
 	if (ret < 0) {
-		if (copy >= 0) {
-			close(copy);
-		}
 		goto error_bus;
 	}
 	if ((ret = sd_bus_set_server(bus, true, id)) < 0 ||
+			(ret = sd_bus_set_anonymous(bus, true)) < 0 ||
 			(ret = sd_bus_negotiate_fds(bus, false)) < 0 ||
+			(ret = sd_bus_add_filter(bus, NULL, handle_any, restore)) < 0 ||
 			(ret = sd_bus_add_object_vtable(bus, NULL, "/org/freedesktop/DBus", BUS,
 					 bus_calls, restore)) < 0 ||
 			(ret = sd_bus_add_object_vtable(bus, NULL, "/org/qemu/VMState1", STATE,
 					 state_calls, restore)) < 0 ||
-			(ret = sd_bus_start(bus)) < 0 || (ret = sd_bus_get_events(bus)) < 0 ||
-			(ret = sd_event_add_io(event, &restore->io, fd, (uint32_t)ret, handle_io,
-					 restore)) < 0) {
-		goto error_bus;
+			(ret = sd_bus_start(bus)) < 0 ||
+			(ret = sd_event_add_io(event, &restore->io, fd, EPOLLIN | EPOLLOUT,
+					 handle_io, restore)) < 0) {
+		goto error_feed;
 	}
 	restore->bus = bus;
+	restore->unheard = 0;
 	return 0;
 
+error_feed:
+	close(restore->feed);
 error_bus:
 	sd_bus_close_unref(bus);
 	gid_closer_hang_up(fd);

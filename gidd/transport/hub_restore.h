@@ -20,6 +20,8 @@ struct hub_restore {
 	struct listener listener;
 	sd_bus *bus; /* of the QEMU that came last; NULL: it is not there */
 	sd_event_source *io;
+	int feed;	   /* by which the bus gets what came from there; while there is `io` */
+	size_t unheard;	   /* bytes that it got since the last one that was whole */
 	bool loaded;	   /* once, since it was heard last: others have their turn, too */
 	log_source source; /* of what that QEMU brings about */
 	hub_restored restored;

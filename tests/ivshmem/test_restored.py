@@ -163,6 +163,33 @@ def test_who_reads_no_answer(hub: Cockpit) -> None:
     Qemu(hub, "open").restore()
 
 
+def load(size: int) -> bytes:
+    """With a state of so many bytes."""
+    question = Gio.DBusMessage.new_method_call(":1.1", "/org/qemu/VMState1", STATE, "Load")
+    state = GLib.Variant.new_from_bytes(GLib.VariantType("ay"), GLib.Bytes.new(bytes(size)), True)
+    question.set_body(GLib.Variant.new_tuple(state))
+    question.set_serial(1)
+    return question.to_blob(Gio.DBusCapabilityFlags.NONE)
+
+
+def test_a_message_without_an_end(hub: Cockpit) -> None:
+    """The bus would take 128 MiB of it: the hub hangs up on who sends more than a state can be."""
+    before = cookies(hub, "open")
+    with said(hub, greeting()) as end, pytest.raises((BrokenPipeError, ConnectionResetError)):
+        end.settimeout(60)
+        end.sendall(load(16 << 20))
+    with said(hub, greeting()) as end, pytest.raises((BrokenPipeError, ConnectionResetError)):
+        end.settimeout(60)
+        words = load(16 << 20)
+        for at in range(0, len(words), 1000):  # piece by piece
+            end.sendall(words[at : at + 1000])
+    assert cookies(hub, "open") == before
+    with said(hub, greeting()) as end:
+        end.sendall(load(60_000))
+        wait_for(lambda: cookies(hub, "open") != before, "one that is long, but not too long")
+    Qemu(hub, "open").restore()
+
+
 def test_whatever_else_is_said_there(hub: Cockpit) -> None:
     """By a QEMU that is another's: it loses its own connection, or has no answer."""
     pid, before = hub.gidds["host"].pid, cookies(hub, "open")
