@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from lib.cockpit import DEFAULT_CONFIG, Cockpit
-from lib.gidwire import REPORT, RESULT, STATUS, Connection, gid
+from lib.gidwire import REPORT, RESULT, STATUS, Connection, Export, gid, memfd
 from lib.outcome import NO_STREAM, UNREADABLE, number
 from reloading import reload_well
 
@@ -96,6 +96,31 @@ def test_who_may_import_nothing(make_cockpit: MakeCockpit) -> None:
         reader.import_(gid(2, own)).close()
         assert reader.publish("film")[0] == 0
         assert reader.subscribe(1, "film")[0] == 0
+
+
+def test_sections_hold_for_what_comes_next(make_cockpit: MakeCockpit) -> None:
+    """What a user has when the configuration is read again stays, also beyond a lower limit."""
+    cockpit = start(make_cockpit, "[client open *]\n")
+    with cockpit.connect("open") as one, cockpit.connect("open") as two:
+        kept = [one.export_new() for _ in range(3)]
+        assert publishes(one, "movie")
+        less = f"[client open {ME}]\npublish=camera/*\nslabs=2\nstreams=1\nclients=1\n"
+        reload_well(cockpit, DEFAULT_CONFIG + less, "open")
+        assert one.events == [] and two.events == []
+        words = f"of user {ME} (its programs have 3)"
+        fd = memfd(4096)
+        error, _, why = two.export(Export(generations=0), fd)
+        os.close(fd)
+        assert (error, why) == (number("EDQUOT"), f"over the limit slabs=2 {words}")
+        assert not publishes(two, "movie")
+        assert two.publish("camera/rear")[0] == number("EDQUOT")
+        third = Connection(cockpit.socket("open"), hello=False)
+        assert Connection.result(third.receive())[0] == number("EDQUOT")
+        third.close()
+        assert [stream["name"] for stream in one.status()["streams"]] == ["movie"]
+        for slab in kept[:2]:
+            one.unexport(slab)
+        two.export_new()
 
 
 def test_who_may_not_look(make_cockpit: MakeCockpit) -> None:
