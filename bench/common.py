@@ -41,8 +41,16 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
 def to_write(name: str) -> Path:
     """A file that can be written: not at the end of a long run is said that it cannot."""
     path = Path(name)
-    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
-        raise argparse.ArgumentTypeError(f"{name} cannot be written")
+    folder = path.absolute().parent
+    why = None
+    if path.is_dir():
+        why = "it is a folder"
+    elif not folder.is_dir():
+        why = f"{folder} is not a folder" if folder.exists() else f"there is no folder {folder}"
+    elif not os.access(path if path.exists() else folder, os.W_OK):
+        why = "this user may not"
+    if why is not None:
+        raise argparse.ArgumentTypeError(f"{name} cannot be written: {why}")
     return path
 
 

@@ -60,13 +60,15 @@ def cpu_seconds() -> float:
 
 
 def produce(way: str, place: ways.Place) -> None:
-    """Until it is killed. Now and then it says what it has taken so far."""
+    """Until it is killed. It says when its first picture came to be, and now and then what it has
+    taken so far."""
     send = ways.WAYS[way].send(place, ways.picture_of(place))
     due = time.monotonic()
     for sequence in itertools.count(1):
+        begun = time.monotonic_ns()
         send(sequence)
-        if sequence % LOG_EVERY == 0:
-            print(sequence, cpu_seconds(), flush=True)
+        if sequence == 1 or sequence % LOG_EVERY == 0:
+            print(sequence, cpu_seconds(), begun, flush=True)
         due = max(due + 1 / place.rate, time.monotonic())
         time.sleep(max(0.0, due - time.monotonic()))
 
@@ -127,7 +129,7 @@ def cost(made: Crew, frames: int, seconds: int) -> dict:
 
 def producer_cpu(lines: list[str], begin: int, end: int) -> float:
     """For a frame, µs, between the frames of these numbers as far as it was told."""
-    told = [(int(sequence), float(cpu)) for sequence, cpu in map(str.split, lines)]
+    told = [(int(sequence), float(cpu)) for sequence, cpu, _ in map(str.split, lines)]
     early = max((one for one in told if one[0] <= begin), default=told[0])
     late = min((one for one in told if one[0] >= end), default=told[-1])
     return (late[1] - early[1]) / max(1, late[0] - early[0]) * 1e6
@@ -216,7 +218,8 @@ def show_cost(row: dict) -> None:
 
 def show_faults(rows: list[dict]) -> None:
     print("\nA reader writes by mistake, and on purpose; others' pictures that are wrong then")
-    print("kill -9: how many pictures others missed in the next 2 s, and what a reader does then")
+    print("kill -9: how many pictures others missed in the next 2 s, and what a reader does then:")
+    print("how long it waits for the next producer's first picture, from when that is sent")
     heads = ["mistake", "purpose", "wrong", "4 readers", "daemons"]
     print(f"{'':14} " + " ".join(f"{head:>9}" for head in heads) + " producer")
     for row in rows:
@@ -225,7 +228,7 @@ def show_faults(rows: list[dict]) -> None:
         cells += [row.get("readers_killed_missed", FAILED)]
         cells += [row.get("daemons_killed_missed", "none")]
         back = row.get("producer_back_s")
-        after = "" if back is None else f", {back} s later"
+        after = "" if back is None else f" {back:.3f} s later"
         print(
             f"{row['way']:14} "
             + " ".join(f"{cell:>9}" for cell in cells)

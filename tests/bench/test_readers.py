@@ -22,13 +22,22 @@ SIZE = mmap.PAGESIZE
 F_SEAL_FUTURE_WRITE = 0x10
 
 
-@pytest.mark.parametrize("name", ("none/figures.json", "/proc/figures.json", "/proc/version"))
+@pytest.mark.parametrize(
+    "name",
+    ("none/figures.json", "/proc/figures.json", "/proc/version", "file/figures.json", "folder"),
+)
 def test_figures_that_cannot_be_written_are_not_measured(
-    name: str, capsys: pytest.CaptureFixture[str]
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    Path("folder").mkdir()
     with pytest.raises(SystemExit):
         common.parser("readers", "").parse_args(["--json", name])
-    assert f"{name} cannot be written" in capsys.readouterr().err
+    assert f"{name} cannot be written: " in capsys.readouterr().err
 
 
 def test_each_way_is_measured(tmp_path: Path) -> None:
@@ -64,7 +73,8 @@ def test_what_readers_do_to_each_other(tmp_path: Path) -> None:
     assert shared["written_by"] == "pointer" and shared["others_wrong"] > 0
     assert rows["unixfd"]["written_by"] == "mprotect" and rows["unixfd"]["others_wrong"] > 0
     assert (gid["mistake"], shared["mistake"]) == ("refused", "written")
-    assert gid["producer_killed"] == "goes on" and gid["producer_back_s"] > 0
+    assert gid["producer_killed"] == "goes on" and gid["producer_again_s"] > 0
+    assert 0 < gid["producer_back_s"] < 15
     assert gid["readers_killed_missed"] >= 0 and gid["daemons_killed_missed"] >= 0
     assert "daemons_killed_missed" not in shared
 
@@ -127,10 +137,16 @@ def test_a_way_that_does_not_end_stops_no_other(
 
 
 def test_what_a_producer_took() -> None:
-    lines = ["10 1.0", "20 1.001", "30 1.003", "40 1.2"]
+    lines = ["1 0.9 7", "10 1.0 8", "20 1.001 9", "30 1.003 10", "40 1.2 11"]
     assert module("readers").producer_cpu(lines, 20, 30) == pytest.approx(200)
     assert module("readers").producer_cpu(lines, 12, 27) == pytest.approx(150)
-    assert module("readers").producer_cpu(lines[:2], 5, 99) == pytest.approx(100)
+    assert module("readers").producer_cpu(lines[1:3], 5, 99) == pytest.approx(100)
+
+
+def test_the_start_of_a_program_is_not_the_readers() -> None:
+    """Its first picture is sent 5 s after the last one's end, and seen 3 ms after that."""
+    found = module("readers_faults").went_on(10**9, 6 * 10**9, 6 * 10**9 + 3_000_000)
+    assert (found["producer_back_s"], found["producer_again_s"]) == (0.003, 5.0)
 
 
 # --- a reader that writes ---
