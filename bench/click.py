@@ -29,6 +29,7 @@ program and the kernel. There is no `direct`.
 
 import argparse
 import contextlib
+import itertools
 import os
 import random
 import statistics
@@ -218,14 +219,13 @@ Maker = Callable[[tuple[int, int], str], Scene]
 
 @contextlib.contextmanager
 def scene_of(make: Maker, size: tuple[int, int], change: str) -> Iterator[Scene]:
-    scene = make(size, change)
-    try:
+    with contextlib.ExitStack() as end:  # which does all of it, also where one part fails
+        scene = make(size, change)
+        end.callback(scene.parts.close)
+        for place in (scene.viewer, scene.desk):
+            end.callback(place.stop_others)
         kiosk(scene.viewer, output("screen", size, "cluster"))
         yield scene
-    finally:
-        for place in (scene.desk, scene.viewer):
-            place.stop_others()
-        scene.parts.close()
 
 
 def timeline_of(cockpit: Cockpit, log: Path | None) -> None:
@@ -343,6 +343,36 @@ def domains(folder: Path, vm: bool) -> Iterator[tuple[Cockpit, Maker]]:
             yield cockpit, partial(Scene, cockpit["open"], cockpit["cluster"])
 
 
+Runs = dict[tuple[str, str], list[Run]]  # by way, and what was changed
+
+
+def measure_all(
+    options: argparse.Namespace, ways: list[str], runs: Runs, stages: list[dict]
+) -> None:
+    """Adds to runs and stages, and tells of each run."""
+    cases = [(size, change) for size in options.sizes for change in options.changes]
+    progress = common.Progress(options.rounds * len(ways) * len(cases))
+    with (
+        tempfile.TemporaryDirectory(prefix="gid-", dir=common.memory_folder()) as name,
+        domains(Path(name), options.vm) as (cockpit, make),
+    ):
+        for _, (size, change), way in itertools.product(range(options.rounds), cases, ways):
+            what = f"{size} {change}" + (", guest" if options.vm else "")
+            progress.step(f"{way}, {what}")
+            run = measure(make, way, SIZES[size], change, options.clicks)
+            runs.setdefault((way, what), []).append(run)
+            progress.end()
+            tell_run(way, what, run)
+        if options.stages:
+            stages += stages_of(cockpit, make, Path(name), cases, options.clicks)
+
+
+def tell_run(way: str, what: str, run: Run) -> None:
+    """As soon as it is there: all of them take an hour."""
+    late = statistics.median(run.late_ms)
+    print(f"{what:18} {way:10} this time p50 {late:6.1f} ms", flush=True)
+
+
 def tell(rows: list[dict]) -> None:
     for row in sorted(rows, key=lambda row: row["what"]):
         print(
@@ -368,29 +398,18 @@ def main() -> int:
     ways = there(options.ways, options.vm)
     os.environ.pop("DISPLAY", None)
     os.environ.pop("WAYLAND_DISPLAY", None)
-    cases = [(size, change) for size in options.sizes for change in options.changes]
-    runs: dict[tuple[str, str], list[Run]] = {}
-    progress = common.Progress(options.rounds * len(ways) * len(cases))
-    stages = []
-    with tempfile.TemporaryDirectory(prefix="gid-", dir=common.memory_folder()) as name:
-        with domains(Path(name), options.vm) as (cockpit, make):
-            for _ in range(options.rounds):
-                for size, change in cases:
-                    what = f"{size} {change}" + (", guest" if options.vm else "")
-                    for way in ways:
-                        progress.step(f"{way}, {what}")
-                        run = measure(make, way, SIZES[size], change, options.clicks)
-                        runs.setdefault((way, what), []).append(run)
-            progress.end()
-            if options.stages:
-                stages = stages_of(cockpit, make, Path(name), cases, options.clicks)
-    rows = [row_of(*key, found) for key, found in runs.items()]
-    add_added(rows)
+    runs: Runs = {}
+    stages: list[dict] = []
+    try:
+        measure_all(options, ways, runs, stages)
+    finally:  # also of what was broken off
+        rows = [row_of(*key, found) for key, found in runs.items()]
+        add_added(rows)
+        ratios = ratios_of(rows)
+        common.write(options.json, rows + stages, ratios)
     tell(rows)
-    ratios = ratios_of(rows)
     for ratio, value in ratios.items():
         print(f"{ratio} {value:.2f}")
-    common.write(options.json, rows + stages, ratios)
     return 0
 
 

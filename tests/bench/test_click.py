@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """From a click to its pixel: that each way works, and what is made of the figures."""
 
+import contextlib
+import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from benches import bench, module, results
+
+from lab.domains.program import LabError
 
 WAYS = ("direct", "gidway", "waypipe")
 
@@ -96,6 +101,46 @@ def test_the_worst_is_told() -> None:
         "click_p50_vs_best_peer": pytest.approx(2),
         "click_cpu_vs_best_peer": pytest.approx(0.5),
     }
+
+
+def test_all_is_stopped_where_one_part_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    click, stopped = module("click"), []
+
+    def fail() -> None:
+        raise LabError("it does not end")
+
+    scene = SimpleNamespace(
+        desk=SimpleNamespace(stop_others=fail),
+        viewer=SimpleNamespace(stop_others=lambda: stopped.append("viewer")),
+        parts=SimpleNamespace(close=lambda: stopped.append("parts")),
+    )
+    monkeypatch.setattr(click, "kiosk", lambda *_: None)
+    with pytest.raises(LabError), click.scene_of(lambda *_: scene, (1, 1), "button"):
+        pass
+    assert stopped == ["viewer", "parts"]
+
+
+def test_what_was_measured_is_told_and_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Though the next way breaks."""
+    click, file = module("click"), tmp_path / "click.json"
+
+    def measure(_make: object, way: str, *_: object) -> object:
+        if way != "direct":
+            raise LabError("it broke")
+        assert capsys.readouterr().out == ""
+        return click.Run([(0, 7_000_000)], 0, {"open/gidd": 0.5})
+
+    monkeypatch.setattr(click, "measure", measure)
+    monkeypatch.setattr(click, "domains", lambda *_: contextlib.nullcontext((None, None)))
+    monkeypatch.setattr(click, "there", lambda ways, _: ways)
+    words = ["--rounds=1", "--sizes=720p", "--changes=button", "--ways", "direct", "gidway"]
+    monkeypatch.setattr(sys, "argv", ["click", f"--json={file}", *words])
+    with pytest.raises(LabError, match="it broke"):
+        click.main()
+    assert "720p button        direct     this time p50    7.0 ms" in capsys.readouterr().out
+    assert [row["who"] for row in json.loads(file.read_text())["rows"]] == ["direct"]
 
 
 def test_ways_are_known() -> None:
