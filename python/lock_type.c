@@ -41,22 +41,31 @@ static PyObject *lock_enter(PyObject *self, PyObject *none) {
 	Py_RETURN_NONE;
 }
 
-static bool is_true(PyObject *self, PyObject *name) {
+/* 1 or 0; -1 with an exception. */
+static int is_true(PyObject *self, PyObject *name) {
 	PyObject *value = PyObject_GetAttr(self, name);
-	bool result = value != NULL && PyObject_IsTrue(value) == 1;
+	int result = value != NULL ? PyObject_IsTrue(value) : -1;
 	Py_XDECREF(value);
 	return result;
 }
 
-/* The last one out does what finalizers could not. */
+/* Whether there is something to do for the last one out; -1 with an exception. */
+static int has_work(PyObject *self) {
+	int result = is_true(self, later_name);
+	return result != 0 ? result : is_true(self, is_closing_name);
+}
+
+/* The last one out does what finalizers could not. The lock is let go even if that fails. */
 static PyObject *lock_exit(PyObject *self, PyObject *args) {
 	(void)args;
 	struct lock_object *object = (struct lock_object *)self;
-	PyObject *result = Py_None;
-	Py_INCREF(result);
-	if (object->depth == 1 && (is_true(self, later_name) || is_true(self, is_closing_name))) {
-		Py_DECREF(result);
+	int work = object->depth == 1 ? has_work(self) : 0;
+	PyObject *result = NULL;
+	if (work > 0) {
 		result = PyObject_CallMethod(self, "_do_later", NULL);
+	} else if (work == 0) {
+		result = Py_None;
+		Py_INCREF(result);
 	}
 	object->depth--;
 	gid_py_lock_let_go(object->lock);
@@ -77,8 +86,8 @@ static PyObject *lock_bind(PyObject *self, PyObject *address) {
 	struct lock_object *object = (struct lock_object *)self;
 	object->lock = PyLong_AsVoidPtr(address);
 	object->born = forks;
-	if (PyErr_Occurred()) {
-		return NULL;
+	if (object->lock == NULL) { /* or it is no address */
+		return PyErr_Occurred() ? NULL : PyErr_NoMemory();
 	}
 	Py_RETURN_NONE;
 }

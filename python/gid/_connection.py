@@ -129,8 +129,9 @@ class Connection(Lock):
         self.mapped = 0  # memory that Python can still see
         self.streams = 0  # consumers and producers
         self.is_closing = False
-        self.lock = ffi.gc(lib.gid_py_lock_create(), lib.gid_py_lock_destroy)
-        self._bind(int(ffi.cast("uintptr_t", self.lock)))
+        lock = ffi.gc(lib.gid_py_lock_create(), lib.gid_py_lock_destroy)
+        self._bind(int(ffi.cast("uintptr_t", lock)))
+        self.lock = lock  # from here on it can be held
         self._later: deque[Callable[[], object]] = deque()
         self._server: Waiter | None = None
         self.served: weakref.WeakSet[Any] = weakref.WeakSet()  # producers

@@ -195,6 +195,35 @@ def interrupts() -> Iterator[tuple[Callable[[float], None], list[int]]]:
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.parametrize("name", ("_later", "is_closing"))
+def test_a_lock_that_fails_is_let_go(name: str) -> None:
+    """With the exception of what failed; another thread has it then."""
+
+    class Failing(gid._gid.Lock):
+        pass
+
+    def hold() -> None:
+        with failing:
+            had.set()
+
+    lock, had = gid._gid.lib.gid_py_lock_create(), threading.Event()
+    failing = Failing()
+    failing._bind(int(gid._gid.ffi.cast("uintptr_t", lock)))
+    failing._later, failing.is_closing = [], False
+    with pytest.raises(AttributeError, match=name), failing:
+        delattr(failing, name)
+    setattr(failing, name, False)
+    threading.Thread(target=hold, daemon=True).start()
+    assert had.wait(60)
+    gid._gid.lib.gid_py_lock_destroy(lock)
+
+
+def test_an_address_of_no_lock_is_refused() -> None:
+    for address, error in ((0, MemoryError), (-(2**70), OverflowError), ("1", TypeError)):
+        with pytest.raises(error):
+            gid._gid.Lock()._bind(address)
+
+
 def test_an_interrupt_keeps_no_lock(pair: Pair) -> None:
     """One that came while it was waited for."""
     _, consumer = pair
