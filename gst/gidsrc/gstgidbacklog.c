@@ -88,8 +88,8 @@ gst_gid_backlog_start (GstGidBacklog *self, gboolean live)
   self->received = self->full_since = 0;
   self->arrived = self->arrived_at = self->stuck_since = 0;
   self->warned_stuck = self->is_dmabuf = FALSE;
-  self->away = self->was_paused = self->is_ending = FALSE;
-  self->left = 0;
+  self->away = self->was_paused = self->is_ending = self->rested = FALSE;
+  self->left = self->unasked = 0;
 }
 
 void
@@ -118,6 +118,7 @@ gst_gid_backlog_pause (GstGidBacklog *self)
   if (self->live)
     forget_waiting (self);
   self->was_paused = self->live;
+  self->rested |= self->live;
 }
 
 void
@@ -177,12 +178,28 @@ note_interval (GstGidBacklog *self, GstGidReader *reader, const struct gid_frame
   self->received = frame->submit_time;
 }
 
+/*
+ * Frames are wanted again. Of those that came meanwhile the ring has as many as there was room for.
+ * So the next one, and the one behind these, need not follow on what came before.
+ */
+static void
+end_rest (GstGidBacklog *self, GstGidReader *reader)
+{
+  struct gid_consumer_stats stats;
+
+  gid_consumer_get_stats (reader->consumer, &stats);
+  self->unasked = stats.unread + 1;
+  self->rested = FALSE;
+}
+
 /* As gid_consumer_receive(). */
 static int
-receive (GstGidReader *reader, GstGidArrival *arrival)
+receive (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
 {
   int ret = gid_consumer_receive (reader->consumer, &arrival->frame);
 
+  arrival->unasked = ret == 1 && self->unasked > 0;
+  self->unasked -= arrival->unasked;
   arrival->slab = NULL;
   arrival->copy = NULL;
   arrival->metadata = NULL;
@@ -202,11 +219,11 @@ static int
 receive_last (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
 {
   GstGidArrival older;
-  int ret = receive (reader, arrival);
+  int ret = receive (self, reader, arrival);
 
   for (guint i = 0; i < GID_CREDIT_MAX && ret == 1 && arrival->frame.gid != GID_NONE; i++) {
     older = *arrival;
-    if (receive (reader, arrival) != 1) {
+    if (receive (self, reader, arrival) != 1) {
       *arrival = older;
       break;
     }
@@ -227,6 +244,7 @@ static int
 tell_end (GstGidBacklog *self)
 {
   self->is_ending = FALSE;
+  self->rested = TRUE;
   return -ENODATA;
 }
 
@@ -241,6 +259,8 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
   /* a frame that was taken now would end a pause that has not begun yet */
   if (is_flushing (self))
     return -ECANCELED;
+  if (self->rested)
+    end_rest (self, reader);
   if (self->is_ending && self->waiting.length == 0 && self->left == 0)
     return tell_end (self);
   first = g_queue_pop_head (&self->waiting);
@@ -250,13 +270,15 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
     g_free (first);
     ret = 1;
   } else {
-    ret = self->was_paused ? receive_last (self, reader, arrival) : receive (reader, arrival);
+    ret = self->was_paused ? receive_last (self, reader, arrival) : receive (self, reader, arrival);
     if (ret == 1)
       note_interval (self, reader, &arrival->frame);
     else if (self->is_ending)
       ret = tell_end (self);
     self->left -= MIN (self->left, 1);
   }
+  if (ret == 1 && arrival->unasked)
+    gst_gid_sequence_interrupt (self->sequence);
   self->away = ret == 1;
   self->full_since = 0;
   return ret;
@@ -271,7 +293,8 @@ gst_gid_backlog_let_go (GstGidBacklog *self, GstGidReader *reader)
   GstGidArrival arrival;
 
   forget_waiting (self);
-  for (guint i = 0; i < GID_CREDIT_MAX && receive (reader, &arrival) == 1; i++) {
+  self->rested = TRUE;
+  for (guint i = 0; i < GID_CREDIT_MAX && receive (self, reader, &arrival) == 1; i++) {
     note_interval (self, reader, &arrival.frame);
     gid_consumer_release (reader->consumer, &arrival.frame);
   }
@@ -383,7 +406,7 @@ take_one (GstGidBacklog *self, GstGidReader *reader)
 {
   GstGidArrival *arrival = g_new0 (GstGidArrival, 1);
 
-  if (receive (reader, arrival) != 1) {
+  if (receive (self, reader, arrival) != 1) {
     g_free (arrival);
     return FALSE;
   }

@@ -26,6 +26,7 @@ typedef struct
   GstBuffer *copy;
   guint8 note[GID_NOTE_MAX]; /* the frame's */
   GByteArray *metadata; /* the frame's, where there is any, once it was read */
+  gboolean unasked; /* it, or what would be before it, came while no frames were wanted */
 } GstGidArrival;
 
 typedef struct
@@ -43,6 +44,8 @@ typedef struct
   gboolean is_ending; /* nothing more is wanted than what waits, and */
   guint left; /* so many entries of the ring */
   gboolean was_paused; /* since the last frame, and is live */
+  gboolean rested; /* no frames were wanted for a while: in a pause, or at the end */
+  guint unasked; /* so many entries of the ring came meanwhile, or are the one behind these */
   gboolean away; /* the streaming thread is downstream with a frame */
   GQueue waiting; /* GstGidArrival */
   gsize waiting_bytes; /* that they take, with all that belongs to them */

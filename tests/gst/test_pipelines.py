@@ -3,7 +3,7 @@
 
 import pytest
 from lib.cockpit import Cockpit
-from lib.pipeline import LOSSLESS, Pipeline, frames_of, quoted, send, watch
+from lib.pipeline import LEASE, LOSSLESS, Pipeline, frames_of, quoted, send, watch
 from lib.program import wait_for
 
 COUNT = 60
@@ -178,6 +178,49 @@ def test_flush_takes_the_end_back(cockpit: Cockpit) -> None:
     send(cockpit, ball()).finish()
     wait_for(lambda: len(receiver.sums) == 20 + COUNT, "all of the next film")
     assert receiver.sums == drawn(cockpit, 20) + drawn(cockpit)
+
+
+SLOW = f"{ball(5000)} ! identity sleep-time=20000"  # µs
+NOBODYS = 60  # frames that come while nobody wants any, of which the ring has room for 24
+
+
+def wait_sent(sender: Pipeline, more: int) -> None:
+    sent = sender.stats("sink")["frames"]
+    wait_for(lambda: sender.stats("sink")["frames"] > sent + more, f"{more} frames")
+
+
+def expect_no_warning(receiver: Pipeline) -> None:
+    """Nor behind those that the ring had room for."""
+    receiver.wait_frames(len(receiver.frames) + 40)
+    assert not [line["text"] for line in receiver.lines("bus") if line["bus"] == "warning"]
+
+
+@pytest.mark.parametrize("holds", ["false", "true"])
+def test_what_comes_at_the_end_is_not_missed(cockpit: Cockpit, holds: str) -> None:
+    """A flush takes it back: where it had unsubscribed, and where a frame is held still."""
+    text = "gidsrc name=src domain=open stream=movie is-live=false ! identity name=watch "
+    text += f"! fakesink sync=false enable-last-sample={holds}"
+    receiver = Pipeline(cockpit, "cluster", text, "--stay")
+    receiver.wait_state("waiting")
+    sender = send(cockpit, SLOW, f"sync=false {LEASE}")
+    receiver.wait_frames(10)
+    receiver.tell("eos")
+    wait_for(lambda: receiver.events("eos"), "its end")
+    wait_sent(sender, NOBODYS)
+    receiver.tell("flush src")
+    expect_no_warning(receiver)
+
+
+def test_what_comes_in_a_pause_is_not_missed(cockpit: Cockpit) -> None:
+    text = "gidsrc name=src domain=open stream=movie ! identity name=watch ! fakesink sync=false"
+    receiver = Pipeline(cockpit, "cluster", text, "--stay")
+    receiver.wait_state("waiting")
+    sender = send(cockpit, SLOW, f"sync=false {LEASE}")
+    receiver.wait_frames(10)
+    receiver.tell("state paused")
+    wait_sent(sender, NOBODYS)
+    receiver.tell("state playing")
+    expect_no_warning(receiver)
 
 
 def test_end_of_the_stream(cockpit: Cockpit) -> None:
