@@ -290,6 +290,20 @@ gst_gid_format_height (const GstGidFormat *format)
   return GST_VIDEO_INFO_FIELD_HEIGHT (&format->info);
 }
 
+gboolean
+gst_gid_format_may_be_of (const GstGidFormat *format, GstBuffer *buffer)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+
+  if (format->dmabuf)
+    return TRUE;
+  if (meta == NULL)
+    return gst_buffer_get_size (buffer) == GST_VIDEO_INFO_SIZE (&format->info);
+  return meta->format == GST_VIDEO_INFO_FORMAT (&format->info)
+      && meta->width >= (guint) GST_VIDEO_INFO_WIDTH (&format->info)
+      && meta->height >= (guint) GST_VIDEO_INFO_HEIGHT (&format->info);
+}
+
 /* How many of a buffer's planes are the picture's: a modifier may add some, as for compression. */
 static guint
 count_planes (const GstGidFormat *format, guint n_planes)

@@ -48,6 +48,12 @@ gboolean gst_gid_format_is_linear (const GstGidFormat *format);
 guint gst_gid_format_width (const GstGidFormat *format);
 guint gst_gid_format_height (const GstGidFormat *format);
 
+/**
+ * Whether the buffer can be a picture of the format, as far as its size or its GstVideoMeta tell: of
+ * DMA_DRM nothing does.
+ */
+gboolean gst_gid_format_may_be_of (const GstGidFormat *format, GstBuffer *buffer);
+
 /** The layout of a picture with the planes of `info`, which may have been aligned. */
 void gst_gid_layout_from_info (
     struct gid_layout *layout, const GstGidFormat *format, const GstVideoInfo *info);

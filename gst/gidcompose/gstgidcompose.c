@@ -69,7 +69,7 @@ gst_gid_compose_start (GstAggregator *agg)
   self->waiting_since = g_get_monotonic_time ();
   gst_gid_poster_start (&self->poster);
   self->refused_in_row = 0;
-  self->lost_layer = FALSE;
+  self->lost_layer = self->late_layer = FALSE;
   self->format = (GstGidFormat) { 0 };
   if (engine == NULL || name == NULL) {
     g_set_error (&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
@@ -367,6 +367,23 @@ list_failed (GstGidCompose *self, int error)
 
 /* --- pictures ---------------------------------------------------------------------------------- */
 
+/* Each of both only once. */
+static void
+tell_left_out (GstGidCompose *self, GstFlowReturn why)
+{
+  if (why == GST_GID_FLOW_NO_LAYER && !self->lost_layer)
+    GST_ELEMENT_WARNING (self, STREAM, FAILED,
+        ("A layer is left out: its producer took the picture back before it was shown."),
+        ("the producer's lease= says how long it may be held"));
+  if (why == GST_GID_FLOW_LATE_LAYER && !self->late_layer)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("A layer is left out: its picture came behind the caps of the next ones, as where "
+         "input-selector changes to a stream of another format."),
+        (NULL));
+  self->lost_layer |= why == GST_GID_FLOW_NO_LAYER;
+  self->late_layer |= why == GST_GID_FLOW_LATE_LAYER;
+}
+
 static GstFlowReturn
 name_layers (GstGidCompose *self, GArray *layers)
 {
@@ -375,12 +392,8 @@ name_layers (GstGidCompose *self, GArray *layers)
 
     if (ret == GST_FLOW_OK) {
       i++;
-    } else if (ret == GST_GID_FLOW_NO_LAYER) {
-      if (!self->lost_layer)
-        GST_ELEMENT_WARNING (self, STREAM, FAILED,
-            ("A layer is left out: its producer took the picture back before it was shown."),
-            ("the producer's lease= says how long it may be held"));
-      self->lost_layer = TRUE;
+    } else if (ret == GST_GID_FLOW_NO_LAYER || ret == GST_GID_FLOW_LATE_LAYER) {
+      tell_left_out (self, ret);
       g_array_remove_index (layers, i);
     } else {
       return ret;

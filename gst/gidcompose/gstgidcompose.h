@@ -61,7 +61,7 @@ struct _GstGidCompose
   gboolean live, was_live; /* whether the engine is there, and ever was; as told */
   gint64 waiting_since; /* for the engine */
   guint refused_in_row;
-  gboolean lost_layer; /* told that a layer was taken back */
+  gboolean lost_layer, late_layer; /* told that a layer was taken back, or not of its caps */
   GstGidPoster poster;
 };
 
@@ -98,9 +98,11 @@ GArray *gst_gid_compose_collect_layers (GstGidCompose *self);
 
 /**
  * Finds or makes a gid for the layer, and lets the engine read it. Returns GST_FLOW_OK;
- * GST_GID_FLOW_NO_LAYER: its producer took the picture back; or an error, which was posted.
+ * GST_GID_FLOW_NO_LAYER: its producer took the picture back; GST_GID_FLOW_LATE_LAYER: it is not
+ * of the caps that came before it; or an error, which was posted.
  */
 #define GST_GID_FLOW_NO_LAYER GST_FLOW_CUSTOM_SUCCESS_1
+#define GST_GID_FLOW_LATE_LAYER GST_FLOW_CUSTOM_SUCCESS_2
 GstFlowReturn gst_gid_compose_name_layer (GstGidCompose *self, GstGidLayer *layer);
 
 /** Counts a copy; FALSE after an error. */

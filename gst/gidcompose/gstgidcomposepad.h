@@ -50,6 +50,7 @@ struct _GstGidComposePad
 
   /* the element's streaming thread's */
   GstGidFormat format; /* of the pictures */
+  GstGidFormat format_before; /* that which it was before, if fourcc is not 0 */
   GstBufferPool *copy_pool; /* for those that have to be copied; NULL: none yet */
   GstBuffer *copied, *copy; /* the last of them, which may be shown several times */
 };

@@ -296,9 +296,24 @@ update_format (GstGidComposePad *pad, const GstVideoInfo *info)
   if (pad->format.fourcc && gst_video_info_is_equal (&pad->format.info, info))
     return;
   gst_gid_compose_pad_clear_copies (pad);
+  pad->format_before = pad->format;
   caps = gst_video_info_to_caps ((GstVideoInfo *) info);
   gst_gid_format_from_caps (&pad->format, caps);
   gst_caps_unref (caps);
+}
+
+/*
+ * An element with one pad for several streams, as input-selector, may push the last frame of one
+ * behind the caps of another. What is too small for its caps is none of theirs in any case.
+ */
+static gboolean
+is_late (const GstGidComposePad *pad, GstBuffer *buffer)
+{
+  if (gst_gid_format_may_be_of (&pad->format, buffer))
+    return FALSE;
+  return gst_buffer_get_video_meta (buffer) != NULL
+      || gst_buffer_get_size (buffer) < GST_VIDEO_INFO_SIZE (&pad->format.info)
+      || (pad->format_before.fourcc && gst_gid_format_may_be_of (&pad->format_before, buffer));
 }
 
 GstFlowReturn
@@ -311,6 +326,8 @@ gst_gid_compose_name_layer (GstGidCompose *self, GstGidLayer *layer)
   Named named;
 
   update_format (pad, &layer->info);
+  if (is_late (pad, layer->buffer))
+    return GST_GID_FLOW_LATE_LAYER;
   ret = name_picture (self, layer, &named, &reason);
   if (ret == GST_FLOW_NOT_SUPPORTED) {
     ret = pad->copied == layer->buffer ? GST_FLOW_OK : make_copy (self, pad, layer->buffer, reason);

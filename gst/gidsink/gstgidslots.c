@@ -61,21 +61,6 @@ gst_gid_slots_set_caps (GstGidSlots *self, GstCaps *caps, const GstGidFormat *fo
   g_free (lost);
 }
 
-/* As far as that can be seen: of DMA_DRM nothing can. */
-static gboolean
-may_be_of (const GstGidFormat *format, GstBuffer *buffer)
-{
-  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
-
-  if (format->dmabuf)
-    return TRUE;
-  if (meta == NULL)
-    return gst_buffer_get_size (buffer) == GST_VIDEO_INFO_SIZE (&format->info);
-  return meta->format == GST_VIDEO_INFO_FORMAT (&format->info)
-      && meta->width >= (guint) GST_VIDEO_INFO_WIDTH (&format->info)
-      && meta->height >= (guint) GST_VIDEO_INFO_HEIGHT (&format->info);
-}
-
 gboolean
 gst_gid_slots_is_late (const GstGidSlots *self, GstBuffer *buffer)
 {
@@ -83,8 +68,8 @@ gst_gid_slots_is_late (const GstGidSlots *self, GstBuffer *buffer)
   if (self->format_before.dmabuf && gst_buffer_n_memory (buffer) > 0
       && !gst_is_dmabuf_memory (gst_buffer_peek_memory (buffer, 0)))
     return FALSE;
-  return self->format_before.fourcc && !may_be_of (&self->format, buffer)
-      && may_be_of (&self->format_before, buffer);
+  return self->format_before.fourcc && !gst_gid_format_may_be_of (&self->format, buffer)
+      && gst_gid_format_may_be_of (&self->format_before, buffer);
 }
 
 /* --- what upstream writes into ------------------------------------------------------------------ */

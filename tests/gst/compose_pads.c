@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* Layers of gidcompose that come and go while it plays. Exits with 0 if pictures kept coming. */
+/*
+ * Layers of gidcompose that come and go while it plays; or, with a format and another one as words,
+ * a layer whose frames change from the one to the other, as behind input-selector. Exits with 0 if
+ * pictures kept coming.
+ */
 #include <gst/gst.h>
 
 #define ROUNDS 8
@@ -69,6 +73,86 @@ static void remove_layer(GstElement *pipeline, GstElement *composer, GstElement 
 	gst_bin_remove(GST_BIN(pipeline), layer);
 }
 
+static void push_caps(GstPad *pad, const char *format) {
+	GstCaps *caps = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, format, "width",
+			G_TYPE_INT, 64, "height", G_TYPE_INT, 48, "framerate", GST_TYPE_FRACTION,
+			30, 1, NULL);
+
+	gst_pad_push_event(pad, gst_event_new_caps(caps));
+	gst_caps_unref(caps);
+}
+
+/* I420 or BGRx */
+static gboolean push_frame(GstPad *pad, const char *format, guint number) {
+	gsize size = g_str_equal(format, "I420") ? 64 * 48 * 3 / 2 : 64 * 48 * 4;
+	GstBuffer *buffer = gst_buffer_new_allocate(NULL, size, NULL);
+
+	gst_buffer_memset(buffer, 0, 0x80, size);
+	GST_BUFFER_PTS(buffer) = gst_util_uint64_scale(number, GST_SECOND, 30);
+	GST_BUFFER_DURATION(buffer) = GST_SECOND / 30;
+	return gst_pad_push(pad, buffer) == GST_FLOW_OK;
+}
+
+/* Until the end: how many warnings came, -1 with an error. */
+static gint count_warnings(GstBus *bus) {
+	gint warnings = 0;
+
+	while (TRUE) {
+		GstMessage *message = gst_bus_timed_pop_filtered(bus, PATIENCE * GST_USECOND,
+				GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+		GstMessageType type =
+				message != NULL ? GST_MESSAGE_TYPE(message) : GST_MESSAGE_UNKNOWN;
+		g_autofree gchar *said = message != NULL && type != GST_MESSAGE_EOS
+				? gst_structure_to_string(gst_message_get_structure(message))
+				: NULL;
+
+		g_printerr("%s\n", said != NULL ? said : gst_message_type_get_name(type));
+		g_clear_pointer(&message, gst_message_unref);
+		if (type != GST_MESSAGE_WARNING) {
+			return type == GST_MESSAGE_EOS ? warnings : -1;
+		}
+		warnings++;
+	}
+}
+
+/* Twice the last frame of a format comes behind the caps of the other one. */
+static gboolean change_formats(const char *format, const char *other) {
+	GstElement *pipeline = gst_parse_launch(
+			"gidcompose name=c engine=cluster canvas=panel background=black ! "
+			"video/x-raw,width=64,height=48,framerate=30/1 ! fakesink name=s sync=false",
+			NULL);
+	GstElement *composer = gst_bin_get_by_name(GST_BIN(pipeline), "c");
+	GstPad *layer = gst_element_request_pad_simple(composer, "sink_%u");
+	GstPad *pad = gst_pad_new("src", GST_PAD_SRC);
+	GstBus *bus = gst_element_get_bus(pipeline);
+	GstSegment segment;
+	gboolean good = TRUE;
+	guint number = 0;
+
+	gst_segment_init(&segment, GST_FORMAT_TIME);
+	gst_pad_set_active(pad, TRUE);
+	gst_pad_link(pad, layer);
+	gst_element_set_state(pipeline, GST_STATE_PLAYING);
+	gst_pad_push_event(pad, gst_event_new_stream_start("late"));
+	push_caps(pad, format);
+	gst_pad_push_event(pad, gst_event_new_segment(&segment));
+	for (guint round = 0; round < 2 && good; round++) {
+		good = push_frame(pad, format, number++);
+		push_caps(pad, other);
+		good &= push_frame(pad, format, number++) && push_frame(pad, other, number++);
+		push_caps(pad, format);
+	}
+	gst_pad_push_event(pad, gst_event_new_eos());
+	good &= count_warnings(bus) == 1;
+	gst_element_set_state(pipeline, GST_STATE_NULL);
+	gst_object_unref(bus);
+	gst_object_unref(pad);
+	gst_object_unref(layer);
+	gst_object_unref(composer);
+	gst_object_unref(pipeline);
+	return good;
+}
+
 int main(int argc, char *argv[]) {
 	GstElement *pipeline, *composer, *sink;
 	GstPad *pad;
@@ -78,6 +162,9 @@ int main(int argc, char *argv[]) {
 	guint layers;
 
 	gst_init(&argc, &argv);
+	if (argc == 3) {
+		return change_formats(argv[1], argv[2]) ? 0 : 1;
+	}
 	pipeline = gst_parse_launch(
 			"gidcompose name=c engine=cluster canvas=panel background=black ! "
 			"video/x-raw,width=320,height=48,framerate=30/1 ! fakesink name=s "

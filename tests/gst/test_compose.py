@@ -376,11 +376,13 @@ def test_order_and_alpha_while_it_plays(cockpit: Cockpit, engine: Program) -> No
     assert composer.errors() == []
 
 
-def test_pads_come_and_go(cockpit: Cockpit, engine: Program) -> None:
-    """While it plays; done by an application, as no pipeline's text can do it."""
+@pytest.mark.parametrize("words", ["", "I420 BGRx", "BGRx I420"])
+def test_pads_come_and_go(cockpit: Cockpit, engine: Program, words: str) -> None:
+    """While it plays; or a pad's pictures have the caps of the next, as behind input-selector. Done
+    by an application, as no pipeline's text can do it."""
     program = BUILD / "tests" / "gst" / "compose_pads"
     run = subprocess.run(
-        [program],
+        [program, *words.split()],
         env=gst_env(cockpit.env("open"), cockpit.folder / "registry.bin"),
         capture_output=True,
         text=True,
