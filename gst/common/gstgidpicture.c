@@ -84,6 +84,39 @@ parts_pixels (GstBuffer *buffer, guint32 fourcc)
   return crop && format->plane_count == 1 && crop->x % format->planes[0].hsub != 0;
 }
 
+/* Where a row's bytes from `at` on are in memory that is mapped; NULL: not all of them. */
+static guint8 *
+find_bytes (const GstVideoFrame *frame, gint y, gsize at, gsize bytes)
+{
+  guint8 *found = GST_VIDEO_FRAME_PLANE_DATA (frame, 0);
+  const guint8 *begin = frame->map[0].data;
+
+  found += (gssize) y * GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0) + (gssize) at;
+  return found >= begin && found + bytes <= begin + frame->map[0].size ? found : NULL;
+}
+
+/*
+ * Where rows end with the first of two pixels that share their colours, GStreamer copies no more than
+ * that one's bytes, and the colours would be what was there before.
+ */
+static void
+copy_last_pairs (GstVideoFrame *to, const GstVideoFrame *from, guint32 fourcc)
+{
+  const struct gid_format_info *format = gid_format_find (fourcc);
+  const struct gid_format_plane *pair = &format->planes[0];
+  gsize at = (gsize) GST_VIDEO_FRAME_WIDTH (to) / pair->hsub * pair->bytes;
+
+  if (format->plane_count != 1 || GST_VIDEO_FRAME_WIDTH (to) % pair->hsub == 0)
+    return;
+  for (gint y = 0; y < GST_VIDEO_FRAME_HEIGHT (to); y++) {
+    guint8 *out = find_bytes (to, y, at, pair->bytes);
+    const guint8 *in = find_bytes (from, y, at, pair->bytes);
+
+    if (in && out)
+      memcpy (out, in, pair->bytes);
+  }
+}
+
 gboolean
 gst_gid_picture_copy (GstBuffer *to, GstBuffer *from, const GstGidFormat *format)
 {
@@ -98,6 +131,8 @@ gst_gid_picture_copy (GstBuffer *to, GstBuffer *from, const GstGidFormat *format
   }
   apply_crop (&src, from, format->fourcc);
   copied = gst_video_frame_copy (&dest, &src);
+  if (copied)
+    copy_last_pairs (&dest, &src, format->fourcc);
   if (copied && parts_pixels (from, format->fourcc))
     shift_brightness (&dest, &src);
   gst_video_frame_unmap (&dest);
