@@ -93,8 +93,11 @@ impl Layout {
         self.0.plane_count.min(sys::GID_PLANES_MAX) as usize
     }
 
-    /// Where each plane begins in its slot, and how its rows lie.
+    /// Where each plane begins in its slot, and how its rows lie. Panics where there is no such
+    /// plane.
     pub(crate) fn rows(&self, plane: usize) -> Rows {
+        let count = self.plane_count();
+        assert!(plane < count, "plane {plane} of {count}");
         let sys::gid_layout {
             fourcc,
             width,

@@ -307,7 +307,7 @@ impl<'p> Slot<'p> {
         &mut self.bytes()[rows.offset..rows.offset + rows.bytes()]
     }
 
-    /// Bytes from one row of a plane to the next.
+    /// Bytes from one row of a plane to the next. Panics where there is no such plane.
     pub fn stride(&self, plane: usize) -> usize {
         self.producer.layout.rows(plane).stride
     }

@@ -4,6 +4,7 @@
 use gid::{Consumer, ConsumerOptions, Domain, Fourcc, Producer, ProducerOptions, Result, State};
 use std::env;
 use std::io::ErrorKind;
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::mpsc::{channel, Sender};
 use std::thread::{sleep, spawn, JoinHandle};
 use std::time::{Duration, Instant};
@@ -193,6 +194,23 @@ fn slots_go_back_and_run_out() {
         .err()
         .unwrap();
     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+}
+
+#[test]
+fn a_plane_that_a_format_lacks_is_a_mistake() {
+    for (name, planes) in [("XR24", 1), ("NV12", 2)] {
+        let stream = format!("rust/planes-{planes}");
+        let options = ProducerOptions::default();
+        let mut producer = domain("OPEN")
+            .producer(&stream, format(name), 64, 48, &options)
+            .unwrap();
+        let mut slot = producer.slot(Some(SHORT)).unwrap();
+        assert!(!slot.plane(planes - 1).is_empty());
+        for missing in planes..6 {
+            assert!(catch_unwind(AssertUnwindSafe(|| slot.plane(missing).len())).is_err());
+            assert!(catch_unwind(AssertUnwindSafe(|| slot.stride(missing))).is_err());
+        }
+    }
 }
 
 #[test]
