@@ -17,7 +17,8 @@ const char *gid_strerror(int error) {
 	case ENOTCONN:
 		return "gidd is away: this works again once it is back";
 	case EACCES:
-		return "no access: check the permissions of the domain's runtime folder";
+		return "no access: check the permissions of the domain's runtime folder, and read= "
+		       "of [client] in the cockpit's configuration";
 	case EPROTO:
 		return "the peer broke the protocol, or speaks another version of it: "
 		       "install the same version of gidway on both sides";

@@ -2,6 +2,7 @@
 #include "access.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool globs_match(const struct config_globs *globs, const char *stream) {
@@ -92,6 +93,87 @@ bool access_client_may_publish(const struct config_client *client, const char *s
 			globs_match(&client->publish, stream);
 }
 
+bool access_client_may_read(const struct config_client *client, const char *stream) {
+	return client == NULL || client->read.text == NULL || globs_match(&client->read, stream);
+}
+
+/* Whether that very word is in the list. */
+static bool globs_have(const struct config_globs *globs, const char *word) {
+	size_t length = strlen(word);
+	const char *found = globs->text;
+	while (found != NULL && (found = strstr(found, word)) != NULL) {
+		bool begins = found == globs->text || found[-1] == ' ';
+		if (begins && (found[length] == '\0' || found[length] == ' ')) {
+			return true;
+		}
+		found++;
+	}
+	return false;
+}
+
+bool access_client_may_read_all(const struct config_client *client) {
+	return client == NULL || client->read.text == NULL || globs_have(&client->read, "*");
+}
+
+bool access_some_read_a_part(const struct config *config, const struct config_domain *domain) {
+	const struct config_client *client;
+	TAILQ_FOREACH(client, &config->clients, entry) {
+		if (client->domain == domain && !access_client_may_read_all(client)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether there is a section of the domain that lets a user read it (`may`), or one that does not.
+ */
+static bool some_section(const struct config *config, const struct config_domain *domain,
+		const char *stream, bool may) {
+	const struct config_client *client;
+	TAILQ_FOREACH(client, &config->clients, entry) {
+		if (client->domain == domain && access_client_may_read(client, stream) == may) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The section with that very word. */
+static const struct config_client *find_exactly(
+		const struct config *config, const struct config_domain *domain, const char *user) {
+	const struct config_client *client = config_client_find(config, domain, user);
+	return client != NULL && strcmp(client->user, user) == 0 ? client : NULL;
+}
+
+/*
+ * Whether one whom `named` has a section for lost it. Which other section was, or is, for the same
+ * user is not asked: a name and a number may be the same one.
+ */
+static bool some_lost(const struct config *named, const struct config *config,
+		const struct config *older, const struct config_domain *domain,
+		const char *stream) {
+	const struct config_client *client;
+	TAILQ_FOREACH(client, &named->clients, entry) {
+		const struct config_client *was = find_exactly(older, domain, client->user);
+		const struct config_client *is = find_exactly(config, domain, client->user);
+		bool could = was != NULL ? access_client_may_read(was, stream)
+					 : find_exactly(older, domain, "*") == NULL ||
+						some_section(older, domain, stream, true);
+		bool can = is != NULL ? access_client_may_read(is, stream)
+				      : !some_section(config, domain, stream, false);
+		if (client->domain == domain && could && !can) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool access_is_narrower(const struct config *config, const struct config *older,
+		const struct config_domain *domain, const char *stream) {
+	return some_lost(older, config, older, domain, stream) ||
+			some_lost(config, config, older, domain, stream);
+}
+
 bool access_client_may_import(const struct config_client *client) {
 	return client == NULL || client->import;
 }
@@ -100,13 +182,15 @@ bool access_client_may_ask_for_status(const struct config_client *client) {
 	return client == NULL || client->status;
 }
 
-/* Whether some name of a safety stream matches. */
-static bool has_safety(const struct config_globs *globs) {
+/* Whether some name matches that begins so, with a slash at its end. */
+static bool has_some(const struct config_globs *globs, const char *begin) {
 	const char *found = globs->text;
-	if (globs_match(globs, "safety/any")) {
+	char any[GID_NAME_MAX + 1];
+	snprintf(any, sizeof(any), "%sany", begin);
+	if (globs_match(globs, any)) {
 		return true;
 	}
-	while (found != NULL && (found = strstr(found, "safety/")) != NULL) {
+	while (found != NULL && (found = strstr(found, begin)) != NULL) {
 		if (found == globs->text || found[-1] == ' ') {
 			return true;
 		}
@@ -115,17 +199,54 @@ static bool has_safety(const struct config_globs *globs) {
 	return false;
 }
 
-bool access_safety_is_open(const struct config *config, const struct config_domain *domain) {
-	const struct config_client *others = config_client_find(config, domain, "*");
+/* Whether the domain may publish some that begin so. */
+static bool domain_has_some(const struct config *config, const struct config_domain *domain,
+		const char *begin) {
 	const struct config_share *share;
-	if (others != NULL && others->publish.text != NULL && !has_safety(&others->publish)) {
-		return false;
-	}
-	if (has_safety(&domain->local)) {
+	if (has_some(&domain->local, begin)) {
 		return true;
 	}
 	TAILQ_FOREACH(share, &config->shares, entry) {
-		if (share->owner == domain && has_safety(&share->streams)) {
+		if (share->owner == domain && has_some(&share->streams, begin)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool access_safety_is_open(const struct config *config, const struct config_domain *domain) {
+	const struct config_client *others = config_client_find(config, domain, "*");
+	if (others != NULL && others->publish.text != NULL &&
+			!has_some(&others->publish, "safety/")) {
+		return false;
+	}
+	return domain_has_some(config, domain, "safety/");
+}
+
+/* Whether the domain may read some of another one that begin so. */
+static bool reads_some(const struct config *config, const struct config_domain *domain,
+		const char *begin) {
+	const struct config_share *share;
+	TAILQ_FOREACH(share, &config->shares, entry) {
+		if (share->reader == domain && has_some(&share->streams, begin)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool access_input_is_open(const struct config *config, const struct config_domain *domain) {
+	static const char *const begins[] = {"input/", "clipboard/"};
+	const struct config_client *others = config_client_find(config, domain, "*");
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		bool may = others == NULL || others->read.text == NULL ||
+				has_some(&others->read, begins[i]);
+		bool foreign = others == NULL || others->import;
+		if (may &&
+				(domain_has_some(config, domain, begins[i]) ||
+						(foreign &&
+								reads_some(config, domain,
+										begins[i])))) {
 			return true;
 		}
 	}

@@ -44,13 +44,37 @@ bool access_is_withdrawn(const struct config *config, const struct config_domain
  * and they may do all that the domain may.
  */
 bool access_client_may_publish(const struct config_client *client, const char *stream);
+bool access_client_may_read(const struct config_client *client, const char *stream);
 bool access_client_may_import(const struct config_client *client);
 bool access_client_may_ask_for_status(const struct config_client *client);
+
+/*
+ * Whether it may read all streams, so that no memory is closed to it either. Others get the memory
+ * of the streams that they read, and what programs of their own user have exported: see
+ * slab_may_go_to().
+ */
+bool access_client_may_read_all(const struct config_client *client);
+
+/* Whether some of its users may not read all. */
+bool access_some_read_a_part(const struct config *config, const struct config_domain *domain);
+
+/*
+ * Whether some user could read the stream of that name by an older reading of the file, and cannot
+ * by this one. Both have the domain by its name.
+ */
+bool access_is_narrower(const struct config *config, const struct config *older,
+		const struct config_domain *domain, const char *stream);
 
 /*
  * Whether the domain may publish safety streams, and users whom no section names may, too: any
  * program could take the place of a telltale.
  */
 bool access_safety_is_open(const struct config *config, const struct config_domain *domain);
+
+/*
+ * Whether users whom no section names may read what others type and copy: streams of input and
+ * clipboards, of the domain or of others that share some with it.
+ */
+bool access_input_is_open(const struct config *config, const struct config_domain *domain);
 
 #endif

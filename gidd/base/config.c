@@ -209,6 +209,7 @@ void config_finish(struct config *config) {
 	while ((client = TAILQ_FIRST(&config->clients)) != NULL) {
 		TAILQ_REMOVE(&config->clients, client, entry);
 		free(client->publish.text);
+		free(client->read.text);
 		free(client);
 	}
 	struct config_link *link;

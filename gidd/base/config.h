@@ -114,6 +114,7 @@ struct config_client {
 	uid_t uid; /* as users.h found it; CONFIG_NOBODY: there is none, or of all others */
 	const struct config_domain *domain;
 	struct config_globs publish; /* of what the domain may publish; no text: all of it */
+	struct config_globs read;    /* of what the domain may read; likewise */
 	bool import;		     /* slabs and streams of other domains */
 	bool status;		     /* the report of all that gidd knows */
 	uint64_t quota[QUOTA_COUNT]; /* of all programs of a user together */

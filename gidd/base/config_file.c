@@ -101,7 +101,7 @@ static void set_globs(
 	}
 }
 
-static void set_publish(
+static void set_globs_or_none(
 		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
 	struct config_globs *globs = ini_key_member(key, section);
 	set_globs(ini, key, section, value);
@@ -241,7 +241,8 @@ static const struct ini_key share_keys[] = {
 };
 
 static const struct ini_key client_keys[] = {
-		{"publish", INI_OWN, CLIENT(publish), .set = set_publish},
+		{"publish", INI_OWN, CLIENT(publish), .set = set_globs_or_none},
+		{"read", INI_OWN, CLIENT(read), .set = set_globs_or_none},
 		{"import", INI_OWN, CLIENT(import), .set = set_switch},
 		{"status", INI_OWN, CLIENT(status), .set = set_switch},
 		{"memory", INI_SIZE, CLIENT(quota[QUOTA_MEMORY]), .most = INT64_MAX},
@@ -287,7 +288,7 @@ static bool is_list(const void *data, const char *name) {
 	const struct ini_key *key =
 			reading->table != NULL ? ini_key_table_find(reading->table, name) : NULL;
 	return reading->skipping ||
-			(key != NULL && (key->set == set_globs || key->set == set_publish));
+			(key != NULL && (key->set == set_globs || key->set == set_globs_or_none));
 }
 
 static void handle_key(void *data, const char *section, const char *key, const char *value) {

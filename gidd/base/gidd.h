@@ -57,6 +57,7 @@ struct gidd {
 	uint64_t client_count;	    /* ever */
 	sd_event_source *report;    /* when the next one is due */
 	uint64_t report_due_us;	    /* no report is made before */
+	uint64_t report_requests;   /* ever */
 
 	struct slabs slabs;   /* of this domain, and of others as far as somebody here has them */
 	uint32_t slab_first;  /* the first number that this run has given, from 0, */

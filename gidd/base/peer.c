@@ -36,7 +36,7 @@ void peer_log(const struct peer *peer, enum log_level level, const char *format,
 
 /* What the configuration refuses may be allowed in its file already, which a guest cannot see. */
 static const char *hint(const struct peer *peer, int error) {
-	bool refused = error == -EPERM || error == -ENOENT || error == -EDQUOT;
+	bool refused = error == -EPERM || error == -EACCES || error == -ENOENT || error == -EDQUOT;
 	if (!refused || peer->client == NULL) {
 		return "";
 	}

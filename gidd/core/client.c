@@ -53,6 +53,24 @@ bool client_may_publish(struct client *client, const char *stream) {
 	return access_client_may_publish(find_section(client), stream);
 }
 
+bool client_may_read(struct client *client, const char *stream) {
+	return access_client_may_read(find_section(client), stream);
+}
+
+bool client_may_read_all(struct client *client) {
+	return access_client_may_read_all(find_section(client));
+}
+
+const char *client_section_name(struct client *client) {
+	const struct config_client *section = find_section(client);
+	return section != NULL ? section->user : "*";
+}
+
+/* Who can look into gidd itself sees all: it is whom others ask for help. */
+bool client_sees_a_part(struct client *client) {
+	return !client_may_read_all(client) && !seal_is_for(client->uid);
+}
+
 bool client_may_import(struct client *client) {
 	return access_client_may_import(find_section(client));
 }

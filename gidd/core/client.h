@@ -22,6 +22,7 @@ struct client {
 	bool wants_report;	/* it has asked for one, and not got it yet */
 	bool has_report;	/* it was sent one, and may not have read it yet */
 	uint32_t report_serial; /* of its request */
+	uint64_t report_turn;	/* when it asked, among all requests for reports */
 	struct slabs slabs;
 	struct streams streams;
 };
@@ -37,8 +38,14 @@ struct client_events {
 
 /* What the configuration lets its user do. */
 bool client_may_publish(struct client *client, const char *stream);
+bool client_may_read(struct client *client, const char *stream);
+bool client_may_read_all(struct client *client);
 bool client_may_import(struct client *client);
 bool client_may_ask_for_status(struct client *client);
+/* The user of the section that says so: its own name or number, or "*". */
+const char *client_section_name(struct client *client);
+/* Whether the client is to see in reports only what its user may read. */
+bool client_sees_a_part(struct client *client);
 
 /*
  * Whether all programs of its user together may have so much more; connections are counted with

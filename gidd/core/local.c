@@ -7,14 +7,17 @@
 #include "eviction.h"
 #include "seal.h"
 #include "shm_range.h"
-#include "slabs.h"
+#include "slab_readers.h"
 #include "status.h"
 #include "streams.h"
 #include "subscriptions.h"
 #include "withdraw.h"
 
 static void handle_import(struct client *client, const struct gid_wire_import *request) {
-	if (gid_domain_of(request->gid) == client->peer.gidd->self->number) {
+	const struct slab *slab = slab_find(client->peer.gidd, gid_slab_key(request->gid));
+	if (!slab_may_go_to(client, request->gid, slab)) {
+		slab_refuse(&client->peer, request->header.serial);
+	} else if (gid_domain_of(request->gid) == client->peer.gidd->self->number) {
 		slab_import(&client->peer, request);
 	} else {
 		slab_import_foreign(&client->peer, request);

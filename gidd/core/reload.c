@@ -15,7 +15,7 @@
 #include "offers.h"
 #include "remote.h"
 #include "seal.h"
-#include "slabs.h"
+#include "slab_readers.h"
 #include "subscriptions.h"
 #include "transport.h"
 #include "users.h"
@@ -50,7 +50,7 @@ static int refuse_sealed(const struct gidd *gidd, struct config *fresh, FILE *er
 }
 
 /* All of it is taken over, or nothing. */
-static int read_again(struct reload *reload) {
+static int read_again(struct reload *reload, uint32_t *left) {
 	struct config fresh;
 	char *errors = NULL;
 	size_t size;
@@ -63,6 +63,7 @@ static int read_again(struct reload *reload) {
 			: config_file_read(&fresh, reload->path, link_kind_keys, stream);
 	if (error == 0) {
 		error = config_update(reload->config, &fresh, reload->path, stream);
+		*left = error == 0 ? slab_take_from_clients(reload->gidd, &fresh) : 0;
 	}
 	if (error == 0) {
 		users_find(reload->config, reload->gidd->self);
@@ -86,20 +87,29 @@ static void notify_reloading(void) {
 					(unsigned long long)now.tv_nsec / 1000);
 }
 
-void reload_apply(struct gidd *gidd, const char *what) {
+/* Of `left` pieces of memory it is told already that they are to be left. */
+static void apply(struct gidd *gidd, const char *what, uint32_t left) {
 	uint32_t ended = subscription_end_unshared(gidd);
 	uint32_t revoked = slab_revoke_unshared(gidd);
-	uint32_t left = eviction_begin(gidd);
+	if (left > 0) {
+		eviction_arm(gidd);
+	}
+	left += eviction_begin(gidd);
 	log_info("%s: %u subscriptions ended, %u grants revoked, %u pieces of memory left", what,
 			ended, revoked, left);
 	remote_open_links(gidd);
 	offers_changed(gidd);
 }
 
+void reload_apply(struct gidd *gidd, const char *what) {
+	apply(gidd, what, 0);
+}
+
 static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *data) {
 	struct reload *reload = data;
 	notify_reloading();
-	int error = read_again(reload);
+	uint32_t left = 0;
+	int error = read_again(reload, &left);
 	if (error < 0) {
 		log_error("the configuration stays as it was: %s",
 				error == -EINVAL ? "see above" : strerror(-error));
@@ -107,7 +117,7 @@ static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo 
 		if (reload->gidd->transport != NULL) {
 			reload->gidd->transport->kind->reload(reload->gidd->transport);
 		}
-		reload_apply(reload->gidd, "configuration read again");
+		apply(reload->gidd, "configuration read again", left);
 	}
 	reload->readings++;
 	sd_notify(0, "READY=1");

@@ -468,7 +468,7 @@ void slab_end_eviction(struct gidd *gidd) {
 
 /* --- import of ours --------------------------------------------------------------------------- */
 
-static void slab_refuse(struct peer *peer, uint32_t serial) {
+void slab_refuse(struct peer *peer, uint32_t serial) {
 	peer_result(peer, serial, -ENOENT, 0, "%s",
 			"no such slab can be read here: it is unknown, not granted, or was revoked");
 }
@@ -755,6 +755,23 @@ static void let_go(struct import *import) {
 		send_unimported(gidd, slab_gid(slab));
 		slab_destroy(gidd, slab);
 	}
+}
+
+void slab_refuse_requests(struct peer *peer) {
+	struct slab_request *request, *next;
+	for (request = TAILQ_FIRST(&peer->gidd->slab_requests); request != NULL; request = next) {
+		next = TAILQ_NEXT(request, entry);
+		if (request->peer == peer) {
+			slab_refuse(peer, request->serial);
+			link_cancel(peer->gidd, request);
+			request_destroy(peer->gidd, request);
+		}
+	}
+}
+
+void slab_take_import(struct import *import) {
+	send_revoked(import->peer, import->slab);
+	let_go(import);
 }
 
 void slab_forget_importer(struct peer *peer) {

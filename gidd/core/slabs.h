@@ -63,10 +63,9 @@ bool slab_is_granted(const struct slab *slab, uint32_t domain);
 
 /*
  * Of the owner, or of another client of its domain that has the slab: a compositor lends what its
- * clients draw. That gives nothing away that it could not give as a copy, for every client of a
- * domain may read the domain's slabs, and the readers are those whom the configuration lets read
- * the domain's memory. It ends with the lender, who can take back only its own loans; the owner can
- * take back everything.
+ * clients draw. That gives nothing away that it could not give as a copy, for it has the slab, and
+ * the readers are those whom the configuration lets read the domain's memory. It ends with the
+ * lender, who can take back only its own loans; the owner can take back everything.
  */
 void slab_grant(struct client *client, const struct gid_wire_grant *request);
 /* The configuration has changed. Takes back what it does not allow any more: how many grants. */
@@ -87,6 +86,12 @@ void slab_end_eviction(struct gidd *gidd);
 void slab_import(struct peer *peer, const struct gid_wire_import *request);
 /* The peer has let go of a slab of this domain, or a client of one of another's. */
 void slab_unimport(struct peer *peer, const struct gid_wire_import *request);
+/* The answer of one form: what there is, is not told. */
+void slab_refuse(struct peer *peer, uint32_t serial);
+/* All that it asked other domains for, and that they have not answered yet. */
+void slab_refuse_requests(struct peer *peer);
+/* It may have it no more. It hears of that; the slab may be gone then, as one of another's. */
+void slab_take_import(struct import *import);
 /* The peer is gone and holds nothing any more, and waits for nothing. */
 void slab_forget_importer(struct peer *peer);
 

@@ -17,7 +17,7 @@
 #include "offers.h"
 #include "reload.h"
 #include "seal.h"
-#include "slabs.h"
+#include "slab_readers.h"
 #include "streams.h"
 
 #define REPORT_EVERY_US 100000u
@@ -101,10 +101,13 @@ static void put_fourcc(char text[5], uint32_t fourcc) {
 	text[4] = '\0';
 }
 
-static sd_json_variant *slabs(struct gidd *gidd, int *error) {
+static sd_json_variant *slabs(struct gidd *gidd, struct client *reader, int *error) {
 	sd_json_variant *all = NULL;
 	struct slab *slab;
 	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
+		if (reader != NULL && !slab_is_known_to(reader, slab)) {
+			continue;
+		}
 		const struct gid_wire_imported *info = &slab->description.imported;
 		const struct import *import;
 		uint64_t importers = 0;
@@ -145,10 +148,19 @@ static sd_json_variant *slabs(struct gidd *gidd, int *error) {
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
-static sd_json_variant *streams(struct gidd *gidd, int *error) {
+/* Whether the reader, NULL: anybody, may read it, or publishes it itself. */
+static bool sees_stream(struct client *reader, const char *name, const struct stream *stream) {
+	return reader == NULL || client_may_read(reader, name) ||
+			(stream != NULL && stream->owner->uid == reader->uid);
+}
+
+static sd_json_variant *streams(struct gidd *gidd, struct client *reader, int *error) {
 	sd_json_variant *all = NULL;
 	struct stream *stream;
 	TAILQ_FOREACH(stream, &gidd->streams, entry) {
+		if (!sees_stream(reader, stream->name, stream)) {
+			continue;
+		}
 		const struct subscription *subscription;
 		uint64_t count = 0;
 		TAILQ_FOREACH(subscription, &stream->subscriptions, stream_entry) {
@@ -165,14 +177,16 @@ static sd_json_variant *streams(struct gidd *gidd, int *error) {
 
 /* Streams of other domains that there are and that ours may read, as far as their gidds are known.
  */
-static sd_json_variant *readable(struct gidd *gidd, int *error) {
+static sd_json_variant *readable(struct gidd *gidd, struct client *reader, int *error) {
 	sd_json_variant *all = NULL;
 	const struct link *link;
 	const char *name;
 	TAILQ_FOREACH(link, &gidd->links, entry) {
 		for (uint32_t i = 0; (name = offers_nth(link, i)) != NULL; i++) {
 			sd_json_variant *one = NULL;
-			if (!access_may_read_stream(gidd->config, link->remote, gidd->self, name)) {
+			if (!sees_stream(reader, name, NULL) ||
+					!access_may_read_stream(gidd->config, link->remote,
+							gidd->self, name)) {
 				continue; /* what it says of itself counts for nothing */
 			}
 			int built = sd_json_buildo(&one,
@@ -289,7 +303,7 @@ static uint64_t clock_error(struct gidd *gidd, const struct subscription *subscr
 	return link == NULL ? 0 : link->clock_error;
 }
 
-static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
+static sd_json_variant *subscriptions(struct gidd *gidd, struct client *reader, int *error) {
 	static const char *const states[] = {
 			[SUBSCRIPTION_WAITING] = "waiting",
 			[SUBSCRIPTION_ASKED] = "asked",
@@ -299,6 +313,9 @@ static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
 	struct subscription *subscription;
 	TAILQ_FOREACH(subscription, &gidd->subscriptions, entry) {
 		sd_json_variant *one = NULL, *ring = NULL, *page = NULL;
+		if (!sees_stream(reader, subscription->name, subscription->stream)) {
+			continue;
+		}
 		int built = build_page(&page, subscription->page, error);
 		if (built >= 0 && subscription->ring != NULL) {
 			built = build_ring(&ring, subscription->ring);
@@ -452,7 +469,8 @@ static sd_json_variant *configuration(const struct gidd *gidd, int *error) {
 
 /* --- the report ------------------------------------------------------------------------------- */
 
-static int build_report(struct gidd *gidd, sd_json_variant **report) {
+/* `reader`: who sees only what its user may read; NULL: one for all others. */
+static int build_report(struct gidd *gidd, struct client *reader, sd_json_variant **report) {
 	int error = 0;
 	struct {
 		const char *key;
@@ -463,10 +481,10 @@ static int build_report(struct gidd *gidd, sd_json_variant **report) {
 			{"links", links(gidd, &error)},
 			{"pairs", pairs(gidd, &error)},
 			{"clients", clients(gidd, &error)},
-			{"slabs", slabs(gidd, &error)},
-			{"streams", streams(gidd, &error)},
-			{"readable", readable(gidd, &error)},
-			{"subscriptions", subscriptions(gidd, &error)},
+			{"slabs", slabs(gidd, reader, &error)},
+			{"streams", streams(gidd, reader, &error)},
+			{"readable", readable(gidd, reader, &error)},
+			{"subscriptions", subscriptions(gidd, reader, &error)},
 	};
 	if (error == 0) {
 		error = sd_json_buildo(report,
@@ -476,6 +494,8 @@ static int build_report(struct gidd *gidd, sd_json_variant **report) {
 				SD_JSON_BUILD_PAIR_UNSIGNED("sealed_since", gidd->seal.since),
 				SD_JSON_BUILD_PAIR_BOOLEAN("safety_is_open",
 						access_safety_is_open(gidd->config, gidd->self)),
+				SD_JSON_BUILD_PAIR_BOOLEAN("input_is_open",
+						access_input_is_open(gidd->config, gidd->self)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("wire", GID_WIRE_VERSION));
 	}
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -505,10 +525,10 @@ static int make_memfd(const char *text, size_t size) {
 }
 
 /* A report as a file that only we could write. Returns its descriptor or -errno. */
-static int make_report(struct gidd *gidd, uint64_t *size) {
+static int make_report(struct gidd *gidd, struct client *reader, uint64_t *size) {
 	sd_json_variant *report = NULL;
 	char *text = NULL;
-	int result = build_report(gidd, &report);
+	int result = build_report(gidd, reader, &report);
 	if (result >= 0) {
 		result = sd_json_variant_format(report, 0, &text);
 	}
@@ -543,31 +563,39 @@ static void send_report(struct client *client, int fd, uint64_t size) {
 	client->has_report = true;
 }
 
-/* One for all who wait. */
-static void send_reports(struct gidd *gidd) {
-	struct client *client;
-	uint64_t size = 0, begin = gid_clock_now();
-	int fd = -1;
-	bool made = false;
+/* Who waits for the longest time. */
+static struct client *find_next(struct gidd *gidd) {
+	struct client *client, *next = NULL;
 	TAILQ_FOREACH(client, &gidd->clients, entry) {
-		if (!is_ready(client)) {
-			continue;
+		if (is_ready(client) && (next == NULL || client->report_turn < next->report_turn)) {
+			next = client;
 		}
-		if (!made) {
-			fd = make_report(gidd, &size);
-			made = true;
+	}
+	return next;
+}
+
+/* One for all who wait and see the same, so that no more than one is made at a time. */
+static void send_reports(struct gidd *gidd) {
+	uint64_t size = 0, begin = gid_clock_now();
+	struct client *client, *first = find_next(gidd);
+	if (first == NULL) {
+		return;
+	}
+	bool part = client_sees_a_part(first);
+	int fd = make_report(gidd, part ? first : NULL, &size);
+	TAILQ_FOREACH(client, &gidd->clients, entry) {
+		if (is_ready(client) && client_sees_a_part(client) == part &&
+				(!part || client->uid == first->uid)) {
+			send_report(client, fd, size);
 		}
-		send_report(client, fd, size);
 	}
 	if (fd >= 0) {
 		close(fd);
 	}
-	if (made) {
-		uint64_t now = gid_clock_now(), rest = REST * (now - begin) / 1000;
-		rest = rest < REST_MAX_US ? rest : REST_MAX_US;
-		rest = rest > REPORT_EVERY_US ? rest : REPORT_EVERY_US;
-		gidd->report_due_us = now / 1000 + rest;
-	}
+	uint64_t now = gid_clock_now(), rest = REST * (now - begin) / 1000;
+	rest = rest < REST_MAX_US ? rest : REST_MAX_US;
+	rest = rest > REPORT_EVERY_US ? rest : REPORT_EVERY_US;
+	gidd->report_due_us = now / 1000 + rest;
 }
 
 static void arm(struct gidd *gidd);
@@ -615,6 +643,7 @@ void status_request(struct client *client, uint32_t serial) {
 	}
 	client->wants_report = true;
 	client->report_serial = serial;
+	client->report_turn = ++gidd->report_requests;
 	if (gidd->report == NULL && gid_clock_now() / 1000 >= gidd->report_due_us) {
 		send_reports(gidd);
 	}

@@ -225,6 +225,7 @@ static void live_by_consumer(struct peer *consumer, const struct config_domain *
 	}
 	subscription_set_consumer(subscription, consumer, request);
 	peer_result(consumer, serial, 0, 1, "%s", "");
+	subscription_end_if_doubtful(gidd, subscription);
 }
 
 /* Not 0, and once all were given, one that no stream has. */
@@ -309,7 +310,21 @@ static int create_for_producer(struct client *producer, const struct gid_wire_su
 	subscription->credit = request->credit;
 	subscription->flags = request->flags;
 	subscription->producer_pays = true;
+	subscription_await_consumer(gidd, subscription);
 	*result = subscription;
+	return 0;
+}
+
+/* What its consumer told of may be any ring. */
+static int take_ring(struct subscription *subscription, int fd, uint64_t offset, const char **why) {
+	const void *ring;
+	int error = gid_memory_map(fd, offset, sizeof(struct gid_wire_ring), &ring);
+	if (error < 0) {
+		*why = "its ring cannot be mapped";
+		return error;
+	}
+	gid_memory_unmap(subscription->ring, sizeof(*subscription->ring));
+	subscription->ring = ring;
 	return 0;
 }
 
@@ -325,13 +340,19 @@ static int take_over(struct client *producer, const struct gid_wire_subscriber *
 	if (request->domain == gidd->self->number) {
 		subscription = find_twin(gidd, false, stream->name, fds[0], request->window_offset);
 	}
-	if (subscription == NULL) {
+	if (subscription != NULL) {
+		error = take_ring(subscription, fds[1], request->ring_offset, why);
+		if (error < 0) {
+			return error;
+		}
+	} else {
 		error = create_for_producer(
 				producer, request, stream, fds, &subscription, limit, why);
 		if (error < 0) {
 			return error;
 		}
 	}
+	subscription->has_producers_ring = true;
 	subscription->producer_number = request->subscription;
 	subscription->stream = stream;
 	TAILQ_INSERT_TAIL(&stream->subscriptions, subscription, stream_entry);
@@ -378,24 +399,18 @@ static bool is_never_published(const struct peer *consumer, const struct config_
 static const struct config_domain *find_owner(
 		struct peer *consumer, const struct gid_wire_subscribe *request) {
 	struct gidd *gidd = consumer->gidd;
-	const struct config_domain *owner = gidd->self, *reader;
+	const struct config_domain *owner = gidd->self;
+	char why[SUBSCRIPTION_WHY_MAX];
 	if (consumer->client == NULL) {
 		owner = config_domain_by_number(gidd->config, request->domain);
 	} else if (request->domain_name[0] != '\0') {
 		owner = config_domain_find(gidd->config, request->domain_name);
 	}
-	reader = config_domain_by_number(gidd->config, consumer->domain);
-	/* What a link asks for is ours; the rest would have to be asked of others for it. */
-	if (owner != NULL && owner != gidd->self && consumer->client != NULL &&
-			!client_may_import(consumer->client)) {
-		owner = NULL;
-	}
-	bool known = owner != NULL && (consumer->client != NULL || owner == gidd->self);
-	if (!known || !access_may_read_stream(gidd->config, owner, reader, request->name)) {
+	int error = subscription_check_reader(consumer, owner, request->name, why);
+	if (error < 0) {
 		peer_log(consumer, LOG_LEVEL_WARNING, "may not read stream %s of domain %s",
 				request->name, owner == NULL ? request->domain_name : owner->name);
-		peer_result(consumer, request->header.serial, -ENOENT, 0, "%s",
-				SUBSCRIPTION_NO_STREAM);
+		peer_result(consumer, request->header.serial, error, 0, "%s", why);
 		return NULL;
 	}
 	if (is_never_published(consumer, owner, request)) {

@@ -25,6 +25,9 @@
 /* Rings that may be for another subscription, until there is something new. */
 #define IDLE_RINGS_MAX 4u
 
+/* As long as the clients of a gidd that came back may take to register again. */
+#define CONSUMER_PATIENCE_US (UINT64_C(5) * 1000 * 1000)
+
 /* --- finding and numbering -------------------------------------------------------------------- */
 
 static struct subscription *find_subscription(struct gidd *gidd, uint32_t number) {
@@ -254,13 +257,70 @@ void subscription_set_consumer(struct subscription *subscription, struct peer *c
 	subscription->serial = request->header.serial;
 	subscription->credit = request->credit;
 	subscription->flags = request->flags;
+	subscription->patience = sd_event_source_disable_unref(subscription->patience);
 	TAILQ_INSERT_TAIL(&consumer->consuming, subscription, consumer_entry);
+}
+
+static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
+	struct subscription *subscription = data;
+	struct gidd *gidd = subscription->stream->owner->peer.gidd;
+	peer_log(&subscription->stream->owner->peer, LOG_LEVEL_WARNING,
+			"a reader of %s did not tell gidd who it is: its subscription ends",
+			subscription->name);
+	subscription_send_producer_end(subscription, -EACCES);
+	subscription_destroy(gidd, subscription);
+	return 0;
+}
+
+void subscription_await_consumer(struct gidd *gidd, struct subscription *subscription) {
+	if (subscription->consumer == NULL && subscription->patience == NULL &&
+			subscription->consumer_domain == gidd->self->number &&
+			access_some_read_a_part(gidd->config, gidd->self) &&
+			sd_event_add_time_relative(gidd->event, &subscription->patience,
+					CLOCK_MONOTONIC, CONSUMER_PATIENCE_US, 0, handle_patience,
+					subscription) < 0) {
+		log_error("no memory to wait for a reader of %s", subscription->name);
+	}
+}
+
+bool subscription_end_if_doubtful(struct gidd *gidd, struct subscription *subscription) {
+	struct peer *consumer = subscription->consumer;
+	if (subscription->domain == gidd->self->number || consumer == NULL ||
+			consumer->client == NULL || subscription->state != SUBSCRIPTION_LIVE ||
+			subscription->has_producers_ring || client_may_read_all(consumer->client)) {
+		return false;
+	}
+	subscription_send_consumer_end(subscription, -EPIPE, "");
+	subscription_destroy(gidd, subscription);
+	return true;
+}
+
+int subscription_check_reader(struct peer *consumer, const struct config_domain *owner,
+		const char *stream, char why[static SUBSCRIPTION_WHY_MAX]) {
+	const struct gidd *gidd = consumer->gidd;
+	const struct config_domain *reader =
+			config_domain_by_number(gidd->config, consumer->domain);
+	struct client *client = consumer->client;
+	if (client != NULL && !client_may_read(client, stream)) {
+		snprintf(why, SUBSCRIPTION_WHY_MAX,
+				"the cockpit's configuration does not let user %s read stream %s: "
+				"add it to read= of [client %s %s]",
+				client->user, stream, gidd->self->name,
+				client_section_name(client));
+		return -EACCES;
+	}
+	snprintf(why, SUBSCRIPTION_WHY_MAX, "%s", SUBSCRIPTION_NO_STREAM);
+	/* What a link asks for is ours; the rest would have to be asked of others for it. */
+	bool may = owner != NULL &&
+			(owner == gidd->self || (client != NULL && client_may_import(client)));
+	return may && access_may_read_stream(gidd->config, owner, reader, stream) ? 0 : -ENOENT;
 }
 
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription) {
 	struct peer *consumer = subscription->consumer;
 	link_cancel(gidd, subscription);
 	subscription_bells_end(gidd, &subscription->bells);
+	subscription->patience = sd_event_source_disable_unref(subscription->patience);
 	if (subscription->producer_pays) {
 		subscription_give_quota(&subscription->stream->owner->peer, subscription->credit);
 	}
@@ -525,6 +585,7 @@ void subscription_accept(
 		return;
 	}
 	subscription->ring = ring;
+	subscription->has_producers_ring = true;
 	subscription->state = SUBSCRIPTION_LIVE;
 	gid_socket_close_fds(subscription->fds, 2);
 	union gid_wire_message message;
@@ -589,20 +650,36 @@ void subscription_forget_consumer(struct peer *peer) {
 	}
 }
 
+/* Of a consumer that is not known we know its domain. */
+static int check_again(struct gidd *gidd, const struct subscription *subscription,
+		char why[static SUBSCRIPTION_WHY_MAX]) {
+	const struct config_domain *owner =
+			config_domain_by_number(gidd->config, subscription->domain);
+	const struct config_domain *reader =
+			config_domain_by_number(gidd->config, subscription->consumer_domain);
+	if (subscription->consumer != NULL) {
+		return subscription_check_reader(
+				subscription->consumer, owner, subscription->name, why);
+	}
+	return access_may_read_stream(gidd->config, owner, reader, subscription->name) ? 0
+										       : -ENOENT;
+}
+
 uint32_t subscription_end_unshared(struct gidd *gidd) {
 	struct subscription *subscription;
 	uint32_t ended = 0;
 	SUBSCRIPTION_FOREACH_SAFE(subscription, &gidd->subscriptions, entry) {
-		const struct config_domain *owner =
-				config_domain_by_number(gidd->config, subscription->domain);
-		const struct config_domain *reader = config_domain_by_number(
-				gidd->config, subscription->consumer_domain);
-		if (!access_may_read_stream(gidd->config, owner, reader, subscription->name)) {
-			subscription_send_producer_end(subscription, -ENOENT);
-			subscription_send_consumer_end(
-					subscription, -ENOENT, SUBSCRIPTION_NO_STREAM);
+		char why[SUBSCRIPTION_WHY_MAX];
+		int error = check_again(gidd, subscription, why);
+		if (error < 0) {
+			subscription_send_producer_end(subscription, error);
+			subscription_send_consumer_end(subscription, error, why);
 			subscription_destroy(gidd, subscription);
 			ended++;
+		} else if (subscription_end_if_doubtful(gidd, subscription)) {
+			ended++;
+		} else {
+			subscription_await_consumer(gidd, subscription);
 		}
 	}
 	return ended;

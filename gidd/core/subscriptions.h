@@ -54,7 +54,9 @@ struct subscription {
 	int fds[2];		/* consumer's page, producer's end of the doorbell; -1 once live */
 	const struct gid_wire_page *page;
 	const struct gid_wire_ring *ring; /* NULL until live */
-	uint64_t seen[2];		  /* of the other machine's counters, by audit */
+	bool has_producers_ring;   /* it is what its producer said; else what its consumer did */
+	sd_event_source *patience; /* for its consumer, of whom only its producer told */
+	uint64_t seen[2];	   /* of the other machine's counters, by audit */
 	/* Of its end in this domain, where the other one is on another machine. */
 	uint64_t rung;	     /* the sleep that it was rung for */
 	uint64_t woken;	     /* how often it was rung */
@@ -87,6 +89,24 @@ struct subscription *subscription_create(struct gidd *gidd, const struct config_
 void subscription_set_consumer(struct subscription *subscription, struct peer *consumer,
 		const struct gid_wire_subscribe *request);
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription);
+/*
+ * Its producer told of it, and its consumer in this domain did not yet: where some users may not
+ * read all it ends if that does not come soon.
+ */
+void subscription_await_consumer(struct gidd *gidd, struct subscription *subscription);
+/*
+ * Ends one of another domain's stream of which only its consumer told, where that may not read all:
+ * nobody else says what ring it is, and rings name memory. Returns whether it did.
+ */
+bool subscription_end_if_doubtful(struct gidd *gidd, struct subscription *subscription);
+/* Longer names than people give are cut off. */
+#define SUBSCRIPTION_WHY_MAX 384u
+/*
+ * Whether its consumer may read the stream: 0, or the error, with the sentence that the consumer
+ * is told.
+ */
+int subscription_check_reader(struct peer *consumer, const struct config_domain *owner,
+		const char *stream, char why[static SUBSCRIPTION_WHY_MAX]);
 
 /* The one that the client, its producer, told us of under that number, or NULL. */
 struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t number);

@@ -52,6 +52,8 @@ static void demand_consistent(const struct config *config) {
 		demand(config_domain_by_number(config, domain->number) == domain);
 		demand(config_domain_by_name(config, domain->name) == domain);
 		access_may_publish(config, domain, "camera/rear");
+		access_input_is_open(config, domain);
+		demand(!access_is_narrower(config, config, domain, "camera/rear"));
 	}
 	const struct config_share *share;
 	TAILQ_FOREACH(share, &config->shares, entry) {

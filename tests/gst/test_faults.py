@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from lib.cockpit import Cockpit
+from lib.cockpit import DEFAULT_CONFIG, Cockpit
 from lib.pipeline import (
     LOSSLESS,
     Pipeline,
@@ -308,6 +308,13 @@ def test_waiting_is_told(cockpit: Cockpit) -> None:
     words = "gidsrc domain=open stream=movie ! fakesink".split()
     launched = Program(["gst-launch-1.0", *words], env, cockpit.folder, "launched")
     launched.wait_output('Waiting for the stream "movie": nobody produces it now')
+
+
+@pytest.mark.cockpit(DEFAULT_CONFIG + "[client cluster *]\nread=movie\n")
+def test_a_stream_that_its_user_may_not_read(cockpit: Cockpit) -> None:
+    """However long it would wait for one that is not there."""
+    text = fails(watch(cockpit, stream="input/desk"))
+    assert "add it to read= of [client cluster *]" in text
 
 
 def test_no_such_stream(cockpit: Cockpit) -> None:

@@ -56,8 +56,8 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "a client's key": (
         GOOD + "[client open *]\nx=1\n",
         [
-            '6: a client has no "x"; it has: publish, import, status, memory, slabs, streams, '
-            "subscriptions, held, clients"
+            '6: a client has no "x"; it has: publish, read, import, status, memory, slabs, '
+            "streams, subscriptions, held, clients"
         ],
     ),
     "a client's switch": (
@@ -192,6 +192,10 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "a stream that is too long": (
         GOOD + f"[client open *]\npublish=ok {'x' * 64}\n",
         [f'6: "{"x" * 64}" {NO_GLOB}'],
+    ),
+    "a stream to be read that cannot be": (
+        GOOD + "[client open *]\nread=ok also\n  a~b\n",
+        [f'7: "a~b" {NO_GLOB}'],
     ),
     "a glob that is too long": (
         GOOD + f"[share open cluster]\nstreams={'x' * 64}*\n",

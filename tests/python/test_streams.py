@@ -12,6 +12,7 @@ from pathlib import Path
 import gid
 import numpy as np
 import pytest
+from lib.cockpit import DEFAULT_CONFIG
 from lib.program import wait_for
 from pairs import LEASE, make_pair, send
 
@@ -132,6 +133,13 @@ def test_who_holds_all_frames_is_told(domains: tuple[gid.Domain, gid.Domain]) ->
     send(producer, 5)
     # The one that it had no room for is what the stream showed until now: it has that first.
     assert [int(consumer.frame(60).planes[0][0, 0]) for _ in range(2)] == [4, 5]
+
+
+@pytest.mark.cockpit(DEFAULT_CONFIG + "[client cluster *]\nread=movie\n")
+def test_a_stream_that_its_user_may_not_read(domains: tuple[gid.Domain, gid.Domain]) -> None:
+    for reconnect in (True, False):
+        with pytest.raises(gid.AccessError, match=r"add it to read= of \[client cluster \*\]"):
+            domains[1].consumer("input/desk", "open", reconnect=reconnect)
 
 
 def test_nobody_sends(domains: tuple[gid.Domain, gid.Domain]) -> None:

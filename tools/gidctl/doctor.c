@@ -328,6 +328,28 @@ bool doctor_check_users(struct doctor *doctor, sd_json_variant *report, const ch
 	return false;
 }
 
+/* Where programs of several users are there, who may read what others type? root may anyway. */
+static void check_input(struct doctor *doctor, sd_json_variant *report, const char *name) {
+	sd_json_variant *open = sd_json_variant_by_key(report, "input_is_open"), *client;
+	uint64_t first = 0;
+	bool several = false;
+	REPORT_FOREACH(client, report, "clients") {
+		uint64_t user = report_number(client, "uid");
+		if (user != 0 && report_number(client, "pid") != (uint64_t)getpid()) {
+			several = several || (first != 0 && user != first);
+			first = user;
+		}
+	}
+	if (several && open != NULL && sd_json_variant_is_boolean(open) &&
+			sd_json_variant_boolean(open)) {
+		doctor_find(doctor, VERDICT_WARNING, name,
+				"say by read= of [client DOMAIN *] what any user may read, and who "
+				"may more in sections of their own",
+				"programs of any user may read what others type and copy: streams "
+				"input/* and clipboard/*");
+	}
+}
+
 static void check_links(struct doctor *doctor, struct gid_domain *domain, const char *name) {
 	sd_json_variant *report, *link;
 	if (report_fetch(domain, &report) < 0) {
@@ -358,6 +380,7 @@ static void check_links(struct doctor *doctor, struct gid_domain *domain, const 
 				"of [client DOMAIN *]",
 				"any program of the domain may publish streams safety/*");
 	}
+	check_input(doctor, report, name);
 	doctor_note_file(doctor, report);
 	doctor_check_age(doctor, report, name);
 	doctor_check_users(doctor, report, name, VERDICT_WARNING);

@@ -29,7 +29,7 @@ static char *read_section(const char *path, const char *heading) {
 	return section;
 }
 
-/* The cockpit is the first block of code. */
+/* A cockpit is the next block of code. */
 static bool read_cockpit(struct config *config, const char *section) {
 	const char *begin = strstr(section, "```ini");
 	const char *end = begin == NULL ? NULL : strstr(begin + 6, "```");
@@ -145,7 +145,121 @@ static void test_clients(void) {
 			"a pattern of 256 characters allows nothing");
 	text[255] = '\0';
 	tap_ok(access_client_may_publish(&client, "movie"), "one of 255 is a pattern");
+	tap_ok(access_client_may_read(&client, "movie") && access_client_may_read_all(&client),
+			"without a list it reads all");
+	client.read.text = text;
+	for (size_t i = 0; i < 2; i++) {
+		static const char *const lists[] = {"a* *b ** movie", "*** * a"};
+		strcpy(text, lists[i]);
+		tap_ok(access_client_may_read(&client, "movie"), "by the list %s, too", lists[i]);
+		tap_ok(access_client_may_read_all(&client) == (i == 1),
+				"only the word * is all: %s", lists[i]);
+	}
+	strcpy(text, "");
+	tap_ok(!access_client_may_read(&client, "movie") && !access_client_may_read_all(&client),
+			"an empty one is nothing");
 }
+
+/* --- what users may read ---------------------------------------------------------------------- */
+
+static void put_word(char text[128], const char *word) {
+	strcat(text, text[0] == '\0' ? "" : " ");
+	strcat(text, word);
+}
+
+static void put_of(char text[128], const struct config *config, const struct config_domain *owner,
+		const struct config_domain *reader, const struct config_client *client) {
+	static const char *const names[] = {
+			"movie", "film", "input/desk", "input/far", "clipboard/desk"};
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (access_may_publish(config, owner, names[i]) &&
+				access_may_read_stream(config, owner, reader, names[i]) &&
+				(owner == reader || access_client_may_import(client)) &&
+				access_client_may_read(client, names[i]) &&
+				(owner != reader || strstr(names[i], "far") == NULL)) {
+			put_word(text, names[i]);
+		}
+	}
+	if (text[0] == '\0') {
+		strcpy(text, "none");
+	}
+}
+
+static void test_users(const struct config *config, const char *section) {
+	static const char *const users[] = {"viewer", "player", "shy", "any other"};
+	const struct config_domain *desk = config_domain_by_name(config, "desk");
+	const struct config_domain *far = config_domain_by_name(config, "far");
+	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
+		const struct config_client *client = config_client_find(config, desk, users[i]);
+		char own[128], others[128], row[512];
+		put_of(own, config, desk, desk, client);
+		put_of(others, config, far, desk, client);
+		snprintf(row, sizeof(row), "\n| %s | %s | %s | %s |\n", users[i], own, others,
+				!access_client_may_read_all(client) ? "what it was sent"
+						: !access_client_may_import(client) ? "all of desk"
+										    : "all");
+		tap_ok(strstr(section, row) != NULL, "the page has: %s", row + 1);
+	}
+	tap_ok(access_some_read_a_part(config, desk) && !access_some_read_a_part(config, far),
+			"some users of desk read a part");
+}
+
+/* Sections behind two domains' own. */
+static void read_sections(struct config *config, const char *sections) {
+	char text[512];
+	snprintf(text, sizeof(text), "[domain a]\nnumber=1\nlocal=*\n[domain b]\nnumber=2\n%s",
+			sections);
+	FILE *file = fmemopen(text, strlen(text), "r");
+	tap_ok(config_read(config, file, "sections", stdout) == 0, "no mistake in them");
+	fclose(file);
+}
+
+/* As gidd does it: the fresh reading becomes the old one. */
+static bool is_narrower(const char *before, const char *after, const char *stream) {
+	struct config config, fresh;
+	read_sections(&config, before);
+	read_sections(&fresh, after);
+	tap_ok(config_update(&config, &fresh, "sections", stdout) == 0, "it is taken over");
+	bool narrower = access_is_narrower(
+			&config, &fresh, config_domain_by_name(&config, "a"), stream);
+	config_finish(&fresh);
+	config_finish(&config);
+	return narrower;
+}
+
+static void test_narrower(void) {
+	static const struct {
+		const char *before, *after;
+		bool narrower;
+		const char *what;
+	} rows[] = {
+			{"", "", false, "nothing has changed"},
+			{"", "[client a *]\nread=x\n", true, "all lost it"},
+			{"", "[client a joe]\nread=\n", true, "one lost it"},
+			{"", "[client b joe]\nread=\n", false, "another domain's user lost it"},
+			{"[client a *]\nread=x\n", "[client a *]\nread=x y\n", false, "all got it"},
+			{"[client a *]\nread=x y\n", "[client a *]\nread=x\n", true, "all lost it"},
+			{"[client a *]\nread=x y\n", "[client a *]\nread=z *\n", false,
+					"all have it by another word"},
+			{"[client a *]\nread=x\n", "[client a *]\nread=x\n[client a joe]\nread=z\n",
+					false, "who has a section now did not have it"},
+			{"[client a *]\nread=x\n[client a joe]\nread=y\n", "[client a *]\nread=x\n",
+					true, "who has none any more had it"},
+			{"[client a *]\nread=x\n[client a joe]\nread=y\n",
+					"[client a *]\nread=x\n[client a 1000]\nread=x\n", true,
+					"a name and a number may be one user"},
+			{"[client a *]\nread=x\n", "", false, "there are no sections any more"},
+			{"[client a joe]\nread=x\n", "[client a joe]\nread=x\nimport=off\n", false,
+					"something else has changed"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		tap_ok(is_narrower(rows[i].before, rows[i].after, "y") == rows[i].narrower, "%s",
+				rows[i].what);
+	}
+}
+
+/* --- what is open ----------------------------------------------------------------------------- */
 
 static bool safety_is_open(const char *globs) {
 	struct config config;
@@ -177,7 +291,14 @@ int main(int argc, char **argv) {
 		test_rows(&config, section);
 	}
 	config_finish(&config);
+	section = read_section(argc > 1 ? argv[1] : "", "\n## What programs of a user may read\n");
+	if (tap_ok(section != NULL && read_cockpit(&config, section),
+			    "the lines about users have no mistake")) {
+		test_users(&config, section);
+		config_finish(&config);
+	}
 	test_clients();
+	test_narrower();
 	test_safety();
 	return tap_finish();
 }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "slab_readers.h"
+
+#include "access.h"
+#include "client.h"
+#include "streams.h"
+#include "wire_ring.h"
+
+/* --- by what came through a ring -------------------------------------------------------------- */
+
+static bool is_slab(gid_id gid, uint32_t domain, uint64_t word) {
+	return gid_slab_key(gid) == gid_slab_key(gid_make(domain, gid_slab_of(word), 0, 0));
+}
+
+/* The ring is its producer's, who may write into it meanwhile. */
+static bool ring_names(const struct gid_wire_ring *ring, uint32_t domain, gid_id gid) {
+	if (is_slab(gid, domain, __atomic_load_n(&ring->metadata, __ATOMIC_RELAXED))) {
+		return true;
+	}
+	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+		uint64_t word = __atomic_load_n(&ring->frames_ring[i].gid, __ATOMIC_RELAXED);
+		if (is_slab(gid, domain, word)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_import(const struct slab *slab, const struct peer *peer) {
+	const struct import *import;
+	TAILQ_FOREACH(import, &slab->importers, of_slab) {
+		if (import->peer == peer) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether it is the producer's to give. Of other domains their own gidd answers that. */
+static bool may_send(const struct subscription *subscription, const struct slab *slab) {
+	if (subscription->domain != subscription->consumer_domain) {
+		return true;
+	}
+	const struct stream *stream = subscription->stream;
+	return stream != NULL && slab != NULL &&
+			(slab->owner == stream->owner || has_import(slab, &stream->owner->peer));
+}
+
+static bool is_read_by_user_of(
+		const struct subscription *subscription, const struct client *client) {
+	return subscription->state == SUBSCRIPTION_LIVE && subscription->has_producers_ring &&
+			subscription->consumer != NULL && subscription->consumer->client != NULL &&
+			subscription->consumer->client->uid == client->uid;
+}
+
+bool slab_may_go_to(struct client *client, gid_id gid, const struct slab *slab) {
+	const struct gidd *gidd = client->peer.gidd;
+	const struct subscription *subscription;
+	if (client_may_read_all(client) ||
+			(slab != NULL && slab->owner != NULL && slab->owner->uid == client->uid)) {
+		return true;
+	}
+	TAILQ_FOREACH(subscription, &gidd->subscriptions, entry) {
+		if (subscription->domain == gid_domain_of(gid) &&
+				is_read_by_user_of(subscription, client) &&
+				client_may_read(client, subscription->name) &&
+				ring_names(subscription->ring, subscription->domain, gid) &&
+				may_send(subscription, slab)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool slab_is_known_to(const struct client *client, const struct slab *slab) {
+	const struct import *import;
+	if (slab->owner != NULL && slab->owner->uid == client->uid) {
+		return true;
+	}
+	TAILQ_FOREACH(import, &slab->importers, of_slab) {
+		if (import->peer->client != NULL && import->peer->client->uid == client->uid) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- what is taken ---------------------------------------------------------------------------- */
+
+static bool may_keep(struct client *client, const struct slab *slab) {
+	return (slab->owner != NULL || client_may_import(client)) &&
+			slab_may_go_to(client, slab_gid(slab), slab);
+}
+
+static void take_from(struct client *client) {
+	struct import *import, *next;
+	if (!client_may_read_all(client) || !client_may_import(client)) {
+		slab_refuse_requests(&client->peer); /* it may ask again, by what counts now */
+	}
+	for (import = TAILQ_FIRST(&client->peer.imports); import != NULL; import = next) {
+		next = TAILQ_NEXT(import, of_peer);
+		if (!may_keep(client, import->slab)) {
+			slab_take_import(import);
+		}
+	}
+}
+
+/* Whether the client publishes a stream that somebody could read by the older configuration. */
+static bool lost_readers(const struct client *client, const struct config *older) {
+	const struct gidd *gidd = client->peer.gidd;
+	const struct stream *stream;
+	TAILQ_FOREACH(stream, &client->streams, owner_entry) {
+		if (access_is_narrower(gidd->config, older, gidd->self, stream->name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Its owner sends it, or a client that has it, as a compositor. */
+static bool was_sent_to_losers(const struct slab *slab, const struct config *older) {
+	const struct import *import;
+	if (lost_readers(slab->owner, older)) {
+		return true;
+	}
+	TAILQ_FOREACH(import, &slab->importers, of_slab) {
+		if (import->peer->client != NULL && lost_readers(import->peer->client, older)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t slab_take_from_clients(struct gidd *gidd, const struct config *older) {
+	uint32_t count = 0;
+	struct client *client;
+	struct slab *slab;
+	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
+		bool in_window = slab->description.imported.memory == GID_MEMORY_WINDOW;
+		if (slab->owner != NULL && !in_window && !slab->evicting &&
+				was_sent_to_losers(slab, older)) {
+			slab_evict(slab);
+			count++;
+		}
+	}
+	TAILQ_FOREACH(client, &gidd->clients, entry) {
+		take_from(client);
+	}
+	return count;
+}
