@@ -278,6 +278,11 @@ static void handle_captured(void *data, const struct source_picture *picture) {
 		known.damage = find_changed(capture, buffer);
 		changed = known.damage.height > 0;
 	}
+	/* Rows that are upside down are of old releases, which turn them themselves. */
+	if (!capture->source->knows_transform && capture->output != NULL &&
+			known.transform == WL_OUTPUT_TRANSFORM_NORMAL) {
+		known.transform = capture->output->transform;
+	}
 	mark_stale(capture, buffer, known.damage);
 	capture_rest(capture, changed);
 	if (changed && !buffer->retired) {
@@ -407,6 +412,7 @@ static int handle_producer(sd_event_source *source, int fd, uint32_t events, voi
 static void handle_output_gone(void *data, const struct screens_output *output) {
 	struct capture *capture = data;
 	if (output == capture->output) {
+		capture->output = NULL;
 		capture_end(capture, capture->options->stream, "the output is gone");
 	}
 }

@@ -220,6 +220,7 @@ struct source *image_copy_source_create(const struct screens *screens,
 			.events = events,
 			.data = data,
 			.knows_damage = true,
+			.knows_transform = true,
 	};
 	source->manager = screens->image_copy;
 	source->cursor = subject->cursor;

@@ -21,9 +21,11 @@ static void replace_text(char **text, const char *by) {
 
 /* --- outputs ---------------------------------------------------------------------------------- */
 
-static void output_geometry(void *data, struct wl_output *output, int32_t x, int32_t y,
+static void output_geometry(void *data, struct wl_output *object, int32_t x, int32_t y,
 		int32_t width, int32_t height, int32_t subpixel, const char *make,
 		const char *model, int32_t transform) {
+	struct screens_output *output = data;
+	output->transform = (uint32_t)transform & 7;
 }
 
 static void output_mode(void *data, struct wl_output *object, uint32_t flags, int32_t width,

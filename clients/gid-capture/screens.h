@@ -12,6 +12,7 @@ struct screens_output {
 	uint32_t global;
 	char *name; // NULL: the compositor tells none
 	int32_t width, height;
+	uint32_t transform; // enum wl_output_transform
 };
 
 /* A toplevel that ext-foreign-toplevel-list-v1 tells of. */

@@ -50,6 +50,8 @@ struct source {
 	void *data;
 	/* After its first picture it waits until there is something new, and knows what. */
 	bool knows_damage;
+	/* Each picture tells how it is turned; else it is as the output is. */
+	bool knows_transform;
 };
 
 struct source_interface {

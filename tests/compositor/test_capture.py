@@ -16,6 +16,7 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.painter import Painter
 from lib.program import BUILD, Program, wait_for
+from lib.snapshot import snap
 from lib.stream_reader import keeper
 from lib.sway import Sway, why_no_sway
 from lib.weston import HEIGHT, WIDTH, Weston
@@ -146,6 +147,45 @@ def test_weston_lets_whom_it_names(
         assert "unauthorized" in program.stderr
         assert "capture-clients" in program.stderr
     assert weston.stop() == 0
+
+
+def wait_upright(screen: Screen, seed: int) -> None:
+    """Until the stream shows a picture of the turned output as it is seen there."""
+    painter = Painter(screen.compositor.socket, screen.output, (HEIGHT, WIDTH))
+    painted = painter.paint(seed)
+
+    def is_right() -> bool:
+        seen = snap(screen.cockpit, "open", "cluster", "desktop")[..., ::-1]
+        return numpy.array_equal(seen, painted)
+
+    wait_for(is_right, "the picture, upright")
+    painter.client.display.close()
+
+
+@pytest.mark.parametrize("turn", ["90", "270", "flipped-90"])
+def test_a_sway_that_is_turned(cockpit: Cockpit, tmp_path: Path, turn: str) -> None:
+    """As a panel that stands on its side, also while it is captured."""
+    if why := why_no_sway():
+        pytest.skip(why)
+    sway = Sway(tmp_path, cockpit.env("cluster"))
+    screen = Screen(cockpit, sway, "HEADLESS-1", "")
+    program = screen.capture()
+    screen.follow()
+    sway.set_output(f"transform {turn}")
+    wait_upright(screen, 1)
+    assert stop(program)["copied_frames"] == 0
+    sway.stop()
+
+
+def test_a_weston_that_is_turned(cockpit: Cockpit, tmp_path: Path) -> None:
+    weston = Weston(tmp_path, cockpit.env("cluster"))
+    weston.configure("[output]\nname=headless\ntransform=rotate-90\n")
+    weston.start()
+    screen = Screen(cockpit, weston, "headless", "")
+    program = screen.capture()
+    wait_upright(screen, 1)
+    stop(program)
+    assert weston.stop() == 0, weston.read_log()
 
 
 def test_nothing_is_captured_for_nobody(screen: Screen) -> None:

@@ -37,9 +37,12 @@ class Sway(Ordinary):
         super().__init__(folder, environment, "sway", None, (WIDTH, HEIGHT))
 
     def set_mode(self, width: int, height: int) -> None:
+        self.set_output(f"mode --custom {width}x{height}@60Hz")
+
+    def set_output(self, words: str) -> None:
+        """As in its configuration."""
         (socket,) = self.folder.glob("sway-ipc*")
-        words = f"output HEADLESS-1 mode --custom {width}x{height}@60Hz".split()
-        command = ["swaymsg", "-s", str(socket), "--", *words]
+        command = ["swaymsg", "-s", str(socket), "--", "output", "HEADLESS-1", *words.split()]
         subprocess.run(
             command, env=self.environment, capture_output=True, timeout=PATIENCE, check=True
         )
