@@ -4,20 +4,25 @@
 #include <err.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Outputs beyond so many are not looked at. */
 #define OUTPUTS_MAX 32
 
-struct search {
+struct output_search {
 	const char *name;
-	struct wl_output *outputs[OUTPUTS_MAX], *found;
+	struct output *outputs[OUTPUTS_MAX], *found;
 	size_t count;
 	char others[256]; /* the names of the rest */
 };
 
-static void output_name(void *data, struct wl_output *output, const char *name) {
-	struct search *search = data;
+static void output_name(void *data, struct wl_output *base, const char *name) {
+	struct output *output = data;
+	struct output_search *search = output->search;
+	if (search == NULL) {
+		return;
+	}
 	size_t used = strlen(search->others);
 	if (strcmp(name, search->name) == 0) {
 		search->found = output;
@@ -26,9 +31,11 @@ static void output_name(void *data, struct wl_output *output, const char *name) 
 	}
 }
 
-static void output_geometry(void *data, struct wl_output *output, int32_t x, int32_t y,
-		int32_t width, int32_t height, int32_t subpixel, const char *make,
-		const char *model, int32_t transform) {
+static void output_geometry(void *data, struct wl_output *base, int32_t x, int32_t y, int32_t width,
+		int32_t height, int32_t subpixel, const char *make, const char *model,
+		int32_t transform) {
+	struct output *output = data;
+	output->transform = (uint32_t)transform & 7;
 }
 
 static void output_mode(void *data, struct wl_output *output, uint32_t flags, int32_t width,
@@ -55,12 +62,17 @@ static const struct wl_output_listener output_listener = {
 
 static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
 		const char *interface, uint32_t version) {
-	struct search *search = data;
-	if (strcmp(interface, wl_output_interface.name) == 0 && search->count < OUTPUTS_MAX &&
-			version >= WL_OUTPUT_NAME_SINCE_VERSION) {
-		struct wl_output *output = wl_registry_bind(
+	struct output_search *search = data;
+	if (strcmp(interface, wl_output_interface.name) != 0 || search->count == OUTPUTS_MAX ||
+			version < WL_OUTPUT_NAME_SINCE_VERSION) {
+		return;
+	}
+	struct output *output = calloc(1, sizeof(*output));
+	if (output != NULL) {
+		output->search = search;
+		output->base = wl_registry_bind(
 				registry, name, &wl_output_interface, WL_OUTPUT_NAME_SINCE_VERSION);
-		wl_output_add_listener(output, &output_listener, search);
+		wl_output_add_listener(output->base, &output_listener, output);
 		search->outputs[search->count++] = output;
 	}
 }
@@ -83,8 +95,8 @@ static struct wl_registry *get_registry(struct wl_display *display, struct wl_ev
 }
 
 /* The outputs, and then what each is called. */
-static void search_outputs(
-		struct search *search, struct wl_display *display, struct wl_event_queue *queue) {
+static void search_outputs(struct output_search *search, struct wl_display *display,
+		struct wl_event_queue *queue) {
 	if (wl_display_roundtrip_queue(display, queue) < 0 ||
 			wl_display_roundtrip_queue(display, queue) < 0) {
 		warnx("the compositor went away");
@@ -94,20 +106,27 @@ static void search_outputs(
 	}
 }
 
-struct wl_output *output_find(struct wl_display *display, const char *name) {
-	struct search search = {.name = name};
+void output_release(struct output *output) {
+	if (output != NULL) {
+		wl_output_release(output->base);
+		free(output);
+	}
+}
+
+struct output *output_find(struct wl_display *display, const char *name) {
+	struct output_search search = {.name = name};
 	struct wl_event_queue *queue = wl_display_create_queue(display);
 	struct wl_registry *registry = get_registry(display, queue);
 	wl_registry_add_listener(registry, &registry_listener, &search);
 	search_outputs(&search, display, queue);
 	for (size_t i = 0; i < search.count; i++) {
 		if (search.outputs[i] != search.found) {
-			wl_output_release(search.outputs[i]);
+			output_release(search.outputs[i]);
 		}
 	}
 	if (search.found != NULL) {
-		wl_output_set_user_data(search.found, NULL);
-		wl_proxy_set_queue((struct wl_proxy *)search.found, NULL);
+		search.found->search = NULL;
+		wl_proxy_set_queue((struct wl_proxy *)search.found->base, NULL);
 	}
 	wl_registry_destroy(registry);
 	wl_event_queue_destroy(queue);

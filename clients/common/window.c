@@ -250,19 +250,18 @@ static const struct xdg_toplevel_listener toplevel_listener = {
 /* Returns -1 where there is no such output; then it is on any. */
 static int choose_place(struct window *window) {
 	const struct window_options *options = &window->options;
-	struct wl_output *output = NULL;
+	struct output *output = NULL;
 	if (options->output != NULL) {
 		output = output_find(window->wayland->display, options->output);
 	}
 	if (options->fullscreen) {
-		xdg_toplevel_set_fullscreen(window->toplevel, output);
+		xdg_toplevel_set_fullscreen(window->toplevel, output != NULL ? output->base : NULL);
 	} else if (options->maximized) {
 		xdg_toplevel_set_maximized(window->toplevel);
 	}
-	if (output != NULL) {
-		wl_output_release(output); // has been named
-	}
-	return options->output == NULL || output != NULL ? 0 : -1;
+	bool is_there = options->output == NULL || output != NULL;
+	output_release(output); // has been named
+	return is_there ? 0 : -1;
 }
 
 static int create_toplevel(struct window *window) {

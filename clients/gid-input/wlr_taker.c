@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <err.h>
 #include <gid/gid.h>
+#include <gid/stream.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ struct wlr_taker {
 	struct wl_seat *seat;
 	struct zwlr_virtual_pointer_manager_v1 *pointers;
 	struct zwp_virtual_keyboard_manager_v1 *keyboards;
-	struct wl_output *output;		  // NULL: the picture is of all of them
+	struct output *output;			  // NULL: the picture is of all of them
 	struct zwlr_virtual_pointer_v1 *pointer;  // NULL: the sender has none
 	struct zwp_virtual_keyboard_v1 *keyboard; // the same
 	struct keymap *keymap;			  // of `keyboard`
@@ -91,7 +92,8 @@ static void wlr_add_devices(struct taker *base, uint32_t devices) {
 	struct wlr_taker *taker = (struct wlr_taker *)base;
 	if ((devices & INPUT_POINTER) && taker->pointer == NULL) {
 		taker->pointer = zwlr_virtual_pointer_manager_v1_create_virtual_pointer_with_output(
-				taker->pointers, taker->seat, taker->output);
+				taker->pointers, taker->seat,
+				taker->output != NULL ? taker->output->base : NULL);
 	}
 	if ((devices & INPUT_KEYBOARD) && taker->keyboard == NULL) {
 		wlr_use_keymap(base, NULL);
@@ -134,6 +136,20 @@ static void handle_axis(struct wlr_taker *taker, const struct input_record *even
 	}
 }
 
+/*
+ * A compositor of wlroots takes a place on an output for one of the panel's, as a touch panel has
+ * it, which is turned with it. Ours is one of the picture, upright: it is turned back before.
+ */
+static void handle_motion(
+		struct wlr_taker *taker, const struct input_record *event, uint32_t time) {
+	struct gid_box at = {event->x, event->y, 1, 1};
+	if (taker->output != NULL) {
+		at = gid_box_turn_back(at, INPUT_FULL, INPUT_FULL, taker->output->transform);
+	}
+	zwlr_virtual_pointer_v1_motion_absolute(taker->pointer, time, (uint32_t)at.x,
+			(uint32_t)at.y, INPUT_FULL, INPUT_FULL);
+}
+
 static void handle_pointer(
 		struct wlr_taker *taker, const struct input_record *event, uint32_t time) {
 	if (taker->pointer == NULL) {
@@ -146,8 +162,7 @@ static void handle_pointer(
 				taker->pointer, time, event->code, (uint32_t)event->value);
 		break;
 	case INPUT_MOTION:
-		zwlr_virtual_pointer_v1_motion_absolute(taker->pointer, time, (uint32_t)event->x,
-				(uint32_t)event->y, INPUT_FULL, INPUT_FULL);
+		handle_motion(taker, event, time);
 		break;
 	case INPUT_RELATIVE:
 		zwlr_virtual_pointer_v1_motion(taker->pointer, time, event->x, event->y);
@@ -224,9 +239,7 @@ static void wlr_destroy(struct taker *base) {
 		zwp_virtual_keyboard_v1_destroy(taker->keyboard);
 	}
 	keymap_destroy(taker->keymap);
-	if (taker->output != NULL) {
-		wl_output_release(taker->output);
-	}
+	output_release(taker->output);
 	if (taker->pointers != NULL) {
 		zwlr_virtual_pointer_manager_v1_destroy(taker->pointers);
 	}

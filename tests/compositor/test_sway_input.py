@@ -28,10 +28,8 @@ class Desk:
         self.programs: list[Program] = []
 
     def take(self, *options: str) -> Program:
-        command = [BUILD / "clients/gid-input", "--domain=cluster", "--stream=desk"]
-        program = Program(
-            [*command, "--output=HEADLESS-1", *options], self.sway.environment, self.sway.folder
-        )
+        command = [BUILD / "clients/gid-input", "--domain=cluster", "--stream=desk", *options]
+        program = Program(command, self.sway.environment, self.sway.folder)
         self.programs.append(program)
         program.wait_output("waiting for input/desk")
         return program
@@ -62,7 +60,7 @@ def desk(cockpit: Cockpit, tmp_path: Path) -> Iterator[Desk]:
 
 
 def test_keys_and_pointer(desk: Desk) -> None:
-    taker = desk.take()
+    taker = desk.take("--output=HEADLESS-1")
     with desk.typist() as typist:
         window = desk.window()
         typist.press(KEY_SHIFT)
@@ -85,9 +83,28 @@ def test_keys_and_pointer(desk: Desk) -> None:
     assert taker.stop() == 0
 
 
+TURNS = ["90", "180", "270", "flipped", "flipped-90", "flipped-180", "flipped-270"]
+
+
+@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize("options", [[], ["--output=HEADLESS-1"]], ids=["all", "one"])
+def test_an_output_that_is_turned(desk: Desk, turn: str, options: list[str]) -> None:
+    """A place on the picture, which is upright, is the same on the output; also if that is turned
+    while it is used."""
+    desk.take(*options)
+    with desk.typist() as typist:
+        desk.window().display.close()
+        desk.sway.set_output(f"transform {turn}")
+        size = (HEIGHT, WIDTH) if "90" in turn or "270" in turn else (WIDTH, HEIGHT)
+        window = InputWindow(desk.sway.socket, "HEADLESS-1", size, "seat0", ("keyboard", "pointer"))
+        typist.point(0.5, 0.5)
+        typist.point(0.25, 0.125)
+        window.wait_place(size[0] / 4, size[1] / 8)
+
+
 @pytest.mark.parametrize("end", ["sender", "taker"])
 def test_nothing_stays_pressed(desk: Desk, end: str) -> None:
-    taker = desk.take()
+    taker = desk.take("--output=HEADLESS-1")
     typist = desk.typist()
     window = desk.window()
     typist.point(0.5, 0.5)
@@ -106,7 +123,7 @@ def test_nothing_stays_pressed(desk: Desk, end: str) -> None:
 
 def test_one_taker_after_the_other(desk: Desk) -> None:
     """What the first one got the second one does not play again."""
-    taker = desk.take()
+    taker = desk.take("--output=HEADLESS-1")
     with desk.typist() as typist:
         for _ in range(3):
             taker.wait_output("taking input/desk")
@@ -114,7 +131,7 @@ def test_one_taker_after_the_other(desk: Desk) -> None:
             typist.type(KEY_A)
             assert window.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]
             assert taker.stop() == 0
-            taker = desk.take()
+            taker = desk.take("--output=HEADLESS-1")
 
 
 def test_a_compositor_without_the_protocols(cockpit: Cockpit, tmp_path: Path) -> None:
