@@ -104,7 +104,7 @@ struct config_share {
 	unsigned line;
 };
 
-#define CONFIG_NOBODY ((uid_t)-1)
+#define CONFIG_NOBODY ((uid_t) - 1)
 
 /* What the programs of one user may do in a domain, or those of all users that have no section. */
 struct config_client {

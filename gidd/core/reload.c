@@ -63,10 +63,10 @@ static int read_again(struct reload *reload, uint32_t *left) {
 			: config_file_read(&fresh, reload->path, link_kind_keys, stream);
 	if (error == 0) {
 		error = config_update(reload->config, &fresh, reload->path, stream);
-		*left = error == 0 ? slab_take_from_clients(reload->gidd, &fresh) : 0;
 	}
 	if (error == 0) {
 		users_find(reload->config, reload->gidd->self);
+		*left = slab_take_from_clients(reload->gidd, &fresh);
 	}
 	fclose(stream);
 	log_errors(errors);

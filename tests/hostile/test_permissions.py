@@ -51,7 +51,7 @@ def test_who_is_not_there(make_cockpit: MakeCockpit) -> None:
     sections = [f"[client open {name}]\npublish=\n" for name in names]
     cockpit = start(make_cockpit, "".join(sections))
     for name in names:
-        assert f"[client open {name}]: there is no such user" in cockpit.log("open")
+        cockpit.wait_log("open", f"[client open {name}]: there is no such user")
     with cockpit.connect("open") as connection:
         assert publishes(connection, "movie")
 
@@ -121,6 +121,7 @@ def test_sections_hold_for_what_comes_next(make_cockpit: MakeCockpit) -> None:
         for slab in kept[:2]:
             one.unexport(slab)
         two.export_new()
+        reload_well(cockpit, DEFAULT_CONFIG, "open")  # else nobody can look at how it ends
 
 
 def test_who_may_not_look(make_cockpit: MakeCockpit) -> None:

@@ -146,7 +146,9 @@ def test_whose_section_it_is(make_cockpit: MakeCockpit, section: str) -> None:
     cockpit.start("open")
     with cockpit.connect("open") as one:
         assert one.publish("movie")[0] == 0
-        assert one.subscribe(1, "movie") == refused("movie", ME, section)
+        # gidd asks for no name that its configuration does not have.
+        user = ME if section == ME else str(os.getuid())
+        assert one.subscribe(1, "movie") == refused("movie", user, section)
         assert imports(one, gid(1, one.export_new()))
 
 
