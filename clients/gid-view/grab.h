@@ -36,7 +36,8 @@ void grab_bind(struct grab *grab, struct wl_registry *registry, uint32_t name,
 		const char *interface);
 void grab_finish(struct grab *grab);
 
-/* `surface` is that which gets the keyboard. `pointer` and `seat` may be NULL: the seat has none. */
+/* `surface` is that which gets the keyboard. `pointer` and `seat` may be NULL: the seat has none.
+ */
 void grab_take(struct grab *grab, struct wl_surface *surface, struct wl_seat *seat,
 		struct wl_pointer *pointer);
 void grab_let_go(struct grab *grab);
