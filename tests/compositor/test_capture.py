@@ -149,16 +149,16 @@ def test_weston_lets_whom_it_names(
     assert weston.stop() == 0
 
 
-def wait_upright(screen: Screen, seed: int) -> None:
-    """Until the stream shows a picture of the turned output as it is seen there."""
-    painter = Painter(screen.compositor.socket, screen.output, (HEIGHT, WIDTH))
+def wait_painted(screen: Screen, seed: int, size: tuple[int, int]) -> None:
+    """Until the stream shows a picture as it is seen on the output."""
+    painter = Painter(screen.compositor.socket, screen.output, size)
     painted = painter.paint(seed)
 
     def is_right() -> bool:
         seen = snap(screen.cockpit, "open", "cluster", "desktop")[..., ::-1]
         return numpy.array_equal(seen, painted)
 
-    wait_for(is_right, "the picture, upright")
+    wait_for(is_right, "the picture on the output")
     painter.client.display.close()
 
 
@@ -172,8 +172,28 @@ def test_a_sway_that_is_turned(cockpit: Cockpit, tmp_path: Path, turn: str) -> N
     program = screen.capture()
     screen.follow()
     sway.set_output(f"transform {turn}")
-    wait_upright(screen, 1)
+    wait_painted(screen, 1, (HEIGHT, WIDTH))
     assert stop(program)["copied_frames"] == 0
+    sway.stop()
+
+
+def test_an_output_that_sleeps(cockpit: Cockpit, tmp_path: Path) -> None:
+    """Its stream stays, and goes on when it wakes; it ends when the output is taken away."""
+    if why := why_no_sway():
+        pytest.skip(why)
+    sway = Sway(tmp_path, cockpit.env("cluster"))
+    screen = Screen(cockpit, sway, "HEADLESS-1", "")
+    program = screen.capture()
+    screen.follow()
+    for seed in (1, 2):
+        wait_painted(screen, seed, (WIDTH, HEIGHT))
+        sway.set_output("power off")
+        snap(cockpit, "open", "cluster", "desktop")  # who comes now sees the last one
+        sway.set_output("power on")
+    wait_painted(screen, 3, (WIDTH, HEIGHT))
+    sway.set_output("disable")
+    assert program.wait() == 1
+    assert "the output is gone" in program.stderr
     sway.stop()
 
 
@@ -183,7 +203,7 @@ def test_a_weston_that_is_turned(cockpit: Cockpit, tmp_path: Path) -> None:
     weston.start()
     screen = Screen(cockpit, weston, "headless", "")
     program = screen.capture()
-    wait_upright(screen, 1)
+    wait_painted(screen, 1, (HEIGHT, WIDTH))
     stop(program)
     assert weston.stop() == 0, weston.read_log()
 
