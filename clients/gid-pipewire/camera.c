@@ -13,8 +13,13 @@
 
 #include "video_formats.h"
 
-/* What GStreamer's pipewiresrc asks for at least. Several buffers then have one slot. */
-#define BUFFERS_LEAST 8u
+/*
+ * A picture that stands still is shown again to who comes later, while those who came before still
+ * have it: a sink of GStreamer keeps its last buffer. So each slot has several buffers.
+ */
+#define BUFFERS_A_SLOT 2
+/* What GStreamer's pipewiresrc asked for at least, until PipeWire 1.6. */
+#define BUFFERS_LEAST 8
 /* How often, at least, leases are renewed and silence is noticed; more often for short leases. */
 #define TICK_NS 250000000ull
 #define TICK_SHORTEST_NS 5000000ull
@@ -275,17 +280,19 @@ static void offer_format(struct camera *camera) {
 	pw_stream_update_params(camera->stream, params, 1);
 }
 
-/* Each slot gets as many buffers as it takes to have the least that readers want. */
+/* Each slot gets several buffers, and so many that there are the least that readers want. */
 static void offer_buffers(struct camera *camera) {
 	uint8_t bytes[POD_BYTES];
 	struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
 	int32_t slots = (int32_t)slots_count(&camera->slots);
-	int32_t count = slots, blocks = (int32_t)camera->slots.layout.plane_count;
+	int32_t count = slots * BUFFERS_A_SLOT;
+	int32_t blocks = (int32_t)camera->slots.layout.plane_count;
 	int32_t types = 1 << SPA_DATA_MemFd;
 	const struct spa_pod *params[2];
-	while (count < (int32_t)BUFFERS_LEAST) {
+	while (count < BUFFERS_LEAST) {
 		count += slots;
 	}
+	count = count < (int32_t)SLOTS_MAX ? count : (int32_t)SLOTS_MAX;
 	for (int32_t slot = 0; slot < slots; slot++) {
 		if (slots_place(&camera->slots, (uint32_t)slot).dmabuf) {
 			types |= 1 << SPA_DATA_DmaBuf;
