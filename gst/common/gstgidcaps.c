@@ -210,9 +210,14 @@ typedef struct
 static gchar *
 write_field (const gchar *field, const GValue *value)
 {
-  const Simple *simple = find_type (G_VALUE_TYPE (value));
+  GType type = G_VALUE_TYPE (value);
+  const Simple *simple;
   gchar *said, *whole = NULL;
 
+  /* as it is where people wrote the caps */
+  if (type == GST_TYPE_FLAG_SET && strcmp (field, "multiview-flags") == 0)
+    type = GST_TYPE_VIDEO_MULTIVIEW_FLAGSET;
+  simple = find_type (type);
   if (simple == NULL)
     return NULL;
   /* what the bits are called is of no use */

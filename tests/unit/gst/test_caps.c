@@ -62,6 +62,18 @@ static void test_without_types(void) {
 			"fields whose type is known need not say it");
 }
 
+/* The same, of which GStreamer makes bits that it knows no names of. */
+static void test_plain_flags(void) {
+	const char *said = "video/x-raw,multiview-mode=side-by-side,multiview-flags=2:ffffffff";
+	g_autoptr(GstCaps) caps = gst_caps_from_string(said);
+	g_autofree char *lost = NULL, *text = gst_gid_caps_to_text(caps, 2047, &lost);
+	g_autoptr(GstCaps) back = gst_gid_caps_from_text(text, strlen(text));
+	guint flags = 0;
+
+	gst_structure_get_flagset(gst_caps_get_structure(back, 0), "multiview-flags", &flags, NULL);
+	tap_ok(lost == NULL && flags == 2, "flags of views as people write them");
+}
+
 static void test_what_is_lost(void) {
 	g_autofree char *x = g_strnfill(2100, 'x');
 	g_autofree char *said = g_strdup_printf("video/x-raw,note=%s,list=(GstStructure)[a,b=1],"
@@ -159,6 +171,7 @@ int main(int argc, char **argv) {
 	g_log_set_default_handler(count_critical, NULL);
 	test_there_and_back();
 	test_without_types();
+	test_plain_flags();
 	test_what_is_lost();
 	test_hostile();
 	tap_ok(criticals == 0, "GLib has nothing to say of it");
