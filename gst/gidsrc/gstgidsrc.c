@@ -57,6 +57,7 @@ gst_gid_src_start (GstBaseSrc *src)
   guint credit;
 
   self->live = gst_base_src_is_live (src);
+  self->last_pts = GST_CLOCK_TIME_NONE;
   self->taken = 0;
   gst_gid_backlog_start (&self->backlog, self->live);
   gst_gid_sequence_start (&self->sequence);

@@ -27,6 +27,7 @@ struct _GstGidSrc
   gboolean forward_eos, fd_memory; /* properties; the object lock */
   gboolean live; /* from start to stop */
   gint monotonic; /* the clock's time is CLOCK_MONOTONIC; atomic */
+  GstClockTime last_pts; /* of a live source; GST_CLOCK_TIME_NONE: none yet */
   guint64 taken; /* frames that were taken back from downstream; the domain's lock */
 
   /* the streaming thread's */

@@ -81,9 +81,30 @@ when_shown (const struct gid_frame *frame)
   return frame->present_time != GID_TIME_NONE ? frame->present_time : frame->submit_time;
 }
 
-static void
-set_times (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame, GstGidMetas *metas)
+/* By how much frames that are sent may be due later, as those of films are. */
+#define AHEAD GST_SECOND
+
+/*
+ * Its running time. Time stood still in a pause, but not for frames: the last of those that came then
+ * is what is shown now. Encoders and files want no time that was before.
+ */
+static GstClockTime
+live_pts (GstGidSrc *self, const GstGidArrival *arrival)
 {
+  GstClockTime pts = running_time (self, when_shown (&arrival->frame)), last = self->last_pts;
+
+  /* a flush may have begun running time anew */
+  if (arrival->unasked && GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (last)
+      && pts <= last && last < running_time (self, gid_clock_now ()) + AHEAD)
+    pts = last + 1;
+  return pts;
+}
+
+static void
+set_times (GstGidSrc *self, GstBuffer *buffer, const GstGidArrival *arrival, GstGidMetas *metas)
+{
+  const struct gid_frame *frame = &arrival->frame;
+
   GST_BUFFER_DURATION (buffer) = frame->duration;
   GST_BUFFER_OFFSET (buffer) = frame->offset;
   GST_BUFFER_OFFSET_END (buffer) = frame->offset_end;
@@ -95,7 +116,7 @@ set_times (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame, Gs
     gst_gid_metas_set_media (metas, buffer, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
     return;
   }
-  GST_BUFFER_PTS (buffer) = running_time (self, when_shown (frame));
+  GST_BUFFER_PTS (buffer) = live_pts (self, arrival);
   gst_gid_metas_set_media (metas, buffer, frame->pts, frame->duration);
 }
 
@@ -371,11 +392,12 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
     metas = &of_copy;
   }
   gst_gid_frame_apply_flags (frame, buffer);
-  set_times (self, buffer, frame, metas);
+  set_times (self, buffer, arrival, metas);
   note_sequence (self, frame, buffer);
   gst_gid_extras_apply (&self->extras, arrival->note, frame->note_size, arrival->metadata,
       gst_gid_subscription_get_stream (&self->subscription), buffer);
   gst_gid_filler_note_picture (&self->filler, buffer, when_shown (frame));
+  self->last_pts = GST_BUFFER_PTS (buffer);
   *out = buffer;
   return GST_FLOW_OK;
 }
@@ -429,6 +451,7 @@ gst_gid_src_make_filler (GstGidSrc *self)
   if (buffer) {
     GST_BUFFER_PTS (buffer) = running_time (self, when);
     gst_gid_filler_note_filled (&self->filler, get_reader (self), buffer);
+    self->last_pts = GST_BUFFER_PTS (buffer);
   }
   return buffer;
 }
