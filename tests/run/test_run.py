@@ -176,6 +176,18 @@ def test_packages_come_with_a_new_shell_only() -> None:
     assert "leave this one first" in result.stderr
 
 
+def test_an_architecture_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that there is has an environment of its own, which is not this one."""
+    for name, code, words in (
+        ("arm46", 2, "GIDWAY_ARCH=arm46 is none of arm64, armhf and riscv64"),
+        ("riscv64", 1, "GIDWAY_ARCH=riscv64 has an environment of its own: leave this shell first"),
+    ):
+        monkeypatch.setenv("GIDWAY_ARCH", name)
+        result = run("build")
+        assert (result.returncode, result.stdout) == (code, "")
+        assert result.stderr == f"run: {words}\n"
+
+
 def test_an_unknown_suite_is_refused() -> None:
     result = run("test", "unit", "nosuch")
     assert result.returncode == 2
