@@ -142,6 +142,26 @@ def test_another_file_runs_already(tool: Tool) -> None:  # noqa: F811
     assert tool.status()["open"]["state"] == "up"
 
 
+def test_commands_that_are_told_can_be_pasted(tool: Tool) -> None:  # noqa: F811
+    tool.config = tool.folder / "my cockpit.conf"
+    tool.write(TWO_DOMAINS)
+    assert tool.run("up").returncode == 0
+    tool.write(TWO_DOMAINS + "\n")
+    command = f"gid-cockpit --config '{tool.config}'"
+    assert f"{command} reload\n" in tool.run("status").stdout
+    tool.config = tool.folder / "other.conf"
+    tool.write(TWO_DOMAINS)
+    assert tool.run("up").stderr.endswith(f"{command} down\n")
+
+
+def test_a_guest_of_another_cockpit_has_no_log_here(tool: Tool) -> None:  # noqa: F811
+    assert tool.run("up").returncode == 0
+    console = tool.runtime / "log" / "open" / "console.log"
+    console.write_text("reboot: Power down\n")
+    assert "serving" in (shown := tool.run("logs", "open").stdout)
+    assert "Power down" not in shown
+
+
 # --- the first steps ---
 
 

@@ -106,7 +106,7 @@ def check_file(configuration: Configuration, one: Runs) -> str:
         other = report["configuration"]["file"]
         raise CockpitError(
             f"the gidd of {one.domain.name} runs with another file, {other}: end it by "
-            f"gid-cockpit --config {other} down"
+            f"gid-cockpit --config {shlex.quote(other)} down"
         )
     return f"; {newer(configuration)}" if report["configuration"]["is_newer"] else ""
 
@@ -244,7 +244,9 @@ def logs(configuration: Configuration, options: argparse.Namespace) -> int:
     """By tail(1), which shows several with their names."""
     (domain,) = configuration.choose([options.log])
     folder = log_folder(configuration, domain.name)
-    paths = [path for name in ("gidd.log", *LOGS) if (path := folder / name).exists()]
+    # A guest of another cockpit may have had the name, and so the folder.
+    names = ("gidd.log", *(LOGS if domain.kind == "guest" else ()))
+    paths = [path for name in names if (path := folder / name).exists()]
     if not paths:
         raise CockpitError(
             f"{folder} has no log of {domain.name}: gid-cockpit has not started it here; what "

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What runs of a cockpit, and which of its links are up."""
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -127,5 +128,5 @@ def domain_state(configuration: Configuration, domain: Domain) -> dict:
 def newer(configuration: Configuration) -> str:
     return (
         f"{configuration.path} is newer than what gidd read: gid-cockpit --config "
-        f"{configuration.path} reload"
+        f"{shlex.quote(str(configuration.path))} reload"
     )
