@@ -149,6 +149,7 @@ def test_unknown_names_are_refused(arguments: list[str]) -> None:
         ["man", "nosuch"],
         ["places", "nosuch"],
         ["lint", "nosuch"],
+        ["fuzz", "nosuch"],
         # pytest and cargo take the words of `rust`
         *([name, "--nosuch"] for name in COMMANDS if name != "rust"),
         *([name, "nosuch"] for name in ("docs", "faults", "models", "options", "proofs")),
