@@ -155,6 +155,7 @@ def test_packages_become_a_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         make_package(tmp_path, "base-passwd", users | {"etc/host.conf": "multi on"}),
         make_package(tmp_path, "texts", {"usr/share/doc/texts/copyright": "", "usr/share/a/b": ""}),
         make_package(tmp_path, "linux-image", kernels),
+        make_package(tmp_path, "libblas3", {"usr/lib/arm/blas/libblas.so.3": "blas"}),
     ]
     root = unpack(packages, tmp_path)
     assert sorted(path.name for path in (root / "etc").iterdir()) == [
@@ -164,6 +165,7 @@ def test_packages_become_a_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ]
     assert sorted(path.name for path in (root / "usr/share").iterdir()) == ["a", "base-passwd"]
     assert (root / "lib").is_symlink()
+    assert (root / "usr/lib/arm/libblas.so.3").read_text() == "blas"
     for kind in ("arm64", "arm64-16k"):
         image, modules = System(root, kind=f"-{kind}").kernel()
         assert (image.name, modules.parent.name) == (f"vmlinuz-6.1-{kind}", f"6.1-{kind}")

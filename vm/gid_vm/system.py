@@ -36,12 +36,16 @@ PACKAGES = (
     *("libsystemd0", "libwayland-client0", "libwayland-egl1", "libwayland-server0"),
     *("libwlroots-0.18 | libwlroots-0.20", "libxkbcommon0", "libxxhash0", "weston"),
     *("gstreamer1.0-plugins-base", "gstreamer1.0-plugins-good", "gstreamer1.0-tools"),
+    # what films are played by
+    *("gir1.2-gst-plugins-base-1.0", "gstreamer1.0-libav", "python3-gi"),
 )
 KERNELS = {"arm64": ("linux-image-arm64", "linux-image-arm64-16k")}
 TOOLS = ("apt-get", "depmod", "dpkg-deb")
 GIDD = "gidd/gidd"  # within a folder in which gidway is built
 # Links of the root to folders of /usr.
 MERGED = ("bin", "lib", "sbin")
+# Libraries of which there may be several, with a link to the one of choice.
+ALTERNATIVES = ("blas/libblas.so.3", "lapack/liblapack.so.3")
 # Of /usr: descriptions of boards, and texts.
 USELESS = ("lib/linux-image-*", *(f"share/{name}" for name in ("doc", "info", "locale", "man")))
 
@@ -161,6 +165,9 @@ def unpack(packages: list[Path], work: Path) -> Path:
     # What the packages' scripts would do.
     for name in ("passwd", "group"):
         shutil.copy(root / f"usr/share/base-passwd/{name}.master", root / "etc" / name)
+    for name in ALTERNATIVES:
+        for library in (root / "usr/lib").glob(f"*/{name}"):
+            (library.parents[1] / library.name).symlink_to(name)
     for release in (root / "lib/modules").iterdir():
         run(["depmod", "--basedir", root, release.name], work, BUILD_SECONDS)
     return root
