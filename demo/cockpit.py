@@ -5,7 +5,9 @@ import os
 from pathlib import Path
 
 from gid_vm.accel import probe_accel
+from gid_vm.architecture import by_name
 from gid_vm.guest import why_not
+from gid_vm.system import why_no_system
 
 from demo import backdrop
 from demo.scene import FULL, GUESTS, TRANSLATED
@@ -18,8 +20,10 @@ from lab.domains.program import LabError
 _LATE = {"GID_ANSWER_SECONDS": os.environ.get("GID_ANSWER_SECONDS", "30")}
 
 
-def _configuration(folder: Path, guests: set[str], screen: tuple[int, int]) -> str:
-    """`screen`: of `cluster` as a machine of its own, a KMS device."""
+def _configuration(
+    folder: Path, guests: set[str], screen: tuple[int, int], arch: str | None
+) -> str:
+    """`screen`: of `cluster` as a machine of its own, a KMS device. `arch`: of open's machine."""
     if not guests:
         return configuration(
             {
@@ -34,11 +38,12 @@ def _configuration(folder: Path, guests: set[str], screen: tuple[int, int]) -> s
         )
     width, height = screen
     cluster = f"kind=guest vm-display={width}x{height}" if "cluster" in guests else ""
+    other = "" if arch is None else f"vm-arch={arch}"
     # Memory is shared for each stream: so the engine gets at map and symbols, and the display at
     # the camera's pictures, which come in safety/camera.
     return configuration(
         {
-            "open": "kind=guest window=256M local=camera map movie symbols",
+            "open": f"kind=guest window=256M local=camera map movie symbols {other}",
             "cluster": f"window=32M local=canvas/* meter screen {cluster}",
             "host": "kind=host window=16M",
         },
@@ -52,16 +57,18 @@ def _configuration(folder: Path, guests: set[str], screen: tuple[int, int]) -> s
 
 
 class Cockpit(cockpit.Cockpit):
-    """`guests`: those of `open` and `cluster` that are machines of their own."""
+    """`guests`: those of `open` and `cluster` that are machines of their own. `arch`: vm-arch= of
+    open's."""
 
-    def __init__(self, folder: Path, guests: set[str]) -> None:
+    def __init__(self, folder: Path, guests: set[str], arch: str | None) -> None:
         self.scene = FULL
         if guests:
-            if (reason := why_not()) is not None:
+            if (reason := why_not() or why_no_system(by_name(arch))) is not None:
                 raise LabError(f"no guest can run here: {reason}")
-            self.scene = GUESTS if probe_accel() == "kvm" else TRANSLATED
+            is_quick = by_name(arch).is_own and probe_accel() == "kvm"
+            self.scene = GUESTS if is_quick else TRANSLATED
         screen = backdrop.size(backdrop.CLUSTER, self.scene.divisor)
-        text = _configuration(folder, guests, screen)
+        text = _configuration(folder, guests, screen, arch)
         super().__init__(folder, text, guests, self.scene.patience)
 
     @property

@@ -49,7 +49,7 @@ class Demo:
         self.clip = clips.find(options.clip, progress.say)
         self.folder = folder
         guests = _guests(options)
-        self.cockpit = Cockpit(folder, guests)
+        self.cockpit = Cockpit(folder, guests, options.arch)
         # A guest's screen, and a window to look on, are one display.
         alone = bool(guests) or options.window or not desktop.kinds()
         self.displays = () if alone else desktops.DISPLAYS
@@ -366,7 +366,7 @@ def _conclude(result: dict, out: Path, pictures: Iterable[Path], progress: Progr
 def _guests(options: argparse.Namespace) -> set[str]:
     if options.vms == 2:
         return {"open", "cluster"}
-    return {"open"} if options.vm else set()
+    return {"open"} if options.vm or options.arch is not None else set()
 
 
 def _parse() -> argparse.Namespace:
@@ -398,6 +398,12 @@ def _parse() -> argparse.Namespace:
         "--vm",
         action="store_true",
         help="with `open` as a QEMU guest; without KVM everything is smaller and slower",
+    )
+    parser.add_argument(
+        "--arch",
+        choices=("arm64", "arm64-16k"),
+        help="with `open` as a guest of this architecture, beside a `cluster` of this machine's. "
+        "It takes what ./run vm --arch does",
     )
     parser.add_argument("-V", "--version", action=Version, help="show the version")
     parser.add_argument(

@@ -47,6 +47,10 @@ class Place(ABC):
     def put(self, file: Path) -> Path:
         """A file of this machine, for the domain to read."""
 
+    def translate(self, text: str) -> str:
+        """Paths of what was built for this machine, as those that the domain has."""
+        return text
+
     @abstractmethod
     def write(self, name: str, content: bytes) -> Path:
         """A file in `folder`."""

@@ -14,8 +14,10 @@ from pathlib import Path
 from gid_cockpit.configuration import CockpitError, read
 from gid_cockpit.machine import Guest
 from gid_vm.agent import Agent, Command, GuestError
+from gid_vm.architecture import by_name
 from gid_vm.guest import why_not
 from gid_vm.monitor import Monitor, MonitorError
+from gid_vm.system import OWN_SYSTEM, System, build_of
 
 from lab.domains.place import Place
 from lab.domains.program import PATIENCE, LabError, Program, Wanting, wait_for
@@ -283,6 +285,11 @@ class There(Place):
 
     def put(self, file: Path) -> Path:
         return self.write(file.name, file.read_bytes())
+
+    def translate(self, text: str) -> str:
+        arch = by_name(self.guest.domain.machine.arch)
+        system = OWN_SYSTEM if arch.is_own else System(build=build_of(arch))
+        return system.translate(text)
 
     def write(self, name: str, content: bytes) -> Path:
         path = self.folder / name

@@ -58,7 +58,7 @@ class Weston:
     def configure(self, *sections: str) -> None:
         """Of its next start."""
         text = "".join([self._before, *sections])
-        self.config = self.place.write("weston.ini", text.encode())
+        self.config = self.place.write("weston.ini", self.place.translate(text).encode())
 
     def launch(self, under: Iterable[str] = ()) -> Program:
         """By a command before it. It is not ready yet, but the place's programs are its clients."""

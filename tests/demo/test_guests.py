@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The demo with the domain open as a QEMU guest: the same cockpit, and the guest is killed."""
+"""The demo with the domain open as a QEMU guest: the same cockpit, and the guest is killed.
+
+The guest is of this machine's architecture, and where there are programs for it, of ARM64.
+"""
 
 import pytest
+from gid_vm.architecture import by_name
 from gid_vm.guest import why_not
+from gid_vm.system import why_no_system
 from runs import Run, check_copies, run_demo
 
 SECONDS = 1500
+ARM64 = by_name("arm64")
+NO_ARM64 = "that is this machine's own" if ARM64.is_own else why_no_system(ARM64)
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
@@ -13,9 +20,18 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    run = run_demo(tmp_path_factory.mktemp("demo"), "--vm", "--seconds=2", timeout=SECONDS)
+@pytest.fixture(
+    scope="module",
+    params=[
+        "--vm",
+        pytest.param(
+            "--arch=arm64", marks=pytest.mark.skipif(NO_ARM64 is not None, reason=str(NO_ARM64))
+        ),
+    ],
+)
+def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("demo")
+    run = run_demo(folder, request.param, "--seconds=2", timeout=SECONDS)
     assert run.status == 0, run.errors
     return run
 
