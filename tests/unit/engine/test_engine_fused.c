@@ -256,7 +256,7 @@ static void test_lists(struct helper_job *job) {
 		memcpy(alone, before, size);
 		memcpy(together, before, size);
 		draw_list(alone, false, NULL, &one);
-		draw_list(together, true, job, &other);
+		draw_list(together, fused_row_can(), job, &other);
 		wrong += memcmp(alone, together, size) != 0;
 		errors += memcmp(one.errors, other.errors, sizeof(one.errors)) != 0;
 		costs += !is_near(one.cost, other.cost);
