@@ -14,7 +14,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -276,12 +276,13 @@ class Port:
         """What comes by one end goes out by the other, until one has hung up."""
         self._join(self.listener.accept()[0])
         data = b"x"
-        while data:
-            with self.lock:
-                for end in select.select([*self.others], [], [], 0.01)[0]:
-                    data = end.recv(65536)
-                    self.others[end].sendall(data)
-        for end in self.others:
+        with suppress(ConnectionError):
+            while data:
+                with self.lock:
+                    for end in select.select([*self.others], [], [], 0.01)[0]:
+                        data = end.recv(65536)
+                        self.others[end].sendall(data)
+        for end in (self.listener, *self.others):
             end.close()
 
     def _join(self, gidd: socket.socket) -> None:
