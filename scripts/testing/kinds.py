@@ -112,5 +112,7 @@ ELEMENTS = replace(
 EMULATED_SUITES = ("unit", "libgid", "stream", "hostile")
 EMULATED_WITHOUT = {
     "unit/dmabuf": "timer_create() refuses SIGRTMAX, which sigaction() takes",
+    "unit/drawn": "timer_create() refuses SIGRTMAX, which sigaction() takes",
+    "unit/large_pages": "MADV_COLLAPSE does nothing, and says that it did",
 }
 DEEP = (ASAN, OTHERS, THREADS, ELEMENTS, FUZZ)
