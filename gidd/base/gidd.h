@@ -59,9 +59,10 @@ struct gidd {
 	uint64_t report_due_us;	    /* no report is made before */
 	uint64_t report_requests;   /* ever */
 
-	struct slabs slabs;   /* of this domain, and of others as far as somebody here has them */
-	uint32_t slab_first;  /* the first number that this run has given, from 0, */
-	uint64_t slab_issued; /* and how many */
+	struct slabs slabs; /* of this domain, and of others as far as somebody here has them */
+	struct slab_book *slab_book; /* who had which number before; NULL: that is not known */
+	uint32_t slab_first;	     /* the first number that this run has given, from 0, */
+	uint64_t slab_issued;	     /* and how many */
 	struct slab_requests slab_requests;
 	sd_event_source *revalidations[GID_DOMAIN_MAX + 1]; /* of other domains' slabs */
 	struct streams streams;

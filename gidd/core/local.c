@@ -7,6 +7,7 @@
 #include "eviction.h"
 #include "seal.h"
 #include "shm_range.h"
+#include "slab_book.h"
 #include "slab_readers.h"
 #include "status.h"
 #include "streams.h"
@@ -121,6 +122,8 @@ void local_init(struct gidd *gidd) {
 
 void local_close(struct gidd *gidd) {
 	struct client *client;
+	slab_book_close(gidd->slab_book); /* the next gidd's clients are these */
+	gidd->slab_book = NULL;
 	while ((client = TAILQ_FIRST(&gidd->clients)) != NULL) {
 		client_destroy(client);
 	}

@@ -16,6 +16,7 @@
 #include "folder.h"
 #include "gidd.h"
 #include "log.h"
+#include "slab_book.h"
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
@@ -143,6 +144,7 @@ int server_init(struct server *server, struct gidd *gidd) {
 	int given = sd_listen_fds(1);
 	int error = take_lock(server);
 	if (error == 0) {
+		gidd->slab_book = slab_book_open(server->lock);
 		error = given > 0 ? listen_on_given(server, given) : listen_on_own(server);
 	}
 	if (error < 0) {
@@ -154,6 +156,8 @@ int server_init(struct server *server, struct gidd *gidd) {
 
 void server_finish(struct server *server) {
 	listener_close(&server->listener);
+	slab_book_close(server->gidd->slab_book);
+	server->gidd->slab_book = NULL;
 	if (server->lock >= 0) {
 		close(server->lock);
 		server->lock = -1;

@@ -17,6 +17,7 @@
 #include "quota.h"
 #include "shm_range.h"
 #include "shm_window.h"
+#include "slab_book.h"
 #include "streams.h"
 
 /* Slabs of other domains that a client may wait for. It waits for each, or asks for a few at once.
@@ -64,7 +65,7 @@ static uint32_t new_number(struct gidd *gidd) {
 	uint32_t number;
 	do {
 		number = nth_number(gidd, gidd->slab_issued++);
-	} while (find_own(gidd, number) != NULL);
+	} while (find_own(gidd, number) != NULL || slab_book_expects(gidd->slab_book, number));
 	return number;
 }
 
@@ -151,6 +152,7 @@ static void slab_destroy(struct gidd *gidd, struct slab *slab) {
 				send_revoked(&link->peer, slab);
 			}
 		}
+		slab_book_remove(gidd->slab_book, slab->description.imported.slab);
 		TAILQ_REMOVE(&slab->owner->slabs, slab, owner_entry);
 		quota_give(slab->owner, QUOTA_SLABS, 1);
 		quota_give(slab->owner, QUOTA_MEMORY, slab->charged);
@@ -228,6 +230,16 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 				request->slab);
 		return;
 	}
+	if (request->slab != 0 &&
+			!slab_book_may_return(gidd->slab_book, request->slab, client->uid)) {
+		peer_log(&client->peer, LOG_LEVEL_WARNING,
+				"may not have slab number %u: no program of its user had it",
+				request->slab);
+		peer_result(&client->peer, serial, -EEXIST, 0,
+				"no program of uid %u had slab number %u", (unsigned)client->uid,
+				request->slab);
+		return;
+	}
 	error = quota_take(client, QUOTA_SLABS, 1, why);
 	if (error < 0) {
 		goto error_quota;
@@ -254,6 +266,7 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 	slab->fd = *fd;
 	*fd = -1;
 	TAILQ_INSERT_TAIL(&client->slabs, slab, owner_entry);
+	slab_book_put(gidd->slab_book, description.slab, client->uid);
 	peer_result(&client->peer, serial, 0, description.slab, "%s", "");
 	return;
 

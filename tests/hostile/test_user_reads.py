@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from gid_vm.preload import Preload
 from lib.cockpit import DEFAULT_CONFIG, Cockpit
 from lib.gidwire import (
     IMPORT,
@@ -36,13 +35,12 @@ from lib.outcome import NO_STREAM, UNREADABLE, number
 from lib.program import BUILD, PATIENCE, wait_for
 from reloading import reload_well
 from subscribing import ended
+from users import STRANGER, Users
 
 MakeCockpit = Callable[..., Cockpit]
 
-OTHER_USER = BUILD / "tests/lib/programs/other_user.so"
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 FLOW = BUILD / "tests" / "tools" / "flow"
-STRANGER = 54321  # by other_user.so
 ME = pwd.getpwuid(os.getuid()).pw_name
 SECTION = f"[client open {STRANGER}]\nread=movie\n"
 CONFIG = DEFAULT_CONFIG + SECTION
@@ -67,30 +65,6 @@ def ring(*gids: int, metadata: int = 0) -> int:
     os.pwrite(fd, struct.pack("<Q", metadata), METADATA)
     fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | 0x10)
     return read_only(fd)
-
-
-class Users:
-    """A cockpit, and who comes into its domain `open` as a stranger."""
-
-    def __init__(self, cockpit: Cockpit) -> None:
-        self.cockpit = cockpit
-        self.others = cockpit.folder / "others"
-        self.preload = Preload(OTHER_USER)
-
-    def start(self) -> None:
-        settings = self.preload.env | {"OTHER_PEERS": str(self.others)}
-        self.cockpit.start("open", ["env", *(f"{key}={value}" for key, value in settings.items())])
-        self.preload.check("gidd")
-
-    def stranger(self) -> Connection:
-        self.others.touch()
-        try:
-            return self.cockpit.connect("open", "stranger")
-        finally:
-            self.others.unlink()
-
-    def mine(self, program: str = "test") -> Connection:
-        return self.cockpit.connect("open", program)
 
 
 @pytest.fixture

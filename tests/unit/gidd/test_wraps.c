@@ -14,6 +14,7 @@
 #include "local.h"
 #include "memory.h"
 #include "remote.h"
+#include "slab_book.h"
 #include "tap.h"
 
 static const char cockpit[] =
@@ -152,6 +153,30 @@ static void test_slabs(void) {
 	tap_ok(!again && export(77) == -EEXIST, "nor after 2^32 of them");
 }
 
+/* Of a run before: who had 1007 and 1008 may come back. */
+static int put_book(void) {
+	int fd = memfd_create("book", MFD_CLOEXEC);
+	struct slab_book *book = slab_book_open(fd);
+	slab_book_put(book, 1007, getuid());
+	slab_book_put(book, 1008, getuid() + 1);
+	slab_book_close(book);
+	gidd.slab_book = slab_book_open(fd);
+	return fd;
+}
+
+static void test_waited_for(void) {
+	int fd = put_book();
+	gidd.slab_first = 0;
+	gidd.slab_issued = 1005;
+	tap_ok(export(1008) == -EEXIST && export(1007) == 1007,
+			"the number of a run before goes back to its own user");
+	tap_ok(export(0) == 1006 && export(0) == 1009,
+			"who is new gets none that somebody may come back for");
+	slab_book_close(gidd.slab_book);
+	gidd.slab_book = NULL;
+	close(fd);
+}
+
 static void test_requests(void) {
 	bring_up();
 	the_link->serial = 0;
@@ -177,6 +202,7 @@ int main(void) {
 		inside_settle(&gidd);
 		test_streams();
 		test_slabs();
+		test_waited_for();
 		test_requests();
 		close(client);
 		inside_settle(&gidd);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "slab_book.h"
+
+#include <gid/gid.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAGIC UINT64_C(0x316b6f6f62646967) /* "gidbook1" */
+/* Slabs that are there at one time. Where there are more, the next run has no book. */
+#define ENTRIES 8192u
+/* What nobody asked for in so many runs is forgotten. */
+#define RUNS_MAX 8u
+
+struct entry {
+	uint32_t number; /* 0: the place is free */
+	uint32_t uid;
+	uint32_t runs; /* ended since; 0: the slab is there */
+	uint32_t reserved;
+};
+
+struct slab_book {
+	int fd;
+	bool is_known; /* there was one of the run before */
+	bool is_kept;  /* the next run can rely on it */
+	struct entry entries[ENTRIES];
+};
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static bool write_at(const struct slab_book *book, const void *data, size_t size, size_t offset) {
+	return pwrite(book->fd, data, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* Its place in the file is there already, so that no full disk is in the way. */
+static void write_entry(struct slab_book *book, uint32_t place) {
+	static const uint64_t none = 0;
+	if (book->is_kept &&
+			!write_at(book, &book->entries[place], sizeof(struct entry),
+					sizeof(none) + place * sizeof(struct entry))) {
+		book->is_kept = false;
+		(void)write_at(book, &none, sizeof(none), 0);
+	}
+}
+
+static bool read_all(struct slab_book *book) {
+	uint64_t magic = 0;
+	return pread(book->fd, &magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+			magic == MAGIC &&
+			pread(book->fd, book->entries, sizeof(book->entries), sizeof(magic)) ==
+			(ssize_t)sizeof(book->entries);
+}
+
+/* The head comes last: without it there is no book. */
+static bool write_all(struct slab_book *book) {
+	static const uint64_t none = 0, magic = MAGIC;
+	return write_at(book, &none, sizeof(none), 0) &&
+			write_at(book, book->entries, sizeof(book->entries), sizeof(none)) &&
+			write_at(book, &magic, sizeof(magic), 0);
+}
+
+struct slab_book *slab_book_open(int fd) {
+	struct slab_book *book = calloc(1, sizeof(*book));
+	if (book == NULL) {
+		return NULL;
+	}
+	book->fd = fd;
+	book->is_known = read_all(book);
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		struct entry *entry = &book->entries[i];
+		if (!book->is_known || entry->number > GID_SLAB_MAX || entry->runs >= RUNS_MAX) {
+			*entry = (struct entry){0};
+		} else if (entry->number != 0) {
+			entry->runs++;
+		}
+	}
+	book->is_kept = write_all(book);
+	return book;
+}
+
+void slab_book_close(struct slab_book *book) {
+	free(book);
+}
+
+/* --- what is in it ---------------------------------------------------------------------------- */
+
+/* `number` 0: a place that is free. ENTRIES: there is none. */
+static uint32_t find(const struct slab_book *book, uint32_t number) {
+	uint32_t place = 0;
+	while (place < ENTRIES && book->entries[place].number != number) {
+		place++;
+	}
+	return place;
+}
+
+bool slab_book_expects(const struct slab_book *book, uint32_t number) {
+	uint32_t place = book != NULL ? find(book, number) : ENTRIES;
+	return place < ENTRIES && book->entries[place].runs > 0;
+}
+
+bool slab_book_may_return(const struct slab_book *book, uint32_t number, uid_t uid) {
+	if (book == NULL || !book->is_known) {
+		return true;
+	}
+	return slab_book_expects(book, number) && book->entries[find(book, number)].uid == uid;
+}
+
+void slab_book_put(struct slab_book *book, uint32_t number, uid_t uid) {
+	if (book == NULL) {
+		return;
+	}
+	uint32_t place = find(book, number);
+	place = place < ENTRIES ? place : find(book, 0);
+	if (place < ENTRIES) {
+		book->entries[place] = (struct entry){.number = number, .uid = uid};
+		write_entry(book, place);
+	} else if (book->is_kept) {
+		static const uint64_t none = 0;
+		book->is_kept = false;
+		(void)write_at(book, &none, sizeof(none), 0);
+	}
+}
+
+void slab_book_remove(struct slab_book *book, uint32_t number) {
+	uint32_t place = book != NULL ? find(book, number) : ENTRIES;
+	if (place < ENTRIES) {
+		book->entries[place] = (struct entry){0};
+		write_entry(book, place);
+	}
+}
