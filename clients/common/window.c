@@ -50,14 +50,18 @@ static struct wl_buffer *make_background(struct window *window) {
 }
 
 /*
- * A background that is all transparent stays one pixel large: stretched over the window it would
- * make the compositor blend nothing into everything below.
+ * A background that is all transparent stays one pixel large, unless input is wanted: stretched
+ * over the window it makes the compositor blend nothing into everything below.
  */
+static bool is_stretched(const struct window *window) {
+	return (window->options.background & 0xff) > 0 || window->options.takes_input;
+}
+
 static void draw_background(struct window *window) {
 	uint32_t opacity = window->options.background & 0xff;
 	wl_surface_attach(window->root, window->background, 0, 0);
 	wl_surface_damage_buffer(window->root, 0, 0, INT32_MAX, INT32_MAX);
-	if (opacity > 0) {
+	if (is_stretched(window)) {
 		wp_viewport_set_destination(window->root_viewport, window->width, window->height);
 	}
 	struct wl_region *opaque = wl_compositor_create_region(window->wayland->compositor);
@@ -157,10 +161,21 @@ struct box window_picture_box(const struct window *window) {
 	return fit_picture(area, width, height);
 }
 
+/* What is beside a picture without a background belongs to the windows below. */
+static void limit_input(struct window *window, struct box box) {
+	struct wl_region *region = wl_compositor_create_region(window->wayland->compositor);
+	wl_region_add(region, box.x, box.y, box.width, box.height);
+	wl_surface_set_input_region(window->root, region);
+	wl_region_destroy(region);
+}
+
 static void window_layout(struct window *window) {
 	struct box box = window_picture_box(window);
 	xdg_surface_set_window_geometry(window->xdg_surface, 0, 0, window->width, window->height);
 	draw_background(window);
+	if ((window->options.background & 0xff) == 0 && window->options.takes_input) {
+		limit_input(window, box);
+	}
 	wl_subsurface_set_position(window->subsurface, box.x, box.y);
 	wp_viewport_set_destination(window->picture_viewport, box.width, box.height);
 	wl_surface_commit(window->picture);
@@ -325,10 +340,12 @@ void window_withdraw(struct window *window) {
 
 int window_init(struct window *window, struct wayland *wayland,
 		const struct window_options *options) {
-	*window = (struct window){.wayland = wayland, .options = *options};
+	*window = (struct window){.wayland = wayland, .options = *options, .blank = true};
 	window->root = wl_compositor_create_surface(wayland->compositor);
 	window->picture = wl_compositor_create_surface(wayland->compositor);
-	take_no_input(wayland->compositor, window->picture);
+	if (is_stretched(window)) {
+		take_no_input(wayland->compositor, window->picture);
+	}
 	window->subsurface = wl_subcompositor_get_subsurface(
 			wayland->subcompositor, window->picture, window->root);
 	wl_subsurface_set_desync(window->subsurface);

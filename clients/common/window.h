@@ -4,7 +4,8 @@
  * a desynchronised subsurface for the picture, scaled into its place with its aspect ratio kept.
  * Over a picture that is no longer true a third one lies, the veil. A program's window that is a
  * little smaller, as one that has rows of letters, is not scaled. The pointer, fingers and the
- * keyboard are the root's, wherever they are in the window.
+ * keyboard are the root's, wherever they are in the window: on the picture only, where there is no
+ * background.
  *
  * The owner draws: it attaches buffers to `picture` and commits it. The window only lays out.
  */
@@ -24,6 +25,7 @@ struct window_options {
 	const char *title, *app_id;
 	bool fullscreen, maximized;
 	bool leads; // the picture follows the window's size, so that does not follow the picture's
+	bool takes_input;      // pointer and fingers are wanted, also without a background
 	const char *output;    // the name of that to be full-screen on; NULL: any
 	int32_t width, height; // of the window; 0: the picture's
 	struct box place;      // of the picture in the window; width 0: all of it
@@ -52,6 +54,7 @@ struct window {
 	uint32_t serial;		       // of the last configure
 	bool configured;
 	bool mapped;		     // the picture may be drawn
+	bool blank;		     // the owner shows no picture: there is nothing to point at
 	bool of_program;	     // the picture is a program's window, and has no cursor in it
 	void (*ready)(void *data);   // the compositor has agreed: look at `mapped`
 	void (*resized)(void *data); // it has another size, or its first one; may be NULL

@@ -219,6 +219,7 @@ static void check_options(struct options *options, struct argp_state *state) {
 		argp_error(state, "--output and --maximized exclude each other");
 	}
 	options->window.fullscreen |= options->window.output != NULL;
+	options->window.takes_input = options->input;
 	options->title_follows = options->window.title == NULL;
 	options->app_id_follows = options->window.app_id == NULL;
 	if (options->title_follows) {

@@ -38,8 +38,9 @@ static int64_t to_picture(wl_fixed_t at, int32_t begin) {
 static bool is_on_picture(const struct seat *seat, wl_fixed_t x, wl_fixed_t y) {
 	struct box box = window_picture_box(seat->window);
 	int64_t right = to_picture(x, box.x), down = to_picture(y, box.y);
-	return seat->window->veil.surface == NULL && right >= 0 && down >= 0 &&
-			right < (int64_t)box.width * FIXED && down < (int64_t)box.height * FIXED;
+	return seat->window->veil.surface == NULL && !seat->window->blank && right >= 0 &&
+			down >= 0 && right < (int64_t)box.width * FIXED &&
+			down < (int64_t)box.height * FIXED;
 }
 
 static int32_t part_of(int64_t at, int32_t size) {

@@ -286,6 +286,7 @@ static void commit_picture(struct view *view, struct buffer *buffer, const struc
 	}
 	ask_when_shown(view, frame);
 	wl_surface_commit(surface);
+	view->window.blank = false;
 	forget_gone(view);
 	if (view->timeline != NULL) {
 		write_point(view, GID_TIMELINE_COMMIT, frame, gid_clock_now());
@@ -416,6 +417,7 @@ static void take_off(struct view *view) {
 	wp_viewport_set_source(view->window.picture_viewport, wl_fixed_from_int(-1),
 			wl_fixed_from_int(-1), wl_fixed_from_int(-1), wl_fixed_from_int(-1));
 	view->sent.valid = false;
+	view->window.blank = true;
 	wl_surface_commit(view->window.picture);
 }
 

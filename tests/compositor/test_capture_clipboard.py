@@ -176,10 +176,10 @@ def test_a_program_that_keeps_texts(desk: Copying) -> None:
 
 def test_what_is_no_text(desk: Copying) -> None:
     """Nobody is asked for pictures, and nothing crosses."""
-    desk.here.copy(b"\x89PNG", desk.press(), "image/png")
+    picture = desk.here.copy(b"\x89PNG", desk.press(), "image/png")
     desk.press()
-    assert desk.here.asked == 0
     desk.take_away(b"after it")
+    assert not picture.has("send")
     assert desk.peer.came == []
 
 

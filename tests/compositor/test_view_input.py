@@ -26,8 +26,9 @@ def desks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoDesks]:
     cockpit.close()
 
 
-def test_keys_pointer_and_fingers(desks: TwoDesks) -> None:
-    view, window = desks.use()
+@pytest.mark.parametrize("background", ["000000", "none"])
+def test_keys_pointer_and_fingers(desks: TwoDesks, background: str) -> None:
+    view, window = desks.use(f"--background={background}")
     typist = desks.typist
     typist.type(KEY_A)
     assert window.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]

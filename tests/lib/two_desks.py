@@ -87,16 +87,16 @@ class TwoDesks:
     def settle(self, window: InputWindow) -> list[tuple[int, int]]:
         return settle(self.typist, window)
 
-    def use(self) -> tuple[Program, InputWindow]:
+    def use(self, *options: str) -> tuple[Program, InputWindow]:
         """A view that has the keyboard, and a window on the desktop that has its input."""
-        view = self.view()
+        view = self.view(*options)
         window = self.window()
         self.settle(window)
         return view, window
 
-    def view(self) -> Program:
+    def view(self, *options: str) -> Program:
         """One whose input is taken."""
-        return self.taken(self.start_view())
+        return self.taken(self.start_view(*options))
 
     def taken(self, view: Program) -> Program:
         """Once its input is taken."""
@@ -104,8 +104,9 @@ class TwoDesks:
         self.wait_seat()
         return view
 
-    def start_view(self) -> Program:
-        return self.start("--domain=open", f"--stream={self.name}", "--input", "--output=screen")
+    def start_view(self, *options: str) -> Program:
+        shown = ("--domain=open", f"--stream={self.name}", "--input", "--output=screen")
+        return self.start(*shown, *options)
 
     def start(self, *options: str) -> Program:
         """A view on the screen."""
