@@ -21,13 +21,24 @@ static uid_t find_user(const char *user) {
 	return entry != NULL ? entry->pw_uid : CONFIG_NOBODY;
 }
 
-void users_find(struct config *config, const struct config_domain *domain) {
+static uid_t find_before(
+		const struct config *older, const struct config_domain *domain, const char *user) {
+	const struct config_client *was =
+			older != NULL ? config_client_find(older, domain, user) : NULL;
+	return was != NULL && strcmp(was->user, user) == 0 ? was->uid : CONFIG_NOBODY;
+}
+
+void users_find(struct config *config, const struct config *older,
+		const struct config_domain *domain) {
 	struct config_client *client;
 	TAILQ_FOREACH(client, &config->clients, entry) {
 		if (client->domain != domain || strcmp(client->user, "*") == 0) {
 			continue;
 		}
 		client->uid = find_user(client->user);
+		if (client->uid == CONFIG_NOBODY) {
+			client->uid = find_before(older, domain, client->user);
+		}
 		if (client->uid == CONFIG_NOBODY) {
 			log_warning("[client %s %s]: there is no such user: nobody has this "
 				    "section until the configuration is read again",

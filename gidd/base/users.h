@@ -9,8 +9,12 @@
 
 #include "config.h"
 
-/* Finds the numbers of those of a domain. Who is not there, which is logged, has no section. */
-void users_find(struct config *config, const struct config_domain *domain);
+/*
+ * Finds the numbers of those of a domain. Who is not found keeps the number that `older` has, an
+ * earlier reading, or NULL. Who has none, which is logged, has no section.
+ */
+void users_find(struct config *config, const struct config *older,
+		const struct config_domain *domain);
 
 /* The section about a user's programs in the domain, or NULL: they may do all that it may. */
 const struct config_client *users_find_section(

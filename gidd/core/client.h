@@ -21,6 +21,7 @@ struct client {
 	bool takes_doorbells;	/* eventfds past us, for its subscriptions to other machines */
 	bool wants_report;	/* it has asked for one, and not got it yet */
 	bool has_report;	/* it was sent one, and may not have read it yet */
+	bool lost_readers;	/* by the last reading of the configuration: of a stream of its */
 	uint32_t report_serial; /* of its request */
 	uint64_t report_turn;	/* when it asked, among all requests for reports */
 	struct slabs slabs;

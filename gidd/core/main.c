@@ -356,7 +356,7 @@ int main(int argc, char **argv) {
 		snprintf(name, sizeof(name), "gidd[%s]", gidd.self->name);
 		log_init(name, LOG_LEVEL_INFO);
 		log_start_writer();
-		users_find(&config, gidd.self);
+		users_find(&config, NULL, gidd.self);
 		local_init(&gidd);
 		remote_init(&gidd);
 		raise_descriptor_limit();

@@ -65,7 +65,7 @@ static int read_again(struct reload *reload, uint32_t *left) {
 		error = config_update(reload->config, &fresh, reload->path, stream);
 	}
 	if (error == 0) {
-		users_find(reload->config, reload->gidd->self);
+		users_find(reload->config, &fresh, reload->gidd->self); /* `fresh` is the older */
 		*left = slab_take_from_clients(reload->gidd, &fresh);
 	}
 	fclose(stream);

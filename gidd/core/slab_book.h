@@ -20,8 +20,8 @@ struct slab_book;
 
 /*
  * Takes over what the file has, and goes on in it. The descriptor stays the caller's, and open
- * until the book is closed. NULL, of which the functions below take no harm: there is no memory, or
- * no room in the file.
+ * until the book is closed. NULL, of which the functions below take no harm: there is no memory.
+ * Where the file has no room, the next run has no book.
  */
 struct slab_book *slab_book_open(int fd);
 /* What is in the file stays there. */

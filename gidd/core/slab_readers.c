@@ -60,12 +60,15 @@ bool slab_may_go_to(struct client *client, gid_id gid, const struct slab *slab) 
 			(slab != NULL && slab->owner != NULL && slab->owner->uid == client->uid)) {
 		return true;
 	}
+	if (slab == NULL && gid_domain_of(gid) == gidd->self->number) {
+		return false; /* there is none */
+	}
 	TAILQ_FOREACH(subscription, &gidd->subscriptions, entry) {
 		if (subscription->domain == gid_domain_of(gid) &&
 				is_read_by_user_of(subscription, client) &&
-				client_may_read(client, subscription->name) &&
 				ring_names(subscription->ring, subscription->domain, gid) &&
-				may_send(subscription, slab)) {
+				may_send(subscription, slab) &&
+				client_may_read(client, subscription->name)) {
 			return true;
 		}
 	}
@@ -118,13 +121,13 @@ static bool lost_readers(const struct client *client, const struct config *older
 }
 
 /* Its owner sends it, or a client that has it, as a compositor. */
-static bool was_sent_to_losers(const struct slab *slab, const struct config *older) {
+static bool was_sent_to_losers(const struct slab *slab) {
 	const struct import *import;
-	if (lost_readers(slab->owner, older)) {
+	if (slab->owner->lost_readers) {
 		return true;
 	}
 	TAILQ_FOREACH(import, &slab->importers, of_slab) {
-		if (import->peer->client != NULL && lost_readers(import->peer->client, older)) {
+		if (import->peer->client != NULL && import->peer->client->lost_readers) {
 			return true;
 		}
 	}
@@ -135,10 +138,13 @@ uint32_t slab_take_from_clients(struct gidd *gidd, const struct config *older) {
 	uint32_t count = 0;
 	struct client *client;
 	struct slab *slab;
+	TAILQ_FOREACH(client, &gidd->clients, entry) {
+		client->lost_readers = lost_readers(client, older);
+	}
 	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
 		bool in_window = slab->description.imported.memory == GID_MEMORY_WINDOW;
 		if (slab->owner != NULL && !in_window && !slab->evicting &&
-				was_sent_to_losers(slab, older)) {
+				was_sent_to_losers(slab)) {
 			slab_evict(slab);
 			count++;
 		}

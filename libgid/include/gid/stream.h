@@ -521,9 +521,9 @@ struct gid_consumer_options {
 /**
  * Subscribes to the stream `name` of the domain `owner`, a name or a number (NULL: our own). Does
  * not wait for the producer: the callback `state` tells when it is there. Returns 0 and the
- * consumer; -ENOENT: this program may not read such a stream, or, without `reconnect`, the stream
- * does not exist now; -EINVAL, -EDQUOT, -ENOTCONN, -ENOSYS: neither this program nor its gidd has a
- * /proc.
+ * consumer; -ENOENT: this domain may not read such a stream, or can never have it, or, without
+ * `reconnect`, it does not exist now; -EACCES: this program's user may not read it; -EINVAL,
+ * -EDQUOT, -ENOTCONN, -ENOSYS: neither this program nor its gidd has a /proc.
  */
 int gid_consumer_create(struct gid_domain *domain, const char *owner, const char *name,
 		const struct gid_consumer_options *options, struct gid_consumer **consumer);
