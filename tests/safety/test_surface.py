@@ -29,10 +29,9 @@ def number(pattern: str, text: str) -> int:
 def test_bytes_of_others() -> None:
     told = row("bytes of other domains that it reads")
     wire = (TOP / "libgid/wire_ring.h").read_text()
-    reader = (TOP / "cluster/stream_reader.c").read_text()
+    reader = (TOP / "cluster/stream_reader.h").read_text()
     entry = number(r"sizeof\(struct gid_wire_frame\) == (\d+)", wire)
-    entries = number(r"#define ENTRIES_MAX \((\d+) \* CREDIT\)", reader)
-    entries *= number(r"#define CREDIT (\d+)u", reader)
+    entries = number(r"#define STREAM_READER_ENTRIES (\d+)u", reader)
     assert number(r"at most (\d+) bytes", told) == entry
     assert number(r"at most (\d+) for each stream", told) == entries
 
