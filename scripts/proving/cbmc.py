@@ -19,7 +19,7 @@ _CHECKS = (
     *("--div-by-zero-check", "--signed-overflow-check"),
     *("--undefined-shift-check", "--unwinding-assertions"),
 )
-_INCLUDES = ("libgid", "libgid/include", "cluster")
+_INCLUDES = ("libgid", "libgid/include", "cluster/base")
 _VERDICTS = {0: "holds", 10: "refused"}  # by what CBMC ends with
 
 

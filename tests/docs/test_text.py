@@ -118,7 +118,14 @@ def test_every_document_is_in_the_index() -> None:
 def literals() -> str:
     """The texts of all programs, with what they are told by `%` left out."""
     found = []
-    for pattern in ("*/*.[ch]", "clients/*/*.c", "gidd/*/*.[ch]", "gst/*/*.c", "tools/*/*.c"):
+    for pattern in (
+        "*/*.[ch]",
+        "clients/*/*.c",
+        "cluster/*/*.[ch]",
+        "gidd/*/*.[ch]",
+        "gst/*/*.c",
+        "tools/*/*.c",
+    ):
         for path in TOP.glob(pattern):
             source = re.sub(r'"\s*\n\s*"', "", path.read_text())
             found += re.findall(r'"((?:[^"\\\n]|\\.)*)"', source)

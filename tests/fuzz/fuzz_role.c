@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A safety role through any story: it is live only while everything that was promised holds. */
-#include "../../cluster/role.h"
+#include "../../cluster/base/role.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Any bytes as the file in which gid-cluster keeps its roles' state: what is believed is possible,
  * and is written again as it was read.
  */
-#include "../../cluster/saved_state.h"
+#include "../../cluster/base/saved_state.h"
 
 #include <errno.h>
 #include <string.h>

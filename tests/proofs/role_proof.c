@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What cluster/role.c promises, for CBMC: whatever comes in whatever order, as often as it likes.
+ * What cluster/base/role.c promises, for CBMC: whatever comes in whatever order, as often as it
+ * likes.
  *
  * `seen` is what an onlooker writes down of the same events, by the words of role.h alone. begin():
  * what both hold holds at the start. step(): where it holds, it holds after any one event, and the

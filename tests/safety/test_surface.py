@@ -29,7 +29,7 @@ def number(pattern: str, text: str) -> int:
 def test_bytes_of_others() -> None:
     told = row("bytes of other domains that it reads")
     wire = (TOP / "libgid/wire_ring.h").read_text()
-    reader = (TOP / "cluster/stream_reader.h").read_text()
+    reader = (TOP / "cluster/workers/stream_reader.h").read_text()
     entry = number(r"sizeof\(struct gid_wire_frame\) == (\d+)", wire)
     entries = number(r"#define STREAM_READER_ENTRIES (\d+)u", reader)
     assert number(r"at most (\d+) bytes", told) == entry
@@ -40,7 +40,7 @@ def test_lines_of_its_code() -> None:
     """All of cluster/, but for the files that the document leaves out."""
     told = row("lines of C in that thread")
     left_out = re.findall(r"\w+", told.partition("which is ")[2].partition(" |")[0])
-    files = [path for end in "ch" for path in (TOP / "cluster").glob(f"*.{end}")]
+    files = [path for end in "ch" for path in (TOP / "cluster").rglob(f"*.{end}")]
     names = {path.stem for path in files}
     left_out = {name for name in left_out if name != "and"}
     assert left_out <= names, left_out - names

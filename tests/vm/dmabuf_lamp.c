@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../cluster/pixels.h"
+#include "../../cluster/base/pixels.h"
 #include "made_dmabuf.h"
 
 #define PICTURES 2

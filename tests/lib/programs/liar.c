@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cluster/pixels.h"
+#include "cluster/base/pixels.h"
 #include "libgid/producer.h"
 
 #define STREAMS 2

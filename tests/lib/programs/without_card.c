@@ -7,7 +7,7 @@
 #include <string.h>
 #include <wlr/util/log.h>
 
-#include "cluster/software_gl.h"
+#include "cluster/screen/software_gl.h"
 
 struct wlr_renderer *__real_wlr_renderer_autocreate(struct wlr_backend *backend);
 struct wlr_renderer *__wrap_wlr_renderer_autocreate(struct wlr_backend *backend);

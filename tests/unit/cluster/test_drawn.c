@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cluster/examiner.h"
+#include "cluster/pictures/examiner.h"
 #include "tap.h"
 
 static int fence;

@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "cluster/stream_reader.h"
+#include "cluster/workers/stream_reader.h"
 #include "libgid/wire_ring.h"
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Where pictures of other sizes are put, and that all of the place is drawn, and nothing beside it.
  */
-#include "cluster/pixels.h"
+#include "cluster/base/pixels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What a frame takes at the worst: each picture of the configuration counts once, where it is. */
-#include "cluster/frame_bound.h"
+#include "cluster/workers/frame_bound.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Whose time frames are composed at: the device's, or where that has none, our own. */
-#include "cluster/pace.h"
+#include "cluster/screen/pace.h"
 
 #include "clients/gid-meter/schedule.h"
 #include "tap.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Pictures that may be shown, as a file has them: read as a whole or not at all, and so written. */
-#include "cluster/accepted.h"
+#include "cluster/base/accepted.h"
 
 #include <errno.h>
 #include <signal.h>

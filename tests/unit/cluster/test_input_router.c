@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Whose input it is: what is seen under the finger gets it, and only while it is live. */
-#include "cluster/input_router.h"
+#include "cluster/input/input_router.h"
 
 #include <linux/input-event-codes.h>
 #include <stdio.h>

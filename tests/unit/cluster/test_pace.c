@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* When gid-cluster composes for a refresh, in virtual time. */
-#include "cluster/pace.h"
+#include "cluster/screen/pace.h"
 
 #include "tap.h"
 

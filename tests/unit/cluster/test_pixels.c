@@ -7,7 +7,7 @@
  * exchanged with that of another such lane, and nobody sees it in the hash.
  */
 #define XXH_INLINE_ALL
-#include "cluster/pixels.h"
+#include "cluster/base/pixels.h"
 
 #include <string.h>
 #include <xxhash.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A worker goes before ordinary programs for as long as it was granted, and not longer. */
-#include "cluster/realtime_share.h"
+#include "cluster/workers/realtime_share.h"
 
 #include <errno.h>
 #include <gid/gid.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* When a virtual screen shows what it is given, however late that comes. */
-#include "cluster/refreshes.h"
+#include "cluster/screen/refreshes.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The state machine of a safety role, driven by tables of what happens when. */
-#include "cluster/role.h"
+#include "cluster/base/role.h"
 
 #include <errno.h>
 

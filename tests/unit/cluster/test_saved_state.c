@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What of the roles is kept in a file: each byte of it must be as this program writes it. */
-#include "cluster/saved_state.h"
+#include "cluster/base/saved_state.h"
 
 #include <errno.h>
 #include <string.h>

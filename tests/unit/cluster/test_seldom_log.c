@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What others bring about fills no log: a role's place, which any reader of the screen changes. */
-#include "cluster/seldom_log.h"
+#include "cluster/base/seldom_log.h"
 
 #include <stdio.h>
 #include <string.h>

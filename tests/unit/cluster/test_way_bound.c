@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/frame_bound.h"
+#include "cluster/workers/frame_bound.h"
 #include "tap.h"
 
 #define MS UINT64_C(1000000)

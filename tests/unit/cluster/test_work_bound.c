@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Who goes before ordinary programs to read pictures, for how long, and before whom. */
-#include "cluster/work_bound.h"
+#include "cluster/workers/work_bound.h"
 
 #include "tap.h"
 

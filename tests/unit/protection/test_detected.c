@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/role.h"
+#include "cluster/base/role.h"
 #include "libgid/wire_ring.h"
 #include "tap.h"
 

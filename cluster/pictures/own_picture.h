@@ -9,7 +9,7 @@
 #ifndef CLUSTER_OWN_PICTURE_H
 #define CLUSTER_OWN_PICTURE_H
 
-#include "../wlroots/memory_view.h"
+#include "../../wlroots/memory_view.h"
 #include "cluster_config.h"
 #include "pixels.h"
 
