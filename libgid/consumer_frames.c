@@ -43,8 +43,7 @@ static void write_point(const struct gid_consumer *consumer, enum gid_timeline_e
 
 /* Frames are missing, or it is the first one. */
 static __attribute__((noinline)) void note_gap(
-		struct gid_consumer *consumer, struct gid_frame *frame) {
-	uint64_t last = consumer->last_sequence;
+		struct gid_consumer *consumer, uint64_t last, struct gid_frame *frame) {
 	if (last != 0 && frame->sequence > last + 1) {
 		consumer->stats.missed += frame->sequence - last - 1;
 		frame->flags |= GID_FRAME_DISCONT;
@@ -96,24 +95,52 @@ static __attribute__((noinline)) void take_more(const struct gid_consumer *consu
 	}
 }
 
-/* Returns 0, or -EPROTO for what no honest producer writes. */
-static inline int take_frame(struct gid_consumer *consumer, const struct gid_wire_frame *copy,
-		const struct gid_wire_note *note, const struct gid_clock *clock,
-		struct gid_frame *frame) {
+/* Any other frame than a whole picture. An entry without one goes back: there is no slot to be
+ * read. */
+static __attribute__((noinline)) int take_other(struct gid_consumer *consumer,
+		const struct gid_wire_frame *copy, uint32_t number, struct gid_frame *frame) {
 	if (gid_wire_get_frame(frame, copy, consumer->producer_domain) < 0) {
 		return -EPROTO;
 	}
-	frame->index = consumer->base + copy->index;
 	if (copy->more != 0) {
-		take_more(consumer, note, frame);
+		take_more(consumer, &consumer->ring.notes[number], frame);
 	}
-	uint64_t last = consumer->last_sequence;
-	if (last == 0 || frame->sequence != last + 1) {
-		note_gap(consumer, frame);
+	if (frame->gid == GID_NONE) {
+		give_back(consumer, copy->index);
 	}
-	consumer->last_sequence = frame->sequence;
-	if (clock != NULL) { /* the producer's may be another machine's */
-		translate_times(frame, clock->offset);
+	return 0;
+}
+
+/* Frames that are being received. */
+struct taking {
+	struct gid_consumer *consumer;
+	struct gid_frame *next;
+	uint64_t base, last_sequence; /* the consumer's */
+	uint32_t domain;
+	const struct gid_clock *clock; /* the producer's; NULL: it is ours */
+};
+
+/* Returns 0, or -EPROTO for what no honest producer writes. */
+static inline __attribute__((always_inline)) int take_frame(void *data,
+		const struct gid_wire_entry *line, const struct gid_wire_frame *whole,
+		uint32_t number) {
+	struct taking *taking = data;
+	struct gid_frame *frame = taking->next++;
+	if (RING_RARELY(!gid_wire_get_picture(frame, line, taking->domain))) {
+		bool more = line->kind >> GID_WIRE_MORE_SHIFT != 0;
+		struct gid_wire_frame copy = more ? *whole : ring_begin_frame(*line);
+		if (take_other(taking->consumer, &copy, number, frame) < 0) {
+			return -EPROTO;
+		}
+	}
+	frame->index = taking->base + line->index;
+	uint64_t last = taking->last_sequence;
+	if (RING_RARELY(last == 0 || frame->sequence != last + 1)) {
+		note_gap(taking->consumer, last, frame);
+	}
+	taking->last_sequence = frame->sequence;
+	if (RING_RARELY(taking->clock != NULL)) { /* the producer's may be another machine's */
+		translate_times(frame, taking->clock->offset);
 	}
 	return 0;
 }
@@ -155,43 +182,35 @@ static inline void count_frames(
 }
 
 /*
- * The next ones that are there, by copies in memory of the caller's. Returns how many, or -EPROTO.
- * Inline, so that taking one has no loops over one.
+ * The next ones that are there. Returns how many, or -EPROTO. Inline, so that taking one has no
+ * loops over one.
  */
-static inline __attribute__((always_inline)) int take_up_to(struct gid_consumer *consumer,
-		struct gid_frame *frames, struct gid_wire_frame *copies, uint32_t most) {
-	int count = most == 1 ? gid_ring_receive(&consumer->ring, copies)
-			      : gid_ring_receive_burst(&consumer->ring, copies, most);
-	const struct gid_clock *clock = find_clock(consumer);
-	bool any_without = false;
-	for (int i = 0; i < count; i++) {
-		if (take_frame(consumer, &copies[i], &consumer->ring.notes[i], clock, &frames[i]) <
-				0) {
-			return -EPROTO;
-		}
-		any_without |= frames[i].gid == GID_NONE;
-	}
+static inline __attribute__((always_inline)) int take_up_to(
+		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
+	struct taking taking = {
+			.consumer = consumer,
+			.next = frames,
+			.base = consumer->base,
+			.last_sequence = consumer->last_sequence,
+			.domain = consumer->producer_domain,
+			.clock = find_clock(consumer),
+	};
+	int count = gid_ring_receive_each(&consumer->ring, most, take_frame, &taking);
 	if (count > 0) {
+		consumer->last_sequence = taking.last_sequence;
 		count_frames(consumer, frames, (uint32_t)count);
-	}
-	for (int i = 0; any_without && i < count; i++) {
-		if (frames[i].gid == GID_NONE) {
-			give_back(consumer, copies[i].index); /* there is no slot to be read */
-		}
 	}
 	return count;
 }
 
 static inline __attribute__((always_inline)) int take_one(
 		struct gid_consumer *consumer, struct gid_frame *frame) {
-	struct gid_wire_frame copy;
-	return take_up_to(consumer, frame, &copy, 1);
+	return take_up_to(consumer, frame, 1);
 }
 
 static __attribute__((noinline)) int take_some(
 		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
-	struct gid_wire_frame copies[GID_BURST_MAX];
-	return take_up_to(consumer, frames, copies, most);
+	return take_up_to(consumer, frames, most < GID_BURST_MAX ? most : GID_BURST_MAX);
 }
 
 /* Whether the producer ended the stream in good order. */
@@ -396,11 +415,12 @@ static bool has_still(const struct gid_consumer *consumer, const struct gid_fram
 int gid_consumer_release_burst(
 		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
 	/* Before, for the producer may have it back and say so at once. */
-	uint64_t now = consumer->timeline != NULL ? gid_clock_now() : 0;
+	const bool traced = consumer->timeline != NULL;
+	uint64_t now = traced ? gid_clock_now() : 0;
 	uint32_t released = 0;
 	int error = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		bool tells = consumer->timeline != NULL && has_still(consumer, &frames[i]);
+		bool tells = traced && has_still(consumer, &frames[i]);
 		int ret = put_back(consumer, &frames[i]);
 		if (ret == 1) {
 			released++;

@@ -150,8 +150,10 @@ static void hold_for(struct gid_producer *producer, const struct batch *batch, u
 	}
 	producer->stats.frames += batch->count;
 	producer->stats.delivered += (uint64_t)batch->count * takers;
-	for (uint32_t i = 0; takers > 0 && i < batch->count; i++) {
-		gid_slab_hold(batch->slab, gid_slot_of(batch->frames[i].gid), takers);
+	struct gid_slab *slab = batch->slab;
+	const struct gid_frame *frame = batch->frames, *end = frame + batch->count;
+	for (; takers > 0 && frame < end; frame++) {
+		gid_slab_hold(slab, gid_slot_of(frame->gid), takers);
 	}
 }
 
@@ -383,34 +385,38 @@ static bool all_take(const struct gid_producer *producer, const struct gid_slab 
 	return sub == NULL;
 }
 
-/* Finds the slab of the first frame, and how many can be in one batch with it. */
+/* Finds the slab of the first frame, and how many can be in one batch with it at most. */
 static inline __attribute__((always_inline)) int begin_batch(
 		struct gid_producer *producer, uint32_t most, struct batch *batch) {
-	const struct gid_frame *frames = batch->frames;
-	int error = find_slab(producer, frames[0].gid, &batch->slab);
+	gid_id first = batch->frames[0].gid;
+	int error = find_slab(producer, first, &batch->slab);
 	const struct gid_slab *slab = batch->slab;
 	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
-		error = gid_producer_request_grants(producer, batch->slab, frames[0].gid);
+		error = gid_producer_request_grants(producer, batch->slab, first);
 	}
-	batch->count = 1;
-	if (most == 1 || error < 0 || slab == NULL || frames[0].gid == producer->present ||
-			!all_take(producer, slab)) {
-		return error;
-	}
-	uint32_t count = 1;
-	while (count < most && frames[count].gid != frames[count - 1].gid &&
-			gid_slab_has(slab, frames[count].gid)) {
-		count++;
-	}
-	batch->count = count;
-	return 0;
+	bool alone = most == 1 || error < 0 || slab == NULL || first == producer->present ||
+			!all_take(producer, slab);
+	batch->count = alone ? 1 : most;
+	return error;
 }
 
-/* Makes entries of its frames, up to the first that cannot be one. */
+/* Whether a frame that is not the first one goes into the batch with that before it. */
+static inline bool goes_with(const struct batch *batch, const struct gid_frame *frame) {
+	return frame->gid != frame[-1].gid && gid_slab_has(batch->slab, frame->gid);
+}
+
+/* Makes entries of its frames, up to the first that cannot be one, or be in it. */
 static inline __attribute__((always_inline)) int fill_batch(
 		struct gid_producer *producer, struct batch *batch) {
+	const bool checked = has_checks(producer, batch);
+	const bool picture = batch->slab != NULL;
 	for (uint32_t i = 0; i < batch->count; i++) {
 		struct gid_frame *frame = &batch->frames[i];
+		struct gid_wire_frame *entry = &batch->entries[i];
+		if (i > 0 && !goes_with(batch, frame)) {
+			batch->count = i;
+			return 0;
+		}
 		if (frame->metadata != GID_NONE) {
 			gid_producer_bind_metadata(producer, frame);
 		}
@@ -419,8 +425,10 @@ static inline __attribute__((always_inline)) int fill_batch(
 		}
 		frame->submit_time = batch->now;
 		frame->sequence = producer->sequence + 1;
-		int error = gid_wire_put_frame(&batch->entries[i], frame);
-		if (error == 0 && has_checks(producer, batch)) {
+		int error = picture && gid_wire_put_picture(entry, frame)
+				? 0
+				: gid_wire_put_frame(entry, frame);
+		if (error == 0 && checked) {
 			error = make_check(producer, batch, i, frame);
 		}
 		if (error < 0) {

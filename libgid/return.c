@@ -37,12 +37,11 @@ void gid_producer_report_all_freed(struct gid_producer *producer) {
 }
 
 /*
- * Lets go of a slot for one consumer, which by force may be reading it still. Returns whether that
- * was its last holder.
+ * Lets go of a slot for one consumer, or by force for one of a domain, not 0, which may be reading
+ * it still. Returns whether that was its last holder.
  */
 static inline __attribute__((always_inline)) bool let_go_quietly(
-		const struct gid_subscription *subscription, gid_id gid, bool by_force) {
-	struct gid_producer *producer = subscription->producer;
+		struct gid_producer *producer, gid_id gid, uint32_t by_force_of) {
 	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid, &producer->slab_memo);
 	if (slab == NULL) {
 		return false; /* no picture, or of a slab that was destroyed */
@@ -51,13 +50,13 @@ static inline __attribute__((always_inline)) bool let_go_quietly(
 	if (slab->evicted != NULL) {
 		gid_slab_put_evicted(slab, gid);
 	}
-	uint32_t left = by_force ? gid_slab_let_go_by_force(slab, slot, subscription->domain)
-				 : gid_slab_let_go(slab, slot);
+	uint32_t left = by_force_of != 0 ? gid_slab_let_go_by_force(slab, slot, by_force_of)
+					 : gid_slab_let_go(slab, slot);
 	return left == 0;
 }
 
 void gid_subscription_let_go(struct gid_subscription *subscription, gid_id gid, bool by_force) {
-	if (let_go_quietly(subscription, gid, by_force)) {
+	if (let_go_quietly(subscription->producer, gid, by_force ? subscription->domain : 0)) {
 		slot_is_free(subscription->producer, gid);
 	}
 }
@@ -78,30 +77,26 @@ void gid_producer_forget_shown(struct gid_producer *producer) {
 	gid_producer_let_go_own(producer, &producer->shown.gid);
 }
 
-/* What came back, quietly: no more than there are entries. Returns 0 or -EPROTO. */
-static inline __attribute__((always_inline)) int collect_some(
-		struct gid_subscription *subscription) {
-	struct gid_producer *producer = subscription->producer;
-	struct gid_ring_sent released;
-	producer->freed_first = producer->freed_end = 0;
-	/* Once: who waits for what comes from now on is rung for it. */
-	int got = gid_ring_poll_releases(&subscription->ring);
-	while (got >= 0 && (got = gid_ring_collect_known(&subscription->ring, &released)) == 1) {
-		if (let_go_quietly(subscription, released.gid, false)) {
-			producer->freed_slots[producer->freed_end++] = released.gid;
-		}
+/* An entry came back: in one go no more than a ring has. */
+static inline __attribute__((always_inline)) void take_released(
+		void *data, const struct gid_ring_sent *sent) {
+	struct gid_producer *producer = data;
+	gid_id gid = sent->gid;
+	if (let_go_quietly(producer, gid, 0)) {
+		producer->freed_slots[producer->freed_end++] = gid;
 	}
-	return got;
 }
 
 /* Inline, so that who collects from all does not call it for each. */
 static inline __attribute__((always_inline)) void collect(struct gid_subscription *subscription) {
 	struct gid_producer *producer = subscription->producer;
 	gid_producer_report_freed(producer); /* of a call around this one */
-	if (subscription->dead || !gid_ring_has_releases(&subscription->ring)) {
+	if (subscription->dead) {
 		return;
 	}
-	int error = collect_some(subscription);
+	producer->freed_first = producer->freed_end = 0;
+	/* By one look: who waits for what comes from now on is rung for it. */
+	int error = gid_ring_collect_all(&subscription->ring, take_released, producer);
 	gid_producer_report_freed(producer);
 	if (error < 0) {
 		gid_subscription_end(subscription, GID_END_BROKEN, error);
@@ -168,7 +163,8 @@ static void end_subscription(
 	}
 	producer->freed_first = producer->freed_end = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		if (let_go_quietly(subscription, freed[i].gid, freed[i].by_force)) {
+		if (let_go_quietly(producer, freed[i].gid,
+				    freed[i].by_force ? subscription->domain : 0)) {
 			producer->freed_slots[producer->freed_end++] = freed[i].gid;
 		}
 	}

@@ -164,16 +164,6 @@ static struct gid_ring_sent *find_from(struct gid_ring_producer *end, uint64_t f
 	return first;
 }
 
-/* The head goes forward, and not past what was sent. */
-int gid_ring_poll_claims(struct gid_ring_producer *end) {
-	uint64_t head = ring_load(&end->page->head);
-	if (head < end->head || head > end->tail) {
-		return -EPROTO;
-	}
-	end->head = head;
-	return 0;
-}
-
 int gid_ring_oldest_unread(struct gid_ring_producer *end, struct gid_ring_sent *oldest) {
 	if (gid_ring_poll_claims(end) < 0) {
 		return -EPROTO;

@@ -100,19 +100,18 @@ static inline void gid_ring_publish(struct gid_ring_producer *end);
 /* Whether the consumer is to be woken: asked after everything that it should hear of. */
 static inline bool gid_ring_should_wake_consumer(struct gid_ring_producer *end);
 
-/* Whether gid_ring_collect() would find anything, or find something wrong. */
-static inline bool gid_ring_has_releases(const struct gid_ring_producer *end) {
-	uint64_t tail = __atomic_load_n(&end->page->release_tail, __ATOMIC_SEQ_CST);
-	return tail != end->release_tail || end->released != end->release_tail;
-}
+/* What is done with an entry that is back. */
+typedef void gid_ring_back_func(void *data, const struct gid_ring_sent *sent);
 
-/* Takes the next entry that the consumer released. Returns 1, 0 where there is none, -EPROTO. */
+/*
+ * Takes all entries that the consumer released, as one look shows them: 0 or -EPROTO. The function
+ * has to leave the ring alone.
+ */
+static inline int gid_ring_collect_all(
+		struct gid_ring_producer *end, gid_ring_back_func *back, void *data);
+
+/* Takes the next one: 1, 0 where there is none, -EPROTO. */
 static inline int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *released);
-
-/* The same in two steps: looks for releases, 0 or -EPROTO, and takes one of those that it saw. */
-static inline int gid_ring_poll_releases(struct gid_ring_producer *end);
-static inline int gid_ring_collect_known(
-		struct gid_ring_producer *end, struct gid_ring_sent *released);
 
 /* Whether the consumer has said, since this was asked last, that it uses what it holds. */
 bool gid_ring_was_renewed(struct gid_ring_producer *end);
@@ -141,7 +140,7 @@ void gid_ring_put_check(struct gid_ring_producer *end, const struct gid_wire_che
 uint32_t gid_ring_unread(const struct gid_ring_producer *end);
 
 /* Loads what the consumer has claimed: entries below `end->head`. 0 or -EPROTO. */
-int gid_ring_poll_claims(struct gid_ring_producer *end);
+static inline int gid_ring_poll_claims(struct gid_ring_producer *end);
 
 /* The oldest picture that the consumer did not claim yet: 1, 0 where there is none, -EPROTO. */
 int gid_ring_oldest_unread(struct gid_ring_producer *end, struct gid_ring_sent *oldest);
@@ -214,17 +213,24 @@ int gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire_
 		struct gid_wire_page *page);
 
 /*
- * Takes the next entry. Returns 1 with a copy (whose index alone was checked) and one of its note,
- * 0 where there is none, -EPROTO.
+ * What is done with an entry that is held from now on, the next one of a call by its number: by
+ * copies, of which the index alone was checked. Where the line says `more`, all of it is `whole`,
+ * and the note of that number is its own. 0, or -EPROTO: it is none.
  */
-static inline int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy);
+typedef int gid_ring_take_func(void *data, const struct gid_wire_entry *line,
+		const struct gid_wire_frame *whole, uint32_t number);
 
 /*
- * The same for the next ones, up to `most`, and no more than GID_BURST_MAX: returns how many. They
- * are claimed together, so one look at the floor tells which of them were taken back meanwhile.
+ * Takes the next entries, up to `most`, which is at most GID_BURST_MAX: they are claimed together.
+ * Returns how many, 0 where there is none, -EPROTO.
  */
+static inline int gid_ring_receive_each(
+		struct gid_ring_consumer *end, uint32_t most, gid_ring_take_func *take, void *data);
+
+/* The same for who wants the copies themselves. */
 static inline int gid_ring_receive_burst(
 		struct gid_ring_consumer *end, struct gid_wire_frame *copies, uint32_t most);
+static inline int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy);
 
 /*
  * Gives an entry back. Returns 0, or -EINVAL: it is not held (any more: an entry that was taken

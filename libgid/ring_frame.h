@@ -14,6 +14,9 @@
 
 #define RING_LINE_WORDS 8
 
+/* What hardly any frame needs may cost its own way registers, not that of the others. */
+#define RING_RARELY(condition) __builtin_expect(condition, 0)
+
 static inline uint64_t ring_load(const uint64_t *word) {
 	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
@@ -54,6 +57,14 @@ static inline void ring_get_line(void *copy, const uint64_t *place) {
 		uint64_t word = __atomic_load_n(place + i, __ATOMIC_ACQUIRE);
 		memcpy((uint64_t *)copy + i, &word, sizeof(word));
 	}
+}
+
+/* With nothing on the second line. */
+static inline struct gid_wire_frame ring_begin_frame(struct gid_wire_entry line) {
+	struct gid_wire_frame frame;
+	memcpy(&frame, &line, sizeof(line));
+	memset(&frame.present_time, 0, sizeof(struct gid_wire_more));
+	return frame;
 }
 
 /* What most entries do not have: the second line, and a note. */
@@ -123,10 +134,9 @@ static inline __attribute__((always_inline)) int gid_ring_put(struct gid_ring_pr
 }
 
 static inline void gid_ring_publish(struct gid_ring_producer *end) {
-	if (end->published != end->tail) {
-		end->published = end->tail;
-		ring_store(&end->ring->tail, end->tail);
-	}
+	uint64_t tail = end->tail;
+	end->published = tail;
+	ring_store(&end->ring->tail, tail);
 }
 
 /*
@@ -148,17 +158,34 @@ static inline struct gid_ring_sent *ring_find_entry(struct gid_ring_producer *en
 	return sent->in_flight && sent->index == index ? sent : NULL;
 }
 
-static inline void ring_free_entry(struct gid_ring_producer *end, struct gid_ring_sent *sent,
-		struct gid_ring_sent *freed) {
-	*freed = *sent;
+static inline void ring_end_flight(struct gid_ring_producer *end, struct gid_ring_sent *sent) {
 	sent->in_flight = false;
 	end->in_flight--;
 	end->pictures -= sent->gid != GID_NONE;
 }
 
+static inline void ring_free_entry(struct gid_ring_producer *end, struct gid_ring_sent *sent,
+		struct gid_ring_sent *freed) {
+	*freed = *sent;
+	ring_end_flight(end, sent);
+}
+
+/* The head goes forward, and not past what was sent. */
+static inline int gid_ring_poll_claims(struct gid_ring_producer *end) {
+	uint64_t head = ring_load(&end->page->head);
+	if (head < end->head || head > end->tail) {
+		return -EPROTO;
+	}
+	end->head = head;
+	return 0;
+}
+
 /* No entry is released twice, so they are no more than entries. */
 static inline int gid_ring_poll_releases(struct gid_ring_producer *end) {
 	uint64_t tail = ring_load(&end->page->release_tail);
+	if (tail == end->release_tail) {
+		return 0;
+	}
 	if (tail < end->release_tail || tail > end->tail ||
 			tail - end->released > GID_RING_RELEASES_EACH * end->entries) {
 		return -EPROTO;
@@ -167,32 +194,53 @@ static inline int gid_ring_poll_releases(struct gid_ring_producer *end) {
 	return 0;
 }
 
-static inline int gid_ring_collect_known(
-		struct gid_ring_producer *end, struct gid_ring_sent *released) {
-	while (end->released < end->release_tail) {
-		uint64_t at = ring_release_place(end->released, end->entries);
-		uint64_t index = ring_load(&end->page->releases[at]);
-		end->released++;
+/* One look at the peer serves many: another one comes when all that it showed are taken. */
+static inline __attribute__((always_inline)) int ring_collect(
+		struct gid_ring_producer *end, bool all, gid_ring_back_func *back, void *data) {
+	uint64_t number = end->released;
+	if (number == end->release_tail && gid_ring_poll_releases(end) < 0) {
+		return -EPROTO;
+	}
+	const uint64_t known = end->release_tail;
+	const uint32_t entries = end->entries;
+	const uint64_t *releases = end->page->releases;
+	while (number < known) {
+		uint64_t index = ring_load(&releases[ring_release_place(number, entries)]);
+		end->released = ++number;
 		if (index >= end->tail) {
 			return -EPROTO;
 		}
-		struct gid_ring_sent *sent = ring_find_entry(end, index);
-		if (sent == NULL) {
+		struct gid_ring_sent *sent = &end->sent[ring_place_of(index, entries)];
+		if (!sent->in_flight || sent->index != index) {
 			continue; /* taken back before its release was seen */
 		}
 		if (index >= end->head && (gid_ring_poll_claims(end) < 0 || index >= end->head)) {
 			return -EPROTO;
 		}
-		ring_free_entry(end, sent, released);
-		return 1;
+		ring_end_flight(end, sent);
+		back(data, sent);
+		if (!all) {
+			return 1;
+		}
 	}
 	return 0;
 }
 
-static inline int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *released) {
-	bool none = end->released == end->release_tail;
-	return none && gid_ring_poll_releases(end) < 0 ? -EPROTO
-						       : gid_ring_collect_known(end, released);
+static inline __attribute__((always_inline)) int gid_ring_collect_all(
+		struct gid_ring_producer *end, gid_ring_back_func *back, void *data) {
+	return ring_collect(end, true, back, data);
+}
+
+static inline __attribute__((always_inline)) void ring_back_copy(
+		void *data, const struct gid_ring_sent *sent) {
+	struct gid_ring_sent *released = data;
+	*released = *sent;
+	released->in_flight = true; /* as it was */
+}
+
+static inline __attribute__((always_inline)) int gid_ring_collect(
+		struct gid_ring_producer *end, struct gid_ring_sent *released) {
+	return ring_collect(end, false, ring_back_copy, released);
 }
 
 /* ===== the consumer's end ==================================================================== */
@@ -227,13 +275,14 @@ static inline int ring_find_next(struct gid_ring_consumer *end, uint64_t *index)
 }
 
 /* Makes a claimed entry a held one. What is held at its place can only have been taken by force. */
-static inline int ring_hold(struct gid_ring_consumer *end, uint64_t index, uint64_t floor) {
-	uint64_t *place = &end->held_until[ring_place_of(index, end->entries)];
-	if (*place > floor) {
+static inline int ring_hold(
+		struct gid_ring_consumer *end, uint64_t index, uint64_t place, uint64_t floor) {
+	uint64_t before = end->held_until[place];
+	if (before > floor) {
 		return -EPROTO;
 	}
-	end->held += *place == 0;
-	*place = index + 1;
+	end->held += before == 0;
+	end->held_until[place] = index + 1;
 	return 1;
 }
 
@@ -259,74 +308,83 @@ static inline __attribute__((always_inline)) int ring_claim(
 }
 
 /*
- * Sorts out what was claimed and copied, after a look at the floor: what was taken back meanwhile
- * goes back unread. Returns how many are held now, or -EPROTO.
+ * Copies a claimed entry, of which the second line and the note are only there where it has them,
+ * and looks at the floor after: what was taken back meanwhile goes back unread. Returns 1: it is
+ * held now, 0, or -EPROTO.
  */
 static inline __attribute__((always_inline)) int ring_keep_claimed(struct gid_ring_consumer *end,
-		struct gid_wire_frame *copies, uint64_t first, uint32_t claimed, uint64_t floor) {
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < claimed; i++) {
-		uint64_t index = first + i;
-		if (floor > index) {
-			ring_put_release(end, index);
-			gid_ring_publish_releases(end);
-			continue;
-		}
-		if (copies[i].index != index) {
-			/* Left out: the place has the entry that held it, or one that came to it
-			 * since. */
-			if (ring_place_of(copies[i].index - index, end->entries) != 0) {
-				return -EPROTO;
-			}
-			continue;
-		}
-		if (ring_hold(end, index, floor) < 0) {
-			return -EPROTO;
-		}
-		if (kept < i) {
-			copies[kept] = copies[i];
-			end->notes[kept] = end->notes[i];
-		}
-		kept++;
+		uint64_t index, struct gid_wire_entry *line, struct gid_wire_frame *whole,
+		uint32_t number) {
+	const struct gid_wire_ring *ring = end->ring;
+	const uint32_t entries = end->entries;
+	uint64_t place = ring_place_of(index, entries);
+	ring_get_line(line, &ring->frames_ring[place].index);
+	if (RING_RARELY(line->kind >> GID_WIRE_MORE_SHIFT != 0)) {
+		*whole = ring_begin_frame(*line);
+		ring_get_more(whole, &end->notes[number], ring, place);
 	}
-	return (int)kept;
+	uint64_t floor = ring_load(&ring->floor);
+	if (RING_RARELY(floor > index)) {
+		ring_put_release(end, index);
+		gid_ring_publish_releases(end);
+		return 0;
+	}
+	if (RING_RARELY(line->index != index)) {
+		/* Left out: the place has the entry that held it, or one that came to it since. */
+		return ring_place_of(line->index - index, entries) != 0 ? -EPROTO : 0;
+	}
+	return ring_hold(end, index, place, floor);
 }
 
-/* Receiving one has no loops over one. */
-static inline __attribute__((always_inline)) int ring_receive(
-		struct gid_ring_consumer *end, struct gid_wire_frame *copies, uint32_t most) {
+/* Receiving one has no loops over one, and what is done with a line has its words in registers. */
+static inline __attribute__((always_inline)) int gid_ring_receive_each(
+		struct gid_ring_consumer *end, uint32_t most, gid_ring_take_func *take,
+		void *data) {
 	for (uint32_t try = 0; try < RING_TRIES_MAX; try++) {
 		uint64_t first;
 		int claimed = ring_claim(end, most, &first);
 		if (claimed <= 0) {
 			return claimed;
 		}
+		uint32_t taken = 0;
 		for (uint32_t i = 0; i < (uint32_t)claimed; i++) {
-			uint64_t place = ring_place_of(first + i, end->entries);
-			ring_get_line(&copies[i], &end->ring->frames_ring[place].index);
-			if (copies[i].more != 0) {
-				ring_get_more(&copies[i], &end->notes[i], end->ring, place);
-			} else {
-				memset(&copies[i].present_time, 0, sizeof(struct gid_wire_more));
+			struct gid_wire_entry line;
+			struct gid_wire_frame whole;
+			int kept = ring_keep_claimed(end, first + i, &line, &whole, taken);
+			if (kept < 0 || (kept > 0 && take(data, &line, &whole, taken) < 0)) {
+				return -EPROTO;
 			}
+			taken += (uint32_t)kept;
 		}
-		uint64_t floor = ring_load(&end->ring->floor);
-		int kept = ring_keep_claimed(end, copies, first, (uint32_t)claimed, floor);
-		if (kept != 0) {
-			return kept;
+		if (taken > 0) {
+			return (int)taken;
 		}
+	}
+	return 0;
+}
+
+static inline __attribute__((always_inline)) int ring_take_copy(void *data,
+		const struct gid_wire_entry *line, const struct gid_wire_frame *whole,
+		uint32_t number) {
+	struct gid_wire_frame *copy = (struct gid_wire_frame *)data + number;
+	if (RING_RARELY(line->kind >> GID_WIRE_MORE_SHIFT != 0)) {
+		*copy = *whole;
+	} else {
+		memcpy(copy, line, sizeof(*line));
+		memset(&copy->present_time, 0, sizeof(struct gid_wire_more));
 	}
 	return 0;
 }
 
 static inline __attribute__((always_inline)) int gid_ring_receive_burst(
 		struct gid_ring_consumer *end, struct gid_wire_frame *copies, uint32_t most) {
-	return ring_receive(end, copies, most < GID_BURST_MAX ? most : GID_BURST_MAX);
+	most = most < GID_BURST_MAX ? most : GID_BURST_MAX;
+	return gid_ring_receive_each(end, most, ring_take_copy, copies);
 }
 
 static inline __attribute__((always_inline)) int gid_ring_receive(
 		struct gid_ring_consumer *end, struct gid_wire_frame *copy) {
-	return ring_receive(end, copy, 1);
+	return gid_ring_receive_each(end, 1, ring_take_copy, copy);
 }
 
 static inline int gid_ring_put_back(struct gid_ring_consumer *end, uint64_t index) {

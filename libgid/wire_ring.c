@@ -6,21 +6,7 @@
 #include <string.h>
 
 #define FRAME_FLAGS_NO_PICTURE (GID_FRAME_EOS | GID_FRAME_FLUSH | GID_FRAME_HIDDEN)
-#define FRAME_FLAGS_PICTURE                                                                        \
-	(GID_FRAME_HASH | GID_FRAME_DISCONT | GID_FRAME_CORRUPTED | GID_FRAME_HEARTBEAT |          \
-			GID_FRAME_INTERLACED | GID_FRAME_TOP_FIELD_FIRST |                         \
-			GID_FRAME_REPEAT_FIRST | GID_FRAME_ONE_FIELD | GID_FRAME_COPIED |          \
-			GID_FRAME_DELTA)
-#define FRAME_FLAGS_ALL (FRAME_FLAGS_PICTURE | FRAME_FLAGS_NO_PICTURE)
-#define FRAME_TRANSFORM_MAX 7u /* WL_OUTPUT_TRANSFORM_FLIPPED_270 */
-
-/*
- * Whether a time is at most 2^63-1 or GID_TIME_NONE: then this is at most 2^63-1. Of all numbers
- * that are negative as signed ones, only that, -1, has a successor which is not.
- */
-static inline uint64_t time_sign(uint64_t time) {
-	return time & (time + 1);
-}
+#define FRAME_FLAGS_ALL (GID_WIRE_PICTURE_FLAGS | FRAME_FLAGS_NO_PICTURE)
 
 static inline bool is_box(const uint16_t box[static 4]) {
 	const uint32_t max = GID_SIZE_MAX;
@@ -47,22 +33,22 @@ static bool is_without_picture(gid_id gid, uint32_t flags) {
 
 /* The second line. */
 static bool more_is_valid(const struct gid_wire_frame *entry) {
-	uint64_t signs = time_sign(~entry->present_time) | time_sign(~entry->dts) |
-			time_sign(~entry->duration);
+	uint64_t signs = gid_wire_time_sign(~entry->present_time) |
+			gid_wire_time_sign(~entry->dts) | gid_wire_time_sign(~entry->duration);
 	bool places = entry->metadata <= (entry->gid == GID_NONE ? 0 : GID_SLOTS_MAX);
 	return signs <= INT64_MAX && entry->note_size <= GID_NOTE_MAX && places &&
 			is_box(entry->crop);
 }
 
 static inline uint64_t line_signs(const struct gid_wire_frame *entry) {
-	return time_sign(entry->submit_time) | time_sign(entry->capture_time) |
-			time_sign(entry->pts);
+	return gid_wire_time_sign(entry->submit_time) | gid_wire_time_sign(entry->capture_time) |
+			gid_wire_time_sign(entry->pts);
 }
 
 /* What holds for each frame on its way in or out. */
 static bool entry_is_valid(const struct gid_wire_frame *entry) {
-	bool has_picture = (entry->flags & ~(uint32_t)FRAME_FLAGS_PICTURE) == 0;
-	return line_signs(entry) <= INT64_MAX && entry->transform <= FRAME_TRANSFORM_MAX &&
+	bool has_picture = (entry->flags & ~(uint32_t)GID_WIRE_PICTURE_FLAGS) == 0;
+	return line_signs(entry) <= INT64_MAX && entry->transform <= GID_WIRE_TRANSFORM_MAX &&
 			entry->more <= 1 &&
 			(has_picture ? is_picture(entry->gid)
 				     : is_without_picture(entry->gid, entry->flags)) &&
@@ -87,7 +73,7 @@ static void get_more(struct gid_frame *frame, const struct gid_wire_frame *copy,
 					      : gid_make(domain, 1, copy->metadata - 1u, 0);
 }
 
-static inline void get_no_more(struct gid_frame *frame) {
+static void get_no_more(struct gid_frame *frame) {
 	frame->present_time = frame->dts = frame->duration = GID_TIME_NONE;
 	frame->offset = frame->offset_end = GID_OFFSET_NONE;
 	frame->content_hash = 0;
@@ -96,8 +82,7 @@ static inline void get_no_more(struct gid_frame *frame) {
 	frame->metadata = GID_NONE;
 }
 
-/* Field by field: to clear it all before takes longer than all of this. */
-static inline void get_line(struct gid_frame *frame, const struct gid_wire_frame *copy) {
+static void get_line(struct gid_frame *frame, const struct gid_wire_frame *copy) {
 	frame->gid = copy->gid;
 	frame->sequence = copy->sequence;
 	frame->capture_time = copy->capture_time;
@@ -109,8 +94,7 @@ static inline void get_line(struct gid_frame *frame, const struct gid_wire_frame
 	frame->note = NULL;
 }
 
-static __attribute__((noinline)) int get_any(
-		struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain) {
+static int get_any(struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain) {
 	if (!entry_is_valid(copy) ||
 			(copy->gid != GID_NONE && gid_domain_of(copy->gid) != domain)) {
 		return -EPROTO;
@@ -127,21 +111,10 @@ static __attribute__((noinline)) int get_any(
 
 int gid_wire_get_frame(struct gid_frame *restrict frame, const struct gid_wire_frame *restrict copy,
 		uint32_t domain) {
-	uint64_t damage;
-	memcpy(&damage, copy->damage, sizeof(damage));
-	uint64_t others = damage | (copy->flags & ~(uint32_t)FRAME_FLAGS_PICTURE) |
-			(copy->transform & ~FRAME_TRANSFORM_MAX) | copy->more;
-	if (others != 0 || gid_domain_of(copy->gid) != domain) {
-		return get_any(frame, copy, domain);
-	}
-	/* As nearly always: a whole picture, of which the first line says all. */
-	if (line_signs(copy) > INT64_MAX || !is_picture(copy->gid)) {
-		return -EPROTO;
-	}
-	get_line(frame, copy);
-	frame->damage = (struct gid_box){0};
-	get_no_more(frame);
-	return 0;
+	struct gid_wire_entry line;
+	memcpy(&line, copy, sizeof(line));
+	bool plain = gid_wire_is_domain(domain) && gid_wire_get_picture(frame, &line, domain);
+	return plain ? 0 : get_any(frame, copy, domain);
 }
 
 /* False: its numbers are none that an entry can have. */
@@ -151,21 +124,6 @@ static bool put_box(uint16_t wire[static 4], const struct gid_box *box) {
 	wire[2] = (uint16_t)box->width;
 	wire[3] = (uint16_t)box->height;
 	return (uint32_t)(box->x | box->y | box->width | box->height) <= UINT16_MAX;
-}
-
-static inline uint64_t bits_of(const struct gid_box *box) {
-	uint64_t place, size;
-	memcpy(&place, &box->x, sizeof(place));
-	memcpy(&size, &box->width, sizeof(size));
-	return place | size;
-}
-
-/* Not 0: the frame has something for the second line. */
-static inline uint64_t says_more(const struct gid_frame *frame) {
-	uint64_t times = frame->present_time & frame->dts & frame->duration & frame->offset &
-			frame->offset_end;
-	return ~times | frame->content_hash | frame->media_flags | frame->note_size |
-			frame->metadata | bits_of(&frame->crop);
 }
 
 /* 0: it is none, or cannot be one. */
@@ -187,23 +145,11 @@ static bool put_more(struct gid_wire_frame *wire, const struct gid_frame *frame)
 			(frame->metadata == GID_NONE || wire->metadata != 0);
 }
 
-static inline void put_line(struct gid_wire_frame *wire, const struct gid_frame *frame) {
-	wire->index = frame->index;
-	wire->gid = frame->gid;
-	wire->sequence = frame->sequence;
-	wire->submit_time = frame->submit_time;
-	wire->capture_time = frame->capture_time;
-	wire->pts = frame->pts;
-	wire->flags = frame->flags;
-	wire->transform = (uint16_t)frame->transform;
-}
-
-static __attribute__((noinline)) int put_any(
-		struct gid_wire_frame *wire, const struct gid_frame *frame) {
-	put_line(wire, frame);
-	wire->more = says_more(frame) != 0;
+static int put_any(struct gid_wire_frame *wire, const struct gid_frame *frame) {
+	gid_wire_put_line(wire, frame);
+	wire->more = gid_wire_says_more(frame) != 0;
 	memset(&wire->present_time, 0, sizeof(struct gid_wire_more));
-	bool good = frame->transform <= FRAME_TRANSFORM_MAX &&
+	bool good = frame->transform <= GID_WIRE_TRANSFORM_MAX &&
 			put_box(wire->damage, &frame->damage) &&
 			(wire->more == 0 || put_more(wire, frame));
 	return good && entry_is_valid(wire) ? 0 : -EINVAL;
@@ -211,18 +157,8 @@ static __attribute__((noinline)) int put_any(
 
 int gid_wire_put_frame(
 		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame) {
-	uint64_t others = says_more(frame) | bits_of(&frame->damage) |
-			(frame->flags & ~(uint32_t)FRAME_FLAGS_PICTURE) |
-			(frame->transform & ~FRAME_TRANSFORM_MAX);
-	if (others != 0) {
-		return put_any(wire, frame);
-	}
-	/* As nearly always: a whole picture, of which the first line says all. */
-	put_line(wire, frame);
-	wire->more = 0;
-	memset(wire->damage, 0, sizeof(wire->damage));
-	memset(&wire->present_time, 0, sizeof(struct gid_wire_more));
-	return line_signs(wire) <= INT64_MAX && is_picture(wire->gid) ? 0 : -EINVAL;
+	return is_picture(frame->gid) && gid_wire_put_picture(wire, frame) ? 0
+									   : put_any(wire, frame);
 }
 
 bool gid_wire_showable_is_right(const struct gid_showable *showable) {

@@ -8,6 +8,7 @@
 
 #include <gid/stream.h>
 #include <stddef.h>
+#include <string.h>
 
 #ifndef GID_RING_ENTRIES     /* tests/models has fewer */
 #define GID_RING_ENTRIES 64u /* the most that a ring has; > GID_CREDIT_MAX, a power of two */
@@ -47,10 +48,16 @@ struct gid_wire_frame {
 	uint16_t metadata; /* where its metadata lies: a slot of the ring's slab, from 1; 0: none */
 };
 
-/* The first line of an entry in a ring; the others are those of struct gid_wire_frame. */
+/* The first line of an entry, as it lies in a ring: whole words. */
 struct gid_wire_entry {
-	uint64_t index, gid, others[6];
+	uint64_t index, gid, sequence;
+	uint64_t submit_time, capture_time;
+	uint64_t pts;
+	uint64_t kind; /* flags, transform and more, from the lowest bit on */
+	uint64_t damage;
 };
+
+#define GID_WIRE_MORE_SHIFT 48 /* in `kind` */
 
 /* And the second one. */
 struct gid_wire_more {
@@ -192,6 +199,16 @@ int gid_wire_put_frame(
 		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame);
 
 /*
+ * The same for what nearly every frame is: a whole picture, of which the first line says all.
+ * False: it is another one, or none, which the functions above tell. `domain` is one, and the gid
+ * of a frame that is put is that of a slot. Inline, for a call and a copy cost as much.
+ */
+static inline bool gid_wire_get_picture(struct gid_frame *restrict frame,
+		const struct gid_wire_entry *restrict line, uint32_t domain);
+static inline bool gid_wire_put_picture(
+		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame);
+
+/*
  * What a page says of frames that were shown: of what was sent, up to `last_sequence`, less than a
  * second ago, and of a display with refreshes of 1 ms to 1 s or none. Else it is as if nothing was
  * said.
@@ -201,5 +218,97 @@ bool gid_wire_shown_is_right(const struct gid_shown *shown, uint64_t last_sequen
 /* Whether a format that a page names is one that libgid knows, in a kind of memory that there is.
  */
 bool gid_wire_showable_is_right(const struct gid_showable *showable);
+
+/* --- each frame ------------------------------------------------------------------------------- */
+
+#define GID_WIRE_PICTURE_FLAGS                                                                     \
+	(GID_FRAME_HASH | GID_FRAME_DISCONT | GID_FRAME_CORRUPTED | GID_FRAME_HEARTBEAT |          \
+			GID_FRAME_INTERLACED | GID_FRAME_TOP_FIELD_FIRST |                         \
+			GID_FRAME_REPEAT_FIRST | GID_FRAME_ONE_FIELD | GID_FRAME_COPIED |          \
+			GID_FRAME_DELTA)
+#define GID_WIRE_TRANSFORM_MAX 7u /* WL_OUTPUT_TRANSFORM_FLIPPED_270 */
+
+/*
+ * Whether a time is at most 2^63-1 or GID_TIME_NONE: then this is at most 2^63-1. Of all numbers
+ * that are negative as signed ones, only that, -1, has a successor which is not.
+ */
+static inline uint64_t gid_wire_time_sign(uint64_t time) {
+	return time & (time + 1);
+}
+
+/* Field by field, in their order: to clear it all before takes longer than all of this. */
+static inline bool gid_wire_get_picture(struct gid_frame *restrict frame,
+		const struct gid_wire_entry *restrict line, uint32_t domain) {
+	const uint64_t kinds = GID_WIRE_PICTURE_FLAGS | (uint64_t)GID_WIRE_TRANSFORM_MAX << 32;
+	const uint64_t no_slot = (uint64_t)(0x10000 - GID_SLOTS_MAX) << 16;
+	uint64_t signs = gid_wire_time_sign(line->submit_time) |
+			gid_wire_time_sign(line->capture_time) | gid_wire_time_sign(line->pts);
+	uint64_t slab = (line->gid >> 32) - ((uint64_t)domain << 24);
+	if (((line->kind & ~kinds) | line->damage | (line->gid & no_slot)) != 0 ||
+			signs > INT64_MAX || slab - 1 >= GID_SLAB_MAX) {
+		return false;
+	}
+	frame->gid = line->gid;
+	frame->sequence = line->sequence;
+	frame->capture_time = line->capture_time;
+	frame->submit_time = line->submit_time;
+	frame->present_time = GID_TIME_NONE;
+	frame->pts = line->pts;
+	frame->dts = frame->duration = GID_TIME_NONE;
+	frame->damage = frame->crop = (struct gid_box){0};
+	frame->content_hash = 0;
+	frame->flags = (uint32_t)line->kind;
+	frame->transform = (uint32_t)(line->kind >> 32);
+	frame->index = line->index;
+	frame->offset = frame->offset_end = GID_OFFSET_NONE;
+	frame->media_flags = frame->note_size = 0;
+	frame->note = NULL;
+	frame->metadata = GID_NONE;
+	return true;
+}
+
+static inline uint64_t gid_wire_box_bits(const struct gid_box *box) {
+	uint64_t place, size;
+	memcpy(&place, &box->x, sizeof(place));
+	memcpy(&size, &box->width, sizeof(size));
+	return place | size;
+}
+
+/* Not 0: the frame has something for the second line. */
+static inline uint64_t gid_wire_says_more(const struct gid_frame *frame) {
+	uint64_t times = frame->present_time & frame->dts & frame->duration & frame->offset &
+			frame->offset_end;
+	return ~times | frame->content_hash | frame->media_flags | frame->note_size |
+			frame->metadata | gid_wire_box_bits(&frame->crop);
+}
+
+static inline void gid_wire_put_line(
+		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame) {
+	wire->index = frame->index;
+	wire->gid = frame->gid;
+	wire->sequence = frame->sequence;
+	wire->submit_time = frame->submit_time;
+	wire->capture_time = frame->capture_time;
+	wire->pts = frame->pts;
+	wire->flags = frame->flags;
+	wire->transform = (uint16_t)frame->transform;
+}
+
+static inline bool gid_wire_put_picture(
+		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame) {
+	uint64_t others = gid_wire_says_more(frame) | gid_wire_box_bits(&frame->damage) |
+			(frame->flags & ~(uint32_t)GID_WIRE_PICTURE_FLAGS) |
+			(frame->transform & ~GID_WIRE_TRANSFORM_MAX);
+	uint64_t signs = gid_wire_time_sign(frame->submit_time) |
+			gid_wire_time_sign(frame->capture_time) | gid_wire_time_sign(frame->pts);
+	if (others != 0 || signs > INT64_MAX) {
+		return false;
+	}
+	gid_wire_put_line(wire, frame);
+	wire->more = 0;
+	memset(wire->damage, 0, sizeof(wire->damage));
+	memset(&wire->present_time, 0, sizeof(struct gid_wire_more));
+	return true;
+}
 
 #endif

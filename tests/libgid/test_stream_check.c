@@ -113,15 +113,15 @@ static void test_changes(struct gid_producer *producer, struct gid_slab *slab,
 	gid_consumer_receive(consumer, &frame);
 	uint64_t at = (frame.index - consumer->base) & (ring->entries - 1);
 	struct gid_wire_entry *entry = &ring->frames_ring[at];
-	entry->others[3] ^= 4; /* pts */
+	entry->pts ^= 4;
 	tap_ok(gid_consumer_get_check(consumer, &frame, &check) == 0 && frame.pts == 5 &&
 					check.descriptor[32] == 5 && !is_last(&frame, &check),
 			"what is said of a frame and its descriptor are the same");
-	entry->others[3] ^= 4;
-	entry->others[0] ^= 1; /* the sequence number */
+	entry->pts ^= 4;
+	entry->sequence ^= 1;
 	tap_ok(gid_consumer_get_check(consumer, &frame, &check) == -EPROTO,
 			"another number is another frame");
-	entry->others[0] ^= 1;
+	entry->sequence ^= 1;
 	entry->gid ^= 1;
 	tap_ok(gid_consumer_get_check(consumer, &frame, &check) == -EPROTO,
 			"and so is another gid");

@@ -95,8 +95,8 @@ static uint64_t *word(uint32_t number) {
 		return one_word(number - count - GID_RING_RELEASES);
 	}
 	uint64_t *lines[] = {
-			&m.ring.frames_ring[0].others[4], /* with `more` */
-			&m.ring.more_ring[0].words[5],	  /* content_hash */
+			&m.ring.frames_ring[0].kind,   /* with `more` */
+			&m.ring.more_ring[0].words[5], /* content_hash */
 			NULL,
 	};
 	return lines[number - count - GID_RING_RELEASES];

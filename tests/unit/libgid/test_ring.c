@@ -211,7 +211,7 @@ static void test_second_line(void) {
 	sent = (struct gid_wire_frame){.gid = gid_make(1, 1, 0, 0), .more = 1};
 	gid_ring_send(&pair.producer, &sent, NULL, 1);
 	uint64_t place = (pair.producer.tail - 1) % pair.producer.entries;
-	pair.ring->frames_ring[place].others[4] |= UINT64_C(2) << 48;
+	pair.ring->frames_ring[place].kind |= UINT64_C(2) << 48;
 	struct gid_frame checked;
 	tap_ok(gid_ring_receive(&pair.consumer, &frame) == 1 &&
 					gid_wire_get_frame(&checked, &frame, 1) == -EPROTO,

@@ -35,6 +35,50 @@ static void expect_bad_frame(struct gid_frame frame, const char *what) {
 	tap_ok(gid_wire_put_frame(&wire, &frame) == -EINVAL, "%s is not sent", what);
 }
 
+/* What is told by the first line alone is what the whole says. */
+static void test_pictures(void) {
+	struct gid_frame frame = GID_FRAME_INIT, back;
+	struct gid_wire_frame wire, same;
+	struct gid_wire_entry line;
+	frame.gid = good_frame.gid;
+	frame.flags = GID_FRAME_DISCONT;
+	frame.transform = 3;
+	frame.capture_time = 0;
+	frame.index = 5;
+	memset(&wire, 0xff, sizeof(wire));
+	memset(&back, 0xff, sizeof(back));
+	tap_ok(gid_wire_put_picture(&wire, &frame) && gid_wire_put_frame(&same, &frame) == 0 &&
+					memcmp(&wire, &same, sizeof(wire)) == 0,
+			"a whole picture is sent by its first line");
+	memcpy(&line, &wire, sizeof(line));
+	tap_ok(gid_wire_get_picture(&back, &line, 1) && memcmp(&back, &frame, sizeof(back)) == 0,
+			"and comes back exactly");
+	tap_ok(!gid_wire_get_picture(&back, &line, 2) &&
+					gid_wire_get_frame(&back, &wire, 2) == -EPROTO,
+			"but not from another domain");
+
+	bool others = true;
+	for (size_t bit = 0; bit < 8 * sizeof(line); bit++) {
+		struct gid_wire_entry bad = line;
+		((uint8_t *)&bad)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		bool picture = gid_wire_get_picture(&back, &bad, 1);
+		struct gid_wire_frame whole = wire;
+		memcpy(&whole, &bad, sizeof(bad));
+		others &= !picture ||
+				(gid_wire_put_frame(&same, &back) == 0 &&
+						memcmp(&same, &whole, sizeof(same)) == 0);
+	}
+	tap_ok(others, "no other line is taken for one");
+	line.gid = UINT64_C(1) << 56 | 3 << 16;
+	tap_ok(!gid_wire_get_picture(&back, &line, 1), "nor is one of no slab");
+	frame.pts = (uint64_t)INT64_MAX + 1;
+	tap_ok(!gid_wire_put_picture(&wire, &frame), "nor is a frame with a wrong time");
+	frame.pts = 0, frame.note_size = 1;
+	tap_ok(!gid_wire_put_picture(&wire, &frame), "or with a note");
+	frame.note_size = 0, frame.flags = GID_FRAME_EOS;
+	tap_ok(!gid_wire_put_picture(&wire, &frame), "or an end of stream");
+}
+
 static void test_frames(void) {
 	struct gid_wire_frame wire, bad;
 	struct gid_frame back;
@@ -100,5 +144,6 @@ static void test_frames(void) {
 
 int main(void) {
 	test_frames();
+	test_pictures();
 	return tap_finish();
 }
