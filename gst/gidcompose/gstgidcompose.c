@@ -384,17 +384,19 @@ tell_left_out (GstGidCompose *self, GstFlowReturn why)
   self->late_layer |= why == GST_GID_FLOW_LATE_LAYER;
 }
 
+/* From the top: what is left out hides nothing, and what is hidden needs no gid. */
 static GstFlowReturn
 name_layers (GstGidCompose *self, GArray *layers)
 {
-  for (guint i = 0; i < layers->len;) {
-    GstFlowReturn ret = gst_gid_compose_name_layer (self, &g_array_index (layers, GstGidLayer, i));
+  for (guint i = layers->len; i > 0; i--) {
+    GstGidLayer *layer = &g_array_index (layers, GstGidLayer, i - 1);
+    GstFlowReturn ret = gst_gid_compose_name_layer (self, layer);
 
     if (ret == GST_FLOW_OK) {
-      i++;
+      i = gst_gid_compose_drop_hidden (self, layers, i - 1) + 1;
     } else if (ret == GST_GID_FLOW_NO_LAYER || ret == GST_GID_FLOW_LATE_LAYER) {
       tell_left_out (self, ret);
-      g_array_remove_index (layers, i);
+      g_array_remove_index (layers, i - 1);
     } else {
       return ret;
     }

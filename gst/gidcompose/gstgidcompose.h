@@ -93,8 +93,11 @@ typedef struct
   struct gid_layer layer;
 } GstGidLayer;
 
-/** The pads' present pictures that can be seen, the lowest first. */
+/** The pads' present pictures on the canvas, the lowest first. */
 GArray *gst_gid_compose_collect_layers (GstGidCompose *self);
+
+/** Removes what the layer `above` hides, if it is opaque. Returns where that is then. */
+guint gst_gid_compose_drop_hidden (GstGidCompose *self, GArray *layers, guint above);
 
 /**
  * Finds or makes a gid for the layer, and lets the engine read it. Returns GST_FLOW_OK;

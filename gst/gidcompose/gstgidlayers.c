@@ -89,23 +89,6 @@ find_layer (GstGidCompose *self, GstGidComposePad *pad, GstGidLayer *layer)
   return TRUE;
 }
 
-/* An opaque layer hides what is below it. */
-static void
-drop_hidden (GArray *layers, const GstVideoInfo *canvas, guint above)
-{
-  const GstGidLayer *over = &g_array_index (layers, GstGidLayer, above);
-
-  for (guint i = above; over->opaque && i > 0; i--) {
-    GstVideoRectangle seen;
-
-    cut (&g_array_index (layers, GstGidLayer, i - 1).box, canvas, &seen);
-    if (contains (&over->box, &seen)) {
-      g_array_remove_index (layers, i - 1);
-      over--;
-    }
-  }
-}
-
 static void
 clear_layer (gpointer data)
 {
@@ -130,9 +113,23 @@ gst_gid_compose_collect_layers (GstGidCompose *self)
       g_array_append_val (layers, layer);
   }
   GST_OBJECT_UNLOCK (self);
-  for (guint i = layers->len; i > 0; i = MIN (i - 1, layers->len))
-    drop_hidden (layers, &self->format.info, i - 1);
   return layers;
+}
+
+guint
+gst_gid_compose_drop_hidden (GstGidCompose *self, GArray *layers, guint above)
+{
+  for (guint i = above; i > 0; i--) {
+    const GstGidLayer *over = &g_array_index (layers, GstGidLayer, above);
+    GstVideoRectangle seen;
+
+    cut (&g_array_index (layers, GstGidLayer, i - 1).box, &self->format.info, &seen);
+    if (over->opaque && contains (&over->box, &seen)) {
+      g_array_remove_index (layers, i - 1);
+      above--;
+    }
+  }
+  return above;
 }
 
 /* --- their gids -------------------------------------------------------------------------------- */

@@ -82,6 +82,18 @@ static void push_caps(GstPad *pad, const char *format) {
 	gst_caps_unref(caps);
 }
 
+/* There is an opaque layer in each picture, so that none of the background may be seen. */
+static GstPadProbeReturn find_background(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+	guint8 first[3] = {0};
+
+	gst_buffer_extract(GST_PAD_PROBE_INFO_BUFFER(info), 0, first, sizeof(first));
+	if (MAX(first[0], MAX(first[1], first[2])) < 0x40) {
+		g_printerr("a picture shows the background\n");
+		*(gboolean *)data = TRUE;
+	}
+	return GST_PAD_PROBE_OK;
+}
+
 /* I420 or BGRx */
 static gboolean push_frame(GstPad *pad, const char *format, guint number) {
 	gsize size = g_str_equal(format, "I420") ? 64 * 48 * 3 / 2 : 64 * 48 * 4;
@@ -115,20 +127,25 @@ static gint count_warnings(GstBus *bus) {
 	}
 }
 
-/* Twice the last frame of a format comes behind the caps of the other one. */
+/* Over another layer, twice the last frame of a format comes behind the caps of the other one. */
 static gboolean change_formats(const char *format, const char *other) {
 	GstElement *pipeline = gst_parse_launch(
 			"gidcompose name=c engine=cluster canvas=panel background=black ! "
-			"video/x-raw,width=64,height=48,framerate=30/1 ! fakesink name=s sync=false",
+			"video/x-raw,format=BGRx,width=64,height=48,framerate=30/1 ! "
+			"fakesink name=s sync=false "
+			"videotestsrc pattern=green num-buffers=6 ! "
+			"video/x-raw,format=BGRx,width=64,height=48,framerate=30/1 ! c.",
 			NULL);
 	GstElement *composer = gst_bin_get_by_name(GST_BIN(pipeline), "c");
+	GstPad *composed = gst_element_get_static_pad(composer, "src");
 	GstPad *layer = gst_element_request_pad_simple(composer, "sink_%u");
 	GstPad *pad = gst_pad_new("src", GST_PAD_SRC);
 	GstBus *bus = gst_element_get_bus(pipeline);
 	GstSegment segment;
-	gboolean good = TRUE;
+	gboolean good = TRUE, uncovered = FALSE;
 	guint number = 0;
 
+	gst_pad_add_probe(composed, GST_PAD_PROBE_TYPE_BUFFER, find_background, &uncovered, NULL);
 	gst_segment_init(&segment, GST_FORMAT_TIME);
 	gst_pad_set_active(pad, TRUE);
 	gst_pad_link(pad, layer);
@@ -148,9 +165,10 @@ static gboolean change_formats(const char *format, const char *other) {
 	gst_object_unref(bus);
 	gst_object_unref(pad);
 	gst_object_unref(layer);
+	gst_object_unref(composed);
 	gst_object_unref(composer);
 	gst_object_unref(pipeline);
-	return good;
+	return good && !uncovered;
 }
 
 int main(int argc, char *argv[]) {
