@@ -180,7 +180,7 @@ note_interval (GstGidBacklog *self, GstGidReader *reader, const struct gid_frame
 
 /*
  * Frames are wanted again. Of those that came meanwhile the ring has as many as there was room for.
- * So the next one, and the one behind these, need not follow on what came before.
+ * So some may be missing before the next one, and before the one behind these.
  */
 static void
 end_rest (GstGidBacklog *self, GstGidReader *reader)
@@ -190,6 +190,7 @@ end_rest (GstGidBacklog *self, GstGidReader *reader)
   gid_consumer_get_stats (reader->consumer, &stats);
   self->unasked = stats.unread + 1;
   self->rested = FALSE;
+  gst_gid_sequence_interrupt (self->sequence);
 }
 
 /* As gid_consumer_receive(). */
@@ -233,7 +234,6 @@ receive_last (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
       break;
     }
     gid_consumer_release (reader->consumer, &older.frame);
-    gst_gid_sequence_interrupt (self->sequence);
   }
   self->was_paused = ret != 1;
   return ret;
@@ -278,7 +278,7 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
     self->left -= MIN (self->left, 1);
   }
   if (ret == 1 && arrival->unasked)
-    gst_gid_sequence_interrupt (self->sequence);
+    gst_gid_sequence_excuse (self->sequence);
   self->away = ret == 1;
   self->full_since = 0;
   return ret;

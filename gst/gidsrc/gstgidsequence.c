@@ -11,6 +11,7 @@ void
 gst_gid_sequence_start (GstGidSequence *self)
 {
   self->discont = TRUE;
+  self->excused = FALSE;
   self->last = self->lost = self->received = self->missed = 0;
 }
 
@@ -18,6 +19,12 @@ void
 gst_gid_sequence_interrupt (GstGidSequence *self)
 {
   self->discont = TRUE;
+}
+
+void
+gst_gid_sequence_excuse (GstGidSequence *self)
+{
+  self->excused = TRUE;
 }
 
 void
@@ -62,12 +69,12 @@ gst_gid_sequence_note_frame (
   self->received++;
   if (self->discont || gap)
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
-  if (gap && !self->discont && frame->sequence > self->last) {
+  if (gap && !self->discont && !self->excused && frame->sequence > self->last) {
     missed = frame->sequence - self->last - 1;
     self->missed += missed;
     post_missed (self, buffer, live);
   }
-  self->discont = FALSE;
+  self->discont = self->excused = FALSE;
   self->last = frame->sequence;
   return missed;
 }

@@ -12,6 +12,7 @@ typedef struct
 {
   GstElement *element;
   gboolean discont; /* what comes next does not follow on what came before */
+  gboolean excused; /* what is missing before the next frame is not missed */
   guint64 last; /* the number of the last frame */
   guint64 lost; /* frames whose slab could not be imported, or that were taken back at once */
   guint64 received, missed;
@@ -22,6 +23,9 @@ void gst_gid_sequence_start (GstGidSequence *self);
 
 /** What comes next does not follow on what came before. */
 void gst_gid_sequence_interrupt (GstGidSequence *self);
+
+/** Where frames are missing before the next one, nobody wanted them: they are not missed. */
+void gst_gid_sequence_excuse (GstGidSequence *self);
 
 /** An entry without a picture came: a seek, or nothing to show. */
 void gst_gid_sequence_note_mark (GstGidSequence *self, const struct gid_frame *frame);

@@ -5,6 +5,7 @@ Producers wait for readers here (leaky=false), or send what a test lets through 
 reaches a reader in time where nobody waits is measured by test_held_live.py.
 """
 
+import itertools
 import signal
 import time
 
@@ -15,6 +16,7 @@ from lib.program import wait_for
 
 from lab.domains.configuration import configuration
 
+DISCONT = 0x40
 SIZE = "video/x-raw,format=I420,width=320,height=240"
 COUNT = 120
 
@@ -294,6 +296,24 @@ def test_pause_is_no_backlog(cockpit: Cockpit, source: str, pauses: int) -> None
         receiver.wait_frames(count + 30)
         past = [frame for frame in receiver.frames[count:] if frame["offset"] < sent]
         assert len(past) <= 2  # one may have been in its hand when it was paused
+
+
+def test_a_short_pause_is_one_gap(cockpit: Cockpit) -> None:
+    """Shorter than the ring has room for: what comes behind the pause's last picture follows it."""
+    receiver = watch(cockpit)
+    sender = send(cockpit, camera(20), "")
+    receiver.wait_frames(10)
+    receiver.tell("state paused")
+    receiver.wait_changes("PAUSED", 2)
+    wait_sent(sender, 3, "frames in the pause")
+    count = len(receiver.frames)
+    receiver.tell("state playing")
+    receiver.wait_frames(count + 10)
+    pairs = list(itertools.pairwise(receiver.frames[count - 1 :]))
+    gaps = [frame["offset"] for before, frame in pairs if frame["offset"] != before["offset"] + 1]
+    assert gaps == [frame["offset"] for _, frame in pairs if frame["flags"] & DISCONT]
+    assert len(gaps) == 1
+    assert not [said for said in receiver.lines("bus") if said["bus"] == "warning"]
 
 
 def paused(cockpit: Cockpit) -> Pipeline:
