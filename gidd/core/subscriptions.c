@@ -381,17 +381,17 @@ static uint32_t judge(const struct peer *link, struct subscription *subscription
 	if (wrong == NULL) {
 		return 0;
 	}
-	snprintf(why, size, "broken memory: the %s of %.32s %s", what, subscription->name, wrong);
+	snprintf(why, size, "broken memory: the %s of a stream %s", what, wrong);
 	return number;
 }
 
 static void inspect(struct link *link, struct subscription *subscription) {
-	char why[96];
+	char why[80];
 	uint32_t number = link_can_suspect(link)
 			? judge(&link->peer, subscription, why, sizeof(why))
 			: 0;
 	if (number != 0) {
-		link_suspect(link, number, why);
+		link_suspect(link, number, why, subscription->name);
 	}
 }
 

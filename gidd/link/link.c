@@ -181,9 +181,18 @@ bool link_can_suspect(const struct link *link) {
 	return link->kind->windows_only && link->state == LINK_UP && link->suspicion.number == 0;
 }
 
-void link_suspect(struct link *link, uint32_t number, const char *why) {
-	link->suspicion = (struct link_suspicion){.number = number, .since = gid_clock_now()};
-	snprintf(link->suspicion.why, sizeof(link->suspicion.why), "%s", why);
+void link_suspect(struct link *link, uint32_t number, const char *why, const char *stream) {
+	struct link_suspicion *suspicion = &link->suspicion;
+	*suspicion = (struct link_suspicion){.number = number, .since = gid_clock_now()};
+	snprintf(suspicion->why, sizeof(suspicion->why), "%s", why);
+	snprintf(suspicion->stream, sizeof(suspicion->stream), "%s", stream);
+}
+
+static void link_convict(struct link *link) {
+	log_error("%s: %s: it is stream %s", link->peer.label, link->suspicion.why,
+			link->suspicion.stream);
+	link->suspicion.number = 0;
+	link_fault(link, link->suspicion.why);
 }
 
 void link_acquit(struct link *link, uint32_t number) {
@@ -196,9 +205,8 @@ void link_inspect(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
 	const char *why = link->state == LINK_UP ? shm_window_judge(gidd, link->peer.domain) : NULL;
 	if (link->suspicion.number != 0 && ++link->suspicion.rounds > SUSPICION_ROUNDS_MAX) {
-		why = link->suspicion.why;
-	}
-	if (why != NULL) {
+		link_convict(link);
+	} else if (why != NULL) {
 		link_fault(link, why);
 	} else {
 		link->events->inspect(link);
@@ -207,8 +215,7 @@ void link_inspect(struct link *link) {
 
 void link_pong(struct link *link, uint64_t ping_time) {
 	if (link->suspicion.number != 0 && ping_time >= link->suspicion.since) {
-		link->suspicion.number = 0;
-		link_fault(link, link->suspicion.why);
+		link_convict(link);
 	}
 }
 

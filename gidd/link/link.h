@@ -34,7 +34,8 @@ struct link_suspicion {
 	uint32_t number; /* of the subscription, on the link; 0: nothing was seen */
 	uint64_t since;	 /* ns */
 	uint32_t rounds; /* that were asked since, and not answered */
-	char why[96];
+	char why[80];
+	char stream[GID_NAME_MAX + 1];
 };
 
 /* Names of streams. */
@@ -174,7 +175,8 @@ void link_fault(struct link *link, const char *why);
 
 /* Whether a suspicion would be taken down now: the other end is another machine, and none is. */
 bool link_can_suspect(const struct link *link);
-void link_suspect(struct link *link, uint32_t number, const char *why);
+/* All users may read `why`, in reports; the name of the stream only goes to the log. */
+void link_suspect(struct link *link, uint32_t number, const char *why, const char *stream);
 /* The other end says that this subscription is over. */
 void link_acquit(struct link *link, uint32_t number);
 

@@ -184,7 +184,9 @@ def test_a_broken_page(machines: Cockpit) -> None:
         settle(member)
         assert faults(machines) == 0
         put_word(machines, PAGE, 5)
-        until_parted(machines, member, "the page of film is not a page")
+        # Who may not read the stream sees this, too.
+        until_parted(machines, member, "the page of a stream is not a page")
+        machines.wait_log("host", "the page of a stream is not a page: it is stream film")
         film.wait(lambda line: line["consumers"] == 0 and line["held"] == 0, "all to be back")
 
 
@@ -227,7 +229,7 @@ def test_the_hub_hears_what_another_one_found(machines: Cockpit) -> None:
         assert member.wait(lambda: member.epochs.get(HUD) != old), "the link stays"
         assert faults(machines, "hud") == 1 and faults(machines, "host") == 0
         broke, saw = ends(machines, "open", "hud")
-        words = "hud says: broken memory: the ring of movie is not a ring"
+        words = "hud says: broken memory: the ring of a stream is not a ring"
         assert (broke["faults"], broke["last_fault"]) == (1, words)
         assert (saw["faults"], saw["last_fault"]) == (0, "")
         shown = machines.run("host", [BUILD / "tools" / "gidctl" / "gidctl", "status"])
