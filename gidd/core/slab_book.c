@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "slab_book.h"
 
+#include <errno.h>
 #include <gid/gid.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "log.h"
 
 #define MAGIC UINT64_C(0x316b6f6f62646967) /* "gidbook1" */
 /* Slabs that are there at one time. Where there are more, the next run has no book. */
@@ -29,17 +33,28 @@ struct slab_book {
 /* --- the file --------------------------------------------------------------------------------- */
 
 static bool write_at(const struct slab_book *book, const void *data, size_t size, size_t offset) {
+	errno = ENOSPC; /* of a part only */
 	return pwrite(book->fd, data, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* Told once: the next run has no book then, whatever is put into this one. */
+static void give_up(struct slab_book *book, const char *why) {
+	static const uint64_t none = 0;
+	if (book->is_kept) {
+		book->is_kept = false;
+		(void)write_at(book, &none, sizeof(none), 0);
+		log_warning("it is not kept any more which user has which slab's number: %s; after "
+			    "a restart of gidd, any program may take a number that is free",
+				why);
+	}
 }
 
 /* Its place in the file is there already, so that no full disk is in the way. */
 static void write_entry(struct slab_book *book, uint32_t place) {
-	static const uint64_t none = 0;
 	if (book->is_kept &&
 			!write_at(book, &book->entries[place], sizeof(struct entry),
-					sizeof(none) + place * sizeof(struct entry))) {
-		book->is_kept = false;
-		(void)write_at(book, &none, sizeof(none), 0);
+					sizeof(uint64_t) + place * sizeof(struct entry))) {
+		give_up(book, strerror(errno));
 	}
 }
 
@@ -74,7 +89,10 @@ struct slab_book *slab_book_open(int fd) {
 			entry->runs++;
 		}
 	}
-	book->is_kept = write_all(book);
+	book->is_kept = true;
+	if (!write_all(book)) {
+		give_up(book, strerror(errno));
+	}
 	return book;
 }
 
@@ -114,10 +132,10 @@ void slab_book_put(struct slab_book *book, uint32_t number, uid_t uid) {
 	if (place < ENTRIES) {
 		book->entries[place] = (struct entry){.number = number, .uid = uid};
 		write_entry(book, place);
-	} else if (book->is_kept) {
-		static const uint64_t none = 0;
-		book->is_kept = false;
-		(void)write_at(book, &none, sizeof(none), 0);
+	} else {
+		char why[48];
+		snprintf(why, sizeof(why), "there are more than %u slabs", ENTRIES);
+		give_up(book, why);
 	}
 }
 

@@ -2,6 +2,7 @@
 """After a restart of gidd a slab's number goes back to a program of the user who had it."""
 
 import os
+import struct
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +10,8 @@ from lib.cockpit import Cockpit
 from lib.gidwire import Connection, Export, memfd
 from lib.outcome import number
 from users import STRANGER, Users
+
+BOOK_MAX = 8192
 
 
 @pytest.fixture
@@ -75,6 +78,22 @@ def test_it_is_forgotten_in_the_end(users: Users) -> None:
             restart(users)
         with users.mine() as again:
             assert ask(again, slab) == others(os.getuid(), slab)
+
+
+def test_too_many_for_the_book(users: Users) -> None:
+    """That is told once, and the next run has none."""
+    lock = users.cockpit.runtime / "open" / "link" / "gidd.lock"
+    users.cockpit.kill("open")
+    entries = [struct.pack("<4I", 1000 + place, STRANGER, 0, 0) for place in range(BOOK_MAX)]
+    lock.write_bytes(b"gidbook1" + b"".join(entries))
+    users.start()
+    with users.mine() as one:
+        slabs = [one.export_new() for _ in range(2)]
+        users.cockpit.wait_log("open", f"slab's number: there are more than {BOOK_MAX} slabs")
+        assert users.cockpit.log("open").count("it is not kept any more") == 1
+        restart(users)
+        with users.stranger() as stranger:
+            assert ask(stranger, slabs[0]) == (0, slabs[0], "")
 
 
 @pytest.mark.parametrize(
