@@ -49,23 +49,35 @@ static const char *hint(const struct peer *peer, int error) {
 			: "";
 }
 
-void peer_result(struct peer *peer, uint32_t serial, int error, uint32_t value, const char *format,
-		...) {
+static void send_result(struct peer *peer, uint32_t serial, int error, uint32_t value,
+		const char *before, const char *format, va_list args) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_RESULT, serial);
 	message.result.error = error;
 	message.result.value = value;
 	char *text = message.result.text;
 	size_t size = sizeof(message.result.text);
-	size_t used = (size_t)snprintf(text, size, "%s", hint(peer, error));
-	va_list args;
-	va_start(args, format);
+	size_t used = (size_t)snprintf(text, size, "%s", before);
 	vsnprintf(text + used, size - used, format, args);
-	va_end(args);
 	/* Where it was cut off, half a character may be left. */
 	size_t length = strlen(text);
 	while (length > 0 && !gid_wire_text_is_valid(text, length)) {
 		text[--length] = '\0';
 	}
 	peer_send(peer, &message, NULL, 0);
+}
+
+void peer_result(struct peer *peer, uint32_t serial, int error, uint32_t value, const char *format,
+		...) {
+	va_list args;
+	va_start(args, format);
+	send_result(peer, serial, error, value, "", format, args);
+	va_end(args);
+}
+
+void peer_refuse(struct peer *peer, uint32_t serial, int error, const char *format, ...) {
+	va_list args;
+	va_start(args, format);
+	send_result(peer, serial, error, 0, hint(peer, error), format, args);
+	va_end(args);
 }

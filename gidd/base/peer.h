@@ -60,5 +60,8 @@ __attribute__((format(printf, 3, 4))) void peer_log(
 /* Answers a request. The sentence says what is wrong and what to do. */
 __attribute__((format(printf, 5, 6))) void peer_result(struct peer *peer, uint32_t serial,
 		int error, uint32_t value, const char *format, ...);
+/* The same where the configuration is why: it may be that the file allows by now what was asked. */
+__attribute__((format(printf, 4, 5))) void peer_refuse(
+		struct peer *peer, uint32_t serial, int error, const char *format, ...);
 
 #endif

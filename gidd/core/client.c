@@ -298,13 +298,13 @@ void client_create(struct gidd *gidd, int fd) {
 	char why[192];
 	if (client_check_user_quota(client, QUOTA_CLIENTS, 0, why) < 0) {
 		gidd->used[QUOTA_CLIENTS]++;
-		peer_result(&client->peer, 0, -EDQUOT, 0, "%s", why);
+		peer_refuse(&client->peer, 0, -EDQUOT, "%s", why);
 		packet_stream_fail(&client->stream, "over the limit of its user's clients");
 		return;
 	}
 	if (!make_room(gidd, credentials.uid)) {
 		gidd->used[QUOTA_CLIENTS]++;
-		peer_result(&client->peer, 0, -EDQUOT, 0, "domain %s has its clients=%llu already",
+		peer_refuse(&client->peer, 0, -EDQUOT, "domain %s has its clients=%llu already",
 				gidd->self->name,
 				(unsigned long long)gidd->self->quota[QUOTA_CLIENTS]);
 		packet_stream_fail(&client->stream, "over the limit of clients");

@@ -276,7 +276,7 @@ error_slabs:
 	quota_give(client, QUOTA_SLABS, 1);
 error_quota:
 	peer_log(&client->peer, LOG_LEVEL_WARNING, "export refused: %s", why);
-	peer_result(&client->peer, serial, error, 0, "%s", why);
+	peer_refuse(&client->peer, serial, error, "%s", why);
 }
 
 static struct slab *find_owned(struct client *client, uint32_t number) {
@@ -386,7 +386,7 @@ void slab_grant(struct client *client, const struct gid_wire_grant *request) {
 	}
 	const struct config_domain *reader = config_domain_by_number(gidd->config, request->domain);
 	if (reader == NULL || !access_may_import(gidd->config, gidd->self, reader)) {
-		peer_result(&client->peer, serial, -EPERM, 0,
+		peer_refuse(&client->peer, serial, -EPERM,
 				"the cockpit's configuration has no [share %s %s]",
 				gidd->self->name, reader == NULL ? "…" : reader->name);
 		return;
@@ -482,7 +482,7 @@ void slab_end_eviction(struct gidd *gidd) {
 /* --- import of ours --------------------------------------------------------------------------- */
 
 void slab_refuse(struct peer *peer, uint32_t serial) {
-	peer_result(peer, serial, -ENOENT, 0, "%s",
+	peer_refuse(peer, serial, -ENOENT, "%s",
 			"no such slab can be read here: it is unknown, not granted, or was revoked");
 }
 

@@ -630,7 +630,7 @@ void status_request(struct client *client, uint32_t serial) {
 		return;
 	}
 	if (!client_may_ask_for_status(client)) {
-		peer_result(&client->peer, serial, -EPERM, 0,
+		peer_refuse(&client->peer, serial, -EPERM,
 				"the cockpit's configuration does not let user %s ask for a "
 				"report: status=off",
 				client->user);

@@ -177,7 +177,11 @@ static struct subscription *find_twin(struct gidd *gidd, bool has_producer, cons
 /* Answers with the error, and logs it. */
 static void refuse(struct peer *consumer, uint32_t serial, int error, const char *why) {
 	peer_log(consumer, LOG_LEVEL_WARNING, "subscription refused: %s", why);
-	peer_result(consumer, serial, error, 0, "%s", why);
+	if (error == -EDQUOT) {
+		peer_refuse(consumer, serial, error, "%s", why);
+	} else {
+		peer_result(consumer, serial, error, 0, "%s", why);
+	}
 }
 
 static int check_by_consumer(struct peer *consumer, const struct gid_wire_subscribe *request,
@@ -410,11 +414,11 @@ static const struct config_domain *find_owner(
 	if (error < 0) {
 		peer_log(consumer, LOG_LEVEL_WARNING, "may not read stream %s of domain %s",
 				request->name, owner == NULL ? request->domain_name : owner->name);
-		peer_result(consumer, request->header.serial, error, 0, "%s", why);
+		peer_refuse(consumer, request->header.serial, error, "%s", why);
 		return NULL;
 	}
 	if (is_never_published(consumer, owner, request)) {
-		peer_result(consumer, request->header.serial, -ENOENT, 0,
+		peer_refuse(consumer, request->header.serial, -ENOENT,
 				"the cockpit's configuration has no stream %s of domain %s, which "
 				"is this program's own: check its name, or name its domain",
 				request->name, owner->name);
@@ -568,7 +572,7 @@ __attribute__((format(printf, 4, 5))) static void refuse_publish(struct client *
 	vsnprintf(why, sizeof(why), format, args);
 	va_end(args);
 	peer_log(&client->peer, LOG_LEVEL_WARNING, "stream %s refused: %s", request->name, why);
-	peer_result(&client->peer, request->header.serial, error, 0, "%s", why);
+	peer_refuse(&client->peer, request->header.serial, error, "%s", why);
 }
 
 void stream_publish(struct client *client, const struct gid_wire_publish *request) {

@@ -120,7 +120,12 @@ bool subscription_number_is_valid(struct peer *consumer, uint32_t number) {
 void subscription_answer(
 		struct subscription *subscription, int error, uint32_t value, const char *why) {
 	if (!subscription->answered && subscription->consumer != NULL) {
-		peer_result(subscription->consumer, subscription->serial, error, value, "%s", why);
+		if (error < 0) {
+			peer_refuse(subscription->consumer, subscription->serial, error, "%s", why);
+		} else {
+			peer_result(subscription->consumer, subscription->serial, 0, value, "%s",
+					"");
+		}
 	}
 	subscription->answered = true;
 }

@@ -70,13 +70,11 @@ static int check(struct client *client, const struct gid_wire_withdraw *request,
 		peer_result(&client->peer, serial, error, 0, "%s", gidd->seal.text);
 	} else if (owner == NULL) {
 		error = -ENOENT;
-		peer_result(&client->peer, serial, error, 0, "there is no domain %s",
-				request->owner);
+		peer_refuse(&client->peer, serial, error, "there is no domain %s", request->owner);
 	} else if (request->reader[0] != '\0' &&
 			config_domain_find(gidd->config, request->reader) == NULL) {
 		error = -ENOENT;
-		peer_result(&client->peer, serial, error, 0, "there is no domain %s",
-				request->reader);
+		peer_refuse(&client->peer, serial, error, "there is no domain %s", request->reader);
 	} else if (request->gid != 0 && gid_domain_of(request->gid) != owner->number) {
 		error = -EINVAL;
 		peer_result(&client->peer, serial, error, 0, "the slab is not of domain %s",

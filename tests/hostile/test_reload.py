@@ -43,6 +43,11 @@ def test_readers_hear_that_they_may_read_no_more(cockpit: Cockpit) -> None:
                 number("ENOENT"),
                 f"{newer}{UNREADABLE}",  # its own gidd has not read it
             )
+            unsealed = os.memfd_create("unsealed", os.MFD_CLOEXEC)
+            os.truncate(unsealed, 8192)
+            why = reader.export(Export(), unsealed)[2]
+            assert why.startswith("the memfd is not sealed")  # whatever the configuration says
+            os.close(unsealed)
             assert friend.events == []  # the domain's own have what they had
             friend.import_(gid(1, own)).close()
         words = "the cockpit's configuration has no [share open cluster]"
