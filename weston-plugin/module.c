@@ -6,6 +6,7 @@
 
 #include "client_descriptors.h"
 #include "client_list.h"
+#include "config_keys.h"
 #include "manager.h"
 #include "output_streams.h"
 #include "pacer.h"
@@ -165,7 +166,8 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 	module->buffers = (struct buffers){
 			.compositor = compositor, .settled = handle_buffer_ready, .data = module};
 	wl_list_init(&module->buffers.list);
-	if (module_configure(module) != 0 || pacer_create(compositor, &module->pacer) != 0) {
+	if (config_keys_check(compositor) != 0 || module_configure(module) != 0 ||
+			pacer_create(compositor, &module->pacer) != 0) {
 		module_destroy(module);
 		return -1;
 	}

@@ -271,6 +271,20 @@ def test_mistakes_are_named(cockpit: Cockpit, tmp_path: Path, section: str, mess
     assert message in weston.read_log()
 
 
+@pytest.mark.parametrize("section", ["gid", "gid-output", "gid-window", "gid-safety"])
+def test_unknown_keys_are_told(cockpit: Cockpit, tmp_path: Path, section: str) -> None:
+    """With their lines; what other sections have is nothing to the module."""
+    weston = Weston(tmp_path, cockpit.env("cluster"))
+    weston.configure(f"[mine]\nno-such-key=1\n[{section}]\n# mode=1\nno-such-key=1\nmode =1\n")
+    assert weston.launch().wait() != 0
+    log = weston.read_log()
+    assert log.count(f'[{section}] has no "no-such-key"; it has: ') == 1
+    assert f'[{section}] has no "mode "; it has: ' in log  # Weston takes the blank to be of it
+    (path,) = tmp_path.glob("**/weston.ini")
+    line = path.read_text().splitlines().index(f"[{section}]") + 3
+    assert f'{path}:{line}: [{section}] has no "no-such-key"' in log
+
+
 def test_the_name_of_another_output(cockpit: Cockpit, tmp_path: Path) -> None:
     """And the mirror of none are told; Weston runs."""
     weston = Weston(tmp_path, cockpit.env("cluster"))
