@@ -53,6 +53,7 @@ MISUSES = [
     "gidctl snap",
     "gidctl snap movie",
     "gidctl snap movie -n 2 -o x.png",
+    "gidctl snap movie -o x.jpg",
     "gidctl watch",
     "gidctl top --interval 0",
     "gid-view",

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "gidctl_picture.h"
@@ -93,6 +94,13 @@ static bool snap(struct stream *stream, const struct options *options, const cha
 	return error == 0;
 }
 
+/* Other formats' endings promise what is not written. */
+static bool may_be_png(const char *path) {
+	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+	const char *ending = strrchr(name, '.');
+	return ending == NULL || ending == name || strcasecmp(ending, ".png") == 0;
+}
+
 int command_snap(const struct options *options) {
 	char path[PATH_SIZE];
 	unsigned frames = options->frames == 0 ? 1 : options->frames;
@@ -101,6 +109,10 @@ int command_snap(const struct options *options) {
 	}
 	if (strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO)) {
 		return usage_error("snap: a PNG is nothing for a terminal: -o FILE.png");
+	}
+	if (!may_be_png(options->output)) {
+		return usage_error("snap: %s: pictures are written as PNG: -o FILE.png",
+				options->output);
 	}
 	if (frames > 1 && !number_file(path, options->output, 1)) {
 		return usage_error("snap: several frames need several files: -o shot-%%d.png");
