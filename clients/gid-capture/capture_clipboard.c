@@ -159,12 +159,17 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 	use_device(clipboard);
 }
 
+static void find_globals(struct capture_clipboard *clipboard);
+
+/* Another seat may be there: a new registry tells of it again. */
 static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
 	struct capture_clipboard *clipboard = data;
 	if (clipboard->seat != NULL && clipboard->seat_global == name) {
 		release_device(clipboard);
 		wl_seat_destroy(clipboard->seat);
 		clipboard->seat = NULL;
+		wl_registry_destroy(registry);
+		find_globals(clipboard);
 	}
 }
 
@@ -172,6 +177,11 @@ static const struct wl_registry_listener registry_listener = {
 		.global = registry_global,
 		.global_remove = registry_global_remove,
 };
+
+static void find_globals(struct capture_clipboard *clipboard) {
+	clipboard->registry = wl_display_get_registry(clipboard->display);
+	wl_registry_add_listener(clipboard->registry, &registry_listener, clipboard);
+}
 
 /* --- life ------------------------------------------------------------------------------------- */
 
@@ -186,13 +196,12 @@ static const struct clipboard_events events = {
 int capture_clipboard_init(struct capture_clipboard *clipboard, sd_event *event,
 		struct wl_display *display, struct gid_domain *domain, const char *stream,
 		const char *viewer) {
-	*clipboard = (struct capture_clipboard){0};
+	*clipboard = (struct capture_clipboard){.display = display};
 	if (clipboard_loop_init(&clipboard->loop, event, domain, stream, CLIPBOARD_OF_WHO_MAKES,
 			    viewer, &events) < 0) {
 		return -1;
 	}
-	clipboard->registry = wl_display_get_registry(display);
-	wl_registry_add_listener(clipboard->registry, &registry_listener, clipboard);
+	find_globals(clipboard);
 	if (wl_display_roundtrip(display) < 0) {
 		display_explain_loss(display);
 		return -1;

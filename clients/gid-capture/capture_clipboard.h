@@ -15,6 +15,7 @@
 
 struct capture_clipboard {
 	struct clipboard_loop loop; // first; its clipboard is NULL where it is not wanted
+	struct wl_display *display;
 	struct wl_registry *registry;
 	struct ext_data_control_manager_v1 *manager; // NULL: the compositor has none
 	struct wl_seat *seat;			     // the first; NULL: there is none now

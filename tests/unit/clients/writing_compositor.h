@@ -34,7 +34,7 @@ static void note(struct compositor *compositor, const char *format, ...) {
 	va_end(arguments);
 }
 
-static void handle_destroy(struct wl_client *client, struct wl_resource *resource) {
+static inline void handle_destroy(struct wl_client *client, struct wl_resource *resource) {
 	wl_resource_destroy(resource);
 }
 
@@ -56,7 +56,7 @@ static void bind_other(struct wl_client *client, void *data, uint32_t version, u
 }
 
 /* As a client begins, with one surface. Returns it, or NULL. */
-static struct wl_surface *connect_client(struct wayland *wayland) {
+static inline struct wl_surface *connect_client(struct wayland *wayland) {
 	sd_event *event;
 	if (sd_event_new(&event) < 0 || wayland_init(wayland, event) != 0 ||
 			wl_display_roundtrip(wayland->display) < 0) {
