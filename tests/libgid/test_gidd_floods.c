@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * A gidd that says things without end while it is asked: what a program keeps of that is bounded,
- * and it goes on with the next gidd. A thread is gidd here.
+ * and it goes on with the next gidd.
  */
 #include <dirent.h>
 #include <drm_fourcc.h>
-#include <errno.h>
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "connection.h"
-#include "socket.h"
+#include "false_gidd.h"
 #include "tap.h"
 
 #define PATIENCE_NS (UINT64_C(60) * 1000000000)
@@ -27,10 +15,10 @@
 #define SENT_MOST 20000u
 #define FILES_MOST 700u
 
-static char folder[] = "/tmp/gid-floods-XXXXXX";
-static char path[64];
-static atomic_uint life, sent; /* 0: speaks; 1: sends descriptors; 2: answers */
-static atomic_bool ends;
+/* The life in which it floods with descriptors, after one in which it only speaks. */
+#define WITH_DESCRIPTORS 1u
+
+static atomic_uint sent;
 
 static bool speak(int fd, int bell) {
 	union gid_wire_message message;
@@ -53,72 +41,24 @@ static bool speak(int fd, int bell) {
 
 static void flood(int fd, bool with_descriptors) {
 	int bell = with_descriptors ? eventfd(0, EFD_CLOEXEC) : -1;
-	while (!ends && speak(fd, bell)) {
+	while (!false_gidd.ends && speak(fd, bell)) {
 	}
 	if (bell >= 0) {
 		close(bell);
 	}
 }
 
-/* Returns whether it goes on. */
-static bool hear(int fd, const union gid_wire_message *message) {
-	union gid_wire_message answer;
+static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
+	uint32_t serial = message->header.serial;
 	if (message->header.type == GID_WIRE_HELLO) {
-		gid_wire_begin(&answer, GID_WIRE_WELCOME, message->header.serial);
-		answer.welcome.version = GID_WIRE_VERSION;
-		answer.welcome.domain = 1;
-		strcpy(answer.welcome.name, "open");
-	} else if (life < 2) {
-		flood(fd, life == 1);
-		life++;
-		return false;
-	} else {
-		gid_wire_begin(&answer, GID_WIRE_RESULT, message->header.serial);
-		answer.result.value = 1;
+		return false_gidd_greet(fd, serial);
 	}
-	return gid_socket_send(fd, answer.bytes, answer.header.size, NULL, 0) == 0;
-}
-
-static void serve(int fd) {
-	union gid_wire_message message;
-	bool goes_on = true;
-	while (goes_on && !ends) {
-		struct pollfd end = {.fd = fd, .events = POLLIN};
-		if (poll(&end, 1, 10) <= 0) {
-			continue;
-		}
-		int fds[GID_WIRE_FDS_MAX];
-		uint32_t fd_count;
-		ssize_t size = gid_socket_receive(
-				fd, message.bytes, sizeof(message.bytes), fds, &fd_count);
-		gid_socket_close_fds(fds, GID_WIRE_FDS_MAX);
-		goes_on = size > 0 && hear(fd, &message);
+	if (life > WITH_DESCRIPTORS) {
+		return false_gidd_answer(fd, serial, 0, 1);
 	}
-}
-
-static void *run(void *data) {
-	int listener = *(int *)data;
-	while (!ends) {
-		struct pollfd end = {.fd = listener, .events = POLLIN};
-		int fd = poll(&end, 1, 10) > 0 ? accept(listener, NULL, NULL) : -1;
-		if (fd >= 0) {
-			serve(fd);
-			close(fd);
-		}
-	}
-	return NULL;
-}
-
-static int listen_there(void) {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	snprintf(path, sizeof(path), "%s/open", folder);
-	mkdir(path, 0700);
-	snprintf(path, sizeof(path), "%s/open/gidd.sock", folder);
-	strcpy(address.sun_path, path);
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	bool good = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-			listen(fd, 8) == 0;
-	return good ? fd : -1;
+	flood(fd, life == WITH_DESCRIPTORS);
+	false_gidd.life++;
+	return false;
 }
 
 static unsigned count_files(void) {
@@ -134,8 +74,7 @@ static unsigned count_files(void) {
 static bool is_back(struct gid_domain *domain) {
 	uint64_t end = gid_clock_now() + PATIENCE_NS;
 	do {
-		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-		gid_domain_dispatch(domain);
+		false_gidd_wait(domain);
 	} while (!gid_domain_is_connected(domain) && gid_clock_now() < end);
 	return gid_domain_is_connected(domain);
 }
@@ -159,35 +98,22 @@ static void test_floods(struct gid_domain *domain) {
 			gid_domain_error(domain));
 	uint64_t end = gid_clock_now() + PATIENCE_NS;
 	while (count_files() > 100 && gid_clock_now() < end) { /* helpers close them */
-		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-		gid_domain_dispatch(domain);
+		false_gidd_wait(domain);
 	}
 	tap_ok(count_files() <= 100, "nothing is left open: %u", count_files());
 	gid_slab_destroy(slab, false);
 }
 
 int main(void) {
-	pthread_t thread;
 	struct gid_domain *domain;
 	setenv("GID_ANSWER_SECONDS", "20", 1);
-	if (mkdtemp(folder) == NULL) {
-		return 1;
+	if (!tap_ok(false_gidd_start(hear), "a gidd")) {
+		return tap_finish();
 	}
-	setenv("GID_RUNTIME_DIR", folder, 1);
-	int listener = listen_there();
-	bool good = listener >= 0 && pthread_create(&thread, NULL, run, &listener) == 0;
-	if (tap_ok(good, "a gidd")) {
-		if (tap_ok(gid_domain_connect("open", &domain) == 0, "it is connected")) {
-			test_floods(domain);
-			gid_domain_destroy(domain);
-		}
-		ends = true;
-		pthread_join(thread, NULL);
+	if (tap_ok(gid_domain_connect("open", &domain) == 0, "it is connected")) {
+		test_floods(domain);
+		gid_domain_destroy(domain);
 	}
-	close(listener);
-	unlink(path);
-	*strrchr(path, '/') = '\0';
-	rmdir(path);
-	rmdir(folder);
+	false_gidd_stop();
 	return tap_finish();
 }

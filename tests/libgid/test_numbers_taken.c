@@ -1,147 +1,98 @@
 // SPDX-License-Identifier: MIT
 /*
  * What becomes of a slab whose number another program has after a restart of gidd, where that gidd
- * dies before it gives another one. A thread answers as gidd would, and dies where it is told to.
+ * dies before it gives another one, or where its memory cannot be moved.
  */
 #include <drm_fourcc.h>
-#include <errno.h>
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
+#include <stdarg.h>
+#include <sys/mman.h>
 
-#include "connection.h"
+#include "false_gidd.h"
 #include "slab_object.h"
-#include "socket.h"
 #include "tap.h"
 
 #define NUMBER 5u
 #define OTHER 7u
+#define THIRD 9u
 #define PATIENCE_S 60
 
 /* What the gidd of a connection says to an EXPORT; the last one is said of all that follow. */
 struct life {
-	bool number_is_taken; /* another program has NUMBER */
-	bool dies;	      /* instead of giving another number */
+	uint32_t taken; /* the number that another program has */
+	uint32_t given; /* the number that a slab without one gets; 0: it dies instead */
 };
 
-static char folder[] = "/tmp/gid-numbers-XXXXXX";
-static char path[64];
 static const struct life lives[] = {
-		{false, false},				    /* gives NUMBER */
-		{true, true}, {true, true}, {false, false}, /* the other program has gone */
-		{true, true}, {true, false},		    /* gives OTHER */
+		{0, NUMBER},
+		{NUMBER, 0},
+		{NUMBER, 0},
+		{0, NUMBER}, /* the other program has gone */
+		{NUMBER, 0},
+		{NUMBER, OTHER},
+		{OTHER, THIRD},
 };
 #define LIVES (sizeof(lives) / sizeof(lives[0]))
 
-static atomic_uint life, exports; /* which one it is; EXPORTs that it answered */
-static atomic_bool ends;
+static atomic_uint exports; /* EXPORTs that it answered */
+static atomic_bool cannot_move;
+static atomic_uint given_up; /* the first number that was, since then */
 
-static void answer(int fd, uint32_t serial, int error, uint32_t value) {
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_RESULT, serial);
-	message.result.error = error;
-	message.result.value = value;
-	gid_socket_send(fd, message.bytes, message.header.size, NULL, 0);
+/* Of libgid's own code, as it is linked here. */
+void *__wrap_mremap(void *data, size_t size, size_t wanted, int flags, ...);
+void *__real_mremap(void *data, size_t size, size_t wanted, int flags, ...);
+
+void *__wrap_mremap(void *data, size_t size, size_t wanted, int flags, ...) {
+	va_list args;
+	va_start(args, flags);
+	void *to = va_arg(args, void *);
+	va_end(args);
+	if (cannot_move && (flags & MREMAP_FIXED) != 0) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	return __real_mremap(data, size, wanted, flags, to);
 }
 
-static void greet(int fd, uint32_t serial) {
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_WELCOME, serial);
-	message.welcome.version = GID_WIRE_VERSION;
-	message.welcome.domain = 1;
-	strcpy(message.welcome.name, "open");
-	gid_socket_send(fd, message.bytes, message.header.size, NULL, 0);
+/* The next life begins, if none did meanwhile. */
+static bool die(unsigned life) {
+	atomic_compare_exchange_strong(&false_gidd.life, &life, life + 1);
+	return false;
 }
 
-/* Returns whether it lives on. */
-static bool hear(int fd, const union gid_wire_message *message, const struct life *now) {
+static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
+	const struct life *now = &lives[life < LIVES ? life : LIVES - 1];
 	uint32_t serial = message->header.serial;
 	if (message->header.type == GID_WIRE_HELLO) {
-		greet(fd, serial);
-		return true;
+		return false_gidd_greet(fd, serial);
 	}
 	if (message->header.type != GID_WIRE_EXPORT) {
-		answer(fd, serial, 0, 0);
-		return true;
+		if (message->header.type == GID_WIRE_UNEXPORT && cannot_move && given_up == 0) {
+			given_up = message->unexport.slab;
+		}
+		return false_gidd_answer(fd, serial, 0, 0);
 	}
 	uint32_t asked = message->export.slab;
-	if (asked == 0 && now->dies) {
-		return false;
+	if (asked == 0 && now->given == 0) {
+		return die(life);
 	}
-	bool is_taken = asked == NUMBER && now->number_is_taken;
-	uint32_t given = asked != 0 ? asked : now->number_is_taken ? OTHER : NUMBER;
-	answer(fd, serial, is_taken ? -EEXIST : 0, given);
+	bool is_taken = asked != 0 && asked == now->taken;
+	bool answered = false_gidd_answer(
+			fd, serial, is_taken ? -EEXIST : 0, asked != 0 ? asked : now->given);
 	exports += !is_taken;
-	return true;
-}
-
-/* Until it dies, or another life begins. */
-static void serve(int fd, unsigned which) {
-	union gid_wire_message message;
-	bool lives_on = true;
-	while (lives_on && !ends && life == which) {
-		struct pollfd end = {.fd = fd, .events = POLLIN};
-		if (poll(&end, 1, 10) <= 0) {
-			continue;
-		}
-		int fds[GID_WIRE_FDS_MAX];
-		uint32_t fd_count;
-		ssize_t size = gid_socket_receive(
-				fd, message.bytes, sizeof(message.bytes), fds, &fd_count);
-		gid_socket_close_fds(fds, GID_WIRE_FDS_MAX);
-		lives_on = size > 0 && hear(fd, &message, &lives[which]);
-	}
-	if (!lives_on && life == which && which + 1 < LIVES) {
-		life = which + 1;
-	}
-}
-
-static void *run(void *data) {
-	int listener = *(int *)data;
-	while (!ends) {
-		struct pollfd end = {.fd = listener, .events = POLLIN};
-		int fd = poll(&end, 1, 10) > 0 ? accept(listener, NULL, NULL) : -1;
-		if (fd >= 0) {
-			serve(fd, life);
-			close(fd);
-		}
-	}
-	return NULL;
-}
-
-static int listen_there(void) {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	snprintf(path, sizeof(path), "%s/open", folder);
-	mkdir(path, 0700);
-	snprintf(path, sizeof(path), "%s/open/gidd.sock", folder);
-	strcpy(address.sun_path, path);
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	return fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-					listen(fd, 8) == 0
-			? fd
-			: -1;
+	return answered;
 }
 
 /* Until that gidd has taken the slab. */
 static bool wait_for(struct gid_domain *domain, unsigned which, unsigned count) {
 	uint64_t end = gid_clock_now() + PATIENCE_S * UINT64_C(1000000000);
-	while ((life < which || exports < count || !gid_domain_is_connected(domain)) &&
+	while ((false_gidd.life < which || exports < count || !gid_domain_is_connected(domain)) &&
 			gid_clock_now() < end) {
-		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-		gid_domain_dispatch(domain);
+		false_gidd_wait(domain);
 	}
 	for (int i = 0; i < 20; i++) { /* its answer is on its way */
-		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-		gid_domain_dispatch(domain);
+		false_gidd_wait(domain);
 	}
-	return life == which && exports >= count && gid_domain_is_connected(domain);
+	return false_gidd.life == which && exports >= count && gid_domain_is_connected(domain);
 }
 
 static bool is_whole(const struct gid_slab *slab, gid_id gid) {
@@ -161,40 +112,39 @@ static void test_dying_gidds(struct gid_domain *domain) {
 	gid_id gid = gid_slab_gid(slab, 0);
 	tap_ok(gid_slab_of(gid) == NUMBER, "it has the number %u", NUMBER);
 
-	life = 1;
+	false_gidd.life = 1;
 	tap_ok(wait_for(domain, 3, 2), "two gidds die before they give it another number");
 	tap_ok(is_whole(slab, gid), "then it has its own again, and its picture");
 
-	life = 4;
+	false_gidd.life = 4;
 	tap_ok(wait_for(domain, 5, 3), "the number is taken again, and once more a gidd dies");
 	gid_id other = gid_slab_gid(slab, 0);
 	tap_ok(gid_slab_of(other) == OTHER && is_whole(slab, other),
 			"the next one gives it another number (%u)", gid_slab_of(other));
 	tap_ok(!gid_slab_is_current(slab, gid), "by which alone it is known");
+
+	cannot_move = true;
+	false_gidd.life = 6;
+	tap_ok(wait_for(domain, 6, 4) && given_up == THIRD,
+			"a third number is given up where the memory cannot be moved");
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	tap_ok(info.revoked && gid_slab_gid(slab, 0) == other &&
+					strcmp(gid_slab_data(slab, 0), "a picture") == 0,
+			"it is taken back then, and its memory stays where it was");
 	gid_slab_destroy(slab, false);
 }
 
 int main(void) {
-	pthread_t thread;
 	struct gid_domain *domain;
 	setenv("GID_ANSWER_SECONDS", "30", 1);
-	if (mkdtemp(folder) == NULL) {
-		return 1;
+	if (!tap_ok(false_gidd_start(hear), "a gidd")) {
+		return tap_finish();
 	}
-	setenv("GID_RUNTIME_DIR", folder, 1);
-	int listener = listen_there();
-	if (tap_ok(listener >= 0 && pthread_create(&thread, NULL, run, &listener) == 0, "a gidd")) {
-		if (tap_ok(gid_domain_connect("open", &domain) == 0, "it is connected")) {
-			test_dying_gidds(domain);
-			gid_domain_destroy(domain);
-		}
-		ends = true;
-		pthread_join(thread, NULL);
+	if (tap_ok(gid_domain_connect("open", &domain) == 0, "it is connected")) {
+		test_dying_gidds(domain);
+		gid_domain_destroy(domain);
 	}
-	close(listener);
-	unlink(path);
-	*strrchr(path, '/') = '\0';
-	rmdir(path);
-	rmdir(folder);
+	false_gidd_stop();
 	return tap_finish();
 }
