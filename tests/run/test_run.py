@@ -189,8 +189,10 @@ def test_an_architecture_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> No
         assert result.stderr == f"run: {words}\n"
 
 
-def test_an_unknown_suite_is_refused() -> None:
-    result = run("test", "unit", "nosuch")
+@pytest.mark.parametrize("command", ["test", "coverage"])
+def test_an_unknown_suite_is_refused(command: str) -> None:
+    """Before anything is built."""
+    result = run(command, "unit", "nosuch")
     assert result.returncode == 2
     assert result.stdout == ""
     assert "no such suite: nosuch; there are: " in result.stderr
