@@ -8,7 +8,7 @@
 
 #define AGAIN_NS 1000000000ull
 #define ACCURACY_US 1000
-/* A compositor may take the keyboard and give it back at once. */
+/* sway takes the keyboard and gives it back at once when its `input` commands change. */
 #define LOSE_NS 20000000ull
 
 /* --- the sender ------------------------------------------------------------------------------- */
