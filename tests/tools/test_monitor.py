@@ -161,6 +161,17 @@ MISTAKES = {
     "a lamp that is not there": ('"role-oil"', '"role-oil" data-states="gas"', "gas is not of its"),
     "a lamp that is never lit": ('"role-oil"', '"role-oil" data-states="off"', "oil is never lit"),
     "no XML": ("</svg>", "", "no element found"),
+    "an encoding that nobody knows": ("<svg", '<?xml version="1.0" encoding="foo"?><svg', "foo"),
+    "an encoding that is not read": (
+        "<svg",
+        '<?xml version="1.0" encoding="cp932"?><svg',
+        "multi-byte encodings",
+    ),
+    "a number without an end": (
+        'width="64" height="32" f',
+        f'width="{"9" * 5000}" height="32" f',
+        "must be a whole number of pixels",
+    ),
 }
 
 

@@ -19,7 +19,7 @@ _SIZE_MAX = 16384
 _SVG = "{http://www.w3.org/2000/svg}"
 _LABEL = "{http://www.inkscape.org/namespaces/inkscape}label"
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
-_PIXELS = re.compile(r"([0-9]+)(?:\.0+)?(?:px)?")
+_PIXELS = re.compile(r"([0-9]{1,9})(?:\.0+)?(?:px)?")
 
 State = frozenset[str]  # the lamps that are lit
 
@@ -55,7 +55,7 @@ class Design:
     def __init__(self, path: Path) -> None:
         try:
             self._root = ElementTree.parse(path).getroot()
-        except ElementTree.ParseError as error:
+        except (ElementTree.ParseError, LookupError, ValueError) as error:  # or its encoding
             raise DesignError(f"{path}: {error}") from None
         try:
             self.width, self.height = self._size()
