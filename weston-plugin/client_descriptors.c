@@ -38,6 +38,7 @@ static struct connection {
 	struct message_frames frames;
 } connections[CONNECTIONS];
 static struct weston_log_pacer pacer, long_pacer;
+static int read_last = -1; /* the connection */
 
 /* --- what a descriptor is --------------------------------------------------------------------- */
 
@@ -221,6 +222,7 @@ static ssize_t guarded_recvmsg(int socket, struct msghdr *message, int flags) {
 	}
 	uint64_t before = gid_closer_charge(giver_of(socket));
 	ssize_t received = receive(socket, message, flags);
+	read_last = socket;
 	int error = errno;
 	gid_closer_charge(before);
 	errno = error;
@@ -249,13 +251,16 @@ static int guarded_munmap(void *data, size_t size) {
 	return 0;
 }
 
-/* For libwayland's close(). */
+/*
+ * For libwayland's close(). Pipes, too, wait: for who reads or writes with memory that never comes.
+ * What is no connection comes of the message that was read last.
+ */
 static int guarded_close(int fd) {
-	if (!is_socket(fd)) {
-		return close(fd);
+	bool is_connection = is_socket(fd);
+	uint64_t before = gid_closer_charge(giver_of(is_connection ? fd : read_last));
+	if (is_connection) {
+		forget_connection(fd);
 	}
-	uint64_t before = gid_closer_charge(giver_of(fd));
-	forget_connection(fd);
 	gid_closer_close(fd);
 	gid_closer_charge(before);
 	return 0;

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from lib.cockpit import Cockpit
 from lib.forwarding import ROLE, Forwarding
+from lib.holding import hold_pipe
 from lib.program import BUILD, wait_for
 from lib.stream_reader import StreamReader
 
@@ -130,6 +131,21 @@ def test_nobody_stops_anothers_telltale(
             passed = time.monotonic() - begun
     print(f"{FRAMES} frames came within {passed:.3f} s")
     assert passed < LINGER_S
+    assert [t["reason"] for t in forwarding.display.role()["transitions"]] == ["none"]
+
+
+def test_a_pipe_that_is_locked(forwarding: Forwarding) -> None:
+    """By who reads it into memory that never comes: its close waits, and Weston does not."""
+    forwarding.telltale("--state", "5")
+    forwarding.display.wait_role("live")
+    place = forwarding.cockpit.socket("cluster")
+    with StreamReader(LIBGID, place, "safety/telltale", owner="open") as reader:
+        reader.next()
+        holder = hold_pipe(forwarding)
+        for _ in range(FRAMES):
+            reader.next()
+        assert holder.is_running()
+        holder.kill()
     assert [t["reason"] for t in forwarding.display.role()["transitions"]] == ["none"]
 
 
