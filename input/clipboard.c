@@ -17,8 +17,6 @@
 #define AGAIN_NS 1000000000ull
 /* In which a program that keeps what others copy gives it as its own. */
 #define KEEPING_NS 5000000000ull
-/* Programs that take a text at the same time; one more gets none. */
-#define WRITINGS 16u
 
 struct clipboard {
 	const struct clipboard_events *events;
@@ -35,7 +33,6 @@ struct clipboard {
 	bool anew;		     /* for what it did just now; also while it is asked */
 	uint64_t rested;	     /* and not before */
 	struct text_reading reading;
-	struct text_writing writings[WRITINGS];
 	struct copied_text *sent, *received; /* last; NULL: nothing was */
 	const struct copied_text *last;	     /* of both */
 	uint64_t keeping;		     /* until when what came is taken for kept */
@@ -97,6 +94,8 @@ static const char *refusal(int error) {
 		return "it is no UTF-8, or has control characters";
 	case -ETIMEDOUT:
 		return "its program did not give it in 5 s";
+	case -EBUSY:
+		return "programs before it hold the pipes by which they give theirs";
 	default:
 		return strerror(-error);
 	}
@@ -173,24 +172,9 @@ static void handle_use(void *data, int64_t clock_offset_ns) {
 	clipboard->events->came(clipboard->data);
 }
 
-static void clipboard_write(struct clipboard *clipboard) {
-	for (uint32_t i = 0; i < WRITINGS; i++) {
-		text_writing_go(&clipboard->writings[i]);
-	}
-}
-
 void clipboard_give(struct clipboard *clipboard, int fd) {
-	uint32_t i = 0;
-	while (i < WRITINGS && clipboard->writings[i].fd >= 0) {
-		i++;
-	}
-	if (clipboard->received == NULL || i == WRITINGS) {
-		text_writing_refuse(fd);
-		return;
-	}
 	clipboard->keeping = gid_clock_now() + KEEPING_NS;
-	text_writing_begin(&clipboard->writings[i], clipboard->epoll, fd, clipboard->received);
-	clipboard->events->woken(clipboard->data);
+	text_pipe_give(fd, clipboard->received);
 }
 
 /* --- the streams ------------------------------------------------------------------------------ */
@@ -326,7 +310,6 @@ void clipboard_dispatch(struct clipboard *clipboard) {
 		frame_writer_flush(clipboard->writer);
 	}
 	clipboard_read(clipboard);
-	clipboard_write(clipboard);
 	clipboard_ask(clipboard, now);
 }
 
@@ -347,11 +330,6 @@ uint64_t clipboard_deadline(const struct clipboard *clipboard) {
 	}
 	if (clipboard->reading.fd >= 0) {
 		time = sooner(time, clipboard->reading.deadline);
-	}
-	for (uint32_t i = 0; i < WRITINGS; i++) {
-		if (clipboard->writings[i].fd >= 0) {
-			time = sooner(time, clipboard->writings[i].deadline);
-		}
 	}
 	return time;
 }
@@ -375,9 +353,6 @@ int clipboard_create(const char *ours, const char *owner, const char *theirs,
 	clipboard->theirs = theirs;
 	clipboard->again = UINT64_MAX;
 	clipboard->reading.fd = -1;
-	for (uint32_t i = 0; i < WRITINGS; i++) {
-		clipboard->writings[i].fd = -1;
-	}
 	clipboard->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (clipboard->epoll < 0) {
 		int error = -errno;
@@ -395,9 +370,6 @@ void clipboard_destroy(struct clipboard *clipboard) {
 	frame_reader_destroy(clipboard->reader);
 	frame_writer_destroy(clipboard->writer);
 	text_reading_end(&clipboard->reading);
-	for (uint32_t i = 0; i < WRITINGS; i++) {
-		text_writing_end(&clipboard->writings[i]);
-	}
 	copied_text_unref(clipboard->sent);
 	copied_text_unref(clipboard->received);
 	close(clipboard->epoll);

@@ -42,7 +42,7 @@ struct clipboard_events {
 int clipboard_create(const char *ours, const char *owner, const char *theirs,
 		const struct clipboard_events *events, void *data, struct clipboard **created);
 
-/* Texts on their way to programs are broken off. Before the domain is destroyed. Accepts NULL. */
+/* Texts on their way to programs go on. Before the domain is destroyed. Accepts NULL. */
 void clipboard_destroy(struct clipboard *clipboard);
 
 /* The domain came; NULL: it goes. */

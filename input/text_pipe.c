@@ -4,13 +4,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gid/gid.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "closer.h"
+
+#define STACK_SIZE (64u << 10)
+#define PIECE 4096u
+#define MS_NS 1000000ull
 
 /* --- a text ----------------------------------------------------------------------------------- */
 
@@ -25,40 +33,133 @@ struct copied_text *copied_text_create(const char *bytes, size_t size) {
 }
 
 struct copied_text *copied_text_ref(struct copied_text *text) {
-	text->refs++;
+	__atomic_add_fetch(&text->refs, 1, __ATOMIC_RELAXED);
 	return text;
 }
 
 void copied_text_unref(struct copied_text *text) {
-	if (text != NULL && --text->refs == 0) {
+	if (text != NULL && __atomic_sub_fetch(&text->refs, 1, __ATOMIC_ACQ_REL) == 0) {
 		free(text);
 	}
 }
 
+/* --- helpers ---------------------------------------------------------------------------------- */
+
+/* What one works at, with the descriptors that it has for it. */
+struct work {
+	unsigned *helpers;
+	int theirs, ours[2];
+	uint64_t deadline;
+	struct copied_text *text;
+};
+
+/* Of this process. */
+static unsigned readers, writers;
+
+static void *work_main(void *data);
+
+/* Without any signal: a reader that is gone is no reason for one. */
+static int start_thread(struct work *work) {
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	pthread_t thread;
+	int error = pthread_attr_init(&attributes);
+	if (error != 0) {
+		return -error;
+	}
+	size_t least = (size_t)PTHREAD_STACK_MIN + STACK_SIZE;
+	pthread_attr_setstacksize(&attributes, least);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&thread, &attributes, work_main, work);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	return -error;
+}
+
+/* Returns 0 or -errno: then the descriptors and the text are the caller's still. */
+static int start_work(const struct work *what, unsigned max) {
+	struct work *work = malloc(sizeof(*work));
+	int error = work != NULL ? -EBUSY : -ENOMEM;
+	if (work != NULL && __atomic_add_fetch(what->helpers, 1, __ATOMIC_RELAXED) <= max) {
+		*work = *what;
+		error = start_thread(work);
+	}
+	if (error != 0) {
+		if (work != NULL) {
+			__atomic_sub_fetch(what->helpers, 1, __ATOMIC_RELAXED);
+		}
+		free(work);
+	}
+	return error;
+}
+
+/* The program's end last: it may be the last close, which waits for whoever holds the pipe. */
+static void work_end(struct work *work) {
+	copied_text_unref(work->text);
+	for (int i = 0; i < 2; i++) {
+		if (work->ours[i] >= 0) {
+			close(work->ours[i]);
+		}
+	}
+	close(work->theirs);
+	__atomic_sub_fetch(work->helpers, 1, __ATOMIC_RELAXED);
+	free(work);
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int watch(int epoll, int fd, uint32_t events) {
-	struct epoll_event event = {.events = events};
+/* Until the program has closed. Whoever began it ends it before, by closing his end. */
+static void relay(const struct work *work) {
+	struct pollfd both[] = {{work->theirs, POLLIN, 0}, {work->ours[1], 0, 0}};
+	char bytes[PIECE];
+	ssize_t got = 1, put = 0;
+	while (got != 0 && put >= 0) {
+		if (poll(both, 2, -1) < 0 || both[1].revents != 0) {
+			return;
+		}
+		got = read(work->theirs, bytes, sizeof(bytes));
+		both[0].fd = got < 0 ? -1 : work->theirs; /* what breaks off is no end */
+		put = got > 0 ? write(work->ours[1], bytes, (size_t)got) : 0;
+	}
+}
+
+static int watch(int epoll, int fd) {
+	struct epoll_event event = {.events = EPOLLIN};
 	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : -errno;
+}
+
+static void close_both(const int ends[2]) {
+	close(ends[0]);
+	close(ends[1]);
 }
 
 /* Our end alone is told not to wait: programs may not expect that of theirs. */
 int text_reading_begin(struct text_reading *reading, int epoll) {
-	int ends[2];
-	if (pipe2(ends, O_CLOEXEC) != 0) {
+	int theirs[2], ours[2];
+	if (pipe2(theirs, O_CLOEXEC) != 0) {
 		return -errno;
 	}
-	int error = fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? watch(epoll, ends[0], EPOLLIN)
-							     : -errno;
-	if (error != 0) {
-		close(ends[0]);
-		close(ends[1]);
+	if (pipe2(ours, O_CLOEXEC) != 0) {
+		int error = -errno;
+		close_both(theirs);
 		return error;
 	}
-	reading->fd = ends[0];
+	const struct work work = {.helpers = &readers, .theirs = theirs[0], .ours = {-1, ours[1]}};
+	int error = fcntl(ours[0], F_SETFL, O_NONBLOCK) == 0 ? watch(epoll, ours[0]) : -errno;
+	if (error == 0) {
+		error = start_work(&work, TEXT_PIPE_READERS);
+	}
+	if (error != 0) {
+		close_both(theirs);
+		close_both(ours);
+		return error;
+	}
+	reading->fd = ours[0];
 	reading->deadline = gid_clock_now() + TEXT_PIPE_NS;
 	reading->size = 0;
-	return ends[1];
+	return theirs[1];
 }
 
 int text_reading_go(struct text_reading *reading) {
@@ -91,80 +192,65 @@ void text_reading_end(struct text_reading *reading) {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
+/* Any other file may hold up who writes for good. It is known without a lock of its own. */
+static bool is_pipe(int fd) {
+	char path[32], name[8] = "";
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return readlink(path, name, sizeof(name) - 1) > 0 && strncmp(name, "pipe:[", 6) == 0;
+}
+
+/* Returns whether there is room in time. */
+static bool wait_for_room(const struct work *work) {
+	struct pollfd room = {work->theirs, POLLOUT, 0};
+	uint64_t now = gid_clock_now();
+	return now < work->deadline &&
+			poll(&room, 1, (int)((work->deadline - now) / MS_NS + 1)) > 0;
+}
+
 /*
  * Whoever else has the program's end may let it wait for its reader again and again: only in this
- * way writing does not wait whatever is set there. A reader that is gone is no reason for a signal.
+ * way writing does not wait whatever is set there.
  */
-static ssize_t move_on(const struct text_writing *writing) {
-	sigset_t broken, before;
-	sigemptyset(&broken);
-	sigaddset(&broken, SIGPIPE);
-	pthread_sigmask(SIG_BLOCK, &broken, &before);
-	ssize_t ret = splice(writing->way[0], NULL, writing->fd, NULL, CLIPBOARD_TEXT_MAX,
-			SPLICE_F_NONBLOCK);
-	int error = errno;
-	if (ret < 0 && error == EPIPE && !sigismember(&before, SIGPIPE)) {
-		sigtimedwait(&broken, NULL, &(struct timespec){0});
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return ret < 0 ? -error : ret;
-}
-
-/* Returns what was moved on, or -errno. */
-static ssize_t writing_step(struct text_writing *writing) {
-	size_t left = writing->text->size - writing->at;
-	ssize_t put = left > 0 ? write(writing->way[1], writing->text->bytes + writing->at, left)
-			       : 0;
-	writing->at += put > 0 ? (size_t)put : 0;
-	ssize_t moved = move_on(writing);
-	writing->moved += moved > 0 ? (size_t)moved : 0;
-	return moved;
-}
-
-void text_writing_go(struct text_writing *writing) {
-	if (writing->fd < 0) {
-		return;
-	}
-	ssize_t ret = 1;
-	while (writing->moved < writing->text->size && (ret > 0 || ret == -EINTR)) {
-		ret = writing_step(writing);
-	}
-	if (ret != -EAGAIN || gid_clock_now() >= writing->deadline) {
-		text_writing_end(writing);
+static void write_text(const struct work *work) {
+	size_t at = 0, moved = 0, size = work->text->size;
+	while (moved < size && wait_for_room(work)) {
+		ssize_t put = at < size ? write(work->ours[1], work->text->bytes + at, size - at)
+					: 0;
+		at += put > 0 ? (size_t)put : 0;
+		ssize_t ret = splice(work->ours[0], NULL, work->theirs, NULL, CLIPBOARD_TEXT_MAX,
+				SPLICE_F_NONBLOCK);
+		if (ret < 0 && errno != EAGAIN && errno != EINTR) {
+			return;
+		}
+		moved += ret > 0 ? (size_t)ret : 0;
 	}
 }
 
-void text_writing_refuse(int fd) {
-	gid_closer_close(fd);
+static void *work_main(void *data) {
+	struct work *work = data;
+	if (work->text != NULL) {
+		write_text(work);
+	} else {
+		relay(work);
+	}
+	work_end(work);
+	return NULL;
 }
 
-/* That it is a pipe is asked without its file system: any other file may hold up who writes, asks
- * or closes. */
-void text_writing_begin(struct text_writing *writing, int epoll, int fd, struct copied_text *text) {
+void text_pipe_give(int fd, struct copied_text *text) {
 	int way[2];
-	if (fcntl(fd, F_GETPIPE_SZ) < 0 || pipe2(way, O_CLOEXEC | O_NONBLOCK) != 0) {
-		text_writing_refuse(fd);
+	if (text == NULL || !is_pipe(fd) || pipe2(way, O_CLOEXEC | O_NONBLOCK) != 0) {
+		gid_closer_close(fd);
 		return;
 	}
-	*writing = (struct text_writing){.fd = fd,
-			.epoll = epoll,
-			.way = {way[0], way[1]},
+	const struct work work = {.helpers = &writers,
+			.theirs = fd,
+			.ours = {way[0], way[1]},
 			.deadline = gid_clock_now() + TEXT_PIPE_NS,
 			.text = copied_text_ref(text)};
-	if (watch(epoll, fd, EPOLLOUT) != 0) {
-		text_writing_end(writing);
+	if (start_work(&work, TEXT_PIPE_WRITERS) != 0) {
+		copied_text_unref(text);
+		close_both(way);
+		gid_closer_close(fd);
 	}
-	text_writing_go(writing);
-}
-
-/* Somebody else may have the descriptor, too: it is not forgotten by the epoll instance alone. */
-void text_writing_end(struct text_writing *writing) {
-	if (writing->fd >= 0) {
-		epoll_ctl(writing->epoll, EPOLL_CTL_DEL, writing->fd, NULL);
-		close(writing->way[0]);
-		close(writing->way[1]);
-		close(writing->fd);
-		copied_text_unref(writing->text);
-	}
-	writing->fd = -1;
 }

@@ -3,20 +3,30 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gid/gid.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <text_pipe.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tap.h"
 
+#define PATIENCE_MS 60000
+
 static int epoll;
 static struct text_reading reading = {.fd = -1};
-static struct text_writing writing = {.fd = -1};
 static char text[CLIPBOARD_TEXT_MAX + 1];
+
+/* Until there is something of the reading's. */
+static int go(void) {
+	struct epoll_event event;
+	return epoll_wait(epoll, &event, 1, PATIENCE_MS) == 1 ? text_reading_go(&reading)
+							      : -ETIMEDOUT;
+}
 
 /* What becomes of this text of a program's, which then closes. */
 static int read_text(const char *bytes, size_t size) {
@@ -25,10 +35,12 @@ static int read_text(const char *bytes, size_t size) {
 		size_t part = size - at < 4096 ? size - at : 4096;
 		ssize_t put = write(fd, bytes + at, part);
 		at += put > 0 ? (size_t)put : 0;
-		ret = text_reading_go(&reading);
+		ret = go();
 	}
 	close(fd);
-	ret = ret == 0 ? text_reading_go(&reading) : ret;
+	while (ret == 0) {
+		ret = go();
+	}
 	text_reading_end(&reading);
 	return ret;
 }
@@ -46,6 +58,12 @@ static void test_reading(void) {
 	tap_ok(read_text(text, CLIPBOARD_TEXT_MAX + 1) == -EFBIG, "one byte more is too much");
 }
 
+/* Of a pipe into which a program writes: whether nobody reads it any more. */
+static bool is_let_go(int fd) {
+	struct pollfd poll_fd = {fd, 0, 0};
+	return poll(&poll_fd, 1, PATIENCE_MS) == 1 && (poll_fd.revents & POLLERR) != 0;
+}
+
 static void test_who_never_writes(void) {
 	int fd = text_reading_begin(&reading, epoll);
 	struct epoll_event event;
@@ -54,10 +72,11 @@ static void test_who_never_writes(void) {
 	tap_ok(reading.deadline <= gid_clock_now() + TEXT_PIPE_NS, "there is a limit");
 	reading.deadline = gid_clock_now();
 	tap_ok(text_reading_go(&reading) == -ETIMEDOUT, "which ends it");
-	tap_ok(write(fd, "a", 1) == 1 && epoll_wait(epoll, &event, 1, 0) == 1,
+	tap_ok(write(fd, "a", 1) == 1 && epoll_wait(epoll, &event, 1, PATIENCE_MS) == 1,
 			"what comes is seen");
 	text_reading_end(&reading);
 	tap_ok(epoll_wait(epoll, &event, 1, 0) == 0, "until it has ended");
+	tap_ok(is_let_go(fd), "and the program hears of that");
 	close(fd);
 }
 
@@ -71,48 +90,70 @@ static int open_pipe(int *fd, bool small) {
 	return ends[1];
 }
 
-static void begin(int fd, size_t size) {
+static void give(int fd, size_t size) {
 	memset(text, 'y', sizeof(text));
 	struct copied_text *copied = copied_text_create(text, size);
-	text_writing_begin(&writing, epoll, fd, copied);
+	text_pipe_give(fd, copied);
 	copied_text_unref(copied);
+}
+
+/* Bytes that come by a pipe until its end. */
+static size_t read_all(int fd) {
+	size_t got = 0;
+	ssize_t part;
+	while ((part = read(fd, text, sizeof(text))) > 0) {
+		got += (size_t)part;
+	}
+	return got;
 }
 
 static void test_writing(void) {
 	int fd;
-	begin(open_pipe(&fd, false), 7);
-	tap_ok(writing.fd < 0, "what has room is written at once");
-	tap_ok(read(fd, text, sizeof(text)) == 7 && text[6] == 'y' && read(fd, text, 1) == 0,
-			"and that is all");
+	give(open_pipe(&fd, false), 7);
+	tap_ok(read_all(fd) == 7 && text[6] == 'y', "what has room is written, and that is all");
 	close(fd);
-	begin(open_pipe(&fd, true), CLIPBOARD_TEXT_MAX);
-	size_t got = 0;
-	ssize_t part;
-	while (writing.fd >= 0 && (part = read(fd, text, sizeof(text))) > 0) {
-		got += (size_t)part;
-		text_writing_go(&writing);
-	}
-	while ((part = read(fd, text, sizeof(text))) > 0) {
-		got += (size_t)part;
-	}
-	tap_ok(got == CLIPBOARD_TEXT_MAX, "where there is little room it comes in parts");
+	give(open_pipe(&fd, true), CLIPBOARD_TEXT_MAX);
+	tap_ok(read_all(fd) == CLIPBOARD_TEXT_MAX, "where there is little room it comes in parts");
+	close(fd);
+	text_pipe_give(open_pipe(&fd, false), NULL);
+	tap_ok(read_all(fd) == 0, "without a text there is none");
 	close(fd);
 }
 
 static void test_who_never_reads(void) {
-	struct epoll_event event;
 	int fd, end = open_pipe(&fd, true), other = dup(end);
-	begin(end, CLIPBOARD_TEXT_MAX);
-	tap_ok(writing.fd >= 0, "it waits for who reads");
+	uint64_t begun = gid_clock_now();
+	give(end, CLIPBOARD_TEXT_MAX);
 	tap_ok(fcntl(other, F_SETFL, 0) == 0, "who else has the pipe can let writers wait");
-	text_writing_go(&writing);
-	tap_ok(writing.fd >= 0, "which does not let it wait");
-	writing.deadline = gid_clock_now();
-	text_writing_go(&writing);
-	tap_ok(writing.fd < 0, "but there is a limit");
-	close(fd);
-	tap_ok(epoll_wait(epoll, &event, 1, 0) == 0, "after which nothing is seen of it");
+	nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 	close(other);
+	struct pollfd hung_up = {fd, 0, 0};
+	tap_ok(poll(&hung_up, 1, PATIENCE_MS) == 1, "but there is a limit");
+	tap_ok(gid_clock_now() - begun >= TEXT_PIPE_NS - TEXT_PIPE_NS / 10, "not before its time");
+	tap_ok(read_all(fd) < CLIPBOARD_TEXT_MAX, "after which no more comes");
+	close(fd);
+}
+
+/* Each for its time; one more gets nothing. */
+static void test_many_who_never_read(void) {
+	int fds[TEXT_PIPE_WRITERS], fd;
+	for (uint32_t i = 0; i < TEXT_PIPE_WRITERS; i++) {
+		give(open_pipe(&fds[i], true), CLIPBOARD_TEXT_MAX);
+	}
+	give(open_pipe(&fd, true), 7);
+	tap_ok(read_all(fd) == 0, "there is a limit to how many are served");
+	close(fd);
+	for (uint32_t i = 0; i < TEXT_PIPE_WRITERS; i++) {
+		close(fds[i]);
+	}
+	size_t got = 0;
+	for (int i = 0; i < 1000 && got == 0; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+		give(open_pipe(&fd, true), 7);
+		got = read_all(fd);
+		close(fd);
+	}
+	tap_ok(got == 7, "until they have gone");
 }
 
 static void handle_signal(int number) {
@@ -122,14 +163,15 @@ static void handle_signal(int number) {
 static void test_who_reads_no_more(void) {
 	int fd, end = open_pipe(&fd, true);
 	signal(SIGPIPE, handle_signal);
-	begin(end, CLIPBOARD_TEXT_MAX);
+	int other = dup(end);
+	give(end, CLIPBOARD_TEXT_MAX);
 	close(fd);
-	text_writing_go(&writing);
-	tap_ok(writing.fd < 0, "who closes ends it, without a signal");
+	tap_ok(is_let_go(other), "who closes ends it, without a signal");
+	close(other);
 	int ends[2];
 	tap_ok(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "a socket");
-	begin(ends[0], 7);
-	tap_ok(writing.fd < 0 && read(ends[1], text, 1) == 0, "what is no pipe is not written");
+	give(ends[0], 7);
+	tap_ok(read(ends[1], text, 1) == 0, "what is no pipe is not written");
 	close(ends[1]);
 }
 
@@ -139,6 +181,7 @@ int main(void) {
 	test_who_never_writes();
 	test_writing();
 	test_who_never_reads();
+	test_many_who_never_read();
 	test_who_reads_no_more();
 	return tap_finish();
 }
