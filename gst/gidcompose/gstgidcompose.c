@@ -21,6 +21,7 @@
 #include <errno.h>
 
 #include "common/gstgid.h"
+#include "common/gstgidcrop.h"
 #include "common/gstgidpicture.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
@@ -249,7 +250,7 @@ gst_gid_compose_propose_allocation (
   }
   gst_gid_pool_propose (pad->offered, caps, query);
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
+  gst_gid_crop_offer (GST_PAD_CAST (pad), query);
   return TRUE;
 }
 

@@ -25,6 +25,7 @@
 
 #include "common/gstgid.h"
 #include "common/gstgidcaps.h"
+#include "common/gstgidcrop.h"
 #include "common/gstgidpool.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
@@ -166,7 +167,7 @@ gst_gid_sink_propose_allocation (GstBaseSink *sink, GstQuery *query)
   if (gst_gid_allocator_can_hold (allocator, &format))
     gst_gid_pool_propose (allocator, caps, query);
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
+  gst_gid_crop_offer (GST_BASE_SINK_PAD (sink), query);
   gst_gid_naming_expect_copies (&self->naming);
   return TRUE;
 }

@@ -10,6 +10,7 @@ from lib.cockpit import Cockpit
 from lib.pipeline import clip, decode, film, frames_of, gst_env, pairs, send, sums_of, watch
 from lib.program import TOP
 from lib.versions import check_h264_copies, gstreamer_version, h264_is_decoded_in_place
+from PIL import Image
 
 # Where gidsrc itself runs late no frame waits as a copy: its patient producer does.
 IN_TIME = "max-size-bytes=0"
@@ -218,6 +219,37 @@ def test_crop(cockpit: Cockpit, takes_crop: int) -> None:
     assert sender.stats("sink")["copied-frames"] == 0
     assert "width=(int)556" in receiver.caps[0]
     assert ("crop" in receiver.frames[0]) == (takes_crop == 2)
+
+
+CROPPED = "videotestsrc pattern=ball num-buffers=12 ! video/x-raw,format=BGRx,width=320,height=240"
+CROPS = ["videocrop left=32 top=64", "aspectratiocrop aspect-ratio=16/9"]
+
+
+@pytest.mark.parametrize("crop", CROPS)
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        "textoverlay text=gid valignment=top halignment=left",
+        "gdkpixbufoverlay location={} offset-x=4 ! queue",
+    ],
+)
+def test_drawn_on_a_part(cockpit: Cockpit, drawn: str, crop: str) -> None:
+    """It stands where it stands in front of any other sink."""
+    mark = cockpit.folder / "mark.png"
+    Image.new("RGB", (40, 30), "red").save(mark)
+    source = f"{CROPPED} ! {crop} ! {drawn.format(mark)}"
+    transfer(cockpit, source)
+
+
+@pytest.mark.parametrize("between", ["queue ! identity", "videoconvert", "gidalloc ! tee ! queue"])
+def test_part_behind_what_leaves_it_as_it_is(cockpit: Cockpit, between: str) -> None:
+    """Its maker need not copy it."""
+    source = f"{CROPPED} ! {CROPS[0]} ! {between}"
+    expected = sums_of(cockpit, source)
+    receiver = watch(cockpit, "", "", "--video-meta", "2")
+    send(cockpit, source).finish()
+    assert receiver.finish().sums == expected
+    assert all("crop" in frame for frame in receiver.frames)
 
 
 @pytest.mark.parametrize("takes_crop", [1, 2])

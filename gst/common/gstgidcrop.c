@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidcrop.h"
+
+#include <gst/video/video.h>
+#include <string.h>
+
+static gboolean is_safe (GstPad *sink);
+
+static gboolean
+is_kind (GstElement *element, const gchar *kind)
+{
+  const gchar *kinds =
+      gst_element_class_get_metadata (GST_ELEMENT_GET_CLASS (element), GST_ELEMENT_METADATA_KLASS);
+
+  return kinds && strstr (kinds, kind) != NULL;
+}
+
+static gboolean
+is_made_by (GstElement *element, const gchar *name)
+{
+  GstElementFactory *factory = gst_element_get_factory (element);
+
+  return factory && strcmp (GST_OBJECT_NAME (factory), name) == 0;
+}
+
+static void
+check_link (const GValue *item, gpointer safe)
+{
+  *(gboolean *) safe &= is_safe (g_value_get_object (item));
+}
+
+static gboolean
+are_inputs_safe (GstPad *src)
+{
+  GstIterator *links = gst_pad_iterate_internal_links (src);
+  gboolean safe = TRUE;
+
+  if (links == NULL)
+    return TRUE;
+  while (gst_iterator_foreach (links, check_link, &safe) == GST_ITERATOR_RESYNC) {
+    gst_iterator_resync (links);
+    safe = TRUE;
+  }
+  gst_iterator_free (links);
+  return safe;
+}
+
+/* Makes no part of its own, and leaves what it is given as it is, or converts the part alone. */
+static gboolean
+passes_on (GstElement *element)
+{
+  return is_kind (element, "Generic") || is_kind (element, "Converter")
+      || is_made_by (element, "gidalloc");
+}
+
+/*
+ * textoverlay, and whatever else draws into buffers as they are, passes on what we answer, though it
+ * counts from the corner of the memory: what it drew would be at another place, or not to be seen.
+ * So makers of crops have to be next to us, but for what leaves pictures as they are.
+ */
+static gboolean
+is_safe (GstPad *sink)
+{
+  GstPad *peer = gst_pad_get_peer (sink);
+  GstElement *element;
+  gboolean safe = TRUE;
+
+  if (peer == NULL)
+    return TRUE;
+  element = GST_IS_PROXY_PAD (peer) ? NULL : gst_pad_get_parent_element (peer);
+  if (element == NULL || passes_on (element))
+    safe = are_inputs_safe (peer);
+  else
+    safe = is_kind (element, "Source") || is_kind (element, "Decoder")
+        || is_made_by (element, "videocrop");
+  gst_clear_object (&element);
+  gst_object_unref (peer);
+  return safe;
+}
+
+void
+gst_gid_crop_offer (GstPad *pad, GstQuery *query)
+{
+  if (is_safe (pad))
+    gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
+}
