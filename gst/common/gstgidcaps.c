@@ -398,6 +398,14 @@ type_of (const gchar *field)
   return "string";
 }
 
+/* As avidemux can say it. No element takes such caps, and GStreamer itself shows square pixels. */
+static gboolean
+is_no_shape (const Reading *reading, const gchar *field, const GValue *value)
+{
+  return reading->is_caps && strcmp (field, "pixel-aspect-ratio") == 0
+      && gst_value_get_fraction_numerator (value) <= 0;
+}
+
 static void
 set_field (const Reading *reading, GstStructure *structure, const gchar *field, const gchar *type,
     const gchar *text)
@@ -411,7 +419,7 @@ set_field (const Reading *reading, GstStructure *structure, const gchar *field, 
       || (reading->is_caps && is_known (field) && strcmp (type, type_of (field)) != 0))
     return;
   g_value_init (&value, simple->type);
-  if (simple->read (&value, text))
+  if (simple->read (&value, text) && !is_no_shape (reading, field, &value))
     gst_structure_set_value (structure, field, &value);
   g_value_unset (&value);
 }

@@ -395,11 +395,10 @@ set_colorimetry (GstCaps *caps, const struct gid_colours *colours)
 
 /* Whether elements can do anything with such caps: with others they fail, and with them the pipeline. */
 static gboolean
-are_possible (const GstCaps *caps, const GstVideoInfo *info)
+are_possible (const GstCaps *caps)
 {
   GstCaps *all = gst_gid_caps_template (TRUE);
-  gboolean possible = gst_caps_can_intersect (caps, all) && GST_VIDEO_INFO_PAR_N (info) > 0
-      && GST_VIDEO_INFO_PAR_D (info) > 0;
+  gboolean possible = gst_caps_can_intersect (caps, all);
 
   gst_caps_unref (all);
   return possible;
@@ -419,8 +418,7 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
   if (caps && gst_gid_format_from_caps (&said, caps) && said.fourcc == layout->fourcc
       && said.modifier == layout->modifier && gst_gid_format_width (&said) <= layout->width
       && gst_gid_format_height (&said) <= layout->height
-      && gst_gid_colours_agree (&said.colours, &layout->colours)
-      && are_possible (caps, &said.info)) {
+      && gst_gid_colours_agree (&said.colours, &layout->colours) && are_possible (caps)) {
     if (!said.dmabuf || info->memory == GID_MEMORY_DMABUF)
       return caps;
     /* its producer has it as a dma-buf, and we do not */

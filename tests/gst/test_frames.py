@@ -178,6 +178,16 @@ def test_caps(cockpit: Cockpit, caps: str) -> None:
         assert word.split("=")[0] in receiver.caps[0]
 
 
+def test_pixels_of_no_shape(cockpit: Cockpit) -> None:
+    """avidemux gives raw films of some recorders pixels of -1/1. Nothing else is forgotten."""
+    source = (
+        "videotestsrc pattern=ball num-buffers=12 ! video/x-raw,format=BGR,width=64,height=48,"
+        "framerate=25/1 ! capssetter caps=video/x-raw,pixel-aspect-ratio=-1/1,note=kept"
+    )
+    _, _, caps = transfer(cockpit, source)
+    assert "framerate=(fraction)25/1" in caps[0] and "note=(string)kept" in caps[0]
+
+
 def test_interlaced_flags(cockpit: Cockpit) -> None:
     source = (
         "videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=I420,width=640,height=480,"

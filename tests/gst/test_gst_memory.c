@@ -313,14 +313,22 @@ static void test_caps_of_slabs(void) {
 			"video/x-raw(memory:GLMemory), format=BGRx, width=320, height=240",
 			"video/x-raw, format=BGRx, width=0, height=0",
 			"video/x-raw, format=BGRx, width=320, height=240, framerate=-25/1",
-			"video/x-raw, format=BGRx, width=320, height=240, pixel-aspect-ratio=0/1",
-			"video/x-raw, format=BGRx, width=320, height=240, pixel-aspect-ratio=-1/2",
+	};
+	static const char *const shapeless[] = {
+			"video/x-raw, format=BGRx, width=320, height=240, framerate=25/1, "
+			"pixel-aspect-ratio=0/1",
+			"video/x-raw, format=BGRx, width=320, height=240, framerate=25/1, "
+			"pixel-aspect-ratio=-1/2",
 	};
 	for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
 		tap_ok(caps_of_slab_are(GID_MEMORY_MEMFD, wrong[i],
 				       "video/x-raw, format=BGRx, width=320, height=240, "
 				       "framerate=0/1, pixel-aspect-ratio=1/1"),
 				"not believed: %s", wrong[i]);
+	}
+	for (guint i = 0; i < G_N_ELEMENTS(shapeless); i++) {
+		tap_ok(caps_of_slab_are(GID_MEMORY_MEMFD, shapeless[i], raw),
+				"believed, but for the shape: %s", shapeless[i]);
 	}
 }
 
