@@ -91,8 +91,6 @@ static bool screen_check(struct screen *screen, struct wlr_buffer *buffer, uint6
 /* --- what the device shows -------------------------------------------------------------------- */
 
 #define FAILED_MAX 3
-/* A sign of life that comes later than this is none for systemd either: gid-cluster@.service. */
-#define STUCK_NS UINT64_C(2000000000)
 /*
  * So long after its last reader the stream counts as read. To use planes again takes commits that
  * are only tests, and readers choose how often they come.
@@ -162,18 +160,10 @@ static bool screen_is_away(const struct screen *screen) {
 	return screen->device->session != NULL && !screen->device->session->active;
 }
 
-/*
- * Of a window the compositor around it says when, or whether, it is shown. A device that has never
- * shown anything would be no other one after a new start.
- */
+/* Of a window the compositor around it says when, or whether, it is shown. */
 bool screen_is_stuck(struct screen *screen, uint64_t passed) {
 	bool is_device = screen->output != NULL && screen->device->session != NULL;
-	if (!is_device || !screen->has_shown || !screen->owes || screen_is_away(screen)) {
-		screen->owed_ns = 0;
-		return false;
-	}
-	screen->owed_ns += passed;
-	return screen->owed_ns > STUCK_NS;
+	return owed_frame_is_overdue(&screen->owed, is_device && !screen_is_away(screen), passed);
 }
 
 void screen_tick(struct screen *screen, uint64_t now) {
@@ -340,7 +330,7 @@ static bool screen_commit_composed(
 static void screen_render(struct screen *screen, const struct spent *begin, bool composes) {
 	struct wlr_output_state state;
 	uint64_t now = begin->clock;
-	screen->owes = true;
+	owed_frame_given(&screen->owed);
 	if (!composes) {
 		screen_reuse_front(screen, &state);
 	} else if (!screen_compose(screen, &state, now)) {
@@ -447,8 +437,7 @@ static void handle_frame(struct wl_listener *listener, void *data) {
 
 static void screen_shown(struct screen *screen, uint32_t commit, uint64_t when) {
 	uint64_t refresh = screen_refresh_ns(screen);
-	screen->has_shown = true;
-	screen->owes = false;
+	owed_frame_shown(&screen->owed);
 	screen->hooks->presented(screen->data, screen, commit, when);
 	screen_count_gap(&screen->stats, when, refresh);
 	pace_shown(&screen->pace, when, refresh);
@@ -651,7 +640,7 @@ static void screen_detach_output(struct screen *screen) {
 	screen->front = NULL;
 	screen->clock = (struct frame_clock){0};
 	screen->refreshes = (struct refreshes){0};
-	screen->has_shown = screen->owes = false;
+	screen->owed = (struct owed_frame){0};
 	screen->output = NULL;
 	screen->kms = NULL;
 	screen->scene_output = NULL; /* goes with the output */

@@ -12,6 +12,7 @@
 #include "cluster_config.h"
 #include "device.h"
 #include "frame_bound.h"
+#include "owed_frame.h"
 #include "own_picture.h"
 #include "pace.h"
 #include "pixels.h"
@@ -105,10 +106,8 @@ struct screen {
 	struct wlr_buffer *front;	   /* what was shown last, locked */
 	struct publisher *publisher;	   /* of what it shows; NULL: nobody may see it */
 	struct wl_event_source *publisher_source;
-	bool unpublished; /* `front` is newer than what the publisher has */
-	bool has_shown;	  /* a frame, since it has this output */
-	bool owes;	  /* the device was to show one, and has shown none since */
-	uint64_t owed_ns; /* for so long */
+	bool unpublished;	/* `front` is newer than what the publisher has */
+	struct owed_frame owed; /* by this output */
 	struct screen_stats stats;
 	struct frame_bound bound;   /* of its frames, for this output; 0: not known */
 	struct refreshes refreshes; /* of a virtual screen */
