@@ -3,9 +3,11 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from lib.program import TOP
+from proving import cbmc
 from proving.catalog import MUTANTS, PROOFS, SOURCES
 
 
@@ -32,3 +34,13 @@ def test_mutants_are_of_the_sources_as_they_are() -> None:
         text = (TOP / "tests/proofs" / proof.file).read_text()
         assert f"\nvoid {proof.function}(void) {{" in text
         assert proof.file in SOURCES
+
+
+def test_only_the_time_of_a_processor_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many proofs beside other work are no slower proofs."""
+    monkeypatch.setattr(cbmc, "PATIENCE", 1)
+    assert cbmc._run(tmp_path, "sleep", "1.5").returncode == 0
+    with pytest.raises(cbmc.Broken, match="more than 1 s of a processor"):
+        cbmc._run(tmp_path, "bash", "-c", "while :; do :; done")
