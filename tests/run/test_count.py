@@ -2,7 +2,11 @@
 """How `./run test` runs and counts: every case once, what failed in company again by itself."""
 
 import re
+import signal
 import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,7 @@ from testing.needed import needed
 from testing.one import Case, Outcome, Test, list_tests, tap_cases
 from testing.pool import Pool
 from testing.processors import Processors
+from testing.results import read_results
 
 TESTS = TOP / "tests"
 
@@ -327,3 +332,25 @@ def test_the_name_of_a_case_is_whole(tmp_path: Path) -> None:
     )
     said = subprocess.run([TESTS / "pytest-tap", file], capture_output=True, text=True).stdout
     assert said == "ok 1 - test_paths.py::test_path[a/b]\n1..1\n"
+
+
+def test_a_run_that_is_ended_keeps_what_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Ended(Pool):
+        def run(self, feed: object) -> None:
+            self.outcomes.append(Outcome(make_test(tmp_path, "true"), 1.0, [Case("x", "passed")]))
+            sys.exit(143)  # as main() does when it is told to end
+
+    loader = SourceFileLoader("test_command", str(TOP / "scripts/test"))
+    spec = spec_from_loader(loader.name, loader)
+    assert spec is not None
+    command = module_from_spec(spec)
+    loader.exec_module(command)
+    monkeypatch.setattr(command, "Pool", Ended)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["test", "fuzz"])
+    monkeypatch.setenv("GIDWAY_BUILD", str(tmp_path))
+    with pytest.raises(SystemExit):
+        command.main()
+    assert [result.title for result in read_results(tmp_path)] == ["s/sample"]
