@@ -41,6 +41,18 @@ def busy(cockpit: Cockpit, programs: int) -> Iterator[None]:
             loop.kill()
 
 
+@contextmanager
+def stopped(*programs: Program) -> Iterator[None]:
+    """They hang: whoever asks them waits, and no connection ends."""
+    for program in programs:
+        program.signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.signal(signal.SIGCONT)
+
+
 def promised_ns(display: Display) -> int:
     """By the table of --check, after the last good frame."""
     check = Program(
@@ -53,7 +65,8 @@ def promised_ns(display: Display) -> int:
     return int(float(row.split()[5]) * 1e6)
 
 
-OTHERS = ("nobody else", "busy programs", "a dear layer")
+HANGING = "gidds that hang"
+OTHERS = ("nobody else", "busy programs", "a dear layer", HANGING)
 
 
 def fall_back(cockpit: Cockpit, others: str, rounds: int) -> tuple[Display, list[float]]:
@@ -68,7 +81,9 @@ def fall_back(cockpit: Cockpit, others: str, rounds: int) -> tuple[Display, list
     over = []
     with busy(cockpit, 4 if others == "busy programs" else 0):
         for _ in range(rounds):
-            over.append(over_promise_ns(display, telltale, promised))
+            display.wait_role("live")
+            with stopped(*(cockpit.gidds.values() if others == HANGING else ())):
+                over.append(over_promise_ns(display, telltale, promised))
     print(f"{others}: promised {promised / 1e6} ms; after that: {[ns / 1e6 for ns in over]} ms")
     return display, over
 
@@ -96,19 +111,17 @@ def falls(role: dict) -> list[dict]:
 
 
 def over_promise_ns(display: Display, telltale: Program, promised: int) -> int:
-    """The producer stops: by how much the fallback comes later than promised. It goes on then."""
-    display.wait_role("live")
+    """The producer of a live role stops: by how much the fallback comes later than promised. It
+    goes on then.
+    """
     before, count = waited_ns(display), len(falls(display.role()))
-    telltale.signal(signal.SIGSTOP)
-    try:
 
-        def fallen() -> dict | None:
-            found = falls(display.role())
-            return found[count] if len(found) > count and found[count]["shown_ns"] else None
+    def fallen() -> dict | None:
+        found = falls(display.role())
+        return found[count] if len(found) > count and found[count]["shown_ns"] else None
 
+    with stopped(telltale):
         change = wait_for(fallen, "the fallback", PATIENCE, pause=0.1)
-    finally:
-        telltale.signal(signal.SIGCONT)
     waited = waited_ns(display) - before
     assert change["reason"] == "deadline" and change["due_ns"] <= change["decided_ns"]
     assert change["due_ns"] == change["last_frame_ns"] + DEADLINE_MS * 1_000_000

@@ -29,7 +29,7 @@ from test_costly import (
     start,
 )
 from test_fallback_time import OTHERS, fall_back
-from test_forward import change_to_light
+from test_forward import CLIENT_MS, HANG_DEADLINE_MS, change_to_light, hang_times
 from test_map import fallback_times as map_fallback_times
 from test_meter import report_of_three_seconds
 from test_telltale import fallback_times
@@ -39,6 +39,7 @@ from lab.domains.configuration import section
 # As docs/benchmarks.md claims, in ms; the first without what programs waited for others.
 CHANGE_TO_LIGHT = {"p50": 18.9, "p99": 20.8}
 KILL_TO_FALLBACK = 27.4
+HEARTBEAT_MS = 50  # weston-gid-buffer(7)
 BACK_AFTER_KILL, BACK_AT_THE_WORST = 199, 288
 
 FILM = section(
@@ -79,6 +80,14 @@ def test_from_kill_of_a_domain_to_fallback(cockpit: Cockpit) -> None:
     times = map_fallback_times(cockpit, kills=20, deadline_ms=deadline_ms)
     print(f"fallback after {statistics.median(times):.0f} ms (median), {max(times):.0f} (worst)")
     assert max(times) < deadline_ms + 100
+
+
+def test_from_hang_of_a_client_to_fallback(cockpit: Cockpit) -> None:
+    """As weston-gid-buffer(7) says. It may have read all there was a moment before."""
+    times, own = hang_times(cockpit, hangs=5)
+    print(f"hang to fallback, ms: {sorted(times)}; without waits for others {sorted(own)}")
+    found_ms = CLIENT_MS * 1.25 + 2 * HEARTBEAT_MS
+    assert max(own) < found_ms + HANG_DEADLINE_MS + 2 * REFRESH_MS
 
 
 @pytest.mark.parametrize("others", OTHERS)
