@@ -42,36 +42,41 @@ class Evidence:
     vulnerabilities: Sequence[Vulnerability] | None = None
 
     @cached_property
-    def red(self) -> dict[str, int]:
-        """How many of each kind; together they are what assurance.json says."""
-        return self.verdicts.red | {
-            "faults on the way that are not seen": _red(
-                None
-                if self.detected is None
-                else sum(A_MILLION - seen for seen in self.detected.values())
-            ),
-            "ways to the light that are not told": _red(None if self.lights is None else 0),
-            "programs that lack hardening": _red(
-                None if self.programs is None else sum(bool(one.lacks) for one in self.programs)
-            ),
-            "stacks that are not bounded": _red(_problems(self.stacks)),
+    def _counted(self) -> dict[str, int | None]:
+        """How many of each kind beside the verdicts' own. None: nobody looked."""
+        detected, vulnerabilities = self.detected, self.vulnerabilities
+        return {
+            "faults on the way that are not seen": None
+            if detected is None
+            else sum(A_MILLION - seen for seen in detected.values()),
+            "ways to the light that are not told": None if self.lights is None else 0,
+            "programs that lack hardening": None
+            if self.programs is None
+            else sum(bool(one.lacks) for one in self.programs),
+            "stacks that are not bounded": _problems(self.stacks),
             "loops without a known bound": len(self.loops),
-            "aims of coverage that are missed": _red(_problems(self.coverage)),
-            "gaps of coverage without a reason": _red(
-                None if self.coverage is None else self.coverage["without_reason"]
-            ),
-            "known vulnerabilities of what runs": _red(
-                None
-                if self.vulnerabilities is None
-                else sum(one.counts for one in self.vulnerabilities)
-            ),
+            "aims of coverage that are missed": _problems(self.coverage),
+            "gaps of coverage without a reason": None
+            if self.coverage is None
+            else self.coverage["without_reason"],
+            "known vulnerabilities of what runs": None
+            if vulnerabilities is None
+            else sum(one.counts for one in vulnerabilities),
         }
+
+    @cached_property
+    def red(self) -> dict[str, int]:
+        """How many of each kind; together they are what assurance.json says. What nobody looked at
+        is red once.
+        """
+        counted = {what: 1 if number is None else number for what, number in self._counted.items()}
+        return self.verdicts.red | counted
+
+    @cached_property
+    def not_looked_at(self) -> list[str]:
+        """Of `red`: what is not a finding but the want of one."""
+        return [what for what, number in self._counted.items() if number is None]
 
 
 def _problems(looked_at: dict | None) -> int | None:
     return None if looked_at is None else len(looked_at["problems"])
-
-
-def _red(number: int | None) -> int:
-    """What nobody looked at is red once."""
-    return 1 if number is None else number

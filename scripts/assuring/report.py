@@ -29,6 +29,7 @@ def as_json(found: Evidence) -> dict:
         "rules": len(verdicts.rules),
         "red": sum(found.red.values()),
         "red_by": found.red,
+        "not_looked_at": found.not_looked_at,
         "recursions": sum(len(one["recursions"]) for one in looked_at) if looked_at else None,
         "stack_bytes": {
             f"{one['program']} {thread['function']}": {

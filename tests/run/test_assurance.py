@@ -276,6 +276,7 @@ def test_the_report_has_every_line() -> None:
     assert summary["red_by"]["gaps of coverage without a reason"] == 1
     assert summary["red_by"]["known vulnerabilities of what runs"] == 1
     assert summary["red_by"]["aims of coverage that are missed"] == 1
+    assert summary["not_looked_at"] == [] and "nobody looked: 1" not in html
     assert summary["recursions"] == 1
     assert summary["stack_bytes"] == {"gid-x main": {"needs": 600, "has": 1000}}
     assert summary["coverage"] == COVERAGE["sets"]
@@ -302,7 +303,11 @@ def test_what_nobody_looked_at_is_red() -> None:
         "gaps of coverage without a reason": 1,
         "known vulnerabilities of what runs": 1,
     }
+    assert summary["not_looked_at"] == [
+        what for what, number in summary["red_by"].items() if number
+    ]
     html = page(found)
+    assert html.count("<td>nobody looked: 1</td>") == len(summary["not_looked_at"])
     assert summary["light_ms"] is None and "The sum is not told" in html
     for said in ("Not looked at with just", "Not counted with just", "No packages were made of"):
         assert said in html
