@@ -12,6 +12,7 @@ import gid_console
 from gid_vm.accel import probe_accel
 from gid_vm.agent import GuestError
 from gid_vm.architecture import by_name
+from gid_vm.folder import short_folder
 from gid_vm.guest import Guest, prepare
 from gid_vm.initramfs import CannotBoot
 from gid_vm.modules import SOURCES
@@ -28,7 +29,9 @@ def main() -> int:
         "a command in it. It sees /usr, this clone and its build, and the folder it is started "
         "in unless that is a home, all read-only: what is written goes to memory.",
     )
-    parser.add_argument("name", help="the domain's name, which the guest has as its host name")
+    parser.add_argument(
+        "name", type=domain_name, help="the domain's name, which the guest has as its host name"
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER, help="what to run; default: a shell")
     parser.add_argument(
         "--accel",
@@ -69,7 +72,7 @@ def main() -> int:
     if not arch.is_own and (options.accel == "kvm" or options.module):
         parser.error(f"a guest of {arch.name} has neither KVM nor --module")
     accel = options.accel or (probe_accel() if arch.is_own else "tcg")
-    with tempfile.TemporaryDirectory(prefix="gidway-") as name:
+    with tempfile.TemporaryDirectory(prefix="gidway-", dir=short_folder()) as name:
         folder = Path(name)
         machine = Machine(options.name, accel, options.memory, modules=options.module, arch=arch)
         if options.display is not None:
@@ -107,6 +110,13 @@ def show(kind: str, data: bytes) -> None:
     stream = sys.stdout if kind == "out" else sys.stderr
     stream.buffer.write(data)
     stream.flush()
+
+
+def domain_name(text: str) -> str:
+    """A part of names of files, and of words that QEMU and the kernel are given."""
+    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", text) is None:
+        raise argparse.ArgumentTypeError(f"no domain has such a name: {text}")
+    return text
 
 
 def screen_size(text: str) -> tuple[int, int]:

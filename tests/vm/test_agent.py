@@ -2,8 +2,11 @@
 """What a hostile guest may send to the host's tools: they say what is wrong, and nobody waits."""
 
 import base64
+import io
 import json
+import signal
 import socket
+import subprocess
 import tempfile
 import threading
 import time
@@ -13,6 +16,7 @@ from pathlib import Path
 import pytest
 from gid_vm import agent as agents
 from gid_vm.agent import Agent, GuestError
+from gid_vm.boot.agent import Agent as AgentThere
 from gid_vm.folder import memory_folder
 from lib.program import PATIENCE
 
@@ -205,3 +209,19 @@ def test_who_hangs_up_lets_the_next_one_in(guest: Guest) -> None:
     other.connect(time.monotonic() + PATIENCE, lambda: True)
     other.close()
     assert ended.wait(PATIENCE)
+
+
+class EndsMeanwhile(dict):
+    """Commands that are forgotten as soon as one was looked for."""
+
+    def __contains__(self, number: object) -> bool:
+        return self.pop(number, None) is not None
+
+
+def test_a_command_that_ends_as_it_is_signalled() -> None:
+    """In the guest: with its agent the machine would end."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    there = AgentThere(io.BytesIO())
+    there.running = EndsMeanwhile({1: process})
+    there.handle({"id": 1, "signal": int(signal.SIGTERM)})

@@ -6,22 +6,27 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from .folder import cache_home
 from .initramfs import find_kernel, make_initramfs
 from .qemu import Machine
 
 PROBE_SECONDS = 8
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gidway" / "vm"
+CACHE = cache_home() / "gidway" / "vm"
 
 
 def probe_accel(cache: Path = CACHE) -> str:
     """ "kvm" or "tcg". Found out by a short boot, once for each boot of the host."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "tcg"  # which is not kept: a user may be given leave at any time
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     answer = cache / f"accel-{boot}"
     if answer.exists():
         return answer.read_text()
-    accel = "kvm" if os.access("/dev/kvm", os.R_OK | os.W_OK) and boots_with_kvm() else "tcg"
+    accel = "kvm" if boots_with_kvm() else "tcg"
     cache.mkdir(parents=True, exist_ok=True)
-    answer.write_text(accel)
+    partial = cache / f"{answer.name}.{os.getpid()}"
+    partial.write_text(accel)
+    partial.rename(answer)  # whole: another run may read it
     return accel
 
 

@@ -1,12 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Where a runtime folder is made that lives no longer than what is tried, measured or shown."""
+"""Folders of the user's: a runtime folder for what is tried, measured or shown, and the cache."""
 
 import os
 import tempfile
+from pathlib import Path
 
 _MEMORY = "/dev/shm"
 _ROOM = 4 << 30  # bytes, for windows of machines, logs, and what is leaked there
-_LONGEST = 40  # letters: a socket's path has 108 bytes
+_LONGEST = 40  # bytes: a socket's path has 108
+
+
+def cache_home() -> Path:
+    """A variable that is empty says nothing."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def short_folder() -> str:
+    """For temporary files, sockets among them: TMPDIR's may be too long for these."""
+    folder = tempfile.gettempdir()
+    return folder if len(os.fsencode(folder)) <= _LONGEST else "/tmp"
 
 
 def memory_folder() -> str:
@@ -15,8 +27,8 @@ def memory_folder() -> str:
     All that machines share lies in a runtime folder. On a disk it is written there as well, and who
     writes a page of it can have to wait for that.
     """
-    if os.environ.get("TMPDIR") and len(tempfile.gettempdir()) <= _LONGEST:
-        return tempfile.gettempdir()
+    if os.environ.get("TMPDIR") and tempfile.gettempdir() == short_folder():
+        return short_folder()
     try:
         memory = os.statvfs(_MEMORY)
     except OSError:  # not every container has it

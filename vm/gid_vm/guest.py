@@ -19,6 +19,7 @@ from typing import Self
 from . import plugins
 from .accel import probe_accel
 from .agent import GRACE_SECONDS, PORT, Agent, Command, GuestError, Result
+from .folder import short_folder
 from .initramfs import CannotBoot, find_kernel, make_initramfs
 from .kernel import unpack_kernel
 from .modules import kernel_has, module_files
@@ -163,7 +164,7 @@ class Guest:
         self.agent = Agent(agent, self.describe)
 
     def _make_folders(self, name: str) -> None:
-        self.work = Path(tempfile.mkdtemp(prefix=f"gidway-{name}-"))
+        self.work = Path(tempfile.mkdtemp(prefix=f"gidway-{name}-", dir=short_folder()))
         self.out = self.work / "out"
         self.out.mkdir()
         self.process: subprocess.Popen[bytes] | None = None

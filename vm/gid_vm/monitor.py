@@ -2,12 +2,14 @@
 """QEMU's monitor: what can be asked of a machine from outside. Every wait is bounded."""
 
 import json
+import time
 from pathlib import Path
 from typing import Self
 
 from .sockets import connect
 
 SECONDS = 30.0
+LINE_BYTES = 1 << 20  # of one message: a guest may have taken QEMU over
 
 
 class MonitorError(Exception):
@@ -58,15 +60,20 @@ class Monitor:
 
     def _read(self, key: str) -> object:
         """The next message with this key; what merely happens is passed over."""
+        end = time.monotonic() + SECONDS
         try:
-            for line in self.lines:
+            while line := self.lines.readline(LINE_BYTES):
                 message = json.loads(line)
                 if "error" in message:
                     raise MonitorError(message["error"]["desc"])
                 if key in message:
                     return message[key]
+                if time.monotonic() > end:
+                    raise TimeoutError
         except TimeoutError:
             raise MonitorError(f"{self.path}: QEMU does not answer") from None
         except (OSError, ValueError):
             pass  # it was killed, perhaps in the middle of a line
+        except (LookupError, RecursionError, TypeError):
+            raise MonitorError(f"{self.path}: QEMU says what it should not") from None
         raise MonitorError(f"{self.path}: QEMU has ended")

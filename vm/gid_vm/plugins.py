@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from .folder import cache_home
+
 _LOOK_SECONDS = 60
 
 
@@ -18,8 +20,7 @@ def known() -> bytes | None:
     It is made from the one of this environment, and brought up to date: a program that wrote that
     one last may have had another GST_PLUGIN_PATH, and then has forgotten our plugins.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    own = cache / "gstreamer-1.0" / f"registry.{platform.machine()}.bin"
+    own = cache_home() / "gstreamer-1.0" / f"registry.{platform.machine()}.bin"
     with tempfile.TemporaryDirectory(prefix="gid-plugins-") as folder:
         registry = Path(folder, "registry.bin")
         with contextlib.suppress(OSError):

@@ -95,9 +95,9 @@ class Agent:
         elif "read" in message:
             reader = (message["id"], message["read"])
             threading.Thread(target=self.read, args=reader, daemon=True).start()
-        elif message["id"] in self.running:
+        elif process := self.running.get(message["id"]):
             try:
-                os.killpg(self.running[message["id"]].pid, message["signal"])
+                os.killpg(process.pid, message["signal"])
             except ProcessLookupError:
                 pass  # it has just ended
 
