@@ -53,3 +53,8 @@ show_progress() {
 		printf '\r\e[K' >&2
 	fi
 }
+
+# Where a script has looked at its words. `run` may want to know no more: see check() there.
+words_taken() {
+	[[ ${GIDWAY_WORDS-} != only ]] || exit 0
+}

@@ -13,13 +13,24 @@ from lib.program import PATIENCE
 TOP = Path(__file__).resolve().parents[2]
 
 
-# Those whose help needs what the environment has, and the others.
-INSIDE = ("demo", "evaluate", "soak", "vm")
-ANYWHERE = (
-    *("assurance", "bench", "build", "coverage", "docs", "faults", "figures", "fuzz", "lint"),
-    *("man", "models", "options", "package", "places", "proofs", "rust", "shell", "stack", "test"),
+COMMANDS = (
+    *("assurance", "bench", "build", "coverage", "demo", "docs", "evaluate", "faults", "figures"),
+    *("fuzz", "lint", "man", "models", "options", "package", "places", "proofs", "rust", "shell"),
+    *("soak", "stack", "test", "try-packages", "vm"),
 )
-COMMANDS = (*ANYWHERE, *INSIDE, "try-packages")
+# Words that are wrong as they stand.
+WRONG = [
+    ["man", "nosuch"],
+    ["places", "nosuch"],
+    ["places", "root", "nosuch"],
+    ["package", "one", "two"],
+    # pytest and cargo take the words of `rust`
+    *([name, "--nosuch"] for name in COMMANDS if name != "rust"),
+    *([name, "nosuch"] for name in ("docs", "faults", "models")),
+    ["bench", "hop", "--nosuch"],
+    ["vm", "no/name", "true"],
+    ["shell", "--no-build", "--nosuch", "true"],
+]
 
 
 def run(*arguments: str, cwd: Path = TOP, top: Path = TOP) -> subprocess.CompletedProcess[str]:
@@ -73,13 +84,40 @@ def seen_from_outside(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_most_helps_need_no_environment(tmp_path: Path, command: str) -> None:
+def test_helps_need_no_environment(tmp_path: Path, command: str) -> None:
     result = seen_from_outside(tmp_path, command, "--help")
     assert (result.returncode, result.stderr) == (0, "")
-    if command in INSIDE:
-        assert result.stdout == "entered\n"
-    else:
-        assert result.stdout.lower().startswith(f"usage: ./run {command} ")
+    assert result.stdout.lower().startswith(f"usage: ./run {command} ")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (TOP / "bench").glob("*.py")))
+def test_nor_do_those_of_benchmarks(tmp_path: Path, name: str) -> None:
+    if not os.access(TOP / f"bench/{name}.py", os.X_OK):
+        return  # a part of one
+    result = seen_from_outside(tmp_path, "bench", name, "--help")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"usage: ./run bench {name} ")
+
+
+@pytest.mark.parametrize("words", WRONG, ids=" ".join)
+def test_wrong_words_are_refused_before_the_environment(tmp_path: Path, words: list[str]) -> None:
+    result = seen_from_outside(tmp_path, *words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.strip()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["demo", "--seconds=3"], ["evaluate", "--version"], ["rust", "--nosuch"]),
+        *(["vm", "open", "ls", "--help"], ["shell", "--", "ls", "--help"], ["bench", "hop"]),
+        *(["test", "unit"], ["build", "folder", "-Dtests=false"]),
+    ],
+    ids=" ".join,
+)
+def test_others_enter_it(tmp_path: Path, words: list[str]) -> None:
+    result = seen_from_outside(tmp_path, *words)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "entered\n", "")
 
 
 @pytest.mark.parametrize("words", [[], ["--help"]], ids=["list", "help"])
@@ -92,7 +130,7 @@ def test_lists_need_no_environment(tmp_path: Path, command: str, words: list[str
 
 @pytest.mark.parametrize("command", ["build", "lint", "shell"])
 def test_helps_where_there_is_no_python(tmp_path: Path, command: str) -> None:
-    """As on a small new Debian: only what Python shows takes the environment."""
+    """As on a small new Debian: options that Python shows are not shown."""
     programs, clone = tmp_path / "programs", tmp_path / "clone"
     programs.mkdir()
     clone.mkdir()
@@ -101,8 +139,7 @@ def test_helps_where_there_is_no_python(tmp_path: Path, command: str) -> None:
             (programs / path.name).symlink_to(path)
     result = seen_from_outside(clone, command, "--help", PATH=str(programs))
     assert (result.returncode, result.stderr) == (0, "")
-    said = result.stdout.lower()
-    assert said == "entered\n" if command == "lint" else said.startswith(f"usage: ./run {command}")
+    assert result.stdout.lower().startswith(f"usage: ./run {command}")
 
 
 def test_a_script_that_says_what_it_is_is_a_command(tmp_path: Path) -> None:
@@ -145,17 +182,8 @@ def test_unknown_names_are_refused(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["man", "nosuch"],
-        ["places", "nosuch"],
-        ["lint", "nosuch"],
-        ["fuzz", "nosuch"],
-        # pytest and cargo take the words of `rust`
-        *([name, "--nosuch"] for name in COMMANDS if name != "rust"),
-        *([name, "nosuch"] for name in ("docs", "faults", "models", "options", "proofs")),
-        ["bench", "hop", "--nosuch"],
-        ["shell", "--no-build", "--nosuch", "true"],
-    ],
+    [*WRONG, *([name, "nosuch"] for name in ("fuzz", "lint", "options", "proofs"))],
+    ids=" ".join,
 )
 def test_wrong_usage_has_one_exit_status(arguments: list[str]) -> None:
     result = run(*arguments)
