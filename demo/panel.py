@@ -11,6 +11,7 @@ from demo import picture
 from demo.backdrop import Tile
 from lab.domains.configuration import section
 from lab.domains.program import LabError
+from lab.film import clip
 
 CANVAS = "panel"
 ENGINE = section(f"canvas {CANVAS}", "domain=open slots=6")
@@ -67,7 +68,7 @@ class Panel:
     def pipeline(stream: str, file: Path) -> str:
         form = {"map": "BGRx", "symbols": "BGRA"}[stream]
         return (
-            f"filesrc location={file} ! pngdec ! imagefreeze is-live=true ! videoconvert "
+            f"filesrc {clip.location(file)} ! pngdec ! imagefreeze is-live=true ! videoconvert "
             f"! video/x-raw,format={form},framerate={_RATE}/1"
         )
 

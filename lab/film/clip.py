@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The film: the user's, the well-known one of 132 frames, or one made on the spot."""
 
-import os
+import re
 import subprocess
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
+
+from gid_vm.folder import cache_home
 
 from lab.domains.program import LabError
 
@@ -22,7 +24,7 @@ def find(wanted: str | None, say=lambda text: None) -> Path:
         if not path.is_file():
             raise LabError(f"--clip {wanted}: there is no such file")
         return path
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gidway" / "media"
+    cache = cache_home() / "gidway" / "media"
     if (cache / NAME).is_file():
         return cache / NAME
     cache.mkdir(parents=True, exist_ok=True)
@@ -30,12 +32,20 @@ def find(wanted: str | None, say=lambda text: None) -> Path:
     return _fetch(cache) or _generate(cache, say)
 
 
-def _launch(pipeline: str, failure: str) -> None:
-    """Runs it to its end; raises LabError with `failure` and what it said."""
-    command = ["gst-launch-1.0", "-q", *pipeline.split()]
+def location(file: Path) -> str:
+    """For an element of a pipeline, whatever is in the file's name."""
+    text = str(file).replace("\\", "\\\\").replace('"', '\\"')
+    return f'location="{text}"'
+
+
+def _launch(pipeline: str, failure: str, *options: str) -> str:
+    """Runs it to its end, and returns what it printed; raises LabError with `failure` and why."""
+    words = re.findall(r'(?:"(?:\\.|[^"\\])*"|\S)+', pipeline)
+    command = ["gst-launch-1.0", *(options or ["-q"]), *words]
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if result.returncode != 0:
         raise LabError(f"{failure}:\n{result.stderr.strip()}")
+    return result.stdout
 
 
 def shrink(film: Path, divisor: int, folder: Path, rate: int | None = None) -> Path:
@@ -43,14 +53,13 @@ def shrink(film: Path, divisor: int, folder: Path, rate: int | None = None) -> P
 
     And with fewer frames a second, where there is a `rate`. It lasts as long as before.
     """
-    (folder / "original").symlink_to(film)
     small = folder / "small.mp4"
     caps = f"width={1280 // divisor},height={720 // divisor},pixel-aspect-ratio=1/1"
     caps += f",framerate={rate}/1" if rate is not None else ""
     pipeline = (
-        f"filesrc location={folder}/original ! decodebin3 ! videoconvertscale ! videorate "
+        f"filesrc {location(film)} ! decodebin3 ! videoconvertscale ! videorate "
         f"! video/x-raw,format=I420,{caps} "
-        f"! x264enc speed-preset=veryfast ! h264parse ! mp4mux ! filesink location={small}"
+        f"! x264enc speed-preset=veryfast ! h264parse ! mp4mux ! filesink {location(small)}"
     )
     _launch(pipeline, f"{film.name} cannot be made smaller")
     return small.rename(folder / f"{film.stem}.mp4")
@@ -62,8 +71,8 @@ def with_sound(film: Path, divisor: int, folder: Path, rate: int) -> Path:
     seconds = count(small) / rate
     made = folder / "with-sound.mp4"
     pipeline = (
-        f"mp4mux name=film ! filesink location={made} "
-        f"filesrc location={small} ! qtdemux ! h264parse ! queue ! film. "
+        f"mp4mux name=film ! filesink {location(made)} "
+        f"filesrc {location(small)} ! qtdemux ! h264parse ! queue ! film. "
         f"audiotestsrc samplesperbuffer={_SOUND // 100} num-buffers={round(seconds * 100)} "
         f"! audio/x-raw,rate={_SOUND},channels=2 ! avenc_aac ! aacparse ! queue ! film."
     )
@@ -76,13 +85,11 @@ def retime(film: Path, rate: int, folder: Path) -> Path:
     made = folder / f"film-{rate}.mp4"
     if made.is_file():
         return made
-    (folder / "to-retime").unlink(missing_ok=True)
-    (folder / "to-retime").symlink_to(film)
     pipeline = (
-        f"filesrc location={folder}/to-retime ! decodebin3 ! videoconvertscale ! videorate "
+        f"filesrc {location(film)} ! decodebin3 ! videoconvertscale ! videorate "
         f"! video/x-raw,format=I420,width=1280,height=720,framerate={rate}/1 "
         f"! x264enc speed-preset=ultrafast key-int-max={rate} ! h264parse ! mp4mux "
-        f"! filesink location={made}"
+        f"! filesink {location(made)}"
     )
     _launch(pipeline, f"{film.name} cannot be encoded anew")
     return made
@@ -90,10 +97,8 @@ def retime(film: Path, rate: int, folder: Path) -> Path:
 
 def count(film: Path) -> int:
     """Its frames."""
-    pipeline = f"filesrc location={film} ! qtdemux ! h264parse ! fakesink silent=false sync=false"
-    command = ["gst-launch-1.0", "-v", *pipeline.split()]
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    return result.stdout.count("chain   *******")
+    pipeline = f"filesrc {location(film)} ! qtdemux ! h264parse ! fakesink silent=false sync=false"
+    return _launch(pipeline, f"{film.name} cannot be counted", "-v").count("chain   *******")
 
 
 def _fetch(cache: Path) -> Path | None:
@@ -124,14 +129,12 @@ def _generate(cache: Path, say) -> Path:
     if film.is_file():
         return film
     say("the film cannot be fetched; encoding a test picture instead")
-    partial = film.with_suffix(".partial")
-    pipeline = (
-        "videotestsrc num-buffers=132 pattern=smpte horizontal-speed=8 "
-        "! video/x-raw,format=I420,width=1280,height=720,framerate=25/1 "
-        "! x264enc speed-preset=veryfast ! h264parse ! mp4mux ! filesink"
-    )
-    command = ["gst-launch-1.0", "-q", *pipeline.split(), f"location={partial}"]
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if result.returncode != 0:
-        raise LabError(f"no film, and none can be encoded here:\n{result.stderr}")
-    return partial.rename(film)
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        made = Path(folder) / film.name
+        _launch(
+            "videotestsrc num-buffers=132 pattern=smpte horizontal-speed=8 "
+            "! video/x-raw,format=I420,width=1280,height=720,framerate=25/1 "
+            f"! x264enc speed-preset=veryfast ! h264parse ! mp4mux ! filesink {location(made)}",
+            "no film, and none can be encoded here",
+        )
+        return made.rename(film)

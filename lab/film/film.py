@@ -12,6 +12,8 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstVideo", "1.0")
 from gi.repository import Gst, GstVideo  # noqa: E402
 
+from lab.film.clip import location  # noqa: E402
+
 # A program that needs nothing else beside it.
 PLAY = Path(__file__).resolve().with_name("play.py")
 
@@ -30,16 +32,14 @@ class FilmError(Exception):
 
 def decode(clip: Path) -> str:
     """The part of a pipeline that gives the film's frames; nothing is converted without need."""
-    location = str(clip).replace("\\", "\\\\").replace('"', '\\"')
-    return f'filesrc location="{location}" ! decodebin3 ! videoconvert'
+    return f"filesrc {location(clip)} ! decodebin3 ! videoconvert"
 
 
 def decode_both(clip: Path) -> str:
     """The same of a film of H.264 with sound (AAC), which is decoded at its pace, and dropped."""
-    location = str(clip).replace("\\", "\\\\").replace('"', '\\"')
     sound = "film.audio_0 ! queue ! aacparse ! avdec_aac ! audioconvert ! fakesink sync=true"
     picture = "film.video_0 ! queue ! h264parse ! avdec_h264 ! videoconvert"
-    return f'filesrc location="{location}" ! qtdemux name=film {sound} {picture}'
+    return f"filesrc {location(clip)} ! qtdemux name=film {sound} {picture}"
 
 
 def playing(pipeline: str, *options: str) -> list[str]:
