@@ -181,7 +181,9 @@ class Here(Place):
     def ask(self, path: Path) -> dict | None:
         try:
             return ask(path, self.patience)
-        except (FileNotFoundError, ConnectionRefusedError):
+        except TimeoutError:
+            raise LabError(f"{path} of {self.domain} does not answer") from None
+        except (FileNotFoundError, ConnectionError, ValueError):  # or who listened has just ended
             return None
 
     def to_here(self, time: int) -> int:

@@ -135,7 +135,8 @@ class Listener:
             while True:
                 there, text = self._lines.get(timeout=self._patience)
                 if there + self.offset >= asked:
-                    return json.loads(text)
+                    with contextlib.suppress(ValueError):  # who listened has just ended
+                        return json.loads(text)
         except queue.Empty:
             raise LabError("a guest does not answer") from None
 
@@ -235,13 +236,14 @@ class There(Place):
 
     def kill(self) -> None:
         pid = self.guest.pid()
-        if pid is not None:
-            handle = os.pidfd_open(pid)
-            try:
-                signal.pidfd_send_signal(handle, signal.SIGKILL)
-                select.select([handle], [], [], self.patience)
-            finally:
-                os.close(handle)
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            if pid is not None:
+                handle = os.pidfd_open(pid)
+                try:
+                    signal.pidfd_send_signal(handle, signal.SIGKILL)
+                    select.select([handle], [], [], self.patience)
+                finally:
+                    os.close(handle)
         self._wait_gone()
 
     def stop_all(self) -> None:

@@ -58,8 +58,8 @@ class Minute:
 
 
 class Soak:
-    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
-        self._options, self._folder = options, folder
+    def __init__(self, options: argparse.Namespace, cases: list[Case], folder: Path) -> None:
+        self._options, self._cases, self._folder = options, cases, folder
         self._seconds = options.hours * 3600
         self._case_seconds = options.seconds or (GUEST_SECONDS if options.vm else 6)
         self.result = Result()
@@ -68,27 +68,16 @@ class Soak:
     def run(self) -> None:
         with SoakCockpit(self._folder, self._options.vm) as cockpit:
             self.result.scheduling = cockpit.cluster.scheduling
-            cases = self._cases(cockpit.configuration)
             self._begin = time.monotonic()
             minute = self._new_minute(cockpit)
             while self._elapsed() < self._seconds:
-                case = cases[self.result.cases % len(cases)]
+                case = self._cases[self.result.cases % len(self._cases)]
                 self._try(cockpit, case, minute)
-                if self.result.cases == _WARM_ROUNDS * len(cases):
+                if self.result.cases == _WARM_ROUNDS * len(self._cases):
                     self.result.warm_rounds = self._elapsed() / 3600
                 if time.monotonic() - minute.begin >= self._options.sample:
                     self._sample(cockpit, minute)
                     minute = self._new_minute(cockpit)
-
-    def _cases(self, configuration: Path) -> list[Case]:
-        known = [Undisturbed(), *all_cases(_STOPPED, self._options.vm)]
-        known += [Kills(), Daemon(), Reload(configuration)]
-        wanted = self._options.case
-        unknown = set(wanted or ()) - {case.name for case in known}
-        if unknown:
-            names = ", ".join(case.name for case in known)
-            raise LabError(f"no such case: {', '.join(unknown)}; there are {names}")
-        return [case for case in known if not wanted or case.name in wanted]
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._begin
@@ -180,6 +169,11 @@ def main() -> int:
         "--parts", type=Path, metavar="FILE", help="adds this run to the parts of a longer soak"
     )
     options = parser.parse_args()
+    known = [Undisturbed(), *all_cases(_STOPPED, options.vm), Kills(), Daemon(), Reload()]
+    names = [case.name for case in known]
+    if unknown := set(options.case or ()) - set(names):
+        parser.error(f"no such case: {', '.join(unknown)}; there are {', '.join(names)}")
+    cases = [case for case in known if not options.case or case.name in options.case]
     if options.parts is not None and options.parts.exists():
         parts.read(options.parts)  # better now than after hours
     options.out.mkdir(parents=True, exist_ok=True)
@@ -187,7 +181,8 @@ def main() -> int:
         if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
             signal.signal(number, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="gid-soak-", dir=memory_folder()) as folder:
-        soak = Soak(options, Path(folder))
+        soak = Soak(options, cases, Path(folder))
+        soak.tell_part(parts.RUNS)  # a file that cannot be written is better known now, too
         try:
             soak.run()
         except (LabError, OSError) as error:

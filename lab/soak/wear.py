@@ -3,7 +3,6 @@
 
 import subprocess
 import time
-from pathlib import Path
 
 from lab.domains.program import PATIENCE, LabError
 from lab.isolation.cases import BEGIN_AFTER, Case
@@ -14,17 +13,15 @@ class Reload(Case):
     name = "reload"
     what = "the configuration changes, and gid-cockpit has the gidds of this machine read it again"
 
-    def __init__(self, configuration: Path) -> None:
-        self._configuration = configuration
-        self._slabs = 900
+    _slabs = 900
 
     def within(self, cockpit: SoakCockpit, seconds: float) -> None:
         self._slabs += 1 if self._slabs < 1000 else -100
-        text = self._configuration.read_text()
+        text = cockpit.configuration.read_text()
         lines = [line for line in text.splitlines() if not line.startswith("slabs=")]
         lines.insert(lines.index("number=2") + 1, f"slabs={self._slabs}")
-        self._configuration.write_text("\n".join(lines) + "\n")
-        words = ["gid-cockpit", f"--config={self._configuration}", "reload"]
+        cockpit.configuration.write_text("\n".join(lines) + "\n")
+        words = ["gid-cockpit", f"--config={cockpit.configuration}", "reload"]
         words += cockpit.reloaded
         result = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
         if result.returncode != 0:

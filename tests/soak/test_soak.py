@@ -47,5 +47,14 @@ def test_a_short_one(tmp_path: Path) -> None:
 
 def test_unknown_cases_are_refused(tmp_path: Path) -> None:
     result = soak(tmp_path, "--hours=0.01", "--case=earthquake")
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert "no such case: earthquake" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_parts_that_cannot_be_written_is_told_first(tmp_path: Path) -> None:
+    file = tmp_path / "nowhere/parts"
+    result = soak(tmp_path, "--hours=0.01", "--case=undisturbed", f"--parts={file}")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.splitlines()[-1] == f"soak: {file}: No such file or directory"
+    assert list(tmp_path.iterdir()) == []

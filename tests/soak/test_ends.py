@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Programs that end as the lab asks them or ends them: an error of its own, or no answer."""
+
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from lab.domains.here import Here
+from lab.domains.program import LabError
+from lab.domains.there import Listener, There
+
+
+def answer(path: Path, text: bytes, seconds: float = 0) -> None:
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen(1)
+
+    def serve() -> None:
+        port, _ = listener.accept()
+        with listener, port:
+            port.sendall(text)
+            time.sleep(seconds)
+
+    threading.Thread(target=serve, daemon=True).start()
+
+
+@pytest.mark.parametrize("text", [b"", b'{"roles": ['])
+def test_one_that_ends_as_it_answers(tmp_path: Path, text: bytes) -> None:
+    place = Here("cluster", tmp_path / "cockpit.conf")
+    answer(tmp_path / "status", text)
+    assert place.ask(tmp_path / "status") is None
+
+
+def test_one_that_does_not_answer(tmp_path: Path) -> None:
+    place = Here("cluster", tmp_path / "cockpit.conf", patience=0.2)
+    answer(tmp_path / "status", b"", 2)
+    with pytest.raises(LabError, match="status of cluster does not answer"):
+        place.ask(tmp_path / "status")
+
+
+def test_one_that_ends_as_it_answers_in_a_guest() -> None:
+    heard = Listener(5)
+    later = time.monotonic_ns() + 10**12
+    heard.hear("out", b'%d {"roles": [\n%d {"roles": []}\n' % (later, later + 1))
+    heard.offset = 0
+    assert heard.next() == {"roles": []}
+
+
+def test_a_machine_that_ends_as_it_is_killed() -> None:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    pids = iter([process.pid, None])
+    place = There.__new__(There)
+    place.domain, place.patience = "open", 5
+    place.guest = SimpleNamespace(pid=lambda: next(pids))
+    place.agent = SimpleNamespace(close=lambda: None)
+    place.kill()
