@@ -10,6 +10,7 @@ FOLDER are for 8-bit formats with one plane, of which it keeps blue, green and r
 """
 
 import argparse
+import itertools
 from pathlib import Path
 
 import gid
@@ -34,16 +35,16 @@ def main() -> None:
     if raw is None:
         given.target.mkdir(parents=True, exist_ok=True)
     with gid.Domain() as here, here.consumer(given.stream, given.domain, credit=8) as consumer:
-        for number, frame in enumerate(consumer):
+        count = 0
+        for frame in itertools.islice(consumer, given.frames):
+            count += 1
             with frame as picture:
                 if raw is not None:
                     for plane in picture if isinstance(picture, tuple) else (picture,):
                         raw.write(plane.tobytes())
                 else:
                     as_image(frame).save(given.target / f"{frame.sequence:06}.png")
-            if number + 1 == given.frames:
-                break
-        print(f"{number + 1} frames, {consumer.stats['missed']} missed")
+        print(f"{count} frames, {consumer.stats['missed']} missed")
 
 
 if __name__ == "__main__":

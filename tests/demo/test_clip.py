@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
 from demo.panel import Panel
 from lab.domains.program import LabError
 from lab.film import clip, film
