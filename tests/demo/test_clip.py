@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The demo's film, in folders of any name, and made by two demos at a time."""
+"""The demo's film, in folders of any name, and made by two demos at a time; and its receiver."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from demo.check import Checker, Receiver
 from demo.panel import Panel
 from lab.domains.program import LabError
 from lab.film import clip, film
@@ -44,3 +47,19 @@ def test_pictures_of_the_panel(tmp_path: Path) -> None:
     description = Panel.pipeline("map", file)
     source = film.Gst.parse_launch(f"{description} ! fakesink").iterate_sources().next()[1]
     assert source.get_property("location") == str(file)
+
+
+def test_latencies_are_told_at_the_end(tmp_path: Path) -> None:
+    """To sort those of an hour takes longer than the frames until the next look."""
+    receiver = Receiver.__new__(Receiver)
+    receiver._checker, receiver._ended = Checker({}), False
+    receiver._stats = tmp_path / "check.json"
+    stats = SimpleNamespace(n_fields=lambda: 0)
+    source = SimpleNamespace(get_property=lambda _: stats)
+    receiver._pipeline = SimpleNamespace(get_by_name=lambda _: source)
+    receiver._checker.add(0, b"", 5000)
+    receiver.write_stats()
+    assert json.loads(receiver._stats.read_text())["latency_us"] == {}
+    receiver.end()
+    receiver.write_stats()
+    assert json.loads(receiver._stats.read_text())["latency_us"]["p50"] == 5
