@@ -13,6 +13,9 @@ _WORST_FIRST = ("failed", "passed", "skipped")
 # So many are forgiven.
 FORGIVEN = 2
 
+# A quarter of an hour: who changes something waits for no more, on two processors and without KVM.
+CI_SECONDS = 900
+
 # Of what failed: lines of pytest's, which say why.
 _SHOWN_LINES = 30
 
@@ -86,6 +89,12 @@ def keep_log(path: Path, version: str, forgiven: Sequence[Outcome]) -> None:
 def _failed_cases(outcome: Outcome) -> str:
     names = [case.name for case in outcome.cases if case.outcome == "failed"]
     return f"{outcome.test.folder.name}: {outcome.test.title} ({', '.join(names)})"
+
+
+def took(seconds: float, stolen: float, is_all: bool) -> str:
+    """`stolen`: the part of the processors that other machines took."""
+    bound = f" of the {CI_SECONDS} that .ci/run may take with what it makes first" if is_all else ""
+    return f"In {seconds:.0f} s{bound}; other machines took {stolen:.1%} of the processors."
 
 
 def dearest(outcomes: Sequence[Outcome], count: int = 10) -> list[str]:

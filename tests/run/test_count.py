@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from lib.program import TOP, is_alive, wait_for
 from testing import processors
-from testing.count import FORGIVEN, dearest, keep_log, only_alone, summary
+from testing.count import FORGIVEN, dearest, keep_log, only_alone, summary, took
 from testing.needed import needed
 from testing.one import Case, Outcome, Test, list_tests, tap_cases
 from testing.pool import Pool
@@ -284,6 +284,13 @@ def test_the_time_of_processors_is_told_with_that_of_whatever_a_test_starts(tmp_
     head, *lines = dearest(pool.outcomes, 1)
     assert head.startswith("CPU seconds of all tests: ")
     assert len(lines) == 1 and lines[0].endswith(f"{tmp_path.name} s/busy")
+
+
+def test_all_tests_tell_how_long_they_may_take() -> None:
+    others = "; other machines took 2.5% of the processors."
+    assert took(1432.4, 0.025, is_all=False) == f"In 1432 s{others}"
+    bound = " of the 900 that .ci/run may take with what it makes first"
+    assert took(1432.4, 0.025, is_all=True) == f"In 1432 s{bound}{others}"
 
 
 @pytest.mark.parametrize(
