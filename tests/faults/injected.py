@@ -202,7 +202,7 @@ def faults(calls: Calls, most: int, threads: bool = False) -> list[Fault]:
     return chosen
 
 
-def sample(all_of_them: list[Fault], count: int) -> list[Fault]:
+def sample[T](all_of_them: list[T], count: int) -> list[T]:
     """As many, of all names, each run others in turn by GIDWAY_FAULTS_TURN."""
     if os.environ.get("GIDWAY_FAULTS") == "all" or len(all_of_them) <= count:
         return all_of_them
