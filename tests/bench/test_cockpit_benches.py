@@ -13,6 +13,7 @@ pytestmark = pytest.mark.timeout(600)
 NAMES = ["bandwidth", "drawing", "load", "shown", "start", "together"]
 
 
+@pytest.mark.at_length
 def test_load_has_every_program_in_every_state(tmp_path: Path) -> None:
     result = results("load", tmp_path, "--seconds=1", "--film")
     cpu = {(row["state"], row["domain"], row["who"]) for row in of(result, "cpu")}
@@ -48,6 +49,7 @@ def test_the_way_to_light_begins_with_the_commit() -> None:
     assert (row["p50_ms"], row["p99_ms"], row["max_ms"], row["n"]) == (2.1, 5, 6, 8)
 
 
+@pytest.mark.at_length
 def test_the_film_is_decoded_with_its_sound(tmp_path: Path) -> None:
     """What stands for it elsewhere is a test picture, which costs next to nothing."""
     made = clip.with_sound(clip.find(None), 4, tmp_path, 30)

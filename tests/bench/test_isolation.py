@@ -34,6 +34,7 @@ def row(result: dict, case: str) -> dict:
     return next(row for row in result["rows"] if row["case"] == case)
 
 
+@pytest.mark.at_length
 def test_form(result: dict) -> None:
     assert {row["case"] for row in result["rows"]} == CASES | {"undisturbed"}
     names = (
@@ -46,6 +47,7 @@ def test_form(result: dict) -> None:
     assert all(row["finished"] > 0 for row in result["rows"])
 
 
+@pytest.mark.at_length
 def test_what_was_done(result: dict) -> None:
     """The attacks were made, and none of them got at memory that is not its own."""
     assert row(result, "flood")["did"]["commits"] > 0
@@ -58,12 +60,14 @@ def test_what_was_done(result: dict) -> None:
         assert row(result, case)["did"]["sent"] > 0, case
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("case", ["flood", "messages", "status"])
 def test_nobody_else_ends(result: dict, case: str) -> None:
     """Of `open` itself: what one of its programs does costs no other one its life."""
     assert row(result, case)["ended"] == []
 
 
+@pytest.mark.at_length
 def test_what_was_found(result: dict) -> None:
     """Every loss is named: of the domain that was killed, and of the program that wrote over it."""
     assert "lost: died" in row(result, "restart")["telltale"]
@@ -72,6 +76,7 @@ def test_what_was_found(result: dict) -> None:
     assert scribbled.split(":")[0] in ("waiting", "wrong", "lost", "late")
 
 
+@pytest.mark.at_length
 def test_any_format(tmp_path: Path) -> None:
     """By name; and `--all-formats` has those of libgid's table."""
     cases = ("role-P012-turned", "layer-YU11-turned-scaled", "layer-R8-scaled")
@@ -85,6 +90,7 @@ def test_any_format(tmp_path: Path) -> None:
     assert set(known.splitlines()) == set(FORMATS)
 
 
+@pytest.mark.at_length
 def test_unprotected(tmp_path: Path) -> None:
     """The cluster has no priority then."""
     arguments = ["--unprotected", "--repetitions=1", "--seconds=2", "--case=gpu"]

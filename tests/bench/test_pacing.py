@@ -47,6 +47,7 @@ def test_a_live_source_has_its_way_to_light(tmp_path: Path) -> None:
     assert min(off["capture_p50_ms"], on["capture_p50_ms"]) > 0
 
 
+@pytest.mark.at_length
 def test_form(tmp_path: Path) -> None:
     result = results("pacing", tmp_path, "film@60", "--rounds=1", "--seconds=4")
     off, on = result["rows"]
@@ -59,6 +60,7 @@ def test_form(tmp_path: Path) -> None:
     assert result["ratios"] == {"commit_to_shown_p50_film@60": pytest.approx(ratio)}
 
 
+@pytest.mark.at_length
 def test_length_in_refreshes(tmp_path: Path) -> None:
     """Of an output with 30 refreshes a second: no frame is shown more often."""
     options = ("60@30", "--rounds=1", "--refreshes=90", "--seconds=600")

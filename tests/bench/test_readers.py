@@ -40,6 +40,7 @@ def test_figures_that_cannot_be_written_are_not_measured(
     assert f"{name} cannot be written: " in capsys.readouterr().err
 
 
+@pytest.mark.at_length
 def test_each_way_is_measured(tmp_path: Path) -> None:
     few = ("--only=cost", "--size", "1080p", "--frames=99999", "--seconds=1", "--readers", "1", "2")
     result = results("readers", tmp_path, *few)

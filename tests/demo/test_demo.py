@@ -228,6 +228,7 @@ def test_nothing_is_left_behind(demo: Run) -> None:
     assert not running
 
 
+@pytest.mark.at_length
 def test_another_film(tmp_path: Path) -> None:
     """Small, of an odd size, in another codec, and shorter than the demo."""
     film = tmp_path / "small film's.mkv"

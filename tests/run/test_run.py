@@ -2,13 +2,14 @@
 """What `./run` says and returns, as far as it can be seen from inside the environment."""
 
 import ast
+import json
 import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from lib.program import PATIENCE
+from lib.program import BUILD, PATIENCE
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -254,6 +255,24 @@ def test_every_case_that_needs_root_is_of_the_suite_root() -> None:
         if "pytest.mark." + "needs_root" in path.read_text()
     ]
     assert sorted(listed) == sorted(marked)
+
+
+def test_every_case_at_length_is_of_the_suite_long() -> None:
+    """A file with such cases has a row for them; else nothing would run them."""
+    rows = json.loads((BUILD / "meson-info/intro-tests.json").read_text())
+    listed = {
+        Path(word).name
+        for row in rows
+        if "gidway:long" in row["suite"] and "at_length" in row["cmd"]
+        for word in row["cmd"]
+        if word.endswith(".py")
+    }
+    marked = {
+        path.name
+        for path in (TOP / "tests").glob("*/test_*.py")
+        if "pytest.mark." + "at_length" in path.read_text()
+    }
+    assert listed == marked
 
 
 def test_what_is_not_tested_under_emulation_is_told() -> None:

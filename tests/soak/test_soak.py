@@ -22,6 +22,7 @@ def soak(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=1500)
 
 
+@pytest.mark.at_length
 def test_a_short_one(tmp_path: Path) -> None:
     hours = os.environ.get("GIDWAY_SOAK_HOURS")
     cases = [] if hours else [f"--case={name}" for name in QUICK]

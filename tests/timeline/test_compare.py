@@ -134,6 +134,7 @@ def test_logs_without_a_common_output(tmp_path, capsys):
             assert f"{both} has repaints of a, b; {log} has repaints of {names}" in printed.err
 
 
+@pytest.mark.at_length
 def test_the_interval_holds_the_truth_as_often_as_promised():
     """Of two sets with the same distribution the true ratio is 1."""
     rng = np.random.default_rng(1)

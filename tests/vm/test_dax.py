@@ -203,6 +203,7 @@ def stats_of(sender: Running) -> dict:
 IMPORTING = "io-mode=dmabuf-import extra-controls=c,osd_text_mode=0"
 
 
+@pytest.mark.at_length
 def test_a_driver_goes_on_elsewhere_when_its_window_is_taken(
     machines: Machines, place: Place
 ) -> None:
@@ -239,7 +240,7 @@ def test_a_driver_goes_on_elsewhere_when_its_window_is_taken(
     assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
 
 
-@pytest.mark.parametrize("reader", ["host", "cluster"])
+@pytest.mark.parametrize("reader", [pytest.param("host", marks=pytest.mark.at_length), "cluster"])
 def test_a_camera_captures_into_what_another_machine_reads(machines: Machines, reader: str) -> None:
     machines.run("open", "modprobe", "vivid")
     stream = f"camera/{reader}"
@@ -284,6 +285,7 @@ def test_a_driver_refuses_a_window_without_pages(machines: Machines) -> None:
     assert "Bad address" in refused.err
 
 
+@pytest.mark.at_length
 def test_a_disk_writes_into_what_another_machine_reads(machines: Machines, disk: Path) -> None:
     """O_DIRECT, and splice: the frames are what the host has in the disk's file."""
     machines.run("open", "modprobe", "virtio_blk")
@@ -415,6 +417,7 @@ SCREENS = {
 }
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", SCREENS)
 def test_gl_samples_a_camera_of_another_machine(
     machines: Machines, place: Place, name: str
@@ -466,7 +469,13 @@ def test_gl_samples_a_camera_of_another_machine(
     assert stats["copied_frames"] == 0 and stats["frames"] > 0
 
 
-@pytest.mark.parametrize("limited", [False, True], ids=["module", "no-memlock"])
+@pytest.mark.parametrize(
+    "limited",
+    [
+        pytest.param(False, id="module"),
+        pytest.param(True, id="no-memlock", marks=pytest.mark.at_length),
+    ],
+)
 def test_gidsrc_gives_dmabufs_of_windows(machines: Machines, place: Place, limited: bool) -> None:
     """Where it is told to. Without leave to lock memory it gives the same frames as before."""
     stream = f"camera/gidsrc-{limited}"
@@ -506,8 +515,13 @@ def send_imported(machines: Machines, before: list[str], source: str, stream: st
 
 @pytest.mark.parametrize(
     "limit, copied",
-    [(None, range(1)), (0, range(40, 41)), (600_000, range(1, 40))],
-    ids=["module", "no-memlock", "memlock of two frames"],
+    [
+        pytest.param(None, range(1), id="module"),
+        pytest.param(0, range(40, 41), id="no-memlock", marks=pytest.mark.at_length),
+        pytest.param(
+            600_000, range(1, 40), id="memlock of two frames", marks=pytest.mark.at_length
+        ),
+    ],
 )
 def test_a_camera_writes_by_dmabuf_into_what_another_machine_reads(
     machines: Machines, place: Place, limit: int | None, copied: range
@@ -521,6 +535,7 @@ def test_a_camera_writes_by_dmabuf_into_what_another_machine_reads(
     assert stats["copied-frames"] == stats["copy-reasons"].get("other-machine", 0)
 
 
+@pytest.mark.at_length
 def test_a_camera_that_wants_dmabufs_by_its_caps(machines: Machines, place: Place) -> None:
     """What is negotiated is a dma-buf, and it is in the window, where its reader has none."""
     stream = "camera/caps"
@@ -539,6 +554,7 @@ def test_a_camera_that_wants_dmabufs_by_its_caps(machines: Machines, place: Plac
     assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", sources(""))
 def test_a_codec_writes_by_dmabuf_into_what_another_machine_reads(
     machines: Machines, codecs: list[str], name: str
@@ -554,6 +570,7 @@ def test_a_device_that_goes_takes_its_dmabufs_along(machines: Machines, place: P
     assert found == {"read": True, "read anew": True}
 
 
+@pytest.mark.at_length
 def test_it_starts_again_whatever_its_owner_wrote(machines: Machines) -> None:
     """What makes the file a device-dax is written again when its owner's machine begins."""
     folder = machines.configuration.runtime / "window" / "open"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Guests killed at random moments: the others hear of it, and get back what they had lent.
 
-One guest twice, for each takes as long as a guest to boot; the documents tell of GIDWAY_KILLS=20,
-of two guests.
+Of the suite long: a guest boots after each kill. vm/link has a guest that is killed once. The
+documents tell of GIDWAY_KILLS=20.
 """
 
 import os

@@ -122,7 +122,7 @@ def machine(kind: str) -> Iterator[Machine]:
     shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("kind", ["ivshmem", "dax"])
+@pytest.mark.parametrize("kind", ["dax", pytest.param("ivshmem", marks=pytest.mark.at_length)])
 def test_a_guest_of_libvirt(machine: Machine, kind: str) -> None:
     if kind == "dax" and (reason := why_no_pages()) is not None:
         pytest.skip(reason)
