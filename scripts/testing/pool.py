@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gid_vm.folder import memory_folder
 
-from testing.one import Outcome, Running, Test
+from testing.one import Case, Outcome, Running, Test
 from testing.processors import Processors
 
 # Most tests wait for something and do not compute. Where much of the processors is free for all
@@ -56,6 +56,10 @@ class Pool:
             key=lambda test: (not test.is_guest, bool(test.sanitizer), -test.seconds)
         )
         self._has_news = True
+
+    def leave_out(self, tests: Iterable[Test], why: str) -> None:
+        """Those are told of as not tested."""
+        self.outcomes += [Outcome(test, 0.0, [Case("all", "skipped", why)]) for test in tests]
 
     def run(self, feed: Callable[[], bool]) -> None:
         """Runs everything. `feed` may add tests; asked until it says that none will follow."""

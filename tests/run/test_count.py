@@ -286,6 +286,18 @@ def test_the_time_of_processors_is_told_with_that_of_whatever_a_test_starts(tmp_
     assert len(lines) == 1 and lines[0].endswith(f"{tmp_path.name} s/busy")
 
 
+def test_what_is_left_out_is_told(tmp_path: Path) -> None:
+    pool = Pool()
+    pool.add([make_test(tmp_path, "true")])
+    left_out = [make_test(tmp_path, "", name=name) for name in ("one", "other")]
+    pool.leave_out(left_out, "no kernel")
+    pool.run(lambda: False)
+    lines, is_well = summary(pool.outcomes)
+    assert is_well and lines[-1] == "1 passed, 0 failed, 2 skipped"
+    titles = ", ".join(test.title for test in left_out)
+    assert f"not tested (no kernel): {titles}" in lines
+
+
 def test_all_tests_tell_how_long_they_may_take() -> None:
     others = "; other machines took 2.5% of the processors."
     assert took(1432.4, 0.025, is_all=False) == f"In 1432 s{others}"

@@ -6,7 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from gid_vm import own_kernel
 from gid_vm.kernel import unpack_kernel
+from gid_vm.uml import folder_of_kernel
 
 NOTE = struct.pack("<III4sQ", 4, 8, 18, b"Xen\0", 0x1000000)
 KERNEL = b"\x7fELF" + bytes(5000) + NOTE + bytes(3000)
@@ -62,3 +64,13 @@ def test_without_zstd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     image = make_image(tmp_path / "vmlinuz", zstd(KERNEL))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert unpack_kernel(image, tmp_path / "kernel") == image
+
+
+@pytest.mark.parametrize("is_program", [False, True])
+def test_who_builds_a_kernel_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_program: bool
+) -> None:
+    monkeypatch.setattr(own_kernel, "is_program", lambda: is_program)
+    assert own_kernel.is_to_be_built(tmp_path) == is_program
+    folder_of_kernel(tmp_path).mkdir()
+    assert not own_kernel.is_to_be_built(tmp_path)

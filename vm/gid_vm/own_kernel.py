@@ -13,14 +13,14 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .accel import probe_accel
+from .accel import CACHE, probe_accel
 from .agent import Agent, GuestError
 from .folder import memory_folder
 from .guest import BOOT_SECONDS, Guest, guest_files
 from .initramfs import CannotBoot, find_kernel, make_initramfs
 from .modules import module_files
 from .root import copy_etc, lent_folders, mount_list
-from .uml import AGENT, KERNEL, Program, built_kernel, why_no_uml
+from .uml import AGENT, KERNEL, Program, built_kernel, folder_of_kernel, why_no_uml
 
 MODULES = Path("/run/guest/kernel")  # in the guest
 OUT = Path("/mnt/out")
@@ -42,6 +42,11 @@ def own_kernel(name: str, modules: Sequence[str] = ()) -> Guest:
 def is_program() -> bool:
     """Whether it will be User-mode Linux."""
     return why_no_uml() is None and probe_accel() != "kvm"
+
+
+def is_to_be_built(cache: Path = CACHE) -> bool:
+    """Whether the next of them would build its kernel first, for minutes."""
+    return is_program() and not folder_of_kernel(cache).is_dir()
 
 
 def why_no_kernel(modules: Sequence[str] = ()) -> str | None:
