@@ -4,7 +4,7 @@
  *
  * It is of C since Python looks at the beginning of each function, and after each call, whether a
  * signal came, whose handler may raise an exception. Out of an __exit__ in Python it would come
- * before the lock is let go, and out of an __enter__ after it was taken: it would be kept for ever.
+ * before the lock is let go: it would be kept for ever. For __enter__ see gid/_connection.py.
  */
 
 struct lock_object {
@@ -26,12 +26,10 @@ static PyObject *lock_is_foreign(PyObject *self, void *none) {
 	return PyBool_FromLong(((struct lock_object *)self)->born != forks);
 }
 
-static PyObject *lock_enter(PyObject *self, PyObject *none) {
+/* It never fails. Not for a child of the process that made it. */
+static PyObject *lock_take(PyObject *self, PyObject *none) {
 	(void)none;
 	struct lock_object *object = (struct lock_object *)self;
-	if (object->born != forks) {
-		return PyObject_CallMethod(self, "check_fork", NULL); /* which raises ForkError */
-	}
 	if (!gid_py_lock_try(object->lock)) {
 		PyThreadState *thread = PyEval_SaveThread();
 		gid_py_lock_take(object->lock);
@@ -93,7 +91,7 @@ static PyObject *lock_bind(PyObject *self, PyObject *address) {
 }
 
 static PyMethodDef lock_methods[] = {
-		{"__enter__", lock_enter, METH_NOARGS, NULL},
+		{"_take", lock_take, METH_NOARGS, NULL},
 		{"__exit__", lock_exit, METH_VARARGS, NULL},
 		{"_settle", lock_settle, METH_NOARGS, NULL},
 		{"_bind", lock_bind, METH_O, NULL},

@@ -139,6 +139,17 @@ class Connection(Lock):
 
     # --- the lock ---
 
+    def __enter__(self) -> None:
+        # From 3.14 on, Python looks for signals between the end of an __enter__ in C and the start
+        # of what __exit__ belongs to. After the return from a function in Python it never does.
+        if self.is_foreign:
+            self.check_fork()
+        try:
+            self._take()
+        except BaseException:  # by the handler of a signal, which ran when the lock was taken
+            self.__exit__()
+            raise
+
     def open(self) -> Any:
         """The domain, which was not closed. Under the lock."""
         if self.c == ffi.NULL or self.is_closing:

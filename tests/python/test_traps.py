@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import gid
 import numpy as np
 import pytest
+from gid._connection import Connection
 from lib.cockpit import Cockpit
 from lib.program import wait_for
 from pairs import send
@@ -200,7 +201,7 @@ def test_a_lock_that_fails_is_let_go(name: str) -> None:
     """With the exception of what failed; another thread has it then."""
 
     class Failing(gid._gid.Lock):
-        pass
+        __enter__ = Connection.__enter__
 
     def hold() -> None:
         with failing:
