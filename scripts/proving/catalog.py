@@ -258,8 +258,8 @@ MUTANTS = (
         "times that are none",
         "wire frame",
         "libgid/wire_ring.c",
-        "if (line_signs(copy) > INT64_MAX || !is_picture(copy->gid)) {",
-        "if (!is_picture(copy->gid)) {",
+        "line_signs(entry) <= INT64_MAX && entry->transform",
+        "entry->transform",
     ),
     Mutant(
         "a format that nobody knows",
