@@ -155,6 +155,7 @@ class Watched:
     def __init__(self, path: Path, columns: int, rows: int) -> None:
         self.screen = Screen(columns, rows)
         self.said = ""
+        self._ahead = ""  # the begin of a drawing that nobody has waited for
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._ours, theirs = pty.openpty()
         termios.tcsetwinsize(theirs, (rows, columns))
@@ -163,9 +164,11 @@ class Watched:
 
     def wait(self, draws: int, after: str = "") -> None:
         """For so many more, after it has written this."""
-        more = ""
+        more = self._ahead
         while (begin := more.find(after)) < 0 or more[begin:].count("\x1b[J") < draws:
             more += self._decoder.decode(os.read(self._ours, 4096))
+        end = more.rindex("\x1b[J") + len("\x1b[J")
+        more, self._ahead = more[:end], more[end:]
         self.said += more
         self.screen.write(more)
 
