@@ -84,6 +84,8 @@ class Receiver:
             error = bus.pop_filtered(Gst.MessageType.ERROR)
             if error is not None:
                 print(error.parse_error()[0].message, file=sys.stderr)
+                self.end()
+                self.write_stats()
                 return 1
             if self._checker.frames % 10 == 0:
                 self.write_stats()

@@ -33,6 +33,7 @@ class Empty(types.ModuleType):
         return Empty()
 
     __or__ = __ror__ = __getitem__ = __call__
+    __iter__ = __contains__ = None  # else Python would ask for [0], [1], … without an end
 
 
 class Finder:

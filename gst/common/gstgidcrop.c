@@ -50,7 +50,8 @@ static gboolean
 passes_on (GstElement *element)
 {
   return is_kind (element, "Generic") || is_kind (element, "Converter")
-      || is_made_by (element, "gidalloc");
+      || is_made_by (element, "gidalloc") || is_made_by (element, "valve")
+      || is_made_by (element, "videorate");
 }
 
 /*

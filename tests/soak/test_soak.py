@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Half a minute of soak: samples, a page, and a verdict; with each case in the suite `long`."""
+"""What a soak refuses; and in the suite `long` a short one of all cases: samples, page, verdict."""
 
 import json
 import os
@@ -12,7 +12,6 @@ from lib.program import BUILD, TOP
 pytestmark = pytest.mark.timeout(1800)
 
 PROGRAMS = 7
-QUICK = ("undisturbed", "reload", "kills", "daemon", "messages")
 BESIDE = 8  # curves of rates and latencies
 
 
@@ -24,9 +23,7 @@ def soak(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.at_length
 def test_a_short_one(tmp_path: Path) -> None:
-    hours = os.environ.get("GIDWAY_SOAK_HOURS")
-    cases = [] if hours else [f"--case={name}" for name in QUICK]
-    result = soak(tmp_path, f"--hours={hours or 0.01}", *cases)
+    result = soak(tmp_path, f"--hours={os.environ['GIDWAY_SOAK_HOURS']}")
     assert result.returncode in (0, 1), result.stderr
     assert "soak:" not in result.stderr, result.stderr
     samples = json.loads((tmp_path / "soak.json").read_text())

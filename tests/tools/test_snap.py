@@ -129,6 +129,14 @@ def test_several_pictures(cockpit: Cockpit, tmp_path: Path) -> None:
     assert one.returncode == 0
 
 
+@pytest.mark.parametrize("name", ("tmp.Ab3dE", "shot-2026.11.28", "shot.png.new", ".shot"))
+def test_a_name_without_the_ending_of_a_format(cockpit: Cockpit, tmp_path: Path, name: str) -> None:
+    with published(cockpit, "picture", "XR24", pack("XR24", WIDTH, HEIGHT, four_corners)):
+        result = gidctl(cockpit, "snap", "picture", "-o", tmp_path / name)
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
 def test_to_standard_output(cockpit: Cockpit) -> None:
     with published(cockpit, "picture", "XR24", pack("XR24", WIDTH, HEIGHT, four_corners)):
         words = [GIDCTL, "snap", "picture", f"--wait={PATIENCE}", "-o", "-"]

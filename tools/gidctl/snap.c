@@ -96,9 +96,15 @@ static bool snap(struct stream *stream, const struct options *options, const cha
 
 /* Other formats' endings promise what is not written. */
 static bool may_be_png(const char *path) {
-	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-	const char *ending = strrchr(name, '.');
-	return ending == NULL || ending == name || strcasecmp(ending, ".png") == 0;
+	const char *ending = strrchr(path, '.');
+	static const char *const others[] = {".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".pdf",
+			".ppm", ".svg", ".tif", ".tiff", ".webp"};
+	for (size_t i = 0; ending != NULL && i < sizeof(others) / sizeof(*others); i++) {
+		if (strcasecmp(ending, others[i]) == 0) {
+			return false;
+		}
+	}
+	return true;
 }
 
 int command_snap(const struct options *options) {
