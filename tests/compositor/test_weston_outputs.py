@@ -285,6 +285,15 @@ def test_unknown_keys_are_told(cockpit: Cockpit, tmp_path: Path, section: str) -
     assert f'{path}:{line}: [{section}] has no "no-such-key"' in log
 
 
+@pytest.mark.parametrize("comment", ["  # mode=1", "; mode=1", "\t;mode=1"])
+def test_a_comment_is_no_key(cockpit: Cockpit, tmp_path: Path, comment: str) -> None:
+    """To Weston these are keys that nobody asks for."""
+    weston = Weston(tmp_path, cockpit.env("cluster"))
+    weston.configure(f"[gid-output]\nname=headless\nstream=a\n{comment}\n")
+    weston.start()
+    assert weston.stop() == 0
+
+
 def test_the_name_of_another_output(cockpit: Cockpit, tmp_path: Path) -> None:
     """And the mirror of none are told; Weston runs."""
     weston = Weston(tmp_path, cockpit.env("cluster"))
