@@ -173,7 +173,9 @@ static void handle_use(void *data, int64_t clock_offset_ns) {
 }
 
 void clipboard_give(struct clipboard *clipboard, int fd) {
-	clipboard->keeping = gid_clock_now() + KEEPING_NS;
+	if (clipboard->received != NULL) {
+		clipboard->keeping = gid_clock_now() + KEEPING_NS;
+	}
 	text_pipe_give(fd, clipboard->received);
 }
 

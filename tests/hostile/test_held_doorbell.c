@@ -5,17 +5,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "doorbell.h"
+#include "holding.h"
 #include "tap.h"
-
-#define PATIENCE_S 60
 
 static char *never; /* the first byte of a page that never comes, behind one that is there */
 static int end;	    /* the doorbell's, as its giver has it */
@@ -30,22 +27,6 @@ static void *hold_read(void *data) {
 static void *hold_option(void *data) {
 	setsockopt(end, SOL_SOCKET, SO_LINGER, never - 4, sizeof(struct linger));
 	return NULL;
-}
-
-static void start(void *(*run)(void *)) {
-	pthread_t thread;
-	pthread_create(&thread, NULL, run, NULL);
-	pthread_detach(thread);
-	nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
-}
-
-static bool returns(void *(*run)(void *)) {
-	pthread_t thread;
-	struct timespec until;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += PATIENCE_S;
-	pthread_create(&thread, NULL, run, NULL);
-	return pthread_timedjoin_np(thread, NULL, &until) == 0;
 }
 
 static void *take(void *data) {
@@ -67,7 +48,7 @@ static bool ring_until(struct gid_doorbell *bell, int expected) {
 	bool back = true;
 	for (int i = 0; i < 1000 && back && heard >= 0 && heard != expected; i++) {
 		gid_doorbell_ring(bell);
-		back = returns(silence);
+		back = holding_returns(silence);
 	}
 	return back && heard == expected;
 }
@@ -76,22 +57,22 @@ static void test_held(void *(*hold)(void *), bool in_its_way) {
 	struct gid_doorbell giver;
 	gid_doorbell_create(&giver, &end);
 	gid_doorbell_ring(&giver);
-	start(hold);
-	if (!tap_ok(returns(take) && heard == 0, "it is taken over")) {
+	holding_start(hold);
+	if (!tap_ok(holding_returns(take) && heard == 0, "it is taken over")) {
 		return;
 	}
-	tap_ok(returns(silence) && heard == 0, "and listened to");
+	tap_ok(holding_returns(silence) && heard == 0, "and listened to");
 	if (in_its_way) {
 		tap_ok(ring_until(&giver, 1), "before it is full, that is told");
 		for (int i = 0; i < 1000 && heard == 1; i++) {
 			nanosleep(&(struct timespec){.tv_nsec = GID_DOORBELL_POLL_NS}, NULL);
-			returns(silence);
+			holding_returns(silence);
 		}
 		tap_ok(heard == -EPROTO, "after a while, it is none any more");
 	}
 	gid_doorbell_finish(&giver);
-	tap_ok(returns(silence) && heard == -EPIPE, "a hang-up is told");
-	tap_ok(returns(finish), "and nobody waits for its end");
+	tap_ok(holding_returns(silence) && heard == -EPIPE, "a hang-up is told");
+	tap_ok(holding_returns(finish), "and nobody waits for its end");
 }
 
 int main(int argc, char **argv) {

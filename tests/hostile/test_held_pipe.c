@@ -6,17 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <text_pipe.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "holding.h"
 #include "tap.h"
-
-#define PATIENCE_S 60
 
 static char *never; /* the first byte of a page that never comes, behind one that is there */
 static size_t page;
@@ -34,22 +31,6 @@ static void *hold_write(void *data) {
 
 static void *hold_read(void *data) {
 	return read(end, never, 7) < 0 ? data : NULL;
-}
-
-static void start(void *(*run)(void *)) {
-	pthread_t thread;
-	pthread_create(&thread, NULL, run, NULL);
-	pthread_detach(thread);
-	nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
-}
-
-static bool returns(void *(*run)(void *)) {
-	pthread_t thread;
-	struct timespec until;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += PATIENCE_S;
-	pthread_create(&thread, NULL, run, NULL);
-	return pthread_timedjoin_np(thread, NULL, &until) == 0;
 }
 
 static void *go(void *data) {
@@ -86,7 +67,7 @@ static bool others_are_read(void) {
 	close(fd);
 	while (wrote && ret == 0) {
 		struct epoll_event event;
-		ret = epoll_wait(epoll, &event, 1, PATIENCE_S * 1000) == 1
+		ret = epoll_wait(epoll, &event, 1, HOLDING_PATIENCE_S * 1000) == 1
 				? text_reading_go(&reading)
 				: -ETIMEDOUT;
 	}
@@ -100,8 +81,9 @@ static void test_copies(void) {
 			return;
 		}
 		end = begin_reading();
-		start(hold_write);
-		tap_ok(returns(go) && returns(end_reading), "who holds its pipe stops nobody");
+		holding_start(hold_write);
+		tap_ok(holding_returns(go) && holding_returns(end_reading),
+				"who holds its pipe stops nobody");
 	}
 	tap_ok(begin_reading() == -EBUSY, "so many helpers wait, and no more");
 }
@@ -110,13 +92,13 @@ static void test_pastes(void) {
 	int ends[2];
 	tap_ok(pipe2(ends, O_CLOEXEC) == 0 && write(ends[1], "before", 6) == 6, "a pipe");
 	end = ends[0];
-	start(hold_read);
+	holding_start(hold_read);
 	end = ends[1];
-	tap_ok(returns(give), "who holds its pipe is not waited for");
+	tap_ok(holding_returns(give), "who holds its pipe is not waited for");
 	tap_ok(pipe2(ends, O_CLOEXEC) == 0, "another one");
 	end = ends[1];
 	struct pollfd there = {ends[0], POLLIN, 0};
-	tap_ok(returns(give) && poll(&there, 1, PATIENCE_S * 1000) == 1 &&
+	tap_ok(holding_returns(give) && poll(&there, 1, HOLDING_PATIENCE_S * 1000) == 1 &&
 					(there.revents & POLLIN) != 0,
 			"gets its text");
 }
