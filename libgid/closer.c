@@ -44,6 +44,7 @@ struct waiting {
 	uint64_t begun; /* when a helper took it, as gid_clock_now() */
 	int fd;
 	bool empty;
+	const void *whose; /* that is emptied, for who asks whether it is done */
 	void *data;
 	size_t size;
 	uint32_t owner;
@@ -384,7 +385,7 @@ static void add(struct crew *crew, struct waiting *waiting) {
 
 /* --- closing ---------------------------------------------------------------------------------- */
 
-static void enqueue(struct crew *crew, int fd, bool empty) {
+static void enqueue(struct crew *crew, int fd, bool empty, const void *whose) {
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
 	struct waiting *waiting = waiting_create(fd);
@@ -394,6 +395,7 @@ static void enqueue(struct crew *crew, int fd, bool empty) {
 		return;
 	}
 	waiting->empty = empty;
+	waiting->whose = whose;
 	call_helper(crew);
 	add(crew, waiting);
 	pthread_mutex_unlock(&lock);
@@ -408,11 +410,26 @@ void gid_closer_close(int fd) {
 		close(fd);
 		return;
 	}
-	enqueue(memory ? &unmappers : &closers, fd, false);
+	enqueue(memory ? &unmappers : &closers, fd, false, NULL);
 }
 
-void gid_closer_empty(int socket) {
-	enqueue(&closers, socket, true);
+void gid_closer_empty(int socket, const void *whose) {
+	enqueue(&closers, socket, true, whose);
+}
+
+static bool is_among(const struct waiting *list, const void *whose) {
+	while (list != NULL && list->whose != whose) {
+		list = list->next;
+	}
+	return list != NULL;
+}
+
+bool gid_closer_is_emptying(const void *whose) {
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	bool is = is_among(closers.first, whose) || is_among(closers.busy, whose);
+	pthread_mutex_unlock(&lock);
+	return is;
 }
 
 void gid_closer_hang_up(int socket) {

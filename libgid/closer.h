@@ -28,9 +28,13 @@ void gid_closer_close(int fd);
 
 /*
  * Takes a copy of a stream socket's descriptor. A helper reads what waits there, for nothing, and
- * closes the copy. Reading may block for as long as anybody else who has the socket likes.
+ * closes the copy. Reading may block for as long as anybody else who has the socket likes. `whose`
+ * is only compared; NULL: nobody asks.
  */
-void gid_closer_empty(int socket);
+void gid_closer_empty(int socket, const void *whose);
+
+/* Whether a helper has not done that yet: it may read away what comes now. */
+bool gid_closer_is_emptying(const void *whose);
 
 /*
  * Closes a socket of which nobody else has a copy as gid_closer_close() does: its peer hears at

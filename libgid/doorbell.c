@@ -18,7 +18,6 @@
 /* Bytes in an end that was taken. 278 fit in, as Linux counts by default. */
 #define EMPTY_FROM 16
 #define FULL 64
-#define EMPTY_AGAIN_NS UINT64_C(100000000)
 /* A helper that has not emptied it by then waits for whoever gave it. */
 #define LATE_NS UINT64_C(2000000000)
 /* An honest other side rings past gidd when we sleep and there is something new. */
@@ -75,18 +74,14 @@ void gid_doorbell_ring(const struct gid_doorbell *bell) {
 	(void)send(bell->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Not again for the same bytes, unless they stay. */
-static void have_it_emptied(struct gid_doorbell *bell, uint64_t now) {
-	if (bell->heard - bell->asked < EMPTY_FROM && now - bell->asked_at < EMPTY_AGAIN_NS) {
-		return;
-	}
-	bell->asked = bell->heard;
-	bell->asked_at = now;
+/* One helper at a time: it reads all that there is when it comes to it. */
+static void have_it_emptied(struct gid_doorbell *bell) {
 	int copy = fcntl(bell->fd, F_DUPFD_CLOEXEC, 0);
 	if (copy >= 0) {
 		uint64_t before = gid_closer_charge(bell->giver);
-		gid_closer_empty(copy);
+		gid_closer_empty(copy, bell);
 		gid_closer_charge(before);
+		bell->emptying = true;
 	}
 }
 
@@ -94,6 +89,8 @@ static void have_it_emptied(struct gid_doorbell *bell, uint64_t now) {
 static int silence_taken(struct gid_doorbell *bell, uint64_t sleeps) {
 	struct pollfd end = {.fd = bell->fd, .events = POLLRDHUP};
 	int waiting = 0;
+	/* First: what waits afterwards, it leaves there. */
+	bell->emptying = bell->emptying && gid_closer_is_emptying(bell);
 	if (poll(&end, 1, 0) > 0 || ioctl(bell->fd, SIOCINQ, &waiting) < 0) {
 		return -EPIPE;
 	}
@@ -102,16 +99,14 @@ static int silence_taken(struct gid_doorbell *bell, uint64_t sleeps) {
 	if (bell->heard > sleeps) {
 		return -EPROTO;
 	}
-	if (waiting < EMPTY_FROM) {
-		bell->full = 0;
-		return 0;
+	if (waiting >= EMPTY_FROM && !bell->emptying) {
+		have_it_emptied(bell);
 	}
-	uint64_t now = gid_clock_now();
-	have_it_emptied(bell, now);
 	if (waiting < FULL) {
 		bell->full = 0;
-		return 2;
+		return waiting >= EMPTY_FROM || bell->emptying ? 2 : 0;
 	}
+	uint64_t now = gid_clock_now();
 	bell->full = bell->full == 0 ? now : bell->full;
 	return now - bell->full > LATE_NS ? -EPROTO : 1;
 }

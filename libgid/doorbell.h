@@ -20,14 +20,13 @@
 #include <stdint.h>
 
 struct gid_doorbell {
-	int fd;		   /* -1: none */
-	uint64_t heard;	   /* bytes that ever came, as far as we saw them */
-	bool taken;	   /* the end came from the other side */
-	uint64_t giver;	   /* to whom its helpers are charged, as in closer.h */
-	uint64_t asked;	   /* `heard` when a helper was last told to empty it, */
-	uint64_t asked_at; /* and when that was */
-	uint64_t full;	   /* since when nearly nothing more fits in; 0: that is not so */
-	int waiting;	   /* bytes, when we last looked */
+	int fd;		/* -1: none */
+	uint64_t heard; /* bytes that ever came, as far as we saw them */
+	bool taken;	/* the end came from the other side */
+	uint64_t giver; /* to whom its helpers are charged, as in closer.h */
+	bool emptying;	/* a helper was told to empty it, and we have not seen it done */
+	uint64_t full;	/* since when nearly nothing more fits in; 0: that is not so */
+	int waiting;	/* bytes, when we last looked */
 	/* eventfds past gidd, -1: none. Nobody reads them: they are watched for edges. */
 	int hear, ring;
 	uint32_t idle; /* how often `hear` was rung since there was something new */

@@ -146,7 +146,7 @@ static void refuse_sealed(const struct gidd *gidd, int fd, uid_t uid) {
 			(unsigned)uid, gidd->seal.text);
 	/* With its greeting unread it would get an error in place of the sentence. */
 	shutdown(fd, SHUT_RDWR);
-	gid_closer_empty(fd);
+	gid_closer_empty(fd, NULL);
 }
 
 /* --- messages --------------------------------------------------------------------------------- */
