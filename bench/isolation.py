@@ -10,7 +10,8 @@ repetition of a case is compared to the undisturbed one before it. A frame is sh
 after it was given to the screen. By how much of a refresh the last 300 were given late at most is a
 figure of its own: a screen that shows at once would have had gaps longer by that. Beside them
 stands the machine's own limit: by how much a program that only wakes and copies as much memory as a
-picture has, before all others on that core, was late then.
+picture has, before all others on that core, was late then, and how many times as long the copy took
+at the worst as at best. Where a virtual machine gets less of a processor, the display does, too.
 
 The case `fences` runs in a guest as a whole, both domains in it, whose kernel has fences to attack
 with. It is run only where it is named.
@@ -57,6 +58,7 @@ def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict
     rates = [run.rate / calm.rate for run, calm in zip(runs, undisturbed, strict=True)]
     gaps = [run.longest_gap_us / refresh for run in runs]
     stalls = [run.stall_us / refresh for run in runs]
+    slow = [round(run.slowness, 1) for run in runs]
     known = (run.compose_vs_bound for run in runs if run.compose_vs_bound is not None)
     bounds = [round(one, 3) for one in known]
     waits = [round(run.compose_wait_ms, 3) for run in runs]
@@ -81,6 +83,8 @@ def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict
         "longest_gap_refreshes_median": round(statistics.median(gaps), 2),
         "machine_late_refreshes": round(max(stalls), 2),
         "machine_late_refreshes_each": [round(stall, 2) for stall in stalls],
+        "machine_slow": max(slow),
+        "machine_slow_each": slow,
         "compose_worst_vs_bound": max(bounds, default=None),
         "compose_worst_vs_bound_each": bounds,
         "compose_wait_ms": round(max(waits), 3),
@@ -112,6 +116,7 @@ def show(found: list[dict], scheduling: str, is_protected: bool) -> None:
     core = "on a core of its own as far as there are two" if is_protected else "unprotected"
     print(f"cluster: {scheduling}, {core}")
     print("the longest gap between two frames, and how late the machine itself was: in refreshes;")
+    print("slow: how many times as long it took to copy a picture at the worst as at best;")
     print(
         "compose: what a frame took of a processor at most, to what gid-cluster says that it can;"
     )
@@ -119,7 +124,7 @@ def show(found: list[dict], scheduling: str, is_protected: bool) -> None:
     print("late: how long after a refresh one was given to the screen, in refreshes")
     print(
         f"{'case':22} {'Hz':>6} {'ratio':>7} {'worst':>7} {'gap':>6} {'worst':>6} {'machine':>8} "
-        f"{'compose':>7} {'waited':>7} {'late':>6}   "
+        f"{'slow':>5} {'compose':>7} {'waited':>7} {'late':>6}   "
         "the telltale was"
     )
     for row in found:
@@ -128,8 +133,8 @@ def show(found: list[dict], scheduling: str, is_protected: bool) -> None:
             f"{row['case']:22} {row['rate_hz']:6.2f} {row['rate_vs_undisturbed']:7.4f} "
             f"{row['rate_vs_undisturbed_worst']:7.4f} {row['longest_gap_refreshes_median']:6.2f} "
             f"{row['longest_gap_refreshes']:6.2f} {row['machine_late_refreshes']:8.2f} "
-            f"{'-' if bound is None else f'{bound:.2f}':>7} {row['compose_wait_ms']:7.2f} "
-            f"{row['commit_late_refreshes']:6.2f}   "
+            f"{row['machine_slow']:5.1f} {'-' if bound is None else f'{bound:.2f}':>7} "
+            f"{row['compose_wait_ms']:7.2f} {row['commit_late_refreshes']:6.2f}   "
             f"{', '.join(row['telltale']) or 'live'}"
         )
 

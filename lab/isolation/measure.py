@@ -15,6 +15,7 @@ class Run:
 
     meter: dict  # gid-meter's report, or that of gid-bench-canvas
     stall_us: float  # by how much the machine itself was late, at most
+    slowness: float  # how many times as long the machine took for one copy as for another
     transitions: list[str]  # of the telltale, until it was live again
     attacker: str  # what gid-cluster found the hostile program's own stream to be, if it has one
     # Of gid-cluster's last 300 frames what one took of a processor at most, to what it may take;
@@ -65,6 +66,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
     return Run(
         meter=figures,
         stall_us=stalled["latest_us"],
+        slowness=stalled["copy_most_ns"] / stalled["copy_least_ns"],
         transitions=[
             f"{one['to']}: {one['reason']}"
             for one in cluster.role("telltale")["transitions"]

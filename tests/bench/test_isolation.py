@@ -45,6 +45,8 @@ def test_form(result: dict) -> None:
     )
     assert set(result["ratios"]) == {name.format(case) for name in names for case in CASES}
     assert all(row["finished"] > 0 for row in result["rows"])
+    for found in result["rows"]:
+        assert found["machine_slow"] == max(found["machine_slow_each"]) > 1
 
 
 @pytest.mark.at_length
