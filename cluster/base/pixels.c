@@ -80,43 +80,74 @@ static struct states *states_get(void) {
 	return states;
 }
 
-/* `target`: what `colour` is of is written there, too; NULL: nowhere. */
-static int hash_rows(const struct pixels *pixels, struct pixel_hashes *hashes,
-		struct digest *digest, uint8_t *target, size_t stride,
-		const struct rows_reader *reader) {
-	const struct states *states = states_get();
-	if (states == NULL) {
-		return -ENOMEM;
+/* Four pixels, at any place of memory. */
+typedef uint32_t fours __attribute__((vector_size(16), may_alias, aligned(4)));
+
+static void make_opaque(uint32_t *row, uint32_t count) {
+	fours *some = (fours *)row;
+	for (uint32_t i = 0; i < count / 4; i++) {
+		some[i] |= OPAQUE;
 	}
-	XXH3_state_t *content = states->content, *colour = states->colour;
-	GChecksum *sum = digest != NULL ? g_checksum_new(G_CHECKSUM_SHA256) : NULL;
-	XXH3_64bits_reset(content);
-	XXH3_64bits_reset_withSecret(colour, secret, sizeof(secret));
+	for (uint32_t i = count / 4 * 4; i < count; i++) {
+		row[i] |= OPAQUE;
+	}
+}
+
+/* What is done with the pixels of a picture; NULL: not that. */
+struct pass {
+	XXH3_state_t *colour, *content;
+	GChecksum *digest;
+	const struct rows_reader *reader;
+};
+
+/* Some that were just copied. */
+static void pass_take(const struct pass *pass, uint32_t *copy, uint32_t count) {
+	size_t size = (size_t)count * 4;
+	if (pass->content != NULL) {
+		XXH3_64bits_update(pass->content, copy, size);
+	}
+	if (pass->reader != NULL) {
+		pass->reader->read(pass->reader->data, copy, size);
+	}
+	make_opaque(copy, count);
+	XXH3_64bits_update(pass->colour, copy, size);
+	if (pass->digest != NULL) {
+		g_checksum_update(pass->digest, (const guchar *)copy, (gssize)size);
+	}
+}
+
+/* `target`: what `colour` is of is written there, too; NULL: nowhere. */
+static void pass_run(const struct pass *pass, const struct pixels *pixels, uint8_t *target,
+		size_t stride) {
+	XXH3_64bits_reset_withSecret(pass->colour, secret, sizeof(secret));
+	if (pass->content != NULL) {
+		XXH3_64bits_reset(pass->content);
+	}
 	for (uint32_t y = 0; y < pixels->height; y++) {
 		const uint8_t *row = (const uint8_t *)pixels->data + y * pixels->stride;
 		for (uint32_t x = 0; x < pixels->width; x += CHUNK) {
 			uint32_t copy[CHUNK];
 			uint32_t count = pixels->width - x < CHUNK ? pixels->width - x : CHUNK;
 			memcpy(copy, row + (size_t)x * 4, (size_t)count * 4);
-			XXH3_64bits_update(content, copy, (size_t)count * 4);
-			if (reader != NULL) {
-				reader->read(reader->data, copy, (size_t)count * 4);
-			}
-			for (uint32_t i = 0; i < count; i++) {
-				copy[i] |= OPAQUE;
-			}
-			XXH3_64bits_update(colour, copy, (size_t)count * 4);
+			pass_take(pass, copy, count);
 			if (target != NULL) {
 				memcpy(target + y * stride + (size_t)x * 4, copy,
 						(size_t)count * 4);
 			}
-			if (sum != NULL) {
-				g_checksum_update(sum, (const guchar *)copy, (gssize)count * 4);
-			}
 		}
 	}
-	hashes->content = XXH3_64bits_digest(content);
-	hashes->colour = XXH3_64bits_digest(colour);
+}
+
+int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest) {
+	const struct states *states = states_get();
+	if (states == NULL) {
+		return -ENOMEM;
+	}
+	GChecksum *sum = digest != NULL ? g_checksum_new(G_CHECKSUM_SHA256) : NULL;
+	const struct pass pass = {states->colour, states->content, .digest = sum};
+	pass_run(&pass, pixels, NULL, 0);
+	hashes->content = XXH3_64bits_digest(states->content);
+	hashes->colour = XXH3_64bits_digest(states->colour);
 	if (sum != NULL) {
 		gsize size = sizeof(digest->bytes);
 		g_checksum_get_digest(sum, digest->bytes, &size);
@@ -125,13 +156,28 @@ static int hash_rows(const struct pixels *pixels, struct pixel_hashes *hashes,
 	return 0;
 }
 
-int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest) {
-	return hash_rows(pixels, hashes, digest, NULL, 0, NULL);
+int pixels_hash_colour(const struct pixels *pixels, uint64_t *colour) {
+	const struct states *states = states_get();
+	if (states == NULL) {
+		return -ENOMEM;
+	}
+	const struct pass pass = {.colour = states->colour};
+	pass_run(&pass, pixels, NULL, 0);
+	*colour = XXH3_64bits_digest(states->colour);
+	return 0;
 }
 
 int pixels_copy(const struct pixels *pixels, void *target, size_t stride,
 		struct pixel_hashes *hashes, const struct rows_reader *reader) {
-	return hash_rows(pixels, hashes, NULL, target, stride, reader);
+	const struct states *states = states_get();
+	if (states == NULL) {
+		return -ENOMEM;
+	}
+	const struct pass pass = {states->colour, states->content, .reader = reader};
+	pass_run(&pass, pixels, target, stride);
+	hashes->content = XXH3_64bits_digest(states->content);
+	hashes->colour = XXH3_64bits_digest(states->colour);
+	return 0;
 }
 
 /* --- pictures that are turned ----------------------------------------------------------------- */
@@ -187,9 +233,7 @@ static void draw_as_it_is(const struct pixels *picture, const struct gid_box *at
 				(size_t)(seen->x - at->x) * 4;
 		uint32_t *to = place + (size_t)(seen->y + y) * place_width + seen->x;
 		memcpy(to, row, (size_t)seen->width * 4);
-		for (int32_t x = 0; x < seen->width; x++) {
-			to[x] |= OPAQUE;
-		}
+		make_opaque(to, (uint32_t)seen->width);
 	}
 }
 

@@ -197,9 +197,7 @@ int frame_drawing_draw(struct frame_drawing *drawing, enum fit fit, const struct
 		pixels_turn(&place, frame->transform, picture->data);
 	}
 	if (ret == 0 && turned && fit == FIT_EXACT) {
-		struct pixel_hashes seen = {0};
-		ret = pixels_hash(&picture->pixels, &seen, NULL);
-		hashes->colour = seen.colour;
+		ret = pixels_hash_colour(&picture->pixels, &hashes->colour);
 	}
 	return ret == 0 ? !source.is_words : ret;
 }

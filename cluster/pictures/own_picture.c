@@ -164,16 +164,16 @@ int own_picture_create_fallback(struct own_picture **result, enum fallback fallb
 	cairo_destroy(cairo);
 	cairo_surface_finish(surface);
 	cairo_surface_destroy(surface);
-	struct pixel_hashes hashes = {0};
+	uint64_t colour = 0;
 	if (ret == 0) {
-		ret = pixels_hash(&picture->pixels, &hashes, NULL);
+		ret = pixels_hash_colour(&picture->pixels, &colour);
 	}
 	if (ret < 0) {
 		own_picture_free(picture);
 		return ret;
 	}
 	*result = own_picture_use(picture);
-	picture->colour = hashes.colour;
+	picture->colour = colour;
 	return 0;
 }
 

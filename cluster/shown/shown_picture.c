@@ -326,7 +326,7 @@ static int shown_picture_copy(struct shown_picture *shown) {
 /* As shown_picture_copy(), or -EACCES: it cannot be read; else the device does not take it. */
 static int shown_picture_lend(struct shown_picture *shown) {
 	struct memory_view *frame = &shown->lent->view;
-	struct pixel_hashes hashes = {0};
+	uint64_t colour;
 	size_t stride;
 	uint32_t format;
 	void *data;
@@ -336,12 +336,12 @@ static int shown_picture_lend(struct shown_picture *shown) {
 	}
 	struct pixels pixels = {
 			data, (uint32_t)frame->base.width, (uint32_t)frame->base.height, stride};
-	int error = pixels_hash(&pixels, &hashes, NULL);
+	int error = pixels_hash_colour(&pixels, &colour);
 	wlr_buffer_end_data_ptr_access(&frame->base);
 	if (error < 0) {
 		return error;
 	}
-	if (hashes.colour != shown->picture->colour) {
+	if (colour != shown->picture->colour) {
 		return -EILSEQ;
 	}
 	error = kms_layer_lend(shown->layer, &frame->base, &frame->dmabuf);
@@ -397,13 +397,13 @@ static bool shown_picture_find_region(const struct shown_picture *shown, const s
 
 bool shown_picture_check(struct shown_picture *shown, const struct pixels *composed) {
 	struct pixels region;
-	struct pixel_hashes hashes;
+	uint64_t colour;
 	if (shown_picture_is_on_plane(shown)) {
 		return true; /* it was checked as it was copied there */
 	}
 	if (shown_picture_find_region(shown, composed, &region) &&
-			pixels_hash(&region, &hashes, NULL) == 0 &&
-			hashes.colour == shown->picture->colour) {
+			pixels_hash_colour(&region, &colour) == 0 &&
+			colour == shown->picture->colour) {
 		shown_picture_set_displayed(shown);
 		return true;
 	}
@@ -417,12 +417,12 @@ void shown_picture_expect_readback(struct shown_picture *shown) {
 
 int shown_picture_read_back(struct shown_picture *shown, const struct pixels *device) {
 	struct pixels region;
-	struct pixel_hashes hashes;
+	uint64_t colour;
 	if (shown->expected == 0 || !shown_picture_find_region(shown, device, &region) ||
-			pixels_hash(&region, &hashes, NULL) != 0) {
+			pixels_hash_colour(&region, &colour) != 0) {
 		return 0;
 	}
-	return hashes.colour == shown->expected ? 1 : -EILSEQ;
+	return colour == shown->expected ? 1 : -EILSEQ;
 }
 
 static bool has_come(uint32_t commit, uint32_t of) {

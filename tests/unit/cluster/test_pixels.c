@@ -37,7 +37,10 @@ static void draw(uint32_t *picture, uint32_t left, uint32_t right) {
 static struct pixel_hashes hashes_of(const uint32_t *picture, struct digest *digest) {
 	struct pixels pixels = {picture, WIDTH, HEIGHT, WIDTH * 4};
 	struct pixel_hashes hashes = {0};
+	uint64_t colour = 0;
 	tap_ok(pixels_hash(&pixels, &hashes, digest) == 0, "a picture is hashed");
+	tap_ok(pixels_hash_colour(&pixels, &colour) == 0 && colour == hashes.colour,
+			"its colour is the same where nothing else is wanted");
 	return hashes;
 }
 
