@@ -14,7 +14,6 @@
 #include <unistd.h>
 #include <wlr/util/log.h>
 
-#include "aux_thread.h"
 #include "closer.h"
 #include "cluster_options.h"
 #include "cluster_status.h"
@@ -25,6 +24,7 @@
 #include "memory_bound.h"
 #include "roles.h"
 #include "sealed.h"
+#include "slice.h"
 #include "standard_streams.h"
 #include "way_bound.h"
 #include "work_bound.h"

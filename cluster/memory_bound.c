@@ -3,10 +3,10 @@
 
 #include <wlr/render/swapchain.h>
 
-#include "aux_thread.h"
 #include "closer.h"
 #include "own_picture.h"
 #include "publisher.h"
+#include "thread.h"
 #include "wire_ring.h"
 
 #define PIXEL 4u	/* bytes */
@@ -58,7 +58,7 @@ static struct memory_bound memory_bound_of(const struct cluster_config *config) 
 	size_t readers = config->role_count + config->layer_count;
 	bound.pages = readers * whole_pages(sizeof(struct gid_wire_page));
 	bound.threads += (uint32_t)readers;
-	bound.stacks = bound.threads * aux_thread_stack() + CLOSERS * stacks;
+	bound.stacks = bound.threads * (uint64_t)GID_THREAD_STACK + CLOSERS * stacks;
 	bound.threads += CLOSERS * helpers;
 	return bound;
 }

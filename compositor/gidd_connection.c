@@ -2,11 +2,12 @@
 #include "gidd_connection.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "thread.h"
 
 #define RETRY_MS 1000
 
@@ -135,7 +136,7 @@ static int handle_attempt_done(int fd, uint32_t mask, void *data) {
 static int handle_retry(void *data) {
 	struct gidd_connection *connection = data;
 	if (gidd_connection_end_lost(connection) &&
-			pthread_create(&connection->attempt_thread, NULL, attempt_run,
+			gid_thread_start(&connection->attempt_thread, GID_THREAD_STACK, attempt_run,
 					connection) == 0) {
 		connection->attempt_runs = true;
 	} else {

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "pause.h"
+#include "thread.h"
 
 #define SPIN_NS 50000ull     /* for the next job: commands of a list follow each other */
 #define PATIENCE_NS 20000ull /* for the last pieces, before the canvas's thread sleeps */
@@ -50,15 +51,6 @@ static uint32_t processors(void) {
 static uint32_t usual_count(void) {
 	const uint32_t count = processors() - 1;
 	return count < HELPERS_MAX ? count : HELPERS_MAX;
-}
-
-/* Whoever waits for it with a real-time priority lends that to the thread that has it. */
-static void lending_init(pthread_mutex_t *mutex) {
-	pthread_mutexattr_t attributes;
-	pthread_mutexattr_init(&attributes);
-	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-	pthread_mutex_init(mutex, &attributes);
-	pthread_mutexattr_destroy(&attributes);
 }
 
 /* --- helpers ---------------------------------------------------------------------------------- */
@@ -136,8 +128,6 @@ static void *run(void *data) {
 	struct helper *helper = data;
 	struct helper_job *job;
 	pthread_setname_np(pthread_self(), "helper");
-	/* Whatever class the engine was started in. */
-	sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
 	while ((job = wait_for_job(helper)) != NULL) {
 		const uint64_t used = used_ns();
 		job->help(job, &helper->memory);
@@ -156,16 +146,17 @@ int helpers_create(struct helpers **result, uint32_t count) {
 	if (helpers == NULL) {
 		return -ENOMEM;
 	}
-	lending_init(&helpers->lock);
+	gid_thread_init_lock(&helpers->lock);
 	pthread_cond_init(&helpers->job_added, NULL);
 	helpers->processors = processors();
 	for (; helpers->count < count && helpers->count < HELPERS_MAX; helpers->count++) {
 		struct helper *helper = &helpers->each[helpers->count];
 		*helper = (struct helper){.all = helpers, .number = helpers->count};
-		const int error = pthread_create(&helper->thread, NULL, run, helper);
-		if (error != 0) {
+		const int error = gid_thread_start(
+				&helper->thread, GID_THREAD_STACK_USUAL, run, helper);
+		if (error < 0) {
 			helpers_destroy(helpers);
-			return -error;
+			return error;
 		}
 	}
 	*result = helpers;
@@ -197,7 +188,7 @@ void helper_job_init(struct helper_job *job, struct helpers *helpers) {
 		return;
 	}
 	for (uint32_t i = 0; i < HELPERS_MAX; i++) {
-		lending_init(&job->working[i]);
+		gid_thread_init_lock(&job->working[i]);
 	}
 }
 

@@ -23,6 +23,7 @@
 #include "rate_limit.h"
 #include "realtime_budget.h"
 #include "sources.h"
+#include "thread.h"
 
 #define RETRY_MS 500	   /* while gidd or a stream is not there */
 #define LISTS_AT_ONCE 1024 /* before everything else is looked at */
@@ -756,19 +757,20 @@ int requester_start(struct requester **result, const struct canvas_config *confi
 	requester->engine = domain;
 	requester->spin_us = spin_us;
 	requester->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	int error = requester->wake_fd < 0 ? errno : 0;
+	int error = requester->wake_fd < 0 ? -errno : 0;
 	if (error == 0) {
-		error = -canvas_config_copy(&requester->config, config);
+		error = canvas_config_copy(&requester->config, config);
 	}
 	requester->log.name = requester->config.name;
 	helper_job_init(&requester->job, helpers);
 	requester->rate_limit.rate = requester->config.pixels_per_second;
 	if (error == 0) {
-		error = pthread_create(&requester->thread, NULL, run, requester);
+		error = gid_thread_start(
+				&requester->thread, GID_THREAD_STACK_USUAL, run, requester);
 	}
 	if (error != 0) {
 		release(requester);
-		return -error;
+		return error;
 	}
 	*result = requester;
 	return 0;

@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gid/gid.h>
-#include <limits.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +12,8 @@
 #include <unistd.h>
 
 #include "closer.h"
+#include "thread.h"
 
-#define STACK_SIZE (64u << 10)
 #define PIECE 4096u
 #define MS_NS 1000000ull
 
@@ -58,33 +55,13 @@ static unsigned readers, writers;
 
 static void *work_main(void *data);
 
-/* Without any signal: a reader that is gone is no reason for one. */
-static int start_thread(struct work *work) {
-	pthread_attr_t attributes;
-	sigset_t all, before;
-	pthread_t thread;
-	int error = pthread_attr_init(&attributes);
-	if (error != 0) {
-		return -error;
-	}
-	size_t least = (size_t)PTHREAD_STACK_MIN + STACK_SIZE;
-	pthread_attr_setstacksize(&attributes, least);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&thread, &attributes, work_main, work);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return -error;
-}
-
 /* Returns 0 or -errno: then the descriptors and the text are the caller's still. */
 static int start_work(const struct work *what, unsigned max) {
 	struct work *work = malloc(sizeof(*work));
 	int error = work != NULL ? -EBUSY : -ENOMEM;
 	if (work != NULL && __atomic_add_fetch(what->helpers, 1, __ATOMIC_RELAXED) <= max) {
 		*work = *what;
-		error = start_thread(work);
+		error = gid_thread_start(NULL, GID_THREAD_STACK, work_main, work);
 	}
 	if (error != 0) {
 		if (work != NULL) {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "closer.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <gid/gid.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +15,9 @@
 #include <unistd.h>
 
 #include "realtime.h"
+#include "thread.h"
 
 #define IDLE_S 1
-#define STACK_SIZE (256u << 10)
 #define SPARES 64u
 /* Mapped memory goes in such pieces, for all who map or unmap anything wait for the one before. */
 #define PIECE ((size_t)1 << 20)
@@ -76,11 +73,7 @@ static uint64_t held[256]; /* bytes of each owner that are still to be unmapped 
 /* --- one lock, in a child of fork(), too ------------------------------------------------------ */
 
 static void init_lock(void) {
-	pthread_mutexattr_t attributes;
-	pthread_mutexattr_init(&attributes);
-	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-	pthread_mutex_init(&lock, &attributes);
-	pthread_mutexattr_destroy(&attributes);
+	gid_thread_init_lock(&lock);
 	pthread_condattr_t clock;
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -315,33 +308,8 @@ static void *helper_main(void *data) {
 	return NULL;
 }
 
-/* A thread that never competes with a real-time one that may be calling. Returns 0 or an error. */
 static int start_helper(struct crew *crew) {
-	pthread_attr_t attributes;
-	struct sched_param ordinary = {0};
-	sigset_t all, before;
-	pthread_t helper;
-	int error = pthread_attr_init(&attributes);
-	if (error != 0) {
-		return error;
-	}
-	size_t stack = STACK_SIZE > (size_t)PTHREAD_STACK_MIN ? STACK_SIZE
-							      : (size_t)PTHREAD_STACK_MIN;
-	pthread_attr_setstacksize(&attributes, stack);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-	pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
-	pthread_attr_setschedparam(&attributes, &ordinary);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&helper, &attributes, helper_main, crew);
-	if (error == EPERM) { /* our own class is below the ordinary one: SCHED_IDLE */
-		pthread_attr_setinheritsched(&attributes, PTHREAD_INHERIT_SCHED);
-		error = pthread_create(&helper, &attributes, helper_main, crew);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return error;
+	return gid_thread_start(NULL, GID_THREAD_STACK, helper_main, crew);
 }
 
 /* Sees to it that there is a helper for one more, if there can be. Called with the lock held. */
@@ -354,7 +322,7 @@ static void call_helper(struct crew *crew) {
 
 size_t gid_closer_settled_stacks(uint32_t *helpers) {
 	*helpers = closers.settled + unmappers.settled;
-	return *helpers * (size_t)STACK_SIZE;
+	return *helpers * (size_t)GID_THREAD_STACK;
 }
 
 void gid_closer_settle(bool on) {

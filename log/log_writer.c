@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "aux_thread.h"
+#include "thread.h"
 
 #define LINES 128u
 
@@ -94,9 +94,10 @@ static void in_child(void) {
 
 void log_writer_start(const char *name) {
 	snprintf(writer.name, sizeof(writer.name), "%s", name);
-	aux_thread_init_lock(&writer.lock);
+	gid_thread_init_lock(&writer.lock);
 	pthread_atfork(NULL, NULL, in_child);
-	atomic_store(&writer.runs, aux_thread_start(&writer.thread, run, NULL) == 0);
+	atomic_store(&writer.runs,
+			gid_thread_start(&writer.thread, GID_THREAD_STACK, run, NULL) == 0);
 }
 
 void log_writer_stop(void) {
@@ -107,7 +108,7 @@ void log_writer_stop(void) {
 	writer.ends = true;
 	pthread_cond_signal(&writer.added);
 	pthread_mutex_unlock(&writer.lock);
-	if (aux_thread_join(writer.thread) == 0) {
+	if (gid_thread_join(writer.thread) == 0) {
 		atomic_store(&writer.runs, false);
 	}
 }

@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <wlr/util/log.h>
 
-#include "aux_thread.h"
 #include "sealed.h"
+#include "thread.h"
 
 #define STREAMS_MAX 64u /* bits of input_outlet::overflown, and as many as roles and layers */
 #define PLACES 1024u	/* of the ring */
@@ -332,7 +332,7 @@ struct input_outlet *input_outlet_create(
 		return NULL;
 	}
 	outlet_init_streams(outlet, streams);
-	if (aux_thread_start(&outlet->thread, run, outlet) != 0) {
+	if (gid_thread_start(&outlet->thread, GID_THREAD_STACK, run, outlet) != 0) {
 		outlet_free(outlet);
 		return NULL;
 	}
@@ -346,7 +346,7 @@ void input_outlet_destroy(struct input_outlet *outlet) {
 	atomic_store(&outlet->ends, true);
 	eventfd_write(outlet->wake, 1);
 	/* What a gidd that does not answer holds back still needs it: the process ends soon. */
-	if (aux_thread_join(outlet->thread) == 0) {
+	if (gid_thread_join(outlet->thread) == 0) {
 		outlet_free(outlet);
 	}
 }

@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <wlr/util/log.h>
 
-#include "aux_thread.h"
 #include "pixels.h"
 #include "sealed.h"
+#include "thread.h"
 
 #define CREDIT 2u /* what one reader holds is not to be all */
 #define RETRY_MS 1000
@@ -262,9 +262,12 @@ struct publisher *publisher_create(const char *domain, const char *stream) {
 	publisher->stream = strdup(stream);
 	publisher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	publisher->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (publisher->stream == NULL || (domain != NULL && publisher->domain_name == NULL) ||
-			publisher->wake < 0 || publisher->fd < 0 ||
-			aux_thread_start(&publisher->thread, run, publisher) != 0) {
+	int error = -ENOMEM;
+	if (publisher->stream != NULL && (domain == NULL || publisher->domain_name != NULL) &&
+			publisher->wake >= 0 && publisher->fd >= 0) {
+		error = gid_thread_start(&publisher->thread, GID_THREAD_STACK, run, publisher);
+	}
+	if (error != 0) {
 		publisher_free(publisher);
 		return NULL;
 	}
@@ -278,7 +281,7 @@ void publisher_destroy(struct publisher *publisher) {
 	atomic_store(&publisher->ends, true);
 	eventfd_write(publisher->wake, 1);
 	/* What a gidd that does not answer holds back still needs it: the process ends soon. */
-	if (aux_thread_join(publisher->thread) == 0) {
+	if (gid_thread_join(publisher->thread) == 0) {
 		publisher_release(publisher);
 		publisher_free(publisher);
 	}

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <wlr/util/log.h>
 
-#include "aux_thread.h"
+#include "thread.h"
 
 #define LINE_MAX_BYTES 128 /* of a role, without its name */
 
@@ -222,9 +222,9 @@ struct state_writer *state_writer_create(const char *path, struct saved_role *ro
 			"/proc/sys/kernel/random/boot_id", writer->boot, sizeof(writer->boot) - 1);
 	writer->boot[length > 0 ? length : 0] = '\0';
 	state_writer_read(writer, roles, count);
-	aux_thread_init_lock(&writer->lock);
+	gid_thread_init_lock(&writer->lock);
 	pthread_cond_init(&writer->added, NULL);
-	if (aux_thread_start(&writer->thread, run, writer) != 0) {
+	if (gid_thread_start(&writer->thread, GID_THREAD_STACK, run, writer) != 0) {
 		state_writer_free(writer);
 		return NULL;
 	}
@@ -240,7 +240,7 @@ void state_writer_destroy(struct state_writer *writer) {
 	pthread_cond_signal(&writer->added);
 	pthread_mutex_unlock(&writer->lock);
 	/* A thread that a file system holds back still needs it: the process ends soon. */
-	if (aux_thread_join(writer->thread) == 0) {
+	if (gid_thread_join(writer->thread) == 0) {
 		state_writer_free(writer);
 	}
 }

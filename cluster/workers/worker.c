@@ -8,8 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "aux_thread.h"
 #include "realtime_share.h"
+#include "slice.h"
+#include "thread.h"
 
 /* What is less is not worth to be woken for. */
 #define THROTTLE_LEAST_NS UINT64_C(500000)
@@ -200,7 +201,7 @@ struct worker *worker_create(const struct worker_options *options) {
 	}
 	if (worker->source == NULL ||
 			picture_pool_init(&worker->pool, options->width, options->height) < 0 ||
-			aux_thread_start(&worker->thread, run, worker) != 0) {
+			gid_thread_start(&worker->thread, GID_THREAD_STACK, run, worker) != 0) {
 		worker_free(worker);
 		return NULL;
 	}

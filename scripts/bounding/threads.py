@@ -9,10 +9,9 @@ from pathlib import Path
 from bounding.calls import Function, Graph
 
 # Who starts a thread; and who gives it which stack: a file, and the constant there.
-STARTERS = ("pthread_create", "aux_thread_start")
+STARTERS = ("pthread_create", "gid_thread_start")
 SIZES = {
-    "aux_thread_start": ("log/aux_thread.c", "STACK_BYTES"),
-    "libgid/closer.c:start_helper": ("libgid/closer.c", "STACK_SIZE"),
+    "gid_thread_start": ("libgid/thread.h", "GID_THREAD_STACK"),
 }
 # Others have what a process gets for its first thread (RLIMIT_STACK), if nobody set a limit.
 ORDINARY = 8 << 20

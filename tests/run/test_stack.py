@@ -172,7 +172,7 @@ def test_sizes_of_stacks_are_those_of_the_sources() -> None:
     sizes = {constant((TOP / file).read_text(), name) for file, name in SIZES.values()}
     assert sizes == {256 << 10}
     with pytest.raises(ValueError):
-        constant("#define OTHER 5\n", "STACK_BYTES")
+        constant("#define OTHER 5\n", "GID_THREAD_STACK")
 
 
 def test_lines_of_two_compilers_are_matched() -> None:
