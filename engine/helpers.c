@@ -37,12 +37,6 @@ struct helpers {
 	struct helper each[HELPERS_MAX];
 };
 
-static uint64_t used_ns(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static uint32_t processors(void) {
 	cpu_set_t set;
 	return sched_getaffinity(0, sizeof(set), &set) < 0 ? 1 : (uint32_t)CPU_COUNT(&set);
@@ -129,9 +123,9 @@ static void *run(void *data) {
 	struct helper_job *job;
 	pthread_setname_np(pthread_self(), "helper");
 	while ((job = wait_for_job(helper)) != NULL) {
-		const uint64_t used = used_ns();
+		const uint64_t used = gid_thread_used();
 		job->help(job, &helper->memory);
-		exit_job(helper, job, used_ns() - used);
+		exit_job(helper, job, gid_thread_used() - used);
 	}
 	return NULL;
 }

@@ -4,18 +4,13 @@
 #include <errno.h>
 #include <gid/gid.h>
 #include <sched.h>
-#include <time.h>
+
+#include "thread.h"
 
 #define MS 1000000ull
 #define WINDOW_NS (10 * MS) /* less than a refresh: so long do others wait at most */
 #define BUDGET_NS (5 * MS)  /* of each window */
 #define TURN_NS (2 * MS)
-
-static uint64_t thread_cpu_ns(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static int set_class(struct realtime_budget *budget, bool realtime) {
 	const struct sched_param param = {.sched_priority = realtime ? 1 : 0};
@@ -32,7 +27,7 @@ int realtime_budget_init(struct realtime_budget *budget, bool enabled) {
 	int error = set_class(budget, enabled);
 	budget->enabled = budget->is_realtime;
 	budget->window_start = gid_clock_now();
-	budget->used_ns = thread_cpu_ns();
+	budget->used_ns = gid_thread_used();
 	return error;
 }
 
@@ -46,7 +41,7 @@ void realtime_budget_update(struct realtime_budget *budget) {
 	}
 	uint64_t now = gid_clock_now();
 	if (budget->is_realtime) {
-		const uint64_t used_ns = thread_cpu_ns();
+		const uint64_t used_ns = gid_thread_used();
 		budget->charged_ns += used_ns - budget->used_ns;
 		budget->used_ns = used_ns;
 	}
@@ -56,7 +51,7 @@ void realtime_budget_update(struct realtime_budget *budget) {
 		budget->charged_ns -= paid < budget->charged_ns ? paid : budget->charged_ns;
 		budget->window_start = now;
 		if (!budget->is_realtime && budget->charged_ns <= BUDGET_NS) {
-			budget->used_ns = thread_cpu_ns();
+			budget->used_ns = gid_thread_used();
 			set_class(budget, true);
 		}
 	}

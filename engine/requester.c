@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "canvas.h"
@@ -686,11 +685,7 @@ static void wait_for_work(struct requester *requester) {
 			{.fd = gid_producer_get_fd(requester->report.producer), .events = POLLIN},
 			{.fd = gid_consumer_get_fd(requester->lists), .events = POLLIN},
 	};
-	struct timespec now;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	report_set(&requester->report.page->work_ns,
-			(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec +
-					requester->job.used_ns);
+	report_set(&requester->report.page->work_ns, gid_thread_used() + requester->job.used_ns);
 	helper_job_sleep(&requester->job);
 	poll(fds, wait_ns > 0 ? 4 : 5, rate_limit_timeout_ms(wait_ns)); /* no lists meanwhile */
 	helper_job_wake(&requester->job);

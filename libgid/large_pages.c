@@ -5,12 +5,10 @@
 #include <gid/gid.h>
 #include <stdbool.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "realtime.h"
-
-#define NS_PER_S 1000000000ull
+#include "thread.h"
 
 /* Linux 6.1. It needs no setting of the system: only `deny` of shmem_enabled is in its way. */
 #ifndef MADV_COLLAPSE
@@ -78,12 +76,6 @@ static bool make_piece(char *data, size_t size, size_t large) {
 	return madvise(data, size, MADV_COLLAPSE) == 0;
 }
 
-static uint64_t work_now(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* Few first, which tells how long it takes. */
 size_t gid_large_make(void *data, size_t size) {
 	const size_t large = gid_large_page_size(), whole = size - size % large;
@@ -93,12 +85,12 @@ size_t gid_large_make(void *data, size_t size) {
 	size_t done = 0, piece = large;
 	bool is_quick = true;
 	while (is_quick && done < whole) {
-		const uint64_t work = work_now(), begin = gid_clock_now();
+		const uint64_t work = gid_thread_used(), begin = gid_clock_now();
 		piece = piece < whole - done ? piece : whole - done;
 		if (!make_piece((char *)data + done, piece, large)) {
 			break;
 		}
-		is_quick = work_now() - work < WORK_NS && gid_clock_now() - begin < WAIT_NS;
+		is_quick = gid_thread_used() - work < WORK_NS && gid_clock_now() - begin < WAIT_NS;
 		done += piece;
 		piece = piece < PIECE_MOST * large ? piece * 2 : piece;
 	}

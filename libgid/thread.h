@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <time.h>
 
 /* In bytes: all of it may be locked in memory. Enough for our own code. */
 #define GID_THREAD_STACK (256u << 10)
@@ -24,5 +26,12 @@ int gid_thread_join(pthread_t thread);
 /* A lock that such a thread shares with others: whoever waits for it, with a higher priority, lends
  * that to the one who has it. */
 void gid_thread_init_lock(pthread_mutex_t *lock);
+
+/* How long the calling thread, whoever started it, has had a processor, in ns. */
+static inline uint64_t gid_thread_used(void) {
+	struct timespec used;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
 
 #endif

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "protection_sum.h"
+#include "thread.h"
 
 static bool is_plain(uint32_t fourcc) {
 	return fourcc == DRM_FORMAT_XRGB8888 || fourcc == DRM_FORMAT_ARGB8888;
@@ -170,12 +170,6 @@ void examiner_examine(struct examiner *examiner, struct examination *of) {
 #define COST_SIZE 256u
 #define COST_RUNS 3 /* each by an examiner that has seen nothing yet */
 
-static double own_ns(void) {
-	struct timespec time;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 /* In ns for a pixel, or -ENOMEM. */
 static double cost_measure(
 		const struct examiner_rules *rules, uint32_t fourcc, uint32_t transform) {
@@ -192,9 +186,9 @@ static double cost_measure(
 	of.slot = slot;
 	if (slot != NULL && picture_pool_init(&pool, COST_SIZE, COST_SIZE) == 0) {
 		of.picture = picture_pool_acquire(&pool);
-		double begin = own_ns();
+		uint64_t begin = gid_thread_used();
 		examiner_examine(&examiner, &of);
-		spent = (own_ns() - begin) / (COST_SIZE * COST_SIZE);
+		spent = (double)(gid_thread_used() - begin) / (COST_SIZE * COST_SIZE);
 		own_picture_unref(of.picture);
 		picture_pool_finish(&pool);
 	}

@@ -19,6 +19,7 @@
 #include "kms_writeback.h"
 #include "monotonic.h"
 #include "publisher.h"
+#include "thread.h"
 #include "versions.h"
 
 /* --- what was composed ------------------------------------------------------------------------ */
@@ -238,13 +239,11 @@ struct spent {
 
 /* What the thread has taken since its start, and its process of the clock since any time. */
 static struct spent spent_until_now(void) {
-	struct timespec cpu;
 	struct rusage usage;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
 	getrusage(RUSAGE_THREAD, &usage);
 	return (struct spent){
 			.clock = gid_clock_now(),
-			.cpu = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec,
+			.cpu = gid_thread_used(),
 			.sleeps = (uint64_t)usage.ru_nvcsw,
 	};
 }

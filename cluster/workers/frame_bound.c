@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "pixels.h"
+#include "thread.h"
 
 #define ROWS 3 /* one after the other, with all kinds in each */
 #define RUNS 3 /* of each kind in a row */
@@ -19,12 +20,6 @@
 /* What a frame takes besides its pixels: the scene, the commit; and for each picture in it. */
 #define FRAME_NS 400000u
 #define PICTURE_NS 20000u
-
-static uint64_t own_time(void) {
-	struct timespec time;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
@@ -77,9 +72,9 @@ static double measure(struct bench *bench, void (*what)(struct bench *bench)) {
 	for (int i = 0; i < RUNS; i++) {
 		forget_cached(pixman_image_get_data(bench->from), size);
 		forget_cached(pixman_image_get_data(bench->to), size);
-		uint64_t begin = own_time();
+		uint64_t begin = gid_thread_used();
 		what(bench);
-		spent[i] = own_time() - begin;
+		spent[i] = gid_thread_used() - begin;
 	}
 	qsort(spent, RUNS, sizeof(spent[0]), compare);
 	return (double)spent[RUNS / 2] / ((double)bench->width * bench->height);

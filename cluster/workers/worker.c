@@ -46,12 +46,6 @@ struct worker {
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static uint64_t spent_ns(void) {
-	struct timespec time;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /*
  * Its last picture's time: so streams that are dear do not keep those waiting whose pictures take a
  * moment, and the display least of all.
@@ -84,10 +78,10 @@ static void worker_take_share(struct worker *worker) {
 }
 
 static uint64_t worker_examine(struct worker *worker) {
-	uint64_t begin = spent_ns();
+	uint64_t begin = gid_thread_used();
 	realtime_share_begin(&worker->share);
 	examiner_examine(&worker->examiner, &worker->examination);
-	uint64_t spent = spent_ns() - begin;
+	uint64_t spent = gid_thread_used() - begin;
 	realtime_share_end(&worker->share, spent);
 	return spent;
 }

@@ -2,9 +2,9 @@
 #include "stream_watch.h"
 
 #include <errno.h>
-#include <time.h>
 
 #include "shrink.h"
+#include "thread.h"
 
 #define CREDIT 4u
 /*
@@ -17,12 +17,6 @@
 /* However fast frames come: what is too much is not looked at, and drops out of the ring. */
 #define WINDOW_NS UINT64_C(100000000)
 #define FRAMES_A_WINDOW 25u
-
-static uint64_t processor_time(void) {
-	struct timespec time;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 /* --- pictures --------------------------------------------------------------------------------- */
 
@@ -120,7 +114,7 @@ static void take_picture(struct stream_watch *watch, const struct gid_frame *fra
 			.sequence = frame->sequence,
 			.transform = (uint8_t)(frame->transform & 7),
 	};
-	uint64_t began = processor_time();
+	uint64_t began = gid_thread_used();
 	if (error == 0) {
 		error = read_picture(watch, watch->slab, frame, is_taken, &picture);
 	}
@@ -131,7 +125,7 @@ static void take_picture(struct stream_watch *watch, const struct gid_frame *fra
 		watch->reason = reason_of(error);
 		picture_tape_add_gap(&watch->tape, TAPE_UNREAD, now);
 	}
-	watch->left_ns -= (int64_t)(processor_time() - began);
+	watch->left_ns -= (int64_t)(gid_thread_used() - began);
 	watch->due += watch->period_ns;
 	if (watch->due < now) {
 		watch->due = now + watch->period_ns;
