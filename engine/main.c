@@ -2,12 +2,13 @@
 /* gid-engine: draws for programs of other domains, into canvases that it lends to everybody. */
 #include <argp.h>
 #include <errno.h>
+#include <gid/gid.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
-#include <time.h>
 
 #include "canvases.h"
 #include "command_line.h"
@@ -76,11 +77,7 @@ static void notify_ready(const struct engine *engine) {
 }
 
 static void notify_reloading(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
-			(unsigned long long)now.tv_sec * 1000000 +
-					(unsigned long long)now.tv_nsec / 1000);
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, gid_clock_now() / 1000);
 }
 
 /* All of the file is taken over, or nothing. */

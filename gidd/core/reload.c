@@ -2,11 +2,12 @@
 #include "reload.h"
 
 #include <errno.h>
+#include <gid/gid.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
 
 #include "config_file.h"
 #include "eviction.h"
@@ -80,11 +81,7 @@ static int read_again(struct reload *reload, uint32_t *left) {
 }
 
 static void notify_reloading(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
-			(unsigned long long)now.tv_sec * 1000000 +
-					(unsigned long long)now.tv_nsec / 1000);
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, gid_clock_now() / 1000);
 }
 
 /* Of `left` pieces of memory it is told already that they are to be left. */
