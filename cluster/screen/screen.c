@@ -17,7 +17,6 @@
 #include "kms_layer.h"
 #include "kms_output.h"
 #include "kms_writeback.h"
-#include "monotonic.h"
 #include "publisher.h"
 #include "thread.h"
 #include "versions.h"
@@ -488,13 +487,17 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 	return 0;
 }
 
+/* As gid_clock_now() has it. */
+static uint64_t ns_of(const struct timespec *time) {
+	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+}
+
 static void handle_present(struct wl_listener *listener, void *data) {
 	struct screen *screen = wl_container_of(listener, screen, present);
 	const struct wlr_output_event_present *event = data;
 	if (event->presented && !screen_is_virtual(screen)) {
 		const struct timespec *at = presented_at(event);
-		screen_shown(screen, event->commit_seq,
-				at != NULL ? monotonic_of(at) : gid_clock_now());
+		screen_shown(screen, event->commit_seq, at != NULL ? ns_of(at) : gid_clock_now());
 	}
 }
 
