@@ -65,8 +65,24 @@ static const char *role_detail(const struct role_view *view) {
 	return role_view_hidden_name(view);
 }
 
-static int add_input(variant **entry, struct input_outlet_stats input) {
+/* What a role and a layer have in common: the work on a stream's frames, and its input. */
+static int add_stream(variant **entry, const struct stream_reader *reader,
+		const struct samples *latency, struct input_outlet_stats input) {
 	return sd_json_variant_merge_objectbo(entry,
+			SD_JSON_BUILD_PAIR_UNSIGNED("undrawn_frames", reader->undrawn),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"examine_p50_ns", samples_percentile(&reader->spent, 50)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"examine_max_ns", samples_percentile(&reader->spent, 100)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"examine_realtime_ns", worker_realtime_ns(reader->worker)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"latency_p50_ns", samples_percentile(latency, 50)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"latency_p99_ns", samples_percentile(latency, 99)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"latency_max_ns", samples_percentile(latency, 100)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_count", latency->count),
 			SD_JSON_BUILD_PAIR_UNSIGNED("input_events", input.events),
 			SD_JSON_BUILD_PAIR_UNSIGNED("input_left_out", input.left_out),
 			SD_JSON_BUILD_PAIR_UNSIGNED("input_readers", input.readers));
@@ -112,25 +128,10 @@ static int add_role(variant **array, const struct role_view *view, struct input_
 				SD_JSON_BUILD_PAIR_UNSIGNED("sequence", view->role.last_sequence),
 				SD_JSON_BUILD_PAIR_UNSIGNED("frames", history->frames),
 				SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", history->shown_frames),
-				SD_JSON_BUILD_PAIR_UNSIGNED("undrawn_frames", view->reader.undrawn),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"converted_frames", history->converted_frames),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"refused_frames", history->refused_frames),
-				SD_JSON_BUILD_PAIR_UNSIGNED("examine_p50_ns",
-						samples_percentile(&view->reader.spent, 50)),
-				SD_JSON_BUILD_PAIR_UNSIGNED("examine_max_ns",
-						samples_percentile(&view->reader.spent, 100)),
-				SD_JSON_BUILD_PAIR_UNSIGNED("examine_realtime_ns",
-						worker_realtime_ns(view->reader.worker)),
-				SD_JSON_BUILD_PAIR_UNSIGNED("latency_p50_ns",
-						samples_percentile(&view->shown.latency, 50)),
-				SD_JSON_BUILD_PAIR_UNSIGNED("latency_p99_ns",
-						samples_percentile(&view->shown.latency, 99)),
-				SD_JSON_BUILD_PAIR_UNSIGNED("latency_max_ns",
-						samples_percentile(&view->shown.latency, 100)),
-				SD_JSON_BUILD_PAIR_UNSIGNED(
-						"latency_count", view->shown.latency.count),
 				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_p50_ns",
 						samples_percentile(
 								&view->shown.capture_latency, 50)),
@@ -152,7 +153,7 @@ static int add_role(variant **array, const struct role_view *view, struct input_
 				SD_JSON_BUILD_PAIR_VARIANT("transitions", transitions));
 	}
 	if (ret >= 0) {
-		ret = add_input(&entry, input);
+		ret = add_stream(&entry, &view->reader, &view->shown.latency, input);
 	}
 	if (ret >= 0) {
 		ret = sd_json_variant_append_array(array, entry);
@@ -178,23 +179,9 @@ static int add_layer(variant **array, const struct layer *layer, struct input_ou
 			SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", layer->shown_frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("refused_frames", layer->refused_frames),
 			SD_JSON_BUILD_PAIR_STRING("refused", layer->refused),
-			SD_JSON_BUILD_PAIR_STRING("detail", layer->reader.not_taken),
-			SD_JSON_BUILD_PAIR_UNSIGNED("undrawn_frames", layer->reader.undrawn),
-			SD_JSON_BUILD_PAIR_UNSIGNED("examine_p50_ns",
-					samples_percentile(&layer->reader.spent, 50)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("examine_max_ns",
-					samples_percentile(&layer->reader.spent, 100)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("examine_realtime_ns",
-					worker_realtime_ns(layer->reader.worker)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("latency_p50_ns",
-					samples_percentile(&layer->shown.latency, 50)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("latency_p99_ns",
-					samples_percentile(&layer->shown.latency, 99)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("latency_max_ns",
-					samples_percentile(&layer->shown.latency, 100)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("latency_count", layer->shown.latency.count));
+			SD_JSON_BUILD_PAIR_STRING("detail", layer->reader.not_taken));
 	if (ret >= 0) {
-		ret = add_input(&entry, input);
+		ret = add_stream(&entry, &layer->reader, &layer->shown.latency, input);
 	}
 	if (ret >= 0) {
 		ret = sd_json_variant_append_array(array, entry);
