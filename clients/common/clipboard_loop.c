@@ -6,12 +6,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "deadline.h"
+
 #define ACCURACY_US 1000
 
 void clipboard_loop_woken(void *data) {
 	const struct clipboard_loop *loop = data;
-	sd_event_source_set_time(loop->timer, 0);
-	sd_event_source_set_enabled(loop->timer, SD_EVENT_ONESHOT);
+	deadline_set(loop->timer, 0);
 }
 
 void clipboard_loop_say(void *data, const char *what) {
@@ -21,13 +22,7 @@ void clipboard_loop_say(void *data, const char *what) {
 static int handle_timer(sd_event_source *source, uint64_t time, void *data) {
 	const struct clipboard_loop *loop = data;
 	clipboard_dispatch(loop->clipboard);
-	uint64_t deadline = clipboard_deadline(loop->clipboard);
-	if (deadline == UINT64_MAX) {
-		sd_event_source_set_enabled(loop->timer, SD_EVENT_OFF);
-	} else {
-		sd_event_source_set_time(loop->timer, deadline / 1000);
-		sd_event_source_set_enabled(loop->timer, SD_EVENT_ONESHOT);
-	}
+	deadline_set(loop->timer, clipboard_deadline(loop->clipboard));
 	return 0;
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "common/deadline.h"
+
 #define ACCURACY_US 1000
 
 /* --- what the receiver tells ------------------------------------------------------------------ */
@@ -25,17 +27,9 @@ static void handle_keymap(void *data, const char *text) {
 	intake->taker->use_keymap(intake->taker, text);
 }
 
-static void intake_set_timer(const struct intake *intake, uint64_t time) {
-	if (time == UINT64_MAX) {
-		sd_event_source_set_enabled(intake->timer, SD_EVENT_OFF);
-	} else {
-		sd_event_source_set_time(intake->timer, time / 1000);
-		sd_event_source_set_enabled(intake->timer, SD_EVENT_ONESHOT);
-	}
-}
-
 static void handle_woken(void *data) {
-	intake_set_timer(data, gid_clock_now());
+	const struct intake *intake = data;
+	deadline_set(intake->timer, gid_clock_now());
 }
 
 static void handle_sender_changed(void *data, bool is_there, const char *why) {
@@ -48,7 +42,7 @@ static void handle_sender_changed(void *data, bool is_there, const char *why) {
 
 static void intake_dispatch(struct intake *intake) {
 	input_receiver_dispatch(intake->receiver);
-	intake_set_timer(intake, input_receiver_deadline(intake->receiver));
+	deadline_set(intake->timer, input_receiver_deadline(intake->receiver));
 }
 
 static int handle_timer(sd_event_source *source, uint64_t time, void *data) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "common/deadline.h"
 #include "presentation-time-client-protocol.h"
 #include "viewporter-client-protocol.h"
 
@@ -310,8 +311,7 @@ static void set_alarm(struct view *view, uint64_t time) {
 		sd_event_add_time(view->event, &view->alarm, CLOCK_MONOTONIC, time / 1000,
 				ALARM_ACCURACY_US, handle_alarm, view);
 	} else {
-		sd_event_source_set_time(view->alarm, time / 1000);
-		sd_event_source_set_enabled(view->alarm, SD_EVENT_ONESHOT);
+		deadline_set(view->alarm, time);
 	}
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/deadline.h"
+
 #define AGAIN_NS 1000000000ull
 #define ACCURACY_US 1000
 /* sway takes the keyboard and gives it back at once when its `input` commands change. */
@@ -13,20 +15,12 @@
 
 /* --- the sender ------------------------------------------------------------------------------- */
 
-static void input_set_timer(struct view_input *input, uint64_t time) {
-	if (time == UINT64_MAX) {
-		sd_event_source_set_enabled(input->timer, SD_EVENT_OFF);
-	} else {
-		sd_event_source_set_time(input->timer, time / 1000);
-		sd_event_source_set_enabled(input->timer, SD_EVENT_ONESHOT);
-	}
-}
-
 /* After all that could change when it has to be sent again. */
 static void input_arm(struct view_input *input) {
 	if (input->sender != NULL) {
 		uint64_t deadline = input_sender_deadline(input->sender);
-		input_set_timer(input, deadline < input->lose_time ? deadline : input->lose_time);
+		deadline_set(input->timer,
+				deadline < input->lose_time ? deadline : input->lose_time);
 	}
 }
 
@@ -41,7 +35,7 @@ static void input_try_again(struct view_input *input, int error) {
 				why[0] != '\0' ? why : gid_strerror(error));
 		input->told = error;
 	}
-	input_set_timer(input, gid_clock_now() + AGAIN_NS);
+	deadline_set(input->timer, gid_clock_now() + AGAIN_NS);
 }
 
 static void sender_published(void *data, int error) {
