@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "command_line.h"
-#include "common/option_number.h"
+#include "common/option_value.h"
 #include "gidway_version.h"
 
 #define RATE_MAX 1000

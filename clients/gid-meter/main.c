@@ -12,7 +12,7 @@
 #include <systemd/sd-event.h>
 
 #include "command_line.h"
-#include "common/option_number.h"
+#include "common/option_value.h"
 #include "dial_stream.h"
 #include "gidway_version.h"
 #include "standard_streams.h"

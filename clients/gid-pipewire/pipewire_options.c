@@ -5,7 +5,7 @@
 #include <gid/stream.h>
 
 #include "command_line.h"
-#include "common/option_number.h"
+#include "common/option_value.h"
 #include "gidway_version.h"
 
 /* What two readers with a picture each in work and one to come take, and the picture shown. */

@@ -6,7 +6,7 @@
 #include <systemd/sd-event.h>
 
 #include "command_line.h"
-#include "common/option_number.h"
+#include "common/option_value.h"
 #include "gidway_version.h"
 #include "lights.h"
 #include "standard_streams.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "option_number.h"
+#include "option_value.h"
 
 #include <errno.h>
 #include <inttypes.h>

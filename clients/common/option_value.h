@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The number that an option of the command line has. */
-#ifndef CLIENTS_COMMON_OPTION_NUMBER_H
-#define CLIENTS_COMMON_OPTION_NUMBER_H
+#ifndef CLIENTS_COMMON_OPTION_VALUE_H
+#define CLIENTS_COMMON_OPTION_VALUE_H
 
 #include <argp.h>
 #include <stdint.h>
