@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
-/* The number that an option of the command line has. */
+/* The values of options of the command line. What is wrong ends the program with a message. */
 #ifndef CLIENTS_COMMON_OPTION_VALUE_H
 #define CLIENTS_COMMON_OPTION_VALUE_H
 
 #include <argp.h>
 #include <stdint.h>
 
-/*
- * Returns it; ends the program with a message where `text` is no number from `least` to `most`.
- * `option` is what the user wrote, as in "--rate".
- */
+/* A number from `least` to `most`. `option` is what the user wrote, as in "--rate". Returns it. */
 uint64_t option_number(const char *option, const char *text, uint64_t least, uint64_t most,
 		struct argp_state *state);
+
+/* Of --size: WIDTHxHEIGHT, each from 1 to GID_SIZE_MAX pixels. */
+void option_size(const char *text, uint32_t *width, uint32_t *height, struct argp_state *state);
+
+/* Of programs that take options alone: a word that is none. */
+void option_stray(const char *word, struct argp_state *state);
 
 #endif

@@ -83,7 +83,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		options->list = true;
 		break;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument %s: name the stream with --stream", value);
+		option_stray(value, state);
 		break;
 	case ARGP_KEY_END:
 		check_options(options, state);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "command_line.h"
+#include "common/option_value.h"
 #include "gidway_version.h"
 
 const char *argp_program_version = "gid-input " GIDWAY_VERSION;
@@ -83,7 +84,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		options->taker.sender_keymap = true;
 		break;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument %s: name the stream with --stream", value);
+		option_stray(value, state);
 		break;
 	case ARGP_KEY_END:
 		check_options(options, state);

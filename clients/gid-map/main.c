@@ -13,6 +13,7 @@
 
 #include "command_line.h"
 #include "common/client_role.h"
+#include "common/option_value.h"
 #include "common/wayland.h"
 #include "dmabuf_targets.h"
 #include "gidway_version.h"
@@ -26,7 +27,7 @@
 const char *argp_program_version = "gid-map " GIDWAY_VERSION;
 
 struct options {
-	int width, height;
+	uint32_t width, height;
 	const char *role;
 	double still; /* metres; negative: it moves */
 	bool udmabuf;
@@ -284,11 +285,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	char rest;
 	switch (key) {
 	case 'S':
-		if (sscanf(arg, "%dx%d%c", &options->width, &options->height, &rest) != 2 ||
-				options->width < 1 || options->width > (int)GID_SIZE_MAX ||
-				options->height < 1 || options->height > (int)GID_SIZE_MAX) {
-			argp_error(state, "--size must be WIDTHxHEIGHT in pixels, not %s", arg);
-		}
+		option_size(arg, &options->width, &options->height, state);
 		return 0;
 	case KEY_ROLE:
 		options->role = arg;
@@ -302,9 +299,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		options->udmabuf = true;
 		return 0;
 	case 't':
-		if (sscanf(arg, "%" SCNu64 "%c", &options->seconds, &rest) != 1) {
-			argp_error(state, "--seconds must be a number, not %s", arg);
-		}
+		options->seconds = option_number("--seconds", arg, 0, UINT32_MAX, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -45,7 +45,6 @@ static void check_stream(const char *name, struct argp_state *state) {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	struct dial_stream_options *options = state->input;
-	char rest;
 	switch (key) {
 	case 'd':
 		options->domain = arg;
@@ -55,11 +54,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		options->stream = arg;
 		return 0;
 	case 'S':
-		if (sscanf(arg, "%ux%u%c", &options->width, &options->height, &rest) != 2 ||
-				options->width - 1 >= GID_SIZE_MAX ||
-				options->height - 1 >= GID_SIZE_MAX) {
-			argp_error(state, "--size must be WIDTHxHEIGHT in pixels");
-		}
+		option_size(arg, &options->width, &options->height, state);
 		return 0;
 	case 'r':
 		options->rate = (uint32_t)option_number("--rate", arg, 1, RATE_MAX, state);
@@ -68,7 +63,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		options->seconds = option_number("--seconds", arg, 0, UINT32_MAX, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument %s: name the stream with --stream", arg);
+		option_stray(arg, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

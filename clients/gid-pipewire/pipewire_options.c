@@ -60,7 +60,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 				"--credit", value, CREDIT_LEAST, GID_CREDIT_MAX, state);
 		break;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument %s: name the stream with --stream", value);
+		option_stray(value, state);
 		break;
 	case ARGP_KEY_END:
 		if (options->stream == NULL) {

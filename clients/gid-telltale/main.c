@@ -61,7 +61,6 @@ static const struct argp_option argp_options[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	struct options *options = state->input;
-	char rest;
 	switch (key) {
 	case 'd':
 		options->domain = arg;
@@ -73,11 +72,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		options->role = arg;
 		return 0;
 	case 'S':
-		if (sscanf(arg, "%ux%u%c", &options->width, &options->height, &rest) != 2 ||
-				options->width - 1 >= GID_SIZE_MAX ||
-				options->height - 1 >= GID_SIZE_MAX) {
-			argp_error(state, "--size must be WIDTHxHEIGHT in pixels");
-		}
+		option_size(arg, &options->width, &options->height, state);
 		return 0;
 	case 'l':
 		options->state = (unsigned)option_number(

@@ -158,14 +158,12 @@ static bool parse_color(const char *text, uint32_t *color) {
 
 static void parse_window_option(struct window_options *window, int key, const char *value,
 		struct argp_state *state) {
-	char rest;
+	uint32_t width = 0, height = 0;
 	switch (key) {
 	case KEY_SIZE:
-		if (sscanf(value, "%dx%d%c", &window->width, &window->height, &rest) != 2 ||
-				!size_is_valid(window->width, window->height)) {
-			argp_error(state, "--size must be WIDTHxHEIGHT, as in 1280x720, not %s",
-					value);
-		}
+		option_size(value, &width, &height, state);
+		window->width = (int32_t)width;
+		window->height = (int32_t)height;
 		break;
 	case KEY_PLACE:
 		if (!parse_place(value, &window->place)) {
@@ -310,7 +308,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		}
 		break;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument %s: name the stream with --stream", value);
+		option_stray(value, state);
 		break;
 	case ARGP_KEY_END:
 		check_options(options, state);
