@@ -2,11 +2,10 @@
 """A benchmark that runs in a guest as a whole, on a kernel that has what this machine's has not."""
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gid_vm.agent import GuestError
+from gid_vm.agent import GuestError, show
 from gid_vm.initramfs import CannotBoot
 from gid_vm.own_kernel import own_kernel
 
@@ -31,16 +30,10 @@ def run_inside(
         with own_kernel("bench", modules) as guest:
             if prepare is not None:
                 prepare(guest.out)
-            result = guest.start(command, env=environment, hear=_hear).wait(LIFE_SECONDS)
+            result = guest.start(command, env=environment, hear=show).wait(LIFE_SECONDS)
             if result.code != 0:
                 raise LabError("there are no figures")
             measured = json.loads((guest.out / found).read_text())
     except (CannotBoot, GuestError) as error:
         raise LabError(str(error)) from None
     return measured["rows"], measured["ratios"]
-
-
-def _hear(kind: str, data: bytes) -> None:
-    stream = sys.stdout if kind == "out" else sys.stderr
-    stream.buffer.write(data)
-    stream.flush()

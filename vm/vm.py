@@ -10,7 +10,7 @@ from pathlib import Path
 
 import gid_console
 from gid_vm.accel import probe_accel
-from gid_vm.agent import GuestError
+from gid_vm.agent import GuestError, show
 from gid_vm.architecture import by_name
 from gid_vm.folder import short_folder
 from gid_vm.guest import Guest, prepare
@@ -104,12 +104,6 @@ def run_program(options: argparse.Namespace) -> int:
         machine.kernel_arguments.append("gidway.shell")
         print(f"Starting {machine.name}; `exit` ends it.")
         return subprocess.run(machine.arguments(), env=memory_environment()).returncode
-
-
-def show(kind: str, data: bytes) -> None:
-    stream = sys.stdout if kind == "out" else sys.stderr
-    stream.buffer.write(data)
-    stream.flush()
 
 
 def domain_name(text: str) -> str:

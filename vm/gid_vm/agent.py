@@ -13,6 +13,7 @@ import queue
 import random
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -37,6 +38,13 @@ class GuestError(Exception):
 
 # Called with "out" or "err" and bytes, from a thread that must not be held up.
 Hear = Callable[[str, bytes], None]
+
+
+def show(kind: str, data: bytes) -> None:
+    """A Hear: what a command writes goes to our own output."""
+    stream = sys.stdout if kind == "out" else sys.stderr
+    stream.buffer.write(data)
+    stream.flush()
 
 
 @dataclass

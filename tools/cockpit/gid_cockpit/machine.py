@@ -17,7 +17,7 @@ from pathlib import Path
 
 from gid_vm.accel import probe_accel
 from gid_vm.agent import PORT as AGENT_PORT
-from gid_vm.agent import Agent, Command, GuestError, Hear
+from gid_vm.agent import Agent, Command, GuestError, Hear, show
 from gid_vm.architecture import by_name
 from gid_vm.guest import prepare, why_no_pages
 from gid_vm.initramfs import CannotBoot
@@ -41,12 +41,6 @@ TELL_SECONDS = 3.0  # until who waits for that is told
 FOREVER_SECONDS = 1e6
 LOGS = ("console.log", "qemu.log")
 GIVEN = "gidway.conf"  # beside the logs: a copy of what the guest has
-
-
-def show(kind: str, data: bytes) -> None:
-    stream = sys.stdout if kind == "out" else sys.stderr
-    stream.buffer.write(data)
-    stream.flush()
 
 
 def pass_signals_on() -> Callable[[Command], None]:
