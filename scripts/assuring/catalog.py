@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from testing.one import ONLY_BY_NAME, Test, list_tests
+from testing.results import Result
 
 # Those of which each test must be some requirement's.
 SUITES = ("unit", "hostile", "safety")
@@ -72,6 +73,14 @@ class Catalog:
             for name in self.to_cover()
             if name not in known and name.partition("::")[0] not in known
         ]
+
+
+def left_to_run(
+    tests: Iterable[Test], wanted: list[str], results: Iterable[Result], tree: str
+) -> list[str]:
+    """The titles of the wanted ones that did not run with just these files, whatever came of it."""
+    ran = {result.title for result in results if result.tree == tree}
+    return sorted({test.title for test in tests if test.is_wanted(wanted)} - ran)
 
 
 def functions_of(path: Path) -> tuple[str, ...]:

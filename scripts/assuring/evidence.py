@@ -21,7 +21,7 @@ class About:
     tree: str
     when: str  # UTC
     seconds: float
-    is_quick: bool
+    results: str  # of which run
     release: Release
 
 

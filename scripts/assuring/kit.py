@@ -13,11 +13,14 @@ from pip_package import bring
 
 TRLC = "3.1.1"
 
-# What ISO 26262-6, annex D, lists of communication, in the order of the tables.
+# What ISO 26262-6, annex D, lists of communication, and two more, in the order of the tables.
 FAULTS = (
     *("lost", "late", "repeated", "masquerading"),
     *("corrupted", "wrong_order", "wrong_size", "too_much"),
+    *("inserted", "blocked", "partial", "asymmetric"),
 )
+# Of a part: what it lists of execution and of memory, and that it ends.
+MISHAPS = ("ends", "stands_still", "slow", "out_of_step", "corrupted", "exhausted")
 
 
 class KitError(Exception):
@@ -51,10 +54,17 @@ class Interface:
 
 
 @dataclass(frozen=True)
+class Part:
+    name: str
+    description: str
+    shares: str
+
+
+@dataclass(frozen=True)
 class Failure:
     name: str
     place: str
-    at: str  # an interface's name
+    at: str  # an interface's name, or a part's
     fault: str
     effect: str
     detection: str
@@ -104,6 +114,7 @@ class Step:
 class Kit:
     requirements: tuple[Requirement, ...] = ()
     interfaces: tuple[Interface, ...] = ()
+    parts: tuple[Part, ...] = ()
     failures: tuple[Failure, ...] = ()
     safe_states: tuple[tuple[str, str], ...] = ()  # name, description
     assumptions: tuple[Assumption, ...] = ()
@@ -122,14 +133,11 @@ class Kit:
             yield from ((name, rule.place) for name in rule.checked if name.startswith("tests/"))
 
     def not_analysed(self) -> list[tuple[str, str]]:
-        """Interface and fault of which no failure says anything."""
+        """Interface and fault, or part and mishap, of which no failure says anything."""
         known = {(failure.at, failure.fault) for failure in self.failures}
-        return [
-            (interface.name, fault)
-            for interface in self.interfaces
-            for fault in FAULTS
-            if (interface.name, fault) not in known
-        ]
+        wanted = [(one.name, fault) for one in self.interfaces for fault in FAULTS]
+        wanted += [(one.name, mishap) for one in self.parts for mishap in MISHAPS]
+        return [both for both in wanted if both not in known]
 
 
 def read_kit(folder: Path) -> Kit:
@@ -147,9 +155,9 @@ def read_kit(folder: Path) -> Kit:
 def kit_of(objects: Sequence[dict]) -> Kit:
     """From what trlc_as_json gives."""
 
-    def of(kind: str) -> Iterator[tuple[dict, dict]]:
+    def of(*kinds: str) -> Iterator[tuple[dict, dict]]:
         for item in objects:
-            if item["type"] == kind:
+            if item["type"] in kinds:
                 place = {"name": item["name"], "place": f"{item['file']}:{item['line']}"}
                 yield place, {key: _plain(value) for key, value in item["fields"].items()}
 
@@ -159,7 +167,8 @@ def kit_of(objects: Sequence[dict]) -> Kit:
             for place, fields in of("Requirement")
         ),
         tuple(Interface(name=place["name"], **fields) for place, fields in of("Interface")),
-        tuple(Failure(**place, **fields) for place, fields in of("Failure")),
+        tuple(Part(name=place["name"], **fields) for place, fields in of("Part")),
+        tuple(Failure(**place, **fields) for place, fields in of("Failure", "Breakdown")),
         tuple((place["name"], fields["description"]) for place, fields in of("Safe_State")),
         tuple(Assumption(**place, **fields) for place, fields in of("Assumption")),
         tuple(Rule(**place, **fields) for place, fields in of("Rule")),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assuring.bill import spdx
 from assuring.evidence import Evidence
-from assuring.kit import FAULTS
+from assuring.kit import FAULTS, MISHAPS
 from assuring.verdicts import Row
 
 
@@ -21,7 +21,7 @@ def as_json(found: Evidence) -> dict:
         "version": about.version,
         "files": about.tree,
         "when": about.when,
-        "results": "those that were there" if about.is_quick else "those of this run",
+        "results": about.results,
         "seconds": round(about.seconds, 1),
         "requirements": len(verdicts.requirements),
         "failures": len(verdicts.failures),
@@ -30,6 +30,7 @@ def as_json(found: Evidence) -> dict:
         "red": sum(found.red.values()),
         "red_by": found.red,
         "not_looked_at": found.not_looked_at,
+        "passed_only_alone": verdicts.only_alone,
         "recursions": sum(len(one["recursions"]) for one in looked_at) if looked_at else None,
         "stack_bytes": {
             f"{one['program']} {thread['function']}": {
@@ -72,8 +73,10 @@ def page(found: Evidence) -> str:
         verdicts=verdicts,
         chapters=grouped(verdicts.requirements, "chapter"),
         interfaces=verdicts.kit.interfaces,
+        parts=verdicts.kit.parts,
         failures=grouped(verdicts.failures, "at"),
         faults=FAULTS,
+        mishaps=MISHAPS,
     )
 
 

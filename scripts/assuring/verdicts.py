@@ -2,7 +2,7 @@
 """What came of each requirement, failure and assumption: its tests with their results."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from testing.one import Case
@@ -17,13 +17,16 @@ VERDICTS = ("failed", "not run", "skipped", "passed")
 
 @dataclass(frozen=True)
 class TestResult:
-    """`why`: of what is not passed, or which cases of it were skipped."""
+    """`why`: of what is not passed, or which cases of it were skipped. `only_alone`: it failed
+    beside other tests, and then passed by itself.
+    """
 
     __test__ = False
     name: str
     verdict: str
     why: str = ""
     cases: int = 0
+    only_alone: bool = False
 
     @property
     def is_red(self) -> bool:
@@ -60,6 +63,7 @@ class Judge:
         if not source.runs:
             return TestResult(name, "not run", "this build does not have it")
         cases: list[Case] = []
+        at_first: list[Case] = []
         for test in source.runs:  # root has cases of its own, and long ones are more
             results = self._by_title.get(test.title, [])
             current = [result for result in results if result.tree == self._tree]
@@ -67,7 +71,9 @@ class Judge:
                 why = "it ran with other files" if results else "it did not run"
                 return TestResult(name, "not run", why)
             cases += [case for result in current for case in result.cases]
-        return _verdict(name, _cases_of(source, function, cases))
+            at_first += [case for result in current for case in result.at_first]
+        found = _verdict(name, _cases_of(source, function, cases))
+        return replace(found, only_alone=bool(_cases_of(source, function, at_first)))
 
 
 def _cases_of(source: Source, function: str, cases: Sequence[Case]) -> list[Case]:
@@ -111,6 +117,17 @@ class Verdicts:
     not_analysed: tuple[tuple[str, str], ...]
     uncovered: tuple[str, ...]
     without_file: tuple[str, ...]
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        of_kit = (*self.requirements, *self.failures, *self.assumptions)
+        return (*of_kit, *self.rules, *self.way)
+
+    @property
+    def only_alone(self) -> list[str]:
+        """The names of tests that failed beside others, and passed by themselves."""
+        tests = [test for row in self.rows for test in (*row.tests, *row.timed)]
+        return sorted({test.name for test in tests if test.only_alone})
 
     @cached_property
     def red(self) -> dict[str, int]:

@@ -13,17 +13,21 @@ from pathlib import Path
 from testing.one import Case, Outcome
 
 FILE = "test-results.json"
+_CASES = ("cases", "at_first")
 
 
 @dataclass(frozen=True)
 class Result:
-    """`tree`: what `tree_state()` said when the test ran. `when`: its end, in UTC."""
+    """`tree`: what `tree_state()` said when the test ran. `when`: its end, in UTC. `at_first`: what
+    failed beside other tests, before it passed by itself.
+    """
 
     folder: str
     title: str
     tree: str
     when: str
     cases: tuple[Case, ...]
+    at_first: tuple[Case, ...] = ()
 
 
 def tree_state(top: Path) -> str:
@@ -53,20 +57,28 @@ def read_results(build: Path, since: str = "") -> list[Result]:
     except OSError:
         return []
     results = [
-        Result(**one | {"cases": tuple(Case(**case) for case in one["cases"])}) for one in listed
+        Result(**one | {name: tuple(Case(**case) for case in one.get(name, ())) for name in _CASES})
+        for one in listed
     ]
     return [result for result in results if result.when >= since]
 
 
-def keep_results(build: Path, tree: str, outcomes: Sequence[Outcome]) -> None:
-    """In place of what the same tests of the same folders gave before; others stay."""
+def keep_results(
+    build: Path, tree: str, outcomes: Sequence[Outcome], forgiven: Sequence[Outcome] = ()
+) -> None:
+    """In place of what the same tests of the same folders gave before; others stay. `forgiven`: as
+    only_alone() gives them.
+    """
     when = now()
     kept = {(result.folder, result.title): result for result in read_results(build)}
     for outcome in outcomes:
         folder, title = outcome.test.folder.name, outcome.test.title
-        kept[folder, title] = Result(folder, title, tree, when, tuple(outcome.cases))
+        mine = [one for before in forgiven if before.test == outcome.test for one in before.cases]
+        failed = tuple(case for case in mine if case.outcome == "failed")
+        kept[folder, title] = Result(folder, title, tree, when, tuple(outcome.cases), failed)
     listed = [
-        vars(result) | {"cases": [vars(case) for case in result.cases]} for result in kept.values()
+        vars(result) | {name: [vars(case) for case in getattr(result, name)] for name in _CASES}
+        for result in kept.values()
     ]
     partial = build / f"{FILE}.new"
     partial.write_text(json.dumps(listed, indent=1), encoding="utf-8")

@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: MIT
 """What `./run assurance` says: each gap is red, and no name of a test is believed."""
 
+import dataclasses
 import json
 import subprocess
 from pathlib import Path
 
 import pytest
 from assuring import kit as kits
-from assuring.catalog import Catalog, Source, read_catalog
+from assuring.catalog import Catalog, Source, left_to_run, read_catalog
 from assuring.detected import detected_of
 from assuring.evidence import About, Evidence
 from assuring.hardening import Program
 from assuring.kit import (
     FAULTS,
+    MISHAPS,
     Failure,
     Interface,
     Kit,
     KitError,
     NoTrlc,
+    Part,
     Requirement,
     Rule,
     Step,
@@ -35,7 +38,7 @@ from testing.one import Case, Outcome, Test
 from testing.results import Result, keep_results, read_results, tree_state
 
 TRIXIE = Release("debian", "13", "trixie")
-ABOUT = About("0.2.0", "abc", "2026-11-26T21:00:00Z", 1.5, False, TRIXIE)
+ABOUT = About("0.2.0", "abc", "2026-11-26T21:00:00Z", 1.5, "those of this run", TRIXIE)
 PYTHON, C = "tests/safety/test_light.py", "tests/unit/test_ring.c"
 
 
@@ -56,9 +59,11 @@ def requirement(name: str, *tests: str) -> Requirement:
     return Requirement(name, "r.trlc:1", f"{name} shall hold.", "why", "libgid", tests)
 
 
-def failure(fault: str, timed: tuple[str, ...], injected: tuple[str, ...]) -> Failure:
+def failure(
+    fault: str, timed: tuple[str, ...], injected: tuple[str, ...], at: str = "Frames"
+) -> Failure:
     words = ("bad", "seen", "done", "Safe", "soon")
-    return Failure(fault, "h.trlc:1", "Frames", fault, *words, timed, injected)
+    return Failure(fault, "h.trlc:1", at, fault, *words, timed, injected)
 
 
 STACKS = {
@@ -176,6 +181,20 @@ def test_results_of_other_files_are_none() -> None:
     assert only(judged("tests/vm/test_gone.py")) == (True, ["not run"])
 
 
+def test_what_failed_beside_others_is_told() -> None:
+    """It passed by itself then, and is not red."""
+    late = Case("test_light.py::test_on[2]", "failed")
+    results = (dataclasses.replace(GOOD[0], at_first=(late,)), GOOD[1])
+    verdicts = judged(f"{PYTHON}::test_on", f"{PYTHON}::test_off", results=results)
+    assert only(verdicts) == (False, ["passed", "passed"])
+    assert verdicts.only_alone == [f"{PYTHON}::test_on"]
+    assert judged(PYTHON, results=results).only_alone == [PYTHON]
+    assert judged(PYTHON).only_alone == []
+    found = Evidence(ABOUT, verdicts)
+    assert as_json(found)["passed_only_alone"] == [f"{PYTHON}::test_on"]
+    assert page(found).count("only by itself") == 1
+
+
 def test_what_only_root_can_do_counts_where_root_did_it() -> None:
     users = Result(
         "build", "safety/light", "abc", "now", (Case("test_light.py::test_on", "passed"),)
@@ -231,6 +250,19 @@ def test_gaps_of_failures_are_red() -> None:
     assert verdicts.failures[2].gaps == ("no test makes this fault",)
     left = [fault for fault in FAULTS if fault not in ("lost", "late", "repeated", "corrupted")]
     assert verdicts.not_analysed == tuple(("Frames", fault) for fault in left)
+
+
+def test_parts_are_analysed_as_well() -> None:
+    kit = Kit(
+        parts=(Part("Daemon", "It serves.", "The clock."),),
+        failures=(failure("slow", (C,), (PYTHON,), "Daemon"),),
+    )
+    verdicts = judge(kit, catalog(), GOOD, "abc")
+    left = [mishap for mishap in MISHAPS if mishap != "slow"]
+    assert verdicts.not_analysed == tuple(("Daemon", mishap) for mishap in left)
+    html = page(Evidence(ABOUT, verdicts))
+    assert "It serves. It has in common with others: The clock." in html
+    assert '<tr id="slow">' in html and html.count("not analysed</td></tr>") == len(left)
 
 
 def test_the_report_has_every_line() -> None:
@@ -417,7 +449,12 @@ Interface Frames { description = "d." from_part = "a" to_part = "b" }
 Safe_State Dark { description = "d" }
 Failure Frames_lost {
    at = Frames fault = Fault.lost effect = "e" detection = "d" reaction = "r"
-   safe_state = Dark timed = [] injected = ["tests/a.py"]
+   safe_state = Dark within = "w" timed = [] injected = ["tests/a.py"]
+}
+Part Daemon { description = "d" shares = "s" }
+Breakdown Daemon_ends {
+   at = Daemon fault = Mishap.ends effect = "e" detection = "d" reaction = "r"
+   safe_state = Dark within = "w" timed = [] injected = ["tests/c.py"]
 }
 Assumption Clock { statement = "s" rationale = "r" tests = [] }
 Step Second { number = 2 statement = "It waits." bound = "A refresh." tests = ["tests/a.py"] }
@@ -450,8 +487,11 @@ def test_files_of_trlc_are_read(tmp_path: Path) -> None:
         ),
     )
     assert kit.requirements[0].chapter == "sample"
-    (found,) = kit.failures
-    assert (found.at, found.fault, found.safe_state, found.within) == ("Frames", "lost", "Dark", "")
+    assert [(one.at, one.fault, one.safe_state, one.within) for one in kit.failures] == [
+        ("Frames", "lost", "Dark", "w"),
+        ("Daemon", "ends", "Dark", "w"),
+    ]
+    assert kit.parts == (Part("Daemon", "d", "s"),)
     assert kit.safe_states == (("Dark", "d"),)
     assert kit.assumptions[0].checked == ""
     assert kit.rules[0].like == ("1.3",) and kit.rules[0].deviation == ""
@@ -459,7 +499,7 @@ def test_files_of_trlc_are_read(tmp_path: Path) -> None:
         ("First", 1, "x"),
         ("Second", 2, ""),
     ]
-    assert {"tests/a.py", "tests/b.py"} <= {name for name, _ in kit.named_tests()}
+    assert {"tests/a.py", "tests/b.py", "tests/c.py"} <= {name for name, _ in kit.named_tests()}
     assert ("tests/a.py", kit.rules[0].place) in kit.named_tests()
 
 
@@ -469,6 +509,7 @@ def test_files_of_trlc_are_read(tmp_path: Path) -> None:
         (" shall ", " should ", "a requirement is one sentence with shall"),
         ("Owner.weston_plugin", "Owner.nobody", "nobody"),
         ("at = Frames", "at = Lights", "unknown symbol Lights"),
+        ('Dark within = "w" timed', "Dark timed", "within"),
         ('   rationale = "why"\n', "", "rationale"),
     ],
 )
@@ -483,7 +524,8 @@ def test_owners_are_folders() -> None:
     kit = read_or_skip(TOP / "assurance")
     assert len(kit.requirements) >= 150
     assert {item.owner for item in kit.requirements if not (TOP / item.owner).is_dir()} == set()
-    assert {item.fault for item in kit.failures} == set(FAULTS)
+    assert {item.fault for item in kit.failures} == {*FAULTS, *MISHAPS}
+    assert kit.not_analysed() == [], "each kind of each interface and part"
 
 
 # --- results and tests as they are ---
@@ -504,11 +546,34 @@ def test_results_are_kept_by_test_and_folder(tmp_path: Path) -> None:
     }
 
 
+def test_a_first_failure_is_kept(tmp_path: Path) -> None:
+    bad, good = Case("x", "failed"), Case("x", "passed")
+    first = Outcome(a_test("s/a"), 1.0, [bad, Case("y", "passed")])
+    outcomes = [Outcome(a_test("s/a"), 1.0, [good]), Outcome(a_test("s/b"), 1.0, [good])]
+    keep_results(tmp_path, "one", outcomes, [first])
+    found = {result.title: result.at_first for result in read_results(tmp_path)}
+    assert found == {"s/a": (bad,), "s/b": ()}
+
+
 def test_results_of_before_a_run_are_none_of_its(tmp_path: Path) -> None:
     keep_results(tmp_path, "one", [Outcome(a_test("s/a"), 1.0, [Case("x", "passed")])])
     (result,) = read_results(tmp_path)
     assert read_results(tmp_path, result.when) == [result]
     assert read_results(tmp_path, f"{result.when[:3]}9{result.when[4:]}") == []
+
+
+def test_what_is_left_to_run_has_no_result_of_these_files() -> None:
+    tests = [a_test(f"unit/{name}") for name in ("good", "bad", "old", "new")]
+    tests += [a_test("unit/root's", "root"), a_test("gst/film"), a_test("gst/other")]
+    results = [
+        Result("build", "unit/good", "abc", "now", (Case("x", "passed"),)),
+        Result("build", "unit/bad", "abc", "now", (Case("x", "failed"),)),
+        Result("build", "unit/old", "other", "now", (Case("x", "passed"),)),
+    ]
+    wanted = ["unit", "gst/film"]
+    assert left_to_run(tests, wanted, results, "abc") == ["gst/film", "unit/new", "unit/old"]
+    everything = [Result("build", test.title, "abc", "now", ()) for test in tests]
+    assert left_to_run(tests, wanted, everything, "abc") == []
 
 
 def test_the_state_of_files_is_that_of_their_content(tmp_path: Path) -> None:
