@@ -42,10 +42,11 @@ void copied_text_unref(struct copied_text *text) {
 
 /* --- helpers ---------------------------------------------------------------------------------- */
 
-/* What one works at, with the descriptors that it has for it. */
+/* What one works at, with the descriptors that it has for it: a program's, and pipes of our own. */
 struct work {
+	void (*go)(const struct work *work);
 	unsigned *helpers;
-	int theirs, ours[2];
+	int theirs, way[2], from;
 	uint64_t deadline;
 	struct copied_text *text;
 };
@@ -53,7 +54,26 @@ struct work {
 /* Of this process. */
 static unsigned readers, writers;
 
-static void *work_main(void *data);
+/* The program's end last: it may be the last close, which waits for whoever holds the pipe. */
+static void work_end(struct work *work) {
+	const int ours[] = {work->way[0], work->way[1], work->from};
+	copied_text_unref(work->text);
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+		if (ours[i] >= 0) {
+			close(ours[i]);
+		}
+	}
+	close(work->theirs);
+	__atomic_sub_fetch(work->helpers, 1, __ATOMIC_RELAXED);
+	free(work);
+}
+
+static void *work_main(void *data) {
+	struct work *work = data;
+	work->go(work);
+	work_end(work);
+	return NULL;
+}
 
 /* Returns 0 or -errno: then the descriptors and the text are the caller's still. */
 static int start_work(const struct work *what, unsigned max) {
@@ -72,24 +92,11 @@ static int start_work(const struct work *what, unsigned max) {
 	return error;
 }
 
-/* The program's end last: it may be the last close, which waits for whoever holds the pipe. */
-static void work_end(struct work *work) {
-	copied_text_unref(work->text);
-	for (int i = 0; i < 2; i++) {
-		if (work->ours[i] >= 0) {
-			close(work->ours[i]);
-		}
-	}
-	close(work->theirs);
-	__atomic_sub_fetch(work->helpers, 1, __ATOMIC_RELAXED);
-	free(work);
-}
-
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* Until the program has closed. Whoever began it ends it before, by closing his end. */
 static void relay(const struct work *work) {
-	struct pollfd both[] = {{work->theirs, POLLIN, 0}, {work->ours[1], 0, 0}};
+	struct pollfd both[] = {{work->theirs, POLLIN, 0}, {work->way[1], 0, 0}};
 	char bytes[PIECE];
 	ssize_t got = 1, put = 0;
 	while (got != 0 && put >= 0) {
@@ -98,7 +105,7 @@ static void relay(const struct work *work) {
 		}
 		got = read(work->theirs, bytes, sizeof(bytes));
 		both[0].fd = got < 0 ? -1 : work->theirs; /* what breaks off is no end */
-		put = got > 0 ? write(work->ours[1], bytes, (size_t)got) : 0;
+		put = got > 0 ? write(work->way[1], bytes, (size_t)got) : 0;
 	}
 }
 
@@ -112,28 +119,43 @@ static void close_both(const int ends[2]) {
 	close(ends[1]);
 }
 
+/* Has a helper read a program's pipe, whose end it takes. Returns our end, or -errno. */
+static int start_reading(int theirs) {
+	int ours[2];
+	if (pipe2(ours, O_CLOEXEC) != 0) {
+		return -errno;
+	}
+	const struct work work = {.go = relay,
+			.helpers = &readers,
+			.theirs = theirs,
+			.way = {-1, ours[1]},
+			.from = -1};
+	int error = fcntl(ours[0], F_SETFL, O_NONBLOCK) == 0 ? start_work(&work, TEXT_PIPE_READERS)
+							     : -errno;
+	if (error != 0) {
+		close_both(ours);
+	}
+	return error != 0 ? error : ours[0];
+}
+
 /* Our end alone is told not to wait: programs may not expect that of theirs. */
 int text_reading_begin(struct text_reading *reading, int epoll) {
-	int theirs[2], ours[2];
+	int theirs[2];
 	if (pipe2(theirs, O_CLOEXEC) != 0) {
 		return -errno;
 	}
-	if (pipe2(ours, O_CLOEXEC) != 0) {
-		int error = -errno;
+	int fd = start_reading(theirs[0]);
+	if (fd < 0) {
 		close_both(theirs);
+		return fd;
+	}
+	int error = watch(epoll, fd);
+	if (error != 0) { /* the helper ends, and closes the other one */
+		close(fd);
+		close(theirs[1]);
 		return error;
 	}
-	const struct work work = {.helpers = &readers, .theirs = theirs[0], .ours = {-1, ours[1]}};
-	int error = fcntl(ours[0], F_SETFL, O_NONBLOCK) == 0 ? watch(epoll, ours[0]) : -errno;
-	if (error == 0) {
-		error = start_work(&work, TEXT_PIPE_READERS);
-	}
-	if (error != 0) {
-		close_both(theirs);
-		close_both(ours);
-		return error;
-	}
-	reading->fd = ours[0];
+	reading->fd = fd;
 	reading->deadline = gid_clock_now() + TEXT_PIPE_NS;
 	reading->size = 0;
 	return theirs[1];
@@ -177,41 +199,47 @@ static bool is_pipe(int fd) {
 }
 
 /* Returns whether there is room in time. */
-static bool wait_for_room(const struct work *work) {
+static bool wait_for_room(const struct work *work, uint64_t deadline) {
 	struct pollfd room = {work->theirs, POLLOUT, 0};
 	uint64_t now = gid_clock_now();
-	return now < work->deadline &&
-			poll(&room, 1, (int)((work->deadline - now) / MS_NS + 1)) > 0;
+	return now < deadline && poll(&room, 1, (int)((deadline - now) / MS_NS + 1)) > 0;
 }
 
 /*
  * Whoever else has the program's end may let it wait for its reader again and again: only in this
- * way writing does not wait whatever is set there.
+ * way writing does not wait whatever is set there. Returns whether all was written in time.
  */
-static void write_text(const struct work *work) {
-	size_t at = 0, moved = 0, size = work->text->size;
-	while (moved < size && wait_for_room(work)) {
-		ssize_t put = at < size ? write(work->ours[1], work->text->bytes + at, size - at)
-					: 0;
-		at += put > 0 ? (size_t)put : 0;
-		ssize_t ret = splice(work->ours[0], NULL, work->theirs, NULL, CLIPBOARD_TEXT_MAX,
+static bool put(const struct work *work, const char *bytes, size_t size, uint64_t deadline) {
+	size_t at = 0, moved = 0;
+	while (moved < size && wait_for_room(work, deadline)) {
+		ssize_t part = at < size ? write(work->way[1], bytes + at, size - at) : 0;
+		at += part > 0 ? (size_t)part : 0;
+		ssize_t ret = splice(work->way[0], NULL, work->theirs, NULL, CLIPBOARD_TEXT_MAX,
 				SPLICE_F_NONBLOCK);
 		if (ret < 0 && errno != EAGAIN && errno != EINTR) {
-			return;
+			return false;
 		}
 		moved += ret > 0 ? (size_t)ret : 0;
 	}
+	return moved == size;
 }
 
-static void *work_main(void *data) {
-	struct work *work = data;
-	if (work->text != NULL) {
-		write_text(work);
-	} else {
-		relay(work);
+static void write_text(const struct work *work) {
+	put(work, work->text->bytes, work->text->size, work->deadline);
+}
+
+/*
+ * Until whoever writes at our end has closed it. What the program takes no more is read for
+ * nothing: its writer shall not be ended by a signal. Not spliced: that would lock our pipe, too,
+ * while it waits for who has locked the other.
+ */
+static void pass_on(const struct work *work) {
+	char bytes[PIECE];
+	ssize_t got;
+	bool takes = true;
+	while ((got = read(work->from, bytes, sizeof(bytes))) > 0) {
+		takes = takes && put(work, bytes, (size_t)got, gid_clock_now() + TEXT_PIPE_NS);
 	}
-	work_end(work);
-	return NULL;
 }
 
 void text_pipe_give(int fd, struct copied_text *text) {
@@ -220,9 +248,11 @@ void text_pipe_give(int fd, struct copied_text *text) {
 		gid_closer_close(fd);
 		return;
 	}
-	const struct work work = {.helpers = &writers,
+	const struct work work = {.go = write_text,
+			.helpers = &writers,
 			.theirs = fd,
-			.ours = {way[0], way[1]},
+			.way = {way[0], way[1]},
+			.from = -1,
 			.deadline = gid_clock_now() + TEXT_PIPE_NS,
 			.text = copied_text_ref(text)};
 	if (start_work(&work, TEXT_PIPE_WRITERS) != 0) {
@@ -230,4 +260,55 @@ void text_pipe_give(int fd, struct copied_text *text) {
 		close_both(way);
 		gid_closer_close(fd);
 	}
+}
+
+/* --- pipes that others read and write --------------------------------------------------------- */
+
+/* Has a helper write it, whose end it takes. Returns our end, or -errno. */
+static int start_passing_on(int theirs) {
+	int ours[2], way[2];
+	if (pipe2(ours, O_CLOEXEC) != 0) {
+		return -errno;
+	}
+	if (pipe2(way, O_CLOEXEC | O_NONBLOCK) != 0) {
+		int error = -errno;
+		close_both(ours);
+		return error;
+	}
+	const struct work work = {.go = pass_on,
+			.helpers = &writers,
+			.theirs = theirs,
+			.way = {way[0], way[1]},
+			.from = ours[0]};
+	int error = fcntl(ours[1], F_SETFL, O_NONBLOCK) == 0 ? start_work(&work, TEXT_PIPE_WRITERS)
+							     : -errno;
+	if (error != 0) {
+		close_both(ours);
+		close_both(way);
+	}
+	return error != 0 ? error : ours[1];
+}
+
+/* The helper has a copy of its own, so that it is never the caller who closes the last. */
+static int with_copy(int fd, int (*start)(int theirs)) {
+	if (!is_pipe(fd)) {
+		return -EINVAL;
+	}
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0) {
+		return -errno;
+	}
+	int ours = start(copy);
+	if (ours < 0) {
+		close(copy);
+	}
+	return ours;
+}
+
+int text_pipe_source(int fd) {
+	return with_copy(fd, start_reading);
+}
+
+int text_pipe_sink(int fd) {
+	return with_copy(fd, start_passing_on);
 }

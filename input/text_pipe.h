@@ -54,4 +54,13 @@ void text_reading_end(struct text_reading *reading);
  */
 void text_pipe_give(int fd, struct copied_text *text);
 
+/*
+ * For who reads or writes a program's pipe itself, bytes of any number: our end of a pipe to a
+ * helper, which does that in his place until he closes it. Our end never waits and makes no signal.
+ * `fd` stays the caller's. Or -errno: -EINVAL: it is no pipe; -EBUSY: as above. Who takes nothing
+ * for TEXT_PIPE_NS gets no more.
+ */
+int text_pipe_source(int fd);
+int text_pipe_sink(int fd);
+
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libweston/libweston.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,13 +17,14 @@
 #include "library_call.h"
 #include "message_frames.h"
 #include "socket.h"
+#include "text_pipe.h"
 
 /* More than so many of one client's wait to be closed: it is hung up on. */
 #define OF_ONE_MAX 64u
 /* Of all. Until there are fewer, nobody is read from who is new, or sent such a descriptor. */
 #define OF_ALL_MAX 256u
-/* Descriptors of connections; those of higher numbers are always new. */
-#define CONNECTIONS 4096
+/* Descriptors that are known: connections of higher numbers are always new. */
+#define DESCRIPTORS 4096
 /* Less than that is unmapped at once. */
 #define QUICK_SIZE GID_CLOSER_QUICK
 
@@ -36,9 +38,11 @@ enum connection_state {
 static struct connection {
 	enum connection_state state;
 	struct message_frames frames;
-} connections[CONNECTIONS];
-static struct weston_log_pacer pacer, long_pacer;
-static int read_last = -1; /* the connection */
+} connections[DESCRIPTORS];
+/* Who gave a descriptor, or has the other end of that pipe. 0: no client. */
+static uint64_t givers[DESCRIPTORS];
+static uint64_t handled; /* whose messages were read last, and are handled */
+static struct weston_log_pacer pacer, long_pacer, busy_pacer;
 
 /* --- what a descriptor is --------------------------------------------------------------------- */
 
@@ -69,16 +73,10 @@ bool client_descriptor_is_harmless(int fd) {
 	return fcntl(fd, F_GET_SEALS) >= 0 || has_harmless_name(fd) || is_dmabuf(fd);
 }
 
-/* --- receiving -------------------------------------------------------------------------------- */
-
-/* Room for all that can come: what has no room the kernel would close within recvmsg(). */
-union control {
-	char bytes[CMSG_SPACE(GID_SOCKET_RIGHTS_MAX * sizeof(int))];
-	struct cmsghdr align;
-};
+/* --- connections ------------------------------------------------------------------------------ */
 
 static struct connection *connection_of(int socket) {
-	return socket >= 0 && socket < CONNECTIONS ? &connections[socket] : NULL;
+	return socket >= 0 && socket < DESCRIPTORS ? &connections[socket] : NULL;
 }
 
 static enum connection_state state_of(int socket) {
@@ -101,6 +99,32 @@ static void forget_connection(int socket) {
 	}
 }
 
+/* --- who gave it ------------------------------------------------------------------------------ */
+
+/* Who gives: the closer's name for a connection, whose descriptor is closed when little else waits.
+ */
+static uint64_t connection_giver(int socket) {
+	return (uint64_t)socket + 1;
+}
+
+static uint64_t giver_of(int fd) {
+	return fd >= 0 && fd < DESCRIPTORS ? givers[fd] : 0;
+}
+
+static void set_giver(int fd, uint64_t giver) {
+	if (fd >= 0 && fd < DESCRIPTORS) {
+		givers[fd] = giver;
+	}
+}
+
+/* --- receiving -------------------------------------------------------------------------------- */
+
+/* Room for all that can come: what has no room the kernel would close within recvmsg(). */
+union control {
+	char bytes[CMSG_SPACE(GID_SOCKET_RIGHTS_MAX * sizeof(int))];
+	struct cmsghdr align;
+};
+
 /* Whether libwayland has room for each message that the bytes begin. */
 static bool has_room(int socket, const struct msghdr *message, size_t received) {
 	struct connection *connection = connection_of(socket);
@@ -113,11 +137,6 @@ static bool has_room(int socket, const struct msghdr *message, size_t received) 
 		received -= size;
 	}
 	return true;
-}
-
-/* Who gives: the closer's name for a connection. */
-static uint64_t giver_of(int socket) {
-	return (uint64_t)socket + 1;
 }
 
 static uint32_t collect(struct msghdr *message, int *fds) {
@@ -149,6 +168,9 @@ static void hand_over(struct msghdr *message, const int *fds, uint32_t count) {
 			? (message->msg_controllen - CMSG_LEN(0)) / sizeof(int)
 			: 0;
 	uint32_t fit = count < room ? count : (uint32_t)room;
+	for (uint32_t i = 0; i < fit; i++) {
+		set_giver(fds[i], handled);
+	}
 	for (uint32_t i = fit; i < count; i++) {
 		gid_closer_close(fds[i]);
 	}
@@ -181,7 +203,7 @@ static ssize_t refuse_message(const int *fds, uint32_t count) {
 
 /* Others' descriptors must find room, also while somebody sends such without end. */
 static bool may_be_read(int socket) {
-	return gid_closer_pending_of(giver_of(socket)) <= OF_ONE_MAX &&
+	return gid_closer_pending_of(connection_giver(socket)) <= OF_ONE_MAX &&
 			(state_of(socket) == CONNECTION_GOOD || gid_closer_pending() <= OF_ALL_MAX);
 }
 
@@ -220,9 +242,9 @@ static ssize_t guarded_recvmsg(int socket, struct msghdr *message, int flags) {
 		errno = ECONNRESET;
 		return -1;
 	}
-	uint64_t before = gid_closer_charge(giver_of(socket));
+	handled = connection_giver(socket);
+	uint64_t before = gid_closer_charge(handled);
 	ssize_t received = receive(socket, message, flags);
-	read_last = socket;
 	int error = errno;
 	gid_closer_charge(before);
 	errno = error;
@@ -252,18 +274,107 @@ static int guarded_munmap(void *data, size_t size) {
 }
 
 /*
- * For libwayland's close(). Pipes, too, wait: for who reads or writes with memory that never comes.
- * What is no connection comes of the message that was read last.
+ * For libwayland's close() and libweston's. Pipes, too, wait: for who reads or writes with memory
+ * that never comes.
  */
 static int guarded_close(int fd) {
 	bool is_connection = is_socket(fd);
-	uint64_t before = gid_closer_charge(giver_of(is_connection ? fd : read_last));
+	uint64_t giver = is_connection ? connection_giver(fd) : giver_of(fd);
+	uint64_t before = gid_closer_charge(giver);
 	if (is_connection) {
 		forget_connection(fd);
 	}
+	set_giver(fd, 0);
 	gid_closer_close(fd);
 	gid_closer_charge(before);
 	return 0;
+}
+
+/*
+ * For libwayland's fcntl(). It copies what it sends on to another client, and closes the copy when
+ * that was sent: whoever is read from then has nothing to do with it.
+ */
+static int guarded_fcntl(int fd, int command, ...) {
+	va_list arguments;
+	va_start(arguments, command);
+	long argument = va_arg(arguments, long);
+	va_end(arguments);
+	int result = fcntl(fd, command, argument);
+	if (command == F_DUPFD_CLOEXEC) {
+		set_giver(result, giver_of(fd));
+	}
+	return result;
+}
+
+/* --- what libweston does with them ------------------------------------------------------------ */
+
+/*
+ * For libweston's pipe2(): its clipboard asks with such for what a client copied, which gets the
+ * other end.
+ */
+static int guarded_pipe2(int ends[2], int flags) {
+	int result = pipe2(ends, flags);
+	for (int i = 0; i < 2 && result == 0; i++) {
+		set_giver(ends[i], handled);
+	}
+	return result;
+}
+
+/* `ours` takes its number, and a helper closes what had it. */
+static bool take_number(int fd, int ours) {
+	int theirs = fcntl(
+			fd, F_DUPFD_CLOEXEC, 0); /* so that dup3() closes none that is the last */
+	bool taken = theirs >= 0 && dup3(ours, fd, O_CLOEXEC) >= 0;
+	close(ours);
+	if (theirs >= 0) {
+		uint64_t before = gid_closer_charge(giver_of(fd));
+		gid_closer_close(theirs);
+		gid_closer_charge(before);
+	}
+	if (taken) {
+		set_giver(fd, 0);
+	}
+	return taken;
+}
+
+/* What cannot be written takes the place of what must not be. */
+static bool put_helper_between(int fd, bool reads) {
+	int ours = reads ? text_pipe_source(fd) : text_pipe_sink(fd);
+	if (reads && ours == -EINVAL) {
+		return true; /* no client has the other end of what has none */
+	}
+	if (ours < 0) {
+		weston_log_paced(&busy_pacer, 10, 60000, "gid: Weston %s: %s\n",
+				reads ? "does not keep what a client copied"
+				      : "does not write what it kept to a client",
+				ours == -EINVAL ? "that gave no pipe" : strerror(-ours));
+		ours = reads ? -1 : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	}
+	return ours >= 0 && take_number(fd, ours);
+}
+
+/*
+ * For libweston's wl_event_loop_add_fd(): what it is to write is of its clipboard's, and what it is
+ * to read, too, where a client has the other end. Otherwise it would wait in read() for who has
+ * locked the pipe, and in write() also for who does not read, or be ended by a signal because he
+ * has closed.
+ */
+static struct wl_event_source *guarded_add_fd(struct wl_event_loop *loop, int fd, uint32_t mask,
+		wl_event_loop_fd_func_t func, void *data) {
+	bool reads = (mask & WL_EVENT_READABLE) != 0;
+	if ((!reads || giver_of(fd) != 0) && !put_helper_between(fd, reads)) {
+		return NULL;
+	}
+	return wl_event_loop_add_fd(loop, fd, mask, func, data);
+}
+
+/*
+ * For libweston's lseek(), by which it asks how large a dma-buf is, and whether a colour profile is
+ * a file. It waits for who reads there with memory that never comes, of memory at least: that is no
+ * dma-buf, and is refused as one of no size.
+ */
+static off_t guarded_lseek(int fd, off_t offset, int whence) {
+	return fcntl(fd, F_GET_SEALS) >= 0 ? 0 : lseek(fd, offset, whence);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -271,26 +382,36 @@ static int guarded_close(int fd) {
 /* Room for those that wait. */
 static void raise_limit(void) {
 	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < CONNECTIONS) {
-		limit.rlim_cur = limit.rlim_max < CONNECTIONS ? limit.rlim_max : CONNECTIONS;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < DESCRIPTORS) {
+		limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 }
 
 int client_descriptors_guard(void) {
 	static const struct {
+		library_function of;
 		const char *name;
 		library_function guarded;
 	} calls[] = {
-			{"recvmsg", (library_function)guarded_recvmsg},
-			{"close", (library_function)guarded_close},
-			{"munmap", (library_function)guarded_munmap},
+			{(library_function)wl_client_create, "recvmsg",
+					(library_function)guarded_recvmsg},
+			{(library_function)wl_client_create, "close",
+					(library_function)guarded_close},
+			{(library_function)wl_client_create, "fcntl64",
+					(library_function)guarded_fcntl},
+			{(library_function)wl_client_create, "munmap",
+					(library_function)guarded_munmap},
+			{(library_function)weston_log, "close", (library_function)guarded_close},
+			{(library_function)weston_log, "pipe2", (library_function)guarded_pipe2},
+			{(library_function)weston_log, "lseek64", (library_function)guarded_lseek},
+			{(library_function)weston_log, "wl_event_loop_add_fd",
+					(library_function)guarded_add_fd},
 	};
 	int error = 0;
 	raise_limit();
 	for (size_t i = 0; error == 0 && i < sizeof(calls) / sizeof(calls[0]); i++) {
-		error = library_call_replace((library_function)wl_client_create, calls[i].name,
-				calls[i].guarded);
+		error = library_call_replace(calls[i].of, calls[i].name, calls[i].guarded);
 	}
 	return error;
 }

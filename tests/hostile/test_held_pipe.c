@@ -75,6 +75,26 @@ static bool others_are_read(void) {
 	return ret == 1 && reading.size == 4;
 }
 
+static void *write_ours(void *data) {
+	char bytes[4096] = "";
+	ssize_t put;
+	do {
+		put = write(end, bytes, sizeof(bytes));
+	} while (put > 0);
+	close(end);
+	return NULL;
+}
+
+/* Who writes at an end of ours has as much room as a pipe, and does not wait for more. */
+static void test_ends_of_our_own(void) {
+	int ends[2];
+	tap_ok(pipe2(ends, O_CLOEXEC) == 0 && write(ends[1], "before", 6) == 6, "a pipe");
+	end = ends[0];
+	holding_start(hold_read);
+	end = text_pipe_sink(ends[1]);
+	tap_ok(end >= 0 && holding_returns(write_ours), "writing stops nobody");
+}
+
 static void test_copies(void) {
 	for (uint32_t i = 0; i < TEXT_PIPE_READERS; i++) {
 		if (!tap_ok(others_are_read(), "a text is read")) {
@@ -115,6 +135,7 @@ int main(int argc, char **argv) {
 	if (!tap_ok(never != MAP_FAILED, "memory that never comes")) {
 		return tap_finish();
 	}
+	test_ends_of_our_own();
 	test_copies();
 	test_pastes();
 	int status = tap_finish();

@@ -45,6 +45,14 @@ class Program:
         self.display.roundtrip()
         return self.source
 
+    def leave(self, text: bytes) -> None:
+        """Copies it, and is no longer there to give it, until the compositor gives what it kept."""
+        self.copy(text, self.serial() + 1)
+        self.wait(lambda: self.asked > 0, "the compositor to ask")
+        self.source("destroy")
+        self.source = self.offer = None
+        self.wait(lambda: self.has_text() and self.paste() == text, "what was kept")
+
     def serial(self) -> int:
         """The compositor's of now."""
         return self.display.display("sync").wait("done")[0]

@@ -2,12 +2,14 @@
 """A program that keeps files locked in the kernel which it gives to its gidd, or to Weston."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
-from lib.forwarding import Forwarding
 from lib.program import TOP, Program, python_env, wait_for
+from lib.weston import Weston
 
 PROGRAMS = TOP / "tests/hostile/programs"
 
@@ -17,11 +19,17 @@ def hold(cockpit: Cockpit, domain: str, kind: str) -> Program:
     return run(cockpit, domain, PROGRAMS / "held_locks.py", cockpit.socket(domain), kind)
 
 
-def hold_pipe(forwarding: Forwarding) -> Program:
-    """Until Weston has a pipe that is locked."""
-    weston = forwarding.weston
-    arguments = [weston.socket, str(weston.program.pid), *weston.protocols]
-    return run(forwarding.cockpit, "open", PROGRAMS / "held_pipes.py", *arguments)
+@contextmanager
+def held_pipes(cockpit: Cockpit, weston: Weston, kind: str) -> Iterator[Program]:
+    """`kind`: what Weston is given, as held_pipes.py knows it. From when it has that."""
+    program = PROGRAMS / "held_pipes.py"
+    arguments = [kind, weston.socket, str(weston.program.pid), *weston.protocols]
+    holder = run(cockpit, "open", program, *arguments)
+    try:
+        yield holder
+        assert holder.is_running(), holder.stderr
+    finally:
+        holder.kill()  # before it nobody ends who waits for it
 
 
 def run(cockpit: Cockpit, domain: str, *command: str | Path) -> Program:

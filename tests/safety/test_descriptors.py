@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from lib.cockpit import Cockpit
 from lib.forwarding import ROLE, Forwarding
-from lib.holding import hold_pipe
+from lib.holding import held_pipes
 from lib.program import BUILD, wait_for
 from lib.stream_reader import StreamReader
 
@@ -26,6 +26,7 @@ from lab.domains.wayland import Disconnected, Display, ProtocolError
 # Of a close: whoever waits for it stands still for as long.
 LINGER_S, SHORT_LINGER_S = 60, 3
 FRAMES = 40  # a heartbeat comes each 50 ms
+PATIENCE_S = 30  # with who is to go on
 LIBGID = BUILD / "libgid/libgid.so"
 
 far_ends: list[socket.socket] = []
@@ -139,14 +140,37 @@ def test_a_pipe_that_is_locked(forwarding: Forwarding) -> None:
     forwarding.telltale("--state", "5")
     forwarding.display.wait_role("live")
     place = forwarding.cockpit.socket("cluster")
-    with StreamReader(LIBGID, place, "safety/telltale", owner="open") as reader:
-        reader.next()
-        holder = hold_pipe(forwarding)
+    with (
+        StreamReader(LIBGID, place, "safety/telltale", owner="open") as reader,
+        held_pipes(forwarding.cockpit, forwarding.weston, "pool"),
+    ):
         for _ in range(FRAMES):
             reader.next()
-        assert holder.is_running()
-        holder.kill()
     assert [t["reason"] for t in forwarding.display.role()["transitions"]] == ["none"]
+
+
+@pytest.mark.parametrize("kind", ["plane", "position"])
+def test_what_is_no_dmabuf(cockpit: Cockpit, kind: str) -> None:
+    """A pipe that is locked, or a file whose position is: libweston closes the one, and asks how
+    long the other is."""
+    forwarding = Forwarding(cockpit, ROLE, renderer="gl")
+    if not forwarding.weston.has_global("zwp_linux_dmabuf_v1"):
+        pytest.skip("this renderer takes no dma-bufs")
+    with forwarding.connection() as other, held_pipes(cockpit, forwarding.weston, kind):
+        other.roundtrip(PATIENCE_S)
+
+
+def test_who_gave_it_pays(forwarding: Forwarding) -> None:
+    """A client that leaves has sent more pipes than one may, which are locked, without a message:
+    Weston closes them when it has read from another one last. That one goes on."""
+    with (
+        forwarding.connection() as other,
+        held_pipes(forwarding.cockpit, forwarding.weston, "unread") as holder,
+    ):
+        while "gone" not in holder.stdout:
+            other.roundtrip(PATIENCE_S)
+        for _ in range(FRAMES):
+            other.roundtrip(PATIENCE_S)
 
 
 def test_who_sends_such_without_end_is_hung_up_on(forwarding: Forwarding) -> None:

@@ -175,6 +175,54 @@ static void test_who_reads_no_more(void) {
 	close(ends[1]);
 }
 
+/* For who reads and writes himself: more than any pipe has room for. */
+static void test_ends_of_our_own(void) {
+	int program, theirs = open_pipe(&program, true), ours = text_pipe_sink(theirs);
+	close(theirs);
+	tap_ok(ours >= 0 && (fcntl(ours, F_GETFL) & O_NONBLOCK) != 0, "our end never waits");
+	size_t put = 0, got = 0;
+	memset(text, 'z', sizeof(text));
+	while (got < 3 * CLIPBOARD_TEXT_MAX) {
+		size_t rest = 3 * CLIPBOARD_TEXT_MAX - put;
+		ssize_t part = rest > 0 ? write(ours, text, rest < 5000 ? rest : 5000) : 0;
+		put += part > 0 ? (size_t)part : 0;
+		part = read(program, text + CLIPBOARD_TEXT_MAX - 100, 100);
+		got += part > 0 ? (size_t)part : 0;
+	}
+	close(ours);
+	tap_ok(read_all(program) == 0 && put == got, "all comes, and then the end");
+	close(program);
+
+	theirs = open_pipe(&program, false);
+	ours = text_pipe_source(program);
+	close(program);
+	tap_ok(ours >= 0 && write(theirs, "text", 4) == 4, "one that a program writes");
+	struct pollfd there = {ours, POLLIN, 0};
+	tap_ok(poll(&there, 1, PATIENCE_MS) == 1 && read(ours, text, sizeof(text)) == 4 &&
+					memcmp(text, "text", 4) == 0,
+			"what it writes comes");
+	close(theirs);
+	tap_ok(poll(&there, 1, PATIENCE_MS) == 1 && read(ours, text, 1) == 0, "and then the end");
+	close(ours);
+	tap_ok(text_pipe_sink(epoll) == -EINVAL && text_pipe_source(epoll) == -EINVAL,
+			"what is no pipe has none");
+}
+
+static void test_who_closes(void) {
+	int program, theirs = open_pipe(&program, true), ours = text_pipe_sink(theirs);
+	close(theirs);
+	close(program);
+	struct pollfd room = {ours, POLLOUT, 0};
+	size_t put = 0;
+	signal(SIGPIPE, handle_signal);
+	while (put < 3 * CLIPBOARD_TEXT_MAX && poll(&room, 1, PATIENCE_MS) == 1) {
+		ssize_t part = write(ours, text, sizeof(text));
+		put += part > 0 ? (size_t)part : 0;
+	}
+	tap_ok(put >= 3 * CLIPBOARD_TEXT_MAX, "who closes ends nobody by a signal");
+	close(ours);
+}
+
 int main(void) {
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	test_reading();
@@ -183,5 +231,7 @@ int main(void) {
 	test_who_never_reads();
 	test_many_who_never_read();
 	test_who_reads_no_more();
+	test_ends_of_our_own();
+	test_who_closes();
 	return tap_finish();
 }
