@@ -4,7 +4,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
-static gboolean is_safe (GstPad *sink);
+static gboolean is_safe (GstPad *pad);
 
 static gboolean
 is_kind (GstElement *element, const gchar *kind)
@@ -29,10 +29,11 @@ check_link (const GValue *item, gpointer safe)
   *(gboolean *) safe &= is_safe (g_value_get_object (item));
 }
 
+/* What is on the other side of the element. */
 static gboolean
-are_inputs_safe (GstPad *src)
+are_links_safe (GstPad *pad)
 {
-  GstIterator *links = gst_pad_iterate_internal_links (src);
+  GstIterator *links = gst_pad_iterate_internal_links (pad);
   gboolean safe = TRUE;
 
   if (links == NULL)
@@ -45,35 +46,50 @@ are_inputs_safe (GstPad *src)
   return safe;
 }
 
-/* Makes no part of its own, and leaves what it is given as it is, or converts the part alone. */
+/*
+ * Makes no part of its own, and leaves what it is given as it is. A converter passes on what a sink says
+ * for as long as it has nothing to do, and then converts all of the picture.
+ */
 static gboolean
 passes_on (GstElement *element)
 {
-  return is_kind (element, "Generic") || is_kind (element, "Converter")
-      || is_made_by (element, "gidalloc") || is_made_by (element, "valve")
-      || is_made_by (element, "videorate");
+  return is_kind (element, "Generic") || is_made_by (element, "gidalloc")
+      || is_made_by (element, "valve") || is_made_by (element, "videorate");
+}
+
+static gboolean
+makes_parts (GstElement *element)
+{
+  return is_kind (element, "Source") || is_kind (element, "Decoder")
+      || is_made_by (element, "videocrop");
+}
+
+static gboolean
+shows_parts (GstElement *element)
+{
+  return is_kind (element, "Sink") || is_made_by (element, "gidcompose");
 }
 
 /*
- * textoverlay, and whatever else draws into buffers as they are, passes on what we answer, though it
- * counts from the corner of the memory: what it drew would be at another place, or not to be seen.
- * So makers of crops have to be next to us, but for what leaves pictures as they are.
+ * textoverlay, and whatever else draws into buffers as they are, passes on what the sink answers,
+ * though it counts from the corner of the memory: what it drew would be at another place, or not to be
+ * seen. So who makes crops and who shows them have to be next to each other, but for what leaves
+ * pictures as they are.
  */
 static gboolean
-is_safe (GstPad *sink)
+is_safe (GstPad *pad)
 {
-  GstPad *peer = gst_pad_get_peer (sink);
+  GstPad *peer = gst_pad_get_peer (pad);
   GstElement *element;
-  gboolean safe = TRUE;
+  gboolean safe;
 
   if (peer == NULL)
     return TRUE;
   element = GST_IS_PROXY_PAD (peer) ? NULL : gst_pad_get_parent_element (peer);
   if (element == NULL || passes_on (element))
-    safe = are_inputs_safe (peer);
+    safe = are_links_safe (peer);
   else
-    safe = is_kind (element, "Source") || is_kind (element, "Decoder")
-        || is_made_by (element, "videocrop");
+    safe = GST_PAD_IS_SRC (pad) ? shows_parts (element) : makes_parts (element);
   gst_clear_object (&element);
   gst_object_unref (peer);
   return safe;
@@ -84,4 +100,11 @@ gst_gid_crop_offer (GstPad *pad, GstQuery *query)
 {
   if (is_safe (pad))
     gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
+}
+
+gboolean
+gst_gid_crop_is_taken (GstPad *pad, GstQuery *query)
+{
+  return gst_query_find_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL)
+      && is_safe (pad);
 }

@@ -13,6 +13,12 @@ G_BEGIN_DECLS
  */
 void gst_gid_crop_offer (GstPad *pad, GstQuery *query);
 
+/**
+ * Whether who shows our pictures understands a GstVideoCropMeta, by the answer to an ALLOCATION query
+ * of the src pad, where likewise nobody between us would draw into the whole picture.
+ */
+gboolean gst_gid_crop_is_taken (GstPad *pad, GstQuery *query);
+
 G_END_DECLS
 
 #endif

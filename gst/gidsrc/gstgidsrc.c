@@ -17,6 +17,8 @@
 
 #include <errno.h>
 
+#include "common/gstgidcrop.h"
+
 G_DEFINE_FINAL_TYPE_WITH_CODE (GstGidSrc, gst_gid_src, GST_TYPE_PUSH_SRC,
     G_IMPLEMENT_INTERFACE (GST_TYPE_URI_HANDLER, gst_gid_src_init_uri_handler));
 
@@ -181,7 +183,7 @@ gst_gid_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
   gst_gid_credit_set_needed (&self->credit, needed);
   gst_gid_domain_unlock (reader->domain);
   self->has_video_meta = gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  self->has_crop_meta = gst_query_find_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
+  self->has_crop_meta = gst_gid_crop_is_taken (GST_BASE_SRC_PAD (self), query);
   return TRUE;
 }
 

@@ -7,8 +7,18 @@ import subprocess
 
 import pytest
 from lib.cockpit import Cockpit
-from lib.pipeline import clip, decode, film, frames_of, gst_env, pairs, send, sums_of, watch
-from lib.program import TOP
+from lib.pipeline import (
+    clip,
+    decode,
+    film,
+    frames_of,
+    gst_env,
+    pairs,
+    send,
+    sums_of,
+    watch,
+)
+from lib.program import TOP, wait_for
 from lib.versions import check_h264_copies, gstreamer_version, h264_is_decoded_in_place
 from PIL import Image
 
@@ -235,14 +245,14 @@ CROPPED = "videotestsrc pattern=ball num-buffers=12 ! video/x-raw,format=BGRx,wi
 CROPS = ["videocrop left=32 top=64", "aspectratiocrop aspect-ratio=16/9"]
 
 
+DRAWN = [
+    "textoverlay text=gid valignment=top halignment=left",
+    "gdkpixbufoverlay location={} offset-x=4 ! queue",
+]
+
+
 @pytest.mark.parametrize("crop", CROPS)
-@pytest.mark.parametrize(
-    "drawn",
-    [
-        "textoverlay text=gid valignment=top halignment=left",
-        "gdkpixbufoverlay location={} offset-x=4 ! queue",
-    ],
-)
+@pytest.mark.parametrize("drawn", DRAWN)
 def test_drawn_on_a_part(cockpit: Cockpit, drawn: str, crop: str) -> None:
     """It stands where it stands in front of any other sink."""
     mark = cockpit.folder / "mark.png"
@@ -251,7 +261,40 @@ def test_drawn_on_a_part(cockpit: Cockpit, drawn: str, crop: str) -> None:
     transfer(cockpit, source)
 
 
-@pytest.mark.parametrize("between", ["queue ! identity", "videoconvert", "gidalloc ! tee ! queue"])
+@pytest.mark.parametrize("drawn", DRAWN)
+def test_drawn_on_a_part_that_came(cockpit: Cockpit, drawn: str) -> None:
+    """Behind gidsrc, too, where the sink understands what a part is: what draws does not."""
+    mark = cockpit.folder / "mark.png"
+    Image.new("RGB", (40, 30), "red").save(mark)
+    part, drawn = f"{CROPPED} ! {CROPS[0]}", drawn.format(mark)
+    expected = sums_of(cockpit, f"{part} ! {drawn}")
+    receiver = watch(cockpit, "", f"! {drawn}", "--video-meta", "2")
+    send(cockpit, part).finish()
+    assert receiver.finish().sums == expected
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_part_that_is_converted_later(cockpit: Cockpit, before: bool) -> None:
+    """videoconvert passes on what a sink says as long as it has nothing to do, and then converts
+    all of the picture. It may be before gidsink or behind gidsrc.
+    """
+    source = f"{CROPPED.replace('ball num-buffers=12', 'colors {}')} ! {CROPS[0]}"
+    still, stream = source.format("num-buffers=1"), source.format("! identity sleep-time=10000")
+    other = "video/x-raw,format=RGB16"
+    (expected,) = sums_of(cockpit, f"{still} ! videoconvert ! {other}")
+    convert = " ! videoconvert ! capsfilter name=form caps=video/x-raw"
+    receiver = watch(cockpit, "", "" if before else convert, "--video-meta", "2")
+    sender = send(cockpit, stream + convert * before)
+    receiver.wait_frames(5)
+    (sender if before else receiver).tell(f"set form caps {other}")
+    wait_for(lambda: len(receiver.caps) > 1, "the other format")
+    receiver.wait_frames(len(receiver.frames) + 20)
+    first, *others = dict.fromkeys(receiver.sums)
+    assert first != expected and others == [expected]
+    sender.stop()
+
+
+@pytest.mark.parametrize("between", ["queue ! identity", "gidalloc ! tee ! queue"])
 def test_part_behind_what_leaves_it_as_it_is(cockpit: Cockpit, between: str) -> None:
     """Its maker need not copy it."""
     source = f"{CROPPED} ! {CROPS[0]} ! {between}"
