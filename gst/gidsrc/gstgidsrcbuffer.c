@@ -86,17 +86,20 @@ when_shown (const struct gid_frame *frame)
 
 /*
  * Its running time. Time stood still in a pause, but not for frames: the last of those that came then
- * is what is shown now. Encoders and files want no time that was before.
+ * is what is shown now. And a film may be so late that its frames were due before we played: these are
+ * shown when they were sent. Encoders and files want no time that was before.
  */
 static GstClockTime
 live_pts (GstGidSrc *self, const GstGidArrival *arrival)
 {
-  GstClockTime pts = running_time (self, when_shown (&arrival->frame)), last = self->last_pts;
+  const struct gid_frame *frame = &arrival->frame;
+  GstClockTime pts = running_time (self, when_shown (frame)), last = self->last_pts;
+  GstClockTime ahead = arrival->unasked ? AHEAD : 0;
 
   /* a flush may have begun running time anew */
-  if (arrival->unasked && GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (last)
-      && pts <= last && last < running_time (self, gid_clock_now ()) + AHEAD)
-    pts = last + 1;
+  if (GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (last) && pts <= last
+      && last < running_time (self, gid_clock_now ()) + ahead)
+    pts = MAX (last + 1, running_time (self, frame->submit_time));
   return pts;
 }
 

@@ -179,6 +179,18 @@ def test_late_to_a_still_picture(cockpit: Cockpit) -> None:
     assert sender.stats("sink")["frames"] == 1
 
 
+def test_late_to_a_film_that_is_late(cockpit: Cockpit) -> None:
+    """Its frames were due before the reader came: their times go on all the same, for encoders."""
+    film = "videotestsrc ! video/x-raw,width=32,height=24,framerate=1000/1"
+    sender = send(cockpit, f"{film} ! identity sleep-time=10000", "")
+    wait_for(lambda: sender.stats("sink")["frames"] > 100, "it to be late by a second")
+    receiver = watch(cockpit)
+    receiver.wait_frames(30)
+    times = [frame["pts"] for frame in receiver.frames]
+    assert times == sorted(set(times))
+    assert times[-1] - times[1] > 100_000_000  # as they were sent
+
+
 # --- what the manual says ---
 
 
