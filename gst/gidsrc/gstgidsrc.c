@@ -64,6 +64,7 @@ gst_gid_src_start (GstBaseSrc *src)
   gst_gid_backlog_start (&self->backlog, self->live);
   gst_gid_sequence_start (&self->sequence);
   gst_gid_segments_start (&self->segments);
+  gst_gid_announcement_start (&self->announcement);
   gst_gid_extras_start (&self->extras);
   gst_gid_copier_start (&self->copier);
   gst_gid_poster_start (&self->poster);
@@ -235,6 +236,7 @@ gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
   int got;
 
   *buffer = NULL;
+  gst_gid_announcement_make (&self->announcement);
   while (TRUE) {
     got = receive (self, reader, &arrival);
     if (got == -ECANCELED)
@@ -369,6 +371,7 @@ gst_gid_src_finalize (GObject *object)
   g_hash_table_unref (self->imports);
   gst_gid_backlog_finish (&self->backlog);
   gst_gid_extras_finish (&self->extras);
+  gst_gid_announcement_finish (&self->announcement);
   gst_gid_src_finish_properties (self);
   G_OBJECT_CLASS (gst_gid_src_parent_class)->finalize (object);
 }
@@ -424,6 +427,7 @@ gst_gid_src_init (GstGidSrc *self)
   gst_gid_filler_init (&self->filler, element);
   gst_gid_backlog_init (
       &self->backlog, src, &self->credit, &self->copier, &self->extras, &self->sequence);
+  gst_gid_announcement_init (&self->announcement, src);
   gst_base_src_set_format (src, GST_FORMAT_TIME);
   gst_base_src_set_live (src, TRUE);
 }

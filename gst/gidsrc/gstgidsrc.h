@@ -9,6 +9,7 @@
 #include <gst/base/gstpushsrc.h>
 
 #include "common/gstgidposter.h"
+#include "gstgidannouncement.h"
 #include "gstgidbacklog.h"
 #include "gstgidfiller.h"
 #include "gstgidimport.h"
@@ -43,6 +44,7 @@ struct _GstGidSrc
   GstGidSegments segments;
   GstGidBacklog backlog;
   GstGidFiller filler;
+  GstGidAnnouncement announcement;
   GstGidPoster poster;
 };
 

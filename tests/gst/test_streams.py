@@ -433,6 +433,30 @@ def test_players_read_a_uri(cockpit: Cockpit, player: str) -> None:
     assert receiver.finish().sums == expected
 
 
+PLAYER = 'playbin3 uri={} video-sink="fakesink name=watch sync=true"'
+
+
+def test_player_goes_on_with_a_uri(cockpit: Cockpit) -> None:
+    """Behind a film, all of it, and at its pace: at none GStreamer's decodebin3 has a race."""
+    before, source = film(320, 240), test_source(count=60)
+    expected = sums_of(cockpit, decode(before)) + sums_of(cockpit, source)
+    player = PLAYER.format(before.as_uri())
+    receiver = Pipeline(cockpit, "cluster", player, "--next", "gid://open/movie")
+    send(cockpit, source).finish()
+    assert receiver.finish().sums == expected
+
+
+@pytest.mark.parametrize("what", ["a film", "another stream"])
+def test_player_ends_behind_a_uri(cockpit: Cockpit, what: str) -> None:
+    """GStreamer's players never find that raw video is about to finish. It ends in good order."""
+    source = test_source()
+    following = film(320, 240).as_uri() if what == "a film" else "gid://open/again"
+    player = PLAYER.format("gid://open/movie")
+    receiver = Pipeline(cockpit, "cluster", player, "--next", following, G_DEBUG="fatal-criticals")
+    send(cockpit, source).finish()
+    assert receiver.finish().sums == sums_of(cockpit, source)
+
+
 def test_uri_of_our_own_domain(cockpit: Cockpit) -> None:
     source = test_source()
     receiver = Pipeline(

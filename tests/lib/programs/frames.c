@@ -447,7 +447,17 @@ static void element_added(GstBin *pipeline, GstBin *bin, GstElement *element, gp
 	}
 }
 
+/* What a player is to play behind what it plays: once. */
+static void play_next(GstElement *player, char **next) {
+	g_autofree char *uri = g_steal_pointer(next);
+
+	if (uri != NULL) {
+		g_object_set(player, "uri", uri, NULL);
+	}
+}
+
 int main(int argc, char **argv) {
+	char *next = NULL;
 	int commands = -1, hold_frames = 0, video_meta = 0;
 	gboolean paused = FALSE;
 	const GOptionEntry options[] = {
@@ -459,6 +469,9 @@ int main(int argc, char **argv) {
 			{"asks-for", 0, 0, G_OPTION_ARG_INT, &run.asks_for,
 					"with --video-meta: have `watch` ask for so many buffers",
 					"N"},
+			{"next", 0, 0, G_OPTION_ARG_STRING, &next,
+					"of a player: what it is to play when it is about to finish",
+					"URI"},
 			{"paused", 0, 0, G_OPTION_ARG_NONE, &paused,
 					"pause, and play only when told to", NULL},
 			{"stay", 0, 0, G_OPTION_ARG_NONE, &run.stays,
@@ -496,6 +509,9 @@ int main(int argc, char **argv) {
 	shut_gate();
 	g_signal_connect(run.pipeline, "deep-element-added", G_CALLBACK(element_added),
 			GINT_TO_POINTER(video_meta));
+	if (next != NULL) {
+		g_signal_connect(run.pipeline, "about-to-finish", G_CALLBACK(play_next), &next);
+	}
 	g_autoptr(GstBus) bus = gst_element_get_bus(run.pipeline);
 	gst_bus_add_watch(bus, on_message, NULL);
 	if (commands >= 0) {
