@@ -72,7 +72,10 @@ static bool is_stuck(const struct gid_producer *producer, uint64_t now) {
 			now - producer->lacking_since >= producer->options.lease_ns;
 }
 
-/* Takes back what is over. Returns when the first lease of what is left began. */
+/*
+ * Takes back what is over. Returns when the first lease of what is left began: as slots come back
+ * their owner may send, and leases begin that are younger than `now`.
+ */
 static uint64_t expire(struct gid_subscription *subscription, uint64_t now) {
 	const struct gid_producer *producer = subscription->producer;
 	uint64_t lease = producer->options.lease_ns;
@@ -85,7 +88,7 @@ static uint64_t expire(struct gid_subscription *subscription, uint64_t now) {
 	}
 	struct gid_ring_sent oldest;
 	uint64_t begin;
-	while ((begin = find_leased(subscription, renewable, &oldest)) != UINT64_MAX &&
+	while ((begin = find_leased(subscription, renewable, &oldest)) <= now &&
 			now - begin >= lease) {
 		take_entry(subscription, &oldest);
 	}
