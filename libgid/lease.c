@@ -125,15 +125,20 @@ void gid_producer_run_leases(struct gid_producer *producer, uint64_t now) {
 
 /* --- slots that are needed now ---------------------------------------------------------------- */
 
-/* The oldest picture in flight that was sent after `after`; false where there is none. */
-static bool find_oldest(
-		struct gid_producer *producer, uint64_t after, struct gid_ring_sent *oldest) {
+/* All frames of a burst have one time, and their order. */
+static bool is_older(const struct gid_ring_sent *sent, const struct gid_ring_sent *than) {
+	return sent->time != than->time ? sent->time < than->time : sent->index < than->index;
+}
+
+/* The oldest picture in flight that was sent after that one; false where there is none. */
+static bool find_oldest(const struct gid_producer *producer, struct gid_ring_sent after,
+		struct gid_ring_sent *oldest) {
 	oldest->in_flight = false;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		for (uint32_t i = 0; !sub->dead && i < sub->ring.entries; i++) {
 			const struct gid_ring_sent *sent = &sub->ring.sent[i];
-			if (sent->in_flight && sent->gid != GID_NONE && sent->time > after &&
-					(!oldest->in_flight || sent->time < oldest->time)) {
+			if (sent->in_flight && sent->gid != GID_NONE && is_older(&after, sent) &&
+					(!oldest->in_flight || is_older(sent, oldest))) {
 				*oldest = *sent;
 			}
 		}
@@ -198,7 +203,7 @@ static void poll_claims(struct gid_producer *producer) {
 /* Frees the oldest slot that can be, unless one was freed since. */
 static void free_oldest(struct gid_producer *producer, uint64_t freed, bool force) {
 	struct gid_ring_sent oldest = {0};
-	while (producer->freed == freed && find_oldest(producer, oldest.time, &oldest)) {
+	while (producer->freed == freed && find_oldest(producer, oldest, &oldest)) {
 		if (!can_be_freed(producer, oldest.gid, force)) {
 			continue;
 		}

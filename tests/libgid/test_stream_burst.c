@@ -298,6 +298,30 @@ static void test_lease(void) {
 	settle(NULL);
 }
 
+/* The oldest of a burst cannot be taken back, for it is being read; those behind it can. */
+static void test_reclaim(void) {
+	struct gid_slab *slab = make_slab(4);
+	struct gid_producer *producer = produce(0, 8);
+	struct gid_consumer *consumer = consume(8, false, false);
+	settle(producer);
+	memset(&heard, 0, sizeof(heard));
+	struct gid_frame frames[4], first;
+	prepare(frames, slab, 4);
+	gid_producer_send_burst(producer, frames, 4);
+	bool good = gid_consumer_receive(consumer, &first) == 1;
+	for (uint32_t i = 1; i < 4; i++) {
+		good &= gid_producer_reclaim(producer, false) == 1 && heard.released == i &&
+				heard.last_released == frames[i].gid;
+	}
+	tap_ok(good, "what is not read of a burst is taken back, in its order: %u", heard.released);
+	tap_ok(gid_producer_reclaim(producer, false) == 0 && gid_slab_holders(slab, 0) == 1,
+			"what is being read is not");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
 /* Entries that no honest producer writes end the subscription, wherever in a burst they are. */
 static void test_liar(void) {
 	struct gid_slab *slab = make_slab(4);
@@ -330,6 +354,7 @@ int main(void) {
 		test_sends_within();
 		test_mixed();
 		test_lease();
+		test_reclaim();
 		test_liar();
 	}
 	return stream_pair_finish();
