@@ -284,11 +284,16 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 	batch.now = gid_clock_now();
 	batch.slab = NULL;
 	struct gid_wire_frame *frame = &batch.entries[0];
+	if (!producer->has_shown) {
+		return;
+	}
 	*frame = producer->shown;
-	if (!producer->has_shown ||
-			(frame->gid != GID_NONE &&
-					gid_slab_find_sendable(producer->domain, frame->gid,
-							&producer->slab_memo, &batch.slab) < 0)) {
+	/* Its slab may have another number by now. */
+	struct gid_domain *domain = producer->domain;
+	frame->gid = gid_slab_present_gid(domain, frame->gid, domain->renamed);
+	if (frame->gid != GID_NONE &&
+			gid_slab_find_sendable(domain, frame->gid, &producer->slab_memo,
+					&batch.slab) < 0) {
 		return;
 	}
 	frame->submit_time = batch.now;

@@ -318,6 +318,31 @@ static void test_late(void) {
 	settle(NULL);
 }
 
+/* A slab leaves its memory when somebody may not read it any more. Nothing new is sent then. */
+static void test_late_in_other_memory(void) {
+	struct gid_producer_options options = {.size = sizeof(options), .keeps_shown = true};
+	struct gid_producer *producer = NULL;
+	struct gid_slab *slab = make_slab(2);
+	gid_producer_create(open_domain, "movie", &options, &producer);
+	send_slot(producer, slab, 0);
+	gid_id before = gid_slab_gid(slab, 0);
+	bool good = gid_domain_revoke(open_domain, "open", NULL, before, NULL) == 0;
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+			gid_slab_gid(slab, 0) == before && cockpit_now_ms() < end;
+			cockpit_sleep_ms(1)) {
+		gid_domain_dispatch(open_domain);
+	}
+	struct gid_consumer *late = consume(4, false, false);
+	settle(producer);
+	tap_ok(good && gid_slab_gid(slab, 0) != before && is_frame(late, gid_slab_gid(slab, 0), 1),
+			"what is shown has moved: who comes late gets it all the same");
+	gid_consumer_destroy(late);
+	gid_producer_destroy(producer);
+	tap_ok(gid_slab_holders(slab, 0) == 0, "and it is let go of");
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
 /* Who had no room for what is shown gets it when it has: the picture may stand for long. */
 static void test_room(bool quiet) {
 	struct gid_producer_options options = {
@@ -395,6 +420,7 @@ int main(void) {
 	if (stream_pair_init()) {
 		test_flow();
 		test_late();
+		test_late_in_other_memory();
 		test_times_of_what_is_sent_again();
 		test_room(false);
 		test_room(true);
