@@ -88,6 +88,15 @@ static int grant_slab(struct gid_producer *producer, struct gid_slab *slab) {
 	return error;
 }
 
+/* gidd does not have it any more, and what was put there nobody can read. */
+static void drop_revoked(struct gid_metadata *metadata) {
+	if (metadata->slab != NULL && metadata->slab->info.revoked) {
+		gid_slab_unref(metadata->slab);
+		metadata->slab = NULL;
+		memset(metadata->places, 0, sizeof(metadata->places));
+	}
+}
+
 static int get_slab(struct gid_producer *producer) {
 	if (producer->metadata == NULL) {
 		producer->metadata = calloc(1, sizeof(*producer->metadata));
@@ -96,6 +105,7 @@ static int get_slab(struct gid_producer *producer) {
 		}
 	}
 	struct gid_metadata *metadata = producer->metadata;
+	drop_revoked(metadata);
 	if (metadata->slab == NULL) {
 		uint64_t now = gid_clock_now();
 		if (now < metadata->again) {

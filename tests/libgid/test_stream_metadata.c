@@ -193,6 +193,25 @@ static void test_liar(struct gid_producer *producer, struct gid_slab *slab,
 	gid_producer_dispatch(producer);
 }
 
+/* As when a reader lost it, and there was no other memory for it. */
+static void test_revoked(struct gid_producer *producer, struct gid_slab *slab,
+		struct gid_consumer *consumer) {
+	struct gid_slab *places =
+			gid_slab_find(open_domain, producer->subscriptions->ring.ring->metadata);
+	struct gid_frame frame;
+	places->kind->take_back(places);
+	settle(producer);
+	int ret = 0, size = -EAGAIN;
+	while (size == -EAGAIN) { /* gidd is not asked for one slab after the other */
+		ret = send_with(producer, slab, 1, "new", 3);
+		size = receive_with(consumer, &frame, got, sizeof(got));
+		gid_consumer_release(consumer, &frame);
+		gid_producer_dispatch(producer);
+	}
+	tap_ok(ret == 1 && size == 3 && memcmp(got, "new", 3) == 0,
+			"of a slab that was revoked there is another one: %d, %d", ret, size);
+}
+
 static void test_gone(struct gid_slab *slab) {
 	struct gid_producer *producer = produce(0, 8);
 	struct gid_consumer *consumer = consume(8, false, true);
@@ -223,6 +242,7 @@ int main(void) {
 		test_taken(producer, slab, consumer);
 		test_late(slab);
 		test_liar(producer, slab, consumer);
+		test_revoked(producer, slab, consumer);
 		gid_consumer_destroy(consumer);
 		gid_producer_destroy(producer);
 		settle(NULL);
