@@ -135,8 +135,8 @@ static int window_prepare(struct capture *capture) {
 }
 
 /*
- * Copies the picture to where other machines see it. The slot stays taken for as long as it is the
- * stream's picture. Returns 0 or -errno; -EAGAIN: readers have all slots.
+ * Copies the picture to where other machines see it. The slot is taken until it was sent, and then
+ * as long as it is held. Returns 0 or -errno; -EAGAIN: readers have all slots.
  */
 static int window_copy(struct capture *capture, const struct screen_buffer *buffer, gid_id *gid) {
 	int ret = window_prepare(capture);
@@ -151,17 +151,6 @@ static int window_copy(struct capture *capture, const struct screen_buffer *buff
 	gid_producer_count_copy_for(capture->producer, GID_COPY_UPSTREAM_MEMORY, buffer->size);
 	*gid = gid_slab_gid(capture->window, (uint32_t)slot);
 	return 0;
-}
-
-static void window_give(struct capture *capture, gid_id gid) {
-	struct gid_slab_info info;
-	if (capture->window == NULL || gid == GID_NONE) {
-		return;
-	}
-	gid_slab_get_info(capture->window, &info);
-	if (gid_slab_key(info.gid) == gid_slab_key(gid)) {
-		gid_slab_give(capture->window, gid_slot_of(gid));
-	}
 }
 
 /* --- pictures --------------------------------------------------------------------------------- */
@@ -215,6 +204,9 @@ static void capture_send(struct capture *capture, struct screen_buffer *buffer,
 	int ret = capture_place(capture, buffer, &frame);
 	if (ret == 0) {
 		ret = gid_producer_send(capture->producer, &frame);
+		if ((frame.flags & GID_FRAME_COPIED) != 0) {
+			gid_slab_give(capture->window, gid_slot_of(frame.gid));
+		}
 	}
 	if (ret == -EAGAIN || (ret == -EINVAL && buffer_is_revoked(buffer))) {
 		/* readers have all memory, or it was taken from them just now */
@@ -225,7 +217,6 @@ static void capture_send(struct capture *capture, struct screen_buffer *buffer,
 		capture_end(capture, capture->options->stream, explain(capture, ret));
 		return;
 	}
-	window_give(capture, capture->frame.gid);
 	capture->frame = frame;
 	capture->current = buffer;
 	struct gid_producer_stats stats;

@@ -48,10 +48,6 @@ struct publisher {
 
 static void handle_released(void *data, gid_id gid) {
 	struct publisher *publisher = data;
-	if (publisher->slab != NULL &&
-			gid_slab_key(gid) == gid_slab_key(gid_slab_gid(publisher->slab, 0))) {
-		gid_slab_give(publisher->slab, gid_slot_of(gid));
-	}
 	if (publisher->lacks) {
 		publisher->lacks = false;
 		atomic_store(&publisher->wanted, true);
@@ -110,10 +106,20 @@ static bool publisher_connect(struct publisher *publisher) {
 	return error == 0;
 }
 
+/* A slab that a reader lost, and that could not leave its memory, is revoked. */
+static bool publisher_has_slab(const struct publisher *publisher, const struct pixels *pixels) {
+	struct gid_slab_info info;
+	if (publisher->slab == NULL) {
+		return false;
+	}
+	gid_slab_get_info(publisher->slab, &info);
+	return !info.revoked && info.layout.width == pixels->width &&
+			info.layout.height == pixels->height;
+}
+
 /* Slots for pictures of this size. */
 static int publisher_make_slab(struct publisher *publisher, const struct pixels *pixels) {
-	if (publisher->slab != NULL && publisher->layout.width == pixels->width &&
-			publisher->layout.height == pixels->height) {
+	if (publisher_has_slab(publisher, pixels)) {
 		return 0;
 	}
 	gid_slab_destroy(publisher->slab, false);
@@ -149,9 +155,8 @@ static void publisher_copy(struct publisher *publisher, const struct pixels *pix
 	}
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.gid = gid_slab_gid(publisher->slab, (uint32_t)slot);
-	if (gid_producer_send(publisher->producer, &frame) <= 0) {
-		gid_slab_give(publisher->slab, (uint32_t)slot);
-	}
+	(void)gid_producer_send(publisher->producer, &frame);
+	gid_slab_give(publisher->slab, (uint32_t)slot); /* else it is taken as long as it is held */
 }
 
 static void publisher_work(struct publisher *publisher) {

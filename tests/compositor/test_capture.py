@@ -7,17 +7,18 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import numpy
 import pytest
-from lib.cockpit import Cockpit
+from lib.cockpit import GIDCTL, Cockpit
+from lib.machines import CONFIG, start
 from lib.painter import Painter
 from lib.program import BUILD, Program, wait_for
 from lib.snapshot import snap
-from lib.stream_reader import keeper
+from lib.stream_reader import StreamReader, keeper
 from lib.sway import Sway, why_no_sway
 from lib.weston import HEIGHT, WIDTH, Weston
 
@@ -336,6 +337,38 @@ def test_readers_that_keep_all(screen: Screen, tmp_path: Path) -> None:
             stack.enter_context(keeper(LIBGID, screen.cockpit.socket("open"), "desktop"))
             screen.read(1, tmp_path / str(number))
         screen.read(14, tmp_path / "frames")  # more than there is memory for
+
+
+def slabs_for_machines(cockpit: Cockpit) -> list[str]:
+    slabs = cockpit.status("open")["slabs"]
+    return [slab["gid"] for slab in slabs if slab["memory"] == "window"]
+
+
+def take_from_machines(cockpit: Cockpit) -> None:
+    (before,) = wait_for(lambda: slabs_for_machines(cockpit), "memory that they see")
+    revoke = cockpit.run("open", [GIDCTL, "revoke", "open", before], "revoke")
+    assert revoke.wait() == 0, revoke.stderr
+    wait_for(lambda: before not in slabs_for_machines(cockpit), "it to be left")
+
+
+def test_memory_that_is_taken_from_other_machines(
+    make_cockpit: Callable[..., Cockpit], tmp_path: Path
+) -> None:
+    """More often than there are slots of it: they go on in other memory, which has them all."""
+    cockpit = make_cockpit(CONFIG.replace("window=4M", "window=64M"))
+    start(cockpit)
+    weston = Weston(tmp_path, cockpit.env("open"))
+    weston.start()
+    Program(["weston-simple-shm"], weston.environment, tmp_path)
+    capture = Program([CAPTURE, "--stream=desktop"], weston.environment, tmp_path)
+    wait_for(lambda: cockpit.status("open")["streams"], "the stream")
+    with StreamReader(LIBGID, cockpit.socket("host"), "desktop", "open") as reader:
+        for _ in range(8):
+            reader.next()
+            take_from_machines(cockpit)
+        for _ in range(10):
+            reader.next()
+    stop(capture)
 
 
 def window_of(windows: Screen) -> str:
