@@ -31,6 +31,7 @@ struct outlet_stream {
 	/* The thread's: */
 	struct input_sender *sender; /* NULL: there is none now */
 	bool failed;		     /* it is to be made anew */
+	uint64_t again;		     /* but not before, CLOCK_MONOTONIC ns */
 	int reported;		     /* what went wrong, as last said in the log; 0: nothing */
 };
 
@@ -144,11 +145,15 @@ static bool stream_begin(struct outlet_stream *stream) {
 	if (stream->failed) {
 		stream_end(stream);
 	}
-	if (stream->sender == NULL) {
+	uint64_t now = gid_clock_now();
+	if (stream->sender == NULL && now >= stream->again) {
 		struct gid_domain *domain = stream->outlet->domain;
 		int error = input_sender_create(domain, stream->name, INPUT_LEASE_DEFAULT_MS,
 				&sender_events, stream, &stream->sender);
-		stream_report(stream, error, gid_domain_error(domain));
+		stream->again = now + RETRY_MS * MS_NS;
+		if (error < 0) {
+			stream_report(stream, error, gid_domain_error(domain));
+		}
 	}
 	if (stream->sender == NULL) {
 		return false;

@@ -7,6 +7,7 @@ two desktops of `open`, which take what is done on them.
 
 import contextlib
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -277,7 +278,14 @@ def test_who_else_sends_it(panel: Panel) -> None:
     """A program that was first has the stream; the display says so, and gets it afterwards."""
     first = Typist(panel.cockpit.env("cluster"), "input/back", KEYBOARD)
     display = panel.show(BACK.format(ALL))
-    display.program.wait_output("stream input/back: another program of this domain sends it")
+    said = "stream input/back: another program of this domain sends it"
+    display.program.wait_output(said)
+    asked = "stream input/back refused"
+    before = panel.cockpit.log("cluster").count(asked)
+    wait_for(lambda: panel.cockpit.log("cluster").count(asked) > before, "another attempt")
+    time.sleep(2)
+    assert panel.cockpit.log("cluster").count(asked) < before + 6  # it tries once a second
+    assert display.program.stderr.count(said) == 1
     first.stop()
     display.program.wait_output("stream input/back is taken")
     window = panel.window("back", display)
