@@ -203,7 +203,7 @@ static void handle_device(struct ivshmem *ivshmem, const struct gid_wire_device 
 	ivshmem->device = device->cookie;
 	link->has_device = has_device(ivshmem);
 	link->takes_vectors = link->has_device && device->header.serial == GID_WIRE_TAKES_VECTORS;
-	log_info("link to %s: doorbells go %s", link->remote->name,
+	peer_log(&link->peer, LOG_LEVEL_INFO, "doorbells go %s",
 			link->has_device ? "by the device"
 					 : "over the link: the devices are not of one hub");
 }

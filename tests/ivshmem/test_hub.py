@@ -546,6 +546,20 @@ def test_a_guest_empties_its_own_windows_alone(machines: Cockpit) -> None:
         assert os.stat(first).st_blocks * 512 >= 4 * MIB  # its pages are there again
 
 
+def test_what_a_machine_says_again_and_again_is_not_all_logged(machines: Cockpit) -> None:
+    """Which doorbells it hears: whatever it says, there are as many lines as it may have."""
+    with untouched(machines), Member(machines, "open") as member:
+        member.join()
+        member.greet(HOST)
+        for cookie in range(1, 1001):
+            member.send(HOST, pack(DEVICE, cookie))
+        member.send(HOST, pack(PING, 1, serial=1))
+        member.wait_for(HOST, PONG)
+        time.sleep(0.2)  # until there is one that it may have
+    machines.wait_log("host", "more lines are left out, all because of domain 1")
+    assert machines.log("host").count("link to open: doorbells go") < 400
+
+
 @dataclass
 class Flood:
     """Of one message, as fast as the hub takes it."""
