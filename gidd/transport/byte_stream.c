@@ -58,8 +58,8 @@ static void flush(struct byte_stream *stream) {
 		if (put < 0 && errno == EAGAIN) {
 			break;
 		}
-		if (put < 0) {
-			fail_errno(stream, errno);
+		if (put <= 0) { /* 0: a port whose device is broken */
+			fail_errno(stream, put < 0 ? errno : EIO);
 			return;
 		}
 		stream->out_begin += (size_t)put;
