@@ -220,11 +220,16 @@ static void take_welcome(struct gid_domain *domain, const union gid_wire_message
 	domain->name[sizeof(domain->name) - 1] = '\0';
 	domain->window = welcome->window;
 	domain->state = GID_CONNECTION_UP;
-	domain->back_off = BACK_OFF_MIN_NS;
+	domain->unsaid = 0;
 	gid_loop_disarm(&domain->loop, &domain->greeting);
 	if (again) {
 		register_again(domain, GID_ENDPOINT_SLAB);
 		register_again(domain, GID_ENDPOINT_STREAM);
+	}
+	if (domain->state == GID_CONNECTION_UP && domain->unsaid < 0) {
+		disconnect(domain, domain->unsaid, "it cannot be told of all slabs and streams");
+	} else if (domain->state == GID_CONNECTION_UP) {
+		domain->back_off = BACK_OFF_MIN_NS;
 	}
 }
 
@@ -577,12 +582,11 @@ static void pending_expired(void *data) {
 int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *request,
 		const int *fds, uint32_t fd_count, gid_answer_func answered, void *data) {
 	struct gid_pending *pending = malloc(sizeof(*pending));
-	if (pending == NULL) {
-		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
-	}
-	int error = transmit(domain, request, fds, fd_count);
+	int error = pending == NULL ? gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM))
+				    : transmit(domain, request, fds, fd_count);
 	if (error < 0) {
 		free(pending);
+		domain->unsaid = error;
 		return error;
 	}
 	*pending = (struct gid_pending){

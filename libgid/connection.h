@@ -61,7 +61,8 @@ struct gid_domain {
 	struct gid_timer reconnect;
 	struct gid_timer greeting; /* the end of gidd's time to say WELCOME */
 	uint64_t back_off;
-	int lost; /* -errno, in AWAY and GONE: why the last connection ended */
+	int lost;   /* -errno, in AWAY and GONE: why the last connection ended */
+	int unsaid; /* -errno: why gidd could not be told, since it is back; 0: it was told all */
 
 	struct gid_endpoint endpoints;
 	struct gid_endpoint *next_endpoint; /* of the walk under way, if any */

@@ -2,6 +2,9 @@
 /* What becomes of slabs, grants and imports when a gidd is killed and started again. */
 #include <drm_fourcc.h>
 #include <errno.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "cockpit.h"
 #include "tap.h"
@@ -192,6 +195,55 @@ static void test_both(void) {
 	gid_slab_unref(got);
 }
 
+/* Descriptors on their way to nobody, until no more can be sent with so low a limit. */
+static void fill_flight(int socket) {
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec byte = {.iov_base = "", .iov_len = 1};
+	struct msghdr message = {.msg_iov = &byte,
+			.msg_iovlen = 1,
+			.msg_control = control.bytes,
+			.msg_controllen = sizeof(control.bytes)};
+	control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)),
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS};
+	*(int *)CMSG_DATA(&control.header) = STDOUT_FILENO;
+	while (sendmsg(socket, &message, MSG_DONTWAIT) > 0) {
+	}
+}
+
+/* For a while no descriptor can be sent, as where other programs of the user have many under way.
+ */
+static void test_nothing_to_send_with(void) {
+	struct gid_slab *slab = NULL, *got = NULL;
+	struct rlimit limit, low;
+	int ends[2];
+	gid_slab_create(owner, &layout, 0, 1, NULL, &slab);
+	gid_slab_grant(slab, 2);
+	cockpit_kill(1);
+	if (!tap_ok(cockpit_until(owner, is_away, owner) && cockpit_start(1) &&
+					    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+							    ends) == 0,
+			    "gidd is started again")) {
+		return;
+	}
+	getrlimit(RLIMIT_NOFILE, &limit);
+	low = (struct rlimit){.rlim_cur = 64, .rlim_max = limit.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &low);
+	fill_flight(ends[0]);
+	dispatch_ms(1000);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	close(ends[0]);
+	close(ends[1]);
+	tap_ok(is_whole(), "for a while it could not be told of slabs");
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slab, 0), &got) == 0,
+			"then it is told of the old ones, too: %s", gid_domain_error(reader));
+	gid_slab_unref(got);
+	gid_slab_destroy(slab, false);
+}
+
 int main(void) {
 	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 64, 48, 64);
 	if (tap_ok(cockpit_init() && gid_domain_connect("open", &owner) == 0 &&
@@ -201,6 +253,7 @@ int main(void) {
 		test_reader_side();
 		test_lost_meanwhile();
 		test_both();
+		test_nothing_to_send_with();
 	}
 	gid_domain_destroy(owner);
 	gid_domain_destroy(reader);
