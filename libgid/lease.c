@@ -125,9 +125,13 @@ void gid_producer_run_leases(struct gid_producer *producer, uint64_t now) {
 
 /* --- slots that are needed now ---------------------------------------------------------------- */
 
-/* All frames of a burst have one time, and their order. */
+/* All frames of a burst have one time, and their order, which may have other places in other rings.
+ */
 static bool is_older(const struct gid_ring_sent *sent, const struct gid_ring_sent *than) {
-	return sent->time != than->time ? sent->time < than->time : sent->index < than->index;
+	if (sent->time != than->time) {
+		return sent->time < than->time;
+	}
+	return sent->index != than->index ? sent->index < than->index : sent->gid < than->gid;
 }
 
 /* The oldest picture in flight that was sent after that one; false where there is none. */
