@@ -385,19 +385,35 @@ void gid_closer_empty(int socket, const void *whose) {
 	enqueue(&closers, socket, true, whose);
 }
 
-static bool is_among(const struct waiting *list, const void *whose) {
+static struct waiting *find_in(struct waiting *list, const void *whose) {
 	while (list != NULL && list->whose != whose) {
 		list = list->next;
 	}
-	return list != NULL;
+	return list;
+}
+
+/* What a helper has to empty for it, or is at; NULL: nothing. Called with the lock held. */
+static struct waiting *find_emptied(const void *whose) {
+	struct waiting *found = find_in(closers.first, whose);
+	return found != NULL ? found : find_in(closers.busy, whose);
 }
 
 bool gid_closer_is_emptying(const void *whose) {
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
-	bool is = is_among(closers.first, whose) || is_among(closers.busy, whose);
+	bool is = find_emptied(whose) != NULL;
 	pthread_mutex_unlock(&lock);
 	return is;
+}
+
+void gid_closer_disown(const void *whose) {
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	struct waiting *waiting = find_emptied(whose);
+	if (waiting != NULL) {
+		waiting->whose = NULL;
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 void gid_closer_hang_up(int socket) {

@@ -29,12 +29,15 @@ void gid_closer_close(int fd);
 /*
  * Takes a copy of a stream socket's descriptor. A helper reads what waits there, for nothing, and
  * closes the copy. Reading may block for as long as anybody else who has the socket likes. `whose`
- * is only compared; NULL: nobody asks.
+ * is only compared, and is one such socket's at a time; NULL: nobody asks.
  */
 void gid_closer_empty(int socket, const void *whose);
 
 /* Whether a helper has not done that yet: it may read away what comes now. */
 bool gid_closer_is_emptying(const void *whose);
+
+/* Nobody asks any more, and what comes to be at that address is another. */
+void gid_closer_disown(const void *whose);
 
 /*
  * Closes a socket of which nobody else has a copy as gid_closer_close() does: its peer hears at

@@ -53,6 +53,10 @@ int gid_doorbell_take(struct gid_doorbell *bell, int fd, uint64_t giver) {
 }
 
 void gid_doorbell_finish(struct gid_doorbell *bell) {
+	if (bell->emptying) {
+		gid_closer_disown(bell);
+		bell->emptying = false;
+	}
 	gid_closer_hang_up(bell->fd);
 	bell->fd = -1;
 	gid_socket_close_fds(&bell->hear, 1);
