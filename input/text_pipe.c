@@ -191,8 +191,8 @@ void text_reading_end(struct text_reading *reading) {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Any other file may hold up who writes for good. It is known without a lock of its own. */
-static bool is_pipe(int fd) {
+/* Any other file may hold up who writes for good. */
+bool text_pipe_is(int fd) {
 	char path[32], name[8] = "";
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return readlink(path, name, sizeof(name) - 1) > 0 && strncmp(name, "pipe:[", 6) == 0;
@@ -244,7 +244,7 @@ static void pass_on(const struct work *work) {
 
 void text_pipe_give(int fd, struct copied_text *text) {
 	int way[2];
-	if (text == NULL || !is_pipe(fd) || pipe2(way, O_CLOEXEC | O_NONBLOCK) != 0) {
+	if (text == NULL || !text_pipe_is(fd) || pipe2(way, O_CLOEXEC | O_NONBLOCK) != 0) {
 		gid_closer_close(fd);
 		return;
 	}
@@ -291,7 +291,7 @@ static int start_passing_on(int theirs) {
 
 /* The helper has a copy of its own, so that it is never the caller who closes the last. */
 static int with_copy(int fd, int (*start)(int theirs)) {
-	if (!is_pipe(fd)) {
+	if (!text_pipe_is(fd)) {
 		return -EINVAL;
 	}
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);

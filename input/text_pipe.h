@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * Copied texts on their way through pipes, as Wayland's programs give and take them. Nothing here
- * waits: who writes without end, or neither writes nor reads, has a time limit and a size. A pipe
+ * waits: a text that is read or given here has a time limit, and one that is read a size. A pipe
  * is locked while a program reads or writes it, also with memory that never comes, so that even
  * its close can wait for good: helper threads alone touch pipes that programs have.
  */
@@ -14,6 +14,9 @@
 /* Helpers of this process that read, and that write; one more text is refused. */
 #define TEXT_PIPE_READERS 4u
 #define TEXT_PIPE_WRITERS 16u
+
+/* Whether the descriptor is of a pipe: asked without a lock that others have. */
+bool text_pipe_is(int fd);
 
 /* A text that several have. */
 struct copied_text {
@@ -58,7 +61,7 @@ void text_pipe_give(int fd, struct copied_text *text);
  * For who reads or writes a program's pipe itself, bytes of any number: our end of a pipe to a
  * helper, which does that in his place until he closes it. Our end never waits and makes no signal.
  * `fd` stays the caller's. Or -errno: -EINVAL: it is no pipe; -EBUSY: as above. Who takes nothing
- * for TEXT_PIPE_NS gets no more.
+ * for TEXT_PIPE_NS gets no more. Of a source there is no limit of size or time.
  */
 int text_pipe_source(int fd);
 int text_pipe_sink(int fd);

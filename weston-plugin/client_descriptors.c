@@ -169,7 +169,8 @@ static void hand_over(struct msghdr *message, const int *fds, uint32_t count) {
 			: 0;
 	uint32_t fit = count < room ? count : (uint32_t)room;
 	for (uint32_t i = 0; i < fit; i++) {
-		set_giver(fds[i], handled);
+		/* Closing others waits for nobody: an honest client may close many at once. */
+		set_giver(fds[i], text_pipe_is(fds[i]) ? handled : 0);
 	}
 	for (uint32_t i = fit; i < count; i++) {
 		gid_closer_close(fds[i]);
