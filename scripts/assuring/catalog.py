@@ -79,8 +79,9 @@ def left_to_run(
     tests: Iterable[Test], wanted: list[str], results: Iterable[Result], tree: str
 ) -> list[str]:
     """The titles of the wanted ones that did not run with just these files, whatever came of it."""
-    ran = {result.title for result in results if result.tree == tree}
-    return sorted({test.title for test in tests if test.is_wanted(wanted)} - ran)
+    ran = {(result.folder, result.title) for result in results if result.tree == tree}
+    left = (test for test in tests if (test.folder.name, test.title) not in ran)
+    return sorted({test.title for test in left if test.is_wanted(wanted)})
 
 
 def functions_of(path: Path) -> tuple[str, ...]:

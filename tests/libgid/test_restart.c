@@ -195,8 +195,9 @@ static void test_both(void) {
 	gid_slab_unref(got);
 }
 
-/* Descriptors on their way to nobody, until no more can be sent with so low a limit. */
-static void fill_flight(int socket) {
+/* Descriptors on their way to nobody, until no more can be sent with so low a limit. Returns why.
+ */
+static int fill_flight(int socket) {
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -212,6 +213,7 @@ static void fill_flight(int socket) {
 	*(int *)CMSG_DATA(&control.header) = STDOUT_FILENO;
 	while (sendmsg(socket, &message, MSG_DONTWAIT) > 0) {
 	}
+	return errno;
 }
 
 /* For a while no descriptor can be sent, as where other programs of the user have many under way.
@@ -232,12 +234,13 @@ static void test_nothing_to_send_with(void) {
 	getrlimit(RLIMIT_NOFILE, &limit);
 	low = (struct rlimit){.rlim_cur = 64, .rlim_max = limit.rlim_max};
 	setrlimit(RLIMIT_NOFILE, &low);
-	fill_flight(ends[0]);
+	int full = fill_flight(ends[0]);
 	dispatch_ms(1000);
 	setrlimit(RLIMIT_NOFILE, &limit);
 	close(ends[0]);
 	close(ends[1]);
-	tap_ok(is_whole(), "for a while it could not be told of slabs");
+	tap_ok(is_whole(), "for a while it could not be told of slabs%s",
+			full == ETOOMANYREFS ? "" : " # SKIP this user may always send more");
 	tap_ok(gid_slab_import(reader, gid_slab_gid(slab, 0), &got) == 0,
 			"then it is told of the old ones, too: %s", gid_domain_error(reader));
 	gid_slab_unref(got);

@@ -168,6 +168,7 @@ def test_who_gave_it_pays(forwarding: Forwarding) -> None:
         held_pipes(forwarding.cockpit, forwarding.weston, "unread") as holder,
     ):
         while "gone" not in holder.stdout:
+            assert holder.is_running(), holder.stderr
             other.roundtrip(PATIENCE_S)
         for _ in range(FRAMES):
             other.roundtrip(PATIENCE_S)
