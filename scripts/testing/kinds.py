@@ -72,7 +72,7 @@ _REACHED = "-fcondition-coverage -fprofile-update=atomic -Wno-coverage-too-many-
 REACH = Kind(
     "-reach",
     "",
-    ("unit", "libgid", "stream", "ivshmem", "faults", "hostile", "safety"),
+    ("unit", "libgid", "stream", "ivshmem", "faults", "hostile", "safety", "displays"),
     ("-Db_coverage=true", "-Doptimization=0", f"-Dc_args={_REACHED}"),
 )
 TESTED = (ASAN, TSAN, FUZZ)

@@ -14,12 +14,11 @@ import numpy
 from lib.cockpit import Cockpit
 from lib.display import Display
 from lib.inspected import Inspected, duplicate_descriptor
-from lib.program import SANITIZED, wait_for
+from lib.program import CONFINE, wait_for
 from lib.vkms import CHECKSUMS, Refreshes, checksum
 
 WIDTH, HEIGHT = 640, 480
 STREAM = "stream=screen\n"
-CONFINE = () if SANITIZED else ("--confine",)
 
 
 class Screen(Display, Inspected):

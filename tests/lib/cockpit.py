@@ -197,7 +197,7 @@ class Cockpit:
         problems = []
         forget_failure()
         for program in self.programs:
-            program.kill()
+            program.end()
         for domain, gidd in self.gidds.items():
             if check and gidd.is_running():
                 try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy
 from lib.cockpit import Cockpit
-from lib.program import BUILD, SANITIZED, Program, Room, wait_for
+from lib.program import BUILD, CONFINE, Program, Room, wait_for
 from lib.snapshot import snap
 from PIL import Image
 
@@ -60,7 +60,7 @@ class Display(display.Display):
         super().__init__(Room(cockpit.folder, cockpit.env(domain) | (inside or {})))
         self.cockpit, self.domain, self.folder = cockpit, domain, cockpit.folder
         options = ["--headless"] if inside is None else []
-        options += ["--confine"] if inside is None and not under and not SANITIZED else []
+        options += CONFINE if inside is None and not under else []
         self.launch(display + roles, *options, *map(str, arguments), before=under)
         self.program.wait_output("ready, with")
 

@@ -21,8 +21,15 @@ TOP = Path(__file__).resolve().parents[2]
 # Where meson built what is tested: meson's tests are told, by hand it is ./run's default.
 BUILD = Path(os.environ.get("GIDWAY_BUILD", TOP / "build"))
 
+_RULES = (BUILD / "build.ninja").read_text()
 # Their runtime libraries, and what is loaded before others, make calls of their own.
-SANITIZED = "-fsanitize" in (BUILD / "build.ninja").read_text()
+SANITIZED = "-fsanitize" in _RULES
+# What gcc counts is written to files as a program ends: not by one that is killed, nor by one
+# that may open none any more.
+COUNTED = "--coverage" in _RULES
+CONFINE = () if SANITIZED or COUNTED else ("--confine",)
+
+_COUNTS_SECONDS = 5  # to write them
 
 T = TypeVar("T")
 
@@ -134,6 +141,14 @@ class Program(Process):
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self.process.wait(PATIENCE)
+
+    def end(self) -> None:
+        """As its test is over: in good order only where that is of use."""
+        if COUNTED:
+            self.signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(_COUNTS_SECONDS)
+        self.kill()
 
     def open_fds(self) -> int:
         return len(os.listdir(f"/proc/{self.pid}/fd"))

@@ -19,7 +19,7 @@ from domains import PATIENCE, Domains, OwnKernel, domains_of_a_guest
 from gid_vm.initramfs import CannotBoot
 from guests import Running
 from lib.display import drawn_words
-from lib.program import BUILD, SANITIZED, wait_for
+from lib.program import BUILD, CONFINE, wait_for
 from lib.vkms import CHECKSUMS, checksums_of
 from PIL import Image
 
@@ -165,7 +165,7 @@ def cluster_command(domains: Domains, configuration: str) -> list[object]:
     """Confined to the calls that showing needs: any other one would end it."""
     config = write(domains, "cluster.conf", configuration.encode())
     words = [BUILD / "cluster/gid-cluster", "--config", config, "--status", FOLDER / "status"]
-    return [*words, *([] if SANITIZED else ["--confine"])]
+    return [*words, *CONFINE]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from gid_vm import own_kernel, uml
 from gid_vm.agent import GuestError
 from gid_vm.guest import Guest, why_not
 from gid_vm.initramfs import CannotBoot
-from gid_vm.own_kernel import MODULES, UmlGuest
+from gid_vm.own_kernel import COUNTED, MODULES, UmlGuest
 from gid_vm.qemu import Machine
 from gid_vm.root import lent_folders
 from gid_vm.uml import built_kernel, why_no_uml
@@ -50,6 +50,17 @@ def test_it_sees_the_folders_that_others_see_and_writes_to_one(guest: Guest) -> 
     assert guest.run(["sh", "-c", "echo here > /mnt/out/file"]).code == 0
     assert (guest.out / "file").read_text() == "here\n"
     assert guest.run(["touch", f"{MODULES}/file"]).code != 0
+
+
+@needs_uml
+def test_its_programs_counts_are_added_up_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder of this machine that it sees under the same name, in one that it only reads."""
+    monkeypatch.setenv(COUNTED, str(tmp_path))
+    with UmlGuest("counted") as guest:
+        assert guest.run(["sh", "-c", f"echo 1 > '{tmp_path}/count'"]).code == 0
+        assert (tmp_path / "count").read_text() == "1\n"
 
 
 @needs_uml

@@ -25,6 +25,9 @@ from .uml import AGENT, KERNEL, Program, built_kernel, folder_of_kernel, why_no_
 MODULES = Path("/run/guest/kernel")  # in the guest
 OUT = Path("/mnt/out")
 
+# The variable that names a build folder in which gcc's counts of the guest's programs are added up.
+COUNTED = "GIDWAY_COUNTED"
+
 
 def own_kernel(name: str, modules: Sequence[str] = ()) -> Guest:
     """A guest that loads `modules` as it starts; to be used by `with`.
@@ -76,6 +79,8 @@ def prepare_program(
     mounts = [("hostfs", f"ro,{lent}", "none", lent) for lent in lent_folders(folder)]
     mounts += [("hostfs", f"ro,{built}", "none", MODULES)]
     mounts += [("hostfs", f"rw,{out}", "none", OUT)] if out is not None else []
+    if counted := os.environ.get(COUNTED):
+        mounts.append(("hostfs", f"rw,{counted}", "none", counted))
     files = guest_files(mount_list(mounts), folder=folder, **environment)
     files["line"] = AGENT.encode()
     files["modules"] = "".join(f"{module}\n" for module in modules).encode()
