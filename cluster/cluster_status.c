@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <systemd/sd-json.h>
 #include <unistd.h>
@@ -381,6 +382,22 @@ static int handle_connection(int fd, uint32_t mask, void *data) {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+/* Makes room for a socket: only one that a display left behind is in nobody's way. */
+static int remove_dead(int fd, const struct sockaddr_un *address) {
+	struct stat found;
+	if (lstat(address->sun_path, &found) < 0) {
+		return errno == ENOENT ? 0 : -errno;
+	}
+	if (!S_ISSOCK(found.st_mode)) {
+		return -EEXIST;
+	}
+	int answer = connect(fd, (const struct sockaddr *)address, sizeof(*address));
+	if (answer == 0 || errno != ECONNREFUSED) {
+		return answer == 0 || errno == EAGAIN ? -EADDRINUSE : -errno;
+	}
+	return unlink(address->sun_path) < 0 ? -errno : 0;
+}
+
 int cluster_status_init(
 		struct cluster_status *status, const struct roles *roles, const char *path) {
 	*status = (struct cluster_status){.roles = roles, .fd = -1, .user = geteuid()};
@@ -394,7 +411,10 @@ int cluster_status_init(
 		return -errno;
 	}
 	gid_socket_refuse_rights(status->fd); /* those that are accepted inherit it */
-	unlink(path);
+	int error = remove_dead(status->fd, &address);
+	if (error < 0) {
+		return error;
+	}
 	if (bind(status->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 			listen(status->fd, 8) < 0) {
 		return -errno;

@@ -66,6 +66,34 @@ def test_systemd_that_does_not_listen_stops_nothing(cockpit: Cockpit) -> None:
         assert program.stop() == 0
 
 
+def test_another_display_leaves_the_status_to_the_first(cockpit: Cockpit) -> None:
+    """As long as that lives: what a killed one left behind is in nobody's way."""
+    first = Display(cockpit)
+    command = [CLUSTER, "--headless", f"--config={first.config}", f"--status={first.status_path}"]
+    second = cockpit.run("cluster", command)
+    second.wait_output("Address already in use")
+    second.wait_output("ready, with")
+    assert second.stop() == 0
+    assert first.status()["frames"] > 0
+    first.program.kill()
+    third = cockpit.run("cluster", command)
+    third.wait_output("ready, with")
+    wait_for(lambda: first.place.ask(first.status_path), "the status of the next one")
+
+
+def test_a_file_in_the_place_of_the_status_stays(cockpit: Cockpit) -> None:
+    path = cockpit.folder / "notes"
+    path.write_text("mine")
+    config = cockpit.folder / "cluster.conf"
+    config.write_text(DISPLAY + ROLE)
+    command = [CLUSTER, "--headless", f"--config={config}", f"--status={path}"]
+    display = cockpit.run("cluster", command)
+    display.wait_output("notes: File exists")
+    display.wait_output("ready, with")
+    assert display.stop() == 0
+    assert path.read_text() == "mine"
+
+
 def test_background(cockpit: Cockpit) -> None:
     """Shown where nothing else is; one that cannot be read is none, and keeps nothing up."""
     picture = telltale_picture(cockpit.folder, 9)
