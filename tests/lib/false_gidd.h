@@ -34,15 +34,20 @@ static struct {
 	pthread_t thread;
 	atomic_uint life; /* another value ends the connection that there is */
 	atomic_bool ends;
+	int fds[GID_WIRE_FDS_MAX]; /* of the message that is heard, closed after it; -1: kept */
 } false_gidd;
 
-static bool false_gidd_greet(int fd, uint32_t serial) {
+static bool false_gidd_greet_as(int fd, uint32_t serial, uint32_t version, uint32_t domain) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_WELCOME, serial);
-	message.welcome.version = GID_WIRE_VERSION;
-	message.welcome.domain = 1;
+	message.welcome.version = version;
+	message.welcome.domain = domain;
 	strcpy(message.welcome.name, "open");
 	return gid_socket_send(fd, message.bytes, message.header.size, NULL, 0) == 0;
+}
+
+static bool false_gidd_greet(int fd, uint32_t serial) {
+	return false_gidd_greet_as(fd, serial, GID_WIRE_VERSION, 1);
 }
 
 static bool false_gidd_answer(int fd, uint32_t serial, int error, uint32_t value) {
@@ -62,12 +67,11 @@ static void false_gidd_serve(int fd) {
 		if (poll(&end, 1, 10) <= 0) {
 			continue;
 		}
-		int fds[GID_WIRE_FDS_MAX];
 		uint32_t fd_count;
-		ssize_t size = gid_socket_receive(
-				fd, message.bytes, sizeof(message.bytes), fds, &fd_count);
-		gid_socket_close_fds(fds, GID_WIRE_FDS_MAX);
+		ssize_t size = gid_socket_receive(fd, message.bytes, sizeof(message.bytes),
+				false_gidd.fds, &fd_count);
 		goes_on = size > 0 && false_gidd.hear(fd, &message, life);
+		gid_socket_close_fds(false_gidd.fds, GID_WIRE_FDS_MAX);
 	}
 }
 

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A gidd that is of another kind, or does not do its part: greets as another one, takes nothing,
+ * answers late or with something else. What the program is told, and what becomes of the connection.
+ */
+#include <fcntl.h>
+#include <gid/stream.h>
+#include <sys/eventfd.h>
+
+#include "false_gidd.h"
+#include "tap.h"
+
+#define PATIENCE_NS (UINT64_C(60) * 1000000000)
+#define SOON_NS UINT64_C(20000000)
+#define MS_NS 1000000
+
+enum greeting {
+	GREETS,
+	GREETS_IN_NEWER_VERSION,
+	GREETS_AS_ANOTHER,
+	REFUSES_WITH_WORDS,
+	REFUSES_WITHOUT_WORDS,
+	ANSWERS_INSTEAD,
+};
+
+/* What it does while it takes nothing. */
+enum stuck {
+	IS_NOT,
+	SAYS_NOTHING,
+	SAYS_MUCH,
+	SAYS_NONSENSE,
+	SENDS_DESCRIPTORS,
+	HANGS_UP,
+};
+
+static atomic_int greeting, stuck;
+static atomic_bool is_slow;	/* this program: between what it looks at */
+static atomic_bool time_stands; /* for this program: no deadline passes */
+static atomic_bool answers;
+static atomic_uint hellos;
+static char program[64];
+
+/* Of libgid's own code, as it is linked here. */
+uint64_t __wrap_gid_clock_now(void);
+uint64_t __real_gid_clock_now(void);
+int __wrap_gid_socket_wait(int fd, short events, uint64_t deadline);
+int __real_gid_socket_wait(int fd, short events, uint64_t deadline);
+
+uint64_t __wrap_gid_clock_now(void) {
+	static uint64_t stood_at;
+	if (!time_stands) {
+		stood_at = __real_gid_clock_now();
+	}
+	return stood_at;
+}
+
+int __wrap_gid_socket_wait(int fd, short events, uint64_t deadline) {
+	if (is_slow) {
+		nanosleep(&(struct timespec){.tv_nsec = MS_NS}, NULL);
+	}
+	return __real_gid_socket_wait(fd, events, deadline);
+}
+
+static bool say_revoked(int fd, uint32_t slab) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_REVOKED, 0);
+	message.revoked.gid = gid_make(2, slab, 0, 0);
+	return gid_socket_send(fd, message.bytes, message.header.size, NULL, 0) == 0;
+}
+
+static void send_bell(int fd) {
+	union gid_wire_message message;
+	int bell = eventfd(0, EFD_CLOEXEC);
+	gid_wire_begin(&message, GID_WIRE_DOORBELL, 0);
+	message.doorbell.subscription = 1;
+	gid_socket_send(fd, message.bytes, message.header.size, &bell, 1);
+	close(bell);
+}
+
+/* Until it is told otherwise, or the connection is gone. */
+static bool take_nothing(int fd) {
+	struct pollfd end = {.fd = fd};
+	while (stuck != IS_NOT && !false_gidd.ends) {
+		if (stuck == HANGS_UP) {
+			return false;
+		}
+		if (stuck == SAYS_NONSENSE) {
+			gid_socket_send(fd, "nonsense", 8, NULL, 0);
+		}
+		for (int i = 0; stuck == SAYS_MUCH && i < 50 && say_revoked(fd, 1); i++) {
+		}
+		for (int i = 0; stuck == SENDS_DESCRIPTORS && i < 50; i++) {
+			send_bell(fd);
+		}
+		if (poll(&end, 1, 1) > 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool greet(int fd, uint32_t serial) {
+	union gid_wire_message message;
+	hellos++;
+	switch ((enum greeting)greeting) {
+	case GREETS:
+		break;
+	case GREETS_IN_NEWER_VERSION:
+		return false_gidd_greet_as(fd, serial, GID_WIRE_VERSION + 1, 1);
+	case GREETS_AS_ANOTHER:
+		return false_gidd_greet_as(fd, serial, GID_WIRE_VERSION, 2);
+	case REFUSES_WITH_WORDS:
+		gid_wire_begin(&message, GID_WIRE_RESULT, serial);
+		message.result.error = -EACCES;
+		strcpy(message.result.text, "not this program");
+		return gid_socket_send(fd, message.bytes, message.header.size, NULL, 0) == 0;
+	case REFUSES_WITHOUT_WORDS:
+		return false_gidd_answer(fd, serial, -EACCES, 0);
+	case ANSWERS_INSTEAD:
+		return false_gidd_answer(fd, serial, 0, 0);
+	}
+	return false_gidd_greet(fd, serial);
+}
+
+static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
+	uint32_t serial = message->header.serial;
+	switch (message->header.type) {
+	case GID_WIRE_HELLO:
+		memcpy(program, message->hello.name, sizeof(program));
+		return greet(fd, serial);
+	case GID_WIRE_HEARING: /* a word that takes no answer */
+		return stuck == IS_NOT || take_nothing(fd);
+	case GID_WIRE_UNPUBLISH: /* asks it to say more than it was asked */
+		return say_revoked(fd, 1) && say_revoked(fd, 2) &&
+				false_gidd_answer(fd, serial, 0, 0);
+	default:
+		return !answers || false_gidd_answer(fd, serial, 0, 7);
+	}
+}
+
+static bool comes_back(struct gid_domain *domain) {
+	uint64_t end = gid_clock_now() + PATIENCE_NS;
+	do {
+		false_gidd_wait(domain);
+	} while (!gid_domain_is_connected(domain) && gid_clock_now() < end);
+	return gid_domain_is_connected(domain);
+}
+
+static struct gid_domain *connect_now(void) {
+	struct gid_domain *domain = NULL;
+	if (gid_domain_connect("open", &domain) < 0) {
+		tap_ok(false, "it is connected: %s", gid_domain_connect_error());
+		exit(tap_finish());
+	}
+	return domain;
+}
+
+/* --- greetings -------------------------------------------------------------------------------- */
+
+static void test_refused(void) {
+	static const struct {
+		enum greeting greeting;
+		int error;
+		const char *words;
+	} refusals[] = {
+			{GREETS_IN_NEWER_VERSION, -EPROTO, "another version"},
+			{REFUSES_WITH_WORDS, -EACCES, "not this program"},
+			{REFUSES_WITHOUT_WORDS, -EACCES, "no connection to gidd"},
+			{ANSWERS_INSTEAD, -EPROTO, "before WELCOME"},
+	};
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		struct gid_domain *domain;
+		greeting = refusals[i].greeting;
+		int error = gid_domain_connect("open", &domain);
+		tap_ok(error == refusals[i].error, "a greeting of that kind is no connection: %d",
+				error);
+		tap_ok(strstr(gid_domain_connect_error(), refusals[i].words) != NULL,
+				"it is said why: %s", gid_domain_connect_error());
+	}
+	greeting = GREETS;
+}
+
+/* Gids of before would be another domain's: such a gidd is never tried again. */
+static void test_another_domain(void) {
+	struct gid_domain *domain = connect_now();
+	greeting = GREETS_AS_ANOTHER;
+	false_gidd.life++;
+	uint64_t end = gid_clock_now() + PATIENCE_NS;
+	int heard = 0;
+	while (heard >= 0 && gid_clock_now() < end) {
+		nanosleep(&(struct timespec){.tv_nsec = MS_NS}, NULL);
+		heard = gid_domain_dispatch(domain);
+	}
+	tap_ok(heard == -EPROTO, "one that comes back as another domain is none: %d", heard);
+	tap_ok(strstr(gid_domain_error(domain), "another domain's number") != NULL,
+			"it is said why: %s", gid_domain_error(domain));
+	greeting = GREETS;
+	unsigned before = hellos;
+	for (int i = 0; i < 150; i++) {
+		false_gidd_wait(domain);
+	}
+	tap_ok(hellos == before && gid_domain_dispatch(domain) == -EPROTO,
+			"it is not greeted again");
+	gid_domain_destroy(domain);
+}
+
+static void test_names(void) {
+	char *name = program_invocation_short_name;
+	program_invocation_short_name = "caf\xe9\n";
+	struct gid_domain *domain = connect_now();
+	tap_ok(strcmp(program, "caf??") == 0, "a program's name is one for a log: %s", program);
+	program_invocation_short_name = name;
+	gid_domain_destroy(domain);
+}
+
+static void test_seconds(void) {
+	static const struct {
+		const char *text;
+		uint64_t seconds;
+	} words[] = {
+			{"3", 3},
+			{"600", 600},
+			{"601", GID_ANSWER_DEFAULT_S},
+			{"0", GID_ANSWER_DEFAULT_S},
+			{"3s", GID_ANSWER_DEFAULT_S},
+			{"", GID_ANSWER_DEFAULT_S},
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		setenv("GID_ANSWER_SECONDS", words[i].text, 1);
+		struct gid_domain *domain = connect_now();
+		tap_ok(domain->answer_ns == words[i].seconds * 1000000000,
+				"GID_ANSWER_SECONDS=%s is %llu s", words[i].text,
+				(unsigned long long)(domain->answer_ns / 1000000000));
+		gid_domain_destroy(domain);
+	}
+	setenv("GID_ANSWER_SECONDS", "20", 1);
+}
+
+/* --- it takes nothing ------------------------------------------------------------------------- */
+
+static void test_takes_nothing(void) {
+	static const struct {
+		enum stuck stuck;
+		int lost, or_lost;
+		const char *what;
+	} ways[] = {
+			{SAYS_NOTHING, -ETIMEDOUT, -ETIMEDOUT, "says nothing"},
+			{SAYS_MUCH, -ETIMEDOUT, -ETIMEDOUT, "says ever more"},
+			{SAYS_NONSENSE, -EPROTO, -EPROTO, "says nonsense"},
+			{SENDS_DESCRIPTORS, -ENOBUFS, -ENOBUFS, "sends ever more descriptors"},
+			/* As the kernel tells of what it has not read. */
+			{HANGS_UP, -EPIPE, -ECONNRESET, "hangs up"},
+	};
+	struct gid_domain *domain = connect_now();
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		union gid_wire_message message;
+		int error = 0;
+		stuck = ways[i].stuck;
+		is_slow = ways[i].stuck == SAYS_MUCH;
+		time_stands = ways[i].lost != -ETIMEDOUT;
+		for (int sent = 0; sent < 1000000 && error == 0; sent++) {
+			gid_wire_begin(&message, GID_WIRE_HEARING, 0);
+			message.hearing.on = 1;
+			error = gid_domain_post(domain, &message, NULL, 0);
+		}
+		time_stands = false;
+		tap_ok(error == -ENOTCONN &&
+						(domain->lost == ways[i].lost ||
+								domain->lost == ways[i].or_lost),
+				"one that takes nothing and %s is lost: %d, for %d", ways[i].what,
+				error, domain->lost);
+		stuck = IS_NOT;
+		is_slow = false;
+		tap_ok(comes_back(domain), "the next one is greeted");
+	}
+	gid_domain_destroy(domain);
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+static int first_end, second_end;
+
+static void end_with(void *data, int error, const union gid_wire_message *answer,
+		int fds[static GID_WIRE_FDS_MAX]) {
+	*(int *)data = error;
+}
+
+static int ask_later(struct gid_domain *domain, uint32_t type, int *end) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, type, 0);
+	if (type == GID_WIRE_PUBLISH) {
+		strcpy(message.publish.name, "movie");
+	}
+	*end = 1;
+	return gid_domain_request_async(domain, &message, NULL, 0, end_with, end);
+}
+
+static void wait_for(struct gid_domain *domain, const int *end) {
+	uint64_t late = gid_clock_now() + PATIENCE_NS;
+	while (*end == 1 && gid_clock_now() < late) {
+		nanosleep(&(struct timespec){.tv_nsec = MS_NS}, NULL);
+		gid_domain_dispatch(domain);
+	}
+}
+
+/* What may be another gidd's fault ends by itself; what can only be this one's ends the connection. */
+static void test_unanswered_later(void) {
+	struct gid_domain *domain = connect_now();
+	uint64_t answer_ns = domain->answer_ns;
+	domain->answer_ns = SOON_NS;
+	ask_later(domain, GID_WIRE_IMPORT, &first_end);
+	domain->answer_ns = answer_ns;
+	ask_later(domain, GID_WIRE_IMPORT, &second_end);
+	wait_for(domain, &first_end);
+	tap_ok(first_end == -ETIMEDOUT && second_end == 1 && gid_domain_is_connected(domain),
+			"an import that nobody answers ends alone: %d, %d", first_end, second_end);
+	domain->answer_ns = SOON_NS;
+	ask_later(domain, GID_WIRE_PUBLISH, &first_end);
+	domain->answer_ns = answer_ns;
+	wait_for(domain, &first_end);
+	tap_ok(first_end == -ETIMEDOUT && domain->lost == -ETIMEDOUT &&
+					!gid_domain_is_connected(domain),
+			"a stream that gidd does not publish is the end of the connection: %d",
+			first_end);
+	wait_for(domain, &second_end);
+	tap_ok(second_end == -ENOTCONN, "and of all else that was asked: %d", second_end);
+	tap_ok(comes_back(domain), "the next one is greeted");
+	gid_domain_destroy(domain);
+}
+
+static int ask(struct gid_domain *domain, uint32_t type) {
+	union gid_wire_message message, answer;
+	gid_wire_begin(&message, type, 0);
+	if (type == GID_WIRE_PUBLISH) {
+		strcpy(message.publish.name, "movie");
+	}
+	return gid_domain_request(domain, &message, NULL, 0, &answer, NULL);
+}
+
+static void test_unanswered(void) {
+	struct gid_domain *domain = connect_now();
+	uint64_t answer_ns = domain->answer_ns;
+	domain->answer_ns = SOON_NS;
+	tap_ok(ask(domain, GID_WIRE_IMPORT) == -ETIMEDOUT && gid_domain_is_connected(domain),
+			"an import that is waited for ends alone: %s", gid_domain_error(domain));
+	answers = true;
+	domain->answer_ns = answer_ns;
+	tap_ok(ask(domain, GID_WIRE_PUBLISH) == 0, "what is asked afterwards is answered: %s",
+			gid_domain_error(domain));
+	tap_ok(ask(domain, GID_WIRE_IMPORT) == -EPROTO,
+			"\"done\" is no answer to an import: %s", gid_domain_error(domain));
+	tap_ok(ask(domain, GID_WIRE_UNPUBLISH) == 0 &&
+					gid_domain_is_revoked(domain,
+							gid_slab_key(gid_make(2, 1, 0, 0))) &&
+					gid_domain_is_revoked(domain,
+							gid_slab_key(gid_make(2, 2, 0, 0))) &&
+					!gid_domain_is_revoked(domain,
+							gid_slab_key(gid_make(2, 3, 0, 0))),
+			"what was revoked meanwhile is known before it is delivered");
+	answers = false;
+	gid_domain_destroy(domain);
+}
+
+/* --- what gidd is not asked ------------------------------------------------------------------- */
+
+static void test_revoke_words(void) {
+	static const char long_name[] = "a-name-of-more-than-the-sixty-three-characters-that-any-"
+					"name-can-have";
+	struct gid_domain *domain = connect_now();
+	gid_id gid = gid_make(1, 1, 0, 0);
+	tap_ok(gid_domain_revoke(domain, long_name, "movie", gid, NULL) == -EINVAL &&
+					gid_domain_revoke(domain, "open", long_name, gid, NULL) ==
+							-EINVAL &&
+					gid_domain_revoke(domain, "open", "movie", gid,
+							long_name) == -EINVAL,
+			"names that are too long name nobody: %s", gid_domain_error(domain));
+	tap_ok(gid_domain_revoke(domain, "o p", "movie", gid, NULL) == -EINVAL &&
+					strstr(gid_domain_error(domain), "a domain's name") != NULL,
+			"nor does what is no name: %s", gid_domain_error(domain));
+	gid_domain_destroy(domain);
+}
+
+static void test_timeline_nowhere(void) {
+	struct gid_domain *domain = connect_now();
+	struct gid_producer *producer = NULL;
+	answers = true;
+	setenv("GID_TIMELINE", "/nonexistent/timeline", 1);
+	tap_ok(gid_producer_create(domain, "movie", NULL, &producer) == 0,
+			"a timeline that cannot be written is no reason to show nothing");
+	tap_ok(strncmp(gid_domain_error(domain), "GID_TIMELINE=/nonexistent/timeline: ", 36) == 0,
+			"but it is told of: %s", gid_domain_error(domain));
+	unsetenv("GID_TIMELINE");
+	gid_producer_destroy(producer);
+	answers = false;
+	gid_domain_destroy(domain);
+}
+
+int main(void) {
+	setenv("GID_ANSWER_SECONDS", "20", 1);
+	if (!tap_ok(false_gidd_start(hear), "a gidd")) {
+		return tap_finish();
+	}
+	test_refused();
+	test_another_domain();
+	test_names();
+	test_seconds();
+	test_takes_nothing();
+	test_unanswered_later();
+	test_unanswered();
+	test_revoke_words();
+	test_timeline_nowhere();
+	false_gidd_stop();
+	return tap_finish();
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a producer makes of what gidd says of its consumers: those that it may not have, those that
+ * come with the wrong things, doorbells past gidd, and a gidd that comes back and refuses.
+ */
+#include <gid/stream.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include "false_gidd.h"
+#include "memory_source.h"
+#include "producer.h"
+#include "subscriber.h"
+#include "tap.h"
+
+#define PATIENCE_NS (UINT64_C(60) * 1000000000)
+#define STREAM 5u
+#define BELLS_MOST 1000
+
+static atomic_int publish_answer;
+static atomic_uint published, accepted, ended, hearing_on, hearing_off, announced;
+static atomic_int end_reason, announced_as;
+static atomic_int connection = -1;
+
+static bool allows;
+static unsigned joined, left;
+
+static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
+	uint32_t serial = message->header.serial;
+	switch (message->header.type) {
+	case GID_WIRE_HELLO:
+		connection = fd;
+		return false_gidd_greet(fd, serial);
+	case GID_WIRE_PUBLISH:
+		published++;
+		return false_gidd_answer(fd, serial, publish_answer, STREAM);
+	case GID_WIRE_ACCEPT:
+		accepted++;
+		return true;
+	case GID_WIRE_SUBSCRIBER:
+		announced_as = (int)message->subscriber.subscription;
+		announced++;
+		return true;
+	case GID_WIRE_SUBSCRIPTION_END:
+		end_reason = message->subscription_end.reason;
+		ended++;
+		return true;
+	case GID_WIRE_HEARING:
+		hearing_on += message->hearing.on;
+		hearing_off += !message->hearing.on;
+		return true;
+	default:
+		return true;
+	}
+}
+
+static bool allow(void *data, uint32_t domain) {
+	return allows;
+}
+
+static void hear_subscriber(void *data, uint32_t domain, bool is_there, uint32_t consumers) {
+	joined += is_there;
+	left += !is_there;
+}
+
+#define WAIT_FOR(domain, what)                                                                     \
+	do {                                                                                       \
+		uint64_t late = gid_clock_now() + PATIENCE_NS;                                     \
+		while (!(what) && gid_clock_now() < late) {                                        \
+			false_gidd_wait(domain);                                                   \
+		}                                                                                  \
+		if (!(what)) {                                                                     \
+			tap_ok(false, "comes true: %s", #what);                                    \
+		}                                                                                  \
+	} while (0)
+
+static void send_message(union gid_wire_message *message, const int *fds, uint32_t fd_count) {
+	int error = gid_socket_send(
+			connection, message->bytes, message->header.size, fds, fd_count);
+	if (error < 0) {
+		tap_ok(false, "gidd says something: %d", error);
+	}
+}
+
+static void say_subscriber(uint32_t number, int page, int bell) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_SUBSCRIBER, 0);
+	message.subscriber.subscription = number;
+	message.subscriber.stream = STREAM;
+	message.subscriber.domain = 2;
+	message.subscriber.credit = 4;
+	message.subscriber.flags = GID_WIRE_REMOTE;
+	send_message(&message, (int[]){page, bell}, 2);
+}
+
+static void say_doorbell(uint32_t number, enum gid_wire_doorbell_way way, int fd) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_DOORBELL, 0);
+	message.doorbell.subscription = number;
+	message.doorbell.way = way;
+	send_message(&message, &fd, 1);
+}
+
+static void say_hearing(uint32_t number) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_HEARING, 0);
+	message.hearing.subscription = number;
+	send_message(&message, NULL, 0);
+}
+
+static void hear_messages(struct gid_domain *domain, int count) {
+	uint64_t late = gid_clock_now() + PATIENCE_NS;
+	while (count > 0 && gid_clock_now() < late) {
+		nanosleep(&(struct timespec){.tv_nsec = FALSE_GIDD_STEP_NS}, NULL);
+		count -= gid_domain_dispatch(domain);
+	}
+	if (count != 0) {
+		tap_ok(false, "%d messages are not heard", count);
+	}
+}
+
+static void test_refused(struct gid_domain *domain, int page, const int bells[2]) {
+	unsigned before = ended;
+	allows = false;
+	say_subscriber(1, page, bells[1]);
+	WAIT_FOR(domain, ended > before);
+	tap_ok(end_reason == -EPERM && joined == 0, "a producer can refuse a domain: %d", end_reason);
+	allows = true;
+	before = ended;
+	say_subscriber(2, bells[0], bells[1]);
+	WAIT_FOR(domain, ended > before);
+	tap_ok(end_reason == -EBADF && joined == 0, "what is no memory is no page: %d", end_reason);
+	before = ended;
+	say_subscriber(3, page, page);
+	WAIT_FOR(domain, ended > before);
+	tap_ok(end_reason == -EPROTO && joined == 0 && accepted == 0,
+			"nor is that a doorbell: %d", end_reason);
+}
+
+/* One of another machine, which is heard by gidd's word alone. */
+static void test_doorbells(struct gid_domain *domain, struct gid_producer *producer,
+		struct gid_wire_page *page) {
+	int rings = eventfd(0, EFD_CLOEXEC), hears = eventfd(0, EFD_CLOEXEC);
+	int others = eventfd(0, EFD_CLOEXEC);
+	say_doorbell(5, GID_WIRE_DOORBELL_RING, others);
+	say_doorbell(4, GID_WIRE_DOORBELL_RING, rings);
+	say_doorbell(4, GID_WIRE_DOORBELL_RING, others);
+	say_doorbell(5, GID_WIRE_DOORBELL_HEAR, others);
+	say_doorbell(4, GID_WIRE_DOORBELL_HEAR, hears);
+	say_doorbell(4, GID_WIRE_DOORBELL_HEAR, others);
+	say_hearing(5);
+	hear_messages(domain, 7);
+	WAIT_FOR(domain, hearing_on > 0);
+	const struct gid_subscription *subscription = producer->subscriptions;
+	tap_ok(hearing_on == 1 && subscription->doorbell.hear >= 0,
+			"it hears past gidd, and says so once");
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.flags = GID_FRAME_EOS;
+	page->asleep = 1;
+	tap_ok(gid_producer_send(producer, &frame) == 1, "the consumer gets a frame");
+	uint64_t rung = 0;
+	tap_ok(poll(&(struct pollfd){rings, POLLIN, 0}, 1, 0) == 1 &&
+					read(rings, &rung, sizeof(rung)) > 0 && rung == 1 &&
+					poll(&(struct pollfd){others, POLLIN, 0}, 1, 0) == 0,
+			"and is rung for past gidd, by the first bell alone");
+
+	page->head = 1;
+	page->releases[0] = 0;
+	page->release_tail = 1;
+	eventfd_write(hears, 1);
+	gid_producer_dispatch(producer);
+	tap_ok(subscription->ring.released == 1, "what it gives back is collected when it rings");
+	int times = 0;
+	while (subscription->doorbell.hear >= 0 && times < BELLS_MOST) {
+		eventfd_write(hears, 1);
+		gid_producer_dispatch(producer);
+		times++;
+	}
+	WAIT_FOR(domain, hearing_off > 0);
+	tap_ok(times > 10 && times < BELLS_MOST && joined == 1 && left == 0,
+			"one that rings %d times for nothing is heard by gidd again", times);
+	say_doorbell(4, GID_WIRE_DOORBELL_HEAR, hears);
+	hear_messages(domain, 1);
+	tap_ok(subscription->doorbell.hear >= 0, "which may give it another bell");
+	say_hearing(4);
+	say_hearing(4);
+	hear_messages(domain, 2);
+	tap_ok(subscription->doorbell.hear < 0 && left == 0, "and take it, too");
+	close(rings);
+	close(hears);
+	close(others);
+}
+
+static void test_comes_back(struct gid_domain *domain, struct gid_producer *producer) {
+	unsigned before = announced;
+	false_gidd.life++;
+	WAIT_FOR(domain, announced > before);
+	tap_ok(left == 0 && announced_as != 4, "a gidd that comes back is told who reads");
+	before = published;
+	publish_answer = -EACCES;
+	false_gidd.life++;
+	WAIT_FOR(domain, published > before);
+	WAIT_FOR(domain, left > 0);
+	tap_ok(left == 1 &&
+					strstr(gid_domain_error(domain),
+							"refuses stream 'movie'") != NULL,
+			"one that refuses the stream ends it: %s", gid_domain_error(domain));
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.flags = GID_FRAME_EOS;
+	tap_ok(gid_producer_send(producer, &frame) == 0, "nobody gets what is sent from then on");
+}
+
+static void test_counts(struct gid_producer *producer) {
+	struct gid_producer_stats stats;
+	gid_producer_count_copy(producer, 4096);
+	gid_producer_get_stats(producer, &stats);
+	tap_ok(stats.copied_frames == 1 && stats.copied_bytes == 4096,
+			"a copy of which nobody says why is counted");
+}
+
+static void test_all(struct gid_domain *domain) {
+	struct gid_producer_options options = {
+			.size = sizeof(options),
+			.allow = allow,
+			.subscriber = hear_subscriber,
+	};
+	struct gid_producer *producer = NULL;
+	struct gid_memory_own page;
+	int bells[2];
+	if (!tap_ok(gid_producer_create(domain, "movie", &options, &producer) == 0 &&
+					gid_memory_create(&page, "gid-page",
+							sizeof(struct gid_wire_page)) == 0 &&
+					socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0,
+							bells) == 0,
+			    "a producer, and what a consumer has")) {
+		return;
+	}
+	struct gid_wire_page *shared = page.data;
+	test_refused(domain, page.fd, bells);
+	say_subscriber(4, page.fd, bells[1]);
+	WAIT_FOR(domain, accepted > 0);
+	if (tap_ok(joined == 1 && producer->subscriptions != NULL, "a consumer comes")) {
+		test_doorbells(domain, producer, shared);
+		test_counts(producer);
+		test_comes_back(domain, producer);
+	}
+	gid_producer_destroy(producer);
+	gid_memory_finish(&page);
+	close(bells[0]);
+	close(bells[1]);
+}
+
+int main(void) {
+	struct gid_domain *domain;
+	setenv("GID_ANSWER_SECONDS", "20", 1);
+	if (!tap_ok(false_gidd_start(hear), "a gidd")) {
+		return tap_finish();
+	}
+	if (tap_ok(gid_domain_connect("open", &domain) == 0, "it is connected")) {
+		test_all(domain);
+		gid_domain_destroy(domain);
+	}
+	false_gidd_stop();
+	return tap_finish();
+}
