@@ -38,10 +38,9 @@ static struct line line_of(const char *text, size_t size) {
 	return line;
 }
 
-/* 0 bytes: nothing was lost. They count as told. */
-static struct line line_of_lost(void) {
+/* 0 bytes: nothing was lost. */
+static struct line line_of_lost(unsigned long long lost) {
 	struct line line = {0};
-	unsigned long long lost = atomic_exchange(&writer.lost, 0);
 	if (lost > 0) {
 		line.size = (size_t)snprintf(line.text, sizeof(line.text),
 				"%s: %llu lines are lost: nobody took them\n", writer.name, lost);
@@ -49,17 +48,42 @@ static struct line line_of_lost(void) {
 	return line;
 }
 
+/* --- to standard error -------------------------------------------------------------------------- */
+
+static void pass_on(const struct line *line, bool (*put)(const struct line *line)) {
+	if (!put(line)) {
+		atomic_fetch_add(&writer.lost, 1);
+	}
+}
+
+/* Where not even that is taken, it is told with those that are lost next. */
+static void pass_on_lost(bool (*put)(const struct line *line)) {
+	unsigned long long lost = atomic_exchange(&writer.lost, 0);
+	struct line line = line_of_lost(lost);
+	if (!put(&line)) {
+		atomic_fetch_add(&writer.lost, lost);
+	}
+}
+
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static void write_line(const struct line *line) {
+/*
+ * Waits until it is taken, also where another program with the same standard error has it not
+ * block. Returns whether it was.
+ */
+static bool write_in_time(const struct line *line) {
+	struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
 	size_t done = 0;
 	while (done < line->size) {
 		ssize_t written = write(STDERR_FILENO, line->text + done, line->size - done);
-		if (written < 0 && errno != EINTR) {
-			return; /* nobody reads it any more */
+		if (written < 0 && errno == EAGAIN) {
+			poll(&out, 1, -1);
+		} else if (written == 0 || (written < 0 && errno != EINTR)) {
+			return false;
 		}
 		done += written > 0 ? (size_t)written : 0;
 	}
+	return true;
 }
 
 /* One line, with the lock given up while it is written. */
@@ -68,9 +92,8 @@ static void write_next(void) {
 	writer.next = (writer.next + 1) % LINES;
 	writer.count--;
 	pthread_mutex_unlock(&writer.lock);
-	write_line(&line);
-	line = line_of_lost();
-	write_line(&line);
+	pass_on(&line, write_in_time);
+	pass_on_lost(write_in_time);
 	pthread_mutex_lock(&writer.lock);
 }
 
@@ -120,18 +143,12 @@ static bool write_at_once(const struct line *line) {
 	struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
 	return line->size == 0 ||
 			(poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) != 0 &&
-					write(STDERR_FILENO, line->text, line->size) >= 0);
+					write(STDERR_FILENO, line->text, line->size) > 0);
 }
 
 static void log_at_once(const struct line *line) {
-	unsigned long long lost = atomic_load(&writer.lost);
-	struct line more = line_of_lost();
-	if (!write_at_once(&more)) {
-		atomic_fetch_add(&writer.lost, lost);
-	}
-	if (!write_at_once(line)) {
-		atomic_fetch_add(&writer.lost, 1);
-	}
+	pass_on_lost(write_at_once);
+	pass_on(line, write_at_once);
 }
 
 static void log_later(const struct line *line) {

@@ -92,12 +92,14 @@ static void test_order(void) {
 	tap_ok(strlen(line) == LOG_LINE_BYTES, "the rest of a long one is cut off");
 }
 
-static void test_reader_that_stopped(void) {
+/* `flags`: those that another program left at standard error. */
+static void test_reader_that_stopped(int flags) {
 	char line[LOG_LINE_BYTES + 1];
 	int lines = 0, last = -1, number;
 	unsigned long long lost = 0, more;
 	bool ordered = true;
 	fill_pipe();
+	fcntl(STDERR_FILENO, F_SETFL, flags);
 	for (int i = 0; i < MANY; i++) {
 		log_number(i);
 	}
@@ -142,7 +144,8 @@ int main(void) {
 	open_pipe();
 	log_writer_start("test");
 	test_order();
-	test_reader_that_stopped();
+	test_reader_that_stopped(0);
+	test_reader_that_stopped(O_NONBLOCK);
 	test_end();
 	return tap_finish();
 }
