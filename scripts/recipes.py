@@ -19,6 +19,7 @@ LIBRARIES = {
         "gst1-plugins-base",
     ),
     "libdrm": (["libdrm"], "libdrm"),
+    "libei": (["libei-1.0"], "libei"),
     "libepoxy": (["epoxy"], "libepoxy"),
     "libinih": (["inih"], "inih"),
     "libpng": (["libpng"], "libpng"),

@@ -14,6 +14,7 @@ const char *argp_program_version = "gid-input " GIDWAY_VERSION;
 enum {
 	KEY_READER = 256,
 	KEY_DEVICE,
+	KEY_LIBEI,
 	KEY_SENDER_KEYMAP,
 };
 
@@ -31,6 +32,9 @@ static const struct argp_option option_table[] = {
 				0},
 		{"device", KEY_DEVICE, "FILE", 0,
 				"With --uinput: the device of uinput (default: /dev/uinput)", 0},
+#ifdef INPUT_HAS_LIBEI
+		{"libei", KEY_LIBEI, NULL, 0, "The EIS server at $LIBEI_SOCKET", 0},
+#endif
 		{"output", 'o', "NAME", 0,
 				"The compositor's output that the stream shows (default: all of them)",
 				0},
@@ -52,10 +56,13 @@ static void check_options(struct input_options *options, struct argp_state *stat
 		argp_error(state, "%s cannot be a stream's name, of 57 bytes at most",
 				options->stream);
 	}
-	if (options->uinput && (options->taker.output != NULL || options->taker.sender_keymap)) {
-		argp_error(state,
-				"--output and --sender-keymap are for compositors, not for "
-				"--uinput");
+	if (options->uinput && options->libei) {
+		argp_error(state, "--uinput and --libei: one of them takes it");
+	}
+	if ((options->uinput || options->libei) &&
+			(options->taker.output != NULL || options->taker.sender_keymap)) {
+		argp_error(state, "--output and --sender-keymap are not for %s",
+				options->uinput ? "--uinput" : "--libei");
 	}
 }
 
@@ -76,6 +83,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case KEY_DEVICE:
 		options->taker.device = value;
+		break;
+	case KEY_LIBEI:
+		options->libei = true;
 		break;
 	case 'o':
 		options->taker.output = value;

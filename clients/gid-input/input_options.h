@@ -9,7 +9,7 @@ struct input_options {
 	const char *owner;  // the domain whose input it is
 	const char *stream; // what its user looks at, or the input stream itself
 	char input[INPUT_NAME_SIZE];
-	bool uinput; // else a compositor
+	bool uinput, libei; // one of them; else a compositor of wlroots
 	struct taker_options taker;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Who takes the input: the kernel's uinput, or a compositor of wlroots. */
+/* Who takes the input: the kernel's uinput, a compositor of wlroots, or an EIS server. */
 #ifndef GID_INPUT_TAKER_H
 #define GID_INPUT_TAKER_H
 
@@ -25,5 +25,6 @@ struct taker_options {
 /* Each returns NULL after saying on stderr what is wrong. */
 struct taker *uinput_taker_create(const struct taker_options *options);
 struct taker *wlr_taker_create(const struct taker_options *options, sd_event *event);
+struct taker *libei_taker_create(sd_event *event); // only with INPUT_HAS_LIBEI
 
 #endif

@@ -13,8 +13,8 @@ GIDWAY_LICENSE = MIT
 GIDWAY_LICENSE_FILES = LICENSE
 GIDWAY_INSTALL_STAGING = YES
 GIDWAY_DEPENDENCIES = host-pkgconf libdrm
-# Buildroot removes manuals, and has no setting of meson's for an extension of another machine's Python.
-GIDWAY_CONF_OPTS = -Dman=disabled -Dpython=disabled -Dtests=false
+# Buildroot removes manuals, has no libei, and no setting of meson's for an extension of another machine's Python.
+GIDWAY_CONF_OPTS = -Dlibei=disabled -Dman=disabled -Dpython=disabled -Dtests=false
 # For libgid-wlroots.a.
 GIDWAY_MESON_EXTRA_BINARIES = objcopy='$(TARGET_OBJCOPY)'
 

@@ -28,6 +28,7 @@ PACKAGECONFIG[daemon] = "-Ddaemon=enabled,-Ddaemon=disabled,libinih libpng pixma
 PACKAGECONFIG[engine] = "-Dengine=enabled,-Dengine=disabled,libinih pixman systemd"
 PACKAGECONFIG[gles] = "-Dgles=enabled,-Dgles=disabled,libepoxy"
 PACKAGECONFIG[gstreamer] = "-Dgstreamer=enabled,-Dgstreamer=disabled,gstreamer1.0 gstreamer1.0-plugins-base systemd"
+PACKAGECONFIG[libei] = "-Dlibei=enabled,-Dlibei=disabled,libei"
 PACKAGECONFIG[man] = "-Dman=enabled,-Dman=disabled,scdoc-native"
 PACKAGECONFIG[pipewire] = "-Dpipewire=enabled,-Dpipewire=disabled,pipewire"
 PACKAGECONFIG[protection] = "-Dprotection=enabled,-Dprotection=disabled,nettle xz"
