@@ -37,20 +37,22 @@ def test_a_temporary_folder_with_a_long_name(
 class Kvm:
     """What a user may do, and what comes of a short boot."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, modules: Path) -> None:
         self.may, self.boots = False, 0
+        self.why: str | None = None  # it does not boot
         monkeypatch.setattr(accel.os, "access", lambda *_: self.may)
+        monkeypatch.setattr(accel, "MODULES", modules)
         monkeypatch.setattr(accel, "boots_with_kvm", self.boot)
 
-    def boot(self) -> bool:
+    def boot(self) -> str | None:
         self.boots += 1
-        return True
+        return self.why
 
 
 def test_leave_to_use_kvm_may_be_given_later(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    kvm = Kvm(monkeypatch)
+    kvm = Kvm(monkeypatch, tmp_path)
     assert accel.probe_accel(tmp_path) == "tcg"
     kvm.may = True
     assert [accel.probe_accel(tmp_path) for _ in range(2)] == ["kvm", "kvm"]
@@ -61,7 +63,7 @@ def test_an_answer_that_was_not_written_is_none(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The disk is full."""
-    kvm = Kvm(monkeypatch)
+    kvm = Kvm(monkeypatch, tmp_path)
     kvm.may = True
 
     def fail(path: Path, _: str) -> None:
@@ -72,3 +74,28 @@ def test_an_answer_that_was_not_written_is_none(
         full.setattr(Path, "write_text", fail)
         accel.probe_accel(tmp_path)
     assert accel.probe_accel(tmp_path) == "kvm"
+
+
+def test_why_a_guest_does_not_boot_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kvm = Kvm(monkeypatch, tmp_path)
+    kvm.may, kvm.why = True, "a guest with KVM ended with status 1\nqemu: no"
+    assert [accel.why_no_kvm(tmp_path) for _ in range(2)] == [kvm.why, kvm.why]
+    assert (accel.probe_accel(tmp_path), kvm.boots) == ("tcg", 1)
+
+
+def test_pvm_is_known_without_a_boot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It runs kernels that were built for it, and distributions' do not get anywhere."""
+    kvm = Kvm(monkeypatch, tmp_path)
+    kvm.may = True
+    (tmp_path / "kvm_pvm").mkdir()
+    assert accel.probe_accel(tmp_path) == "tcg"
+    assert "PVM" in str(accel.why_no_kvm(tmp_path))
+    assert kvm.boots == 0
+
+
+def test_what_qemu_says_that_cannot_boot_with_kvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accel.Machine, "arguments", lambda _: ["sh", "-c", "echo no MSR >&2; exit 3"])
+    assert accel.boots_with_kvm() == "a guest with KVM ended with status 3\nno MSR"
+    monkeypatch.setattr(accel, "PROBE_SECONDS", 0.5)
+    monkeypatch.setattr(accel.Machine, "arguments", lambda _: ["sh", "-c", "echo EDD; exec sleep 60"])
+    assert accel.boots_with_kvm() == "a guest with KVM did not boot within 0.5 s\nEDD"

@@ -12,26 +12,43 @@ from .qemu import Machine
 
 PROBE_SECONDS = 8
 CACHE = cache_home() / "gidway" / "vm"
+DEVICE = Path("/dev/kvm")
+MODULES = Path("/sys/module")
+LAST_LINES = 6  # of what a guest says that does not boot
 
 
 def probe_accel(cache: Path = CACHE) -> str:
-    """ "kvm" or "tcg". Found out by a short boot, once for each boot of the host."""
-    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
-        return "tcg"  # which is not kept: a user may be given leave at any time
+    """ "kvm" or "tcg"."""
+    return "kvm" if why_no_kvm(cache) is None else "tcg"
+
+
+def why_no_kvm(cache: Path = CACHE) -> str | None:
+    """Why no guest runs with KVM, or None. Found out by a short boot, once for each boot of the
+    host."""
+    if not os.access(DEVICE, os.R_OK | os.W_OK):
+        # Which is not kept: a user may be given leave at any time.
+        return f"this user may not open {DEVICE}" if DEVICE.exists() else f"there is no {DEVICE}"
+    if is_pvm():
+        return "/dev/kvm is PVM, which runs kernels alone that were built for it"
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    answer = cache / f"accel-{boot}"
+    answer = cache / f"kvm-{boot}"
     if answer.exists():
-        return answer.read_text()
-    accel = "kvm" if boots_with_kvm() else "tcg"
+        return answer.read_text() or None
+    why = boots_with_kvm()
     cache.mkdir(parents=True, exist_ok=True)
     partial = cache / f"{answer.name}.{os.getpid()}"
-    partial.write_text(accel)
+    partial.write_text(why or "")
     partial.rename(answer)  # whole: another run may read it
-    return accel
+    return why
 
 
-def boots_with_kvm() -> bool:
-    """Only a guest that says that it works counts."""
+def is_pvm() -> bool:
+    """A KVM without a processor's help. A kernel that was not built for it never gets anywhere."""
+    return (MODULES / "kvm_pvm").exists()
+
+
+def boots_with_kvm() -> str | None:
+    """Only a guest that says that it works counts: None, or why not."""
     kernel, modules = find_kernel()
     with tempfile.TemporaryDirectory() as folder:
         initramfs = Path(folder) / "initramfs"
@@ -42,9 +59,14 @@ def boots_with_kvm() -> bool:
             result = subprocess.run(
                 machine.arguments(),
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
                 timeout=PROBE_SECONDS,
             )
-        except subprocess.TimeoutExpired:
-            return False
-        return b"gidway-guest-works" in result.stdout
+            said, how = result.stdout, f"ended with status {result.returncode}"
+        except subprocess.TimeoutExpired as error:
+            said, how = error.stdout or b"", f"did not boot within {PROBE_SECONDS} s"
+    if b"gidway-guest-works" in said:
+        return None
+    last = said.decode(errors="replace").strip().splitlines()[-LAST_LINES:]
+    return "\n".join([f"a guest with KVM {how}", *last])
