@@ -18,7 +18,6 @@ from lab.domains.program import LabError
 
 SECONDS = 120.0
 ROUNDS = 4
-HOST = 3  # its domain
 ECHO = Path(__file__).with_name("doorbell") / "echo.py"
 
 
@@ -167,31 +166,33 @@ def all_ways(
     return times, latencies
 
 
-def connect(server: Path) -> tuple[int, int, list[int]]:
+def connect(server: Path, host: int) -> tuple[int, int, list[int]]:
     """What QEMU would get: the eventfd that rings the guest, that of its ring, and all of them."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(SECONDS)
         connection.connect(str(server))
         numbers, fds = [], []
-        # Version, number, memory; the host, whom it may ring by these; its own vectors, of which
+        # Version, number, memory; of whoever it may ring the eventfds; its own vectors, of which
         # the first is for anything.
         while len(numbers) < 3 or numbers[-1] != numbers[1]:
             data, came, _, _ = socket.recv_fds(connection, 8, 1)
             numbers.append(struct.unpack("<q", data)[0])
             fds += came
-    if set(numbers[3:-1]) != {HOST} or len(fds) != len(numbers) - 2:
+    ringers = numbers[3:-1]
+    if host not in ringers or len(fds) != len(numbers) - 2:
         raise LabError(f"the server of doorbells says {numbers}")
-    return fds[-1], fds[1], fds
+    return fds[-1], fds[1 + ringers.index(host)], fds
 
 
-def bare(agent: Agent, server: Path, count: int, ping: Callable) -> list[float]:
+def bare(agent: Agent, server: Path, host: int, count: int, ping: Callable) -> list[float]:
     """The device by itself: a program in the guest answers each interrupt with a ring.
 
-    After switch() to the link. (The host's gidd hears that ring as well.)
+    `host`: the number of its domain. After switch() to the link. (The host's gidd hears that ring
+    as well.)
     """
-    echo = agent.start(["python3", str(ECHO), str(HOST)])
+    echo = agent.start(["python3", str(ECHO), str(host)])
     echo.wait_for("ready", SECONDS)
-    there, back, fds = connect(server)
+    there, back, fds = connect(server, host)
     poll = select.poll()
     poll.register(back, select.POLLIN)
 

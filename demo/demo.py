@@ -23,11 +23,11 @@ from demo import backdrop, desktops, judge, report
 from demo.cluster_domain import ClusterDomain
 from demo.cockpit import Cockpit
 from demo.open_domain import OpenDomain
-from demo.progress import Progress
 from demo.report import duration
 from demo.timeline import Recorder
 from lab.domains import desktop
 from lab.domains.program import LabError
+from lab.domains.progress import Progress
 from lab.film import clip as clips
 from lab.film import film
 

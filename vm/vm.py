@@ -19,6 +19,10 @@ from gid_vm.modules import SOURCES
 from gid_vm.own_kernel import UmlGuest, memory_environment, prepare_program
 from gid_vm.qemu import Display, Machine
 
+from lab.domains.program import LabError
+from lab.self_test.run import REPORT
+from lab.self_test.run import run as run_self_test
+
 COMMAND_SECONDS = 1200
 
 
@@ -30,7 +34,10 @@ def main() -> int:
         "in unless that is a home, all read-only: what is written goes to memory.",
     )
     parser.add_argument(
-        "name", type=domain_name, help="the domain's name, which the guest has as its host name"
+        "name",
+        type=domain_name,
+        nargs="?",
+        help="the domain's name, which the guest has as its host name",
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, help="what to run; default: a shell")
     parser.add_argument(
@@ -61,7 +68,24 @@ def main() -> int:
         help="loads this module, NAME or 'NAME PARAMETER=VALUE'; of those that Debian's kernel is "
         f"without, these are built at first use: {', '.join(SOURCES)}. May be given again",
     )
+    parser.add_argument(
+        "--self-test",
+        action="store_true",
+        help="in place of NAME: tries all that frames, words and rings go by between guests and "
+        "this machine, in a few minutes, and writes a report that may be sent to others. The exit "
+        "status is 1 if a step fails. Without KVM guests are translated",
+    )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help=f"of --self-test (default: {REPORT})",
+    )
     options = parser.parse_args()
+    if options.self_test:
+        return test_self(parser, options)
+    if options.name is None or options.report is not None:
+        parser.error("NAME is missing" if options.name is None else "--report is of --self-test")
     if options.accel == "uml" and options.display is not None:
         parser.error("User-mode Linux has no virtio-gpu: --module vkms is its display")
     if options.accel == "uml" and options.arch is not None:
@@ -82,6 +106,16 @@ def main() -> int:
         if not options.command:
             return open_shell(machine)
         return run_command(Guest(options.name, machine), options.command)
+
+
+def test_self(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    alone = ("name", "arch", "display", "module")
+    if any(getattr(options, name) for name in alone) or options.accel == "uml":
+        parser.error("--self-test goes with --accel kvm, --accel tcg and --report only")
+    report = Path(REPORT) if options.report is None else options.report
+    if not report.absolute().parent.is_dir():
+        parser.error(f"there is no folder {report.absolute().parent}")
+    return run_self_test(options.accel, report)
 
 
 def run_command(guest: Guest, words: list[str]) -> int:
@@ -128,4 +162,4 @@ def open_shell(machine: Machine) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(gid_console.run("vm", main, trouble=(GuestError, CannotBoot)))
+    sys.exit(gid_console.run("vm", main, trouble=(GuestError, CannotBoot, LabError)))

@@ -9,7 +9,7 @@ import sys
 import pytest
 from lib.program import wait_for
 
-from demo.progress import Progress
+from lab.domains.progress import Progress
 
 
 def test_a_step_that_takes_long_says_so_again(capsys: pytest.CaptureFixture) -> None:

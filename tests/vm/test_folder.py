@@ -94,8 +94,12 @@ def test_pvm_is_known_without_a_boot(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 def test_what_qemu_says_that_cannot_boot_with_kvm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accel.Machine, "arguments", lambda _: ["sh", "-c", "echo no MSR >&2; exit 3"])
+    monkeypatch.setattr(
+        accel.Machine, "arguments", lambda _: ["sh", "-c", "echo no MSR >&2; exit 3"]
+    )
     assert accel.boots_with_kvm() == "a guest with KVM ended with status 3\nno MSR"
     monkeypatch.setattr(accel, "PROBE_SECONDS", 0.5)
-    monkeypatch.setattr(accel.Machine, "arguments", lambda _: ["sh", "-c", "echo EDD; exec sleep 60"])
+    monkeypatch.setattr(
+        accel.Machine, "arguments", lambda _: ["sh", "-c", "echo EDD; exec sleep 60"]
+    )
     assert accel.boots_with_kvm() == "a guest with KVM did not boot within 0.5 s\nEDD"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the demo says while it runs: a line for each step, and one that changes in place."""
+"""What a program says while it runs: a line for each step, and one that changes in place."""
 
 import os
 import shutil
