@@ -71,7 +71,7 @@ static int make_memfd(const char *name) {
 int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t size) {
 	*memory = (struct gid_memory_own){.fd = -1};
 	size_t rounded = gid_large_round(gid_memory_round_up(size));
-	if (rounded == 0 || rounded > INT64_MAX) {
+	if (rounded == 0 || rounded > PTRDIFF_MAX) {
 		return -EINVAL;
 	}
 	int error = 0;

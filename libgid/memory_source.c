@@ -59,7 +59,7 @@ static int allocate(struct gid_domain *domain, struct gid_memory_own *memory,
 int gid_memory_get(struct gid_domain *domain, struct gid_memory_own *memory,
 		const struct gid_memory_readers *readers, const char *name, size_t size) {
 	*memory = (struct gid_memory_own){.fd = -1};
-	if (size == 0 || size > INT64_MAX) {
+	if (size == 0 || size > PTRDIFF_MAX) {
 		return -EINVAL;
 	}
 	int error = gid_domain_check_sealed(domain);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -70,7 +71,8 @@ static double percentile_us(const GArray *sorted, double percent) {
 void meter_print(struct meter *meter, uint64_t lost) {
 	double cpu_us = meter->frames > 0 ? (double)meter->cpu_ns / 1000 / (double)meter->frames
 					  : 0;
-	printf("{\"frames\": %lu, \"lost\": %lu, \"cpu_us\": %.3f", meter->frames, lost, cpu_us);
+	printf("{\"frames\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"cpu_us\": %.3f", meter->frames,
+			lost, cpu_us);
 	if (meter->latencies->len > 0) {
 		g_array_sort(meter->latencies, compare);
 		printf(", \"p50_us\": %.3f, \"p99_us\": %.3f, \"max_us\": %.3f",

@@ -49,14 +49,16 @@ static void do_hash(struct bench *bench) {
  * core's caches have nothing. Other processors than these let no program say so.
  */
 static void forget_cached(const void *memory, size_t size) {
+#if defined(__SSE2__) || defined(__aarch64__)
 	const char *bytes = memory;
 	for (size_t i = 0; i < size; i += CACHE_LINE) {
 #if defined(__SSE2__)
 		__builtin_ia32_clflush(bytes + i);
-#elif defined(__aarch64__)
+#else
 		__asm__ volatile("dc civac, %0" : : "r"(bytes + i) : "memory");
 #endif
 	}
+#endif
 	atomic_thread_fence(memory_order_seq_cst);
 }
 

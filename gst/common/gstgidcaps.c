@@ -344,7 +344,8 @@ read_word (Reading *reading, const gchar *more)
 static gboolean
 read_escaped (Reading *reading, gchar *c)
 {
-  guint number = 0, digits;
+  guint number = 0;
+  gint digits;
 
   for (digits = 0; digits < 3 && reading->end - reading->at > digits && reading->at[digits] >= '0'
       && reading->at[digits] <= '7';

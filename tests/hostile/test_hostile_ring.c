@@ -4,6 +4,7 @@
  * own memory, and never give back what is not out.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,7 +272,7 @@ static void test_noise(void) {
 	}
 	__atomic_store_n(&noise.stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
-	tap_ok(good, "a producer lives with a page that changes while it looks (%lu steps)",
+	tap_ok(good, "a producer lives with a page that changes while it looks (%" PRIu64 " steps)",
 			number);
 
 	noise = (struct noise){(uint64_t *)ring, sizeof(*ring) / 8, false};
@@ -293,8 +294,8 @@ static void test_noise(void) {
 	__atomic_store_n(&noise.stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	tap_ok(good,
-			"a consumer lives with a ring that changes while it looks (%lu "
-			"steps, %lu frames)",
+			"a consumer lives with a ring that changes while it looks (%" PRIu64
+			" steps, %" PRIu64 " frames)",
 			number, frames);
 	free(ring);
 	free(page);

@@ -20,12 +20,14 @@
 #include "connection.h"
 #include "descriptors.h"
 #include "large_pages.h"
+#include "map_call.h"
 #include "memory.h"
 #include "pages.h"
 #include "slab_pair.h"
 
 #define SLOTS 3u
-#define MUCH (UINT64_C(5) << 30)
+#define MUCH                                                                                       \
+	((size_t)5 << (SIZE_MAX > UINT32_MAX ? 30 : 28)) /* over 32 bits, where there is that */
 #define QUICK_PAGES (GID_CLOSER_QUICK / 4096)
 #define RESTING 64u /* as import.c has at most */
 #define SMALL_OF ((off_t)8 << 20)
@@ -92,7 +94,7 @@ void *mmap(void *data, size_t size, int protection, int flags, int fd, off_t off
 	if ((flags & MAP_FIXED) != 0) {
 		judge(data, size);
 	}
-	return (void *)syscall(SYS_mmap, data, size, protection, flags, fd, offset);
+	return map_call(data, size, protection, flags, fd, offset);
 }
 
 /* With its last descriptor a file is freed, where nobody else has one. */

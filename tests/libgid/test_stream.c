@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Streams between two domains with real gidds, both ends in this process, step by step. */
 #include <errno.h>
+#include <inttypes.h>
 
 #include "stream_pair.h"
 
@@ -92,8 +93,9 @@ static void test_credit(void) {
 	gid_producer_get_stats(producer, &stats);
 	tap_ok(stats.frames == 10 && stats.dropped == 14 && stats.delivered == 13 &&
 					stats.held == 6,
-			"counted: %lu frames, %lu delivered, %lu dropped, %u held", stats.frames,
-			stats.delivered, stats.dropped, stats.held);
+			"counted: %" PRIu64 " frames, %" PRIu64 " delivered, %" PRIu64
+			" dropped, %u held",
+			stats.frames, stats.delivered, stats.dropped, stats.held);
 	tap_ok(gid_producer_reclaim(producer, false) == 0, "what is being read is not reclaimed");
 	uint32_t before = heard.released;
 	tap_ok(gid_producer_reclaim(producer, true) == 1 && heard.released == before + 1 &&
@@ -374,7 +376,7 @@ static void test_room(bool quiet) {
 	tap_ok(gid_consumer_receive(slow, &first) == -EAGAIN, "once");
 	for (uint64_t sequence = 1; sequence <= 4; sequence++) {
 		tap_ok(is_frame(other, gid_slab_gid(slab, (uint32_t)sequence - 1), sequence),
-				"who has room gets each once: %lu", sequence);
+				"who has room gets each once: %" PRIu64, sequence);
 	}
 	tap_ok(gid_consumer_receive(other, &first) == -EAGAIN, "and nothing more");
 	tap_ok(send_slot(producer, slab, 4) == 2 && is_frame(slow, gid_slab_gid(slab, 4), 5),

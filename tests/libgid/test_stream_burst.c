@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Frames that come in numbers: many sent, received and released by one call each. */
 #include <errno.h>
+#include <inttypes.h>
 
 #include "libgid/producer.h"
 #include "stream_pair.h"
@@ -100,7 +101,7 @@ static void test_credit(void) {
 	struct gid_producer_stats stats;
 	gid_producer_get_stats(producer, &stats);
 	tap_ok(stats.frames == 8 && stats.delivered == 11 && stats.dropped == 10,
-			"counted: %lu, %lu", stats.delivered, stats.dropped);
+			"counted: %" PRIu64 ", %" PRIu64, stats.delivered, stats.dropped);
 	gid_consumer_destroy(newest);
 	gid_consumer_destroy(keep);
 	gid_producer_destroy(producer);
@@ -290,7 +291,7 @@ static void test_lease(void) {
 		gid_producer_get_stats(producer, &stats);
 	}
 	tap_ok(stats.leases_expired == 3 && stats.held == 1 && gid_slab_holders(slab, 3) == 1,
-			"the last of four stays, those before are taken back: %lu",
+			"the last of four stays, those before are taken back: %" PRIu64,
 			stats.leases_expired);
 	gid_consumer_destroy(consumer);
 	gid_producer_destroy(producer);

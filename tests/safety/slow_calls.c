@@ -40,6 +40,7 @@
 #include <unistd.h>
 
 #include "descriptors.h"
+#include "map_call.h"
 #include "pages.h"
 
 /* More pages than that, in one turn of the event loop, take a part of a refresh to be unmapped. */
@@ -483,5 +484,5 @@ void *mmap(void *data, size_t size, int protection, int flags, int fd, off_t off
 	if ((flags & MAP_FIXED) != 0 && is_much(data, size)) {
 		SLOW("mmap", "in place of much");
 	}
-	return (void *)syscall(SYS_mmap, data, size, protection, flags, fd, offset);
+	return map_call(data, size, protection, flags, fd, offset);
 }

@@ -438,7 +438,8 @@ static void check_runtime(struct doctor *doctor, const char *runtime) {
 	if (statfs(runtime, &status) < 0) {
 		return;
 	}
-	if (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC) {
+	const unsigned int type = (unsigned int)status.f_type;
+	if (type == TMPFS_MAGIC || type == RAMFS_MAGIC) {
 		doctor_find(doctor, VERDICT_GOOD, "runtime folder", "", "%s is in memory", runtime);
 	} else if (has_windows) {
 		doctor_find(doctor, VERDICT_WARNING, "runtime folder",

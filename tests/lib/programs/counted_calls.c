@@ -27,6 +27,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "../map_call.h"
+
 #define PLACES 1024u
 
 /* As in lib/counted.py. */
@@ -79,8 +81,7 @@ __attribute__((constructor)) static void begin(void) {
 	if (fd < 0 || ftruncate(fd, (off_t)size) < 0) {
 		return;
 	}
-	void *data = (void *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_POPULATE, fd, 0);
+	void *data = map_call(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
 	syscall(SYS_close, fd);
 	tables = data == MAP_FAILED ? NULL : data;
 }
@@ -145,7 +146,7 @@ BOTH_NAMES(void *, map, "mmap", "mmap64", void *data, size_t size, int protectio
 
 void *map(void *data, size_t size, int protection, int flags, int fd, off_t offset) {
 	COUNT(MAP);
-	return (void *)syscall(SYS_mmap, data, size, protection, flags, fd, offset);
+	return map_call(data, size, protection, flags, fd, offset);
 }
 
 void *mremap(void *data, size_t size, size_t wanted, int flags, ...) {

@@ -124,6 +124,7 @@ static void test_settling(void) {
 			"and replaced only by less");
 }
 
+#if defined(__SSE2__) || defined(__aarch64__)
 /* In ns for a pixel of the same size, the quickest of some. */
 static double warm_copy(void) {
 	static uint32_t from[320 * 240], to[320 * 240];
@@ -138,6 +139,7 @@ static double warm_copy(void) {
 	}
 	return (double)least / (320 * 240);
 }
+#endif
 
 static void test_machine(void) {
 	struct pixel_costs measured = {0};

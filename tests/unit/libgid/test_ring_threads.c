@@ -4,6 +4,7 @@
  * that the producer writes and the consumer reads: ThreadSanitizer tells if a slot was ever given
  * back while it could still be read.
  */
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,8 +308,8 @@ static void test_schedule(const struct schedule *schedule) {
 		fail(run, "not every frame that was sent was received");
 	}
 	tap_ok(run->failure == NULL,
-			"%s: %s (sent %lu, received %lu, taken back %lu, forced %lu, missed "
-			"%lu, rung %lu)",
+			"%s: %s (sent %" PRIu64 ", received %" PRIu64 ", taken back %" PRIu64
+			", forced %" PRIu64 ", missed %" PRIu64 ", rung %" PRIu64 ")",
 			schedule->name,
 			run->failure == NULL ? "each frame once, whole, in order" : run->failure,
 			run->sent, run->received, run->taken_back, run->forced, run->dropped,

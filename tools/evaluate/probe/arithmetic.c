@@ -34,7 +34,7 @@ int probe_arithmetic(int argc, char **argv) {
 		x = round_of(x);
 		figure_add(&figure, LOOPS * 1e3 / (double)(probe_now() - begin));
 	}
-	__asm__ volatile("" : : "x"(x)); /* or the loop would be left out */
+	__asm__ volatile("" : : "m"(x)); /* or the loop would be left out */
 	probe_begin();
 	probe_print("arithmetic with doubles", &figure);
 	probe_end();
