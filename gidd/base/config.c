@@ -99,7 +99,8 @@ bool config_has_hub(const struct config *config) {
 
 bool config_has_doorbell(const struct config *config, const struct config_domain *domain) {
 	const struct config_domain *host = config_host(config);
-	return host != NULL && host->doorbell && domain->doorbell && domain->kind != KIND_LOCAL;
+	return host != NULL && host->doorbell && domain->doorbell &&
+			(domain->kind == KIND_HOST || domain->kind == KIND_GUEST);
 }
 
 const struct config_domain *config_host(const struct config *config) {
@@ -187,6 +188,12 @@ static void machine_finish(struct config_machine *machine) {
 	free(machine->options);
 }
 
+static void container_finish(struct config_container *container) {
+	free(container->image);
+	free(container->command);
+	free(container->options);
+}
+
 void config_finish(struct config *config) {
 	struct config_domain *domain;
 	while ((domain = TAILQ_FIRST(&config->domains)) != NULL) {
@@ -197,6 +204,7 @@ void config_finish(struct config *config) {
 		free(domain->window_device);
 		free(domain->control);
 		machine_finish(&domain->machine);
+		container_finish(&domain->container);
 		free(domain);
 	}
 	struct config_share *share;

@@ -37,9 +37,10 @@ struct config_globs {
 
 /* Where a domain runs. */
 enum config_kind {
-	KIND_LOCAL, /* beside the host's programs, on one kernel with them */
-	KIND_HOST,  /* the host itself: its gidd is the hub of the guests */
-	KIND_GUEST, /* a machine of its own */
+	KIND_LOCAL,	/* beside the host's programs, on one kernel with them */
+	KIND_CONTAINER, /* the same, but that its programs are in a container; gidd is not */
+	KIND_HOST,	/* the host itself: its gidd is the hub of the guests */
+	KIND_GUEST,	/* a machine of its own */
 };
 
 /* How a guest has its own windows that streams can be in. Readers have them as PCI devices. */
@@ -73,6 +74,11 @@ struct config_machine {
 	char *disk, *kernel, *initrd, *append, *options;
 };
 
+/* What a container is made of, likewise for who makes it. Texts may be NULL. */
+struct config_container {
+	char *image, *command, *options;
+};
+
 struct config_domain {
 	TAILQ_ENTRY(config_domain) entry;
 	char name[GID_NAME_MAX + 1];
@@ -90,6 +96,7 @@ struct config_domain {
 	char *window_device; /* where that is on this system, NULL: found by itself */
 	char *control;	     /* the guest's way to the hub, NULL: the usual place */
 	struct config_machine machine;
+	struct config_container container;
 	char *group; /* who may connect to the domain's gidd, NULL: its user alone */
 	unsigned line;
 };

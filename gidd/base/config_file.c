@@ -178,7 +178,8 @@ static void set_runtime(
 /* --- keys ------------------------------------------------------------------------------------- */
 
 static const struct ini_word kinds[] = {
-		{"local", KIND_LOCAL}, {"host", KIND_HOST}, {"guest", KIND_GUEST}, {0}};
+		{"local", KIND_LOCAL}, {"container", KIND_CONTAINER}, {"host", KIND_HOST},
+		{"guest", KIND_GUEST}, {0}};
 static const struct ini_word window_kinds[] = {
 		{"ivshmem", WINDOW_IVSHMEM}, {"dax", WINDOW_DAX}, {"auto", WINDOW_AUTO}, {0}};
 static const struct ini_word accelerators[] = {
@@ -233,6 +234,10 @@ static const struct ini_key domain_keys[] = {
 		{"vm-initrd", INI_TEXT, DOMAIN(machine.initrd)},
 		{"vm-append", INI_TEXT, DOMAIN(machine.append)},
 		{"vm-options", INI_TEXT, DOMAIN(machine.options)},
+		/* Likewise the container of one. */
+		{"container-image", INI_TEXT, DOMAIN(container.image)},
+		{"container-command", INI_TEXT, DOMAIN(container.command)},
+		{"container-options", INI_TEXT, DOMAIN(container.options)},
 };
 
 static const struct ini_key share_keys[] = {
@@ -528,6 +533,10 @@ static void complete_kinds(struct reading *reading) {
 			ini_file_mistake_at(&reading->ini, domain->line,
 					"domain %s is a guest: one domain must have kind=host, "
 					"whose gidd joins it to the others",
+					domain->name);
+		} else if (domain->kind == KIND_CONTAINER && domain->container.image == NULL) {
+			ini_file_mistake_at(&reading->ini, domain->line,
+					"domain %s is a container: it needs container-image=",
 					domain->name);
 		}
 	}

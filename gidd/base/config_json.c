@@ -48,10 +48,19 @@ static void write_machine(const struct config_machine *machine, FILE *out) {
 	fputc('}', out);
 }
 
+static void write_container(const struct config_container *container, FILE *out) {
+	fputs(", \"container\": {\"image\": ", out);
+	write_text(out, container->image);
+	write_member(out, "command", container->command);
+	write_member(out, "options", container->options);
+	fputc('}', out);
+}
+
 static void write_domain(
 		const struct config *config, const struct config_domain *domain, FILE *out) {
 	static const char *const kinds[] = {
-			[KIND_LOCAL] = "local", [KIND_HOST] = "host", [KIND_GUEST] = "guest"};
+			[KIND_LOCAL] = "local", [KIND_CONTAINER] = "container",
+			[KIND_HOST] = "host", [KIND_GUEST] = "guest"};
 	static const char *const window_kinds[] = {
 			[WINDOW_IVSHMEM] = "ivshmem", [WINDOW_DAX] = "dax", [WINDOW_AUTO] = "auto"};
 	const struct config_domain *other;
@@ -72,6 +81,7 @@ static void write_domain(
 	}
 	fputc(']', out);
 	write_machine(&domain->machine, out);
+	write_container(&domain->container, out);
 	fputc('}', out);
 }
 

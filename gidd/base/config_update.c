@@ -33,7 +33,7 @@ static bool is_same_text(const char *one, const char *other) {
 
 static void check_domain(struct update *update, const struct config_domain *domain) {
 	const struct config_domain *old = config_domain_by_name(update->config, domain->name);
-	if (old == NULL && domain->kind != KIND_LOCAL) {
+	if (old == NULL && (domain->kind == KIND_HOST || domain->kind == KIND_GUEST)) {
 		refuse(update, domain->line, "domain %s is new, and the host or a guest",
 				domain->name);
 	}

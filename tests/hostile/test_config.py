@@ -409,7 +409,7 @@ def test_as_json(tmp_path: Path) -> None:
     ]
     assert (domains["cluster"]["user"], domains["open"]["user"]) == ("a", None)
     guest = domains["g"]
-    machine = guest.pop("machine")
+    machine, container = guest.pop("machine"), guest.pop("container")
     assert guest == {
         "name": "g",
         "number": 7,
@@ -432,6 +432,18 @@ def test_as_json(tmp_path: Path) -> None:
         "initrd": None,
         "options": None,
     }
+    assert container == {"image": None, "command": None, "options": None}
+
+
+def test_a_container_as_json(tmp_path: Path) -> None:
+    path = tmp_path / "cockpit.conf"
+    keys = "kind=container\ncontainer-image=a:1\ncontainer-command=b 'c d'\ncontainer-options=-v e\n"
+    path.write_text(GOOD + keys)
+    status, found = read_json(path)
+    assert status == 0
+    cluster = found["domains"][1]
+    assert cluster["kind"] == "container"
+    assert cluster["container"] == {"image": "a:1", "command": "b 'c d'", "options": "-v e"}
 
 
 def test_as_json_with_mistakes(tmp_path: Path) -> None:

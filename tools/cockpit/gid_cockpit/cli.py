@@ -26,11 +26,13 @@ from .configuration import (
     Configuration,
     read,
 )
+from .container import LOG as CONTAINER_LOG
+from .container import Container
 from .daemon import Daemon
 from .logs import log_folder
 from .machine import LOGS, Guest, make, work_folder
 from .reload import reload as reload_one
-from .state import Runs, domain_state, in_order, is_file, missing_links, newer, read_anyway
+from .state import Runs, domain_state, in_order, is_file, missing_links, newer, read_anyway, runs
 from .unit import serve
 
 LINK_SECONDS = 10.0
@@ -80,7 +82,7 @@ def up(configuration: Configuration, options: argparse.Namespace) -> int:
     try:
         for one in chosen:
             pid = one.pid()
-            if pid is not None:
+            if pid is not None and (isinstance(one, Guest) or not one.lacks()):
                 note = check_file(configuration, one)
                 say(f"{one.domain.name}: runs already (process {pid}){note}")
                 continue
@@ -214,6 +216,15 @@ def qemu_args(configuration: Configuration, options: argparse.Namespace) -> int:
     return 0
 
 
+def podman_args(configuration: Configuration, options: argparse.Namespace) -> int:
+    one = runs(configuration, configuration.choose([options.guest])[0])
+    if not isinstance(one, Container):
+        raise CockpitError(f"domain {options.guest} is not a container: it has no kind=container")
+    words = one.arguments()
+    print(json.dumps(words) if options.json else shlex.join(words))
+    return 0
+
+
 def libvirt_xml(configuration: Configuration, options: argparse.Namespace) -> int:
     print(to_xml(machine_of(configuration, options.guest)), end="")
     return 0
@@ -237,7 +248,12 @@ def guest(configuration: Configuration, options: argparse.Namespace) -> int:
 
 
 def run(configuration: Configuration, options: argparse.Namespace) -> int:
-    return guest_of(configuration, options.guest).run(options.command, Path.cwd())
+    one = runs(configuration, configuration.choose([options.guest])[0])
+    if not isinstance(one, Guest | Container):
+        raise CockpitError(
+            f"domain {options.guest} is neither a guest nor a container: its programs run here"
+        )
+    return one.run(options.command, Path.cwd())
 
 
 def logs(configuration: Configuration, options: argparse.Namespace) -> int:
@@ -245,7 +261,8 @@ def logs(configuration: Configuration, options: argparse.Namespace) -> int:
     (domain,) = configuration.choose([options.log])
     folder = log_folder(configuration, domain.name)
     # A guest of another cockpit may have had the name, and so the folder.
-    names = ("gidd.log", *(LOGS if domain.kind == "guest" else ()))
+    more = {"guest": LOGS, "container": (CONTAINER_LOG,)}
+    names = ("gidd.log", *more.get(domain.kind, ()))
     paths = [path for name in names if (path := folder / name).exists()]
     if not paths:
         raise CockpitError(
@@ -320,16 +337,17 @@ def make_parser(version: str) -> argparse.ArgumentParser:
             command.add_argument("-j", "--json", action="store_true", help="JSON for programs")
     for function, text in (
         (qemu_args, "the command line of QEMU for a guest; makes what it boots from"),
+        (podman_args, "the command line of podman for a container"),
         (libvirt_xml, "the same guest as a libvirt domain, for virsh define"),
         (screenshot, "a picture of a guest's screen, as a PNG"),
         (guest, "start a guest and wait until it ends, for a service manager"),
-        (run, "run a command in a guest that is up"),
+        (run, "run a command in a guest or container that is up"),
     ):
         name = function.__name__.replace("_", "-")
         command = commands.add_parser(name, help=text, description=text)
         command.set_defaults(run=function, read=read)
-        command.add_argument("guest", metavar="DOMAIN", help="a domain with kind=guest")
-        if function is qemu_args:
+        command.add_argument("guest", metavar="DOMAIN", help="a guest or a container")
+        if function in (qemu_args, podman_args):
             command.add_argument("-j", "--json", action="store_true", help="JSON for programs")
         if function is screenshot:
             command.add_argument("picture", type=Path, metavar="FILE", help="the PNG to write")

@@ -43,6 +43,15 @@ class MachineKeys:
 
 
 @dataclass(frozen=True)
+class ContainerKeys:
+    """What the file says of a container. Command and options are split as the shell does."""
+
+    image: str = ""
+    command: str = ""  # empty: the image's own
+    options: str = ""  # further arguments of podman run
+
+
+@dataclass(frozen=True)
 class Domain:
     """One domain. `joined`: the names of those that it has a link to."""
 
@@ -50,10 +59,11 @@ class Domain:
     number: int
     user: str | None
     joined: frozenset[str]
-    kind: str = "local"  # or "guest", "host"
+    kind: str = "local"  # or "container", "guest", "host"
     doorbell: bool = True  # whether a guest has a doorbell device, and the host serves those
     window_kind: str = "ivshmem"  # or "dax", "auto"
     machine: MachineKeys = MachineKeys()
+    container: ContainerKeys = ContainerKeys()
 
 
 @dataclass(frozen=True)
@@ -130,6 +140,7 @@ def domain(entry: dict[str, Any]) -> Domain:
         entry["doorbell"],
         entry["window-kind"],
         machine(entry["machine"]),
+        ContainerKeys(**{key: value or "" for key, value in entry["container"].items()}),
     )
 
 

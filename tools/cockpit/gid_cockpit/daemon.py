@@ -35,6 +35,10 @@ class Daemon:
         """The process that listens for the domain's programs, or None."""
         return listener(self.folder / "gidd.sock", socket.SOCK_SEQPACKET)
 
+    def lacks(self) -> str:
+        """What of the domain does not run beside its gidd, and what to do; empty: nothing."""
+        return ""
+
     def ask(self) -> dict:
         """What gidd says of itself: gidctl's JSON."""
         words = [find_program("gidctl"), "--domain", self.domain.name, "--json", "status"]

@@ -12,12 +12,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from gid_vm.accel import probe_accel
 from gid_vm.agent import PORT as AGENT_PORT
-from gid_vm.agent import Agent, Command, GuestError, Hear, show
+from gid_vm.agent import Agent, GuestError, Hear, show
 from gid_vm.architecture import by_name
 from gid_vm.guest import prepare, why_no_pages
 from gid_vm.initramfs import CannotBoot
@@ -28,7 +28,7 @@ from gid_vm.root import lent_folders
 from .access import KVM, READ, WRITE, check_place, give, identity, let_in, user_of
 from .configuration import CockpitError, Configuration, Domain, find_program
 from .logs import Log, last_lines, log_folder, open_folder
-from .process import START_SECONDS, check_ours, handle, listener
+from .process import START_SECONDS, check_ours, handle, listener, pass_signals_on
 from .sandbox import dissolve, guest_share, put_into_share
 
 LINK_PORT = "org.gidway.link"
@@ -41,31 +41,6 @@ TELL_SECONDS = 3.0  # until who waits for that is told
 FOREVER_SECONDS = 1e6
 LOGS = ("console.log", "qemu.log")
 GIVEN = "gidway.conf"  # beside the logs: a copy of what the guest has
-
-
-def pass_signals_on() -> Callable[[Command], None]:
-    """From now on signals are no longer ours, but those of the command that is given later.
-
-    Begun after the command, the command could outlive us: it prints before we know of it.
-    """
-    commands: list[Command] = []
-    early: list[int] = []
-
-    def take(number: int, _: object) -> None:
-        if commands:
-            commands[0].signal(signal.Signals(number))
-        else:
-            early.append(number)
-
-    def pass_on(command: Command) -> None:
-        commands.append(command)
-        for number in early:
-            command.signal(signal.Signals(number))
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
-            signal.signal(number, take)
-    return pass_on
 
 
 def show_for(agent: Agent) -> Hear:
@@ -426,7 +401,7 @@ class Guest:
             self._wait_ready(agent)
             pass_on = pass_signals_on()
             command = agent.start(words, cwd=cwd, hear=show_for(agent))
-            pass_on(command)
+            pass_on(command.signal)
             command.wait(FOREVER_SECONDS)
             if agent.is_lost:
                 raise GuestError("its agent is gone")

@@ -5,8 +5,9 @@ Whoever is asked may be about to end: that is no error, but as if it had ended.
 """
 
 import os
+import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -78,3 +79,28 @@ def check_ours(pid: int, folder: Path, name: str) -> None:
         raise CockpitError(
             f"process {pid} listens in place of {name}, and is another user's than {folder}"
         )
+
+
+def pass_signals_on() -> Callable[[Callable[[signal.Signals], None]], None]:
+    """From now on signals are no longer ours, but those of the command that is given later.
+
+    Begun after the command, the command could outlive us: it prints before we know of it.
+    """
+    senders: list[Callable[[signal.Signals], None]] = []
+    early: list[int] = []
+
+    def take(number: int, _: object) -> None:
+        if senders:
+            senders[0](signal.Signals(number))
+        else:
+            early.append(number)
+
+    def pass_on(send: Callable[[signal.Signals], None]) -> None:
+        senders.append(send)
+        for number in early:
+            send(signal.Signals(number))
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
+            signal.signal(number, take)
+    return pass_on

@@ -14,6 +14,7 @@ from .configuration import (
     MistakesError,
     understand,
 )
+from .container import Container
 from .daemon import Daemon
 from .machine import Guest, window_kind
 
@@ -22,7 +23,8 @@ Runs = Daemon | Guest
 
 def runs(configuration: Configuration, domain: Domain) -> Runs:
     """What a domain runs in on this machine."""
-    return (Guest if domain.kind == "guest" else Daemon)(configuration, domain)
+    kinds: dict[str, type[Runs]] = {"guest": Guest, "container": Container}
+    return kinds.get(domain.kind, Daemon)(configuration, domain)
 
 
 def in_order(configuration: Configuration, names: list[str]) -> list[Runs]:
@@ -57,7 +59,9 @@ def running(configuration: Configuration) -> Iterator[Domain]:
         except CockpitError:
             continue
         if is_file(report, configuration.path):
-            yield Domain(domain.name, report["number"], None, frozenset())
+            there = Container(configuration, domain).is_there()
+            kind = "container" if there else "local"
+            yield Domain(domain.name, report["number"], None, frozenset(), kind)
 
 
 def is_file(report: dict, path: Path) -> bool:
@@ -116,6 +120,8 @@ def domain_state(configuration: Configuration, domain: Domain) -> dict:
             report = one.ask()
             found["links"] = report["links"]
             found["is_newer"] = report["configuration"]["is_newer"]
+            if (why := one.lacks()) != "":
+                raise CockpitError(why)
         else:
             found["links"] = links_of_guest(configuration, domain)
             found["is_newer"] = one.is_outdated()

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""The container of one domain, which podman(1) runs: the domain's programs are in it.
+
+Its gidd is not: that runs on the host, as a local domain's does. So whoever takes the container
+over finds nothing but a socket at which he is this domain, and no other. He cannot end the gidd
+that counts what he may have, nor read the file that says so. He sees no socket of another domain,
+nor the places where the gidds of others come in, by which they are known. And the image needs
+the programs alone: all that they have of gidway is libgid.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from .access import is_root, user_of
+from .configuration import DEFAULT_RUNTIME, CockpitError, Domain
+from .daemon import Daemon
+from .logs import Log, last_lines
+from .process import pass_signals_on
+
+LABEL = "org.gidway.configuration"  # whose container it is, by the file
+LOG = "container.log"
+STOP_SECONDS = 10
+NUMBER_FD = 3  # the first that podman passes on
+
+# A command tells its number first, by which signals find it: podman passes none on.
+TELL_NUMBER = f'echo $$ >&{NUMBER_FD}; exec {NUMBER_FD}>&-; exec "$@"'
+
+
+def podman(domain: Domain) -> str:
+    found = shutil.which("podman")
+    if found is None:
+        raise CockpitError(
+            f"domain {domain.name} is a container, and podman, which runs those, is not in $PATH: "
+            "install podman"
+        )
+    return found
+
+
+class Container(Daemon):
+    """A gidd, as each domain has, and a container. The process that it is known by is gidd's."""
+
+    @property
+    def name(self) -> str:
+        return f"gidway-{self.domain.name}"
+
+    def arguments(self) -> list[str]:
+        """Podman's command line, as `up` has it."""
+        keys, name = self.domain.container, self.domain.name
+        place = DEFAULT_RUNTIME / name
+        words = [podman(self.domain), "run", "--detach", "--replace", f"--name={self.name}"]
+        words += [f"--hostname={name}", f"--label={LABEL}={self.configuration.path.resolve()}"]
+        # What is not here is fetched by who wants it, and not by the way.
+        words += ["--pull=never", "--log-driver=passthrough"]
+        words += ["--read-only", "--cap-drop=all", "--security-opt=no-new-privileges"]
+        # The folder, not the socket: a gidd that is started anew makes another one. Read-only is
+        # enough to connect. Where other gidds come in is no place for programs.
+        words += [f"--volume={self.folder}:{place}:ro", f"--security-opt=mask={place / 'link'}"]
+        words += [f"--env=GID_DOMAIN={name}", f"--env=GID_RUNTIME_DIR={DEFAULT_RUNTIME}"]
+        words += self._user()
+        options = self._split("container-options", keys.options)
+        # More than one is not the last one, as with other options: podman would join them all.
+        if not any(word.startswith(("--network", "--net")) for word in options):
+            words.append("--network=none")
+        return [*words, *options, keys.image, *self._split("container-command", keys.command)]
+
+    def _user(self) -> list[str]:
+        """Nothing where podman is an ordinary user's: the container's root is that user."""
+        if not is_root():
+            return []
+        if self.domain.user is None:
+            raise CockpitError(
+                f"domain {self.domain.name}: programs in a container of root's would be the "
+                "machine's root: give it a user=, or be an ordinary user"
+            )
+        user = user_of(self.domain)
+        return [f"--user={user.pw_uid}:{user.pw_gid}" if user is not None else "--user=0:0"]
+
+    def _split(self, key: str, text: str) -> list[str]:
+        try:
+            return shlex.split(text)
+        except ValueError as error:
+            raise CockpitError(f"{key}= of domain {self.domain.name}: {error}") from None
+
+    # --- whether it runs ---
+
+    def _find(self) -> dict | None:
+        """What podman says of it, or None: there is none. CockpitError: it is another cockpit's."""
+        if shutil.which("podman") is None:
+            return None
+        words = ["ps", "--all", f"--filter=name=^{self.name}$", "--format=json"]
+        found = json.loads(self._podman(*words) or "[]")
+        container = found[0] if found else None
+        if container is not None and container["State"] == "running":
+            other = (container["Labels"] or {}).get(LABEL)
+            if other != str(self.configuration.path.resolve()):
+                raise CockpitError(
+                    f"there is a container {self.name}, of "
+                    + ("nobody's cockpit" if other is None else f"another cockpit, {other}")
+                    + f": end it by podman rm --force {self.name}"
+                )
+        return container
+
+    def _podman(self, *words: str) -> str:
+        result = subprocess.run(
+            [podman(self.domain), *words], capture_output=True, text=True, errors="replace"
+        )
+        if result.returncode != 0:
+            raise CockpitError(f"podman, for domain {self.domain.name}: {result.stderr.strip()}")
+        return result.stdout
+
+    def is_there(self) -> bool:
+        return self._find() is not None
+
+    def container_pid(self) -> int | None:
+        """The first process in it, or None: it does not run."""
+        found = self._find()
+        return found["Pid"] if found is not None and found["State"] == "running" else None
+
+    def lacks(self) -> str:
+        found = self._find()
+        if found is None:
+            return f"it has no container: gid-cockpit up {self.domain.name}"
+        if found["State"] == "running":
+            return ""
+        return (
+            f"its container has ended (exit status {found['ExitCode']}): gid-cockpit logs "
+            f"{self.domain.name} has what it said"
+        )
+
+    # --- start ---
+
+    def start(self) -> int:
+        """The gidd, if it does not run, and the container anew."""
+        words = self.arguments()
+        self._find()
+        pid = self.pid()
+        began = pid is None
+        if pid is None:
+            pid = super().start()
+        try:
+            self._start_container(words)
+        except BaseException:
+            if began:
+                super().stop()
+            raise
+        return pid
+
+    def _start_container(self, words: list[str]) -> None:
+        log = Log(self.configuration, self.domain.name, LOG)
+        with log:
+            result = subprocess.run(
+                words, stdin=subprocess.DEVNULL, stdout=log.pipe, stderr=log.pipe, cwd="/"
+            )
+        if result.returncode != 0:
+            said = "\n".join(log.last())
+            raise CockpitError(f"podman does not start domain {self.domain.name}:\n{said}")
+        if (why := self.lacks()) != "":
+            said = "\n".join(last_lines(log.path))
+            raise CockpitError(f"domain {self.domain.name}: {why}:\n{said}")
+
+    # --- end ---
+
+    def stop(self) -> bool:
+        """The programs first: they lose nothing that they could still ask for."""
+        found = None
+        try:
+            found = self._find()
+            if found is not None:
+                self._podman("rm", "--force", f"--time={STOP_SECONDS}", self.name)
+        finally:
+            ended = super().stop()
+        return ended or found is not None
+
+    # --- a command in it ---
+
+    def run(self, words: list[str], cwd: Path) -> int:
+        """Runs a command there, with our terminal, until it ends. Returns its exit status.
+
+        `cwd` is a folder of this machine's, and so means nothing to it.
+        """
+        if self.container_pid() is None:
+            raise CockpitError(f"domain {self.domain.name}: {self.lacks()}")
+        command = [podman(self.domain), "exec", "--interactive"]
+        if os.isatty(0) and os.isatty(1):
+            command.append("--tty")
+        command += ["--preserve-fds=1", self.name, "sh", "-c", TELL_NUMBER, "sh", *words]
+        reader, writer = os.pipe()
+        pass_on = pass_signals_on()
+        actions = [(os.POSIX_SPAWN_DUP2, writer, NUMBER_FD)]
+        pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
+        os.close(writer)
+        with os.fdopen(reader) as told:
+            number = told.readline().strip()
+
+        def send(which: signal.Signals) -> None:
+            script = f"kill -{which.name.removeprefix('SIG')} {number}"
+            inside = [command[0], "exec", self.name, "sh", "-c", script]
+            subprocess.run(inside, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+        if number.isdecimal():
+            pass_on(send)
+        _, status = os.waitpid(pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if code < 0 and number.isdecimal():
+            send(signal.Signals(-code))  # podman has ended, and what it ran goes on without it
+        return code if code >= 0 else 128 - code
