@@ -177,9 +177,8 @@ static void set_runtime(
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static const struct ini_word kinds[] = {
-		{"local", KIND_LOCAL}, {"container", KIND_CONTAINER}, {"host", KIND_HOST},
-		{"guest", KIND_GUEST}, {0}};
+static const struct ini_word kinds[] = {{"local", KIND_LOCAL}, {"container", KIND_CONTAINER},
+		{"host", KIND_HOST}, {"guest", KIND_GUEST}, {0}};
 static const struct ini_word window_kinds[] = {
 		{"ivshmem", WINDOW_IVSHMEM}, {"dax", WINDOW_DAX}, {"auto", WINDOW_AUTO}, {0}};
 static const struct ini_word accelerators[] = {

@@ -58,9 +58,10 @@ static void write_container(const struct config_container *container, FILE *out)
 
 static void write_domain(
 		const struct config *config, const struct config_domain *domain, FILE *out) {
-	static const char *const kinds[] = {
-			[KIND_LOCAL] = "local", [KIND_CONTAINER] = "container",
-			[KIND_HOST] = "host", [KIND_GUEST] = "guest"};
+	static const char *const kinds[] = {[KIND_LOCAL] = "local",
+			[KIND_CONTAINER] = "container",
+			[KIND_HOST] = "host",
+			[KIND_GUEST] = "guest"};
 	static const char *const window_kinds[] = {
 			[WINDOW_IVSHMEM] = "ivshmem", [WINDOW_DAX] = "dax", [WINDOW_AUTO] = "auto"};
 	const struct config_domain *other;

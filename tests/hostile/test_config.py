@@ -205,7 +205,14 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         GOOD + "[share open cluster]\nstreams=/camera\n camera/\n",
         [f'6: "/camera" {NO_GLOB}', f'7: "camera/" {NO_GLOB}'],
     ),
-    "a kind that is none": (GOOD + "kind=ghost\n", ["5: kind=ghost must be local, host or guest"]),
+    "a kind that is none": (
+        GOOD + "kind=ghost\n",
+        ["5: kind=ghost must be local, container, host or guest"],
+    ),
+    "a container of no image": (
+        GOOD + "kind=container\n",
+        ["3: domain cluster is a container: it needs container-image="],
+    ),
     "a guest without a host": (
         GOOD + "kind=guest\n",
         [
@@ -437,7 +444,9 @@ def test_as_json(tmp_path: Path) -> None:
 
 def test_a_container_as_json(tmp_path: Path) -> None:
     path = tmp_path / "cockpit.conf"
-    keys = "kind=container\ncontainer-image=a:1\ncontainer-command=b 'c d'\ncontainer-options=-v e\n"
+    keys = (
+        "kind=container\ncontainer-image=a:1\ncontainer-command=b 'c d'\ncontainer-options=-v e\n"
+    )
     path.write_text(GOOD + keys)
     status, found = read_json(path)
     assert status == 0

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+"""What gid-cockpit has podman do, and what it says of that: with a podman that only takes notes."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lib.container import Cockpit
+from lib.program import PATIENCE
+
+IMAGE = "localhost/gidway-safety"  # packaging/containers/build makes it
+
+FAKE = """\
+#!{python}
+import json, os, sys
+folder = os.path.dirname(os.path.abspath(__file__))
+def read(name):
+    try:
+        return open(os.path.join(folder, name)).read()
+    except FileNotFoundError:
+        return ""
+with open(os.path.join(folder, "calls"), "a") as calls:
+    print(json.dumps(sys.argv[1:]), file=calls)
+if sys.argv[1] == "ps":
+    print(read("ps") or "[]")
+elif sys.argv[1] == "run" and read("fault"):
+    sys.exit("Error: " + read("fault"))
+"""
+
+
+class Fake(Cockpit):
+    def __init__(self) -> None:
+        super().__init__()
+        self.bin = self.folder / "bin"
+        self.bin.mkdir()
+        program = self.bin / "podman"
+        program.write_text(FAKE.format(python=sys.executable))
+        program.chmod(0o755)
+        self.env["PATH"] = f"{self.bin}:{self.env['PATH']}"
+
+    def calls(self, command: str) -> list[list[str]]:
+        lines = (self.bin / "calls").read_text().splitlines()
+        return [words[1:] for words in map(json.loads, lines) if words[0] == command]
+
+    def container(self, **keys: object) -> None:
+        """What podman ps tells of from now on."""
+        found = {"State": "running", "Pid": 1, "ExitCode": 0, "Labels": self.labels()}
+        (self.bin / "ps").write_text(json.dumps([found | keys]))
+
+    def labels(self) -> dict[str, str]:
+        return {"org.gidway.configuration": str(self.config.resolve())}
+
+
+@pytest.fixture
+def fake() -> Iterator[Fake]:
+    fake = Fake()
+    yield fake
+    fake.run("down")
+    shutil.rmtree(fake.folder)
+
+
+def words_of(fake: Fake) -> list[str]:
+    result = fake.run("podman-args", "--json", "open")
+    assert (result.returncode, result.stderr) == (0, "")
+    return json.loads(result.stdout)[1:]
+
+
+def test_the_command_line(fake: Fake) -> None:
+    """It sees the socket of its own domain, and has no right that it does not need."""
+    fake.write("container-image=films:1\ncontainer-command=play 'a b' c\n")
+    words = words_of(fake)
+    assert words[-4:] == ["films:1", "play", "a b", "c"]
+    options = words[:-4]
+    for option in (
+        "run",
+        "--name=gidway-open",
+        "--pull=never",
+        "--read-only",
+        "--cap-drop=all",
+        "--security-opt=no-new-privileges",
+        "--security-opt=mask=/run/gidway/open/link",
+        "--network=none",
+        "--env=GID_DOMAIN=open",
+        f"--volume={fake.runtime}/open:/run/gidway/open:ro",
+    ):
+        assert options.count(option) == 1, option
+    assert sum(option.startswith("--volume") for option in options) == 1
+    assert not any(option.startswith("--user") for option in options) or os.geteuid() == 0
+
+
+def test_options_come_last(fake: Fake) -> None:
+    """Podman takes the last of two, but of networks, which it joins all."""
+    fake.write("container-image=x\ncontainer-options=--network=net1 --read-only=false\n")
+    words = words_of(fake)
+    assert words[-3:] == ["--network=net1", "--read-only=false", "x"]
+    assert "--network=none" not in words
+
+
+def test_a_quote_without_its_end(fake: Fake) -> None:
+    fake.write("container-image=x\ncontainer-command=it's\n")
+    result = fake.run("podman-args", "open")
+    assert result.returncode == 1
+    assert "container-command= of domain open: No closing quotation" in result.stderr
+
+
+def test_of_a_domain_that_is_none(fake: Fake) -> None:
+    result = fake.run("podman-args", "cluster")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "domain cluster is not a container: it has no kind=container" in result.stderr
+    result = fake.run("run", "cluster", "true")
+    assert "domain cluster is neither a guest nor a container" in result.stderr
+
+
+def test_without_podman(fake: Fake, tmp_path: Path) -> None:
+    """Nothing is started; the domains that are no containers are none the worse."""
+    for name in ("python3", "setpriv", "sh"):
+        if (found := shutil.which(name)) is not None:
+            (tmp_path / name).symlink_to(found)
+    programs = [Path(shutil.which(name, path=fake.env["PATH"]) or "") for name in fake.PROGRAMS]
+    fake.env["PATH"] = ":".join(map(str, [*(path.parent for path in programs), tmp_path]))
+    result = fake.run("up", "open")
+    assert result.returncode == 1
+    assert result.stderr == (
+        "gid-cockpit: domain open is a container, and podman, which runs those, is not in $PATH: "
+        "install podman\n"
+    )
+    assert not (fake.runtime / "open" / "gidd.sock").exists()
+    assert fake.run("up", "cluster").returncode == 0
+    result = fake.run("down")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_what_podman_says(fake: Fake) -> None:
+    """The gidd that was started for it is ended again."""
+    (fake.bin / "fault").write_text("localhost/none: image not known")
+    result = fake.run("up", "open")
+    assert result.returncode == 1
+    assert result.stderr == (
+        "gid-cockpit: podman does not start domain open:\n"
+        "Error: localhost/none: image not known\n"
+    )
+    assert fake.status()["open"]["state"] == "down"
+
+
+def test_one_that_ends_at_once(fake: Fake) -> None:
+    fake.container(State="exited", ExitCode=3)
+    result = fake.run("up", "open")
+    assert result.returncode == 1
+    assert "domain open: its container has ended (exit status 3)" in result.stderr
+
+
+def test_up_status_down(fake: Fake) -> None:
+    fake.container()
+    result = fake.run("up")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert len(fake.calls("run")) == 1  # and of cluster none
+    assert fake.status()["open"]["state"] == "up"
+    result = fake.run("up")
+    assert "open: runs already" in result.stdout
+    assert len(fake.calls("run")) == 1
+    result = fake.run("reload")
+    assert (result.returncode, result.stderr) == (0, "")
+
+    fake.container(State="exited", ExitCode=137)
+    domain = fake.status()["open"]
+    assert domain["state"] == "bad"
+    assert domain["why"].startswith("its container has ended (exit status 137): gid-cockpit logs")
+    fake.run("up")  # and says that it has ended again
+    assert len(fake.calls("run")) == 2
+
+    fake.container()
+    result = fake.run("down")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert fake.calls("rm") == [["--force", "--time=10", "gidway-open"]]
+
+
+def test_another_cockpits_container(fake: Fake) -> None:
+    """It is neither replaced nor ended."""
+    fake.container(Labels={"org.gidway.configuration": "/other.conf"})
+    for command in ("up", "down"):
+        result = fake.run(command, "open")
+        assert result.returncode == 1
+        assert "there is a container gidway-open, of another cockpit, /other.conf" in result.stderr
+    calls = [json.loads(line)[0] for line in (fake.bin / "calls").read_text().splitlines()]
+    assert set(calls) == {"ps"}
+
+
+def test_down_with_a_mistake_in_the_file(fake: Fake) -> None:
+    """The section of the domain cannot be understood: its container is ended all the same."""
+    fake.container()
+    assert fake.run("up", "open").returncode == 0
+    fake.config.write_text(fake.config.read_text().replace("[domain open]", "[doman open]"))
+    result = fake.run("down")
+    assert "open: ended" in result.stdout
+    assert fake.calls("rm") == [["--force", "--time=10", "gidway-open"]]
+
+
+def test_root_needs_a_user(fake: Fake) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("it is about root")
+    result = fake.run("podman-args", "open")
+    assert "give it a user=" in result.stderr
+
+
+def test_for_the_shell(fake: Fake) -> None:
+    """The command line for the shell is that of --json."""
+    fake.write("container-image=x\ncontainer-command=echo 'a b'\n")
+    line = fake.run("podman-args", "open").stdout
+    split = subprocess.run(
+        ["sh", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True, check=True
+    )
+    assert split.stdout.splitlines()[1:] == words_of(fake)
+
+
+# --- by podman itself ---
+
+
+def why_not() -> str:
+    """Why podman runs nothing here; empty: it does."""
+    if shutil.which("podman") is None:
+        return "podman is not in $PATH"
+    try:
+        result = subprocess.run(
+            ["podman", "run", "--rm", "--network=none", IMAGE, "true"],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+    except subprocess.TimeoutExpired:
+        return "podman does not answer"
+    return "" if result.returncode == 0 else result.stderr.strip().splitlines()[-1]
+
+
+def test_by_podman() -> None:
+    """The program sees its own socket, and nothing else of the machine's."""
+    if (why := why_not()) != "":
+        pytest.skip(f"no container of {IMAGE} runs here: {why}")
+    cockpit = Cockpit()
+    cockpit.write(f"container-image={IMAGE}\ncontainer-command=sleep infinity\n")
+    try:
+        result = cockpit.run("up")
+        assert (result.returncode, result.stderr) == (0, "")
+        assert cockpit.status()["open"]["state"] == "up"
+        script = "cd /run/gidway; ls; ls */link; grep CapEff /proc/self/status; exit 7"
+        result = cockpit.run("run", "open", "sh", "-c", script)
+        assert result.returncode == 7
+        assert result.stdout.split() == ["open", "CapEff:", 16 * "0"]
+        result = cockpit.run("down")
+        assert (result.returncode, result.stderr) == (0, "")
+    finally:
+        cockpit.run("down")
+        shutil.rmtree(cockpit.folder)

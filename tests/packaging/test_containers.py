@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""The files to copy: packaging/containers."""
+
+import configparser
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from lib.program import TOP
+
+FOLDER = TOP / "packaging" / "containers"
+QUADLETS = FOLDER / "quadlets"
+GENERATORS = (
+    "/usr/libexec/podman/quadlet",
+    "/usr/lib/systemd/system-generators/podman-system-generator",
+)
+
+
+class Unit:
+    """A unit file: sections, keys, and all values of each."""
+
+    def __init__(self, path: Path) -> None:
+        parser = configparser.ConfigParser(
+            strict=False, interpolation=None, delimiters="=", comment_prefixes="#"
+        )
+        parser.optionxform = str  # type: ignore[assignment, method-assign]
+        parser.read_string(path.read_text())
+        self.sections = set(parser.sections())
+        self.values: dict[str, list[str]] = {}
+        for line in path.read_text().splitlines():
+            key, found, value = line.partition("=")
+            if found and not line.startswith("#"):
+                self.values.setdefault(key, []).append(value)
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in QUADLETS.glob("*.container")))
+def test_a_container_has_what_it_needs_and_no_more(name: str) -> None:
+    unit = Unit(QUADLETS / name)
+    assert unit.sections == {"Unit", "Container", "Service", "Install"}
+    for key, value in {
+        "ReadOnly": "true",
+        "DropCapability": "all",
+        "NoNewPrivileges": "true",
+        "Network": "none",
+    }.items():
+        assert unit.values[key] == [value], key
+    (domain,) = (word.removeprefix("GID_DOMAIN=") for word in unit.values["Environment"])
+    place = f"/run/gidway/{domain}"
+    assert [word for word in unit.values["Volume"] if "/run/" in word] == [f"{place}:{place}:ro"]
+    assert unit.values["PodmanArgs"] == [f"--security-opt=mask={place}/link"]
+    assert unit.values["After"] == [f"gidd@{domain}.service"]
+
+
+def test_users_are_those_of_the_sockets() -> None:
+    """Each container has a user of its own, whose group gidd's socket is for."""
+    lines = (QUADLETS / "gidway-containers.sysusers").read_text().splitlines()
+    users = {line.split()[2]: line.split()[1] for line in lines if line.startswith("u ")}
+    seen = set()
+    for path in QUADLETS.glob("*.container"):
+        unit = Unit(path)
+        (number,) = unit.values["User"]
+        assert unit.values["Group"] == [number]
+        (domain,) = (word.removeprefix("GID_DOMAIN=") for word in unit.values["Environment"])
+        drop_in = Unit(QUADLETS / f"gidd@{domain}.socket.conf")
+        assert drop_in.values["SocketGroup"] == [users[number]]
+        seen.add(number)
+    assert seen == set(users)
+
+
+def test_images_are_those_that_are_built() -> None:
+    built = set(re.findall(r" AS (\w+)$", (FOLDER / "Containerfile").read_text(), re.MULTILINE))
+    for path in QUADLETS.glob("*.container"):
+        (image,) = Unit(path).values["Image"]
+        assert image.removeprefix("localhost/gidway-") in built
+
+
+def test_quadlet_takes_them(tmp_path: Path) -> None:
+    """Podman's own generator makes services of them."""
+    generator = next(filter(shutil.which, GENERATORS), None)
+    if generator is None:
+        pytest.skip("there is no quadlet generator: it comes with podman 4.4")
+    for path in QUADLETS.glob("gidway-*.[cv]o*"):
+        shutil.copy(path, tmp_path)
+    result = subprocess.run(
+        [generator, "-dryrun"],
+        env={"QUADLET_UNIT_DIRS": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+    for name in ("gidway-safety.service", "gidway-qm.service", "gidway-qm-volume.service"):
+        assert f"---{name}---" in result.stdout
+    assert result.stdout.count(" --read-only") == 2
+    assert result.stdout.count("no-new-privileges") == 2
+
+
+def test_build_says_what_is_missing(tmp_path: Path) -> None:
+    build = FOLDER / "build"
+    result = subprocess.run([build, tmp_path], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert result.stderr == (
+        f"build: {tmp_path} has no packages of gidway: ./run package makes them\n"
+    )
+    result = subprocess.run([build, "--nothing"], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (2, "build: there is no option --nothing: build --help\n")
+    result = subprocess.run([build, "--help"], capture_output=True, text=True)
+    assert result.returncode == 0 and result.stdout.startswith("Usage: ")
