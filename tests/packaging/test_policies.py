@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""The profiles of AppArmor: they compile, and refuse a daemon what is not its own."""
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from gid_vm.guest import Guest, why_not
+from lib.program import BUILD, PATIENCE, TOP
+
+PROFILES = sorted((TOP / "packaging" / "policy" / "apparmor").iterdir())
+PARSER = shutil.which("apparmor_parser", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+BINARIES = [BUILD / "gidd" / "gidd", BUILD / "tools" / "gidctl" / "gidctl"]
+CONFIG = "[domain open]\nnumber=1\n[domain cluster]\nnumber=2\n[share open cluster]\nstreams=movie\n"
+FORBIDDEN = "/root/forbidden.conf"
+SETUP = f"""set -e
+mount -t securityfs securityfs /sys/kernel/security
+mount -t tmpfs tmpfs /usr/local
+mkdir -p /usr/local/bin /run/gidway
+cp "$@" /usr/local/bin/
+tar -xz -C /etc
+cp /etc/gidway/gidway.conf {FORBIDDEN}
+"""
+
+needs_parser = pytest.mark.skipif(PARSER is None, reason="no apparmor_parser (Debian: apparmor)")
+needs_guest = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+
+
+def parse(profile: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [str(PARSER), "--skip-kernel-load", "--skip-cache", *options, str(profile)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+
+
+@needs_parser
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda path: path.name)
+def test_each_compiles(profile: Path) -> None:
+    result = parse(profile)
+    assert result.returncode == 0, result.stderr
+    assert "error" not in result.stderr.lower()
+
+
+@needs_parser
+def test_a_mistake_is_found(tmp_path: Path) -> None:
+    broken = tmp_path / "gidd"
+    text = next(path for path in PROFILES if path.name == "gidd").read_text()
+    broken.write_text(text.replace("/etc/gidway/{,**} r,", "/etc/gidway/{,** r,"))
+    assert parse(broken).returncode != 0
+
+
+def of_etc() -> bytes:
+    """An archive of what the parser and the daemons read there. A guest has an /etc of its own."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as files:
+        for name in ("abi", "abstractions", "tunables"):
+            files.add(f"/etc/apparmor.d/{name}", f"apparmor.d/{name}")
+        entry = tarfile.TarInfo("gidway/gidway.conf")
+        entry.size = len(CONFIG)
+        files.addfile(entry, io.BytesIO(CONFIG.encode()))
+    return archive.getvalue()
+
+
+@pytest.fixture(scope="module")
+def guest() -> Iterator[Guest]:
+    """Two daemons run in it, under the profile."""
+    with Guest("policy", memory_mib=768) as guest:
+        setup = ["sh", "-c", SETUP, "setup", *map(str, BINARIES)]
+        result = guest.run(setup, stdin=of_etc())
+        assert result.code == 0, result.err
+        loaded = guest.run([str(PARSER), "--skip-cache", "--replace", *map(str, PROFILES)])
+        assert loaded.code == 0, loaded.err
+        for domain in ("open", "cluster"):
+            daemon = guest.start(["sh", "-c", f"exec /usr/local/bin/gidd -d {domain} 2>&1"])
+            daemon.wait_for("serving", PATIENCE)
+        yield guest
+
+
+def denied(guest: Guest) -> list[str]:
+    return re.findall(r"apparmor=\"DENIED\".*", guest.run(["dmesg"]).out)
+
+
+@needs_parser
+@needs_guest
+@pytest.mark.timeout(600)
+def test_frames_pass_under_the_profile(guest: Guest) -> None:
+    labels = guest.run(["sh", "-c", "cat $(printf '/proc/%s/attr/current ' $(pidof gidd))"]).out
+    assert labels.split("\n") == ["gidd (enforce)", "gidd (enforce)", ""]
+    source = "videotestsrc is-live=true ! video/x-raw,width=64,height=64,format=BGRx"
+    producer = guest.start(
+        ["gst-launch-1.0", "-q", *f"{source} ! gidsink stream=movie".split()],
+        env={"GID_DOMAIN": "open", "GID_RUNTIME_DIR": "/run/gidway"},
+    )
+    reader = guest.run(
+        ["gst-launch-1.0", "-q", *"gidsrc domain=open stream=movie num-buffers=10".split()]
+        + ["!", "fakesink"],
+        env={"GID_DOMAIN": "cluster", "GID_RUNTIME_DIR": "/run/gidway"},
+    )
+    assert reader.code == 0, reader.err
+    assert producer.code is None
+    assert denied(guest) == []
+
+
+@needs_parser
+@needs_guest
+@pytest.mark.timeout(600)
+def test_what_is_not_its_own_is_refused(guest: Guest) -> None:
+    """The same daemon reads that file where no profile holds it: as a copy with another name."""
+    words = ["-c", FORBIDDEN, "-d", "nobody"]
+    held = guest.run(["/usr/local/bin/gidd", *words])
+    assert held.code != 0
+    assert any(f'name="{FORBIDDEN}"' in line for line in denied(guest))
+    assert guest.run(["cp", "/usr/local/bin/gidd", "/usr/local/bin/free"]).code == 0
+    before = denied(guest)
+    free = guest.run(["/usr/local/bin/free", *words])
+    assert "nobody" in free.err
+    assert denied(guest) == before
