@@ -48,7 +48,7 @@ static struct line line_of_lost(unsigned long long lost) {
 	return line;
 }
 
-/* --- to standard error -------------------------------------------------------------------------- */
+/* --- to standard error ------------------------------------------------------------------------ */
 
 static void pass_on(const struct line *line, bool (*put)(const struct line *line)) {
 	if (!put(line)) {

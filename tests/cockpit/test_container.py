@@ -95,9 +95,9 @@ def test_the_command_line(fake: Fake) -> None:
 
 def test_options_come_last(fake: Fake) -> None:
     """Podman takes the last of two, but of networks, which it joins all."""
-    fake.write("container-image=x\ncontainer-options=--network=net1 --read-only=false\n")
+    fake.write("container-image=x\ncontainer-options=--network net1 --cap-add all\n")
     words = words_of(fake)
-    assert words[-3:] == ["--network=net1", "--read-only=false", "x"]
+    assert words[-5:] == ["--network", "net1", "--cap-add", "all", "x"]
     assert "--network=none" not in words
 
 
@@ -141,8 +141,7 @@ def test_what_podman_says(fake: Fake) -> None:
     result = fake.run("up", "open")
     assert result.returncode == 1
     assert result.stderr == (
-        "gid-cockpit: podman does not start domain open:\n"
-        "Error: localhost/none: image not known\n"
+        "gid-cockpit: podman does not start domain open:\nError: localhost/none: image not known\n"
     )
     assert fake.status()["open"]["state"] == "down"
 

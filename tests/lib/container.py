@@ -8,20 +8,9 @@ import tempfile
 from pathlib import Path
 
 from gid_vm.folder import memory_folder
-
 from lib.program import BUILD, PATIENCE
 
-TEXT = """\
-[cockpit]
-runtime={runtime}
-[domain open]
-number=1
-kind=container
-{keys}[domain cluster]
-number=2
-[share open cluster]
-streams=movie
-"""
+from lab.domains.configuration import configuration
 
 
 class Cockpit:
@@ -37,7 +26,8 @@ class Cockpit:
         self.env.pop("GID_RUNTIME_DIR", None)
 
     def write(self, keys: str) -> None:
-        self.config.write_text(TEXT.format(runtime=self.runtime, keys=keys))
+        domains = {"open": f"kind=container {keys}", "cluster": ""}
+        self.config.write_text(configuration(domains, {"open cluster": "movie"}, self.runtime))
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

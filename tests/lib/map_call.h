@@ -2,10 +2,9 @@
 #ifndef TESTS_LIB_MAP_CALL_H
 #define TESTS_LIB_MAP_CALL_H
 
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
-
-#include <sys/syscall.h>
 
 /* mmap() of the kernel, past a library that has one of its own. One of 32 bits is given pages. */
 static inline void *map_call(

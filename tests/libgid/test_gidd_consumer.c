@@ -19,7 +19,7 @@ static atomic_int answer_of; /* what gidd says to SUBSCRIBE; UNSAID: nothing */
 static atomic_bool hangs_up; /* instead */
 static atomic_uint asked, asked_live, ended, hearing_on, hearing_off;
 static atomic_int end_reason, number;
-static atomic_int connection = -1; /* gidd's end of the present one */
+static atomic_int connection = -1;	/* gidd's end of the present one */
 static atomic_int page = -1, bell = -1; /* that came with the last SUBSCRIBE */
 
 static int told_count, told; /* by `answered` */
@@ -48,7 +48,9 @@ static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
 		number = (int)message->subscribe.subscription;
 		asked_live += (message->subscribe.flags & GID_WIRE_LIVE) != 0;
 		asked++;
-		return !hangs_up && (answer_of == UNSAID || false_gidd_answer(fd, serial, answer_of, 0));
+		return !hangs_up &&
+				(answer_of == UNSAID ||
+						false_gidd_answer(fd, serial, answer_of, 0));
 	case GID_WIRE_SUBSCRIPTION_END:
 		end_reason = message->subscription_end.reason;
 		ended++;
@@ -143,7 +145,8 @@ static void test_refused(struct gid_domain *domain) {
 	gid_consumer_destroy(consumer);
 	answer_of = 0;
 	consume(domain, true, true, &consumer); /* after it, nothing else is under way */
-	tap_ok(consumer != NULL && ended == before, "gidd is not told of the end of what it refused");
+	tap_ok(consumer != NULL && ended == before,
+			"gidd is not told of the end of what it refused");
 	gid_consumer_destroy(consumer);
 }
 
@@ -180,7 +183,8 @@ static void test_unanswered(struct gid_domain *domain) {
 	tap_ok(consume(domain, false, true, &consumer) == -ETIMEDOUT,
 			"a stream that nobody answers for is none");
 	WAIT_FOR(domain, ended > before);
-	tap_ok(end_reason == -ETIMEDOUT, "and gidd is told, which may make it late: %d", end_reason);
+	tap_ok(end_reason == -ETIMEDOUT, "and gidd is told, which may make it late: %d",
+			end_reason);
 
 	before = ended;
 	consume(domain, false, false, &consumer);
@@ -273,7 +277,8 @@ static struct gid_consumer *make_live(struct gid_domain *domain) {
 	say_hearing((uint32_t)number);
 	say_subscribed((uint32_t)number + 1);
 	hear_messages(domain, 3);
-	tap_ok(consumer->doorbell.ring < 0 && gid_consumer_get_state(consumer) == GID_CONSUMER_WAITING,
+	tap_ok(consumer->doorbell.ring < 0 &&
+					gid_consumer_get_state(consumer) == GID_CONSUMER_WAITING,
 			"before its ring it takes no doorbell, nor another one's ring");
 	say_subscribed((uint32_t)number);
 	WAIT_FOR(domain, state == GID_CONSUMER_LIVE);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A gidd that is of another kind, or does not do its part: greets as another one, takes nothing,
- * answers late or with something else. What the program is told, and what becomes of the connection.
+ * answers late or with something else. What the program is told, and what becomes of the
+ * connection.
  */
 #include <fcntl.h>
 #include <gid/stream.h>
@@ -303,7 +304,8 @@ static void wait_for(struct gid_domain *domain, const int *end) {
 	}
 }
 
-/* What may be another gidd's fault ends by itself; what can only be this one's ends the connection. */
+/* What may be another gidd's fault ends by itself; what can only be this one's ends the connection.
+ */
 static void test_unanswered_later(void) {
 	struct gid_domain *domain = connect_now();
 	uint64_t answer_ns = domain->answer_ns;
@@ -347,15 +349,15 @@ static void test_unanswered(void) {
 	domain->answer_ns = answer_ns;
 	tap_ok(ask(domain, GID_WIRE_PUBLISH) == 0, "what is asked afterwards is answered: %s",
 			gid_domain_error(domain));
-	tap_ok(ask(domain, GID_WIRE_IMPORT) == -EPROTO,
-			"\"done\" is no answer to an import: %s", gid_domain_error(domain));
+	tap_ok(ask(domain, GID_WIRE_IMPORT) == -EPROTO, "\"done\" is no answer to an import: %s",
+			gid_domain_error(domain));
 	tap_ok(ask(domain, GID_WIRE_UNPUBLISH) == 0 &&
 					gid_domain_is_revoked(domain,
 							gid_slab_key(gid_make(2, 1, 0, 0))) &&
 					gid_domain_is_revoked(domain,
 							gid_slab_key(gid_make(2, 2, 0, 0))) &&
-					!gid_domain_is_revoked(domain,
-							gid_slab_key(gid_make(2, 3, 0, 0))),
+					!gid_domain_is_revoked(
+							domain, gid_slab_key(gid_make(2, 3, 0, 0))),
 			"what was revoked meanwhile is known before it is delivered");
 	answers = false;
 	gid_domain_destroy(domain);

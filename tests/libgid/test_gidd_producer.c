@@ -124,7 +124,8 @@ static void test_refused(struct gid_domain *domain, int page, const int bells[2]
 	allows = false;
 	say_subscriber(1, page, bells[1]);
 	WAIT_FOR(domain, ended > before);
-	tap_ok(end_reason == -EPERM && joined == 0, "a producer can refuse a domain: %d", end_reason);
+	tap_ok(end_reason == -EPERM && joined == 0, "a producer can refuse a domain: %d",
+			end_reason);
 	allows = true;
 	before = ended;
 	say_subscriber(2, bells[0], bells[1]);
@@ -133,8 +134,8 @@ static void test_refused(struct gid_domain *domain, int page, const int bells[2]
 	before = ended;
 	say_subscriber(3, page, page);
 	WAIT_FOR(domain, ended > before);
-	tap_ok(end_reason == -EPROTO && joined == 0 && accepted == 0,
-			"nor is that a doorbell: %d", end_reason);
+	tap_ok(end_reason == -EPROTO && joined == 0 && accepted == 0, "nor is that a doorbell: %d",
+			end_reason);
 }
 
 /* One of another machine, which is heard by gidd's word alone. */
@@ -201,9 +202,7 @@ static void test_comes_back(struct gid_domain *domain, struct gid_producer *prod
 	false_gidd.life++;
 	WAIT_FOR(domain, published > before);
 	WAIT_FOR(domain, left > 0);
-	tap_ok(left == 1 &&
-					strstr(gid_domain_error(domain),
-							"refuses stream 'movie'") != NULL,
+	tap_ok(left == 1 && strstr(gid_domain_error(domain), "refuses stream 'movie'") != NULL,
 			"one that refuses the stream ends it: %s", gid_domain_error(domain));
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.flags = GID_FRAME_EOS;
@@ -228,10 +227,10 @@ static void test_all(struct gid_domain *domain) {
 	struct gid_memory_own page;
 	int bells[2];
 	if (!tap_ok(gid_producer_create(domain, "movie", &options, &producer) == 0 &&
-					gid_memory_create(&page, "gid-page",
-							sizeof(struct gid_wire_page)) == 0 &&
-					socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0,
-							bells) == 0,
+					    gid_memory_create(&page, "gid-page",
+							    sizeof(struct gid_wire_page)) == 0 &&
+					    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0,
+							    bells) == 0,
 			    "a producer, and what a consumer has")) {
 		return;
 	}

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The files to copy: packaging/containers."""
 
-import configparser
 import re
 import shutil
 import subprocess
@@ -22,14 +21,10 @@ class Unit:
     """A unit file: sections, keys, and all values of each."""
 
     def __init__(self, path: Path) -> None:
-        parser = configparser.ConfigParser(
-            strict=False, interpolation=None, delimiters="=", comment_prefixes="#"
-        )
-        parser.optionxform = str  # type: ignore[assignment, method-assign]
-        parser.read_string(path.read_text())
-        self.sections = set(parser.sections())
+        lines = path.read_text().splitlines()
+        self.sections = {line[1:-1] for line in lines if line.startswith("[")}
         self.values: dict[str, list[str]] = {}
-        for line in path.read_text().splitlines():
+        for line in lines:
             key, found, value = line.partition("=")
             if found and not line.startswith("#"):
                 self.values.setdefault(key, []).append(value)
@@ -104,6 +99,9 @@ def test_build_says_what_is_missing(tmp_path: Path) -> None:
         f"build: {tmp_path} has no packages of gidway: ./run package makes them\n"
     )
     result = subprocess.run([build, "--nothing"], capture_output=True, text=True)
-    assert (result.returncode, result.stderr) == (2, "build: there is no option --nothing: build --help\n")
+    assert (result.returncode, result.stderr) == (
+        2,
+        "build: there is no option --nothing: build --help\n",
+    )
     result = subprocess.run([build, "--help"], capture_output=True, text=True)
     assert result.returncode == 0 and result.stdout.startswith("Usage: ")

@@ -14,10 +14,12 @@ import pytest
 from gid_vm.guest import Guest, why_not
 from lib.program import BUILD, PATIENCE, TOP
 
+from lab.domains.configuration import configuration
+
 PROFILES = sorted((TOP / "packaging" / "policy" / "apparmor").iterdir())
 PARSER = shutil.which("apparmor_parser", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
 BINARIES = [BUILD / "gidd" / "gidd", BUILD / "tools" / "gidctl" / "gidctl"]
-CONFIG = "[domain open]\nnumber=1\n[domain cluster]\nnumber=2\n[share open cluster]\nstreams=movie\n"
+CONFIG = configuration({"open": "", "cluster": ""}, {"open cluster": "movie"}, "/run/gidway")
 FORBIDDEN = "/root/forbidden.conf"
 SETUP = f"""set -e
 mount -t securityfs securityfs /sys/kernel/security
