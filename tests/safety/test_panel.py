@@ -18,6 +18,7 @@ from lib.input_window import FIXED, InputWindow, seat_devices
 from lib.program import wait_for
 from lib.two_desks import CONFIG
 from lib.typist import (
+    AXIS,
     BUTTON,
     FULL,
     KEY,
@@ -176,6 +177,22 @@ def test_pointer_and_keys(panel: Panel) -> None:
         panel.typist.type(KEY_A)  # to who was clicked last
         assert window.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]
     assert back.take_keys() == []
+    assert display.program.stop() == 0, display.program.stderr
+
+
+def test_the_wheel(panel: Panel) -> None:
+    """Steps and distances come as they were, whatever size the picture is shown in."""
+    display = panel.show(BACK.format(ALL))
+    window = panel.window("back", display)
+    panel.point(500, 100)
+    window.wait_place(250, 50)
+    panel.typist.do((AXIS, 0, 1, 15 * FIXED, 120))
+    assert window.pointer.wait("axis_source") == (0,)
+    assert window.pointer.wait("axis_discrete") == (0, 1)
+    assert window.pointer.wait("axis")[1:] == (0, 15 * FIXED)
+    panel.typist.do((AXIS, 1, 1, -15 * FIXED, -120))
+    assert window.pointer.wait("axis_discrete") == (1, -1)
+    assert window.pointer.wait("axis")[1:] == (1, -15 * FIXED)
     assert display.program.stop() == 0, display.program.stderr
 
 
