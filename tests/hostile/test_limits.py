@@ -268,7 +268,10 @@ def time_not_slept(pid: int) -> int:
 
 @pytest.mark.cockpit(MANY)
 def test_long_reports_leave_time_for_others(cockpit: Cockpit) -> None:
-    """What is in a report others choose: gidd rests after it, four times as long as it took."""
+    """What is in a report others choose: gidd rests after it, four times as long as it took.
+
+    But never for more than a second, and a machine that is busy makes a report last.
+    """
     gidd, fd = cockpit.gidds["open"], memfd(4096)
     with cockpit.connect("open") as one, cockpit.connect("open") as two:
         for owner in (one, two):
@@ -278,10 +281,12 @@ def test_long_reports_leave_time_for_others(cockpit: Cockpit) -> None:
         os.close(fd)
         one.status()
         begin, spent = time.monotonic_ns(), time_not_slept(gidd.pid)
-        for _ in range(4):
+        count = 4
+        for _ in range(count):
             one.status()
         spent = time_not_slept(gidd.pid) - spent
-        assert spent / (time.monotonic_ns() - begin) < 0.5
+        rested = time.monotonic_ns() - begin - spent
+        assert rested > 0.5 * min(4 * spent, count * 1_000_000_000)
 
 
 def test_a_report_is_newer_than_its_request(cockpit: Cockpit) -> None:
