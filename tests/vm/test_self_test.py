@@ -168,6 +168,7 @@ def test_what_goes_with_it(tmp_path: Path) -> None:
         assert result.returncode == 2 and why in result.stderr, words
 
 
+@pytest.mark.at_length
 @pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 @pytest.mark.timeout(1700)
 def test_all_of_it(tmp_path: Path) -> None:
