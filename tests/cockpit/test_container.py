@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 from lib.container import Cockpit
-from lib.program import PATIENCE
-
-IMAGE = "localhost/gidway-safety"  # packaging/containers/build makes it
 
 FAKE = """\
 #!{python}
@@ -214,43 +211,3 @@ def test_for_the_shell(fake: Fake) -> None:
         ["sh", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True, check=True
     )
     assert split.stdout.splitlines()[1:] == words_of(fake)
-
-
-# --- by podman itself ---
-
-
-def why_not() -> str:
-    """Why podman runs nothing here; empty: it does."""
-    if shutil.which("podman") is None:
-        return "podman is not in $PATH"
-    try:
-        result = subprocess.run(
-            ["podman", "run", "--rm", "--network=none", IMAGE, "true"],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
-    except subprocess.TimeoutExpired:
-        return "podman does not answer"
-    return "" if result.returncode == 0 else result.stderr.strip().splitlines()[-1]
-
-
-def test_by_podman() -> None:
-    """The program sees its own socket, and nothing else of the machine's."""
-    if (why := why_not()) != "":
-        pytest.skip(f"no container of {IMAGE} runs here: {why}")
-    cockpit = Cockpit()
-    cockpit.write(f"container-image={IMAGE}\ncontainer-command=sleep infinity\n")
-    try:
-        result = cockpit.run("up")
-        assert (result.returncode, result.stderr) == (0, "")
-        assert cockpit.status()["open"]["state"] == "up"
-        script = "cd /run/gidway; ls; ls */link; grep CapEff /proc/self/status; exit 7"
-        result = cockpit.run("run", "open", "sh", "-c", script)
-        assert result.returncode == 7
-        assert result.stdout.split() == ["open", "CapEff:", 16 * "0"]
-        result = cockpit.run("down")
-        assert (result.returncode, result.stderr) == (0, "")
-    finally:
-        cockpit.run("down")
-        shutil.rmtree(cockpit.folder)

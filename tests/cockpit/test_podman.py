@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""Containers that run, where podman can: of an image of folders alone, to which /usr is lent."""
+
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tarfile
+import time
+from collections.abc import Iterator
+
+import pytest
+from lib.container import Cockpit
+from lib.program import BUILD, PATIENCE, TOP, wait_for
+
+IMAGE = "localhost/gidway-test-folders"
+
+
+def image() -> bytes:
+    """Folders, and the links into /usr that each system has."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for name in ("dev", "etc", "proc", "run", "sys", "tmp", "usr", "var"):
+            folder = tarfile.TarInfo(name)
+            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+            tar.addfile(folder)
+        for name in ("bin", "lib", "lib64", "sbin"):
+            link = tarfile.TarInfo(name)
+            link.type, link.linkname = tarfile.SYMTYPE, f"usr/{name}"
+            tar.addfile(link)
+    return buffer.getvalue()
+
+
+@pytest.fixture(scope="module")
+def podman() -> Iterator[str]:
+    """A podman that works here."""
+    program = shutil.which("podman")
+    if program is None:
+        pytest.skip("there is no podman")
+    words = [program, "import", "-", IMAGE]
+    done = subprocess.run(words, input=image(), capture_output=True, timeout=PATIENCE)
+    if done.returncode == 0:
+        words = [program, "run", "--rm", "--network=none", "--read-only", "--volume=/usr:/usr:ro"]
+        words += [IMAGE, "true"]
+        done = subprocess.run(words, capture_output=True, timeout=PATIENCE)
+    if done.returncode != 0:
+        pytest.skip(f"podman does not work here: {done.stderr.decode(errors='replace').strip()}")
+    yield program
+    subprocess.run([program, "rmi", "--force", IMAGE], capture_output=True)
+
+
+class Real(Cockpit):
+    def __init__(self, podman: str) -> None:
+        super().__init__()
+        self.podman = podman
+        self.keys("sleep infinity")
+
+    def keys(self, command: str, options: str = "") -> None:
+        """What is built is lent to it, too. No option has a `=`, as keys have."""
+        for place in {TOP} if BUILD.is_relative_to(TOP) else {TOP, BUILD}:
+            options += f" --volume '{place}:{place}:ro'"
+        user = "user=root" if os.geteuid() == 0 else ""
+        self.write(
+            f"container-image={IMAGE} container-command={command} "
+            f"container-options=--volume /usr:/usr:ro {options} {user}"
+        )
+
+    def yes_runs(self) -> bool:
+        script = "grep -lx yes /proc/[0-9]*/comm"
+        return self.run("run", "open", "--", "sh", "-c", script).stdout != ""
+
+
+@pytest.fixture
+def real(podman: str) -> Iterator[Real]:
+    real = Real(podman)
+    yield real
+    real.run("down")
+    shutil.rmtree(real.folder)
+
+
+def test_it_is_the_domain_and_sees_no_other(real: Real) -> None:
+    result = real.run("up")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [domain["state"] for domain in real.status().values()] == ["up", "up"]
+    script = (
+        "ls /run/gidway; ls /run/gidway/open/link; touch /run/gidway/open/x || echo read-only; "
+        "touch /x || echo read-only; sed -n 's/^CapEff:[[:space:]]*//p; "
+        "s/^NoNewPrivs:[[:space:]]*//p' /proc/self/status; ls /sys/class/net; echo $GID_DOMAIN"
+    )
+    result = real.run("run", "open", "--", "sh", "-c", script)
+    assert result.stdout.split() == [
+        "open",
+        "read-only",
+        "read-only",
+        "0000000000000000",
+        "1",
+        "lo",
+        "open",
+    ]
+    # gidd answers it, and knows it by its number on the host.
+    gidctl = BUILD / "tools" / "gidctl" / "gidctl"
+    result = real.run("run", "open", "--", str(gidctl), "--json", "status")
+    assert json.loads(result.stdout)["domain"] == "open"
+    assert f"uid {os.geteuid()}): connected" in real.run("logs", "open").stdout
+
+
+def test_exit_status(real: Real) -> None:
+    real.run("up", "open")
+    assert real.run("run", "open", "--", "sh", "-c", "exit 7").returncode == 7
+
+
+def test_signals_reach_the_command(real: Real) -> None:
+    real.run("up", "open")
+    script = "trap 'echo got; exit 3' TERM; echo ready; sleep 60 & wait"
+    words = ["gid-cockpit", "--config", str(real.config), "run", "open", "--", "sh", "-c", script]
+    with subprocess.Popen(words, env=real.env, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.read() == "got\n"
+        assert process.wait(PATIENCE) == 3
+
+
+def test_nobody_reads_its_output(real: Real) -> None:
+    """Then it ends, as it would here: podman alone would leave it running."""
+    real.run("up", "open")
+    words = ["gid-cockpit", "--config", str(real.config), "run", "open", "yes"]
+    with subprocess.Popen(words, env=real.env, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"y\n"
+        process.stdout.close()
+        process.wait(PATIENCE)
+    wait_for(lambda: not real.yes_runs(), "the command has ended")
+
+
+def test_it_ends_and_is_started_again(real: Real) -> None:
+    real.run("up")
+    subprocess.run([real.podman, "kill", "gidway-open"], check=True, capture_output=True)
+    wait_for(lambda: real.status()["open"]["state"] == "bad", "the container has ended")
+    domain = real.status()["open"]
+    assert "its container has ended (exit status 137)" in domain["why"]
+    assert [link["state"] for link in domain["links"]] == ["up"]  # which is gidd's
+    assert "open: started" in real.run("up").stdout
+    assert real.status()["open"]["pid"] == domain["pid"]
+
+
+def test_a_gidd_that_begins_anew_is_found(real: Real) -> None:
+    """Its socket is another one, in the same folder."""
+    real.run("up")
+    os.kill(real.status()["open"]["pid"], signal.SIGKILL)
+    time.sleep(0.1)
+    assert real.run("up").returncode == 0
+    gidctl = BUILD / "tools" / "gidctl" / "gidctl"
+    result = real.run("run", "open", "--", str(gidctl), "--json", "status")
+    assert json.loads(result.stdout)["domain"] == "open"
+
+
+def test_an_image_that_is_not_there(real: Real) -> None:
+    real.write("container-image=localhost/gidway-none\n")
+    result = real.run("up", "open")
+    assert result.returncode == 1
+    assert "podman does not start domain open:\nError: " in result.stderr
+    assert "image not known" in result.stderr
+    assert not (real.runtime / "open" / "gidd.sock").exists()
+
+
+def test_a_foreign_user(real: Real) -> None:
+    """One of the image's own, as images have, is nobody to gidd."""
+    if os.geteuid() == 0:
+        pytest.skip("root's podman has no foreign users")
+    real.keys("sleep infinity", "--user 1000")
+    result = real.run("up", "open")
+    assert (result.returncode, result.stderr) == (0, "")
+    gidctl = BUILD / "tools" / "gidctl" / "gidctl"
+    result = real.run("run", "open", "--", str(gidctl), "status")
+    assert result.returncode != 0
+    assert "no access to domain 'open'" in result.stderr
+
+
+def test_all_that_it_writes_is_in_the_log(real: Real) -> None:
+    real.keys("sh -c 'echo to one; echo to other >&2; exec sleep infinity'")
+    assert real.run("up", "open").returncode == 0
+    wait_for(lambda: "to other" in real.run("logs", "open").stdout, "what it wrote is there")
+    assert "to one" in real.run("logs", "open").stdout
+
+
+def test_frames_cross_without_dev_shm(podman: str, real: Real) -> None:
+    """However small it is: memory is passed by descriptors."""
+    real.keys("sleep infinity", "--shm-size 1k")
+    assert real.run("up").returncode == 0
+    produce, consume = (str(BUILD / "examples" / name) for name in ("produce", "consume"))
+    subprocess.run([podman, "exec", "--detach", "gidway-open", produce, "movie"], check=True)
+    result = subprocess.run(
+        [consume, "-d", "open", "movie", "5"],
+        env=real.env | {"GID_DOMAIN": "cluster", "GID_RUNTIME_DIR": str(real.runtime)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert result.returncode == 0, result.stderr
