@@ -21,6 +21,7 @@
 
 #include "connection.h"
 #include "socket.h"
+#include "tap.h"
 
 #define FALSE_GIDD_STEP_NS 2000000
 
@@ -123,6 +124,20 @@ static void false_gidd_stop(void) {
 static void false_gidd_wait(struct gid_domain *domain) {
 	nanosleep(&(struct timespec){.tv_nsec = FALSE_GIDD_STEP_NS}, NULL);
 	gid_domain_dispatch(domain);
+}
+
+/* The whole of a program whose one domain that gidd serves. */
+static inline int false_gidd_test(false_gidd_hear hear, void (*test)(struct gid_domain *domain)) {
+	struct gid_domain *domain;
+	if (!tap_ok(false_gidd_start(hear), "a gidd")) {
+		return tap_finish();
+	}
+	if (tap_ok(gid_domain_connect("open", &domain) == 0, "it is connected")) {
+		test(domain);
+		gid_domain_destroy(domain);
+	}
+	false_gidd_stop();
+	return tap_finish();
 }
 
 #endif

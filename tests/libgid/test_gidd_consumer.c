@@ -7,19 +7,16 @@
 #include <sys/eventfd.h>
 
 #include "consumer.h"
-#include "false_gidd.h"
+#include "false_flow.h"
 #include "memory_source.h"
-#include "tap.h"
 
-#define PATIENCE_NS (UINT64_C(60) * 1000000000)
 #define SOON_NS UINT64_C(20000000)
 #define UNSAID 1
 
 static atomic_int answer_of; /* what gidd says to SUBSCRIBE; UNSAID: nothing */
 static atomic_bool hangs_up; /* instead */
-static atomic_uint asked, asked_live, ended, hearing_on, hearing_off;
-static atomic_int end_reason, number;
-static atomic_int connection = -1;	/* gidd's end of the present one */
+static atomic_uint asked, asked_live;
+static atomic_int number;
 static atomic_int page = -1, bell = -1; /* that came with the last SUBSCRIBE */
 
 static int told_count, told; /* by `answered` */
@@ -37,9 +34,6 @@ static void keep(atomic_int *kept, int *fd) {
 static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
 	uint32_t serial = message->header.serial;
 	switch (message->header.type) {
-	case GID_WIRE_HELLO:
-		connection = fd;
-		return false_gidd_greet(fd, serial);
 	case GID_WIRE_SUBSCRIBE:
 		keep(&page, &false_gidd.fds[0]);
 		if ((message->subscribe.flags & GID_WIRE_LIVE) == 0) {
@@ -51,16 +45,8 @@ static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
 		return !hangs_up &&
 				(answer_of == UNSAID ||
 						false_gidd_answer(fd, serial, answer_of, 0));
-	case GID_WIRE_SUBSCRIPTION_END:
-		end_reason = message->subscription_end.reason;
-		ended++;
-		return true;
-	case GID_WIRE_HEARING:
-		hearing_on += message->hearing.on;
-		hearing_off += !message->hearing.on;
-		return true;
 	default:
-		return true;
+		return flow_hear(fd, message);
 	}
 }
 
@@ -74,18 +60,6 @@ static void hear_state(void *data, enum gid_consumer_state new_state, int reason
 	state_reason = reason;
 	state_count++;
 }
-
-/* Has the domain hear what there is until that comes true, which it has to. */
-#define WAIT_FOR(domain, what)                                                                     \
-	do {                                                                                       \
-		uint64_t late = gid_clock_now() + PATIENCE_NS;                                     \
-		while (!(what) && gid_clock_now() < late) {                                        \
-			false_gidd_wait(domain);                                                   \
-		}                                                                                  \
-		if (!(what)) {                                                                     \
-			tap_ok(false, "comes true: %s", #what);                                    \
-		}                                                                                  \
-	} while (0)
 
 static struct gid_consumer_options options(bool reconnect, bool waits) {
 	return (struct gid_consumer_options){
@@ -133,7 +107,7 @@ static void test_too_soon(struct gid_domain *domain) {
 static void test_refused(struct gid_domain *domain) {
 	struct gid_consumer *consumer;
 	answer_of = -EACCES;
-	unsigned before = ended;
+	unsigned before = flow.ended;
 	consume(domain, false, false, &consumer);
 	WAIT_FOR(domain, told_count > 0);
 	tap_ok(told == -EACCES && state == GID_CONSUMER_ENDED && state_reason == -EACCES,
@@ -145,7 +119,7 @@ static void test_refused(struct gid_domain *domain) {
 	gid_consumer_destroy(consumer);
 	answer_of = 0;
 	consume(domain, true, true, &consumer); /* after it, nothing else is under way */
-	tap_ok(consumer != NULL && ended == before,
+	tap_ok(consumer != NULL && flow.ended == before,
 			"gidd is not told of the end of what it refused");
 	gid_consumer_destroy(consumer);
 }
@@ -179,18 +153,18 @@ static void test_unanswered(struct gid_domain *domain) {
 	uint64_t answer_ns = domain->answer_ns;
 	domain->answer_ns = SOON_NS;
 	answer_of = UNSAID;
-	unsigned before = ended;
+	unsigned before = flow.ended;
 	tap_ok(consume(domain, false, true, &consumer) == -ETIMEDOUT,
 			"a stream that nobody answers for is none");
-	WAIT_FOR(domain, ended > before);
-	tap_ok(end_reason == -ETIMEDOUT, "and gidd is told, which may make it late: %d",
-			end_reason);
+	WAIT_FOR(domain, flow.ended > before);
+	tap_ok(flow.end_reason == -ETIMEDOUT, "and gidd is told, which may make it late: %d",
+			flow.end_reason);
 
-	before = ended;
+	before = flow.ended;
 	consume(domain, false, false, &consumer);
 	WAIT_FOR(domain, told_count > 0);
-	WAIT_FOR(domain, ended > before);
-	tap_ok(told == -ETIMEDOUT && state == GID_CONSUMER_ENDED && end_reason == -ETIMEDOUT &&
+	WAIT_FOR(domain, flow.ended > before);
+	tap_ok(told == -ETIMEDOUT && state == GID_CONSUMER_ENDED && flow.end_reason == -ETIMEDOUT &&
 					gid_domain_is_connected(domain),
 			"likewise who did not wait for it: %d", told);
 	gid_consumer_destroy(consumer);
@@ -220,46 +194,12 @@ static struct {
 	const void *page;
 } ring;
 
-static void send_message(union gid_wire_message *message, int fd) {
-	int error = gid_socket_send(connection, message->bytes, message->header.size, &fd, fd >= 0);
-	if (error < 0) {
-		tap_ok(false, "gidd says something: %d", error);
-	}
-}
-
 static void say_subscribed(uint32_t subscription) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_SUBSCRIBED, 0);
 	message.subscribed.subscription = subscription;
 	message.subscribed.domain = 1;
-	send_message(&message, ring.memory.fd);
-}
-
-static void say_doorbell(uint32_t subscription, enum gid_wire_doorbell_way way, int fd) {
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_DOORBELL, 0);
-	message.doorbell.subscription = subscription;
-	message.doorbell.way = way;
-	send_message(&message, fd);
-}
-
-static void say_hearing(uint32_t subscription) {
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_HEARING, 0);
-	message.hearing.subscription = subscription;
-	send_message(&message, -1);
-}
-
-/* Until the domain has heard `count` more messages. */
-static void hear_messages(struct gid_domain *domain, int count) {
-	uint64_t late = gid_clock_now() + PATIENCE_NS;
-	while (count > 0 && gid_clock_now() < late) {
-		nanosleep(&(struct timespec){.tv_nsec = FALSE_GIDD_STEP_NS}, NULL);
-		count -= gid_domain_dispatch(domain);
-	}
-	if (count != 0) {
-		tap_ok(false, "%d messages are not heard", count);
-	}
+	flow_say(&message, &ring.memory.fd, 1);
 }
 
 static struct gid_consumer *make_live(struct gid_domain *domain) {
@@ -273,10 +213,10 @@ static struct gid_consumer *make_live(struct gid_domain *domain) {
 	gid_memory_attach(page, 0, sizeof(struct gid_wire_page), &ring.page);
 	gid_ring_producer_init(&ring.producer, ring.memory.data, ring.page, 4);
 	int rings = eventfd(0, EFD_CLOEXEC);
-	say_doorbell((uint32_t)number, GID_WIRE_DOORBELL_RING, rings);
-	say_hearing((uint32_t)number);
+	flow_say_doorbell((uint32_t)number, GID_WIRE_DOORBELL_RING, rings);
+	flow_say_hearing((uint32_t)number);
 	say_subscribed((uint32_t)number + 1);
-	hear_messages(domain, 3);
+	flow_wait_heard(domain, 3);
 	tap_ok(consumer->doorbell.ring < 0 &&
 					gid_consumer_get_state(consumer) == GID_CONSUMER_WAITING,
 			"before its ring it takes no doorbell, nor another one's ring");
@@ -302,11 +242,11 @@ static void test_doorbells(struct gid_domain *domain) {
 	struct gid_consumer *consumer = make_live(domain);
 	uint32_t ours = (uint32_t)number;
 	int rings = eventfd(0, EFD_CLOEXEC), others = eventfd(0, EFD_CLOEXEC);
-	unsigned before = hearing_on;
-	say_doorbell(ours + 1, GID_WIRE_DOORBELL_RING, others);
-	say_doorbell(ours, GID_WIRE_DOORBELL_RING, rings);
-	say_doorbell(ours, GID_WIRE_DOORBELL_RING, others);
-	hear_messages(domain, 3);
+	unsigned before = flow.hearing_on;
+	flow_say_doorbell(ours + 1, GID_WIRE_DOORBELL_RING, others);
+	flow_say_doorbell(ours, GID_WIRE_DOORBELL_RING, rings);
+	flow_say_doorbell(ours, GID_WIRE_DOORBELL_RING, others);
+	flow_wait_heard(domain, 3);
 	struct gid_wire_frame frame = {.sequence = 1, .flags = GID_FRAME_EOS};
 	struct gid_frame got;
 	gid_ring_send(&ring.producer, &frame, NULL, gid_clock_now());
@@ -316,25 +256,25 @@ static void test_doorbells(struct gid_domain *domain) {
 	tap_ok(count_rings(rings) == 1 && count_rings(others) == 0,
 			"its release rings past gidd, by the first bell alone");
 
-	say_doorbell(ours, GID_WIRE_DOORBELL_HEAR, rings);
-	say_doorbell(ours, GID_WIRE_DOORBELL_HEAR, others);
-	hear_messages(domain, 2);
-	WAIT_FOR(domain, hearing_on > before);
+	flow_say_doorbell(ours, GID_WIRE_DOORBELL_HEAR, rings);
+	flow_say_doorbell(ours, GID_WIRE_DOORBELL_HEAR, others);
+	flow_wait_heard(domain, 2);
+	WAIT_FOR(domain, flow.hearing_on > before);
 	tap_ok(consumer->doorbell.hear >= 0, "it hears past gidd, and says so");
 	gid_consumer_receive(consumer, &got);
 	eventfd_write(rings, 1);
 	tap_ok(poll(&(struct pollfd){gid_consumer_get_fd(consumer), POLLIN, 0}, 1, 0) == 1,
 			"who waits for frames wakes up from it");
-	say_hearing(ours + 1);
-	hear_messages(domain, 1);
+	flow_say_hearing(ours + 1);
+	flow_wait_heard(domain, 1);
 	tap_ok(consumer->doorbell.hear >= 0, "what gidd says of another one is not for it");
-	say_hearing(ours);
-	hear_messages(domain, 1);
-	tap_ok(consumer->doorbell.hear < 0 && hearing_on == before + 1,
+	flow_say_hearing(ours);
+	flow_wait_heard(domain, 1);
+	tap_ok(consumer->doorbell.hear < 0 && flow.hearing_on == before + 1,
 			"gidd can have it hear no more");
-	say_hearing(ours);
+	flow_say_hearing(ours);
 	say_subscribed(ours);
-	hear_messages(domain, 2);
+	flow_wait_heard(domain, 2);
 	tap_ok(gid_consumer_get_state(consumer) == GID_CONSUMER_LIVE && state_count == 1,
 			"what is said twice changes nothing");
 	close(rings);
@@ -352,13 +292,13 @@ static void test_announced(struct gid_domain *domain) {
 	WAIT_FOR(domain, consumer->number == 0);
 	tap_ok(gid_consumer_get_state(consumer) == GID_CONSUMER_LIVE,
 			"a gidd that comes back and refuses ends nothing that flows");
-	before = hearing_on;
-	unsigned ends = ended;
+	before = flow.hearing_on;
+	unsigned ends = flow.ended;
 	gid_consumer_send_hearing(consumer, true);
 	end_live(consumer);
 	answer_of = 0;
 	consume(domain, true, true, &consumer);
-	tap_ok(hearing_on == before && ended == ends, "and is told of it no more");
+	tap_ok(flow.hearing_on == before && flow.ended == ends, "and is told of it no more");
 	gid_consumer_destroy(consumer);
 }
 
@@ -373,7 +313,7 @@ static void test_no_ring(struct gid_domain *domain) {
 	gid_wire_begin(&message, GID_WIRE_SUBSCRIBED, 0);
 	message.subscribed.subscription = (uint32_t)number;
 	message.subscribed.domain = 1;
-	send_message(&message, no_ring);
+	flow_say(&message, &no_ring, 1);
 	WAIT_FOR(domain, state_count > 0);
 	tap_ok(state == GID_CONSUMER_ENDED && state_reason == -EBADF,
 			"what is no memory is no ring: %d", state_reason);
@@ -381,25 +321,21 @@ static void test_no_ring(struct gid_domain *domain) {
 	gid_consumer_destroy(consumer);
 }
 
+static void test_all(struct gid_domain *domain) {
+	test_too_soon(domain);
+	test_refused(domain);
+	test_destroyed_by_answer(domain);
+	test_unanswered(domain);
+	test_hung_up(domain);
+	test_doorbells(domain);
+	test_announced(domain);
+	test_no_ring(domain);
+}
+
 int main(void) {
-	struct gid_domain *domain;
 	setenv("GID_ANSWER_SECONDS", "20", 1);
-	if (!tap_ok(false_gidd_start(hear), "a gidd")) {
-		return tap_finish();
-	}
-	if (tap_ok(gid_domain_connect("open", &domain) == 0, "it is connected")) {
-		test_too_soon(domain);
-		test_refused(domain);
-		test_destroyed_by_answer(domain);
-		test_unanswered(domain);
-		test_hung_up(domain);
-		test_doorbells(domain);
-		test_announced(domain);
-		test_no_ring(domain);
-		gid_domain_destroy(domain);
-	}
-	false_gidd_stop();
+	int status = false_gidd_test(hear, test_all);
 	keep(&page, &(int){-1});
 	keep(&bell, &(int){-1});
-	return tap_finish();
+	return status;
 }

@@ -7,20 +7,17 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include "false_gidd.h"
+#include "false_flow.h"
 #include "memory_source.h"
 #include "producer.h"
 #include "subscriber.h"
-#include "tap.h"
 
-#define PATIENCE_NS (UINT64_C(60) * 1000000000)
 #define STREAM 5u
 #define BELLS_MOST 1000
 
 static atomic_int publish_answer;
-static atomic_uint published, accepted, ended, hearing_on, hearing_off, announced;
-static atomic_int end_reason, announced_as;
-static atomic_int connection = -1;
+static atomic_uint published, accepted, announced;
+static atomic_int announced_as;
 
 static bool allows;
 static unsigned joined, left;
@@ -28,9 +25,6 @@ static unsigned joined, left;
 static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
 	uint32_t serial = message->header.serial;
 	switch (message->header.type) {
-	case GID_WIRE_HELLO:
-		connection = fd;
-		return false_gidd_greet(fd, serial);
 	case GID_WIRE_PUBLISH:
 		published++;
 		return false_gidd_answer(fd, serial, publish_answer, STREAM);
@@ -41,16 +35,8 @@ static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
 		announced_as = (int)message->subscriber.subscription;
 		announced++;
 		return true;
-	case GID_WIRE_SUBSCRIPTION_END:
-		end_reason = message->subscription_end.reason;
-		ended++;
-		return true;
-	case GID_WIRE_HEARING:
-		hearing_on += message->hearing.on;
-		hearing_off += !message->hearing.on;
-		return true;
 	default:
-		return true;
+		return flow_hear(fd, message);
 	}
 }
 
@@ -63,25 +49,6 @@ static void hear_subscriber(void *data, uint32_t domain, bool is_there, uint32_t
 	left += !is_there;
 }
 
-#define WAIT_FOR(domain, what)                                                                     \
-	do {                                                                                       \
-		uint64_t late = gid_clock_now() + PATIENCE_NS;                                     \
-		while (!(what) && gid_clock_now() < late) {                                        \
-			false_gidd_wait(domain);                                                   \
-		}                                                                                  \
-		if (!(what)) {                                                                     \
-			tap_ok(false, "comes true: %s", #what);                                    \
-		}                                                                                  \
-	} while (0)
-
-static void send_message(union gid_wire_message *message, const int *fds, uint32_t fd_count) {
-	int error = gid_socket_send(
-			connection, message->bytes, message->header.size, fds, fd_count);
-	if (error < 0) {
-		tap_ok(false, "gidd says something: %d", error);
-	}
-}
-
 static void say_subscriber(uint32_t number, int page, int bell) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_SUBSCRIBER, 0);
@@ -90,52 +57,27 @@ static void say_subscriber(uint32_t number, int page, int bell) {
 	message.subscriber.domain = 2;
 	message.subscriber.credit = 4;
 	message.subscriber.flags = GID_WIRE_REMOTE;
-	send_message(&message, (int[]){page, bell}, 2);
-}
-
-static void say_doorbell(uint32_t number, enum gid_wire_doorbell_way way, int fd) {
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_DOORBELL, 0);
-	message.doorbell.subscription = number;
-	message.doorbell.way = way;
-	send_message(&message, &fd, 1);
-}
-
-static void say_hearing(uint32_t number) {
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_HEARING, 0);
-	message.hearing.subscription = number;
-	send_message(&message, NULL, 0);
-}
-
-static void hear_messages(struct gid_domain *domain, int count) {
-	uint64_t late = gid_clock_now() + PATIENCE_NS;
-	while (count > 0 && gid_clock_now() < late) {
-		nanosleep(&(struct timespec){.tv_nsec = FALSE_GIDD_STEP_NS}, NULL);
-		count -= gid_domain_dispatch(domain);
-	}
-	if (count != 0) {
-		tap_ok(false, "%d messages are not heard", count);
-	}
+	flow_say(&message, (int[]){page, bell}, 2);
 }
 
 static void test_refused(struct gid_domain *domain, int page, const int bells[2]) {
-	unsigned before = ended;
+	unsigned before = flow.ended;
 	allows = false;
 	say_subscriber(1, page, bells[1]);
-	WAIT_FOR(domain, ended > before);
-	tap_ok(end_reason == -EPERM && joined == 0, "a producer can refuse a domain: %d",
-			end_reason);
+	WAIT_FOR(domain, flow.ended > before);
+	tap_ok(flow.end_reason == -EPERM && joined == 0, "a producer can refuse a domain: %d",
+			flow.end_reason);
 	allows = true;
-	before = ended;
+	before = flow.ended;
 	say_subscriber(2, bells[0], bells[1]);
-	WAIT_FOR(domain, ended > before);
-	tap_ok(end_reason == -EBADF && joined == 0, "what is no memory is no page: %d", end_reason);
-	before = ended;
+	WAIT_FOR(domain, flow.ended > before);
+	tap_ok(flow.end_reason == -EBADF && joined == 0, "what is no memory is no page: %d",
+			flow.end_reason);
+	before = flow.ended;
 	say_subscriber(3, page, page);
-	WAIT_FOR(domain, ended > before);
-	tap_ok(end_reason == -EPROTO && joined == 0 && accepted == 0, "nor is that a doorbell: %d",
-			end_reason);
+	WAIT_FOR(domain, flow.ended > before);
+	tap_ok(flow.end_reason == -EPROTO && joined == 0 && accepted == 0,
+			"nor is that a doorbell: %d", flow.end_reason);
 }
 
 /* One of another machine, which is heard by gidd's word alone. */
@@ -143,17 +85,17 @@ static void test_doorbells(struct gid_domain *domain, struct gid_producer *produ
 		struct gid_wire_page *page) {
 	int rings = eventfd(0, EFD_CLOEXEC), hears = eventfd(0, EFD_CLOEXEC);
 	int others = eventfd(0, EFD_CLOEXEC);
-	say_doorbell(5, GID_WIRE_DOORBELL_RING, others);
-	say_doorbell(4, GID_WIRE_DOORBELL_RING, rings);
-	say_doorbell(4, GID_WIRE_DOORBELL_RING, others);
-	say_doorbell(5, GID_WIRE_DOORBELL_HEAR, others);
-	say_doorbell(4, GID_WIRE_DOORBELL_HEAR, hears);
-	say_doorbell(4, GID_WIRE_DOORBELL_HEAR, others);
-	say_hearing(5);
-	hear_messages(domain, 7);
-	WAIT_FOR(domain, hearing_on > 0);
+	flow_say_doorbell(5, GID_WIRE_DOORBELL_RING, others);
+	flow_say_doorbell(4, GID_WIRE_DOORBELL_RING, rings);
+	flow_say_doorbell(4, GID_WIRE_DOORBELL_RING, others);
+	flow_say_doorbell(5, GID_WIRE_DOORBELL_HEAR, others);
+	flow_say_doorbell(4, GID_WIRE_DOORBELL_HEAR, hears);
+	flow_say_doorbell(4, GID_WIRE_DOORBELL_HEAR, others);
+	flow_say_hearing(5);
+	flow_wait_heard(domain, 7);
+	WAIT_FOR(domain, flow.hearing_on > 0);
 	const struct gid_subscription *subscription = producer->subscriptions;
-	tap_ok(hearing_on == 1 && subscription->doorbell.hear >= 0,
+	tap_ok(flow.hearing_on == 1 && subscription->doorbell.hear >= 0,
 			"it hears past gidd, and says so once");
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.flags = GID_FRAME_EOS;
@@ -177,15 +119,15 @@ static void test_doorbells(struct gid_domain *domain, struct gid_producer *produ
 		gid_producer_dispatch(producer);
 		times++;
 	}
-	WAIT_FOR(domain, hearing_off > 0);
+	WAIT_FOR(domain, flow.hearing_off > 0);
 	tap_ok(times > 10 && times < BELLS_MOST && joined == 1 && left == 0,
 			"one that rings %d times for nothing is heard by gidd again", times);
-	say_doorbell(4, GID_WIRE_DOORBELL_HEAR, hears);
-	hear_messages(domain, 1);
+	flow_say_doorbell(4, GID_WIRE_DOORBELL_HEAR, hears);
+	flow_wait_heard(domain, 1);
 	tap_ok(subscription->doorbell.hear >= 0, "which may give it another bell");
-	say_hearing(4);
-	say_hearing(4);
-	hear_messages(domain, 2);
+	flow_say_hearing(4);
+	flow_say_hearing(4);
+	flow_wait_heard(domain, 2);
 	tap_ok(subscription->doorbell.hear < 0 && left == 0, "and take it, too");
 	close(rings);
 	close(hears);
@@ -250,15 +192,6 @@ static void test_all(struct gid_domain *domain) {
 }
 
 int main(void) {
-	struct gid_domain *domain;
 	setenv("GID_ANSWER_SECONDS", "20", 1);
-	if (!tap_ok(false_gidd_start(hear), "a gidd")) {
-		return tap_finish();
-	}
-	if (tap_ok(gid_domain_connect("open", &domain) == 0, "it is connected")) {
-		test_all(domain);
-		gid_domain_destroy(domain);
-	}
-	false_gidd_stop();
-	return tap_finish();
+	return false_gidd_test(hear, test_all);
 }

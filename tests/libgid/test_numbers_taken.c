@@ -136,15 +136,6 @@ static void test_dying_gidds(struct gid_domain *domain) {
 }
 
 int main(void) {
-	struct gid_domain *domain;
 	setenv("GID_ANSWER_SECONDS", "30", 1);
-	if (!tap_ok(false_gidd_start(hear), "a gidd")) {
-		return tap_finish();
-	}
-	if (tap_ok(gid_domain_connect("open", &domain) == 0, "it is connected")) {
-		test_dying_gidds(domain);
-		gid_domain_destroy(domain);
-	}
-	false_gidd_stop();
-	return tap_finish();
+	return false_gidd_test(hear, test_dying_gidds);
 }
