@@ -117,11 +117,15 @@ def round_trips(agent: Agent, count: int) -> list[float]:
     return seconds(out, count)
 
 
+def read_host() -> dict:
+    """What the host's gidd says of itself."""
+    command = ["gidctl", "--domain", "host", "status", "--json"]
+    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
+
 def read_link() -> dict:
     """To the guest, as the host's gidd sees it."""
-    command = ["gidctl", "--domain", "host", "status", "--json"]
-    status = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    return next(link for link in status["links"] if link["domain"] == "open")
+    return next(link for link in read_host()["links"] if link["domain"] == "open")
 
 
 def wait_for_link(ups: int, way: str) -> None:
@@ -167,7 +171,10 @@ def all_ways(
 
 
 def connect(server: Path, host: int) -> tuple[int, int, list[int]]:
-    """What QEMU would get: the eventfd that rings the guest, that of its ring, and all of them."""
+    """What QEMU would get: the eventfd that rings the guest, that of its ring, and all of them.
+
+    `host`: the number of its domain.
+    """
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(SECONDS)
         connection.connect(str(server))
@@ -184,12 +191,12 @@ def connect(server: Path, host: int) -> tuple[int, int, list[int]]:
     return fds[-1], fds[1 + ringers.index(host)], fds
 
 
-def bare(agent: Agent, server: Path, host: int, count: int, ping: Callable) -> list[float]:
+def bare(agent: Agent, server: Path, count: int, ping: Callable) -> list[float]:
     """The device by itself: a program in the guest answers each interrupt with a ring.
 
-    `host`: the number of its domain. After switch() to the link. (The host's gidd hears that ring
-    as well.)
+    After switch() to the link. (The host's gidd hears that ring as well.)
     """
+    host = read_host()["number"]
     echo = agent.start(["python3", str(ECHO), str(host)])
     echo.wait_for("ready", SECONDS)
     there, back, fds = connect(server, host)

@@ -55,7 +55,6 @@ FRAMES_PIPED = 60  # at most: they take a second each under TCG
 FEW = 20  # frames of the run that is taken off
 MORE = 16  # times the frames that were asked for, at most
 SECONDS = 120.0
-HOST = 2  # the number of its domain
 CONFIGURATION = configuration(
     {
         "open": "kind=guest window=128M window-kind=auto local=* "
@@ -274,7 +273,7 @@ def main() -> int:
             latencies = [percentiles(f"frame, {way}", t) for way, t in frame_times.items()]
             progress.step("the device")
             server = folder / "bell" / "open.sock"
-            alone = doorbell.bare(agent, server, HOST, options.round_trips, ping)
+            alone = doorbell.bare(agent, server, options.round_trips, ping)
             trips.append(percentiles("ivshmem-doorbell", alone))
     except GuestError as error:
         raise LabError(str(error)) from None

@@ -28,7 +28,6 @@ from lab.domains.there import There
 from lab.self_test.trial import Step
 
 GUESTS = ("open", "cluster")
-HOST = 3  # the number of its domain
 WIDTH, HEIGHT = 640, 360  # of the screen
 X, Y = 40, 20  # of the light on it
 FRAMES = 120
@@ -205,7 +204,7 @@ class Paths:
         program = place.put(TRIAL)
         found = json.loads(place.run(["python3", "-I", "-S", str(program)]))
         changed = {path.parent.name for path in windows if last_page(path) != before[path]}
-        own = self.cockpit_number("cluster")
+        own = place.guest.domain.number
         for window in found:
             if window["written"] != (window["domain"] == own):
                 how = "is" if window["written"] else "is not"
@@ -218,9 +217,6 @@ class Paths:
         if others == 0 or others == len(found):
             raise LabError(f"it has {len(found)} windows, of which {others} are of others")
         return {"own": len(found) - others, "others, unchanged": others}
-
-    def cockpit_number(self, name: str) -> int:
-        return self.guest(name).guest.domain.number
 
     def hand_over(self) -> dict[str, object]:
         """A device of the guest's is given to a program: its gidd."""
@@ -254,7 +250,7 @@ class Paths:
         agent = self.guest("open").agent
         if self.link("open")["doorbells"]["way"] != "link":
             doorbell.switch(agent, "link")
-        times = doorbell.bare(agent, self.folder / "bell" / "open.sock", HOST, RINGS, ping)
+        times = doorbell.bare(agent, self.folder / "bell" / "open.sock", RINGS, ping)
         doorbell.switch(agent, "direct")
         return in_time(times)
 
