@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lib.container import Cockpit
+from container import Cockpit
+
+PROGRAMS = ("gid-cockpit", "gidd", "gidctl")
 
 FAKE = """\
 #!{python}
@@ -25,6 +27,7 @@ with open(os.path.join(folder, "calls"), "a") as calls:
     print(json.dumps(sys.argv[1:]), file=calls)
 if sys.argv[1] == "ps":
     print(read("ps") or "[]")
+    sys.exit(read("broken") or 0)
 elif sys.argv[1] == "run" and read("fault"):
     sys.exit("Error: " + read("fault"))
 """
@@ -69,7 +72,7 @@ def words_of(fake: Fake) -> list[str]:
 
 def test_the_command_line(fake: Fake) -> None:
     """It sees the socket of its own domain, and has no right that it does not need."""
-    fake.write("container-image=films:1\ncontainer-command=play 'a b' c\n")
+    fake.set_keys("container-image=films:1\ncontainer-command=play 'a b' c\n")
     words = words_of(fake)
     assert words[-4:] == ["films:1", "play", "a b", "c"]
     options = words[:-4]
@@ -92,14 +95,14 @@ def test_the_command_line(fake: Fake) -> None:
 
 def test_options_come_last(fake: Fake) -> None:
     """Podman takes the last of two, but of networks, which it joins all."""
-    fake.write("container-image=x\ncontainer-options=--network net1 --cap-add all\n")
+    fake.set_keys("container-image=x\ncontainer-options=--network net1 --cap-add all\n")
     words = words_of(fake)
     assert words[-5:] == ["--network", "net1", "--cap-add", "all", "x"]
     assert "--network=none" not in words
 
 
 def test_a_quote_without_its_end(fake: Fake) -> None:
-    fake.write("container-image=x\ncontainer-command=it's\n")
+    fake.set_keys("container-image=x\ncontainer-command=it's\n")
     result = fake.run("podman-args", "open")
     assert result.returncode == 1
     assert "container-command= of domain open: No closing quotation" in result.stderr
@@ -118,7 +121,7 @@ def test_without_podman(fake: Fake, tmp_path: Path) -> None:
     for name in ("python3", "setpriv", "sh"):
         if (found := shutil.which(name)) is not None:
             (tmp_path / name).symlink_to(found)
-    programs = [Path(shutil.which(name, path=fake.env["PATH"]) or "") for name in fake.PROGRAMS]
+    programs = [Path(shutil.which(name, path=fake.env["PATH"]) or "") for name in PROGRAMS]
     fake.env["PATH"] = ":".join(map(str, [*(path.parent for path in programs), tmp_path]))
     result = fake.run("up", "open")
     assert result.returncode == 1
@@ -196,6 +199,16 @@ def test_down_with_a_mistake_in_the_file(fake: Fake) -> None:
     assert fake.calls("rm") == [["--force", "--time=10", "gidway-open"]]
 
 
+def test_down_with_a_mistake_where_podman_does_not_work(fake: Fake) -> None:
+    """What runs without it is ended."""
+    assert fake.run("up", "cluster").returncode == 0
+    (fake.bin / "broken").write_text("cannot find newuidmap")
+    fake.config.write_text(fake.config.read_text().replace("[domain open]", "[doman open]"))
+    result = fake.run("down")
+    assert "cluster: ended" in result.stdout
+    assert "newuidmap" not in result.stderr
+
+
 def test_root_needs_a_user(fake: Fake) -> None:
     if os.geteuid() != 0:
         pytest.skip("it is about root")
@@ -205,7 +218,7 @@ def test_root_needs_a_user(fake: Fake) -> None:
 
 def test_for_the_shell(fake: Fake) -> None:
     """The command line for the shell is that of --json."""
-    fake.write("container-image=x\ncontainer-command=echo 'a b'\n")
+    fake.set_keys("container-image=x\ncontainer-command=echo 'a b'\n")
     line = fake.run("podman-args", "open").stdout
     split = subprocess.run(
         ["sh", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True, check=True

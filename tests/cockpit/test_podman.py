@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from lib.container import Cockpit
+from container import Cockpit
 from lib.program import BUILD, PATIENCE, TOP, wait_for
 
 IMAGE = "localhost/gidway-test-folders"
@@ -62,7 +62,7 @@ class Real(Cockpit):
         for place in {TOP} if BUILD.is_relative_to(TOP) else {TOP, BUILD}:
             options += f" --volume '{place}:{place}:ro'"
         user = "user=root" if os.geteuid() == 0 else ""
-        self.write(
+        self.set_keys(
             f"container-image={IMAGE} container-command={command} "
             f"container-options=--volume /usr:/usr:ro {options} {user}"
         )
@@ -156,7 +156,7 @@ def test_a_gidd_that_begins_anew_is_found(real: Real) -> None:
 
 
 def test_an_image_that_is_not_there(real: Real) -> None:
-    real.write("container-image=localhost/gidway-none\n")
+    real.set_keys("container-image=localhost/gidway-none\n")
     result = real.run("up", "open")
     assert result.returncode == 1
     assert "podman does not start domain open:\nError: " in result.stderr

@@ -114,7 +114,11 @@ class Container(Daemon):
         return result.stdout
 
     def is_there(self) -> bool:
-        return self._find() is not None
+        """As far as podman tells: where it does not work, no container is known of."""
+        try:
+            return self._find() is not None
+        except CockpitError:
+            return False
 
     def container_pid(self) -> int | None:
         """The first process in it, or None: it does not run."""
