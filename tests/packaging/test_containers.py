@@ -43,7 +43,8 @@ def test_a_container_has_what_it_needs_and_no_more(name: str) -> None:
         assert unit.values[key] == [value], key
     (domain,) = (word.removeprefix("GID_DOMAIN=") for word in unit.values["Environment"])
     place = f"/run/gidway/{domain}"
-    assert [word for word in unit.values["Volume"] if "/run/" in word] == [f"{place}:{place}:ro"]
+    shared = [word for word in unit.values["Volume"] if "/run/gidway" in word]
+    assert shared == [f"{place}:{place}:ro"]
     assert unit.values["PodmanArgs"] == [f"--security-opt=mask={place}/link"]
     assert unit.values["After"] == [f"gidd@{domain}.service"]
 
@@ -62,6 +63,17 @@ def test_users_are_those_of_the_sockets() -> None:
         assert drop_in.values["SocketGroup"] == [users[number]]
         seen.add(number)
     assert seen == set(users)
+
+
+def test_the_safety_display_has_where_to_write() -> None:
+    """Its domain's folder is read-only: status and state are beside it, in a folder of its user."""
+    unit = Unit(QUADLETS / "gidway-safety.container")
+    (command,) = unit.values["Exec"]
+    found = re.search(r" --status (/\S+)/status\.sock", command)
+    assert found is not None
+    assert f"{found[1]}:{found[1]}" in unit.values["Volume"]
+    folders = (QUADLETS / "gidway-containers.tmpfiles").read_text().splitlines()
+    assert f"d {found[1]} 0750 gid-safety gid-safety" in folders
 
 
 def test_images_are_those_that_are_built() -> None:
