@@ -57,10 +57,15 @@ def said(*command: str | Path) -> str:
     return subprocess.run(command, capture_output=True, text=True).stdout
 
 
+def headers_of(path: Path) -> str:
+    """What readelf says of a program or library."""
+    return said("readelf", "--wide", "--file-header", "--dynamic", "--program-headers", path)
+
+
 def lacking_in_file(text: str) -> list[str]:
-    """By what readelf says of a program or library."""
+    """By its headers."""
     holds = {
-        "a random address": "Elf file type is DYN" in text,
+        "a random address": re.search(r"^\s*Type:\s+DYN\b", text, re.M) is not None,
         "no code on the stack": re.search(r"GNU_STACK .* RW ", text) is not None,
         "no memory for both data and code": re.search(r"LOAD .* RWE ", text) is None,
         "read-only relocations": "GNU_RELRO" in text,
@@ -104,7 +109,7 @@ class Commands:
 
 
 def looked_at(path: Path, commands: dict[str, list[str]]) -> Program:
-    text = said("readelf", "--wide", "--file-header", "--dynamic", "--program-headers", path)
+    text = headers_of(path)
     needs = tuple(re.findall(r"\(NEEDED\).*\[(.+)\]", text))
     machine = re.search(r"Machine:\s+(.*)", text)
     lacks = lacking_in_file(text)

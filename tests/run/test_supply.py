@@ -9,11 +9,11 @@ from assuring.bill import spdx
 from assuring.hardening import (
     Program,
     built_programs,
+    headers_of,
     lacking_in_command,
     lacking_in_file,
     main,
     of_packages,
-    said,
 )
 from assuring.supply import Package, Release, licences_of, loaded, packages, roles_of
 from assuring.vulnerabilities import BadTracker, known, read_tracker
@@ -100,8 +100,7 @@ def test_facts_of_a_program(tmp_path: Path) -> None:
     found = {}
     for name, options in (("hard", hard), ("soft", soft)):
         subprocess.run(["gcc", *options, "-o", tmp_path / name, source], check=True)
-        text = said("readelf", "--wide", "--dynamic", "--program-headers", tmp_path / name)
-        found[name] = lacking_in_file(text)
+        found[name] = lacking_in_file(headers_of(tmp_path / name))
     assert found["hard"] == []
     assert found["soft"] == [
         *("a random address", "no code on the stack", "read-only relocations"),
