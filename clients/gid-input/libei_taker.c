@@ -163,13 +163,6 @@ static void device_switch(struct device *device, uint16_t code, bool pressed) {
 	}
 }
 
-static void device_end_group(struct device *device, uint64_t time) {
-	if (device->used) {
-		ei_device_frame(device->base, time / US_NS);
-		device->used = false;
-	}
-}
-
 static void device_resume(struct libei_taker *taker, struct device *device) {
 	device->ready = true;
 	ei_device_start_emulating(device->base, ++taker->sequence);
@@ -191,12 +184,6 @@ static void taker_bind(struct libei_taker *taker) {
 	if (taker->wanted & INPUT_TOUCH) {
 		ei_seat_bind_capabilities(taker->seat, EI_DEVICE_CAP_TOUCH, NULL);
 	}
-}
-
-static void libei_add_devices(struct taker *base, uint32_t devices) {
-	struct libei_taker *taker = (struct libei_taker *)base;
-	taker->wanted |= devices;
-	taker_bind(taker);
 }
 
 /* --- what the server says --------------------------------------------------------------------- */
@@ -249,16 +236,28 @@ static int handle_event(struct libei_taker *taker, struct ei_event *event) {
 	return 0;
 }
 
-static int handle_readable(sd_event_source *source, int fd, uint32_t events, void *data) {
-	struct libei_taker *taker = data;
+/* Also after whatever is sent: where that fails, libei ends the connection, and wakes nobody. */
+static int taker_listen(struct libei_taker *taker) {
 	struct ei_event *event;
 	int result = 0;
-	ei_dispatch(taker->ei);
 	while (result == 0 && (event = ei_get_event(taker->ei)) != NULL) {
 		result = handle_event(taker, event);
 		ei_event_unref(event);
 	}
 	return result;
+}
+
+static int handle_readable(sd_event_source *source, int fd, uint32_t events, void *data) {
+	struct libei_taker *taker = data;
+	ei_dispatch(taker->ei);
+	return taker_listen(taker);
+}
+
+static void libei_add_devices(struct taker *base, uint32_t devices) {
+	struct libei_taker *taker = (struct libei_taker *)base;
+	taker->wanted |= devices;
+	taker_bind(taker);
+	taker_listen(taker);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -352,10 +351,12 @@ static void handle_touch(struct libei_taker *taker, const struct input_record *e
 static void end_group(struct libei_taker *taker, uint64_t time) {
 	for (size_t i = 0; i < DEVICES_MAX; i++) {
 		if (taker->devices[i].used) {
-			device_end_group(&taker->devices[i], time);
+			ei_device_frame(taker->devices[i].base, time / US_NS);
+			taker->devices[i].used = false;
 			taker_ask(taker);
 		}
 	}
+	taker_listen(taker);
 }
 
 static void libei_handle(struct taker *base, const struct input_record *event) {

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gid_vm.folder import memory_folder
-from lib.gidwire import Connection
+from lib.gidwire import Closed, Connection
 from lib.program import BUILD, Program, Room, wait_for
 
 from lab.domains.configuration import configuration
@@ -180,7 +180,10 @@ class Cockpit:
         everything = ("clients", "slabs", "streams", "subscriptions")
 
         def idle() -> bool:
-            status = self.status(domain)
+            try:
+                status = self.status(domain)
+            except Closed:
+                return False  # those who had all the places have just gone, and gidd has not heard
             held = {key: status[key] for key in everything}
             held["clients"] = [c for c in held["clients"] if c["program"] != "status"]
             used = {q["name"]: q["used"] for q in status["quotas"] if q["name"] != "clients"}
