@@ -382,8 +382,23 @@ static int handle_connection(int fd, uint32_t mask, void *data) {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+/* Whether a display listens there: 0: none, -EADDRINUSE, or another -errno. */
+static int find_listener(const struct sockaddr_un *address) {
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0) {
+		return -errno;
+	}
+	int error = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ? -errno
+											: 0;
+	close(fd);
+	if (error == 0 || error == -EAGAIN) {
+		return -EADDRINUSE;
+	}
+	return error == -ECONNREFUSED ? 0 : error;
+}
+
 /* Makes room for a socket: only one that a display left behind is in nobody's way. */
-static int remove_dead(int fd, const struct sockaddr_un *address) {
+static int remove_dead(const struct sockaddr_un *address) {
 	struct stat found;
 	if (lstat(address->sun_path, &found) < 0) {
 		return errno == ENOENT ? 0 : -errno;
@@ -391,40 +406,56 @@ static int remove_dead(int fd, const struct sockaddr_un *address) {
 	if (!S_ISSOCK(found.st_mode)) {
 		return -EEXIST;
 	}
-	int answer = connect(fd, (const struct sockaddr *)address, sizeof(*address));
-	if (answer == 0 || errno != ECONNREFUSED) {
-		return answer == 0 || errno == EAGAIN ? -EADDRINUSE : -errno;
+	int error = find_listener(address);
+	if (error < 0) {
+		return error;
 	}
 	return unlink(address->sun_path) < 0 ? -errno : 0;
 }
 
-int cluster_status_init(
-		struct cluster_status *status, const struct roles *roles, const char *path) {
-	*status = (struct cluster_status){.roles = roles, .fd = -1, .user = geteuid()};
+int cluster_status_init(struct cluster_status *status, const char *path) {
+	*status = (struct cluster_status){.fd = -1, .user = geteuid()};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(address.sun_path)) {
 		return -ENAMETOOLONG;
 	}
 	strcpy(address.sun_path, path);
-	status->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (status->fd < 0) {
-		return -errno;
-	}
-	gid_socket_refuse_rights(status->fd); /* those that are accepted inherit it */
-	int error = remove_dead(status->fd, &address);
+	int error = remove_dead(&address);
 	if (error < 0) {
 		return error;
 	}
-	if (bind(status->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-			listen(status->fd, 8) < 0) {
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0) {
 		return -errno;
 	}
+	gid_socket_refuse_rights(fd); /* those that are accepted inherit it */
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		error = -errno;
+		goto error_fd;
+	}
 	status->path = strdup(path);
+	if (status->path == NULL || listen(fd, 8) < 0) {
+		error = -errno;
+		goto error_path;
+	}
+	status->fd = fd;
+	return 0;
+
+error_path:
+	unlink(path);
+	free(status->path);
+	status->path = NULL;
+error_fd:
+	close(fd);
+	return error;
+}
+
+int cluster_status_start(struct cluster_status *status, const struct roles *roles) {
+	status->roles = roles;
 	status->pause = wl_event_loop_add_timer(roles->loop, handle_pause, status);
 	status->source = wl_event_loop_add_fd(
 			roles->loop, status->fd, WL_EVENT_READABLE, handle_connection, status);
-	return status->path != NULL && status->pause != NULL && status->source != NULL ? 0
-										       : -ENOMEM;
+	return status->pause != NULL && status->source != NULL ? 0 : -ENOMEM;
 }
 
 void cluster_status_finish(struct cluster_status *status) {

@@ -25,8 +25,13 @@ struct cluster_status {
 	uid_t user; /* ours */
 };
 
-/* Listens at `path`, which it takes over from an instance that is gone. Returns 0 or -errno. */
-int cluster_status_init(struct cluster_status *status, const struct roles *roles, const char *path);
+/*
+ * Takes `path`, also from an instance that is gone; who connects waits until the start. Returns 0
+ * or -errno: -EADDRINUSE: another display has it.
+ */
+int cluster_status_init(struct cluster_status *status, const char *path);
+/* Answers from now on, in the loop of `roles`, which stay until the end. Returns 0 or -errno. */
+int cluster_status_start(struct cluster_status *status, const struct roles *roles);
 void cluster_status_finish(struct cluster_status *status);
 
 #endif

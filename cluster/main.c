@@ -204,20 +204,7 @@ static char *status_path(const struct cluster_options *options) {
 	return path;
 }
 
-/* Of the file that keeps the roles' state: beside the status' socket. NULL: none. */
-static char *state_path(const struct cluster_options *options) {
-	if (options->state != NULL) {
-		return strdup(options->state);
-	}
-	char *path = NULL, *status = status_path(options);
-	if (status == NULL || asprintf(&path, "%s.state", status) < 0) {
-		path = NULL;
-	}
-	free(status);
-	return path;
-}
-
-static void start_status(struct cluster *cluster, const struct cluster_options *options) {
+static void take_status(struct cluster_status *status, const struct cluster_options *options) {
 	char *path = status_path(options);
 	if (path == NULL) {
 		bool is_named = options->status != NULL || options->domain != NULL;
@@ -227,16 +214,33 @@ static void start_status(struct cluster *cluster, const struct cluster_options *
 					   "--status");
 		return;
 	}
-	int ret = cluster_status_init(&cluster->status, &cluster->roles, path);
+	int ret = cluster_status_init(status, path);
 	if (ret < 0) {
 		wlr_log(WLR_ERROR, "no socket for the status: %s: %s", path, strerror(-ret));
 	}
 	free(path);
 }
 
+/*
+ * Of the file that keeps the roles' state: beside the status' socket, where that is ours. What
+ * another display shows is not to be gone on with. NULL: none.
+ */
+static char *state_path(
+		const struct cluster_status *status, const struct cluster_options *options) {
+	char *path = NULL;
+	if (options->state != NULL) {
+		return strdup(options->state);
+	}
+	if (status->path == NULL || asprintf(&path, "%s.state", status->path) < 0) {
+		return NULL;
+	}
+	return path;
+}
+
 static int cluster_init(struct cluster *cluster, const struct cluster_config *config,
 		const struct cluster_options *options) {
-	char *state = state_path(options);
+	take_status(&cluster->status, options);
+	char *state = state_path(&cluster->status, options);
 	for (int i = 0; i < 2; i++) {
 		cluster->signals[i] = wl_event_loop_add_signal(
 				cluster->loop, signals[i], handle_signal, cluster);
@@ -254,8 +258,10 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 	if (ret == 0) {
 		ret = display_start(&cluster->display);
 	}
+	if (ret == 0 && cluster->status.fd >= 0) {
+		ret = cluster_status_start(&cluster->status, &cluster->roles);
+	}
 	if (ret == 0) {
-		start_status(cluster, options);
 		notify_ready(&cluster->roles.notify);
 		wlr_log(WLR_INFO, "ready, with %zu role%s", config->role_count,
 				config->role_count == 1 ? "" : "s");
