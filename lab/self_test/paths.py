@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy
-from gid_vm.accel import boots_with_kvm, why_no_kvm
+from gid_vm.accel import boots_with_kvm, why_not_tried
 from gid_vm.guest import why_no_pages
 from PIL import Image
 
@@ -66,7 +66,7 @@ def text_of(accel: str) -> str:
 
 def try_kvm() -> dict[str, object]:
     """Anew, whatever is known of an earlier boot."""
-    if (why := why_no_kvm()) is not None:
+    if (why := why_not_tried()) is not None:
         raise Wanting(why)
     if (why := boots_with_kvm()) is not None:
         raise LabError(why)
@@ -106,7 +106,10 @@ class Paths:
         """After a step that failed: what was said last, and nothing of it runs on."""
         said = self.cockpit.logs()
         for name, place in self.places.items():
-            place.stop_others()
+            try:
+                place.stop_others()
+            except LabError as error:
+                said += f"\n--- {name}\n{error}"
             if isinstance(place, There):
                 said += f"\n--- {name}, its machine\n{place.guest.last()}"
         return said

@@ -124,10 +124,18 @@ def _qemu() -> str:
     return said.partition("\n")[0]
 
 
-def write(path: Path, accel: str, facts: dict[str, object], outcomes: Sequence[Outcome]) -> None:
+def write(
+    path: Path,
+    accel: str,
+    facts: dict[str, object],
+    outcomes: Sequence[Outcome],
+    is_whole: bool = True,
+) -> None:
+    """`is_whole`: no step is missing, as after Ctrl-C."""
     report = {
         "what": "gidway, ./run vm --self-test",
-        "good": all(outcome.result != FAILED for outcome in outcomes),
+        "good": is_whole and all(outcome.result != FAILED for outcome in outcomes),
+        "whole": is_whole,
         "guests run by": accel,
         "machine": facts,
         "steps": [asdict(outcome) for outcome in outcomes],

@@ -31,20 +31,21 @@ def run(accel: str | None, path: Path) -> int:
         progress.say(
             f"No KVM: {why.splitlines()[0]}. QEMU translates; no times are told from that."
         )
+    warm_plugins()
     outcomes: list[Outcome] = []
+    is_whole = False
     folder = Path(tempfile.mkdtemp(prefix="gid-self-", dir=memory_folder()))
-    # What is known of GStreamer's plugins goes to guests with their files.
-    subprocess.run(["gst-inspect-1.0", "gidsink"], stdout=subprocess.DEVNULL, check=True)
     try:
         paths = Paths(folder, chosen)
         try:
             for outcome in try_all(steps(paths, accel != "tcg"), progress, paths.tidy):
                 outcomes.append(outcome)
+            is_whole = True
             progress.begin("the guests end")
         finally:
             paths.cockpit.close()
     finally:
-        report.write(path, chosen, report.describe(), outcomes)
+        report.write(path, chosen, report.describe(), outcomes, is_whole)
         shutil.rmtree(folder, ignore_errors=True)
     progress.say(summary(outcomes, time.monotonic() - begin))
     gid_console.say(
@@ -52,6 +53,17 @@ def run(accel: str | None, path: Path) -> int:
         "it before you send it."
     )
     return int(any(outcome.result == FAILED for outcome in outcomes))
+
+
+def warm_plugins() -> None:
+    """What is known of GStreamer's plugins goes to guests with their files."""
+    words = ["gst-inspect-1.0", "gidsink"]
+    try:
+        result = subprocess.run(words, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise LabError(f"GStreamer's tools are needed: {words[0]}: {error.strerror}") from None
+    if result.returncode != 0:
+        raise LabError(f"{' '.join(words)} fails: {result.stderr.strip() or result.stdout.strip()}")
 
 
 def summary(outcomes: list[Outcome], seconds: float) -> str:

@@ -13,13 +13,14 @@ import time
 from pathlib import Path
 
 import pytest
+from gid_vm import accel
 from gid_vm.guest import why_not
 from lib.pipeline import gst_env, make_registry
 from lib.program import BUILD, TOP
 
 from lab.domains.program import LabError, Wanting
 from lab.domains.progress import Progress
-from lab.self_test import report
+from lab.self_test import paths, report
 from lab.self_test.report import Scrubber
 from lab.self_test.trial import FAILED, IMPOSSIBLE, LEFT_OUT, OK, Outcome, Step, try_all
 
@@ -141,6 +142,42 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found["steps"][1]["why"], found["steps"][1]["logs"]) == ("why …", "said by …")
     report.write(path, "tcg", {}, [outcomes[0], outcomes[2]])
     assert json.loads(path.read_text())["good"] is True
+    report.write(path, "tcg", {}, outcomes[:1], is_whole=False)  # as after Ctrl-C
+    assert json.loads(path.read_text())["good"] is False
+
+
+def test_kvm_is_tried_again_where_it_did_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known of this boot of the host does not make a broken one "not possible"."""
+    monkeypatch.setattr(accel, "DEVICE", Path("/dev/null"))
+    monkeypatch.setattr(accel, "MODULES", Path("/none"))
+    monkeypatch.setattr(paths, "boots_with_kvm", lambda: "no MSR")
+    assert [one.result for one in tried(Step("kvm", "KVM", paths.try_kvm, 5))] == [FAILED]
+    monkeypatch.setattr(accel, "DEVICE", Path("/none"))
+    assert [one.result for one in tried(Step("kvm", "KVM", paths.try_kvm, 5))] == [IMPOSSIBLE]
+
+
+def test_all_places_are_tidied() -> None:
+    """Where one is a guest that has gone, others have programs, too."""
+
+    class Gone:
+        def stop_others(self) -> None:
+            raise LabError("the guest does not answer")
+
+    class Here:
+        tidied = False
+
+        def stop_others(self) -> None:
+            self.tidied = True
+
+    class Logs:
+        def logs(self) -> str:
+            return "gidd said this"
+
+    here = Here()
+    them = paths.Paths.__new__(paths.Paths)
+    them.cockpit, them.places = Logs(), {"open": Gone(), "host": here}
+    assert "gidd said this" in (said := them.tidy()) and "does not answer" in said
+    assert here.tidied
 
 
 def run(*words: str | Path, **options: object) -> subprocess.CompletedProcess[str]:

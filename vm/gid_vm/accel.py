@@ -25,11 +25,8 @@ def probe_accel(cache: Path = CACHE) -> str:
 def why_no_kvm(cache: Path = CACHE) -> str | None:
     """Why no guest runs with KVM, or None. Found out by a short boot, once for each boot of the
     host."""
-    if not os.access(DEVICE, os.R_OK | os.W_OK):
-        # Which is not kept: a user may be given leave at any time.
-        return f"this user may not open {DEVICE}" if DEVICE.exists() else f"there is no {DEVICE}"
-    if is_pvm():
-        return "/dev/kvm is PVM, which runs kernels alone that were built for it"
+    if (reason := why_not_tried()) is not None:
+        return reason  # which is not kept: a user may be given leave at any time
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     answer = cache / f"kvm-{boot}"
     if answer.exists():
@@ -42,9 +39,14 @@ def why_no_kvm(cache: Path = CACHE) -> str | None:
     return why
 
 
-def is_pvm() -> bool:
-    """A KVM without a processor's help. A kernel that was not built for it never gets anywhere."""
-    return (MODULES / "kvm_pvm").exists()
+def why_not_tried() -> str | None:
+    """Why no boot need be tried: there is no KVM for this user, or one without a processor's help,
+    where a kernel that was not built for it never gets anywhere."""
+    if not os.access(DEVICE, os.R_OK | os.W_OK):
+        return f"this user may not open {DEVICE}" if DEVICE.exists() else f"there is no {DEVICE}"
+    if (MODULES / "kvm_pvm").exists():
+        return "/dev/kvm is PVM, which runs kernels alone that were built for it"
+    return None
 
 
 def boots_with_kvm() -> str | None:
