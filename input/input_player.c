@@ -10,6 +10,11 @@ static void player_emit(struct input_player *player, const struct input_record *
 	player->sink->event(player->data, event);
 }
 
+static void player_end_group(struct input_player *player) {
+	player_emit(player,
+			&(struct input_record){.time = player->last_time, .type = INPUT_GROUP_END});
+}
+
 static void player_hold(struct input_player *player, uint32_t code, bool pressed) {
 	input_hold(&player->held, code, pressed);
 	player->held_count += pressed ? 1 : -1u;
@@ -48,9 +53,7 @@ static void player_release_but(
 		}
 	}
 	if (released) {
-		player_emit(player,
-				&(struct input_record){
-						.time = event.time, .type = INPUT_GROUP_END});
+		player_end_group(player);
 	}
 }
 
@@ -191,9 +194,7 @@ static void player_place(struct input_player *player, const struct input_head *h
 			.y = head->y};
 	if (head->placed == 1 && player_take_token(player)) {
 		player_emit(player, &event);
-		player_emit(player,
-				&(struct input_record){
-						.time = event.time, .type = INPUT_GROUP_END});
+		player_end_group(player);
 	}
 }
 
@@ -217,6 +218,9 @@ void input_player_play(struct input_player *player, const struct input_frame *fr
 			player->begun = true;
 			player_play_event(player, &frame->events[i], time, now, &grouped);
 		}
+	}
+	if (grouped) {
+		player_end_group(player); /* who takes it knows of no frames */
 	}
 	player->begun = true;
 	player->next = frame->head.next;

@@ -15,6 +15,7 @@ enum {
 	KEY_READER = 256,
 	KEY_DEVICE,
 	KEY_LIBEI,
+	KEY_SIZE,
 	KEY_SENDER_KEYMAP,
 };
 
@@ -34,6 +35,10 @@ static const struct argp_option option_table[] = {
 				"With --uinput: the device of uinput (default: /dev/uinput)", 0},
 #ifdef INPUT_HAS_LIBEI
 		{"libei", KEY_LIBEI, NULL, 0, "The EIS server at $LIBEI_SOCKET", 0},
+		{"size", KEY_SIZE, "WIDTHxHEIGHT", 0,
+				"With --libei: of its screen, which the stream shows (default: all "
+				"its regions)",
+				0},
 #endif
 		{"output", 'o', "NAME", 0,
 				"The compositor's output that the stream shows (default: all of them)",
@@ -64,6 +69,9 @@ static void check_options(struct input_options *options, struct argp_state *stat
 		argp_error(state, "--output and --sender-keymap are not for %s",
 				options->uinput ? "--uinput" : "--libei");
 	}
+	if (options->taker.width != 0 && !options->libei) {
+		argp_error(state, "--size is for --libei");
+	}
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
@@ -86,6 +94,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case KEY_LIBEI:
 		options->libei = true;
+		break;
+	case KEY_SIZE:
+		option_size(value, &options->taker.width, &options->taker.height, state);
 		break;
 	case 'o':
 		options->taker.output = value;

@@ -26,6 +26,8 @@
 #define FRACTION 256.0 /* of a pixel, in an event */
 #define DEVICES_MAX 16
 #define REGIONS_MAX 64
+/* No screen is larger: gamescope, which does not tell, has a region of INT32_MAX. */
+#define SIZE_MAX_PX 65536.0
 
 /* One of the server's. */
 struct device {
@@ -34,11 +36,14 @@ struct device {
 	bool used;		// in the group that has begun
 	struct input_held held; // as the server knows it
 	struct ei_touch *touches[INPUT_TOUCHES];
-	double x, y, width, height; // around all of its regions; 0: it has none
+	double x, y, width, height; // that the picture is of; 0: not known
 };
 
 struct libei_taker {
 	struct taker base;
+	const struct taker_options *options;
+	bool is_warned;	 // that it does not know where events are
+	bool has_failed; // and the program ends
 	sd_event *event;
 	struct ei *ei;
 	sd_event_source *source;
@@ -89,6 +94,21 @@ static struct device *taker_find(struct libei_taker *taker, enum ei_device_capab
 	return NULL;
 }
 
+/* The same, of events that are somewhere in the picture. */
+static struct device *taker_find_placed(
+		struct libei_taker *taker, enum ei_device_capability capability) {
+	struct device *device = taker_find(taker, capability);
+	if (device == NULL || device->width > 0) {
+		return device;
+	}
+	if (!taker->is_warned) {
+		warnx("the EIS server does not tell the size of its screen, where the pointer and "
+		      "touches are: name it by --size");
+		taker->is_warned = true;
+	}
+	return NULL;
+}
+
 /* NULL: a free one. */
 static struct device *taker_device(struct libei_taker *taker, const struct ei_device *base) {
 	for (size_t i = 0; i < DEVICES_MAX; i++) {
@@ -99,8 +119,13 @@ static struct device *taker_device(struct libei_taker *taker, const struct ei_de
 	return NULL;
 }
 
-static void device_measure(struct device *device) {
+static void device_measure(struct device *device, const struct taker_options *options) {
 	double right = 0, bottom = 0;
+	if (options->width != 0) {
+		device->width = options->width;
+		device->height = options->height;
+		return;
+	}
 	for (size_t i = 0; i < REGIONS_MAX; i++) {
 		struct ei_region *region = ei_device_get_region(device->base, i);
 		if (region == NULL) {
@@ -114,19 +139,26 @@ static void device_measure(struct device *device) {
 		right = end_x > right ? end_x : right;
 		bottom = end_y > bottom ? end_y : bottom;
 	}
-	device->width = right - device->x;
-	device->height = bottom - device->y;
+	if (right - device->x <= SIZE_MAX_PX && bottom - device->y <= SIZE_MAX_PX) {
+		device->width = right - device->x;
+		device->height = bottom - device->y;
+	}
 }
 
-static int taker_add(struct libei_taker *taker, struct ei_device *base) {
+static void taker_fail(struct libei_taker *taker) {
+	taker->has_failed = true;
+	sd_event_exit(taker->event, EXIT_FAILURE);
+}
+
+static void taker_add(struct libei_taker *taker, struct ei_device *base) {
 	struct device *device = taker_device(taker, NULL);
 	if (device == NULL) {
 		warnx("the EIS server has more than %d devices", DEVICES_MAX);
-		return sd_event_exit(taker->event, EXIT_FAILURE);
+		taker_fail(taker);
+		return;
 	}
 	*device = (struct device){.base = ei_device_ref(base)};
-	device_measure(device);
-	return 0;
+	device_measure(device, taker->options);
 }
 
 static void device_forget_touches(struct device *device) {
@@ -188,7 +220,7 @@ static void taker_bind(struct libei_taker *taker) {
 
 /* --- what the server says --------------------------------------------------------------------- */
 
-static int handle_event(struct libei_taker *taker, struct ei_event *event) {
+static void handle_event(struct libei_taker *taker, struct ei_event *event) {
 	struct ei_device *base = ei_event_get_device(event);
 	struct device *device = base != NULL ? taker_device(taker, base) : NULL;
 	switch (ei_event_get_type(event)) {
@@ -198,7 +230,8 @@ static int handle_event(struct libei_taker *taker, struct ei_event *event) {
 		break;
 	case EI_EVENT_DISCONNECT:
 		warnx("the EIS server ended the connection");
-		return sd_event_exit(taker->event, EXIT_FAILURE);
+		taker_fail(taker);
+		break;
 	case EI_EVENT_PONG:
 		taker_hear(taker);
 		break;
@@ -214,7 +247,8 @@ static int handle_event(struct libei_taker *taker, struct ei_event *event) {
 		}
 		break;
 	case EI_EVENT_DEVICE_ADDED:
-		return taker_add(taker, base);
+		taker_add(taker, base);
+		break;
 	case EI_EVENT_DEVICE_REMOVED:
 		if (device != NULL) {
 			device_remove(device);
@@ -233,24 +267,22 @@ static int handle_event(struct libei_taker *taker, struct ei_event *event) {
 	default:
 		break;
 	}
-	return 0;
 }
 
 /* Also after whatever is sent: where that fails, libei ends the connection, and wakes nobody. */
-static int taker_listen(struct libei_taker *taker) {
+static void taker_listen(struct libei_taker *taker) {
 	struct ei_event *event;
-	int result = 0;
-	while (result == 0 && (event = ei_get_event(taker->ei)) != NULL) {
-		result = handle_event(taker, event);
+	while (!taker->has_failed && (event = ei_get_event(taker->ei)) != NULL) {
+		handle_event(taker, event);
 		ei_event_unref(event);
 	}
-	return result;
 }
 
 static int handle_readable(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct libei_taker *taker = data;
 	ei_dispatch(taker->ei);
-	return taker_listen(taker);
+	taker_listen(taker);
+	return 0;
 }
 
 static void libei_add_devices(struct taker *base, uint32_t devices) {
@@ -282,7 +314,7 @@ static void handle_switch(struct libei_taker *taker, const struct input_record *
 }
 
 static void handle_motion(struct libei_taker *taker, const struct input_record *event) {
-	struct device *device = taker_find(taker, EI_DEVICE_CAP_POINTER_ABSOLUTE);
+	struct device *device = taker_find_placed(taker, EI_DEVICE_CAP_POINTER_ABSOLUTE);
 	if (device != NULL) {
 		ei_device_pointer_motion_absolute(device->base,
 				device->x + event->x * device->width / INPUT_FULL,
@@ -319,7 +351,7 @@ static void handle_axis(struct libei_taker *taker, const struct input_record *ev
 }
 
 static void handle_touch_down(struct libei_taker *taker, const struct input_record *event) {
-	struct device *device = taker_find(taker, EI_DEVICE_CAP_TOUCH);
+	struct device *device = taker_find_placed(taker, EI_DEVICE_CAP_TOUCH);
 	if (device == NULL || device->touches[event->code] != NULL) {
 		return;
 	}
@@ -468,7 +500,7 @@ static int taker_connect(struct libei_taker *taker, const char *name) {
 	return result < 0 ? -1 : 0;
 }
 
-struct taker *libei_taker_create(sd_event *event) {
+struct taker *libei_taker_create(const struct taker_options *options, sd_event *event) {
 	const char *name = getenv("LIBEI_SOCKET");
 	if (name == NULL || name[0] == '\0') {
 		warnx("no EIS server: name its socket by LIBEI_SOCKET");
@@ -481,6 +513,7 @@ struct taker *libei_taker_create(sd_event *event) {
 	taker->base = (struct taker){.destroy = libei_destroy,
 			.add_devices = libei_add_devices,
 			.handle = libei_handle};
+	taker->options = options;
 	taker->event = event;
 	taker->ei = ei_new_sender(taker);
 	if (taker->ei == NULL || taker_connect(taker, name) < 0) {

@@ -7,7 +7,7 @@
 static struct taker *create_taker(const struct input_options *options, sd_event *event) {
 #ifdef INPUT_HAS_LIBEI
 	if (options->libei) {
-		return libei_taker_create(event);
+		return libei_taker_create(&options->taker, event);
 	}
 #endif
 	return options->uinput ? uinput_taker_create(&options->taker)

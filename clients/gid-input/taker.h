@@ -17,14 +17,16 @@ struct taker {
 };
 
 struct taker_options {
-	const char *device; // of uinput
-	const char *output; // of the compositor, that the picture is of; NULL: all of them
-	bool sender_keymap; // keys mean what they mean there
+	const char *device;	// of uinput
+	const char *output;	// of the compositor, that the picture is of; NULL: all of them
+	bool sender_keymap;	// keys mean what they mean there
+	uint32_t width, height; // of the EIS server's screen; 0: as its regions say
 };
 
 /* Each returns NULL after saying on stderr what is wrong. */
 struct taker *uinput_taker_create(const struct taker_options *options);
 struct taker *wlr_taker_create(const struct taker_options *options, sd_event *event);
-struct taker *libei_taker_create(sd_event *event); // only with INPUT_HAS_LIBEI
+/* Only with INPUT_HAS_LIBEI. */
+struct taker *libei_taker_create(const struct taker_options *options, sd_event *event);
 
 #endif

@@ -31,7 +31,7 @@ KEY_A, KEY_B, BTN_LEFT = 30, 48, 0x110
 class Server:
     """eis-peer, and the gid-input that it is told of."""
 
-    def __init__(self, cockpit: Cockpit, folder: Path, way: str = "plain") -> None:
+    def __init__(self, cockpit: Cockpit, folder: Path, way: str = "plain", *options: str) -> None:
         self.cockpit = cockpit
         self.folder = folder
         self.said = folder / "eis.out"
@@ -44,7 +44,7 @@ class Server:
             )
         self.read = 0
         self.wait("ready")
-        self.taker = take(cockpit, folder)
+        self.taker = take(cockpit, folder, *options)
 
     def typist(self) -> Typist:
         typist = Typist(self.cockpit.env("cluster"), "input/desk")
@@ -81,15 +81,16 @@ class Server:
         self.taker.kill()
 
 
-def take(cockpit: Cockpit, folder: Path) -> Program:
+def take(cockpit: Cockpit, folder: Path, *options: str) -> Program:
     command = [BUILD / "clients/gid-input", "--domain=cluster", "--stream=desk", "--libei"]
+    command += options
     environment = cockpit.env("open") | {"LIBEI_SOCKET": f"{folder}/eis.sock"}
     return Program(command, environment, folder)
 
 
 @pytest.fixture
 def server(cockpit: Cockpit, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
-    made = Server(cockpit, tmp_path, getattr(request, "param", "plain"))
+    made = Server(cockpit, tmp_path, *getattr(request, "param", "plain").split())
     yield made
     made.stop()
 
@@ -114,6 +115,25 @@ def test_all_that_there_is(server: Server) -> None:
         typist.do((TOUCH_UP, 3, 0))
         server.expect("down 0 300", "down 900 0", "frame", "move 600 300", "frame", "up", "frame")
     server.expect("up", "frame")  # the other finger, as the sender ends
+
+
+@pytest.mark.parametrize("server", ["vast"], indirect=True)
+def test_a_screen_whose_size_is_not_told(server: Server) -> None:
+    """Rather nothing than a click somewhere else; what has no place goes on."""
+    with server.typist() as typist:
+        typist.do((MOTION, 0, 0, FULL // 4, FULL // 2), (TOUCH_DOWN, 3, 0, 0, FULL // 2))
+        typist.do((TOUCH_MOTION, 3, 0, FULL // 2, FULL // 2), (TOUCH_UP, 3, 0))
+        typist.do((RELATIVE, 0, 0, 384, -FIXED, 999, 999))
+        server.expect("relative 1.5 -1", "frame")
+        assert server.taker.stop() == 0
+        assert server.taker.stderr.count("name it by --size") == 1
+
+
+@pytest.mark.parametrize("server", ["vast --size=800x600", "plain --size=800x600"], indirect=True)
+def test_a_screen_whose_size_is_named(server: Server) -> None:
+    with server.typist() as typist:
+        typist.do((MOTION, 0, 0, FULL // 4, FULL // 2), (TOUCH_DOWN, 3, 0, 0, FULL // 2))
+        server.expect("motion 200 300", "frame", "down 0 300", "frame")
 
 
 @pytest.mark.parametrize("end", ["sender", "taker"])

@@ -6,6 +6,7 @@
  *   keymap   its keymap is of 1 GB
  *   refuse   it takes nobody
  *   many     it has 17 keyboards
+ *   vast     its pointer has a region without bounds, as gamescope's, and its panel none
  *   flood    it has 100 at once, of which libeis itself may not get rid
  *
  * Lines on its stdin: `swap` all devices for others, `end` the connection. It answers each once its
@@ -42,10 +43,10 @@ static const struct {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static void add_region(struct eis_device *device, uint32_t x, uint32_t width) {
+static void add_region(struct eis_device *device, uint32_t x, uint32_t width, uint32_t height) {
 	struct eis_region *region = eis_device_new_region(device);
 	eis_region_set_offset(region, x, 0);
-	eis_region_set_size(region, width, 600);
+	eis_region_set_size(region, width, height);
 	eis_region_add(region);
 	eis_region_unref(region);
 }
@@ -70,9 +71,11 @@ static void add_device(size_t kind) {
 	}
 	if (kinds[kind].capabilities[0] == EIS_DEVICE_CAP_KEYBOARD && strcmp(way, "keymap") == 0) {
 		add_keymap(device);
-	} else if (kind >= 2) {
-		add_region(device, 0, 800);
-		add_region(device, 800, 400);
+	} else if (strcmp(way, "vast") == 0 && kind == 2) {
+		add_region(device, 0, INT32_MAX, INT32_MAX);
+	} else if (strcmp(way, "vast") != 0 && kind >= 2) {
+		add_region(device, 0, 800, 600);
+		add_region(device, 800, 400, 600);
 	}
 	eis_device_add(device);
 	eis_device_resume(device);

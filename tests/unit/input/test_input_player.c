@@ -120,6 +120,16 @@ static void test_each_event_once(void) {
 	tap_ok(got.in_time && got.in_order, "at its time");
 }
 
+static void test_groups_that_end(void) {
+	begin();
+	add(INPUT_KEY, 30, 1);
+	play();
+	tap_ok(got.groups == 1 && got.last.type == INPUT_GROUP_END, "each frame ends its group");
+	add(INPUT_GROUP_END, 0, 0);
+	play();
+	tap_ok(got.groups == 1, "and not once more");
+}
+
 static void test_who_missed_too_much(void) {
 	begin();
 	add(INPUT_KEY, 30, 1);
@@ -322,6 +332,7 @@ static void test_closings(void) {
 int main(void) {
 	slot = calloc(1, INPUT_SLOT_SIZE);
 	test_each_event_once();
+	test_groups_that_end();
 	test_who_missed_too_much();
 	test_nothing_stays_pressed();
 	test_who_comes_late();
