@@ -159,7 +159,7 @@ get_reference (GstByteReader *reader, GstBuffer *buffer)
       || (text = get_text (reader, &length)) == NULL
       || (caps = gst_gid_caps_from_text (text, length)) == NULL)
     return;
-  if (!gst_gid_is_own_reference (caps))
+  if (time != GST_CLOCK_TIME_NONE && !gst_gid_is_own_reference (caps))
     gst_buffer_add_reference_timestamp_meta (buffer, caps, time, duration);
   gst_caps_unref (caps);
 }

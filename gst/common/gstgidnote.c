@@ -146,7 +146,7 @@ gst_gid_note_apply (const guint8 *note, gsize size, GstGidReferences *references
 
     if (length < HEADER || length > size)
       return;
-    if (kind == KIND_REFERENCE && length > REFERENCE
+    if (kind == KIND_REFERENCE && length > REFERENCE && get64 (note + 4) != GST_CLOCK_TIME_NONE
         && (reference = find_reference (references, note + REFERENCE, length - REFERENCE)))
       gst_buffer_add_reference_timestamp_meta (
           buffer, reference, get64 (note + 4), get64 (note + 12));

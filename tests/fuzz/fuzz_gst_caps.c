@@ -21,6 +21,7 @@ static void init(void) {
 
 	if (!done) {
 		gst_init(NULL, NULL);
+		keep_trapped();
 		g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING);
 		GST_DEBUG_CATEGORY_INIT(gst_gid_debug, "gid", 0, "");
 		done = true;

@@ -17,6 +17,7 @@ static void init(void) {
 	if (!done) {
 		gst_init(NULL, NULL);
 		/* that caps are of an old style is said by a warning */
+		keep_trapped();
 		g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL);
 		GST_DEBUG_CATEGORY_INIT(gst_gid_debug, "gid", 0, "");
 		gst_gid_metadata_register();

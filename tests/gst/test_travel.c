@@ -106,6 +106,11 @@ static void test_references(void) {
 	g_autoptr(GstCaps) ntp = gst_caps_from_string(references[0]);
 	tap_ok(without != NULL && gst_buffer_get_reference_timestamp_meta(without, ntp) == NULL,
 			"and are gone with the next frame");
+	buffer = new_buffer();
+	gst_buffer_add_reference_timestamp_meta(buffer, ntp, 1, 1)->timestamp = GST_CLOCK_TIME_NONE;
+	g_autoptr(GstBuffer) untimed = carry(buffer);
+	tap_ok(untimed != NULL && gst_buffer_get_reference_timestamp_meta(untimed, ntp) == NULL,
+			"one without a time is none");
 }
 
 /* How often the bus has it, in an information or a warning. */

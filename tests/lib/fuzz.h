@@ -4,6 +4,7 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,15 @@ static inline void demand(bool good) {
 	if (!good) {
 		__builtin_trap();
 	}
+}
+
+static inline void handle_trap(int number) {
+	__builtin_trap();
+}
+
+/* What ends by SIGTRAP, as GLib does at errors, leaves its input behind as others do. */
+static inline void keep_trapped(void) {
+	signal(SIGTRAP, handle_trap);
 }
 
 struct input {
