@@ -66,7 +66,7 @@ static void end_generations(const struct gid_slab *slab, void *memory) {
 	const struct gid_slab_info *info = &slab->info;
 	uint32_t *generations = (void *)((char *)memory + info->slot_count * info->slot_size);
 	for (uint32_t i = 0; i < info->slot_count; i++) {
-		__atomic_add_fetch(&generations[i], 1, __ATOMIC_SEQ_CST);
+		gid_slab_raise_generation(&generations[i]);
 	}
 }
 
@@ -283,6 +283,17 @@ static void use_memory(struct gid_slab *slab) {
 	slab->info.memory = slab->info.offset == 0 ? GID_MEMORY_MEMFD : GID_MEMORY_WINDOW;
 }
 
+/*
+ * From one of its own on: who has not heard yet that a slab is gone, and finds another one in its
+ * place, does not take that for the same.
+ */
+static void begin_generations(const struct gid_slab *slab, uint32_t *generations) {
+	const uint32_t first = gid_slab_next_generation((uint32_t)(gid_clock_now() % 0xffff));
+	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
+		__atomic_store_n(&generations[i], first, __ATOMIC_RELAXED);
+	}
+}
+
 /* Slots, then the table of their generations on pages of its own. */
 static int make_memory(struct gid_slab *slab) {
 	struct gid_slab_info *info = &slab->info;
@@ -302,6 +313,7 @@ static int make_memory(struct gid_slab *slab) {
 	use_memory(slab);
 	slab->view = slab->own.data;
 	slab->generations = (const uint32_t *)(slab->view + slots);
+	begin_generations(slab, (uint32_t *)slab->generations);
 	return 0;
 }
 
@@ -383,6 +395,9 @@ static void come_back(struct gid_slab *slab, const struct gid_evicted *old, gid_
 static void settle(struct gid_slab *slab, struct gid_evicted *old) {
 	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
 		old->held += slab->slots[i].holders;
+		if (gid_slab_generation(slab, i) == 0) {
+			gid_slab_raise_generation((uint32_t *)&slab->generations[i]);
+		}
 	}
 	old->next = slab->evicted;
 	slab->evicted = old;

@@ -320,7 +320,7 @@ void gid_slab_give(struct gid_slab *slab, uint32_t slot) {
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot) {
 	slab->slots[slot].forced = false;
 	if (!slab->info.imported && slab->generations != NULL) {
-		__atomic_add_fetch((uint32_t *)&slab->generations[slot], 1, __ATOMIC_SEQ_CST);
+		gid_slab_raise_generation((uint32_t *)&slab->generations[slot]);
 		if (slab->domain != NULL) {
 			slab->slots[slot].renamed = ++slab->domain->renamed;
 		}

@@ -121,10 +121,27 @@ void gid_slab_end_loans(struct gid_slab *slab);
 /* gidd is back, and has the slab: tells it again to whom it is granted or lent, and to whom not. */
 void gid_slab_grant_again(struct gid_slab *slab);
 
+/* A slot's present one. 0 without a table; and in a table that was emptied, which has none. */
 static inline uint32_t gid_slab_generation(const struct gid_slab *slab, uint32_t slot) {
-	return slab->generations == NULL
-			? 0
-			: __atomic_load_n(&slab->generations[slot], __ATOMIC_ACQUIRE) & 0xffff;
+	if (slab->generations == NULL) {
+		return 0;
+	}
+	/* After what was read of the slot before. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&slab->generations[slot], __ATOMIC_ACQUIRE) & 0xffff;
+}
+
+/* The one that follows, never 0. */
+static inline uint32_t gid_slab_next_generation(uint32_t generation) {
+	return (generation & 0xffff) % 0xffff + 1;
+}
+
+/* Of memory of ours: old gids are out of date before anything else is written there. */
+static inline void gid_slab_raise_generation(uint32_t *generation) {
+	__atomic_store_n(generation,
+			gid_slab_next_generation(__atomic_load_n(generation, __ATOMIC_RELAXED)),
+			__ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /* --- what streams need of slabs --------------------------------------------------------------- */
@@ -168,12 +185,16 @@ static inline struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain
 	return slab;
 }
 
-/* gid_slab_is_current() for those who ask for each frame. */
+/*
+ * gid_slab_is_current() for those who ask for each frame. Of emptied memory nothing is, but for its
+ * owner, who has not heard of that yet: what it sends from there readers know to be out of date.
+ */
 static inline bool gid_slab_has(const struct gid_slab *slab, gid_id gid) {
-	uint32_t slot = gid_slot_of(gid);
+	uint32_t slot = gid_slot_of(gid), generation = gid_generation_of(gid);
 	return !slab->info.revoked && gid_slab_key(gid) == gid_slab_key(slab->info.gid) &&
 			slot < slab->info.slot_count &&
-			gid_generation_of(gid) == gid_slab_generation(slab, slot);
+			generation == gid_slab_generation(slab, slot) &&
+			(generation != 0 || slab->generations == NULL || !slab->info.imported);
 }
 
 /* An imported slab has none before the first frame of ours lies there. 0 or -ENOMEM. */
@@ -260,7 +281,8 @@ static inline gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid,
 	}
 	uint32_t slot = gid_slot_of(gid), generation = gid_slab_generation(slab, slot);
 	bool has = generation == gid_generation_of(gid);
-	bool had = generation == ((gid_generation_of(gid) + 1) & 0xffff) && slab->slots != NULL &&
+	bool had = generation == gid_slab_next_generation(gid_generation_of(gid)) &&
+			slab->slots != NULL &&
 			domain->renamed - slab->slots[slot].renamed < domain->renamed - since;
 	return has || had ? gid_slab_gid(slab, slot) : gid;
 }

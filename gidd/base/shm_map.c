@@ -7,12 +7,16 @@ void shm_map_init(struct shm_map *map, uint64_t begin, uint64_t end) {
 	map->begin = begin;
 	map->end = end;
 	TAILQ_INIT(&map->ranges);
+	TAILQ_INIT(&map->ended);
 }
 
 void shm_map_finish(struct shm_map *map) {
 	struct shm_range *range;
 	while ((range = TAILQ_FIRST(&map->ranges)) != NULL) {
 		shm_map_remove(map, range);
+	}
+	while ((range = TAILQ_FIRST(&map->ended)) != NULL) {
+		shm_map_forget(map, range);
 	}
 }
 
@@ -68,6 +72,26 @@ struct shm_range *shm_map_add(
 
 void shm_map_remove(struct shm_map *map, struct shm_range *range) {
 	TAILQ_REMOVE(&map->ranges, range, entry);
+	free(range);
+}
+
+void shm_map_end(struct shm_map *map, struct shm_range *range) {
+	TAILQ_REMOVE(&map->ranges, range, entry);
+	TAILQ_INSERT_TAIL(&map->ended, range, entry);
+}
+
+struct shm_range *shm_map_ended(const struct shm_map *map, uint64_t offset, uint64_t size) {
+	struct shm_range *range;
+	TAILQ_FOREACH(range, &map->ended, entry) {
+		if (range->offset < offset + size && offset < range->offset + range->size) {
+			break;
+		}
+	}
+	return range;
+}
+
+void shm_map_forget(struct shm_map *map, struct shm_range *range) {
+	TAILQ_REMOVE(&map->ended, range, entry);
 	free(range);
 }
 

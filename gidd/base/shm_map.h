@@ -15,10 +15,11 @@ struct client;
 struct shm_range {
 	TAILQ_ENTRY(shm_range) entry; /* by offset */
 	uint64_t offset, size;
-	struct client *client; /* whose; NULL: it is being emptied */
-	uint32_t readers;      /* enum gid_wire_readers: for whom it was asked for, */
-	char stream[64];       /* and for which stream */
-	bool adopted;	       /* by a gidd before this one: that is not known */
+	struct client *client;	   /* whose; NULL: it is being emptied */
+	uint32_t readers;	   /* enum gid_wire_readers: for whom it was asked for, */
+	char stream[64];	   /* and for which stream */
+	bool adopted;		   /* by a gidd before this one: that is not known */
+	uint64_t table, table_end; /* of the generations of the slab in it; 0: there is none */
 	/*
 	 * Somebody may not read any more what is in it. It is emptied, by pieces of which so many
 	 * are not answered yet, and then again when its client has left it.
@@ -37,6 +38,7 @@ struct shm_range {
 struct shm_map {
 	uint64_t begin, end;
 	TAILQ_HEAD(shm_ranges, shm_range) ranges;
+	struct shm_ranges ended; /* free, but of use to know; no two overlap */
 };
 
 void shm_map_init(struct shm_map *map, uint64_t begin, uint64_t end);
@@ -49,6 +51,12 @@ bool shm_map_find(const struct shm_map *map, uint64_t from, uint64_t size, uint6
 struct shm_range *shm_map_add(
 		struct shm_map *map, uint64_t offset, uint64_t size, struct client *client);
 void shm_map_remove(struct shm_map *map, struct shm_range *range);
+
+/* The same, but it is known until it is forgotten, before any of it is used again. */
+void shm_map_end(struct shm_map *map, struct shm_range *range);
+/* One of those that is in a part of this; NULL: none is. */
+struct shm_range *shm_map_ended(const struct shm_map *map, uint64_t offset, uint64_t size);
+void shm_map_forget(struct shm_map *map, struct shm_range *range);
 
 /* The range that begins there and has that size, or NULL. */
 struct shm_range *shm_map_at(const struct shm_map *map, uint64_t offset, uint64_t size);

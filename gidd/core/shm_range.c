@@ -65,12 +65,48 @@ static int open_locked(const struct shm_window *window, uint64_t offset, uint64_
 	return fd;
 }
 
+/* --- tables of generations -------------------------------------------------------------------- */
+
+/*
+ * Nothing in it is current from now on: who has not heard yet that the slab is gone finds that out
+ * before it finds other pixels.
+ */
+static void end_table(const struct shm_window *window, struct shm_range *range) {
+	if (range->table != 0) {
+		explicit_bzero(window->data + range->table, range->table_end - range->table);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		range->table = 0;
+	}
+}
+
+/* Somebody has this again: another one, or, where it `returns`, who had it before. */
+static void forget_ended(struct shm_window *window, uint64_t offset, uint64_t size, bool returns) {
+	struct shm_range *range;
+	while ((range = shm_map_ended(&window->map, offset, size)) != NULL) {
+		if (!returns) {
+			end_table(window, range);
+		}
+		shm_map_forget(&window->map, range);
+	}
+}
+
+void shm_range_set_table(struct gidd *gidd, uint32_t number, uint64_t table, uint64_t end) {
+	const struct shm_window *window = shm_window_at(gidd, gidd->self->number, number);
+	struct shm_range *range =
+			window == NULL ? NULL : shm_map_around(&window->map, table, end - table);
+	if (range != NULL) {
+		range->table = table;
+		range->table_end = end;
+	}
+}
+
 /* --- what some may not read any more ---------------------------------------------------------- */
 
 /* Has the hub empty it, by pieces: whoever has it mapped sees zeroes then. It may be gone after. */
 static void empty(struct gidd *gidd, const struct shm_window *window, struct shm_range *range) {
 	struct transport *transport = gidd->transport;
 	uint64_t begin = range->offset, end = begin + range->size;
+	end_table(window, range);
 	if (transport == NULL) {
 		return;
 	}
@@ -173,13 +209,15 @@ static struct shm_range *take(struct shm_window *window, struct client *client, 
 	while (shm_map_find(&window->map, from, size, &offset) && offset <= filled &&
 			size <= filled - offset) {
 		if (!is_locked(window, offset, size, &from)) {
+			forget_ended(window, offset, size, false);
 			return shm_map_add(&window->map, offset, size, client);
 		}
 	}
 	return NULL;
 }
 
-static void give_back(struct shm_window *window, struct shm_range *range) {
+/* `is_gone`: its client is, which may come back and have it again. */
+static void give_back(struct shm_window *window, struct shm_range *range, bool is_gone) {
 	if (range->dirty) {
 		TAILQ_REMOVE(&window->dirty, range, dirty_entry);
 	}
@@ -188,9 +226,12 @@ static void give_back(struct shm_window *window, struct shm_range *range) {
 	if (range->left) {
 		range->client = NULL; /* nobody gets it before it is empty */
 		empty(gidd, window, range);
-		return;
+	} else if (is_gone && range->table != 0) {
+		shm_map_end(&window->map, range);
+	} else {
+		end_table(window, range);
+		shm_map_remove(&window->map, range);
 	}
-	shm_map_remove(&window->map, range);
 }
 
 /* --- cleaning --------------------------------------------------------------------------------- */
@@ -212,7 +253,7 @@ static void give(struct shm_window *window, struct shm_range *range) {
 	int fd = range->left ? -EAGAIN : open_locked(window, range->offset, range->size);
 	if (fd < 0) {
 		peer_result(peer, range->serial, fd, 0, "the window: %s", strerror(-fd));
-		give_back(window, range);
+		give_back(window, range, false);
 		return;
 	}
 	gid_wire_begin(&message, GID_WIRE_ALLOCATED, range->serial);
@@ -353,7 +394,7 @@ static void alloc(struct client *client, const struct gid_wire_alloc *request) {
 	memcpy(range->stream, request->name, sizeof(range->stream));
 	error = begin_cleaning(gidd, window, range, serial);
 	if (error < 0) {
-		give_back(window, range);
+		give_back(window, range, false);
 		peer_result(&client->peer, serial, error, 0, "gidd is out of memory");
 	}
 }
@@ -456,18 +497,19 @@ void shm_range_free(struct client *client, const struct gid_wire_allocated *requ
 	} else if (in_use) {
 		error = -EBUSY;
 	} else {
-		give_back(window, range);
+		give_back(window, range, false);
 	}
 	peer_result(&client->peer, request->header.serial, error, 0, "%s",
 			error == 0 ? "" : "this client has no such memory, or a slab is in it");
 }
 
+/* Its slabs are still in use where it only lost its connection. */
 static void free_all_in(struct shm_window *window, const struct client *client) {
 	struct shm_range *range, *next;
 	for (range = TAILQ_FIRST(&window->map.ranges); range != NULL; range = next) {
 		next = TAILQ_NEXT(range, entry);
 		if (range->client == client) {
-			give_back(window, range);
+			give_back(window, range, true);
 		}
 	}
 }
@@ -500,10 +542,11 @@ int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t siz
 			return -EDQUOT;
 		}
 		range = shm_map_add(&window->map, offset, whole, client);
-		if (range == NULL) {
-			quota_give(client, QUOTA_MEMORY, whole);
-		} else {
+		if (range != NULL) {
+			forget_ended(window, offset, whole, true);
 			range->adopted = true;
+		} else {
+			quota_give(client, QUOTA_MEMORY, whole);
 		}
 	}
 	if (range != NULL && range->client == client && range->left) {

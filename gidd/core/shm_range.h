@@ -29,6 +29,9 @@ void shm_range_free_all_of(struct client *client);
 int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t size, bool adopt,
 		const char **why);
 
+/* A slab lies in one of our windows that has its generations there. */
+void shm_range_set_table(struct gidd *gidd, uint32_t window, uint64_t table, uint64_t end);
+
 /*
  * Calls `each` for every range that is newly found to be in a window with readers who may not read
  * it any more. Returns how many there are.

@@ -200,6 +200,7 @@ static int check_memory(struct client *client, const struct gid_wire_imported *s
 	if (error == 0) {
 		struct gidd *gidd = client->peer.gidd;
 		*window = shm_window_of(gidd, gidd->self->number, *fd)->number;
+		shm_range_set_table(gidd, *window, slab->generations, slab->offset + *bytes);
 	}
 	if (error == 0 && shm_range_make_read_only(client->peer.gidd, fd) < 0) {
 		*why = "gidd has no descriptor left";

@@ -351,6 +351,64 @@ def make_slab(client: Connection) -> tuple[int, Message]:
     return slab, memory
 
 
+def write_slab(memory: Message) -> None:
+    """Pixels, and a table that names them."""
+    with mmap.mmap(memory.fds[0], 8192, offset=memory.values[0]) as mine:
+        mine[:4096] = b"film" * 1024
+        struct.pack_into("<I", mine, 4096, 7)
+
+
+def read_slab(cockpit: Cockpit, memory: Message) -> tuple[bytes, int]:
+    with window(cockpit, "open") as all_:
+        offset = memory.values[0]
+        return all_[offset : offset + 4], struct.unpack_from("<I", all_, offset + 4096)[0]
+
+
+def test_a_table_ends_with_its_memory(machines: Cockpit) -> None:
+    """Who reads there still, and then looks whether it was current, takes no others' for whole."""
+    with machines.connect("open") as owner:
+        slab, memory = make_slab(owner)
+        write_slab(memory)
+        owner.unexport(slab)
+        assert read_slab(machines, memory) == (b"film", 7)
+        assert free(owner, *memory.values) == 0
+        assert read_slab(machines, memory) == (b"film", 0)
+        memory.close()
+
+
+@pytest.mark.parametrize("size", [4096, 8192])
+def test_the_table_of_who_is_killed_ends(machines: Cockpit, size: int) -> None:
+    """Also where another one gets a part without it."""
+    with machines.connect("open") as other:
+        with machines.connect("open") as owner:
+            _, memory = make_slab(owner)
+            write_slab(memory)
+            memory.close()
+        wait_for(lambda: not machines.status("open")["slabs"], "it to be missed")
+        assert read_slab(machines, memory) == (b"film", 7)
+        got = allocate(other, size)
+        assert got.values[0] == memory.values[0]
+        assert read_slab(machines, memory) == (b"\0" * 4, 0)
+        got.close()
+
+
+def test_who_comes_back_has_its_table(machines: Cockpit) -> None:
+    """Its connection was lost, and not its memory: it is to copy that under another number."""
+    with machines.connect("open") as owner:
+        slab, memory = make_slab(owner)
+        write_slab(memory)
+    wait_for(lambda: not machines.status("open")["slabs"], "it to be missed")
+    with machines.connect("open") as again, machines.connect("open") as other:
+        offset = memory.values[0]
+        export = Export(memory=WINDOW, offset=offset, generations=offset + 4096, slab=slab)
+        assert again.export(export, memory.fds[0])[0] == -errno.EEXIST
+        memory.close()
+        allocate(other, 8192).close()
+        assert read_slab(machines, memory) == (b"film", 7)
+        assert free(again, *memory.values) == 0
+        assert read_slab(machines, memory) == (b"film", 0)
+
+
 def test_slabs_of_windows(machines: Cockpit) -> None:
     """A slab lies in memory that its client has; others get a descriptor that can only be read."""
     with machines.connect("open") as owner, machines.connect("host") as reader:

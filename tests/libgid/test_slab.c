@@ -83,8 +83,8 @@ static void test_import(void) {
 			gid_domain_error(reader));
 	struct gid_slab_info info;
 	gid_slab_get_info(got, &info);
-	tap_ok(info.imported && info.gid == gid_slab_gid(slab, 0) && info.slot_count == 2 &&
-					info.slot_size == 12288 &&
+	tap_ok(info.imported && gid_slab_key(info.gid) == gid_slab_key(gid) &&
+					info.slot_count == 2 && info.slot_size == 12288 &&
 					memcmp(&info.layout, &layout, sizeof(layout)) == 0 &&
 					strcmp(info.description, "video/x-raw") == 0,
 			"it is the slab that was exported");
@@ -263,9 +263,37 @@ static void test_late(void) {
 	gid_slab_unref(NULL);
 }
 
+/* gidd empties memory in which a killed program's slab was, before its readers have heard of it. */
+static void test_emptied_memory(void) {
+	struct gid_slab *slab = make(2), *got = NULL;
+	gid_slab_grant(slab, 2);
+	gid_id gid = gid_slab_gid(slab, 1);
+	gid_slab_import(reader, gid, &got);
+	bool before = gid_slab_is_current(got, gid);
+	memset(slab->own.data, 0, slab->own.size);
+	tap_ok(before && !gid_slab_is_current(got, gid) &&
+					!gid_slab_is_current(got, gid_slab_gid(got, 1)),
+			"nothing that lay in emptied memory is current");
+	gid_slab_unref(got);
+	gid_slab_destroy(slab, false);
+}
+
+/* Another one in the same place is not taken for it. */
+static void test_generations_begin(void) {
+	uint32_t different = 0;
+	for (int i = 0; i < 8; i++) {
+		struct gid_slab *slab = make(2), *other = make(2);
+		different += gid_generation_of(gid_slab_gid(slab, 0)) !=
+				gid_generation_of(gid_slab_gid(other, 0));
+		gid_slab_destroy(slab, false);
+		gid_slab_destroy(other, false);
+	}
+	tap_ok(different >= 7, "each slab's generations begin elsewhere");
+}
+
 /*
- * A gid has 16 bits of a slot's generation: the memory of the one that was taken back by force
- * 65536 times ago is told from none since but the present one.
+ * A gid has 16 bits of a slot's generation, of which it uses all but 0: the memory of the one that
+ * was taken back by force 65535 times ago is told from none since but the present one.
  */
 static void test_generations_wrap(void) {
 	struct gid_slab *slab = make(2), *got = NULL;
@@ -273,18 +301,21 @@ static void test_generations_wrap(void) {
 	gid_slab_import(reader, gid_slab_gid(slab, 0), &got);
 	uint32_t *table = (uint32_t *)slab->generations;
 	static const uint32_t before[] = {UINT16_MAX - 1, UINT32_MAX - 1};
+	const gid_id untouched = gid_slab_gid(slab, 1);
 	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
 		__atomic_store_n(&table[0], before[i], __ATOMIC_SEQ_CST);
 		bool exact = true;
 		for (uint32_t step = 0; step < 4; step++) {
 			gid_id gid = gid_slab_gid(slab, 0);
-			exact &= gid_generation_of(gid) == (uint16_t)(before[i] + step) &&
+			exact &= gid_generation_of(gid) ==
+							(step < 2 ? UINT16_MAX - 1 + step
+								  : step - 1) &&
 					gid_slot_of(gid) == 0 && gid_slab_is_current(got, gid) &&
 					gid_slab_gid(got, 0) == gid;
 			gid_slab_advance(slab, 0);
 			exact &= !gid_slab_is_current(got, gid) && !gid_slab_is_current(slab, gid);
 		}
-		tap_ok(exact && gid_generation_of(gid_slab_gid(slab, 1)) == 0,
+		tap_ok(exact && gid_slab_gid(slab, 1) == untouched,
 				"after generation %u the next ones follow, and no other slot changes",
 				before[i]);
 	}
@@ -295,6 +326,8 @@ static void test_generations_wrap(void) {
 int main(void) {
 	if (slab_pair_init()) {
 		test_generations_wrap();
+		test_emptied_memory();
+		test_generations_begin();
 		test_create();
 		test_import();
 		test_refusals();

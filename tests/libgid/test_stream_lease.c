@@ -30,7 +30,7 @@ static void test_lease(void) {
 	settle(producer);
 	memset(&heard, 0, sizeof(heard));
 	struct gid_frame frame, again;
-	gid_id gid = gid_slab_gid(slab, 0);
+	gid_id gid = gid_slab_gid(slab, 0), unread = gid_slab_gid(slab, 1);
 	long start = cockpit_now_ms();
 	send_slot(producer, slab, 0);
 	send_slot(producer, slab, 1);
@@ -44,9 +44,7 @@ static void test_lease(void) {
 	tap_ok(good && heard.released == 2, "leases ran out by themselves");
 	tap_ok(took >= LEASE_MS, "not before their time (%ld ms)", took);
 	tap_ok(!gid_slab_is_current(slab, gid), "what was being read has a new generation");
-	tap_ok(gid_slab_is_current(slab, gid_slab_gid(slab, 1)) &&
-					gid_generation_of(gid_slab_gid(slab, 1)) == 0,
-			"what was not read has not");
+	tap_ok(gid_slab_is_current(slab, unread), "what was not read has not");
 	tap_ok(gid_consumer_receive(consumer, &again) == 1 && again.pts == 2,
 			"the unread one is taken back");
 	tap_ok(gid_consumer_release(consumer, &frame) == 0, "a late release does no harm");

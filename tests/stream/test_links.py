@@ -152,6 +152,28 @@ def test_a_producer_that_returns_at_once(linked: Linked) -> None:
         assert line["torn"] == 0
 
 
+@pytest.mark.parametrize("way", ["ivshmem", "hub"])
+def test_memory_of_the_dead_is_not_taken_for_whole(
+    make_cockpit: Callable[..., Cockpit], way: str
+) -> None:
+    """It is another's before the reader, whose gidd stands still, has heard of its owner's end."""
+    linked = link(make_cockpit, way)
+    producer = linked.produce()
+    consumer = linked.consume(hold=4)
+    consumer.wait(lambda line: line["held"] == 4, "its hands to be full")
+    gidd = linked.cockpit.gidds[linked.reader]
+    gidd.signal(signal.SIGSTOP)
+    try:
+        producer.program.signal(signal.SIGKILL)
+        wait_for(lambda: not linked.cockpit.status(linked.owner)["slabs"], "gidd to miss it")
+        linked.produce().wait_frames(20)
+        consumer.program.signal(signal.SIGTERM)
+        wait_for(lambda: consumer.last["event"] == "ending", "its end")
+    finally:
+        gidd.signal(signal.SIGCONT)
+    assert consumer.last["torn"] == 0 and consumer.last["lost_imports"] == 0
+
+
 def test_a_sleeper_hears_of_the_end_from_gidd(linked: Linked) -> None:
     """While it sleeps on its doorbell; again and again, so that it may not ask anew at once."""
     producer = linked.produce(fps=1)
