@@ -36,6 +36,7 @@ PICTURES = 60  # whose copies are counted
 LIVE = (60, 240)  # whose system calls are, at 60 a second
 TIMELY = " at 60 a second"  # of these counts: who comes late finds others awake
 SENT = (100, 1100)  # whose instructions are
+REST_US = 2000  # between them, so that the reader has gone to sleep each time
 OURS = re.compile(r"libgid\.so|libgstgid\.so")
 TOLERANCE = 0.05
 TRIES = 3  # of what depends on who sleeps when
@@ -158,8 +159,8 @@ def cockpit() -> Iterator[Path]:
 def pictures() -> Iterator[Count]:
     """In the sender: what gidway's own objects do. In both: what is copied.
 
-    A reader that falls asleep on a busy machine has to be woken, which only ever adds: the lowest
-    of some counts is that of the work.
+    The reader sleeps before each picture, and has to be woken. Whatever else a busy machine brings
+    only ever adds: the lowest of some counts is that of the work.
     """
     with cockpit() as folder:
         few, many = (
@@ -174,8 +175,9 @@ def pictures() -> Iterator[Count]:
 
 def sender_instructions(folder: Path, number: int) -> int:
     out = folder / "callgrind.out"
-    caps = "video/x-raw,format=BGRx,width=320,height=180"
+    caps = "video/x-raw,format=BGRx,width=64,height=36"  # to draw more takes callgrind minutes
     source = f"videotestsrc pattern=solid-color num-buffers={number} ! {caps}"
+    source += f" ! identity sleep-time={REST_US}"
     reader = bandwidth.start("gidsrc domain=open stream=bench ! fakesink", "cluster", {})
     try:
         pipeline = f"{source} ! gidsink stream=bench sync=false wait-for-connection=true"
