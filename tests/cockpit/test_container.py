@@ -78,7 +78,7 @@ def test_the_command_line(fake: Fake) -> None:
     options = words[:-4]
     for option in (
         "run",
-        "--name=gidway-open",
+        f"--name={fake.name}",
         "--pull=never",
         "--read-only",
         "--cap-drop=all",
@@ -175,18 +175,28 @@ def test_up_status_down(fake: Fake) -> None:
     fake.container()
     result = fake.run("down")
     assert (result.returncode, result.stderr) == (0, "")
-    assert fake.calls("rm") == [["--force", "--time=10", "gidway-open"]]
+    assert fake.calls("rm") == [["--force", "--time=10", fake.name]]
 
 
 def test_another_cockpits_container(fake: Fake) -> None:
-    """It is neither replaced nor ended."""
-    fake.container(Labels={"org.gidway.configuration": "/other.conf"})
-    for command in ("up", "down"):
-        result = fake.run(command, "open")
-        assert result.returncode == 1
-        assert "there is a container gidway-open, of another cockpit, /other.conf" in result.stderr
-    calls = [json.loads(line)[0] for line in (fake.bin / "calls").read_text().splitlines()]
-    assert set(calls) == {"ps"}
+    """Of a domain of the same name: it is another container, and both can run."""
+    (name,) = (word for word in words_of(fake) if word.startswith("--name="))
+    text = fake.config.read_text()
+    fake.config = fake.folder / "other.conf"
+    fake.config.write_text(text)
+    assert f"--name={fake.name}" in words_of(fake)
+    assert f"--name={fake.name}" != name
+
+
+def test_one_that_is_paused(fake: Fake) -> None:
+    fake.container()
+    assert fake.run("up").returncode == 0
+    fake.container(State="paused")
+    domain = fake.status()["open"]
+    assert (domain["state"], domain["why"]) == (
+        "bad",
+        f"its container is paused: podman unpause {fake.name}",
+    )
 
 
 def test_down_with_a_mistake_in_the_file(fake: Fake) -> None:
@@ -196,7 +206,7 @@ def test_down_with_a_mistake_in_the_file(fake: Fake) -> None:
     fake.config.write_text(fake.config.read_text().replace("[domain open]", "[doman open]"))
     result = fake.run("down")
     assert "open: ended" in result.stdout
-    assert fake.calls("rm") == [["--force", "--time=10", "gidway-open"]]
+    assert fake.calls("rm") == [["--force", "--time=10", fake.name]]
 
 
 def test_down_with_a_mistake_where_podman_does_not_work(fake: Fake) -> None:

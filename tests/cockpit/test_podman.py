@@ -135,7 +135,7 @@ def test_nobody_reads_its_output(real: Real) -> None:
 
 def test_it_ends_and_is_started_again(real: Real) -> None:
     real.run("up")
-    subprocess.run([real.podman, "kill", "gidway-open"], check=True, capture_output=True)
+    subprocess.run([real.podman, "kill", real.name], check=True, capture_output=True)
     wait_for(lambda: real.status()["open"]["state"] == "bad", "the container has ended")
     domain = real.status()["open"]
     assert "its container has ended (exit status 137)" in domain["why"]
@@ -189,7 +189,7 @@ def test_frames_cross_without_dev_shm(podman: str, real: Real) -> None:
     real.keys("sleep infinity", "--shm-size 1k")
     assert real.run("up").returncode == 0
     produce, consume = (str(BUILD / "examples" / name) for name in ("produce", "consume"))
-    subprocess.run([podman, "exec", "--detach", "gidway-open", produce, "movie"], check=True)
+    subprocess.run([podman, "exec", "--detach", real.name, produce, "movie"], check=True)
     result = subprocess.run(
         [consume, "-d", "open", "movie", "5"],
         env=real.env | {"GID_DOMAIN": "cluster", "GID_RUNTIME_DIR": str(real.runtime)},

@@ -8,6 +8,7 @@ nor the places where the gidds of others come in, by which they are known. And t
 the programs alone: all that they have of gidway is libgid.
 """
 
+import hashlib
 import json
 import os
 import shlex
@@ -46,7 +47,9 @@ class Container(Daemon):
 
     @property
     def name(self) -> str:
-        return f"gidway-{self.domain.name}"
+        """Podman has one set of names for each user, whose cockpits may have domains of one name."""
+        file = os.fsencode(self.configuration.path.resolve())
+        return f"gidway-{self.domain.name}-{hashlib.sha256(file).hexdigest()[:8]}"
 
     def arguments(self) -> list[str]:
         """Podman's command line, as `up` has it."""
@@ -89,21 +92,12 @@ class Container(Daemon):
     # --- whether it runs ---
 
     def _find(self) -> dict | None:
-        """What podman says of it, or None: there is none. CockpitError: it is another cockpit's."""
+        """What podman says of it, or None: there is none."""
         if shutil.which("podman") is None:
             return None
         words = ["ps", "--all", f"--filter=name=^{self.name}$", "--format=json"]
         found = json.loads(self._podman(*words) or "[]")
-        container = found[0] if found else None
-        if container is not None and container["State"] == "running":
-            other = (container["Labels"] or {}).get(LABEL)
-            if other != str(self.configuration.path.resolve()):
-                raise CockpitError(
-                    f"there is a container {self.name}, of "
-                    + ("nobody's cockpit" if other is None else f"another cockpit, {other}")
-                    + f": end it by podman rm --force {self.name}"
-                )
-        return container
+        return found[0] if found else None
 
     def _podman(self, *words: str) -> str:
         result = subprocess.run(
@@ -131,6 +125,8 @@ class Container(Daemon):
             return f"it has no container: gid-cockpit up {self.domain.name}"
         if found["State"] == "running":
             return ""
+        if found["State"] == "paused":
+            return f"its container is paused: podman unpause {self.name}"
         return (
             f"its container has ended (exit status {found['ExitCode']}): gid-cockpit logs "
             f"{self.domain.name} has what it said"
@@ -140,21 +136,22 @@ class Container(Daemon):
 
     def start(self) -> int:
         """The gidd, if it does not run, and the container anew."""
-        words = self.arguments()
-        self._find()
+        self.arguments()  # mistakes of the file are told before anything is started
         pid = self.pid()
         began = pid is None
         if pid is None:
             pid = super().start()
         try:
-            self._start_container(words)
+            self.start_container()
         except BaseException:
             if began:
                 super().stop()
             raise
         return pid
 
-    def _start_container(self, words: list[str]) -> None:
+    def start_container(self) -> None:
+        """Anew, where it runs already. Its gidd does."""
+        words = self.arguments()
         log = Log(self.configuration, self.domain.name, LOG)
         with log:
             result = subprocess.run(
