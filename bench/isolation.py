@@ -13,6 +13,10 @@ stands the machine's own limit: by how much a program that only wakes and copies
 picture has, before all others on that core, was late then, and how many times as long the copy took
 at the worst as at best. Where a virtual machine gets less of a processor, the display does, too.
 
+With `--containers` two more things befall `open`: its container is killed, or made anew of another
+image. Where podman has control groups, it pauses the container in the case `stop`, and bounds its
+memory in `leak`.
+
 The case `fences` runs in a guest as a whole, both domains in it, whose kernel has fences to attack
 with. It is run only where it is named.
 
@@ -40,7 +44,13 @@ from lab.isolation.fences import MODULE, FencesCockpit
 from lab.isolation.guest import GUEST_SECONDS
 from lab.isolation.measure import Run, measure
 
-_EVERYTHING = [*all_cases(0), *all_cases(0, True), *canvas_cases(), Fences()]
+_EVERYTHING = [
+    *all_cases(0),
+    *all_cases(0, guest=True),
+    *all_cases(0, container=True),
+    *canvas_cases(),
+    Fences(),
+]
 NAMES = sorted({case.name for case in _EVERYTHING})
 
 
@@ -154,7 +164,8 @@ def known_cases(options: argparse.Namespace) -> dict[str, Case]:
     elif options.all_formats:
         cases = every_format()
     else:
-        cases = all_cases(options.stop, options.vm) + ([] if options.vm else canvas_cases())
+        cases = all_cases(options.stop, options.vm, options.containers > 0)
+        cases += [] if options.vm else canvas_cases()
         cases += filter(None, map(costly_case, options.case or ()))
     return {case.name: case for case in cases}
 
@@ -192,7 +203,8 @@ def run_all(options: argparse.Namespace, folder: Path) -> Measured:
     seconds = options.seconds or (GUEST_SECONDS if options.vm or options.here else 6)
     progress = common.Progress(len(cases) * options.repetitions)
     cockpit_class = FencesCockpit if options.here else CanvasCockpit
-    cockpit = cockpit_class(folder, options.vm, not options.unprotected)
+    contained = ("open", "cluster")[: options.containers]
+    cockpit = cockpit_class(folder, options.vm, not options.unprotected, contained=contained)
     if options.film:
         cockpit.open.play_film()
     try:
@@ -232,6 +244,13 @@ def main() -> int:
         "--stop", type=float, default=10, help="how long open is stopped, in seconds (default: 10)"
     )
     parser.add_argument("--vm", action="store_true", help="open is a guest")
+    parser.add_argument(
+        "--containers",
+        type=int,
+        choices=(0, 1, 2),
+        default=0,
+        help="1: open is a container, by podman; 2: the cluster is one, too",
+    )
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # with fences
     parser.add_argument(
         "--unprotected",
@@ -260,6 +279,8 @@ def main() -> int:
         return fences_inside(options)
     if options.film and options.vm:
         parser.error("a guest has a test picture: no --film")
+    if options.containers and options.vm:
+        parser.error("open is a guest or a container: no --vm with --containers")
     # Short, for a socket's path has 108 bytes.
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as folder:
         measured = run_all(options, Path(folder))

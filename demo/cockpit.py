@@ -13,6 +13,7 @@ from demo import backdrop
 from demo.scene import FULL, GUESTS, TRANSLATED
 from lab.domains import cockpit
 from lab.domains.configuration import configuration
+from lab.domains.contained import keys
 from lab.domains.place import Place
 from lab.domains.program import LabError
 
@@ -21,13 +22,18 @@ _LATE = {"GID_ANSWER_SECONDS": os.environ.get("GID_ANSWER_SECONDS", "30")}
 
 
 def _configuration(
-    folder: Path, guests: set[str], screen: tuple[int, int], arch: str | None
+    folder: Path,
+    guests: set[str],
+    screen: tuple[int, int],
+    arch: str | None,
+    is_contained: bool,
 ) -> str:
     """`screen`: of `cluster` as a machine of its own, a KMS device. `arch`: of open's machine."""
     if not guests:
+        kind = keys("open", folder) if is_contained else ""
         return configuration(
             {
-                "open": "memory=1G local=camera map movie symbols",
+                "open": f"memory=1G local=camera map movie symbols {kind}",
                 "cluster": "local=canvas/* meter screen screen/*",
             },
             {
@@ -58,9 +64,11 @@ def _configuration(
 
 class Cockpit(cockpit.Cockpit):
     """`guests`: those of `open` and `cluster` that are machines of their own. `arch`: vm-arch= of
-    open's."""
+    open's. `is_contained`: whether open's programs are in a container."""
 
-    def __init__(self, folder: Path, guests: set[str], arch: str | None) -> None:
+    def __init__(
+        self, folder: Path, guests: set[str], arch: str | None, is_contained: bool
+    ) -> None:
         self.scene = FULL
         if guests:
             if (reason := why_not() or why_no_system(by_name(arch))) is not None:
@@ -68,8 +76,9 @@ class Cockpit(cockpit.Cockpit):
             is_quick = by_name(arch).is_own and probe_accel() == "kvm"
             self.scene = GUESTS if is_quick else TRANSLATED
         screen = backdrop.size(backdrop.CLUSTER, self.scene.divisor)
-        text = _configuration(folder, guests, screen, arch)
-        super().__init__(folder, text, guests, self.scene.patience)
+        text = _configuration(folder, guests, screen, arch, is_contained)
+        contained = {"open": []} if is_contained else {}
+        super().__init__(folder, text, guests, self.scene.patience, contained=contained)
 
     @property
     def link(self) -> str:

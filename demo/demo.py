@@ -49,7 +49,7 @@ class Demo:
         self.clip = clips.find(options.clip, progress.say)
         self.folder = folder
         guests = _guests(options)
-        self.cockpit = Cockpit(folder, guests, options.arch)
+        self.cockpit = Cockpit(folder, guests, options.arch, options.container)
         # A guest's screen, and a window to look on, are one display.
         alone = bool(guests) or options.window or not desktop.kinds()
         self.displays = () if alone else desktops.DISPLAYS
@@ -400,6 +400,11 @@ def _parse() -> argparse.Namespace:
         help="with `open` as a QEMU guest; without KVM everything is smaller and slower",
     )
     parser.add_argument(
+        "--container",
+        action="store_true",
+        help="with the programs of `open` in a container, by podman",
+    )
+    parser.add_argument(
         "--arch",
         choices=("arm64", "arm64-16k"),
         help="with `open` as a guest of this architecture, beside a `cluster` of this machine's. "
@@ -415,6 +420,8 @@ def _parse() -> argparse.Namespace:
         help="with cluster's display in a window of this desktop, to look on",
     )
     options = parser.parse_args()
+    if options.container and _guests(options):
+        parser.error("--container: open is a guest or a container")
     if options.window and options.vms == 2:
         parser.error("--window: with --vms 2 cluster's display is the guest's own screen")
     if options.window and not {"WAYLAND_DISPLAY", "DISPLAY"} & os.environ.keys():

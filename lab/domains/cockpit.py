@@ -3,13 +3,14 @@
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import zip_longest
 from pathlib import Path
 
 from gid_cockpit.configuration import CockpitError, read
 
+from lab.domains.contained import Contained
 from lab.domains.here import Here
 from lab.domains.place import Place
 from lab.domains.program import PATIENCE, LabError
@@ -17,8 +18,9 @@ from lab.domains.there import There
 
 
 class Cockpit:
-    """The domains of a configuration. `guests`: those that are machines of their own. `sessions`:
-    as of Here. Programs that are started meanwhile, by whomever, find them by their GID_DOMAIN."""
+    """The domains of a configuration. `guests`: those that are machines of their own. `contained`:
+    those whose programs are in containers, and further options of podman. `sessions`: as of Here.
+    Programs that are started meanwhile, by whomever, find them by their GID_DOMAIN."""
 
     def __init__(
         self,
@@ -27,8 +29,10 @@ class Cockpit:
         guests: Collection[str] = (),
         patience: float = PATIENCE,
         sessions: bool = True,
+        contained: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.folder, self._guests, self._patience = folder, set(guests), patience
+        self._contained = contained or {}
         self._sessions = sessions
         self.configuration = folder / "cockpit.conf"
         self.configuration.write_text(text)
@@ -49,7 +53,9 @@ class Cockpit:
         if domain in self._guests:
             place = There(domain, self.configuration, core, self._patience, devices)
         else:
-            place = Here(domain, self.configuration, core, self._patience, self._sessions)
+            words = domain, self.configuration, core, self._patience, self._sessions
+            options = self._contained.get(domain)
+            place = Here(*words) if options is None else Contained(*words, options)
         # Known before it has booted: whoever is interrupted meanwhile ends it, too.
         self._places[domain] = place
         return place

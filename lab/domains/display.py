@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lab.domains import priority
-from lab.domains.here import Process
 from lab.domains.place import Place
 from lab.domains.program import LabError, Program
 
@@ -40,9 +39,8 @@ class Display:
     @property
     def scheduling(self) -> str:
         """What it really got."""
-        if isinstance(self.program, Process):
-            return priority.scheduling(self.program.pid)
-        return "what its own machine gives it"
+        pid = self.program.pid_here
+        return "what its own machine gives it" if pid is None else priority.scheduling(pid)
 
     def status(self) -> dict:
         status = self.place.ask(self.status_path)

@@ -46,6 +46,10 @@ class Process(Program):
     def pid(self) -> int:
         return self.process.pid
 
+    @property
+    def pid_here(self) -> int:
+        return self.pid
+
     def status(self) -> int | None:
         return self.process.poll()
 
@@ -144,15 +148,29 @@ class Here(Place):
 
     def launch(self, name: str, command: list[str], environment: dict[str, str]) -> Process:
         """One that ends with us, even if we are killed."""
+        return self._process(name, [*self._before, *command], os.environ | environment)
+
+    def _process(self, name: str, command: list[str], environment: Mapping[str, str]) -> Process:
         log = self.folder / f"{name}.log"
-        words = ["setpriv", "--pdeathsig", "TERM", *self._before, *command]
-        return Process(name, words, log, os.environ | environment, self._sessions)
+        words = ["setpriv", "--pdeathsig", "TERM", *command]
+        return Process(name, words, log, environment, self._sessions)
 
     def run(self, command: Sequence[str], stdin: bytes = b"", patience: float | None = None) -> str:
+        return self._run(command, command, os.environ | self.environment, stdin, patience)
+
+    def _run(
+        self,
+        command: Sequence[str],
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        stdin: bytes,
+        patience: float | None,
+    ) -> str:
+        """`words`: what runs the command."""
         try:
             result = subprocess.run(
-                command,
-                env=os.environ | self.environment,
+                words,
+                env=environment,
                 input=stdin,
                 capture_output=True,
                 timeout=patience or self.patience,

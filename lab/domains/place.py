@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Where a domain's programs run: on this machine (here.py) or in a guest (there.py).
+"""Where a domain's programs run: on this machine (here.py), in a container of it (contained.py) or
+in a guest (there.py).
 
-Both look the same to who uses them. Paths are as the domain's programs see them, and times as the
+All look the same to who uses them. Paths are as the domain's programs see them, and times as the
 clock of the domain has them, unless said otherwise.
 """
 
@@ -13,7 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from lab.domains import priority
 from lab.domains.program import LabError, Program, wait_for
+
+# Tells which process a program is, as its domain counts them, to who could not know otherwise.
+TELL_PID = ["sh", "-c", 'echo $$ >"$0" && exec "$@"']
 
 
 class Place(ABC):
@@ -79,6 +84,10 @@ class Place(ABC):
     def logs(self) -> dict[str, str]:
         """What the programs wrote, by their names."""
 
+    def is_up(self) -> bool:
+        """Whether programs can be started in it."""
+        return self.is_running("gidd")
+
     @property
     def screen(self) -> Path | None:
         """The socket at which its screen can be looked at (VNC), where it has one of its own."""
@@ -89,6 +98,10 @@ class Place(ABC):
         raise LabError(f"{self.domain} has no screen of its own")
 
     # --- programs ---
+
+    def before_others(self, level: int = 9) -> list[str]:
+        """As priority.before_others(), of a command of this domain's, which is up."""
+        return priority.before_others(level)
 
     @property
     def gidd_socket(self) -> Path:

@@ -52,6 +52,11 @@ class Program(ABC):
     def pid(self) -> int:
         """As its domain counts processes."""
 
+    @property
+    def pid_here(self) -> int | None:
+        """As this machine does; None: it is another machine's."""
+        return None
+
     @abstractmethod
     def status(self) -> int | None:
         """Its exit status, negative for a signal; None while it runs."""

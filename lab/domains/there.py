@@ -19,14 +19,11 @@ from gid_vm.guest import why_not
 from gid_vm.monitor import Monitor, MonitorError
 from gid_vm.system import OWN_SYSTEM, System, build_of
 
-from lab.domains.place import Place
+from lab.domains.place import TELL_PID, Place
 from lab.domains.program import PATIENCE, LabError, Program, Wanting, wait_for
 
 FOLDER = Path("/run/guest")
 RUNTIME = Path("/run/gidway")
-
-# Tells which process a program there is, which the agent does not.
-_WRAPPED = ["sh", "-c", 'echo $$ >"$0" && exec "$@"']
 
 # Prints what a unix socket has to say, again and again, each time after the clock: to start a
 # program for each answer takes a guest without KVM a second.
@@ -255,7 +252,7 @@ class There(Place):
     # --- its programs ---
 
     def launch(self, name: str, command: list[str], environment: dict[str, str]) -> GuestProgram:
-        words = [*_WRAPPED, str(_pid_file(name)), *command]
+        words = [*TELL_PID, str(_pid_file(name)), *command]
         try:
             return GuestProgram(name, self, self.agent.start(words, env=environment))
         except GuestError as error:

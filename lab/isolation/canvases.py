@@ -6,6 +6,7 @@ each refresh: its rate is that of the pictures that were finished in time.
 """
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 from lab.domains import priority
@@ -21,8 +22,14 @@ class CanvasCockpit(Cockpit):
     more_domains = {"neighbour": ""}
     more_shares = {"neighbour cluster": "engine/*", "cluster neighbour": "canvas/*"}
 
-    def __init__(self, folder: Path, guest: bool = False, is_protected: bool = True) -> None:
-        super().__init__(folder, guest, is_protected)
+    def __init__(
+        self,
+        folder: Path,
+        guest: bool = False,
+        is_protected: bool = True,
+        contained: Collection[str] = (),
+    ) -> None:
+        super().__init__(folder, guest, is_protected, contained=contained)
         self.neighbour = self.place("neighbour", self.cluster_core)
 
 

@@ -30,6 +30,7 @@ class Case:
     role = ""  # that the hostile program's own stream has on the display
     seconds = 0.0  # that the measurement must take at least
     in_guest = True  # it can befall a guest as well
+    in_container = True  # or a container
 
     def begin(self, cockpit: Cockpit) -> None:
         pass
@@ -157,6 +158,29 @@ class Reboot(Case):
         cockpit.open.start()
 
 
+class Ended(Case):
+    """Of what is in the container alone, as podman kill does it."""
+
+    name = "killed"
+    what = "the container of open is killed, not its gidd, and another one started"
+
+    def within(self, cockpit: Cockpit, seconds: float) -> None:
+        time.sleep(BEGIN_AFTER)
+        cockpit.open.place.end_container()
+        time.sleep(BEGIN_AFTER)
+        cockpit.open.start()
+
+
+class Updated(Case):
+    name = "updated"
+    what = "the image of open's container is replaced, and the container made anew"
+
+    def within(self, cockpit: Cockpit, seconds: float) -> None:
+        time.sleep(BEGIN_AFTER)
+        cockpit.open.place.update()
+        cockpit.open.start()
+
+
 class Dma(Case):
     """The guest's kernel and devices are the attacker's, and its IOMMU lets them through."""
 
@@ -219,6 +243,7 @@ class Link(Case):
     name = "link"
     what = "a captured gidd of open: random messages to the cluster's gidd"
     in_guest = False  # its link has another wire, which tests/ivshmem has such messages for
+    in_container = False  # gidd is none of its programs
 
     def begin(self, cockpit: Cockpit) -> None:
         cockpit.open.place["gidd"].kill()
@@ -352,8 +377,9 @@ def costly_case(name: str) -> Case | None:
     return Costly(found[2], bool(found[3]), found[1] == "layer", bool(found[4]))
 
 
-def all_cases(stopped: float, guest: bool = False) -> list[Case]:
-    """`stopped`: how long the domain is stopped, in seconds. `guest`: what befalls a machine."""
+def all_cases(stopped: float, guest: bool = False, container: bool = False) -> list[Case]:
+    """`stopped`: how long the domain is stopped, in seconds. `guest`: what befalls a machine.
+    `container`: what befalls one."""
     cases = [
         Flood(),
         *(Costly(kind, turned) for kind in COSTLY_KINDS for turned in (False, True)),
@@ -374,6 +400,8 @@ def all_cases(stopped: float, guest: bool = False) -> list[Case]:
         Gpu(),
         Crowd(),
     ]
+    if container:
+        return [case for case in cases if case.in_container] + [Ended(), Updated()]
     if not guest:
         return cases
     return [case for case in cases if case.in_guest] + [Reboot(), Dma()]

@@ -4,7 +4,6 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from lab.domains import priority
 from lab.domains.configuration import section
 from lab.domains.display import Display
 from lab.domains.place import Place
@@ -81,7 +80,7 @@ class Open:
 
     def start_desktop(self) -> None:
         """gidd and Weston, where they do not run."""
-        if not self.place.is_running("gidd"):
+        if not self.place.is_up():
             self.place.up()
         if not self.place.is_running("weston"):
             Weston(self.place, self.roles()).start()
@@ -103,7 +102,6 @@ class Cluster(Display):
         super().__init__(place)
         self._deadline_ms = deadline_ms
         self._is_protected = is_protected
-        self._before_others = priority.before_others() if is_protected else []
 
     def configuration(self) -> str:
         width, height = self.size
@@ -117,13 +115,16 @@ class Cluster(Display):
     def start(self) -> None:
         self.place.up()
         realtime = ["--realtime"] if self._is_protected else []
-        self.launch(self.configuration(), "--headless", *realtime, before=self._before_others)
+        self.launch(self.configuration(), "--headless", *realtime, before=self._before())
+
+    def _before(self) -> list[str]:
+        return self.place.before_others() if self._is_protected else []
 
     def start_meter(self, seconds: float) -> Program:
         """Its own frame rate, as gid-cluster tells it. 0 seconds: until it is stopped."""
-        command = [*self._before_others, "gid-meter", f"--seconds={seconds:.0f}", *self.meter]
+        command = [*self._before(), "gid-meter", f"--seconds={seconds:.0f}", *self.meter]
         return self.place.start("meter", command)
 
     def start_stall(self) -> Program:
         """What the machine itself can do on this core, before even the display."""
-        return self.place.start("stall", [*priority.before_others(20), "gid-bench-stall"])
+        return self.place.start("stall", [*self.place.before_others(20), "gid-bench-stall"])

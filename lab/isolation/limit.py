@@ -10,9 +10,11 @@ ROOT = Path("/sys/fs/cgroup")
 
 
 class Limit:
-    def __init__(self, size: int) -> None:
+    """`has_group`: not, where the process cannot enter a control group by itself."""
+
+    def __init__(self, size: int, has_group: bool = True) -> None:
         self._size = size
-        self._group = self._make_group()
+        self._group = self._make_group() if has_group else None
 
     @property
     def kind(self) -> str:
@@ -55,3 +57,16 @@ class Limit:
             except OSError:
                 group.rmdir()
         return None
+
+
+class Whole:
+    """Of the domain as a whole: what a leak in a machine, or in a container, ends at."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def command(self, *command: str) -> list[str]:
+        return list(command)
+
+    def close(self) -> None:
+        pass

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Both domains together, each on its core: started, and ended whatever happens."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from lab.domains import cockpit, priority
 from lab.domains.configuration import configuration
+from lab.domains.contained import keys
 from lab.domains.program import LabError
+from lab.isolation.container import ContainedOpen, options_of
 from lab.isolation.domains import Cluster, Open
 from lab.isolation.guest import DEVICES, GuestOpen
 
@@ -15,7 +17,8 @@ TRANSLATED_DEADLINE_MS = 2000  # for a guest without KVM, which may take ten tim
 
 class Cockpit(cockpit.Cockpit):
     """`guest`: `open` is a machine of its own. Not `is_protected`: the cluster has no core of its
-    own and no priority. Not `starts_open`: the caller does that."""
+    own and no priority. Not `starts_open`: the caller does that. `contained`: the domains whose
+    programs are in containers."""
 
     open_class, cluster_class = Open, Cluster
     guest_keys = ""  # more of the domain `open` where it is a guest
@@ -29,6 +32,7 @@ class Cockpit(cockpit.Cockpit):
         guest: bool = False,
         is_protected: bool = True,
         starts_open: bool = True,
+        contained: Collection[str] = (),
     ) -> None:
         domains = {"open": "memory=512M", "cluster": "local=meter"}
         shares = {"open cluster": "safety/* engine/*", "cluster open": "canvas/*"}
@@ -39,8 +43,11 @@ class Cockpit(cockpit.Cockpit):
                 "host": "kind=host window=16M",
             }
             shares = {"open cluster": "safety/*", "cluster open": "", "open host": ""}
+        for name in contained:
+            domains[name] += f" {keys(name, folder)}"
+        options = {name: options_of(name) for name in contained}
         text = configuration(domains | self.more_domains, shares | self.more_shares, folder)
-        super().__init__(folder, text, ["open"] if guest else [])
+        super().__init__(folder, text, ["open"] if guest else [], contained=options)
         self._starts_open = starts_open
         self.open_core, self.cluster_core = priority.two_cores()
         if not is_protected:
@@ -48,6 +55,8 @@ class Cockpit(cockpit.Cockpit):
         self.hub = self.place("host", self.cluster_core) if guest else None
         devices = DEVICES if guest else ()
         open_class = GuestOpen if guest else self.open_class
+        if "open" in contained:
+            open_class = ContainedOpen
         self.open = open_class(self.place("open", self.open_core, devices))
         self.cluster = self.cluster_class(
             self.place("cluster", self.cluster_core),

@@ -6,7 +6,7 @@ is seen, too. The cluster shows its film, and its camera as a safety surface.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from lab.domains.configuration import section
@@ -69,8 +69,8 @@ class SoakCockpit(Cockpit):
     more_domains = {"rear": "memory=256M local=camera"}
     more_shares = {"rear cluster": "safety/*"}
 
-    def __init__(self, folder: Path, guest: bool) -> None:
-        super().__init__(folder, guest)
+    def __init__(self, folder: Path, guest: bool, contained: Collection[str] = ()) -> None:
+        super().__init__(folder, guest, contained=contained)
         self.rear = Rear(self.place("rear", self.open_core))
         # A guest's agent serves one at a time, and that is us.
         self.reloaded = ["cluster", "rear", "host" if guest else "open"]

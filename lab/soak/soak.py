@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./run soak [--hours H] [--vm]: runs a cockpit for hours under attacks; nothing may grow.
+"""./run soak [--hours H]: runs a cockpit for hours under attacks; nothing may grow.
 
 The cockpit is the one of `./run bench isolation`. In the domain `open` run Weston, a telltale, and
 a film with its view. In `cluster` runs gid-cluster with its meter. The soak does to `open` what
@@ -66,7 +66,8 @@ class Soak:
         self._part = parts.begin()
 
     def run(self) -> None:
-        with SoakCockpit(self._folder, self._options.vm) as cockpit:
+        contained = ["open"] if self._options.container else []
+        with SoakCockpit(self._folder, self._options.vm, contained) as cockpit:
             self.result.scheduling = cockpit.cluster.scheduling
             self._begin = time.monotonic()
             minute = self._new_minute(cockpit)
@@ -145,8 +146,14 @@ def main() -> int:
         type=float,
         help=f"the shortest time of a case (default: 6, with --vm {GUEST_SECONDS:.0f})",
     )
-    parser.add_argument(
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
         "--vm", action="store_true", help="open is a guest, which is also killed and reset"
+    )
+    where.add_argument(
+        "--container",
+        action="store_true",
+        help="open is a container, by podman, which is also killed and updated",
     )
     parser.add_argument(
         "--case", action="append", help="run only this case; can be given several times"
@@ -169,7 +176,8 @@ def main() -> int:
         "--parts", type=Path, metavar="FILE", help="adds this run to the parts of a longer soak"
     )
     options = parser.parse_args()
-    known = [Undisturbed(), *all_cases(_STOPPED, options.vm), Kills(), Daemon(), Reload()]
+    befalls = all_cases(_STOPPED, options.vm, options.container)
+    known = [Undisturbed(), *befalls, Kills(), Daemon(), Reload()]
     names = [case.name for case in known]
     if unknown := set(options.case or ()) - set(names):
         parser.error(f"no such case: {', '.join(unknown)}; there are {', '.join(names)}")

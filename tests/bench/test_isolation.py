@@ -17,6 +17,7 @@ from benches import bench, module, results
 from lib.picture_formats import FORMATS
 from lib.program import BUILD, TOP, Program, wait_for
 
+from lab.domains import contained
 from lab.domains.program import LabError
 
 pytestmark = pytest.mark.timeout(1000)
@@ -99,6 +100,41 @@ def test_unprotected(tmp_path: Path) -> None:
     found = results("isolation", tmp_path, *arguments)
     assert row(found, "gpu")["scheduling"].startswith(f"nice {os.nice(0)}")
     assert row(found, "gpu")["did"]["pictures"] > 0
+
+
+@pytest.mark.at_length
+@pytest.mark.skipif(contained.why_not() is not None, reason=str(contained.why_not()))
+def test_containers(tmp_path: Path) -> None:
+    """What befalls one of them alone; its gidd lives on."""
+    words = [f"--case={case}" for case in ("killed", "updated", "stop", "leak")]
+    arguments = ["--containers=1", "--repetitions=1", "--seconds=3", "--stop=2", *words]
+    found = results("isolation", tmp_path, *arguments)
+    for case in ("killed", "updated"):
+        assert "lost: died" in row(found, case)["telltale"], case
+        assert "live: none" in row(found, case)["telltale"], case
+        assert row(found, case)["ended"] == [], case
+    assert "late: deadline" in row(found, "stop")["telltale"]
+    limit = "the container's memory" if contained.has_groups() else "address space"
+    assert row(found, "leak")["did"]["limit"] == limit
+    assert row(found, "leak")["ended"] == []
+
+
+def test_what_befalls_a_container() -> None:
+    """Its gidd is none of its programs: nobody in it can be a captured one."""
+    isolation = module("isolation")
+    here = {case.name for case in isolation.all_cases(0)}
+    there = {case.name for case in isolation.all_cases(0, container=True)}
+    assert here - there == {"link"}
+    assert there - here == {"killed", "updated"}
+
+
+def test_what_cannot_be() -> None:
+    result = bench("isolation", "--vm", "--containers=1")
+    assert result.returncode == 2
+    assert "open is a guest or a container" in result.stderr
+    result = bench("isolation", "--case=killed")
+    assert result.returncode == 1
+    assert "no such case here: killed" in result.stderr
 
 
 def test_nothing_to_compare_with_is_told() -> None:

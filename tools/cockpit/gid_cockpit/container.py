@@ -15,10 +15,11 @@ import shlex
 import shutil
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from .access import is_root, user_of
-from .configuration import DEFAULT_RUNTIME, CockpitError, Domain
+from .configuration import DEFAULT_RUNTIME, CockpitError, Configuration, Domain
 from .daemon import Daemon
 from .logs import Log, last_lines
 from .process import pass_signals_on
@@ -43,11 +44,20 @@ def podman(domain: Domain) -> str:
 
 
 class Container(Daemon):
-    """A gidd, as each domain has, and a container. The process that it is known by is gidd's."""
+    """A gidd, as each domain has, and a container. The process that it is known by is gidd's.
+
+    `extra`: further arguments of podman run.
+    """
+
+    def __init__(
+        self, configuration: Configuration, domain: Domain, extra: Sequence[str] = ()
+    ) -> None:
+        super().__init__(configuration, domain)
+        self._extra = extra
 
     @property
     def name(self) -> str:
-        """Podman has one set of names for each user, whose cockpits may have domains of one name."""
+        """Podman has one set of names for each user; several cockpits may have domains of one."""
         file = os.fsencode(self.configuration.path.resolve())
         return f"gidway-{self.domain.name}-{hashlib.sha256(file).hexdigest()[:8]}"
 
@@ -65,7 +75,7 @@ class Container(Daemon):
         words += [f"--volume={self.folder}:{place}:ro", f"--security-opt=mask={place / 'link'}"]
         words += [f"--env=GID_DOMAIN={name}", f"--env=GID_RUNTIME_DIR={DEFAULT_RUNTIME}"]
         words += self._user()
-        options = self._split("container-options", keys.options)
+        options = [*self._split("container-options", keys.options), *self._extra]
         # More than one is not the last one, as with other options: podman would join them all.
         if not any(word.startswith(("--network", "--net")) for word in options):
             words.append("--network=none")
