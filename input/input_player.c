@@ -161,11 +161,28 @@ static uint64_t translated(uint64_t time, int64_t offset) {
 	return (uint64_t)sum;
 }
 
-static void player_add_devices(struct input_player *player, uint32_t devices) {
+/*
+ * Of a sender without any, as one that is gone or begins, all stay: so windows keep the keyboard
+ * until their user is back. Others go later, which also bounds how often a sender can have them go.
+ */
+static void player_set_devices(struct input_player *player, uint32_t devices, uint64_t now) {
 	if ((devices & ~player->devices) != 0) {
 		player->devices |= devices;
 		player->sink->devices(player->data, player->devices);
 	}
+	player->kept = devices;
+	if (devices == 0 || devices == player->devices) {
+		player->gone_time = UINT64_MAX;
+	} else if (player->gone_time == UINT64_MAX) {
+		player->gone_time = now + INPUT_GONE_MS * MS_NS;
+	}
+}
+
+static void player_take_devices(struct input_player *player, uint64_t now) {
+	input_player_release(player, now);
+	player->gone_time = UINT64_MAX;
+	player->devices = player->kept;
+	player->sink->devices(player->data, player->devices);
 }
 
 static void player_set_size(struct input_player *player, const struct input_head *head) {
@@ -202,7 +219,7 @@ void input_player_play(struct input_player *player, const struct input_frame *fr
 		int64_t clock_offset, uint64_t now) {
 	bool grouped = false;
 	player_refill(player, now);
-	player_add_devices(player, frame->head.devices);
+	player_set_devices(player, frame->head.devices, now);
 	player_set_size(player, &frame->head);
 	player_count_closings(player, &frame->head);
 	if (player->begun && frame->first > player->next) {
@@ -244,14 +261,24 @@ void input_player_begin(struct input_player *player, uint64_t now) {
 	player->width = player->height = 0;
 	player->next = 0;
 	player->since = now;
+	player->gone_time = UINT64_MAX;
 }
 
-uint64_t input_player_deadline(const struct input_player *player) {
+static uint64_t lease_deadline(const struct input_player *player) {
 	return input_holds_nothing(&player->held) ? UINT64_MAX : player->lease_end;
 }
 
+uint64_t input_player_deadline(const struct input_player *player) {
+	uint64_t lease_end = lease_deadline(player);
+	return lease_end < player->gone_time ? lease_end : player->gone_time;
+}
+
 void input_player_expire(struct input_player *player, uint64_t now) {
-	uint64_t end = input_player_deadline(player);
+	uint64_t end = lease_deadline(player);
+	if (now >= player->gone_time) {
+		player_take_devices(player, now);
+		return;
+	}
 	if (now < end) {
 		return;
 	}

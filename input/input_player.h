@@ -13,14 +13,17 @@
 
 #define INPUT_RATE 4000u /* events a second, after INPUT_BURST at once: others are left out */
 #define INPUT_BURST 1000u
-#define INPUT_HELD_MAX 32u /* keys and buttons at once */
+#define INPUT_HELD_MAX 32u  /* keys and buttons at once */
+#define INPUT_GONE_MS 1000u /* until a device that a sender has no more is gone: it may come back  \
+			     */
 
 /* Who takes the input. */
 struct input_sink {
 	/* One event, which changes something. Its time is ours, at most now, and never goes back.
 	 */
 	void (*event)(void *data, const struct input_record *event);
-	/* The sender has these devices, too: bits of enum input_devices. */
+	/* The sender has these devices now: bits of enum input_devices. Nothing is held of one that
+	 * is there no more. */
 	void (*devices)(void *data, uint32_t devices);
 	/* The sender's window has another size, and would have a picture of so many pixels, each
 	 * 1..INPUT_SIZE_MAX. As often as it likes. NULL: nobody asks for it. */
@@ -40,8 +43,10 @@ struct input_player {
 	uint64_t lease_ns;  /* of the frame that was played last */
 	uint64_t lease_end; /* when all that is held is released */
 	struct input_held held;
-	uint32_t held_count; /* keys and buttons */
-	uint32_t devices;
+	uint32_t held_count;	/* keys and buttons */
+	uint32_t devices;	/* that the sink was told of */
+	uint32_t kept;		/* of those, that the sender had last */
+	uint64_t gone_time;	/* when the others are gone; UINT64_MAX: there are none */
 	uint32_t width, height; /* as the sender said last */
 	uint32_t closings;	/* the same */
 	uint32_t tokens;	/* events that may be played now */
@@ -71,12 +76,12 @@ void input_player_play(struct input_player *player, const struct input_frame *fr
 /* Releases all that is held. */
 void input_player_release(struct input_player *player, uint64_t now);
 
-/* When input_player_expire() has something to do; UINT64_MAX: nothing is held. */
+/* When input_player_expire() has something to do; UINT64_MAX: never. */
 uint64_t input_player_deadline(const struct input_player *player);
 
 /*
  * Releases all that is held, if the sender was silent for a lease. Where we come late ourselves,
- * the whole machine may have stood still: then it gets another one.
+ * the whole machine may have stood still: then it gets another one. Tells of devices that are gone.
  */
 void input_player_expire(struct input_player *player, uint64_t now);
 

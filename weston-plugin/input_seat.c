@@ -18,36 +18,6 @@ struct input_seat {
 	bool pointer_used, touch_used;		  /* in the group that has begun */
 };
 
-/* --- devices ---------------------------------------------------------------------------------- */
-
-static bool seat_add_touch(struct input_seat *seat) {
-	if (weston_seat_init_touch(&seat->base) < 0) {
-		return false;
-	}
-	seat->touch_device = seat_create_touch_device(&seat->base, seat->base.seat_name);
-	return seat->touch_device != NULL;
-}
-
-void input_seat_add_devices(struct input_seat *seat, uint32_t devices) {
-	bool done = true;
-	if ((devices & INPUT_KEYBOARD) && weston_seat_get_keyboard(&seat->base) == NULL) {
-		done = weston_seat_init_keyboard(&seat->base, NULL) == 0;
-	}
-	if ((devices & INPUT_POINTER) && weston_seat_get_pointer(&seat->base) == NULL) {
-		done = weston_seat_init_pointer(&seat->base) == 0 && done;
-	}
-	if ((devices & INPUT_TOUCH) && seat->touch_device == NULL) {
-		done = seat_add_touch(seat) && done;
-	}
-	if (!done) {
-		weston_log("gid: seat %s: Weston cannot make all of its devices\n",
-				seat->base.seat_name);
-	}
-	if (seat->target->devices != NULL) {
-		seat->target->devices(seat->data, &seat->base);
-	}
-}
-
 /* --- events ----------------------------------------------------------------------------------- */
 
 /* The middle of what the event says. */
@@ -135,6 +105,52 @@ void input_seat_handle(struct input_seat *seat, const struct input_record *event
 		break;
 	default:
 		seat_handle_pointer(seat, event, &time);
+	}
+}
+
+/* --- devices ---------------------------------------------------------------------------------- */
+
+static bool seat_add_touch(struct input_seat *seat) {
+	if (weston_seat_init_touch(&seat->base) < 0) {
+		return false;
+	}
+	seat->touch_device = seat_create_touch_device(&seat->base, seat->base.seat_name);
+	return seat->touch_device != NULL;
+}
+
+static void seat_take_devices(struct input_seat *seat, uint32_t devices) {
+	if (!(devices & INPUT_KEYBOARD) && weston_seat_get_keyboard(&seat->base) != NULL) {
+		weston_seat_release_keyboard(&seat->base);
+	}
+	if (!(devices & INPUT_POINTER) && weston_seat_get_pointer(&seat->base) != NULL) {
+		weston_seat_release_pointer(&seat->base);
+	}
+	if (!(devices & INPUT_TOUCH) && seat->touch_device != NULL) {
+		weston_touch_device_destroy(seat->touch_device);
+		seat->touch_device = NULL;
+		weston_seat_release_touch(&seat->base);
+	}
+}
+
+void input_seat_set_devices(struct input_seat *seat, uint32_t devices) {
+	bool done = true;
+	seat_end_group(seat); /* of a device that may go */
+	seat_take_devices(seat, devices);
+	if ((devices & INPUT_KEYBOARD) && weston_seat_get_keyboard(&seat->base) == NULL) {
+		done = weston_seat_init_keyboard(&seat->base, NULL) == 0;
+	}
+	if ((devices & INPUT_POINTER) && weston_seat_get_pointer(&seat->base) == NULL) {
+		done = weston_seat_init_pointer(&seat->base) == 0 && done;
+	}
+	if ((devices & INPUT_TOUCH) && seat->touch_device == NULL) {
+		done = seat_add_touch(seat) && done;
+	}
+	if (!done) {
+		weston_log("gid: seat %s: Weston cannot make all of its devices\n",
+				seat->base.seat_name);
+	}
+	if (seat->target->devices != NULL) {
+		seat->target->devices(seat->data, &seat->base);
 	}
 }
 

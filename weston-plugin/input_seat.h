@@ -37,7 +37,7 @@ struct input_target {
 	void (*touch)(void *data, struct weston_touch_device *device, struct timespec *time, int id,
 			struct weston_coord place, int type);
 	void (*touch_frame)(void *data, struct weston_touch_device *device);
-	/* The seat got devices. NULL: that does not matter. */
+	/* The seat got devices, or lost some. NULL: that does not matter. */
 	void (*devices)(void *data, struct weston_seat *seat);
 };
 
@@ -55,11 +55,8 @@ void input_seat_destroy(struct input_seat *seat);
 /* As Weston has it. */
 struct weston_seat *input_seat_get_base(struct input_seat *seat);
 
-/*
- * Adds devices, bits of enum input_devices; none is taken away, so that windows keep the keyboard
- * until their user is back.
- */
-void input_seat_add_devices(struct input_seat *seat, uint32_t devices);
+/* Which devices it has: bits of enum input_devices. Of one that goes nothing is held. */
+void input_seat_set_devices(struct input_seat *seat, uint32_t devices);
 
 /* Of a device that it does not have, nothing happens. */
 void input_seat_handle(struct input_seat *seat, const struct input_record *event);

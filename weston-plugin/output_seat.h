@@ -13,7 +13,7 @@ struct output_seat *output_seat_create(struct weston_output *output, const char 
 /* Nothing is held any more. Accepts NULL. */
 void output_seat_destroy(struct output_seat *seat);
 
-/* It adds devices to it, and handles events. */
+/* Which has its devices, and handles events. */
 struct input_seat *output_seat_get_base(struct output_seat *seat);
 
 #endif

@@ -84,7 +84,7 @@ static void handle_event(void *data, const struct input_record *event) {
 
 static void handle_devices(void *data, uint32_t devices) {
 	const struct configured *configured = data;
-	input_seat_add_devices(output_seat_get_base(configured->seat), devices);
+	input_seat_set_devices(output_seat_get_base(configured->seat), devices);
 }
 
 static void handle_size(void *data, uint32_t width, uint32_t height) {

@@ -74,7 +74,7 @@ static void handle_event(void *data, const struct input_record *event) {
 
 static void handle_devices(void *data, uint32_t devices) {
 	const struct window_input *input = data;
-	input_seat_add_devices(window_seat_get_base(input->seat), devices);
+	input_seat_set_devices(window_seat_get_base(input->seat), devices);
 }
 
 static void handle_size(void *data, uint32_t width, uint32_t height) {

@@ -22,7 +22,7 @@ struct window_seat *window_seat_create(struct weston_compositor *compositor, con
 /* Nothing is held any more. Accepts NULL. */
 void window_seat_destroy(struct window_seat *seat);
 
-/* It adds devices to it, and handles events. */
+/* Which has its devices, and handles events. */
 struct input_seat *window_seat_get_base(struct window_seat *seat);
 
 /* The window; NULL: there is none, and input goes nowhere. Nothing is held now. */

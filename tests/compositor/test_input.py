@@ -18,7 +18,9 @@ from lib.typist import (
     KEYBOARD,
     LEASE_MS,
     MOTION,
+    POINTER,
     RELATIVE,
+    TOUCH,
     TOUCH_DOWN,
     TOUCH_MOTION,
     TOUCH_UP,
@@ -175,6 +177,43 @@ def test_nothing_stays_pressed(desk: Desk, end: str) -> None:
         typist.type(KEY_Q)
         assert window.wait_keys(2) == [(KEY_Q, 1), (KEY_Q, 0)]
     typist.stop()
+
+
+def test_devices_that_are_gone(desk: Desk) -> None:
+    """A program with one window sees which of them its user has, and what comes back is of use."""
+    stream = "input/desk"
+    with desk.typist() as typist:
+        window = desk.window()
+        typist.point(0.5, 0.5)
+        window.wait_place(320, 180)
+        typist.do((KEY, KEY_A, 1), (TOUCH_DOWN, 0, 0, 9, 9))
+        assert window.wait_keys(1) == [(KEY_A, 1)]
+        window.touch.wait("down")
+        typist.tell(f"devices {POINTER}", "send")
+        wait_for(lambda: seat_devices(desk.weston, stream) == 1, "a pointer alone")
+        assert window.wait_keys(1) == [(KEY_A, 0)]
+        window.touch.wait("up")
+        window.keyboard.wait("leave")
+        typist.lift(KEY_A)  # of a keyboard that is gone
+        typist.do((TOUCH_UP, 0, 0))
+        typist.click()
+        assert window.wait_button() == (BTN_LEFT, 1)
+        assert window.wait_button() == (BTN_LEFT, 0)
+        typist.tell(f"devices {KEYBOARD}", "send")
+        wait_for(lambda: seat_devices(desk.weston, stream) == 2, "a keyboard alone")
+        typist.click()  # with no pointer
+        typist.tell(f"devices {KEYBOARD | POINTER | TOUCH}", "send")
+        wait_for(lambda: seat_devices(desk.weston, stream) == 7, "all of them")
+    with desk.typist() as typist:
+        window = desk.window()
+        typist.point(0.25, 0.5)
+        window.wait_place(160, 180)
+        typist.type(KEY_Q)
+        assert window.wait_keys(2) == [(KEY_Q, 1), (KEY_Q, 0)]
+        typist.do((TOUCH_DOWN, 1, 0, FULL // 4, FULL // 2))
+        typist.do((TOUCH_UP, 1, 0))
+        window.touch.wait("down")
+        window.touch.wait("up")
 
 
 def test_what_is_held_stays_held(desk: Desk) -> None:

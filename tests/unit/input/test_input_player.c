@@ -21,7 +21,7 @@ static uint64_t now;
 /* What the sink got. */
 static struct {
 	struct input_record last;
-	uint32_t events, presses, releases, groups, devices;
+	uint32_t events, presses, releases, groups, devices, device_changes;
 	uint32_t places, sizes, width, height, closings;
 	int32_t x, y;
 	int32_t pressed; /* now */
@@ -55,6 +55,7 @@ static void handle_event(void *data, const struct input_record *event) {
 
 static void handle_devices(void *data, uint32_t devices) {
 	got.devices = devices;
+	got.device_changes++;
 }
 
 static void handle_size(void *data, uint32_t width, uint32_t height) {
@@ -275,13 +276,43 @@ static void test_too_many_keys(void) {
 	tap_ok(got.pressed == 0, "and all are released");
 }
 
+/* So says the sender, and is silent for so long. */
+static void have_devices(uint32_t devices, uint64_t ms) {
+	sent.head.devices = devices;
+	play();
+	now += ms * MS;
+	if (now >= input_player_deadline(&player)) {
+		input_player_expire(&player, now);
+	}
+}
+
 static void test_devices(void) {
+	uint32_t both = INPUT_KEYBOARD | INPUT_POINTER;
 	begin();
-	sent.head.devices = INPUT_KEYBOARD;
-	play();
-	sent.head.devices = INPUT_POINTER;
-	play();
-	tap_ok(got.devices == (INPUT_KEYBOARD | INPUT_POINTER), "devices come, and stay");
+	have_devices(INPUT_KEYBOARD, 0);
+	have_devices(INPUT_POINTER, 0);
+	tap_ok(got.devices == both, "devices come at once, and stay for a while");
+	have_devices(both, INPUT_GONE_MS);
+	tap_ok(got.devices == both && input_player_deadline(&player) == UINT64_MAX,
+			"for good, if they come back");
+	add(INPUT_KEY, 30, 1);
+	have_devices(INPUT_POINTER, INPUT_GONE_MS - 1);
+	tap_ok(got.devices == both && got.pressed == 1, "what is held on one that goes stays so");
+	have_devices(INPUT_POINTER, 1);
+	tap_ok(got.devices == INPUT_POINTER && got.pressed == 0,
+			"until that is gone, which is a second later");
+	have_devices(0, 2 * INPUT_GONE_MS);
+	tap_ok(got.devices == INPUT_POINTER, "of who has none, as one who begins, all stay");
+}
+
+static void test_devices_that_flicker(void) {
+	enum { SECONDS = 10 };
+	begin();
+	for (uint32_t i = 0; i < SECONDS * 1000; i++) {
+		have_devices(i % 2 == 0 ? INPUT_KEYBOARD : INPUT_POINTER, 1);
+	}
+	tap_ok(got.device_changes <= 2 * SECONDS + 2,
+			"who has them by turns changes them twice a second at most");
 }
 
 static void wish(uint32_t width, uint32_t height) {
@@ -341,6 +372,7 @@ int main(void) {
 	test_floods();
 	test_too_many_keys();
 	test_devices();
+	test_devices_that_flicker();
 	test_sizes();
 	test_closings();
 	free(slot);
