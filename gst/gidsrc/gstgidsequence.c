@@ -11,7 +11,7 @@ void
 gst_gid_sequence_start (GstGidSequence *self)
 {
   self->discont = TRUE;
-  self->excused = FALSE;
+  self->excused = self->told = FALSE;
   self->last = self->lost = self->received = self->missed = 0;
 }
 
@@ -45,6 +45,15 @@ guint64
 gst_gid_sequence_get_lost (const GstGidSequence *self)
 {
   return self->lost;
+}
+
+gboolean
+gst_gid_sequence_tell_unusable (GstGidSequence *self)
+{
+  gboolean first = !self->told;
+
+  self->told = TRUE;
+  return first;
 }
 
 static void

@@ -14,7 +14,8 @@ typedef struct
   gboolean discont; /* what comes next does not follow on what came before */
   gboolean excused; /* what is missing before the next frame is not missed */
   guint64 last; /* the number of the last frame */
-  guint64 lost; /* frames whose slab could not be imported, or that were taken back at once */
+  guint64 lost; /* frames that cannot be shown, or that were taken back at once */
+  gboolean told; /* that a frame cannot be shown */
   guint64 received, missed;
 } GstGidSequence;
 
@@ -33,6 +34,9 @@ void gst_gid_sequence_note_mark (GstGidSequence *self, const struct gid_frame *f
 /** Nothing can be shown of a frame that came. */
 void gst_gid_sequence_note_lost (GstGidSequence *self);
 guint64 gst_gid_sequence_get_lost (const GstGidSequence *self);
+
+/** Whether people are to hear that a frame cannot be shown: of the first one. */
+gboolean gst_gid_sequence_tell_unusable (GstGidSequence *self);
 
 /**
  * The frame is given downstream as the buffer. Returns how many were missed before it, and tells the

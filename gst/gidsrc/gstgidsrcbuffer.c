@@ -24,6 +24,17 @@ names_caps (GstGidSrc *self, const GstCaps *caps)
   return named;
 }
 
+/* Of what its producer sent wrongly: what went wrong here, or was taken back, is told otherwise. */
+static void
+tell_unusable (GstGidSrc *self, const gchar *why)
+{
+  if (gst_gid_sequence_tell_unusable (&self->sequence))
+    GST_ELEMENT_WARNING (self, STREAM, WRONG_TYPE,
+        ("A frame of the stream \"%s\" cannot be shown, and is left out: %s.",
+            gst_gid_subscription_get_stream (&self->subscription), why),
+        ("The program that sends it has a fault. `lost` of the statistics counts all such frames"));
+}
+
 static GstGidImport *
 find_import (GstGidSrc *self, const GstGidArrival *arrival)
 {
@@ -39,6 +50,8 @@ find_import (GstGidSrc *self, const GstGidArrival *arrival)
 
     GST_WARNING_OBJECT (self, "cannot import %s: %s", gid_format (arrival->frame.gid, text),
         gid_strerror (ret < 0 ? ret : -EPROTO));
+    if (ret == 0 || ret == -EPROTO) /* other errors are those of memory that is gone */
+      tell_unusable (self, "its memory is described in a way that makes no sense");
     return NULL;
   }
   if (import->format.dmabuf && import->caps != self->caps
@@ -368,7 +381,7 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
   GstBuffer *buffer = NULL, *wrapped;
 
   if (import && !gst_gid_import_set_shown (import, frame)) {
-    GST_WARNING_OBJECT (self, "a part is to be shown that is not in the picture");
+    tell_unusable (self, "its crop lies outside of the picture");
     import = NULL;
   }
   if (import == NULL)

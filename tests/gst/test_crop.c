@@ -141,6 +141,32 @@ static struct gid_slab *make_picture(struct gid_domain *domain, const char *desc
 	return slab;
 }
 
+/* How many warnings there were of frames that cannot be shown. */
+static unsigned told(GstElement *pipeline) {
+	g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+	GstMessage *message;
+	unsigned count = 0;
+
+	while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING)) != NULL) {
+		g_autoptr(GError) error = NULL;
+		gst_message_parse_warning(message, &error, NULL);
+		count += strstr(error->message, "crop lies outside of the picture") != NULL;
+		gst_message_unref(message);
+	}
+	return count;
+}
+
+static void test_told(GstElement *pipeline) {
+	g_autoptr(GstElement) source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
+	g_autoptr(GstStructure) stats = NULL;
+	guint64 lost = 0;
+
+	g_object_get(source, "stats", &stats, NULL);
+	gst_structure_get_uint64(stats, "lost", &lost);
+	tap_ok(lost == 2, "both are counted, for %s", takers[watch.takes]);
+	tap_ok(told(pipeline) == 1, "and told once, for %s", takers[watch.takes]);
+}
+
 /* Caps of a larger picture than there is: those of the layout count. */
 static void test_false_caps(struct gid_domain *domain, struct gid_producer *producer) {
 	const struct gid_box all = {0, 0, WIDTH, HEIGHT};
@@ -154,8 +180,9 @@ static void test_false_caps(struct gid_domain *domain, struct gid_producer *prod
 }
 
 static void test_all(struct gid_domain *domain, enum takes takes) {
-	g_autoptr(GstElement) pipeline = gst_parse_launch("gidsrc domain=open stream=movie ! "
-							  "fakesink name=sink sync=false",
+	g_autoptr(GstElement) pipeline = gst_parse_launch("gidsrc name=source domain=open "
+							  "stream=movie ! fakesink name=sink "
+							  "sync=false",
 			NULL);
 	g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
 	g_autoptr(GstPad) pad = gst_element_get_static_pad(sink, "sink");
@@ -181,6 +208,7 @@ static void test_all(struct gid_domain *domain, enum takes takes) {
 		test_part(producer, gid, (struct gid_box){101, 51, WIDTH - 101, HEIGHT - 51});
 		test_lie(producer, gid, (struct gid_box){0, HEIGHT - 1, WIDTH, HEIGHT});
 		test_lie(producer, gid, (struct gid_box){WIDTH, 1, WIDTH, 1});
+		test_told(pipeline);
 		test_part(producer, gid, (struct gid_box){0, 0, 2, 2});
 		test_false_caps(domain, producer);
 	}
