@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The examples in folders: windows by SDL and Qt, pixel by pixel. Each is built as it says."""
+"""The examples in folders: windows by SDL, Qt and GTK, pixel by pixel. Each is built as it says."""
 
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import gid
 import numpy as np
 import pytest
 from lib.cockpit import Cockpit
+from lib.pipeline import gst_env
 from lib.program import BUILD, TOP, Program, devenv, wait_for
 from lib.weston import Weston, lit
 
@@ -136,3 +138,20 @@ def test_it_says_how_it_is_used(way: str, tmp_path: Path) -> None:
     env = os.environ | {"QT_QPA_PLATFORM": "offscreen", "LD_LIBRARY_PATH": str(BUILD / "libgid")}
     program = subprocess.run([build(way, tmp_path)], env=env, capture_output=True, text=True)
     assert program.returncode == 1 and "Usage: show [-d DOMAIN] STREAM" in program.stderr
+
+
+def test_gtk_shows_each_pixel(
+    cockpit: Cockpit, weston: Weston, producer: gid.Domain, tmp_path: Path
+) -> None:
+    """By GStreamer's own element. It is there before its stream is."""
+    plugins = Path("/usr/lib/x86_64-linux-gnu/gstreamer-1.0")
+    if not (plugins / "libgstgtk4.so").exists():
+        pytest.skip("needs more: ./run shell --with gstreamer1.0-gtk4 -- ./run test examples")
+    library = gst_env({"GSK_RENDERER": "cairo"}, cockpit.folder / "registry.bin")
+    program = [sys.executable, EXAMPLES / "gtk" / "show.py", "gid://open/camera"]
+    window = weston.client(program, **library)
+    pixels = np.random.default_rng(7).integers(1, 256, (HEIGHT, WIDTH, 4), np.uint8)
+    with producer.producer("camera", "XR24", WIDTH, HEIGHT, lease=60.0) as camera:
+        camera.submit(pixels)
+        wait_shown(weston, window, pixels[..., :3])
+    window.stop()

@@ -1,9 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""Pipelines that people run behind gidsrc: each gives what it gives behind the source itself."""
+"""Pipelines that people run before gidsink and behind gidsrc: each gives what it gives alone."""
+
+import functools
+import http.server
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
 
 import pytest
 from lib.cockpit import Cockpit
-from lib.pipeline import LEASE, LOSSLESS, Pipeline, frames_of, quoted, send, watch
+from lib.pipeline import (
+    LEASE,
+    LOSSLESS,
+    Pipeline,
+    film,
+    frames_of,
+    gst_env,
+    quoted,
+    send,
+    watch,
+)
 from lib.program import wait_for
 
 COUNT = 60
@@ -338,3 +354,116 @@ def test_sent_on_while_it_is_shown(cockpit: Cockpit) -> None:
     assert end.finish().sums == drawn(cockpit)
     assert relay.stats("src")["copied-frames"] > 0
     assert relay.stats("sink")["copied-frames"] == 0
+
+
+# --- in front of gidsink ---
+
+
+def named(pixels: str, count: int = 20, size: tuple[int, int] = (320, 240)) -> str:
+    return ball(count, *size).replace("I420", pixels)
+
+
+def joined(*parts: str) -> str:
+    return "concat name=all " + " ".join(f"{part} ! all." for part in parts) + " all."
+
+
+ODD = (333, 111)
+SOURCES = {
+    "beside another branch": f"{ball()} ! tee name=t t. ! queue ! fakesink async=false t. ! queue",
+    "pictures again, drawn on": f"{ball()} ! videorate ! video/x-raw,framerate=77/1 ! timeoverlay",
+    "fewer pictures": f"{ball()} ! videorate ! video/x-raw,framerate=11/1",
+    "a part again and again": f"{ball()} ! videocrop left=4 top=6 ! videorate "
+    "! video/x-raw,framerate=60/1",
+    "part of a part": f"{named('I420', size=ODD)} ! videocrop left=3 top=5 ! videocrop right=7",
+    "turned": f"{named('I420', size=(321, 241))} ! videoflip method=clockwise",
+    "old pictures in new ones": f"{named('BGRx')} ! edgetv ! quarktv",
+    "pictures of fields": f"{ball()} ! interlace",
+    "fields and frames": f"{ball()} ! interlace ! fieldanalysis",
+    "other sizes": joined(ball(9), ball(9, 111, 77), ball(9, 1, 1), ball(9)),
+    "other formats": joined(ball(9), named("NV12", 9), named("P010_10LE", 9), named("GRAY8", 9)),
+    "other modes": joined(ball(9), f"{ball(9)} ! interlace field-pattern=1:1", ball(9)),
+    "a long queue": f"{ball()} ! queue min-threshold-buffers=20 max-size-buffers=25",
+    "by RTP": f"{ball()} ! rtpvrawpay ! rtpvrawdepay",
+    "4:4:4": f"{named('Y444', size=ODD)} ! jpegenc ! jpegdec",
+    "4:4:4 of 10 bits": f"{named('Y444_10LE', size=ODD)} ! avenc_ffv1 ! avdec_ffv1",
+    "4:2:2 of 10 bits": f"{named('I422_10LE', size=(334, 111))} ! x264enc ! avdec_h264",
+    "H.264 of fields": f"{ball()} ! interlace field-pattern=1:1 ! x264enc interlaced=true "
+    "! avdec_h264",
+    "frames out of order": f"{ball()} ! avenc_mpeg2video max-bframes=2 ! mpegvideoparse "
+    "! avdec_mpeg2video",
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_source(cockpit: Cockpit, name: str) -> None:
+    """Pixels and times of each."""
+    compare(cockpit, lambda sink: f"{SOURCES[name]} ! {sink}", 8)
+
+
+def compare(cockpit: Cockpit, pipeline: Callable[[str], str], least: int) -> None:
+    """The pipeline with gidsink, and what it gives to a sink that is nothing else."""
+    itself = Pipeline(cockpit, "open", pipeline(WATCH), "--video-meta", "1").finish()
+    receiver = watch(cockpit, "is-live=false")
+    sender = Pipeline(cockpit, "open", pipeline(f"gidsink name=sink stream=movie {LOSSLESS}"))
+    assert sender.finish().messages("gid-sink-stats")[-1]["dropped"] == 0
+    told = [
+        [[frame[what] for what in ("sum", "pts", "duration")] for frame in one.frames]
+        for one in (receiver.finish(), itself)
+    ]
+    assert told[0] == told[1] and len(told[1]) >= least
+
+
+@pytest.fixture
+def site(cockpit: Cockpit) -> Iterator[str]:
+    """A film of five seconds in segments of one, as HLS: its address.
+
+    splitmuxsink of GStreamer 1.26, which could cut it, now and then does not end.
+    """
+    place = cockpit.folder / "site"
+    place.mkdir()
+    env = gst_env(cockpit.env("open"), cockpit.folder / "registry.bin")
+    for number in range(5):
+        source = ball(30).replace("ball", f"ball timestamp-offset={number * 1_000_000_000}")
+        text = f"{source} ! x264enc ! h264parse ! mpegtsmux ! filesink location={place}/{number}.ts"
+        subprocess.run(["gst-launch-1.0", "-q", *text.split()], env=env, check=True, timeout=60)
+    segments = "".join(f"#EXTINF:1.0,\n{number}.ts\n" for number in range(5))
+    (place / "film.m3u8").write_text(
+        f"#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n{segments}#EXT-X-ENDLIST\n"
+    )
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    handler = functools.partial(Handler, directory=str(place))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}/film.m3u8"
+        server.shutdown()
+
+
+PLAYERS = {
+    "uridecodebin3": "uridecodebin3 uri={uri} caps=video/x-raw ! {sink}",
+    "playbin3": 'playbin3 uri={uri} flags=video video-sink="{sink}"',
+}
+
+
+@pytest.mark.parametrize("player", PLAYERS)
+def test_film_in_segments(cockpit: Cockpit, site: str, player: str) -> None:
+    compare(cockpit, lambda sink: PLAYERS[player].format(uri=site, sink=sink), 150)
+
+
+def test_timeline_of_an_editor(cockpit: Cockpit) -> None:
+    """gst-editing-services: one second of a film, and half a second of bars."""
+    receiver = watch(cockpit, "is-live=false")
+    clips = ["+clip", str(film(640, 360, 90)), "inpoint=0.5", "duration=1.0"]
+    clips += ["+test-clip", "smpte", "duration=0.5"]
+    sink = f"gidsink stream=movie {LOSSLESS}"
+    command = ["ges-launch-1.0", *clips, "--track-types", "video", "--videosink", sink]
+    env = gst_env(cockpit.env("open"), cockpit.folder / "registry.bin")
+    try:
+        subprocess.run(command, env=env, cwd=cockpit.folder, check=True, timeout=60)
+    except FileNotFoundError:
+        pytest.skip("needs more: ./run shell --with ges1.0-tools -- ./run test gst/pipelines")
+    assert len(receiver.finish().frames) == 45
+    assert receiver.stats("src")["missed"] == receiver.stats("src")["lost"] == 0
