@@ -13,9 +13,10 @@
 
 #define INPUT_RATE 4000u /* events a second, after INPUT_BURST at once: others are left out */
 #define INPUT_BURST 1000u
-#define INPUT_HELD_MAX 32u  /* keys and buttons at once */
-#define INPUT_GONE_MS 1000u /* until a device that a sender has no more is gone: it may come back  \
-			     */
+#define INPUT_HELD_MAX 32u /* keys and buttons at once */
+#define INPUT_GONE_MS                                                                              \
+	1000u /* until a device that a sender has no more is gone: it may come back                \
+	       */
 
 /* Who takes the input. */
 struct input_sink {

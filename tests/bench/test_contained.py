@@ -146,7 +146,9 @@ def test_how_it_ends(rig: Rig) -> None:
     place = rig.place
     assert place.start("seven", ["sh", "-c", "exit 7"]).wait(10) == 7
     assert place.start("sleeper", ["sleep", "infinity"]).stop(10) == -signal.SIGTERM
-    deaf = place.start("deaf", ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"])
+    deaf = place.start(
+        "deaf", ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"]
+    )
     wait_for(lambda: "ready" in deaf.printed(), "it listens to nobody")
     with pytest.raises(LabError, match="deaf does not end"):
         deaf.stop(0.5)

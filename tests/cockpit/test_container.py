@@ -3,7 +3,9 @@
 
 import json
 import os
+import pwd
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +13,9 @@ from pathlib import Path
 
 import pytest
 from container import Cockpit
+from gid_cockpit import container
+from gid_cockpit.configuration import CockpitError, read
+from lib.program import PATIENCE, wait_for
 
 PROGRAMS = ("gid-cockpit", "gidd", "gidctl")
 
@@ -30,6 +35,10 @@ if sys.argv[1] == "ps":
     sys.exit(read("broken") or 0)
 elif sys.argv[1] == "run" and read("fault"):
     sys.exit("Error: " + read("fault"))
+elif sys.argv[1] == "run" and read("started"):
+    os.rename(os.path.join(folder, "started"), os.path.join(folder, "ps"))
+elif sys.argv[1] == "exec":
+    exec(read("exec"))
 """
 
 
@@ -47,13 +56,10 @@ class Fake(Cockpit):
         lines = (self.bin / "calls").read_text().splitlines()
         return [words[1:] for words in map(json.loads, lines) if words[0] == command]
 
-    def container(self, **keys: object) -> None:
-        """What podman ps tells of from now on."""
-        found = {"State": "running", "Pid": 1, "ExitCode": 0, "Labels": self.labels()}
-        (self.bin / "ps").write_text(json.dumps([found | keys]))
-
-    def labels(self) -> dict[str, str]:
-        return {"org.gidway.configuration": str(self.config.resolve())}
+    def container(self, when: str = "ps", **keys: object) -> None:
+        """What podman ps tells of from now on, or of when it is `started`."""
+        found = {"State": "running", "Pid": 1, "ExitCode": 0}
+        (self.bin / when).write_text(json.dumps([found | keys]))
 
 
 @pytest.fixture
@@ -219,11 +225,123 @@ def test_down_with_a_mistake_where_podman_does_not_work(fake: Fake) -> None:
     assert "newuidmap" not in result.stderr
 
 
-def test_root_needs_a_user(fake: Fake) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("it is about root")
-    result = fake.run("podman-args", "open")
-    assert "give it a user=" in result.stderr
+def test_root_needs_a_user(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is no root in its container, then."""
+    monkeypatch.setattr(container, "is_root", lambda: True)
+    monkeypatch.setattr(container, "podman", lambda domain: "podman")
+    assert "give it a user=" in mistake(fake)
+    me = pwd.getpwuid(os.geteuid())
+    fake.set_keys(f"container-image=x\nuser={me.pw_name}\n")
+    assert "--user=0:0" in of_open(fake).arguments()  # who is root in our namespace
+    monkeypatch.setattr(container, "user_of", lambda domain: me)
+    assert f"--user={me.pw_uid}:{me.pw_gid}" in of_open(fake).arguments()
+
+
+def of_open(fake: Fake) -> container.Container:
+    configuration = read(fake.config)
+    (domain,) = configuration.choose(["open"])
+    return container.Container(configuration, domain)
+
+
+def mistake(fake: Fake) -> str:
+    with pytest.raises(CockpitError) as caught:
+        of_open(fake).arguments()
+    return str(caught.value)
+
+
+# --- what it may not do ---
+
+
+def test_an_option_that_begins_like_a_network(fake: Fake) -> None:
+    fake.set_keys("container-image=x\ncontainer-options=--network-alias films\n")
+    assert "--network=none" in words_of(fake)
+    fake.set_keys("container-image=x\ncontainer-options=--net=host\n")
+    assert "--network=none" not in words_of(fake)
+
+
+def test_a_dot_in_its_name(fake: Fake) -> None:
+    """For podman it stands for any character."""
+    fake.config.write_text(fake.config.read_text().replace("open", "o.en"))
+    fake.run("status")
+    (filtered,) = (word for call in fake.calls("ps") for word in call if "name=" in word)
+    assert filtered.startswith("--filter=name=^gidway\\-o\\.en\\-")
+
+
+def test_what_ran_before_goes_on(fake: Fake) -> None:
+    """Where another domain does not start, of this one only what was started for it is ended."""
+    fake.container()
+    assert fake.run("up", "open").returncode == 0
+    pid = fake.status()["open"]["pid"]
+    fake.container(State="exited")
+    fake.container("started")
+    gidd = fake.runtime / "cluster"
+    gidd.write_text("in the way")
+    result = fake.run("up", "open", "cluster")
+    assert result.returncode == 1 and "cluster" in result.stderr
+    assert len(fake.calls("rm")) == 1
+    assert fake.status()["open"]["pid"] == pid
+    gidd.unlink()
+
+
+def test_a_gidd_of_another_cockpit(fake: Fake) -> None:
+    """No container is joined to it."""
+    fake.container()
+    assert fake.run("up", "open").returncode == 0
+    fake.container(State="exited")
+    text, first = fake.config.read_text(), fake.config
+    fake.config = fake.folder / "other.conf"
+    fake.config.write_text(text)
+    result = fake.run("up", "open")
+    assert result.returncode == 1
+    assert "the gidd of open runs with another file" in result.stderr
+    assert len(fake.calls("run")) == 1
+    fake.config = first
+
+
+def test_a_container_without_its_gidd(fake: Fake) -> None:
+    fake.container()
+    domain = fake.status()["open"]
+    assert (domain["state"], domain["why"]) == (
+        "bad",
+        f"its gidd does not run, but its container {fake.name} is there",
+    )
+
+
+def command_in(fake: Fake, script: str) -> subprocess.Popen:
+    """gid-cockpit run, where podman exec is this script; until that has begun."""
+    began = fake.folder / "began"
+    (fake.bin / "exec").write_text(f"import time\nopen({str(began)!r}, 'w')\n{script}")
+    fake.container()
+    words = ["gid-cockpit", "--config", str(fake.config), "run", "open", "true"]
+    process = subprocess.Popen(words, env=fake.env)
+    wait_for(began.exists, "podman exec")
+    return process
+
+
+def test_one_that_never_tells_its_number(fake: Fake) -> None:
+    """Signals end podman then."""
+    with command_in(fake, "time.sleep(1000)") as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+
+
+def test_one_that_tells_more_than_a_number(fake: Fake) -> None:
+    """Nobody reads it: podman gets SIGPIPE's error, as whoever writes to nobody."""
+    script = "import os\nfor _ in range(1 << 20): os.write(3, b'1' * 4096)"
+    with command_in(fake, script) as process:
+        assert process.wait(PATIENCE) == 1
+
+
+def test_podman_that_does_not_answer(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its store may be locked for as long as it takes."""
+    monkeypatch.setattr(container, "PODMAN_SECONDS", 0.5)
+    slow = fake.bin / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 1000\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(container, "podman", lambda domain: str(slow))
+    monkeypatch.setenv("PATH", fake.env["PATH"])
+    with pytest.raises(CockpitError, match="podman ps, for domain open: no answer in"):
+        of_open(fake).lacks()
 
 
 def test_for_the_shell(fake: Fake) -> None:

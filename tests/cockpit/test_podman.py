@@ -8,11 +8,12 @@ import shutil
 import signal
 import subprocess
 import tarfile
-import time
 from collections.abc import Iterator
 
 import pytest
 from container import Cockpit
+from gid_cockpit.configuration import read
+from gid_cockpit.daemon import Daemon
 from lib.program import BUILD, PATIENCE, TOP, wait_for
 
 IMAGE = "localhost/gidway-test-folders"
@@ -144,12 +145,17 @@ def test_it_ends_and_is_started_again(real: Real) -> None:
     assert real.status()["open"]["pid"] == domain["pid"]
 
 
-def test_a_gidd_that_begins_anew_is_found(real: Real) -> None:
-    """Its socket is another one, in the same folder."""
+def test_a_gidd_that_begins_anew_is_found(real: Real, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the container that goes on. Its socket is another one, in the same folder."""
     real.run("up")
+    words = [real.podman, "inspect", "--format={{.Id}}", real.name]
+    before = subprocess.run(words, check=True, capture_output=True).stdout
     os.kill(real.status()["open"]["pid"], signal.SIGKILL)
-    time.sleep(0.1)
-    assert real.run("up").returncode == 0
+    wait_for(lambda: real.status()["open"]["pid"] is None, "the end of gidd")
+    configuration = read(real.config)
+    monkeypatch.setenv("PATH", real.env["PATH"])
+    Daemon(configuration, configuration.choose(["open"])[0]).start()
+    assert subprocess.run(words, check=True, capture_output=True).stdout == before
     gidctl = BUILD / "tools" / "gidctl" / "gidctl"
     result = real.run("run", "open", "--", str(gidctl), "--json", "status")
     assert json.loads(result.stdout)["domain"] == "open"

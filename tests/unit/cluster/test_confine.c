@@ -43,9 +43,9 @@ static struct {
 static int failing; /* the number of the call that fails, from 1; 0: none */
 static int calls_left;
 
-#define WRAPPED(type, name, ...) \
-	extern type __real_##name(__VA_ARGS__); \
-	extern type __wrap_##name(__VA_ARGS__); \
+#define WRAPPED(type, name, ...)                                                                   \
+	extern type __real_##name(__VA_ARGS__);                                                    \
+	extern type __wrap_##name(__VA_ARGS__);                                                    \
 	type __wrap_##name(__VA_ARGS__)
 
 static bool fails(void) {
@@ -101,7 +101,8 @@ static int run(void *data) {
 	_exit(tried.deed());
 }
 
-/* Of a filter whose making fails at one call. Ends with 0 if that is told, and nothing is refused. */
+/* Of a filter whose making fails at one call. Ends with 0 if that is told, and nothing is refused.
+ */
 static int fail(void *data) {
 	calls_left = failing;
 	int count = tried.confinement == SEALED ? confine_sealed() : confine_thread();

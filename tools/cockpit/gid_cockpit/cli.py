@@ -82,17 +82,21 @@ def up(configuration: Configuration, options: argparse.Namespace) -> int:
     try:
         for one in chosen:
             pid = one.pid()
-            if pid is not None and (isinstance(one, Guest) or not one.lacks()):
+            if pid is not None:
                 note = check_file(configuration, one)
-                say(f"{one.domain.name}: runs already (process {pid}){note}")
-                continue
+                if isinstance(one, Guest) or not one.lacks():
+                    say(f"{one.domain.name}: runs already (process {pid}){note}")
+                    continue
             with uninterrupted():
                 pid = one.start()
                 started.append(one)
             say(f"{one.domain.name}: {paint('started', True)} (process {pid})")
     except BaseException:
         for one in reversed(started):
-            one.stop()
+            if isinstance(one, Container):
+                one.stop_started()
+            else:
+                one.stop()
         raise
     wait_for_links(configuration, chosen)
     say_what_next(configuration, chosen)
@@ -335,18 +339,18 @@ def make_parser(version: str) -> argparse.ArgumentParser:
             command.add_argument("domain", nargs="*", help="only these domains (default: all)")
         if function is status:
             command.add_argument("-j", "--json", action="store_true", help="JSON for programs")
-    for function, text in (
-        (qemu_args, "the command line of QEMU for a guest; makes what it boots from"),
-        (podman_args, "the command line of podman for a container"),
-        (libvirt_xml, "the same guest as a libvirt domain, for virsh define"),
-        (screenshot, "a picture of a guest's screen, as a PNG"),
-        (guest, "start a guest and wait until it ends, for a service manager"),
-        (run, "run a command in a guest or container that is up"),
+    for function, what, text in (
+        (qemu_args, "a guest", "the command line of QEMU for it; makes what it boots from"),
+        (podman_args, "a container", "the command line of podman for it"),
+        (libvirt_xml, "a guest", "it as a libvirt domain, for virsh define"),
+        (screenshot, "a guest", "a picture of its screen, as a PNG"),
+        (guest, "a guest", "start it and wait until it ends, for a service manager"),
+        (run, "a guest or a container", "run a command in it while it is up"),
     ):
         name = function.__name__.replace("_", "-")
         command = commands.add_parser(name, help=text, description=text)
         command.set_defaults(run=function, read=read)
-        command.add_argument("guest", metavar="DOMAIN", help="a guest or a container")
+        command.add_argument("guest", metavar="DOMAIN", help=what)
         if function in (qemu_args, podman_args):
             command.add_argument("-j", "--json", action="store_true", help="JSON for programs")
         if function is screenshot:
@@ -362,7 +366,7 @@ def make_parser(version: str) -> argparse.ArgumentParser:
 
 
 def add_logs(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    text = "what a domain's gidd has written, and a guest's console and QEMU"
+    text = "what a domain's gidd has written, a guest's console and QEMU, a container's programs"
     command = commands.add_parser("logs", help=text, description=text)
     command.set_defaults(run=logs, read=read_anyway)
     command.add_argument("log", metavar="DOMAIN")

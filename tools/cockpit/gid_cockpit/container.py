@@ -11,6 +11,8 @@ the programs alone: all that they have of gidway is libgid.
 import hashlib
 import json
 import os
+import re
+import select
 import shlex
 import shutil
 import signal
@@ -22,12 +24,14 @@ from .access import is_root, user_of
 from .configuration import DEFAULT_RUNTIME, CockpitError, Configuration, Domain
 from .daemon import Daemon
 from .logs import Log, last_lines
-from .process import pass_signals_on
+from .process import START_SECONDS, handle, pass_signals_on
 
 LABEL = "org.gidway.configuration"  # whose container it is, by the file
 LOG = "container.log"
 STOP_SECONDS = 10
+PODMAN_SECONDS = 60.0  # for one command, of which the longest ends a container
 NUMBER_FD = 3  # the first that podman passes on
+NUMBER_SIZE = 16  # of what is written there, which a container may do
 
 # A command tells its number first, by which signals find it: podman passes none on.
 TELL_NUMBER = f'echo $$ >&{NUMBER_FD}; exec {NUMBER_FD}>&-; exec "$@"'
@@ -54,6 +58,7 @@ class Container(Daemon):
     ) -> None:
         super().__init__(configuration, domain)
         self._extra = extra
+        self._began_gidd = False
 
     @property
     def name(self) -> str:
@@ -69,6 +74,8 @@ class Container(Daemon):
         words += [f"--hostname={name}", f"--label={LABEL}={self.configuration.path.resolve()}"]
         # What is not here is fetched by who wants it, and not by the way.
         words += ["--pull=never", "--log-driver=passthrough"]
+        # Those of ours may have a password, and there is no network to use them.
+        words += ["--http-proxy=false"]
         words += ["--read-only", "--cap-drop=all", "--security-opt=no-new-privileges"]
         # The folder, not the socket: a gidd that is started anew makes another one. Read-only is
         # enough to connect. Where other gidds come in is no place for programs.
@@ -77,7 +84,7 @@ class Container(Daemon):
         words += self._user()
         options = [*self._split("container-options", keys.options), *self._extra]
         # More than one is not the last one, as with other options: podman would join them all.
-        if not any(word.startswith(("--network", "--net")) for word in options):
+        if not any(word.partition("=")[0] in ("--network", "--net") for word in options):
             words.append("--network=none")
         return [*words, *options, keys.image, *self._split("container-command", keys.command)]
 
@@ -105,14 +112,21 @@ class Container(Daemon):
         """What podman says of it, or None: there is none."""
         if shutil.which("podman") is None:
             return None
-        words = ["ps", "--all", f"--filter=name=^{self.name}$", "--format=json"]
+        words = ["ps", "--all", f"--filter=name=^{re.escape(self.name)}$", "--format=json"]
         found = json.loads(self._podman(*words) or "[]")
         return found[0] if found else None
 
     def _podman(self, *words: str) -> str:
-        result = subprocess.run(
-            [podman(self.domain), *words], capture_output=True, text=True, errors="replace"
-        )
+        command = [podman(self.domain), *words]
+        try:
+            result = subprocess.run(
+                command, capture_output=True, text=True, errors="replace", timeout=PODMAN_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            raise CockpitError(
+                f"podman {words[0]}, for domain {self.domain.name}: no answer in "
+                f"{PODMAN_SECONDS:.0f} s"
+            ) from None
         if result.returncode != 0:
             raise CockpitError(f"podman, for domain {self.domain.name}: {result.stderr.strip()}")
         return result.stdout
@@ -148,13 +162,13 @@ class Container(Daemon):
         """The gidd, if it does not run, and the container anew."""
         self.arguments()  # mistakes of the file are told before anything is started
         pid = self.pid()
-        began = pid is None
+        self._began_gidd = pid is None
         if pid is None:
             pid = super().start()
         try:
             self.start_container()
         except BaseException:
-            if began:
+            if self._began_gidd:
                 super().stop()
             raise
         return pid
@@ -164,9 +178,20 @@ class Container(Daemon):
         words = self.arguments()
         log = Log(self.configuration, self.domain.name, LOG)
         with log:
-            result = subprocess.run(
-                words, stdin=subprocess.DEVNULL, stdout=log.pipe, stderr=log.pipe, cwd="/"
-            )
+            try:
+                result = subprocess.run(
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log.pipe,
+                    stderr=log.pipe,
+                    cwd="/",
+                    timeout=START_SECONDS,
+                )
+            except subprocess.TimeoutExpired:
+                raise CockpitError(
+                    f"podman does not start domain {self.domain.name}: no answer in "
+                    f"{START_SECONDS:.0f} s"
+                ) from None
         if result.returncode != 0:
             said = "\n".join(log.last())
             raise CockpitError(f"podman does not start domain {self.domain.name}:\n{said}")
@@ -178,14 +203,27 @@ class Container(Daemon):
 
     def stop(self) -> bool:
         """The programs first: they lose nothing that they could still ask for."""
-        found = None
+        was_there = False
         try:
-            found = self._find()
-            if found is not None:
-                self._podman("rm", "--force", f"--time={STOP_SECONDS}", self.name)
+            was_there = self.stop_container()
         finally:
             ended = super().stop()
-        return ended or found is not None
+        return ended or was_there
+
+    def stop_started(self) -> None:
+        """What start() began: no gidd that ran before."""
+        try:
+            self.stop_container()
+        finally:
+            if self._began_gidd:
+                super().stop()
+
+    def stop_container(self) -> bool:
+        """False: there was none."""
+        if self._find() is None:
+            return False
+        self._podman("rm", "--force", f"--time={STOP_SECONDS}", self.name)
+        return True
 
     # --- a command in it ---
 
@@ -205,18 +243,38 @@ class Container(Daemon):
         actions = [(os.POSIX_SPAWN_DUP2, writer, NUMBER_FD)]
         pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
         os.close(writer)
-        with os.fdopen(reader) as told:
-            number = told.readline().strip()
+        number = ""
 
         def send(which: signal.Signals) -> None:
+            if not number:
+                os.kill(pid, which)
+                return
             script = f"kill -{which.name.removeprefix('SIG')} {number}"
             inside = [command[0], "exec", self.name, "sh", "-c", script]
             subprocess.run(inside, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-        if number.isdecimal():
-            pass_on(send)
+        pass_on(send)
+        number = self._read_number(reader, pid)
         _, status = os.waitpid(pid, 0)
         code = os.waitstatus_to_exitcode(status)
-        if code < 0 and number.isdecimal():
+        if code < 0 and number:
             send(signal.Signals(-code))  # podman has ended, and what it ran goes on without it
         return code if code >= 0 else 128 - code
+
+    def _read_number(self, reader: int, pid: int) -> str:
+        """As TELL_NUMBER writes it. Empty: podman has ended, or something else was written."""
+        told = b""
+        with handle(pid, "podman") as descriptor:
+            poll = select.poll()
+            poll.register(reader, select.POLLIN)
+            poll.register(descriptor, select.POLLIN)
+            while not told.endswith(b"\n") and len(told) < NUMBER_SIZE:
+                if reader not in dict(poll.poll()):
+                    break
+                part = os.read(reader, NUMBER_SIZE - len(told))
+                if not part:
+                    break
+                told += part
+        os.close(reader)
+        number = told.decode(errors="replace").strip()
+        return number if number.isdecimal() else ""

@@ -133,7 +133,8 @@ def window_kind(domain: Domain) -> tuple[str, str]:
 def has_doorbell(configuration: Configuration, domain: Domain) -> bool:
     """As gidd sees it: one that can be rung by a device."""
     hub = configuration.hub
-    return hub is not None and hub.doorbell and domain.doorbell and domain.kind != "local"
+    has_device = domain.kind in ("host", "guest")
+    return hub is not None and hub.doorbell and domain.doorbell and has_device
 
 
 def make(configuration: Configuration, domain: Domain, work: Path | None) -> Machine:

@@ -115,6 +115,8 @@ def domain_state(configuration: Configuration, domain: Domain) -> dict:
     try:
         found["pid"] = one.pid()
         if found["pid"] is None:
+            if isinstance(one, Container) and one.is_there():
+                raise CockpitError(f"its gidd does not run, but its container {one.name} is there")
             return found
         if isinstance(one, Daemon):
             report = one.ask()
