@@ -44,13 +44,18 @@ SECTIONS = {
     "role": ("gid-cluster", "", "[role a]", "gid-cluster.1", "*[role* _NAME_*]*"),
 }
 
+# Behind them: one mistake for sure, so that nobody measures what the rest would take.
+NO_SECTION = "[no-such-section]\nx=1\n"
+
 
 def mistakes(program: str, text: str, folder: Path) -> str:
     file = folder / "a.conf"
-    file.write_text(text)
+    file.write_text(text + NO_SECTION)
     command = [COMMANDS[program], "--check"]
     command += [file] if program == "gid-compose" else ["--config", file]
-    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE).stderr
+    said = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE).stderr
+    assert "unknown section" in said, "it has read all of the file"
+    return said
 
 
 def keys_of(page: str, begin: str) -> dict[str, str]:
