@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
@@ -47,6 +47,7 @@ for one, other in (("open", "host"), ("open", "cluster"), ("cluster", "host"), (
     CONFIG += f"[link {one} {other}]\nkind=ivshmem\nsilence={SILENCE}\n"
 SECONDS = 300.0  # for whatever a guest has to do under TCG, beside other tests
 LOOK_SECONDS = 0.3  # between looks that start a program in a guest
+LOOK_AGAIN_SECONDS = 5.0  # that displays have to show the last picture of a program
 
 
 @contextmanager
@@ -230,3 +231,22 @@ class Running:
     def signal(self, number: int) -> None:
         if self.is_running:
             self.program.signal(number)
+
+    def stop_where_all_show(self, is_shown: Callable[[], bool], what: str) -> None:
+        """Stops it for good, so that what it sent last stays on display.
+
+        Where it is stopped between two of its readers, one has a picture more than the other for as
+        long: then it goes on, and is stopped again.
+        """
+
+        def stop_and_look() -> bool:
+            self.signal(signal.SIGSTOP)
+            end = time.monotonic() + LOOK_AGAIN_SECONDS
+            while time.monotonic() < end:
+                if is_shown():
+                    return True
+                time.sleep(LOOK_SECONDS)
+            self.signal(signal.SIGCONT)
+            return False
+
+        wait_for(stop_and_look, what, SECONDS, LOOK_SECONDS)

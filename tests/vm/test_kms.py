@@ -82,14 +82,14 @@ def write(machines: Machines, name: str, content: bytes) -> Path:
     return path
 
 
+def shows(machines: Machines, picture: Callable[[], numpy.ndarray], what: Running) -> bool:
+    """Whether the whole screen shows this, pixel by pixel."""
+    assert what.is_running, what.err
+    return numpy.array_equal(machines.screenshot("cluster"), picture())
+
+
 def wait_shown(machines: Machines, picture: Callable[[], numpy.ndarray], what: Running) -> None:
-    """Until the whole screen shows this, pixel by pixel."""
-
-    def shown() -> bool:
-        assert what.is_running, what.err
-        return numpy.array_equal(machines.screenshot("cluster"), picture())
-
-    wait_for(shown, "the picture on the screen", SECONDS)
+    wait_for(lambda: shows(machines, picture, what), "the picture on the screen", SECONDS)
 
 
 @pytest.mark.parametrize("planes", ["off", "on"])
@@ -167,8 +167,9 @@ def test_a_stream_on_weston(machines: Machines, tmp_path: Path) -> None:
         )
         with running(machines, *view, env=environment) as viewer:
             keeper.wait_lines("frame", 30)
-            player.signal(signal.SIGSTOP)  # the last frame stays where it is
-            wait_shown(machines, frame, viewer)
+            player.stop_where_all_show(
+                lambda: shows(machines, frame, viewer), "the keeper's last frame on the screen"
+            )
             player.signal(signal.SIGCONT)
             # The device has no refreshes, which takes the policy 64 frames and 10 s to say.
             words = "gid: pacing: Virtual-1: repaint window"

@@ -265,7 +265,6 @@ KINDS = ["memory NV12", "camera BGRx"]
 AT_LENGTH = ["memory BGRx", "memory YUY2", "udmabuf BGRx", "udmabuf NV12", "camera NV12"]
 AT_LENGTH += ["stateful I420", "stateless NV12", "converter YUY2"]
 SCREENS = ("weston-gl", "weston-pixman", "pixman")
-LOOK_AGAIN_SECONDS = 5.0
 SIZE = (320, 180)
 
 
@@ -352,16 +351,7 @@ def test_a_guests_frames_on_the_hosts_displays(
     def all_are_right() -> bool:
         return all(difference(name) <= (0 if pixels == "BGRx" else 1) for name in views)
 
-    def stop_and_look() -> bool:
-        """Stopped while it sends, it has sent a frame to some of its readers only: then again."""
-        player.signal(signal.SIGSTOP)
-        with contextlib.suppress(AssertionError):
-            wait_for(all_are_right, f"{kind} on all displays", LOOK_AGAIN_SECONDS, 0.2)
-            return True
-        player.signal(signal.SIGCONT)
-        return False
-
-    wait_for(stop_and_look, f"{kind} on all displays", SECONDS, LOOK_SECONDS)
+    player.stop_where_all_show(all_are_right, f"{kind} on all displays")
     for name, view in views.items():
         assert view.stop() == 0  # before its stream ends, of which it tells
         shown = stats(folder / f"{stream}-{name}")
