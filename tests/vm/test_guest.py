@@ -150,9 +150,8 @@ def test_it_sees_what_it_needs_of_this_machine_and_nothing_else(guest: Guest) ->
     )
 
 
-def test_it_powers_off_and_leaves_nothing() -> None:
-    guest = Guest("cluster", memory_mib=512)
-    guest.boot()
+def test_it_powers_off_and_leaves_nothing(guest: Guest) -> None:
+    """The last that is asked of this one."""
     pid = guest.process.pid
     running = guest.start(["sleep", "600"])
     guest.finish()

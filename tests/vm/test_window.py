@@ -2,6 +2,7 @@
 """Memory between host and guest: written by one side, and by no other whatever it tries."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,47 +21,62 @@ SIZE = 4 << 20
 HOSTILE_DMA = BUILD / "tests/hostile/programs/hostile-dma"
 
 
-def test_a_guest_writes_its_own_memory_and_no_other(tmp_path: Path) -> None:
-    own, others = tmp_path / "own", tmp_path / "others"
-    own.write_bytes(b"o" * SIZE)
-    others.write_bytes(b"x" * SIZE)
-    windows = [Window(own, SIZE, writable=True), Window(others, SIZE, writable=False)]
+@pytest.fixture(scope="module")
+def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
+    """With two windows: one of its own, one of others."""
+    folder = tmp_path_factory.mktemp("window")
+    windows = [Window(folder / name, SIZE, writable=name == "own") for name in ("own", "others")]
+    for window in windows:
+        window.path.write_bytes(bytes(SIZE))
+    with Guest("open", memory_mib=512, windows=windows, devices=[*DEVICES]) as guest:
+        yield guest
+
+
+@pytest.fixture
+def files(guest: Guest) -> tuple[Path, Path]:
+    """Its own window, all o, and that of others, all x: written where they are, for it has them."""
+    own, others = (window.path for window in guest.machine.windows)
+    for path, byte in ((own, b"o"), (others, b"x")):
+        with path.open("r+b") as file:
+            file.write(byte * SIZE)
+    return own, others
+
+
+def test_a_guest_writes_its_own_memory_and_no_other(guest: Guest, files: tuple[Path, Path]) -> None:
+    own, others = files
     script = Path(__file__).with_name("windows.py")
-    with Guest("open", memory_mib=512, windows=windows) as guest:
-        result = guest.run(["python3", str(script), str(ord("A")), str(ord("B"))])
-        assert result.code == 0, result.err
-        # While it runs: the host reads the very memory that the guest wrote.
-        assert own.read_bytes() == b"A" * SIZE
-        assert others.read_bytes() == b"x" * SIZE
-        mine, theirs = ([int(word) for word in line.split()] for line in result.out.splitlines())
-        assert mine == [SIZE, ord("o"), ord("A"), ord("A")]
-        assert theirs == [SIZE, ord("x"), ord("x"), ord("x")]
-        # And what the host writes there meanwhile, the guest sees.
-        with others.open("r+b") as file:
-            file.write(b"y")
-        again = guest.run(["python3", str(script), str(ord("C")), str(ord("D"))])
-        assert again.out.splitlines()[1].split()[1] == str(ord("y"))
+    result = guest.run(["python3", str(script), str(ord("A")), str(ord("B"))])
+    assert result.code == 0, result.err
+    # While it runs: the host reads the very memory that the guest wrote.
+    assert own.read_bytes() == b"A" * SIZE
+    assert others.read_bytes() == b"x" * SIZE
+    mine, theirs = ([int(word) for word in line.split()] for line in result.out.splitlines())
+    assert mine == [SIZE, ord("o"), ord("A"), ord("A")]
+    assert theirs == [SIZE, ord("x"), ord("x"), ord("x")]
+    # And what the host writes there meanwhile, the guest sees.
+    with others.open("r+b") as file:
+        file.write(b"y")
+    again = guest.run(["python3", str(script), str(ord("C")), str(ord("D"))])
+    assert again.out.splitlines()[1].split()[1] == str(ord("y"))
     assert own.read_bytes() == b"C" * SIZE
     assert others.read_bytes() == b"y" + b"x" * (SIZE - 1)
 
 
-def test_a_device_of_a_guest_writes_its_own_memory_and_no_other(tmp_path: Path) -> None:
+def test_a_device_of_a_guest_writes_its_own_memory_and_no_other(
+    guest: Guest, files: tuple[Path, Path]
+) -> None:
     """By itself (DMA), where this guest has no IOMMU: it is told by the attacker alone."""
-    own, others = tmp_path / "own", tmp_path / "others"
-    own.write_bytes(b"o" * SIZE)
-    others.write_bytes(b"x" * SIZE)
-    windows = [Window(own, SIZE, writable=True), Window(others, SIZE, writable=False)]
+    own, others = files
     ways = {"own": (2, own), "": (0, others)}  # the exit status of each
-    with Guest("open", memory_mib=512, windows=windows, devices=[*DEVICES]) as guest:
-        for number, (aim, (status, file)) in enumerate(ways.items()):
-            pattern = f"{number + 1:x}" * 16
-            words = ["timeout", "--preserve-status", "4", HOSTILE_DMA, pattern, *aim.split()]
-            result = guest.run([*map(str, words)])
-            assert result.code == status, result.err
-            did = json.loads(result.out)
-            assert did["windows"] == 1 and did["arrived"] == did["passed"] == did["devices"] == 4
-            assert did["tried"] > 0
-            found = file.read_bytes().count(bytes.fromhex(pattern) * 512)
-            assert (found > 0, did["changed"] > 0, did["held"] > 0) == (aim == "own",) * 3
-            assert did["written"] == 1000
+    for number, (aim, (status, file)) in enumerate(ways.items()):
+        pattern = f"{number + 1:x}" * 16
+        words = ["timeout", "--preserve-status", "4", HOSTILE_DMA, pattern, *aim.split()]
+        result = guest.run([*map(str, words)])
+        assert result.code == status, result.err
+        did = json.loads(result.out)
+        assert did["windows"] == 1 and did["arrived"] == did["passed"] == did["devices"] == 4
+        assert did["tried"] > 0
+        found = file.read_bytes().count(bytes.fromhex(pattern) * 512)
+        assert (found > 0, did["changed"] > 0, did["held"] > 0) == (aim == "own",) * 3
+        assert did["written"] == 1000
     assert others.read_bytes() == b"x" * SIZE
