@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The profiles of AppArmor: they compile, and refuse a daemon what is not its own."""
+"""The profiles of AppArmor compile, and refuse a daemon what is not its own; the module of SELinux
+compiles."""
 
 import io
 import os
@@ -30,6 +31,20 @@ tar -xz -C /etc
 cp /etc/gidway/gidway.conf {FORBIDDEN}
 """
 
+MODULE = TOP / "packaging" / "policy" / "selinux"
+DEVEL = Path("/usr/share/selinux/devel/Makefile")
+# Of a program in a domain, as somebody writes one.
+CLIENT = """\
+policy_module(films, 1.0)
+type films_t;
+domain_type(films_t)
+type films_tmpfs_t;
+files_tmpfs_file(films_tmpfs_t)
+gidway_client(films_t)
+gidway_memory(films_tmpfs_t)
+"""
+
+needs_devel = pytest.mark.skipif(not DEVEL.exists(), reason="no selinux-policy-dev")
 needs_parser = pytest.mark.skipif(PARSER is None, reason="no apparmor_parser (Debian: apparmor)")
 needs_guest = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 
@@ -121,3 +136,31 @@ def test_what_is_not_its_own_is_refused(guest: Guest) -> None:
     free = guest.run(["/usr/local/bin/free", *words])
     assert "nobody" in free.err
     assert denied(guest) == before
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Path:
+    """A copy of the sources, beside a program's own."""
+    folder = tmp_path / "module"
+    shutil.copytree(MODULE, folder)
+    (folder / "films.te").write_text(CLIENT)
+    return folder
+
+
+def compiled(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = ["make", "-f", DEVEL, "NAME=default", "gidway.pp", "films.pp"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+
+
+@needs_devel
+def test_the_module_compiles(module: Path) -> None:
+    result = compiled(module)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert (module / "gidway.pp").exists() and (module / "films.pp").exists()
+
+
+@needs_devel
+def test_a_mistake_in_the_module_is_found(module: Path) -> None:
+    source = module / "gidway.te"
+    source.write_text(source.read_text().replace("type gidd_tmpfs_t,", "type gidd_tmpf_t,"))
+    assert compiled(module).returncode != 0
