@@ -83,24 +83,50 @@ def test_images_are_those_that_are_built() -> None:
         assert image.removeprefix("localhost/gidway-") in built
 
 
-def test_quadlet_takes_them(tmp_path: Path) -> None:
-    """Podman's own generator makes services of them."""
+@pytest.fixture
+def generated(tmp_path: Path) -> Path:
+    """The services that podman's own generator makes of them."""
     generator = next(filter(shutil.which, GENERATORS), None)
     if generator is None:
         pytest.skip("there is no quadlet generator: it comes with podman 4.4")
+    sources, services = tmp_path / "sources", tmp_path / "services"
+    for folder in (sources, services):
+        folder.mkdir()
     for path in QUADLETS.glob("gidway-*.[cv]o*"):
-        shutil.copy(path, tmp_path)
+        shutil.copy(path, sources)
     result = subprocess.run(
-        [generator, "-dryrun"],
-        env={"QUADLET_UNIT_DIRS": str(tmp_path)},
+        [generator, services, services, services],
+        env={"QUADLET_UNIT_DIRS": str(sources)},
         capture_output=True,
         text=True,
     )
     assert result.returncode == 0, result.stderr
-    for name in ("gidway-safety.service", "gidway-qm.service", "gidway-qm-volume.service"):
-        assert f"---{name}---" in result.stdout
-    assert result.stdout.count(" --read-only") == 2
-    assert result.stdout.count("no-new-privileges") == 2
+    return services
+
+
+def test_quadlet_takes_them(generated: Path) -> None:
+    names = {"gidway-safety.service", "gidway-qm.service", "gidway-qm-volume.service"}
+    assert {path.name for path in generated.glob("*.service")} == names
+    started = {path.name for path in (generated / "multi-user.target.wants").iterdir()}
+    assert started == {"gidway-safety.service", "gidway-qm.service"}
+    for name in started:
+        text = (generated / name).read_text()
+        assert " --read-only" in text and "no-new-privileges" in text
+
+
+def verify(folder: Path) -> str:
+    """What systemd says of the services in it."""
+    command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no"]
+    services = sorted(map(str, folder.glob("*.service")))
+    return subprocess.run([*command, *services], capture_output=True, text=True).stderr
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze")
+def test_systemd_takes_them(generated: Path) -> None:
+    assert verify(generated) == ""
+    service = generated / "gidway-qm.service"
+    service.write_text(service.read_text().replace("MemoryMax=1G", "MemoryMax=1X"))
+    assert "Invalid memory limit" in verify(generated)
 
 
 def test_build_says_what_is_missing(tmp_path: Path) -> None:
