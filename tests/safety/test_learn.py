@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""gid-cluster --learn: what keeps it from learning is said, and what it has learned stays."""
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lib.cockpit import Cockpit
+from lib.display import ROLE, start_telltale
+from lib.program import BUILD, PATIENCE, wait_for
+
+from lab.domains.configuration import section
+
+CLUSTER = BUILD / "cluster" / "gid-cluster"
+OTHER = section("role oil", "domain=open width=32 height=32 deadline-ms=500")
+
+
+def command(cockpit: Cockpit, *options: str | Path, role: str = "telltale") -> list[str | Path]:
+    config = cockpit.folder / "learn.conf"
+    config.write_text(ROLE + OTHER)
+    return [CLUSTER, "--config", config, "--learn", role, *options]
+
+
+def refused(cockpit: Cockpit, *options: str | Path, role: str = "telltale") -> str:
+    """What it says as it ends."""
+    learner = cockpit.run("cluster", command(cockpit, *options, role=role), "refused")
+    assert learner.wait() == 1, learner.stderr
+    return learner.stderr
+
+
+def hashes_in(file: Path) -> list[str]:
+    text = file.read_text() if file.exists() else ""
+    return re.findall("^[0-9a-f]{64}$", text, re.MULTILINE)
+
+
+def test_no_such_role(cockpit: Cockpit) -> None:
+    said = refused(cockpit, role="lamp")
+    assert said.endswith("learn.conf has no [role lamp]; it has: telltale oil\n")
+
+
+@pytest.mark.parametrize("words", [("--seconds", "0"), ("--seconds", "1x"), ("--seconds", "-"),
+                                   ("--seconds", "86401"), ("--tolerance", "256")])
+def test_no_such_number(cockpit: Cockpit, words: tuple[str, str]) -> None:
+    learner = cockpit.run("cluster", command(cockpit, *words), "misused")
+    assert learner.wait() == 2
+    assert re.search(rf"{words[0]} must be \d+ to \d+", learner.stderr)
+
+
+def test_a_file_that_is_no_list(cockpit: Cockpit) -> None:
+    """Of hashes: it stays as it is, whatever its owner wanted with it."""
+    file = cockpit.folder / "letter"
+    file.write_text("Dear Sir or Madam,\n")
+    assert "letter: not a file of hashes" in refused(cockpit, "--output", file)
+    assert file.read_text() == "Dear Sir or Madam,\n"
+    assert f"{cockpit.folder}: " in refused(cockpit, "--output", cockpit.folder)
+
+
+def test_no_daemon(make_cockpit: Callable[..., Cockpit]) -> None:
+    """And none in a domain that is named by --domain."""
+    cockpit = make_cockpit()
+    file = cockpit.folder / "telltale.hashes"
+    assert "cluster" in refused(cockpit, "--output", file)
+    assert "nowhere" in refused(cockpit, "--output", file, "--domain", "nowhere")
+    assert not file.exists()
+
+
+def test_an_interrupt_ends_it_in_good_order(cockpit: Cockpit) -> None:
+    """It says how much it knows, and knows that the next time."""
+    start_telltale(cockpit, "--cycle", "20")
+    file = cockpit.folder / "telltale.hashes"
+    for before, signal_number in ((0, signal.SIGINT), (16, signal.SIGTERM)):
+        wait_for(lambda: not cockpit.status("cluster")["subscriptions"], "no reader")
+        learner = cockpit.run("cluster", command(cockpit, "--output", file))
+        wait_for(lambda: cockpit.status("cluster")["subscriptions"], "it to read")
+        wait_for(lambda: len(hashes_in(file)) == 16, lambda: f"all pictures\n{learner.stderr}")
+        learner.signal(signal_number)
+        assert learner.wait() == 0, learner.stderr
+        assert f"{file}: 16 pictures, {16 - before} of them new" in learner.stderr
+
+
+def test_its_file_has_the_name_of_the_role(cockpit: Cockpit) -> None:
+    start_telltale(cockpit, "--cycle", "20")
+    folder = cockpit.folder / "here"
+    folder.mkdir()
+    words = command(cockpit, "--seconds", "3")
+    done = subprocess.run(
+        words, cwd=folder, env=cockpit.env("cluster"), capture_output=True, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in folder.iterdir()] == ["telltale.hashes"]
+    assert hashes_in(folder / "telltale.hashes")
+
+
+def test_a_terminal_sees_how_far_it_is(cockpit: Cockpit) -> None:
+    start_telltale(cockpit, "--cycle", "20")
+    ours, theirs = os.openpty()
+    try:
+        words = command(cockpit, "--output", cockpit.folder / "seen.hashes", "--seconds", "3")
+        done = subprocess.run(words, env=cockpit.env("cluster"), stderr=theirs, timeout=PATIENCE)
+        said = os.read(ours, 1 << 16).decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert done.returncode == 0, said
+    assert re.search(r"\r\d+ frames, \d+ pictures ", said), said
+
+
+def test_what_cannot_be_written_is_told(cockpit: Cockpit) -> None:
+    """Also where its folder comes late: what cannot be written now is written at the end."""
+    start_telltale(cockpit, "--cycle", "20")
+    file = cockpit.folder / "late" / "telltale.hashes"
+    assert "No such file or directory" in refused(cockpit, "--output", file, "--seconds", "2")
+    learner = cockpit.run("cluster", command(cockpit, "--output", file, "--seconds", "4"))
+    file.parent.mkdir()
+    assert learner.wait() == 0, learner.stderr
+    assert hashes_in(file)
