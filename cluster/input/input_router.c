@@ -10,13 +10,6 @@ static bool box_has(const struct gid_box *box, double x, double y) {
 			y < (double)box->y + box->height;
 }
 
-/* Whether the target is what is seen at this place, and may be touched there. */
-static bool target_is_at(
-		const struct input_target *target, const void *screen, double x, double y) {
-	return target->is_live && target->screen == screen && box_has(&target->box, x, y) &&
-			box_has(&target->picture, x, y);
-}
-
 /* INPUT_NOWHERE: nothing that takes such input is seen there. */
 static size_t router_find(const struct input_router *router, uint32_t device, const void *screen,
 		double x, double y, struct input_target *target) {
@@ -25,7 +18,8 @@ static size_t router_find(const struct input_router *router, uint32_t device, co
 		if (!target->covers || target->screen != screen || !box_has(&target->box, x, y)) {
 			continue;
 		}
-		bool takes = (target->takes & device) && target_is_at(target, screen, x, y);
+		bool takes = (target->takes & device) && target->is_live &&
+				box_has(&target->picture, x, y);
 		return takes ? i : INPUT_NOWHERE;
 	}
 	return INPUT_NOWHERE;

@@ -24,16 +24,11 @@ struct panel {
 
 /* --- where ------------------------------------------------------------------------------------ */
 
+/* Of a touch panel or a pointer: keyboards are on no screen. */
 static const char *panel_output_name(const struct panel *panel) {
-	const struct wlr_input_device *device = panel->device;
-	switch (device->type) {
-	case WLR_INPUT_DEVICE_TOUCH:
-		return wlr_touch_from_input_device(panel->device)->output_name;
-	case WLR_INPUT_DEVICE_POINTER:
-		return wlr_pointer_from_input_device(panel->device)->output_name;
-	default:
-		return NULL;
-	}
+	return panel->device->type == WLR_INPUT_DEVICE_TOUCH
+			? wlr_touch_from_input_device(panel->device)->output_name
+			: wlr_pointer_from_input_device(panel->device)->output_name;
 }
 
 static bool names_are_equal(const char *one, const char *other) {

@@ -201,8 +201,9 @@ static int call_out(void) {
 }
 
 static int run_program(void) {
+	/* Not by libc's call: where lines are counted, that would write the counts. */
 	char *const arguments[] = {"true", NULL};
-	return is_not(execv("/bin/true", arguments) == 0);
+	return is_not(syscall(SYS_execve, "/bin/true", arguments, NULL) == 0);
 }
 
 static int begin_process(void) {

@@ -177,6 +177,18 @@ static void test_pointer(void) {
 	input_router_button(&router, KEY_A, true, 5);
 	input_router_button(&router, UINT32_MAX, true, 5);
 	expect("", "what is no button");
+	targets[BACK].is_live = true;
+	input_router_button(&router, KEY_A, true, 6);
+	input_router_button(&router, UINT32_MAX, false, 6);
+	expect("2:motion0@24576,32768", "also on what is live");
+	input_router_button(&router, BTN_RIGHT, true, 7);
+	input_router_point(&router, &screen, 300, 200, 8);
+	expect("2:motion0@24576,32768 2:button273=1 2:button273=0 1:motion0@49152,32768",
+			"whichever button is held is released");
+	targets[FRONT].is_live = false;
+	input_router_tick(&router);
+	input_router_axis(&router, &(struct input_record){.type = INPUT_AXIS, .x = 5});
+	expect("1:released", "who is not live any more has no pointer");
 }
 
 static void test_keyboard(void) {
@@ -202,6 +214,12 @@ static void test_keyboard(void) {
 	input_router_key(&router, BTN_LEFT, true, 5);
 	input_router_key(&router, UINT32_MAX, true, 5);
 	expect("", "what is no key");
+	for (size_t i = 0; i < COUNT; i++) {
+		targets[i].takes &= ~(uint32_t)INPUT_KEYBOARD;
+	}
+	input_router_init(&router, COUNT, &hooks, NULL);
+	input_router_key(&router, KEY_A, true, 6);
+	expect("", "where nothing takes keys nothing gets any");
 }
 
 int main(void) {
