@@ -201,9 +201,12 @@ static int call_out(void) {
 }
 
 static int run_program(void) {
-	/* Not by libc's call: where lines are counted, that would write the counts. */
-	char *const arguments[] = {"true", NULL};
-	return is_not(syscall(SYS_execve, "/bin/true", arguments, NULL) == 0);
+	/*
+	 * One that is not there: any other one would end for what it maps. Not by libc's call: where
+	 * lines are counted, that would write the counts.
+	 */
+	char *const arguments[] = {"nowhere", NULL};
+	return is_not(syscall(SYS_execve, "/nowhere", arguments, NULL) == 0);
 }
 
 static int begin_process(void) {
