@@ -88,12 +88,26 @@ static void wlr_use_keymap(struct taker *base, const char *text) {
 	taker->keymap = keymap;
 }
 
+/* sway keeps a button of a client that was killed while it held that: perhaps of the gid-input that
+ * was here before. Programs pass over the release of what is not pressed. */
+static void release_buttons(struct wlr_taker *taker) {
+	uint32_t time = (uint32_t)(gid_clock_now() / MS_NS);
+	for (uint32_t code = 0; code < INPUT_CODES; code++) {
+		if (input_code_is_button(code)) {
+			zwlr_virtual_pointer_v1_button(taker->pointer, time, code,
+					WL_POINTER_BUTTON_STATE_RELEASED);
+		}
+	}
+	zwlr_virtual_pointer_v1_frame(taker->pointer);
+}
+
 static void wlr_add_devices(struct taker *base, uint32_t devices) {
 	struct wlr_taker *taker = (struct wlr_taker *)base;
 	if ((devices & INPUT_POINTER) && taker->pointer == NULL) {
 		taker->pointer = zwlr_virtual_pointer_manager_v1_create_virtual_pointer_with_output(
 				taker->pointers, taker->seat,
 				taker->output != NULL ? taker->output->base : NULL);
+		release_buttons(taker);
 	}
 	if ((devices & INPUT_KEYBOARD) && taker->keyboard == NULL) {
 		wlr_use_keymap(base, NULL);

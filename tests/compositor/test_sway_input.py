@@ -15,7 +15,7 @@ from lib.weston import HEIGHT, WIDTH, Weston
 from lab.domains.wayland import Display, protocol_files
 
 KEY_A, KEY_SHIFT = 30, 42
-BTN_LEFT = 0x110
+BTN_LEFT, BTN_RIGHT = 0x110, 0x111
 SHIFT = 1  # of the modifiers
 
 
@@ -27,15 +27,15 @@ class Desk:
         self.sway = Sway(folder, cockpit.env("open"))
         self.programs: list[Program] = []
 
-    def take(self, *options: str) -> Program:
-        command = [BUILD / "clients/gid-input", "--domain=cluster", "--stream=desk", *options]
+    def take(self, *options: str, stream: str = "desk") -> Program:
+        command = [BUILD / "clients/gid-input", "--domain=cluster", f"--stream={stream}", *options]
         program = Program(command, self.sway.environment, self.sway.folder)
         self.programs.append(program)
-        program.wait_output("waiting for input/desk")
+        program.wait_output(f"waiting for input/{stream}")
         return program
 
-    def typist(self) -> Typist:
-        return Typist(self.cockpit.env("cluster"), "input/desk", KEYBOARD | POINTER)
+    def typist(self, stream: str = "desk") -> Typist:
+        return Typist(self.cockpit.env("cluster"), f"input/{stream}", KEYBOARD | POINTER)
 
     def window(self) -> InputWindow:
         wait_for(lambda: self.seat_devices() == 3, "a pointer and a keyboard")
@@ -109,6 +109,7 @@ def test_nothing_stays_pressed(desk: Desk, end: str) -> None:
     window = desk.window()
     typist.point(0.5, 0.5)
     window.wait_place(WIDTH / 2, HEIGHT / 2)
+    assert not window.pointer.has("button")
     typist.do((KEY, KEY_A, 1), (BUTTON, BTN_LEFT, 1))
     assert window.wait_keys(1) == [(KEY_A, 1)]
     assert window.wait_button() == (BTN_LEFT, 1)
@@ -119,6 +120,27 @@ def test_nothing_stays_pressed(desk: Desk, end: str) -> None:
     assert window.wait_keys(1) == [(KEY_A, 0)]
     assert window.wait_button() == (BTN_LEFT, 0)
     typist.stop()
+
+
+def test_a_taker_that_is_killed(desk: Desk) -> None:
+    """sway releases its keys. It keeps its buttons, while another pointer is there, until the next
+    taker lets go of them."""
+    desk.take("--output=HEADLESS-1", stream="other")
+    taker = desk.take("--output=HEADLESS-1")
+    with desk.typist("other") as other, desk.typist() as typist:
+        window = desk.window()
+        typist.point(0.5, 0.5)
+        window.wait_place(WIDTH / 2, HEIGHT / 2)
+        typist.do((KEY, KEY_A, 1), (BUTTON, BTN_LEFT, 1))
+        assert window.wait_keys(1) == [(KEY_A, 1)]
+        assert window.wait_button() == (BTN_LEFT, 1)
+        taker.kill()
+        assert window.wait_keys(1) == [(KEY_A, 0)]
+        desk.take("--output=HEADLESS-1").wait_output("taking input/desk")
+        assert window.wait_button() == (BTN_LEFT, 0)
+        other.click(BTN_RIGHT)
+        assert all(state == 0 for _, state in iter(window.wait_button, (BTN_RIGHT, 1)))
+        assert window.wait_button() == (BTN_RIGHT, 0)
 
 
 def test_one_taker_after_the_other(desk: Desk) -> None:
