@@ -5,13 +5,14 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
 from lib.input_window import FIXED
 from lib.program import BUILD, Program, own_kib, wait_for
+from lib.two_desks import CONFIG, TwoDesks
 from lib.typist import (
     AXIS,
     BUTTON,
@@ -154,6 +155,53 @@ def test_nothing_stays_pressed(server: Server, end: str) -> None:
 
 def assert_said(server: Server, line: str) -> None:
     wait_for(lambda: line in server.lines(), lambda: f"{line!r} in {server.lines()}")
+
+
+def test_clicks_where_there_is_no_live_picture(
+    make_cockpit: Callable[..., Cockpit], tmp_path: Path
+) -> None:
+    """Of a stream that was never there nothing is sent; of one whose producer is gone keys are, and
+    neither clicks nor touches."""
+    cockpit = make_cockpit(CONFIG)
+    cockpit.start_all()
+    desks = TwoDesks(cockpit, tmp_path, name="other")
+    server = Server(cockpit, tmp_path)
+    view = desks.start("--domain=open", "--stream=desk", "--input", "--output=screen")
+    typist = desks.typist
+    peer = BUILD / "tests/lib/programs/stream-peer"
+
+    def use(point: float) -> None:
+        typist.point(point, point)
+        typist.click()
+        typist.do((TOUCH_DOWN, 0, 0, FULL // 2, FULL // 2))
+        typist.do((TOUCH_UP, 0, 0))
+        typist.type(KEY_B)
+
+    def used(point: float) -> list[str]:
+        """What came of it, but for the key."""
+        use(point)
+        wait_for(lambda: f"key {KEY_B} 0" in server.lines(), "a key")
+        came = [line for line in server.lines() if not line.startswith(("key", "frame"))]
+        server.wait(f"key {KEY_B} 0")
+        return came
+
+    try:
+        for name in ("keyboard", "mouse", "pointer", "touch"):
+            server.wait(f"device {name}")
+        use(0.25)
+        use(0.5)
+        producer = cockpit.run("open", [peer, "produce", "desk"])
+        wait_for(lambda: typed(typist, server, KEY_A), "the view to have the keyboard")
+        assert {line.split()[0] for line in server.lines()} <= {"frame", "key", "motion"}
+        wait_for(lambda: f"button {BTN_LEFT} 1" in used(0.5), "the picture", pause=0.2)
+        assert {line.split()[0] for line in used(0.25)} >= {"motion", "button", "down", "up"}
+        producer.kill()
+        wait_for(lambda: used(0.5) == [], "the picture to be old", pause=0.2)
+        assert used(0.25) == used(0.75) == []
+        assert view.stop() == 0
+    finally:
+        server.stop()
+        desks.finish()
 
 
 def test_devices_that_are_others_now(server: Server) -> None:
