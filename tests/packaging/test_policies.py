@@ -3,6 +3,7 @@
 compiles."""
 
 import io
+import json
 import os
 import re
 import shutil
@@ -12,20 +13,35 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gid_vm.agent import Command
 from gid_vm.guest import Guest, why_not
-from lib.program import BUILD, PATIENCE, TOP
+from lib.program import BUILD, PATIENCE, TOP, wait_for
 
 from lab.domains.configuration import configuration
 
 PROFILES = sorted((TOP / "packaging" / "policy" / "apparmor").iterdir())
 PARSER = shutil.which("apparmor_parser", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
-BINARIES = [BUILD / "gidd" / "gidd", BUILD / "tools" / "gidctl" / "gidctl"]
+BINARIES = [BUILD / name for name in ("gidd/gidd", "tools/gidctl/gidctl", "cluster/gid-cluster")]
+LIBRARY = BUILD / "libgid" / "libgid.so.0"
+INSTALLED = {"LD_LIBRARY_PATH": "/usr/local/lib"}
 CONFIG = configuration({"open": "", "cluster": ""}, {"open cluster": "movie"}, "/run/gidway")
+DISPLAY = """\
+[display]
+width=320
+height=240
+[layer film]
+domain=open
+stream=movie
+width=64
+height=64
+"""
 FORBIDDEN = "/root/forbidden.conf"
 SETUP = f"""set -e
 mount -t securityfs securityfs /sys/kernel/security
 mount -t tmpfs tmpfs /usr/local
-mkdir -p /usr/local/bin /run/gidway
+mkdir -p /usr/local/bin /usr/local/lib /run/gidway
+cp "$1" /usr/local/lib/
+shift
 cp "$@" /usr/local/bin/
 tar -xz -C /etc
 cp /etc/gidway/gidway.conf {FORBIDDEN}
@@ -76,9 +92,10 @@ def of_etc() -> bytes:
     with tarfile.open(fileobj=archive, mode="w:gz") as files:
         for name in ("abi", "abstractions", "tunables"):
             files.add(f"/etc/apparmor.d/{name}", f"apparmor.d/{name}")
-        entry = tarfile.TarInfo("gidway/gidway.conf")
-        entry.size = len(CONFIG)
-        files.addfile(entry, io.BytesIO(CONFIG.encode()))
+        for name, text in (("gidway", CONFIG), ("cluster", DISPLAY)):
+            entry = tarfile.TarInfo(f"gidway/{name}.conf")
+            entry.size = len(text)
+            files.addfile(entry, io.BytesIO(text.encode()))
     return archive.getvalue()
 
 
@@ -86,7 +103,7 @@ def of_etc() -> bytes:
 def guest() -> Iterator[Guest]:
     """Two daemons run in it, under the profile."""
     with Guest("policy", memory_mib=768) as guest:
-        setup = ["sh", "-c", SETUP, "setup", *map(str, BINARIES)]
+        setup = ["sh", "-c", SETUP, "setup", str(LIBRARY), *map(str, BINARIES)]
         result = guest.run(setup, stdin=of_etc())
         assert result.code == 0, result.err
         loaded = guest.run([str(PARSER), "--skip-cache", "--replace", *map(str, PROFILES)])
@@ -107,11 +124,7 @@ def denied(guest: Guest) -> list[str]:
 def test_frames_pass_under_the_profile(guest: Guest) -> None:
     labels = guest.run(["sh", "-c", "cat $(printf '/proc/%s/attr/current ' $(pidof gidd))"]).out
     assert labels.split("\n") == ["gidd (enforce)", "gidd (enforce)", ""]
-    source = "videotestsrc is-live=true ! video/x-raw,width=64,height=64,format=BGRx"
-    producer = guest.start(
-        ["gst-launch-1.0", "-q", *f"{source} ! gidsink stream=movie".split()],
-        env={"GID_DOMAIN": "open", "GID_RUNTIME_DIR": "/run/gidway"},
-    )
+    producer = start_film(guest)
     reader = guest.run(
         ["gst-launch-1.0", "-q", *"gidsrc domain=open stream=movie num-buffers=10".split()]
         + ["!", "fakesink"],
@@ -119,6 +132,38 @@ def test_frames_pass_under_the_profile(guest: Guest) -> None:
     )
     assert reader.code == 0, reader.err
     assert producer.code is None
+    assert denied(guest) == []
+
+
+def start_film(guest: Guest) -> Command:
+    source = "videotestsrc is-live=true ! video/x-raw,width=64,height=64,format=BGRx"
+    return guest.start(
+        ["gst-launch-1.0", "-q", *f"{source} ! gidsink stream=movie".split()],
+        env={"GID_DOMAIN": "open", "GID_RUNTIME_DIR": "/run/gidway"},
+    )
+
+
+@needs_parser
+@needs_guest
+@pytest.mark.timeout(600)
+def test_a_film_is_shown_under_the_profile(guest: Guest) -> None:
+    """Without a screen; who asks how it is does so under a profile, too."""
+    config = "/etc/gidway/cluster.conf"
+    words = ["gid-cluster", "--headless", "--domain", "cluster", "--config", config]
+    command = ["sh", "-c", f"exec /usr/local/bin/{' '.join(words)} 2>&1"]
+    display = guest.start(command, env=INSTALLED)
+    display.wait_for("ready, with", PATIENCE)
+    producer = start_film(guest)
+
+    def shown() -> bool:
+        words = ["/usr/local/bin/gidctl", "-d", "cluster", "top", "--once", "--json"]
+        told = guest.run(words, env=INSTALLED)
+        return told.code == 0 and json.loads(told.out)["display"]["layers"][0]["state"] == "live"
+
+    wait_for(shown, "the film")
+    label = guest.run(["sh", "-c", "cat /proc/$(pidof gid-cluster)/attr/current"]).out
+    assert label.strip() == "gid-cluster (enforce)"
+    assert (display.code, producer.code) == (None, None)
     assert denied(guest) == []
 
 
