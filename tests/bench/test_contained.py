@@ -59,7 +59,8 @@ elif verb == "run" and "--detach" in words:
     end()
     (domain,) = (word for word in words if ":/run/gidway/" in word)
     note("runtime", os.path.dirname(domain.split(":")[0].removeprefix("--volume=")), "w")
-    process = subprocess.Popen(words[words.index("localhost/gidway-lab") + 1:], start_new_session=True)
+    command = words[words.index("localhost/gidway-lab") + 1:]
+    process = subprocess.Popen(command, start_new_session=True)
     note("first", process.pid, "w")
     note("pids", process.pid)
 elif verb == "rm":
