@@ -111,6 +111,7 @@ ELEMENTS = replace(
 # of QEMU's user mode, each with the reason. docs/boards.md has the same table.
 EMULATED_SUITES = ("unit", "libgid", "stream", "hostile")
 EMULATED_WITHOUT = {
+    "unit/confine": "there is no seccomp()",
     "unit/dmabuf": "timer_create() refuses SIGRTMAX, which sigaction() takes",
     "unit/drawn": "timer_create() refuses SIGRTMAX, which sigaction() takes",
     "unit/large_pages": "MADV_COLLAPSE does nothing, and says that it did",

@@ -42,8 +42,16 @@ def test_no_such_role(cockpit: Cockpit) -> None:
     assert said.endswith("learn.conf has no [role lamp]; it has: telltale oil\n")
 
 
-@pytest.mark.parametrize("words", [("--seconds", "0"), ("--seconds", "1x"), ("--seconds", "-"),
-                                   ("--seconds", "86401"), ("--tolerance", "256")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--seconds", "0"),
+        ("--seconds", "1x"),
+        ("--seconds", "-"),
+        ("--seconds", "86401"),
+        ("--tolerance", "256"),
+    ],
+)
 def test_no_such_number(cockpit: Cockpit, words: tuple[str, str]) -> None:
     learner = cockpit.run("cluster", command(cockpit, *words), "misused")
     assert learner.wait() == 2
@@ -76,7 +84,7 @@ def test_an_interrupt_ends_it_in_good_order(cockpit: Cockpit) -> None:
         wait_for(lambda: not cockpit.status("cluster")["subscriptions"], "no reader")
         learner = cockpit.run("cluster", command(cockpit, "--output", file))
         wait_for(lambda: cockpit.status("cluster")["subscriptions"], "it to read")
-        wait_for(lambda: len(hashes_in(file)) == 16, lambda: f"all pictures\n{learner.stderr}")
+        wait_for(lambda: len(hashes_in(file)) == 16, "all pictures")
         learner.signal(signal_number)
         assert learner.wait() == 0, learner.stderr
         assert f"{file}: 16 pictures, {16 - before} of them new" in learner.stderr

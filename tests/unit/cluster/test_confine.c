@@ -202,8 +202,8 @@ static int call_out(void) {
 
 static int run_program(void) {
 	/*
-	 * One that is not there: any other one would end for what it maps. Not by libc's call: where
-	 * lines are counted, that would write the counts.
+	 * One that is not there: any other one would end for what it maps. Not by libc's call:
+	 * where lines are counted, that would write the counts.
 	 */
 	char *const arguments[] = {"nowhere", NULL};
 	return is_not(syscall(SYS_execve, "/nowhere", arguments, NULL) == 0);
