@@ -376,7 +376,7 @@ SOURCES = {
     "! video/x-raw,framerate=60/1",
     "part of a part": f"{named('I420', size=ODD)} ! videocrop left=3 top=5 ! videocrop right=7",
     "turned": f"{named('I420', size=(321, 241))} ! videoflip method=clockwise",
-    "old pictures in new ones": f"{named('BGRx')} ! edgetv ! quarktv",
+    "old pictures in new ones": f"{named('BGRx')} ! streaktv ! vertigotv",
     "pictures of fields": f"{ball()} ! interlace",
     "fields and frames": f"{ball()} ! interlace ! fieldanalysis",
     "other sizes": joined(ball(9), ball(9, 111, 77), ball(9, 1, 1), ball(9)),
