@@ -17,7 +17,7 @@ from gid_vm.agent import Command
 from gid_vm.guest import Guest, why_not
 from lib.program import BUILD, PATIENCE, TOP, wait_for
 
-from lab.domains.configuration import configuration
+from lab.domains.configuration import configuration, section
 
 PROFILES = sorted((TOP / "packaging" / "policy" / "apparmor").iterdir())
 PARSER = shutil.which("apparmor_parser", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
@@ -25,16 +25,8 @@ BINARIES = [BUILD / name for name in ("gidd/gidd", "tools/gidctl/gidctl", "clust
 LIBRARY = BUILD / "libgid" / "libgid.so.0"
 INSTALLED = {"LD_LIBRARY_PATH": "/usr/local/lib"}
 CONFIG = configuration({"open": "", "cluster": ""}, {"open cluster": "movie"}, "/run/gidway")
-DISPLAY = """\
-[display]
-width=320
-height=240
-[layer film]
-domain=open
-stream=movie
-width=64
-height=64
-"""
+DISPLAY = section("display", "width=320 height=240")
+DISPLAY += section("layer film", "domain=open stream=movie width=64 height=64")
 FORBIDDEN = "/root/forbidden.conf"
 SETUP = f"""set -e
 mount -t securityfs securityfs /sys/kernel/security
@@ -118,24 +110,8 @@ def denied(guest: Guest) -> list[str]:
     return re.findall(r"apparmor=\"DENIED\".*", guest.run(["dmesg"]).out)
 
 
-@needs_parser
-@needs_guest
-@pytest.mark.timeout(600)
-def test_frames_pass_under_the_profile(guest: Guest) -> None:
-    labels = guest.run(["sh", "-c", "cat $(printf '/proc/%s/attr/current ' $(pidof gidd))"]).out
-    assert labels.split("\n") == ["gidd (enforce)", "gidd (enforce)", ""]
-    producer = start_film(guest)
-    reader = guest.run(
-        ["gst-launch-1.0", "-q", *"gidsrc domain=open stream=movie num-buffers=10".split()]
-        + ["!", "fakesink"],
-        env={"GID_DOMAIN": "cluster", "GID_RUNTIME_DIR": "/run/gidway"},
-    )
-    assert reader.code == 0, reader.err
-    assert producer.code is None
-    assert denied(guest) == []
-
-
-def start_film(guest: Guest) -> Command:
+@pytest.fixture(scope="module")
+def film(guest: Guest) -> Command:
     source = "videotestsrc is-live=true ! video/x-raw,width=64,height=64,format=BGRx"
     return guest.start(
         ["gst-launch-1.0", "-q", *f"{source} ! gidsink stream=movie".split()],
@@ -146,14 +122,29 @@ def start_film(guest: Guest) -> Command:
 @needs_parser
 @needs_guest
 @pytest.mark.timeout(600)
-def test_a_film_is_shown_under_the_profile(guest: Guest) -> None:
+def test_frames_pass_under_the_profile(guest: Guest, film: Command) -> None:
+    labels = guest.run(["sh", "-c", "cat $(printf '/proc/%s/attr/current ' $(pidof gidd))"]).out
+    assert labels.split("\n") == ["gidd (enforce)", "gidd (enforce)", ""]
+    reader = guest.run(
+        ["gst-launch-1.0", "-q", *"gidsrc domain=open stream=movie num-buffers=10".split()]
+        + ["!", "fakesink"],
+        env={"GID_DOMAIN": "cluster", "GID_RUNTIME_DIR": "/run/gidway"},
+    )
+    assert reader.code == 0, reader.err
+    assert film.code is None
+    assert denied(guest) == []
+
+
+@needs_parser
+@needs_guest
+@pytest.mark.timeout(600)
+def test_a_film_is_shown_under_the_profile(guest: Guest, film: Command) -> None:
     """Without a screen; who asks how it is does so under a profile, too."""
     config = "/etc/gidway/cluster.conf"
     words = ["gid-cluster", "--headless", "--domain", "cluster", "--config", config]
     command = ["sh", "-c", f"exec /usr/local/bin/{' '.join(words)} 2>&1"]
     display = guest.start(command, env=INSTALLED)
     display.wait_for("ready, with", PATIENCE)
-    producer = start_film(guest)
 
     def shown() -> bool:
         words = ["/usr/local/bin/gidctl", "-d", "cluster", "top", "--once", "--json"]
@@ -163,7 +154,7 @@ def test_a_film_is_shown_under_the_profile(guest: Guest) -> None:
     wait_for(shown, "the film")
     label = guest.run(["sh", "-c", "cat /proc/$(pidof gid-cluster)/attr/current"]).out
     assert label.strip() == "gid-cluster (enforce)"
-    assert (display.code, producer.code) == (None, None)
+    assert (display.code, film.code) == (None, None)
     assert denied(guest) == []
 
 
