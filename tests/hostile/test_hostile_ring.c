@@ -13,6 +13,13 @@
 #include "lies.h"
 #include "tap.h"
 
+/* Of one thread, in which TSan has nothing to find: it has the first steps of the others. */
+#ifdef __SANITIZE_THREAD__
+#define STEPS 300000
+#else
+#define STEPS 3000000
+#endif
+
 static uint64_t random_state = 88172645463325252ull;
 
 static uint64_t random_word(void) {
@@ -130,7 +137,7 @@ static void test_lying_consumer(void) {
 	struct gid_ring_producer end;
 	uint32_t caught = 0;
 	bool good = true;
-	for (uint64_t number = 0; number < 3000000 && good; number++) {
+	for (uint64_t number = 0; number < STEPS && good; number++) {
 		if (number == 0 || step_producer(&end, &good, number) < 0) {
 			good &= number == 0 || counts_are_right(&end);
 			caught += number != 0;
@@ -145,7 +152,8 @@ static void test_lying_consumer(void) {
 			act_honestly(page, &end);
 		}
 	}
-	tap_ok(good && caught > 1000, "a producer lives through %u consumers that lie", caught);
+	tap_ok(good && caught > STEPS / 3000, "a producer lives through %u consumers that lie",
+			caught);
 	free(ring);
 	free(page);
 }
@@ -190,7 +198,7 @@ static void test_lying_producer(void) {
 	bool good = true;
 	uint64_t held[128];
 	uint32_t held_count = 0;
-	for (uint64_t number = 0; number < 3000000 && good; number++) {
+	for (uint64_t number = 0; number < STEPS && good; number++) {
 		struct gid_wire_frame copy;
 		uint64_t head = number == 0 ? 0 : end.head;
 		int got = number == 0 ? -EPROTO : gid_ring_receive(&end, &copy);
@@ -219,7 +227,7 @@ static void test_lying_producer(void) {
 			send_honestly(ring);
 		}
 	}
-	tap_ok(good && caught > 1000 && received > 100000,
+	tap_ok(good && caught > STEPS / 3000 && received > STEPS / 30,
 			"a consumer lives through %u producers that lie, with %u frames between",
 			caught, received);
 	free(ring);
