@@ -236,10 +236,13 @@ class Running:
         """Stops it for good, so that what it sent last stays on display.
 
         Where it is stopped between two of its readers, one has a picture more than the other for as
-        long: then it goes on, and is stopped again.
+        long: then it goes on, and is stopped again. How often is printed: that is to be rare.
         """
+        stops = 0
 
         def stop_and_look() -> bool:
+            nonlocal stops
+            stops += 1
             self.signal(signal.SIGSTOP)
             end = time.monotonic() + LOOK_AGAIN_SECONDS
             while time.monotonic() < end:
@@ -250,3 +253,4 @@ class Running:
             return False
 
         wait_for(stop_and_look, what, SECONDS, LOOK_SECONDS)
+        print(f"{what}: stopped {stops} times")
