@@ -5,6 +5,7 @@
 The stream's format is XR24, as of `video/x-raw,format=BGRx`.
 """
 
+import itertools
 import sys
 
 import av
@@ -13,7 +14,7 @@ import gid
 domain, stream, count, path = sys.argv[1:]
 with gid.Domain() as here, here.consumer(stream, domain) as camera, av.open(path, "w") as film:
     track = film.add_stream("libx264", rate=30)
-    for number, frame in zip(range(int(count)), camera, strict=False):
+    for number, frame in enumerate(itertools.islice(camera, int(count))):
         with frame as picture:
             shown = av.VideoFrame.from_ndarray(picture, format="bgra")  # a copy
         track.width, track.height, shown.pts = shown.width, shown.height, number
