@@ -84,8 +84,22 @@ void frame_writer_mark(struct frame_writer *writer) {
 	writer->dirty = true;
 }
 
+/* Those that readers have are lost with a slab that was taken. Returns whether there is one. */
+static bool writer_renew(struct frame_writer *writer) {
+	int ret = gid_slab_renew(writer->slab);
+	if (ret != 0) {
+		writer->read = 0;
+		writer->dirty |= writer->form->keeps_shown;
+		writer->retried = gid_clock_now();
+	}
+	return ret >= 0;
+}
+
 void frame_writer_flush(struct frame_writer *writer) {
 	writer_look(writer);
+	if (!writer_renew(writer)) {
+		return;
+	}
 	if (writer->published && writer->dirty) {
 		writer->dirty = !writer_send(writer);
 		writer->retried = gid_clock_now();

@@ -42,6 +42,9 @@ static void put_unexport(uint32_t number, union gid_wire_message *message) {
 /* So long those who read there may go on; gidd waits longer. */
 #define EVICTION_NS (UINT64_C(20) * 1000 * 1000)
 
+/* How long gidd is not asked again for memory that it did not give. */
+#define RENEWAL_NS UINT64_C(1000000000)
+
 /* Memory that a slab was in, under a number by which frames that are out are known still. */
 struct gid_evicted {
 	struct gid_evicted *next;
@@ -351,6 +354,7 @@ int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
 	if (slab == NULL) {
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
 	}
+	slab->made = true;
 	slab->info.layout = *layout;
 	slab->info.slot_count = slot_count;
 	slab->info.slot_size = gid_memory_round_up(slot_size);
@@ -360,6 +364,50 @@ int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
 		error = make_memory(slab);
 	}
 	return finish_slab(slab, error, result);
+}
+
+/* Frames that are out are of no slab any more; who has taken a slot gives it back. */
+static int make_anew(struct gid_slab *slab) {
+	gid_slab_close_memory(slab);
+	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
+		slab->slots[i].holders = 0;
+		slab->slots[i].forced = false;
+	}
+	memset(slab->granted, 0, sizeof(slab->granted));
+	memset(slab->forced, 0, sizeof(slab->forced));
+	slab->stays = false;
+	slab->info.gid = GID_NONE;
+	int error = make_memory(slab);
+	if (error == 0) {
+		error = register_slab(slab);
+	}
+	if (error < 0) {
+		gid_slab_close_memory(slab);
+		return error;
+	}
+	gid_slab_grant_again(slab); /* not to whom others may not lend it */
+	return 0;
+}
+
+int gid_slab_renew(struct gid_slab *slab) {
+	if (!slab->info.revoked) {
+		return 0;
+	}
+	if (!slab->made || slab->domain == NULL) {
+		return -EINVAL;
+	}
+	const uint64_t now = gid_clock_now();
+	if (slab->refused != 0 && now - slab->refused < RENEWAL_NS) {
+		return -EAGAIN;
+	}
+	if (make_anew(slab) < 0) {
+		slab->refused = now;
+		return -EAGAIN;
+	}
+	slab->refused = 0;
+	slab->info.revoked = false;
+	slab->emptied++;
+	return 1;
 }
 
 /* --- its eviction from its memory ------------------------------------------------------------- */

@@ -25,7 +25,7 @@ struct place {
 struct gid_metadata {
 	struct gid_slab *slab; /* NULL: there is none, because of `error` */
 	int error;
-	uint64_t again;	  /* when to try once more */
+	uint64_t again;	  /* when to try the first one once more */
 	gid_id published; /* the slab's slot 0, as consumers know it */
 	uint32_t next;	  /* where to look first */
 	uint64_t serial;
@@ -88,13 +88,13 @@ static int grant_slab(struct gid_producer *producer, struct gid_slab *slab) {
 	return error;
 }
 
-/* gidd does not have it any more, and what was put there nobody can read. */
-static void drop_revoked(struct gid_metadata *metadata) {
-	if (metadata->slab != NULL && metadata->slab->info.revoked) {
-		gid_slab_unref(metadata->slab);
-		metadata->slab = NULL;
+/* What was put into one that gidd does not have any more nobody can read. */
+static int renew_slab(struct gid_metadata *metadata) {
+	int ret = gid_slab_renew(metadata->slab);
+	if (ret == 1) {
 		memset(metadata->places, 0, sizeof(metadata->places));
 	}
+	return ret < 0 ? ret : 0;
 }
 
 static int get_slab(struct gid_producer *producer) {
@@ -105,7 +105,7 @@ static int get_slab(struct gid_producer *producer) {
 		}
 	}
 	struct gid_metadata *metadata = producer->metadata;
-	drop_revoked(metadata);
+	int error = 0;
 	if (metadata->slab == NULL) {
 		uint64_t now = gid_clock_now();
 		if (now < metadata->again) {
@@ -116,8 +116,10 @@ static int get_slab(struct gid_producer *producer) {
 			metadata->again = now + AGAIN_NS;
 			return metadata->error;
 		}
+	} else {
+		error = renew_slab(metadata);
 	}
-	int error = publish_slab(producer, metadata);
+	error = error < 0 ? error : publish_slab(producer, metadata);
 	return error < 0 ? error : grant_slab(producer, metadata->slab);
 }
 

@@ -37,8 +37,7 @@ struct gid_slab *gid_slab_new(struct gid_domain *domain, const struct gid_slab_k
 	return slab;
 }
 
-/* Gives back memory and descriptor. What it was can still be asked for. */
-static void close_memory(struct gid_slab *slab) {
+void gid_slab_close_memory(struct gid_slab *slab) {
 	if (slab->generations_size > 0) {
 		gid_memory_unmap(slab->generations, slab->generations_size);
 	}
@@ -162,7 +161,7 @@ void gid_slab_free(struct gid_slab *slab) {
 	if (slab->domain != NULL) {
 		detach(slab);
 	}
-	close_memory(slab);
+	gid_slab_close_memory(slab);
 	while (slab->listeners != NULL) {
 		struct gid_slab_listener *listener = slab->listeners;
 		slab->listeners = listener->next;
@@ -181,7 +180,7 @@ void gid_slab_detach_all(struct gid_domain *domain) {
 		struct gid_slab *slab = domain->slabs;
 		slab->kind->forget(slab);
 		slab->info.revoked = true;
-		close_memory(slab);
+		gid_slab_close_memory(slab);
 		detach(slab);
 		if (slab->references == 0) {
 			gid_slab_free(slab);

@@ -63,6 +63,8 @@ struct gid_slab {
 	struct gid_memory_own own;     /* of gid_slab_create(), else all zero */
 	char stream[GID_NAME_MAX + 1]; /* that the memory was asked for; "": any */
 	struct gid_timer eviction;     /* armed: some of `evicted` was not released yet */
+	bool made;		       /* by gid_slab_create() */
+	uint64_t refused;	       /* when gid_slab_renew() got no memory last */
 	bool stays;		       /* devices may write there: it cannot be anywhere else */
 	uint64_t emptied;	       /* see gid_slab_emptied() */
 	struct gid_endpoint endpoint;
@@ -105,6 +107,9 @@ void gid_slab_blank(struct gid_slab *slab);
  * The bytes of a slot that its layout says are of use, or all where that does not say it.
  */
 size_t gid_slab_content_size(const struct gid_slab *slab, uint32_t slot);
+
+/* Gives back memory and descriptor. What it was can still be asked for. */
+void gid_slab_close_memory(struct gid_slab *slab);
 
 /* Frees a slab that has no references and is in no table. */
 void gid_slab_free(struct gid_slab *slab);

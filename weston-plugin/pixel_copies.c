@@ -43,11 +43,11 @@ static int take_slot(struct gid_slab *slab, struct gid_producer *producer) {
 int pixel_copies_take(struct pixel_copies *copies, struct gid_domain *domain,
 		struct gid_producer *producer, uint32_t fourcc, uint32_t width, uint32_t height,
 		gid_id *gid, uint8_t **data) {
-	if (!copies_fit(copies, fourcc, width, height)) {
-		int error = copies_make(copies, domain, fourcc, width, height);
-		if (error != 0) {
-			return error;
-		}
+	int error = copies_fit(copies, fourcc, width, height)
+			? gid_slab_renew(copies->slab)
+			: copies_make(copies, domain, fourcc, width, height);
+	if (error < 0) {
+		return error;
 	}
 	int slot = take_slot(copies->slab, producer);
 	if (slot < 0) {

@@ -23,8 +23,8 @@ struct pixel_copies {
 /*
  * Copies the pixels into a slot, which the caller gives back by gid_slab_give(): `gid`, of
  * `copies->slab`. Where all slots are out, the one that was out for longest is taken back from the
- * producer's consumers. Waits for gidd, at most 2 s, where the size or the format is a new one.
- * Returns 0 or -errno.
+ * producer's consumers. Waits for gidd, at most 2 s, where the size or the format is a new one,
+ * or the slots were taken. Returns 0 or -errno.
  */
 int pixel_copies_add(struct pixel_copies *copies, struct gid_domain *domain,
 		struct gid_producer *producer, const struct pixel_rows *pixels, gid_id *gid);

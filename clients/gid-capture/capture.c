@@ -125,7 +125,7 @@ static int window_prepare(struct capture *capture) {
 	if (capture->window != NULL) {
 		gid_slab_get_info(capture->window, &info);
 		if (memcmp(&info.layout, &capture->layout, sizeof(info.layout)) == 0) {
-			return 0;
+			return gid_slab_renew(capture->window);
 		}
 		gid_slab_destroy(capture->window, false);
 		capture->window = NULL;

@@ -99,7 +99,19 @@ static uint8_t *telltale_data(const struct telltale *telltale, int slot) {
 			telltale->layout.planes[0].offset;
 }
 
+/* Of one that was taken nothing comes back. */
+static void telltale_renew(struct telltale *telltale) {
+	bool anew = gid_slab_renew(telltale->slab) == 1;
+	for (uint32_t slot = 0; anew && slot < TELLTALE_SLOTS; slot++) {
+		if (telltale->retired[slot]) {
+			telltale->retired[slot] = false;
+			gid_slab_give(telltale->slab, slot);
+		}
+	}
+}
+
 int telltale_draw(struct telltale *telltale, unsigned state) {
+	telltale_renew(telltale);
 	int slot = gid_slab_take(telltale->slab);
 	telltale->state = state;
 	telltale->skipped += slot < 0 && !telltale->waits;
@@ -141,9 +153,15 @@ static bool has_slot(const struct telltale *telltale) {
 	return slot >= 0;
 }
 
+static bool has_picture(const struct telltale *telltale) {
+	return gid_slab_is_current(
+			telltale->slab, gid_slab_gid(telltale->slab, (uint32_t)telltale->slot));
+}
+
 int telltale_beat(struct telltale *telltale) {
 	telltale->heartbeats++;
-	if (telltale->waits) { /* a sign of life would say that the old picture is right */
+	/* A sign of life would say that the old picture is right, or there. */
+	if (telltale->waits || !has_picture(telltale)) {
 		return telltale_change(telltale, telltale->state);
 	}
 	if (!has_slot(telltale)) { /* before one is needed */

@@ -106,25 +106,18 @@ static bool publisher_connect(struct publisher *publisher) {
 	return error == 0;
 }
 
-/* A slab that a reader lost, and that could not leave its memory, is revoked. */
-static bool publisher_has_slab(const struct publisher *publisher, const struct pixels *pixels) {
-	struct gid_slab_info info;
-	if (publisher->slab == NULL) {
-		return false;
-	}
-	gid_slab_get_info(publisher->slab, &info);
-	return !info.revoked && info.layout.width == pixels->width &&
-			info.layout.height == pixels->height;
-}
-
 /* Slots for pictures of this size. */
 static int publisher_make_slab(struct publisher *publisher, const struct pixels *pixels) {
-	if (publisher_has_slab(publisher, pixels)) {
-		return 0;
+	int error;
+	if (publisher->slab != NULL && publisher->layout.width == pixels->width &&
+			publisher->layout.height == pixels->height) {
+		error = gid_slab_renew(publisher->slab);
+		publisher_log(publisher, error, gid_domain_error(publisher->domain));
+		return error;
 	}
 	gid_slab_destroy(publisher->slab, false);
 	publisher->slab = NULL;
-	int error = gid_layout_init(
+	error = gid_layout_init(
 			&publisher->layout, DRM_FORMAT_XRGB8888, pixels->width, pixels->height, 64);
 	if (error == 0) {
 		error = gid_slab_create_for_stream(publisher->domain, publisher->stream,

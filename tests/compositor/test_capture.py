@@ -351,11 +351,16 @@ def take_from_machines(cockpit: Cockpit) -> None:
     wait_for(lambda: before not in slabs_for_machines(cockpit), "it to be left")
 
 
+@pytest.mark.parametrize("room", ["of any", "once"])
 def test_memory_that_is_taken_from_other_machines(
-    make_cockpit: Callable[..., Cockpit], tmp_path: Path
+    make_cockpit: Callable[..., Cockpit], tmp_path: Path, room: str
 ) -> None:
-    """More often than there are slots of it: they go on in other memory, which has them all."""
-    cockpit = make_cockpit(CONFIG.replace("window=4M", "window=64M"))
+    """More often than there are slots of it: they go on in other memory, which has them all; where
+    there is no room for that beside it, in what is there when it is gone."""
+    config = CONFIG.replace("window=4M", "window=64M")
+    if room == "once":
+        config = config.replace("number=1\n", "number=1\nclient-memory=4M\n")
+    cockpit = make_cockpit(config)
     start(cockpit)
     weston = Weston(tmp_path, cockpit.env("open"))
     weston.start()

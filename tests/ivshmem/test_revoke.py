@@ -13,12 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from lib.clipboard import ClipboardPeer, frame
 from lib.cockpit import Cockpit
 from lib.company import IS_LONG
+from lib.forwarding import TELLTALE, ShmBuffers, Window, random_picture
 from lib.gidwire import ALLOC, READERS_STREAM, WITHDRAW, Connection
 from lib.machines import CONFIG, MIB, NAMES, start, window_number, window_path, windows
 from lib.peer import ENDED, LIVE, WAITING, Peer, consume, produce
-from lib.program import BUILD, PATIENCE, wait_for
+from lib.program import BUILD, PATIENCE, Program, wait_for
+from lib.weston import Weston
+
+from lab.domains.wayland import Display
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 ZERO_SECONDS = 0.050  # of the command, the median of ROUNDS
@@ -311,3 +316,63 @@ def test_only_gidds_user_may(machines: Cockpit) -> None:
     with machines.connect("open") as client:
         answer = client.request(WITHDRAW, 0, b"open", b"cluster", b"movie")
         assert Connection.result(answer)[0] == 0
+
+
+# --- memory that cannot be moved, as there is no room for it twice ---
+
+
+@pytest.fixture
+def narrow(make_cockpit: Callable[..., Cockpit], request: pytest.FixtureRequest) -> Cockpit:
+    """Clients of `open` may have so much."""
+    own = "number=1\nkind=guest\n"
+    assert own in CONFIG
+    cockpit = make_cockpit(CONFIG.replace(own, f"{own}client-memory={request.param}\n"))
+    start(cockpit)
+    return cockpit
+
+
+def lose(cockpit: Cockpit) -> None:
+    gid = slab_of(cockpit)["gid"]
+    revoke(cockpit, "host", "open", gid)
+    wait_for(lambda: all(s["gid"] != gid for s in cockpit.status("open")["slabs"]), "its loss")
+
+
+@pytest.mark.parametrize("narrow", ["600K"], indirect=True)
+def test_a_telltale_without_room(narrow: Cockpit) -> None:
+    lights = Program([TELLTALE, "--stream=lamp", "--cycle=100"], narrow.env("open"), narrow.folder)
+    wait_for(lambda: narrow.status("open")["streams"], "the stream")
+    consumer = consume(narrow, "lamp", "host")
+    consumer.wait_frames(5)
+    for _ in range(2):
+        lose(narrow)
+        consumer.wait_frames(10)
+    assert lights.process.poll() is None
+
+
+@pytest.mark.parametrize("narrow", ["800K"], indirect=True)
+def test_copies_of_weston_without_room(narrow: Cockpit) -> None:
+    weston = Weston(narrow.folder, narrow.env("open"), "pixman")
+    weston.configure("[gid-safety]\nrole=telltale\nsize=320x80\napp-id=org.example.lamp\n")
+    weston.start()
+    consumer = consume(narrow, "safety/telltale", "host")
+    with Display(weston.socket, weston.protocols) as connection:
+        buffers = ShmBuffers(connection)
+        window = Window(connection, "org.example.lamp")
+        for number in range(3):
+            window.show(buffers.draw(random_picture(number)))
+            wait_for(lambda: narrow.status("open")["slabs"], "a slab of the picture")
+            consumer.wait(lambda line: line["frames"] > 0, "a frame")
+            lose(narrow)
+
+
+@pytest.mark.parametrize("narrow", ["600K"], indirect=True)
+def test_a_clipboard_without_room(narrow: Cockpit) -> None:
+    theirs, ours = "clipboard/back", "clipboard/there"
+    with (
+        ClipboardPeer(narrow.env("host"), theirs, "open", ours, heard=False) as reader,
+        ClipboardPeer(narrow.env("open"), ours, "host", theirs) as peer,
+    ):
+        for number in range(3):
+            peer.send(frame(b"%d" % number))
+            assert reader.wait_text() == b"%d" % number
+            lose(narrow)

@@ -233,6 +233,17 @@ uint32_t gid_slab_holders(const struct gid_slab *slab, uint32_t slot);
 uint64_t gid_slab_emptied(const struct gid_slab *slab);
 
 /**
+ * For who has a slab of gid_slab_create() or gid_slab_create_for_stream(), before it takes a slot.
+ * Where gidd has taken the slab (`revoked`), as it could not be moved or gidd came back and refused
+ * it, it gets other memory, and another gid: its slots are empty, which counts as
+ * gid_slab_emptied(), and held by nobody, and nobody has a grant; marks of gid_slab_take() stay.
+ * The memory before is given back. Waits as gid_slab_create() does; who got none is not served for
+ * a second. Returns 0: there was no need; 1: it has other memory; -EAGAIN: there is none, as
+ * gid_domain_error() says; -EINVAL: no such slab.
+ */
+int gid_slab_renew(struct gid_slab *slab);
+
+/**
  * A simple pool, for producers that have none of their own. gid_slab_take() finds a slot that no
  * consumer holds and that is not taken, marks it as taken, and returns its number, or -EAGAIN.
  * gid_slab_give() ends that mark.
