@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lib.program import wait_for
+from lib.program import BUILD, wait_for
 
 from lab.domains import contained
 from lab.domains.cockpit import Cockpit
@@ -99,6 +99,13 @@ def forget() -> None:
     """What was found out of podman."""
     contained.why_not.cache_clear()
     contained.has_groups.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are built, which the container has as well."""
+    folders = [BUILD / "gidd", BUILD / "tools" / "gidctl"]
+    monkeypatch.setenv("PATH", ":".join([*map(str, folders), os.environ["PATH"]]))
 
 
 @pytest.fixture
