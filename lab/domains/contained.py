@@ -109,7 +109,9 @@ def _files(domain: str, folder: Path) -> Path:
 def _options(files: Path) -> list[str]:
     """Of podman: what is lent to the container."""
     build = Path(os.environ.get("GIDWAY_BUILD", TOP))
-    lent = {Path("/usr"), TOP} | (set() if build.is_relative_to(TOP) else {build})
+    # Some libraries are links of /usr to the one of choice.
+    lent = {Path("/usr"), Path("/etc/alternatives"), TOP}
+    lent |= set() if build.is_relative_to(TOP) else {build}
     words = ["--rm", f"--stop-timeout={_STOP_SECONDS}", f"--volume={files}:{files}"]
     return [*words, *(f"--volume={place}:{place}:ro" for place in sorted(lent))]
 
@@ -195,7 +197,8 @@ class Contained(Here):
         except CockpitError as error:
             raise LabError(str(error)) from None
         alive = self.folder / ALIVE
-        os.mkfifo(alive)
+        with contextlib.suppress(FileExistsError):  # of a place before this one
+            os.mkfifo(alive)
         self._alive = os.open(alive, os.O_RDWR | os.O_CLOEXEC)
         if (registry := os.environ.get("GST_REGISTRY")) and Path(registry).exists():
             # Programs have looked at GStreamer's plugins already, and cannot write down more.

@@ -206,6 +206,13 @@ def test_all_of_it_is_killed(rig: Rig) -> None:
     assert place.is_up()
 
 
+def test_another_place_after_one_that_was_killed(rig: Rig) -> None:
+    """As a domain's next life has."""
+    rig.place.kill()
+    place = rig.cockpit.start("open")
+    assert place.run(["echo", "again"]) == "again\n"
+
+
 def test_all_of_it_is_stopped(rig: Rig) -> None:
     """And goes on."""
     place = rig.place
