@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy
 import pytest
 from lib.cockpit import Cockpit
 from lib.input_window import FIXED
@@ -31,7 +32,11 @@ APPS = {
     "gtk": "org.example.gtk",
     "chromium": "chromium",
 }
-PACKAGES = {name: name for name in APPS} | {"weston-terminal": "weston", "gtk": "gir1.2-gtk-4.0"}
+PACKAGES = {name: name for name in APPS} | {
+    "weston-terminal": "weston",
+    "gtk": "gir1.2-gtk-4.0",
+    "gtk4-demo": "gtk-4-examples",
+}
 TERMINALS = {
     "weston-terminal": ["weston-terminal", "--shell=/bin/sh"],
     "foot": ["foot", "--config=/dev/null", "/bin/sh"],
@@ -61,6 +66,9 @@ say("ready");
 </script>"""
 FIND_GTK = "import gi; gi.require_version('Gtk', '4.0')"
 OTHER = "[gid-window]\nstream=other\napp-id=org.example.other\ninput=cluster\n"
+KEY_CTRL = 29
+CHANGED = 0.05  # of a part of the picture
+FEW_COLOURS = 16  # of one without text
 LEFT, SCREEN_WIDTH = 80, 800  # of the picture on the screen
 LEARNT_S = 0.2  # mostly, until a view has locked the pointer
 PAUSE_S = 0.5  # until what was done in vain is done again
@@ -94,6 +102,11 @@ class Used:
     def start(self, command: list[str | Path], **more: str) -> Program:
         environment = self.desks.desk.environment | {"LC_ALL": "C.UTF-8", "HOME": str(self.folder)}
         return Program(command, environment | more, self.folder, cwd=self.folder)
+
+    def see(self) -> numpy.ndarray:
+        """The picture of it, as its user has it on the screen: blue, green, red."""
+        width = DESK_SIZE[0]
+        return self.desks.screen.screenshot("screen")[:, LEFT : LEFT + width].astype(int)
 
     def look(self) -> Program:
         """A view of it, alone or with all of the desktop, whose input is taken."""
@@ -320,4 +333,48 @@ def test_a_browser(used: Used) -> None:
         wait_for(is_clicked, "a click to arrive", pause=PAUSE_S)
         used.click(200, 90)
         site.wait("click 200 90")
+        assert view.stop() == 0
+
+
+def share_that_differs(one: numpy.ndarray, other: numpy.ndarray) -> float:
+    return float(numpy.mean(numpy.abs(one - other).max(axis=2) > 32))
+
+
+def wait_still(used: Used) -> numpy.ndarray:
+    """Until it draws no more. Returns its picture."""
+    pictures = [used.see()]
+
+    def is_still() -> bool:
+        pictures.append(used.see())
+        drawn = len(numpy.unique(pictures[-1])) > FEW_COLOURS
+        return drawn and share_that_differs(*pictures[-2:]) == 0
+
+    wait_for(is_still, "its picture to be still", pause=PAUSE_S)
+    return pictures[-1]
+
+
+@pytest.mark.parametrize(("name", "way"), [("gtk4-demo", "desktop")])
+def test_the_demo_of_gtk(used: Used) -> None:
+    """A click in its list brings another text beside that, and what is sought another list."""
+    lists, texts = (slice(60, None), slice(0, 250)), (slice(60, None), slice(260, None))
+    program = used.start(["gtk4-demo"], GSK_RENDERER="cairo", GTK_A11Y="none")
+    typist = used.desks.typist
+
+    def is_chosen() -> bool:
+        used.click(100, 200)
+        return share_that_differs(used.see()[texts], before[texts]) > CHANGED
+
+    with running(program), running(used.look()) as view:
+        before = wait_still(used)
+        wait_for(is_chosen, "another text", pause=PAUSE_S)
+        before = wait_still(used)
+        typist.press(KEY_CTRL)
+        typist.write("f")
+        typist.lift(KEY_CTRL)
+        typist.write("spin")
+        wait_for(
+            lambda: share_that_differs(used.see()[lists], before[lists]) > CHANGED,
+            "another list",
+            pause=PAUSE_S,
+        )
         assert view.stop() == 0
