@@ -357,13 +357,27 @@ static void drop_pending(struct gid_pending **at) {
 	free(pending);
 }
 
+static void tell_endpoints(struct gid_domain *domain, struct gid_packet *packet) {
+	domain->next_endpoint = domain->endpoints.next;
+	while (domain->next_endpoint != &domain->endpoints) {
+		struct gid_endpoint *endpoint = domain->next_endpoint;
+		domain->next_endpoint = endpoint->next;
+		if (endpoint->message(endpoint, &packet->message, packet->fds)) {
+			return;
+		}
+	}
+}
+
 static void deliver_answer(struct gid_domain *domain, struct gid_packet *packet) {
 	struct gid_pending **at = &domain->pending;
 	while (*at != NULL && (*at)->serial != packet->message.header.serial) {
 		at = &(*at)->next;
 	}
-	if (*at == NULL) {
-		return; /* of a post, or of a request that was given up */
+	if (*at == NULL) { /* of a post, or of a request that was given up */
+		if (packet->message.header.type == GID_WIRE_IMPORTED) {
+			tell_endpoints(domain, packet);
+		}
+		return;
 	}
 	struct gid_pending pending = **at;
 	drop_pending(at);
@@ -398,14 +412,7 @@ static void deliver_event(struct gid_domain *domain, struct gid_packet *packet) 
 		take_sealed(domain, &packet->message.seal);
 		return;
 	}
-	domain->next_endpoint = domain->endpoints.next;
-	while (domain->next_endpoint != &domain->endpoints) {
-		struct gid_endpoint *endpoint = domain->next_endpoint;
-		domain->next_endpoint = endpoint->next;
-		if (endpoint->message(endpoint, &packet->message, packet->fds)) {
-			return;
-		}
-	}
+	tell_endpoints(domain, packet);
 }
 
 void gid_connection_deliver(void *data) {

@@ -52,16 +52,15 @@ struct gid_fetch {
 /* --- at rest ---------------------------------------------------------------------------------- */
 
 /* gidd is to count it no more, and to tell us of it no more; unless it is just asked for anew. */
-static void send_unimport(struct gid_slab *slab) {
-	struct gid_domain *domain = slab->domain;
+static void send_unimport(struct gid_domain *domain, gid_id gid) {
 	union gid_wire_message message;
 	for (struct gid_fetch *f = domain->imports->fetches; f != NULL; f = f->next) {
-		if (f->key == gid_slab_key(slab->info.gid) && !f->answered) {
+		if (f->key == gid_slab_key(gid) && !f->answered) {
 			return;
 		}
 	}
 	gid_wire_begin(&message, GID_WIRE_UNIMPORT, 0);
-	message.import.gid = slab->info.gid;
+	message.import.gid = gid;
 	gid_domain_hint(domain, &message);
 }
 
@@ -94,7 +93,7 @@ static void free_resting(struct gid_slab *slab) {
 
 /* Nobody asks for it any more, as far as we can tell. */
 static void drop_resting(struct gid_slab *slab) {
-	send_unimport(slab);
+	send_unimport(slab->domain, slab->info.gid);
 	free_resting(slab);
 }
 
@@ -261,7 +260,7 @@ static int adopt(struct gid_domain *domain, uint32_t key, const struct gid_wire_
 		error = gid_table_add(&domain->imported_slabs, key, slab);
 	}
 	if (error < 0) {
-		send_unimport(slab);
+		send_unimport(slab->domain, slab->info.gid);
 		gid_slab_free(slab);
 		return gid_domain_fail(domain, error, "cannot use slab %u of domain %u: %s",
 				imported->slab, imported->domain, gid_strerror(error));
@@ -460,9 +459,21 @@ int gid_slab_on_revoked(struct gid_slab *slab, gid_revoked_func func, void *data
 	return 0;
 }
 
+/* Nobody waits for it any more. gidd would count it until the end of the connection. */
+static void let_go(struct gid_domain *domain, const struct gid_wire_imported *imported) {
+	gid_id gid = gid_make(imported->domain, imported->slab, 0, 0);
+	if (gid_table_find(&domain->imported_slabs, gid_slab_key(gid)) == NULL) {
+		send_unimport(domain, gid);
+	}
+}
+
 static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
 		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_imports *imports = (struct gid_imports *)endpoint;
+	if (message->header.type == GID_WIRE_IMPORTED) {
+		let_go(imports->domain, &message->imported);
+		return true;
+	}
 	if (message->header.type != GID_WIRE_REVOKED) {
 		return false;
 	}

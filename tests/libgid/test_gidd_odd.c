@@ -4,9 +4,11 @@
  * answers late or with something else. What the program is told, and what becomes of the
  * connection.
  */
+#include <drm_fourcc.h>
 #include <fcntl.h>
 #include <gid/stream.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 
 #include "false_gidd.h"
 #include "tap.h"
@@ -39,6 +41,8 @@ static atomic_bool is_slow;	/* this program: between what it looks at */
 static atomic_bool time_stands; /* for this program: no deadline passes */
 static atomic_bool answers;
 static atomic_uint hellos;
+static atomic_uint imports_let_go;
+static uint32_t import_serial; /* of the one that was asked last */
 static char program[64];
 
 /* Of libgid's own code, as it is linked here. */
@@ -67,6 +71,23 @@ static bool say_revoked(int fd, uint32_t slab) {
 	gid_wire_begin(&message, GID_WIRE_REVOKED, 0);
 	message.revoked.gid = gid_make(2, slab, 0, 0);
 	return gid_socket_send(fd, message.bytes, message.header.size, NULL, 0) == 0;
+}
+
+static bool say_imported(int fd, uint32_t serial) {
+	union gid_wire_message message;
+	struct gid_layout layout;
+	int memory = memfd_create("slab", MFD_CLOEXEC);
+	gid_wire_begin(&message, GID_WIRE_IMPORTED, serial);
+	message.imported.domain = 2;
+	message.imported.slab = 7;
+	message.imported.memory = GID_MEMORY_MEMFD;
+	message.imported.slot_count = 1;
+	message.imported.slot_size = 4096;
+	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 16, 16, 64);
+	gid_wire_put_layout(&message.imported.layout, &layout);
+	bool said = gid_socket_send(fd, message.bytes, message.header.size, &memory, 1) == 0;
+	close(memory);
+	return said;
 }
 
 static void send_bell(int fd) {
@@ -131,6 +152,14 @@ static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
 		return greet(fd, serial);
 	case GID_WIRE_HEARING: /* a word that takes no answer */
 		return stuck == IS_NOT || take_nothing(fd);
+	case GID_WIRE_UNIMPORT:
+		imports_let_go++;
+		return message->import.gid == gid_make(2, 7, 0, 0);
+	case GID_WIRE_UNEXPORT: /* asks it to answer what was given up */
+		return say_imported(fd, import_serial) && false_gidd_answer(fd, serial, 0, 0);
+	case GID_WIRE_IMPORT:
+		import_serial = serial;
+		return !answers || false_gidd_answer(fd, serial, 0, 7);
 	case GID_WIRE_UNPUBLISH: /* asks it to say more than it was asked */
 		return say_revoked(fd, 1) && say_revoked(fd, 2) &&
 				false_gidd_answer(fd, serial, 0, 0);
@@ -347,6 +376,12 @@ static void test_unanswered(void) {
 			"an import that is waited for ends alone: %s", gid_domain_error(domain));
 	answers = true;
 	domain->answer_ns = answer_ns;
+	tap_ok(ask(domain, GID_WIRE_UNEXPORT) == 0, "its answer comes later");
+	for (uint64_t end = gid_clock_now() + PATIENCE_NS;
+			imports_let_go == 0 && gid_clock_now() < end;) {
+		false_gidd_wait(domain);
+	}
+	tap_ok(imports_let_go == 1, "nobody has that slab, and gidd is told so");
 	tap_ok(ask(domain, GID_WIRE_PUBLISH) == 0, "what is asked afterwards is answered: %s",
 			gid_domain_error(domain));
 	tap_ok(ask(domain, GID_WIRE_IMPORT) == -EPROTO, "\"done\" is no answer to an import: %s",
