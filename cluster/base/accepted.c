@@ -229,7 +229,7 @@ int hashes_read(struct hashes *hashes, const char *path) {
 		error = whole ? hashes_append_line(hashes, line) : -EINVAL;
 	}
 	if (error == 0 && ferror(file)) {
-		error = -EIO;
+		error = -errno; /* of the last read, as of a folder */
 	}
 	hashes_sort(hashes);
 	fclose(file);
