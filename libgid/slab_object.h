@@ -131,8 +131,10 @@ static inline uint32_t gid_slab_generation(const struct gid_slab *slab, uint32_t
 	if (slab->generations == NULL) {
 		return 0;
 	}
+#ifndef __SANITIZE_THREAD__ /* which knows no fences */
 	/* After what was read of the slot before. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
 	return __atomic_load_n(&slab->generations[slot], __ATOMIC_ACQUIRE) & 0xffff;
 }
 
@@ -146,7 +148,9 @@ static inline void gid_slab_raise_generation(uint32_t *generation) {
 	__atomic_store_n(generation,
 			gid_slab_next_generation(__atomic_load_n(generation, __ATOMIC_RELAXED)),
 			__ATOMIC_SEQ_CST);
+#ifndef __SANITIZE_THREAD__
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
 }
 
 /* --- what streams need of slabs --------------------------------------------------------------- */
