@@ -227,8 +227,8 @@ def test_down_with_a_mistake_where_podman_does_not_work(fake: Fake) -> None:
 
 def test_root_needs_a_user(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is no root in its container, then."""
+    monkeypatch.setenv("PATH", fake.env["PATH"])
     monkeypatch.setattr(container, "is_root", lambda: True)
-    monkeypatch.setattr(container, "podman", lambda domain: "podman")
     assert "give it a user=" in mistake(fake)
     me = pwd.getpwuid(os.geteuid())
     fake.set_keys(f"container-image=x\nuser={me.pw_name}\n")
