@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Containers that run, where podman can: of an image of folders alone, to which /usr is lent."""
 
-import io
 import json
 import os
 import shutil
 import signal
 import subprocess
-import tarfile
 from collections.abc import Iterator
 
 import pytest
@@ -16,22 +14,9 @@ from gid_cockpit.configuration import read
 from gid_cockpit.daemon import Daemon
 from lib.program import BUILD, PATIENCE, TOP, wait_for
 
+from lab.domains.contained import archive
+
 IMAGE = "localhost/gidway-test-folders"
-
-
-def image() -> bytes:
-    """Folders, and the links into /usr that each system has."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        for name in ("dev", "etc", "proc", "run", "sys", "tmp", "usr", "var"):
-            folder = tarfile.TarInfo(name)
-            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
-            tar.addfile(folder)
-        for name in ("bin", "lib", "lib64", "sbin"):
-            link = tarfile.TarInfo(name)
-            link.type, link.linkname = tarfile.SYMTYPE, f"usr/{name}"
-            tar.addfile(link)
-    return buffer.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +26,7 @@ def podman() -> Iterator[str]:
     if program is None:
         pytest.skip("there is no podman")
     words = [program, "import", "-", IMAGE]
-    done = subprocess.run(words, input=image(), capture_output=True, timeout=PATIENCE)
+    done = subprocess.run(words, input=archive(), capture_output=True, timeout=PATIENCE)
     if done.returncode == 0:
         words = [program, "run", "--rm", "--network=none", "--read-only", "--volume=/usr:/usr:ro"]
         words += [IMAGE, "true"]

@@ -321,7 +321,7 @@ int gid_slab_on_revoked(struct gid_slab *slab, gid_revoked_func func, void *data
 /** Describes a slab, own or imported. `fd` and `description` are valid while a reference is held.
  */
 struct gid_slab_info {
-	gid_id gid; /**< of slot 0, generation 0 */
+	gid_id gid; /**< the slab's name: slot and generation are 0. gid_slab_gid() names a slot */
 	enum gid_memory memory;
 	struct gid_layout layout;
 	uint32_t slot_count;
