@@ -4,6 +4,7 @@
 import dataclasses
 from collections.abc import Iterator, Sequence
 
+from gid_evaluate.lateness import NOISY_US
 from gid_evaluate.plan import Goal
 from gid_evaluate.result import (
     MEASURED,
@@ -18,6 +19,8 @@ from gid_evaluate.result import (
 )
 
 from lab.evaluate.chapters import all_plans
+
+_MOST_OTHERS = 3  # figures without a goal that a row shows; the file has them all
 
 
 def markdown(evaluation: Evaluation) -> str:
@@ -76,8 +79,14 @@ def _verdict(goals: Sequence[Goal], chapter: Chapter) -> str:
 
 
 def _when(chapter: Chapter) -> str:
-    """The day, and the commit that a version ends with."""
-    parts = (chapter.measured[:10], chapter.version.rpartition(".")[2], chapter.machine)
+    """The day, the commit that a version ends with, and how late the machine itself was."""
+    late = chapter.lateness_us or 0
+    parts = (
+        chapter.measured[:10],
+        chapter.version.rpartition(".")[2],
+        chapter.machine,
+        f"machine late by {late / 1000:.1f} ms" if late >= NOISY_US else "",
+    )
     return ", ".join(filter(None, parts))
 
 
@@ -90,7 +99,8 @@ def _goals(goals: Sequence[Goal], chapter: Chapter) -> Iterator[str]:
 
 def _others(goals: Sequence[Goal], chapter: Chapter) -> Iterator[str]:
     wanted = {goal.figure for goal in goals}
-    return (f"{one.name}: {_value(one)}" for one in chapter.figures if one.name not in wanted)
+    others = [one for one in chapter.figures if one.name not in wanted]
+    return (f"{one.name}: {_value(one)}" for one in others[:_MOST_OTHERS])
 
 
 def _value(figure: Figure) -> str:

@@ -58,3 +58,9 @@ def test_verdicts_are_those_of_todays_goals() -> None:
     calm = figure("rate undisturbed, of the display's refreshes", 1.0)
     assert "| met |" in row("5.18.1", figure("lowest rate of all runs", 1.0), calm, *gaps)
     assert "| measured |" in row("5.14", figure("a switch", 1.0))
+
+
+@pytest.mark.parametrize(("late", "told"), [(43_200.0, True), (400.0, False), (None, False)])
+def test_a_machine_that_was_not_quiet_is_named(late: float | None, told: bool) -> None:
+    one = dataclasses.replace(chapter("5.14", MET, figure("a switch", 1.0)), lateness_us=late)
+    assert ("machine late by 43.2 ms" in markdown(evaluation(one, mode="full"))) == told

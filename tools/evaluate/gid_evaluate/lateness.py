@@ -5,6 +5,7 @@ import threading
 import time
 
 PERIOD = 0.002  # s
+NOISY_US = 1000  # a machine with nothing else to do wakes a sleeper sooner
 
 
 class Lateness:

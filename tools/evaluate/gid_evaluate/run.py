@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from .lateness import Lateness
+from .lateness import NOISY_US, Lateness
 from .outcome import Broke, NotRun
 from .plan import Context, Goal, Plan
 from .result import (
@@ -23,8 +23,6 @@ from .result import (
 from .results import now
 
 AT_A_TIME = 2  # chapters that need no quiet
-
-_NOISY_US = 1000  # by how much later a sleeper is woken than on a machine with nothing else to do
 
 
 def run_all(
@@ -73,7 +71,7 @@ def run_one(plan: Plan, context: Context) -> Chapter:
     chapter.goals = reached(goals, chapter.figures, chapter.verdict)
     chapter.notes, chapter.again = list(context.notes), list(context.again)
     is_figure = chapter.verdict == MISSED and not context.broken  # noise breaks nothing
-    if is_figure and chapter.lateness_us >= _NOISY_US:
+    if is_figure and chapter.lateness_us >= NOISY_US:
         chapter.reason += f" {_noise(chapter.lateness_us)}"
         chapter.notes.append(_noise(chapter.lateness_us))
     chapter.seconds = round(time.monotonic() - begin, 1)
