@@ -63,6 +63,14 @@ EXCUSED = {
 _FINDING = re.compile(r"(?:\.\./)?(\S+?):\d+:\d+: warning: .*\[-Wanalyzer-([\w-]+)\]")
 
 
+def words_of(command: str) -> list[str]:
+    """Of a line of compile_commands.json. The compiler is the first: what is made again is not to
+    come from a cache, which does not know all of what our options make.
+    """
+    words = shlex.split(command)
+    return words[1:] if Path(words[0]).name == "ccache" else words
+
+
 def commands(build: Path) -> Iterator[tuple[str, list[str]]]:
     """Each C file of ours, by its path from the top, and what compiles it; once."""
     seen = set()
@@ -71,7 +79,7 @@ def commands(build: Path) -> Iterator[tuple[str, list[str]]]:
         if file in seen or file.suffix != ".c" or file.is_relative_to(build):
             continue
         seen.add(file)
-        yield str(file.relative_to(TOP)), shlex.split(entry["command"])
+        yield str(file.relative_to(TOP)), words_of(entry["command"])
 
 
 def each(build: Path, look: Callable[[str, list[str]], str]) -> int:

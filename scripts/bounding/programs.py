@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from analyse import words_of
+
 from bounding.calls import Function, join, normal, read_ci
 from bounding.llvm import read
 from bounding.pointers import Pointers
@@ -107,7 +109,7 @@ def compiled(build: Path, folder: Path, names: Sequence[str]) -> dict[str, Progr
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         members[name] = [one for one in said.splitlines() if one in entries]
         for one in members[name]:
-            words = _without_outputs(shlex.split(entries[one]["command"]))
+            words = _without_outputs(words_of(entries[one]["command"]))
             into = folder / re.sub(r"\.o$", "", one)
             gcc = [*words, *flags, "-w", *_GCC, "-o", f"{into}.o"]
             clang = ["clang", *words[1:], *_CLANG, "-o", f"{into}.ll"]

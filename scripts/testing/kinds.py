@@ -57,7 +57,7 @@ TSAN = Kind(
     under=("setarch", "--addr-no-randomize"),
 )
 _TARGETS = ("-Dgstreamer=disabled", "-Dclients=disabled", "-Dfuzz=true", "-Db_lundef=false")
-FUZZ = Kind("-fuzz", "libFuzzer and ASan", ("fuzz",), (*_TARGETS, *_QUICK), {"CC": "clang"})
+FUZZ = Kind("-fuzz", "libFuzzer and ASan", ("fuzz",), (*_TARGETS, *_QUICK), {"CC": "ccache clang"})
 # The fuzz targets once more, to see what lines they reach: ./run fuzz --coverage.
 COVERAGE = Kind(
     "-coverage",

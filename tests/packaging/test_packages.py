@@ -89,6 +89,7 @@ MADE += ["gidway_1.buildinfo", "gidway_1.changes"]
 BUILDS = """
 find . -type f >'{folder}/packed'
 pwd >'{folder}/built in'
+echo "$CCACHE_DISABLE" >'{folder}/compiled'
 cd ..
 touch {made}
 """
@@ -146,6 +147,7 @@ def test_sums_are_of_what_anybody_can_make_again(tmp_path: Path) -> None:
     named = [line.split()[1] for line in sums.read_text().splitlines()]
     told = {name for name in MADE if not name.endswith((".buildinfo", ".changes"))}
     assert named == sorted(named) and set(named) == told | {source.name}
+    assert (tmp_path / "compiled").read_text() == "1\n", "it is not what was compiled before"
     subprocess.run(["sha256sum", "--check", "--strict", sums], cwd=target, check=True)
 
 

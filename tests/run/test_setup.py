@@ -251,6 +251,47 @@ def test_a_command_has_its_input(machine: Machine) -> None:
     assert (result.stdout, result.stderr) == (b"word", b"")
 
 
+def ccache_of(machine: Machine, **chosen: str) -> list[str]:
+    """Where what is compiled is kept, how much of it, and whether nothing is."""
+    machine.make_root()
+    names = ("CCACHE_DIR", "CCACHE_MAXSIZE", "CCACHE_DISABLE")
+    machine.env |= dict.fromkeys(names, "") | chosen
+    script = 'printf "%s\\n" "$CCACHE_DIR" "$CCACHE_MAXSIZE" "$CCACHE_DISABLE"'
+    return machine.run_here("sh", "-c", script).stdout.splitlines()
+
+
+def test_what_is_compiled_is_kept_in_the_cache_and_has_a_bound(machine: Machine) -> None:
+    folder = machine.folder / "cache" / "gidway" / "ccache"
+    assert ccache_of(machine) == [str(folder), "1G", ""]
+    assert folder.is_dir()
+
+
+def test_a_place_that_the_user_chose_keeps_its_size(machine: Machine) -> None:
+    assert ccache_of(machine, CCACHE_DIR=str(machine.folder)) == [str(machine.folder), "", ""]
+
+
+def test_nothing_is_kept_where_nobody_can_write(machine: Machine) -> None:
+    """ccache itself would fail there."""
+    assert ccache_of(machine, CCACHE_DIR="/proc/nowhere") == ["/proc/nowhere", "", "1"]
+
+
+def hits(folder: Path) -> int:
+    command = ["ccache", "--print-stats"]
+    env = os.environ | {"CCACHE_DIR": str(folder)}
+    told = subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
+    return int(re.search(r"(?m)^direct_cache_hit\t(\d+)", told)[1])
+
+
+def test_a_second_build_compiles_nothing_anew(tmp_path: Path) -> None:
+    """But for packages: those who made them say so."""
+    top, cache = tmp_path / "sample", tmp_path / "ccache"
+    make_sample(top, "executable('hello', 'hello.c')\n")
+    for more, expected in ({}, 0), ({}, 1), ({"CCACHE_DISABLE": "1"}, 1):
+        build_sample(top, CCACHE_DIR=str(cache), CCACHE_DEPEND="1", **more)
+        assert hits(cache) == expected
+        shutil.rmtree(top / "build")
+
+
 def make_sample(top: Path, meson: str) -> None:
     """A project of one program that scripts/build builds."""
     (top / "scripts").mkdir(parents=True)

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+from analyse import words_of
 from bounding.calls import Function, Graph, read_ci
 from bounding.programs import Compiled, Program
 from bounding.threads import ORDINARY, SIZES, Stacks, constant, look_at, matched
@@ -223,3 +224,9 @@ edge: {{ sourcename: "g" targetname: "{alias}" label: "../x.c:9:2" }}
 """
     functions = read_ci(text, lambda path: path.removeprefix("../"))
     assert {one.name: one.calls for one in functions} == {"f": set(), "g": {"f"}}
+
+
+@pytest.mark.parametrize("cache", ["", "ccache ", "/usr/bin/ccache "])
+def test_no_file_comes_from_a_cache(cache: str) -> None:
+    """One knows nothing of the calls that gcc writes down beside the object."""
+    assert words_of(f"{cache}cc '-DNAME=\"a b\"' -c a.c") == ["cc", '-DNAME="a b"', "-c", "a.c"]
