@@ -9,8 +9,9 @@ why = "a sentence"
 tests = ["tests/vm/test_x.py", ...]
 
 Without `lines`: nothing at all of these functions runs. Without `functions`: each line is there
-once in the file. `tests`, where there are some: who tries it, and is not counted. A reason for what
-is not there, or is reached, is refused: it may have been for another line.
+once in the file. With both: each line is in some of the functions, and is meant in all that have
+it. `tests`, where there are some: who tries it, and is not counted. A reason for what is not there,
+or is reached, is refused: it may have been for another line.
 """
 
 import re
@@ -102,7 +103,10 @@ def stale(gaps: Iterable[Gap], top: Path) -> Iterator[str]:
         for line in gap.lines:
             yield from _stale_line(gap, line, text, known)
         for name in gap.functions or ("",):
-            for line in gap.lines or ("",):
+            lines = [line for line in gap.lines if not name or line in known.get(name, [line])]
+            if gap.lines and not lines:
+                yield f"{gap.place}: {gap.file}: {name}() has none of these lines"
+            for line in lines if gap.lines else ("",):
                 if other := seen.get((gap.file, name, line)):
                     yield f"{gap.place}: {gap.file}: {other} is for this, too: {line or name}"
                 seen[gap.file, name, line] = gap.place
@@ -115,7 +119,7 @@ def _stale_line(gap: Gap, line: str, text: str, known: dict[str, list[str]]) -> 
     count = [one.strip() for one in text.split("\n")].count(line)
     if not gap.functions and count > 1:
         yield f"{gap.place}: {gap.file} has it {count} times, so it takes its function: {line}"
-    elif count == 0 or not all(line in known.get(name, [line]) for name in gap.functions):
+    elif count == 0 or not any(line in known.get(name, [line]) for name in gap.functions or ("",)):
         yield f"{gap.place}: {gap.file} has no line: {line}"
 
 
@@ -127,9 +131,11 @@ class Reasons:
         self._texts = texts
         self._lines: dict[tuple[str, str], Gap] = {}  # by function, or "", and text
         self._functions: dict[str, Gap] = {}
+        there = {(source.function_of(at), text.strip()) for at, text in enumerate(texts, 1)}
         for gap in gaps:
             for name in gap.functions or ("",):
-                self._lines |= {(name, line): gap for line in gap.lines}
+                mine = [line for line in gap.lines if not name or (name, line) in there]
+                self._lines |= {(name, line): gap for line in mine}
                 if not gap.lines:
                     self._functions[name] = gap
 

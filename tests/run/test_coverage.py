@@ -144,6 +144,17 @@ def test_what_is_missing_has_the_reason_of_its_line(tmp_path: Path) -> None:
 
 
 @counts_conditions
+def test_one_reason_for_lines_of_some_functions(tmp_path: Path) -> None:
+    """Each line is meant in those that have it."""
+    text = TWO + "int main(void) {\n\treturn 0;\n}\n"
+    source = counted(tmp_path, source=text)
+    gap = a_gap("return a;", "return b;", functions=("first", "second"))
+    reasons = Reasons(source, text.split("\n"), [gap])
+    assert [one.line for one in source.missing if reasons.of(one)] == [2, 7, 8]
+    assert list(reasons.refused("choice.c")) == []
+
+
+@counts_conditions
 def test_a_reason_for_what_is_reached_is_refused(tmp_path: Path) -> None:
     source = counted(tmp_path, ("1", "1"), ("1", "0"))
     reasons = Reasons(source, CHOICE.split("\n"), [a_gap("return 0;"), a_gap(functions=("main",))])
@@ -164,12 +175,38 @@ def test_a_function_that_never_runs_has_one_reason(tmp_path: Path) -> None:
     assert list(reasons.refused("choice.c")) == []
 
 
+TWO = """\
+int first(int a) {
+	return a;
+}
+
+int second(int a, int b) {
+	if (a)
+		return a;
+	return b;
+}
+"""
+
+
+def test_lines_and_functions_of_one_reason_belong_to_each_other(tmp_path: Path) -> None:
+    (tmp_path / "choice.c").write_text(TWO)
+    text = HEAD + 'functions = ["first", "second"]\nlines = ["return a;", "return b;"]\nwhy = "w"\n'
+    assert list(stale(written(tmp_path, text), tmp_path)) == []
+    text += HEAD + 'functions = ["first", "second"]\nlines = ["if (a)", "return c;"]\nwhy = "w"\n'
+    text += HEAD + 'functions = ["second"]\nlines = ["return b;"]\nwhy = "w"\n'
+    assert list(stale(written(tmp_path / "more", text), tmp_path)) == [
+        "one.toml, gap 2: choice.c has no line: return c;",
+        "one.toml, gap 2: choice.c: first() has none of these lines",
+        "one.toml, gap 3: choice.c: one.toml, gap 1 is for this, too: return b;",
+    ]
+
+
 HEAD = '[[gap]]\nfile = "choice.c"\n'
 
 
 def written(folder: Path, text: str) -> list[Gap]:
     gaps = folder / "gaps"
-    gaps.mkdir()
+    gaps.mkdir(parents=True)
     (gaps / "one.toml").write_text(text)
     return read_gaps(gaps)
 
