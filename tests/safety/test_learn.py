@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
-from lib.display import ROLE, start_telltale
+from lib.display import LIAR, ROLE, liar_roles, start_telltale
 from lib.program import BUILD, PATIENCE, wait_for
 
 from lab.domains.configuration import section
@@ -126,3 +126,29 @@ def test_what_cannot_be_written_is_told(cockpit: Cockpit) -> None:
     file.parent.mkdir()
     assert learner.wait() == 0, learner.stderr
     assert hashes_in(file)
+
+
+@pytest.mark.parametrize(
+    ("lie", "why"),
+    [
+        ("flip", "the pixels are not what the frame says"),
+        ("no-hash", "the pixels are not what the frame says"),
+        ("corrupted", "the producer says that pixels are wrong"),
+        ("small", "a picture of another size than the region, or not linear"),
+    ],
+)
+def test_a_lie_is_not_learned(cockpit: Cockpit, lie: str, why: str) -> None:
+    file = cockpit.folder / "left.hashes"
+    words = command(cockpit, "--output", file, role="left")
+    (cockpit.folder / "learn.conf").write_text(liar_roles())
+    liar = cockpit.run("open", [LIAR, lie])
+    wait_for(lambda: len(cockpit.status("open")["streams"]) == 2, "its streams")
+    liar.signal(signal.SIGUSR1)
+    learner = cockpit.run("cluster", words)
+    wait_for(lambda: f" left out: {why}\n" in learner.stderr, "a lie")
+    known = hashes_in(file)
+    learner.signal(signal.SIGINT)
+    assert learner.wait() == 0, learner.stderr
+    allowed = subprocess.run([LIAR, "hashes"], capture_output=True, text=True, check=True).stdout
+    assert set(hashes_in(file)) <= set(allowed.splitlines()[0].split())
+    assert set(known) <= set(hashes_in(file))

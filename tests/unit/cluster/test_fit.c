@@ -3,6 +3,8 @@
  */
 #include "cluster/base/pixels.h"
 
+#include <errno.h>
+#include <pixman.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,7 +123,33 @@ static void test_corners(void) {
 			"a picture is scaled as it stands");
 }
 
+static unsigned calls, refused; /* an image that cannot be made, by its number; 0: none */
+
+pixman_image_t *__real_pixman_image_create_bits_no_clear(
+		pixman_format_code_t format, int width, int height, uint32_t *bits, int stride);
+pixman_image_t *__wrap_pixman_image_create_bits_no_clear(
+		pixman_format_code_t format, int width, int height, uint32_t *bits, int stride);
+pixman_image_t *__wrap_pixman_image_create_bits_no_clear(
+		pixman_format_code_t format, int width, int height, uint32_t *bits, int stride) {
+	return ++calls == refused ? NULL
+				  : __real_pixman_image_create_bits_no_clear(
+						    format, width, height, bits, stride);
+}
+
+static void test_no_memory(void) {
+	const uint32_t picture[2] = {1, 2};
+	struct pixels pixels = {picture, 2, 1, sizeof(picture)};
+	uint32_t place[16] = {0};
+	for (refused = 1; refused <= 2; refused++) {
+		calls = 0;
+		tap_ok(fit_draw(FIT_FILL, &pixels, place, 4, 4) == -ENOMEM && place[0] == 0,
+				"nothing is drawn where image %u has no memory", refused);
+	}
+	refused = 0;
+}
+
 int main(void) {
+	test_no_memory();
 	test_places();
 	test_draws();
 	test_narrow();

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ini_file.h"
 #include "tap.h"
 
 #define ZEROES "00000000000000000000000000000000000000000000000000000000000000"
@@ -114,6 +115,35 @@ static void test_a_set(void) {
 	hashes_finish(&hashes);
 }
 
+static unsigned mistakes_in(struct accepted *accepted, const char *formats) {
+	struct ini_file ini = {.errors = stderr, .name = "test"};
+	accepted_set_formats(accepted, &ini, formats);
+	return ini.mistakes;
+}
+
+static void test_formats(void) {
+	struct accepted accepted = {0};
+	char many[GID_SHOWABLE_MAX * 5 + 8] = "XR24";
+	tap_ok(mistakes_in(&accepted, "XR24, NV12") == 0 && accepted.format_count == 2, "formats");
+	tap_ok(mistakes_in(&accepted, "ZZZZ") == 1, "one that is none");
+	for (size_t i = 1; i < GID_SHOWABLE_MAX; i++) {
+		strcat(many, ",XR24");
+	}
+	tap_ok(mistakes_in(&accepted, many) == 0 && accepted.format_count == GID_SHOWABLE_MAX,
+			"as many as can be told");
+	strcat(many, ",AR24");
+	tap_ok(mistakes_in(&accepted, many) == 1, "and one more");
+}
+
+/* What others send has any number there. */
+static void test_transforms(void) {
+	tap_ok(accepted_has_transform(&accepted_any, 7) && !accepted_has_transform(&accepted_any, 8),
+			"there are 8 transforms");
+	tap_ok(strcmp(accepted_transform_name(7), "flipped-270") == 0 &&
+					strcmp(accepted_transform_name(8), "?") == 0,
+			"which have names");
+}
+
 int main(void) {
 	char folder[] = "/tmp/gid-hashes-XXXXXX";
 	if (!tap_ok(mkdtemp(folder) != NULL && chdir(folder) == 0, "a folder")) {
@@ -122,6 +152,8 @@ int main(void) {
 	test_good_files();
 	test_mistakes();
 	test_a_set();
+	test_formats();
+	test_transforms();
 	unlink("some.hashes");
 	unlink("all.hashes");
 	rmdir("folder");

@@ -9,6 +9,8 @@
 #define XXH_INLINE_ALL
 #include "cluster/base/pixels.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -17,6 +19,46 @@
 #define WIDTH 64
 #define HEIGHT 8
 #define STRIPE 16 /* pixels */
+
+/* What the states of a thread's hashes take, two allocations and their place: one of it fails. */
+static unsigned calls, refused; /* by its number, from 1; 0: none */
+
+static bool refuses(void) {
+	return ++calls == refused;
+}
+
+void *__real_XXH3_createState(void);
+void *__wrap_XXH3_createState(void);
+void *__wrap_XXH3_createState(void) {
+	return refuses() ? NULL : __real_XXH3_createState();
+}
+
+int __real_pthread_setspecific(pthread_key_t key, const void *value);
+int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
+int __wrap_pthread_setspecific(pthread_key_t key, const void *value) {
+	return refuses() ? ENOMEM : __real_pthread_setspecific(key, value);
+}
+
+/* To be tried before this thread has its states. */
+static void test_no_memory(void) {
+	const uint32_t picture = 1;
+	struct pixels pixels = {&picture, 1, 1, sizeof(picture)};
+	for (refused = 1; refused <= 3; refused++) {
+		struct pixel_hashes hashes;
+		uint64_t colour;
+		uint32_t copy = 0;
+		calls = 0;
+		tap_ok(pixels_hash(&pixels, &hashes, NULL) == -ENOMEM,
+				"no hash where call %u has no memory", refused);
+		calls = 0;
+		tap_ok(pixels_hash_colour(&pixels, &colour) == -ENOMEM, "nor one of its colour");
+		calls = 0;
+		tap_ok(pixels_copy(&pixels, &copy, sizeof(copy), &hashes, NULL) == -ENOMEM &&
+						copy == 0,
+				"nor a copy");
+	}
+	refused = 0;
+}
 
 static uint32_t secret_at(size_t offset) {
 	uint32_t part;
@@ -74,6 +116,7 @@ static void test_turns(void) {
 int main(void) {
 	uint32_t one[WIDTH * HEIGHT], other[WIDTH * HEIGHT];
 	struct digest digest_of_one, digest_of_other;
+	test_no_memory();
 	draw(one, 0xffff0000u, 0xff00ff00u);
 	draw(other, 0xff00ff00u, 0xffff0000u);
 	struct pixel_hashes of_one = hashes_of(one, &digest_of_one);

@@ -161,6 +161,18 @@ static const struct table {
 				},
 		},
 		{
+				"fewer frames than a second has to have, from the first on",
+				{.deadline_ns = 900 * MS, .min_rate = 3, .good_frames = 1},
+				{
+						{FRAME, 0, 10, ROLE_LIVE, ROLE_REASON_NONE},
+						{FRAME, 800, 10, ROLE_LIVE, ROLE_REASON_NONE},
+						{TICK, 1001, 0, ROLE_LATE, ROLE_REASON_RATE},
+						{FRAME, 1100, 10, ROLE_LATE, ROLE_REASON_RATE},
+						{FRAME, 1200, 10, ROLE_LIVE, ROLE_REASON_NONE},
+						{.kind = END},
+				},
+		},
+		{
 				"the producer dies and counts anew",
 				{.deadline_ns = 100 * MS, .good_frames = 1},
 				{

@@ -72,7 +72,7 @@ int main(void) {
 	tap_ok(!is_within(-1, 0, 2, 1) && !is_within(0, -1, 1, 2) && !is_within(1, 0, WIDTH, 1) &&
 					!is_within(0, 1, 1, HEIGHT) &&
 					!is_within(INT32_MAX, 0, INT32_MAX, 1) &&
-					!is_within(0, 0, -1, 1),
+					!is_within(0, 0, -1, 1) && !is_within(0, 0, 1, -1),
 			"boxes that are not");
 	return tap_finish();
 }

@@ -32,6 +32,10 @@ static void test_formats(void) {
 					gid_format_rows(DRM_FORMAT_XRGB8888, 1, 10) == 0 &&
 					gid_format_rows(1, 0, 10) == 0,
 			"no plane, no rows");
+	tap_ok(gid_format_row_bytes(DRM_FORMAT_XRGB8888, 0, GID_SIZE_MAX + 1) == 0 &&
+					gid_format_rows(DRM_FORMAT_XRGB8888, 0, GID_SIZE_MAX + 1) ==
+							0,
+			"nor are there any of what is too large");
 }
 
 /* What gid_layout_init() makes of each format passes the check exactly. */
@@ -143,6 +147,9 @@ static void test_check(void) {
 	layout = good;
 	layout.fourcc = 0;
 	tap_ok(gid_layout_check(&layout, size) == -ENOTSUP, "no format");
+	layout = good;
+	layout.reserved = 1;
+	tap_ok(gid_layout_check(&layout, size) == -EINVAL, "something that is not known yet");
 }
 
 static void test_modifier(void) {
@@ -157,6 +164,8 @@ static void test_modifier(void) {
 	tap_ok(gid_layout_size(&layout) == 0, "nobody but the driver knows its size");
 	layout.plane_count = 5;
 	tap_ok(gid_layout_check(&layout, 20480) == -EINVAL, "but there are at most four");
+	layout.plane_count = 0;
+	tap_ok(gid_layout_check(&layout, 20480) == -EINVAL, "and one at least");
 }
 
 int main(void) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -192,8 +193,50 @@ static void test_size(const struct gid_memory_own *memory) {
 	tap_ok(zero >= 0 && gid_memory_size(zero, &size) == -EBADF &&
 					gid_memory_check_range(zero, 1) == -EBADF,
 			"another device is no memory");
+	tap_ok(gid_memory_is_dax(zero) && !gid_memory_is_dax(memory->fd) && !gid_memory_is_dax(-1),
+			"but a device it is, and neither memory nor nothing is one");
 	close(zero);
 	tap_ok(gid_memory_size(-1, &size) == -EBADF, "nor is nothing");
+}
+
+/* What cannot be is refused, and what it was asked of stays as it is. */
+static void test_impossible(const struct gid_memory_own *memory) {
+	struct gid_memory_own larger, taken = *memory;
+	const void *data;
+	size_t size;
+	if (!tap_ok(gid_memory_create(&larger, "test", 2 * ROUNDED) == 0, "more memory")) {
+		return;
+	}
+	tap_ok(gid_memory_move(&taken, &larger) == -EINVAL && taken.data == memory->data,
+			"memory does not move into another size");
+	gid_memory_finish(&larger);
+	tap_ok(gid_memory_map(memory->fd, 1, UINT64_MAX, &data) == -EINVAL,
+			"more than there are addresses is not mapped");
+	tap_ok(gid_memory_make_blank(UINT64_MAX) == -ENOMEM, "nor are there blanks of that size");
+	int empty = memfd_create("test", MFD_CLOEXEC);
+	tap_ok(gid_memory_make_present(empty, &data, &size) == -EINVAL, "nothing has no pages");
+	tap_ok(gid_memory_check_present(-1) == -EBADF &&
+					gid_memory_make_present(-1, &data, &size) == -EBADF,
+			"nor has what is no memory");
+	close(empty);
+}
+
+/* Of the two descriptors that memory takes at once the second one is one too many. */
+static void test_no_descriptors(void) {
+	struct gid_memory_own memory;
+	struct rlimit before, limit;
+	getrlimit(RLIMIT_NOFILE, &before);
+	int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	close(next);
+	limit = before;
+	limit.rlim_cur = (rlim_t)next + 1;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	int error = gid_memory_create(&memory, "test", SIZE);
+	setrlimit(RLIMIT_NOFILE, &before);
+	tap_ok(error == -EMFILE && memory.fd < 0, "no memory without descriptors: %d", error);
+	int again = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	tap_ok(again == next, "which leaves none behind");
+	close(again);
 }
 
 int main(void) {
@@ -205,6 +248,8 @@ int main(void) {
 	test_present(&memory);
 	test_wipe();
 	test_size(&memory);
+	test_impossible(&memory);
+	test_no_descriptors();
 	gid_memory_finish(&memory);
 	tap_ok(memory.fd == -1 && memory.data == NULL, "it is given back");
 	gid_memory_finish(&memory);

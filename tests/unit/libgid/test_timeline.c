@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The lines of gidway's own points, and files that several processes append to. */
 #include <errno.h>
+#include <fcntl.h>
 #include <gid/timeline.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,10 @@ static void test_places(void) {
 					gid_timeline_open(place("pipe"), "test", &timeline) ==
 							-ENOTSUP,
 			"a pipe that nobody reads is refused, and not waited for");
+	int reader = open(place("pipe"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	tap_ok(reader >= 0 && gid_timeline_open(place("pipe"), "test", &timeline) == -ENOTSUP,
+			"nor is one that somebody reads written to");
+	close(reader);
 	gid_timeline_unref(NULL);
 	tap_ok(gid_timeline_ref(NULL) == NULL, "none may be referred to");
 
@@ -111,6 +116,11 @@ static void test_places(void) {
 	text = read_file(place("environment"));
 	tap_ok(strstr(text, "\"by\":\"test_timeline\"") != NULL,
 			"by itself it bears the program's name, behind what was there");
+	gid_timeline_open(NULL, "", &timeline);
+	gid_timeline_write(timeline, &point);
+	gid_timeline_unref(timeline);
+	text = read_file(place("environment"));
+	tap_ok(strstr(text, "\"by\":\"-\"") != NULL, "an empty name is one, too");
 	unsetenv("GID_TIMELINE");
 }
 

@@ -54,6 +54,8 @@ static void test_numbers(void) {
 	fill(&m, GID_WIRE_WELCOME);
 	EXPECT_RANGE(&m, m.welcome.domain, 1, GID_DOMAIN_MAX);
 	EXPECT_RANGE(&m, m.welcome.window, 0u, (uint64_t)INT64_MAX);
+	m.welcome.name[0] = '/';
+	expect(&m, -EPROTO, "a welcome to what is no name");
 
 	fill(&m, GID_WIRE_RESULT);
 	EXPECT_RANGE(&m, m.result.error, -4095, 0);
@@ -88,6 +90,11 @@ static void test_numbers(void) {
 	m.subscribe.domain = GID_DOMAIN_MAX;
 	m.subscribe.flags = GID_WIRE_SUBSCRIBE_FLAGS + 1;
 	expect(&m, -EPROTO, "subscribe with an unknown flag");
+	fill(&m, GID_WIRE_SUBSCRIBE);
+	m.subscribe.window_offset = 4096;
+	expect(&m, 0, "a page in a window");
+	m.subscribe.window_offset++;
+	expect(&m, -EPROTO, "a page that begins within another");
 
 	fill(&m, GID_WIRE_SUBSCRIBER);
 	EXPECT_RANGE(&m, m.subscriber.domain, 1, GID_DOMAIN_MAX);
@@ -96,6 +103,9 @@ static void test_numbers(void) {
 	EXPECT_ZERO(&m, m.subscriber.ring_offset);
 	m.subscriber.flags = UINT32_C(1) << 31;
 	expect(&m, -EPROTO, "subscriber with an unknown flag");
+	fill(&m, GID_WIRE_SUBSCRIBER);
+	m.subscriber.window_offset = 4097;
+	expect(&m, -EPROTO, "a subscriber's page that begins within another");
 
 	fill(&m, GID_WIRE_ACCEPT);
 	EXPECT_ZERO(&m, m.subscribed.domain);
@@ -107,6 +117,8 @@ static void test_numbers(void) {
 	expect(&m, -EPROTO, "a ring that leaves every window");
 	fill(&m, GID_WIRE_SUBSCRIBED);
 	EXPECT_RANGE(&m, m.subscribed.domain, 1, GID_DOMAIN_MAX);
+	m.subscribed.window_offset = 4097;
+	expect(&m, -EPROTO, "a producer's ring that begins within a page");
 	fill(&m, GID_WIRE_SUBSCRIPTION_END);
 	EXPECT_RANGE(&m, m.subscription_end.reason, -4095, 0);
 	fill(&m, GID_WIRE_REPORT);
@@ -123,6 +135,8 @@ static void test_numbers(void) {
 	expect(&m, 0, "no seal");
 	m.seal.since = 1;
 	expect(&m, -EPROTO, "no seal since some time");
+	m.seal.on = 2;
+	expect(&m, -EPROTO, "neither a seal nor none");
 	fill(&m, GID_WIRE_IMPORTED);
 	EXPECT_ZERO(&m, m.imported.reserved);
 	EXPECT_RANGE(&m, m.imported.domain, 1, GID_DOMAIN_MAX);

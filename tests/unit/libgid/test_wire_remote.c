@@ -7,6 +7,8 @@ static void test_numbers(void) {
 	fill(&m, GID_WIRE_ALLOC);
 	EXPECT_RANGE(&m, m.alloc.size, 1u, (uint64_t)INT64_MAX);
 	EXPECT_ZERO(&m, m.alloc.domain);
+	m.alloc.name[1] = 'x';
+	expect(&m, -EPROTO, "something behind the end of no name");
 	strcpy(m.alloc.name, "movie");
 	expect(&m, -EPROTO, "a name that nobody needs");
 	m.alloc.readers = GID_WIRE_READERS_STREAM;
@@ -83,6 +85,10 @@ static void test_numbers(void) {
 	EXPECT_RANGE(&m, m.own_window.more, 0u, 1u);
 	m.own_window.size--;
 	expect(&m, -EPROTO, "a window smaller than any");
+	m.own_window.size += 4096;
+	expect(&m, -EPROTO, "one that ends within a page");
+	m.own_window.size = (UINT64_C(1) << GID_WINDOW_SHIFT) + 4096;
+	expect(&m, -EPROTO, "one larger than any");
 	fill(&m, GID_WIRE_OWN_WINDOW);
 	m.own_window.filled += 4096;
 	expect(&m, -EPROTO, "more pages than the window has");
@@ -109,6 +115,19 @@ static void test_withdraw(void) {
 	fill(&m, GID_WIRE_WITHDRAW);
 	strcpy(m.withdraw.owner, "/");
 	expect(&m, -EPROTO, "an owner that is no name");
+	fill(&m, GID_WIRE_WITHDRAW);
+	strcpy(m.withdraw.reader, "/");
+	expect(&m, -EPROTO, "a reader that is no name");
+	fill(&m, GID_WIRE_WITHDRAW);
+	memset(m.withdraw.reader, 0, sizeof(m.withdraw.reader));
+	m.withdraw.gid = gid_make(1, 2, 3, 4);
+	expect(&m, -EPROTO, "a slab from all, and a stream");
+	memset(m.withdraw.name, 0, sizeof(m.withdraw.name));
+	expect(&m, 0, "the slab alone");
+	m.withdraw.gid = UINT64_C(255) << 56 | UINT64_C(1) << 32;
+	expect(&m, -EPROTO, "a slab of domain 255");
+	m.withdraw.gid = UINT64_C(1) << 56;
+	expect(&m, -EPROTO, "what is no slab");
 }
 
 static void test_offers(void) {
@@ -190,6 +209,12 @@ static void test_envelope_and_window(void) {
 	window.reserved = 0;
 	window.domain = 255;
 	tap_ok(!gid_wire_window_is_valid(&window, GID_WINDOW_MIN), "of a domain");
+	window.domain = 1;
+	window.version++;
+	tap_ok(!gid_wire_window_is_valid(&window, GID_WINDOW_MIN), "of this version");
+	window.version--;
+	window.size -= 4096;
+	tap_ok(!gid_wire_window_is_valid(&window, window.size), "not less than any has");
 }
 
 /* The memory of a doorbell device. */
@@ -235,6 +260,12 @@ static void test_bells(void) {
 	bells = good;
 	bells.version++;
 	tap_ok(!gid_wire_bells_is_valid(&bells), "another version");
+	bells = good;
+	bells.domain = 255;
+	tap_ok(!gid_wire_bells_is_valid(&bells), "of no domain");
+	bells = good;
+	bells.reserved = 1;
+	tap_ok(!gid_wire_bells_is_valid(&bells), "something before it");
 }
 
 int main(void) {

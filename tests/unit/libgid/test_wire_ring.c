@@ -98,6 +98,8 @@ static void test_frames(void) {
 	frame.flags = GID_FRAME_EOS;
 	tap_ok(gid_wire_put_frame(&bad, &frame) == 0 && gid_wire_get_frame(&back, &bad, 1) == 0,
 			"an end of stream without a picture is good");
+	tap_ok(gid_wire_get_frame(&back, &bad, 0) == 0 && back.gid == GID_NONE,
+			"of whatever domain");
 	frame = good_frame, frame.transform = 8;
 	expect_bad_frame(frame, "an unknown transform");
 	frame.transform = 7 + 0x10000;
