@@ -118,6 +118,10 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "an order": (LAYER + "order=1001\n", ["4: order=1001 is not a number from 0 to 1000"]),
     "a layer without a size": ("[layer film]\nx=1\n", ["1: [layer film] needs width= and height="]),
+    "a layer without a height": (
+        "[layer film]\nwidth=1\n",
+        ["1: [layer film] needs width= and height="],
+    ),
     "a layer that names no stream": (
         "[layer a film]\nwidth=1\nheight=1\n",
         ["1: [layer a film] needs stream=: a film cannot be a stream's name"],
@@ -152,6 +156,10 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "an output that there is not": (
         OUTPUTS + ROLE + "output=middle\n",
         ["5: [role oil] is on output=middle, of which there is no [output middle]"],
+    ),
+    "an output where there is none": (
+        ROLE + "output=left\n",
+        ["1: [role oil] is on output=left, of which there is no [output left]"],
     ),
     "too many outputs": (
         "".join(f"[output {i}]\nwidth=1\n" for i in range(17)),
@@ -196,6 +204,15 @@ def check(path: Path) -> tuple[int, list[str]]:
     command = [CLUSTER, "--check", "--config", path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     return done.returncode, done.stderr.splitlines()
+
+
+def test_a_key_that_is_too_short(tmp_path: Path) -> None:
+    key, config = tmp_path / "short.key", tmp_path / "short.conf"
+    key.write_text("00112233")
+    key.chmod(0o600)
+    config.write_text(ROLE + f"protection=cmac\nprotection-key={key}\n")
+    said = f"{config}:1: [role oil] protection-key={key}: it has not 32 hexadecimal digits"
+    assert check(config) == (1, [said])
 
 
 @pytest.mark.parametrize("name", MISTAKES)

@@ -113,6 +113,11 @@ def test_background(cockpit: Cockpit) -> None:
     assert not display.screenshot().any()
 
 
+def test_a_display_of_no_size_has_one(cockpit: Cockpit) -> None:
+    display = Display(cockpit, "", display="[display]\nworst-frame=0\nstream=screen\n")
+    assert display.screenshot().shape == (720, 1280, 3)
+
+
 @pytest.mark.skipif(any(Path("/dev/dri").glob("card*")), reason="there is a screen")
 def test_without_a_screen_it_says_so_at_once(cockpit: Cockpit) -> None:
     config = cockpit.folder / "dark.conf"

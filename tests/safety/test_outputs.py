@@ -261,13 +261,14 @@ def test_an_output_that_goes_away_leaves_the_others(cockpit: Cockpit) -> None:
     assert display.program.stop() == 0
 
 
-@pytest.mark.parametrize("width", [400, 160])  # on which is a part of its role, and nothing of it
-def test_an_output_that_becomes_smaller(cockpit: Cockpit, width: int) -> None:
+# On which is a part of its role, and nothing of it; and the upper part.
+@pytest.mark.parametrize(("width", "height"), [(400, 240), (160, 240), (640, 140)])
+def test_an_output_that_becomes_smaller(cockpit: Cockpit, width: int, height: int) -> None:
     """As if another display were plugged in: what it cannot show is not live, and stays so."""
     windows, display = two_in_windows(cockpit)
     for name in ("centre", "cluster"):
         display.wait_role("live", name=name)
-    windows.resize("WL-1", width, 240)
+    windows.resize("WL-1", width, height)
 
     def is_off_output() -> bool:  # and nothing of it may be shown any more
         role = display.role("centre")
@@ -275,13 +276,15 @@ def test_an_output_that_becomes_smaller(cockpit: Cockpit, width: int) -> None:
 
     wait_for(is_off_output, "the role to be off its output")
     assert by_name(display)["WL-1"]["width"] == width
+    assert by_name(display)["WL-1"]["height"] == height
     seen = display.role("centre")["refused_frames"]
     wait_for(
         lambda: display.role("centre")["refused_frames"] >= seen + 10, "more frames to be refused"
     )
     reasons = [one["reason"] for one in display.role("centre")["transitions"]]
     assert reasons == ["none", "off-output"]
-    wait_for(lambda: display.screenshot("WL-1").shape == (240, width, 3), "the smaller picture")
+    smaller = (height, width, 3)
+    wait_for(lambda: display.screenshot("WL-1").shape == smaller, "the smaller picture")
     assert not display.screenshot("WL-1").any()
     assert display.role("cluster")["state"] == "live"
     assert is_shown(cockpit, display, "cluster", "WL-2")
@@ -303,7 +306,7 @@ def test_a_background_follows_its_output(cockpit: Cockpit) -> None:
         return shown.shape == (height, width, 3) and bool((shown[190:] == (0, 0, 255)).all())
 
     wait_for(lambda: is_blue(640, 240), "the background")
-    for size in ((800, 400), (320, 200)):
+    for size in ((800, 400), (320, 200), (320, 220)):
         windows.resize("WL-1", *size)
         wait_for(lambda size=size: is_blue(*size), f"a background of {size}")
     assert display.program.stop() == 0

@@ -103,6 +103,10 @@ static void test_a_set(void) {
 	setrlimit(RLIMIT_FSIZE, &small);
 	tap_ok(hashes_write(&hashes, "all.hashes") == -EFBIG, "a disk that is full");
 	setrlimit(RLIMIT_FSIZE, &whole);
+	const struct rlimit none = {1, RLIM_INFINITY};
+	setrlimit(RLIMIT_FSIZE, &none);
+	tap_ok(hashes_write(&again, "all.hashes") == -EFBIG, "one that takes not even a little");
+	setrlimit(RLIMIT_FSIZE, &whole);
 	tap_ok(access("all.hashes.partial", F_OK) != 0 && hashes_read(&again, "all.hashes") == 0 &&
 					again.count == 200,
 			"leaves the file as it was");
