@@ -469,11 +469,6 @@ void stream_reader_tick(struct stream_reader *reader) {
 		return;
 	}
 	if (reader->consumer != NULL) {
-		if (gid_consumer_get_state(reader->consumer) == GID_CONSUMER_ENDED) {
-			stream_reader_end(reader); /* it broke the protocol: a later one may not */
-			reader->refused = gid_clock_now();
-			return;
-		}
 		if (reader->waits == STREAM_READER_FENCED) {
 			stream_reader_recheck_fence(reader);
 		} else if (reader->waits == STREAM_READER_MISSING) {
