@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy
 import pytest
 from lib.cockpit import Cockpit
-from lib.display import DISPLAY, ROLE, Display, telltale_picture
+from lib.display import DISPLAY, ROLE, Display, start_telltale, telltale_picture
 from lib.program import BUILD, PATIENCE, Program, wait_for
 
 CLUSTER = BUILD / "cluster" / "gid-cluster"
@@ -116,6 +116,34 @@ def test_background(cockpit: Cockpit) -> None:
 def test_a_display_of_no_size_has_one(cockpit: Cockpit) -> None:
     display = Display(cockpit, "", display="[display]\nworst-frame=0\nstream=screen\n")
     assert display.screenshot().shape == (720, 1280, 3)
+
+
+@pytest.mark.parametrize("what", ["role lamp", "layer film"])
+def test_a_fallback_that_is_no_picture_is_told(cockpit: Cockpit, what: str) -> None:
+    config = cockpit.folder / "odd.conf"
+    (cockpit.folder / "odd.png").write_text("no picture")
+    keys = "fallback=odd.png\nwidth=64\nheight=48\ndeadline-ms=100\n"
+    config.write_text(f"{DISPLAY}[{what}]\n{keys}")
+    program = cockpit.run("cluster", [CLUSTER, "--headless", "--config", config])
+    assert program.wait() == 1
+    assert f"{what}: its fallback is no PNG that can be read" in program.stderr
+
+
+def test_a_timeline_that_cannot_be_written_stops_nothing(cockpit: Cockpit) -> None:
+    place = "/nowhere/points"
+    display = Display(cockpit, under=("env", f"GID_TIMELINE={place}"))
+    display.wait_said(f"no timeline: GID_TIMELINE={place}: No such file or directory")
+    start_telltale(cockpit)
+    display.wait_role("live")
+
+
+def test_a_compositor_that_is_not_there_is_told(cockpit: Cockpit) -> None:
+    config = cockpit.folder / "window.conf"
+    config.write_text(DISPLAY + ROLE)
+    where = {"WAYLAND_DISPLAY": "/nowhere/wayland-0", "WLR_BACKENDS": "wayland"}
+    program = cockpit.run("cluster", [CLUSTER, "--config", config], **where)
+    assert program.wait() == 1
+    assert "no screen can be used" in program.stderr
 
 
 @pytest.mark.skipif(any(Path("/dev/dri").glob("card*")), reason="there is a screen")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy
 import pytest
 from lib.cockpit import Cockpit
-from lib.display import ROLE, Display, start_telltale, stays, telltale_picture
+from lib.display import LIAR, ROLE, Display, start_telltale, stays, telltale_picture
 from lib.pictures import BT709, COLOURS, FORMATS, LIMITED, RAW_ROLE, Picture
 from lib.program import Program, wait_for
 from PIL import Image
@@ -202,6 +202,19 @@ def test_a_still_picture_may_stand(cockpit: Cockpit) -> None:
     producer.kill()
     wait_layer(display, "stale")
     assert numpy.array_equal(at(display), picture.rgb), "which fallback=last does not mark"
+
+
+def test_what_is_hidden_is_not_seen(cockpit: Cockpit) -> None:
+    """Nor is what was there before; once there is a picture again, that is."""
+    display = Display(cockpit, LAYER + "stream=safety/left\n")
+    producer = cockpit.run("open", [LIAR, "notes"])
+    wait_layer(display, "live")
+    producer.signal(signal.SIGUSR1)
+    assert wait_layer(display, "hidden")["reason"] == "hidden"
+    wait_picture(display, lambda seen: not seen.any(), "nothing")
+    producer.signal(signal.SIGUSR1)
+    wait_layer(display, "live")
+    wait_picture(display, lambda seen: bool(seen.any()), "the picture again")
 
 
 def test_the_display_does_not_pay(cockpit: Cockpit) -> None:

@@ -320,6 +320,17 @@ def test_an_output_that_is_not_there_at_the_start(cockpit: Cockpit) -> None:
     assert by_name(display)["WL-2"]["output"] == ""
 
 
+def test_an_only_output_of_another_name(cockpit: Cockpit) -> None:
+    """It ends, and says which outputs there are: nothing could be shown."""
+    windows, config = Windows(cockpit), cockpit.folder / "other.conf"
+    config.write_text("[display]\nworst-frame=0\noutput=HDMI-A-1\n")
+    where = {"WAYLAND_DISPLAY": str(windows.socket), "WLR_BACKENDS": "wayland"}
+    program = cockpit.run("cluster", [BUILD / "cluster/gid-cluster", "--config", config], **where)
+    assert program.wait() == 1
+    assert "output WL-1 stays dark: the configuration does not name it" in program.stderr
+    assert "no screen to show anything on: output=HDMI-A-1" in program.stderr
+
+
 def test_all_outputs_gone_and_it_lives(cockpit: Cockpit) -> None:
     windows, display = two_in_windows(cockpit)
     windows.close("WL-")

@@ -517,6 +517,41 @@ static void test_lost_meanwhile(void) {
 	end();
 }
 
+/* One that comes between two refreshes: the older one is nearer to being drawn. */
+static void test_newer_while_undrawn(void) {
+	begin();
+	refresh(1);
+	tap_ok(stream.waits == STREAM_READER_FENCED, "a picture that is being drawn waits");
+	queued = 1;
+	turn();
+	tap_ok(stream.waits == STREAM_READER_FENCED && stream.undrawn == 1 && last_released == 2,
+			"a newer one goes back");
+	drawn = true;
+	refresh(0);
+	tap_ok(shown == 1 && last_shown == 1, "the older one is shown");
+	tap_ok(end(), "and all is given back");
+}
+
+/* The worker finds that a device draws it still, when the memory of a newer one is asked for. */
+static void test_undrawn_while_importing(void) {
+	begin();
+	works = true;
+	refresh(1);
+	imports_later = true;
+	refresh(1);
+	tap_ok(stream.waits == STREAM_READER_IMPORTING, "a newer one waits for its memory");
+	works = false;
+	turn();
+	tap_ok(stream.waits == STREAM_READER_IMPORTING && stream.undrawn == 1 && last_released == 1,
+			"what is not drawn goes back");
+	drawn = true;
+	references++;
+	imported(&stream, gid_make(1, 1, 0, 0), 0, (struct gid_slab *)&references);
+	refresh(0);
+	tap_ok(shown == 1 && last_shown == 2, "the newer one is shown");
+	tap_ok(end(), "and all is given back");
+}
+
 int main(void) {
 	bell = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK); /* always rings */
 	test_late();
@@ -534,6 +569,8 @@ int main(void) {
 	test_known_later(true);
 	test_examined_too_late();
 	test_lost_meanwhile();
+	test_newer_while_undrawn();
+	test_undrawn_while_importing();
 	tap_ok(asked == 0, "the reader itself never asks a dma-buf, which others may have locked");
 	close(bell);
 	return tap_finish();
