@@ -87,6 +87,11 @@ static void test_surplus(const int pair[2]) {
 	send_fds(pair[0], 32, 0, 2);
 	tap_ok(gid_socket_receive(pair[1], bytes, sizeof(bytes), fds, &count) == -EPROTO,
 			"a packet that is too long is refused");
+	send_fds(pair[0], 8, 0, 1);
+	tap_ok(gid_socket_read(pair[1], bytes, sizeof(bytes)) == -EPROTO,
+			"one is, where none may come");
+	gid_socket_send(pair[0], bytes, 8, NULL, 0);
+	tap_ok(gid_socket_read(pair[1], bytes, sizeof(bytes)) == 8, "bytes alone may");
 	tap_ok(count_fds() == before, "and none of all those stays open");
 	send_fds(pair[0], 8, 0, 1);
 	tap_ok(gid_socket_receive(pair[1], bytes, sizeof(bytes), fds, &count) == 8 && count == 1,

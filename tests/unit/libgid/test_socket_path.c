@@ -74,6 +74,12 @@ static void test_names(void) {
 	unsetenv("GID_DOMAIN");
 	setenv("GID_RUNTIME_DIR", place("nowhere"), 1);
 	expect_find(NULL, -ENOENT, "no domain runs here (");
+	mkdir(place("locked"), 0);
+	setenv("GID_RUNTIME_DIR", place("locked"), 1);
+	if (geteuid() != 0) {
+		expect_find(NULL, -EACCES, "get permission to read that folder");
+	}
+	rmdir(place("locked"));
 	setenv("GID_RUNTIME_DIR", "", 1);
 	expect_find("open", 0, "/run/gidway/open/gidd.sock");
 }

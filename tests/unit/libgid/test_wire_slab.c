@@ -155,6 +155,13 @@ static void test_layouts(void) {
 			"a layout comes back without the planes that it does not have");
 	tap_ok(memcmp(&back.colours, &layout.colours, sizeof(back.colours)) == 0,
 			"and with its colours");
+	layout.plane_count = GID_PLANES_MAX + 1;
+	gid_wire_put_layout(&wire, &layout);
+	tap_ok(wire.plane_count == GID_PLANES_MAX + 1 && wire.planes[2].offset == 5,
+			"no plane behind the last one is written down");
+	layout.plane_count = UINT8_MAX + 1;
+	gid_wire_put_layout(&wire, &layout);
+	tap_ok(wire.plane_count == 0, "nor a number that is none");
 }
 
 int main(void) {
