@@ -131,7 +131,9 @@ class Reasons:
         self._texts = texts
         self._lines: dict[tuple[str, str], Gap] = {}  # by function, or "", and text
         self._functions: dict[str, Gap] = {}
-        there = {(source.function_of(at), text.strip()) for at, text in enumerate(texts, 1)}
+        places = function_places("\n".join(texts))
+        self._places = {line: name for name, lines in places.items() for line in lines}
+        there = {(self._function_of(at), text.strip()) for at, text in enumerate(texts, 1)}
         for gap in gaps:
             for name in gap.functions or ("",):
                 mine = [line for line in gap.lines if not name or (name, line) in there]
@@ -139,10 +141,14 @@ class Reasons:
                 if not gap.lines:
                     self._functions[name] = gap
 
+    def _function_of(self, line: int) -> str:
+        """gcov knows none that is compiled into others alone."""
+        return self._source.function_of(line) or self._places.get(line, "")
+
     def of(self, missing: Missing) -> Gap | None:
         """A line's own reason is the nearer one."""
         text = self._texts[missing.line - 1].strip()
-        function = self._source.function_of(missing.line)
+        function = self._function_of(missing.line)
         return (
             self._lines.get((function, text))
             or self._lines.get(("", text))
@@ -154,7 +160,7 @@ class Reasons:
         missing = {
             (name, self._texts[one.line - 1].strip())
             for one in self._source.missing
-            for name in ("", self._source.function_of(one.line))
+            for name in ("", self._function_of(one.line))
         }
         for (name, line), gap in self._lines.items():
             if (name, line) not in missing:
