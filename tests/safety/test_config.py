@@ -118,6 +118,10 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "an order": (LAYER + "order=1001\n", ["4: order=1001 is not a number from 0 to 1000"]),
     "a layer without a size": ("[layer film]\nx=1\n", ["1: [layer film] needs width= and height="]),
+    "a fallback of three letters": (
+        ROLE + "fallback=dim\n",
+        ["4: fallback=dim must be pattern, blank, last or the name of a .png file"],
+    ),
     "a layer without a height": (
         "[layer film]\nwidth=1\n",
         ["1: [layer film] needs width= and height="],

@@ -76,6 +76,15 @@ def test_no_daemon(make_cockpit: Callable[..., Cockpit]) -> None:
     assert not file.exists()
 
 
+def test_a_domain_that_there_is_not(cockpit: Cockpit) -> None:
+    words = command(cockpit, role="far")
+    with (cockpit.folder / "learn.conf").open("a") as config:
+        config.write(section("role far", "domain=nowhere width=32 height=32 deadline-ms=500"))
+    learner = cockpit.run("cluster", words, "refused")
+    assert learner.wait() == 1
+    assert "gid-cluster: safety/far: " in learner.stderr
+
+
 def test_an_interrupt_ends_it_in_good_order(cockpit: Cockpit) -> None:
     """It says how much it knows, and knows that the next time."""
     start_telltale(cockpit, "--cycle", "20")

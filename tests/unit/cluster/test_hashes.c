@@ -141,7 +141,8 @@ static void test_formats(void) {
 
 /* What others send has any number there. */
 static void test_transforms(void) {
-	tap_ok(accepted_has_transform(&accepted_any, 7) && !accepted_has_transform(&accepted_any, 8),
+	tap_ok(accepted_has_transform(&accepted_any, 7) &&
+					!accepted_has_transform(&accepted_any, 8),
 			"there are 8 transforms");
 	tap_ok(strcmp(accepted_transform_name(7), "flipped-270") == 0 &&
 					strcmp(accepted_transform_name(8), "?") == 0,

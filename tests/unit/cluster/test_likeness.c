@@ -15,12 +15,12 @@
 
 static const char file[] = "sheet.png";
 
-/* All of it has that colour. */
+/* All of it has that colour; where it can be, half of it is seen through. */
 static bool write_png(cairo_format_t format, int width, int height) {
 	cairo_surface_t *surface = cairo_image_surface_create(format, width, height);
 	cairo_t *cairo = cairo_create(surface);
 	cairo_set_source_rgb(cairo, 0x20 / 255.0, 0x40 / 255.0, 0x60 / 255.0);
-	cairo_paint(cairo);
+	cairo_paint_with_alpha(cairo, format == CAIRO_FORMAT_ARGB32 ? 0.5 : 1);
 	cairo_destroy(cairo);
 	bool written = cairo_surface_write_to_png(surface, file) == CAIRO_STATUS_SUCCESS;
 	cairo_surface_destroy(surface);
