@@ -8,15 +8,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <systemd/sd-json.h>
 #include <unistd.h>
 #include <wlr/types/wlr_output.h>
 
 #include "closer.h"
 #include "sealed.h"
-#include "socket.h"
 
 #define RECENT_FRAMES 300u
 
@@ -382,79 +379,15 @@ static int handle_connection(int fd, uint32_t mask, void *data) {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Whether a display listens there: 0: none, -EADDRINUSE, or another -errno. */
-static int find_listener(const struct sockaddr_un *address) {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0) {
-		return -errno;
-	}
-	int error = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ? -errno
-											: 0;
-	close(fd);
-	if (error == 0 || error == -EAGAIN) {
-		return -EADDRINUSE;
-	}
-	return error == -ECONNREFUSED ? 0 : error;
-}
-
-/* Makes room for a socket: only one that a display left behind is in nobody's way. */
-static int remove_dead(const struct sockaddr_un *address) {
-	struct stat found;
-	if (lstat(address->sun_path, &found) < 0) {
-		return errno == ENOENT ? 0 : -errno;
-	}
-	if (!S_ISSOCK(found.st_mode)) {
-		return -EEXIST;
-	}
-	int error = find_listener(address);
-	if (error < 0) {
-		return error;
-	}
-	return unlink(address->sun_path) < 0 ? -errno : 0;
-}
-
-int cluster_status_init(struct cluster_status *status, const char *path) {
-	*status = (struct cluster_status){.fd = -1, .user = geteuid()};
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		return -ENAMETOOLONG;
-	}
-	strcpy(address.sun_path, path);
-	int error = remove_dead(&address);
-	if (error < 0) {
-		return error;
-	}
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0) {
-		return -errno;
-	}
-	gid_socket_refuse_rights(fd); /* those that are accepted inherit it */
-	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		error = -errno;
-		goto error_fd;
-	}
-	status->path = strdup(path);
-	if (status->path == NULL || listen(fd, 8) < 0) {
-		error = -errno;
-		goto error_path;
-	}
-	status->fd = fd;
-	return 0;
-
-error_path:
-	unlink(path);
-	free(status->path);
-	status->path = NULL;
-error_fd:
-	close(fd);
-	return error;
+void cluster_status_init(struct cluster_status *status) {
+	*status = (struct cluster_status){.place = STATUS_SOCKET_NONE, .user = geteuid()};
 }
 
 int cluster_status_start(struct cluster_status *status, const struct roles *roles) {
 	status->roles = roles;
 	status->pause = wl_event_loop_add_timer(roles->loop, handle_pause, status);
-	status->source = wl_event_loop_add_fd(
-			roles->loop, status->fd, WL_EVENT_READABLE, handle_connection, status);
+	status->source = wl_event_loop_add_fd(roles->loop, status->place.fd, WL_EVENT_READABLE,
+			handle_connection, status);
 	return status->pause != NULL && status->source != NULL ? 0 : -ENOMEM;
 }
 
@@ -468,11 +401,5 @@ void cluster_status_finish(struct cluster_status *status) {
 	for (uint32_t i = 0; i < status->unread_count; i++) {
 		gid_closer_hang_up(status->unread[i].fd);
 	}
-	if (status->path != NULL) {
-		unlink(status->path);
-		free(status->path);
-	}
-	if (status->fd >= 0) {
-		close(status->fd);
-	}
+	status_socket_close(&status->place);
 }

@@ -8,13 +8,13 @@
 #define CLUSTER_STATUS_H
 
 #include "roles.h"
+#include "status_socket.h"
 
 #define CLUSTER_STATUS_UNREAD_MAX 16
 
 struct cluster_status {
 	const struct roles *roles;
-	char *path;
-	int fd;
+	struct status_socket place;
 	struct wl_event_source *source, *pause;
 	/* Connections whose answers may not have been read. */
 	struct unread {
@@ -25,11 +25,8 @@ struct cluster_status {
 	uid_t user; /* ours */
 };
 
-/*
- * Takes `path`, also from an instance that is gone; who connects waits until the start. Returns 0
- * or -errno: -EADDRINUSE: another display has it.
- */
-int cluster_status_init(struct cluster_status *status, const char *path);
+/* With no place to tell it yet. */
+void cluster_status_init(struct cluster_status *status);
 /* Answers from now on, in the loop of `roles`, which stay until the end. Returns 0 or -errno. */
 int cluster_status_start(struct cluster_status *status, const struct roles *roles);
 void cluster_status_finish(struct cluster_status *status);

@@ -204,7 +204,7 @@ static char *status_path(const struct cluster_options *options) {
 	return path;
 }
 
-static void take_status(struct cluster_status *status, const struct cluster_options *options) {
+static void take_status(struct status_socket *place, const struct cluster_options *options) {
 	char *path = status_path(options);
 	if (path == NULL) {
 		bool is_named = options->status != NULL || options->domain != NULL;
@@ -214,7 +214,7 @@ static void take_status(struct cluster_status *status, const struct cluster_opti
 					   "--status");
 		return;
 	}
-	int ret = cluster_status_init(status, path);
+	int ret = status_socket_open(place, path);
 	if (ret < 0) {
 		wlr_log(WLR_ERROR, "no socket for the status: %s: %s", path, strerror(-ret));
 	}
@@ -225,13 +225,12 @@ static void take_status(struct cluster_status *status, const struct cluster_opti
  * Of the file that keeps the roles' state: beside the status' socket, where that is ours. What
  * another display shows is not to be gone on with. NULL: none.
  */
-static char *state_path(
-		const struct cluster_status *status, const struct cluster_options *options) {
+static char *state_path(const struct status_socket *place, const struct cluster_options *options) {
 	char *path = NULL;
 	if (options->state != NULL) {
 		return strdup(options->state);
 	}
-	if (status->path == NULL || asprintf(&path, "%s.state", status->path) < 0) {
+	if (place->path == NULL || asprintf(&path, "%s.state", place->path) < 0) {
 		return NULL;
 	}
 	return path;
@@ -239,8 +238,8 @@ static char *state_path(
 
 static int cluster_init(struct cluster *cluster, const struct cluster_config *config,
 		const struct cluster_options *options) {
-	take_status(&cluster->status, options);
-	char *state = state_path(&cluster->status, options);
+	take_status(&cluster->status.place, options);
+	char *state = state_path(&cluster->status.place, options);
 	for (int i = 0; i < 2; i++) {
 		cluster->signals[i] = wl_event_loop_add_signal(
 				cluster->loop, signals[i], handle_signal, cluster);
@@ -258,7 +257,7 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 	if (ret == 0) {
 		ret = display_start(&cluster->display);
 	}
-	if (ret == 0 && cluster->status.fd >= 0) {
+	if (ret == 0 && cluster->status.place.fd >= 0) {
 		ret = cluster_status_start(&cluster->status, &cluster->roles);
 	}
 	if (ret == 0) {
@@ -270,7 +269,8 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 }
 
 static int run(const struct cluster_config *config, const struct cluster_options *options) {
-	struct cluster cluster = {.status.fd = -1, .roles = {.timer = -1, .notify.fd = -1}};
+	struct cluster cluster = {.roles = {.timer = -1, .notify.fd = -1}};
+	cluster_status_init(&cluster.status);
 	cluster.loop = wl_event_loop_create();
 	if (cluster.loop == NULL) {
 		return -ENOMEM;
