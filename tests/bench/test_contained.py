@@ -53,11 +53,15 @@ elif verb == "info":
     print(json.dumps(read("groups")))
 elif verb == "ps":
     pid = int(read("first")[0]) if is_running() else 0
-    found = {{"State": "running", "Pid": pid, "ExitCode": 0, "Labels": {{}}}}
+    found = {{"State": "running", "Pid": pid, "ExitCode": 0, "Names": read("name")}}
+    found["Labels"] = dict([read("label")[0].split("=")]) if pid else {{}}
     print(json.dumps([found] if pid else []))
 elif verb == "run" and "--detach" in words:
     end()
     (domain,) = (word for word in words if ":/run/gidway/" in word)
+    for key in ("name", "label"):
+        (said,) = (word for word in words if word.startswith("--%s=" % key))
+        note(key, said.partition("=")[2], "w")
     note("runtime", os.path.dirname(domain.split(":")[0].removeprefix("--volume=")), "w")
     command = words[words.index("localhost/gidway-lab") + 1:]
     process = subprocess.Popen(command, start_new_session=True)

@@ -21,7 +21,7 @@ PROGRAMS = ("gid-cockpit", "gidd", "gidctl")
 
 FAKE = """\
 #!{python}
-import json, os, sys
+import json, os, re, sys
 folder = os.path.dirname(os.path.abspath(__file__))
 def read(name):
     try:
@@ -30,8 +30,16 @@ def read(name):
         return ""
 with open(os.path.join(folder, "calls"), "a") as calls:
     print(json.dumps(sys.argv[1:]), file=calls)
+def passes(one, word):
+    kind, _, what = word.removeprefix("--filter=").partition("=")
+    key, _, value = what.partition("=")
+    if kind == "name":
+        return re.search(what, one["Names"][0])
+    return one["Labels"].get(key) in ([value] if value else one["Labels"].values())
 if sys.argv[1] == "ps":
-    print(read("ps") or "[]")
+    filters = [word for word in sys.argv if word.startswith("--filter=")]
+    known = json.loads(read("ps") or "[]")
+    print(json.dumps([one for one in known if all(passes(one, word) for word in filters)]))
     sys.exit(read("broken") or 0)
 elif sys.argv[1] == "run" and read("fault"):
     sys.exit("Error: " + read("fault"))
@@ -58,7 +66,8 @@ class Fake(Cockpit):
 
     def container(self, when: str = "ps", **keys: object) -> None:
         """What podman ps tells of from now on, or of when it is `started`."""
-        found = {"State": "running", "Pid": 1, "ExitCode": 0}
+        found = {"State": "running", "Pid": 1, "ExitCode": 0, "Names": [self.name]}
+        found["Labels"] = {container.LABEL: str(self.runtime / "open")}
         (self.bin / when).write_text(json.dumps([found | keys]))
 
 
@@ -194,6 +203,36 @@ def test_another_cockpits_container(fake: Fake) -> None:
     assert f"--name={fake.name}" != name
 
 
+def move(fake: Fake) -> str:
+    """The file of the cockpit, after which a container is called now. Returns the name before."""
+    before = fake.name
+    fake.config = fake.config.rename(fake.folder / "moved.conf")
+    assert fake.name != before
+    return before
+
+
+def test_down_after_the_file_has_moved(fake: Fake) -> None:
+    fake.container()
+    assert fake.run("up", "open").returncode == 0
+    before = move(fake)
+    assert fake.status()["open"]["state"] == "up"
+    result = fake.run("down", "open")
+    assert (result.returncode, result.stdout) == (0, "open: ended\n")
+    assert fake.calls("rm") == [["--force", "--time=10", before]]
+
+
+def test_up_after_the_file_has_moved(fake: Fake) -> None:
+    """One that has ended by then makes room for the next one, of another name."""
+    fake.container(State="exited")
+    before = move(fake)
+    fake.container("started")
+    (fake.bin / "ps").write_text((fake.bin / "ps").read_text().replace(fake.name, before))
+    assert fake.run("up", "open").returncode == 0
+    assert fake.calls("rm") == [["--force", "--time=10", before]]
+    (words,) = fake.calls("run")
+    assert f"--name={fake.name}" in words
+
+
 def test_one_that_is_paused(fake: Fake) -> None:
     fake.container()
     assert fake.run("up").returncode == 0
@@ -259,12 +298,13 @@ def test_an_option_that_begins_like_a_network(fake: Fake) -> None:
     assert "--network=none" not in words_of(fake)
 
 
-def test_a_dot_in_its_name(fake: Fake) -> None:
-    """For podman it stands for any character."""
-    fake.config.write_text(fake.config.read_text().replace("open", "o.en"))
-    fake.run("status")
-    (filtered,) = (word for call in fake.calls("ps") for word in call if "name=" in word)
-    assert filtered.startswith("--filter=name=^gidway\\-o\\.en\\-")
+def test_of_another_place(fake: Fake) -> None:
+    """A cockpit elsewhere has a domain of that name: its container is not ours."""
+    fake.container(Labels={container.LABEL: str(fake.folder / "elsewhere" / "open")})
+    assert fake.status()["open"]["state"] == "down"
+    result = fake.run("down")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert fake.calls("rm") == []
 
 
 def test_what_ran_before_goes_on(fake: Fake) -> None:

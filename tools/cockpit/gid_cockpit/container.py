@@ -11,7 +11,6 @@ the programs alone: all that they have of gidway is libgid.
 import hashlib
 import json
 import os
-import re
 import select
 import shlex
 import shutil
@@ -26,7 +25,7 @@ from .daemon import Daemon
 from .logs import Log, last_lines
 from .process import START_SECONDS, handle, pass_signals_on
 
-LABEL = "org.gidway.configuration"  # whose container it is, by the file
+LABEL = "org.gidway.folder"  # whose container it is: that of the domain's sockets
 LOG = "container.log"
 STOP_SECONDS = 10
 PODMAN_SECONDS = 60.0  # for one command, of which the longest ends a container
@@ -47,6 +46,10 @@ def podman(domain: Domain) -> str:
     return found
 
 
+def name_of(found: dict) -> str:
+    return found["Names"][0]
+
+
 class Container(Daemon):
     """A gidd, as each domain has, and a container. The process that it is known by is gidd's.
 
@@ -62,7 +65,10 @@ class Container(Daemon):
 
     @property
     def name(self) -> str:
-        """Podman has one set of names for each user; several cockpits may have domains of one."""
+        """Of one that is started now: others may have had another file, and so another name.
+
+        Podman has one set of names for each user; several cockpits may have domains of one.
+        """
         file = os.fsencode(self.configuration.path.resolve())
         return f"gidway-{self.domain.name}-{hashlib.sha256(file).hexdigest()[:8]}"
 
@@ -71,7 +77,7 @@ class Container(Daemon):
         keys, name = self.domain.container, self.domain.name
         place = DEFAULT_RUNTIME / name
         words = [podman(self.domain), "run", "--detach", "--replace", f"--name={self.name}"]
-        words += [f"--hostname={name}", f"--label={LABEL}={self.configuration.path.resolve()}"]
+        words += [f"--hostname={name}", f"--label={LABEL}={self.folder.resolve()}"]
         # What is not here is fetched by who wants it, and not by the way.
         words += ["--pull=never", "--log-driver=passthrough"]
         # Those of ours may have a password, and there is no network to use them.
@@ -108,13 +114,19 @@ class Container(Daemon):
 
     # --- whether it runs ---
 
-    def _find(self) -> dict | None:
-        """What podman says of it, or None: there is none."""
+    def _find_all(self) -> list[dict]:
+        """What podman says of those of this domain, whatever they are called."""
         if shutil.which("podman") is None:
-            return None
-        words = ["ps", "--all", f"--filter=name=^{re.escape(self.name)}$", "--format=json"]
+            return []
+        words = ["ps", "--all", f"--filter=label={LABEL}", "--format=json"]
+        place = str(self.folder.resolve())  # a comma in it would be two words of podman's
         found = json.loads(self._podman(*words) or "[]")
-        return found[0] if found else None
+        return [one for one in found if one["Labels"][LABEL] == place]
+
+    def _find(self) -> dict | None:
+        """The one that runs, or another one. None: there is none."""
+        found = self._find_all()
+        return max(found, key=lambda one: one["State"] == "running", default=None)
 
     def _podman(self, *words: str) -> str:
         command = [podman(self.domain), *words]
@@ -131,12 +143,13 @@ class Container(Daemon):
             raise CockpitError(f"podman, for domain {self.domain.name}: {result.stderr.strip()}")
         return result.stdout
 
-    def is_there(self) -> bool:
-        """As far as podman tells: where it does not work, no container is known of."""
+    def known(self) -> str:
+        """Its name, as far as podman tells; empty: none, as where podman does not work."""
         try:
-            return self._find() is not None
+            found = self._find()
         except CockpitError:
-            return False
+            return ""
+        return name_of(found) if found is not None else ""
 
     def container_pid(self) -> int | None:
         """The first process in it, or None: it does not run."""
@@ -150,7 +163,7 @@ class Container(Daemon):
         if found["State"] == "running":
             return ""
         if found["State"] == "paused":
-            return f"its container is paused: podman unpause {self.name}"
+            return f"its container is paused: podman unpause {name_of(found)}"
         return (
             f"its container has ended (exit status {found['ExitCode']}): gid-cockpit logs "
             f"{self.domain.name} has what it said"
@@ -176,6 +189,7 @@ class Container(Daemon):
     def start_container(self) -> None:
         """Anew, where it runs already. Its gidd does."""
         words = self.arguments()
+        self._remove([name for one in self._find_all() if (name := name_of(one)) != self.name])
         log = Log(self.configuration, self.domain.name, LOG)
         with log:
             try:
@@ -220,10 +234,12 @@ class Container(Daemon):
 
     def stop_container(self) -> bool:
         """False: there was none."""
-        if self._find() is None:
-            return False
-        self._podman("rm", "--force", f"--time={STOP_SECONDS}", self.name)
-        return True
+        return self._remove([name_of(one) for one in self._find_all()])
+
+    def _remove(self, names: list[str]) -> bool:
+        if names:
+            self._podman("rm", "--force", f"--time={STOP_SECONDS}", *names)
+        return bool(names)
 
     # --- a command in it ---
 
@@ -232,12 +248,13 @@ class Container(Daemon):
 
         `cwd` is a folder of this machine's, and so means nothing to it.
         """
-        if self.container_pid() is None:
-            raise CockpitError(f"domain {self.domain.name}: {self.lacks()}")
+        if (why := self.lacks()) != "":
+            raise CockpitError(f"domain {self.domain.name}: {why}")
+        name = self.known()
         command = [podman(self.domain), "exec", "--interactive"]
         if os.isatty(0) and os.isatty(1):
             command.append("--tty")
-        command += ["--preserve-fds=1", self.name, "sh", "-c", TELL_NUMBER, "sh", *words]
+        command += ["--preserve-fds=1", name, "sh", "-c", TELL_NUMBER, "sh", *words]
         reader, writer = os.pipe()
         pass_on = pass_signals_on()
         actions = [(os.POSIX_SPAWN_DUP2, writer, NUMBER_FD)]
@@ -250,7 +267,7 @@ class Container(Daemon):
                 os.kill(pid, which)
                 return
             script = f"kill -{which.name.removeprefix('SIG')} {number}"
-            inside = [command[0], "exec", self.name, "sh", "-c", script]
+            inside = [command[0], "exec", name, "sh", "-c", script]
             subprocess.run(inside, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
         pass_on(send)

@@ -59,8 +59,7 @@ def running(configuration: Configuration) -> Iterator[Domain]:
         except CockpitError:
             continue
         if is_file(report, configuration.path):
-            there = Container(configuration, domain).is_there()
-            kind = "container" if there else "local"
+            kind = "container" if Container(configuration, domain).known() else "local"
             yield Domain(domain.name, report["number"], None, frozenset(), kind)
 
 
@@ -115,8 +114,8 @@ def domain_state(configuration: Configuration, domain: Domain) -> dict:
     try:
         found["pid"] = one.pid()
         if found["pid"] is None:
-            if isinstance(one, Container) and one.is_there():
-                raise CockpitError(f"its gidd does not run, but its container {one.name} is there")
+            if isinstance(one, Container) and (name := one.known()):
+                raise CockpitError(f"its gidd does not run, but its container {name} is there")
             return found
         if isinstance(one, Daemon):
             report = one.ask()
