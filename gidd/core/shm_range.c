@@ -90,6 +90,18 @@ static void forget_ended(struct shm_window *window, uint64_t offset, uint64_t si
 	}
 }
 
+void shm_range_find(struct gidd *gidd, uint32_t number, uint64_t offset, uint64_t size,
+		struct gid_wire_allocated *found) {
+	const struct shm_window *window = shm_window_at(gidd, gidd->self->number, number);
+	const struct shm_range *range =
+			window == NULL ? NULL : shm_map_around(&window->map, offset, size);
+	*found = (struct gid_wire_allocated){0};
+	if (range != NULL) {
+		found->offset = gid_wire_window_place(number, range->offset);
+		found->size = range->size;
+	}
+}
+
 void shm_range_set_table(struct gidd *gidd, uint32_t number, uint64_t table, uint64_t end) {
 	const struct shm_window *window = shm_window_at(gidd, gidd->self->number, number);
 	struct shm_range *range =

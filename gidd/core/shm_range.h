@@ -29,6 +29,10 @@ void shm_range_free_all_of(struct client *client);
 int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t size, bool adopt,
 		const char **why);
 
+/* All that was given to a client in one piece, of which this is a part, as ALLOCATED names it. */
+void shm_range_find(struct gidd *gidd, uint32_t window, uint64_t offset, uint64_t size,
+		struct gid_wire_allocated *range);
+
 /* A slab lies in one of our windows that has its generations there. */
 void shm_range_set_table(struct gidd *gidd, uint32_t window, uint64_t table, uint64_t end);
 

@@ -188,6 +188,20 @@ static void describe(struct gid_wire_imported *description, uint32_t domain,
 	*description = message.imported;
 }
 
+/* A range has one slab, whose table is ended with it. */
+static int use_range(struct client *client, const struct gid_wire_imported *slab, uint32_t window,
+		uint64_t end, const char **why) {
+	struct gid_wire_allocated range;
+	struct gidd *gidd = client->peer.gidd;
+	shm_range_find(gidd, window, slab->offset, end - slab->offset, &range);
+	if (slab_is_in(client, &range)) {
+		*why = "a slab is in this memory already: ask for other memory";
+		return -EBUSY;
+	}
+	shm_range_set_table(gidd, window, slab->generations, end);
+	return 0;
+}
+
 /* Checks the memory of a client's slab. Of our own windows readers get a descriptor of ours. */
 static int check_memory(struct client *client, const struct gid_wire_imported *slab, bool again,
 		int *fd, uint64_t *bytes, uint32_t *window, const char **why) {
@@ -200,7 +214,7 @@ static int check_memory(struct client *client, const struct gid_wire_imported *s
 	if (error == 0) {
 		struct gidd *gidd = client->peer.gidd;
 		*window = shm_window_of(gidd, gidd->self->number, *fd)->number;
-		shm_range_set_table(gidd, *window, slab->generations, slab->offset + *bytes);
+		error = use_range(client, slab, *window, slab->offset + *bytes, why);
 	}
 	if (error == 0 && shm_range_make_read_only(client->peer.gidd, fd) < 0) {
 		*why = "gidd has no descriptor left";

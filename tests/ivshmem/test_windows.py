@@ -392,6 +392,22 @@ def test_the_table_of_who_is_killed_ends(machines: Cockpit, size: int) -> None:
         got.close()
 
 
+def test_a_range_has_one_slab(machines: Cockpit) -> None:
+    """Of several only one table would be ended with the range. Then the next one is exported."""
+    with machines.connect("open") as owner:
+        memory = allocate(owner, 4 * 4096)
+        offset = memory.values[0]
+        one = Export(memory=WINDOW, offset=offset, generations=offset + 4096)
+        other = Export(memory=WINDOW, offset=offset + 8192, generations=offset + 12288)
+        error, slab, words = owner.export(one, memory.fds[0])
+        assert error == 0, words
+        error, _, words = owner.export(other, memory.fds[0])
+        assert error == -errno.EBUSY and "a slab is in this memory" in words
+        owner.unexport(slab)
+        assert owner.export(other, memory.fds[0])[0] == 0
+        memory.close()
+
+
 def test_who_comes_back_has_its_table(machines: Cockpit) -> None:
     """Its connection was lost, and not its memory: it is to copy that under another number."""
     with machines.connect("open") as owner:
