@@ -366,11 +366,20 @@ static void handle_released(void *data, gid_id gid) {
 	capture_next(capture);
 }
 
+/* Whether the copy of the picture is still where other machines see it. */
+static bool capture_has_copy(const struct capture *capture) {
+	struct gid_slab_info info = {.revoked = true};
+	if (capture->window != NULL) {
+		gid_slab_get_info(capture->window, &info);
+	}
+	return !info.revoked;
+}
+
 /* Whether who comes now can read the picture that the stream shows. */
 static bool capture_can_be_shown(const struct capture *capture) {
 	bool here = !gid_producer_needs_window(capture->producer);
-	return !buffer_is_revoked(capture->current) &&
-			(here || (capture->frame.flags & GID_FRAME_COPIED) != 0);
+	bool copied = (capture->frame.flags & GID_FRAME_COPIED) != 0;
+	return !buffer_is_revoked(capture->current) && (copied ? capture_has_copy(capture) : here);
 }
 
 /* Who comes late gets what the stream shows; or all of it anew, also if nothing changes. */

@@ -376,6 +376,25 @@ def test_memory_that_is_taken_from_other_machines(
     stop(capture)
 
 
+def test_a_still_picture_whose_memory_was_taken(
+    make_cockpit: Callable[..., Cockpit], tmp_path: Path
+) -> None:
+    """And for which there was no other: who comes then gets it anew, though nothing changes."""
+    config = CONFIG.replace("window=4M", "window=64M")
+    cockpit = make_cockpit(config.replace("number=1\n", "number=1\nclient-memory=4M\n"))
+    start(cockpit)
+    weston = Weston(tmp_path, cockpit.env("open"))
+    weston.start()
+    capture = Program([CAPTURE, "--stream=desktop"], weston.environment, tmp_path)
+    wait_for(lambda: cockpit.status("open")["streams"], "the stream")
+    with StreamReader(LIBGID, cockpit.socket("host"), "desktop", "open") as first:
+        first.next()
+        take_from_machines(cockpit)
+        with StreamReader(LIBGID, cockpit.socket("host"), "desktop", "open") as late:
+            late.next()
+    stop(capture)
+
+
 def window_of(windows: Screen) -> str:
     """The identifier of the only one."""
     listed = windows.run(CAPTURE, "--list")
