@@ -46,6 +46,7 @@ gst_gid_sink_start (GstBaseSink *sink)
   name = g_strdup (self->domain_name);
   GST_OBJECT_UNLOCK (self);
 
+  self->told_empty = FALSE;
   gst_gid_poster_start (&self->poster);
   gst_gid_timing_start (&self->timing);
   gst_gid_wait_start (&self->wait);
@@ -185,6 +186,20 @@ gst_gid_sink_prepare (GstBaseSink *sink, GstBuffer *buffer)
   return gst_gid_slots_get_caps (&self->slots) ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
 }
 
+/* Whether there is nothing to send, of which people hear once. */
+static gboolean
+has_no_picture (GstGidSink *self, GstBuffer *buffer)
+{
+  if (gst_buffer_n_memory (buffer) > 0)
+    return FALSE;
+  if (!self->told_empty)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("A buffer without memory came: nothing is sent for such ones."),
+        ("In the statistics `rendered` counts them, and `frames` does not"));
+  self->told_empty = TRUE;
+  return TRUE;
+}
+
 /* Takes the export. */
 static void
 send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGidExport *export,
@@ -248,7 +263,7 @@ gst_gid_sink_preroll (GstBaseSink *sink, GstBuffer *buffer)
   gboolean consumer;
   guint sent;
 
-  if (self->prerolled == buffer || gst_buffer_n_memory (buffer) == 0)
+  if (self->prerolled == buffer || has_no_picture (self, buffer))
     return GST_FLOW_OK;
   ret = gst_gid_wait_to_preroll (&self->wait, &ready);
   if (ret != GST_FLOW_OK || !ready)
@@ -269,7 +284,7 @@ gst_gid_sink_render (GstBaseSink *sink, GstBuffer *buffer)
   GstFlowReturn ret;
 
   gst_clear_buffer (&self->prerolled);
-  if (was_prerolled || gst_buffer_n_memory (buffer) == 0)
+  if (was_prerolled || has_no_picture (self, buffer))
     return GST_FLOW_OK;
   ret = gst_gid_wait_to_render (&self->wait);
   if (ret == GST_FLOW_OK)

@@ -23,6 +23,7 @@ struct _GstGidSink
   gchar *domain_name; /* property; the object lock */
   GstBuffer
       *prerolled; /* was sent at preroll, and is not to be sent again; the streaming thread's */
+  gboolean told_empty; /* that a buffer had no memory; likewise */
 
   GstGidPublication publication; /* each part may call those above it */
   GstGidTiming timing;

@@ -410,6 +410,16 @@ def test_copies_are_warned_of_once(cockpit: Cockpit) -> None:
     assert "avdec_vp9" in warnings[0]
 
 
+def test_buffers_without_memory(cockpit: Cockpit) -> None:
+    """Nothing is sent for them, of which people hear once."""
+    caps = "video/x-raw,format=BGRx,width=64,height=64,framerate=30/1"
+    sender = send(cockpit, f"fakesrc num-buffers=5 format=time ! {caps}", "sync=false")
+    sender.finish()
+    (warning,) = [m["text"] for m in sender.lines("bus") if m["bus"] == "warning"]
+    assert "A buffer without memory came" in warning
+    assert sender.stats("sink")["frames"] == 0
+
+
 def test_statistics_as_messages(cockpit: Cockpit) -> None:
     sender = send(cockpit, LIVE, "stats-interval=100")
     wait_for(lambda: len(sender.messages("gid-sink-stats")) >= 5, "messages")
