@@ -9,6 +9,7 @@
 #include <linux/input-event-codes.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <wlr/util/log.h>
 
@@ -52,6 +53,19 @@ static bool was_logged(const char *words) {
 	}
 	pthread_mutex_unlock(&log_lock);
 	return found;
+}
+
+/* --- its connection --------------------------------------------------------------------------- */
+
+/* For once: as one that came back with another number, to which nothing comes any more. */
+static atomic_bool is_broken;
+
+int __real_gid_domain_dispatch(struct gid_domain *domain);
+int __wrap_gid_domain_dispatch(struct gid_domain *domain);
+
+int __wrap_gid_domain_dispatch(struct gid_domain *domain) {
+	int ret = __real_gid_domain_dispatch(domain);
+	return domain != reader_domain && atomic_exchange(&is_broken, false) ? -EPROTO : ret;
 }
 
 /* --- who reads it ----------------------------------------------------------------------------- */
@@ -217,14 +231,26 @@ static void test_gidd_that_goes_away(void) {
 	tap_ok(look_until(released, false), "the end");
 }
 
-static bool was_refused(void) {
+static bool has_no_input(void) {
 	return was_logged("no input: ");
+}
+
+static void test_connection_that_is_over(void) {
+	tap_ok(begin_and_press(), "a key is pressed");
+	is_broken = true;
+	tap_ok(look_until(released, true), "it is released when the connection is over");
+	tap_ok(look_until(has_no_input, true), "which is told");
+	tap_ok(look_until(comes, true), "and there is another one");
+	press();
+	tap_ok(look_until(pressed, true), "by which a key is pressed");
+	end();
+	tap_ok(look_until(released, false), "the end");
 }
 
 static void test_gidd_that_is_not_there(void) {
 	cockpit_kill(1);
 	setenv("GID_DOMAIN", "open", 1);
-	tap_ok(begin(NULL) && look_until(was_refused, true), "it says that there is no gidd");
+	tap_ok(begin(NULL) && look_until(has_no_input, true), "it says that there is no gidd");
 	end();
 	sealed_set(true);
 	tap_ok(begin("open") && cockpit_start(1), "a gidd comes while the domain is sealed");
@@ -266,6 +292,7 @@ int main(void) {
 	test_display_that_stands_still();
 	test_more_than_there_is_room_for();
 	test_gidd_that_goes_away();
+	test_connection_that_is_over();
 	test_gidd_that_is_not_there();
 	test_another_one_sends_it();
 	input_outlet_destroy(NULL);
