@@ -58,6 +58,16 @@ int gid_domain_fail(struct gid_domain *domain, int error, const char *format, ..
 	return error;
 }
 
+static int fail_away(struct gid_domain *domain) {
+	return gid_domain_fail(domain, -ENOTCONN,
+			"gidd of domain '%s' is away (%s): %sthis works again once it is back",
+			domain->name, domain->path, domain->lost == -ENOBUFS ? TOO_MUCH "; " : "");
+}
+
+int gid_domain_check_connected(struct gid_domain *domain) {
+	return domain->state == GID_CONNECTION_UP ? 0 : fail_away(domain);
+}
+
 int gid_domain_check_sealed(struct gid_domain *domain) {
 	return domain->sealed == 0 ? 0
 				   : gid_domain_fail(domain, -ESHUTDOWN, "domain '%s': %s",
@@ -448,12 +458,6 @@ static uint32_t next_serial(struct gid_domain *domain) {
 	return domain->serial;
 }
 
-static int fail_away(struct gid_domain *domain) {
-	return gid_domain_fail(domain, -ENOTCONN,
-			"gidd of domain '%s' is away (%s): %sthis works again once it is back",
-			domain->name, domain->path, domain->lost == -ENOBUFS ? TOO_MUCH "; " : "");
-}
-
 /*
  * While there is no room to send, reads what gidd says: it may be waiting for room itself.
  */
@@ -536,6 +540,22 @@ static bool may_answer(struct gid_domain *domain, bool got, uint64_t deadline) {
 			(got || gid_socket_wait(domain->socket, POLLIN, deadline) > 0);
 }
 
+/* The answer to a request that was just sent: 0, -ETIMEDOUT, or -ENOTCONN. */
+static int await(struct gid_domain *domain, uint32_t serial, struct gid_packet *packet) {
+	uint64_t deadline = gid_clock_now() + domain->answer_ns;
+	int got = receive(domain, packet);
+	while (got == 0 || (got > 0 && packet->message.header.serial != serial)) {
+		if (got > 0) {
+			queue_packet(domain, packet);
+		}
+		if (!may_answer(domain, got > 0, deadline)) {
+			return -ETIMEDOUT;
+		}
+		got = receive(domain, packet);
+	}
+	return got < 0 ? fail_away(domain) : 0;
+}
+
 int gid_domain_request(struct gid_domain *domain, union gid_wire_message *request, const int *fds,
 		uint32_t fd_count, union gid_wire_message *answer,
 		int answer_fds[GID_WIRE_FDS_MAX]) {
@@ -543,20 +563,10 @@ int gid_domain_request(struct gid_domain *domain, union gid_wire_message *reques
 	if (error < 0) {
 		return error;
 	}
-	uint64_t deadline = gid_clock_now() + domain->answer_ns;
 	struct gid_packet packet;
-	int got = receive(domain, &packet);
-	while (got == 0 || (got > 0 && packet.message.header.serial != request->header.serial)) {
-		if (got > 0) {
-			queue_packet(domain, &packet);
-		}
-		if (!may_answer(domain, got > 0, deadline)) {
-			return give_up(domain, request->header.type);
-		}
-		got = receive(domain, &packet);
-	}
-	if (got < 0) {
-		return fail_away(domain);
+	error = await(domain, request->header.serial, &packet);
+	if (error < 0) {
+		return error == -ETIMEDOUT ? give_up(domain, request->header.type) : error;
 	}
 	error = judge(request->header.type, &packet.message);
 	*answer = packet.message;
@@ -579,8 +589,8 @@ static void pending_expired(void *data) {
 	}
 	struct gid_pending pending = *expired;
 	drop_pending(at);
-	if (pending.error == -ETIMEDOUT && !concerns_others(pending.type)) {
-		disconnect(pending.domain, -ETIMEDOUT, "it does not answer");
+	if (pending.error == -ETIMEDOUT) {
+		give_up(pending.domain, pending.type);
 	}
 	int no_fds[GID_WIRE_FDS_MAX] = {-1, -1};
 	pending.answered(pending.data, pending.error, NULL, no_fds);
@@ -609,6 +619,26 @@ int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *
 	domain->pending = pending;
 	gid_loop_arm(&domain->loop, &pending->timer, gid_clock_now() + domain->answer_ns);
 	return 0;
+}
+
+void gid_domain_await(struct gid_domain *domain, const void *data) {
+	struct gid_pending *pending = domain->pending;
+	while (pending != NULL) {
+		if (pending->data != data) {
+			pending = pending->next;
+			continue;
+		}
+		struct gid_packet packet;
+		int error = await(domain, pending->serial, &packet);
+		if (error < 0) {
+			pending->error = error;
+			pending_expired(pending);
+		} else {
+			deliver_answer(domain, &packet);
+			gid_socket_close_fds(packet.fds, GID_WIRE_FDS_MAX);
+		}
+		pending = domain->pending; /* what was answered may have asked for more */
+	}
 }
 
 void gid_domain_request_cancel(struct gid_domain *domain, void *data) {

@@ -145,11 +145,20 @@ int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *
 void gid_domain_request_cancel(struct gid_domain *domain, void *data);
 
 /*
+ * Waits for what was just asked so with this data, as gid_domain_request() does: its `answered` was
+ * called when this returns, and so it was for what that asked with the same data.
+ */
+void gid_domain_await(struct gid_domain *domain, const void *data);
+
+/*
  * Sends without an answer being awaited: one that comes is dropped. A gidd that does not make room
  * for it within 100 ms counts as gone away, as with all that is sent.
  */
 int gid_domain_post(struct gid_domain *domain, union gid_wire_message *message, const int *fds,
 		uint32_t fd_count);
+
+/* Before anything is made for gidd to grant: 0, or -ENOTCONN with the domain's error. */
+int gid_domain_check_connected(struct gid_domain *domain);
 
 /*
  * Before anything new is made that gidd would have to grant: 0, or -ESHUTDOWN with the domain's

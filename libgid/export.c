@@ -127,9 +127,9 @@ static void end_evictions(struct gid_slab *slab) {
 
 /* Takes it out of the domain's tables. */
 static void unregister(struct gid_slab *slab) {
-	if (slab->exporting) {
+	if (slab->asking) {
 		gid_domain_request_cancel(slab->domain, slab);
-		slab->exporting = false;
+		slab->asking = false;
 	}
 	if (slab->registered) {
 		end_evictions(slab);
@@ -152,8 +152,8 @@ static void retract(struct gid_slab *slab) {
 }
 
 static void release(struct gid_slab *slab) {
-	if (slab->exporting) {
-		return; /* until gidd has answered, and then knows its number */
+	if (slab->asking) {
+		return; /* until gidd has answered, and then knows what it gave */
 	}
 	retract(slab);
 	gid_slab_free(slab);
@@ -208,29 +208,56 @@ static void enrol(struct gid_slab *slab) {
 	gid_endpoint_add(slab->domain, &slab->endpoint);
 }
 
-static int register_slab(struct gid_slab *slab) {
-	int error = export_new(slab);
-	if (error == 0) {
-		enrol(slab);
+/* Made slabs have memory as long as they have a number, or are about to get it. */
+static void fail_making(struct gid_slab *slab) {
+	slab->info.revoked = true;
+	if (slab->made) {
+		gid_slab_close_memory(slab);
+		slab->refused = gid_clock_now();
 	}
-	return error;
+}
+
+/* What gidd was asked for is there, or is not to be had. */
+static void end_asking(struct gid_slab *slab, int error) {
+	slab->asking = false;
+	slab->answer = error;
+	if (error < 0) {
+		fail_making(slab);
+	} else {
+		enrol(slab);
+		slab->info.revoked = false;
+		slab->refused = 0;
+	}
+	if (error == 0 && slab->renewed) {
+		slab->emptied++;
+		gid_slab_grant_again(slab); /* not to whom others may not lend it */
+	}
+	if (slab->references == 0) {
+		release(slab); /* nobody wants it any more */
+	} else if (slab->exported != NULL) {
+		slab->exported(slab->exported_data, error, slab);
+	}
 }
 
 static void handle_exported(void *data, int error, const union gid_wire_message *answer,
 		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_slab *slab = data;
-	slab->exporting = false;
-	error = error < 0 ? error : adopt_number(slab, answer->result.value);
-	if (error < 0) {
-		slab->info.revoked = true;
-	} else {
-		enrol(slab);
-	}
-	if (slab->references == 0) {
-		release(slab); /* nobody wants it any more */
-	} else {
-		slab->exported(slab->exported_data, error, slab);
-	}
+	end_asking(slab, error < 0 ? error : adopt_number(slab, answer->result.value));
+}
+
+/* It has its memory. Returns 0, and end_asking() has what comes of it; or -errno. */
+static int ask_for_number(struct gid_slab *slab) {
+	union gid_wire_message message;
+	put_export(slab, &message);
+	int error = gid_domain_request_async(
+			slab->domain, &message, &slab->info.fd, 1, handle_exported, slab);
+	slab->asking = error == 0;
+	return error;
+}
+
+static int await_answer(struct gid_slab *slab) {
+	gid_domain_await(slab->domain, slab);
+	return slab->answer;
 }
 
 /* --- making ----------------------------------------------------------------------------------- */
@@ -260,24 +287,15 @@ static int make_slots(struct gid_slab *slab) {
 			: gid_domain_fail(slab->domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
 }
 
-static int finish_slab(struct gid_slab *slab, int error, struct gid_slab **result) {
-	error = error == 0 ? make_slots(slab) : error;
-	error = error == 0 ? register_slab(slab) : error;
-	if (error < 0) {
-		gid_slab_free(slab);
-		return error;
-	}
-	*result = slab;
-	return 0;
-}
+/* As /proc shows its memory. */
+#define MEMORY_NAME "gid-slab"
 
-static int get_memory(struct gid_slab *slab, struct gid_memory_own *memory, size_t size) {
+static struct gid_memory_readers readers_of(const struct gid_slab *slab) {
 	bool any = slab->stream[0] == '\0';
-	const struct gid_memory_readers readers = {
+	return (struct gid_memory_readers){
 			.kind = any ? GID_WIRE_READERS_ANY : GID_WIRE_READERS_STREAM,
 			.name = any ? NULL : slab->stream,
 	};
-	return gid_memory_get(slab->domain, memory, &readers, "gid-slab", size);
 }
 
 static void use_memory(struct gid_slab *slab) {
@@ -297,27 +315,63 @@ static void begin_generations(const struct gid_slab *slab, uint32_t *generations
 	}
 }
 
-/* Slots, then the table of their generations on pages of its own. */
-static int make_memory(struct gid_slab *slab) {
-	struct gid_slab_info *info = &slab->info;
+/* Slots, then the table of their generations on pages of its own; 0: that is too much. */
+static uint64_t memory_size(const struct gid_slab *slab) {
+	const struct gid_slab_info *info = &slab->info;
 	uint64_t slots, size;
-	if (info->slot_size == 0 ||
-			__builtin_mul_overflow(info->slot_size, info->slot_count, &slots) ||
-			__builtin_add_overflow(slots, info->slot_count * sizeof(uint32_t), &size) ||
-			size > INT64_MAX) {
-		return gid_domain_fail(slab->domain, -EINVAL, "%u slots of that size are too much",
-				info->slot_count);
-	}
-	int error = get_memory(slab, &slab->own, size);
-	if (error < 0) {
-		return gid_domain_fail(slab->domain, error, "cannot make %llu bytes of memory: %s",
-				(unsigned long long)size, gid_strerror(error));
-	}
+	bool fits = info->slot_size != 0 &&
+			!__builtin_mul_overflow(info->slot_size, info->slot_count, &slots) &&
+			!__builtin_add_overflow(
+					slots, info->slot_count * sizeof(uint32_t), &size) &&
+			size <= INT64_MAX;
+	return fits ? size : 0;
+}
+
+/* `slab->own` is there. */
+static int begin_memory(struct gid_slab *slab) {
+	const struct gid_slab_info *info = &slab->info;
 	use_memory(slab);
 	slab->view = slab->own.data;
-	slab->generations = (const uint32_t *)(slab->view + slots);
+	slab->generations = (const uint32_t *)(slab->view + info->slot_count * info->slot_size);
 	begin_generations(slab, (uint32_t *)slab->generations);
-	return 0;
+	return ask_for_number(slab);
+}
+
+static int fail_memory(struct gid_slab *slab, int error) {
+	return gid_domain_fail(slab->domain, error, "cannot make %llu bytes of memory: %s",
+			(unsigned long long)memory_size(slab), gid_strerror(error));
+}
+
+static void handle_allocated(void *data, int error, const union gid_wire_message *answer,
+		int fds[GID_WIRE_FDS_MAX]) {
+	struct gid_slab *slab = data;
+	if (slab->references > 0) {
+		error = gid_memory_take(slab->domain, &slab->own, MEMORY_NAME, memory_size(slab),
+				error, answer, fds);
+		error = error < 0 ? fail_memory(slab, error) : begin_memory(slab);
+	} else if (error == 0) {
+		gid_memory_decline(slab->domain, &answer->allocated, fds);
+		error = -ECANCELED;
+	}
+	if (error < 0) {
+		end_asking(slab, error);
+	}
+}
+
+/* Has it get memory, and a number. As ask_for_number(). */
+static int begin_making(struct gid_slab *slab) {
+	const struct gid_memory_readers readers = readers_of(slab);
+	int error = gid_domain_check_connected(slab->domain);
+	if (error < 0) {
+		return error;
+	}
+	error = gid_memory_ask(slab->domain, &slab->own, &readers, MEMORY_NAME, memory_size(slab),
+			handle_allocated, slab);
+	slab->asking = error == -EINPROGRESS;
+	if (slab->asking) {
+		return 0;
+	}
+	return error < 0 ? fail_memory(slab, error) : begin_memory(slab);
 }
 
 int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout, uint64_t slot_size,
@@ -326,9 +380,10 @@ int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout, 
 			domain, NULL, layout, slot_size, slot_count, description, slab);
 }
 
-int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
+int gid_slab_create_async(struct gid_domain *domain, const char *stream,
 		const struct gid_layout *layout, uint64_t slot_size, uint32_t slot_count,
-		const char *description, struct gid_slab **result) {
+		const char *description, gid_exported_func done, void *data,
+		struct gid_slab **result) {
 	if (stream != NULL && !gid_name_is_valid(stream)) {
 		return gid_domain_fail(domain, -EINVAL, "\"%.*s\" is not a stream's name",
 				(int)GID_NAME_MAX, stream);
@@ -355,19 +410,49 @@ int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
 	}
 	slab->made = true;
+	slab->exported = done;
+	slab->exported_data = data;
+	slab->info.revoked = true; /* until it has memory */
 	slab->info.layout = *layout;
 	slab->info.slot_count = slot_count;
 	slab->info.slot_size = gid_memory_round_up(slot_size);
-	error = set_description(slab, description);
-	if (error == 0) {
-		snprintf(slab->stream, sizeof(slab->stream), "%s", stream == NULL ? "" : stream);
-		error = make_memory(slab);
+	snprintf(slab->stream, sizeof(slab->stream), "%s", stream == NULL ? "" : stream);
+	error = memory_size(slab) > 0
+			? set_description(slab, description)
+			: gid_domain_fail(domain, -EINVAL, "%u slots of that size are too much",
+					  slot_count);
+	error = error == 0 ? make_slots(slab) : error;
+	error = error == 0 ? begin_making(slab) : error;
+	if (error < 0) {
+		gid_slab_free(slab);
+		return error;
 	}
-	return finish_slab(slab, error, result);
+	*result = slab;
+	return 0;
+}
+
+/* Its owner waits for gidd. */
+static int finish_slab(struct gid_slab *slab, struct gid_slab **result) {
+	int error = await_answer(slab);
+	if (error < 0) {
+		gid_slab_free(slab);
+		return error;
+	}
+	*result = slab;
+	return 0;
+}
+
+int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
+		const struct gid_layout *layout, uint64_t slot_size, uint32_t slot_count,
+		const char *description, struct gid_slab **result) {
+	struct gid_slab *slab;
+	int error = gid_slab_create_async(domain, stream, layout, slot_size, slot_count,
+			description, NULL, NULL, &slab);
+	return error < 0 ? error : finish_slab(slab, result);
 }
 
 /* Frames that are out are of no slab any more; who has taken a slot gives it back. */
-static int make_anew(struct gid_slab *slab) {
+static int begin_anew(struct gid_slab *slab) {
 	gid_slab_close_memory(slab);
 	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
 		slab->slots[i].holders = 0;
@@ -376,17 +461,9 @@ static int make_anew(struct gid_slab *slab) {
 	memset(slab->granted, 0, sizeof(slab->granted));
 	memset(slab->forced, 0, sizeof(slab->forced));
 	slab->stays = false;
+	slab->renewed = slab->renewed || slab->info.gid != GID_NONE;
 	slab->info.gid = GID_NONE;
-	int error = make_memory(slab);
-	if (error == 0) {
-		error = register_slab(slab);
-	}
-	if (error < 0) {
-		gid_slab_close_memory(slab);
-		return error;
-	}
-	gid_slab_grant_again(slab); /* not to whom others may not lend it */
-	return 0;
+	return begin_making(slab);
 }
 
 int gid_slab_renew(struct gid_slab *slab) {
@@ -396,18 +473,21 @@ int gid_slab_renew(struct gid_slab *slab) {
 	if (!slab->made || slab->domain == NULL) {
 		return -EINVAL;
 	}
-	const uint64_t now = gid_clock_now();
-	if (slab->refused != 0 && now - slab->refused < RENEWAL_NS) {
+	if (slab->asking) {
+		return -EINPROGRESS;
+	}
+	if (slab->refused != 0 && gid_clock_now() - slab->refused < RENEWAL_NS) {
 		return -EAGAIN;
 	}
-	if (make_anew(slab) < 0) {
-		slab->refused = now;
-		return -EAGAIN;
+	int error = begin_anew(slab);
+	if (error < 0) {
+		fail_making(slab);
+	} else if (slab->exported != NULL) {
+		return -EINPROGRESS;
+	} else {
+		error = await_answer(slab);
 	}
-	slab->refused = 0;
-	slab->info.revoked = false;
-	slab->emptied++;
-	return 1;
+	return error < 0 ? -EAGAIN : 1;
 }
 
 /* --- its eviction from its memory ------------------------------------------------------------- */
@@ -459,9 +539,10 @@ static void settle(struct gid_slab *slab, struct gid_evicted *old) {
  * that are out stay where they are, under the old number, for those to read who still may.
  */
 static int move(struct gid_slab *slab, struct gid_evicted *old) {
+	const struct gid_memory_readers readers = readers_of(slab);
 	struct gid_memory_own fresh;
 	gid_id gid = slab->info.gid;
-	int error = get_memory(slab, &fresh, slab->own.size);
+	int error = gid_memory_get(slab->domain, &fresh, &readers, MEMORY_NAME, slab->own.size);
 	if (error < 0) {
 		return error;
 	}
@@ -490,9 +571,10 @@ static int move(struct gid_slab *slab, struct gid_evicted *old) {
  * out under the old one, and the next gidd can be asked for it.
  */
 static int renumber(struct gid_slab *slab, struct gid_evicted *old) {
+	const struct gid_memory_readers readers = readers_of(slab);
 	struct gid_memory_own fresh;
 	gid_id gid = slab->info.gid;
-	int error = get_memory(slab, &fresh, slab->own.size);
+	int error = gid_memory_get(slab->domain, &fresh, &readers, MEMORY_NAME, slab->own.size);
 	if (error < 0) {
 		return error;
 	}
@@ -686,23 +768,6 @@ static int bring(struct gid_domain *domain, int fd, uint64_t offset,
 	return 0;
 }
 
-int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
-		const struct gid_layout *layout, const char *description,
-		struct gid_slab **result) {
-	struct gid_slab *slab;
-	int error = bring(domain, fd, offset, layout, description, &slab);
-	if (error < 0) {
-		return error;
-	}
-	error = register_slab(slab);
-	if (error < 0) {
-		gid_slab_free(slab);
-		return error;
-	}
-	*result = slab;
-	return 0;
-}
-
 int gid_slab_export_async(struct gid_domain *domain, int fd, uint64_t offset,
 		const struct gid_layout *layout, const char *description, gid_exported_func done,
 		void *data, struct gid_slab **result) {
@@ -711,19 +776,24 @@ int gid_slab_export_async(struct gid_domain *domain, int fd, uint64_t offset,
 	if (error < 0) {
 		return error;
 	}
-	union gid_wire_message message;
-	put_export(slab, &message);
-	error = gid_domain_request_async(
-			domain, &message, &slab->info.fd, 1, handle_exported, slab);
+	slab->exported = done;
+	slab->exported_data = data;
+	error = ask_for_number(slab);
 	if (error < 0) {
 		gid_slab_free(slab);
 		return error;
 	}
-	slab->exporting = true;
-	slab->exported = done;
-	slab->exported_data = data;
 	*result = slab;
 	return 0;
+}
+
+int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
+		const struct gid_layout *layout, const char *description,
+		struct gid_slab **result) {
+	struct gid_slab *slab;
+	int error = gid_slab_export_async(
+			domain, fd, offset, layout, description, NULL, NULL, &slab);
+	return error < 0 ? error : finish_slab(slab, result);
 }
 
 /* --- taking back ------------------------------------------------------------------------------ */
@@ -748,13 +818,14 @@ void gid_slab_destroy(struct gid_slab *slab, bool should_wipe) {
 	if (should_wipe) {
 		wipe(slab);
 	}
-	if (slab->registered) {
+	if (slab->registered && slab->exported == NULL) {
 		/* Answered, so that nobody's import succeeds any more when this returns. */
 		union gid_wire_message message, answer;
 		put_unexport(gid_slab_of(slab->info.gid), &message);
 		gid_domain_request(slab->domain, &message, NULL, 0, &answer, NULL);
 		unregister(slab);
 	}
+	retract(slab);
 	slab->info.revoked = true;
 	gid_slab_unref(slab);
 }

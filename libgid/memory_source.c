@@ -35,30 +35,57 @@ static int take_range(struct gid_domain *domain, struct gid_memory_own *memory,
 	return 0;
 }
 
-static int allocate(struct gid_domain *domain, struct gid_memory_own *memory,
-		const struct gid_memory_readers *readers, size_t size) {
-	union gid_wire_message message, answer;
-	int fds[GID_WIRE_FDS_MAX];
-	gid_wire_begin(&message, GID_WIRE_ALLOC, 0);
-	message.alloc.size = size;
-	message.alloc.readers = readers->kind;
-	message.alloc.domain = readers->domain;
-	snprintf(message.alloc.name, sizeof(message.alloc.name), "%s",
-			readers->name == NULL ? "" : readers->name);
-	int error = gid_domain_request(domain, &message, NULL, 0, &answer, fds);
+static void post_free(struct gid_domain *domain, uint64_t place, uint64_t size) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_FREE, 0);
+	message.allocated.offset = place;
+	message.allocated.size = size;
+	gid_domain_post(domain, &message, NULL, 0);
+}
+
+void gid_memory_decline(
+		struct gid_domain *domain, const struct gid_wire_allocated *range, int *fds) {
+	gid_closer_close(fds[0]);
+	fds[0] = -1;
+	post_free(domain, range->offset, range->size);
+}
+
+static int allocate(struct gid_domain *domain, struct gid_memory_own *memory, size_t size,
+		const struct gid_wire_allocated *range, int *fds) {
+	int error = gid_domain_check_sealed(domain);
+	if (error < 0) {
+		gid_memory_decline(domain, range, fds);
+		return error;
+	}
+	int fd = fds[0];
+	fds[0] = -1;
+	if (range->size < size) {
+		gid_closer_close(fd);
+		return gid_domain_fail(domain, -EPROTO, "gidd gave less memory than asked for");
+	}
+	return take_range(domain, memory, range, fd);
+}
+
+int gid_memory_take(struct gid_domain *domain, struct gid_memory_own *memory, const char *name,
+		size_t size, int error, const union gid_wire_message *answer, int *fds) {
+	*memory = (struct gid_memory_own){.fd = -1};
+	if (error == 0) {
+		return allocate(domain, memory, size, &answer->allocated, fds);
+	}
+	if (error != -ENOTSUP) {
+		return error;
+	}
+	error = gid_domain_check_sealed(domain);
 	if (error < 0) {
 		return error;
 	}
-	if (answer.allocated.size < size) {
-		gid_closer_close(fds[0]);
-		return gid_domain_fail(domain, -EPROTO, "gidd gave less memory than asked for");
-	}
-	return take_range(domain, memory, &answer.allocated, fds[0]);
+	error = gid_memory_create(memory, name, size);
+	return error < 0 ? gid_domain_fail(domain, error, "%s", gid_strerror(error)) : 0;
 }
 
-int gid_memory_get(struct gid_domain *domain, struct gid_memory_own *memory,
-		const struct gid_memory_readers *readers, const char *name, size_t size) {
-	*memory = (struct gid_memory_own){.fd = -1};
+/* What to ask gidd for. 0; -ENOTSUP: it has none to give; or another -errno. */
+static int put_alloc(struct gid_domain *domain, const struct gid_memory_readers *readers,
+		size_t size, union gid_wire_message *message) {
 	if (size == 0 || size > PTRDIFF_MAX) {
 		return -EINVAL;
 	}
@@ -66,23 +93,45 @@ int gid_memory_get(struct gid_domain *domain, struct gid_memory_own *memory,
 	if (error < 0) {
 		return error;
 	}
-	error = domain->window == 0 ? -ENOTSUP : allocate(domain, memory, readers, size);
-	if (error != -ENOTSUP) {
-		return error;
+	gid_wire_begin(message, GID_WIRE_ALLOC, 0);
+	message->alloc.size = size;
+	message->alloc.readers = readers->kind;
+	message->alloc.domain = readers->domain;
+	snprintf(message->alloc.name, sizeof(message->alloc.name), "%s",
+			readers->name == NULL ? "" : readers->name);
+	return domain->window == 0 ? -ENOTSUP : 0;
+}
+
+int gid_memory_get(struct gid_domain *domain, struct gid_memory_own *memory,
+		const struct gid_memory_readers *readers, const char *name, size_t size) {
+	union gid_wire_message message, answer;
+	int fds[GID_WIRE_FDS_MAX] = {-1, -1};
+	int error = put_alloc(domain, readers, size, &message);
+	if (error == 0) {
+		error = gid_domain_request(domain, &message, NULL, 0, &answer, fds);
 	}
-	error = gid_memory_create(memory, name, size);
-	return error < 0 ? gid_domain_fail(domain, error, "%s", gid_strerror(error)) : 0;
+	return gid_memory_take(domain, memory, name, size, error, &answer, fds);
+}
+
+int gid_memory_ask(struct gid_domain *domain, struct gid_memory_own *memory,
+		const struct gid_memory_readers *readers, const char *name, size_t size,
+		gid_answer_func answered, void *data) {
+	union gid_wire_message message;
+	int error = put_alloc(domain, readers, size, &message);
+	if (error < 0) {
+		return gid_memory_take(domain, memory, name, size, error, NULL, NULL);
+	}
+	error = gid_domain_request_async(domain, &message, NULL, 0, answered, data);
+	return error < 0 ? error : -EINPROGRESS;
 }
 
 void gid_memory_put(struct gid_memory_own *memory) {
 	struct gid_domain *domain = memory->source;
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_FREE, 0);
-	message.allocated.offset = gid_wire_window_place(memory->window, memory->window_offset);
-	message.allocated.size = memory->size;
+	const uint64_t place = gid_wire_window_place(memory->window, memory->window_offset);
+	const uint64_t size = memory->size;
 	gid_memory_finish(memory);
 	if (domain != NULL && domain->state == GID_CONNECTION_UP) {
-		gid_domain_post(domain, &message, NULL, 0);
+		post_free(domain, place, size);
 	}
 }
 

@@ -245,7 +245,7 @@ int gid_slab_open_dmabuf(struct gid_slab *slab, uint32_t slot) {
 }
 
 gid_id gid_slab_gid(const struct gid_slab *slab, uint32_t slot) {
-	if (slot >= slab->info.slot_count) {
+	if (slot >= slab->info.slot_count || slab->info.gid == GID_NONE) {
 		return GID_NONE;
 	}
 	return slab->info.gid | slot << 16 | gid_slab_generation(slab, slot);

@@ -64,12 +64,14 @@ struct gid_slab {
 	char stream[GID_NAME_MAX + 1]; /* that the memory was asked for; "": any */
 	struct gid_timer eviction;     /* armed: some of `evicted` was not released yet */
 	bool made;		       /* by gid_slab_create() */
-	uint64_t refused;	       /* when gid_slab_renew() got no memory last */
+	bool renewed;		       /* it had memory before, which gidd took */
+	uint64_t refused;	       /* when it got no memory last; 0: it got it */
 	bool stays;		       /* devices may write there: it cannot be anywhere else */
 	uint64_t emptied;	       /* see gid_slab_emptied() */
 	struct gid_endpoint endpoint;
-	bool exporting; /* gidd was asked for its number, and has not answered */
-	gid_exported_func exported;
+	bool asking; /* gidd was asked for its memory or number, and has not answered */
+	int answer;  /* what came of it last: 0 or -errno */
+	gid_exported_func exported; /* NULL: its owner waits for gidd */
 	void *exported_data;
 	bool registered;	   /* gidd knows it: it has a number, which stays the same */
 	uint8_t withheld[256 / 8]; /* taken back: others may not lend our slab to these, either */

@@ -31,6 +31,7 @@ typedef bool (*false_gidd_hear)(int fd, const union gid_wire_message *message, u
 static struct {
 	char folder[32], path[64];
 	false_gidd_hear hear;
+	uint64_t window; /* the bytes of its domain's; 0: none */
 	int listener;
 	pthread_t thread;
 	atomic_uint life; /* another value ends the connection that there is */
@@ -43,6 +44,7 @@ static bool false_gidd_greet_as(int fd, uint32_t serial, uint32_t version, uint3
 	gid_wire_begin(&message, GID_WIRE_WELCOME, serial);
 	message.welcome.version = version;
 	message.welcome.domain = domain;
+	message.welcome.window = false_gidd.window;
 	strcpy(message.welcome.name, "open");
 	return gid_socket_send(fd, message.bytes, message.header.size, NULL, 0) == 0;
 }

@@ -122,6 +122,27 @@ int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
 		const struct gid_layout *layout, uint64_t slot_size, uint32_t slot_count,
 		const char *description, struct gid_slab **slab);
 
+/**
+ * Called once from gid_domain_dispatch() for each time that gidd was asked. `error` is 0, or why
+ * gidd does not take the slab, or gives no memory for it: -ENOTCONN and -ETIMEDOUT, too. The callee
+ * may give the slab back.
+ */
+typedef void (*gid_exported_func)(void *data, int error, struct gid_slab *slab);
+
+/**
+ * The same as gid_slab_create_for_stream() without waiting for gidd. Returns 0 and the slab, which
+ * is the caller's: it has its memory and its gid when `done` was called with 0. Before that, and
+ * after an error, it is revoked: gid_slab_take() finds no slot, and after an error gid_slab_renew()
+ * tries again. If the last reference is given back before the answer comes, `done` is not called,
+ * and what gidd gives is given back. gid_slab_renew() and gid_slab_destroy() do not wait for gidd
+ * either with such a slab. On the thread of the domain. Other returns are those of
+ * gid_slab_create_for_stream(), but for what gidd says.
+ */
+int gid_slab_create_async(struct gid_domain *domain, const char *stream,
+		const struct gid_layout *layout, uint64_t slot_size, uint32_t slot_count,
+		const char *description, gid_exported_func done, void *data,
+		struct gid_slab **slab);
+
 /** The kinds of memory that a slab can be. */
 enum gid_memory {
 	GID_MEMORY_MEMFD = 1,
@@ -141,9 +162,6 @@ enum gid_memory {
 int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
 		const struct gid_layout *layout, const char *description, struct gid_slab **slab);
 
-/** Called once from gid_domain_dispatch(). `error` is 0, or why gidd does not take the slab. */
-typedef void (*gid_exported_func)(void *data, int error, struct gid_slab *slab);
-
 /**
  * The same without waiting for gidd. Returns 0 and the slab, which is the caller's: it has its gid
  * when `done` was called with 0; otherwise it is revoked. If the last reference is given back
@@ -158,8 +176,9 @@ int gid_slab_export_async(struct gid_domain *domain, int fd, uint64_t offset,
  * Ends the slab: no new import succeeds, importers are notified, and its gids become out of date.
  * With `wipe`, the content is also overwritten with zeroes, so that processes that still map it see
  * nothing more. (Memory of gid_slab_export() is wiped only if this process may write it.)
- * Frames of the slab that are in streams are dropped. Gives back the caller's reference. Accepts
- * NULL.
+ * Frames of the slab that are in streams are dropped. Gives back the caller's reference. Waits for
+ * gidd, with the time limit of gid_domain_connect(), but for a slab that was made or exported
+ * without waiting. Accepts NULL.
  *
  * A slab made by gid_slab_create() can get other memory and another number in
  * gid_domain_dispatch(), where somebody may not read the old memory any more (gid_domain_revoke()):
@@ -237,9 +256,10 @@ uint64_t gid_slab_emptied(const struct gid_slab *slab);
  * Where gidd has taken the slab (`revoked`), as it could not be moved or gidd came back and refused
  * it, it gets other memory, and another gid: its slots are empty, which counts as
  * gid_slab_emptied(), and held by nobody, and nobody has a grant; marks of gid_slab_take() stay.
- * The memory before is given back. Waits as gid_slab_create() does; who got none is not served for
- * a second. Returns 0: there was no need; 1: it has other memory; -EAGAIN: there is none, as
- * gid_domain_error() says; -EINVAL: no such slab.
+ * The memory before is given back. Waits as gid_slab_create() does, but for a slab of
+ * gid_slab_create_async(): of such a one `done` is called once more. Who got none is not served for
+ * a second. Returns 0: there was no need; 1: it has other memory; -EINPROGRESS: gidd is asked, and
+ * `done` will be called; -EAGAIN: there is none, as gid_domain_error() says; -EINVAL: no such slab.
  */
 int gid_slab_renew(struct gid_slab *slab);
 
