@@ -38,7 +38,7 @@ static int target_map(struct capture_target *target) {
 
 static void handle_answered(void *data, bool taken) {
 	struct capture_target *target = data;
-	target->targets->answered(target->targets->data, target, taken);
+	target->targets->events->answered(target->targets->data, target, taken);
 }
 
 /* With the client that had it. */
@@ -47,35 +47,49 @@ static void handle_buffer_destroy(struct wl_listener *listener, void *data) {
 	target->buffer = NULL;
 }
 
-static int target_init(struct capture_target *target, struct capture_targets *targets,
-		uint32_t slot, struct hidden_client *hidden, struct output_capture *capture,
-		uint32_t fourcc) {
+static int target_init(
+		struct capture_target *target, struct capture_targets *targets, uint32_t slot) {
 	const struct gid_layout *layout = &targets->layout;
 	*target = (struct capture_target){.targets = targets, .slot = slot};
 	size_t lead = (uintptr_t)target_data(target) & ((size_t)sysconf(_SC_PAGESIZE) - 1);
-	target->buffer = pool_create_buffer(&target->pool, hidden,
-			output_capture_get_client(capture), 0, fourcc, (int32_t)layout->width,
-			(int32_t)layout->height, (int32_t)layout->planes[0].stride, lead);
+	target->buffer = pool_create_buffer(&target->pool, targets->hidden,
+			output_capture_get_client(targets->capture), 0, targets->fourcc,
+			(int32_t)layout->width, (int32_t)layout->height,
+			(int32_t)layout->planes[0].stride, lead);
 	if (target->buffer != NULL) {
 		target->buffer_destroy.notify = handle_buffer_destroy;
 		wl_resource_add_destroy_listener(target->buffer, &target->buffer_destroy);
 	}
-	target->shot = output_shot_create(capture, handle_answered, target);
+	target->shot = output_shot_create(targets->capture, handle_answered, target);
 	if (target->buffer == NULL || target->shot == NULL) {
 		return -ENOMEM;
 	}
 	return target_map(target);
 }
 
+/* Those that are there already are put before other memory as they are written. */
+static void handle_made(void *data, int error, struct gid_slab *slab) {
+	struct capture_targets *targets = data;
+	for (uint32_t slot = 0; error == 0 && slot < CAPTURE_TARGETS; slot++) {
+		if (targets->target[slot].targets == NULL) {
+			error = target_init(&targets->target[slot], targets, slot);
+		}
+	}
+	targets->events->made(targets->data, targets, error);
+}
+
 int capture_targets_create(struct capture_targets **created, struct gid_domain *domain,
 		const char *stream, struct hidden_client *hidden, struct output_capture *capture,
 		uint32_t fourcc, int32_t width, int32_t height,
-		capture_target_answered_func answered, void *data) {
+		const struct capture_targets_events *events, void *data) {
 	struct capture_targets *targets = calloc(1, sizeof(*targets));
 	if (targets == NULL) {
 		return -ENOMEM;
 	}
-	targets->answered = answered;
+	targets->fourcc = fourcc;
+	targets->hidden = hidden;
+	targets->capture = capture;
+	targets->events = events;
 	targets->data = data;
 	wl_list_init(&targets->link);
 	int error = gid_layout_init(&targets->layout, format_without_alpha(fourcc), (uint32_t)width,
@@ -84,11 +98,8 @@ int capture_targets_create(struct capture_targets **created, struct gid_domain *
 		error = -ENOTSUP;
 	}
 	if (error == 0) {
-		error = gid_slab_create_for_stream(domain, stream, &targets->layout, 0,
-				CAPTURE_TARGETS, NULL, &targets->slab);
-	}
-	for (uint32_t slot = 0; error == 0 && slot < CAPTURE_TARGETS; slot++) {
-		error = target_init(&targets->target[slot], targets, slot, hidden, capture, fourcc);
+		error = gid_slab_create_async(domain, stream, &targets->layout, 0, CAPTURE_TARGETS,
+				NULL, handle_made, targets, &targets->slab);
 	}
 	if (error != 0) {
 		capture_targets_destroy(targets);
@@ -115,7 +126,7 @@ void capture_targets_destroy(struct capture_targets *targets) {
 }
 
 struct capture_target *capture_targets_write(struct capture_targets *targets) {
-	int slot = gid_slab_take(targets->slab);
+	int slot = gid_slab_renew(targets->slab) == 0 ? gid_slab_take(targets->slab) : -1;
 	if (slot < 0) {
 		return NULL;
 	}

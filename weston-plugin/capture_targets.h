@@ -40,32 +40,44 @@ struct capture_target {
 	bool whole; /* to be sent even if nothing changed */
 };
 
-typedef void (*capture_target_answered_func)(void *data, struct capture_target *target, bool taken);
+struct capture_targets_events {
+	/* Weston has answered. */
+	void (*answered)(void *data, struct capture_target *target, bool taken);
+	/* From gid_domain_dispatch(): there is memory, for the first time or once more, or why not.
+	 * What was sent is lost. The callee may destroy them. */
+	void (*made)(void *data, struct capture_targets *targets, int error);
+};
 
 /* All of one form. */
 struct capture_targets {
 	struct wl_list link;   /* the owner's */
 	struct gid_slab *slab; /* NULL: forgotten */
 	struct gid_layout layout;
-	capture_target_answered_func answered;
+	uint32_t fourcc; /* Weston's */
+	struct hidden_client *hidden;
+	struct output_capture *capture;
+	const struct capture_targets_events *events;
 	void *data;
 	uint32_t taken; /* slots that are not free */
 	struct capture_target target[CAPTURE_TARGETS];
 };
 
 /*
- * `fourcc` is Weston's; what its alpha is says nothing. Waits for gidd, at most 2 s. Returns 0 or
- * -errno.
+ * `fourcc` is Weston's; what its alpha is says nothing. Returns 0, and `made` is called; or -errno.
+ * `events` outlive it.
  */
 int capture_targets_create(struct capture_targets **created, struct gid_domain *domain,
 		const char *stream, struct hidden_client *hidden, struct output_capture *capture,
 		uint32_t fourcc, int32_t width, int32_t height,
-		capture_target_answered_func answered, void *data);
+		const struct capture_targets_events *events, void *data);
 
 /* Accepts NULL. Frames that are in the stream keep their memory. */
 void capture_targets_destroy(struct capture_targets *targets);
 
-/* Asks Weston for the picture of this repaint, in a free slot. NULL: all are taken, or not yet. */
+/*
+ * Asks Weston for the picture of this repaint, in a free slot. NULL: all are taken, or not yet; or
+ * gidd took the memory, and is asked for other one.
+ */
 struct capture_target *capture_targets_write(struct capture_targets *targets);
 
 /*

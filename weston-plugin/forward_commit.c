@@ -25,6 +25,13 @@ struct commit {
 	struct refusal refusal;	  /* why it cannot be sent */
 };
 
+enum found {
+	FOUND,
+	FOUND_NOTHING, /* `refusal` */
+	FOUND_DMABUF,  /* to be hashed when it is drawn */
+	FOUND_LATER,   /* the client's memory, or ours, is not there yet */
+};
+
 static bool refuse(struct commit *commit, enum gid_hidden hidden, const char *text) {
 	commit->refusal = (struct refusal){hidden, text};
 	return false;
@@ -274,21 +281,30 @@ static void hash_rows(struct commit *commit) {
 	}
 }
 
+/* There is no slot for a copy. */
+static enum found find_no_slot(struct commit *commit, int error) {
+	if (error == -EINPROGRESS) {
+		return FOUND_LATER;
+	}
+	refuse(commit, GID_HIDDEN_MEMORY, gid_strerror(error));
+	return FOUND_NOTHING;
+}
+
 /* The copy has the shown part only. */
-static bool copy_pixels(struct commit *commit) {
+static enum found copy_pixels(struct commit *commit) {
 	struct wl_shm_buffer *shm = commit->buffer->shm_buffer;
 	struct forward_picture *picture = &commit->picture;
 	struct forward *forward = commit->forward;
 	if (!forward_may_copy(forward, commit->pixels.width, commit->pixels.height,
 			    &commit->refusal)) {
-		return false;
+		return FOUND_NOTHING;
 	}
 	wl_shm_buffer_begin_access(shm);
 	int error = pixel_copies_add(&forward->copies, forward->domain, forward->producer,
 			&commit->pixels, &picture->gid);
 	wl_shm_buffer_end_access(shm);
 	if (error != 0) {
-		return refuse(commit, GID_HIDDEN_MEMORY, gid_strerror(error));
+		return find_no_slot(commit, error);
 	}
 	picture->slab = forward->copies.slab;
 	struct gid_slab_info info;
@@ -299,7 +315,7 @@ static bool copy_pixels(struct commit *commit) {
 			(const uint8_t *)gid_slab_view(picture->slab, gid_slot_of(picture->gid)) +
 			info.layout.planes[0].offset;
 	commit->pixels.stride = info.layout.planes[0].stride;
-	return true;
+	return FOUND;
 }
 
 /* Of several planes, or of samples that pixels share, whose rows are cut differently. */
@@ -353,8 +369,7 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 	int error = pixel_copies_take(&forward->copies, forward->domain, forward->producer,
 			DRM_FORMAT_XRGB8888, width, height, &picture->gid, &data);
 	if (error != 0) {
-		refuse(commit, GID_HIDDEN_MEMORY, gid_strerror(error));
-		return TREE_REFUSED;
+		return find_no_slot(commit, error) == FOUND_LATER ? TREE_LATER : TREE_REFUSED;
 	}
 	picture->slab = forward->copies.slab;
 	size_t stride = forward->copies.layout.planes[0].stride;
@@ -389,13 +404,6 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
-
-enum found {
-	FOUND,
-	FOUND_NOTHING, /* `refusal` */
-	FOUND_DMABUF,  /* to be hashed when it is drawn */
-	FOUND_LATER,   /* the client's memory is not there yet */
-};
 
 static enum found find_drawn_picture(struct commit *commit, int32_t scale) {
 	switch (draw_picture(commit, scale)) {
@@ -432,11 +440,11 @@ static enum found find_own_picture(struct commit *commit, const struct buffer_me
 		return FOUND_NOTHING;
 	}
 	cut_pixels(commit);
-	if (!lent && !copy_pixels(commit)) {
-		return FOUND_NOTHING;
+	enum found found = lent ? FOUND : copy_pixels(commit);
+	if (found == FOUND) {
+		hash_rows(commit);
 	}
-	hash_rows(commit);
-	return FOUND;
+	return found;
 }
 
 /*

@@ -56,7 +56,11 @@ static bool copy_picture(struct forward *forward, struct forward_picture *pictur
 	return true;
 }
 
-/* Hashes the pixels, if they are, of a copy where one is needed, while no device changes them. */
+/*
+ * Hashes the pixels, if they are, of a copy where one is needed, while no device changes them.
+ * Where gidd is just asked for the memory of that, the surface is looked at again when it has
+ * answered.
+ */
 static bool hash_picture(struct forward *forward, struct forward_picture *picture,
 		struct gid_slab_info *info, struct refusal *refusal) {
 	const uint8_t *slot = gid_slab_view(picture->slab, gid_slot_of(picture->gid));
@@ -99,8 +103,10 @@ static bool show_drawn(struct forward *forward, const struct forward_picture *dr
 	gid_dmabuf_end_read(info.fd);
 	if (hashed) {
 		forward_show(forward, &picture);
+	} else if (forward->copies.asking) {
+		forward_outdate(forward);
 	}
-	return hashed;
+	return hashed || forward->copies.asking;
 }
 
 static void handle_drawn(void *data, struct forward_picture *picture) {

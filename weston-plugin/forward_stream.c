@@ -9,6 +9,7 @@
 #include "libweston_exports.h"
 
 #define PUBLISH_AGAIN_MS 1000
+#define MEMORY_AGAIN_MS 1000
 #define MS_NS 1000000ull
 /* One that it shows, one that it looks at, one on the way, and one more. */
 #define CREDIT 4
@@ -296,6 +297,9 @@ void forward_refuse(struct forward *forward, const struct refusal *refusal) {
 				forward->config->label, refusal->text);
 	}
 	forward_hide_now(forward, reason_of(refusal->hidden), refusal->hidden);
+	if (refusal->hidden == GID_HIDDEN_MEMORY) {
+		wl_event_source_timer_update(forward->timer, MEMORY_AGAIN_MS);
+	}
 }
 
 void forward_end(struct forward *forward) {
@@ -455,6 +459,8 @@ static int handle_timer(void *data) {
 		} else {
 			wl_event_source_timer_update(forward->timer, forward->config->heartbeat_ms);
 		}
+	} else if (forward_is_hidden(forward, GID_HIDDEN_MEMORY)) {
+		forward_redo(forward); /* there may be some by now */
 	}
 	return 0;
 }
@@ -479,6 +485,8 @@ int forward_create(const struct safety_config *config, struct wl_event_loop *loo
 		return -ENOMEM;
 	}
 	memcpy(forward->copies.stream, config->stream, sizeof(forward->copies.stream));
+	forward->copies.settled = handle_settled;
+	forward->copies.data = forward;
 	wl_list_init(&forward->held);
 	dmabuf_exports_init(&forward->dmabufs, handle_settled, forward);
 	*created = forward;

@@ -31,6 +31,7 @@ struct output_stream {
 	int32_t width, height;
 	struct wl_list targets; /* struct capture_targets; the first is of the present form */
 	bool is_formed;		/* and it is there */
+	struct capture_targets *forming; /* whose memory gidd was asked for; NULL: none */
 
 	struct gid_domain *domain;     /* NULL: there is none */
 	struct gid_producer *producer; /* NULL: to be made when the timer ticks */
@@ -272,28 +273,65 @@ static void handle_frame(struct wl_listener *listener, void *data) {
 
 /* --- the pictures' form ----------------------------------------------------------------------- */
 
+static void stream_lack_memory(struct output_stream *stream, int error) {
+	stream_log(stream, "gid: output %s: no memory for pictures of %dx%d, %.4s: %s\n",
+			stream->config->name, stream->width, stream->height,
+			(const char *)&stream->fourcc, gid_strerror(error));
+	wl_event_source_timer_update(stream->timer, AGAIN_MS);
+}
+
+static const struct capture_targets_events targets_events;
+
+/* Of one form at a time: gidd may take longer than an output stays as it is. */
 static void stream_form(struct output_stream *stream) {
-	struct capture_targets *targets;
 	stream->is_formed = false;
 	stream_drop_pending(stream);
 	stream_sweep(stream);
-	if (!stream->published || stream->fourcc == 0) {
+	if (!stream->published || stream->fourcc == 0 || stream->forming != NULL) {
 		return;
 	}
-	int error = capture_targets_create(&targets, stream->domain, stream->config->stream,
+	int error = capture_targets_create(&stream->forming, stream->domain, stream->config->stream,
 			stream->hidden, stream->capture, stream->fourcc, stream->width,
-			stream->height, handle_answered, stream);
+			stream->height, &targets_events, stream);
 	if (error != 0) {
-		stream_log(stream, "gid: output %s: no memory for pictures of %dx%d, %.4s: %s\n",
-				stream->config->name, stream->width, stream->height,
-				(const char *)&stream->fourcc, gid_strerror(error));
-		wl_event_source_timer_update(stream->timer, AGAIN_MS);
+		stream_lack_memory(stream, error);
+	}
+}
+
+/* They are of the form that is wanted still. */
+static bool stream_wants(
+		const struct output_stream *stream, const struct capture_targets *targets) {
+	return targets->fourcc == stream->fourcc &&
+			targets->layout.width == (uint32_t)stream->width &&
+			targets->layout.height == (uint32_t)stream->height;
+}
+
+static void handle_made(void *data, struct capture_targets *targets, int error) {
+	struct output_stream *stream = data;
+	if (targets != stream->forming) { /* what readers had is lost */
+		stream_want_whole(stream);
 		return;
 	}
-	wl_list_insert(&stream->targets, &targets->link);
-	stream->is_formed = true;
-	stream_want_whole(stream);
+	stream->forming = NULL;
+	if (error == 0 && stream_wants(stream, targets)) {
+		wl_list_insert(&stream->targets, &targets->link);
+		stream->is_formed = true;
+		stream_want_whole(stream);
+		return;
+	}
+	bool wanted = stream_wants(stream, targets);
+	capture_targets_destroy(targets);
+	if (wanted) {
+		stream_lack_memory(stream, error);
+	} else {
+		stream_form(stream);
+	}
 }
+
+static const struct capture_targets_events targets_events = {
+		.answered = handle_answered,
+		.made = handle_made,
+};
 
 static void handle_form(void *data, uint32_t fourcc, int32_t width, int32_t height) {
 	struct output_stream *stream = data;
@@ -329,6 +367,8 @@ static void stream_forget_targets(struct output_stream *stream) {
 	struct capture_targets *targets;
 	stream->is_formed = false;
 	stream->pending = stream->asked = NULL;
+	capture_targets_destroy(stream->forming);
+	stream->forming = NULL;
 	wl_list_for_each(targets, &stream->targets, link) {
 		capture_targets_forget(targets);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "pixel_copies.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* What a consumer can have, and the one that is shown, and the next. */
@@ -10,6 +11,15 @@
 void pixel_copies_finish(struct pixel_copies *copies) {
 	gid_slab_unref(copies->slab);
 	copies->slab = NULL;
+	copies->asking = false;
+	copies->error = 0;
+}
+
+static void handle_made(void *data, int error, struct gid_slab *slab) {
+	struct pixel_copies *copies = data;
+	copies->asking = false;
+	copies->error = error;
+	copies->settled(copies->data);
 }
 
 static bool copies_fit(const struct pixel_copies *copies, uint32_t fourcc, uint32_t width,
@@ -25,8 +35,22 @@ static int copies_make(struct pixel_copies *copies, struct gid_domain *domain, u
 	if (error != 0) {
 		return error;
 	}
-	return gid_slab_create_for_stream(
-			domain, copies->stream, &copies->layout, 0, SLOTS, NULL, &copies->slab);
+	error = gid_slab_create_async(domain, copies->stream, &copies->layout, 0, SLOTS, NULL,
+			handle_made, copies, &copies->slab);
+	return error != 0 ? error : -EINPROGRESS;
+}
+
+/* One question at a time: a client may choose another size with each picture. */
+static int copies_prepare(struct pixel_copies *copies, struct gid_domain *domain, uint32_t fourcc,
+		uint32_t width, uint32_t height) {
+	if (copies->asking) {
+		return -EINPROGRESS;
+	}
+	int error = copies_fit(copies, fourcc, width, height)
+			? gid_slab_renew(copies->slab)
+			: copies_make(copies, domain, fourcc, width, height);
+	copies->asking = error == -EINPROGRESS;
+	return error == -EAGAIN && copies->error != 0 ? copies->error : error;
 }
 
 static int take_slot(struct gid_slab *slab, struct gid_producer *producer) {
@@ -43,9 +67,7 @@ static int take_slot(struct gid_slab *slab, struct gid_producer *producer) {
 int pixel_copies_take(struct pixel_copies *copies, struct gid_domain *domain,
 		struct gid_producer *producer, uint32_t fourcc, uint32_t width, uint32_t height,
 		gid_id *gid, uint8_t **data) {
-	int error = copies_fit(copies, fourcc, width, height)
-			? gid_slab_renew(copies->slab)
-			: copies_make(copies, domain, fourcc, width, height);
+	int error = copies_prepare(copies, domain, fourcc, width, height);
 	if (error < 0) {
 		return error;
 	}

@@ -16,7 +16,9 @@ from lib.painter import Painter
 from lib.program import BUILD, python_env, wait_for
 from lib.stream_reader import StreamReader, keeper
 from lib.typist import Typist
-from lib.weston import HEIGHT, WIDTH, Weston
+from lib.weston import HEIGHT, WIDTH, Weston, bind_output
+
+from lab.domains.wayland import Display
 
 LEFT = "[gid-output]\nname=left\nstream=screen/left\nmode=480x270\n"
 MIRROR = "[gid-output]\nmirror=headless\nstream=mirror\n"
@@ -178,6 +180,36 @@ def test_another_size_while_it_runs(outputs: Outputs, scale: int) -> None:
             reader.wait_picture(picture)
             assert numpy.array_equal(weston.screenshot("left"), picture)
             before_size = size
+
+
+def test_another_size_while_gidd_hangs(outputs: Outputs) -> None:
+    """Weston draws on, for its programs; readers get the size when gidd is there again."""
+    weston = outputs.start(LEFT + "input=open\nresize=900x700\n", "--no-outputs")
+    gidd, size = outputs.cockpit.gidds["cluster"], (640, 480)
+    with (
+        Typist(outputs.cockpit.env("open"), "input/screen/left") as typist,
+        outputs.read("screen/left") as reader,
+    ):
+        Painter(weston.socket, "left", (480, 270)).paint(0)
+        reader.next()
+        gidd.signal(signal.SIGSTOP)
+        try:
+            start = time.monotonic()
+            typist.wish(*size)
+            wait_for(lambda: mode_of(weston, "left") == size, "the size")
+            painter = Painter(weston.socket, "left", size)
+            for seed in range(5):
+                picture = painter.paint(seed)
+            assert time.monotonic() - start < 15  # of 30 s that an answer may take here
+        finally:
+            gidd.signal(signal.SIGCONT)
+        reader.wait_picture(picture)
+
+
+def mode_of(weston: Weston, name: str) -> tuple[int, int]:
+    with Display(weston.socket, weston.protocols) as display:
+        modes = [args[1:3] for event, args in bind_output(display, name).events if event == "mode"]
+        return modes[-1]
 
 
 def painter_of_pixels(weston: Weston, size: tuple[int, int], scale: int) -> Painter:

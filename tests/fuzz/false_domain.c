@@ -32,6 +32,9 @@ struct gid_slab {
 	bool taken[OWN_SLOTS_MAX];
 	struct listener listeners[LISTENERS_MAX];
 	size_t listener_count;
+	bool asked; /* one of our own: its memory is not there yet */
+	gid_exported_func made;
+	void *made_data;
 };
 
 struct import {
@@ -87,9 +90,29 @@ int gid_domain_get_fd(const struct gid_domain *of) {
 	return of->fd;
 }
 
+static void own_answer(struct gid_slab *slab) {
+	slab->asked = false;
+	slab->info.revoked = fate == FATE_IN_VAIN;
+	slab->made(slab->made_data, slab->info.revoked ? -EDQUOT : 0, slab);
+}
+
+static struct gid_slab *own_find_asked(void) {
+	for (uint32_t i = 0; i < OWN_MAX; i++) {
+		if (own[i] != NULL && own[i]->asked) {
+			return own[i];
+		}
+	}
+	return NULL;
+}
+
 int gid_domain_dispatch(struct gid_domain *dispatched) {
 	eventfd_t count;
 	eventfd_read(dispatched->fd, &count);
+	struct gid_slab *slab = fate == FATE_LATER ? NULL : own_find_asked();
+	if (slab != NULL) {
+		own_answer(slab);
+		eventfd_write(dispatched->fd, 1); /* there may be others */
+	}
 	return dispatched->lost ? -EPROTO : 0;
 }
 
@@ -178,9 +201,16 @@ int gid_slab_export_async(struct gid_domain *of, int fd, uint64_t offset,
 	return -EBADF;
 }
 
-int gid_slab_create_for_stream(struct gid_domain *of, const char *stream,
+static int own_ask(struct gid_slab *slab) {
+	slab->asked = true;
+	eventfd_write(domain.fd, 1);
+	return -EINPROGRESS;
+}
+
+int gid_slab_create_async(struct gid_domain *of, const char *stream,
 		const struct gid_layout *layout, uint64_t slot_size, uint32_t slot_count,
-		const char *description, struct gid_slab **slab) {
+		const char *description, gid_exported_func done, void *data,
+		struct gid_slab **slab) {
 	uint64_t size = gid_layout_size(layout);
 	demand(slot_count <= OWN_SLOTS_MAX && gid_layout_check(layout, UINT64_MAX) == 0);
 	*slab = NULL;
@@ -199,9 +229,13 @@ int gid_slab_create_for_stream(struct gid_domain *of, const char *stream,
 					.slot_count = slot_count,
 					.slot_size = size,
 					.fd = -1,
+					.revoked = true,
 					.description = "",
 			};
+			made->made = done;
+			made->made_data = data;
 			*slab = own[i] = made;
+			own_ask(made);
 			return 0;
 		}
 	}
@@ -229,10 +263,19 @@ uint32_t gid_slab_holders(const struct gid_slab *slab, uint32_t slot) {
 }
 
 int gid_slab_renew(struct gid_slab *slab) {
-	return 0; /* nobody takes it */
+	if (slab->asked) {
+		return -EINPROGRESS;
+	}
+	if (slab->info.revoked && fate == FATE_IN_VAIN) {
+		return -EAGAIN;
+	}
+	return slab->info.revoked ? own_ask(slab) : 0;
 }
 
 int gid_slab_take(struct gid_slab *slab) {
+	if (slab->info.revoked) {
+		return -EAGAIN;
+	}
 	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
 		if (!slab->taken[i] && slab->holders[i] == 0) {
 			slab->taken[i] = true;
@@ -299,6 +342,10 @@ void false_domain_set_fate(enum false_fate wanted) {
 }
 
 void false_domain_answer(uint32_t which) {
+	struct gid_slab *asked = own_find_asked();
+	if (asked != NULL) {
+		own_answer(asked);
+	}
 	if (pending_count == 0) {
 		return;
 	}

@@ -14,14 +14,14 @@
 #define FALSE_SIZE 16u /* pixels, of each side, XRGB8888 */
 #define FALSE_STRIDE 64u
 
-/* How imports go from now on. */
+/* How imports go from now on, and memory that is asked for. */
 enum false_fate { FATE_LATER, FATE_IN_VAIN, FATE_AT_ONCE, FATES };
 
 /* Before each input: all slabs are there, gidd is, imports come at once. */
 void false_domain_reset(void);
 void false_domain_set_fate(enum false_fate fate);
 
-/* Answers one of the imports that are under way. */
+/* Answers one of the imports that are under way, and who asked for memory. */
 void false_domain_answer(uint32_t which);
 void false_domain_revoke(uint32_t slab);
 

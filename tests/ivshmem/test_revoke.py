@@ -19,6 +19,7 @@ from lib.company import IS_LONG
 from lib.forwarding import TELLTALE, ShmBuffers, Window, random_picture
 from lib.gidwire import ALLOC, READERS_STREAM, WITHDRAW, Connection
 from lib.machines import CONFIG, MIB, NAMES, start, window_number, window_path, windows
+from lib.painter import Painter
 from lib.peer import ENDED, LIVE, WAITING, Peer, consume, produce
 from lib.program import BUILD, PATIENCE, Program, wait_for
 from lib.weston import Weston
@@ -363,6 +364,23 @@ def test_copies_of_weston_without_room(narrow: Cockpit) -> None:
             wait_for(lambda: narrow.status("open")["slabs"], "a slab of the picture")
             consumer.wait(lambda line: line["frames"] > 0, "a frame")
             lose(narrow)
+
+
+@pytest.mark.parametrize("narrow", ["800K"], indirect=True)
+def test_an_output_without_room(narrow: Cockpit) -> None:
+    weston = Weston(
+        narrow.folder, narrow.env("open"), "pixman", kind="kiosk", options=["--no-outputs"]
+    )
+    weston.configure("[gid-output]\nname=left\nstream=screen\nmode=320x80\n")
+    weston.start()
+    wait_for(lambda: narrow.status("open")["streams"], "the stream")
+    consumer = consume(narrow, "screen", "host")
+    picture = Painter(weston.socket, "left", (320, 80))
+    for number in range(3):
+        frames = consumer.last["frames"]
+        picture.paint(number)
+        consumer.wait(lambda line, frames=frames: line["frames"] > frames, "the picture")
+        lose(narrow)
 
 
 @pytest.mark.parametrize("narrow", ["600K"], indirect=True)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Slabs that are made without waiting, by a gidd that deals out memory of a window: it answers late,
- * never, twice, or with something else, or goes, or is sealed meanwhile. What the owner is told, and
- * that nothing is kept which nobody has.
+ * Slabs that are made without waiting, by a gidd that deals out memory of a window: it answers
+ * late, never, twice, or with something else, or goes, or is sealed meanwhile. What the owner is
+ * told, and that nothing is kept which nobody has.
  */
 #include <dirent.h>
 #include <drm_fourcc.h>
@@ -107,7 +107,8 @@ static void handle_made(void *data, int error, struct gid_slab *slab) {
 static int begin(struct heard *heard, struct gid_slab **slab) {
 	*heard = (struct heard){0};
 	*slab = NULL;
-	return gid_slab_create_async(domain, "movie", &layout, 0, 2, NULL, handle_made, heard, slab);
+	return gid_slab_create_async(
+			domain, "movie", &layout, 0, 2, NULL, handle_made, heard, slab);
 }
 
 #define WAIT_FOR(condition)                                                                        \

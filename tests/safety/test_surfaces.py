@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy
 import pytest
@@ -21,8 +22,23 @@ from lib.forwarding import (
 )
 from lib.program import wait_for
 from lib.session import OwnerProcess
+from lib.weston import XRGB8888
 
+from lab.domains.configuration import configuration
 from lab.domains.wayland import Display as Connection
+
+SHARES = {"open cluster": "*", "cluster open": "*"}
+UNHELD_S = 15  # of the 30 s for which these tests have Weston wait for an answer
+
+
+@contextmanager
+def stopped(cockpit: Cockpit) -> Iterator[None]:
+    """The gidd of Weston's domain does nothing meanwhile."""
+    cockpit.gidds["open"].signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        cockpit.gidds["open"].signal(signal.SIGCONT)
 
 
 class Scene:
@@ -428,6 +444,36 @@ def test_gidd_hangs(forwarding: Forwarding, scene: Scene) -> None:
     forwarding.cockpit.gidds["open"].signal(signal.SIGCONT)
     scene.window.show(more)
     wait_region(forwarding, random_picture(2))
+
+
+def test_gidd_hangs_as_copies_are_made(forwarding: Forwarding, scene: Scene) -> None:
+    """Nor for memory of Weston's own: its clients go on, and the copy comes when gidd does."""
+    scene.window.show(scene.buffers.draw(random_picture(1)))
+    wait_region(forwarding, random_picture(1))
+    copied = ShmBuffers(scene.connection).draw(random_picture(2))
+    with stopped(forwarding.cockpit):
+        scene.window.attach(copied)
+        scene.window.surface("commit")
+        for _ in range(3):
+            scene.connection.roundtrip(UNHELD_S)
+        scene.window.show(scene.buffers.draw(random_picture(3)))
+        wait_region(forwarding, random_picture(3))
+        scene.window.attach(copied)
+        scene.window.surface("commit")
+        scene.connection.roundtrip(UNHELD_S)
+    wait_region(forwarding, random_picture(2))
+
+
+@pytest.mark.cockpit(
+    configuration({"open": "local=* memory=1M client-memory=1M", "cluster": "local=*"}, SHARES)
+)
+def test_a_copy_without_memory(forwarding: Forwarding, scene: Scene) -> None:
+    """It is tried again, and its program need not show anything for that."""
+    index, *_ = scene.owner.call("create", XRGB8888, 64, 64, 8, 0)
+    scene.window.show(ShmBuffers(scene.connection).draw(random_picture(1)))
+    scene.window.wait_lost("refused_memory")
+    scene.owner.call("destroy", index, False)
+    wait_region(forwarding, random_picture(1))
 
 
 @pytest.mark.parametrize("deadline_ms", [200])
