@@ -17,6 +17,7 @@ struct frame_writer {
 	struct gid_slab *slab;
 	struct gid_producer *producer;
 	bool published;
+	uint32_t awaited;	/* of the stream and its memory, which gidd was asked for */
 	bool dirty;		/* there is something new */
 	uint64_t sent, retried; /* when a frame was sent, or could not be */
 	uint32_t read;		/* frames that readers have, where they are to be forgotten */
@@ -92,15 +93,15 @@ static bool writer_renew(struct frame_writer *writer) {
 		writer->dirty |= writer->form->keeps_shown;
 		writer->retried = gid_clock_now();
 	}
-	return ret >= 0;
+	return ret == 0;
 }
 
 void frame_writer_flush(struct frame_writer *writer) {
 	writer_look(writer);
-	if (!writer_renew(writer)) {
+	if (!writer->published || !writer_renew(writer)) {
 		return;
 	}
-	if (writer->published && writer->dirty) {
+	if (writer->dirty) {
 		writer->dirty = !writer_send(writer);
 		writer->retried = gid_clock_now();
 	}
@@ -126,15 +127,38 @@ uint32_t frame_writer_readers(const struct frame_writer *writer) {
 /* Who subscribes later finds a first frame, with which it begins. */
 static void handle_published(void *data, int error) {
 	struct frame_writer *writer = data;
+	if (writer->awaited == 0) {
+		return; /* it was told of the other's end */
+	}
+	writer->awaited--;
+	if (error == 0 && writer->awaited > 0) {
+		return;
+	}
+	writer->awaited = 0;
 	writer->published = error == 0;
 	writer->dirty |= writer->form->keeps_shown;
 	frame_writer_flush(writer);
+	if (error == 0 && frame_writer_readers(writer) > 0) { /* they came before its memory */
+		writer->events->readers(writer->data, frame_writer_readers(writer));
+	}
 	writer->events->published(writer->data, error);
+}
+
+/* For the first time, or made anew. */
+static void handle_made(void *data, int error, struct gid_slab *slab) {
+	struct frame_writer *writer = data;
+	if (writer->published) {
+		frame_writer_flush(writer);
+	} else {
+		handle_published(writer, error);
+	}
 }
 
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
 	const struct frame_writer *writer = data;
-	writer->events->readers(writer->data, consumers);
+	if (writer->published) {
+		writer->events->readers(writer->data, consumers);
+	}
 }
 
 static void handle_granted(void *data, gid_id gid, int error) {
@@ -149,7 +173,7 @@ int frame_writer_create(struct gid_domain *domain, const char *stream,
 	if (writer == NULL) {
 		return -ENOMEM;
 	}
-	*writer = (struct frame_writer){.form = form, .events = events, .data = data};
+	*writer = (struct frame_writer){.form = form, .events = events, .data = data, .awaited = 2};
 	const struct gid_producer_options options = {
 			.size = sizeof(options),
 			.credit_max = CREDIT,
@@ -163,8 +187,8 @@ int frame_writer_create(struct gid_domain *domain, const char *stream,
 	};
 	int error = gid_layout_init(&layout, FRAME_FORM_FOURCC, form->width, form->height, 1);
 	if (error == 0) {
-		error = gid_slab_create_for_stream(domain, stream, &layout, form->slot_size,
-				form->slots, form->caps, &writer->slab);
+		error = gid_slab_create_async(domain, stream, &layout, form->slot_size, form->slots,
+				form->caps, handle_made, writer, &writer->slab);
 	}
 	if (error == 0) {
 		error = gid_producer_create(domain, stream, &options, &writer->producer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * Sends a stream of frames of a published form (frame_form.h), each of which says all that counts
- * at its time. Belongs to the thread of its gid_domain, and never waits for gidd once it is made.
+ * at its time. Belongs to the thread of its gid_domain, and never waits for gidd.
  */
 #ifndef GID_FRAME_WRITER_H
 #define GID_FRAME_WRITER_H
@@ -14,7 +14,8 @@ struct frame_writer;
 
 /* From gid_domain_dispatch(), where the callee may destroy the writer, but for `write`. */
 struct frame_writer_events {
-	/* The stream is there: 0, or why not. After an error it can only be destroyed. */
+	/* The stream and its memory are there: 0, or why not. After an error it can only be
+	 * destroyed. */
 	void (*published)(void *data, int error);
 	/* How many readers there are now. */
 	void (*readers)(void *data, uint32_t readers);
@@ -23,8 +24,8 @@ struct frame_writer_events {
 	void (*write)(void *data, void *memory, uint32_t slot, uint64_t emptied);
 };
 
-/* Returns 0; or -errno, as gid_slab_create_for_stream() and gid_producer_create(). `form` and
- * `events` outlive it. */
+/* Returns 0, and `published` is called; or -errno, as gid_slab_create_async() and
+ * gid_producer_create(). `form` and `events` outlive it. */
 int frame_writer_create(struct gid_domain *domain, const char *stream,
 		const struct frame_form *form, const struct frame_writer_events *events, void *data,
 		struct frame_writer **created);

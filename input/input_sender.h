@@ -25,7 +25,7 @@ struct input_sender_events {
 
 /*
  * `lease_ms`: how long readers hold what is held when they hear nothing, in the bounds of
- * input_format.h. Returns 0; or -errno, as gid_slab_create_for_stream() and gid_producer_create().
+ * input_format.h. Returns 0; or -errno, as gid_slab_create_async() and gid_producer_create().
  */
 int input_sender_create(struct gid_domain *domain, const char *stream, uint32_t lease_ms,
 		const struct input_sender_events *events, void *data,

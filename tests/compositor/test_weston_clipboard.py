@@ -107,6 +107,7 @@ def test_a_long_text_of_who_has_gone(cockpit: Cockpit, weston: Weston, other: Di
     program = open_window(weston)
     streams = ("clipboard/input/desk", "open", "clipboard/desk")
     with ClipboardPeer(cockpit.env("cluster"), *streams):
+        weston.wait_log("clipboard/desk is taken")  # before Weston has a part of the text only
         program.leave(LONG)
         said = f"it has more than {TEXT_MAX} bytes"
         program.wait(lambda: said in weston.read_log(), "it to be refused")

@@ -111,6 +111,23 @@ static void test_nobody(struct frame_writer *writer) {
 	settle(NULL);
 }
 
+/* No loop that sends such frames waits for it. */
+static void test_gidd_hangs(void) {
+	struct frame_writer *writer = NULL;
+	is_published = false;
+	kill(cockpit_gidd[1], SIGSTOP);
+	long begin = cockpit_now_ms();
+	int error = frame_writer_create(open_domain, NAME, &clipboard_form, &events, NULL, &writer);
+	tap_ok(error == 0 && !is_published && cockpit_now_ms() - begin < 15000,
+			"nobody waits for a gidd that hangs: %d", error);
+	kill(cockpit_gidd[1], SIGCONT);
+	for (int i = 0; error == 0 && i < 100 && !is_published; i++) {
+		settle(NULL);
+	}
+	tap_ok(is_published, "but when it goes on");
+	frame_writer_destroy(writer);
+}
+
 int main(void) {
 	struct frame_writer *writer = NULL;
 	if (!stream_pair_init()) {
@@ -124,5 +141,6 @@ int main(void) {
 	test_who_comes_later(writer);
 	test_nobody(writer);
 	frame_writer_destroy(writer);
+	test_gidd_hangs();
 	return stream_pair_finish();
 }
