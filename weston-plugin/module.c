@@ -10,6 +10,7 @@
 #include "manager.h"
 #include "output_streams.h"
 #include "pacer.h"
+#include "pointer_guard.h"
 #include "points.h"
 #include "safety.h"
 #include "weston_buffer.h"
@@ -160,6 +161,12 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 	if (error != 0) {
 		weston_log("gid: descriptors of clients are closed by Weston itself, which may "
 			   "wait for them: %s\n",
+				gid_strerror(error));
+	}
+	error = pointer_guard();
+	if (error != 0) {
+		weston_log("gid: a fullscreen window that locks a pointer which is elsewhere ends "
+			   "Weston: %s\n",
 				gid_strerror(error));
 	}
 	module->compositor = compositor;

@@ -72,6 +72,22 @@ static void handle_button(void *data, struct weston_seat *base, struct timespec 
 	seat_send_button(base, time, button, pressed);
 }
 
+/* A fullscreen window gets the lock that it asked for before it had the pointer, as it would have
+ * got it later: without a click. */
+static void seat_grant_lock(struct output_seat *seat, struct weston_seat *base) {
+	struct weston_view *asker = pointer_find_asker(weston_seat_get_pointer(base));
+	const struct weston_keyboard *keyboard = weston_seat_get_keyboard(base);
+	if (asker == NULL || keyboard == NULL) {
+		return;
+	}
+	struct weston_view *highest = seat_find_focus(seat, keyboard);
+	if (highest != NULL && highest->surface == asker->surface) {
+		seat_give_focus(seat, base, asker, WESTON_ACTIVATE_FLAG_FULLSCREEN);
+	} else if (keyboard->focus == asker->surface) {
+		weston_view_activate_input(asker, base, WESTON_ACTIVATE_FLAG_FULLSCREEN);
+	}
+}
+
 /* A program that locked the pointer wants to know how it moves, also of a user whose own compositor
  * cannot lock one. */
 static void handle_motion(void *data, struct weston_seat *base, struct timespec *time,
@@ -84,12 +100,14 @@ static void handle_motion(void *data, struct weston_seat *base, struct timespec 
 		seat_send_relative(base, time, motion, motion);
 	} else {
 		seat_send_motion(base, time, told);
+		seat_grant_lock(seat, base);
 	}
 }
 
 static void handle_relative(void *data, struct weston_seat *base, struct timespec *time,
 		struct weston_coord motion, struct weston_coord raw) {
 	seat_send_relative(base, time, motion, raw);
+	seat_grant_lock(data, base);
 }
 
 static void handle_axis(void *data, struct weston_seat *base, struct timespec *time,

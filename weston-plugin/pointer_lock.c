@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "pointer_lock.h"
 
+#include <libweston/desktop.h>
 #include <string.h>
 
 /* Weston tells nobody, but has the pointer's grab in the lock itself. */
@@ -16,4 +17,23 @@ bool pointer_is_locked(const struct weston_pointer *pointer) {
 		}
 	}
 	return false;
+}
+
+static bool is_fullscreen(struct weston_surface *surface) {
+	struct weston_desktop_surface *window = weston_surface_get_desktop_surface(surface);
+	return window != NULL && weston_desktop_surface_get_fullscreen(window);
+}
+
+struct weston_view *pointer_find_asker(const struct weston_pointer *pointer) {
+	const struct weston_pointer_constraint *constraint;
+	if (pointer->focus == NULL || pointer->grab != &pointer->default_grab ||
+			!is_fullscreen(pointer->focus->surface)) {
+		return NULL;
+	}
+	wl_list_for_each(constraint, &pointer->focus->surface->pointer_constraints, link) {
+		if (constraint->pointer == pointer && constraint->view == NULL) {
+			return pointer->focus;
+		}
+	}
+	return NULL;
 }

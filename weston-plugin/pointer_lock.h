@@ -7,4 +7,8 @@
 
 bool pointer_is_locked(const struct weston_pointer *pointer);
 
+/* The fullscreen window that the pointer is over, if that has asked to lock or confine it, and has
+ * to wait. NULL: there is none. */
+struct weston_view *pointer_find_asker(const struct weston_pointer *pointer);
+
 #endif

@@ -31,11 +31,13 @@ APPS = {
     "foot": "foot",
     "gtk": "org.example.gtk",
     "chromium": "chromium",
+    "game": "org.example.game",
 }
 PACKAGES = {name: name for name in APPS} | {
     "weston-terminal": "weston",
     "gtk": "gir1.2-gtk-4.0",
     "gtk4-demo": "gtk-4-examples",
+    "game": "libsdl2-2.0-0",
 }
 TERMINALS = {
     "weston-terminal": ["weston-terminal", "--shell=/bin/sh"],
@@ -64,7 +66,11 @@ addEventListener("mousemove", (event) => {
 });
 say("ready");
 </script>"""
-FIND_GTK = "import gi; gi.require_version('Gtk', '4.0')"
+# Those that are written in Python here.
+FIND = {
+    "gtk": "import gi; gi.require_version('Gtk', '4.0')",
+    "game": "import ctypes; ctypes.CDLL('libSDL2-2.0.so.0')",
+}
 OTHER = "[gid-window]\nstream=other\napp-id=org.example.other\ninput=cluster\n"
 KEY_CTRL = 29
 CHANGED = 0.05  # of a part of the picture
@@ -77,8 +83,8 @@ LINES = ["The quick brown fox:", "0123456789 ~ jumps", '{over} [the] "lazy"', "(
 
 
 def is_there(name: str) -> bool:
-    if name == "gtk":
-        command = [sys.executable, "-c", FIND_GTK]
+    if name in FIND:
+        command = [sys.executable, "-c", FIND[name]]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
     return shutil.which(name) is not None
 
@@ -87,7 +93,7 @@ def find_executable(name: str) -> Path:
     """As Weston sees it: not a script, but what runs that."""
     if name == "chromium":
         return Path("/usr/lib/chromium/chromium")
-    return Path(sys.executable if name == "gtk" else shutil.which(name)).resolve()
+    return Path(sys.executable if name in FIND else shutil.which(name)).resolve()
 
 
 @dataclass
@@ -334,6 +340,43 @@ def test_a_browser(used: Used) -> None:
         used.click(200, 90)
         site.wait("click 200 90")
         assert view.stop() == 0
+
+
+@pytest.mark.parametrize("name", ["game"])
+def test_a_game(used: Used) -> None:
+    """It wants the mouse as it begins, and is pushed farther than the screen is wide."""
+    typist = used.desks.typist
+
+    def count_keys() -> int:
+        return game.stdout.count("key a")
+
+    def is_typed() -> bool:
+        used.click(320, 180)
+        typist.write("a")
+        return count_keys() > 0
+
+    def place() -> tuple[int, int]:
+        moves = [line.split() for line in game.stdout.splitlines() if line.startswith("moved")]
+        return (int(moves[-1][1]), int(moves[-1][2])) if moves else (0, 0)
+
+    def is_pushed() -> bool:
+        typist.do((RELATIVE, 0, 0, FIXED, 0, FIXED, 0))  # by which the view learns of the lock
+        time.sleep(LEARNT_S)
+        before, keys = place(), count_keys()
+        for _ in range(20):
+            typist.do((RELATIVE, 0, 0, 100 * FIXED, 10 * FIXED, 100 * FIXED, 10 * FIXED))
+        typist.write("a")
+        wait_for(lambda: count_keys() > keys, "the game to have said all")
+        after = place()
+        return (after[0] - before[0], after[1] - before[1]) == (2000, 200)
+
+    command = [sys.executable, TOP / "tests/lib/sdl_program.py"]
+    with running(used.look()) as view:
+        with running(used.start(command)) as game:
+            game.wait_output("ready")
+            wait_for(is_typed, "a key to arrive", pause=PAUSE_S)
+            wait_for(is_pushed, "all of a motion to arrive")
+            assert view.stop() == 0
 
 
 def share_that_differs(one: numpy.ndarray, other: numpy.ndarray) -> float:

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""Programs that lock or confine the pointer to a fullscreen window, as games do, wherever it is."""
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from lib.cockpit import Cockpit
+from lib.input_window import FIXED, InputWindow, seat_devices
+from lib.program import wait_for
+from lib.typist import RELATIVE, Typist
+from lib.weston import Weston
+
+from lab.domains.wayland import Display, Object
+
+SIZE = (640, 360)
+DESK = "[gid-output]\nname=desk\nstream=desk\nmode=640x360\ninput=cluster\n"
+SIDE = "[gid-output]\nname=side\nstream=side\nmode=640x360\n"
+SEAT = "input/desk"
+GRANTED = {"lock_pointer": "locked", "confine_pointer": "confined"}
+
+# In a kiosk nothing lies below the last window. On a desktop there is the background.
+on_both = pytest.mark.parametrize("kind", ["kiosk", "desktop"])
+
+
+@contextmanager
+def at_once(display: Display) -> Iterator[None]:
+    """What is requested meanwhile arrives together: the compositor draws nothing in between."""
+    messages: list[bytes] = []
+
+    def keep(number: int, opcode: int, payload: bytes, fds: Sequence[int] = ()) -> None:
+        assert not fds
+        messages.append(struct.pack("<IHH", number, opcode, 8 + len(payload)) + payload)
+
+    with patch.object(display, "send_raw", keep):
+        yield
+    display.socket.sendall(b"".join(messages))
+
+
+class Window(InputWindow):
+    """A fullscreen one that hears the pointer of the desk's seat."""
+
+    def __init__(self, weston: Weston, output: str) -> None:
+        devices = ("keyboard", "pointer")
+        super().__init__(weston.socket, output, SIZE, SEAT, devices, focused=False)
+
+    def ask(self, way: str) -> Object:
+        constraints = self.display.bind("zwp_pointer_constraints_v1")
+        persistent = constraints.interface.enums["lifetime"]["persistent"]
+        return constraints(way, self.painter.surface, self.pointer, None, persistent)
+
+
+class Game(Window):
+    """One that wants the pointer as soon as it is a window, which was not drawn yet."""
+
+    def __init__(self, weston: Weston, output: str, way: str = "lock_pointer") -> None:
+        self.way = way
+        super().__init__(weston, output)
+
+    def prepare(self) -> None:
+        manager = self.display.bind("zwp_relative_pointer_manager_v1")
+        self.relative = manager("get_relative_pointer", self.pointer)
+        surface = self.painter.surface
+        with at_once(self.display):
+            surface("attach", self.painter.buffers[0], 0, 0)
+            surface("damage", 0, 0, *SIZE)
+            surface("commit")
+            self.wish = self.ask(self.way)
+
+
+class Desk:
+    """A Weston whose output `desk` is used from another domain; and one that nobody uses."""
+
+    def __init__(self, cockpit: Cockpit, folder: Path, kind: str) -> None:
+        self.weston = Weston(folder, cockpit.env("open"), kind=kind, options=["--no-outputs"])
+        self.weston.configure(DESK, SIDE)
+        self.weston.start()
+        self.typist = Typist(cockpit.env("cluster"), SEAT)
+        wait_for(lambda: seat_devices(self.weston, SEAT) == 7, "the seat's devices")
+
+
+@pytest.fixture
+def desk(make_cockpit: Callable[..., Cockpit], tmp_path: Path, kind: str) -> Iterator[Desk]:
+    cockpit = make_cockpit()
+    cockpit.start_all()
+    made = Desk(cockpit, tmp_path, kind)
+    yield made
+    made.typist.stop()
+    assert made.weston.stop() == 0, made.weston.read_log()
+
+
+PUSHED = (30 * FIXED, -20 * FIXED)
+
+
+def push(desk: Desk) -> None:
+    desk.typist.do((RELATIVE, 0, 0, *PUSHED, *PUSHED))
+
+
+@on_both
+def test_a_lock_of_a_new_window(desk: Desk) -> None:
+    """Weston goes on, and the window has the pointer as soon as that comes."""
+    game = Game(desk.weston, "desk")
+    desk.typist.point(0.5, 0.5)
+    game.wish.wait("locked")
+    push(desk)
+    while game.relative.wait("relative_motion")[2:4] != PUSHED:
+        pass  # desktop-shell may have given it the pointer before that came
+    game.wish("destroy")
+    desk.typist.point(0.25, 0.5)
+    game.wait_place(160, 180)
+
+
+@on_both
+def test_a_confinement_of_a_new_window(desk: Desk) -> None:
+    game = Game(desk.weston, "desk", "confine_pointer")
+    push(desk)
+    game.wish.wait("confined")
+    desk.typist.point(0.75, 0.5)
+    game.wait_place(480, 180)
+
+
+@pytest.mark.parametrize(("way", "kind"), [(way, "kiosk") for way in GRANTED])
+def test_a_window_elsewhere(desk: Desk, way: str) -> None:
+    """The pointer of this output is for its windows. desktop-shell gives a new one all seats."""
+    game = Game(desk.weston, "side", way)
+    desk.typist.point(0.5, 0.5)
+    window = Window(desk.weston, "desk")
+    desk.typist.point(0.25, 0.5)
+    window.wait_place(160, 180)
+    game.display.roundtrip()
+    assert not game.wish.has(GRANTED[way])
+
+
+@on_both
+def test_a_window_that_is_covered(desk: Desk) -> None:
+    """It gets the pointer when it is not covered any more."""
+    below = Window(desk.weston, "desk")
+    above = Window(desk.weston, "desk")
+    desk.typist.point(0.5, 0.5)
+    above.wait_place(320, 180)
+    desk.typist.click()
+    wish = below.ask("lock_pointer")
+    below.display.roundtrip()
+    desk.typist.point(0.25, 0.5)
+    above.wait_place(160, 180)
+    below.display.roundtrip()
+    assert not wish.has("locked")
+    above.display.close()
+
+    def is_locked() -> bool:
+        desk.typist.point(0.5, 0.5)
+        desk.typist.point(0.25, 0.25)
+        below.display.roundtrip()
+        return wish.has("locked")
+
+    wait_for(is_locked, "the pointer to be locked to the window that was below")
+
+
+@on_both
+def test_a_program_that_has_no_seat_any_more(desk: Desk) -> None:
+    """Its pointer is one of a device that has gone."""
+    window = Window(desk.weston, "desk")
+    desk.typist.tell("devices 1", "send")
+    wait_for(lambda: seat_devices(desk.weston, SEAT) == 2, "the pointer's end")
+    wish = window.ask("lock_pointer")
+    window.display.roundtrip()
+    assert not wish.has("locked")
