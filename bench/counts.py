@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -44,9 +45,8 @@ PAGE = 4096
 PATIENCE = 300.0  # seconds, for one program that is counted
 SPIN_US = 100_000  # the longest that gid-engine takes
 WORDS = (100, 1000)  # of a list of points
-POINTS = 2_000_000  # that gid-bench-engine sends in a pass
-PASSES = (1, 3)  # that it measures, behind UNMEASURED
-UNMEASURED = 2
+POINTS = 100_000  # that gid-bench-engine sends in a pass
+PASSES = (1, 3)  # that it measures, behind others
 Count = tuple[str, str, float]  # of what, in which unit
 HAND_OFF = "hand-off of a picture by GStreamer"
 
@@ -225,33 +225,38 @@ def live_calls(folder: Path, number: int) -> dict[str, int]:
 def points() -> Iterator[Count]:
     for words in WORDS:
         name = f"engine: a point, {words} words a request"
-        yield name, "instructions of the engine", engine_instructions(words)
-        yield name, "instructions of the program", program_instructions(words)
+        of_engine = partial(engine_instructions, words)
+        of_program = partial(program_instructions, words)
+        yield name, "instructions of the engine", per_point(of_engine)
+        yield name, "instructions of the program", per_point(of_program)
 
 
 def draw(words: int, passes: int, under: Sequence[object] = ()) -> None:
-    run([*under, "gid-bench-engine", "points", words, "whole", passes])
+    run([*under, "gid-bench-engine", "points", words, "whole", passes, POINTS])
 
 
-def engine_instructions(words: int) -> float:
-    found = []
-    for passes in PASSES:
-        with new_folder() as folder:
-            out = folder / "callgrind.engine"
-            with engine.engine(folder, helpers=0, under=callgrind.command(out)):
-                draw(words, passes)
-            found.append(sum(callgrind.read_costs(out).values()))
-    return (found[1] - found[0]) / (POINTS * (PASSES[1] - PASSES[0]))
+def per_point(instructions: Callable[[int], int]) -> float:
+    """By passes more: what is before and behind them does not count."""
+    few, many = map(instructions, PASSES)
+    return (many - few) / (POINTS * (PASSES[1] - PASSES[0]))
 
 
-def program_instructions(words: int) -> float:
+def engine_instructions(words: int, passes: int) -> int:
+    """It does not look for lists for long between passes, which would count."""
+    with new_folder() as folder:
+        out = folder / "callgrind.engine"
+        with engine.engine(folder, helpers=0, spin_us=0, under=callgrind.command(out)):
+            draw(words, passes)
+        return sum(callgrind.read_costs(out).values())
+
+
+def program_instructions(words: int, passes: int) -> int:
     """Only of its part that makes lists and sends them."""
     with new_folder() as folder:
         out = folder / "callgrind.program"
         with engine.engine(folder, helpers=0, spin_us=SPIN_US):
-            draw(words, PASSES[0], [*callgrind.command(out), "--toggle-collect=send_points"])
-        points = POINTS * (UNMEASURED + PASSES[0])
-        return sum(callgrind.read_costs(out).values()) / points
+            draw(words, passes, [*callgrind.command(out), "--toggle-collect=send_points"])
+        return sum(callgrind.read_costs(out).values())
 
 
 # --- results --------------------------------------------------------------------------------------

@@ -3,11 +3,12 @@
  * What it costs to have the engine draw, against the same drawing in one's own process and memory.
  * Writes a line of JSON.
  *
- *     gid-bench-engine points WORDS whole|quarter [PASSES]   by lists of this many words, with no
- *                                                            point clipped, or a quarter of all
- *     gid-bench-engine layers COUNT FRAMES [PROCESS…]        full-HD layers into a full-HD canvas,
- *                                                            and what these take with ours
- *     gid-bench-engine imports                               of slots, into another domain
+ *     gid-bench-engine points WORDS whole|quarter [PASSES [POINTS]]
+ *                      by lists of this many words, with no point clipped, or a quarter of all
+ *     gid-bench-engine layers COUNT FRAMES [PROCESS…]
+ *                      full-HD layers into a full-HD canvas, and what these take with ours
+ *     gid-bench-engine imports
+ *                      of slots, into another domain
  */
 #include <drm_fourcc.h>
 #include <err.h>
@@ -26,7 +27,7 @@
 #include "line_trip.h"
 #include "point_drawing.h"
 
-#define POINTS 2000000u
+#define POINTS 2000000u /* of a pass */
 #define WIDTH 640
 #define HEIGHT 480
 #define AREA_WIDTH 512u
@@ -70,15 +71,16 @@ static inline struct gid_point point_at(uint32_t i) {
 	return (struct gid_point){(int16_t)x, (int16_t)y};
 }
 
-static void points_direct(uint16_t *pixels) {
-	for (uint32_t i = 0; i < POINTS; i++) {
+static void points_direct(uint16_t *pixels, uint32_t total) {
+	for (uint32_t i = 0; i < total; i++) {
 		struct gid_point point = point_at(i);
 		pixels[point.y * WIDTH + point.x] = PIXEL;
 	}
 }
 
-static void points_clipped(uint16_t *pixels, int left, int top, int right, int bottom) {
-	for (uint32_t i = 0; i < POINTS; i++) {
+static void points_clipped(
+		uint16_t *pixels, uint32_t total, int left, int top, int right, int bottom) {
+	for (uint32_t i = 0; i < total; i++) {
 		struct gid_point point = point_at(i);
 		if (point.x >= left && point.x < right && point.y >= top && point.y < bottom) {
 			pixels[point.y * WIDTH + point.x] = PIXEL;
@@ -87,14 +89,14 @@ static void points_clipped(uint16_t *pixels, int left, int top, int right, int b
 }
 
 /* One pass in this process: how long it took, in ms. */
-static double pass_here(uint16_t *pixels, bool clipped) {
+static double pass_here(uint16_t *pixels, uint32_t total, bool clipped) {
 	int right = CLIP_WIDTH, bottom = AREA_HEIGHT;
 	__asm__ volatile("" : "+r"(right), "+r"(bottom)); /* known only when it runs */
 	double begin = seconds(CLOCK_MONOTONIC);
 	if (clipped) {
-		points_clipped(pixels, 0, 0, right, bottom);
+		points_clipped(pixels, total, 0, 0, right, bottom);
 	} else {
-		points_direct(pixels);
+		points_direct(pixels, total);
 	}
 	return (seconds(CLOCK_MONOTONIC) - begin) * 1e3;
 }
@@ -103,15 +105,15 @@ static double pass_here(uint16_t *pixels, bool clipped) {
  * One pass in this process by the function that the engine draws with, `count` points at a time:
  * what is left between the two is the way through lists. In ms.
  */
-static double pass_drawn(
-		uint16_t *pixels, struct engine_point *points, uint32_t count, bool clipped) {
+static double pass_drawn(uint16_t *pixels, uint32_t total, struct engine_point *points,
+		uint32_t count, bool clipped) {
 	pixman_region32_t clip;
 	pixman_region32_init_rect(&clip, 0, 0, clipped ? CLIP_WIDTH : WIDTH, HEIGHT);
 	const struct point_target target = {
 			(uint8_t *)pixels, WIDTH * sizeof(*pixels), DRM_FORMAT_RGB565, &clip};
 	double begin = seconds(CLOCK_MONOTONIC);
-	for (uint32_t next = 0; next < POINTS; next += count) {
-		uint32_t these = POINTS - next < count ? POINTS - next : count;
+	for (uint32_t next = 0; next < total; next += count) {
+		uint32_t these = total - next < count ? total - next : count;
 		for (uint32_t i = 0; i < these; i++) {
 			struct gid_point point = point_at(next + i);
 			points[i] = (struct engine_point){point.x, point.y};
@@ -164,12 +166,12 @@ static double engine_cpu(const struct gid_canvas *canvas) { /* of all its thread
 	return (double)stats.work_ns / 1e6;
 }
 
-/* One list, as long as it may be. Returns the index of the next point. A function of its own, for
- * bench counts. */
-__attribute__((noinline)) static uint32_t send_points(
-		struct gid_canvas *canvas, uint32_t next, bool clipped, uint64_t *fence) {
+/* One list, of `most` points or as many as it takes. Returns the index of the next point. A
+ * function of its own, for bench counts. */
+__attribute__((noinline)) static uint32_t send_points(struct gid_canvas *canvas, uint32_t next,
+		uint32_t most, bool clipped, uint64_t *fence) {
 	const struct gid_rectangle clip = {0, 0, CLIP_WIDTH, AREA_HEIGHT};
-	uint32_t count = POINTS - next;
+	uint32_t count = most;
 	if (gid_list_begin(canvas) < 0) {
 		fail(canvas, "a list");
 	}
@@ -190,12 +192,12 @@ struct pass {
 	double line_ns; /* at once after it: a rest may end with processors elsewhere */
 };
 
-static struct pass pass_there(struct gid_canvas *canvas, bool clipped) {
+static struct pass pass_there(struct gid_canvas *canvas, uint32_t total, bool clipped) {
 	uint64_t fence;
 	double engine = engine_cpu(canvas);
 	double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID), begin = seconds(CLOCK_MONOTONIC);
-	for (uint32_t next = 0; next < POINTS;) {
-		next = send_points(canvas, next, clipped, &fence);
+	for (uint32_t next = 0; next < total;) {
+		next = send_points(canvas, next, total - next, clipped, &fence);
 	}
 	if (gid_canvas_wait(canvas, fence, -1) < 0) {
 		fail(canvas, "points");
@@ -216,7 +218,7 @@ static void print_passes(int passes, const double line[PASSES], const double rat
 }
 
 /* Passes here and there in turn; the first two, with cold caches, are not counted. */
-static void run_points(uint32_t words, bool clipped, int passes) {
+static void run_points(uint32_t words, bool clipped, int passes, uint32_t total) {
 	double here[PASSES], wall[PASSES], cpu[PASSES], engine[PASSES], ratio[PASSES];
 	double line[PASSES], drawn[PASSES], drawn_ratio[PASSES];
 	struct gid_domain *domain;
@@ -226,9 +228,9 @@ static void run_points(uint32_t words, bool clipped, int passes) {
 			make_canvas(&domain, DRM_FORMAT_RGB565, WIDTH, HEIGHT, words, 200);
 	/* The canvas itself, and all slots of lists, before the time begins. */
 	for (uint32_t i = 0; i < 64; i++) {
-		send_points(canvas, POINTS - 1, clipped, &fence);
+		send_points(canvas, 0, 1, clipped, &fence);
 	}
-	uint32_t count = send_points(canvas, 0, clipped, &fence); /* of one list */
+	uint32_t count = send_points(canvas, 0, total, clipped, &fence); /* of one list */
 	struct engine_point *points = calloc(count, sizeof(*points));
 	if (points == NULL) {
 		err(1, "memory");
@@ -237,9 +239,9 @@ static void run_points(uint32_t words, bool clipped, int passes) {
 		fail(canvas, "the first lists");
 	}
 	for (int i = -2; i < passes; i++) {
-		double direct = pass_here(pixels, clipped);
-		double by_function = pass_drawn(pixels, points, count, clipped);
-		struct pass pass = pass_there(canvas, clipped);
+		double direct = pass_here(pixels, total, clipped);
+		double by_function = pass_drawn(pixels, total, points, count, clipped);
+		struct pass pass = pass_there(canvas, total, clipped);
 		if (i >= 0) {
 			here[i] = direct;
 			wall[i] = pass.wall_ms;
@@ -726,13 +728,17 @@ static void run_imports(void) {
 }
 
 int main(int argc, char *argv[]) {
-	if ((argc == 4 || argc == 5) && strcmp(argv[1], "points") == 0) {
-		unsigned long passes = argc == 5 ? strtoul(argv[4], NULL, 10) : PASSES;
+	if (argc >= 4 && argc <= 6 && strcmp(argv[1], "points") == 0) {
+		unsigned long passes = argc >= 5 ? strtoul(argv[4], NULL, 10) : PASSES;
+		unsigned long total = argc == 6 ? strtoul(argv[5], NULL, 10) : POINTS;
 		if (passes < 1 || passes > PASSES) {
 			errx(2, "PASSES is 1 to %d", PASSES);
 		}
+		if (total < 1 || total > POINTS) {
+			errx(2, "POINTS is 1 to %u", POINTS);
+		}
 		run_points((uint32_t)strtoul(argv[2], NULL, 10), strcmp(argv[3], "quarter") == 0,
-				(int)passes);
+				(int)passes, (uint32_t)total);
 	} else if (argc >= 4 && strcmp(argv[1], "layers") == 0) {
 		cost_watch(argc - 4, argv + 4);
 		uint32_t count = (uint32_t)strtoul(argv[2], NULL, 10);
@@ -742,7 +748,7 @@ int main(int argc, char *argv[]) {
 		run_imports();
 	} else {
 		errx(2,
-				"usage: gid-bench-engine points WORDS whole|quarter [PASSES] | "
+				"usage: gid-bench-engine points WORDS whole|quarter [PASSES [POINTS]] | "
 				"layers COUNT FRAMES [PROCESS…] | imports");
 	}
 	return 0;
