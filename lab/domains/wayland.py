@@ -13,6 +13,7 @@ import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,39 +37,43 @@ class Interface:
     enums: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
+@cache
 def weston_major() -> int:
     command = ["weston", "--version"]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return int(re.search(r"(\d+)\.", said)[1])
 
 
-def protocol_files() -> list[Path]:
-    def folder(package: str) -> Path:
-        command = ["pkg-config", "--variable=pkgdatadir", package]
-        return Path(
-            subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-        )
+@cache
+def _folder(package: str) -> Path:
+    command = ["pkg-config", "--variable=pkgdatadir", package]
+    return Path(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
 
-    return [
-        folder("wayland-scanner") / "wayland.xml",
-        folder("wayland-protocols") / "stable/xdg-shell/xdg-shell.xml",
-        folder("wayland-protocols") / "stable/viewporter/viewporter.xml",
-        folder("wayland-protocols") / "stable/linux-dmabuf/linux-dmabuf-v1.xml",
-        folder("wayland-protocols")
+
+@cache
+def protocol_files() -> tuple[Path, ...]:
+    return (
+        _folder("wayland-scanner") / "wayland.xml",
+        _folder("wayland-protocols") / "stable/xdg-shell/xdg-shell.xml",
+        _folder("wayland-protocols") / "stable/viewporter/viewporter.xml",
+        _folder("wayland-protocols") / "stable/linux-dmabuf/linux-dmabuf-v1.xml",
+        _folder("wayland-protocols")
         / "unstable/linux-explicit-synchronization"
         / "linux-explicit-synchronization-unstable-v1.xml",
         *(
-            folder("wayland-protocols") / f"unstable/{name}/{name}-unstable-v1.xml"
+            _folder("wayland-protocols") / f"unstable/{name}/{name}-unstable-v1.xml"
             for name in ("pointer-constraints", "relative-pointer")
         ),
-        folder("wayland-protocols") / "staging/single-pixel-buffer/single-pixel-buffer-v1.xml",
-        folder(f"libweston-{weston_major()}-protocols") / "weston-output-capture.xml",
+        _folder("wayland-protocols") / "staging/single-pixel-buffer/single-pixel-buffer-v1.xml",
+        _folder(f"libweston-{weston_major()}-protocols") / "weston-output-capture.xml",
         TOP / "protocol/gid-buffer-v1.xml",
         TOP / "protocol/gid-safety-v1.xml",
-    ]
+    )
 
 
-def read_protocols(paths: list[Path]) -> dict[str, Interface]:
+@cache
+def read_protocols(paths: tuple[Path, ...]) -> dict[str, Interface]:
+    """Nobody changes it: it is read once, which takes longer than all else of a connection."""
     interfaces = {}
     for path in paths:
         for element in ElementTree.parse(path).iter("interface"):
@@ -139,7 +144,7 @@ class Object:
 
 
 class Display:
-    def __init__(self, path: Path, protocols: list[Path]) -> None:
+    def __init__(self, path: Path, protocols: tuple[Path, ...]) -> None:
         self.interfaces = read_protocols(protocols)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.connect(str(path))
