@@ -5,8 +5,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import stats
-
 SURE = 95  # %, of an interval; and of all that is said to grow, so much does
 
 
@@ -27,6 +25,8 @@ def growth(hours: Sequence[float], values: Sequence[float]) -> Growth:
         return Growth(0, math.inf, 0, 1.0)
     if len(set(values)) == 1:
         return Growth(0, 0, 0, 1.0)
+    from scipy import stats  # which takes longer to load than most programs that have this module
+
     line = stats.linregress(hours, values, alternative="greater")
     margin = stats.t.ppf((1 + SURE / 100) / 2, len(hours) - 2) * line.stderr
     total = line.slope * (hours[-1] - hours[0])
@@ -38,6 +38,8 @@ def which_grow(curves: Sequence[tuple[Growth, float]]) -> list[bool]:
     by chance: their chances are corrected for that (Benjamini and Hochberg)."""
     if not curves:
         return []
+    from scipy import stats
+
     chances = stats.false_discovery_control([found.chance for found, _ in curves])
     return [
         found.total >= least and bool(chance < 1 - SURE / 100)
