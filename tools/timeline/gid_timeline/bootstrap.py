@@ -39,17 +39,31 @@ def resample(
     cell_values = values[order][last]
     sums = np.bincount(block, weights=values, minlength=blocks)
     sizes = np.bincount(block, minlength=blocks)
+    # Of each block, how many of its samples lie in a cell or below.
+    below = np.cumsum(counts, axis=0)
     rows = []
     for _ in range(0, RESAMPLES, _AT_ONCE):
-        draws = rng.multinomial(blocks, np.full(blocks, 1 / blocks), size=_AT_ONCE).T
-        drawn = sizes @ draws
-        below = np.cumsum(counts @ draws, axis=0)
-        columns = [(sums @ draws) / drawn]
+        draws = rng.multinomial(blocks, np.full(blocks, 1 / blocks), size=_AT_ONCE)
+        drawn = draws @ sizes
+        columns = [(draws @ sums) / drawn]
         for share in shares:
             wanted = np.maximum(np.ceil(float(share) * drawn - 1e-9), 1)
-            columns.append(cell_values[np.argmax(below >= wanted, axis=0)])
+            columns.append(cell_values[_first_cells(below, draws, wanted)])
         rows.append(np.stack(columns, axis=1))
     return np.concatenate(rows)
+
+
+def _first_cells(below: np.ndarray, draws: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """The first cell up to which each draw of blocks has so many samples. Halves what may be it:
+    to count the samples of each draw in each cell would take a hundred times as long."""
+    low = np.zeros(len(draws), np.int64)
+    high = np.full(len(draws), len(below) - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        is_there = np.einsum("ij,ij->i", below[middle], draws) >= wanted
+        high = np.where(is_there, middle, high)
+        low = np.where(is_there, low, middle + 1)
+    return low
 
 
 def ratio_interval(
