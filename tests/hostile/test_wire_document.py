@@ -5,6 +5,7 @@ import math
 import re
 import struct
 import subprocess
+from functools import cache
 
 import pytest
 from lib import gidwire
@@ -74,10 +75,28 @@ NESTED = re.compile(
 )
 
 
+@cache
+def gdb_says(program: str) -> dict[str, str]:
+    """What gdb says of each struct that the document describes: to load the program takes longer
+    than to tell of all of them."""
+    names = [f"gid_wire_{struct_of(name)}" for name in MESSAGES]
+    names += [*(f"gid_wire_{name}" for name in OTHERS), *INPUT]
+    command = ["gdb", "-nx", "-batch"]
+    for name in names:
+        command += ["-ex", f"echo \\n@ {name}\\n", "-ex", f"ptype /o struct {name}"]
+    command.append(str(BUILD / program))
+    out = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE).stdout
+    told = (part.partition("\n") for part in out.split("\n@ ")[1:])
+    return {name: text.strip() for name, _, text in told}
+
+
+def struct_of(message: str) -> str:
+    return SAME.get(message, message.lower())
+
+
 def compiled(name: str, program: str = "libgid/libgid.so") -> list[tuple[int, str, int]]:
     """The fields of the struct as the compiler laid them out."""
-    command = ["gdb", "-nx", "-batch", "-ex", f"ptype /o struct {name}", str(BUILD / program)]
-    out = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE).stdout
+    out = gdb_says(program)[name]
     if not out:
         pytest.skip("no debug information")
     found = [
@@ -99,9 +118,8 @@ def test_every_message_is_described() -> None:
 def test_messages(name: str) -> None:
     type_, size, text = MESSAGES[name]
     assert size == 16 + struct.calcsize("<" + gidwire.BODIES[type_])
-    struct_name = SAME.get(name, name.lower())
     described = [(0, "header", 16), *rows(text)]
-    assert described == compiled(f"gid_wire_{struct_name}")
+    assert described == compiled(f"gid_wire_{struct_of(name)}")
     end = 0
     for offset, _, length in described:
         assert offset == end
