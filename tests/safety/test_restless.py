@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.company import IS_LONG
 from lib.display import ROLE, Display, start_telltale
 from lib.program import BUILD, wait_for
 
 RESTLESS = BUILD / "tests" / "hostile" / "programs" / "hostile-restless"
-SIZE = (600, 400)
-DISPLAY = "[display]\nworst-frame=0\nwidth=1280\nheight=800\nrefresh=60\n"
-PLACE = f"domain=open\nx=0\ny=200\nwidth={SIZE[0]}\nheight={SIZE[1]}\n"
+SIZE = (300, 200)
+DISPLAY = "[display]\nworst-frame=0\nwidth=640\nheight=400\nrefresh=60\n"
+PLACE = f"domain=open\nx=0\ny=120\nwidth={SIZE[0]}\nheight={SIZE[1]}\n"
 KINDS = {
     "role": f"[role restless]\n{PLACE}stream=restless\nformats=any\ntransform=any\n",
     "layer": f"[layer restless]\n{PLACE}fit=cover\n",
@@ -20,8 +21,8 @@ KINDS = {
 MODES = ["formats", "narrow", "slabs", "restarts", "dates", "swapped", "many", "leases"]
 MODES += ["metadata", "at-once"]
 MORE = 24  # of either kind, whose streams come and go
-FRAMES = 240  # of the display, while it is attacked
-SETTLES = 64 << 10  # KiB that its memory may differ by, attacked or not
+FRAMES = 480 if IS_LONG else 120  # of the display, while it is attacked
+SETTLES = 16 << 10  # KiB that its memory may differ by, attacked or not
 
 
 def memory_kib(display: Display) -> int:
@@ -40,7 +41,7 @@ def test_the_display_goes_on(cockpit: Cockpit, mode: str, kind: str) -> None:
     sections = ROLE + KINDS[kind]
     for i in range(MORE if mode == "many" else 0):
         sections += f"[{kind} more{i}]\ndomain=open\nstream=restless/{i}\n"
-        sections += f"x={50 * i}\ny=700\nwidth=40\nheight=40\n"
+        sections += f"x={25 * i}\ny=350\nwidth=20\nheight=20\n"
     display = Display(cockpit, sections, display=DISPLAY)
     start_telltale(cockpit, "--cycle", "16")  # something new in each refresh
     display.wait_role("live")
