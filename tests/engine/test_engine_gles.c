@@ -37,14 +37,16 @@ static uint32_t any(uint32_t below) {
 
 static void scatter(struct bitmap *bitmap, uint32_t fourcc, uint32_t width, uint32_t height) {
 	gid_layout_init(&bitmap->layout, fourcc, width, height, 16);
-	for (size_t i = 0; i < gid_layout_size(&bitmap->layout); i++) {
+	const size_t size = gid_layout_size(&bitmap->layout);
+	for (size_t i = 0; i < size; i++) {
 		bitmap->bytes[i] = (uint8_t)any(256);
 	}
 }
 
 /* Colours that are multiplied by alpha, which they never exceed. */
 static void premultiply(struct bitmap *bitmap, bool alpha_is_first) {
-	for (size_t i = 0; i < gid_layout_size(&bitmap->layout); i += 4) {
+	const size_t size = gid_layout_size(&bitmap->layout);
+	for (size_t i = 0; i < size; i += 4) {
 		uint8_t *pixel = bitmap->bytes + i;
 		uint8_t alpha = pixel[alpha_is_first ? 0 : 3];
 		alpha = alpha < 60 ? 0 : alpha > 200 ? 255 : alpha;
@@ -73,7 +75,8 @@ static int difference(void) {
 	if (drawing_flush(&by_gles) < 0) {
 		return 999;
 	}
-	for (size_t i = 0; i < gid_layout_size(&targets[0].layout); i++) {
+	const size_t size = gid_layout_size(&targets[0].layout);
+	for (size_t i = 0; i < size; i++) {
 		if (i % 4 != 3 || alpha) {
 			int off = abs(targets[0].bytes[i] - targets[1].bytes[i]);
 			worst = off > worst ? off : worst;

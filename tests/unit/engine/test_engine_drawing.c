@@ -839,7 +839,8 @@ static void test_colours(void) {
 	}
 	bitmap_init(&source, DRM_FORMAT_P010, WIDTH, HEIGHT, 0);
 	uint8_t *bytes = slot_of(&source);
-	for (size_t i = 1; i < gid_layout_size(&source.layout); i += 2) {
+	const size_t size = gid_layout_size(&source.layout);
+	for (size_t i = 1; i < size; i += 2) {
 		bytes[i] = i < source.layout.planes[1].offset ? 235 : 128;
 	}
 	struct engine_layer layer = layer_at(0, 0);

@@ -9,12 +9,14 @@
 #include "drawing.h"
 #include "fused_drawing.h"
 #include "helpers.h"
+#include "repeated.h"
 #include "tap.h"
 
 #define WIDTH 387 /* no multiple of anything */
 #define HEIGHT 301
-#define ROUNDS 150 /* lists for each format of the target */
-#define LIST 24	   /* commands, at most */
+#define ROUNDS 50 /* lists for each format of the target */
+#define ROUNDS_AT_LENGTH 150
+#define LIST 24 /* commands, at most */
 #define SOURCES 10
 #define LARGE 2048 /* pixels, a canvas that takes some milliseconds */
 
@@ -249,8 +251,9 @@ static void test_lists(struct helper_job *job) {
 	uint8_t *before = bytes_of(&layout);
 	uint8_t *alone = aligned_alloc(64, (size + 63) / 64 * 64);
 	uint8_t *together = aligned_alloc(64, (size + 63) / 64 * 64);
+	const uint32_t rounds = repeated(ROUNDS, ROUNDS_AT_LENGTH);
 	uint32_t wrong = 0, put_off = 0, errors = 0, costs = 0;
-	for (uint32_t round = 0; round < ROUNDS; round++) {
+	for (uint32_t round = 0; round < rounds; round++) {
 		struct drawn one, other;
 		make_list();
 		memcpy(alone, before, size);
@@ -268,7 +271,7 @@ static void test_lists(struct helper_job *job) {
 					layout.fourcc == DRM_FORMAT_ABGR8888);
 	tap_ok(wrong == 0 && errors == 0 && costs == 0,
 			"%.4s: %u of %u lists differ, %u in their errors, %u in what they cost",
-			(const char *)&layout.fourcc, wrong, ROUNDS, errors, costs);
+			(const char *)&layout.fourcc, wrong, rounds, errors, costs);
 	tap_ok(is_known == (put_off > 0), "%.4s: %u commands waited", (const char *)&layout.fourcc,
 			put_off);
 	free(before);

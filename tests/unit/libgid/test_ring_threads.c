@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "repeated.h"
 #include "ring_run.h"
 #include "tap.h"
 
@@ -352,7 +353,9 @@ static const struct schedule schedules[] = {
 
 int main(void) {
 	for (size_t i = 0; i < sizeof(schedules) / sizeof(schedules[0]); i++) {
-		test_schedule(&schedules[i]);
+		struct schedule schedule = schedules[i];
+		schedule.frames = repeated(schedule.frames, schedule.frames);
+		test_schedule(&schedule);
 	}
 	return tap_finish();
 }
