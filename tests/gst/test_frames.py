@@ -55,7 +55,7 @@ def test_memory_is_the_same_again_and_again(cockpit: Cockpit) -> None:
     assert all(frame["read_only"] for frame in frames)
 
 
-@pytest.mark.parametrize("size", [(320, 240), (321, 241), (1366, 768), (1920, 1080)])
+@pytest.mark.parametrize("size", [(320, 240), (321, 241), (1366, 96), (1920, 120)])
 @pytest.mark.parametrize("pixels", ["I420", "NV12", "BGRx", "BGRA", "RGB16"])
 def test_formats(cockpit: Cockpit, pixels: str, size: tuple[int, int]) -> None:
     """Sources that write where they are asked to need no copy, whatever format and width."""
@@ -138,7 +138,7 @@ def test_full_hd(cockpit: Cockpit, codec: str) -> None:
     assert direct["offsets"][1] // direct["strides"][0] > 1080
 
 
-@pytest.mark.parametrize("size", [(1366, 768), (854, 480), (1918, 1078), (1080, 1920), (322, 240)])
+@pytest.mark.parametrize("size", [(1366, 96), (854, 98), (1918, 78), (1080, 120), (322, 240)])
 def test_widths_that_decoders_pad(cockpit: Cockpit, size: tuple[int, int]) -> None:
     """Exactly one copy of each frame, and it says why."""
     stats, frames, _ = transfer(cockpit, decode(film(*size)))
