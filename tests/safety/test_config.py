@@ -284,7 +284,7 @@ def test_who_is_read_before_others(tmp_path: Path) -> None:
     path = tmp_path / "cluster.conf"
     small = "width=320\nheight=240\n"
     path.write_text(
-        f"{ANY_TIME}[role rear]\nwidth=8000\nheight=8000\nformats=any\n[role oil]\n{small}"
+        f"{ANY_TIME}[role rear]\nwidth=4000\nheight=4000\nformats=any\n[role oil]\n{small}"
         f"[layer film]\ndomain=open\n{small}[layer map]\n{small}"
     )
 
