@@ -37,9 +37,10 @@ assert "nowhere" not in os.environ["PYTHONPATH"]
 """
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    clone = tmp_path / "a clone"
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For all tests: to configure and build it takes longer than all else."""
+    clone = tmp_path_factory.mktemp("clones") / "a clone"
     shutil.copytree(TOP / "scripts", clone / "scripts")
     shutil.copy(TOP / "run", clone / "run")
     (clone / "vm").symlink_to(TOP / "vm")
@@ -50,11 +51,10 @@ def clone(tmp_path: Path) -> Path:
     return clone
 
 
-@pytest.fixture
-def env(tmp_path: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """A machine that has all packages, as this one has where tests run."""
-    (tmp_path / "machine").mkdir()
-    machine = Machine(tmp_path / "machine")
+    machine = Machine(tmp_path_factory.mktemp("machine"))
     for name in ("dpkg-query", "apt-get", "apt-config"):
         machine.hide(name)
         (machine.first / name).symlink_to(f"/usr/bin/{name}")
@@ -78,6 +78,8 @@ WAYS = {
     "a library before others": ["env", "LD_PRELOAD=libpthread.so.0", "PYTHONPATH=/nowhere"],
     "nothing else": ["env", "-i"],
 }
+# In these it is also configured and built.
+ANEW = ("all signals ignored", "LANG=C", "umask 077", "no HOME", "nothing else")
 # Each of them is much like one of the others.
 AT_LENGTH = ("an input that never ends", "LC_ALL=POSIX", "umask 000", "an empty HOME", "no TERM")
 
@@ -90,6 +92,8 @@ AT_LENGTH = ("an input that never ends", "LC_ALL=POSIX", "umask 000", "an empty 
     ],
 )
 def test_tests_find_the_same(clone: Path, env: dict[str, str], way: Sequence[str]) -> None:
+    if way in [WAYS[name] for name in ANEW]:
+        shutil.rmtree(clone / "build", ignore_errors=True)
     kept = [f"{name}={env[name]}" for name in ("PATH", "XDG_CACHE_HOME")]
     command = [*way, *(["env", *kept] if way == ["env", "-i"] else [])]
     command += [clone / "run", "test", "--quick", "sample"]
@@ -104,6 +108,8 @@ def test_tests_find_the_same(clone: Path, env: dict[str, str], way: Sequence[str
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_no_file_becomes_an_output(clone: Path, env: dict[str, str], number: int) -> None:
     """What is closed at the start is not what is opened next."""
+    if number == 1:
+        shutil.rmtree(clone / "build", ignore_errors=True)
     command = ["sh", "-c", f'exec "$@" {number}>&-', "sh", clone / "run", "test", "--quick"]
     result = subprocess.run(
         command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
