@@ -77,8 +77,7 @@ class TwoDesks:
     def finish(self) -> None:
         self.typist.stop()
         for weston in (self.desk, self.screen):
-            if weston.is_running():
-                assert weston.stop() == 0, weston.read_log()
+            assert weston.stop() == 0, weston.read_log()
 
     def window(self, size: tuple[int, int] = DESK_SIZE) -> InputWindow:
         """On the desktop that is used."""
