@@ -175,8 +175,28 @@ def test_readers_outlive_the_producer(pipewire: Pipewire, send, format: str) -> 
     reader.wait_picture(60)
 
 
+def test_no_picture_is_copied(pipewire: Pipewire, send) -> None:
+    """Where all memory is there when the first reader comes."""
+    producer = send()
+    paint(producer, 200)
+    camera = pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    readers = [pipewire.reader() for _ in range(2)]
+    for reader in readers:
+        reader.wait_picture(200)
+    for number in range(60):
+        paint(producer, number)
+        time.sleep(1 / 60)  # as a source does
+    for reader in readers:
+        reader.wait_picture(59)
+        reader.program.kill()
+    assert camera.stop() == 0, camera.stderr
+    counts = json.loads(camera.stdout)
+    assert (counts["copied"], counts["new"], counts["forms"]) == (0, 1, 1), counts
+
+
 def test_pictures_of_a_live_source(pipewire: Pipewire, cockpit: Cockpit) -> None:
-    """Memory that a producer makes while it runs is shown, too; each one is right."""
+    """Memory that a producer makes while it runs is shown, too: only then is a picture copied."""
     text = f"videotestsrc is-live=true ! video/x-raw,format=GRAY8,width={WIDTH},height={HEIGHT},"
     text += "framerate=30/1 ! gidsink stream=movie"
     environment = gst_env(cockpit.env("open"), make_registry())
@@ -190,7 +210,7 @@ def test_pictures_of_a_live_source(pipewire: Pipewire, cockpit: Cockpit) -> None
     camera.signal(signal.SIGTERM)
     assert camera.wait() == 0, camera.stderr
     counts = json.loads(camera.stdout)
-    assert counts["shown"] >= 60 and counts["copied"] == 0
+    assert counts["shown"] >= 60 and (counts["copied"] == 0 or counts["new"] > 1), counts
 
 
 def test_what_cannot_be_shown_is_told(pipewire: Pipewire, send) -> None:
