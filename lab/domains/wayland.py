@@ -12,6 +12,7 @@ import struct
 import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -144,8 +145,8 @@ class Object:
 
 
 class Display:
-    def __init__(self, path: Path, protocols: tuple[Path, ...]) -> None:
-        self.interfaces = read_protocols(protocols)
+    def __init__(self, path: Path, protocols: Iterable[Path]) -> None:
+        self.interfaces = read_protocols(tuple(protocols))
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.connect(str(path))
         self.input = b""

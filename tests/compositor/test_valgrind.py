@@ -8,7 +8,7 @@ from lib.program import wait_for
 from lib.session import Session
 from lib.valgrind import VALGRIND, complaints
 from lib.weston import HEIGHT, WIDTH, XRGB8888
-from test_robust import cut_hidden_client, play_for
+from test_robust import cut_hidden_client, play
 
 
 def live_through_everything(session: Session) -> None:
@@ -42,7 +42,7 @@ def live_through_everything(session: Session) -> None:
         feedback.wait("done")
         client.create(doomed.gids[2])
         feedback("destroy")
-        play_for(session, random.Random(1), slab, seconds=5)
+        play(session, random.Random(1), slab, clients=20)
         cut_hidden_client(session)
         client.create_immed(slab.gids[1])
         session.cockpit.gidds["cluster"].signal(signal.SIGSTOP)
