@@ -14,7 +14,6 @@ import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,20 +37,17 @@ class Interface:
     enums: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
-@cache
 def weston_major() -> int:
     command = ["weston", "--version"]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return int(re.search(r"(\d+)\.", said)[1])
 
 
-@cache
 def _folder(package: str) -> Path:
     command = ["pkg-config", "--variable=pkgdatadir", package]
     return Path(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
 
 
-@cache
 def protocol_files() -> tuple[Path, ...]:
     return (
         _folder("wayland-scanner") / "wayland.xml",
@@ -72,9 +68,7 @@ def protocol_files() -> tuple[Path, ...]:
     )
 
 
-@cache
-def read_protocols(paths: tuple[Path, ...]) -> dict[str, Interface]:
-    """Nobody changes it: it is read once, which takes longer than all else of a connection."""
+def read_protocols(paths: Iterable[Path]) -> dict[str, Interface]:
     interfaces = {}
     for path in paths:
         for element in ElementTree.parse(path).iter("interface"):
@@ -146,7 +140,7 @@ class Object:
 
 class Display:
     def __init__(self, path: Path, protocols: Iterable[Path]) -> None:
-        self.interfaces = read_protocols(tuple(protocols))
+        self.interfaces = read_protocols(protocols)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.connect(str(path))
         self.input = b""

@@ -21,7 +21,7 @@ from testing.processors import Processors
 # of a processor takes up to three times as much of it, for its programs wait for one another.
 _PLACES_A_CORE, _MOST_PLACES_A_CORE = 2, 8
 _GUESTS_A_CORE = 1
-_FREE = 0.1  # of all processors
+_FREE = 0.2  # of all processors
 
 _POLL_SECONDS = 0.05
 

@@ -42,7 +42,7 @@ def live_through_everything(session: Session) -> None:
         feedback.wait("done")
         client.create(doomed.gids[2])
         feedback("destroy")
-        play(session, random.Random(1), slab, clients=20)
+        play(session, random.Random(1), slab, clients=40)
         cut_hidden_client(session)
         client.create_immed(slab.gids[1])
         session.cockpit.gidds["cluster"].signal(signal.SIGSTOP)
