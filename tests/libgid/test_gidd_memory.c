@@ -264,7 +264,9 @@ static void test_no_window(void) {
 	tap_ok(heard.error == 0 && info.memory == GID_MEMORY_MEMFD,
 			"without a window it is a memfd: %d", heard.error);
 	demand_works(slab, "there");
+	unsigned ended = unexports;
 	gid_slab_destroy(slab, false);
+	WAIT_FOR(unexports > ended);
 	alloc_way = GIVES;
 }
 
