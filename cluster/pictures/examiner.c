@@ -173,7 +173,7 @@ void examiner_examine(struct examiner *examiner, struct examination *of) {
 /* In ns for a pixel, or -ENOMEM. */
 static double cost_measure(
 		const struct examiner_rules *rules, uint32_t fourcc, uint32_t transform) {
-	struct picture_pool pool;
+	struct picture_pool pool = {0};
 	struct examiner examiner = {.rules = *rules};
 	struct examination of = {.frame.transform = transform};
 	if (rules->protection != NULL) {
@@ -190,8 +190,8 @@ static double cost_measure(
 		examiner_examine(&examiner, &of);
 		spent = (double)(gid_thread_used() - begin) / (COST_SIZE * COST_SIZE);
 		own_picture_unref(of.picture);
-		picture_pool_finish(&pool);
 	}
+	picture_pool_finish(&pool);
 	examiner_finish(&examiner);
 	free(slot);
 	return spent;

@@ -14,9 +14,12 @@
 #define COLOUR 0xff336699u
 
 static unsigned calls, refused; /* an allocation that fails, by its number, from 1; 0: none */
+static int held;		/* allocations that were not given back */
 
 static bool refuses(void) {
-	return ++calls == refused;
+	bool refuse = ++calls == refused;
+	held += !refuse;
+	return refuse;
 }
 
 void *__real_malloc(size_t size);
@@ -29,6 +32,13 @@ void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size) {
 	return refuses() ? NULL : __real_calloc(count, size);
+}
+
+void __real_free(void *data);
+void __wrap_free(void *data);
+void __wrap_free(void *data) {
+	held -= data != NULL;
+	__real_free(data);
 }
 
 static uint8_t slot[(SIZE + 1) * (SIZE + 1) * 4];
@@ -183,6 +193,20 @@ static void test_pools(void) {
 	tap_ok(own_picture_ref(NULL) == NULL, "no picture has no references");
 }
 
+static void test_cost(void) {
+	struct examiner_cost cost;
+	int error = -ENOMEM, before = held;
+	unsigned least = 0;
+	while (error == -ENOMEM && least < 100) {
+		calls = 0;
+		refused = ++least;
+		error = examiner_measure_cost(&plain, SIZE, SIZE, &cost);
+	}
+	refused = 0;
+	tap_ok(error == 0 && least > 4, "a cost is told once there is memory: %d, %u", error, least);
+	tap_ok(held == before, "and nothing of it stays, however far it came: %d", held - before);
+}
+
 int main(void) {
 	struct examination of = frame_of(DRM_FORMAT_XRGB8888);
 	tap_ok(examine(&plain, &of) == ROLE_REASON_NONE, "a frame");
@@ -191,5 +215,6 @@ int main(void) {
 	test_odd_places();
 	test_no_memory();
 	test_pools();
+	test_cost();
 	return tap_finish();
 }
