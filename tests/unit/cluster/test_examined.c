@@ -203,7 +203,7 @@ static void test_cost(void) {
 		error = examiner_measure_cost(&plain, SIZE, SIZE, &cost);
 	}
 	refused = 0;
-	tap_ok(error == 0 && least > 4, "a cost is told once there is memory: %d, %u", error, least);
+	tap_ok(error == 0 && least > 4, "a cost is told with memory: %d, %u", error, least);
 	tap_ok(held == before, "and nothing of it stays, however far it came: %d", held - before);
 }
 
