@@ -15,7 +15,7 @@ from lab.evaluate.context import BENCH, Context
 
 EVALUATE = [sys.executable, "-P", "-m", "lab.evaluate.evaluate"]
 INSTALLED = str(BUILD / "tools/evaluate/gid-evaluate")
-FOLDERS = (BUILD / "gidd", BUILD / "tools/evaluate/probe")
+FOLDERS = (BUILD / "gidd", BUILD / "tools/gidctl", BUILD / "tools/evaluate/probe")
 ENVIRONMENT = os.environ | {
     "PATH": ":".join([*map(str, FOLDERS), os.environ["PATH"]]),
     "GID_ANSWER_SECONDS": "60",  # where gidd itself runs late

@@ -4,6 +4,7 @@
 import contextlib
 import csv
 import json
+import os
 import re
 import shutil
 import signal
@@ -27,6 +28,7 @@ from evaluations import (
     plan,
     run,
 )
+from gid_cockpit.daemon import Daemon
 from gid_evaluate import chapters, output
 from gid_evaluate.outcome import Broke, CannotRun
 from gid_evaluate.plan import Goal, Plan
@@ -384,6 +386,25 @@ def test_messages_really_cross(tmp_path: Path) -> None:
     for end in ("there and back", "by a bare futex"):
         trips = [one for one in told.figures if one.name.endswith(end)]
         assert len(trips) == 5 and all(one.n == 1000 and one.value > 0 for one in trips)
+
+
+def test_domains_are_joined_before_they_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where one of them is slow."""
+    start = Daemon.start
+
+    def start_slowly(daemon: Daemon) -> int:
+        pid = start(daemon)
+        if daemon.domain.name == "open":
+            os.kill(pid, signal.SIGSTOP)
+            threading.Timer(0.5, os.kill, (pid, signal.SIGCONT)).start()
+        return pid
+
+    monkeypatch.setattr(Daemon, "start", start_slowly)
+    monkeypatch.setenv("PATH", ENVIRONMENT["PATH"])
+    with alone().cockpit() as cockpit:
+        said = cockpit.open.run(["gidctl", "--domain", "cluster", "--json", "status"], 60.0)
+    links = json.loads(said)["links"]
+    assert {(link["domain"], link["state"]) for link in links} == {("open", "up")}
 
 
 def test_no_illegal_access_succeeds(tmp_path: Path) -> None:

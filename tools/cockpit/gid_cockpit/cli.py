@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,10 +31,20 @@ from .daemon import Daemon
 from .logs import log_folder
 from .machine import LOGS, Guest, make, work_folder
 from .reload import reload as reload_one
-from .state import Runs, domain_state, in_order, is_file, missing_links, newer, read_anyway, runs
+from .state import (
+    LINK_SECONDS,
+    Runs,
+    await_links,
+    domain_state,
+    in_order,
+    is_file,
+    missing_links,
+    newer,
+    read_anyway,
+    runs,
+)
 from .unit import serve
 
-LINK_SECONDS = 10.0
 GUEST_LINK_SECONDS = 180.0  # a guest boots first
 
 # What ends a command as Ctrl-C does; the second when its terminal is closed.
@@ -121,18 +130,18 @@ def wait_for_links(configuration: Configuration, chosen: list[Runs]) -> None:
     """Until these, and others that run, have found each other where they share something."""
     names = {one.domain.name for one in chosen}
     guests = [one for one in chosen if isinstance(one, Guest)]
-    patience = GUEST_LINK_SECONDS if guests else LINK_SECONDS
     if guests and next(missing_links(configuration, names), None) is not None:
         booting = ", ".join(guest.domain.name for guest in guests)
         say(f"{booting}: booting, which takes minutes on a busy machine without KVM")
-    end = time.monotonic() + patience
-    while (missing := next(missing_links(configuration, names), None)) is not None:
+
+    def look_at_guests() -> None:
         for guest in guests:
             if guest.pid() is None:
                 raise CockpitError(f"the guest {guest.domain.name} ended:\n{guest.last()}")
-        if time.monotonic() > end:
-            raise CockpitError(missing)
-        time.sleep(0.05)
+
+    await_links(
+        configuration, names, GUEST_LINK_SECONDS if guests else LINK_SECONDS, look_at_guests
+    )
 
 
 def say_what_next(configuration: Configuration, chosen: list[Runs]) -> None:

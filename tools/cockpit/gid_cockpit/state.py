@@ -2,7 +2,8 @@
 """What runs of a cockpit, and which of its links are up."""
 
 import shlex
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import gid_console
@@ -19,6 +20,8 @@ from .daemon import Daemon
 from .machine import Guest, window_kind
 
 Runs = Daemon | Guest
+
+LINK_SECONDS = 10.0
 
 
 def runs(configuration: Configuration, domain: Domain) -> Runs:
@@ -84,6 +87,21 @@ def missing_links(configuration: Configuration, names: set[str]) -> Iterator[str
             if link["state"] != "up" and ends <= here and ends & names:
                 one, other = sorted(ends, key=lambda name: name != domain.name)
                 yield f"the link of {one} to {other} is not up: {link['why']}"
+
+
+def await_links(
+    configuration: Configuration,
+    names: set[str],
+    seconds: float = LINK_SECONDS,
+    look: Callable[[], None] = lambda: None,
+) -> None:
+    """Until none is missing. `look` is called meanwhile. CockpitError: not in this time."""
+    end = time.monotonic() + seconds
+    while (missing := next(missing_links(configuration, names), None)) is not None:
+        look()
+        if time.monotonic() > end:
+            raise CockpitError(missing)
+        time.sleep(0.05)
 
 
 def links_of_guest(configuration: Configuration, guest: Domain) -> list[dict]:

@@ -163,7 +163,7 @@ class Context:
         """Two domains of this kernel with a gidd each, that read each other's messages."""
         if not self.native.is_here:
             raise NotRun("this needs two domains on the machine where it is started")
-        for needed in ("gidd", "gid-probe"):
+        for needed in ("gidd", "gidctl", "gid-probe"):
             if shutil.which(needed) is None:
                 raise NotRun(f"there is no {needed} here")
         with tempfile.TemporaryDirectory(prefix="gid-evaluate-", dir=memory_folder()) as folder:
@@ -227,6 +227,7 @@ streams=pong
 def _gidds(folder: Path) -> Iterator[None]:
     from gid_cockpit.configuration import CockpitError, read  # not there where gidd is not
     from gid_cockpit.daemon import Daemon
+    from gid_cockpit.state import await_links
 
     path = folder / "cockpit.conf"
     path.write_text(_COCKPIT.format(folder=folder))
@@ -236,6 +237,7 @@ def _gidds(folder: Path) -> Iterator[None]:
         daemons = [Daemon(configuration, domain) for domain in configuration.domains]
         for daemon in daemons:
             daemon.start()
+        await_links(configuration, {domain.name for domain in configuration.domains})
         yield
     except CockpitError as error:
         raise Broke(str(error)) from None

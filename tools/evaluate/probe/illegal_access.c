@@ -71,12 +71,11 @@ static void both_init(struct both *both) {
 	both->kept = make_slab(both->owner);
 	both->shared = publish(both->owner, SHARED);
 	both->secret = publish(both->owner, SECRET);
-	int ret = gid_slab_grant(both->granted, gid_domain_number(both->reader));
-	if (ret == 0) {
-		ret = gid_slab_import(both->reader, gid_slab_gid(both->granted, 0), &both->seen);
+	if (gid_slab_grant(both->granted, gid_domain_number(both->reader)) < 0) {
+		errx(1, "%s", gid_domain_error(both->owner));
 	}
-	if (ret < 0) {
-		errx(1, "a slab that was granted: %s", gid_strerror(ret));
+	if (gid_slab_import(both->reader, gid_slab_gid(both->granted, 0), &both->seen) < 0) {
+		errx(1, "a slab that was granted: %s", gid_domain_error(both->reader));
 	}
 }
 
