@@ -358,8 +358,8 @@ void roles_measure(struct roles *roles, int priority) {
 	for (size_t i = 0; i < count && error == 0; i++) {
 		const struct stream_reader_config *config = &roles_get_reader(roles, i)->config;
 		if (roles_has_before(roles, i)) {
-			error = examiner_measure_cost(
-					&config->rules, config->width, config->height, &costs[i]);
+			error = examiner_measure_least(&config->rules, config->width,
+					config->height, &costs[i].least);
 		}
 	}
 	if (error == 0) {

@@ -244,19 +244,35 @@ static int cost_measure_all(const struct examiner_rules *rules, uint32_t transfo
 	return 0;
 }
 
-int examiner_measure_cost(const struct examiner_rules *rules, uint32_t width, uint32_t height,
-		struct examiner_cost *cost) {
-	uint32_t cheap = accepted_turn(rules->accepted, false);
-	uint32_t dear = accepted_turn(rules->accepted, true);
-	double least, most, other;
-	uint32_t fourcc;
-	*cost = (struct examiner_cost){0};
-	int error = cost_measure_all(rules, dear, &least, &most, &cost->dearest);
-	if (error == 0 && cheap != dear) {
-		error = cost_measure_all(rules, cheap, &least, &other, &fourcc);
+/* There are so many formats that a start with all of them would be dark for seconds. */
+int examiner_measure_least(const struct examiner_rules *rules, uint32_t width, uint32_t height,
+		uint64_t *least) {
+	uint32_t transform = accepted_turn(rules->accepted, false), dearest;
+	double spent = 0, most;
+	*least = 0;
+	int error = 0;
+	if (accepted_has_format(rules->accepted, DRM_FORMAT_XRGB8888)) { /* it is not converted */
+		spent = cost_measure_runs(rules, DRM_FORMAT_XRGB8888, transform);
+		error = spent < 0 ? (int)spent : 0;
+	} else {
+		error = cost_measure_all(rules, transform, &spent, &most, &dearest);
 	}
 	if (error == 0) {
-		cost->least = (uint64_t)(least * width * height);
+		*least = (uint64_t)(spent * width * height);
+	}
+	return error;
+}
+
+int examiner_measure_cost(const struct examiner_rules *rules, uint32_t width, uint32_t height,
+		struct examiner_cost *cost) {
+	double least, most;
+	*cost = (struct examiner_cost){0};
+	int error = examiner_measure_least(rules, width, height, &cost->least);
+	if (error == 0) {
+		error = cost_measure_all(rules, accepted_turn(rules->accepted, true), &least, &most,
+				&cost->dearest);
+	}
+	if (error == 0) {
 		cost->most = (uint64_t)(most * width * height);
 	}
 	return error;

@@ -85,15 +85,20 @@ uint32_t examiner_showable(
 
 /* Of one picture, in ns of a processor. */
 struct examiner_cost {
-	uint64_t least; /* of the cheapest format, turned as costs least */
+	uint64_t least; /* see examiner_measure_least() */
 	uint64_t most;	/* of the dearest, turned as costs most */
 	uint32_t dearest;
 };
 
 /*
- * Measures what a worker takes for a picture of this size, in each format that the rules take. The
- * display's thread pays none of that. Returns 0 or -ENOMEM.
+ * Measures what a worker takes for a picture of this size in the cheapest format that the rules
+ * take, turned as costs least: in ns of a processor. It takes some milliseconds where that format
+ * needs no conversion. The display's thread pays none of that later. Returns 0 or -ENOMEM.
  */
+int examiner_measure_least(const struct examiner_rules *rules, uint32_t width, uint32_t height,
+		uint64_t *least);
+
+/* Measures that, and each format that the rules take: with many formats that takes a second. */
 int examiner_measure_cost(const struct examiner_rules *rules, uint32_t width, uint32_t height,
 		struct examiner_cost *cost);
 

@@ -207,6 +207,29 @@ static void test_cost(void) {
 	tap_ok(held == before, "and nothing of it stays, however far it came: %d", held - before);
 }
 
+/* A start has one of all formats measured, not the hundreds of times that a table takes. */
+static void test_least(void) {
+	uint64_t least = 0, first = 0;
+	calls = 0;
+	int error = examiner_measure_least(&any, SIZE, SIZE, &least);
+	unsigned quick = calls;
+	calls = 0;
+	error |= examiner_measure_least(&plain, SIZE, SIZE, &first);
+	tap_ok(error == 0 && least > 0 && first > 0, "the least is told: %d", error);
+	tap_ok(quick == calls, "all formats take no more than one: %u, for %u", quick, calls);
+
+	static const struct accepted films = {
+			.formats = {DRM_FORMAT_NV12, DRM_FORMAT_P010},
+			.format_count = 2,
+			.transforms = 1 << 1,
+	};
+	const struct examiner_rules converted = {.fit = FIT_EXACT, .accepted = &films};
+	calls = 0;
+	error = examiner_measure_least(&converted, SIZE, SIZE, &least);
+	tap_ok(error == 0 && least > 0 && calls >= 2 * quick,
+			"of others each is tried: %d, %u allocations", error, calls);
+}
+
 int main(void) {
 	struct examination of = frame_of(DRM_FORMAT_XRGB8888);
 	tap_ok(examine(&plain, &of) == ROLE_REASON_NONE, "a frame");
@@ -216,5 +239,6 @@ int main(void) {
 	test_no_memory();
 	test_pools();
 	test_cost();
+	test_least();
 	return tap_finish();
 }
