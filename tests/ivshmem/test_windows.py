@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
+from lib import large_pages
 from lib.cockpit import DEFAULT_CONFIG, Cockpit
 from lib.gidwire import (
     ALLOC,
@@ -80,6 +81,18 @@ def test_windows_are_files_of_the_hub(machines: Cockpit) -> None:
         assert status.st_size == 4 * MIB and stat.S_IMODE(status.st_mode) == 0o600
         # None is missing when it is written. A spare has none yet but the first and the last.
         assert status.st_blocks * 512 >= 4 * MIB or status.st_blocks * 512 <= 2 * 4096
+
+
+@pytest.mark.skipif(not large_pages.are_there(), reason="the kernel gives no large pages")
+def test_windows_are_of_large_pages(machines: Cockpit) -> None:
+    for domain in NAMES:
+        path = window_path(machines, domain)
+        fd = os.open(path, os.O_RDWR)
+        with large_pages.mapped(fd, 4 * MIB) as begin:
+            for at in range(0, 4 * MIB, large_pages.SIZE):
+                ctypes.string_at(begin + at, 1)
+            assert large_pages.seen_by("self", path) == 4 * MIB
+        os.close(fd)
 
 
 def test_a_window_outlives_the_hub(machines: Cockpit) -> None:

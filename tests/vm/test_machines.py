@@ -16,6 +16,7 @@ from gid_vm.folder import memory_folder
 from gid_vm.guest import why_not
 from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine
+from lib import large_pages
 from lib.program import BUILD, PATIENCE, wait_for
 
 from lab.domains.configuration import configuration
@@ -254,6 +255,8 @@ def test_up_run_status_down(tool: Tool) -> None:
     # On a busy machine it is told that the guest is waited for.
     said = [line for line in inside.stderr.splitlines() if " does not answer yet: " not in line]
     assert (inside.stdout, said, inside.returncode) == ("open\n", ["wrong"], 7)
+    if large_pages.are_there():
+        assert large_pages.seen_by(status["open"]["pid"], "/window/open/") > 0
     assert "runs already" in tool.run("up", "open").stdout
 
     changed = tool.config.read_text().replace("[domain open]\n", "[domain open]\nslabs=9\n")

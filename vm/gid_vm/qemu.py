@@ -9,6 +9,7 @@ from .architecture import OWN, Architecture
 from .initramfs import CannotBoot
 from .tsc import tsc_khz
 
+LARGE_PAGE = 2 << 20  # bytes, of hosts whose pages have 4 KiB
 INDEX_STEP = 256  # of ACPI indices, between a domain's windows; as gidd/machine/shm_files.h has it
 
 
@@ -35,6 +36,8 @@ class Window:
     def backend(self, name: str) -> str:
         readonly = "off" if self.writable else "on"
         options = ["memory-backend-file", f"id={name}", f"size={self.size}", "share=on"]
+        if self.size % LARGE_PAGE == 0:
+            options.append(f"align={LARGE_PAGE}")  # so that large pages of the file are used
         return ",".join([*options, f"readonly={readonly}", f"mem-path={quote(self.path)}"])
 
     def device(self, name: str, is_pc: bool = True) -> str:
