@@ -22,24 +22,37 @@ static struct weston_coord_global seat_place(
 					output->pos.c.y + place.y * output->height)};
 }
 
-/*
- * A shell may know one seat only, as kiosk-shell does: then no window gets this keyboard when it is
- * opened, nor when it is clicked on. So the highest one on the output has it. NULL: there is none,
- * or the shell gave the keyboard to one.
- */
-static struct weston_view *seat_find_focus(
-		const struct output_seat *seat, const struct weston_keyboard *keyboard) {
+static bool is_window_on(struct weston_view *view, const struct weston_output *output) {
+	view_update(view);
+	return view->output == output && weston_view_is_mapped(view) &&
+			weston_surface_is_desktop_surface(view->surface);
+}
+
+/* The layers have one sooner than Weston's list of views, which is made as it draws. */
+static struct weston_view *find_highest(const struct weston_output *output) {
+	const struct weston_layer *layer;
 	struct weston_view *view;
-	if (keyboard == NULL || (keyboard->focus != NULL && keyboard->focus != seat->given)) {
-		return NULL;
-	}
-	wl_list_for_each(view, &seat->output->compositor->view_list, link) {
-		if (view->output == seat->output && weston_view_is_mapped(view) &&
-				weston_surface_is_desktop_surface(view->surface)) {
-			return view;
+	wl_list_for_each(layer, &output->compositor->layer_list, link) {
+		wl_list_for_each(view, &layer->view_list.link, layer_link.link) {
+			if (is_window_on(view, output)) {
+				return view;
+			}
 		}
 	}
 	return NULL;
+}
+
+/*
+ * A shell gives the keyboard to a window as that is opened or clicked on: to none that was there
+ * before the keyboard was. And it may know one seat only, as kiosk-shell does. So the highest one
+ * on the output has it. NULL: there is none, or the shell gave the keyboard to one.
+ */
+static struct weston_view *seat_find_focus(
+		const struct output_seat *seat, const struct weston_keyboard *keyboard) {
+	if (keyboard == NULL || (keyboard->focus != NULL && keyboard->focus != seat->given)) {
+		return NULL;
+	}
+	return find_highest(seat->output);
 }
 
 static void seat_give_focus(struct output_seat *seat, struct weston_seat *base,
@@ -48,12 +61,18 @@ static void seat_give_focus(struct output_seat *seat, struct weston_seat *base,
 	weston_view_activate_input(view, base, flags);
 }
 
+static void seat_focus_highest(struct output_seat *seat, struct weston_seat *base) {
+	const struct weston_keyboard *keyboard = weston_seat_get_keyboard(base);
+	struct weston_view *view = seat_find_focus(seat, keyboard);
+	if (view != NULL && view->surface != keyboard->focus) {
+		seat_give_focus(seat, base, view, WESTON_ACTIVATE_FLAG_NONE);
+	}
+}
+
 static void handle_key(void *data, struct weston_seat *base, struct timespec *time, uint32_t key,
 		bool pressed) {
-	const struct weston_keyboard *keyboard = weston_seat_get_keyboard(base);
-	struct weston_view *view = pressed ? seat_find_focus(data, keyboard) : NULL;
-	if (view != NULL && view->surface != keyboard->focus) {
-		seat_give_focus(data, base, view, WESTON_ACTIVATE_FLAG_NONE);
+	if (pressed) {
+		seat_focus_highest(data, base);
 	}
 	seat_send_key(base, time, key, pressed);
 }
@@ -133,6 +152,10 @@ static void handle_touch_frame(void *data, struct weston_touch_device *device) {
 	notify_touch_frame(device);
 }
 
+static void handle_devices(void *data, struct weston_seat *base) {
+	seat_focus_highest(data, base);
+}
+
 static const struct input_target target = {
 		.key = handle_key,
 		.button = handle_button,
@@ -142,6 +165,7 @@ static const struct input_target target = {
 		.pointer_frame = handle_pointer_frame,
 		.touch = handle_touch,
 		.touch_frame = handle_touch_frame,
+		.devices = handle_devices,
 };
 
 struct input_seat *output_seat_get_base(struct output_seat *seat) {

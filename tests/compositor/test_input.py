@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
-from lib.input_window import FIXED, InputWindow, seat_devices
+from lib.input_window import FIXED, InputWindow, bind_seat, seat_devices, wait_keyboard
+from lib.painter import Painter
 from lib.program import BUILD, wait_for
 from lib.typist import (
     AXIS,
@@ -147,6 +148,36 @@ def test_two_seats_of_a_kiosk(tmp_path: Path) -> None:
         assert weston.stop() == 0, weston.read_log()
     finally:
         cockpit.close()
+
+
+@pytest.mark.parametrize("kind", ["desktop", "kiosk"])
+def test_a_window_that_was_there_first(cockpit: Cockpit, tmp_path: Path, kind: str) -> None:
+    """It has the keyboard as soon as there is one, without a key or a click."""
+    weston = Weston(tmp_path, cockpit.env("open"), kind=kind, options=["--no-outputs"])
+    weston.configure(DESK)
+    weston.start()
+    painter = Painter(weston.socket, "desk", SIZE)
+    painter.paint(1)
+    seat = bind_seat(painter.client.display, "input/desk")
+    with Typist(cockpit.env("cluster"), "input/desk"):
+        wait_keyboard(seat)
+        seat("get_keyboard").wait("enter")
+    assert weston.stop() == 0, weston.read_log()
+
+
+@pytest.mark.parametrize("begun", ["by Weston", "after it"])
+def test_a_program_that_was_there_first(cockpit: Cockpit, tmp_path: Path, begun: str) -> None:
+    """The same of a program of Weston's, whose window is there before anybody has a keyboard."""
+    command = ["stdbuf", "-oL", "weston-eventdemo", "--log-focus", "--log-redraw"]
+    weston = Weston(tmp_path, cockpit.env("open"), options=["--no-outputs"])
+    weston.configure(DESK)
+    weston.command += ["--", *command] if begun == "by Weston" else []
+    weston.start()
+    program = weston.program if begun == "by Weston" else weston.client(command)
+    program.wait_output("redraw")
+    with Typist(cockpit.env("cluster"), "input/desk"):
+        program.wait_output("focus x:")
+    assert weston.stop() == 0, weston.read_log()
 
 
 @pytest.mark.parametrize("end", ["released", "killed", "ended", "stopped"])

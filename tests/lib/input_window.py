@@ -9,6 +9,7 @@ from lib.weston import Weston
 from lab.domains.wayland import Disconnected, Display, Object
 
 FIXED = 256  # parts of a pixel
+KEYBOARD = 2  # among a seat's devices
 
 
 def bind_seat(display: Display, name: str) -> Object:
@@ -21,6 +22,16 @@ def bind_seat(display: Display, name: str) -> Object:
         if seat.wait("name") == (name,):
             return seat
     raise AssertionError(f"no seat {name}")
+
+
+def wait_keyboard(seat: Object) -> None:
+    """Whoever asks for one before the seat has it never hears of it, also when there is one."""
+
+    def has_keyboard() -> bool:
+        told = [args[0] for event, args in seat.events if event == "capabilities"]
+        return bool(told) and told[-1] & KEYBOARD != 0
+
+    seat.display.wait_until(has_keyboard, "a seat with a keyboard")
 
 
 def seat_devices(weston: Weston, name: str) -> int:
@@ -67,6 +78,8 @@ class InputWindow:
         self.painter = Painter(socket, output, size)
         self.display = self.painter.client.display
         self.seat = bind_seat(self.display, seat or f"input/{output}")
+        if focused:
+            wait_keyboard(self.seat)
         for device in devices:
             setattr(self, device, self.seat(f"get_{device}"))
         self.prepare()
