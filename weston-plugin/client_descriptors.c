@@ -41,6 +41,10 @@ static struct connection {
 } connections[DESCRIPTORS];
 /* Who gave a descriptor, or has the other end of that pipe. 0: no client. */
 static uint64_t givers[DESCRIPTORS];
+/* For what Weston reads it. NULL: it does not. */
+static void *read_for[DESCRIPTORS];
+static const void *last_read;
+struct wl_signal client_descriptors_read_end;
 static uint64_t handled; /* whose messages were read last, and are handled */
 static struct weston_log_pacer pacer, long_pacer, busy_pacer;
 
@@ -115,6 +119,36 @@ static void set_giver(int fd, uint64_t giver) {
 	if (fd >= 0 && fd < DESCRIPTORS) {
 		givers[fd] = giver;
 	}
+}
+
+/* --- what it is read for ---------------------------------------------------------------------- */
+
+static void begin_read(int fd, void *data) {
+	if (fd >= 0 && fd < DESCRIPTORS) {
+		read_for[fd] = data;
+		last_read = data;
+	}
+}
+
+static void end_read(int fd) {
+	void *data = fd >= 0 && fd < DESCRIPTORS ? read_for[fd] : NULL;
+	if (data != NULL) {
+		read_for[fd] = NULL;
+		wl_signal_emit(&client_descriptors_read_end, data);
+	}
+}
+
+const void *client_descriptors_last_read(void) {
+	return last_read;
+}
+
+bool client_descriptors_are_read_for(const void *data) {
+	for (size_t fd = 0; fd < DESCRIPTORS; fd++) {
+		if (read_for[fd] == data) {
+			return data != NULL;
+		}
+	}
+	return false;
 }
 
 /* --- receiving -------------------------------------------------------------------------------- */
@@ -286,6 +320,7 @@ static int guarded_close(int fd) {
 		forget_connection(fd);
 	}
 	set_giver(fd, 0);
+	end_read(fd);
 	gid_closer_close(fd);
 	gid_closer_charge(before);
 	return 0;
@@ -366,7 +401,11 @@ static struct wl_event_source *guarded_add_fd(struct wl_event_loop *loop, int fd
 	if ((!reads || giver_of(fd) != 0) && !put_helper_between(fd, reads)) {
 		return NULL;
 	}
-	return wl_event_loop_add_fd(loop, fd, mask, func, data);
+	struct wl_event_source *source = wl_event_loop_add_fd(loop, fd, mask, func, data);
+	if (source != NULL && reads) {
+		begin_read(fd, data);
+	}
+	return source;
 }
 
 /*
@@ -410,6 +449,7 @@ int client_descriptors_guard(void) {
 					(library_function)guarded_add_fd},
 	};
 	int error = 0;
+	wl_signal_init(&client_descriptors_read_end);
 	raise_limit();
 	for (size_t i = 0; error == 0 && i < sizeof(calls) / sizeof(calls[0]); i++) {
 		error = library_call_replace(calls[i].of, calls[i].name, calls[i].guarded);

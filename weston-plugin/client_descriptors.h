@@ -21,9 +21,23 @@
 #define GID_WESTON_CLIENT_DESCRIPTORS_H
 
 #include <stdbool.h>
+#include <wayland-server-core.h>
 
 /* For this process, from now on. Returns 0 or -errno: Weston does some of it itself. */
 int client_descriptors_guard(void);
+
+/*
+ * Whether Weston reads a descriptor for `data`: its clipboard does for the source by which it will
+ * offer a text, until it has all of that.
+ */
+bool client_descriptors_are_read_for(const void *data);
+
+/* For what it began to read last. Only to be compared. */
+const void *client_descriptors_last_read(void);
+
+/* Emitted when it reads no more, with that data, which may be about to be freed: within Weston's
+ * own code, none of which is to be called then. */
+extern struct wl_signal client_descriptors_read_end;
 
 /* Whether it is a descriptor that libwayland gets. Asks no file system, and never waits. */
 bool client_descriptor_is_harmless(int fd);

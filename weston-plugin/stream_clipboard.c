@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client_descriptors.h"
+
 #define MS_NS 1000000ull
 
 struct stream_clipboard {
@@ -14,19 +16,53 @@ struct stream_clipboard {
 	const char *label;
 	struct clipboard *clipboard;
 	struct weston_data_source source; /* of what came; all texts have the same */
-	struct wl_listener selection;
+	struct wl_listener selection, read_end;
+	const void *kept; /* of what was copied last, by Weston; only to be compared */
 	struct wl_event_source *readable, *timer;
 	struct weston_log_pacer pacer;
 };
 
 /* --- what programs copy ----------------------------------------------------------------------- */
 
-/* Without a resource it is Weston itself, which keeps what a program copied that is gone. */
+/* What a program copied; NULL: nothing, or what came from the other end. */
+static struct weston_data_source *find_copied(const struct stream_clipboard *clipboard) {
+	struct weston_data_source *source = clipboard->seat->selection_data_source;
+	return source != &clipboard->source ? source : NULL;
+}
+
+/*
+ * Weston keeps each text, and offers it itself when its program is gone: also while it has a part
+ * of it only, and who asks then gets that part. And it hands on what a program of X gives, to one
+ * at a time, of whom it is the first: who asks then takes it away from Weston. Neither has a
+ * resource.
+ */
+static bool is_busy(
+		const struct stream_clipboard *clipboard, const struct weston_data_source *source) {
+	return source->resource == NULL && client_descriptors_are_read_for(clipboard->kept);
+}
+
+static void clipboard_tell(const struct stream_clipboard *clipboard) {
+	const struct weston_data_source *source = find_copied(clipboard);
+	if (source != NULL && !is_busy(clipboard, source)) {
+		clipboard_changed(clipboard->clipboard, source != clipboard->kept);
+	}
+}
+
+/* Weston hears of it before, and has begun to read. */
 static void handle_selection(struct wl_listener *listener, void *data) {
 	struct stream_clipboard *clipboard = wl_container_of(listener, clipboard, selection);
-	const struct weston_data_source *source = clipboard->seat->selection_data_source;
-	if (source != NULL && source != &clipboard->source) {
-		clipboard_changed(clipboard->clipboard, source->resource != NULL);
+	const struct weston_data_source *source = find_copied(clipboard);
+	if (source != NULL && source != clipboard->kept) {
+		clipboard->kept = client_descriptors_last_read();
+	}
+	clipboard_tell(clipboard);
+}
+
+static void handle_read_end(struct wl_listener *listener, void *data) {
+	struct stream_clipboard *clipboard = wl_container_of(listener, clipboard, read_end);
+	const struct weston_data_source *source = find_copied(clipboard);
+	if (data == clipboard->kept && source != NULL && source->resource == NULL) {
+		clipboard_tell(clipboard);
 	}
 }
 
@@ -42,8 +78,8 @@ static bool has_text(const struct weston_data_source *source) {
 
 static void handle_ask(void *data, int fd) {
 	const struct stream_clipboard *clipboard = data;
-	struct weston_data_source *source = clipboard->seat->selection_data_source;
-	if (source != NULL && source != &clipboard->source && has_text(source)) {
+	struct weston_data_source *source = find_copied(clipboard);
+	if (source != NULL && has_text(source) && !is_busy(clipboard, source)) {
 		source->send(source, CLIPBOARD_TYPE, fd);
 	} else {
 		close(fd);
@@ -159,6 +195,8 @@ struct stream_clipboard *stream_clipboard_create(
 	clipboard->label = label;
 	clipboard->selection.notify = handle_selection;
 	wl_signal_add(&seat->selection_signal, &clipboard->selection);
+	clipboard->read_end.notify = handle_read_end;
+	wl_signal_add(&client_descriptors_read_end, &clipboard->read_end);
 	bool made = source_init(&clipboard->source) &&
 			clipboard_create(source->clipboard, source->domain, source->clipboard_input,
 					&events, clipboard, &clipboard->clipboard) == 0;
@@ -180,6 +218,7 @@ void stream_clipboard_destroy(struct stream_clipboard *clipboard) {
 		return;
 	}
 	wl_list_remove(&clipboard->selection.link);
+	wl_list_remove(&clipboard->read_end.link);
 	if (clipboard->seat->selection_data_source == &clipboard->source) {
 		set_selection(clipboard, NULL);
 	}

@@ -3,7 +3,9 @@
 do what they like with their pipes stop neither Weston nor each other."""
 
 import os
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,8 @@ from lab.domains.wayland import Display
 LONG = bytes(range(1, 128)) * 10_000  # more than pipes have room for
 PATIENCE_S = 30  # with who is to go on
 HELD_UP = 16  # pipes into which helpers write
+SHARED = ("clipboard/input/desk", "open", "clipboard/desk")
+UNHEARD_S = 0.5  # five times as long as until a text is asked for
 
 
 @pytest.fixture
@@ -105,10 +109,44 @@ def test_what_is_no_pipe(weston: Weston, other: Display) -> None:
 def test_a_long_text_of_who_has_gone(cockpit: Cockpit, weston: Weston, other: Display) -> None:
     """The module asks for it in Weston's own thread, also when Weston is who gives it."""
     program = open_window(weston)
-    streams = ("clipboard/input/desk", "open", "clipboard/desk")
-    with ClipboardPeer(cockpit.env("cluster"), *streams):
+    with ClipboardPeer(cockpit.env("cluster"), *SHARED):
         weston.wait_log("clipboard/desk is taken")  # before Weston has a part of the text only
         program.leave(LONG)
         said = f"it has more than {TEXT_MAX} bytes"
         program.wait(lambda: said in weston.read_log(), "it to be refused")
         other.roundtrip(PATIENCE_S)
+
+
+@pytest.mark.parametrize("reader", ["before", "after"])
+def test_a_text_that_comes_in_two_parts(cockpit: Cockpit, weston: Weston, reader: str) -> None:
+    """Weston offers the first one as soon as the program has taken its offer back. The other domain
+    gets all of it, or nothing yet; also who reads there only `after` that."""
+    program = open_window(weston)
+    pipes: list[int] = []
+
+    def write_half(pipe: int) -> None:
+        os.write(pipe, b"one half, ")
+        pipes.append(pipe)
+
+    def write_rest() -> None:
+        for pipe in pipes:
+            with suppress(BrokenPipeError):
+                os.write(pipe, b"and the other")
+            os.close(pipe)
+
+    with ExitStack() as peers:
+        if reader == "before":
+            peer = peers.enter_context(ClipboardPeer(cockpit.env("cluster"), *SHARED))
+            weston.wait_log("clipboard/desk is taken")
+        program.copy(write_half, program.serial() + 1)
+        asked = 2 if reader == "before" else 1  # Weston, and the module
+        program.wait(lambda: program.asked == asked, "all to ask")
+        program.source("destroy")
+        program.source = program.offer = None
+        program.wait(program.has_text, "what Weston keeps")
+        if reader == "after":
+            peer = peers.enter_context(ClipboardPeer(cockpit.env("cluster"), *SHARED))
+            weston.wait_log("clipboard/desk is taken")
+        time.sleep(UNHEARD_S)
+        write_rest()
+        assert peer.wait_text() == b"one half, and the other"
