@@ -50,10 +50,13 @@ static void sender_published(void *data, int error) {
 
 static void sender_readers(void *data, uint32_t readers) {
 	struct view_input *input = data;
-	if (input->taken != (readers > 0)) {
-		input->taken = readers > 0;
-		warnx("%s %s", input->stream, input->taken ? "is taken" : "is taken by nobody now");
+	if (readers > 1 && readers > input->readers) {
+		warnx("%s is taken by %u programs, and each of them plays it", input->stream,
+				readers);
+	} else if ((readers > 0) != (input->readers > 0)) {
+		warnx("%s %s", input->stream, readers > 0 ? "is taken" : "is taken by nobody now");
 	}
+	input->readers = readers;
 }
 
 static const struct input_sender_events sender_events = {
@@ -183,7 +186,7 @@ void view_input_set_size(struct view_input *input, int32_t width, int32_t height
 }
 
 bool view_input_close(struct view_input *input) {
-	if (input->sender == NULL || !input->taken) {
+	if (input->sender == NULL || input->readers == 0) {
 		return false;
 	}
 	input_sender_close(input->sender);

@@ -29,7 +29,7 @@ struct view_input {
 	int32_t width, height; // of the picture that would fit the window; 0: any does
 	char *keymap;	       // NULL: there is none
 	int told;	       // the error that was said last
-	bool taken;	       // somebody reads it, as was said last
+	uint32_t readers;      // of it, as was said last
 };
 
 /*

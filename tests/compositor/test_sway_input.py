@@ -14,7 +14,7 @@ from lib.weston import HEIGHT, WIDTH, Weston
 
 from lab.domains.wayland import Display, protocol_files
 
-KEY_A, KEY_SHIFT = 30, 42
+KEY_A, KEY_Q, KEY_SHIFT = 30, 16, 42
 BTN_LEFT, BTN_RIGHT = 0x110, 0x111
 SHIFT = 1  # of the modifiers
 
@@ -154,6 +154,52 @@ def test_one_taker_after_the_other(desk: Desk) -> None:
             assert window.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]
             assert taker.stop() == 0
             taker = desk.take("--output=HEADLESS-1")
+
+
+def wait_pressed(window: InputWindow) -> tuple[int, bool]:
+    """The next key that is pressed, and whether that is with Shift, as the program has it."""
+    events = window.keyboard.events
+    shifted = False
+
+    def is_pressed() -> bool:
+        nonlocal shifted
+        while events:
+            event, args = events.pop(0)
+            if event == "modifiers":
+                shifted = bool(args[1] & SHIFT)
+            elif event == "key" and args[3] == 1:
+                found.append(args[2])
+                return True
+        return False
+
+    found: list[int] = []
+    window.display.wait_until(is_pressed, "a key")
+    return found[0], shifted
+
+
+def test_two_viewers(desk: Desk) -> None:
+    """Each with a gid-input of its own. They share the seat, its focus and its pointer: but the
+    Shift of one is not the other's, nor is a key released that the other one holds."""
+    takers = [desk.take("--output=HEADLESS-1", stream=stream) for stream in ("desk", "other")]
+    with desk.typist() as one, desk.typist("other") as other:
+        window = desk.window()
+        one.press(KEY_SHIFT)
+        assert wait_pressed(window)[0] == KEY_SHIFT
+        other.type(KEY_A)
+        assert wait_pressed(window) == (KEY_A, False)
+        one.type(KEY_A)
+        assert wait_pressed(window) == (KEY_A, True)
+        other.point(0.25, 0.5)
+        window.wait_place(WIDTH / 4, HEIGHT / 2)
+        one.do((RELATIVE, 0, 0, 10 * FIXED, 0, 10 * FIXED, 0))
+        window.wait_place(WIDTH / 4 + 10, HEIGHT / 2)
+        other.press(KEY_Q)
+        assert wait_pressed(window) == (KEY_Q, False)
+        assert takers[0].stop() == 0
+        assert window.wait_keys(1) == [(KEY_SHIFT, 0)]
+        other.lift(KEY_Q)
+        assert window.wait_keys(1) == [(KEY_Q, 0)]
+    assert takers[1].stop() == 0
 
 
 def test_a_compositor_without_the_protocols(cockpit: Cockpit, tmp_path: Path) -> None:

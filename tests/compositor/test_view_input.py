@@ -7,6 +7,8 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.input_window import FIXED
 from lib.painter import Painter
+from lib.program import BUILD
+from lib.stream_reader import StreamReader
 from lib.two_desks import CONFIG, SCREEN_SIZE, TwoDesks
 from lib.typist import BUTTON, KEY, RELATIVE, TOUCH_DOWN, TOUCH_UP, Typist
 
@@ -133,6 +135,15 @@ def test_grab(desks: TwoDesks) -> None:
 
 def move_right(typist: Typist, pixels: int) -> None:
     typist.do((RELATIVE, 0, 0, pixels * FIXED, 0, pixels * FIXED, 0))
+
+
+def test_two_who_take_it(desks: TwoDesks) -> None:
+    """Such as two gid-inputs of one stream: its user is told why each key comes twice."""
+    view, _ = desks.use()
+    there = desks.cockpit.socket("open")
+    with StreamReader(BUILD / "libgid/libgid.so", there, "input/desk", "cluster"):
+        view.wait_output("input/desk is taken by 2 programs, and each of them plays it")
+    assert view.stop() == 0
 
 
 def test_a_second_view(desks: TwoDesks) -> None:
