@@ -19,6 +19,17 @@ static size_t picture_size(const struct capture_targets *targets) {
 	return (size_t)targets->layout.planes[0].stride * targets->layout.height;
 }
 
+static uint64_t box_size(const struct capture_targets *targets, struct gid_box box) {
+	const struct gid_layout *layout = &targets->layout;
+	return (uint64_t)box.height * (uint64_t)box.width * layout->planes[0].stride /
+			layout->width;
+}
+
+static struct gid_box whole_box(const struct capture_targets *targets) {
+	return (struct gid_box){
+			0, 0, (int32_t)targets->layout.width, (int32_t)targets->layout.height};
+}
+
 /* The slot can get other memory, where somebody lost the right to read the old one. */
 static int target_map(struct capture_target *target) {
 	gid_id gid = gid_slab_gid(target->targets->slab, target->slot);
@@ -32,6 +43,7 @@ static int target_map(struct capture_target *target) {
 	}
 	if (error == 0) {
 		target->mapped = gid;
+		target->stale = whole_box(target->targets);
 	}
 	return error;
 }
@@ -115,6 +127,7 @@ void capture_targets_destroy(struct capture_targets *targets) {
 	}
 	for (size_t i = 0; i < CAPTURE_TARGETS; i++) {
 		struct capture_target *target = &targets->target[i];
+		capture_part_end(&target->part);
 		output_shot_destroy(target->shot);
 		if (target->buffer != NULL) {
 			wl_resource_destroy(target->buffer);
@@ -123,6 +136,15 @@ void capture_targets_destroy(struct capture_targets *targets) {
 	wl_list_remove(&targets->link);
 	gid_slab_unref(targets->slab);
 	free(targets);
+}
+
+/* What slots held may be lost. */
+static void targets_notice_loss(struct capture_targets *targets) {
+	uint64_t emptied = gid_slab_emptied(targets->slab);
+	for (size_t i = 0; emptied != targets->emptied && i < CAPTURE_TARGETS; i++) {
+		targets->target[i].stale = whole_box(targets);
+	}
+	targets->emptied = emptied;
 }
 
 struct capture_target *capture_targets_write(struct capture_targets *targets) {
@@ -136,22 +158,35 @@ struct capture_target *capture_targets_write(struct capture_targets *targets) {
 		gid_slab_give(targets->slab, (uint32_t)slot);
 		return NULL;
 	}
+	targets_notice_loss(targets);
+	capture_part_await(&target->part, target->pool.address + target->pool.lead);
 	targets->taken++;
 	target->state = CAPTURE_TARGET_WRITTEN;
+	target->copied = picture_size(targets);
 	return target;
+}
+
+void capture_target_draw(struct capture_target *target) {
+	struct gid_box box = target->stale;
+	if (capture_part_take(&target->part, box)) {
+		target->stale = (struct gid_box){0};
+		target->copied = box_size(target->targets, box);
+	}
 }
 
 uint64_t capture_target_finish(struct capture_target *target) {
 	size_t size = picture_size(target->targets);
+	capture_part_end(&target->part);
 	target->state = CAPTURE_TARGET_KEPT;
 	target->frame.gid = gid_slab_gid(target->targets->slab, target->slot);
 	if (!target->is_slot) {
 		memcpy(target_data(target), target->pool.address + target->pool.lead, size);
 	}
-	return target->is_slot ? size : 2 * size;
+	return target->copied + (target->is_slot ? 0 : size);
 }
 
 void capture_target_give(struct capture_target *target) {
+	capture_part_end(&target->part);
 	target->state = CAPTURE_TARGET_FREE;
 	target->targets->taken--;
 	if (target->targets->slab != NULL) {

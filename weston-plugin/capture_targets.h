@@ -9,6 +9,7 @@
 
 #include <gid/stream.h>
 
+#include "capture_part.h"
 #include "hidden_client.h"
 #include "output_capture.h"
 #include "pool.h"
@@ -36,6 +37,9 @@ struct capture_target {
 	struct wl_listener buffer_destroy;
 	gid_id mapped; /* as which the slot's memory was last put behind the buffer */
 	bool is_slot;  /* the buffer is the slot */
+	struct capture_part part;
+	struct gid_box stale; /* what changed since the buffer was written */
+	uint64_t copied;      /* bytes, of its picture */
 	struct gid_frame frame;
 	bool whole; /* to be sent even if nothing changed */
 };
@@ -58,7 +62,8 @@ struct capture_targets {
 	struct output_capture *capture;
 	const struct capture_targets_events *events;
 	void *data;
-	uint32_t taken; /* slots that are not free */
+	uint32_t taken;	  /* slots that are not free */
+	uint64_t emptied; /* gid_slab_emptied() when one was taken last */
 	struct capture_target target[CAPTURE_TARGETS];
 };
 
@@ -79,6 +84,10 @@ void capture_targets_destroy(struct capture_targets *targets);
  * gidd took the memory, and is asked for other one.
  */
 struct capture_target *capture_targets_write(struct capture_targets *targets);
+
+/* Within a repaint, once it is drawn: what changed is in the buffer, or Weston will write all of
+ * it. */
+void capture_target_draw(struct capture_target *target);
 
 /*
  * The picture is in the slot from now on, and the frame has its gid. Returns how many bytes were

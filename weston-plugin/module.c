@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture_part.h"
 #include "client_descriptors.h"
 #include "client_list.h"
 #include "config_keys.h"
@@ -167,6 +168,12 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 	if (error != 0) {
 		weston_log("gid: a fullscreen window that locks a pointer which is elsewhere ends "
 			   "Weston: %s\n",
+				gid_strerror(error));
+	}
+	error = capture_part_guard();
+	if (error != 0) {
+		weston_log("gid: all of an output is copied for each picture, however little "
+			   "changed: %s\n",
 				gid_strerror(error));
 	}
 	module->compositor = compositor;

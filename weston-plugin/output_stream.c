@@ -247,13 +247,27 @@ static void stream_miss(struct output_stream *stream) {
 	}
 }
 
+/* No slot has what changed now, but those that are written in this repaint. */
+static void stream_draw(struct output_stream *stream, struct gid_box changed) {
+	struct capture_targets *targets;
+	wl_list_for_each(targets, &stream->targets, link) {
+		for (size_t i = 0; i < CAPTURE_TARGETS; i++) {
+			struct capture_target *target = &targets->target[i];
+			target->stale = box_join(target->stale, changed);
+			capture_target_draw(target);
+		}
+	}
+}
+
 /* It is drawn; `data` is what changed. */
 static void handle_frame(struct wl_listener *listener, void *data) {
 	struct output_stream *stream = wl_container_of(listener, stream, frame);
 	if (stream->repaint != NULL) {
 		output_clock_set_timer(stream->output, stream->refresh_mhz);
 	}
-	stream->damage = box_join(stream->damage, box_of_damage(stream, data));
+	struct gid_box changed = box_of_damage(stream, data);
+	stream_draw(stream, changed);
+	stream->damage = box_join(stream->damage, changed);
 	struct capture_target *target = stream->asked;
 	stream->asked = NULL;
 	if (target == NULL) {

@@ -89,6 +89,33 @@ def test_what_changed_is_told(outputs: Outputs) -> None:
         assert numpy.array_equal(picture.pixels, expected)
 
 
+BOXES = 30  # more than there are slots, by far
+
+
+def test_only_what_changed_is_copied(outputs: Outputs) -> None:
+    """And what a slot lacks of the pictures that were in others meanwhile. What GL reads back is
+    all of the picture."""
+    weston = outputs.start(LEFT)
+    painter = Painter(weston.socket, "left", (480, 270))
+    random = numpy.random.default_rng(1)
+
+    def paint_boxes(reader: StreamReader, width: int, height: int) -> None:
+        for seed in range(BOXES):
+            box = (*random.integers(0, (width - 40, height - 30)), *random.integers(1, (40, 30)))
+            reader.wait_picture(painter.paint(seed, tuple(map(int, box))))
+
+    with outputs.read("screen/left") as reader:
+        for seed in range(10):  # most slots are written
+            reader.wait_picture(painter.paint(seed))
+        before = reader.stats()
+        paint_boxes(reader, 240, 135)  # a quarter of the picture
+        after = reader.stats()
+        paint_boxes(reader, 480, 270)
+    copied = after.copied_bytes - before.copied_bytes
+    whole = (after.copied_frames - before.copied_frames) * 480 * 270 * 4
+    assert copied == whole if outputs.renderer == "gl" else copied < whole / 2
+
+
 def test_frames_are_counted_and_dated(outputs: Outputs) -> None:
     weston = outputs.start(LEFT)
     painter = Painter(weston.socket, "left", (480, 270))
