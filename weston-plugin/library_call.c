@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 struct search {
-	uintptr_t of;
+	uintptr_t of;	    /* 0: the library is known by its name */
+	const char *ending; /* of that */
 	const char *name;
 	uintptr_t replacement;
 	int result;
@@ -26,6 +27,11 @@ struct library {
 	size_t counts[2];
 	uintptr_t sealed, sealed_end; /* what is read-only since it was relocated */
 };
+
+static bool ends_with(const char *name, const char *ending) {
+	size_t length = strlen(name), end = strlen(ending);
+	return length >= end && strcmp(name + length - end, ending) == 0;
+}
 
 static bool contains(const struct dl_phdr_info *info, uintptr_t address) {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -122,7 +128,8 @@ static int library_replace(const struct library *library, const struct search *s
 static int handle_library(struct dl_phdr_info *info, size_t size, void *data) {
 	struct search *search = data;
 	struct library library;
-	if (!contains(info, search->of)) {
+	if (search->of != 0 ? !contains(info, search->of)
+			    : !ends_with(info->dlpi_name, search->ending)) {
 		return 0;
 	}
 	search->result =
@@ -136,6 +143,17 @@ int library_call_replace(library_function of, const char *name, library_function
 			.name = name,
 			.replacement = (uintptr_t)replacement,
 			.result = -ENOTSUP,
+	};
+	dl_iterate_phdr(handle_library, &search);
+	return search.result;
+}
+
+int library_call_replace_in(const char *ending, const char *name, library_function replacement) {
+	struct search search = {
+			.ending = ending,
+			.name = name,
+			.replacement = (uintptr_t)replacement,
+			.result = -ENOENT,
 	};
 	dl_iterate_phdr(handle_library, &search);
 	return search.result;

@@ -13,4 +13,7 @@ typedef void (*library_function)(void);
  */
 int library_call_replace(library_function of, const char *name, library_function replacement);
 
+/* The same of the first library whose file's name ends so. -ENOENT also where there is none. */
+int library_call_replace_in(const char *ending, const char *name, library_function replacement);
+
 #endif

@@ -13,6 +13,7 @@
 #include "pacer.h"
 #include "pointer_guard.h"
 #include "points.h"
+#include "raise_guard.h"
 #include "safety.h"
 #include "weston_buffer.h"
 #include "weston_config.h"
@@ -175,6 +176,10 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 		weston_log("gid: all of an output is copied for each picture, however little "
 			   "changed: %s\n",
 				gid_strerror(error));
+	}
+	error = raise_guard();
+	if (error != 0) {
+		weston_log("gid: a click draws all of a window anew: %s\n", gid_strerror(error));
 	}
 	module->compositor = compositor;
 	module->buffers = (struct buffers){

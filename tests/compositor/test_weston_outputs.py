@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy
 import pytest
 from lib.cockpit import Cockpit
+from lib.input_window import InputWindow
 from lib.painter import Painter
 from lib.program import BUILD, python_env, wait_for
 from lib.stream_reader import StreamReader, keeper
-from lib.typist import Typist
+from lib.typist import BUTTON, Typist
 from lib.weston import HEIGHT, WIDTH, Weston, bind_output
 
 from lab.domains.wayland import Display
@@ -87,6 +88,24 @@ def test_what_changed_is_told(outputs: Outputs) -> None:
         picture = reader.next()
         assert picture.damage == box
         assert numpy.array_equal(picture.pixels, expected)
+
+
+def test_a_click_draws_nothing(outputs: Outputs) -> None:
+    """What is the highest already is raised by no shell."""
+    weston = outputs.start(LEFT + "input=open\n", "--no-outputs")
+    with (
+        Typist(outputs.cockpit.env("open"), "input/screen/left") as typist,
+        outputs.read("screen/left") as reader,
+    ):
+        window = InputWindow(weston.socket, "left", (480, 270), "input/screen/left")
+        typist.point(0.5, 0.5)
+        window.wait_place(240, 135)
+        while reader.wait(1):
+            reader.next()
+        for state in (1, 0):
+            typist.do((BUTTON, 0x110, state))
+            window.wait_button()
+        assert not reader.wait(1)
 
 
 BOXES = 30  # more than there are slots, by far
