@@ -193,6 +193,9 @@ static __attribute__((noinline)) bool put_hard(
 	}
 	if (sent == 0) {
 		subscription->missed = slab != NULL && seen && error == 0;
+		if (subscription->missed && producer->options.patient) {
+			gid_subscription_give_up(subscription);
+		}
 		subscription->dropped += slab != NULL;
 		producer->stats.dropped += slab != NULL;
 	}

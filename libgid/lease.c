@@ -27,6 +27,9 @@ static void take_entry(struct gid_subscription *subscription, const struct gid_r
 		subscription->dropped++;
 		producer->stats.dropped++;
 	}
+	if (taken.gid != GID_NONE && producer->options.patient) {
+		gid_subscription_give_up(subscription);
+	}
 	gid_subscription_let_go(subscription, taken.gid, by_force);
 }
 
@@ -34,17 +37,18 @@ static void take_entry(struct gid_subscription *subscription, const struct gid_r
  * When the lease of an entry began; UINT64_MAX: it has none. What the stream shows now has none: a
  * display has that for as long as nothing else is to be shown, and who comes late to it, as a
  * machine that was paused, still finds it. Where its slot is needed, gid_producer_reclaim() takes
- * it. A consumer that says that it uses what it claimed has it anew from then on, but not for so
- * long that the producer stands still for want of memory.
+ * it. A consumer that says that it uses what it claimed has it anew from then on, and that of a
+ * patient producer what it has not claimed yet from each claim on, but neither for so long that the
+ * producer stands still for want of memory.
  */
 static uint64_t lease_begin(const struct gid_subscription *subscription,
 		const struct gid_ring_sent *sent, bool renewable) {
 	if (subscription->dead || !sent->in_flight || sent->index >= subscription->newest) {
 		return UINT64_MAX;
 	}
-	bool renewed = renewable && sent->index < subscription->ring.head &&
-			subscription->renewed > sent->outdated;
-	return renewed ? subscription->renewed : sent->outdated;
+	bool claimed = sent->index < subscription->ring.head;
+	uint64_t renewed = claimed ? subscription->renewed : subscription->moved;
+	return renewable && renewed > sent->outdated ? renewed : sent->outdated;
 }
 
 /* The entry whose lease began first. */
@@ -85,6 +89,10 @@ static uint64_t expire(struct gid_subscription *subscription, uint64_t now) {
 	}
 	if (!subscription->dead && gid_ring_poll_claims(&subscription->ring) < 0) {
 		gid_subscription_end(subscription, GID_END_BROKEN, -EPROTO);
+	}
+	if (producer->options.patient && subscription->ring.head != subscription->claimed) {
+		subscription->claimed = subscription->ring.head;
+		subscription->moved = now;
 	}
 	struct gid_ring_sent oldest;
 	uint64_t begin;

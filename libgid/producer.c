@@ -14,7 +14,8 @@
 #include "connection.h"
 #include "socket.h"
 
-#define LEASE_DEFAULT_NS 1000000000u
+#define LEASE_DEFAULT_NS UINT64_C(1000000000)
+#define LEASE_PATIENT_NS UINT64_C(10000000000) /* a busy machine stops programs for seconds */
 #define CREDIT_DEFAULT 8u
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -393,7 +394,8 @@ static int read_options(struct gid_producer *producer, const struct gid_producer
 				size < sizeof(*options) ? size : sizeof(*options));
 	}
 	if (producer->options.lease_ns == 0) {
-		producer->options.lease_ns = LEASE_DEFAULT_NS;
+		producer->options.lease_ns =
+				producer->options.patient ? LEASE_PATIENT_NS : LEASE_DEFAULT_NS;
 	}
 	if (producer->options.credit_max == 0) {
 		producer->options.credit_max = CREDIT_DEFAULT;
@@ -544,10 +546,14 @@ void gid_producer_set_check(struct gid_producer *producer, gid_check_func make, 
 	producer->check_data = data;
 }
 
+static bool is_waited_for(const struct gid_subscription *subscription) {
+	return !subscription->dead && !subscription->given_up;
+}
+
 uint32_t gid_producer_room(const struct gid_producer *producer) {
 	uint32_t least = UINT32_MAX;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		uint32_t room = sub->dead ? UINT32_MAX : gid_ring_room(&sub->ring);
+		uint32_t room = is_waited_for(sub) ? gid_ring_room(&sub->ring) : UINT32_MAX;
 		least = room < least ? room : least;
 	}
 	return least;
@@ -556,7 +562,7 @@ uint32_t gid_producer_room(const struct gid_producer *producer) {
 uint32_t gid_producer_unread(const struct gid_producer *producer) {
 	uint32_t most = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		uint32_t unread = sub->dead ? 0 : gid_ring_unread(&sub->ring);
+		uint32_t unread = is_waited_for(sub) ? gid_ring_unread(&sub->ring) : 0;
 		most = unread > most ? unread : most;
 	}
 	return most;

@@ -97,6 +97,9 @@ static inline __attribute__((always_inline)) void collect(struct gid_subscriptio
 	producer->freed_first = producer->freed_end = 0;
 	/* By one look: who waits for what comes from now on is rung for it. */
 	int error = gid_ring_collect_all(&subscription->ring, take_released, producer);
+	if (subscription->given_up) {
+		gid_subscription_take_up(subscription);
+	}
 	gid_producer_report_freed(producer);
 	if (error < 0) {
 		gid_subscription_end(subscription, GID_END_BROKEN, error);

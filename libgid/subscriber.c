@@ -62,6 +62,23 @@ error_subscription:
 	return error;
 }
 
+/* Also of what was taken by force: whoever gives that back is there. */
+static uint64_t count_moves(const struct gid_subscription *subscription) {
+	return subscription->ring.head + subscription->ring.released;
+}
+
+void gid_subscription_give_up(struct gid_subscription *subscription) {
+	if (!subscription->given_up && gid_ring_poll_claims(&subscription->ring) == 0) {
+		subscription->given_up = true;
+		subscription->given_up_at = count_moves(subscription);
+	}
+}
+
+void gid_subscription_take_up(struct gid_subscription *subscription) {
+	subscription->given_up = gid_ring_poll_claims(&subscription->ring) == 0 &&
+			count_moves(subscription) == subscription->given_up_at;
+}
+
 uint32_t gid_subscription_new_number(void) {
 	static uint32_t last;
 	uint32_t number;

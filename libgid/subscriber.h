@@ -26,6 +26,7 @@ struct gid_subscription {
 	/* while a frame is being sent: what was taken back for it, and what went wrong */
 	gid_id victim;
 	int failed;
+	bool given_up; /* nobody waits for it before it has moved, see gid_subscription_give_up() */
 	struct gid_ring_producer ring;
 
 	/* --- the rest --- */
@@ -38,7 +39,10 @@ struct gid_subscription {
 	int page_fd;
 	uint64_t page_offset; /* in the window that it is; 0: a memfd */
 	const struct gid_wire_page *page;
-	uint64_t renewed; /* when the consumer was last seen to have renewed its leases, ns */
+	uint64_t renewed;     /* when the consumer was last seen to have renewed its leases, ns */
+	uint64_t moved;	      /* when it was last seen to have claimed entries, ns */
+	uint64_t claimed;     /* the head that it was seen with then */
+	uint64_t given_up_at; /* what it had claimed and released when it was given up */
 };
 
 /*
@@ -48,6 +52,15 @@ struct gid_subscription {
 int gid_subscription_create(struct gid_domain *domain, struct gid_producer *producer,
 		const struct gid_wire_subscriber *request, uint32_t credit_max, int fds[static 2],
 		struct gid_subscription **subscription);
+
+/*
+ * The consumer lost a frame for which a patient producer has waited: it is waited for no more until
+ * it takes or gives back anything.
+ */
+void gid_subscription_give_up(struct gid_subscription *subscription);
+
+/* It was given up: perhaps it has moved since. */
+void gid_subscription_take_up(struct gid_subscription *subscription);
 
 /* For one that this side tells gidd of: unique in this process, so on each connection, too. */
 uint32_t gid_subscription_new_number(void);

@@ -43,3 +43,18 @@ gst_gid_post_info (gpointer element, GQuark domain, gint code, const gchar *form
   gst_element_message_full (element, GST_MESSAGE_INFO, domain, code, text, g_strdup (text),
       __FILE__, GST_FUNCTION, __LINE__);
 }
+
+void
+gst_gid_post_loss (gpointer element, const gchar *detail, const gchar *format, ...)
+{
+  va_list args;
+  gchar *text;
+
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  /* not a warning to GLib, which some programs end by */
+  g_log ("gid", G_LOG_LEVEL_MESSAGE, "%s: %s", GST_OBJECT_NAME (element), text);
+  gst_element_message_full (element, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR,
+      GST_RESOURCE_ERROR_READ, text, g_strdup (detail), __FILE__, GST_FUNCTION, __LINE__);
+}

@@ -2,10 +2,21 @@
 #include "gstgidpublication.h"
 
 #include "common/gstgid.h"
+#include "common/gstgidposter.h"
 #include "common/gstgidtimeline.h"
 #include "gstgidprotection.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
+
+/*
+ * The lease where the property says nothing. Who waits for readers waits also for those that a busy
+ * machine gives no processor for seconds; what shows the present has no use for these.
+ */
+#define LEASE_MS 1000
+#define LEASE_PATIENT_MS 10000
+
+/* How often lost frames are counted: to look costs more than to send. */
+#define LOOK_LOST G_TIME_SPAN_SECOND
 
 /* --- the producer's callbacks: with the domain's lock held, on any thread ---------------------- */
 
@@ -48,6 +59,15 @@ subscriber_changed (void *data, uint32_t domain, bool joined, uint32_t consumers
 }
 
 /* --- its life ----------------------------------------------------------------------------------- */
+
+/* In ms. With the element's lock held. */
+static guint
+get_lease (const GstGidPublication *self)
+{
+  if (self->lease_ms > 0)
+    return self->lease_ms;
+  return self->leaky ? LEASE_MS : LEASE_PATIENT_MS;
+}
 
 void
 gst_gid_publication_init (
@@ -113,7 +133,7 @@ gst_gid_publication_publish (GstGidPublication *self, GError **error)
 
   GST_OBJECT_LOCK (self->element);
   leaky = self->leaky;
-  options.lease_ns = self->lease_ms * GST_MSECOND;
+  options.lease_ns = get_lease (self) * GST_MSECOND;
   options.credit_max = self->credit;
   options.patient = !leaky;
   options.metadata_max = self->max_metadata;
@@ -124,6 +144,7 @@ gst_gid_publication_publish (GstGidPublication *self, GError **error)
   key = g_strdup (self->protection_key);
   GST_OBJECT_UNLOCK (self->element);
 
+  self->taken_back = self->told_lost = 0;
   options.timeline = self->timeline = gst_gid_timeline_open (self->element, timeline_path);
   good = gst_gid_protection_open (profile, stream, key, &self->protection, error);
   if (good) {
@@ -200,7 +221,7 @@ gst_gid_publication_get_lease (GstGidPublication *self)
   guint lease_ms;
 
   GST_OBJECT_LOCK (self->element);
-  lease_ms = self->lease_ms;
+  lease_ms = get_lease (self);
   GST_OBJECT_UNLOCK (self->element);
   return lease_ms;
 }
@@ -211,7 +232,7 @@ gst_gid_publication_get_patience (GstGidPublication *self)
   guint patience;
 
   GST_OBJECT_LOCK (self->element);
-  patience = self->leaky ? 0 : self->lease_ms;
+  patience = self->leaky ? 0 : get_lease (self);
   GST_OBJECT_UNLOCK (self->element);
   return patience;
 }
@@ -251,10 +272,10 @@ gst_gid_publication_has_room (GstGidPublication *self)
   return has;
 }
 
-gboolean
-gst_gid_publication_all_is_read (GstGidPublication *self)
+guint
+gst_gid_publication_count_unread (GstGidPublication *self)
 {
-  return ask (self, gid_producer_unread) == 0;
+  return ask (self, gid_producer_unread);
 }
 
 gboolean
@@ -331,10 +352,51 @@ gst_gid_publication_send_mark (GstGidPublication *self, guint32 flags)
 void
 gst_gid_publication_take_back (GstGidPublication *self)
 {
+  struct gid_producer_stats before, after;
+
   gst_gid_domain_lock (self->domain);
+  gid_producer_get_stats (self->producer, &before);
   while (gid_producer_reclaim (self->producer, false) > 0)
     ;
+  gid_producer_get_stats (self->producer, &after);
+  self->taken_back += after.dropped - before.dropped;
   gst_gid_domain_unlock (self->domain);
+}
+
+/* What readers lost that are waited for; 0 where none is. */
+static guint64
+count_lost (GstGidPublication *self)
+{
+  struct gid_producer_stats stats;
+  guint64 lost = 0;
+
+  if (gst_gid_publication_get_patience (self) > 0) {
+    gst_gid_domain_lock (self->domain);
+    gid_producer_get_stats (self->producer, &stats);
+    lost = stats.dropped + stats.leases_expired - self->taken_back;
+    gst_gid_domain_unlock (self->domain);
+  }
+  return lost;
+}
+
+void
+gst_gid_publication_tell_lost (GstGidPublication *self, gboolean at_end)
+{
+  guint64 lost, before = self->told_lost;
+  gint64 now = g_get_monotonic_time ();
+
+  if (!at_end && (before > 0 || now - self->looked_lost < LOOK_LOST))
+    return;
+  self->looked_lost = now;
+  lost = count_lost (self);
+  if (lost == before)
+    return;
+  self->told_lost = lost;
+  gst_gid_post_loss (self->element,
+      "leaky=false waits for each reader, but no longer than lease= without a frame that it takes",
+      "%s%" G_GUINT64_FORMAT
+      " frames of the stream \"%s\" were lost: a reader took none for %u ms.",
+      before > 0 ? "In all " : "", lost, self->stream, gst_gid_publication_get_patience (self));
 }
 
 void

@@ -24,7 +24,7 @@ typedef struct
   /* properties; the element's lock */
   gchar *stream, *readers, *timeline_path, *protection_key;
   gint protection_profile; /* enum gid_protection_profile */
-  guint credit, lease_ms, max_metadata;
+  guint credit, lease_ms, max_metadata; /* `lease_ms` 0: as `leaky` needs it */
   gboolean leaky;
 
   /* from open to close */
@@ -34,6 +34,10 @@ typedef struct
   struct gid_protection *protection; /* NULL: none */
   struct gid_timeline *timeline; /* NULL: none */
   struct gid_producer_stats last_stats; /* when there is no producer any more */
+  guint64 taken_back; /* frames that were dropped because the sink took them back itself */
+  guint64
+      told_lost; /* frames that readers lost though they are waited for, as far as it was told */
+  gint64 looked_lost; /* when that was counted last */
 } GstGidPublication;
 
 void gst_gid_publication_init (
@@ -67,7 +71,9 @@ gboolean gst_gid_publication_has_consumer (GstGidPublication *self);
 
 /** Whether each consumer can take a frame without a loss. If not, the next release wakes. */
 gboolean gst_gid_publication_has_room (GstGidPublication *self);
-gboolean gst_gid_publication_all_is_read (GstGidPublication *self);
+
+/** The largest number of entries that a consumer has yet to read, of those that are waited for. */
+guint gst_gid_publication_count_unread (GstGidPublication *self);
 
 /** Whether a consumer is on another machine, which sees our own shared memory alone. */
 gboolean gst_gid_publication_needs_window (GstGidPublication *self);
@@ -103,6 +109,12 @@ void gst_gid_publication_send_mark (GstGidPublication *self, guint32 flags);
 
 /** Takes back what no consumer has read. */
 void gst_gid_publication_take_back (GstGidPublication *self);
+
+/**
+ * Where consumers are waited for, and lost frames all the same: tells people, of the first ones and,
+ * `at_end`, of all. The streaming thread's, or when there is none.
+ */
+void gst_gid_publication_tell_lost (GstGidPublication *self, gboolean at_end);
 
 /** Consumers hear of a copy. */
 void gst_gid_publication_count_copy (

@@ -76,6 +76,7 @@ gst_gid_sink_stop (GstBaseSink *sink)
 {
   GstGidSink *self = GST_GID_SINK (sink);
 
+  gst_gid_publication_tell_lost (&self->publication, TRUE);
   gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, TRUE);
   gst_clear_buffer (&self->prerolled);
   gst_gid_publication_close (&self->publication);
@@ -289,6 +290,7 @@ gst_gid_sink_render (GstBaseSink *sink, GstBuffer *buffer)
   ret = gst_gid_wait_to_render (&self->wait);
   if (ret == GST_FLOW_OK)
     ret = send_buffer (self, buffer, TRUE, NULL);
+  gst_gid_publication_tell_lost (&self->publication, FALSE);
   gst_gid_choice_check (&self->choice, gst_gid_timing_get_arrival (&self->timing));
   gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, FALSE);
   return ret;
@@ -310,6 +312,7 @@ gst_gid_sink_wait_event (GstBaseSink *sink, GstEvent *event)
     /* before the message of it on the bus, after which the application may stop everything */
     gst_gid_publication_send_mark (&self->publication, GID_FRAME_EOS);
     gst_gid_wait_until_read (&self->wait);
+    gst_gid_publication_tell_lost (&self->publication, TRUE);
     gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, TRUE);
   }
   return ret;

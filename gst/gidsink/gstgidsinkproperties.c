@@ -42,12 +42,12 @@ static const GstGidProperty properties[] = {
       .flags = GST_GID_READY },
   { "leaky", "Leaky",
       "Never wait for a consumer that has no credit left: it misses frames. If false, wait for it, "
-      "no longer than the lease",
+      "no longer than the lease for each frame, and once where it takes none",
       GST_GID_BOOLEAN (GstGidSink, publication.leaky, TRUE), .flags = GST_GID_READY },
   { "lease", "Lease",
       "Milliseconds that a consumer may hold a frame after another picture was sent; then it is "
-      "taken back by force",
-      GST_GID_UINT (GstGidSink, publication.lease_ms, 1, G_MAXUINT, 1000), .flags = GST_GID_READY },
+      "taken back by force (0: 1000, or 10000 with leaky=false)",
+      GST_GID_UINT (GstGidSink, publication.lease_ms, 0, G_MAXUINT, 0), .flags = GST_GID_READY },
   { "max-metadata-bytes", "Max. metadata (bytes)",
       "How many bytes of metadata a frame may have, beside its picture; what is more is left out",
       GST_GID_UINT (

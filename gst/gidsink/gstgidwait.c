@@ -80,7 +80,13 @@ has_room (GstGidWait *self)
 static gboolean
 all_is_read (GstGidWait *self)
 {
-  return gst_gid_publication_all_is_read (self->publication);
+  return gst_gid_publication_count_unread (self->publication) == 0;
+}
+
+static gboolean
+more_is_read (GstGidWait *self)
+{
+  return gst_gid_publication_count_unread (self->publication) < self->unread;
 }
 
 /*
@@ -231,7 +237,18 @@ gst_gid_wait_to_preroll (GstGidWait *self, gboolean *ready)
 void
 gst_gid_wait_until_read (GstGidWait *self)
 {
-  guint patience = gst_gid_publication_get_patience (self->publication);
+  guint patience = gst_gid_publication_get_patience (self->publication), unread;
 
-  wait_until (self, all_is_read, MAX (READ_WAIT_MS, patience), FALSE);
+  if (patience == 0) {
+    wait_until (self, all_is_read, READ_WAIT_MS, FALSE);
+    return;
+  }
+  unread = gst_gid_publication_count_unread (self->publication);
+  while (unread > 0) {
+    self->unread = unread;
+    wait_until (self, more_is_read, MAX (READ_WAIT_MS, patience), FALSE);
+    unread = gst_gid_publication_count_unread (self->publication);
+    if (unread >= self->unread)
+      break;
+  }
 }

@@ -19,6 +19,7 @@ typedef struct
   GCond cond; /* a consumer came, or released something; unlock */
   gboolean woken, waiting, unlocked;
   gint end_is_asked; /* by an EOS event from the application; atomic */
+  guint unread; /* before this step of the last wait */
 } GstGidWait;
 
 void gst_gid_wait_init (
@@ -48,7 +49,7 @@ GstFlowReturn gst_gid_wait_to_preroll (GstGidWait *self, gboolean *ready);
 
 /**
  * Waits, not for long, until all that was sent was read: it would be lost at the end, and where
- * upstream wants its frames back.
+ * upstream wants its frames back. Where consumers are waited for, for each entry anew.
  */
 void gst_gid_wait_until_read (GstGidWait *self);
 

@@ -13,6 +13,13 @@
 /* When nothing comes for so long, the stream may be at its end, which takes back what is unread. */
 #define QUIET (300 * GST_MSECOND)
 
+/*
+ * How long a patient producer waits until frames are copied here, long before its lease is over: it
+ * may feed others, too, for which downstream waits.
+ */
+#define IMPATIENT_MIN (500 * GST_MSECOND)
+#define IMPATIENT_PART 20 /* of a lease */
+
 /* Entries without a picture that wait: more than any producer has to say between two pictures. */
 #define MARKS_MAX 64
 
@@ -317,15 +324,17 @@ is_quiet (GstGidBacklog *self, const struct gid_consumer_stats *stats, guint64 n
   return now - self->arrived_at > QUIET;
 }
 
-/* Whether the ring of a patient producer is full, which waits for us, but no longer than a lease. */
+/* Whether the ring of a patient producer has been full for long: it waits, but no longer than a lease. */
 static gboolean
 is_impatient (GstGidBacklog *self, const struct gid_consumer_stats *stats, guint room, guint64 now)
 {
+  guint64 most = MAX (stats->lease_ns / IMPATIENT_PART, IMPATIENT_MIN);
+
   if (stats->unread < room)
     self->full_since = 0;
   else if (self->full_since == 0)
     self->full_since = now;
-  return self->full_since > 0 && now - self->full_since > stats->lease_ns / 2;
+  return self->full_since > 0 && now - self->full_since > MIN (stats->lease_ns / 2, most);
 }
 
 /* Whether the source goes on, so that the streaming thread comes back. */

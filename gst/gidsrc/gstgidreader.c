@@ -2,6 +2,7 @@
 #include "gstgidreader.h"
 
 #include "common/gstgid.h"
+#include "common/gstgidposter.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
@@ -113,12 +114,12 @@ post_taken (GstElement *element, const gchar *stream, guint taken, guint64 all)
           gst_structure_new (
               "gid-taken", "frames", G_TYPE_UINT, taken, "all", G_TYPE_UINT64, all, NULL)));
   if (taken == all)
-    GST_ELEMENT_WARNING (element, RESOURCE, READ,
-        ("%u frames of the stream \"%s\" were taken back while downstream held them: they may show "
-         "other pictures now.",
-            taken, stream),
-        ("This program stood still for longer than the lease of the stream's producer, or that had "
-         "no other memory left: see lease=, slots= and credit= of its gidsink"));
+    gst_gid_post_loss (element,
+        "This program stood still for longer than the lease of the stream's producer, or that had "
+        "no other memory left: see lease=, slots= and credit= of its gidsink",
+        "%u frames of the stream \"%s\" were taken back while downstream held them: they may show "
+        "other pictures now.",
+        taken, stream);
 }
 
 static gboolean

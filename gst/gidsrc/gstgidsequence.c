@@ -11,8 +11,9 @@ void
 gst_gid_sequence_start (GstGidSequence *self)
 {
   self->discont = TRUE;
-  self->excused = self->told = FALSE;
+  self->torn = self->excused = self->told = FALSE;
   self->last = self->lost = self->received = self->missed = 0;
+  self->told_missed = self->told_lost = 0;
 }
 
 void
@@ -25,20 +26,6 @@ void
 gst_gid_sequence_excuse (GstGidSequence *self)
 {
   self->excused = TRUE;
-}
-
-void
-gst_gid_sequence_note_mark (GstGidSequence *self, const struct gid_frame *frame)
-{
-  self->discont = TRUE;
-  self->last = frame->sequence;
-}
-
-void
-gst_gid_sequence_note_lost (GstGidSequence *self)
-{
-  self->lost++;
-  self->discont = TRUE;
 }
 
 guint64
@@ -68,28 +55,68 @@ post_missed (GstGidSequence *self, GstBuffer *buffer, gboolean live)
   gst_element_post_message (self->element, message);
 }
 
-guint64
-gst_gid_sequence_note_frame (
-    GstGidSequence *self, const struct gid_frame *frame, GstBuffer *buffer, gboolean live)
+/* How many frames are missing before this one that were wanted. Counts them. */
+static guint64
+note_gap (GstGidSequence *self, const struct gid_frame *frame)
 {
-  gboolean gap = self->last > 0 && frame->sequence != self->last + 1;
   guint64 missed = 0;
 
-  self->received++;
-  if (self->discont || gap)
-    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
-  if (gap && !self->discont && !self->excused && frame->sequence > self->last) {
+  if (self->last > 0 && frame->sequence > self->last + 1 && !self->discont && !self->excused)
     missed = frame->sequence - self->last - 1;
-    self->missed += missed;
-    post_missed (self, buffer, live);
-  }
-  self->discont = self->excused = FALSE;
-  self->last = frame->sequence;
+  self->missed += missed;
   return missed;
 }
 
-gboolean
-gst_gid_sequence_are_first (const GstGidSequence *self, guint64 missed)
+void
+gst_gid_sequence_note_mark (GstGidSequence *self, const struct gid_frame *frame)
 {
-  return self->missed == missed;
+  /* what is missing before a flush is not wanted any more */
+  if (frame->flags & GID_FRAME_EOS)
+    note_gap (self, frame);
+  self->discont = TRUE;
+  self->last = frame->sequence;
+}
+
+void
+gst_gid_sequence_note_lost (GstGidSequence *self, const struct gid_frame *frame)
+{
+  note_gap (self, frame);
+  self->lost++;
+  self->torn = TRUE;
+  self->discont = self->excused = FALSE;
+  self->last = frame->sequence;
+}
+
+void
+gst_gid_sequence_note_frame (
+    GstGidSequence *self, const struct gid_frame *frame, GstBuffer *buffer, gboolean live)
+{
+  self->received++;
+  if (self->discont || self->torn || (self->last > 0 && frame->sequence != self->last + 1))
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  if (note_gap (self, frame) > 0)
+    post_missed (self, buffer, live);
+  self->discont = self->torn = self->excused = FALSE;
+  self->last = frame->sequence;
+}
+
+gboolean
+gst_gid_sequence_was_told (const GstGidSequence *self)
+{
+  return self->told_missed + self->told_lost > 0;
+}
+
+gboolean
+gst_gid_sequence_tell_missing (
+    GstGidSequence *self, gboolean at_end, guint64 *missed, guint64 *lost)
+{
+  gboolean more = self->missed > self->told_missed || self->lost > self->told_lost;
+
+  *missed = self->missed;
+  *lost = self->lost;
+  if (!more || (gst_gid_sequence_was_told (self) && !at_end))
+    return FALSE;
+  self->told_missed = self->missed;
+  self->told_lost = self->lost;
+  return TRUE;
 }

@@ -12,11 +12,13 @@ typedef struct
 {
   GstElement *element;
   gboolean discont; /* what comes next does not follow on what came before */
+  gboolean torn; /* the frame before the next one was lost */
   gboolean excused; /* what is missing before the next frame is not missed */
   guint64 last; /* the number of the last frame */
   guint64 lost; /* frames that cannot be shown, or that were taken back at once */
   gboolean told; /* that a frame cannot be shown */
   guint64 received, missed;
+  guint64 told_missed, told_lost; /* as many as people were told of */
 } GstGidSequence;
 
 void gst_gid_sequence_init (GstGidSequence *self, GstElement *element);
@@ -28,25 +30,32 @@ void gst_gid_sequence_interrupt (GstGidSequence *self);
 /** Where frames are missing before the next one, nobody wanted them: they are not missed. */
 void gst_gid_sequence_excuse (GstGidSequence *self);
 
-/** An entry without a picture came: a seek, or nothing to show. */
+/** An entry without a picture came: a seek, the end, or nothing to show. */
 void gst_gid_sequence_note_mark (GstGidSequence *self, const struct gid_frame *frame);
 
 /** Nothing can be shown of a frame that came. */
-void gst_gid_sequence_note_lost (GstGidSequence *self);
+void gst_gid_sequence_note_lost (GstGidSequence *self, const struct gid_frame *frame);
 guint64 gst_gid_sequence_get_lost (const GstGidSequence *self);
 
 /** Whether people are to hear that a frame cannot be shown: of the first one. */
 gboolean gst_gid_sequence_tell_unusable (GstGidSequence *self);
 
 /**
- * The frame is given downstream as the buffer. Returns how many were missed before it, and tells the
- * application; `live`: whether downstream is late by them.
+ * The frame is given downstream as the buffer. Tells the application where some were missed before
+ * it; `live`: whether downstream is late by them.
  */
-guint64 gst_gid_sequence_note_frame (
+void gst_gid_sequence_note_frame (
     GstGidSequence *self, const struct gid_frame *frame, GstBuffer *buffer, gboolean live);
 
-/** Whether no frame was missed before these. */
-gboolean gst_gid_sequence_are_first (const GstGidSequence *self, guint64 missed);
+/** Whether people have heard that frames were missed or lost. */
+gboolean gst_gid_sequence_was_told (const GstGidSequence *self);
+
+/**
+ * Whether people are to hear that now: of the first ones and, `at_end`, of all. `missed` and `lost`
+ * are all until now.
+ */
+gboolean gst_gid_sequence_tell_missing (
+    GstGidSequence *self, gboolean at_end, guint64 *missed, guint64 *lost);
 
 G_END_DECLS
 

@@ -85,6 +85,7 @@ gst_gid_src_stop (GstBaseSrc *src)
   GstGidSrc *self = GST_GID_SRC (src);
   GstGidReader *reader = gst_gid_subscription_get_reader (&self->subscription);
 
+  gst_gid_src_tell_missing (self, TRUE);
   gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, TRUE);
   gst_gid_filler_stop (&self->filler);
   gst_gid_imports_retire (self->imports, TRUE);
@@ -260,7 +261,10 @@ gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
                                                                       : GST_FLOW_EOS;
     }
 
+    if (frame->gid == GID_NONE)
+      gst_gid_sequence_note_mark (&self->sequence, frame);
     if (frame->flags & GID_FRAME_EOS) {
+      gst_gid_src_tell_missing (self, TRUE);
       GST_OBJECT_LOCK (self);
       forward_eos = self->forward_eos;
       GST_OBJECT_UNLOCK (self);
@@ -270,7 +274,6 @@ gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
       }
     }
     if (frame->gid == GID_NONE) {
-      gst_gid_sequence_note_mark (&self->sequence, frame);
       if (frame->flags & (GID_FRAME_EOS | GID_FRAME_FLUSH))
         gst_gid_segments_interrupt (&self->segments);
       continue; /* it went back by itself */

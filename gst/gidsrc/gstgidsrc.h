@@ -72,6 +72,9 @@ GstStructure *gst_gid_src_create_stats (gpointer src);
  */
 GstFlowReturn gst_gid_src_make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **buffer);
 
+/** Where frames are missing: tells people, of the first ones and, `at_end`, of all. */
+void gst_gid_src_tell_missing (GstGidSrc *self, gboolean at_end);
+
 /**
  * What is to be filled in now; NULL: nothing. Then gid_consumer_sleep() returns when the next picture
  * is due.

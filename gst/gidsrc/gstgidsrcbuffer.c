@@ -261,9 +261,9 @@ copy_plain (GstGidSrc *self, GstBuffer **buffer, const GstGidImport *import)
 
 /* A frame of which nothing can be shown. */
 static GstFlowReturn
-drop_frame (GstGidSrc *self)
+drop_frame (GstGidSrc *self, const struct gid_frame *frame)
 {
-  gst_gid_sequence_note_lost (&self->sequence);
+  gst_gid_sequence_note_lost (&self->sequence, frame);
   return GST_FLOW_OK;
 }
 
@@ -353,22 +353,51 @@ read_metadata (GstGidSrc *self, GstGidArrival *arrival, const struct gid_slab *s
   gst_gid_domain_unlock (reader->domain);
 }
 
-/* Tells the application of frames that were missed before this one. */
+/* Where frames are missing, downstream was too slow, or this program was. */
 static void
-note_sequence (GstGidSrc *self, const struct gid_frame *frame, GstBuffer *buffer)
+post_missing (GstGidSrc *self, guint64 missed, guint64 lost)
 {
-  guint64 missed = gst_gid_sequence_note_frame (&self->sequence, frame, buffer, self->live);
+  const gchar *stream = gst_gid_subscription_get_stream (&self->subscription);
+  struct gid_consumer_stats stats;
+
+  gst_gid_subscription_get_stats (&self->subscription, &stats);
+  if (missed == 0)
+    gst_gid_post_loss (self, "`lost` of the statistics counts all such frames",
+        "%" G_GUINT64_FORMAT " frames of the stream \"%s\" were lost: they were taken back before "
+        "they were read, or cannot be shown.",
+        lost, stream);
+  else if (stats.patient)
+    gst_gid_post_loss (self, "lease= of the producer's gidsink says how long it waits for us",
+        "%" G_GUINT64_FORMAT " frames of the stream \"%s\" were missed: this program took none for "
+        "longer than its producer waits.",
+        missed, stream);
+  else
+    gst_gid_post_loss (self,
+        "leaky=false of the producer's gidsink waits for us; max-size-bytes= says how much can "
+        "wait here",
+        "%" G_GUINT64_FORMAT " frames of the stream \"%s\" were missed: downstream is slower than "
+        "they come, or its producer had no memory for them.",
+        missed, stream);
+}
+
+void
+gst_gid_src_tell_missing (GstGidSrc *self, gboolean at_end)
+{
+  gboolean first = !gst_gid_sequence_was_told (&self->sequence);
+  guint64 missed, lost;
 
   /* who asked for that knows */
-  if (missed == 0 || !gst_gid_sequence_are_first (&self->sequence, missed)
-      || (gst_gid_credit_drops_old (&self->credit) && self->live))
+  if (gst_gid_credit_drops_old (&self->credit) && self->live)
     return;
-  GST_ELEMENT_WARNING (self, RESOURCE, READ,
-      ("%" G_GUINT64_FORMAT " frames of the stream \"%s\" were missed: downstream is slower than "
-       "they come, or its producer had no memory for them.",
-          missed, gst_gid_subscription_get_stream (&self->subscription)),
-      ("leaky=false of the producer's gidsink waits for us; max-size-bytes= says how much can "
-       "wait here"));
+  if (!gst_gid_sequence_tell_missing (&self->sequence, at_end, &missed, &lost))
+    return;
+  if (first)
+    post_missing (self, missed, lost);
+  else
+    gst_gid_post_loss (self, "the statistics count them",
+        "In all, %" G_GUINT64_FORMAT
+        " frames of the stream \"%s\" were missed, and %" G_GUINT64_FORMAT " lost.",
+        missed, gst_gid_subscription_get_stream (&self->subscription), lost);
 }
 
 static GstFlowReturn
@@ -385,7 +414,7 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
     import = NULL;
   }
   if (import == NULL)
-    return drop_frame (self);
+    return drop_frame (self, frame);
   if (arrival->slab == NULL)
     read_metadata (self, arrival, import->slab);
   ret = negotiate (self, import);
@@ -393,7 +422,7 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
     ret = wrap (self, arrival, import, &buffer, &metas);
   *used = buffer != NULL;
   if (ret == GST_FLOW_OK && buffer == NULL)
-    return drop_frame (self);
+    return drop_frame (self, frame);
   if (ret == GST_FLOW_OK && metas == NULL)
     metas = &of_copy;
   wrapped = buffer;
@@ -409,7 +438,7 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
   }
   gst_gid_frame_apply_flags (frame, buffer);
   set_times (self, buffer, arrival, metas);
-  note_sequence (self, frame, buffer);
+  gst_gid_sequence_note_frame (&self->sequence, frame, buffer, self->live);
   gst_gid_extras_apply (&self->extras, arrival->note, frame->note_size, arrival->metadata,
       gst_gid_subscription_get_stream (&self->subscription), buffer);
   gst_gid_filler_note_picture (&self->filler, buffer, when_shown (frame));
@@ -426,6 +455,7 @@ gst_gid_src_make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **ou
 
   *out = NULL;
   ret = make_buffer (self, arrival, out, &used);
+  gst_gid_src_tell_missing (self, FALSE);
   if (!used || arrival->slab)
     gst_gid_arrival_finish (arrival, get_reader (self));
   g_clear_pointer (&arrival->metadata, g_byte_array_unref);

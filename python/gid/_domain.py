@@ -91,7 +91,8 @@ class Domain:
         patient: waits for readers, which then miss no frame.
         keeps_shown: who comes gets the last picture at once, as from GStreamer's gidsink. That
             picture keeps its slot; with a single slot there is none to keep.
-        lease: seconds for which a reader may hold a frame when the next was sent (0: 1).
+        lease: seconds for which a reader may hold a frame when the next was sent (0: 1, or 10 if
+            patient).
         credit_max: frames that one reader may hold (0: 8).
         description: for readers by GStreamer, caps, as
             "video/x-raw,format=BGRx,width=64,height=48,framerate=30/1"; without it they get those

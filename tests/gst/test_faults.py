@@ -109,6 +109,52 @@ def test_lossless_producer_waits(cockpit: Cockpit) -> None:
     assert sender.stats("sink")["dropped"] == 0
 
 
+def patient(count: int, properties: str) -> str:
+    """As anybody writes it."""
+    source = f"videotestsrc pattern=ball num-buffers={count} ! video/x-raw,width=320,height=240"
+    return f"{source} ! gidsink name=sink stream=movie leaky=false {properties}"
+
+
+def test_a_reader_that_gets_no_processor(cockpit: Cockpit) -> None:
+    """For three seconds, while the producer waits for readers: nothing is lost."""
+    receiver = watch(cockpit, "is-live=false")
+    sender = Pipeline(cockpit, "open", patient(150, "wait-for-connection=true"))
+    receiver.wait_frames(5)
+    receiver.signal(signal.SIGSTOP)
+    time.sleep(3)
+    receiver.signal(signal.SIGCONT)
+    sender.finish()
+    receiver.finish()
+    assert [frame["offset"] for frame in receiver.frames] == list(range(150))
+    stats = sender.stats("sink")
+    assert stats["dropped"] == stats["leases-expired"] == 0
+    assert "lost" not in sender.stderr
+    assert "missed" not in receiver.stderr
+
+
+def test_a_reader_for_which_nobody_waits_any_more(cockpit: Cockpit) -> None:
+    """It is waited for once. Who records by `gst-launch-1.0 -q` hears of it."""
+    lease = 4
+    stopped = watch(cockpit, "is-live=false")
+    other = watch(cockpit, "is-live=false")
+    for receiver in (stopped, other):
+        receiver.wait_state("waiting")
+    sender = Pipeline(cockpit, "open", patient(300, f"sync=false lease={lease}000"))
+    stopped.wait_frames(5)
+    stopped.signal(signal.SIGSTOP)
+    begin = time.monotonic()
+    sender.finish()
+    assert time.monotonic() - begin < 4 * lease
+    other.finish()
+    last = [frame["offset"] for frame in other.frames][-250:]
+    assert last == list(range(300 - len(last), 300)), "the other one has them all"
+    assert sender.stats("sink")["dropped"] > 100
+    assert f'"movie" were lost: a reader took none for {lease}000 ms.' in sender.stderr
+    stopped.signal(signal.SIGCONT)
+    stopped.finish()
+    assert '"movie" were missed: this program took none for longer' in stopped.stderr
+
+
 @pytest.mark.parametrize("old", [False, True])
 def test_which_frames_are_dropped(cockpit: Cockpit, old: bool) -> None:
     """After a stall, drop-old goes on with the newest frame, and without it with the next."""

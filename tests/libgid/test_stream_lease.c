@@ -207,8 +207,86 @@ static void test_sent_as_it_comes_back(void) {
 	settle(NULL);
 }
 
+/* --- a producer that waits for its readers ---------------------------------------------------- */
+
+#define PATIENT_MS 1000l
+
+static struct gid_producer *produce_patiently(void) {
+	struct gid_producer_options options = {
+			.size = sizeof(options),
+			.lease_ns = PATIENT_MS * MS,
+			.credit_max = 8,
+			.released = hear_released,
+			.patient = true,
+	};
+	struct gid_producer *producer = NULL;
+	gid_producer_create(open_domain, "movie", &options, &producer);
+	return producer;
+}
+
+/* Who takes a frame in each lease loses none, however long the last one has to wait. */
+static void test_slow_reader(void) {
+	struct gid_slab *slab = make_slab(8);
+	struct gid_producer *producer = produce_patiently();
+	struct gid_consumer *consumer = consume(8, false, false);
+	struct gid_producer_stats stats;
+	struct gid_frame frame;
+	uint32_t count = 0;
+	settle(producer);
+	for (uint32_t slot = 0; slot < 8; slot++) {
+		send_slot(producer, slab, slot);
+	}
+	for (int i = 0; i < 8; i++) {
+		pass_time(producer, PATIENT_MS / 3);
+		count += gid_consumer_receive(consumer, &frame) == 1 && frame.pts == count &&
+				gid_consumer_release(consumer, &frame) == 0;
+	}
+	gid_producer_get_stats(producer, &stats);
+	tap_ok(count == 8 && stats.dropped == 0, "who takes one in each lease gets all: %u", count);
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
+static void test_given_up(void) {
+	struct gid_slab *slab = make_slab(8);
+	struct gid_producer *producer = produce_patiently();
+	struct gid_consumer *consumer = consume(2, false, false);
+	struct gid_producer_stats stats;
+	struct gid_frame frame;
+	settle(producer);
+	send_slot(producer, slab, 0);
+	send_slot(producer, slab, 1);
+	tap_ok(gid_producer_room(producer) == 0 && gid_producer_unread(producer) == 2,
+			"a reader that has no room is waited for");
+	pass_time(producer, 3 * PATIENT_MS);
+	tap_ok(gid_producer_room(producer) == UINT32_MAX && gid_producer_unread(producer) == 0,
+			"but no longer than a lease");
+	for (uint32_t slot = 2; slot < 6; slot++) {
+		send_slot(producer, slab, slot);
+	}
+	gid_producer_get_stats(producer, &stats);
+	tap_ok(gid_producer_room(producer) == UINT32_MAX && stats.dropped == 4,
+			"nor for each frame anew: %llu are lost",
+			(unsigned long long)stats.dropped);
+	bool got = gid_consumer_receive(consumer, &frame) == 1 && frame.pts == 1;
+	gid_producer_dispatch(producer);
+	tap_ok(got && gid_producer_room(producer) == 0 && gid_producer_unread(producer) == 1,
+			"once it takes one it is waited for again");
+	gid_consumer_release(consumer, &frame);
+	gid_producer_dispatch(producer);
+	tap_ok(gid_producer_room(producer) == 1, "and has room");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
 int main(void) {
 	if (stream_pair_init()) {
+		test_slow_reader();
+		test_given_up();
 		test_lease();
 		test_sent_again();
 		test_sent_as_it_comes_back();

@@ -206,10 +206,11 @@ struct gid_showable {
 struct gid_producer_options {
 	uint32_t size; /**< sizeof(struct gid_producer_options) */
 	/**
-	 * How long a frame is a consumer's at most once another picture was sent; 0: 1 s. The
-	 * stream's last picture is its until then: a display shows it on, and a machine that was
-	 * paused still finds it. gid_producer_reclaim() gets back what is needed sooner. A consumer
-	 * that calls gid_consumer_renew() has it for so long from then on, within its credit.
+	 * How long a frame is a consumer's at most once another picture was sent; 0: 1 s, or 10 s
+	 * of a producer that is `patient`. The stream's last picture is its until then: a display
+	 * shows it on, and a machine that was paused still finds it. gid_producer_reclaim() gets
+	 * back what is needed sooner. A consumer that calls gid_consumer_renew() has it for so long
+	 * from then on, within its credit.
 	 */
 	uint64_t lease_ns;
 	uint32_t credit_max; /**< frames one consumer may hold, 1..GID_CREDIT_MAX; 0: 8 */
@@ -251,7 +252,10 @@ struct gid_producer_options {
 	struct gid_timeline *timeline;
 	/**
 	 * Tells consumers that the producer waits for gid_producer_room() before it sends: they
-	 * need not hurry so that no frame is missed.
+	 * need not hurry so that no frame is missed. What a consumer has not received yet stays
+	 * there for a lease after it received the last frame. A consumer that loses a frame all the
+	 * same is given up: gid_producer_room() and gid_producer_unread() leave it out until it
+	 * receives or releases another one. So one that hangs is waited for once.
 	 */
 	bool patient;
 	/**
@@ -324,7 +328,7 @@ int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame);
  * again at once. Nobody else is disturbed: readers that do not ask for metadata do not see it.
  *
  * The first call makes the slab, and the first one for a new reader's domain grants it: these wait
- * for gidd. With the callback `granted` it is -EINPROGRESS instead, until that was called.
+ * for gidd. With the callback `granted` it is -EINPROGRESS instead: a later frame has some.
  *
  * Returns 0, and for `size` 0, too: the frame has none; or the frame has none, and -EMSGSIZE: more
  * bytes than `metadata_max`; -ENOBUFS: 64 frames with metadata are out already; -EINVAL: the frame

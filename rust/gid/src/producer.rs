@@ -30,7 +30,7 @@ pub struct ProducerOptions {
     /// Who comes gets the last picture at once, as from GStreamer's gidsink. That picture keeps its
     /// slot; with a single slot there is none to keep.
     pub keeps_shown: bool,
-    /// How long a reader may hold a frame once the next was sent; zero: 1 s.
+    /// How long a reader may hold a frame once the next was sent; zero: 1 s, or 10 s if patient.
     pub lease: Duration,
     /// Frames that one reader may hold; 0: 8.
     pub credit_max: u32,
