@@ -6,6 +6,7 @@
 void shm_map_init(struct shm_map *map, uint64_t begin, uint64_t end) {
 	map->begin = begin;
 	map->end = end;
+	map->ended_at = NULL;
 	TAILQ_INIT(&map->ranges);
 	TAILQ_INIT(&map->ended);
 }
@@ -18,6 +19,8 @@ void shm_map_finish(struct shm_map *map) {
 	while ((range = TAILQ_FIRST(&map->ended)) != NULL) {
 		shm_map_forget(map, range);
 	}
+	free(map->ended_at);
+	map->ended_at = NULL;
 }
 
 bool shm_map_find(const struct shm_map *map, uint64_t from, uint64_t size, uint64_t *offset) {
@@ -75,23 +78,46 @@ void shm_map_remove(struct shm_map *map, struct shm_range *range) {
 	free(range);
 }
 
-void shm_map_end(struct shm_map *map, struct shm_range *range) {
+static struct shm_range **page_of(const struct shm_map *map, uint64_t offset) {
+	return &map->ended_at[(offset - map->begin) / SHM_PAGE];
+}
+
+static void set_pages(struct shm_map *map, const struct shm_range *range, struct shm_range *ended) {
+	for (uint64_t at = 0; at < range->size; at += SHM_PAGE) {
+		*page_of(map, range->offset + at) = ended;
+	}
+}
+
+bool shm_map_end(struct shm_map *map, struct shm_range *range) {
+	if (map->ended_at == NULL) {
+		map->ended_at = calloc(
+				(map->end - map->begin) / SHM_PAGE + 1, sizeof(*map->ended_at));
+	}
+	if (map->ended_at == NULL) {
+		return false;
+	}
 	TAILQ_REMOVE(&map->ranges, range, entry);
 	TAILQ_INSERT_TAIL(&map->ended, range, entry);
+	set_pages(map, range, range);
+	return true;
 }
 
 struct shm_range *shm_map_ended(const struct shm_map *map, uint64_t offset, uint64_t size) {
-	struct shm_range *range;
-	TAILQ_FOREACH(range, &map->ended, entry) {
-		if (range->offset < offset + size && offset < range->offset + range->size) {
-			break;
+	if (map->ended_at == NULL) {
+		return NULL;
+	}
+	for (uint64_t at = 0; at < size; at += SHM_PAGE) {
+		struct shm_range *range = *page_of(map, offset + at);
+		if (range != NULL) {
+			return range;
 		}
 	}
-	return range;
+	return NULL;
 }
 
 void shm_map_forget(struct shm_map *map, struct shm_range *range) {
 	TAILQ_REMOVE(&map->ended, range, entry);
+	set_pages(map, range, NULL);
 	free(range);
 }
 

@@ -38,7 +38,8 @@ struct shm_range {
 struct shm_map {
 	uint64_t begin, end;
 	TAILQ_HEAD(shm_ranges, shm_range) ranges;
-	struct shm_ranges ended; /* free, but of use to know; no two overlap */
+	struct shm_ranges ended;     /* free, but of use to know; no two overlap */
+	struct shm_range **ended_at; /* for each page that which it is in; NULL: there was none */
 };
 
 void shm_map_init(struct shm_map *map, uint64_t begin, uint64_t end);
@@ -52,9 +53,12 @@ struct shm_range *shm_map_add(
 		struct shm_map *map, uint64_t offset, uint64_t size, struct client *client);
 void shm_map_remove(struct shm_map *map, struct shm_range *range);
 
-/* The same, but it is known until it is forgotten, before any of it is used again. */
-void shm_map_end(struct shm_map *map, struct shm_range *range);
-/* One of those that is in a part of this; NULL: none is. */
+/*
+ * The same, but it is known until it is forgotten, before any of it is used again. False: there is
+ * no memory to know it, and it is used as it was.
+ */
+bool shm_map_end(struct shm_map *map, struct shm_range *range);
+/* The first of those that is in a part of this, which is in the map; NULL: none is. */
 struct shm_range *shm_map_ended(const struct shm_map *map, uint64_t offset, uint64_t size);
 void shm_map_forget(struct shm_map *map, struct shm_range *range);
 

@@ -81,8 +81,11 @@ static void end_table(const struct shm_window *window, struct shm_range *range) 
 
 /* Somebody has this again: another one, or, where it `returns`, who had it before. */
 static void forget_ended(struct shm_window *window, uint64_t offset, uint64_t size, bool returns) {
+	const uint64_t end = offset + size;
 	struct shm_range *range;
-	while ((range = shm_map_ended(&window->map, offset, size)) != NULL) {
+	while (offset < end &&
+			(range = shm_map_ended(&window->map, offset, end - offset)) != NULL) {
+		offset = range->offset + range->size;
 		if (!returns) {
 			end_table(window, range);
 		}
@@ -238,9 +241,7 @@ static void give_back(struct shm_window *window, struct shm_range *range, bool i
 	if (range->left) {
 		range->client = NULL; /* nobody gets it before it is empty */
 		empty(gidd, window, range);
-	} else if (is_gone && range->table != 0) {
-		shm_map_end(&window->map, range);
-	} else {
+	} else if (!is_gone || range->table == 0 || !shm_map_end(&window->map, range)) {
 		end_table(window, range);
 		shm_map_remove(&window->map, range);
 	}

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tap.h"
 
@@ -92,8 +93,85 @@ static void test_edges(void) {
 	tap_ok(shm_map_used(&map) == 0, "nothing is left");
 }
 
+/* Of each page what ended there, by a table of the test's own. */
+static bool knows_the_same(const struct shm_map *map, struct shm_range *const ended[PAGES]) {
+	for (uint32_t page = 0; page < PAGES; page++) {
+		uint64_t offset = (page + 1) * UINT64_C(4096);
+		uint32_t first = page;
+		while (first < PAGES && ended[first] == NULL) {
+			first++;
+		}
+		if (shm_map_ended(map, offset, 4096) != ended[page] ||
+				shm_map_ended(map, offset, (PAGES - page) * UINT64_C(4096)) !=
+						(first < PAGES ? ended[first] : NULL)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void test_ended(void) {
+	static struct shm_range *ended[PAGES];
+	struct shm_map map;
+	bool same = true;
+	shm_map_init(&map, SHM_PAGE, (PAGES + 1) * (uint64_t)SHM_PAGE);
+	same &= knows_the_same(&map, ended);
+	for (int i = 0; i < 5000; i++) {
+		uint32_t page = (uint32_t)rand() % PAGES, count = 1 + (uint32_t)rand() % 9;
+		struct shm_range *there = ended[page];
+		if (there != NULL) {
+			memset(ended + there->offset / 4096 - 1, 0,
+					there->size / 4096 * sizeof(ended[0]));
+			shm_map_forget(&map, there);
+		} else if (page + count <= PAGES) {
+			uint64_t offset = (page + 1) * UINT64_C(4096),
+				 size = count * UINT64_C(4096);
+			struct shm_range *range = shm_map_ended(&map, offset, size) == NULL
+					? shm_map_add(&map, offset, size, NULL)
+					: NULL;
+			same &= range == NULL || shm_map_end(&map, range);
+			for (uint32_t at = 0; range != NULL && at < count; at++) {
+				ended[page + at] = range;
+			}
+		}
+		same &= knows_the_same(&map, ended);
+	}
+	tap_ok(same && shm_map_used(&map) == 0, "what ended is known, and free");
+	shm_map_finish(&map);
+}
+
+#define MANY 65536u /* ranges, of a page each */
+#define SECONDS 2   /* of the processor: a walk through all of them for each takes more */
+
+static void test_many(void) {
+	struct shm_map map;
+	struct timespec begin, end;
+	uint32_t forgotten = 0;
+	shm_map_init(&map, SHM_PAGE, (MANY + 1) * (uint64_t)SHM_PAGE);
+	for (uint64_t page = MANY; page > 0; page--) {
+		struct shm_range *range = shm_map_add(&map, page * SHM_PAGE, SHM_PAGE, NULL);
+		if (range != NULL) {
+			shm_map_end(&map, range);
+		}
+	}
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	for (uint64_t page = 1; page <= MANY; page++) {
+		struct shm_range *range = shm_map_ended(&map, page * SHM_PAGE, SHM_PAGE);
+		if (range != NULL) {
+			shm_map_forget(&map, range);
+			forgotten++;
+		}
+	}
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	tap_ok(forgotten == MANY && end.tv_sec - begin.tv_sec < SECONDS,
+			"%u are forgotten in no time", forgotten);
+	shm_map_finish(&map);
+}
+
 int main(void) {
 	test_against_model();
 	test_edges();
+	test_ended();
+	test_many();
 	return tap_finish();
 }
