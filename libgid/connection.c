@@ -329,16 +329,6 @@ static bool dequeue_packet(struct gid_domain *domain, struct gid_packet *packet)
 	return true;
 }
 
-bool gid_domain_is_revoked(const struct gid_domain *domain, uint64_t key) {
-	const struct gid_packet *queued = domain->queue;
-	while (queued != NULL &&
-			(queued->message.header.type != GID_WIRE_REVOKED ||
-					gid_slab_key(queued->message.revoked.gid) != key)) {
-		queued = queued->next;
-	}
-	return queued != NULL;
-}
-
 /* What the answer means: 0, the error it tells, or -EPROTO where it is none to this request. */
 static int judge(uint32_t request, const union gid_wire_message *answer) {
 	if (answer->header.type == GID_WIRE_RESULT && answer->result.error < 0) {

@@ -80,10 +80,11 @@ struct gid_domain {
 		uint64_t error;
 	} *clocks;
 
-	struct gid_slab *slabs;		 /* all objects, own and imported */
-	struct gid_table own_slabs;	 /* registered ones, by number */
-	uint32_t renamed;		 /* how often a slot of those got another gid */
-	struct gid_table imported_slabs; /* that gidd gave us, by key */
+	struct gid_slab *slabs;		  /* all objects, own and imported */
+	struct gid_table own_slabs;	  /* registered ones, by number */
+	struct gid_departure *departures; /* of those that leave their memory */
+	uint32_t renamed;		  /* how often a slot of those got another gid */
+	struct gid_table imported_slabs;  /* that gidd gave us, by key */
 	struct gid_imports *imports;
 	/* What is mapped of each domain: bounded, for it says itself how much there is. */
 	struct gid_imported_of {
@@ -165,12 +166,6 @@ int gid_domain_check_connected(struct gid_domain *domain);
  * error, for it is sealed. Also while gidd is away, until it says otherwise. Allocates nothing.
  */
 int gid_domain_check_sealed(struct gid_domain *domain);
-
-/*
- * Whether gidd has said that the slab is revoked, while an answer was waited for, and
- * gid_domain_dispatch() has not told so yet.
- */
-bool gid_domain_is_revoked(const struct gid_domain *domain, uint64_t key);
 
 /* Sends if there is room for it at once; else, and while gidd is away, it is not said. */
 void gid_domain_hint(struct gid_domain *domain, const union gid_wire_message *message);

@@ -102,6 +102,7 @@ void gid_domain_destroy(struct gid_domain *domain) {
 	}
 	end_streams(domain);
 	gid_slab_detach_all(domain);
+	gid_slab_end_departures(domain);
 	gid_imports_finish(domain);
 	gid_connection_finish(domain);
 	gid_table_finish(&domain->own_slabs);

@@ -2,12 +2,9 @@
 /** Our own slabs towards gidd: made or brought, exported, granted, taken back. */
 #include <drm_fourcc.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "closer.h"
@@ -37,6 +34,13 @@ static void put_unexport(uint32_t number, union gid_wire_message *message) {
 	message->unexport.slab = number;
 }
 
+/* Gives a number back without waiting for gidd's answer. */
+static void post_unexport(struct gid_domain *domain, uint32_t number) {
+	union gid_wire_message message;
+	put_unexport(number, &message);
+	gid_domain_post(domain, &message, NULL, 0);
+}
+
 /* --- memory that it was evicted from ---------------------------------------------------------- */
 
 /* So long those who read there may go on; gidd waits longer. */
@@ -52,6 +56,17 @@ struct gid_evicted {
 	uint32_t held; /* frames that were out when it was evicted, and are out still */
 	bool done;     /* it was released */
 	struct gid_memory_own memory;
+};
+
+/* Its way into other memory: gidd is asked for that, and then for a number of it. */
+struct gid_departure {
+	struct gid_departure *prev, *next; /* in domain->departures */
+	struct gid_domain *domain;
+	struct gid_slab *slab; /* NULL: it has ended, and what gidd gives is given back */
+	struct gid_evicted *old;
+	bool for_number; /* which another program has; else somebody may not read there any more */
+	bool emptied;	 /* gidd has said that it did not wait */
+	struct gid_memory_own fresh;
 };
 
 static void put_memory(struct gid_memory_own *memory) {
@@ -76,13 +91,11 @@ static void end_generations(const struct gid_slab *slab, void *memory) {
 /* Readers lose it; whoever does not co-operate sees zeroes. */
 static void release_evicted(const struct gid_slab *slab, struct gid_evicted *old) {
 	const struct gid_slab_info *info = &slab->info;
-	union gid_wire_message message;
 	if (old->done) {
 		return;
 	}
 	old->done = true;
-	put_unexport(old->number, &message);
-	gid_domain_post(slab->domain, &message, NULL, 0);
+	post_unexport(slab->domain, old->number);
 	if (old->memory.data != NULL) {
 		end_generations(slab, old->memory.data);
 		explicit_bzero(old->memory.data, info->slot_count * info->slot_size);
@@ -97,17 +110,46 @@ static void eviction_due(void *data) {
 	}
 }
 
-void gid_slab_put_evicted(struct gid_slab *slab, gid_id gid) {
+static struct gid_evicted *find_evicted(const struct gid_slab *slab, gid_id gid) {
 	struct gid_evicted *old = slab->evicted;
 	while (old != NULL && old->number != gid_slab_of(gid)) {
 		old = old->next;
 	}
+	return old;
+}
+
+void gid_slab_put_evicted(struct gid_slab *slab, gid_id gid) {
+	struct gid_evicted *old = find_evicted(slab, gid);
 	if (old == NULL || old->held == 0) {
 		return;
 	}
 	old->held--;
 	if (old->held == 0 && !old->done) {
 		gid_loop_arm(&slab->domain->loop, &slab->eviction, gid_clock_now());
+	}
+}
+
+static void end_departure(struct gid_departure *departure) {
+	struct gid_domain *domain = departure->domain;
+	if (departure->prev != NULL) {
+		departure->prev->next = departure->next;
+	} else {
+		domain->departures = departure->next;
+	}
+	if (departure->next != NULL) {
+		departure->next->prev = departure->prev;
+	}
+	if (departure->slab != NULL) {
+		departure->slab->departure = NULL;
+	}
+	gid_memory_put(&departure->fresh);
+	free(departure->old);
+	free(departure);
+}
+
+void gid_slab_end_departures(struct gid_domain *domain) {
+	while (domain->departures != NULL) {
+		end_departure(domain->departures);
 	}
 }
 
@@ -131,6 +173,10 @@ static void unregister(struct gid_slab *slab) {
 		gid_domain_request_cancel(slab->domain, slab);
 		slab->asking = false;
 	}
+	if (slab->departure != NULL) {
+		slab->departure->slab = NULL;
+		slab->departure = NULL;
+	}
 	if (slab->registered) {
 		end_evictions(slab);
 		gid_table_remove(&slab->domain->own_slabs, gid_slab_of(slab->info.gid));
@@ -143,9 +189,7 @@ static void unregister(struct gid_slab *slab) {
 /* Takes the slab back without waiting for gidd's answer. */
 static void retract(struct gid_slab *slab) {
 	if (slab->registered) {
-		union gid_wire_message message;
-		put_unexport(gid_slab_of(slab->info.gid), &message);
-		gid_domain_post(slab->domain, &message, NULL, 0);
+		post_unexport(slab->domain, gid_slab_of(slab->info.gid));
 		unregister(slab);
 		slab->info.revoked = true;
 	}
@@ -179,22 +223,12 @@ static int adopt_number(struct gid_slab *slab, uint32_t number) {
 	}
 	int error = gid_table_add(&domain->own_slabs, gid_slab_of(gid), slab);
 	if (error < 0) {
-		union gid_wire_message message;
-		put_unexport(number, &message);
-		gid_domain_post(domain, &message, NULL, 0);
+		post_unexport(domain, number);
 		return gid_domain_fail(domain, error, "%s", gid_strerror(error));
 	}
 	slab->info.gid = gid;
 	domain->renamed++;
 	return 0;
-}
-
-/* Gets a number for it. */
-static int export_new(struct gid_slab *slab) {
-	union gid_wire_message message, answer;
-	put_export(slab, &message);
-	int error = gid_domain_request(slab->domain, &message, &slab->info.fd, 1, &answer, NULL);
-	return error < 0 ? error : adopt_number(slab, answer.result.value);
 }
 
 /* It has a number, and hears of what becomes of it. */
@@ -304,17 +338,6 @@ static void use_memory(struct gid_slab *slab) {
 	slab->info.memory = slab->info.offset == 0 ? GID_MEMORY_MEMFD : GID_MEMORY_WINDOW;
 }
 
-/*
- * From one of its own on: who has not heard yet that a slab is gone, and finds another one in its
- * place, does not take that for the same.
- */
-static void begin_generations(const struct gid_slab *slab, uint32_t *generations) {
-	const uint32_t first = gid_slab_next_generation((uint32_t)(gid_clock_now() % 0xffff));
-	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
-		__atomic_store_n(&generations[i], first, __ATOMIC_RELAXED);
-	}
-}
-
 /* Slots, then the table of their generations on pages of its own; 0: that is too much. */
 static uint64_t memory_size(const struct gid_slab *slab) {
 	const struct gid_slab_info *info = &slab->info;
@@ -333,7 +356,7 @@ static int begin_memory(struct gid_slab *slab) {
 	use_memory(slab);
 	slab->view = slab->own.data;
 	slab->generations = (const uint32_t *)(slab->view + info->slot_count * info->slot_size);
-	begin_generations(slab, (uint32_t *)slab->generations);
+	gid_slab_begin_generations(slab);
 	return ask_for_number(slab);
 }
 
@@ -492,14 +515,15 @@ int gid_slab_renew(struct gid_slab *slab) {
 
 /* --- its eviction from its memory ------------------------------------------------------------- */
 
-/* Has the memory in place of its own, under a new number; else, all is as it was. */
-static int export_there(struct gid_slab *slab, const struct gid_memory_own *memory) {
+/* Has the memory in place of its own, under the number; else, all is as it was. */
+static int adopt_there(
+		struct gid_slab *slab, const struct gid_memory_own *memory, uint32_t number) {
 	struct gid_memory_own own = slab->own;
 	gid_id gid = slab->info.gid;
 	slab->own = *memory;
 	use_memory(slab);
 	slab->info.gid = GID_NONE;
-	int error = export_new(slab);
+	int error = adopt_number(slab, number);
 	if (error < 0) {
 		slab->own = own;
 		use_memory(slab);
@@ -510,9 +534,7 @@ static int export_there(struct gid_slab *slab, const struct gid_memory_own *memo
 
 /* Without the number that it was just given, and with the memory and number that it had. */
 static void come_back(struct gid_slab *slab, const struct gid_evicted *old, gid_id gid) {
-	union gid_wire_message message;
-	put_unexport(gid_slab_of(slab->info.gid), &message);
-	gid_domain_post(slab->domain, &message, NULL, 0);
+	post_unexport(slab->domain, gid_slab_of(slab->info.gid));
 	gid_table_remove(&slab->domain->own_slabs, gid_slab_of(slab->info.gid));
 	slab->own = old->memory;
 	use_memory(slab);
@@ -532,66 +554,40 @@ static void settle(struct gid_slab *slab, struct gid_evicted *old) {
 	memset(slab->granted, 0,
 			sizeof(slab->granted)); /* streams ask for them with their frames */
 	gid_slab_grant_again(slab);		/* and whom others may not lend it to */
+	slab->eviction.expired = eviction_due;
+	slab->eviction.data = slab;
+	gid_loop_arm(&slab->domain->loop, &slab->eviction,
+			gid_clock_now() + (old->held > 0 ? EVICTION_NS : 0));
 }
 
 /*
- * Has the same at the same address in other memory, that only those see who may read it now. Frames
- * that are out stay where they are, under the old number, for those to read who still may.
+ * Has the same at the same address in other memory, that only those see who may read it now, and
+ * that has a number. Frames that are out stay where they are, under the old one, for those to read
+ * who still may.
  */
-static int move(struct gid_slab *slab, struct gid_evicted *old) {
-	const struct gid_memory_readers readers = readers_of(slab);
-	struct gid_memory_own fresh;
+static int arrive(struct gid_departure *departure, uint32_t number) {
+	struct gid_slab *slab = departure->slab;
+	struct gid_evicted *old = departure->old;
 	gid_id gid = slab->info.gid;
-	int error = gid_memory_get(slab->domain, &fresh, &readers, MEMORY_NAME, slab->own.size);
-	if (error < 0) {
-		return error;
+	if (slab->stays) {
+		post_unexport(slab->domain, number);
+		return -ENOTSUP;
 	}
 	old->number = gid_slab_of(gid);
 	old->memory = slab->own;
-	error = gid_memory_move(&old->memory, &fresh);
-	if (error < 0) {
-		gid_memory_put(&fresh);
-		return error;
-	}
-	error = export_there(slab, &fresh);
-	if (error < 0) {
-		slab->own = fresh;
-		use_memory(slab);
-		put_memory(&old->memory);
-		return error;
-	}
-	/* Said before gidd knew where it is now: perhaps it was emptied as it was copied. */
-	slab->emptied += gid_domain_is_revoked(slab->domain, gid_slab_key(gid));
-	settle(slab, old);
-	return 0;
-}
-
-/*
- * The same for the sake of the number. It is there before the memory moves: until then frames go
- * out under the old one, and the next gidd can be asked for it.
- */
-static int renumber(struct gid_slab *slab, struct gid_evicted *old) {
-	const struct gid_memory_readers readers = readers_of(slab);
-	struct gid_memory_own fresh;
-	gid_id gid = slab->info.gid;
-	int error = gid_memory_get(slab->domain, &fresh, &readers, MEMORY_NAME, slab->own.size);
+	int error = adopt_there(slab, &departure->fresh, number);
 	if (error < 0) {
 		return error;
 	}
-	old->number = gid_slab_of(gid);
-	old->memory = slab->own;
-	error = export_there(slab, &fresh);
-	if (error == 0) {
-		error = gid_memory_move(&old->memory, &fresh);
-		if (error < 0) {
-			come_back(slab, old, gid);
-		}
-	}
+	error = gid_memory_move(&old->memory, &departure->fresh);
 	if (error < 0) {
-		gid_memory_put(&fresh);
+		come_back(slab, old, gid);
 		return error;
 	}
-	slab->own = fresh; /* where it is mapped now */
+	slab->own = departure->fresh; /* where it is mapped now */
+	slab->emptied += departure->emptied;
+	departure->fresh = (struct gid_memory_own){.fd = -1};
+	departure->old = NULL;
 	settle(slab, old);
 	return 0;
 }
@@ -600,34 +596,135 @@ static bool is_away(int error) {
 	return error == -ENOTCONN || error == -ETIMEDOUT;
 }
 
-static void evict(struct gid_slab *slab, int (*leave)(struct gid_slab *, struct gid_evicted *)) {
-	bool can_move = slab->own.data != NULL && !slab->stays;
-	struct gid_evicted *old = can_move ? calloc(1, sizeof(*old)) : NULL;
-	int error = old == NULL ? -ENOTSUP : leave(slab, old);
-	if (error < 0) {
-		free(old);
-		/* Only a number is tried again with the next gidd. For memory that others may not
-		 * read any more its owner makes another one, of memory that has other readers. */
-		if (leave != renumber || !is_away(error)) {
-			retract(slab);
+/*
+ * Only a number is tried again with the next gidd. For memory that others may not read any more its
+ * owner makes another one, of memory that has other readers.
+ */
+static void stay(struct gid_slab *slab, bool for_number, int error) {
+	if (!for_number || !is_away(error)) {
+		retract(slab);
+	}
+}
+
+static void fail_departure(struct gid_departure *departure, int error) {
+	struct gid_slab *slab = departure->slab;
+	bool for_number = departure->for_number;
+	end_departure(departure);
+	stay(slab, for_number, error);
+}
+
+static void handle_departed(void *data, int error, const union gid_wire_message *answer,
+		int fds[GID_WIRE_FDS_MAX]) {
+	struct gid_departure *departure = data;
+	if (departure->slab == NULL && error == 0) {
+		post_unexport(departure->domain, answer->result.value);
+	} else if (departure->slab != NULL) {
+		error = error < 0 ? error : arrive(departure, answer->result.value);
+		if (error < 0) {
+			fail_departure(departure, error);
+			return;
 		}
+	}
+	end_departure(departure);
+}
+
+/* It goes there once that has a number: until then frames go out under the old one. */
+static int ask_for_number_there(struct gid_departure *departure) {
+	struct gid_slab *slab = departure->slab;
+	struct gid_memory_own own = slab->own;
+	gid_id gid = slab->info.gid;
+	union gid_wire_message message;
+	slab->own = departure->fresh;
+	slab->info.gid = GID_NONE;
+	use_memory(slab);
+	put_export(slab, &message);
+	slab->own = own;
+	slab->info.gid = gid;
+	use_memory(slab);
+	return gid_domain_request_async(departure->domain, &message, &departure->fresh.fd, 1,
+			handle_departed, departure);
+}
+
+static void handle_given(void *data, int error, const union gid_wire_message *answer,
+		int fds[GID_WIRE_FDS_MAX]) {
+	struct gid_departure *departure = data;
+	const struct gid_slab *slab = departure->slab;
+	if (slab == NULL) {
+		if (error == 0) {
+			gid_memory_decline(departure->domain, &answer->allocated, fds);
+		}
+		end_departure(departure);
 		return;
 	}
-	slab->eviction.expired = eviction_due;
-	slab->eviction.data = slab;
-	gid_loop_arm(&slab->domain->loop, &slab->eviction,
-			gid_clock_now() + (old->held > 0 ? EVICTION_NS : 0));
+	error = gid_memory_take(departure->domain, &departure->fresh, MEMORY_NAME, slab->own.size,
+			error, answer, fds);
+	error = error < 0 ? error : ask_for_number_there(departure);
+	if (error < 0) {
+		fail_departure(departure, error);
+	}
+}
+
+static struct gid_departure *begin_departure(struct gid_slab *slab, bool for_number) {
+	struct gid_departure *departure = calloc(1, sizeof(*departure));
+	struct gid_evicted *old = calloc(1, sizeof(*old));
+	if (departure == NULL || old == NULL) {
+		free(departure);
+		free(old);
+		return NULL;
+	}
+	*departure = (struct gid_departure){
+			.next = slab->domain->departures,
+			.domain = slab->domain,
+			.slab = slab,
+			.old = old,
+			.for_number = for_number,
+			.fresh = {.fd = -1},
+	};
+	if (departure->next != NULL) {
+		departure->next->prev = departure;
+	}
+	slab->domain->departures = departure;
+	slab->departure = departure;
+	return departure;
+}
+
+/* Nobody waits for gidd meanwhile. */
+static void evict(struct gid_slab *slab, bool for_number) {
+	if (slab->departure != NULL) {
+		slab->departure->emptied |= !for_number;
+		slab->departure->for_number &= for_number;
+		return;
+	}
+	bool can_move = slab->own.data != NULL && !slab->stays;
+	struct gid_departure *departure = can_move ? begin_departure(slab, for_number) : NULL;
+	if (departure == NULL) {
+		stay(slab, for_number, can_move ? -ENOMEM : -ENOTSUP);
+		return;
+	}
+	const struct gid_memory_readers readers = readers_of(slab);
+	int error = gid_memory_ask(slab->domain, &departure->fresh, &readers, MEMORY_NAME,
+			slab->own.size, handle_given, departure);
+	error = error == 0 ? ask_for_number_there(departure) : error;
+	if (error < 0 && error != -EINPROGRESS) {
+		fail_departure(departure, error);
+	}
 }
 
 static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
 		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_slab *slab =
 			(struct gid_slab *)((char *)endpoint - offsetof(struct gid_slab, endpoint));
+	gid_id gid = message->revoked.gid;
 	if (message->header.type != GID_WIRE_REVOKED ||
-			gid_slab_key(message->revoked.gid) != gid_slab_key(slab->info.gid)) {
+			gid_domain_of(gid) != gid_domain_of(slab->info.gid)) {
 		return false;
 	}
-	evict(slab, move);
+	if (gid_slab_of(gid) != gid_slab_of(slab->info.gid)) {
+		/* gidd has emptied what it has left: perhaps before that */
+		slab->emptied += find_evicted(slab, gid) != NULL;
+		return false;
+	}
+	evict(slab, false);
 	return true;
 }
 
@@ -637,7 +734,7 @@ static void exported_again(void *data, int error, const union gid_wire_message *
 		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_slab *slab = data;
 	if (error == -EEXIST) {
-		evict(slab, renumber); /* another program was here first, and has its number */
+		evict(slab, true); /* another program was here first, and has its number */
 		return;
 	}
 	/* Where gidd went away meanwhile it will be asked anew. */
@@ -660,36 +757,6 @@ static void export_again(struct gid_endpoint *endpoint) {
 }
 
 /* --- bringing --------------------------------------------------------------------------------- */
-
-static bool is_dmabuf(int fd) {
-	struct statfs status;
-	return fstatfs(fd, &status) == 0 && status.f_type == DMA_BUF_MAGIC;
-}
-
-/* A descriptor of our own for memory that others brought, or -errno. */
-static int take_memory(struct gid_domain *domain, int fd, enum gid_memory *memory) {
-	int error, taken;
-	if (is_dmabuf(fd)) {
-		*memory = GID_MEMORY_DMABUF;
-		taken = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-		error = taken < 0 ? -errno : 0;
-	} else {
-		*memory = GID_MEMORY_MEMFD;
-		error = gid_memory_check(fd, 0, 1);
-		error = error == -EACCES ? 0 : error; /* ours is a read-only one */
-		taken = error < 0 ? error : gid_memory_share(fd);
-		error = taken < 0 ? taken : 0;
-	}
-	if (error == -EPERM) {
-		return gid_domain_fail(domain, error,
-				"the memfd is not sealed: it needs F_SEAL_SHRINK, and "
-				"F_SEAL_FUTURE_WRITE or F_SEAL_WRITE, before it is exported");
-	}
-	if (error < 0) {
-		return gid_domain_fail(domain, error, "%s", gid_strerror(error));
-	}
-	return taken;
-}
 
 /* Readers take no memory with holes, for these would be theirs to fill, in their time. */
 static int fill_holes(struct gid_slab *slab) {
@@ -734,7 +801,7 @@ static int bring(struct gid_domain *domain, int fd, uint64_t offset,
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
 	}
 	slab->info.slot_count = 1;
-	error = take_memory(domain, fd, &slab->info.memory);
+	error = gid_memory_bring(domain, fd, &slab->info.memory);
 	if (error >= 0) {
 		slab->info.fd = error;
 		error = set_description(slab, description);

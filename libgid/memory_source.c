@@ -2,8 +2,11 @@
 #include "memory_source.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 
 #include "closer.h"
 
@@ -139,4 +142,35 @@ int gid_memory_attach(int fd, uint64_t window_offset, size_t size, const void **
 	int error = window_offset == 0 ? gid_memory_check(fd, size, 1)
 				       : gid_memory_check_range(fd, window_offset + size);
 	return error < 0 ? error : gid_memory_map(fd, window_offset, size, data);
+}
+
+/* --- what others bring ------------------------------------------------------------------------ */
+
+static bool is_dmabuf(int fd) {
+	struct statfs status;
+	return fstatfs(fd, &status) == 0 && status.f_type == DMA_BUF_MAGIC;
+}
+
+int gid_memory_bring(struct gid_domain *domain, int fd, enum gid_memory *memory) {
+	int error, taken;
+	if (is_dmabuf(fd)) {
+		*memory = GID_MEMORY_DMABUF;
+		taken = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		error = taken < 0 ? -errno : 0;
+	} else {
+		*memory = GID_MEMORY_MEMFD;
+		error = gid_memory_check(fd, 0, 1);
+		error = error == -EACCES ? 0 : error; /* ours is a read-only one */
+		taken = error < 0 ? error : gid_memory_share(fd);
+		error = taken < 0 ? taken : 0;
+	}
+	if (error == -EPERM) {
+		return gid_domain_fail(domain, error,
+				"the memfd is not sealed: it needs F_SEAL_SHRINK, and "
+				"F_SEAL_FUTURE_WRITE or F_SEAL_WRITE, before it is exported");
+	}
+	if (error < 0) {
+		return gid_domain_fail(domain, error, "%s", gid_strerror(error));
+	}
+	return taken;
 }

@@ -44,6 +44,12 @@ void gid_memory_decline(
 		struct gid_domain *domain, const struct gid_wire_allocated *range, int *fds);
 
 /*
+ * A descriptor of our own for memory that others brought, a dma-buf or a sealed memfd as `memory`
+ * then says; or -errno, as gid_domain_error() says it.
+ */
+int gid_memory_bring(struct gid_domain *domain, int fd, enum gid_memory *memory);
+
+/*
  * Maps memory of others read-only, at `window_offset` of a window, or for 0 the whole of a sealed
  * memfd, which is checked to be one. Unmapped by gid_memory_unmap().
  */

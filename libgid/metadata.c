@@ -16,6 +16,7 @@
 /* How long gidd is not asked again for memory that it did not give. */
 #define AGAIN_NS UINT64_C(1000000000)
 #define PAGE 4096u
+#define DESCRIPTION "application/x-gid-metadata"
 
 struct place {
 	gid_id gid;	 /* of its frame; GID_NONE: it was never used */
@@ -40,6 +41,15 @@ static uint32_t room_of(const struct gid_producer *producer) {
 	return most == 0 ? GID_METADATA_DEFAULT : most;
 }
 
+/* What was put into one that gidd does not have any more nobody can read. */
+static void forget_places(struct gid_metadata *metadata) {
+	memset(metadata->places, 0, sizeof(metadata->places));
+}
+
+static void handle_made(void *data, int error, struct gid_slab *slab) {
+	forget_places(data);
+}
+
 static int make_slab(struct gid_producer *producer, struct gid_metadata *metadata) {
 	struct gid_layout layout;
 	uint64_t size = sizeof(struct gid_wire_metadata) + room_of(producer);
@@ -47,8 +57,13 @@ static int make_slab(struct gid_producer *producer, struct gid_metadata *metadat
 	if (error < 0) {
 		return error;
 	}
+	if (producer->options.granted != NULL) { /* it waits for nothing */
+		return gid_slab_create_async(producer->domain, producer->name, &layout, size,
+				GID_METADATA_PLACES, DESCRIPTION, handle_made, metadata,
+				&metadata->slab);
+	}
 	return gid_slab_create_for_stream(producer->domain, producer->name, &layout, size,
-			GID_METADATA_PLACES, "application/x-gid-metadata", &metadata->slab);
+			GID_METADATA_PLACES, DESCRIPTION, &metadata->slab);
 }
 
 /* What frames bear is read by that number: it is another one once the slab had to move. */
@@ -88,11 +103,10 @@ static int grant_slab(struct gid_producer *producer, struct gid_slab *slab) {
 	return error;
 }
 
-/* What was put into one that gidd does not have any more nobody can read. */
 static int renew_slab(struct gid_metadata *metadata) {
 	int ret = gid_slab_renew(metadata->slab);
 	if (ret == 1) {
-		memset(metadata->places, 0, sizeof(metadata->places));
+		forget_places(metadata);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -105,7 +119,6 @@ static int get_slab(struct gid_producer *producer) {
 		}
 	}
 	struct gid_metadata *metadata = producer->metadata;
-	int error = 0;
 	if (metadata->slab == NULL) {
 		uint64_t now = gid_clock_now();
 		if (now < metadata->again) {
@@ -116,9 +129,8 @@ static int get_slab(struct gid_producer *producer) {
 			metadata->again = now + AGAIN_NS;
 			return metadata->error;
 		}
-	} else {
-		error = renew_slab(metadata);
 	}
+	int error = renew_slab(metadata); /* also one that is just being made */
 	error = error < 0 ? error : publish_slab(producer, metadata);
 	return error < 0 ? error : grant_slab(producer, metadata->slab);
 }

@@ -310,6 +310,14 @@ int gid_slab_take(struct gid_slab *slab) {
 	return slot >= 0 ? slot : take_from(slab, 0, next);
 }
 
+void gid_slab_begin_generations(struct gid_slab *slab) {
+	const uint32_t first = gid_slab_next_generation((uint32_t)(gid_clock_now() % 0xffff));
+	uint32_t *generations = (uint32_t *)slab->generations;
+	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
+		__atomic_store_n(&generations[i], first, __ATOMIC_RELAXED);
+	}
+}
+
 void gid_slab_give(struct gid_slab *slab, uint32_t slot) {
 	if (slab->slots != NULL && slot < slab->info.slot_count) {
 		slab->slots[slot].taken = false;

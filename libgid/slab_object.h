@@ -15,6 +15,7 @@ struct gid_slab_listener {
 };
 
 struct gid_evicted;
+struct gid_departure;
 
 /* What our own slabs and imported ones do each in their way. */
 struct gid_slab_kind {
@@ -60,14 +61,15 @@ struct gid_slab {
 	size_t generations_size; /* of their mapping; 0 inside `own` */
 
 	/* our own */
-	struct gid_memory_own own;     /* of gid_slab_create(), else all zero */
-	char stream[GID_NAME_MAX + 1]; /* that the memory was asked for; "": any */
-	struct gid_timer eviction;     /* armed: some of `evicted` was not released yet */
-	bool made;		       /* by gid_slab_create() */
-	bool renewed;		       /* it had memory before, which gidd took */
-	uint64_t refused;	       /* when it got no memory last; 0: it got it */
-	bool stays;		       /* devices may write there: it cannot be anywhere else */
-	uint64_t emptied;	       /* see gid_slab_emptied() */
+	struct gid_memory_own own;	 /* of gid_slab_create(), else all zero */
+	char stream[GID_NAME_MAX + 1];	 /* that the memory was asked for; "": any */
+	struct gid_timer eviction;	 /* armed: some of `evicted` was not released yet */
+	struct gid_departure *departure; /* it is to leave its memory; NULL: it is not */
+	bool made;			 /* by gid_slab_create() */
+	bool renewed;			 /* it had memory before, which gidd took */
+	uint64_t refused;		 /* when it got no memory last; 0: it got it */
+	bool stays;			 /* devices may write there: it cannot be anywhere else */
+	uint64_t emptied;		 /* see gid_slab_emptied() */
 	struct gid_endpoint endpoint;
 	bool asking; /* gidd was asked for its memory or number, and has not answered */
 	int answer;  /* what came of it last: 0 or -errno */
@@ -97,6 +99,9 @@ struct gid_slab *gid_slab_new(struct gid_domain *domain, const struct gid_slab_k
 
 /* Ends all slabs of a domain that is being destroyed: the objects stay for their references. */
 void gid_slab_detach_all(struct gid_domain *domain);
+
+/* Likewise what is left of those that were leaving their memory as they ended. */
+void gid_slab_end_departures(struct gid_domain *domain);
 
 /*
  * A revoked slab's memory is given up at once, whoever still reads it: what was kept and else
@@ -154,6 +159,12 @@ static inline void gid_slab_raise_generation(uint32_t *generation) {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
+
+/*
+ * Memory of ours has them from one of its own on: who has not heard yet that a slab is gone, and
+ * finds another one in its place, does not take that for the same.
+ */
+void gid_slab_begin_generations(struct gid_slab *slab);
 
 /* --- what streams need of slabs --------------------------------------------------------------- */
 

@@ -15,8 +15,10 @@
 #define PATIENCE_NS (UINT64_C(60) * 1000000000)
 #define SOON_NS UINT64_C(20000000)
 #define WINDOW_SIZE (UINT64_C(1) << 20)
-#define PLACE 4096u /* in the window */
-#define NUMBER 7u   /* of the slab */
+#define PLACE 4096u	    /* in the window */
+#define OTHER_PLACE 524288u /* that does not overlap it */
+#define NUMBER 7u	    /* of the slab */
+#define OTHER_NUMBER 8u
 
 enum way {
 	GIVES,
@@ -31,13 +33,14 @@ enum way {
 static atomic_int alloc_way, export_way;
 static atomic_uint allocs, exports, unexports, frees;
 static atomic_uint alloc_serial, export_serial, alloc_size;
+static atomic_uint place = PLACE;
 static atomic_int connection;
 static int window = -1;
 
 static bool give(int fd, uint32_t serial, uint64_t size) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_ALLOCATED, serial);
-	message.allocated.offset = PLACE;
+	message.allocated.offset = place;
 	message.allocated.size = size;
 	return gid_socket_send(fd, message.bytes, message.header.size, &window, 1) == 0;
 }
@@ -81,7 +84,7 @@ static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
 		unexports++;
 		return false_gidd_answer(fd, serial, 0, 0);
 	case GID_WIRE_FREE:
-		frees += message->allocated.offset == PLACE;
+		frees += message->allocated.offset == PLACE || message->allocated.offset == place;
 		return false_gidd_answer(fd, serial, 0, 0);
 	default:
 		return false_gidd_answer(fd, serial, 0, 0);
@@ -281,6 +284,108 @@ static void test_waited_for(void) {
 	tap_ok(unexports == ended + 1, "and waits for its end");
 }
 
+/* --- leaving its memory ------------------------------------------------------------------------
+ */
+
+static void say_revoked(gid_id gid) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_REVOKED, 0);
+	message.revoked.gid = gid;
+	gid_socket_send(connection, message.bytes, message.header.size, NULL, 0);
+}
+
+static bool is_there(struct gid_slab *slab, gid_id gid) {
+	return gid_slab_is_current(slab, gid) && gid_slab_gid(slab, 0) == gid &&
+			strcmp(gid_slab_data(slab, 0), "a picture") == 0;
+}
+
+/* It has to leave its memory, and gidd does not say yet where to. */
+static struct gid_slab *begin_to_leave(gid_id *gid) {
+	struct gid_slab *slab = NULL;
+	unsigned asked = allocs + 1;
+	alloc_way = export_way = GIVES;
+	place = PLACE;
+	gid_slab_create(domain, &layout, 0, 2, NULL, &slab);
+	strcpy(gid_slab_data(slab, 0), "a picture");
+	*gid = gid_slab_gid(slab, 0);
+	alloc_way = export_way = NEVER;
+	place = OTHER_PLACE;
+	say_revoked(*gid);
+	WAIT_FOR(allocs > asked);
+	tap_ok(is_there(slab, *gid) && gid_domain_is_connected(domain),
+			"nobody waits for other memory of a slab");
+	return slab;
+}
+
+static void get_memory(void) {
+	unsigned asked = exports;
+	give(connection, alloc_serial, alloc_size);
+	WAIT_FOR(exports > asked);
+}
+
+static void test_leaves(void) {
+	gid_id gid, now;
+	struct gid_slab *slab = begin_to_leave(&gid);
+	get_memory();
+	tap_ok(is_there(slab, gid) && gid_domain_is_connected(domain),
+			"nor for a number: it is where it was until then");
+	unsigned ended = unexports;
+	false_gidd_answer(connection, export_serial, 0, OTHER_NUMBER);
+	WAIT_FOR(gid_slab_gid(slab, 0) != gid && unexports > ended);
+	now = gid_slab_gid(slab, 0);
+	tap_ok(gid_slab_of(now) == OTHER_NUMBER && is_there(slab, now) &&
+					!gid_slab_is_current(slab, gid) &&
+					slab->info.offset == OTHER_PLACE &&
+					gid_slab_emptied(slab) == 0,
+			"then it is there, as it was");
+	gid_slab_destroy(slab, false);
+}
+
+static void test_emptied_meanwhile(void) {
+	gid_id gid;
+	struct gid_slab *slab = begin_to_leave(&gid);
+	say_revoked(gid);
+	get_memory();
+	false_gidd_answer(connection, export_serial, 0, OTHER_NUMBER);
+	WAIT_FOR(gid_slab_gid(slab, 0) != gid);
+	tap_ok(gid_slab_emptied(slab) == 1, "what gidd emptied before is told");
+	say_revoked(gid);
+	WAIT_FOR(gid_slab_emptied(slab) > 1);
+	tap_ok(gid_slab_emptied(slab) == 2, "also where that is heard afterwards");
+	gid_slab_destroy(slab, false);
+}
+
+/* Its owner destroys it before it has other memory, or a number of that. */
+static void test_ends_as_it_leaves(void) {
+	gid_id gid;
+	struct gid_slab *slab = begin_to_leave(&gid);
+	unsigned asked = exports, freed = frees;
+	gid_slab_destroy(slab, false);
+	WAIT_FOR(frees > freed);
+	give(connection, alloc_serial, alloc_size);
+	WAIT_FOR(frees > freed + 1);
+	tap_ok(exports == asked && frees == freed + 2, "memory that comes for none is given back");
+	slab = begin_to_leave(&gid);
+	get_memory();
+	gid_slab_destroy(slab, false);
+	unsigned ended = unexports;
+	false_gidd_answer(connection, export_serial, 0, OTHER_NUMBER);
+	WAIT_FOR(unexports > ended);
+	tap_ok(unexports == ended + 1, "and so is a number");
+}
+
+static void test_does_not_leave(void) {
+	gid_id gid;
+	struct gid_slab *slab = begin_to_leave(&gid);
+	alloc_way = export_way = GIVES;
+	place = PLACE;
+	false_gidd.life++;
+	WAIT_FOR(slab->info.revoked);
+	tap_ok(slab->info.revoked, "where gidd goes meanwhile, its owner loses it");
+	WAIT_FOR(gid_domain_is_connected(domain));
+	gid_slab_destroy(slab, false);
+}
+
 static void test_never(void) {
 	struct heard heard;
 	uint64_t answer_ns = domain->answer_ns;
@@ -376,6 +481,10 @@ static void test(struct gid_domain *connected) {
 	test_other_answers();
 	test_no_window();
 	test_waited_for();
+	test_leaves();
+	test_emptied_meanwhile();
+	test_ends_as_it_leaves();
+	test_does_not_leave();
 	test_never();
 	test_another_gidd();
 	test_sealed();

@@ -160,9 +160,6 @@ static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
 	case GID_WIRE_IMPORT:
 		import_serial = serial;
 		return !answers || false_gidd_answer(fd, serial, 0, 7);
-	case GID_WIRE_UNPUBLISH: /* asks it to say more than it was asked */
-		return say_revoked(fd, 1) && say_revoked(fd, 2) &&
-				false_gidd_answer(fd, serial, 0, 0);
 	default:
 		return !answers || false_gidd_answer(fd, serial, 0, 7);
 	}
@@ -389,14 +386,6 @@ static void test_unanswered(void) {
 			gid_domain_error(domain));
 	tap_ok(ask(domain, GID_WIRE_IMPORT) == -EPROTO, "\"done\" is no answer to an import: %s",
 			gid_domain_error(domain));
-	tap_ok(ask(domain, GID_WIRE_UNPUBLISH) == 0 &&
-					gid_domain_is_revoked(domain,
-							gid_slab_key(gid_make(2, 1, 0, 0))) &&
-					gid_domain_is_revoked(domain,
-							gid_slab_key(gid_make(2, 2, 0, 0))) &&
-					!gid_domain_is_revoked(
-							domain, gid_slab_key(gid_make(2, 3, 0, 0))),
-			"what was revoked meanwhile is known before it is delivered");
 	answers = false;
 	gid_domain_destroy(domain);
 }
