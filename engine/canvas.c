@@ -71,9 +71,15 @@ int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32
 	return 0;
 }
 
-bool canvas_is_emptied(const struct canvas *canvas) {
+bool canvas_slab_is_lost(const struct gid_slab *slab) {
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	return info.revoked || gid_slab_emptied(slab) > 0;
+}
+
+bool canvas_is_lost(const struct canvas *canvas) {
 	for (uint32_t i = 0; i < canvas->slot_count; i++) {
-		if (canvas->slots[i] != NULL && gid_slab_emptied(canvas->slots[i]) > 0) {
+		if (canvas->slots[i] != NULL && canvas_slab_is_lost(canvas->slots[i])) {
 			return true;
 		}
 	}

@@ -41,8 +41,11 @@ void canvas_finish(struct canvas *canvas);
 int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32_t height,
 		uint64_t memory);
 
-/* Whether memory of it moved too late: pictures are lost. See gid_slab_emptied(). */
-bool canvas_is_emptied(const struct canvas *canvas);
+/* Whether such memory was taken, or moved too late: see gid_slab_renew(), gid_slab_emptied(). */
+bool canvas_slab_is_lost(const struct gid_slab *slab);
+
+/* Whether some of its own is: pictures are lost. */
+bool canvas_is_lost(const struct canvas *canvas);
 
 /* Takes the memory away. Who shows the canvas is told that there is nothing to show. */
 void canvas_drop(struct canvas *canvas);

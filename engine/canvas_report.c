@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "canvas.h"
+
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
 	struct report *report = data;
 	report->reader_joined |= joined;
@@ -40,8 +42,8 @@ void report_finish(struct report *report) {
 	*report = (struct report){0};
 }
 
-bool report_is_emptied(const struct report *report) {
-	return gid_slab_emptied(report->slab) > 0;
+bool report_is_lost(const struct report *report) {
+	return canvas_slab_is_lost(report->slab);
 }
 
 void report_send(struct report *report) {

@@ -19,8 +19,8 @@ struct report {
 int report_init(struct report *report, struct gid_domain *domain, const char *stream);
 void report_finish(struct report *report);
 
-/* Whether its memory moved too late: it tells nothing any more. See gid_slab_emptied(). */
-bool report_is_emptied(const struct report *report);
+/* Whether its memory is lost, as canvas_slab_is_lost() says: it tells nothing any more. */
+bool report_is_lost(const struct report *report);
 
 /* When the producer's descriptor is readable, and now and then. */
 void report_dispatch(struct report *report);

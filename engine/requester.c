@@ -691,9 +691,9 @@ static void wait_for_work(struct requester *requester) {
 	helper_job_wake(&requester->job);
 }
 
-/* It moved too late, and its content with it: what was drawn, or what the program reads of us. */
-static bool is_emptied(const struct requester *requester) {
-	return report_is_emptied(&requester->report) || canvas_is_emptied(&requester->canvas);
+/* Memory that could not be moved, or too late: what was drawn, or what the program reads of us. */
+static bool has_lost_memory(const struct requester *requester) {
+	return report_is_lost(&requester->report) || canvas_is_lost(&requester->canvas);
 }
 
 static void *run(void *data) {
@@ -710,7 +710,7 @@ static void *run(void *data) {
 		struct engine_report *page = requester->report.page;
 		update_realtime_budget(requester);
 		gid_domain_dispatch(requester->domain);
-		if (is_emptied(requester)) {
+		if (has_lost_memory(requester)) {
 			engine_log(&requester->log,
 					"its memory was taken back before it could be "
 					"moved; beginning anew");

@@ -24,17 +24,22 @@ int dial_stream_fail(const struct dial_stream *dials, const char *what, int erro
 
 /* --- a picture -------------------------------------------------------------------------------- */
 
-/* Readers hold all memory: this picture is left out. */
-static int dial_stream_starve(struct dial_stream *dials, uint64_t now) {
-	struct gid_slab_info info;
-	gid_slab_get_info(dials->slab, &info);
-	if (info.revoked) {
-		return dial_stream_fail(dials, "memory for the dials", -ESTALE);
-	}
+/* Readers hold all memory, or gidd gives none in place of what it took: this picture is left out.
+ */
+static void dial_stream_starve(struct dial_stream *dials, uint64_t now) {
 	gid_producer_lacks_memory(dials->producer);
 	dials->starved++;
 	schedule_drawn(&dials->schedule, dials->sequence + 1, now, now);
-	return 0;
+}
+
+/* A slot to draw into, or less than 0. */
+static int dial_stream_take(struct dial_stream *dials) {
+	int error = gid_slab_renew(dials->slab);
+	if (error < 0 && !dials->told) {
+		dial_stream_fail(dials, "memory for the dials, which is asked for again", error);
+	}
+	dials->told = error < 0;
+	return gid_slab_take(dials->slab);
 }
 
 static int dial_stream_send(struct dial_stream *dials, uint32_t slot, uint64_t begun) {
@@ -55,9 +60,10 @@ static int dial_stream_send(struct dial_stream *dials, uint32_t slot, uint64_t b
 static int dial_stream_draw(struct dial_stream *dials) {
 	uint64_t begun = gid_clock_now();
 	gid_producer_dispatch(dials->producer);
-	int slot = gid_slab_take(dials->slab);
+	int slot = dial_stream_take(dials);
 	if (slot < 0) {
-		return dial_stream_starve(dials, begun);
+		dial_stream_starve(dials, begun);
+		return 0;
 	}
 	const struct gid_layout *layout = &dials->layout;
 	uint8_t *data = gid_slab_data(dials->slab, (uint32_t)slot);

@@ -25,6 +25,7 @@ struct dial_stream {
 	uint64_t newest_shown;	/* the newest picture of which we know that it was shown */
 	struct tally shown, taken;
 	uint64_t drawn, starved;
+	bool told; /* that there is no memory */
 };
 
 /* Returns 0, or -1 after saying on stderr what is wrong. */

@@ -23,10 +23,15 @@ void converter_init(struct converter *converter, const struct wayland *wayland,
 	*converter = (struct converter){.wayland = wayland, .domain = domain};
 }
 
-void converter_finish(struct converter *converter) {
+static void converter_drop_buffers(struct converter *converter) {
 	for (uint32_t i = 0; converter->slab != NULL && i < CONVERTER_SLOTS; i++) {
 		wl_buffer_destroy(converter->buffers[i].wl_buffer);
+		gid_slab_give(converter->slab, i);
 	}
+}
+
+void converter_finish(struct converter *converter) {
+	converter_drop_buffers(converter);
 	gid_slab_destroy(converter->slab, false);
 	converter->slab = NULL;
 }
@@ -50,6 +55,26 @@ static void converter_make_buffer(struct converter *converter, uint32_t slot) {
 	gid_buffer_params_v1_destroy(params);
 }
 
+/* The compositor knows its memory by these. */
+static void converter_make_buffers(struct converter *converter) {
+	converter->number = gid_slab_of(gid_slab_gid(converter->slab, 0));
+	for (uint32_t slot = 0; slot < CONVERTER_SLOTS; slot++) {
+		converter_make_buffer(converter, slot);
+	}
+}
+
+/* gidd may have taken the memory, or have had it moved. */
+static int converter_renew(struct converter *converter) {
+	if (gid_slab_renew(converter->slab) < 0) {
+		return -EBUSY;
+	}
+	if (gid_slab_of(gid_slab_gid(converter->slab, 0)) != converter->number) {
+		converter_drop_buffers(converter);
+		converter_make_buffers(converter);
+	}
+	return 0;
+}
+
 /* Memory of that size and opacity. What there was before is on the screen no longer than until the
  * next commit. */
 static int converter_make_room(struct converter *converter, const struct gid_layout *picture) {
@@ -58,7 +83,7 @@ static int converter_make_room(struct converter *converter, const struct gid_lay
 	const struct gid_layout *layout = &converter->layout;
 	if (converter->slab != NULL && layout->fourcc == fourcc &&
 			layout->width == picture->width && layout->height == picture->height) {
-		return 0;
+		return converter_renew(converter);
 	}
 	converter_finish(converter);
 	int error = gid_layout_init(
@@ -67,13 +92,10 @@ static int converter_make_room(struct converter *converter, const struct gid_lay
 		error = gid_slab_create(converter->domain, &converter->layout, 0, CONVERTER_SLOTS,
 				NULL, &converter->slab);
 	}
-	if (error != 0) {
-		return error;
+	if (error == 0) {
+		converter_make_buffers(converter);
 	}
-	for (uint32_t slot = 0; slot < CONVERTER_SLOTS; slot++) {
-		converter_make_buffer(converter, slot);
-	}
-	return 0;
+	return error;
 }
 
 bool converter_can(const struct gid_slab *slab) {

@@ -26,6 +26,7 @@ struct converter {
 	struct gid_domain *domain;
 	struct gid_slab *slab; // NULL: nothing was converted yet
 	struct gid_layout layout;
+	uint32_t number; // of the slab, as the buffers have it
 	struct converted buffers[CONVERTER_SLOTS];
 	uint64_t frames, bytes;	   // that were converted; bytes that were written
 	void (*freed)(void *data); // the compositor shows one less: a call that got -EAGAIN may
@@ -45,8 +46,8 @@ bool converter_can(const struct gid_slab *slab);
 /*
  * Converts the picture of a slot of a slab that can be converted. `buffer` is then to be attached
  * and committed at once; it is the converter's. Returns 0; -EAGAIN: the compositor holds all that
- * there is; -EBUSY: a device still draws the picture; -ESTALE: it was taken back meanwhile; or what
- * gid_slab_create() returns.
+ * there is; -EBUSY: a device still draws the picture, or gidd gives no memory now; -ESTALE: it was
+ * taken back meanwhile; or what gid_slab_create() returns.
  */
 int converter_convert(struct converter *converter, const struct gid_slab *slab, gid_id gid,
 		struct wl_buffer **buffer);

@@ -356,6 +356,26 @@ def test_any_format_can_be_converted(session: Session, pixels: str) -> None:
     assert shown.wait() == 0
 
 
+def test_converted_pictures_in_memory_that_is_taken(session: Session) -> None:
+    """The view goes on in other memory, which the compositor knows by another number."""
+    caps = CAPS.replace("BGRx", "GRAY8")
+    shown = view(session, "--convert")
+    for pattern in (PLATE, OTHER_PLATE, PLATE):
+        producer = produce(session, pattern, caps)
+        session.wait_shown(draw(pattern, caps, f"! videoconvert ! {CAPS}"))
+        gid = converted_slab(session)
+        words = [BUILD / "tools/gidctl/gidctl", "revoke", "cluster", gid]
+        subprocess.run(words, env=session.cockpit.env("cluster"), check=True, timeout=PATIENCE)
+        wait_for(lambda gid=gid: converted_slab(session) != gid, "it to be left")
+        producer.stop()
+    assert shown.is_running()
+
+
+def converted_slab(session: Session) -> str | None:
+    slabs = session.cockpit.status("cluster")["slabs"]
+    return next((slab["gid"] for slab in slabs if slab["owner"]), None)
+
+
 def test_weston_without_the_module(session: Session) -> None:
     session.weston.stop()
     session.weston.command.remove("--modules=gid-buffer.so")

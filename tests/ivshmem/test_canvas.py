@@ -95,6 +95,22 @@ def test_memory_that_is_left_too_late(machines: Cockpit, owner: str) -> None:
         drawing.draws()
 
 
+def test_memory_for_which_there_is_no_room(make_cockpit: Callable[..., Cockpit]) -> None:
+    """To be there twice, as what moves has to be: the engine begins anew with what is free then."""
+    own = "number=3\nkind=host\n"
+    assert own in CONFIG
+    cockpit = make_cockpit(CONFIG.replace(own, f"{own}client-slabs=3\n"))
+    start(cockpit)
+    drawing = Drawing(cockpit)
+    engine = drawing.start_engine()
+    while engine.stderr.count("beginning anew") < 3:  # where it has fewer slabs they can move
+        drawing.draws()
+        gid = drawing.slabs("host")[-1]
+        drawing.revoke("host", gid)
+        wait_for(lambda gid=gid: gid not in drawing.slabs("host"), "another slab")
+    drawing.draws()
+
+
 def test_program_that_is_late(machines: Cockpit) -> None:
     """The engine says only once where its report is; a guest that was paused hears it, too."""
     drawing = Drawing(machines)

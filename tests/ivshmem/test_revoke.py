@@ -27,6 +27,7 @@ from lib.weston import Weston
 from lab.domains.wayland import Display
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
+METER = BUILD / "clients" / "gid-meter"
 ZERO_SECONDS = 0.050  # of the command, the median of ROUNDS
 ROUNDS = 20 if IS_LONG else 3
 
@@ -348,6 +349,19 @@ def test_a_telltale_without_room(narrow: Cockpit) -> None:
         lose(narrow)
         consumer.wait_frames(10)
     assert lights.process.poll() is None
+
+
+@pytest.mark.parametrize("narrow", ["600K"], indirect=True)
+def test_a_meter_without_room(narrow: Cockpit) -> None:
+    """Its five pictures have 500 KiB."""
+    meter = narrow.run("open", [METER, "--size=320x80"])
+    wait_for(lambda: narrow.status("open")["streams"], "the stream")
+    consumer = consume(narrow, "meter", "host")
+    consumer.wait_frames(5)
+    for _ in range(2):
+        lose(narrow)
+        consumer.wait_frames(10)
+    assert meter.is_running()
 
 
 @pytest.mark.parametrize("narrow", ["800K"], indirect=True)
