@@ -243,6 +243,9 @@ static int open_files(struct shm_window *window, bool own) {
 	if (!own) {
 		return 0;
 	}
+	if (window->size > SIZE_MAX) { /* where words have 32 bits */
+		return -EFBIG;
+	}
 	window->writable = open(window->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (window->writable < 0) {
 		return -errno;

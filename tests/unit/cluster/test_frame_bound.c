@@ -57,11 +57,17 @@ static void test_fallbacks(void) {
 static uint64_t stolen, steal_ns;
 static unsigned to_be_stolen; /* so many times that it is looked at */
 
-int __real_clock_gettime(clockid_t clock, struct timespec *time);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+#ifdef __USE_TIME64_REDIRECTS /* its name in glibc where times have 64 bits, and words 32 */
+#define CLOCK_GETTIME "__clock_gettime64"
+#else
+#define CLOCK_GETTIME "clock_gettime"
+#endif
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time) {
-	int error = __real_clock_gettime(clock, time);
+int real_clock_gettime(clockid_t clock, struct timespec *time) __asm__("__real_" CLOCK_GETTIME);
+int wrap_clock_gettime(clockid_t clock, struct timespec *time) __asm__("__wrap_" CLOCK_GETTIME);
+
+int wrap_clock_gettime(clockid_t clock, struct timespec *time) {
+	int error = real_clock_gettime(clock, time);
 	if (error == 0 && clock == CLOCK_THREAD_CPUTIME_ID) {
 		stolen += to_be_stolen > 0 ? steal_ns : 0;
 		to_be_stolen -= to_be_stolen > 0;

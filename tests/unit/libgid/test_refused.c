@@ -69,6 +69,9 @@ WRAP_BOTH(void *, MAP_FAILED, mmap,
 		(data, size, protection, flags, fd, offset))
 /* Its last argument is a number, a pointer or none: one register, whatever it is. */
 WRAP_BOTH(int, -1, fcntl, (int fd, int what, long more), (fd, what, more))
+#ifdef __USE_TIME64_REDIRECTS /* its name in glibc where times have 64 bits, and words 32 */
+WRAP(_time64, int, -1, __fcntl, (int fd, int what, long more), (fd, what, more))
+#endif
 
 /* --- what makes them -------------------------------------------------------------------------- */
 
