@@ -3,9 +3,12 @@
 
 import functools
 import http.server
+import itertools
+import struct
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
@@ -413,23 +416,60 @@ def compare(cockpit: Cockpit, pipeline: Callable[[str], str], least: int) -> Non
     assert told[0] == told[1] and len(told[1]) >= least
 
 
-@pytest.fixture
-def site(cockpit: Cockpit) -> Iterator[str]:
-    """A film of five seconds in segments of one, as HLS: its address.
-
-    splitmuxsink of GStreamer 1.26, which could cut it, now and then does not end.
-    """
-    place = cockpit.folder / "site"
-    place.mkdir()
+def launch(cockpit: Cockpit, text: str) -> None:
     env = gst_env(cockpit.env("open"), cockpit.folder / "registry.bin")
+    subprocess.run(["gst-launch-1.0", "-q", *text.split()], env=env, check=True, timeout=60)
+
+
+def as_hls(cockpit: Cockpit, place: Path) -> str:
+    """splitmuxsink of GStreamer 1.26, which could cut it, now and then does not end."""
     for number in range(5):
         source = ball(30).replace("ball", f"ball timestamp-offset={number * 1_000_000_000}")
-        text = f"{source} ! x264enc ! h264parse ! mpegtsmux ! filesink location={place}/{number}.ts"
-        subprocess.run(["gst-launch-1.0", "-q", *text.split()], env=env, check=True, timeout=60)
+        mux = "x264enc ! h264parse ! mpegtsmux"
+        launch(cockpit, f"{source} ! {mux} ! filesink location={place}/{number}.ts")
     segments = "".join(f"#EXTINF:1.0,\n{number}.ts\n" for number in range(5))
     (place / "film.m3u8").write_text(
         f"#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n{segments}#EXT-X-ENDLIST\n"
     )
+    return "film.m3u8"
+
+
+MPD = """\
+<?xml version="1.0"?>
+<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT5S"
+     minBufferTime="PT1S" profiles="urn:mpeg:dash:profile:isoff-live:2011">
+  <Period><AdaptationSet mimeType="video/mp4" segmentAlignment="true" startWithSAP="1">
+    <SegmentTemplate timescale="1" duration="1" startNumber="0" initialization="begin.mp4"
+                     media="$Number$.m4s"/>
+    <Representation id="1" codecs="avc1.42c01e" bandwidth="500000" width="320" height="240"/>
+  </AdaptationSet></Period>
+</MPD>
+"""
+
+
+def as_dash(cockpit: Cockpit, place: Path) -> str:
+    """One film of fragments of a second, cut in front of each."""
+    mux = "x264enc key-int-max=30 bframes=0 ! h264parse ! mp4mux fragment-duration=1000"
+    launch(cockpit, f"{ball(150)} ! {mux} fragment-mode=dash-or-mss ! filesink location={place}/f")
+    data, at, cuts = (place / "f").read_bytes(), 0, []
+    while at < len(data):
+        size, kind = struct.unpack_from(">I4s", data, at)
+        cuts += [at] if kind == b"moof" else []
+        at += size
+    (place / "begin.mp4").write_bytes(data[: cuts[0]])
+    for number, (begin, end) in enumerate(itertools.pairwise([*cuts, len(data)])):
+        (place / f"{number}.m4s").write_bytes(data[begin:end])
+    assert len(cuts) == 5
+    (place / "film.mpd").write_text(MPD)
+    return "film.mpd"
+
+
+@pytest.fixture(params=[as_hls, as_dash], ids=["hls", "dash"])
+def site(cockpit: Cockpit, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A film of five seconds in segments of one: its address."""
+    place = cockpit.folder / "site"
+    place.mkdir()
+    name = request.param(cockpit, place)
 
     class Handler(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
@@ -438,7 +478,7 @@ def site(cockpit: Cockpit) -> Iterator[str]:
     handler = functools.partial(Handler, directory=str(place))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever).start()
-        yield f"http://127.0.0.1:{server.server_port}/film.m3u8"
+        yield f"http://127.0.0.1:{server.server_port}/{name}"
         server.shutdown()
 
 

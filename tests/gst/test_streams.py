@@ -414,6 +414,17 @@ def test_playbin(cockpit: Cockpit, bin: str) -> None:
     check_h264_copies(sender.stats("sink"), len(expected))
 
 
+def test_player_of_two_films(cockpit: Cockpit) -> None:
+    """One behind the other without a gap (about-to-finish), of another size."""
+    first, second = film(320, 240), film(640, 360)
+    expected = sums_of(cockpit, decode(first)) + sums_of(cockpit, decode(second))
+    receiver = watch(cockpit, "is-live=false")
+    sink = f"gidsink name=sink stream=movie {LOSSLESS}"
+    player = f'playbin3 uri={first.as_uri()} flags=video video-sink="{sink}"'
+    Pipeline(cockpit, "open", player, "--next", second.as_uri()).finish()
+    assert receiver.finish().sums == expected
+
+
 @pytest.mark.parametrize(
     "player",
     [
