@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The profiles of AppArmor compile, and refuse a daemon what is not its own; the module of SELinux
-compiles."""
+"""The profiles of AppArmor compile, and refuse a daemon what is not its own, or its domain's; the
+module of SELinux compiles."""
 
 import io
 import json
@@ -13,18 +13,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from gid_vm.agent import Command
+from gid_vm.agent import Command, Result
 from gid_vm.guest import Guest, why_not
 from lib.program import BUILD, PATIENCE, TOP, wait_for
 
 from lab.domains.configuration import configuration, section
 
-PROFILES = sorted((TOP / "packaging" / "policy" / "apparmor").iterdir())
+POLICY = TOP / "packaging" / "policy"
+PROFILES = sorted(path for path in (POLICY / "apparmor").iterdir() if path.is_file())
+OF_ONE_DOMAIN = POLICY / "apparmor-domain" / "gidd-NAME"
 PARSER = shutil.which("apparmor_parser", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
 BINARIES = [BUILD / name for name in ("gidd/gidd", "tools/gidctl/gidctl", "cluster/gid-cluster")]
 LIBRARY = BUILD / "libgid" / "libgid.so.0"
 INSTALLED = {"LD_LIBRARY_PATH": "/usr/local/lib"}
-CONFIG = configuration({"open": "", "cluster": ""}, {"open cluster": "movie"}, "/run/gidway")
+DOMAINS = dict.fromkeys(("open", "cluster", "left", "right", "third"), "")
+SHARES = {"open cluster": "movie", "left right": "movie"}
+CONFIG = configuration(DOMAINS, SHARES, "/run/gidway")
 DISPLAY = section("display", "width=320 height=240")
 DISPLAY += section("layer film", "domain=open stream=movie width=64 height=64")
 FORBIDDEN = "/root/forbidden.conf"
@@ -39,7 +43,7 @@ tar -xz -C /etc
 cp /etc/gidway/gidway.conf {FORBIDDEN}
 """
 
-MODULE = TOP / "packaging" / "policy" / "selinux"
+MODULE = POLICY / "selinux"
 DEVEL = Path("/usr/share/selinux/devel/Makefile")
 # Of a program in a domain, as somebody writes one.
 CLIENT = """\
@@ -58,12 +62,13 @@ needs_guest = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 
 
 def parse(profile: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [str(PARSER), "--skip-kernel-load", "--skip-cache", *options, str(profile)]
+    command = [str(PARSER), "--skip-kernel-load", "--skip-cache", *options]
+    command += ["--Include", str(POLICY / "apparmor"), str(profile)]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
 @needs_parser
-@pytest.mark.parametrize("profile", PROFILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("profile", [*PROFILES, OF_ONE_DOMAIN], ids=lambda path: path.name)
 def test_each_compiles(profile: Path) -> None:
     result = parse(profile)
     assert result.returncode == 0, result.stderr
@@ -74,7 +79,7 @@ def test_each_compiles(profile: Path) -> None:
 def test_a_mistake_is_found(tmp_path: Path) -> None:
     broken = tmp_path / "gidd"
     text = next(path for path in PROFILES if path.name == "gidd").read_text()
-    broken.write_text(text.replace("/etc/gidway/{,**} r,", "/etc/gidway/{,** r,"))
+    broken.write_text(text.replace("@{run}/gidway/** rwk,", "@{run}/gidway/{** rwk,"))
     assert parse(broken).returncode != 0
 
 
@@ -84,8 +89,13 @@ def of_etc() -> bytes:
     with tarfile.open(fileobj=archive, mode="w:gz") as files:
         for name in ("abi", "abstractions", "tunables"):
             files.add(f"/etc/apparmor.d/{name}", f"apparmor.d/{name}")
-        for name, text in (("gidway", CONFIG), ("cluster", DISPLAY)):
-            entry = tarfile.TarInfo(f"gidway/{name}.conf")
+        files.add(POLICY / "apparmor" / "abstractions", "apparmor.d/abstractions")
+        texts = {"gidway/gidway.conf": CONFIG, "gidway/cluster.conf": DISPLAY}
+        for name in ("left", "right"):
+            text = OF_ONE_DOMAIN.read_text().replace("NAME", name)
+            texts[f"apparmor.d/gidd-{name}"] = text
+        for name, text in texts.items():
+            entry = tarfile.TarInfo(name)
             entry.size = len(text)
             files.addfile(entry, io.BytesIO(text.encode()))
     return archive.getvalue()
@@ -93,30 +103,51 @@ def of_etc() -> bytes:
 
 @pytest.fixture(scope="module")
 def guest() -> Iterator[Guest]:
-    """Two daemons run in it, under the profile."""
+    """Four daemons run in it: two under the profile, and two each under that of its domain."""
     with Guest("policy", memory_mib=768) as guest:
         setup = ["sh", "-c", SETUP, "setup", str(LIBRARY), *map(str, BINARIES)]
         result = guest.run(setup, stdin=of_etc())
         assert result.code == 0, result.err
-        loaded = guest.run([str(PARSER), "--skip-cache", "--replace", *map(str, PROFILES)])
+        profiles = [*map(str, PROFILES), "/etc/apparmor.d/gidd-left", "/etc/apparmor.d/gidd-right"]
+        loaded = guest.run([str(PARSER), "--skip-cache", "--replace", *profiles])
         assert loaded.code == 0, loaded.err
         for domain in ("open", "cluster"):
             daemon = guest.start(["sh", "-c", f"exec /usr/local/bin/gidd -d {domain} 2>&1"])
             daemon.wait_for("serving", PATIENCE)
+        for domain in ("left", "right"):
+            guest.start(under(f"gidd-{domain}", domain)).wait_for("serving", PATIENCE)
         yield guest
+
+
+def under(profile: str, domain: str) -> list[str]:
+    """The command that starts a daemon under that profile, as AppArmorProfile= of systemd does."""
+    choose = f"echo exec {profile} >/proc/self/attr/exec"
+    return ["sh", "-c", f"{choose} && exec /usr/local/bin/gidd -d {domain} 2>&1"]
 
 
 def denied(guest: Guest) -> list[str]:
     return re.findall(r"apparmor=\"DENIED\".*", guest.run(["dmesg"]).out)
 
 
-@pytest.fixture(scope="module")
-def film(guest: Guest) -> Command:
+def send(guest: Guest, domain: str) -> Command:
     source = "videotestsrc is-live=true ! video/x-raw,width=64,height=64,format=BGRx"
     return guest.start(
         ["gst-launch-1.0", "-q", *f"{source} ! gidsink stream=movie".split()],
-        env={"GID_DOMAIN": "open", "GID_RUNTIME_DIR": "/run/gidway"},
+        env={"GID_DOMAIN": domain, "GID_RUNTIME_DIR": "/run/gidway"},
     )
+
+
+def read(guest: Guest, owner: str, domain: str) -> Result:
+    return guest.run(
+        ["gst-launch-1.0", "-q", *f"gidsrc domain={owner} stream=movie num-buffers=10".split()]
+        + ["!", "fakesink"],
+        env={"GID_DOMAIN": domain, "GID_RUNTIME_DIR": "/run/gidway"},
+    )
+
+
+@pytest.fixture(scope="module")
+def film(guest: Guest) -> Command:
+    return send(guest, "open")
 
 
 @needs_parser
@@ -124,12 +155,20 @@ def film(guest: Guest) -> Command:
 @pytest.mark.timeout(600)
 def test_frames_pass_under_the_profile(guest: Guest, film: Command) -> None:
     labels = guest.run(["sh", "-c", "cat $(printf '/proc/%s/attr/current ' $(pidof gidd))"]).out
-    assert labels.split("\n") == ["gidd (enforce)", "gidd (enforce)", ""]
-    reader = guest.run(
-        ["gst-launch-1.0", "-q", *"gidsrc domain=open stream=movie num-buffers=10".split()]
-        + ["!", "fakesink"],
-        env={"GID_DOMAIN": "cluster", "GID_RUNTIME_DIR": "/run/gidway"},
-    )
+    profiles = ("gidd", "gidd", "gidd-left", "gidd-right")
+    assert sorted(labels.splitlines()) == [f"{profile} (enforce)" for profile in profiles]
+    reader = read(guest, "open", "cluster")
+    assert reader.code == 0, reader.err
+    assert film.code is None
+    assert denied(guest) == []
+
+
+@needs_parser
+@needs_guest
+@pytest.mark.timeout(600)
+def test_frames_pass_under_profiles_of_one_domain_each(guest: Guest) -> None:
+    film = send(guest, "left")
+    reader = read(guest, "left", "right")
     assert reader.code == 0, reader.err
     assert film.code is None
     assert denied(guest) == []
@@ -171,6 +210,19 @@ def test_what_is_not_its_own_is_refused(guest: Guest) -> None:
     before = denied(guest)
     free = guest.run(["/usr/local/bin/free", *words])
     assert "nobody" in free.err
+    assert denied(guest) == before
+
+
+@needs_parser
+@needs_guest
+@pytest.mark.timeout(600)
+def test_a_daemon_is_kept_out_of_other_domains(guest: Guest) -> None:
+    """Under the profile of one domain it cannot serve another, which any gidd's lets it do."""
+    kept_out = guest.run(under("gidd-left", "third"))
+    assert kept_out.code != 0
+    assert any('profile="gidd-left"' in line for line in denied(guest))
+    before = denied(guest)
+    guest.start(under("gidd", "third")).wait_for("serving", PATIENCE)
     assert denied(guest) == before
 
 
