@@ -70,7 +70,7 @@ static void drop_subscription(struct gid_consumer *consumer) {
 	consumer->metadata = NULL;
 	consumer->number = 0;
 	consumer->over = false;
-	consumer->last_sequence = consumer->renewed = 0;
+	consumer->next_sequence = consumer->renewed = 0;
 }
 
 static void release_consumer(struct gid_consumer *consumer) {

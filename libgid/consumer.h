@@ -31,7 +31,7 @@ struct gid_consumer {
 	uint64_t base;		/* gid_frame.index of the ring's entry 0: names frames of no two
 				   subscriptions */
 	uint64_t lost;		/* those below it may be anything: a life ended before they did */
-	uint64_t last_sequence; /* 0: none of this subscription */
+	uint64_t next_sequence; /* that is expected; 0: none came of this subscription */
 	uint64_t back_off;
 	/* `submit_time` of the frame whose latency was measured last, and frames since. */
 	uint64_t measured;

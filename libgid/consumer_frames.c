@@ -43,11 +43,11 @@ static void write_point(const struct gid_consumer *consumer, enum gid_timeline_e
 
 /* Frames are missing, or it is the first one. */
 static __attribute__((noinline)) void note_gap(
-		struct gid_consumer *consumer, uint64_t last, struct gid_frame *frame) {
-	if (last != 0 && frame->sequence > last + 1) {
-		consumer->stats.missed += frame->sequence - last - 1;
+		struct gid_consumer *consumer, uint64_t expected, struct gid_frame *frame) {
+	if (expected != 0 && frame->sequence > expected) {
+		consumer->stats.missed += frame->sequence - expected;
 		frame->flags |= GID_FRAME_DISCONT;
-	} else if (last == 0 && consumer->stats.reconnects > 0) {
+	} else if (expected == 0 && consumer->stats.reconnects > 0) {
 		frame->flags |= GID_FRAME_DISCONT;
 	}
 }
@@ -115,9 +115,8 @@ static __attribute__((noinline)) int take_other(struct gid_consumer *consumer,
 struct taking {
 	struct gid_consumer *consumer;
 	struct gid_frame *next;
-	uint64_t base, last_sequence; /* the consumer's */
+	uint64_t base, next_sequence; /* the consumer's */
 	uint32_t domain;
-	const struct gid_clock *clock; /* the producer's; NULL: it is ours */
 };
 
 /* Returns 0, or -EPROTO for what no honest producer writes. */
@@ -134,14 +133,10 @@ static inline __attribute__((always_inline)) int take_frame(void *data,
 		}
 	}
 	frame->index = taking->base + line->index;
-	uint64_t last = taking->last_sequence;
-	if (RING_RARELY(last == 0 || frame->sequence != last + 1)) {
-		note_gap(taking->consumer, last, frame);
+	if (RING_RARELY(frame->sequence != taking->next_sequence)) {
+		note_gap(taking->consumer, taking->next_sequence, frame);
 	}
-	taking->last_sequence = frame->sequence;
-	if (RING_RARELY(taking->clock != NULL)) { /* the producer's may be another machine's */
-		translate_times(frame, taking->clock->offset);
-	}
+	taking->next_sequence = frame->sequence + 1;
 	return 0;
 }
 
@@ -191,13 +186,16 @@ static inline __attribute__((always_inline)) int take_up_to(
 			.consumer = consumer,
 			.next = frames,
 			.base = consumer->base,
-			.last_sequence = consumer->last_sequence,
+			.next_sequence = consumer->next_sequence,
 			.domain = consumer->producer_domain,
-			.clock = find_clock(consumer),
 	};
 	int count = gid_ring_receive_each(&consumer->ring, most, take_frame, &taking);
 	if (count > 0) {
-		consumer->last_sequence = taking.last_sequence;
+		const struct gid_clock *clock = find_clock(consumer);
+		for (int i = 0; clock != NULL && i < count; i++) { /* of another machine */
+			translate_times(&frames[i], clock->offset);
+		}
+		consumer->next_sequence = taking.next_sequence;
 		count_frames(consumer, frames, (uint32_t)count);
 	}
 	return count;
@@ -391,7 +389,8 @@ int gid_consumer_get_check(
 }
 
 /* Gives one back, without a word to the producer yet. Returns 1, 0: it is back already, -EINVAL. */
-static int put_back(struct gid_consumer *consumer, const struct gid_frame *frame) {
+static inline __attribute__((always_inline)) int put_back(
+		struct gid_consumer *consumer, const struct gid_frame *frame) {
 	if (frame->index - consumer->base > INT64_MAX) {
 		return 0; /* went back with its subscription */
 	}
@@ -412,23 +411,31 @@ static bool has_still(const struct gid_consumer *consumer, const struct gid_fram
 			gid_ring_is_held(&consumer->ring, frame->index - consumer->base);
 }
 
+/* With a point for each: before, for the producer may have it back and say so at once. */
+static __attribute__((noinline)) int put_back_traced(
+		struct gid_consumer *consumer, const struct gid_frame *frame, uint64_t now) {
+	bool tells = has_still(consumer, frame);
+	int ret = put_back(consumer, frame);
+	if (ret == 1 && tells) {
+		write_point(consumer, GID_TIMELINE_RELEASED, frame, now);
+	}
+	return ret;
+}
+
 int gid_consumer_release_burst(
 		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
-	/* Before, for the producer may have it back and say so at once. */
 	const bool traced = consumer->timeline != NULL;
 	uint64_t now = traced ? gid_clock_now() : 0;
 	uint32_t released = 0;
 	int error = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		bool tells = traced && has_still(consumer, &frames[i]);
-		int ret = put_back(consumer, &frames[i]);
-		if (ret == 1) {
-			released++;
-			if (tells) {
-				write_point(consumer, GID_TIMELINE_RELEASED, &frames[i], now);
-			}
+	for (const struct gid_frame *frame = frames; frame < frames + count; frame++) {
+		int ret = RING_RARELY(traced) ? put_back_traced(consumer, frame, now)
+					      : put_back(consumer, frame);
+		if (RING_RARELY(ret < 0)) {
+			error = ret;
+		} else {
+			released += (uint32_t)ret;
 		}
-		error = ret < 0 ? ret : error;
 	}
 	if (released > 0) {
 		publish_releases(consumer);
@@ -437,7 +444,7 @@ int gid_consumer_release_burst(
 }
 
 int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame) {
-	if (consumer->timeline != NULL) {
+	if (RING_RARELY(consumer->timeline != NULL)) {
 		return gid_consumer_release_burst(consumer, frame, 1);
 	}
 	int ret = put_back(consumer, frame);

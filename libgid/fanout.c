@@ -58,7 +58,8 @@ static int drop_oldest(struct gid_subscription *subscription) {
 	return found;
 }
 
-static void publish_copies(struct gid_wire_ring *ring, const struct gid_producer *producer) {
+static __attribute__((noinline)) void publish_copies(
+		struct gid_wire_ring *ring, const struct gid_producer *producer) {
 	const struct gid_producer_stats *stats = &producer->stats;
 	__atomic_store_n(&ring->copied_frames, stats->copied_frames, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->copied_bytes, stats->copied_bytes, __ATOMIC_RELAXED);
@@ -69,12 +70,13 @@ static void publish_copies(struct gid_wire_ring *ring, const struct gid_producer
 }
 
 /* For people, who read it by gidctl. */
-static void publish_counts(struct gid_subscription *subscription) {
+static inline __attribute__((always_inline)) void publish_counts(
+		struct gid_subscription *subscription) {
 	const struct gid_producer_stats *stats = &subscription->producer->stats;
 	struct gid_wire_ring *ring = subscription->ring.ring;
 	__atomic_store_n(&ring->frames, stats->frames, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->dropped, subscription->dropped, __ATOMIC_RELAXED);
-	if (ring->copied_frames != stats->copied_frames) {
+	if (RING_RARELY(ring->copied_frames != stats->copied_frames)) {
 		publish_copies(ring, subscription->producer);
 	}
 	__atomic_store_n(&ring->leases_expired, subscription->leases_expired, __ATOMIC_RELAXED);
@@ -82,8 +84,9 @@ static void publish_counts(struct gid_subscription *subscription) {
 }
 
 /* As it asked to be woken. */
-static void wake_consumer(const struct gid_subscription *subscription) {
+static __attribute__((noinline)) void wake_consumer(const struct gid_subscription *subscription) {
 	const struct gid_ring_producer *ring = &subscription->ring;
+	subscription->producer->stats.doorbells++;
 	if (__atomic_load_n(&ring->page->wake, __ATOMIC_RELAXED) == GID_WIRE_FUTEX) {
 		gid_sleep_wake_futex((const uint32_t *)&ring->ring->tail);
 	} else {
@@ -109,6 +112,7 @@ static inline void outdate(struct gid_subscription *subscription, gid_id gid, ui
 struct batch {
 	struct gid_frame *frames;
 	uint32_t count;
+	bool plain; /* pictures without checks, of which the first line says all: no entries */
 	uint64_t now;
 	struct gid_slab *slab; /* NULL: no picture */
 	struct gid_wire_frame entries[GID_BURST_MAX];
@@ -131,14 +135,14 @@ static __attribute__((noinline)) int make_check(const struct gid_producer *produ
 }
 
 /* What was put into its ring becomes known to it. */
-static void publish_to(struct gid_subscription *subscription) {
+static inline __attribute__((always_inline)) void publish_to(
+		struct gid_subscription *subscription) {
 	if (subscription->ring.published == subscription->ring.tail) {
 		return;
 	}
 	publish_counts(subscription);
 	gid_ring_publish(&subscription->ring);
-	if (gid_ring_should_wake_consumer(&subscription->ring)) {
-		subscription->producer->stats.doorbells++;
+	if (RING_RARELY(gid_ring_should_wake_consumer(&subscription->ring))) {
 		wake_consumer(subscription);
 	}
 }
@@ -157,13 +161,49 @@ static void hold_for(struct gid_producer *producer, const struct batch *batch, u
 	}
 }
 
-static int put_only(struct gid_subscription *subscription, const struct batch *batch) {
-	int put = gid_ring_put(
-			&subscription->ring, &batch->entries[0], batch->frames[0].note, batch->now);
-	if (put == 1 && has_checks(subscription->producer, batch)) {
-		gid_ring_put_check(&subscription->ring, &batch->checks[0]);
+static inline __attribute__((always_inline)) struct gid_wire_entry make_line(
+		const void *frames, uint32_t number) {
+	return gid_wire_make_line((const struct gid_frame *)frames + number);
+}
+
+static __attribute__((noinline)) uint32_t put_entries(
+		struct gid_subscription *subscription, const struct batch *batch) {
+	struct gid_ring_producer *ring = &subscription->ring;
+	const bool checked = has_checks(subscription->producer, batch);
+	for (uint32_t i = 0; i < batch->count; i++) {
+		const struct gid_wire_frame *entry = &batch->entries[i];
+		if (gid_ring_put(ring, entry, batch->frames[i].note, batch->now) != 1) {
+			return i;
+		}
+		if (checked) {
+			gid_ring_put_check(ring, &batch->checks[i]);
+		}
 	}
-	return put;
+	return batch->count;
+}
+
+static __attribute__((noinline)) uint32_t put_lines(
+		struct gid_subscription *subscription, const struct batch *batch) {
+	return gid_ring_put_lines(
+			&subscription->ring, batch->count, make_line, batch->frames, batch->now);
+}
+
+/* Returns how many of the frames there was room for. */
+static inline __attribute__((always_inline)) uint32_t put_frames(
+		struct gid_subscription *subscription, const struct batch *batch) {
+	if (RING_RARELY(!batch->plain)) {
+		return put_entries(subscription, batch);
+	}
+	if (RING_RARELY(batch->count > 1)) {
+		return put_lines(subscription, batch);
+	}
+	return (uint32_t)gid_ring_put_line(
+			&subscription->ring, gid_wire_make_line(batch->frames), batch->now);
+}
+
+static __attribute__((noinline)) int put_only(
+		struct gid_subscription *subscription, const struct batch *batch) {
+	return (int)put_frames(subscription, batch);
 }
 
 /* Makes room by what the consumer did not read yet, and puts the frame in: 1, 0 or -EPROTO. */
@@ -214,27 +254,18 @@ static inline bool takes(const struct gid_subscription *subscription, const stru
  */
 static inline __attribute__((always_inline)) bool put_to(
 		struct gid_subscription *subscription, const struct batch *batch) {
-	struct gid_ring_producer *ring = &subscription->ring;
 	const struct gid_slab *slab = batch->slab;
-	outdate(subscription, batch->entries[0].gid, batch->now);
-	const struct gid_wire_frame *entry = batch->entries, *end = entry + batch->count;
-	const struct gid_frame *frame = batch->frames;
+	outdate(subscription, batch->frames[0].gid, batch->now);
+	uint32_t put = 0;
 	if (batch->count > 1 || slab == NULL || takes(subscription, slab)) {
-		bool checked = has_checks(subscription->producer, batch);
-		while (entry < end && gid_ring_put(ring, entry, frame->note, batch->now) == 1) {
-			if (checked) {
-				gid_ring_put_check(ring, &batch->checks[entry - batch->entries]);
-			}
-			entry++;
-			frame++;
-		}
+		put = put_frames(subscription, batch);
 	}
-	if (entry < end && !put_hard(subscription, batch)) {
+	if (put < batch->count && !put_hard(subscription, batch)) {
 		return false;
 	}
 	subscription->missed = false;
 	if (subscription->newest == UINT64_MAX) {
-		subscription->newest = ring->tail - 1;
+		subscription->newest = subscription->ring.tail - 1;
 	}
 	return true;
 }
@@ -252,11 +283,11 @@ static uint32_t put_to_all(struct gid_producer *producer, const struct batch *ba
 /* --- what is shown, for who comes late -------------------------------------------------------- */
 
 /* Neither the end of a film nor a seek takes the last picture from a display. */
-static void keep_shown(struct gid_producer *producer, const struct batch *batch) {
-	const struct gid_wire_frame *frame = &batch->entries[0];
+static __attribute__((noinline)) void keep_shown(
+		struct gid_producer *producer, const struct batch *batch) {
+	const struct gid_frame *frame = &batch->frames[0];
 	struct gid_slab *slab = batch->slab;
-	if (!producer->options.keeps_shown ||
-			(slab == NULL && (frame->flags & GID_FRAME_HIDDEN) == 0)) {
+	if (slab == NULL && (frame->flags & GID_FRAME_HIDDEN) == 0) {
 		return;
 	}
 	if (slab != NULL) {
@@ -264,10 +295,14 @@ static void keep_shown(struct gid_producer *producer, const struct batch *batch)
 	}
 	producer->outdated = producer->shown.gid;
 	producer->has_deferred |= producer->outdated != GID_NONE;
-	producer->shown = *frame;
+	if (batch->plain) {
+		gid_wire_put_picture(&producer->shown, frame);
+	} else {
+		producer->shown = batch->entries[0];
+	}
 	producer->has_shown = true;
 	if (frame->note_size > 0) {
-		memcpy(&producer->shown_note, batch->frames[0].note, frame->note_size);
+		memcpy(&producer->shown_note, frame->note, frame->note_size);
 	}
 }
 
@@ -284,6 +319,7 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 	struct batch batch;
 	batch.frames = &noted;
 	batch.count = 1;
+	batch.plain = false;
 	batch.now = gid_clock_now();
 	batch.slab = NULL;
 	struct gid_wire_frame *frame = &batch.entries[0];
@@ -299,6 +335,7 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 					&batch.slab) < 0) {
 		return;
 	}
+	noted.gid = frame->gid;
 	frame->submit_time = batch.now;
 	if (frame->present_time != 0 && ~frame->present_time < batch.now) {
 		frame->present_time = ~batch.now;
@@ -351,12 +388,18 @@ static void let_go_all(struct gid_producer *producer) {
 	producer->has_deferred = false;
 }
 
-void gid_producer_run_deferred(struct gid_producer *producer) {
+static inline void run_deferred(struct gid_producer *producer) {
 	gid_producer_report_freed(producer);
 	if (producer->has_deferred) {
 		let_go_all(producer);
 	}
-	gid_producer_catch_up(producer);
+	if (producer->options.keeps_shown) {
+		gid_producer_catch_up(producer);
+	}
+}
+
+void gid_producer_run_deferred(struct gid_producer *producer) {
+	run_deferred(producer);
 }
 
 /* The picture's slab, or NULL where there is no picture. */
@@ -413,14 +456,33 @@ static inline bool goes_with(const struct batch *batch, const struct gid_frame *
 	return frame->gid != frame[-1].gid && gid_slab_has(batch->slab, frame->gid);
 }
 
-/* Makes entries of its frames, up to the first that cannot be one, or be in it. */
-static inline __attribute__((always_inline)) int fill_batch(
+/* Says when the frames are sent, and which they are, up to the first that is not plain: how many.
+ */
+static inline __attribute__((always_inline)) uint32_t count_plain(
+		const struct gid_producer *producer, const struct batch *batch) {
+	const struct gid_slab *const slab = batch->slab;
+	const uint32_t most = batch->count;
+	const uint64_t now = batch->now, first = producer->sequence + 1;
+	for (uint32_t i = 0; i < most; i++) {
+		struct gid_frame *frame = &batch->frames[i];
+		bool other = i == 0 ||
+				(frame->gid != frame[-1].gid &&
+						gid_slab_has_too(slab, frame[-1].gid, frame->gid));
+		if (!other || !gid_wire_is_plain(frame)) {
+			return i;
+		}
+		frame->submit_time = now;
+		frame->sequence = first + i;
+	}
+	return most;
+}
+
+/* Makes entries of the frames, up to the first that cannot be one, or be in the batch. */
+static __attribute__((noinline)) int make_entries(
 		struct gid_producer *producer, struct batch *batch) {
 	const bool checked = has_checks(producer, batch);
-	const bool picture = batch->slab != NULL;
 	for (uint32_t i = 0; i < batch->count; i++) {
 		struct gid_frame *frame = &batch->frames[i];
-		struct gid_wire_frame *entry = &batch->entries[i];
 		if (i > 0 && !goes_with(batch, frame)) {
 			batch->count = i;
 			return 0;
@@ -433,9 +495,7 @@ static inline __attribute__((always_inline)) int fill_batch(
 		}
 		frame->submit_time = batch->now;
 		frame->sequence = producer->sequence + 1;
-		int error = picture && gid_wire_put_picture(entry, frame)
-				? 0
-				: gid_wire_put_frame(entry, frame);
+		int error = gid_wire_put_frame(&batch->entries[i], frame);
 		if (error == 0 && checked) {
 			error = make_check(producer, batch, i, frame);
 		}
@@ -445,6 +505,20 @@ static inline __attribute__((always_inline)) int fill_batch(
 		}
 		producer->sequence++;
 	}
+	return 0;
+}
+
+/* Frames that are plain have no entries made, which would be copied once more for each consumer. */
+static inline __attribute__((always_inline)) int fill_batch(
+		struct gid_producer *producer, struct batch *batch) {
+	bool may_be_plain = batch->slab != NULL && producer->make_check == NULL;
+	uint32_t plain = may_be_plain ? count_plain(producer, batch) : 0;
+	batch->plain = plain > 0;
+	if (plain == 0) {
+		return make_entries(producer, batch);
+	}
+	batch->count = plain;
+	producer->sequence += plain;
 	return 0;
 }
 
@@ -472,7 +546,9 @@ static inline __attribute__((always_inline)) int put_some(struct gid_producer *p
 	}
 	uint32_t takers = put_to_all(producer, &batch);
 	producer->present = last != GID_NONE ? last : producer->present;
-	keep_shown(producer, &batch);
+	if (producer->options.keeps_shown) {
+		keep_shown(producer, &batch);
+	}
 	if (producer->consumers > 0) { /* also of what they got before, and is outdated now */
 		gid_producer_start_lease(producer, now);
 	}
@@ -489,15 +565,23 @@ static void finish_sending(struct gid_producer *producer) {
 			publish_to(sub);
 		}
 	}
-	gid_producer_run_deferred(producer);
+	run_deferred(producer);
+}
+
+/* Slots were renamed meanwhile: a frame gets the gid that its slot has now. */
+static __attribute__((noinline)) void rename_frames(struct gid_domain *domain,
+		struct gid_frame *frames, uint32_t count, uint32_t since) {
+	for (uint32_t i = 0; i < count; i++) {
+		frames[i].gid = gid_slab_present_gid(domain, frames[i].gid, since);
+	}
 }
 
 /*
  * Before frames are sent: collects what came back and is over, and gives the frames the gids that
  * they have then. False: there is nothing to send to any more.
  */
-static bool begin_sending(struct gid_producer *producer, struct gid_frame *frames, uint32_t count,
-		uint64_t now) {
+static inline __attribute__((always_inline)) bool begin_sending(struct gid_producer *producer,
+		struct gid_frame *frames, uint32_t count, uint64_t now) {
 	if (producer->busy > 1) {
 		/* A callback sends: what the call around it took back must not be forgotten. */
 		gid_producer_run_deferred(producer);
@@ -512,8 +596,8 @@ static bool begin_sending(struct gid_producer *producer, struct gid_frame *frame
 	if (producer->destroyed || producer->domain == NULL) {
 		return false;
 	}
-	for (uint32_t i = 0; domain->renamed != renamed && i < count; i++) {
-		frames[i].gid = gid_slab_present_gid(domain, frames[i].gid, renamed);
+	if (domain->renamed != renamed) {
+		rename_frames(domain, frames, count, renamed);
 	}
 	return true;
 }

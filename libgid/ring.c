@@ -101,11 +101,6 @@ bool gid_ring_was_renewed(struct gid_ring_producer *end) {
 	return changed;
 }
 
-uint32_t gid_ring_room(const struct gid_ring_producer *end) {
-	uint32_t places = end->entries - end->in_flight, credit = end->credit - end->pictures;
-	return places < credit ? places : credit;
-}
-
 uint32_t gid_ring_unread(const struct gid_ring_producer *end) {
 	uint64_t head = ring_load(&end->page->head);
 	uint32_t count = 0;

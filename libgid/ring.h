@@ -97,6 +97,16 @@ static inline int gid_ring_put(struct gid_ring_producer *end, const struct gid_w
 		const void *note, uint64_t now);
 static inline void gid_ring_publish(struct gid_ring_producer *end);
 
+/*
+ * The same for a picture of which the first line says all; its index counts for nothing. And for up
+ * to so many, as long as there is room: returns how many. Each line is made by its number.
+ */
+static inline int gid_ring_put_line(
+		struct gid_ring_producer *end, struct gid_wire_entry line, uint64_t now);
+typedef struct gid_wire_entry gid_ring_line_func(const void *data, uint32_t number);
+static inline uint32_t gid_ring_put_lines(struct gid_ring_producer *end, uint32_t count,
+		gid_ring_line_func *make, const void *data, uint64_t now);
+
 /* Whether the consumer is to be woken: asked after everything that it should hear of. */
 static inline bool gid_ring_should_wake_consumer(struct gid_ring_producer *end);
 
@@ -117,7 +127,7 @@ static inline int gid_ring_collect(struct gid_ring_producer *end, struct gid_rin
 bool gid_ring_was_renewed(struct gid_ring_producer *end);
 
 /* How many pictures could be sent now. */
-uint32_t gid_ring_room(const struct gid_ring_producer *end);
+static inline uint32_t gid_ring_room(const struct gid_ring_producer *end);
 
 /*
  * What the consumer told of its display, as it was at one moment, and whatever it may be. False:

@@ -40,15 +40,29 @@ static inline uint64_t ring_word(const struct gid_wire_frame *frame, size_t numb
 	return word;
 }
 
-/* The first line. */
-static inline void ring_put_entry(struct gid_wire_ring *ring, const struct gid_wire_frame *frame,
-		uint64_t index, uint64_t at) {
-	uint64_t *place = &ring->frames_ring[at].index;
-	__atomic_store_n(place, index, __ATOMIC_RELEASE);
-#pragma GCC unroll 8
-	for (size_t i = 1; i < RING_LINE_WORDS; i++) {
-		__atomic_store_n(place + i, ring_word(frame, i), __ATOMIC_RELEASE);
-	}
+/* The first line, by an index of its own. */
+static inline __attribute__((always_inline)) void ring_put_line(
+		struct gid_wire_entry *place, uint64_t index, struct gid_wire_entry line) {
+	__atomic_store_n(&place->index, index, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->gid, line.gid, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->sequence, line.sequence, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->submit_time, line.submit_time, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->capture_time, line.capture_time, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->pts, line.pts, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->kind, line.kind, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->damage, line.damage, __ATOMIC_RELEASE);
+}
+
+static inline struct gid_wire_entry ring_line_of(const struct gid_wire_frame *frame) {
+	return (struct gid_wire_entry){
+			.gid = ring_word(frame, 1),
+			.sequence = ring_word(frame, 2),
+			.submit_time = ring_word(frame, 3),
+			.capture_time = ring_word(frame, 4),
+			.pts = ring_word(frame, 5),
+			.kind = ring_word(frame, 6),
+			.damage = ring_word(frame, 7),
+	};
 }
 
 static inline void ring_get_line(void *copy, const uint64_t *place) {
@@ -103,34 +117,96 @@ static inline bool gid_ring_has_room(const struct gid_ring_producer *end) {
 	return end->in_flight < end->entries && end->pictures < end->credit;
 }
 
+static inline uint32_t gid_ring_room(const struct gid_ring_producer *end) {
+	uint32_t places = end->entries - end->in_flight, credit = end->credit - end->pictures;
+	return places < credit ? places : credit;
+}
+
+/* The first index from there on whose place is free: there is one. */
+static inline uint64_t ring_find_free(
+		const struct gid_ring_producer *end, const uint32_t entries, uint64_t index) {
+	while (RING_RARELY(end->sent[ring_place_of(index, entries)].in_flight)) {
+		index++;
+	}
+	return index;
+}
+
+/* The line of an entry comes to its place, and the producer remembers it. */
+static inline __attribute__((always_inline)) void ring_put_at(struct gid_ring_producer *end,
+		struct gid_wire_entry *place, uint64_t at, uint64_t index,
+		struct gid_wire_entry line, uint64_t now) {
+	ring_put_line(place, index, line);
+	end->sent[at] = (struct gid_ring_sent){
+			.index = index,
+			.gid = line.gid,
+			.time = now,
+			.outdated = now, /* if something else comes in this very moment */
+			.in_flight = true,
+	};
+}
+
+/* The rest of it, for so many: the next index is the one behind them. */
+static inline void ring_count_put(
+		struct gid_ring_producer *end, uint32_t count, uint32_t pictures, uint64_t next) {
+	end->in_flight += count;
+	end->pictures += pictures;
+	end->tail = next;
+}
+
 static inline __attribute__((always_inline)) int gid_ring_put(struct gid_ring_producer *end,
 		const struct gid_wire_frame *frame, const void *note, uint64_t now) {
 	bool picture = frame->gid != GID_NONE;
 	if (end->in_flight == end->entries || (picture && end->pictures >= end->credit)) {
 		return 0;
 	}
-	uint64_t index = end->tail, at = ring_place_of(index, end->entries);
-	while (end->sent[at].in_flight) {
-		at = ring_place_of(++index, end->entries);
-	}
-	ring_put_entry(end->ring, frame, index, at);
+	uint64_t index = ring_find_free(end, end->entries, end->tail);
+	uint64_t at = ring_place_of(index, end->entries);
+	ring_put_at(end, &end->ring->frames_ring[at], at, index, ring_line_of(frame), now);
 	if (frame->more != 0) {
 		ring_put_more(end->ring, at, frame, note);
 	}
 	if (end->taken != 0) {
 		ring_mark_taken(end, index, false);
 	}
-	end->sent[at] = (struct gid_ring_sent){
-			.index = index,
-			.gid = frame->gid,
-			.time = now,
-			.outdated = now, /* if something else comes in this very moment */
-			.in_flight = true,
-	};
-	end->in_flight++;
-	end->pictures += picture;
-	end->tail = index + 1;
+	ring_count_put(end, 1, picture, index + 1);
 	return 1;
+}
+
+static inline __attribute__((always_inline)) int gid_ring_put_line(
+		struct gid_ring_producer *end, struct gid_wire_entry line, uint64_t now) {
+	if (!gid_ring_has_room(end)) {
+		return 0;
+	}
+	uint64_t index = ring_find_free(end, end->entries, end->tail);
+	uint64_t at = ring_place_of(index, end->entries);
+	ring_put_at(end, &end->ring->frames_ring[at], at, index, line, now);
+	if (RING_RARELY(end->taken != 0)) {
+		ring_mark_taken(end, index, false);
+	}
+	ring_count_put(end, 1, 1, index + 1);
+	return 1;
+}
+
+/* What is the same for all of them is read and written once. */
+static inline __attribute__((always_inline)) uint32_t gid_ring_put_lines(
+		struct gid_ring_producer *end, uint32_t count, gid_ring_line_func *make,
+		const void *data, uint64_t now) {
+	const uint32_t room = gid_ring_room(end), entries = end->entries;
+	struct gid_wire_entry *const places = end->ring->frames_ring;
+	const bool marked = end->taken != 0;
+	uint64_t index = end->tail;
+	count = count < room ? count : room;
+	for (uint32_t i = 0; i < count; i++) {
+		index = ring_find_free(end, entries, index);
+		uint64_t at = ring_place_of(index, entries);
+		ring_put_at(end, &places[at], at, index, make(data, i), now);
+		if (RING_RARELY(marked)) {
+			ring_mark_taken(end, index, false);
+		}
+		index++;
+	}
+	ring_count_put(end, count, count, index);
+	return count;
 }
 
 static inline void gid_ring_publish(struct gid_ring_producer *end) {
@@ -206,15 +282,16 @@ static inline __attribute__((always_inline)) int ring_collect(
 	const uint64_t *releases = end->page->releases;
 	while (number < known) {
 		uint64_t index = ring_load(&releases[ring_release_place(number, entries)]);
-		end->released = ++number;
-		if (index >= end->tail) {
-			return -EPROTO;
-		}
 		struct gid_ring_sent *sent = &end->sent[ring_place_of(index, entries)];
-		if (!sent->in_flight || sent->index != index) {
+		end->released = ++number;
+		if (RING_RARELY(!sent->in_flight || sent->index != index)) {
+			if (index >= end->tail) {
+				return -EPROTO;
+			}
 			continue; /* taken back before its release was seen */
 		}
-		if (index >= end->head && (gid_ring_poll_claims(end) < 0 || index >= end->head)) {
+		if (RING_RARELY(index >= end->head) &&
+				(gid_ring_poll_claims(end) < 0 || index >= end->head)) {
 			return -EPROTO;
 		}
 		ring_end_flight(end, sent);
@@ -278,7 +355,7 @@ static inline int ring_find_next(struct gid_ring_consumer *end, uint64_t *index)
 static inline int ring_hold(
 		struct gid_ring_consumer *end, uint64_t index, uint64_t place, uint64_t floor) {
 	uint64_t before = end->held_until[place];
-	if (before > floor) {
+	if (RING_RARELY(before > floor)) {
 		return -EPROTO;
 	}
 	end->held += before == 0;
@@ -313,10 +390,8 @@ static inline __attribute__((always_inline)) int ring_claim(
  * held now, 0, or -EPROTO.
  */
 static inline __attribute__((always_inline)) int ring_keep_claimed(struct gid_ring_consumer *end,
-		uint64_t index, struct gid_wire_entry *line, struct gid_wire_frame *whole,
-		uint32_t number) {
-	const struct gid_wire_ring *ring = end->ring;
-	const uint32_t entries = end->entries;
+		const struct gid_wire_ring *ring, const uint32_t entries, uint64_t index,
+		struct gid_wire_entry *line, struct gid_wire_frame *whole, uint32_t number) {
 	uint64_t place = ring_place_of(index, entries);
 	ring_get_line(line, &ring->frames_ring[place].index);
 	if (RING_RARELY(line->kind >> GID_WIRE_MORE_SHIFT != 0)) {
@@ -340,6 +415,8 @@ static inline __attribute__((always_inline)) int ring_keep_claimed(struct gid_ri
 static inline __attribute__((always_inline)) int gid_ring_receive_each(
 		struct gid_ring_consumer *end, uint32_t most, gid_ring_take_func *take,
 		void *data) {
+	const struct gid_wire_ring *const ring = end->ring;
+	const uint32_t entries = end->entries;
 	for (uint32_t try = 0; try < RING_TRIES_MAX; try++) {
 		uint64_t first;
 		int claimed = ring_claim(end, most, &first);
@@ -350,7 +427,8 @@ static inline __attribute__((always_inline)) int gid_ring_receive_each(
 		for (uint32_t i = 0; i < (uint32_t)claimed; i++) {
 			struct gid_wire_entry line;
 			struct gid_wire_frame whole;
-			int kept = ring_keep_claimed(end, first + i, &line, &whole, taken);
+			int kept = ring_keep_claimed(
+					end, ring, entries, first + i, &line, &whole, taken);
 			if (kept < 0 || (kept > 0 && take(data, &line, &whole, taken) < 0)) {
 				return -EPROTO;
 			}

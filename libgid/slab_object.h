@@ -135,14 +135,15 @@ void gid_slab_grant_again(struct gid_slab *slab);
 
 /* A slot's present one. 0 without a table; and in a table that was emptied, which has none. */
 static inline uint32_t gid_slab_generation(const struct gid_slab *slab, uint32_t slot) {
-	if (slab->generations == NULL) {
+	const uint32_t *generations = slab->generations;
+	if (generations == NULL) {
 		return 0;
 	}
 #ifndef __SANITIZE_THREAD__ /* which knows no fences */
 	/* After what was read of the slot before. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 #endif
-	return __atomic_load_n(&slab->generations[slot], __ATOMIC_ACQUIRE) & 0xffff;
+	return __atomic_load_n(&generations[slot], __ATOMIC_ACQUIRE) & 0xffff;
 }
 
 /* The one that follows, never 0. */
@@ -191,7 +192,8 @@ struct gid_slab *gid_slab_find_anew(
 static inline struct gid_slab *gid_slab_recall(
 		struct gid_domain *domain, gid_id gid, struct gid_slab_memo *memo) {
 	struct gid_slab *slab = memo->slab;
-	if (memo->key != gid_slab_key(gid) || memo->removed != domain->own_slabs.removed) {
+	if (__builtin_expect(memo->key != gid_slab_key(gid), 0) ||
+			__builtin_expect(memo->removed != domain->own_slabs.removed, 0)) {
 		slab = gid_slab_find_anew(domain, gid, memo);
 	}
 	return slab != NULL && gid_slot_of(gid) < slab->info.slot_count ? slab : NULL;
@@ -207,16 +209,24 @@ static inline struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain
 	return slab;
 }
 
+static inline bool gid_slab_has_slot(const struct gid_slab *slab, gid_id gid) {
+	uint32_t slot = gid_slot_of(gid), generation = gid_generation_of(gid);
+	return slot < slab->info.slot_count && generation == gid_slab_generation(slab, slot) &&
+			(generation != 0 || slab->generations == NULL || !slab->info.imported);
+}
+
 /*
  * gid_slab_is_current() for those who ask for each frame. Of emptied memory nothing is, but for its
  * owner, who has not heard of that yet: what it sends from there readers know to be out of date.
  */
 static inline bool gid_slab_has(const struct gid_slab *slab, gid_id gid) {
-	uint32_t slot = gid_slot_of(gid), generation = gid_generation_of(gid);
 	return !slab->info.revoked && gid_slab_key(gid) == gid_slab_key(slab->info.gid) &&
-			slot < slab->info.slot_count &&
-			generation == gid_slab_generation(slab, slot) &&
-			(generation != 0 || slab->generations == NULL || !slab->info.imported);
+			gid_slab_has_slot(slab, gid);
+}
+
+/* The same of a slab that was just found to have another gid. */
+static inline bool gid_slab_has_too(const struct gid_slab *slab, gid_id found, gid_id gid) {
+	return (found ^ gid) >> 32 == 0 && gid_slab_has_slot(slab, gid);
 }
 
 /* An imported slab has none before the first frame of ours lies there. 0 or -ENOMEM. */

@@ -209,6 +209,13 @@ static inline bool gid_wire_put_picture(
 		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame);
 
 /*
+ * For who writes that line by itself: whether a frame is such a picture, if its `submit_time` is a
+ * time, which is not looked at; and its line.
+ */
+static inline bool gid_wire_is_plain(const struct gid_frame *frame);
+static inline struct gid_wire_entry gid_wire_make_line(const struct gid_frame *frame);
+
+/*
  * What a page says of frames that were shown: of what was sent, up to `last_sequence`, less than a
  * second ago, and of a display with refreshes of 1 ms to 1 s or none. Else it is as if nothing was
  * said.
@@ -227,6 +234,7 @@ bool gid_wire_showable_is_right(const struct gid_showable *showable);
 			GID_FRAME_REPEAT_FIRST | GID_FRAME_ONE_FIELD | GID_FRAME_COPIED |          \
 			GID_FRAME_DELTA)
 #define GID_WIRE_TRANSFORM_MAX 7u /* WL_OUTPUT_TRANSFORM_FLIPPED_270 */
+#define GID_WIRE_PICTURE_KINDS (GID_WIRE_PICTURE_FLAGS | (uint64_t)GID_WIRE_TRANSFORM_MAX << 32)
 
 /*
  * Whether a time is at most 2^63-1 or GID_TIME_NONE: then this is at most 2^63-1. Of all numbers
@@ -239,7 +247,7 @@ static inline uint64_t gid_wire_time_sign(uint64_t time) {
 /* Field by field, in their order: to clear it all before takes longer than all of this. */
 static inline bool gid_wire_get_picture(struct gid_frame *restrict frame,
 		const struct gid_wire_entry *restrict line, uint32_t domain) {
-	const uint64_t kinds = GID_WIRE_PICTURE_FLAGS | (uint64_t)GID_WIRE_TRANSFORM_MAX << 32;
+	const uint64_t kinds = GID_WIRE_PICTURE_KINDS;
 	const uint64_t no_slot = (uint64_t)(0x10000 - GID_SLOTS_MAX) << 16;
 	uint64_t signs = gid_wire_time_sign(line->submit_time) |
 			gid_wire_time_sign(line->capture_time) | gid_wire_time_sign(line->pts);
@@ -274,39 +282,53 @@ static inline uint64_t gid_wire_box_bits(const struct gid_box *box) {
 	return place | size;
 }
 
+/* Two numbers of a frame that lie side by side, by one look. */
+static inline uint64_t gid_wire_pair_bits(const uint32_t *first) {
+	uint64_t both;
+	memcpy(&both, first, sizeof(both));
+	return both;
+}
+
+_Static_assert(offsetof(struct gid_frame, note_size) == offsetof(struct gid_frame, media_flags) + 4,
+		"looked at as a pair");
+_Static_assert(offsetof(struct gid_frame, transform) == offsetof(struct gid_frame, flags) + 4,
+		"looked at as a pair");
+
 /* Not 0: the frame has something for the second line. */
 static inline uint64_t gid_wire_says_more(const struct gid_frame *frame) {
 	uint64_t times = frame->present_time & frame->dts & frame->duration & frame->offset &
 			frame->offset_end;
-	return ~times | frame->content_hash | frame->media_flags | frame->note_size |
+	return ~times | frame->content_hash | gid_wire_pair_bits(&frame->media_flags) |
 			frame->metadata | gid_wire_box_bits(&frame->crop);
 }
 
-static inline void gid_wire_put_line(
-		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame) {
-	wire->index = frame->index;
-	wire->gid = frame->gid;
-	wire->sequence = frame->sequence;
-	wire->submit_time = frame->submit_time;
-	wire->capture_time = frame->capture_time;
-	wire->pts = frame->pts;
-	wire->flags = frame->flags;
-	wire->transform = (uint16_t)frame->transform;
+static inline bool gid_wire_is_plain(const struct gid_frame *frame) {
+	uint64_t others = gid_wire_says_more(frame) | gid_wire_box_bits(&frame->damage) |
+			(gid_wire_pair_bits(&frame->flags) & ~GID_WIRE_PICTURE_KINDS);
+	uint64_t signs = gid_wire_time_sign(frame->capture_time) | gid_wire_time_sign(frame->pts);
+	return others == 0 && signs <= INT64_MAX;
+}
+
+static inline struct gid_wire_entry gid_wire_make_line(const struct gid_frame *frame) {
+	return (struct gid_wire_entry){
+			.index = frame->index,
+			.gid = frame->gid,
+			.sequence = frame->sequence,
+			.submit_time = frame->submit_time,
+			.capture_time = frame->capture_time,
+			.pts = frame->pts,
+			.kind = gid_wire_pair_bits(&frame->flags),
+			.damage = 0,
+	};
 }
 
 static inline bool gid_wire_put_picture(
 		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame) {
-	uint64_t others = gid_wire_says_more(frame) | gid_wire_box_bits(&frame->damage) |
-			(frame->flags & ~(uint32_t)GID_WIRE_PICTURE_FLAGS) |
-			(frame->transform & ~GID_WIRE_TRANSFORM_MAX);
-	uint64_t signs = gid_wire_time_sign(frame->submit_time) |
-			gid_wire_time_sign(frame->capture_time) | gid_wire_time_sign(frame->pts);
-	if (others != 0 || signs > INT64_MAX) {
+	if (!gid_wire_is_plain(frame) || gid_wire_time_sign(frame->submit_time) > INT64_MAX) {
 		return false;
 	}
-	gid_wire_put_line(wire, frame);
-	wire->more = 0;
-	memset(wire->damage, 0, sizeof(wire->damage));
+	struct gid_wire_entry line = gid_wire_make_line(frame);
+	memcpy(wire, &line, sizeof(line));
 	memset(&wire->present_time, 0, sizeof(struct gid_wire_more));
 	return true;
 }

@@ -94,7 +94,9 @@ static bool put_one(struct game *game) {
 	uint64_t before = end->tail;
 	fill_frame(&frame, picture ? gid_make(1, 1, 1, 0) : GID_NONE, game->time++);
 	bool has_room = picture ? gid_ring_room(end) > 0 : end->in_flight < end->entries;
-	int sent = gid_ring_put(end, &frame, NULL, game->time);
+	int sent = picture && game->time % 2 == 0
+			? (int)gid_ring_put_lines(end, 1, make_line, &frame.sequence, game->time)
+			: gid_ring_put(end, &frame, NULL, game->time);
 	demand(sent == has_room);
 	if (sent == 1) {
 		/* Places that are held are left out: the tail may have gone over some. */
@@ -172,6 +174,12 @@ static void play_producer(struct game *game) {
 static void demand_whole(const struct gid_wire_frame *frame) {
 	struct gid_wire_frame whole;
 	fill_frame(&whole, frame->gid, frame->sequence);
+	if (frame->more == 0) { /* it was put as a line alone */
+		struct gid_wire_entry line = make_line(&frame->sequence, 0);
+		memset(&whole, 0, sizeof(whole));
+		memcpy(&whole, &line, sizeof(line));
+		demand(frame->sequence % 2 != 0);
+	}
 	whole.index = frame->index;
 	demand(memcmp(frame, &whole, sizeof(whole)) == 0);
 }

@@ -101,13 +101,15 @@ static void try_frame(const uint8_t *data, size_t size) {
 		demand(gid_wire_get_frame(&same, &again, 1) == 0);
 		demand(memcmp(&same, &frame, sizeof(frame)) == 0);
 	}
-	struct gid_wire_entry line;
+	struct gid_wire_entry line, again_line;
 	memcpy(&line, data, sizeof(line));
 	if (gid_wire_get_picture(&same, &line, 1)) {
 		demand(gid_wire_get_frame(&frame, &wire, 1) == 0);
 		demand(memcmp(&same, &frame, sizeof(frame)) == 0);
 		demand(gid_wire_put_picture(&again, &frame));
 		demand(memcmp(&again, &line, sizeof(line)) == 0);
+		again_line = gid_wire_make_line(&frame);
+		demand(gid_wire_is_plain(&frame) && memcmp(&again_line, &line, sizeof(line)) == 0);
 	}
 }
 

@@ -47,4 +47,15 @@ static inline void fill_frame(struct gid_wire_frame *frame, gid_id gid, uint64_t
 	frame->more = 1;
 }
 
+/* Likewise a picture that is all on its first line, the next one of many. */
+static inline struct gid_wire_entry make_line(const void *first, uint32_t number) {
+	uint64_t sequence = *(const uint64_t *)first + number;
+	return (struct gid_wire_entry){
+			.gid = gid_make(1, 1, sequence % 64, 0),
+			.sequence = sequence,
+			.capture_time = sequence * 3,
+			.pts = sequence * 5,
+	};
+}
+
 #endif

@@ -116,13 +116,18 @@ static uint64_t hash_of(uint64_t gid) {
 	return m.two_lines ? gid : 0;
 }
 
+static struct gid_wire_entry line_of(const void *gid, uint32_t number) {
+	return (struct gid_wire_entry){.gid = *(const uint64_t *)gid + number};
+}
+
 static int put(uint64_t gid) {
 	struct gid_wire_frame frame = {
 			.gid = gid,
 			.content_hash = hash_of(gid),
 			.more = hash_of(gid) != 0,
 	};
-	return gid_ring_put(&m.producer, &frame, NULL, 1);
+	return m.two_lines ? gid_ring_put(&m.producer, &frame, NULL, 1)
+			   : (int)gid_ring_put_lines(&m.producer, 1, line_of, &gid, 1);
 }
 
 static void publish(void) {

@@ -145,14 +145,18 @@ static void test_notes(void) {
 	ring_pair_finish(&pair);
 }
 
+/* Some by themselves, with a second line, and the rest together. */
 static uint32_t put_many(struct ring_pair *pair, uint64_t first, uint32_t count) {
 	uint32_t put = 0;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count / 2; i++) {
 		struct gid_wire_frame frame;
 		fill_frame(&frame, gid_make(1, 1, (first + i) % 64, 0), first + i);
 		put += gid_ring_put(&pair->producer, &frame, NULL, first + i) == 1;
 	}
-	return put;
+	first += count / 2;
+	return put +
+			gid_ring_put_lines(&pair->producer, count - count / 2, make_line, &first,
+					first);
 }
 
 /* Many at once: unseen before they are published, and each as if it had come by itself. */
@@ -168,6 +172,7 @@ static void test_burst(void) {
 	bool good = first == (int)GID_BURST_MAX;
 	for (int i = 0; good && i < first; i++) {
 		good &= frames[i].sequence == (uint64_t)i + 1;
+		good &= frames[i].pts == frames[i].sequence * 5 && frames[i].more == (i < 25);
 		good &= gid_ring_put_back(&pair.consumer, frames[i].index) == 0;
 	}
 	tap_ok(good, "%d come at once, in their order", first);

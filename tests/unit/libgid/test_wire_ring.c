@@ -59,7 +59,9 @@ static void test_pictures(void) {
 	tap_ok(gid_wire_put_picture(&wire, &frame) && gid_wire_put_frame(&same, &frame) == 0 &&
 					memcmp(&wire, &same, sizeof(wire)) == 0,
 			"a whole picture is sent by its first line");
-	memcpy(&line, &wire, sizeof(line));
+	line = gid_wire_make_line(&frame);
+	tap_ok(gid_wire_is_plain(&frame) && memcmp(&line, &wire, sizeof(line)) == 0,
+			"which can be made alone");
 	tap_ok(gid_wire_get_picture(&back, &line, 1) && is_same(&back, &frame),
 			"and comes back exactly");
 	tap_ok(!gid_wire_get_picture(&back, &line, 2) &&
@@ -86,6 +88,34 @@ static void test_pictures(void) {
 	tap_ok(!gid_wire_put_picture(&wire, &frame), "or with a note");
 	frame.note_size = 0, frame.flags = GID_FRAME_EOS;
 	tap_ok(!gid_wire_put_picture(&wire, &frame), "or an end of stream");
+}
+
+/* Each field, at each bit: a frame is plain where its entry has no second line, and no box. */
+static void test_plain(void) {
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = good_frame.gid;
+	bool good = gid_wire_is_plain(&frame);
+	uint32_t plain = 0, others = 0;
+	for (size_t bit = 0; bit < 8 * sizeof(frame); bit++) {
+		struct gid_frame other = frame;
+		struct gid_wire_frame wire;
+		((uint8_t *)&other)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		bool same_gid = other.gid == frame.gid, same_time = other.submit_time == 0;
+		bool same_note = other.note == frame.note;
+		bool is_plain = gid_wire_is_plain(&other);
+		if (!same_gid || !same_time || !same_note) {
+			good &= is_plain; /* not looked at */
+			continue;
+		}
+		bool has_line = gid_wire_put_frame(&wire, &other) == 0 && wire.more == 0 &&
+				(wire.damage[0] | wire.damage[1] | wire.damage[2] |
+						wire.damage[3]) == 0;
+		good &= is_plain == has_line;
+		plain += is_plain;
+		others += !is_plain;
+	}
+	tap_ok(good && plain > 100 && others > 900, "%u single bits leave a frame plain, %u do not",
+			plain, others);
 }
 
 static void test_frames(void) {
@@ -155,5 +185,6 @@ static void test_frames(void) {
 int main(void) {
 	test_frames();
 	test_pictures();
+	test_plain();
 	return tap_finish();
 }
