@@ -346,7 +346,7 @@ static uint64_t memory_size(const struct gid_slab *slab) {
 			!__builtin_mul_overflow(info->slot_size, info->slot_count, &slots) &&
 			!__builtin_add_overflow(
 					slots, info->slot_count * sizeof(uint32_t), &size) &&
-			size <= INT64_MAX;
+			size <= PTRDIFF_MAX;
 	return fits ? size : 0;
 }
 

@@ -89,9 +89,6 @@ int gid_memory_take(struct gid_domain *domain, struct gid_memory_own *memory, co
 /* What to ask gidd for. 0; -ENOTSUP: it has none to give; or another -errno. */
 static int put_alloc(struct gid_domain *domain, const struct gid_memory_readers *readers,
 		size_t size, union gid_wire_message *message) {
-	if (size == 0 || size > PTRDIFF_MAX) {
-		return -EINVAL;
-	}
 	int error = gid_domain_check_sealed(domain);
 	if (error < 0) {
 		return error;

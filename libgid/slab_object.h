@@ -314,7 +314,6 @@ static inline gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid,
 	uint32_t slot = gid_slot_of(gid), generation = gid_slab_generation(slab, slot);
 	bool has = generation == gid_generation_of(gid);
 	bool had = generation == gid_slab_next_generation(gid_generation_of(gid)) &&
-			slab->slots != NULL &&
 			domain->renamed - slab->slots[slot].renamed < domain->renamed - since;
 	return has || had ? gid_slab_gid(slab, slot) : gid;
 }

@@ -259,12 +259,13 @@ static int outlet_patience(const struct input_outlet *outlet, bool all) {
 			deadline = next < deadline ? next : deadline;
 		}
 	}
-	int most = outlet->holding ? LOOK_MS : all ? -1 : RETRY_MS;
 	if (deadline == UINT64_MAX) {
-		return most;
+		return outlet->holding ? LOOK_MS : all ? -1 : RETRY_MS;
 	}
-	int wait = deadline > now ? (int)((deadline - now) / MS_NS + 1) : 0;
-	return most >= 0 && most < wait ? most : wait;
+	/* A sender that has something to do has it at least as soon. */
+	_Static_assert(INPUT_LEASE_DEFAULT_MS / INPUT_BEATS <= LOOK_MS,
+			"looks come with its signs");
+	return deadline > now ? (int)((deadline - now) / MS_NS + 1) : 0;
 }
 
 static void outlet_dispatch(struct input_outlet *outlet) {

@@ -106,7 +106,8 @@ static void test_refused(void) {
 	tap_ok(cockpit_until(owner, was_heard, &heard) && heard.error == -EDQUOT,
 			"but by gidd, later");
 	gid_slab_get_info(slab, &info);
-	tap_ok(info.revoked, "and the slab is revoked");
+	tap_ok(info.revoked && gid_slab_renew(slab) == -EINVAL,
+			"and the slab is revoked, which is not made anew: it was brought");
 	gid_slab_unref(slab);
 }
 

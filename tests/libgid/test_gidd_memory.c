@@ -25,7 +25,8 @@ enum way {
 	NEVER, /* until the test says otherwise */
 	GIVES_TWICE,
 	GIVES_LESS,
-	GIVES_NOTHING, /* "done", without any memory */
+	GIVES_BEYOND,  /* the window's end */
+	GIVES_NOTHING, /* "done", without any memory or number */
 	HAS_NO_WINDOW,
 	REFUSES,
 };
@@ -55,6 +56,8 @@ static bool answer_alloc(int fd, uint32_t serial, uint64_t size) {
 		return give(fd, serial, size) && give(fd, serial, size);
 	case GIVES_LESS:
 		return give(fd, serial, size - 4096);
+	case GIVES_BEYOND:
+		return give(fd, serial, WINDOW_SIZE);
 	case GIVES_NOTHING:
 		return false_gidd_answer(fd, serial, 0, 0);
 	case HAS_NO_WINDOW:
@@ -63,6 +66,13 @@ static bool answer_alloc(int fd, uint32_t serial, uint64_t size) {
 		return false_gidd_answer(fd, serial, -EDQUOT, 0);
 	}
 	return false;
+}
+
+static bool answer_export(int fd, uint32_t serial) {
+	int way = export_way;
+	return way == NEVER ||
+			false_gidd_answer(fd, serial, way == REFUSES ? -EPERM : 0,
+					way == GIVES_NOTHING ? 0 : NUMBER);
 }
 
 static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
@@ -79,7 +89,7 @@ static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
 	case GID_WIRE_EXPORT:
 		export_serial = serial;
 		exports++;
-		return export_way == NEVER || false_gidd_answer(fd, serial, 0, NUMBER);
+		return answer_export(fd, serial);
 	case GID_WIRE_UNEXPORT:
 		unexports++;
 		return false_gidd_answer(fd, serial, 0, 0);
@@ -186,6 +196,13 @@ static void test_given_back(void) {
 	struct gid_slab *slab = begin_in_vain(&heard), *other;
 	unsigned freed = frees, asked = exports, descriptors = count_descriptors();
 	gid_slab_unref(slab);
+	false_gidd_answer(connection, alloc_serial, -EDQUOT, 0);
+	for (int i = 0; i < 10; i++) {
+		false_gidd_wait(domain);
+	}
+	tap_ok(frees == freed && exports == asked && heard.times == 0,
+			"a refusal that comes for nobody is nobody's");
+	gid_slab_unref(begin_in_vain(&heard));
 	give(connection, alloc_serial, alloc_size);
 	WAIT_FOR(frees > freed && count_descriptors() == descriptors);
 	tap_ok(frees == freed + 1 && exports == asked && heard.times == 0 &&
@@ -228,6 +245,7 @@ static void test_other_answers(void) {
 		const char *what;
 	} ways[] = {
 			{GIVES_LESS, -EPROTO, "less memory"},
+			{GIVES_BEYOND, -ERANGE, "memory beyond the window's end"},
 			{GIVES_NOTHING, -EPROTO, "no memory"},
 			{REFUSES, -EDQUOT, "a refusal"},
 	};
@@ -254,6 +272,54 @@ static void test_other_answers(void) {
 		WAIT_FOR(count_descriptors() == before);
 		tap_ok(count_descriptors() == before, "and nothing is left");
 	}
+}
+
+static void test_numbers(void) {
+	struct heard heard, second;
+	struct gid_slab *slab, *other;
+	export_way = GIVES_NOTHING;
+	begin(&heard, &slab);
+	WAIT_FOR(heard.times > 0);
+	tap_ok(heard.times == 1 && heard.error == -EPROTO && has_nothing(slab),
+			"no number is none: %d, %s", heard.error, gid_domain_error(domain));
+	gid_slab_unref(slab);
+	export_way = GIVES;
+	begin(&heard, &slab);
+	WAIT_FOR(heard.times > 0);
+	begin(&second, &other);
+	WAIT_FOR(second.times > 0);
+	tap_ok(heard.error == 0 && second.error == -EPROTO && has_nothing(other),
+			"nor is one that another slab has: %d", second.error);
+	demand_works(slab, "beside that");
+	gid_slab_unref(other);
+	gid_slab_destroy(slab, false);
+}
+
+static bool is_revoked(struct gid_slab *slab) {
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	return info.revoked;
+}
+
+/* Its owner makes it anew, as often as that is needed. */
+static void test_not_taken_again(void) {
+	struct heard heard;
+	struct gid_slab *slab;
+	begin(&heard, &slab);
+	WAIT_FOR(heard.times > 0);
+	for (unsigned time = 1; time <= 2; time++) {
+		export_way = REFUSES;
+		false_gidd.life++;
+		WAIT_FOR(is_revoked(slab));
+		export_way = GIVES;
+		int error = gid_slab_renew(slab);
+		WAIT_FOR(heard.times > time);
+		tap_ok(error == -EINPROGRESS && heard.error == 0 && !is_revoked(slab) &&
+						gid_slab_emptied(slab) == time,
+				"what a gidd that came back refuses is made anew: %d, %d", error,
+				heard.error);
+	}
+	gid_slab_destroy(slab, false);
 }
 
 static void test_no_window(void) {
@@ -386,6 +452,35 @@ static void test_does_not_leave(void) {
 	gid_slab_destroy(slab, false);
 }
 
+/* Who waits is not held up by who does not; the end of the connection is that of both. */
+static void test_beside_another(void) {
+	struct heard heard;
+	uint64_t answer_ns = domain->answer_ns;
+	struct gid_slab *slab = begin_in_vain(&heard), *waited = NULL;
+	uint32_t serial = alloc_serial;
+	int error = gid_slab_create(domain, &layout, 0, 2, NULL, &waited);
+	tap_ok(error == 0 && heard.times == 0, "who waits has it before who asked first: %d",
+			error);
+	gid_slab_destroy(waited, false);
+	give(connection, serial, alloc_size);
+	WAIT_FOR(heard.times > 0);
+	demand_works(slab, "after that");
+	gid_slab_destroy(slab, false);
+	slab = begin_in_vain(&heard);
+	waited = NULL;
+	alloc_way = NEVER;
+	domain->answer_ns = SOON_NS;
+	error = gid_slab_create(domain, &layout, 0, 2, NULL, &waited);
+	tap_ok(error == -ETIMEDOUT && waited == NULL && !gid_domain_is_connected(domain),
+			"who waits for one that never answers is told: %d", error);
+	WAIT_FOR(heard.times > 0);
+	tap_ok(heard.error == -ENOTCONN, "and so is who does not wait: %d", heard.error);
+	gid_slab_unref(slab);
+	alloc_way = GIVES;
+	domain->answer_ns = answer_ns;
+	WAIT_FOR(gid_domain_is_connected(domain));
+}
+
 static void test_never(void) {
 	struct heard heard;
 	uint64_t answer_ns = domain->answer_ns;
@@ -435,16 +530,22 @@ static void say_sealed(bool on) {
 }
 
 static void test_sealed(void) {
-	struct heard heard;
+	struct heard heard, second;
 	struct gid_slab *slab = begin_in_vain(&heard), *other;
+	uint32_t serial = alloc_serial;
+	struct gid_slab *without = begin_in_vain(&second);
 	unsigned freed = frees, asked = exports, descriptors = count_descriptors();
 	say_sealed(true);
-	give(connection, alloc_serial, alloc_size);
-	WAIT_FOR(heard.times > 0);
+	give(connection, serial, alloc_size);
+	false_gidd_answer(connection, alloc_serial, -ENOTSUP, 0);
+	WAIT_FOR(heard.times > 0 && second.times > 0);
 	WAIT_FOR(frees > freed && count_descriptors() == descriptors);
 	tap_ok(heard.error == -ESHUTDOWN && has_nothing(slab) && exports == asked &&
 					frees == freed + 1 && count_descriptors() == descriptors,
 			"what comes after the seal is not mapped, but given back: %d", heard.error);
+	tap_ok(second.error == -ESHUTDOWN && has_nothing(without),
+			"nor is a memfd made after it, where there is no window: %d", second.error);
+	gid_slab_unref(without);
 	unsigned before = allocs;
 	slab->refused -= 1000000000;
 	tap_ok(begin(&heard, &other) == -ESHUTDOWN && gid_slab_renew(slab) == -EAGAIN &&
@@ -466,7 +567,8 @@ static void test_domain_ends(void) {
 	if (tap_ok(gid_domain_connect("open", &domain) == 0 && begin(&heard, &slab) == 0,
 			    "another connection: %s", gid_domain_connect_error())) {
 		gid_domain_destroy(domain);
-		tap_ok(heard.times == 0 && has_nothing(slab), "it may end meanwhile");
+		tap_ok(heard.times == 0 && has_nothing(slab) && gid_slab_renew(slab) == -EINVAL,
+				"it may end meanwhile, and what it made is not made anew");
 		gid_slab_unref(slab);
 	}
 	domain = stays;
@@ -479,12 +581,15 @@ static void test(struct gid_domain *connected) {
 	test_given_back();
 	test_twice();
 	test_other_answers();
+	test_numbers();
+	test_not_taken_again();
 	test_no_window();
 	test_waited_for();
 	test_leaves();
 	test_emptied_meanwhile();
 	test_ends_as_it_leaves();
 	test_does_not_leave();
+	test_beside_another();
 	test_never();
 	test_another_gidd();
 	test_sealed();

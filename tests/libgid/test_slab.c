@@ -48,6 +48,10 @@ static void test_create(void) {
 			{GID_SLOTS_MAX + 1, 0, -EINVAL, "too many slots"},
 			{2, UINT64_MAX, -EINVAL, "slots that overflow"},
 			{4096, INT64_MAX, -EINVAL, "slots that overflow together"},
+			{2, UINT64_C(1) << 62, -EINVAL, "slots that no program can address"},
+			/* 2^64 - 4096 bytes, with pages of 4096. */
+			{1613, UINT64_C(0xfffffffffffff) / 1613 * 4096, -EINVAL,
+					"slots with no room for their generations"},
 			{1, 128 << 20, -EDQUOT, "more than the domain's quota"},
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -60,6 +64,15 @@ static void test_create(void) {
 	tiled.modifier = I915_FORMAT_MOD_X_TILED;
 	tap_ok(gid_slab_create(owner, &tiled, 65536, 1, NULL, &slab) == -ENOTSUP,
 			"plain memory is not tiled");
+	struct gid_layout flat = layout;
+	flat.height = 0;
+	tap_ok(gid_slab_create(owner, &flat, 65536, 1, NULL, &slab) == -EINVAL,
+			"a picture has rows");
+	tap_ok(gid_slab_create_for_stream(owner, "two words", &layout, 0, 1, NULL, &slab) ==
+							-EINVAL &&
+					strstr(gid_domain_error(owner), "is not a stream's name") !=
+							NULL,
+			"what is no name is no stream's: %s", gid_domain_error(owner));
 	char description[GID_DESCRIPTION_MAX + 2];
 	memset(description, 'd', sizeof(description));
 	description[sizeof(description) - 1] = '\0';
@@ -104,6 +117,7 @@ static void test_import(void) {
 	tap_ok(gid_slab_import(reader, gid_make(1, gid_slab_of(gid), 2, 0), &second) == -ENOENT,
 			"a slot that it does not have is unknown");
 	tap_ok(gid_slab_is_current(got, gid) && !gid_slab_is_current(got, gid + 1) &&
+					!gid_slab_is_current(got, gid + (1ull << 16)) &&
 					!gid_slab_is_current(got, gid + (1ull << 32)),
 			"the gid is current, others are not");
 	gid_slab_unref(got);
@@ -274,8 +288,27 @@ static void test_emptied_memory(void) {
 	tap_ok(before && !gid_slab_is_current(got, gid) &&
 					!gid_slab_is_current(got, gid_slab_gid(got, 1)),
 			"nothing that lay in emptied memory is current");
+	tap_ok(gid_slab_is_current(slab, gid_slab_gid(slab, 1)),
+			"but for its owner, who has not heard of that");
 	gid_slab_unref(got);
 	gid_slab_destroy(slab, false);
+}
+
+/* A frame is sent by the gid that its slot has got meanwhile, and by none that it had long ago. */
+static void test_present_gid(void) {
+	struct gid_slab *slab = make(2);
+	const gid_id before = gid_slab_gid(slab, 0);
+	const uint32_t since = owner->renamed;
+	bool same = gid_slab_present_gid(owner, before, since) == before;
+	gid_slab_advance(slab, 0);
+	const gid_id now = gid_slab_gid(slab, 0);
+	tap_ok(same && now != before && gid_slab_present_gid(owner, before, since) == now &&
+					gid_slab_present_gid(owner, now, since) == now,
+			"a slot that was taken back since then has another gid");
+	tap_ok(gid_slab_present_gid(owner, before, owner->renamed) == before,
+			"one that was taken back before is out of date");
+	gid_slab_destroy(slab, false);
+	tap_ok(gid_slab_present_gid(owner, now, since) == now, "and so is one that is gone");
 }
 
 /* Another one in the same place is not taken for it. */
@@ -327,6 +360,7 @@ int main(void) {
 	if (slab_pair_init()) {
 		test_generations_wrap();
 		test_emptied_memory();
+		test_present_gid();
 		test_generations_begin();
 		test_create();
 		test_import();

@@ -2,6 +2,7 @@
 /* Streams between two domains with real gidds, both ends in this process, step by step. */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 
 #include "stream_pair.h"
 
@@ -227,6 +228,18 @@ static void test_without_domain(void) {
 	settle(NULL);
 }
 
+struct later {
+	struct gid_producer *producer;
+	struct gid_slab *slab;
+};
+
+static void *send_later(void *data) {
+	struct later *later = data;
+	cockpit_sleep_ms(50);
+	send_slot(later->producer, later->slab, 1);
+	return NULL;
+}
+
 /* Who has nothing to wait for but frames. */
 static void test_wait(void) {
 	struct gid_slab *slab = make_slab(4);
@@ -242,6 +255,15 @@ static void test_wait(void) {
 	tap_ok(gid_consumer_wait(consumer, COCKPIT_PATIENCE_MS) == 1 &&
 					gid_consumer_receive(consumer, &frame) == 1,
 			"and no longer than needed");
+	struct later later = {producer, slab};
+	pthread_t thread;
+	if (tap_ok(pthread_create(&thread, NULL, send_later, &later) == 0, "a frame comes later")) {
+		tap_ok(gid_consumer_wait(consumer, -1) == 1 &&
+						gid_consumer_receive(consumer, &frame) == 1 &&
+						frame.gid == gid_slab_gid(slab, 1),
+				"it can be waited for without an end");
+		pthread_join(thread, NULL);
+	}
 	gid_producer_destroy(producer);
 	tap_ok(gid_consumer_wait(consumer, COCKPIT_PATIENCE_MS) == 1 &&
 					gid_consumer_receive(consumer, &frame) == -EPIPE &&

@@ -131,6 +131,21 @@ def test_a_stop_in_good_order(cockpit: Cockpit) -> None:
     assert display.wait_role("live")["transition_count"] == count + 1
 
 
+def test_a_file_of_its_own(cockpit: Cockpit) -> None:
+    """It is kept where --state says, and there alone."""
+    kept = cockpit.folder / "kept.state"
+    telltale = start_telltale(cockpit)
+    display = Display(cockpit, arguments=("--state", str(kept)))
+    display.wait_role("live")
+    telltale.signal(signal.SIGKILL)
+    count = display.wait_role("lost")["transition_count"]
+    assert display.program.stop() == 0
+    assert kept.exists() and not state_file(cockpit).exists()
+    display = Display(cockpit, arguments=("--state", str(kept)))
+    role = display.role()
+    assert (role["state"], role["transition_count"]) == ("lost", count)
+
+
 def test_in_the_lowest_class(cockpit: Cockpit) -> None:
     """Where it may start no thread above its own class, it keeps what it shows as well."""
     start_telltale(cockpit)

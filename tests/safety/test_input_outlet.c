@@ -29,7 +29,7 @@ static const struct input_outlet_stream streams[] = {{"panel", ALL}, {"other", 0
 
 static struct input_outlet *outlet;
 static struct gid_domain *reader_domain;
-static struct input_receiver *receiver;
+static struct input_receiver *receiver, *one_more;
 static bool is_there, is_pressed;
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -100,6 +100,13 @@ static void look(void) {
 	poll(fds, 2, 5);
 	gid_domain_dispatch(reader_domain);
 	input_receiver_dispatch(receiver);
+	if (one_more != NULL) {
+		input_receiver_dispatch(one_more);
+	}
+}
+
+static bool take(struct input_receiver **by) {
+	return input_receiver_create(reader_domain, "open", "input/panel", &events, NULL, by) == 0;
 }
 
 /* `alive`: the display goes on meanwhile. */
@@ -194,10 +201,51 @@ static void test_display_that_stands_still(void) {
 	tap_ok(look_until(released, false), "and released when that stands still");
 	tap_ok(was_logged("the display stands still: all that is pressed is released"),
 			"which is told");
+	held_until = cockpit_now_ms() + 500;
+	look_until(has_been_held, false);
+	input_outlet_release(outlet, 0);
+	held_until = cockpit_now_ms() + 500;
+	look_until(has_been_held, false);
+	tap_ok(!was_logged("the display stands still"), "once, as nothing is pressed any more");
 	press();
 	tap_ok(look_until(pressed, true), "it can be pressed again");
 	end();
 	tap_ok(look_until(released, false), "the end");
+}
+
+static unsigned expected;
+
+static bool has_as_many_readers(void) {
+	return input_outlet_get_stats(outlet, 0).readers == expected;
+}
+
+static bool have_readers(unsigned count) {
+	expected = count;
+	return look_until(has_as_many_readers, true);
+}
+
+static void test_readers(void) {
+	tap_ok(begin("open") && look_until(comes, true) &&
+					was_logged("stream input/panel is taken\n"),
+			"it is told that somebody reads it");
+	tap_ok(take(&one_more) && have_readers(2) && !was_logged("is taken"),
+			"but not that one more does");
+	input_receiver_destroy(one_more);
+	one_more = NULL;
+	tap_ok(have_readers(1) && !was_logged("is taken"), "nor that this one goes");
+	input_receiver_destroy(receiver);
+	receiver = NULL;
+	expected = 0;
+	for (long late = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+			!has_as_many_readers() && cockpit_now_ms() < late;) {
+		gid_domain_dispatch(reader_domain);
+		cockpit_sleep_ms(5);
+	}
+	tap_ok(was_logged("stream input/panel is taken by nobody now"), "but that nobody is left");
+	is_there = false;
+	tap_ok(take(&receiver) && look_until(comes, true) && was_logged("input/panel is taken\n"),
+			"and that somebody is there again");
+	end();
 }
 
 static bool was_left_out(void) {
@@ -251,6 +299,9 @@ static void test_gidd_that_is_not_there(void) {
 	cockpit_kill(1);
 	setenv("GID_DOMAIN", "open", 1);
 	tap_ok(begin(NULL) && look_until(has_no_input, true), "it says that there is no gidd");
+	held_until = cockpit_now_ms() + 2500;
+	look_until(has_been_held, true);
+	tap_ok(!has_no_input(), "once, as often as it looks for one");
 	end();
 	sealed_set(true);
 	tap_ok(begin("open") && cockpit_start(1), "a gidd comes while the domain is sealed");
@@ -284,11 +335,10 @@ int main(void) {
 	if (!tap_ok(cockpit_init(), "two domains")) {
 		return tap_finish();
 	}
-	tap_ok(gid_domain_connect("cluster", &reader_domain) == 0 &&
-					input_receiver_create(reader_domain, "open", "input/panel",
-							&events, NULL, &receiver) == 0,
+	tap_ok(gid_domain_connect("cluster", &reader_domain) == 0 && take(&receiver),
 			"somebody takes the input");
 	test_streams();
+	test_readers();
 	test_display_that_stands_still();
 	test_more_than_there_is_room_for();
 	test_gidd_that_goes_away();

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -21,10 +22,55 @@ static struct status_socket other = STATUS_SOCKET_NONE;
 static enum { NEVER, BEFORE_UNLINK, BEFORE_LISTEN } moment;
 static int told;
 
+/* Which call fails, once, after so many that do not. */
+static struct {
+	const char *call;
+	int after, error;
+} fault;
+
 int __real_unlink(const char *name);
 int __real_listen(int fd, int backlog);
+int __real_socket(int domain, int type, int protocol);
+int __real_connect(int fd, const struct sockaddr *address, socklen_t size);
+int __real_bind(int fd, const struct sockaddr *address, socklen_t size);
+int __real_flock(int fd, int operation);
+char *__real_strdup(const char *text);
 int __wrap_unlink(const char *name);
 int __wrap_listen(int fd, int backlog);
+int __wrap_socket(int domain, int type, int protocol);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t size);
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t size);
+int __wrap_flock(int fd, int operation);
+char *__wrap_strdup(const char *text);
+
+static bool fails(const char *call) {
+	if (fault.call == NULL || strcmp(fault.call, call) != 0 || fault.after-- > 0) {
+		return false;
+	}
+	fault.call = NULL;
+	errno = fault.error;
+	return true;
+}
+
+int __wrap_socket(int domain, int type, int protocol) {
+	return fails("socket") ? -1 : __real_socket(domain, type, protocol);
+}
+
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t size) {
+	return fails("connect") ? -1 : __real_connect(fd, address, size);
+}
+
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t size) {
+	return fails("bind") ? -1 : __real_bind(fd, address, size);
+}
+
+int __wrap_flock(int fd, int operation) {
+	return fails("flock") ? -1 : __real_flock(fd, operation);
+}
+
+char *__wrap_strdup(const char *text) {
+	return fails("strdup") ? NULL : __real_strdup(text);
+}
 
 static void let_begin(int now) {
 	if ((int)moment == now) {
@@ -35,12 +81,12 @@ static void let_begin(int now) {
 
 int __wrap_unlink(const char *name) {
 	let_begin(BEFORE_UNLINK);
-	return __real_unlink(name);
+	return fails("unlink") ? -1 : __real_unlink(name);
 }
 
 int __wrap_listen(int fd, int backlog) {
 	let_begin(BEFORE_LISTEN);
-	return __real_listen(fd, backlog);
+	return fails("listen") ? -1 : __real_listen(fd, backlog);
 }
 
 static struct sockaddr_un address_of_path(void) {
@@ -137,6 +183,56 @@ static void test_no_place(void) {
 	status_socket_close(&place);
 }
 
+static unsigned count_descriptors(void) {
+	unsigned count = 0;
+	for (int fd = 0; fd < 64; fd++) {
+		count += fcntl(fd, F_GETFD) >= 0;
+	}
+	return count;
+}
+
+/* Whatever the system refuses: nothing is kept, and the next display has the place. */
+static void test_refused(void) {
+	static const struct {
+		const char *call;
+		int after, error, told;
+		const char *what;
+	} refusals[] = {
+			{"strdup", 0, ENOMEM, -ENOMEM, "no memory"},
+			{"flock", 0, ENOLCK, -ENOLCK, "no lock"},
+			{"socket", 0, EMFILE, -EMFILE, "no descriptor to look who listens"},
+			{"connect", 0, EACCES, -EACCES, "a socket of somebody else's"},
+			{"connect", 0, EAGAIN, -EADDRINUSE, "one that is asked too much at once"},
+			{"unlink", 0, EPERM, -EPERM, "a dead one that stays"},
+			{"socket", 1, ENFILE, -ENFILE, "no descriptor to listen"},
+			{"bind", 0, EROFS, -EROFS, "no room in the folder"},
+			{"listen", 0, ENOBUFS, -ENOBUFS, "nobody may listen"},
+	};
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		struct status_socket place;
+		leave_dead();
+		unsigned before = count_descriptors();
+		fault.call = refusals[i].call;
+		fault.after = refusals[i].after;
+		fault.error = refusals[i].error;
+		int error = status_socket_open(&place, path);
+		tap_ok(error == refusals[i].told && fault.call == NULL && place.path == NULL &&
+						place.fd < 0 && place.lock < 0 &&
+						count_descriptors() == before,
+				"%s: %d", refusals[i].what, error);
+		bool left = access(path, F_OK) == 0;
+		tap_ok(left ==
+						(strcmp(refusals[i].call, "listen") != 0 &&
+								strcmp(refusals[i].call, "bind") !=
+										0 &&
+								refusals[i].after == 0),
+				"%s: of itself it leaves nothing", refusals[i].what);
+		tap_ok(status_socket_open(&place, path) == 0 && hears(&place),
+				"%s: the next one has it", refusals[i].what);
+		status_socket_close(&place);
+	}
+}
+
 int main(void) {
 	char folder[] = "/tmp/status-socket-XXXXXX", lock[128];
 	if (mkdtemp(folder) == NULL) {
@@ -149,6 +245,7 @@ int main(void) {
 	test_one_after_the_other();
 	test_of_others();
 	test_no_place();
+	test_refused();
 	__real_unlink(lock);
 	rmdir(folder);
 	return tap_finish();
