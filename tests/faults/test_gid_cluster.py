@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 from injected import Calls, Fault, Traced, faults, is_ready_or_ended, learn, sample, try_each
 from lib.cockpit import Cockpit
+from lib.company import waited_ms
 from lib.display import DISPLAY, Display, start_telltale, with_deadline
 from lib.program import BUILD, Program, wait_for
 
@@ -139,16 +140,23 @@ def test_no_descriptors_left(cockpit: Cockpit) -> None:
     display.wait_role("live")
     pid = display.program.pid
     usual = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    before = waited_ms(display.program)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, usual[1]))
     telltale.kill()
     wait_for(lambda: not cockpit.status("open")["streams"], "the end of its stream")
     start_shown_telltale(cockpit)
     assert display.program.is_running(), display.program.stderr
     resource.prlimit(pid, resource.RLIMIT_NOFILE, usual)
-    wait_for(
-        lambda: any(one["from"] == "live" for one in display.role()["transitions"]),
-        "the role to be let go",
-    )
+
+    def let_go() -> dict | None:
+        found = [one for one in display.role()["transitions"] if one["from"] == "live"]
+        return found[0] if found and found[0]["shown_ns"] else None
+
+    change = wait_for(let_go, "the role to be let go")
+    took = (change["shown_ns"] - change["last_frame_ns"]) / 1e6
+    waited, bound = waited_ms(display.program) - before, display.role()["fallback_bound_ns"] / 1e6
+    print(f"let go after {took:.1f} ms, of which {waited:.1f} ms it waited for others")
+    assert took - waited <= DEADLINE_MS + bound
     display.wait_role("live")
     fds = display.program.open_fds()
     for _ in range(3):
