@@ -2,6 +2,7 @@
 """What `./run coverage` counts, by gcc and gcov themselves."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,15 @@ def test_a_reason_for_what_is_reached_is_refused(tmp_path: Path) -> None:
         "x.toml, gap 1: choice.c: it is reached: return 0;",
         "x.toml, gap 1: choice.c: main() is reached, at least in part",
     ]
+
+
+@counts_conditions
+def test_a_reason_for_what_is_tried_in_part_may_be_reached(tmp_path: Path) -> None:
+    """Another part with each build of a program: it would be refused by chance."""
+    source = counted(tmp_path, ("1", "1"), ("1", "0"))
+    gaps = [a_gap("return 0;"), a_gap(functions=("main",))]
+    sampled = [replace(gap, tests=("tests/faults/test_gid_cluster.py",)) for gap in gaps]
+    assert list(Reasons(source, CHOICE.split("\n"), sampled).refused("choice.c")) == []
 
 
 @counts_conditions
