@@ -7,12 +7,14 @@ functions = ["name", ...]
 lines = ["text of each line, whatever its number", ...]
 why = "a sentence"
 tests = ["tests/vm/test_x.py", ...]
+sometimes = true
 
 Without `lines`: nothing at all of these functions runs. Without `functions`: each line is there
 once in the file. With both: each line is in some of the functions, and is meant in all that have
 it. `tests`, where there are some: who tries it, and is not counted. A reason for what is not there,
 or is reached, is refused: it may have been for another line. But not where a test of SAMPLED tries
-it: what that tries is another part with each build, and may be reached or not.
+it, which tries another part with each build, nor with `sometimes`: some runs reach it, by the time
+that something took in them.
 """
 
 import re
@@ -37,10 +39,11 @@ class Gap:
     lines: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
+    sometimes: bool = False
 
     @property
     def may_be_reached(self) -> bool:
-        return any(test.startswith(SAMPLED) for test in self.tests)
+        return self.sometimes or any(test.startswith(SAMPLED) for test in self.tests)
 
 
 class BadGaps(Exception):
@@ -72,9 +75,13 @@ def _gap(place: str, fields: dict) -> Gap:
     fields = dict(fields)
     file, why = fields.pop("file", ""), fields.pop("why", "")
     lines, functions, tests = texts("lines"), texts("functions"), texts("tests")
-    if not file or not why or not (lines or functions) or fields:
-        raise BadGaps(f"{place}: it takes file, why, lines or functions or both, and maybe tests")
-    return Gap(place, file, why, lines, functions, tests)
+    sometimes = fields.pop("sometimes", False)
+    if not file or not why or not (lines or functions) or not isinstance(sometimes, bool) or fields:
+        words = (
+            "it takes file, why, lines or functions or both, and maybe tests or sometimes = true"
+        )
+        raise BadGaps(f"{place}: {words}")
+    return Gap(place, file, why, lines, functions, tests, sometimes)
 
 
 def function_places(text: str) -> dict[str, range]:

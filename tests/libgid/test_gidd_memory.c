@@ -498,6 +498,19 @@ static void test_never(void) {
 	WAIT_FOR(gid_domain_is_connected(domain));
 }
 
+/* Nobody has heard of it yet. */
+static void test_just_gone(void) {
+	struct heard heard;
+	struct gid_slab *slab;
+	struct pollfd socket_end = {.fd = domain->socket, .events = POLLIN};
+	false_gidd.life++;
+	bool gone = poll(&socket_end, 1, (int)(PATIENCE_NS / 1000000)) == 1;
+	int error = begin(&heard, &slab);
+	tap_ok(gone && error == -ENOTCONN && slab == NULL && heard.times == 0,
+			"one that has just gone is not asked: %d", error);
+	WAIT_FOR(gid_domain_is_connected(domain));
+}
+
 static void test_another_gidd(void) {
 	struct heard heard, number;
 	struct gid_slab *slab = begin_in_vain(&heard), *other;
@@ -591,6 +604,7 @@ static void test(struct gid_domain *connected) {
 	test_does_not_leave();
 	test_beside_another();
 	test_never();
+	test_just_gone();
 	test_another_gidd();
 	test_sealed();
 	test_domain_ends();

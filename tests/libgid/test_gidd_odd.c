@@ -39,6 +39,7 @@ enum stuck {
 
 static atomic_int greeting, stuck;
 static atomic_bool is_slow;	/* this program: between what it looks at */
+static atomic_bool takes_again; /* as soon as this program waits for that */
 static atomic_bool time_stands; /* for this program: no deadline passes */
 static atomic_bool answers;
 static atomic_uint hellos;
@@ -63,6 +64,11 @@ uint64_t __wrap_gid_clock_now(void) {
 int __wrap_gid_socket_wait(int fd, short events, uint64_t deadline) {
 	if (is_slow) {
 		nanosleep(&(struct timespec){.tv_nsec = MS_NS}, NULL);
+	}
+	if (takes_again && (events & POLLOUT) != 0) {
+		stuck = IS_NOT;
+		takes_again = false;
+		deadline = __real_gid_clock_now() + PATIENCE_NS;
 	}
 	return __real_gid_socket_wait(fd, events, deadline);
 }
@@ -272,6 +278,13 @@ static void test_seconds(void) {
 
 /* --- it takes nothing ------------------------------------------------------------------------- */
 
+static int post_word(struct gid_domain *domain) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_HEARING, 0);
+	message.hearing.on = 1;
+	return gid_domain_post(domain, &message, NULL, 0);
+}
+
 static void test_takes_nothing(void) {
 	static const struct {
 		enum stuck stuck;
@@ -288,15 +301,12 @@ static void test_takes_nothing(void) {
 	};
 	struct gid_domain *domain = connect_now();
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		union gid_wire_message message;
 		int error = 0;
 		stuck = ways[i].stuck;
 		is_slow = ways[i].stuck == SAYS_MUCH;
 		time_stands = ways[i].lost[0] != -ETIMEDOUT;
 		for (int sent = 0; sent < 1000000 && error == 0; sent++) {
-			gid_wire_begin(&message, GID_WIRE_HEARING, 0);
-			message.hearing.on = 1;
-			error = gid_domain_post(domain, &message, NULL, 0);
+			error = post_word(domain);
 		}
 		time_stands = false;
 		bool is_told = false;
@@ -310,6 +320,14 @@ static void test_takes_nothing(void) {
 		is_slow = false;
 		tap_ok(comes_back(domain), "the next one is greeted");
 	}
+	takes_again = true;
+	stuck = SAYS_NOTHING;
+	int error = 0;
+	for (int sent = 0; sent < 1000000 && error == 0 && takes_again; sent++) {
+		error = post_word(domain);
+	}
+	tap_ok(error == 0 && !takes_again && gid_domain_is_connected(domain),
+			"one that takes more after a while is not: %d", error);
 	gid_domain_destroy(domain);
 }
 
@@ -419,7 +437,7 @@ static void end_import(void *data, gid_id gid, int error, struct gid_slab *slab)
  * that comes once more: then gidd counts it for us, and is not told otherwise. */
 static void test_imported_late(void) {
 	struct gid_domain *domain = connect_now();
-	struct import wanted = {0};
+	struct import wanted = {0}, other = {0};
 	struct gid_slab *now = NULL;
 	uint64_t answer_ns = domain->answer_ns;
 	const uint32_t first = imports;
@@ -429,6 +447,7 @@ static void test_imported_late(void) {
 	int error = ask(domain, GID_WIRE_IMPORT);
 	domain->answer_ns = answer_ns;
 	int begun = gid_slab_import_async(domain, gid_make(2, 7, 0, 0), end_import, &wanted, &now);
+	gid_slab_import_async(domain, gid_make(2, 8, 0, 0), end_import, &other, &now);
 	tap_ok(error == -ETIMEDOUT && begun == -EINPROGRESS && now == NULL,
 			"what was given up is asked for again: %d, %d", error, begun);
 	have_imported(domain, first);

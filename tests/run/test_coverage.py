@@ -167,11 +167,14 @@ def test_a_reason_for_what_is_reached_is_refused(tmp_path: Path) -> None:
 
 @counts_conditions
 def test_a_reason_for_what_is_tried_in_part_may_be_reached(tmp_path: Path) -> None:
-    """Another part with each build of a program: it would be refused by chance."""
+    """Another part with each build of a program, or by the time that something takes."""
     source = counted(tmp_path, ("1", "1"), ("1", "0"))
-    gaps = [a_gap("return 0;"), a_gap(functions=("main",))]
-    sampled = [replace(gap, tests=("tests/faults/test_gid_cluster.py",)) for gap in gaps]
-    assert list(Reasons(source, CHOICE.split("\n"), sampled).refused("choice.c")) == []
+    line, whole = a_gap("return 0;"), a_gap(functions=("main",))
+    gaps = [
+        replace(line, tests=("tests/faults/test_gid_cluster.py",)),
+        replace(whole, sometimes=True),
+    ]
+    assert list(Reasons(source, CHOICE.split("\n"), gaps).refused("choice.c")) == []
 
 
 @counts_conditions
@@ -247,6 +250,7 @@ def test_reasons_for_what_the_files_do_not_have_are_errors(tmp_path: Path) -> No
         HEAD + 'why = "w"\n',
         HEAD + 'why = "w"\nlines = "x"\n',
         HEAD + 'why = "w"\nlines = ["x"]\nbecause = "y"\n',
+        HEAD + 'why = "w"\nlines = ["x"]\nsometimes = "y"\n',
         '[[gaps]]\nfile = "choice.c"\n',
         "[[gap]",
     ],

@@ -105,6 +105,8 @@ static void test_what_covers(void) {
 	targets[FRONT].covers = targets[FRONT].is_live = false;
 	input_router_touch_down(&router, 1, &screen, 300, 200, 2);
 	expect("2:down0@8192,32768", "what is hidden does not cover");
+	input_router_touch_down(&router, 2, &screen, 150, 200, 2);
+	expect("", "and what lies beside it does not either");
 	begin();
 	targets[FRONT].is_live = false;
 	input_router_touch_down(&router, 1, &screen, 300, 200, 2);
