@@ -20,11 +20,13 @@ from lib.program import BUILD, PATIENCE, wait_for
 from lab.domains.here import ask
 
 ROLES, LYING = liar_roles(), ("left", "right")
-# Whose deadline passes after each frame: it wakes the display once more in each refresh.
+# Whose deadline passes after each frame: it wakes the display once more in each refresh. Where a
+# frame takes longer than the first of these, as it does where tests' reach is counted, others do.
+WAKING_NAMES = [f"waking{i}" for i in range(8)]
 WAKING = "".join(
-    f"[role waking{i}]\ndomain=open\nstream=waking\ngood-frames=1\ndeadline-ms={1 + i}\n"
+    f"[role {name}]\ndomain=open\nstream=waking\ngood-frames=1\ndeadline-ms={1 + i}\n"
     f"x={320 * (i % 2)}\ny={200 + 80 * (i // 2)}\nwidth=320\nheight=80\n"
-    for i in range(8)
+    for i, name in enumerate(WAKING_NAMES)
 )
 RINGS = BUILD / "tests" / "hostile" / "programs" / "hostile-rings"
 BELL = "[role bell]\ndomain=open\nx=0\ny=200\nwidth=320\nheight=80\n"
@@ -78,7 +80,11 @@ def test_entries_without_a_picture_are_bounded(cockpit: Cockpit) -> None:
     liar = cockpit.run("open", [LIAR, "notes"])
     for name in ("left", "right"):
         display.wait_role("live", name=name)
-    wait_for(lambda: display.role("waking0")["transition_count"] > 10, "deadlines that pass")
+
+    def woken(by: dict[str, int]) -> int:
+        return max(by[name] for name in WAKING_NAMES)
+
+    wait_for(lambda: woken(counts(display)) > 10, "deadlines that pass")
     begun = time.monotonic()
     before = counts(display)
     liar.signal(signal.SIGUSR1)
@@ -87,7 +93,7 @@ def test_entries_without_a_picture_are_bounded(cockpit: Cockpit) -> None:
         return {name: count - before[name] for name, count in counts(display).items()}
 
     wait_for(lambda: min(changes()[name] for name in LYING) > 500, "a flood of entries")
-    wait_for(lambda: changes()["waking0"] > 20, "deadlines that pass meanwhile")
+    wait_for(lambda: woken(changes()) > 20, "deadlines that pass meanwhile")
     found, passed = changes(), time.monotonic() - begun
     assert max(found[name] for name in LYING) <= 8 * (passed * 60 + 10), "entries of each refresh"
     lines = [line for line in display.program.stderr.splitlines() if "role " in line]
