@@ -16,6 +16,7 @@ from pathlib import Path
 
 from gid_evaluate import machine
 from gid_vm.accel import MODULES
+from gid_vm.folder import home
 from gid_vm.initramfs import CannotBoot
 from gid_vm.qemu import find_qemu
 
@@ -44,7 +45,7 @@ def names() -> set[str]:
 
 def folders() -> list[Path]:
     """Of the user's, which may have blanks in their names."""
-    return [Path(__file__).resolve().parents[2], Path.cwd(), Path.home()]
+    return [Path(__file__).resolve().parents[2], Path.cwd(), home()]
 
 
 class Scrubber:

@@ -281,6 +281,15 @@ def test_a_group_that_the_domains_user_is_not_in(others: Tool) -> None:
     assert who_may_connect(path, socket.SOCK_SEQPACKET) == ["nobody", "sys"]
 
 
+def test_temporary_files_that_are_roots_alone(others: Tool) -> None:
+    """As pam_tmpdir has them: another user's gidd still says that it is ready."""
+    own = others.folder / "own"
+    own.mkdir(mode=0o700)
+    others.env["TMPDIR"] = str(own)
+    result = others.run("up")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 HUB = configuration(
     {"host": "kind=host window=1M user=daemon", "open": "kind=guest window=1M user=nobody"},
     {"open host": "movie"},

@@ -28,6 +28,9 @@ streams=movie
 """
 
 
+PLACES_OF_A_USER = ("HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+
+
 class Tool:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="gid-", dir=memory_folder()))
@@ -223,6 +226,35 @@ def test_a_runtime_folder_from_here(tool: Tool, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir("/")
     tool.env["GID_RUNTIME_DIR"] = str(tool.runtime)
     assert [domain["state"] for domain in tool.status().values()] == ["up", "up"]
+
+
+def test_a_folder_for_temporary_files_with_a_long_name(tool: Tool) -> None:
+    """A socket is there while a gidd starts, and its path has 107 bytes."""
+    long = tool.folder / ("t" * 100)
+    long.mkdir()
+    tool.env["TMPDIR"] = str(long)
+    result = tool.run("up")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_user_without_a_name_and_a_home(tool: Tool) -> None:
+    """As many containers have."""
+    tool.env = {key: value for key, value in tool.env.items() if key not in PLACES_OF_A_USER}
+    nobody = ["unshare", "--user", "--map-user=4321"]
+    for words in (["--version"], ["check"], ["up"], ["logs", "open"], ["down"]):
+        result = subprocess.run(
+            [*nobody, "gid-cockpit", "--config", str(tool.config), *words],
+            env=tool.env,
+            capture_output=True,
+            text=True,
+        )
+        assert (words, result.returncode, result.stderr) == (words, 0, "")
+    # In /run there would be memory: logs are in the user's own folder, and there is none.
+    tool.env["GID_RUNTIME_DIR"] = "/run/gidway"
+    words = [*nobody, "gid-cockpit", "--config", str(tool.config), "logs", "open"]
+    result = subprocess.run(words, env=tool.env, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert result.stderr.startswith("gid-cockpit: /.local/state/gidway/log/open has no log of open")
 
 
 def test_words_that_no_shell_can_split(tool: Tool) -> None:

@@ -20,6 +20,16 @@ def test_the_cache_without_a_variable(monkeypatch: pytest.MonkeyPatch, said: str
     assert folder.cache_home() == Path("/home/somebody/.cache")
 
 
+def test_the_home_of_a_number_that_is_no_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(number: int) -> None:
+        raise KeyError(number)
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    assert folder.cache_home() == Path("/.cache")
+
+
 def test_a_temporary_folder_with_a_long_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

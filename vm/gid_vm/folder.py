@@ -10,9 +10,17 @@ _ROOM = 4 << 30  # bytes, for windows of machines, logs, and what is leaked ther
 _LONGEST = 40  # bytes: a socket's path has 108
 
 
+def home() -> Path:
+    """Who has no HOME, and a number that is no user's, has the root: as in many containers."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/")
+
+
 def cache_home() -> Path:
     """A variable that is empty says nothing."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(os.environ.get("XDG_CACHE_HOME") or home() / ".cache")
 
 
 def short_folder() -> str:

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from .folder import home
 from .initramfs import CannotBoot
 from .qemu import Share
 
@@ -86,7 +87,7 @@ def may_be_lent(work: Path, others: list[Path]) -> bool:
         return False  # it is there already
     if any(work.is_relative_to(folder) for folder in NEVER[1:]) or work in NEVER:
         return False
-    closed = [*others, Path.home().resolve(), Path("/var/tmp"), Path("/tmp")]
+    closed = [*others, home().resolve(), Path("/var/tmp"), Path("/tmp")]
     return not any(folder.is_relative_to(work) for folder in closed)
 
 

@@ -12,6 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from gid_vm.folder import short_folder
+
 from .access import check_place, give, identity, user_of
 from .configuration import CockpitError, Configuration, Domain, find_program
 from .logs import Log
@@ -68,13 +70,15 @@ class Daemon:
         for path in folders:
             give(path, user)
         log = Log(self.configuration, self.domain.name, "gidd.log")
-        with log, tempfile.TemporaryDirectory() as folder:
+        # TMPDIR can be ours alone, as with pam_tmpdir, where another user's gidd tells nothing.
+        place = "/tmp" if user is not None else short_folder()
+        with log, tempfile.TemporaryDirectory(dir=place) as folder:
             os.chmod(folder, 0o711)
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready:
-                place = Path(folder, "ready")
-                ready.bind(str(place))
-                place.chmod(0o666)
-                process = self._spawn(log.pipe, place, user)
+                told = Path(folder, "ready")
+                ready.bind(str(told))
+                told.chmod(0o666)
+                process = self._spawn(log.pipe, told, user)
                 put_into_share(process.pid, self.domain.name, GIDD_SHARE)
                 self._await(process, ready, log)
         return process.pid

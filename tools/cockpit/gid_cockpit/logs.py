@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 
 if __name__ != "__main__":
+    from gid_vm.folder import home
+
     from .configuration import CockpitError, Configuration
 
 MOST_BYTES = 4 << 20  # of a file; of each log there are two
@@ -28,7 +30,7 @@ def log_folder(configuration: "Configuration", domain: str) -> Path:
         return runtime / "log" / domain
     if os.geteuid() == 0:
         return Path("/var/log/gidway", domain)
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    state = os.environ.get("XDG_STATE_HOME") or home() / ".local" / "state"
     return Path(state, "gidway", "log", domain)
 
 
