@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <systemd/sd-daemon.h>
 
+#include "journal.h"
 #include "log_writer.h"
 
 void engine_log(struct engine_log *log, const char *format, ...) {
@@ -25,6 +25,6 @@ void engine_log(struct engine_log *log, const char *format, ...) {
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	int size = snprintf(line, sizeof(line), "%sgid-engine[%s]: %s%s\n",
-			getenv("JOURNAL_STREAM") != NULL ? SD_INFO : "", log->name, text, left_out);
+			journal_has_errors() ? SD_INFO : "", log->name, text, left_out);
 	log_write(line, (size_t)size);
 }

@@ -14,6 +14,7 @@
 #include "command_line.h"
 #include "device_choice.h"
 #include "gidway_version.h"
+#include "journal.h"
 #include "log_writer.h"
 #include "standard_streams.h"
 
@@ -162,8 +163,7 @@ int main(int argc, char **argv) {
 	if (ret == 0 && !options.check) {
 		struct engine engine = {.path = options.config};
 		canvases_init(&engine.canvases, options.domain);
-		log_writer_start(getenv("JOURNAL_STREAM") != NULL ? SD_WARNING "gid-engine"
-								  : "gid-engine");
+		log_writer_start(journal_has_errors() ? SD_WARNING "gid-engine" : "gid-engine");
 		ret = run(&engine, &config);
 		log_writer_stop();
 	}

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "gid/gid.h"
+#include "journal.h"
 #include "log_budget.h"
 #include "log_writer.h"
 
@@ -31,10 +32,11 @@ static struct {
 } logger = {.name = "gidd", .most = LOG_LEVEL_INFO};
 
 void log_init(const char *name, enum log_level most) {
+	const char *none = getenv("NO_COLOR");
 	logger.name = name;
 	logger.most = most;
-	logger.journal = getenv("JOURNAL_STREAM") != NULL;
-	logger.colours = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL;
+	logger.journal = journal_has_errors();
+	logger.colours = isatty(STDERR_FILENO) && (none == NULL || none[0] == '\0');
 }
 
 void log_start_writer(void) {

@@ -86,13 +86,25 @@ def test_no_other_sockets(make_cockpit: Callable[..., Cockpit]) -> None:
 
 def test_the_journal_gets_levels(make_cockpit: Callable[..., Cockpit]) -> None:
     cockpit = make_cockpit()
-    gidd = cockpit.run("open", cockpit.gidd_command("open"), JOURNAL_STREAM="1:2")
+    ours = 'JOURNAL_STREAM=$(stat -Lc %d:%i /proc/self/fd/2) exec "$@"'
+    gidd = cockpit.run("open", ["sh", "-c", ours, "sh", *cockpit.gidd_command("open")])
     gidd.wait_output("serving in")
     assert gidd.stderr.startswith("<6>gidd[open]: serving in ")
     with Connection(cockpit.socket("open")) as client:
         client.send_raw(b"?")
         gidd.wait_output("protocol violation")
     assert "\n<4>gidd[open]: test (pid " in gidd.stderr
+    assert gidd.stop() == 0
+
+
+def test_the_journal_of_another_program_is_not_ours(
+    make_cockpit: Callable[..., Cockpit],
+) -> None:
+    """A desktop's programs inherit its variable, and so do shells in its terminals."""
+    cockpit = make_cockpit()
+    gidd = cockpit.run("open", cockpit.gidd_command("open"), JOURNAL_STREAM="1:2")
+    gidd.wait_output("serving in")
+    assert gidd.stderr.startswith("gidd[open]: serving in ")
     assert gidd.stop() == 0
 
 
