@@ -7,6 +7,7 @@
 
 #include "command_line.h"
 #include "gidway_version.h"
+#include "variable.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/cluster.conf"
 
@@ -137,7 +138,7 @@ void cluster_options_parse(struct cluster_options *options, int argc, char **arg
 	};
 	*options = (struct cluster_options){
 			.config = DEFAULT_CONFIG,
-			.domain = getenv("GID_DOMAIN"),
+			.domain = variable_get("GID_DOMAIN"),
 			.tolerance = 2,
 	};
 	command_line_parse(&argp, argc, argv, options);

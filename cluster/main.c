@@ -26,6 +26,7 @@
 #include "sealed.h"
 #include "slice.h"
 #include "standard_streams.h"
+#include "variable.h"
 #include "way_bound.h"
 #include "work_bound.h"
 
@@ -191,7 +192,7 @@ static void follow_seal(struct cluster *cluster) {
 
 static char *status_path(const struct cluster_options *options) {
 	char *path = NULL;
-	const char *runtime = getenv("GID_RUNTIME_DIR");
+	const char *runtime = variable_get("GID_RUNTIME_DIR");
 	if (options->status != NULL) {
 		return strdup(options->status);
 	}

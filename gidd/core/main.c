@@ -27,6 +27,7 @@
 #include "standard_streams.h"
 #include "truncation.h"
 #include "users.h"
+#include "variable.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/gidway.conf"
 #define DEFAULT_RUNTIME "/run/gidway"
@@ -177,14 +178,8 @@ static void print_limits(const struct config *config) {
 			(unsigned long long)sum >> 20);
 }
 
-/* NULL also where it is empty: as libgid takes it. */
-static const char *get_variable(const char *name) {
-	const char *value = getenv(name);
-	return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
 static const char *choose_runtime(const struct config *config) {
-	const char *runtime = get_variable("GID_RUNTIME_DIR");
+	const char *runtime = variable_get("GID_RUNTIME_DIR");
 	return runtime != NULL			  ? runtime
 			: config->runtime != NULL ? config->runtime
 						  : DEFAULT_RUNTIME;
@@ -316,7 +311,7 @@ error_event:
 }
 
 int main(int argc, char **argv) {
-	struct options options = {.config = DEFAULT_CONFIG, .domain = get_variable("GID_DOMAIN")};
+	struct options options = {.config = DEFAULT_CONFIG, .domain = variable_get("GID_DOMAIN")};
 	standard_streams_init();
 	command_line_parse(&argp, argc, argv, &options);
 	struct config config;

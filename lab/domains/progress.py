@@ -20,7 +20,7 @@ class Progress:
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
-        self._colours = self._terminal and "NO_COLOR" not in os.environ
+        self._colours = self._terminal and not os.environ.get("NO_COLOR")
         self._open = False  # a line that changes in place is on the screen
         self._last = 0.0
         self._step, self._since = "", 0.0

@@ -75,6 +75,16 @@ def test_no_display(cockpit: Cockpit) -> None:
     assert "display" not in json.loads(top(cockpit, "--json"))
 
 
+def test_a_domain_that_is_empty_is_none(cockpit: Cockpit) -> None:
+    """There it would tell its status where nobody looks for it."""
+    config = cockpit.folder / "cluster.conf"
+    config.write_text(CONFIG)
+    command = [BUILD / "cluster" / "gid-cluster", "--headless", f"--config={config}"]
+    display = cockpit.run("cluster", command, GID_DOMAIN="")
+    display.wait_output("no socket for the status: name the domain by --domain")
+    display.kill()
+
+
 def test_display_that_does_not_answer(cockpit: Cockpit, display: Program) -> None:
     display.signal(signal.SIGSTOP)
     assert "ROLE" not in top(cockpit)

@@ -112,6 +112,14 @@ def test_which_of_several_domains(cockpit: Cockpit) -> None:
     assert shown(cockpit, "status", "--domain", "cluster").startswith("Domain cluster, number 2")
 
 
+def test_a_variable_that_is_empty_names_no_domain(cockpit: Cockpit) -> None:
+    result = gidctl(cockpit, "status", domain="")
+    assert result.stderr.endswith("; or name it: gidctl -d NAME\n")
+    _, found = findings(cockpit, domain="")
+    assert find(found, "domain open")[0][1] == "gidd answers, number 1"
+    assert find(found, "domain cluster")[0][1] == "gidd answers, number 2"
+
+
 def test_a_full_disk_is_told(cockpit: Cockpit) -> None:
     for words in (["status"], ["--json", "list"], ["top", "--once", "--interval", "0.1"]):
         with open("/dev/full", "w") as full:

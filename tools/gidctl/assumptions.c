@@ -16,6 +16,7 @@
 
 #include "doctor.h"
 #include "gidctl_display.h"
+#include "variable.h"
 
 #define DOMAINS_MAX 256
 #define SYSTEM "/sys/devices/system/"
@@ -52,8 +53,8 @@ static bool look_at(struct doctor *doctor, const char *what, const char *name, l
 /* That which is asked, else each that runs here. */
 static bool look_at_domains(struct doctor *doctor, const char *what, look_func look) {
 	const char *one = doctor->options->domain;
-	one = one == NULL ? getenv("GID_DOMAIN") : one;
-	if (one != NULL && one[0] != '\0') {
+	one = one == NULL ? variable_get("GID_DOMAIN") : one;
+	if (one != NULL) {
 		return look_at(doctor, what, one, look);
 	}
 	static char names[DOMAINS_MAX][GID_NAME_MAX + 1];
@@ -77,10 +78,9 @@ static void find_nothing(struct doctor *doctor, const char *what, const char *wa
 
 /* Whether machines share memory by files here. */
 static bool has_windows(void) {
-	const char *runtime = getenv("GID_RUNTIME_DIR");
+	const char *runtime = variable_get("GID_RUNTIME_DIR");
 	char path[512];
-	snprintf(path, sizeof(path), "%s/window",
-			runtime != NULL && runtime[0] != '\0' ? runtime : "/run/gidway");
+	snprintf(path, sizeof(path), "%s/window", runtime != NULL ? runtime : "/run/gidway");
 	return access(path, F_OK) == 0;
 }
 

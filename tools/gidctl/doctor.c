@@ -24,6 +24,7 @@
 #include "gidctl_display.h"
 #include "gidctl_table.h"
 #include "large_pages.h"
+#include "variable.h"
 
 #define DEFAULT_RUNTIME "/run/gidway"
 
@@ -465,13 +466,13 @@ static unsigned check_all_domains(struct doctor *doctor, DIR *folder, const char
 }
 
 static void check_domains(struct doctor *doctor) {
-	const char *runtime = getenv("GID_RUNTIME_DIR"),
+	const char *runtime = variable_get("GID_RUNTIME_DIR"),
 		   *start = "start them: gid-cockpit --config FILE up";
 	const char *name = doctor->options->domain;
-	bool is_set = runtime != NULL && runtime[0] != '\0';
+	bool is_set = runtime != NULL;
 	const char *unset = is_set ? "" : ", and GID_RUNTIME_DIR is not set";
 	runtime = is_set ? runtime : DEFAULT_RUNTIME;
-	name = name == NULL ? getenv("GID_DOMAIN") : name;
+	name = name == NULL ? variable_get("GID_DOMAIN") : name;
 	if (name != NULL) {
 		check_domain(doctor, name);
 		return;

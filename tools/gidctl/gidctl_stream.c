@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "variable.h"
+
 #define LOOK_MS 200 /* how often it looks whether it is to end */
 #define CREDIT                                                                                     \
 	8 /* a producer that waits for its consumers does not wait while one is looked at          \
@@ -29,7 +31,7 @@ bool stream_is_ending(void) {
 /* Where nobody says which domain is asked: the only one here, else that of the stream. */
 static struct gid_domain *connect_to(const struct options *options, const char *owner) {
 	struct gid_domain *domain;
-	if (options->domain == NULL && getenv("GID_DOMAIN") == NULL && owner != NULL &&
+	if (options->domain == NULL && variable_get("GID_DOMAIN") == NULL && owner != NULL &&
 			gid_domain_connect(NULL, &domain) < 0) {
 		const struct options at_owner = {.domain = owner};
 		return report_connect(&at_owner);

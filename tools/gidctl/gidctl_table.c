@@ -8,11 +8,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "variable.h"
+
 static bool colours, terminal;
 
 void style_init(bool plain) {
 	terminal = !plain && isatty(STDOUT_FILENO);
-	colours = terminal && getenv("NO_COLOR") == NULL;
+	colours = terminal && variable_get("NO_COLOR") == NULL;
 }
 
 bool style_is_terminal(void) {

@@ -7,12 +7,13 @@
 
 #include "foreign_json.h"
 #include "gidctl.h"
+#include "variable.h"
 
 struct gid_domain *report_connect(const struct options *options) {
 	struct gid_domain *domain;
 	int error = gid_domain_connect(options->domain, &domain);
 	if (error < 0) {
-		bool is_named = options->domain != NULL || getenv("GID_DOMAIN") != NULL;
+		bool is_named = options->domain != NULL || variable_get("GID_DOMAIN") != NULL;
 		fprintf(stderr, "gidctl: %s%s\n", gid_domain_connect_error(),
 				error == -EINVAL && !is_named ? "; or name it: gidctl -d NAME"
 							      : "");
@@ -22,8 +23,8 @@ struct gid_domain *report_connect(const struct options *options) {
 }
 
 size_t report_find_domains(char (*names)[GID_NAME_MAX + 1], size_t most) {
-	const char *runtime = getenv("GID_RUNTIME_DIR");
-	runtime = runtime == NULL || runtime[0] == '\0' ? "/run/gidway" : runtime;
+	const char *runtime = variable_get("GID_RUNTIME_DIR");
+	runtime = runtime == NULL ? "/run/gidway" : runtime;
 	DIR *folder = opendir(runtime);
 	struct dirent *entry;
 	size_t count = 0;

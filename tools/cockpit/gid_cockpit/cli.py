@@ -52,7 +52,7 @@ ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 def paint(text: str, good: bool) -> str:
-    if not sys.stdout.isatty() or "NO_COLOR" in os.environ:
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
     return f"\033[{32 if good else 31}m{text}\033[m"
 
@@ -310,7 +310,7 @@ def init(path: Path, options: argparse.Namespace) -> int:
     except FileExistsError:
         raise CockpitError(f"{path}: there is such a file already") from None
     say(f"{path}: written. Now try:")
-    if os.geteuid() != 0 and "GID_RUNTIME_DIR" not in os.environ:
+    if os.geteuid() != 0 and not os.environ.get("GID_RUNTIME_DIR"):
         say("  export GID_RUNTIME_DIR=$XDG_RUNTIME_DIR/gidway")
     say(f"  gid-cockpit --config {shlex.quote(str(path))} up")
     return 0

@@ -235,7 +235,7 @@ class _Progress:
 
 def _line(chapter: Chapter) -> str:
     verdict = f"{chapter.verdict:8}"
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         verdict = f"\x1b[{COLOURS[chapter.verdict]}m{verdict}\x1b[0m"
     reason = (
         f": {chapter.reason}" if chapter.reason and chapter.verdict in (MISSED, NOT_RUN) else ""

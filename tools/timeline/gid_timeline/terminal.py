@@ -21,7 +21,7 @@ class Paint:
 
     def __init__(self, stream: TextIO | None) -> None:
         self._terminal = stream is not None and stream.isatty()
-        self.on = self._terminal and "NO_COLOR" not in os.environ
+        self.on = self._terminal and not os.environ.get("NO_COLOR")
 
     @property
     def width(self) -> int | None:
