@@ -48,6 +48,18 @@ def check_said(said: Said) -> None:
         raise TypeError(f"of a frame can be said {', '.join(SAID)}: {unknown}")
 
 
+def check_numbers(given: npt.NDArray[Any], wanted: np.dtype[Any]) -> None:
+    """Raises TypeError: others would come out. Whole ones may be larger: lists are of int64."""
+    if np.can_cast(given.dtype, wanted, "safe"):
+        return
+    if given.dtype.kind in "iu" and wanted.kind == "u":
+        least, most, limit = given.min(), given.max(), np.iinfo(wanted).max
+        if least < 0 or most > limit:
+            raise TypeError(f"numbers from {least} to {most}: those from 0 to {limit} are needed")
+    elif given.dtype.kind not in "iu" and not np.can_cast(given.dtype, wanted, "same_kind"):
+        raise TypeError(f"an array of {given.dtype}: {wanted} is needed")
+
+
 new_slot = partial(ffi.new, ffi.typeof("int32_t *"))  # the number of one that is taken, or -1
 
 
@@ -217,9 +229,7 @@ class Producer:
                 given = np.asarray(given)
                 if given.shape != plane.shape:
                     raise ValueError(f"an array of {given.shape}: {plane.shape} is needed")
-                is_whole = given.dtype.kind in "biu"  # of any size: lists are of int64
-                if not is_whole and not np.can_cast(given.dtype, plane.dtype, "same_kind"):
-                    raise TypeError(f"an array of {given.dtype}: {plane.dtype} is needed")
+                check_numbers(given, plane.dtype)
                 plane[...] = given
         except BaseException:
             slot.cancel()

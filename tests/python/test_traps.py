@@ -114,6 +114,17 @@ def test_numbers_that_are_none_are_refused(pair: Pair) -> None:
             assert (picture == right).all()
 
 
+def test_numbers_that_do_not_fit_are_refused(pair: Pair) -> None:
+    """As those of 16 bits, of which numpy would keep the lower ones."""
+    producer, consumer = pair
+    for wrong in (np.full((4, 8), 256, "u2"), np.full((4, 8), -1, "i1"), [[300] * 8] * 4):
+        with pytest.raises(TypeError, match="those from 0 to 255 are needed"):
+            producer.submit(wrong)
+    producer.submit(np.full((4, 8), 255, "i8"))
+    with consumer.frame(60) as picture:
+        assert (picture == 255).all()
+
+
 def test_what_is_not_known_is_not_said(pair: Pair) -> None:
     """A filter says of its frame what was said of another one."""
     producer, consumer = pair
