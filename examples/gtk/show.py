@@ -10,6 +10,9 @@ gi.require_version("Gst", "1.0")
 gi.require_version("Gtk", "4.0")
 from gi.repository import Gst, Gtk  # noqa: E402
 
+if len(sys.argv) != 2:
+    print(__doc__, file=sys.stderr)
+    sys.exit(2)
 Gst.init(None)
 player = Gst.parse_launch("uridecodebin3 name=src ! videoconvert ! gtk4paintablesink name=sink")
 player.get_by_name("src").props.uri = sys.argv[1]

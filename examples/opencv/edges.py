@@ -10,6 +10,10 @@ import sys
 import cv2
 import gid
 
+if len(sys.argv) != 4:
+    print(__doc__, file=sys.stderr)
+    sys.exit(2)
+
 with gid.Domain() as here, here.consumer(sys.argv[2], sys.argv[1], drop_old=True) as camera:
     producer = None
     for frame in camera:

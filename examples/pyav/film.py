@@ -11,6 +11,9 @@ import sys
 import av
 import gid
 
+if len(sys.argv) != 5:
+    print(__doc__, file=sys.stderr)
+    sys.exit(2)
 domain, stream, count, path = sys.argv[1:]
 with gid.Domain() as here, here.consumer(stream, domain) as camera, av.open(path, "w") as film:
     track = film.add_stream("libx264", rate=30)

@@ -2,6 +2,7 @@
 """The examples in Python do what they say, with a camera of GStreamer's."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -90,6 +91,25 @@ def test_they_fit_on_a_page_and_say_how_they_are_used(cockpit: Cockpit) -> None:
         program = start(cockpit, file.stem)
         assert program.wait() == 2 and "usage:" in program.stderr
     wait_for(lambda: True, "")
+
+
+@pytest.mark.parametrize("name", ["opencv/edges", "pyav/film", "gtk/show"])
+def test_those_of_other_libraries_say_it_too(name: str, tmp_path: Path) -> None:
+    """Here, where these need not be installed: what they import is nothing."""
+    for library in ("cv2", "av"):
+        (tmp_path / f"{library}.py").touch()
+    (tmp_path / "gi").mkdir()
+    (tmp_path / "gi" / "__init__.py").write_text("require_version = print\n")
+    (tmp_path / "gi" / "repository.py").write_text("Gst = Gtk = None\n")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, TOP / "examples" / f"{name}.py"],
+        env=os.environ | {"PYTHONPATH": path},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert f"Usage: {name.split('/')[1]}.py " in done.stderr
 
 
 @pytest.mark.parametrize(
