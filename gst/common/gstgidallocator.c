@@ -468,6 +468,7 @@ make_slots (GstGidAllocator *self, const struct gid_layout *layout, gsize size, 
     guint min, GPtrArray *made, GError **error)
 {
   struct gid_domain *domain = gst_gid_domain_lock (self->domain);
+  const gchar *why;
   int ret;
 
   while (TRUE) {
@@ -476,7 +477,11 @@ make_slots (GstGidAllocator *self, const struct gid_layout *layout, gsize size, 
       break;
     count = MAX (count / 2, min);
   }
-  if (ret < 0)
+  why = self->dmabuf ? gst_gid_dmabuf_explain (ret) : NULL;
+  if (why)
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ_WRITE,
+        "Cannot make dma-bufs, as dmabuf=true asks for: %s", why);
+  else if (ret < 0)
     gst_gid_domain_set_error (self->domain, error, ret,
         "Cannot make %u %s of %" G_GSIZE_FORMAT " bytes", count,
         self->dmabuf ? "dma-bufs with gid_dmabuf or /dev/udmabuf" : "slots", size);

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define DEVICE "/dev/udmabuf"
+
 /* udmabuf wants memory that cannot shrink, and that can be written. */
 static int
 make_memfd (gsize size)
@@ -37,7 +39,7 @@ make_udmabuf (int memfd, gsize size)
   };
   int device, fd;
 
-  device = open ("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+  device = open (DEVICE, O_RDWR | O_CLOEXEC);
   if (device < 0)
     return -errno;
   fd = ioctl (device, UDMABUF_CREATE, &create);
@@ -45,6 +47,16 @@ make_udmabuf (int memfd, gsize size)
     fd = -errno;
   close (device);
   return fd;
+}
+
+const gchar *
+gst_gid_dmabuf_explain (int error)
+{
+  if (error == -ENOENT && access (DEVICE, F_OK) < 0)
+    return "there is no /dev/udmabuf, which the kernel's module udmabuf makes";
+  if (error == -EACCES && access (DEVICE, R_OK | W_OK) < 0)
+    return "this user may not open /dev/udmabuf";
+  return NULL;
 }
 
 int

@@ -28,6 +28,9 @@ typedef struct
 /** Makes one of at least `size` bytes, zeroed. Returns 0 or -errno: -ENOENT without /dev/udmabuf. */
 int gst_gid_dmabuf_init (GstGidDmabuf *self, gsize size);
 
+/** Why there is none at all, for people; NULL: the error says it. */
+const gchar *gst_gid_dmabuf_explain (int error);
+
 /** Makes one of a slot. Returns 0 or -errno: gid_slab_open_dmabuf(). The domain is locked. */
 int gst_gid_dmabuf_init_slot (GstGidDmabuf *self, struct gid_slab *slab, guint slot);
 

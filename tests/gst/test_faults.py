@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from lib.cockpit import DEFAULT_CONFIG, Cockpit
@@ -421,6 +422,12 @@ def test_little_memory(cockpit: Cockpit) -> None:
     stats = sender.stats("sink")
     assert stats["slots"] == 2
     assert stats["copied-frames"] == 0
+
+
+@pytest.mark.skipif(Path("/dev/udmabuf").exists(), reason="here there are dma-bufs")
+def test_no_udmabuf(cockpit: Cockpit) -> None:
+    text = fails(send(cockpit, BIG.format(width=64, height=48), "dmabuf=true"))
+    assert "there is no /dev/udmabuf, which the kernel's module udmabuf makes" in text
 
 
 def test_8k(cockpit: Cockpit) -> None:
