@@ -186,6 +186,17 @@ def test_nobody_reads_what_it_says(tool: Tool) -> None:
         assert [domain["state"] for domain in tool.status().values()] == [state, state]
 
 
+def test_nobody_reads_its_logs(tool: Tool) -> None:
+    """As of `gid-cockpit logs open | head -1`, where tail(1) ends by a signal."""
+    assert tool.run("up", "open").returncode == 0
+    ours, theirs = os.pipe()
+    os.close(ours)
+    with os.fdopen(theirs, "w") as pipe:
+        words = ["gid-cockpit", "--config", str(tool.config), "logs", "open"]
+        result = subprocess.run(words, env=tool.env, stdout=pipe, stderr=subprocess.PIPE, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_a_file_as_some_editors_leave_it(tool: Tool) -> None:
     text = "; Küche\n" + TWO_DOMAINS.format(runtime=tool.runtime)
     for before, encoding in ((b"\xef\xbb\xbf", "utf-8"), (b"", "latin-1")):

@@ -283,7 +283,8 @@ def logs(configuration: Configuration, options: argparse.Namespace) -> int:
             f"systemd starts is in journalctl -u gidd@{domain.name}"
         )
     words = ["tail", "-n", str(options.lines), *(["-F"] if options.follow else []), "--", *paths]
-    return subprocess.run(words).returncode
+    status = subprocess.run(words).returncode
+    return 0 if status == -signal.SIGPIPE else status  # who reads it had enough
 
 
 FIRST_FILE = Path("cockpit.conf")
