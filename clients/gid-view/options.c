@@ -14,6 +14,8 @@
 #include "gidway_version.h"
 #include "grab.h"
 
+#define TEXT_MAX 1024
+
 const char *argp_program_version = "gid-view " GIDWAY_VERSION;
 
 enum {
@@ -228,6 +230,14 @@ static void check_options(struct options *options, struct argp_state *state) {
 	}
 }
 
+/* What is longer than a message may be ends the connection, as if the compositor had gone. */
+static const char *take_text(const char *option, const char *value, struct argp_state *state) {
+	if (strlen(value) > TEXT_MAX) {
+		argp_error(state, "%s has at most %d bytes", option, TEXT_MAX);
+	}
+	return value;
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct options *options = state->input;
 	switch (key) {
@@ -275,10 +285,10 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		parse_window_option(&options->window, key, value, state);
 		break;
 	case KEY_TITLE:
-		options->window.title = value;
+		options->window.title = take_text("--title", value, state);
 		break;
 	case KEY_APP_ID:
-		options->window.app_id = value;
+		options->window.app_id = take_text("--app-id", value, state);
 		break;
 	case KEY_ROLE:
 		options->role = value;

@@ -412,6 +412,8 @@ def test_no_gidd(session: Session) -> None:
         "--gone=soon",
         "--credit=65",
         "--frames=0",
+        pytest.param(f"--title={'t' * 5000}", id="a long title"),
+        pytest.param(f"--app-id={'a' * 5000}", id="a long id"),
     ],
 )
 def test_wrong_options(session: Session, option: str) -> None:
