@@ -45,8 +45,16 @@ def test_a_container_has_what_it_needs_and_no_more(name: str) -> None:
     place = f"/run/gidway/{domain}"
     shared = [word for word in unit.values["Volume"] if "/run/gidway" in word]
     assert shared == [f"{place}:{place}:ro"]
-    assert unit.values["PodmanArgs"] == [f"--security-opt=mask={place}/link"]
+    assert f"--security-opt=mask={place}/link" in unit.values["PodmanArgs"]
     assert unit.values["After"] == [f"gidd@{domain}.service"]
+
+
+def test_what_is_stopped_ends_at_once() -> None:
+    """gst-launch-1.0 handles SIGINT alone: as a container's first process it heeds no other one."""
+    for path in QUADLETS.glob("*.container"):
+        unit = Unit(path)
+        is_film = unit.values["Exec"][0].startswith("gst-launch-1.0 ")
+        assert ("--stop-signal=SIGINT" in unit.values["PodmanArgs"]) == is_film
 
 
 def test_users_are_those_of_the_sockets() -> None:
