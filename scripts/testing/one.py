@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from testing import forked
+
 # Each test's own limit is for a quiet machine.
 TIMEOUT_FACTOR = 4
 
@@ -158,15 +160,20 @@ class Running:
         }
         # A domain that the user has chosen is theirs.
         around = {name: value for name, value in os.environ.items() if name[:4] != "GID_"}
+        env = defaults | around | test.env | own
+        self._process: forked.Forked | subprocess.Popen[bytes]
         with log.open("wb") as err, self._tap.open("wb") as out:
-            self._process = subprocess.Popen(
-                ("env", "--default-signal", *test.command),  # nohup's are for us alone
-                env=defaults | around | test.env | own,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-            )
+            if forked.can_start(test.command, env):
+                self._process = forked.start(test.command, env, out.fileno(), err.fileno())
+            else:
+                self._process = subprocess.Popen(
+                    ("env", "--default-signal", *test.command),  # nohup's are for us alone
+                    env=env,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,
+                )
         self._start = time.monotonic()
         self._end = self._start + test.seconds * TIMEOUT_FACTOR
         self._timed_out = False

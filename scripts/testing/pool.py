@@ -64,24 +64,24 @@ class Pool:
     def run(self, feed: Callable[[], bool]) -> None:
         """Runs everything. `feed` may add tests; asked until it says that none will follow."""
         folder = memory_folder()
-        made = tempfile.TemporaryDirectory(prefix="gid", dir=folder, ignore_cleanup_errors=True)
-        with made as name:
-            self._folder = Path(name)
-            self._folder.chmod(0o755)  # some tests start programs as other users
-            try:
-                while feed() or self._waiting or self._running:
-                    self._start_some()
-                    time.sleep(_POLL_SECONDS)
-                    self._collect()
-                # Those that are calm leave most of a processor idle.
-                calm = [test for test in self._alone if test.is_calm]
-                calm.sort(key=lambda test: -test.seconds)
-                self._measure(calm, self._cores + 1)
-                self._measure([test for test in self._alone if not test.is_calm], 1)
-                self._again()
-            finally:
-                for running in self._running:
-                    running.kill()
+        # Not a TemporaryDirectory: tests that are forked would end with it.
+        self._folder = Path(tempfile.mkdtemp(prefix="gid", dir=folder))
+        self._folder.chmod(0o755)  # some tests start programs as other users
+        try:
+            while feed() or self._waiting or self._running:
+                self._start_some()
+                time.sleep(_POLL_SECONDS)
+                self._collect()
+            # Those that are calm leave most of a processor idle.
+            calm = [test for test in self._alone if test.is_calm]
+            calm.sort(key=lambda test: -test.seconds)
+            self._measure(calm, self._cores + 1)
+            self._measure([test for test in self._alone if not test.is_calm], 1)
+            self._again()
+        finally:
+            for running in self._running:
+                running.kill()
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _start_some(self) -> None:
         if self._has_news:  # else as before: hundreds of tests, none of which has a place

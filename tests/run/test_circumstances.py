@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from lib.program import PATIENCE, TOP
@@ -16,6 +17,8 @@ PROJECT = """
 project('sample', 'c')
 executable('built', 'built.c', install: true)
 test('around', import('python').find_installation(), args: files('around.py'), suite: 'sample')
+pytest = find_program('tests/pytest-tap')
+test('by pytest', pytest, args: files('test_around.py'), suite: 'sample', protocol: 'tap')
 """
 
 AROUND = """
@@ -35,6 +38,17 @@ for name in ("TMPDIR", "XDG_RUNTIME_DIR"):
 assert not {"LD_PRELOAD", "GID_DOMAIN", "GID_RUNTIME_DIR"} & os.environ.keys()
 assert "nowhere" not in os.environ["PYTHONPATH"]
 """
+BY_PYTEST = f"""
+import os, sys, tempfile
+from pathlib import Path
+
+def test_the_same(pytestconfig):
+    pytestconfig.pluginmanager.getplugin("capturemanager").suspend(in_=True)
+{indent(AROUND, "    ")}
+    assert Path(sys.argv[0]).name == "pytest-tap"
+    assert tempfile.gettempdir() == os.environ["TMPDIR"]
+    assert os.getsid(0) == os.getpid() and "testing" not in sys.modules
+"""
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +56,15 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """For all tests: to configure and build it takes longer than all else."""
     clone = tmp_path_factory.mktemp("clones") / "a clone"
     shutil.copytree(TOP / "scripts", clone / "scripts")
+    (clone / "tests").mkdir()
+    shutil.copy(TOP / "tests" / "pytest-tap", clone / "tests")
     shutil.copy(TOP / "run", clone / "run")
     (clone / "vm").symlink_to(TOP / "vm")
     shutil.copy(TOP / "packages.txt", clone / "packages.txt")
     (clone / "meson.build").write_text(PROJECT)
     (clone / "built.c").write_text("int main(void) { return 0; }\n")
     (clone / "around.py").write_text(AROUND)
+    (clone / "test_around.py").write_text(BY_PYTEST)
     return clone
 
 
@@ -102,7 +119,7 @@ def test_tests_find_the_same(clone: Path, env: dict[str, str], way: Sequence[str
     )
     lines = result.stdout.splitlines()
     assert result.returncode == 0, result.stdout + result.stderr
-    assert lines[-1] == "1 passed, 0 failed"
+    assert lines[-1] == "2 passed, 0 failed"
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
@@ -117,4 +134,4 @@ def test_no_file_becomes_an_output(clone: Path, env: dict[str, str], number: int
     assert result.returncode == 0, result.stdout + result.stderr
     for path in clone.rglob("*"):
         if path.is_file():
-            assert b"1 passed, 0 failed" not in path.read_bytes(), path
+            assert b"2 passed, 0 failed" not in path.read_bytes(), path

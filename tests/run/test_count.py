@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How `./run test` runs and counts: every case once, what failed in company again by itself."""
 
+import os
 import re
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from lib.program import TOP, is_alive, wait_for
-from testing import processors
+from testing import forked, processors
 from testing.count import FORGIVEN, dearest, keep_log, only_alone, summary, took
 from testing.needed import needed
 from testing.one import Case, Outcome, Test, list_tests, tap_cases
@@ -69,6 +70,16 @@ def run(*tests: Test, cores: int = 2, free: float = 0) -> Pool:
     pool.add(tests)
     pool.run(lambda: False)
     return pool
+
+
+def test_who_is_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests of pytest, but those that find modules elsewhere; and only where all is prepared."""
+    words = (str(TESTS / "pytest-tap"), "test_cases.py")
+    assert not forked.can_start(words, os.environ)
+    monkeypatch.setattr(forked, "_is_prepared", True)
+    assert forked.can_start(words, os.environ)
+    assert not forked.can_start(words, os.environ | {"PYTHONPATH": "/build/python"})
+    assert not forked.can_start(("setarch", *words), os.environ)
 
 
 def test_every_outcome_of_meson_is_known(tmp_path: Path) -> None:
