@@ -20,7 +20,7 @@ from lib.program import PATIENCE, wait_for
 PROGRAMS = ("gid-cockpit", "gidd", "gidctl")
 
 FAKE = """\
-#!{python}
+#!{python} -IS
 import json, os, re, sys
 folder = os.path.dirname(os.path.abspath(__file__))
 def read(name):
