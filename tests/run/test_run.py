@@ -50,8 +50,12 @@ def test_help_names_every_command() -> None:
         assert re.search(rf"^  {command} .* \S", result.stdout, re.MULTILINE), command
 
 
+# From outside, where words are looked at in the same way, all have the other one and wrong ones.
+AT_LENGTH = pytest.mark.at_length
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("option", ["-h", "--help"])
+@pytest.mark.parametrize("option", ["-h", pytest.param("--help", marks=AT_LENGTH)])
 def test_every_command_has_a_help_of_its_own(command: str, option: str) -> None:
     result = run(command, option)
     assert (result.returncode, result.stderr) == (0, "")
@@ -183,7 +187,10 @@ def test_unknown_names_are_refused(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [*WRONG, *([name, "nosuch"] for name in ("fuzz", "lint", "options", "proofs"))],
+    [
+        *(pytest.param(words, id=" ".join(words), marks=AT_LENGTH) for words in WRONG),
+        *([name, "nosuch"] for name in ("fuzz", "lint", "options", "proofs")),
+    ],
     ids=" ".join,
 )
 def test_wrong_usage_has_one_exit_status(arguments: list[str]) -> None:
