@@ -32,6 +32,19 @@ def read_costs(path: Path) -> dict[str, int]:
     return costs
 
 
+def read_calls(path: Path, function: str) -> int:
+    """How often it was called."""
+    number, calls, is_wanted = "", 0, False
+    for line in path.read_text().splitlines():
+        if found := re.match(r"(c?)fn=\((\d+)\)(?: (.+))?", line):
+            if found[3] == function:
+                number = found[2]
+            is_wanted = found[1] == "c" and found[2] == number
+        elif is_wanted and line.startswith("calls="):
+            calls += int(line[6:].split()[0])
+    return calls
+
+
 def control(pid: int, *what: str) -> None:
     words = ["callgrind_control", *what, str(pid)]
     subprocess.run(words, check=True, capture_output=True, timeout=PATIENCE)

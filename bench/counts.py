@@ -36,11 +36,12 @@ FEW, MANY = 4_000, 24_000  # frames
 PICTURES = 60  # whose copies are counted
 LIVE = (60, 240)  # whose system calls are, at 60 a second
 TIMELY = " at 60 a second"  # of these counts: who comes late finds others awake
-SENT = (100, 1100)  # whose instructions are
+BEFORE, SENT = 100, 500  # whose instructions are, behind some others
+SIZE = (64, 36)  # of these: to draw more takes callgrind minutes
 REST_US = 2000  # between them, so that the reader has gone to sleep each time
 OURS = re.compile(r"libgid\.so|libgstgid\.so")
 TOLERANCE = 0.05
-TRIES = 3  # of what depends on who sleeps when
+TRIES, SENDERS = 3, 5  # of what depends on who sleeps when, and of those of a picture
 PAGE = 4096
 PATIENCE = 300.0  # seconds, for one program that is counted
 SPIN_US = 100_000  # the longest that gid-engine takes
@@ -163,30 +164,49 @@ def pictures() -> Iterator[Count]:
     only ever adds: the lowest of some counts is that of the work.
     """
     with cockpit() as folder:
-        few, many = (
-            min(sender_instructions(folder, number) for _ in range(TRIES)) for number in SENT
-        )
-    yield HAND_OFF, "instructions of the sender", (many - few) / (SENT[1] - SENT[0])
+        instructions = min(sender_instructions(folder) for _ in range(SENDERS))
+    yield HAND_OFF, "instructions of the sender", instructions
     if "GID_BENCH_COPIES_LIBRARY" in os.environ:
         with new_folder() as folder, common.cockpit(folder, "bench"):
             row = bandwidth.Bench(folder, PICTURES).pipelines("gid")
         yield HAND_OFF, "copied bytes", row["copied_bytes_per_frame"]
 
 
-def sender_instructions(folder: Path, number: int) -> int:
-    out = folder / "callgrind.out"
-    caps = "video/x-raw,format=BGRx,width=64,height=36"  # to draw more takes callgrind minutes
-    source = f"videotestsrc pattern=solid-color num-buffers={number} ! {caps}"
-    source += f" ! identity sleep-time={REST_US}"
-    reader = bandwidth.start("gidsrc domain=open stream=bench ! fakesink", "cluster", {})
+def sender_instructions(folder: Path) -> float:
+    """For a picture. To see the start of GStreamer takes callgrind longer than all of these."""
+    out, received = folder / "callgrind.out", folder / "received"
+    received.touch()
+    caps = "video/x-raw,format=BGRx,width={},height={}".format(*SIZE)
+    pipeline = f"videotestsrc pattern=solid-color ! {caps} ! identity sleep-time={REST_US}"
+    pipeline += " ! gidsink stream=bench sync=false wait-for-connection=true"
+    pipeline += " stats-interval=0"  # which are posted by time, so the more the slower it is
+    reading = f"gidsrc domain=open stream=bench ! filesink buffer-mode=2 location={received}"
+    reader = bandwidth.start(reading, "cluster", {})
+    words = [*callgrind.command(out), "--instr-atstart=no", bandwidth.GSTREAMER, "-q"]
+    sender = subprocess.Popen(
+        [*words, *pipeline.split()],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env=os.environ | {"GID_DOMAIN": "open"},
+    )
+
+    def wait_pictures(count: int) -> None:
+        size = received.stat().st_size + count * SIZE[0] * SIZE[1] * 4
+        bandwidth.wait_for(f"{count} pictures", lambda: received.stat().st_size >= size)
+
     try:
-        pipeline = f"{source} ! gidsink stream=bench sync=false wait-for-connection=true"
-        pipeline += " stats-interval=0"  # which are posted by time, so the more the slower it is
-        run([*callgrind.command(out), bandwidth.GSTREAMER, "-q", *pipeline.split()])
+        wait_pictures(BEFORE)
+        callgrind.control(sender.pid, "-i", "on")
+        wait_pictures(SENT)
+        callgrind.control(sender.pid, "-d")
     finally:
-        reader.kill()
-        reader.communicate()
-    return sum(cost for name, cost in callgrind.read_costs(out).items() if OURS.match(name))
+        for process in (sender, reader):
+            process.terminate()
+            process.communicate()
+        received.unlink()
+    dump = Path(f"{out}.1")
+    ours = sum(cost for name, cost in callgrind.read_costs(dump).items() if OURS.match(name))
+    return ours / callgrind.read_calls(dump, "gid_producer_send")
 
 
 def live() -> Iterator[Count]:

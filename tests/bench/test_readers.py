@@ -63,21 +63,31 @@ def test_each_way_is_measured(tmp_path: Path) -> None:
     assert ratios["python_cpu_vs_best_peer"] == max(of_two, ratios["python_cpu_vs_best_peer_1"])
 
 
+def faults_of(folder: Path, *names: str) -> dict[str, dict]:
+    result = results("readers", folder, "--only=faults", "--way", *names)
+    rows = {row["way"]: row for row in result["rows"] if row["part"] == "faults"}
+    assert all(row["others_saw"] > 0 for row in rows.values())
+    return rows
+
+
 def test_what_readers_do_to_each_other(tmp_path: Path) -> None:
     """The witness is good: where a reader can write into pictures, it sees that."""
-    words = ("--only=faults", "--way", "gid", "shared_memory", "unixfd")
-    result = results("readers", tmp_path, *words)
-    rows = {row["way"]: row for row in result["rows"] if row["part"] == "faults"}
+    rows = faults_of(tmp_path, "gid", "shared_memory")
     gid, shared = rows["gid"], rows["shared_memory"]
-    assert all(row["others_saw"] > 0 for row in rows.values())
     assert (gid["written_by"], gid["others_wrong"]) == ("refused", 0)
     assert shared["written_by"] == "pointer" and shared["others_wrong"] > 0
-    assert rows["unixfd"]["written_by"] == "mprotect" and rows["unixfd"]["others_wrong"] > 0
     assert (gid["mistake"], shared["mistake"]) == ("refused", "written")
     assert gid["producer_killed"] == "goes on" and gid["producer_again_s"] > 0
     assert 0 < gid["producer_back_s"] < 15
     assert gid["readers_killed_missed"] >= 0 and gid["daemons_killed_missed"] >= 0
     assert "daemons_killed_missed" not in shared
+
+
+@pytest.mark.at_length
+def test_what_readers_of_elements_do_to_each_other(tmp_path: Path) -> None:
+    """And here, too."""
+    unixfd = faults_of(tmp_path, "unixfd")["unixfd"]
+    assert unixfd["written_by"] == "mprotect" and unixfd["others_wrong"] > 0
 
 
 def test_ratios_are_of_the_worst() -> None:
