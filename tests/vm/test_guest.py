@@ -162,19 +162,6 @@ def test_it_powers_off_and_leaves_nothing(guest: Guest) -> None:
         running.wait_for("anything", timeout=1)
 
 
-def test_a_guest_that_dies_is_found_out_by_whoever_waits() -> None:
-    guest = Guest("cluster", memory_mib=512)
-    try:
-        guest.boot()
-        running = guest.start(["sleep", "600"])
-        guest.kill()
-        assert running.wait(timeout=PATIENCE).code == -signal.SIGKILL
-        assert is_gone(guest.process.pid)
-    finally:
-        guest.finish()
-    assert not guest.work.exists()
-
-
 def test_a_guest_that_cannot_boot_is_told_with_qemus_own_words() -> None:
     guest = Guest("cluster", devices=["-device", "no-such-device"])
     with pytest.raises(GuestError, match="(?s)(does not start|ended).*no-such-device"):

@@ -2,13 +2,15 @@
 """Memory between host and guest: written by one side, and by no other whatever it tries."""
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from gid_vm.guest import Guest, why_not
 from gid_vm.qemu import Window
-from lib.program import BUILD
+from lib.program import BUILD, PATIENCE
 
 from lab.isolation.guest import DEVICES
 
@@ -80,3 +82,13 @@ def test_a_device_of_a_guest_writes_its_own_memory_and_no_other(
         assert (found > 0, did["changed"] > 0, did["held"] > 0) == (aim == "own",) * 3
         assert did["written"] == 1000
     assert others.read_bytes() == b"x" * SIZE
+
+
+def test_a_guest_that_dies_is_found_out_by_whoever_waits(guest: Guest) -> None:
+    """The last that is asked of this one."""
+    running = guest.start(["sleep", "600"])
+    guest.kill()
+    assert running.wait(timeout=PATIENCE).code == -signal.SIGKILL
+    assert not os.path.exists(f"/proc/{guest.process.pid}")
+    guest.finish()
+    assert not guest.work.exists()
