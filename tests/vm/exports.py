@@ -285,13 +285,17 @@ def spy(path: str, offset: int) -> None:
     fd = os.open(path, os.O_RDONLY)
     size = os.fstat(fd).st_size - offset
     read = mapped(export(mapped(fd, size, READ, offset), size), size, READ)
-    before = -1
+    before, zeroes = -1, bytes(PART)
     while True:
-        seen = sum(ctypes.string_at(read + at, 64) != bytes(64) for at in range(0, size, PAGE))
+        seen = 0
+        for begin in range(0, size, PART):
+            part = ctypes.string_at(read + begin, min(PART, size - begin))
+            if part != zeroes[: len(part)]:
+                seen += sum(part[at : at + 64] != bytes(64) for at in range(0, len(part), PAGE))
         if seen != before:
             print(json.dumps({"sees": seen}), flush=True)
         before = seen
-        time.sleep(0.001)
+        time.sleep(0.02)
 
 
 def hold(path: str, offset: int) -> dict:

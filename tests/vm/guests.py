@@ -25,7 +25,7 @@ from lab.domains.configuration import configuration
 
 CONFIG = configuration(
     {
-        "open": "kind=guest window=64M vm-memory=768M",
+        "open": "kind=guest window=32M vm-memory=768M",
         "cluster": "kind=guest window=16M vm-memory=768M",
         "host": "kind=host window=32M local=*",
         "spare": "kind=guest window=16M vm-memory=768M",
@@ -35,6 +35,7 @@ CONFIG = configuration(
         "host open": "*",
         "open cluster": "*",
         "cluster host": "*",
+        "cluster open": "*",
         "spare host": "*",
         "host spare": "*",
     },

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy
 import pytest
 from gid_vm.guest import why_not
-from guests import SECONDS, Machines, Running
+from guests import LOOK_SECONDS, SECONDS, Machines, Running
 from lib.display import HEIGHT as LAMP_HEIGHT
 from lib.display import WIDTH as LAMP_WIDTH
 from lib.display import telltale_picture
 from lib.forwarding import ROLE, TELLTALE
-from lib.pipeline import LOSSLESS
+from lib.pipeline import LOSSLESS, Pipeline
 from lib.program import BUILD, Program, wait_for
 from lib.weston import SHELL_CONFIG, Weston
 
@@ -44,6 +44,7 @@ CLUSTER = section("display", "worst-frame=0 output=Virtual-1 planes={planes}") +
     "fallback=fallback.png",
 )
 FOLDER = Path("/run/kms")  # of the guest
+PASS = 30  # frames, before one stays
 # As root, without a seat's daemon and udevd: with a virtual terminal, and without any.
 TERMINAL = {"LIBSEAT_BACKEND": "builtin"}
 WESTON = {
@@ -161,20 +162,22 @@ def test_a_stream_on_weston(machines: Machines, tmp_path: Path) -> None:
         keep = "gidsrc domain=host stream=movie ! identity name=watch ! multifilesink sync=false"
         keeper = machines.play("host", f"{keep} location={raw}")
         size = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT},framerate=20/1"
-        source = f"videotestsrc pattern=ball is-live=true ! {size} ! identity name=watch"
-        player = machines.play(
-            "host", f"{source} ! gidsink name=sink stream=movie {LOSSLESS} lease=600000"
-        )
+        source = f"videotestsrc pattern=ball is-live=true ! {size} ! identity name=gate"
+        sink = f"gidsink name=sink stream=movie {LOSSLESS} lease=600000"
+        player = Pipeline(machines.host, "host", f"{source} ! {sink}")
         with running(machines, *view, env=environment) as viewer:
-            keeper.wait_lines("frame", 30)
-            player.stop_where_all_show(
-                lambda: shows(machines, frame, viewer), "the keeper's last frame on the screen"
-            )
-            player.signal(signal.SIGCONT)
+            # Who reads it before its first frame has the last that passes, as all others.
+            read = "two readers of it"
+            wait_for(lambda: player.stats("sink")["consumers"] == 2, read, SECONDS, LOOK_SECONDS)
+            player.tell(f"pass {PASS}")
+            keeper.wait_lines("frame", PASS)
+            wait_shown(machines, frame, viewer)
+            player.tell("open")
             # The device has no refreshes, which takes the policy 64 frames and 10 s to say.
             words = "gid: pacing: Virtual-1: repaint window"
             wait_for(lambda: words in weston.err, "the word of pacing", SECONDS)
-            for pipeline in (player, keeper):
-                pipeline.signal(signal.SIGTERM)
-                pipeline.finish()
+            player.tell("quit")
+            player.finish()
+            keeper.signal(signal.SIGTERM)
+            keeper.finish()
     assert "would be" not in weston.err

@@ -38,6 +38,7 @@ HOSTILE_SECONDS = float(os.environ.get("GIDWAY_HOSTILE_SECONDS", 10 if IS_LONG e
 # From a guest's death to the fallback: the role has 200 ms; the rest is for machines without KVM,
 # and with much else to do.
 DEADLINE_MS = 5000
+FILM = 40  # frames
 PAUSED_DEADLINE_MS, LATE_MS = 4000, 3000  # and what a busy machine may need beside it
 
 PAIRS = [
@@ -52,22 +53,12 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def machines() -> Iterator[Machines]:
-    machines = Machines()
-    try:
-        machines.boot("open", "cluster")
-        yield machines
-    finally:
-        machines.close()
-
-
 @pytest.mark.parametrize(("owner", "reader"), PAIRS)
 def test_300_frames(machines: Machines, owner: str, reader: str) -> None:
     watch = f"gidsrc domain={owner} stream=movie ! fakesink name=watch sync=false"
     receiver = machines.play(reader, watch, "--video-meta", "1")
-    source = "videotestsrc pattern=ball num-buffers=300 ! video/x-raw,format=I420,width=320"
-    source += ",height=240,framerate=60/1 ! identity name=watch"
+    source = "videotestsrc pattern=ball num-buffers=300 ! video/x-raw,format=I420,width=160"
+    source += ",height=120,framerate=60/1 ! identity name=watch"
     sender = machines.play(owner, f"{source} ! gidsink name=sink stream=movie {LOSSLESS}")
     for end in (sender, receiver):
         result = end.finish()
@@ -79,9 +70,16 @@ def test_300_frames(machines: Machines, owner: str, reader: str) -> None:
     assert (stats["copied-frames"], stats["copied-bytes"], stats["dropped"]) == (0, 0, 0)
 
 
+def use_udmabuf(machines: Machines) -> None:
+    """As in a guest without our module, which makes dma-bufs of the window itself."""
+    # udmabuf may be a part of the kernel.
+    words = "modprobe -q udmabuf; ! grep -q ^gid_dmabuf /proc/modules || rmmod gid_dmabuf"
+    machines.run("open", "sh", "-c", words)
+
+
 def test_dmabufs_are_copied_for_another_machine(machines: Machines) -> None:
     """It does not see them; who is on this machine does, and copies nothing."""
-    machines.guests["open"].run(["modprobe", "udmabuf"])  # or it is a part of the kernel
+    use_udmabuf(machines)
     watch = "gidsrc domain=open stream=movie ! fakesink name=watch sync=false"
     receiver = machines.play("host", watch, "--video-meta", "1")
     source = "videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=I420,width=320"
@@ -129,7 +127,7 @@ def rung_by_gidds(machines: Machines, owner: str, reader: str, way: str) -> dict
     return heard
 
 
-@pytest.mark.parametrize(("owner", "reader"), PAIRS)
+@pytest.mark.parametrize(("owner", "reader"), PAIRS[:2])
 def test_doorbells_go_past_both_gidds(machines: Machines, owner: str, reader: str) -> None:
     """Frames and releases wake who sleeps, and no gidd hears any of it."""
     pairs = ((owner, reader), (reader, owner))
@@ -195,7 +193,8 @@ def set_doorbell(machines: Machines, guest: str, how: str) -> None:
 
 
 def test_doorbells_by_way_of_the_gidds(machines: Machines) -> None:
-    """Without the device, over the link; with doorbell=relay, by the device."""
+    """Without the device, over the link; with doorbell=relay, by the device. And past both again,
+    from guest to guest."""
     for how, way in (("off", "heard_by_link"), ("relay", "heard_by_device")):
         set_doorbell(machines, "cluster", how)
         heard = rung_by_gidds(machines, "open", "cluster", way)
@@ -207,33 +206,39 @@ def test_doorbells_by_way_of_the_gidds(machines: Machines) -> None:
 
 def test_others_memory_cannot_be_written(machines: Machines) -> None:
     """`cluster` writes all over what it may only read, while `open` sends from there."""
-    script = HERE / "overwrite.py"
-    hostile = machines.start("cluster", "python3", script, "others", str(10 * SECONDS), "2")
-    wait_for(lambda: "begins with 3" in hostile.out, "open's and host's to be written", SECONDS)
     watch = "gidsrc domain=open stream=movie ! fakesink name=watch sync=false"
     receiver = machines.play("host", watch, "--video-meta", "1")
     sender = machines.play(
         "open",
-        "videotestsrc pattern=ball num-buffers=150 is-live=true ! "
+        "videotestsrc pattern=ball is-live=true ! "
         "video/x-raw,format=I420,width=320,height=240,framerate=25/1 ! identity name=watch ! "
         f"gidsink name=sink stream=movie {LOSSLESS}",
     )
-    assert sender.finish().code == receiver.finish().code == 0
+    receiver.wait_lines("frame", 5)
+    script = HERE / "overwrite.py"
+    hostile = machines.start("cluster", "python3", script, "others", str(10 * SECONDS), "2")
+    wait_for(lambda: "begins with 3" in hostile.out, "open's and host's to be written", SECONDS)
+    before = len(receiver.lines("frame"))
     wait_for(lambda: "overwrote all once" in hostile.out, "all of it to be written", SECONDS)
+    goes_on(receiver, 40)
     assert hostile.is_running, hostile.err
     hostile.signal(signal.SIGTERM)
+    for end in (sender, receiver):
+        end.signal(signal.SIGTERM)
+        end.finish()
     sent, received = ([frame["sum"] for frame in end.lines("frame")] for end in (sender, receiver))
-    assert len(received) == 150 and received == sent
+    assert len(received) >= before + 40 and received == sent[: len(received)]
 
 
 def test_a_guests_film_on_the_hosts_weston(machines: Machines, tmp_path: Path) -> None:
     """What is on the screen is, bit for bit, a picture of the same film decoded by the host."""
-    source = f"{decode(film(WIDTH, HEIGHT, 120))} ! videoconvert ! video/x-raw,format=BGRx"
+    source = f"{decode(film(WIDTH, HEIGHT, FILM))} ! videoconvert ! video/x-raw,format=BGRx"
     raw = tmp_path / "film"
     look = f"{source} ! identity name=watch ! filesink location={raw}"
     here = machines.play("host", look, "--video-meta", "1")
     assert here.finish().code == 0, here.err
     pictures = numpy.memmap(raw, numpy.uint8, "r").reshape(-1, HEIGHT, WIDTH, 4)[..., :3]
+    expected = {picture.tobytes() for picture in pictures}
     weston = Weston(tmp_path, machines.host.env("host"))
     weston.start()
     environment = weston.environment
@@ -245,18 +250,16 @@ def test_a_guests_film_on_the_hosts_weston(machines: Machines, tmp_path: Path) -
     sink = f"identity name=watch ! gidsink name=sink stream=film {LOSSLESS} lease=600000"
     player = machines.play("open", f"{source} ! identity sleep-time=200000 ! {sink}")
 
-    def is_shown() -> bool:
-        seen = weston.screenshot()
-        return any(numpy.array_equal(seen, picture) for picture in pictures)
-
-    wait_for(is_shown, "a picture of the film on the screen")
+    player.wait_lines("frame", 1)
+    shown = "a picture of the film on the screen"
+    wait_for(lambda: weston.screenshot().tobytes() in expected, shown, pause=LOOK_SECONDS)
     assert player.finish().code == keeper.finish().code == 0
     view.stop()
     assert weston.stop() == 0
     decoded, sent, kept = (
         [frame["sum"] for frame in end.lines("frame")] for end in (here, player, keeper)
     )
-    assert len(decoded) == 120 and decoded == sent == kept
+    assert len(decoded) == FILM and decoded == sent == kept
 
 
 # What a test source makes, a camera's driver and codecs'; all but the first in dma-bufs.
@@ -298,7 +301,7 @@ def source_of(machines: Machines, origin: str, pixels: str) -> tuple[str, int, i
         return f"{text} ! videocrop right={width - SIZE[0]} bottom={height - SIZE[1]}", *SIZE
     caps = raw(pixels, *SIZE)
     if origin == "udmabuf":
-        machines.guests["open"].run(["modprobe", "udmabuf"])  # or it is a part of the kernel
+        use_udmabuf(machines)
     if origin != "camera":
         return f"videotestsrc pattern=smpte is-live=true ! {caps},framerate=10/1", *SIZE
     machines.run("open", "modprobe", "vivid")
@@ -492,35 +495,35 @@ def test_a_guest_that_overwrites_its_own_memory(machines: Machines) -> None:
     And it can come back, with the programs that it has.
     """
     meter = machines.play(
-        "cluster",
+        "open",
         "videotestsrc is-live=true ! video/x-raw,width=64,height=64,framerate=20/1 ! "
         "identity name=watch ! gidsink stream=meter",
     )
-    watch = "gidsrc domain=cluster stream=meter ! fakesink name=watch sync=false"
+    watch = "gidsrc domain=open stream=meter ! fakesink name=watch sync=false"
     other = machines.play("host", watch)
-    victim = machines.start("host", PEER, "consume", "open", "movie", "reconnect=1")
-    producer = machines.start("open", PEER, "produce", "movie", "fps=100")
+    victim = machines.start("host", PEER, "consume", "cluster", "movie", "reconnect=1")
+    producer = machines.start("cluster", PEER, "produce", "movie", "fps=100")
     victim.wait_more(20)
     other.wait_lines("frame", 5)
     before = {name: machines.link(name) for name in ("open", "cluster")}
     script = HERE / "overwrite.py"
-    hostile = machines.start("open", "python3", script, "own", str(HOSTILE_SECONDS), "1")
+    hostile = machines.start("cluster", "python3", script, "own", str(HOSTILE_SECONDS), "2")
     wait_for(
-        lambda: machines.link("open")["faults"] > before["open"]["faults"],
-        "the host to close the link to open",
+        lambda: machines.link("cluster")["faults"] > before["cluster"]["faults"],
+        "the host to close the link to cluster",
         SECONDS,
     )
-    assert "broken memory" in machines.link("open")["last_fault"]
+    assert "broken memory" in machines.link("cluster")["last_fault"]
     seen = len(other.lines("frame"))
     other.wait_lines("frame", seen + 20)  # meanwhile
     result = hostile.finish(HOSTILE_SECONDS + SECONDS)
     assert result.code == 0 and "overwrote 3 windows" in result.out, result.err
     other.wait_lines("frame", len(other.lines("frame")) + 5)
-    cluster = machines.link("cluster")
-    assert (cluster["state"], cluster["ups"]) == ("up", before["cluster"]["ups"])
-    assert cluster["faults"] == 0
+    bystander = machines.link("open")
+    assert (bystander["state"], bystander["ups"]) == ("up", before["open"]["ups"])
+    assert bystander["faults"] == 0
     victim.wait_more(50)
-    now = machines.link("open")
+    now = machines.link("cluster")
     print(f"{HOSTILE_SECONDS:g} s of random bytes: the link was closed {now['faults']} times")
     assert victim.is_running and meter.is_running and producer.is_running
     for program in (victim, other, meter, producer):
@@ -528,6 +531,7 @@ def test_a_guest_that_overwrites_its_own_memory(machines: Machines) -> None:
         program.finish()
 
 
+@pytest.mark.last(3)
 def test_a_telltale_whose_guest_is_killed(machines: Machines, tmp_path: Path) -> None:
     display = Display(machines.host, ROLE, domain="host")
     machines.start("open", BUILD / "clients/gid-telltale", "--state", "5")

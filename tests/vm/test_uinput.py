@@ -2,7 +2,6 @@
 """gid-input --uinput in a guest: whose kernel gives it to every compositor, as that of devices."""
 
 import signal
-from collections.abc import Iterator
 
 import pytest
 from gid_vm.guest import why_not
@@ -43,19 +42,6 @@ class Seat:
         self.taken += len(lines)
 
 
-@pytest.fixture(scope="module")
-def machines() -> Iterator[Machines]:
-    """With udev, by which compositors know devices."""
-    machines = Machines()
-    try:
-        machines.boot("open")
-        machines.run("open", "modprobe", "-a", "evdev", "uinput")
-        machines.run("open", "/usr/lib/systemd/systemd-udevd", "--daemon")
-        yield machines
-    finally:
-        machines.close()
-
-
 def take(machines: Machines) -> Running:
     words = ["--domain=host", "--stream=pad", "--uinput"]
     environment = {"GID_DOMAIN": "open"}
@@ -64,6 +50,8 @@ def take(machines: Machines) -> Running:
 
 def test_one_that_is_killed(machines: Machines) -> None:
     """Its devices end with it, by which a compositor knows that nothing is pressed any more."""
+    machines.run("open", "modprobe", "-a", "evdev", "uinput")
+    machines.run("open", "/usr/lib/systemd/systemd-udevd", "--daemon")  # as compositors know them
     seat, taker = Seat(machines), take(machines)
     with Typist(machines.host.env("host"), "input/pad") as typist:
         seat.wait(*(f"added {name}" for name in DEVICES))
