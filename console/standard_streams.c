@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,5 +25,6 @@ void standard_streams_init(void) {
 			open("/dev/null", O_RDWR);
 		}
 	}
+	signal(SIGXFSZ, SIG_IGN);
 	atexit(check_output);
 }

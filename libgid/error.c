@@ -40,6 +40,8 @@ const char *gid_strerror(int error) {
 		return "not enough memory";
 	case EMFILE:
 		return "this process has too many open files: raise its limit (ulimit -n)";
+	case EFBIG:
+		return "this process may make no file of this size: raise its limit (ulimit -f)";
 	case EBADF:
 		return "not memory that can be shared: it must be a memfd or a dma-buf";
 	case EEXIST:

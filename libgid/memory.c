@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
@@ -68,20 +69,34 @@ static int make_memfd(const char *name) {
 	return memfd_create(name, flags);
 }
 
+/* A file that is larger than this process may make would end it by SIGXFSZ, and not be an error. */
+static int set_size(int fd, uint64_t size) {
+	struct rlimit limit;
+	if (size > INT64_MAX) {
+		return -EFBIG;
+	}
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+			size > limit.rlim_cur) {
+		return -EFBIG;
+	}
+	return ftruncate(fd, (off_t)size) < 0 ? -errno : 0;
+}
+
 int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t size) {
 	*memory = (struct gid_memory_own){.fd = -1};
 	size_t rounded = gid_large_round(gid_memory_round_up(size));
 	if (rounded == 0 || rounded > PTRDIFF_MAX) {
 		return -EINVAL;
 	}
-	int error = 0;
 	int fd = make_memfd(name);
 	if (fd < 0) {
 		return -errno;
 	}
-	if (ftruncate(fd, (off_t)rounded) < 0 ||
-			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
+	int error = set_size(fd, rounded);
+	if (error == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
 		error = -errno;
+	}
+	if (error < 0) {
 		goto error_fd;
 	}
 	void *data = gid_large_map(rounded, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -305,7 +320,7 @@ int gid_memory_make_blank(uint64_t size) {
 	if (fd < 0) {
 		return -errno;
 	}
-	if (size > INT64_MAX || ftruncate(fd, (off_t)size) < 0) {
+	if (set_size(fd, size) < 0) {
 		close(fd);
 		return -ENOMEM;
 	}

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -409,6 +410,18 @@ def test_doctor_tells_of_large_pages() -> None:
     ((verdict, words, remedy),) = find(json.loads(result.stdout), "large pages")
     assert verdict == "note" and words.startswith("the kernel gives none, so slabs take longer")
     assert "shmem_enabled" in remedy
+
+
+def test_doctor_where_no_file_may_be_written() -> None:
+    """As under `ulimit -f 0`: it says so, and goes on."""
+
+    def forbid() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    command = [GIDCTL, "doctor", "--json"]
+    result = subprocess.run(command, preexec_fn=forbid, capture_output=True, text=True)
+    ((verdict, words, _),) = find(json.loads(result.stdout), "large pages")
+    assert (verdict, words.rpartition(": ")[2]) == ("note", "File too large")
 
 
 def test_doctor_where_nothing_runs(tmp_path: Path) -> None:

@@ -239,6 +239,26 @@ static void test_no_descriptors(void) {
 	close(again);
 }
 
+/* The kernel ends a program that goes beyond it, which nobody asked for by making a slab. */
+static void test_small_files(void) {
+	struct gid_memory_own memory;
+	struct rlimit limit;
+	getrlimit(RLIMIT_FSIZE, &limit);
+	struct rlimit before = limit;
+	limit.rlim_cur = ROUNDED - 1;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	int error = gid_memory_create(&memory, "test", SIZE);
+	int blank = gid_memory_make_blank(ROUNDED);
+	limit.rlim_cur = ROUNDED;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	int fits = gid_memory_create(&memory, "test", SIZE);
+	setrlimit(RLIMIT_FSIZE, &before);
+	tap_ok(error == -EFBIG, "memory is no larger than files may be: %d", error);
+	tap_ok(blank == -ENOMEM, "nor is what stands for it: %d", blank);
+	tap_ok(fits == 0, "what fits is made: %d", fits);
+	gid_memory_finish(&memory);
+}
+
 int main(void) {
 	struct gid_memory_own memory;
 	test_create(&memory);
@@ -250,6 +270,7 @@ int main(void) {
 	test_size(&memory);
 	test_impossible(&memory);
 	test_no_descriptors();
+	test_small_files();
 	gid_memory_finish(&memory);
 	tap_ok(memory.fd == -1 && memory.data == NULL, "it is given back");
 	gid_memory_finish(&memory);
