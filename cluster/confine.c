@@ -133,6 +133,7 @@ static const struct form growing_forms[] = {
 		{SCMP_SYS(openat), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE, O_RDONLY)}},
 		{SCMP_SYS(mmap), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)}},
 		{SCMP_SYS(mprotect), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)}},
+		{SCMP_SYS(prlimit64), 1, {SCMP_A2(SCMP_CMP_EQ, 0)}}, /* of files, and sets none */
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
