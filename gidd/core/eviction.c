@@ -8,10 +8,11 @@
 #include "slabs.h"
 
 /*
- * A program that gets a processor has left by then, and loses nothing: libgid gives readers 20 ms.
- * Who leaves later finds zeroes, and is told. It is the program's own data that waits so long.
+ * A program that gets a processor has left by then, and loses nothing: it asks us twice, in a
+ * machine that may be slow, and libgid gives readers 20 ms. Meanwhile it sends from there. Who
+ * leaves later finds zeroes, and is told. It is the program's own data that waits so long.
  */
-#define LEAVE_US (UINT64_C(300) * 1000)
+#define LEAVE_US (UINT64_C(1000) * 1000)
 /* Who is still there writes on: emptied again so often. */
 #define AGAIN_US (UINT64_C(100) * 1000)
 
