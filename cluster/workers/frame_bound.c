@@ -14,6 +14,9 @@
 #define ROWS 3 /* one after the other, with all kinds in each */
 #define RUNS 3 /* of each kind in a row */
 #define CACHE_LINE 64
+/* Rows of a picture that are measured: what a pixel takes more of them do not tell better, and to
+ * have the caches forget a whole picture takes a second. */
+#define PIXELS_MOST (512u << 10)
 /* For so long a bound that is not allowed is measured again. */
 #define PAUSE_NS 100000000
 #define PAUSES 30
@@ -100,8 +103,10 @@ static void measure_rows(struct bench *bench, struct pixel_costs *costs) {
 	}
 }
 
-int pixel_costs_measure(struct pixel_costs *costs, uint32_t width, uint32_t height) {
+int pixel_costs_measure(struct pixel_costs *costs, uint32_t width, uint32_t most) {
 	const pixman_color_t grey = {0x4000, 0x4000, 0x4000, 0x8000};
+	uint32_t rows = width < PIXELS_MOST ? PIXELS_MOST / width : 1;
+	uint32_t height = rows < most ? rows : most;
 	size_t size = (size_t)width * height * 4;
 	uint32_t *from = malloc(size), *to = malloc(size);
 	int error = -ENOMEM;

@@ -28,8 +28,9 @@ struct frame_bound {
 	uint64_t total; /* of both, with a margin for what others do to memory and cores */
 };
 
-/* Measures, of pictures of this size. Takes some 30 ms. Returns 0 or -ENOMEM. */
-int pixel_costs_measure(struct pixel_costs *costs, uint32_t width, uint32_t height);
+/* Measures, of pictures of this width that have that many rows at the most. Takes some 0.3 s. Returns
+ * 0 or -ENOMEM. */
+int pixel_costs_measure(struct pixel_costs *costs, uint32_t width, uint32_t most);
 
 /* Of the configuration's output, which has this size. Pure. */
 struct frame_bound frame_bound_of(const struct cluster_config *config, size_t output,
