@@ -214,6 +214,7 @@ def test_shown_again(cockpit: Cockpit) -> None:
     with forwarding.connection() as connection:
         window, buffers = Window(connection, LAMP), ShmBuffers(connection)
         window.show(buffers.draw(random_picture(1)))
+        wait_region(forwarding, random_picture(1))  # memory for copies comes by itself
         window.show(None)
         window.show(buffers.draw(random_picture(2)))
         wait_region(forwarding, random_picture(2))
