@@ -28,8 +28,10 @@ struct frame_bound {
 	uint64_t total; /* of both, with a margin for what others do to memory and cores */
 };
 
-/* Measures, of pictures of this width that have that many rows at the most. Takes some 0.3 s. Returns
- * 0 or -ENOMEM. */
+/*
+ * Measures, of pictures of this width that have that many rows at the most. Takes some 0.3 s.
+ * Returns 0 or -ENOMEM.
+ */
 int pixel_costs_measure(struct pixel_costs *costs, uint32_t width, uint32_t most);
 
 /* Of the configuration's output, which has this size. Pure. */
