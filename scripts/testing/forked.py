@@ -87,9 +87,11 @@ def _run(words: Sequence[str], env: Mapping[str, str], out: int, err: int) -> No
     os._exit(status)
 
 
-def _become(words: Sequence[str], env: Mapping[str, str], out: int, err: int) -> None:
-    for fd, number in ((os.open(os.devnull, os.O_RDONLY), 0), (out, 1), (err, 2)):
-        os.dup2(fd, number)
+def stand_alone(env: Mapping[str, str], out: int, err: int) -> None:
+    """This process has these outputs, no other descriptors than them and its input, and this
+    environment: as a program that was started."""
+    os.dup2(out, 1)
+    os.dup2(err, 2)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     sys.stdin = sys.__stdin__ = open(0, closefd=False)
     sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)
@@ -98,6 +100,11 @@ def _become(words: Sequence[str], env: Mapping[str, str], out: int, err: int) ->
     )
     os.environ.clear()
     os.environ.update(env)
+
+
+def _become(words: Sequence[str], env: Mapping[str, str], out: int, err: int) -> None:
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    stand_alone(env, out, err)
     ctypes.CDLL(None).mallopt(_M_PERTURB, int(env["MALLOC_PERTURB_"]))
     tempfile.tempdir = None  # $TMPDIR is another one
     sys.argv = [*words]

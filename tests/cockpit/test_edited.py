@@ -202,9 +202,11 @@ def test_logs(tool: Tool) -> None:  # noqa: F811
     assert none.returncode == 1 and "journalctl -u gidd@open" in none.stderr
     assert tool.run("logs", "nobody").returncode == 1
     assert tool.run("up").returncode == 0
+    log = tool.runtime / "log" / "open" / "gidd.log"  # by a process of its own, which just began
+    wait_for(lambda: log.exists() and "serving in" in log.read_text(), "the log")
     shown = tool.run("logs", "open", "-n", "1000")
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert shown.stdout == (tool.runtime / "log" / "open" / "gidd.log").read_text()
+    assert shown.stdout == log.read_text()
     follow = subprocess.Popen(
         ["gid-cockpit", "--config", str(tool.config), "logs", "-f", "open"],
         env=tool.env,

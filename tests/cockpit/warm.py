@@ -19,6 +19,7 @@ from typing import NoReturn
 import gid_console
 from gid_cockpit.cli import main
 from lib.program import PATIENCE
+from testing.forked import stand_alone
 
 
 def run(words: Sequence[str], env: Mapping[str, str]) -> CompletedProcess[str]:
@@ -52,16 +53,7 @@ def _begin(words: Sequence[str], env: Mapping[str, str], out: int, err: int) -> 
     status = 1
     try:
         gc.freeze()  # what it has of the test is not its own to close
-        os.dup2(out, 1)
-        os.dup2(err, 2)
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        sys.stdin = sys.__stdin__ = open(0, closefd=False)
-        sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)
-        sys.stderr = sys.__stderr__ = open(
-            2, "w", buffering=1, errors="backslashreplace", closefd=False
-        )
-        os.environ.clear()
-        os.environ.update(env)
+        stand_alone(env, out, err)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)  # pytest's, of a test that takes too long
         gid_console.begin()
         status = main([*words])
