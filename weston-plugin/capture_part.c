@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "capture_part.h"
 
-#include <libweston/libweston.h>
-
-#include "library_call.h"
-
 static struct wl_list awaited = {&awaited, &awaited}; /* struct capture_part */
 
 static struct capture_part *find_awaited(pixman_image_t *into) {
@@ -21,23 +17,14 @@ static struct capture_part *find_awaited(pixman_image_t *into) {
 	return NULL;
 }
 
-/* For libweston's pixman_image_composite32(), by which it draws, too: into other memory. */
-static void guarded_composite(pixman_op_t op, pixman_image_t *from, pixman_image_t *mask,
-		pixman_image_t *into, int32_t from_x, int32_t from_y, int32_t mask_x,
-		int32_t mask_y, int32_t into_x, int32_t into_y, int32_t width, int32_t height) {
+bool capture_part_keep(pixman_image_t *from, pixman_image_t *into) {
 	struct capture_part *part = find_awaited(into);
 	if (part == NULL || part->from != NULL) {
-		pixman_image_composite32(op, from, mask, into, from_x, from_y, mask_x, mask_y,
-				into_x, into_y, width, height);
-		return;
+		return false;
 	}
 	part->from = pixman_image_ref(from);
 	part->into = pixman_image_ref(into);
-}
-
-int capture_part_guard(void) {
-	return library_call_replace((library_function)weston_log, "pixman_image_composite32",
-			(library_function)guarded_composite);
+	return true;
 }
 
 void capture_part_await(struct capture_part *part, const void *memory) {

@@ -19,11 +19,12 @@ struct capture_part {
 	pixman_image_t *from, *into; /* of the copy that Weston did not make; NULL: it made none */
 };
 
-/* For this process, from now on. Returns 0 or -errno: Weston copies all of each picture. */
-int capture_part_guard(void);
-
 /* Weston does not copy into the memory, until the part is taken or ended. */
 void capture_part_await(struct capture_part *part, const void *memory);
+
+/* Weston is about to copy from one image to another. Returns whether that is an awaited picture's,
+ * and is not to be done. */
+bool capture_part_keep(pixman_image_t *from, pixman_image_t *into);
 
 /* Within a repaint, once it is drawn: copies the box. Returns whether Weston left that to us. */
 bool capture_part_take(struct capture_part *part, struct gid_box box);

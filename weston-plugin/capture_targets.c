@@ -53,10 +53,18 @@ static void handle_answered(void *data, bool taken) {
 	target->targets->events->answered(target->targets->data, target, taken);
 }
 
+static void target_drop_image(struct capture_target *target) {
+	if (target->image != NULL) {
+		pixman_image_unref(target->image);
+		target->image = NULL;
+	}
+}
+
 /* With the client that had it. */
 static void handle_buffer_destroy(struct wl_listener *listener, void *data) {
 	struct capture_target *target = wl_container_of(listener, target, buffer_destroy);
 	target->buffer = NULL;
+	target_drop_image(target);
 }
 
 static int target_init(
@@ -147,19 +155,21 @@ static void targets_notice_loss(struct capture_targets *targets) {
 	targets->emptied = emptied;
 }
 
-struct capture_target *capture_targets_write(struct capture_targets *targets) {
+struct capture_target *capture_targets_write(struct capture_targets *targets, bool asks) {
 	int slot = gid_slab_renew(targets->slab) == 0 ? gid_slab_take(targets->slab) : -1;
 	if (slot < 0) {
 		return NULL;
 	}
 	struct capture_target *target = &targets->target[slot];
 	if (target->buffer == NULL || target_map(target) != 0 ||
-			!output_shot_take(target->shot, target->buffer)) {
+			(asks && !output_shot_take(target->shot, target->buffer))) {
 		gid_slab_give(targets->slab, (uint32_t)slot);
 		return NULL;
 	}
 	targets_notice_loss(targets);
-	capture_part_await(&target->part, target->pool.address + target->pool.lead);
+	if (asks) {
+		capture_part_await(&target->part, target->pool.address + target->pool.lead);
+	}
 	targets->taken++;
 	target->state = CAPTURE_TARGET_WRITTEN;
 	target->copied = picture_size(targets);
@@ -172,6 +182,25 @@ void capture_target_draw(struct capture_target *target) {
 		target->stale = (struct gid_box){0};
 		target->copied = box_size(target->targets, box);
 	}
+}
+
+bool capture_target_make_image(struct capture_target *target, pixman_format_code_t format) {
+	const struct gid_layout *layout = &target->targets->layout;
+	if (target->image == NULL && target->buffer != NULL) {
+		target->image = pixman_image_create_bits_no_clear(format, (int)layout->width,
+				(int)layout->height,
+				(uint32_t *)(void *)(target->pool.address + target->pool.lead),
+				(int)layout->planes[0].stride);
+	}
+	return target->image != NULL;
+}
+
+bool capture_target_is_intact(const struct capture_target *target) {
+	const struct gid_slab *slab = target->targets->slab;
+	return target->image != NULL && slab != NULL &&
+			gid_slab_emptied(slab) == target->targets->emptied &&
+			gid_slab_key(gid_slab_gid(slab, target->slot)) ==
+			gid_slab_key(target->mapped);
 }
 
 uint64_t capture_target_finish(struct capture_target *target) {

@@ -21,7 +21,7 @@ struct capture_targets;
 
 enum capture_target_state {
 	CAPTURE_TARGET_FREE,
-	CAPTURE_TARGET_WRITTEN, /* Weston has not answered yet */
+	CAPTURE_TARGET_WRITTEN, /* Weston has not drawn it, or not answered, yet */
 	CAPTURE_TARGET_KEPT,	/* its picture was not sent yet */
 	CAPTURE_TARGET_SENT,
 };
@@ -38,8 +38,9 @@ struct capture_target {
 	gid_id mapped; /* as which the slot's memory was last put behind the buffer */
 	bool is_slot;  /* the buffer is the slot */
 	struct capture_part part;
-	struct gid_box stale; /* what changed since the buffer was written */
-	uint64_t copied;      /* bytes, of its picture */
+	pixman_image_t *image; /* the buffer's memory; NULL: it was not asked for */
+	struct gid_box stale;  /* what changed since the buffer was written */
+	uint64_t copied;       /* bytes, of its picture */
 	struct gid_frame frame;
 	bool whole; /* to be sent even if nothing changed */
 };
@@ -80,14 +81,20 @@ int capture_targets_create(struct capture_targets **created, struct gid_domain *
 void capture_targets_destroy(struct capture_targets *targets);
 
 /*
- * Asks Weston for the picture of this repaint, in a free slot. NULL: all are taken, or not yet; or
- * gidd took the memory, and is asked for other one.
+ * A free slot for the picture of this repaint, which `asks` Weston for it. NULL: all are taken, or
+ * not yet; or gidd took the memory, and is asked for other one.
  */
-struct capture_target *capture_targets_write(struct capture_targets *targets);
+struct capture_target *capture_targets_write(struct capture_targets *targets, bool asks);
 
 /* Within a repaint, once it is drawn: what changed is in the buffer, or Weston will write all of
  * it. */
 void capture_target_draw(struct capture_target *target);
+
+/* So that the buffer can be drawn into. Returns whether there is memory for that. */
+bool capture_target_make_image(struct capture_target *target, pixman_format_code_t format);
+
+/* Whether its buffer has still what was written there last. */
+bool capture_target_is_intact(const struct capture_target *target);
 
 /*
  * The picture is in the slot from now on, and the frame has its gid. Returns how many bytes were

@@ -28,6 +28,9 @@ void weston_surface_to_buffer_region(struct weston_surface *surface,
 void weston_region_global_to_output(pixman_region32_t *output_region, struct weston_output *output,
 		pixman_region32_t *region);
 
+/* The next repaint draws all of the output. */
+void weston_output_damage(struct weston_output *output);
+
 /* The output is ready for the next repaint; it was refreshed at `stamp`, of the presentation clock,
  * which must not be before output->frame_time. */
 void weston_output_finish_frame(struct weston_output *output, const struct timespec *stamp,

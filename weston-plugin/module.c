@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture_part.h"
 #include "client_descriptors.h"
 #include "client_list.h"
 #include "config_keys.h"
 #include "manager.h"
+#include "output_drawing.h"
 #include "output_streams.h"
 #include "pacer.h"
 #include "pointer_guard.h"
@@ -172,7 +172,7 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 			   "Weston: %s\n",
 				gid_strerror(error));
 	}
-	error = capture_part_guard();
+	error = output_drawing_guard();
 	if (error != 0) {
 		weston_log("gid: all of an output is copied for each picture, however little "
 			   "changed: %s\n",

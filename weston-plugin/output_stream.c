@@ -7,6 +7,8 @@
 #include "capture_targets.h"
 #include "libweston_exports.h"
 #include "output_clock.h"
+#include "output_drawing.h"
+#include "picture_box.h"
 
 #define AGAIN_MS 1000
 /* When there was no slot, and nobody gives one back. */
@@ -32,6 +34,7 @@ struct output_stream {
 	struct wl_list targets; /* struct capture_targets; the first is of the present form */
 	bool is_formed;		/* and it is there */
 	struct capture_targets *forming; /* whose memory gidd was asked for; NULL: none */
+	struct output_drawing drawing;	 /* of one of our own: into those targets */
 
 	struct gid_domain *domain;     /* NULL: there is none */
 	struct gid_producer *producer; /* NULL: to be made when the timer ticks */
@@ -40,6 +43,10 @@ struct output_stream {
 	struct wl_event_source *source, *timer;
 
 	struct capture_target *asked;	/* in the repaint that goes on now */
+	bool draws;			/* that is drawn into, and Weston is not asked for it */
+	struct capture_target *drawn;	/* into, in the last one; NULL: that was dealt with */
+	bool is_there;			/* and it has the picture */
+	struct wl_event_source *ending; /* an idle one, which deals with it */
 	struct capture_target *pending; /* waits for a grant */
 	struct gid_box damage;		/* since the last picture that was sent */
 	bool whole;   /* all of it, and it is to be sent even if nothing changes */
@@ -50,21 +57,6 @@ struct output_stream {
 #define stream_log(stream, ...) weston_log_paced(&(stream)->pacer, 30, 60000, __VA_ARGS__)
 
 /* --- boxes ------------------------------------------------------------------------------------ */
-
-static bool box_is_empty(struct gid_box box) {
-	return box.width <= 0 || box.height <= 0;
-}
-
-static struct gid_box box_join(struct gid_box a, struct gid_box b) {
-	if (box_is_empty(a) || box_is_empty(b)) {
-		return box_is_empty(a) ? b : a;
-	}
-	int32_t left = a.x < b.x ? a.x : b.x;
-	int32_t top = a.y < b.y ? a.y : b.y;
-	int32_t right = a.x + a.width > b.x + b.width ? a.x + a.width : b.x + b.width;
-	int32_t bottom = a.y + a.height > b.y + b.height ? a.y + a.height : b.y + b.height;
-	return (struct gid_box){left, top, right - left, bottom - top};
-}
 
 /* Of the whole desktop, as Weston tells it, to the output's own pixels. */
 static struct gid_box box_of_damage(const struct output_stream *stream, pixman_region32_t *damage) {
@@ -144,8 +136,12 @@ static void handle_answered(void *data, struct capture_target *target, bool take
 		capture_target_give(target); /* drawn for somebody else's screenshot */
 	} else {
 		stream_drop_pending(stream);
-		gid_producer_count_copy_for(stream->producer, GID_COPY_UPSTREAM_MEMORY,
-				capture_target_finish(target));
+		uint64_t copied = capture_target_finish(target);
+		if (copied > 0) {
+			target->frame.flags |= GID_FRAME_COPIED;
+			gid_producer_count_copy_for(
+					stream->producer, GID_COPY_UPSTREAM_MEMORY, copied);
+		}
 		stream_send(stream, target);
 	}
 	stream_sweep(stream);
@@ -153,19 +149,51 @@ static void handle_answered(void *data, struct capture_target *target, bool take
 
 /* --- repaints --------------------------------------------------------------------------------- */
 
+static struct capture_target *stream_take_drawn(struct output_stream *stream) {
+	struct capture_target *target = stream->drawn;
+	if (stream->ending != NULL) {
+		wl_event_source_remove(stream->ending);
+		stream->ending = NULL;
+	}
+	stream->drawn = NULL;
+	return target;
+}
+
+static void stream_end_drawn(struct output_stream *stream) {
+	struct capture_target *target = stream_take_drawn(stream);
+	if (target != NULL) {
+		handle_answered(stream, target, stream->is_there);
+	}
+}
+
+static void handle_ending(void *data) {
+	struct output_stream *stream = data;
+	stream->ending = NULL;
+	stream_end_drawn(stream);
+}
+
+/* Weston is in the middle of a repaint: what is asked of it meanwhile it forgets. */
+static void stream_end_later(struct output_stream *stream, struct capture_target *target) {
+	struct wl_display *display = stream->output->compositor->wl_display;
+	stream->drawn = target;
+	stream->ending = wl_event_loop_add_idle(
+			wl_display_get_event_loop(display), handle_ending, stream);
+}
+
 static void stream_ask(struct output_stream *stream) {
+	const struct weston_mode *mode = stream->output->current_mode;
 	struct capture_targets *targets = wl_container_of(stream->targets.next, targets, link);
-	stream->asked = capture_targets_write(targets);
+	stream->draws = output_drawing_can(&stream->drawing, mode->width, mode->height);
+	stream->asked = capture_targets_write(targets, !stream->draws);
 	if (stream->asked == NULL) {
 		gid_producer_want_release(stream->producer);
 		capture_targets_update(targets);
-		stream->asked = capture_targets_write(targets);
+		stream->asked = capture_targets_write(targets, !stream->draws);
 	}
 	if (stream->asked == NULL) {
 		gid_producer_lacks_memory(stream->producer);
 	} else {
 		stream->asked->frame = (struct gid_frame)GID_FRAME_INIT;
-		stream->asked->frame.flags = GID_FRAME_COPIED;
 		stream->asked->frame.transform = stream->output->transform;
 	}
 }
@@ -195,15 +223,21 @@ static void handle_prepare_repaint(struct weston_output *output) {
 		stream->prepare_repaint(output);
 	}
 	stream->refresh_mhz = output->current_mode->refresh;
-	if (!stream->published || !stream->is_formed ||
-			gid_producer_consumers(stream->producer) == 0) {
-		return;
+	stream_end_drawn(stream);
+	if (output_drawing_is_lost(&stream->drawing)) {
+		weston_output_damage(output);
 	}
-	if (stream_leader(stream) != NULL) {
-		output_clock_follow(output, stream->producer);
-		stream->refresh_mhz = output->current_mode->refresh;
+	if (stream->published && stream->is_formed &&
+			gid_producer_consumers(stream->producer) > 0) {
+		if (stream_leader(stream) != NULL) {
+			output_clock_follow(output, stream->producer);
+			stream->refresh_mhz = output->current_mode->refresh;
+		}
+		stream_ask(stream);
 	}
-	stream_ask(stream);
+	if (!stream->config->is_mirror) {
+		output_drawing_begin(&stream->drawing, stream->draws ? stream->asked : NULL);
+	}
 }
 
 /* Of an output of our own: something is to be drawn, after a pause. */
@@ -249,12 +283,19 @@ static void stream_miss(struct output_stream *stream) {
 
 /* No slot has what changed now, but those that are written in this repaint. */
 static void stream_draw(struct output_stream *stream, struct gid_box changed) {
+	bool wanted = stream->whole || !box_is_empty(box_join(stream->damage, changed));
+	stream->is_there = output_drawing_end(&stream->drawing, changed, wanted);
+	if (!stream->draws && !stream->config->is_mirror && stream->asked != NULL) {
+		output_drawing_learn(&stream->drawing, &stream->asked->part);
+	}
 	struct capture_targets *targets;
 	wl_list_for_each(targets, &stream->targets, link) {
 		for (size_t i = 0; i < CAPTURE_TARGETS; i++) {
 			struct capture_target *target = &targets->target[i];
-			target->stale = box_join(target->stale, changed);
-			capture_target_draw(target);
+			if (target != stream->asked || !stream->is_there) {
+				target->stale = box_join(target->stale, changed);
+				capture_target_draw(target);
+			}
 		}
 	}
 }
@@ -283,6 +324,9 @@ static void handle_frame(struct wl_listener *listener, void *data) {
 	target->whole = stream->whole;
 	stream->damage = (struct gid_box){0};
 	stream->whole = false;
+	if (stream->draws) {
+		stream_end_later(stream, target);
+	}
 }
 
 /* --- the pictures' form ----------------------------------------------------------------------- */
@@ -299,6 +343,7 @@ static const struct capture_targets_events targets_events;
 /* Of one form at a time: gidd may take longer than an output stays as it is. */
 static void stream_form(struct output_stream *stream) {
 	stream->is_formed = false;
+	output_drawing_leave(&stream->drawing);
 	stream_drop_pending(stream);
 	stream_sweep(stream);
 	if (!stream->published || stream->fourcc == 0 || stream->forming != NULL) {
@@ -379,8 +424,13 @@ static const struct output_capture_events capture_events = {
 /* Everything that can be is gone; what Weston is about to answer stays for it, without a slot. */
 static void stream_forget_targets(struct output_stream *stream) {
 	struct capture_targets *targets;
+	struct capture_target *drawn = stream_take_drawn(stream);
+	if (drawn != NULL) {
+		capture_target_give(drawn);
+	}
 	stream->is_formed = false;
 	stream->pending = stream->asked = NULL;
+	output_drawing_leave(&stream->drawing);
 	capture_targets_destroy(stream->forming);
 	stream->forming = NULL;
 	wl_list_for_each(targets, &stream->targets, link) {
@@ -531,6 +581,7 @@ struct output_stream *output_stream_create(struct weston_output *output,
 	stream->hidden = hidden;
 	stream->output = output;
 	wl_list_init(&stream->targets);
+	output_drawing_init(&stream->drawing);
 	stream->timer = wl_event_loop_add_timer(
 			wl_display_get_event_loop(output->compositor->wl_display), handle_timer,
 			stream);
@@ -558,6 +609,7 @@ void output_stream_destroy(struct output_stream *stream) {
 	}
 	stream_end(stream);
 	stream_destroy_capture(stream);
+	output_drawing_finish(&stream->drawing);
 	stream->output->prepare_repaint = stream->prepare_repaint;
 	if (stream->repaint != NULL) {
 		stream->output->repaint = stream->repaint;
