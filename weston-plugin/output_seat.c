@@ -3,6 +3,7 @@
 
 #include <libweston/desktop.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "libweston_input.h"
 #include "pointer_lock.h"
@@ -11,7 +12,9 @@ struct output_seat {
 	struct input_seat *base;
 	struct weston_output *output;
 	const struct weston_surface *given; /* has the keyboard by us; only to be compared */
-	struct weston_coord_global told;    /* where the pointer is, as its user said last */
+	struct wl_listener drawn;
+	struct wl_event_source *focusing; /* an idle one, or NULL */
+	struct weston_coord_global told;  /* where the pointer is, as its user said last */
 };
 
 static struct weston_coord_global seat_place(
@@ -66,6 +69,34 @@ static void seat_focus_highest(struct output_seat *seat, struct weston_seat *bas
 	struct weston_view *view = seat_find_focus(seat, keyboard);
 	if (view != NULL && view->surface != keyboard->focus) {
 		seat_give_focus(seat, base, view, WESTON_ACTIVATE_FLAG_NONE);
+	}
+}
+
+static bool is_toplevel(struct weston_surface *surface) {
+	const char *role = weston_surface_get_role(surface);
+	return role != NULL && strcmp(role, "xdg_toplevel") == 0;
+}
+
+static void handle_focusing(void *data) {
+	struct output_seat *seat = data;
+	seat->focusing = NULL;
+	seat_focus_highest(seat, input_seat_get_base(seat->base));
+}
+
+/*
+ * A window may have come, gone, or been raised, and the shell have told another seat only. Weston
+ * is in the middle of a repaint. Menus and tooltips do not have the keyboard by being the highest.
+ */
+static void handle_drawn(struct wl_listener *listener, void *data) {
+	struct output_seat *seat = wl_container_of(listener, seat, drawn);
+	const struct weston_keyboard *keyboard =
+			weston_seat_get_keyboard(input_seat_get_base(seat->base));
+	const struct weston_view *view = seat_find_focus(seat, keyboard);
+	struct wl_display *display = seat->output->compositor->wl_display;
+	if (view != NULL && view->surface != keyboard->focus && is_toplevel(view->surface) &&
+			seat->focusing == NULL) {
+		seat->focusing = wl_event_loop_add_idle(
+				wl_display_get_event_loop(display), handle_focusing, seat);
 	}
 }
 
@@ -183,12 +214,19 @@ struct output_seat *output_seat_create(struct weston_output *output, const char 
 		free(seat);
 		return NULL;
 	}
+	seat->drawn.notify = handle_drawn;
+	wl_signal_add(&output->frame_signal, &seat->drawn);
 	return seat;
 }
 
 void output_seat_destroy(struct output_seat *seat) {
-	if (seat != NULL) {
-		input_seat_destroy(seat->base);
-		free(seat);
+	if (seat == NULL) {
+		return;
 	}
+	wl_list_remove(&seat->drawn.link);
+	if (seat->focusing != NULL) {
+		wl_event_source_remove(seat->focusing);
+	}
+	input_seat_destroy(seat->base);
+	free(seat);
 }

@@ -150,6 +150,30 @@ def test_two_seats_of_a_kiosk(tmp_path: Path) -> None:
         cockpit.close()
 
 
+@pytest.mark.parametrize("output", ["desk", "side"])
+def test_windows_of_a_kiosk_that_come_and_go(tmp_path: Path, output: str) -> None:
+    """The highest one has the keyboard without a key, also of the seat that the shell does not
+    know."""
+    cockpit = Cockpit()
+    cockpit.start_all()
+    weston = Weston(tmp_path, cockpit.env("open"), kind="kiosk", options=["--no-outputs"])
+    weston.configure(DESK + SIDE)
+    weston.start()
+    domain = {"desk": "cluster", "side": "open"}[output]
+    try:
+        with Typist(cockpit.env(domain), f"input/{output}") as typist:
+            first = InputWindow(weston.socket, output, SIZE)
+            second = InputWindow(weston.socket, output, SIZE)
+            first.keyboard.wait("leave")
+            typist.type(KEY_A)
+            assert second.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]
+            second.display.close()
+            first.keyboard.wait("enter")
+        assert weston.stop() == 0, weston.read_log()
+    finally:
+        cockpit.close()
+
+
 @pytest.mark.parametrize("kind", ["desktop", "kiosk"])
 def test_a_window_that_was_there_first(cockpit: Cockpit, tmp_path: Path, kind: str) -> None:
     """It has the keyboard as soon as there is one, without a key or a click."""
