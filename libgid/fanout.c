@@ -577,6 +577,28 @@ static __attribute__((noinline)) void rename_frames(struct gid_domain *domain,
 }
 
 /*
+ * Refused for the generation of a slot that its program has taken and nobody holds, so that no frame
+ * of ours has given it another one: its machine was set back to what it was before, or somebody
+ * else wrote there. The program has the right slot, which gets the gid that readers know it by.
+ */
+static bool rename_taken(struct gid_domain *domain, struct gid_frame *frame) {
+	const struct gid_slab *slab = gid_slab_find(domain, frame->gid);
+	uint32_t slot = gid_slot_of(frame->gid);
+	if (slab == NULL || slab->slots == NULL || gid_slab_has_slot(slab, frame->gid) ||
+			!slab->slots[slot].taken || slab->slots[slot].holders != 0) {
+		return false;
+	}
+	frame->gid = gid_slab_gid(slab, slot);
+	return true;
+}
+
+static __attribute__((noinline)) int put_renamed(struct gid_producer *producer,
+		struct gid_frame *frame, uint64_t now, uint32_t *count) {
+	return rename_taken(producer->domain, frame) ? put_some(producer, frame, 1, now, count)
+						     : -EINVAL;
+}
+
+/*
  * Before frames are sent: collects what came back and is over, and gives the frames the gids that
  * they have then. False: there is nothing to send to any more.
  */
@@ -617,6 +639,9 @@ int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
 	if (begin_sending(producer, frame, 1, now)) {
 		uint32_t one;
 		count = put_some(producer, frame, 1, time_of_sending(producer, now), &one);
+		if (RING_RARELY(count == -EINVAL)) {
+			count = put_renamed(producer, frame, now, &one);
+		}
 		finish_sending(producer);
 	}
 	gid_producer_leave(producer);
@@ -646,6 +671,10 @@ int gid_producer_send_burst(
 		gid_id gid = frames[sent].gid;
 		ret = put_some(producer, &frames[sent], count - sent,
 				time_of_sending(producer, now), &some);
+		if (RING_RARELY(ret == -EINVAL)) {
+			ret = put_renamed(producer, &frames[sent], now, &some);
+			gid = frames[sent].gid;
+		}
 		sent += some;
 		if (ret == 0 && gid != GID_NONE) {
 			finish_untaken(producer, gid);

@@ -186,6 +186,50 @@ static void test_refusals(void) {
 }
 
 /* What only a mistake asks for. */
+/*
+ * A machine was set back between the two calls, while its memory stayed as it was; or who rules the
+ * machine has written there. Its program has done nothing wrong, and goes on.
+ */
+static void test_generation_that_changes(void) {
+	struct gid_slab *slab = make_slab(2);
+	struct gid_producer *producer = produce(0, 0);
+	struct gid_consumer *consumer = consume(4, false, false);
+	settle(producer);
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	char *memory = gid_slab_data(slab, 0);
+	uint32_t *generations = (uint32_t *)(memory + info.slot_count * info.slot_size);
+	struct gid_frame frame = GID_FRAME_INIT, received;
+	int slot = gid_slab_take(slab);
+	frame.gid = gid_slab_gid(slab, (uint32_t)slot);
+	generations[slot] = gid_generation_of(frame.gid) ^ 0x4000;
+	tap_ok(!gid_slab_is_current(slab, frame.gid) && gid_producer_send(producer, &frame) == 1 &&
+					frame.gid == gid_slab_gid(slab, (uint32_t)slot),
+			"a slot that was taken is sent by the gid that it has then");
+	tap_ok(gid_consumer_receive(consumer, &received) == 1 && received.gid == frame.gid,
+			"by which its reader knows it");
+	struct gid_frame held = frame;
+	generations[slot] ^= 0x2000;
+	tap_ok(gid_producer_send(producer, &held) == -EINVAL, "but not while a reader has it");
+	generations[slot] ^= 0x2000;
+	gid_consumer_release(consumer, &received);
+	gid_producer_dispatch(producer);
+	frame.gid = gid_slab_gid(slab, (uint32_t)slot);
+	generations[slot] ^= 0x2000;
+	struct gid_frame again = frame;
+	tap_ok(gid_producer_send_burst(producer, &again, 1) == 1 &&
+					again.gid == gid_slab_gid(slab, (uint32_t)slot),
+			"nor is one of a burst refused for that");
+	uint32_t other = 1 - (uint32_t)slot;
+	frame.gid = gid_slab_gid(slab, other);
+	generations[other] = gid_generation_of(frame.gid) ^ 0x4000;
+	tap_ok(gid_producer_send(producer, &frame) == -EINVAL, "one that nobody took is");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	settle(NULL);
+	gid_slab_destroy(slab, false);
+}
+
 static void test_mistakes(void) {
 	struct gid_consumer *consumer = NULL;
 	struct gid_producer *producer = NULL;
@@ -452,6 +496,7 @@ int main(void) {
 		test_reconnect();
 		test_refusals();
 		test_mistakes();
+		test_generation_that_changes();
 		test_without_domain();
 		test_wait();
 	}
