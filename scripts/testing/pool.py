@@ -17,8 +17,9 @@ from testing.one import Case, Outcome, Running, Test
 from testing.processors import Processors
 
 # Most tests wait for something and do not compute. Where much of the processors is free for all
-# that, one test more is started, and so on. But not a guest: a translated one that gets too little
-# of a processor takes up to three times as much of it, for its programs wait for one another.
+# that, there is one place more, and so on: until the next look, for many tests if these are short.
+# But not for a guest: a translated one that gets too little of a processor takes up to three times
+# as much of it, for its programs wait for one another.
 _PLACES_A_CORE, _MOST_PLACES_A_CORE = 2, 8
 _GUESTS_A_CORE = 1
 _FREE = 0.2  # of all processors
@@ -40,6 +41,7 @@ class Pool:
         self._waiting: list[Test] = []
         self._alone: list[Test] = []
         self._running: list[Running] = []
+        self._places = self._cores * _PLACES_A_CORE
         self._has_news = False  # there is a test more that waits, or a place more
         self._numbers = itertools.count()
         self._total = self._finished = 0
@@ -84,24 +86,30 @@ class Pool:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _start_some(self) -> None:
+        if (free := self._free()) is not None:
+            self._places = self._cores * _PLACES_A_CORE
+            if free >= _FREE:
+                most = self._cores * _MOST_PLACES_A_CORE
+                self._places = max(self._places, min(self._used() + 1, most))
+            self._has_news = True
         if self._has_news:  # else as before: hundreds of tests, none of which has a place
             self._has_news = False
             for test in list(self._waiting):
-                if self._has_place(test, _PLACES_A_CORE):
+                if self._has_place(test):
                     self._start(test)
-        if self._waiting and (self._free() or 0) >= _FREE:
-            more = _MOST_PLACES_A_CORE
-            fitting = (test for test in self._waiting if self._has_place(test, more))
-            if (test := next(fitting, None)) is not None:
-                self._start(test)
 
-    def _has_place(self, test: Test, places: int) -> bool:
-        """With so many places a core."""
-        guests = sum(running.test.is_guest for running in self._running)
-        used = len(self._running) + guests  # a guest takes two places
+    def _guests(self) -> int:
+        return sum(running.test.is_guest for running in self._running)
+
+    def _used(self) -> int:
+        """Of the places; a guest takes two."""
+        return len(self._running) + self._guests()
+
+    def _has_place(self, test: Test) -> bool:
+        free = self._places - self._used()
         if test.is_guest:
-            return guests < self._cores * _GUESTS_A_CORE and used + 2 <= self._cores * places
-        return used < self._cores * places
+            return self._guests() < self._cores * _GUESTS_A_CORE and free >= 2
+        return free >= 1
 
     def _start(self, test: Test) -> None:
         self._waiting.remove(test)

@@ -256,6 +256,18 @@ def test_those_that_measure_run_alone_and_others_as_processors_are_free(
     assert max(counts("all-calm")) == 3
 
 
+def test_a_place_more_is_for_many_short_tests(tmp_path: Path) -> None:
+    """One after another, until somebody looks again whether much is free: once is enough here."""
+    looks = iter([0.0, 0.5])
+    pool = Pool(1, lambda: next(looks, None))
+    wait = 'until test "$(ls "$folder" | grep -c ended)" = 9; do sleep 0.1; done'
+    pool.add(make_test(tmp_path, wait, name=f"waits {n}", seconds=5) for n in range(2))
+    short = ': >"$folder/ended-$$"'
+    pool.add(make_test(tmp_path, short, name=f"short {n}", seconds=1) for n in range(9))
+    pool.run(lambda: False)
+    assert summary(pool.outcomes)[0][-1] == "11 passed, 0 failed" and not pool.first
+
+
 def test_what_gives_way_and_what_waits_is_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
