@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests of pytest as children of this process, which has it already: to import it takes long.
+"""Tests of pytest as children of this process, which has it already, and what most of them import
+beside it: that takes long.
 
 Such a test finds around it what a program finds that was started: see test_circumstances.py.
 """
@@ -23,6 +24,9 @@ _PROGRAM = _TOP / "tests" / "pytest-tap"
 _HANDLED = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
 _IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)  # by Python itself
 _AT_START = ("PYTHON", "LD_", "LANG", "LC_")
+# Meson sets it for all that need a library of ours, which are most tests. It is for what they
+# start: a test's own process names a library by its path, and that one finds others by itself.
+_OF_PROGRAMS = "LD_LIBRARY_PATH"
 _M_PERTURB = -6  # of malloc.h: what MALLOC_PERTURB_ sets where a program starts
 
 _is_prepared = False
@@ -39,19 +43,23 @@ class Forked:
 def prepare() -> None:
     """Before many tests, of a process that is to run these and nothing else."""
     global _is_prepared
-    __import__("pytest")
-    __import__("pytest_timeout")
+    for name in ("pytest", "pytest_timeout", "numpy", "PIL.Image"):
+        __import__(name)
     gc.collect()
     gc.freeze()  # no child looks at it, and so it is copied for none
     _is_prepared = True
 
 
 def can_start(words: Sequence[str], env: Mapping[str, str]) -> bool:
-    """Not what is to find modules or libraries elsewhere: that is read where a program starts."""
+    """Not what is to find modules elsewhere: that is read where a program starts."""
     if not _is_prepared or Path(words[0]) != _PROGRAM:
         return False
     here, there = (
-        {name: value for name, value in one.items() if name.startswith(_AT_START)}
+        {
+            name: value
+            for name, value in one.items()
+            if name.startswith(_AT_START) and name != _OF_PROGRAMS
+        }
         for one in (os.environ, env)
     )
     return here == there

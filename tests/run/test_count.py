@@ -78,6 +78,8 @@ def test_who_is_forked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not forked.can_start(words, os.environ)
     monkeypatch.setattr(forked, "_is_prepared", True)
     assert forked.can_start(words, os.environ)
+    assert forked.can_start(words, os.environ | {"LD_LIBRARY_PATH": "/build/libgid"})
+    assert not forked.can_start(words, os.environ | {"LD_PRELOAD": "/build/malloc.so"})
     assert not forked.can_start(words, os.environ | {"PYTHONPATH": "/build/python"})
     assert not forked.can_start(("setarch", *words), os.environ)
 
