@@ -145,19 +145,9 @@ static bool put_more(struct gid_wire_frame *wire, const struct gid_frame *frame)
 			(frame->metadata == GID_NONE || wire->metadata != 0);
 }
 
-static void put_line(struct gid_wire_frame *wire, const struct gid_frame *frame) {
-	wire->index = frame->index;
-	wire->gid = frame->gid;
-	wire->sequence = frame->sequence;
-	wire->submit_time = frame->submit_time;
-	wire->capture_time = frame->capture_time;
-	wire->pts = frame->pts;
-	wire->flags = frame->flags;
-	wire->transform = (uint16_t)frame->transform;
-}
-
 static int put_any(struct gid_wire_frame *wire, const struct gid_frame *frame) {
-	put_line(wire, frame);
+	const struct gid_wire_entry line = gid_wire_make_line(frame);
+	memcpy(wire, &line, sizeof(line));
 	wire->more = gid_wire_says_more(frame) != 0;
 	memset(&wire->present_time, 0, sizeof(struct gid_wire_more));
 	bool good = frame->transform <= GID_WIRE_TRANSFORM_MAX &&
