@@ -115,8 +115,19 @@ static void end_section(struct ini_file *ini) {
 	ini->section_is_empty = false;
 }
 
+/* Nobody would read it: a key behind its section, or a second section. */
+static void check_rest(struct ini_file *ini, const char *line) {
+	const char *end = strchr(line, ']');
+	const char *rest = end != NULL ? end + 1 + strspn(end + 1, " \t\r\n") : "";
+	if (rest[0] != '\0' && rest[0] != ';' && rest[0] != '#') {
+		ini_file_mistake(ini, "\"%.*s\" stands behind the section: give it its own line",
+				(int)strcspn(rest, "\r\n"), rest);
+	}
+}
+
 static void begin_section(struct reading *reading, char *line) {
 	struct ini_file *ini = reading->ini;
+	check_rest(ini, line);
 	ini->is_behind_key = false;
 	if (ini->handle_section != NULL) {
 		forget_given(reading);

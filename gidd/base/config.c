@@ -8,6 +8,7 @@
 const char *quota_name(enum quota quota) {
 	static const char *const names[] = {
 			[QUOTA_MEMORY] = "memory",
+			[QUOTA_PIECES] = "pieces",
 			[QUOTA_SLABS] = "slabs",
 			[QUOTA_STREAMS] = "streams",
 			[QUOTA_SUBSCRIPTIONS] = "subscriptions",

@@ -17,6 +17,7 @@
 /* What a domain, and each client in it, may have at most. */
 enum quota {
 	QUOTA_MEMORY, /* bytes of slabs exported */
+	QUOTA_PIECES, /* of windows: each request for memory walks all that there are */
 	QUOTA_SLABS,
 	QUOTA_STREAMS,
 	QUOTA_SUBSCRIPTIONS,
@@ -28,6 +29,7 @@ enum quota {
 /* The key of a quota in the file, "memory"; that of each client's is "client-memory". */
 const char *quota_name(enum quota quota);
 
+#define CONFIG_USER_MAX 255u /* bytes of a user's name, as of those that systems know */
 #define CONFIG_GLOB_MAX 255u /* bytes of one glob: longer ones are mistakes of the file */
 
 /* A space-separated list of globs for stream names, in the order of the file. */
@@ -117,7 +119,7 @@ struct config_share {
 struct config_client {
 	TAILQ_ENTRY(config_client) entry;
 	char domain_name[GID_NAME_MAX + 1];
-	char user[GID_NAME_MAX + 1]; /* a name or a number; "*": all others */
+	char user[CONFIG_USER_MAX + 1]; /* a name or a number; "*": all others */
 	uid_t uid; /* as users.h found it; CONFIG_NOBODY: there is none, or of all others */
 	const struct config_domain *domain;
 	struct config_globs publish; /* of what the domain may publish; no text: all of it */

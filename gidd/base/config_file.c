@@ -209,12 +209,14 @@ static const struct ini_key domain_keys[] = {
 		{"control", INI_OWN, DOMAIN(control), .set = set_path},
 #define QUOTA(name, member, kind, most_) {name, kind, DOMAIN(member), .most = most_}
 		QUOTA("memory", quota[QUOTA_MEMORY], INI_SIZE, INT64_MAX),
+		QUOTA("pieces", quota[QUOTA_PIECES], INI_COUNT, GID_SLAB_MAX),
 		QUOTA("slabs", quota[QUOTA_SLABS], INI_COUNT, GID_SLAB_MAX),
 		QUOTA("streams", quota[QUOTA_STREAMS], INI_COUNT, GID_SLAB_MAX),
 		QUOTA("subscriptions", quota[QUOTA_SUBSCRIPTIONS], INI_COUNT, GID_SLAB_MAX),
 		QUOTA("held", quota[QUOTA_HELD], INI_COUNT, GID_SLAB_MAX),
 		QUOTA("clients", quota[QUOTA_CLIENTS], INI_COUNT, GID_SLAB_MAX),
 		QUOTA("client-memory", client_quota[QUOTA_MEMORY], INI_SIZE, INT64_MAX),
+		QUOTA("client-pieces", client_quota[QUOTA_PIECES], INI_COUNT, GID_SLAB_MAX),
 		QUOTA("client-slabs", client_quota[QUOTA_SLABS], INI_COUNT, GID_SLAB_MAX),
 		QUOTA("client-streams", client_quota[QUOTA_STREAMS], INI_COUNT, GID_SLAB_MAX),
 		QUOTA("client-subscriptions", client_quota[QUOTA_SUBSCRIPTIONS], INI_COUNT,
@@ -250,6 +252,7 @@ static const struct ini_key client_keys[] = {
 		{"import", INI_OWN, CLIENT(import), .set = set_switch},
 		{"status", INI_OWN, CLIENT(status), .set = set_switch},
 		{"memory", INI_SIZE, CLIENT(quota[QUOTA_MEMORY]), .most = INT64_MAX},
+		{"pieces", INI_COUNT, CLIENT(quota[QUOTA_PIECES]), .most = GID_SLAB_MAX},
 		{"slabs", INI_COUNT, CLIENT(quota[QUOTA_SLABS]), .most = GID_SLAB_MAX},
 		{"streams", INI_COUNT, CLIENT(quota[QUOTA_STREAMS]), .most = GID_SLAB_MAX},
 		{"subscriptions", INI_COUNT, CLIENT(quota[QUOTA_SUBSCRIPTIONS]),
@@ -313,6 +316,7 @@ static void handle_key(void *data, const char *section, const char *key, const c
 
 static const uint64_t default_quota[QUOTA_COUNT] = {
 		[QUOTA_MEMORY] = UINT64_C(1) << 30,
+		[QUOTA_PIECES] = UINT64_MAX, /* as the others have it: complete_pieces() */
 		[QUOTA_SLABS] = 1024,
 		[QUOTA_STREAMS] = 64,
 		[QUOTA_SUBSCRIPTIONS] = 256,
@@ -384,6 +388,17 @@ static bool begin_share(struct reading *reading, char **words) {
 	return true;
 }
 
+/*
+ * Servers for names have more of them than a system makes: anna@corp.local, CORP\anna. Whether
+ * there is such a user is asked later. None is a pattern, for that would be taken for one.
+ */
+static bool is_user(const char *word) {
+	size_t length = strlen(word);
+	return strcmp(word, "*") == 0 ||
+			(length <= CONFIG_USER_MAX && strcspn(word, ":/*?[") == length &&
+					gid_wire_text_is_valid(word, length));
+}
+
 static bool begin_client(struct reading *reading, char **words) {
 	struct config_client *client = calloc(1, sizeof(*client));
 	if (client == NULL) {
@@ -396,13 +411,12 @@ static bool begin_client(struct reading *reading, char **words) {
 	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
 		client->quota[quota] = UINT64_MAX;
 	}
-	bool is_user = strcmp(words[1], "*") == 0 ||
-			(gid_name_is_valid(words[1]) && strchr(words[1], '/') == NULL);
-	if (!is_user) {
+	bool has_user = is_user(words[1]);
+	if (!has_user) {
 		ini_file_mistake(&reading->ini, "\"%s\" is not a user: give a name, a number, or *",
 				words[1]);
 	}
-	if (!is_user || !copy_name(reading, client->domain_name, words[0])) {
+	if (!has_user || !copy_name(reading, client->domain_name, words[0])) {
 		free(client);
 		return false;
 	}
@@ -491,16 +505,25 @@ static void handle_section(void *data, char *head) {
 
 /* --- what can only be said at the end --------------------------------------------------------- */
 
+/* A slab is one. So is either end of a subscription: its page, or its ring. */
+static void complete_pieces(uint64_t quota[QUOTA_COUNT]) {
+	if (quota[QUOTA_PIECES] == UINT64_MAX) {
+		quota[QUOTA_PIECES] = 2 * (quota[QUOTA_SLABS] + quota[QUOTA_SUBSCRIPTIONS]);
+	}
+}
+
 static void complete_domains(struct reading *reading) {
 	struct config *config = reading->config;
 	struct config_domain *domain;
 	TAILQ_FOREACH(domain, &config->domains, entry) {
 		for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
 			/* So that no client can take it all from the others. */
-			if (domain->client_quota[quota] == UINT64_MAX) {
+			if (domain->client_quota[quota] == UINT64_MAX && quota != QUOTA_PIECES) {
 				domain->client_quota[quota] = (domain->quota[quota] + 1) / 2;
 			}
 		}
+		complete_pieces(domain->quota);
+		complete_pieces(domain->client_quota);
 		const struct config_domain *twin = config_domain_by_number(config, domain->number);
 		if (domain->window_kind != WINDOW_IVSHMEM && domain->window < DAX_WINDOW_MIN) {
 			ini_file_mistake_at(&reading->ini, domain->line,

@@ -112,7 +112,7 @@ int client_check_user_quota(
 	if (used <= limit && amount <= limit - used) {
 		return 0;
 	}
-	snprintf(why, 192, "over the limit %s=%llu of user %s (its programs have %llu)",
+	snprintf(why, 192, "over the limit %s=%llu of user %.63s (its programs have %llu)",
 			quota_name(quota), (unsigned long long)limit, client->user,
 			(unsigned long long)used);
 	return -EDQUOT;

@@ -15,7 +15,8 @@ struct client {
 	char program[64];
 	pid_t pid;
 	uid_t uid;
-	char user[GID_NAME_MAX + 1]; /* as its section has it, else its number; "": nobody asked */
+	char user[CONFIG_USER_MAX +
+			1]; /* as its section has it, else its number; "": nobody asked */
 	uint64_t used[QUOTA_COUNT];
 	bool takes_sealed;	/* to be told whether the domain is sealed */
 	bool takes_doorbells;	/* eventfds past us, for its subscriptions to other machines */

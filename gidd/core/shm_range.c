@@ -19,6 +19,13 @@
 #define PIECE (UINT64_C(1) << 20)
 /* Ranges of a client that it has asked for and not got yet: our library asks for one at a time. */
 #define DIRTY_MAX 16u
+/*
+ * For one request: places that somebody keeps locked whom this gidd does not know are passed over
+ * one behind the other, so many for sure, and more within this time. The kernel walks all locks
+ * for each, and who has a descriptor of the window may have as many as it likes.
+ */
+#define LOCKED_SURE 64u
+#define LOCKED_NS (UINT64_C(20) * 1000 * 1000)
 /* How long who asks for memory waits until the hub has said which windows are for whom. */
 #define TOLD_US (UINT64_C(1) * 1000 * 1000)
 
@@ -221,14 +228,39 @@ bool shm_range_empty_evicted(struct gidd *gidd) {
 
 static struct shm_range *take(struct shm_window *window, struct client *client, uint64_t size) {
 	uint64_t from = 0, offset, filled = shm_window_filled(client->peer.gidd, window);
-	while (shm_map_find(&window->map, from, size, &offset) && offset <= filled &&
-			size <= filled - offset) {
+	const uint64_t end = gid_clock_now() + LOCKED_NS;
+	for (uint32_t i = 0; i < LOCKED_SURE || gid_clock_now() < end; i++) {
+		if (!shm_map_find(&window->map, from, size, &offset) || offset > filled ||
+				size > filled - offset) {
+			return NULL;
+		}
 		if (!is_locked(window, offset, size, &from)) {
 			forget_ended(window, offset, size, false);
 			return shm_map_add(&window->map, offset, size, client);
 		}
 	}
+	peer_log(&client->peer, LOG_LEVEL_WARNING,
+			"memory refused: programs that this gidd does not know keep too many "
+			"places of window %u locked",
+			window->number);
 	return NULL;
+}
+
+/* A piece of a window, of so many bytes. */
+static int take_quotas(struct client *client, uint64_t size, char why[static 192]) {
+	int error = quota_take(client, QUOTA_MEMORY, size, why);
+	if (error == 0) {
+		error = quota_take(client, QUOTA_PIECES, 1, why);
+		if (error < 0) {
+			quota_give(client, QUOTA_MEMORY, size);
+		}
+	}
+	return error;
+}
+
+static void give_quotas(struct client *client, uint64_t size) {
+	quota_give(client, QUOTA_MEMORY, size);
+	quota_give(client, QUOTA_PIECES, 1);
 }
 
 /* `is_gone`: its client is, which may come back and have it again. */
@@ -237,7 +269,7 @@ static void give_back(struct shm_window *window, struct shm_range *range, bool i
 		TAILQ_REMOVE(&window->dirty, range, dirty_entry);
 	}
 	struct gidd *gidd = range->client->peer.gidd;
-	quota_give(range->client, QUOTA_MEMORY, range->size);
+	give_quotas(range->client, range->size);
 	if (range->left) {
 		range->client = NULL; /* nobody gets it before it is empty */
 		empty(gidd, window, range);
@@ -388,7 +420,7 @@ static void alloc(struct client *client, const struct gid_wire_alloc *request) {
 				DIRTY_MAX);
 		return;
 	}
-	int error = quota_take(client, QUOTA_MEMORY, size, why);
+	int error = take_quotas(client, size, why);
 	if (error < 0) {
 		peer_log(&client->peer, LOG_LEVEL_WARNING, "memory refused: %s", why);
 		peer_result(&client->peer, serial, error, 0, "%s", why);
@@ -396,7 +428,7 @@ static void alloc(struct client *client, const struct gid_wire_alloc *request) {
 	}
 	struct shm_range *range = take(window, client, size);
 	if (range == NULL) {
-		quota_give(client, QUOTA_MEMORY, size);
+		give_quotas(client, size);
 		peer_result(&client->peer, serial, -ENOMEM, 0,
 				"no %llu bytes in one piece are left of window=%lluM of domain %s",
 				(unsigned long long)size, (unsigned long long)window->size >> 20,
@@ -550,8 +582,8 @@ int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t siz
 	if (range == NULL && adopt) {
 		char quota[192];
 		uint64_t whole = round_up(size);
-		if (quota_take(client, QUOTA_MEMORY, whole, quota) < 0) {
-			*why = "over the limit of memory";
+		if (take_quotas(client, whole, quota) < 0) {
+			*why = "over the limit of memory, or of pieces";
 			return -EDQUOT;
 		}
 		range = shm_map_add(&window->map, offset, whole, client);
@@ -559,7 +591,7 @@ int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t siz
 			forget_ended(window, offset, whole, true);
 			range->adopted = true;
 		} else {
-			quota_give(client, QUOTA_MEMORY, whole);
+			give_quotas(client, whole);
 		}
 	}
 	if (range != NULL && range->client == client && range->left) {

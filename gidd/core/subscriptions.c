@@ -308,8 +308,8 @@ int subscription_check_reader(struct peer *consumer, const struct config_domain 
 	struct client *client = consumer->client;
 	if (client != NULL && !client_may_read(client, stream)) {
 		snprintf(why, SUBSCRIPTION_WHY_MAX,
-				"the cockpit's configuration does not let user %s read stream %s: "
-				"add it to read= of [client %s %s]",
+				"the cockpit's configuration does not let user %.63s read stream %s: "
+				"add it to read= of [client %s %.63s]",
 				client->user, stream, gidd->self->name,
 				client_section_name(client));
 		return -EACCES;

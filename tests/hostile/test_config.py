@@ -40,6 +40,14 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "no key": (GOOD + "nonsense\n", ["5: neither [section] nor key=value"]),
     "a section without end": (GOOD + "[domain x\n", ["5: a [section] without its ]"]),
     "an unknown section": (GOOD + "[doman x]\nnumber=3\n", [f"5: {SECTIONS}"]),
+    "a key behind its section": (
+        GOOD + "[share open cluster] streams=movie\n",
+        ['5: "streams=movie" stands behind the section: give it its own line'],
+    ),
+    "a section behind another": (
+        GOOD + "[domain x][domain y]\nnumber=3\n",
+        ['5: "[domain y]" stands behind the section: give it its own line'],
+    ),
     "an empty section": (GOOD + "[]\n", [f"5: {SECTIONS}"]),
     "a domain without name": (GOOD + "[domain]\n", ["5: must be [domain NAME]"]),
     "a domain of two names": (GOOD + "[domain a b]\n", ["5: must be [domain NAME]"]),
@@ -49,6 +57,18 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         GOOD + "[client open a/b]\n",
         ['5: "a/b" is not a user: give a name, a number, or *'],
     ),
+    "what is in no user's name": (
+        GOOD + "[client open a:b]\n[client open an*]\n[client open a\u202eb]\n",
+        [
+            '5: "a:b" is not a user: give a name, a number, or *',
+            '6: "an*" is not a user: give a name, a number, or *',
+            '7: "a\u202eb" is not a user: give a name, a number, or *',
+        ],
+    ),
+    "a user of two words": (
+        GOOD + "[client open CORP\\anna b]\n",
+        ["5: must be [client DOMAIN USER]"],
+    ),
     "a user twice": (
         GOOD + "[client open *]\n[client open *]\n",
         ["6: user * of domain open is in line 5 already"],
@@ -56,8 +76,8 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "a client's key": (
         GOOD + "[client open *]\nx=1\n",
         [
-            '6: a client has no "x"; it has: publish, read, import, status, memory, slabs, '
-            "streams, subscriptions, held, clients"
+            '6: a client has no "x"; it has: publish, read, import, status, memory, pieces, '
+            "slabs, streams, subscriptions, held, clients"
         ],
     ),
     "a client's switch": (
@@ -365,6 +385,8 @@ def test_what_is_right_has_no_mistakes(tmp_path: Path) -> None:
         GOOD + "memory=2T\n",
         GOOD + "[share open cluster]\nstreams=a, b,c\n  d/*\n  [a-z]?\n",
         GOOD + "[share open cluster]\n[share cluster open]\n",
+        GOOD + "[share open cluster] \n[share cluster open]\t; a comment\n[client open *]# one\n",
+        GOOD + "[client open anna@corp.local]\n[client open CORP\\anna]\n[client open host$]\n",
         GOOD + "[link cluster open]\nkind=local\n",
         "[domain one]\nnumber=254",
         f"[domain {'a' * 63}]\nnumber=1\n",

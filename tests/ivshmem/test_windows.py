@@ -3,6 +3,7 @@
 
 import ctypes
 import errno
+import fcntl
 import mmap
 import os
 import select
@@ -347,6 +348,72 @@ def test_limits(machines: Cockpit) -> None:
             if answer.type == ALLOCATED:
                 answer.close()
                 break
+
+
+FEW = CONFIG.replace("window=4M", "window=4M\nslabs=6\nsubscriptions=4", 1)
+
+
+def test_pieces_are_bounded(make_cockpit: Callable[..., Cockpit]) -> None:
+    """Whoever asks for memory waits for a walk through all of them, here and in the kernel."""
+    cockpit = make_cockpit(FEW)
+    start(cockpit)
+
+    def fill(client: Connection, limit: str) -> Message:
+        taken = [allocate(client, 4096) for _ in range(10)]
+        for answer in taken:
+            assert answer.type == ALLOCATED, answer
+            answer.close()
+        words = Connection.result(allocate(client, 4096))[2]
+        assert words.startswith(f"over the limit {limit} of domain open ("), words
+        return taken[0]
+
+    with cockpit.connect("open") as one:
+        with cockpit.connect("open") as two:
+            memory = fill(one, "client-pieces=10")
+            fill(two, "client-pieces=10")
+            with cockpit.connect("open") as third:
+                words = Connection.result(allocate(third, 4096))[2]
+                assert words == "over the limit pieces=20 of domain open (its clients have 20)"
+            assert free(one, *memory.values) == 0
+            allocate(one, 4096).close()
+
+        def used() -> tuple[int, int]:
+            found = {quota["name"]: quota["used"] for quota in one.status()["quotas"]}
+            return found["pieces"], found["memory"]
+
+        wait_for(lambda: used() == (10, 10 * 4096), "those of who left to be free")
+
+
+OFD_SETLK = 37  # fcntl(2)
+
+
+def lock(fd: int, offset: int) -> None:
+    fcntl.fcntl(fd, OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, offset, 4096, 0))
+
+
+def processor_seconds(pid: int) -> float:
+    with open(f"/proc/{pid}/stat") as stat_file:
+        times = stat_file.read().rpartition(")")[2].split()[11:13]
+    return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
+
+def test_places_that_a_program_keeps_locked(make_cockpit: Callable[..., Cockpit]) -> None:
+    """As many as it likes: gidd does not ask the kernel about all of them for one request."""
+    cockpit = make_cockpit(CONFIG.replace("window=4M", "window=64M", 1))
+    cockpit.start("host")
+    gidd = cockpit.start("open")
+    with cockpit.connect("open") as greedy, cockpit.connect("open") as other:
+        memory = allocate(greedy, 4096)
+        for offset in range(8192, 64 * MIB, 8192):
+            lock(memory.fds[0], offset)
+        before = processor_seconds(gidd.pid)
+        assert error_of(allocate(other, 8192)) == -errno.ENOMEM
+        assert processor_seconds(gidd.pid) - before < 0.25
+        cockpit.wait_log("open", "keep too many places of window 0 locked")
+        memory.close()
+        answer = allocate(other, 8192)
+        assert answer.type == ALLOCATED
+        answer.close()
 
 
 @pytest.mark.cockpit(DEFAULT_CONFIG)

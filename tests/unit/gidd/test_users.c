@@ -11,11 +11,12 @@
 
 #define GUEST 4242
 
-static bool is_away; /* the server for names */
+static const char *known = "guest"; /* who that is */
+static bool is_away;		    /* the server for names */
 
 struct passwd *getpwnam(const char *name) {
 	static struct passwd guest = {.pw_uid = GUEST};
-	return !is_away && strcmp(name, "guest") == 0 ? &guest : NULL;
+	return !is_away && strcmp(name, known) == 0 ? &guest : NULL;
 }
 
 static void read_sections(struct config *config, const struct config *older, const char *sections) {
@@ -48,6 +49,23 @@ static void test_names(void) {
 	config_finish(&config);
 }
 
+/* As servers for names have them: no name of a domain or stream would be one. */
+static void test_names_of_servers(void) {
+	static const char *const names[] = {"anna@corp.local", "CORP\\anna", "host$", "j\u00fcrgen",
+			"a-user-of-a-very-large-enterprise@a-branch.of-it.in-a-country.example.org"};
+	struct config config;
+	char section[160];
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		known = names[i];
+		snprintf(section, sizeof(section), "[client open %s]\n[client open *]\n", known);
+		read_sections(&config, NULL, section);
+		tap_ok(strcmp(section_of(&config, GUEST), known) == 0, "%s", known);
+		tap_ok(strcmp(section_of(&config, 1), "*") == 0, "and nobody else");
+		config_finish(&config);
+	}
+	known = "guest";
+}
+
 /* A user whom the configuration names does not get all rights because a server is away. */
 static void test_away(void) {
 	struct config older, config, later;
@@ -73,6 +91,7 @@ static void test_away(void) {
 
 int main(void) {
 	test_names();
+	test_names_of_servers();
 	test_away();
 	return tap_finish();
 }
