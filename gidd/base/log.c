@@ -5,9 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <systemd/sd-daemon.h>
-#include <unistd.h>
 
 #include "gid/gid.h"
 #include "journal.h"
@@ -31,12 +29,11 @@ static struct {
 	struct source_budget budgets[SOURCES_MAX];
 } logger = {.name = "gidd", .most = LOG_LEVEL_INFO};
 
-void log_init(const char *name, enum log_level most) {
-	const char *none = getenv("NO_COLOR");
+void log_init(const char *name, enum log_level most, bool colours) {
 	logger.name = name;
 	logger.most = most;
 	logger.journal = journal_has_errors();
-	logger.colours = isatty(STDERR_FILENO) && (none == NULL || none[0] == '\0');
+	logger.colours = colours;
 }
 
 void log_start_writer(void) {

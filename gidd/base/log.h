@@ -6,6 +6,7 @@
 #ifndef GIDD_LOG_H
 #define GIDD_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO };
@@ -27,8 +28,9 @@ static inline log_source log_user(uint32_t uid) {
 	return UINT64_C(1) << 32 | uid;
 }
 
-/* `name` stands before each line; lines above `most` are not written. */
-void log_init(const char *name, enum log_level most);
+/* `name` stands before each line; lines above `most` are not written. The journal has no colours.
+ */
+void log_init(const char *name, enum log_level most, bool colours);
 
 /* From now on a thread writes them; and no more, once what was left is written. */
 void log_start_writer(void);

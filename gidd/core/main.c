@@ -9,6 +9,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "colours.h"
 #include "command_line.h"
 #include "config_file.h"
 #include "config_json.h"
@@ -349,7 +350,7 @@ int main(int argc, char **argv) {
 		gidd.runtime = choose_runtime(&config);
 		char name[80];
 		snprintf(name, sizeof(name), "gidd[%s]", gidd.self->name);
-		log_init(name, LOG_LEVEL_INFO);
+		log_init(name, LOG_LEVEL_INFO, colours_are_for(STDERR_FILENO));
 		log_start_writer();
 		users_find(&config, NULL, gidd.self);
 		local_init(&gidd);

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -17,8 +19,38 @@
 #include "gidd.h"
 #include "log.h"
 #include "slab_book.h"
+#include "trusted_path.h"
 
 /* --- the folder ------------------------------------------------------------------------------- */
+
+/* That of a user namespace is an ordinary user outside of it, and can be led to nothing else. */
+static bool is_root_of_machine(void) {
+	FILE *map = geteuid() == 0 ? fopen("/proc/self/uid_map", "re") : NULL;
+	unsigned here, outside, count;
+	bool is_root = map == NULL && geteuid() == 0;
+	while (map != NULL && fscanf(map, "%u %u %u", &here, &outside, &count) == 3) {
+		is_root = is_root || (here == 0 && outside == 0);
+	}
+	if (map != NULL) {
+		fclose(map);
+	}
+	return is_root;
+}
+
+/* Nor may others move it, or what is above it, away. */
+static int check_above(const char *runtime) {
+	char real[PATH_MAX], part[PATH_MAX];
+	if (!is_root_of_machine() ||
+			(path_is_trusted(runtime, part, sizeof(part)) &&
+					realpath(runtime, real) != NULL &&
+					path_is_trusted(real, part, sizeof(part)))) {
+		return 0;
+	}
+	log_error("%s: others than root may change %s, and could lead root elsewhere: take another "
+		  "folder with runtime= or GID_RUNTIME_DIR, or run gidd as the user whose it is",
+			runtime, part);
+	return -EPERM;
+}
 
 /*
  * Who may put something else in the place of our socket could speak for us to our clients; in the
@@ -43,7 +75,7 @@ static int check_runtime(const char *runtime) {
 				runtime, (unsigned)status.st_uid);
 		return -EPERM;
 	}
-	return 0;
+	return check_above(runtime);
 }
 
 /* `own`, which has the lock, is gidd's own even where systemd made the domain's folder, as root. */

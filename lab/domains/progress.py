@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What a program says while it runs: a line for each step, and one that changes in place."""
 
-import os
 import shutil
 import sys
 import threading
 import time
+
+import gid_console
 
 _AGAIN = 1.0  # seconds after which a step that goes on says so
 _LINES = 2.0  # seconds between lines where none can change in place
@@ -20,7 +21,7 @@ class Progress:
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
-        self._colours = self._terminal and not os.environ.get("NO_COLOR")
+        self._colours = gid_console.has_colours(sys.stderr)
         self._open = False  # a line that changes in place is on the screen
         self._last = 0.0
         self._step, self._since = "", 0.0

@@ -311,7 +311,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		begun = true;
 		gidd_message_init();
 		null_file = fopen("/dev/null", "w");
-		log_init("gidd", (enum log_level) - 1);
+		log_init("gidd", (enum log_level) - 1, false);
 	}
 	init_world(&world);
 	if (take(&input, 4) != 0) {

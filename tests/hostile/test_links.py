@@ -323,6 +323,29 @@ def test_nor_one_that_is_anothers(make_cockpit: MakeCockpit, place: str) -> None
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.needs_root
+@pytest.mark.parametrize("how", ["above", "open", "link"])
+def test_nor_one_that_others_could_move(make_cockpit: MakeCockpit, how: str) -> None:
+    """Root's own folder in another user's, who can put his in its place at any time."""
+    cockpit = make_cockpit()
+    above = cockpit.folder / "above"
+    place, refused = above / "run", above
+    (above / "real").mkdir(parents=True)
+    if how == "link":
+        place.symlink_to(above / "real")
+        os.chown(place, 65534, 65534, follow_symlinks=False)
+        refused = place
+    elif how == "open":
+        above.chmod(0o777)
+    else:
+        os.chown(above, 65534, 65534)
+    command = ["env", f"GID_RUNTIME_DIR={place}", *cockpit.gidd_command("open")]
+    gidd = cockpit.run("open", command)
+    assert gidd.wait() == 1
+    assert f"{place}: others than root may change {refused}, and" in gidd.stderr
+    assert not (place / "open").exists()
+
+
 def test_there_is_one_gidd_of_a_domain(cockpit: Cockpit) -> None:
     second = cockpit.run("open", cockpit.gidd_command("open"))
     assert second.wait() == 1

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from typing import TextIO
 
 FAILURE = 1
 INTERRUPTED = 130
@@ -90,6 +91,11 @@ def forget_output() -> None:
     """What could not be written is not tried again, nor what comes after it."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def has_colours(stream: TextIO | None) -> bool:
+    """Whether what is written there has colours: on a terminal, unless NO_COLOR is set."""
+    return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 def say(text: str) -> None:

@@ -24,6 +24,7 @@
 #include "gidctl_display.h"
 #include "gidctl_table.h"
 #include "large_pages.h"
+#include "trusted_path.h"
 #include "variable.h"
 
 #define DEFAULT_RUNTIME "/run/gidway"
@@ -210,36 +211,19 @@ static void check_file(struct doctor *doctor, const char *what, const char *file
 	}
 }
 
-/* Whether nobody but root and our user can put anything in its place. `path` has no links. */
-static bool is_in_good_hands(const char *path) {
-	char part[PATH_MAX];
-	struct stat status;
-	for (size_t at = 1; at <= strlen(path); at++) {
-		if (path[at] != '/' && path[at] != '\0') {
-			continue;
-		}
-		snprintf(part, sizeof(part), "%.*s", (int)at, path);
-		if (lstat(part, &status) < 0 ||
-				(status.st_uid != 0 && status.st_uid != geteuid())) {
-			return false;
-		}
-		bool is_sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
-		if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_sticky) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /*
  * A gidd may have been taken over, and say what it likes to a doctor that root calls: a pipe, a
  * device, or what becomes one while we look.
  */
 static void check_noted_file(struct doctor *doctor, const char *what, const char *said) {
-	char file[PATH_MAX];
+	char file[PATH_MAX], part[PATH_MAX];
 	struct stat status;
 	bool is_there = realpath(said, file) != NULL && lstat(file, &status) == 0;
-	if (is_there && (!S_ISREG(status.st_mode) || (geteuid() == 0 && !is_in_good_hands(file)))) {
+	if (is_there &&
+			(!S_ISREG(status.st_mode) ||
+					(geteuid() == 0 &&
+							!path_is_trusted(file, part,
+									sizeof(part))))) {
 		doctor_find(doctor, VERDICT_WARNING, what,
 				"name it with --config, if it is the right one",
 				"%s is not looked at: it is no file, or others than root can change "

@@ -8,13 +8,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "variable.h"
+#include "colours.h"
 
 static bool colours, terminal;
 
 void style_init(bool plain) {
 	terminal = !plain && isatty(STDOUT_FILENO);
-	colours = terminal && variable_get("NO_COLOR") == NULL;
+	colours = !plain && colours_are_for(STDOUT_FILENO);
 }
 
 bool style_is_terminal(void) {

@@ -409,7 +409,7 @@ int main(void) {
 	}
 	fclose(file);
 	atexit(remove_runtime);
-	log_init("test", LOG_LEVEL_WARNING);
+	log_init("test", LOG_LEVEL_WARNING, false);
 	gidd.config = &config;
 	gidd.self = config_domain_by_name(&config, "host");
 	gidd.runtime = runtime;

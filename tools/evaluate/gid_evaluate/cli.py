@@ -3,7 +3,6 @@
 
 import argparse
 import contextlib
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -235,7 +234,7 @@ class _Progress:
 
 def _line(chapter: Chapter) -> str:
     verdict = f"{chapter.verdict:8}"
-    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+    if gid_console.has_colours(sys.stdout):
         verdict = f"\x1b[{COLOURS[chapter.verdict]}m{verdict}\x1b[0m"
     reason = (
         f": {chapter.reason}" if chapter.reason and chapter.verdict in (MISSED, NOT_RUN) else ""

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Colours and widths in a terminal, and progress of what takes long."""
 
-import os
 import re
 import shutil
 import sys
 import time
 import unicodedata
 from typing import TextIO
+
+import gid_console
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _COLOURS = re.compile(rf"({_COLOUR.pattern})")
@@ -21,7 +22,7 @@ class Paint:
 
     def __init__(self, stream: TextIO | None) -> None:
         self._terminal = stream is not None and stream.isatty()
-        self.on = self._terminal and not os.environ.get("NO_COLOR")
+        self.on = gid_console.has_colours(stream)
 
     @property
     def width(self) -> int | None:
