@@ -225,15 +225,15 @@ def test_a_file_that_is_indented(tool: Tool) -> None:
     assert "open (1), cluster (2)" in result.stdout
 
 
-def test_a_runtime_folder_that_only_others_may_make(tool: Tool) -> None:
-    """As /run/gidway, for who forgot to name another one."""
-    tool.env["GID_RUNTIME_DIR"] = "/proc/1/gidway"
+@pytest.mark.parametrize("session", ["/run/user/1000", ""])
+def test_a_runtime_folder_that_only_others_may_make(tool: Tool, session: str) -> None:
+    """As /run/gidway, for who forgot to name another one; without a session, as after su."""
+    tool.env |= {"GID_RUNTIME_DIR": "/proc/1/gidway", "XDG_RUNTIME_DIR": session}
     result = tool.run("up")
     assert result.returncode == 1
     assert result.stderr.startswith("gid-cockpit: /proc/1/gidway: ")
-    assert (
-        ": name a folder of yours by GID_RUNTIME_DIR, as $XDG_RUNTIME_DIR/gidway" in result.stderr
-    )
+    place = "$XDG_RUNTIME_DIR/gidway" if session else "$HOME/run"
+    assert f": name a folder of yours by GID_RUNTIME_DIR, as {place}\n" in result.stderr
 
 
 def test_a_runtime_folder_from_here(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:

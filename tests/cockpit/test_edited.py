@@ -7,6 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from gid_cockpit.configuration import Configuration, Domain
+from gid_cockpit.logs import log_folder
+from gid_cockpit.machine import GIVEN, Guest
 from lib.gidwire import Connection
 from lib.program import wait_for
 from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
@@ -87,6 +90,21 @@ def test_a_folder_that_is_too_deep(tool: Tool) -> None:  # noqa: F811
         said = result.stdout + result.stderr
         assert result.returncode == 1
         assert "the path of the domain's socket is too long: set GID_RUNTIME_DIR to a" in said
+
+
+def test_a_guest_whose_file_cannot_be_noted(tmp_path: Path) -> None:
+    """As on a full disk: it runs all the same, and nobody is told of a newer file."""
+    domain = Domain("open", 1, None, frozenset(), "guest")
+    path = tmp_path / "cockpit.conf"
+    path.write_text("now")
+    guest = Guest(Configuration(path, tmp_path / "run", (domain,)), domain)
+    guest.note_given(b"then")
+    assert guest.is_outdated()
+    note = log_folder(guest.configuration, "open") / GIVEN
+    note.unlink()
+    note.symlink_to("/dev/full")
+    guest.note_given(b"now")
+    assert not note.is_symlink() and not guest.is_outdated()
 
 
 # --- edit, try ---

@@ -38,6 +38,34 @@ def test_a_log_in_memory_is_none(configuration: Configuration, tmp_path: Path) -
     assert log_folder(in_memory, "open").parts[1] != "run"
 
 
+def test_each_cockpit_has_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of one user, in memory: else one's gidd would write into what the other one begins anew."""
+    if os.geteuid() == 0:
+        pytest.skip("root's logs are in /var/log")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    own = f"/run/user/{os.geteuid()}"
+    places = ["/run/gidway", f"{own}/gidway", f"{own}/sender", f"{own}/receiver"]
+    folders = [log_folder(Configuration(tmp_path, Path(place), ()), "open") for place in places]
+    assert folders[0] == folders[1] == tmp_path / "gidway" / "log" / "open"
+    assert len({*folders}) == 3
+
+
+def test_where_the_home_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As in many containers: it says what to do, and does not begin anew from each folder."""
+    if os.geteuid() == 0:
+        pytest.skip("root's logs are in /var/log")
+    in_memory = Configuration(tmp_path, Path("/run/gidway"), ())
+    monkeypatch.setenv("HOME", "/proc")
+    for named in ("", "here"):
+        monkeypatch.setenv("XDG_STATE_HOME", named)
+        assert log_folder(in_memory, "open") == Path("/proc/.local/state/gidway/log/open")
+        with pytest.raises(CockpitError, match="^/proc/.*, for logs: name .* by XDG_STATE"):
+            Log(in_memory, "open", "gidd.log")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with Log(in_memory, "open", "gidd.log") as log:
+        assert log.path == tmp_path / "state" / "gidway" / "log" / "open" / "gidd.log"
+
+
 def test_the_folders_are_ours_alone_whatever_the_umask(configuration: Configuration) -> None:
     """Debian gives users whose group is their own 002."""
     before = os.umask(0o002)
@@ -47,6 +75,33 @@ def test_the_folders_are_ours_alone_whatever_the_umask(configuration: Configurat
             assert not log.path.parent.parent.stat().st_mode & 0o022
     finally:
         os.umask(before)
+
+
+def test_it_is_there_at_once(configuration: Configuration) -> None:
+    """Whoever looks for it after `up` finds it, however late its keeper is."""
+    log = Log(configuration, "open", "gidd.log")
+    was_there = log.path.exists()
+    with log:
+        os.write(log.pipe, b"before\n")
+    assert was_there and log.last() == ["before"]
+    with Log(configuration, "open", "gidd.log") as log:
+        assert log.path.read_text() == ""  # and not the one before
+        file = log.path.stat().st_ino
+        os.write(log.pipe, b"hello\n")
+    assert (log.last(), log.path.stat().st_ino) == (["hello"], file)
+    assert log.path.with_name("gidd.log.1").read_text() == "before\n"
+
+
+def test_where_no_file_can_be_made(configuration: Configuration) -> None:
+    """As on a full disk: what is started goes on, and has a log when there is room."""
+    folder = log_folder(configuration, "open")
+    (folder / "gidd.log.1").mkdir(parents=True)
+    (folder / "gidd.log").write_text("old")
+    with Log(configuration, "open", "gidd.log") as log:
+        assert log.path.read_text() == "old"
+        (folder / "gidd.log.1").rmdir()
+        os.write(log.pipe, b"hello\n")
+    assert log.last() == ["hello"]
 
 
 def test_however_much_is_written_it_stays_small(configuration: Configuration) -> None:

@@ -101,10 +101,11 @@ def test_a_busy_machine(guest: Tool) -> None:  # noqa: F811
 
 
 @pytest.mark.timeout(200)
-def test_a_guest_that_does_not_power_off_is_ended(guest: Tool) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_guest_that_does_not_power_off_is_ended(guest: Tool, number: signal.Signals) -> None:
     assert guest.run("up", "host").returncode == 0
     with service(guest) as (process, qemu):
-        process.terminate()
+        process.send_signal(number)
         assert process.wait(2 * PATIENCE) == 0
         wait_for(lambda: not is_alive(qemu), "QEMU to be gone")
 

@@ -85,6 +85,11 @@ def check_place(runtime: Path) -> None:
             )
 
 
+def own_folder() -> str:
+    """One that a user has, in words of a shell. Without a session, as after su, the second."""
+    return "$XDG_RUNTIME_DIR/gidway" if os.environ.get("XDG_RUNTIME_DIR") else "$HOME/run"
+
+
 def give(path: Path, user: pwd.struct_passwd | None) -> None:
     """Makes the folder `path`, as root, for whoever is to run there; None: that is root."""
     try:
@@ -92,7 +97,7 @@ def give(path: Path, user: pwd.struct_passwd | None) -> None:
     except OSError as error:
         raise CockpitError(
             f"{error.filename}: {error.strerror}: name a folder of yours by GID_RUNTIME_DIR, "
-            "as $XDG_RUNTIME_DIR/gidway"
+            f"as {own_folder()}"
         ) from None
     if os.geteuid() == 0:
         number, group = (user.pw_uid, user.pw_gid) if user is not None else (0, 0)

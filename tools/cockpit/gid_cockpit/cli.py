@@ -18,6 +18,7 @@ from gid_vm.initramfs import CannotBoot
 from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine
 
+from .access import own_folder
 from .configuration import (
     DEFAULT_CONFIG,
     DEFAULT_RUNTIME,
@@ -52,7 +53,7 @@ ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 def paint(text: str, good: bool) -> str:
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    if not gid_console.has_colours(sys.stdout):
         return text
     return f"\033[{32 if good else 31}m{text}\033[m"
 
@@ -312,7 +313,7 @@ def init(path: Path, options: argparse.Namespace) -> int:
         raise CockpitError(f"{path}: there is such a file already") from None
     say(f"{path}: written. Now try:")
     if os.geteuid() != 0 and not os.environ.get("GID_RUNTIME_DIR"):
-        say("  export GID_RUNTIME_DIR=$XDG_RUNTIME_DIR/gidway")
+        say(f"  export GID_RUNTIME_DIR={own_folder()}")
     say(f"  gid-cockpit --config {shlex.quote(str(path))} up")
     return 0
 

@@ -15,9 +15,11 @@ import sys
 from pathlib import Path
 
 if __name__ != "__main__":
+    import hashlib
+
     from gid_vm.folder import home
 
-    from .configuration import CockpitError, Configuration
+    from .configuration import DEFAULT_RUNTIME, CockpitError, Configuration
 
 MOST_BYTES = 4 << 20  # of a file; of each log there are two
 PIPE_BYTES = 1 << 20
@@ -30,8 +32,20 @@ def log_folder(configuration: "Configuration", domain: str) -> Path:
         return runtime / "log" / domain
     if os.geteuid() == 0:
         return Path("/var/log/gidway", domain)
-    state = os.environ.get("XDG_STATE_HOME") or home() / ".local" / "state"
-    return Path(state, "gidway", "log", domain)
+    return state_home() / "gidway" / _log_name(runtime) / domain
+
+
+def _log_name(runtime: Path) -> str:
+    """Several cockpits of one user may have domains of one name."""
+    if runtime in (DEFAULT_RUNTIME, Path("/run/user", str(os.geteuid()), "gidway")):
+        return "log"
+    return f"log-{hashlib.sha256(os.fsencode(runtime)).hexdigest()[:8]}"
+
+
+def state_home() -> Path:
+    """One that is relative counts for nothing: from each folder it would be another."""
+    named = Path(os.environ.get("XDG_STATE_HOME", ""))
+    return named if named.is_absolute() else home() / ".local" / "state"
 
 
 def open_folder(folder: Path) -> int:
@@ -58,22 +72,29 @@ class Log:
         try:
             folder = open_folder(self.path.parent)
         except OSError as error:
-            raise CockpitError(f"{self.path.parent}: {error.strerror}, for logs") from None
+            place, why = self.path.parent, f"{self.path.parent}: {error.strerror}, for logs"
+            if place.is_relative_to(state_home()):
+                why += ": name a folder that can be written by XDG_STATE_HOME"
+            raise CockpitError(why) from None
+        try:
+            file = begin(name, folder)  # at once: who looks for it finds this one
+        except OSError:
+            file = subprocess.DEVNULL  # as on a full disk: the keeper tries again
         reader, self.pipe = os.pipe()
         os.set_blocking(self.pipe, False)
         # A user with many large pipes gets no more of them: a small one will do.
         with contextlib.suppress(OSError):
             fcntl.fcntl(self.pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         self.keeper = subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__, name],
+            [sys.executable, "-I", "-S", __file__, name, "1" if file >= 0 else "-1"],
             stdin=reader,
-            stdout=subprocess.DEVNULL,
+            stdout=file,
             stderr=subprocess.DEVNULL,
             preexec_fn=lambda: os.fchdir(folder),
             start_new_session=True,
         )
-        os.close(reader)
-        os.close(folder)
+        for descriptor in (reader, folder, *([file] if file >= 0 else [])):
+            os.close(descriptor)
 
     def __enter__(self) -> "Log":
         return self
@@ -105,22 +126,21 @@ def last_lines(path: Path) -> list[str]:
         return []
 
 
-def keep(name: str) -> None:
-    """The process at the other end: copies stdin to the file `name` in its folder."""
+def begin(name: str, folder: int | None = None) -> int:
+    """A new file, in the folder or the current one; the one that was there ends in .1 then."""
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(name, f"{name}.1", src_dir_fd=folder, dst_dir_fd=folder)
+    how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(name, how, 0o640, dir_fd=folder)
 
-    def begin() -> int:
-        try:
-            os.rename(name, f"{name}.1")
-        except FileNotFoundError:
-            pass
-        how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        return os.open(name, how, 0o640)
 
-    file, size, data = -1, MOST_BYTES + 1, b""
+def keep(name: str, file: int) -> None:
+    """The process at the other end: copies stdin to `file`, called `name`; -1: to a new one."""
+    size, data = 0 if file >= 0 else MOST_BYTES + 1, b""
     while True:
         try:
             if size + len(data) > MOST_BYTES:
-                fresh = begin()
+                fresh = begin(name)
                 if file >= 0:
                     os.close(file)
                 file, size = fresh, 0
@@ -133,4 +153,4 @@ def keep(name: str) -> None:
 
 
 if __name__ == "__main__":
-    keep(sys.argv[1])
+    keep(sys.argv[1], int(sys.argv[2]))

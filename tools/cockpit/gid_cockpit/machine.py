@@ -245,16 +245,21 @@ class Guest:
         return bool(self.domain.machine.disks or self.domain.machine.kernel)
 
     def note_given(self, text: bytes) -> None:
-        """What its gidd has read: the guest itself is not asked."""
+        """What its gidd has read: the guest itself is not asked.
+
+        A guest runs as well where that cannot be kept, as on a full disk.
+        """
         if self.has_own_system():
             return
-        folder = open_folder(log_folder(self.configuration, self.domain.name))
-        try:
-            file = os.open(GIVEN, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644, dir_fd=folder)
-            with open(file, "wb") as copy:
-                copy.write(text)
-        finally:
-            os.close(folder)
+        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
+            folder = open_folder(log_folder(self.configuration, self.domain.name))
+            stack.callback(os.close, folder)
+            try:
+                file = os.open(GIVEN, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644, dir_fd=folder)
+                with open(file, "wb") as copy:
+                    copy.write(text)
+            except OSError:
+                os.unlink(GIVEN, dir_fd=folder)  # a part of it would count as an older file
 
     def is_outdated(self) -> bool:
         """Whether the file is newer than what the guest was given."""

@@ -8,6 +8,8 @@ import socket
 from .configuration import CockpitError, Configuration, Domain
 from .machine import Guest
 
+ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # the last when its terminal is closed
+
 
 class Ended(Exception):
     """We are to end."""
@@ -28,11 +30,15 @@ def tell_systemd(words: str) -> None:
 
 
 def serve(configuration: Configuration, domain: Domain) -> None:
-    """Starts the guest, and waits. SIGTERM and SIGINT power it off. CockpitError: it has ended."""
+    """Starts the guest, and waits. The signals of ENDS power it off. CockpitError: it has ended."""
     guest = Guest(configuration, domain)
     if (pid := guest.pid()) is not None:
         raise CockpitError(f"the guest {domain.name} runs already: process {pid}")
-    before = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {
+        number: signal.signal(number, _end)
+        for number in ENDS
+        if signal.getsignal(number) != signal.SIG_IGN  # as after nohup
+    }
     try:
         pid = guest.start(logs=False)
         tell_systemd(f"READY=1\nSTATUS=QEMU is process {pid}")
