@@ -98,7 +98,8 @@ static const struct argp argp = {
 		       "streams with whom, by the cockpit's configuration, which it reads "
 		       "again at SIGHUP.\v"
 		       "Exit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
-		       "wrong; 1 otherwise. $GID_RUNTIME_DIR takes the place of the configured "
+		       "wrong; 2 for a wrong option, or where --domain is missing; 1 otherwise. "
+		       "$GID_RUNTIME_DIR takes the place of the configured "
 		       "runtime folder. See gidd(8) and gidway.conf(5).",
 };
 

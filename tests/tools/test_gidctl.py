@@ -496,6 +496,16 @@ def test_help_and_version(option: str) -> None:
     assert result.stdout.startswith("Usage: gidctl" if usage else "gidctl ")
 
 
+def test_help_has_each_word_of_list() -> None:
+    def said(*words: str) -> str:
+        result = subprocess.run([GIDCTL, *words], capture_output=True, text=True)
+        return result.stdout + result.stderr
+
+    known = said("list", "gids").partition("; there are ")[2].splitlines()[0]
+    (usage,) = re.findall(r" list \[(.*)\]…", said("--help"))
+    assert usage.split("|") == known.replace(" and ", ", ").split(", ")
+
+
 def test_doctor_wants_machines_to_share_memory() -> None:
     """If there are machines: a cockpit of this one alone shares nothing by files."""
 
@@ -542,6 +552,12 @@ def test_doctor_where_nothing_is(make_cockpit: Callable[..., Cockpit]) -> None:
         (["top", "--interval", "0"], '--interval takes 0.05 to 3600 seconds, not "0"'),
         (["top", "--interval", "nan"], "--interval takes 0.05 to 3600 seconds"),
         (["top", "--frobnicate"], "unrecognized option"),
+        # As of a script whose variable is empty.
+        (["revoke", "open", "movie", "--from="], "--from takes a domain: all others lose it only"),
+        (["seal", "--from=cluster"], "seal takes no --from"),
+        (["--once", "list"], "list takes no --once"),
+        (["status", "-c", "file"], "status takes no --config"),
+        (["top", "--wait=1"], "top takes no --wait"),
     ],
 )
 def test_wrong_calls(arguments: list[str], words: str) -> None:

@@ -66,11 +66,47 @@ static const struct argp_option argp_options[] = {
 		{0},
 };
 
+/* Those that mean nothing to other commands: whoever gives one there expects something. */
+static const struct own_option {
+	int key;
+	const char *name;
+	const char *commands; /* with a space behind each */
+} own_options[] = {
+		{'c', "--config", "doctor "},
+		{'i', "--interval", "top "},
+		{'n', "--frames", "snap watch "},
+		{'o', "--output", "snap "},
+		{OPTION_ALL, "--all", "top "},
+		{OPTION_ASSURANCE, "--assurance", "doctor "},
+		{OPTION_FROM, "--from", "revoke "},
+		{OPTION_ONCE, "--once", "top "},
+		{OPTION_WAIT, "--wait", "snap watch "},
+};
+#define OWN_OPTIONS (sizeof(own_options) / sizeof(own_options[0]))
+
 struct parsed {
 	struct options options;
 	const struct command *command;
 	char *words[WORDS_MAX];
+	bool given[OWN_OPTIONS];
 };
+
+static void note_option(struct parsed *parsed, int key) {
+	for (size_t i = 0; i < OWN_OPTIONS; i++) {
+		parsed->given[i] = parsed->given[i] || own_options[i].key == key;
+	}
+}
+
+static void check_options(const struct parsed *parsed, struct argp_state *state) {
+	char command[16];
+	snprintf(command, sizeof(command), "%s ", parsed->command->name);
+	for (size_t i = 0; i < OWN_OPTIONS; i++) {
+		if (parsed->given[i] && strstr(own_options[i].commands, command) == NULL) {
+			argp_error(state, "%s takes no %s", parsed->command->name,
+					own_options[i].name);
+		}
+	}
+}
 
 static void take_word(struct parsed *parsed, char *word, struct argp_state *state) {
 	for (size_t i = 0; parsed->command == NULL && i < sizeof(commands) / sizeof(commands[0]);
@@ -109,6 +145,7 @@ static unsigned take_frames(const char *value, struct argp_state *state) {
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct parsed *parsed = state->input;
+	note_option(parsed, key);
 	switch (key) {
 	case 'd':
 		parsed->options.domain = value;
@@ -135,6 +172,11 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		parsed->options.plain = true;
 		break;
 	case OPTION_FROM:
+		if (value[0] == '\0') {
+			argp_error(state,
+					"--from takes a domain: all others lose it only without "
+					"--from");
+		}
 		parsed->options.from = value;
 		break;
 	case OPTION_ASSURANCE:
@@ -153,6 +195,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		if (parsed->command == NULL) {
 			argp_usage(state);
 		}
+		check_options(parsed, state);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -163,14 +206,15 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 static const struct argp argp = {
 		.options = argp_options,
 		.parser = parse_option,
-		.args_doc = "status\nlist [slabs|streams|subscriptions]…\ntop\n"
+		.args_doc = "status\nlist [slabs|streams|readable|subscriptions]…\ntop\n"
 			    "watch [DOMAIN] STREAM\nsnap [DOMAIN] STREAM -o FILE.png\ndoctor\n"
 			    "revoke DOMAIN STREAM|SLAB [--from=DOMAIN]\nseal\nunseal",
 		.doc = "Looks into gidway domains and at their streams, takes what they share "
 		       "from readers, and seals them.\v"
 		       "Commands:\n"
 		       "  status   the domain, its links, quotas and clients\n"
-		       "  list     slabs with their grants, streams, subscriptions\n"
+		       "  list     slabs with their grants, streams, what can be read of others, "
+		       "subscriptions\n"
 		       "  top      frames a second, latency, held frames, drops and copies, live\n"
 		       "  watch    a line for each frame of a stream\n"
 		       "  snap     a stream's picture as a PNG\n"
