@@ -370,6 +370,35 @@ is_crowded (GstGidBacklog *self, GstGidReader *reader)
   return quiet || 4 * stats.unread >= room;
 }
 
+/*
+ * In a pause nobody is to wait for us: what comes then has half of the ring, where new pictures take
+ * the place of old ones.
+ */
+static void
+make_room (GstGidBacklog *self, GstGidReader *reader)
+{
+  struct gid_consumer_stats stats;
+  GstGidArrival arrival;
+  guint room;
+
+  if (!self->was_paused || !self->rested || GST_STATE (self->src) != GST_STATE_PAUSED)
+    return;
+  gid_consumer_get_stats (reader->consumer, &stats);
+  room = gst_gid_credit_get (self->credit, &stats);
+  room -= MIN (room, stats.held);
+  for (guint left = stats.unread;
+      left > room / 2 && self->waiting_marks < MARKS_MAX && receive (self, reader, &arrival) == 1;
+      left--) {
+    note_interval (self, reader, &arrival.frame);
+    if (arrival.frame.flags & GID_FRAME_FLUSH)
+      forget_waiting (self);
+    if (arrival.frame.gid == GID_NONE)
+      add_waiting (self, g_memdup2 (&arrival, sizeof (arrival)));
+    else
+      gid_consumer_release (reader->consumer, &arrival.frame);
+  }
+}
+
 static void
 drop_pictures (GstGidBacklog *self)
 {
@@ -465,6 +494,8 @@ gst_gid_backlog_poll (GstGidBacklog *self, GstGidReader *reader)
   gst_gid_domain_lock (reader->domain);
   while (reader->consumer && is_crowded (self, reader) && take_one (self, reader))
     ;
+  if (reader->consumer)
+    make_room (self, reader);
   stuck = reader->consumer && is_stuck (self, reader);
   gst_gid_domain_unlock (reader->domain);
   if (stuck)

@@ -316,6 +316,25 @@ def test_a_short_pause_is_one_gap(cockpit: Cockpit) -> None:
     assert not [said for said in receiver.lines("bus") if said["bus"] == "warning"]
 
 
+@pytest.mark.parametrize("old", ["false", "true"])
+def test_a_pause_holds_up_no_film(cockpit: Cockpit, old: str) -> None:
+    """Whose producer waits for its readers, five minutes for each."""
+    receiver = watch(cockpit, f"drop-old={old}")
+    receiver.wait_state("waiting")
+    sender = send(cockpit, ball(10**6), LOSSLESS)
+    receiver.wait_frames(20)
+    receiver.tell("state paused")
+    receiver.wait_changes("PAUSED", 2)
+    wait_sent(sender, 200, "frames in the pause")
+    count = len(receiver.frames)
+    receiver.tell("state playing")
+    receiver.wait_frames(count + 20)
+    offsets = [frame["offset"] for frame in receiver.frames[count:]]
+    assert offsets[1] > 150, "one may have been in its hand when it was paused"
+    assert not [said for said in receiver.lines("bus") if said["bus"] == "warning"]
+    assert "lost" not in sender.stderr
+
+
 def paused(cockpit: Cockpit) -> Pipeline:
     """A live reader that has not played yet."""
     receiver = watch(cockpit, "", "", "--video-meta", "1", "--paused")
