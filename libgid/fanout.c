@@ -45,8 +45,7 @@ static int drop_oldest(struct gid_subscription *subscription) {
 					&subscription->ring, oldest.index + 1, &taken)) == 1) {
 			if (taken.gid != GID_NONE) {
 				subscription->victim = taken.gid;
-				subscription->dropped++;
-				subscription->producer->stats.dropped++;
+				gid_subscription_count_dropped(subscription);
 				subscription->producer->has_deferred = true;
 				return 1;
 			}
@@ -236,8 +235,9 @@ static __attribute__((noinline)) bool put_hard(
 		if (subscription->missed && producer->options.patient) {
 			gid_subscription_give_up(subscription);
 		}
-		subscription->dropped += slab != NULL;
-		producer->stats.dropped += slab != NULL;
+		if (slab != NULL) {
+			gid_subscription_count_dropped(subscription);
+		}
 	}
 	return sent == 1;
 }

@@ -24,8 +24,7 @@ static void take_entry(struct gid_subscription *subscription, const struct gid_r
 		subscription->leases_expired++;
 		producer->stats.leases_expired++;
 	} else if (taken.gid != GID_NONE) {
-		subscription->dropped++;
-		producer->stats.dropped++;
+		gid_subscription_count_dropped(subscription);
 	}
 	if (taken.gid != GID_NONE && producer->options.patient) {
 		gid_subscription_give_up(subscription);
@@ -190,8 +189,9 @@ static void free_slot(struct gid_subscription *subscription, gid_id gid, bool fo
 		}
 		int got;
 		while ((got = gid_ring_take_back(ring, wanted.index + 1, &taken)) == 1) {
-			subscription->dropped += taken.gid != GID_NONE;
-			producer->stats.dropped += taken.gid != GID_NONE;
+			if (taken.gid != GID_NONE) {
+				gid_subscription_count_dropped(subscription);
+			}
 			gid_subscription_let_go(subscription, taken.gid, false);
 		}
 		if (got < 0) {

@@ -546,14 +546,15 @@ void gid_producer_set_check(struct gid_producer *producer, gid_check_func make, 
 	producer->check_data = data;
 }
 
-static bool is_waited_for(const struct gid_subscription *subscription) {
+static bool may_wait_for(const struct gid_subscription *subscription) {
 	return !subscription->dead && !subscription->given_up;
 }
 
 uint32_t gid_producer_room(const struct gid_producer *producer) {
 	uint32_t least = UINT32_MAX;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		uint32_t room = is_waited_for(sub) ? gid_ring_room(&sub->ring) : UINT32_MAX;
+		bool waits = may_wait_for(sub) && !gid_subscription_gives_way(sub);
+		uint32_t room = waits ? gid_ring_room(&sub->ring) : UINT32_MAX;
 		least = room < least ? room : least;
 	}
 	return least;
@@ -562,7 +563,7 @@ uint32_t gid_producer_room(const struct gid_producer *producer) {
 uint32_t gid_producer_unread(const struct gid_producer *producer) {
 	uint32_t most = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		uint32_t unread = is_waited_for(sub) ? gid_ring_unread(&sub->ring) : 0;
+		uint32_t unread = may_wait_for(sub) ? gid_ring_unread(&sub->ring) : 0;
 		most = unread > most ? unread : most;
 	}
 	return most;

@@ -83,6 +83,18 @@ static inline void gid_producer_leave(struct gid_producer *producer) {
 	}
 }
 
+/* Whether it said that it may miss frames: a producer that waits for its readers does not wait for
+ * it. */
+static inline bool gid_subscription_gives_way(const struct gid_subscription *subscription) {
+	return subscription->drop_old && subscription->producer->options.patient;
+}
+
+/* It does not get a frame. What nobody wanted to lose is the producer's loss, too. */
+static inline void gid_subscription_count_dropped(struct gid_subscription *subscription) {
+	subscription->dropped++;
+	subscription->producer->stats.dropped += !gid_subscription_gives_way(subscription);
+}
+
 /* --- fanout.c --------------------------------------------------------------------------------- */
 
 /* To who subscribes, what the stream shows. */

@@ -734,7 +734,7 @@ static int subscribe(struct view *view) {
 	const struct gid_consumer_options consumer = {
 			.size = sizeof(consumer),
 			.credit = options->credit,
-			.drop_old = true,
+			.drop_old = !options->fifo,
 			.reconnect = !options->once,
 			.state = consumer_state,
 			.data = view,

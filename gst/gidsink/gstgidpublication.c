@@ -272,6 +272,12 @@ gst_gid_publication_has_room (GstGidPublication *self)
   return has;
 }
 
+gboolean
+gst_gid_publication_waits (GstGidPublication *self)
+{
+  return ask (self, gid_producer_room) < G_MAXUINT32;
+}
+
 guint
 gst_gid_publication_count_unread (GstGidPublication *self)
 {

@@ -72,6 +72,9 @@ gboolean gst_gid_publication_has_consumer (GstGidPublication *self);
 /** Whether each consumer can take a frame without a loss. If not, the next release wakes. */
 gboolean gst_gid_publication_has_room (GstGidPublication *self);
 
+/** Whether there is a consumer that a frame can be lost for: not one that chose to have the newest. */
+gboolean gst_gid_publication_waits (GstGidPublication *self);
+
 /** The largest number of entries that a consumer has yet to read, of those that are waited for. */
 guint gst_gid_publication_count_unread (GstGidPublication *self);
 

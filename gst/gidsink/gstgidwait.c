@@ -239,7 +239,7 @@ gst_gid_wait_until_read (GstGidWait *self)
 {
   guint patience = gst_gid_publication_get_patience (self->publication), unread;
 
-  if (patience == 0) {
+  if (patience == 0 || !gst_gid_publication_waits (self->publication)) {
     wait_until (self, all_is_read, READ_WAIT_MS, FALSE);
     return;
   }

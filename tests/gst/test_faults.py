@@ -156,6 +156,26 @@ def test_a_reader_for_which_nobody_waits_any_more(cockpit: Cockpit) -> None:
     assert '"movie" were missed: this program took none for longer' in stopped.stderr
 
 
+def test_a_reader_of_the_newest_frames_holds_up_nobody(cockpit: Cockpit) -> None:
+    """It said that it may miss some: who waits for the other does not wait for it."""
+    newest = watch(cockpit, "drop-old=true")
+    other = watch(cockpit, "is-live=false")
+    for receiver in (newest, other):
+        receiver.wait_state("waiting")
+    sender = Pipeline(cockpit, "open", patient(300, "sync=false lease=300000"))
+    newest.wait_frames(5)
+    newest.signal(signal.SIGSTOP)
+    other.finish()
+    last = [frame["offset"] for frame in other.frames][-250:]
+    assert last == list(range(300 - len(last), 300)), "the other one has them all"
+    newest.signal(signal.SIGCONT)
+    sender.finish()
+    newest.finish()
+    assert newest.frames[-1]["offset"] == 299
+    assert "lost" not in sender.stderr
+    assert sender.stats("sink")["dropped"] == 0
+
+
 @pytest.mark.parametrize("old", [False, True])
 def test_which_frames_are_dropped(cockpit: Cockpit, old: bool) -> None:
     """After a stall, drop-old goes on with the newest frame, and without it with the next."""

@@ -283,10 +283,38 @@ static void test_given_up(void) {
 	settle(NULL);
 }
 
+/* Who chose that new frames take the place of old ones holds up nobody. */
+static void test_who_may_miss(void) {
+	struct gid_slab *slab = make_slab(8);
+	struct gid_producer *producer = produce_patiently();
+	struct gid_consumer *newest = consume(2, true, false), *all = consume(4, false, false);
+	struct gid_producer_stats stats;
+	struct gid_frame frame;
+	settle(producer);
+	for (uint32_t slot = 0; slot < 3; slot++) {
+		send_slot(producer, slab, slot);
+	}
+	gid_producer_get_stats(producer, &stats);
+	tap_ok(gid_producer_room(producer) == 1 && stats.dropped == 0,
+			"who may miss frames is not waited for, and they are no loss");
+	tap_ok(gid_consumer_receive(newest, &frame) == 1 && frame.pts == 1 &&
+					gid_producer_unread(producer) == 3,
+			"it has the newest ones");
+	gid_consumer_destroy(all);
+	settle(producer);
+	tap_ok(gid_producer_room(producer) == UINT32_MAX && gid_producer_unread(producer) == 1,
+			"which it may still read at the end");
+	gid_consumer_destroy(newest);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
 int main(void) {
 	if (stream_pair_init()) {
 		test_slow_reader();
 		test_given_up();
+		test_who_may_miss();
 		test_lease();
 		test_sent_again();
 		test_sent_as_it_comes_back();

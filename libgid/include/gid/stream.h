@@ -253,9 +253,9 @@ struct gid_producer_options {
 	/**
 	 * Tells consumers that the producer waits for gid_producer_room() before it sends: they
 	 * need not hurry so that no frame is missed. What a consumer has not received yet stays
-	 * there for a lease after it received the last frame. A consumer that loses a frame all the
-	 * same is given up: gid_producer_room() and gid_producer_unread() leave it out until it
-	 * receives or releases another one. So one that hangs is waited for once.
+	 * there for a lease after it received the last frame. One that loses a frame all the same
+	 * is given up: gid_producer_room() and gid_producer_unread() leave it out until it receives
+	 * or releases another. So one that hangs is waited for once, and one of `drop_old` never.
 	 */
 	bool patient;
 	/**
