@@ -18,6 +18,7 @@
 
 #define CREDIT 2u /* what one reader holds is not to be all */
 #define RETRY_MS 1000
+#define MS_NS UINT64_C(1000000)
 
 enum publisher_state {
 	PUBLISHER_FREE,
@@ -40,6 +41,7 @@ struct publisher {
 	struct gid_producer *producer;
 	struct gid_slab *slab;
 	struct gid_layout layout;
+	uint64_t again;	  /* when gidd is asked for the stream at the soonest */
 	bool lacks;	  /* readers hold all slots, and there was a picture */
 	int logged_error; /* what went wrong, as last said in the log; 0: nothing */
 };
@@ -81,7 +83,7 @@ static void publisher_disconnect(struct publisher *publisher) {
 	atomic_store(&publisher->readers, 0);
 }
 
-/* Waits for gidd, as long as it likes: nobody waits for us. */
+/* Waits for gidd, as long as it likes: nobody waits for us. Returns whether the stream is there. */
 static bool publisher_connect(struct publisher *publisher) {
 	struct gid_producer_options options = {
 			.size = sizeof(options),
@@ -98,12 +100,14 @@ static bool publisher_connect(struct publisher *publisher) {
 		error = gid_domain_connect(publisher->domain_name, &publisher->domain);
 		publisher_log(publisher, error, gid_domain_connect_error());
 	}
-	if (error == 0 && publisher->producer == NULL) {
+	uint64_t now = gid_clock_now();
+	if (error == 0 && publisher->producer == NULL && now >= publisher->again) {
+		publisher->again = now + RETRY_MS * MS_NS;
 		error = gid_producer_create(publisher->domain, publisher->stream, &options,
 				&publisher->producer);
 		publisher_log(publisher, error, gid_domain_error(publisher->domain));
 	}
-	return error == 0;
+	return publisher->producer != NULL;
 }
 
 /* Slots for pictures of this size. */
@@ -163,28 +167,36 @@ static void publisher_work(struct publisher *publisher) {
 	eventfd_write(publisher->fd, 1);
 }
 
+/* Also without a stream: only so the connection to the next gidd is made. */
+static void publisher_dispatch(struct publisher *publisher) {
+	int error = publisher->domain != NULL ? gid_domain_dispatch(publisher->domain) : 0;
+	if (publisher->producer != NULL) {
+		gid_producer_dispatch(publisher->producer);
+	}
+	if (error < 0) {
+		publisher_log(publisher, error, gid_strerror(error));
+		publisher_disconnect(publisher);
+	}
+}
+
 static void *run(void *data) {
 	struct publisher *publisher = data;
 	while (!atomic_load(&publisher->ends)) {
-		bool connected = publisher_connect(publisher);
+		bool is_published = publisher_connect(publisher);
 		struct pollfd fds[] = {
 				{.fd = publisher->wake, .events = POLLIN},
-				{.fd = connected ? gid_domain_get_fd(publisher->domain) : -1,
+				{.fd = publisher->domain != NULL
+								? gid_domain_get_fd(
+										  publisher->domain)
+								: -1,
 						.events = POLLIN},
-				{.fd = connected ? gid_producer_get_fd(publisher->producer) : -1,
+				{.fd = is_published ? gid_producer_get_fd(publisher->producer) : -1,
 						.events = POLLIN},
 		};
 		eventfd_t count;
-		poll(fds, 3, connected ? -1 : RETRY_MS);
+		poll(fds, 3, is_published ? -1 : RETRY_MS);
 		(void)eventfd_read(publisher->wake, &count);
-		if (connected) {
-			int error = gid_domain_dispatch(publisher->domain);
-			gid_producer_dispatch(publisher->producer);
-			if (error < 0) {
-				publisher_log(publisher, error, gid_strerror(error));
-				publisher_disconnect(publisher);
-			}
-		}
+		publisher_dispatch(publisher);
 		publisher_work(publisher);
 	}
 	publisher_disconnect(publisher);

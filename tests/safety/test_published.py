@@ -7,6 +7,7 @@ import numpy
 import pytest
 from lib.cockpit import GIDCTL, Cockpit
 from lib.display import ROLE, Display, start_telltale, telltale_picture
+from lib.pipeline import gst_env
 from lib.program import Program, wait_for
 
 UNPUBLISHED = "[display]\nworst-frame=0\nwidth=640\nheight=240\nrefresh=60\n"
@@ -69,6 +70,28 @@ def test_its_daemon_comes_back(cockpit: Cockpit, display: Display) -> None:
             return False
 
     wait_for(is_there, "the stream of the new daemon")
+
+
+def test_a_name_that_another_program_has(cockpit: Cockpit) -> None:
+    """For a while, and also while its daemon is started anew: the picture is there afterwards."""
+    caps = "video/x-raw,format=BGRx,width=64,height=48,framerate=10/1"
+    words = ["gst-launch-1.0", "-q", "videotestsrc", "is-live=true", "!", caps, "!"]
+    words += ["gidsink", "stream=screen"]
+    other = cockpit.run("cluster", words, **gst_env({}, cockpit.folder / "registry.bin"))
+    wait_for(lambda: cockpit.status("cluster")["streams"], "the other program's stream")
+    display = Display(cockpit)
+    display.wait_said("stream screen: ")
+    cockpit.restart("cluster")
+    wait_for(lambda: cockpit.status("cluster")["streams"], "its stream, again")
+    other.kill()
+
+    def is_there() -> bool:
+        try:
+            return display.screenshot().shape == (240, 640, 3)
+        except AssertionError:  # nobody publishes it yet
+            return False
+
+    wait_for(is_there, "the display's stream")
 
 
 def test_nothing_is_published_without_being_asked_for(cockpit: Cockpit) -> None:
