@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """gid-monitor: what it makes of a drawing, and that gid-cluster's own code sees other pictures."""
 
+import base64
+import io
 import json
 import re
 import shutil
@@ -157,6 +159,21 @@ MISTAKES = {
         '<svg viewBox="0 0 32 16"',
         "its viewBox must be 0 0 64 32",
     ),
+    "a viewBox of no numbers": (
+        "<svg",
+        '<svg viewBox="0 0 64 2em"',
+        "its viewBox must be 0 0 64 32",
+    ),
+    "a picture that is linked": (
+        "<circle",
+        '<image href="logo.png" width="8" height="8"/><circle',
+        "logo.png is another file: put it into the drawing",
+    ),
+    "a part of another drawing": (
+        "<circle",
+        '<use xmlns:x="http://www.w3.org/1999/xlink" x:href="parts.svg#lamp"/><circle',
+        "parts.svg#lamp is another file: put it into the drawing",
+    ),
     "states alike": ("#400", "#ff0100", "off and oil look the same"),
     "a lamp that is not there": ('"role-oil"', '"role-oil" data-states="gas"', "gas is not of its"),
     "a lamp that is never lit": ('"role-oil"', '"role-oil" data-states="off"', "oil is never lit"),
@@ -184,6 +201,22 @@ def test_mistakes_of_a_drawing(mistake: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists(), "nothing is half made"
+
+
+def test_pictures_within_the_drawing(tmp_path: Path) -> None:
+    """And links to its own parts, and to pages that nobody draws."""
+    picture = io.BytesIO()
+    Image.new("RGB", (8, 8), "blue").save(picture, "PNG")
+    data = base64.b64encode(picture.getvalue()).decode()
+    within = f'<image href="data:image/png;base64,{data}" width="8" height="8"/>'
+    within += '<path id="dot" d="M0 20h4v4h-4z" fill="#0f0"/>'
+    within += '<a href="https://example.com"><use href="#dot" x="20"/></a>'
+    drawing = tmp_path / "good.svg"
+    drawing.write_text(ROLE.replace("<circle", within + "<circle", 1))
+    make(tmp_path / "out", drawing=drawing)
+    pixels = numpy.asarray(Image.open(tmp_path / "out/oil.png").convert("RGB"))
+    assert (pixels[4, 4] == (0, 0, 255)).all(), "the picture"
+    assert (pixels[22, 22] == (0, 255, 0)).all(), "the part of it"
 
 
 def test_names_by_inkscape(tmp_path: Path) -> None:

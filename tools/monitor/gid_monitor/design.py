@@ -17,6 +17,7 @@ LAMPS_MAX = 8  # of a role: each state is a picture
 OFF = "off"
 _SIZE_MAX = 16384
 _SVG = "{http://www.w3.org/2000/svg}"
+_LINKS = ("href", "{http://www.w3.org/1999/xlink}href")
 _LABEL = "{http://www.inkscape.org/namespaces/inkscape}label"
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _PIXELS = re.compile(r"([0-9]{1,9})(?:\.0+)?(?:px)?")
@@ -59,6 +60,7 @@ class Design:
             raise DesignError(f"{path}: {error}") from None
         try:
             self.width, self.height = self._size()
+            _check_links(self._root)
             self.roles = tuple(self._roles())
             _check_places(self.roles, self.width, self.height)
         except DesignError as error:
@@ -80,12 +82,8 @@ class Design:
             raise DesignError("it is no SVG")
         width = _pixels(self._root, "width")
         height = _pixels(self._root, "height")
-        view = [
-            float(word)
-            for word in re.split(r"[\s,]+", self._root.get("viewBox", "").strip())
-            if word
-        ]
-        if view and view != [0, 0, width, height]:
+        view = [word for word in re.split(r"[\s,]+", self._root.get("viewBox", "")) if word]
+        if view and not _are_numbers(view, [0, 0, width, height]):
             raise DesignError(f"its viewBox must be 0 0 {width} {height}: a unit is a pixel")
         return width, height
 
@@ -99,6 +97,22 @@ class Design:
                 yield _role(name, group, above)
             except DesignError as error:
                 raise DesignError(f"role-{name}: {error}") from None
+
+
+def _are_numbers(words: list[str], numbers: list[int]) -> bool:
+    try:
+        return [float(word) for word in words] == numbers
+    except ValueError:
+        return False
+
+
+def _check_links(top: Element) -> None:
+    """What lies elsewhere librsvg would leave out without a word. A link to be followed is none."""
+    for element in top.iter():
+        links = [element.get(key, "").strip() for key in _LINKS if element.tag != f"{_SVG}a"]
+        for link in links:
+            if link and not link.startswith(("#", "data:")):
+                raise DesignError(f"{link[:80]} is another file: put it into the drawing")
 
 
 def _pixels(element: Element, key: str) -> int:
