@@ -2,6 +2,7 @@
 #include "examiner.h"
 
 #include <drm_fourcc.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,15 @@ void examination_get_check(struct examination *of, const struct examiner_rules *
 	of->check_error = rules->protection != NULL
 			? gid_consumer_get_check(consumer, &of->frame, &of->check)
 			: 0;
+}
+
+/* Where the descriptor has it: docs/wire-ring.md. */
+#define DESCRIPTOR_SUBMIT_TIME 16
+
+uint64_t examination_sent_time(const struct examination *of) {
+	uint64_t time;
+	memcpy(&time, of->check.descriptor + DESCRIPTOR_SUBMIT_TIME, sizeof(time));
+	return le64toh(time);
 }
 
 /* Why the frame needs no look at its pixels: it has no check that they could have. */

@@ -79,6 +79,9 @@ static inline uint64_t examination_stated_hash(const struct examination *of) {
 	return (of->frame.flags & GID_FRAME_HASH) != 0 ? of->frame.content_hash : of->content;
 }
 
+/* When it was sent by its producer's clock, which nobody translated: of one that is protected. */
+uint64_t examination_sent_time(const struct examination *of);
+
 /* The formats of frames that are shown, those first that need no conversion: their number. */
 uint32_t examiner_showable(
 		const struct accepted *accepted, struct gid_showable showable[GID_SHOWABLE_MAX]);

@@ -141,15 +141,44 @@ static bool role_view_is_on_output(const struct role_view *view) {
 	return screen_has_place(view->screen, &view->config->box);
 }
 
+/*
+ * A producer that comes back counts its frames anew, and anybody can say that it went. Its clock
+ * goes on, also then: what was sent before the newest one that came is that frame's past. A clock
+ * that began anew, with its machine, has less time on it than has passed here meanwhile. Of a frame
+ * that is later than the deadline allows, the role says so.
+ */
+static bool role_view_is_replayed(
+		struct role_view *view, const struct examination *of, uint64_t now) {
+	uint64_t sent = examination_sent_time(of), submitted = of->frame.submit_time;
+	bool is_late = now > submitted && now - submitted > view->config->limits.deadline_ns;
+	bool is_past = sent < view->newest_sent && sent > now - view->newest_came;
+	if (!is_past) {
+		view->newest_sent = sent;
+		view->newest_came = now;
+	}
+	return is_past && !is_late;
+}
+
+/* Why it is not shown, whatever it is. */
+static enum role_reason role_view_refuse(
+		struct role_view *view, const struct examination *of, uint64_t now) {
+	if (of->reason != ROLE_REASON_NONE) {
+		return of->reason;
+	}
+	if (of->is_protected && role_view_is_replayed(view, of, now)) {
+		return ROLE_REASON_SEQUENCE;
+	}
+	return role_view_is_on_output(view) ? ROLE_REASON_NONE : ROLE_REASON_OFF_OUTPUT;
+}
+
 /* Returns whether the picture may be shown. */
 static bool role_view_judge(struct role_view *view, const struct examination *of, uint64_t now) {
 	const struct gid_frame *frame = &of->frame;
-	bool is_there = of->reason != ROLE_REASON_NONE || role_view_is_on_output(view);
 	struct gid_consumer_stats stats;
 	gid_consumer_get_stats(view->reader.consumer, &stats);
 	bool good = role_frame(&view->role,
 			&(struct role_frame){
-					.refused = is_there ? of->reason : ROLE_REASON_OFF_OUTPUT,
+					.refused = role_view_refuse(view, of, now),
 					.sequence = frame->sequence,
 					.submit_time = frame->submit_time,
 					.stated_hash = examination_stated_hash(of),

@@ -45,6 +45,9 @@ struct role_view {
 	struct shown_picture shown;
 	struct history history;
 	struct log_budget log_budget, place_log_budget; /* neither costs the other a line */
+	/* Of the newest protected frame: when it was sent, by its producer's clock, and when it
+	 * came, by ours; 0: there was none. */
+	uint64_t newest_sent, newest_came;
 	enum gid_hidden hidden; /* why, as the stream said last; see role_view_is_hidden() */
 };
 

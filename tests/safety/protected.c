@@ -4,7 +4,8 @@
  * on its way, and upon another nothing does any more. What happens comes after the check was made,
  * before the display is told of the frame.
  *
- * protected FAULT PROFILE [KEY]: PROFILE as gid-cluster(1) has it, KEY a file.
+ * protected FAULT PROFILE [KEY]: PROFILE as gid-cluster(1) has it, KEY a file. With the fault
+ * replay the stream ends, and begins anew with frames of some seconds ago.
  */
 #include <drm_fourcc.h>
 #include <gid/protection.h>
@@ -22,7 +23,8 @@
 #define SLOTS 16
 #define PERIOD_NS 20000000
 #define LEASE_NS UINT64_C(60000000000)
-#define LATE_NS UINT64_C(15000000000) /* more than the role's deadline */
+#define LATE_NS UINT64_C(15000000000)  /* more than the role's deadline */
+#define REPLAY_NS UINT64_C(6000000000) /* less */
 
 enum fault {
 	PIXEL,	    /* a bit of the pixels */
@@ -35,11 +37,12 @@ enum fault {
 	WRONG_KEY,
 	OTHER_PROFILE,
 	UNPROTECTED,
+	REPLAY, /* by somebody who kept them, and their checks */
 	FAULTS,
 };
 
 static const char *const fault_names[FAULTS] = {"pixel", "descriptor", "swap", "old-check",
-		"repeat", "late", "mix", "wrong-key", "other-profile", "unprotected"};
+		"repeat", "late", "mix", "wrong-key", "other-profile", "unprotected", "replay"};
 
 struct sender {
 	struct gid_domain *domain;
@@ -125,7 +128,7 @@ static void send_frame(struct sender *sender, unsigned tick, enum fault fault) {
 	sender->fault = fault;
 	gid_producer_set_check(sender->producer, fault == UNPROTECTED ? NULL : make_check, sender);
 	sender->producer->sequence -= fault == REPEAT;
-	late_ns = fault == LATE ? LATE_NS : 0;
+	late_ns = fault == LATE ? LATE_NS : fault == REPLAY ? REPLAY_NS : 0;
 	int sent = gid_producer_send(sender->producer, &frame);
 	late_ns = 0;
 	check(sent, "a frame");
@@ -137,6 +140,14 @@ static void send_frame(struct sender *sender, unsigned tick, enum fault fault) {
 static void handle_released(void *data, gid_id gid) {
 	struct sender *sender = data;
 	gid_slab_give(sender->slab, gid_slot_of(gid));
+}
+
+static void publish(struct sender *sender) {
+	struct gid_producer_options options = {.size = sizeof(options),
+			.released = handle_released,
+			.data = sender,
+			.lease_ns = LEASE_NS};
+	check(gid_producer_create(sender->domain, STREAM, &options, &sender->producer), STREAM);
 }
 
 static void protect(
@@ -174,16 +185,18 @@ int main(int argc, char **argv) {
 	}
 	signal(SIGUSR1, change_mind);
 	protect(&sender, fault, argv[2], argc > 3 ? argv[3] : NULL);
-	struct gid_producer_options options = {.size = sizeof(options),
-			.released = handle_released,
-			.data = &sender,
-			.lease_ns = LEASE_NS};
 	check(gid_domain_connect(NULL, &sender.domain), "the domain");
 	gid_layout_init(&sender.layout, DRM_FORMAT_XRGB8888, WIDTH, HEIGHT, 128);
 	check(gid_slab_create(sender.domain, &sender.layout, 0, SLOTS, NULL, &sender.slab),
 			"the slab");
-	check(gid_producer_create(sender.domain, STREAM, &options, &sender.producer), STREAM);
+	publish(&sender);
+	bool began = false;
 	for (unsigned tick = 0;; tick++) {
+		if (happens && fault == REPLAY && !began) {
+			began = true;
+			gid_producer_destroy(sender.producer);
+			publish(&sender);
+		}
 		gid_domain_dispatch(sender.domain);
 		gid_producer_dispatch(sender.producer);
 		send_frame(&sender, tick, happens ? fault : FAULTS);

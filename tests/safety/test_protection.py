@@ -78,6 +78,27 @@ def test_faults_on_the_way(cockpit: Cockpit, profile: str) -> None:
         display.wait_role("lost")
 
 
+@pytest.mark.parametrize("profile", ["crc64", CMAC])
+def test_frames_of_before_after_the_end(cockpit: Cockpit, profile: str) -> None:
+    """Whoever kept them needs no key to say that the stream ended, and to send them again. They are
+    old, though they are no older than the deadline allows, and their numbers rise.
+    """
+    key = write_key(cockpit.folder)
+    display = Display(cockpit, role(profile))
+    fallback = display.region()
+    sender = cockpit.run("open", [PROTECTED, "replay", profile, key])
+    display.wait_role("live")
+    shown = display.role()["shown_frames"]
+    sender.signal(signal.SIGUSR1)
+    display.wait_role("wrong", "old-frame")
+    assert numpy.array_equal(display.region(), fallback)
+    sender.signal(signal.SIGUSR1)
+    display.wait_role("live")
+    reasons = [change["reason"] for change in display.role()["transitions"]]
+    assert reasons[0] == "none" and reasons[-2:] == ["old-frame", "none"], reasons
+    assert display.role()["shown_frames"] > shown
+
+
 @pytest.mark.skipif(not IS_WHOLE, reason="built without nettle")
 def test_the_key_of_another_display(cockpit: Cockpit) -> None:
     """A producer that has another key is never live."""
