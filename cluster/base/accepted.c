@@ -236,7 +236,7 @@ int hashes_read(struct hashes *hashes, const char *path) {
 	return error;
 }
 
-int hashes_write(const struct hashes *hashes, const char *path) {
+int hashes_write(const struct hashes *hashes, const char *before, const char *path) {
 	char *partial;
 	if (asprintf(&partial, "%s.partial", path) < 0) {
 		return -ENOMEM;
@@ -247,7 +247,7 @@ int hashes_write(const struct hashes *hashes, const char *path) {
 		ret = -errno;
 		goto done;
 	}
-	fprintf(file, "# SHA-256 of every picture that may be shown; gid-cluster(1)\n");
+	fputs(before, file);
 	for (size_t i = 0; i < hashes->count; i++) {
 		for (size_t k = 0; k < sizeof(hashes->list[i].bytes); k++) {
 			fprintf(file, "%02x", hashes->list[i].bytes[k]);

@@ -48,8 +48,11 @@ const char *accepted_transform_name(uint32_t transform);
 /* Adds what the file holds. Returns 0, -EINVAL: not such a file, -ENOMEM, or what reading says. */
 int hashes_read(struct hashes *hashes, const char *path);
 
-/* Writes the set to a file that appears complete or not at all. Returns 0 or -errno. */
-int hashes_write(const struct hashes *hashes, const char *path);
+/*
+ * Writes the set, behind the whole lines of `before`, to a file that appears complete or not at
+ * all. Returns 0 or -errno.
+ */
+int hashes_write(const struct hashes *hashes, const char *before, const char *path);
 
 /* Returns 1: added, 0: had it already, -ENOMEM. */
 int hashes_add(struct hashes *hashes, const struct digest *digest);

@@ -2,6 +2,7 @@
 #include "learn.h"
 
 #include <errno.h>
+#include <glib.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,9 @@ struct learner {
 	const struct role_config *role;
 	const char *path;
 	struct accepted accepted; /* any picture, of which it is to learn */
-	struct hashes hashes;
+	struct hashes hashes;	  /* those of the file, and the new ones */
+	struct hashes added;	  /* the new ones */
+	char *before; /* the file as it was, in whole lines: what others noted there stays */
 	struct likeness likeness; /* of the pictures that are learned */
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
@@ -69,7 +72,10 @@ static int learn_frame(struct learner *learner, const struct gid_frame *frame) {
 	struct pixel_hashes unused;
 	struct digest digest;
 	int ret = pixels_hash(&learner->picture->pixels, &unused, &digest);
-	return ret < 0 ? ret : hashes_add(&learner->hashes, &digest);
+	if (ret == 0) {
+		ret = hashes_add(&learner->hashes, &digest);
+	}
+	return ret == 1 ? hashes_add(&learner->added, &digest) : ret;
 }
 
 /*
@@ -78,12 +84,12 @@ static int learn_frame(struct learner *learner, const struct gid_frame *frame) {
  */
 static void learn_save(const struct learner *learner, size_t *saved, uint64_t *next) {
 	uint64_t now = gid_clock_now();
-	if (learner->hashes.count == *saved || now < *next) {
+	if (learner->added.count == *saved || now < *next) {
 		return;
 	}
-	*saved = learner->hashes.count;
+	*saved = learner->added.count;
 	*next = now + SAVE_NS;
-	(void)hashes_write(&learner->hashes, learner->path);
+	(void)hashes_write(&learner->added, learner->before, learner->path);
 }
 
 static void handle_state(void *data, enum gid_consumer_state state, int reason) {
@@ -94,7 +100,7 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 static int learn_stream(struct learner *learner, unsigned seconds) {
 	uint64_t end = seconds > 0 ? gid_clock_now() + seconds * 1000000000ull : UINT64_MAX;
 	uint64_t frames = 0, next_save = 0;
-	size_t saved = learner->hashes.count;
+	size_t saved = 0;
 	while (!stopped && !learner->has_ended && gid_clock_now() < end) {
 		struct gid_frame frame;
 		learn_save(learner, &saved, &next_save);
@@ -120,6 +126,19 @@ static int learn_stream(struct learner *learner, unsigned seconds) {
 		}
 	}
 	return 0;
+}
+
+/* After the file was read, which has no zeroes then. */
+static void learner_keep_text(struct learner *learner) {
+	char *text = NULL;
+	if (!g_file_get_contents(learner->path, &text, NULL, NULL)) { /* there is none yet */
+		text = g_strdup("# SHA-256 of every picture that may be shown; gid-cluster(1)\n");
+	}
+	bool is_whole = text[0] == '\0' || g_str_has_suffix(text, "\n");
+	learner->before = is_whole ? text : g_strconcat(text, "\n", NULL);
+	if (!is_whole) {
+		g_free(text);
+	}
 }
 
 static int learner_init(struct learner *learner, const struct role_config *role,
@@ -152,6 +171,7 @@ static int learner_init(struct learner *learner, const struct role_config *role,
 				ret == -EINVAL ? "not a file of hashes" : strerror(-ret));
 		return ret;
 	}
+	learner_keep_text(learner);
 	return 0;
 }
 
@@ -159,6 +179,8 @@ static void learner_finish(struct learner *learner) {
 	gid_consumer_destroy(learner->consumer);
 	gid_domain_destroy(learner->domain);
 	hashes_finish(&learner->hashes);
+	hashes_finish(&learner->added);
+	g_free(learner->before);
 	likeness_finish(&learner->likeness);
 	examiner_finish(&learner->examiner);
 	own_picture_unref(learner->picture);
@@ -173,7 +195,6 @@ static int learn_all(struct learner *learner, const char *own, unsigned seconds)
 			.state = handle_state,
 			.data = learner,
 	};
-	size_t before = learner->hashes.count;
 	int ret = gid_domain_connect(own, &learner->domain);
 	if (ret < 0) {
 		fprintf(stderr, "gid-cluster: %s\n", gid_domain_connect_error());
@@ -190,13 +211,13 @@ static int learn_all(struct learner *learner, const char *own, unsigned seconds)
 				gid_domain_error(learner->domain));
 		return ret;
 	}
-	ret = hashes_write(&learner->hashes, learner->path);
+	ret = hashes_write(&learner->added, learner->before, learner->path);
 	if (ret < 0) {
 		fprintf(stderr, "gid-cluster: %s: %s\n", learner->path, strerror(-ret));
 		return ret;
 	}
 	fprintf(stderr, "\r%s: %zu pictures, %zu of them new\n", learner->path,
-			learner->hashes.count, learner->hashes.count - before);
+			learner->hashes.count, learner->added.count);
 	return 0;
 }
 

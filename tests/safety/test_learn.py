@@ -99,6 +99,23 @@ def test_an_interrupt_ends_it_in_good_order(cockpit: Cockpit) -> None:
         assert f"{file}: 16 pictures, {16 - before} of them new" in learner.stderr
 
 
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_what_is_in_the_file_stays(cockpit: Cockpit, end: str) -> None:
+    """What gid-monitor or people noted behind hashes, and between them: new ones are added."""
+    file = cockpit.folder / "telltale.hashes"
+    before = f"# by hand\n{'0' * 64} # off by librsvg\n\n{'1' * 64} # on by gl{end}"
+    file.write_text(before)
+    start_telltale(cockpit, "--cycle", "20")
+    learner = cockpit.run("cluster", command(cockpit, "--output", file))
+    wait_for(lambda: len(hashes_in(file)) == 16, "all pictures")
+    learner.signal(signal.SIGINT)
+    assert learner.wait() == 0, learner.stderr
+    assert f"{file}: 18 pictures, 16 of them new" in learner.stderr
+    text = file.read_text()
+    assert text.startswith(before.rstrip("\n") + "\n")
+    assert len(text.splitlines()) == len(before.splitlines()) + 16
+
+
 def test_its_file_has_the_name_of_the_role(cockpit: Cockpit) -> None:
     start_telltale(cockpit, "--cycle", "20")
     folder = cockpit.folder / "here"

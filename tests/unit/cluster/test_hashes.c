@@ -92,7 +92,8 @@ static void test_a_set(void) {
 	}
 	tap_ok(sorted && hashes.count == 200 && !have(&hashes, 201), "a set has each once");
 	struct hashes again = {0};
-	tap_ok(hashes_write(&hashes, "all.hashes") == 0 && hashes_read(&again, "all.hashes") == 0 &&
+	tap_ok(hashes_write(&hashes, "# all\n", "all.hashes") == 0 &&
+					hashes_read(&again, "all.hashes") == 0 &&
 					again.count == 200 && have(&again, 7),
 			"what is written is read");
 	hashes_finish(&again);
@@ -103,9 +104,9 @@ static void test_a_set(void) {
 	signal(SIGXFSZ, SIG_IGN);
 	/* The limit holds for what is told, too. */
 	setrlimit(RLIMIT_FSIZE, &small);
-	int full = hashes_write(&hashes, "all.hashes");
+	int full = hashes_write(&hashes, "# all\n", "all.hashes");
 	setrlimit(RLIMIT_FSIZE, &none);
-	int none_fits = hashes_write(&again, "all.hashes");
+	int none_fits = hashes_write(&again, "# all\n", "all.hashes");
 	setrlimit(RLIMIT_FSIZE, &whole);
 	tap_ok(full == -EFBIG, "a disk that is full");
 	tap_ok(none_fits == -EFBIG, "one that takes not even a little");
@@ -113,9 +114,9 @@ static void test_a_set(void) {
 					again.count == 200,
 			"leaves the file as it was");
 	hashes_finish(&again);
-	tap_ok(hashes_write(&hashes, "nowhere/all.hashes") == -ENOENT,
+	tap_ok(hashes_write(&hashes, "", "nowhere/all.hashes") == -ENOENT,
 			"a folder that is not there");
-	tap_ok(mkdir("folder", 0700) == 0 && hashes_write(&hashes, "folder") == -EISDIR &&
+	tap_ok(mkdir("folder", 0700) == 0 && hashes_write(&hashes, "", "folder") == -EISDIR &&
 					access("folder.partial", F_OK) != 0,
 			"a place that is taken by a folder");
 	hashes_finish(&hashes);
