@@ -66,38 +66,36 @@ static const char *role_detail(const struct role_view *view) {
 /* What a role and a layer have in common: the work on a stream's frames, and its input. */
 static int add_stream(variant **entry, const struct stream_reader *reader,
 		const struct samples *latency, struct input_outlet_stats input) {
+	const struct spread examine = samples_spread(&reader->spent);
+	const struct spread shown = samples_spread(latency);
 	return sd_json_variant_merge_objectbo(entry,
 			SD_JSON_BUILD_PAIR_UNSIGNED("undrawn_frames", reader->undrawn),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-					"examine_p50_ns", samples_percentile(&reader->spent, 50)),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-					"examine_max_ns", samples_percentile(&reader->spent, 100)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("examine_p50_ns", examine.p50),
+			SD_JSON_BUILD_PAIR_UNSIGNED("examine_max_ns", examine.most),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
 					"examine_realtime_ns", worker_realtime_ns(reader->worker)),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-					"latency_p50_ns", samples_percentile(latency, 50)),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-					"latency_p99_ns", samples_percentile(latency, 99)),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-					"latency_max_ns", samples_percentile(latency, 100)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_p50_ns", shown.p50),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_p99_ns", shown.p99),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_max_ns", shown.most),
 			SD_JSON_BUILD_PAIR_UNSIGNED("latency_count", latency->count),
 			SD_JSON_BUILD_PAIR_UNSIGNED("input_events", input.events),
 			SD_JSON_BUILD_PAIR_UNSIGNED("input_left_out", input.left_out),
 			SD_JSON_BUILD_PAIR_UNSIGNED("input_readers", input.readers));
 }
 
-static int add_role(variant **array, const struct role_view *view, struct input_outlet_stats input,
-		uint64_t worst_frame) {
+static int build_role(variant **entry, const struct role_view *view,
+		struct input_outlet_stats input, uint64_t worst_frame) {
 	const struct role_config *config = view->config;
 	const struct history *history = &view->history;
+	const struct spread captured = samples_spread(&view->shown.capture_latency);
 	uint64_t fallback_bound = fallback_bound_of(worst_frame, screen_refresh_ns(view->screen));
-	variant *transitions = NULL, *entry = NULL;
+	variant *transitions = NULL;
 	int ret = sd_json_variant_new_array(&transitions, NULL, 0);
 	if (ret >= 0) {
 		ret = add_transitions(&transitions, history);
 	}
 	if (ret >= 0) {
-		ret = sd_json_buildo(&entry, SD_JSON_BUILD_PAIR_STRING("name", config->name),
+		ret = sd_json_buildo(entry, SD_JSON_BUILD_PAIR_STRING("name", config->name),
 				SD_JSON_BUILD_PAIR_STRING("stream", config->stream),
 				SD_JSON_BUILD_PAIR_STRING("domain",
 						config->domain != NULL ? config->domain : ""),
@@ -130,15 +128,10 @@ static int add_role(variant **array, const struct role_view *view, struct input_
 						"converted_frames", history->converted_frames),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"refused_frames", history->refused_frames),
-				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_p50_ns",
-						samples_percentile(
-								&view->shown.capture_latency, 50)),
-				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_p99_ns",
-						samples_percentile(
-								&view->shown.capture_latency, 99)),
-				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_max_ns",
-						samples_percentile(
-								&view->shown.capture_latency, 100)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_p50_ns", captured.p50),
+				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_p99_ns", captured.p99),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"capture_latency_max_ns", captured.most),
 				SD_JSON_BUILD_PAIR_UNSIGNED("capture_latency_count",
 						view->shown.capture_latency.count),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
@@ -151,21 +144,17 @@ static int add_role(variant **array, const struct role_view *view, struct input_
 				SD_JSON_BUILD_PAIR_VARIANT("transitions", transitions));
 	}
 	if (ret >= 0) {
-		ret = add_stream(&entry, &view->reader, &view->shown.latency, input);
+		ret = add_stream(entry, &view->reader, &view->shown.latency, input);
 	}
-	if (ret >= 0) {
-		ret = sd_json_variant_append_array(array, entry);
-	}
-	sd_json_variant_unref(entry);
 	sd_json_variant_unref(transitions);
 	return ret;
 }
 
-static int add_layer(variant **array, const struct layer *layer, struct input_outlet_stats input) {
+static int build_layer(
+		variant **entry, const struct layer *layer, struct input_outlet_stats input) {
 	const struct layer_config *config = layer->config;
 	const char *output = layer->screen->config->name;
-	variant *entry = NULL;
-	int ret = sd_json_buildo(&entry, SD_JSON_BUILD_PAIR_STRING("name", config->name),
+	int ret = sd_json_buildo(entry, SD_JSON_BUILD_PAIR_STRING("name", config->name),
 			SD_JSON_BUILD_PAIR_STRING("stream", config->stream),
 			SD_JSON_BUILD_PAIR_STRING(
 					"domain", config->domain != NULL ? config->domain : ""),
@@ -178,20 +167,14 @@ static int add_layer(variant **array, const struct layer *layer, struct input_ou
 			SD_JSON_BUILD_PAIR_UNSIGNED("refused_frames", layer->refused_frames),
 			SD_JSON_BUILD_PAIR_STRING("refused", layer->refused),
 			SD_JSON_BUILD_PAIR_STRING("detail", layer->reader.not_taken));
-	if (ret >= 0) {
-		ret = add_stream(&entry, &layer->reader, &layer->shown.latency, input);
-	}
-	if (ret >= 0) {
-		ret = sd_json_variant_append_array(array, entry);
-	}
-	sd_json_variant_unref(entry);
-	return ret;
+	return ret < 0 ? ret : add_stream(entry, &layer->reader, &layer->shown.latency, input);
 }
 
 static int build_screen(variant **entry, const struct screen *screen) {
 	const struct screen_stats *stats = &screen->stats;
 	const struct gid_pacing *policy = &screen->pace.policy;
 	const struct wlr_output *output = screen->output;
+	const struct spread compose = samples_spread(&stats->compose);
 	return sd_json_buildo(entry,
 			SD_JSON_BUILD_PAIR_STRING("output", output != NULL ? output->name : ""),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
@@ -217,10 +200,8 @@ static int build_screen(variant **entry, const struct screen *screen) {
 					samples_largest(&stats->late, RECENT_FRAMES)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("compose_mean_ns",
 					stats->frames ? stats->compose_ns / stats->frames : 0),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-					"compose_p50_ns", samples_percentile(&stats->compose, 50)),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-					"compose_p99_ns", samples_percentile(&stats->compose, 99)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_p50_ns", compose.p50),
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_p99_ns", compose.p99),
 			SD_JSON_BUILD_PAIR_UNSIGNED("compose_recent_max_ns",
 					samples_largest(&stats->compose, RECENT_FRAMES)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("compose_max_ns", stats->compose_max_ns),
@@ -235,67 +216,123 @@ static int build_screen(variant **entry, const struct screen *screen) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("frame_bound_ns", screen->bound.total));
 }
 
-/* Each output, in the configuration's order; `whole` gets the first one's fields. */
-static int add_screens(variant **whole, variant **array, const struct display *display) {
-	int ret = 0;
-	for (size_t i = 0; i < display->screen_count && ret >= 0; i++) {
-		const char *name = display->screens[i].config->name;
-		variant *entry = NULL;
-		ret = build_screen(&entry, &display->screens[i]);
-		if (ret >= 0 && i == 0) {
-			ret = sd_json_variant_merge_object(whole, entry);
-		}
-		if (ret >= 0) {
-			ret = sd_json_variant_set_field_string(
-					&entry, "name", name != NULL ? name : "");
-		}
-		if (ret >= 0) {
-			ret = sd_json_variant_append_array(array, entry);
-		}
-		sd_json_variant_unref(entry);
+static int build_output(variant **entry, const struct screen *screen) {
+	const char *name = screen->config->name;
+	int ret = build_screen(entry, screen);
+	return ret < 0 ? ret
+		       : sd_json_variant_set_field_string(entry, "name", name != NULL ? name : "");
+}
+
+/* --- an answer, in parts ---------------------------------------------------------------------- */
+
+/* After so long of it something else has its turn: what many roles take is longer than a refresh.
+ */
+#define TURN_NS UINT64_C(1000000)
+
+/* Takes the entry. */
+static int answer_put(struct cluster_status *status, variant *entry, int ret) {
+	char *text = NULL;
+	if (ret >= 0) {
+		ret = sd_json_variant_format(entry, 0, &text);
 	}
+	fputs(text != NULL ? text : "", status->answer);
+	free(text);
+	sd_json_variant_unref(entry);
 	return ret;
 }
 
-static int cluster_status_build(const struct cluster_status *status, char **text) {
+/* What is said of the whole display, with the first output's fields, before the list of outputs. */
+static int answer_put_whole(struct cluster_status *status) {
 	const struct roles *roles = status->roles;
-	uint64_t worst_frame = display_worst_frame_ns(roles->display);
-	variant *list = NULL, *layers = NULL, *screens = NULL, *whole = NULL;
-	int ret = sd_json_variant_new_array(&list, NULL, 0);
-	for (size_t i = 0; i < roles->count && ret >= 0; i++) {
-		ret = add_role(&list, &roles->views[i], inputs_of_role(&roles->inputs, i),
-				worst_frame);
-	}
+	variant *whole = NULL;
+	char *text = NULL;
+	int ret = build_screen(&whole, &roles->display->screens[0]);
 	if (ret >= 0) {
-		ret = sd_json_variant_new_array(&layers, NULL, 0);
-	}
-	for (size_t i = 0; i < roles->layer_count && ret >= 0; i++) {
-		ret = add_layer(&layers, &roles->layers[i], inputs_of_layer(&roles->inputs, i));
-	}
-	if (ret >= 0) {
-		ret = sd_json_variant_new_array(&screens, NULL, 0);
-	}
-	if (ret >= 0) {
-		ret = sd_json_buildo(&whole, SD_JSON_BUILD_PAIR_VARIANT("roles", list),
-				SD_JSON_BUILD_PAIR_VARIANT("layers", layers),
+		ret = sd_json_variant_merge_objectbo(&whole,
 				SD_JSON_BUILD_PAIR_BOOLEAN(
 						"gidd", gidd_connection_is_up(roles->connection)),
 				SD_JSON_BUILD_PAIR_BOOLEAN("sealed", sealed_is_on()));
 	}
 	if (ret >= 0) {
-		ret = add_screens(&whole, &screens, roles->display);
+		ret = sd_json_variant_format(whole, 0, &text);
 	}
-	if (ret >= 0) {
-		ret = sd_json_variant_set_field(&whole, "outputs", screens);
+	if (ret >= 0) { /* without its { and } */
+		fprintf(status->answer, "],%.*s,\"outputs\":[", (int)strlen(text) - 2, text + 1);
 	}
-	if (ret >= 0) {
-		ret = sd_json_variant_format(whole, 0, text);
-	}
+	free(text);
 	sd_json_variant_unref(whole);
-	sd_json_variant_unref(screens);
-	sd_json_variant_unref(layers);
-	sd_json_variant_unref(list);
 	return ret;
+}
+
+static size_t answer_parts(const struct cluster_status *status) {
+	const struct roles *roles = status->roles;
+	return roles->count + roles->layer_count + roles->display->screen_count;
+}
+
+/* The next role, layer or output. */
+static int answer_add(struct cluster_status *status) {
+	const struct roles *roles = status->roles;
+	const size_t layers = roles->count, outputs = layers + roles->layer_count;
+	const size_t part = status->part++;
+	variant *entry = NULL;
+	int ret = 0;
+	if (part == layers) {
+		fputs("],\"layers\":[", status->answer);
+	}
+	if (part == outputs) {
+		ret = answer_put_whole(status);
+	}
+	if (part != 0 && part != layers && part != outputs) {
+		fputc(',', status->answer);
+	}
+	if (part < layers) {
+		ret = build_role(&entry, &roles->views[part], inputs_of_role(&roles->inputs, part),
+				display_worst_frame_ns(roles->display));
+	} else if (part < outputs) {
+		ret = build_layer(&entry, &roles->layers[part - layers],
+				inputs_of_layer(&roles->inputs, part - layers));
+	} else if (ret >= 0) {
+		ret = build_output(&entry, &roles->display->screens[part - outputs]);
+	}
+	return answer_put(status, entry, ret);
+}
+
+static void answer_send(struct cluster_status *status, bool good) {
+	good = fclose(status->answer) == 0 && good;
+	status->answer = NULL;
+	if (good) {
+		/* It fits into the socket's memory; if not, the peer gets what does. */
+		int size = 1 << 20;
+		setsockopt(status->peer, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+		send(status->peer, status->text, status->size, MSG_DONTWAIT | MSG_NOSIGNAL);
+	}
+	free(status->text);
+	shutdown(status->peer, SHUT_RDWR);
+}
+
+/* Until it is sent, or its turn is over that has begun then. */
+static void answer_go_on(struct cluster_status *status, uint64_t begin) {
+	const size_t parts = answer_parts(status);
+	int ret = 0;
+	while (ret >= 0 && status->part < parts && gid_clock_now() - begin < TURN_NS) {
+		ret = answer_add(status);
+	}
+	if (ret < 0 || status->part == parts) {
+		fputs("]}", status->answer);
+		answer_send(status, ret >= 0);
+	}
+}
+
+/* Takes the peer, which is among those that may not have read. */
+static void answer_begin(struct cluster_status *status, int peer) {
+	status->peer = peer;
+	status->part = 0;
+	status->answer = open_memstream(&status->text, &status->size);
+	if (status->answer == NULL) {
+		shutdown(peer, SHUT_RDWR);
+		return;
+	}
+	fputs("{\"roles\":[", status->answer);
 }
 
 /* --- who asks --------------------------------------------------------------------------------- */
@@ -343,22 +380,25 @@ static bool add_unread(struct cluster_status *status, int peer) {
 	return true;
 }
 
-static void answer(const struct cluster_status *status, int peer) {
-	char *text = NULL;
-	if (cluster_status_build(status, &text) >= 0) {
-		/* The answer fits into the socket's memory; if not, the peer gets what does. */
-		int size = 1 << 20;
-		setsockopt(peer, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-		send(peer, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
-	}
-	free(text);
-	shutdown(peer, SHUT_RDWR);
+/* A turn is over that has begun then. While an answer is made, others wait for it: go on soon. */
+static void pause_after(struct cluster_status *status, uint64_t begin) {
+	uint64_t turn = gid_clock_now() - begin;
+	status->spent += turn;
+	uint64_t pause = status->answer != NULL ? turn : PAUSES * status->spent;
+	status->spent = status->answer != NULL ? status->spent : 0;
+	wl_event_source_timer_update(status->pause, (int)(pause / NS_PER_MS + 1));
 }
 
 static int handle_pause(void *data) {
 	struct cluster_status *status = data;
-	drop_read(status);
-	wl_event_source_fd_update(status->source, WL_EVENT_READABLE);
+	uint64_t begin = gid_clock_now();
+	if (status->answer != NULL) {
+		answer_go_on(status, begin);
+		pause_after(status, begin);
+	} else {
+		drop_read(status);
+		wl_event_source_fd_update(status->source, WL_EVENT_READABLE);
+	}
 	return 0;
 }
 
@@ -368,12 +408,14 @@ static int handle_connection(int fd, uint32_t mask, void *data) {
 	int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	drop_read(status);
 	if (peer >= 0 && add_unread(status, peer)) {
-		answer(status, peer);
+		answer_begin(status, peer);
+	}
+	if (status->answer != NULL) {
+		answer_go_on(status, begin);
 	}
 	/* Also where there was no descriptor for it: it waits there still. */
-	uint64_t pause_ms = PAUSES * (gid_clock_now() - begin) / NS_PER_MS + 1;
 	wl_event_source_fd_update(status->source, 0);
-	wl_event_source_timer_update(status->pause, (int)pause_ms);
+	pause_after(status, begin);
 	return 0;
 }
 
@@ -397,6 +439,9 @@ void cluster_status_finish(struct cluster_status *status) {
 	}
 	if (status->pause != NULL) {
 		wl_event_source_remove(status->pause);
+	}
+	if (status->answer != NULL) {
+		answer_send(status, false);
 	}
 	for (uint32_t i = 0; i < status->unread_count; i++) {
 		gid_closer_hang_up(status->unread[i].fd);

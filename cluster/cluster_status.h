@@ -2,10 +2,12 @@
 /**
  * Tells programs how the roles and the display are: whoever connects to the socket gets one JSON
  * object, and the end of the connection. Nobody can make us wait, nor work for more than a part of
- * the time, nor keep more of our memory than a few answers.
+ * the time, nor for long at once, nor keep more of our memory than a few answers.
  */
 #ifndef CLUSTER_STATUS_H
 #define CLUSTER_STATUS_H
+
+#include <stdio.h>
 
 #include "roles.h"
 #include "status_socket.h"
@@ -23,6 +25,12 @@ struct cluster_status {
 	} unread[CLUSTER_STATUS_UNREAD_MAX];
 	uint32_t unread_count;
 	uid_t user; /* ours */
+	/* The answer that is being made, and for whom. */
+	FILE *answer; /* NULL: none */
+	char *text;
+	size_t size, part; /* of the text; the next one to be added */
+	uint64_t spent;	   /* on it, ns */
+	int peer;
 };
 
 /* With no place to tell it yet. */

@@ -22,13 +22,14 @@ static int compare(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-uint64_t samples_percentile(const struct samples *samples, unsigned percent) {
+struct spread samples_spread(const struct samples *samples) {
 	uint64_t sorted[SAMPLES];
 	size_t count = samples->count < SAMPLES ? samples->count : SAMPLES;
 	if (count == 0) {
-		return 0;
+		return (struct spread){0};
 	}
 	memcpy(sorted, samples->values, count * sizeof(sorted[0]));
 	qsort(sorted, count, sizeof(sorted[0]), compare);
-	return sorted[(count - 1) * percent / 100];
+	return (struct spread){sorted[(count - 1) * 50 / 100], sorted[(count - 1) * 99 / 100],
+			sorted[count - 1]};
 }

@@ -17,7 +17,10 @@ void samples_add(struct samples *samples, uint64_t value);
 /* The largest of the last so many, as far as they are known. */
 uint64_t samples_largest(const struct samples *samples, uint64_t last);
 
-/* The value that `percent` of the last ones did not exceed; 0: there was none. */
-uint64_t samples_percentile(const struct samples *samples, unsigned percent);
+/* The values that 50 and 99 percent of the last ones did not exceed, and the largest; 0: none. */
+struct spread {
+	uint64_t p50, p99, most;
+};
+struct spread samples_spread(const struct samples *samples);
 
 #endif

@@ -4,6 +4,7 @@
 import fcntl
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -184,6 +185,45 @@ def test_a_flood_of_questions(cockpit: Cockpit) -> None:
     cockpit.run("cluster", [sys.executable, "-c", ask, display.status_path], name="asks")
     assert used(3) - idle < 0.3
     assert longest_answer(display, 1) < LONGEST_S
+
+
+def turns_of_answers(trace: Path) -> list[int]:
+    """How often the display's thread looked for other work while it made each of them."""
+    found, turns = [], 0
+    for line in trace.read_text().splitlines():
+        if re.match(r"accept4\(.* = \d+$", line):
+            turns = 0
+        elif line.startswith(("epoll_wait(", "epoll_pwait(")):
+            turns += 1
+        elif line.startswith("sendto(") and '"{\\"roles\\"' in line:
+            found.append(turns)
+    return found
+
+
+def test_an_answer_about_many_roles(cockpit: Cockpit) -> None:
+    """Of which each has changed many times. The display has its turn while it is made, which takes
+    longer than a frame.
+    """
+    names = [f"waking{i}" for i in range(32)]
+    many = "".join(
+        f"[role {name}]\ndomain=open\nstream=waking\ngood-frames=1\ndeadline-ms={3 + i % 5}\n"
+        f"x={320 * (i % 4)}\ny={80 * (i // 4)}\nwidth=320\nheight=80\n"
+        for i, name in enumerate(names)
+    )
+    trace = cockpit.folder / "trace"
+    under = ("strace", "--kill-on-exit", "-qq", "-e", "trace=/^(accept4|epoll_p?wait|sendto)$")
+    size = "[display]\nworst-frame=0\nwidth=1280\nheight=640\n"
+    display = Display(cockpit, many, display=size, under=(*under, "-o", str(trace)))
+    start_telltale(cockpit, "--stream=waking", "--cycle=10")
+
+    def kept() -> int:
+        return sum(min(count, 64) for count in counts(display).values())
+
+    wait_for(lambda: kept() > 1000, "changes, of the last 64 of each")
+    before = len(turns_of_answers(trace))
+    display.status()
+    wait_for(lambda: len(turns_of_answers(trace)) > before, "the answer in the trace")
+    assert turns_of_answers(trace)[before] > 3, "times that it looked for other work"
 
 
 def test_a_log_that_nobody_reads_stops_nothing(cockpit: Cockpit) -> None:
