@@ -340,6 +340,34 @@ static int run_learn(const struct cluster_config *config, const struct cluster_o
 	return status;
 }
 
+/* Whether it can be shown. If not, that is told as all mistakes are. */
+static bool check_png(const char *config, unsigned line, const char *key, const char *png) {
+	int error = png != NULL ? own_picture_check_png(png) : 0;
+	if (error < 0) {
+		fprintf(stderr, "%s:%u: %s=%s: %s\n", config, line, key, png,
+				error == -EINVAL ? "no PNG that can be read" : strerror(-error));
+	}
+	return error == 0;
+}
+
+/* Whether all pictures are there that it names. */
+static bool check_pictures(const struct cluster_config *config, const char *path) {
+	bool good = true;
+	for (size_t i = 0; i < config->output_count; i++) {
+		const struct output_config *output = &config->outputs[i];
+		good = check_png(path, output->line, "background", output->background) && good;
+	}
+	for (size_t i = 0; i < config->role_count; i++) {
+		const struct role_config *role = &config->roles[i];
+		good = check_png(path, role->line, "fallback", role->picture) && good;
+	}
+	for (size_t i = 0; i < config->layer_count; i++) {
+		const struct layer_config *layer = &config->layers[i];
+		good = check_png(path, layer->line, "fallback", layer->picture) && good;
+	}
+	return good;
+}
+
 /* Of the display if it is started as this is. */
 static void print_cores(int priority) {
 	struct cores cores;
@@ -392,7 +420,10 @@ int main(int argc, char **argv) {
 	if (error == -ENOMEM) {
 		fprintf(stderr, "gid-cluster: %s: %s\n", options.config, strerror(ENOMEM));
 	}
-	if (error == 0) {
+	/* Also beside other mistakes: all are told at once. */
+	bool has_pictures = !options.check || error == -ENOMEM ||
+			check_pictures(&config, options.config);
+	if (error == 0 && has_pictures) {
 		if (options.check) {
 			status = run_check(&config, options.realtime);
 		} else if (options.learn != NULL) {

@@ -14,6 +14,8 @@
 
 /* After so many a file is none of ours. */
 #define MISTAKES_MAX 100
+/* inih cuts off what is longer between [ and ]. */
+#define SECTION_MAX 49
 
 FILE *ini_file_open(const char *path, FILE *errors) {
 	FILE *file = fopen(path, "re");
@@ -138,6 +140,9 @@ static void begin_section(struct reading *reading, char *line) {
 	end_section(ini);
 	ini->section = ini->line;
 	ini->section_is_empty = true;
+	if (strcspn(line + 1, "]") > SECTION_MAX) {
+		ini_file_mistake(ini, "a section's name is longer than %d bytes", SECTION_MAX);
+	}
 }
 
 static bool has_control_character(const char *line, ssize_t length) {

@@ -10,6 +10,7 @@
 
 #include "ini_section.h"
 #include "key_table.h"
+#include "text.h"
 
 #define MS 1000000ll
 #define ROLES_MAX 32
@@ -26,6 +27,7 @@ struct reading {
 	uint32_t worst_frame;
 	struct output_config only; /* what [display] says of the output, if there is only one */
 	unsigned only_line;	   /* of the last line that does; 0: none */
+	unsigned nameless;	   /* the last section whose name was complained of; 0: none */
 };
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -209,6 +211,28 @@ static const struct ini_key_table display_table = INI_KEY_TABLE("the display", d
 
 /* --- sections --------------------------------------------------------------------------------- */
 
+static bool can_be_shown(const char *text) {
+	size_t left = strlen(text), length = 1;
+	for (; left > 0 && length > 0; text += length, left -= length) {
+		length = character_length(text, left);
+	}
+	return left == 0;
+}
+
+/* Logs, the status and what is kept of a role have the name. A section's is told once. */
+static bool check_name(struct reading *reading, const char *what, const char *name) {
+	bool is_good = name[0] != '\0' && can_be_shown(name);
+	if (!is_good && reading->nameless != reading->ini.section) {
+		reading->nameless = reading->ini.section;
+		ini_file_mistake(&reading->ini,
+				name[0] == '\0' ? "[%s NAME] needs a name"
+						: "[%s NAME] has a name that is not UTF-8, or "
+						  "has a character that cannot be shown",
+				what);
+	}
+	return is_good;
+}
+
 static void role_key(
 		struct reading *reading, const char *name, const char *key, const char *value) {
 	struct cluster_config *config = reading->config;
@@ -219,7 +243,9 @@ static void role_key(
 	};
 	const struct ini_sections roles = {
 			"roles", &config->roles, &config->role_count, sizeof(fresh), ROLES_MAX};
-	struct role_config *role = ini_section_find(&reading->ini, &roles, name, &fresh);
+	struct role_config *role = check_name(reading, "role", name)
+			? ini_section_find(&reading->ini, &roles, name, &fresh)
+			: NULL;
 	if (role != NULL) {
 		ini_key_table_set(&role_table, &reading->ini, role, key, value);
 	}
@@ -235,7 +261,9 @@ static void layer_key(
 	};
 	const struct ini_sections layers = {
 			"layers", &config->layers, &config->layer_count, sizeof(fresh), LAYERS_MAX};
-	struct layer_config *layer = ini_section_find(&reading->ini, &layers, name, &fresh);
+	struct layer_config *layer = check_name(reading, "layer", name)
+			? ini_section_find(&reading->ini, &layers, name, &fresh)
+			: NULL;
 	if (layer != NULL) {
 		ini_key_table_set(&layer_table, &reading->ini, layer, key, value);
 	}
@@ -244,15 +272,13 @@ static void layer_key(
 static void output_key(
 		struct reading *reading, const char *name, const char *key, const char *value) {
 	struct cluster_config *config = reading->config;
-	const struct output_config fresh = {.writeback = WRITEBACK_DEFAULT};
+	const struct output_config fresh = {
+			.line = reading->ini.section, .writeback = WRITEBACK_DEFAULT};
 	const struct ini_sections outputs = {"outputs", &config->outputs, &config->output_count,
 			sizeof(fresh), OUTPUTS_MAX};
-	if (name[0] == '\0') {
-		ini_file_mistake(&reading->ini,
-				"[output NAME] needs a name, as in [output HDMI-A-1]");
-		return;
-	}
-	struct output_config *output = ini_section_find(&reading->ini, &outputs, name, &fresh);
+	struct output_config *output = check_name(reading, "output", name)
+			? ini_section_find(&reading->ini, &outputs, name, &fresh)
+			: NULL;
 	if (output != NULL) {
 		ini_key_table_set(&output_table, &reading->ini, output, key, value);
 	}
@@ -262,6 +288,7 @@ static void display_key(struct reading *reading, const char *key, const char *va
 	const struct ini_key *known = ini_key_table_find(&display_table, key);
 	if (known != NULL && known != display_keys) { /* all but the first are of the output */
 		reading->only_line = reading->ini.line;
+		reading->only.line = reading->ini.section;
 	}
 	ini_key_table_set(&display_table, &reading->ini, reading, key, value);
 }
@@ -306,6 +333,22 @@ static void complete_outputs(struct reading *reading) {
 		ini_file_mistake(&reading->ini,
 				"besides [output %s], [display] can only have worst-frame=",
 				config->outputs[0].name);
+	}
+}
+
+/* A stream has one producer: of the second output nobody would ever see a picture. */
+static void check_streams(struct reading *reading) {
+	const struct cluster_config *config = reading->config;
+	for (size_t i = 0; i < config->output_count; i++) {
+		const struct output_config *output = &config->outputs[i];
+		for (size_t k = 0; output->stream != NULL && k < i; k++) {
+			const struct output_config *other = &config->outputs[k];
+			if (other->stream != NULL && strcmp(output->stream, other->stream) == 0) {
+				ini_file_mistake_at(&reading->ini, output->line,
+						"[output %s] has stream=%s, as [output %s] has",
+						output->name, output->stream, other->name);
+			}
+		}
 	}
 }
 
@@ -455,6 +498,7 @@ static void make_protection(struct reading *reading, struct role_config *role) {
 static void complete(struct reading *reading) {
 	struct cluster_config *config = reading->config;
 	complete_outputs(reading);
+	check_streams(reading);
 	for (size_t i = 0; i < config->role_count; i++) {
 		struct role_config *role = &config->roles[i];
 		reading->ini.line = role->line;

@@ -72,6 +72,7 @@ enum planes {
 
 struct output_config {
 	char *name;		/* its connector's; NULL: the first one that is connected */
+	unsigned line;		/* of its section */
 	uint32_t width, height; /* in pixels, 0: as in its preferred mode */
 	uint32_t refresh_mhz;	/* likewise */
 	bool paced;		/* composed as late as its refreshes allow */

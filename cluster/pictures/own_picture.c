@@ -116,6 +116,22 @@ static void draw_pattern(cairo_t *cairo, double width, double height) {
 	cairo_stroke(cairo);
 }
 
+int own_picture_check_png(const char *path) {
+	cairo_surface_t *png = cairo_image_surface_create_from_png(path);
+	cairo_status_t status = cairo_surface_status(png);
+	cairo_surface_destroy(png);
+	switch (status) {
+	case CAIRO_STATUS_SUCCESS:
+		return 0;
+	case CAIRO_STATUS_FILE_NOT_FOUND:
+		return -ENOENT;
+	case CAIRO_STATUS_NO_MEMORY:
+		return -ENOMEM;
+	default:
+		return -EINVAL;
+	}
+}
+
 static int draw_png(cairo_t *cairo, const char *path, double width, double height) {
 	cairo_surface_t *png = cairo_image_surface_create_from_png(path);
 	if (cairo_surface_status(png) != CAIRO_STATUS_SUCCESS) {

@@ -48,6 +48,12 @@ int own_picture_create_fallback(struct own_picture **picture, enum fallback fall
 int own_picture_create_png(
 		struct own_picture **picture, const char *path, uint32_t width, uint32_t height);
 
+/*
+ * Whether there is a PNG: 0, -ENOENT: there is no such file, -EINVAL: it cannot be read as one, or
+ * -ENOMEM.
+ */
+int own_picture_check_png(const char *path);
+
 /* Another reference; and one less. Both take NULL. */
 struct own_picture *own_picture_ref(struct own_picture *picture);
 void own_picture_unref(struct own_picture *picture);

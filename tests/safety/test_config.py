@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from assuring.light import lights_in
 from lib.program import BUILD, PATIENCE, TOP
+from PIL import Image
 
 CLUSTER = BUILD / "cluster" / "gid-cluster"
 ROLE = "[role oil]\nwidth=64\nheight=64\n"
@@ -39,6 +40,31 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "a program that copies the screen": (
         "[display]\nscreen-copies=/usr/bin/grim\n",
         ['2: the display has no "screen-copies"'],
+    ),
+    "a role without a name": (
+        "[role ]\nstream=oil\nwidth=1\nheight=1\n",
+        ["2: [role NAME] needs a name"],
+    ),
+    "a layer without a name": ("[layer ]\nstream=oil\n", ["2: [layer NAME] needs a name"]),
+    "a name that a terminal obeys": (
+        "[role oil\x1b[2J]\nstream=oil\nwidth=1\nheight=1\n",
+        ["2: [role NAME] has a name that is not UTF-8, or has a character that cannot be shown"],
+    ),
+    "a name that turns what follows it": (
+        "[layer \u202eoil]\nstream=oil\nwidth=1\nheight=1\n",
+        ["2: [layer NAME] has a name that is not UTF-8, or has a character that cannot be shown"],
+    ),
+    "a name of an output that cannot be shown": (
+        "[output a\tb]\nwidth=1\nheight=1\n",
+        ["2: [output NAME] has a name that is not UTF-8, or has a character that cannot be shown"],
+    ),
+    "a section with a long name": (
+        f"[role {'a' * 45}]\nwidth=1\nheight=1\n",
+        ["1: a section's name is longer than 49 bytes"],
+    ),
+    "one stream of two outputs": (
+        "[output left]\nstream=screen\n[output right]\nwidth=64\nstream=screen\n",
+        ["3: [output right] has stream=screen, as [output left] has"],
     ),
     "a role without a size": ("[role oil]\nx=1\n", ["1: [role oil] needs width= and height="]),
     "a section behind a blank": ("\v[role oil]\nx=1\n", ["1: [role oil] needs width= and height="]),
@@ -199,6 +225,48 @@ def told(output: str) -> tuple[list[str], list[str]]:
     return [line for line in lines if line not in processors], processors
 
 
+def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
+    """As an editor of long ago writes it: nobody could be told the status."""
+    path = tmp_path / "cluster.conf"
+    path.write_bytes("[role Kühlwasser]\nstream=oil\nwidth=1\nheight=1\n".encode("latin-1"))
+    status, lines = check(path)
+    assert (status, len(lines)) == (1, 1)
+    assert lines[0].startswith(f"{path}:2: [role NAME] has a name that is not UTF-8")
+
+
+def write_png(path: Path, mode: str = "RGB") -> None:
+    Image.new(mode, (8, 8)).save(path, "PNG")
+
+
+def test_pictures_that_cannot_be_shown(tmp_path: Path) -> None:
+    """Without them it would not start, or without its background. Told beside other mistakes."""
+    path, cut = tmp_path / "cluster.conf", tmp_path / "cut.png"
+    write_png(cut)
+    cut.write_bytes(cut.read_bytes()[:-20])
+    (tmp_path / "text.png").write_text("no picture")
+    path.write_text(
+        f"[display]\nbackground=text.png\n{SIZE}"
+        f"{ROLE}fallback=none.png\n{LAYER}fallback=cut.png\ny=b\n"
+    )
+    said = {
+        (1, "background", "text.png", "no PNG that can be read"),
+        (5, "fallback", "none.png", "No such file or directory"),
+        (9, "fallback", "cut.png", "no PNG that can be read"),
+    }
+    expected = {f"{path}:{line}: {key}={tmp_path}/{name}: {why}" for line, key, name, why in said}
+    status, lines = check(path)
+    assert status == 1
+    assert set(lines) == expected | {f"{path}:13: y=b is not a number from 0 to 16384"}
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
+def test_pictures_of_any_kind_of_png(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / "cluster.conf"
+    write_png(tmp_path / "any.png", mode)
+    path.write_text(f"{ANY_TIME}{SIZE}background=any.png\n{ROLE}fallback=any.png\n")
+    assert check(path) == (0, [])
+
+
 def processor_seconds() -> float:
     """Of all programs that this test has waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -236,6 +304,8 @@ def test_mistakes(tmp_path: Path, name: str) -> None:
     "good",
     [
         ROLE,
+        f"[role {'a' * 44}]\nwidth=1\nheight=1\n",
+        "[role Öl ⛽]\nstream=safety/oil\nwidth=1\nheight=1\n",
         "[role oil lamp]\nstream=safety/oil\nwidth=1\nheight=1\n",
         ROLE.replace("\n", "\n\t "),
         ROLE + "fallback=blank\n",
