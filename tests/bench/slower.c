@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Preloaded, makes gid_producer_send() slower, which $GIDWAY_SLOWER says how: by `instructions N`
- * each time, or by a system call each N times.
+ * Preloaded, makes gid_producer_send() slower. $GIDWAY_SLOWER says how: `instructions N calls M`,
+ * by N instructions each time, and by a system call each M times.
  */
 #include <dlfcn.h>
 #include <gid/stream.h>
@@ -15,9 +15,7 @@ static unsigned instructions, calls, count;
 
 __attribute__((constructor)) static void begin(void) {
 	const char *how = getenv("GIDWAY_SLOWER");
-	if (how == NULL ||
-			(sscanf(how, "instructions %u", &instructions) != 1 &&
-					sscanf(how, "calls %u", &calls) != 1)) {
+	if (how == NULL || sscanf(how, "instructions %u calls %u", &instructions, &calls) != 2) {
 		return;
 	}
 	send_frame = (int (*)(struct gid_producer *, struct gid_frame *))dlsym(
