@@ -29,8 +29,13 @@ def test_the_headers_can_be_used_in_cpp(standard: str, tmp_path: Path) -> None:
     folders = (HEADERS.parent, TOP / "engine" / "client" / "include")
     headers = [header for folder in folders for header in (folder / "gid").glob("*.h")]
     program = tmp_path / "program.cpp"
-    program.write_text("".join(f'#include "{header}"\n' for header in sorted(headers)))
-    command = [compiler, f"-std={standard}", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
+    text = "".join(f'#include "{header}"\n' for header in sorted(headers))
+    text += "gid_id nothing = GID_NONE;\n"
+    if standard == "c++20":  # which has initialisers by name
+        text += "gid_frame frame = GID_FRAME_INIT;\n"
+    program.write_text(text)
+    warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wold-style-cast", "-Werror"]
+    command = [compiler, f"-std={standard}", "-fsyntax-only", *warnings]
     result = run(*command, *(f"-I{folder}" for folder in folders), program)
     assert (result.returncode, result.stderr) == (0, "")
 
