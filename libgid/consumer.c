@@ -57,6 +57,8 @@ static void drop_subscription(struct gid_consumer *consumer) {
 		gid_socket_close_fds(&consumer->ring_fd, 1);
 		consumer->shared = NULL;
 		consumer->base += consumer->ring.head;
+		consumer->stats.frames += consumer->received;
+		consumer->received = consumer->measured_at = 0;
 		if (gid_life_is_over(&consumer->life)) {
 			consumer->lost = consumer->base;
 		}
@@ -437,6 +439,7 @@ int gid_consumer_get_fd(const struct gid_consumer *consumer) {
 
 void gid_consumer_get_stats(const struct gid_consumer *consumer, struct gid_consumer_stats *stats) {
 	*stats = consumer->stats;
+	stats->frames += consumer->received;
 	if (consumer->domain != NULL && consumer->domain->clocks != NULL) {
 		const struct gid_clock *clock =
 				&consumer->domain->clocks[consumer->producer_domain];

@@ -33,10 +33,10 @@ struct gid_consumer {
 	uint64_t lost;		/* those below it may be anything: a life ended before they did */
 	uint64_t next_sequence; /* that is expected; 0: none came of this subscription */
 	uint64_t back_off;
-	/* `submit_time` of the frame whose latency was measured last, and frames since. */
-	uint64_t measured;
-	uint32_t unmeasured;
-	struct gid_consumer_stats stats;
+	uint64_t received; /* of this subscription */
+	/* `submit_time` of the frame whose latency was measured last, and `received` then. */
+	uint64_t measured, measured_at;
+	struct gid_consumer_stats stats; /* its frames: of the subscriptions before */
 	struct gid_sleep sleep;
 	struct gid_ring_consumer ring;
 	struct gid_life life; /* of both machines, where the producer is on another one */

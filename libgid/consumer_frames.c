@@ -47,8 +47,10 @@ static __attribute__((noinline)) void note_gap(
 	if (expected != 0 && frame->sequence > expected) {
 		consumer->stats.missed += frame->sequence - expected;
 		frame->flags |= GID_FRAME_DISCONT;
-	} else if (expected == 0 && consumer->stats.reconnects > 0) {
-		frame->flags |= GID_FRAME_DISCONT;
+	} else if (expected == 0) {
+		frame->flags |= consumer->stats.reconnects > 0 ? GID_FRAME_DISCONT : 0;
+		/* a stream that lives is asked for at once again */
+		consumer->back_off = GID_BACK_OFF_MIN_NS;
 	}
 }
 
@@ -95,49 +97,62 @@ static __attribute__((noinline)) void take_more(const struct gid_consumer *consu
 	}
 }
 
-/* Any other frame than a whole picture. An entry without one goes back: there is no slot to be
- * read. */
-static __attribute__((noinline)) int take_other(struct gid_consumer *consumer,
-		const struct gid_wire_frame *copy, uint32_t number, struct gid_frame *frame) {
-	if (gid_wire_get_frame(frame, copy, consumer->producer_domain) < 0) {
-		return -EPROTO;
-	}
-	if (copy->more != 0) {
-		take_more(consumer, &consumer->ring.notes[number], frame);
-	}
-	if (frame->gid == GID_NONE) {
-		give_back(consumer, copy->index);
-	}
-	return 0;
-}
-
 /* Frames that are being received. */
 struct taking {
 	struct gid_consumer *consumer;
 	struct gid_frame *next;
 	uint64_t base, next_sequence; /* the consumer's */
-	uint32_t domain;
+	gid_id first;		      /* that can be one of the producer's */
 };
 
-/* Returns 0, or -EPROTO for what no honest producer writes. */
-static inline __attribute__((always_inline)) int take_frame(void *data,
-		const struct gid_wire_entry *line, const struct gid_wire_frame *whole,
-		uint32_t number) {
+static inline __attribute__((always_inline)) bool copy_picture(
+		void *data, const struct gid_wire_entry *line) {
+	const struct taking *taking = data;
+	return gid_wire_read_picture(taking->next, line, taking->first);
+}
+
+/* What is there is held from now on. */
+static inline __attribute__((always_inline)) void next_frame(void *data, uint64_t index) {
 	struct taking *taking = data;
 	struct gid_frame *frame = taking->next++;
-	if (RING_RARELY(!gid_wire_get_picture(frame, line, taking->domain))) {
-		bool more = line->kind >> GID_WIRE_MORE_SHIFT != 0;
-		struct gid_wire_frame copy = more ? *whole : ring_begin_frame(*line);
-		if (take_other(taking->consumer, &copy, number, frame) < 0) {
-			return -EPROTO;
-		}
-	}
-	frame->index = taking->base + line->index;
-	if (RING_RARELY(frame->sequence != taking->next_sequence)) {
+	const uint64_t sequence = frame->sequence;
+	frame->index = taking->base + index;
+	if (RING_RARELY(sequence != taking->next_sequence)) {
 		note_gap(taking->consumer, taking->next_sequence, frame);
 	}
-	taking->next_sequence = frame->sequence + 1;
-	return 0;
+	taking->next_sequence = sequence + 1;
+}
+
+/* Any other frame than a whole picture. An entry without one goes back: there is no slot to be
+ * read. */
+static __attribute__((noinline)) int take_other(struct taking *taking,
+		struct gid_ring_consumer *end, uint64_t index, uint32_t number) {
+	struct gid_frame *frame = taking->next;
+	struct gid_wire_frame copy;
+	int got = gid_ring_keep(end, index, &copy, number);
+	if (got <= 0) {
+		return got;
+	}
+	if (gid_wire_get_frame(frame, &copy, taking->consumer->producer_domain) < 0) {
+		return -EPROTO;
+	}
+	if (copy.more != 0) {
+		take_more(taking->consumer, &end->notes[number], frame);
+	}
+	if (frame->gid == GID_NONE) {
+		give_back(taking->consumer, index);
+	}
+	next_frame(taking, index);
+	return got;
+}
+
+/* By a copy: what no other function knows can be in registers. */
+static inline __attribute__((always_inline)) int take_hard(
+		void *data, struct gid_ring_consumer *end, uint64_t index, uint32_t number) {
+	struct taking *taking = data, copy = *taking;
+	int got = take_other(&copy, end, index, number);
+	*taking = copy;
+	return got;
 }
 
 /* What there is to know of the producer's clock; NULL: it is ours. */
@@ -154,8 +169,9 @@ static const struct gid_clock *find_clock(const struct gid_consumer *consumer) {
 static __attribute__((noinline)) void measure(
 		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
 	uint64_t now = gid_clock_now(), time = frames[count - 1].submit_time;
-	add_latency(consumer->memory.data, time, now, consumer->unmeasured);
-	consumer->unmeasured = 0;
+	add_latency(consumer->memory.data, time, now,
+			(uint32_t)(consumer->received - consumer->measured_at));
+	consumer->measured_at = consumer->received;
 	consumer->measured = time;
 	for (uint32_t i = 0; consumer->timeline != NULL && i < count; i++) {
 		write_point(consumer, GID_TIMELINE_RECEIVE, &frames[i], now);
@@ -165,50 +181,71 @@ static __attribute__((noinline)) void measure(
 static inline void count_frames(
 		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
 	struct gid_wire_page *page = consumer->memory.data;
-	__atomic_store_n(&page->received, page->received + count, __ATOMIC_RELAXED);
-	consumer->stats.frames += count;
-	consumer->unmeasured += count;
-	consumer->back_off =
-			GID_BACK_OFF_MIN_NS; /* a stream that lives is asked for at once again */
+	consumer->received += count;
+	__atomic_store_n(&page->received, consumer->received, __ATOMIC_RELAXED);
 	if (frames[count - 1].submit_time - consumer->measured >= MEASURE_NS ||
 			consumer->timeline != NULL) {
 		measure(consumer, frames, count);
 	}
 }
 
-/*
- * The next ones that are there. Returns how many, or -EPROTO. Inline, so that taking one has no
- * loops over one.
- */
-static inline __attribute__((always_inline)) int take_up_to(
-		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
-	struct taking taking = {
+static inline struct taking begin_taking(struct gid_consumer *consumer, struct gid_frame *frames) {
+	return (struct taking){
 			.consumer = consumer,
 			.next = frames,
 			.base = consumer->base,
 			.next_sequence = consumer->next_sequence,
-			.domain = consumer->producer_domain,
+			.first = gid_wire_first_gid(consumer->producer_domain),
 	};
-	int count = gid_ring_receive_each(&consumer->ring, most, take_frame, &taking);
+}
+
+/* So many were taken, if any. */
+static inline __attribute__((always_inline)) int finish_taking(
+		struct taking *taking, struct gid_frame *frames, int count) {
+	struct gid_consumer *consumer = taking->consumer;
 	if (count > 0) {
 		const struct gid_clock *clock = find_clock(consumer);
 		for (int i = 0; clock != NULL && i < count; i++) { /* of another machine */
 			translate_times(&frames[i], clock->offset);
 		}
-		consumer->next_sequence = taking.next_sequence;
+		consumer->next_sequence = taking->next_sequence;
 		count_frames(consumer, frames, (uint32_t)count);
 	}
 	return count;
 }
 
-static inline __attribute__((always_inline)) int take_one(
-		struct gid_consumer *consumer, struct gid_frame *frame) {
-	return take_up_to(consumer, frame, 1);
-}
-
+/* The next ones that are there. Returns how many, or -EPROTO. */
 static __attribute__((noinline)) int take_some(
 		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
-	return take_up_to(consumer, frames, most < GID_BURST_MAX ? most : GID_BURST_MAX);
+	struct taking taking = begin_taking(consumer, frames);
+	most = most < GID_BURST_MAX ? most : GID_BURST_MAX;
+	int count = gid_ring_receive_each(
+			&consumer->ring, most, copy_picture, next_frame, take_hard, &taking);
+	return finish_taking(&taking, frames, count);
+}
+
+/* The entry that was claimed is none that is taken at once: this one, or else the next. */
+static __attribute__((noinline)) int take_claimed(
+		struct gid_consumer *consumer, struct gid_frame *frame, uint64_t index) {
+	struct taking taking = begin_taking(consumer, frame);
+	int got = take_other(&taking, &consumer->ring, index, 0);
+	return got != 0 ? finish_taking(&taking, frame, got) : take_some(consumer, frame, 1);
+}
+
+/* Without loops over one, nor anything that hardly any frame needs. */
+static inline __attribute__((always_inline)) int take_one(
+		struct gid_consumer *consumer, struct gid_frame *frame) {
+	struct taking taking = begin_taking(consumer, frame);
+	uint64_t index;
+	int claimed = gid_ring_claim(&consumer->ring, 1, &index);
+	if (claimed <= 0) {
+		return claimed;
+	}
+	if (RING_RARELY(!gid_ring_take(&consumer->ring, index, copy_picture, &taking))) {
+		return take_claimed(consumer, frame, index);
+	}
+	next_frame(&taking, index);
+	return finish_taking(&taking, frame, 1);
 }
 
 /* Whether the producer ended the stream in good order. */
@@ -288,7 +325,7 @@ static int await_next(struct gid_consumer *consumer) {
 
 static inline int wake_up(struct gid_consumer *consumer) {
 	gid_sleep_calm(&consumer->sleep);
-	bool sleeps = consumer->shared != NULL && consumer->ring.asleep % 2 != 0 && !consumer->over;
+	bool sleeps = consumer->ring.asleep % 2 != 0 && consumer->shared != NULL && !consumer->over;
 	return sleeps ? end_sleep(consumer) : 0;
 }
 
@@ -422,25 +459,54 @@ static __attribute__((noinline)) int put_back_traced(
 	return ret;
 }
 
+/* One by one: with a timeline, or without a ring. Returns how many went back. */
+static __attribute__((noinline)) uint32_t release_singly(struct gid_consumer *consumer,
+		const struct gid_frame *frames, uint32_t count, int *error) {
+	const bool traced = consumer->timeline != NULL;
+	const uint64_t now = traced ? gid_clock_now() : 0;
+	uint32_t released = 0;
+	for (const struct gid_frame *frame = frames; frame < frames + count; frame++) {
+		int ret = traced ? put_back_traced(consumer, frame, now)
+				 : put_back(consumer, frame);
+		*error = ret < 0 ? ret : *error;
+		released += ret > 0;
+	}
+	return released;
+}
+
+/* Frames that are given back together. */
+struct releasing {
+	const struct gid_frame *frames;
+	uint64_t base; /* the consumer's */
+	int error;
+};
+
+/* What went back with its subscription has none any more. */
+static inline __attribute__((always_inline)) uint64_t index_of(const void *data, uint32_t number) {
+	const struct releasing *releasing = data;
+	uint64_t index = releasing->frames[number].index - releasing->base;
+	return RING_RARELY(index > INT64_MAX) ? UINT64_MAX : index;
+}
+
+/* An entry without a picture goes back by itself. */
+static inline __attribute__((always_inline)) void was_not_held(void *data, uint32_t number) {
+	struct releasing *releasing = data;
+	const struct gid_frame *frame = &releasing->frames[number];
+	bool gone = frame->index - releasing->base > INT64_MAX;
+	releasing->error = gone || frame->gid == GID_NONE ? releasing->error : -EINVAL;
+}
+
 int gid_consumer_release_burst(
 		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
-	const bool traced = consumer->timeline != NULL;
-	uint64_t now = traced ? gid_clock_now() : 0;
-	uint32_t released = 0;
-	int error = 0;
-	for (const struct gid_frame *frame = frames; frame < frames + count; frame++) {
-		int ret = RING_RARELY(traced) ? put_back_traced(consumer, frame, now)
-					      : put_back(consumer, frame);
-		if (RING_RARELY(ret < 0)) {
-			error = ret;
-		} else {
-			released += (uint32_t)ret;
-		}
-	}
+	struct releasing releasing = {.frames = frames, .base = consumer->base};
+	uint32_t released = RING_RARELY(consumer->timeline != NULL || consumer->shared == NULL)
+			? release_singly(consumer, frames, count, &releasing.error)
+			: gid_ring_put_back_each(&consumer->ring, count, index_of, was_not_held,
+					  &releasing);
 	if (released > 0) {
 		publish_releases(consumer);
 	}
-	return error;
+	return releasing.error;
 }
 
 int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame) {

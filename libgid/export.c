@@ -478,8 +478,7 @@ int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
 static int begin_anew(struct gid_slab *slab) {
 	gid_slab_close_memory(slab);
 	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
-		slab->slots[i].holders = 0;
-		slab->slots[i].forced = false;
+		slab->slots[i].use &= GID_SLOT_TAKEN;
 	}
 	memset(slab->granted, 0, sizeof(slab->granted));
 	memset(slab->forced, 0, sizeof(slab->forced));
@@ -544,7 +543,7 @@ static void come_back(struct gid_slab *slab, const struct gid_evicted *old, gid_
 /* It is there: what is out of the memory before stays known. */
 static void settle(struct gid_slab *slab, struct gid_evicted *old) {
 	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
-		old->held += slab->slots[i].holders;
+		old->held += slab->slots[i].use & GID_SLOT_HOLDERS;
 		if (gid_slab_generation(slab, i) == 0) {
 			gid_slab_raise_generation((uint32_t *)&slab->generations[i]);
 		}

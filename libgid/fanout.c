@@ -68,17 +68,25 @@ static __attribute__((noinline)) void publish_copies(
 	}
 }
 
+static __attribute__((noinline)) void publish_losses(struct gid_subscription *subscription) {
+	struct gid_wire_ring *ring = subscription->ring.ring;
+	__atomic_store_n(&ring->dropped, subscription->dropped, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->leases_expired, subscription->leases_expired, __ATOMIC_RELAXED);
+	subscription->recounted = false;
+}
+
 /* For people, who read it by gidctl. */
 static inline __attribute__((always_inline)) void publish_counts(
 		struct gid_subscription *subscription) {
 	const struct gid_producer_stats *stats = &subscription->producer->stats;
 	struct gid_wire_ring *ring = subscription->ring.ring;
 	__atomic_store_n(&ring->frames, stats->frames, __ATOMIC_RELAXED);
-	__atomic_store_n(&ring->dropped, subscription->dropped, __ATOMIC_RELAXED);
+	if (RING_RARELY(subscription->recounted)) {
+		publish_losses(subscription);
+	}
 	if (RING_RARELY(ring->copied_frames != stats->copied_frames)) {
 		publish_copies(ring, subscription->producer);
 	}
-	__atomic_store_n(&ring->leases_expired, subscription->leases_expired, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->held, subscription->ring.pictures, __ATOMIC_RELAXED);
 }
 
@@ -94,17 +102,6 @@ static __attribute__((noinline)) void wake_consumer(const struct gid_subscriptio
 }
 
 /*
- * Another picture is what the stream shows from now on: the lease of those before it begins. A
- * picture that is sent again, and an entry without one, are about the same.
- */
-static inline void outdate(struct gid_subscription *subscription, gid_id gid, uint64_t now) {
-	if (gid != GID_NONE && gid != subscription->producer->present) {
-		gid_ring_outdate(&subscription->ring, subscription->newest, now);
-		subscription->newest = UINT64_MAX;
-	}
-}
-
-/*
  * Frames on their way into the rings together: pictures of one slab, each another one than that
  * before it, for which all readers have room; or one frame of any kind.
  */
@@ -112,6 +109,11 @@ struct batch {
 	struct gid_frame *frames;
 	uint32_t count;
 	bool plain; /* pictures without checks, of which the first line says all: no entries */
+	/*
+	 * Another picture is what the stream shows from now on: the lease of those before it
+	 * begins. A picture that is sent again, and an entry without one, are about the same.
+	 */
+	bool other;
 	uint64_t now;
 	struct gid_slab *slab; /* NULL: no picture */
 	struct gid_wire_frame entries[GID_BURST_MAX];
@@ -152,11 +154,15 @@ static void hold_for(struct gid_producer *producer, const struct batch *batch, u
 		return;
 	}
 	producer->stats.frames += batch->count;
+	if (takers == 0) {
+		return;
+	}
 	producer->stats.delivered += (uint64_t)batch->count * takers;
-	struct gid_slab *slab = batch->slab;
-	const struct gid_frame *frame = batch->frames, *end = frame + batch->count;
-	for (; takers > 0 && frame < end; frame++) {
-		gid_slab_hold(slab, gid_slot_of(frame->gid), takers);
+	gid_slab_stay(batch->slab, batch->count * takers);
+	struct gid_slab_slot *const slots = batch->slab->slots;
+	const struct gid_frame *const frames = batch->frames;
+	for (uint32_t i = 0; i < batch->count; i++) {
+		slots[gid_slot_of(frames[i].gid)].use += takers;
 	}
 }
 
@@ -255,16 +261,22 @@ static inline bool takes(const struct gid_subscription *subscription, const stru
 static inline __attribute__((always_inline)) bool put_to(
 		struct gid_subscription *subscription, const struct batch *batch) {
 	const struct gid_slab *slab = batch->slab;
-	outdate(subscription, batch->frames[0].gid, batch->now);
+	const bool other = batch->other;
+	if (other) {
+		gid_ring_outdate(&subscription->ring, subscription->newest, batch->now);
+	}
 	uint32_t put = 0;
 	if (batch->count > 1 || slab == NULL || takes(subscription, slab)) {
 		put = put_frames(subscription, batch);
 	}
-	if (put < batch->count && !put_hard(subscription, batch)) {
-		return false;
+	if (RING_RARELY(put < batch->count)) {
+		subscription->newest = other ? UINT64_MAX : subscription->newest;
+		if (!put_hard(subscription, batch)) {
+			return false;
+		}
 	}
 	subscription->missed = false;
-	if (subscription->newest == UINT64_MAX) {
+	if (other || subscription->newest == UINT64_MAX) {
 		subscription->newest = subscription->ring.tail - 1;
 	}
 	return true;
@@ -336,6 +348,7 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 		return;
 	}
 	noted.gid = frame->gid;
+	batch.other = frame->gid != GID_NONE && frame->gid != producer->present;
 	frame->submit_time = batch.now;
 	if (frame->present_time != 0 && ~frame->present_time < batch.now) {
 		frame->present_time = ~batch.now;
@@ -460,19 +473,21 @@ static inline bool goes_with(const struct batch *batch, const struct gid_frame *
  */
 static inline __attribute__((always_inline)) uint32_t count_plain(
 		const struct gid_producer *producer, const struct batch *batch) {
-	const struct gid_slab *const slab = batch->slab;
+	const struct gid_slab_gids gids = gid_slab_gids(batch->slab);
 	const uint32_t most = batch->count;
 	const uint64_t now = batch->now, first = producer->sequence + 1;
+	struct gid_frame *const frames = batch->frames;
+	gid_id before = GID_NONE;
 	for (uint32_t i = 0; i < most; i++) {
-		struct gid_frame *frame = &batch->frames[i];
-		bool other = i == 0 ||
-				(frame->gid != frame[-1].gid &&
-						gid_slab_has_too(slab, frame[-1].gid, frame->gid));
-		if (!other || !gid_wire_is_plain(frame)) {
+		struct gid_frame *frame = &frames[i];
+		const gid_id gid = frame->gid;
+		bool goes = i == 0 || (gid != before && gid_slab_has_one_of(&gids, gid));
+		if (!goes || !gid_wire_is_plain(frame)) {
 			return i;
 		}
 		frame->submit_time = now;
 		frame->sequence = first + i;
+		before = gid;
 	}
 	return most;
 }
@@ -540,10 +555,12 @@ static inline __attribute__((always_inline)) int put_some(struct gid_producer *p
 		return error;
 	}
 	*count = batch.count;
-	gid_id last = frames[batch.count - 1].gid;
-	if (frames[0].gid != producer->present) { /* the same again takes no memory */
+	gid_id last = frames[most == 1 ? 0 : batch.count - 1].gid;
+	bool again = frames[0].gid == producer->present;
+	if (!again) { /* the same again takes no memory */
 		producer->lacking_since = 0;
 	}
+	batch.other = !again && frames[0].gid != GID_NONE;
 	uint32_t takers = put_to_all(producer, &batch);
 	producer->present = last != GID_NONE ? last : producer->present;
 	if (producer->options.keeps_shown) {
@@ -577,15 +594,16 @@ static __attribute__((noinline)) void rename_frames(struct gid_domain *domain,
 }
 
 /*
- * Refused for the generation of a slot that its program has taken and nobody holds, so that no frame
- * of ours has given it another one: its machine was set back to what it was before, or somebody
- * else wrote there. The program has the right slot, which gets the gid that readers know it by.
+ * Refused for the generation of a slot that its program has taken and nobody holds, so that no
+ * frame of ours has given it another one: its machine was set back to what it was before, or
+ * somebody else wrote there. The program has the right slot, which gets the gid that readers know
+ * it by.
  */
 static bool rename_taken(struct gid_domain *domain, struct gid_frame *frame) {
 	const struct gid_slab *slab = gid_slab_find(domain, frame->gid);
 	uint32_t slot = gid_slot_of(frame->gid);
-	if (slab == NULL || slab->slots == NULL || gid_slab_has_slot(slab, frame->gid) ||
-			!slab->slots[slot].taken || slab->slots[slot].holders != 0) {
+	if (slab == NULL || slab->slots == NULL || gid_slab_has(slab, frame->gid) ||
+			(slab->slots[slot].use & ~GID_SLOT_FORCED) != GID_SLOT_TAKEN) {
 		return false;
 	}
 	frame->gid = gid_slab_gid(slab, slot);

@@ -21,7 +21,7 @@ static void take_entry(struct gid_subscription *subscription, const struct gid_r
 	bool by_force = got == 0 &&
 			gid_ring_take_by_force(&subscription->ring, entry->index, &taken);
 	if (by_force) {
-		subscription->leases_expired++;
+		gid_subscription_count_expired(subscription);
 		producer->stats.leases_expired++;
 	} else if (taken.gid != GID_NONE) {
 		gid_subscription_count_dropped(subscription);
@@ -42,7 +42,7 @@ static void take_entry(struct gid_subscription *subscription, const struct gid_r
  */
 static uint64_t lease_begin(const struct gid_subscription *subscription,
 		const struct gid_ring_sent *sent, bool renewable) {
-	if (subscription->dead || !sent->in_flight || sent->index >= subscription->newest) {
+	if (subscription->dead || !gid_ring_is_out(sent) || sent->index >= subscription->newest) {
 		return UINT64_MAX;
 	}
 	bool claimed = sent->index < subscription->ring.head;
@@ -144,17 +144,18 @@ static bool is_older(const struct gid_ring_sent *sent, const struct gid_ring_sen
 /* The oldest picture in flight that was sent after that one; false where there is none. */
 static bool find_oldest(const struct gid_producer *producer, struct gid_ring_sent after,
 		struct gid_ring_sent *oldest) {
-	oldest->in_flight = false;
+	oldest->index = GID_RING_NO_INDEX;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		for (uint32_t i = 0; !sub->dead && i < sub->ring.entries; i++) {
 			const struct gid_ring_sent *sent = &sub->ring.sent[i];
-			if (sent->in_flight && sent->gid != GID_NONE && is_older(&after, sent) &&
-					(!oldest->in_flight || is_older(sent, oldest))) {
+			if (gid_ring_is_out(sent) && sent->gid != GID_NONE &&
+					is_older(&after, sent) &&
+					(!gid_ring_is_out(oldest) || is_older(sent, oldest))) {
 				*oldest = *sent;
 			}
 		}
 	}
-	return oldest->in_flight;
+	return gid_ring_is_out(oldest);
 }
 
 /* Whether all who hold the slot are consumers of this stream that can be made to let go of it. */
@@ -167,7 +168,7 @@ static bool can_be_freed(struct gid_producer *producer, gid_id gid, bool force) 
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		for (uint32_t i = 0; !sub->dead && i < sub->ring.entries; i++) {
 			const struct gid_ring_sent *sent = &sub->ring.sent[i];
-			if (sent->in_flight && sent->gid == gid) {
+			if (gid_ring_is_out(sent) && sent->gid == gid) {
 				if (!force && sent->index < sub->ring.head) {
 					return false;
 				}
@@ -184,7 +185,7 @@ static void free_slot(struct gid_subscription *subscription, gid_id gid, bool fo
 	struct gid_producer *producer = subscription->producer;
 	for (uint32_t i = 0; !subscription->dead && i < ring->entries; i++) {
 		struct gid_ring_sent wanted = ring->sent[i], taken;
-		if (!wanted.in_flight || wanted.gid != gid) {
+		if (!gid_ring_is_out(&wanted) || wanted.gid != gid) {
 			continue;
 		}
 		int got;
@@ -197,7 +198,7 @@ static void free_slot(struct gid_subscription *subscription, gid_id gid, bool fo
 		if (got < 0) {
 			gid_subscription_end(subscription, GID_END_BROKEN, got);
 		} else if (force && gid_ring_take_by_force(ring, wanted.index, &taken)) {
-			subscription->leases_expired++;
+			gid_subscription_count_expired(subscription);
 			producer->stats.leases_expired++;
 			gid_subscription_let_go(subscription, taken.gid, true);
 		}

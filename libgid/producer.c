@@ -642,7 +642,8 @@ static bool is_in_flight(const struct gid_subscription *until, const struct gid_
 	for (const struct gid_subscription *sub = first; sub != NULL; sub = sub->next) {
 		uint32_t end = sub == until ? before : sub->ring.entries;
 		for (uint32_t i = 0; i < end; i++) {
-			if (sub->ring.sent[i].in_flight && sub->ring.sent[i].gid == gid) {
+			const struct gid_ring_sent *sent = &sub->ring.sent[i];
+			if (gid_ring_is_out(sent) && sent->gid == gid) {
 				return true;
 			}
 		}
@@ -660,7 +661,7 @@ static uint32_t count_held(const struct gid_producer *producer) {
 			sub = sub->next) {
 		for (uint32_t i = 0; i < sub->ring.entries && sub->ring.pictures > 0; i++) {
 			const struct gid_ring_sent *sent = &sub->ring.sent[i];
-			count += sent->in_flight && sent->gid != GID_NONE &&
+			count += gid_ring_is_out(sent) && sent->gid != GID_NONE &&
 					!is_in_flight(sub, producer->subscriptions, sent->gid, i);
 		}
 	}

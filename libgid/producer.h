@@ -92,6 +92,7 @@ static inline bool gid_subscription_gives_way(const struct gid_subscription *sub
 /* It does not get a frame. What nobody wanted to lose is the producer's loss, too. */
 static inline void gid_subscription_count_dropped(struct gid_subscription *subscription) {
 	subscription->dropped++;
+	subscription->recounted = true;
 	subscription->producer->stats.dropped += !gid_subscription_gives_way(subscription);
 }
 

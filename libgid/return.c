@@ -38,11 +38,12 @@ void gid_producer_report_all_freed(struct gid_producer *producer) {
 
 /*
  * Lets go of a slot for one consumer, or by force for one of a domain, not 0, which may be reading
- * it still. Returns whether that was its last holder.
+ * it still. Returns whether that was its last holder. After gid_slab_refresh().
  */
 static inline __attribute__((always_inline)) bool let_go_quietly(
 		struct gid_producer *producer, gid_id gid, uint32_t by_force_of) {
-	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid, &producer->slab_memo);
+	struct gid_slab *slab =
+			gid_slab_find_held_next(producer->domain, gid, &producer->slab_memo);
 	if (slab == NULL) {
 		return false; /* no picture, or of a slab that was destroyed */
 	}
@@ -56,8 +57,10 @@ static inline __attribute__((always_inline)) bool let_go_quietly(
 }
 
 void gid_subscription_let_go(struct gid_subscription *subscription, gid_id gid, bool by_force) {
-	if (let_go_quietly(subscription->producer, gid, by_force ? subscription->domain : 0)) {
-		slot_is_free(subscription->producer, gid);
+	struct gid_producer *producer = subscription->producer;
+	gid_slab_refresh(producer->domain, &producer->slab_memo);
+	if (let_go_quietly(producer, gid, by_force ? subscription->domain : 0)) {
+		slot_is_free(producer, gid);
 	}
 }
 
@@ -95,6 +98,7 @@ static inline __attribute__((always_inline)) void collect(struct gid_subscriptio
 		return;
 	}
 	producer->freed_first = producer->freed_end = 0;
+	gid_slab_refresh(producer->domain, &producer->slab_memo);
 	/* By one look: who waits for what comes from now on is rung for it. */
 	int error = gid_ring_collect_all(&subscription->ring, take_released, producer);
 	if (subscription->given_up) {
@@ -165,6 +169,7 @@ static void end_subscription(
 		gid_domain_post(producer->domain, &message, NULL, 0);
 	}
 	producer->freed_first = producer->freed_end = 0;
+	gid_slab_refresh(producer->domain, &producer->slab_memo);
 	for (uint32_t i = 0; i < count; i++) {
 		if (let_go_quietly(producer, freed[i].gid,
 				    freed[i].by_force ? subscription->domain : 0)) {

@@ -69,6 +69,9 @@ void gid_ring_producer_init(struct gid_ring_producer *end, struct gid_wire_ring 
 			.credit = credit,
 			.entries = entries_for(credit),
 	};
+	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+		end->sent[i].index = GID_RING_NO_INDEX;
+	}
 	ring->entries = end->entries;
 	ring->credit = credit;
 	ring->magic = GID_RING_MAGIC;
@@ -105,7 +108,7 @@ uint32_t gid_ring_unread(const struct gid_ring_producer *end) {
 	uint64_t head = ring_load(&end->page->head);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < end->entries; i++) {
-		count += end->sent[i].in_flight && end->sent[i].index >= head;
+		count += gid_ring_is_out(&end->sent[i]) && end->sent[i].index >= head;
 	}
 	return count;
 }
@@ -151,7 +154,7 @@ static struct gid_ring_sent *find_from(struct gid_ring_producer *end, uint64_t f
 	}
 	for (uint32_t i = 0; i < end->entries; i++) {
 		struct gid_ring_sent *sent = &end->sent[i];
-		if (sent->in_flight && sent->index >= from &&
+		if (gid_ring_is_out(sent) && sent->index >= from &&
 				(first == NULL || sent->index < first->index)) {
 			first = sent;
 		}
@@ -255,7 +258,7 @@ uint64_t gid_ring_last_words(const struct gid_ring_producer *end) {
 	uint64_t after = end->floor;
 	for (uint32_t i = 0; i < end->entries; i++) {
 		const struct gid_ring_sent *sent = &end->sent[i];
-		if (sent->in_flight && sent->gid != GID_NONE && sent->index >= after) {
+		if (gid_ring_is_out(sent) && sent->gid != GID_NONE && sent->index >= after) {
 			after = sent->index + 1;
 		}
 	}
@@ -288,6 +291,34 @@ int gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire_
 	};
 	page->magic = GID_RING_MAGIC;
 	return good ? 0 : -EPROTO;
+}
+
+int gid_ring_keep(struct gid_ring_consumer *end, uint64_t index, struct gid_wire_frame *copy,
+		uint32_t number) {
+	const struct gid_wire_ring *const ring = end->ring;
+	const uint64_t place = ring_place_of(index, end->entries);
+	struct gid_wire_entry line;
+	ring_get_line(&line, &ring->frames_ring[place].index);
+	*copy = ring_begin_frame(line);
+	if (copy->more != 0) {
+		ring_get_more(copy, &end->notes[number], ring, place);
+	}
+	const uint64_t floor = ring_load(&ring->floor), before = end->held_until[place];
+	if (floor > index) {
+		ring_put_release(end, index);
+		gid_ring_publish_releases(end);
+		return 0;
+	}
+	if (line.index != index) {
+		/* Left out: the place has the entry that held it, or one that came to it since. */
+		return ring_place_of(line.index - index, end->entries) != 0 ? -EPROTO : 0;
+	}
+	if (before > floor) {
+		return -EPROTO; /* what is held there can only have been taken by force */
+	}
+	end->held += before == 0;
+	end->held_until[place] = index + 1;
+	return 1;
 }
 
 void gid_ring_renew(struct gid_ring_consumer *end) {

@@ -49,14 +49,19 @@
 
 /* --- the producer's end ----------------------------------------------------------------------- */
 
-/* What the producer remembers of an entry. */
+#define GID_RING_NO_INDEX UINT64_MAX /* no entry has that one */
+
+/* What the producer remembers of an entry. A power of two, for there is one for each place. */
 struct gid_ring_sent {
-	uint64_t index;
+	uint64_t index;	   /* of the one in flight that lies there; GID_RING_NO_INDEX: none does */
 	gid_id gid;	   /* GID_NONE: no picture, holds no slot and takes no credit */
 	uint64_t time;	   /* when it was sent, ns */
 	uint64_t outdated; /* when something else came after it, ns */
-	bool in_flight;
 };
+
+static inline bool gid_ring_is_out(const struct gid_ring_sent *sent) {
+	return sent->index != GID_RING_NO_INDEX;
+}
 
 struct gid_ring_producer {
 	struct gid_wire_ring *ring;
@@ -162,11 +167,10 @@ static inline void gid_ring_outdate(struct gid_ring_producer *end, uint64_t firs
 	if (first >= end->tail) {
 		return;
 	}
-	struct gid_ring_sent *sent = &end->sent[first & (end->entries - 1)];
-	if (first + 1 < end->tail || sent->index != first) {
+	if (first + 1 < end->tail) {
 		gid_ring_outdate_all(end, first, now);
-	} else { /* nearly always */
-		sent->outdated = now;
+	} else { /* nearly always: the newest one, or it is back and that says nothing */
+		end->sent[first & (end->entries - 1)].outdated = now;
 	}
 }
 
@@ -222,20 +226,41 @@ struct gid_ring_consumer {
 int gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire_ring *ring,
 		struct gid_wire_page *page);
 
+/* Claims the entries that come next, up to `most`, from `*first` on: how many, 0 or -EPROTO. */
+static inline int gid_ring_claim(struct gid_ring_consumer *end, uint32_t most, uint64_t *first);
+
 /*
- * What is done with an entry that is held from now on, the next one of a call by its number: by
- * copies, of which the index alone was checked. Where the line says `more`, all of it is `whole`,
- * and the note of that number is its own. 0, or -EPROTO: it is none.
+ * Copies the first line of an entry where it lies, each of its words at once but for the index,
+ * which is right. False: it takes more than that.
  */
-typedef int gid_ring_take_func(void *data, const struct gid_wire_entry *line,
-		const struct gid_wire_frame *whole, uint32_t number);
+typedef bool gid_ring_copy_func(void *data, const struct gid_wire_entry *line);
+
+/*
+ * Takes a claimed entry by its first line. True: it is held now; false: gid_ring_keep() is to take
+ * it, for it is another one than nearly all, and what was copied counts for nothing.
+ */
+static inline bool gid_ring_take(struct gid_ring_consumer *end, uint64_t index,
+		gid_ring_copy_func *copy, void *data);
+
+/*
+ * Copies a claimed entry: the second line and the note, to that of its number in a call, are only
+ * there where it has them. Looks at the floor after: what was taken back meanwhile goes back
+ * unread. Returns 1: it is held now, 0, or -EPROTO.
+ */
+int gid_ring_keep(struct gid_ring_consumer *end, uint64_t index, struct gid_wire_frame *copy,
+		uint32_t number);
 
 /*
  * Takes the next entries, up to `most`, which is at most GID_BURST_MAX: they are claimed together.
- * Returns how many, 0 where there is none, -EPROTO.
+ * Returns how many, 0 where there is none, -EPROTO. What was copied last is held now, by that
+ * index; or the other function is to do all that with an entry, as gid_ring_keep().
  */
-static inline int gid_ring_receive_each(
-		struct gid_ring_consumer *end, uint32_t most, gid_ring_take_func *take, void *data);
+typedef void gid_ring_next_func(void *data, uint64_t index);
+typedef int gid_ring_take_hard_func(
+		void *data, struct gid_ring_consumer *end, uint64_t index, uint32_t number);
+static inline int gid_ring_receive_each(struct gid_ring_consumer *end, uint32_t most,
+		gid_ring_copy_func *copy, gid_ring_next_func *next,
+		gid_ring_take_hard_func *take_hard, void *data);
 
 /* The same for who wants the copies themselves. */
 static inline int gid_ring_receive_burst(
@@ -251,6 +276,15 @@ static inline int gid_ring_release(struct gid_ring_consumer *end, uint64_t index
 /* The same, but the producer does not know of it before gid_ring_publish_releases(). */
 static inline int gid_ring_put_back(struct gid_ring_consumer *end, uint64_t index);
 static inline void gid_ring_publish_releases(struct gid_ring_consumer *end);
+
+/*
+ * The same for so many, each with its index by its number; UINT64_MAX is none. Returns how many
+ * went back; it is told of each of the others.
+ */
+typedef uint64_t gid_ring_index_func(const void *data, uint32_t number);
+typedef void gid_ring_unheld_func(void *data, uint32_t number);
+static inline uint32_t gid_ring_put_back_each(struct gid_ring_consumer *end, uint32_t count,
+		gid_ring_index_func *index_of, gid_ring_unheld_func *unheld, void *data);
 
 /* Says that what is held is used. */
 void gid_ring_renew(struct gid_ring_consumer *end);

@@ -125,7 +125,7 @@ static inline uint32_t gid_ring_room(const struct gid_ring_producer *end) {
 /* The first index from there on whose place is free: there is one. */
 static inline uint64_t ring_find_free(
 		const struct gid_ring_producer *end, const uint32_t entries, uint64_t index) {
-	while (RING_RARELY(end->sent[ring_place_of(index, entries)].in_flight)) {
+	while (RING_RARELY(gid_ring_is_out(&end->sent[ring_place_of(index, entries)]))) {
 		index++;
 	}
 	return index;
@@ -141,7 +141,6 @@ static inline __attribute__((always_inline)) void ring_put_at(struct gid_ring_pr
 			.gid = line.gid,
 			.time = now,
 			.outdated = now, /* if something else comes in this very moment */
-			.in_flight = true,
 	};
 }
 
@@ -231,11 +230,11 @@ static inline bool gid_ring_should_wake_consumer(struct gid_ring_producer *end) 
 
 static inline struct gid_ring_sent *ring_find_entry(struct gid_ring_producer *end, uint64_t index) {
 	struct gid_ring_sent *sent = &end->sent[ring_place_of(index, end->entries)];
-	return sent->in_flight && sent->index == index ? sent : NULL;
+	return index != GID_RING_NO_INDEX && sent->index == index ? sent : NULL;
 }
 
 static inline void ring_end_flight(struct gid_ring_producer *end, struct gid_ring_sent *sent) {
-	sent->in_flight = false;
+	sent->index = GID_RING_NO_INDEX;
 	end->in_flight--;
 	end->pictures -= sent->gid != GID_NONE;
 }
@@ -270,7 +269,10 @@ static inline int gid_ring_poll_releases(struct gid_ring_producer *end) {
 	return 0;
 }
 
-/* One look at the peer serves many: another one comes when all that it showed are taken. */
+/*
+ * One look at the peer serves many: another one comes when all that it showed are taken. An index
+ * that is of no entry may be that of a free place, but is beyond the head.
+ */
 static inline __attribute__((always_inline)) int ring_collect(
 		struct gid_ring_producer *end, bool all, gid_ring_back_func *back, void *data) {
 	uint64_t number = end->released;
@@ -284,7 +286,7 @@ static inline __attribute__((always_inline)) int ring_collect(
 		uint64_t index = ring_load(&releases[ring_release_place(number, entries)]);
 		struct gid_ring_sent *sent = &end->sent[ring_place_of(index, entries)];
 		end->released = ++number;
-		if (RING_RARELY(!sent->in_flight || sent->index != index)) {
+		if (RING_RARELY(sent->index != index)) {
 			if (index >= end->tail) {
 				return -EPROTO;
 			}
@@ -294,8 +296,9 @@ static inline __attribute__((always_inline)) int ring_collect(
 				(gid_ring_poll_claims(end) < 0 || index >= end->head)) {
 			return -EPROTO;
 		}
+		const struct gid_ring_sent is_back = *sent;
 		ring_end_flight(end, sent);
-		back(data, sent);
+		back(data, &is_back);
 		if (!all) {
 			return 1;
 		}
@@ -310,9 +313,7 @@ static inline __attribute__((always_inline)) int gid_ring_collect_all(
 
 static inline __attribute__((always_inline)) void ring_back_copy(
 		void *data, const struct gid_ring_sent *sent) {
-	struct gid_ring_sent *released = data;
-	*released = *sent;
-	released->in_flight = true; /* as it was */
+	*(struct gid_ring_sent *)data = *sent;
 }
 
 static inline __attribute__((always_inline)) int gid_ring_collect(
@@ -351,20 +352,8 @@ static inline int ring_find_next(struct gid_ring_consumer *end, uint64_t *index)
 	return *index < end->tail;
 }
 
-/* Makes a claimed entry a held one. What is held at its place can only have been taken by force. */
-static inline int ring_hold(
-		struct gid_ring_consumer *end, uint64_t index, uint64_t place, uint64_t floor) {
-	uint64_t before = end->held_until[place];
-	if (RING_RARELY(before > floor)) {
-		return -EPROTO;
-	}
-	end->held += before == 0;
-	end->held_until[place] = index + 1;
-	return 1;
-}
-
 /* Claims the entries that come next, from `*first` on: how many, 0 or -EPROTO. */
-static inline __attribute__((always_inline)) int ring_claim(
+static inline __attribute__((always_inline)) int gid_ring_claim(
 		struct gid_ring_consumer *end, uint32_t most, uint64_t *first) {
 	int found = ring_find_next(end, first);
 	if (found <= 0) {
@@ -385,95 +374,148 @@ static inline __attribute__((always_inline)) int ring_claim(
 }
 
 /*
- * Copies a claimed entry, of which the second line and the note are only there where it has them,
- * and looks at the floor after: what was taken back meanwhile goes back unread. Returns 1: it is
- * held now, 0, or -EPROTO.
+ * Takes a claimed entry of which the first line is all, that nobody took back and that lies where
+ * it should, as nearly all do. False: it is to be looked at more closely, from the beginning.
  */
-static inline __attribute__((always_inline)) int ring_keep_claimed(struct gid_ring_consumer *end,
+static inline __attribute__((always_inline)) bool ring_take_of(struct gid_ring_consumer *end,
 		const struct gid_wire_ring *ring, const uint32_t entries, uint64_t index,
-		struct gid_wire_entry *line, struct gid_wire_frame *whole, uint32_t number) {
-	uint64_t place = ring_place_of(index, entries);
-	ring_get_line(line, &ring->frames_ring[place].index);
-	if (RING_RARELY(line->kind >> GID_WIRE_MORE_SHIFT != 0)) {
-		*whole = ring_begin_frame(*line);
-		ring_get_more(whole, &end->notes[number], ring, place);
+		gid_ring_copy_func *copy, void *data) {
+	const uint64_t place = ring_place_of(index, entries);
+	const struct gid_wire_entry *const line = &ring->frames_ring[place];
+	if (RING_RARELY(__atomic_load_n(&line->index, __ATOMIC_ACQUIRE) != index) ||
+			RING_RARELY(!copy(data, line))) {
+		return false;
 	}
-	uint64_t floor = ring_load(&ring->floor);
+	uint64_t *const until = &end->held_until[place];
+	const uint64_t floor = ring_load(&ring->floor), before = *until;
 	if (RING_RARELY(floor > index)) {
-		ring_put_release(end, index);
-		gid_ring_publish_releases(end);
-		return 0;
+		return false;
 	}
-	if (RING_RARELY(line->index != index)) {
-		/* Left out: the place has the entry that held it, or one that came to it since. */
-		return ring_place_of(line->index - index, entries) != 0 ? -EPROTO : 0;
+	if (RING_RARELY(before > floor)) {
+		return false;
 	}
-	return ring_hold(end, index, place, floor);
+	end->held += before == 0;
+	*until = index + 1;
+	return true;
 }
 
-/* Receiving one has no loops over one, and what is done with a line has its words in registers. */
+static inline __attribute__((always_inline)) bool gid_ring_take(struct gid_ring_consumer *end,
+		uint64_t index, gid_ring_copy_func *copy, void *data) {
+	return ring_take_of(end, end->ring, end->entries, index, copy, data);
+}
+
 static inline __attribute__((always_inline)) int gid_ring_receive_each(
-		struct gid_ring_consumer *end, uint32_t most, gid_ring_take_func *take,
-		void *data) {
+		struct gid_ring_consumer *end, uint32_t most, gid_ring_copy_func *copy,
+		gid_ring_next_func *next, gid_ring_take_hard_func *take_hard, void *data) {
 	const struct gid_wire_ring *const ring = end->ring;
 	const uint32_t entries = end->entries;
 	for (uint32_t try = 0; try < RING_TRIES_MAX; try++) {
 		uint64_t first;
-		int claimed = ring_claim(end, most, &first);
+		int claimed = gid_ring_claim(end, most, &first);
 		if (claimed <= 0) {
 			return claimed;
 		}
 		uint32_t taken = 0;
 		for (uint32_t i = 0; i < (uint32_t)claimed; i++) {
-			struct gid_wire_entry line;
-			struct gid_wire_frame whole;
-			int kept = ring_keep_claimed(
-					end, ring, entries, first + i, &line, &whole, taken);
-			if (kept < 0 || (kept > 0 && take(data, &line, &whole, taken) < 0)) {
-				return -EPROTO;
+			if (RING_RARELY(!ring_take_of(end, ring, entries, first + i, copy, data))) {
+				int kept = take_hard(data, end, first + i, taken);
+				if (kept < 0) {
+					return -EPROTO;
+				}
+				taken += (uint32_t)kept;
+				continue;
 			}
-			taken += (uint32_t)kept;
+			next(data, first + i);
+			taken++;
 		}
-		if (taken > 0) {
+		if (!RING_RARELY(taken == 0)) {
 			return (int)taken;
 		}
 	}
 	return 0;
 }
 
-static inline __attribute__((always_inline)) int ring_take_copy(void *data,
-		const struct gid_wire_entry *line, const struct gid_wire_frame *whole,
-		uint32_t number) {
-	struct gid_wire_frame *copy = (struct gid_wire_frame *)data + number;
-	if (RING_RARELY(line->kind >> GID_WIRE_MORE_SHIFT != 0)) {
-		*copy = *whole;
-	} else {
-		memcpy(copy, line, sizeof(*line));
-		memset(&copy->present_time, 0, sizeof(struct gid_wire_more));
+/* `data` is where the next copy goes. */
+static inline __attribute__((always_inline)) bool ring_copy_line(
+		void *data, const struct gid_wire_entry *line) {
+	struct gid_wire_frame *copy = *(struct gid_wire_frame **)data;
+	if (RING_RARELY(__atomic_load_n(&line->kind, __ATOMIC_ACQUIRE) >> GID_WIRE_MORE_SHIFT !=
+			    0)) {
+		return false;
 	}
-	return 0;
+	ring_get_line(copy, &line->index);
+	memset(&copy->present_time, 0, sizeof(struct gid_wire_more));
+	return copy->more == 0;
+}
+
+static inline __attribute__((always_inline)) void ring_next_copy(void *data, uint64_t index) {
+	struct gid_wire_frame **copy = data;
+	(*copy)++->index = index; /* as it was when it was looked at */
+}
+
+static inline __attribute__((always_inline)) int ring_take_whole(
+		void *data, struct gid_ring_consumer *end, uint64_t index, uint32_t number) {
+	struct gid_wire_frame **copy = data;
+	int got = gid_ring_keep(end, index, *copy, number);
+	*copy += got > 0;
+	return got;
 }
 
 static inline __attribute__((always_inline)) int gid_ring_receive_burst(
 		struct gid_ring_consumer *end, struct gid_wire_frame *copies, uint32_t most) {
 	most = most < GID_BURST_MAX ? most : GID_BURST_MAX;
-	return gid_ring_receive_each(end, most, ring_take_copy, copies);
+	return gid_ring_receive_each(
+			end, most, ring_copy_line, ring_next_copy, ring_take_whole, &copies);
 }
 
 static inline __attribute__((always_inline)) int gid_ring_receive(
 		struct gid_ring_consumer *end, struct gid_wire_frame *copy) {
-	return gid_ring_receive_each(end, 1, ring_take_copy, copy);
+	return gid_ring_receive_each(
+			end, 1, ring_copy_line, ring_next_copy, ring_take_whole, &copy);
+}
+
+/* One more release, of that number: whether it is one. The caller counts them. */
+static inline bool ring_put_back_as(uint64_t held_until[static GID_RING_ENTRIES],
+		uint64_t *releases, const uint32_t entries, uint64_t index, uint64_t number) {
+	uint64_t *place = &held_until[ring_place_of(index, entries)];
+	if (index == UINT64_MAX || *place != index + 1) {
+		return false;
+	}
+	*place = 0;
+	__atomic_store_n(&releases[ring_release_place(number, entries)], index, __ATOMIC_RELAXED);
+	return true;
 }
 
 static inline int gid_ring_put_back(struct gid_ring_consumer *end, uint64_t index) {
-	uint64_t *place = &end->held_until[ring_place_of(index, end->entries)];
-	if (index == UINT64_MAX || *place != index + 1) {
+	const uint64_t number = end->release_tail;
+	if (!ring_put_back_as(end->held_until, end->page->releases, end->entries, index, number)) {
 		return -EINVAL;
 	}
-	*place = 0;
 	end->held--;
-	ring_put_release(end, index);
+	end->release_tail = number + 1;
 	return 0;
+}
+
+/* What is the same for all of them is read and written once. */
+static inline __attribute__((always_inline)) uint32_t gid_ring_put_back_each(
+		struct gid_ring_consumer *end, uint32_t count, gid_ring_index_func *index_of,
+		gid_ring_unheld_func *unheld, void *data) {
+	uint64_t *const releases = end->page->releases;
+	const uint64_t first = end->release_tail;
+	const uint32_t entries = end->entries;
+	uint64_t number = first;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t index = index_of(data, i);
+		if (RING_RARELY(!ring_put_back_as(
+				    end->held_until, releases, entries, index, number))) {
+			unheld(data, i);
+			continue;
+		}
+		number++;
+	}
+	end->held -= (uint32_t)(number - first);
+	end->release_tail = number;
+	return (uint32_t)(number - first);
 }
 
 static inline int gid_ring_release(struct gid_ring_consumer *end, uint64_t index) {

@@ -285,29 +285,40 @@ void *gid_slab_data(const struct gid_slab *slab, uint32_t slot) {
 }
 
 uint32_t gid_slab_holders(const struct gid_slab *slab, uint32_t slot) {
-	return slab->slots != NULL && slot < slab->info.slot_count ? slab->slots[slot].holders : 0;
+	bool has = slab->slots != NULL && slot < slab->info.slot_count;
+	return has ? slab->slots[slot].use & GID_SLOT_HOLDERS : 0;
+}
+
+static inline int take_slot(struct gid_slab *slab, uint32_t slot) {
+	slab->slots[slot].use = GID_SLOT_TAKEN;
+	slab->next_slot = slot + 1; /* or none: then it is the first one */
+	return (int)slot;
 }
 
 /* The first free one of the slots from `first` to `end`. */
 static inline int take_from(struct gid_slab *slab, uint32_t first, uint32_t end) {
-	for (uint32_t slot = first; slot < end; slot++) {
-		struct gid_slab_slot *at = &slab->slots[slot];
-		if (!at->taken && at->holders == 0) {
-			at->taken = true;
-			slab->next_slot = slot + 1 < slab->info.slot_count ? slot + 1 : 0;
-			return (int)slot;
-		}
+	const struct gid_slab_slot *const slots = slab->slots;
+	uint32_t slot = first;
+	while (slot < end && slots[slot].use != 0) {
+		slot++;
 	}
-	return -EAGAIN;
+	return slot < end ? take_slot(slab, slot) : -EAGAIN;
+}
+
+static __attribute__((noinline)) int take_any(struct gid_slab *slab) {
+	uint32_t next = slab->next_slot;
+	int slot = take_from(slab, next, slab->info.slot_count);
+	return slot >= 0 ? slot : take_from(slab, 0, next);
 }
 
 int gid_slab_take(struct gid_slab *slab) {
 	if (slab->slots == NULL || slab->info.revoked || slab->info.imported) {
 		return -EAGAIN;
 	}
+	/* Nearly always the next one is free, for they are taken in turn. */
 	uint32_t next = slab->next_slot;
-	int slot = take_from(slab, next, slab->info.slot_count);
-	return slot >= 0 ? slot : take_from(slab, 0, next);
+	bool free = next < slab->info.slot_count && slab->slots[next].use == 0;
+	return free ? take_slot(slab, next) : take_any(slab);
 }
 
 void gid_slab_begin_generations(struct gid_slab *slab) {
@@ -320,12 +331,12 @@ void gid_slab_begin_generations(struct gid_slab *slab) {
 
 void gid_slab_give(struct gid_slab *slab, uint32_t slot) {
 	if (slab->slots != NULL && slot < slab->info.slot_count) {
-		slab->slots[slot].taken = false;
+		slab->slots[slot].use &= ~GID_SLOT_TAKEN;
 	}
 }
 
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot) {
-	slab->slots[slot].forced = false;
+	slab->slots[slot].use &= ~GID_SLOT_FORCED;
 	if (!slab->info.imported && slab->generations != NULL) {
 		gid_slab_raise_generation((uint32_t *)&slab->generations[slot]);
 		if (slab->domain != NULL) {
@@ -442,7 +453,7 @@ void gid_slab_end_loans(struct gid_slab *slab) {
 }
 
 uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot, uint32_t reader) {
-	slab->slots[slot].forced = true;
+	slab->slots[slot].use |= GID_SLOT_FORCED;
 	set_domain(slab->forced, reader, true);
 	return gid_slab_let_go(slab, slot);
 }

@@ -8,6 +8,11 @@
 #include "connection.h"
 #include "memory_source.h"
 
+/* In the word of a slot, which is 0 for one that is free. */
+#define GID_SLOT_TAKEN (UINT32_C(1) << 31)
+#define GID_SLOT_FORCED (UINT32_C(1) << 30) /* to advance once nobody holds it */
+#define GID_SLOT_HOLDERS (GID_SLOT_FORCED - 1)
+
 struct gid_slab_listener {
 	struct gid_slab_listener *next;
 	gid_revoked_func func;
@@ -33,10 +38,8 @@ struct gid_slab {
 	/* --- used with each frame --- */
 	const uint32_t *generations; /* of each slot, or NULL; for an own slab inside `own` */
 	struct gid_slab_slot {
-		uint32_t holders;
+		uint32_t use;	  /* how many hold it, and GID_SLOT_TAKEN, GID_SLOT_FORCED */
 		uint32_t renamed; /* the domain's count as it advanced last */
-		bool taken;
-		bool forced; /* to advance once nobody holds it */
 	} *slots;
 	struct gid_evicted *evicted; /* memory that it was in before, and numbers that it had */
 	uint32_t held; /* of an imported one: frames of ours that lie in it and are out: they hold
@@ -134,8 +137,7 @@ void gid_slab_end_loans(struct gid_slab *slab);
 void gid_slab_grant_again(struct gid_slab *slab);
 
 /* A slot's present one. 0 without a table; and in a table that was emptied, which has none. */
-static inline uint32_t gid_slab_generation(const struct gid_slab *slab, uint32_t slot) {
-	const uint32_t *generations = slab->generations;
+static inline uint32_t gid_slab_generation_in(const uint32_t *generations, uint32_t slot) {
 	if (generations == NULL) {
 		return 0;
 	}
@@ -144,6 +146,10 @@ static inline uint32_t gid_slab_generation(const struct gid_slab *slab, uint32_t
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 #endif
 	return __atomic_load_n(&generations[slot], __ATOMIC_ACQUIRE) & 0xffff;
+}
+
+static inline uint32_t gid_slab_generation(const struct gid_slab *slab, uint32_t slot) {
+	return gid_slab_generation_in(slab->generations, slot);
 }
 
 /* The one that follows, never 0. */
@@ -188,15 +194,27 @@ struct gid_slab_memo {
 struct gid_slab *gid_slab_find_anew(
 		struct gid_domain *domain, gid_id gid, struct gid_slab_memo *memo);
 
+/* Forgets a slab that may be gone. No callback may run between this and what asks for slabs. */
+static inline void gid_slab_refresh(const struct gid_domain *domain, struct gid_slab_memo *memo) {
+	if (__builtin_expect(memo->removed != domain->own_slabs.removed, 0)) {
+		*memo = (struct gid_slab_memo){.removed = domain->own_slabs.removed};
+	}
+}
+
 /* As gid_slab_find(), for who nearly always asks for the same slab, while others ask for others. */
-static inline struct gid_slab *gid_slab_recall(
+static inline struct gid_slab *gid_slab_recall_next(
 		struct gid_domain *domain, gid_id gid, struct gid_slab_memo *memo) {
 	struct gid_slab *slab = memo->slab;
-	if (__builtin_expect(memo->key != gid_slab_key(gid), 0) ||
-			__builtin_expect(memo->removed != domain->own_slabs.removed, 0)) {
+	if (__builtin_expect(memo->key != gid_slab_key(gid), 0)) {
 		slab = gid_slab_find_anew(domain, gid, memo);
 	}
 	return slab != NULL && gid_slot_of(gid) < slab->info.slot_count ? slab : NULL;
+}
+
+static inline struct gid_slab *gid_slab_recall(
+		struct gid_domain *domain, gid_id gid, struct gid_slab_memo *memo) {
+	gid_slab_refresh(domain, memo);
+	return gid_slab_recall_next(domain, gid, memo);
 }
 
 /* The same by its key, or another client's of our domain that we have imported. */
@@ -209,10 +227,28 @@ static inline struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain
 	return slab;
 }
 
-static inline bool gid_slab_has_slot(const struct gid_slab *slab, gid_id gid) {
+/* What is asked of many gids, while the slab stays as it is and no callback runs. */
+struct gid_slab_gids {
+	const uint32_t *generations;
+	uint32_t key, slots;
+	bool imported;
+};
+
+static inline struct gid_slab_gids gid_slab_gids(const struct gid_slab *slab) {
+	return (struct gid_slab_gids){
+			.generations = slab->generations,
+			.key = gid_slab_key(slab->info.gid),
+			.slots = slab->info.slot_count,
+			.imported = slab->info.imported,
+	};
+}
+
+/* As gid_slab_has(), of a slab that was just found to have another one. */
+static inline bool gid_slab_has_one_of(const struct gid_slab_gids *gids, gid_id gid) {
 	uint32_t slot = gid_slot_of(gid), generation = gid_generation_of(gid);
-	return slot < slab->info.slot_count && generation == gid_slab_generation(slab, slot) &&
-			(generation != 0 || slab->generations == NULL || !slab->info.imported);
+	return gid_slab_key(gid) == gids->key && slot < gids->slots &&
+			generation == gid_slab_generation_in(gids->generations, slot) &&
+			(generation != 0 || gids->generations == NULL || !gids->imported);
 }
 
 /*
@@ -220,13 +256,8 @@ static inline bool gid_slab_has_slot(const struct gid_slab *slab, gid_id gid) {
  * owner, who has not heard of that yet: what it sends from there readers know to be out of date.
  */
 static inline bool gid_slab_has(const struct gid_slab *slab, gid_id gid) {
-	return !slab->info.revoked && gid_slab_key(gid) == gid_slab_key(slab->info.gid) &&
-			gid_slab_has_slot(slab, gid);
-}
-
-/* The same of a slab that was just found to have another gid. */
-static inline bool gid_slab_has_too(const struct gid_slab *slab, gid_id found, gid_id gid) {
-	return (found ^ gid) >> 32 == 0 && gid_slab_has_slot(slab, gid);
+	const struct gid_slab_gids gids = gid_slab_gids(slab);
+	return !slab->info.revoked && gid_slab_has_one_of(&gids, gid);
 }
 
 /* An imported slab has none before the first frame of ours lies there. 0 or -ENOMEM. */
@@ -252,13 +283,22 @@ static inline __attribute__((always_inline)) int gid_slab_find_sendable(struct g
 /* The imported slab of such a slot as the next function finds. */
 struct gid_slab *gid_slab_find_lent(struct gid_domain *domain, gid_id gid);
 
-/* The slab, own or imported, of a slot that is held by gid_slab_hold(); NULL once it is gone. */
-static inline struct gid_slab *gid_slab_find_held(
+/*
+ * The slab, own or imported, of a slot that is held by gid_slab_hold(); NULL once it is gone. After
+ * gid_slab_refresh().
+ */
+static inline struct gid_slab *gid_slab_find_held_next(
 		struct gid_domain *domain, gid_id gid, struct gid_slab_memo *memo) {
-	struct gid_slab *slab = gid_slab_recall(domain, gid, memo);
+	struct gid_slab *slab = gid_slab_recall_next(domain, gid, memo);
 	return slab != NULL || gid_domain_of(gid) != domain->number
 			? slab
 			: gid_slab_find_lent(domain, gid);
+}
+
+static inline struct gid_slab *gid_slab_find_held(
+		struct gid_domain *domain, gid_id gid, struct gid_slab_memo *memo) {
+	gid_slab_refresh(domain, memo);
+	return gid_slab_find_held_next(domain, gid, memo);
 }
 
 /*
@@ -268,25 +308,32 @@ static inline struct gid_slab *gid_slab_find_held(
  */
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot);
 
-/*
- * So many consumers hold the slot from now on, or one does no longer: returns the holders left. An
- * imported slab stays imported while a slot is held, and may be gone when this returns 0.
- */
-static inline void gid_slab_hold(struct gid_slab *slab, uint32_t slot, uint32_t holders) {
+/* So many holds are added to those that keep an imported slab. */
+static inline void gid_slab_stay(struct gid_slab *slab, uint32_t holders) {
 	if (slab->info.imported) {
 		if (slab->held == 0) {
 			gid_slab_ref(slab);
 		}
 		slab->held += holders;
 	}
-	slab->slots[slot].holders += holders;
+}
+
+/*
+ * So many consumers hold the slot from now on, or one does no longer: returns the holders left. An
+ * imported slab stays imported while a slot is held, and may be gone when this returns 0.
+ */
+static inline void gid_slab_hold(struct gid_slab *slab, uint32_t slot, uint32_t holders) {
+	gid_slab_stay(slab, holders);
+	slab->slots[slot].use += holders;
 }
 
 static inline uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {
 	struct gid_slab_slot *at = &slab->slots[slot];
 	/* A count of 0 is one of a slab that was exported after the holder's was destroyed. */
-	uint32_t left = at->holders == 0 ? 0 : --at->holders;
-	if (left == 0 && at->forced) {
+	const uint32_t use = at->use - ((at->use & GID_SLOT_HOLDERS) != 0 ? 1 : 0);
+	const uint32_t left = use & GID_SLOT_HOLDERS;
+	at->use = use;
+	if (left == 0 && (use & GID_SLOT_FORCED) != 0) {
 		gid_slab_advance(slab, slot);
 	}
 	if (slab->info.imported && --slab->held == 0) {

@@ -23,6 +23,7 @@ struct gid_subscription {
 	 */
 	uint64_t newest;
 	uint64_t dropped, leases_expired;
+	bool recounted; /* one of these two changed since people were told */
 	/* while a frame is being sent: what was taken back for it, and what went wrong */
 	gid_id victim;
 	int failed;
@@ -61,6 +62,12 @@ void gid_subscription_give_up(struct gid_subscription *subscription);
 
 /* It was given up: perhaps it has moved since. */
 void gid_subscription_take_up(struct gid_subscription *subscription);
+
+/* What people are told of it. */
+static inline void gid_subscription_count_expired(struct gid_subscription *subscription) {
+	subscription->leases_expired++;
+	subscription->recounted = true;
+}
 
 /* For one that this side tells gidd of: unique in this process, so on each connection, too. */
 uint32_t gid_subscription_new_number(void);

@@ -200,13 +200,19 @@ int gid_wire_put_frame(
 
 /*
  * The same for what nearly every frame is: a whole picture, of which the first line says all.
- * False: it is another one, or none, which the functions above tell. `domain` is one, and the gid
- * of a frame that is put is that of a slot. Inline, for a call and a copy cost as much.
+ * False: it is another one, or none, which the functions above tell; what was got may be anything
+ * then. `domain` is one, and the gid of a frame that is put is that of a slot. Inline, for a call
+ * and a copy cost as much.
  */
 static inline bool gid_wire_get_picture(struct gid_frame *restrict frame,
 		const struct gid_wire_entry *restrict line, uint32_t domain);
 static inline bool gid_wire_put_picture(
 		struct gid_wire_frame *restrict wire, const struct gid_frame *restrict frame);
+
+/* For who reads it where it lies, and has its index: `first` is gid_wire_first_gid(). */
+static inline bool gid_wire_read_picture(struct gid_frame *restrict frame,
+		const struct gid_wire_entry *restrict line, gid_id first);
+static inline gid_id gid_wire_first_gid(uint32_t domain);
 
 /*
  * For who writes that line by itself: whether a frame is such a picture, if its `submit_time` is a
@@ -244,35 +250,51 @@ static inline uint64_t gid_wire_time_sign(uint64_t time) {
 	return time & (time + 1);
 }
 
-/* Field by field, in their order: to clear it all before takes longer than all of this. */
-static inline bool gid_wire_get_picture(struct gid_frame *restrict frame,
-		const struct gid_wire_entry *restrict line, uint32_t domain) {
-	const uint64_t kinds = GID_WIRE_PICTURE_KINDS;
+/*
+ * Word by word, each looked at once: it may be in shared memory. Field by field: to clear it all
+ * before takes longer than all of this. What it is told by is looked at last, so that no word waits
+ * for another one in a register.
+ */
+static inline __attribute__((always_inline)) bool gid_wire_read_picture(
+		struct gid_frame *restrict frame, const struct gid_wire_entry *restrict line,
+		gid_id first) {
 	const uint64_t no_slot = (uint64_t)(0x10000 - GID_SLOTS_MAX) << 16;
-	uint64_t signs = gid_wire_time_sign(line->submit_time) |
-			gid_wire_time_sign(line->capture_time) | gid_wire_time_sign(line->pts);
-	uint64_t slab = (line->gid >> 32) - ((uint64_t)domain << 24);
-	if (((line->kind & ~kinds) | line->damage | (line->gid & no_slot)) != 0 ||
-			signs > INT64_MAX || slab - 1 >= GID_SLAB_MAX) {
-		return false;
-	}
-	frame->gid = line->gid;
-	frame->sequence = line->sequence;
-	frame->capture_time = line->capture_time;
-	frame->submit_time = line->submit_time;
+	const uint64_t gid = __atomic_load_n(&line->gid, __ATOMIC_ACQUIRE);
+	frame->gid = gid;
+	frame->sequence = __atomic_load_n(&line->sequence, __ATOMIC_ACQUIRE);
+	const uint64_t submit_time = __atomic_load_n(&line->submit_time, __ATOMIC_ACQUIRE);
+	frame->submit_time = submit_time;
+	uint64_t signs = gid_wire_time_sign(submit_time);
+	const uint64_t capture_time = __atomic_load_n(&line->capture_time, __ATOMIC_ACQUIRE);
+	frame->capture_time = capture_time;
+	signs |= gid_wire_time_sign(capture_time);
+	const uint64_t pts = __atomic_load_n(&line->pts, __ATOMIC_ACQUIRE);
+	frame->pts = pts;
+	signs |= gid_wire_time_sign(pts);
+	const uint64_t kind = __atomic_load_n(&line->kind, __ATOMIC_ACQUIRE);
+	memcpy(&frame->flags, &kind, sizeof(kind));
+	const uint64_t others = (kind & ~GID_WIRE_PICTURE_KINDS) | (gid & no_slot) |
+			__atomic_load_n(&line->damage, __ATOMIC_ACQUIRE);
 	frame->present_time = GID_TIME_NONE;
-	frame->pts = line->pts;
-	frame->dts = frame->duration = GID_TIME_NONE;
+	memset(&frame->dts, 0xff, sizeof(frame->dts) + sizeof(frame->duration));
 	frame->damage = frame->crop = (struct gid_box){0};
 	frame->content_hash = 0;
-	frame->flags = (uint32_t)line->kind;
-	frame->transform = (uint32_t)(line->kind >> 32);
-	frame->index = line->index;
 	frame->offset = frame->offset_end = GID_OFFSET_NONE;
 	frame->media_flags = frame->note_size = 0;
 	frame->note = NULL;
 	frame->metadata = GID_NONE;
-	return true;
+	return others == 0 && signs <= INT64_MAX && gid - first < (uint64_t)GID_SLAB_MAX << 32;
+}
+
+/* Of slab 1, slot 0, generation 0. */
+static inline gid_id gid_wire_first_gid(uint32_t domain) {
+	return (gid_id)domain << 56 | UINT64_C(1) << 32;
+}
+
+static inline bool gid_wire_get_picture(struct gid_frame *restrict frame,
+		const struct gid_wire_entry *restrict line, uint32_t domain) {
+	frame->index = line->index;
+	return gid_wire_read_picture(frame, line, gid_wire_first_gid(domain));
 }
 
 static inline uint64_t gid_wire_box_bits(const struct gid_box *box) {

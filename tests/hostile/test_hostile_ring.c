@@ -84,7 +84,7 @@ static void act_honestly(struct gid_wire_page *page, const struct gid_ring_produ
 
 static bool is_out(const struct gid_ring_producer *end, const struct gid_ring_sent *sent) {
 	const struct gid_ring_sent *at = &end->sent[sent->index % end->entries];
-	return at->in_flight && at->index == sent->index;
+	return gid_ring_is_out(at) && at->index == sent->index;
 }
 
 /* One random step of a producer. Returns -EPROTO where it found the other out. */
@@ -118,15 +118,16 @@ static int step_producer(struct gid_ring_producer *end, bool *good, uint64_t num
 	}
 	/* What comes back was out, once. */
 	*good &= got <= 0 ||
-			(end->in_flight == before - 1 && sent.in_flight && !is_out(end, &sent));
+			(end->in_flight == before - 1 && gid_ring_is_out(&sent) &&
+					!is_out(end, &sent));
 	return got < 0 ? got : 0;
 }
 
 static bool counts_are_right(const struct gid_ring_producer *end) {
 	uint32_t in_flight = 0, pictures = 0;
 	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
-		in_flight += end->sent[i].in_flight;
-		pictures += end->sent[i].in_flight && end->sent[i].gid != GID_NONE;
+		in_flight += gid_ring_is_out(&end->sent[i]);
+		pictures += gid_ring_is_out(&end->sent[i]) && end->sent[i].gid != GID_NONE;
 	}
 	return in_flight == end->in_flight && pictures == end->pictures && pictures <= end->credit;
 }

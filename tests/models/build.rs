@@ -24,9 +24,9 @@ const MUTANTS: [(&str, &str, &str, &str); 17] = [
         "__atomic_load_n(place + i, __ATOMIC_RELAXED);",
     ),
     // An entry of which only the first line is read.
-    ("one_line", "ring_frame.h", "ring_get_more(whole, &end->notes[number], ring, place);", ""),
+    ("one_line", "ring.c", "ring_get_more(copy, &end->notes[number], ring, place);", ""),
     // A consumer that does not look whether what it copied was taken back meanwhile.
-    ("no_floor_again", "ring_frame.h", "if (RING_RARELY(floor > index)) {", "if (floor > index && entries > 99) {"),
+    ("no_floor_again", "ring.c", "if (floor > index) {", "if (floor > index && number > 99) {"),
     // A producer that takes back what was just claimed.
     ("no_head_again", "ring.c", "if (end->head <= sent->index) {", "if (sent != NULL) {"),
     // What was taken by force is not marked.

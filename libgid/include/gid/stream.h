@@ -149,16 +149,32 @@ struct gid_frame {
 	gid_id metadata;
 };
 
-/** The initial value of a producer's frame: no picture, no times, all of it damaged and shown. */
+/**
+ * The initial value of a producer's frame: no picture, no times, all of it damaged and shown. Each
+ * field is named, for then a compiler need not clear all of the frame before.
+ */
 #define GID_FRAME_INIT                                                                             \
 	{                                                                                          \
+			.gid = GID_NONE,                                                           \
+			.sequence = 0,                                                             \
 			.capture_time = GID_TIME_NONE,                                             \
+			.submit_time = 0,                                                          \
 			.present_time = GID_TIME_NONE,                                             \
 			.pts = GID_TIME_NONE,                                                      \
 			.dts = GID_TIME_NONE,                                                      \
 			.duration = GID_TIME_NONE,                                                 \
+			.damage = {0, 0, 0, 0},                                                    \
+			.crop = {0, 0, 0, 0},                                                      \
+			.content_hash = 0,                                                         \
+			.flags = 0,                                                                \
+			.transform = 0,                                                            \
+			.index = 0,                                                                \
 			.offset = GID_OFFSET_NONE,                                                 \
 			.offset_end = GID_OFFSET_NONE,                                             \
+			.media_flags = 0,                                                          \
+			.note_size = 0,                                                            \
+			.note = NULL,                                                              \
+			.metadata = GID_NONE,                                                      \
 	}
 
 /** When a display showed a frame: what a consumer with a display can tell the producer. */
@@ -552,6 +568,7 @@ int gid_consumer_get_fd(const struct gid_consumer *consumer);
  * and gid_domain_dispatch() asks for the next one. -EPROTO: the producer broke the protocol, and
  * the subscription is closed; this is told once, also with `reconnect`, and a program that goes on
  * then waits for the next producer. Makes no system call, except one after each -EAGAIN.
+ * Where it does not return 1, what is in `frame` then counts for nothing.
  * The frame was checked: gid, boxes and times are in range, and the gid's domain is that of the
  * producer. Whether we may read the slab is known only when gid_slab_import() returns.
  */

@@ -322,11 +322,28 @@ static void test_burst_of_liars(void) {
 	ring_pair_finish(&pair);
 }
 
+/* A place without an entry is remembered by an index that no entry has. */
+static void test_release_of_none(void) {
+	struct ring_pair pair;
+	ring_pair_init(&pair, 8);
+	struct gid_ring_sent sent;
+	put_many(&pair, 1, 4);
+	gid_ring_publish(&pair.producer);
+	pair.page->releases[0] = GID_RING_NO_INDEX;
+	pair.page->release_tail = 1;
+	tap_ok(gid_ring_collect(&pair.producer, &sent) == -EPROTO && pair.producer.in_flight == 4 &&
+					pair.producer.pictures == 4,
+			"what no entry is cannot be given back");
+	tap_ok(!gid_ring_take_by_force(&pair.producer, GID_RING_NO_INDEX, &sent), "nor taken back");
+	ring_pair_finish(&pair);
+}
+
 int main(void) {
 	test_burst();
 	test_burst_taken_back();
 	test_set_back();
 	test_burst_of_liars();
+	test_release_of_none();
 	test_long_hold();
 	test_second_line();
 	test_entries();
