@@ -7,16 +7,30 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
+import lib.cockpit
 import pytest
 from container import Cockpit
 from gid_cockpit.configuration import read
 from gid_cockpit.daemon import Daemon
 from lib.program import BUILD, PATIENCE, TOP, wait_for
 
-from lab.domains.contained import archive
+from lab.domains.contained import archive, has_groups
 
 IMAGE = "localhost/gidway-test-folders"
+FILES = TOP / "packaging" / "containers"
+# What a container is lent beside its domain's folder, under the same path.
+LENT = sorted({Path("/usr"), TOP} | (set() if BUILD.is_relative_to(TOP) else {BUILD}))
+LOOK = """\
+ls -A /run/gidway "/run/gidway/$GID_DOMAIN/link"
+touch /x 2>/dev/null || touch "/run/gidway/$GID_DOMAIN/x" 2>/dev/null || echo read-only
+sed -n 's/^CapEff:[[:space:]]*//p; s/^NoNewPrivs:[[:space:]]*//p' /proc/self/status
+"""
+DOES = {
+    "open": f"'{BUILD}/examples/produce' movie",
+    "cluster": f"'{BUILD}/examples/consume' -d open movie 5; echo status $?; sleep infinity",
+}
 
 
 @pytest.fixture(scope="module")
@@ -189,3 +203,131 @@ def test_frames_cross_without_dev_shm(podman: str, real: Real) -> None:
         timeout=PATIENCE,
     )
     assert result.returncode == 0, result.stderr
+
+
+def told(podman: str, container: str) -> str:
+    words = [podman, "logs", container]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+    return done.stdout + done.stderr
+
+
+def see_frames_cross(podman: str, containers: dict[str, str]) -> None:
+    """Whose programs are the tests': what each sees, and that one has frames of the other."""
+    reader = containers["cluster"]
+    wait_for(
+        lambda: "status 0" in told(podman, reader),
+        lambda: f"frames of the other container: {told(podman, reader)}",
+        pause=1,
+    )
+    for domain, container in containers.items():
+        lines = told(podman, container).splitlines()
+        head = ["/run/gidway:", domain, "", f"/run/gidway/{domain}/link:", "read-only"]
+        assert lines[:7] == [*head, "0000000000000000", "1"]
+
+
+@pytest.fixture
+def domains() -> Iterator[lib.cockpit.Cockpit]:
+    """Two of this machine, whose gidds run, and the file of a display."""
+    cockpit = lib.cockpit.Cockpit()
+    try:
+        cockpit.start_all()
+        for name in ("nothing", "status"):
+            (cockpit.folder / name).mkdir()
+        (cockpit.folder / "cluster.conf").write_text("")
+        yield cockpit
+    finally:
+        cockpit.close()
+
+
+def place_here(cockpit: lib.cockpit.Cockpit, path: str) -> str:
+    """What is lent of the host, as the test has it."""
+    places = {
+        "/etc/gidway/cluster.conf": str(cockpit.folder / "cluster.conf"),
+        "/run/gid-cluster/cluster": str(cockpit.folder / "status"),
+        "/run/gidway-nothing": str(cockpit.folder / "nothing"),
+    }
+    return places.get(path) or path.replace("/run/gidway", str(cockpit.runtime))
+
+
+def lend(pod: dict, cockpit: lib.cockpit.Cockpit) -> str:
+    """Makes it one of the test's image, of this user, and what it runs: its domain's name."""
+    spec = pod["spec"]
+    (container,) = spec["containers"]
+    domain = container["env"][0]["value"]
+    container |= {"image": IMAGE, "command": ["sh", "-c", LOOK + DOES[domain]]}
+    del container["args"]
+    for name in ("runAsNonRoot", "runAsUser", "runAsGroup"):
+        del spec["securityContext"][name]
+    if not has_groups():
+        del container["resources"]
+    for volume in spec["volumes"]:
+        volume["hostPath"]["path"] = place_here(cockpit, volume["hostPath"]["path"])
+    for number, place in enumerate(LENT):
+        name = f"lent{number}"
+        spec["volumes"].append({"name": name, "hostPath": {"path": str(place)}})
+        mount = {"name": name, "mountPath": str(place), "readOnly": True}
+        container["volumeMounts"].append(mount)
+    pod["metadata"]["name"] += f"-{os.getpid()}"
+    return domain
+
+
+def test_pods(podman: str, domains: lib.cockpit.Cockpit, tmp_path: Path) -> None:
+    """Those for Kubernetes, by podman."""
+    yaml = pytest.importorskip("yaml")
+    documents = yaml.safe_load_all((FILES / "kubernetes.yaml").read_text())
+    pods = [document for document in documents if document["kind"] == "Pod"]
+    containers = {}
+    for pod in pods:
+        domain = lend(pod, domains)
+        containers[domain] = f"{pod['metadata']['name']}-{pod['spec']['containers'][0]['name']}"
+    file = tmp_path / "pods.yaml"
+    file.write_text("\n---\n".join(map(json.dumps, pods)))
+    play = [podman, "kube", "play", "--network=none", "--log-driver=k8s-file", str(file)]
+    try:
+        done = subprocess.run(play, capture_output=True, text=True, timeout=PATIENCE)
+        if "finding pause binary" in done.stderr:
+            pytest.skip("podman has no catatonit, which is each pod's first process")
+        assert done.returncode == 0, done.stderr
+        see_frames_cross(podman, containers)
+    finally:
+        names = [pod["metadata"]["name"] for pod in pods]
+        words = [podman, "pod", "rm", "--force", "--ignore", "--time=0", *names]
+        subprocess.run(words, capture_output=True, timeout=PATIENCE)
+
+
+def test_compose(podman: str, domains: lib.cockpit.Cockpit, tmp_path: Path) -> None:
+    """The services, by podman-compose."""
+    yaml = pytest.importorskip("yaml")
+    compose = shutil.which("podman-compose")
+    if compose is None:
+        pytest.skip("there is no podman-compose")
+    found = yaml.safe_load((FILES / "compose.yaml").read_text())
+    found["name"] = f"gidway-test-{os.getpid()}"
+    containers = {}
+    for name, service in found["services"].items():
+        domain = service["environment"][0].removeprefix("GID_DOMAIN=")
+        containers[domain] = service["container_name"] = f"{found['name']}-{name}"
+        service |= {
+            "image": IMAGE,
+            "command": ["sh", "-c", (LOOK + DOES[domain]).replace("$", "$$")],
+        }
+        del service["user"]
+        for key in () if has_groups() else ("mem_limit", "cpu_shares", "pids_limit"):
+            del service[key]
+        parts = [word.partition(":") for word in service["volumes"]]
+        service["volumes"] = [f"{place_here(domains, path)}:{rest}" for path, _, rest in parts]
+        service["volumes"] += [f"{place}:{place}:ro" for place in LENT]
+    file = tmp_path / "compose.yaml"
+    file.write_text(json.dumps(found))
+    words = [compose, "--podman-path", podman, "--file", str(file)]
+    log = tmp_path / "log"
+    try:
+        with log.open("w") as file:  # what stays of podman has it open, too
+            done = subprocess.run(
+                [*words, "up", "--detach"], stdout=file, stderr=file, timeout=PATIENCE
+            )
+        assert done.returncode == 0, log.read_text()
+        see_frames_cross(podman, containers)
+    finally:
+        down = [*words, "down", "--timeout=0"]
+        subprocess.run(down, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)

@@ -4,6 +4,7 @@
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,101 @@ def test_the_safety_display_has_where_to_write() -> None:
     assert f"{found[1]}:{found[1]}" in unit.values["Volume"]
     folders = (QUADLETS / "gidway-containers.tmpfiles").read_text().splitlines()
     assert f"d {found[1]} 0750 gid-safety gid-safety" in folders
+
+
+def quadlets() -> dict[str, Unit]:
+    """By the domain that each has."""
+    units = [Unit(path) for path in QUADLETS.glob("*.container")]
+    return {unit.values["Environment"][0].removeprefix("GID_DOMAIN="): unit for unit in units}
+
+
+def volumes_of(unit: Unit) -> set[str]:
+    """Of the host, as podman has them."""
+    return {word for word in unit.values["Volume"] if word.startswith("/")}
+
+
+def same_words(words: list[str]) -> list[str]:
+    """An option and its value are two words, or one."""
+    return " ".join(words).replace("=", " ").split()
+
+
+def services() -> Iterator[tuple[str, dict]]:
+    yaml = pytest.importorskip("yaml")
+    compose = yaml.safe_load((FOLDER / "compose.yaml").read_text())
+    for service in compose["services"].values():
+        (word,) = service["environment"]
+        yield word.removeprefix("GID_DOMAIN="), service
+
+
+def test_compose_has_what_the_quadlets_have() -> None:
+    seen = {}
+    for domain, service in services():
+        unit = seen[domain] = quadlets()[domain]
+        assert service["read_only"] is True and service["network_mode"] == "none"
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges"]
+        assert service["image"] == unit.values["Image"][0]
+        assert service["user"] == f"{unit.values['User'][0]}:{unit.values['Group'][0]}"
+        command = service["command"]
+        words = command if isinstance(command, list) else command.split()
+        assert same_words(words) == same_words(unit.values["Exec"][0].split())
+        nothing = f"/run/gidway-nothing:/run/gidway/{domain}/link:ro"
+        assert set(service["volumes"]) == volumes_of(unit) | {nothing}
+        assert f"{service['mem_limit']}".upper() == unit.values["MemoryMax"][0]
+        assert str(service["pids_limit"]) == unit.values["TasksMax"][0]
+        assert str(service["oom_score_adj"]) == unit.values["OOMScoreAdjust"][0]
+        stops = "--stop-signal=SIGINT" in unit.values["PodmanArgs"]
+        assert service.get("stop_signal") == ("SIGINT" if stops else None)
+    assert seen.keys() == quadlets().keys()
+    folders = (QUADLETS / "gidway-containers.tmpfiles").read_text().splitlines()
+    assert "d /run/gidway-nothing 0555 root root" in folders
+
+
+def documents() -> list[dict]:
+    yaml = pytest.importorskip("yaml")
+    return list(yaml.safe_load_all((FOLDER / "kubernetes.yaml").read_text()))
+
+
+def test_pods_have_what_the_quadlets_have() -> None:
+    seen = set()
+    for pod in (document for document in documents() if document["kind"] == "Pod"):
+        spec = pod["spec"]
+        (container,) = spec["containers"]
+        (environment,) = container["env"]
+        domain = environment["value"]
+        unit = quadlets()[domain]
+        assert spec["securityContext"]["runAsNonRoot"] is True
+        assert str(spec["securityContext"]["runAsUser"]) == unit.values["User"][0]
+        assert str(spec["securityContext"]["runAsGroup"]) == unit.values["Group"][0]
+        assert spec["automountServiceAccountToken"] is False
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert container["image"] == unit.values["Image"][0]
+        assert same_words(container["args"]) == same_words(unit.values["Exec"][0].split())
+        assert container["resources"]["limits"]["memory"] == f"{unit.values['MemoryMax'][0]}i"
+        sources = {volume["name"]: volume for volume in spec["volumes"]}
+        mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
+        shared = {
+            f"{sources[mount['name']]['hostPath']['path']}:{path}"
+            + (":ro" if mount.get("readOnly") else "")
+            for path, mount in mounts.items()
+        }
+        nothing = f"/run/gidway-nothing:/run/gidway/{domain}/link:ro"
+        assert shared == volumes_of(unit) | {nothing}
+        seen.add(domain)
+    assert seen == quadlets().keys()
+
+
+def test_no_pod_has_a_network() -> None:
+    (policy,) = (one for one in documents() if one["kind"] == "NetworkPolicy")
+    labels = policy["spec"]["podSelector"]["matchLabels"]
+    pods = [one for one in documents() if one["kind"] == "Pod"]
+    assert all(pod["metadata"]["labels"].items() >= labels.items() for pod in pods)
+    assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
+    assert not policy["spec"].keys() & {"ingress", "egress"}
 
 
 def test_images_are_those_that_are_built() -> None:
