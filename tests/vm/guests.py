@@ -205,16 +205,22 @@ class Running:
         wait_for(there, f"{count} × {key}, of which came {len(self.lines(key))}", SECONDS)
         return self.lines(key)
 
-    def wait_more(self, count: int) -> None:
-        """Until a stream-peer has had so many frames more than now."""
+    def wait_more(self, count: int, *others: "Running") -> None:
+        """Until a stream-peer has had so many frames more than now, for which others go on, too."""
         lines = self.lines("frames")
         goal = count + (lines[-1]["frames"] if lines else 0)
+        programs = (self, *others)
 
         def there() -> bool:
-            assert self.is_running, f"it ended:\n{self.out[-2000:]}\n{self.err[-2000:]}"
+            for one in programs:
+                assert one.is_running, f"it ended:\n{one.out[-2000:]}\n{one.err[-2000:]}"
             return bool(lines := self.lines("frames")) and lines[-1]["frames"] >= goal
 
-        wait_for(there, f"{count} more frames", SECONDS)
+        def what() -> str:
+            last = [line for one in programs for line in one.lines("frames")[-1:]]
+            return f"{count} more frames; said last: {last}"
+
+        wait_for(there, what, SECONDS)
 
     @property
     def err(self) -> str:

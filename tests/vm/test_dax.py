@@ -22,6 +22,7 @@ from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine, Window
 from guests import LOOK_SECONDS, SECONDS, Machines, Running
 from kernel_module import build_module, why_no_module
+from lib.company import IS_LONG
 from lib.pipeline import FRAMES as FRAMES_OF
 from lib.pipeline import LOSSLESS, PATIENT
 from lib.program import BUILD, wait_for
@@ -36,7 +37,7 @@ pytestmark = [
 ]
 
 HERE = Path(__file__).parent
-FRAMES = 40
+FRAMES = 90 if IS_LONG else 40
 WIDTH, HEIGHT = 320, 180
 CAPS = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT}"
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"

@@ -17,7 +17,7 @@ from frame_kinds import CODEC_NAMES, codec_sources, raw
 from gid_vm.guest import why_not
 from gid_vm.initramfs import CannotBoot
 from gid_vm.monitor import Monitor
-from guests import LOOK_SECONDS, SECONDS, Machines, Running
+from guests import LOOK_SECONDS, SECONDS, SILENCE, Machines, Running
 from lib.bells import Bells
 from lib.company import IS_LONG
 from lib.display import ROLE, Display, telltale_picture, with_deadline
@@ -38,7 +38,8 @@ HOSTILE_SECONDS = float(os.environ.get("GIDWAY_HOSTILE_SECONDS", 10 if IS_LONG e
 # From a guest's death to the fallback: the role has 200 ms; the rest is for machines without KVM,
 # and with much else to do.
 DEADLINE_MS = 5000
-FILM = 40  # frames
+FILM = 120 if IS_LONG else 40  # frames
+MOVIE = (320, 240) if IS_LONG else (160, 120)
 PAUSED_DEADLINE_MS, LATE_MS = 4000, 3000  # and what a busy machine may need beside it
 
 PAIRS = [
@@ -57,8 +58,8 @@ pytestmark = [
 def test_300_frames(machines: Machines, owner: str, reader: str) -> None:
     watch = f"gidsrc domain={owner} stream=movie ! fakesink name=watch sync=false"
     receiver = machines.play(reader, watch, "--video-meta", "1")
-    source = "videotestsrc pattern=ball num-buffers=300 ! video/x-raw,format=I420,width=160"
-    source += ",height=120,framerate=60/1 ! identity name=watch"
+    caps = f"{raw('I420', *MOVIE)},framerate=60/1"
+    source = f"videotestsrc pattern=ball num-buffers=300 ! {caps} ! identity name=watch"
     sender = machines.play(owner, f"{source} ! gidsink name=sink stream=movie {LOSSLESS}")
     for end in (sender, receiver):
         result = end.finish()
@@ -127,7 +128,9 @@ def rung_by_gidds(machines: Machines, owner: str, reader: str, way: str) -> dict
     return heard
 
 
-@pytest.mark.parametrize(("owner", "reader"), PAIRS[:2])
+@pytest.mark.parametrize(
+    ("owner", "reader"), [*PAIRS[:2], pytest.param(*PAIRS[2], marks=pytest.mark.at_length)]
+)
 def test_doorbells_go_past_both_gidds(machines: Machines, owner: str, reader: str) -> None:
     """Frames and releases wake who sleeps, and no gidd hears any of it."""
     pairs = ((owner, reader), (reader, owner))
@@ -489,6 +492,37 @@ def test_a_guest_that_is_paused(machines: Machines) -> None:
     assert display.program.stop() == 0
 
 
+@pytest.mark.at_length
+def test_a_host_that_sleeps(machines: Machines) -> None:
+    """All that runs on it stands still at once, for longer than a link may be silent. Whoever wakes
+    then sees the clock jump, has heard nothing for long, and gives nobody up for that."""
+    film, film_sender = endless_film(machines, "open", "cluster", "film")
+    other, other_sender = endless_film(machines, "cluster", "host", "other")
+    ups = {name: machines.link(name)["ups"] for name in ("open", "cluster")}
+    pids = [machines.host.gidds["host"].pid, other.pid]
+    groups = [guest.process.pid for guest in machines.guests.values()]  # each QEMU has one
+    try:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        for group in groups:
+            os.killpg(group, signal.SIGSTOP)
+        time.sleep(SILENCE + 10)
+    finally:
+        for group in groups:
+            os.killpg(group, signal.SIGCONT)
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    goes_on(film)
+    goes_on(other)
+    for name in ups:
+        machines.wait_link(name, "up")
+    assert {name: machines.link(name)["ups"] for name in ups} == ups
+    for program in (film, film_sender, other, other_sender):
+        assert program.is_running, program.err
+        program.signal(signal.SIGTERM)
+        program.finish()
+
+
 def test_a_guest_that_overwrites_its_own_memory(machines: Machines) -> None:
     """Rings, slabs, header, everything: its link is closed, nobody else is disturbed.
 
@@ -522,7 +556,7 @@ def test_a_guest_that_overwrites_its_own_memory(machines: Machines) -> None:
     bystander = machines.link("open")
     assert (bystander["state"], bystander["ups"]) == ("up", before["open"]["ups"])
     assert bystander["faults"] == 0
-    victim.wait_more(50)
+    victim.wait_more(50, producer)
     now = machines.link("cluster")
     print(f"{HOSTILE_SECONDS:g} s of random bytes: the link was closed {now['faults']} times")
     assert victim.is_running and meter.is_running and producer.is_running
