@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from benches import bench, results
 
-COPIES = {"stream": 0, "weston-pixman": 1}  # of a picture
+COPIES = {"weston-pixman": 0, "weston-gl": 1}  # of a picture
 
 
 def test_copies_are_counted(tmp_path: Path) -> None:
