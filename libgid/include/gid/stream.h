@@ -320,13 +320,13 @@ int gid_producer_dispatch(struct gid_producer *producer);
  *
  * A consumer that has no credit left does not delay the others. If it chose `drop_old`, its oldest
  * unread frame is taken back, and it gets this one instead. Otherwise it misses this frame. Both
- * count as dropped.
+ * count as dropped; of a `patient` producer only the second does.
  *
  * Returns the number of consumers that got the frame, and sets the frame's `sequence` and
- * `submit_time`, and its `gid` where the slot was just taken back from a consumer; -EINVAL: the gid
- * is out of date, a field is out of range, or the slab was neither made by this domain object nor
- * imported by it from another client of the same domain; -EINPROGRESS: see `granted`; -EPIPE: the
- * domain object was destroyed.
+ * `submit_time`, and its `gid` where the slot, which was taken and is held by nobody, has another
+ * one by now; -EINVAL: the gid is out of date otherwise, a field is out of range, or the slab was
+ * neither made by this domain object nor imported by it from another client of the same domain;
+ * -EINPROGRESS: see `granted`; -EPIPE: the domain object was destroyed.
  *
  * The first frame of a slab grants the slab to the domains of the consumers; gidd is asked once. An
  * imported slab is lent to them in the same way, if its owner does not forbid it
