@@ -298,17 +298,23 @@ def test_pause_is_no_backlog(cockpit: Cockpit, source: str, pauses: int) -> None
         assert len(past) <= 2  # one may have been in its hand when it was paused
 
 
+def pause(receiver: Pipeline, sender: Pipeline, sent: int, then: int) -> int:
+    """Until so many were sent meanwhile, and so many came then: how many came before."""
+    receiver.tell("state paused")
+    receiver.wait_changes("PAUSED", 2)
+    wait_sent(sender, sent, "frames in the pause")
+    count = len(receiver.frames)
+    receiver.tell("state playing")
+    receiver.wait_frames(count + then)
+    return count
+
+
 def test_a_short_pause_is_one_gap(cockpit: Cockpit) -> None:
     """Shorter than the ring has room for: what comes behind the pause's last picture follows it."""
     receiver = watch(cockpit)
     sender = send(cockpit, camera(20), "")
     receiver.wait_frames(10)
-    receiver.tell("state paused")
-    receiver.wait_changes("PAUSED", 2)
-    wait_sent(sender, 3, "frames in the pause")
-    count = len(receiver.frames)
-    receiver.tell("state playing")
-    receiver.wait_frames(count + 10)
+    count = pause(receiver, sender, 3, 10)
     pairs = list(itertools.pairwise(receiver.frames[count - 1 :]))
     gaps = [frame["offset"] for before, frame in pairs if frame["offset"] != before["offset"] + 1]
     assert gaps == [frame["offset"] for _, frame in pairs if frame["flags"] & DISCONT]
@@ -323,12 +329,7 @@ def test_a_pause_holds_up_no_film(cockpit: Cockpit, old: str) -> None:
     receiver.wait_state("waiting")
     sender = send(cockpit, ball(10**6), LOSSLESS)
     receiver.wait_frames(20)
-    receiver.tell("state paused")
-    receiver.wait_changes("PAUSED", 2)
-    wait_sent(sender, 200, "frames in the pause")
-    count = len(receiver.frames)
-    receiver.tell("state playing")
-    receiver.wait_frames(count + 20)
+    count = pause(receiver, sender, 200, 20)
     offsets = [frame["offset"] for frame in receiver.frames[count:]]
     assert offsets[1] > 150, "one may have been in its hand when it was paused"
     assert not [said for said in receiver.lines("bus") if said["bus"] == "warning"]
