@@ -28,7 +28,9 @@ static const struct argp_option argp_options[] = {
 		{"config", 'c', "FILE", 0,
 				"The roles and their limits (default: " DEFAULT_CONFIG ")", 0},
 		{"domain", 'd', "NAME", 0,
-				"The domain that the display belongs to (default: $GID_DOMAIN)", 0},
+				"The domain that the display belongs to (default: $GID_DOMAIN, "
+				"else the only one here)",
+				0},
 		{"headless", 'H', NULL, 0, "Run without a screen", 0},
 		{"check", 'n', NULL, 0, "Check the configuration, write its mistakes, and end", 0},
 		{"status", KEY_STATUS, "PATH", 0,

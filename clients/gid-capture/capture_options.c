@@ -17,7 +17,9 @@ const char *argp_program_version = "gid-capture " GIDWAY_VERSION;
 
 static const struct argp_option option_table[] = {
 		{"domain", 'd', "NAME", 0,
-				"The domain that the program runs in (default: $GID_DOMAIN)", 0},
+				"The domain that the program runs in (default: $GID_DOMAIN, "
+				"else the only one here)",
+				0},
 		{"stream", 's', "NAME", 0, "The stream to send", 0},
 		{"output", 'o', "NAME", 0, "The output to capture (default: the only one)", 0},
 		{"window", 'w', "NAME", 0,

@@ -25,7 +25,9 @@ static const struct argp_option option_table[] = {
 		{"stream", 's', "NAME", 0,
 				"The stream that is shown there: its input is input/NAME", 0},
 		{"reader", KEY_READER, "DOMAIN", 0,
-				"The domain that the program runs in (default: $GID_DOMAIN)", 0},
+				"The domain that the program runs in (default: $GID_DOMAIN, "
+				"else the only one here)",
+				0},
 		{NULL, 0, NULL, 0, "Who takes it", 2},
 		{"uinput", 'u', NULL, 0,
 				"The kernel, and so whatever runs on it (default: the compositor at "

@@ -26,7 +26,9 @@ const char *argp_program_version = "gid-meter " GIDWAY_VERSION;
 
 static const struct argp_option argp_options[] = {
 		{"domain", 'd', "NAME", 0,
-				"The domain that the program runs in (default: $GID_DOMAIN)", 0},
+				"The domain that the program runs in (default: $GID_DOMAIN, "
+				"else the only one here)",
+				0},
 		{"stream", 's', "NAME", 0, "The stream to send (default: meter)", 0},
 		{"size", 'S', "WIDTHxHEIGHT", 0, "Size of the picture (default: 1280x480)", 0},
 		{"rate", 'r', "N", 0,

@@ -26,7 +26,7 @@ static const struct argp_option option_table[] = {
 		{"stream", 's', "NAME", 0, "The stream's name, as in movie or camera/rear", 0},
 		{"reader", KEY_READER, "DOMAIN", 0,
 				"The domain that reads it, which is the one that the program runs "
-				"in (default: $GID_DOMAIN)",
+				"in (default: $GID_DOMAIN, else the only one here)",
 				0},
 		{"name", 'n', "NAME", 0, "The node's name in PipeWire (default: gid.OWNER.STREAM)",
 				0},

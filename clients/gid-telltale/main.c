@@ -37,7 +37,9 @@ struct program {
 
 static const struct argp_option argp_options[] = {
 		{"domain", 'd', "NAME", 0,
-				"The domain that the program runs in (default: $GID_DOMAIN)", 0},
+				"The domain that the program runs in (default: $GID_DOMAIN, "
+				"else the only one here)",
+				0},
 		{"stream", 's', "NAME", 0, "The stream to send (default: safety/telltale)", 0},
 		{"role", 'r', "NAME", 0,
 				"Show the lights as a surface with this safety role, which "

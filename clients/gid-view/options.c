@@ -48,7 +48,7 @@ static const struct argp_option option_table[] = {
 		{"stream", 's', "NAME", 0, "The stream's name, as in movie or camera/rear", 0},
 		{"reader", KEY_READER, "DOMAIN", 0,
 				"The domain that reads it, which is the one that the program runs "
-				"in (default: $GID_DOMAIN)",
+				"in (default: $GID_DOMAIN, else the only one here)",
 				0},
 		{"peer", KEY_READER, "DOMAIN", OPTION_HIDDEN, NULL, 0}, // its name until 0.2
 		{"credit", KEY_CREDIT, "N", 0, "Frames to hold at most, 3 to 63 (default: 4)", 0},

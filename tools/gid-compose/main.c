@@ -35,8 +35,8 @@ const char *argp_program_version = "gid-compose " GIDWAY_VERSION;
 
 static const struct argp_option argp_options[] = {
 		{"domain", 'd', "NAME", 0,
-				"the domain that we run in (default: $GID_DOMAIN, else the only "
-				"one)",
+				"the domain that the program runs in (default: $GID_DOMAIN, else "
+				"the only one here)",
 				0},
 		{"check", 'n', 0, 0, "read the file, say what is wrong with it, and end", 0},
 		{"stats", 's', "FILE", 0, "write counts to this file each second, as JSON", 0},

@@ -13,8 +13,8 @@ const char *argp_program_version = "gid-recorder " GIDWAY_VERSION;
 
 static const struct argp_option argp_options[] = {
 		{"domain", 'd', "NAME", 0,
-				"the domain that we run in (default: $GID_DOMAIN, else the only "
-				"one)",
+				"the domain that the program runs in (default: $GID_DOMAIN, else "
+				"the only one here)",
 				0},
 		{"folder", 'f', "FOLDER", 0,
 				"where the files are written; it is made (default: incidents)", 0},
