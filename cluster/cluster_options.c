@@ -3,13 +3,14 @@
 
 #include <argp.h>
 #include <sched.h>
-#include <stdlib.h>
 
 #include "command_line.h"
 #include "gidway_version.h"
+#include "option_number.h"
 #include "variable.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/cluster.conf"
+#define DEFAULT_PRIORITY 10
 
 enum {
 	KEY_STATUS = 256,
@@ -67,14 +68,12 @@ static const struct argp_option argp_options[] = {
 		{0},
 };
 
-static int parse_number(const char *text, long least, long most, const char *what,
-		struct argp_state *state) {
-	char *end;
-	long number = strtol(text, &end, 10);
-	if (end == text || *end != '\0' || number < least || number > most) {
-		argp_error(state, "%s must be %ld to %ld", what, least, most);
+static int parse_priority(const char *text, struct argp_state *state) {
+	if (text == NULL) {
+		return DEFAULT_PRIORITY;
 	}
-	return (int)number;
+	return (int)option_number("--realtime", text, (uint64_t)sched_get_priority_min(SCHED_FIFO),
+			(uint64_t)sched_get_priority_max(SCHED_FIFO), state);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
@@ -114,17 +113,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		options->like = arg;
 		return 0;
 	case KEY_TOLERANCE:
-		options->tolerance = (unsigned)parse_number(arg, 0, 255, "--tolerance", state);
+		options->tolerance = (unsigned)option_number("--tolerance", arg, 0, 255, state);
 		return 0;
 	case KEY_SECONDS:
-		options->seconds = (unsigned)parse_number(arg, 1, 86400, "--seconds", state);
+		options->seconds = (unsigned)option_number("--seconds", arg, 1, 86400, state);
 		return 0;
 	case KEY_REALTIME:
-		options->realtime = arg == NULL
-				? 10
-				: parse_number(arg, sched_get_priority_min(SCHED_FIFO),
-						  sched_get_priority_max(SCHED_FIFO), "--realtime",
-						  state);
+		options->realtime = parse_priority(arg, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

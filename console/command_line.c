@@ -3,18 +3,23 @@
 
 #include <stdio.h>
 
-static error_t parse_help(int key, char *value, struct argp_state *state) {
-	if (key != 'h') {
+static error_t parse_common(int key, char *value, struct argp_state *state) {
+	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	case ARGP_KEY_ARG: /* which the program's own parser did not take */
+		argp_error(state, "unexpected argument %s", value);
+		return 0;
+	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-	argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-	return 0;
 }
 
 void command_line_parse(const struct argp *argp, int argc, char **argv, void *input) {
 	static const struct argp_option options[] = {{.key = 'h', .flags = OPTION_HIDDEN}, {0}};
-	static const struct argp help = {.options = options, .parser = parse_help};
-	static const struct argp_child children[] = {{.argp = &help}, {0}};
+	static const struct argp common = {.options = options, .parser = parse_common};
+	static const struct argp_child children[] = {{.argp = &common}, {0}};
 	struct argp whole = *argp;
 	whole.children = children;
 	argp_err_exit_status = EXIT_USAGE;

@@ -5,7 +5,10 @@
 
 #include <argp.h>
 
-/* As argp_parse(). -h is --help, and who uses the program wrongly gets EXIT_USAGE. */
+/*
+ * As argp_parse(). -h is --help. Who uses the program wrongly gets EXIT_USAGE, with the word that
+ * the program does not take.
+ */
 void command_line_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 #endif

@@ -6,10 +6,6 @@
 #include <argp.h>
 #include <stdint.h>
 
-/* A number from `least` to `most`. `option` is what the user wrote, as in "--rate". Returns it. */
-uint64_t option_number(const char *option, const char *text, uint64_t least, uint64_t most,
-		struct argp_state *state);
-
 /* Of --size: WIDTHxHEIGHT, each from 1 to GID_SIZE_MAX pixels. */
 void option_size(const char *text, uint32_t *width, uint32_t *height, struct argp_state *state);
 

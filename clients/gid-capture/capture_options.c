@@ -8,6 +8,7 @@
 #include "command_line.h"
 #include "common/option_value.h"
 #include "gidway_version.h"
+#include "option_number.h"
 
 #define RATE_MAX 1000
 

@@ -18,6 +18,7 @@
 #include "dmabuf_targets.h"
 #include "gidway_version.h"
 #include "map_drawing.h"
+#include "option_number.h"
 #include "standard_streams.h"
 #include "xdg-shell-client-protocol.h"
 

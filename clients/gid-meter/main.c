@@ -15,6 +15,7 @@
 #include "common/option_value.h"
 #include "dial_stream.h"
 #include "gidway_version.h"
+#include "option_number.h"
 #include "standard_streams.h"
 
 #define RATE_MAX 500

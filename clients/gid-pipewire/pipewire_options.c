@@ -7,6 +7,7 @@
 #include "command_line.h"
 #include "common/option_value.h"
 #include "gidway_version.h"
+#include "option_number.h"
 
 /* What two readers with a picture each in work and one to come take, and the picture shown. */
 #define CREDIT_DEFAULT 8

@@ -9,6 +9,7 @@
 #include "common/option_value.h"
 #include "gidway_version.h"
 #include "lights.h"
+#include "option_number.h"
 #include "standard_streams.h"
 #include "surface.h"
 #include "telltale.h"
@@ -82,6 +83,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		return 0;
 	case 't':
 		options->sheet = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		option_stray(arg, state);
 		return 0;
 	case ARGP_KEY_END:
 		if (options->sheet == NULL && options->state >= LIGHTS_STATES) {

@@ -13,6 +13,7 @@
 #include "common/option_value.h"
 #include "gidway_version.h"
 #include "grab.h"
+#include "option_number.h"
 
 #define TEXT_MAX 1024
 

@@ -55,7 +55,8 @@ def test_no_such_role(cockpit: Cockpit) -> None:
 def test_no_such_number(cockpit: Cockpit, words: tuple[str, str]) -> None:
     learner = cockpit.run("cluster", command(cockpit, *words), "misused")
     assert learner.wait() == 2
-    assert re.search(rf"{words[0]} must be \d+ to \d+", learner.stderr)
+    told = rf"{words[0]} must be a number from \d+ to \d+, not {words[1]}\n"
+    assert re.search(told, learner.stderr)
 
 
 def test_a_file_that_is_no_list(cockpit: Cockpit) -> None:

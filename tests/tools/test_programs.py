@@ -88,6 +88,44 @@ def test_wrong_words(words: str, tmp_path: Path) -> None:
     assert done.stderr and "Traceback" not in done.stderr
 
 
+# Those that take words have one before it. To gid-recorder each is a stream.
+FIRST_WORDS = {"gid-compose": ["FILE"], "gidctl": ["status"]}
+
+
+@pytest.mark.parametrize("name", sorted(set(IN_C) - {"gid-probe", "gid-recorder"}))
+def test_a_word_too_many_is_named(name: str) -> None:
+    words = [*FIRST_WORDS.get(name, []), "stray"]
+    done = subprocess.run([PROGRAMS[name], *words], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.match(rf"{name}: .*\bstray\b", done.stderr)
+
+
+NUMBERS = [
+    "gid-cluster --realtime",
+    "gid-cluster --seconds",
+    "gid-cluster --tolerance",
+    "gid-meter --rate",
+    "gid-recorder --keep",
+    "gid-recorder --seconds",
+    "gid-view --credit",
+    "gidctl watch movie --frames",
+]
+
+
+@pytest.mark.parametrize("option", NUMBERS)
+@pytest.mark.parametrize("text", ["+5", " 5", "5 ", "0x5", "five", ""])
+def test_a_number_is_of_figures_alone(option: str, text: str) -> None:
+    """What is read in another way than it was meant is found late."""
+    name, *words, last = option.split()
+    if name not in PROGRAMS:
+        pytest.skip("it is not built")
+    command = [PROGRAMS[name], *words, f"{last}={text}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    told = rf"{name}: {last} must be a number from \d+ to \d+, not {re.escape(text)}\n"
+    assert re.match(told, done.stderr)
+
+
 def test_manuals_say_so() -> None:
     """Each that has a word on its exit status."""
     silent = []

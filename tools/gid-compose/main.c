@@ -57,7 +57,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 0) {
-			argp_usage(state);
+			return ARGP_ERR_UNKNOWN;
 		}
 		options->file = value;
 		break;

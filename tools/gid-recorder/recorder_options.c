@@ -3,11 +3,11 @@
 
 #include <argp.h>
 #include <gid/gid.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command_line.h"
 #include "gidway_version.h"
+#include "option_number.h"
 
 const char *argp_program_version = "gid-recorder " GIDWAY_VERSION;
 
@@ -45,17 +45,6 @@ static const struct argp_option argp_options[] = {
 		{"check", 'n', 0, 0, "say how much memory it takes, and end", 0},
 		{0},
 };
-
-static uint32_t parse_number(struct argp_state *state, const char *option, const char *text,
-		long least, long most) {
-	char *end;
-	long number = strtol(text, &end, 10);
-	if (end == text || *end != '\0' || number < least || number > most) {
-		argp_error(state, "--%s=%s: give a number from %ld to %ld", option, text, least,
-				most);
-	}
-	return (uint32_t)number;
-}
 
 /* [DOMAIN:]STREAM */
 static void parse_stream(struct argp_state *state, struct recorder_options *options, char *word) {
@@ -116,16 +105,16 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		options->status = value;
 		break;
 	case 's':
-		options->seconds = parse_number(state, "seconds", value, 2, 600);
+		options->seconds = (uint32_t)option_number("--seconds", value, 2, 600, state);
 		break;
 	case 'a':
-		options->after = parse_number(state, "after", value, 0, 599);
+		options->after = (uint32_t)option_number("--after", value, 0, 599, state);
 		break;
 	case 'r':
-		options->rate = parse_number(state, "rate", value, 1, 30);
+		options->rate = (uint32_t)option_number("--rate", value, 1, 30, state);
 		break;
 	case 'w':
-		options->width = parse_number(state, "width", value, 16, 1280);
+		options->width = (uint32_t)option_number("--width", value, 16, 1280, state);
 		break;
 	case 't':
 		if (options->timeline_count == RECORDER_TIMELINES_MAX) {
@@ -134,10 +123,10 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		options->timelines[options->timeline_count++] = value;
 		break;
 	case 'i':
-		options->interval = parse_number(state, "interval", value, 0, 86400);
+		options->interval = (uint32_t)option_number("--interval", value, 0, 86400, state);
 		break;
 	case 'k':
-		options->keep = parse_number(state, "keep", value, 1, 1000);
+		options->keep = (uint32_t)option_number("--keep", value, 1, 1000, state);
 		break;
 	case 'n':
 		options->check = true;

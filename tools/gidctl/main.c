@@ -8,6 +8,7 @@
 #include "gidctl.h"
 #include "gidctl_table.h"
 #include "gidway_version.h"
+#include "option_number.h"
 #include "standard_streams.h"
 
 #define WORDS_MAX 8
@@ -134,15 +135,6 @@ static double take_seconds(const char *option, const char *value, struct argp_st
 	return seconds;
 }
 
-static unsigned take_frames(const char *value, struct argp_state *state) {
-	char *end;
-	unsigned long frames = strtoul(value, &end, 10);
-	if (value[0] < '0' || value[0] > '9' || *end != '\0' || frames < 1 || frames > FRAMES_MAX) {
-		argp_error(state, "--frames takes 1 to %u, not \"%s\"", FRAMES_MAX, value);
-	}
-	return (unsigned)frames;
-}
-
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct parsed *parsed = state->input;
 	note_option(parsed, key);
@@ -160,7 +152,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		parsed->options.output = value;
 		break;
 	case 'n':
-		parsed->options.frames = take_frames(value, state);
+		parsed->options.frames =
+				(unsigned)option_number("--frames", value, 1, FRAMES_MAX, state);
 		break;
 	case OPTION_WAIT:
 		parsed->options.wait = take_seconds("--wait", value, state);

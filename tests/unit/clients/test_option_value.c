@@ -2,6 +2,7 @@
 /* What options of programs take: nothing but what their manuals say. */
 #include "common/option_value.h"
 
+#include "option_number.h"
 #include "tap.h"
 
 /* Of who would else be told by argp, and ended. */

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+/* A number that an option of the command line takes. */
+#ifndef CONSOLE_OPTION_NUMBER_H
+#define CONSOLE_OPTION_NUMBER_H
+
+#include <argp.h>
+#include <stdint.h>
+
+/*
+ * From `least` to `most`, in figures alone. `option` is what the user wrote, as in "--rate".
+ * Returns it; any other text ends the program with a message.
+ */
+uint64_t option_number(const char *option, const char *text, uint64_t least, uint64_t most,
+		struct argp_state *state);
+
+#endif
