@@ -5,11 +5,12 @@ another, for an ordinary user as well, whose shells are made of user namespaces.
 
 import os
 import pty
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from lib.program import PATIENCE, TOP, Program, wait_for
+from lib.program import BUILD, PATIENCE, TOP, Program, wait_for
 from machine import SETUP, Machine
 
 
@@ -89,12 +90,14 @@ def test_a_namespace_that_has_the_number_of_an_old_one_is_not_theirs(machine: Ma
     assert result.stdout != stranger.stdout
 
 
-def typed(machine: Machine, words: str) -> str:
+def typed(machine: Machine, words: str, **env: str) -> str:
     """What a terminal shows of a shell in which these are typed."""
     ours, theirs = pty.openpty()
     command = [SETUP, "--shell", "bash", "--rcfile", TOP / "scripts" / "shell.rc"]
     ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-    process = subprocess.Popen(command, env=machine.env_here(), start_new_session=True, **ends)
+    process = subprocess.Popen(
+        command, env=machine.env_here() | env, start_new_session=True, **ends
+    )
     os.close(theirs)
     os.write(ours, words.encode())
     shown = b""
@@ -116,3 +119,11 @@ def test_a_shell_says_what_it_is_and_which_domain(machine: Machine) -> None:
     assert "[gidway] " in shown and "[gidway open] " in shown
     silent = machine.run_here("--shell", "true")
     assert (silent.stdout, silent.stderr) == ("", "")
+
+
+def test_a_shell_completes_words_and_has_the_manuals(machine: Machine) -> None:
+    """As where gidway is installed."""
+    words = "gid-cockpit lo\t\nman 5 gidway.conf | head -n 1\nexit\n"
+    shown = typed(machine, words, GIDWAY_BUILD=str(BUILD))
+    assert "gid-cockpit logs " in shown
+    assert re.search(r"^gidway\.conf\(5\) .* gidway\.conf\(5\)$", shown, re.M)
