@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What holds for the text of all documents."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from lib.documents import DOCUMENTS, Document, read_document
+from lib.documents import DOCUMENTS, Document, anchor, read_document
 from lib.program import TOP
 
 WORDS_MAX = 120  # of a paragraph
@@ -113,6 +114,36 @@ def test_every_document_is_in_the_index() -> None:
         if path not in listed and path != index.path
     }
     assert not missing, f"docs/README.md does not name {missing}"
+
+
+def test_every_manual_is_in_the_index() -> None:
+    index = (TOP / "docs/README.md").read_text()
+    pages = {f"`{page.stem[:-2]}({page.stem[-1]})`" for page in TOP.glob("[!b]*/**/*.scd")}
+    assert "`gidctl(1)`" in pages
+    assert not {page for page in pages if page not in index}
+
+
+def test_every_benchmark_is_in_the_table() -> None:
+    table = read_document(TOP / "docs/benchmarks.md")
+    rows = " ".join(words for _, words in table.paragraphs if words.startswith("|"))
+    benches = {path.stem for path in TOP.glob("bench/*.py") if os.access(path, os.X_OK)}
+    assert "isolation" in benches
+    assert not {name for name in benches if not re.search(rf"`{name}`|bench {name}\b", rows)}
+
+
+HEADINGS_MAX = 6  # of a page without a list of them
+
+
+def test_a_long_page_begins_with_its_headings(document: Document) -> None:
+    """And a list of them has all of them, in their words."""
+    text = re.sub(r"^```.*?^```", "", document.path.read_text(), flags=re.M | re.S)
+    begin, *rest = re.split(r"^## ", text, flags=re.M)
+    headings = [section.partition("\n")[0] for section in rest]
+    listed = re.findall(r"^- \[(.*?)\]\(#[^()]*\)(?::.*)?$", begin, re.M)
+    assert listed in ([], headings), f"{document.name}: its list is not that of its headings"
+    linked = set(re.findall(r"\]\(#([^()]*)\)", begin))
+    missing = set(map(anchor, headings)) - linked
+    assert len(headings) <= HEADINGS_MAX or not missing, f"{document.name}: no link to {missing}"
 
 
 def literals() -> str:

@@ -23,6 +23,12 @@ from lib.program import TOP
 DOCUMENTS = sorted({*TOP.glob("*.md"), *TOP.glob("docs/*.md"), *TOP.glob("*/README.md")})
 
 
+def anchor(heading: str) -> str:
+    """Where a link to it leads, as GitHub has it."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+
+
 @dataclass
 class Block:
     """Code between two fences."""
@@ -46,10 +52,9 @@ class Document:
 
     @property
     def anchors(self) -> set[str]:
-        """Of its headings, as GitHub makes them."""
+        """Of its headings."""
         headings = re.findall(r"^#+ (.*)$", self.path.read_text(), re.MULTILINE)
-        plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading) for heading in headings)
-        return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in plain}
+        return set(map(anchor, headings))
 
     @property
     def links(self) -> list[str]:
