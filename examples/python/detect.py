@@ -9,6 +9,7 @@ Its stream is grey, of half the size, with a white mark; a frame's note has the 
 
 import argparse
 import json
+import sys
 
 import gid
 import numpy as np
@@ -41,4 +42,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except gid.GidError as error:
+        sys.exit(f"detect.py: {error.strerror}")
+    except KeyboardInterrupt:
+        pass  # how it ends

@@ -7,12 +7,12 @@ Usage: eight.py [-d DOMAIN] STREAM [FRAMES]
 
 import argparse
 import multiprocessing
+import sys
 
 import gid
 
 
 def read(domain: str | None, stream: str, frames: int, number: int) -> None:
-    """A process of its own, with a connection of its own."""
     with gid.Domain() as here, here.consumer(stream, domain) as camera:
         for _ in range(frames):
             frame = camera.frame()
@@ -20,6 +20,14 @@ def read(domain: str | None, stream: str, frames: int, number: int) -> None:
                 first = picture[0] if isinstance(picture, tuple) else picture
                 line = f"{number}: frame {frame.sequence}, mean {first.mean():.2f}\n"
                 print(line, end="", flush=True)  # at once, for all eight write to one place
+
+
+def run(*words: object) -> None:
+    """A process of its own, with a connection of its own."""
+    try:
+        read(*words)
+    except gid.GidError as error:
+        sys.exit(f"eight.py: {error.strerror}")
 
 
 def main() -> None:
@@ -30,7 +38,7 @@ def main() -> None:
     given = parser.parse_args()
     words = (given.domain, given.stream, given.frames)
     context = multiprocessing.get_context("spawn")
-    readers = [context.Process(target=read, args=(*words, number)) for number in range(8)]
+    readers = [context.Process(target=run, args=(*words, number)) for number in range(8)]
     for reader in readers:
         reader.start()
     for reader in readers:

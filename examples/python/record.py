@@ -11,6 +11,7 @@ FOLDER are for 8-bit formats with one plane, of which it keeps blue, green and r
 
 import argparse
 import itertools
+import sys
 from pathlib import Path
 
 import gid
@@ -48,4 +49,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except gid.GidError as error:
+        sys.exit(f"record.py: {error.strerror}")

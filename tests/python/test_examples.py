@@ -16,8 +16,10 @@ import numpy as np
 import pytest
 from lib.cockpit import Cockpit
 from lib.pipeline import gst_env, make_registry
-from lib.program import TOP, Program, wait_for
+from lib.program import TOP, Program
 from PIL import Image
+
+from lab.domains.configuration import configuration
 
 EXAMPLES = TOP / "examples" / "python"
 SIZE = "width=320,height=240,framerate=30/1"
@@ -64,7 +66,7 @@ def test_a_detector_sends_what_it_saw(cockpit: Cockpit, camera: Program) -> None
                 places.add((said["x"], said["y"]))
     assert program.is_running(), program.stderr
     program.signal(signal.SIGINT)
-    program.wait()
+    assert (program.wait(), program.stderr) == (0, "")
 
 
 def test_a_recorder_writes_raw_pixels_and_pictures(
@@ -90,7 +92,27 @@ def test_they_fit_on_a_page_and_say_how_they_are_used(cockpit: Cockpit) -> None:
         assert file.read_text().count("\n") < 70 and "Usage: " in file.read_text()
         program = start(cockpit, file.stem)
         assert program.wait() == 2 and "usage:" in program.stderr
-    wait_for(lambda: True, "")
+
+
+# What each takes behind the stream.
+MORE = {"detect": ["found"], "eight": ["1"], "record": ["1", "/tmp"]}
+NOT_SHARED = configuration({"open": "", "cluster": "local=found"}, {"open cluster": "bar"})
+
+
+@pytest.mark.cockpit(NOT_SHARED)
+@pytest.mark.parametrize("name", MORE)
+def test_what_is_wrong_is_said_without_a_traceback(cockpit: Cockpit, name: str) -> None:
+    """By each process in the same line."""
+    words = ["-d", "open", "barr", *MORE[name]]
+    program = start(cockpit, name, *words)
+    assert program.wait() == 1
+    (said,) = set(program.stderr.splitlines())
+    assert said.startswith(f"{name}.py: ") and "check its name and domain" in said
+    cockpit.kill("cluster")
+    program = start(cockpit, name, *words)
+    assert program.wait() == 1
+    (said,) = set(program.stderr.splitlines())
+    assert said.startswith(f"{name}.py: no gidd for domain 'cluster' at ")
 
 
 @pytest.mark.parametrize("name", ["opencv/edges", "pyav/film", "gtk/show"])
