@@ -18,6 +18,13 @@ def domains(cockpit: Cockpit) -> Iterator[tuple[gid.Domain, gid.Domain]]:
 
 
 @pytest.fixture
+def producer(cockpit: Cockpit) -> Iterator[gid.Domain]:
+    """`open` alone: what reads is another program."""
+    with gid.Domain(str(cockpit.socket("open"))) as domain:
+        yield domain
+
+
+@pytest.fixture
 def pair(domains: tuple[gid.Domain, gid.Domain]) -> tuple[gid.Producer, gid.Consumer]:
     """Grey pictures of 8x4, and their reader."""
     return make_pair(*domains)

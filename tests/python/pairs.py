@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A producer and its consumer, of two domains, in one program."""
+"""A producer and its consumer, of two domains, in one program; and the end of other programs."""
+
+import signal
 
 import gid
-from lib.program import wait_for
+from lib.program import Program, wait_for
 
 LEASE = 60.0  # seconds: a busy machine takes more than the second that it is
 
@@ -19,3 +21,12 @@ def make_pair(
 def send(producer: gid.Producer, value: int, **said: object) -> None:
     with producer.slot(**said) as picture:
         picture[...] = value
+
+
+def stop(*programs: Program) -> None:
+    """They run until they are told to end, and end well then."""
+    for program in programs:
+        assert program.is_running(), program.stderr
+        program.signal(signal.SIGTERM)
+    for program in programs:
+        assert program.wait() == 0, program.stderr

@@ -3,9 +3,7 @@
 
 import contextlib
 import os
-import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import gid
@@ -13,6 +11,7 @@ import numpy as np
 import pytest
 from lib.cockpit import Cockpit
 from lib.program import TOP, Program, wait_for
+from pairs import stop
 
 from bench.readers_ways import ICEORYX2
 from scripts.pip_package import bring
@@ -66,20 +65,6 @@ def service() -> str:
 
 def start(cockpit: Cockpit, domain: str, name: str, *words: str | Path) -> Program:
     return cockpit.run(domain, [sys.executable, *words], name)
-
-
-def stop(*programs: Program) -> None:
-    for program in programs:
-        assert program.is_running(), program.stderr
-        program.signal(signal.SIGTERM)
-    for program in programs:
-        assert program.wait() == 0, program.stderr
-
-
-@pytest.fixture
-def producer(cockpit: Cockpit) -> Iterator[gid.Domain]:
-    with gid.Domain(str(cockpit.socket("open"))) as domain:
-        yield domain
 
 
 @pytest.mark.parametrize("format", ["XR24", "RG24", "NV12", "YU12", "R8"])

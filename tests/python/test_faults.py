@@ -12,7 +12,7 @@ from pathlib import Path
 import gid
 import pytest
 from lib.cockpit import Cockpit
-from lib.program import wait_for
+from lib.program import Program, wait_for
 from pairs import make_pair, send
 
 SEND = """
@@ -25,7 +25,9 @@ with gid.Domain() as domain, domain.producer("test", "R8", 640, 480, **eval(sys.
 """
 
 
-def start_sender(cockpit: Cockpit, name: str = "sender", lease: float = 60, **how: object):
+def start_sender(
+    cockpit: Cockpit, name: str = "sender", lease: float = 60, **how: object
+) -> Program:
     how["lease"] = lease  # s: a busy machine takes more than the second that it is
     return cockpit.run("open", [sys.executable, "-c", SEND, repr(how)], name)
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from types import ModuleType
 
 import gid
 import numpy as np
@@ -21,7 +22,7 @@ WIDTH, HEIGHT = 66, 48  # of which rows are padded
 PACKAGES = {"cv2": "python3-opencv", "av": "python3-av", "torch": "python3-torch"}
 
 
-def need(name: str):
+def need(name: str) -> ModuleType:
     return pytest.importorskip(
         name, reason=f"needs more: ./run shell --with {PACKAGES[name]} -- ./run test python"
     )

@@ -4,10 +4,8 @@
 import hashlib
 import json
 import os
-import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import gid
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 from lib.cockpit import Cockpit
 from lib.program import TOP, Program, wait_for
+from pairs import stop
 
 BRIDGE = TOP / "python" / "bridges" / "ros2_bridge.py"
 # 160 MB, of which a test should not bring any by itself.
@@ -76,20 +75,6 @@ def ros(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def start(cockpit: Cockpit, domain: str, name: str, *words: str | Path) -> Program:
     return cockpit.run(domain, [PYTHON, *words], name)
-
-
-def stop(*programs: Program) -> None:
-    for program in programs:
-        assert program.is_running(), program.stderr
-        program.signal(signal.SIGTERM)
-    for program in programs:
-        assert program.wait() == 0, program.stderr
-
-
-@pytest.fixture
-def producer(cockpit: Cockpit) -> Iterator[gid.Domain]:
-    with gid.Domain(str(cockpit.socket("open"))) as domain:
-        yield domain
 
 
 WIDTH, HEIGHT = 38, 22  # rows of slots are padded
