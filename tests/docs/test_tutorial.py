@@ -63,6 +63,7 @@ def test_tutorial(reader: Reader) -> None:
     reader.follow(read_document(TOP / "docs/tutorial.md"), pictures=PICTURES)
     light, dead = (light_of(reader.folder / name) for name in ("light.png", "dead.png"))
     assert not numpy.array_equal(light, dead)
+    assert "role telltale: live -> lost" in reader.terminal("cluster").text, "as the page says"
     assert has_stripes(reader.folder / "dead.png")
     assert is_red(light).mean() < 0.2, "no stripes"
     assert picture(next(reader.folder.glob("wayland-screenshot-*.png"))).max() > 200, "a ball"
