@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ static void store(const struct ini_key *key, void *section, int64_t number) {
 }
 
 #define FEW_WORDS 4
+#define MANY_KEYS 8
 
 /* Those that there are. */
 static void report_words(struct ini_file *ini, const struct ini_key *key, const char *value) {
@@ -72,6 +74,33 @@ static void set_word(
 	}
 }
 
+/* By a letter: one more or less, another one, or two in each other's place. Not of short ones. */
+static bool is_near(const char *one, const char *other) {
+	size_t length = strlen(one), others = strlen(other);
+	size_t least = length < others ? length : others, most = length < others ? others : length;
+	size_t begin = 0, end = 0;
+	while (begin < least && one[begin] == other[begin]) {
+		begin++;
+	}
+	while (end < least - begin && one[length - 1 - end] == other[others - 1 - end]) {
+		end++;
+	}
+	size_t differ = most - begin - end;
+	bool swapped = differ == 2 && length == others && one[begin] == other[begin + 1] &&
+			one[begin + 1] == other[begin];
+	return least > 2 && (differ <= 1 || swapped);
+}
+
+/* The key of many that may be meant; NULL: none, or who has few sees it. */
+static const char *find_near(const struct ini_key_table *table, const char *key) {
+	for (size_t i = 0; table->count >= MANY_KEYS && i < table->count; i++) {
+		if (is_near(table->keys[i].name, key)) {
+			return table->keys[i].name;
+		}
+	}
+	return NULL;
+}
+
 /* Those that the section has. */
 static void report_keys(const struct ini_key_table *table, struct ini_file *ini, const char *key) {
 	char *list = NULL;
@@ -87,7 +116,10 @@ static void report_keys(const struct ini_key_table *table, struct ini_file *ini,
 	if (fclose(out) != 0) {
 		ini->result = -ENOMEM;
 	} else {
-		ini_file_mistake(ini, "%s has no \"%s\"; it has: %s", table->section, key, list);
+		const char *near = find_near(table, key);
+		ini_file_mistake(ini, "%s has no \"%s\"%s%s%s; it has: %s", table->section, key,
+				near != NULL ? ", but " : "", near != NULL ? near : "",
+				near != NULL ? "=" : "", list);
 	}
 	free(list);
 }

@@ -375,6 +375,26 @@ def test_keys_that_are_named_are_right(tmp_path: Path) -> None:
     assert [key for key in keys if f"*{key}*=" not in manual] == []
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("slbas", "slabs"),
+        ("oorbell", "doorbell"),
+        ("memoryy", "memory"),
+        ("contro1", "control"),
+        ("vm_disk", "vm-disk"),
+        ("colour", ""),
+        ("l", ""),
+    ],
+)
+def test_what_a_misspelt_key_may_mean(tmp_path: Path, typed: str, meant: str) -> None:
+    path = tmp_path / "cockpit.conf"
+    path.write_text(GOOD + f"{typed}=x\n")
+    (line,) = check(path)[1]
+    but = f", but {meant}=" if meant else ""
+    assert line.startswith(f'{path}:5: a domain has no "{typed}"{but}; it has: number, local, ')
+
+
 def test_what_is_right_has_no_mistakes(tmp_path: Path) -> None:
     path = tmp_path / "cockpit.conf"
     for good in (

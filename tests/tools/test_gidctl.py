@@ -546,7 +546,7 @@ def test_doctor_where_nothing_is(make_cockpit: Callable[..., Cockpit]) -> None:
     ("arguments", "words"),
     [
         ([], "Usage: gidctl"),
-        (["stauts"], 'there is no command "stauts"'),
+        (["stauts"], 'there is no command "stauts"; there are: status, list, top, watch, '),
         (["status", "now"], 'status takes no "now"'),
         (["list", "gids"], 'no "gids"; there are slabs, streams, readable and subscriptions'),
         (["top", "--interval", "0"], '--interval takes 0.05 to 3600 seconds, not "0"'),

@@ -109,6 +109,16 @@ static void check_options(const struct parsed *parsed, struct argp_state *state)
 	}
 }
 
+static void refuse_command(const char *word, struct argp_state *state) {
+	char list[128] = "";
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		size_t used = strlen(list);
+		snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : ", ",
+				commands[i].name);
+	}
+	argp_error(state, "there is no command \"%s\"; there are: %s", word, list);
+}
+
 static void take_word(struct parsed *parsed, char *word, struct argp_state *state) {
 	for (size_t i = 0; parsed->command == NULL && i < sizeof(commands) / sizeof(commands[0]);
 			i++) {
@@ -118,7 +128,8 @@ static void take_word(struct parsed *parsed, char *word, struct argp_state *stat
 		}
 	}
 	if (parsed->command == NULL) {
-		argp_error(state, "there is no command \"%s\"", word);
+		refuse_command(word, state);
+		return;
 	}
 	if (parsed->options.word_count == parsed->command->words) {
 		argp_error(state, "%s takes no \"%s\"", parsed->command->name, word);
