@@ -46,3 +46,8 @@ __all__ = [
     "formats",
     "lib",
 ]
+
+# Tracebacks name classes by where programs find them.
+for _name in __all__:
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = __name__

@@ -283,3 +283,11 @@ def test_an_interrupt_costs_no_frame_and_no_slot(domains: Domains) -> None:
     assert consumer.stats["held"] == 0
     slots = [producer.slot(60) for _ in range(5)]  # and one is shown
     assert len({slot.c[0] for slot in slots}) == 5
+
+
+def test_classes_have_the_names_that_users_know() -> None:
+    """Also in the last line of a traceback."""
+    classes = {name: getattr(gid, name) for name in gid.__all__}
+    found = {name for name, one in classes.items() if isinstance(one, type)}
+    assert {"Domain", "Frame", "NotFoundError"} <= found
+    assert [name for name in found if repr(classes[name]) != f"<class 'gid.{name}'>"] == []
