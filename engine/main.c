@@ -61,9 +61,8 @@ static const struct argp argp = {
 		.options = argp_options,
 		.parser = parse_option,
 		.doc = "The 2D engine: draws and composes for programs of other domains, by lists "
-		       "of "
-		       "commands that name pictures by their gids. The configuration is read again at "
-		       "SIGHUP."
+		       "of commands that name pictures by their gids. The configuration is read "
+		       "again at SIGHUP."
 		       "\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
 		       "wrong; 1 otherwise. See gid-engine(8).",
 };
@@ -89,7 +88,7 @@ static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo 
 	int ret = engine_config_read(&config, engine->path, stderr);
 	ret = ret == 0 ? device_check(&config, stderr) : ret;
 	if (ret < 0) {
-		fprintf(stderr, "gid-engine: the configuration stays as it was: %s\n", "see above");
+		fprintf(stderr, "gid-engine: the configuration stays as it was: see above\n");
 	} else {
 		ret = canvases_apply(&engine->canvases, &config);
 		fprintf(stderr, "gid-engine: configuration read again: %d canvases begin anew%s%s\n",

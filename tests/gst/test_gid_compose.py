@@ -279,6 +279,7 @@ def test_check_and_help(tmp_path: Path) -> None:
     assert subprocess.run([COMMAND, "--check", path], timeout=60).returncode == 0
     missing = [COMMAND, "--check", tmp_path / "none"]
     run = subprocess.run(missing, capture_output=True, text=True, timeout=60)
-    assert run.returncode == 1 and "none: No such file or directory" in run.stderr
+    assert run.returncode == 1 and "none: No such file or directory\n" in run.stderr
+    assert run.stderr.endswith("\ngid-compose: write it, see gid-compose(1)\n")
     run = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, timeout=60)
     assert run.returncode == 0 and "When FILE changes, so does the canvas" in run.stdout

@@ -234,6 +234,9 @@ int main(int argc, char **argv) {
 	standard_streams_init();
 	command_line_parse(&argp, argc, argv, &options);
 	int ret = layout_file_read(&layout, options.file, stderr);
+	if (ret == -ENOENT) {
+		fprintf(stderr, "gid-compose: write it, see gid-compose(1)\n");
+	}
 	if (ret == 0 && !options.check) {
 		struct program program = {.options = &options};
 		ret = composition_init(&program.composition, options.domain, &layout);
