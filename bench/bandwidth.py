@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gid_vm.preload import NotLoadedError, Preload
@@ -115,7 +115,7 @@ def _kill(process: subprocess.Popen) -> None:
         process.communicate()
 
 
-def wait_for(what: str, condition) -> None:
+def wait_for(what: str, condition: Callable[[], bool]) -> None:
     until = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > until:

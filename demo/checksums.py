@@ -39,7 +39,9 @@ def plane_size(info: GstVideo.VideoInfo, plane: int) -> tuple[int, int]:
     raise ValueError(f"{info.finfo.name} has no plane {plane}")
 
 
-def _add_rows(digest, data: memoryview, stride: int, width: int, rows: int) -> None:
+def _add_rows(
+    digest: hashlib.blake2b, data: memoryview, stride: int, width: int, rows: int
+) -> None:
     if stride == width:
         digest.update(data[: stride * rows])
         return

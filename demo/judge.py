@@ -17,6 +17,7 @@ from demo.panel import CANVAS
 from demo.streams import MOVIE_CAPS
 from lab.domains.program import LabError
 from lab.film import film
+from lab.film.film import Frame
 
 if TYPE_CHECKING:
     from demo.demo import Demo
@@ -237,7 +238,7 @@ def _checks(demo: Demo) -> list[dict]:
     ]
 
 
-def _check_layer(demo: Demo, name: str, sent) -> dict:
+def _check_layer(demo: Demo, name: str, sent: list[Frame]) -> dict:
     check = {"what": f"the cluster's display shows {name}"}
     try:
         found = picture.find(demo.pictures["cluster"], demo.cluster.tiles[name], sent)
@@ -246,7 +247,7 @@ def _check_layer(demo: Demo, name: str, sent) -> dict:
         return {**check, "passed": False, "found": str(error)}
 
 
-def _check_panel(demo: Demo, sent) -> dict:
+def _check_panel(demo: Demo, sent: list[Frame]) -> dict:
     check = {"what": "the cluster's display shows panel: a map, the film and symbols in one canvas"}
     try:
         found = demo.cluster.panel.compare(demo.pictures["cluster"], sent)
@@ -317,7 +318,7 @@ def _check_fallback(demo: Demo) -> dict:
     }
 
 
-def _check_grey(demo: Demo, sent) -> dict:
+def _check_grey(demo: Demo, sent: list[Frame]) -> dict:
     """While open was dead: the film, which stood still, was not shown as if it went on."""
     lost, tile = demo.pictures["cluster-lost"], demo.cluster.tiles["movie"]
     try:

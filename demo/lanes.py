@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Draws the demo's timeline: a lane for the domain open, one for each role, the display's rate."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 _HEADROOM = 1.15  # of the rate's lane above the highest rate
@@ -42,7 +43,7 @@ def draw(timeline: dict) -> Drawing:
     return Drawing(lanes, marks, ticks, points, highest)
 
 
-def _alive(events: list[dict], end: float, place) -> list[Segment]:
+def _alive(events: list[dict], end: float, place: Callable[[float], float]) -> list[Segment]:
     killed = _when(events, "open is killed", end)
     returned = _when(events, "open starts again", end)
     return [
@@ -56,7 +57,7 @@ def _when(events: list[dict], what: str, otherwise: float) -> float:
     return next((event["at"] for event in events if event["what"] == what), otherwise)
 
 
-def _states(steps: list[dict], end: float, place) -> list[Segment]:
+def _states(steps: list[dict], end: float, place: Callable[[float], float]) -> list[Segment]:
     segments = []
     for index, step in enumerate(steps):
         until = steps[index + 1]["at"] if index + 1 < len(steps) else end

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The panel: a map, the film and symbols, put on one canvas for open by the engine of cluster."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from demo.backdrop import Tile
 from lab.domains.configuration import section
 from lab.domains.program import LabError
 from lab.film import clip
+from lab.film.film import Frame
 
 CANVAS = "panel"
 ENGINE = section(f"canvas {CANVAS}", "domain=open slots=6")
@@ -72,7 +74,7 @@ class Panel:
             f"! video/x-raw,format={form},framerate={_RATE}/1"
         )
 
-    def compare(self, screenshot: Path, sent) -> str:
+    def compare(self, screenshot: Path, sent: Iterable[Frame]) -> str:
         """What the display shows, in words. `sent`: frames of the film. Raises LabError."""
         film = self.film
         with Image.open(screenshot) as image:

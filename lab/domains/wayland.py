@@ -12,7 +12,7 @@ import struct
 import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -267,7 +267,9 @@ class Display:
                 values.append(word)
         return values
 
-    def wait_until(self, condition, what: str, timeout: float = TIMEOUT) -> None:
+    def wait_until(
+        self, condition: Callable[[], bool], what: str, timeout: float = TIMEOUT
+    ) -> None:
         deadline = time.monotonic() + timeout
         while not condition():
             left = deadline - time.monotonic()

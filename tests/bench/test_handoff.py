@@ -22,16 +22,16 @@ class Told:
     def eventfd(self) -> dict:
         return {"p50_us": 5.0, "p99_us": 9.0}
 
-    def generator(self, case) -> dict:
+    def generator(self, case: object) -> dict:
         return {"cpu_us": 10.0}
 
-    def private(self, case) -> dict:
+    def private(self, case: object) -> dict:
         return {"cpu_us": 400.0}
 
-    def wake(self, who: str, case) -> dict:
+    def wake(self, who: str, case: object) -> dict:
         return {"cpu_us": 30.0}
 
-    def transport(self, who: str, case, read_all: bool) -> dict:
+    def transport(self, who: str, case: object, read_all: bool) -> dict:
         cost = {"gid": 40.0, "unixfd": 80.0, "shm": 160.0}[who]
         receive = {"cpu_us": cost + 380 * read_all, "p50_us": cost, "p99_us": 2 * cost}
         receive |= {"frames": 100, "lost": 0}

@@ -223,7 +223,9 @@ LARGE = "it has more than 65536 bytes"
     ],
     ids=["endless", "large", "no UTF-8", "NUL", "for terminals", "never"],
 )
-def test_programs_of_all_kinds(desk: Copying, text, said: str) -> None:
+def test_programs_of_all_kinds(
+    desk: Copying, text: bytes | Callable[[int], None], said: str
+) -> None:
     """It is said, nobody waits, and the next text crosses."""
     desk.here.copy(text, desk.press())
     desk.here.wait(lambda: said in desk.capturer.said(), said)

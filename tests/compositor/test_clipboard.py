@@ -7,7 +7,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -227,7 +227,9 @@ KEPT: list[int] = []  # by who never writes
     ],
     ids=["endless", "large", "no UTF-8", "NUL", "for terminals", "never"],
 )
-def test_programs_of_all_kinds(desks: Copying, text, said: str) -> None:
+def test_programs_of_all_kinds(
+    desks: Copying, text: bytes | Callable[[int], None], said: str
+) -> None:
     """On either side: it is said, nobody waits, and the next text crosses."""
     log, output = desks.desk.read_log().count(said), desks.viewer.said().count(said)
     desks.here.copy(text, desks.press())

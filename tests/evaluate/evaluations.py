@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from gid_evaluate.plan import Goal, Plan
@@ -37,7 +38,7 @@ def chapter(name: str, verdict: str, *figures: Figure, goal: str = "a ≤ 1") ->
     return Chapter(name, "Title", "Method", goal, verdict, "", list(figures))
 
 
-def plan(run, *goals: Goal) -> Plan:
+def plan(run: Callable[..., object], *goals: Goal) -> Plan:
     return Plan("5.1", "Title", "Method", run, goals)
 
 

@@ -9,7 +9,9 @@ from gid_evaluate import compare, output
 from gid_evaluate.result import MEASURED, MET, MISSED, NOT_RUN, Figure
 
 
-def worse(before: tuple[float, float, float], after: tuple[float, float, float], n=10) -> bool:
+def worse(
+    before: tuple[float, float, float], after: tuple[float, float, float], n: int = 10
+) -> bool:
     """Of a median with the least and the most of n samples."""
     first, second = (
         evaluation(chapter("5.1", MET, Figure("a", value, "ns", n, (least, most), "x")))

@@ -651,7 +651,7 @@ def test_what_a_login_says_is_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("view", "width", "dark"), VIEWS)
-def test_page(browser: Browser, tmp_path: Path, view, width, dark) -> None:
+def test_page(browser: Browser, tmp_path: Path, view: str, width: int, dark: bool) -> None:
     figures = [figure(f"a figure with a rather long name {i}", 10**i) for i in range(6)]
     chapters = [
         chapter(f"5.{i}", verdict, *figures) for i, verdict in enumerate((MET, MISSED, NOT_RUN))

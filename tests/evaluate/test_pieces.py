@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from evaluations import MACHINE, alone, chapter, evaluation, figure, plan
@@ -95,8 +96,14 @@ with pathlib.Path(__file__).with_suffix(".runs").open("a") as file:
 """
 
 
+class Evaluate(Protocol):
+    def __call__(self, way: str, *words: str, version: str = ...) -> int: ...
+
+    def runs(self) -> list[str]: ...
+
+
 @pytest.fixture
-def evaluate(tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch):
+def evaluate(tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
     """Runs chapters with a benchmark that behaves so. `evaluate.runs`: how often it ran."""
     bench = tmp_path / "bench"
     bench.mkdir()
@@ -119,7 +126,9 @@ def found(out: Path) -> dict[str, Chapter]:
     return {one.id: one for one in read(out).chapters}
 
 
-def test_chapters_of_one_run_are_measured_by_it_in_several_pieces(evaluate, out: Path) -> None:
+def test_chapters_of_one_run_are_measured_by_it_in_several_pieces(
+    evaluate: Evaluate, out: Path
+) -> None:
     assert evaluate("good", "--chapters=5.16.2") == 0
     assert evaluate("one slow run", "--chapters=5.18.1", "--continue") == 0
     assert evaluate.runs() == ["good"]
@@ -131,7 +140,9 @@ def test_chapters_of_one_run_are_measured_by_it_in_several_pieces(evaluate, out:
     assert page.count("gidway 0.2.0~git1.abc") == 2
 
 
-def test_what_is_asked_for_again_is_measured_again_and_the_rest_stays(evaluate, out: Path) -> None:
+def test_what_is_asked_for_again_is_measured_again_and_the_rest_stays(
+    evaluate: Evaluate, out: Path
+) -> None:
     assert evaluate("good", "--chapters=5.16.2,5.18.1") == 0
     assert evaluate("one slow run", "--chapters=5.18.1", "--again") == 1
     chapters = found(out)
@@ -141,7 +152,7 @@ def test_what_is_asked_for_again_is_measured_again_and_the_rest_stays(evaluate, 
     assert len(evaluate.runs()) == 2
 
 
-def test_what_broke_in_one_piece_broke_for_the_others(evaluate, out: Path) -> None:
+def test_what_broke_in_one_piece_broke_for_the_others(evaluate: Evaluate, out: Path) -> None:
     assert evaluate("crashes", "--chapters=5.16.2") == 1
     assert evaluate("good", "--chapters=5.18.1", "--continue") == 1
     assert {one.verdict for one in found(out).values()} == {MISSED}
@@ -149,13 +160,13 @@ def test_what_broke_in_one_piece_broke_for_the_others(evaluate, out: Path) -> No
     assert evaluate("good", "--chapters=5.16.2,5.18.1", "--again") == 0
 
 
-def test_a_new_one_begins_with_nothing(evaluate, out: Path) -> None:
+def test_a_new_one_begins_with_nothing(evaluate: Evaluate, out: Path) -> None:
     evaluate("good", "--chapters=5.16.2")
     evaluate("good", "--chapters=5.16.2")
     assert len(evaluate.runs()) == 2
 
 
-def test_another_version_goes_on_with_its_own_figures(evaluate, out: Path) -> None:
+def test_another_version_goes_on_with_its_own_figures(evaluate: Evaluate, out: Path) -> None:
     evaluate("good", "--chapters=5.16.2")
     evaluate("good", "--chapters=5.18.1", "--continue", version="0.2.0~git2.def")
     assert len(evaluate.runs()) == 2
@@ -163,14 +174,14 @@ def test_another_version_goes_on_with_its_own_figures(evaluate, out: Path) -> No
 
 
 def test_continue_and_again_are_one_or_the_other(
-    evaluate, capsys: pytest.CaptureFixture[str]
+    evaluate: Evaluate, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert evaluate("good", "--continue", "--again") == 2
     assert "not allowed with" in capsys.readouterr().err
 
 
 def test_a_shared_run_counts_once_and_for_whoever_is_first(
-    evaluate, capsys: pytest.CaptureFixture[str]
+    evaluate: Evaluate, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def minutes(*words: str) -> dict[str, str]:
         capsys.readouterr()
@@ -330,7 +341,7 @@ def test_a_chapter_says_when_it_was_measured() -> None:
     assert found.measured.startswith("20")
 
 
-def test_what_is_kept_is_not_of_the_report(evaluate, out: Path) -> None:
+def test_what_is_kept_is_not_of_the_report(evaluate: Evaluate, out: Path) -> None:
     """Whoever copies the three files has all of it."""
     evaluate("good", "--chapters=5.16.2")
     shutil.rmtree(out / "results")

@@ -3,6 +3,7 @@
 
 import dataclasses
 import runpy
+from pathlib import Path
 
 import pytest
 from evaluations import chapter, evaluation, figure
@@ -23,7 +24,7 @@ def test_the_document_has_the_figures_of_the_file() -> None:
 
 
 @pytest.mark.parametrize("number", range(0, 24, 6))
-def test_another_figure_is_another_document(tmp_path, number: int) -> None:
+def test_another_figure_is_another_document(tmp_path: Path, number: int) -> None:
     document = (TOP / "docs/benchmarks.md").read_text(encoding="utf-8")
     kept = read(KEPT)
     one = kept.chapters[number]

@@ -5,6 +5,7 @@ tenth slower: the whole command, with a benchmark of the test's own."""
 import functools
 import html
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,11 @@ from lab.evaluate.evaluate import Source
 SECOND = 1 / 3600  # of the hour that the benchmark may take
 
 
+Evaluate = Callable[..., tuple[int, Path]]
+
+
 @pytest.fixture
-def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
     """Runs chapter 5.18.1 with the benchmark that behaves so; its status and its folder."""
     bench = tmp_path / "bench"
     bench.mkdir()
@@ -52,7 +56,7 @@ def compare(before: Path, after: Path) -> int:
     ],
 )
 def test_what_broke_is_told_by_status_page_and_compare(
-    evaluate, capsys: pytest.CaptureFixture[str], way: str, patience: float, words: str
+    evaluate: Evaluate, capsys: pytest.CaptureFixture[str], way: str, patience: float, words: str
 ) -> None:
     status, good = evaluate("good")
     assert status == 0 and read(good).chapters[0].verdict == MET
@@ -69,7 +73,7 @@ def test_what_broke_is_told_by_status_page_and_compare(
 
 
 def test_a_tenth_slower_is_told_by_status_page_and_compare(
-    evaluate, capsys: pytest.CaptureFixture[str]
+    evaluate: Evaluate, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Though in it all attacks leave the cluster the rate that it has undisturbed."""
     _, good = evaluate("good")

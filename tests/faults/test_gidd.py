@@ -3,6 +3,7 @@
 
 import resource
 import socket
+from collections.abc import Callable
 
 import pytest
 from injected import Fault, Traced, faults, is_ready_or_ended, learn, sample, try_each
@@ -66,7 +67,7 @@ def idle_fds(cockpit: Cockpit, gidd: Traced) -> int:
     return counts[-1]
 
 
-def withstand(make, fault: Fault, clean_fds: int) -> None:
+def withstand(make: Callable[[], Cockpit], fault: Fault, clean_fds: int) -> None:
     cockpit = make()
     try:
         gidd = start(cockpit, fault)

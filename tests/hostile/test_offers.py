@@ -15,6 +15,7 @@ from lib.gidwire import (
     VERSION,
     WELCOME,
     Connection,
+    Message,
     offers,
     pack,
     text,
@@ -106,7 +107,7 @@ def greet(gidd: FakeGidd, name: bytes) -> int:
     return answer.values[3]
 
 
-def names_of(message) -> list[str]:
+def names_of(message: Message) -> list[str]:
     return [text(name) for name in message.values[2 : 2 + message.values[0]]]
 
 

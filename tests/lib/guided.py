@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import CodeType
 
 _EVENTS = sys.monitoring.events
 
@@ -79,7 +80,7 @@ class Fuzzer:
             monitoring.free_tool_id(tool)
             monitoring.restart_events()
 
-    def _branch(self, code, offset: int, destination: int) -> object:
+    def _branch(self, code: CodeType, offset: int, destination: int) -> object:
         if not code.co_filename.startswith(self._where):
             return sys.monitoring.DISABLE
         branch = (code.co_filename, code.co_firstlineno, offset, destination)

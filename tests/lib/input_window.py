@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A fullscreen window, and what a compositor's seat tells it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from lib.painter import Painter
@@ -137,7 +138,7 @@ class InputWindow:
         self.display.wait_until(there, f"the pointer at {x}, {y}")
 
 
-def _take(target: Object, event: str, part) -> list:
+def _take(target: Object, event: str, part: Callable[[tuple], tuple]) -> list:
     found = [part(args) for name, args in target.events if name == event]
     target.events = [(name, args) for name, args in target.events if name != event]
     return found

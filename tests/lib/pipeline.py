@@ -221,7 +221,9 @@ def sums_of(cockpit: Cockpit, source: str) -> list[str]:
     return [frame["sum"] for frame in frames_of(cockpit, source)]
 
 
-def send(cockpit: Cockpit, source: str, properties: str = LOSSLESS, stream: str = "movie"):
+def send(
+    cockpit: Cockpit, source: str, properties: str = LOSSLESS, stream: str = "movie"
+) -> Pipeline:
     sink = f"gidsink name=sink stream={stream} {LEASE} {properties}"
     return Pipeline(cockpit, "open", f"{source} ! {sink}")
 

@@ -2,6 +2,7 @@
 """send-pictures in a domain, whose streams have a picture of the table each; and what is shown."""
 
 import subprocess
+from collections.abc import Iterator
 from itertools import batched
 
 import numpy
@@ -49,7 +50,7 @@ class Sender:
         self.process.stdin.write(("\t".join(map(str, words)) + "\n").encode())
         self.process.stdin.flush()
 
-    def send_all(self, cases: list[Case], count: int):
+    def send_all(self, cases: list[Case], count: int) -> Iterator[tuple[Case, ...]]:
         """So many at a time, in streams p0, p1, …"""
         for batch in batched(cases, count):
             for i, case in enumerate(batch):

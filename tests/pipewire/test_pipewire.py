@@ -114,8 +114,11 @@ def pipewire(cockpit: Cockpit) -> Iterator[Pipewire]:
     pipewire.close()
 
 
+Send = Callable[..., gid.Producer]
+
+
 @pytest.fixture
-def send(cockpit: Cockpit) -> Iterator[Callable[..., gid.Producer]]:
+def send(cockpit: Cockpit) -> Iterator[Send]:
     """Makes the producer of the stream `movie`."""
     domain = gid.Domain(str(cockpit.socket("open")))
     producers = []
@@ -137,7 +140,7 @@ def paint(producer: gid.Producer, brightness: int) -> None:
 
 
 @pytest.mark.parametrize("format", ["R8", "NV12", "YU12", "XR24"])
-def test_who_comes_sees_what_is_shown(pipewire: Pipewire, send, format: str) -> None:
+def test_who_comes_sees_what_is_shown(pipewire: Pipewire, send: Send, format: str) -> None:
     """Also where nothing changes, in the stream's own memory, which can only be read."""
     paint(send(format), 99)
     camera = pipewire.camera()
@@ -160,7 +163,7 @@ def test_who_comes_sees_what_is_shown(pipewire: Pipewire, send, format: str) -> 
 
 
 @pytest.mark.parametrize("format", ["R8", "NV12"])
-def test_readers_outlive_the_producer(pipewire: Pipewire, send, format: str) -> None:
+def test_readers_outlive_the_producer(pipewire: Pipewire, send: Send, format: str) -> None:
     """They see black while there is none, and what comes then, which is in other memory."""
     producer = send(format)
     paint(producer, 50)
@@ -175,7 +178,7 @@ def test_readers_outlive_the_producer(pipewire: Pipewire, send, format: str) -> 
     reader.wait_picture(60)
 
 
-def test_no_picture_is_copied(pipewire: Pipewire, send) -> None:
+def test_no_picture_is_copied(pipewire: Pipewire, send: Send) -> None:
     """Where all memory is there when the first reader comes."""
     producer = send()
     paint(producer, 200)
@@ -213,7 +216,7 @@ def test_pictures_of_a_live_source(pipewire: Pipewire, cockpit: Cockpit) -> None
     assert counts["shown"] >= 60 and (counts["copied"] == 0 or counts["new"] > 1), counts
 
 
-def test_what_cannot_be_shown_is_told(pipewire: Pipewire, send) -> None:
+def test_what_cannot_be_shown_is_told(pipewire: Pipewire, send: Send) -> None:
     producer = send("AR12")
     paint(producer, 1)
     camera = pipewire.camera()
@@ -221,7 +224,7 @@ def test_what_cannot_be_shown_is_told(pipewire: Pipewire, send) -> None:
     assert "PipeWire has no format like its AR12" in camera.stderr
 
 
-def test_without_pipewire(cockpit: Cockpit, send, tmp_path: Path) -> None:
+def test_without_pipewire(cockpit: Cockpit, send: Send, tmp_path: Path) -> None:
     paint(send(), 1)
     environment = cockpit.env("cluster") | {
         "XDG_RUNTIME_DIR": str(tmp_path),
@@ -233,7 +236,7 @@ def test_without_pipewire(cockpit: Cockpit, send, tmp_path: Path) -> None:
     assert "PipeWire" in program.stderr
 
 
-def test_a_pipewire_that_ends(pipewire: Pipewire, send) -> None:
+def test_a_pipewire_that_ends(pipewire: Pipewire, send: Send) -> None:
     paint(send(), 1)
     camera = pipewire.camera()
     wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")

@@ -7,6 +7,7 @@ Run by `./run rust`, which has cargo: they are in no build.
 import os
 import re
 import subprocess
+from collections.abc import Callable
 
 import gid
 import numpy as np
@@ -25,8 +26,11 @@ def cargo(*words: str, **env: str) -> subprocess.CompletedProcess:
     )
 
 
+Start = Callable[..., Program]
+
+
 @pytest.fixture
-def example(cockpit: Cockpit):
+def example(cockpit: Cockpit) -> Start:
     """Starts an example of the crate in a domain."""
     built = cargo("build", "--examples")
     assert built.returncode == 0, built.stderr
@@ -48,7 +52,9 @@ def test_the_crates_own_tests(cockpit: Cockpit) -> None:
 
 
 @pytest.mark.parametrize(("format", "planes"), [("XR24", 1), ("NV12", 2), ("R8", 1)])
-def test_python_reads_what_rust_sends(cockpit: Cockpit, example, format: str, planes: int) -> None:
+def test_python_reads_what_rust_sends(
+    cockpit: Cockpit, example: Start, format: str, planes: int
+) -> None:
     program = example("open", "paint", "rust", 20, format)
     with gid.Domain(str(cockpit.socket("cluster"))) as domain:
         seen = []
@@ -62,7 +68,7 @@ def test_python_reads_what_rust_sends(cockpit: Cockpit, example, format: str, pl
     assert program.wait() == 0, program.stderr
 
 
-def test_rust_reads_what_python_sends(cockpit: Cockpit, example) -> None:
+def test_rust_reads_what_python_sends(cockpit: Cockpit, example: Start) -> None:
     program = example("cluster", "look", "open", "movie", 10)
     with gid.Domain(str(cockpit.socket("open"))) as domain:
         with domain.producer("movie", "NV12", 64, 48, patient=True) as producer:
@@ -77,7 +83,7 @@ def test_rust_reads_what_python_sends(cockpit: Cockpit, example) -> None:
     assert "10 frames, 0 missed" in program.stdout
 
 
-def test_who_ends_is_heard(cockpit: Cockpit, example) -> None:
+def test_who_ends_is_heard(cockpit: Cockpit, example: Start) -> None:
     """A reader that is killed leaves no frame with it; one whose producer is killed goes on."""
     reader = example("cluster", "look", "open", "rust")
     painter = example("open", "paint", "rust", 100000)

@@ -5,6 +5,7 @@ import json
 import random
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy
@@ -200,7 +201,7 @@ def test_both_daemons_die(cockpit: Cockpit) -> None:
     display.wait_role("live")
 
 
-def test_display_before_its_daemon(make_cockpit) -> None:
+def test_display_before_its_daemon(make_cockpit: Callable[..., Cockpit]) -> None:
     cockpit = make_cockpit()
     display = Display(cockpit)
     assert not display.status()["gidd"]

@@ -5,7 +5,7 @@ The module draws them once. The other display shows what Weston itself shows.
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy
 import pytest
@@ -85,7 +85,7 @@ def scene(
         yield Scene(forwarding, connection, owner)
 
 
-def only_pixman(function):
+def only_pixman(function: Callable[..., None]) -> Callable[..., None]:
     return pytest.mark.parametrize("scene", ["pixman"], indirect=True)(function)
 
 

@@ -9,13 +9,15 @@ may have the same label.
 
 import json
 import statistics
+from collections.abc import Iterable
+from pathlib import Path
 
 
-def figures(path):
+def figures(path: Path) -> list[tuple[str, dict[str, dict]]]:
     """The name and the figures of each output and surface that has any, sorted."""
     names, updates, state, found = {}, {}, {}, {}
 
-    def sample(owner, figure, start, end):
+    def sample(owner: int, figure: str, start: int | None, end: int | None) -> None:
         if start is not None and end is not None:
             found.setdefault(owner, {}).setdefault(figure, []).append(end - start)
 
@@ -68,12 +70,14 @@ def figures(path):
     )
 
 
-def in_order(named_figures):
+def in_order(
+    named_figures: Iterable[tuple[str, dict[str, dict]]],
+) -> list[tuple[str, dict[str, dict]]]:
     """Sorted by name and then by content, for names may be the same."""
     return sorted(named_figures, key=lambda part: (part[0], json.dumps(part[1], sort_keys=True)))
 
 
-def journeys(paths):
+def journeys(paths: Iterable[Path]) -> dict[tuple[str, int, int], dict[str, int]]:
     """When each frame of a stream passed which point, as {(stream, owner, sequence): {point: T}}.
 
     For streams of one producer's life and one consumer, all on one clock.
@@ -96,8 +100,8 @@ def journeys(paths):
     return frames
 
 
-def summary(x):
-    def quantile(per_mille):
+def summary(x: list[int]) -> dict[str, float]:
+    def quantile(per_mille: int) -> int:
         return x[max(-(-len(x) * per_mille // 1000), 1) - 1]
 
     fence = quantile(750) + 3 * (quantile(750) - quantile(250))

@@ -2,30 +2,45 @@
 """Makes timeline logs of known content, line by line, in Weston's own form."""
 
 import json
+from collections.abc import Container
+
+from gid_timeline.reader import Reader
+from gid_timeline.table import Table
+from gid_timeline.trace import Trace
 
 REFRESH = 16_666_667
 MS = 1_000_000
 
 
-def stamp(time):
+def stamp(time: int) -> str:
     return f"[{time // 10**9}, {time % 10**9}]"
 
 
-def output(number, name="DP-1"):
+def output(number: int, name: str = "DP-1") -> str:
     return f'{{ "id":{number}, "type":"weston_output", "name":"{name}" }}\n'
 
 
-def seat(number, name="seat0"):
+def seat(number: int, name: str = "seat0") -> str:
     return f'{{ "id":{number}, "type":"weston_seat", "name":"{name}" }}\n'
 
 
-def surface(number, label, main=None):
+def surface(number: int, label: str | None, main: int | None = None) -> str:
     more = f', "main_surface":{main}' if main is not None else ""
     label = "null" if label is None else f'"{label}"'
     return f'{{ "id":{number}, "type":"weston_surface", "desc":{label}{more} }}\n'
 
 
-def point(time, name, *, ws=None, wo=None, vblank=None, gpu=None, seat=None, event=None):
+def point(
+    time: int,
+    name: str,
+    *,
+    ws: int | None = None,
+    wo: int | None = None,
+    vblank: int | None = None,
+    gpu: int | None = None,
+    seat: int | None = None,
+    event: int | None = None,
+) -> str:
     parts = [f'"T":{stamp(time)}, "N":"{name}"']
     if gpu is not None:
         parts.append(f'"gpu":{stamp(gpu)}')
@@ -40,7 +55,16 @@ def point(time, name, *, ws=None, wo=None, vblank=None, gpu=None, seat=None, eve
     return "{ " + ", ".join(parts) + " }\n"
 
 
-def repaint(vblank, *, begin=-7 * MS, cost=2 * MS, commit=-12 * MS, late=0, wo=1, ws=2):
+def repaint(
+    vblank: int,
+    *,
+    begin: int = -7 * MS,
+    cost: int = 2 * MS,
+    commit: int = -12 * MS,
+    late: int = 0,
+    wo: int = 1,
+    ws: int = 2,
+) -> str:
     """The lines of one frame that is due at `vblank`; times are relative to that."""
     start = vblank + begin
     shown = vblank + late * REFRESH
@@ -54,13 +78,15 @@ def repaint(vblank, *, begin=-7 * MS, cost=2 * MS, commit=-12 * MS, late=0, wo=1
     )
 
 
-def start_loop(time, vblank, wo=1):
+def start_loop(time: int, vblank: int, wo: int = 1) -> str:
     return point(time, "core_repaint_enter_loop", wo=wo) + point(
         time + 9000, "core_repaint_finished", wo=wo, vblank=vblank
     )
 
 
-def run(frames=20, start=100 * 10**9, late=(), name="DP-1"):
+def run(
+    frames: int = 20, start: int = 100 * 10**9, late: Container[int] = (), name: str = "DP-1"
+) -> str:
     """A whole run at 60 Hz; the frames with numbers in `late` are one refresh late."""
     text = output(1, name) + surface(2, "film")
     text += start_loop(start - 15 * MS, start - REFRESH)
@@ -83,7 +109,7 @@ FORMS = {
 }
 
 
-def rewritten(log, form):
+def rewritten(log: bytes, form: str) -> bytes:
     """The log, with each line that is a point or a declaration as a JSON tool writes it."""
     lines = []
     for line in log.splitlines(keepends=True):
@@ -97,11 +123,8 @@ def rewritten(log, form):
     return b"".join(lines)
 
 
-def read(text, chunk=None):
+def read(text: str | bytes, chunk: int | None = None) -> tuple[Trace, Reader]:
     """The trace of a log, and its reader; `chunk`: fed in pieces of so many bytes."""
-    from gid_timeline.reader import Reader
-    from gid_timeline.trace import Trace
-
     data = text.encode() if isinstance(text, str) else text
     reader = Reader(Trace())
     step = chunk or max(len(data), 1)
@@ -111,7 +134,7 @@ def read(text, chunk=None):
     return reader.trace, reader
 
 
-def rows(table):
+def rows(table: Table) -> list[dict]:
     """All rows of a table as dictionaries."""
     return [
         dict(zip(chunk, values, strict=True))

@@ -3,6 +3,7 @@
 
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import independent
 import logs
@@ -16,7 +17,9 @@ from logs import MS
 P50 = [Fraction(1, 2)]
 
 
-def write_log(path, seed, scale=1.0, frames=600, late=0, name="DP-1"):
+def write_log(
+    path: Path, seed: int, scale: float = 1.0, frames: int = 600, late: int = 0, name: str = "DP-1"
+) -> str:
     rng = np.random.default_rng(seed)
     text, vblank = logs.output(1, name) + logs.surface(2, "film"), 100 * 10**9
     for number in range(frames):
@@ -28,14 +31,16 @@ def write_log(path, seed, scale=1.0, frames=600, late=0, name="DP-1"):
 
 
 @pytest.fixture
-def pair(tmp_path):
+def pair(tmp_path: Path) -> list[str]:
     return [
         write_log(tmp_path / "before.log", 1),
         write_log(tmp_path / "after.log", 2, scale=1.2, late=30),
     ]
 
 
-def test_figures_are_those_of_each_log_and_their_ratio(pair, capsys):
+def test_figures_are_those_of_each_log_and_their_ratio(
+    pair: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["compare", *pair, "--format", "json"]) == 0
     (output,) = json.loads(capsys.readouterr().out)["outputs"]
     repaint = output["figures"]["repaint"]
@@ -63,12 +68,14 @@ def test_figures_are_those_of_each_log_and_their_ratio(pair, capsys):
         ("commit_to_shown_p50 > 1.2", 0),
     ],
 )
-def test_exit_status(pair, condition, status, capsys):
+def test_exit_status(
+    pair: list[str], condition: str, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["compare", *pair, "--fail-if", condition]) == status
     assert ("failed" in capsys.readouterr().err) == bool(status)
 
 
-def test_only_significant_differences(tmp_path):
+def test_only_significant_differences(tmp_path: Path) -> None:
     """A difference that chance explains does not fail; one that it does not, does."""
     before = write_log(tmp_path / "a", 1)
     same = write_log(tmp_path / "b", 2)
@@ -80,7 +87,7 @@ def test_only_significant_differences(tmp_path):
         assert main(["compare", before, slower, *options]) == 1
 
 
-def test_a_log_with_itself(pair, capsys):
+def test_a_log_with_itself(pair: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", pair[0], pair[0], "--fail-if", "repaint_p50 > 1"]) == 0
     assert "more" not in capsys.readouterr().out
 
@@ -96,18 +103,22 @@ def test_a_log_with_itself(pair, capsys):
         "repaint_p99 > fast",
     ],
 )
-def test_wrong_conditions(pair, condition, capsys):
+def test_wrong_conditions(
+    pair: list[str], condition: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(ConditionError):
         parse(condition)
     assert main(["compare", *pair, "--fail-if", condition]) == 2
 
 
-def test_a_condition_that_cannot_be_judged_is_no_success(pair, capsys):
+def test_a_condition_that_cannot_be_judged_is_no_success(
+    pair: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["compare", *pair, "--fail-if", "gpu_p50 > 1"]) == 2
     assert "no output of both logs" in capsys.readouterr().err
 
 
-def test_outputs_are_matched_by_name(tmp_path, capsys):
+def test_outputs_are_matched_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = write_log(tmp_path / "a", 1)
     other = write_log(tmp_path / "b", 1, name="HDMI-A-1")
     assert main(["compare", one, other]) == 0
@@ -118,7 +129,7 @@ def test_outputs_are_matched_by_name(tmp_path, capsys):
     assert "only before: DP-1" in capsys.readouterr().out
 
 
-def test_logs_without_a_common_output(tmp_path, capsys):
+def test_logs_without_a_common_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, other = (write_log(tmp_path / name, 1, frames=20, name=name) for name in ("a", "b"))
     both = tmp_path / "both"
     both.write_text((tmp_path / "a").read_text() + (tmp_path / "b").read_text())
@@ -135,7 +146,7 @@ def test_logs_without_a_common_output(tmp_path, capsys):
 
 
 @pytest.mark.at_length
-def test_the_interval_holds_the_truth_as_often_as_promised():
+def test_the_interval_holds_the_truth_as_often_as_promised() -> None:
     """Of two sets with the same distribution the true ratio is 1."""
     rng = np.random.default_rng(1)
     inside = 0
@@ -146,7 +157,7 @@ def test_the_interval_holds_the_truth_as_often_as_promised():
     assert 88 <= inside
 
 
-def test_independent_samples_give_what_the_plain_bootstrap_gives():
+def test_independent_samples_give_what_the_plain_bootstrap_gives() -> None:
     rng = np.random.default_rng(2)
     values = rng.gamma(20, 1e5, 2000).astype(np.int64)
     medians = resample(values, P50, rng)[:, 1]
@@ -154,7 +165,7 @@ def test_independent_samples_give_what_the_plain_bootstrap_gives():
     assert 0.7 < np.std(medians) / np.std(plain) < 1.4
 
 
-def test_frames_that_are_like_their_neighbours_promise_less():
+def test_frames_that_are_like_their_neighbours_promise_less() -> None:
     rng = np.random.default_rng(3)
     alike = np.repeat(rng.gamma(20, 1e5, 100), 20).astype(np.int64)
     mixed = rng.permutation(alike)
@@ -162,5 +173,5 @@ def test_frames_that_are_like_their_neighbours_promise_less():
     assert wide > 2 * narrow
 
 
-def test_too_few_samples_give_no_interval():
+def test_too_few_samples_give_no_interval() -> None:
     assert resample(np.arange(9), P50, np.random.default_rng(1)) is None

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import termios
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import logs
@@ -21,7 +22,7 @@ COMMAND = [sys.executable, "-m", "gid_timeline", "follow", "--interval", "0.2"]
 ENV = {**os.environ, "PYTHONPATH": f"{TOOLS}:{TOOLS.parent / 'console'}", "NO_COLOR": "1"}
 
 
-def test_figures_of_the_last_seconds():
+def test_figures_of_the_last_seconds() -> None:
     follower = Follower({})
     text = logs.run(frames=1500, late={1400, 10})
     for start in range(0, len(text), 10_000):
@@ -32,7 +33,7 @@ def test_figures_of_the_last_seconds():
     assert len(follower._frames.rows) <= SPAN // logs.REFRESH + 1
 
 
-def test_memory_does_not_grow():
+def test_memory_does_not_grow() -> None:
     follower = Follower({})
     text = logs.run(frames=200)
     body = "".join(text.splitlines(True)[2:])
@@ -49,7 +50,7 @@ def test_memory_does_not_grow():
     assert len(follower.trace.frames) == 0
 
 
-def test_a_run_whose_clock_begins_anew():
+def test_a_run_whose_clock_begins_anew() -> None:
     """As of a guest that starts again: what came before is older than ten seconds, too."""
     follower = Follower({})
     follower.feed(logs.run(frames=100, start=36000 * 10**9).encode())
@@ -61,7 +62,7 @@ def test_a_run_whose_clock_begins_anew():
     assert len(follower._frames.rows) <= SPAN // logs.REFRESH + 1
 
 
-def test_a_pipe_that_ends():
+def test_a_pipe_that_ends() -> None:
     text = logs.run(frames=120)
     done = subprocess.run([*COMMAND, "-"], input=text.encode(), env=ENV, capture_output=True)
     assert done.returncode == 0
@@ -69,7 +70,7 @@ def test_a_pipe_that_ends():
     assert last == "DP-1: 60.0 fps, repaint p50 2.000 ms, commit → shown p50 12.000 ms"
 
 
-def test_a_file_that_grows(tmp_path):
+def test_a_file_that_grows(tmp_path: Path) -> None:
     path = tmp_path / "tl.log"
     text = logs.run(frames=100)
     half = len(text) // 2
@@ -87,7 +88,7 @@ def test_a_file_that_grows(tmp_path):
         process.wait(PATIENCE)
 
 
-def wait_for(process, words):
+def wait_for(process: subprocess.Popen[str], words: str) -> None:
     """It writes for as long as it runs: what does not come ends by the limit of the test."""
     while words not in process.stdout.readline():
         assert process.poll() is None, f"it ended before {words}"
@@ -185,8 +186,11 @@ class Watched:
         os.close(self._ours)
 
 
+Watch = Callable[..., Watched]
+
+
 @pytest.fixture
-def watch(tmp_path):
+def watch(tmp_path: Path) -> Iterator[Watch]:
     found = []
 
     def start(text: str, columns: int, rows: int = 24) -> Watched:
@@ -204,7 +208,7 @@ LONG = logs.run(frames=100).replace('"film"', '"top-level window \x1b[2J動画 o
 
 
 @pytest.mark.parametrize("columns", [200, 120, 100, 80, 60, 40, 20, 7])
-def test_in_a_terminal_of_any_width_it_draws_over_itself(watch, columns):
+def test_in_a_terminal_of_any_width_it_draws_over_itself(watch: Watch, columns: int) -> None:
     seen = watch(LONG, columns)
     seen.wait(3)
     lines = seen.screen.lines
@@ -219,13 +223,13 @@ def test_in_a_terminal_of_any_width_it_draws_over_itself(watch, columns):
         assert lines[3].startswith("    top-")
 
 
-def test_a_label_is_whole_where_there_is_room(watch):
+def test_a_label_is_whole_where_there_is_room(watch: Watch) -> None:
     seen = watch(LONG, 200)
     seen.wait(1)
     assert "top-level window �[2J動画 of a player" in "".join(seen.screen.lines)
 
 
-def test_more_outputs_than_the_terminal_has_lines(watch):
+def test_more_outputs_than_the_terminal_has_lines(watch: Watch) -> None:
     time = 100 * 10**9
     outputs = [logs.output(i, f"DP-{i}") + logs.repaint(time, wo=i) for i in range(1, 40)]
     seen = watch("".join(outputs), 100, 12)
@@ -236,7 +240,7 @@ def test_more_outputs_than_the_terminal_has_lines(watch):
     assert "more lines)" in lines[-1]
 
 
-def test_a_terminal_that_changes_its_size(watch):
+def test_a_terminal_that_changes_its_size(watch: Watch) -> None:
     seen = watch(LONG, 200)
     seen.wait(2)
     seen.resize(80, 30)
@@ -249,7 +253,7 @@ def test_a_terminal_that_changes_its_size(watch):
     ("arguments", "message"),
     [(["/nonexistent"], "No such file"), (["-", "--interval", "0"], "--interval")],
 )
-def test_errors(arguments, message, capsys):
+def test_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     from gid_timeline.cli import main
 
     assert main(["follow", *arguments]) == 2

@@ -16,6 +16,7 @@ from gid_timeline import html, json_csv, reader, report, text
 from gid_timeline.follow import Follower
 from gid_timeline.reader import Loaded
 from gid_timeline.terminal import Paint
+from gid_timeline.trace import Trace
 from lib.guided import Failure, Fuzzer
 from logs import point, read, rows
 from test_join import gid_line
@@ -61,7 +62,7 @@ _PIECES += [
 ]
 
 
-def mutate(rng, data):
+def mutate(rng: random.Random, data: bytes) -> bytes:
     data = bytearray(data)
     for _ in range(rng.randrange(1, 12)):
         if not data:
@@ -89,7 +90,7 @@ def mutate(rng, data):
 @pytest.mark.parametrize(
     "seed", [*range(4), *(pytest.param(i, marks=pytest.mark.at_length) for i in range(4, 20))]
 )
-def test_mutated_logs(seed):
+def test_mutated_logs(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(25):
         log = mutate(rng, _SEED_LOG)
@@ -97,7 +98,7 @@ def test_mutated_logs(seed):
         report_all(trace, reader, rng)
 
 
-def report_all(trace, reader, rng):
+def report_all(trace: Trace, reader: reader.Reader, rng: random.Random) -> None:
     loaded = Loaded(trace, reader.lines, reader.other, reader.broken)
     built = report.build(loaded, "fuzz", {"": 60.0} if rng.random() < 0.5 else {})
     text.render(built, Paint(None))
@@ -110,19 +111,19 @@ def report_all(trace, reader, rng):
         html.render(built)
 
 
-def follow(log):
+def follow(log: bytes) -> None:
     follower = Follower({})
     follower.feed(log)
     follower.lines(Paint(None))
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_rubbish(seed):
+def test_rubbish(seed: int) -> None:
     rng = random.Random(seed)
     read(rng.randbytes(100_000), chunk=1000)
 
 
-def test_damage_to_one_line_costs_no_other():
+def test_damage_to_one_line_costs_no_other() -> None:
     """Every line but the damaged one is still read: at most two frames and a run are lost."""
     rng = random.Random(1)
     whole = len(read(_SEED_LOG)[0].frames)
@@ -138,7 +139,7 @@ def test_damage_to_one_line_costs_no_other():
 # --- guided by the branches that an input takes ---
 
 
-def mutate_lines(rng, log, other):
+def mutate_lines(rng: random.Random, log: bytes, other: bytes) -> bytes:
     """Bytes as above, or whole lines, also of another log, and numbers."""
     if rng.random() < 0.4:
         return mutate(rng, log)[:20_000]
@@ -167,7 +168,7 @@ def mutate_lines(rng, log, other):
     return b"".join(lines)[:20_000]
 
 
-def everything(trace, read):
+def everything(trace: Trace, read: reader.Reader) -> tuple:
     """What a log was read as."""
     tables = (trace.frames, trace.updates, trace.gpu, trace.gid.points)
     return (
@@ -179,7 +180,7 @@ def everything(trace, read):
     )
 
 
-def read_all_ways(log):
+def read_all_ways(log: bytes) -> None:
     """However it comes in pieces, and with no line known beforehand, it is the same log."""
     rng = random.Random(len(log))
     trace, whole = read(log)
@@ -196,7 +197,7 @@ def read_all_ways(log):
 
 
 @pytest.mark.timeout(600 + TRIES + SECONDS)
-def test_guided():
+def test_guided() -> None:
     fuzzer = Fuzzer(read_all_ways, mutate_lines, [PACKAGE], SEED)
     tools = [logs.rewritten(_SEED_LOG, form) for form in logs.FORMS]
     fuzzer.run([_SEED_LOG, RECORDED.read_bytes(), *tools, _GLUED], 2)
@@ -209,17 +210,17 @@ def test_guided():
     assert len(fuzzer.branches) > first
 
 
-def test_guided_finds_what_blind_tries_do_not():
+def test_guided_finds_what_blind_tries_do_not() -> None:
     """A planted mistake, behind four steps that each have a branch of their own."""
 
-    def planted(log):
+    def planted(log: bytes) -> None:
         at = log.find(b'"desc":"')
         if at >= 0 and log[at + 8 : at + 9] == b"~":
             if log[at + 9 : at + 10] == b"{":
                 if log[at + 10 : at + 11] == b"]":
                     raise ValueError("planted")
 
-    def change_one_byte(rng, log, other):
+    def change_one_byte(rng: random.Random, log: bytes, other: bytes) -> bytes:
         at = log.find(b'"desc":"') + 8 + rng.randrange(3)
         return log[:at] + bytes([rng.randrange(32, 127)]) + log[at + 1 :]
 
@@ -231,11 +232,11 @@ def test_guided_finds_what_blind_tries_do_not():
     assert isinstance(failure.value.__cause__, ValueError)
 
 
-def test_guided_finds_a_mistake_in_the_reader(monkeypatch):
+def test_guided_finds_a_mistake_in_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted one: pieces of a log are put together without what was left of the last one."""
     feed = reader.Reader.feed
 
-    def forgetful(self, piece):
+    def forgetful(self: reader.Reader, piece: bytes) -> None:
         feed(self, piece)
         if len(self._rest) > 30:
             self._rest = self._rest[1:]

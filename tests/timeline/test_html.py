@@ -4,6 +4,7 @@
 import html.parser
 import json
 import re
+from pathlib import Path
 
 import logs
 import pytest
@@ -15,14 +16,17 @@ from test_join import POINTS, START, Cockpit, gid_line
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 
+Attributes = list[tuple[str, str | None]]
+
+
 class Checker(html.parser.HTMLParser):
     """Follows the nesting of elements, and collects text and what would be loaded."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.open, self.loads, self.text, self.data, self.ids = [], [], [], [], []
 
-    def handle_starttag(self, tag, attributes):
+    def handle_starttag(self, tag: str, attributes: Attributes) -> None:
         names = ("src", "href", "xlink:href", "action", "poster")
         self.loads += [value for name, value in attributes if name in names]
         self.kind = dict(attributes).get("type")
@@ -30,15 +34,15 @@ class Checker(html.parser.HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag, attributes):
+    def handle_startendtag(self, tag: str, attributes: Attributes) -> None:
         self.handle_starttag(tag, attributes)
         if tag not in VOID:
             self.open.pop()
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
-    def handle_data(self, data):
+    def handle_data(self, data: str) -> None:
         if self.open and self.open[-1] == "script":
             if self.kind == "application/json":
                 self.data.append(json.loads(data))
@@ -46,7 +50,7 @@ class Checker(html.parser.HTMLParser):
             self.text.append(data)
 
 
-def page(tmp_path, *texts):
+def page(tmp_path: Path, *texts: str) -> Checker:
     paths = [tmp_path / f"{number}.log" for number, _ in enumerate(texts)]
     for path, text in zip(paths, texts, strict=True):
         path.write_text(text)
@@ -60,7 +64,7 @@ def page(tmp_path, *texts):
     return checker
 
 
-def test_one_file_that_loads_nothing(tmp_path):
+def test_one_file_that_loads_nothing(tmp_path: Path) -> None:
     checked = page(tmp_path, logs.run(frames=100, late={10}))
     assert all(link.startswith("#") for link in checked.loads)
     assert not re.search(r"https?:|url\(|@import", checked.raw)
@@ -68,7 +72,7 @@ def test_one_file_that_loads_nothing(tmp_path):
     assert "DP-1" in text and "1 × it was posted in time" in text
 
 
-def test_the_lanes_have_every_frame_of_a_short_log(tmp_path):
+def test_the_lanes_have_every_frame_of_a_short_log(tmp_path: Path) -> None:
     checked = page(tmp_path, logs.run(frames=100, late={10}))
     (data,) = checked.data
     frames = data["frames"]
@@ -82,7 +86,7 @@ def test_the_lanes_have_every_frame_of_a_short_log(tmp_path):
 
 
 @pytest.mark.parametrize("label", ["</script><script>alert(1)</script>", "<b>&amp;", '"\u2028'])
-def test_labels_and_names_are_only_text(tmp_path, label):
+def test_labels_and_names_are_only_text(tmp_path: Path, label: str) -> None:
     log = logs.run(frames=30, name="<i>DP</i>").replace('"film"', f'"{label}"')
     checked = page(tmp_path, log)
     assert label in "".join(checked.text)
@@ -90,7 +94,7 @@ def test_labels_and_names_are_only_text(tmp_path, label):
     assert "<i>" not in checked.raw
 
 
-def test_a_long_log_shows_its_beginning_and_its_worst_frames(tmp_path):
+def test_a_long_log_shows_its_beginning_and_its_worst_frames(tmp_path: Path) -> None:
     checked = page(tmp_path, logs.run(frames=20000, late={15000, 19000}))
     (data,) = checked.data
     assert len(data["frames"]["begin"]) <= lanes.FRAMES_MAX
@@ -99,13 +103,13 @@ def test_a_long_log_shows_its_beginning_and_its_worst_frames(tmp_path):
     assert len(checked.raw) < 2_000_000
 
 
-def test_several_runs(tmp_path):
+def test_several_runs(tmp_path: Path) -> None:
     log = logs.run(frames=30) + logs.run(frames=40, start=200 * 10**9)
     checked = page(tmp_path, log)
     assert [len(data["frames"]["begin"]) for data in checked.data] == [30, 40]
 
 
-def test_many_runs_show_the_longest(tmp_path):
+def test_many_runs_show_the_longest(tmp_path: Path) -> None:
     log = "".join(logs.run(frames=3 + i, start=(100 + i) * 10**9) for i in range(20))
     checked = page(tmp_path, log)
     assert [len(data["frames"]["begin"]) for data in checked.data] == list(range(11, 23))
@@ -115,7 +119,7 @@ def test_many_runs_show_the_longest(tmp_path):
 # --- streams ---
 
 
-def test_contents_name_each_section_that_is_there(tmp_path):
+def test_contents_name_each_section_that_is_there(tmp_path: Path) -> None:
     cockpit = Cockpit(frames=30)
     log = logs.run(frames=30) + logs.run(frames=40, start=200 * 10**9)
     for texts in ([log], [log, *cockpit.files.values()], [*cockpit.files.values()]):
@@ -130,7 +134,7 @@ def test_contents_name_each_section_that_is_there(tmp_path):
     assert "streams" in checked.ids and "frames-1" in checked.ids
 
 
-def test_the_way_between_domains_comes_first(tmp_path):
+def test_the_way_between_domains_comes_first(tmp_path: Path) -> None:
     """What crosses before what does not, and Weston's own after that."""
     cockpit = Cockpit(frames=30)
     cockpit.files[1] += '{ "id":1, "type":"gid_domain", "name":"open" }\n'
@@ -157,7 +161,7 @@ def test_the_way_between_domains_comes_first(tmp_path):
 
 
 @pytest.mark.parametrize("offset", [0, -3_000_000_000_123])
-def test_lanes_have_each_frame_of_a_stream_on_one_clock(tmp_path, offset):
+def test_lanes_have_each_frame_of_a_stream_on_one_clock(tmp_path: Path, offset: int) -> None:
     cockpit = Cockpit(offset=offset, frames=50)
     checked = page(tmp_path, *cockpit.files.values())
     (data,) = checked.data
@@ -170,7 +174,7 @@ def test_lanes_have_each_frame_of_a_stream_on_one_clock(tmp_path, offset):
             assert abs(found - time) <= (100_000 if offset else 1)
 
 
-def test_an_outlier_of_a_stream_is_late(tmp_path):
+def test_an_outlier_of_a_stream_is_late(tmp_path: Path) -> None:
     cockpit = Cockpit(frames=200)
     shown = [line for line in cockpit.files[2].splitlines() if "gid_shown" in line]
     time = cockpit.truth[120][POINTS.index("shown")]
@@ -181,7 +185,7 @@ def test_an_outlier_of_a_stream_is_late(tmp_path):
     assert [i for i, late in enumerate(stream["late"]) if late] == [120]
 
 
-def test_westons_run_is_drawn_with_the_streams_of_its_clock(tmp_path):
+def test_westons_run_is_drawn_with_the_streams_of_its_clock(tmp_path: Path) -> None:
     """Which its module tells, or that there is but one; else it is drawn for itself."""
     frames = 40
     run = logs.run(frames=frames, start=START)
@@ -206,7 +210,9 @@ def test_westons_run_is_drawn_with_the_streams_of_its_clock(tmp_path):
             assert begin - submit == pytest.approx(truth, abs=100_000)
 
 
-def test_a_long_recording_of_streams_is_cut(tmp_path, monkeypatch):
+def test_a_long_recording_of_streams_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(lanes, "FRAMES_MAX", 500)
     monkeypatch.setattr(lanes, "_BEGINNING", 100)
     monkeypatch.setattr(lanes, "_WORST", 3)
@@ -217,7 +223,7 @@ def test_a_long_recording_of_streams_is_cut(tmp_path, monkeypatch):
     assert sum(stream["late"]) > 0
 
 
-def test_the_bar_and_its_table_are_of_the_same_frames(tmp_path):
+def test_the_bar_and_its_table_are_of_the_same_frames(tmp_path: Path) -> None:
     """A stream of which the display took some: the mean of all that were sent is another one."""
     cockpit = Cockpit(frames=60)
     lines = cockpit.files[1].splitlines(keepends=True)
@@ -240,18 +246,18 @@ def test_the_bar_and_its_table_are_of_the_same_frames(tmp_path):
     assert re.search(r"capture → submit \S.*? 100 4\d\.\d+ ", rest)
 
 
-def test_frames_that_all_went_the_whole_way_need_one_table(tmp_path):
+def test_frames_that_all_went_the_whole_way_need_one_table(tmp_path: Path) -> None:
     text = " ".join(page(tmp_path, *Cockpit(frames=60).files.values()).text)
     assert "the mean of all 60 frames" in text
     assert "Of all frames that have both points" not in text
 
 
-def test_what_a_user_need_not_do_anything_about_is_told_at_the_end(tmp_path):
+def test_what_a_user_need_not_do_anything_about_is_told_at_the_end(tmp_path: Path) -> None:
     checked = page(tmp_path, "Weston 14\n" * 99 + logs.run(frames=30))
     text = " ".join(checked.text)
     assert text.index("99 lines of the log") > text.index("About these figures", 2000)
     assert "note" not in re.findall(r'class="(\w+)"', checked.raw)
 
 
-def test_a_log_without_frames(tmp_path):
+def test_a_log_without_frames(tmp_path: Path) -> None:
     assert "No repaint" in " ".join(page(tmp_path, logs.seat(1)).text)

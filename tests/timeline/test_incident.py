@@ -106,7 +106,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("view", "width", "dark"), VIEWS)
-def test_page(browser: Browser, page: Path, view, width, dark) -> None:
+def test_page(browser: Browser, page: Path, view: str, width: int, dark: bool) -> None:
     browser.open(page, width, dark)
     assert browser.errors() == []
     assert browser.overflow() <= 0
@@ -180,7 +180,9 @@ def refused(tmp_path: Path, data: bytes, capsys: pytest.CaptureFixture) -> str:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_recording_that_was_cut_off(tmp_path: Path, capsys, seed: int) -> None:
+def test_a_recording_that_was_cut_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int
+) -> None:
     whole = recording()
     cut = random.Random(seed).randrange(len(whole))
     assert "bad: " in refused(tmp_path, whole[:cut], capsys)
@@ -214,12 +216,14 @@ def other(**changes: object) -> bytes:
     ],
     ids=range(16),
 )
-def test_what_is_no_recording(tmp_path: Path, capsys, data: bytes) -> None:
+def test_what_is_no_recording(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes
+) -> None:
     told = refused(tmp_path, data, capsys)
     assert any(why in told for why in ("no recording", "too early", "another version"))
 
 
-def test_a_picture_without_an_end(tmp_path: Path, capsys) -> None:
+def test_a_picture_without_an_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a few bytes: it takes no memory before they are counted."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     data = recording().replace(b'"width": 64', b'"width": 64000', 1)
@@ -228,7 +232,7 @@ def test_a_picture_without_an_end(tmp_path: Path, capsys) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + (1 << 20)
 
 
-def test_a_full_disk(tmp_path: Path, capsys) -> None:
+def test_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "good").write_bytes(recording())
     assert main(["incident", str(tmp_path / "good"), "-o", "/dev/full"]) == 2
     assert capsys.readouterr().err == "gid-timeline: /dev/full: No space left on device\n"

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import random
+from pathlib import Path
 
 import logs
 import pytest
@@ -16,7 +17,15 @@ START = 5000 * 10**9
 US = 1000
 
 
-def gid_line(time, point, sequence, gid, domain, stream="movie", by="test"):
+def gid_line(
+    time: int,
+    point: str,
+    sequence: int,
+    gid: str,
+    domain: int,
+    stream: str | None = "movie",
+    by: str = "test",
+) -> str:
     named = f'"stream":"{stream}", "sequence":{sequence}, ' if stream else ""
     return (
         f'{{ "T":{logs.stamp(time)}, "N":"gid_{point}", {named}'
@@ -27,7 +36,15 @@ def gid_line(time, point, sequence, gid, domain, stream="movie", by="test"):
 class Cockpit:
     """Frames from domain 1 to domain 2, whose clock shows `offset` more (and `drift` a second)."""
 
-    def __init__(self, offset=0, drift=0.0, frames=200, seed=1, unnamed=False, first=1):
+    def __init__(
+        self,
+        offset: int = 0,
+        drift: float = 0.0,
+        frames: int = 200,
+        seed: int = 1,
+        unnamed: bool = False,
+        first: int = 1,
+    ) -> None:
         rng = random.Random(seed)
         self.files = {1: "", 2: ""}
         self.truth = []
@@ -52,7 +69,7 @@ class Cockpit:
                 stream = None if unnamed and point in ("commit", "shown") else "movie"
                 self.files[domain] += gid_line(time, point, sequence, gid, domain, stream)
 
-    def write(self, folder):
+    def write(self, folder: Path) -> list[str]:
         paths = []
         for domain, text in self.files.items():
             # A shared file is written to by several processes: not in the order of T.
@@ -63,17 +80,17 @@ class Cockpit:
         return [str(path) for path in paths]
 
 
-def frames_of(capsys, *arguments):
+def frames_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, str]]:
     assert main(["join", *arguments, "--format", "csv"]) == 0
     return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
 
 
-def times_of(row):
+def times_of(row: dict[str, str]) -> list[int]:
     return [int(row[f"{point}_ns"]) for point in POINTS]
 
 
 @pytest.mark.parametrize("unnamed", [False, True])
-def test_one_clock(tmp_path, capsys, unnamed):
+def test_one_clock(tmp_path: Path, capsys: pytest.CaptureFixture[str], unnamed: bool) -> None:
     """Also where the compositor knows only the gid, which comes again every four frames."""
     cockpit = Cockpit(unnamed=unnamed)
     rows = frames_of(capsys, *cockpit.write(tmp_path))
@@ -83,7 +100,9 @@ def test_one_clock(tmp_path, capsys, unnamed):
 
 
 @pytest.mark.parametrize("offset", [-3_000_000_000_123, 7 * 10**9, 10**14])
-def test_clocks_that_are_apart(tmp_path, capsys, offset):
+def test_clocks_that_are_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], offset: int
+) -> None:
     cockpit = Cockpit(offset=offset)
     paths = cockpit.write(tmp_path)
     assert main(["join", *paths, "--format", "json"]) == 0
@@ -96,20 +115,22 @@ def test_clocks_that_are_apart(tmp_path, capsys, offset):
             assert abs(found - true) <= clocks["error_ns"]
 
 
-def named(cockpit, one, other):
+def named(cockpit: Cockpit, one: str, other: str) -> None:
     """The domains say which clock is theirs."""
     for domain, name, clock in ((1, "open", one), (2, "cluster", other)):
         declared = {"id": domain, "type": "gid_domain", "name": name, "clock": clock}
         cockpit.files[domain] += json.dumps(declared) + "\n"
 
 
-def clocks_of(capsys, paths):
+def clocks_of(capsys: pytest.CaptureFixture[str], paths: list[str]) -> tuple[dict, dict]:
     assert main(["join", *paths, "--format", "json"]) == 0
     (stream,) = json.loads(capsys.readouterr().out)["streams"]
     return stream["clocks"], stream["stages"]
 
 
-def test_one_clock_that_is_told_is_no_guess(tmp_path, capsys):
+def test_one_clock_that_is_told_is_no_guess(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Also where a frame was taken back by force, and given back later: that looks like drift."""
     cockpit = Cockpit()
     freed = next(line for line in cockpit.files[1].splitlines(True) if "gid_freed" in line)
@@ -126,7 +147,9 @@ def test_one_clock_that_is_told_is_no_guess(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("returns", [True, False])
-def test_two_clocks_that_are_told_are_not_one(tmp_path, capsys, returns):
+def test_two_clocks_that_are_told_are_not_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], returns: bool
+) -> None:
     """However little they are apart: as of machines that started in the same second."""
     cockpit = Cockpit(offset=20 * US)
     if not returns:
@@ -139,7 +162,9 @@ def test_two_clocks_that_are_told_are_not_one(tmp_path, capsys, returns):
     assert clocks["error_ns"] is None or abs(clocks["offset_ns"] - 20 * US) <= clocks["error_ns"]
 
 
-def test_a_domain_that_starts_again_elsewhere_has_no_one_clock(tmp_path, capsys):
+def test_a_domain_that_starts_again_elsewhere_has_no_one_clock(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     cockpit = Cockpit(offset=-3 * 10**12)
     named(cockpit, "8f1c/1", "8f1c/1")
     named(cockpit, "8f1c/1", "77aa/1")
@@ -147,7 +172,7 @@ def test_a_domain_that_starts_again_elsewhere_has_no_one_clock(tmp_path, capsys)
     assert abs(clocks["offset_ns"] + 3 * 10**12) <= clocks["error_ns"]
 
 
-def test_clocks_that_drift_apart(tmp_path, capsys):
+def test_clocks_that_drift_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cockpit = Cockpit(offset=40 * 10**9, drift=50e-6, frames=4000)
     rows = frames_of(capsys, *cockpit.write(tmp_path))
     worst = max(
@@ -160,7 +185,7 @@ def test_clocks_that_drift_apart(tmp_path, capsys):
     assert "drifting" in capsys.readouterr().out
 
 
-def test_contradicting_bounds_far_apart(tmp_path, capsys):
+def test_contradicting_bounds_far_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Found by the fuzzer: no piece of time has frames of both ways."""
     text = gid_line(START, "submit", 1, "1:42.0#0", 1)
     text += gid_line(START - 10**12, "receive", 1, "1:42.0#0", 2)
@@ -171,7 +196,9 @@ def test_contradicting_bounds_far_apart(tmp_path, capsys):
     assert "apart" in capsys.readouterr().out
 
 
-def test_frames_that_come_back_tell_as_much(tmp_path, capsys):
+def test_frames_that_come_back_tell_as_much(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Two streams in opposite directions bound the clocks from both sides, without any release."""
     there, offset = Cockpit(), 9 * 10**9
     text = "".join(line for line in there.files[1].splitlines(True) if "submit" in line)
@@ -189,7 +216,7 @@ def test_frames_that_come_back_tell_as_much(tmp_path, capsys):
         assert abs(clocks["offset_ns"] - sign * offset) <= clocks["error_ns"]
 
 
-def test_stages_agree_with_the_truth(tmp_path, capsys):
+def test_stages_agree_with_the_truth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import independent
 
     cockpit = Cockpit(frames=500)
@@ -202,7 +229,7 @@ def test_stages_agree_with_the_truth(tmp_path, capsys):
     assert len(stream["stages"]) == 8
 
 
-def test_frames_that_do_not_arrive(tmp_path, capsys):
+def test_frames_that_do_not_arrive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cockpit = Cockpit(frames=20)
     cockpit.files[2] = "".join(
         line for line in cockpit.files[2].splitlines(True) if '"sequence":7,' not in line
@@ -213,7 +240,7 @@ def test_frames_that_do_not_arrive(tmp_path, capsys):
     assert lost["sequence"] == "7" and lost["shown_ns"] == "" and lost["submit_ns"] != ""
 
 
-def test_two_consumers_have_a_line_each(tmp_path, capsys):
+def test_two_consumers_have_a_line_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cockpit = Cockpit(frames=20)
     cockpit.files[3] = cockpit.files[2].replace('"domain":2', '"domain":3')
     rows = frames_of(capsys, *cockpit.write(tmp_path))
@@ -221,7 +248,9 @@ def test_two_consumers_have_a_line_each(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", ["test", "other"])
-def test_two_consumers_in_one_domain_share_a_line(tmp_path, capsys, name):
+def test_two_consumers_in_one_domain_share_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
     """It has the first to receive and the last to release, whatever the two call themselves."""
     cockpit = Cockpit(frames=40)
     others = []
@@ -235,7 +264,7 @@ def test_two_consumers_in_one_domain_share_a_line(tmp_path, capsys, name):
     assert [times_of(row) for row in rows] == cockpit.truth
 
 
-def later(line, ns):
+def later(line: str, ns: int) -> str:
     """The same line, that much later."""
     seconds, rest = line.split("[", 1)[1].split(", ", 1)
     time = int(seconds) * 10**9 + int(rest.split("]", 1)[0])
@@ -244,7 +273,9 @@ def later(line, ns):
 
 @pytest.mark.parametrize("slab", [42, 43])
 @pytest.mark.parametrize("consumers", [1, 2])
-def test_a_producer_that_starts_again_counts_again(tmp_path, capsys, slab, consumers):
+def test_a_producer_that_starts_again_counts_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], slab: int, consumers: int
+) -> None:
     """Its second frame 1 is not its first one, even in the same slab, for any of the consumers."""
     first, second = Cockpit(frames=30), Cockpit(frames=40, seed=2)
     pause = 60 * 10**9
@@ -260,7 +291,9 @@ def test_a_producer_that_starts_again_counts_again(tmp_path, capsys, slab, consu
     assert [times_of(row) for row in rows] == first.truth + second.truth
 
 
-def test_a_producer_that_starts_again_on_another_clock(tmp_path, capsys):
+def test_a_producer_that_starts_again_on_another_clock(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     first, second = Cockpit(frames=30, offset=-3 * 10**12), Cockpit(frames=40, offset=-3 * 10**12)
     for domain in (1, 2):
         for line in second.files[domain].splitlines(True):
@@ -270,7 +303,7 @@ def test_a_producer_that_starts_again_on_another_clock(tmp_path, capsys):
     assert all(row[f"{point}_ns"] for row in rows for point in POINTS)
 
 
-def test_in_the_report_as_well(tmp_path, capsys):
+def test_in_the_report_as_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cockpit = Cockpit(frames=50)
     path = tmp_path / "tl.log"
     path.write_text(logs.run(frames=50) + cockpit.files[1] + cockpit.files[2])
@@ -283,7 +316,7 @@ def test_in_the_report_as_well(tmp_path, capsys):
     assert "capture → shown" in out.read_text()
 
 
-def test_a_page(tmp_path, capsys):
+def test_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of all logs, as `report` makes it: what a suffix promises."""
     cockpit = Cockpit(frames=50)
     paths = cockpit.write(tmp_path)
@@ -296,7 +329,9 @@ def test_a_page(tmp_path, capsys):
     assert "capture → shown" in joined.read_text() and "DP-1" in joined.read_text()
 
 
-def test_a_forwarded_frame_came_to_be_when_its_picture_did(tmp_path, capsys):
+def test_a_forwarded_frame_came_to_be_when_its_picture_did(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A compositor that forwards a client's buffer knows its gid, and not when it was captured."""
     cockpit = Cockpit(frames=8)
     for i, truth in enumerate(cockpit.truth):
@@ -316,7 +351,7 @@ def test_a_forwarded_frame_came_to_be_when_its_picture_did(tmp_path, capsys):
     assert telltale["capture_ns"] == ""
 
 
-def test_names_of_domains(tmp_path, capsys):
+def test_names_of_domains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """libgid writes them down with each producer and consumer; nobody knows domains by number."""
     cockpit = Cockpit(frames=5)
     cockpit.files[1] += '{ "id":1, "type":"gid_domain", "name":"open" }\n'
@@ -328,21 +363,21 @@ def test_names_of_domains(tmp_path, capsys):
         assert "open → domain 2" in capsys.readouterr().out
 
 
-def test_one_point_that_is_of_no_frame(tmp_path, capsys):
+def test_one_point_that_is_of_no_frame(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cockpit = Cockpit(frames=5)
     cockpit.files[2] += gid_line(START, "shown", 0, "1:99.0#0", 2, stream=None)
     assert main(["join", *cockpit.write(tmp_path)]) == 0
     assert "1 point belongs to no frame" in capsys.readouterr().out
 
 
-def test_no_points(tmp_path, capsys):
+def test_no_points(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tl.log"
     path.write_text(logs.run(frames=5))
     assert main(["join", str(path)]) == 2
     assert "GID_TIMELINE" in capsys.readouterr().err
 
 
-def test_only_points_without_a_stream(tmp_path, capsys):
+def test_only_points_without_a_stream(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A timeline of Weston's alone knows which gids were shown, and no more."""
     path = tmp_path / "tl.log"
     path.write_text(gid_line(START, "shown", 0, "1:42.0#0", 2, stream=None, by="weston"))
@@ -351,7 +386,7 @@ def test_only_points_without_a_stream(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_damaged_points(tmp_path, capsys, seed):
+def test_damaged_points(tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int) -> None:
     rng = random.Random(seed)
     lines = "".join(Cockpit(frames=30, unnamed=True).files.values()).splitlines()
     for _ in range(60):

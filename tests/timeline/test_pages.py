@@ -13,7 +13,7 @@ PHONE = 400
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory) -> dict[str, Path]:
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     (folder / "made.log").write_text(logs.run(frames=400, late={10, 50}))
     found = {}
@@ -25,7 +25,9 @@ def pages(tmp_path_factory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("name", ["recorded", "made"])
 @pytest.mark.parametrize(("view", "width", "dark"), VIEWS)
-def test_page(browser: Browser, pages: dict[str, Path], name, view, width, dark) -> None:
+def test_page(
+    browser: Browser, pages: dict[str, Path], name: str, view: str, width: int, dark: bool
+) -> None:
     browser.open(pages[name], width, dark)
     assert browser.errors() == []
     assert browser.overflow() <= 0
@@ -38,7 +40,7 @@ def test_title(browser: Browser, pages: dict[str, Path]) -> None:
 
 
 @pytest.mark.parametrize("width", [1400, PHONE])
-def test_lanes_leave_room_for_frames(browser: Browser, pages: dict[str, Path], width) -> None:
+def test_lanes_leave_room_for_frames(browser: Browser, pages: dict[str, Path], width: int) -> None:
     """The labels' part of the width, which were cut off at 250 pixels everywhere."""
     browser.open(pages["recorded"], width, False)
     share = browser.run("return lanes[0].gutter / lanes[0].canvas.clientWidth")

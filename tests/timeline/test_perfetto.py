@@ -4,6 +4,7 @@
 import json
 import random
 from collections import defaultdict
+from pathlib import Path
 
 import logs
 import pytest
@@ -13,7 +14,7 @@ from logs import MS, point
 PHASES = set("XiCMstfbe")
 
 
-def trace_of(tmp_path, log):
+def trace_of(tmp_path: Path, log: str | bytes) -> list[dict]:
     (tmp_path / "tl.log").write_bytes(log if isinstance(log, bytes) else log.encode())
     out = tmp_path / "out.json"
     assert main(["perfetto", str(tmp_path / "tl.log"), "-o", str(out)]) == 0
@@ -22,7 +23,7 @@ def trace_of(tmp_path, log):
     return document["traceEvents"]
 
 
-def check(document):
+def check(document: dict) -> None:
     """What the format asks of events, one by one and together."""
     slices, flows, spans = defaultdict(list), defaultdict(list), defaultdict(list)
     for event in document["traceEvents"]:
@@ -59,7 +60,7 @@ def check(document):
         assert parts[0][1] <= parts[1][1]
 
 
-def test_a_run(tmp_path):
+def test_a_run(tmp_path: Path) -> None:
     events = trace_of(tmp_path, logs.run(frames=50, late={9}))
     names = [event["name"] for event in events if event["ph"] == "X"]
     assert names.count("repaint") == names.count("posted → shown") == names.count("damaged") == 50
@@ -71,7 +72,7 @@ def test_a_run(tmp_path):
     assert {"output DP-1", "repaint", "film", "surfaces"} <= labels
 
 
-def test_gpu_and_several_runs(tmp_path):
+def test_gpu_and_several_runs(tmp_path: Path) -> None:
     time = 100 * 10**9
     log = logs.run(frames=5) + point(time + 10**9, "renderer_gpu_begin", gpu=time, wo=1)
     log += point(time + 10**9, "renderer_gpu_end", gpu=time + MS, wo=1)
@@ -84,7 +85,7 @@ def test_gpu_and_several_runs(tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_damaged_logs_still_give_a_right_trace(tmp_path, seed):
+def test_damaged_logs_still_give_a_right_trace(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     lines = (logs.run(frames=10, late={3}) + logs.run(frames=5, name="HDMI")).splitlines()
     for _ in range(rng.randrange(1, 30)):
@@ -92,5 +93,5 @@ def test_damaged_logs_still_give_a_right_trace(tmp_path, seed):
     trace_of(tmp_path, "\n".join(lines))
 
 
-def test_a_log_without_frames(tmp_path):
+def test_a_log_without_frames(tmp_path: Path) -> None:
     assert trace_of(tmp_path, logs.seat(1)) == []

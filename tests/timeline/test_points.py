@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import time
+from pathlib import Path
 
 import independent
 import pytest
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.timeout(300 + 2 * SECONDS)
 
 
 @pytest.fixture(scope="module")
-def film(tmp_path_factory):
+def film(tmp_path_factory: pytest.TempPathFactory) -> Film:
     """The logs of a film that was shown, everybody with points on."""
     cockpit = Cockpit()
     try:
@@ -34,20 +35,22 @@ def film(tmp_path_factory):
     return recorded
 
 
-def lines(path):
+def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def time_of(line, key="T"):
+def time_of(line: dict, key: str = "T") -> int:
     return line[key][0] * 10**9 + line[key][1]
 
 
-def points(film, log, name, by):
+def points(film: Film, log: str, name: str, by: str) -> list[dict]:
     found = [line for line in lines(film.logs[log]) if line.get("N") == f"gid_{name}"]
     return [line for line in found if line["by"] == by]
 
 
-def test_each_frame_is_one_line_from_capture_to_light(film, capsys):
+def test_each_frame_is_one_line_from_capture_to_light(
+    film: Film, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["join", *map(str, film.logs.values()), "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     shown = [row for row in rows if row["shown_ns"]]
@@ -68,7 +71,7 @@ def test_each_frame_is_one_line_from_capture_to_light(film, capsys):
     assert len(sequences) == len(set(sequences))
 
 
-def test_everybody_writes_the_points_that_are_his(film):
+def test_everybody_writes_the_points_that_are_his(film: Film) -> None:
     assert points(film, "open", "capture", "gidsink")
     assert points(film, "open", "submit", "gidsink")
     assert points(film, "open", "freed", "gidsink")
@@ -78,12 +81,12 @@ def test_everybody_writes_the_points_that_are_his(film):
         assert len(points(film, "weston", name, "weston")) >= FRAMES - 8, name
 
 
-def test_domains_of_one_kernel_say_so(film, capsys):
+def test_domains_of_one_kernel_say_so(film: Film, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["join", *map(str, film.logs.values())]) == 0
     assert "one clock, as both domains run on one kernel" in capsys.readouterr().out
 
 
-def test_the_module_knows_when_a_frame_is_shown(film):
+def test_the_module_knows_when_a_frame_is_shown(film: Film) -> None:
     """It says so by the times of Weston's own timeline, and of the frames that the client hears of.
 
     Headless Weston presents by CLOCK_MONOTONIC_RAW, which it and the client each compare with
@@ -101,7 +104,7 @@ def test_the_module_knows_when_a_frame_is_shown(film):
         assert min(module, key=lambda point: abs(point[0] - shown))[1] == gid
 
 
-def test_listeners_may_come_and_go(cockpit, tmp_path):
+def test_listeners_may_come_and_go(cockpit: Cockpit, tmp_path: Path) -> None:
     """The module writes for each of them, and when there is none to the file of GID_TIMELINE."""
     film = Film(cockpit, tmp_path, scope="log")
     film.wait("weston's points", '"gid_shown"', 10)
@@ -117,7 +120,7 @@ def test_listeners_may_come_and_go(cockpit, tmp_path):
     assert '"gid_' not in film.weston.read_log()
 
 
-def test_the_property_of_the_elements(cockpit, tmp_path):
+def test_the_property_of_the_elements(cockpit: Cockpit, tmp_path: Path) -> None:
     """They write where it says; where they cannot they warn, and go on."""
     logs = {name: tmp_path / f"{name}.log" for name in ("gidsink", "gidsrc")}
     source = "gst-launch-1.0 videotestsrc is-live=true ! video/x-raw,width=64,height=64 ! gidsink"
@@ -148,13 +151,15 @@ def test_the_property_of_the_elements(cockpit, tmp_path):
     assert {line["by"] for line in lines(logs["gidsrc"]) if "N" in line} == {"gidsrc"}
 
 
-def test_every_figure_agrees_with_an_independent_computation(film, tmp_path):
+def test_every_figure_agrees_with_an_independent_computation(film: Film, tmp_path: Path) -> None:
     """Of Weston's own points, among which are ours."""
     document = check_figures(film.logs["weston"], tmp_path / "report.json")
     assert document["runs"][0]["outputs"][0]["frames"] >= FRAMES
 
 
-def test_every_stage_agrees_with_an_independent_computation(film, capsys):
+def test_every_stage_agrees_with_an_independent_computation(
+    film: Film, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["join", *map(str, film.logs.values()), "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     (stream,) = [stream for stream in document["streams"] if stream["consumer"] == 2]

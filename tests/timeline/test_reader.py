@@ -6,7 +6,7 @@ import pytest
 from logs import MS, REFRESH, point, read, rows
 
 
-def test_a_plain_run():
+def test_a_plain_run() -> None:
     trace, reader = read(logs.run(frames=20))
     assert (reader.other, reader.broken) == (0, 0)
     assert [output.name for output in trace.outputs] == ["DP-1"]
@@ -22,7 +22,7 @@ def test_a_plain_run():
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 64, 1000])
-def test_pieces_of_any_size_give_the_same(chunk):
+def test_pieces_of_any_size_give_the_same(chunk: int | None) -> None:
     text = logs.run(frames=5)
     whole, _ = read(text)
     pieces, reader = read(text, chunk)
@@ -44,7 +44,7 @@ def test_pieces_of_any_size_give_the_same(chunk):
         "öäü 動画 \u202e",
     ],
 )
-def test_labels_are_taken_as_they_are(label):
+def test_labels_are_taken_as_they_are(label: str) -> None:
     text = logs.run(frames=2).replace(logs.surface(2, "film"), logs.surface(2, label))
     trace, reader = read(text)
     assert trace.surfaces[0].label == label
@@ -52,14 +52,14 @@ def test_labels_are_taken_as_they_are(label):
     assert reader.broken == 0
 
 
-def test_a_label_that_is_no_utf8_or_is_missing():
+def test_a_label_that_is_no_utf8_or_is_missing() -> None:
     text = logs.run(frames=1).encode().replace(b'"film"', b'"fi\xff\xfelm"')
     assert read(text)[0].surfaces[0].label == "fi\ufffd\ufffdlm"
     trace, _ = read(logs.run(frames=1).replace('"film"', "null"))
     assert trace.surfaces[0].label == "surface 2"
 
 
-def test_a_changed_title_is_not_a_new_run():
+def test_a_changed_title_is_not_a_new_run() -> None:
     text = logs.run(frames=3) + logs.surface(2, "film - paused", main=7)
     text += point(101 * 10**9, "core_commit_damage", ws=2)
     trace, _ = read(text)
@@ -67,13 +67,13 @@ def test_a_changed_title_is_not_a_new_run():
     assert [(s.label, s.main, s.commits) for s in trace.surfaces] == [("film - paused", 7, 4)]
 
 
-def test_a_surface_keeps_its_label_when_it_loses_its_role():
+def test_a_surface_keeps_its_label_when_it_loses_its_role() -> None:
     text = logs.run(frames=3) + logs.surface(2, None) + logs.repaint(101 * 10**9)
     trace, _ = read(text)
     assert [(s.label, s.commits) for s in trace.surfaces] == [("film", 4)]
 
 
-def test_runs_one_after_the_other():
+def test_runs_one_after_the_other() -> None:
     text = logs.run(frames=3) + logs.run(frames=4, start=200 * 10**9)
     trace, _ = read(text)
     assert [run.index for run in trace.runs] == [0, 1]
@@ -81,13 +81,13 @@ def test_runs_one_after_the_other():
     assert [row["output"] for row in rows(trace.frames)] == [0] * 3 + [1] * 4
 
 
-def test_a_run_after_a_reboot_starts_with_an_earlier_time():
+def test_a_run_after_a_reboot_starts_with_an_earlier_time() -> None:
     trace, _ = read(logs.run(frames=3, start=900 * 10**9) + logs.run(frames=3, start=30 * 10**9))
     assert len(trace.runs) == 2
     assert trace.runs[0].last > trace.runs[1].last
 
 
-def test_a_run_that_is_cut_off_by_the_next():
+def test_a_run_that_is_cut_off_by_the_next() -> None:
     first, second = logs.run(frames=3), logs.run(frames=4, start=200 * 10**9)
     for cut in range(len(first) - 120, len(first)):
         trace, reader = read(first[:cut] + second)
@@ -96,7 +96,7 @@ def test_a_run_that_is_cut_off_by_the_next():
         assert reader.broken <= 1
 
 
-def test_a_last_line_cut_anywhere():
+def test_a_last_line_cut_anywhere() -> None:
     text = logs.run(frames=3)
     for cut in range(len(text) - 80, len(text)):
         trace, reader = read(text[:cut])
@@ -104,7 +104,7 @@ def test_a_last_line_cut_anywhere():
         assert reader.broken <= 1
 
 
-def test_other_text_between_and_before_lines():
+def test_other_text_between_and_before_lines() -> None:
     lines = logs.run(frames=4).splitlines()
     lines.insert(3, "[12:30:01.100] Loading module '/usr/lib/weston/gid-buffer.so'")
     lines.insert(0, "Date: 2024-03-01 CET")
@@ -116,7 +116,7 @@ def test_other_text_between_and_before_lines():
     assert reader.broken == 0
 
 
-def test_binary_rubbish_and_endless_lines():
+def test_binary_rubbish_and_endless_lines() -> None:
     text = logs.run(frames=2).encode()
     rubbish = bytes(range(256)) * 40 + b"{" * 100_000 + b"\n" + b'{ "T":[' * 5000 + b"\n"
     trace, _ = read(text + rubbish + b'{"T":' + b"[" * 3000 + b"\n", chunk=4096)
@@ -143,7 +143,7 @@ def test_binary_rubbish_and_endless_lines():
         '{ "T":[1, 2], "N":"gid_submit", "stream":"movie" }',
     ],
 )
-def test_damaged_lines_are_counted_and_do_nothing(line):
+def test_damaged_lines_are_counted_and_do_nothing(line: str) -> None:
     good = logs.run(frames=3)
     half = good.index("\n", len(good) // 2) + 1
     trace, reader = read(good[:half] + line + "\n" + good[half:])
@@ -152,7 +152,7 @@ def test_damaged_lines_are_counted_and_do_nothing(line):
     assert len(trace.runs) == 1
 
 
-def test_a_label_that_never_ends_is_over_with_the_next_point():
+def test_a_label_that_never_ends_is_over_with_the_next_point() -> None:
     """Found by the fuzzer: also where that point is a line that was seen before."""
     good = logs.run(frames=6)
     lines = good.splitlines(keepends=True)
@@ -164,7 +164,7 @@ def test_a_label_that_never_ends_is_over_with_the_next_point():
     assert rows(trace.frames) == rows(read(good)[0].frames)
 
 
-def test_times_with_odd_digits_are_no_times():
+def test_times_with_odd_digits_are_no_times() -> None:
     """What int() would take, but Weston never writes."""
     good = logs.run(frames=3)
     begin = point(100 * 10**9 - 7 * MS, "core_repaint_begin", wo=1)
@@ -176,7 +176,7 @@ def test_times_with_odd_digits_are_no_times():
         assert len(rows(trace.frames)) == 2
 
 
-def test_undeclared_outputs_and_surfaces_get_names():
+def test_undeclared_outputs_and_surfaces_get_names() -> None:
     """A flight recorder's ring has lost its oldest lines."""
     text = "".join(logs.run(frames=3).splitlines(keepends=True)[2:])
     trace, _ = read('e_monotonic":[100, 5] }\n' + text)
@@ -185,7 +185,7 @@ def test_undeclared_outputs_and_surfaces_get_names():
     assert len(rows(trace.frames)) == 3
 
 
-def test_gpu_lines_come_late_and_in_pairs():
+def test_gpu_lines_come_late_and_in_pairs() -> None:
     time = 100 * 10**9
     text = logs.output(1) + logs.repaint(time) + logs.repaint(time + REFRESH)
     text += point(time + 2 * REFRESH, "renderer_gpu_begin", gpu=time - 6 * MS, wo=1)
@@ -231,7 +231,7 @@ _FRAME_16 = (
     [(_FRAME_14, 5000, 0), (_FRAME_15, 8_999_000, 0), (_FRAME_16, 8_999_000, 1)],
     ids=["14", "15", "16"],
 )
-def test_every_kind_of_line_of_a_version(text, second_commit, input_events):
+def test_every_kind_of_line_of_a_version(text: str, second_commit: int, input_events: int) -> None:
     trace, reader = read(_DECLARED + text)
     second = 100 * 10**9
     assert (reader.broken, reader.other, trace.unknown_names) == (0, 0, {})
@@ -258,7 +258,7 @@ def test_every_kind_of_line_of_a_version(text, second_commit, input_events):
     assert len(trace.runs) == 1
 
 
-def test_weston_16_seats_and_input_events():
+def test_weston_16_seats_and_input_events() -> None:
     time = 100 * 10**9
     text = logs.output(1) + '{ "id":4, "type":"weston_seat", "name":"default" }\n'
     text += point(time, "event ts", seat=4, event=time - 3000) * 3
@@ -270,14 +270,14 @@ def test_weston_16_seats_and_input_events():
     assert len(rows(trace.updates)) == 1
 
 
-def test_points_of_later_versions_are_named_not_lost():
+def test_points_of_later_versions_are_named_not_lost() -> None:
     text = logs.run(frames=2) + point(200 * 10**9, "core_fifo_wait", ws=2) * 2
     trace, reader = read(text)
     assert trace.unknown_names == {"core_fifo_wait": 2}
     assert reader.broken == 0
 
 
-def test_a_repaint_that_fails_or_is_never_stamped():
+def test_a_repaint_that_fails_or_is_never_stamped() -> None:
     from gid_timeline.trace import FAILED, SHOWN, UNSTAMPED
 
     time = 100 * 10**9
@@ -293,7 +293,7 @@ def test_a_repaint_that_fails_or_is_never_stamped():
     assert [row["shown"] >= 0 for row in frames] == [False, False, True, False]
 
 
-def test_superseded_commits_are_counted_and_the_last_one_is_shown():
+def test_superseded_commits_are_counted_and_the_last_one_is_shown() -> None:
     time = 100 * 10**9
     early = point(time - 15 * MS, "core_commit_damage", ws=2)
     trace, _ = read(logs.output(1) + early + logs.repaint(time))
@@ -302,7 +302,7 @@ def test_superseded_commits_are_counted_and_the_last_one_is_shown():
     assert [row["commit"] for row in rows(trace.updates)] == [time - 12 * MS]
 
 
-def test_what_a_hostile_log_declares_is_bounded():
+def test_what_a_hostile_log_declares_is_bounded() -> None:
     from gid_timeline import trace as limits
 
     text = "".join(logs.surface(i, f"s{i}") for i in range(limits.SURFACES_MAX + 500))
@@ -316,7 +316,7 @@ def test_what_a_hostile_log_declares_is_bounded():
     assert len(trace.unknown_names) == 100
 
 
-def test_two_outputs_side_by_side():
+def test_two_outputs_side_by_side() -> None:
     time = 100 * 10**9
     lines = []
     for number, name in ((1, "DP-1"), (3, "HDMI-A-1")):

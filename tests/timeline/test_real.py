@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import independent
 import logs
@@ -29,7 +30,7 @@ CLIENTS = {"pixman": "weston-simple-shm", "gl": "weston-simple-egl"}
 
 
 @pytest.fixture(scope="module", params=SETUPS)
-def log(request, tmp_path_factory):
+def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The timeline of a Weston that shows a client, which leaves before it does."""
     client = CLIENTS[request.param]
     if not shutil.which("weston") or not shutil.which(client):
@@ -41,11 +42,11 @@ def log(request, tmp_path_factory):
     arguments += ["--socket=gid-test", f"--log={path}", "--logger-scopes=timeline", "--debug"]
     programs = []
 
-    def start(*arguments):
+    def start(*arguments: str) -> Program:
         programs.append(Program(arguments, env, folder))
         return programs[-1]
 
-    def is_listening():
+    def is_listening() -> bool:
         if not weston.is_running():
             pytest.skip("Weston does not start with this renderer here")
         with socket.socket(socket.AF_UNIX) as connection:
@@ -53,7 +54,7 @@ def log(request, tmp_path_factory):
 
     end = time.monotonic() + SECONDS
 
-    def has_frames():
+    def has_frames() -> bool:
         for program in programs:
             assert program.is_running(), f"{program.name} ended:\n{program.stderr}"
         enough = all(repaints(each) >= FRAMES for each in (path, subscribed))
@@ -74,7 +75,7 @@ def log(request, tmp_path_factory):
     return path
 
 
-def report_of_a_pipe(folder, env, log):
+def report_of_a_pipe(folder: Path, env: dict[str, str], log: Path) -> None:
     """As it is typed, and ended by Ctrl-C, which the terminal sends to both programs."""
     ours, theirs = pty.openpty()
     command = f"weston-debug timeline | {sys.executable} -m gid_timeline report - -o typed.json"
@@ -90,7 +91,7 @@ def report_of_a_pipe(folder, env, log):
     os.set_blocking(ours, False)
     said = b""
 
-    def is_reading():
+    def is_reading() -> bool:
         nonlocal said
         with contextlib.suppress(BlockingIOError):
             said += os.read(ours, 4096)
@@ -109,11 +110,11 @@ def report_of_a_pipe(folder, env, log):
         os.close(ours)
 
 
-def repaints(log):
+def repaints(log: Path) -> int:
     return log.read_bytes().count(b'"core_repaint_posted"') if log.exists() else 0
 
 
-def check_figures(log, out):
+def check_figures(log: Path, out: Path) -> dict:
     """That what is reported, to the file `out`, is what is computed independently. Returns it."""
     assert main(["report", str(log), "-o", str(out)]) == 0
     document = json.loads(out.read_bytes())
@@ -132,16 +133,16 @@ def check_figures(log, out):
     return document
 
 
-def test_every_figure_agrees_with_an_independent_computation(log, tmp_path):
+def test_every_figure_agrees_with_an_independent_computation(log: Path, tmp_path: Path) -> None:
     check_figures(log, tmp_path / "report.json")
 
 
-def test_the_surface_has_its_title(log, capsys):
+def test_the_surface_has_its_title(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(log)]) == 0
     assert "simple-" in capsys.readouterr().out
 
 
-def test_a_subscription_tells_the_same_frames(log):
+def test_a_subscription_tells_the_same_frames(log: Path) -> None:
     """weston-debug gives another log of the same run, with ids of its own and a cut-off end."""
     whole, _ = logs.read(log.read_bytes())
     part, _ = logs.read((log.parent / "subscribed.log").read_bytes())
@@ -155,7 +156,7 @@ def test_a_subscription_tells_the_same_frames(log):
     assert [output.name for output in part.outputs] == [output.name for output in whole.outputs]
 
 
-def test_what_ctrl_c_ended_is_reported(log):
+def test_what_ctrl_c_ended_is_reported(log: Path) -> None:
     document = json.loads((log.parent / "typed.json").read_bytes())
     (run,) = document["runs"]
     (output,) = run["outputs"]
@@ -163,7 +164,7 @@ def test_what_ctrl_c_ended_is_reported(log):
     assert {figure["n"] > 0 for figure in output["figures"].values()} == {True}
 
 
-def test_the_real_log_makes_a_right_trace(log, tmp_path):
+def test_the_real_log_makes_a_right_trace(log: Path, tmp_path: Path) -> None:
     out = tmp_path / "trace.json"
     assert main(["perfetto", str(log), "-o", str(out)]) == 0
     document = json.loads(out.read_bytes())

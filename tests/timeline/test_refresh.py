@@ -3,34 +3,34 @@
 
 import logs
 import pytest
-from gid_timeline.refresh import measure
+from gid_timeline.refresh import Refresh, measure
 from logs import MS, REFRESH, read, repaint
 
 
-def of(text, **given):
+def of(text: str, **given: float) -> Refresh:
     (refresh,) = measure(read(text)[0], given)
     return refresh
 
 
-def test_a_steady_run():
+def test_a_steady_run() -> None:
     refresh = of(logs.run(frames=100))
     assert (refresh.interval, refresh.steady, refresh.given) == (REFRESH, True, False)
     assert (refresh.frames, refresh.late, refresh.missed) == (100, 0, 0)
 
 
-def test_late_frames_and_missed_refreshes():
+def test_late_frames_and_missed_refreshes() -> None:
     refresh = of(logs.run(frames=100, late={10, 11, 50}))
     assert (refresh.frames, refresh.late, refresh.missed) == (100, 3, 3)
     assert refresh.causes == {"began_late": 0, "repaint_long": 0, "gpu_long": 0, "after_posted": 3}
 
 
-def test_half_of_all_frames_late_does_not_halve_the_refresh():
+def test_half_of_all_frames_late_does_not_halve_the_refresh() -> None:
     refresh = of(logs.run(frames=100, late=set(range(0, 100, 2))))
     assert refresh.interval == REFRESH
     assert refresh.late == 50
 
 
-def test_causes():
+def test_causes() -> None:
     text = logs.output(1)
     vblank = 100 * 10**9
     for number in range(40):
@@ -48,7 +48,7 @@ def test_causes():
     assert refresh.causes == {"began_late": 1, "repaint_long": 1, "gpu_long": 1, "after_posted": 0}
 
 
-def test_the_first_frame_of_a_loop_is_due_at_the_next_refresh():
+def test_the_first_frame_of_a_loop_is_due_at_the_next_refresh() -> None:
     text = logs.run(frames=20)
     start = 200 * 10**9
     for late in (0, 1, 2):
@@ -61,7 +61,7 @@ def test_the_first_frame_of_a_loop_is_due_at_the_next_refresh():
     assert (refresh.frames, refresh.late, refresh.missed) == (23, 2, 3)
 
 
-def test_an_output_without_a_steady_refresh():
+def test_an_output_without_a_steady_refresh() -> None:
     text, vblank = logs.output(1), 100 * 10**9
     for number in range(100):
         text += repaint(vblank)
@@ -72,18 +72,18 @@ def test_an_output_without_a_steady_refresh():
     assert of(text, **{"DP-1": 60.0}).judges
 
 
-def test_too_few_frames_tell_nothing():
+def test_too_few_frames_tell_nothing() -> None:
     assert of(logs.run(frames=5)).interval is None
 
 
 @pytest.mark.parametrize("rates", [{"": 30.0}, {"DP-1": 30.0}, {"DP-1": 30.0, "": 144.0}])
-def test_a_given_rate_counts(rates):
+def test_a_given_rate_counts(rates: dict[str, float]) -> None:
     refresh = of(logs.run(frames=50), **rates)
     assert refresh.given
     assert refresh.interval == 33_333_333
 
 
-def test_times_that_go_back_tell_no_refresh():
+def test_times_that_go_back_tell_no_refresh() -> None:
     """Found by the fuzzer: more than a tenth of the frames are shown before the one before them."""
     text = logs.output(1)
     for number in range(16):

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
+from typing import IO
 
 import logs
 import pytest
@@ -22,13 +23,13 @@ from lib.program import PATIENCE, python_env, wait_for
 
 
 @pytest.fixture
-def log(tmp_path):
+def log(tmp_path: Path) -> Path:
     path = tmp_path / "tl.log"
     path.write_text(logs.run(frames=50, late={7}))
     return path
 
 
-def test_text(log, capsys):
+def test_text(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(log)]) == 0
     text = capsys.readouterr().out
     assert "DP-1: 50 frames" in text
@@ -37,13 +38,13 @@ def test_text(log, capsys):
     assert "\x1b" not in text
 
 
-def test_the_processing_table(log, capsys):
+def test_the_processing_table(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(log), "--table", "processing"]) == 0
     line = capsys.readouterr().out.splitlines()[2].split()
     assert line[:5] == ["1", "DP-1", "50", "2.000", "2.000"]
 
 
-def test_json_by_suffix(log, tmp_path):
+def test_json_by_suffix(log: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     assert main(["report", str(log), "-o", str(out)]) == 0
     document = json.loads(out.read_bytes())
@@ -53,7 +54,7 @@ def test_json_by_suffix(log, tmp_path):
     assert sum(output["figures"]["repaint"]["histogram"]["counts"]) == 50
 
 
-def test_csv_of_figures_and_of_frames(log, capsys):
+def test_csv_of_figures_and_of_frames(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(log), "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     repaint = next(row for row in rows if row["figure"] == "repaint")
@@ -65,14 +66,18 @@ def test_csv_of_figures_and_of_frames(log, capsys):
 
 
 @pytest.mark.parametrize("command", [["report"], ["perfetto"], ["simulate"]])
-def test_a_refresh_rate_of_no_output(tmp_path, capsys, command):
+def test_a_refresh_rate_of_no_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
     path = tmp_path / "tl.log"
     path.write_text(logs.run(frames=5))
     assert main([*command, str(path), "--refresh", "DP-9=60"]) == 2
     assert "--refresh DP-9=…: there is no such output; there are: DP-1" in capsys.readouterr().err
 
 
-def test_a_subsurface_goes_by_its_window(tmp_path, capsys):
+def test_a_subsurface_goes_by_its_window(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Weston calls all of them alike."""
     path = tmp_path / "tl.log"
     window = logs.surface(7, "top-level window 'Big Buck Bunny' of gid-view")
@@ -91,7 +96,9 @@ def test_a_subsurface_goes_by_its_window(tmp_path, capsys):
     assert name in capsys.readouterr().out
 
 
-def test_labels_cannot_steer_the_terminal(tmp_path, capsys):
+def test_labels_cannot_steer_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "tl.log"
     path.write_text(logs.run(frames=10).replace('"film"', '"\x1b[2Jfilm\x07"'))
     assert main(["report", str(path)]) == 0
@@ -100,7 +107,9 @@ def test_labels_cannot_steer_the_terminal(tmp_path, capsys):
     assert "film" in text
 
 
-def test_titles_cannot_steer_the_terminal_as_outputs(tmp_path, capsys):
+def test_titles_cannot_steer_the_terminal_as_outputs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A title with a line break, and behind it what looks like the declaration of an output."""
     path = tmp_path / "tl.log"
     title = logs.surface(2, "film\n" + logs.output(3, "\x1b[2JDP-2\x07").rstrip("\n"))
@@ -122,7 +131,7 @@ HOSTILE = "\x1b[2J\x9b31m\u202efilm\u2066\x85\x7f"
 
 
 @pytest.mark.parametrize("form", ["text", "json", "csv", "frames-csv"])
-def test_no_form_steers_the_terminal(tmp_path, form):
+def test_no_form_steers_the_terminal(tmp_path: Path, form: str) -> None:
     """Among them C1 controls, which some terminals obey, and marks that turn the text around."""
     path = tmp_path / "tl.log"
     name = logs.point(10**12, "core" + HOSTILE.replace("\x1b", "\\u001b"), wo=1)
@@ -133,7 +142,7 @@ def test_no_form_steers_the_terminal(tmp_path, form):
     assert all(char.isprintable() or char == "\n" for char in shown)
 
 
-def test_json_has_the_label_itself(tmp_path):
+def test_json_has_the_label_itself(tmp_path: Path) -> None:
     path, out = tmp_path / "tl.log", tmp_path / "out.json"
     path.write_text(logs.run(frames=10).replace('"film"', f'"{HOSTILE}\N{DANCER}"'))
     assert main(["report", str(path), "-o", str(out)]) == 0
@@ -142,7 +151,7 @@ def test_json_has_the_label_itself(tmp_path):
     assert "\N{DANCER}" in out.read_text()
 
 
-def test_names_of_files_cannot_steer_the_terminal(tmp_path):
+def test_names_of_files_cannot_steer_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "tl\x1b[2J\x9b.log"
     for found in (False, True):
         if found:
@@ -152,12 +161,12 @@ def test_names_of_files_cannot_steer_the_terminal(tmp_path):
         assert all(char.isprintable() or char == "\n" for char in shown)
 
 
-def test_a_page_is_not_for_a_terminal(log):
+def test_a_page_is_not_for_a_terminal(log: Path) -> None:
     status, shown = in_terminal(80, "report", str(log), "--format", "html")
     assert (status, "-o FILE.html" in shown) == (2, True)
 
 
-def test_several_logs_are_one_report(tmp_path, capsys):
+def test_several_logs_are_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each with outputs and surfaces of its own, although their ids are the same."""
     names = {}
     for name, text in (
@@ -184,7 +193,7 @@ def test_several_logs_are_one_report(tmp_path, capsys):
     assert "none of its 2 lines" in capsys.readouterr().err
 
 
-def test_what_is_one_is_told_as_one(tmp_path, capsys):
+def test_what_is_one_is_told_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tl.log"
     time = 100 * 10**9
     begin = logs.point(time, "core_repaint_begin", wo=1)
@@ -200,13 +209,13 @@ def test_what_is_one_is_told_as_one(tmp_path, capsys):
     assert "2 repaints failed." in capsys.readouterr().out
 
 
-def has_read(pipe):
+def has_read(pipe: IO[bytes]) -> bool:
     """Whether all that was written into it has been taken out."""
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0] == 0
 
 
 @pytest.mark.parametrize("more", [logs.run(frames=50), ""])
-def test_interrupted_while_a_pipe_is_read(more):
+def test_interrupted_while_a_pipe_is_read(more: str) -> None:
     """Its writer goes on, and says nothing more; test_real has one that is interrupted, too."""
     program = subprocess.Popen(
         [sys.executable, "-m", "gid_timeline", "report", "-", "--format", "json"],
@@ -235,7 +244,7 @@ def test_interrupted_while_a_pipe_is_read(more):
     assert run["outputs"][0]["frames"] == 50
 
 
-def test_a_file_that_is_read_is_interrupted_as_always(tmp_path):
+def test_a_file_that_is_read_is_interrupted_as_always(tmp_path: Path) -> None:
     """With what it would tell of half a file nobody is helped."""
     path = tmp_path / "tl.log"
     path.write_text(logs.run(frames=200_000))
@@ -259,7 +268,7 @@ def test_a_file_that_is_read_is_interrupted_as_always(tmp_path):
         program.wait()
 
 
-def test_a_log_without_frames(tmp_path, capsys):
+def test_a_log_without_frames(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tl.log"
     path.write_text(logs.seat(1))
     for form in ("text", "html", "json", "csv", "frames-csv"):
@@ -272,7 +281,14 @@ def test_a_log_without_frames(tmp_path, capsys):
     ("text", "message"),
     [("", "it is empty"), ("weston 14.0.2\nOutput: DP-1\n{}\n", "none of its 3 lines")],
 )
-def test_a_file_that_is_no_timeline(log, tmp_path, capsys, command, text, message):
+def test_a_file_that_is_no_timeline(
+    log: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    text: str,
+    message: str,
+) -> None:
     path, out = tmp_path / "other.log", tmp_path / "out.json"
     path.write_text(text)
     more = [str(log)] if command == ["compare"] else []
@@ -282,7 +298,7 @@ def test_a_file_that_is_no_timeline(log, tmp_path, capsys, command, text, messag
     assert not out.exists()
 
 
-def test_any_line_of_a_timeline_is_enough(tmp_path):
+def test_any_line_of_a_timeline_is_enough(tmp_path: Path) -> None:
     """Such as gidway's own points alone, or a seat."""
     point = '{ "T":[5, 6], "N":"gid_submit", "gid":"1:42.3#7", "stream":"movie", "sequence":4 }\n'
     for line in (logs.seat(1), point, logs.surface(2, "film"), logs.point(7, "core_something_new")):
@@ -317,7 +333,9 @@ def test_any_line_of_a_timeline_is_enough(tmp_path):
         (["simulate", "--frames", "0"], "--frames: give a number"),
     ],
 )
-def test_errors_say_what_is_wrong(log, capsys, arguments, message):
+def test_errors_say_what_is_wrong(
+    log: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
     assert main([str(log) if word == "LOG" else word for word in arguments]) == 2
     error = capsys.readouterr().err
     assert message in error and error.startswith("gid-timeline: ")
@@ -347,7 +365,7 @@ def in_terminal(columns: int, *arguments: str) -> tuple[int, str]:
     return program.wait(), shown.decode().replace("\r\n", "\n")
 
 
-def test_tables_fit_the_terminal(log):
+def test_tables_fit_the_terminal(log: Path) -> None:
     status, wide = in_terminal(160, "report", str(log))
     assert status == 0
     assert "too narrow" not in wide
@@ -360,13 +378,13 @@ def test_tables_fit_the_terminal(log):
     assert "p99" in narrow
 
 
-def test_a_trace_is_not_for_a_terminal(log):
+def test_a_trace_is_not_for_a_terminal(log: Path) -> None:
     status, shown = in_terminal(80, "perfetto", str(log))
     assert status == 2
     assert "-o FILE" in shown
 
 
-def in_shell(redirection, *words):
+def in_shell(redirection: str, *words: str) -> subprocess.CompletedProcess[str]:
     """The command as a process of its own: what a full disk does shows at its end, too."""
     return subprocess.run(
         [
@@ -385,7 +403,7 @@ def in_shell(redirection, *words):
     )
 
 
-def test_a_full_disk_is_no_condition_that_holds(log):
+def test_a_full_disk_is_no_condition_that_holds(log: Path) -> None:
     words = ["compare", str(log), str(log), "--fail-if", "repaint_p99 > 1.05"]
     done = in_shell(">/dev/full", *words)
     assert done.returncode == 2
@@ -396,17 +414,19 @@ def test_a_full_disk_is_no_condition_that_holds(log):
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_without_standard_streams(log, closed):
+def test_without_standard_streams(log: Path, closed: str) -> None:
     done = in_shell(closed, "compare", str(log), str(log), "--fail-if", "repaint_p99 > 1.05")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_version(capsys):
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["-V"], version="1.2.3") == 0
     assert capsys.readouterr().out == "gid-timeline 1.2.3\n"
 
 
-def test_long_logs_give_the_same_figures_with_little_in_memory(tmp_path, monkeypatch):
+def test_long_logs_give_the_same_figures_with_little_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from gid_timeline import figures, samples, table
 
     path = tmp_path / "tl.log"

@@ -2,6 +2,7 @@
 """Statistics agree with a plain computation, to the last digit, also where floats would not."""
 
 import random
+from collections.abc import Iterable
 from fractions import Fraction
 
 import independent
@@ -13,7 +14,7 @@ from gid_timeline.samples import Samples, quantiles
 from gid_timeline.stats import describe
 
 
-def samples_of(values, piece=None):
+def samples_of(values: Iterable[int], piece: int | None = None) -> Samples:
     array = np.array(values, dtype=np.int64)
     if piece is None:
         return Samples.of(array)
@@ -36,20 +37,22 @@ SETS = {
 
 
 @pytest.mark.parametrize("values", SETS.values(), ids=SETS)
-def test_agrees_with_the_plain_computation(values):
+def test_agrees_with_the_plain_computation(values: list[int]) -> None:
     summary, _ = describe(samples_of(values))
     assert summary_data(summary) == independent.summary(sorted(values))
 
 
 @pytest.mark.parametrize("values", SETS.values(), ids=SETS)
-def test_the_same_when_not_all_are_in_memory(values, monkeypatch):
+def test_the_same_when_not_all_are_in_memory(
+    values: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(samples_module, "IN_MEMORY", 0)
     summary, _ = describe(samples_of(values, piece=999))
     assert summary_data(summary) == independent.summary(sorted(values))
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_any_quantile_of_any_samples(seed, monkeypatch):
+def test_any_quantile_of_any_samples(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(samples_module, "IN_MEMORY", 0)
     rng = random.Random(seed)
     reach = 10 ** rng.randrange(1, 18)
@@ -59,7 +62,7 @@ def test_any_quantile_of_any_samples(seed, monkeypatch):
     assert quantiles(samples_of(values, piece=50), shares) == plain
 
 
-def test_outliers_are_beyond_the_outer_fence():
+def test_outliers_are_beyond_the_outer_fence() -> None:
     values = [*range(100), 74 + 3 * 50, 74 + 3 * 50 + 1, 10**6]
     summary, _ = describe(samples_of(values))
     plain = independent.summary(sorted(values))
@@ -68,7 +71,7 @@ def test_outliers_are_beyond_the_outer_fence():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_histogram_counts_each_sample_once(seed):
+def test_a_histogram_counts_each_sample_once(seed: int) -> None:
     rng = random.Random(seed)
     values = [int(rng.expovariate(1 / 10 ** rng.randrange(8))) for _ in range(500)]
     _, histogram = describe(samples_of(values, piece=77))

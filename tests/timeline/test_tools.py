@@ -4,6 +4,8 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
+from pathlib import Path
 
 import logs
 import pytest
@@ -18,21 +20,16 @@ LOG = logs.run(frames=20, late={3}).encode() + b"".join(
 )
 
 
-def what_it_tells(log):
-    *told, counts = everything(*read(log))
-    return told, counts[0]
-
-
 @pytest.mark.parametrize("form", logs.FORMS)
 @pytest.mark.parametrize("chunk", [None, 1, 61])
-def test_nothing_is_lost(form, chunk):
+def test_nothing_is_lost(form: str, chunk: int | None) -> None:
     trace, found = read(rewritten(LOG, form), chunk)
     assert everything(trace, found)[:-1] == everything(*read(LOG))[:-1]
     assert (found.broken, found.other) == (0, 0)
 
 
 @pytest.mark.parametrize("arguments", [["-c", "."], ["."], ["-S", "-c", "."], ["-s", "."]])
-def test_jq_itself(arguments):
+def test_jq_itself(arguments: list[str]) -> None:
     if not shutil.which("jq"):
         pytest.skip("there is no jq")
     done = subprocess.run(["jq", *arguments], input=LOG, capture_output=True, check=True)
@@ -41,7 +38,7 @@ def test_jq_itself(arguments):
     assert found.broken == 0 and found.other <= 2
 
 
-def of_weston_1(log):
+def of_weston_1(log: bytes) -> bytes:
     """The same log, as Weston wrote it before version 2."""
     asked = b',\n\t"C": [\n\t\t{ "f":"weston_view_schedule_repaint", "l":1187, "ws":2 }\n\t] }\n'
     lines = log.replace(b"vblank_monotonic", b"vblank").splitlines(keepends=True)
@@ -52,7 +49,7 @@ def of_weston_1(log):
 
 
 @pytest.mark.parametrize("chunk", [None, 1, 61])
-def test_a_log_of_weston_1(chunk):
+def test_a_log_of_weston_1(chunk: int | None) -> None:
     old = of_weston_1(LOG)
     assert b'"vblank":[' in old and old.count(b"\n") > 2 * LOG.count(b"\n")
     trace, found = read(old, chunk)
@@ -61,7 +58,7 @@ def test_a_log_of_weston_1(chunk):
 
 
 @pytest.mark.parametrize("rest", [b"", b'\t"C": [\n', b"what others write,\n", b"{\n"])
-def test_a_point_of_weston_1_that_is_cut_off(rest):
+def test_a_point_of_weston_1_that_is_cut_off(rest: bytes) -> None:
     cut = b'{ "T":[1, 2], "N":"core_repaint_req", "wo":1,\n' + rest
     trace, found = read(cut + LOG)
     assert everything(trace, found)[:-1] == everything(*read(LOG))[:-1]
@@ -69,27 +66,27 @@ def test_a_point_of_weston_1_that_is_cut_off(rest):
 
 
 @pytest.mark.parametrize("form", logs.FORMS)
-def test_escaped_labels(form):
+def test_escaped_labels(form: str) -> None:
     declared = {"id": 2, "type": "weston_surface", "desc": LABEL, "main_surface": 7}
     text = logs.output(1) + logs.FORMS[form](declared) + "\n" + logs.repaint(100 * 10**9)
     (surface,) = read(text)[0].surfaces
     assert (surface.label, surface.main) == (LABEL, 7)
 
 
-def test_a_label_that_is_escaped_in_westons_own_form():
+def test_a_label_that_is_escaped_in_westons_own_form() -> None:
     escaped = json.dumps(LABEL)[1:-1]
     (surface,) = read(logs.surface(2, escaped))[0].surfaces
     assert surface.label == LABEL
 
 
 @pytest.mark.parametrize("label", [r"C:\new\table", r"C:\Users\x", "a\\", r"\ud800", r"\q"])
-def test_backslashes_that_escape_nothing(label):
+def test_backslashes_that_escape_nothing(label: str) -> None:
     """Weston writes labels as they are: such are no escapes, or are none that a label can mean."""
     (surface,) = read(logs.surface(2, label))[0].surfaces
     assert surface.label == label.replace(r"\ud800", "?")
 
 
-def test_halves_of_characters(tmp_path):
+def test_halves_of_characters(tmp_path: Path) -> None:
     """JSON can have them by escapes; nothing that is written can."""
     text = '{"id": 2, "type": "weston_surface", "desc": "fi\\ud800lm"}\n' + logs.run(frames=2)[60:]
     text += '{ "T":[200, 5], "N":"na\\udfffme" }\n'
@@ -115,13 +112,13 @@ def test_halves_of_characters(tmp_path):
         {"id": 1, "type": "gid_domain", "name": "open", "clock": "8f1c 1"},
     ],
 )
-def test_declarations_that_are_wrong(line):
+def test_declarations_that_are_wrong(line: dict) -> None:
     trace, found = read(json.dumps(line) + "\n")
     assert (found.broken, found.other) == (1, 0)
     assert not (trace.outputs or trace.surfaces or trace.run.seats)
 
 
-def test_an_object_that_is_never_closed_costs_no_line_after_it():
+def test_an_object_that_is_never_closed_costs_no_line_after_it() -> None:
     good = logs.run(frames=6)
     lines = good.splitlines(keepends=True)
     lines.insert(8, "{\n")
@@ -141,13 +138,13 @@ PIECES += [
 
 
 @pytest.mark.parametrize("piece", PIECES)
-def test_a_line_is_looked_at_a_few_times(piece, monkeypatch):
+def test_a_line_is_looked_at_a_few_times(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """580 times, once, each time to its end."""
     looked = []
     for name in ("_json", "_label"):
         function = getattr(reader, name)
 
-        def count(text, function=function):
+        def count(text: bytes, function: Callable[[bytes], object] = function) -> object:
             looked.append(len(text))
             return function(text)
 
@@ -159,14 +156,14 @@ def test_a_line_is_looked_at_a_few_times(piece, monkeypatch):
 
 
 @pytest.mark.parametrize("first", ['{ "id":2, "type":"weston_surface", "desc":"', "{"])
-def test_what_goes_on_in_the_next_line_does_so_for_a_few(first):
+def test_what_goes_on_in_the_next_line_does_so_for_a_few(first: str) -> None:
     trace, found = read(first + "\n" * 5000 + logs.run(frames=3))
     assert found.lines > 5000
     assert found.broken <= 1 and found.other >= 4900
     assert len(rows(trace.frames)) == 3
 
 
-def test_no_label_of_any_length_is_a_line_too_long():
+def test_no_label_of_any_length_is_a_line_too_long() -> None:
     """Titles have at most 4 KiB in Wayland: six bytes for three where all of it is escaped."""
     label = "動画" * 680
     for text in (logs.surface(2, label), json.dumps(json.loads(logs.surface(2, label))) + "\n"):

@@ -130,7 +130,9 @@ def _count_again(rows: Columns, frame: tuple[str, ...]) -> np.ndarray:
     return again
 
 
-def _merge(rows: Columns, which: np.ndarray, key: tuple[str, ...], names: tuple[str, ...]):
+def _merge(
+    rows: Columns, which: np.ndarray, key: tuple[str, ...], names: tuple[str, ...]
+) -> Columns:
     """One row for each key: the times of the named points; in the order of the keys."""
     rows = {name: column[which] for name, column in rows.items()}
     table = np.stack([rows[name] for name in key], axis=1)
