@@ -100,6 +100,15 @@ def test_a_word_too_many_is_named(name: str) -> None:
     assert re.match(rf"{name}: .*\bstray\b", done.stderr)
 
 
+@pytest.mark.parametrize("words", ["gid-cockpit --confg x up", "gid-timeline --refesh 60 report"])
+def test_an_option_before_the_command_is_named(words: str) -> None:
+    """And not the word behind it, as a command that there is not."""
+    name, option, *more = words.split()
+    done = subprocess.run([PROGRAMS[name], option, *more], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(f"\n{name}: error: unrecognized arguments: {option}\n")
+
+
 NUMBERS = [
     "gid-cluster --realtime",
     "gid-cluster --seconds",

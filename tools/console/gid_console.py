@@ -6,8 +6,11 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable
-from typing import TextIO
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    import argparse  # which takes long: begin() comes first
 
 FAILURE = 1
 INTERRUPTED = 130
@@ -50,6 +53,19 @@ def run(
             tell(f"{program}: {where}{error.strerror or error}")
             status = failure
     return close_output(program, status, failure)
+
+
+def parse(
+    parser: "argparse.ArgumentParser", arguments: Sequence[str] | None
+) -> "argparse.Namespace":
+    """As parse_args(), for programs with commands. It takes the word behind an option that it does
+    not know for the command, and tells of that one."""
+    words = sys.argv[1:] if arguments is None else arguments
+    name = words[0].partition("=")[0] if words else ""
+    known = parser._option_string_actions
+    if name.startswith("--") and not any(option.startswith(name) for option in known):
+        parser.error(f"unrecognized arguments: {name}")
+    return parser.parse_args(arguments)
 
 
 def close_output(program: str, status: int, failure: int = FAILURE) -> int:

@@ -391,7 +391,7 @@ def main(arguments: list[str] | None = None, version: str = "") -> int:
     """Runs the command line; `version` is what --version says."""
 
     def command() -> int:
-        options = make_parser(version).parse_args(arguments)
+        options = gid_console.parse(make_parser(version), arguments)
         if options.run is run:
             options.command = options.command[options.command[:1] == ["--"] :]
             if not options.command:

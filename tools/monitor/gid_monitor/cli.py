@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None, version: str = "") -> int:
 
 
 def _run(arguments: list[str] | None, version: str) -> int:
-    options = _parser(version).parse_args(arguments)
+    options = gid_console.parse(_parser(version), arguments)
     return options.run(options)
 
 
