@@ -571,6 +571,8 @@ def test_help_names_every_command() -> None:
     assert result.returncode == 0
     for command in ("status", "list", "top", "doctor"):
         assert re.search(rf"^  {command} ", result.stdout, re.M)
+    listed = result.stdout.partition("Commands:\n")[2].partition("\n\n")[0]
+    assert all(line.startswith("  ") for line in listed.splitlines()), "no line is too long"
 
 
 def test_programs_of_other_pid_namespaces(cockpit: Cockpit) -> None:

@@ -351,12 +351,12 @@ def make_parser(version: str) -> argparse.ArgumentParser:
         if function is status:
             command.add_argument("-j", "--json", action="store_true", help="JSON for programs")
     for function, what, text in (
-        (qemu_args, "a guest", "the command line of QEMU for it; makes what it boots from"),
-        (podman_args, "a container", "the command line of podman for it"),
-        (libvirt_xml, "a guest", "it as a libvirt domain, for virsh define"),
-        (screenshot, "a guest", "a picture of its screen, as a PNG"),
-        (guest, "a guest", "start it and wait until it ends, for a service manager"),
-        (run, "a guest or a container", "run a command in it while it is up"),
+        (qemu_args, "a guest", "the command line of QEMU for a guest; makes what it boots from"),
+        (podman_args, "a container", "the command line of podman for a container"),
+        (libvirt_xml, "a guest", "a guest as a libvirt domain, for virsh define"),
+        (screenshot, "a guest", "a picture of a guest's screen, as a PNG"),
+        (guest, "a guest", "start a guest and wait until it ends, for a service manager"),
+        (run, "a guest or a container", "run a command in a guest or a container while it is up"),
     ):
         name = function.__name__.replace("_", "-")
         command = commands.add_parser(name, help=text, description=text)

@@ -59,7 +59,7 @@ def _parser(site: Site, version: str) -> argparse.ArgumentParser:
         f"met: evaluation.html, evaluation.json and evaluation.csv. {site.about}",
     )
     parser.add_argument("-V", "--version", action="version", version=f"{site.program} {version}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     _add_run_options(parser, site)
     run = commands.add_parser("run", help="measures (also without this word)")
     _add_run_options(run, site)
