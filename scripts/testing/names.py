@@ -2,6 +2,7 @@
 """The names of suites and tests that a command is given."""
 
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -17,9 +18,18 @@ def refuse_unknown(tests: list[Test], wanted: list[str]) -> None:
         if name == "root" and os.geteuid() != 0:
             sys.exit("run: the suite root is what only root can do")
         if name not in suites | names and not name.startswith("fuzz/"):
-            what = f"test: {name}" if "/" in name else f"suite: {name}"
-            print(f"run: no such {what}; there are: {' '.join(sorted(suites))}", file=sys.stderr)
+            print(f"run: {_missing(tests, suites, name)}", file=sys.stderr)
             sys.exit(2)
+
+
+def _missing(tests: list[Test], suites: set[str], name: str) -> str:
+    """What there is in its place: tests of its suite, as they are typed, else suites."""
+    suite, slash, _ = name.partition("/")
+    if slash and suite in suites:
+        there = {test.name for test in tests if suite in test.suites}
+        words = " ".join(shlex.quote(f"{suite}/{one}") for one in sorted(there))
+        return f"no such test: {name}; there are: {words}"
+    return f"no such suite: {suite}; there are: {' '.join(sorted(suites))}"
 
 
 def refuse_before_it_is_built(folder: Path, wanted: list[str]) -> None:

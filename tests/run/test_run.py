@@ -5,6 +5,7 @@ import ast
 import json
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -233,6 +234,16 @@ def test_an_unknown_suite_is_refused(command: str) -> None:
     assert result.stdout == ""
     assert "no such suite: nosuch; there are: " in result.stderr
     assert {"fuzz", "run", "unit"} <= set(result.stderr.rpartition(": ")[2].split())
+
+
+def test_an_unknown_test_of_a_suite_is_told_with_those_that_there_are() -> None:
+    """As they are typed: some have spaces in their names."""
+    result = run("test", "timeline/nosuch")
+    assert (result.returncode, result.stdout) == (2, "")
+    message, _, names = result.stderr.partition("; there are: ")
+    assert message == "run: no such test: timeline/nosuch"
+    assert {"timeline/timeline report", "timeline/timeline compare"} <= set(shlex.split(names))
+    assert all(name.startswith("timeline/") for name in shlex.split(names))
 
 
 def test_a_command_gets_its_arguments_its_folder_and_gives_its_status(tmp_path: Path) -> None:
