@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What holds for the text of all documents."""
 
+import json
 import os
 import re
 import subprocess
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from lib.documents import DOCUMENTS, Document, anchor, read_document
-from lib.program import TOP
+from lib.program import BUILD, TOP
 
 WORDS_MAX = 120  # of a paragraph
 README_MAX = 120  # lines
@@ -69,6 +70,22 @@ def test_tests_that_are_named_exist(document: Document) -> None:
         begin = rf"^(?:def|static void|int) {function}\("
         assert re.search(begin, source, re.MULTILINE), f"{document.name}: {name}::{function}"
     assert len(named) > 50 or document.path != TOP / "docs/security.md"
+
+
+TEST_NAME = r"\"[^\"\n`]*\"|'[^'\n`]*'|[\w./-]+"
+
+
+def test_tests_that_are_to_be_run_exist(document: Document) -> None:
+    """`./run test SUITE/NAME`, as meson knows them."""
+    known = json.loads((BUILD / "meson-info/intro-tests.json").read_text())
+    names = {
+        f"{suite.rpartition(':')[2]}/{test['name']}" for test in known for suite in test["suite"]
+    }
+    text = document.path.read_text()
+    for words in re.findall(rf"\./run test((?: (?:{TEST_NAME}))+)", text):
+        for word in re.findall(TEST_NAME, words):
+            name = word.strip("\"'")
+            assert "/" not in name or name in names, f"{document.name}: {name}: no such test"
 
 
 def test_commands_are_run_or_say_why_not(document: Document) -> None:
