@@ -3,31 +3,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sockios.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "closer.h"
 #include "socket.h"
+#include "untaken.h"
 
 /* More than a client needs that looks after its socket at all; bounds what a stopped one costs. */
 #define QUEUE_MAX 1024u
 #define QUEUE_FDS_MAX 128u
-/*
- * Descriptors on their way that the peers of all connections have not taken may be this part of
- * those that gidd may have open: with more of them the kernel refuses to send any (unix(7),
- * ETOOMANYREFS), to whomever. A few are for everybody.
- */
-#define UNREAD_PART 4u
-#define UNREAD_SURE 64u
 /* Descriptors of one giver that are still being closed, before no more of his are taken. */
 #define UNCLOSED_MAX 64u
+/* Connections of one giver that are over, and to whose peers descriptors were sent: each may hold
+ * as much memory as a report has. */
+#define LEFT_MAX 64u
 /* Until those are looked at again, or those on their way. */
 #define PAUSE_US 20000
 /* Messages of one connection before the others get their turn. */
@@ -41,7 +35,6 @@ struct packet_stream_packet {
 	char data[];
 };
 
-static uint32_t unread_fds; /* of all connections */
 static bool lets_wait = true;
 
 void packet_stream_let_wait(bool lets) {
@@ -85,8 +78,14 @@ static bool has_many_unclosed(uint64_t giver) {
 	return gid_closer_pending_of(giver) > UNCLOSED_MAX;
 }
 
-bool packet_stream_takes_from(uint64_t giver) {
-	return !has_many_unclosed(giver) || !gid_closer_is_stuck(giver);
+const char *packet_stream_refuses(uint64_t giver) {
+	if (has_many_unclosed(giver) && gid_closer_is_stuck(giver)) {
+		return "too many descriptors of its user or domain take too long to be closed";
+	}
+	return untaken_left_of(giver) > LEFT_MAX
+			? "too many connections of its user or domain are over, and do not take "
+			  "what was sent to them"
+			: NULL;
 }
 
 void packet_stream_fail(struct packet_stream *connection, const char *format, ...) {
@@ -109,36 +108,15 @@ static void watch(struct packet_stream *connection) {
 	sd_event_source_set_io_events(connection->io, EPOLLIN | (sends ? EPOLLOUT : 0));
 }
 
-static bool has_unread(int socket) {
-	int unread = 0;
-	return ioctl(socket, SIOCOUTQ, &unread) == 0 && unread > 0;
-}
-
-static void forget_unread(struct packet_stream *connection) {
-	unread_fds -= connection->unread_fds;
-	connection->unread_fds = 0;
-}
-
-static bool may_send_fds(struct packet_stream *connection, uint32_t count) {
-	struct rlimit limit = {.rlim_cur = 0};
-	if (!has_unread(connection->fd)) {
-		forget_unread(connection);
-	}
-	(void)getrlimit(RLIMIT_NOFILE, &limit);
-	return connection->unread_fds + count <= UNREAD_SURE ||
-			unread_fds + count <= limit.rlim_cur / UNREAD_PART;
-}
-
 /* -EAGAIN: the socket is full. -ETOOMANYREFS: too many descriptors are on their way. */
 static int send_now(struct packet_stream *connection, const void *data, size_t size, const int *fds,
 		uint32_t fd_count) {
-	if (fd_count > 0 && !may_send_fds(connection, fd_count)) {
+	if (fd_count > 0 && !untaken_may_add(connection->untaken, fd_count)) {
 		return -ETOOMANYREFS;
 	}
 	int error = gid_socket_send(connection->fd, data, size, fds, fd_count);
 	if (error == 0) {
-		connection->unread_fds += fd_count;
-		unread_fds += fd_count;
+		untaken_add(connection->untaken, fd_count);
 	}
 	return error;
 }
@@ -233,7 +211,7 @@ void packet_stream_send(struct packet_stream *connection, const union gid_wire_m
 }
 
 bool packet_stream_is_unread(const struct packet_stream *connection) {
-	return !TAILQ_EMPTY(&connection->queue) || has_unread(connection->fd);
+	return !TAILQ_EMPTY(&connection->queue) || untaken_is_unread(connection->fd);
 }
 
 /* --- in --------------------------------------------------------------------------------------- */
@@ -324,6 +302,11 @@ int packet_stream_init(struct packet_stream *connection, sd_event *event, int fd
 	*connection = (struct packet_stream){
 			.fd = fd, .giver = giver, .handler = handler, .data = data};
 	TAILQ_INIT(&connection->queue);
+	connection->untaken = untaken_create(event, fd, giver);
+	if (connection->untaken == NULL) {
+		packet_stream_finish(connection);
+		return -ENOMEM;
+	}
 	int error = sd_event_add_io(event, &connection->io, fd, EPOLLIN, handle_io, connection);
 	if (error < 0) {
 		packet_stream_finish(connection);
@@ -343,15 +326,18 @@ void packet_stream_finish(struct packet_stream *connection) {
 	connection->end = sd_event_source_disable_unref(connection->end);
 	connection->pause = sd_event_source_disable_unref(connection->pause);
 	connection->try_again = sd_event_source_disable_unref(connection->try_again);
-	forget_unread(connection);
 	struct packet_stream_packet *packet;
 	while ((packet = TAILQ_FIRST(&connection->queue)) != NULL) {
 		TAILQ_REMOVE(&connection->queue, packet, entry);
 		packet_destroy(packet);
 	}
-	/* What waits in it unread may hold descriptors. */
 	uint64_t before = gid_closer_charge(connection->giver);
-	gid_closer_hang_up(connection->fd);
+	if (connection->untaken != NULL) {
+		untaken_hang_up(connection->untaken);
+	} else {
+		gid_closer_hang_up(connection->fd);
+	}
 	gid_closer_charge(before);
+	connection->untaken = NULL;
 	connection->fd = -1;
 }

@@ -13,6 +13,7 @@
 #include "wire.h"
 
 struct packet_stream_packet;
+struct untaken;
 
 struct packet_stream_handler {
 	/*
@@ -41,7 +42,7 @@ struct packet_stream {
 	sd_event_source *try_again; /* NULL, or until what is queued is sent */
 	TAILQ_HEAD(, packet_stream_packet) queue;
 	uint32_t queued, queued_fds;
-	uint32_t unread_fds; /* at most so many were sent and not yet taken */
+	struct untaken *untaken; /* what of that peer's is on its way */
 	bool failed;
 	char why[192];
 };
@@ -52,10 +53,11 @@ int packet_stream_init(struct packet_stream *connection, sd_event *event, int fd
 void packet_stream_finish(struct packet_stream *connection);
 
 /*
- * Whether more may be taken from a giver: not while many descriptors that he gave cannot be closed,
- * for each stays open in gidd. While they only take their time, his connections wait.
+ * Why no more is taken from a giver, or NULL. It is not while many descriptors that he gave cannot
+ * be closed, for each stays open in gidd; while they only take their time, his connections wait.
+ * Nor is it while much of what was sent to him has nobody who takes it.
  */
-bool packet_stream_takes_from(uint64_t giver);
+const char *packet_stream_refuses(uint64_t giver);
 
 /*
  * Whether what a peer does not take at once waits for it, as it does at first. Else its connection

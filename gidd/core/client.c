@@ -311,12 +311,12 @@ void client_create(struct gidd *gidd, int fd) {
 		return;
 	}
 	gidd->used[QUOTA_CLIENTS]++;
-	if (!packet_stream_takes_from(client->peer.source)) {
+	const char *refusal = packet_stream_refuses(client->peer.source);
+	if (refusal != NULL) {
 		/* With nothing in its queue it is not one of those that cannot be closed. */
 		client->stream.giver = gid_socket_refuse_rights(fd) ? 0 : client->peer.source;
-		packet_stream_fail(&client->stream,
-				"too many descriptors of its user take too "
-				"long to be closed");
+		peer_result(&client->peer, 0, -EAGAIN, 0, "%s", refusal);
+		packet_stream_fail(&client->stream, "%s", refusal);
 		return;
 	}
 	gid_socket_accept_rights(fd);

@@ -27,6 +27,7 @@
 #include "shm_window.h"
 #include "standard_streams.h"
 #include "truncation.h"
+#include "untaken.h"
 #include "users.h"
 #include "variable.h"
 
@@ -318,6 +319,7 @@ int main(int argc, char **argv) {
 	command_line_parse(&argp, argc, argv, &options);
 	struct config config;
 	int error = config_file_read(&config, options.config, link_kind_keys, stderr);
+	untaken_finish();
 	if (error < 0 && error != -EINVAL) {
 		if (error == -ENOENT && !options.check) {
 			fprintf(stderr,

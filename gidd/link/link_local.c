@@ -141,7 +141,7 @@ static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
 		try_later(local);
 		return 0;
 	}
-	int fd = packet_stream_takes_from(local->link->peer.source)
+	int fd = packet_stream_refuses(local->link->peer.source) == NULL
 			? gid_socket_connect(local->path, 0)
 			: -EMFILE;
 	if (fd >= 0) {
@@ -191,10 +191,9 @@ static void handle_connection(void *data, int fd) {
 		gid_closer_hang_up(fd);
 		return;
 	}
-	if (!packet_stream_takes_from(local->link->peer.source)) {
-		peer_log(&local->link->peer, LOG_LEVEL_WARNING,
-				"refused: too many descriptors of this domain take too long to be "
-				"closed");
+	const char *refusal = packet_stream_refuses(local->link->peer.source);
+	if (refusal != NULL) {
+		peer_log(&local->link->peer, LOG_LEVEL_WARNING, "refused: %s", refusal);
 		gid_closer_hang_up(fd);
 		return;
 	}

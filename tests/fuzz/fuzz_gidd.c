@@ -18,6 +18,7 @@
 #include "reload.h"
 #include "remote.h"
 #include "socket.h"
+#include "untaken.h"
 
 #define CLIENTS 3
 #define LINKS 2
@@ -298,6 +299,7 @@ static void finish_world(struct world *world) {
 	demand(TAILQ_EMPTY(&gidd->clients));
 	local_close(gidd);
 	remote_close(gidd);
+	untaken_finish();
 	inside_demand_empty(gidd);
 	sd_event_unref(gidd->event);
 	config_finish(&world->config);

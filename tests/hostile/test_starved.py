@@ -5,6 +5,7 @@ import ctypes
 import errno
 import os
 import resource
+import select
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -12,8 +13,9 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 from lib.cockpit import DEFAULT_CONFIG, Cockpit
-from lib.gidwire import IMPORTED, Closed, Connection, Export, gid, memfd
+from lib.gidwire import IMPORT, IMPORTED, PONG, Closed, Connection, Export, gid, memfd, pack
 from lib.program import PATIENCE, wait_for
+from users import Users
 
 MakeCockpit = Callable[..., Cockpit]
 MANY = DEFAULT_CONFIG.replace("number=1\n", "number=1\nclients=4000\nslabs=4000\n", 1)
@@ -21,6 +23,7 @@ MANY = DEFAULT_CONFIG.replace("number=1\n", "number=1\nclients=4000\nslabs=4000\
 # More than so many on their way to those who do not take them, and the kernel lets none be sent.
 UNTAKEN_MOST = 1000
 PRODUCERS, ASKED = 6, 90
+GREEDY, WANTED = 60, 30
 
 PR_CAPBSET_DROP = 24
 
@@ -37,13 +40,17 @@ def be_bounded(most: int, policy: int) -> None:
 
 @contextmanager
 def with_descriptors(
-    cockpit: Cockpit, domain: str, most: int, policy: int = os.SCHED_OTHER
+    cockpit: Cockpit,
+    domain: str,
+    most: int,
+    policy: int = os.SCHED_OTHER,
+    env: dict[str, str] | None = None,
 ) -> Iterator[subprocess.Popen]:
     """A gidd that cannot have more of them, whatever it asks for."""
     log = open(cockpit.folder / f"starved-{domain}.log", "wb")
     gidd = subprocess.Popen(
         cockpit.gidd_command(domain),
-        env=cockpit.env(domain),
+        env=cockpit.env(domain) | (env or {}),
         stderr=log,
         preexec_fn=lambda: be_bounded(most, policy),
     )
@@ -140,3 +147,81 @@ def test_descriptors_that_nobody_takes(make_cockpit: MakeCockpit) -> None:
         answer = early.import_(gid(1, slab))
         assert answer.type == IMPORTED
         answer.close()
+
+
+@contextmanager
+def two_users(make_cockpit: MakeCockpit) -> Iterator[tuple[Users, subprocess.Popen, int]]:
+    """The domain of two users, whose gidd soon has all that may be on its way; and a slab there."""
+    users = Users(make_cockpit(MANY))
+    env = users.preload.env | {"OTHER_PEERS": str(users.others)}
+    with with_descriptors(users.cockpit, "open", UNTAKEN_MOST, env=env) as gidd:
+        users.preload.check("gidd")
+        with users.mine() as owner:
+            yield users, gidd, owner.export_new()
+
+
+def leave(client: Connection, slab: int) -> None:
+    """Asks for memory again and again, and takes none."""
+    for _ in range(WANTED):
+        client.send_raw(pack(IMPORT, gid(1, slab), serial=1))
+
+
+def is_served(client: Connection, slab: int) -> bool:
+    answer = client.import_(gid(1, slab))
+    answer.close()
+    return answer.type == IMPORTED
+
+
+def test_many_connections_of_a_user(make_cockpit: MakeCockpit) -> None:
+    """However many they are, programs of another user get what they ask for."""
+    with two_users(make_cockpit) as (users, _, slab), ExitStack() as stack:
+        stranger = stack.enter_context(users.stranger())
+        for _ in range(GREEDY):
+            leave(stack.enter_context(users.mine()), slab)
+        for _ in range(20):  # each is a turn of gidd's, in which it answers more of them
+            error, stream, words = stranger.publish("movie")
+            assert error == 0, words
+            assert stranger.unpublish(stream)[0] == 0
+        assert is_served(stranger, slab)
+
+
+def test_who_is_hung_up_on_and_keeps_his_end(make_cockpit: MakeCockpit) -> None:
+    """What was sent to him is on its way still; and once he goes, gidd has nothing of him."""
+    with two_users(make_cockpit) as (users, gidd, slab), users.stranger() as stranger:
+        before = count_fds(gidd)
+        with ExitStack() as stack:
+            for _ in range(GREEDY):
+                client = stack.enter_context(users.mine())
+                leave(client, slab)
+                client.send_raw(pack(PONG, 0, 0))  # which no client sends
+                over = select.poll()
+                over.register(client.socket, 0)
+                assert over.poll(PATIENCE * 1000)
+            assert is_served(stranger, slab)
+        wait_for(lambda: count_fds(gidd) <= before, "gidd to let go of their sockets")
+
+
+def test_who_leaves_too_much_is_not_let_in(make_cockpit: MakeCockpit) -> None:
+    """What is in the queues of connections that are over is memory: a report, say."""
+    with two_users(make_cockpit) as (users, _, slab):
+
+        def comes_in(stack: ExitStack) -> bool:
+            try:
+                client = stack.enter_context(users.mine())
+            except Closed:
+                return False
+            client.send_raw(pack(IMPORT, gid(1, slab), serial=1))
+            poll = select.poll()
+            poll.register(client.socket, select.POLLIN)
+            assert poll.poll(PATIENCE * 1000)
+            client.send_raw(pack(PONG, 0, 0))
+            poll.modify(client.socket, 0)
+            assert poll.poll(PATIENCE * 1000)
+            return True
+
+        with ExitStack() as stack:
+            came = sum(comes_in(stack) for _ in range(80))
+            assert 60 <= came <= 66
+            with users.stranger() as stranger:
+                assert stranger.publish("movie")[0] == 0
+        wait_for(lambda: answers(users.cockpit, "open"), "who has left to be let in")

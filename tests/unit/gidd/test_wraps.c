@@ -16,6 +16,7 @@
 #include "remote.h"
 #include "slab_book.h"
 #include "tap.h"
+#include "untaken.h"
 
 static const char cockpit[] =
 		"[domain open]\nnumber=1\nlocal=*\n[domain cluster]\nnumber=2\n"
@@ -210,6 +211,7 @@ int main(void) {
 	}
 	remote_close(&gidd);
 	local_close(&gidd);
+	untaken_finish();
 	sd_event_unref(gidd.event);
 	config_finish(&config);
 	return tap_finish();
