@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "closer.h"
@@ -119,7 +120,22 @@ int descriptor_check_doorbell(int fd, const char **why) {
 	return 0;
 }
 
+/*
+ * With nothing asked for, and nothing to be brought up to date, no file system is asked that a
+ * program serves. These two are known all the same.
+ */
+bool descriptor_find_file(int fd, dev_t *device, ino_t *inode) {
+	struct statx status;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &status) < 0) {
+		return false;
+	}
+	*device = makedev(status.stx_dev_major, status.stx_dev_minor);
+	*inode = status.stx_ino;
+	return true;
+}
+
 uint64_t descriptor_inode(int fd) {
-	struct stat status;
-	return fstat(fd, &status) == 0 ? status.st_ino : 0;
+	dev_t device;
+	ino_t inode;
+	return descriptor_find_file(fd, &device, &inode) ? inode : 0;
 }

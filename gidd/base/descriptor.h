@@ -3,6 +3,8 @@
 #ifndef GIDD_DESCRIPTOR_H
 #define GIDD_DESCRIPTOR_H
 
+#include <sys/types.h>
+
 #include "wire.h"
 
 /*
@@ -25,6 +27,9 @@ int descriptor_take_shared(int *fd, uint64_t size, const char **why);
 
 /* One end of a SOCK_STREAM socketpair. -EBADF with a sentence. */
 int descriptor_check_doorbell(int fd, const char **why);
+
+/* Which file it is of, whatever that is: never waits. */
+bool descriptor_find_file(int fd, dev_t *device, ino_t *inode);
 
 /* What tells one memory from another, as long as either exists; 0 where the kernel does not say. */
 uint64_t descriptor_inode(int fd);

@@ -417,12 +417,13 @@ struct shm_window *shm_window_find_for(struct gidd *gidd, const struct domain_se
 
 struct shm_window *shm_window_of(struct gidd *gidd, uint32_t domain, int fd) {
 	struct shm_window *window;
-	struct stat status;
-	if (fstat(fd, &status) < 0) {
+	dev_t device;
+	ino_t inode;
+	if (!descriptor_find_file(fd, &device, &inode)) {
 		return NULL;
 	}
 	SLIST_FOREACH(window, &gidd->windows[domain], entry) {
-		if (status.st_dev == window->dev && status.st_ino == window->ino) {
+		if (device == window->dev && inode == window->ino) {
 			break;
 		}
 	}

@@ -7,6 +7,7 @@ Writes a line of JSON for each thing that happened: {"exports": how many gidd an
 there were no more}. As long as this program runs, each close of such a descriptor waits; when it is
 killed, its file system ends, and all of them return. Ends with 77 where nothing can be mounted.
 With MS the file system answers each close, one after the other, after so many milliseconds.
+What it says of the file counts for a moment only, so that whoever asks the kernel waits, too.
 """
 
 import ctypes
@@ -19,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from lib.gidwire import DMABUF, Closed, Connection, Export
+from lib.gidwire import DMABUF, MEMFD, WINDOW, Closed, Connection, Export
 
 CANNOT = 77
 LOOKUP, GETATTR, OPEN, RELEASE, FLUSH, INIT = 1, 3, 14, 18, 25, 26
@@ -60,9 +61,9 @@ def answer(opcode: int, node: int) -> bytes | None:
     if opcode == INIT:
         return struct.pack("<4I2H2I2HI7I", 7, 31, 4096, 0, 1, 1, 4096, 1, 1, 0, 0, *(0,) * 7)
     if opcode == LOOKUP:
-        return struct.pack("<4Q2I", FILE, 0, 1000, 1000, 0, 0) + attributes(FILE)
+        return struct.pack("<4Q2I", FILE, 0, 1000, 0, 0, 0) + attributes(FILE)
     if opcode == GETATTR:
-        return struct.pack("<Q2I", 1000, 0, 0) + attributes(node)
+        return struct.pack("<Q2I", 0, 0, 0) + attributes(node)
     if opcode == OPEN:
         return struct.pack("<Q2I", 1, 0, 0)
     if opcode in (FLUSH, RELEASE):
@@ -90,12 +91,13 @@ def serve(fuse: int, close_ms: int | None) -> None:
 
 def hand_over(path: str, gidd: str, count: int) -> dict:
     stuck = os.open(path, os.O_RDONLY)
-    export = Export(memory=DMABUF, generations=0)
+    exports = [Export(memory=kind, generations=0) for kind in (DMABUF, MEMFD)]
+    exports.append(Export(memory=WINDOW, offset=4096, generations=8192))
     answered = 0
     try:
         connection = Connection(Path(gidd), "stuck")
         while answered < count:
-            error, _, words = connection.export(export, stuck)
+            error, _, words = connection.export(exports[answered % len(exports)], stuck)
             assert error != 0, words
             answered += 1
     except (Closed, OSError, AssertionError) as error:
