@@ -15,7 +15,6 @@
 /* As seen on the wire, whatever this machine's pages are. */
 #define GID_WIRE_PAGE 4096u
 #define GID_WIRE_ERRNO_MAX 4095
-#define WIRE_REPORT_MAX (UINT64_C(64) << 20)
 
 /* --- fields ----------------------------------------------------------------------------------- */
 
@@ -456,7 +455,7 @@ static const char *check_offers(const struct gid_wire_offers *offers) {
 }
 
 static const char *check_report(const struct gid_wire_report *report) {
-	return report->size >= 1 && report->size <= WIRE_REPORT_MAX
+	return report->size >= 1 && report->size <= GID_WIRE_REPORT_MAX
 			? NULL
 			: "the report's size is out of range";
 }

@@ -349,9 +349,11 @@ struct gid_wire_status {
 	struct gid_wire_header header;
 };
 
+#define GID_WIRE_REPORT_MAX (UINT64_C(64) << 20)
+
 struct gid_wire_report {
 	struct gid_wire_header header;
-	uint64_t size; /* bytes of JSON text at the start of fds[0] */
+	uint64_t size; /* bytes of JSON text at the start of fds[0]: 1 to GID_WIRE_REPORT_MAX */
 };
 
 /* --- between machines ------------------------------------------------------------------------- */

@@ -534,7 +534,7 @@ static int make_report(struct gidd *gidd, struct client *reader, uint64_t *size)
 	}
 	if (result >= 0) {
 		*size = strlen(text);
-		result = make_memfd(text, *size);
+		result = *size <= GID_WIRE_REPORT_MAX ? make_memfd(text, *size) : -EFBIG;
 	}
 	free(text);
 	sd_json_variant_unref(report);
@@ -553,7 +553,9 @@ static void send_report(struct client *client, int fd, uint64_t size) {
 	client->wants_report = false;
 	if (fd < 0) {
 		peer_result(&client->peer, client->report_serial, fd, 0, "no report: %s",
-				strerror(-fd));
+				fd == -EFBIG ? "it would be longer than 64 MiB: there is too "
+					       "much in this domain"
+					     : strerror(-fd));
 		return;
 	}
 	union gid_wire_message message;

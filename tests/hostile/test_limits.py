@@ -289,6 +289,25 @@ def test_long_reports_leave_time_for_others(cockpit: Cockpit) -> None:
         assert rested > 0.5 * min(4 * spent, count * 1_000_000_000)
 
 
+TOO_MANY = configuration({"open": "local=* slabs=32768 memory=256M"}, {})
+
+
+@pytest.mark.at_length
+@pytest.mark.cockpit(TOO_MANY)
+def test_a_report_that_would_be_too_long_is_refused(cockpit: Cockpit) -> None:
+    """Nobody takes one of more than 64 MiB: who asked lost the connection."""
+    fd = memfd(4096)
+    with cockpit.connect("open") as owner, cockpit.connect("open") as other:
+        many = Export(generations=0, description=b'"' * 2047)  # each of which is two bytes there
+        for _ in range(16000):
+            assert owner.export(many, fd)[0] == 0
+        os.close(fd)
+        error, _, words = Connection.result(other.request(STATUS))
+        assert error == -errno.EFBIG and "longer than 64 MiB" in words
+        assert other.publish("movie")[0] == 0
+    wait_for(lambda: not cockpit.status("open")["slabs"], "a short one")
+
+
 def test_a_report_is_newer_than_its_request(cockpit: Cockpit) -> None:
     """However often they come, and whoever else has asked."""
     with untouched(cockpit) as calm, cockpit.connect("open", "other") as other:
