@@ -159,23 +159,37 @@ static int print_windows(const struct config *config, const char *runtime) {
 
 /* --- what there may be at most -------------------------------------------------------------- */
 
+/* Of its column; each has room for eight digits. */
+static int quota_width(enum quota quota) {
+	int length = (int)strlen(quota_name(quota));
+	return length > 8 ? length : 8;
+}
+
+static void print_quota(enum quota quota, uint64_t most) {
+	char text[24];
+	bool is_memory = quota == QUOTA_MEMORY;
+	snprintf(text, sizeof(text), "%llu%s", (unsigned long long)most >> (is_memory ? 20 : 0),
+			is_memory ? "M" : "");
+	printf(" %*s", quota_width(quota), text);
+}
+
 /* What gidd grants is known before: a domain that is sealed has some of this, and gets no more. */
 static void print_limits(const struct config *config) {
 	const struct config_domain *domain;
 	uint64_t sum = 0;
-	printf("%-16s %8s %8s %8s %14s %8s %8s\n", "domain", "memory", "slabs", "streams",
-			"subscriptions", "held", "clients");
+	printf("%-16s", "domain");
+	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
+		printf(" %*s", quota_width(quota), quota_name(quota));
+	}
+	printf("\n");
 	TAILQ_FOREACH(domain, &config->domains, entry) {
-		const uint64_t *quota = domain->quota;
-		bool too_much = __builtin_add_overflow(sum, quota[QUOTA_MEMORY], &sum);
+		bool too_much = __builtin_add_overflow(sum, domain->quota[QUOTA_MEMORY], &sum);
 		sum = too_much ? UINT64_MAX : sum;
-		printf("%-16s %6lluM %8llu %8llu %14llu %8llu %8llu\n", domain->name,
-				(unsigned long long)quota[QUOTA_MEMORY] >> 20,
-				(unsigned long long)quota[QUOTA_SLABS],
-				(unsigned long long)quota[QUOTA_STREAMS],
-				(unsigned long long)quota[QUOTA_SUBSCRIPTIONS],
-				(unsigned long long)quota[QUOTA_HELD],
-				(unsigned long long)quota[QUOTA_CLIENTS]);
+		printf("%-16s", domain->name);
+		for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
+			print_quota(quota, domain->quota[quota]);
+		}
+		printf("\n");
 	}
 	printf("all domains together share at most %lluM of memory\n",
 			(unsigned long long)sum >> 20);
@@ -305,6 +319,7 @@ static int run(struct gidd *gidd, struct config *config, const char *path) {
 	local_close(gidd);
 	shm_window_forget_all(gidd);
 	server_finish(&server);
+	untaken_finish();
 error_reload:
 	reload_finish(&reload);
 	life_end(&life);
@@ -319,7 +334,6 @@ int main(int argc, char **argv) {
 	command_line_parse(&argp, argc, argv, &options);
 	struct config config;
 	int error = config_file_read(&config, options.config, link_kind_keys, stderr);
-	untaken_finish();
 	if (error < 0 && error != -EINVAL) {
 		if (error == -ENOENT && !options.check) {
 			fprintf(stderr,

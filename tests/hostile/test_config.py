@@ -420,15 +420,15 @@ def test_what_there_may_be_at_most_is_told(tmp_path: Path) -> None:
     path = tmp_path / "cockpit.conf"
     path.write_text(
         "[domain open]\nnumber=1\nmemory=3M\nslabs=7\n"
-        "[domain cluster]\nnumber=2\nmemory=5M\nheld=9\nclients=4\n"
+        "[domain cluster]\nnumber=2\nmemory=5M\npieces=33\nheld=9\nclients=4\n"
     )
     command = [GIDD, "--check", "--config", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0 and done.stderr == ""
     assert [line.split() for line in done.stdout.splitlines()] == [
-        ["domain", "memory", "slabs", "streams", "subscriptions", "held", "clients"],
-        ["open", "3M", "7", "64", "256", "2048", "128"],
-        ["cluster", "5M", "1024", "64", "256", "9", "4"],
+        ["domain", "memory", "pieces", "slabs", "streams", "subscriptions", "held", "clients"],
+        ["open", "3M", "526", "7", "64", "256", "2048", "128"],
+        ["cluster", "5M", "33", "1024", "64", "256", "9", "4"],
         "all domains together share at most 8M of memory".split(),
     ]
 
