@@ -212,6 +212,7 @@ static void window_destroy(struct shm_window *window) {
 	free(window);
 }
 
+/* But for its readers. */
 static bool is_header_of(const struct gid_wire_window *header, const struct shm_window *window) {
 	return gid_wire_window_is_valid(header, window->head + window->size) &&
 			header->domain == window->domain && header->number == window->number;
@@ -452,10 +453,10 @@ static const char *judge(const struct shm_window *window) {
 	if (gid_memory_size(window->fd, &size) < 0 || size != window->size) {
 		return "the size of its window has changed";
 	}
-	if (read_header(window->fd, &header) == 0 && !is_header_of(&header, window)) {
-		return "broken memory: the first page of its window";
-	}
-	return NULL;
+	bool is_read = read_header(window->fd, &header) == 0;
+	bool is_good = is_header_of(&header, window) &&
+			memcmp(window->readers.bits, header.readers, sizeof(header.readers)) == 0;
+	return is_read && !is_good ? "broken memory: the first page of its window" : NULL;
 }
 
 const char *shm_window_judge(struct gidd *gidd, uint32_t domain) {

@@ -24,7 +24,7 @@ struct gidd;
 struct shm_window {
 	SLIST_ENTRY(shm_window) entry;
 	uint32_t domain, number;   /* whose, and which of those */
-	struct domain_set readers; /* of the own window: as its first page had them */
+	struct domain_set readers; /* as its first page had them: it is always the same set */
 	int fd;			   /* read-only, to be handed on */
 	int writable;		   /* of the own window, else -1 */
 	uint64_t size;
@@ -74,7 +74,7 @@ int shm_window_check(struct gidd *gidd, uint32_t domain, int fd, uint64_t offset
 
 /*
  * What is wrong with the domain's windows as they are now, a constant sentence, or NULL: whose they
- * are is written in their first pages, and their sizes do not change.
+ * are and who reads them is written in their first pages, and their sizes do not change.
  */
 const char *shm_window_judge(struct gidd *gidd, uint32_t domain);
 

@@ -40,6 +40,7 @@ from member import Member
 
 HOST, HUD = 3, 4
 RING, PAGE = 4096, 5 * 4096  # where they lie in the window of open
+READERS = 104  # in its first page
 RELEASE_TAIL = 128  # in a consumer's page
 RING_MAGIC = int.from_bytes(b"gidring2", "little")
 TAIL, FLOOR, HEAD = 64, 72, 64
@@ -190,11 +191,14 @@ def test_a_broken_page(machines: Cockpit) -> None:
         film.wait(lambda line: line["consumers"] == 0 and line["held"] == 0, "all to be back")
 
 
-def test_a_broken_first_page(machines: Cockpit) -> None:
+@pytest.mark.parametrize(
+    ("place", "what"), [(0, b"x" * 96), (READERS, b"\xff" * 32)], ids=["whole", "readers"]
+)
+def test_a_broken_first_page(machines: Cockpit, place: int, what: bytes) -> None:
     """Who sees it first closes its link, and the hub writes the page again."""
     with Member(machines, "open") as member:
         up(machines, member)
-        write(machines, 0, b"x" * 96)
+        write(machines, place, what)
 
         def closed() -> list[str]:
             links = [link(machines, name, "open") for name in ("host", "hud")]
