@@ -382,6 +382,24 @@ static void print_cores(int priority) {
 	}
 }
 
+/* A size or rate that is the screen's own is known when the output is there. */
+static bool is_checked(const struct role_config *role, const struct output_config *output) {
+	return output->width > 0 && output->height > 0 &&
+			(output->refresh_mhz > 0 || role->limits.min_rate == 0);
+}
+
+static void print_unchecked(const struct cluster_config *config) {
+	for (size_t i = 0; i < config->role_count; i++) {
+		const struct role_config *role = &config->roles[i];
+		const struct output_config *output = &config->outputs[role->output];
+		if (!is_checked(role, output)) {
+			printf("role %s: whether it is on its output, and can keep its min-rate=, is "
+			       "checked where that has width=, height= and refresh=\n",
+					role->name);
+		}
+	}
+}
+
 static int run_check(const struct cluster_config *config, int priority) {
 	size_t streams = config->role_count + config->layer_count;
 	struct examiner_cost *costs = calloc(streams + 1, sizeof(*costs));
@@ -393,6 +411,7 @@ static int run_check(const struct cluster_config *config, int priority) {
 	if (error == 0) {
 		way_bound_print(config, frame_ns, costs, stdout);
 		memory_bound_print(config, HEAP_BYTES + STACK_BYTES, stdout);
+		print_unchecked(config);
 		print_cores(priority);
 	}
 	if (error < 0 && error != -E2BIG) { /* which the table tells */

@@ -49,23 +49,10 @@ static void handle_detaching(void *data, struct screen *screen) {
 	}
 }
 
-/* A role that others could cover, or that is not all there, is seen to be so where it is composed.
- */
-static enum shown_place roles_find_place(const struct roles *roles, const struct role_view *view) {
-	const struct gid_box *box = &view->config->box;
-	if (!screen_has_place(view->screen, box)) {
-		return SHOWN_PLACE_OFF_OUTPUT;
-	}
-	for (size_t i = 0; i < roles->count; i++) {
-		const struct role_view *other = &roles->views[i];
-		const struct gid_box *its = &other->config->box;
-		bool apart = box->x >= its->x + its->width || its->x >= box->x + box->width ||
-				box->y >= its->y + its->height || its->y >= box->y + box->height;
-		if (other != view && other->screen == view->screen && !apart) {
-			return SHOWN_PLACE_OVERLAP;
-		}
-	}
-	return SHOWN_PLACE_PLANE;
+/* A role that is not all there is seen to be so where it is composed. */
+static enum shown_place roles_find_place(const struct role_view *view) {
+	return screen_has_place(view->screen, &view->config->box) ? SHOWN_PLACE_PLANE
+								  : SHOWN_PLACE_OFF_OUTPUT;
 }
 
 static void handle_plan(
@@ -77,8 +64,7 @@ static void handle_plan(
 			continue;
 		}
 		if (plan == SCREEN_PLANES) {
-			shown_picture_prepare_plan(
-					&view->shown, kms, roles_find_place(roles, view));
+			shown_picture_prepare_plan(&view->shown, kms, roles_find_place(view));
 		} else {
 			shown_picture_release_plane(&view->shown,
 					plan == SCREEN_COMPOSED ? SHOWN_PLACE_COPIED

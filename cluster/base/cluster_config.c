@@ -495,6 +495,65 @@ static void make_protection(struct reading *reading, struct role_config *role) {
 	}
 }
 
+/* --- roles, where they are -------------------------------------------------------------------- */
+
+/* What no frame could show is not to be found out on the road. */
+static void check_edge(struct reading *reading, const struct role_config *role, int32_t end,
+		uint32_t size, const char *axis, const char *key) {
+	if (size != 0 && (uint32_t)end > size) {
+		ini_file_mistake_at(&reading->ini, role->line,
+				"[role %s] reaches to %s=%d, beyond its output, which has %s=%u",
+				role->name, axis, end, key, size);
+	}
+}
+
+/*
+ * Frames that come once a refresh are there so often only if none is ever later than the one
+ * before. Of more than one in a refresh nobody sees all.
+ */
+static void check_rate(struct reading *reading, const struct role_config *role,
+		const struct output_config *output) {
+	uint32_t refresh = output->refresh_mhz / 1000;
+	if (refresh != 0 && role->limits.min_rate >= refresh) {
+		ini_file_mistake_at(&reading->ini, role->line,
+				"[role %s] has min-rate=%u, on an output with refresh=%u: frames "
+				"that come once a refresh keep %u at most",
+				role->name, role->limits.min_rate, refresh, refresh - 1);
+	}
+}
+
+static bool are_apart(const struct gid_box *a, const struct gid_box *b) {
+	return a->x >= b->x + b->width || b->x >= a->x + a->width || a->y >= b->y + b->height ||
+			b->y >= a->y + a->height;
+}
+
+/* The lower one is covered: each time its picture came, it would be wrong. */
+static void check_overlap(struct reading *reading, size_t index) {
+	const struct role_config *roles = reading->config->roles, *role = &roles[index];
+	for (size_t i = 0; i < index; i++) {
+		if (roles[i].output == role->output && !are_apart(&roles[i].box, &role->box)) {
+			ini_file_mistake_at(&reading->ini, role->line,
+					"[role %s] is where a part of [role %s] of line %u is: "
+					"give each a place of its own",
+					role->name, roles[i].name, roles[i].line);
+		}
+	}
+}
+
+/* The size and rate of an output that says neither is known when it is there. */
+static void check_places(struct reading *reading) {
+	const struct cluster_config *config = reading->config;
+	for (size_t i = 0; i < config->role_count; i++) {
+		const struct role_config *role = &config->roles[i];
+		const struct output_config *output = &config->outputs[role->output];
+		const struct gid_box *box = &role->box;
+		check_edge(reading, role, box->x + box->width, output->width, "x", "width");
+		check_edge(reading, role, box->y + box->height, output->height, "y", "height");
+		check_rate(reading, role, output);
+		check_overlap(reading, i);
+	}
+}
+
 static void complete(struct reading *reading) {
 	struct cluster_config *config = reading->config;
 	complete_outputs(reading);
@@ -509,6 +568,10 @@ static void complete(struct reading *reading) {
 	}
 	complete_layers(reading);
 	check_inputs(reading);
+	/* A number that is none says nothing of a place. */
+	if (reading->ini.result == 0) {
+		check_places(reading);
+	}
 }
 
 int cluster_config_read(struct cluster_config *config, const char *path, FILE *errors) {

@@ -262,7 +262,6 @@ const char *shown_place_name(enum shown_place place) {
 	static const char *const names[] = {
 			[SHOWN_PLACE_PLANE] = "",
 			[SHOWN_PLACE_OFF] = "off",
-			[SHOWN_PLACE_OVERLAP] = "overlap",
 			[SHOWN_PLACE_OFF_OUTPUT] = "off-output",
 			[SHOWN_PLACE_MEMORY] = "memory",
 			[SHOWN_PLACE_NO_PLANE] = "no-plane",

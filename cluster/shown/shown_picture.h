@@ -25,7 +25,6 @@ struct screen;
 enum shown_place {
 	SHOWN_PLACE_PLANE,
 	SHOWN_PLACE_OFF,	/* by the configuration, or it is no KMS device of ours */
-	SHOWN_PLACE_OVERLAP,	/* another role is partly at the same place */
 	SHOWN_PLACE_OFF_OUTPUT, /* partly outside of the output */
 	SHOWN_PLACE_MEMORY,	/* the device has no memory for the picture */
 	SHOWN_PLACE_NO_PLANE,	/* other roles have all that there are */

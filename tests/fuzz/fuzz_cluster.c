@@ -32,12 +32,30 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 	return 0;
 }
 
+/* Each is on its output, as far as it is known how large that is, and none is on another. */
+static void demand_places(const struct cluster_config *config, size_t index) {
+	const struct role_config *role = &config->roles[index];
+	const struct output_config *output = &config->outputs[role->output];
+	const struct gid_box *box = &role->box;
+	int64_t right = (int64_t)box->x + box->width, below = (int64_t)box->y + box->height;
+	demand(output->width == 0 || right <= output->width);
+	demand(output->height == 0 || below <= output->height);
+	demand(output->refresh_mhz == 0 || role->limits.min_rate * 1000 < output->refresh_mhz);
+	for (size_t i = 0; i < index; i++) {
+		const struct gid_box *its = &config->roles[i].box;
+		demand(config->roles[i].output != role->output || its->x >= right ||
+				its->y >= below || box->x >= (int64_t)its->x + its->width ||
+				box->y >= (int64_t)its->y + its->height);
+	}
+}
+
 static void demand_consistent(const struct cluster_config *config) {
 	for (size_t i = 0; i < config->role_count; i++) {
 		const struct role_config *role = &config->roles[i];
 		demand(role->name != NULL && gid_name_is_valid(role->stream));
 		demand(role->domain == NULL || gid_name_is_valid(role->domain));
 		demand(role->box.width > 0 && role->box.height > 0);
+		demand_places(config, i);
 		demand((role->fallback == FALLBACK_PICTURE) == (role->picture != NULL));
 		for (size_t j = 1; j < role->accepted.pictures.count; j++) {
 			demand(memcmp(&role->accepted.pictures.list[j - 1],

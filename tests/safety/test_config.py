@@ -21,6 +21,13 @@ SIZE = "width=320\nheight=240\n"  # of a display: what a larger one costs takes 
 ANY_TIME = "[display]\nworst-frame=0\n"  # that a frame takes here
 TRANSFORMS = "normal, 90, 180, 270, flipped, flipped-90, flipped-180, flipped-270 or any"
 OUTPUTS = "[output left]\nwidth=64\n[output right]\nwidth=64\n"
+SCREEN = f"[display]\n{SIZE}refresh=60\n"
+
+
+def fuel(*keys: str) -> str:
+    """A second role beside ROLE, of the same size."""
+    return "\n".join(["[role fuel]", "width=64", "height=64", *keys, ""])
+
 
 MISTAKES: dict[str, tuple[str, list[str]]] = {
     "no key": (ROLE + "nonsense\n", ["4: neither [section] nor key=value"]),
@@ -214,6 +221,58 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         "[display]\nstream=a\nrefresh=60\nstream=b\n" + ROLE,
         ["4: stream= is in line 2 of this section already"],
     ),
+    "two roles in one place": (
+        SCREEN + ROLE + fuel(),
+        ["8: [role fuel] is where a part of [role oil] of line 5 is: give each a place of its own"],
+    ),
+    "a role with a corner of another": (
+        SCREEN + ROLE + fuel("x=63", "y=63"),
+        ["8: [role fuel] is where a part of [role oil] of line 5 is"],
+    ),
+    "a role within another, where the output says nothing": (
+        fuel("x=2000") + "[role oil]\nx=2010\ny=10\nwidth=1\nheight=1\n",
+        ["5: [role oil] is where a part of [role fuel] of line 1 is"],
+    ),
+    "three roles in one place": (
+        SCREEN + ROLE + fuel("x=64") + "[role all]\nwidth=128\nheight=64\n",
+        [
+            "12: [role all] is where a part of [role oil] of line 5 is",
+            "12: [role all] is where a part of [role fuel] of line 8 is",
+        ],
+    ),
+    "two roles in one place of the second output": (
+        OUTPUTS + ROLE + "output=right\n" + fuel("output=right"),
+        ["9: [role fuel] is where a part of [role oil] of line 5 is"],
+    ),
+    "a role that is partly beside its output": (
+        SCREEN + ROLE + "x=257\n",
+        ["5: [role oil] reaches to x=321, beyond its output, which has width=320"],
+    ),
+    "a role that is below its output": (
+        SCREEN + ROLE + "y=16384\n",
+        ["5: [role oil] reaches to y=16448, beyond its output, which has height=240"],
+    ),
+    "a role that is on no part of its output": (
+        OUTPUTS + ROLE + "output=right\nx=64\n",
+        ["5: [role oil] reaches to x=128, beyond its output, which has width=64"],
+    ),
+    "a rate that the output does not have": (
+        SCREEN + ROLE + "min-rate=1000\n",
+        [
+            "5: [role oil] has min-rate=1000, on an output with refresh=60: frames that come once "
+            "a refresh keep 59 at most"
+        ],
+    ),
+    "a rate that only frames without a delay keep": (
+        SCREEN + ROLE + "min-rate=60\n",
+        ["5: [role oil] has min-rate=60, on an output with refresh=60"],
+    ),
+    "a rate that is none": (ROLE + "min-rate=1001\n", ["4: min-rate=1001 is not a number from 0"]),
+    "a rate below nothing": (ROLE + "min-rate=-1\n", ["4: min-rate=-1 is not a number from 0"]),
+    "a place that is no number, and so in no other's": (
+        SCREEN + ROLE + fuel("x=left"),
+        ["11: x=left is not a number from 0 to 16384"],
+    ),
     "two at once": (ROLE + "x=a\ny=b\n", ["4: x=a is not a number from 0 to 16384", "5: y=b is"]),
 }
 
@@ -320,6 +379,12 @@ def test_mistakes(tmp_path: Path, name: str) -> None:
         "[display]\nworst-frame=60\n" + OUTPUTS + ROLE,
         "[display]\nstream=screen\nworst-frame=100\n" + SIZE + ROLE,
         ROLE + "domain=open\n" + LAYER,
+        ROLE + fuel("x=64") + "[role all]\ny=64\nwidth=128\nheight=64\n",
+        ROLE + "x=256\ny=176\n",
+        OUTPUTS + ROLE + fuel("output=right"),
+        "[display]\nworst-frame=100\nrefresh=60\n" + SIZE + ROLE + "min-rate=59\n",
+        ROLE + "min-rate=0\n",
+        "[display]\nworst-frame=0\n" + ROLE + "x=16384\nmin-rate=1000\n",
     ],
 )
 def test_what_is_right_is_silent(tmp_path: Path, good: str) -> None:
@@ -355,8 +420,8 @@ def test_who_is_read_before_others(tmp_path: Path) -> None:
     """
     path = tmp_path / "cluster.conf"
     path.write_text(
-        f"{ANY_TIME}{SIZE}[role rear]\nwidth=3000\nheight=3000\nformats=any\n[role oil]\n{SIZE}"
-        f"[layer film]\ndomain=open\n{SIZE}[layer map]\n{SIZE}"
+        f"{ANY_TIME}[role rear]\nwidth=3000\nheight=3000\nformats=any\n"
+        f"[role oil]\nx=3000\n{SIZE}[layer film]\ndomain=open\n{SIZE}[layer map]\n{SIZE}"
     )
 
     def shares(*options: str) -> dict[str, str]:
@@ -392,6 +457,34 @@ def test_what_a_frame_takes_is_told_and_refused(tmp_path: Path) -> None:
     start = [CLUSTER, "--headless", "--config", path, "--status", tmp_path / "status"]
     done = subprocess.run([*start], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1 and "worst-frame= allows 1 %" in done.stderr
+
+
+def test_what_it_refuses_it_does_not_start_with(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.conf"
+    path.write_text(SCREEN + ROLE + fuel("y=200", "min-rate=60"))
+    refused = check(path)
+    assert (refused[0], len(refused[1])) == (1, 2)
+    start = [CLUSTER, "--headless", "--config", path, "--status", tmp_path / "status"]
+    done = subprocess.run(start, capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stderr.splitlines()) == refused
+
+
+def test_what_is_not_checked_is_told(tmp_path: Path) -> None:
+    """Of roles on an output that takes its screen's size or rate."""
+    path = tmp_path / "cluster.conf"
+    command = [CLUSTER, "--check", "--config", path]
+    sized = "[display]\nworst-frame=0\n" + SIZE
+    for text, roles in (
+        (ANY_TIME + ROLE + fuel("x=64"), ["oil", "fuel"]),
+        (ANY_TIME + OUTPUTS + ROLE + LAYER, ["oil"]),
+        (sized + ROLE + fuel("x=64", "min-rate=59"), ["fuel"]),
+        (sized + "refresh=60\n" + ROLE + "min-rate=59\n", []),
+        (ANY_TIME + LAYER, []),
+    ):
+        path.write_text(text)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        found = re.findall(r"^role (.+): whether it is on its output", done.stdout, re.M)
+        assert (done.returncode, found) == (0, roles), done.stderr
 
 
 def test_the_time_to_the_fallback_is_told(tmp_path: Path) -> None:

@@ -187,21 +187,19 @@ def test_any_other_call_ends_it(domains: Domains) -> None:
 
 
 def test_more_roles_than_planes(domains: Domains) -> None:
-    """What has no plane is composed, and so is what others could cover."""
+    """What has no plane is composed."""
     names = sorted(PLAIN)
     places = {f"r{i}": ((i % 5) * 100, 200 + i // 5 * 60, *SMALL) for i in range(OVERLAYS + 2)}
-    places |= {"below": (500, 20, *SMALL), "above": (520, 40, *SMALL)}
     colours = {name: names[i % len(names)] for i, name in enumerate(places)}
     configuration = DISPLAY + "writeback=0\n"
     for name, place in places.items():
         configuration += role(name, place, colours[name])
-    # "below" is partly covered, as it is without planes: its fallback is shown all the same.
     parts = [(place, plain(colours[name])) for name, place in places.items()]
     with cluster_on_display(domains, configuration) as cluster:
         cluster.wait_shown({checksum(screen(*parts))}, 3, "all the fallbacks")
         roles = {one["name"]: one for one in cluster.status()["roles"]}
     on = {name: one["place_reason"] for name, one in roles.items() if one["place"] == "composed"}
-    assert on == {"r8": "no-plane", "r9": "no-plane", "below": "overlap", "above": "overlap"}
+    assert on == {"r8": "no-plane", "r9": "no-plane"}
     assert {roles[name]["checked_by"] for name in on} == {"composition"}
 
 
