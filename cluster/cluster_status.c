@@ -297,17 +297,63 @@ static int answer_add(struct cluster_status *status) {
 	return answer_put(status, entry, ret);
 }
 
+/* One that is there. */
+static struct unread *find_unread(struct cluster_status *status, int fd) {
+	struct unread *found = status->unread;
+	for (uint32_t i = 0; i < status->unread_count; i++) {
+		found = status->unread[i].fd == fd ? &status->unread[i] : found;
+	}
+	return found;
+}
+
+/* It has all of its answer, or gets no more. */
+static void unread_end(struct unread *unread) {
+	if (unread->source != NULL) {
+		wl_event_source_remove(unread->source);
+		unread->source = NULL;
+	}
+	free(unread->text);
+	unread->text = NULL;
+	shutdown(unread->fd, SHUT_RDWR);
+}
+
+static int handle_writable(int fd, uint32_t mask, void *data);
+
+/* As much as there is room for; the rest once the peer has read some. */
+static void unread_send(struct cluster_status *status, struct unread *unread) {
+	ssize_t sent = send(unread->fd, unread->text + unread->sent, unread->size - unread->sent,
+			MSG_DONTWAIT | MSG_NOSIGNAL);
+	bool is_over = sent < 0 && errno != EAGAIN;
+	unread->sent += sent > 0 ? (size_t)sent : 0;
+	if (!is_over && unread->sent < unread->size && unread->source == NULL) {
+		unread->source = wl_event_loop_add_fd(status->roles->loop, unread->fd,
+				WL_EVENT_WRITABLE, handle_writable, status);
+	}
+	if (is_over || unread->sent == unread->size || unread->source == NULL) {
+		unread_end(unread);
+	}
+}
+
+static int handle_writable(int fd, uint32_t mask, void *data) {
+	struct cluster_status *status = data;
+	unread_send(status, find_unread(status, fd));
+	return 0;
+}
+
 static void answer_send(struct cluster_status *status, bool good) {
+	struct unread *unread = find_unread(status, status->peer);
 	good = fclose(status->answer) == 0 && good;
 	status->answer = NULL;
+	unread->text = status->text;
+	unread->size = status->size;
+	unread->sent = 0;
 	if (good) {
-		/* It fits into the socket's memory; if not, the peer gets what does. */
-		int size = 1 << 20;
-		setsockopt(status->peer, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-		send(status->peer, status->text, status->size, MSG_DONTWAIT | MSG_NOSIGNAL);
+		int size = 1 << 20; /* the kernel gives what it gives */
+		setsockopt(unread->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+		unread_send(status, unread);
+	} else {
+		unread_end(unread);
 	}
-	free(status->text);
-	shutdown(status->peer, SHUT_RDWR);
 }
 
 /* Until it is sent, or its turn is over that has begun then. */
@@ -348,7 +394,8 @@ static void drop_read(struct cluster_status *status) {
 	for (uint32_t i = 0; i < status->unread_count; i++) {
 		int bytes = 0;
 		struct unread unread = status->unread[i];
-		if (ioctl(unread.fd, SIOCOUTQ, &bytes) == 0 && bytes > 0) {
+		bool has_more = unread.text != NULL;
+		if (has_more || (ioctl(unread.fd, SIOCOUTQ, &bytes) == 0 && bytes > 0)) {
 			status->unread[kept++] = unread;
 		} else {
 			gid_closer_hang_up(unread.fd);
@@ -444,6 +491,7 @@ void cluster_status_finish(struct cluster_status *status) {
 		answer_send(status, false);
 	}
 	for (uint32_t i = 0; i < status->unread_count; i++) {
+		unread_end(&status->unread[i]);
 		gid_closer_hang_up(status->unread[i].fd);
 	}
 	status_socket_close(&status->place);

@@ -22,6 +22,10 @@ struct cluster_status {
 	struct unread {
 		int fd;
 		uid_t user;
+		/* What was longer than the socket has room for; NULL: it took all. */
+		char *text;
+		size_t size, sent;
+		struct wl_event_source *source; /* when there is room again */
 	} unread[CLUSTER_STATUS_UNREAD_MAX];
 	uint32_t unread_count;
 	uid_t user; /* ours */

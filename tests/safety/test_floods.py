@@ -226,6 +226,42 @@ def test_an_answer_about_many_roles(cockpit: Cockpit) -> None:
     assert turns_of_answers(trace)[before] > 3, "times that it looked for other work"
 
 
+def room_of_a_socket() -> int:
+    """How much a sender gets rid of before anybody reads, if it asks for no more."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        return ours.send(bytes(4 << 20))
+
+
+def test_an_answer_for_which_a_socket_has_no_room(cockpit: Cockpit) -> None:
+    """The rest comes when its reader has begun, and meanwhile others are answered."""
+    names = [f"waking{i:02}-{'n' * 34}" for i in range(32)]
+    many = "".join(
+        f"[role {name}]\ndomain=open\nstream=waking\ngood-frames=1\ndeadline-ms={3 + i % 5}\n"
+        f"x={16 * i}\nwidth=16\nheight=16\n[layer {name}]\nwidth=16\nheight=16\n"
+        for i, name in enumerate(names)
+    )
+    less_room = ("trace=setsockopt", "inject=setsockopt:retval=0")  # no machine gives it more
+    under = ("strace", "--kill-on-exit", "-qq", "-o", str(cockpit.folder / "trace"))
+    display = Display(cockpit, many, under=(*under, *(f"-e{words}" for words in less_room)))
+    start_telltale(cockpit, "--stream=waking", "--cycle=10", "--size=16x16")
+
+    def all_have_changed() -> bool:
+        return all(len(role["transitions"]) == 64 for role in display.status()["roles"])
+
+    wait_for(all_have_changed, "as many changes as are told")
+    with socket.socket(socket.AF_UNIX) as late:
+        late.settimeout(PATIENCE)
+        late.connect(str(display.status_path))
+        assert len(late.recv(1, socket.MSG_PEEK)) == 1
+        assert len(display.status()["roles"]) == 32
+        with late.makefile("rb") as answer:
+            text = answer.read()
+    assert len(json.loads(text)["roles"]) == 32
+    assert len(text) > room_of_a_socket()
+
+
 def test_a_log_that_nobody_reads_stops_nothing(cockpit: Cockpit) -> None:
     """Standard error is a full pipe: what is written there waits, and nothing else does."""
     reading, writing = os.pipe()
