@@ -196,9 +196,15 @@ int gid_domain_revoke(struct gid_domain *domain, const char *owner, const char *
 	bool fits = put_word(request.withdraw.owner, owner) &&
 			put_word(request.withdraw.name, stream) &&
 			put_word(request.withdraw.reader, reader);
-	if (!fits || gid_wire_check(&request, sizeof(request.withdraw), 0, &why) < 0) {
-		return gid_domain_fail(domain, -EINVAL, "cannot be revoked: %s",
-				fits ? why : "a name is too long");
+	if (!fits) {
+		return gid_domain_fail(domain, -EINVAL, "cannot be revoked: a name is too long");
+	}
+	if (reader != NULL && reader[0] == '\0') { /* a variable that is not set is not all */
+		return gid_domain_fail(domain, -EINVAL,
+				"cannot be revoked: the reader's name is empty; NULL is all others");
+	}
+	if (gid_wire_check(&request, sizeof(request.withdraw), 0, &why) < 0) {
+		return gid_domain_fail(domain, -EINVAL, "cannot be revoked: %s", why);
 	}
 	return gid_domain_request(domain, &request, NULL, 0, &answer, NULL);
 }

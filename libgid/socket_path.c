@@ -118,9 +118,9 @@ int gid_socket_path_find(const char *name, char **path, char *why, size_t why_si
 	*path = NULL;
 	if (name == NULL) {
 		name = getenv("GID_DOMAIN");
-	}
-	if (name == NULL || name[0] == '\0') {
-		return find_only(path, why, why_size);
+		if (name == NULL || name[0] == '\0') {
+			return find_only(path, why, why_size);
+		}
 	}
 	if (strchr(name, '/') != NULL) {
 		*path = strdup(name);

@@ -106,9 +106,9 @@ int gid_timeline_open(const char *path, const char *by, struct gid_timeline **re
 	*result = NULL;
 	if (path == NULL) {
 		path = getenv("GID_TIMELINE");
-	}
-	if (path == NULL || path[0] == '\0') {
-		return 0;
+		if (path == NULL || path[0] == '\0') {
+			return 0;
+		}
 	}
 	struct gid_timeline *timeline = calloc(1, sizeof(*timeline));
 	if (timeline == NULL) {

@@ -486,6 +486,56 @@ static void test_revoke_words(void) {
 	tap_ok(gid_domain_revoke(domain, "o p", "movie", gid, NULL) == -EINVAL &&
 					strstr(gid_domain_error(domain), "a domain's name") != NULL,
 			"nor does what is no name: %s", gid_domain_error(domain));
+	tap_ok(gid_domain_revoke(domain, "open", "movie", gid, "") == -EINVAL &&
+					strstr(gid_domain_error(domain),
+							"reader's name is empty") != NULL,
+			"an empty name is not all readers: %s", gid_domain_error(domain));
+	tap_ok(gid_domain_revoke(domain, "open", NULL, gid, "") == -EINVAL &&
+					gid_domain_revoke(domain, "open", "", gid, NULL) ==
+							-EINVAL &&
+					gid_domain_revoke(domain, "", "movie", gid, NULL) ==
+							-EINVAL,
+			"nor of a slab, nor one of a stream, nor of an owner: %s",
+			gid_domain_error(domain));
+	gid_domain_destroy(domain);
+}
+
+/* Empty ones, and those that are longer than any. */
+static void test_names_that_are_none(void) {
+	char long_text[GID_DESCRIPTION_MAX + 2];
+	struct gid_layout layout = {.fourcc = DRM_FORMAT_XRGB8888,
+			.width = 8,
+			.height = 8,
+			.plane_count = 1,
+			.planes = {{.stride = 32}}};
+	struct gid_domain *domain = connect_now(), *other = NULL;
+	memset(long_text, 'a', sizeof(long_text) - 1);
+	long_text[sizeof(long_text) - 1] = '\0';
+	const char *names[] = {"", long_text};
+	for (size_t i = 0; i < 2; i++) {
+		struct gid_producer *producer = NULL;
+		struct gid_consumer *consumer = NULL;
+		struct gid_slab *slab = NULL;
+		gid_id gid = GID_NONE;
+		const char *name = names[i];
+		tap_ok(gid_domain_connect(name, &other) == -EINVAL &&
+						strstr(gid_domain_connect_error(),
+								"not a domain's name") != NULL,
+				"no domain: %.99s", gid_domain_connect_error());
+		tap_ok(gid_producer_create(domain, name, NULL, &producer) == -EINVAL &&
+						gid_consumer_create(domain, NULL, name, NULL,
+								&consumer) == -EINVAL &&
+						gid_consumer_create(domain, name, "movie", NULL,
+								&consumer) == -EINVAL,
+				"no stream, and no owner of one: %s", gid_domain_error(domain));
+		tap_ok(gid_slab_create_for_stream(domain, name, &layout, 0, 1, NULL, &slab) ==
+						-EINVAL,
+				"nor one that memory is for: %s", gid_domain_error(domain));
+		tap_ok(gid_parse(name, &gid) == -EINVAL && !gid_name_is_valid(name), "nor a gid");
+	}
+	struct gid_slab *slab = NULL;
+	tap_ok(gid_slab_create(domain, &layout, 0, 1, long_text, &slab) == -EINVAL,
+			"nor is it a description: %s", gid_domain_error(domain));
 	gid_domain_destroy(domain);
 }
 
@@ -518,6 +568,7 @@ int main(void) {
 	test_unanswered();
 	test_imported_late();
 	test_revoke_words();
+	test_names_that_are_none();
 	test_timeline_nowhere();
 	false_gidd_stop();
 	return tap_finish();

@@ -46,10 +46,10 @@ struct gid_slab;
  * KVM. The same limit holds wherever this library waits for gidd.
  *
  * Returns 0 and the connection, owned by the caller; -ENOENT or -ECONNREFUSED: there is no gidd;
- * -EACCES; -EPROTO: gidd speaks another version; -EINVAL: `name` is not a name, or no domain is
- * named and several run here; -ETIMEDOUT; -ENOTCONN: gidd ended the connection; or the error with
- * which gidd refused it, or the system. After an error there is no domain object:
- * gid_domain_connect_error() returns the exact message.
+ * -EACCES; -EPROTO: gidd speaks another version; -EINVAL: `name` is not a name, as an empty one is
+ * not, or no domain is named and several run here; -ETIMEDOUT; -ENOTCONN: gidd ended the
+ * connection; or the error with which gidd refused it, or the system. After an error there is no
+ * domain object: gid_domain_connect_error() returns the exact message.
  */
 int gid_domain_connect(const char *name, struct gid_domain **domain);
 
@@ -210,7 +210,7 @@ int gid_slab_revoke(struct gid_slab *slab, uint32_t reader);
  * from all. `domain` is the owner's, or that of the host that joins it with others as machines.
  * Returns 0; -EPERM: we are neither root nor gidd's user; -ENOENT: no such domain or slab; -EXDEV:
  * another gidd must be asked; -EHOSTDOWN: the owner is not there, and will hear of it when it
- * comes; -EINVAL.
+ * comes; -EINVAL: a name is none, as an empty one is not.
  */
 int gid_domain_revoke(struct gid_domain *domain, const char *owner, const char *stream, gid_id gid,
 		const char *reader);

@@ -63,7 +63,10 @@ static void test_names(void) {
 	expect_find("/somewhere/open/gidd.sock", 0, "/somewhere/open/gidd.sock");
 	expect_find("no name", -EINVAL, "\"no name\" is not a domain's name");
 	expect_find(NULL, -ENOENT, "no domain runs in /tmp/gid-socket-path-");
-	expect_find("", -ENOENT, "no domain runs in /tmp/gid-socket-path-");
+	expect_find("", -EINVAL, "\"\" is not a domain's name");
+	setenv("GID_DOMAIN", "", 1);
+	expect_find(NULL, -ENOENT, "no domain runs in /tmp/gid-socket-path-");
+	unsetenv("GID_DOMAIN");
 	make_domain("open", true);
 	make_domain("closed", false);
 	expect_find(NULL, 0, "/open/gidd.sock");

@@ -87,6 +87,7 @@ static void test_places(void) {
 			"nor with an empty one");
 	tap_ok(gid_timeline_open("/nonexistent/file", "test", &timeline) == -ENOENT,
 			"a folder that is not there");
+	tap_ok(gid_timeline_open("", "test", &timeline) == -ENOENT, "nor is a name that is empty");
 	tap_ok(mkfifo(place("pipe"), 0600) == 0 &&
 					gid_timeline_open(place("pipe"), "test", &timeline) ==
 							-ENOTSUP,
