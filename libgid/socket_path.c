@@ -30,7 +30,8 @@ static void explain_start(char *text, size_t size, const char *name) {
 	const char *own = getenv("XDG_RUNTIME_DIR");
 	char place[256];
 	snprintf(place, sizeof(place), "%s/gidway", own != NULL ? own : "");
-	if (named_dir() == NULL && own != NULL && access(place, F_OK) == 0) {
+	bool is_absolute = own != NULL && own[0] == '/'; /* else it counts for nothing */
+	if (named_dir() == NULL && is_absolute && access(place, F_OK) == 0) {
 		snprintf(text, size,
 				"GID_RUNTIME_DIR is not set, and there is %s: export "
 				"GID_RUNTIME_DIR=%s",

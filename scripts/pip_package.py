@@ -13,7 +13,8 @@ def bring(name: str, version: str, *, with_needs: bool = False) -> Path | None:
 
     What it depends on comes along only `with_needs`, in the versions of the day.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gidway"
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))  # a relative one counts for nothing
+    cache = (named if named.is_absolute() else Path.home() / ".cache") / "gidway"
     folder = cache / f"{name}-{version}"
     if not folder.exists():
         partial = cache / f"{name}-{version}.{os.getpid()}"

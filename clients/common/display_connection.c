@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,10 @@
 static const char *list_sockets(char *text, size_t size) {
 	char pattern[PATH_MAX];
 	const char *folder = getenv("XDG_RUNTIME_DIR");
+	bool is_absolute = folder != NULL && folder[0] == '/'; /* else libwayland uses none */
 	glob_t found = {0};
-	snprintf(pattern, sizeof(pattern), "%s/wayland-*", folder != NULL ? folder : "");
-	if (folder != NULL && glob(pattern, 0, NULL, &found) != 0) {
+	snprintf(pattern, sizeof(pattern), "%s/wayland-*", is_absolute ? folder : "");
+	if (is_absolute && glob(pattern, 0, NULL, &found) != 0) {
 		found.gl_pathc = 0;
 	}
 	size_t used = 0;

@@ -452,7 +452,7 @@ static void libei_destroy(struct taker *base) {
 static int socket_connect(const char *name) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	const char *folder = name[0] != '/' ? getenv("XDG_RUNTIME_DIR") : "";
-	if (folder == NULL) {
+	if (folder == NULL || (folder[0] != '/' && name[0] != '/')) {
 		return -ENOENT;
 	}
 	int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s%s%s", folder,

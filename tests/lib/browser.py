@@ -2,7 +2,6 @@
 """Pages of gidway in a real browser, as wide and as dark as is asked for, and axe to judge them."""
 
 import base64
-import os
 import subprocess
 import sys
 import tempfile
@@ -11,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from gid_vm.folder import cache_home
 
 AXE = "axe-core-python==0.1.0"  # ships axe.min.js, MPL 2.0 Deque Systems
 
@@ -102,8 +102,7 @@ class Browser:
 @cache
 def axe() -> str:
     """The script, out of the Python package that ships it, kept in the cache."""
-    cache_home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    kept = cache_home / "gidway" / "axe" / "axe.min.js"
+    kept = cache_home() / "gidway" / "axe" / "axe.min.js"
     if not kept.is_file():
         kept.parent.mkdir(parents=True, exist_ok=True)
         _fetch(kept)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gid_vm.folder import memory_folder
+from gid_vm.folder import cache_home, memory_folder
 from gid_vm.guest import why_not
 from lib.documents import Document, read_document
 from lib.program import BUILD, PATIENCE, TOP, wait_for
@@ -24,7 +24,7 @@ def login(home: Path, runtime: Path) -> dict[str, str]:
     """The environment of a new user, who has never been here, and has our private root."""
     inside = os.environ.get("GIDWAY_INSIDE", "")
     if inside.startswith("root-"):
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gidway"
+        cache = cache_home() / "gidway"
         (home / ".cache/gidway").mkdir(parents=True)
         (home / ".cache/gidway" / inside).symlink_to(cache.resolve() / inside)
     (home / "gidway").symlink_to(TOP)

@@ -110,15 +110,16 @@ def test_what_it_asks_for_is_what_it_takes() -> None:
     assert f"needs {int(asked) / 1000:.1f} GB in `~/.cache`" in written
 
 
+@pytest.mark.parametrize("said", ["", "cache"])
 def test_without_HOME_it_is_where_the_users_home_is(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, said: str
 ) -> None:
-    """As for a service, which has no such variable."""
+    """As for a service, which has no such variable. A cache that is relative counts for nothing."""
     home = machine.folder / "home"
     passwd = machine.folder / "passwd"
     passwd.write_text(f"one:x:{ROOT}:{ROOT}::{home}:/bin/sh\n")
     machine.mounts += ["--bind", str(passwd), "/etc/passwd"]
-    machine.env = {"XDG_CACHE_HOME": ""}
+    machine.env = {"XDG_CACHE_HOME": said}
     machine.add("debootstrap", "exit 1")
     machine.add("df", "echo Avail; echo 1234")
     monkeypatch.delenv("HOME", raising=False)

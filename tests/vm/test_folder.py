@@ -11,7 +11,7 @@ from gid_vm.qemu import Machine
 from gid_vm.sockets import PATH_BYTES
 
 
-@pytest.mark.parametrize("said", [None, ""])
+@pytest.mark.parametrize("said", [None, "", "cache", "./cache"])
 def test_the_cache_without_a_variable(monkeypatch: pytest.MonkeyPatch, said: str | None) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", "/home/somebody")

@@ -19,8 +19,10 @@ def home() -> Path:
 
 
 def cache_home() -> Path:
-    """A variable that is empty says nothing."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or home() / ".cache")
+    """A variable that is empty says nothing, nor does a relative one: from each folder it would be
+    another."""
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return named if named.is_absolute() else home() / ".cache"
 
 
 def short_folder() -> str:

@@ -87,7 +87,8 @@ def check_place(runtime: Path) -> None:
 
 def own_folder() -> str:
     """One that a user has, in words of a shell. Without a session, as after su, the second."""
-    return "$XDG_RUNTIME_DIR/gidway" if os.environ.get("XDG_RUNTIME_DIR") else "$HOME/run"
+    has_session = Path(os.environ.get("XDG_RUNTIME_DIR", "")).is_absolute()
+    return "$XDG_RUNTIME_DIR/gidway" if has_session else "$HOME/run"
 
 
 def give(path: Path, user: pwd.struct_passwd | None) -> None:
