@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from installed import installed_commands
 from lib.cockpit import Cockpit
-from lib.program import BUILD, PATIENCE, TOP, wait_for
+from lib.program import BUILD, PATIENCE, TOP, python_env, wait_for
 
 PATH = os.environ["PATH"]
 
@@ -163,7 +163,8 @@ def commands(cockpit: Cockpit, tmp_path: Path) -> dict[str, list[str | Path]]:
 @pytest.fixture(params=["", "1"], ids=["buffered", "unbuffered"])
 def env(request: pytest.FixtureRequest, cockpit: Cockpit) -> dict[str, str]:
     path = f"{BUILD / 'gidd'}:{BUILD / 'tools/gidctl'}:{PATH}"
-    return cockpit.env("open") | {"PATH": path, "PYTHONUNBUFFERED": request.param}
+    settings = {"PATH": path, "PYTHONUNBUFFERED": request.param}
+    return cockpit.env("open") | python_env() | settings
 
 
 def test_a_full_disk(cockpit: Cockpit, tmp_path: Path, env: dict[str, str]) -> None:
