@@ -78,9 +78,11 @@ bool forward_is_hidden(const struct forward *forward, enum gid_hidden why);
 struct wl_resource *forward_find_link(
 		const struct weston_surface *surface, const struct weston_surface *wanted);
 
-/* The part of the surface, in its own lengths, that the picture shows which was sent last; empty:
- * none was. */
-struct gid_box forward_get_seen(const struct forward *forward);
+/*
+ * The part of the surface, in its own lengths, that the picture shows which was sent last; where
+ * nobody has one, that which the next one will show.
+ */
+struct gid_box forward_get_seen(const struct forward *forward, struct weston_surface *surface);
 
 /* Some picture of the surface was left out: the next one is sent as new everywhere. */
 void forward_skip(struct forward *forward);

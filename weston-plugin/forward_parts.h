@@ -29,7 +29,7 @@ struct forward {
 	struct wl_list held;	    /* struct held: what is shown, and what consumers have still */
 	struct held *current;	    /* what is shown */
 	struct gid_frame frame;	    /* of `current` */
-	struct gid_box seen;	    /* of the picture that was sent last */
+	struct gid_box seen;	    /* of the surface, in `current` */
 	bool outdated;		    /* the surface has another picture, which cannot be sent yet */
 	bool skipped;		    /* some picture was left out since `frame` */
 	bool drawn;		    /* what was sent last was drawn from several surfaces */

@@ -7,6 +7,7 @@
 
 #include "gid-safety-v1-protocol.h"
 #include "libweston_exports.h"
+#include "window_parts.h"
 
 #define PUBLISH_AGAIN_MS 1000
 #define MEMORY_AGAIN_MS 1000
@@ -546,8 +547,8 @@ bool forward_is_read(const struct forward *forward) {
 	return forward->published && gid_producer_consumers(forward->producer) > 0;
 }
 
-struct gid_box forward_get_seen(const struct forward *forward) {
-	return forward->seen;
+struct gid_box forward_get_seen(const struct forward *forward, struct weston_surface *surface) {
+	return forward->current != NULL ? forward->seen : window_frame(surface);
 }
 
 bool forward_is_refused(const struct forward *forward) {

@@ -42,7 +42,7 @@ static bool handle_has_size(void *data, int32_t width, int32_t height) {
 	if (input->width != 0) {
 		return input->width == width && input->height == height;
 	}
-	struct gid_box seen = forward_get_seen(input->forward);
+	struct gid_box seen = forward_get_seen(input->forward, input->window);
 	int32_t scale = input->window->buffer_viewport.buffer.scale;
 	return width / scale == seen.width && height / scale == seen.height;
 }

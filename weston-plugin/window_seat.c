@@ -71,9 +71,15 @@ static struct weston_view *find_in_tree(
 	return takes_input(surface, x, y) ? view : NULL;
 }
 
+/* Of the window; empty: there is none. */
+static struct gid_box find_seen(const struct window_seat *seat) {
+	return seat->window != NULL ? forward_get_seen(seat->forward, seat->window)
+				    : (struct gid_box){0};
+}
+
 /* Parts of what is seen to a place in the window's surface. */
 static struct weston_coord to_surface(const struct window_seat *seat, struct weston_coord part) {
-	struct gid_box seen = forward_get_seen(seat->forward);
+	struct gid_box seen = find_seen(seat);
 	return weston_coord(seen.x + part.x * seen.width, seen.y + part.y * seen.height);
 }
 
@@ -103,9 +109,7 @@ static bool is_of_part(const struct weston_view *view, const struct window_part 
 
 static unsigned find_parts(
 		const struct window_seat *seat, struct window_part parts[WINDOW_PARTS_MAX]) {
-	return seat->window != NULL
-			? window_find_parts(seat->window, forward_get_seen(seat->forward), parts)
-			: 0;
+	return seat->window != NULL ? window_find_parts(seat->window, find_seen(seat), parts) : 0;
 }
 
 /* What takes input at a place of the window's surface: `kept`, where that has it for now. Returns
@@ -191,7 +195,7 @@ static void handle_relative(void *data, struct weston_seat *base, struct timespe
 		struct weston_coord motion, struct weston_coord raw) {
 	struct window_seat *seat = data;
 	struct weston_pointer *pointer = weston_seat_get_pointer(base);
-	struct gid_box seen = forward_get_seen(seat->forward);
+	struct gid_box seen = find_seen(seat);
 	if (pointer_is_locked(pointer)) {
 		seat_send_relative(base, time, motion, raw);
 		return;

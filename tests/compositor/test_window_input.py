@@ -203,6 +203,29 @@ def test_its_cursor(desk: Desk, used: Used) -> None:
     assert picture[0, :, ::-1].tobytes() not in screen.tobytes()
 
 
+def test_who_has_no_picture(desk: Desk) -> None:
+    """Places are those of the window as it is, whatever size it had when it was read last."""
+    with desk.connect() as connection:
+        window = Used(connection)
+        desk.typist.point(0.25, 0.5)
+        window.wait_place(WIDTH / 4, HEIGHT / 2)
+        desk.typist.do((RELATIVE, 0, 0, 10 * FIXED, 5 * FIXED, 10 * FIXED, 5 * FIXED))
+        window.wait_place(WIDTH / 4 + 10, HEIGHT / 2 + 5)
+        with desk.read() as reader:
+            reader.wait_picture(random_picture(1, WIDTH, HEIGHT)[..., ::-1])
+        wait_for(lambda: count_readers(desk) == 0, "the reader to be gone")
+        for _ in range(2):  # gidd tells Weston of it before it tells us
+            connection.roundtrip()
+        window.draw(2, 2 * WIDTH, 3 * HEIGHT)
+        desk.typist.point(0.25, 0.25)
+        window.wait_place(WIDTH / 2, HEIGHT * 3 / 4)
+
+
+def count_readers(desk: Desk) -> int:
+    (stream,) = desk.cockpit.status("open")["streams"]
+    return stream["subscriptions"]
+
+
 # --- menus --------------------------------------------------------------------------------------
 
 
