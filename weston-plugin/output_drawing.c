@@ -26,6 +26,22 @@ static void copy_region(pixman_image_t *from, pixman_image_t *into, pixman_regio
 	pixman_image_set_clip_region32(into, NULL);
 }
 
+/* Unlike pixman_image_composite32(), it does not keep to the image by itself. */
+static void blacken(pixman_image_t *image, const pixman_region32_t *region) {
+	static const pixman_color_t black = {.alpha = 0xffff};
+	pixman_region32_t within;
+	int count;
+	pixman_region32_init(&within);
+	pixman_region32_intersect_rect(&within, region, 0, 0,
+			(unsigned int)pixman_image_get_width(image),
+			(unsigned int)pixman_image_get_height(image));
+	const pixman_box32_t *boxes = pixman_region32_rectangles(&within, &count);
+	if (count > 0) {
+		pixman_image_fill_boxes(PIXMAN_OP_SRC, image, &black, count, boxes);
+	}
+	pixman_region32_fini(&within);
+}
+
 static void region_init_box(pixman_region32_t *region, struct gid_box box) {
 	if (box_is_empty(box)) {
 		pixman_region32_init(region);
@@ -93,6 +109,22 @@ static struct output_drawing *find_drawing(const pixman_image_t *image) {
 	return NULL;
 }
 
+static pixman_image_t *image_drawn_into(const struct output_drawing *drawing) {
+	return drawing->target != NULL ? drawing->target->image : drawing->own;
+}
+
+/* It draws within `clip`; `blends`: with what is there, which is nothing where it has not drawn. */
+static void note_drawn(struct output_drawing *drawing, bool blends) {
+	pixman_region32_t bare;
+	pixman_region32_init(&bare);
+	if (blends) {
+		pixman_region32_subtract(&bare, &drawing->clip, &drawing->drawn);
+		blacken(image_drawn_into(drawing), &bare);
+	}
+	pixman_region32_union(&drawing->drawn, &drawing->drawn, &drawing->clip);
+	pixman_region32_fini(&bare);
+}
+
 static void guarded_composite(pixman_op_t op, pixman_image_t *from, pixman_image_t *mask,
 		pixman_image_t *into, int32_t from_x, int32_t from_y, int32_t mask_x,
 		int32_t mask_y, int32_t into_x, int32_t into_y, int32_t width, int32_t height) {
@@ -106,8 +138,9 @@ static void guarded_composite(pixman_op_t op, pixman_image_t *from, pixman_image
 	if (source != NULL) {
 		from = whole_image(source);
 	}
-	if (drawing != NULL && drawing->target != NULL) {
-		into = drawing->target->image;
+	if (drawing != NULL && into == drawing->own) {
+		note_drawn(drawing, op != PIXMAN_OP_SRC || mask != NULL);
+		into = image_drawn_into(drawing);
 	}
 	pixman_image_composite32(op, from, mask, into, from_x, from_y, mask_x, mask_y, into_x,
 			into_y, width, height);
@@ -120,10 +153,12 @@ static void guarded_composite(pixman_op_t op, pixman_image_t *from, pixman_image
 /* Where it is about to draw: from the lowest window to the highest, all of what changed. */
 static void guarded_clip(pixman_image_t *image, pixman_region32_t *region) {
 	struct output_drawing *drawing = find_drawing(image);
-	if (drawing != NULL && drawing->target != NULL && image == drawing->own) {
-		image = drawing->target->image;
+	if (drawing != NULL && image == drawing->own) {
+		image = image_drawn_into(drawing);
 		if (region != NULL) {
-			pixman_region32_union(&drawing->drawn, &drawing->drawn, region);
+			pixman_region32_copy(&drawing->clip, region);
+		} else {
+			pixman_region32_clear(&drawing->clip);
 		}
 	}
 	pixman_image_set_clip_region32(image, region);
@@ -242,9 +277,11 @@ bool output_drawing_end(struct output_drawing *drawing, struct gid_box changed, 
 void output_drawing_init(struct output_drawing *drawing) {
 	*drawing = (struct output_drawing){0};
 	pixman_region32_init(&drawing->drawn);
+	pixman_region32_init(&drawing->clip);
 }
 
 void output_drawing_finish(struct output_drawing *drawing) {
 	drawing_forget(drawing);
 	pixman_region32_fini(&drawing->drawn);
+	pixman_region32_fini(&drawing->clip);
 }

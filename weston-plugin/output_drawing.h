@@ -5,6 +5,9 @@
  * draws into the capture's memory at once, and what that lacks of the pictures before is copied
  * from where the last one was drawn.
  *
+ * Windows that let through what is behind them are drawn over black where nothing is: Weston alone
+ * would draw them over what was there before, which in each target is something else.
+ *
  * Weston's own two images are known by the copies that it makes, from the first captured repaint
  * on. Where it makes others, as other renderers do, it draws as ever.
  */
@@ -25,7 +28,8 @@ struct output_drawing {
 	struct gid_box stale;	       /* what `own` lacks of the latest picture */
 	struct capture_target *latest; /* has that picture; NULL: `own` has */
 	struct capture_target *target; /* that this repaint is drawn into; NULL: `own` */
-	pixman_region32_t drawn;       /* there, in this repaint */
+	pixman_region32_t clip;	       /* of what it draws next */
+	pixman_region32_t drawn;       /* in this repaint */
 	bool is_lost;		       /* the latest picture: all is to be drawn */
 };
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy
 import pytest
 from lib.cockpit import Cockpit
+from lib.forwarding import ShmBuffers, Window
 from lib.input_window import InputWindow
 from lib.painter import Painter
 from lib.program import BUILD, python_env, wait_for
@@ -37,9 +38,9 @@ class Outputs:
         self.cockpit, self.folder, self.renderer = cockpit, folder, renderer
         self.weston: Weston | None = None
 
-    def start(self, config: str, *options: str) -> Weston:
+    def start(self, config: str, *options: str, kind: str = "kiosk") -> Weston:
         # the desktop's shell moves fullscreen windows to the first output where there is no seat
-        how = {"kind": "kiosk", "options": options}
+        how = {"kind": kind, "options": options}
         self.weston = Weston(self.folder, self.cockpit.env("cluster"), self.renderer, **how)
         self.weston.configure(config)
         self.weston.start()
@@ -195,6 +196,37 @@ def test_what_lets_through_what_is_below(outputs: Outputs) -> None:
             )  # GL rounds in its own way
 
 
+IDLE = """#!/usr/bin/python3
+import os, socket
+with socket.socket(fileno=int(os.environ["WAYLAND_SOCKET"])) as weston:
+    while weston.recv(4096):
+        pass
+"""
+
+
+@pytest.mark.parametrize("outputs", ["pixman"], indirect=True)
+def test_where_there_is_no_background(outputs: Outputs) -> None:
+    """Of a shell whose program makes none: windows that let through what is behind them are drawn
+    over black, in each slot."""
+    shell = outputs.folder / "shell"
+    shell.write_text(IDLE)
+    shell.chmod(0o755)
+    weston = outputs.start(f"client={shell}\n{LEFT}", "--no-outputs", kind="desktop")
+    with Display(weston.socket, weston.protocols) as display, outputs.read("screen/left") as reader:
+        window, buffers = Window(display), ShmBuffers(display, 200, 100)
+        for alpha in range(20, 240, 15):  # more pictures than there are slots, by far
+            colour = (alpha, alpha // 2, alpha // 4)
+            pixels = bytes((*colour, alpha)) * (200 * 100)
+            window.show(buffers.draw_raw(pixels, SHM_FORMATS[ARGB8888]))
+            wait_for(partial(has_colours, reader, {(0, 0, 0), colour}), f"{colour} on black")
+        screen = weston.screenshot("left")
+        assert {tuple(one) for one in screen.reshape(-1, 3).tolist()} == {(0, 0, 0), colour}
+
+
+def has_colours(reader: StreamReader, colours: set[tuple[int, ...]]) -> bool:
+    return {tuple(one) for one in reader.next().pixels.reshape(-1, 3).tolist()} == colours
+
+
 def is_near(reader: StreamReader, expected: numpy.ndarray) -> bool:
     return bool((abs(reader.next().pixels - expected) <= 1).all())
 
@@ -265,6 +297,24 @@ def test_readers_that_keep_all(outputs: Outputs) -> None:
                 place = (LIBGID, outputs.cockpit.socket("open"), "screen/left")
                 stack.enter_context(keeper(*place))
             reader.wait_picture(painter.paint(seed))
+
+
+def test_screenshots_while_readers_keep_all(outputs: Outputs) -> None:
+    """They show what is drawn, whether there is a slot for it or not."""
+    weston = outputs.start(LEFT)
+    painter = Painter(weston.socket, "left", (480, 270))
+    painter.paint(0)
+    random = numpy.random.default_rng(1)
+    place = (LIBGID, outputs.cockpit.socket("open"), "screen/left")
+    with ExitStack() as stack:
+        for seed in range(1, 13):
+            if seed % 4 == 1:
+                stack.enter_context(keeper(*place))
+            box = (*random.integers(0, (440, 240)), *random.integers(1, (40, 30)))
+            picture = painter.paint(seed, tuple(map(int, box)))
+            assert numpy.array_equal(weston.screenshot("left"), picture)
+    with outputs.read("screen/left") as reader:
+        reader.wait_picture(picture)
 
 
 def test_several_outputs(outputs: Outputs) -> None:
