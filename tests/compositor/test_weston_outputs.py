@@ -4,6 +4,7 @@
 import itertools
 import os
 import signal
+import statistics
 import sys
 import time
 from collections.abc import Iterator
@@ -259,6 +260,8 @@ def test_frames_are_counted_and_dated(outputs: Outputs) -> None:
         ahead = frame.present_time - frame.capture_time
         assert 0 <= ahead <= SECOND_NS // 60 + 1_000_000
         assert (frame.flags & COPIED != 0) == copied
+    late = statistics.median(frame.submit_time - frame.capture_time for frame in frames)
+    print(f"{outputs.renderer}: sent {late / 1e6:.3f} ms after it was drawn (median)")
 
 
 def test_a_still_picture_is_sent_once(outputs: Outputs) -> None:
