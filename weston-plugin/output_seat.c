@@ -100,6 +100,20 @@ static void handle_drawn(struct wl_listener *listener, void *data) {
 	}
 }
 
+/* A program that took its window elsewhere keeps this output's pointer from no other one. */
+static void seat_free_pointer(struct output_seat *seat, struct weston_seat *base) {
+	const struct weston_pointer *pointer = weston_seat_get_pointer(base);
+	if (!pointer_is_constrained(pointer)) {
+		return;
+	}
+	view_update(pointer->focus);
+	struct weston_view *highest =
+			pointer->focus->output != seat->output ? find_highest(seat->output) : NULL;
+	if (highest != NULL) {
+		seat_give_focus(seat, base, highest, WESTON_ACTIVATE_FLAG_NONE);
+	}
+}
+
 static void handle_key(void *data, struct weston_seat *base, struct timespec *time, uint32_t key,
 		bool pressed) {
 	if (pressed) {
@@ -111,6 +125,7 @@ static void handle_key(void *data, struct weston_seat *base, struct timespec *ti
 /* Without having been clicked on, no program locks the pointer. */
 static void handle_button(void *data, struct weston_seat *base, struct timespec *time,
 		uint32_t button, bool pressed) {
+	seat_free_pointer(data, base);
 	const struct weston_view *clicked = weston_seat_get_pointer(base)->focus;
 	struct weston_view *view = NULL;
 	if (pressed && clicked != NULL) {
@@ -146,6 +161,7 @@ static void handle_motion(void *data, struct weston_seat *base, struct timespec 
 	struct weston_coord_global told = seat_place(seat, place);
 	struct weston_coord motion = weston_coord_sub(told.c, seat->told.c);
 	seat->told = told;
+	seat_free_pointer(seat, base);
 	if (pointer_is_locked(weston_seat_get_pointer(base))) {
 		seat_send_relative(base, time, motion, motion);
 	} else {
@@ -156,6 +172,7 @@ static void handle_motion(void *data, struct weston_seat *base, struct timespec 
 
 static void handle_relative(void *data, struct weston_seat *base, struct timespec *time,
 		struct weston_coord motion, struct weston_coord raw) {
+	seat_free_pointer(data, base);
 	seat_send_relative(base, time, motion, raw);
 	seat_grant_lock(data, base);
 }

@@ -4,19 +4,29 @@
 #include <libweston/desktop.h>
 #include <string.h>
 
-/* Weston tells nobody, but has the pointer's grab in the lock itself. */
-bool pointer_is_locked(const struct weston_pointer *pointer) {
+/* Weston tells nobody, but has the pointer's grab in the constraint itself. NULL: there is none. */
+static const struct weston_pointer_constraint *find_active(const struct weston_pointer *pointer) {
 	const struct weston_pointer_constraint *constraint;
 	if (pointer->focus == NULL) {
-		return false;
+		return NULL;
 	}
 	wl_list_for_each(constraint, &pointer->focus->surface->pointer_constraints, link) {
 		if (&constraint->grab == pointer->grab) {
-			const char *kind = wl_resource_get_class(constraint->resource);
-			return strcmp(kind, "zwp_locked_pointer_v1") == 0;
+			return constraint;
 		}
 	}
-	return false;
+	return NULL;
+}
+
+bool pointer_is_constrained(const struct weston_pointer *pointer) {
+	return find_active(pointer) != NULL;
+}
+
+bool pointer_is_locked(const struct weston_pointer *pointer) {
+	const struct weston_pointer_constraint *active = find_active(pointer);
+	return active != NULL &&
+			strcmp(wl_resource_get_class(active->resource), "zwp_locked_pointer_v1") ==
+			0;
 }
 
 static bool is_fullscreen(struct weston_surface *surface) {

@@ -7,6 +7,9 @@
 
 bool pointer_is_locked(const struct weston_pointer *pointer);
 
+/* Whether it is locked or confined to the window that it is over. */
+bool pointer_is_constrained(const struct weston_pointer *pointer);
+
 /* The fullscreen window that the pointer is over, if that has asked to lock or confine it, and has
  * to wait. NULL: there is none. */
 struct weston_view *pointer_find_asker(const struct weston_pointer *pointer);

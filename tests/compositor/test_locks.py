@@ -12,7 +12,7 @@ from lib.cockpit import Cockpit
 from lib.input_window import FIXED, InputWindow, seat_devices
 from lib.program import wait_for
 from lib.typist import RELATIVE, Typist
-from lib.weston import Weston
+from lib.weston import Weston, bind_output
 
 from lab.domains.wayland import Display, Object
 
@@ -20,6 +20,7 @@ SIZE = (640, 360)
 DESK = "[gid-output]\nname=desk\nstream=desk\nmode=640x360\ninput=cluster\n"
 SIDE = "[gid-output]\nname=side\nstream=side\nmode=640x360\n"
 SEAT = "input/desk"
+BTN_LEFT = 0x110
 GRANTED = {"lock_pointer": "locked", "confine_pointer": "confined"}
 
 # In a kiosk nothing lies below the last window. On a desktop there is the background.
@@ -51,6 +52,23 @@ class Window(InputWindow):
         constraints = self.display.bind("zwp_pointer_constraints_v1")
         persistent = constraints.interface.enums["lifetime"]["persistent"]
         return constraints(way, self.painter.surface, self.pointer, None, persistent)
+
+    def find(self, interface: str) -> Object:
+        objects = self.display.objects.values()
+        return next(one for one in objects if one.interface.name == interface)
+
+    def go_to(self, name: str) -> None:
+        """Another output."""
+        surface, xdg_surface = self.painter.surface, self.find("xdg_surface")
+        output = bind_output(self.display, name)
+        surface.events.clear()
+        xdg_surface.events.clear()
+        for request in (("unset_fullscreen",), ("set_fullscreen", output)):
+            self.find("xdg_toplevel")(*request)
+            (serial,) = xdg_surface.wait("configure")
+            xdg_surface("ack_configure", serial)
+            self.painter.paint(2)
+        self.display.wait_until(lambda: ("enter", (output,)) in surface.events, "that output")
 
 
 class Game(Window):
@@ -158,6 +176,20 @@ def test_a_window_that_is_covered(desk: Desk) -> None:
         return wish.has("locked")
 
     wait_for(is_locked, "the pointer to be locked to the window that was below")
+
+
+@pytest.mark.parametrize(("way", "kind"), [(way, "desktop") for way in GRANTED])
+def test_a_window_that_goes_elsewhere(desk: Desk, way: str) -> None:
+    """With the pointer that it had: what is left here gets that as it moves next."""
+    below = Window(desk.weston, "desk")
+    game = Game(desk.weston, "desk", way)
+    push(desk)
+    game.wish.wait(GRANTED[way])
+    game.go_to("side")
+    desk.typist.point(0.25, 0.5)
+    below.wait_place(160, 180)
+    desk.typist.click()
+    assert below.wait_button() == (BTN_LEFT, 1)
 
 
 @on_both
