@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "client_share.h"
 #include "gid-buffer-v1-protocol.h"
 
 /* As many as a client has buffers, and some that wait. */
@@ -216,38 +217,36 @@ static void params_destroy(struct wl_resource *resource) {
 	if (params->buffer != NULL) {
 		params->backend->abandon(params->buffer);
 	}
+	client_share_give(wl_resource_get_client(resource), CLIENT_SHARE_PARAMS, 1);
 	wl_list_remove(wl_resource_get_link(resource));
 	free(params);
 }
 
-static uint32_t count_of(struct wl_list *all, const struct wl_client *client) {
-	uint32_t count = 0;
-	struct wl_resource *resource;
-	wl_resource_for_each(resource, all) {
-		count += wl_resource_get_client(resource) == client;
-	}
-	return count;
-}
-
 void params_create(const struct params_backend *backend, void *data, struct wl_list *all,
 		struct wl_client *client, uint32_t version, uint32_t id) {
-	struct params *params = count_of(all, client) < PARAMS_OF_A_CLIENT_MAX
-			? calloc(1, sizeof(*params))
-			: NULL;
-	if (params == NULL) {
+	if (!client_share_take(client, CLIENT_SHARE_PARAMS, 1, PARAMS_OF_A_CLIENT_MAX)) {
 		wl_client_post_no_memory(client);
 		return;
+	}
+	struct params *params = calloc(1, sizeof(*params));
+	if (params == NULL) {
+		goto error_share;
 	}
 	params->backend = backend;
 	params->data = data;
 	params->resource = wl_resource_create(
 			client, &gid_buffer_params_v1_interface, (int)version, id);
 	if (params->resource == NULL) {
-		free(params);
-		wl_client_post_no_memory(client);
-		return;
+		goto error_params;
 	}
 	wl_resource_set_implementation(
 			params->resource, &params_implementation, params, params_destroy);
 	wl_list_insert(all, wl_resource_get_link(params->resource));
+	return;
+
+error_params:
+	free(params);
+error_share:
+	client_share_give(client, CLIENT_SHARE_PARAMS, 1);
+	wl_client_post_no_memory(client);
 }

@@ -7,6 +7,7 @@
 
 #include "client_descriptors.h"
 #include "client_list.h"
+#include "client_share.h"
 #include "config_keys.h"
 #include "manager.h"
 #include "output_drawing.h"
@@ -47,7 +48,7 @@ static void handle_screenshot(
 	struct module *module = wl_container_of(listener, module, screenshot_authority);
 	if (output_streams_have_client(module->outputs, attempt->who->client)) {
 		attempt->authorized = true;
-	} else if (buffers_count(&module->buffers, attempt->who->client) > 0) {
+	} else if (client_share_get(attempt->who->client, CLIENT_SHARE_BUFFERS) > 0) {
 		attempt->denied = true;
 	} else if (client_list_has(&module->capturers, attempt->who->client)) {
 		attempt->authorized = true;

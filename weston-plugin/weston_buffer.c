@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "client_share.h"
 #include "gid-buffer-v1-protocol.h"
 #include "manager.h"
 #include "planes.h"
@@ -73,6 +74,10 @@ static void buffer_destroy(struct buffer *buffer) {
 		wl_list_remove(&buffer->resource_destroy.link);
 	}
 	wl_list_remove(&buffer->link);
+	client_share_give(buffer->client, CLIENT_SHARE_BUFFERS, 1);
+	if (buffer->frozen) {
+		client_share_give(buffer->client, CLIENT_SHARE_KEPT_BYTES, buffer->pool.size);
+	}
 	if (buffer->events != NULL) {
 		buffer->events->destroyed(buffer->data);
 	}
@@ -219,26 +224,23 @@ static int buffer_make_blank(struct buffer *buffer, uint32_t id) {
 
 /* --- the memory is taken back ---------------------------------------------------------------- */
 
-/* Bytes that the client's revoked buffers keep. */
-static uint64_t frozen_bytes(const struct buffers *buffers, const struct wl_client *client) {
-	uint64_t bytes = 0;
-	const struct buffer *buffer;
-	wl_list_for_each(buffer, &buffers->list, link) {
-		bytes += buffer->client == client && buffer->frozen ? buffer->pool.size : 0;
+/* It keeps what it shows now. */
+static bool buffer_freeze(struct buffer *buffer) {
+	if (!client_share_take(buffer->client, CLIENT_SHARE_KEPT_BYTES, buffer->pool.size,
+			    KEPT_BYTES_OF_A_CLIENT_MAX)) {
+		return false;
 	}
-	return bytes;
+	buffer->frozen = pool_freeze(&buffer->pool) == 0;
+	if (!buffer->frozen) {
+		client_share_give(buffer->client, CLIENT_SHARE_KEPT_BYTES, buffer->pool.size);
+	}
+	return buffer->frozen;
 }
 
 /* Afterwards the compositor reads nothing of the owner's any more. */
 static void buffer_detach_memory(struct buffer *buffer, bool shown) {
-	int error = -ENOTSUP;
-	if (shown && buffer->buffers->on_revoke == ON_REVOKE_KEEP &&
-			frozen_bytes(buffer->buffers, buffer->client) + buffer->pool.size <=
-					KEPT_BYTES_OF_A_CLIENT_MAX) {
-		error = pool_freeze(&buffer->pool);
-		buffer->frozen = error == 0;
-	}
-	if (error != 0 && pool_blank(&buffer->pool) == 0 && shown) {
+	bool keeps = shown && buffer->buffers->on_revoke == ON_REVOKE_KEEP;
+	if (!(keeps && buffer_freeze(buffer)) && pool_blank(&buffer->pool) == 0 && shown) {
 		shown_damage(buffer->buffers->compositor, buffer->resource);
 	}
 }
@@ -354,25 +356,17 @@ bool buffer_get_memory(struct wl_resource *resource, struct buffer_memory *memor
 	return true;
 }
 
-uint32_t buffers_count(const struct buffers *buffers, const struct wl_client *client) {
-	uint32_t count = 0;
-	const struct buffer *buffer;
-	wl_list_for_each(buffer, &buffers->list, link) {
-		count += buffer->client == client;
-	}
-	return count;
-}
-
 static int buffer_create(void *buffers_data, struct wl_client *client, uint32_t id,
 		const struct picture *picture, const struct buffer_events *events, void *data,
 		struct buffer **created) {
 	struct buffers *buffers = buffers_data;
 	*created = NULL;
-	if (buffers_count(buffers, client) >= BUFFERS_OF_A_CLIENT_MAX) {
+	if (!client_share_take(client, CLIENT_SHARE_BUFFERS, 1, BUFFERS_OF_A_CLIENT_MAX)) {
 		return -ENOMEM;
 	}
 	struct buffer *buffer = calloc(1, sizeof(*buffer));
 	if (buffer == NULL) {
+		client_share_give(client, CLIENT_SHARE_BUFFERS, 1);
 		return -ENOMEM;
 	}
 	buffer->buffers = buffers;

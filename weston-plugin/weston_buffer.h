@@ -39,9 +39,6 @@ extern const struct params_backend buffer_backend;
 /* The gid that a wl_buffer was made of (its first plane's); GID_NONE for other buffers. */
 gid_id buffer_get_gid(struct wl_resource *resource);
 
-/* How many wl_buffers made of gids the client has or waits for. */
-uint32_t buffers_count(const struct buffers *buffers, const struct wl_client *client);
-
 /* What a wl_buffer shows. */
 struct buffer_memory {
 	gid_id gid;

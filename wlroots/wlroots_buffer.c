@@ -15,6 +15,7 @@
 #include <wlr/types/wlr_buffer.h>
 #include <wlr/util/log.h>
 
+#include "client_share.h"
 #include "gid-buffer-v1-protocol.h"
 #include "memory_view.h"
 #include "planes.h"
@@ -46,6 +47,7 @@ static void buffer_detach(struct buffer *buffer) {
 	if (buffer->planes.pending > 0) {
 		planes_drop(&buffer->planes);
 	}
+	client_share_give(buffer->client, CLIENT_SHARE_BUFFERS, 1);
 	buffer->client = NULL;
 	wlr_buffer_drop(&buffer->view.base);
 }
@@ -328,15 +330,6 @@ static void buffer_send_formats(void *data, struct wl_resource *feedback) {
 	shown_formats_send(&buffers->formats, feedback);
 }
 
-static uint32_t count_of(const struct buffers *buffers, const struct wl_client *client) {
-	uint32_t count = 0;
-	const struct buffer *buffer;
-	wl_list_for_each(buffer, &buffers->list, link) {
-		count += buffer->client == client;
-	}
-	return count;
-}
-
 static struct buffer *buffer_new(
 		struct buffers *buffers, struct wl_client *client, const struct picture *picture) {
 	struct buffer *buffer = calloc(1, sizeof(*buffer));
@@ -365,10 +358,12 @@ static int buffer_create(void *data, struct wl_client *client, uint32_t id,
 		const struct picture *picture, const struct buffer_events *events,
 		void *events_data, struct buffer **created) {
 	*created = NULL;
-	struct buffer *buffer = count_of(data, client) < BUFFERS_OF_A_CLIENT_MAX
-			? buffer_new(data, client, picture)
-			: NULL;
+	if (!client_share_take(client, CLIENT_SHARE_BUFFERS, 1, BUFFERS_OF_A_CLIENT_MAX)) {
+		return -ENOMEM;
+	}
+	struct buffer *buffer = buffer_new(data, client, picture);
 	if (buffer == NULL) {
+		client_share_give(client, CLIENT_SHARE_BUFFERS, 1);
 		return -ENOMEM;
 	}
 	if (id != 0 && (!buffer_show_blank(buffer) || buffer_make_resource(buffer, id) != 0)) {

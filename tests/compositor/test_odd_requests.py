@@ -3,8 +3,10 @@
 thought of; and Westons that are put together oddly. Nobody else notices."""
 
 import socket
+import statistics
+import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -234,6 +236,25 @@ def test_who_reads_no_events(watched: Session) -> None:
                 if index % 500 == 0:
                     other.display.roundtrip()
         other.display.roundtrip()
+
+
+@pytest.mark.at_length
+def test_what_others_have_costs_nobody(watched: Session) -> None:
+    """Who has as much as a client can have makes none of it dearer for the next."""
+    with ExitStack() as stack:
+
+        def fill() -> float:
+            client = stack.enter_context(watched.client())
+            start = time.monotonic()
+            for _ in range(2048):
+                client.manager("create_params")
+            client.display.roundtrip()
+            return time.monotonic() - start
+
+        first = statistics.median(fill() for _ in range(3))
+        for _ in range(34):
+            fill()
+        assert statistics.median(fill() for _ in range(3)) < 10 * first
 
 
 # --- Westons ------------------------------------------------------------------------------------

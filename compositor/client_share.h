@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/**
+ * What each client has of ours, which is bounded: known without a look at the others, of which
+ * there may be as many as strangers like.
+ */
+#ifndef GID_CLIENT_SHARE_H
+#define GID_CLIENT_SHARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <wayland-server-core.h>
+
+enum client_share {
+	CLIENT_SHARE_PARAMS,
+	CLIENT_SHARE_BUFFERS,
+	CLIENT_SHARE_KEPT_BYTES, /* of revoked buffers */
+	CLIENT_SHARES,
+};
+
+/* Returns whether the client may have so much more, and has it then. False, too, without memory. */
+bool client_share_take(
+		struct wl_client *client, enum client_share share, uint64_t amount, uint64_t max);
+
+/* Gives back what was taken, while the client's objects are there. */
+void client_share_give(struct wl_client *client, enum client_share share, uint64_t amount);
+
+uint64_t client_share_get(struct wl_client *client, enum client_share share);
+
+#endif
