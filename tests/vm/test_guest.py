@@ -47,6 +47,12 @@ def test_a_translated_guest_need_not_unpack_its_kernel(guest: Guest) -> None:
     assert guest.machine.kernel.read_bytes()[:4] == b"\x7fELF"
 
 
+def test_who_is_lent_folders_cannot_be_suspended(guest: Guest) -> None:
+    """They would be gone when it is woken, and with them all programs."""
+    result = guest.run(["sh", "-c", "echo mem >/sys/power/state"])
+    assert result.code != 0 and "Read-only file system" in result.err
+
+
 def test_output_errors_input_and_exit_code_come_through(guest: Guest) -> None:
     script = 'cat; printf "%s" "$WORD" >&2; exit 7'
     data = bytes(range(1, 128)) * 2000  # more than the port takes at once

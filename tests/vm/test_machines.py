@@ -183,6 +183,11 @@ def test_libvirt_has_the_same_machine(tool: Tool) -> None:
     assert domain.findtext("memory") == "512"
     assert domain.findtext("os/kernel") == after(arguments, "-kernel")[0]
     assert steady(domain.findtext("os/cmdline")) == after(arguments, "-append")[0]
+    # A kernel that is not packed starts again when the machine wakes from S3.
+    with open(domain.findtext("os/kernel"), "rb") as kernel:
+        is_packed = kernel.read(4) != b"\x7fELF"
+    assert ("ICH9-LPC.disable_s3=1" not in after(arguments, "-global")) == is_packed
+    assert (domain.find("pm/suspend-to-mem") is None) == is_packed
     ports = {
         c.find("target").get("name"): c.find("source").get("path") for c in domain.iter("channel")
     }

@@ -132,6 +132,8 @@ def prepare(
     machine.kernel, machine.initramfs = kernel, work / "initramfs"
     if machine.accel == "tcg":
         machine.kernel = unpack_kernel(kernel, work / "kernel")
+        # QEMU writes one that is not packed anew as the machine is woken: it would start again.
+        machine.s3 = machine.kernel == kernel
     make_etc = partial(copy_etc, source=system.root / "etc")
     needed = modules if usr is None else None
     make_initramfs(machine.initramfs, needed, files, make_etc, usr, system.busybox)

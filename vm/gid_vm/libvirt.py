@@ -54,6 +54,8 @@ def to_xml(machine: Machine) -> str:
         child(cpu, "model", model)
         for feature in features:
             child(cpu, "feature", policy="require", name=feature)
+    if not machine.s3:
+        child(child(domain, "pm"), "suspend-to-mem", enabled="no")
     child(domain, "on_poweroff", "destroy")
     child(domain, "on_reboot", "destroy")
     child(domain, "on_crash", "destroy")

@@ -120,6 +120,7 @@ class Machine:
     display: Display | None = None
     modules: list[str] = field(default_factory=list)  # that the guest loads as it starts
     devices: list[str] = field(default_factory=list)  # further arguments
+    s3: bool = True  # whether it can be off but for its memory
     arch: Architecture = OWN
 
     def arguments(self) -> list[str]:
@@ -131,6 +132,8 @@ class Machine:
         command += ["-m", f"{self.memory_mib}M", "-nodefaults", "-no-user-config"]
         command += ["-sandbox", SANDBOX]
         command += ["-display", "none", "-no-reboot", "-serial", self.console]
+        if not self.s3 and self.arch.is_pc:
+            command += ["-global", "ICH9-LPC.disable_s3=1"]
         if self.kernel is not None:
             command += ["-kernel", str(self.kernel), "-append", " ".join(self.append())]
         if self.initramfs is not None:
