@@ -32,6 +32,7 @@ struct hub_client {
 	uint64_t nonce;
 	int last_error;	       /* of connecting, which is said once */
 	unsigned pings, quiet; /* as of the last round; rounds since there was a new one */
+	unsigned long sleeps;  /* of its machine, as of the last round */
 	sd_event_source *retry;
 };
 
@@ -131,6 +132,36 @@ static void handle_closed(void *data, const char *why) {
 	client->nonce = 0;
 }
 
+/* How often this machine was suspended, or was about to be. 0 where the kernel does not tell. */
+static unsigned long count_sleeps(void) {
+	static const char *const counts[] = {
+			"/sys/power/suspend_stats/success", "/sys/power/suspend_stats/fail"};
+	unsigned long sum = 0;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		char text[32] = "";
+		int fd = open(counts[i], O_RDONLY | O_CLOEXEC);
+		if (fd >= 0) {
+			ssize_t size = read(fd, text, sizeof(text) - 1);
+			sum += size > 0 ? strtoul(text, NULL, 10) : 0;
+			close(fd);
+		}
+	}
+	return sum;
+}
+
+/*
+ * A port's driver throws away what is on its way when the machine is suspended, and tells nobody.
+ * Nothing of that kind happens to a socket.
+ */
+static bool has_slept(struct hub_client *client) {
+	if (client->stream.is_socket) {
+		return false;
+	}
+	unsigned long before = client->sleeps;
+	client->sleeps = count_sleeps();
+	return client->sleeps != before;
+}
+
 static const struct byte_stream_handler handler = {
 		.envelope = handle_envelope,
 		.garbled = handle_garbled,
@@ -192,6 +223,7 @@ static void begin(struct hub_client *client) {
 	}
 	client->last_error = 0;
 	client->connected = true;
+	client->sleeps = count_sleeps();
 	ask_to_join(client);
 }
 
@@ -209,7 +241,9 @@ static bool was_quiet(struct hub_client *client) {
 /* Connects, and asks again until the hub has answered. */
 static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
 	struct hub_client *client = data;
-	if (!client->connected) {
+	if (client->connected && has_slept(client)) {
+		byte_stream_fail(&client->stream, "this machine was suspended");
+	} else if (!client->connected) {
 		begin(client);
 	} else if ((!client->joined || was_quiet(client)) &&
 			byte_stream_queued(&client->stream) == 0) {

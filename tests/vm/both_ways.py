@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Streams in both directions between a guest and its host, and a telltale: what was shown is counted,
-whatever happens to the guest.
+"""Streams in both directions between a guest and its host, and a telltale: what was shown is
+counted, whatever happens to the guest.
 """
 
 import json
@@ -32,9 +32,9 @@ class Streams:
     would come in parts of two lives.
     """
 
-    def __init__(self, machines: Savable, folder: Path) -> None:
+    def __init__(self, machines: Savable, folder: Path, role: str = ROLE) -> None:
         self.machines, self.guest = machines, machines.guests["open"]
-        self.display = Display(machines.host, ROLE, domain="host")
+        self.display = Display(machines.host, role, domain="host")
         self.picture = telltale_picture(folder, 5)
         self._start("telltale", "gid-telltale --state 5")
         self._start("movie", f"stream-peer produce movie fps=50 slots=8 {LEASE}")

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from gid_cockpit.machine import describe
 from gid_vm.agent import Agent
 from gid_vm.guest import Guest, prepare
+from gid_vm.initramfs import find_kernel
 from gid_vm.monitor import Monitor, MonitorError
 from gid_vm.qemu import RECONNECT_MS
 from guests import SECONDS, Machines
@@ -79,10 +80,15 @@ def ask(monitor: Monitor, line: str) -> None:
 
 
 class Savable(Machines):
-    """Its guests can be saved. Each of them has `programs` in its memory."""
+    """Its guests can be saved. Each of them has `programs` in its memory.
 
-    def __init__(self, config: str, programs: Sequence[Path]) -> None:
+    `s3`: they can be suspended to that memory as well, and so have a kernel that takes longer to
+    start.
+    """
+
+    def __init__(self, config: str, programs: Sequence[Path], s3: bool = False) -> None:
         super().__init__(config)
+        self.s3 = s3
         self.usr = self.host.folder / "usr"
         make_usr(self.usr, programs)
         self.windows: dict[Path, bytes] = {}
@@ -100,6 +106,8 @@ class Savable(Machines):
             machine.kernel_arguments.append("tsc=unstable")
         environment = {"GID_RUNTIME_DIR": "/run/gidway", "GST_REGISTRY": "/none"}
         prepare(machine, guest.work, self.config, usr=self.usr, **environment)
+        if self.s3:
+            machine.kernel, machine.s3 = find_kernel()[0], True
         self.guests[name] = guest
         guest.launch()
         return guest
