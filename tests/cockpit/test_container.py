@@ -4,6 +4,8 @@
 import json
 import os
 import pwd
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -114,6 +116,77 @@ def test_options_come_last(fake: Fake) -> None:
     words = words_of(fake)
     assert words[-5:] == ["--network", "net1", "--cap-add", "all", "x"]
     assert "--network=none" not in words
+
+
+def values(unit: str, key: str) -> list[list[str]]:
+    """Of each line of that key its words, as systemd and podman's generator take them."""
+    found = []
+    for line in re.findall(rf"^{key}=(.*)$", unit, re.MULTILINE):
+        words = re.findall(r'"([^"]*)"|([^" ]+)', line)
+        plain = [quoted or bare for quoted, bare in words]
+        plain = [re.sub(r"\\x(..)", lambda code: chr(int(code[1], 16)), word) for word in plain]
+        found.append([word.replace("%%", "%").replace("$$", "$") for word in plain])
+    return found
+
+
+ODD = """a 'b "c d\\e' 100% '$HOME' é"""
+ODD_WORDS = ["a", 'b "c d\\e', "100%", "$HOME", "é"]
+ODD_KEYS = f"container-image=films:1\ncontainer-command={ODD}\ncontainer-options=--memory 1g\n"
+
+
+def test_podmans_generator_takes_it(fake: Fake) -> None:
+    generator = shutil.which("/usr/lib/systemd/system-generators/podman-system-generator")
+    if generator is None:
+        pytest.skip("there is no quadlet generator: it comes with podman 4.4")
+    fake.set_keys(ODD_KEYS)
+    unit = fake.folder / "gidway-open.container"
+    unit.write_text(fake.run("quadlet", "open", "nobody").stdout)
+    subprocess.run(
+        [generator, *3 * [fake.folder]],
+        env={"QUADLET_UNIT_DIRS": str(fake.folder)},
+        check=True,
+    )
+    service = (fake.folder / "gidway-open.service").read_text()
+    (command,) = re.findall("^ExecStart=(.*)$", service, re.MULTILINE)
+    words = [word.replace("%%", "%").replace("$$", "$") for word in shlex.split(command)]
+    assert words[-6:] == ["films:1", *ODD_WORDS]
+    assert {"--read-only", "--network=none", "--cap-drop=all"} < set(words)
+
+
+def test_a_quadlet_has_the_same_options(fake: Fake) -> None:
+    """As which user its programs run is said besides: by root's systemd."""
+    fake.set_keys(ODD_KEYS)
+    words = words_of(fake)
+    assert words[-6:] == ["films:1", *ODD_WORDS]
+    nobody = pwd.getpwnam("nobody")
+    for name in ("nobody", str(nobody.pw_uid)):
+        result = fake.run("quadlet", "open", name)
+        assert (result.returncode, result.stderr) == (0, "")
+        unit = result.stdout
+        assert values(unit, "Exec") == [ODD_WORDS]
+        assert values(unit, "Image") == [["films:1"]]
+        options = [word for (word,) in values(unit, "PodmanArgs")]
+        user = f"--user={nobody.pw_uid}:{nobody.pw_gid}"
+        assert options.count(user) == 1
+        options.remove(user)
+        assert options == words[words.index("--hostname=open") : -6]
+        assert re.search(r"^# SocketGroup=\S+$", unit, re.MULTILINE)
+        assert values(unit, "After") == [["gidd@open.service"]]
+
+
+def test_no_quadlet(fake: Fake) -> None:
+    for domain, user, why in (
+        ("cluster", "nobody", "domain cluster is not a container: it has no kind=container"),
+        ("open", "nosuchuser", "nosuchuser: there is no such user"),
+        ("open", "0", "0: its programs would be the machine's root: name another user"),
+    ):
+        result = fake.run("quadlet", domain, user)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert result.stderr == f"gid-cockpit: {why}\n"
+    fake.set_keys("container-image=films:1\ncontainer-command=a '' b\n")
+    assert "takes an empty word for the end" in fake.run("quadlet", "open", "nobody").stderr
+    fake.set_keys("container-image=films:1\n")
+    assert values(fake.run("quadlet", "open", "nobody").stdout, "Exec") == []
 
 
 def test_a_quote_without_its_end(fake: Fake) -> None:

@@ -23,7 +23,7 @@ _gid_cockpit() {
 		if [[ -z $command && $word == -* ]]; then
 			words='--config --help --version'
 		elif [[ -z $command ]]; then
-			words='check down guest init libvirt-xml logs podman-args qemu-args reload run screenshot status up'
+			words='check down guest init libvirt-xml logs podman-args qemu-args quadlet reload run screenshot status up'
 		elif [[ $word == -* ]]; then
 			case $command in
 			status | podman-args | qemu-args) words='--json --help' ;;

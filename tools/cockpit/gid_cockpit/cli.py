@@ -31,6 +31,7 @@ from .container import Container
 from .daemon import Daemon
 from .logs import log_folder
 from .machine import LOGS, Guest, make, work_folder
+from .quadlet import to_quadlet
 from .reload import reload as reload_one
 from .state import (
     LINK_SECONDS,
@@ -230,12 +231,21 @@ def qemu_args(configuration: Configuration, options: argparse.Namespace) -> int:
     return 0
 
 
-def podman_args(configuration: Configuration, options: argparse.Namespace) -> int:
-    one = runs(configuration, configuration.choose([options.guest])[0])
+def container_of(configuration: Configuration, name: str) -> Container:
+    one = runs(configuration, configuration.choose([name])[0])
     if not isinstance(one, Container):
-        raise CockpitError(f"domain {options.guest} is not a container: it has no kind=container")
-    words = one.arguments()
+        raise CockpitError(f"domain {name} is not a container: it has no kind=container")
+    return one
+
+
+def podman_args(configuration: Configuration, options: argparse.Namespace) -> int:
+    words = container_of(configuration, options.guest).arguments()
     print(json.dumps(words) if options.json else shlex.join(words))
+    return 0
+
+
+def quadlet(configuration: Configuration, options: argparse.Namespace) -> int:
+    print(to_quadlet(container_of(configuration, options.guest), options.user), end="")
     return 0
 
 
@@ -353,6 +363,7 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     for function, what, text in (
         (qemu_args, "a guest", "the command line of QEMU for a guest; makes what it boots from"),
         (podman_args, "a container", "the command line of podman for a container"),
+        (quadlet, "a container", "a container as a unit for podman, so that systemd runs it"),
         (libvirt_xml, "a guest", "a guest as a libvirt domain, for virsh define"),
         (screenshot, "a guest", "a picture of a guest's screen, as a PNG"),
         (guest, "a guest", "start a guest and wait until it ends, for a service manager"),
@@ -364,6 +375,8 @@ def make_parser(version: str) -> argparse.ArgumentParser:
         command.add_argument("guest", metavar="DOMAIN", help=what)
         if function in (qemu_args, podman_args):
             command.add_argument("-j", "--json", action="store_true", help="JSON for programs")
+        if function is quadlet:
+            command.add_argument("user", metavar="USER", help="as whom its programs run")
         if function is screenshot:
             command.add_argument("picture", type=Path, metavar="FILE", help="the PNG to write")
         if function is run:

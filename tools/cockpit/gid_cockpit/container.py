@@ -74,12 +74,17 @@ class Container(Daemon):
 
     def arguments(self) -> list[str]:
         """Podman's command line, as `up` has it."""
-        keys, name = self.domain.container, self.domain.name
-        place = DEFAULT_RUNTIME / name
         words = [podman(self.domain), "run", "--detach", "--replace", f"--name={self.name}"]
-        words += [f"--hostname={name}", f"--label={LABEL}={self.folder.resolve()}"]
+        words += [f"--label={LABEL}={self.folder.resolve()}", "--log-driver=passthrough"]
+        options = self.options(self._user())
+        return [*words, *options, self.domain.container.image, *self.command()]
+
+    def options(self, user: list[str]) -> list[str]:
+        """Podman's, whoever starts the container, with those that say as which `user`."""
+        name = self.domain.name
+        place = DEFAULT_RUNTIME / name
         # What is not here is fetched by who wants it, and not by the way.
-        words += ["--pull=never", "--log-driver=passthrough"]
+        words = [f"--hostname={name}", "--pull=never"]
         # Those of ours may have a password, and there is no network to use them.
         words += ["--http-proxy=false"]
         words += ["--read-only", "--cap-drop=all", "--security-opt=no-new-privileges"]
@@ -87,12 +92,17 @@ class Container(Daemon):
         # enough to connect. Where other gidds come in is no place for programs.
         words += [f"--volume={self.folder}:{place}:ro", f"--security-opt=mask={place / 'link'}"]
         words += [f"--env=GID_DOMAIN={name}", f"--env=GID_RUNTIME_DIR={DEFAULT_RUNTIME}"]
-        words += self._user()
+        words += user
+        keys = self.domain.container
         options = [*self._split("container-options", keys.options), *self._extra]
         # More than one is not the last one, as with other options: podman would join them all.
         if not any(word.partition("=")[0] in ("--network", "--net") for word in options):
             words.append("--network=none")
-        return [*words, *options, keys.image, *self._split("container-command", keys.command)]
+        return [*words, *options]
+
+    def command(self) -> list[str]:
+        """What runs in it. Empty: the image's own."""
+        return self._split("container-command", self.domain.container.command)
 
     def _user(self) -> list[str]:
         """Nothing where podman is an ordinary user's: the container's root is that user."""
