@@ -17,6 +17,11 @@
 /* The most slots that upstream may hold by itself. */
 #define SLOTS_HELD_MAX 128
 
+/* How long more slots are waited for where there are some: then it goes on in those. */
+#define GROWTH_WAIT (200 * G_TIME_SPAN_MILLISECOND)
+/* How long to wait for a slot before looking whether a lease has run out. */
+#define WAIT_STEP (20 * G_TIME_SPAN_MILLISECOND)
+
 G_DEFINE_TYPE (GstGidAllocator, gst_gid_allocator, GST_TYPE_ALLOCATOR);
 
 /*
@@ -244,7 +249,11 @@ gst_gid_allocator_alloc (GstAllocator *allocator, gsize size, GstAllocationParam
     gst_gid_layout_from_info (&layout, &self->format, &self->format.info);
     g_mutex_lock (&self->lock);
     mem = gst_gid_allocator_take (self, &layout, size);
-    if (mem == NULL && gst_gid_allocator_grow (self, &layout, size, 0, NULL))
+    if (mem == NULL && !self->growing)
+      gst_gid_allocator_grow (self, &layout, size, 0);
+    while (mem == NULL && gst_gid_allocator_is_awaited (self))
+      gst_gid_allocator_wait (self);
+    if (mem == NULL)
       mem = gst_gid_allocator_take (self, &layout, size);
     g_mutex_unlock (&self->lock);
   }
@@ -380,20 +389,6 @@ slab_new (GstGidAllocator *self, struct gid_slab *made, const GstGidDmabuf *dmab
   return slab;
 }
 
-/* Another slab of `count` slots. The domain is locked. Returns 0 or -errno. */
-static int
-make_slab (GstGidAllocator *self, struct gid_domain *domain, const struct gid_layout *layout,
-    gsize size, guint count, GPtrArray *made)
-{
-  struct gid_slab *slab;
-  int ret = gid_slab_create_for_stream (
-      domain, self->stream, layout, size, count, self->description, &slab);
-
-  if (ret == 0)
-    g_ptr_array_add (made, slab_new (self, slab, &GST_GID_DMABUF_NONE));
-  return ret;
-}
-
 /* -ENOTSUP: there is no window for it that dma-bufs can be made of. */
 static int
 make_window_dmabuf (GstGidAllocator *self, struct gid_domain *domain,
@@ -459,45 +454,193 @@ is_out_of_memory (int result)
   return result == -EDQUOT || result == -ENOMEM || result == -ENOSPC;
 }
 
-/*
- * Call without the lock. As many slots as there is memory for, `min` at least and `count` at most;
- * returns 0 or -errno.
- */
-static int
-make_slots (GstGidAllocator *self, const struct gid_layout *layout, gsize size, guint count,
-    guint min, GPtrArray *made, GError **error)
+/* Whether fewer slots are to be tried: as many as there is memory for, `min` at least. */
+static gboolean
+try_fewer (int result, guint *count, guint min)
 {
-  struct gid_domain *domain = gst_gid_domain_lock (self->domain);
+  if (!is_out_of_memory (result) || *count <= min)
+    return FALSE;
+  *count = MAX (*count / 2, min);
+  return TRUE;
+}
+
+/* The lock is held, as of what follows. */
+static void
+add_slab (GstGidAllocator *self, GstGidSlab *slab)
+{
+  g_ptr_array_add (self->slabs, slab);
+  self->n_slots += slab->info.slot_count;
+  GST_INFO_OBJECT (self, "slab %u of %u slots of %" G_GUINT64_FORMAT " bytes, %u in all",
+      gid_slab_of (slab->info.gid), slab->info.slot_count, slab->info.slot_size, self->n_slots);
+}
+
+/* What could be made is there. Takes the error, NULL with a `result` of 0. */
+static void
+end_growth (GstGidAllocator *self, int result, GError *error)
+{
+  if (error)
+    GST_DEBUG_OBJECT (self, "%s", error->message);
+  self->growing = FALSE;
+  g_clear_error (&self->refusal);
+  self->refusal = error;
+  self->without_gidd = result == -ENOTCONN || result == -ETIMEDOUT;
+  if (result == 0)
+    g_atomic_int_set (&self->told_without_gidd, FALSE);
+  /* the domain has no more: asking again each time that there is no free slot would not help */
+  if (is_out_of_memory (result) && self->n_slots > 0) {
+    self->limit = MIN (self->limit, self->n_slots);
+    self->exhausted = TRUE;
+  }
+  gst_gid_allocator_signal (self);
+}
+
+/* As many dma-bufs as there is memory for. Waits for gidd. */
+static void
+grow_by_dmabufs (GstGidAllocator *self, const struct gid_layout *layout, gsize size, guint count)
+{
+  GPtrArray *made = g_ptr_array_new ();
+  GError *error = NULL;
   const gchar *why;
   int ret;
 
-  while (TRUE) {
-    ret = (self->dmabuf ? make_dmabufs : make_slab) (self, domain, layout, size, count, made);
-    if (!is_out_of_memory (ret) || count <= min)
-      break;
-    count = MAX (count / 2, min);
-  }
-  why = self->dmabuf ? gst_gid_dmabuf_explain (ret) : NULL;
+  g_mutex_unlock (&self->lock);
+  ret = make_dmabufs (self, gst_gid_domain_lock (self->domain), layout, size, count, made);
+  why = gst_gid_dmabuf_explain (ret);
   if (why)
-    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ_WRITE,
+    g_set_error (&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ_WRITE,
         "Cannot make dma-bufs, as dmabuf=true asks for: %s", why);
   else if (ret < 0)
-    gst_gid_domain_set_error (self->domain, error, ret,
-        "Cannot make %u %s of %" G_GSIZE_FORMAT " bytes", count,
-        self->dmabuf ? "dma-bufs with gid_dmabuf or /dev/udmabuf" : "slots", size);
+    gst_gid_domain_set_error (self->domain, &error, ret,
+        "Cannot make %u dma-bufs with gid_dmabuf or /dev/udmabuf of %" G_GSIZE_FORMAT " bytes",
+        count, size);
   gst_gid_domain_unlock (self->domain);
+  g_mutex_lock (&self->lock);
+  for (guint i = 0; i < made->len; i++)
+    add_slab (self, g_ptr_array_index (made, i));
+  g_ptr_array_unref (made);
+  end_growth (self, ret, error);
+}
+
+/*
+ * A slab that gidd was asked for. Nobody waits for that with a lock: while gidd hangs, this stream goes
+ * on in the slots that it has, and so do all others of the process.
+ */
+typedef struct
+{
+  GstGidAllocator *allocator;
+  struct gid_layout layout;
+  gsize size;
+  guint count, min;
+  struct gid_slab *slab; /* NULL: there is none */
+  int result;
+  GError *error;
+} Growth;
+
+static void
+growth_free (gpointer data)
+{
+  Growth *growth = data;
+
+  g_clear_error (&growth->error);
+  gst_object_unref (growth->allocator);
+  g_free (growth);
+}
+
+/* On the domain's thread, without its lock. */
+static gboolean
+take_growth (gpointer data)
+{
+  Growth *growth = data;
+  GstGidAllocator *self = growth->allocator;
+  GstGidSlab *slab = NULL;
+
+  g_mutex_lock (&self->lock);
+  if (growth->slab) {
+    gst_gid_domain_lock (self->domain);
+    slab = slab_new (self, growth->slab, &GST_GID_DMABUF_NONE);
+    gst_gid_domain_unlock_only (self->domain);
+    add_slab (self, slab);
+  }
+  end_growth (self, growth->result, g_steal_pointer (&growth->error));
+  g_mutex_unlock (&self->lock);
+  return G_SOURCE_REMOVE;
+}
+
+static void slab_answered (void *data, int error, struct gid_slab *slab);
+
+/* With the domain's lock held. Returns 0: slab_answered() has what comes of it; or -errno. */
+static int
+ask_for_slab (Growth *growth)
+{
+  GstGidAllocator *self = growth->allocator;
+  int ret;
+
+  do {
+    ret = gid_slab_create_async (gst_gid_domain_get (self->domain), self->stream, &growth->layout,
+        growth->size, growth->count, self->description, slab_answered, growth, &growth->slab);
+  } while (try_fewer (ret, &growth->count, growth->min));
   return ret;
 }
 
-gboolean
-gst_gid_allocator_grow (
-    GstGidAllocator *self, const struct gid_layout *layout, gsize size, guint min, GError **error)
+static void
+set_refusal (Growth *growth, int result)
 {
-  GPtrArray *made;
-  guint count;
+  growth->result = result;
+  gst_gid_domain_set_error (growth->allocator->domain, &growth->error, result,
+      "Cannot make %u slots of %" G_GSIZE_FORMAT " bytes", growth->count, growth->size);
+}
+
+/* The gid_exported_func: with the domain's lock held, so that a pool's cannot be had. */
+static void
+slab_answered (void *data, int error, struct gid_slab *slab)
+{
+  Growth *growth = data;
+
+  if (error < 0) {
+    gid_slab_destroy (slab, false);
+    growth->slab = NULL;
+    if (try_fewer (error, &growth->count, growth->min)) {
+      error = ask_for_slab (growth);
+      if (error == 0)
+        return;
+    }
+    set_refusal (growth, error);
+  }
+  g_source_unref (
+      gst_gid_domain_add_timer (growth->allocator->domain, take_growth, growth, growth_free));
+}
+
+static void
+grow_by_slab (
+    GstGidAllocator *self, const struct gid_layout *layout, gsize size, guint count, guint min)
+{
+  Growth *growth = g_new0 (Growth, 1);
   int ret;
 
-  min = self->n_slots > 0 ? 1 : MAX (min, MIN (LEAST_SLOTS, self->limit));
+  growth->allocator = gst_object_ref (self);
+  growth->layout = *layout;
+  growth->size = size;
+  growth->count = count;
+  growth->min = min;
+  g_mutex_unlock (&self->lock);
+  gst_gid_domain_lock (self->domain);
+  ret = ask_for_slab (growth);
+  if (ret < 0)
+    set_refusal (growth, ret);
+  gst_gid_domain_unlock (self->domain);
+  g_mutex_lock (&self->lock);
+  if (ret < 0) {
+    end_growth (self, ret, g_steal_pointer (&growth->error));
+    growth_free (growth);
+  }
+}
+
+/* How many slots more there are to be, `min` at least; 0: the limit is reached. */
+static guint
+count_more (GstGidAllocator *self, guint min)
+{
+  guint count = 0;
+
   if (self->n_slots == 0) {
     count = CLAMP (MAX (min, FIRST_SLOTS), 1, MAX (self->limit, min));
   } else if (self->n_slots < self->limit) {
@@ -508,34 +651,41 @@ gst_gid_allocator_grow (
         "upstream itself holds all %u slots but the one that is shown: adding %u. Set slots=%u or "
         "more to begin with",
         self->n_slots, count, self->n_slots + count);
-  } else {
-    return FALSE;
   }
-  count = MIN (count, GID_SLOTS_MAX);
+  return MIN (count, GID_SLOTS_MAX);
+}
 
+void
+gst_gid_allocator_grow (
+    GstGidAllocator *self, const struct gid_layout *layout, gsize size, guint min)
+{
+  guint count;
+
+  min = self->n_slots > 0 ? 1 : MAX (min, MIN (LEAST_SLOTS, self->limit));
+  count = count_more (self, min);
+  if (count == 0)
+    return;
   self->growing = TRUE;
-  g_mutex_unlock (&self->lock);
-  made = g_ptr_array_new ();
-  ret = make_slots (self, layout, size, count, min, made, error);
-  g_mutex_lock (&self->lock);
+  self->grows_since = g_get_monotonic_time ();
+  if (self->dmabuf)
+    grow_by_dmabufs (self, layout, size, count);
+  else
+    grow_by_slab (self, layout, size, count, min);
+}
 
-  self->growing = FALSE;
-  gst_gid_allocator_signal (self);
-  for (guint i = 0; i < made->len; i++) {
-    GstGidSlab *slab = g_ptr_array_index (made, i);
+gboolean
+gst_gid_allocator_is_awaited (GstGidAllocator *self)
+{
+  return self->growing
+      && (self->n_slots == 0 || g_get_monotonic_time () - self->grows_since < GROWTH_WAIT);
+}
 
-    g_ptr_array_add (self->slabs, slab);
-    self->n_slots += slab->info.slot_count;
-    GST_INFO_OBJECT (self, "slab %u of %u slots of %" G_GUINT64_FORMAT " bytes, %u in all",
-        gid_slab_of (slab->info.gid), slab->info.slot_count, slab->info.slot_size, self->n_slots);
-  }
-  g_ptr_array_unref (made);
-  /* the domain has no more: asking again each time that there is no free slot would not help */
-  if (is_out_of_memory (ret) && self->n_slots > 0) {
-    self->limit = MIN (self->limit, self->n_slots);
-    self->exhausted = TRUE;
-  }
-  return ret == 0;
+void
+gst_gid_allocator_wait (GstGidAllocator *self)
+{
+  self->waiting++;
+  g_cond_wait_until (&self->cond, &self->lock, g_get_monotonic_time () + WAIT_STEP);
+  self->waiting--;
 }
 
 gboolean
@@ -590,6 +740,18 @@ gst_gid_allocator_post_stuck (GstGidAllocator *self)
 }
 
 void
+gst_gid_allocator_post_without_gidd (GstGidAllocator *self, const GError *error)
+{
+  GstElement *element = g_weak_ref_get (&self->element);
+
+  if (element && g_atomic_int_compare_and_exchange (&self->told_without_gidd, FALSE, TRUE))
+    GST_ELEMENT_WARNING (element, RESOURCE, OPEN_READ_WRITE,
+        ("There is no memory for frames before gidd answers: they wait for it."),
+        ("%s", error->message));
+  gst_clear_object (&element);
+}
+
+void
 gst_gid_allocator_get_slots (GstGidAllocator *self, guint *total, guint *used)
 {
   g_mutex_lock (&self->lock);
@@ -628,6 +790,7 @@ gst_gid_allocator_finalize (GObject *object)
   gst_gid_domain_unlock (self->domain);
   g_ptr_array_unref (self->slabs);
   g_ptr_array_unref (self->pools);
+  g_clear_error (&self->refusal);
   gst_gid_domain_unref (self->domain);
   g_weak_ref_clear (&self->element);
   g_mutex_clear (&self->lock);

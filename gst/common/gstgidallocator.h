@@ -63,9 +63,13 @@ struct _GstGidAllocator
   guint limit; /* of slots: less than at first where the domain has no more, */
   gboolean exhausted; /* as was found out; and more where consumers hold so many */
   guint n_slots;
-  gboolean growing;
+  gboolean growing; /* another slab is being made */
+  gint64 grows_since;
+  GError *refusal; /* why the last one could not be made; who reports it takes it */
+  gboolean without_gidd; /* because of that: it may be made later */
   gint turn; /* slots ever taken; atomic to read */
   gint told_stuck; /* that upstream waits for what it has itself; atomic */
+  gint told_without_gidd; /* that frames wait for memory until gidd answers; atomic */
   gint copying; /* why a decoder copies into it: a GstGidCopyReason, or 0; atomic */
   guint64 waits; /* times that a producer had to wait for one */
 };
@@ -87,12 +91,22 @@ GstMemory *gst_gid_allocator_take (
     GstGidAllocator *self, const struct gid_layout *layout, gsize size);
 
 /**
- * Makes another slab, the first of at least `min` slots. Call with the lock held; it is given up meanwhile.
- * Returns FALSE with an error where libgid cannot, or without one where the limit is reached. The
- * limit does not count while gst_gid_allocator_may_wait() is FALSE.
+ * Has another slab be made, the first of at least `min` slots: it is `growing` until that is there, or
+ * there is a `refusal`. Does nothing where the limit is reached, which does not count while
+ * gst_gid_allocator_may_wait() is FALSE. Call with the lock held, and while it does not grow; the lock
+ * is given up meanwhile.
  */
-gboolean gst_gid_allocator_grow (
-    GstGidAllocator *self, const struct gid_layout *layout, gsize size, guint min, GError **error);
+void gst_gid_allocator_grow (
+    GstGidAllocator *self, const struct gid_layout *layout, gsize size, guint min);
+
+/**
+ * Whether it grows, and slots are to be waited for before anything else is done: gidd answers at once,
+ * unless it hangs. Call with the lock held.
+ */
+gboolean gst_gid_allocator_is_awaited (GstGidAllocator *self);
+
+/** Waits for a slot, or a moment. Call with the lock held, which is given up meanwhile. */
+void gst_gid_allocator_wait (GstGidAllocator *self);
 
 /**
  * Whether waiting could bring a slot back: consumers have one that they give back in time. Where
@@ -106,6 +120,9 @@ gboolean gst_gid_allocator_may_wait (GstGidAllocator *self);
  * FALSE: there is no memory for that, or there are enough already. Call with the lock held.
  */
 gboolean gst_gid_allocator_raise_limit (GstGidAllocator *self);
+
+/** Posts once, as the element's warning, that frames wait for gidd's memory. Call without the lock. */
+void gst_gid_allocator_post_without_gidd (GstGidAllocator *self, const GError *error);
 
 /** Posts why there is no memory, as the element's error. Call without the lock. */
 void gst_gid_allocator_post_error (GstGidAllocator *self, const GError *error);

@@ -7,8 +7,6 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* How long to wait for a consumer before looking whether a lease has run out. */
-#define WAIT_STEP (20 * G_TIME_SPAN_MILLISECOND)
 #define WAIT_WARNING (1 * G_TIME_SPAN_SECOND)
 /* After so long upstream is told that it waits for itself. */
 #define STUCK_WARNING (3 * G_TIME_SPAN_SECOND)
@@ -200,9 +198,9 @@ take_from_others (GstGidPool *self)
   return TRUE;
 }
 
-/* A buffer without waiting; NULL where there is no slot. Called with the lock held. */
+/* A buffer, unless there is no slot: then more may be under way. Called with the lock held. */
 static GstBuffer *
-acquire_now (GstGidPool *self, GError **error)
+acquire_now (GstGidPool *self)
 {
   GstGidAllocator *allocator = self->allocator;
   GstBuffer *ready = take_ready (self);
@@ -211,10 +209,11 @@ acquire_now (GstGidPool *self, GError **error)
   if (ready)
     return ready;
   mem = gst_gid_allocator_take (allocator, &self->layout, self->size);
-  if (mem == NULL && !allocator->growing
-      && gst_gid_allocator_grow (allocator, &self->layout, self->size, self->min, error))
+  if (mem == NULL && !allocator->growing) {
+    gst_gid_allocator_grow (allocator, &self->layout, self->size, self->min);
     mem = gst_gid_allocator_take (allocator, &self->layout, self->size);
-  if (mem == NULL && take_from_others (self))
+  }
+  if (mem == NULL && !gst_gid_allocator_is_awaited (allocator) && take_from_others (self))
     mem = gst_gid_allocator_take (allocator, &self->layout, self->size);
   return mem ? buffer_new (self, mem) : NULL;
 }
@@ -261,7 +260,7 @@ wait_for_consumers (GstGidPool *self, Wait *wait)
         allocator->n_slots);
     wait->warned = now;
   }
-  late = late && !gst_gid_allocator_may_wait (allocator);
+  late = late && !allocator->growing && !gst_gid_allocator_may_wait (allocator);
   g_mutex_unlock (&allocator->lock);
   found = gst_gid_domain_reclaim (allocator->domain);
   if (late && !found)
@@ -269,11 +268,49 @@ wait_for_consumers (GstGidPool *self, Wait *wait)
   if (late && !found && now - wait->since > STUCK_WARNING)
     gst_gid_allocator_post_stuck (allocator);
   g_mutex_lock (&allocator->lock);
-  if (!found && !GST_BUFFER_POOL_IS_FLUSHING (GST_BUFFER_POOL_CAST (self))) {
-    allocator->waiting++;
-    g_cond_wait_until (&allocator->cond, &allocator->lock, now + WAIT_STEP);
-    allocator->waiting--;
-  }
+  if (!found && !GST_BUFFER_POOL_IS_FLUSHING (GST_BUFFER_POOL_CAST (self)))
+    gst_gid_allocator_wait (allocator);
+}
+
+/* There is no memory at all before gidd answers. Called with the lock held. */
+static void
+wait_for_gidd (GstGidPool *self)
+{
+  GstGidAllocator *allocator = self->allocator;
+  GError *error = g_steal_pointer (&allocator->refusal);
+
+  g_mutex_unlock (&allocator->lock);
+  gst_gid_allocator_post_without_gidd (allocator, error);
+  g_error_free (error);
+  g_mutex_lock (&allocator->lock);
+  if (!GST_BUFFER_POOL_IS_FLUSHING (GST_BUFFER_POOL_CAST (self)))
+    gst_gid_allocator_wait (allocator);
+}
+
+/* Whether there is no memory, nor will be. Called with the lock held. */
+static gboolean
+is_refused (const GstGidAllocator *allocator)
+{
+  return allocator->refusal && allocator->n_slots == 0 && !allocator->without_gidd;
+}
+
+/* There is no slot now. GST_FLOW_OK: there may be one. Called with the lock held. */
+static GstFlowReturn
+wait_for_slot (GstGidPool *self, gboolean dont_wait, Wait *wait)
+{
+  GstGidAllocator *allocator = self->allocator;
+
+  if (is_refused (allocator))
+    return GST_FLOW_ERROR;
+  if (gst_gid_allocator_is_awaited (allocator))
+    gst_gid_allocator_wait (allocator);
+  else if (dont_wait)
+    return GST_FLOW_EOS;
+  else if (allocator->refusal && allocator->n_slots == 0)
+    wait_for_gidd (self);
+  else
+    wait_for_consumers (self, wait);
+  return GST_FLOW_OK;
 }
 
 static GstFlowReturn
@@ -282,35 +319,28 @@ gst_gid_pool_acquire_buffer (
 {
   GstGidPool *self = GST_GID_POOL (pool);
   GstGidAllocator *allocator = self->allocator;
+  gboolean dont_wait = params && (params->flags & GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT);
   GstFlowReturn ret = GST_FLOW_OK;
   GError *error = NULL;
   Wait wait = { 0, 0 };
 
+  *buffer = NULL;
   g_mutex_lock (&allocator->lock);
-  while (TRUE) {
-    if (GST_BUFFER_POOL_IS_FLUSHING (GST_BUFFER_POOL_CAST (self))) {
+  if (!allocator->growing) /* of long ago */
+    g_clear_error (&allocator->refusal);
+  while (*buffer == NULL && ret == GST_FLOW_OK) {
+    if (GST_BUFFER_POOL_IS_FLUSHING (pool))
       ret = GST_FLOW_FLUSHING;
-      break;
-    }
-    *buffer = acquire_now (self, &error);
-    if (*buffer)
-      break;
-    if (error && allocator->n_slots == 0) {
+    else if (is_refused (allocator))
       ret = GST_FLOW_ERROR;
-      break;
-    }
-    if (params && (params->flags & GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT)) {
-      ret = GST_FLOW_EOS;
-      break;
-    }
-    if (error)
-      GST_DEBUG_OBJECT (self, "%s", error->message);
-    g_clear_error (&error);
-    wait_for_consumers (self, &wait);
+    else if (!(*buffer = acquire_now (self)))
+      ret = wait_for_slot (self, dont_wait, &wait);
   }
+  if (ret == GST_FLOW_ERROR)
+    error = g_steal_pointer (&allocator->refusal);
   g_mutex_unlock (&allocator->lock);
   /* before upstream hears of it, which says no more than that there was an error */
-  if (ret == GST_FLOW_ERROR)
+  if (error)
     gst_gid_allocator_post_error (allocator, error);
   g_clear_error (&error);
   return ret;

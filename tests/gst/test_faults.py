@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from lib.cockpit import DEFAULT_CONFIG, Cockpit
 from lib.pipeline import (
+    LEASE,
     LOSSLESS,
     Pipeline,
     clip,
@@ -274,6 +275,67 @@ def test_gidd_killed(cockpit: Cockpit) -> None:
     receiver.wait_frames(before + 20)
     sequence = [frame["offset"] for frame in receiver.frames]
     assert sequence == sorted(set(sequence))
+
+
+# --- gidd does not answer ---
+
+LATE = "3"  # seconds; one that does not hang may run late, too
+
+
+def warned(pipeline: Pipeline) -> list[str]:
+    return [line["text"] for line in pipeline.lines("bus") if line["bus"] == "warning"]
+
+
+def wait_without_gidd(sender: Pipeline) -> None:
+    wait_for(lambda: any("before gidd answers" in text for text in warned(sender)), "the warning")
+
+
+def test_streams_go_on_while_gidd_hangs(cockpit: Cockpit) -> None:
+    """A reader that stands still has all slots. Others were asked for, and nobody waits for these:
+    not its own stream, and not that of another branch.
+    """
+    stopped, other = watch(cockpit), watch(cockpit, stream="a")
+    branches = " ".join(
+        f"{LIVE} ! gidsink name={name} stream={stream} {LEASE}"
+        for name, stream in (("sink", "movie"), ("other", "a"))
+    )
+    sender = Pipeline(cockpit, "open", branches, GID_ANSWER_SECONDS="600")
+    stopped.wait_frames(10)
+    other.wait_frames(10)
+    cockpit.gidds["open"].signal(signal.SIGSTOP)
+    stopped.signal(signal.SIGSTOP)
+    before = sender.stats("sink")
+    wait_for(lambda: sender.stats("sink")["frames"] > before["frames"] + 200, "frames for nobody")
+    other.wait_frames(len(other.frames) + 100)
+    assert sender.stats("sink")["slots"] == before["slots"] < 32
+    cockpit.gidds["open"].signal(signal.SIGCONT)
+    wait_for(lambda: sender.stats("sink")["slots"] > before["slots"], "more slots")
+    stopped.signal(signal.SIGCONT)
+    stopped.wait_frames(len(stopped.frames) + 30)
+
+
+@pytest.mark.parametrize("gidd", ["hangs", "is away"])
+def test_another_size_while_gidd(cockpit: Cockpit, gidd: str) -> None:
+    """There is no memory for it. The pipeline waits, and says so."""
+    size = "video/x-raw,format=I420,framerate=30/1,width={},height=240"
+    source = f"videotestsrc is-live=true ! capsfilter name=form caps={size.format(320)}"
+    receiver = watch(cockpit)
+    sink = "gidsink name=sink stream=movie"
+    sender = Pipeline(cockpit, "open", f"{source} ! {sink}", GID_ANSWER_SECONDS=LATE)
+    receiver.wait_frames(10)
+    if gidd == "hangs":
+        cockpit.gidds["open"].signal(signal.SIGSTOP)
+    else:
+        cockpit.kill("open")
+    sender.tell(f"set form caps {size.format(640)}")
+    wait_without_gidd(sender)
+    if gidd == "hangs":
+        cockpit.gidds["open"].signal(signal.SIGCONT)
+    else:
+        cockpit.start("open")
+    wait_for(lambda: len(receiver.caps) > 1, "the other size")
+    receiver.wait_frames(len(receiver.frames) + 10)
+    assert "width=(int)640" in receiver.caps[1]
 
 
 # --- starts and stops ---
