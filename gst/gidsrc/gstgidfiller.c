@@ -106,6 +106,12 @@ gst_gid_filler_set_away (GstGidFiller *self)
   self->is_away = TRUE;
 }
 
+gboolean
+gst_gid_filler_is_due (const GstGidFiller *self)
+{
+  return self->fill != GST_GID_FILL_NONE && self->is_away;
+}
+
 /* Times go on, also behind a pause, or before a frame that was sent while we did not know of it. */
 static void
 set_behind (GstGidFiller *self, GstBuffer *buffer)

@@ -54,6 +54,9 @@ void gst_gid_filler_forget (GstGidFiller *self);
 /** Nobody produces the stream any more. */
 void gst_gid_filler_set_away (GstGidFiller *self);
 
+/** Whether pictures are filled in, or will be, until one of the stream comes. */
+gboolean gst_gid_filler_is_due (const GstGidFiller *self);
+
 /**
  * A picture of the stream goes downstream, to be shown at `when`: it ends what is filled in, and
  * comes behind it.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidsequence.h"
 
+/* By so much two times can differ that are one, but were translated from another machine's clock. */
+#define SAME_TIME (10 * GST_MSECOND)
+
 void
 gst_gid_sequence_init (GstGidSequence *self, GstElement *element)
 {
@@ -11,7 +14,8 @@ void
 gst_gid_sequence_start (GstGidSequence *self)
 {
   self->discont = TRUE;
-  self->torn = self->excused = self->told = FALSE;
+  self->torn = self->excused = self->away = self->told = FALSE;
+  self->given.gid = GID_NONE;
   self->last = self->lost = self->received = self->missed = 0;
   self->told_missed = self->told_lost = 0;
 }
@@ -20,6 +24,18 @@ void
 gst_gid_sequence_interrupt (GstGidSequence *self)
 {
   self->discont = TRUE;
+}
+
+void
+gst_gid_sequence_note_away (GstGidSequence *self)
+{
+  self->discont = self->away = TRUE;
+}
+
+void
+gst_gid_sequence_note_flush (GstGidSequence *self)
+{
+  g_atomic_int_set (&self->flushed, TRUE);
 }
 
 void
@@ -55,13 +71,22 @@ post_missed (GstGidSequence *self, GstBuffer *buffer, gboolean live)
   gst_element_post_message (self->element, message);
 }
 
+/* Whether it lies in memory of the program that the frame before it came from: slabs are of one. */
+static gboolean
+is_of_the_same (const GstGidSequence *self, const struct gid_frame *frame)
+{
+  return frame->gid != GID_NONE && gid_domain_of (frame->gid) == gid_domain_of (self->given.gid)
+      && gid_slab_of (frame->gid) == gid_slab_of (self->given.gid);
+}
+
 /* How many frames are missing before this one that were wanted. Counts them. */
 static guint64
 note_gap (GstGidSequence *self, const struct gid_frame *frame)
 {
+  gboolean follows = !self->discont || (self->away && is_of_the_same (self, frame));
   guint64 missed = 0;
 
-  if (self->last > 0 && frame->sequence > self->last + 1 && !self->discont && !self->excused)
+  if (self->last > 0 && frame->sequence > self->last + 1 && follows && !self->excused)
     missed = frame->sequence - self->last - 1;
   self->missed += missed;
   return missed;
@@ -74,7 +99,22 @@ gst_gid_sequence_note_mark (GstGidSequence *self, const struct gid_frame *frame)
   if (frame->flags & GID_FRAME_EOS)
     note_gap (self, frame);
   self->discont = TRUE;
+  self->away = FALSE;
   self->last = frame->sequence;
+}
+
+gboolean
+gst_gid_sequence_is_again (GstGidSequence *self, const struct gid_frame *frame)
+{
+  guint64 before = self->given.capture_time;
+
+  if (frame->gid != self->given.gid || frame->sequence != self->last
+      || frame->pts != self->given.pts || before == GID_TIME_NONE
+      || frame->capture_time > before + SAME_TIME || frame->capture_time + SAME_TIME < before
+      || g_atomic_int_get (&self->flushed))
+    return FALSE;
+  self->discont = self->away = FALSE; /* nothing came in between */
+  return TRUE;
 }
 
 void
@@ -83,7 +123,7 @@ gst_gid_sequence_note_lost (GstGidSequence *self, const struct gid_frame *frame)
   note_gap (self, frame);
   self->lost++;
   self->torn = TRUE;
-  self->discont = self->excused = FALSE;
+  self->discont = self->excused = self->away = FALSE;
   self->last = frame->sequence;
 }
 
@@ -96,8 +136,12 @@ gst_gid_sequence_note_frame (
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
   if (note_gap (self, frame) > 0)
     post_missed (self, buffer, live);
-  self->discont = self->torn = self->excused = FALSE;
+  self->discont = self->torn = self->excused = self->away = FALSE;
   self->last = frame->sequence;
+  self->given.gid = frame->gid;
+  self->given.pts = frame->pts;
+  self->given.capture_time = frame->capture_time;
+  g_atomic_int_set (&self->flushed, FALSE);
 }
 
 gboolean

@@ -14,6 +14,13 @@ typedef struct
   gboolean discont; /* what comes next does not follow on what came before */
   gboolean torn; /* the frame before the next one was lost */
   gboolean excused; /* what is missing before the next frame is not missed */
+  gboolean away; /* the stream was away since the last frame, and may be that of the same program */
+  struct
+  {
+    gid_id gid; /* GID_NONE: there was none */
+    guint64 pts, capture_time;
+  } given; /* the frame that downstream was given last */
+  gint flushed; /* downstream may have forgotten it; atomic */
   guint64 last; /* the number of the last frame */
   guint64 lost; /* frames that cannot be shown, or that were taken back at once */
   gboolean told; /* that a frame cannot be shown */
@@ -27,11 +34,23 @@ void gst_gid_sequence_start (GstGidSequence *self);
 /** What comes next does not follow on what came before. */
 void gst_gid_sequence_interrupt (GstGidSequence *self);
 
+/** The stream is away. What comes next may follow all the same, if its program lost gidd alone. */
+void gst_gid_sequence_note_away (GstGidSequence *self);
+
+/** Downstream is flushed, or pauses: it may want once more what it was given. Any thread. */
+void gst_gid_sequence_note_flush (GstGidSequence *self);
+
 /** Where frames are missing before the next one, nobody wanted them: they are not missed. */
 void gst_gid_sequence_excuse (GstGidSequence *self);
 
 /** An entry without a picture came: a seek, the end, or nothing to show. */
 void gst_gid_sequence_note_mark (GstGidSequence *self, const struct gid_frame *frame);
+
+/**
+ * Whether this is the frame that downstream has already: who subscribes anew is sent what the stream
+ * shows.
+ */
+gboolean gst_gid_sequence_is_again (GstGidSequence *self, const struct gid_frame *frame);
 
 /** Nothing can be shown of a frame that came. */
 void gst_gid_sequence_note_lost (GstGidSequence *self, const struct gid_frame *frame);

@@ -106,6 +106,7 @@ gst_gid_src_unlock (GstBaseSrc *src)
   GstGidReader *reader;
 
   gst_gid_backlog_set_flushing (&self->backlog, TRUE);
+  gst_gid_sequence_note_flush (&self->sequence);
   /* also where the application flushes what is not, or no longer, started */
   GST_OBJECT_LOCK (self);
   reader = gst_gid_subscription_get_reader (&self->subscription);
@@ -216,7 +217,7 @@ receive (GstGidSrc *self, GstGidReader *reader, GstGidArrival *arrival)
   /* what became of the stream comes after what it sent */
   if (outcome.known && !waited && gst_gid_subscription_post_state (&self->subscription, &outcome)
       && outcome.state != GID_CONSUMER_LIVE) {
-    gst_gid_sequence_interrupt (&self->sequence);
+    gst_gid_sequence_note_away (&self->sequence);
     gst_gid_imports_retire (self->imports, TRUE);
     gst_gid_filler_set_away (&self->filler);
   }

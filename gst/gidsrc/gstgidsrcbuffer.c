@@ -259,6 +259,14 @@ copy_plain (GstGidSrc *self, GstBuffer **buffer, const GstGidImport *import)
   return GST_FLOW_OK;
 }
 
+/* What is filled in takes the place of the picture, which is to be shown again then. */
+static gboolean
+is_there_already (GstGidSrc *self, const struct gid_frame *frame)
+{
+  return !gst_gid_filler_is_due (&self->filler)
+      && gst_gid_sequence_is_again (&self->sequence, frame);
+}
+
 /* A frame of which nothing can be shown. */
 static GstFlowReturn
 drop_frame (GstGidSrc *self, const struct gid_frame *frame)
@@ -366,6 +374,11 @@ post_missing (GstGidSrc *self, guint64 missed, guint64 lost)
         "%" G_GUINT64_FORMAT " frames of the stream \"%s\" were lost: they were taken back before "
         "they were read, or cannot be shown.",
         lost, stream);
+  else if (gst_gid_credit_drops_old (&self->credit))
+    gst_gid_post_loss (self, "drop-old=false has frames wait here, up to max-size-bytes=",
+        "%" G_GUINT64_FORMAT " frames of the stream \"%s\" were missed: downstream is slower than "
+        "they come, and drop-old=true then gives it the newest.",
+        missed, stream);
   else if (stats.patient)
     gst_gid_post_loss (self, "lease= of the producer's gidsink says how long it waits for us",
         "%" G_GUINT64_FORMAT " frames of the stream \"%s\" were missed: this program took none for "
@@ -454,7 +467,10 @@ gst_gid_src_make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **ou
   GstFlowReturn ret;
 
   *out = NULL;
-  ret = make_buffer (self, arrival, out, &used);
+  if (is_there_already (self, &arrival->frame))
+    ret = GST_FLOW_OK;
+  else
+    ret = make_buffer (self, arrival, out, &used);
   gst_gid_src_tell_missing (self, FALSE);
   if (!used || arrival->slab)
     gst_gid_arrival_finish (arrival, get_reader (self));

@@ -28,6 +28,7 @@ from lab.domains.configuration import configuration
 
 DISCONT = 0x40
 LIVE = "videotestsrc is-live=true pattern=ball ! video/x-raw,width=640,height=360,framerate=60/1"
+BALL = "videotestsrc pattern=ball num-buffers={} ! video/x-raw,format=I420,width=320,height=240"
 
 
 def memory_of(pid: int) -> int:
@@ -336,6 +337,43 @@ def test_another_size_while_gidd(cockpit: Cockpit, gidd: str) -> None:
     wait_for(lambda: len(receiver.caps) > 1, "the other size")
     receiver.wait_frames(len(receiver.frames) + 10)
     assert "width=(int)640" in receiver.caps[1]
+
+
+def test_nothing_is_read_twice_when_gidd_answers_late(cockpit: Cockpit) -> None:
+    """Its program gives it up, and gidd what it knows of the program. The reader subscribes anew,
+    and is sent what the stream shows, which it has.
+    """
+    film = f"{BALL.format(20)} ! identity name=gate"
+    expected = sums_of(cockpit, BALL.format(20))
+    receiver = watch(cockpit, "is-live=false")
+    sender = Pipeline(
+        cockpit,
+        "open",
+        f"{film} ! gidsink name=sink stream=movie {LOSSLESS} "
+        f"{LIVE} ! valve name=valve drop=true ! gidsink stream=a async=false sync=false",
+        GID_ANSWER_SECONDS=LATE,
+    )
+
+    def subscribed() -> int:
+        return sum(message["state"] == "live" for message in receiver.messages("gid-state"))
+
+    sender.tell("pass 5")
+    receiver.wait_frames(5)
+    before = subscribed()
+    cockpit.gidds["open"].signal(signal.SIGSTOP)
+    sender.tell("set valve drop false")  # its first memory
+    wait_without_gidd(sender)
+    cockpit.gidds["open"].signal(signal.SIGCONT)
+    wait_for(lambda: subscribed() > before, "it to subscribe anew")
+    sender.tell("pass 5")
+    receiver.wait_frames(10)
+    sender.tell("open")
+    receiver.wait_frames(len(expected))
+    sender.tell("eos")
+    sender.finish()
+    receiver.finish()
+    assert receiver.sums == expected
+    assert receiver.stats("src")["missed"] == receiver.stats("src")["lost"] == 0
 
 
 # --- starts and stops ---

@@ -532,3 +532,17 @@ def test_what_is_missed_is_told(cockpit: Cockpit) -> None:
     warned = [m["text"] for m in receiver.lines("bus") if m["bus"] == "warning"]
     assert sum("missed" in text for text in warned) == 1
     assert len(receiver.frames) == COUNT - 36
+
+
+def test_what_the_newest_frames_cost_is_told(cockpit: Cockpit) -> None:
+    """With the reason: neither the producer nor more memory is to blame."""
+    receiver = watch(cockpit, "is-live=false drop-old=true", AWAY)
+    steps = Steps(cockpit, receiver, COUNT)
+    steps.read(1)
+    steps.send(COUNT - 2)
+    receiver.tell("open")
+    steps.finish(1)
+    receiver.finish()
+    assert receiver.stats("src")["missed"] > 100
+    (warned,) = {m["text"] for m in receiver.lines("bus") if "were missed:" in m.get("text", "")}
+    assert "drop-old=true" in warned and "its producer" not in warned
