@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """gidcompose: the same pictures as GStreamer's compositor makes, by an engine of another domain."""
 
+import itertools
 import signal
 import subprocess
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from lib.cockpit import Cockpit
 from lib.engine import start_engine
+from lib.length import at_length_but
 from lib.pipeline import PATIENT, Pipeline, decode, film, gst_env, send
 from lib.program import BUILD, Program, wait_for
 
@@ -75,7 +77,10 @@ def both(
 # --- pixels ---
 
 
-@pytest.mark.parametrize("background", ["checker", "black", "white", "transparent"])
+@pytest.mark.parametrize(
+    "background",
+    at_length_but(["checker", "black", "white", "transparent"], "checker", "transparent"),
+)
 def test_opaque_layers(cockpit: Cockpit, engine: Program, background: str) -> None:
     """Bit by bit the same: also where layers lie above each other or outside of the canvas."""
     layers = [source("ball", "160x120"), source("smpte", "100x80"), source("snow", "64x64")]
@@ -86,13 +91,27 @@ def test_opaque_layers(cockpit: Cockpit, engine: Program, background: str) -> No
     assert both(cockpit, properties, layers) == 0
 
 
-@pytest.mark.parametrize("form", ["RGBx", "xRGB", "xBGR", "BGR", "RGB"])
+@pytest.mark.parametrize(
+    "form", at_length_but(["RGBx", "xRGB", "xBGR", "BGR", "RGB"], "xRGB", "RGB")
+)
 def test_formats(cockpit: Cockpit, engine: Program, form: str) -> None:
     assert both(cockpit, "sink_0::xpos=20", [source("smpte", "160x120", form=form)]) == 0
 
 
-@pytest.mark.parametrize("form", ["I420", "NV12", "YV12", "Y42B", "Y444", "YUY2", "UYVY", "NV21"])
-@pytest.mark.parametrize("matrix", ["bt601", "bt709", "2:4:7:1", "bt2020", "smpte240m", "2:2:5:1"])
+# Each kind of samples, each of the matrices that films have, and both ranges.
+COLOURS = [("I420", "bt601"), ("NV12", "bt709"), ("YUY2", "bt2020"), ("Y444", "2:2:5:1")]
+
+
+@pytest.mark.parametrize(
+    ("form", "matrix"),
+    at_length_but(
+        itertools.product(
+            ["I420", "NV12", "YV12", "Y42B", "Y444", "YUY2", "UYVY", "NV21"],
+            ["bt601", "bt709", "2:4:7:1", "bt2020", "smpte240m", "2:2:5:1"],
+        ),
+        *COLOURS,
+    ),
+)
 def test_colours(cockpit: Cockpit, engine: Program, form: str, matrix: str) -> None:
     """Of large areas: at edges GStreamer mixes colours of neighbours. It also computes with few
     bits, so that its colours are off by up to 3; the engine's are within 1 (test_engine_drawing).
@@ -101,7 +120,7 @@ def test_colours(cockpit: Cockpit, engine: Program, form: str, matrix: str) -> N
     assert both(cockpit, "", [f"{colour},colorimetry={matrix}"], "64x48") <= 4
 
 
-@pytest.mark.parametrize("alpha", [0.01, 0.3, 0.5, 0.77, 0.99])
+@pytest.mark.parametrize("alpha", at_length_but([0.01, 0.3, 0.5, 0.77, 0.99], 0.01, 0.77))
 def test_alpha_of_a_layer(cockpit: Cockpit, engine: Program, alpha: float) -> None:
     """Within 1 of what arithmetic says. The compositor rounds down, so it may be 2 away."""
     layers = [source("ball", "160x120"), source("smpte", "160x120")]
@@ -118,7 +137,7 @@ def test_alpha_of_a_layer(cockpit: Cockpit, engine: Program, alpha: float) -> No
     assert worst(ours, theirs) <= 2
 
 
-@pytest.mark.parametrize("form", ["BGRA", "RGBA", "ARGB", "ABGR"])
+@pytest.mark.parametrize("form", at_length_but(["BGRA", "RGBA", "ARGB", "ABGR"], "BGRA", "ARGB"))
 def test_alpha_of_pixels(cockpit: Cockpit, engine: Program, form: str) -> None:
     """GStreamer's pixels are not multiplied by their alpha."""
     above = source("solid-color foreground-color=0x80ff8020", "100x100", form=form)
@@ -151,7 +170,7 @@ def tolerance(form: str) -> int:
     return 0 if form == "BGRx" else 2 if form.startswith("RGB") else 4
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", at_length_but(FORMS, "BGRx", "RGBA", "I420"))
 def test_odd_sizes(cockpit: Cockpit, engine: Program, form: str) -> None:
     """Odd ones, of one pixel and one row, partly and wholly outside, with alpha 0 and 1."""
     layers = [solid(size, form) for size in ("61x47", "1x1", "3x5", "33x1", "1x31", "7x9", "9x9")]
@@ -163,7 +182,7 @@ def test_odd_sizes(cockpit: Cockpit, engine: Program, form: str) -> None:
     assert both(cockpit, properties, layers, ODD, canvas_for(form)) <= tolerance(form)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", at_length_but(FORMS, "RGB16", "RGBA", "NV12"))
 def test_scaled_odd_sizes(cockpit: Cockpit, engine: Program, form: str) -> None:
     """One pixel to many, many to one, and to odd sizes beyond the canvas."""
     layers = [solid(size, form) for size in ("1x1", "61x47", "3x5", "64x64")]
@@ -182,9 +201,24 @@ def test_operators(cockpit: Cockpit, engine: Program, operator: str) -> None:
     assert both(cockpit, properties, layers, "160x120") <= 2
 
 
-@pytest.mark.parametrize("size", [(160, 50), (41, 120), (7, 99), (80, 60), (1, 1)])
-@pytest.mark.parametrize("policy", ["none", "keep-aspect-ratio"])
-@pytest.mark.parametrize("shape", ["1/1", "4/3", "12/11"])
+KEPT = "keep-aspect-ratio"
+
+
+@pytest.mark.parametrize(
+    ("size", "policy", "shape"),
+    at_length_but(
+        itertools.product(
+            [(160, 50), (41, 120), (7, 99), (80, 60), (1, 1)],
+            ["none", KEPT],
+            ["1/1", "4/3", "12/11"],
+        ),
+        ((160, 50), KEPT, "4/3"),
+        ((41, 120), "none", "4/3"),
+        ((7, 99), KEPT, "12/11"),
+        ((80, 60), KEPT, "1/1"),
+        ((1, 1), "none", "1/1"),
+    ),
+)
 def test_shapes(
     cockpit: Cockpit, engine: Program, size: tuple[int, int], policy: str, shape: str
 ) -> None:

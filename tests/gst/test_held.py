@@ -11,6 +11,7 @@ import time
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.length import at_length_but
 from lib.pipeline import LOSSLESS, PATIENT, Pipeline, decode, film, frames_of, send, watch
 from lib.program import wait_for
 
@@ -104,8 +105,15 @@ LOOKS_AHEAD = {
 }
 
 
-@pytest.mark.parametrize("what", LOOKS_AHEAD)
-@pytest.mark.parametrize("live", ["true", "false"])
+@pytest.mark.parametrize(
+    ("what", "live"),
+    at_length_but(
+        itertools.product(LOOKS_AHEAD, ["true", "false"]),
+        ("queue", "false"),
+        ("small queue", "true"),
+        ("delay", "true"),
+    ),
+)
 def test_queues(cockpit: Cockpit, what: str, live: str) -> None:
     receiver = watch(cockpit, f"is-live={live}", LOOKS_AHEAD[what])
     sender = sent_to(cockpit, receiver)
@@ -122,8 +130,8 @@ def test_queues(cockpit: Cockpit, what: str, live: str) -> None:
     [
         ("latency=200", "sync=true"),
         ("", "sync=true processing-deadline=100000000"),
-        ("", "sync=true ts-offset=400000000"),
-        ("", "sync=true render-delay=300000000"),
+        pytest.param("", "sync=true ts-offset=400000000", marks=pytest.mark.at_length),
+        pytest.param("", "sync=true render-delay=300000000", marks=pytest.mark.at_length),
     ],
 )
 def test_latency(cockpit: Cockpit, properties: str, sink: str) -> None:
@@ -201,7 +209,7 @@ def test_film_into_a_file(cockpit: Cockpit) -> None:
 # --- programs that hold ---
 
 
-@pytest.mark.parametrize("hold", [5, 14, 100])
+@pytest.mark.parametrize("hold", at_length_but([5, 14, 100], 5, 14))
 def test_program_that_holds(cockpit: Cockpit, hold: int) -> None:
     """Beyond what it may have of the producer's there are copies, and before that none.
 
@@ -272,11 +280,15 @@ def test_leases_are_renewed(cockpit: Cockpit) -> None:
         assert receiver.finish().lines("end")[0]["overwritten"] == 0
 
 
+FAST = camera(2000).replace(SIZE, "video/x-raw,format=I420,width=16,height=16")
+
+
 @pytest.mark.parametrize(
     ("source", "pauses"),
     [
         (camera(100), 1),
-        (camera(2000).replace(SIZE, "video/x-raw,format=I420,width=16,height=16"), 40),
+        (FAST, 10),
+        pytest.param(FAST, 40, marks=pytest.mark.at_length),
     ],
 )
 def test_pause_is_no_backlog(cockpit: Cockpit, source: str, pauses: int) -> None:

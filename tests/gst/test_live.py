@@ -206,7 +206,7 @@ def manual_line(title: str) -> str:
     [
         ("queue", "x264enc tune=zerolatency"),
         (UNBOUNDED, "x264enc"),  # looks 40 frames ahead, more than a queue's second
-        (UNBOUNDED, "x264enc rc-lookahead=60 bframes=16"),
+        pytest.param(UNBOUNDED, "x264enc rc-lookahead=60 bframes=16", marks=pytest.mark.at_length),
     ],
 )
 def test_the_manuals_camera_that_is_also_recorded(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.length import at_length_but
 from lib.pipeline import (
     LEASE,
     LOSSLESS,
@@ -81,7 +82,12 @@ def ended(receiver: Pipeline) -> bool:
     return any(message["bus"] == "eos" for message in receiver.lines("bus"))
 
 
-@pytest.mark.parametrize("name", CHAINS)
+# Each kind of element that holds, drops, adds or changes frames once; and what reads twice.
+CHAINS_USUAL = ("encoder that looks ahead beside a display", "files of half a second", "compositor")
+CHAINS_USUAL += ("another rate", "drawn on", "queue2", "programs of the same pipeline")
+
+
+@pytest.mark.parametrize("name", at_length_but(CHAINS, *CHAINS_USUAL))
 def test_chain(cockpit: Cockpit, name: str) -> None:
     """With the defaults of gidsrc, but that it is a film."""
     chain, behind = CHAINS[name], cockpit.folder / "behind-"
@@ -397,7 +403,13 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize("name", SOURCES)
+# Each way once by which other pictures, sizes, formats, modes or orders come.
+SOURCES_USUAL = ("pictures again, drawn on", "part of a part", "old pictures in new ones")
+SOURCES_USUAL += ("fields and frames", "other sizes", "other formats", "4:2:2 of 10 bits")
+SOURCES_USUAL += ("frames out of order",)
+
+
+@pytest.mark.parametrize("name", at_length_but(SOURCES, *SOURCES_USUAL))
 def test_source(cockpit: Cockpit, name: str) -> None:
     """Pixels and times of each."""
     compare(cockpit, lambda sink: f"{SOURCES[name]} ! {sink}", 8)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.length import at_length_but
 from lib.pipeline import (
     LOSSLESS,
     PATIENT,
@@ -81,7 +82,7 @@ def test_seek(cockpit: Cockpit) -> None:
     receiver.finish()
 
 
-@pytest.mark.parametrize("which", ["real", "made"])
+@pytest.mark.parametrize("which", at_length_but(["real", "made"], "made"))
 def test_seek_while_paused_shows_the_frame(cockpit: Cockpit, which: str) -> None:
     """Where to is a time of the film, which in a file with B-frames is not that of its buffers."""
     path = clip() if which == "real" else film(1280, 720, 132)
@@ -332,7 +333,7 @@ def test_tee_hides_the_sink(cockpit: Cockpit) -> None:
     assert sender.stats("sink")["copy-reasons"] == {"upstream-memory": 20}
 
 
-@pytest.mark.parametrize("source", ["test", "film"])
+@pytest.mark.parametrize("source", at_length_but(["test", "film"], "test"))
 def test_gidalloc_in_front_of_a_tee(cockpit: Cockpit, source: str) -> None:
     """The same memory goes to two streams, each frame kept until both have let go of it."""
     source = test_source(count=100) if source == "test" else decode(clip())
@@ -390,7 +391,7 @@ def test_frames_that_are_in_use_outlive_the_stream(cockpit: Cockpit) -> None:
 # --- put together by others ---
 
 
-@pytest.mark.parametrize("bin", ["decodebin3", "decodebin"])
+@pytest.mark.parametrize("bin", at_length_but(["decodebin3", "decodebin"], "decodebin3"))
 def test_decodebin(cockpit: Cockpit, bin: str) -> None:
     expected = sums_of(cockpit, decode(clip()))
     sender, receiver = pairs(cockpit, f"filesrc location={clip()} ! {bin}")
@@ -398,7 +399,7 @@ def test_decodebin(cockpit: Cockpit, bin: str) -> None:
     check_h264_copies(sender.stats("sink"), len(expected))
 
 
-@pytest.mark.parametrize("bin", ["playbin3", "playbin"])
+@pytest.mark.parametrize("bin", at_length_but(["playbin3", "playbin"], "playbin"))
 def test_playbin(cockpit: Cockpit, bin: str) -> None:
     expected = sums_of(cockpit, decode(clip()))
     receiver = watch(cockpit)
@@ -430,10 +431,12 @@ def test_player_of_two_films(cockpit: Cockpit) -> None:
     [
         'playbin3 uri=gid://open/movie video-sink="fakesink name=watch sync=false"',
         'playbin uri=gid://open/movie video-sink="fakesink name=watch sync=false"',
-        "uridecodebin3 uri=gid://open/movie ! fakesink name=watch sync=false",
         "uridecodebin3 uri=gid://1/movie ! fakesink name=watch sync=false",
         "gidsrc domain=1 stream=movie ! fakesink name=watch sync=false",
-        "uridecodebin uri=gid://open/movie ! fakesink name=watch sync=false",
+        *at_length_but(
+            f"{bin} uri=gid://open/movie ! fakesink name=watch sync=false"
+            for bin in ("uridecodebin3", "uridecodebin")
+        ),
     ],
 )
 def test_players_read_a_uri(cockpit: Cockpit, player: str) -> None:
@@ -478,7 +481,12 @@ def test_uri_of_our_own_domain(cockpit: Cockpit) -> None:
 
 
 @pytest.mark.parametrize(
-    "uri", ["gid://open", "gid://open/", "gid:///", "gid://op%en/movie", "gid://open/a?b"]
+    "uri",
+    at_length_but(
+        ["gid://open", "gid://open/", "gid:///", "gid://op%en/movie", "gid://open/a?b"],
+        "gid://open",
+        "gid://op%en/movie",
+    ),
 )
 def test_uris_that_name_no_stream(cockpit: Cockpit, uri: str) -> None:
     player = Pipeline(cockpit, "cluster", f"uridecodebin3 uri={uri} ! fakesink")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.length import at_length_but
 from lib.pipeline import LOSSLESS, PATIENT, Pipeline, gst_env, send, watch
 
 COUNT = 12
@@ -91,7 +92,12 @@ def compare_behind(
     assert sender.stats("sink")["dropped"] == receiver.stats("src")["missed"] == 0
 
 
-@pytest.mark.parametrize("name", SOURCES)
+# Each kind of caps, times and sizes once.
+USUAL = ("no rate in the middle", "other colours", "two views in one", "alternate fields")
+USUAL += ("small ones", "rows apart", "begins late", "seldom", "a part of odd place")
+
+
+@pytest.mark.parametrize("name", at_length_but(SOURCES, *USUAL))
 def test_source(cockpit: Cockpit, name: str) -> None:
     compare(cockpit, SOURCES[name], "is-live=false", ("pts", "duration"), 10)
 
@@ -168,22 +174,16 @@ FILMS = {
     "of two sources": "compositor name=all sink_1::xpos=33 sink_1::alpha=0.5 "
     f"{ball()} ! all. {ball('BGRA', (35, 21))} ! all. all. ! video/x-raw,framerate=30/1",
 }
-USUAL = [
+USUAL_FILMS = (
     "H.264 of another size",
     "VP9 of another size, by libav",
     "Theora",
     "JPEG of other sizes",
     "MPEG-2 of fields",
-]
+)
 
 
-def some(cases: Iterable[str], usual: Sequence[str]) -> list:
-    return [
-        name if name in usual else pytest.param(name, marks=pytest.mark.at_length) for name in cases
-    ]
-
-
-@pytest.mark.parametrize("name", some(FILMS, USUAL))
+@pytest.mark.parametrize("name", at_length_but(FILMS, *USUAL_FILMS))
 def test_film(cockpit: Cockpit, name: str) -> None:
     compare(cockpit, FILMS[name], "is-live=false", ("pts", "duration", "flags"), 4)
 
@@ -230,7 +230,7 @@ BEHIND = {
 }
 
 
-@pytest.mark.parametrize("name", some(BEHIND, ["in Y4M", "both fields"]))
+@pytest.mark.parametrize("name", at_length_but(BEHIND, "in Y4M", "both fields"))
 def test_behind(cockpit: Cockpit, name: str) -> None:
     source, then = BEHIND[name]
     compare_behind(cockpit, source, then, "is-live=false", ("pts", "duration"), 2)
@@ -320,12 +320,13 @@ OF_EACH_FORMAT = {
 }
 
 
-@pytest.mark.parametrize("name", some(OF_EACH_FORMAT, ["that are a part"]))
+@pytest.mark.parametrize("name", at_length_but(OF_EACH_FORMAT, "that are a part"))
 def test_pictures_of_each_format(cockpit: Cockpit, name: str) -> None:
     compare(cockpit, OF_EACH_FORMAT[name], "is-live=false", ("pts", "duration"), 30)
 
 
-@pytest.mark.parametrize("name", some(OF_EACH_FORMAT, []))
+@pytest.mark.at_length
+@pytest.mark.parametrize("name", OF_EACH_FORMAT)
 def test_pictures_for_who_knows_one_layout(cockpit: Cockpit, name: str) -> None:
     """Without GstVideoMeta."""
     source = OF_EACH_FORMAT[name]
@@ -336,7 +337,10 @@ def test_pictures_for_who_knows_one_layout(cockpit: Cockpit, name: str) -> None:
     assert receiver.caps == itself.caps
 
 
-@pytest.mark.parametrize("name", ["no rate", "small ones", "alternate fields", "rows apart"])
+@pytest.mark.parametrize(
+    "name",
+    at_length_but(["no rate", "small ones", "alternate fields", "rows apart"], "no rate"),
+)
 def test_source_that_is_read_live(cockpit: Cockpit, name: str) -> None:
     compare(cockpit, SOURCES[name], "", (), 10)
 
@@ -351,7 +355,10 @@ def under_clock(name: str, pipeline: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("sends", "reads"), [("realtime", "monotonic"), ("monotonic", "tai"), ("realtime", "tai")]
+    ("sends", "reads"),
+    at_length_but(
+        [("realtime", "monotonic"), ("monotonic", "tai"), ("realtime", "tai")], ("realtime", "tai")
+    ),
 )
 def test_other_clocks(cockpit: Cockpit, sends: str, reads: str) -> None:
     """Frames leave at their pace, and are due about when they come."""
@@ -375,7 +382,7 @@ def test_other_clocks(cockpit: Cockpit, sends: str, reads: str) -> None:
 TRACERS = "leaks;stats;rusage"
 
 
-@pytest.mark.parametrize("levels", ["GST_TRACER:7", "*:9"])
+@pytest.mark.parametrize("levels", at_length_but(["GST_TRACER:7", "*:9"], "GST_TRACER:7"))
 def test_everything_is_written_down(cockpit: Cockpit, levels: str) -> None:
     """Tracers see each buffer, message and lock of an object."""
     traced = {
@@ -414,7 +421,15 @@ LIMITS = ["--nofile=24", "--nofile=32", "--memlock=0", "--as=300000000", "--npro
 
 @pytest.mark.parametrize(
     ("end", "limit"),
-    [*itertools.product(["sink", "src"], LIMITS), ("sink", "--fsize=10240")],
+    at_length_but(
+        [*itertools.product(["sink", "src"], LIMITS), ("sink", "--fsize=10240")],
+        ("sink", "--nofile=24"),
+        ("src", "--nofile=32"),
+        ("src", "--memlock=0"),
+        ("sink", "--as=300000000"),
+        ("src", "--nproc=1"),
+        ("sink", "--fsize=10240"),
+    ),
 )
 def test_limits(cockpit: Cockpit, end: str, limit: str) -> None:
     """Under a limit a pipeline plays, or says what it lacks and ends: it never stands still."""

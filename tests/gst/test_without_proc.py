@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Where there is no /proc, as in a sandbox: all works whose gidd has one, and else it is said."""
 
+import itertools
 import subprocess
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.length import at_length_but
 from lib.pipeline import FRAMES, LOSSLESS, Pipeline, gst_env, make_registry, sums_of
 from lib.program import Program
 
@@ -35,8 +37,15 @@ def why_no_namespaces() -> str | None:
 pytestmark = pytest.mark.skipif(why_no_namespaces() is not None, reason=str(why_no_namespaces()))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("who", ["open", "cluster", "open cluster"])
+@pytest.mark.parametrize(
+    ("kind", "who"),
+    at_length_but(
+        itertools.product(KINDS, ["open", "cluster", "open cluster"]),
+        ("none", "open cluster"),
+        ("another's", "open"),
+        ("another's", "cluster"),
+    ),
+)
 def test_frames_flow(cockpit: Cockpit, kind: str, who: str) -> None:
     """Each as it was sent, whoever has no /proc: the producer, its reader, or both."""
     under = {domain: without_proc(kind) if domain in who else [] for domain in cockpit.domains}
