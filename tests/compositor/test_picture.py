@@ -4,7 +4,6 @@
 import mmap
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy
 import pytest
@@ -17,11 +16,17 @@ BY_PIXMAN = [name for name in SCREENS if name.endswith("pixman")]
 BY_WESTON = [name for name in SCREENS if name.startswith("weston")]
 
 
-@pytest.fixture(params=SCREENS)
-def session(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) -> Iterator[Session]:
-    made = open_session(cockpit, tmp_path, request.param)
+@pytest.fixture(scope="module", params=SCREENS)
+def session(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Session]:
+    """The same for all tests, each of which has slabs and a client of its own."""
+    cockpit = Cockpit()
+    cockpit.start_all()
+    made = open_session(cockpit, tmp_path_factory.mktemp("session"), request.param)
     yield made
     made.finish()
+    cockpit.close()
 
 
 def test_picture_is_exact(session: Session) -> None:
@@ -158,8 +163,8 @@ def test_immediate_buffer_is_blank_until_its_memory_comes(session: Session) -> N
 def test_exported_memory(session: Session) -> None:
     """A sealed memfd of another program, whose picture begins anywhere in it."""
     width, height, offset = 64, 32, 12300
-    _, gid = session.owner.call("export", XRGB8888, width, height, offset, 32768)
-    session.owner.call("grant", 0, 2)
+    index, gid = session.owner.call("export", XRGB8888, width, height, offset, 32768)
+    session.owner.call("grant", index, 2)
     memory = numpy.array([index % 251 for index in range(32768)], numpy.uint8)
     expected = memory[offset : offset + width * height * 4].reshape(height, width, 4)
     with session.client() as client:

@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy
 import pytest
+from lib.cockpit import Cockpit
 from lib.program import BUILD, PATIENCE, Program, wait_for
 from lib.session import Session
 from lib.weston import HEIGHT, WIDTH
@@ -19,6 +21,20 @@ CAPS = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT},framerate={RATE}/
 LEASE_MS = 8000  # a machine may stand still for some seconds, in which nobody renews any
 PLATE = "pattern=zone-plate kx2=20 ky2=13"
 OTHER_PLATE = "pattern=zone-plate kx2=7 ky2=31"
+
+
+@pytest.fixture
+def session(shared_session: Session) -> Session:
+    """One for all tests but those that end a part of it, which have `own_session`."""
+    (shared_session.folder / "stats.json").unlink(missing_ok=True)  # of the test before
+    return shared_session
+
+
+@pytest.fixture
+def own_session(cockpit: Cockpit, tmp_path: Path) -> Iterator[Session]:
+    made = Session(cockpit, tmp_path)
+    yield made
+    made.finish()
 
 
 def draw(pattern: str, caps: str = CAPS, more: str = "") -> numpy.ndarray:
@@ -51,26 +67,26 @@ def test_view_may_come_first(session: Session) -> None:
     session.wait_shown(draw(PLATE))
 
 
-def test_a_gidd_that_does_not_answer(session: Session) -> None:
+def test_a_gidd_that_does_not_answer(own_session: Session) -> None:
     """The producer's stands still: the view runs all the same, and can be ended."""
-    owner = session.cockpit.gidds["open"]
+    owner = own_session.cockpit.gidds["open"]
     owner.signal(signal.SIGSTOP)
     # Nobody waits for as long as an answer may take.
-    shown = view(session, GID_ANSWER_SECONDS="600")
+    shown = view(own_session, GID_ANSWER_SECONDS="600")
     wait_for(
         lambda: any(
-            c["program"] == "gid-view" for c in session.cockpit.status("cluster")["clients"]
+            c["program"] == "gid-view" for c in own_session.cockpit.status("cluster")["clients"]
         ),
         "the view to be connected",
     )
     assert shown.stop() == 0
     assert "film" not in shown.stderr  # nothing is known yet
-    shown = view(session, GID_ANSWER_SECONDS="1")
+    shown = view(own_session, GID_ANSWER_SECONDS="1")
     shown.wait_output("waiting for film: ")
     owner.signal(signal.SIGCONT)
-    session.cockpit.wait_links()
-    produce(session, PLATE)
-    session.wait_shown(draw(PLATE))
+    own_session.cockpit.wait_links()
+    produce(own_session, PLATE)
+    own_session.wait_shown(draw(PLATE))
 
 
 def test_only_the_crop_is_shown(session: Session) -> None:
@@ -194,16 +210,16 @@ def test_caps_change_with_the_producer(session: Session) -> None:
     wait_for(lambda: (session.screenshot()[120, 160] == (255, 0, 0)).all(), "blue")
 
 
-def test_weston_killed_and_restarted(session: Session) -> None:
-    produce(session, PLATE)
-    shown = view(session)
-    session.wait_shown(draw(PLATE))
-    session.weston.kill()
+def test_weston_killed_and_restarted(own_session: Session) -> None:
+    produce(own_session, PLATE)
+    shown = view(own_session)
+    own_session.wait_shown(draw(PLATE))
+    own_session.weston.kill()
     assert shown.wait() == 1
     assert "the compositor went away" in shown.stderr
-    session.weston.start()
-    view(session)
-    session.wait_shown(draw(PLATE))
+    own_session.weston.start()
+    view(own_session)
+    own_session.wait_shown(draw(PLATE))
 
 
 def test_stopped_weston_holds_nobody_up(session: Session) -> None:
@@ -246,12 +262,12 @@ def test_stopped_weston_keeps_what_it_was_given(session: Session) -> None:
         os.kill(session.weston.pid, signal.SIGCONT)
 
 
-def test_gidd_of_the_view_killed_and_back(session: Session) -> None:
-    produce(session, PLATE)
-    stats = session.folder / "stats.json"
-    shown = view(session, f"--stats={stats}")
-    session.wait_shown(draw(PLATE))
-    session.cockpit.restart("cluster")
+def test_gidd_of_the_view_killed_and_back(own_session: Session) -> None:
+    produce(own_session, PLATE)
+    stats = own_session.folder / "stats.json"
+    shown = view(own_session, f"--stats={stats}")
+    own_session.wait_shown(draw(PLATE))
+    own_session.cockpit.restart("cluster")
     frames = read(stats)["frames"]
     wait_for(lambda: read(stats)["frames"] > frames + 30, "frames to flow on")
     assert shown.is_running()
@@ -376,12 +392,12 @@ def converted_slab(session: Session) -> str | None:
     return next((slab["gid"] for slab in slabs if slab["owner"]), None)
 
 
-def test_weston_without_the_module(session: Session) -> None:
-    session.weston.stop()
-    session.weston.command.remove("--modules=gid-buffer.so")
-    session.weston.launch()
-    wait_for(lambda: session.weston.has_global("xdg_wm_base"), "weston to be ready")
-    shown = view(session)
+def test_weston_without_the_module(own_session: Session) -> None:
+    own_session.weston.stop()
+    own_session.weston.command.remove("--modules=gid-buffer.so")
+    own_session.weston.launch()
+    wait_for(lambda: own_session.weston.has_global("xdg_wm_base"), "weston to be ready")
+    shown = view(own_session)
     assert shown.wait() == 1
     waits, ends = shown.stderr.splitlines()
     # It may be there a moment later: what to do is said where it is not.

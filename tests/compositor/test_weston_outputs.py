@@ -17,6 +17,7 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.forwarding import ShmBuffers, Window
 from lib.input_window import InputWindow
+from lib.length import at_length_but
 from lib.painter import Painter
 from lib.program import BUILD, python_env, wait_for
 from lib.stream_reader import StreamReader, keeper
@@ -64,6 +65,12 @@ def outputs(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) ->
         assert made.weston.stop() == 0, made.weston.read_log()
 
 
+def gl_at_length(function):
+    """What it asks for has nothing to do with how Weston draws."""
+    cases = at_length_but(["pixman", "gl"], "pixman")
+    return pytest.mark.parametrize("outputs", cases, indirect=True)(function)
+
+
 @pytest.mark.parametrize("size", [(480, 270), (1366, 768), (483, 271)])
 def test_a_reader_sees_an_output_without_a_screen(outputs: Outputs, size: tuple[int, int]) -> None:
     weston = outputs.start(LEFT.replace("480x270", "{}x{}".format(*size)))
@@ -95,6 +102,7 @@ def test_what_changed_is_told(outputs: Outputs) -> None:
         assert numpy.array_equal(picture.pixels, expected)
 
 
+@gl_at_length
 def test_a_click_draws_nothing(outputs: Outputs) -> None:
     """What is the highest already is raised by no shell."""
     weston = outputs.start(LEFT + "input=open\n", "--no-outputs")
@@ -272,6 +280,7 @@ def test_a_still_picture_is_sent_once(outputs: Outputs) -> None:
         assert not reader.wait(1)
 
 
+@gl_at_length
 def test_who_comes_late_sees_what_is_shown(outputs: Outputs) -> None:
     """Also where it changed while nobody read; and in one that reads already."""
     weston = outputs.start(LEFT)
@@ -288,6 +297,7 @@ def test_who_comes_late_sees_what_is_shown(outputs: Outputs) -> None:
             assert numpy.array_equal(another.next().pixels, new)
 
 
+@gl_at_length
 def test_readers_that_keep_all(outputs: Outputs) -> None:
     """And say all the time that they live: others get what is new."""
     weston = outputs.start(LEFT)
@@ -355,6 +365,7 @@ def test_another_size_while_it_runs(outputs: Outputs, scale: int) -> None:
             before_size = size
 
 
+@gl_at_length
 def test_another_size_while_gidd_hangs(outputs: Outputs) -> None:
     """Weston draws on, for its programs; readers get the size when gidd is there again."""
     weston = outputs.start(LEFT + "input=open\nresize=900x700\n", "--no-outputs")
@@ -391,6 +402,7 @@ def painter_of_pixels(weston: Weston, size: tuple[int, int], scale: int) -> Pain
     return painter
 
 
+@gl_at_length
 def test_alone(outputs: Outputs) -> None:
     """Weston without any output but that."""
     weston = outputs.start(LEFT, "--no-outputs")
@@ -399,6 +411,7 @@ def test_alone(outputs: Outputs) -> None:
         reader.wait_picture(picture)
 
 
+@gl_at_length
 def test_another_mode_after_another_start(outputs: Outputs) -> None:
     """A reader follows the stream over Weston's end, by signal and by force."""
     outputs.start(LEFT)
@@ -412,6 +425,7 @@ def test_another_mode_after_another_start(outputs: Outputs) -> None:
         assert reader.next().pixels.shape == (200, 320, 3)
 
 
+@gl_at_length
 def test_a_gidd_that_comes_back(outputs: Outputs) -> None:
     weston = outputs.start(LEFT)
     painter = Painter(weston.socket, "left", (480, 270))
@@ -423,6 +437,7 @@ def test_a_gidd_that_comes_back(outputs: Outputs) -> None:
         reader.wait_picture(picture)
 
 
+@gl_at_length
 def test_readers_that_stop_or_die_stop_nobody(outputs: Outputs) -> None:
     weston = outputs.start(LEFT)
     painter = Painter(weston.socket, "left", (480, 270))
