@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from assuring.light import lights_in
+from lib.length import at_length_but
 from lib.program import BUILD, PATIENCE, TOP
 from PIL import Image
 
@@ -318,7 +319,9 @@ def test_pictures_that_cannot_be_shown(tmp_path: Path) -> None:
     assert set(lines) == expected | {f"{path}:13: y=b is not a number from 0 to 16384"}
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
+@pytest.mark.parametrize(
+    "mode", at_length_but(["1", "L", "LA", "P", "RGB", "RGBA", "I;16"], "1", "P", "RGBA", "I;16")
+)
 def test_pictures_of_any_kind_of_png(tmp_path: Path, mode: str) -> None:
     path = tmp_path / "cluster.conf"
     write_png(tmp_path / "any.png", mode)

@@ -10,6 +10,7 @@ import numpy
 import pytest
 from lib.cockpit import Cockpit
 from lib.display import ROLE, Display, start_telltale
+from lib.length import at_length_but
 from lib.pipeline import gst_env
 from lib.program import BUILD, Program, wait_for
 
@@ -78,7 +79,7 @@ def test_faults_on_the_way(cockpit: Cockpit, profile: str) -> None:
         display.wait_role("lost")
 
 
-@pytest.mark.parametrize("profile", ["crc64", CMAC])
+@pytest.mark.parametrize("profile", at_length_but(["crc64", CMAC], "crc64"))
 def test_frames_of_before_after_the_end(cockpit: Cockpit, profile: str) -> None:
     """Whoever kept them needs no key to say that the stream ended, and to send them again. They are
     old, though they are no older than the deadline allows, and their numbers rise.
@@ -120,7 +121,7 @@ def test_who_does_not_protect(cockpit: Cockpit) -> None:
     assert display.role()["shown_frames"] == 0
 
 
-@pytest.mark.parametrize("profile", ["crc64", CMAC])
+@pytest.mark.parametrize("profile", at_length_but(["crc64", CMAC], CMAC))
 def test_gidsink(cockpit: Cockpit, profile: str) -> None:
     """What it protects is live, also without a content hash; what it does not is none."""
     key = write_key(cockpit.folder)

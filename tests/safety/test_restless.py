@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Producers of which nothing stays as it was, beside an honest one: the display goes on."""
 
+import itertools
 import signal
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.company import IS_LONG
 from lib.display import ROLE, Display, start_telltale
+from lib.length import at_length_but
 from lib.program import BUILD, wait_for
 
 RESTLESS = BUILD / "tests" / "hostile" / "programs" / "hostile-restless"
@@ -35,8 +37,11 @@ def descriptors(display: Display) -> int:
     return len(list(Path(f"/proc/{display.program.pid}/fd").iterdir()))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("mode", MODES)
+# Each mode once, half of them against a role and half against a layer.
+USUAL = [(mode, kind) for mode, kind in zip(MODES, itertools.cycle(KINDS), strict=False)]
+
+
+@pytest.mark.parametrize(("mode", "kind"), at_length_but(itertools.product(MODES, KINDS), *USUAL))
 def test_the_display_goes_on(cockpit: Cockpit, mode: str, kind: str) -> None:
     sections = ROLE + KINDS[kind]
     for i in range(MORE if mode == "many" else 0):

@@ -13,6 +13,7 @@ from lib.cockpit import Cockpit
 from lib.display import HEIGHT, WIDTH, Display, stays
 from lib.display import ROLE as SHOWN_ROLE
 from lib.forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
+from lib.length import at_length_but
 from lib.program import wait_for
 from lib.session import OwnerProcess
 from lib.weston import ARGB8888, SHM_FORMATS
@@ -87,6 +88,12 @@ def scene(
 
 def only_pixman(function: Callable[..., None]) -> Callable[..., None]:
     return pytest.mark.parametrize("scene", ["pixman"], indirect=True)(function)
+
+
+def gl_at_length(function):
+    """What the module does is the same: GL is another way to draw, which others look at."""
+    cases = at_length_but(["pixman", "gl"], "pixman")
+    return pytest.mark.parametrize("scene", cases, indirect=True)(function)
 
 
 def test_subsurfaces(scene: Scene) -> None:
@@ -287,7 +294,7 @@ def test_alpha(scene: Scene) -> None:
     scene.wait_same()
 
 
-@pytest.mark.parametrize("transform", range(8))
+@pytest.mark.parametrize("transform", at_length_but(range(8), 1, 6))
 @only_pixman
 def test_transforms(scene: Scene, transform: int) -> None:
     size = (32, 64) if transform % 2 else (64, 32)
@@ -360,6 +367,7 @@ def test_one_colour(scene: Scene) -> None:
     assert scene.forwarding.display.role()["state"] == "live"
 
 
+@gl_at_length
 def test_a_child_in_front_of_all(scene: Scene) -> None:
     """As a player's video before its black window: it is lent, and nothing is drawn."""
     manager = scene.connection.bind("wp_single_pixel_buffer_manager_v1")
@@ -461,6 +469,7 @@ def test_any_buffer_scale(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("memory", ["gids", "small", "solid"])
+@gl_at_length
 def test_a_buffer_that_is_destroyed(scene: Scene, memory: str) -> None:
     """By its client, while a subsurface shows it. One of a colour is that still."""
     child, _ = scene.child(scene.window.surface, 40, 10)
