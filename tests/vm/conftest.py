@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 from gid_vm.folder import memory_folder
-from guests import CONFIG, Machines, commands_end
+from gid_vm.guest import Guest
+from gid_vm.qemu import Window
+from guests import CONFIG, WINDOW, Machines, commands_end
+
+from lab.isolation.guest import DEVICES
 
 DISK_SIZE = 2 * 320 * 180 * 4  # bytes: two pictures
 
@@ -25,6 +29,17 @@ def kill_commands() -> Iterator[None]:
     """A guest is there for many tests: one camera that goes on takes it from all that follow."""
     with commands_end():
         yield
+
+
+@pytest.fixture(scope="session")
+def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
+    """A guest without a cockpit, with two windows: one of its own, one of others."""
+    folder = tmp_path_factory.mktemp("window")
+    windows = [Window(folder / name, WINDOW, writable=name == "own") for name in ("own", "others")]
+    for window in windows:
+        window.path.write_bytes(bytes(WINDOW))
+    with Guest("open", memory_mib=512, windows=windows, devices=[*DEVICES]) as guest:
+        yield guest
 
 
 @pytest.fixture(scope="session")

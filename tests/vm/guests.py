@@ -42,6 +42,7 @@ CONFIG = configuration(
     runtime="/run/gidway",
 )
 SILENCE = 120
+WINDOW = 4 << 20  # bytes of a window, of a guest without a cockpit
 FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/cockpit", "tests/lib/programs")
 # A busy machine is silent for long: who is not told that a guest is gone hears of it late.
 for one, other in (("open", "host"), ("open", "cluster"), ("cluster", "host"), ("spare", "host")):

@@ -4,7 +4,6 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,12 +17,6 @@ pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
     pytest.mark.timeout(1800),
 ]
-
-
-@pytest.fixture(scope="module")
-def guest() -> Iterator[Guest]:
-    with Guest("open", memory_mib=512) as guest:
-        yield guest
 
 
 def is_gone(pid: int) -> bool:
@@ -156,6 +149,7 @@ def test_it_sees_what_it_needs_of_this_machine_and_nothing_else(guest: Guest) ->
     )
 
 
+@pytest.mark.last(1)
 def test_it_powers_off_and_leaves_nothing(guest: Guest) -> None:
     """The last that is asked of this one."""
     pid = guest.process.pid

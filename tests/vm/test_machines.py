@@ -38,7 +38,7 @@ CONFIG = configuration(
 )
 
 
-# As under most hypervisors: what the guests share is none of the host's business.
+# What the guests share is none of the host's business.
 AMONG_THEMSELVES = configuration(
     {
         "host": "kind=host",
@@ -82,8 +82,8 @@ class Tool:
             command, env=env, capture_output=True, text=True, timeout=PATIENCE
         ).stdout
 
-    def arguments(self, domain: str) -> list[str]:
-        result = self.run("qemu-args", "--json", domain)
+    def arguments(self, domain: str, cwd: Path | None = None) -> list[str]:
+        result = self.run("qemu-args", "--json", domain, cwd=cwd)
         assert result.returncode == 0, result.stderr
         return json.loads(steady(result.stdout))
 
@@ -240,15 +240,17 @@ def test_guests_need_their_hub(tool: Tool) -> None:
     assert "gid-cockpit up host open" in result.stderr
 
 
-def test_up_run_status_down(tool: Tool) -> None:
-    result = tool.run("up", "host", "open")
+def test_up_run_status_down(tool: Tool, work: Path) -> None:
+    """And the guest sees the folder that it was started from: commands run there."""
+    (work / "mine.conf").write_text("of the user")
+    result = tool.run("up", "host", "open", cwd=work)
     assert result.returncode == 0, result.stderr
     assert "\nopen: booting, " in result.stdout
     # The very arguments that qemu-args tells of.
     status = {d["domain"]: d for d in json.loads(tool.run("status", "--json").stdout)}
     assert [status[name]["state"] for name in ("host", "open", "cluster")] == ["up", "up", "down"]
     command = Path(f"/proc/{status['open']['pid']}/cmdline").read_text()
-    assert steady(command).split("\0")[:-1] == tool.arguments("open")
+    assert steady(command).split("\0")[:-1] == tool.arguments("open", work)
     said = Path(f"/proc/{status['open']['pid']}/status").read_text()
     assert "\nSeccomp:\t2\n" in said and "\nNoNewPrivs:\t1\n" in said
     links = status["open"]["links"]
@@ -260,6 +262,13 @@ def test_up_run_status_down(tool: Tool) -> None:
     # On a busy machine it is told that the guest is waited for.
     said = [line for line in inside.stderr.splitlines() if " does not answer yet: " not in line]
     assert (inside.stdout, said, inside.returncode) == ("open\n", ["wrong"], 7)
+    inside = tool.run("run", "open", "sh", "-c", "pwd; cat mine.conf; echo x >new", cwd=work)
+    assert inside.stdout == f"{work}\nof the user"
+    assert "Read-only" in inside.stderr and not (work / "new").exists()
+    # From elsewhere: there as well, which is said.
+    elsewhere = tool.run("run", "open", "pwd", cwd=tool.folder)
+    assert (elsewhere.stdout, elsewhere.returncode) == (f"{work}\n", 0)
+    assert f"does not see the folder {tool.folder}: the command runs in {work}" in elsewhere.stderr
     if large_pages.are_there():
         assert large_pages.seen_by(status["open"]["pid"], "/window/open/") > 0
     assert "runs already" in tool.run("up", "open").stdout
@@ -306,25 +315,16 @@ def test_up_run_status_down(tool: Tool) -> None:
     wait_for(lambda: not Path(f"/proc/{status['open']['pid']}/exe").exists(), "QEMU to be gone")
 
 
-def test_guests_that_share_only_among_themselves(work: Path) -> None:
-    """And both see the folder that they were started from: commands run there."""
+@pytest.mark.at_length
+def test_guests_that_share_only_among_themselves() -> None:
+    """As under most hypervisors. tests/ivshmem has the same of domains that are processes."""
     tool = Tool(AMONG_THEMSELVES)
     try:
-        (work / "mine.conf").write_text("of the user")
-        result = tool.run("up", cwd=work)
+        result = tool.run("up")
         assert result.returncode == 0, result.stderr
         found = json.loads(tool.run("status", "--json").stdout)
         links = [(link["domain"], link["state"]) for one in found for link in one["links"]]
         assert links == [("cluster", "up"), ("open", "up")]
-        inside = tool.run("run", "cluster", "sh", "-c", "pwd; cat mine.conf; echo x >new", cwd=work)
-        assert inside.stdout == f"{work}\nof the user"
-        assert "Read-only" in inside.stderr and not (work / "new").exists()
-        # From elsewhere: there as well, which is said.
-        elsewhere = tool.run("run", "cluster", "pwd", cwd=tool.folder)
-        assert (elsewhere.stdout, elsewhere.returncode) == (f"{work}\n", 0)
-        assert f"does not see the folder {tool.folder}: the command runs in {work}" in (
-            elsewhere.stderr
-        )
     finally:
         tool.close()
 

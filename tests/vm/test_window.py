@@ -2,36 +2,19 @@
 """Memory between host and guest: written by one side, and by no other whatever it tries."""
 
 import json
-import os
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from gid_vm.guest import Guest, why_not
-from gid_vm.qemu import Window
-from lib.program import BUILD, PATIENCE
-
-from lab.isolation.guest import DEVICES
+from guests import WINDOW
+from lib.program import BUILD
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
     pytest.mark.timeout(1800),
 ]
 
-SIZE = 4 << 20
 HOSTILE_DMA = BUILD / "tests/hostile/programs/hostile-dma"
-
-
-@pytest.fixture(scope="module")
-def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
-    """With two windows: one of its own, one of others."""
-    folder = tmp_path_factory.mktemp("window")
-    windows = [Window(folder / name, SIZE, writable=name == "own") for name in ("own", "others")]
-    for window in windows:
-        window.path.write_bytes(bytes(SIZE))
-    with Guest("open", memory_mib=512, windows=windows, devices=[*DEVICES]) as guest:
-        yield guest
 
 
 @pytest.fixture
@@ -40,7 +23,7 @@ def files(guest: Guest) -> tuple[Path, Path]:
     own, others = (window.path for window in guest.machine.windows)
     for path, byte in ((own, b"o"), (others, b"x")):
         with path.open("r+b") as file:
-            file.write(byte * SIZE)
+            file.write(byte * WINDOW)
     return own, others
 
 
@@ -50,18 +33,18 @@ def test_a_guest_writes_its_own_memory_and_no_other(guest: Guest, files: tuple[P
     result = guest.run(["python3", str(script), str(ord("A")), str(ord("B"))])
     assert result.code == 0, result.err
     # While it runs: the host reads the very memory that the guest wrote.
-    assert own.read_bytes() == b"A" * SIZE
-    assert others.read_bytes() == b"x" * SIZE
+    assert own.read_bytes() == b"A" * WINDOW
+    assert others.read_bytes() == b"x" * WINDOW
     mine, theirs = ([int(word) for word in line.split()] for line in result.out.splitlines())
-    assert mine == [SIZE, ord("o"), ord("A"), ord("A")]
-    assert theirs == [SIZE, ord("x"), ord("x"), ord("x")]
+    assert mine == [WINDOW, ord("o"), ord("A"), ord("A")]
+    assert theirs == [WINDOW, ord("x"), ord("x"), ord("x")]
     # And what the host writes there meanwhile, the guest sees.
     with others.open("r+b") as file:
         file.write(b"y")
     again = guest.run(["python3", str(script), str(ord("C")), str(ord("D"))])
     assert again.out.splitlines()[1].split()[1] == str(ord("y"))
-    assert own.read_bytes() == b"C" * SIZE
-    assert others.read_bytes() == b"y" + b"x" * (SIZE - 1)
+    assert own.read_bytes() == b"C" * WINDOW
+    assert others.read_bytes() == b"y" + b"x" * (WINDOW - 1)
 
 
 def test_a_device_of_a_guest_writes_its_own_memory_and_no_other(
@@ -81,14 +64,4 @@ def test_a_device_of_a_guest_writes_its_own_memory_and_no_other(
         found = file.read_bytes().count(bytes.fromhex(pattern) * 512)
         assert (found > 0, did["changed"] > 0, did["held"] > 0) == (aim == "own",) * 3
         assert did["written"] == 1000
-    assert others.read_bytes() == b"x" * SIZE
-
-
-def test_a_guest_that_dies_is_found_out_by_whoever_waits(guest: Guest) -> None:
-    """The last that is asked of this one."""
-    running = guest.start(["sleep", "600"])
-    guest.kill()
-    assert running.wait(timeout=PATIENCE).code == -signal.SIGKILL
-    assert not os.path.exists(f"/proc/{guest.process.pid}")
-    guest.finish()
-    assert not guest.work.exists()
+    assert others.read_bytes() == b"x" * WINDOW
