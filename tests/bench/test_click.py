@@ -16,13 +16,18 @@ from lab.domains.program import LabError
 WAYS = ("direct", "gidway", "waypipe")
 
 
-def test_each_way(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [("button",), pytest.param(("button", "whole"), marks=pytest.mark.at_length)],
+    ids=" ".join,
+)
+def test_each_way(tmp_path: Path, changes: tuple[str, ...]) -> None:
     """No click is lost, and what stands between takes time of a processor."""
-    words = ["--clicks=5", "--rounds=1", "--sizes=720p", "--changes", "button", "whole"]
+    words = ["--clicks=5", "--rounds=1", "--sizes=720p", "--changes", *changes]
     result = results("click", tmp_path, *words, "--ways", *WAYS)
     rows = result["rows"]
     assert {(row["who"], row["what"]) for row in rows} == {
-        (way, f"720p {change}") for way in WAYS for change in ("button", "whole")
+        (way, f"720p {change}") for way in WAYS for change in changes
     }
     for row in rows:
         assert row["clicks"] == 5 and row["lost"] == 0, row

@@ -24,9 +24,14 @@ def written() -> dict[str, float]:
     return written_counts()
 
 
-def test_nothing_takes_more_than_it_did(written: dict[str, float]) -> None:
+# Of many streams, many consumers and bursts: what stands in their loops is of a frame as well.
+OF_MANY = {"frames"}
+
+
+@pytest.mark.parametrize("of_many", [False, pytest.param(True, marks=pytest.mark.at_length)])
+def test_nothing_takes_more_than_it_did(written: dict[str, float], of_many: bool) -> None:
     """But for what goes by time, which test_counts_live.py has."""
-    parts = [part for part in counts.PARTS if part != "live"]
+    parts = [part for part in counts.PARTS if part != "live" and (part in OF_MANY) == of_many]
     run = bench("counts", "--only", *parts, "--against", WRITTEN)
     print(run.stdout)
     assert run.returncode == 0, run.stderr

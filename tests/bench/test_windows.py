@@ -10,7 +10,7 @@ COPIES = {"weston-pixman": 0, "weston-gl": 1}  # of a picture
 
 
 def test_copies_are_counted(tmp_path: Path) -> None:
-    words = ["--seconds=4", "--rounds=1", "--ways", *COPIES]
+    words = ["--seconds=2", "--rounds=1", "--ways", *COPIES]
     rows = results("windows", tmp_path, *words)["rows"]
     assert [row["who"] for row in rows] == [way for way in COPIES for _ in range(2)]
     for row in rows:
