@@ -124,7 +124,7 @@ def test_only_packages_of_an_earlier_run_are_removed(tmp_path: Path) -> None:
     (target / "photos").mkdir(parents=True)
     for name in [*old, *mine]:
         (target / name).touch()
-    package(TOP, target, tmp_path)
+    package(small_archive(tmp_path / "gidway"), target, tmp_path)
     found = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
     assert found >= {*MADE, *mine}
     assert not found & set(old)
@@ -208,6 +208,17 @@ def test_a_key_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:
     said = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert (said.returncode, (tmp_path / "target").exists()) == (2, False)
     assert f"cannot read the key {tmp_path}/none" in said.stderr
+
+
+def test_a_clone_is_packed_as_git_knows_it(tmp_path: Path) -> None:
+    top = small_archive(tmp_path / "gidway")
+    (top / ".gitignore").write_text("*.o\n")
+    (top / "left.o").touch()
+    who = ("-c", "user.name=who", "-c", "user.email=who@example.org")
+    for words in (("init", "--quiet"), ("add", "."), (*who, "commit", "--quiet", "-m", "all")):
+        subprocess.run(["git", "-C", top, *words], check=True)
+    packed = package(top, tmp_path / "target", tmp_path)
+    assert "./scripts/package" in packed and "./left.o" not in packed
 
 
 def test_an_unpacked_archive_is_packed_without_its_builds(tmp_path: Path) -> None:
