@@ -280,7 +280,9 @@ def test_a_full_folder_is_told_at_once(tmp_path: Path, short: Path) -> None:
     assert not list(short.iterdir())
 
 
-@pytest.mark.parametrize(("number", "status"), [("INT", 130), ("TERM", 143)])
+@pytest.mark.parametrize(
+    ("number", "status"), [("INT", 130), pytest.param("TERM", 143, marks=pytest.mark.at_length)]
+)
 def test_an_interrupted_demo_leaves_nothing(
     tmp_path: Path, short: Path, number: str, status: int
 ) -> None:

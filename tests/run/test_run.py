@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from lib.length import at_length_but
 from lib.program import BUILD, PATIENCE
 
 TOP = Path(__file__).resolve().parents[2]
@@ -96,7 +97,10 @@ def test_helps_need_no_environment(tmp_path: Path, command: str) -> None:
     assert result.stdout.lower().startswith(f"usage: ./run {command} ")
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in (TOP / "bench").glob("*.py")))
+BENCHES = sorted(path.stem for path in (TOP / "bench").glob("*.py"))
+
+
+@pytest.mark.parametrize("name", at_length_but(BENCHES, "click", "common", "counts", "pacing"))
 def test_nor_do_those_of_benchmarks(tmp_path: Path, name: str) -> None:
     if not os.access(TOP / f"bench/{name}.py", os.X_OK):
         return  # a part of one
