@@ -7,7 +7,7 @@ import signal
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -65,7 +65,7 @@ def outputs(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) ->
         assert made.weston.stop() == 0, made.weston.read_log()
 
 
-def gl_at_length(function):
+def gl_at_length(function: Callable[..., None]) -> Callable[..., None]:
     """What it asks for has nothing to do with how Weston draws."""
     cases = at_length_but(["pixman", "gl"], "pixman")
     return pytest.mark.parametrize("outputs", cases, indirect=True)(function)

@@ -3,7 +3,6 @@
 
 import itertools
 import subprocess
-from collections.abc import Iterable, Sequence
 
 import pytest
 from lib.cockpit import Cockpit

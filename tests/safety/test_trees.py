@@ -90,7 +90,7 @@ def only_pixman(function: Callable[..., None]) -> Callable[..., None]:
     return pytest.mark.parametrize("scene", ["pixman"], indirect=True)(function)
 
 
-def gl_at_length(function):
+def gl_at_length(function: Callable[..., None]) -> Callable[..., None]:
     """What the module does is the same: GL is another way to draw, which others look at."""
     cases = at_length_but(["pixman", "gl"], "pixman")
     return pytest.mark.parametrize("scene", cases, indirect=True)(function)
