@@ -311,14 +311,51 @@ static __attribute__((noinline)) int take_any(struct gid_slab *slab) {
 	return slot >= 0 ? slot : take_from(slab, 0, next);
 }
 
+static inline bool has_pool(const struct gid_slab *slab) {
+	return slab->slots != NULL && !slab->info.revoked && !slab->info.imported;
+}
+
 int gid_slab_take(struct gid_slab *slab) {
-	if (slab->slots == NULL || slab->info.revoked || slab->info.imported) {
+	if (!has_pool(slab)) {
 		return -EAGAIN;
 	}
 	/* Nearly always the next one is free, for they are taken in turn. */
 	uint32_t next = slab->next_slot;
 	bool free = next < slab->info.slot_count && slab->slots[next].use == 0;
 	return free ? take_slot(slab, next) : take_any(slab);
+}
+
+/* Up to so many of the free ones from `first` to `end`, with their gids: how many. */
+static inline uint32_t take_each(
+		struct gid_slab *slab, uint32_t first, uint32_t end, uint32_t count, gid_id *gids) {
+	struct gid_slab_slot *const slots = slab->slots;
+	const uint32_t *const generations = slab->generations;
+	const gid_id of_slab = slab->info.gid;
+	uint64_t slot = first;
+	uint32_t taken = 0;
+	while (slot < end && taken < count) {
+		const uint64_t at = slot++;
+		if (slots[at].use == 0) {
+			slots[at].use = GID_SLOT_TAKEN;
+			gids[taken++] = of_slab | at << 16 |
+					(generations != NULL ? generations[at] & 0xffff : 0);
+		}
+	}
+	slab->next_slot = taken > 0 ? (uint32_t)slot : slab->next_slot;
+	return taken;
+}
+
+int gid_slab_take_burst(struct gid_slab *slab, gid_id *gids, uint32_t count) {
+	if (count == 0) {
+		return -EINVAL;
+	}
+	if (!has_pool(slab)) {
+		return -EAGAIN;
+	}
+	uint32_t next = slab->next_slot;
+	uint32_t taken = take_each(slab, next, slab->info.slot_count, count, gids);
+	taken += take_each(slab, 0, next, count - taken, gids + taken);
+	return taken > 0 ? (int)taken : -EAGAIN;
 }
 
 void gid_slab_begin_generations(struct gid_slab *slab) {
@@ -332,6 +369,17 @@ void gid_slab_begin_generations(struct gid_slab *slab) {
 void gid_slab_give(struct gid_slab *slab, uint32_t slot) {
 	if (slab->slots != NULL && slot < slab->info.slot_count) {
 		slab->slots[slot].use &= ~GID_SLOT_TAKEN;
+	}
+}
+
+void gid_slab_give_burst(struct gid_slab *slab, const gid_id *gids, uint32_t count) {
+	struct gid_slab_slot *const slots = slab->slots;
+	const uint32_t slot_count = slots != NULL ? slab->info.slot_count : 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t slot = gid_slot_of(gids[i]);
+		if (slot < slot_count) {
+			slots[slot].use &= ~GID_SLOT_TAKEN;
+		}
 	}
 }
 

@@ -6,6 +6,32 @@
 #include "slab_object.h"
 #include "slab_pair.h"
 
+/* Many at once, each with its gid. */
+static void test_take_burst(void) {
+	struct gid_slab *slab = make(4);
+	gid_id gids[8];
+	gid_slab_take(slab);
+	tap_ok(gid_slab_take_burst(slab, gids, 0) == -EINVAL, "none is no burst");
+	bool good = gid_slab_take_burst(slab, gids, 2) == 2 && gids[0] == gid_slab_gid(slab, 1) &&
+			gids[1] == gid_slab_gid(slab, 2);
+	tap_ok(good, "as many slots are taken as are wanted");
+	gid_slab_give(slab, 0);
+	good = gid_slab_take_burst(slab, gids, 8) == 2 && gids[0] == gid_slab_gid(slab, 3) &&
+			gids[1] == gid_slab_gid(slab, 0);
+	tap_ok(good, "or as are free, in turn");
+	tap_ok(gid_slab_take_burst(slab, gids, 8) == -EAGAIN && gid_slab_take(slab) == -EAGAIN,
+			"then there is none");
+	const gid_id given[] = {gid_slab_gid(slab, 2), gid_make(1, 1, 99, 0), gids[0]};
+	gid_slab_give_burst(slab, given, 3);
+	good = gid_slab_take_burst(slab, gids, 8) == 2 &&
+			(1u << gid_slot_of(gids[0]) | 1u << gid_slot_of(gids[1])) == 12;
+	tap_ok(good, "and those again that were given back");
+	gid_slab_destroy(slab, false);
+	struct gid_slab none = {0};
+	gid_slab_give_burst(&none, given, 3);
+	tap_ok(gid_slab_take_burst(&none, gids, 8) == -EAGAIN, "a slab without slots has none");
+}
+
 static void test_create(void) {
 	struct gid_slab *slab = make(4);
 	struct gid_slab_info info;
@@ -363,6 +389,7 @@ int main(void) {
 		test_present_gid();
 		test_generations_begin();
 		test_create();
+		test_take_burst();
 		test_import();
 		test_refusals();
 		test_export();

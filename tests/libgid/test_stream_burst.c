@@ -63,6 +63,46 @@ static void test_flow(void) {
 	settle(NULL);
 }
 
+/* Slots that are given right after they were sent are free when all have let go of them. */
+static void test_given(void) {
+	struct gid_slab *slab = make_slab(4);
+	struct gid_producer_options options = {.size = sizeof(options)};
+	struct gid_producer *producer = NULL;
+	gid_producer_create(open_domain, "movie", &options, &producer);
+	struct gid_consumer *one = consume(4, false, false), *other = consume(4, false, false);
+	settle(producer);
+	struct gid_frame frames[4], got[4];
+	gid_id gids[4];
+	prepare(frames, slab, 4);
+	for (int round = 0; round < 3; round++) {
+		bool good = gid_slab_take_burst(slab, gids, 4) == 4;
+		for (uint32_t i = 0; i < 4; i++) {
+			frames[i].gid = gids[i];
+		}
+		good &= gid_producer_send_burst(producer, frames, 4) == 4;
+		gid_slab_give_burst(slab, gids, 4);
+		good &= gid_slab_take(slab) == -EAGAIN && gid_slab_holders(slab, 0) == 2;
+		good &= gid_consumer_receive_burst(one, got, 4) == 4;
+		gid_consumer_release_burst(one, got, 4);
+		gid_producer_dispatch(producer);
+		good &= gid_slab_take(slab) == -EAGAIN && gid_slab_holders(slab, 0) == 1;
+		good &= gid_consumer_receive_burst(other, got, 4) == 4 &&
+				got[3].sequence == 4 * (uint64_t)round + 4;
+		gid_consumer_release_burst(other, got, 4);
+		gid_producer_dispatch(producer);
+		tap_ok(good && gid_slab_holders(slab, 0) == 0,
+				"four slots are sent, and free when both have let go: %d", round);
+	}
+	struct gid_producer_stats stats;
+	gid_producer_get_stats(producer, &stats);
+	tap_ok(stats.frames == 12 && stats.delivered == 24 && stats.held == 0, "all are counted");
+	gid_consumer_destroy(other);
+	gid_consumer_destroy(one);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
 /* What nobody takes is told like everything else: by `released`. */
 static void test_nobody(void) {
 	struct gid_slab *slab = make_slab(4);
@@ -347,6 +387,7 @@ static void test_liar(void) {
 int main(void) {
 	if (stream_pair_init()) {
 		test_flow();
+		test_given();
 		test_nobody();
 		test_credit();
 		test_end_within();

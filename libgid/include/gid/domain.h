@@ -271,6 +271,16 @@ int gid_slab_renew(struct gid_slab *slab);
 int gid_slab_take(struct gid_slab *slab);
 void gid_slab_give(struct gid_slab *slab, uint32_t slot);
 
+/**
+ * The same for who sends in bursts: takes up to `count` slots, and `gids` gets their present gids.
+ * gid_slab_give_burst() ends the marks of slots that it is told by a gid each, of which only the
+ * slot counts. A slot whose mark ends while consumers hold it is found again once they do not: a
+ * producer can give its slots right after it has sent them, and needs no `released`. Returns how
+ * many were taken; -EAGAIN: no slot is free; -EINVAL: `count` is 0.
+ */
+int gid_slab_take_burst(struct gid_slab *slab, gid_id *gids, uint32_t count);
+void gid_slab_give_burst(struct gid_slab *slab, const gid_id *gids, uint32_t count);
+
 /* --- slabs of others ------------------------------------------------------------------------- */
 
 /**

@@ -24,7 +24,8 @@
  * - gid_consumer_destroy().
  *
  * Where frames come in numbers, as packets or lists do, gid_producer_send_burst(),
- * gid_consumer_receive_burst() and gid_consumer_release_burst() take up to 32 of them in one call.
+ * gid_consumer_receive_burst() and gid_consumer_release_burst() take up to 32 of them in one call,
+ * and gid_slab_take_burst() finds the slots for them.
  *
  * All times are CLOCK_MONOTONIC, in nanoseconds. A producer uses the clock of its own machine. If
  * the consumer is on another machine, the library translates the times to the consumer's clock; see
@@ -357,7 +358,8 @@ int gid_producer_put_metadata(struct gid_producer *producer, struct gid_frame *f
 /**
  * Sends up to GID_BURST_MAX frames, in their order, as gid_producer_send() does. Each consumer is
  * woken once at most, and the time is asked for once: `submit_time` is the same for all. It costs a
- * fraction of as many single calls, where several frames are there at once.
+ * fraction of as many single calls, where several frames are there at once. The frames can be those
+ * of the burst before: only what is not as it was then has to be set.
  *
  * `released` is called for each slot that was sent when nobody holds it any more: here, before the
  * function returns, where no consumer got the frame. So it is the one place to learn that, whether

@@ -37,6 +37,7 @@ struct flow {
 	struct gid_slab *slab;
 	struct gid_producer *producer;
 	struct gid_consumer *consumers[CONSUMERS_MAX];
+	struct gid_frame frames[GID_BURST_MAX]; /* of bursts: sent again, each time with others */
 };
 
 /* Cycles of the time stamp counter in a nanosecond, or 0. */
@@ -58,11 +59,6 @@ static uint64_t own_time(void) {
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void released(void *data, gid_id gid) {
-	struct flow *flow = data;
-	gid_slab_give(flow->slab, gid_slot_of(gid));
-}
-
 static bool flow_is_live(const struct flow *flow, int consumers) {
 	for (int i = 0; i < consumers; i++) {
 		if (gid_consumer_get_state(flow->consumers[i]) != GID_CONSUMER_LIVE) {
@@ -77,8 +73,7 @@ static void flow_init(struct flow *flow, struct gid_domain *domain, int number, 
 	char name[32];
 	*flow = (struct flow){0};
 	snprintf(name, sizeof(name), "probe-%d", number);
-	struct gid_producer_options options = {
-			.size = sizeof(options), .released = released, .data = flow, .quiet = true};
+	struct gid_producer_options options = {.size = sizeof(options), .quiet = true};
 	struct gid_consumer_options reading = {.size = sizeof(reading), .reconnect = true};
 	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 16, 16, 64);
 	int ret = gid_slab_create(domain, &layout, 0, SLOTS, NULL, &flow->slab);
@@ -128,6 +123,8 @@ static void pass_frame(struct flow *flow, int consumers) {
 	if (gid_producer_send(flow->producer, &frame) != consumers) {
 		errx(1, "a frame was lost");
 	}
+	gid_slab_give(flow->slab,
+			(uint32_t)slot); /* from now on it is taken as long as it is held */
 	for (int i = 0; i < consumers; i++) {
 		if (gid_consumer_receive(flow->consumers[i], &frame) != 1) {
 			errx(1, "a frame did not come");
@@ -144,10 +141,11 @@ static void burst_init(struct flow *flow, struct gid_domain *domain) {
 	struct gid_producer_options options = {
 			.size = sizeof(options),
 			.credit_max = GID_CREDIT_MAX,
-			.released = released,
-			.data = flow,
 			.quiet = true,
 	};
+	for (uint32_t i = 0; i < GID_BURST_MAX; i++) {
+		flow->frames[i] = (struct gid_frame)GID_FRAME_INIT;
+	}
 	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 16, 16, 64);
 	int error = gid_slab_create(domain, &layout, 0, BURST_SLOTS, NULL, &flow->slab);
 	if (error == 0) {
@@ -191,19 +189,20 @@ static void wait_for_consumer(const struct flow *flow, struct gid_domain *domain
 
 /* As many frames as there are slots for, in one burst. */
 static uint32_t send_burst(struct flow *flow) {
-	struct gid_frame frames[GID_BURST_MAX];
-	uint32_t count = 0;
-	int slot;
-	while (count < GID_BURST_MAX && (slot = gid_slab_take(flow->slab)) >= 0) {
-		frames[count] = (struct gid_frame)GID_FRAME_INIT;
-		frames[count++].gid = gid_slab_gid(flow->slab, (uint32_t)slot);
-	}
-	if (count == 0) {
+	gid_id gids[GID_BURST_MAX];
+	int count = gid_slab_take_burst(flow->slab, gids, GID_BURST_MAX);
+	if (count < 0) {
 		gid_producer_dispatch(flow->producer);
-	} else if (gid_producer_send_burst(flow->producer, frames, count) != (int)count) {
+		return 0;
+	}
+	for (int i = 0; i < count; i++) {
+		flow->frames[i].gid = gids[i];
+	}
+	if (gid_producer_send_burst(flow->producer, flow->frames, (uint32_t)count) != count) {
 		errx(1, "frames were lost");
 	}
-	return count;
+	gid_slab_give_burst(flow->slab, gids, (uint32_t)count);
+	return (uint32_t)count;
 }
 
 static uint32_t receive_burst(struct gid_consumer *consumer) {
