@@ -102,20 +102,23 @@ struct taking {
 	struct gid_consumer *consumer;
 	struct gid_frame *next;
 	uint64_t base, next_sequence; /* the consumer's */
+	uint64_t sequence;	      /* of `next` */
 	gid_id first;		      /* that can be one of the producer's */
 };
 
 static inline __attribute__((always_inline)) bool copy_picture(
 		void *data, const struct gid_wire_entry *line) {
-	const struct taking *taking = data;
-	return gid_wire_read_picture(taking->next, line, taking->first);
+	struct taking *taking = data;
+	bool is_picture = gid_wire_read_picture(taking->next, line, taking->first);
+	taking->sequence = taking->next->sequence;
+	return is_picture;
 }
 
 /* What is there is held from now on. */
 static inline __attribute__((always_inline)) void next_frame(void *data, uint64_t index) {
 	struct taking *taking = data;
 	struct gid_frame *frame = taking->next++;
-	const uint64_t sequence = frame->sequence;
+	const uint64_t sequence = taking->sequence;
 	frame->index = taking->base + index;
 	if (RING_RARELY(sequence != taking->next_sequence)) {
 		note_gap(taking->consumer, taking->next_sequence, frame);
@@ -136,6 +139,7 @@ static __attribute__((noinline)) int take_other(struct taking *taking,
 	if (gid_wire_get_frame(frame, &copy, taking->consumer->producer_domain) < 0) {
 		return -EPROTO;
 	}
+	taking->sequence = frame->sequence;
 	if (copy.more != 0) {
 		take_more(taking->consumer, &end->notes[number], frame);
 	}
@@ -340,7 +344,9 @@ static inline __attribute__((always_inline)) int receive(
 				gid_ring_consumer_wake(&consumer->ring);
 			}
 			gid_sleep_end(&consumer->sleep);
-		} else if (got == 0 && consumer->over) {
+			return got;
+		}
+		if (got == 0 && consumer->over) {
 			got = -EPIPE;
 		} else if (got == 0 && is_closed(consumer)) {
 			set_over(consumer); /* its last words may have come just now */
@@ -371,6 +377,9 @@ static inline __attribute__((always_inline)) int receive_up_to(
 		return consumer->state == GID_CONSUMER_ENDED ? -EPIPE : -EAGAIN;
 	}
 	int got = receive(consumer, frames, count);
+	if (got > 0 && consumer->life.count == 0) { /* nearly always: of this machine */
+		return got;
+	}
 	if ((got > 0 || got == -EPROTO) && gid_life_is_over(&consumer->life)) {
 		consumer->reason = got = -EPIPE; /* who knows in which life these were sent */
 	}

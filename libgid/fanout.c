@@ -57,8 +57,7 @@ static int drop_oldest(struct gid_subscription *subscription) {
 	return found;
 }
 
-static __attribute__((noinline)) void publish_copies(
-		struct gid_wire_ring *ring, const struct gid_producer *producer) {
+static void publish_copies(struct gid_wire_ring *ring, const struct gid_producer *producer) {
 	const struct gid_producer_stats *stats = &producer->stats;
 	__atomic_store_n(&ring->copied_frames, stats->copied_frames, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->copied_bytes, stats->copied_bytes, __ATOMIC_RELAXED);
@@ -68,24 +67,22 @@ static __attribute__((noinline)) void publish_copies(
 	}
 }
 
-static __attribute__((noinline)) void publish_losses(struct gid_subscription *subscription) {
+/* What does not change with each frame. */
+static __attribute__((noinline)) void recount(struct gid_subscription *subscription) {
 	struct gid_wire_ring *ring = subscription->ring.ring;
 	__atomic_store_n(&ring->dropped, subscription->dropped, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->leases_expired, subscription->leases_expired, __ATOMIC_RELAXED);
+	publish_copies(ring, subscription->producer);
 	subscription->recounted = false;
 }
 
 /* For people, who read it by gidctl. */
 static inline __attribute__((always_inline)) void publish_counts(
-		struct gid_subscription *subscription) {
-	const struct gid_producer_stats *stats = &subscription->producer->stats;
+		struct gid_subscription *subscription, const struct gid_producer *producer) {
 	struct gid_wire_ring *ring = subscription->ring.ring;
-	__atomic_store_n(&ring->frames, stats->frames, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->frames, producer->stats.frames, __ATOMIC_RELAXED);
 	if (RING_RARELY(subscription->recounted)) {
-		publish_losses(subscription);
-	}
-	if (RING_RARELY(ring->copied_frames != stats->copied_frames)) {
-		publish_copies(ring, subscription->producer);
+		recount(subscription);
 	}
 	__atomic_store_n(&ring->held, subscription->ring.pictures, __ATOMIC_RELAXED);
 }
@@ -109,6 +106,7 @@ struct batch {
 	struct gid_frame *frames;
 	uint32_t count;
 	bool plain; /* pictures without checks, of which the first line says all: no entries */
+	bool alone; /* nothing else is sent with it: it becomes known as it is put */
 	/*
 	 * Another picture is what the stream shows from now on: the lease of those before it
 	 * begins. A picture that is sent again, and an entry without one, are about the same.
@@ -137,24 +135,25 @@ static __attribute__((noinline)) int make_check(const struct gid_producer *produ
 
 /* What was put into its ring becomes known to it. */
 static inline __attribute__((always_inline)) void publish_to(
-		struct gid_subscription *subscription) {
-	if (subscription->ring.published == subscription->ring.tail) {
-		return;
-	}
-	publish_counts(subscription);
+		struct gid_subscription *subscription, const struct gid_producer *producer) {
+	publish_counts(subscription, producer);
 	gid_ring_publish(&subscription->ring);
 	if (RING_RARELY(gid_ring_should_wake_consumer(&subscription->ring))) {
 		wake_consumer(subscription);
 	}
 }
 
+/* If there is something. */
+static inline __attribute__((always_inline)) void publish_rest_to(
+		struct gid_subscription *subscription) {
+	if (subscription->ring.published != subscription->ring.tail) {
+		publish_to(subscription, subscription->producer);
+	}
+}
+
 /* So many consumers have the frames now. */
 static void hold_for(struct gid_producer *producer, const struct batch *batch, uint32_t takers) {
-	if (batch->slab == NULL) {
-		return;
-	}
-	producer->stats.frames += batch->count;
-	if (takers == 0) {
+	if (batch->slab == NULL || takers == 0) {
 		return;
 	}
 	producer->stats.delivered += (uint64_t)batch->count * takers;
@@ -194,28 +193,18 @@ static __attribute__((noinline)) uint32_t put_lines(
 }
 
 /* Returns how many of the frames there was room for. */
-static inline __attribute__((always_inline)) uint32_t put_frames(
-		struct gid_subscription *subscription, const struct batch *batch) {
-	if (RING_RARELY(!batch->plain)) {
+static uint32_t put_frames(struct gid_subscription *subscription, const struct batch *batch) {
+	if (!batch->plain) {
 		return put_entries(subscription, batch);
 	}
-	if (RING_RARELY(batch->count > 1)) {
-		return put_lines(subscription, batch);
-	}
-	return (uint32_t)gid_ring_put_line(
-			&subscription->ring, gid_wire_make_line(batch->frames), batch->now);
-}
-
-static __attribute__((noinline)) int put_only(
-		struct gid_subscription *subscription, const struct batch *batch) {
-	return (int)put_frames(subscription, batch);
+	return put_lines(subscription, batch);
 }
 
 /* Makes room by what the consumer did not read yet, and puts the frame in: 1, 0 or -EPROTO. */
 static int put_for_old(struct gid_subscription *subscription, const struct batch *batch) {
-	publish_to(subscription);
+	publish_rest_to(subscription);
 	int dropped = drop_oldest(subscription);
-	return dropped == 1 ? put_only(subscription, batch) : dropped;
+	return dropped == 1 ? (int)put_frames(subscription, batch) : dropped;
 }
 
 /* Where its one frame cannot just be put in: for want of a grant, or of room, or of a window. */
@@ -226,7 +215,7 @@ static __attribute__((noinline)) bool put_hard(
 	bool seen = slab == NULL || gid_subscription_can_see(subscription, slab);
 	bool granted = slab == NULL || !seen || !gid_subscription_needs_grant(subscription, slab);
 	int error = granted ? 0 : gid_slab_grant(slab, subscription->domain);
-	int sent = error < 0 || !seen ? 0 : put_only(subscription, batch);
+	int sent = error < 0 || !seen ? 0 : (int)put_frames(subscription, batch);
 	if (sent == 0 && error == 0 && slab != NULL && seen && subscription->drop_old) {
 		error = put_for_old(subscription, batch);
 		sent = error == 1;
@@ -249,45 +238,105 @@ static __attribute__((noinline)) bool put_hard(
 }
 
 /* Whether the consumer can be given pictures of the slab without more. */
-static inline bool takes(const struct gid_subscription *subscription, const struct gid_slab *slab) {
+static inline bool takes(const struct gid_subscription *subscription, const struct gid_slab *slab,
+		const struct gid_domain *own) {
 	return gid_subscription_can_see(subscription, slab) &&
-			!gid_subscription_needs_grant(subscription, slab);
+			gid_subscription_may_read(subscription, slab, own);
 }
 
-/*
- * Whether the consumer gets the frames, once publish_to() is called. Runs no callback. Inline, for
- * a call costs as much as a third of it, and there is one for each consumer.
- */
-static inline __attribute__((always_inline)) bool put_to(
-		struct gid_subscription *subscription, const struct batch *batch) {
-	const struct gid_slab *slab = batch->slab;
-	const bool other = batch->other;
-	if (other) {
-		gid_ring_outdate(&subscription->ring, subscription->newest, batch->now);
-	}
-	uint32_t put = 0;
-	if (batch->count > 1 || slab == NULL || takes(subscription, slab)) {
-		put = put_frames(subscription, batch);
-	}
-	if (RING_RARELY(put < batch->count)) {
-		subscription->newest = other ? UINT64_MAX : subscription->newest;
-		if (!put_hard(subscription, batch)) {
-			return false;
-		}
-	}
+/* Where it gets what the stream shows: from which entry on that is so. */
+static inline void note_put(struct gid_subscription *subscription, bool other) {
 	subscription->missed = false;
 	if (other || subscription->newest == UINT64_MAX) {
 		subscription->newest = subscription->ring.tail - 1;
 	}
+}
+
+/* The same as put_to() where the frames could not just be put in. */
+static __attribute__((noinline)) bool put_slowly(
+		struct gid_subscription *subscription, const struct batch *batch) {
+	subscription->newest = batch->other ? UINT64_MAX : subscription->newest;
+	return put_hard(subscription, batch);
+}
+
+/*
+ * Whether the consumer gets the frames, once they are published. Runs no callback. Inline, for a
+ * call costs as much as a third of it, and there is one for each consumer.
+ */
+static inline __attribute__((always_inline)) bool put_to(struct gid_subscription *subscription,
+		const struct batch *batch, const struct gid_domain *own) {
+	const struct gid_slab *slab = batch->slab;
+	uint32_t put = 0;
+	if (batch->other) {
+		gid_ring_outdate(&subscription->ring, subscription->newest, batch->now);
+	}
+	if (slab == NULL || batch->count > 1 || takes(subscription, slab, own)) {
+		put = put_frames(subscription, batch);
+	}
+	bool sent = put == batch->count || put_slowly(subscription, batch);
+	if (sent) {
+		note_put(subscription, batch->other);
+	}
+	return sent;
+}
+
+/* Likewise for what nearly every frame is: one picture of which the first line says all. */
+static inline __attribute__((always_inline)) bool put_picture_to(
+		struct gid_subscription *subscription, const struct batch *batch,
+		const struct gid_slab *slab, const struct gid_domain *own, bool other) {
+	const uint64_t now = batch->now;
+	if (other) {
+		gid_ring_outdate(&subscription->ring, subscription->newest, now);
+	}
+	if (RING_RARELY(!takes(subscription, slab, own)) ||
+			RING_RARELY(!gid_ring_put_line(&subscription->ring,
+					gid_wire_make_line(batch->frames), now))) {
+		if (!put_slowly(subscription, batch)) {
+			return false;
+		}
+	}
+	note_put(subscription, other);
 	return true;
 }
 
-/* Returns how many consumers get the frames. Runs no callback. */
-static uint32_t put_to_all(struct gid_producer *producer, const struct batch *batch) {
+static __attribute__((noinline)) uint32_t put_picture_to_all(
+		struct gid_producer *producer, const struct batch *batch) {
+	const struct gid_slab *const slab = batch->slab;
+	const struct gid_domain *const own = producer->domain;
+	const bool other = batch->other, alone = batch->alone;
 	uint32_t takers = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		takers += !sub->dead && put_to(sub, batch);
+		if (sub->dead || !put_picture_to(sub, batch, slab, own, other)) {
+			continue;
+		}
+		takers++;
+		if (alone) {
+			publish_to(sub, producer);
+		}
 	}
+	return takers;
+}
+
+static __attribute__((noinline)) uint32_t put_others_to_all(
+		struct gid_producer *producer, const struct batch *batch) {
+	uint32_t takers = 0;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (sub->dead || !put_to(sub, batch, producer->domain)) {
+			continue;
+		}
+		takers++;
+		if (batch->alone) {
+			publish_to(sub, producer);
+		}
+	}
+	return takers;
+}
+
+/* Returns how many consumers get the frames. Runs no callback. */
+static inline uint32_t put_to_all(struct gid_producer *producer, const struct batch *batch) {
+	producer->stats.frames += batch->slab != NULL ? batch->count : 0;
+	uint32_t takers = batch->plain && batch->count == 1 ? put_picture_to_all(producer, batch)
+							    : put_others_to_all(producer, batch);
 	hold_for(producer, batch, takers);
 	return takers;
 }
@@ -357,11 +406,14 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 	if (has_checks(producer, &batch) && check_shown(producer, &batch) < 0) {
 		return;
 	}
-	if (put_to(subscription, &batch) && batch.slab != NULL) {
+	if (!put_to(subscription, &batch, domain)) {
+		return;
+	}
+	if (batch.slab != NULL) {
 		gid_slab_hold(batch.slab, gid_slot_of(frame->gid), 1);
 		producer->stats.delivered++;
 	}
-	publish_to(subscription);
+	publish_to(subscription, producer);
 }
 
 void gid_producer_catch_up(struct gid_producer *producer) {
@@ -443,7 +495,7 @@ static uint32_t find_room(const struct gid_producer *producer, uint32_t most) {
 
 static bool all_take(const struct gid_producer *producer, const struct gid_slab *slab) {
 	const struct gid_subscription *sub = producer->subscriptions;
-	while (sub != NULL && (sub->dead || takes(sub, slab))) {
+	while (sub != NULL && (sub->dead || takes(sub, slab, producer->domain))) {
 		sub = sub->next;
 	}
 	return sub == NULL;
@@ -458,38 +510,17 @@ static inline __attribute__((always_inline)) int begin_batch(
 	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
 		error = gid_producer_request_grants(producer, batch->slab, first);
 	}
-	bool alone = most == 1 || error < 0 || slab == NULL || first == producer->present ||
+	/* Of a slab of others, or one without generations, each gid is looked at in its own way. */
+	bool single = most == 1 || error < 0 || slab == NULL || slab->info.imported ||
+			slab->generations == NULL || first == producer->present ||
 			!all_take(producer, slab);
-	batch->count = alone ? 1 : most;
+	batch->count = single ? 1 : most;
 	return error;
 }
 
 /* Whether a frame that is not the first one goes into the batch with that before it. */
 static inline bool goes_with(const struct batch *batch, const struct gid_frame *frame) {
 	return frame->gid != frame[-1].gid && gid_slab_has(batch->slab, frame->gid);
-}
-
-/* Says when the frames are sent, and which they are, up to the first that is not plain: how many.
- */
-static inline __attribute__((always_inline)) uint32_t count_plain(
-		const struct gid_producer *producer, const struct batch *batch) {
-	const struct gid_slab_gids gids = gid_slab_gids(batch->slab);
-	const uint32_t most = batch->count;
-	const uint64_t now = batch->now, first = producer->sequence + 1;
-	struct gid_frame *const frames = batch->frames;
-	gid_id before = GID_NONE;
-	for (uint32_t i = 0; i < most; i++) {
-		struct gid_frame *frame = &frames[i];
-		const gid_id gid = frame->gid;
-		bool goes = i == 0 || (gid != before && gid_slab_has_one_of(&gids, gid));
-		if (!goes || !gid_wire_is_plain(frame)) {
-			return i;
-		}
-		frame->submit_time = now;
-		frame->sequence = first + i;
-		before = gid;
-	}
-	return most;
 }
 
 /* Makes entries of the frames, up to the first that cannot be one, or be in the batch. */
@@ -523,29 +554,63 @@ static __attribute__((noinline)) int make_entries(
 	return 0;
 }
 
+/* Says when a frame is sent, and which it is. */
+static inline void name_frame(struct gid_frame *frame, uint64_t now, uint64_t sequence) {
+	frame->submit_time = now;
+	frame->sequence = sequence;
+}
+
+/*
+ * The same for those behind the first one, up to the first that is not plain, or cannot be with
+ * those before it. Returns how many are in the batch then.
+ */
+static __attribute__((noinline)) uint32_t name_rest(
+		const struct batch *batch, uint32_t most, uint64_t first) {
+	const struct gid_slab_own own = gid_slab_own(batch->slab);
+	const uint64_t now = batch->now;
+	struct gid_frame *const frames = batch->frames;
+	gid_id before = frames[0].gid;
+	for (uint32_t i = 1; i < most; i++) {
+		struct gid_frame *frame = &frames[i];
+		const gid_id gid = frame->gid;
+		if (gid == before || !gid_slab_own_has(&own, gid) || !gid_wire_is_plain(frame)) {
+			return i;
+		}
+		name_frame(frame, now, first + i);
+		before = gid;
+	}
+	return most;
+}
+
 /* Frames that are plain have no entries made, which would be copied once more for each consumer. */
 static inline __attribute__((always_inline)) int fill_batch(
 		struct gid_producer *producer, struct batch *batch) {
-	bool may_be_plain = batch->slab != NULL && producer->make_check == NULL;
-	uint32_t plain = may_be_plain ? count_plain(producer, batch) : 0;
-	batch->plain = plain > 0;
-	if (plain == 0) {
+	struct gid_frame *frame = batch->frames;
+	batch->plain = batch->slab != NULL && producer->make_check == NULL &&
+			gid_wire_is_plain(frame);
+	if (!batch->plain) {
 		return make_entries(producer, batch);
 	}
-	batch->count = plain;
-	producer->sequence += plain;
+	const uint64_t first = producer->sequence + 1;
+	name_frame(frame, batch->now, first);
+	if (batch->count > 1) {
+		batch->count = name_rest(batch, batch->count, first);
+	}
+	producer->sequence += batch->count;
 	return 0;
 }
 
 /*
  * Puts the first of so many frames into the rings of all who take them, one at least: how many is
- * in `*count`. Returns how many take them, or -errno. Runs no callback. Inline, so that sending one
- * has no loops over one.
+ * in `*count`. One that is `alone` is published, too. Returns how many take them, or -errno. Runs
+ * no callback. Inline, so that sending one has no loops over one.
  */
 static inline __attribute__((always_inline)) int put_some(struct gid_producer *producer,
-		struct gid_frame *frames, uint32_t most, uint64_t now, uint32_t *count) {
+		struct gid_frame *frames, uint32_t most, bool alone, uint64_t now,
+		uint32_t *count) {
 	struct batch batch;
 	batch.frames = frames;
+	batch.alone = alone;
 	batch.now = now;
 	int error = begin_batch(producer, most == 1 ? 1 : find_room(producer, most), &batch);
 	if (error == 0) {
@@ -554,14 +619,14 @@ static inline __attribute__((always_inline)) int put_some(struct gid_producer *p
 	if (error < 0) {
 		return error;
 	}
-	*count = batch.count;
-	gid_id last = frames[most == 1 ? 0 : batch.count - 1].gid;
 	bool again = frames[0].gid == producer->present;
 	if (!again) { /* the same again takes no memory */
 		producer->lacking_since = 0;
 	}
 	batch.other = !again && frames[0].gid != GID_NONE;
 	uint32_t takers = put_to_all(producer, &batch);
+	*count = batch.count;
+	gid_id last = frames[most == 1 ? 0 : batch.count - 1].gid;
 	producer->present = last != GID_NONE ? last : producer->present;
 	if (producer->options.keeps_shown) {
 		keep_shown(producer, &batch);
@@ -579,7 +644,7 @@ static inline __attribute__((always_inline)) int put_some(struct gid_producer *p
 static void finish_sending(struct gid_producer *producer) {
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		if (!sub->dead) {
-			publish_to(sub);
+			publish_rest_to(sub);
 		}
 	}
 	run_deferred(producer);
@@ -611,9 +676,10 @@ static bool rename_taken(struct gid_domain *domain, struct gid_frame *frame) {
 }
 
 static __attribute__((noinline)) int put_renamed(struct gid_producer *producer,
-		struct gid_frame *frame, uint64_t now, uint32_t *count) {
-	return rename_taken(producer->domain, frame) ? put_some(producer, frame, 1, now, count)
-						     : -EINVAL;
+		struct gid_frame *frame, bool alone, uint64_t now, uint32_t *count) {
+	return rename_taken(producer->domain, frame)
+			? put_some(producer, frame, 1, alone, now, count)
+			: -EINVAL;
 }
 
 /*
@@ -655,12 +721,18 @@ int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
 	int count = -EPIPE;
 	uint64_t now = gid_clock_now();
 	if (begin_sending(producer, frame, 1, now)) {
+		/* That it was sent is in a timeline before its readers say that they have it. */
+		const bool alone = producer->timeline == NULL;
 		uint32_t one;
-		count = put_some(producer, frame, 1, time_of_sending(producer, now), &one);
+		count = put_some(producer, frame, 1, alone, time_of_sending(producer, now), &one);
 		if (RING_RARELY(count == -EINVAL)) {
-			count = put_renamed(producer, frame, now, &one);
+			count = put_renamed(producer, frame, alone, now, &one);
 		}
-		finish_sending(producer);
+		if (RING_RARELY(!alone)) {
+			finish_sending(producer);
+		} else {
+			run_deferred(producer);
+		}
 	}
 	gid_producer_leave(producer);
 	return count;
@@ -687,10 +759,10 @@ int gid_producer_send_burst(
 	while (ret >= 0 && sent < count && !producer->destroyed && producer->domain != NULL) {
 		uint32_t some = 0;
 		gid_id gid = frames[sent].gid;
-		ret = put_some(producer, &frames[sent], count - sent,
+		ret = put_some(producer, &frames[sent], count - sent, false,
 				time_of_sending(producer, now), &some);
 		if (RING_RARELY(ret == -EINVAL)) {
-			ret = put_renamed(producer, &frames[sent], now, &some);
+			ret = put_renamed(producer, &frames[sent], false, now, &some);
 			gid = frames[sent].gid;
 		}
 		sent += some;

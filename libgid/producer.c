@@ -539,6 +539,9 @@ void gid_producer_count_copy_for(
 	producer->stats.copied_frames++;
 	producer->stats.copied_bytes += bytes;
 	producer->copy_reasons[reason < GID_COPY_REASONS_MAX ? reason : GID_COPY_UNSAID]++;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		sub->recounted = true;
+	}
 }
 
 void gid_producer_set_check(struct gid_producer *producer, gid_check_func make, void *data) {

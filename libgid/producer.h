@@ -193,11 +193,16 @@ static inline bool gid_subscription_can_see(
 	return !sub->remote || slab->info.memory == GID_MEMORY_WINDOW;
 }
 
-/* Whether it has to be granted to it first: who is in the slab's own domain may read it anyway. */
+/* Whether it may read the slab: who is in its own domain, the producer's, may do so anyway. */
+static inline bool gid_subscription_may_read(const struct gid_subscription *sub,
+		const struct gid_slab *slab, const struct gid_domain *own) {
+	return sub->domain == own->number || gid_slab_is_granted(slab, sub->domain);
+}
+
+/* Whether it has to be granted to it first. */
 static inline bool gid_subscription_needs_grant(
 		const struct gid_subscription *sub, const struct gid_slab *slab) {
-	return sub->domain != sub->producer->domain->number &&
-			!gid_slab_is_granted(slab, sub->domain);
+	return !gid_subscription_may_read(sub, slab, sub->producer->domain);
 }
 
 /*

@@ -34,6 +34,21 @@ void gid_producer_report_all_freed(struct gid_producer *producer) {
 	while (producer->freed_first < producer->freed_end) {
 		slot_is_free(producer, producer->freed_slots[producer->freed_first++]);
 	}
+	producer->freed_first = producer->freed_end = 0;
+}
+
+/* Whether anybody wants to know that nobody holds a slot any more. */
+static inline bool tells_freed(const struct gid_producer *producer) {
+	return producer->options.released != NULL || producer->timeline != NULL;
+}
+
+/* Nobody holds the slot any more, which is told of later: in one go no more than a ring has. */
+static inline void note_freed(struct gid_producer *producer, gid_id gid) {
+	if (tells_freed(producer)) {
+		producer->freed_slots[producer->freed_end++] = gid;
+	} else {
+		producer->freed++;
+	}
 }
 
 /*
@@ -80,44 +95,96 @@ void gid_producer_forget_shown(struct gid_producer *producer) {
 	gid_producer_let_go_own(producer, &producer->shown.gid);
 }
 
-/* An entry came back: in one go no more than a ring has. */
+/* What is collected of one consumer after the other. */
+struct collecting {
+	struct gid_producer *producer;
+	struct gid_slab_own own; /* that was found last, until a callback runs; all zeroes: none */
+	uint32_t freed;		 /* slots that nobody is told of, and that are not counted yet */
+	bool tells;
+};
+
+static inline struct gid_slab_own recall_own(struct gid_producer *producer) {
+	gid_slab_refresh(producer->domain, &producer->slab_memo);
+	const struct gid_slab *slab = producer->slab_memo.slab;
+	return slab != NULL && slab->evicted == NULL ? gid_slab_own(slab)
+						     : (struct gid_slab_own){0};
+}
+
+static inline struct collecting begin_collecting(struct gid_producer *producer) {
+	struct collecting collecting = {.producer = producer, .tells = tells_freed(producer)};
+	if (producer->domain != NULL) {
+		collecting.own = recall_own(producer);
+	}
+	return collecting;
+}
+
+static __attribute__((noinline)) struct gid_slab_own take_of_other(
+		struct gid_producer *producer, gid_id gid) {
+	gid_slab_refresh(producer->domain, &producer->slab_memo);
+	if (let_go_quietly(producer, gid, 0)) {
+		note_freed(producer, gid);
+	}
+	return recall_own(producer);
+}
+
+/* An entry came back. */
 static inline __attribute__((always_inline)) void take_released(
 		void *data, const struct gid_ring_sent *sent) {
-	struct gid_producer *producer = data;
-	gid_id gid = sent->gid;
-	if (let_go_quietly(producer, gid, 0)) {
+	struct collecting *collecting = data;
+	struct gid_producer *producer = collecting->producer;
+	const gid_id gid = sent->gid;
+	int left = gid_slab_own_let_go(&collecting->own, gid);
+	if (RING_RARELY(left < 0)) {
+		collecting->own = take_of_other(producer, gid);
+	} else if (left == 0 && collecting->tells) {
 		producer->freed_slots[producer->freed_end++] = gid;
+	} else if (left == 0) {
+		collecting->freed++;
 	}
 }
 
-/* Inline, so that who collects from all does not call it for each. */
-static inline __attribute__((always_inline)) void collect(struct gid_subscription *subscription) {
-	struct gid_producer *producer = subscription->producer;
-	gid_producer_report_freed(producer); /* of a call around this one */
-	if (subscription->dead) {
-		return;
-	}
-	producer->freed_first = producer->freed_end = 0;
-	gid_slab_refresh(producer->domain, &producer->slab_memo);
-	/* By one look: who waits for what comes from now on is rung for it. */
-	int error = gid_ring_collect_all(&subscription->ring, take_released, producer);
+static __attribute__((noinline)) void tell_collected(
+		struct gid_subscription *subscription, int error) {
 	if (subscription->given_up) {
 		gid_subscription_take_up(subscription);
 	}
-	gid_producer_report_freed(producer);
+	gid_producer_report_freed(subscription->producer);
 	if (error < 0) {
 		gid_subscription_end(subscription, GID_END_BROKEN, error);
 	}
 }
 
+/* Inline, so that who collects from all does not call it for each. */
+static inline __attribute__((always_inline)) void collect(
+		struct gid_subscription *subscription, struct collecting *collecting) {
+	if (subscription->dead) {
+		return;
+	}
+	/* By one look: who waits for what comes from now on is rung for it. */
+	int error = gid_ring_collect_all(&subscription->ring, take_released, collecting);
+	if (RING_RARELY(error < 0 || subscription->given_up) ||
+			(collecting->tells && collecting->producer->freed_end > 0)) {
+		tell_collected(subscription, error);
+		/* In a callback the slab may have gone; or the domain, and all consumers. */
+		collecting->own = (struct gid_slab_own){0};
+	}
+}
+
+/* What a call around this one has yet to report is reported first. */
 void gid_subscription_collect(struct gid_subscription *subscription) {
-	collect(subscription);
+	gid_producer_report_freed(subscription->producer);
+	struct collecting collecting = begin_collecting(subscription->producer);
+	collect(subscription, &collecting);
+	collecting.producer->freed += collecting.freed;
 }
 
 void gid_producer_collect_all(struct gid_producer *producer) {
+	gid_producer_report_freed(producer);
+	struct collecting collecting = begin_collecting(producer);
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		collect(sub);
+		collect(sub, &collecting);
 	}
+	producer->freed += collecting.freed;
 }
 
 /* --- the end of a subscription ---------------------------------------------------------------- */
@@ -168,12 +235,11 @@ static void end_subscription(
 		message.subscription_end.reason = reason;
 		gid_domain_post(producer->domain, &message, NULL, 0);
 	}
-	producer->freed_first = producer->freed_end = 0;
 	gid_slab_refresh(producer->domain, &producer->slab_memo);
 	for (uint32_t i = 0; i < count; i++) {
 		if (let_go_quietly(producer, freed[i].gid,
 				    freed[i].by_force ? subscription->domain : 0)) {
-			producer->freed_slots[producer->freed_end++] = freed[i].gid;
+			note_freed(producer, freed[i].gid);
 		}
 	}
 	gid_producer_report_freed(producer);

@@ -164,13 +164,11 @@ int gid_ring_oldest_unread(struct gid_ring_producer *end, struct gid_ring_sent *
 void gid_ring_outdate_all(struct gid_ring_producer *end, uint64_t first, uint64_t now);
 
 static inline void gid_ring_outdate(struct gid_ring_producer *end, uint64_t first, uint64_t now) {
-	if (first >= end->tail) {
-		return;
-	}
-	if (first + 1 < end->tail) {
-		gid_ring_outdate_all(end, first, now);
-	} else { /* nearly always: the newest one, or it is back and that says nothing */
+	if (first + 1 == end->tail) {
+		/* Nearly always: the newest one, or it is back and that says nothing. */
 		end->sent[first & (end->entries - 1)].outdated = now;
+	} else if (first < end->tail) {
+		gid_ring_outdate_all(end, first, now);
 	}
 }
 

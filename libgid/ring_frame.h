@@ -192,17 +192,17 @@ static inline __attribute__((always_inline)) uint32_t gid_ring_put_lines(
 		const void *data, uint64_t now) {
 	const uint32_t room = gid_ring_room(end), entries = end->entries;
 	struct gid_wire_entry *const places = end->ring->frames_ring;
-	const bool marked = end->taken != 0;
 	uint64_t index = end->tail;
 	count = count < room ? count : room;
 	for (uint32_t i = 0; i < count; i++) {
 		index = ring_find_free(end, entries, index);
 		uint64_t at = ring_place_of(index, entries);
 		ring_put_at(end, &places[at], at, index, make(data, i), now);
-		if (RING_RARELY(marked)) {
-			ring_mark_taken(end, index, false);
-		}
 		index++;
+	}
+	/* Places that were left out are held, and so not marked. */
+	for (uint64_t i = end->tail; RING_RARELY(end->taken != 0) && i < index; i++) {
+		ring_mark_taken(end, i, false);
 	}
 	ring_count_put(end, count, count, index);
 	return count;
@@ -233,16 +233,12 @@ static inline struct gid_ring_sent *ring_find_entry(struct gid_ring_producer *en
 	return index != GID_RING_NO_INDEX && sent->index == index ? sent : NULL;
 }
 
-static inline void ring_end_flight(struct gid_ring_producer *end, struct gid_ring_sent *sent) {
-	sent->index = GID_RING_NO_INDEX;
-	end->in_flight--;
-	end->pictures -= sent->gid != GID_NONE;
-}
-
 static inline void ring_free_entry(struct gid_ring_producer *end, struct gid_ring_sent *sent,
 		struct gid_ring_sent *freed) {
 	*freed = *sent;
-	ring_end_flight(end, sent);
+	sent->index = GID_RING_NO_INDEX;
+	end->in_flight--;
+	end->pictures -= sent->gid != GID_NONE;
 }
 
 /* The head goes forward, and not past what was sent. */
@@ -255,23 +251,28 @@ static inline int gid_ring_poll_claims(struct gid_ring_producer *end) {
 	return 0;
 }
 
-/* No entry is released twice, so they are no more than entries. */
+/*
+ * All that were known are collected. No entry is released twice, so they are no more than entries;
+ * and if there are fewer than before, they are far more.
+ */
 static inline int gid_ring_poll_releases(struct gid_ring_producer *end) {
-	uint64_t tail = ring_load(&end->page->release_tail);
-	if (tail == end->release_tail) {
-		return 0;
-	}
-	if (tail < end->release_tail || tail > end->tail ||
-			tail - end->released > GID_RING_RELEASES_EACH * end->entries) {
+	uint64_t tail = ring_load(&end->page->release_tail), more = tail - end->released;
+	if (more > GID_RING_RELEASES_EACH * end->entries || tail > end->tail) {
 		return -EPROTO;
 	}
 	end->release_tail = tail;
 	return 0;
 }
 
+/* Whether an entry that the consumer gave back was claimed since its head was seen last. */
+static inline bool ring_was_claimed(struct gid_ring_producer *end, uint64_t index) {
+	return gid_ring_poll_claims(end) == 0 && index < end->head;
+}
+
 /*
  * One look at the peer serves many: another one comes when all that it showed are taken. An index
- * that is of no entry may be that of a free place, but is beyond the head.
+ * that is of no entry may be that of a free place, but is beyond the head. What is the same for all
+ * of them is read and written once.
  */
 static inline __attribute__((always_inline)) int ring_collect(
 		struct gid_ring_producer *end, bool all, gid_ring_back_func *back, void *data) {
@@ -281,29 +282,33 @@ static inline __attribute__((always_inline)) int ring_collect(
 	}
 	const uint64_t known = end->release_tail;
 	const uint32_t entries = end->entries;
-	const uint64_t *releases = end->page->releases;
-	while (number < known) {
+	const uint64_t *const releases = end->page->releases;
+	uint32_t freed = 0, pictures = 0;
+	int result = 0;
+	while (number < known && result == 0) {
 		uint64_t index = ring_load(&releases[ring_release_place(number, entries)]);
 		struct gid_ring_sent *sent = &end->sent[ring_place_of(index, entries)];
-		end->released = ++number;
+		number++;
 		if (RING_RARELY(sent->index != index)) {
-			if (index >= end->tail) {
-				return -EPROTO;
-			}
-			continue; /* taken back before its release was seen */
+			/* taken back before its release was seen */
+			result = index < end->tail ? 0 : -EPROTO;
+			continue;
 		}
-		if (RING_RARELY(index >= end->head) &&
-				(gid_ring_poll_claims(end) < 0 || index >= end->head)) {
-			return -EPROTO;
+		if (RING_RARELY(index >= end->head) && !ring_was_claimed(end, index)) {
+			result = -EPROTO;
+			continue;
 		}
 		const struct gid_ring_sent is_back = *sent;
-		ring_end_flight(end, sent);
+		sent->index = GID_RING_NO_INDEX;
+		freed++;
+		pictures += is_back.gid != GID_NONE;
 		back(data, &is_back);
-		if (!all) {
-			return 1;
-		}
+		result = !all;
 	}
-	return 0;
+	end->released = number;
+	end->in_flight -= freed;
+	end->pictures -= pictures;
+	return result;
 }
 
 static inline __attribute__((always_inline)) int gid_ring_collect_all(
@@ -387,14 +392,11 @@ static inline __attribute__((always_inline)) bool ring_take_of(struct gid_ring_c
 		return false;
 	}
 	uint64_t *const until = &end->held_until[place];
-	const uint64_t floor = ring_load(&ring->floor), before = *until;
-	if (RING_RARELY(floor > index)) {
+	/* What is held there still can have been taken by force. */
+	if (RING_RARELY(ring_load(&ring->floor) > index) || RING_RARELY(*until != 0)) {
 		return false;
 	}
-	if (RING_RARELY(before > floor)) {
-		return false;
-	}
-	end->held += before == 0;
+	end->held++;
 	*until = index + 1;
 	return true;
 }

@@ -227,37 +227,46 @@ static inline struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain
 	return slab;
 }
 
-/* What is asked of many gids, while the slab stays as it is and no callback runs. */
-struct gid_slab_gids {
-	const uint32_t *generations;
-	uint32_t key, slots;
-	bool imported;
-};
-
-static inline struct gid_slab_gids gid_slab_gids(const struct gid_slab *slab) {
-	return (struct gid_slab_gids){
-			.generations = slab->generations,
-			.key = gid_slab_key(slab->info.gid),
-			.slots = slab->info.slot_count,
-			.imported = slab->info.imported,
-	};
-}
-
-/* As gid_slab_has(), of a slab that was just found to have another one. */
-static inline bool gid_slab_has_one_of(const struct gid_slab_gids *gids, gid_id gid) {
-	uint32_t slot = gid_slot_of(gid), generation = gid_generation_of(gid);
-	return gid_slab_key(gid) == gids->key && slot < gids->slots &&
-			generation == gid_slab_generation_in(gids->generations, slot) &&
-			(generation != 0 || gids->generations == NULL || !gids->imported);
-}
-
 /*
  * gid_slab_is_current() for those who ask for each frame. Of emptied memory nothing is, but for its
  * owner, who has not heard of that yet: what it sends from there readers know to be out of date.
  */
 static inline bool gid_slab_has(const struct gid_slab *slab, gid_id gid) {
-	const struct gid_slab_gids gids = gid_slab_gids(slab);
-	return !slab->info.revoked && gid_slab_has_one_of(&gids, gid);
+	uint32_t slot = gid_slot_of(gid), generation = gid_generation_of(gid);
+	return !slab->info.revoked && gid_slab_key(gid) == gid_slab_key(slab->info.gid) &&
+			slot < slab->info.slot_count &&
+			generation == gid_slab_generation(slab, slot) &&
+			(generation != 0 || slab->generations == NULL || !slab->info.imported);
+}
+
+/* What is asked of many gids of a slab of our own, while it stays as it is and no callback runs. */
+struct gid_slab_own {
+	struct gid_slab_slot *slots;
+	const uint32_t *generations;
+	gid_id first; /* of slot 0, in generation 0 */
+	uint64_t count;
+};
+
+static inline struct gid_slab_own gid_slab_own(const struct gid_slab *slab) {
+	return (struct gid_slab_own){
+			.slots = slab->slots,
+			.generations = slab->generations,
+			.first = slab->info.gid,
+			.count = slab->info.slot_count,
+	};
+}
+
+/* The slot that a gid names, whatever its generation; as many as `count` or more: none of them. */
+static inline uint64_t gid_slab_own_slot(const struct gid_slab_own *own, gid_id gid) {
+	return (gid - own->first) >> 16;
+}
+
+/* As gid_slab_has(), of one that has generations, and was just found to have another gid. */
+static inline bool gid_slab_own_has(const struct gid_slab_own *own, gid_id gid) {
+	const uint64_t slot = gid_slab_own_slot(own, gid);
+	return slot < own->count &&
+			((__atomic_load_n(&own->generations[slot], __ATOMIC_RELAXED) ^ gid) &
+					0xffff) == 0;
 }
 
 /* An imported slab has none before the first frame of ours lies there. 0 or -ENOMEM. */
@@ -340,6 +349,30 @@ static inline uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {
 		gid_slab_unref(slab);
 	}
 	return left;
+}
+
+/*
+ * As gid_slab_let_go(), where that does no more than to count: how many hold it still, or -ENOENT:
+ * it is one of another slab, or there is more to do. Of a slab in the memory that it always had.
+ */
+static inline __attribute__((always_inline)) int gid_slab_own_let_go(
+		const struct gid_slab_own *own, gid_id gid) {
+	const uint64_t slot = gid_slab_own_slot(own, gid);
+	if (slot >= own->count) {
+		return -ENOENT;
+	}
+	uint32_t *const use = &own->slots[slot].use;
+	const uint32_t now = *use, holders = now & ~GID_SLOT_TAKEN;
+	if (holders == 1) {
+		*use = now - 1;
+		return 0;
+	}
+	/* Nobody would be left, and nobody was, or it is to advance. */
+	if (holders == 0 || holders >= GID_SLOT_FORCED) {
+		return -ENOENT;
+	}
+	*use = now - 1;
+	return (int)holders - 1;
 }
 
 /*

@@ -28,6 +28,7 @@ int gid_subscription_create(struct gid_domain *domain, struct gid_producer *prod
 	subscription->credit = request->credit;
 	subscription->remote = (request->flags & GID_WIRE_REMOTE) != 0;
 	subscription->drop_old = (request->flags & GID_WIRE_DROP_OLD) != 0;
+	subscription->recounted = true; /* of what was copied nobody has told it */
 	int error = map_page(subscription, request->window_offset, fds[0]);
 	if (error < 0) {
 		goto error_subscription;

@@ -23,7 +23,7 @@ struct gid_subscription {
 	 */
 	uint64_t newest;
 	uint64_t dropped, leases_expired;
-	bool recounted; /* one of these two changed since people were told */
+	bool recounted; /* one of these two, or what was copied, changed since people were told */
 	/* while a frame is being sent: what was taken back for it, and what went wrong */
 	gid_id victim;
 	int failed;
