@@ -131,7 +131,7 @@ def show(found: list[dict], scheduling: str, is_protected: bool) -> None:
         "compose: what a frame took of a processor at most, to what gid-cluster says that it can;"
     )
     print("waited: how long one waited for a processor that others had, in ms")
-    print("late: how long after a refresh one was given to the screen, in refreshes")
+    print("late: how long after it was to begin one was given to the screen, in refreshes")
     print(
         f"{'case':22} {'Hz':>6} {'ratio':>7} {'worst':>7} {'gap':>6} {'worst':>6} {'machine':>8} "
         f"{'slow':>5} {'compose':>7} {'waited':>7} {'late':>6}   "

@@ -410,7 +410,7 @@ def on_cluster(
         "missed": says["missed"],
         "late": says["paced_late"],
         "judged": says["paced_frames"],
-        "window_ms": says["window_ms"],
+        "window_ms": says["window_ns"] / 1e6,
         "pacing": says["pacing"],
     }
 

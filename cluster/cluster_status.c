@@ -88,7 +88,8 @@ static int build_role(variant **entry, const struct role_view *view,
 	const struct role_config *config = view->config;
 	const struct history *history = &view->history;
 	const struct spread captured = samples_spread(&view->shown.capture_latency);
-	uint64_t fallback_bound = fallback_bound_of(worst_frame, screen_refresh_ns(view->screen));
+	uint64_t fallback_bound = fallback_bound_of(
+			view->screen->pace.pacing, worst_frame, screen_refresh_ns(view->screen));
 	variant *transitions = NULL;
 	int ret = sd_json_variant_new_array(&transitions, NULL, 0);
 	if (ret >= 0) {
@@ -175,6 +176,7 @@ static int build_screen(variant **entry, const struct screen *screen) {
 	const struct gid_pacing *policy = &screen->pace.policy;
 	const struct wlr_output *output = screen->output;
 	const struct spread compose = samples_spread(&stats->compose);
+	const uint64_t window_ns = pace_window_ns(&screen->pace, screen_refresh_ns(screen));
 	return sd_json_buildo(entry,
 			SD_JSON_BUILD_PAIR_STRING("output", output != NULL ? output->name : ""),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
@@ -182,10 +184,8 @@ static int build_screen(variant **entry, const struct screen *screen) {
 			SD_JSON_BUILD_PAIR_UNSIGNED(
 					"height", (uint64_t)(output != NULL ? output->height : 0)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("refresh_ns", screen_refresh_ns(screen)),
-			SD_JSON_BUILD_PAIR_STRING("pacing",
-					!screen->pace.on ? "off"
-							 : gid_pacing_mode_name(policy->mode)),
-			SD_JSON_BUILD_PAIR_INTEGER("window_ms", policy->window_ms),
+			SD_JSON_BUILD_PAIR_STRING("pacing", pace_name(&screen->pace)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("window_ns", window_ns),
 			SD_JSON_BUILD_PAIR_UNSIGNED("paced_frames", policy->frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("paced_late", policy->missed),
 			SD_JSON_BUILD_PAIR_UNSIGNED("started_ns", stats->started),

@@ -4,7 +4,9 @@
 #include "frame_bound.h"
 #include "stream_reader.h"
 
-struct way_bound way_bound_of(uint64_t frame_ns, uint64_t refresh_ns, uint64_t examine_ns) {
+struct way_bound way_bound_of(
+		uint64_t frame_ns, const struct output_config *output, uint64_t examine_ns) {
+	uint64_t refresh_ns = frame_bound_refresh_of(output);
 	uint64_t picture = FRAME_BOUND_MARGIN * examine_ns;
 	struct way_bound way = {
 			/* What this stream may send in a refresh is used up, its ring is full,
@@ -13,7 +15,7 @@ struct way_bound way_bound_of(uint64_t frame_ns, uint64_t refresh_ns, uint64_t e
 			/* So has the examination of the picture before, after which the worker
 			 * rests for as long; and it says so while another frame is composed. */
 			.examined = 2 * picture + frame_ns + picture,
-			.shown = fallback_bound_of(frame_ns, refresh_ns),
+			.shown = fallback_bound_of(output->pacing, frame_ns, refresh_ns),
 	};
 	way.total = way.taken + way.examined + way.shown;
 	return way;
@@ -31,9 +33,8 @@ void way_bound_print(const struct cluster_config *config, uint64_t frame_ns,
 	}
 	for (size_t i = 0; i < config->role_count; i++) {
 		const struct role_config *role = &config->roles[i];
-		struct way_bound way = way_bound_of(frame_ns,
-				frame_bound_refresh_of(&config->outputs[role->output]),
-				costs[i].most);
+		struct way_bound way = way_bound_of(
+				frame_ns, &config->outputs[role->output], costs[i].most);
 		fprintf(file, "%-16s %8.2f ms %8.2f ms %8.2f ms %8.2f ms from the ring to the light\n",
 				role->name, ms(way.taken), ms(way.examined), ms(way.shown),
 				ms(way.total));

@@ -26,10 +26,11 @@ struct way_bound {
 };
 
 /*
- * `frame_ns`: what the frames of all outputs take, `refresh_ns`: of the role's output, as
- * frame_bound.h has both. `examine_ns`: what its dearest picture was measured to take. Pure.
+ * `frame_ns`: what the frames of all outputs take, as frame_bound.h has it. `output`: of the role.
+ * `examine_ns`: what its dearest picture was measured to take. Pure.
  */
-struct way_bound way_bound_of(uint64_t frame_ns, uint64_t refresh_ns, uint64_t examine_ns);
+struct way_bound way_bound_of(
+		uint64_t frame_ns, const struct output_config *output, uint64_t examine_ns);
 
 /* A table for people, a line for each role. `costs`: of each role. */
 void way_bound_print(const struct cluster_config *config, uint64_t frame_ns,

@@ -129,6 +129,8 @@ static void set_layer_fallback(
 
 static const struct ini_word fits[] = {{"contain", FIT_CONTAIN}, {"cover", FIT_COVER},
 		{"fill", FIT_FILL}, {"none", FIT_NONE}, {0}};
+static const struct ini_word pacings[] = {
+		{"bound", PACING_BOUND}, {"on", PACING_ON}, {"off", PACING_OFF}, {0}};
 static const struct ini_word planes[] = {
 		{"on", PLANES_ON}, {"off", PLANES_OFF}, {"direct", PLANES_DIRECT}, {0}};
 
@@ -187,7 +189,7 @@ static const struct ini_key layer_keys[] = {
 					.most = GID_SIZE_MAX},                                     \
 			{"refresh", INI_NUMBER, INI_MEMBER(type, at refresh_mhz), .least = 1,      \
 					.most = 1000, .unit = 1000},                               \
-			{"pacing", INI_SWITCH, INI_MEMBER(type, at paced)},                        \
+			{"pacing", INI_WORD, INI_MEMBER(type, at pacing), .words = pacings},       \
 			{"planes", INI_WORD, INI_MEMBER(type, at planes), .words = planes},        \
 			{"writeback", INI_NUMBER, INI_MEMBER(type, at writeback),                  \
 					.most = WRITEBACK_MAX},                                    \

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "accepted.h"
+#include "compose_window.h"
 #include "role.h"
 
 /* What is shown in place of a picture that must not be shown as live. */
@@ -75,10 +76,10 @@ struct output_config {
 	unsigned line;		/* of its section */
 	uint32_t width, height; /* in pixels, 0: as in its preferred mode */
 	uint32_t refresh_mhz;	/* likewise */
-	bool paced;		/* composed as late as its refreshes allow */
-	char *background;	/* a PNG's file, behind everything; NULL: black */
-	char *stream;		/* what it shows is sent there; NULL: nowhere */
-	char *panel;		/* the input device that is on it; NULL: see panels.c */
+	enum pacing pacing;
+	char *background; /* a PNG's file, behind everything; NULL: black */
+	char *stream;	  /* what it shows is sent there; NULL: nowhere */
+	char *panel;	  /* the input device that is on it; NULL: see panels.c */
 	enum planes planes;
 	uint32_t writeback; /* with planes: what is scanned out is checked each so many refreshes */
 };

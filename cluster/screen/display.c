@@ -7,12 +7,21 @@
 #include <wlr/backend/multi.h>
 #include <wlr/util/log.h>
 
+/* Who composes for a refresh may have to wait for a frame of each other screen. */
+static void display_tell_worst_frame(struct display *display) {
+	uint64_t ns = display_worst_frame_ns(display);
+	for (size_t i = 0; i < display->screen_count; i++) {
+		screen_set_worst_frame(&display->screens[i], ns);
+	}
+}
+
 static void handle_new_output(struct wl_listener *listener, void *data) {
 	struct display *display = wl_container_of(listener, display, new_output);
 	struct wlr_output *output = data;
 	for (size_t i = 0; i < display->screen_count; i++) {
 		if (screen_matches(&display->screens[i], output)) {
 			screen_attach_output(&display->screens[i], output);
+			display_tell_worst_frame(display);
 			return;
 		}
 	}
@@ -174,6 +183,7 @@ static int display_check_bound(struct display *display) {
 	uint64_t refresh = display_refresh_ns(display);
 	uint64_t sum = frame_bound_remeasure(display->config, display_worst_frame_ns(display),
 			refresh, measure_again, display);
+	display_tell_worst_frame(display);
 	if (frame_bound_is_allowed(display->config, sum, refresh)) {
 		return 0;
 	}

@@ -5,8 +5,11 @@
 #define MISS_RATE 0.001
 #define LONGEST_MS 1000 /* the policy takes it for the longest that there is */
 
-void pace_init(struct pace *pace, bool on) {
-	*pace = (struct pace){.on = on};
+#define KNOWN_NS UINT64_C(1000000000) /* so long a display's time is taken for that of a clock */
+#define WAITED_ENOUGH 3
+
+void pace_init(struct pace *pace, enum pacing pacing) {
+	*pace = (struct pace){.pacing = pacing};
 	gid_pacing_init(&pace->policy,
 			&(struct gid_pacing_config){
 					.miss_rate = MISS_RATE,
@@ -14,14 +17,35 @@ void pace_init(struct pace *pace, bool on) {
 			});
 }
 
-/* Chooses the refresh that the next frame is meant for, and when composing for it begins. */
-static void pace_plan(struct pace *pace, uint64_t now, uint64_t refresh_ns) {
-	uint64_t passed = now > pace->shown ? (now - pace->shown) / refresh_ns : 0;
-	uint64_t due = pace->shown + (passed + 1) * refresh_ns;
-	if (passed > 1) {
+const char *pace_name(const struct pace *pace) {
+	if (pace->pacing == PACING_ON) {
+		return gid_pacing_mode_name(pace->policy.mode);
+	}
+	return pace->pacing == PACING_BOUND && pace->frame_ns > 0 ? "bound" : "off";
+}
+
+uint64_t pace_window_ns(const struct pace *pace, uint64_t refresh_ns) {
+	return pace->pacing == PACING_ON
+			? (uint64_t)pace->policy.window_ms * MS
+			: compose_window_of(pace->pacing, pace->frame_ns, refresh_ns);
+}
+
+static uint64_t pace_passed(const struct pace *pace, uint64_t now) {
+	return now > pace->shown ? now - pace->shown : 0;
+}
+
+uint64_t pace_next_refresh(const struct pace *pace, uint64_t now, uint64_t refresh_ns) {
+	uint64_t passed = pace_passed(pace, now);
+	bool known = pace->waited >= WAITED_ENOUGH && passed < KNOWN_NS;
+	return known ? pace->shown + (passed / refresh_ns + 1) * refresh_ns : 0;
+}
+
+/* By what is known of past frames: the refresh that the next one is meant for, and its begin. */
+static void pace_plan_learned(struct pace *pace, uint64_t now, uint64_t due, uint64_t refresh_ns) {
+	if (pace_passed(pace, now) / refresh_ns > 1) {
 		gid_pacing_next(&pace->policy, NULL); /* after a pause */
 	}
-	uint64_t window_ns = (uint64_t)pace->policy.window_ms * MS;
+	uint64_t window_ns = pace_window_ns(pace, refresh_ns);
 	if (now + window_ns <= due) {
 		pace->begin = due - window_ns;
 	} else {
@@ -37,18 +61,38 @@ static void pace_plan(struct pace *pace, uint64_t now, uint64_t refresh_ns) {
 	};
 }
 
-uint64_t pace_delay(struct pace *pace, uint64_t now, uint64_t refresh_ns) {
-	if (!pace->on || pace->shown == 0) {
+/* By what a frame takes at the worst: when the next one begins. */
+static void pace_plan(struct pace *pace, uint64_t now, uint64_t due, uint64_t refresh_ns) {
+	uint64_t window_ns = pace_window_ns(pace, refresh_ns);
+	bool follows = pace->follows && pace_passed(pace, now) < refresh_ns;
+	pace->follows = false;
+	if (follows) {
+		/* Also where we hear of it late: what is composed at once may be in time. */
+		pace->begin = pace->shown + refresh_ns - window_ns;
+	} else if (now + window_ns <= due) {
+		pace->begin = due - window_ns;
+	} else if (now + pace->frame_ns <= due) {
+		pace->begin = now;
+	} else {
+		pace->begin = due + refresh_ns - window_ns;
+	}
+}
+
+uint64_t pace_delay(struct pace *pace, uint64_t now, uint64_t due, uint64_t refresh_ns) {
+	if (due == 0) {
 		return 0;
 	}
-	if (pace->begin == 0) {
-		pace_plan(pace, now, refresh_ns);
+	if (pace->begin == 0 && pace->pacing == PACING_ON) {
+		pace_plan_learned(pace, now, due, refresh_ns);
+	} else if (pace->begin == 0) {
+		pace_plan(pace, now, due, refresh_ns);
 	}
 	return pace->begin > now ? pace->begin - now : 0;
 }
 
 void pace_committed(struct pace *pace, uint64_t now) {
-	pace->given = pace->begin != 0;
+	pace->given = now;
+	pace->planned = pace->begin != 0;
 	pace->begin = 0;
 	pace->frame.done_ns = (int64_t)now;
 }
@@ -58,13 +102,17 @@ void pace_cancel(struct pace *pace) {
 }
 
 void pace_shown(struct pace *pace, uint64_t when, uint64_t refresh_ns) {
-	pace->shown = when;
-	if (pace->given) {
-		pace->given = false;
+	if (pace->given != 0 && pace->waited < WAITED_ENOUGH) {
+		pace->waited = when > pace->given + refresh_ns / 4 ? pace->waited + 1 : 0;
+	}
+	if (pace->given != 0 && pace->planned && pace->pacing == PACING_ON) {
 		pace->frame.refresh_ns = (int64_t)refresh_ns;
 		pace->frame.shown_ns = (int64_t)when;
 		gid_pacing_next(&pace->policy, &pace->frame);
 	}
+	pace->shown = when;
+	pace->given = 0;
+	pace->follows = true;
 }
 
 /* --- devices without refreshes ---------------------------------------------------------------- */

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
 /**
- * When to compose: for a refresh as late as the policy of pacing/ finds that it may be, and where
- * there are none, at times of our own.
+ * When to compose: for a refresh, a window before it; and where there are none, at times of our
+ * own.
  *
- * Composing begins a window before each refresh of the device. What comes until then is shown by
- * that refresh; without pacing composing begins right after a refresh, and what comes during a
- * refresh is shown a whole refresh later. While too little is known the window is the longest, so
- * that it is as without.
+ * What comes until the window begins is shown by its refresh. Unless the configuration says
+ * otherwise, the window is so long that a frame is done in it, however long that takes:
+ * compose_window.h. With pacing=on it is the shortest that the policy of pacing/ finds. While too
+ * little is known of that, it is the longest.
+ *
+ * While pictures follow each other, each frame begins with its window. If one were composed as soon
+ * as something came, what comes next would have to wait: then a producer with a picture for each
+ * refresh would have one of them shown sooner, and miss a refresh with the next. Only where nothing
+ * was there when the window began, what comes in it is composed at once, if that is done in time
+ * however long it takes. Else it waits for the next window. So each frame is shown by the refresh
+ * that it is meant for, and what comes right after its begin by the one after that.
  *
  * Pure: times are CLOCK_MONOTONIC in ns, and come from the caller.
  */
@@ -17,19 +24,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "compose_window.h"
+
 struct pace {
-	bool on;
-	struct gid_pacing policy;
-	uint64_t shown; /* when the device showed a frame last, 0: never */
+	enum pacing pacing;
+	uint64_t frame_ns;	  /* a frame of each output, at the worst; 0: not known */
+	struct gid_pacing policy; /* of PACING_ON */
+	uint64_t shown;		  /* when the device showed a frame last, 0: never */
+	bool follows;		  /* it has just shown one, and the next is not planned yet */
 	uint64_t begin; /* when composing begins for the frame that is next; 0: not known yet */
-	bool given;	/* a frame is on its way to the screen */
-	struct gid_pacing_frame frame; /* that one, or the one that is next */
+	uint64_t given; /* when the device was given the one that is on its way; 0: there is none */
+	unsigned waited; /* frames in a row with which the device has waited for a refresh */
+	bool planned;	 /* what follows is of the frame on its way, else of the next one */
+	struct gid_pacing_frame frame; /* of PACING_ON */
 };
 
-void pace_init(struct pace *pace, bool on);
+void pace_init(struct pace *pace, enum pacing pacing);
 
-/* How long a frame that could be composed now has to wait. 0: it is to be composed now. */
-uint64_t pace_delay(struct pace *pace, uint64_t now, uint64_t refresh_ns);
+/* What it does, in a few words, for the status. Never NULL. */
+const char *pace_name(const struct pace *pace);
+
+/* How long before a refresh composing begins. */
+uint64_t pace_window_ns(const struct pace *pace, uint64_t refresh_ns);
+
+/*
+ * The first refresh of a device after `now`, by the last one that has shown a frame. 0: not known,
+ * as where that was long ago, for a clock and a display do not agree for long. Nor is it before the
+ * device was seen to wait for one: where there is none, it would seem to be the one that we wait
+ * for.
+ */
+uint64_t pace_next_refresh(const struct pace *pace, uint64_t now, uint64_t refresh_ns);
+
+/*
+ * How long a frame that could be composed now has to wait. 0: it is to be composed now. `due`: the
+ * first refresh after `now`; 0: not known.
+ */
+uint64_t pace_delay(struct pace *pace, uint64_t now, uint64_t due, uint64_t refresh_ns);
 
 /* A frame was given to the device: what there was to do for it is done. */
 void pace_committed(struct pace *pace, uint64_t now);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "refreshes.h"
 
-#include <stdbool.h>
-
 #define THOUSAND_SECONDS_NS UINT64_C(1000000000000)
-#define PAUSE 8 /* so many refreshes without a frame: what changes ten times a second moves */
 
 void refreshes_init(struct refreshes *refreshes, uint64_t now, uint32_t mhz) {
 	*refreshes = (struct refreshes){.start = now, .mhz = mhz};
@@ -28,21 +25,7 @@ uint64_t refreshes_next(const struct refreshes *refreshes, uint64_t now) {
 	return next > now ? next : refreshes_time(refreshes, number + 2);
 }
 
-uint64_t refreshes_delay(struct refreshes *refreshes, uint64_t now) {
-	if (refreshes->begin == 0) {
-		uint64_t pause = PAUSE * THOUSAND_SECONDS_NS / refreshes->mhz;
-		bool moves = refreshes->shown != 0 && now - refreshes->shown < pause;
-		refreshes->begin = moves ? refreshes_next(refreshes, now) : now;
-	}
-	return refreshes->begin > now ? refreshes->begin - now : 0;
-}
-
-void refreshes_skip(struct refreshes *refreshes) {
-	refreshes->begin = 0;
-}
-
 uint64_t refreshes_give(struct refreshes *refreshes, uint64_t now) {
-	refreshes->begin = 0;
 	refreshes->due = refreshes_next(refreshes, now);
 	return refreshes->due;
 }
@@ -51,7 +34,7 @@ uint64_t refreshes_take(struct refreshes *refreshes, uint64_t now) {
 	if (refreshes->due == 0 || now < refreshes->due) {
 		return 0;
 	}
-	refreshes->shown = refreshes->begin = refreshes->due;
+	uint64_t shown = refreshes->due;
 	refreshes->due = 0;
-	return refreshes->shown;
+	return shown;
 }

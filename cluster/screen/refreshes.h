@@ -2,11 +2,8 @@
 /**
  * The refreshes of a virtual screen, at fixed times as those of a real one, whenever a frame is
  * ready. A frame that is given during a refresh is shown by the next one, and until then there is
- * no other: who is late, but not by a whole refresh, is in time for it.
- *
- * While frames follow each other, each is composed right after a refresh. If one were composed as
- * soon as something came, what comes next would have to wait for its refresh: then a producer with
- * a picture for each would have one of them shown sooner, and miss a refresh with the next.
+ * no other: who is late, but not by a whole refresh, is in time for it. When a frame begins is the
+ * business of pace.h.
  *
  * Pure: times are CLOCK_MONOTONIC in ns, and come from the caller.
  */
@@ -19,8 +16,6 @@ struct refreshes {
 	uint64_t start; /* one of them */
 	uint32_t mhz;	/* 0: the screen has refreshes of its own, or there is none */
 	uint64_t due;	/* the one that shows the frame that was given; 0: none was */
-	uint64_t shown; /* the last one that has shown a frame; 0: none */
-	uint64_t begin; /* the one after which the next is composed; 0: not known yet */
 };
 
 /* `mhz`: how many there are in 1000 s, up to a million. */
@@ -28,12 +23,6 @@ void refreshes_init(struct refreshes *refreshes, uint64_t now, uint32_t mhz);
 
 /* The first one after `now`. */
 uint64_t refreshes_next(const struct refreshes *refreshes, uint64_t now);
-
-/* How long a frame that could be composed now has to wait; after a pause, not at all. */
-uint64_t refreshes_delay(struct refreshes *refreshes, uint64_t now);
-
-/* There is nothing to show, though it need not wait. */
-void refreshes_skip(struct refreshes *refreshes);
 
 /* The screen has a frame since `now`. Returns which refresh shows it. */
 uint64_t refreshes_give(struct refreshes *refreshes, uint64_t now);

@@ -390,15 +390,28 @@ void screen_schedule_frame(struct screen *screen) {
 	}
 }
 
+/* The first refresh after `now`; 0: none is known. */
+static uint64_t screen_next_refresh(const struct screen *screen, uint64_t now) {
+	return screen_is_virtual(screen)
+			? refreshes_next(&screen->refreshes, now)
+			: pace_next_refresh(&screen->pace, now, screen_refresh_ns(screen));
+}
+
 /* How long a frame that could be composed now has to wait. */
 static uint64_t screen_delay(struct screen *screen, uint64_t now) {
 	if (screen->clock.own_time) {
 		return frame_clock_delay(&screen->clock, now, screen_refresh_ns(screen));
 	}
-	if (screen_is_virtual(screen) && !screen->pace.on) {
-		return refreshes_delay(&screen->refreshes, now);
+	return pace_delay(&screen->pace, now, screen_next_refresh(screen, now),
+			screen_refresh_ns(screen));
+}
+
+/* How late the frame that was to begin then is done, or that there is none, if that is known. */
+static void screen_count_late(struct screen *screen, uint64_t begin) {
+	uint64_t now = gid_clock_now();
+	if (begin != 0 && now > begin) {
+		samples_add(&screen->stats.late, now - begin);
 	}
-	return pace_delay(&screen->pace, now, screen_refresh_ns(screen));
 }
 
 static void screen_frame(struct screen *screen) {
@@ -412,6 +425,7 @@ static void screen_frame(struct screen *screen) {
 		screen_arm_timer_at(screen, now + wait);
 		return;
 	}
+	uint64_t planned = screen->pace.begin;
 	screen->hooks->begin(screen->data, screen, now);
 	screen_plan(screen, now);
 	screen->hooks->update_planes(screen->data, screen, now);
@@ -423,9 +437,9 @@ static void screen_frame(struct screen *screen) {
 	} else {
 		screen->stats.last = 0; /* nothing moves: the next pause is none */
 		frame_clock_skip(&screen->clock);
-		refreshes_skip(&screen->refreshes);
 		pace_cancel(&screen->pace);
 	}
+	screen_count_late(screen, planned);
 }
 
 static void handle_frame(struct wl_listener *listener, void *data) {
@@ -447,14 +461,6 @@ static void screen_shown(struct screen *screen, uint32_t commit, uint64_t when) 
 	}
 }
 
-/* How late the frame after a virtual refresh was, if that is known. */
-static void screen_count_late(struct screen *screen, uint64_t refresh) {
-	uint64_t now = gid_clock_now();
-	if (refresh != 0 && now > refresh) {
-		samples_add(&screen->stats.late, now - refresh);
-	}
-}
-
 /* Of a virtual screen: what it was given is shown, and a frame is asked for. */
 static void screen_refresh(struct screen *screen) {
 	uint64_t when = refreshes_take(&screen->refreshes, gid_clock_now());
@@ -464,7 +470,6 @@ static void screen_refresh(struct screen *screen) {
 	}
 	screen_shown(screen, screen->output->commit_seq, when);
 	wlr_output_send_frame(screen->output);
-	screen_count_late(screen, when);
 }
 
 /*
@@ -477,12 +482,10 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 	if (read(fd, &expirations, sizeof(expirations)) < 0 || screen->output == NULL) {
 		return 0;
 	}
-	uint64_t begin = screen->refreshes.begin;
 	if (screen->refreshes.due != 0) {
 		screen_refresh(screen);
 	} else if (!screen->output->frame_pending && !screen_is_away(screen)) {
 		screen_frame(screen);
-		screen_count_late(screen, begin);
 	}
 	return 0;
 }
@@ -699,6 +702,24 @@ void screen_measure(struct screen *screen) {
 	}
 }
 
+/*
+ * The compositor that a window is in needs some time before its own refreshes, and nobody tells us
+ * how much that is.
+ */
+static bool screen_is_window(const struct screen *screen) {
+	return screen->output != NULL && !wlr_output_is_headless(screen->output) &&
+			screen->device->session == NULL;
+}
+
+static enum pacing screen_pacing(const struct screen *screen) {
+	enum pacing pacing = screen->config->pacing;
+	return pacing == PACING_BOUND && screen_is_window(screen) ? PACING_OFF : pacing;
+}
+
+void screen_set_worst_frame(struct screen *screen, uint64_t ns) {
+	screen->pace.frame_ns = screen_is_window(screen) ? 0 : ns;
+}
+
 void screen_attach_output(struct screen *screen, struct wlr_output *output) {
 	struct device *device = screen->device;
 	struct kms_output *kms =
@@ -729,7 +750,7 @@ void screen_attach_output(struct screen *screen, struct wlr_output *output) {
 	if (wlr_output_is_headless(output)) {
 		refreshes_init(&screen->refreshes, gid_clock_now(), screen_refresh_mhz(screen));
 	}
-	pace_init(&screen->pace, screen->config->paced);
+	pace_init(&screen->pace, screen_pacing(screen));
 	screen->kms = kms;
 	screen->readback = (struct readback){0};
 	screen->to_plan = screen->kms != NULL;

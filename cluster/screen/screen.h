@@ -61,7 +61,7 @@ struct screen_stats {
 	uint64_t composed; /* of the frames: others changed only what is on planes of its own */
 	uint64_t last, longest_gap_ns; /* from one frame on the screen to the next in a row */
 	uint64_t skipped;	       /* refreshes without a frame, between two in a row */
-	/* From a virtual refresh until the next frame was given, or there was none to give. */
+	/* From when a frame was to begin until it was given, or there was none to give. */
 	struct samples late;
 	/*
 	 * A frame, from its begin until the device has it: of all the sum, and of each the slowest
@@ -139,6 +139,9 @@ void screen_attach_output(struct screen *screen, struct wlr_output *output);
  * other renderers than pixman nobody knows it: what they do is their driver's business.
  */
 void screen_measure(struct screen *screen);
+
+/* What a frame of each screen takes at the worst, together, in ns; 0: not known. */
+void screen_set_worst_frame(struct screen *screen, uint64_t ns);
 
 /*
  * From now on what it shows is sent as the stream that the configuration names, if it does; with

@@ -201,9 +201,11 @@ uint64_t frame_bound_remeasure(const struct cluster_config *config, uint64_t ns,
 	return ns;
 }
 
-uint64_t fallback_bound_of(uint64_t ns, uint64_t refresh_ns) {
-	uint64_t refreshes = (2 * ns + refresh_ns - 1) / refresh_ns;
-	return (refreshes < 2 ? 2 : refreshes) * refresh_ns;
+uint64_t fallback_bound_of(enum pacing pacing, uint64_t ns, uint64_t refresh_ns) {
+	if (ns > refresh_ns) {
+		return (2 * ns + refresh_ns - 1) / refresh_ns * refresh_ns;
+	}
+	return refresh_ns + compose_window_of(pacing, ns, refresh_ns);
 }
 
 /* --- telling ---------------------------------------------------------------------------------- */
@@ -260,9 +262,10 @@ static void print_fallbacks(const struct cluster_config *config, uint64_t sum, F
 	}
 	for (size_t i = 0; i < config->role_count; i++) {
 		const struct role_config *role = &config->roles[i];
+		const struct output_config *output = &config->outputs[role->output];
 		uint64_t deadline = role->limits.deadline_ns;
 		uint64_t more = fallback_bound_of(
-				sum, frame_bound_refresh_of(&config->outputs[role->output]));
+				output->pacing, sum, frame_bound_refresh_of(output));
 		fprintf(file, "%-16s %8.2f ms %8.2f ms %8.2f ms after the last good frame\n",
 				role->name, ms(deadline), ms(more), ms(deadline + more));
 	}

@@ -60,10 +60,10 @@ uint64_t frame_bound_remeasure(const struct cluster_config *config, uint64_t ns,
 
 /*
  * From the moment at which a role has failed, as when its deadline passes, until its output shows
- * the fallback, at the most; `ns` as above. A frame may just have begun without it, and the next
- * one, which has it, is shown by the refresh after that. Pure.
+ * the fallback, at the most; `ns` as above. A frame may just have begun without it, a window before
+ * its refresh, and the next one, which has it, is shown by the refresh after that. Pure.
  */
-uint64_t fallback_bound_of(uint64_t ns, uint64_t refresh_ns);
+uint64_t fallback_bound_of(enum pacing pacing, uint64_t ns, uint64_t refresh_ns);
 
 /* Of this output, in ns, as configured. Pure. */
 uint64_t frame_bound_refresh_of(const struct output_config *output);

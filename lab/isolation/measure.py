@@ -23,8 +23,8 @@ class Run:
     compose_vs_bound: float | None
     # What one of them waited at most to get a processor, in ms: how long others had it.
     compose_wait_ms: float
-    # How long after a refresh one of them was given to the screen at most: it is shown by the next
-    # refresh all the same, unless that has passed.
+    # How long after it was to begin one of them was given to the screen at most: its refresh shows
+    # it all the same, unless that has passed.
     commit_late_us: float
     did: dict
     ended: list[str]  # programs of open that did not outlive it

@@ -45,11 +45,33 @@ static void test_limits(void) {
 	tap_ok(frame_bound_is_allowed(&config, UINT64_MAX, 1), "unless there is no limit");
 }
 
+static void test_windows(void) {
+	tap_ok(compose_window_of(PACING_BOUND, 1, 100) == 50 &&
+					compose_window_of(PACING_BOUND, 38, 100) == 50,
+			"a frame begins half a refresh before its own");
+	tap_ok(compose_window_of(PACING_BOUND, 50, 100) == 62 &&
+					compose_window_of(PACING_BOUND, 70, 100) == 82,
+			"sooner where it may take longer, and be woken late");
+	tap_ok(compose_window_of(PACING_BOUND, 95, 100) == 100, "but not before the one before");
+	tap_ok(compose_window_of(PACING_BOUND, 0, 100) == 100 &&
+					compose_window_of(PACING_BOUND, 101, 100) == 100,
+			"as soon as can be where nobody knows, or it may take more than a refresh");
+	tap_ok(compose_window_of(PACING_OFF, 1, 100) == 100 &&
+					compose_window_of(PACING_ON, 1, 100) == 100,
+			"and where the bound does not count");
+}
+
 static void test_fallbacks(void) {
-	tap_ok(fallback_bound_of(0, 100) == 200, "a fallback is there after two refreshes");
-	tap_ok(fallback_bound_of(50, 100) == 200 && fallback_bound_of(100, 100) == 200,
-			"also where frames take all of one");
-	tap_ok(fallback_bound_of(101, 100) == 300 && fallback_bound_of(250, 100) == 500,
+	tap_ok(fallback_bound_of(PACING_BOUND, 1, 100) == 150 &&
+					fallback_bound_of(PACING_BOUND, 38, 100) == 150,
+			"a fallback is there after a refresh and a half");
+	tap_ok(fallback_bound_of(PACING_BOUND, 70, 100) == 182, "or longer, as the window is");
+	tap_ok(fallback_bound_of(PACING_OFF, 50, 100) == 200 &&
+					fallback_bound_of(PACING_BOUND, 100, 100) == 200 &&
+					fallback_bound_of(PACING_BOUND, 0, 100) == 200,
+			"two refreshes where frames take all of one, or nobody knows");
+	tap_ok(fallback_bound_of(PACING_BOUND, 101, 100) == 300 &&
+					fallback_bound_of(PACING_OFF, 250, 100) == 500,
 			"but not where one takes more");
 }
 
@@ -169,6 +191,7 @@ static void test_machine(void) {
 int main(void) {
 	test_sums();
 	test_limits();
+	test_windows();
 	test_fallbacks();
 	test_others_run();
 	test_settling();

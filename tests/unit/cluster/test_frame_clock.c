@@ -3,6 +3,7 @@
 #include "cluster/screen/pace.h"
 
 #include "clients/gid-meter/schedule.h"
+#include "cluster/screen/refreshes.h"
 #include "tap.h"
 
 #define MS 1000000ull
@@ -140,6 +141,66 @@ static void test_pictures_that_come_late(void) {
 	}
 }
 
+/* The same with a screen that has refreshes, and is composed before each. */
+static struct outcome follow_refreshes(unsigned refreshes, const struct work *work) {
+	const uint64_t start = 1000 * REFRESH;
+	struct producer producer = {0};
+	struct outcome outcome = {0};
+	struct refreshes screen;
+	struct pace pace;
+	uint64_t timer = 0, last = 0, came_sequence = 0, given_sequence = 0;
+	bool news = false;
+	refreshes_init(&screen, start, 62500);
+	pace_init(&pace, PACING_BOUND);
+	pace.frame_ns = 2 * work->composing;
+	schedule_init(&producer.schedule, start, 60);
+	for (uint64_t now = start; now < start + refreshes * REFRESH; now += STEP) {
+		producer_step(&producer, now, work);
+		bool came = producer.comes != 0 && now >= producer.comes;
+		news = news || came;
+		came_sequence = came ? producer.sequence - (producer.done != 0) : came_sequence;
+		producer.comes = came ? 0 : producer.comes;
+		uint64_t when = refreshes_take(&screen, now);
+		if (when != 0) {
+			pace_shown(&pace, when, REFRESH);
+			const struct gid_shown shown = {.sequence = given_sequence,
+					.time = when,
+					.refresh_ns = REFRESH};
+			producer_hear(&producer, now, &shown);
+			uint64_t gap = last != 0 ? when - last : 0;
+			outcome.longest_gap = gap > outcome.longest_gap ? gap : outcome.longest_gap;
+			outcome.frames++;
+			last = when;
+		}
+		bool asked = came || when != 0 || (timer != 0 && now >= timer);
+		if (screen.due != 0 || !asked) {
+			continue;
+		}
+		uint64_t wait = pace_delay(&pace, now, refreshes_next(&screen, now), REFRESH);
+		timer = wait > 0 ? now + wait : 0;
+		if (wait == 0 && news) {
+			pace_committed(&pace, now + work->composing);
+			refreshes_give(&screen, now + work->composing);
+			given_sequence = came_sequence;
+			news = false;
+		} else if (wait == 0) {
+			pace_cancel(&pace);
+		}
+	}
+	return outcome;
+}
+
+static void test_pictures_for_refreshes(void) {
+	for (uint64_t reading = 0; reading <= 12 * MS; reading += MS / 2) {
+		const struct work work = {2 * MS, reading, 2 * MS};
+		struct outcome outcome = follow_refreshes(1000, &work);
+		tap_ok(outcome.frames >= 990 && outcome.longest_gap <= 2 * REFRESH,
+				"drawn and read in %.1f ms: %u of 1000, a gap of %.1f at most",
+				2 + (double)reading / (double)MS, outcome.frames,
+				(double)outcome.longest_gap / (double)REFRESH);
+	}
+}
+
 /* The first picture is shown at once, soon after it was drawn: the next refresh has one, too. */
 static void test_the_first_pictures(void) {
 	const struct work work = {4 * MS, MS, MS};
@@ -165,6 +226,7 @@ int main(void) {
 	test_a_device_with_refreshes();
 	test_a_device_without();
 	test_pictures_that_come_late();
+	test_pictures_for_refreshes();
 	test_the_first_pictures();
 	test_a_device_that_refuses();
 	return tap_finish();
