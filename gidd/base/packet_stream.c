@@ -142,6 +142,7 @@ static void flush(struct packet_stream *connection) {
 		TAILQ_REMOVE(&connection->queue, packet, entry);
 		connection->queued--;
 		connection->queued_fds -= packet->fd_count;
+		untaken_unqueue(connection->untaken, packet->fd_count);
 		packet_destroy(packet);
 	}
 	watch(connection);
@@ -191,7 +192,8 @@ void packet_stream_send(struct packet_stream *connection, const union gid_wire_m
 		}
 	}
 	if (!lets_wait || connection->queued >= QUEUE_MAX ||
-			connection->queued_fds + fd_count > QUEUE_FDS_MAX) {
+			connection->queued_fds + fd_count > QUEUE_FDS_MAX ||
+			(fd_count > 0 && !untaken_may_queue(connection->untaken, fd_count))) {
 		packet_stream_fail(connection, "does not read what is sent to it");
 		return;
 	}
@@ -203,6 +205,7 @@ void packet_stream_send(struct packet_stream *connection, const union gid_wire_m
 	TAILQ_INSERT_TAIL(&connection->queue, packet, entry);
 	connection->queued++;
 	connection->queued_fds += fd_count;
+	untaken_queue(connection->untaken, fd_count);
 	if (error == -ETOOMANYREFS) {
 		try_again_later(connection);
 	} else {
@@ -333,6 +336,7 @@ void packet_stream_finish(struct packet_stream *connection) {
 	}
 	uint64_t before = gid_closer_charge(connection->giver);
 	if (connection->untaken != NULL) {
+		untaken_unqueue(connection->untaken, connection->queued_fds);
 		untaken_hang_up(connection->untaken);
 	} else {
 		gid_closer_hang_up(connection->fd);

@@ -29,10 +29,13 @@ static const struct {
 		{UINT32_MAX, SURE, PARTS, 14}, /* whatever other givers left */
 };
 
+#define QUEUED_PARTS 12u
+
 struct account {
 	TAILQ_ENTRY(account) entry;
 	uint64_t giver;
-	uint32_t count, connections, left; /* those are over */
+	uint32_t count, queued;
+	uint32_t connections, left; /* those are over */
 };
 
 struct untaken {
@@ -44,7 +47,7 @@ struct untaken {
 
 static TAILQ_HEAD(, account) accounts = TAILQ_HEAD_INITIALIZER(accounts);
 static TAILQ_HEAD(, untaken) left = TAILQ_HEAD_INITIALIZER(left);
-static uint32_t left_count, total;
+static uint32_t left_count, total, total_queued;
 static sd_event_source *timer; /* off while nothing is left */
 
 bool untaken_is_unread(int socket) {
@@ -93,21 +96,26 @@ static void untaken_clear(struct untaken *untaken) {
 	untaken->count = 0;
 }
 
-bool untaken_may_add(struct untaken *untaken, uint32_t count) {
+static uint64_t find_part(void) {
 	struct rlimit limit = {.rlim_cur = 0};
+	(void)getrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur / PARTS;
+}
+
+bool untaken_may_add(struct untaken *untaken, uint32_t count) {
 	if (!untaken_is_unread(untaken->socket)) {
 		untaken_clear(untaken);
 	}
-	(void)getrlimit(RLIMIT_NOFILE, &limit);
-	const uint64_t part = limit.rlim_cur / PARTS;
+	const uint64_t part = find_part();
 	const uint64_t of_one = (uint64_t)untaken->count + count;
 	const uint64_t of_giver = (uint64_t)untaken->account->count + count;
 	const uint64_t of_all = (uint64_t)total + count;
 	bool may = false;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		may = may || (of_one <= steps[i].of_one && of_giver <= steps[i].of_giver &&
-					     of_giver <= part * steps[i].parts_of_giver &&
-					     of_all <= part * steps[i].parts_of_all);
+		may = may ||
+				(of_one <= steps[i].of_one && of_giver <= steps[i].of_giver &&
+						of_giver <= part * steps[i].parts_of_giver &&
+						of_all <= part * steps[i].parts_of_all);
 	}
 	return may;
 }
@@ -116,6 +124,21 @@ void untaken_add(struct untaken *untaken, uint32_t count) {
 	untaken->count += count;
 	untaken->account->count += count;
 	total += count;
+}
+
+bool untaken_may_queue(const struct untaken *untaken, uint32_t count) {
+	return (uint64_t)total_queued + count <= find_part() * QUEUED_PARTS ||
+			(uint64_t)untaken->account->queued + count <= SURE;
+}
+
+void untaken_queue(struct untaken *untaken, uint32_t count) {
+	untaken->account->queued += count;
+	total_queued += count;
+}
+
+void untaken_unqueue(struct untaken *untaken, uint32_t count) {
+	untaken->account->queued -= count;
+	total_queued -= count;
 }
 
 /* Whose connection is over. What waits in the socket unread may hold descriptors of the peer. */

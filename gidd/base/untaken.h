@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * Descriptors on their way: sent, and not yet taken by who they were sent to. With more of them than
- * gidd may have open the kernel refuses to send any (unix(7), ETOOMANYREFS), to whomever. So each
- * connection, each giver with all of his, and all together may have some.
+ * Descriptors on their way: sent, and not yet taken by who they were sent to. With more of them
+ * than gidd may have open the kernel refuses to send any (unix(7), ETOOMANYREFS), to whomever. So
+ * each connection, each giver with all of his, and all together may have some.
  *
  * What is in the queue of a peer stays there when the connection is over, until he takes it or
  * closes his end. So long it counts, and the socket stays open, for only by that it can be asked.
@@ -26,7 +26,16 @@ bool untaken_may_add(struct untaken *untaken, uint32_t count);
 /* So many were sent. */
 void untaken_add(struct untaken *untaken, uint32_t count);
 
-/* The connection is over. Takes the socket, to be closed as gid_closer_hang_up() does, and frees. */
+/*
+ * The same for those that wait for that in gidd, which are open there: whether so many more may,
+ * and that they do, or no longer.
+ */
+bool untaken_may_queue(const struct untaken *untaken, uint32_t count);
+void untaken_queue(struct untaken *untaken, uint32_t count);
+void untaken_unqueue(struct untaken *untaken, uint32_t count);
+
+/* The connection is over. Takes the socket, to be closed as gid_closer_hang_up() does, and frees.
+ */
 void untaken_hang_up(struct untaken *untaken);
 
 /* How many connections of this giver are over, and have something of that in their queues. */
