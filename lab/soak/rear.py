@@ -53,7 +53,7 @@ class SoakCluster(Cluster):
     size, more = (1280, 480), ""
 
     def configuration(self) -> str:
-        return super().configuration() + role_of("rear", "camera", 440, 140, 200) + _LAYERS
+        return super().configuration() + role_of("rear", "camera", 840, 140, 200) + _LAYERS
 
     def film(self) -> tuple[int, int]:
         """How many frames of the film gid-cluster got so far, and the sum of their ages in ns."""

@@ -80,7 +80,7 @@ def test_no_daemon(make_cockpit: Callable[..., Cockpit]) -> None:
 def test_a_domain_that_there_is_not(cockpit: Cockpit) -> None:
     words = command(cockpit, role="far")
     with (cockpit.folder / "learn.conf").open("a") as config:
-        config.write(section("role far", "domain=nowhere width=32 height=32 deadline-ms=500"))
+        config.write(section("role far", "domain=nowhere x=400 width=32 height=32 deadline-ms=500"))
     learner = cockpit.run("cluster", words, "refused")
     assert learner.wait() == 1
     assert "gid-cluster: safety/far: " in learner.stderr
