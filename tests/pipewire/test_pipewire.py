@@ -16,6 +16,7 @@ import gid
 import numpy as np
 import pytest
 from lib.cockpit import Cockpit
+from lib.inspected import descriptors_of
 from lib.pipeline import gst_env, make_registry
 from lib.program import BUILD, Program, wait_for
 
@@ -94,9 +95,10 @@ class Reader:
 
     def slab_accesses(self) -> set[int]:
         """How it may use the descriptors of slabs that it has."""
-        process = Path(f"/proc/{self.program.pid}")
-        numbers = [fd.name for fd in process.glob("fd/*") if "gid-slab" in os.readlink(fd)]
-        infos = [(process / "fdinfo" / number).read_text() for number in numbers]
+        opened = descriptors_of(self.program.pid)
+        slabs = [number for number, what in opened.items() if "gid-slab" in what]
+        folder = Path(f"/proc/{self.program.pid}/fdinfo")
+        infos = [(folder / str(number)).read_text() for number in slabs]
         return {int(re.search(r"flags:\s+(\d+)", info)[1], 8) & os.O_ACCMODE for info in infos}
 
     def wait_picture(self, brightness: int) -> None:
