@@ -211,6 +211,8 @@ with socket.socket(fileno=int(os.environ["WAYLAND_SOCKET"])) as weston:
     while weston.recv(4096):
         pass
 """
+MODE = "mode=480x270"
+ROOMY = "mode=640x640"  # without a seat the shell puts a window anywhere up to 410, 410
 
 
 @pytest.mark.parametrize("outputs", ["pixman"], indirect=True)
@@ -220,20 +222,24 @@ def test_where_there_is_no_background(outputs: Outputs) -> None:
     shell = outputs.folder / "shell"
     shell.write_text(IDLE)
     shell.chmod(0o755)
-    weston = outputs.start(f"client={shell}\n{LEFT}", "--no-outputs", kind="desktop")
+    config = f"client={shell}\n{LEFT.replace(MODE, ROOMY)}"
+    weston = outputs.start(config, "--no-outputs", kind="desktop")
     with Display(weston.socket, weston.protocols) as display, outputs.read("screen/left") as reader:
         window, buffers = Window(display), ShmBuffers(display, 200, 100)
         for alpha in range(20, 240, 15):  # more pictures than there are slots, by far
             colour = (alpha, alpha // 2, alpha // 4)
             pixels = bytes((*colour, alpha)) * (200 * 100)
             window.show(buffers.draw_raw(pixels, SHM_FORMATS[ARGB8888]))
-            wait_for(partial(has_colours, reader, {(0, 0, 0), colour}), f"{colour} on black")
-        screen = weston.screenshot("left")
-        assert {tuple(one) for one in screen.reshape(-1, 3).tolist()} == {(0, 0, 0), colour}
+            if alpha == 20:  # Weston's own, over what its memory had: by it the images are known
+                reader.next()
+                continue
+            wait_for(lambda: count(reader.next().pixels, colour) == 200 * 100, f"{colour} on black")
+        assert count(weston.screenshot("left"), colour) == 200 * 100
 
 
-def has_colours(reader: StreamReader, colours: set[tuple[int, ...]]) -> bool:
-    return {tuple(one) for one in reader.next().pixels.reshape(-1, 3).tolist()} == colours
+def count(pixels: numpy.ndarray, colour: tuple[int, ...]) -> int:
+    """What was never drawn may have any other one."""
+    return int((pixels == colour).all(axis=-1).sum())
 
 
 def is_near(reader: StreamReader, expected: numpy.ndarray) -> bool:

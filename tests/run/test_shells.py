@@ -126,4 +126,4 @@ def test_a_shell_completes_words_and_has_the_manuals(machine: Machine) -> None:
     words = "gid-cockpit lo\t\nman 5 gidway.conf | head -n 1\nexit\n"
     shown = typed(machine, words, GIDWAY_BUILD=str(BUILD))
     assert "gid-cockpit logs " in shown
-    assert re.search(r"^gidway\.conf\(5\) .* gidway\.conf\(5\)$", shown, re.M)
+    assert re.search(r"gidway\.conf\(5\) .* gidway\.conf\(5\)$", shown, re.M)
