@@ -233,13 +233,17 @@ def test_where_there_is_no_background(outputs: Outputs) -> None:
             if alpha == 20:  # Weston's own, over what its memory had: by it the images are known
                 reader.next()
                 continue
-            wait_for(lambda: count(reader.next().pixels, colour) == 200 * 100, f"{colour} on black")
+            wait_for(partial(has_window, reader, colour), f"{colour} on black")
         assert count(weston.screenshot("left"), colour) == 200 * 100
 
 
 def count(pixels: numpy.ndarray, colour: tuple[int, ...]) -> int:
-    """What was never drawn may have any other one."""
     return int((pixels == colour).all(axis=-1).sum())
+
+
+def has_window(reader: StreamReader, colour: tuple[int, ...]) -> bool:
+    """What was never drawn may have any other colour."""
+    return count(reader.next().pixels, colour) == 200 * 100
 
 
 def is_near(reader: StreamReader, expected: numpy.ndarray) -> bool:
