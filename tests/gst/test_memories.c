@@ -6,40 +6,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "came.h"
 #include "sink_pair.h"
 
 #define WIDTH 62
 #define HEIGHT 18
 #define SPACE 65536u /* more than any case needs */
 
-static struct {
-	GMutex lock;
-	GQueue buffers; /* GstBuffer */
-} came;
-
 static GstVideoInfo info; /* of I420 */
 static guint number;	  /* of the picture */
-
-static GstPadProbeReturn on_buffer(GstPad *pad, GstPadProbeInfo *probe, gpointer data) {
-	g_mutex_lock(&came.lock);
-	g_queue_push_tail(&came.buffers, gst_buffer_ref(GST_PAD_PROBE_INFO_BUFFER(probe)));
-	g_mutex_unlock(&came.lock);
-	return GST_PAD_PROBE_OK;
-}
-
-/* The next one, or NULL. */
-static GstBuffer *next_buffer(void) {
-	GstBuffer *buffer = NULL;
-	for (int i = 0; i < COCKPIT_PATIENCE_MS && buffer == NULL; i++) {
-		g_mutex_lock(&came.lock);
-		buffer = g_queue_pop_head(&came.buffers);
-		g_mutex_unlock(&came.lock);
-		if (buffer == NULL) {
-			cockpit_sleep_ms(1);
-		}
-	}
-	return buffer;
-}
 
 /* --- pictures --------------------------------------------------------------------------------- */
 
@@ -337,6 +312,7 @@ int main(int argc, char **argv) {
 	test_times();
 	test_too_small();
 	gst_element_set_state(reader, GST_STATE_NULL);
+	gst_clear_caps(&came.caps);
 	pair_finish();
 	cockpit_finish();
 	return tap_finish();
