@@ -28,6 +28,7 @@ from pathlib import Path
 
 from bench import common, load, repaint
 from bench.shown import COPIES, FEW, decoding, to_decode
+from lab.domains.place import Place
 from lab.domains.program import LabError, wait_for
 from lab.film import clip, film
 from lab.isolation.cases import (
@@ -60,6 +61,7 @@ STREAM = "safety/film-costly"  # of a layer that gid-cluster has anyway
 LOOKS, LOOK = 100, 0.1  # times and seconds, until the last frame is light
 DECODED = "safety/decoded"  # which nobody reads
 DECODE_TURN = 7.0  # of the seconds of a measurement: one for each so many
+NATIVELY = 10  # times as many frames: a shell tells processor time in hundredths of a second
 GREAT_GUEST = (
     "local=probe-* streams=256 client-streams=256 subscriptions=256 client-subscriptions=256 "
     "slabs=256 client-slabs=256 held=4096 client-held=4096"
@@ -307,26 +309,35 @@ class Bench:
     # --- decoding -------------------------------------------------------------------------------
 
     def decode(self) -> None:
-        """As fast as it goes, into gid memory and into a sink that drops it, in turns."""
-        place = self._cockpit.open.place
+        """As fast as it goes, into gid memory and into a sink that drops it, in turns: in the
+        guest and natively. The film is the same, since what either costs depends on its size."""
         with tempfile.TemporaryDirectory() as name:
             small = clip.shrink(clip.find(None), 1280 // SHOWN["width"], Path(name))
             frames = COPIES * clip.count(small)
-            path = place.write("decode.h264", to_decode(small, Path(name)).read_bytes())
+            film = to_decode(small, Path(name)).read_bytes()
+        cockpit = self._cockpit
+        for where, place, times in (
+            ("guest", cockpit.open.place, 1),
+            ("native", cockpit.cluster.place, NATIVELY),
+        ):
+            path = place.write("decode.h264", film * times)
+            for who, each in self._decode_rates(place, path, frames * times).items():
+                self._add("decode", where=where, who=who, each=each, n=len(each))
+
+    def _decode_rates(self, place: Place, path: Path, frames: int) -> dict[str, list[float]]:
         sinks = {"gid": f"gidsink stream={DECODED} sync=false", "fakesink": "fakesink sync=false"}
         rates: dict[str, list[float]] = {who: [] for who in sinks}
         for turn in range(max(1, round(self._seconds / DECODE_TURN))):
             for who, sink in list(sinks.items())[:: 1 if turn % 2 == 0 else -1]:
-                all, few = (self._decode_seconds(path, sink, n) for n in (None, FEW))
+                all, few = (self._decode_seconds(place, path, sink, n) for n in (None, FEW))
                 rates[who].append((frames - FEW) / max(all - few, 1e-3))
-        for who, each in rates.items():
-            self._add("decode", who=who, each=each, n=len(each))
+        return rates
 
-    def _decode_seconds(self, path: Path, sink: str, frames: int | None) -> float:
-        """Of the guest's processor, as its shell tells them."""
+    def _decode_seconds(self, place: Place, path: Path, sink: str, frames: int | None) -> float:
+        """Of the processor, as the domain's shell tells them."""
         words = decoding(path, sink, frames)
         line = f"{shlex.join(words)} </dev/null >/dev/null && times"
-        told = self._cockpit.open.place.run(["sh", "-c", line], patience=RUN_SECONDS)
+        told = place.run(["sh", "-c", line], patience=RUN_SECONDS)
         children = re.findall(r"(\d+)m([\d.]+)s", told.splitlines()[-1])
         return sum(int(minutes) * 60 + float(seconds) for minutes, seconds in children)
 
@@ -389,7 +400,8 @@ def show(rows: list[dict]) -> None:
             print(f"guest: {row['who']:53} {row['shown']} of {row['sent']} frames shown")
         elif row["what"] == "decode":
             rate = statistics.median(row["each"])
-            print(f"guest: decoding into {row['who']:39} {rate:8.1f} frames/CPU s")
+            what = f"{row['where']}: decoding into {row['who']}"
+            print(f"{what:60} {rate:8.1f} frames/CPU s")
         elif row["what"] == "latency":
             print(f"{row['who']:60} {row['p50_ms']:8.2f} ms, at most {row['max_ms']:.2f} ms")
         else:
