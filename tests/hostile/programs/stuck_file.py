@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """A file of a FUSE file system that never answers, handed to a gidd again and again.
 
-    stuck_file.py SOCKET COUNT [MS]
+    stuck_file.py SOCKET COUNT [MS | overlay]
 
 Writes a line of JSON for each thing that happened: {"exports": how many gidd answered, "end": why
 there were no more}. As long as this program runs, each close of such a descriptor waits; when it is
 killed, its file system ends, and all of them return. Ends with 77 where nothing can be mounted.
 With MS the file system answers each close, one after the other, after so many milliseconds.
 What it says of the file counts for a moment only, so that whoever asks the kernel waits, too.
+With the word "overlay" the file is one of an overlayfs above it, as a container's may be.
 """
 
 import ctypes
@@ -23,7 +24,7 @@ from pathlib import Path
 from lib.gidwire import DMABUF, MEMFD, WINDOW, Closed, Connection, Export
 
 CANNOT = 77
-LOOKUP, GETATTR, OPEN, RELEASE, FLUSH, INIT = 1, 3, 14, 18, 25, 26
+LOOKUP, GETATTR, OPEN, STATFS, RELEASE, FLUSH, INIT = 1, 3, 14, 17, 18, 25, 26
 ROOT, FILE = 1, 2
 ENOSYS = 38
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
@@ -48,6 +49,17 @@ def mount(folder: str) -> int:
     return fuse
 
 
+def cover(folder: str) -> str:
+    """An overlayfs over it, where whoever serves it answers; the folder of that."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    empty, above = (tempfile.mkdtemp(prefix="gid-stuck-") for _ in range(2))
+    os.stat(folder)  # what the kernel knows of it, overlayfs takes once
+    options = f"lowerdir={folder}:{empty},userxattr"
+    if libc.mount(b"stuck", above.encode(), b"overlay", 0, options.encode()) < 0:
+        raise OSError(ctypes.get_errno(), "overlayfs")
+    return above
+
+
 def attributes(node: int) -> bytes:
     mode = 0o40755 if node == ROOT else 0o100644
     times = (0,) * 6
@@ -66,6 +78,8 @@ def answer(opcode: int, node: int) -> bytes | None:
         return struct.pack("<Q2I", 0, 0, 0) + attributes(node)
     if opcode == OPEN:
         return struct.pack("<Q2I", 1, 0, 0)
+    if opcode == STATFS:
+        return struct.pack("<5Q10I", 0, 0, 0, 2, 0, 4096, 255, 4096, *(0,) * 7)
     if opcode in (FLUSH, RELEASE):
         return b""
     return None
@@ -107,7 +121,8 @@ def hand_over(path: str, gidd: str, count: int) -> dict:
 
 def main() -> None:
     gidd, count = sys.argv[1], int(sys.argv[2])
-    close_ms = int(sys.argv[3]) if len(sys.argv) > 3 else None
+    how = sys.argv[3] if len(sys.argv) > 3 else ""
+    close_ms = int(how) if how.isdecimal() else None
     folder = tempfile.mkdtemp(prefix="gid-stuck-")
     try:
         fuse = mount(folder)
@@ -117,6 +132,11 @@ def main() -> None:
         sys.exit(CANNOT)
     if os.fork() == 0:
         os.close(fuse)
+        try:
+            folder = cover(folder) if how == "overlay" else folder
+        except OSError as error:
+            print(json.dumps({"exports": 0, "end": f"no overlayfs: {error}"}), flush=True)
+            signal.pause()
         while True:
             print(json.dumps(hand_over(f"{folder}/file", gidd, count)), flush=True)
             signal.pause()
