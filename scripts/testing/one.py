@@ -13,8 +13,9 @@ from pathlib import Path
 
 from testing import forked
 
-# Each test's own limit is for a quiet machine.
+# Each test's own limit is for a quiet machine, which runs the programs itself.
 TIMEOUT_FACTOR = 4
+EMULATED_FACTOR = 3
 
 # Root's, those that judge times (which needs a quiet machine), and those that take minutes.
 ONLY_BY_NAME = {"root", "long"}
@@ -68,6 +69,12 @@ class Test:
     def has_own_kernel(self) -> bool:
         """It boots what gid_vm.own_kernel gives: a kernel that has to be built first."""
         return "own-kernel" in self.suites
+
+    @property
+    def limit(self) -> float:
+        """After so many seconds it is ended."""
+        emulated = EMULATED_FACTOR if os.environ.get("GIDWAY_ARCH") else 1
+        return self.seconds * TIMEOUT_FACTOR * emulated
 
     @property
     def is_calm(self) -> bool:
@@ -175,7 +182,7 @@ class Running:
                     start_new_session=True,
                 )
         self._start = time.monotonic()
-        self._end = self._start + test.seconds * TIMEOUT_FACTOR
+        self._end = self._start + test.limit
         self._timed_out = False
         self._cpu_seconds = 0.0
 

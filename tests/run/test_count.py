@@ -6,9 +6,11 @@ import re
 import signal
 import subprocess
 import sys
+from argparse import Namespace
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from lib.program import TOP, is_alive, wait_for
@@ -378,6 +380,30 @@ def test_the_name_of_a_case_is_whole(tmp_path: Path) -> None:
     assert said == "ok 1 - test_paths.py::test_path[a/b]\n1..1\n"
 
 
+def load_command() -> ModuleType:
+    loader = SourceFileLoader("test_command", str(TOP / "scripts/test"))
+    spec = spec_from_loader(loader.name, loader)
+    assert spec is not None
+    command = module_from_spec(spec)
+    loader.exec_module(command)
+    return command
+
+
+def test_an_emulated_machine_boots_none_and_has_more_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GIDWAY_ARCH", raising=False)
+    suites = (("unit",), ("vm", "guest"), ("vm", "own-kernel"))
+    tests = [make_test(tmp_path, "true", suites=each) for each in suites]
+    options = Namespace(wanted=["unit", "vm"], deep=False, quick=False)
+    choose = load_command().choose
+    assert choose(tests, options, False) == tests
+    assert choose(tests, options, True) == tests[:1]
+    here = tests[0].limit
+    monkeypatch.setenv("GIDWAY_ARCH", "arm64")
+    assert tests[0].limit == 3 * here
+
+
 def test_a_run_that_is_ended_keeps_what_it_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -386,11 +412,7 @@ def test_a_run_that_is_ended_keeps_what_it_has(
             self.outcomes.append(Outcome(make_test(tmp_path, "true"), 1.0, [Case("x", "passed")]))
             sys.exit(143)  # as main() does when it is told to end
 
-    loader = SourceFileLoader("test_command", str(TOP / "scripts/test"))
-    spec = spec_from_loader(loader.name, loader)
-    assert spec is not None
-    command = module_from_spec(spec)
-    loader.exec_module(command)
+    command = load_command()
     monkeypatch.setattr(command, "Pool", Ended)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(sys, "argv", ["test", "fuzz"])
