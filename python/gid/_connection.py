@@ -2,6 +2,7 @@
 """The connection to gidd, as threads and processes may share it: one lock, none after a fork."""
 
 import asyncio
+import contextlib
 import errno
 import os
 import select
@@ -10,6 +11,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ._errors import ForkError, GidError, error_of
@@ -66,6 +68,7 @@ class Waiter:
         self._is_stopped = self._is_poked = False
         self.waiting: set[object] = set()
         self._tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Future[None]]] = {}
+        self.descriptors = set(descriptors)
         for descriptor in (self._poked, *descriptors):
             self._epoll.register(descriptor, select.EPOLLIN)
 
@@ -117,6 +120,15 @@ class Waiter:
                 future.set_result(None)
 
 
+def watched(epoll: int) -> set[int]:
+    """The descriptors that an epoll instance watches, as the kernel tells. Empty: it is none."""
+    try:
+        lines = Path(f"/proc/self/fdinfo/{epoll}").read_text().splitlines()
+    except OSError:
+        return set()
+    return {int(line.split()[1]) for line in lines if line.startswith("tfd:")}
+
+
 class Connection(Lock):
     """`with connection:` is held while libgid is called: its objects are one thread's at a time."""
 
@@ -136,6 +148,18 @@ class Connection(Lock):
         self._server: Waiter | None = None
         self.served: weakref.WeakSet[Any] = weakref.WeakSet()  # producers
         self.waiters: weakref.WeakSet[Waiter] = weakref.WeakSet()
+        of_this_process.add(self)
+
+    def part(self) -> None:
+        """In a child of a fork. Gidd and others hear that a program has ended by what it had open,
+        and a child that lives on would keep that open: nobody could send its streams anew.
+        """
+        loops = set() if self.c == ffi.NULL else {lib.gid_domain_get_fd(self.c)}
+        for waiter in self.waiters:
+            loops |= waiter.descriptors
+        for descriptor in set().union(*map(watched, loops)):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
 
     # --- the lock ---
 
@@ -251,6 +275,18 @@ class Connection(Lock):
                 return True
         except GidError:
             return False  # for good: whoever calls next is told
+
+
+of_this_process: weakref.WeakSet[Connection] = weakref.WeakSet()
+
+
+def _part() -> None:
+    for connection in of_this_process:
+        connection.part()
+    of_this_process.clear()
+
+
+os.register_at_fork(after_in_child=_part)
 
 
 def _serve(reference: "weakref.ref[Connection]", waiter: Waiter) -> None:

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import gid
+import numpy as np
 import pytest
 from lib.cockpit import Cockpit
 from lib.program import Program, wait_for
@@ -207,6 +208,48 @@ def test_a_child_of_a_fork_is_refused(cockpit: Cockpit) -> None:
 QUIET = """import warnings
 warnings.simplefilter("ignore", DeprecationWarning)
 child = os.fork()"""
+
+OUTLIVED = """
+import os, sys, time, warnings, gid
+warnings.simplefilter("ignore", DeprecationWarning)
+domain = gid.Domain()
+producer = domain.producer("own", "R8", 64, 48)
+consumer = domain.consumer("test")
+child = os.fork()
+if child == 0:
+    time.sleep(600)
+    sys.exit()
+print("child", child, flush=True)
+consumer.frame(60).release()
+producer.submit([[1] * 64] * 48)
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_child_of_a_fork_keeps_nothing_alive(cockpit: Cockpit) -> None:
+    """As the workers of multiprocessing do not, whose program is killed."""
+    with gid.Domain(str(cockpit.socket("open"))) as domain:
+        sent = domain.producer("test", "R8", 64, 48)
+        sender = cockpit.run("open", [sys.executable, "-c", OUTLIVED], "outlived")
+        sender.wait_output("child")
+        wait_for(lambda: sent.consumers == 1, "its consumer")
+        sent.submit(np.zeros((48, 64), np.uint8))
+        sender.wait_output("ready")
+        child = int(sender.stdout.split()[1])
+        try:
+            sender.signal(signal.SIGKILL)
+            sender.wait()
+            wait_for(lambda: sent.consumers == 0, "its consumer to be gone", timeout=20)
+            wait_for(
+                lambda: "own" not in [s["name"] for s in cockpit.status("open")["streams"]],
+                "its stream to be gone",
+                timeout=20,
+            )
+            domain.producer("own", "R8", 64, 48).close()
+        finally:
+            os.kill(child, signal.SIGKILL)
+
 
 ENDS = """
 import gid
