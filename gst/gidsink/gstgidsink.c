@@ -48,8 +48,6 @@ gst_gid_sink_start (GstBaseSink *sink)
 
   self->told_empty = FALSE;
   gst_gid_poster_start (&self->poster);
-  gst_gid_timing_start (&self->timing);
-  gst_gid_wait_start (&self->wait);
   gst_gid_choice_start (&self->choice);
   gst_gid_sidecar_start (&self->sidecar);
   gst_gid_naming_start (&self->naming);
@@ -382,6 +380,20 @@ gst_gid_sink_set_clock (GstElement *element, GstClock *clock)
   return GST_ELEMENT_CLASS (gst_gid_sink_parent_class)->set_clock (element, clock);
 }
 
+/* From READY a stream begins anew, though GstBaseSink is not started again. */
+static GstStateChangeReturn
+gst_gid_sink_change_state (GstElement *element, GstStateChange transition)
+{
+  GstGidSink *self = GST_GID_SINK (element);
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    gst_clear_buffer (&self->prerolled);
+    gst_gid_timing_start (&self->timing);
+    gst_gid_wait_start (&self->wait);
+  }
+  return GST_ELEMENT_CLASS (gst_gid_sink_parent_class)->change_state (element, transition);
+}
+
 /*
  * A bin gives an application's EOS to its sources, whose streaming thread may be waiting here for a
  * consumer: see `wait-for-connection`, which has the bin take us for a source, too.
@@ -419,6 +431,7 @@ gst_gid_sink_class_init (GstGidSinkClass *klass)
   GstCaps *caps = gst_gid_caps_template (TRUE);
 
   object_class->finalize = gst_gid_sink_finalize;
+  element_class->change_state = gst_gid_sink_change_state;
   element_class->set_clock = gst_gid_sink_set_clock;
   element_class->send_event = gst_gid_sink_send_event;
   gst_gid_sink_install_properties (object_class);

@@ -19,6 +19,7 @@ static struct {
 	GstBus *bus; /* where the sink posts */
 	struct gid_domain *reader;
 	gsize bytes;	    /* of a picture */
+	const char *caps;   /* likewise */
 	const char *offers; /* upstream's caps, where it is asked */
 	guint64 pushed;
 	/* what came upstream */
@@ -52,15 +53,26 @@ static inline gboolean pair_answer(GstPad *pad, GstObject *parent, GstQuery *que
 	return TRUE;
 }
 
+/* What comes before the first buffer. */
+static inline void pair_begin(void) {
+	g_autoptr(GstCaps) made = gst_caps_from_string(pair.caps);
+	GstSegment segment;
+
+	gst_pad_push_event(pair.pad, gst_event_new_stream_start("test"));
+	gst_pad_push_event(pair.pad, gst_event_new_caps(made));
+	gst_segment_init(&segment, GST_FORMAT_TIME);
+	gst_pad_push_event(pair.pad, gst_event_new_segment(&segment));
+}
+
 /* `caps` and `bytes`: of the buffers; further properties of the sink as text. */
 static inline bool pair_init(const char *caps, gsize bytes, const char *properties) {
 	g_autofree char *text = g_strdup_printf(
 			"gidsink domain=open stream=movie sync=false async=false leaky=false %s",
 			properties);
 	g_autoptr(GError) error = NULL;
-	GstSegment segment;
 
 	pair.bytes = bytes;
+	pair.caps = caps;
 	pair.sink = gst_parse_launch(text, &error);
 	if (!tap_ok(pair.sink != NULL && gid_domain_connect("cluster", &pair.reader) == 0,
 			    "a sink and a reader (%s)", error ? error->message : "")) {
@@ -77,11 +89,7 @@ static inline bool pair_init(const char *caps, gsize bytes, const char *properti
 	if (gst_element_set_state(pair.sink, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
 		return tap_ok(false, "it plays");
 	}
-	gst_pad_push_event(pair.pad, gst_event_new_stream_start("test"));
-	g_autoptr(GstCaps) made = gst_caps_from_string(caps);
-	gst_pad_push_event(pair.pad, gst_event_new_caps(made));
-	gst_segment_init(&segment, GST_FORMAT_TIME);
-	gst_pad_push_event(pair.pad, gst_event_new_segment(&segment));
+	pair_begin();
 	return true;
 }
 

@@ -163,6 +163,42 @@ static void test_drain(struct gid_consumer *consumer, gboolean leaky) {
 	tap_ok(count == 3, "and none is lost with leaky=%s", leaky ? "true" : "false");
 }
 
+static bool is_unread(void *data) {
+	g_autoptr(GstStructure) stats = NULL;
+	guint consumers = 1;
+
+	g_object_get(pair.sink, "stats", &stats, NULL);
+	gst_structure_get_uint(stats, "consumers", &consumers);
+	return consumers == 0;
+}
+
+static gpointer push_one(gpointer pushed) {
+	bool good = pair_push();
+
+	g_atomic_int_set((gint *)pushed, TRUE);
+	return GINT_TO_POINTER(good);
+}
+
+/* As an application does it that ends a film, and plays the next one: it need not go to NULL. */
+static void test_again(void) {
+	gint pushed = FALSE;
+
+	g_object_set(pair.sink, "leaky", TRUE, "wait-for-connection", TRUE, NULL);
+	tap_ok(cockpit_until(pair.reader, is_unread, NULL), "nobody reads any more");
+	gst_element_send_event(pair.sink, gst_event_new_eos());
+	tap_ok(pair_push(), "once the end is asked for, nobody is waited for");
+	gst_element_set_state(pair.sink, GST_STATE_READY);
+	gst_element_set_state(pair.sink, GST_STATE_PLAYING);
+	pair_begin();
+	GThread *thread = g_thread_new("push", push_one, &pushed);
+	/* Whether it waits cannot be seen. If it does not, it is long over by then. */
+	cockpit_sleep_ms(100);
+	tap_ok(!g_atomic_int_get(&pushed), "behind READY it is waited for readers again");
+	struct gid_consumer *consumer = pair_consume();
+	tap_ok(GPOINTER_TO_INT(g_thread_join(thread)), "and no longer");
+	gid_consumer_destroy(consumer);
+}
+
 /* Also that of a property whose neighbour is set after it. */
 static void test_properties(void) {
 	static const char *const names[] = {
@@ -199,6 +235,7 @@ int main(int argc, char **argv) {
 	test_drain(consumer, TRUE);
 	test_properties();
 	gid_consumer_destroy(consumer);
+	test_again();
 	pair_finish();
 	cockpit_finish();
 	return tap_finish();
