@@ -87,11 +87,21 @@ running_time (GstGidSrc *self, guint64 time)
   return MAX ((GstClockTimeDiff) (time - base) - offset, 0);
 }
 
-/* When the frame is to be shown, by the monotonic clock. */
+/* Nobody sends a frame so long before it is to be shown, whatever latency a pipeline has. */
+#define FAR (10 * GST_SECOND)
+
+/*
+ * When the frame is to be shown, by the monotonic clock. Its producer says that, and sinks would wait
+ * for any time: what is too far is not believed.
+ */
 static GstClockTime
 when_shown (const struct gid_frame *frame)
 {
-  return frame->present_time != GID_TIME_NONE ? frame->present_time : frame->submit_time;
+  GstClockTime now = gid_clock_now ();
+
+  if (frame->present_time != GID_TIME_NONE && frame->present_time <= now + FAR)
+    return frame->present_time;
+  return MIN (frame->submit_time, now);
 }
 
 /* By how much frames that are sent may be due later, as those of films are. */
@@ -112,7 +122,7 @@ live_pts (GstGidSrc *self, const GstGidArrival *arrival)
   /* a flush may have begun running time anew */
   if (GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (last) && pts <= last
       && last < running_time (self, gid_clock_now ()) + ahead)
-    pts = MAX (last + 1, running_time (self, frame->submit_time));
+    pts = MAX (last + 1, running_time (self, MIN (frame->submit_time, gid_clock_now ())));
   return pts;
 }
 
