@@ -64,6 +64,7 @@ gst_gid_src_start (GstBaseSrc *src)
   gst_gid_backlog_start (&self->backlog, self->live);
   gst_gid_sequence_start (&self->sequence);
   gst_gid_segments_start (&self->segments);
+  gst_gid_orientation_start (&self->orientation);
   gst_gid_announcement_start (&self->announcement);
   gst_gid_extras_start (&self->extras);
   gst_gid_copier_start (&self->copier);
@@ -428,6 +429,7 @@ gst_gid_src_init (GstGidSrc *self)
   gst_gid_extras_init (&self->extras, element);
   gst_gid_sequence_init (&self->sequence, element);
   gst_gid_segments_init (&self->segments, src);
+  gst_gid_orientation_init (&self->orientation, src);
   gst_gid_filler_init (&self->filler, element);
   gst_gid_backlog_init (
       &self->backlog, src, &self->credit, &self->copier, &self->extras, &self->sequence);

@@ -13,6 +13,7 @@
 #include "gstgidbacklog.h"
 #include "gstgidfiller.h"
 #include "gstgidimport.h"
+#include "gstgidorientation.h"
 #include "gstgidsegments.h"
 #include "gstgidsubscription.h"
 
@@ -42,6 +43,7 @@ struct _GstGidSrc
   GstGidExtras extras;
   GstGidSequence sequence;
   GstGidSegments segments;
+  GstGidOrientation orientation;
   GstGidBacklog backlog;
   GstGidFiller filler;
   GstGidAnnouncement announcement;

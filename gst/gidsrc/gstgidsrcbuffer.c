@@ -462,6 +462,7 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
   gst_gid_frame_apply_flags (frame, buffer);
   set_times (self, buffer, arrival, metas);
   gst_gid_sequence_note_frame (&self->sequence, frame, buffer, self->live);
+  gst_gid_orientation_follow (&self->orientation, frame->transform);
   gst_gid_extras_apply (&self->extras, arrival->note, frame->note_size, arrival->metadata,
       gst_gid_subscription_get_stream (&self->subscription), buffer);
   gst_gid_filler_note_picture (&self->filler, buffer, when_shown (frame));

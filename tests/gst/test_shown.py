@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""gidsrc: when a producer wants its pictures to be shown."""
+"""gidsrc: when a producer wants its pictures to be shown, and how they are to be turned."""
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import gid
+import numpy as np
 import pytest
 from lib.cockpit import Cockpit
-from lib.pipeline import Pipeline
-from lib.program import wait_for
+from lib.pipeline import Pipeline, gst_env
+from lib.program import Program, wait_for
 
 WIDTH, HEIGHT = 32, 16
 HOUR, SECOND = 3600 * 10**9, 10**9
@@ -63,3 +65,39 @@ def test_a_time_that_is_near_is_the_producers(cockpit: Cockpit, producer: gid.Pr
     paint(producer, present_time=time.monotonic_ns() + 2 * SECOND)
     receiver.wait_frames(2)
     assert receiver.frames[1]["pts"] - receiver.frames[0]["pts"] > 1.9 * SECOND
+
+
+def turned_back(picture: np.ndarray, transform: int) -> np.ndarray:
+    """Its producer flipped it, then turned it counter-clockwise."""
+    turned = np.rot90(picture, -(transform % 4))
+    return turned[:, ::-1] if transform >= 4 else turned
+
+
+def test_pictures_are_turned_as_their_producer_says(
+    cockpit: Cockpit, producer: gid.Producer, tmp_path: Path
+) -> None:
+    """By a tag, as of films: it comes with a picture, and holds until the next that differs."""
+    file = tmp_path / "pictures"
+    text = "gidsrc domain=open stream=movie ! videoflip video-direction=auto ! "
+    text += f"filesink buffer-mode=unbuffered location={file}"
+    environment = gst_env(cockpit.env("cluster"), cockpit.folder / "registry.bin")
+    reader = Program(["gst-launch-1.0", "-q", *text.split()], environment, cockpit.folder)
+    wait_for(lambda: producer.consumers == 1, "a reader")
+    corners = np.zeros((HEIGHT, WIDTH, 4), np.uint8)
+    corners[:4, :8] = 250
+    corners[4:, 8:] = 90
+    transforms = [0, *range(8), 0]
+    for transform in transforms:
+        with producer.slot(transform=transform) as picture:
+            picture[...] = corners
+
+    def written() -> int:
+        assert reader.is_running(), reader.stderr
+        return file.stat().st_size if file.exists() else 0
+
+    wait_for(lambda: written() >= len(transforms) * corners.nbytes, "all pictures")
+    data = np.fromfile(file, np.uint8).reshape(len(transforms), -1)
+    wanted = [turned_back(corners, transform) for transform in transforms]
+    assert [bytes(row) == turned.tobytes() for row, turned in zip(data, wanted, strict=True)] == [
+        True
+    ] * len(transforms)
