@@ -106,19 +106,35 @@ static struct camera_buffer *find_own(struct camera *camera) {
 	return NULL;
 }
 
-static void buffer_describe(struct camera *camera, struct camera_buffer *buffer,
-		const struct gid_frame *frame) {
+/* Where what is seen lies in the memory: its rows begin further on in the same rows. */
+static void buffer_describe_planes(
+		const struct camera *camera, struct spa_buffer *spa, const struct gid_box *seen) {
 	const struct gid_layout *layout = &camera->slots.layout;
-	struct spa_buffer *spa = buffer->buffer->buffer;
-	for (uint32_t plane = 0; plane < spa->n_datas && plane < layout->plane_count; plane++) {
-		uint32_t stride = layout->planes[plane].stride;
-		uint32_t rows = gid_format_rows(layout->fourcc, plane, layout->height);
-		*spa->datas[plane].chunk = (struct spa_chunk){
-				.offset = layout->planes[plane].offset,
-				.size = stride * rows,
+	const struct gid_format_info *format = gid_format_find(layout->fourcc);
+	for (uint32_t i = 0; i < spa->n_datas && i < layout->plane_count; i++) {
+		const struct gid_format_plane *plane = &format->planes[i];
+		const uint32_t stride = layout->planes[i].stride;
+		const uint32_t x = (uint32_t)seen->x / plane->hsub * plane->bytes;
+		const uint32_t y = (uint32_t)seen->y / plane->vsub;
+		const uint32_t offset = layout->planes[i].offset + y * stride + x;
+		const uint32_t size =
+				gid_format_rows(layout->fourcc, i, (uint32_t)seen->height) * stride;
+		const uint32_t rest = spa->datas[i].maxsize - offset;
+		*spa->datas[i].chunk = (struct spa_chunk){
+				.offset = offset,
+				.size = size < rest ? size : rest,
 				.stride = (int32_t)stride,
 		};
 	}
+}
+
+static void buffer_describe(struct camera *camera, struct camera_buffer *buffer,
+		const struct camera_frame *shown) {
+	const struct gid_frame *frame = shown != NULL ? &shown->frame : NULL;
+	const struct gid_box black = {
+			.width = (int32_t)camera->width, .height = (int32_t)camera->height};
+	struct spa_buffer *spa = buffer->buffer->buffer;
+	buffer_describe_planes(camera, spa, shown != NULL ? &shown->seen : &black);
 	struct spa_meta_header *header =
 			spa_buffer_find_meta_data(spa, SPA_META_Header, sizeof(*header));
 	if (header != NULL) {
@@ -131,13 +147,18 @@ static void buffer_describe(struct camera *camera, struct camera_buffer *buffer,
 				.seq = frame != NULL ? frame->sequence : 0,
 		};
 	}
+	struct spa_meta_videotransform *turned =
+			spa_buffer_find_meta_data(spa, SPA_META_VideoTransform, sizeof(*turned));
+	if (turned != NULL) {
+		turned->transform = frame != NULL ? frame->transform : 0;
+	}
 }
 
-/* `frame`: what it shows; NULL: black. */
+/* `shown`: what it shows; NULL: black. */
 static void camera_queue(struct camera *camera, struct camera_buffer *buffer,
-		const struct gid_frame *frame) {
+		const struct camera_frame *shown) {
 	buffer->queued = true;
-	buffer_describe(camera, buffer, frame);
+	buffer_describe(camera, buffer, shown);
 	pw_stream_queue_buffer(camera->stream, buffer->buffer);
 	pw_stream_trigger_process(camera->stream);
 	camera->last_shown = gid_clock_now();
@@ -152,7 +173,7 @@ static bool show_uncopied(struct camera *camera, struct camera_frame *frame) {
 	}
 	frame->uses++;
 	buffer->shown = frame;
-	camera_queue(camera, buffer, &frame->frame);
+	camera_queue(camera, buffer, frame);
 	return true;
 }
 
@@ -167,7 +188,7 @@ static bool show_copy(struct camera *camera, const struct camera_frame *frame) {
 	}
 	gid_consumer_count_copy(camera->consumer, GID_COPY_UPSTREAM_MEMORY, camera->slots.size);
 	camera->counts.copied++;
-	camera_queue(camera, buffer, &frame->frame);
+	camera_queue(camera, buffer, frame);
 	return true;
 }
 
@@ -261,7 +282,7 @@ static const struct spa_pod *build_format(
 			SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw),
 			SPA_FORMAT_VIDEO_format, SPA_POD_Id(video_format_of(layout->fourcc)),
 			SPA_FORMAT_VIDEO_size,
-			SPA_POD_Rectangle(&SPA_RECTANGLE(layout->width, layout->height)),
+			SPA_POD_Rectangle(&SPA_RECTANGLE(camera->width, camera->height)),
 			/* frames come when they come */
 			SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&SPA_FRACTION(0, 1)), 0);
 	if (range != SPA_VIDEO_COLOR_RANGE_UNKNOWN) {
@@ -288,7 +309,7 @@ static void offer_buffers(struct camera *camera) {
 	int32_t count = slots * BUFFERS_A_SLOT;
 	int32_t blocks = (int32_t)camera->slots.layout.plane_count;
 	int32_t types = 1 << SPA_DATA_MemFd;
-	const struct spa_pod *params[2];
+	const struct spa_pod *params[3];
 	while (count < BUFFERS_LEAST) {
 		count += slots;
 	}
@@ -308,7 +329,11 @@ static void offer_buffers(struct camera *camera) {
 	params[1] = spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
 			SPA_PARAM_META_type, SPA_POD_Id(SPA_META_Header), SPA_PARAM_META_size,
 			SPA_POD_Int((int32_t)sizeof(struct spa_meta_header)));
-	pw_stream_update_params(camera->stream, params, 2);
+	params[2] = spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
+			SPA_PARAM_META_type, SPA_POD_Id(SPA_META_VideoTransform),
+			SPA_PARAM_META_size,
+			SPA_POD_Int((int32_t)sizeof(struct spa_meta_videotransform)));
+	pw_stream_update_params(camera->stream, params, 3);
 }
 
 static void handle_param_changed(void *data, uint32_t id, const struct spa_pod *param) {
@@ -426,22 +451,59 @@ static void camera_retire_buffers(struct camera *camera) {
 	}
 }
 
-static bool has_same_form(const struct camera *camera, const struct gid_slab *slab) {
+/* Whole samples, from `*at` on: none that its producer does not show. */
+static void begin_with_samples(int32_t *at, int32_t *size, int32_t pixels) {
+	int32_t more = (pixels - *at % pixels) % pixels;
+	*at += more;
+	*size -= more;
+}
+
+/* What is to be shown of such a picture. False: nothing of it can be. */
+static bool find_seen(const struct gid_layout *layout, const struct gid_frame *frame,
+		struct gid_box *seen) {
+	const struct gid_format_info *format = gid_format_find(layout->fourcc);
+	*seen = frame->crop;
+	if (seen->width == 0 || seen->height == 0) {
+		*seen = (struct gid_box){
+				.width = (int32_t)layout->width, .height = (int32_t)layout->height};
+		return true;
+	}
+	if (format == NULL || !gid_box_is_within(*seen, layout->width, layout->height)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < layout->plane_count; i++) {
+		begin_with_samples(&seen->x, &seen->width, format->planes[i].hsub);
+		begin_with_samples(&seen->y, &seen->height, format->planes[i].vsub);
+	}
+	return seen->width > 0 && seen->height > 0;
+}
+
+static bool has_same_form(const struct camera *camera, const struct gid_slab *slab,
+		const struct gid_frame *frame) {
 	struct gid_slab_info info;
+	struct gid_box seen;
 	gid_slab_get_info(slab, &info);
 	return camera->stream != NULL &&
-			memcmp(&camera->slots.layout, &info.layout, sizeof(info.layout)) == 0;
+			memcmp(&camera->slots.layout, &info.layout, sizeof(info.layout)) == 0 &&
+			(!find_seen(&info.layout, frame, &seen) ||
+					((uint32_t)seen.width == camera->width &&
+							(uint32_t)seen.height == camera->height));
 }
 
 static bool is_too_early(const struct camera *camera) {
 	return camera->stream != NULL && gid_clock_now() - camera->last_form < FORM_NS;
 }
 
-/* Memory of the stream that was not known. Takes over the reference. */
-static void camera_add_slab(struct camera *camera, struct gid_slab *slab) {
+/*
+ * Memory of the stream that was not known, or of which another frame shows more or less. Takes over
+ * the reference.
+ */
+static void camera_add_slab(
+		struct camera *camera, struct gid_slab *slab, const struct gid_frame *frame) {
 	struct gid_slab_info info;
+	struct gid_box seen;
 	gid_slab_get_info(slab, &info);
-	bool same = has_same_form(camera, slab);
+	bool same = has_same_form(camera, slab, frame);
 	if (!same) {
 		camera->last_form = gid_clock_now();
 		camera->counts.forms++;
@@ -450,6 +512,9 @@ static void camera_add_slab(struct camera *camera, struct gid_slab *slab) {
 			gid_slab_unref(slab);
 			return;
 		}
+		find_seen(&info.layout, frame, &seen);
+		camera->width = (uint32_t)seen.width;
+		camera->height = (uint32_t)seen.height;
 	}
 	slots_add(&camera->slots, slab);
 	if (camera->stream == NULL) {
@@ -457,6 +522,19 @@ static void camera_add_slab(struct camera *camera, struct gid_slab *slab) {
 	} else if (!same) {
 		offer_format(camera);
 	}
+}
+
+static bool can_be_shown(
+		struct camera *camera, const struct gid_slab *slab, const struct gid_frame *frame) {
+	struct gid_slab_info info;
+	struct gid_box seen;
+	gid_slab_get_info(slab, &info);
+	bool can = find_seen(&info.layout, frame, &seen);
+	if (!can && !camera->told_crop) {
+		warnx("%s: a picture is left out: its crop is wrong", camera->options->stream);
+	}
+	camera->told_crop |= !can;
+	return can;
 }
 
 /* Makes it the stream's picture, and shows it. */
@@ -467,6 +545,7 @@ static void camera_present(struct camera *camera, const struct gid_frame *receiv
 		return;
 	}
 	*frame = (struct camera_frame){.frame = *received, .uses = 1};
+	find_seen(&camera->slots.layout, received, &frame->seen);
 	camera_set_present(camera, frame);
 	if (camera_show(camera)) {
 		camera->counts.shown++;
@@ -476,19 +555,24 @@ static void camera_present(struct camera *camera, const struct gid_frame *receiv
 }
 
 static void camera_fetched(struct camera *camera, int error, struct gid_slab *slab) {
-	if (error == 0 && !has_same_form(camera, slab) && is_too_early(camera)) {
+	const struct gid_frame *frame = &camera->fetching;
+	bool is_there = error == 0;
+	if (is_there && !can_be_shown(camera, slab, frame)) {
+		is_there = false;
+		gid_slab_unref(slab);
+	} else if (is_there && !has_same_form(camera, slab, frame) && is_too_early(camera)) {
 		gid_slab_unref(slab); // it is asked for again by then
 		camera->is_early = true;
 		return;
 	}
 	camera->is_fetching = false;
-	if (error == 0) {
-		camera_add_slab(camera, slab);
-		camera_present(camera, &camera->fetching);
+	if (is_there) {
+		camera_add_slab(camera, slab, frame);
+		camera_present(camera, frame);
 		return;
 	}
 	gid_consumer_release(camera->consumer, &camera->fetching);
-	if (error != -ENOENT && error != -ENOTCONN) { // else it went away meanwhile
+	if (error != 0 && error != -ENOENT && error != -ENOTCONN) { // else it went away meanwhile
 		camera_end(camera, camera->options->stream, explain(camera, error));
 	}
 }
@@ -509,7 +593,6 @@ static void camera_ask(struct camera *camera) {
 
 /* Asks for the memory of a frame. Those that come meanwhile are missed, if it is new as well. */
 static void camera_fetch(struct camera *camera, const struct gid_frame *frame) {
-	camera->counts.new_memory++;
 	if (camera->is_fetching) {
 		gid_consumer_release(camera->consumer, frame);
 		return;
@@ -534,10 +617,14 @@ static void camera_take(struct camera *camera, const struct gid_frame *received)
 		return;
 	}
 	camera->counts.frames++;
-	if (slots_slab(&camera->slots, received->gid) == NULL) {
+	const struct gid_slab *slab = slots_slab(&camera->slots, received->gid);
+	camera->counts.new_memory += slab == NULL;
+	if (slab == NULL || !has_same_form(camera, slab, received)) {
 		camera_fetch(camera, received);
-	} else {
+	} else if (can_be_shown(camera, slab, received)) {
 		camera_present(camera, received);
+	} else {
+		gid_consumer_release(camera->consumer, received);
 	}
 }
 

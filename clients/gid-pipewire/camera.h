@@ -20,7 +20,8 @@
 /* A frame of the stream, for as long as anybody has it. */
 struct camera_frame {
 	struct gid_frame frame;
-	uint32_t uses; // buffers that show it, and one for the stream's present picture
+	struct gid_box seen; // what readers see of it
+	uint32_t uses;	     // buffers that show it, and one for the stream's present picture
 };
 
 /* A buffer that PipeWire has, or that can be filled. */
@@ -42,10 +43,12 @@ struct camera {
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
 	struct slots slots;
+	uint32_t width, height; // of what readers see of a picture
 	struct camera_buffer buffers[SLOTS_MAX];
 	struct camera_frame *present; // what the stream shows; NULL: nothing
 	struct gid_frame fetching;    // whose memory is being asked for
 	bool is_fetching, filled, failed, finishing;
+	bool told_crop; // that a frame's was wrong
 	bool is_early; // what is fetched has another form, and PipeWire is to be told of that later
 	uint64_t tick_ns;    // how often on_tick() comes
 	uint64_t last_frame; // CLOCK_MONOTONIC, ns

@@ -75,6 +75,13 @@ class Pipewire:
         size = round(WIDTH * HEIGHT * FORMATS[format][1])
         return Reader(self.start("gst-launch-1.0", "-q", *text.split()), file, size)
 
+    def player(self, file: Path) -> Program:
+        """Looks at all that comes beside the pictures, which it writes as BGRx without padding."""
+        text = f"pipewiresrc target-object={CAMERA} stream-properties={READER} ! videoconvert ! "
+        text += "video/x-raw,format=BGRx ! videoflip video-direction=auto ! "
+        text += f"filesink buffer-mode=unbuffered location={file}"
+        return self.start("gst-launch-1.0", "-q", *text.split())
+
     def close(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -216,6 +223,81 @@ def test_pictures_of_a_live_source(pipewire: Pipewire, cockpit: Cockpit) -> None
     assert camera.wait() == 0, camera.stderr
     counts = json.loads(camera.stdout)
     assert counts["shown"] >= 60 and (counts["copied"] == 0 or counts["new"] > 1), counts
+
+
+PART = (64, 40, 256, 160)
+CORNER = (slice(40, 60), slice(64, 104))  # of that
+
+
+def paint_part(producer: gid.Producer, crop: tuple[int, int, int, int], **said: int) -> None:
+    """White around it, grey in it, black in its first corner."""
+    x, y, width, height = crop
+    with producer.slot(timeout=60, crop=crop, **said) as picture:
+        planes = picture if isinstance(picture, tuple) else (picture,)
+        for plane in planes[1:]:
+            plane[...] = 128
+        planes[0][...] = 235
+        planes[0][y : y + height, x : x + width] = 100
+        planes[0][CORNER] = 16
+
+
+def newest(file: Path, width: int, height: int) -> np.ndarray | None:
+    """The last whole picture of such a size; None: there is none."""
+    size = 4 * width * height
+    if not file.exists() or file.stat().st_size < size:
+        return None
+    return np.fromfile(file, np.uint8)[-size:].reshape(height, width, 4)[..., :3]
+
+
+def wait_part(reader: Program, file: Path, transform: int, width: int, height: int) -> None:
+    """The part, turned back: its producer flipped it, then turned it counter-clockwise."""
+    bright = np.ones((height, width), bool)
+    bright[:20, :40] = False
+    bright = np.rot90(bright, -(transform % 4))
+    bright = bright[:, ::-1] if transform >= 4 else bright
+
+    def seen() -> bool:
+        assert reader.is_running(), reader.stderr
+        picture = newest(file, *bright.shape[::-1])
+        if picture is None or picture.max() > 120:
+            return False
+        return np.array_equal((picture > 60).all(axis=2), bright)
+
+    wait_for(seen, f"the part, turned by {transform}")
+
+
+@pytest.mark.parametrize("format", ["R8", "NV12", "YU12", "XR24"])
+def test_the_part_that_is_shown(
+    pipewire: Pipewire, send: Send, tmp_path: Path, format: str
+) -> None:
+    """And nothing of what its producer cut off."""
+    producer = send(format)
+    paint_part(producer, PART)
+    camera = pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    reader = pipewire.player(tmp_path / "pictures")
+    wait_part(reader, tmp_path / "pictures", 0, 256, 160)
+    paint_part(producer, (64, 40, 256, 999))  # which is no part of it
+    camera.wait_output("a picture is left out: its crop is wrong")
+
+
+def test_a_part_that_begins_within_a_sample(pipewire: Pipewire, send: Send, tmp_path: Path) -> None:
+    """Less is shown then, not more."""
+    x, y, width, height = PART
+    paint_part(send("NV12"), (x - 1, y - 1, width + 1, height + 1))
+    pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    reader = pipewire.player(tmp_path / "pictures")
+    wait_part(reader, tmp_path / "pictures", 0, width, height)
+
+
+@pytest.mark.parametrize("transform", [1, 4, 5, 6, 7])
+def test_how_it_is_turned(pipewire: Pipewire, send: Send, tmp_path: Path, transform: int) -> None:
+    paint_part(send("XR24"), PART, transform=transform)
+    pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    reader = pipewire.player(tmp_path / "pictures")
+    wait_part(reader, tmp_path / "pictures", transform, 256, 160)
 
 
 def test_what_cannot_be_shown_is_told(pipewire: Pipewire, send: Send) -> None:
