@@ -38,10 +38,9 @@ bool access_is_withdrawn(const struct config *config, const struct config_domain
 	return false;
 }
 
-/* Whether a share is of the owner, and of the stream; NULL: of any. */
-static bool shares(const struct config_share *share, const struct config_domain *owner,
-		const char *stream) {
-	return share->owner == owner && (stream == NULL || globs_match(&share->streams, stream));
+/* NULL: any. */
+static bool shares(const struct config_share *share, const char *stream) {
+	return stream == NULL || globs_match(&share->streams, stream);
 }
 
 bool access_may_publish(const struct config *config, const struct config_domain *owner,
@@ -50,25 +49,24 @@ bool access_may_publish(const struct config *config, const struct config_domain 
 		return true;
 	}
 	const struct config_share *share;
-	TAILQ_FOREACH(share, &config->shares, entry) {
-		if (shares(share, owner, stream)) {
+	TAILQ_FOREACH(share, &config->lent[owner->number], of_owner) {
+		if (shares(share, stream)) {
 			return true;
 		}
 	}
 	return false;
 }
 
-/* Whether it still has the stream by this share; NULL: any. */
-static bool has(const struct config *config, const struct config_share *share,
-		const struct config_domain *owner, const char *stream) {
-	return shares(share, owner, stream) &&
-			!access_is_withdrawn(config, owner, share->reader, stream);
+/* Whether its reader still has the stream by this share; NULL: any. */
+static bool has(const struct config *config, const struct config_share *share, const char *stream) {
+	return shares(share, stream) &&
+			!access_is_withdrawn(config, share->owner, share->reader, stream);
 }
 
 bool access_may_read_stream(const struct config *config, const struct config_domain *owner,
 		const struct config_domain *reader, const char *stream) {
 	const struct config_share *share = config_share_find(config, owner, reader);
-	return owner == reader || (share != NULL && has(config, share, owner, stream));
+	return owner == reader || (share != NULL && has(config, share, stream));
 }
 
 bool access_may_import(const struct config *config, const struct config_domain *owner,
@@ -80,8 +78,8 @@ struct domain_set access_readers_of(const struct config *config, const struct co
 		const char *stream) {
 	struct domain_set readers = {0};
 	const struct config_share *share;
-	TAILQ_FOREACH(share, &config->shares, entry) {
-		if (has(config, share, owner, stream)) {
+	TAILQ_FOREACH(share, &config->lent[owner->number], of_owner) {
+		if (has(config, share, stream)) {
 			domain_set_put(&readers, share->reader->number, true);
 		}
 	}
@@ -206,8 +204,8 @@ static bool domain_has_some(const struct config *config, const struct config_dom
 	if (has_some(&domain->local, begin)) {
 		return true;
 	}
-	TAILQ_FOREACH(share, &config->shares, entry) {
-		if (share->owner == domain && has_some(&share->streams, begin)) {
+	TAILQ_FOREACH(share, &config->lent[domain->number], of_owner) {
+		if (has_some(&share->streams, begin)) {
 			return true;
 		}
 	}

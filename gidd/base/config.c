@@ -18,9 +18,18 @@ const char *quota_name(enum quota quota) {
 	return names[quota];
 }
 
+/* FNV-1a. */
+static uint32_t name_list(const char *name) {
+	uint32_t hash = 2166136261u;
+	for (const char *c = name; *c != '\0'; c++) {
+		hash = (hash ^ (uint8_t)*c) * 16777619u;
+	}
+	return hash % CONFIG_NAME_LISTS;
+}
+
 const struct config_domain *config_domain_by_name(const struct config *config, const char *name) {
 	const struct config_domain *domain;
-	TAILQ_FOREACH(domain, &config->domains, entry) {
+	TAILQ_FOREACH(domain, &config->names[name_list(name)], of_name) {
 		if (strcmp(domain->name, name) == 0) {
 			return domain;
 		}
@@ -53,7 +62,7 @@ const struct config_domain *config_domain_find(const struct config *config, cons
 const struct config_share *config_share_find(const struct config *config,
 		const struct config_domain *owner, const struct config_domain *reader) {
 	const struct config_share *share;
-	TAILQ_FOREACH(share, &config->shares, entry) {
+	TAILQ_FOREACH(share, &config->lent[owner->number], of_owner) {
 		if (share->owner == owner && share->reader == reader) {
 			return share;
 		}
@@ -163,10 +172,34 @@ const struct config_client *config_client_find(
 void config_init(struct config *config) {
 	*config = (struct config){0};
 	TAILQ_INIT(&config->domains);
+	for (uint32_t i = 0; i < CONFIG_NAME_LISTS; i++) {
+		TAILQ_INIT(&config->names[i]);
+	}
 	TAILQ_INIT(&config->shares);
+	config_forget_lent(config);
 	TAILQ_INIT(&config->links);
 	TAILQ_INIT(&config->clients);
 	TAILQ_INIT(&config->withdrawals);
+}
+
+void config_add_domain(struct config *config, struct config_domain *domain) {
+	TAILQ_INSERT_TAIL(&config->domains, domain, entry);
+	TAILQ_INSERT_TAIL(&config->names[name_list(domain->name)], domain, of_name);
+}
+
+void config_remove_domain(struct config *config, struct config_domain *domain) {
+	TAILQ_REMOVE(&config->domains, domain, entry);
+	TAILQ_REMOVE(&config->names[name_list(domain->name)], domain, of_name);
+}
+
+void config_add_lent(struct config *config, struct config_share *share) {
+	TAILQ_INSERT_TAIL(&config->lent[share->owner->number], share, of_owner);
+}
+
+void config_forget_lent(struct config *config) {
+	for (uint32_t i = 0; i <= GID_DOMAIN_MAX; i++) {
+		TAILQ_INIT(&config->lent[i]);
+	}
 }
 
 static void link_finish(struct config_link *link) {

@@ -82,7 +82,7 @@ struct config_container {
 };
 
 struct config_domain {
-	TAILQ_ENTRY(config_domain) entry;
+	TAILQ_ENTRY(config_domain) entry, of_name;
 	char name[GID_NAME_MAX + 1];
 	uint32_t number;
 	uint64_t quota[QUOTA_COUNT];	    /* of the whole domain */
@@ -105,7 +105,7 @@ struct config_domain {
 
 /* `reader` may read owner's memory and these of its streams. */
 struct config_share {
-	TAILQ_ENTRY(config_share) entry;
+	TAILQ_ENTRY(config_share) entry, of_owner;
 	char owner_name[GID_NAME_MAX + 1], reader_name[GID_NAME_MAX + 1];
 	const struct config_domain *owner, *reader;
 	struct config_globs streams;
@@ -172,13 +172,25 @@ struct config_file_mark {
 	uint64_t device, inode, size, changed_ns;
 };
 
+/* A list for each remainder of a hash of the names. */
+#define CONFIG_NAME_LISTS 256u
+
+TAILQ_HEAD(config_domains, config_domain);
+TAILQ_HEAD(config_shares, config_share);
+
 struct config {
 	const char *path; /* lives as long; NULL: it was not read from one */
 	struct config_file_mark mark;
 	char *runtime; /* folder of the sockets, NULL: not configured */
 	unsigned runtime_line;
-	TAILQ_HEAD(config_domains, config_domain) domains;
-	TAILQ_HEAD(config_shares, config_share) shares;
+	struct config_domains domains;
+	struct config_domains names[CONFIG_NAME_LISTS]; /* the same */
+	struct config_shares shares;
+	/*
+	 * The same by their owner's number, but for those that are mistakes. All shares are as many
+	 * as there are pairs: who asks for each would walk that many, squared.
+	 */
+	struct config_shares lent[GID_DOMAIN_MAX + 1];
 	TAILQ_HEAD(config_links, config_link) links;
 	TAILQ_HEAD(config_clients, config_client) clients;
 	TAILQ_HEAD(config_withdrawals, config_withdrawal) withdrawals;
@@ -186,6 +198,13 @@ struct config {
 
 void config_init(struct config *config);
 void config_finish(struct config *config);
+
+/* For who reads the file: from now on the domain is found by its name, the share by its owner. */
+void config_add_domain(struct config *config, struct config_domain *domain);
+void config_remove_domain(struct config *config, struct config_domain *domain);
+void config_add_lent(struct config *config, struct config_share *share);
+/* The shares are left, but found no more. */
+void config_forget_lent(struct config *config);
 
 /*
  * Takes shares, clients, quotas, `local` and new domains over from a later reading of the file, all

@@ -363,7 +363,7 @@ static bool begin_domain(struct reading *reading, char **words) {
 		ini_file_mistake(&reading->ini, "domain %s is in line %u already", domain->name,
 				twin->line);
 	}
-	TAILQ_INSERT_TAIL(&reading->config->domains, domain, entry);
+	config_add_domain(reading->config, domain);
 	reading->table = &domain_table;
 	reading->section = domain;
 	return true;
@@ -616,10 +616,12 @@ static void complete_pairs(struct reading *reading) {
 		}
 		const struct config_share *twin =
 				config_share_find(config, share->owner, share->reader);
-		if (twin != share) {
+		if (twin != NULL) {
 			ini_file_mistake_at(&reading->ini, share->line,
 					"what %s shares with %s is in line %u already",
 					share->owner_name, share->reader_name, twin->line);
+		} else {
+			config_add_lent(config, share);
 		}
 	}
 	struct config_link *link;

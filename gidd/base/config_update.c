@@ -159,8 +159,8 @@ static void take_domains(struct config *config, struct config *fresh) {
 		struct config_domain *old =
 				(struct config_domain *)config_domain_by_name(config, domain->name);
 		if (old == NULL) {
-			TAILQ_REMOVE(&fresh->domains, domain, entry);
-			TAILQ_INSERT_TAIL(&config->domains, domain, entry);
+			config_remove_domain(fresh, domain);
+			config_add_domain(config, domain);
 			continue;
 		}
 		struct config_globs local = old->local;
@@ -178,9 +178,12 @@ static void take_shares(struct config *config, struct config *fresh) {
 	TAILQ_CONCAT(&old, &config->shares, entry);
 	TAILQ_CONCAT(&config->shares, &fresh->shares, entry);
 	TAILQ_CONCAT(&fresh->shares, &old, entry);
+	config_forget_lent(fresh);
+	config_forget_lent(config);
 	TAILQ_FOREACH(share, &config->shares, entry) {
 		share->owner = config_domain_by_name(config, share->owner_name);
 		share->reader = config_domain_by_name(config, share->reader_name);
+		config_add_lent(config, share);
 	}
 }
 

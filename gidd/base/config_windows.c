@@ -244,8 +244,8 @@ static bool has_all_names(const struct config_share *share, const char *begin) {
 static int add_pattern(
 		struct plan *plan, const char *begin, const char *end, struct domain_set readers) {
 	const struct config_share *share;
-	TAILQ_FOREACH(share, &plan->config->shares, entry) {
-		if (share->owner == plan->owner && has_all_names(share, begin)) {
+	TAILQ_FOREACH(share, &plan->config->lent[plan->owner->number], of_owner) {
+		if (has_all_names(share, begin)) {
 			domain_set_put(&readers, share->reader->number, true);
 		}
 	}
@@ -386,8 +386,8 @@ static int plan_owner(struct plan *plan) {
 	const struct config_domain *other;
 	plan->pattern_count = 0;
 	int error = want(plan, &any, plan->owner->window);
-	TAILQ_FOREACH(share, &plan->config->shares, entry) {
-		if (error == 0 && share->owner == plan->owner) {
+	TAILQ_FOREACH(share, &plan->config->lent[plan->owner->number], of_owner) {
+		if (error == 0) {
 			error = want_share(plan, share);
 		}
 	}
