@@ -229,7 +229,9 @@ class Bench:
 
 def main() -> int:
     parser = common.parser("bandwidth", __doc__)
-    parser.add_argument("--frames", type=int, default=120, help="of each way (default: 120)")
+    parser.add_argument(
+        "--frames", type=common.count, default=120, help="of each way (default: 120)"
+    )
     options = parser.parse_args()
     if "GID_BENCH_COPIES_LIBRARY" not in os.environ:
         raise Wanting("the counter of copies is only built for x86_64")

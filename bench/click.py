@@ -385,8 +385,12 @@ def tell(rows: list[dict]) -> None:
 
 def main() -> int:
     parser = common.parser("click", __doc__)
-    parser.add_argument("--clicks", type=int, default=100, help="of each run (default: 100)")
-    parser.add_argument("--rounds", type=int, default=3, help="of all ways in turn (default: 3)")
+    parser.add_argument(
+        "--clicks", type=common.count, default=100, help="of each run (default: 100)"
+    )
+    parser.add_argument(
+        "--rounds", type=common.count, default=3, help="of all ways in turn (default: 3)"
+    )
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--changes", nargs="+", choices=CHANGES, default=list(CHANGES))

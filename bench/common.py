@@ -25,6 +25,9 @@ from lab.domains.program import LabError, Wanting
 TOP = Path(__file__).resolve().parents[1]
 FILM_HELP = "the film is one of H.264 with sound, decoded; else a live test picture stands for it"
 
+seconds = gid_console.decimal_number(0.01, 86400)
+count = gid_console.whole_number(1, 10**9)
+
 
 def parser(name: str, description: str) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(

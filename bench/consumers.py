@@ -285,7 +285,9 @@ def worse(rows: list[dict]) -> list[str]:
 
 def main() -> int:
     parser = common.parser("consumers", __doc__)
-    parser.add_argument("--frames", type=int, default=FRAMES, metavar="N", help="how many are sent")
+    parser.add_argument(
+        "--frames", type=common.count, default=FRAMES, metavar="N", help="how many are sent"
+    )
     parser.add_argument(
         "--only", metavar="TEXT", default="", help="consumers with it in their names"
     )

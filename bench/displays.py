@@ -221,7 +221,7 @@ def ratios(rows: list[dict]) -> dict[str, float]:
 
 def main() -> int:
     parser = common.parser("displays", __doc__)
-    parser.add_argument("--seconds", type=float, default=60, help="default: 60")
+    parser.add_argument("--seconds", type=common.seconds, default=60, help="default: 60")
     options: argparse.Namespace = parser.parse_args()
     if importlib.util.find_spec("gid") is None:
         raise Wanting("the package gid was not built: python3-cffi is missing")

@@ -112,8 +112,12 @@ def per_cpu(short: Score, long: Score) -> float:
 
 def main() -> int:
     parser = common.parser("drawing", __doc__)
-    parser.add_argument("--repetitions", type=int, default=5, help="turns of each (default: 5)")
-    parser.add_argument("--seconds", type=float, default=3, help="of each scene (default: 3)")
+    parser.add_argument(
+        "--repetitions", type=common.count, default=5, help="turns of each (default: 5)"
+    )
+    parser.add_argument(
+        "--seconds", type=common.seconds, default=3, help="of each scene (default: 3)"
+    )
     parser.add_argument("--size", default="1920x720", help="of the window (default: 1920x720)")
     options = parser.parse_args()
     if shutil.which("glmark2-es2-wayland") is None:

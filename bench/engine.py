@@ -32,6 +32,8 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import gid_console
+
 from bench import common, composing, through_guest
 from lab.domains import priority
 from lab.domains.configuration import section
@@ -265,18 +267,27 @@ def in_guest(folder: Path, options: argparse.Namespace) -> tuple[list[dict], lis
 
 def main() -> int:
     parser = common.parser("engine", __doc__)
-    parser.add_argument("--repetitions", type=int, default=5, help="of everything (default: 5)")
-    parser.add_argument("--frames", type=int, default=200, help="later ones (default: 200)")
-    parser.add_argument("--words", type=int, nargs="+", default=WORDS, help="of a list")
     parser.add_argument(
-        "--seconds", type=float, default=5, help="of each pipeline that composes (default: 5)"
+        "--repetitions", type=common.count, default=5, help="of everything (default: 5)"
+    )
+    parser.add_argument(
+        "--frames", type=common.count, default=200, help="later ones (default: 200)"
+    )
+    parser.add_argument("--words", type=common.count, nargs="+", default=WORDS, help="of a list")
+    parser.add_argument(
+        "--seconds",
+        type=common.seconds,
+        default=5,
+        help="of each pipeline that composes (default: 5)",
     )
     parser.add_argument("--layers", type=int, nargs="+", choices=LAYERS, default=LAYERS)
     parser.add_argument(
         "--vm", action="store_true", help="the program in a guest, the engine on the host"
     )
     parser.add_argument(
-        "--helpers", type=int, help="of the engine; 0: as many threads as who draws for himself"
+        "--helpers",
+        type=gid_console.whole_number(0, 64),
+        help="of the engine; 0: as many threads as who draws for himself",
     )
     parser.add_argument(
         "--ordinary", action="store_true", help="all programs in the ordinary scheduling class"

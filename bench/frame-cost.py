@@ -48,7 +48,9 @@ def ratios_of(found: dict[str, float]) -> dict[str, float]:
 
 def main() -> int:
     parser = common.parser("frame-cost", __doc__)
-    parser.add_argument("--repetitions", type=int, default=5, help="of everything (default: 5)")
+    parser.add_argument(
+        "--repetitions", type=common.count, default=5, help="of everything (default: 5)"
+    )
     options = parser.parse_args()
     runs = []
     progress = common.Progress(options.repetitions)

@@ -429,8 +429,12 @@ def show(rows: list[dict], found: dict[str, float]) -> None:
 
 def main() -> int:
     parser = common.parser("handoff", __doc__)
-    parser.add_argument("--seconds", type=float, default=2, help="seconds of each run (default: 2)")
-    parser.add_argument("--repetitions", type=int, default=5, help="of everything (default: 5)")
+    parser.add_argument(
+        "--seconds", type=common.seconds, default=2, help="seconds of each run (default: 2)"
+    )
+    parser.add_argument(
+        "--repetitions", type=common.count, default=5, help="of everything (default: 5)"
+    )
     parser.add_argument("--size", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--format", nargs="+", choices=FORMATS, default=list(FORMATS))
     options = parser.parse_args()

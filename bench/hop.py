@@ -74,7 +74,9 @@ def measure(owner: str, reader: str) -> dict[str, float]:
 
 def main() -> int:
     parser = common.parser("hop", __doc__)
-    parser.add_argument("--repetitions", type=int, default=5, help="of everything (default: 5)")
+    parser.add_argument(
+        "--repetitions", type=common.count, default=5, help="of everything (default: 5)"
+    )
     options = parser.parse_args()
     found: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
     progress = common.Progress(options.repetitions * len(WAYS))

@@ -233,15 +233,18 @@ def fences_inside(options: argparse.Namespace) -> int:
 def main() -> int:
     parser = common.parser("isolation", __doc__)
     parser.add_argument(
-        "--repetitions", type=int, default=10, help="runs of each case (default: 10)"
+        "--repetitions", type=common.count, default=10, help="runs of each case (default: 10)"
     )
     parser.add_argument(
         "--seconds",
-        type=float,
+        type=common.seconds,
         help=f"least seconds of each measurement (default: 6, with --vm {GUEST_SECONDS:.0f})",
     )
     parser.add_argument(
-        "--stop", type=float, default=10, help="how long open is stopped, in seconds (default: 10)"
+        "--stop",
+        type=common.seconds,
+        default=10,
+        help="how long open is stopped, in seconds (default: 10)",
     )
     parser.add_argument("--vm", action="store_true", help="open is a guest")
     parser.add_argument(

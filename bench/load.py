@@ -253,7 +253,10 @@ def measure(options: argparse.Namespace, folder: Path) -> list[dict]:
 def main() -> int:
     parser = common.parser("load", __doc__)
     parser.add_argument(
-        "--seconds", type=float, default=10, help="seconds of each measurement (default: 10)"
+        "--seconds",
+        type=common.seconds,
+        default=10,
+        help="seconds of each measurement (default: 10)",
     )
     parser.add_argument("--film", action="store_true", help=common.FILM_HELP)
     options = parser.parse_args()

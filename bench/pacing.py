@@ -36,6 +36,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+import gid_console
 from gid_vm.own_kernel import is_program
 
 from bench import common, inside
@@ -134,11 +135,15 @@ def main() -> int:
         f"(default: {' '.join(CASES)}; with vkms: {' '.join(VKMS_CASES)})",
     )
     parser.add_argument("--clip", metavar="FILE", help="the film (default: that of the demo)")
-    parser.add_argument("--rounds", type=int, default=5, help="times off and on (default: 5)")
-    parser.add_argument("--seconds", type=float, default=8, help="seconds of each run (default: 8)")
+    parser.add_argument(
+        "--rounds", type=common.count, default=5, help="times off and on (default: 5)"
+    )
+    parser.add_argument(
+        "--seconds", type=common.seconds, default=8, help="seconds of each run (default: 8)"
+    )
     parser.add_argument(
         "--refreshes",
-        type=int,
+        type=common.count,
         help="how many refreshes of the output each run lasts, instead of --seconds",
     )
     parser.add_argument(
@@ -157,7 +162,7 @@ def main() -> int:
     )
     parser.add_argument(
         "--miss-rate",
-        type=float,
+        type=gid_console.decimal_number(0.00001, 0.1),
         default=0.001,
         help="of frames that may be late, for Weston's pacing (default: 0.001)",
     )

@@ -22,7 +22,9 @@ COUNTS = {"off": 50_000_000, "weston": 50_000_000, "on": 50_000, "null": 50_000}
 
 def main() -> int:
     parser = common.parser("points", __doc__)
-    parser.add_argument("--repetitions", type=int, default=7, help="of everything (default: 7)")
+    parser.add_argument(
+        "--repetitions", type=common.count, default=7, help="of everything (default: 7)"
+    )
     options = parser.parse_args()
     found: dict[str, list[float]] = {what: [] for what in COUNTS}
     progress = common.Progress(options.repetitions * len(COUNTS))

@@ -46,8 +46,12 @@ def row(name: str, way: str, values: list[float]) -> dict:
 
 def main() -> int:
     parser = common.parser("protection", __doc__)
-    parser.add_argument("--repetitions", type=int, default=7, help="of everything (default: 7)")
-    parser.add_argument("--frames", type=int, default=60, help="of each time (default: 60)")
+    parser.add_argument(
+        "--repetitions", type=common.count, default=7, help="of everything (default: 7)"
+    )
+    parser.add_argument(
+        "--frames", type=common.count, default=60, help="of each time (default: 60)"
+    )
     options = parser.parse_args()
     found: dict[tuple[str, str], list[float]] = {(name, way): [] for name in SIZES for way in WAYS}
     progress = common.Progress(options.repetitions * len(found))

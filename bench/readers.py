@@ -258,12 +258,18 @@ def measure(options: argparse.Namespace, names: list[str], rows: list[dict]) -> 
 
 def main() -> int:
     parser = common.parser("readers", __doc__)
-    parser.add_argument("--frames", type=int, default=300, help="for each reader (default: 300)")
     parser.add_argument(
-        "--seconds", type=int, default=5, help="or for so long, if it is less (default: 5)"
+        "--frames", type=common.count, default=300, help="for each reader (default: 300)"
     )
     parser.add_argument(
-        "--readers", type=int, nargs="+", default=[1, 4, 8], help="how many (default: 1 4 8)"
+        "--seconds", type=common.count, default=5, help="or for so long, if it is less (default: 5)"
+    )
+    parser.add_argument(
+        "--readers",
+        type=common.count,
+        nargs="+",
+        default=[1, 4, 8],
+        help="how many (default: 1 4 8)",
     )
     parser.add_argument("--size", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--way", nargs="+", choices=ways.WAYS, default=list(ways.WAYS))

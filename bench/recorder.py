@@ -87,7 +87,7 @@ def incident(cockpit: Cockpit, pid: int, folder: Path) -> dict:
 def main() -> int:
     parser = common.parser("recorder", __doc__)
     parser.add_argument(
-        "--seconds", type=float, default=30, help="of each measurement (default: 30)"
+        "--seconds", type=common.seconds, default=30, help="of each measurement (default: 30)"
     )
     options = parser.parse_args()
     rows = []

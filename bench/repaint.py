@@ -52,11 +52,16 @@ def main() -> int:
     parser = common.parser("repaint", __doc__)
     parser.add_argument("--clip", help="another film, of 1280x720")
     parser.add_argument(
-        "--seconds", type=float, default=10, help="seconds of each turn (default: 10)"
+        "--seconds", type=common.seconds, default=10, help="seconds of each turn (default: 10)"
     )
-    parser.add_argument("--repetitions", type=int, default=3, help="turns of each (default: 3)")
     parser.add_argument(
-        "--repaints", type=int, default=1000, help="whose instructions are counted (default: 1000)"
+        "--repetitions", type=common.count, default=3, help="turns of each (default: 3)"
+    )
+    parser.add_argument(
+        "--repaints",
+        type=common.count,
+        default=1000,
+        help="whose instructions are counted (default: 1000)",
     )
     parser.add_argument("--only", choices=["time", "instructions"], help="measure only this")
     options = parser.parse_args()

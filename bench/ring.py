@@ -13,6 +13,8 @@ import statistics
 import subprocess
 import sys
 
+import gid_console
+
 from bench import common
 from lab.domains import priority
 from lab.domains.program import LabError
@@ -22,9 +24,14 @@ COUNTS = {"ring": 5_000_000, "alone": 5_000_000, "spin": 1_000_000, "eventfd": 2
 
 def main() -> int:
     parser = common.parser("ring", __doc__)
-    parser.add_argument("--repetitions", type=int, default=7, help="of everything (default: 7)")
     parser.add_argument(
-        "--rounds", type=float, default=1, help="times of the usual number (default: 1)"
+        "--repetitions", type=common.count, default=7, help="of everything (default: 7)"
+    )
+    parser.add_argument(
+        "--rounds",
+        type=gid_console.decimal_number(0.001, 1000),
+        default=1,
+        help="times of the usual number (default: 1)",
     )
     options = parser.parse_args()
     priority.take_precedence()

@@ -280,10 +280,13 @@ def main() -> int:
     parser = common.parser("shown", __doc__)
     parser.add_argument("--clip", help="another film")
     parser.add_argument(
-        "--seconds", type=float, default=5, help="of the camera and of the limit (default: 5)"
+        "--seconds",
+        type=common.seconds,
+        default=5,
+        help="of the camera and of the limit (default: 5)",
     )
-    parser.add_argument("--repetitions", type=int, default=3, help="of each (default: 3)")
-    parser.add_argument("--rate", type=int, nargs="*", default=RATES, help="of the films")
+    parser.add_argument("--repetitions", type=common.count, default=3, help="of each (default: 3)")
+    parser.add_argument("--rate", type=common.count, nargs="*", default=RATES, help="of the films")
     parser.add_argument("--no-camera", dest="camera", action="store_false")
     parser.add_argument(
         "--display",

@@ -77,7 +77,7 @@ class Bench:
 
 def main() -> int:
     parser = common.parser("start", __doc__)
-    parser.add_argument("--repetitions", type=int, default=10, help="default: 10")
+    parser.add_argument("--repetitions", type=common.count, default=10, help="default: 10")
     parser.add_argument("--film", action="store_true", help=common.FILM_HELP)
     options = parser.parse_args()
     found: dict[str, list[float]] = {name: [] for name in NAMES}

@@ -24,7 +24,9 @@ FRAMES_AT_ONCE = 2000
 
 def main() -> int:
     parser = common.parser("timeline", __doc__)
-    parser.add_argument("--megabytes", type=int, default=1000, help="of log (default: 1000)")
+    parser.add_argument(
+        "--megabytes", type=common.count, default=1000, help="of log (default: 1000)"
+    )
     options = parser.parse_args()
     progress = common.Progress(2 + len(FORMS))
     rows = []

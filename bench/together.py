@@ -236,7 +236,9 @@ def measure(cockpit: Cockpit, seconds: int) -> dict:
 
 def main() -> int:
     parser = common.parser("together", __doc__)
-    parser.add_argument("--seconds", type=int, default=20, help="of the film (default: 20)")
+    parser.add_argument(
+        "--seconds", type=common.count, default=20, help="of the film (default: 20)"
+    )
     options = parser.parse_args()
     if shutil.which(SERVER) is None:
         raise Wanting(f"there is no sound server (package {SERVER})")

@@ -411,9 +411,12 @@ def show(rows: list[dict]) -> None:
 def main() -> int:
     parser = common.parser("virtual", __doc__)
     parser.add_argument(
-        "--seconds", type=float, default=20, help="seconds of each measurement (default: 20)"
+        "--seconds",
+        type=common.seconds,
+        default=20,
+        help="seconds of each measurement (default: 20)",
     )
-    parser.add_argument("--reboots", type=int, default=1, help="of the guest (default: 1)")
+    parser.add_argument("--reboots", type=common.count, default=1, help="of the guest (default: 1)")
     parser.add_argument("--part", action="append", choices=PARTS, help="default: all of them")
     parser.add_argument("--run", action="append", default=[], metavar="COMMAND")
     parser.add_argument(

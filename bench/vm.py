@@ -38,6 +38,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import gid_console
 from gid_cockpit.machine import window_kind
 from gid_vm.agent import Agent, GuestError
 
@@ -225,10 +226,17 @@ def guest(folder: Path) -> Iterator[tuple[Agent, list[int], str | None]]:
 
 def main() -> int:
     parser = common.parser("vm", __doc__)
-    parser.add_argument("--frames", type=int, default=300, metavar="N", help="default: 300")
-    parser.add_argument("--round-trips", type=int, default=2000, metavar="N", help="default: 2000")
     parser.add_argument(
-        "--minutes", type=float, metavar="M", help="only a film and a camera at once, for so long"
+        "--frames", type=common.count, default=300, metavar="N", help="default: 300"
+    )
+    parser.add_argument(
+        "--round-trips", type=common.count, default=2000, metavar="N", help="default: 2000"
+    )
+    parser.add_argument(
+        "--minutes",
+        type=gid_console.decimal_number(0.01, 10080),
+        metavar="M",
+        help="only a film and a camera at once, for so long",
     )
     options = parser.parse_args()
     if options.minutes is not None:

@@ -218,8 +218,12 @@ def wanting(ways: list[str]) -> None:
 
 def main() -> int:
     parser = common.parser("windows", __doc__)
-    parser.add_argument("--seconds", type=float, default=10, help="of each run (default: 10)")
-    parser.add_argument("--rounds", type=int, default=3, help="of all ways in turn (default: 3)")
+    parser.add_argument(
+        "--seconds", type=common.seconds, default=10, help="of each run (default: 10)"
+    )
+    parser.add_argument(
+        "--rounds", type=common.count, default=3, help="of all ways in turn (default: 3)"
+    )
     parser.add_argument(
         "--ways", nargs="+", choices=WAYS, default=list(WAYS), help="default: all of them"
     )

@@ -13,4 +13,8 @@
 uint64_t option_number(const char *option, const char *text, uint64_t least, uint64_t most,
 		struct argp_state *state);
 
+/* The same of a number that may have a point in it. */
+double option_decimal(const char *option, const char *text, double least, double most,
+		struct argp_state *state);
+
 #endif

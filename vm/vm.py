@@ -26,7 +26,7 @@ from lab.self_test.run import run as run_self_test
 COMMAND_SECONDS = 1200
 
 
-def main() -> int:
+def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="./run vm",
         description="Boots a domain as a guest with its own kernel, and gives a shell or runs "
@@ -53,7 +53,13 @@ def main() -> int:
         "it, and Debian's programs, which are fetched at first use. arm64-16k: with pages of "
         "16 KiB (default: this machine's)",
     )
-    parser.add_argument("--memory", type=int, default=1024, metavar="MIB", help="default: 1024")
+    parser.add_argument(
+        "--memory",
+        type=gid_console.whole_number(64, 1 << 20),
+        default=1024,
+        metavar="MIB",
+        help="default: 1024",
+    )
     parser.add_argument(
         "--display",
         type=screen_size,
@@ -81,6 +87,11 @@ def main() -> int:
         metavar="FILE",
         help=f"of --self-test (default: {REPORT})",
     )
+    return parser
+
+
+def main() -> int:
+    parser = make_parser()
     options = parser.parse_args()
     if options.self_test:
         return test_self(parser, options)

@@ -23,7 +23,8 @@
 #include "xdg-shell-client-protocol.h"
 
 #define METRES_A_SECOND 30
-#define CONFIGS_MAX 64 /* that are looked at */
+#define STILL_MAX 100000 /* metres, many times round */
+#define CONFIGS_MAX 64	 /* that are looked at */
 
 const char *argp_program_version = "gid-map " GIDWAY_VERSION;
 
@@ -283,7 +284,6 @@ static const struct argp_option argp_options[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	struct options *options = state->input;
-	char rest;
 	switch (key) {
 	case 'S':
 		option_size(arg, &options->width, &options->height, state);
@@ -292,9 +292,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		options->role = arg;
 		return 0;
 	case KEY_STILL:
-		if (sscanf(arg, "%lf%c", &options->still, &rest) != 1 || !(options->still >= 0)) {
-			argp_error(state, "--still must be metres from 0, not %s", arg);
-		}
+		options->still = option_decimal("--still", arg, 0, STILL_MAX, state);
 		return 0;
 	case KEY_UDMABUF:
 		options->udmabuf = true;

@@ -134,16 +134,21 @@ class Soak:
             parts.add(self._options.parts, part)
 
 
-def main() -> int:
+def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="./run soak",
         description=__doc__.partition(": ")[2],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--hours", type=float, default=2, help="for how long (default: 2)")
+    parser.add_argument(
+        "--hours",
+        type=gid_console.decimal_number(0.001, 8760),
+        default=2,
+        help="for how long (default: 2)",
+    )
     parser.add_argument(
         "--seconds",
-        type=float,
+        type=gid_console.decimal_number(0.1, 86400),
         help=f"the shortest time of a case (default: 6, with --vm {GUEST_SECONDS:.0f})",
     )
     where = parser.add_mutually_exclusive_group()
@@ -160,7 +165,7 @@ def main() -> int:
     )
     parser.add_argument(
         "--sample",
-        type=float,
+        type=gid_console.decimal_number(0.1, 86400),
         default=60,
         metavar="S",
         help="seconds between samples (default: 60)",
@@ -175,6 +180,11 @@ def main() -> int:
     parser.add_argument(
         "--parts", type=Path, metavar="FILE", help="adds this run to the parts of a longer soak"
     )
+    return parser
+
+
+def main() -> int:
+    parser = make_parser()
     options = parser.parse_args()
     befalls = all_cases(_STOPPED, options.vm, options.container)
     known = [Undisturbed(), *befalls, Kills(), Daemon(), Reload()]

@@ -251,7 +251,11 @@ def test_a_terminal_that_changes_its_size(watch: Watch) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["/nonexistent"], "No such file"), (["-", "--interval", "0"], "--interval")],
+    [
+        (["/nonexistent"], "No such file"),
+        (["-", "--interval", "0"], "--interval: must be a number from 0.05 to 3600"),
+        (["-", "--interval", "inf"], "--interval: must be a number from 0.05 to 3600"),
+    ],
 )
 def test_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     from gid_timeline.cli import main

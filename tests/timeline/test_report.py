@@ -326,11 +326,9 @@ def test_any_line_of_a_timeline_is_enough(tmp_path: Path) -> None:
         (["simulate", "-o", "x.md", "--format", "csv"], "of x.md, which says markdown"),
         (["report", "LOG", "-o", "tl.html", "--table", "processing"], "--table processing is text"),
         (["report", "-", "-"], "standard input can be read only once"),
-        (["simulate", "--miss-rate", "2"], "--miss-rate"),
         (["simulate", "--log-output", "DP-1"], "name the log, too"),
         (["simulate", "--refresh", "60"], "name the log, too"),
-        (["simulate", "LOG", "--frames", "0"], "leave out --workload and --frames"),
-        (["simulate", "--frames", "0"], "--frames: give a number"),
+        (["simulate", "LOG", "--frames", "5"], "leave out --workload and --frames"),
     ],
 )
 def test_errors_say_what_is_wrong(
@@ -340,6 +338,28 @@ def test_errors_say_what_is_wrong(
     error = capsys.readouterr().err
     assert message in error and error.startswith("gid-timeline: ")
     assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["simulate", "--miss-rate", "2"], "--miss-rate: must be a number from 0.00001 to 0.1"),
+        (["simulate", "--miss-rate", "nan"], "--miss-rate: must be a number from"),
+        (["simulate", "--seed", "-1"], "--seed: must be a number from"),
+        (["compare", "LOG", "LOG", "--seed", "-1"], "--seed: must be a number from"),
+        (["compare", "LOG", "LOG", "--confidence", "1"], "--confidence: must be a number from"),
+        (
+            ["compare", "LOG", "LOG", "--confidence", "5e-1"],
+            "must be a number from 0.5 to 0.99999, not '5e-1'",
+        ),
+        (["simulate", "--frames", "0"], "--frames: must be a number from 1 to 10000000"),
+    ],
+)
+def test_numbers_have_bounds(
+    log: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert main([str(log) if word == "LOG" else word for word in arguments]) == 2
+    assert message in capsys.readouterr().err
 
 
 def in_terminal(columns: int, *arguments: str) -> tuple[int, str]:

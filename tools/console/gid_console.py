@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FAILURE = 1
 INTERRUPTED = 130
+FIGURES_MOST = 40  # of a number, which takes long to read if it has thousands
 
 
 def begin() -> None:
@@ -66,6 +67,31 @@ def parse(
     if name.startswith("--") and not any(option.startswith(name) for option in known):
         parser.error(f"unrecognized arguments: {name}")
     return parser.parse_args(arguments)
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """What an option takes: a number in figures alone."""
+    return lambda word: int(_checked(word, word, least, most))
+
+
+def decimal_number(least: float, most: float) -> Callable[[str], float]:
+    """The same with a point in it, or none: no sign, no exponent, no infinity."""
+    return lambda word: float(_checked(word, word.replace(".", "", 1), least, most))
+
+
+def _checked(word: str, figures: str, least: float, most: float) -> str:
+    from argparse import ArgumentTypeError
+
+    if figures.isascii() and figures.isdigit() and len(figures) <= FIGURES_MOST:
+        number = int(word) if word == figures else float(word)
+        if least <= number <= most:
+            return word
+    span = f"from {_plain(least)} to {_plain(most)}"
+    raise ArgumentTypeError(f"must be a number {span}, not {word!r}")
+
+
+def _plain(number: float) -> str:
+    return f"{number:f}".rstrip("0").rstrip(".") if isinstance(number, float) else str(number)
 
 
 def close_output(program: str, status: int, failure: int = FAILURE) -> int:

@@ -13,6 +13,8 @@
 
 #define WORDS_MAX 8
 #define FRAMES_MAX 1000000u
+#define SECONDS_MIN 0.05
+#define SECONDS_MAX 3600
 
 const char *argp_program_version = "gidctl " GIDWAY_VERSION;
 
@@ -137,15 +139,6 @@ static void take_word(struct parsed *parsed, char *word, struct argp_state *stat
 	parsed->words[parsed->options.word_count++] = word;
 }
 
-static double take_seconds(const char *option, const char *value, struct argp_state *state) {
-	char *end;
-	double seconds = strtod(value, &end);
-	if (end == value || *end != '\0' || !(seconds >= 0.05) || !(seconds <= 3600)) {
-		argp_error(state, "%s takes 0.05 to 3600 seconds, not \"%s\"", option, value);
-	}
-	return seconds;
-}
-
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct parsed *parsed = state->input;
 	note_option(parsed, key);
@@ -157,7 +150,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		parsed->options.config = value;
 		break;
 	case 'i':
-		parsed->options.interval = take_seconds("--interval", value, state);
+		parsed->options.interval = option_decimal(
+				"--interval", value, SECONDS_MIN, SECONDS_MAX, state);
 		break;
 	case 'o':
 		parsed->options.output = value;
@@ -167,7 +161,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 				(unsigned)option_number("--frames", value, 1, FRAMES_MAX, state);
 		break;
 	case OPTION_WAIT:
-		parsed->options.wait = take_seconds("--wait", value, state);
+		parsed->options.wait =
+				option_decimal("--wait", value, SECONDS_MIN, SECONDS_MAX, state);
 		break;
 	case 'j':
 		parsed->options.json = true;

@@ -105,13 +105,12 @@ def _add_test(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 def _add_number(
     command: argparse.ArgumentParser, name: str, default: int, least: int, most: int, what: str
 ) -> None:
-    def number(word: str) -> int:
-        if not (word.isascii() and word.isdigit() and least <= int(word) <= most):
-            raise argparse.ArgumentTypeError(f"{word!r} is not a number from {least} to {most}")
-        return int(word)
-
     command.add_argument(
-        name, type=number, default=default, metavar="N", help=f"{what} (default: {default})"
+        name,
+        type=gid_console.whole_number(least, most),
+        default=default,
+        metavar="N",
+        help=f"{what} (default: {default})",
     )
 
 

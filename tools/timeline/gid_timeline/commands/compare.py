@@ -4,6 +4,8 @@
 import argparse
 import sys
 
+import gid_console
+
 from .. import sentences
 from ..compare import SURE, Compared, Comparison, Pair, compare
 from ..condition import ConditionError, parse
@@ -43,14 +45,14 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument(
         "--confidence",
-        type=float,
+        type=gid_console.decimal_number(0.5, 0.99999),
         default=0.95,
         metavar="SHARE",
         help="the confidence of the intervals (default: %(default)s)",
     )
     command.add_argument(
         "--seed",
-        type=int,
+        type=gid_console.whole_number(0, 2**63 - 1),
         default=1,
         metavar="N",
         help="seed of the random numbers (default: %(default)s)",
@@ -62,8 +64,6 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     form = form_for(options, _SUFFIXES, "text")
-    if not 0.5 <= options.confidence < 1:
-        raise UserError("--confidence: give a share from 0.5 to below 1")
     try:
         conditions = [parse(text) for text in options.fail_if]
         rates = refresh_rates(options.refresh)

@@ -4,6 +4,8 @@
 import argparse
 import sys
 
+import gid_console
+
 from ..follow import SPAN, Follower, follow
 from ..terminal import Paint, cut
 from .common import UserError, add_refresh, refresh_rates
@@ -19,7 +21,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     command.add_argument("log", metavar="LOG", help="the log, or - for standard input")
     command.add_argument(
         "--interval",
-        type=float,
+        type=gid_console.decimal_number(0.05, 3600),
         default=1.0,
         metavar="S",
         help="seconds between two updates (default: %(default)s)",
@@ -29,8 +31,6 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    if not 0.05 <= options.interval <= 3600:
-        raise UserError("--interval: give seconds from 0.05 to 3600")
     paint = Paint(sys.stdout)
     screen = _Screen(paint)
     try:

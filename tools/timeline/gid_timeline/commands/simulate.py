@@ -3,6 +3,8 @@
 
 import argparse
 
+import gid_console
+
 from ..simulate import outcomes, recorded, workloads
 from ..simulate.gidway import PacingLibraryError
 from .common import (
@@ -53,20 +55,20 @@ def add(commands: argparse._SubParsersAction) -> None:
     add_refresh(command)
     command.add_argument(
         "--frames",
-        type=int,
+        type=gid_console.whole_number(1, 10_000_000),
         metavar="N",
         help=f"repaints of invented workloads (default: {workloads.FRAMES})",
     )
     command.add_argument(
         "--seed",
-        type=int,
+        type=gid_console.whole_number(0, 2**63 - 1),
         default=1,
         metavar="N",
         help="seed of the random numbers (default: %(default)s)",
     )
     command.add_argument(
         "--miss-rate",
-        type=float,
+        type=gid_console.decimal_number(0.00001, 0.1),
         default=0.001,
         metavar="SHARE",
         help="share of frames that may miss their refresh (default: %(default)s)",
@@ -77,14 +79,10 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     form = form_for(options, _SUFFIXES, "text")
-    if not 0.00001 <= options.miss_rate <= 0.1:
-        raise UserError("--miss-rate: give a share from 0.00001 to 0.1")
     if not options.log and (options.log_output or options.refresh):
         raise UserError("--log-output and --refresh describe a log: name the log, too")
     if options.log and (options.workload or options.frames is not None):
         raise UserError("a log is a workload of its own: leave out --workload and --frames")
-    if not 1 <= _frames(options) <= 10_000_000:
-        raise UserError("--frames: give a number from 1 to 10000000")
     try:
         table = outcomes.run(_workloads(options), options.miss_rate)
     except (recorded.RecordError, PacingLibraryError) as error:
