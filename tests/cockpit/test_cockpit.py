@@ -3,6 +3,8 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -126,8 +128,35 @@ def test_a_killed_gidd_is_seen_and_replaced(tool: Tool) -> None:
     os.kill(killed, signal.SIGKILL)
     wait_for(lambda: not is_alive(killed), "gidd to be gone")
     assert tool.status()["open"]["state"] == "down"
+    told = tool.run("status").stdout
+    assert told.count("no process") == 1
+    # What is told can be typed: it shows the log, in the folder that is named, and starts gidd.
+    logs = re.search(
+        rf"What it said last is in {tool.runtime}/log/open: (gid-cockpit .* open)\n", told
+    )
+    assert logs is not None
+    shown = subprocess.run(logs[1], shell=True, env=tool.env, capture_output=True, text=True)
+    assert (shown.returncode, "serving in" in shown.stdout) == (0, True)
+    start = re.search(r" (gid-cockpit .* up open) starts it", told)
+    assert start is not None
+    assert subprocess.run(start[1], shell=True, env=tool.env, capture_output=True).returncode == 0
+    os.kill(tool.status()["open"]["pid"], signal.SIGKILL)
+    wait_for(lambda: tool.status()["open"]["state"] == "down", "gidd to be gone again")
     assert tool.run("up").returncode == 0
     assert tool.status()["open"]["pid"] not in (None, killed)
+
+
+def test_what_was_never_started_says_how(tool: Tool) -> None:
+    tool.write(
+        TWO_DOMAINS + "[domain far]\nnumber=3\nkind=guest\n[domain host]\nnumber=4\nkind=host\n"
+    )
+    told = tool.run("status").stdout
+    command = f"gid-cockpit --config {shlex.quote(str(tool.config))} up"
+    for name, unit in (("open", "gidd"), ("cluster", "gidd"), ("far", "gid-guest")):
+        assert (
+            f"gid-cockpit has not started it here: {command} {name} does. What systemd starts is "
+            f"in journalctl -u {unit}@{name}\n"
+        ) in told
 
 
 def test_a_gidd_that_does_not_listen_is_killed(tool: Tool) -> None:

@@ -26,11 +26,10 @@ from .configuration import (
     Configuration,
     read,
 )
-from .container import LOG as CONTAINER_LOG
 from .container import Container
 from .daemon import Daemon
 from .logs import log_folder
-from .machine import LOGS, Guest, make, work_folder
+from .machine import Guest, make, work_folder
 from .quadlet import to_quadlet
 from .reload import reload as reload_one
 from .state import (
@@ -40,6 +39,8 @@ from .state import (
     domain_state,
     in_order,
     is_file,
+    journal_of,
+    logs_of,
     missing_links,
     newer,
     read_anyway,
@@ -283,15 +284,11 @@ def run(configuration: Configuration, options: argparse.Namespace) -> int:
 def logs(configuration: Configuration, options: argparse.Namespace) -> int:
     """By tail(1), which shows several with their names."""
     (domain,) = configuration.choose([options.log])
-    folder = log_folder(configuration, domain.name)
-    # A guest of another cockpit may have had the name, and so the folder.
-    more = {"guest": LOGS, "container": (CONTAINER_LOG,)}
-    names = ("gidd.log", *more.get(domain.kind, ()))
-    paths = [path for name in names if (path := folder / name).exists()]
+    paths = logs_of(configuration, domain)
     if not paths:
         raise CockpitError(
-            f"{folder} has no log of {domain.name}: gid-cockpit has not started it here; what "
-            f"systemd starts is in journalctl -u gidd@{domain.name}"
+            f"{log_folder(configuration, domain.name)} has no log of {domain.name}: gid-cockpit "
+            f"has not started it here; what systemd starts is in {journal_of(domain)}"
         )
     words = ["tail", "-n", str(options.lines), *(["-F"] if options.follow else []), "--", *paths]
     status = subprocess.run(words).returncode
@@ -396,7 +393,12 @@ def add_logs(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     command.add_argument("log", metavar="DOMAIN")
     command.add_argument("-f", "--follow", action="store_true", help="and what is written from now")
     command.add_argument(
-        "-n", "--lines", type=int, default=50, metavar="N", help="so many of the last (default: 50)"
+        "-n",
+        "--lines",
+        type=gid_console.whole_number(0, 10**9),
+        default=50,
+        metavar="N",
+        help="so many of the last (default: 50)",
     )
 
 

@@ -15,8 +15,11 @@ from .configuration import (
     MistakesError,
     understand,
 )
+from .container import LOG as CONTAINER_LOG
 from .container import Container
 from .daemon import Daemon
+from .logs import log_folder
+from .machine import LOGS as GUEST_LOGS
 from .machine import Guest, window_kind
 
 Runs = Daemon | Guest
@@ -119,7 +122,44 @@ def links_of_guest(configuration: Configuration, guest: Domain) -> list[dict]:
     return links
 
 
+# --- logs ---
+
+
+def logs_of(configuration: Configuration, domain: Domain) -> list[Path]:
+    """Those that there are of what `up` has started."""
+    # A guest of another cockpit may have had the name, and so the folder.
+    more = {"guest": GUEST_LOGS, "container": (CONTAINER_LOG,)}
+    names = ("gidd.log", *more.get(domain.kind, ()))
+    folder = log_folder(configuration, domain.name)
+    return [path for name in names if (path := folder / name).exists()]
+
+
+def journal_of(domain: Domain) -> str:
+    """What has those of what systemd starts."""
+    return f"journalctl -u {'gid-guest' if domain.kind == 'guest' else 'gidd'}@{domain.name}"
+
+
 # --- status ---
+
+
+def command(configuration: Configuration, words: str) -> str:
+    """To be typed."""
+    return f"gid-cockpit --config {shlex.quote(str(configuration.path))} {words}"
+
+
+def why_down(configuration: Configuration, domain: Domain) -> str:
+    """Where it is said why it does not run, and what starts it."""
+    start = command(configuration, f"up {domain.name}")
+    paths = logs_of(configuration, domain)
+    if not paths:
+        return (
+            f"gid-cockpit has not started it here: {start} does. What systemd starts is in "
+            f"{journal_of(domain)}"
+        )
+    return (
+        f"{start} starts it. What it said last is in {paths[0].parent}: "
+        f"{command(configuration, f'logs {domain.name}')}"
+    )
 
 
 def domain_state(configuration: Configuration, domain: Domain) -> dict:
@@ -134,7 +174,7 @@ def domain_state(configuration: Configuration, domain: Domain) -> dict:
         if found["pid"] is None:
             if isinstance(one, Container) and (name := one.known()):
                 raise CockpitError(f"its gidd does not run, but its container {name} is there")
-            return found
+            return found | {"why": why_down(configuration, domain)}
         if isinstance(one, Daemon):
             report = one.ask()
             found["links"] = report["links"]
@@ -151,7 +191,5 @@ def domain_state(configuration: Configuration, domain: Domain) -> dict:
 
 
 def newer(configuration: Configuration) -> str:
-    return (
-        f"{configuration.path} is newer than what gidd read: gid-cockpit --config "
-        f"{shlex.quote(str(configuration.path))} reload"
-    )
+    again = command(configuration, "reload")
+    return f"{configuration.path} is newer than what gidd read: {again}"
