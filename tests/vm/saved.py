@@ -24,6 +24,8 @@ from gid_vm.qemu import RECONNECT_MS
 from guests import SECONDS, Machines
 from lib.program import wait_for
 
+from lab.domains.configuration import configuration
+
 SNAPSHOT = "here"
 AGENT = "import sys, binascii, io, json, os, subprocess, threading, time"
 # What python3 loads for this, where it lies and what it was compiled to.
@@ -77,6 +79,19 @@ def ask(monitor: Monitor, line: str) -> None:
     said = str(monitor.execute("human-monitor-command", **{"command-line": line})).strip()
     if said:
         raise MonitorError(f"{line}: {said}")
+
+
+def with_guest(more: str = "") -> str:
+    """Of the guest and the host, which read each other's streams. `more`: of the guest."""
+    keys = "kind=guest window=4M window-kind=ivshmem vm-memory=256M doorbell=off"
+    return (
+        configuration(
+            {"open": f"{keys} {more}".rstrip(), "host": "kind=host window=4M local=*"},
+            {"open host": "*", "host open": "*"},
+            runtime="/run/gidway",
+        )
+        + "[link open host]\nkind=ivshmem\nsilence=120\n"
+    )
 
 
 class Savable(Machines):

@@ -16,23 +16,12 @@ from pathlib import Path
 import pytest
 from both_ways import NOTHING, PROGRAMS, Streams, bad, has_failed_since
 from gid_vm.guest import why_not
-from saved import Savable
-
-from lab.domains.configuration import configuration
+from saved import Savable, with_guest
 
 ROUNDS = int(os.environ.get("GIDWAY_ROUNDS", 1))
 SLACK = 1.0  # seconds, between a guest's clock and the host's
 SET_BACK = "hub: domain open is gone: its machine was set back to what it was before"
-SAVABLE = "doorbell=off vm-options=-global ivshmem-plain.master=on"
-CONFIG = configuration(
-    {
-        "open": f"kind=guest window=4M window-kind=ivshmem vm-memory=256M {SAVABLE}",
-        "host": "kind=host window=4M local=*",
-    },
-    {"open host": "*", "host open": "*"},
-    runtime="/run/gidway",
-)
-CONFIG += "[link open host]\nkind=ivshmem\nsilence=120\n"
+CONFIG = with_guest("vm-options=-global ivshmem-plain.master=on")
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),

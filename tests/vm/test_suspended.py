@@ -20,9 +20,7 @@ from gid_vm.guest import Guest, why_not
 from guests import SECONDS
 from lib.display import with_deadline
 from lib.program import wait_for
-from saved import Savable
-
-from lab.domains.configuration import configuration
+from saved import Savable, with_guest
 
 ROUNDS = int(os.environ.get("GIDWAY_ROUNDS", 1))
 DEADLINE_MS = 2000
@@ -32,15 +30,6 @@ SUSPENDED = "the hub: lost: this machine was suspended"
 LOG = Path("/var/log/gidd.log")
 SUCCESS = Path("/sys/power/suspend_stats/success")
 KEYBOARD = "/sys/devices/platform/i8042/serio0"
-CONFIG = configuration(
-    {
-        "open": "kind=guest window=4M window-kind=ivshmem vm-memory=256M doorbell=off",
-        "host": "kind=host window=4M local=*",
-    },
-    {"open host": "*", "host open": "*"},
-    runtime="/run/gidway",
-)
-CONFIG += "[link open host]\nkind=ivshmem\nsilence=120\n"
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
@@ -56,7 +45,7 @@ def how(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def machines(how: str) -> Iterator[Savable]:
-    machines = Savable(CONFIG, PROGRAMS, s3=how == "deep")
+    machines = Savable(with_guest(), PROGRAMS, s3=how == "deep")
     try:
         machines.boot("open")
         yield machines

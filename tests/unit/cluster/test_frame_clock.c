@@ -88,43 +88,68 @@ struct outcome {
 	uint64_t longest_gap; /* between two of them */
 };
 
+/* What becomes of its pictures, in virtual time. */
+struct flow {
+	const struct work *work;
+	struct producer producer;
+	uint64_t came; /* the picture that came last */
+	bool news;     /* it is to be shown yet */
+	uint64_t last; /* when one was shown last, 0: never */
+	struct outcome outcome;
+};
+
+static void flow_init(struct flow *flow, const struct work *work, uint64_t start) {
+	*flow = (struct flow){.work = work};
+	schedule_init(&flow->producer.schedule, start, 60);
+}
+
+/* Whether a picture comes. */
+static bool flow_step(struct flow *flow, uint64_t now) {
+	struct producer *producer = &flow->producer;
+	producer_step(producer, now, flow->work);
+	if (producer->comes == 0 || now < producer->comes) {
+		return false;
+	}
+	flow->came = producer->sequence - (producer->done != 0);
+	flow->news = true;
+	producer->comes = 0;
+	return true;
+}
+
+static void flow_shown(struct flow *flow, uint64_t now, uint64_t sequence, uint64_t when) {
+	struct outcome *outcome = &flow->outcome;
+	const struct gid_shown shown = {.sequence = sequence, .time = when, .refresh_ns = REFRESH};
+	producer_hear(&flow->producer, now, &shown);
+	uint64_t gap = flow->last != 0 ? when - flow->last : 0;
+	outcome->longest_gap = gap > outcome->longest_gap ? gap : outcome->longest_gap;
+	outcome->frames++;
+	flow->last = when;
+}
+
 /* Over so many refreshes. */
 static struct outcome follow(uint64_t refreshes, const struct work *work) {
 	struct frame_clock clock = {.own_time = true};
-	struct producer producer = {0};
 	const uint64_t start = 1000 * REFRESH;
-	uint64_t timer = 0, last = 0, came_sequence = 0;
-	struct outcome outcome = {0};
-	bool news = false;
-	schedule_init(&producer.schedule, start, 60);
+	uint64_t timer = 0;
+	struct flow flow;
+	flow_init(&flow, work, start);
 	for (uint64_t now = start; now < start + refreshes * REFRESH; now += STEP) {
-		producer_step(&producer, now, work);
-		bool came = producer.comes != 0 && now >= producer.comes;
-		news = news || came;
-		came_sequence = came ? producer.sequence - (producer.done != 0) : came_sequence;
-		producer.comes = came ? 0 : producer.comes;
+		bool came = flow_step(&flow, now);
 		if (!came && (timer == 0 || now < timer)) {
 			continue;
 		}
 		uint64_t wait = frame_clock_delay(&clock, now, REFRESH);
 		timer = wait > 0 ? now + wait : 0;
-		if (wait == 0 && news) {
+		if (wait == 0 && flow.news) {
 			frame_clock_committed(&clock, now, REFRESH);
 			timer = now + frame_clock_delay(&clock, now, REFRESH);
-			const struct gid_shown shown = {.sequence = came_sequence,
-					.time = now + work->composing,
-					.refresh_ns = REFRESH};
-			producer_hear(&producer, now, &shown);
-			news = false;
-			uint64_t gap = last != 0 ? now - last : 0;
-			outcome.longest_gap = gap > outcome.longest_gap ? gap : outcome.longest_gap;
-			outcome.frames++;
-			last = now;
+			flow_shown(&flow, now, flow.came, now + work->composing);
+			flow.news = false;
 		} else if (wait == 0) {
 			frame_clock_skip(&clock);
 		}
 	}
-	return outcome;
+	return flow.outcome;
 }
 
 /*
@@ -144,33 +169,20 @@ static void test_pictures_that_come_late(void) {
 /* The same with a screen that has refreshes, and is composed before each. */
 static struct outcome follow_refreshes(unsigned refreshes, const struct work *work) {
 	const uint64_t start = 1000 * REFRESH;
-	struct producer producer = {0};
-	struct outcome outcome = {0};
+	uint64_t timer = 0, given = 0;
 	struct refreshes screen;
+	struct flow flow;
 	struct pace pace;
-	uint64_t timer = 0, last = 0, came_sequence = 0, given_sequence = 0;
-	bool news = false;
 	refreshes_init(&screen, start, 62500);
 	pace_init(&pace, PACING_BOUND);
 	pace.frame_ns = 2 * work->composing;
-	schedule_init(&producer.schedule, start, 60);
+	flow_init(&flow, work, start);
 	for (uint64_t now = start; now < start + refreshes * REFRESH; now += STEP) {
-		producer_step(&producer, now, work);
-		bool came = producer.comes != 0 && now >= producer.comes;
-		news = news || came;
-		came_sequence = came ? producer.sequence - (producer.done != 0) : came_sequence;
-		producer.comes = came ? 0 : producer.comes;
+		bool came = flow_step(&flow, now);
 		uint64_t when = refreshes_take(&screen, now);
 		if (when != 0) {
 			pace_shown(&pace, when, REFRESH);
-			const struct gid_shown shown = {.sequence = given_sequence,
-					.time = when,
-					.refresh_ns = REFRESH};
-			producer_hear(&producer, now, &shown);
-			uint64_t gap = last != 0 ? when - last : 0;
-			outcome.longest_gap = gap > outcome.longest_gap ? gap : outcome.longest_gap;
-			outcome.frames++;
-			last = when;
+			flow_shown(&flow, now, given, when);
 		}
 		bool asked = came || when != 0 || (timer != 0 && now >= timer);
 		if (screen.due != 0 || !asked) {
@@ -178,16 +190,16 @@ static struct outcome follow_refreshes(unsigned refreshes, const struct work *wo
 		}
 		uint64_t wait = pace_delay(&pace, now, refreshes_next(&screen, now), REFRESH);
 		timer = wait > 0 ? now + wait : 0;
-		if (wait == 0 && news) {
+		if (wait == 0 && flow.news) {
 			pace_committed(&pace, now + work->composing);
 			refreshes_give(&screen, now + work->composing);
-			given_sequence = came_sequence;
-			news = false;
+			given = flow.came;
+			flow.news = false;
 		} else if (wait == 0) {
 			pace_cancel(&pace);
 		}
 	}
-	return outcome;
+	return flow.outcome;
 }
 
 static void test_pictures_for_refreshes(void) {
