@@ -149,6 +149,32 @@ static void handle_compositor_destroy(struct wl_listener *listener, void *data) 
 	module_destroy(module);
 }
 
+/* What Weston lacks for clients that nobody trusts. It works without, but worse, and says so. */
+static void guard_weston(void) {
+	static const struct {
+		int (*guard)(void);
+		const char *without;
+	} guards[] = {
+			{client_descriptors_guard,
+					"descriptors of clients are closed by Weston itself, which "
+					"may wait for them"},
+			{pointer_guard,
+					"a fullscreen window that locks a pointer which is "
+					"elsewhere ends Weston"},
+			{output_drawing_guard,
+					"all of an output is copied for each picture, however "
+					"little changed"},
+			{raise_guard, "a click draws all of a window anew"},
+	};
+	for (size_t i = 0; i < sizeof(guards) / sizeof(guards[0]); i++) {
+		int error = guards[i].guard();
+		bool needless = guards[i].guard == raise_guard && error == -ENOENT;
+		if (error != 0 && !needless) { /* there are shells that raise nothing */
+			weston_log("gid: %s: %s\n", guards[i].without, gid_strerror(error));
+		}
+	}
+}
+
 int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[]) {
 	struct module *module = calloc(1, sizeof(*module));
 	if (module == NULL) {
@@ -161,28 +187,7 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 	}
 	weston_compositor_add_screenshot_authority(
 			compositor, &module->screenshot_authority, handle_screenshot);
-	int error = client_descriptors_guard();
-	if (error != 0) {
-		weston_log("gid: descriptors of clients are closed by Weston itself, which may "
-			   "wait for them: %s\n",
-				gid_strerror(error));
-	}
-	error = pointer_guard();
-	if (error != 0) {
-		weston_log("gid: a fullscreen window that locks a pointer which is elsewhere ends "
-			   "Weston: %s\n",
-				gid_strerror(error));
-	}
-	error = output_drawing_guard();
-	if (error != 0) {
-		weston_log("gid: all of an output is copied for each picture, however little "
-			   "changed: %s\n",
-				gid_strerror(error));
-	}
-	error = raise_guard();
-	if (error != 0 && error != -ENOENT) { /* there are shells that raise nothing */
-		weston_log("gid: a click draws all of a window anew: %s\n", gid_strerror(error));
-	}
+	guard_weston();
 	module->compositor = compositor;
 	module->buffers = (struct buffers){
 			.compositor = compositor, .settled = handle_buffer_ready, .data = module};

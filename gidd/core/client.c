@@ -264,6 +264,39 @@ static bool make_room(struct gidd *gidd, uid_t user) {
 	return yields != NULL || !is_full(gidd);
 }
 
+/* Whether it may stay, as one more of its user and of the domain. Else it is told why not. */
+static bool admit(struct client *client) {
+	struct gidd *gidd = client->peer.gidd;
+	char why[192];
+	bool of_user = client_check_user_quota(client, QUOTA_CLIENTS, 0, why) == 0;
+	bool room = of_user && make_room(gidd, client->uid);
+	gidd->used[QUOTA_CLIENTS]++;
+	if (!of_user) {
+		peer_refuse(&client->peer, 0, -EDQUOT, "%s", why);
+		packet_stream_fail(&client->stream, "over the limit of its user's clients");
+	} else if (!room) {
+		peer_refuse(&client->peer, 0, -EDQUOT, "domain %s has its clients=%llu already",
+				gidd->self->name,
+				(unsigned long long)gidd->self->quota[QUOTA_CLIENTS]);
+		packet_stream_fail(&client->stream, "over the limit of clients");
+	}
+	return room;
+}
+
+/* Whether it may send descriptors. Else it is told, and leaves. */
+static bool admit_descriptors(struct client *client, int fd) {
+	const char *refusal = packet_stream_refuses(client->peer.source);
+	if (refusal == NULL) {
+		gid_socket_accept_rights(fd);
+		return true;
+	}
+	/* With nothing in its queue it is not one of those that cannot be closed. */
+	client->stream.giver = gid_socket_refuse_rights(fd) ? 0 : client->peer.source;
+	peer_result(&client->peer, 0, -EAGAIN, 0, "%s", refusal);
+	packet_stream_fail(&client->stream, "%s", refusal);
+	return false;
+}
+
 void client_create(struct gidd *gidd, int fd) {
 	struct ucred credentials = {.pid = 0, .uid = (uid_t)-1, .gid = (gid_t)-1};
 	socklen_t size = sizeof(credentials);
@@ -295,31 +328,9 @@ void client_create(struct gidd *gidd, int fd) {
 		return;
 	}
 	TAILQ_INSERT_TAIL(&gidd->clients, client, entry);
-	char why[192];
-	if (client_check_user_quota(client, QUOTA_CLIENTS, 0, why) < 0) {
-		gidd->used[QUOTA_CLIENTS]++;
-		peer_refuse(&client->peer, 0, -EDQUOT, "%s", why);
-		packet_stream_fail(&client->stream, "over the limit of its user's clients");
+	if (!admit(client) || !admit_descriptors(client, fd)) {
 		return;
 	}
-	if (!make_room(gidd, credentials.uid)) {
-		gidd->used[QUOTA_CLIENTS]++;
-		peer_refuse(&client->peer, 0, -EDQUOT, "domain %s has its clients=%llu already",
-				gidd->self->name,
-				(unsigned long long)gidd->self->quota[QUOTA_CLIENTS]);
-		packet_stream_fail(&client->stream, "over the limit of clients");
-		return;
-	}
-	gidd->used[QUOTA_CLIENTS]++;
-	const char *refusal = packet_stream_refuses(client->peer.source);
-	if (refusal != NULL) {
-		/* With nothing in its queue it is not one of those that cannot be closed. */
-		client->stream.giver = gid_socket_refuse_rights(fd) ? 0 : client->peer.source;
-		peer_result(&client->peer, 0, -EAGAIN, 0, "%s", refusal);
-		packet_stream_fail(&client->stream, "%s", refusal);
-		return;
-	}
-	gid_socket_accept_rights(fd);
 	if (sd_event_add_time_relative(gidd->event, &client->patience, CLOCK_MONOTONIC,
 			    HELLO_PATIENCE_US, 0, handle_patience, client) < 0) {
 		packet_stream_fail(&client->stream, "gidd is out of memory");
