@@ -50,6 +50,7 @@ EXCUSED = {
     ("gst/gidsrc/gstgidsrcbuffer.c", "out-of-bounds"): "gid_layout_check() lets 4 planes through",
     ("gidd/machine/doorbell_device.c", "use-after-free"): _QUEUE,
     ("gidd/core/slabs.c", "use-after-free"): _QUEUE,
+    ("gidd/core/slabs_foreign.c", "use-after-free"): _QUEUE,
     ("gidd/link/link.c", "null-dereference"): "config_file.c lets no other kind through",
     (
         "weston-plugin/hidden_client.c",

@@ -111,4 +111,17 @@ void slab_destroy_of_domain(struct gidd *gidd, uint32_t domain);
 void slab_mark_unconfirmed(struct gidd *gidd, uint32_t domain);
 void slab_revalidate_domain(struct link *link);
 
+/* --- between slabs.c and slabs_foreign.c ------------------------------------------------------ */
+
+/* NULL: there is no memory. It has no owner, and so is of another domain, until it is given one. */
+struct slab *slab_create(struct gidd *gidd, const struct gid_wire_imported *description);
+/* Whoever has it hears of that. */
+void slab_destroy(struct gidd *gidd, struct slab *slab);
+/* 0, also where the peer has it already, or -ENOMEM. */
+int slab_add_import(struct slab *slab, struct peer *peer);
+/* Nobody here has the slab of another domain any more: tells its gidd. */
+void slab_send_unimported(struct gidd *gidd, gid_id gid);
+/* As slab_refuse_requests(), but that the peer is gone. */
+void slab_forget_requests(struct peer *peer);
+
 #endif
