@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+/** Our own slabs leave memory that others may not read any more, or a number that another has. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "closer.h"
+#include "export.h"
+
+/* --- memory that it was in -------------------------------------------------------------------- */
+
+/* So long those who read there may go on; gidd waits longer. */
+#define EVICTION_NS (UINT64_C(20) * 1000 * 1000)
+
+/* Memory that a slab was in, under a number by which frames that are out are known still. */
+struct gid_evicted {
+	struct gid_evicted *next;
+	uint32_t number;
+	uint32_t held; /* frames that were out when it was evicted, and are out still */
+	bool done;     /* it was released */
+	struct gid_memory_own memory;
+};
+
+/* Its way into other memory: gidd is asked for that, and then for a number of it. */
+struct gid_departure {
+	struct gid_departure *prev, *next; /* in domain->departures */
+	struct gid_domain *domain;
+	struct gid_slab *slab; /* NULL: it has ended, and what gidd gives is given back */
+	struct gid_evicted *old;
+	bool for_number; /* which another program has; else somebody may not read there any more */
+	bool emptied;	 /* gidd has said that it did not wait */
+	struct gid_memory_own fresh;
+};
+
+static void put_memory(struct gid_memory_own *memory) {
+	if (memory->data == NULL) {
+		gid_closer_close(memory->fd);
+	}
+	gid_memory_put(memory);
+}
+
+/*
+ * The generations of other memory that has the slab's form go on, so that who reads there, and is
+ * told later, finds its gids out of date before it finds zeroes.
+ */
+static void end_generations(const struct gid_slab *slab, void *memory) {
+	const struct gid_slab_info *info = &slab->info;
+	uint32_t *generations = (void *)((char *)memory + info->slot_count * info->slot_size);
+	for (uint32_t i = 0; i < info->slot_count; i++) {
+		gid_slab_raise_generation(&generations[i]);
+	}
+}
+
+/* Readers lose it; whoever does not co-operate sees zeroes. */
+static void release_evicted(const struct gid_slab *slab, struct gid_evicted *old) {
+	const struct gid_slab_info *info = &slab->info;
+	if (old->done) {
+		return;
+	}
+	old->done = true;
+	gid_own_slab_post_unexport(slab->domain, old->number);
+	if (old->memory.data != NULL) {
+		end_generations(slab, old->memory.data);
+		explicit_bzero(old->memory.data, info->slot_count * info->slot_size);
+	}
+	put_memory(&old->memory);
+}
+
+static void eviction_due(void *data) {
+	struct gid_slab *slab = data;
+	for (struct gid_evicted *old = slab->evicted; old != NULL; old = old->next) {
+		release_evicted(slab, old);
+	}
+}
+
+static struct gid_evicted *find_evicted(const struct gid_slab *slab, gid_id gid) {
+	struct gid_evicted *old = slab->evicted;
+	while (old != NULL && old->number != gid_slab_of(gid)) {
+		old = old->next;
+	}
+	return old;
+}
+
+bool gid_eviction_is_of(const struct gid_slab *slab, gid_id gid) {
+	return find_evicted(slab, gid) != NULL;
+}
+
+void gid_slab_put_evicted(struct gid_slab *slab, gid_id gid) {
+	struct gid_evicted *old = find_evicted(slab, gid);
+	if (old == NULL || old->held == 0) {
+		return;
+	}
+	old->held--;
+	if (old->held == 0 && !old->done) {
+		gid_loop_arm(&slab->domain->loop, &slab->eviction, gid_clock_now());
+	}
+}
+
+static void end_departure(struct gid_departure *departure) {
+	struct gid_domain *domain = departure->domain;
+	if (departure->prev != NULL) {
+		departure->prev->next = departure->next;
+	} else {
+		domain->departures = departure->next;
+	}
+	if (departure->next != NULL) {
+		departure->next->prev = departure->prev;
+	}
+	if (departure->slab != NULL) {
+		departure->slab->departure = NULL;
+	}
+	gid_memory_put(&departure->fresh);
+	free(departure->old);
+	free(departure);
+}
+
+void gid_eviction_forget(struct gid_slab *slab) {
+	if (slab->departure != NULL) {
+		slab->departure->slab = NULL;
+		slab->departure = NULL;
+	}
+}
+
+void gid_slab_end_departures(struct gid_domain *domain) {
+	while (domain->departures != NULL) {
+		end_departure(domain->departures);
+	}
+}
+
+void gid_eviction_end(struct gid_slab *slab) {
+	gid_loop_disarm(&slab->domain->loop, &slab->eviction);
+	while (slab->evicted != NULL) {
+		struct gid_evicted *old = slab->evicted;
+		slab->evicted = old->next;
+		release_evicted(slab, old);
+		gid_table_remove(&slab->domain->own_slabs, old->number);
+		free(old);
+	}
+}
+
+/* --- its way into other memory ---------------------------------------------------------------- */
+
+/* Has the memory in place of its own, under the number; else, all is as it was. */
+static int adopt_there(
+		struct gid_slab *slab, const struct gid_memory_own *memory, uint32_t number) {
+	struct gid_memory_own own = slab->own;
+	gid_id gid = slab->info.gid;
+	slab->own = *memory;
+	gid_own_slab_use_memory(slab);
+	slab->info.gid = GID_NONE;
+	int error = gid_own_slab_adopt_number(slab, number);
+	if (error < 0) {
+		slab->own = own;
+		gid_own_slab_use_memory(slab);
+		slab->info.gid = gid;
+	}
+	return error;
+}
+
+/* Without the number that it was just given, and with the memory and number that it had. */
+static void come_back(struct gid_slab *slab, const struct gid_evicted *old, gid_id gid) {
+	gid_own_slab_post_unexport(slab->domain, gid_slab_of(slab->info.gid));
+	gid_table_remove(&slab->domain->own_slabs, gid_slab_of(slab->info.gid));
+	slab->own = old->memory;
+	gid_own_slab_use_memory(slab);
+	slab->info.gid = gid;
+}
+
+/* It is there: what is out of the memory before stays known. */
+static void settle(struct gid_slab *slab, struct gid_evicted *old) {
+	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
+		old->held += slab->slots[i].use & GID_SLOT_HOLDERS;
+		if (gid_slab_generation(slab, i) == 0) {
+			gid_slab_raise_generation((uint32_t *)&slab->generations[i]);
+		}
+	}
+	old->next = slab->evicted;
+	slab->evicted = old;
+	memset(slab->granted, 0,
+			sizeof(slab->granted)); /* streams ask for them with their frames */
+	gid_slab_grant_again(slab);		/* and whom others may not lend it to */
+	slab->eviction.expired = eviction_due;
+	slab->eviction.data = slab;
+	gid_loop_arm(&slab->domain->loop, &slab->eviction,
+			gid_clock_now() + (old->held > 0 ? EVICTION_NS : 0));
+}
+
+/*
+ * Has the same at the same address in other memory, that only those see who may read it now, and
+ * that has a number. Frames that are out stay where they are, under the old one, for those to read
+ * who still may.
+ */
+static int arrive(struct gid_departure *departure, uint32_t number) {
+	struct gid_slab *slab = departure->slab;
+	struct gid_evicted *old = departure->old;
+	gid_id gid = slab->info.gid;
+	if (slab->stays) {
+		gid_own_slab_post_unexport(slab->domain, number);
+		return -ENOTSUP;
+	}
+	old->number = gid_slab_of(gid);
+	old->memory = slab->own;
+	int error = adopt_there(slab, &departure->fresh, number);
+	if (error < 0) {
+		return error;
+	}
+	error = gid_memory_move(&old->memory, &departure->fresh);
+	if (error < 0) {
+		come_back(slab, old, gid);
+		return error;
+	}
+	slab->own = departure->fresh; /* where it is mapped now */
+	slab->emptied += departure->emptied;
+	departure->fresh = (struct gid_memory_own){.fd = -1};
+	departure->old = NULL;
+	settle(slab, old);
+	return 0;
+}
+
+/*
+ * Only a number is tried again with the next gidd. For memory that others may not read any more its
+ * owner makes another one, of memory that has other readers.
+ */
+static void stay(struct gid_slab *slab, bool for_number, int error) {
+	if (!for_number || !gid_own_slab_is_away(error)) {
+		gid_own_slab_retract(slab);
+	}
+}
+
+static void fail_departure(struct gid_departure *departure, int error) {
+	struct gid_slab *slab = departure->slab;
+	bool for_number = departure->for_number;
+	end_departure(departure);
+	stay(slab, for_number, error);
+}
+
+static void handle_departed(void *data, int error, const union gid_wire_message *answer,
+		int fds[GID_WIRE_FDS_MAX]) {
+	struct gid_departure *departure = data;
+	if (departure->slab == NULL && error == 0) {
+		gid_own_slab_post_unexport(departure->domain, answer->result.value);
+	} else if (departure->slab != NULL) {
+		error = error < 0 ? error : arrive(departure, answer->result.value);
+		if (error < 0) {
+			fail_departure(departure, error);
+			return;
+		}
+	}
+	end_departure(departure);
+}
+
+/* It goes there once that has a number: until then frames go out under the old one. */
+static int ask_for_number_there(struct gid_departure *departure) {
+	struct gid_slab *slab = departure->slab;
+	struct gid_memory_own own = slab->own;
+	gid_id gid = slab->info.gid;
+	union gid_wire_message message;
+	slab->own = departure->fresh;
+	slab->info.gid = GID_NONE;
+	gid_own_slab_use_memory(slab);
+	gid_own_slab_put_export(slab, &message);
+	slab->own = own;
+	slab->info.gid = gid;
+	gid_own_slab_use_memory(slab);
+	return gid_domain_request_async(departure->domain, &message, &departure->fresh.fd, 1,
+			handle_departed, departure);
+}
+
+static void handle_given(void *data, int error, const union gid_wire_message *answer,
+		int fds[GID_WIRE_FDS_MAX]) {
+	struct gid_departure *departure = data;
+	const struct gid_slab *slab = departure->slab;
+	if (slab == NULL) {
+		if (error == 0) {
+			gid_memory_decline(departure->domain, &answer->allocated, fds);
+		}
+		end_departure(departure);
+		return;
+	}
+	error = gid_memory_take(departure->domain, &departure->fresh, GID_OWN_SLAB_MEMORY,
+			slab->own.size, error, answer, fds);
+	error = error < 0 ? error : ask_for_number_there(departure);
+	if (error < 0) {
+		fail_departure(departure, error);
+	}
+}
+
+static struct gid_departure *begin_departure(struct gid_slab *slab, bool for_number) {
+	struct gid_departure *departure = calloc(1, sizeof(*departure));
+	struct gid_evicted *old = calloc(1, sizeof(*old));
+	if (departure == NULL || old == NULL) {
+		free(departure);
+		free(old);
+		return NULL;
+	}
+	*departure = (struct gid_departure){
+			.next = slab->domain->departures,
+			.domain = slab->domain,
+			.slab = slab,
+			.old = old,
+			.for_number = for_number,
+			.fresh = {.fd = -1},
+	};
+	if (departure->next != NULL) {
+		departure->next->prev = departure;
+	}
+	slab->domain->departures = departure;
+	slab->departure = departure;
+	return departure;
+}
+
+/* Nobody waits for gidd meanwhile. */
+void gid_eviction_begin(struct gid_slab *slab, bool for_number) {
+	if (slab->departure != NULL) {
+		slab->departure->emptied |= !for_number;
+		slab->departure->for_number &= for_number;
+		return;
+	}
+	bool can_move = slab->own.data != NULL && !slab->stays;
+	struct gid_departure *departure = can_move ? begin_departure(slab, for_number) : NULL;
+	if (departure == NULL) {
+		stay(slab, for_number, can_move ? -ENOMEM : -ENOTSUP);
+		return;
+	}
+	const struct gid_memory_readers readers = gid_own_slab_readers(slab);
+	int error = gid_memory_ask(slab->domain, &departure->fresh, &readers, GID_OWN_SLAB_MEMORY,
+			slab->own.size, handle_given, departure);
+	error = error == 0 ? ask_for_number_there(departure) : error;
+	if (error < 0 && error != -EINPROGRESS) {
+		fail_departure(departure, error);
+	}
+}
