@@ -64,6 +64,17 @@ int gid_protection_read_key(const char *path, uint8_t key[GID_PROTECTION_KEY_SIZ
 	return error;
 }
 
+const char *gid_protection_key_error(int error) {
+	switch (error) {
+	case -EINVAL:
+		return "it has not 32 hexadecimal digits";
+	case -EPERM:
+		return "others may read or write it: chmod 600";
+	default:
+		return strerror(-error);
+	}
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 static int set_profile(struct gid_protection *protection, enum gid_protection_profile profile,

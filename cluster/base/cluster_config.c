@@ -457,13 +457,6 @@ static void complete_layers(struct reading *reading) {
 	}
 }
 
-static void complain_of_key(struct reading *reading, const struct role_config *role, int error) {
-	ini_file_mistake(&reading->ini, "[role %s] protection-key=%s: %s", role->name, role->key,
-			error == -EINVAL		  ? "it has not 32 hexadecimal digits"
-					: error == -EPERM ? "others may read or write it: chmod 600"
-							  : strerror(-error));
-}
-
 /* A key where none is needed was meant to be of use. */
 static void make_protection(struct reading *reading, struct role_config *role) {
 	uint8_t key[GID_PROTECTION_KEY_SIZE];
@@ -478,7 +471,8 @@ static void make_protection(struct reading *reading, struct role_config *role) {
 	}
 	int error = keyed ? gid_protection_read_key(role->key, key) : 0;
 	if (error < 0) {
-		complain_of_key(reading, role, error);
+		ini_file_mistake(&reading->ini, "[role %s] protection-key=%s: %s", role->name,
+				role->key, gid_protection_key_error(error));
 		return;
 	}
 	if (role->profile == GID_PROTECTION_NONE || role->stream == NULL) {

@@ -9,19 +9,6 @@ G_DEFINE_ENUM_TYPE (GstGidProtectionProfile, gst_gid_protection_profile,
     { GID_PROTECTION_CRC64, "CRC-64/XZ, against accidents", "crc64" },
     { GID_PROTECTION_CMAC, "AES-CMAC, which takes the key of protection-key", "cmac" })
 
-static const gchar *
-text_of_key (int error)
-{
-  switch (error) {
-    case -EINVAL:
-      return "it has not 32 hexadecimal digits";
-    case -EPERM:
-      return "others may read or write it: chmod 600";
-    default:
-      return g_strerror (-error);
-  }
-}
-
 gboolean
 gst_gid_protection_open (gint profile, const gchar *stream, const gchar *key,
     struct gid_protection **protection, GError **error)
@@ -40,7 +27,7 @@ gst_gid_protection_open (gint profile, const gchar *stream, const gchar *key,
   ret = keyed ? gid_protection_read_key (key, bytes) : 0;
   if (ret < 0) {
     g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ, "protection-key=%s: %s",
-        key, text_of_key (ret));
+        key, gid_protection_key_error (ret));
     return FALSE;
   }
   if (profile == GID_PROTECTION_NONE)

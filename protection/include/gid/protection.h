@@ -49,6 +49,9 @@ const char *gid_protection_profile_name(enum gid_protection_profile profile);
  */
 int gid_protection_read_key(const char *path, uint8_t key[GID_PROTECTION_KEY_SIZE]);
 
+/** What is wrong with the file, for people: of an error of gid_protection_read_key(). */
+const char *gid_protection_key_error(int error);
+
 /**
  * A protection of the stream of this name. `key` is for GID_PROTECTION_CMAC, and copied; NULL
  * otherwise. Whoever makes the pictures and whoever shows them need the same three. Returns 0;
