@@ -3,8 +3,8 @@
 
     build_gid.py OUTPUT.c [FLAG…]
 
-FLAG are the preprocessor's, as those of `pkg-config --cflags libgid`, which are taken where none
-are given. What Python can call is what the headers declare: there is no list beside them.
+FLAG are the preprocessor's. What Python can call is what the headers declare that frame_calls.h
+includes: there is no list beside them.
 """
 
 import os
@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from cffi import FFI
 
@@ -27,17 +28,18 @@ def ours() -> tuple[str, str]:
     return re.sub(r"^#.*$", "", header, flags=re.M) + "void free(void *);\n", source
 
 
-def pkg_config(what: str) -> list[str]:
-    command = [os.environ.get("PKG_CONFIG", "pkg-config"), what, "libgid"]
-    return shlex.split(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+def pkg_config(what: str, package: str) -> list[str] | None:
+    """None: there is no such package, or something that it takes is missing."""
+    command = [os.environ.get("PKG_CONFIG", "pkg-config"), what, package]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return shlex.split(done.stdout) if done.returncode == 0 else None
 
 
 def headers(flags: list[str]) -> str:
-    """What <gid/stream.h> declares and defines, without what it includes of libc."""
-    command = [*shlex.split(os.environ.get("CC", "cc")), "-E", "-dD", *flags, "-x", "c", "-"]
-    text = subprocess.run(
-        command, input="#include <gid/stream.h>\n", check=True, capture_output=True, text=True
-    ).stdout
+    """What libgid's headers declare and define, without what they include of libc."""
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    command = [*compiler, "-E", "-dD", *flags, "-x", "c", str(HERE / "frame_calls.h")]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     kept, is_ours = [], False
     for line in text.splitlines():
         if marker := re.match(r'# \d+ "(.*?)"', line):
@@ -57,7 +59,7 @@ def declarations(text: str) -> str:
     return text + "".join(f"\n#define {name} ..." for name in constants)
 
 
-def make(flags: list[str], **options: list[str]) -> FFI:
+def make(flags: list[str], **options: Any) -> FFI:
     made, (header, source) = FFI(), ours()
     made.cdef(declarations(headers(flags)) + header)
     made.set_source("gid._gid", source, **options)
@@ -65,10 +67,20 @@ def make(flags: list[str], **options: list[str]) -> FFI:
 
 
 def for_setuptools() -> FFI:
-    """With the libgid that is installed: setup.py names this."""
-    flags = pkg_config("--cflags")
-    return make(flags, extra_compile_args=flags, extra_link_args=pkg_config("--libs"))
+    """With the libgid that is installed, and what protects streams, if all of it is: setup.py names
+    this.
+    """
+    package = "libgid-protection"
+    if (flags := pkg_config("--cflags", package)) is not None:
+        flags.append("-DGID_PY_PROTECTS")
+    else:
+        package = "libgid"
+        flags = pkg_config("--cflags", package)
+    if flags is None:
+        raise SystemExit("pkg-config finds no libgid: install libgid-dev, or set PKG_CONFIG_PATH")
+    libraries = pkg_config("--libs", package)
+    return make(flags, extra_compile_args=flags, extra_link_args=libraries)
 
 
 if __name__ == "__main__":
-    make(sys.argv[2:] or pkg_config("--cflags")).emit_c_code(sys.argv[1])
+    make(sys.argv[2:]).emit_c_code(sys.argv[1])

@@ -13,6 +13,9 @@
 #include <gid/stream.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#ifdef GID_PY_PROTECTS
+#include <gid/protection.h>
+#endif
 
 struct gid_py_lock;
 

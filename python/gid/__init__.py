@@ -22,6 +22,7 @@ from ._errors import (
     GidTimeoutError,
     LeaseError,
     NotFoundError,
+    ProtectionError,
 )
 from ._formats import formats
 from ._frame import Frame
@@ -41,6 +42,7 @@ __all__ = [
     "LeaseError",
     "NotFoundError",
     "Producer",
+    "ProtectionError",
     "Slot",
     "ffi",
     "formats",

@@ -12,6 +12,7 @@ from ._errors import EndOfStream, GidTimeoutError, error_of
 from ._frame import Frame
 from ._gid import ffi, lib
 from ._memory import ImportedSlab
+from ._protection import Guard
 
 SLABS_KEPT = 64  # mapped, between their frames
 new_frame = partial(ffi.new, ffi.typeof("struct gid_frame *"))
@@ -48,11 +49,13 @@ class Consumer:
         credit: int,
         drop_old: bool,
         reconnect: bool,
+        guard: Guard | None,
     ) -> None:
         self.connection = connection
         self.stream = stream
         self.reader = ffi.new("struct gid_py_reader *")
         self.reader.lock = connection.lock
+        self._guard = guard
         self._slabs: dict[Any, ImportedSlab] = {}
         self._known: ImportedSlab | None = None  # what the last frame was in
         self._is_flooded = False  # with entries without a picture: there may be more
@@ -90,10 +93,11 @@ class Consumer:
         is gone (a later call waits for the next flow); GidError: the producer broke the protocol,
         or its pictures cannot be read by a processor; ValueError: the consumer is closed.
         """
-        until = lib.GID_TIME_NONE if timeout is None else deadline_ns(timeout)
-        frame = self._receive(until)
-        if frame is not None:
-            return frame
+        if self._guard is None:  # or else one after the other is looked at
+            until = lib.GID_TIME_NONE if timeout is None else deadline_ns(timeout)
+            frame = self._receive(until)
+            if frame is not None:
+                return frame
         deadline = Deadline(timeout)
         me = object()
         try:
@@ -234,6 +238,8 @@ class Consumer:
                 self._waiter.waiting.add(me)
                 if self._is_flooded:  # no descriptor tells of what is there already
                     self._waiter.poke()
+            elif self._guard is not None:
+                frame.guard(self._guard)
             return frame
 
     def _make(self, frame: Any, note: bytes, slab: Any) -> Frame:

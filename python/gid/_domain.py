@@ -10,6 +10,7 @@ from ._consumer import Consumer
 from ._formats import layout_of
 from ._gid import ffi, lib
 from ._producer import Producer
+from ._protection import Guard, KeyFile, Profile, open_protection
 
 STRIDE_ALIGN = 64  # bytes: what processors and graphics devices like
 
@@ -52,6 +53,8 @@ class Domain:
         credit: int = 0,
         drop_old: bool = False,
         reconnect: bool = True,
+        protection: Profile | None = None,
+        protection_key: KeyFile | None = None,
     ) -> Consumer:
         """Subscribes to a stream of the domain `owner` (None: our own).
 
@@ -61,11 +64,16 @@ class Domain:
             frames are lost.
         drop_old: then the oldest of the unread ones are lost, for who wants the newest picture.
         reconnect: if False, the stream must be there, and loops end with its producer.
+        protection: "crc64" or "cmac": each picture is copied, and must be what a producer sent that
+            protects it so. If it is not, `picture` raises ProtectionError. See docs/protection.md.
+        protection_key: of "cmac", the file of its key.
 
         Raises NotFoundError: this program may not read such a stream, or there is none;
         GidError with errno.EINVAL: not a name, or EDQUOT: too many.
         """
-        consumer = Consumer(self._connection, stream, owner, credit, drop_old, reconnect)
+        opened = open_protection(stream, protection, protection_key)
+        guard = None if opened is None else Guard(stream, opened)
+        consumer = Consumer(self._connection, stream, owner, credit, drop_old, reconnect, guard)
         self._parts.add(consumer)
         return consumer
 
@@ -82,6 +90,8 @@ class Domain:
         lease: float = 0.0,
         credit_max: int = 0,
         description: str | None = None,
+        protection: Profile | None = None,
+        protection_key: KeyFile | None = None,
     ) -> Producer:
         """Publishes a stream of this domain, of pictures of one format and size (pixels).
 
@@ -97,6 +107,9 @@ class Domain:
         description: for readers by GStreamer, caps, as
             "video/x-raw,format=BGRx,width=64,height=48,framerate=30/1"; without it they get those
             of the format and the size.
+        protection: "crc64" or "cmac": each picture gets a check when it is sent. It is over the
+            pixels as they are then. See docs/protection.md.
+        protection_key: of "cmac", the file of its key.
 
         Raises AccessError: the cockpit's configuration does not allow it; GidError with EEXIST: the
         name is taken; EINVAL: not a name, or a size out of range; ENOTSUP: not a format; EDQUOT,
@@ -109,6 +122,7 @@ class Domain:
             layout,
             slots,
             description,
+            open_protection(stream, protection, protection_key),
             patient=patient,
             keeps_shown=keeps_shown and slots > 1,
             lease_ns=round(lease * 1e9),

@@ -34,6 +34,16 @@ class LeaseError(GidError):
     """The frame was taken back while it was read: what was seen of it may be another picture."""
 
 
+class ProtectionError(GidError):
+    """The picture is not what the producer protected. `reason` says how, by gid-cluster's words:
+    "no-check", "check-mismatch" or "old-frame".
+    """
+
+    def __init__(self, number: int, text: str, reason: str) -> None:
+        super().__init__(number, text)
+        self.reason = reason
+
+
 class ForkError(GidError):
     """The object belongs to the process that forked this one: connect again in the child."""
 

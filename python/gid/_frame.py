@@ -13,6 +13,7 @@ from ._memory import ImportedSlab
 
 if TYPE_CHECKING:
     from ._consumer import Consumer
+    from ._protection import Guard, Refusal
 
 DEVICE_PATIENCE = 1.0  # s, for a device that still draws into the picture
 TAKEN = (-errno.ESTALE, -errno.ENOENT, -errno.ENOTCONN)
@@ -50,6 +51,8 @@ class Frame:
         "_current",
         "_planes",
         "_picture",
+        "_is_copied",
+        "_refusal",
         "note",
     )
 
@@ -70,8 +73,19 @@ class Frame:
         self._current = True
         self._planes: tuple[Plane, ...] | None = None
         self._picture = picture  # None: it is not known yet
+        self._is_copied = False  # `_planes` are our own memory
+        self._refusal: Refusal | None = None  # why nobody may see them
         self.note = note
         """What the producer's framework says beyond all this, at most 256 bytes, of its form."""
+
+    def guard(self, guard: "Guard") -> None:
+        """Looks whether it is what was protected. From now on its picture is a copy, or none."""
+        found = guard.look(self._consumer.c, self._c, self._held())
+        self._picture = None
+        if isinstance(found, tuple):
+            self._planes, self._is_copied = found, True
+        else:
+            self._refusal = found
 
     # --- pixels ---
 
@@ -82,6 +96,8 @@ class Frame:
         The shape is (rows, columns), or (rows, columns, samples) where a pixel or pair of pixels
         has several; docs/python.md has the shape and dtype of each format.
         """
+        if self._refusal is not None:
+            raise self._refusal()
         if self._planes is None:
             slab = self._held()
             if self._is_drawn:
@@ -173,7 +189,7 @@ class Frame:
         It becomes False when the lease ends or the memory is revoked. Ask after you have read.
         When the frame is given back, it stays as it was then.
         """
-        if self._slab is not None:
+        if self._slab is not None and not self._is_copied:
             with self._consumer.connection:
                 if (slab := self._slab) is not None:  # not given back meanwhile
                     self._current = self._current and self._look(slab)
@@ -201,7 +217,7 @@ class Frame:
             self._slab = self._planes = self._picture = None
             is_current = lib.gid_py_release(consumer.reader, self._c, slab.c)
             if is_current != -errno.EALREADY:  # no other thread was faster
-                self._current = self._current and bool(is_current)
+                self._current = self._current and (self._is_copied or bool(is_current))
             consumer.connection.do_later()
         return self._current
 

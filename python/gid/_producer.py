@@ -140,14 +140,18 @@ class Producer:
         layout: Any,
         slots: int,
         description: str | None,
+        protection: Any | None,
         **behaviour: Any,
     ) -> None:
-        """`layout` is of libgid, `behaviour` fields of struct gid_producer_options."""
+        """`layout` and `protection` are of libgid, `behaviour` are fields of struct
+        gid_producer_options. The protection goes with the producer.
+        """
         self.connection = connection
         self.stream = stream
         self.c = ffi.NULL
         self._slab = ffi.NULL
         self._layout = layout
+        self._protection = protection
         self._patient = bool(behaviour["patient"])
         self._frame = ffi.new("struct gid_frame *")  # what is said of the one that is just sent
         self._views: dict[int, tuple[Plane, ...]] = {}  # of each slot
@@ -167,6 +171,8 @@ class Producer:
             connection.check(lib.gid_producer_create(domain, name, options, out))
             self.c = out[0]
             connection.streams += 1
+            if protection is not None:
+                lib.gid_protection_protect(protection, self.c)
             info = ffi.new("struct gid_slab_info *")
             lib.gid_slab_get_info(self._slab, info)
             self._slot_size = info.slot_size
@@ -341,7 +347,7 @@ class Producer:
         finally:
             with self.connection:
                 c, self.c = self.c, ffi.NULL
-                destroy(self.connection, c, self._slab)
+                destroy(self.connection, c, self._slab, self._protection)
                 self._slab = ffi.NULL
                 self._memory = None
                 self._views.clear()
@@ -371,7 +377,8 @@ class Producer:
     def __del__(self) -> None:
         if getattr(self, "_slab", ffi.NULL) != ffi.NULL:
             c, self.c = self.c, ffi.NULL  # slots that go with us give nothing back
-            self.connection.later(partial(destroy, self.connection, c, self._slab))
+            parts = c, self._slab, self._protection
+            self.connection.later(partial(destroy, self.connection, *parts))
 
     def _check(self) -> None:
         if self.c == ffi.NULL:
@@ -384,9 +391,11 @@ class Producer:
         return f"<gid.Producer of {self.stream}: {readers}>"
 
 
-def destroy(connection: Connection, producer: Any, slab: Any) -> None:
+def destroy(connection: Connection, producer: Any, slab: Any, protection: Any | None) -> None:
     """Also after the connection's own finalizer, which waits for it; `producer` may be NULL."""
     if producer != ffi.NULL:
         lib.gid_producer_destroy(producer)
         connection.streams -= 1
+    if protection is not None:
+        ffi.release(protection)
     lib.gid_slab_destroy(slab, False)

@@ -4,19 +4,16 @@
 import os
 import signal
 import subprocess
-from pathlib import Path
 
 import numpy
 import pytest
 from lib.cockpit import Cockpit
 from lib.display import ROLE, Display, start_telltale
+from lib.keys import CMAC, IS_WHOLE, write_key
 from lib.length import at_length_but
 from lib.pipeline import gst_env
 from lib.program import BUILD, Program, wait_for
 
-# Both profiles are there.
-IS_WHOLE = (BUILD / "protection/libgid-protection.a").exists()
-CMAC = pytest.param("cmac", marks=pytest.mark.skipif(not IS_WHOLE, reason="built without nettle"))
 PROTECTED = BUILD / "tests/safety/protected"
 # Of each fault the reason that gid-cluster names.
 FAULTS = {
@@ -31,13 +28,6 @@ FAULTS = {
     "other-profile": "no-check",
     "unprotected": "no-check",
 }
-
-
-def write_key(folder: Path, digits: str = "00112233445566778899aabbccddeeff") -> Path:
-    file = folder / "lamp.key"
-    file.write_text(digits + "\n")
-    file.chmod(0o600)
-    return file
 
 
 def role(profile: str) -> str:

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""End to end checks: a producer has one made of each picture, a consumer looks at it."""
+
+import errno
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+from ._connection import c_text
+from ._errors import GidError, LeaseError, ProtectionError, error_of
+from ._formats import Plane, views_of
+from ._gid import ffi, lib
+from ._memory import ImportedSlab
+
+Profile: TypeAlias = Literal["crc64", "cmac"]
+KeyFile: TypeAlias = str | os.PathLike[str]
+# Makes the exception that says why: one that is kept would keep the frame, by its traceback.
+Refusal: TypeAlias = Callable[[], GidError]
+
+# None, where the package was built without libgid-protection.
+PROFILES: dict[str, int] = (
+    {"crc64": lib.GID_PROTECTION_CRC64, "cmac": lib.GID_PROTECTION_CMAC}
+    if hasattr(lib, "gid_protection_create")
+    else {}
+)
+# What the descriptor has at this offset: docs/wire-ring.md.
+SUBMIT_TIME = slice(16, 24)
+
+
+def _read_key(path: KeyFile) -> Any:
+    key = ffi.new("uint8_t[]", lib.GID_PROTECTION_KEY_SIZE)
+    error = lib.gid_protection_read_key(os.fsencode(path), key)
+    if error < 0:
+        why = ffi.string(lib.gid_protection_key_error(error)).decode()
+        raise error_of(error, f"protection_key={os.fspath(path)!r}: {why}")
+    return key
+
+
+def open_protection(stream: str, profile: Profile | None, key_file: KeyFile | None) -> Any | None:
+    """Of a stream, for either end; None where it has none. Its last reference forgets the key."""
+    if profile != "cmac" and key_file is not None:
+        raise GidError(errno.EINVAL, "protection_key= is for protection='cmac' alone")
+    if profile is None:
+        return None
+    if profile not in PROFILES:
+        how = " or ".join(repr(name) for name in PROFILES) or "this package was built without any"
+        raise GidError(errno.EINVAL, f"protection={profile!r}: {how}")
+    if profile == "cmac" and key_file is None:
+        raise GidError(errno.EINVAL, "protection='cmac' needs protection_key=, the file of its key")
+    key = ffi.NULL if key_file is None else _read_key(key_file)
+    out = ffi.new("struct gid_protection **")
+    error = lib.gid_protection_create(PROFILES[profile], c_text(stream), key, out)
+    if key != ffi.NULL:
+        ffi.memmove(key, bytes(len(key)), len(key))
+    if error == -errno.ENOSYS:
+        raise error_of(error, f"protection={profile!r}: built without the library that it needs")
+    if error < 0:
+        raise error_of(error)
+    return ffi.gc(out[0], lib.gid_protection_destroy)
+
+
+class Guard:
+    """Looks at the frames of one consumer, each once, in the order in which they came."""
+
+    def __init__(self, stream: str, protection: Any) -> None:
+        self._stream = stream
+        self._protection = protection
+        # Of the newest: when it was sent, by its producer's clock; its number, in the flow since
+        # the producer came back so often; when it came, ns.
+        self._sent = self._number = self._flow = self._came = 0
+        self._stats = ffi.new("struct gid_consumer_stats *")
+
+    def look(self, consumer: Any, frame: Any, slab: ImportedSlab) -> tuple[Plane, ...] | Refusal:
+        """A copy of the picture, if it is what was protected; or why there is none.
+
+        The connection's lock is held, so no other frame comes between. Sets the frame anew.
+        """
+        check = ffi.new("struct gid_check *")
+        error = lib.gid_consumer_get_check(consumer, frame, check)
+        if error == 0 and check.kind == lib.gid_protection_profile(self._protection):
+            return self._copy(consumer, frame, slab, check)
+        if error in (0, -errno.ENODATA):
+            return self._wrong(frame, errno.ENODATA, "no-check", "it has no check of the profile")
+        return self._lost(frame, error)
+
+    def _copy(
+        self, consumer: Any, frame: Any, slab: ImportedSlab, check: Any
+    ) -> tuple[Plane, ...] | Refusal:
+        layout = ffi.addressof(slab.info, "layout")
+        size = lib.gid_layout_size(layout)
+        copy = ffi.new("uint8_t[]", size)
+        if (error := lib.gid_consumer_keep(consumer, frame, slab.c, copy)) < 0:
+            return self._lost(frame, error)
+        if lib.gid_protection_verify(self._protection, frame, check, layout, copy) < 0:
+            why = "picture and check are not of each other"
+            return self._wrong(frame, errno.EBADMSG, "check-mismatch", why)
+        sent = int.from_bytes(bytes(check.descriptor)[SUBMIT_TIME], "little")
+        if self._is_old(consumer, sent, int(frame.sequence)):
+            return self._wrong(frame, errno.EALREADY, "old-frame", "a later one has come already")
+        lib.gid_consumer_count_copy(consumer, lib.GID_COPY_UNSAID, size)
+        return views_of(slab.info.layout, memoryview(ffi.buffer(copy)).toreadonly())
+
+    def _is_old(self, consumer: Any, sent: int, number: int) -> bool:
+        """Whether it comes again, or after a later one.
+
+        A producer that comes back counts its frames anew, and anybody can say that it went. Its
+        clock goes on. One that began anew, with its machine, has less time on it than has passed
+        here meanwhile.
+        """
+        lib.gid_consumer_get_stats(consumer, self._stats)
+        flow, now = int(self._stats.reconnects), int(lib.gid_clock_now())
+        is_back = flow != self._flow
+        if not is_back and number <= self._number:
+            return True
+        if sent < self._sent + is_back and sent > now - self._came:
+            return True
+        self._sent, self._number, self._flow, self._came = sent, number, flow, now
+        return False
+
+    def _wrong(self, frame: Any, number: int, reason: str, why: str) -> Refusal:
+        text = f"frame {frame.sequence} of {self._stream}: {why}"
+        return partial(ProtectionError, number, text, reason)
+
+    def _lost(self, frame: Any, error: int) -> Refusal:
+        """It is not the check that is wrong, or there is nothing any more that it could be of."""
+        if error == -errno.EPROTO:
+            return self._wrong(frame, errno.EBADMSG, "check-mismatch", "it has changed")
+        if error in (-errno.ESTALE, -errno.ENOENT, -errno.ENOTCONN):
+            why = f"frame {frame.sequence} of {self._stream} was taken back before it was checked"
+            return partial(LeaseError, errno.ESTALE, why)
+        return partial(error_of, error)
