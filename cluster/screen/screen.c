@@ -90,7 +90,6 @@ static bool screen_check(struct screen *screen, struct wlr_buffer *buffer, uint6
 
 /* --- what the device shows -------------------------------------------------------------------- */
 
-#define FAILED_MAX 3
 /*
  * So long after its last reader the stream counts as read. To use planes again takes commits that
  * are only tests, and readers choose how often they come.
@@ -101,37 +100,32 @@ bool screen_is_read_back(const struct screen *screen) {
 	return screen->kms != NULL && !screen->readback.off && kms_writeback_is_there(screen->kms);
 }
 
-/* Also while too many failed: a machine that was busy for a while is not. */
+static bool screen_can_be_written(const struct screen *screen) {
+	return screen->kms != NULL && kms_writeback_is_ready(screen->kms);
+}
+
 static bool screen_readback_is_due(const struct screen *screen, uint64_t now) {
-	return screen->kms != NULL && now >= screen->readback.next &&
-			(screen->readback.asked || kms_writeback_is_ready(screen->kms));
+	return readback_is_due(&screen->readback, screen_can_be_written(screen), now);
 }
 
 static void handle_not_written(struct screen *screen) {
-	struct readback *readback = &screen->readback;
-	readback->failed++;
-	if (++readback->failed_in_a_row == FAILED_MAX) {
-		readback->off = true;
+	if (readback_failed(&screen->readback)) {
 		wlr_log(WLR_ERROR,
 				"output %s: what it shows is not read back now: the device did not "
-				"write it, %d times in a row",
-				screen->output->name, FAILED_MAX);
+				"write it, %u times in a row",
+				screen->output->name, READBACK_FAILED_MAX);
 		screen_schedule_frame(screen); /* what is only on planes because of it */
 	}
 }
 
 static void handle_written(void *data, const struct kms_dumb *picture) {
 	struct screen *screen = data;
-	struct readback *readback = &screen->readback;
 	if (picture == NULL) {
 		handle_not_written(screen);
 		return;
 	}
 	struct pixels pixels = {picture->data, picture->width, picture->height, picture->stride};
-	readback->count++;
-	readback->failed_in_a_row = 0;
-	if (readback->off) {
-		readback->off = false;
+	if (readback_written(&screen->readback)) {
 		wlr_log(WLR_INFO, "output %s: what it shows is read back again",
 				screen->output->name);
 	}
@@ -139,18 +133,15 @@ static void handle_written(void *data, const struct kms_dumb *picture) {
 }
 
 static void screen_read_back(struct screen *screen, uint64_t now) {
-	struct readback *readback = &screen->readback;
-	if (!readback->asked && screen_readback_is_due(screen, now)) {
-		readback->asked = true;
+	if (readback_ask(&screen->readback, screen_can_be_written(screen), now)) {
 		kms_writeback_ask(screen->kms, handle_written, screen);
 	}
 }
 
 /* The frame is on its way, and with it what was asked for. */
 static void screen_expect_readback(struct screen *screen, uint64_t now) {
-	if (screen->readback.asked) {
-		screen->readback.asked = false;
-		screen->readback.next = now + screen->config->writeback * screen_refresh_ns(screen);
+	uint64_t every = screen->config->writeback * screen_refresh_ns(screen);
+	if (readback_sent(&screen->readback, every, now)) {
 		screen->hooks->expects_readback(screen->data, screen);
 	}
 }

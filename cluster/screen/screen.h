@@ -16,6 +16,7 @@
 #include "own_picture.h"
 #include "pace.h"
 #include "pixels.h"
+#include "readback.h"
 #include "refreshes.h"
 #include "samples.h"
 
@@ -72,16 +73,6 @@ struct screen_stats {
 	struct samples compose, cpu, wait;
 	uint64_t over_bound; /* frames that took more of a processor than the bound */
 	uint64_t slept;	     /* frames in which the thread gave its processor away */
-};
-
-/* Reads back what the device shows, where it can write that to memory. */
-struct readback {
-	uint64_t next;	/* not before */
-	bool asked;	/* the next frame is to be read back */
-	uint64_t count; /* of those that were */
-	uint64_t failed;
-	unsigned failed_in_a_row;
-	bool off; /* too many were, and none has come since */
 };
 
 struct screen {
