@@ -13,6 +13,7 @@
 #include <gid/stream.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
 #ifdef GID_PY_PROTECTS
 #include <gid/protection.h>
 #endif
