@@ -10,10 +10,15 @@ void client_liveness_note(struct client_liveness *liveness, uint64_t now) {
 	liveness->hangs = false;
 }
 
-/* What was sent and not read yet; where the kernel does not say, nothing. */
-static bool has_unread_events(struct wl_client *client) {
+/* In the queue of its socket; where the kernel does not say, nothing. */
+static bool has_bytes(const struct weston_surface *surface, unsigned long queue) {
+	struct wl_client *client = wl_resource_get_client(surface->resource);
 	int bytes = 0;
-	return ioctl(wl_client_get_fd(client), SIOCOUTQ, &bytes) == 0 && bytes > 0;
+	return ioctl(wl_client_get_fd(client), queue, &bytes) == 0 && bytes > 0;
+}
+
+bool client_has_unread_requests(const struct weston_surface *surface) {
+	return has_bytes(surface, SIOCINQ);
 }
 
 /* Other clients are told of their frames, which is enough to read. */
@@ -26,7 +31,7 @@ static void send_ping(struct weston_surface *surface) {
 
 bool client_liveness_check(struct client_liveness *liveness, struct weston_surface *surface,
 		uint64_t patience, uint64_t now) {
-	if (!has_unread_events(wl_resource_get_client(surface->resource))) {
+	if (!has_bytes(surface, SIOCOUTQ)) {
 		client_liveness_note(liveness, now);
 		if (now - liveness->ping_time > patience / 4) {
 			liveness->ping_time = now;

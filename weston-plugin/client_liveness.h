@@ -17,6 +17,12 @@ struct client_liveness {
 	bool hangs;	    /* as last found */
 };
 
+/*
+ * Whether requests wait that Weston has not read: what the surface shows may be another picture by
+ * now. Weston's timers come before what its clients sent, however long that has been waiting.
+ */
+bool client_has_unread_requests(const struct weston_surface *surface);
+
 /* The client did something. */
 void client_liveness_note(struct client_liveness *liveness, uint64_t now);
 

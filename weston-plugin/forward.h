@@ -28,6 +28,8 @@ struct forward_events {
 	void (*lost)(void *data, uint32_t reason);
 	/* Whether who drew the picture lives still: without that it is not repeated. */
 	bool (*is_alive)(void *data);
+	/* Whether Weston has not read yet what else they sent: nor is it repeated then. */
+	bool (*is_behind)(void *data);
 	/* Writes what is to be said beside each picture. Returns how many bytes; 0: nothing. */
 	uint32_t (*note)(void *data, uint8_t bytes[GID_NOTE_MAX]);
 };

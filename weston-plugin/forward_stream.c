@@ -11,6 +11,8 @@
 
 #define PUBLISH_AGAIN_MS 1000
 #define MEMORY_AGAIN_MS 1000
+/* Until what a client sent is read. */
+#define BEHIND_MS 2
 #define MS_NS 1000000ull
 /* One that it shows, one that it looks at, one on the way, and one more. */
 #define CREDIT 4
@@ -336,6 +338,15 @@ static bool forward_may_repeat(struct forward *forward) {
 	return !forward->outdated && forward->events->is_alive(forward->data);
 }
 
+/* Soon, if the client has sent something that may be about another picture. */
+static void forward_send_again(struct forward *forward, uint32_t flags) {
+	if (forward->events->is_behind(forward->data)) {
+		wl_event_source_timer_update(forward->timer, BEHIND_MS);
+	} else {
+		forward_send(forward, flags);
+	}
+}
+
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
 	struct forward *forward = data;
 	if (joined) {
@@ -344,7 +355,7 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 				gid_producer_needs_window(forward->producer)) {
 			forward_redo(forward);
 		} else if (forward->current != NULL && forward_may_repeat(forward)) {
-			forward_send(forward, 0);
+			forward_send_again(forward, 0);
 		} else if (forward->hidden && forward->why != GID_HIDDEN_UNSAID) {
 			forward_send_hidden(forward);
 		} else if (forward->hidden) {
@@ -456,7 +467,7 @@ static int handle_timer(void *data) {
 			gid_producer_lacks_memory(forward->producer);
 		}
 		if (forward_may_repeat(forward)) {
-			forward_send(forward, GID_FRAME_HEARTBEAT);
+			forward_send_again(forward, GID_FRAME_HEARTBEAT);
 		} else {
 			wl_event_source_timer_update(forward->timer, forward->config->heartbeat_ms);
 		}

@@ -60,6 +60,11 @@ static bool handle_is_alive(void *data) {
 	return alive;
 }
 
+static bool handle_is_behind(void *data) {
+	const struct safety_role *role = data;
+	return client_has_unread_requests(role->surface->surface);
+}
+
 /* An ordinary window goes by the names that its program gives it. */
 static uint32_t handle_note(void *data, uint8_t bytes[GID_NOTE_MAX]) {
 	const struct safety_role *role = data;
@@ -81,6 +86,7 @@ static const struct forward_events forward_events = {
 		.shown = handle_shown,
 		.lost = handle_lost,
 		.is_alive = handle_is_alive,
+		.is_behind = handle_is_behind,
 		.note = handle_note,
 };
 

@@ -4,6 +4,8 @@
 import json
 import re
 import signal
+import struct
+import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,18 +23,20 @@ from lib.display import (
 )
 from lib.forwarding import GID_VIEW, PYTHON, ROLE, Forwarding, ShmBuffers, Window, random_picture
 from lib.program import BUILD, Program, wait_for
-from lib.stream_reader import keeper
+from lib.stream_reader import StreamReader, keeper
 
 from lab.domains.wayland import ProtocolError
 
 LAMP = "org.example.lamp"
 # Of a client that hangs.
 CLIENT_MS, HANG_DEADLINE_MS = 300, 200
+FLOOD_DEADLINE_MS = 200
 BY_APP_ID = f"[gid-safety]\nrole=telltale\napp-id={LAMP}\nsize={WIDTH}x{HEIGHT}\nclient-ms=0\n"
 BY_APP_ID += "lease-ms=60000\n"
 CAMERA = f"[gid-safety]\nrole=telltale\nclients={GID_VIEW}\nlease-ms=60000\n"
 
 STOPPED = 0.5  # seconds
+SIGNS = 0.2  # seconds, in which several signs of life are due
 LEASES = 80  # signs of life, one each 50 ms: more than three leases of a second
 
 TWO_ROLES = ROLE + f"[gid-safety]\nrole=other\nclients={PYTHON}\n"
@@ -183,6 +187,58 @@ def test_a_weston_that_is_late_is_late_for_its_client(forwarding: Forwarding) ->
     assert telltale.stop() == 0
     report = json.loads(telltale.stdout)
     assert report["commits"] >= 2 and report["commit_max_us"] >= STOPPED * 1e6
+
+
+def test_no_picture_is_repeated_while_a_commit_waits(forwarding: Forwarding) -> None:
+    """However late Weston is: what comes from it then is the new picture, though its timer is over,
+    which most often comes before what its clients sent.
+    """
+    telltale = forwarding.telltale("--state", "0")
+    forwarding.display.wait_role("live")
+    cockpit, weston = forwarding.cockpit, forwarding.weston.program
+    place = (BUILD / "libgid" / "libgid.so", cockpit.socket("cluster"), "safety/telltale", "open")
+    with StreamReader(*place) as reader:
+        for state in range(1, 11):
+            reader.next()
+            weston.signal(signal.SIGSTOP)
+            try:
+                with pytest.raises(TimeoutError):
+                    while True:
+                        reader.next(SIGNS)  # what came before
+                turns = times_slept(telltale)  # which nobody wakes now
+                telltale.signal(signal.SIGUSR1)
+                wait_for(lambda turns=turns: times_slept(telltale) > turns, "a commit")
+            finally:
+                weston.signal(signal.SIGCONT)
+            new = telltale_picture(cockpit.folder, state)[..., ::-1]
+            assert numpy.array_equal(reader.next().pixels, new), state
+
+
+def test_a_client_that_sends_more_than_is_read(cockpit: Cockpit) -> None:
+    """Its last picture is no sign of its life: what it shows now may be another one."""
+    forwarding = Forwarding(cockpit, deadline_ms=FLOOD_DEADLINE_MS)
+    display = forwarding.display
+    with forwarding.connection() as connection:
+        window = Window(connection)
+        window.take_role()
+        window.show(ShmBuffers(connection).draw(random_picture(1)))
+        display.wait_transition("none")
+        damage = struct.pack("=2I4i", window.surface.number, 24 << 16 | 2, 0, 0, 1, 1)
+        ends = threading.Event()
+
+        def flood() -> None:
+            while not ends.is_set():
+                connection.socket.sendall(damage * 1000)
+
+        sender = threading.Thread(target=flood)
+        sender.start()
+        try:
+            display.wait_transition("deadline")
+        finally:
+            ends.set()
+            sender.join()
+        connection.roundtrip()
+        display.wait_role("live")
 
 
 def times_slept(program: Program) -> int:
