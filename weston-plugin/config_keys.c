@@ -8,7 +8,7 @@
 #include "ini_line.h"
 #include "weston_config.h"
 
-#define KEYS_MAX 10
+#define KEYS_MAX 12
 #define LINE_MAX_BYTES 512 /* more than a section or a key and its `=` need */
 
 static const struct section {
@@ -24,7 +24,8 @@ static const struct section {
 						"clipboard", "resize", "cursor"}},
 		{"gid-safety",
 				{"role", "clients", "user", "app-id", "size", "heartbeat-ms",
-						"lease-ms", "client-ms", "visible", "copy"}},
+						"lease-ms", "client-ms", "visible", "copy",
+						"protection", "protection-key"}},
 };
 
 /* NULL: it is not the module's. */

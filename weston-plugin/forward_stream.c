@@ -441,6 +441,9 @@ static void forward_publish(struct forward *forward) {
 	};
 	int error = gid_producer_create(
 			forward->domain, forward->copies.stream, &options, &forward->producer);
+	if (error == 0 && forward->config->protection != NULL) {
+		gid_protection_protect(forward->config->protection, forward->producer);
+	}
 	if (error == 0) {
 		forward->source = wl_event_loop_add_fd(forward->loop,
 				gid_producer_get_fd(forward->producer), WL_EVENT_READABLE,

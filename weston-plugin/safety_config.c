@@ -2,7 +2,6 @@
 #include "safety_config.h"
 
 #include <errno.h>
-#include <gid/gid.h>
 #include <libweston/config-parser.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +103,47 @@ static int read_bool(struct safety_config *config, struct weston_config_section 
 	return 0;
 }
 
+static int set_protection(struct safety_config *config, enum gid_protection_profile profile,
+		const char *file) {
+	uint8_t key[GID_PROTECTION_KEY_SIZE];
+	bool keyed = profile == GID_PROTECTION_CMAC;
+	if (keyed != (file != NULL)) {
+		return fail(config,
+				keyed ? "protection=cmac needs protection-key="
+				      : "protection-key= is for protection=cmac alone");
+	}
+	if (profile == GID_PROTECTION_NONE) {
+		return 0;
+	}
+	int error = keyed ? gid_protection_read_key(file, key) : 0;
+	if (error < 0) {
+		weston_log("gid: weston.ini, [gid-safety] role=%s: protection-key=%s: %s\n",
+				config->role, file, gid_protection_key_error(error));
+		return -EINVAL;
+	}
+	error = gid_protection_create(
+			profile, config->stream, keyed ? key : NULL, &config->protection);
+	explicit_bzero(key, sizeof(key));
+	return error == -ENOSYS ? fail(config, "protection: this module was built without that")
+				: error;
+}
+
+static int read_protection(struct safety_config *config, struct weston_config_section *section) {
+	enum gid_protection_profile profile = GID_PROTECTION_NONE;
+	const char *known;
+	char *name, *file;
+	weston_config_section_get_string(section, "protection", &name, "none");
+	weston_config_section_get_string(section, "protection-key", &file, NULL);
+	while ((known = gid_protection_profile_name(profile)) != NULL && strcmp(known, name) != 0) {
+		profile++;
+	}
+	int result = known != NULL ? set_protection(config, profile, file)
+				   : fail(config, "protection must be none, crc64 or cmac");
+	free(name);
+	free(file);
+	return result;
+}
+
 int safety_config_read(struct safety_config *config, struct weston_config_section *section) {
 	*config = (struct safety_config){.hash = true};
 	int result = read_role(config, section);
@@ -131,6 +171,9 @@ int safety_config_read(struct safety_config *config, struct weston_config_sectio
 	}
 	if (result == 0) {
 		result = read_bool(config, section, "copy", &config->copy);
+	}
+	if (result == 0) {
+		result = read_protection(config, section);
 	}
 	if (result == 0 && client_list_is_empty(&config->clients) && config->app_id == NULL) {
 		result = fail(config, "nobody can take it: set clients= or app-id=");
@@ -192,6 +235,7 @@ int safety_config_read_window(struct safety_config *config, struct weston_config
 void safety_config_finish(struct safety_config *config) {
 	client_list_finish(&config->clients);
 	input_source_finish(&config->input);
+	gid_protection_destroy(config->protection);
 	free(config->app_id);
 	free(config->title);
 	free(config->role);

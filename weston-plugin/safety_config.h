@@ -6,7 +6,7 @@
 #ifndef GID_WESTON_SAFETY_CONFIG_H
 #define GID_WESTON_SAFETY_CONFIG_H
 
-#include <gid/gid.h>
+#include <gid/protection.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,8 +26,9 @@ struct safety_config {
 	bool hash;	     /* frames say what their pixels are */
 	uint64_t pixels_max; /* copied for one picture, of twice as many that are drawn; 0: any */
 	char stream[GID_NAME_MAX + 1];
-	char label[GID_NAME_MAX + 8]; /* in the log: "role NAME" or "window STREAM" */
-	struct input_source input;    /* of an ordinary window */
+	char label[GID_NAME_MAX + 8];	   /* in the log: "role NAME" or "window STREAM" */
+	struct input_source input;	   /* of an ordinary window */
+	struct gid_protection *protection; /* NULL: frames have no checks */
 	/* The largest that whose input it takes can have it, in pixels; 0: that is up to others. */
 	int32_t width_max, height_max;
 };

@@ -17,13 +17,18 @@ from lib.company import waited_ms
 from lib.display import (
     HEIGHT,
     WIDTH,
+    Display,
     snap_telltale,
     start_telltale,
     telltale_picture,
+    with_deadline,
 )
+from lib.display import ROLE as ROLE_SHOWN
 from lib.forwarding import GID_VIEW, PYTHON, ROLE, Forwarding, ShmBuffers, Window, random_picture
+from lib.keys import CMAC, IS_WHOLE, KEY, write_key
 from lib.program import BUILD, Program, wait_for
 from lib.stream_reader import StreamReader, keeper
+from lib.weston import Weston
 
 from lab.domains.wayland import ProtocolError
 
@@ -244,6 +249,69 @@ def test_a_client_that_sends_more_than_is_read(cockpit: Cockpit) -> None:
 def times_slept(program: Program) -> int:
     status = Path(f"/proc/{program.pid}/status").read_text()
     return int(re.search(r"^voluntary_ctxt_switches:\t(\d+)", status, re.M)[1])
+
+
+def protected(folder: Path, profile: str, digits: str = KEY) -> str:
+    """For both ends."""
+    key = f"protection-key={write_key(folder, digits)}\n" if profile == "cmac" else ""
+    return f"protection={profile}\n{key}"
+
+
+@pytest.mark.parametrize("profile", ["crc64", CMAC])
+def test_protected(cockpit: Cockpit, profile: str) -> None:
+    """From Weston to the display: pictures that are lent, that change and that stand still, and
+    those that are copied.
+    """
+    how = protected(cockpit.folder, profile)
+    forwarding = Forwarding(cockpit, ROLE + how, roles=with_deadline(10000) + how)
+    display = forwarding.display
+    telltale = forwarding.telltale("--cycle", "40")
+    display.wait_role("live")
+    wait_for(lambda: display.role()["shown_frames"] > 20, "changes")
+    assert telltale.stop() == 0
+    with forwarding.connection() as connection:
+        window, buffers = Window(connection), ShmBuffers(connection)
+        window.take_role()
+        for seed in range(3):
+            window.show(buffers.draw(random_picture(seed)))
+            wait_region(forwarding, random_picture(seed))
+        frames = display.role()["frames"]
+        wait_for(lambda: display.role()["frames"] > frames + 20, "signs of life")
+        display.wait_role("live")
+    reasons = {change["reason"] for change in display.role()["transitions"]}
+    assert reasons <= {"none", "hidden"}, reasons
+
+
+@pytest.mark.skipif(not IS_WHOLE, reason="built without nettle or liblzma")
+@pytest.mark.parametrize(
+    ("profile", "digits", "reason"),
+    [("none", "", "no-check"), ("crc64", "", "no-check"), ("cmac", "0" * 32, "check-mismatch")],
+)
+def test_protected_otherwise(cockpit: Cockpit, profile: str, digits: str, reason: str) -> None:
+    """Nothing of it is shown."""
+    display = Display(cockpit, ROLE_SHOWN + protected(cockpit.folder, "cmac"))
+    config = ROLE + protected(cockpit.folder, profile, digits)
+    Forwarding(cockpit, config, display=display).telltale("--cycle", "40")
+    display.wait_transition(reason)
+    wait_for(lambda: display.role()["frames"] > 5, "more frames")
+    assert display.role()["shown_frames"] == 0
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ("protection=crc32\n", "protection must be none, crc64 or cmac"),
+        ("protection=cmac\n", "protection=cmac needs protection-key="),
+        ("protection-key=lamp.key\n", "protection-key= is for protection=cmac alone"),
+        ("protection=cmac\nprotection-key=/nowhere\n", "protection-key=/nowhere: No such file"),
+        ("protection=cmac\nprotection-key=/dev/null\n", "others may read or write it: chmod 600"),
+    ],
+)
+def test_mistakes_of_protection(cockpit: Cockpit, keys: str, said: str) -> None:
+    weston = Weston(cockpit.folder, cockpit.env("open"))
+    weston.configure(ROLE + keys)
+    assert weston.launch().wait() != 0
+    assert said in weston.read_log()
 
 
 @pytest.mark.parametrize("way", ["hidden", "no window", "closed"])
