@@ -124,7 +124,8 @@ class Kit:
     def named_tests(self) -> Iterator[tuple[str, str]]:
         """Each name of a test, and the place that has it."""
         for requirement in self.requirements:
-            yield from ((name, requirement.place) for name in requirement.tests)
+            tests = (name for name in requirement.tests if not name.startswith("run "))
+            yield from ((name, requirement.place) for name in tests)
         for failure in self.failures:
             yield from ((name, failure.place) for name in (*failure.timed, *failure.injected))
         for item in (*self.assumptions, *self.way):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What came of each requirement, failure and assumption: its tests with their results."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,6 +13,10 @@ from assuring.kit import Assumption, Failure, Kit, Requirement, Rule, Step
 
 # From the worst on. Only the last one is none of a gap.
 VERDICTS = ("failed", "not run", "skipped", "passed")
+
+# What shows a requirement as a test does: a command of which the report has the findings.
+COVERAGE = "run coverage"
+COMMANDS = (COVERAGE,)
 
 
 @dataclass(frozen=True)
@@ -50,14 +54,24 @@ class Row:
 class Judge:
     """Knows all results; says what a name of a test gave, in this state of the files."""
 
-    def __init__(self, catalog: Catalog, results: Iterable[Result], tree: str) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        results: Iterable[Result],
+        tree: str,
+        commands: Mapping[str, TestResult],
+    ) -> None:
         self._catalog = catalog
         self._tree = tree
+        self._commands = commands
         self._by_title: dict[str, list[Result]] = {}
         for result in results:
             self._by_title.setdefault(result.title, []).append(result)
 
     def of(self, name: str) -> TestResult:
+        if name in COMMANDS:
+            nothing = TestResult(name, "not run", "it did not run with just these files")
+            return self._commands.get(name, nothing)
         path, _, function = name.partition("::")
         source = self._catalog.sources[path]
         if not source.runs:
@@ -143,9 +157,25 @@ class Verdicts:
         }
 
 
-def judge(kit: Kit, catalog: Catalog, results: Iterable[Result], tree: str) -> Verdicts:
+def of_commands(coverage: dict | None) -> dict[str, TestResult]:
+    """By what they wrote of just these files; None: they did not."""
+    if coverage is None:
+        return {}
+    missing = [line for source in coverage["sources"] for line in source["missing"]]
+    without = coverage["without_reason"]
+    why = f"{without} of {len(missing)} without a reason" if without else ""
+    return {COVERAGE: TestResult(COVERAGE, "failed" if without else "passed", why, len(missing))}
+
+
+def judge(
+    kit: Kit,
+    catalog: Catalog,
+    results: Iterable[Result],
+    tree: str,
+    commands: Mapping[str, TestResult] | None = None,
+) -> Verdicts:
     """All names of the kit must be known to the catalogue: name_errors() says so."""
-    judge = Judge(catalog, results, tree)
+    judge = Judge(catalog, results, tree, commands or {})
 
     def looked_at(names: Sequence[str]) -> tuple[TestResult, ...]:
         return tuple(judge.of(name) for name in names)
@@ -184,9 +214,16 @@ def judge(kit: Kit, catalog: Catalog, results: Iterable[Result], tree: str) -> V
 
 
 def name_errors(kit: Kit, catalog: Catalog) -> list[str]:
-    """A line for each test that is named and is not there."""
-    return [
+    """A line for each test that is named and is not there, or command that shows nothing."""
+    errors = [
         f"assurance/{place}: {name}: {problem}"
         for name, place in kit.named_tests()
         if (problem := catalog.problem(name))
+    ]
+    return errors + [
+        f"assurance/{item.place}: {name}: only these commands show a requirement: "
+        + ", ".join(COMMANDS)
+        for item in kit.requirements
+        for name in item.tests
+        if name.startswith("run ") and name not in COMMANDS
     ]

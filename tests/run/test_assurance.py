@@ -30,7 +30,8 @@ from assuring.light import Light, lights_of
 from assuring.report import as_json, page, write
 from assuring.rules import Checkers, checker_errors
 from assuring.supply import Package, Release
-from assuring.verdicts import Verdicts, judge, name_errors
+from assuring.verdicts import COVERAGE as COVERAGE_RUN
+from assuring.verdicts import Verdicts, judge, name_errors, of_commands
 from assuring.vulnerabilities import Vulnerability
 from bounding.loops import Loop
 from lib.program import BUILD, TOP
@@ -222,15 +223,34 @@ def test_tests_without_a_requirement_are_red() -> None:
     assert judged(PYTHON, C).uncovered == (), "those of other suites need none"
 
 
+def test_what_a_command_shows_is_by_its_findings() -> None:
+    """Coverage that has a gap without a reason, has none, or was not looked at."""
+    kit = Kit((requirement("One", COVERAGE_RUN),))
+    without = COVERAGE | {"without_reason": 0}
+    verdicts = {"failed": of_commands(COVERAGE), "passed": of_commands(without), "not run": None}
+    for verdict, commands in verdicts.items():
+        found = judge(kit, catalog(), GOOD, "abc", commands)
+        assert only(found) == (verdict != "passed", [verdict])
+        assert found.uncovered == judge(Kit(), catalog(), GOOD, "abc").uncovered
+    assert of_commands(COVERAGE)[COVERAGE_RUN].why == "1 of 2 without a reason"
+    html = page(Evidence(ABOUT, judge(kit, catalog(), GOOD, "abc", of_commands(COVERAGE))))
+    assert "<code>run coverage</code>" in html and "1 of 2 without a reason" in html
+
+
 def test_names_that_are_not_there_are_errors() -> None:
     kit = Kit(
-        (requirement("One", PYTHON, f"{PYTHON}::test_of", "tests/safety/test_lihgt.py"),),
+        (
+            requirement("One", PYTHON, f"{PYTHON}::test_of", "tests/safety/test_lihgt.py"),
+            requirement("Two", COVERAGE_RUN, "run stack", "runs coverage"),
+        ),
         failures=(failure("lost", (), (f"{C}::test_none",)),),
     )
     assert name_errors(kit, catalog()) == [
         f"assurance/r.trlc:1: {PYTHON}::test_of: there is no such function in the file",
         "assurance/r.trlc:1: tests/safety/test_lihgt.py: there is no such file of tests",
+        "assurance/r.trlc:1: runs coverage: there is no such file of tests",
         f"assurance/h.trlc:1: {C}::test_none: there is no such function in the file",
+        "assurance/r.trlc:1: run stack: only these commands show a requirement: run coverage",
     ]
 
 
