@@ -37,6 +37,13 @@ static QImage::Format find_format(const gid_layout &layout) {
 	}
 }
 
+/* What its producer shows of a picture. */
+static QRect find_shown(const gid_layout &layout, const gid_box &crop) {
+	bool all = crop.width == 0 || crop.height == 0;
+	return all ? QRect(0, 0, int(layout.width), int(layout.height))
+		   : QRect(crop.x, crop.y, crop.width, crop.height);
+}
+
 class View : public QWidget {
 public:
 	View(gid_domain *domain, const char *owner, const char *stream) : domain(domain) {
@@ -89,12 +96,13 @@ private:
 		const gid_layout &layout = info.layout;
 		const uchar *slot = nullptr;
 		if (gid_layout_check(&layout, info.slot_size) == 0 &&
-				find_format(layout) != QImage::Format_Invalid) {
+				find_format(layout) != QImage::Format_Invalid &&
+				gid_box_is_within(frame.crop, layout.width, layout.height)) {
 			slot = static_cast<const uchar *>(
 					gid_slab_view(next, gid_slot_of(frame.gid)));
 		}
 		if (slot == nullptr) {
-			fprintf(stderr, "show: a picture is left out: none of this example's formats\n");
+			fprintf(stderr, "show: a picture is left out: its format or crop is none of ours\n");
 			gid_slab_unref(next);
 			return false;
 		}
@@ -103,8 +111,9 @@ private:
 		held = frame;
 		image = QImage(slot + layout.planes[0].offset, int(layout.width), int(layout.height),
 				layout.planes[0].stride, find_format(layout));
+		shown = find_shown(layout, frame.crop);
 		if (!isVisible()) {
-			resize(image.size());
+			resize(shown.size());
 			show();
 		}
 		update();
@@ -123,7 +132,7 @@ private:
 	/* Not what was taken back since: it may be another picture by now. */
 	void paintEvent(QPaintEvent *) override {
 		if (slab != nullptr && gid_slab_is_current(slab, held.gid)) {
-			QPainter(this).drawImage(rect(), image);
+			QPainter(this).drawImage(rect(), image, shown);
 		}
 	}
 
@@ -132,6 +141,7 @@ private:
 	gid_slab *slab = nullptr; /* with the picture that is shown */
 	gid_frame held;
 	QImage image;
+	QRect shown; /* of the image */
 };
 
 int main(int argc, char **argv) {

@@ -21,6 +21,7 @@ static SDL_Window *window;
 static SDL_Renderer *renderer;
 static SDL_Texture *texture;	 /* the last picture */
 static struct gid_layout layout; /* that the texture was made for */
+static SDL_Rect shown;		 /* what its producer shows of it */
 
 static SDL_PixelFormat find_format(uint32_t fourcc) {
 	switch (fourcc) {
@@ -60,7 +61,7 @@ static bool prepare(const struct gid_layout *wanted) {
 		return SDL_SetError("its format is none of this example's");
 	}
 	if (window == NULL &&
-			!SDL_CreateWindowAndRenderer("gid", width, height, SDL_WINDOW_RESIZABLE,
+			!SDL_CreateWindowAndRenderer("gid", shown.w, shown.h, SDL_WINDOW_RESIZABLE,
 					&window, &renderer)) {
 		return false;
 	}
@@ -76,9 +77,7 @@ static bool prepare(const struct gid_layout *wanted) {
 	texture = SDL_CreateTextureWithProperties(renderer, made);
 	SDL_DestroyProperties(made);
 	layout = *wanted;
-	return texture != NULL &&
-			SDL_SetRenderLogicalPresentation(renderer, width, height,
-					SDL_LOGICAL_PRESENTATION_LETTERBOX);
+	return texture != NULL;
 }
 
 /* Reads the picture where it lies. */
@@ -109,6 +108,9 @@ static bool take(struct gid_domain *domain, const struct gid_frame *frame) {
 		return SDL_SetError("its memory was taken back");
 	}
 	gid_slab_get_info(slab, &info);
+	const SDL_Rect all = {0, 0, (int)info.layout.width, (int)info.layout.height};
+	const SDL_Rect crop = {frame->crop.x, frame->crop.y, frame->crop.width, frame->crop.height};
+	shown = SDL_HasRectIntersection(&all, &crop) ? crop : all; /* an empty one is none */
 	bool taken = gid_layout_check(&info.layout, info.slot_size) == 0
 			? prepare(&info.layout)
 			: SDL_SetError("its rows do not fit into its memory");
@@ -120,8 +122,12 @@ static bool take(struct gid_domain *domain, const struct gid_frame *frame) {
 
 static void draw(void) {
 	if (texture != NULL) {
+		SDL_FRect part;
+		SDL_RectToFRect(&shown, &part);
+		SDL_SetRenderLogicalPresentation(
+				renderer, shown.w, shown.h, SDL_LOGICAL_PRESENTATION_LETTERBOX);
 		SDL_RenderClear(renderer);
-		SDL_RenderTexture(renderer, texture, NULL, NULL);
+		SDL_RenderTexture(renderer, texture, &part, NULL);
 		SDL_RenderPresent(renderer);
 	}
 }
@@ -173,8 +179,7 @@ int main(int argc, char **argv) {
 		error = error == -EAGAIN || error == -EINTR ? 0 : error;
 	}
 	if (error < 0) {
-		const char *why =
-				gid_domain_error(domain); /* in gidd's own words, if it has some */
+		const char *why = gid_domain_error(domain); /* gidd's own words, or none */
 		fprintf(stderr, "show: %s\n", why[0] != '\0' ? why : gid_strerror(error));
 	}
 	gid_consumer_destroy(consumer);

@@ -99,6 +99,18 @@ def wait_shown(weston: Weston, window: Program, picture: np.ndarray) -> None:
     wait_for(is_shown, lambda: f"the picture: {window.said()}")
 
 
+@pytest.mark.parametrize("way", ["sdl by make", "qt by cmake"])
+def test_the_part_that_is_shown(
+    way: str, weston: Weston, producer: gid.Domain, tmp_path: Path
+) -> None:
+    window = show(weston, build(way, tmp_path))
+    pixels = np.random.default_rng(7).integers(1, 256, (HEIGHT, WIDTH, 4), np.uint8)
+    with producer.producer("camera", "XR24", WIDTH, HEIGHT, lease=60.0) as camera:
+        camera.submit(pixels, crop=(30, 20, 60, 40))
+        wait_shown(weston, window, pixels[20:60, 30:90, :3])
+    window.stop()
+
+
 @pytest.mark.parametrize("format", ["NV12", "YU12"])
 def test_colours_of_yuv_are_right(
     format: str, weston: Weston, producer: gid.Domain, tmp_path: Path
