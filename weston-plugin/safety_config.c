@@ -134,7 +134,8 @@ static int read_protection(struct safety_config *config, struct weston_config_se
 	char *name, *file;
 	weston_config_section_get_string(section, "protection", &name, "none");
 	weston_config_section_get_string(section, "protection-key", &file, NULL);
-	while ((known = gid_protection_profile_name(profile)) != NULL && strcmp(known, name) != 0) {
+	while ((known = gid_protection_profile_name(profile)) != NULL &&
+			(name == NULL || strcmp(known, name) != 0)) {
 		profile++;
 	}
 	int result = known != NULL ? set_protection(config, profile, file)
