@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -416,11 +417,37 @@ void gid_closer_disown(const void *whose) {
 	pthread_mutex_unlock(&lock);
 }
 
-void gid_closer_hang_up(int socket) {
-	if (socket >= 0) {
-		shutdown(socket, SHUT_RDWR);
-		gid_closer_close(socket);
+/* Whether descriptors wait in its queue; also where nothing tells that, as without /proc. */
+static bool carries_descriptors(int socket) {
+	static const char key[] = "scm_fds:"; /* of unix sockets */
+	char path[64], text[512];
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", socket);
+	int info = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = info >= 0 ? read(info, text, sizeof(text) - 1) : -1;
+	if (info >= 0) {
+		close(info);
 	}
+	text[size > 0 ? size : 0] = '\0';
+	const char *found = strstr(text, key);
+	return found == NULL || strtoul(found + sizeof(key) - 1, NULL, 10) != 0;
+}
+
+/*
+ * Nothing comes into its queue any more. With no descriptor in there it is not what a peer gave,
+ * and need not wait for that. Else nothing is opened to know it.
+ */
+void gid_closer_hang_up(int socket) {
+	if (socket < 0) {
+		return;
+	}
+	shutdown(socket, SHUT_RDWR);
+	const uint64_t before = giver;
+	if (before != 0 && gid_closer_pending_of(before) >= OF_ONE_MAX &&
+			!carries_descriptors(socket)) {
+		giver = 0;
+	}
+	gid_closer_close(socket);
+	giver = before;
 }
 
 uint64_t gid_closer_charge(uint64_t to) {

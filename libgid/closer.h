@@ -41,7 +41,7 @@ void gid_closer_disown(const void *whose);
 
 /*
  * Closes a socket of which nobody else has a copy as gid_closer_close() does: its peer hears at
- * once that it is over.
+ * once that it is over. With no descriptor in its queue it does not wait for others of its giver.
  */
 void gid_closer_hang_up(int socket);
 

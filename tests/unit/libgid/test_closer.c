@@ -10,10 +10,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "socket.h"
 #include "tap.h"
 
 #define GIVER 7u
@@ -159,6 +161,26 @@ static void test_one_giver(void) {
 	tap_ok(gid_closer_is_stuck(GIVER), "who does not end is");
 }
 
+/* Of who gave those: they need not wait for what he gave. */
+static void test_hung_up(void) {
+	int empty[2], full[2], fd = eventfd(0, EFD_CLOEXEC);
+	socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, empty);
+	socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, full);
+	gid_socket_send(empty[1], "word", 4, NULL, 0);
+	gid_socket_send(full[1], "word", 4, &fd, 1);
+	close(fd);
+	uint64_t before = gid_closer_charge(GIVER);
+	gid_closer_hang_up(full[0]);
+	gid_closer_hang_up(empty[0]);
+	gid_closer_charge(before);
+	wait_until_left(OF_ONE_MAX + 3);
+	tap_ok(!is_open(empty[0]), "a connection of one that is stuck is closed");
+	tap_ok(is_open(full[0]) && gid_closer_pending_of(GIVER) == OF_ONE_MAX + 3,
+			"with a descriptor in its queue it waits");
+	close(empty[1]);
+	close(full[1]);
+}
+
 /* In the midst of it. */
 static void test_fork(void) {
 #ifndef __SANITIZE_THREAD__ /* starts no threads in a child */
@@ -199,6 +221,7 @@ static void test_without_memory(void) {
 int main(void) {
 	test_settled();
 	test_one_giver();
+	test_hung_up();
 	test_fork();
 	test_without_memory();
 	return tap_finish();
