@@ -30,6 +30,8 @@ COUNTED = "--coverage" in _RULES
 # What runs programs of another architecture has no seccomp().
 EMULATED = "GIDWAY_ARCH" in os.environ
 CONFINE = () if SANITIZED or COUNTED or EMULATED else ("--confine",)
+# Its memory is counted as theirs.
+EMULATOR_KIB = 4 << 10 if EMULATED else 0
 
 _COUNTS_SECONDS = 5  # to write them
 

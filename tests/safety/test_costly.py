@@ -10,7 +10,7 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.company import IS_LONG
 from lib.display import Display
-from lib.program import BUILD, Program, wait_for
+from lib.program import BUILD, EMULATED, Program, wait_for
 
 from lab.domains.configuration import section
 
@@ -99,6 +99,7 @@ def check_bound(display: Display) -> dict:
     return status
 
 
+@pytest.mark.skipif(EMULATED, reason="what a frame costs here, an emulator decides")
 def test_the_display_does_not_pay(cockpit: Cockpit) -> None:
     display = Display(cockpit, ROLE, display=DISPLAY)
     honest = start(cockpit, "XR24", 0)
