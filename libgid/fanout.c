@@ -133,22 +133,51 @@ static __attribute__((noinline)) int make_check(const struct gid_producer *produ
 	return error;
 }
 
-/* What was put into its ring becomes known to it. */
-static inline __attribute__((always_inline)) void publish_to(
-		struct gid_subscription *subscription, const struct gid_producer *producer) {
-	publish_counts(subscription, producer);
-	gid_ring_publish(&subscription->ring);
+static inline __attribute__((always_inline)) void wake_if_asleep(
+		struct gid_subscription *subscription) {
 	if (RING_RARELY(gid_ring_should_wake_consumer(&subscription->ring))) {
 		wake_consumer(subscription);
 	}
 }
 
-/* If there is something. */
-static inline __attribute__((always_inline)) void publish_rest_to(
-		struct gid_subscription *subscription) {
-	if (subscription->ring.published != subscription->ring.tail) {
-		publish_to(subscription, subscription->producer);
+/*
+ * What was put becomes known to one consumer after the other: each is shown it when it is known not
+ * to be the last, who is returned. Those who sleep hear of it when it is published to the last.
+ */
+static inline __attribute__((always_inline)) struct gid_subscription *show_to_other(
+		struct gid_subscription *last, struct gid_subscription *next,
+		const struct gid_producer *producer) {
+	if (last != NULL) {
+		publish_counts(last, producer);
+		gid_ring_show(&last->ring);
 	}
+	return next;
+}
+
+/* If there is one. */
+static inline __attribute__((always_inline)) void publish_to_last(
+		struct gid_subscription *last, const struct gid_producer *producer) {
+	if (last == NULL) {
+		return;
+	}
+	publish_counts(last, producer);
+	gid_ring_publish(&last->ring);
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (!sub->dead) {
+			wake_if_asleep(sub);
+		}
+	}
+}
+
+/* To this one alone. */
+static void publish_to(struct gid_subscription *subscription) {
+	publish_counts(subscription, subscription->producer);
+	gid_ring_publish(&subscription->ring);
+	wake_if_asleep(subscription);
+}
+
+static inline bool has_unpublished(const struct gid_subscription *subscription) {
+	return subscription->ring.published != subscription->ring.tail;
 }
 
 /* So many consumers have the frames now. */
@@ -202,7 +231,9 @@ static uint32_t put_frames(struct gid_subscription *subscription, const struct b
 
 /* Makes room by what the consumer did not read yet, and puts the frame in: 1, 0 or -EPROTO. */
 static int put_for_old(struct gid_subscription *subscription, const struct batch *batch) {
-	publish_rest_to(subscription);
+	if (has_unpublished(subscription)) {
+		publish_to(subscription);
+	}
 	int dropped = drop_oldest(subscription);
 	return dropped == 1 ? (int)put_frames(subscription, batch) : dropped;
 }
@@ -304,6 +335,7 @@ static __attribute__((noinline)) uint32_t put_picture_to_all(
 	const struct gid_slab *const slab = batch->slab;
 	const struct gid_domain *const own = producer->domain;
 	const bool other = batch->other, alone = batch->alone;
+	struct gid_subscription *last = NULL;
 	uint32_t takers = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		if (sub->dead || !put_picture_to(sub, batch, slab, own, other)) {
@@ -311,14 +343,16 @@ static __attribute__((noinline)) uint32_t put_picture_to_all(
 		}
 		takers++;
 		if (alone) {
-			publish_to(sub, producer);
+			last = show_to_other(last, sub, producer);
 		}
 	}
+	publish_to_last(last, producer);
 	return takers;
 }
 
 static __attribute__((noinline)) uint32_t put_others_to_all(
 		struct gid_producer *producer, const struct batch *batch) {
+	struct gid_subscription *last = NULL;
 	uint32_t takers = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		if (sub->dead || !put_to(sub, batch, producer->domain)) {
@@ -326,9 +360,10 @@ static __attribute__((noinline)) uint32_t put_others_to_all(
 		}
 		takers++;
 		if (batch->alone) {
-			publish_to(sub, producer);
+			last = show_to_other(last, sub, producer);
 		}
 	}
+	publish_to_last(last, producer);
 	return takers;
 }
 
@@ -413,7 +448,7 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 		gid_slab_hold(batch.slab, gid_slot_of(frame->gid), 1);
 		producer->stats.delivered++;
 	}
-	publish_to(subscription, producer);
+	publish_to(subscription);
 }
 
 void gid_producer_catch_up(struct gid_producer *producer) {
@@ -642,11 +677,13 @@ static inline __attribute__((always_inline)) int put_some(struct gid_producer *p
 
 /* What was put becomes known, and what that led to is done. Runs callbacks. */
 static void finish_sending(struct gid_producer *producer) {
+	struct gid_subscription *last = NULL;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (!sub->dead) {
-			publish_rest_to(sub);
+		if (!sub->dead && has_unpublished(sub)) {
+			last = show_to_other(last, sub, producer);
 		}
 	}
+	publish_to_last(last, producer);
 	run_deferred(producer);
 }
 

@@ -103,6 +103,13 @@ static inline int gid_ring_put(struct gid_ring_producer *end, const struct gid_w
 static inline void gid_ring_publish(struct gid_ring_producer *end);
 
 /*
+ * For all but the last of many rings: it may not be asked whether this consumer is to be woken
+ * before another ring is published. Publishing is an exchange, which costs as much as all the rest,
+ * and has all that was stored before it seen by then.
+ */
+static inline void gid_ring_show(struct gid_ring_producer *end);
+
+/*
  * The same for a picture of which the first line says all; its index counts for nothing. And for up
  * to so many, as long as there is room: returns how many. Each line is made by its number.
  */

@@ -208,6 +208,12 @@ static inline __attribute__((always_inline)) uint32_t gid_ring_put_lines(
 	return count;
 }
 
+static inline void gid_ring_show(struct gid_ring_producer *end) {
+	uint64_t tail = end->tail;
+	end->published = tail;
+	__atomic_store_n(&end->ring->tail, tail, __ATOMIC_RELEASE);
+}
+
 static inline void gid_ring_publish(struct gid_ring_producer *end) {
 	uint64_t tail = end->tail;
 	end->published = tail;

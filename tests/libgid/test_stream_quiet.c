@@ -77,6 +77,41 @@ static void test_wait(void) {
 	settle(NULL);
 }
 
+/* Of many readers each that sleeps is rung by one frame, wherever it is among them. */
+static void test_sleepers(void) {
+	struct gid_slab *slab = make_slab(4);
+	struct gid_producer *producer = produce(0, 8);
+	struct gid_consumer *consumers[4];
+	for (int i = 0; i < 4; i++) {
+		consumers[i] = i == 1 ? consume_quietly() : consume(4, false, false);
+	}
+	settle(producer);
+	struct gid_frame frame;
+	bool sleep = true, woken = true, come = true;
+	uint64_t before = doorbells(producer);
+	for (int i = 0; i < 4; i++) {
+		sleep &= gid_consumer_receive(consumers[i], &frame) == -EAGAIN;
+	}
+	bool sent = send_slot(producer, slab, 0) == 4;
+	uint64_t once = doorbells(producer) - before;
+	for (int i = 0; i < 4; i++) {
+		woken &= is_readable(gid_consumer_get_fd(consumers[i])) == (i != 1);
+	}
+	tap_ok(sleep && sent && once == 3 && woken, "three of four sleep, and are rung: %lu",
+			(unsigned long)once);
+	sent = send_slot(producer, slab, 1) == 4;
+	tap_ok(sent && doorbells(producer) == before + 3, "once for a sleep");
+	for (int i = 0; i < 4; i++) {
+		come &= gid_consumer_receive(consumers[i], &frame) == 1 && frame.pts == 0 &&
+				gid_consumer_receive(consumers[i], &frame) == 1 && frame.pts == 1;
+		gid_consumer_destroy(consumers[i]);
+	}
+	tap_ok(come, "both come to all");
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
 /* Without a word, and without gidd's: its end of the doorbell is all that tells. */
 static void test_hang_up(void) {
 	struct gid_producer *producer = produce(0, 8);
@@ -121,6 +156,7 @@ int main(void) {
 	if (stream_pair_init()) {
 		test_flow();
 		test_wait();
+		test_sleepers();
 		test_hang_up();
 		test_misuse();
 	}

@@ -7,13 +7,20 @@ use std::{env, fs};
 
 /// Of which file, what is there, and what is there instead: each takes one thing away that an end
 /// relies on.
-const MUTANTS: [(&str, &str, &str, &str); 17] = [
+const MUTANTS: [(&str, &str, &str, &str); 18] = [
     // A store that may be seen after the load behind it.
     (
         "store_release",
         "ring_frame.h",
         "(void)__atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);",
         "__atomic_store_n(word, value, __ATOMIC_RELEASE);",
+    ),
+    // Nor is it seen because another ring is published.
+    (
+        "only_shown",
+        "ring_frame.h",
+        "uint64_t tail = end->tail;\n\tend->published = tail;\n\tring_store(&end->ring->tail, tail);",
+        "gid_ring_show(end);",
     ),
     ("load_acquire", "ring_frame.h", "return __atomic_load_n(word, __ATOMIC_SEQ_CST);", "return __atomic_load_n(word, __ATOMIC_ACQUIRE);"),
     // A copy of which a part may be of an earlier entry than another part is.

@@ -61,6 +61,10 @@ static struct {
 	struct gid_wire_page page;
 	struct gid_ring_producer producer;
 	struct gid_ring_consumer consumer;
+	/* The last of all rings, of a consumer that never looks. */
+	struct gid_wire_ring last_ring;
+	struct gid_wire_page last_page;
+	struct gid_ring_producer last;
 	struct gid_sleep sleep;
 	bool two_lines; /* entries have a second one, and its words are looked at */
 } m;
@@ -83,6 +87,7 @@ static uint64_t *word(uint32_t number) {
 			&m.page.shown_sequence,
 			&m.page.shown_time,
 			&m.page.shown_refresh_ns,
+			&m.last_ring.tail,
 	};
 	const uint32_t count = sizeof(words) / sizeof(words[0]);
 	if (number < count) {
@@ -108,6 +113,7 @@ static void reset(bool two_lines) {
 	memset(&one, 0, sizeof(one));
 	gid_ring_producer_init(&m.producer, &m.ring, &m.page, GID_RING_ENTRIES);
 	gid_ring_consumer_init(&m.consumer, &m.ring, &m.page);
+	gid_ring_producer_init(&m.last, &m.last_ring, &m.last_page, GID_RING_ENTRIES);
 	m.page.wake = GID_WIRE_FUTEX;
 	m.sleep.epoll_fd = m.sleep.nudge_fd = -1;
 }
@@ -132,6 +138,11 @@ static int put(uint64_t gid) {
 
 static void publish(void) {
 	gid_ring_publish(&m.producer);
+}
+
+static void publish_to_both(void) {
+	gid_ring_show(&m.producer);
+	gid_ring_publish(&m.last);
 }
 
 static int take_back(uint64_t below, uint64_t *gid) {
@@ -220,6 +231,7 @@ const struct {
 	__typeof__(reset) *reset;
 	__typeof__(put) *put;
 	__typeof__(publish) *publish;
+	__typeof__(publish_to_both) *publish_to_both;
 	__typeof__(take_back) *take_back;
 	__typeof__(take_by_force) *take_by_force;
 	__typeof__(collect) *collect;
@@ -244,6 +256,7 @@ const struct {
 		reset,
 		put,
 		publish,
+		publish_to_both,
 		take_back,
 		take_by_force,
 		collect,

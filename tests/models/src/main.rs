@@ -22,6 +22,7 @@ struct Ops {
     reset: unsafe extern "C-unwind" fn(bool),
     put: unsafe extern "C-unwind" fn(u64) -> i32,
     publish: unsafe extern "C-unwind" fn(),
+    publish_to_both: unsafe extern "C-unwind" fn(),
     take_back: unsafe extern "C-unwind" fn(u64, *mut u64) -> i32,
     take_by_force: unsafe extern "C-unwind" fn(u64) -> bool,
     collect: unsafe extern "C-unwind" fn(*mut u64) -> i32,
@@ -346,14 +347,15 @@ fn held(model: &Arc<Model>) {
 }
 
 /// A consumer that sleeps was rung for what it did not see.
-fn sleep(model: &Arc<Model>) {
+fn is_rung(model: &Arc<Model>, publish: unsafe extern "C-unwind" fn()) {
     let rung = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let rings = rung.clone();
     let sleeps = both(
         model,
         move |m| {
             for slot in 1..3 {
-                m.send(slot);
+                m.put(slot);
+                unsafe { publish() };
                 if unsafe { (m.ops.wakes_consumer)() } {
                     rings.store(true, std::sync::atomic::Ordering::Relaxed);
                 }
@@ -362,6 +364,15 @@ fn sleep(model: &Arc<Model>) {
         |m| (0..2).any(|_| m.look(1) == 0) && unsafe { (m.ops.consumer_sleeps)() },
     );
     assert!(!sleeps || rung.load(std::sync::atomic::Ordering::Relaxed), "a wake is lost");
+}
+
+fn sleep(model: &Arc<Model>) {
+    is_rung(model, model.ops.publish);
+}
+
+/// Also where the producer has another reader, which it publishes to last.
+fn sleep_of_many(model: &Arc<Model>) {
+    is_rung(model, model.ops.publish_to_both);
 }
 
 /// The same where it sleeps by a futex.
@@ -525,13 +536,14 @@ fn one_take_back_and_send(model: &Arc<Model>) {
 }
 
 type Scenario = fn(&Arc<Model>);
-const SCENARIOS: [(&str, Scenario); 15] = [
+const SCENARIOS: [(&str, Scenario); 16] = [
     ("publish", publish),
     ("burst", burst),
     ("take_back", take_back),
     ("two_lines", two_lines),
     ("held", held),
     ("sleep", sleep),
+    ("sleep_of_many", sleep_of_many),
     ("sleep_by_futex", sleep_by_futex),
     ("sleep_for_release", sleep_for_release),
     ("shown", shown),
