@@ -127,18 +127,19 @@ def frames() -> Iterator[Count]:
         counter = Counter(folder)
         yield from flow(counter, 64, 1, "a frame of 64 streams")
         yield from flow(counter, 1, 8, "a frame to 8 consumers")
-        for unit, count in (
-            ("instructions", counter.instructions),
-            ("system calls", counter.calls),
-        ):
-            found = per_item(count, lambda n: ["gid-probe", "frames", "bursts", n])
-            yield "public calls: a frame, in bursts of 32", unit, found
+        yield from bursts(counter, 1, "a frame, in bursts of 32")
+        yield from bursts(counter, 8, "a frame to 8 consumers, in bursts of 32")
 
 
 def flow(counter: Counter, streams: int, consumers: int, name: str) -> Iterator[Count]:
-    def words(count: int) -> list:
-        return ["gid-probe", "frames", count, streams, consumers]
+    yield from both(counter, lambda n: ["gid-probe", "frames", n, streams, consumers], name)
 
+
+def bursts(counter: Counter, consumers: int, name: str) -> Iterator[Count]:
+    yield from both(counter, lambda n: ["gid-probe", "frames", "bursts", n, consumers], name)
+
+
+def both(counter: Counter, words: Callable[[int], list], name: str) -> Iterator[Count]:
     yield f"public calls: {name}", "instructions", per_item(counter.instructions, words)
     yield f"public calls: {name}", "system calls", per_item(counter.calls, words)
 

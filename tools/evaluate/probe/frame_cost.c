@@ -61,7 +61,8 @@ static uint64_t own_time(void) {
 
 static bool flow_is_live(const struct flow *flow, int consumers) {
 	for (int i = 0; i < consumers; i++) {
-		if (gid_consumer_get_state(flow->consumers[i]) != GID_CONSUMER_LIVE) {
+		const struct gid_consumer *own = flow->consumers[i]; /* or another thread's: NULL */
+		if (own != NULL && gid_consumer_get_state(own) != GID_CONSUMER_LIVE) {
 			return false;
 		}
 	}
@@ -172,13 +173,10 @@ static struct gid_consumer *burst_consumer(struct gid_domain *domain) {
 	return consumer;
 }
 
-/* Until its consumer is there, and knows it where it is ours. */
-static void wait_for_consumer(const struct flow *flow, struct gid_domain *domain) {
+static void wait_for_consumers(const struct flow *flow, struct gid_domain *domain, int consumers) {
 	uint64_t patience = probe_now() + PATIENCE_NS;
 	struct pollfd news = {.fd = gid_domain_get_fd(domain), .events = POLLIN};
-	const struct gid_consumer *own = flow->consumers[0];
-	while (gid_producer_consumers(flow->producer) == 0 ||
-			(own != NULL && gid_consumer_get_state(own) != GID_CONSUMER_LIVE)) {
+	while (!flow_is_live(flow, consumers)) {
 		poll(&news, 1, 100);
 		gid_domain_dispatch(domain);
 		if (probe_now() > patience) {
@@ -215,11 +213,21 @@ static uint32_t receive_burst(struct gid_consumer *consumer) {
 	return (uint32_t)count;
 }
 
-static void pass_bursts(struct flow *flow, int count) {
+static void burst_init_alone(struct flow *flow, struct gid_domain *domain, int consumers) {
+	burst_init(flow, domain);
+	for (int i = 0; i < consumers; i++) {
+		flow->consumers[i] = burst_consumer(domain);
+	}
+	wait_for_consumers(flow, domain, consumers);
+}
+
+static void pass_bursts(struct flow *flow, int count, int consumers) {
 	for (int passed = 0; passed < count;) {
 		uint32_t sent = send_burst(flow);
-		if (receive_burst(flow->consumers[0]) != sent) {
-			errx(1, "frames did not come");
+		for (int i = 0; i < consumers; i++) {
+			if (receive_burst(flow->consumers[i]) != sent) {
+				errx(1, "frames did not come");
+			}
 		}
 		passed += (int)sent;
 	}
@@ -254,13 +262,11 @@ static void print_burst(const char *where, struct figure *figure) {
 static void measure_bursts_alone(struct gid_domain *domain, double rate) {
 	struct flow flow;
 	struct figure figure;
-	burst_init(&flow, domain);
-	flow.consumers[0] = burst_consumer(domain);
-	wait_for_consumer(&flow, domain);
+	burst_init_alone(&flow, domain, 1);
 	figure_init(&figure, "cycles", ROUNDS);
 	for (int round = 0; round < ROUNDS; round++) {
 		uint64_t begin = own_time();
-		pass_bursts(&flow, FRAMES);
+		pass_bursts(&flow, FRAMES, 1);
 		figure_add(&figure, (double)(own_time() - begin) / FRAMES * rate);
 		gid_domain_dispatch(domain);
 	}
@@ -278,7 +284,7 @@ static void measure_bursts_between(struct gid_domain *domain, double rate) {
 	if (error != 0) {
 		errx(1, "no second thread: %s", strerror(error));
 	}
-	wait_for_consumer(&flow, domain);
+	wait_for_consumers(&flow, domain, 1);
 	figure_init(&figure, "cycles", ROUNDS);
 	for (int round = 0; round < ROUNDS; round++) {
 		uint64_t begin = probe_now();
@@ -360,14 +366,12 @@ static int number_of(const char *text, int most) {
 	return (int)number;
 }
 
-/* `frames bursts COUNT`: so many frames of one stream, in bursts. */
-static int pass_in_bursts(int count) {
+/* `frames bursts COUNT CONSUMERS`: so many frames of one stream, in bursts. */
+static int pass_in_bursts(int count, int consumers) {
 	struct gid_domain *domain = connect_here();
 	struct flow flow;
-	burst_init(&flow, domain);
-	flow.consumers[0] = burst_consumer(domain);
-	wait_for_consumer(&flow, domain);
-	pass_bursts(&flow, count);
+	burst_init_alone(&flow, domain, consumers);
+	pass_bursts(&flow, count, consumers);
 	flow_finish(&flow);
 	gid_domain_destroy(domain);
 	probe_begin();
@@ -376,8 +380,9 @@ static int pass_in_bursts(int count) {
 }
 
 int probe_frames(int argc, char **argv) {
-	if (argc == 3 && strcmp(argv[1], "bursts") == 0) {
-		return pass_in_bursts(number_of(argv[2], INT_MAX));
+	if (argc == 4 && strcmp(argv[1], "bursts") == 0) {
+		return pass_in_bursts(
+				number_of(argv[2], INT_MAX), number_of(argv[3], CONSUMERS_MAX));
 	}
 	if (argc != 4) {
 		errx(2, "frames: three numbers are expected: COUNT STREAMS CONSUMERS");

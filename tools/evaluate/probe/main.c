@@ -26,7 +26,7 @@ static const struct part {
 				probe_access},
 		{"streams", "streams", "a frame's cost with many streams and many consumers",
 				probe_streams},
-		{"frames", "frames COUNT STREAMS CONSUMERS | frames bursts COUNT",
+		{"frames", "frames COUNT STREAMS CONSUMERS | frames bursts COUNT CONSUMERS",
 				"passes so many frames, for who counts what that takes; no figures",
 				probe_frames},
 };
