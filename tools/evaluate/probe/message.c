@@ -4,7 +4,7 @@
  * into a slot, its frame is sent by a stream, and the other side reads all of it where it lies.
  * Both sides sleep before each message, as two programs that wait for each other do. The echo
  * sends back how long the message was on its way. In turn with it the same bytes go by a bare
- * eventfd and shared memory, so that whatever else happens on the machine meets both.
+ * futex and shared memory, so that whatever else happens on the machine meets both.
  */
 #include <drm_fourcc.h>
 #include <err.h>
@@ -51,6 +51,7 @@ static void *dispatch(void *data) {
 		poll(fds, 2, 100);
 		pthread_mutex_lock(&end->lock);
 		gid_domain_dispatch(end->domain);
+		gid_producer_dispatch(end->producer);
 		is_ending = end->is_ending;
 		pthread_mutex_unlock(&end->lock);
 		if (!is_ending) {
@@ -93,17 +94,28 @@ static void end_finish(struct pipe_end *end) {
 	pthread_mutex_destroy(&end->lock);
 }
 
-/* Sends `bytes` of the pattern. `told` is what the other side gets as the frame's pts. */
+/* Bytes and ns in the frame's pts, so that all of its entry is on one line of memory. */
+static uint64_t pts_of(uint32_t bytes, uint64_t told) {
+	return (told < INT32_MAX ? told : INT32_MAX) << 32 | bytes;
+}
+
+static size_t bytes_of(const struct gid_frame *frame) {
+	uint32_t bytes = (uint32_t)frame->pts;
+	return bytes < BYTES_MAX ? bytes : BYTES_MAX;
+}
+
+/*
+ * Sends `bytes` of the pattern, and tells the other side a time in ns. What came back is collected
+ * by the sending itself: to ask the descriptor as well would be a system call more.
+ */
 static int send_message(struct pipe_end *end, uint32_t bytes, int pattern, uint64_t told) {
 	pthread_mutex_lock(&end->lock);
-	gid_producer_dispatch(end->producer);
 	int slot = gid_slab_take(end->slab), sent = slot;
 	if (slot >= 0) {
 		memset(gid_slab_data(end->slab, (uint32_t)slot), pattern, bytes);
 		struct gid_frame frame = GID_FRAME_INIT;
 		frame.gid = gid_slab_gid(end->slab, (uint32_t)slot);
-		frame.pts = told;
-		frame.duration = bytes;
+		frame.pts = pts_of(bytes, told);
 		sent = gid_producer_send(end->producer, &frame);
 		if (sent <= 0) {
 			gid_slab_give(end->slab, (uint32_t)slot);
@@ -120,20 +132,22 @@ static bool read_message(struct pipe_end *end, const struct gid_frame *frame) {
 		return false;
 	}
 	const uint8_t *bytes = gid_slab_view(slab, gid_slot_of(frame->gid));
-	size_t count = frame->duration < BYTES_MAX ? frame->duration : BYTES_MAX;
+	size_t count = bytes_of(frame);
 	bool is_whole = bytes != NULL && count > 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
 	gid_slab_unref(slab);
 	return is_whole;
 }
 
-/* Waits for the next message: 1 if it is whole, 0 if not, -ETIMEDOUT, or what the stream says. */
+/*
+ * Waits for the next message, which is to be given back: 1 if it is whole, 0 if not, -ETIMEDOUT, or
+ * what the stream says.
+ */
 static int receive_message(struct pipe_end *end, struct gid_frame *frame, uint64_t until) {
 	for (;;) {
 		pthread_mutex_lock(&end->lock);
 		int ret = gid_consumer_receive(end->consumer, frame);
 		if (ret == 1 && frame->gid != GID_NONE) {
 			ret = read_message(end, frame);
-			gid_consumer_release(end->consumer, frame);
 			pthread_mutex_unlock(&end->lock);
 			return ret;
 		}
@@ -148,6 +162,12 @@ static int receive_message(struct pipe_end *end, struct gid_frame *frame, uint64
 			gid_consumer_sleep(end->consumer);
 		}
 	}
+}
+
+static void give_back(struct pipe_end *end, const struct gid_frame *frame) {
+	pthread_mutex_lock(&end->lock);
+	gid_consumer_release(end->consumer, frame);
+	pthread_mutex_unlock(&end->lock);
 }
 
 /* --- the two sides ---------------------------------------------------------------------------- */
@@ -171,8 +191,9 @@ static void ping_once(struct pipe_end *end, uint32_t bytes, int pattern, struct 
 		errx(1, "the answer from %s: %s", end->peer,
 				ret < 0 ? gid_strerror(ret) : "not what was sent");
 	}
+	give_back(end, &frame);
 	figure_add(round_trip, (double)(probe_now() - begin) / 1e3);
-	figure_add(one_way, (double)frame.pts / 1e3);
+	figure_add(one_way, (double)(frame.pts >> 32) / 1e3);
 }
 
 static void ping(struct pipe_end *end, struct probe_bare *bare, uint32_t bytes) {
@@ -215,10 +236,10 @@ static int echo(struct pipe_end *end) {
 			errx(1, "messages from %s: %s", end->peer, gid_strerror(ret));
 		}
 		uint64_t way = probe_now() - frame.submit_time;
-		uint32_t bytes = frame.duration < BYTES_MAX ? (uint32_t)frame.duration : BYTES_MAX;
 		if (ret == 1) {
-			send_message(end, bytes, (int)frame.sequence, way);
+			send_message(end, (uint32_t)bytes_of(&frame), (int)frame.sequence, way);
 		}
+		give_back(end, &frame); /* while the other side wakes up */
 	}
 }
 
