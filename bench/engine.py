@@ -40,11 +40,14 @@ from lab.domains.configuration import section
 from lab.domains.program import LabError
 
 
-def engine_text(helpers: int | None, spin_us: object, realtime: object, slots: object) -> str:
-    """`helpers`: None as many as gid-engine has by itself."""
-    own = "" if helpers is None else f"helpers={helpers}"
+def engine_text(
+    helpers: int | None, realtime: object, slots: object, spin_us: int | None = None
+) -> str:
+    """What is None is as gid-engine has it by itself."""
+    own = {"helpers": helpers, "spin-us": spin_us}
+    given = " ".join(f"{key}={value}" for key, value in own.items() if value is not None)
     limits = f"memory=128M slots={slots} list-ms=60000"
-    return section("engine", f"spin-us={spin_us} {own}") + section(
+    return section("engine", given) + section(
         "canvas bench", f"domain=open realtime={realtime} {limits}"
     )
 
@@ -66,7 +69,7 @@ LAYERS = range(2, 9)
 def engine(
     folder: Path,
     helpers: int | None,
-    spin_us: int = 200,
+    spin_us: int | None = None,
     slots: int = 3,
     under: Sequence[str] = (),
 ) -> Iterator[list[int]]:
@@ -260,7 +263,7 @@ def here(folder: Path, options: argparse.Namespace) -> tuple[list[dict], list[di
 
 
 def in_guest(folder: Path, options: argparse.Namespace) -> tuple[list[dict], list[dict]]:
-    text = engine_text(options.helpers, spin_us=200, realtime="off", slots=3)
+    text = engine_text(options.helpers, realtime="off", slots=3)
     with through_guest.measuring(folder, text) as measure_there:
         return rows_of(run_all(options, measure_there)), []
 

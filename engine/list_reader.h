@@ -63,6 +63,12 @@ static inline bool batch_has_news(const struct list_batch *batch) {
 	return end != (batch->end | (batch->closed ? ENGINE_CLOSED : 0));
 }
 
+/* How many words were written that batch_next() knows nothing of: very many, if it was closed. */
+static inline uint32_t batch_ahead(const struct list_batch *batch) {
+	uint32_t end = __atomic_load_n(&batch->shared->end, __ATOMIC_RELAXED);
+	return (end & ENGINE_CLOSED) != 0 ? UINT32_MAX : end - batch->end;
+}
+
 /* Whether more comes, as far as is known, only after a new look at what is shared. */
 static inline bool batch_is_read(const struct list_batch *batch) {
 	return batch->count == 0 && batch->at == batch->end && !batch->closed;

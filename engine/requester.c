@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "canvas.h"
@@ -29,6 +30,10 @@
 #define LONG_COST 65536	   /* of a list: from here on the engine asks who waits for it */
 #define TOUCH_COST(bytes) ((bytes) / 32) /* pixels that can be drawn while they are mapped */
 #define TURN_COST (1u << 19) /* of lists: after so many the real-time budget is updated */
+#define NAP_NS 30000	     /* in which a program writes some ten thousand words */
+#define AHEAD_WORDS 4096u    /* written in a nap: the program does not wait for what is drawn */
+#define LOOKS_LEAST 64u	     /* without a nap, after one that was in vain, */
+#define LOOKS_MOST 4096u     /* and after many such */
 
 struct requester {
 	struct canvas_config config;
@@ -50,6 +55,9 @@ struct requester {
 	struct gid_frame frame;	     /* of the batch that is read */
 	struct gid_slab *lists_slab; /* that it lies in; NULL: none is read */
 	struct list_batch batch;
+	uint32_t looks;	     /* for more of a batch, until there is a nap again */
+	uint32_t more_looks; /* before the nap after that, if it is in vain */
+	bool has_lingered;   /* for what it has read last: there was no more */
 	bool taken; /* a batch was taken back: its writer sends it again, or its lists are lost */
 	uint64_t signalled; /* the last fence that a sleeping program was woken for */
 	bool opened;
@@ -509,8 +517,12 @@ static void renew(struct requester *requester) {
 /* The next batch, if the ring has one. */
 static bool take_batch(struct requester *requester) {
 	struct gid_frame frame;
-	if (gid_consumer_wait(requester->lists, 0) <= 0 ||
-			gid_consumer_receive(requester->lists, &frame) != 1) {
+	const bool has_looked = requester->has_lingered;
+	requester->has_lingered = false;
+	if (!has_looked && gid_consumer_wait(requester->lists, 0) <= 0) {
+		return false;
+	}
+	if (gid_consumer_receive(requester->lists, &frame) != 1) {
 		return false;
 	}
 	renew(requester);
@@ -522,11 +534,33 @@ static bool take_batch(struct requester *requester) {
 }
 
 /*
+ * Lets a program go ahead that writes on, whether its lists are drawn or not: many lists that are
+ * drawn at once cost us less of a processor than to look for each of them, and a program on the
+ * same processor has that meanwhile. One that waits for its lists waits for a nap, too, and then
+ * for none for twice as many looks as after the last such nap.
+ */
+static void let_go_ahead(struct requester *requester) {
+	if (requester->looks > 0) {
+		requester->looks--;
+		return;
+	}
+	nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+	if (batch_ahead(&requester->batch) >= AHEAD_WORDS) {
+		requester->more_looks = LOOKS_LEAST;
+		return;
+	}
+	requester->looks = requester->more_looks;
+	requester->more_looks = requester->looks < LOOKS_MOST ? 2 * requester->looks : LOOKS_MOST;
+}
+
+/*
  * Before a sleep, looks for more of the batch for a while; the program need not ring meanwhile.
  * Then the batch goes back to its writer, whom the report tells that it has to send it again.
  * Returns whether there is more.
  */
 static bool linger(struct requester *requester) {
+	wake_waiting(requester);
+	let_go_ahead(requester);
 	const uint64_t until = gid_clock_now() + requester->spin_us * 1000ull;
 	do {
 		wake_waiting(requester);
@@ -542,6 +576,7 @@ static bool linger(struct requester *requester) {
 	}
 	wake_waiting(requester);
 	release_batch(requester);
+	requester->has_lingered = true;
 	return false;
 }
 
@@ -614,6 +649,8 @@ static int open_streams(struct requester *requester) {
 	requester->drawing.go_on = goes_on;
 	requester->drawing.data = requester;
 	requester->batch.serial = requester->signalled = 0;
+	requester->looks = requester->more_looks = LOOKS_LEAST;
+	requester->has_lingered = false;
 	requester->program_joined = requester->program_left = false;
 	requester->opened = true;
 	return 0;
