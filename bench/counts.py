@@ -47,7 +47,7 @@ PATIENCE = 300.0  # seconds, for one program that is counted
 SPIN_US = 100_000  # the longest that gid-engine takes
 WORDS = (100, 1000)  # of a list of points
 POINTS = 100_000  # that gid-bench-engine sends in a pass
-# One instruction that copies or clears much is one for each byte to callgrind: libc is to use others.
+# An instruction that copies or clears much is one for each byte to callgrind: libc is to use others
 COPIES = (
     "env",
     "GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1073741824"
