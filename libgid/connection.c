@@ -91,6 +91,15 @@ void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoin
 	endpoint->next->prev = endpoint->prev;
 }
 
+void gid_endpoints_tell_made(struct gid_domain *domain, struct gid_slab *slab) {
+	struct gid_endpoint *endpoint = domain->endpoints.next;
+	for (; endpoint != &domain->endpoints; endpoint = endpoint->next) {
+		if (endpoint->slab_made != NULL) {
+			endpoint->slab_made(endpoint, slab);
+		}
+	}
+}
+
 struct gid_timeline *gid_domain_get_timeline(
 		struct gid_domain *domain, struct gid_timeline *given) {
 	if (given == NULL && domain->timeline == NULL) {

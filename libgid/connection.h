@@ -42,6 +42,9 @@ struct gid_endpoint {
 			int fds[static GID_WIRE_FDS_MAX]);
 	/* gidd is back and knows nothing of us: register again. */
 	void (*reconnected)(struct gid_endpoint *endpoint);
+	/* A slab for a stream is there, under a number that is new. Runs no callback. May be NULL.
+	 */
+	void (*slab_made)(struct gid_endpoint *endpoint, struct gid_slab *slab);
 	/* The domain is being destroyed before its owner: to be removed. May be NULL. */
 	void (*domain_destroyed)(struct gid_endpoint *endpoint);
 };
@@ -120,6 +123,9 @@ void gid_connection_finish(struct gid_domain *domain);
 
 void gid_endpoint_add(struct gid_domain *domain, struct gid_endpoint *endpoint);
 void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoint);
+
+/* Tells all of them. */
+void gid_endpoints_tell_made(struct gid_domain *domain, struct gid_slab *slab);
 
 /*
  * Sends a request (its serial is set here) with `fd_count` descriptors, which stay the caller's,

@@ -142,6 +142,9 @@ static void end_asking(struct gid_slab *slab, int error) {
 		slab->emptied++;
 		gid_slab_grant_again(slab); /* not to whom others may not lend it */
 	}
+	if (error == 0 && slab->references > 0 && slab->stream[0] != '\0') {
+		gid_endpoints_tell_made(slab->domain, slab);
+	}
 	if (slab->references == 0) {
 		release(slab); /* nobody wants it any more */
 	} else if (slab->exported != NULL) {

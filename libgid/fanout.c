@@ -238,6 +238,12 @@ static int put_for_old(struct gid_subscription *subscription, const struct batch
 	return dropped == 1 ? (int)put_frames(subscription, batch) : dropped;
 }
 
+/* Waits for gidd, unless the producer never does. */
+static int grant_now(const struct gid_subscription *subscription, struct gid_slab *slab) {
+	bool waits = subscription->producer->options.granted == NULL;
+	return waits ? gid_slab_grant(slab, subscription->domain) : -ENOTCONN;
+}
+
 /* Where its one frame cannot just be put in: for want of a grant, or of room, or of a window. */
 static __attribute__((noinline)) bool put_hard(
 		struct gid_subscription *subscription, const struct batch *batch) {
@@ -245,7 +251,7 @@ static __attribute__((noinline)) bool put_hard(
 	struct gid_slab *slab = batch->slab;
 	bool seen = slab == NULL || gid_subscription_can_see(subscription, slab);
 	bool granted = slab == NULL || !seen || !gid_subscription_needs_grant(subscription, slab);
-	int error = granted ? 0 : gid_slab_grant(slab, subscription->domain);
+	int error = granted ? 0 : grant_now(subscription, slab);
 	int sent = error < 0 || !seen ? 0 : (int)put_frames(subscription, batch);
 	if (sent == 0 && error == 0 && slab != NULL && seen && subscription->drop_old) {
 		error = put_for_old(subscription, batch);
@@ -544,6 +550,9 @@ static inline __attribute__((always_inline)) int begin_batch(
 	const struct gid_slab *slab = batch->slab;
 	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
 		error = gid_producer_request_grants(producer, batch->slab, first);
+		if (error == -ENOTCONN || error == -ETIMEDOUT) {
+			error = 0; /* those have it who need nothing of gidd */
+		}
 	}
 	/* Of a slab of others, or one without generations, each gid is looked at in its own way. */
 	bool single = most == 1 || error < 0 || slab == NULL || slab->info.imported ||

@@ -47,7 +47,9 @@ static void forget_places(struct gid_metadata *metadata) {
 }
 
 static void handle_made(void *data, int error, struct gid_slab *slab) {
-	forget_places(data);
+	struct gid_metadata *metadata = data;
+	metadata->error = error;
+	forget_places(metadata);
 }
 
 static int make_slab(struct gid_producer *producer, struct gid_metadata *metadata) {
@@ -107,6 +109,9 @@ static int renew_slab(struct gid_metadata *metadata) {
 	int ret = gid_slab_renew(metadata->slab);
 	if (ret == 1) {
 		forget_places(metadata);
+	}
+	if (ret == -EAGAIN && metadata->error < 0) {
+		return metadata->error; /* why gidd gave none */
 	}
 	return ret < 0 ? ret : 0;
 }

@@ -294,6 +294,14 @@ static void published_again(void *data, int error, const union gid_wire_message 
 	}
 }
 
+/* Readers may read it before its first frame comes, which need not wait for gidd then. */
+static void slab_made(struct gid_endpoint *endpoint, struct gid_slab *slab) {
+	struct gid_producer *producer = from_endpoint(endpoint);
+	if (producer->options.granted != NULL && strcmp(producer->name, slab->stream) == 0) {
+		gid_producer_expect_slab(producer, slab);
+	}
+}
+
 /* A new gidd knows nothing of the consumers we have, who live on by ring and doorbell. */
 static void publish_again(struct gid_endpoint *endpoint) {
 	struct gid_producer *producer = from_endpoint(endpoint);
@@ -358,6 +366,7 @@ static int publish(struct gid_producer *producer) {
 			.kind = GID_ENDPOINT_STREAM,
 			.message = take_message,
 			.reconnected = publish_again,
+			.slab_made = slab_made,
 			.domain_destroyed = domain_destroyed,
 	};
 	gid_endpoint_add(producer->domain, &producer->endpoint);

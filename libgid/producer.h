@@ -217,6 +217,9 @@ int gid_producer_grant_slabs(struct gid_producer *producer, const struct gid_sub
  */
 int gid_producer_request_grants(struct gid_producer *producer, struct gid_slab *slab, gid_id gid);
 
+/* Asks for them before there is a frame; if that fails, the first frame asks again. */
+void gid_producer_expect_slab(struct gid_producer *producer, struct gid_slab *slab);
+
 /* Forgets the grants that gidd was asked for. */
 void gid_producer_cancel_grants(struct gid_producer *producer);
 

@@ -157,6 +157,13 @@ int gid_producer_request_grants(struct gid_producer *producer, struct gid_slab *
 	return result;
 }
 
+void gid_producer_expect_slab(struct gid_producer *producer, struct gid_slab *slab) {
+	gid_id gid = gid_slab_gid(slab, 0);
+	if (gid_producer_add_slab(producer, gid) == 0) {
+		gid_producer_request_grants(producer, slab, gid);
+	}
+}
+
 void gid_producer_cancel_grants(struct gid_producer *producer) {
 	while (producer->grants != NULL) {
 		gid_domain_request_cancel(producer->domain, producer->grants);

@@ -363,6 +363,53 @@ static void test_gidd_restarts(void) {
 	end();
 }
 
+static void hear_made(void *data, int error, struct gid_slab *made) {
+	*(int *)data = error;
+}
+
+static void test_a_slab_of_the_stream(void) {
+	struct gid_producer *producer = produce(0);
+	struct gid_consumer *consumer = consume(producer);
+	struct gid_slab *own = NULL;
+	int error = 1;
+	heard.granted = 0;
+	tap_ok(gid_slab_create_async(lender, "movie", &layout, 0, 2, NULL, hear_made, &error,
+			       &own) == 0 &&
+					cockpit_until(lender, has_granted, NULL) && error == 0 &&
+					heard.error == 0,
+			"memory that is made for the stream is granted without being asked for");
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(own, 0);
+	tap_ok(gid_producer_send(producer, &frame) == 1, "so its first frame waits for nobody");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(own, false);
+	settle(NULL);
+}
+
+static void test_gidd_is_away(void) {
+	struct gid_producer *producer = produce(0);
+	struct gid_consumer *consumer = consume(producer), *near = NULL;
+	struct gid_consumer_options options = {.size = sizeof(options), .credit = 4};
+	struct gid_slab *own = NULL;
+	tap_ok(gid_consumer_create(owner, "open", "movie", &options, &near) == 0 &&
+					gid_slab_create(lender, &layout, 0, 2, NULL, &own) == 0,
+			"a second consumer, of the producer's domain");
+	settle(producer);
+	struct gid_frame frame = GID_FRAME_INIT, seen;
+	frame.gid = gid_slab_gid(own, 0);
+	cockpit_kill(1);
+	settle(producer);
+	tap_ok(gid_producer_send(producer, &frame) == 1 && gid_consumer_receive(near, &seen) == 1 &&
+					seen.gid == frame.gid,
+			"without gidd who needs no grant has the frame");
+	tap_ok(gid_consumer_receive(consumer, &seen) == -EAGAIN, "and who needs one misses it");
+	gid_consumer_destroy(near);
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(own, false);
+}
+
 int main(void) {
 	tap_ok(cockpit_init() && gid_domain_connect("open", &owner) == 0 &&
 					gid_domain_connect("open", &lender) == 0 &&
@@ -377,6 +424,8 @@ int main(void) {
 	test_a_refused_reader();
 	test_lender_dies();
 	test_gidd_restarts();
+	test_a_slab_of_the_stream();
+	test_gidd_is_away();
 	gid_domain_destroy(owner);
 	gid_domain_destroy(lender);
 	gid_domain_destroy(reader);

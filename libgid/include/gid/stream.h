@@ -260,7 +260,8 @@ struct gid_producer_options {
 	 * If set, gid_producer_send() does not wait for gidd. If consumers need a grant first, it
 	 * returns -EINPROGRESS and sends nothing. Later this is called from gid_domain_dispatch(),
 	 * once for each domain. `error` is 0: frames of this slab can be sent now. Or `error` says
-	 * why gidd refused the grant, and the subscriptions of that domain have ended. NULL:
+	 * why gidd refused the grant, and the subscriptions of that domain have ended. While gidd
+	 * is away the frame is sent, and consumers that need a grant miss it. NULL:
 	 * gid_producer_send() waits.
 	 */
 	void (*granted)(void *data, gid_id gid, int error);
@@ -329,11 +330,12 @@ int gid_producer_dispatch(struct gid_producer *producer);
  * neither made by this domain object nor imported by it from another client of the same domain;
  * -EINPROGRESS: see `granted`; -EPIPE: the domain object was destroyed.
  *
- * The first frame of a slab grants the slab to the domains of the consumers; gidd is asked once. An
- * imported slab is lent to them in the same way, if its owner does not forbid it
- * (gid_slab_revoke()). It stays imported while a consumer holds a frame of it. Only its owner can
- * change its generations. So if the lease of such a frame ends, the domain of the consumer that
- * held it loses the whole slab, and gets it again with a later frame.
+ * The first frame of a slab grants the slab to the domains of the consumers; gidd is asked once.
+ * With `granted`, it is asked as soon as a slab is there that was made for the stream. An imported
+ * slab is lent to them in the same way, if its owner does not forbid it (gid_slab_revoke()). It
+ * stays imported while a consumer holds a frame of it. Only its owner can change its generations.
+ * So if the lease of such a frame ends, the domain of the consumer that held it loses the whole
+ * slab, and gets it again with a later frame.
  */
 int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame);
 
