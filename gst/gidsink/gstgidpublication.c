@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidpublication.h"
 
+#include <errno.h>
+
 #include "common/gstgid.h"
 #include "common/gstgidposter.h"
 #include "common/gstgidtimeline.h"
@@ -26,6 +28,17 @@ frame_released (void *data, gid_id gid)
   GstGidPublication *self = data;
 
   gst_gid_domain_let_go (self->domain, gid);
+  self->wake (self->wake_data);
+}
+
+/* What was asked for a frame: the streaming thread waits for it without the lock. */
+static void
+frame_granted (void *data, gid_id gid, int error)
+{
+  GstGidPublication *self = data;
+
+  if (error < 0)
+    GST_INFO_OBJECT (self->element, "a reader gets no grant: %s", gid_strerror (error));
   self->wake (self->wake_data);
 }
 
@@ -123,6 +136,7 @@ gst_gid_publication_publish (GstGidPublication *self, GError **error)
     .size = sizeof (options),
     .released = frame_released,
     .subscriber = subscriber_changed,
+    .granted = frame_granted,
     .data = self,
     .quiet = true,
     .keeps_shown = true,
@@ -324,6 +338,20 @@ gst_gid_publication_get_shown (GstGidPublication *self, guint32 domain, struct g
 
 /* --- frames ------------------------------------------------------------------------------------- */
 
+/* What was put beside the frame when it was tried before stays there. */
+static int
+put_and_send (GstGidPublication *self, struct gid_frame *frame, const GByteArray *metadata,
+    int *metadata_error)
+{
+  *metadata_error = 0;
+  if (frame->metadata == GID_NONE)
+    *metadata_error =
+        gid_producer_put_metadata (self->producer, frame, metadata->data, metadata->len);
+  if (*metadata_error == -EINPROGRESS)
+    return -EINPROGRESS;
+  return gid_producer_send (self->producer, frame);
+}
+
 int
 gst_gid_publication_send (GstGidPublication *self, struct gid_frame *frame,
     const GByteArray *metadata, GstBuffer *buffer, GstGidExport *export, int *metadata_error)
@@ -331,9 +359,7 @@ gst_gid_publication_send (GstGidPublication *self, struct gid_frame *frame,
   int sent;
 
   gst_gid_domain_lock (self->domain);
-  *metadata_error =
-      gid_producer_put_metadata (self->producer, frame, metadata->data, metadata->len);
-  sent = gid_producer_send (self->producer, frame);
+  sent = put_and_send (self, frame, metadata, metadata_error);
   if (sent >= 0)
     gst_gid_domain_hold (
         self->domain, self->producer, frame->gid, buffer, (GstMiniObject *) export);

@@ -12,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-/** A consumer came, or released something. With the domain's lock held, on any thread. */
+/** A consumer came, or released something; or gidd answered. With the domain's lock held, on any thread. */
 typedef void (*GstGidWakeFunc) (gpointer data);
 
 typedef struct
@@ -103,6 +103,7 @@ guint gst_gid_publication_get_lease (GstGidPublication *self);
 /**
  * Sends the frame, and keeps its buffer and its export (may be NULL) until all consumers released
  * it. Returns how many got it, or libgid's error; `*metadata_error` is why they got no metadata.
+ * -EINPROGRESS: gidd was asked whether they may read it. `wake` is called; then it is to be sent again.
  */
 int gst_gid_publication_send (GstGidPublication *self, struct gid_frame *frame,
     const GByteArray *metadata, GstBuffer *buffer, GstGidExport *export, int *metadata_error);

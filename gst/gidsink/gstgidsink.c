@@ -21,6 +21,8 @@
  */
 #include "gstgidsink.h"
 
+#include <errno.h>
+
 #include <gst/video/video.h>
 
 #include "common/gstgid.h"
@@ -199,32 +201,56 @@ has_no_picture (GstGidSink *self, GstBuffer *buffer)
   return TRUE;
 }
 
+/*
+ * Gidd is asked for what readers may not read yet, and the domain's lock is not held meanwhile: no
+ * other stream of the process waits. `*sent` is as of gst_gid_publication_send().
+ */
+static GstFlowReturn
+send_when_granted (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame,
+    GstGidExport *export, gboolean playing, int *sent)
+{
+  const GByteArray *metadata = gst_gid_sidecar_get_metadata (&self->sidecar);
+  GstFlowReturn ret = GST_FLOW_OK;
+  int metadata_error;
+
+  do {
+    *sent = gst_gid_publication_send (
+        &self->publication, frame, metadata, buffer, export, &metadata_error);
+    if (*sent == -EINPROGRESS)
+      ret = gst_gid_wait_for_gidd (&self->wait, playing);
+  } while (*sent == -EINPROGRESS && ret == GST_FLOW_OK);
+  if (metadata_error < 0 && ret == GST_FLOW_OK)
+    gst_gid_sidecar_report_missing (&self->sidecar, metadata_error);
+  return ret;
+}
+
 /* Takes the export. */
-static void
+static GstFlowReturn
 send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGidExport *export,
     gboolean playing, guint *consumers)
 {
   GstGidTimes times = gst_gid_timing_of (&self->timing, buffer, playing);
-  int sent, metadata_error;
+  GstFlowReturn ret;
+  int sent;
 
   frame->present_time = times.present;
   frame->capture_time = times.capture;
-  sent = gst_gid_publication_send (&self->publication, frame,
-      gst_gid_sidecar_get_metadata (&self->sidecar), buffer, export, &metadata_error);
+  ret = send_when_granted (self, buffer, frame, export, playing, &sent);
   if (export)
     gst_mini_object_unref (GST_MINI_OBJECT_CAST (export));
-  if (metadata_error < 0)
-    gst_gid_sidecar_report_missing (&self->sidecar, metadata_error);
+  if (ret != GST_FLOW_OK)
+    return ret;
   if (sent < 0) {
     /* the slot was taken back by force, or the slab was revoked: the next frame has another */
     GST_WARNING_OBJECT (self, "frame not sent: %s", gid_strerror (sent));
-    return;
+    return GST_FLOW_OK;
   }
   gst_gid_display_follow (&self->display, frame);
   GST_LOG_OBJECT (self, "sent %" GST_PTR_FORMAT " to %d consumers", buffer, sent);
   gst_gid_timing_note_sent (&self->timing);
   if (consumers)
     *consumers = sent;
+  return GST_FLOW_OK;
 }
 
 /*
@@ -241,8 +267,8 @@ send_buffer (GstGidSink *self, GstBuffer *buffer, gboolean playing, guint *consu
   gst_buffer_ref (buffer);
   ret = gst_gid_naming_name (&self->naming, playing, &buffer, &frame, &export);
   if (ret == GST_FLOW_OK)
-    send_named (self, buffer, &frame, export, playing, consumers);
-  else if (ret == GST_GID_FLOW_NOT_THIS_ONE || (ret == GST_FLOW_FLUSHING && !playing))
+    ret = send_named (self, buffer, &frame, export, playing, consumers);
+  if (ret == GST_GID_FLOW_NOT_THIS_ONE || (ret == GST_FLOW_FLUSHING && !playing))
     ret = GST_FLOW_OK; /* upstream would end; what flushes ends the preroll itself */
   gst_buffer_unref (buffer);
   return ret;

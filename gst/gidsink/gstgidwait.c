@@ -89,6 +89,22 @@ more_is_read (GstGidWait *self)
   return gst_gid_publication_count_unread (self->publication) < self->unread;
 }
 
+/* One step of a wait. Returns whether the element was told to stop. */
+static gboolean
+wait_a_step (GstGidWait *self)
+{
+  gboolean unlocked;
+
+  g_mutex_lock (&self->lock);
+  self->waiting = TRUE;
+  if (!self->unlocked && !self->woken)
+    g_cond_wait_until (&self->cond, &self->lock, g_get_monotonic_time () + WAIT_STEP);
+  self->waiting = self->woken = FALSE;
+  unlocked = self->unlocked;
+  g_mutex_unlock (&self->lock);
+  return unlocked;
+}
+
 /*
  * Waits until consumers are as far, until `timeout_ms` (0: no end) is over, or until the element is
  * told to stop: then goes on when it plays again, where `rendering`.
@@ -100,18 +116,11 @@ wait_until (GstGidWait *self, IsReady is_ready, guint timeout_ms, gboolean rende
   GstFlowReturn ret = GST_FLOW_OK;
 
   while (ret == GST_FLOW_OK && !is_ready (self)) {
-    gint64 now = g_get_monotonic_time ();
     gboolean unlocked;
 
-    if (timeout_ms && now >= end)
+    if (timeout_ms && g_get_monotonic_time () >= end)
       break;
-    g_mutex_lock (&self->lock);
-    self->waiting = TRUE;
-    if (!self->unlocked && !self->woken)
-      g_cond_wait_until (&self->cond, &self->lock, now + WAIT_STEP);
-    self->waiting = self->woken = FALSE;
-    unlocked = self->unlocked;
-    g_mutex_unlock (&self->lock);
+    unlocked = wait_a_step (self);
     if (unlocked && !rendering)
       break;
     if (unlocked)
@@ -198,6 +207,14 @@ is_for_connection (GstGidWait *self)
 }
 
 /* --- for frames --------------------------------------------------------------------------------- */
+
+GstFlowReturn
+gst_gid_wait_for_gidd (GstGidWait *self, gboolean rendering)
+{
+  if (!wait_a_step (self))
+    return GST_FLOW_OK;
+  return rendering ? gst_base_sink_wait_preroll (self->sink) : GST_FLOW_FLUSHING;
+}
 
 GstFlowReturn
 gst_gid_wait_to_render (GstGidWait *self)

@@ -16,7 +16,7 @@ typedef struct
   gboolean for_connection; /* property; the object lock */
 
   GMutex lock;
-  GCond cond; /* a consumer came, or released something; unlock */
+  GCond cond; /* a consumer came, or released something; gidd answered; unlock */
   gboolean woken, waiting, unlocked;
   gint end_is_asked; /* by an EOS event from the application; atomic */
   guint unread; /* before this step of the last wait */
@@ -46,6 +46,12 @@ GstFlowReturn gst_gid_wait_to_render (GstGidWait *self);
  * preroll lock given up meanwhile, only where no picture is there that paused consumers could show.
  */
 GstFlowReturn gst_gid_wait_to_preroll (GstGidWait *self, gboolean *ready);
+
+/**
+ * Waits a little for what gidd was asked for. GST_FLOW_OK: it may be there, also after a pause where
+ * `rendering`.
+ */
+GstFlowReturn gst_gid_wait_for_gidd (GstGidWait *self, gboolean rendering);
 
 /**
  * Waits, not for long, until all that was sent was read: it would be lost at the end, and where

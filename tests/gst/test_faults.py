@@ -315,6 +315,57 @@ def test_streams_go_on_while_gidd_hangs(cockpit: Cockpit) -> None:
     stopped.wait_frames(len(stopped.frames) + 30)
 
 
+def film_beside_a_camera(cockpit: Cockpit, memory: str) -> tuple[Pipeline, Pipeline, Pipeline]:
+    """Who sends both, and their receivers. The film has memory, and is yet to begin."""
+    receiver, other = watch(cockpit), watch(cockpit, stream="a")
+    sender = Pipeline(
+        cockpit,
+        "open",
+        f"{BALL.format(20)} {memory} ! identity name=gate ! gidsink name=sink stream=movie "
+        f"async=false {LOSSLESS} {LIVE} ! gidsink stream=a async=false sync=false",
+        GID_ANSWER_SECONDS="600",
+    )
+    receiver.wait_state("live")
+    other.wait_frames(10)
+    wait_for(lambda: film_slabs(cockpit), "its memory")
+    return sender, receiver, other
+
+
+def film_slabs(cockpit: Cockpit) -> list[dict]:
+    return [slab for slab in cockpit.status("open")["slabs"] if slab["width"] == 320]
+
+
+def end_film(sender: Pipeline, receiver: Pipeline) -> None:
+    sender.tell("open")
+    receiver.finish()
+    assert len(receiver.frames) == 20
+    assert receiver.stats("src")["missed"] == receiver.stats("src")["lost"] == 0
+
+
+def test_a_first_frame_has_its_grants_before(cockpit: Cockpit) -> None:
+    """So that it waits for nobody, if gidd hangs by then."""
+    sender, receiver, _ = film_beside_a_camera(cockpit, "")
+    wait_for(lambda: all("grants" in slab for slab in film_slabs(cockpit)), "the grants")
+    cockpit.gidds["open"].signal(signal.SIGSTOP)
+    sender.tell("pass 5")
+    wait_for(lambda: sender.stats("sink")["frames"] == 5, "the first frames")
+    cockpit.gidds["open"].signal(signal.SIGCONT)
+    receiver.wait_frames(5)
+    end_film(sender, receiver)
+
+
+def test_a_first_frame_waits_for_gidd_alone(cockpit: Cockpit) -> None:
+    """Of memory that was made for no stream: other streams of the program go on."""
+    sender, receiver, other = film_beside_a_camera(cockpit, "! gidalloc")
+    cockpit.gidds["open"].signal(signal.SIGSTOP)
+    sender.tell("pass 5")
+    other.wait_frames(len(other.frames) + 100)
+    assert sender.stats("sink")["frames"] == len(receiver.frames) == 0
+    cockpit.gidds["open"].signal(signal.SIGCONT)
+    receiver.wait_frames(5)
+    end_film(sender, receiver)
+
+
 @pytest.mark.parametrize("gidd", ["hangs", "is away"])
 def test_another_size_while_gidd(cockpit: Cockpit, gidd: str) -> None:
     """There is no memory for it. The pipeline waits, and says so."""
