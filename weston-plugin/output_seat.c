@@ -15,6 +15,7 @@ struct output_seat {
 	struct wl_listener drawn;
 	struct wl_event_source *focusing; /* an idle one, or NULL */
 	struct weston_coord_global told;  /* where the pointer is, as its user said last */
+	bool moved_locked;		  /* see pointer_is_lost() */
 };
 
 static struct weston_coord_global seat_place(
@@ -122,10 +123,20 @@ static void handle_key(void *data, struct weston_seat *base, struct timespec *ti
 	seat_send_key(base, time, key, pressed);
 }
 
+/* Before what is done where the pointer is. */
+static void seat_find_pointer(
+		struct output_seat *seat, struct weston_seat *base, struct timespec *time) {
+	struct weston_pointer *pointer = weston_seat_get_pointer(base);
+	if (pointer_is_lost(pointer, &seat->moved_locked)) {
+		seat_send_motion(base, time, pointer->pos);
+	}
+}
+
 /* Without having been clicked on, no program locks the pointer. */
 static void handle_button(void *data, struct weston_seat *base, struct timespec *time,
 		uint32_t button, bool pressed) {
 	seat_free_pointer(data, base);
+	seat_find_pointer(data, base, time);
 	const struct weston_view *clicked = weston_seat_get_pointer(base)->focus;
 	struct weston_view *view = NULL;
 	if (pressed && clicked != NULL) {
@@ -158,13 +169,16 @@ static void seat_grant_lock(struct output_seat *seat, struct weston_seat *base) 
 static void handle_motion(void *data, struct weston_seat *base, struct timespec *time,
 		struct weston_coord place) {
 	struct output_seat *seat = data;
+	struct weston_pointer *pointer = weston_seat_get_pointer(base);
 	struct weston_coord_global told = seat_place(seat, place);
 	struct weston_coord motion = weston_coord_sub(told.c, seat->told.c);
 	seat->told = told;
 	seat_free_pointer(seat, base);
-	if (pointer_is_locked(weston_seat_get_pointer(base))) {
+	if (pointer_is_locked(pointer)) {
+		seat->moved_locked = true;
 		seat_send_relative(base, time, motion, motion);
 	} else {
+		pointer_is_lost(pointer, &seat->moved_locked);
 		seat_send_motion(base, time, told);
 		seat_grant_lock(seat, base);
 	}
@@ -172,13 +186,18 @@ static void handle_motion(void *data, struct weston_seat *base, struct timespec 
 
 static void handle_relative(void *data, struct weston_seat *base, struct timespec *time,
 		struct weston_coord motion, struct weston_coord raw) {
-	seat_free_pointer(data, base);
+	struct output_seat *seat = data;
+	struct weston_pointer *pointer = weston_seat_get_pointer(base);
+	seat_free_pointer(seat, base);
+	pointer_is_lost(pointer, &seat->moved_locked);
 	seat_send_relative(base, time, motion, raw);
-	seat_grant_lock(data, base);
+	seat->moved_locked = pointer_is_locked(pointer);
+	seat_grant_lock(seat, base);
 }
 
 static void handle_axis(void *data, struct weston_seat *base, struct timespec *time,
 		const struct input_axis *axis) {
+	seat_find_pointer(data, base, time);
 	if (axis->source != 0) {
 		notify_axis_source(base, (uint32_t)axis->source - 1);
 	}

@@ -4,6 +4,8 @@
 #include <libweston/desktop.h>
 #include <string.h>
 
+#define NOWHERE INT32_MIN /* no place of a surface */
+
 /* Weston tells nobody, but has the pointer's grab in the constraint itself. NULL: there is none. */
 static const struct weston_pointer_constraint *find_active(const struct weston_pointer *pointer) {
 	const struct weston_pointer_constraint *constraint;
@@ -27,6 +29,17 @@ bool pointer_is_locked(const struct weston_pointer *pointer) {
 	return active != NULL &&
 			strcmp(wl_resource_get_class(active->resource), "zwp_locked_pointer_v1") ==
 			0;
+}
+
+bool pointer_is_lost(struct weston_pointer *pointer, bool *moved) {
+	if (!*moved || pointer_is_locked(pointer)) {
+		return false;
+	}
+	*moved = false;
+	if (pointer->focus != NULL) {
+		pointer->sx = pointer->sy = NOWHERE;
+	}
+	return true;
 }
 
 static bool is_fullscreen(struct weston_surface *surface) {

@@ -23,6 +23,7 @@ struct window_seat {
 	const struct weston_surface *seen[WINDOW_PARTS_MAX];
 	struct weston_coord place; /* of the pointer, in the window's surface */
 	struct weston_coord told;  /* the same, as its user's compositor said last */
+	bool moved_locked;	   /* see pointer_is_lost() */
 	uint32_t buttons;	   /* that are held */
 	uint32_t fingers;	   /* that are down */
 	struct weston_seat *seat;  /* of `base`; NULL: it has no devices */
@@ -178,11 +179,21 @@ static void handle_motion(void *data, struct weston_seat *base, struct timespec 
 	struct weston_coord motion = weston_coord_sub(told, seat->told);
 	seat->told = told;
 	if (pointer_is_locked(pointer)) {
+		seat->moved_locked = true;
 		seat_send_relative(base, time, motion, motion);
 		return;
 	}
 	seat->place = told;
+	pointer_is_lost(pointer, &seat->moved_locked);
 	if (aim(seat, pointer) != NULL) {
+		focus_send_motion(pointer, time, NULL, NULL);
+	}
+}
+
+/* Before what is done where it is. */
+static void find_pointer(
+		struct window_seat *seat, struct weston_pointer *pointer, struct timespec *time) {
+	if (pointer_is_lost(pointer, &seat->moved_locked) && aim(seat, pointer) != NULL) {
 		focus_send_motion(pointer, time, NULL, NULL);
 	}
 }
@@ -197,9 +208,11 @@ static void handle_relative(void *data, struct weston_seat *base, struct timespe
 	struct weston_pointer *pointer = weston_seat_get_pointer(base);
 	struct gid_box seen = find_seen(seat);
 	if (pointer_is_locked(pointer)) {
+		seat->moved_locked = true;
 		seat_send_relative(base, time, motion, raw);
 		return;
 	}
+	pointer_is_lost(pointer, &seat->moved_locked);
 	seat->place = weston_coord(bounded(seat->place.x + motion.x, seen.x, seen.width),
 			bounded(seat->place.y + motion.y, seen.y, seen.height));
 	if (aim(seat, pointer) != NULL) {
@@ -286,6 +299,7 @@ static void handle_button(void *data, struct weston_seat *base, struct timespec 
 	struct window_seat *seat = data;
 	struct weston_pointer *pointer = weston_seat_get_pointer(base);
 	bool clicked = pressed && seat->buttons == 0;
+	find_pointer(seat, pointer, time);
 	if (clicked) {
 		handle_click(seat, base);
 	}
@@ -299,6 +313,7 @@ static void handle_button(void *data, struct weston_seat *base, struct timespec 
 static void handle_axis(void *data, struct weston_seat *base, struct timespec *time,
 		const struct input_axis *axis) {
 	struct weston_pointer *pointer = weston_seat_get_pointer(base);
+	find_pointer(data, pointer, time);
 	if (!pointer_is_locked(pointer) && aim(data, pointer) == NULL) {
 		return;
 	}

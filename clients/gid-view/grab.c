@@ -37,9 +37,15 @@ static void lock_locked(void *data, struct zwp_locked_pointer_v1 *lock) {
 	grab->locked = true;
 }
 
+static void grab_free(struct grab *grab) {
+	if (grab->locked) {
+		grab->locked = false;
+		grab->freed(grab->data);
+	}
+}
+
 static void lock_unlocked(void *data, struct zwp_locked_pointer_v1 *lock) {
-	struct grab *grab = data;
-	grab->locked = false;
+	grab_free(data);
 }
 
 static const struct zwp_locked_pointer_v1_listener lock_listener = {
@@ -98,7 +104,7 @@ static void unlock_pointer(struct grab *grab) {
 	}
 	grab->lock = NULL;
 	grab->motion = NULL;
-	grab->locked = false;
+	grab_free(grab);
 }
 
 void grab_take(struct grab *grab, struct wl_surface *surface, struct wl_seat *seat,

@@ -28,6 +28,8 @@ struct grab {
 	bool locked;  // the compositor gave the pointer: it moves without a place
 	// Motion of a locked pointer, in pixels; `raw`: not accelerated.
 	void (*moved)(void *data, wl_fixed_t x, wl_fixed_t y, wl_fixed_t raw_x, wl_fixed_t raw_y);
+	// It is not locked any more: it has the place again that it had before.
+	void (*freed)(void *data);
 	void *data;
 };
 

@@ -102,6 +102,13 @@ static bool seat_aim(struct seat *seat) {
 	return true;
 }
 
+/* Where the pointer is, if that is on the picture. */
+static void seat_send_place(struct seat *seat) {
+	if (!seat_aim(seat) && seat->inside) {
+		seat_send(seat, event_at(seat, INPUT_MOTION, seat->x, seat->y));
+	}
+}
+
 static void pointer_enter(void *data, struct wl_pointer *pointer, uint32_t serial,
 		struct wl_surface *surface, wl_fixed_t x, wl_fixed_t y) {
 	struct seat *seat = data;
@@ -130,9 +137,7 @@ static void pointer_motion(
 	seat->x = x;
 	seat->y = y;
 	seat_note_time(seat, time);
-	if (!seat_aim(seat) && seat->inside) {
-		seat_send(seat, event_at(seat, INPUT_MOTION, x, y));
-	}
+	seat_send_place(seat);
 }
 
 /* What is done with it is for the picture. */
@@ -156,6 +161,14 @@ static void handle_moved(
 					.y = bounded(y),
 					.raw_x = bounded(raw_x),
 					.raw_y = bounded(raw_y)});
+}
+
+/* The pointer of what the picture shows may have gone elsewhere meanwhile than this one is. */
+static void handle_freed(void *data) {
+	struct seat *seat = data;
+	seat->time = gid_clock_now();
+	seat_send_place(seat);
+	seat_end_group(seat);
 }
 
 static void pointer_button(void *data, struct wl_pointer *pointer, uint32_t serial, uint32_t time,
@@ -434,12 +447,12 @@ static const struct wl_touch_listener touch_listener = {
 /* --- the seat --------------------------------------------------------------------------------- */
 
 static void seat_release_pointer(struct seat *seat) {
+	seat->over = seat->inside = false;
 	grab_let_go(&seat->grab);
 	if (seat->pointer != NULL) {
 		wl_pointer_release(seat->pointer);
 	}
 	seat->pointer = NULL;
-	seat->over = seat->inside = false;
 }
 
 static void seat_release_keyboard(struct seat *seat) {
@@ -552,7 +565,10 @@ void seat_init(struct seat *seat, struct wayland *wayland, const struct window *
 			.window = window,
 			.cursor = cursor,
 			.release_key = release_key,
-			.grab = {.refused = true, .moved = handle_moved, .data = seat}};
+			.grab = {.refused = true,
+					.moved = handle_moved,
+					.freed = handle_freed,
+					.data = seat}};
 	seat->registry = wl_display_get_registry(wayland->display);
 	wl_registry_add_listener(seat->registry, &registry_listener, seat);
 }

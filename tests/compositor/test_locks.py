@@ -11,7 +11,7 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.input_window import FIXED, InputWindow, seat_devices
 from lib.program import wait_for
-from lib.typist import RELATIVE, Typist
+from lib.typist import AXIS, BUTTON, MOTION, RELATIVE, Typist
 from lib.weston import Weston, bind_output
 
 from lab.domains.wayland import Display, Object
@@ -110,6 +110,15 @@ def desk(make_cockpit: Callable[..., Cockpit], tmp_path: Path, kind: str) -> Ite
     assert made.weston.stop() == 0, made.weston.read_log()
 
 
+MIDDLE = (0, 0, 1 << 15, 1 << 15)
+# What is done where the pointer is.
+DONE = {
+    "motion": (MOTION, *MIDDLE),
+    "no motion": (RELATIVE, 0, 0, 0, 0, 0, 0),
+    "a click": (BUTTON, BTN_LEFT, 1),
+    "a wheel": (AXIS, 0, 1, 15 * FIXED, 120),
+}
+KEY_A = 30
 PUSHED = (30 * FIXED, -20 * FIXED)
 
 
@@ -130,6 +139,31 @@ def test_a_lock_of_a_new_window(desk: Desk) -> None:
     game.display.roundtrip()  # while a pointer is locked, no place of it counts
     desk.typist.point(0.25, 0.5)
     game.wait_place(160, 180)
+
+
+@on_both
+@pytest.mark.parametrize("done", DONE.values(), ids=DONE)
+def test_where_the_pointer_is_after_a_lock(desk: Desk, done: tuple[int, ...]) -> None:
+    """Its program is told before anything else, though that is where it was: Chromium counts the
+    motion to a place of its own, and would take the next click for one that is there."""
+    window = Window(desk.weston, "desk")
+    desk.typist.do((MOTION, *MIDDLE))
+    window.wait_place(320, 180)
+    desk.typist.click()  # by which it has the keyboard, too
+    wish = window.ask("lock_pointer")
+    wish.wait("locked")
+    push(desk)
+    desk.typist.type(KEY_A)
+    window.wait_keys(2)
+    wish("destroy")
+    window.display.roundtrip()
+    window.pointer.events.clear()
+    desk.typist.do(done)
+    desk.typist.type(KEY_A)
+    window.wait_keys(2)
+    name, args = window.pointer.events[0]
+    assert name == "motion"
+    assert [round(at / FIXED) for at in args[1:]] == [320, 180]
 
 
 @on_both

@@ -301,8 +301,7 @@ class Site:
 def push(used: Used, site: Site) -> tuple[int, int]:
     """The pointer, farther than the screen is wide. Returns how far the page says."""
     typist = used.desks.typist
-    used.click(320, 180)
-    typist.do((RELATIVE, 0, 0, FIXED, 0, FIXED, 0))  # by which the view learns of the lock
+    used.click(320, 180)  # by which the view learns of the lock
     time.sleep(LEARNT_S)
     typist.write("y")
     wait_for(lambda: "key y" in site.said, "the page to have said all")

@@ -183,6 +183,37 @@ def test_a_locked_pointer(desk: Desk, used: Used) -> None:
     used.wait_place(WIDTH / 4, HEIGHT / 2)
 
 
+# What is done where the pointer is.
+DONE = {
+    "motion": (MOTION, 0, 0, FULL // 2, FULL // 2),
+    "no motion": (RELATIVE, 0, 0, 0, 0, 0, 0),
+    "a click": (BUTTON, BTN_LEFT, 1),
+    "a wheel": (AXIS, 0, 1, 15 * FIXED, 120),
+}
+
+
+@pytest.mark.parametrize("done", DONE.values(), ids=DONE)
+def test_where_the_pointer_is_after_a_lock(desk: Desk, used: Used, done: tuple[int, ...]) -> None:
+    """The program is told before anything else, though that is where it was: it may have counted
+    the motion to a place of its own."""
+    desk.typist.do(DONE["motion"])
+    used.wait_place(WIDTH / 2, HEIGHT / 2)
+    desk.typist.click()
+    used.pointer.wait("button")
+    used.pointer.wait("button")
+    lock = Lock(used.connection, used.surface, used.pointer)
+    desk.typist.do((RELATIVE, 0, 0, 900 * FIXED, 0, 900 * FIXED, 0))
+    lock.wait_moved(900, 0)
+    lock.end()
+    used.pointer.events.clear()
+    desk.typist.do(done)
+    desk.typist.type(KEY_A)
+    used.wait_keys((KEY_A, 1), (KEY_A, 0))
+    name, args = used.pointer.events[0]
+    assert name == "motion"
+    assert [round(at / FIXED) for at in args[1:]] == [WIDTH // 2, HEIGHT // 2]
+
+
 @pytest.mark.parametrize("config", [f"{INPUT}cursor=true\n"], ids=[""])
 def test_its_cursor(desk: Desk, used: Used) -> None:
     """It is a stream, and is not seen on Weston's outputs."""

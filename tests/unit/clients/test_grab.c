@@ -6,6 +6,8 @@
 
 static char things[16];
 static unsigned made;
+static void (**lock_events)(void); /* `locked`, `unlocked`, once a lock was asked for */
+static unsigned freed;
 
 /* --- in the place of libwayland: each object that is asked for is there, and answers nothing ---
  */
@@ -16,6 +18,7 @@ struct wl_proxy *wl_proxy_marshal_flags(struct wl_proxy *proxy, uint32_t opcode,
 }
 
 int wl_proxy_add_listener(struct wl_proxy *proxy, void (**implementation)(void), void *data) {
+	lock_events = implementation; /* the lock's comes last */
 	return 0;
 }
 
@@ -29,8 +32,21 @@ static struct wl_surface *surface = (struct wl_surface *)&things[0];
 static struct wl_pointer *pointer = (struct wl_pointer *)&things[1];
 static struct wl_seat *seat = (struct wl_seat *)&things[2];
 
+static void handle_freed(void *data) {
+	freed++;
+}
+
 static struct grab new_grab(void) {
-	return (struct grab){.constraints = (void *)&things[3], .relative = (void *)&things[4]};
+	return (struct grab){.constraints = (void *)&things[3],
+			.relative = (void *)&things[4],
+			.freed = handle_freed};
+}
+
+/* The compositor's word on the lock. */
+static void tell(struct grab *grab, bool locked) {
+	void (*event)(void *data, void *lock) =
+			(void (*)(void *, void *))lock_events[locked ? 0 : 1];
+	event(grab, grab->lock);
 }
 
 static bool follows(struct grab *grab, bool wanted) {
@@ -70,9 +86,28 @@ static void test_a_user(void) {
 	tap_ok(follows(&grab, true), "a user who took it minds no more");
 }
 
+/* Where the pointer is has to be told again, once. */
+static void test_a_place(void) {
+	struct grab grab = new_grab();
+	follows(&grab, true);
+	follows(&grab, false);
+	tap_ok(freed == 0, "one that was asked for only never had it");
+	follows(&grab, true);
+	tell(&grab, true);
+	follows(&grab, false);
+	tap_ok(!grab.locked && freed == 1, "the program lets go");
+	follows(&grab, true);
+	tell(&grab, true);
+	tell(&grab, false);
+	tap_ok(!grab.locked && freed == 2, "the compositor does");
+	grab_let_go(&grab);
+	tap_ok(freed == 2, "that was told already");
+}
+
 int main(void) {
 	test_a_program();
 	test_who_asks_again_and_again();
 	test_a_user();
+	test_a_place();
 	return tap_finish();
 }
