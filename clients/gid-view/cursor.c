@@ -154,6 +154,13 @@ static void take_later(struct cursor *cursor) {
 	sd_event_source_set_enabled(cursor->turn, SD_EVENT_ONESHOT);
 }
 
+/* Who was asleep for long may have lost what a sign of life repeats. */
+static bool is_new(struct cursor *cursor, const struct gid_frame *frame) {
+	bool lost = frame->sequence != cursor->sequence + 1;
+	cursor->sequence = frame->sequence;
+	return lost || !(frame->flags & GID_FRAME_HEARTBEAT);
+}
+
 /* The last one counts, unless there are but signs of life. */
 void cursor_receive(struct cursor *cursor) {
 	struct gid_frame frame, last;
@@ -171,7 +178,7 @@ void cursor_receive(struct cursor *cursor) {
 			gid_consumer_release(cursor->consumer, &last);
 		}
 		any = true;
-		new = new || !(frame.flags & GID_FRAME_HEARTBEAT);
+		new = is_new(cursor, &frame) || new;
 		last = frame;
 		note = (struct cursor_note){0};
 		cursor_note_read(&note, frame.note, frame.note_size);

@@ -23,6 +23,7 @@ struct cursor {
 	bool seen;		       // there is a picture; else there is no cursor to be seen
 	bool locked;		       // the pointer is to be locked to the window
 	int32_t x, y;		       // where it points, in the surface
+	uint64_t sequence;	       // of the entry that came last
 	struct gid_frame asked;	       // one whose slab gidd is asked for
 	struct cursor_note asked_note; // of that
 	bool is_asked;

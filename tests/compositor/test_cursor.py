@@ -2,6 +2,7 @@
 """cursor=true: the cursor of a desktop, or of a window, is a stream that its user's view shows."""
 
 import ctypes
+import signal
 import struct
 import time
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ EMPTY, TOO_LARGE = 1, 2  # enum gid_hidden
 OWN = "cursor=true\n"
 DESK = f"[gid-output]\nname=desk\nstream=desk\nmode=640x360\ninput=cluster\n{OWN}"
 LEARNT_S = 0.2  # mostly; else it is tried again
+HEARTBEAT_S = 0.5  # of the cursor's stream
 LEFT, SCREEN_WIDTH = 80, 800  # of the picture on the screen
 
 
@@ -242,6 +244,21 @@ def test_gid_view_shows_it(desks: TwoDesks) -> None:
         ),
         "the screen without a cursor",
     )
+    assert view.stop() == 0
+
+
+def test_a_view_that_slept(desks: TwoDesks) -> None:
+    """For longer than signs of life take to push out what was new: it has that all the same."""
+    view, window = desks.use()
+    cursor = Shaped(window)
+    desks.typist.point(*part_of_screen(100, 50))
+    window.wait_place(100, 50)
+    expect_cursor(desks, cursor.set(1, 0, 0), 100, 50)
+    view.signal(signal.SIGSTOP)
+    shape = cursor.set(2, 0, 0)
+    time.sleep(4 * HEARTBEAT_S)
+    view.signal(signal.SIGCONT)
+    expect_cursor(desks, shape, 100, 50)
     assert view.stop() == 0
 
 
