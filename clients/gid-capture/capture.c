@@ -291,6 +291,16 @@ static void handle_retry(void *data) {
 	capture_next(capture);
 }
 
+/* It is looked now and then whether it is awake, while somebody wants a picture of it. */
+static void handle_asleep(void *data) {
+	struct capture *capture = data;
+	capture->asked = NULL;
+	capture->asleep = true;
+	capture->asked_time = gid_clock_now();
+	capture->pause_us = PAUSE_MOST_US;
+	capture_next(capture);
+}
+
 static void handle_form(void *data, const struct source_form *form) {
 	struct capture *capture = data;
 	struct screen_buffer *buffer;
@@ -314,6 +324,7 @@ static const struct source_events source_events = {
 		.form = handle_form,
 		.captured = handle_captured,
 		.retry = handle_retry,
+		.asleep = handle_asleep,
 		.ended = handle_ended,
 };
 
@@ -339,6 +350,10 @@ static void capture_next(struct capture *capture) {
 		sd_event_source_set_time_relative(capture->pause, wait);
 		sd_event_source_set_enabled(capture->pause, SD_EVENT_ONESHOT);
 		return;
+	}
+	if (capture->asleep) {
+		capture->asleep = false;
+		capture->source->interface->refresh(capture->source);
 	}
 	capture->asked = find_free(capture);
 	if (capture->asked == NULL) {

@@ -19,7 +19,7 @@ struct screencopy_source {
 	struct zwlr_screencopy_manager_v1 *manager; // the screens'
 	struct wl_output *output;
 	bool cursor;
-	struct zwlr_screencopy_frame_v1 *frame; // the next or present picture's
+	struct zwlr_screencopy_frame_v1 *frame; // the next or present picture's; NULL: it sleeps
 	bool ready;				// the frame has told all of its form
 	struct source_form form, told;
 	struct source_picture picture; // as far as it is known
@@ -97,13 +97,25 @@ static void frame_ready(void *data, struct zwlr_screencopy_frame_v1 *frame, uint
 	source->base.events->captured(source->base.data, &picture);
 }
 
-/* The output changed meanwhile, or is gone: the next frame says which. */
+static void source_end_frame(struct screencopy_source *source) {
+	if (source->frame != NULL) {
+		zwlr_screencopy_frame_v1_destroy(source->frame);
+	}
+	source->frame = NULL;
+	source->ready = false;
+	source->buffer = NULL;
+}
+
+/*
+ * The output changed meanwhile, sleeps, or is gone: the next frame says the first. Of an output
+ * that sleeps there is no form either; one that is gone is told as such.
+ */
 static void frame_failed(void *data, struct zwlr_screencopy_frame_v1 *frame) {
 	struct screencopy_source *source = data;
 	bool asked = source->buffer != NULL;
 	if (!source->ready) {
-		source->base.events->ended(
-				source->base.data, "the compositor gives no picture of the output");
+		source_end_frame(source);
+		source->base.events->asleep(source->base.data);
 		return;
 	}
 	source_next(source);
@@ -123,11 +135,7 @@ static const struct zwlr_screencopy_frame_v1_listener listener = {
 };
 
 static void source_next(struct screencopy_source *source) {
-	if (source->frame != NULL) {
-		zwlr_screencopy_frame_v1_destroy(source->frame);
-	}
-	source->ready = false;
-	source->buffer = NULL;
+	source_end_frame(source);
 	source->picture = (struct source_picture){0};
 	source->frame = zwlr_screencopy_manager_v1_capture_output(
 			source->manager, source->cursor, source->output);
@@ -148,7 +156,7 @@ static void screencopy_source_refresh(struct source *base) {
 	struct screencopy_source *source = (struct screencopy_source *)base;
 	struct wl_buffer *buffer = source->buffer;
 	source->waits = false;
-	if (buffer != NULL) {
+	if (buffer != NULL || source->frame == NULL) {
 		source_next(source);
 		source->buffer = buffer;
 	}
@@ -156,7 +164,7 @@ static void screencopy_source_refresh(struct source *base) {
 
 static void screencopy_source_destroy(struct source *base) {
 	struct screencopy_source *source = (struct screencopy_source *)base;
-	zwlr_screencopy_frame_v1_destroy(source->frame);
+	source_end_frame(source);
 	free(source);
 }
 

@@ -4,9 +4,9 @@
  * compositors have for it.
  *
  * A source first tells the form that its pictures have. From then on its owner asks for one picture
- * at a time, into a wl_buffer of this form, and is answered by exactly one of `captured`, `retry`
- * and `ended`. A form that changes is told anew; a picture that was asked for in the old one ends
- * with `retry`.
+ * at a time, into a wl_buffer of this form, and is answered by exactly one of `captured`, `retry`,
+ * `asleep` and `ended`. A form that changes is told anew; a picture that was asked for in the old
+ * one ends with `retry`.
  *
  * Events come while the display is dispatched, never from within a call.
  */
@@ -40,6 +40,8 @@ struct source_events {
 	void (*form)(void *data, const struct source_form *form);
 	void (*captured)(void *data, const struct source_picture *picture);
 	void (*retry)(void *data);
+	/* There is none now, nor a form, if none was told yet: until a `refresh` after a while. */
+	void (*asleep)(void *data);
 	/* There will be no more. `why` is for people. */
 	void (*ended)(void *data, const char *why);
 };

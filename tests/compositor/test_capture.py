@@ -188,13 +188,28 @@ def test_an_output_that_sleeps(cockpit: Cockpit, tmp_path: Path) -> None:
     screen.follow()
     for seed in (1, 2):
         wait_painted(screen, seed, (WIDTH, HEIGHT))
-        sway.set_output("power off")
+        sway.set_power(False)
         snap(cockpit, "open", "cluster", "desktop")  # who comes now sees the last one
-        sway.set_output("power on")
+        sway.set_power(True)
     wait_painted(screen, 3, (WIDTH, HEIGHT))
     sway.set_output("disable")
     assert program.wait() == 1
     assert "the output is gone" in program.stderr
+    sway.stop()
+
+
+def test_an_output_that_sleeps_at_first(cockpit: Cockpit, tmp_path: Path) -> None:
+    """As one does when nobody is there: it is captured when it wakes."""
+    if why := why_no_sway():
+        pytest.skip(why)
+    sway = Sway(tmp_path, cockpit.env("cluster"))
+    screen = Screen(cockpit, sway, "HEADLESS-1", "")
+    sway.set_power(False)
+    program = screen.capture()
+    with StreamReader(LIBGID, cockpit.socket("open"), "desktop", "cluster"):
+        sway.set_power(True)
+        wait_painted(screen, 1, (WIDTH, HEIGHT))
+    stop(program)
     sway.stop()
 
 

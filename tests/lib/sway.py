@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Sway, headless: an ordinary compositor of wlroots, without any gid buffers."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy
-from lib.program import PATIENCE, Room
+from lib.program import PATIENCE, Room, wait_for
 from lib.weston import HEIGHT, WIDTH
 
 from lab.domains.desktop import Compositor
@@ -39,13 +40,31 @@ class Sway(Ordinary):
     def set_mode(self, width: int, height: int) -> None:
         self.set_output(f"mode --custom {width}x{height}@60Hz")
 
+    def tell(self, *words: str) -> str:
+        """Returns its answer."""
+        (socket,) = self.folder.glob("sway-ipc*")
+        command = ["swaymsg", "-s", str(socket), *words]
+        return subprocess.run(
+            command,
+            env=self.environment,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=True,
+            text=True,
+        ).stdout
+
     def set_output(self, words: str) -> None:
         """As in its configuration."""
-        (socket,) = self.folder.glob("sway-ipc*")
-        command = ["swaymsg", "-s", str(socket), "--", "output", "HEADLESS-1", *words.split()]
-        subprocess.run(
-            command, env=self.environment, capture_output=True, timeout=PATIENCE, check=True
-        )
+        self.tell("--", "output", "HEADLESS-1", *words.split())
+
+    def set_power(self, on: bool) -> None:
+        """Until it is so, which sway waits with."""
+        self.set_output(f"power {'on' if on else 'off'}")
+
+        def is_so() -> bool:
+            return json.loads(self.tell("--raw", "-t", "get_outputs"))[0]["power"] == on
+
+        wait_for(is_so, f"the output to be {'awake' if on else 'asleep'}")
 
     def screenshot(self) -> numpy.ndarray:
         """The output's pixels as height x width x (blue, green, red)."""
