@@ -2,6 +2,7 @@
 #include "keymap.h"
 
 #include <err.h>
+#include <input_format.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@ struct keymap {
 	struct xkb_context *context;
 	struct xkb_keymap *keymap;
 	struct xkb_state *state;
+	struct input_held held;
 };
 
 struct keymap *keymap_create(const char *text) {
@@ -65,15 +67,37 @@ int keymap_open(const struct keymap *keymap, uint32_t *size) {
 	return fd;
 }
 
-bool keymap_press(struct keymap *keymap, uint32_t code, bool pressed, struct modifiers *modifiers) {
+static struct modifiers keymap_modifiers(const struct keymap *keymap) {
 	struct xkb_state *state = keymap->state;
-	enum xkb_state_component changed = xkb_state_update_key(
-			state, code + CODE_OFFSET, pressed ? XKB_KEY_DOWN : XKB_KEY_UP);
-	*modifiers = (struct modifiers){
+	return (struct modifiers){
 			.depressed = xkb_state_serialize_mods(state, XKB_STATE_MODS_DEPRESSED),
 			.latched = xkb_state_serialize_mods(state, XKB_STATE_MODS_LATCHED),
 			.locked = xkb_state_serialize_mods(state, XKB_STATE_MODS_LOCKED),
 			.group = xkb_state_serialize_layout(state, XKB_STATE_LAYOUT_EFFECTIVE),
 	};
+}
+
+bool keymap_press(struct keymap *keymap, uint32_t code, bool pressed, struct modifiers *modifiers) {
+	enum xkb_state_component changed = xkb_state_update_key(
+			keymap->state, code + CODE_OFFSET, pressed ? XKB_KEY_DOWN : XKB_KEY_UP);
+	input_hold(&keymap->held, code, pressed);
+	*modifiers = keymap_modifiers(keymap);
 	return changed != 0;
+}
+
+/* A key that locks, and is held, would lock or unlock once more: what is locked is set afterwards.
+ */
+void keymap_follow(
+		struct keymap *keymap, const struct keymap *before, struct modifiers *modifiers) {
+	struct modifiers pressed;
+	for (uint32_t code = 0; code < INPUT_CODES; code++) {
+		if (input_holds(&before->held, code)) {
+			keymap_press(keymap, code, true, &pressed);
+		}
+	}
+	pressed = keymap_modifiers(keymap);
+	xkb_state_update_mask(keymap->state, pressed.depressed, 0, keymap_modifiers(before).locked,
+			xkb_state_serialize_layout(keymap->state, XKB_STATE_LAYOUT_DEPRESSED), 0,
+			xkb_state_serialize_layout(before->state, XKB_STATE_LAYOUT_LOCKED));
+	*modifiers = keymap_modifiers(keymap);
 }

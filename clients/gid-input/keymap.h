@@ -25,4 +25,7 @@ int keymap_open(const struct keymap *keymap, uint32_t *size);
 /* A key of Linux was pressed or released. Returns whether the modifiers are others now. */
 bool keymap_press(struct keymap *keymap, uint32_t code, bool pressed, struct modifiers *modifiers);
 
+/* Takes the place of another one: what is held there is held here, and what is locked is locked. */
+void keymap_follow(struct keymap *keymap, const struct keymap *before, struct modifiers *modifiers);
+
 #endif

@@ -69,6 +69,13 @@ static const struct wl_registry_listener registry_listener = {
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
+static void tell_modifiers(struct wlr_taker *taker, const struct modifiers *modifiers) {
+	zwp_virtual_keyboard_v1_modifiers(taker->keyboard, modifiers->depressed, modifiers->latched,
+			modifiers->locked, modifiers->group);
+}
+
+/* Keys may be held meanwhile: of one that the new keymap does not know as pressed, a compositor
+ * would keep the modifier for good. */
 static void wlr_use_keymap(struct taker *base, const char *text) {
 	struct wlr_taker *taker = (struct wlr_taker *)base;
 	struct keymap *keymap = keymap_create(text);
@@ -84,6 +91,11 @@ static void wlr_use_keymap(struct taker *base, const char *text) {
 	}
 	zwp_virtual_keyboard_v1_keymap(taker->keyboard, WL_KEYBOARD_KEYMAP_FORMAT_XKB_V1, fd, size);
 	close(fd);
+	if (taker->keymap != NULL) {
+		struct modifiers modifiers;
+		keymap_follow(keymap, taker->keymap, &modifiers);
+		tell_modifiers(taker, &modifiers);
+	}
 	keymap_destroy(taker->keymap);
 	taker->keymap = keymap;
 }
@@ -127,8 +139,7 @@ static void handle_key(struct wlr_taker *taker, const struct input_record *event
 	}
 	zwp_virtual_keyboard_v1_key(taker->keyboard, time, event->code, (uint32_t)event->value);
 	if (keymap_press(taker->keymap, event->code, event->value != 0, &modifiers)) {
-		zwp_virtual_keyboard_v1_modifiers(taker->keyboard, modifiers.depressed,
-				modifiers.latched, modifiers.locked, modifiers.group);
+		tell_modifiers(taker, &modifiers);
 	}
 }
 

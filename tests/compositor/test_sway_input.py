@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """gid-input: a real sway takes the keys and the pointer of another domain."""
 
+import ctypes
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +15,9 @@ from lib.weston import HEIGHT, WIDTH, Weston
 
 from lab.domains.wayland import Display, protocol_files
 
-KEY_A, KEY_Q, KEY_SHIFT = 30, 16, 42
+KEY_A, KEY_Q, KEY_SHIFT, KEY_CAPS_LOCK = 30, 16, 42, 58
 BTN_LEFT, BTN_RIGHT = 0x110, 0x111
-SHIFT = 1  # of the modifiers
+SHIFT, LOCK = 1, 2  # of the modifiers
 
 
 class Desk:
@@ -175,6 +176,56 @@ def wait_pressed(window: InputWindow) -> tuple[int, bool]:
     found: list[int] = []
     window.display.wait_until(is_pressed, "a key")
     return found[0], shifted
+
+
+def write_keymap(path: Path, layout: str) -> None:
+    """As a compositor has it of its seat's keyboard."""
+    xkb = ctypes.CDLL("libxkbcommon.so.0")
+    for name in ("xkb_context_new", "xkb_keymap_new_from_names"):
+        getattr(xkb, name).restype = ctypes.c_void_p
+    xkb.xkb_keymap_get_as_string.restype = ctypes.c_char_p
+    names = (ctypes.c_char_p * 5)(None, None, layout.encode())
+    keymap = xkb.xkb_keymap_new_from_names(ctypes.c_void_p(xkb.xkb_context_new(0)), names, 0)
+    path.write_bytes(xkb.xkb_keymap_get_as_string(ctypes.c_void_p(keymap), 1))
+
+
+def wait_letters(window: InputWindow, count: int) -> list[bool]:
+    """Of so many presses of A since the window has the keyboard, which were a capital letter."""
+    letters: list[bool] = []
+
+    def are_there() -> bool:
+        letters.clear()
+        capital = False
+        for event, args in window.keyboard.events:
+            if event == "modifiers":
+                capital = bool(args[1] & SHIFT) != bool(args[3] & LOCK)
+            elif event == "key" and args[2:] == (KEY_A, 1):
+                letters.append(capital)
+        return len(letters) == count
+
+    window.display.wait_until(are_there, f"{count} letters")
+    return letters
+
+
+@pytest.mark.parametrize("key", [KEY_SHIFT, KEY_CAPS_LOCK])
+def test_a_keymap_that_changes(desk: Desk, tmp_path: Path, key: int) -> None:
+    """While Shift or Caps Lock is held, as by an input method: it stays so, until it is released,
+    or its letters are not locked any more."""
+    desk.take("--output=HEADLESS-1", "--sender-keymap")
+    with desk.typist() as typist:
+        window = desk.window()
+        typist.press(key)
+        for layout in ("us", "de", "us"):
+            write_keymap(tmp_path / layout, layout)
+            typist.tell(f"keymap {tmp_path / layout}", "send")
+            typist.type(KEY_A)
+        typist.lift(key)
+        if key == KEY_CAPS_LOCK:
+            typist.type(KEY_A)
+            typist.type(key)
+        typist.type(KEY_A)
+        capitals = 4 if key == KEY_CAPS_LOCK else 3
+        assert wait_letters(window, capitals + 1) == [True] * capitals + [False]
 
 
 def test_two_viewers(desk: Desk) -> None:

@@ -5,6 +5,7 @@
  *
  *   devices BITS
  *   size WIDTH HEIGHT                           of the window: what it has a picture for
+ *   keymap FILE                                 of the keyboard: its text
  *   close                                       the user wants the window to be closed
  *   event TYPE CODE VALUE [X Y [RAW_X RAW_Y]]   which happens now, and is not sent yet
  *   send                                        with the end of a group
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <input_sender.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,11 +68,27 @@ static void set_size(const char *words) {
 	input_sender_set_size(sender, width, height);
 }
 
+/* The text of a file. */
+static void set_keymap(const char *line) {
+	static char text[INPUT_KEYMAP_MAX];
+	char path[PATH_MAX] = "";
+	snprintf(path, sizeof(path), "%.*s", (int)strcspn(line, "\n"), line);
+	FILE *file = fopen(path, "re");
+	size_t size = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	if (size == 0 || fclose(file) != 0) {
+		err(EXIT_FAILURE, "%s", path);
+	}
+	text[size] = '\0';
+	input_sender_set_keymap(sender, text);
+}
+
 static void obey(const char *line) {
 	if (strncmp(line, "devices ", 8) == 0) {
 		input_sender_set_devices(sender, (uint32_t)atoi(line + 8));
 	} else if (strncmp(line, "size ", 5) == 0) {
 		set_size(line + 5);
+	} else if (strncmp(line, "keymap ", 7) == 0) {
+		set_keymap(line + 7);
 	} else if (strcmp(line, "close\n") == 0) {
 		input_sender_close(sender);
 	} else if (strncmp(line, "event ", 6) == 0) {
