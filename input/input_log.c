@@ -110,9 +110,11 @@ static void log_place(struct input_log *log, const struct input_record *event) {
 }
 
 bool input_log_add(struct input_log *log, const struct input_record *event) {
-	if (!input_record_is_valid(event) || !log_hold(log, event)) {
+	bool is_end = event->type == INPUT_GROUP_END;
+	if (!input_record_is_valid(event) || !log_hold(log, event) || (is_end && !log->in_group)) {
 		return false;
 	}
+	log->in_group = !is_end;
 	log_place(log, event);
 	if (!log_join_motion(log, event)) {
 		log_append(log, event);

@@ -11,14 +11,15 @@ struct input_log {
 	struct input_head head;
 	struct input_record events[INPUT_EVENTS_MAX]; /* the last ones, oldest first */
 	uint64_t written; /* the number of the event after those that were in a frame */
+	bool in_group;	  /* the last one is no INPUT_GROUP_END */
 };
 
 void input_log_init(struct input_log *log, uint32_t lease_ms);
 
 /*
  * Adds an event that happened. A motion that no frame has yet takes the place of the one before.
- * What changes nothing is left out: a key that is held is not pressed again. Returns whether there
- * is something to send.
+ * What changes nothing is left out: a key that is held is not pressed again, and a group without
+ * an event does not end. Returns whether there is something to send.
  */
 bool input_log_add(struct input_log *log, const struct input_record *event);
 

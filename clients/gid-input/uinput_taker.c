@@ -15,6 +15,7 @@
 #define STEP 120      /* of a wheel */
 #define STEP_PIXELS 10
 #define FRACTION 256 /* of a pixel, in an event */
+#define QUEUED_MAX 128
 
 /* Programs know kinds of devices by what they have: so each kind is a device of its own. */
 enum device {
@@ -28,8 +29,10 @@ enum device {
 struct uinput_taker {
 	struct taker base;
 	const char *path;
-	int fds[DEVICES];	   /* -1: it is not there */
-	bool used[DEVICES];	   /* in the group that has begun */
+	int fds[DEVICES]; /* -1: it is not there */
+	/* Of the group that has begun: the kernel takes any number by one call. */
+	struct input_event queued[DEVICES][QUEUED_MAX];
+	uint32_t queued_count[DEVICES];
 	int32_t parts[INPUT_AXES]; /* of a wheel, that are no whole step yet */
 	int32_t moved[2];	   /* 256ths of a pixel, that are no whole one yet */
 	uint32_t down;		   /* fingers */
@@ -129,16 +132,24 @@ static void uinput_add_devices(struct taker *base, uint32_t devices) {
 
 /* --- events ----------------------------------------------------------------------------------- */
 
+static void send_queued(struct uinput_taker *taker, enum device device) {
+	size_t size = taker->queued_count[device] * sizeof(taker->queued[device][0]);
+	if (write(taker->fds[device], taker->queued[device], size) != (ssize_t)size) {
+		warn("%s", kinds[device].name);
+	}
+	taker->queued_count[device] = 0;
+}
+
 static void put(struct uinput_taker *taker, enum device device, uint16_t type, uint16_t code,
 		int32_t value) {
-	const struct input_event event = {.type = type, .code = code, .value = value};
 	if (taker->fds[device] < 0) {
 		return;
 	}
-	if (write(taker->fds[device], &event, sizeof(event)) != sizeof(event)) {
-		warn("%s", kinds[device].name);
+	if (taker->queued_count[device] == QUEUED_MAX) {
+		send_queued(taker, device); /* the kernel waits for the group's end, too */
 	}
-	taker->used[device] = true;
+	taker->queued[device][taker->queued_count[device]++] =
+			(struct input_event){.type = type, .code = code, .value = value};
 }
 
 static void put_wheel(struct uinput_taker *taker, const struct input_record *event) {
@@ -186,9 +197,9 @@ static void put_finger(struct uinput_taker *taker, const struct input_record *ev
 
 static void end_group(struct uinput_taker *taker) {
 	for (enum device device = 0; device < DEVICES; device++) {
-		if (taker->used[device]) {
+		if (taker->queued_count[device] > 0) {
 			put(taker, device, EV_SYN, SYN_REPORT, 0);
-			taker->used[device] = false;
+			send_queued(taker, device);
 		}
 	}
 }

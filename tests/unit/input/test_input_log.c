@@ -66,6 +66,19 @@ static void test_motion_is_joined(void) {
 	tap_ok(frame.count == 2, "as far as one can say it");
 }
 
+/* Such as of a pointer beside the picture: nobody is woken for it. */
+static void test_an_empty_group(void) {
+	input_log_init(&events, INPUT_LEASE_DEFAULT_MS);
+	tap_ok(!add(INPUT_GROUP_END, 0, 0, 0) && !add(INPUT_KEY, 30, 0, 0) &&
+					!add(INPUT_GROUP_END, 0, 0, 0) && events.head.next == 0,
+			"of nothing, or of a key that is not held");
+	tap_ok(add(INPUT_KEY, 30, 1, 0) && add(INPUT_GROUP_END, 0, 0, 0) &&
+					!add(INPUT_GROUP_END, 0, 0, 0) && events.head.next == 2,
+			"another one ends once");
+	read_frame(0);
+	tap_ok(!add(INPUT_GROUP_END, 0, 0, 0), "also if it was in a frame");
+}
+
 static void test_the_oldest_go(void) {
 	input_log_init(&events, INPUT_LEASE_DEFAULT_MS);
 	for (int32_t i = 0; i < 1000; i++) {
@@ -83,6 +96,7 @@ int main(void) {
 	slot = calloc(1, INPUT_SLOT_SIZE);
 	test_held();
 	test_motion_is_joined();
+	test_an_empty_group();
 	test_the_oldest_go();
 	free(slot);
 	return tap_finish();
