@@ -68,9 +68,20 @@ static int disconnected(sd_event_source *source, struct wl_display *display) {
 	return sd_event_exit(sd_event_source_get_event(source), EXIT_FAILURE);
 }
 
+/* What is there: wl_display_dispatch() asks the kernel once more whether there is anything, and
+ * waits where there is not. Returns -1: the connection is over. */
+static int dispatch_events(struct wl_display *display) {
+	while (wl_display_prepare_read(display) < 0) {
+		if (wl_display_dispatch_pending(display) < 0) {
+			return -1;
+		}
+	}
+	return wl_display_read_events(display) < 0 ? -1 : wl_display_dispatch_pending(display);
+}
+
 static int handle_events(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct wl_display *display = data;
-	if ((events & EPOLLIN) && wl_display_dispatch(display) < 0) {
+	if ((events & EPOLLIN) && dispatch_events(display) < 0) {
 		return disconnected(source, display);
 	}
 	if (!(events & EPOLLIN) && (events & (EPOLLHUP | EPOLLERR))) {
