@@ -59,7 +59,7 @@ int client_list_read(
 
 int client_list_read_user(
 		struct client_list *list, struct weston_config_section *section, const char *key) {
-	char *name, *end;
+	char *name;
 	weston_config_section_get_string(section, key, &name, NULL);
 	if (name == NULL) {
 		return 0;
@@ -67,10 +67,11 @@ int client_list_read_user(
 	list->has_user = true;
 	int result = 0;
 	const struct passwd *entry = getpwnam(name);
-	unsigned long number = strtoul(name, &end, 10);
+	bool is_number = name[0] != '\0' && name[strspn(name, "0123456789")] == '\0';
+	unsigned long number = strtoul(name, NULL, 10);
 	if (entry != NULL) {
 		list->user = entry->pw_uid;
-	} else if (end != name && *end == '\0' && number < UINT32_MAX) {
+	} else if (is_number && number < UINT32_MAX) {
 		list->user = (uid_t)number;
 	} else {
 		result = -EINVAL;

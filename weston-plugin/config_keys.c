@@ -5,11 +5,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "ini_line.h"
-#include "weston_config.h"
+#include "config_place.h"
 
 #define KEYS_MAX 12
-#define LINE_MAX_BYTES 512 /* more than a section or a key and its `=` need */
 
 static const struct section {
 	const char *name;
@@ -28,7 +26,12 @@ static const struct section {
 						"protection", "protection-key"}},
 };
 
-/* NULL: it is not the module's. */
+struct check {
+	const char *path;
+	const struct section *section; /* NULL: it is not the module's */
+	int result;
+};
+
 static const struct section *find_section(const char *name) {
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		if (strcmp(sections[i].name, name) == 0) {
@@ -56,42 +59,19 @@ static void report_key(const struct section *section, const char *path, unsigned
 	weston_log_continue("\n");
 }
 
-/* Cuts the line where Weston's parser does. Returns whether all is well. */
-static bool check_line(
-		const struct section **section, char *line, const char *path, unsigned number) {
-	char *end = strchr(line, line[0] == '[' ? ']' : '=');
-	/* To Weston, a comment that does not begin the line is a key that nobody asks for. */
-	char first = line[strspn(line, " \t")];
-	if (first == '#' || first == ';' || end == NULL) {
-		return true;
+static void handle_line(void *data, const struct config_line *line) {
+	struct check *check = data;
+	if (line->section != NULL) {
+		check->section = find_section(line->section);
+	} else if (check->section != NULL && !has_key(check->section, line->key)) {
+		report_key(check->section, check->path, line->number, line->key);
+		check->result = -EINVAL;
 	}
-	*end = '\0';
-	if (line[0] == '[') {
-		*section = find_section(line + 1);
-	} else if (*section != NULL && !has_key(*section, line)) {
-		report_key(*section, path, number, line);
-		return false;
-	}
-	return true;
 }
 
 int config_keys_check(struct weston_compositor *compositor) {
-	const char *path = weston_config_get_full_path(wet_get_config(compositor));
-	FILE *file = path != NULL && path[0] != '\0' ? fopen(path, "re") : NULL;
-	if (file == NULL) {
-		return 0; /* Weston runs without one, or has just read it */
-	}
-	const struct section *section = NULL;
-	char line[LINE_MAX_BYTES];
-	ssize_t length;
-	int result = 0;
-	for (unsigned number = 1;
-			(length = ini_line_read(file, line, sizeof(line))) >= 0 || length == -E2BIG;
-			number++) {
-		if (!check_line(&section, line, path, number)) {
-			result = -EINVAL;
-		}
-	}
-	fclose(file);
-	return result;
+	struct weston_config *config = wet_get_config(compositor);
+	struct check check = {.path = weston_config_get_full_path(config)};
+	config_read_lines(config, handle_line, &check);
+	return check.result;
 }

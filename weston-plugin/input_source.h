@@ -6,7 +6,7 @@
 #include <input_format.h>
 #include <stdbool.h>
 
-#include "weston_config.h"
+#include "config_place.h"
 
 /* Whose input a stream's picture takes. */
 struct input_source {
@@ -18,18 +18,11 @@ struct input_source {
 };
 
 /*
- * Reads input=, clipboard= and cursor=, for the stream `shown`. Returns NULL, or what is wrong. To
- * be finished in both cases.
+ * Reads input=, clipboard= and cursor=, for the stream `shown`. Returns 0, or -EINVAL after saying
+ * in the log what is wrong. To be finished in both cases.
  */
-const char *input_source_read(struct input_source *source, struct weston_config_section *section,
-		const char *shown);
+int input_source_read(
+		struct input_source *source, const struct config_place *place, const char *shown);
 void input_source_finish(struct input_source *source);
-
-/*
- * Reads resize=, the largest size that the user may choose, in pixels; 0 and 0: none. Returns
- * whether it is right.
- */
-bool input_source_read_limit(
-		struct weston_config_section *section, int32_t *width, int32_t *height);
 
 #endif

@@ -9,6 +9,7 @@
 #include "client_list.h"
 #include "client_share.h"
 #include "config_keys.h"
+#include "config_place.h"
 #include "manager.h"
 #include "output_drawing.h"
 #include "output_streams.h"
@@ -18,7 +19,6 @@
 #include "raise_guard.h"
 #include "safety.h"
 #include "weston_buffer.h"
-#include "weston_config.h"
 
 struct module {
 	struct weston_compositor *compositor;
@@ -97,28 +97,26 @@ static const struct gidd_connection_events connection_events = {
 };
 
 static int module_configure(struct module *module) {
-	struct weston_config_section *section = weston_config_get_section(
-			wet_get_config(module->compositor), "gid", NULL, NULL);
-	weston_config_section_get_string(section, "domain", &module->domain_name, NULL);
-	char *on_revoke;
-	weston_config_section_get_string(section, "on-revoke", &on_revoke, "keep");
+	struct weston_config *config = wet_get_config(module->compositor);
+	struct config_place place = {config, weston_config_get_section(config, "gid", NULL, NULL)};
+	module->domain_name = config_get_text(&place, "domain");
+	char *on_revoke = config_get_text(&place, "on-revoke");
 	int result = 0;
-	if (on_revoke != NULL && strcmp(on_revoke, "keep") == 0) {
+	if (on_revoke == NULL || strcmp(on_revoke, "keep") == 0) {
 		module->buffers.on_revoke = ON_REVOKE_KEEP;
-	} else if (on_revoke != NULL && strcmp(on_revoke, "blank") == 0) {
+	} else if (strcmp(on_revoke, "blank") == 0) {
 		module->buffers.on_revoke = ON_REVOKE_BLANK;
 	} else {
-		weston_log("gid: weston.ini, [gid] on-revoke=%s: must be keep or blank\n",
-				on_revoke != NULL ? on_revoke : "");
-		result = -1;
+		result = config_mistake(&place, "on-revoke", "on-revoke=%s: must be keep or blank",
+				on_revoke);
 	}
 	free(on_revoke);
-	if (client_list_read(&module->capturers, section, "capture-clients") < 0) {
-		weston_log("gid: weston.ini, [gid] capture-clients: must be absolute paths of "
-			   "executables\n");
-		result = -1;
+	int read = client_list_read(&module->capturers, place.section, "capture-clients");
+	if (read == -EINVAL) {
+		config_mistake(&place, "capture-clients",
+				"capture-clients: must be absolute paths of executables");
 	}
-	return result;
+	return read != 0 ? read : result;
 }
 
 static void module_destroy(struct module *module) {

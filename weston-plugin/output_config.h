@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "config_place.h"
 #include "input_source.h"
-#include "weston_config.h"
 
 struct output_config {
+	struct config_place place;
 	char *name;   /* of the output */
 	char *stream; /* of our domain */
 	struct input_source input;
@@ -22,7 +23,7 @@ struct output_config {
 };
 
 /* Returns 0 or -errno, after saying in the log what is wrong. To be finished in both cases. */
-int output_config_read(struct output_config *config, struct weston_config_section *section);
+int output_config_read(struct output_config *config, const struct config_place *place);
 void output_config_finish(struct output_config *config);
 
 #endif

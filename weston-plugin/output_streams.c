@@ -2,7 +2,6 @@
 #include "output_streams.h"
 
 #include <errno.h>
-#include <libweston/config-parser.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,8 +186,8 @@ void output_streams_start(struct output_streams *streams) {
 		} else if (output != NULL) {
 			configured_begin(configured, streams, output);
 		} else {
-			weston_log("gid: weston.ini, [gid-output] mirror=%s: Weston has no output "
-				   "of that name now\n",
+			config_mistake(&configured->config.place, "mirror",
+					"mirror=%s: Weston has no output of that name now",
 					configured->config.name);
 		}
 	}
@@ -196,18 +195,18 @@ void output_streams_start(struct output_streams *streams) {
 
 /* --- configuration ---------------------------------------------------------------------------- */
 
-static int streams_add(struct output_streams *streams, struct weston_config_section *section) {
+static int streams_add(struct output_streams *streams, const struct config_place *place) {
 	struct configured *configured = calloc(1, sizeof(*configured));
 	if (configured == NULL) {
 		return -ENOMEM;
 	}
-	int error = output_config_read(&configured->config, section);
+	int error = output_config_read(&configured->config, place);
 	if (error == 0 && find_configured(streams, configured->config.name) != NULL) {
-		weston_log("gid: weston.ini, [gid-output] %s=%s: there is another section of that "
-			   "output; it has one stream, which any number of readers can have\n",
-				configured->config.is_mirror ? "mirror" : "name",
-				configured->config.name);
-		error = -EINVAL;
+		const char *key = configured->config.is_mirror ? "mirror" : "name";
+		error = config_mistake(place, key,
+				"%s=%s: there is another section of that output; it has one "
+				"stream, which any number of readers can have",
+				key, configured->config.name);
 	}
 	if (error == 0 && configured->config.input.cursor) {
 		configured->cursor = cursor_stream_create(
@@ -224,11 +223,10 @@ static int streams_add(struct output_streams *streams, struct weston_config_sect
 }
 
 static int streams_read(struct output_streams *streams) {
-	struct weston_config *config = wet_get_config(streams->compositor);
-	struct weston_config_section *section = NULL;
+	struct config_place place = {.config = wet_get_config(streams->compositor)};
 	const char *name;
-	while (weston_config_next_section(config, &section, &name)) {
-		int error = strcmp(name, "gid-output") == 0 ? streams_add(streams, section) : 0;
+	while (weston_config_next_section(place.config, &place.section, &name)) {
+		int error = strcmp(name, "gid-output") == 0 ? streams_add(streams, &place) : 0;
 		if (error != 0) {
 			return error;
 		}

@@ -13,9 +13,9 @@
 #include <time.h>
 
 #include "arrivals.h"
+#include "config_place.h"
 #include "pacing_output.h"
 #include "timeline_tap.h"
-#include "weston_config.h"
 
 #define SECOND INT64_C(1000000000)
 
@@ -191,44 +191,42 @@ static void handle_line(void *data, const struct timeline_line *line) {
 
 enum setting { OFF, OBSERVE, ON };
 
-static int read_setting(struct weston_config_section *section, enum setting *setting) {
+static int read_setting(const struct config_place *place, enum setting *setting) {
 	static const char *const names[] = {[OFF] = "off", [OBSERVE] = "observe", [ON] = "on"};
-	char *text;
-	int result = -1;
-	weston_config_section_get_string(section, "pacing", &text, "off");
-	for (size_t i = 0; text != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(text, names[i]) == 0) {
-			*setting = (enum setting)i;
-			result = 0;
-		}
+	char *text = config_get_text(place, "pacing");
+	size_t i = OFF; /* where it is missing */
+	while (text != NULL && i < sizeof(names) / sizeof(names[0]) &&
+			strcmp(text, names[i]) != 0) {
+		i++;
 	}
-	if (result != 0) {
-		weston_log("gid: weston.ini, [gid] pacing=%s: must be off, observe or on\n",
-				text != NULL ? text : "");
+	*setting = (enum setting)i;
+	int result = 0;
+	if (i == sizeof(names) / sizeof(names[0])) {
+		result = config_mistake(
+				place, "pacing", "pacing=%s: must be off, observe or on", text);
 	}
 	free(text);
 	return result;
 }
 
-static int read_miss_rate(struct weston_config_section *section, double *rate) {
-	if (weston_config_section_get_double(section, "pacing-miss-rate", rate, 0.001) != 0 &&
-			errno != ENOENT) {
-		*rate = 0;
-	}
-	if (*rate >= 0.00001 && *rate <= 0.1) {
+static int read_miss_rate(const struct config_place *place, double *rate) {
+	bool right = weston_config_section_get_double(
+				     place->section, "pacing-miss-rate", rate, 0.001) == 0 ||
+			errno == ENOENT;
+	if (right && *rate >= 0.00001 && *rate <= 0.1) {
 		return 0;
 	}
-	weston_log("gid: weston.ini, [gid] pacing-miss-rate: must be from 0.00001 to 0.1\n");
-	return -1;
+	return config_mistake(
+			place, "pacing-miss-rate", "pacing-miss-rate: must be from 0.00001 to 0.1");
 }
 
 int pacer_create(struct weston_compositor *compositor, struct pacer **made) {
-	struct weston_config_section *section =
-			weston_config_get_section(wet_get_config(compositor), "gid", NULL, NULL);
+	struct weston_config *config = wet_get_config(compositor);
+	struct config_place place = {config, weston_config_get_section(config, "gid", NULL, NULL)};
 	enum setting setting;
 	double miss_rate;
 	*made = NULL;
-	if (read_setting(section, &setting) != 0 || read_miss_rate(section, &miss_rate) != 0) {
+	if (read_setting(&place, &setting) != 0 || read_miss_rate(&place, &miss_rate) != 0) {
 		return -1;
 	}
 	if (setting == OFF) {

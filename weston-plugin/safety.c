@@ -152,15 +152,14 @@ void safety_buffer_ready(struct safety *safety, struct wl_resource *buffer) {
 /* --- life ------------------------------------------------------------------------------------- */
 
 static int read_roles(struct safety *safety) {
-	struct weston_config *config = wet_get_config(safety->compositor);
-	struct weston_config_section *section = NULL;
+	struct config_place place = {.config = wet_get_config(safety->compositor)};
 	const char *name;
 	int error = 0;
-	while (error == 0 && weston_config_next_section(config, &section, &name)) {
+	while (error == 0 && weston_config_next_section(place.config, &place.section, &name)) {
 		if (strcmp(name, "gid-safety") == 0) {
-			error = safety_role_create(safety, section, safety_config_read);
+			error = safety_role_create(safety, &place, safety_config_read);
 		} else if (strcmp(name, "gid-window") == 0) {
-			error = safety_role_create(safety, section, safety_config_read_window);
+			error = safety_role_create(safety, &place, safety_config_read_window);
 		}
 	}
 	return error;

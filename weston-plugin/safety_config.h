@@ -11,9 +11,11 @@
 #include <stdint.h>
 
 #include "client_list.h"
+#include "config_place.h"
 #include "input_source.h"
 
 struct safety_config {
+	struct config_place place;  /* where nothing was read: none */
 	char *role;		    /* NULL: an ordinary window */
 	char *app_id;		    /* of surfaces that get the role by themselves, or NULL */
 	char *title;		    /* that they must have, too, or NULL: any */
@@ -33,16 +35,14 @@ struct safety_config {
 	int32_t width_max, height_max;
 };
 
-struct weston_config_section;
-
 /*
  * Reads one section [gid-safety]. Returns 0, or -EINVAL after saying what is wrong in Weston's log,
  * or -ENOMEM. The configuration is to be finished in either case.
  */
-int safety_config_read(struct safety_config *config, struct weston_config_section *section);
+int safety_config_read(struct safety_config *config, const struct config_place *place);
 
 /* The same for one section [gid-window]. */
-int safety_config_read_window(struct safety_config *config, struct weston_config_section *section);
+int safety_config_read_window(struct safety_config *config, const struct config_place *place);
 
 void safety_config_finish(struct safety_config *config);
 

@@ -221,17 +221,17 @@ static bool stream_exists(const struct safety *safety, const char *stream) {
 	return false;
 }
 
-int safety_role_create(struct safety *safety, struct weston_config_section *section,
+int safety_role_create(struct safety *safety, const struct config_place *place,
 		safety_config_read_func read) {
 	struct safety_role *role = calloc(1, sizeof(*role));
 	if (role == NULL) {
 		return -ENOMEM;
 	}
 	role->safety = safety;
-	int error = read(&role->config, section);
+	int error = read(&role->config, place);
 	if (error == 0 && stream_exists(safety, role->config.stream)) {
-		weston_log("gid: weston.ini has two sections of %s\n", role->config.label);
-		error = -EINVAL;
+		error = config_mistake(place, role->config.role != NULL ? "role" : "stream",
+				"there are two sections of %s", role->config.label);
 	}
 	if (error == 0) {
 		error = forward_create(&role->config,

@@ -9,13 +9,13 @@
 #include "safety_parts.h"
 
 typedef int (*safety_config_read_func)(
-		struct safety_config *config, struct weston_config_section *section);
+		struct safety_config *config, const struct config_place *place);
 
 /*
  * Of one section, at the end of the list. Returns 0; -EINVAL after saying what is wrong in Weston's
  * log; -ENOMEM.
  */
-int safety_role_create(struct safety *safety, struct weston_config_section *section,
+int safety_role_create(struct safety *safety, const struct config_place *place,
 		safety_config_read_func read);
 void safety_role_destroy(struct safety_role *role);
 

@@ -116,8 +116,9 @@ static bool output_configure(struct weston_output *output,
 struct weston_output *virtual_output_create(
 		struct weston_compositor *compositor, const struct output_config *config) {
 	if (find_head(compositor, config->name) != NULL) {
-		weston_log("gid: weston.ini, [gid-output] name=%s: Weston has an output of that "
-			   "name: choose another one, or write mirror=%s\n",
+		config_mistake(&config->place, "name",
+				"name=%s: Weston has an output of that name: choose another one, "
+				"or write mirror=%s",
 				config->name, config->name);
 		return NULL;
 	}

@@ -2,19 +2,12 @@
 #include "option_value.h"
 
 #include <gid/gid.h>
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
+#include <size_text.h>
 
 void option_size(const char *text, uint32_t *width, uint32_t *height, struct argp_state *state) {
 	uint32_t x, y;
-	char rest;
-	/* sscanf() takes signs and spaces, too */
-	bool plain = strspn(text, "0123456789x") == strlen(text) &&
-			strlen(text) < sizeof("16384x16384");
-	if (plain && sscanf(text, "%" SCNu32 "x%" SCNu32 "%c", &x, &y, &rest) == 2 &&
-			x - 1 < GID_SIZE_MAX && y - 1 < GID_SIZE_MAX) {
+	const char *rest = size_text_read(text, GID_SIZE_MAX, &x, &y);
+	if (rest != NULL && *rest == '\0') {
 		*width = x;
 		*height = y;
 	} else {

@@ -5,7 +5,7 @@
 #include <gid/gid.h>
 #include <gid/stream.h>
 #include <input_format.h>
-#include <stdio.h>
+#include <size_text.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,18 +128,24 @@ static const struct argp_option option_table[] = {
 		{0},
 };
 
-static bool size_is_valid(int32_t width, int32_t height) {
-	return width > 0 && height > 0 && width <= (int32_t)GID_SIZE_MAX &&
-			height <= (int32_t)GID_SIZE_MAX;
+/* "+40", and so on. */
+static const char *parse_offset(const char *text, uint32_t *offset) {
+	return text != NULL && *text == '+' ? size_text_number(text + 1, 0, GID_SIZE_MAX, offset)
+					    : NULL;
 }
 
 static bool parse_place(const char *text, struct box *place) {
-	char rest;
-	return sscanf(text, "%dx%d+%d+%d%c", &place->width, &place->height, &place->x, &place->y,
-			       &rest) == 4 &&
-			size_is_valid(place->width, place->height) &&
-			place->x <= (int32_t)GID_SIZE_MAX && place->y <= (int32_t)GID_SIZE_MAX &&
-			place->x >= 0 && place->y >= 0;
+	uint32_t width, height, x, y;
+	const char *end = size_text_read(text, GID_SIZE_MAX, &width, &height);
+	end = parse_offset(parse_offset(end, &x), &y);
+	if (end == NULL || *end != '\0') {
+		return false;
+	}
+	*place = (struct box){.x = (int32_t)x,
+			.y = (int32_t)y,
+			.width = (int32_t)width,
+			.height = (int32_t)height};
+	return true;
 }
 
 static bool parse_color(const char *text, uint32_t *color) {

@@ -8,6 +8,7 @@
 
 #include "ini_file.h"
 #include "key_table.h"
+#include "size_text.h"
 #include "wire.h"
 
 #define WINDOW_MAX (INT64_C(64) << 30)
@@ -124,14 +125,11 @@ static void set_domain_number(
 static void set_display(
 		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
 	struct config_machine *machine = &((struct config_domain *)section)->machine;
-	unsigned width = 0, height = 0;
-	int end = -1;
+	uint32_t width = 0, height = 0;
+	const char *rest = size_text_read(value, SCREEN_MAX, &width, &height);
 	if (strcmp(value, "none") != 0 &&
-			(strspn(value, "0123456789x") != strlen(value) ||
-					sscanf(value, "%5ux%5u%n", &width, &height, &end) != 2 ||
-					value[end] != '\0' || width < SCREEN_MIN ||
-					width > SCREEN_MAX || height < SCREEN_MIN ||
-					height > SCREEN_MAX)) {
+			(rest == NULL || *rest != '\0' || width < SCREEN_MIN ||
+					height < SCREEN_MIN)) {
 		ini_file_mistake(ini,
 				"vm-display=%s is neither none nor a size as 1280x480, of %d "
 				"to %d pixels",

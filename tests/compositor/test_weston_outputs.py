@@ -482,7 +482,7 @@ def test_readers_that_stop_or_die_stop_nobody(outputs: Outputs) -> None:
         ("name=left\nstream=a\nmode=0x5\n", "mode= must be WIDTHxHEIGHT"),
         ("name=left\nstream=a\nmode=64x64@0\n", "mode= must be WIDTHxHEIGHT"),
         ("name=left\nstream=a\nmode=64x64@60Hz\n", "mode= must be WIDTHxHEIGHT"),
-        ("name=left\nstream=a\nmode=63x64\nscale=2\n", "scale= must be 1 to 8"),
+        ("name=left\nstream=a\nmode=63x64\nscale=2\n", "scale= must divide both numbers of mode="),
         ("name=left\nstream=a\ninput=open\nresize=big\n", "resize= must be the largest"),
         ("name=left\nstream=a\ninput=open\nclipboard=on\n", "clipboard= must be true or false"),
         ("name=left\nstream=a\nclipboard=true\n", "clipboard=true is for one with input="),

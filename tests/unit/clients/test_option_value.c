@@ -11,7 +11,9 @@ static struct argp_state state = {.flags = ARGP_NO_ERRS};
 static void test_sizes(void) {
 	static const char *const wrong[] = {"", "640", "640x", "x480", "640x480x", "640x480 ",
 			"640 x480", "+640x480", "640x-480", "0x480", "640x0", "16385x1", "1x16385",
-			"640X480", "4294967297x1", "640x0x1e0"};
+			"640X480", "4294967297x1", "640x0x1e0", "640x480x480", "640x480@60",
+			"640.0x480", "64 0x480", "640*480", "99999999999999999999x1",
+			"1x99999999999999999999", "18446744073709551617x1"};
 	uint32_t width = 7, height = 8;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		option_size(wrong[i], &width, &height, &state);
