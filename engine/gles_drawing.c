@@ -200,6 +200,19 @@ static void set_colour(struct gles_device *device, uint32_t argb) {
 
 /* --- commands --------------------------------------------------------------------------------- */
 
+/* One of many boxes, as far as it is on the canvas. Others wait for some of them, not for all. */
+static int add_cut(
+		struct drawing *drawing, pixman_box32_t *box, int dx, int dy, uint64_t *next_look) {
+	if (drawing_cut(drawing, box) && add_clipped(drawing, box, dx, dy) < 0) {
+		return -ECANCELED;
+	}
+	if (drawing->cost < *next_look) {
+		return 0;
+	}
+	*next_look = drawing->cost + PART_PIXELS;
+	return goes_on(drawing) ? 0 : -ECANCELED;
+}
+
 /* Whether nothing is left of what the target has. */
 static bool fills_all(const struct drawing *drawing, const struct engine_fill *fill, size_t count) {
 	const int width = (int)drawing->layout.width, height = (int)drawing->layout.height;
@@ -227,14 +240,8 @@ static int draw_fill(struct drawing *drawing, const struct engine_fill *fill) {
 		const struct engine_rectangle *from = &fill->rectangles[i];
 		pixman_box32_t box = {
 				from->x, from->y, from->x + from->width, from->y + from->height};
-		if (drawing_cut(drawing, &box) && add_clipped(drawing, &box, 0, 0) < 0) {
+		if (add_cut(drawing, &box, 0, 0, &next_look) < 0) {
 			return -ECANCELED;
-		}
-		if (drawing->cost >= next_look) {
-			next_look = drawing->cost + PART_PIXELS;
-			if (!goes_on(drawing)) {
-				return -ECANCELED;
-			}
 		}
 	}
 	gles_device_flush(device);
@@ -367,16 +374,9 @@ static int draw_masks(struct drawing *drawing, const struct engine_masks *masks,
 		const struct engine_glyph *glyph = &masks->glyphs[i];
 		pixman_box32_t box = {glyph->x, glyph->y, glyph->x + glyph->width,
 				glyph->y + glyph->height};
-		if (drawing_cut(drawing, &box) &&
-				add_clipped(drawing, &box, glyph->source_x - glyph->x,
-						glyph->source_y - glyph->y) < 0) {
+		if (add_cut(drawing, &box, glyph->source_x - glyph->x, glyph->source_y - glyph->y,
+				    &next_look) < 0) {
 			return -ECANCELED;
-		}
-		if (drawing->cost >= next_look) {
-			next_look = drawing->cost + PART_PIXELS;
-			if (!goes_on(drawing)) {
-				return -ECANCELED;
-			}
 		}
 	}
 	gles_device_flush(device);
