@@ -302,6 +302,10 @@ static void handle_button(void *data, struct weston_seat *base, struct timespec 
 	find_pointer(seat, pointer, time);
 	if (clicked) {
 		handle_click(seat, base);
+	} else if (pointer->focus == NULL) {
+		/* While a menu has all input, Weston takes it from what no output shows with each
+		 * repaint: what was pressed is released all the same. */
+		aim(seat, pointer);
 	}
 	seat->buttons += pressed ? 1 : -1u;
 	focus_send_button(pointer, time, button, pressed);

@@ -37,6 +37,7 @@ from lib.used_window import (
     Menu,
     Used,
     click_at,
+    point,
     point_at,
     with_box,
 )
@@ -290,6 +291,24 @@ def test_menus(desk: Desk, used: Used, way: str) -> None:
         menu.close()
         reader.wait_picture(plain)
         assert click_at(desk, used, 210, HEIGHT - 30)[0] is used.surface
+
+
+def test_a_click_on_a_menu_of_a_hidden_window(desk: Desk, used: Used) -> None:
+    """Which ends, also if Weston draws its outputs meanwhile: they do not show the menu."""
+    used.toplevel("set_minimized")
+    used.connection.roundtrip()
+    with desk.read() as reader:
+        _, serial = click_at(desk, used, 8, 8)
+        menu = Menu(used, serial, (10, 10), (60, 40))
+        reader.wait_picture(
+            with_box(random_picture(1, WIDTH, HEIGHT)[..., ::-1], menu.show(2), 10, 10)
+        )
+        point(desk, 30, 30)
+        desk.typist.do((BUTTON, BTN_LEFT, 1))
+        assert used.pointer.wait("button")[2:] == (BTN_LEFT, 1)
+        desk.weston.screenshot()
+        desk.typist.do((BUTTON, BTN_LEFT, 0))
+        assert used.pointer.wait("button")[2:] == (BTN_LEFT, 0)
 
 
 def test_a_menu_that_draws_itself_anew(desk: Desk, used: Used) -> None:
