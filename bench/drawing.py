@@ -8,8 +8,13 @@ second of glmark2's own processor time, so that what else happens on the machine
 its start takes, which is much, is in both times of a turn, and is taken off. What Weston
 takes for each of its own seconds stands beside. Without a graphics card both draw with llvmpipe, in
 the thread that asks, each on a core of its own.
+
+That ratio moves with the machine. So instructions are counted, too, by callgrind: those of Weston,
+where the module is, for a frame of weston-simple-egl, which draws one for each refresh. The ratio
+is without the module to with it: as many frames come of the same instructions.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -18,16 +23,27 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import common
+from bench import callgrind, common
 from lab.domains import priority
 from lab.domains.program import LabError, Wanting
 
 SCENES = ("build:use-vbo=true", "texture", "shading:shading=phong")
 PATIENCE = 60.0  # seconds
+SLOWER = 5.0  # so much longer may take what runs under callgrind
+TURNS = 3  # of counting: what a frame takes moves by half a hundredth
+OURS = re.compile(r"gid-buffer\.so|libgid\.so")
+REPAINT = "weston_output_finish_frame"  # called once for each
 SHORT = 0.2  # of the time: the turn that tells what a start takes
+QUIET = {
+    "stdin": subprocess.DEVNULL,
+    "stdout": subprocess.DEVNULL,
+    "stderr": subprocess.DEVNULL,
+}
+WITH = {False: "without the module", True: "with the module"}
 WESTON_INI = "[core]\nidle-time=0\n[shell]\npanel-position=none\nlocking=false\n"
 
 
@@ -42,51 +58,46 @@ class Score:
     weston: float
 
 
-def score(folder: Path, with_module: bool, size: str, seconds: float) -> Score:
-    environment = os.environ | {"XDG_RUNTIME_DIR": str(folder), "WAYLAND_DISPLAY": "drawing"}
-    config, log = folder / "weston.ini", folder / "weston.log"
+def environment_in(folder: Path) -> dict[str, str]:
+    own = {"XDG_RUNTIME_DIR": str(folder), "WAYLAND_DISPLAY": "drawing"}
+    return os.environ | own | {"LP_NUM_THREADS": "0", "GID_DOMAIN": "cluster"}
+
+
+@contextlib.contextmanager
+def weston(
+    folder: Path, with_module: bool, under: Sequence[str] = ()
+) -> Iterator[subprocess.Popen]:
+    """It takes clients."""
+    config, log, socket = folder / "weston.ini", folder / "weston.log", folder / "drawing"
     config.write_text(WESTON_INI)
-    weston_core, client_core = priority.two_cores()
-    environment["LP_NUM_THREADS"] = "0"
-    weston = [
-        "taskset",
-        "-c",
-        str(weston_core),
-        "weston",
-        "--backend=headless",
-        "--renderer=gl",
-        f"--config={config}",
-    ]
-    weston += ["--width=1920", "--height=720", "--socket=drawing", f"--log={log}"]
-    weston += ["--modules=gid-buffer.so"] if with_module else []
-    environment["GID_DOMAIN"] = "cluster"
-    quiet = {
-        "stdin": subprocess.DEVNULL,
-        "stdout": subprocess.DEVNULL,
-        "stderr": subprocess.DEVNULL,
-    }
-    (folder / "drawing").unlink(missing_ok=True)
-    process = subprocess.Popen(weston, env=environment, **quiet)
+    command = [*under, "weston", "--backend=headless", "--renderer=gl", f"--config={config}"]
+    command += ["--width=1920", "--height=720", f"--socket={socket.name}", f"--log={log}"]
+    command += ["--modules=gid-buffer.so"] if with_module else []
+    socket.unlink(missing_ok=True)
+    process = subprocess.Popen(command, env=environment_in(folder), **QUIET)
     try:
         end = time.monotonic() + PATIENCE
-        while not (folder / "drawing").exists():
+        while not socket.exists():
             if process.poll() is not None or time.monotonic() > end:
                 raise LabError(f"Weston does not start:\n{log.read_text()[-1000:]}")
             time.sleep(0.05)
-        command = [
-            "taskset",
-            "-c",
-            str(client_core),
-            "glmark2-es2-wayland",
-            f"--size={size}",
-        ]
-        for scene in SCENES:
-            command += ["-b", f"{scene}:duration={seconds}"]
+        yield process
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def score(folder: Path, with_module: bool, size: str, seconds: float) -> Score:
+    weston_core, client_core = map(str, priority.two_cores())
+    command = ["taskset", "-c", client_core, "glmark2-es2-wayland", f"--size={size}"]
+    for scene in SCENES:
+        command += ["-b", f"{scene}:duration={seconds}"]
+    with weston(folder, with_module, ("taskset", "-c", weston_core)) as process:
         before, own = common.cpu_seconds(process.pid), common.children_seconds()
         begin = time.monotonic()
         result = subprocess.run(
             command,
-            env=environment,
+            env=environment_in(folder),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -95,9 +106,6 @@ def score(folder: Path, with_module: bool, size: str, seconds: float) -> Score:
         passed = time.monotonic() - begin
         weston_percent = (common.cpu_seconds(process.pid) - before) / passed * 100
         own = common.children_seconds() - own
-    finally:
-        process.terminate()
-        process.wait(20)
     times = map(float, re.findall(r"FrameTime: ([\d.]+) ms", result.stdout))
     rates = [1000 / time for time in times if time > 0]
     if len(rates) != len(SCENES):
@@ -110,6 +118,78 @@ def per_cpu(short: Score, long: Score) -> float:
     return (long.frames - short.frames) / max(long.cpu - short.cpu, 1e-3)
 
 
+# --- instructions ---------------------------------------------------------------------------------
+
+
+def instructions(folder: Path, with_module: bool, frames: int) -> tuple[float, float]:
+    """Of Weston for a frame, and those of gidway's own objects: of so many frames at least, behind
+    some others."""
+    out, said = folder / "callgrind.out", folder / "client.out"
+    for old in folder.glob(f"{out.name}*"):
+        old.unlink()
+    under = (*callgrind.command(out), "--instr-atstart=no")
+    with weston(folder, with_module, under) as process, said.open("w") as file:
+        client = subprocess.Popen(
+            ["stdbuf", "-oL", "weston-simple-egl"],
+            env=environment_in(folder),
+            **QUIET | {"stdout": file},
+        )
+        try:
+            # By then all is there that either draws with, which takes long.
+            wait_for_frames(said, client, 1)
+            callgrind.control(process.pid, "-i", "on")
+            wait_for_frames(said, client, drawn(said) + frames)
+            while not (dump := Path(f"{out}.1")).exists():  # a busy machine overhears it
+                callgrind.control(process.pid, "-d")
+                time.sleep(1)
+        finally:
+            client.terminate()
+            client.wait(20)
+    calls = callgrind.read_calls(dump, REPAINT)
+    if calls < frames:
+        raise LabError(f"of {frames} frames Weston was counted for {calls}")
+    costs = callgrind.read_costs(dump)
+    own = sum(cost for name, cost in costs.items() if OURS.match(name))
+    return sum(costs.values()) / calls, own / calls
+
+
+def drawn(said: Path) -> int:
+    """Frames, as the client tells every few seconds."""
+    return sum(map(int, re.findall(r"(\d+) frames in", said.read_text())))
+
+
+def wait_for_frames(said: Path, client: subprocess.Popen, frames: int) -> None:
+    end = time.monotonic() + SLOWER * PATIENCE
+    while drawn(said) < frames:
+        if client.poll() is not None or time.monotonic() > end:
+            raise LabError(f"{drawn(said)} of {frames} frames came while Weston was counted")
+        time.sleep(0.2)
+
+
+def count(folder: Path, frames: int, progress: common.Progress) -> tuple[list[dict], float]:
+    """A row for each, and the median of the turns' ratios."""
+    found: dict[bool, list[tuple[float, float]]] = {False: [], True: []}
+    for _ in range(TURNS):
+        for with_module in found:
+            progress.step(f"instructions, {WITH[with_module]}")
+            found[with_module].append(instructions(folder, with_module, frames))
+    rows = [
+        {
+            "bench": "drawing",
+            "who": "gid" if with_module else "weston",
+            "what": f"instructions of Weston for a frame, {WITH[with_module]}",
+            "instructions": round(statistics.median(all_of for all_of, _ in of)),
+            "own_instructions": round(statistics.median(own for _, own in of)),
+        }
+        for with_module, of in found.items()
+    ]
+    turns = zip(found[False], found[True], strict=True)
+    return rows, statistics.median(bare / ours for (bare, _), (ours, _) in turns)
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
 def main() -> int:
     parser = common.parser("drawing", __doc__)
     parser.add_argument(
@@ -119,31 +199,36 @@ def main() -> int:
         "--seconds", type=common.seconds, default=3, help="of each scene (default: 3)"
     )
     parser.add_argument("--size", default="1920x720", help="of the window (default: 1920x720)")
+    parser.add_argument(
+        "--frames", type=int, default=300, help="whose instructions are counted (default: 300)"
+    )
     options = parser.parse_args()
-    if shutil.which("glmark2-es2-wayland") is None:
-        raise Wanting("there is no glmark2-es2-wayland")
+    for program in ("glmark2-es2-wayland", "weston-simple-egl", "valgrind"):
+        if shutil.which(program) is None:
+            raise Wanting(f"there is no {program}")
     scores: dict[bool, list[Score]] = {False: [], True: []}
     rates: dict[bool, list[float]] = {False: [], True: []}
-    progress = common.Progress(2 * options.repetitions)
+    progress = common.Progress(2 * options.repetitions + 2 * TURNS)
     with tempfile.TemporaryDirectory(prefix="gid-draw-", dir=common.memory_folder()) as name:
         folder = Path(name)
         with common.cockpit(folder, "movie"):
             for turn in range(options.repetitions):
                 # Neither is always the first.
                 for with_module in (False, True) if turn % 2 == 0 else (True, False):
-                    progress.step("with the module" if with_module else "without the module")
+                    progress.step(WITH[with_module])
                     both = [
                         score(folder, with_module, options.size, seconds)
                         for seconds in (SHORT * options.seconds, options.seconds)
                     ]
                     scores[with_module].append(both[1])
                     rates[with_module].append(per_cpu(*both))
+            counted, ratio = count(folder, options.frames, progress)
     progress.end()
     rows = [
         {
             "bench": "drawing",
             "who": "gid" if with_module else "weston",
-            "what": "with the module" if with_module else "without the module",
+            "what": WITH[with_module],
             "fps": round(statistics.median(one.fps for one in values), 1),
             "fps_min": round(min(one.fps for one in values), 1),
             "fps_max": round(max(one.fps for one in values), 1),
@@ -156,7 +241,10 @@ def main() -> int:
         for with_module, values in scores.items()
     ]
     each = [ours / bare for bare, ours in zip(rates[False], rates[True], strict=True)]
-    found = {"frames_with_module_vs_without": round(statistics.median(each), 4)}
+    found = {
+        "frames_with_module_vs_without": round(statistics.median(each), 4),
+        "frames_for_instructions_with_module_vs_without": round(ratio, 4),
+    }
     rows.append(
         {
             "bench": "drawing",
@@ -171,8 +259,11 @@ def main() -> int:
             f"{row['frames_per_cpu_second']:8.2f} for each second of the processor; Weston "
             f"{row['weston_percent']:.1f} %"
         )
-    print(f"ratio {found['frames_with_module_vs_without']:.4f}")
-    common.write(options.json, rows, found)
+    for row in counted:
+        print(f"{row['what']}: {row['instructions']:,}, of gidway {row['own_instructions']:,}")
+    for name, value in found.items():
+        print(f"{name} {value:.4f}")
+    common.write(options.json, rows + counted, found)
     return 0
 
 

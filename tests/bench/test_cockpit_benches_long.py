@@ -82,11 +82,14 @@ def test_each_flash_and_each_burst_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("glmark2-es2-wayland") is None, reason="there is no glmark2")
 def test_drawing_takes_turns(tmp_path: Path) -> None:
-    result = results("drawing", tmp_path, "--repetitions=1", "--seconds=1", "--size=320x240")
-    *drawn, ratio = result["rows"]
+    options = ["--repetitions=1", "--seconds=1", "--size=320x240", "--frames=100"]
+    result = results("drawing", tmp_path, *options)
+    *drawn, ratio, bare, ours = result["rows"]
     assert {row["who"]: row["n"] for row in drawn} == {"weston": 1, "gid": 1}
     assert all(row["frames_per_cpu_second"] > 0 for row in drawn)
     assert ratio["each"] == [result["ratios"]["frames_with_module_vs_without"]] and ratio["each"][0]
+    assert bare["instructions"] > 10_000 and ours["instructions"] > 10_000
+    assert result["ratios"]["frames_for_instructions_with_module_vs_without"] > 0.98
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the counter of copies is for x86_64")

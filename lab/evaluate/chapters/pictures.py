@@ -12,6 +12,7 @@ from gid_evaluate.result import Figure
 from lab.evaluate.context import Context, Plan
 
 SHOWN = "./run bench shown"
+FRAMES_BY_COUNTS = "frames for the same instructions of Weston, with the module, ratio to without"
 
 
 def _drawing(context: Context) -> list[Figure]:
@@ -29,6 +30,10 @@ def _drawing(context: Context) -> list[Figure]:
         if row["who"] == "ratio":
             each = row["each"]
             continue
+        if "instructions" in row:
+            count = row["instructions"]
+            figures.append(Figure(row["what"], count, "", 1, (count, count), source))
+            continue
         for key, unit in (("fps", "fps"), ("frames_per_cpu_second", "frames/s of CPU")):
             spread = (row[f"{key}_min"], row[f"{key}_max"])
             figures.append(Figure(row["what"], row[key], unit, row["n"], spread, source))
@@ -36,6 +41,13 @@ def _drawing(context: Context) -> list[Figure]:
     name = "frames for the same processor time, with the module, ratio to without"
     spread = (min(each), max(each))
     figures.append(Figure(name, ratio, "share", len(each), spread, source))
+    ratio = found["ratios"]["frames_for_instructions_with_module_vs_without"]
+    figures.append(Figure(FRAMES_BY_COUNTS, ratio, "share", 1, (ratio, ratio), source))
+    context.notes.append(
+        "The goal is by counts, of Weston, where the module is: by processor time the ratio moves "
+        "by a tenth either way from turn to turn, and says nothing of a hundredth. Counts do not "
+        "see what caches cost; the ratio by processor time stands beside."
+    )
     return figures
 
 
@@ -138,15 +150,9 @@ PLANS = [
         "Drawing with OpenGL",
         "glmark2 in a window of 1920x720 on Weston's GL renderer, with gidway's module and without "
         "it, in turns: frames for each second of its own processor time, without its start; "
-        "and frames a second.",
+        "and frames a second. And Weston's instructions for a frame of weston-simple-egl.",
         _drawing,
-        goals=(
-            Goal(
-                "frames for the same processor time, with the module, ratio to without",
-                0.99,
-                is_least=True,
-            ),
-        ),
+        goals=(Goal(FRAMES_BY_COUNTS, 0.99, is_least=True),),
         minutes=(0.7, 5),
     ),
     Plan(
