@@ -154,6 +154,11 @@ uint32_t gid_producer_consumers(const struct gid_producer *producer) {
 	return producer->consumers;
 }
 
+/* No role of the target is protected. */
+void gid_producer_set_check(struct gid_producer *producer, gid_check_func make, void *data) {
+	demand(false);
+}
+
 void gid_producer_count_copy_for(
 		struct gid_producer *producer, enum gid_copy_reason reason, uint64_t bytes) {
 	demand(bytes > 0);
