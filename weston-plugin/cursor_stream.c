@@ -180,8 +180,13 @@ static void handle_lost(void *data, uint32_t reason) {
 	cursor_show_here(data);
 }
 
+/* A cursor warns of nothing: the old one does until the new one is there. */
 static bool handle_is_alive(void *data) {
 	return true;
+}
+
+static bool handle_is_behind(void *data) {
+	return false;
 }
 
 static uint32_t handle_note(void *data, uint8_t bytes[GID_NOTE_MAX]) {
@@ -196,6 +201,7 @@ static const struct forward_events forward_events = {
 		.shown = handle_shown,
 		.lost = handle_lost,
 		.is_alive = handle_is_alive,
+		.is_behind = handle_is_behind,
 		.note = handle_note,
 };
 
