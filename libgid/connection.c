@@ -620,24 +620,21 @@ int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *
 	return 0;
 }
 
-void gid_domain_await(struct gid_domain *domain, const void *data) {
-	struct gid_pending *pending = domain->pending;
-	while (pending != NULL) {
-		if (pending->data != data) {
-			pending = pending->next;
-			continue;
-		}
-		struct gid_packet packet;
-		int error = await(domain, pending->serial, &packet);
-		if (error < 0) {
-			pending->error = error;
-			pending_expired(pending);
-		} else {
-			deliver_answer(domain, &packet);
-			gid_socket_close_fds(packet.fds, GID_WIRE_FDS_MAX);
-		}
-		pending = domain->pending; /* what was answered may have asked for more */
+int gid_domain_await(struct gid_domain *domain, const void *data, struct gid_packet *packet) {
+	struct gid_pending **at = &domain->pending;
+	while ((*at)->data != data) {
+		at = &(*at)->next;
 	}
+	const uint32_t serial = (*at)->serial, type = (*at)->type;
+	drop_pending(at);
+	int error = await(domain, serial, packet);
+	if (error < 0) {
+		*packet = (struct gid_packet){.fds = {-1, -1}};
+		return error == -ETIMEDOUT ? give_up(domain, type) : error;
+	}
+	error = judge(type, &packet->message);
+	remember(domain, error, &packet->message);
+	return error;
 }
 
 void gid_domain_request_cancel(struct gid_domain *domain, void *data) {

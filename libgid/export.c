@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "socket.h"
+
 /* --- registering ------------------------------------------------------------------------------ */
 
 void gid_own_slab_put_export(const struct gid_slab *slab, union gid_wire_message *message) {
@@ -48,9 +50,9 @@ void gid_own_slab_post_unexport(struct gid_domain *domain, uint32_t number) {
 
 /* Takes it out of the domain's tables. */
 static void unregister(struct gid_slab *slab) {
-	if (slab->asking) {
+	if (slab->asking != GID_SLAB_HAS_ASKED_NOTHING) {
 		gid_domain_request_cancel(slab->domain, slab);
-		slab->asking = false;
+		slab->asking = GID_SLAB_HAS_ASKED_NOTHING;
 	}
 	gid_eviction_forget(slab);
 	if (slab->registered) {
@@ -72,7 +74,7 @@ void gid_own_slab_retract(struct gid_slab *slab) {
 }
 
 static void release(struct gid_slab *slab) {
-	if (slab->asking) {
+	if (slab->asking != GID_SLAB_HAS_ASKED_NOTHING) {
 		return; /* until gidd has answered, and then knows what it gave */
 	}
 	gid_own_slab_retract(slab);
@@ -129,7 +131,7 @@ static void fail_making(struct gid_slab *slab) {
 
 /* What gidd was asked for is there, or is not to be had. */
 static void end_asking(struct gid_slab *slab, int error) {
-	slab->asking = false;
+	slab->asking = GID_SLAB_HAS_ASKED_NOTHING;
 	slab->answer = error;
 	if (error < 0) {
 		fail_making(slab);
@@ -145,17 +147,26 @@ static void end_asking(struct gid_slab *slab, int error) {
 	if (error == 0 && slab->references > 0 && slab->stream[0] != '\0') {
 		gid_endpoints_tell_made(slab->domain, slab);
 	}
+}
+
+/* Who did not wait for it hears of it. */
+static void tell_asked(struct gid_slab *slab) {
 	if (slab->references == 0) {
 		release(slab); /* nobody wants it any more */
 	} else if (slab->exported != NULL) {
-		slab->exported(slab->exported_data, error, slab);
+		slab->exported(slab->exported_data, slab->answer, slab);
 	}
+}
+
+static void take_number(struct gid_slab *slab, int error, const union gid_wire_message *answer) {
+	end_asking(slab, error < 0 ? error
+				   : gid_own_slab_adopt_number(slab, answer->result.value));
 }
 
 static void handle_exported(void *data, int error, const union gid_wire_message *answer,
 		int fds[GID_WIRE_FDS_MAX]) {
-	struct gid_slab *slab = data;
-	end_asking(slab, error < 0 ? error : gid_own_slab_adopt_number(slab, answer->result.value));
+	take_number(data, error, answer);
+	tell_asked(data);
 }
 
 /* It has its memory. Returns 0, and end_asking() has what comes of it; or -errno. */
@@ -164,13 +175,8 @@ static int ask_for_number(struct gid_slab *slab) {
 	gid_own_slab_put_export(slab, &message);
 	int error = gid_domain_request_async(
 			slab->domain, &message, &slab->info.fd, 1, handle_exported, slab);
-	slab->asking = error == 0;
+	slab->asking = error == 0 ? GID_SLAB_ASKED_FOR_NUMBER : GID_SLAB_HAS_ASKED_NOTHING;
 	return error;
-}
-
-static int await_answer(struct gid_slab *slab) {
-	gid_domain_await(slab->domain, slab);
-	return slab->answer;
 }
 
 /* --- making ----------------------------------------------------------------------------------- */
@@ -241,9 +247,9 @@ static int fail_memory(struct gid_slab *slab, int error) {
 			(unsigned long long)memory_size(slab), gid_strerror(error));
 }
 
-static void handle_allocated(void *data, int error, const union gid_wire_message *answer,
+/* Whether it asks for its number now. */
+static bool take_memory(struct gid_slab *slab, int error, const union gid_wire_message *answer,
 		int fds[GID_WIRE_FDS_MAX]) {
-	struct gid_slab *slab = data;
 	if (slab->references > 0) {
 		error = gid_memory_take(slab->domain, &slab->own, GID_OWN_SLAB_MEMORY,
 				memory_size(slab), error, answer, fds);
@@ -254,6 +260,14 @@ static void handle_allocated(void *data, int error, const union gid_wire_message
 	}
 	if (error < 0) {
 		end_asking(slab, error);
+	}
+	return error >= 0;
+}
+
+static void handle_allocated(void *data, int error, const union gid_wire_message *answer,
+		int fds[GID_WIRE_FDS_MAX]) {
+	if (!take_memory(data, error, answer, fds)) {
+		tell_asked(data);
 	}
 }
 
@@ -266,11 +280,26 @@ static int begin_making(struct gid_slab *slab) {
 	}
 	error = gid_memory_ask(slab->domain, &slab->own, &readers, GID_OWN_SLAB_MEMORY,
 			memory_size(slab), handle_allocated, slab);
-	slab->asking = error == -EINPROGRESS;
-	if (slab->asking) {
+	if (error == -EINPROGRESS) {
+		slab->asking = GID_SLAB_ASKED_FOR_MEMORY;
 		return 0;
 	}
 	return error < 0 ? fail_memory(slab, error) : begin_memory(slab);
+}
+
+/* Of a slab that nobody is told of. */
+static int await_answer(struct gid_slab *slab) {
+	while (slab->asking != GID_SLAB_HAS_ASKED_NOTHING) {
+		struct gid_packet packet;
+		int error = gid_domain_await(slab->domain, slab, &packet);
+		if (slab->asking == GID_SLAB_ASKED_FOR_MEMORY) {
+			take_memory(slab, error, &packet.message, packet.fds);
+		} else {
+			take_number(slab, error, &packet.message);
+		}
+		gid_socket_close_fds(packet.fds, GID_WIRE_FDS_MAX);
+	}
+	return slab->answer;
 }
 
 int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout, uint64_t slot_size,
@@ -371,7 +400,7 @@ int gid_slab_renew(struct gid_slab *slab) {
 	if (!slab->made || slab->domain == NULL) {
 		return -EINVAL;
 	}
-	if (slab->asking) {
+	if (slab->asking != GID_SLAB_HAS_ASKED_NOTHING) {
 		return -EINPROGRESS;
 	}
 	if (slab->refused != 0 && gid_clock_now() - slab->refused < RENEWAL_NS) {

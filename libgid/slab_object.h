@@ -74,7 +74,11 @@ struct gid_slab {
 	bool stays;			 /* devices may write there: it cannot be anywhere else */
 	uint64_t emptied;		 /* see gid_slab_emptied() */
 	struct gid_endpoint endpoint;
-	bool asking; /* gidd was asked for its memory or number, and has not answered */
+	enum {
+		GID_SLAB_HAS_ASKED_NOTHING,
+		GID_SLAB_ASKED_FOR_MEMORY,
+		GID_SLAB_ASKED_FOR_NUMBER,
+	} asking; /* of gidd, which has not answered */
 	int answer;  /* what came of it last: 0 or -errno */
 	gid_exported_func exported; /* NULL: its owner waits for gidd */
 	void *exported_data;
