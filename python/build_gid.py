@@ -18,12 +18,14 @@ from typing import Any
 from cffi import FFI
 
 HERE = Path(__file__).resolve().parent
+SOURCES = ("frame_calls.c", "lock_type.c", "frame_type.c", "reader_type.c")
+STABLE_ABI = "0x030c0000"  # of Python 3.12, as python/gid/meson.build has it
 
 
 def ours() -> tuple[str, str]:
     """What the package calls of its own: in cffi's words, and the source with its header in it."""
     header = (HERE / "frame_calls.h").read_text()
-    source = "".join((HERE / name).read_text() for name in ("frame_calls.c", "lock_type.c"))
+    source = "".join((HERE / name).read_text() for name in SOURCES)
     source = source.replace('#include "frame_calls.h"\n', header)
     return re.sub(r"^#.*$", "", header, flags=re.M) + "void free(void *);\n", source
 
@@ -79,7 +81,12 @@ def for_setuptools() -> FFI:
     if flags is None:
         raise SystemExit("pkg-config finds no libgid: install libgid-dev, or set PKG_CONFIG_PATH")
     libraries = pkg_config("--libs", package)
-    return make(flags, extra_compile_args=flags, extra_link_args=libraries)
+    return make(
+        flags,
+        define_macros=[("Py_LIMITED_API", STABLE_ABI)],
+        extra_compile_args=["-include", "string.h", *flags],  # as meson.build does
+        extra_link_args=libraries,
+    )
 
 
 if __name__ == "__main__":

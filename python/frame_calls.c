@@ -3,14 +3,19 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 
 #define FLOWS_NS UINT64_C(100000000)	/* a stream flows whose last frame is no older */
 #define DISPATCH_NS UINT64_C(100000000) /* gidd is heard so often meanwhile */
-#define BACK UINT64_MAX			/* as the index of a frame that was given back */
 
 struct gid_py_lock {
 	pthread_mutex_t mutex;
 	uint64_t dispatched; /* when gidd was heard last, ns */
+};
+
+struct gid_py_frame {
+	struct gid_frame frame;
+	uint8_t note[GID_NOTE_MAX]; /* that of libgid does not stay */
 };
 
 static void gid_py_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
@@ -68,9 +73,17 @@ static int receive_picture(struct gid_py_reader *reader, struct gid_frame *frame
 	return GID_PY_FLOOD;
 }
 
+static void keep_note(struct gid_py_frame *to) {
+	if (to->frame.note_size > 0) {
+		memcpy(to->note, to->frame.note, to->frame.note_size);
+	}
+	to->frame.note = to->note;
+}
+
 /* Receives the next frame, and asks for its memory. */
 static int take(struct gid_py_reader *reader, const struct gid_slab *known,
-		struct gid_frame *frame) {
+		struct gid_py_frame *to) {
+	struct gid_frame *frame = &to->frame;
 	int result = receive_picture(reader, frame);
 	if (result != 1) {
 		return result;
@@ -80,8 +93,9 @@ static int take(struct gid_py_reader *reader, const struct gid_slab *known,
 	*memory = (struct gid_py_import){0};
 	int error = gid_slab_import_async(
 			reader->domain, frame->gid, gid_py_imported, memory, &slab);
-	if (error == 0 && slab == known && frame->note_size == 0) {
+	if (error == 0 && slab == known) {
 		gid_slab_unref(slab);
+		keep_note(to);
 		bool is_cropped = frame->crop.width > 0 && frame->crop.height > 0;
 		return is_cropped ? GID_PY_PART : (int)gid_slot_of(frame->gid);
 	}
@@ -92,13 +106,12 @@ static int take(struct gid_py_reader *reader, const struct gid_slab *known,
 	}
 	reader->fetched = *frame; /* nothing is received before that is done: its note stays */
 	reader->is_fetching = true;
-	frame->index = BACK;
 	return GID_PY_OTHER;
 }
 
 /* What there is now, where nobody else looks. -EAGAIN: nothing. */
 static int look(struct gid_py_reader *reader, const struct gid_slab *known,
-		struct gid_frame *frame) {
+		struct gid_py_frame *frame) {
 	if (reader->consumer == NULL) {
 		return GID_PY_CLOSED;
 	}
@@ -131,7 +144,7 @@ void gid_py_wait_by_descriptor(struct gid_py_reader *reader) {
 
 /* Over the ring, without the lock: while frames flow, and nothing else is waited for. */
 static int sleep_and_look(struct gid_py_reader *reader, const struct gid_slab *known,
-		struct gid_frame *frame, uint64_t until) {
+		struct gid_py_frame *frame, uint64_t until) {
 	struct gid_consumer *consumer = reader->consumer;
 	uint64_t end = reader->seen + FLOWS_NS;
 	if (!reader->is_by_ring) {
@@ -154,9 +167,8 @@ static int sleep_and_look(struct gid_py_reader *reader, const struct gid_slab *k
 	return look(reader, known, frame);
 }
 
-int gid_py_next(struct gid_py_reader *reader, const struct gid_slab *known, struct gid_frame *frame,
-		uint64_t until) {
-	frame->index = BACK; /* until there is one */
+int gid_py_next(struct gid_py_reader *reader, const struct gid_slab *known,
+		struct gid_py_frame *frame, uint64_t until) {
 	gid_py_lock_take(reader->lock);
 	int result = look(reader, known, frame);
 	if (result == -EAGAIN && !reader->is_shared && !reader->is_asleep && !reader->is_fetching) {
@@ -167,6 +179,12 @@ int gid_py_next(struct gid_py_reader *reader, const struct gid_slab *known, stru
 	}
 	gid_py_lock_let_go(reader->lock);
 	return result;
+}
+
+void gid_py_adopt(struct gid_py_reader *reader, struct gid_py_frame *frame) {
+	frame->frame = reader->fetched;
+	keep_note(frame);
+	reader->is_fetching = false;
 }
 
 bool gid_py_close(struct gid_py_reader *reader) {
@@ -195,62 +213,82 @@ bool gid_py_is_current(const struct gid_consumer *consumer, const struct gid_fra
 	return held == 0;
 }
 
-int gid_py_release(struct gid_py_reader *reader, struct gid_frame *frame,
+bool gid_py_release(struct gid_py_reader *reader, const struct gid_frame *frame,
 		const struct gid_slab *slab) {
-	int current = -EALREADY;
-	gid_py_lock_take(reader->lock);
-	if (frame->index != BACK) {
-		bool is_there = reader->consumer != NULL; /* or else it went back with that */
-		current = is_there && gid_py_is_current(reader->consumer, frame, slab);
-		if (is_there) {
-			gid_consumer_release(reader->consumer, frame);
-		}
-		frame->index = BACK;
+	if (reader->consumer == NULL) {
+		return false; /* it went back with that */
 	}
-	gid_py_lock_let_go(reader->lock);
+	bool current = slab != NULL && gid_py_is_current(reader->consumer, frame, slab);
+	gid_consumer_release(reader->consumer, frame);
 	return current;
 }
 
-bool gid_py_take_slot(struct gid_producer *producer, struct gid_slab *slab, bool patient,
-		bool hears, int32_t *slot) {
+/* The number of a free slot, or -EAGAIN. */
+static int find_slot(struct gid_py_writer *writer, bool hears) {
+	struct gid_producer *producer = writer->producer;
 	int index = -EAGAIN;
 	bool has_room = false;
 	for (int i = hears ? 1 : 0; i < 2 && index < 0; i++) {
 		if (i == 1) {
 			gid_producer_dispatch(producer);
 		}
-		has_room = !patient || gid_producer_room(producer) > 0;
-		index = has_room ? gid_slab_take(slab) : -EAGAIN;
+		has_room = !writer->is_patient || gid_producer_room(producer) > 0;
+		index = has_room ? gid_slab_take(writer->slab) : -EAGAIN;
 	}
-	if (index < 0 && !patient && gid_producer_reclaim(producer, false) > 0) {
-		index = gid_slab_take(slab);
+	if (index < 0 && !writer->is_patient && gid_producer_reclaim(producer, false) > 0) {
+		index = gid_slab_take(writer->slab);
 	}
 	if (index < 0 && has_room) {
 		gid_producer_lacks_memory(producer);
 	}
-	if (index < 0) {
-		gid_producer_want_release(producer);
-		return false;
+	return index;
+}
+
+bool gid_py_take_slot(struct gid_py_writer *writer, bool hears, int32_t *slot) {
+	gid_py_lock_take(writer->lock);
+	if (writer->producer != NULL) {
+		uint64_t now = gid_clock_now();
+		hears = hears || now - writer->heard > DISPATCH_NS;
+		writer->heard = hears ? now : writer->heard;
+		*slot = find_slot(writer, hears);
+		if (*slot < 0) {
+			gid_producer_want_release(writer->producer);
+		}
 	}
-	*slot = index;
-	return true;
+	bool is_taken = *slot >= 0;
+	gid_py_lock_let_go(writer->lock);
+	return is_taken;
 }
 
 void gid_py_begin(struct gid_frame *frame) {
 	*frame = (struct gid_frame)GID_FRAME_INIT;
 }
 
-int gid_py_send(struct gid_producer *producer, struct gid_slab *slab, int32_t *slot,
-		struct gid_frame *frame, const char *metadata, uint32_t size) {
-	frame->gid = gid_slab_gid(slab, (uint32_t)*slot);
+int gid_py_send(struct gid_py_writer *writer, int32_t *slot, struct gid_frame *frame,
+		const char *metadata, uint32_t size) {
+	if (writer->producer == NULL) {
+		return GID_PY_CLOSED;
+	}
+	if (*slot < 0) {
+		return GID_PY_NO_SLOT;
+	}
+	frame->gid = gid_slab_gid(writer->slab, (uint32_t)*slot);
 	if (frame->capture_time == GID_TIME_NONE) {
 		frame->capture_time = gid_clock_now();
 	}
-	int result = gid_producer_put_metadata(producer, frame, metadata, size);
+	int result = gid_producer_put_metadata(writer->producer, frame, metadata, size);
 	if (result == 0) {
-		result = gid_producer_send(producer, frame);
+		result = gid_producer_send(writer->producer, frame);
 	}
-	gid_py_give(slab, slot);
+	gid_py_give(writer->slab, slot);
+	return result;
+}
+
+int gid_py_send_bare(struct gid_py_writer *writer, int32_t *slot) {
+	struct gid_frame frame = GID_FRAME_INIT;
+	gid_py_lock_take(writer->lock);
+	int result = gid_py_send(writer, slot, &frame, NULL, 0);
+	gid_py_lock_let_go(writer->lock);
 	return result;
 }
 

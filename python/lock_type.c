@@ -11,6 +11,7 @@ struct lock_object {
 	PyObject_HEAD struct gid_py_lock *lock; /* NULL: it has none yet */
 	unsigned int born;			/* how often its process had been forked before */
 	uint32_t depth;				/* under it: how often its thread has it */
+	bool has_pending;			/* a finalizer could not have it */
 };
 
 static unsigned int forks; /* so many times this process is the child of one that has the package */
@@ -74,10 +75,35 @@ static PyObject *lock_exit(PyObject *self, PyObject *args) {
 static PyObject *lock_settle(PyObject *self, PyObject *none) {
 	struct lock_object *object = (struct lock_object *)self;
 	if (!gid_py_lock_try(object->lock)) {
+		object->has_pending = true;
 		Py_RETURN_NONE;
 	}
 	object->depth++;
 	return lock_exit(self, none);
+}
+
+/*
+ * After a call that had the lock by itself, while which a finalizer could not: 0, or -1 with an
+ * exception.
+ */
+static int lock_do_pending(struct lock_object *object) {
+	if (!object->has_pending) {
+		return 0;
+	}
+	object->has_pending = false;
+	Py_XDECREF(lock_take((PyObject *)object, NULL));
+	PyObject *result = lock_exit((PyObject *)object, NULL);
+	Py_XDECREF(result);
+	return result == NULL ? -1 : 0;
+}
+
+/* The same for calls that cffi makes. */
+static PyObject *lock_do_pending_of(PyObject *self, PyObject *none) {
+	(void)none;
+	if (lock_do_pending((struct lock_object *)self) < 0) {
+		return NULL;
+	}
+	Py_RETURN_NONE;
 }
 
 static PyObject *lock_bind(PyObject *self, PyObject *address) {
@@ -95,6 +121,7 @@ static PyMethodDef lock_methods[] = {
 		{"__exit__", lock_exit, METH_VARARGS, NULL},
 		{"_settle", lock_settle, METH_NOARGS, NULL},
 		{"_bind", lock_bind, METH_O, NULL},
+		{"_do_pending", lock_do_pending_of, METH_NOARGS, NULL},
 		{NULL, NULL, 0, NULL},
 };
 
@@ -115,20 +142,3 @@ static PyType_Spec lock_spec = {
 		.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
 		.slots = lock_slots,
 };
-
-/* cffi calls it without the interpreter's lock, and cannot make types by itself. */
-bool gid_py_add_lock(void) {
-	PyGILState_STATE state = PyGILState_Ensure();
-	PyObject *module = PyImport_ImportModule("gid._gid");
-	PyObject *type = PyType_FromSpec(&lock_spec);
-	later_name = PyUnicode_InternFromString("_later");
-	is_closing_name = PyUnicode_InternFromString("is_closing");
-	bool is_added = module != NULL && type != NULL && later_name != NULL &&
-			is_closing_name != NULL && pthread_atfork(NULL, NULL, count_fork) == 0 &&
-			PyObject_SetAttrString(module, "Lock", type) == 0;
-	PyErr_Clear();
-	Py_XDECREF(type);
-	Py_XDECREF(module);
-	PyGILState_Release(state);
-	return is_added;
-}

@@ -17,11 +17,10 @@ from typing import Any
 from ._errors import ForkError, GidError, error_of
 from ._gid import ffi, lib
 
-if not lib.gid_py_add_lock():
+if not lib.gid_py_add_types():
     raise MemoryError
 from ._gid import Lock  # noqa: E402
 
-DISPATCH_EVERY = 0.1  # s: what gidd says is heard also by those who never wait
 SERVE_EVERY = 0.5  # s: leases that are over, and a stop of their producer, are seen by then
 LONGEST = 86400.0  # s: who waits for longer looks once in a while
 
@@ -200,12 +199,6 @@ class Connection(Lock):
             return
         self._later.append(work)
         self._settle()
-
-    def do_later(self) -> None:
-        """After a call that took the lock by itself, while which a finalizer could not."""
-        if self._later:
-            with self:
-                pass
 
     def _do_later(self) -> None:
         while self._later:

@@ -10,12 +10,10 @@ from typing import Any, Literal
 from ._connection import Connection, Deadline, Waiter, c_text, deadline_ns
 from ._errors import EndOfStream, GidTimeoutError, error_of
 from ._frame import Frame
-from ._gid import ffi, lib
+from ._gid import Reader, ffi, lib
 from ._memory import ImportedSlab
-from ._protection import Guard
 
 SLABS_KEPT = 64  # mapped, between their frames
-new_frame = partial(ffi.new, ffi.typeof("struct gid_frame *"))
 # The memory went away before we asked, or gidd did: the next frame may have other memory.
 GONE = (-errno.ENOENT, -errno.ENOTCONN)
 
@@ -26,7 +24,7 @@ def fields(struct: Any) -> dict[str, int]:
     return {name: getattr(struct, name) for name, _ in members if not name.startswith("reserved")}
 
 
-class Consumer:
+class Consumer(Reader):
     """Receives the frames of a stream. Made by `Domain.consumer()`, closed by `close()` or `with`.
 
         for frame in consumer:
@@ -41,6 +39,8 @@ class Consumer:
     end it: the next one of that name goes on with it, unless `reconnect=False`.
     """
 
+    _frames: type[Frame] = Frame
+
     def __init__(
         self,
         connection: Connection,
@@ -49,15 +49,12 @@ class Consumer:
         credit: int,
         drop_old: bool,
         reconnect: bool,
-        guard: Guard | None,
     ) -> None:
         self.connection = connection
         self.stream = stream
         self.reader = ffi.new("struct gid_py_reader *")
         self.reader.lock = connection.lock
-        self._guard = guard
         self._slabs: dict[Any, ImportedSlab] = {}
-        self._known: ImportedSlab | None = None  # what the last frame was in
         self._is_flooded = False  # with entries without a picture: there may be more
         options = ffi.new("struct gid_consumer_options *")
         options.size = ffi.sizeof(options[0])
@@ -73,6 +70,8 @@ class Consumer:
             descriptors = lib.gid_domain_get_fd(domain), lib.gid_consumer_get_fd(self.c)
             self._waiter = Waiter(*descriptors)
             connection.waiters.add(self._waiter)
+            address = int(ffi.cast("uintptr_t", self.reader))
+            self._bind(address, self.reader, connection, self._frames, self._waiter.waiting)
 
     @property
     def c(self) -> Any:
@@ -93,11 +92,19 @@ class Consumer:
         is gone (a later call waits for the next flow); GidError: the producer broke the protocol,
         or its pictures cannot be read by a processor; ValueError: the consumer is closed.
         """
-        if self._guard is None:  # or else one after the other is looked at
-            until = lib.GID_TIME_NONE if timeout is None else deadline_ns(timeout)
-            frame = self._receive(until)
-            if frame is not None:
-                return frame
+        until = lib.GID_TIME_NONE if timeout is None else deadline_ns(timeout)
+        got = self._take(until)
+        if got.__class__ is int:
+            got = self._wait(got, until, timeout)
+        frame: Frame = got
+        return frame
+
+    def _wait(self, got: int, until: int, timeout: float | None) -> Frame:
+        """Where there is no frame at once, for the reason that _take() gave."""
+        frame = self._receive(until, got)
+        return self._wait_by_descriptor(timeout) if frame is None else frame
+
+    def _wait_by_descriptor(self, timeout: float | None) -> Frame:
         deadline = Deadline(timeout)
         me = object()
         try:
@@ -126,9 +133,10 @@ class Consumer:
     def __iter__(self) -> Iterator[Frame]:
         return self
 
-    def __next__(self) -> Frame:
+    def _next_after(self, got: int) -> Frame:
+        """The next one of a loop, where there is none at once."""
         try:
-            return self.frame()
+            return self._wait(got, lib.GID_TIME_NONE, None)
         except EndOfStream:
             raise StopIteration from None
 
@@ -155,56 +163,47 @@ class Consumer:
 
     # --- receiving ---
 
-    def _receive(self, until: int) -> Frame | None:
+    def _poke(self) -> None:
+        with self.connection:
+            self._waiter.poke()
+
+    def _receive(self, until: int, got: Any = None) -> Frame | None:
         """The next frame. None: there is none now, and the caller has to wait by itself.
 
         A thread that waits alone does not come back for that until then (ns), while frames flow:
-        it sleeps over the ring, with nobody but the kernel to be asked.
+        it sleeps over the ring, with nobody but the kernel to be asked. `got` is what _take()
+        returned, where that was called already.
         """
-        self.connection.check_fork()
-        frame, got = new_frame(), -errno.EAGAIN
-        try:
-            while True:
-                known = self._known
-                slab = ffi.NULL if known is None else known.c
-                got = lib.gid_py_next(self.reader, slab, frame, until)
-                if self._waiter.waiting and got != -errno.EAGAIN:
-                    with self.connection:  # what we took another one may have waited for
-                        self._waiter.poke()
-                if got >= 0 and known is not None:
-                    return Frame(self, frame, known, b"", known.pictures.get(got))
-                if got == lib.GID_PY_PART and known is not None:
-                    return Frame(self, frame, known)
-                known = None  # an exception that is kept would keep it mapped
-                self._is_flooded = got == lib.GID_PY_FLOOD
-                if self._is_flooded:
-                    return None
-                with self.connection:
-                    if got not in (-errno.EAGAIN, lib.GID_PY_OTHER):
-                        self._tell(got)
-                    elif self.reader.is_fetching:
-                        if not self.reader.memory.is_done:
-                            return None
-                        if (fetched := self._take_over(frame)) is not None:
-                            return fetched
-                    elif got == -errno.EAGAIN:
+        while True:
+            if got is None:
+                got = self._take(until)
+            if got.__class__ is not int:
+                frame: Frame = got
+                return frame  # no call since: no handler of a signal raises while we have it
+            self._is_flooded = got == lib.GID_PY_FLOOD
+            if self._is_flooded:
+                return None
+            with self.connection:
+                if got not in (-errno.EAGAIN, lib.GID_PY_OTHER):
+                    self._tell(got)
+                elif self.reader.is_fetching:
+                    if not self.reader.memory.is_done:
                         return None
-        except BaseException:  # also of a signal's handler, after any call: nobody has the frame
-            self.give_back(frame)
-            raise
+                    if (fetched := self._take_over()) is not None:
+                        return fetched
+                elif got == -errno.EAGAIN:
+                    return None
+            got = None
 
-    def _take_over(self, frame: Any) -> Frame | None:
+    def _take_over(self) -> Frame | None:
         """The frame whose memory is there now; None: that was refused."""
-        reader, fetched = self.reader, self.reader.fetched
-        note = bytes(ffi.buffer(fetched.note, fetched.note_size)) if fetched.note_size else b""
-        error, slab = reader.memory.error, reader.memory.slab
-        frame[0] = fetched
-        reader.is_fetching = False  # no call between these two
+        error, slab = self.reader.memory.error, self.reader.memory.slab
+        frame: Frame = self._adopt()
         if error == 0:
-            return self._make(frame, note, slab)
+            return self._lend(frame, slab)
+        frame.release()
         if error not in GONE:
             self.connection.check(error)
-        self.give_back(frame)
         return None
 
     def _tell(self, got: int) -> None:
@@ -238,12 +237,10 @@ class Consumer:
                 self._waiter.waiting.add(me)
                 if self._is_flooded:  # no descriptor tells of what is there already
                     self._waiter.poke()
-            elif self._guard is not None:
-                frame.guard(self._guard)
             return frame
 
-    def _make(self, frame: Any, note: bytes, slab: Any) -> Frame:
-        """Takes over the reference to the slab."""
+    def _lend(self, frame: Frame, slab: Any) -> Frame:
+        """The frame in that slab, of which it takes over the reference."""
         key = int(ffi.cast("uintptr_t", slab))
         known = self._slabs.get(key)
         if known is not None:
@@ -254,8 +251,9 @@ class Consumer:
             if len(self._slabs) >= SLABS_KEPT:
                 del self._slabs[next(iter(self._slabs))]
             self._slabs[key] = known
-        self._known = known
-        return Frame(self, frame, known, note)
+        self._know(known, key, known.about, known.pictures, known.is_dmabuf)
+        self._fill(frame)
+        return frame
 
     def give_back(self, frame: Any) -> None:
         """Of a frame by itself, as libgid has it."""
@@ -302,7 +300,7 @@ class Consumer:
             if self.c == ffi.NULL:
                 return
             self._slabs.clear()
-            self._known = None
+            self._forget()
             self._waiter.stop()
             close(self.connection, self.reader)
 

@@ -10,7 +10,7 @@ from ._consumer import Consumer
 from ._formats import layout_of
 from ._gid import ffi, lib
 from ._producer import Producer
-from ._protection import Guard, KeyFile, Profile, open_protection
+from ._protection import Guard, KeyFile, Profile, ProtectedConsumer, open_protection
 
 STRIDE_ALIGN = 64  # bytes: what processors and graphics devices like
 
@@ -72,8 +72,11 @@ class Domain:
         GidError with errno.EINVAL: not a name, or EDQUOT: too many.
         """
         opened = open_protection(stream, protection, protection_key)
-        guard = None if opened is None else Guard(stream, opened)
-        consumer = Consumer(self._connection, stream, owner, credit, drop_old, reconnect, guard)
+        how = self._connection, stream, owner, credit, drop_old, reconnect
+        if opened is None:
+            consumer = Consumer(*how)
+        else:
+            consumer = ProtectedConsumer(Guard(stream, opened), *how)
         self._parts.add(consumer)
         return consumer
 

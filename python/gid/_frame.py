@@ -4,16 +4,12 @@
 import errno
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._errors import GidTimeoutError, LeaseError, error_of
 from ._formats import Picture, Plane, name_of, picture_of, visible
-from ._gid import ffi, lib
+from ._gid import Loan, ffi, lib
 from ._memory import ImportedSlab
-
-if TYPE_CHECKING:
-    from ._consumer import Consumer
-    from ._protection import Guard, Refusal
 
 DEVICE_PATIENCE = 1.0  # s, for a device that still draws into the picture
 TAKEN = (-errno.ESTALE, -errno.ENOENT, -errno.ENOTCONN)
@@ -23,7 +19,7 @@ def _time(value: int) -> int | None:
     return None if value == lib.GID_TIME_NONE else value
 
 
-class Frame:
+class Frame(Loan):
     """A frame on loan, until `release()` or the end of its `with`.
 
         with consumer.frame() as picture:
@@ -41,51 +37,21 @@ class Frame:
     are ns from the start of the flow. What is not known is None.
     """
 
-    __slots__ = (
-        "_consumer",
-        "_c",
-        "_slab",
-        "_info",
-        "_description",
-        "_is_drawn",
-        "_current",
-        "_planes",
-        "_picture",
-        "_is_copied",
-        "_refusal",
-        "note",
-    )
+    __slots__ = ()
 
-    def __init__(
-        self,
-        consumer: "Consumer",
-        frame: Any,
-        slab: ImportedSlab,
-        note: bytes = b"",
-        picture: Picture = None,
-    ) -> None:
-        self._consumer = consumer
-        self._c = frame
-        self._slab: ImportedSlab | None = slab  # None: it is given back
-        self._info = slab.info
-        self._description = slab.description
-        self._is_drawn = slab.is_dmabuf
-        self._current = True
-        self._planes: tuple[Plane, ...] | None = None
-        self._picture = picture  # None: it is not known yet
-        self._is_copied = False  # `_planes` are our own memory
-        self._refusal: Refusal | None = None  # why nobody may see them
-        self.note = note
+    @property
+    def note(self) -> bytes:
         """What the producer's framework says beyond all this, at most 256 bytes, of its form."""
+        return self._note
 
-    def guard(self, guard: "Guard") -> None:
-        """Looks whether it is what was protected. From now on its picture is a copy, or none."""
-        found = guard.look(self._consumer.c, self._c, self._held())
-        self._picture = None
-        if isinstance(found, tuple):
-            self._planes, self._is_copied = found, True
-        else:
-            self._refusal = found
+    @property
+    def _c(self) -> Any:
+        """As libgid has it, for as long as the frame is there."""
+        return ffi.cast("struct gid_frame *", self._address)
+
+    @property
+    def _info(self) -> Any:
+        return self._about[0]
 
     # --- pixels ---
 
@@ -96,15 +62,16 @@ class Frame:
         The shape is (rows, columns), or (rows, columns, samples) where a pixel or pair of pixels
         has several; docs/python.md has the shape and dtype of each format.
         """
-        if self._refusal is not None:
-            raise self._refusal()
-        if self._planes is None:
-            slab = self._held()
-            if self._is_drawn:
-                self._wait_for_device()
-            with self._consumer.connection:
-                self._planes = slab.planes(lib.gid_slot_of(self._c.gid))
-        return self._planes
+        planes: tuple[Plane, ...] | None = self._planes
+        if planes is None:
+            planes = self._planes = self._view(self._held())
+        return planes
+
+    def _view(self, slab: ImportedSlab) -> tuple[Plane, ...]:
+        if self._is_drawn:
+            self._wait_for_device()
+        with self._consumer.connection:
+            return slab.planes(lib.gid_slot_of(self._c.gid))
 
     @property
     def picture(self) -> Picture:
@@ -189,7 +156,7 @@ class Frame:
         It becomes False when the lease ends or the memory is revoked. Ask after you have read.
         When the frame is given back, it stays as it was then.
         """
-        if self._slab is not None and not self._is_copied:
+        if self._slab is not None:
             with self._consumer.connection:
                 if (slab := self._slab) is not None:  # not given back meanwhile
                     self._current = self._current and self._look(slab)
@@ -208,27 +175,18 @@ class Frame:
         """
         self._consumer.renew()
 
-    def release(self) -> bool:
-        """Gives the frame back. Returns `current`. A second call does nothing."""
-        slab, consumer = self._slab, self._consumer
-        if slab is not None and not consumer.connection.is_foreign:
-            if slab.is_dmabuf:
-                self._end_read(slab)
-            self._slab = self._planes = self._picture = None
-            is_current = lib.gid_py_release(consumer.reader, self._c, slab.c)
-            if is_current != -errno.EALREADY:  # no other thread was faster
-                self._current = self._current and (self._is_copied or bool(is_current))
-            consumer.connection.do_later()
-        return self._current
-
-    def _end_read(self, slab: ImportedSlab) -> None:
-        if slab.is_dmabuf and not self._is_drawn:
-            lib.gid_dmabuf_end_read(slab.info.fd)
+    def _end_read(self) -> None:
+        if self._slab is not None and self._slab.is_dmabuf and not self._is_drawn:
+            lib.gid_dmabuf_end_read(self._info.fd)
 
     def _held(self) -> ImportedSlab:
-        if self._slab is None:
-            raise ValueError("the frame was given back: use it inside of `with`, or `copy()` it")
-        return self._slab
+        slab: ImportedSlab | None = self._slab
+        if slab is None:
+            raise self._given_back()
+        return slab
+
+    def _given_back(self) -> ValueError:
+        return ValueError("the frame was given back: use it inside of `with`, or `copy()` it")
 
     def _taken(self) -> LeaseError:
         why = f"frame {self.sequence} of {self._consumer.stream} was taken back while it was read"
@@ -245,18 +203,11 @@ class Frame:
             raise error_of(error)
         self._is_drawn = False
 
-    def __enter__(self) -> Picture:
-        picture = self._picture
-        return self.picture if picture is None else picture
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if not self.release() and kind is None:
-            raise self._taken()
-
-    def __del__(self) -> None:
-        if (slab := getattr(self, "_slab", None)) is not None:
-            self._end_read(slab)
-            self._consumer.connection.later(partial(self._consumer.give_back, self._c))
+    def _lose(self) -> None:
+        """Nobody has it any more, and nobody gave it back."""
+        self._end_read()
+        copied = ffi.new("struct gid_frame *", self._c[0])
+        self._consumer.connection.later(partial(self._consumer.give_back, copied))
 
     # --- what is said of it ---
 
@@ -287,7 +238,7 @@ class Frame:
     @property
     def description(self) -> str:
         """What the producer's framework says of all its pictures: of GStreamer, caps; or ""."""
-        return self._description
+        return self._about[1]
 
     @property
     def sequence(self) -> int:

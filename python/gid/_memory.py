@@ -36,6 +36,7 @@ class ImportedSlab:
         size = self.info.slot_size * self.info.slot_count
         address = lib.gid_slab_view_untouched(slab, 0)
         self._memory = keep(connection, slab, address, size).toreadonly()
+        self.about = self.info, self.description
         self._planes: dict[int, tuple[Plane, ...]] = {}
         self.pictures: dict[int, Picture] = {}
         """Of slots that were looked at, without a crop, where no device has to be waited for."""

@@ -3,7 +3,6 @@
 
 import contextlib
 import errno
-import time
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, TypedDict, Unpack
@@ -11,7 +10,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from ._connection import DISPATCH_EVERY, SERVE_EVERY, Connection, Deadline, Waiter, c_text
+from ._connection import SERVE_EVERY, Connection, Deadline, Waiter, c_text
 from ._consumer import fields
 from ._errors import GidError, GidTimeoutError
 from ._formats import Picture, Plane, picture_of, views_of
@@ -148,14 +147,13 @@ class Producer:
         """
         self.connection = connection
         self.stream = stream
-        self.c = ffi.NULL
-        self._slab = ffi.NULL
+        self.writer = ffi.new("struct gid_py_writer *")
+        self.writer.lock = connection.lock
+        self.writer.is_patient = behaviour["patient"]
         self._layout = layout
         self._protection = protection
-        self._patient = bool(behaviour["patient"])
         self._frame = ffi.new("struct gid_frame *")  # what is said of the one that is just sent
         self._views: dict[int, tuple[Plane, ...]] = {}  # of each slot
-        self._heard = 0.0  # when its readers were last listened to, s
         options = ffi.new("struct gid_producer_options *", {"quiet": True, **behaviour})
         options.size = ffi.sizeof(options[0])
         text = ffi.NULL if description is None else c_text(description)
@@ -165,11 +163,11 @@ class Producer:
             connection.check(
                 lib.gid_slab_create_for_stream(domain, name, layout, 0, slots, text, slab)
             )
-            self._slab = slab[0]
+            self.writer.slab = slab[0]
             options.released = ffi.addressof(lib, "gid_py_released")
             options.data = self._slab
             connection.check(lib.gid_producer_create(domain, name, options, out))
-            self.c = out[0]
+            self.writer.producer = out[0]
             connection.streams += 1
             if protection is not None:
                 lib.gid_protection_protect(protection, self.c)
@@ -185,6 +183,15 @@ class Producer:
             connection.waiters.add(self._waiter)
             connection.serve(self)
 
+    @property
+    def c(self) -> Any:
+        """As libgid has it; NULL: it is closed."""
+        return self.writer.producer
+
+    @property
+    def _slab(self) -> Any:
+        return self.writer.slab
+
     # --- frames ---
 
     def slot(self, timeout: float | None = None, **said: Unpack[Said]) -> Slot:
@@ -197,8 +204,14 @@ class Producer:
         if said:
             check_said(said)
         slot = Slot(self, said)
-        if not self._take(slot):
-            self._wait(slot, timeout)
+        if self.connection.is_foreign:
+            self.connection.check_fork()
+        if not lib.gid_py_take_slot(self.writer, False, slot.c):
+            if not self._take(slot):
+                self._wait(slot, timeout)
+        elif self._waiter.waiting:
+            with self.connection:
+                self._waiter.poke()
         slot.planes = self._planes_of(slot.c[0])
         return slot
 
@@ -253,11 +266,7 @@ class Producer:
             if me in self._waiter.waiting:
                 self._waiter.waiting.remove(me)
                 self._waiter.looked()
-            now = time.monotonic()
-            hears = me is not None or now - self._heard > DISPATCH_EVERY
-            if hears:
-                self._heard = now
-            if lib.gid_py_take_slot(self.c, self._slab, self._patient, hears, slot.c):
+            if lib.gid_py_take_slot(self.writer, me is not None, slot.c):
                 self._waiter.poke()
                 return True
             self.connection.dispatch()
@@ -273,16 +282,26 @@ class Producer:
         if planes is None:
             planes = views_of(self._layout, self._memory, index * self._slot_size)
             self._views[index] = planes
-        return tuple(plane.view() for plane in planes)
+        return tuple([plane.view() for plane in planes])
 
     def send(self, slot: Any, said: Said) -> int:
         """Sends a slot that was taken, or gives it back."""
+        if said:
+            sent = self._send_said(slot, said)
+        else:
+            if self.connection.is_foreign:
+                self.connection.check_fork()
+            sent = lib.gid_py_send_bare(self.writer, slot)
+            self.connection._do_pending()
+        if sent < 0:
+            self._tell(sent)
+        return sent
+
+    def _send_said(self, slot: Any, said: Said) -> int:
         frame, metadata = self._frame, said.get("metadata")
         metadata = b"" if metadata is None else ffi.from_buffer(metadata)
         with self.connection:
             self._check()
-            if slot[0] < 0:
-                raise ValueError("the slot was sent, or given back: take another one")
             try:
                 lib.gid_py_begin(frame)
                 for name, value in said.items():
@@ -291,10 +310,17 @@ class Producer:
                         frame.note, frame.note_size = note, len(note)
                     elif name != "metadata" and value is not None:
                         setattr(frame, name, value)
-                sent = lib.gid_py_send(self.c, self._slab, slot, frame, metadata, len(metadata))
-                return self.connection.check(sent)
+                return int(lib.gid_py_send(self.writer, slot, frame, metadata, len(metadata)))
             finally:
                 lib.gid_py_give(self._slab, slot)
+
+    def _tell(self, sent: int) -> None:
+        """Raises why it was not sent."""
+        with self.connection:
+            self._check()
+            if sent == lib.GID_PY_NO_SLOT:
+                raise ValueError("the slot was sent, or given back: take another one")
+            self.connection.check(sent)
 
     def give(self, slot: Any) -> None:
         """Gives a slot back, if it is one that was taken and not sent."""
@@ -346,9 +372,9 @@ class Producer:
             self._drain(Deadline(drain))
         finally:
             with self.connection:
-                c, self.c = self.c, ffi.NULL
+                c, self.writer.producer = self.c, ffi.NULL
                 destroy(self.connection, c, self._slab, self._protection)
-                self._slab = ffi.NULL
+                self.writer.slab = ffi.NULL
                 self._memory = None
                 self._views.clear()
                 self._waiter.stop()
@@ -375,9 +401,11 @@ class Producer:
         self.close(DRAIN if kind is None else 0.0)
 
     def __del__(self) -> None:
-        if getattr(self, "_slab", ffi.NULL) != ffi.NULL:
-            c, self.c = self.c, ffi.NULL  # slots that go with us give nothing back
-            parts = c, self._slab, self._protection
+        writer = getattr(self, "writer", None)
+        if writer is not None and writer.slab != ffi.NULL:
+            # Slots that go with us give nothing back.
+            c, writer.producer = writer.producer, ffi.NULL
+            parts = c, writer.slab, self._protection
             self.connection.later(partial(destroy, self.connection, *parts))
 
     def _check(self) -> None:

@@ -8,8 +8,10 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from ._connection import c_text
-from ._errors import GidError, LeaseError, ProtectionError, error_of
+from ._consumer import Consumer
+from ._errors import EndOfStream, GidError, LeaseError, ProtectionError, error_of
 from ._formats import Plane, views_of
+from ._frame import Frame
 from ._gid import ffi, lib
 from ._memory import ImportedSlab
 
@@ -130,3 +132,59 @@ class Guard:
             why = f"frame {frame.sequence} of {self._stream} was taken back before it was checked"
             return partial(LeaseError, errno.ESTALE, why)
         return partial(error_of, error)
+
+
+class ProtectedFrame(Frame):
+    """Its picture is a copy of what was protected, or there is none. It never views the slot."""
+
+    __slots__ = ("_refusal",)
+    _refusal: Refusal | None  # why nobody may see the picture; not set: it was not looked at
+
+    def look(self, guard: Guard) -> None:
+        found = guard.look(self._consumer.c, self._c, self._held())
+        if isinstance(found, tuple):
+            self._planes, self._refusal = found, None
+        else:
+            self._refusal = found
+
+    def _view(self, slab: ImportedSlab) -> tuple[Plane, ...]:
+        raise self._given_back() if self._refusal is None else self._refusal()
+
+    @property
+    def current(self) -> bool:
+        return self._refusal is None
+
+    def release(self) -> bool:
+        super().release()
+        return self.current
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+class ProtectedConsumer(Consumer):
+    """Nobody gets a frame of it that was not looked at. Else a frame that one thread takes, and
+    looks at late, would be taken for an old one.
+    """
+
+    _frames = ProtectedFrame
+
+    def __init__(self, guard: Guard, *how: Any) -> None:
+        self._guard = guard
+        super().__init__(*how)
+
+    def frame(self, timeout: float | None = None) -> Frame:
+        return self._wait_by_descriptor(timeout)
+
+    def __next__(self) -> Frame:
+        try:
+            return self.frame()
+        except EndOfStream:
+            raise StopIteration from None
+
+    def _next(self, me: object) -> Frame | None:
+        with self.connection:
+            frame = super()._next(me)
+            if isinstance(frame, ProtectedFrame):
+                frame.look(self._guard)
+            return frame

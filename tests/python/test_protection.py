@@ -98,6 +98,10 @@ def test_pictures_are_copies_that_stay(domains: Domains, tmp_path: Path, profile
     with pytest.raises(ValueError, match="given back"):
         _ = frame.picture
     assert consumer.stats["held"] == 0
+    send(producer, 5)
+    with consumer.frame(60) as picture:
+        producer.close(0)
+    assert (picture == 5).all()
 
 
 def test_what_is_seen_of_a_changed_picture(domains: Domains, tmp_path: Path) -> None:
@@ -132,6 +136,21 @@ def test_nothing_of_a_wrong_picture_can_be_had(domains: Domains, tmp_path: Path)
         with pytest.raises(gid.ProtectionError):
             consumer.frame(60).copy()
     assert consumer.stats["held"] <= 1
+
+
+def test_a_loop_gives_out_nothing_else(domains: Domains, tmp_path: Path) -> None:
+    """Nor does what is under it, which looks at nothing."""
+    how = protect(tmp_path, "crc64")
+    producer, consumer = make_protected(domains, how, how)
+    for value in range(20):
+        send(producer, value)
+        with next(consumer) as picture:
+            assert (picture == value).all() and picture.base is not None
+    send(producer, 1)
+    frame = gid.Consumer.__next__(consumer)
+    for look in (frame.__enter__, lambda: frame.picture, lambda: frame.planes, frame.copy):
+        with pytest.raises(AttributeError):
+            look()
 
 
 def test_both_ends_have_to_have_the_same(domains: Domains, tmp_path: Path) -> None:

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gid._gid.Reader, of which a consumer is one: a loop over its frames is C as long as they come,
+ * and lie in the memory that the last one lay in. All else is seen to by its methods in Python.
+ */
+
+struct reader_object {
+	PyObject_HEAD struct gid_py_reader *reader; /* NULL: it has none yet */
+	PyObject *owner;			    /* of that */
+	struct lock_object *connection;
+	PyObject *frames;  /* the type of those that it makes */
+	PyObject *waiting; /* a set: who is to be told if something is taken */
+	/* What the last frame was in, or None. */
+	PyObject *memory, *about, *pictures;
+	const struct gid_slab *slab;
+	bool is_dmabuf;
+};
+
+static PyObject *lock_type, *loan_type;
+
+static struct gid_py_reader *reader_of(const struct loan_object *loan) {
+	return ((struct reader_object *)loan->consumer)->reader;
+}
+
+static struct lock_object *connection_of(const struct loan_object *loan) {
+	struct lock_object *connection = ((struct reader_object *)loan->consumer)->connection;
+	return connection->born == forks ? connection : NULL;
+}
+
+/* Whether Python's method says nothing against it. */
+static bool call_method(void *object, const char *method) {
+	PyObject *result = PyObject_CallMethod(object, method, NULL);
+	Py_XDECREF(result);
+	return result != NULL;
+}
+
+/* The loan is of a frame in the memory that is known. */
+static void fill_loan(struct reader_object *self, struct loan_object *loan) {
+	replace(&loan->memory, self->memory);
+	replace(&loan->about, self->about);
+	loan->slab = self->slab;
+	loan->is_dmabuf = self->is_dmabuf;
+	loan->is_drawn = (char)self->is_dmabuf;
+}
+
+/* The picture of a slot that was looked at, if it was. */
+static bool find_picture(const struct reader_object *self, struct loan_object *loan, int slot) {
+	PyObject *number = PyLong_FromLong(slot);
+	PyObject *picture = number == NULL ? NULL : PyDict_GetItemWithError(self->pictures, number);
+	Py_XDECREF(number);
+	if (picture != NULL) {
+		replace(&loan->picture, picture);
+	}
+	return picture != NULL || PyErr_Occurred() == NULL;
+}
+
+/* What is said of a frame, or of why there is none; the interpreter's lock is let go meanwhile. */
+static int receive_frame(struct reader_object *self, struct loan_object *loan, uint64_t until) {
+	PyThreadState *thread = PyEval_SaveThread();
+	int got = gid_py_next(self->reader, loan->slab, &loan->got, until);
+	PyEval_RestoreThread(thread);
+	loan->is_held = got >= 0 || got == GID_PY_PART;
+	return got;
+}
+
+/* The next frame, or what gid_py_next() said of why there is none. */
+static PyObject *take_frame(struct reader_object *self, uint64_t until) {
+	if (self->reader == NULL) {
+		PyErr_SetString(PyExc_ValueError, "the consumer was not made");
+		return NULL;
+	}
+	if (self->connection->born != forks && !call_method(self->connection, "check_fork")) {
+		return NULL;
+	}
+	struct loan_object *loan = loan_new(self->frames, (PyObject *)self);
+	if (loan == NULL) {
+		return NULL;
+	}
+	fill_loan(self, loan);
+	int got = receive_frame(self, loan, until);
+	bool good = got < 0 || self->memory != loan->memory || find_picture(self, loan, got);
+	if (good && got != -EAGAIN && PySet_Size(self->waiting) > 0) {
+		good = call_method(self, "_poke"); /* another one may have waited for it */
+	}
+	good = good && lock_do_pending(self->connection) == 0;
+	if (good && loan->is_held) {
+		return (PyObject *)loan;
+	}
+	Py_DECREF(loan);
+	return good ? PyLong_FromLong(got) : NULL;
+}
+
+static PyObject *reader_take(PyObject *self, PyObject *limit) {
+	uint64_t until = PyLong_AsUnsignedLongLong(limit);
+	return until == UINT64_MAX && PyErr_Occurred() != NULL
+			? NULL
+			: take_frame((struct reader_object *)self, until);
+}
+
+static PyObject *reader_next(PyObject *self) {
+	struct reader_object *object = (struct reader_object *)self;
+	PyObject *got = take_frame(object, GID_TIME_NONE);
+	if (got == NULL || (PyObject *)Py_TYPE(got) == object->frames) {
+		return got;
+	}
+	PyObject *frame = PyObject_CallMethod(self, "_next_after", "O", got);
+	Py_DECREF(got);
+	return frame;
+}
+
+/* What is `fetched`, in memory that is not known yet. No handler of a signal comes before. */
+static PyObject *reader_adopt(PyObject *self, PyObject *none) {
+	(void)none;
+	struct reader_object *object = (struct reader_object *)self;
+	struct loan_object *loan = loan_new(object->frames, self);
+	if (loan != NULL) {
+		gid_py_adopt(object->reader, &loan->got);
+		loan->is_held = true;
+	}
+	return (PyObject *)loan;
+}
+
+/* (memory, its slab's address, what it says of itself, its pictures, whether it is a dma-buf) */
+static PyObject *reader_know(PyObject *self, PyObject *args) {
+	struct reader_object *object = (struct reader_object *)self;
+	PyObject *memory, *slab, *about, *pictures;
+	int is_dmabuf;
+	if (!PyArg_ParseTuple(args, "OOOOp", &memory, &slab, &about, &pictures, &is_dmabuf)) {
+		return NULL;
+	}
+	object->slab = PyLong_AsVoidPtr(slab);
+	object->is_dmabuf = is_dmabuf;
+	replace(&object->about, about);
+	replace(&object->pictures, pictures);
+	replace(&object->memory, memory);
+	Py_RETURN_NONE;
+}
+
+static PyObject *reader_forget(PyObject *self, PyObject *none) {
+	(void)none;
+	struct reader_object *object = (struct reader_object *)self;
+	object->slab = NULL;
+	replace(&object->about, Py_None);
+	replace(&object->pictures, Py_None);
+	replace(&object->memory, Py_None);
+	Py_RETURN_NONE;
+}
+
+/* A frame that was adopted is in the memory that is known by now. */
+static PyObject *reader_fill(PyObject *self, PyObject *frame) {
+	struct reader_object *object = (struct reader_object *)self;
+	if ((PyObject *)Py_TYPE(frame) != object->frames) {
+		PyErr_SetString(PyExc_TypeError, "it is no frame of this consumer");
+		return NULL;
+	}
+	fill_loan(object, (struct loan_object *)frame);
+	Py_RETURN_NONE;
+}
+
+/* (struct gid_py_reader *, its owner, the connection, the type of frames, who waits) */
+static PyObject *reader_bind(PyObject *self, PyObject *args) {
+	struct reader_object *object = (struct reader_object *)self;
+	PyObject *reader, *owner, *connection, *frames, *waiting;
+	if (!PyArg_ParseTuple(args, "OOO!O!O", &reader, &owner, lock_type, &connection,
+			    &PyType_Type, &frames, &waiting)) {
+		return NULL;
+	}
+	if (object->reader != NULL ||
+			!PyType_IsSubtype((PyTypeObject *)frames, (PyTypeObject *)loan_type)) {
+		PyErr_SetString(PyExc_TypeError, "it has a reader, or these are no frames");
+		return NULL;
+	}
+	Py_INCREF(connection);
+	object->connection = (struct lock_object *)connection;
+	replace(&object->owner, owner);
+	replace(&object->frames, frames);
+	replace(&object->waiting, waiting);
+	object->reader = PyLong_AsVoidPtr(reader);
+	return reader_forget(self, NULL);
+}
+
+static int reader_traverse(PyObject *self, visitproc visit, void *arg) {
+	struct reader_object *object = (struct reader_object *)self;
+	Py_VISIT(Py_TYPE(self));
+	Py_VISIT(object->owner);
+	Py_VISIT(object->connection);
+	Py_VISIT(object->frames);
+	Py_VISIT(object->waiting);
+	Py_VISIT(object->memory);
+	Py_VISIT(object->about);
+	Py_VISIT(object->pictures);
+	return 0;
+}
+
+static void reader_dealloc(PyObject *self) {
+	struct reader_object *object = (struct reader_object *)self;
+	PyTypeObject *type = Py_TYPE(self);
+	freefunc free_it = (freefunc)PyType_GetSlot(type, Py_tp_free);
+	PyObject_GC_UnTrack(self);
+	Py_XDECREF(object->memory);
+	Py_XDECREF(object->about);
+	Py_XDECREF(object->pictures);
+	Py_XDECREF(object->waiting);
+	Py_XDECREF(object->frames);
+	Py_XDECREF((PyObject *)object->connection);
+	Py_XDECREF(object->owner);
+	free_it(self);
+	Py_DECREF(type);
+}
+
+static PyMethodDef reader_methods[] = {
+		{"_adopt", reader_adopt, METH_NOARGS, NULL},
+		{"_bind", reader_bind, METH_VARARGS, NULL},
+		{"_fill", reader_fill, METH_O, NULL},
+		{"_forget", reader_forget, METH_NOARGS, NULL},
+		{"_know", reader_know, METH_VARARGS, NULL},
+		{"_take", reader_take, METH_O, NULL},
+		{NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot reader_slots[] = {
+		{Py_tp_methods, reader_methods},
+		{Py_tp_iter, PyObject_SelfIter},
+		{Py_tp_iternext, reader_next},
+		{Py_tp_traverse, reader_traverse},
+		{Py_tp_dealloc, reader_dealloc},
+		{0, NULL},
+};
+
+static PyType_Spec reader_spec = {
+		.name = "gid._gid.Reader",
+		.basicsize = sizeof(struct reader_object),
+		.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+		.slots = reader_slots,
+};
+
+/* Returns the type, which is there for ever; NULL with an exception. */
+static PyObject *add_type(PyObject *module, const char *name, PyType_Spec *spec) {
+	PyObject *type = module == NULL ? NULL : PyType_FromSpec(spec);
+	bool is_added = type != NULL && PyObject_SetAttrString(module, name, type) == 0;
+	return is_added ? type : NULL;
+}
+
+/* cffi calls it without the interpreter's lock, and cannot make types by itself. */
+bool gid_py_add_types(void) {
+	PyGILState_STATE state = PyGILState_Ensure();
+	PyObject *module = PyImport_ImportModule("gid._gid");
+	later_name = PyUnicode_InternFromString("_later");
+	is_closing_name = PyUnicode_InternFromString("is_closing");
+	bool is_added = later_name != NULL && is_closing_name != NULL &&
+			(lock_type = add_type(module, "Lock", &lock_spec)) != NULL &&
+			(loan_type = add_type(module, "Loan", &loan_spec)) != NULL &&
+			add_type(module, "Reader", &reader_spec) != NULL &&
+			pthread_atfork(NULL, NULL, count_fork) == 0;
+	PyErr_Clear();
+	Py_XDECREF(module);
+	PyGILState_Release(state);
+	return is_added;
+}
