@@ -153,8 +153,8 @@ void gid_domain_request_cancel(struct gid_domain *domain, void *data);
 
 /*
  * Waits for what was last asked so with this data, as gid_domain_request() does: the caller handles
- * the answer in place of `answered`, and closes the packet's descriptors. Without one, the packet is
- * empty.
+ * the answer in place of `answered`, and closes the packet's descriptors. Without one, the packet
+ * is empty.
  */
 int gid_domain_await(struct gid_domain *domain, const void *data, struct gid_packet *packet);
 

@@ -159,8 +159,7 @@ static void tell_asked(struct gid_slab *slab) {
 }
 
 static void take_number(struct gid_slab *slab, int error, const union gid_wire_message *answer) {
-	end_asking(slab, error < 0 ? error
-				   : gid_own_slab_adopt_number(slab, answer->result.value));
+	end_asking(slab, error < 0 ? error : gid_own_slab_adopt_number(slab, answer->result.value));
 }
 
 static void handle_exported(void *data, int error, const union gid_wire_message *answer,

@@ -78,8 +78,8 @@ struct gid_slab {
 		GID_SLAB_HAS_ASKED_NOTHING,
 		GID_SLAB_ASKED_FOR_MEMORY,
 		GID_SLAB_ASKED_FOR_NUMBER,
-	} asking; /* of gidd, which has not answered */
-	int answer;  /* what came of it last: 0 or -errno */
+	} asking;		    /* of gidd, which has not answered */
+	int answer;		    /* what came of it last: 0 or -errno */
 	gid_exported_func exported; /* NULL: its owner waits for gidd */
 	void *exported_data;
 	bool registered;	   /* gidd knows it: it has a number, which stays the same */
