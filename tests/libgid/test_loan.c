@@ -387,6 +387,38 @@ static void test_a_slab_of_the_stream(void) {
 	settle(NULL);
 }
 
+static bool has_both_granted(void *data) {
+	return heard.granted == 2;
+}
+
+/* Each is asked for once, and the answers come in the order of the questions. */
+static void test_two_grants_at_once(void) {
+	struct gid_slab *other = NULL;
+	struct gid_frame first = GID_FRAME_INIT, second = GID_FRAME_INIT;
+	begin();
+	struct gid_producer *producer = produce(0);
+	struct gid_consumer *consumer = consume(producer);
+	tap_ok(gid_slab_create(lender, &layout, 0, 2, NULL, &other) == 0, "one more slab");
+	first.gid = gid_slab_gid(loaned, 1);
+	second.gid = gid_slab_gid(other, 0);
+	heard.granted = 0;
+	for (int i = 0; i < 2; i++) {
+		tap_ok(gid_producer_send(producer, &first) == -EINPROGRESS &&
+						gid_producer_send(producer, &second) ==
+								-EINPROGRESS,
+				"a frame of each waits for its grant");
+	}
+	tap_ok(cockpit_until(lender, has_both_granted, NULL) && heard.error == 0,
+			"both are granted, each once");
+	tap_ok(gid_producer_send(producer, &first) == 1 &&
+					gid_producer_send(producer, &second) == 1,
+			"and both are sent");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(other, false);
+	end();
+}
+
 static void test_gidd_is_away(void) {
 	struct gid_producer *producer = produce(0);
 	struct gid_consumer *consumer = consume(producer), *near = NULL;
@@ -425,6 +457,7 @@ int main(void) {
 	test_lender_dies();
 	test_gidd_restarts();
 	test_a_slab_of_the_stream();
+	test_two_grants_at_once();
 	test_gidd_is_away();
 	gid_domain_destroy(owner);
 	gid_domain_destroy(lender);

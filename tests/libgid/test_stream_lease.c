@@ -224,6 +224,25 @@ static struct gid_producer *produce_patiently(void) {
 	return producer;
 }
 
+static void test_leases_unless_asked_for(void) {
+	static const uint64_t seconds[] = {1, 10};
+	for (int patient = 0; patient < 2; patient++) {
+		struct gid_producer_options options = {
+				.size = sizeof(options), .patient = patient == 1};
+		struct gid_producer *producer = NULL;
+		struct gid_consumer_stats told = {0};
+		gid_producer_create(open_domain, "movie", &options, &producer);
+		struct gid_consumer *consumer = consume(4, false, false);
+		settle(producer);
+		gid_consumer_get_stats(consumer, &told);
+		tap_ok(told.lease_ns == seconds[patient] * 1000 * MS, "a lease takes %d s%s",
+				(int)seconds[patient], patient == 1 ? " of who is patient" : "");
+		gid_consumer_destroy(consumer);
+		gid_producer_destroy(producer);
+		settle(NULL);
+	}
+}
+
 /* Who takes a frame in each lease loses none, however long the last one has to wait. */
 static void test_slow_reader(void) {
 	struct gid_slab *slab = make_slab(8);
@@ -312,6 +331,7 @@ static void test_who_may_miss(void) {
 
 int main(void) {
 	if (stream_pair_init()) {
+		test_leases_unless_asked_for();
 		test_slow_reader();
 		test_given_up();
 		test_who_may_miss();

@@ -230,6 +230,38 @@ static void test_gone(struct gid_slab *slab) {
 	settle(NULL);
 }
 
+static void hear_granted(void *data, gid_id gid, int error) {
+	*(int *)data = error;
+}
+
+/* The picture's memory is granted, and that of its metadata. */
+static void test_unwaited(struct gid_slab *slab) {
+	int refused = 0;
+	struct gid_producer_options options = {.size = sizeof(options),
+			.credit_max = 8,
+			.granted = hear_granted,
+			.data = &refused};
+	struct gid_producer *producer = NULL;
+	struct gid_frame frame = GID_FRAME_INIT;
+	gid_producer_create(open_domain, "movie", &options, &producer);
+	settle(producer);
+	struct gid_consumer *consumer = consume(8, false, true);
+	settle(producer);
+	frame.gid = gid_slab_gid(slab, 0);
+	int error = gid_producer_put_metadata(producer, &frame, sent, 5);
+	tap_ok(error == -EINPROGRESS, "who waits for nothing has none at first: %d", error);
+	for (int i = 0; i < 400 && error == -EINPROGRESS; i++) {
+		cockpit_sleep_ms(5);
+		settle(producer);
+		error = gid_producer_put_metadata(producer, &frame, sent, 5);
+	}
+	tap_ok(error == 0 && refused == 0, "but once its memory is granted: %d, %d", error,
+			refused);
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	settle(NULL);
+}
+
 int main(void) {
 	if (stream_pair_init()) {
 		struct gid_slab *slab = make_slab(4);
@@ -247,6 +279,7 @@ int main(void) {
 		gid_producer_destroy(producer);
 		settle(NULL);
 		test_gone(slab);
+		test_unwaited(slab);
 		gid_slab_destroy(slab, false);
 		settle(NULL);
 	}

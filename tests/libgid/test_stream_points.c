@@ -3,6 +3,7 @@
  * The timeline of a stream. Whoever reads it compares clocks by what nobody doubts: a frame is free
  * after it was released, and a slot is sent again after it was free.
  */
+#include <errno.h>
 #include <gid/timeline.h>
 
 #include "stream_pair.h"
@@ -87,6 +88,9 @@ static void test_late_releases_are_none(void) {
 	tap_ok(gid_consumer_release(consumer, &in_time) == 0 &&
 					read_points("gid_released").count == 1,
 			"what was not is");
+	tap_ok(gid_consumer_release(consumer, &in_time) == -EINVAL &&
+					read_points("gid_released").count == 1,
+			"but once: who gives it back again has it no more");
 	end();
 }
 

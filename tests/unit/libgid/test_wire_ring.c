@@ -84,7 +84,9 @@ static void test_pictures(void) {
 	tap_ok(!gid_wire_get_picture(&back, &line, 1), "nor is one of no slab");
 	frame.pts = (uint64_t)INT64_MAX + 1;
 	tap_ok(!gid_wire_put_picture(&wire, &frame), "nor is a frame with a wrong time");
-	frame.pts = 0, frame.note_size = 1;
+	frame.pts = 0, frame.submit_time = (uint64_t)INT64_MAX + 1;
+	tap_ok(!gid_wire_put_picture(&wire, &frame), "or one that was sent at a wrong time");
+	frame.submit_time = 0, frame.note_size = 1;
 	tap_ok(!gid_wire_put_picture(&wire, &frame), "or with a note");
 	frame.note_size = 0, frame.flags = GID_FRAME_EOS;
 	tap_ok(!gid_wire_put_picture(&wire, &frame), "or an end of stream");
