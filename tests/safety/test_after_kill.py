@@ -224,7 +224,12 @@ SPOILED = {
 @pytest.mark.parametrize(
     "kind",
     at_length_but(
-        SPOILED, "noise", "another start of the machine", "half", "a pipe that nobody writes"
+        SPOILED,
+        "noise",
+        "another start of the machine",
+        "half",
+        "a folder",
+        "a pipe that nobody writes",
     ),
 )
 def test_any_file(cockpit: Cockpit, kind: str) -> None:

@@ -304,19 +304,24 @@ def test_pictures_that_cannot_be_shown(tmp_path: Path) -> None:
     write_png(cut)
     cut.write_bytes(cut.read_bytes()[:-20])
     (tmp_path / "text.png").write_text("no picture")
-    path.write_text(
-        f"[display]\nbackground=text.png\n{SIZE}"
-        f"{ROLE}fallback=none.png\n{LAYER}fallback=cut.png\ny=b\n"
+    text = (
+        f"[output left]\nbackground=text.png\n{SIZE}[output right]\n{SIZE}"
+        f"{ROLE}fallback=none.png\n{fuel('x=64')}"
+        f"{LAYER}fallback=cut.png\n[layer map]\nwidth=64\nheight=64\n"
     )
     said = {
         (1, "background", "text.png", "no PNG that can be read"),
-        (5, "fallback", "none.png", "No such file or directory"),
-        (9, "fallback", "cut.png", "no PNG that can be read"),
+        (8, "fallback", "none.png", "No such file or directory"),
+        (16, "fallback", "cut.png", "no PNG that can be read"),
     }
     expected = {f"{path}:{line}: {key}={tmp_path}/{name}: {why}" for line, key, name, why in said}
+    path.write_text(text)
+    status, lines = check(path)
+    assert (status, set(lines)) == (1, expected)
+    path.write_text(text + "y=b\n")
     status, lines = check(path)
     assert status == 1
-    assert set(lines) == expected | {f"{path}:13: y=b is not a number from 0 to 16384"}
+    assert set(lines) == expected | {f"{path}:23: y=b is not a number from 0 to 16384"}
 
 
 @pytest.mark.parametrize(
@@ -384,7 +389,9 @@ def test_mistakes(tmp_path: Path, name: str) -> None:
         ROLE + "domain=open\n" + LAYER,
         ROLE + fuel("x=64") + "[role all]\ny=64\nwidth=128\nheight=64\n",
         ROLE + "x=256\ny=176\n",
+        ROLE + "y=64\n" + fuel(),
         OUTPUTS + ROLE + fuel("output=right"),
+        OUTPUTS + "stream=screen\n" + ROLE,
         "[display]\nworst-frame=100\nrefresh=60\n" + SIZE + ROLE + "min-rate=59\n",
         ROLE + "min-rate=0\n",
         "[display]\nworst-frame=0\n" + ROLE + "x=16384\nmin-rate=1000\n",
