@@ -313,6 +313,36 @@ static void test_mixed(void) {
 	settle(NULL);
 }
 
+/* Of plain pictures, too: one again, two slabs, and one that is out of date, which ends it. */
+static void test_plain(void) {
+	struct gid_slab *slabs[] = {make_slab(4), make_slab(4)};
+	struct gid_producer *producer = produce(0, 16);
+	struct gid_consumer *consumer = consume(16, false, false);
+	settle(producer);
+	send_slot(producer, slabs[0], 0); /* grants both */
+	send_slot(producer, slabs[1], 0);
+	struct gid_frame frames[6], got[8];
+	prepare(frames, slabs[0], 3);
+	prepare(&frames[3], slabs[1], 3);
+	frames[1].gid = frames[0].gid;
+	frames[5].gid ^= 1;
+	tap_ok(gid_producer_send_burst(producer, frames, 6) == 5, "five of six are sent");
+	bool good = gid_consumer_receive_burst(consumer, got, 8) == 7;
+	for (uint32_t i = 0; i < 5; i++) {
+		good &= got[i + 2].sequence == i + 3 && got[i + 2].gid == frames[i].gid;
+	}
+	tap_ok(good, "and come in order");
+	tap_ok(gid_slab_holders(slabs[0], 0) == 3 && gid_slab_holders(slabs[0], 2) == 1 &&
+					gid_slab_holders(slabs[1], 1) == 1 &&
+					gid_slab_holders(slabs[1], 2) == 0,
+			"each slot is held as often as it was sent");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slabs[0], false);
+	gid_slab_destroy(slabs[1], false);
+	settle(NULL);
+}
+
 /* The lease of all but the last one begins with the burst. */
 static void test_lease(void) {
 	struct gid_slab *slab = make_slab(4);
@@ -395,6 +425,7 @@ int main(void) {
 		test_end_as_they_come_back(false);
 		test_sends_within();
 		test_mixed();
+		test_plain();
 		test_lease();
 		test_reclaim();
 		test_liar();
