@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <drm_fourcc.h>
 #include <gid/domain.h>
+#include <gid/stream.h>
 #include <sys/mman.h>
 
 #include "false_gidd.h"
@@ -564,6 +565,10 @@ static void test_sealed(void) {
 	tap_ok(begin(&heard, &other) == -ESHUTDOWN && gid_slab_renew(slab) == -EAGAIN &&
 					allocs == before,
 			"nor is anything asked for");
+	struct gid_producer *producer = NULL;
+	tap_ok(gid_producer_create(domain, "movie", NULL, &producer) == -ESHUTDOWN &&
+					producer == NULL,
+			"nor is a stream begun");
 	gid_slab_unref(slab);
 	say_sealed(false);
 	WAIT_FOR(gid_domain_sealed_since(domain) == 0);

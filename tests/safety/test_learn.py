@@ -90,6 +90,7 @@ def test_an_interrupt_ends_it_in_good_order(cockpit: Cockpit) -> None:
     """It says how much it knows, and knows that the next time."""
     start_telltale(cockpit, "--cycle", "20")
     file = cockpit.folder / "telltale.hashes"
+    file.touch()  # an empty one is of no picture
     for before, signal_number in ((0, signal.SIGINT), (16, signal.SIGTERM)):
         wait_for(lambda: not cockpit.status("cluster")["subscriptions"], "no reader")
         learner = cockpit.run("cluster", command(cockpit, "--output", file))
