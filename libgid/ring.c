@@ -120,6 +120,7 @@ bool gid_ring_get_shown(const struct gid_ring_producer *end, struct gid_shown *s
 			.sequence = ring_load(&page->shown_sequence),
 			.time = ring_load(&page->shown_time),
 			.refresh_ns = ring_load(&page->shown_refresh_ns),
+			.window_ns = ring_load(&page->shown_window_ns),
 	};
 	return before != 0 && (before & 1) == 0 && ring_load(&page->shown_count) == before;
 }
@@ -376,6 +377,7 @@ void gid_ring_tell_shown(struct gid_ring_consumer *end, const struct gid_shown *
 	ring_store(&page->shown_sequence, shown->sequence);
 	ring_store(&page->shown_time, shown->time);
 	ring_store(&page->shown_refresh_ns, shown->refresh_ns);
+	ring_store(&page->shown_window_ns, shown->window_ns);
 	ring_store(&page->shown_count, end->shown_count);
 }
 

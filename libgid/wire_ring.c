@@ -176,5 +176,6 @@ bool gid_wire_shown_is_right(const struct gid_shown *shown, uint64_t last_sequen
 	bool has_refresh =
 			shown->refresh_ns >= SHOWN_REFRESH_MIN_NS && shown->refresh_ns <= SHOWN_NS;
 	return shown->sequence >= 1 && shown->sequence <= last_sequence && apart <= SHOWN_NS &&
-			(has_refresh || shown->refresh_ns == 0);
+			(has_refresh || shown->refresh_ns == 0) &&
+			shown->window_ns <= shown->refresh_ns;
 }

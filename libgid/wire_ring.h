@@ -140,7 +140,8 @@ struct gid_wire_page {
 	 * The frame that the consumer's display showed last; they change together: `shown_count` is
 	 * odd meanwhile, and 0 as long as nothing is told. Times are of the producer's clock.
 	 */
-	uint64_t shown_count, shown_sequence, shown_time, shown_refresh_ns, reserved3[2];
+	uint64_t shown_count, shown_sequence, shown_time, shown_refresh_ns, shown_window_ns,
+			reserved3;
 	uint64_t releases[GID_RING_RELEASES]; /* indices of entries given back */
 	/*
 	 * Which formats the consumer can show, those that it likes best first: `showable_count` is
@@ -223,8 +224,8 @@ static inline struct gid_wire_entry gid_wire_make_line(const struct gid_frame *f
 
 /*
  * What a page says of frames that were shown: of what was sent, up to `last_sequence`, less than a
- * second ago, and of a display with refreshes of 1 ms to 1 s or none. Else it is as if nothing was
- * said.
+ * second ago, and of a display with refreshes of 1 ms to 1 s or none, and a window no longer than
+ * that. Else it is as if nothing was said.
  */
 bool gid_wire_shown_is_right(const struct gid_shown *shown, uint64_t last_sequence, uint64_t now);
 

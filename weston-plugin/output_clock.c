@@ -11,8 +11,9 @@
 #define MHZ_NS UINT64_C(1000000000000)
 #define STEP_PART 16
 /*
- * Part of a refresh that pictures are drawn sooner than a display of ours would have them: they are
- * on their way to a compositor that begins to draw as long before its refresh as Weston does.
+ * Part of a refresh that pictures are drawn sooner than a display of ours would have them, where
+ * nobody tells when it begins to compose: they are on their way to a compositor that begins as long
+ * before its refresh as Weston does.
  */
 #define LEAD_PART 2
 /* Milliseconds, the unit of Weston's timers, as a mode's refresh: 5 of them pass for one read back.
@@ -65,7 +66,8 @@ void output_clock_follow(struct weston_output *output, struct gid_producer *prod
 	int64_t ahead = presentation_ahead(output);
 	int64_t last = last_refresh(output);
 	uint64_t own = (uint64_t)(last - ahead);
-	uint64_t theirs = shown.time - shown.refresh_ns / LEAD_PART;
+	uint64_t lead = shown.window_ns > 0 ? shown.window_ns : shown.refresh_ns / LEAD_PART;
+	uint64_t theirs = shown.time - lead;
 	int64_t moved = last + output_clock_step(own, theirs, shown.refresh_ns);
 	/* Weston's refreshes only go forward */
 	if (moved > 0 && moved < (int64_t)gid_clock_now() + ahead) {

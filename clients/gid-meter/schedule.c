@@ -4,7 +4,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define REFRESH_LEAST_NS UINT64_C(4000000)
 #define REFRESH_MOST_NS UINT64_C(50000000)
-#define AFTER_REFRESH 16 /* a picture is begun this part of a refresh after it */
+#define AFTER 16 /* a picture is begun this part of a refresh after the time that is best */
 
 void schedule_init(struct schedule *schedule, uint64_t now, uint32_t rate) {
 	*schedule = (struct schedule){.start = now, .period = SECOND_NS / rate, .ended = now};
@@ -30,10 +30,26 @@ uint64_t schedule_interval(const struct schedule *schedule, uint64_t now) {
 	return schedule_follows(schedule, now) ? schedule->shown.refresh_ns : schedule->period;
 }
 
+/*
+ * Before a refresh, when to begin the picture that is taken in it. What comes soon after the
+ * display began to compose may be shown a refresh sooner where there was nothing to compose yet,
+ * and then the next refresh lacks a picture; what comes soon before may be too late. So it is half
+ * a refresh from both. A display that begins with its refresh has nothing to compose sooner.
+ */
+static uint64_t schedule_lead(const struct schedule *schedule) {
+	const struct gid_shown *shown = &schedule->shown;
+	uint64_t half = shown->refresh_ns / 2;
+	bool waits = shown->window_ns > half && shown->window_ns < shown->refresh_ns;
+	return waits ? shown->window_ns - half : 0;
+}
+
 uint64_t schedule_next(const struct schedule *schedule, uint64_t now) {
 	uint64_t interval = schedule_interval(schedule, now);
 	bool follows = schedule_follows(schedule, now);
-	uint64_t base = follows ? schedule->shown.time + interval / AFTER_REFRESH : schedule->start;
+	uint64_t base = schedule->start;
+	if (follows) {
+		base = schedule->shown.time - schedule_lead(schedule) + interval / AFTER;
+	}
 	/* What is shown was in time for its refresh: the next refresh lacks a picture. */
 	bool is_shown = follows && schedule->shown.sequence >= schedule->sequence;
 	uint64_t earliest = schedule->begun + interval / (is_shown ? 8 : follows ? 4 : 2);

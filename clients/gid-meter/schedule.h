@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * When to draw the next picture. A reader with a display may tell when that has shown one: then
- * each is drawn right after a refresh, so that it is there when the next one is composed. Otherwise
- * a timer of our own says when.
+ * When to draw the next picture. A reader with a display may tell when that has shown one, and how
+ * long before a refresh it composes: then each is drawn right after a refresh, and sooner for a
+ * display that composes sooner. Otherwise a timer of our own says when.
  *
  * Pure: times are CLOCK_MONOTONIC in ns, and come from the caller.
  */

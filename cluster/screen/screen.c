@@ -510,6 +510,12 @@ uint64_t screen_refresh_ns(const struct screen *screen) {
 	return 1000000000000u / screen_refresh_mhz(screen);
 }
 
+uint64_t screen_window_ns(const struct screen *screen) {
+	uint64_t refresh = screen_refresh_ns(screen);
+	uint64_t window = pace_window_ns(&screen->pace, refresh);
+	return screen->clock.own_time ? 0 : window < refresh ? window : refresh;
+}
+
 /* --- its mode --------------------------------------------------------------------------------- */
 
 static struct wlr_output_mode *mode_choose(

@@ -162,4 +162,10 @@ uint32_t screen_next_commit(const struct screen *screen);
 /* How long a picture stays at least, in ns. */
 uint64_t screen_refresh_ns(const struct screen *screen);
 
+/*
+ * How long before a refresh composing begins, in ns; at most a whole refresh. 0: that cannot be
+ * told, for the device has none.
+ */
+uint64_t screen_window_ns(const struct screen *screen);
+
 #endif

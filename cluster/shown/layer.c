@@ -132,6 +132,7 @@ void layer_presented(struct layer *layer, uint32_t commit, uint64_t when) {
 						.sequence = given->frame.sequence,
 						.time = when,
 						.refresh_ns = screen_refresh_ns(layer->screen),
+						.window_ns = screen_window_ns(layer->screen),
 				});
 	}
 }

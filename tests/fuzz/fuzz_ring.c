@@ -73,6 +73,7 @@ static void check_producer(struct game *game) {
 			gid_wire_shown_is_right(&shown, end->tail, game->time)) {
 		demand(shown.sequence >= 1 && shown.sequence <= end->tail);
 		demand(shown.refresh_ns <= 1000000000);
+		demand(shown.window_ns <= shown.refresh_ns);
 	}
 	struct gid_showable showable[GID_SHOWABLE_MAX];
 	int count = gid_ring_get_showable(end, showable);
@@ -261,6 +262,7 @@ static void lie_in_page(struct game *game) {
 		page->shown_sequence = take_lie(input, end->tail);
 		page->shown_time = take_lie(input, game->time);
 		page->shown_refresh_ns = take_lie(input, 16666667);
+		page->shown_window_ns = take_lie(input, 8333333);
 		break;
 	case 4:
 		page->showable_count = take(input, 4);

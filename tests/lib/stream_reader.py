@@ -53,8 +53,8 @@ class ConsumerOptions(ctypes.Structure):
 
 class Shown(ctypes.Structure):
     _fields_ = [
-        *[(name, ctypes.c_uint64) for name in ("sequence", "time", "refresh_ns")],
-        ("reserved", ctypes.c_uint64 * 5),
+        *[(name, ctypes.c_uint64) for name in ("sequence", "time", "refresh_ns", "window_ns")],
+        ("reserved", ctypes.c_uint64 * 4),
     ]
 
 

@@ -8,7 +8,12 @@
 #define REFRESH 16666667
 
 static int tell(struct gid_consumer *consumer, uint64_t sequence, uint64_t time, uint64_t refresh) {
-	const struct gid_shown shown = {.sequence = sequence, .time = time, .refresh_ns = refresh};
+	const struct gid_shown shown = {
+			.sequence = sequence,
+			.time = time,
+			.refresh_ns = refresh,
+			.window_ns = refresh / 2,
+	};
 	return gid_consumer_tell_shown(consumer, &shown);
 }
 
@@ -17,7 +22,8 @@ static bool hears(
 		struct gid_producer *producer, uint64_t sequence, uint64_t time, uint64_t refresh) {
 	struct gid_shown shown;
 	return gid_producer_get_shown(producer, 0, &shown) == 0 && shown.sequence == sequence &&
-			shown.time == time && shown.refresh_ns == refresh;
+			shown.time == time && shown.refresh_ns == refresh &&
+			shown.window_ns == refresh / 2;
 }
 
 static void test_telling(struct gid_producer *producer, struct gid_consumer *consumer,
@@ -51,6 +57,11 @@ static void test_lies(struct gid_producer *producer, struct gid_consumer *consum
 			{.sequence = 1, .time = now, .refresh_ns = 1},
 			{.sequence = 1, .time = now, .refresh_ns = 2 * second},
 			{.sequence = 1, .time = now, .refresh_ns = UINT64_MAX},
+			{.sequence = 1,
+					.time = now,
+					.refresh_ns = REFRESH,
+					.window_ns = REFRESH + 1},
+			{.sequence = 1, .time = now, .window_ns = 1},
 	};
 	struct gid_shown shown;
 	int believed = 0;

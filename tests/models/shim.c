@@ -87,6 +87,7 @@ static uint64_t *word(uint32_t number) {
 			&m.page.shown_sequence,
 			&m.page.shown_time,
 			&m.page.shown_refresh_ns,
+			&m.page.shown_window_ns,
 			&m.last_ring.tail,
 	};
 	const uint32_t count = sizeof(words) / sizeof(words[0]);

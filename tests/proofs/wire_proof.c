@@ -262,6 +262,7 @@ void pages(void) {
 	if (gid_wire_shown_is_right(shown, last, nondet_long())) {
 		promise(shown->sequence >= 1 && shown->sequence <= last);
 		promise(shown->refresh_ns <= 1000000000);
+		promise(shown->window_ns <= shown->refresh_ns);
 	}
 	if (gid_wire_showable_is_right(showable)) {
 		promise(showable->memory >= 1 && showable->memory <= 3);

@@ -180,10 +180,15 @@ struct gid_frame {
 
 /** When a display showed a frame: what a consumer with a display can tell the producer. */
 struct gid_shown {
-	uint64_t sequence;    /**< of the frame */
-	uint64_t time;	      /**< CLOCK_MONOTONIC of who tells, or is told */
-	uint64_t refresh_ns;  /**< from one refresh of the display to the next; 0: it has none */
-	uint64_t reserved[5]; /**< 0 */
+	uint64_t sequence;   /**< of the frame */
+	uint64_t time;	     /**< CLOCK_MONOTONIC of who tells, or is told */
+	uint64_t refresh_ns; /**< from one refresh of the display to the next; 0: it has none */
+	/**
+	 * How long before a refresh the display begins to compose: what comes later waits for the
+	 * next one. 0: not known.
+	 */
+	uint64_t window_ns;
+	uint64_t reserved[4]; /**< 0 */
 };
 
 /**
@@ -417,8 +422,8 @@ bool gid_producer_needs_window(const struct gid_producer *producer);
  * gid_consumer_tell_shown(); 0: what the only consumer told, and nothing where there are several,
  * for each could make the producer serve its display at the cost of the others. It may be untrue,
  * but is possible: of a frame of this producer, less than a second ago, with a refresh of 1 ms to
- * 1 s or none. Consumers are asked to tell from the first call on, for it costs them something.
- * Makes no system call. Returns 0; -ENODATA: nothing was told.
+ * 1 s or none, and a window no longer than that. Consumers are asked to tell from the first call
+ * on, for it costs them something. Makes no system call. Returns 0; -ENODATA: nothing was told.
  */
 int gid_producer_get_shown(struct gid_producer *producer, uint32_t domain, struct gid_shown *shown);
 

@@ -79,6 +79,24 @@ static void test_shown_at_once(void) {
 			"an eighth of a refresh is between two all the same");
 }
 
+/* When the next picture is begun after a refresh of a display that composes so long before each. */
+static uint64_t begun_after(uint64_t window) {
+	uint64_t shown = START + 3 * MS;
+	struct schedule schedule = following(shown, shown - 3 * MS);
+	const struct gid_shown told = {
+			.sequence = 1, .time = shown, .refresh_ns = REFRESH, .window_ns = window};
+	schedule_shown(&schedule, &told);
+	return schedule_next(&schedule, shown) - shown;
+}
+
+static void test_display_that_tells_its_window(void) {
+	tap_ok(begun_after(REFRESH / 2) == AFTER && begun_after(REFRESH / 4) == AFTER &&
+					begun_after(REFRESH) == AFTER,
+			"right after a refresh, whether it composes then or half a refresh later");
+	tap_ok(begun_after(12 * MS) == REFRESH - 4 * MS + AFTER,
+			"as much sooner as it composes sooner than half a refresh before");
+}
+
 static void test_no_display_any_more(void) {
 	struct schedule schedule = following(START, START + AFTER);
 	uint64_t last = START + SECOND - MS;
@@ -133,6 +151,7 @@ int main(void) {
 	test_timer();
 	test_display();
 	test_shown_at_once();
+	test_display_that_tells_its_window();
 	test_no_display_any_more();
 	test_no_display();
 	test_each_refresh_has_one();
