@@ -207,6 +207,7 @@ def run_all(options: argparse.Namespace, folder: Path) -> Measured:
     cockpit = cockpit_class(folder, options.vm, not options.unprotected, contained=contained)
     if options.film:
         cockpit.open.play_film()
+    cockpit.cluster.pacing = options.pacing
     try:
         with cockpit:
             measured.scheduling = cockpit.cluster.scheduling
@@ -225,6 +226,7 @@ def fences_inside(options: argparse.Namespace) -> int:
     words = ["--case=fences", f"--repetitions={options.repetitions}"]
     words += [f"--seconds={options.seconds}"] if options.seconds else []
     words += ["--unprotected"] if options.unprotected else []
+    words += [f"--pacing={options.pacing}"]
     found, figures = run_inside(Path(__file__), words, [MODULE])
     common.write(options.json, found, figures)
     return 0
@@ -259,6 +261,12 @@ def main() -> int:
         "--unprotected",
         action="store_true",
         help="for contrast: the cluster shares its core with open, and has no priority",
+    )
+    parser.add_argument(
+        "--pacing",
+        choices=("bound", "on", "off"),
+        default="bound",
+        help="when the display begins to compose (default: bound)",
     )
     parser.add_argument("--film", action="store_true", help=common.FILM_HELP)
     which = parser.add_mutually_exclusive_group()

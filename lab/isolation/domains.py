@@ -96,6 +96,7 @@ class Cluster(Display):
 
     size, refresh, names = (1280, 1920), 60, ROLES
     more = FULL_SIZE  # of the configuration
+    pacing = "bound"  # when its screen begins to compose
     meter: tuple[str, ...] = ()  # more options of gid-meter
 
     def __init__(self, place: Place, deadline_ms: int = 200, is_protected: bool = True) -> None:
@@ -106,6 +107,7 @@ class Cluster(Display):
     def configuration(self) -> str:
         width, height = self.size
         output = f"width={width} height={height} refresh={self.refresh} worst-frame=0"
+        output += f" pacing={self.pacing}"
         text = section("display", output) + self.more.format(deadline=self._deadline_ms)
         for number, name in enumerate(self.names):
             x, y = 40 + 400 * (number % 3), 20 + 120 * (number // 3)
