@@ -5,6 +5,7 @@ of their own, and after a pause."""
 import time
 
 import numpy
+import pytest
 from lib.painter import Painter
 from lib.program import wait_for
 from test_weston_outputs import LEFT, SECOND_NS, Outputs, outputs
@@ -19,9 +20,11 @@ def from_refresh(time: int | numpy.ndarray, refresh: int) -> int | numpy.ndarray
     return abs((time + refresh // 2) % refresh - refresh // 2)
 
 
-def test_the_readers_display_sets_the_time(outputs: Outputs) -> None:
+@pytest.mark.parametrize("window", [0, 17_000_000])
+def test_the_readers_display_sets_the_time(outputs: Outputs, window: int) -> None:
     """One of 50 refreshes a second, in which each picture is shown 1 ms after it came. They are
-    drawn half a refresh, and Weston's repaint window, before it.
+    drawn Weston's repaint window before it composes, which is half a refresh before it shows them
+    if it does not tell.
 
     A machine that is busy leaves out refreshes, and keeps to them; a repaint that is late moves the
     clock, which goes back by steps of a sixteenth. So as many pictures as are needed: until most of
@@ -31,7 +34,7 @@ def test_the_readers_display_sets_the_time(outputs: Outputs) -> None:
     painter = Painter(weston.socket, "left", (480, 270))
     refresh = SECOND_NS // 50
     step = refresh // 8
-    before = refresh // 2 + WINDOW_NS
+    before = (window or refresh // 2) + WINDOW_NS
     origin = time.monotonic_ns() + 3_000_000
     times: list[int] = []
     with outputs.read("screen/left") as reader:
@@ -44,7 +47,7 @@ def test_the_readers_display_sets_the_time(outputs: Outputs) -> None:
             frame = reader.next().frame
             times.append(frame.capture_time)
             shown = origin + (time.monotonic_ns() - origin) // refresh * refresh
-            reader.tell_shown(frame, shown, refresh)
+            reader.tell_shown(frame, shown, refresh, window)
             last = numpy.array(times[-40:])
             apart = numpy.diff(last)
             is_whole = len(last) == 40 and float(numpy.median(apart)) >= refresh - step

@@ -164,9 +164,10 @@ class StreamReader:
         self.lib.gid_slab_unref(slab)
         return Picture(pixels, frame)
 
-    def tell_shown(self, frame: Frame, when: int, refresh: int) -> None:
-        """As a display of so many ns a refresh, which showed it then."""
-        shown = Shown(frame.sequence, when, refresh)
+    def tell_shown(self, frame: Frame, when: int, refresh: int, window: int = 0) -> None:
+        """As a display of so many ns a refresh, which showed it then. It begins to compose so many
+        ns before each; 0: it does not tell."""
+        shown = Shown(frame.sequence, when, refresh, window)
         self.check(self.lib.gid_consumer_tell_shown(self.consumer, ctypes.byref(shown)))
 
     def stats(self) -> Stats:
