@@ -620,13 +620,9 @@ int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *
 	return 0;
 }
 
-int gid_domain_await(struct gid_domain *domain, const void *data, struct gid_packet *packet) {
-	struct gid_pending **at = &domain->pending;
-	while ((*at)->data != data) {
-		at = &(*at)->next;
-	}
-	const uint32_t serial = (*at)->serial, type = (*at)->type;
-	drop_pending(at);
+int gid_domain_await(struct gid_domain *domain, struct gid_packet *packet) {
+	const uint32_t serial = domain->pending->serial, type = domain->pending->type;
+	drop_pending(&domain->pending);
 	int error = await(domain, serial, packet);
 	if (error < 0) {
 		*packet = (struct gid_packet){.fds = {-1, -1}};

@@ -152,11 +152,11 @@ int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *
 void gid_domain_request_cancel(struct gid_domain *domain, void *data);
 
 /*
- * Waits for what was last asked so with this data, as gid_domain_request() does: the caller handles
- * the answer in place of `answered`, and closes the packet's descriptors. Without one, the packet
- * is empty.
+ * Waits for what was just asked so, before anything else, as gid_domain_request() does: the caller
+ * handles the answer in place of `answered`, and closes the packet's descriptors. Without one, the
+ * packet is empty.
  */
-int gid_domain_await(struct gid_domain *domain, const void *data, struct gid_packet *packet);
+int gid_domain_await(struct gid_domain *domain, struct gid_packet *packet);
 
 /*
  * Sends without an answer being awaited: one that comes is dropped. A gidd that does not make room

@@ -592,13 +592,11 @@ static int wait_until(struct gid_consumer *consumer, uint64_t now, uint64_t dead
 	uint64_t spin_end = now + consumer->options.spin_us * 1000ull;
 	bool late = now - consumer->dispatched >= DISPATCH_NS;
 	for (;;) {
-		if (late || !has_news(consumer)) {
-			int error = late || consumer->shared == NULL ? dispatch(consumer) : 0;
-			if (error < 0) {
-				return error;
-			}
-			late = false;
+		int error = late || consumer->shared == NULL ? dispatch(consumer) : 0;
+		if (error < 0) {
+			return error;
 		}
+		late = false;
 		if (consumer->destroyed || consumer->state == GID_CONSUMER_ENDED) {
 			return -EPIPE;
 		}

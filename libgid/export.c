@@ -290,7 +290,7 @@ static int begin_making(struct gid_slab *slab) {
 static int await_answer(struct gid_slab *slab) {
 	while (slab->asking != GID_SLAB_HAS_ASKED_NOTHING) {
 		struct gid_packet packet;
-		int error = gid_domain_await(slab->domain, slab, &packet);
+		int error = gid_domain_await(slab->domain, &packet);
 		if (slab->asking == GID_SLAB_ASKED_FOR_MEMORY) {
 			take_memory(slab, error, &packet.message, packet.fds);
 		} else {
@@ -421,9 +421,8 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 	struct gid_slab *slab =
 			(struct gid_slab *)((char *)endpoint - offsetof(struct gid_slab, endpoint));
 	gid_id gid = message->revoked.gid;
-	if (message->header.type != GID_WIRE_REVOKED ||
-			gid_domain_of(gid) != gid_domain_of(slab->info.gid)) {
-		return false;
+	if (message->header.type != GID_WIRE_REVOKED) {
+		return false; /* those of other domains' slabs import.c has taken */
 	}
 	if (gid_slab_of(gid) != gid_slab_of(slab->info.gid)) {
 		/* gidd has emptied what it has left: perhaps before that */
