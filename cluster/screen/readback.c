@@ -29,8 +29,10 @@ bool readback_written(struct readback *readback) {
 }
 
 bool readback_failed(struct readback *readback) {
-	bool was_off = readback->off;
 	readback->failed++;
-	readback->off = ++readback->failed_in_a_row >= READBACK_FAILED_MAX || was_off;
-	return readback->off && !was_off;
+	if (readback->off) {
+		return false;
+	}
+	readback->off = ++readback->failed_in_a_row >= READBACK_FAILED_MAX;
+	return readback->off;
 }
