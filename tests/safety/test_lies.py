@@ -37,6 +37,7 @@ def display(cockpit: Cockpit, lie: str) -> Display:
         ("no-hash", "wrong", "no-hash"),
         ("corrupted", "wrong", "corrupted"),
         ("small", "wrong", "layout"),
+        ("break", "lost", "protocol"),
     ],
 )
 def test_lie(cockpit: Cockpit, display: Display, lie: str, state: str, reason: str) -> None:

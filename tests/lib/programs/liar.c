@@ -39,13 +39,14 @@ enum mode {
 	CORRUPTED,
 	SMALL,
 	LATE_FLIP,
+	BREAK,
 	FLOOD,
 	NOTES,
 	MODES
 };
 
 static const char *const mode_names[MODES] = {"flip", "forge", "swap", "freeze", "padding", "ahead",
-		"replay", "no-hash", "corrupted", "small", "late-flip", "flood", "notes"};
+		"replay", "no-hash", "corrupted", "small", "late-flip", "break", "flood", "notes"};
 
 struct liar {
 	struct gid_domain *domain;
@@ -151,6 +152,15 @@ static void send_notes(struct liar *liar, unsigned stream) {
 	}
 }
 
+/* Says to all who read it that they had more frames than were ever sent. */
+static void break_rings(const struct gid_producer *producer) {
+	struct gid_subscription *subscription = producer->subscriptions;
+	for (; subscription != NULL; subscription = subscription->next) {
+		__atomic_store_n(&subscription->ring.ring->tail, 0, __ATOMIC_RELEASE);
+		gid_doorbell_ring(&subscription->doorbell);
+	}
+}
+
 /* Sends one frame to the stream; `mode` MODES is honest. */
 static void send_frame(struct liar *liar, unsigned stream, unsigned tick, enum mode mode) {
 	struct gid_slab *slab = mode == SMALL ? liar->small : liar->slab;
@@ -246,6 +256,8 @@ int main(int argc, char **argv) {
 			gid_producer_dispatch(liar.producers[i]);
 			if (lies && mode == NOTES) {
 				send_notes(&liar, i);
+			} else if (lies && mode == BREAK) {
+				break_rings(liar.producers[i]);
 			} else {
 				send_frame(&liar, i, tick, lies ? mode : MODES);
 			}
