@@ -87,6 +87,24 @@ static void test_given_back(int fd) {
 			"one that is given back sooner is never heard of, and gidd does not keep it");
 }
 
+static bool has_gid(void *data) {
+	struct gid_slab_info info;
+	gid_slab_get_info(data, &info);
+	return info.gid != GID_NONE && !info.revoked;
+}
+
+static void test_untold(void) {
+	struct gid_slab *slab = NULL;
+	unsigned before = count_slabs();
+	int error = gid_slab_create_async(owner, NULL, &layout, 0, 1, NULL, NULL, NULL, &slab);
+	tap_ok(error == 0 && !has_gid(slab) && gid_slab_take(slab) < 0,
+			"who gives no function does not wait either (%d)", error);
+	tap_ok(cockpit_until(owner, has_gid, slab) && gid_slab_take(slab) == 0,
+			"and sees by the slab that gidd has given it");
+	gid_slab_destroy(slab, false);
+	tap_ok(count_slabs() == before, "it ends as any other slab");
+}
+
 static void test_refused(void) {
 	struct heard heard;
 	struct gid_slab *slab = NULL;
@@ -143,6 +161,7 @@ int main(void) {
 		int fd = make_memory(gid_layout_size(&layout));
 		test_answered(fd);
 		test_given_back(fd);
+		test_untold();
 		test_refused();
 		test_silent(fd);
 		close(fd);

@@ -44,6 +44,7 @@ static atomic_bool time_stands; /* for this program: no deadline passes */
 static atomic_bool answers;
 static atomic_uint hellos;
 static atomic_uint imports, imports_let_go;
+static atomic_bool unsealed; /* what it gives to who imports */
 static uint32_t import_serials[16];
 static char program[64];
 
@@ -84,8 +85,8 @@ static bool say_imported(int fd, uint32_t serial) {
 	union gid_wire_message message;
 	struct gid_layout layout;
 	int memory = memfd_create("slab", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fallocate(memory, 0, 0, 4096) < 0 ||
-			fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_WRITE) < 0) {
+	int seals = unsealed ? F_SEAL_WRITE : F_SEAL_SHRINK | F_SEAL_WRITE;
+	if (fallocate(memory, 0, 0, 4096) < 0 || fcntl(memory, F_ADD_SEALS, seals) < 0) {
 		return false;
 	}
 	gid_wire_begin(&message, GID_WIRE_IMPORTED, serial);
@@ -120,7 +121,7 @@ static bool take_nothing(int fd) {
 		if (stuck == SAYS_NONSENSE) {
 			gid_socket_send(fd, "nonsense", 8, NULL, 0);
 		}
-		for (int i = 0; stuck == SAYS_MUCH && i < 50 && say_revoked(fd, 1); i++) {
+		for (int i = 0; stuck == SAYS_MUCH && i < 50 && say_revoked(fd, 7); i++) {
 		}
 		for (int i = 0; stuck == SENDS_DESCRIPTORS && i < 50; i++) {
 			send_bell(fd);
@@ -470,6 +471,55 @@ static void test_imported_late(void) {
 	gid_domain_destroy(domain);
 }
 
+/* gidd has looked at it, too; but what is mapped is this program's to be careful with. */
+static void test_imported_unsealed(void) {
+	struct gid_domain *domain = connect_now();
+	struct import wanted = {0};
+	struct gid_slab *now = NULL;
+	const uint32_t first = imports;
+	const unsigned before = imports_let_go;
+	gid_slab_import_async(domain, gid_make(2, 7, 0, 0), end_import, &wanted, &now);
+	unsealed = true;
+	have_imported(domain, first);
+	for (uint64_t end = gid_clock_now() + PATIENCE_NS;
+			imports_let_go == before && gid_clock_now() < end;) {
+		false_gidd_wait(domain);
+	}
+	unsealed = false;
+	tap_ok(wanted.times == 1 && wanted.error == -EPERM && wanted.slab == NULL,
+			"memory that somebody can shrink is not imported: %d, %s", wanted.error,
+			gid_domain_error(domain));
+	tap_ok(imports_let_go == before + 1, "and gidd is told that nobody has it");
+	gid_domain_destroy(domain);
+}
+
+/* Slabs that this program does not have; one has the number of its own slab. */
+static void test_others_are_revoked(void) {
+	struct gid_domain *domain = connect_now();
+	struct gid_layout layout;
+	struct gid_slab *slab = NULL;
+	struct gid_slab_info info;
+	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 16, 16, 64);
+	answers = true;
+	if (!tap_ok(gid_slab_create(domain, &layout, 0, 1, NULL, &slab) == 0, "a slab: %s",
+			    gid_domain_error(domain))) {
+		return;
+	}
+	stuck = SAYS_MUCH;
+	post_word(domain);
+	int heard = 0;
+	for (uint64_t end = gid_clock_now() + PATIENCE_NS; heard < 10 && gid_clock_now() < end;) {
+		heard += gid_domain_dispatch(domain);
+	}
+	stuck = IS_NOT;
+	gid_slab_get_info(slab, &info);
+	tap_ok(heard >= 10 && !info.revoked && gid_slab_take(slab) == 0,
+			"what is taken from another domain is not taken from this one");
+	gid_slab_destroy(slab, false);
+	answers = false;
+	gid_domain_destroy(domain);
+}
+
 /* --- what gidd is not asked ------------------------------------------------------------------- */
 
 static void test_revoke_words(void) {
@@ -567,6 +617,8 @@ int main(void) {
 	test_unanswered_later();
 	test_unanswered();
 	test_imported_late();
+	test_imported_unsealed();
+	test_others_are_revoked();
 	test_revoke_words();
 	test_names_that_are_none();
 	test_timeline_nowhere();

@@ -262,6 +262,56 @@ static void test_unwaited(struct gid_slab *slab) {
 	settle(NULL);
 }
 
+/* All but what is left for it. */
+static struct gid_slab *take_quota(void) {
+	struct gid_slab *all = NULL;
+	gid_slab_create(open_domain, &layout, (uint64_t)31 << 20, 1, NULL, &all);
+	return all;
+}
+
+static int put_until(struct gid_producer *producer, struct gid_frame *frame, int unlike) {
+	int error = unlike;
+	for (int i = 0; i < 2000 && error == unlike; i++) {
+		cockpit_sleep_ms(5);
+		settle(producer);
+		error = gid_producer_put_metadata(producer, frame, sent, 5);
+	}
+	return error;
+}
+
+/* Memory for it is not to be had now: why, and then it is. */
+static void test_without_memory(struct gid_slab *slab, bool waits) {
+	int refused = 0;
+	struct gid_producer_options options = {.size = sizeof(options),
+			.granted = waits ? NULL : hear_granted,
+			.data = &refused};
+	struct gid_producer *producer = NULL;
+	struct gid_frame frame = GID_FRAME_INIT;
+	gid_producer_create(open_domain, "movie", &options, &producer);
+	frame.gid = gid_slab_gid(slab, 0);
+	struct gid_slab *all = NULL;
+	if (waits) { /* it had some, and lost it */
+		gid_producer_put_metadata(producer, &frame, sent, 5);
+		struct gid_slab *places =
+				gid_slab_find(open_domain, gid_producer_metadata_slab(producer));
+		places->kind->take_back(places);
+	}
+	all = take_quota();
+	int error = waits ? gid_producer_put_metadata(producer, &frame, sent, 5)
+			  : put_until(producer, &frame, -EINPROGRESS);
+	tap_ok(all != NULL && error == (waits ? -EAGAIN : -EDQUOT),
+			"who %s for gidd is told that there is no memory for it: %d",
+			waits ? "waits" : "does not wait", error);
+	tap_ok(gid_producer_put_metadata(producer, &frame, sent, 5) == error,
+			"also before gidd is asked again");
+	gid_slab_destroy(all, false);
+	error = put_until(producer, &frame, error);
+	error = error == -EINPROGRESS ? put_until(producer, &frame, error) : error;
+	tap_ok(error == 0, "and has it once there is: %d", error);
+	gid_producer_destroy(producer);
+	settle(NULL);
+}
+
 int main(void) {
 	if (stream_pair_init()) {
 		struct gid_slab *slab = make_slab(4);
@@ -280,6 +330,8 @@ int main(void) {
 		settle(NULL);
 		test_gone(slab);
 		test_unwaited(slab);
+		test_without_memory(slab, false);
+		test_without_memory(slab, true);
 		gid_slab_destroy(slab, false);
 		settle(NULL);
 	}

@@ -135,8 +135,8 @@ typedef void (*gid_exported_func)(void *data, int error, struct gid_slab *slab);
  * after an error, it is revoked: gid_slab_take() finds no slot, and after an error gid_slab_renew()
  * tries again. If the last reference is given back before the answer comes, `done` is not called,
  * and what gidd gives is given back. gid_slab_renew() and gid_slab_destroy() do not wait for gidd
- * either with such a slab. On the thread of the domain. Other returns are those of
- * gid_slab_create_for_stream(), but for what gidd says.
+ * either with such a slab, but where `done` is NULL. On the thread of the domain. Other returns are
+ * those of gid_slab_create_for_stream(), but for what gidd says.
  */
 int gid_slab_create_async(struct gid_domain *domain, const char *stream,
 		const struct gid_layout *layout, uint64_t slot_size, uint32_t slot_count,

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -161,22 +162,37 @@ static void test_one_giver(void) {
 	tap_ok(gid_closer_is_stuck(GIVER), "who does not end is");
 }
 
+/* Where no descriptor is left to look with, what a queue carries is not known. */
+static void hang_up_blindly(int socket) {
+	struct rlimit limit, none;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	none = limit;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &none);
+	gid_closer_hang_up(socket);
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* Of who gave those: they need not wait for what he gave. */
 static void test_hung_up(void) {
-	int empty[2], full[2], fd = eventfd(0, EFD_CLOEXEC);
+	int empty[2], full[2], unknown[2], fd = eventfd(0, EFD_CLOEXEC);
 	socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, empty);
 	socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, full);
+	socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, unknown);
 	gid_socket_send(empty[1], "word", 4, NULL, 0);
 	gid_socket_send(full[1], "word", 4, &fd, 1);
 	close(fd);
 	uint64_t before = gid_closer_charge(GIVER);
 	gid_closer_hang_up(full[0]);
 	gid_closer_hang_up(empty[0]);
+	hang_up_blindly(unknown[0]);
 	gid_closer_charge(before);
-	wait_until_left(OF_ONE_MAX + 3);
+	wait_until_left(OF_ONE_MAX + 4);
 	tap_ok(!is_open(empty[0]), "a connection of one that is stuck is closed");
-	tap_ok(is_open(full[0]) && gid_closer_pending_of(GIVER) == OF_ONE_MAX + 3,
+	tap_ok(is_open(full[0]) && gid_closer_pending_of(GIVER) == OF_ONE_MAX + 4,
 			"with a descriptor in its queue it waits");
+	tap_ok(is_open(unknown[0]), "and so does one of which nobody can tell that");
+	close(unknown[1]);
 	close(empty[1]);
 	close(full[1]);
 }

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -123,6 +125,27 @@ static void test_bounds(int pair[2]) {
 			"is the end of what it says");
 }
 
+static volatile sig_atomic_t signals;
+
+static void hear_signal(int number) {
+	signals++;
+}
+
+/* Signals in the midst of it neither end the wait nor make it longer. */
+static void test_signals(int socket) {
+	struct sigaction action = {.sa_handler = hear_signal}, before;
+	const struct itimerval often = {{.tv_usec = 2000}, {.tv_usec = 2000}};
+	sigaction(SIGALRM, &action, &before);
+	setitimer(ITIMER_REAL, &often, NULL);
+	uint64_t begin = gid_clock_now();
+	int events = gid_socket_wait(socket, POLLIN, begin + 100000000);
+	uint64_t waited = gid_clock_now() - begin;
+	setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	tap_ok(events == 0 && signals > 0 && waited >= 100000000,
+			"%d signals end no wait before its time", (int)signals);
+}
+
 static void test_connect(void) {
 	char long_path[300];
 	memset(long_path, 'x', sizeof(long_path));
@@ -165,6 +188,7 @@ int main(void) {
 	}
 	test_packets(pair);
 	test_surplus(pair);
+	test_signals(pair[0]);
 	test_bounds(pair);
 	close(pair[0]);
 	test_connect();
