@@ -5,6 +5,7 @@ What the display controller made of all planes is known by its checksums.
 """
 
 import io
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,6 +48,8 @@ pytestmark = [
     pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
     pytest.mark.timeout(1800),
 ]
+
+DEVICE_WIDTH = 1024  # of the mode that vkms prefers
 
 # As gid_vm.preload has it on this machine: in the guest.
 ODD_KMS, LINK, TOLD = BUILD / "tests/vm/libodd-kms.so", FOLDER / "odd-kms.so", FOLDER / "told"
@@ -201,6 +204,18 @@ def test_more_roles_than_planes(domains: Domains) -> None:
     on = {name: one["place_reason"] for name, one in roles.items() if one["place"] == "composed"}
     assert on == {"r8": "no-plane", "r9": "no-plane"}
     assert {roles[name]["checked_by"] for name in on} == {"composition"}
+
+
+def test_a_role_beyond_the_output(domains: Domains) -> None:
+    """Which is as large as its device says, for the configuration does not: it has no plane."""
+    display = re.sub(r"(width|height)=\d+\n", "", DISPLAY) + "writeback=0\n"
+    beyond = (DEVICE_WIDTH - 100, 20, *LAMP[2:])
+    configuration = display + role("lamp", LAMP, "red") + role("beyond", beyond, "blue")
+    with cluster_on_display(domains, configuration) as cluster:
+        cluster.wait(lambda: cluster.role("lamp")["place"] == "plane", "the other one's plane")
+        assert cluster.status()["outputs"][0]["width"] == DEVICE_WIDTH
+        seen = cluster.role("beyond")
+        assert (seen["place"], seen["place_reason"]) == ("composed", "off-output")
 
 
 def test_a_device_that_refuses(domains: Domains) -> None:
