@@ -29,6 +29,9 @@ const char *gid_strerror(int error) {
 	case ENOSYS:
 		return "neither this program nor its gidd has a /proc of its own: mount it for one "
 		       "of them, as by `mount -t proc proc /proc`";
+	case ENODEV:
+		return "a sandbox, or this kernel, refuses memfd_create(2): without that a program "
+		       "has no memory to share";
 	case ERANGE:
 		return "a plane reaches beyond the end of its memory: check offsets and strides";
 	case ENODATA:

@@ -69,6 +69,12 @@ static int make_memfd(const char *name) {
 	return memfd_create(name, flags);
 }
 
+/* What a sandbox answers in place of the kernel means other things here: of shares, folders, /proc.
+ */
+static int explain_memfd(int error) {
+	return error == -ENOSYS || error == -EPERM || error == -EACCES ? -ENODEV : error;
+}
+
 /* A file that is larger than this process may make would end it by SIGXFSZ, and not be an error. */
 static int set_size(int fd, uint64_t size) {
 	struct rlimit limit;
@@ -90,7 +96,7 @@ int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t si
 	}
 	int fd = make_memfd(name);
 	if (fd < 0) {
-		return -errno;
+		return explain_memfd(-errno);
 	}
 	int error = set_size(fd, rounded);
 	if (error == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
@@ -318,7 +324,7 @@ void gid_memory_touch(const void *data, size_t size) {
 int gid_memory_make_blank(uint64_t size) {
 	int fd = make_memfd("gid-revoked");
 	if (fd < 0) {
-		return -errno;
+		return explain_memfd(-errno);
 	}
 	if (set_size(fd, size) < 0) {
 		close(fd);

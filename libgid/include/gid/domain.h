@@ -106,7 +106,8 @@ int gid_domain_status(struct gid_domain *domain, char **json);
  * most GID_DESCRIPTION_MAX bytes of UTF-8. Readers get it with the slab.
  *
  * Returns 0 and the slab, owned by the caller; -EINVAL, -ENOTSUP (layout), -EDQUOT (the domain's
- * quota), -ENOMEM, -ENOTCONN, -ENOSYS: neither this program nor its gidd has a /proc.
+ * quota), -ENOMEM, -ENOTCONN, -ENOSYS: neither this program nor its gidd has a /proc; -ENODEV: a
+ * sandbox refuses memfd_create(2).
  */
 int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout, uint64_t slot_size,
 		uint32_t slot_count, const char *description, struct gid_slab **slab);

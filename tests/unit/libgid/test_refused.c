@@ -30,13 +30,14 @@
 
 static unsigned left; /* until one is refused; 0: none is */
 static const char *refused;
+static int answer = ENFILE;
 
 static bool refuses(const char *call) {
 	if (left == 0 || --left > 0) {
 		return false;
 	}
 	refused = call;
-	errno = ENFILE;
+	errno = answer;
 	return true;
 }
 
@@ -223,6 +224,20 @@ static void test_refused(const char *what, int (*make)(void), unsigned needed) {
 	settle();
 }
 
+/* A sandbox that knows no memfd_create() is not taken for a missing share, folder or /proc. */
+static void test_sandbox(const char *what, int (*make)(void)) {
+	const int answers[] = {ENOSYS, EPERM, EACCES};
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		answer = answers[i];
+		left = 1;
+		int error = make();
+		tap_ok(error == -ENODEV, "%s, for which a sandbox answers \"%s\": %s", what,
+				strerrorname_np(answer), gid_strerror(error));
+	}
+	left = 0;
+	answer = ENFILE;
+}
+
 int main(void) {
 	file = memfd_create("test", MFD_CLOEXEC);
 	news = eventfd(0, EFD_CLOEXEC);
@@ -237,6 +252,8 @@ int main(void) {
 	test_refused("memory", make_memory, 6);
 	test_refused("much memory", make_large_memory, 6);
 	test_refused("a blank", make_blank, 2);
+	test_sandbox("memory", make_memory);
+	test_sandbox("a blank", make_blank);
 	test_refused("a mapping", map, 1);
 	test_refused("pages", make_present, 2);
 	close(news);
