@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The domains as containers: `open`, and the cluster as well where two are wanted."""
 
+import os
+from pathlib import Path
+
 from lab.domains import contained
 from lab.isolation.domains import LEAK_LIMIT, Open
 from lab.isolation.limit import Limit, Whole
@@ -8,13 +11,26 @@ from lab.isolation.limit import Limit, Whole
 _MEMORY = "--memory=768m"  # of open's container, beside which a leak has seconds
 # What lets the display be before others, and keep its memory.
 _BEFORE_OTHERS = ("--cap-add=SYS_NICE", "--cap-add=IPC_LOCK")
+# Microseconds of each second that all of this machine may compute in real time, where control
+# groups (of version 1) share that out.
+_REAL_TIME = Path("/sys/fs/cgroup/cpu/cpu.rt_runtime_us")
+_SHARE = 9, 10  # of it, for the display
 
 
 def options_of(domain: str) -> list[str]:
     """Podman's, for this domain."""
     if domain == "cluster":
-        return list(_BEFORE_OTHERS)
+        return [*_BEFORE_OTHERS, *_real_time()]
     return [_MEMORY] if contained.has_groups() else []
+
+
+def _real_time() -> list[str]:
+    """A new group has no real time, and those below have no more than it: so it is at the top."""
+    if not contained.has_groups() or not os.access(_REAL_TIME, os.W_OK):
+        return []
+    parts, of = _SHARE
+    runtime = int(_REAL_TIME.read_text()) * parts // of
+    return ["--cgroup-parent=/", f"--cpu-rt-runtime={runtime}"] if runtime > 0 else []
 
 
 class ContainedOpen(Open):

@@ -18,6 +18,7 @@ from lab.domains.cockpit import Cockpit
 from lab.domains.configuration import configuration
 from lab.domains.contained import Contained
 from lab.domains.program import LabError
+from lab.isolation import container
 
 FAKE = """\
 #!{python}
@@ -250,6 +251,28 @@ def test_without_control_groups_each_program_is_stopped(notes: Path, tmp_path: P
         assert rig.calls("pause") == []
     finally:
         rig.cockpit.kill()
+
+
+def test_a_display_has_real_time_where_groups_share_it_out(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "cpu.rt_runtime_us"
+    monkeypatch.setattr(container, "_REAL_TIME", file)
+    plain = ["--cap-add=SYS_NICE", "--cap-add=IPC_LOCK"]
+    assert container.options_of("cluster") == plain
+    file.write_text("950000\n")
+    assert container.options_of("cluster") == [
+        *plain,
+        "--cgroup-parent=/",
+        "--cpu-rt-runtime=855000",
+    ]
+    file.write_text("-1\n")  # it is not shared out
+    assert container.options_of("cluster") == plain
+    file.write_text("950000\n")
+    (notes / "groups").write_text("")
+    forget()
+    assert container.options_of("cluster") == plain
+    assert container.options_of("open") == []
 
 
 def test_it_ends_with_us(rig: Rig) -> None:
