@@ -131,6 +131,22 @@ def test_a_guest_with_a_disk_of_its_own(tool: Tool) -> None:
     assert "-kernel" not in arguments
 
 
+def test_paths_begin_in_the_folder_of_the_file(work: Path) -> None:
+    """Wherever gid-cockpit is started: QEMU has a folder of its own."""
+    boots = "vm-disk=a.img /b.qcow2 vm-kernel=boot/linux vm-initrd=boot/initrd"
+    keys = {"host": "kind=host", "open": f"kind=guest window=4M vm-accel=tcg {boots}"}
+    config = configuration({**keys, "cluster": "kind=guest window=4M"}, {"open cluster": "movie"})
+    tool = Tool(config)
+    try:
+        arguments = tool.arguments("open", cwd=work)
+    finally:
+        shutil.rmtree(tool.folder)
+    disks = [words.rpartition("file=")[2] for words in after(arguments, "-drive")]
+    assert disks == [f"{tool.folder}/a.img", "/b.qcow2"]
+    assert after(arguments, "-kernel") == [f"{tool.folder}/boot/linux"]
+    assert after(arguments, "-initrd") == [f"{tool.folder}/boot/initrd"]
+
+
 def test_a_disk_is_what_its_name_says_whatever_the_guest_wrote_into_it(tmp_path: Path) -> None:
     disk = tmp_path / "disk.img"
     disk.write_bytes(b"QFI\xfb" + bytes(508))

@@ -123,14 +123,16 @@ def understand(path: Path) -> tuple[Configuration, str]:
     if not check.stdout:
         raise MistakesError(mistakes)
     found = json.loads(check.stdout.decode(errors="surrogateescape"))
-    domains = {entry["name"]: domain(entry) for entry in found["domains"]}
+    folder = path.absolute().parent
+    domains = {entry["name"]: domain(entry, folder) for entry in found["domains"]}
     runtime = os.environ.get("GID_RUNTIME_DIR") or found["runtime"] or DEFAULT_RUNTIME
     by_number = sorted(domains.values(), key=lambda domain: domain.number)
     configuration = Configuration(path, Path(runtime).absolute(), tuple(by_number))
     return configuration, mistakes if check.returncode != 0 else ""
 
 
-def domain(entry: dict[str, Any]) -> Domain:
+def domain(entry: dict[str, Any], folder: Path) -> Domain:
+    """`folder`: that of the file, where paths begin."""
     return Domain(
         entry["name"],
         entry["number"],
@@ -139,14 +141,14 @@ def domain(entry: dict[str, Any]) -> Domain:
         entry["kind"],
         entry["doorbell"],
         entry["window-kind"],
-        machine(entry["machine"]),
+        machine(entry["machine"], folder),
         ContainerKeys(**{key: value or "" for key, value in entry["container"].items()}),
     )
 
 
-def machine(entry: dict[str, Any]) -> MachineKeys:
+def machine(entry: dict[str, Any], folder: Path) -> MachineKeys:
     def path(key: str) -> Path | None:
-        return None if entry[key] is None else Path(entry[key])
+        return None if entry[key] is None else folder / entry[key]
 
     return MachineKeys(
         memory_mib=entry["memory"] >> 20,
@@ -156,7 +158,7 @@ def machine(entry: dict[str, Any]) -> MachineKeys:
         kernel=path("kernel"),
         initrd=path("initrd"),
         append=entry["append"] or "",
-        disks=tuple(map(Path, (entry["disk"] or "").split())),
+        disks=tuple(folder / disk for disk in (entry["disk"] or "").split()),
         display=(entry["width"], entry["height"]) if entry["width"] else None,
         options=entry["options"] or "",
     )
