@@ -8,7 +8,7 @@ from lab.domains import contained
 from lab.isolation.domains import LEAK_LIMIT, Open
 from lab.isolation.limit import Limit, Whole
 
-_MEMORY = "--memory=768m"  # of open's container, beside which a leak has seconds
+_MEMORY = "--memory=512m"  # of open's container, which a leak reaches within its measurement
 # What lets the display be before others, and keep its memory.
 _BEFORE_OTHERS = ("--cap-add=SYS_NICE", "--cap-add=IPC_LOCK")
 # Microseconds of each second that all of this machine may compute in real time, where control
@@ -36,5 +36,5 @@ def _real_time() -> list[str]:
 class ContainedOpen(Open):
     def limit(self) -> Limit | Whole:
         if contained.has_groups():
-            return Whole("the container's memory")
+            return Whole("the container's memory", kills=True)
         return Limit(LEAK_LIMIT, has_group=False)

@@ -12,6 +12,8 @@ ROOT = Path("/sys/fs/cgroup")
 class Limit:
     """`has_group`: not, where the process cannot enter a control group by itself."""
 
+    kills = False  # whoever is refused a slab before may have seen enough
+
     def __init__(self, size: int, has_group: bool = True) -> None:
         self._size = size
         self._group = self._make_group() if has_group else None
@@ -60,10 +62,11 @@ class Limit:
 
 
 class Whole:
-    """Of the domain as a whole: what a leak in a machine, or in a container, ends at."""
+    """Of the domain as a whole: what a leak in a machine, or in a container, ends at. `kills`: that
+    is near enough to be waited for, and ends the program."""
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    def __init__(self, kind: str, kills: bool = False) -> None:
+        self.kind, self.kills = kind, kills
 
     def command(self, *command: str) -> list[str]:
         return list(command)
