@@ -104,6 +104,58 @@ def test_layers_that_do_not(repository: Path, files: dict[str, str], complaint: 
     assert complaint in said
 
 
+def drawn(dot: str) -> dict[str, str]:
+    """As docs/pictures/draw would draw it, as far as its words go."""
+    labels = re.findall(r'label="([^"]*)"', dot)
+    lines = [line for label in labels for line in label.split("\\n")]
+    svg = "".join(f"<text>{line.replace('-', '&#45;')}</text>" for line in lines)
+    return {"docs/pictures/layers.dot": dot, "docs/pictures/layers.svg": svg}
+
+
+PICTURE = """
+a [label="tools/ high/\\ngid-one"]
+b [label="low/"]
+c [label="libc"]
+a -> b -> c
+b -> a [style=dashed, label="later"]
+"""
+WITH_PICTURE = SOUND | {
+    "docs/architecture.md": TABLE.replace("| tool | | tools/*.py |", "| tools | | |"),
+    "high/meson.build": "executable('gid-one', 'top.c')\n",
+    "lab/runs.py": "",
+}
+
+
+def test_a_picture_that_holds(repository: Path) -> None:
+    fill(repository, WITH_PICTURE | drawn(PICTURE))
+    assert layers(repository) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("files", "complaint"),
+    [
+        (drawn(PICTURE.replace("tools/ ", "")), "tools/ is not there"),
+        (drawn(PICTURE.replace("high/", "high/ higher/")), "there is no folder higher/"),
+        (drawn(PICTURE.replace("gid-one", "gid-on")), "gid-one is not there"),
+        (drawn(PICTURE.replace("a -> b", "b -> a")), "no part of low/ may use tools/, high/"),
+        (
+            drawn(PICTURE) | {"docs/pictures/layers.dot": f'{PICTURE}d [label="more"]\n'},
+            "is not drawn as it is written",
+        ),
+        (
+            drawn(PICTURE)
+            | {"docs/pictures/walks.dot": 'a [label="base\\nlow"]; b [label="two\\nhigh"]'},
+            "docs/pictures/walks.dot: high has no two",
+        ),
+    ],
+)
+def test_a_picture_that_does_not(repository: Path, files: dict[str, str], complaint: str) -> None:
+    fill(repository, WITH_PICTURE | files)
+    status, said = layers(repository)
+    assert status == 1
+    assert complaint in said
+
+
 def lint(repository: Path, check: str) -> tuple[int, str]:
     script = repository / "scripts/lint"
     command = [script, check]
@@ -164,6 +216,7 @@ GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
         ("prose", "x.1.scd", GOOD_PROSE, GOOD_PROSE.replace(":  ", ":  word" + " word" * 25)),
         ("prose", "x.1.scd", GOOD_PROSE, GOOD_PROSE + "\n" + "wide " * 24 + "x\n"),
         ("prose", "x.1.scd", GOOD_PROSE, GOOD_PROSE + "\n" + "Words and words.\n" * 41),
+        ("prose", "x.md", "Words and words.\n" * 40, "Words and words.\n" * 41),
         ("one_place", "a.c", GOOD_C, "#include <ini.h>\n"),
         ("one_place", "x.py", "x = 1\n", "import configparser\n"),
         ("one_place", "gidd/a.c", GOOD_C, "#include <fnmatch.h>\n"),
