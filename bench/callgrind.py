@@ -5,12 +5,17 @@ import re
 import subprocess
 from pathlib import Path
 
-PATIENCE = 120  # s
+from lab.domains.program import PATIENCE, LabError, wait_for
+
+ANSWER_SECONDS = 10  # of one try: vgdb can wait for ever, and hears at once when asked anew
+PAUSE = 1.0  # s
 
 
-def command(out: Path) -> tuple[str, ...]:
-    """What a program is run under. It writes `out` at its end."""
-    return ("valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}")
+def command(out: Path, counts: bool = True) -> tuple[str, ...]:
+    """What a program is run under. It writes `out` at its end; with `counts` off, start() comes
+    first, and counted() reads what there is."""
+    at_start = () if counts else ("--instr-atstart=no",)
+    return ("valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}", *at_start)
 
 
 def read_costs(path: Path) -> dict[str, int]:
@@ -45,6 +50,45 @@ def read_calls(path: Path, function: str) -> int:
     return calls
 
 
-def control(pid: int, *what: str) -> None:
-    words = ["callgrind_control", *what, str(pid)]
-    subprocess.run(words, check=True, capture_output=True, timeout=PATIENCE)
+# callgrind_control says OK of what no program has heard, as on a busy machine. So vgdb tells it,
+# which fails then, again and again until callgrind answers that it has done so.
+
+
+def tell(pid: int, *words: str) -> str:
+    """What callgrind answers, empty where it hears nothing: then it may be told again."""
+    command = ["vgdb", f"--pid={pid}", *words]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER_SECONDS)
+    except subprocess.TimeoutExpired:
+        return ""
+    return result.stdout + result.stderr if result.returncode == 0 else ""
+
+
+def start(pid: int, patience: float = PATIENCE) -> None:
+    """From now on it counts."""
+
+    def counts() -> bool:
+        tell(pid, "instrumentation", "on")
+        return "instrumentation: on" in tell(pid, "instrumentation")
+
+    wait_for(f"callgrind counts process {pid}", counts, patience, PAUSE, lambda: check(pid))
+
+
+def counted(pid: int, out: Path, patience: float = PATIENCE) -> Path:
+    """The file of what it has counted until now: whole, as each dump has a name of its own."""
+    dump = Path(f"{out}.1")
+
+    def is_written() -> bool:
+        return tell(pid, "dump") != "" and dump.exists()
+
+    wait_for(f"callgrind writes {dump}", is_written, patience, PAUSE, lambda: check(pid))
+    return dump
+
+
+def check(pid: int) -> None:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        state = "Z"  # as if it waited to be reaped
+    if state == "Z":
+        raise LabError(f"process {pid}, which callgrind was to count, has ended")

@@ -189,7 +189,7 @@ def sender_instructions(folder: Path) -> float:
     pipeline += " stats-interval=0"  # which are posted by time, so the more the slower it is
     reading = f"gidsrc domain=open stream=bench ! filesink buffer-mode=2 location={received}"
     reader = bandwidth.start(reading, "cluster", {})
-    words = [*callgrind.command(out), "--instr-atstart=no", bandwidth.GSTREAMER, "-q"]
+    words = [*callgrind.command(out, counts=False), bandwidth.GSTREAMER, "-q"]
     sender = subprocess.Popen(
         [*words, *pipeline.split()],
         stdin=subprocess.DEVNULL,
@@ -203,15 +203,14 @@ def sender_instructions(folder: Path) -> float:
 
     try:
         wait_pictures(BEFORE)
-        callgrind.control(sender.pid, "-i", "on")
+        callgrind.start(sender.pid)
         wait_pictures(SENT)
-        callgrind.control(sender.pid, "-d")
+        dump = callgrind.counted(sender.pid, out)
     finally:
         for process in (sender, reader):
             process.terminate()
             process.communicate()
         received.unlink()
-    dump = Path(f"{out}.1")
     ours = sum(cost for name, cost in callgrind.read_costs(dump).items() if OURS.match(name))
     return ours / callgrind.read_calls(dump, "gid_producer_send")
 

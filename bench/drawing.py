@@ -127,7 +127,7 @@ def instructions(folder: Path, with_module: bool, frames: int) -> tuple[float, f
     out, said = folder / "callgrind.out", folder / "client.out"
     for old in folder.glob(f"{out.name}*"):
         old.unlink()
-    under = (*callgrind.command(out), "--instr-atstart=no")
+    under = callgrind.command(out, counts=False)
     with weston(folder, with_module, under) as process, said.open("w") as file:
         client = subprocess.Popen(
             ["stdbuf", "-oL", "weston-simple-egl"],
@@ -137,11 +137,9 @@ def instructions(folder: Path, with_module: bool, frames: int) -> tuple[float, f
         try:
             # By then all is there that either draws with, which takes long.
             wait_for_frames(said, client, 1)
-            callgrind.control(process.pid, "-i", "on")
+            callgrind.start(process.pid)
             wait_for_frames(said, client, drawn(said) + frames)
-            while not (dump := Path(f"{out}.1")).exists():  # a busy machine overhears it
-                callgrind.control(process.pid, "-d")
-                time.sleep(1)
+            dump = callgrind.counted(process.pid, out)
         finally:
             client.terminate()
             client.wait(20)

@@ -203,11 +203,11 @@ def count_instructions(
 ) -> tuple[dict[str, int], int]:
     """Of each object of the compositor, and its repaints meanwhile; without a timeline to write."""
     out = place.folder / f"callgrind.{who}"
-    under = (*callgrind.command(out), "--instr-atstart=no")
+    under = callgrind.command(out, counts=False)
     with weston(place, "log", under) as running, client(who, place) as repaints:
         pid = running.program.pid
         with still(player, pid):
-            callgrind.control(pid, "-i", "on")
+            callgrind.start(pid)
             before = repaints()
         end = time.monotonic() + PATIENCE + count
         while repaints() - before < count:
@@ -215,9 +215,9 @@ def count_instructions(
                 raise LabError(f"{who}: Weston does not get on under callgrind")
             time.sleep(0.2)
         with still(player, pid):
-            callgrind.control(pid, "-d")
+            dump = callgrind.counted(pid, out)
             after = repaints()
-    return callgrind.read_costs(Path(f"{out}.1")), after - before
+    return callgrind.read_costs(dump), after - before
 
 
 @contextlib.contextmanager
