@@ -341,6 +341,20 @@ def test_part_behind_what_leaves_it_as_it_is(cockpit: Cockpit, between: str) -> 
     assert all("crop" in frame for frame in receiver.frames)
 
 
+@pytest.mark.parametrize("pixels", ["I420", "NV12"])
+def test_crop_at_an_odd_place_to_the_end(cockpit: Cockpit, pixels: str) -> None:
+    """What `watch` hashes ends with each plane: behind it are other colours, or no memory."""
+    source = (
+        "videotestsrc pattern=solid-color foreground-color=0xff2060c0 num-buffers=20 "
+        f"! video/x-raw,format={pixels},width="
+    )
+    expected = sums_of(cockpit, f"{source}575,height=447")
+    receiver = watch(cockpit, "", "", "--video-meta", "2")
+    send(cockpit, f"{source}640,height=480 ! videocrop left=65 top=33").finish()
+    assert receiver.finish().sums == expected
+    assert receiver.frames[0]["crop"] == [65, 33, 575, 447]
+
+
 @pytest.mark.parametrize(
     ("pixels", "takes_crop"),
     at_length_but(

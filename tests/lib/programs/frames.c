@@ -31,7 +31,7 @@ static struct {
 	GstSegment segment;
 	GMutex lock;   /* of the held buffers */
 	GQueue held;   /* struct held, the oldest first */
-	guint hold;    /* how many to keep */
+	gint hold;     /* how many to keep */
 	gint asks_for; /* how many `watch` says that it keeps */
 	gboolean stays;
 	guint frames, overwritten;
@@ -75,12 +75,13 @@ static guint64 sum_buffer(GstBuffer *buffer, GstVideoInfo *info) {
 			bytes = GST_VIDEO_INFO_COMP_WIDTH(info, comp[0]) *
 					GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, comp[0]);
 			if (crop != NULL) {
-				data += GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(
-							info->finfo, comp[0], crop->y) *
-						stride;
-				data += GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(
-							info->finfo, comp[0], crop->x) *
-						GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, comp[0]);
+				/* rounded down, as the numbers of samples are rounded up */
+				gint x = crop->x >>
+						GST_VIDEO_FORMAT_INFO_W_SUB(info->finfo, comp[0]);
+				gint y = crop->y >>
+						GST_VIDEO_FORMAT_INFO_H_SUB(info->finfo, comp[0]);
+				data += y * stride +
+						x * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, comp[0]);
 			}
 			for (gint row = 0; row < rows; row++) {
 				XXH3_64bits_update(state, data + (gssize)row * stride, bytes);
@@ -110,7 +111,7 @@ static void hold(GstBuffer *buffer, guint64 sum) {
 	held->sum = sum;
 	g_mutex_lock(&run.lock);
 	g_queue_push_tail(&run.held, held);
-	while (g_queue_get_length(&run.held) > run.hold) {
+	while ((gint)g_queue_get_length(&run.held) > run.hold) {
 		drop_held(g_queue_pop_head(&run.held));
 	}
 	g_mutex_unlock(&run.lock);
@@ -456,69 +457,78 @@ static void play_next(GstElement *player, char **next) {
 	}
 }
 
-int main(int argc, char **argv) {
-	char *next = NULL;
-	int commands = -1, hold_frames = 0, video_meta = 0;
-	gboolean paused = FALSE;
+/* What the command line says. */
+static struct {
+	char *next;
+	int commands, video_meta;
+	gboolean paused;
+} words = {.commands = -1};
+
+/* Makes the pipeline; ends the program where that cannot be. */
+static void make_pipeline(int argc, char **argv) {
 	const GOptionEntry options[] = {
-			{"commands", 0, 0, G_OPTION_ARG_INT, &commands,
+			{"commands", 0, 0, G_OPTION_ARG_INT, &words.commands,
 					"a descriptor to be told by", "FD"},
-			{"hold", 0, 0, G_OPTION_ARG_INT, &hold_frames,
+			{"hold", 0, 0, G_OPTION_ARG_INT, &run.hold,
 					"keep so many frames, and hash them again before they go",
 					"N"},
 			{"asks-for", 0, 0, G_OPTION_ARG_INT, &run.asks_for,
 					"with --video-meta: have `watch` ask for so many buffers",
 					"N"},
-			{"next", 0, 0, G_OPTION_ARG_STRING, &next,
+			{"next", 0, 0, G_OPTION_ARG_STRING, &words.next,
 					"of a player: what it is to play when it is about to finish",
 					"URI"},
-			{"paused", 0, 0, G_OPTION_ARG_NONE, &paused,
+			{"paused", 0, 0, G_OPTION_ARG_NONE, &words.paused,
 					"pause, and play only when told to", NULL},
 			{"stay", 0, 0, G_OPTION_ARG_NONE, &run.stays,
 					"keep them after the stream's end, too, until told to quit",
 					NULL},
-			{"video-meta", 0, 0, G_OPTION_ARG_INT, &video_meta,
+			{"video-meta", 0, 0, G_OPTION_ARG_INT, &words.video_meta,
 					"have `watch` take GstVideoMeta (1), and a crop (2)", "N"},
 			{0},
 	};
-	GOptionContext *context = g_option_context_new("PIPELINE");
+	g_autoptr(GOptionContext) context = g_option_context_new("PIPELINE");
 	g_autoptr(GError) error = NULL;
-	GString *out;
 
 	g_option_context_add_main_entries(context, options, NULL);
 	g_option_context_add_group(context, gst_init_get_option_group());
 	if (!g_option_context_parse(context, &argc, &argv, &error) || argc != 2) {
 		fprintf(stderr, "%s\n", error != NULL ? error->message : "one pipeline, please");
-		return 2;
+		exit(2);
 	}
-	g_option_context_free(context);
 	run.pipeline = gst_parse_launch(argv[1], &error);
 	if (run.pipeline == NULL || error != NULL) {
 		fprintf(stderr, "%s\n", error->message);
-		return 2;
+		exit(2);
 	}
-	run.hold = hold_frames;
+}
+
+int main(int argc, char **argv) {
+	GString *out;
+
+	make_pipeline(argc, argv);
 	gst_segment_init(&run.segment, GST_FORMAT_TIME);
 	run.loop = g_main_loop_new(NULL, FALSE);
 	run.commands = g_string_new(NULL);
 
 	g_autoptr(GstElement) watched = gst_bin_get_by_name(GST_BIN(run.pipeline), "watch");
 	if (watched != NULL) {
-		watch_element(watched, GINT_TO_POINTER(video_meta));
+		watch_element(watched, GINT_TO_POINTER(words.video_meta));
 	}
 	shut_gate();
 	g_signal_connect(run.pipeline, "deep-element-added", G_CALLBACK(element_added),
-			GINT_TO_POINTER(video_meta));
-	if (next != NULL) {
-		g_signal_connect(run.pipeline, "about-to-finish", G_CALLBACK(play_next), &next);
+			GINT_TO_POINTER(words.video_meta));
+	if (words.next != NULL) {
+		g_signal_connect(run.pipeline, "about-to-finish", G_CALLBACK(play_next),
+				&words.next);
 	}
 	g_autoptr(GstBus) bus = gst_element_get_bus(run.pipeline);
 	gst_bus_add_watch(bus, on_message, NULL);
-	if (commands >= 0) {
-		g_unix_fd_add(commands, G_IO_IN | G_IO_HUP, on_commands, NULL);
+	if (words.commands >= 0) {
+		g_unix_fd_add(words.commands, G_IO_IN | G_IO_HUP, on_commands, NULL);
 	}
 	/* an error is on the bus, too */
-	gst_element_set_state(run.pipeline, paused ? GST_STATE_PAUSED : GST_STATE_PLAYING);
+	gst_element_set_state(run.pipeline, words.paused ? GST_STATE_PAUSED : GST_STATE_PLAYING);
 	g_main_loop_run(run.loop);
 
 	release_held();
