@@ -183,6 +183,31 @@ def test_a_program_of_ones_own_is_built_from_an_installation(
     assert "Usage: consume" in usage.stderr
 
 
+OTHERS_PROJECT = """project('cockpit', 'c')
+subproject('gidway', default_options: ['auto_features=disabled', 'daemon=enabled', 'tests=false'])
+executable('show', 'show.c', dependencies: dependency('libgid'))
+"""
+
+
+@pytest.mark.at_length
+def test_a_project_of_ones_own_has_gidway_as_a_part(tmp_path: Path) -> None:
+    """As Meson's subproject: the library, and a program that says its version."""
+    (tmp_path / "subprojects").mkdir()
+    (tmp_path / "subprojects" / "gidway").symlink_to(TOP)
+    (tmp_path / "meson.build").write_text(OTHERS_PROJECT)
+    shutil.copy(EXAMPLES / "consume.c", tmp_path / "show.c")
+    commands = "meson setup b && meson compile -C b show gidd"
+    built = subprocess.run(
+        ["sh", "-ec", commands], cwd=tmp_path, capture_output=True, text=True, timeout=600
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    (gidd,) = (path for path in tmp_path.rglob("b/**/gidd") if path.is_file())
+    said = subprocess.run([gidd, "--version"], capture_output=True, text=True)
+    assert said.stdout.startswith("gidd ")
+    usage = subprocess.run([tmp_path / "b/show"], capture_output=True, text=True)
+    assert "Usage: consume" in usage.stderr
+
+
 def test_what_pkg_config_says_in_the_shell_has_no_folder() -> None:
     """A shell splits what pkg-config says at spaces, whatever stands before them."""
     for package in sorted(path.name for path in (BUILD / "meson-uninstalled").iterdir()):
