@@ -18,7 +18,14 @@ from typing import Any
 from cffi import FFI
 
 HERE = Path(__file__).resolve().parent
-SOURCES = ("frame_calls.c", "lock_type.c", "frame_type.c", "reader_type.c")
+SOURCES = (
+    "frame_calls.c",
+    "lock_type.c",
+    "frame_type.c",
+    "reader_type.c",
+    "pictures_type.c",
+    "add_types.c",
+)
 STABLE_ABI = "0x030c0000"  # of Python 3.12, as python/gid/meson.build has it
 
 

@@ -80,6 +80,19 @@ static void keep_note(struct gid_py_frame *to) {
 	to->frame.note = to->note;
 }
 
+/* The memory of a frame, which may have to be asked for. It is `fetched` until it is taken over. */
+static void fetch(struct gid_py_reader *reader, const struct gid_frame *frame,
+		struct gid_slab *slab, int error) {
+	struct gid_py_import *memory = &reader->memory;
+	if (error == -EINPROGRESS) {
+		memory->is_asked = true;
+	} else {
+		gid_py_imported(memory, frame->gid, error, slab);
+	}
+	reader->fetched = *frame; /* nothing is received before that is done: its note stays */
+	reader->is_fetching = true;
+}
+
 /* Receives the next frame, and asks for its memory. */
 static int take(struct gid_py_reader *reader, const struct gid_slab *known,
 		struct gid_py_frame *to) {
@@ -88,25 +101,21 @@ static int take(struct gid_py_reader *reader, const struct gid_slab *known,
 	if (result != 1) {
 		return result;
 	}
-	struct gid_py_import *memory = &reader->memory;
-	struct gid_slab *slab = NULL;
-	*memory = (struct gid_py_import){0};
-	int error = gid_slab_import_async(
-			reader->domain, frame->gid, gid_py_imported, memory, &slab);
-	if (error == 0 && slab == known) {
+	/* Nearly always it is there: then not even libgid's own table is asked. */
+	if (known == NULL || !gid_slab_is_current(known, frame->gid)) {
+		struct gid_slab *slab = NULL;
+		reader->memory = (struct gid_py_import){0};
+		int error = gid_slab_import_async(reader->domain, frame->gid, gid_py_imported,
+				&reader->memory, &slab);
+		if (error != 0 || slab != known) {
+			fetch(reader, frame, slab, error);
+			return GID_PY_OTHER;
+		}
 		gid_slab_unref(slab);
-		keep_note(to);
-		bool is_cropped = frame->crop.width > 0 && frame->crop.height > 0;
-		return is_cropped ? GID_PY_PART : (int)gid_slot_of(frame->gid);
 	}
-	if (error == -EINPROGRESS) {
-		memory->is_asked = true;
-	} else {
-		gid_py_imported(memory, frame->gid, error, slab);
-	}
-	reader->fetched = *frame; /* nothing is received before that is done: its note stays */
-	reader->is_fetching = true;
-	return GID_PY_OTHER;
+	keep_note(to);
+	bool is_cropped = frame->crop.width > 0 && frame->crop.height > 0;
+	return is_cropped ? GID_PY_PART : (int)gid_slot_of(frame->gid);
 }
 
 /* What there is now, where nobody else looks. -EAGAIN: nothing. */

@@ -101,17 +101,22 @@ static PyObject *loan_enter(PyObject *self, PyObject *none) {
 	return picture;
 }
 
-static PyObject *loan_exit(PyObject *self, PyObject *args) {
+/* Raises that it was taken back while it was read. */
+static void raise_taken(PyObject *loan) {
+	PyObject *error = PyObject_CallMethod(loan, "_taken", NULL);
+	if (error != NULL) {
+		PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+		Py_DECREF(error);
+	}
+}
+
+static PyObject *loan_exit(PyObject *self, PyObject *const *args, Py_ssize_t count) {
 	struct loan_object *loan = (struct loan_object *)self;
 	if (loan_give_back(loan) < 0) {
 		return NULL;
 	}
-	if (!loan->is_current && PyTuple_Size(args) > 0 && PyTuple_GetItem(args, 0) == Py_None) {
-		PyObject *error = PyObject_CallMethod(self, "_taken", NULL);
-		if (error != NULL) {
-			PyErr_SetObject((PyObject *)Py_TYPE(error), error);
-			Py_DECREF(error);
-		}
+	if (!loan->is_current && count > 0 && args[0] == Py_None) {
+		raise_taken(self);
 		return NULL;
 	}
 	Py_RETURN_NONE;
@@ -173,7 +178,7 @@ static PyMethodDef loan_methods[] = {
 		{"release", loan_release, METH_NOARGS,
 				"Gives the frame back. Returns `current`. A second call does nothing."},
 		{"__enter__", loan_enter, METH_NOARGS, NULL},
-		{"__exit__", loan_exit, METH_VARARGS, NULL},
+		{"__exit__", (PyCFunction)(void (*)(void))loan_exit, METH_FASTCALL, NULL},
 		{NULL, NULL, 0, NULL},
 };
 

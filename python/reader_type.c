@@ -63,10 +63,16 @@ static int receive_frame(struct reader_object *self, struct loan_object *loan, u
 	return got;
 }
 
-/* The next frame, or what gid_py_next() said of why there is none. */
-static PyObject *take_frame(struct reader_object *self, uint64_t until) {
+static bool was_made(const struct reader_object *self) {
 	if (self->reader == NULL) {
 		PyErr_SetString(PyExc_ValueError, "the consumer was not made");
+	}
+	return self->reader != NULL;
+}
+
+/* The next frame, or what gid_py_next() said of why there is none. */
+static PyObject *take_frame(struct reader_object *self, uint64_t until) {
+	if (!was_made(self)) {
 		return NULL;
 	}
 	if (self->connection->born != forks && !call_method(self->connection, "check_fork")) {
@@ -112,6 +118,9 @@ static PyObject *reader_next(PyObject *self) {
 static PyObject *reader_adopt(PyObject *self, PyObject *none) {
 	(void)none;
 	struct reader_object *object = (struct reader_object *)self;
+	if (!was_made(object)) {
+		return NULL;
+	}
 	struct loan_object *loan = loan_new(object->frames, self);
 	if (loan != NULL) {
 		gid_py_adopt(object->reader, &loan->got);
@@ -233,27 +242,3 @@ static PyType_Spec reader_spec = {
 		.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
 		.slots = reader_slots,
 };
-
-/* Returns the type, which is there for ever; NULL with an exception. */
-static PyObject *add_type(PyObject *module, const char *name, PyType_Spec *spec) {
-	PyObject *type = module == NULL ? NULL : PyType_FromSpec(spec);
-	bool is_added = type != NULL && PyObject_SetAttrString(module, name, type) == 0;
-	return is_added ? type : NULL;
-}
-
-/* cffi calls it without the interpreter's lock, and cannot make types by itself. */
-bool gid_py_add_types(void) {
-	PyGILState_STATE state = PyGILState_Ensure();
-	PyObject *module = PyImport_ImportModule("gid._gid");
-	later_name = PyUnicode_InternFromString("_later");
-	is_closing_name = PyUnicode_InternFromString("is_closing");
-	bool is_added = later_name != NULL && is_closing_name != NULL &&
-			(lock_type = add_type(module, "Lock", &lock_spec)) != NULL &&
-			(loan_type = add_type(module, "Loan", &loan_spec)) != NULL &&
-			add_type(module, "Reader", &reader_spec) != NULL &&
-			pthread_atfork(NULL, NULL, count_fork) == 0;
-	PyErr_Clear();
-	Py_XDECREF(module);
-	PyGILState_Release(state);
-	return is_added;
-}

@@ -26,7 +26,7 @@ from ._errors import (
 )
 from ._formats import formats
 from ._frame import Frame
-from ._gid import ffi, lib
+from ._gid import Pictures, ffi, lib
 from ._producer import Producer, Slot
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "GidTimeoutError",
     "LeaseError",
     "NotFoundError",
+    "Pictures",
     "Producer",
     "ProtectionError",
     "Slot",

@@ -43,6 +43,12 @@ def deadline_ns(timeout: float) -> int:
     return time.monotonic_ns() + round(min(max(timeout, 0.0), LONGEST) * 1e9)
 
 
+def belongs_to_its_process(thing: object) -> TypeError:
+    """Why it can be neither pickled nor copied. A copy would close what is not its own."""
+    name = type(thing).__name__
+    return TypeError(f"a gid.{name} belongs to its process: make one in the other process")
+
+
 def c_text(text: str) -> bytes:
     """For libgid, to which a text ends at its first NUL."""
     encoded = text.encode()

@@ -7,10 +7,17 @@ from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from typing import Any, Literal
 
-from ._connection import Connection, Deadline, Waiter, c_text, deadline_ns
+from ._connection import (
+    Connection,
+    Deadline,
+    Waiter,
+    belongs_to_its_process,
+    c_text,
+    deadline_ns,
+)
 from ._errors import EndOfStream, GidTimeoutError, error_of
 from ._frame import Frame
-from ._gid import Reader, ffi, lib
+from ._gid import Pictures, Reader, ffi, lib
 from ._memory import ImportedSlab
 
 SLABS_KEPT = 64  # mapped, between their frames
@@ -30,6 +37,8 @@ class Consumer(Reader):
         for frame in consumer:
             with frame as picture:
                 ...
+
+    Who wants the pictures alone writes `for picture in consumer.pictures()`.
 
     Any thread may use it, several at once too: then each frame goes to one of them. While it
     waits the interpreter's lock is free. Tasks of asyncio write `async for`. After a fork a child
@@ -139,6 +148,19 @@ class Consumer(Reader):
             return self._wait(got, lib.GID_TIME_NONE, None)
         except EndOfStream:
             raise StopIteration from None
+
+    def pictures(self) -> Pictures:
+        """A loop over pictures, with the least that a frame can take.
+
+            for picture in (pictures := consumer.pictures()):
+                print(pictures.frame.sequence, picture.mean())
+
+        A picture is what `with frame as picture` gives, and goes back when the next one is asked
+        for: copy what is to be kept. LeaseError comes then if it was taken back while it was read;
+        the loop can be begun again, as after any other error. Who leaves a loop early and keeps it
+        gives the last one back by `close()`. Each thread makes one of its own.
+        """
+        return Pictures(self)
 
     def __aiter__(self) -> AsyncIterator[Frame]:
         return self
@@ -314,6 +336,9 @@ class Consumer(Reader):
         reader = getattr(self, "reader", ffi.NULL)
         if reader != ffi.NULL and reader.consumer != ffi.NULL:
             self.connection.later(partial(close, self.connection, reader))
+
+    def __reduce__(self) -> Any:
+        raise belongs_to_its_process(self)
 
     def _check(self) -> None:
         if self.c == ffi.NULL:

@@ -5,7 +5,7 @@ import json
 import weakref
 from typing import Any
 
-from ._connection import Connection
+from ._connection import Connection, belongs_to_its_process
 from ._consumer import Consumer
 from ._formats import layout_of
 from ._gid import ffi, lib
@@ -170,4 +170,4 @@ class Domain:
         return f"<gid.Domain {name}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("a gid.Domain belongs to its process: make one in the other process")
+        raise belongs_to_its_process(self)

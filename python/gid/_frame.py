@@ -175,6 +175,9 @@ class Frame(Loan):
         """
         self._consumer.renew()
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a gid.Frame is on loan: pass its copy()")
+
     def _end_read(self) -> None:
         if self._slab is not None and self._slab.is_dmabuf and not self._is_drawn:
             lib.gid_dmabuf_end_read(self._info.fd)

@@ -10,7 +10,14 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from ._connection import SERVE_EVERY, Connection, Deadline, Waiter, c_text
+from ._connection import (
+    SERVE_EVERY,
+    Connection,
+    Deadline,
+    Waiter,
+    belongs_to_its_process,
+    c_text,
+)
 from ._consumer import fields
 from ._errors import GidError, GidTimeoutError
 from ._formats import Picture, Plane, picture_of, views_of
@@ -115,6 +122,9 @@ class Slot:
             self.cancel()
         elif self.c[0] >= 0:
             self.submit()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a gid.Slot is memory that is sent: copy its arrays")
 
     def __del__(self) -> None:
         if (c := getattr(self, "c", None)) is not None and c[0] >= 0:
@@ -407,6 +417,9 @@ class Producer:
             c, writer.producer = writer.producer, ffi.NULL
             parts = c, writer.slab, self._protection
             self.connection.later(partial(destroy, self.connection, *parts))
+
+    def __reduce__(self) -> Any:
+        raise belongs_to_its_process(self)
 
     def _check(self) -> None:
         if self.c == ffi.NULL:

@@ -34,11 +34,13 @@ def test_pip_installs_the_sdist(tmp_path: Path) -> None:
     with tarfile.open(archive) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
     assert {
+        "add_types.c",
         "build_gid.py",
         "frame_calls.c",
         "frame_calls.h",
         "frame_type.c",
         "lock_type.c",
+        "pictures_type.c",
         "reader_type.c",
         "pyproject.toml",
         "README.md",

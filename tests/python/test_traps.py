@@ -2,7 +2,10 @@
 """Who uses it wrongly is told so: after a close, with other numbers, out of a signal's handler."""
 
 import contextlib
+import copy
+import gc
 import math
+import pickle
 import signal
 import sys
 import threading
@@ -96,6 +99,74 @@ def test_a_repr_asks_nobody(cockpit: Cockpit) -> None:
         with pytest.raises(gid.GidError):  # its gidd is another one now, for good
             wait_for(lambda: producer.consumers, "an error")
         assert "0 readers" in repr(producer)
+
+
+def test_nothing_is_copied_or_passed_to_another_process(pair: Pair) -> None:
+    """The copy of a consumer or producer closed the original when it was forgotten."""
+    producer, consumer = pair
+    send(producer, 1)
+    (frame := consumer.frame(60)).release()
+    things = {
+        consumer: "a gid.Consumer belongs to its process: make one",
+        producer: "a gid.Producer belongs to its process: make one",
+        producer.slot(): "copy its arrays",
+        frame: r"a gid.Frame is on loan: pass its copy\(\)",
+        consumer.pictures(): "cannot pickle",
+    }
+    for thing, why in things.items():
+        for call in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match=why):
+                call(thing)
+    del things, thing, frame
+    gc.collect()
+    send(producer, 2)
+    with consumer.frame(60) as picture:
+        assert (picture == 2).all()
+
+
+OTHERS = """
+import sys, gid
+try:
+    import _interpreters as interpreters  # 3.13
+except ImportError:
+    import _xxsubinterpreters as interpreters
+domain = gid.Domain()
+if {anew}:
+    names = [name for name in sys.modules if name.partition(".")[0] == "gid"]
+    kept = [sys.modules.pop(name) for name in names]
+    import gid as another
+    another.Domain().close()
+else:
+    # As Apache's mod_wsgi has one for each of its applications; numpy warns.
+    one = interpreters.create({how})
+    interpreters.{run}(one, "import gid; gid.Domain().close()")
+producer = domain.producer("own", "R8", 8, 4)
+consumer = domain.consumer("own")
+while not producer.consumers:
+    pass
+producer.slot().submit()
+with consumer.frame(60) as picture:
+    print(picture.shape)
+"""
+
+
+@pytest.mark.parametrize("anew", (True, False))
+def test_others_import_it_in_this_process(cockpit: Cockpit, anew: bool) -> None:
+    """The types that this interpreter knew were none any more: it could make no consumer."""
+    is_new = sys.version_info >= (3, 13)
+    words = {"how": '"legacy"' if is_new else "isolated=False"}
+    words["run"] = "exec" if is_new else "run_string"
+    script = OTHERS.format(anew=anew, **words)
+    program = cockpit.run("open", [sys.executable, "-W", "ignore", "-c", script])
+    assert (program.wait(), program.stdout) == (0, "(4, 8)\n"), program.stderr
+
+
+def test_a_consumer_that_was_not_made() -> None:
+    """Not even what its own methods call crashes."""
+    consumer = gid.Consumer.__new__(gid.Consumer)
+    for call in (consumer.__next__, consumer._adopt, lambda: next(consumer.pictures())):
+        with pytest.raises(ValueError, match="was not made"):
+            call()
 
 
 # --- what is said of a frame ---
