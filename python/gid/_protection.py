@@ -90,7 +90,8 @@ class Guard:
         self, consumer: Any, frame: Any, slab: ImportedSlab, check: Any
     ) -> tuple[Plane, ...] | Refusal:
         layout = ffi.addressof(slab.info, "layout")
-        size = lib.gid_layout_size(layout)
+        if (size := lib.gid_layout_size(layout)) == 0:  # only devices know how large it is
+            return self._wrong(frame, errno.EBADMSG, "check-mismatch", "its rows are not linear")
         copy = ffi.new("uint8_t[]", size)
         if (error := lib.gid_consumer_keep(consumer, frame, slab.c, copy)) < 0:
             return self._lost(frame, error)
