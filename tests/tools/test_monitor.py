@@ -174,6 +174,45 @@ MISTAKES = {
         '<use xmlns:x="http://www.w3.org/1999/xlink" x:href="parts.svg#lamp"/><circle',
         "parts.svg#lamp is another file: put it into the drawing",
     ),
+    "a style sheet beside it": (
+        "<svg",
+        '<?xml-stylesheet type="text/css" href="lamps.css"?><svg',
+        "its style sheet is another file",
+    ),
+    "styles that are fetched": (
+        "<g",
+        '<style>/* url(x.png) */ @import "lamps.css";</style><g',
+        "lamps.css is another file",
+    ),
+    "a shade of another drawing": (
+        'fill="#400"',
+        'style="fill:url(&quot;shades.svg#red&quot;)"',
+        "shades.svg#red is another file",
+    ),
+    "an id of two": ('id="unlit-oil"', 'id="lamp-oil"', "2 elements have the id lamp-oil"),
+    "a region that a style moves": (
+        '<g id="role-oil">',
+        '<rect width="64" height="32"/><style>.a{transform:translate(8px)}</style>'
+        '<g id="role-oil" class="a">',
+        "its region is drawn at 8 0 64 32, and its rect says 0 0 64 32",
+    ),
+    "a region within a drawing": (
+        '<g id="role-oil">',
+        '<rect width="64" height="32"/><svg x="-4" width="64" height="32"><g id="role-oil">',
+        "its region is drawn at -4 0 64 32",
+    ),
+    "a region that a style makes smaller": (
+        '<g id="role-oil"><rect',
+        '<rect width="64" height="32"/><g id="role-oil"><rect style="width:50%"',
+        "its region is drawn at 0 0 32 32",
+    ),
+    "more rows than a picture can have": (
+        ROLE[ROLE.index(' width="64"') :],
+        ' width="64" height="9000"><g id="role-oil"><rect width="64" height="9000"/>'
+        + "".join(f'<path id="lamp-{n}" d="M{n} 0h1v1h-1z" fill="#fff"/>' for n in range(2))
+        + "</g></svg>",
+        "role-oil: it has 4 pictures of 64x9000",
+    ),
     "states alike": ("#400", "#ff0100", "off and oil look the same"),
     "a lamp that is not there": ('"role-oil"', '"role-oil" data-states="gas"', "gas is not of its"),
     "a lamp that is never lit": ('"role-oil"', '"role-oil" data-states="off"', "oil is never lit"),
@@ -196,7 +235,8 @@ MISTAKES = {
 def test_mistakes_of_a_drawing(mistake: str, tmp_path: Path) -> None:
     old, new, said = MISTAKES[mistake]
     drawing = tmp_path / "bad.svg"
-    drawing.write_text(ROLE.replace(old, new, 1))
+    text = ROLE.replace(old, new, 1)
+    drawing.write_text(text.replace("</g></svg>", "</g></svg></svg>") if "<svg x=" in new else text)
     done = monitor("make", drawing, "--out", tmp_path / "out")
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr and "Traceback" not in done.stderr
@@ -234,6 +274,70 @@ def test_names_by_inkscape(tmp_path: Path) -> None:
     for file in (drawing, plain):
         make(tmp_path / file.stem, drawing=file)
     assert (tmp_path / "ink/oil.hashes").read_text() == (tmp_path / "plain/oil.hashes").read_text()
+
+
+def test_lamps_that_classes_hide(tmp_path: Path) -> None:
+    """However important that is to them, and whatever the file and its folder are called."""
+    folder = tmp_path / "Öl und mehr"
+    folder.mkdir()
+    style = "<style>@namespace url(http://www.w3.org/2000/svg); .off {display:none !important}"
+    text = ROLE.replace("<g ", f"{style} .on {{fill:#f00}}</style><g ")
+    text = text.replace('id="lamp-oil"', 'id="lamp-oil" class="on off"').replace('fill="#f00"', "")
+    hidden, plain = folder / "Lämpchen 1.svg", folder / "plain.svg"
+    hidden.write_text(text)
+    plain.write_text(ROLE)
+    make(folder / "a b", drawing=hidden)
+    make(folder / "c", drawing=plain)
+    assert (folder / "a b/oil.hashes").read_text() == (folder / "c/oil.hashes").read_text()
+
+
+def test_parts_of_parts(tmp_path: Path) -> None:
+    """As tools draw: groups that are moved and cut, lamps above each other, copies, percentages."""
+    within = """<defs><clipPath id="cut"><circle cx="50%" cy="50%" r="12"/></clipPath>
+    <symbol id="sign" viewBox="0 0 10 10"><rect width="100%" height="100%"/></symbol></defs>
+    <g transform="translate(4,4) scale(.5)"><g clip-path="url(#cut)" transform="rotate(5)">
+    <use id="lamp-gas" href="#sign" width="50" height="40" fill="#00f" opacity=".5"/></g></g>"""
+    drawing = tmp_path / "parts.svg"
+    drawing.write_text(ROLE.replace("</g></svg>", within + "</g></svg>"))
+    make(tmp_path / "out", drawing=drawing)
+    summary = json.loads((tmp_path / "out/monitor.json").read_text())
+    assert summary["roles"][0]["states"] == ["off", "oil", "gas", "oil+gas"]
+    done = monitor("test", tmp_path / "out", "--frames", "70")
+    assert "false alarms 0" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_full_disk_changes_nothing(made: Path, tmp_path: Path) -> None:
+    """What was there before stays as it was, all of it; a new folder is none."""
+    folder = tmp_path / "before"
+    shutil.copytree(made, folder)
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    drawing = tmp_path / "other.svg"
+    drawing.write_text(DRAWING.read_text().replace("</svg>", f"<!--{'x' * 60000}--></svg>"))
+    for out in (folder, tmp_path / "new"):
+        # A file that grows larger than that cannot be written, as on a full disk.
+        command = ["bash", "-c", 'trap "" XFSZ; ulimit -f 40; exec "$@"', "-"]
+        command += [BUILD / "tools/monitor/gid-monitor", "make", drawing, "--out", out]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+        assert "File too large" in done.stderr
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_was_changed(made: Path, tmp_path: Path) -> None:
+    """By whom it may be: what is wrong with it is told."""
+    damages = {
+        "monitor.json": (b'{"renderers": {"cairo": ""}}', "there is no renderer cairo"),
+        "monitor.conf": (b"[role \xff]", "can't decode byte"),
+        "warnings.hashes": (b"no hash", "gid-cluster cannot watch over"),
+    }
+    for name, (content, said) in damages.items():
+        folder = tmp_path / name
+        shutil.copytree(made, folder)
+        (folder / name).write_bytes(content)
+        done = monitor("test", folder, "--frames", "14")
+        assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+        assert said in done.stderr
 
 
 def test_a_renderer_that_draws_otherwise(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 import copy
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,10 @@ _SVG = "{http://www.w3.org/2000/svg}"
 _LINKS = ("href", "{http://www.w3.org/1999/xlink}href")
 _LABEL = "{http://www.inkscape.org/namespaces/inkscape}label"
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
+_STYLE_LINK = re.compile(r"""\burl\(\s*["']?([^"')]*)""", re.IGNORECASE)
+_IMPORT = re.compile(r"""@import\s+["']([^"']*)["']""", re.IGNORECASE)
+_NO_RULE = re.compile(r"/\*.*?\*/|@namespace[^;]*;", re.DOTALL)
+_EXACT = 1e-3  # of a pixel
 _PIXELS = re.compile(r"([0-9]{1,9})(?:\.0+)?(?:px)?")
 
 State = frozenset[str]  # the lamps that are lit
@@ -55,14 +60,16 @@ class Role:
 class Design:
     def __init__(self, path: Path) -> None:
         try:
-            self._root = ElementTree.parse(path).getroot()
+            self._root = _parse(path)
         except (ElementTree.ParseError, LookupError, ValueError) as error:  # or its encoding
             raise DesignError(f"{path}: {error}") from None
         try:
             self.width, self.height = self._size()
             _check_links(self._root)
+            _check_ids(self._root)
             self.roles = tuple(self._roles())
             _check_places(self.roles, self.width, self.height)
+            self._check_drawn()
         except DesignError as error:
             raise DesignError(f"{path}: {error}") from None
 
@@ -74,8 +81,28 @@ class Design:
         for part in role.parts:
             element = elements[part.element]
             display = "inline" if part.element in shown else "none"
-            element.set("style", f"{element.get('style', '')};display:{display}".lstrip(";"))
+            # A class may say that it is important, too: then what the element says itself counts.
+            style = f"{element.get('style', '')};display:{display} !important"
+            element.set("style", style.lstrip(";"))
         return Drawing(ElementTree.tostring(root), self.width, self.height)
+
+    def _check_drawn(self) -> None:
+        """Whether regions are where their numbers say: styles and drawings within it move, too."""
+        root = copy.deepcopy(self._root)
+        regions = {}
+        for name, group in _called(root, "role-"):
+            regions[name] = f"gid-monitor-{len(regions)}"
+            _region(group).set("id", regions[name])
+        drawing = Drawing(ElementTree.tostring(root), self.width, self.height)
+        for role in self.roles:
+            place = drawing.place(regions[role.name])
+            wanted = (role.box.x, role.box.y, role.box.width, role.box.height)
+            if any(abs(is_ - shall) > _EXACT for is_, shall in zip(place, wanted, strict=True)):
+                at = " ".join(f"{number:g}" for number in place)
+                raise DesignError(
+                    f"role-{role.name}: its region is drawn at {at}, and its rect says "
+                    f"{' '.join(map(str, wanted))}: write the numbers into the rect"
+                )
 
     def _size(self) -> tuple[int, int]:
         if self._root.tag != f"{_SVG}svg":
@@ -106,13 +133,39 @@ def _are_numbers(words: list[str], numbers: list[int]) -> bool:
         return False
 
 
+def _parse(path: Path) -> Element:
+    parser = ElementTree.iterparse(path, events=("pi",))
+    for _, instruction in parser:
+        if (instruction.text or "").split()[:1] == ["xml-stylesheet"]:
+            raise DesignError(f"{path}: its style sheet is another file: put it into the drawing")
+    return parser.root
+
+
 def _check_links(top: Element) -> None:
     """What lies elsewhere librsvg would leave out without a word. A link to be followed is none."""
     for element in top.iter():
         links = [element.get(key, "").strip() for key in _LINKS if element.tag != f"{_SVG}a"]
+        for text in (*element.attrib.values(), _style(element)):
+            links += [link.strip() for link in _STYLE_LINK.findall(text)]
         for link in links:
             if link and not link.startswith(("#", "data:")):
                 raise DesignError(f"{link[:80]} is another file: put it into the drawing")
+
+
+def _style(element: Element) -> str:
+    """The rules in an element of that kind, with each @import as url()."""
+    if element.tag != f"{_SVG}style":
+        return ""
+    rules = _NO_RULE.sub("", "".join(element.itertext()))
+    return _IMPORT.sub(r"url(\1)", rules)
+
+
+def _check_ids(top: Element) -> None:
+    """librsvg draws the first one of an id alone."""
+    counts = Counter(element.get("id", "") for element in top.iter())
+    for name, count in counts.items():
+        if name and count > 1:
+            raise DesignError(f"{count} elements have the id {name[:80]}")
 
 
 def _pixels(element: Element, key: str) -> int:
@@ -135,10 +188,15 @@ def _called(top: Element, prefix: str) -> Iterator[tuple[str, Element]]:
                 break
 
 
-def _role(name: str, group: Element, above: dict[Element, Element]) -> Role:
+def _region(group: Element) -> Element:
     region = next((child for child in group if child.tag == f"{_SVG}rect"), None)
     if region is None:
         raise DesignError("it has no rect, which is its region")
+    return region
+
+
+def _role(name: str, group: Element, above: dict[Element, Element]) -> Role:
+    region = _region(group)
     moved: Element | None = region
     while moved is not None:
         if moved.get("transform"):

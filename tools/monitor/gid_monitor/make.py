@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What gid-cluster needs to watch over a design: roles, pictures, their hashes."""
 
+import contextlib
 import hashlib
 import itertools
 import json
 import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,9 @@ from .renderers import REFERENCE, Layers, renderer
 from .svg import Picture, channels, write_png
 
 CONFIG, SUMMARY, DRAWING, SHOW = "monitor.conf", "monitor.json", "design.svg", "show.sh"
+
+_ROWS_MAX = 32767  # that cairo can write, and gid-telltale read
+_PIXELS_MAX = 1 << 26  # of each renderer
 
 _SHOW = """#!/bin/sh
 # Made by gid-monitor. Sends all pictures of all roles, one after the other, until it is ended:
@@ -56,7 +61,19 @@ class Made:
         )
 
 
+def _check_size(role: Role) -> None:
+    """Of the sheet with its pictures, and of the memory that they take."""
+    rows = role.box.height * len(role.states)
+    if rows > _ROWS_MAX or rows * role.box.width > _PIXELS_MAX:
+        raise DesignError(
+            f"role-{role.name}: it has {len(role.states)} pictures of {role.box.width}x"
+            f"{role.box.height}, and all of them may have {_ROWS_MAX} rows and {_PIXELS_MAX >> 20} "
+            "Mi pixels: have less lamps, or name the states that there are by data-states"
+        )
+
+
 def draw(design: Design, role: Role, names: Sequence[str], tolerance: int) -> Made:
+    _check_size(role)
     layers = Layers(design, role)
     renderers = [renderer(name, layers) for name in names]
     made = Made(
@@ -139,16 +156,34 @@ def write(path: Path, out: Path, names: Sequence[str], limits: Limits) -> list[s
     """Returns what is to be said about it. Nothing is written if anything is wrong."""
     design = Design(path)
     all_made = [draw(design, role, names, limits.tolerance) for role in design.roles]
+    is_new = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
-    if path.resolve() != (out / DRAWING).resolve():
-        shutil.copyfile(path, out / DRAWING)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=out) as new:
+            said = _write_all(design, path, Path(new), all_made, limits)
+            for file in sorted(Path(new).iterdir()):
+                file.replace(out / file.name)
+    except BaseException:
+        if is_new:
+            with contextlib.suppress(OSError):
+                out.rmdir()
+        raise
+    return [line.format(out=out) for line in said]
+
+
+def _write_all(
+    design: Design, path: Path, out: Path, all_made: Sequence[Made], limits: Limits
+) -> list[str]:
+    """What is to be said has {out} where the folder is."""
+    shutil.copyfile(path, out / DRAWING)
     said = []
     for made in all_made:
         role = made.role
-        sheet = out / f"{role.name}.png"
+        sheet = f"{role.name}.png"
         (out / hashes_name(role)).write_text(hashes(made), encoding="utf-8")
-        write_png(numpy.vstack(list(made.pictures[REFERENCE].values())), sheet)
-        said += [f"{sheet}: {len(role.states)} pictures of {role.box.width}x{role.box.height}"]
+        write_png(numpy.vstack(list(made.pictures[REFERENCE].values())), out / sheet)
+        size = f"{role.box.width}x{role.box.height}"
+        said += [f"{{out}}/{sheet}: {len(role.states)} pictures of {size}"]
         said += [f"note: {note}" for note in notes(role)]
     _write_config(out, design.roles, limits)
     _write_show(out / SHOW, design.roles)

@@ -59,6 +59,10 @@ _SIGNATURES: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "librsvg-2.so.2": {
         "rsvg_handle_new_from_data": (_POINTER, ctypes.c_char_p, ctypes.c_size_t, _FAILED),
+        "rsvg_handle_get_geometry_for_layer": (
+            *(_INT, _POINTER, ctypes.c_char_p, ctypes.POINTER(_Rectangle)),
+            *(ctypes.POINTER(_Rectangle), ctypes.POINTER(_Rectangle), _FAILED),
+        ),
         "rsvg_handle_render_document": (
             *(_INT, _POINTER, _POINTER, ctypes.POINTER(_Rectangle), _FAILED),
         ),
@@ -147,6 +151,22 @@ class Drawing:
             )
         if not drawn:
             raise DesignError(f"librsvg cannot draw {element or 'it'}: {_told(error)}")
+
+
+    def place(self, element: str) -> tuple[float, float, float, float]:
+        """Where an element's own shape is, without its line: x, y, width, height."""
+        error, ink, shape = ctypes.POINTER(_Error)(), _Rectangle(), _Rectangle()
+        found = self._rsvg.rsvg_handle_get_geometry_for_layer(
+            self._handle,
+            f"#{element}".encode(),
+            ctypes.byref(self._all),
+            ctypes.byref(ink),
+            ctypes.byref(shape),
+            ctypes.byref(error),
+        )
+        if not found:
+            raise DesignError(f"librsvg cannot say where {element} is: {_told(error)}")
+        return shape.x, shape.y, shape.width, shape.height
 
 
 def _told(error: Any) -> str:

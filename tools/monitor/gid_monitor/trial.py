@@ -19,7 +19,7 @@ from .changes import Changed, Subject
 from .design import Design, Role
 from .errors import DesignError
 from .native import LIVE, Monitor
-from .renderers import REFERENCE, Layers, Renderer, renderer
+from .renderers import NAMES, REFERENCE, Layers, Renderer, renderer
 from .svg import Picture
 
 START_NS = 10**15  # more than all times that go back from it
@@ -200,7 +200,10 @@ def _change(stands: list[Stand], frames: int, chance: random.Random) -> dict[str
 
 def _copy(folder: Path, copy: Path, subjects: list[Subject]) -> None:
     """What is read of the folder, but for outputs, which are somewhere else in a configuration."""
-    text = (folder / make.CONFIG).read_text(encoding="utf-8")
+    try:
+        text = (folder / make.CONFIG).read_text(encoding="utf-8")
+    except UnicodeError as error:
+        raise DesignError(f"{folder / make.CONFIG}: {error}") from None
     lines = [line for line in text.splitlines() if not line.startswith("output=")]
     (copy / make.CONFIG).write_text("\n".join(lines) + "\n", encoding="utf-8")
     for subject in subjects:
@@ -233,9 +236,12 @@ def _renderers(folder: Path) -> list[str]:
     file = folder / make.SUMMARY
     try:
         names = json.loads(file.read_text(encoding="utf-8"))["renderers"]
-        return [REFERENCE, *(name for name in names if name != REFERENCE)]
+        unknown = set(names) - set(NAMES)
     except (ValueError, KeyError, TypeError) as error:
         raise DesignError(f"{file}: gid-monitor has not made it: {error}") from None
+    if unknown:
+        raise DesignError(f"{file}: there is no renderer {min(unknown)}")
+    return [REFERENCE, *(name for name in names if name != REFERENCE)]
 
 
 def run(folder: Path, frames: int, seed: int) -> Outcome:
