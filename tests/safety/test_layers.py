@@ -236,7 +236,7 @@ def test_the_display_does_not_pay(cockpit: Cockpit) -> None:
         dear = start_costly(cockpit, kind, transform)
         wait_layer(display, "live", "dear")
         before = layer(display, "dear")["shown_frames"]
-        wait_as_cheap(display, fair, f"{kind} {transform}")
+        wait_as_cheap(display, fair, f"{kind} {transform}", lambda: layer(display, "dear"))
         wait_for(lambda old=before: layer(display, "dear")["shown_frames"] > old, "pictures")
         dear.kill()
     check_bound(display)
