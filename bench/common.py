@@ -116,7 +116,7 @@ class Progress:
 
     def __init__(self, steps: int) -> None:
         self._steps, self._done = steps, 0
-        self._terminal = sys.stderr.isatty()
+        self._terminal = gid_console.obeys(sys.stderr)
         self._begin = time.monotonic()
         self._last = self._begin
 

@@ -3,8 +3,11 @@
 #
 # What the user sees of `run` and its scripts: on stderr, for stdout belongs to the command. Sourced.
 
-bold='' red='' plain=''
-if [[ -t 2 && -z ${NO_COLOR-} ]]; then
+bold='' red='' plain='' obeys=''
+if [[ -t 2 && ${TERM-} != dumb ]]; then
+	obeys=yes # control sequences
+fi
+if [[ -n $obeys && -z ${NO_COLOR-} ]]; then
 	bold=$'\e[1m' red=$'\e[31m' plain=$'\e[m'
 fi
 
@@ -42,14 +45,14 @@ show_progress() {
 	local line width shown=$SECONDS
 	width=$(tput cols 2>/dev/null || echo 80)
 	while IFS= read -r line; do
-		if [[ -t 2 ]]; then
+		if [[ -n $obeys ]]; then
 			printf '\r\e[K  %.*s' $((width - 3)) "$line" >&2
 		elif ((SECONDS - shown >= 10)); then
 			printf '  %s\n' "$line" >&2
 			shown=$SECONDS
 		fi
 	done
-	if [[ -t 2 ]]; then
+	if [[ -n $obeys ]]; then
 		printf '\r\e[K' >&2
 	fi
 }

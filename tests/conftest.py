@@ -2,12 +2,15 @@
 """Fixtures of more than one suite: domains, and a browser."""
 
 import gc
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
 from lib.browser import Browser
 from lib.cockpit import DEFAULT_CONFIG, Cockpit
 from lib.program import Program, why_no_other_users
+
+os.environ["TERM"] = "xterm"  # of terminals that tests make: ours may be a dumb one, or none
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

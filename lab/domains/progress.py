@@ -13,14 +13,14 @@ _LINES = 2.0  # seconds between lines where none can change in place
 
 
 class Progress:
-    """On stderr. Colours and changing lines on a terminal only; NO_COLOR is respected.
+    """On stderr. Colours and changing lines on a terminal that can; NO_COLOR is respected.
 
     What was said by begin() or update() is under way until something else is said. It is said
     again and again, with the seconds that it takes, whatever its caller is busy with.
     """
 
     def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
+        self._terminal = gid_console.obeys(sys.stderr)
         self._colours = gid_console.has_colours(sys.stderr)
         self._open = False  # a line that changes in place is on the screen
         self._last = 0.0

@@ -295,12 +295,11 @@ def test_top_outlives_its_gidd(flowing: Cockpit) -> None:
     assert top.wait() == 0
 
 
-def on_terminal(cockpit: Cockpit, *arguments: str) -> str:
+def on_terminal(cockpit: Cockpit, *arguments: str, kind: str = "xterm") -> str:
     """What it writes to a terminal until it was interrupted after three measurements."""
     leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        [GIDCTL, *arguments], env=cockpit.env("open"), stdout=follower, stderr=follower
-    )
+    env = cockpit.env("open") | {"TERM": kind}
+    process = subprocess.Popen([GIDCTL, *arguments], env=env, stdout=follower, stderr=follower)
     os.close(follower)
     text = ""
     try:
@@ -317,6 +316,11 @@ def on_terminal(cockpit: Cockpit, *arguments: str) -> str:
         process.kill()
         os.close(leader)
     return text
+
+
+def test_top_on_a_dumb_terminal(flowing: Cockpit) -> None:
+    """Such a one shows control sequences as they are."""
+    assert "\x1b" not in on_terminal(flowing, "top", "--interval", "0.1", kind="dumb")
 
 
 def test_top_on_a_terminal(flowing: Cockpit) -> None:

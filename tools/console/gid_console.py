@@ -135,9 +135,14 @@ def forget_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def obeys(stream: TextIO | None) -> bool:
+    """Whether it is a terminal that obeys control sequences, as those of TERM=dumb do not."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def has_colours(stream: TextIO | None) -> bool:
-    """Whether what is written there has colours: on a terminal, unless NO_COLOR is set."""
-    return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
+    """Whether what is written there has colours: on such a terminal, unless NO_COLOR is set."""
+    return obeys(stream) and not os.environ.get("NO_COLOR")
 
 
 def say(text: str) -> None:

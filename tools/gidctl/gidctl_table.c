@@ -10,11 +10,12 @@
 
 #include "colours.h"
 
-static bool colours, terminal;
+static bool colours, terminal, has_width;
 
 void style_init(bool plain) {
-	terminal = !plain && isatty(STDOUT_FILENO);
+	terminal = !plain && terminal_obeys(STDOUT_FILENO);
 	colours = !plain && colours_are_for(STDOUT_FILENO);
+	has_width = !plain && isatty(STDOUT_FILENO);
 }
 
 bool style_is_terminal(void) {
@@ -93,7 +94,7 @@ static void print_cell(const char *text, enum style style, int width, bool right
 /* What the terminal has room for; 0: it is none, and has room for all. */
 static int columns_of_terminal(void) {
 	struct winsize size;
-	return !terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_col;
+	return !has_width || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_col;
 }
 
 /* The end of the columns from `begin` on that have room beside the first. */

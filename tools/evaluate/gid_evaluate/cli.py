@@ -227,7 +227,7 @@ class _Progress:
         # A minute of the plan counts as known: what runs first says little of the machine's pace.
         left = self._whole * ahead * (passed + 1) / (planned + 1)
         text = f"{number}/{len(self._minutes)} {plan.id} {plan.title}, {left:.0f} min left"
-        begin, end = ("\r\x1b[K", "") if sys.stderr.isatty() else ("", "\n")
+        begin, end = ("\r\x1b[K", "") if gid_console.obeys(sys.stderr) else ("", "\n")
         with contextlib.suppress(OSError):  # nobody reads it any more, but the result is wanted
             print(begin + text, end=end, file=sys.stderr, flush=True)
 

@@ -101,7 +101,7 @@ class Progress:
 
     def __call__(self, done: int) -> None:
         now = time.monotonic()
-        if now < self._next or not sys.stderr.isatty():
+        if now < self._next or not gid_console.obeys(sys.stderr):
             return
         self._next = now + 0.2
         rate = done / (now - self._start) / 1e6

@@ -38,7 +38,7 @@ def _run(options: argparse.Namespace) -> int:
             options.log,
             refresh_rates(options.refresh),
             options.interval,
-            screen.show if sys.stdout.isatty() else _show_line,
+            screen.show if gid_console.obeys(sys.stdout) else _show_line,
         )
     except OSError as error:
         raise UserError(f"{options.log}: {error.strerror}") from error
