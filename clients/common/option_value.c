@@ -16,6 +16,17 @@ void option_size(const char *text, uint32_t *width, uint32_t *height, struct arg
 	}
 }
 
+void option_stream(const char *name, struct argp_state *state) {
+	if (name == NULL) {
+		argp_error(state, "which stream? Name it with --stream NAME");
+	} else if (!gid_name_is_valid(name)) {
+		argp_error(state,
+				"--stream: %s cannot be a stream's name: those have up to %u "
+				"letters, digits and - _ . with / between them",
+				name, GID_NAME_MAX);
+	}
+}
+
 void option_stray(const char *word, struct argp_state *state) {
 	argp_error(state, "unexpected argument %s: name the stream with --stream", word);
 }

@@ -9,6 +9,9 @@
 /* Of --size: WIDTHxHEIGHT, each from 1 to GID_SIZE_MAX pixels. */
 void option_size(const char *text, uint32_t *width, uint32_t *height, struct argp_state *state);
 
+/* Of --stream, at the end of all options: it must be there, and be a stream's name. */
+void option_stream(const char *name, struct argp_state *state);
+
 /* Of programs that take options alone: a word that is none. */
 void option_stray(const char *word, struct argp_state *state);
 

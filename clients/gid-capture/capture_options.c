@@ -40,11 +40,7 @@ static void check_options(const struct capture_options *options, struct argp_sta
 	if (options->list) {
 		return;
 	}
-	if (options->stream == NULL) {
-		argp_error(state, "as which stream? Name it with --stream NAME");
-	} else if (!gid_name_is_valid(options->stream)) {
-		argp_error(state, "%s cannot be a stream's name", options->stream);
-	}
+	option_stream(options->stream, state);
 	if (options->clipboard != NULL &&
 			(!gid_name_is_valid(options->clipboard) ||
 					strchr(options->clipboard, '/') != NULL)) {

@@ -56,12 +56,10 @@ static void check_options(struct input_options *options, struct argp_state *stat
 	if (options->owner == NULL) {
 		argp_error(state, "whose input? Name the domain with --domain OWNER");
 	}
-	if (options->stream == NULL) {
-		argp_error(state, "of which stream? Name it with --stream NAME");
-	} else if (!gid_name_is_valid(options->stream) ||
-			!input_stream_name(options->input, options->stream)) {
-		argp_error(state, "%s cannot be a stream's name, of 57 bytes at most",
-				options->stream);
+	option_stream(options->stream, state);
+	if (!input_stream_name(options->input, options->stream)) {
+		argp_error(state, "--stream: %s is too long: input/NAME has %u bytes at most",
+				options->stream, GID_NAME_MAX);
 	}
 	if (options->uinput && options->libei) {
 		argp_error(state, "--uinput and --libei: one of them takes it");

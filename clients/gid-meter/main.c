@@ -40,12 +40,6 @@ static const struct argp_option argp_options[] = {
 		{0},
 };
 
-static void check_stream(const char *name, struct argp_state *state) {
-	if (!gid_name_is_valid(name)) {
-		argp_error(state, "--stream: %s cannot be a stream's name", name);
-	}
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	struct dial_stream_options *options = state->input;
 	switch (key) {
@@ -53,7 +47,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		options->domain = arg;
 		return 0;
 	case 's':
-		check_stream(arg, state);
+		option_stream(arg, state);
 		options->stream = arg;
 		return 0;
 	case 'S':

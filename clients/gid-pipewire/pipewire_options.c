@@ -64,11 +64,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		option_stray(value, state);
 		break;
 	case ARGP_KEY_END:
-		if (options->stream == NULL) {
-			argp_error(state, "which stream? Name it with --stream NAME");
-		} else if (!gid_name_is_valid(options->stream)) {
-			argp_error(state, "%s cannot be a stream's name", options->stream);
-		}
+		option_stream(options->stream, state);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -69,6 +69,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		options->domain = arg;
 		return 0;
 	case 's':
+		option_stream(arg, state);
 		options->stream = arg;
 		return 0;
 	case 'r':

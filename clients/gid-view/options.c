@@ -165,10 +165,33 @@ static bool parse_color(const char *text, uint32_t *color) {
 	return true;
 }
 
-static void parse_window_option(struct window_options *window, int key, const char *value,
+/* What is longer than a message may be ends the connection, as if the compositor had gone. */
+static const char *take_text(const char *option, const char *value, struct argp_state *state) {
+	if (strlen(value) > TEXT_MAX) {
+		argp_error(state, "%s has at most %d bytes", option, TEXT_MAX);
+	}
+	return value;
+}
+
+static error_t parse_window_option(struct window_options *window, int key, const char *value,
 		struct argp_state *state) {
 	uint32_t width = 0, height = 0;
 	switch (key) {
+	case 'f':
+		window->fullscreen = true;
+		break;
+	case 'm':
+		window->maximized = true;
+		break;
+	case KEY_OUTPUT:
+		window->output = value;
+		break;
+	case KEY_TITLE:
+		window->title = take_text("--title", value, state);
+		break;
+	case KEY_APP_ID:
+		window->app_id = take_text("--app-id", value, state);
+		break;
 	case KEY_SIZE:
 		option_size(value, &width, &height, state);
 		window->width = (int32_t)width;
@@ -193,7 +216,40 @@ static void parse_window_option(struct window_options *window, int key, const ch
 			argp_error(state, "--gone must be none, RRGGBB or RRGGBBAA, not %s", value);
 		}
 		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
 	}
+	return 0;
+}
+
+static error_t parse_input_option(
+		struct options *options, int key, const char *value, struct argp_state *state) {
+	switch (key) {
+	case KEY_DESKTOP:
+		options->desktop = value;
+		break;
+	case KEY_INPUT:
+		options->input = true;
+		break;
+	case KEY_LEASE:
+		options->lease_ms = (uint32_t)option_number(
+				"--lease", value, INPUT_LEASE_MIN_MS, INPUT_LEASE_MAX_MS, state);
+		break;
+	case KEY_CLIPBOARD:
+		options->clipboard = true;
+		break;
+	case KEY_GRAB_KEY:
+		if (!grab_parse_key(value, &options->grab_key)) {
+			argp_error(state,
+					"--grab-key must be scroll-lock, right-ctrl, pause, none or "
+					"the number of a key, as in 70, not %s",
+					value);
+		}
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
 }
 
 /* The stream's name is what an output has that nobody gave another one. */
@@ -214,11 +270,7 @@ static void check_options(struct options *options, struct argp_state *state) {
 	if (options->clipboard && !options->input) {
 		argp_error(state, "--clipboard is for a window that is used: add --input");
 	}
-	if (options->stream == NULL) {
-		argp_error(state, "which stream? Name it with --stream NAME");
-	} else if (!gid_name_is_valid(options->stream)) {
-		argp_error(state, "%s cannot be a stream's name", options->stream);
-	}
+	option_stream(options->stream, state);
 	if (options->window.fullscreen && options->window.maximized) {
 		argp_error(state, "--fullscreen and --maximized exclude each other");
 	}
@@ -235,14 +287,6 @@ static void check_options(struct options *options, struct argp_state *state) {
 	if (options->app_id_follows) {
 		options->window.app_id = "gid-view";
 	}
-}
-
-/* What is longer than a message may be ends the connection, as if the compositor had gone. */
-static const char *take_text(const char *option, const char *value, struct argp_state *state) {
-	if (strlen(value) > TEXT_MAX) {
-		argp_error(state, "%s has at most %d bytes", option, TEXT_MAX);
-	}
-	return value;
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
@@ -276,53 +320,11 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 	case 'n':
 		options->frames = option_number("--frames", value, 1, UINT64_MAX, state);
 		break;
-	case 'f':
-		options->window.fullscreen = true;
-		break;
-	case 'm':
-		options->window.maximized = true;
-		break;
-	case KEY_OUTPUT:
-		options->window.output = value;
-		break;
-	case KEY_SIZE:
-	case KEY_PLACE:
-	case KEY_BACKGROUND:
-	case KEY_GONE:
-		parse_window_option(&options->window, key, value, state);
-		break;
-	case KEY_TITLE:
-		options->window.title = take_text("--title", value, state);
-		break;
-	case KEY_APP_ID:
-		options->window.app_id = take_text("--app-id", value, state);
-		break;
 	case KEY_ROLE:
 		options->role = value;
 		break;
 	case KEY_STATS:
 		options->stats_path = value;
-		break;
-	case KEY_DESKTOP:
-		options->desktop = value;
-		break;
-	case KEY_INPUT:
-		options->input = true;
-		break;
-	case KEY_LEASE:
-		options->lease_ms = (uint32_t)option_number(
-				"--lease", value, INPUT_LEASE_MIN_MS, INPUT_LEASE_MAX_MS, state);
-		break;
-	case KEY_CLIPBOARD:
-		options->clipboard = true;
-		break;
-	case KEY_GRAB_KEY:
-		if (!grab_parse_key(value, &options->grab_key)) {
-			argp_error(state,
-					"--grab-key must be scroll-lock, right-ctrl, pause, none or "
-					"the number of a key, as in 70, not %s",
-					value);
-		}
 		break;
 	case ARGP_KEY_ARG:
 		option_stray(value, state);
@@ -331,7 +333,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		check_options(options, state);
 		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_window_option(&options->window, key, value, state) == 0
+				? 0
+				: parse_input_option(options, key, value, state);
 	}
 	return 0;
 }

@@ -4,6 +4,7 @@ does to them, and that nothing takes the place of a standard stream that was clo
 
 import errno
 import os
+import pty
 import re
 import select
 import signal
@@ -11,6 +12,7 @@ import socket
 import subprocess
 from pathlib import Path
 
+import gid_console
 import pytest
 from installed import installed_commands
 from lib.cockpit import Cockpit
@@ -98,6 +100,39 @@ def test_a_word_too_many_is_named(name: str) -> None:
     done = subprocess.run([PROGRAMS[name], *words], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert re.match(rf"{name}: .*\bstray\b", done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("kind", "no_color", "colours"),
+    [("xterm", "", True), ("xterm", "1", False), ("dumb", "", False)],
+)
+def test_what_terminals_show(
+    kind: str, no_color: str, colours: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", kind)
+    monkeypatch.setenv("NO_COLOR", no_color)
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w") as terminal:
+        assert gid_console.obeys(terminal) == (kind != "dumb")
+        assert gid_console.has_colours(terminal) == colours
+    os.close(ours)
+
+
+SENDERS_AND_READERS = [
+    name
+    for name in ("capture", "input", "meter", "pipewire", "telltale", "view")
+    if f"gid-{name}" in PROGRAMS
+]
+
+
+@pytest.mark.parametrize("name", SENDERS_AND_READERS)
+def test_a_name_that_no_stream_can_have(name: str) -> None:
+    """It says what such names are."""
+    words = [PROGRAMS[f"gid-{name}"], "--domain", "open", "--stream", "my film"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    what = "my film cannot be a stream's name: those have up to 63 letters"
+    assert done.stderr.startswith(f"gid-{name}: --stream: {what}")
 
 
 @pytest.mark.parametrize("words", ["gid-cockpit --confg x up", "gid-timeline --refesh 60 report"])

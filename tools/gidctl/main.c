@@ -139,6 +139,13 @@ static void take_word(struct parsed *parsed, char *word, struct argp_state *stat
 	parsed->words[parsed->options.word_count++] = word;
 }
 
+static void take_reader(struct parsed *parsed, const char *name, struct argp_state *state) {
+	if (name[0] == '\0') {
+		argp_error(state, "--from takes a domain: all others lose it only without --from");
+	}
+	parsed->options.from = name;
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct parsed *parsed = state->input;
 	note_option(parsed, key);
@@ -171,12 +178,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		parsed->options.plain = true;
 		break;
 	case OPTION_FROM:
-		if (value[0] == '\0') {
-			argp_error(state,
-					"--from takes a domain: all others lose it only without "
-					"--from");
-		}
-		parsed->options.from = value;
+		take_reader(parsed, value, state);
 		break;
 	case OPTION_ASSURANCE:
 		parsed->options.assurance = true;
