@@ -64,6 +64,23 @@ gst_gid_sink_start (GstBaseSink *sink)
   return good;
 }
 
+/* GstBaseSink posts an error of its own behind ours of a start that failed: that nobody said why. */
+static gboolean
+gst_gid_sink_post_message (GstElement *element, GstMessage *message)
+{
+  GError *error = NULL;
+  gboolean ours;
+
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, &error, NULL);
+  ours = !g_error_matches (error, GST_CORE_ERROR, GST_CORE_ERROR_STATE_CHANGE);
+  g_clear_error (&error);
+  if (ours)
+    return GST_ELEMENT_CLASS (gst_gid_sink_parent_class)->post_message (element, message);
+  gst_message_unref (message);
+  return TRUE;
+}
+
 static void
 forget_caps (GstGidSink *self)
 {
@@ -457,6 +474,7 @@ gst_gid_sink_class_init (GstGidSinkClass *klass)
   GstCaps *caps = gst_gid_caps_template (TRUE);
 
   object_class->finalize = gst_gid_sink_finalize;
+  element_class->post_message = gst_gid_sink_post_message;
   element_class->change_state = gst_gid_sink_change_state;
   element_class->set_clock = gst_gid_sink_set_clock;
   element_class->send_event = gst_gid_sink_send_event;

@@ -652,6 +652,16 @@ def test_statistics_as_messages(cockpit: Cockpit) -> None:
     assert os.getpgid(sender.pid) == sender.pid
 
 
+def test_why_it_does_not_start_is_said_once(cockpit: Cockpit) -> None:
+    """GstBaseSink's own words would be the last that people read: that nobody said why."""
+    env = gst_env(cockpit.env("open"), cockpit.folder / "registry.bin")
+    words = ["gst-launch-1.0", "-q", "videotestsrc", "!", "gidsink"]
+    launched = Program(words, env, cockpit.folder, "launched")
+    assert launched.wait() != 0
+    (said,) = [line for line in launched.stderr.splitlines() if "from element" in line]
+    assert "No stream to publish. Set stream=NAME" in said
+
+
 # --- who may read ---
 
 
