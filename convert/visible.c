@@ -12,14 +12,11 @@ static uint32_t round_up(uint32_t value, uint32_t step, uint32_t most) {
 
 int visible_init(struct visible *visible, const struct gid_layout *whole,
 		const struct gid_box *crop) {
-	struct gid_box seen = *crop;
-	if (seen.width == 0 || seen.height == 0) {
-		seen = (struct gid_box){0, 0, (int32_t)whole->width, (int32_t)whole->height};
-	}
+	struct gid_box seen;
 	if (whole->modifier != DRM_FORMAT_MOD_LINEAR) {
 		return -ENOTSUP;
 	}
-	if (!gid_box_is_within(seen, whole->width, whole->height)) {
+	if (!gid_box_get_seen(*crop, whole->width, whole->height, &seen)) {
 		return -EINVAL;
 	}
 	/* Blocks of samples are whole: of the coarsest plane, which the others' divide. */

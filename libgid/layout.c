@@ -167,3 +167,9 @@ bool gid_box_is_within(struct gid_box box, uint32_t width, uint32_t height) {
 			(int64_t)box.x + box.width <= width &&
 			(int64_t)box.y + box.height <= height;
 }
+
+bool gid_box_get_seen(struct gid_box crop, uint32_t width, uint32_t height, struct gid_box *seen) {
+	bool is_whole = crop.width == 0 || crop.height == 0;
+	*seen = is_whole ? (struct gid_box){0, 0, (int32_t)width, (int32_t)height} : crop;
+	return gid_box_is_within(*seen, width, height);
+}

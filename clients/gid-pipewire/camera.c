@@ -462,16 +462,10 @@ static void begin_with_samples(int32_t *at, int32_t *size, int32_t pixels) {
 static bool find_seen(const struct gid_layout *layout, const struct gid_frame *frame,
 		struct gid_box *seen) {
 	const struct gid_format_info *format = gid_format_find(layout->fourcc);
-	*seen = frame->crop;
-	if (seen->width == 0 || seen->height == 0) {
-		*seen = (struct gid_box){
-				.width = (int32_t)layout->width, .height = (int32_t)layout->height};
-		return true;
-	}
-	if (format == NULL || !gid_box_is_within(*seen, layout->width, layout->height)) {
+	if (!gid_box_get_seen(frame->crop, layout->width, layout->height, seen)) {
 		return false;
 	}
-	for (uint32_t i = 0; i < layout->plane_count; i++) {
+	for (uint32_t i = 0; format != NULL && i < layout->plane_count; i++) {
 		begin_with_samples(&seen->x, &seen->width, format->planes[i].hsub);
 		begin_with_samples(&seen->y, &seen->height, format->planes[i].vsub);
 	}

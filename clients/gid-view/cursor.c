@@ -59,10 +59,7 @@ static void *make_buffer(
 static bool find_box(const struct gid_slab_info *info, const struct gid_frame *frame,
 		struct gid_box *box) {
 	const struct gid_layout *layout = &info->layout;
-	bool whole = frame->crop.width < 1 || frame->crop.height < 1;
-	*box = whole ? (struct gid_box){0, 0, (int32_t)layout->width, (int32_t)layout->height}
-		     : frame->crop;
-	return gid_box_is_within(*box, layout->width, layout->height) &&
+	return gid_box_get_seen(frame->crop, layout->width, layout->height, box) &&
 			box->width <= (int32_t)CURSOR_SIDE_MAX &&
 			box->height <= (int32_t)CURSOR_SIDE_MAX && to_rgb_can(layout->fourcc) &&
 			layout->modifier == DRM_FORMAT_MOD_LINEAR &&

@@ -178,14 +178,6 @@ static void frame_done(void *data, struct wl_callback *callback, uint32_t time) 
 
 static const struct wl_callback_listener frame_listener = {.done = frame_done};
 
-/* What is shown of the picture, in its own pixels. */
-static struct gid_box visible_box(const struct gid_layout *layout, const struct gid_frame *frame) {
-	if (frame->crop.width > 0 && frame->crop.height > 0) {
-		return frame->crop;
-	}
-	return (struct gid_box){0, 0, (int32_t)layout->width, (int32_t)layout->height};
-}
-
 static bool format_is_opaque(uint32_t fourcc) {
 	// The formats of DRM that have alpha say so by an A among their letters: AR24, RA24, AB4H,
 	// …
@@ -381,13 +373,14 @@ static bool view_show_first(struct view *view) {
 		return false;
 	}
 	/* A compositor ends clients that ask for more than there is. */
-	if (!gid_box_is_within(frame.crop, buffer->layout.width, buffer->layout.height)) {
+	const struct gid_layout *layout = &buffer->layout;
+	struct gid_box seen;
+	if (!gid_box_get_seen(frame.crop, layout->width, layout->height, &seen)) {
 		view->stats.failed++;
 		view_drop_first(view);
 		return true;
 	}
-	struct gid_box shown = gid_box_turn(visible_box(&buffer->layout, &frame),
-			buffer->layout.width, buffer->layout.height, frame.transform);
+	struct gid_box shown = gid_box_turn(seen, layout->width, layout->height, frame.transform);
 	int32_t width = shown.width, height = shown.height;
 	shape_apply(buffer->shape, frame.transform & 1, &width, &height);
 	window_set_picture_size(&view->window, width, height);

@@ -62,13 +62,12 @@ static void layer_enter(
 /* Of what is seen of a frame, in the layer's box. */
 static struct gid_box layer_find_place(
 		const struct layer_config *config, const struct examination *of) {
-	const struct gid_box *crop = &of->frame.crop, *box = &config->box;
-	bool whole = crop->width == 0 || crop->height == 0;
-	uint32_t width = whole ? of->slab.layout.width : (uint32_t)crop->width;
-	uint32_t height = whole ? of->slab.layout.height : (uint32_t)crop->height;
-	bool across = of->frame.transform & WL_OUTPUT_TRANSFORM_90;
-	return fit_place(config->fit, across ? height : width, across ? width : height,
-			(uint32_t)box->width, (uint32_t)box->height);
+	const struct gid_layout *layout = &of->slab.layout;
+	struct gid_box seen;
+	(void)gid_box_get_seen(of->frame.crop, layout->width, layout->height, &seen); /* examined */
+	seen = gid_box_turn(seen, layout->width, layout->height, of->frame.transform);
+	return fit_place(config->fit, (uint32_t)seen.width, (uint32_t)seen.height,
+			(uint32_t)config->box.width, (uint32_t)config->box.height);
 }
 
 static bool handle_examined(

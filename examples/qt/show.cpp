@@ -37,13 +37,6 @@ static QImage::Format find_format(const gid_layout &layout) {
 	}
 }
 
-/* What its producer shows of a picture. */
-static QRect find_shown(const gid_layout &layout, const gid_box &crop) {
-	bool all = crop.width == 0 || crop.height == 0;
-	return all ? QRect(0, 0, int(layout.width), int(layout.height))
-		   : QRect(crop.x, crop.y, crop.width, crop.height);
-}
-
 class View : public QWidget {
 public:
 	View(gid_domain *domain, const char *owner, const char *stream) : domain(domain) {
@@ -95,9 +88,10 @@ private:
 		gid_slab_get_info(next, &info);
 		const gid_layout &layout = info.layout;
 		const uchar *slot = nullptr;
+		gid_box seen = {};
 		if (gid_layout_check(&layout, info.slot_size) == 0 &&
 				find_format(layout) != QImage::Format_Invalid &&
-				gid_box_is_within(frame.crop, layout.width, layout.height)) {
+				gid_box_get_seen(frame.crop, layout.width, layout.height, &seen)) {
 			slot = static_cast<const uchar *>(
 					gid_slab_view(next, gid_slot_of(frame.gid)));
 		}
@@ -111,7 +105,7 @@ private:
 		held = frame;
 		image = QImage(slot + layout.planes[0].offset, int(layout.width), int(layout.height),
 				layout.planes[0].stride, find_format(layout));
-		shown = find_shown(layout, frame.crop);
+		shown = QRect(seen.x, seen.y, seen.width, seen.height);
 		if (!isVisible()) {
 			resize(shown.size());
 			show();

@@ -168,22 +168,17 @@ static bool is_straight(const struct layer_config *layer, const struct gid_slab_
 					strncmp(info->description, "video/x-raw", 11) == 0);
 }
 
-/* The part of the slot that is shown; false: the layer asks for more than there is. */
+/* The part of the slot that is drawn; false: the layer asks for more than is seen. */
 static bool set_source(struct gid_layer *drawn, const struct layer_config *layer,
-		const struct source_picture *picture) {
-	struct gid_box all = picture->crop;
-	if (all.width == 0 || all.height == 0) {
-		all = (struct gid_box){0, 0, (int32_t)picture->info->layout.width,
-				(int32_t)picture->info->layout.height};
-	}
-	drawn->source = all;
+		const struct gid_box *seen) {
+	drawn->source = *seen;
 	if (layer->source.width != 0) {
 		drawn->source = layer->source;
-		drawn->source.x += all.x;
-		drawn->source.y += all.y;
+		drawn->source.x += seen->x;
+		drawn->source.y += seen->y;
 	}
-	return layer->source.x + drawn->source.width <= all.width &&
-			layer->source.y + drawn->source.height <= all.height;
+	return layer->source.x + drawn->source.width <= seen->width &&
+			layer->source.y + drawn->source.height <= seen->height;
 }
 
 static void draw_layer(struct composition *composition, const struct layer_config *layer) {
@@ -205,12 +200,13 @@ static void draw_layer(struct composition *composition, const struct layer_confi
 		}
 		return;
 	}
-	if (!gid_box_is_within(picture.crop, picture.info->layout.width,
-			    picture.info->layout.height)) {
+	const struct gid_layout *layout = &picture.info->layout;
+	struct gid_box seen;
+	if (!gid_box_get_seen(picture.crop, layout->width, layout->height, &seen)) {
 		log_reason(source, layer, "its crop lies outside the picture");
 		return;
 	}
-	if (!set_source(&drawn, layer, &picture)) {
+	if (!set_source(&drawn, layer, &seen)) {
 		log_reason(source, layer, "source= lies outside of its pictures");
 		return;
 	}

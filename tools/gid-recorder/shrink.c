@@ -37,12 +37,7 @@ int shrink_check(const struct gid_layout *layout, uint64_t slot_size, const stru
 	if (layout->width > SHRINK_SOURCE_MAX || layout->height > SHRINK_SOURCE_MAX) {
 		return -EMSGSIZE;
 	}
-	*seen = *crop;
-	if (seen->width == 0 || seen->height == 0) {
-		*seen = (struct gid_box){
-				.width = (int32_t)layout->width, .height = (int32_t)layout->height};
-	}
-	return gid_box_is_within(*seen, layout->width, layout->height) ? 0 : -EINVAL;
+	return gid_box_get_seen(*crop, layout->width, layout->height, seen) ? 0 : -EINVAL;
 }
 
 /* Which pixels of a row stand for one that is kept: the middle ones of its halves. */

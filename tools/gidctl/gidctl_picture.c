@@ -15,17 +15,6 @@
 
 /* --- from a frame ----------------------------------------------------------------------------- */
 
-/* The part of a picture that is shown. */
-static int find_seen(const struct gid_layout *layout, const struct gid_frame *frame,
-		struct gid_box *seen) {
-	*seen = frame->crop;
-	if (seen->width == 0 || seen->height == 0) {
-		*seen = (struct gid_box){
-				.width = (int32_t)layout->width, .height = (int32_t)layout->height};
-	}
-	return gid_box_is_within(*seen, layout->width, layout->height) ? 0 : -EINVAL;
-}
-
 static int copy_seen(const struct gid_slab *slab, const struct gid_slab_info *info, gid_id gid,
 		const struct gid_box *seen, uint32_t *pixels) {
 	bool is_dmabuf = info->memory == GID_MEMORY_DMABUF;
@@ -90,11 +79,11 @@ int picture_init(struct picture *picture, const struct gid_slab *slab,
 		return -ENOTSUP;
 	}
 	int error = gid_layout_check(&info.layout, info.slot_size);
-	if (error == 0) {
-		error = find_seen(&info.layout, frame, &seen);
-	}
 	if (error != 0) {
 		return error;
+	}
+	if (!gid_box_get_seen(frame->crop, info.layout.width, info.layout.height, &seen)) {
+		return -EINVAL;
 	}
 	*picture = (struct picture){
 			.width = (uint32_t)seen.width,

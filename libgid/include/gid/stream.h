@@ -118,6 +118,12 @@ struct gid_box gid_box_turn_back(
  */
 bool gid_box_is_within(struct gid_box box, uint32_t width, uint32_t height);
 
+/**
+ * What is seen of a picture of width x height pixels, whose frame has this crop: the crop, or all
+ * of the picture where that is empty. Returns false if the crop does not lie in the picture.
+ */
+bool gid_box_get_seen(struct gid_box crop, uint32_t width, uint32_t height, struct gid_box *seen);
+
 /** One entry of a stream. The producer fills it in, and the consumer gets a copy. */
 struct gid_frame {
 	gid_id gid;

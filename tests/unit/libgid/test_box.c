@@ -61,6 +61,13 @@ static bool is_within(int32_t x, int32_t y, int32_t width, int32_t height) {
 	return gid_box_is_within((struct gid_box){x, y, width, height}, WIDTH, HEIGHT);
 }
 
+/* The crop, unless it is empty, then all; false where it is not within. */
+static bool sees(struct gid_box crop, struct gid_box expected) {
+	struct gid_box box;
+	return gid_box_get_seen(crop, WIDTH, HEIGHT, &box) &&
+			memcmp(&box, &expected, sizeof(box)) == 0;
+}
+
 int main(void) {
 	for (uint32_t transform = 0; transform < sizeof(seen) / sizeof(seen[0]); transform++) {
 		tap_ok(is_where_it_is_seen(transform),
@@ -74,5 +81,15 @@ int main(void) {
 					!is_within(INT32_MAX, 0, INT32_MAX, 1) &&
 					!is_within(0, 0, -1, 1) && !is_within(0, 0, 1, -1),
 			"boxes that are not");
+	const struct gid_box all = {0, 0, WIDTH, HEIGHT}, part = {1, 1, 2, 1};
+	tap_ok(sees(part, part), "of a cropped picture the crop is seen");
+	tap_ok(sees((struct gid_box){0}, all) && sees((struct gid_box){9, 9, 0, 9}, all) &&
+					sees((struct gid_box){9, 9, 9, 0}, all),
+			"of one with an empty crop all is seen, wherever the crop lies");
+	struct gid_box box;
+	tap_ok(!gid_box_get_seen((struct gid_box){1, 0, WIDTH, 1}, WIDTH, HEIGHT, &box) &&
+					!gid_box_get_seen((struct gid_box){0, -1, 1, 1}, WIDTH,
+							HEIGHT, &box),
+			"a crop that leaves the picture is none");
 	return tap_finish();
 }
