@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from gid_cockpit.configuration import Configuration, Domain
+from gid_cockpit.configuration import DEFAULT_CONFIG, Configuration, Domain
 from gid_cockpit.logs import log_folder
 from gid_cockpit.machine import GIVEN, Guest
 from lib.gidwire import Connection
@@ -196,6 +196,9 @@ def test_from_nothing(tmp_path: Path, tool: Tool) -> None:  # noqa: F811
     assert (written.returncode, written.stderr) == (0, "")
     again = sh("gid-cockpit init")
     assert again.stderr == "gid-cockpit: cockpit.conf: there is such a file already\n"
+    if not DEFAULT_CONFIG.exists():
+        hint = "this folder has a cockpit.conf, which you can name with --config\n"
+        assert sh("gid-cockpit up").stderr.endswith(hint)
     up = written.stdout.splitlines()[-1].strip()
     assert up == "gid-cockpit --config cockpit.conf up"
     try:

@@ -22,6 +22,7 @@ from .access import own_folder
 from .configuration import (
     DEFAULT_CONFIG,
     DEFAULT_RUNTIME,
+    FIRST_FILE,
     CockpitError,
     Configuration,
     read,
@@ -295,7 +296,6 @@ def logs(configuration: Configuration, options: argparse.Namespace) -> int:
     return 0 if status == -signal.SIGPIPE else status  # who reads it had enough
 
 
-FIRST_FILE = Path("cockpit.conf")
 FIRST = """\
 # A first cockpit: two domains on this machine. gidway.conf(5) has all keys.
 

@@ -13,6 +13,7 @@ from gid_console import printable
 
 DEFAULT_CONFIG = Path("/etc/gidway/gidway.conf")
 DEFAULT_RUNTIME = Path("/run/gidway")
+FIRST_FILE = Path("cockpit.conf")  # of `init`
 
 
 class CockpitError(Exception):
@@ -110,10 +111,10 @@ def understand(path: Path) -> tuple[Configuration, str]:
     """As gidd reads it: of a file with mistakes what can be understood without them, and these."""
     path = path.absolute()
     if not path.exists():
-        raise CockpitError(
-            f"{path}: there is no such file: write one (`gid-cockpit init` makes a first), see "
-            "gidway.conf(5), or name another with --config"
-        )
+        what = "write one (`gid-cockpit init` makes a first), see gidway.conf(5), or name another"
+        if path == DEFAULT_CONFIG and FIRST_FILE.exists():
+            what = f"this folder has a {FIRST_FILE}, which you can name"
+        raise CockpitError(f"{path}: there is no such file: {what} with --config")
     command = [find_program("gidd"), "--check", "--json", "--config", str(path)]
     check = subprocess.run(command, capture_output=True)
     # It quotes bytes of the file, which may be any.
