@@ -169,7 +169,10 @@ def main() -> None:
     if not Gst.ElementFactory.find("nicesrc"):
         sys.exit("whep.py: GStreamer has no nicesrc: install gstreamer1.0-nice")
     owner = f"domain={given.domain}" if given.domain else ""
-    server = Server((given.listen, given.port), f"gidsrc {owner} stream={given.stream}")
+    try:
+        server = Server((given.listen, given.port), f"gidsrc {owner} stream={given.stream}")
+    except OSError as error:  # as where another one has the port
+        sys.exit(f"whep.py: {given.listen}:{given.port}: {error.strerror}: try another --port")
     print(f"http://{given.listen}:{server.server_port}/ shows {given.stream}", flush=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     GLib.timeout_add_seconds(1, server.sweep)

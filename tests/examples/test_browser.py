@@ -116,6 +116,14 @@ def test_another_player_sees_it_until_it_is_sent_away(server: str, cockpit: Cock
     player.kill()
 
 
+def test_a_port_that_another_one_has(server: str, cockpit: Cockpit) -> None:
+    port = server.rpartition(":")[2]
+    second = start(cockpit, "--port", port, "movie")
+    assert second.wait() == 1
+    what = f"127.0.0.1:{port}: Address already in use: try another --port"
+    assert second.stderr == f"whep.py: {what}\n"
+
+
 def test_what_is_no_offer(server: str) -> None:
     assert ask(server, "POST", "/whep", "v=0\r\n") == 400
     assert ask(server, "POST", "/whep", "a=rtpmap:96 VP8/90000\r\n" * 3) == 400
