@@ -50,9 +50,7 @@ def layer_problems(
                     yield from arrow_problems(folders[one], folders[other], uses)
 
 
-def arrow_problems(
-    users: list[str], used: list[str], uses: dict[str, set[str]]
-) -> Iterator[str]:
+def arrow_problems(users: list[str], used: list[str], uses: dict[str, set[str]]) -> Iterator[str]:
     for part, may_use in uses.items():
         if any(is_below(part, user) for user in users) and any(
             is_below(other, folder) for other in may_use for folder in used

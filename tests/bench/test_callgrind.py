@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab.domains.program import LabError
 
 from bench import callgrind
+from lab.domains.program import LabError
 
 pytestmark = pytest.mark.skipif(shutil.which("vgdb") is None, reason="there is no valgrind")
 
