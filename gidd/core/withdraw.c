@@ -31,10 +31,7 @@ static int withdraw_slab(struct gidd *gidd, gid_id gid) {
 
 /* Of our own domain, or of one that we join with others: then what we know of it ends. */
 static int withdraw(struct gidd *gidd, const struct config_domain *owner,
-		const struct gid_wire_withdraw *request) {
-	const struct config_domain *reader = request->reader[0] == '\0'
-			? NULL
-			: config_domain_find(gidd->config, request->reader);
+		const struct config_domain *reader, const struct gid_wire_withdraw *request) {
 	if (request->gid != 0) {
 		return owner == gidd->self ? withdraw_slab(gidd, request->gid) : 0;
 	}
@@ -54,9 +51,16 @@ static int withdraw(struct gidd *gidd, const struct config_domain *owner,
 
 /* --- who asks --------------------------------------------------------------------------------- */
 
+/* NULL: all others, or there is no such domain. */
+static const struct config_domain *find_reader(
+		const struct gidd *gidd, const struct gid_wire_withdraw *request) {
+	return request->reader[0] == '\0' ? NULL
+					  : config_domain_find(gidd->config, request->reader);
+}
+
 /* What is wrong with the request: -errno with an answer, or 0. */
 static int check(struct client *client, const struct gid_wire_withdraw *request,
-		const struct config_domain *owner) {
+		const struct config_domain *owner, const struct config_domain *reader) {
 	const struct gidd *gidd = client->peer.gidd;
 	uint32_t serial = request->header.serial;
 	int error = 0;
@@ -71,8 +75,7 @@ static int check(struct client *client, const struct gid_wire_withdraw *request,
 	} else if (owner == NULL) {
 		error = -ENOENT;
 		peer_refuse(&client->peer, serial, error, "there is no domain %s", request->owner);
-	} else if (request->reader[0] != '\0' &&
-			config_domain_find(gidd->config, request->reader) == NULL) {
+	} else if (request->reader[0] != '\0' && reader == NULL) {
 		error = -ENOENT;
 		peer_refuse(&client->peer, serial, error, "there is no domain %s", request->reader);
 	} else if (request->gid != 0 && gid_domain_of(request->gid) != owner->number) {
@@ -86,8 +89,9 @@ static int check(struct client *client, const struct gid_wire_withdraw *request,
 void withdraw_request(struct client *client, const struct gid_wire_withdraw *request) {
 	struct gidd *gidd = client->peer.gidd;
 	const struct config_domain *owner = config_domain_find(gidd->config, request->owner);
+	const struct config_domain *reader = find_reader(gidd, request);
 	uint32_t serial = request->header.serial;
-	if (check(client, request, owner) < 0) {
+	if (check(client, request, owner, reader) < 0) {
 		return;
 	}
 	struct transport *transport = gidd->transport;
@@ -101,7 +105,7 @@ void withdraw_request(struct client *client, const struct gid_wire_withdraw *req
 				owner->name, owner->name);
 		return;
 	}
-	int done = withdraw(gidd, owner, request);
+	int done = withdraw(gidd, owner, reader, request);
 	if (error == -EHOSTDOWN) {
 		peer_result(&client->peer, serial, error, 0,
 				"domain %s is not there; it will hear of it when it comes",
@@ -114,7 +118,7 @@ void withdraw_request(struct client *client, const struct gid_wire_withdraw *req
 
 static void handle_withdrawn(struct gidd *gidd, const struct gid_wire_withdraw *request) {
 	if (strcmp(request->owner, gidd->self->name) == 0) {
-		withdraw(gidd, gidd->self, request);
+		withdraw(gidd, gidd->self, find_reader(gidd, request), request);
 	}
 }
 
