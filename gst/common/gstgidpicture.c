@@ -117,6 +117,40 @@ copy_last_pairs (GstVideoFrame *to, const GstVideoFrame *from, guint32 fourcc)
   }
 }
 
+/*
+ * Whether what is to be copied of a plane lies in the memory that is mapped. A GstVideoMeta can say anything,
+ * and GStreamer believes it.
+ */
+static gboolean
+is_there (const GstVideoFrame *from, const GstVideoFrame *to, guint plane)
+{
+  const GstMapInfo *map = &from->map[from->meta ? plane : 0];
+  gint64 at = (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (from, plane) - map->data;
+  gint comp[GST_VIDEO_MAX_COMPONENTS];
+  gint64 rows, bytes, last;
+
+  gst_video_format_info_component (to->info.finfo, plane, comp);
+  rows = GST_VIDEO_FRAME_COMP_HEIGHT (to, comp[0]);
+  bytes = (gint64) GST_VIDEO_FRAME_COMP_WIDTH (to, comp[0])
+      * GST_VIDEO_FRAME_COMP_PSTRIDE (to, comp[0]);
+  last = at + (rows - 1) * GST_VIDEO_FRAME_PLANE_STRIDE (from, plane);
+  return MIN (at, last) >= 0 && MAX (at, last) + bytes <= (gint64) map->size;
+}
+
+static gboolean
+are_planes_there (const GstVideoFrame *from, const GstVideoFrame *to)
+{
+  guint count = GST_VIDEO_FRAME_N_PLANES (to);
+
+  if (GST_VIDEO_FRAME_FORMAT (from) != GST_VIDEO_FRAME_FORMAT (to))
+    return FALSE;
+  for (guint plane = 0; plane < count; plane++) {
+    if (!is_there (from, to, plane))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 gboolean
 gst_gid_picture_copy (GstBuffer *to, GstBuffer *from, const GstGidFormat *format)
 {
@@ -130,7 +164,7 @@ gst_gid_picture_copy (GstBuffer *to, GstBuffer *from, const GstGidFormat *format
     return FALSE;
   }
   apply_crop (&src, from, format->fourcc);
-  copied = gst_video_frame_copy (&dest, &src);
+  copied = are_planes_there (&src, &dest) && gst_video_frame_copy (&dest, &src);
   if (copied)
     copy_last_pairs (&dest, &src, format->fourcc);
   if (copied && parts_pixels (from, format->fourcc))

@@ -277,14 +277,41 @@ static void test_times(void) {
 	}
 }
 
-/* A picture that is not all there is no picture: it is an error, and nothing is sent for it. */
-static void test_too_small(void) {
-	GstBuffer *buffer = gst_buffer_new_allocate(NULL, 100, NULL);
+/* Sends what is no picture: it is an error, and nothing is sent for it. */
+static void refuse(GstBuffer *buffer, const char *what) {
 	GST_BUFFER_PTS(buffer) = pair.pushed++ * PERIOD;
 	GstFlowReturn ret = gst_pad_push(pair.pad, buffer);
 	g_autoptr(GstMessage) message = gst_bus_pop_filtered(pair.bus, GST_MESSAGE_ERROR);
-	tap_ok(ret == GST_FLOW_ERROR && message != NULL, "too little memory is an error: %s",
+	tap_ok(ret == GST_FLOW_ERROR && message != NULL, "%s is an error: %s", what,
 			gst_flow_get_name(ret));
+}
+
+static void test_too_small(void) {
+	refuse(gst_buffer_new_allocate(NULL, 100, NULL), "too little memory");
+}
+
+/* As elements behind a network get it from others. */
+static void test_rows_that_are_not_there(void) {
+	static const struct place wrong[] = {
+			{"a row beyond the memory", {0, 2048, 4096}, {64, 32, 600}, 8192, {0},
+					false},
+			{"a row far beyond it", {0, 2048, 4096}, {1 << 30, 32, 32}, 8192, {0},
+					false},
+			{"a row before it", {0, 2048, 4096}, {-64, 32, 32}, 8192, {0}, false},
+			{"a row far before it", {0, 2048, 4096}, {64, G_MININT, 32}, 8192, {0},
+					false},
+			{"a plane beyond it", {0, 8191, 4096}, {64, 32, 32}, 8192, {0}, false},
+	};
+	for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+		GstBuffer *buffer = gst_buffer_new_allocate(NULL, wrong[i].size, NULL);
+		say(buffer, &wrong[i]);
+		refuse(buffer, wrong[i].what);
+	}
+	struct place good = resolve(&places[0]);
+	GstBuffer *buffer = gst_buffer_new();
+	gst_buffer_append_memory(buffer, new_plain(&good, ++number));
+	say(buffer, &good);
+	expect(buffer, number, "plain memory", "after these");
 }
 
 int main(int argc, char **argv) {
@@ -311,6 +338,7 @@ int main(int argc, char **argv) {
 	test_held();
 	test_times();
 	test_too_small();
+	test_rows_that_are_not_there();
 	gst_element_set_state(reader, GST_STATE_NULL);
 	gst_clear_caps(&came.caps);
 	pair_finish();
