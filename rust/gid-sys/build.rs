@@ -11,17 +11,28 @@ const HEADERS: [&str; 4] = [
     "gid/timeline.h",
 ];
 
-fn main() {
-    let library = pkg_config::Config::new()
+fn find(library: &str) -> pkg_config::Library {
+    pkg_config::Config::new()
         .atleast_version("0.2.0~")
-        .probe("libgid")
-        .unwrap_or_else(|error| panic!("libgid and its headers are needed: {error}"));
-    let includes = HEADERS
-        .map(|header| format!("#include <{header}>\n"))
-        .concat();
-    let folders = library
-        .include_paths
+        .probe(library)
+        .unwrap_or_else(|error| panic!("{library} and its headers are needed: {error}"))
+}
+
+fn main() {
+    let mut libraries = vec![find("libgid")];
+    let mut headers = HEADERS.to_vec();
+    if env::var_os("CARGO_FEATURE_PROTECTION").is_some() {
+        libraries.push(find("libgid-protection"));
+        headers.push("gid/protection.h");
+    }
+    let includes = headers
         .iter()
+        .map(|header| format!("#include <{header}>\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    let folders = libraries
+        .iter()
+        .flat_map(|library| &library.include_paths)
         .map(|folder| format!("-I{}", folder.display()));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     bindgen::builder()

@@ -6,6 +6,7 @@ Run by `./run rust`, which has cargo: they are in no build.
 
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Callable
 
@@ -13,7 +14,9 @@ import gid
 import numpy as np
 import pytest
 from lib.cockpit import Cockpit
-from lib.program import TOP, Program
+from lib.faults import PROTECTED, STREAM, faults_of
+from lib.keys import write_key
+from lib.program import TOP, Program, wait_for
 
 CRATES = TOP / "rust"
 PATIENCE = 600.0  # the first time packages are fetched
@@ -32,7 +35,7 @@ Start = Callable[..., Program]
 @pytest.fixture
 def example(cockpit: Cockpit) -> Start:
     """Starts an example of the crate in a domain."""
-    built = cargo("build", "--examples")
+    built = cargo("build", "--examples", "--all-features")
     assert built.returncode == 0, built.stderr
 
     def start(domain: str, name: str, *words: object) -> Program:
@@ -44,11 +47,11 @@ def example(cockpit: Cockpit) -> Start:
 
 def test_the_crates_own_tests(cockpit: Cockpit) -> None:
     sockets = {f"GID_TEST_{name.upper()}": str(cockpit.socket(name)) for name in cockpit.domains}
-    done = cargo("test", "--all-targets", GID_ANSWER_SECONDS="30", **sockets)
+    done = cargo("test", "--all-targets", "--all-features", GID_ANSWER_SECONDS="30", **sockets)
     print(done.stdout, done.stderr)
     assert done.returncode == 0
     assert len(re.findall(r"^test result: ok", done.stdout, re.M)) >= 2
-    assert sum(map(int, re.findall(r"(\d+) passed", done.stdout))) >= 12
+    assert sum(map(int, re.findall(r"(\d+) passed", done.stdout))) >= 24
 
 
 @pytest.mark.parametrize(("format", "planes"), [("XR24", 1), ("NV12", 2), ("R8", 1)])
@@ -95,3 +98,51 @@ def test_who_ends_is_heard(cockpit: Cockpit, example: Start) -> None:
     example("open", "paint", "rust", 100000)
     assert reader.wait() == 0, reader.stderr
     assert "current false" not in reader.stdout
+
+
+def seen(reader: Program) -> list[str]:
+    """Of each frame of the example lamp what is wrong with it, or "good"."""
+    return re.findall(r"^\d+ (?:wrong: )?([a-z-]+)", reader.stdout, re.M)
+
+
+@pytest.mark.parametrize("profile", ["crc64", "cmac"])
+def test_what_happens_on_the_way_is_named(cockpit: Cockpit, example: Start, profile: str) -> None:
+    """By faults that another program makes, between its check and its ring."""
+    key = write_key(cockpit.folder) if profile == "cmac" else "-"
+    for fault, reason in faults_of(profile).items():
+        sender = cockpit.run("open", [PROTECTED, fault, profile, key])
+        reader = example("cluster", "lamp", "show", "open", STREAM, key)
+        wait_for(lambda reader=reader: len(seen(reader)) > 5, "frames")
+        assert set(seen(reader)) == {"good"}, fault
+        sender.signal(signal.SIGUSR1)
+        wait_for(lambda reader=reader: set(seen(reader)) - {"good"}, fault)
+        assert next(one for one in seen(reader) if one != "good") == reason, fault
+        sender.signal(signal.SIGUSR1)
+        wait_for(lambda reader=reader: seen(reader)[-1] == "good", "good frames again")
+        reader.kill()
+        sender.kill()
+
+
+@pytest.mark.parametrize("profile", ["crc64", "cmac"])
+def test_both_languages_protect_alike(cockpit: Cockpit, example: Start, profile: str) -> None:
+    key = write_key(cockpit.folder) if profile == "cmac" else "-"
+    how = {"protection": profile} | ({"protection_key": key} if profile == "cmac" else {})
+    program = example("open", "lamp", "send", "lamp", key, 20)
+    with gid.Domain(str(cockpit.socket("cluster"))) as domain:
+        reds = []
+        for frame in domain.consumer("lamp", "open", **how):
+            with frame as picture:
+                reds.append(int(picture[0, 0, 2]))
+    assert reds == [255] * 15 + [32] * 5
+    assert program.wait() == 0, program.stderr
+    program = example("cluster", "lamp", "show", "open", "lamp", key, 10)
+    with gid.Domain(str(cockpit.socket("open"))) as domain:
+        with domain.producer("lamp", "XR24", 64, 48, patient=True, **how) as producer:
+            while producer.consumers == 0:
+                assert program.is_running(), program.stderr
+            for value in range(10):
+                with producer.slot() as picture:
+                    picture[:] = value
+            assert program.wait() == 0, program.stderr
+    lines = re.findall(r"^(\d+) good, red (\d+)$", program.stdout, re.M)
+    assert lines == [(str(value + 1), str(value)) for value in range(10)]

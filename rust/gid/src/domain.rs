@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 use crate::error::{Error, Result};
+#[cfg(feature = "protection")]
+use crate::protection::{Checks, ProtectedConsumer, Protection};
 use crate::{Consumer, ConsumerOptions, Fourcc, Layout, Producer, ProducerOptions};
 use gid_sys as sys;
 use rustix::io::Errno;
@@ -148,6 +150,44 @@ impl Domain {
         options: &ProducerOptions,
     ) -> Result<Producer> {
         Producer::new(self.connection.clone(), stream, layout, options)
+    }
+
+    /// The same, and each picture carries a check, which who shows it looks at. Its rows have to be
+    /// linear.
+    ///
+    /// Errors: those of [`Domain::producer`]; `ENOSYS`: libgid-protection was built without that
+    /// profile.
+    #[cfg(feature = "protection")]
+    pub fn protected_producer(
+        &self,
+        stream: &str,
+        layout: Layout,
+        protection: &Protection,
+        options: &ProducerOptions,
+    ) -> Result<Producer> {
+        let checks = Checks::new(stream, protection)?;
+        let mut producer = self.producer_of(stream, layout, options)?;
+        producer.protect(checks);
+        Ok(producer)
+    }
+
+    /// Subscribes to a protected stream as [`Domain::consumer`] does. It gives out copies of those
+    /// pictures that are what was sent, and of the others only which fault they have. `max_age`: how
+    /// long after it was sent a picture may come at most; `None`: for ever.
+    ///
+    /// Errors: those of [`Domain::consumer`]; `ENOSYS`.
+    #[cfg(feature = "protection")]
+    pub fn protected_consumer(
+        &self,
+        owner: Option<&str>,
+        stream: &str,
+        protection: &Protection,
+        max_age: Option<std::time::Duration>,
+        options: &ConsumerOptions,
+    ) -> Result<ProtectedConsumer> {
+        let checks = Checks::new(stream, protection)?;
+        let consumer = self.consumer(owner, stream, options)?;
+        Ok(ProtectedConsumer::new(consumer, checks, max_age))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::layout::{Layout, Rows};
-use crate::{Consumer, Gid, Rect};
+use crate::Consumer;
 use gid_sys as sys;
 use rustix::io::Errno;
 use std::ffi::CStr;
@@ -11,12 +11,78 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 /// A picture that was received. It is given back when it is dropped.
 pub struct Frame<'c> {
-    consumer: &'c Consumer,
-    c: sys::gid_frame,
+    pub(crate) consumer: &'c Consumer,
+    pub(crate) c: sys::gid_frame,
     note: Vec<u8>,
     slab: *mut sys::gid_slab,
     info: sys::gid_slab_info,
 }
+
+/// What is said of a picture, for each type that has the struct gid_frame of it as `c`.
+macro_rules! said {
+    ($type:ty) => {
+        impl $type {
+            /// The frame's name in all domains.
+            pub fn gid(&self) -> $crate::Gid {
+                $crate::Gid(self.c.gid)
+            }
+
+            /// Its number in the stream, from 1. Where it jumps, frames were missed.
+            pub fn sequence(&self) -> u64 {
+                self.c.sequence
+            }
+
+            /// When the picture came to be: ns of `CLOCK_MONOTONIC`, as all times but the media's.
+            pub fn capture_time(&self) -> Option<u64> {
+                $crate::frame::time(self.c.capture_time)
+            }
+
+            /// When it was sent.
+            pub fn submit_time(&self) -> u64 {
+                self.c.submit_time
+            }
+
+            /// When it is meant to be shown.
+            pub fn present_time(&self) -> Option<u64> {
+                $crate::frame::time(self.c.present_time)
+            }
+
+            /// Media time at which it is to be shown, ns.
+            pub fn pts(&self) -> Option<u64> {
+                $crate::frame::time(self.c.pts)
+            }
+
+            /// Media time for which it is to be shown, ns.
+            pub fn duration(&self) -> Option<u64> {
+                $crate::frame::time(self.c.duration)
+            }
+
+            /// What is to be shown of it.
+            pub fn crop(&self) -> $crate::Rect {
+                self.c.crop
+            }
+
+            /// What changed since the frame before.
+            pub fn damage(&self) -> $crate::Rect {
+                self.c.damage
+            }
+
+            /// How it is to be turned, 0 to 7, as `enum wl_output_transform` has it.
+            pub fn transform(&self) -> u32 {
+                self.c.transform
+            }
+
+            /// Bits of `GID_FRAME_*` in [`sys`](crate::sys).
+            pub fn flags(&self) -> u32 {
+                self.c.flags
+            }
+        }
+    };
+}
+#[cfg(feature = "protection")]
+pub(crate) use said;
+
+said!(Frame<'_>);
 
 impl<'c> Frame<'c> {
     /// Takes over the frame and a reference to its slab.
@@ -42,61 +108,6 @@ impl<'c> Frame<'c> {
             slab,
             info,
         })
-    }
-
-    /// The frame's name in all domains.
-    pub fn gid(&self) -> Gid {
-        Gid(self.c.gid)
-    }
-
-    /// Its number in the stream, from 1. Where it jumps, frames were missed.
-    pub fn sequence(&self) -> u64 {
-        self.c.sequence
-    }
-
-    /// When the picture came to be: ns of `CLOCK_MONOTONIC`, as all times but the media's.
-    pub fn capture_time(&self) -> Option<u64> {
-        time(self.c.capture_time)
-    }
-
-    /// When it was sent.
-    pub fn submit_time(&self) -> u64 {
-        self.c.submit_time
-    }
-
-    /// When it is meant to be shown.
-    pub fn present_time(&self) -> Option<u64> {
-        time(self.c.present_time)
-    }
-
-    /// Media time at which it is to be shown, ns.
-    pub fn pts(&self) -> Option<u64> {
-        time(self.c.pts)
-    }
-
-    /// Media time for which it is to be shown, ns.
-    pub fn duration(&self) -> Option<u64> {
-        time(self.c.duration)
-    }
-
-    /// What is to be shown of it.
-    pub fn crop(&self) -> Rect {
-        self.c.crop
-    }
-
-    /// What changed since the frame before.
-    pub fn damage(&self) -> Rect {
-        self.c.damage
-    }
-
-    /// How it is to be turned, 0 to 7, as `enum wl_output_transform` has it.
-    pub fn transform(&self) -> u32 {
-        self.c.transform
-    }
-
-    /// Bits of `GID_FRAME_*` in [`crate::sys`].
-    pub fn flags(&self) -> u32 {
-        self.c.flags
     }
 
     /// What the producer's program says of it beyond all this, at most 256 bytes: not to be trusted.
@@ -153,6 +164,16 @@ impl<'c> Frame<'c> {
     /// Errors: `ESTALE`, `ENOENT`: it was taken back meanwhile; `EAGAIN`, `EINVAL`: it cannot be
     /// read by a processor now, or ever.
     pub fn to_vec(&self) -> Result<Vec<u8>> {
+        let (bytes, result) = self.keep();
+        let is_same = result == -Errno::NOTCONN.raw_os_error() && self.is_current();
+        if result < 0 && !is_same {
+            return Err(Error::new(result, ""));
+        }
+        Ok(bytes)
+    }
+
+    /// A copy of its memory, and what libgid says of the copy.
+    pub(crate) fn keep(&self) -> (Vec<u8>, i32) {
         // SAFETY: a pure function of numbers.
         let size = match unsafe { sys::gid_layout_size(&self.info.layout) } {
             0 => self.info.slot_size,
@@ -168,11 +189,7 @@ impl<'c> Frame<'c> {
                 bytes.as_mut_ptr().cast(),
             )
         };
-        let is_same = result == -Errno::NOTCONN.raw_os_error() && self.is_current();
-        if result < 0 && !is_same {
-            return Err(Error::new(result, ""));
-        }
-        Ok(bytes)
+        (bytes, result)
     }
 }
 
@@ -193,7 +210,7 @@ impl Drop for Frame<'_> {
     }
 }
 
-fn time(ns: u64) -> Option<u64> {
+pub(crate) fn time(ns: u64) -> Option<u64> {
     (ns != u64::MAX).then_some(ns)
 }
 

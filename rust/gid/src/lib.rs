@@ -24,6 +24,11 @@
 //! reading whether what was read was the frame. A [`Slot`] of one's own has plain `&mut [u8]`:
 //! nobody else can write there.
 //!
+//! # Protection
+//! With the feature `protection` a stream's pictures are protected from who draws them to who shows
+//! them: `Domain::protected_producer()` and `Domain::protected_consumer()`. It takes
+//! libgid-protection, which comes with libgid's headers, liblzma and nettle.
+//!
 //! # Threads
 //! A [`Domain`] and all that is made of it belong to one thread: they are neither `Send` nor
 //! `Sync`. Each thread makes a domain of its own; they share the pictures all the same. So does each
@@ -41,6 +46,8 @@ mod frame;
 mod id;
 mod layout;
 mod producer;
+#[cfg(feature = "protection")]
+mod protection;
 mod wait;
 
 pub use consumer::{Consumer, ConsumerOptions, Frames, State};
@@ -52,3 +59,7 @@ pub use gid_sys as sys;
 pub use id::Gid;
 pub use layout::{Colours, Fourcc, Layout, Rect};
 pub use producer::{Producer, ProducerOptions, Slot};
+#[cfg(feature = "protection")]
+pub use protection::{
+    Fault, Key, Picture, Pictures, ProtectedConsumer, Protection, ProtectionError,
+};

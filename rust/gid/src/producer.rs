@@ -3,6 +3,8 @@
 use crate::domain::{text, Connection};
 use crate::error::{Error, Result};
 use crate::layout::Layout;
+#[cfg(feature = "protection")]
+use crate::protection::Checks;
 use crate::wait::{wait, Deadline};
 use crate::{Gid, Rect};
 use gid_sys as sys;
@@ -64,6 +66,8 @@ pub struct Producer {
     stream: String,
     patient: bool,
     heard: Instant,
+    #[cfg(feature = "protection")]
+    _checks: Option<Checks>, // dropped after the producer, which has them made
 }
 
 /// The last reader let go of a slot. `data` is the slab.
@@ -117,6 +121,8 @@ impl Producer {
             stream: stream.to_owned(),
             patient: options.patient,
             heard: Instant::now(),
+            #[cfg(feature = "protection")]
+            _checks: None,
         };
         // SAFETY: a text and options that live until it returns.
         let result = unsafe {
@@ -125,6 +131,13 @@ impl Producer {
         };
         producer.connection.check(result)?;
         Ok(producer)
+    }
+
+    /// From now on each picture that is sent has a check.
+    #[cfg(feature = "protection")]
+    pub(crate) fn protect(&mut self, checks: Checks) {
+        checks.protect(self.c);
+        self._checks = Some(checks);
     }
 
     /// A free slot to draw into, for [`Slot::send`]. If readers have all of them it waits, for
@@ -344,7 +357,8 @@ impl<'p> Slot<'p> {
 
     /// Sends it. Returns to how many readers.
     ///
-    /// Errors: `EINVAL`: something that was said of it is out of range.
+    /// Errors: `EINVAL`: something that was said of it is out of range; of a protected stream also
+    /// `ENOTSUP`, `EAGAIN`: its pixels cannot be read by a processor, or not now.
     pub fn send(self) -> Result<u32> {
         self.send_with(&[])
     }
