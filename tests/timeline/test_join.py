@@ -185,6 +185,21 @@ def test_clocks_that_drift_apart(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "drifting" in capsys.readouterr().out
 
 
+@pytest.mark.timeout(120)
+def test_a_clock_that_jumped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By a century, for one frame: nobody looks at each ten seconds of it. The others stay."""
+    cockpit = Cockpit(offset=40 * 10**9, drift=50e-6, frames=4000)
+    later = 4 * 10**18
+    cockpit.files[1] += gid_line(later, "submit", 9000, "1:42.0#0", 1, "movie")
+    cockpit.files[2] += gid_line(later + 50 * 10**9, "receive", 9000, "1:42.0#0", 2, "movie")
+    cockpit.files[2] += gid_line(later + 51 * 10**9, "released", 9000, "1:42.0#0", 2, "movie")
+    cockpit.files[1] += gid_line(later + 10**9, "freed", 9000, "1:42.0#0", 1, "movie")
+    paths = cockpit.write(tmp_path)
+    assert len(frames_of(capsys, *paths)) == 4001
+    assert main(["join", *paths, "-o", str(tmp_path / "out.html")]) == 0
+    assert main(["perfetto", paths[0], "-o", str(tmp_path / "out.json")]) == 0
+
+
 def test_contradicting_bounds_far_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Found by the fuzzer: no piece of time has frames of both ways."""
     text = gid_line(START, "submit", 1, "1:42.0#0", 1)

@@ -147,15 +147,23 @@ def _fixed(same: bool, told: bool, error: int | None, start: int, value: int) ->
 
 
 def _drifting(low: np.ndarray, high: np.ndarray, start: int, told: bool) -> Offset:
-    times, values, errors = [], [], []
-    end = max(high[0].max(), low[0].max())
-    for begin in range(int(start), int(end) + 1, _WINDOW):
-        inside = [(part[0] >= begin) & (part[0] < begin + _WINDOW) for part in (low, high)]
-        if inside[0].any() and inside[1].any():
-            greatest, least = low[1][inside[0]].max(), high[1][inside[1]].min()
-            times.append(begin + _WINDOW // 2)
-            values.append((greatest + least) // 2)
-            errors.append(abs(least - greatest) // 2)
-    if not errors:  # frames of one way only in each piece
+    """Piece by piece: of the pieces alone that have bounds of both ways, however far apart."""
+    lows, greatest = _by_window(low, start, np.maximum)
+    highs, least = _by_window(high, start, np.minimum)
+    both, of_low, of_high = np.intersect1d(lows, highs, assume_unique=True, return_indices=True)
+    if not len(both):  # frames of one way only in each piece
         return _fixed(False, told, None, start, high[1].min())
-    return Offset(False, told, int(max(errors)), np.array(times), np.array(values))
+    greatest, least = greatest[of_low], least[of_high]
+    error = int((np.abs(least - greatest) // 2).max())
+    times = start + both * _WINDOW + _WINDOW // 2
+    return Offset(False, told, error, times, (greatest + least) // 2)
+
+
+def _by_window(
+    bounds: np.ndarray, start: int, tightest: np.ufunc
+) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the pieces, and the tightest bound of each."""
+    numbers = (bounds[0] - start) // _WINDOW
+    order = np.argsort(numbers, kind="stable")
+    found, first = np.unique(numbers[order], return_index=True)
+    return found, tightest.reduceat(bounds[1][order], first)
