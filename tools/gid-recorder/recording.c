@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <gid/timeline.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "text.h"
 #include "write_all.h"
 
 #define VERSION 1u
@@ -86,13 +88,32 @@ static int build_streams(variant **array, const struct recording *recording) {
 	return ret;
 }
 
+/* Of the name of a file, which may be any bytes: with ? for those that are no text. */
+static void make_text(const char *name, char text[PATH_MAX]) {
+	size_t size = strlen(name), at = 0;
+	while (at < size && at < PATH_MAX - 1) {
+		size_t length = character_length(name + at, size - at);
+		if (length == 0) {
+			text[at++] = '?';
+		} else if (at + length < PATH_MAX) {
+			memcpy(text + at, name + at, length);
+			at += length;
+		} else {
+			break;
+		}
+	}
+	text[at] = '\0';
+}
+
 static int build_timelines(variant **array, const struct recording *recording) {
 	int ret = sd_json_variant_new_array(array, NULL, 0);
 	for (size_t i = 0; i < recording->options->timeline_count && ret >= 0; i++) {
 		const struct timeline_tail *tail = &recording->tails[i];
 		variant *entry = NULL;
+		char name[PATH_MAX];
 		int64_t size = timeline_tail_write(tail, recording->looks, -1);
-		ret = sd_json_buildo(&entry, SD_JSON_BUILD_PAIR_STRING("file", tail->path),
+		make_text(tail->path, name);
+		ret = sd_json_buildo(&entry, SD_JSON_BUILD_PAIR_STRING("file", name),
 				SD_JSON_BUILD_PAIR_INTEGER("bytes", size),
 				SD_JSON_BUILD_PAIR_BOOLEAN("names_missing", tail->is_full));
 		if (ret >= 0) {

@@ -11,6 +11,7 @@
 
 #include "display_socket.h"
 #include "foreign_json.h"
+#include "text.h"
 
 #define ANSWER_MAX (1u << 20) /* more than a gid-cluster can send */
 #define OF_JSON 16u	      /* what its bytes take at most when they are parsed */
@@ -53,8 +54,15 @@ void role_watch_finish(struct role_watch *watch) {
 
 /* The text of a key, "" where there is none, as far as there is room. */
 static void get_text(sd_json_variant *object, const char *key, char text[ROLE_WATCH_TEXT]) {
-	snprintf(text, ROLE_WATCH_TEXT, "%s",
-			foreign_json_line(sd_json_variant_by_key(object, key)));
+	const char *told = foreign_json_line(sd_json_variant_by_key(object, key));
+	size_t size = strlen(told), taken = 0, length;
+	/* Half a character at the end would be no text, and no file could have it. */
+	while (taken < size && (length = character_length(told + taken, size - taken)) > 0 &&
+			taken + length < ROLE_WATCH_TEXT) {
+		taken += length;
+	}
+	memcpy(text, told, taken);
+	text[taken] = '\0';
 }
 
 static uint64_t get_number(sd_json_variant *object, const char *key) {

@@ -73,11 +73,28 @@ static void test_strangers(struct role_watch *watch) {
 	tap_ok(role_watch_get(watch, watch->change_count - 1)->decided == 2002999, "the last ones");
 }
 
+static void test_long_words(struct role_watch *watch) {
+	char text[256], name[100] = "x";
+	for (size_t i = 1; i < 81; i += 2) {
+		memcpy(name + i, "\xc3\xa9", 3);
+	}
+	snprintf(text, sizeof(text), ROLE("light", CHANGE("%s", "live", "3000000", "0")), name);
+	take(watch, text);
+	const char *from = role_watch_get(watch, watch->change_count - 1)->from;
+	tap_ok(strlen(from) == 63 && strncmp(from, name, 63) == 0, "a long word is cut");
+	snprintf(text, sizeof(text), ROLE("light", CHANGE("%s", "live", "3000001", "0")), name + 1);
+	take(watch, text);
+	from = role_watch_get(watch, watch->change_count - 1)->from;
+	tap_ok(strlen(from) == 62 && strncmp(from, name + 1, 62) == 0,
+			"and not within a character");
+}
+
 int main(void) {
 	static struct role_watch watch;
 	tap_ok(role_watch_init(&watch, NULL, "cluster", NULL, handle_change, NULL) == 0, "a watch");
 	test_changes(&watch);
 	test_strangers(&watch);
+	test_long_words(&watch);
 	role_watch_finish(&watch);
 	return tap_finish();
 }
