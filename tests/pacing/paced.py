@@ -2,15 +2,13 @@
 """A Weston with pacing, clients that keep it busy, and its timeline."""
 
 import json
-import socket
-from collections.abc import Iterable
 from pathlib import Path
 
-from lib.program import BUILD, PATIENCE, Program, wait_for
-from lib.weston import Weston
+from lib.plugged import PluggedWeston
+from lib.program import PATIENCE, Program, wait_for
 
 
-class PacedWeston(Weston):
+class PacedWeston(PluggedWeston):
     """`lines` go into the section [gid]. Its log has the timeline, too."""
 
     def __init__(
@@ -18,27 +16,11 @@ class PacedWeston(Weston):
     ) -> None:
         super().__init__(folder, environment, scopes="log,timeline")
         self.configure("\n".join(["[gid]", *lines, ""]))
-        modules = self.command.index("--modules=gid-buffer.so")
-        self.command[modules] += f",{BUILD / 'tests/pacing/plug.so'}"
         self.clients: list[Program] = []
         self._read = 0
         self._counts = {"core_repaint_posted": 0, "core_repaint_exit_loop": 0}
         if start:
             self.start()
-
-    def launch(self, under: Iterable[str] = ()) -> Program:
-        """With plug.so, which obeys order()."""
-        self.orders, theirs = socket.socketpair()
-        self.orders.settimeout(PATIENCE)
-        with theirs:
-            self.place.pass_fds = [theirs.fileno()]
-            self.place.environment["PLUG_FD"] = str(theirs.fileno())
-            return super().launch(under)
-
-    def order(self, *words: str | int) -> None:
-        """Tells plug.so what to do, and waits until it is done."""
-        self.orders.send(" ".join(map(str, words)).encode() + b"\n")
-        assert self.orders.recv(100) == b"done\n", words
 
     def plug(self, output: str) -> None:
         """Plugs an output in, and has it repaint all the time, whatever clients do."""
