@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "output.h"
 #include "single-pixel-buffer-v1-client-protocol.h"
 #include "viewporter-client-protocol.h"
 #include "xdg-shell-client-protocol.h"
@@ -262,33 +261,51 @@ static const struct xdg_toplevel_listener toplevel_listener = {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Returns -1 where there is no such output; then it is on any. */
-static int choose_place(struct window *window) {
-	const struct window_options *options = &window->options;
-	struct output *output = NULL;
-	if (options->output != NULL) {
-		output = output_find(window->wayland->display, options->output);
-	}
-	if (options->fullscreen) {
-		xdg_toplevel_set_fullscreen(window->toplevel, output != NULL ? output->base : NULL);
-	} else if (options->maximized) {
-		xdg_toplevel_set_maximized(window->toplevel);
-	}
-	bool is_there = options->output == NULL || output != NULL;
-	output_release(output); // has been named
-	return is_there ? 0 : -1;
+static void ask_for_fullscreen(struct window *window) {
+	const struct output *output = window->watch.output;
+	xdg_toplevel_set_fullscreen(window->toplevel, output != NULL ? output->base : NULL);
 }
 
-static int create_toplevel(struct window *window) {
+/* Without it, to fill the one where the compositor has put it: some leave it as large as it was. */
+static void handle_output_changed(void *data) {
+	struct window *window = data;
+	if (window->toplevel != NULL) {
+		ask_for_fullscreen(window);
+	}
+}
+
+/* Returns -1 where there is no such output; then it is on any. */
+static int find_output(struct window *window) {
+	const char *name = window->options.output;
+	if (name == NULL) {
+		return 0;
+	}
+	struct output *output = output_find(window->wayland->display, name);
+	if (output == NULL) {
+		return -1;
+	}
+	output_watch_init(&window->watch, window->wayland->display, name, output,
+			handle_output_changed, window);
+	return 0;
+}
+
+static void choose_place(struct window *window) {
+	if (window->options.fullscreen) {
+		ask_for_fullscreen(window);
+	} else if (window->options.maximized) {
+		xdg_toplevel_set_maximized(window->toplevel);
+	}
+}
+
+static void create_toplevel(struct window *window) {
 	window->xdg_surface = xdg_wm_base_get_xdg_surface(window->wayland->wm_base, window->root);
 	xdg_surface_add_listener(window->xdg_surface, &xdg_surface_listener, window);
 	window->toplevel = xdg_surface_get_toplevel(window->xdg_surface);
 	xdg_toplevel_add_listener(window->toplevel, &toplevel_listener, window);
 	xdg_toplevel_set_title(window->toplevel, window->options.title);
 	xdg_toplevel_set_app_id(window->toplevel, window->options.app_id);
-	int result = choose_place(window);
+	choose_place(window);
 	wl_surface_commit(window->root);
-	return result;
 }
 
 static void destroy_toplevel(struct window *window) {
@@ -352,7 +369,9 @@ int window_init(struct window *window, struct wayland *wayland,
 	window->root_viewport = wp_viewporter_get_viewport(wayland->viewporter, window->root);
 	window->picture_viewport = wp_viewporter_get_viewport(wayland->viewporter, window->picture);
 	window->background = make_background(window);
-	return create_toplevel(window);
+	int result = find_output(window);
+	create_toplevel(window);
+	return result;
 }
 
 void window_finish(struct window *window) {
@@ -360,6 +379,7 @@ void window_finish(struct window *window) {
 		return;
 	}
 	window_set_veiled(window, false);
+	output_watch_finish(&window->watch);
 	wp_viewport_destroy(window->picture_viewport);
 	wp_viewport_destroy(window->root_viewport);
 	wl_subsurface_destroy(window->subsurface);

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "output.h"
 #include "wayland.h"
 
 struct box {
@@ -36,6 +37,7 @@ struct window_options {
 struct window {
 	struct wayland *wayland;
 	struct window_options options;
+	struct output_watch watch; // of the options' output; zeroes: any will do
 	struct wl_surface *root, *picture;
 	struct wl_subsurface *subsurface;
 	struct wl_buffer *background; // one pixel

@@ -193,6 +193,21 @@ static int capture_place(struct capture *capture, const struct screen_buffer *bu
 	return window_copy(capture, buffer, &frame->gid);
 }
 
+/* Of this producer and those before. */
+static void capture_get_stats(const struct capture *capture, struct gid_producer_stats *stats) {
+	const struct gid_producer_stats *past = &capture->past;
+	*stats = (struct gid_producer_stats){0};
+	if (capture->producer != NULL) {
+		gid_producer_get_stats(capture->producer, stats);
+	}
+	stats->frames += past->frames;
+	stats->delivered += past->delivered;
+	stats->dropped += past->dropped;
+	stats->leases_expired += past->leases_expired;
+	stats->copied_frames += past->copied_frames;
+	stats->copied_bytes += past->copied_bytes;
+}
+
 /* Makes it the stream's picture. */
 static void capture_send(struct capture *capture, struct screen_buffer *buffer,
 		const struct source_picture *picture) {
@@ -220,7 +235,7 @@ static void capture_send(struct capture *capture, struct screen_buffer *buffer,
 	capture->frame = frame;
 	capture->current = buffer;
 	struct gid_producer_stats stats;
-	gid_producer_get_stats(capture->producer, &stats);
+	capture_get_stats(capture, &stats);
 	if (capture->options->frames > 0 && stats.frames >= capture->options->frames) {
 		sd_event_exit(capture->event, EXIT_SUCCESS);
 	}
@@ -314,10 +329,26 @@ static void handle_form(void *data, const struct source_form *form) {
 	capture_sweep(capture);
 }
 
+static void handle_settled(void *data, struct wl_callback *callback, uint32_t serial) {
+	struct capture *capture = data;
+	wl_callback_destroy(callback);
+	capture->ending = NULL;
+	capture_end(capture, capture->options->stream, capture->why);
+}
+
+static const struct wl_callback_listener settled_listener = {.done = handle_settled};
+
+/* An output that is gone may be told later than the end of its pictures. */
 static void handle_ended(void *data, const char *why) {
 	struct capture *capture = data;
 	capture->asked = NULL;
-	capture_end(capture, capture->options->stream, why);
+	if (capture->output == NULL) {
+		capture_end(capture, capture->options->stream, why);
+	} else if (capture->ending == NULL) {
+		snprintf(capture->why, sizeof(capture->why), "%s", why);
+		capture->ending = wl_display_sync(capture->screens.display);
+		wl_callback_add_listener(capture->ending, &settled_listener, capture);
+	}
 }
 
 static const struct source_events source_events = {
@@ -342,7 +373,8 @@ static uint64_t capture_wait(const struct capture *capture) {
 
 /* Asks for the next picture, if one is wanted and there is memory for it. */
 static void capture_next(struct capture *capture) {
-	if (capture->asked != NULL || gid_producer_consumers(capture->producer) == 0) {
+	if (capture->asked != NULL || capture->source == NULL || capture->ending != NULL ||
+			gid_producer_consumers(capture->producer) == 0) {
 		return;
 	}
 	uint64_t wait = capture_wait(capture);
@@ -407,7 +439,7 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 	capture_next(capture);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- what there is of an output --------------------------------------------------------------- */
 
 static int handle_domain(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct capture *capture = data;
@@ -424,15 +456,29 @@ static int handle_producer(sd_event_source *source, int fd, uint32_t events, voi
 	return 0;
 }
 
-static void handle_output_gone(void *data, const struct screens_output *output) {
-	struct capture *capture = data;
-	if (output == capture->output) {
-		capture->output = NULL;
-		capture_end(capture, capture->options->stream, "the output is gone");
+static int create_source(struct capture *capture, const struct source_subject *subject) {
+	struct source *(*const creators[])(const struct screens *, const struct source_subject *,
+			const struct source_events *, void *) = {
+			image_copy_source_create,
+			screencopy_source_create,
+			weston_source_create,
+	};
+	for (size_t i = 0; i < sizeof(creators) / sizeof(creators[0]); i++) {
+		capture->source = creators[i](&capture->screens, subject, &source_events, capture);
+		if (capture->source != NULL) {
+			return 0;
+		}
 	}
+	warnx("the compositor has none of the protocols that give pictures of %s: "
+	      "ext-image-copy-capture-v1%s",
+			subject->window != NULL ? "a window" : "an output",
+			subject->window != NULL ? ""
+						: ", wlr-screencopy-unstable-v1 version 3, "
+						  "weston-output-capture");
+	return -1;
 }
 
-static int create_source(struct capture *capture) {
+static int create_first_source(struct capture *capture) {
 	const struct capture_options *options = capture->options;
 	struct source_subject subject = {.cursor = options->cursor};
 	if (options->window != NULL) {
@@ -444,33 +490,22 @@ static int create_source(struct capture *capture) {
 	if (subject.window == NULL && subject.output == NULL) {
 		return -1;
 	}
-	struct source *(*const creators[])(const struct screens *, const struct source_subject *,
-			const struct source_events *, void *) = {
-			image_copy_source_create,
-			screencopy_source_create,
-			weston_source_create,
-	};
-	for (size_t i = 0; i < sizeof(creators) / sizeof(creators[0]); i++) {
-		capture->source = creators[i](&capture->screens, &subject, &source_events, capture);
-		if (capture->source != NULL) {
-			return 0;
-		}
+	if (subject.output != NULL && subject.output->name != NULL) {
+		capture->output_name = strdup(subject.output->name);
 	}
-	warnx("the compositor has none of the protocols that give pictures of %s: "
-	      "ext-image-copy-capture-v1%s",
-			options->window != NULL ? "a window" : "an output",
-			options->window != NULL ? ""
-						: ", wlr-screencopy-unstable-v1 version 3, "
-						  "weston-output-capture");
-	return -1;
+	return create_source(capture, &subject);
+}
+
+static int add_producer(struct capture *capture) {
+	int ret = sd_event_add_io(capture->event, &capture->producer_source,
+			gid_producer_get_fd(capture->producer), EPOLLIN, handle_producer, capture);
+	if (ret < 0) {
+		warnx("event loop: %s", strerror(-ret));
+	}
+	return ret < 0 ? -1 : 0;
 }
 
 static int create_producer(struct capture *capture) {
-	int error = gid_domain_connect(capture->options->domain, &capture->domain);
-	if (error < 0) {
-		warnx("%s", gid_domain_connect_error());
-		return -1;
-	}
 	struct gid_producer_options options = {
 			.size = sizeof(options),
 			.released = handle_released,
@@ -478,10 +513,82 @@ static int create_producer(struct capture *capture) {
 			.data = capture,
 			.keeps_shown = true,
 	};
-	error = gid_producer_create(
+	int error = gid_producer_create(
 			capture->domain, capture->options->stream, &options, &capture->producer);
 	if (error < 0) {
 		warnx("%s: %s", capture->options->stream, explain(capture, error));
+		return error;
+	}
+	return add_producer(capture);
+}
+
+/* All that the pictures of one output need. */
+static void destroy_pictures(struct capture *capture) {
+	struct screen_buffer *buffer, *next;
+	capture->producer_source = sd_event_source_disable_unref(capture->producer_source);
+	gid_producer_destroy(capture->producer);
+	capture->producer = NULL;
+	if (capture->source != NULL) {
+		capture->source->interface->destroy(capture->source);
+		capture->source = NULL;
+	}
+	struct wl_callback **callbacks[] = {&capture->sync, &capture->ending};
+	for (size_t i = 0; i < sizeof(callbacks) / sizeof(callbacks[0]); i++) {
+		if (*callbacks[i] != NULL) {
+			wl_callback_destroy(*callbacks[i]);
+			*callbacks[i] = NULL;
+		}
+	}
+	capture->asked = capture->current = NULL;
+	wl_list_for_each_safe(buffer, next, &capture->buffers, link) {
+		screen_buffer_destroy(buffer);
+	}
+	gid_slab_destroy(capture->window, false);
+	capture->window = NULL;
+}
+
+/* --- an output that goes ---------------------------------------------------------------------- */
+
+/* Its stream ends: readers must not take the last picture for one of now. */
+static void handle_output_gone(void *data, const struct screens_output *output) {
+	struct capture *capture = data;
+	if (output != capture->output) {
+		return;
+	}
+	capture->output = NULL;
+	if (capture->output_name == NULL) {
+		capture_end(capture, capture->options->stream, "the output is gone");
+		return;
+	}
+	warnx("%s: the output is gone; waiting for it to come back", capture->options->stream);
+	capture_get_stats(capture, &capture->past);
+	destroy_pictures(capture);
+	capture->form = (struct source_form){0};
+	capture->asleep = false;
+	capture->pause_us = 0;
+}
+
+static void handle_output_there(void *data, struct screens_output *output) {
+	struct capture *capture = data;
+	if (capture->source != NULL || capture->output_name == NULL || output->name == NULL ||
+			strcmp(output->name, capture->output_name) != 0) {
+		return;
+	}
+	capture->output = output;
+	warnx("%s: the output is back", capture->options->stream);
+	const struct source_subject subject = {
+			.output = output, .cursor = capture->options->cursor};
+	if (create_source(capture, &subject) < 0 || create_producer(capture) < 0) {
+		sd_event_exit(capture->event, EXIT_FAILURE);
+	}
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static int connect_domain(struct capture *capture) {
+	int error = gid_domain_connect(capture->options->domain, &capture->domain);
+	if (error < 0) {
+		warnx("%s", gid_domain_connect_error());
 	}
 	return error;
 }
@@ -490,11 +597,6 @@ static int add_sources(struct capture *capture) {
 	sd_event *event = capture->event;
 	int ret = sd_event_add_io(event, &capture->domain_source,
 			gid_domain_get_fd(capture->domain), EPOLLIN, handle_domain, capture);
-	if (ret >= 0) {
-		ret = sd_event_add_io(event, &capture->producer_source,
-				gid_producer_get_fd(capture->producer), EPOLLIN, handle_producer,
-				capture);
-	}
 	if (ret >= 0) {
 		ret = sd_event_add_time_relative(event, &capture->pause, CLOCK_MONOTONIC, 0,
 				TIMER_ACCURACY_US, handle_pause, capture);
@@ -527,10 +629,12 @@ int capture_init(struct capture *capture, const struct capture_options *options,
 		wl_display_disconnect(display);
 		return -1;
 	}
+	capture->screens.output_there = handle_output_there;
 	capture->screens.output_gone = handle_output_gone;
 	capture->screens.data = capture;
-	if (create_source(capture) < 0 || create_producer(capture) < 0 ||
-			add_sources(capture) < 0 || create_clipboard(capture) < 0) {
+	if (create_first_source(capture) < 0 || connect_domain(capture) < 0 ||
+			create_producer(capture) < 0 || add_sources(capture) < 0 ||
+			create_clipboard(capture) < 0) {
 		capture_finish(capture);
 		return -1;
 	}
@@ -538,33 +642,21 @@ int capture_init(struct capture *capture, const struct capture_options *options,
 }
 
 void capture_finish(struct capture *capture) {
-	struct screen_buffer *buffer, *next;
 	struct wl_display *display = capture->screens.display;
 	capture_clipboard_finish(&capture->clipboard);
-	gid_producer_destroy(capture->producer);
-	capture->producer = NULL;
-	if (capture->source != NULL) {
-		capture->source->interface->destroy(capture->source);
-	}
-	if (capture->sync != NULL) {
-		wl_callback_destroy(capture->sync);
-	}
-	wl_list_for_each_safe(buffer, next, &capture->buffers, link) {
-		screen_buffer_destroy(buffer);
-	}
-	gid_slab_destroy(capture->window, false);
+	destroy_pictures(capture);
 	sd_event_source_unref(capture->connection);
 	sd_event_source_unref(capture->domain_source);
-	sd_event_source_unref(capture->producer_source);
 	sd_event_source_unref(capture->pause);
 	gid_domain_destroy(capture->domain);
+	free(capture->output_name);
 	screens_finish(&capture->screens);
 	wl_display_disconnect(display);
 }
 
 void capture_report(const struct capture *capture) {
 	struct gid_producer_stats stats;
-	gid_producer_get_stats(capture->producer, &stats);
+	capture_get_stats(capture, &stats);
 	printf("{\"frames\": %" PRIu64 ", \"delivered\": %" PRIu64 ", \"dropped\": %" PRIu64
 	       ", \"leases_expired\": %" PRIu64 ", \"copied_frames\": %" PRIu64
 	       ", \"copied_bytes\": %" PRIu64 ", \"captured\": %" PRIu64 ", \"unchanged\": %" PRIu64

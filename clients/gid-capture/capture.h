@@ -20,22 +20,26 @@ struct capture {
 	sd_event *event;
 	struct screens screens;
 	sd_event_source *connection, *domain_source, *producer_source, *pause;
-	const struct screens_output *output; // NULL: a window
-	struct source *source;
+	const struct screens_output *output; // NULL: a window; or it is gone
+	char *output_name;		     // of the first one; NULL: a window, or it has none
+	struct source *source;		     // NULL: the output is gone
+	struct wl_callback *ending;	     // after which it is known whether that is why it ended
+	char why[256];			     // it ended
 	struct gid_domain *domain;
 	struct capture_clipboard clipboard;
-	struct gid_producer *producer;
-	struct source_form form;       // of the pictures now
-	struct wl_list buffers;	       // struct screen_buffer
-	struct wl_callback *sync;      // after which the newest buffers can be exported
-	struct screen_buffer *asked;   // a picture is being written to it
-	struct screen_buffer *current; // the stream's picture
-	struct gid_frame frame;	       // as which it was sent
-	struct gid_slab *window;       // for readers on other machines; NULL: not needed yet
-	struct gid_layout layout;      // of the present form
-	bool asleep;		       // there is no picture, until one is asked for anew
-	uint64_t pause_us;	       // after a picture in which nothing was new
-	uint64_t asked_time;	       // when the last picture was asked for
+	struct gid_producer *producer;	// NULL: the output is gone
+	struct gid_producer_stats past; // of those before
+	struct source_form form;	// of the pictures now
+	struct wl_list buffers;		// struct screen_buffer
+	struct wl_callback *sync;	// after which the newest buffers can be exported
+	struct screen_buffer *asked;	// a picture is being written to it
+	struct screen_buffer *current;	// the stream's picture
+	struct gid_frame frame;		// as which it was sent
+	struct gid_slab *window;	// for readers on other machines; NULL: not needed yet
+	struct gid_layout layout;	// of the present form
+	bool asleep;			// there is no picture, until one is asked for anew
+	uint64_t pause_us;		// after a picture in which nothing was new
+	uint64_t asked_time;		// when the last picture was asked for
 	struct capture_counts counts;
 };
 

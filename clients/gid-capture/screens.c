@@ -37,7 +37,12 @@ static void output_mode(void *data, struct wl_output *object, uint32_t flags, in
 	}
 }
 
-static void output_done(void *data, struct wl_output *output) {
+static void output_done(void *data, struct wl_output *object) {
+	struct screens_output *output = data;
+	const struct screens *screens = output->screens;
+	if (screens->output_there != NULL) {
+		screens->output_there(screens->data, output);
+	}
 }
 
 static void output_scale(void *data, struct wl_output *output, int32_t factor) {
@@ -65,6 +70,7 @@ static void output_add(struct screens *screens, uint32_t global, uint32_t versio
 	if (output == NULL) {
 		return;
 	}
+	output->screens = screens;
 	output->global = global;
 	output->output = wl_registry_bind(screens->registry, global, &wl_output_interface,
 			version < WL_OUTPUT_NAME_SINCE_VERSION ? 1 : WL_OUTPUT_NAME_SINCE_VERSION);

@@ -6,8 +6,11 @@
 #include <stdint.h>
 #include <wayland-client.h>
 
+struct screens;
+
 struct screens_output {
 	struct wl_list link; // screens.outputs
+	struct screens *screens;
 	struct wl_output *output;
 	uint32_t global;
 	char *name; // NULL: the compositor tells none
@@ -34,7 +37,9 @@ struct screens {
 	struct zwlr_screencopy_manager_v1 *screencopy;
 	struct weston_capture_v1 *weston;
 	struct wl_list outputs, windows;
-	void (*output_gone)(void *data, const struct screens_output *output); // may be NULL
+	/* What one that came is called, and how large it is, is known; again when it changes. */
+	void (*output_there)(void *data, struct screens_output *output);      // may be NULL
+	void (*output_gone)(void *data, const struct screens_output *output); // likewise
 	void *data;
 };
 

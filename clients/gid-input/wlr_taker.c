@@ -25,8 +25,9 @@ struct wlr_taker {
 	struct wl_seat *seat;
 	struct zwlr_virtual_pointer_manager_v1 *pointers;
 	struct zwp_virtual_keyboard_manager_v1 *keyboards;
-	struct output *output;			  // NULL: the picture is of all of them
-	struct zwlr_virtual_pointer_v1 *pointer;  // NULL: the sender has none
+	struct output_watch watch;		  // zeroes: the picture is of all of them
+	bool points;				  // the sender has a pointer
+	struct zwlr_virtual_pointer_v1 *pointer;  // NULL: it has none, or there is no output for it
 	struct zwp_virtual_keyboard_v1 *keyboard; // the same
 	struct keymap *keymap;			  // of `keyboard`
 	int32_t parts[INPUT_AXES];		  // of a wheel, that are no whole step yet
@@ -113,14 +114,43 @@ static void release_buttons(struct wlr_taker *taker) {
 	zwlr_virtual_pointer_v1_frame(taker->pointer);
 }
 
-static void wlr_add_devices(struct taker *base, uint32_t devices) {
-	struct wlr_taker *taker = (struct wlr_taker *)base;
-	if ((devices & INPUT_POINTER) && taker->pointer == NULL) {
+/* Of an output that is gone there is none: the compositor would take its places for those of all
+ * others. */
+static void make_pointer(struct wlr_taker *taker) {
+	const struct output *output = taker->watch.output;
+	if (taker->pointer == NULL && taker->points &&
+			(taker->watch.name == NULL || output != NULL)) {
 		taker->pointer = zwlr_virtual_pointer_manager_v1_create_virtual_pointer_with_output(
-				taker->pointers, taker->seat,
-				taker->output != NULL ? taker->output->base : NULL);
+				taker->pointers, taker->seat, output != NULL ? output->base : NULL);
 		release_buttons(taker);
 	}
+}
+
+static void drop_pointer(struct wlr_taker *taker) {
+	if (taker->pointer != NULL) {
+		release_buttons(taker);
+		zwlr_virtual_pointer_v1_destroy(taker->pointer);
+		taker->pointer = NULL;
+		taker->pointed = false;
+	}
+}
+
+static void handle_output_changed(void *data) {
+	struct wlr_taker *taker = data;
+	bool is_there = taker->watch.output != NULL;
+	warnx("the output %s is %s", taker->watch.name,
+			is_there ? "back" : "gone: the pointer waits for it");
+	if (is_there) {
+		make_pointer(taker);
+	} else {
+		drop_pointer(taker);
+	}
+}
+
+static void wlr_add_devices(struct taker *base, uint32_t devices) {
+	struct wlr_taker *taker = (struct wlr_taker *)base;
+	taker->points |= (devices & INPUT_POINTER) != 0;
+	make_pointer(taker);
 	if ((devices & INPUT_KEYBOARD) && taker->keyboard == NULL) {
 		wlr_use_keymap(base, NULL);
 	}
@@ -168,8 +198,8 @@ static void handle_axis(struct wlr_taker *taker, const struct input_record *even
 static void handle_motion(
 		struct wlr_taker *taker, const struct input_record *event, uint32_t time) {
 	struct gid_box at = {event->x, event->y, 1, 1};
-	if (taker->output != NULL) {
-		at = gid_box_turn_back(at, INPUT_FULL, INPUT_FULL, taker->output->transform);
+	if (taker->watch.output != NULL) {
+		at = gid_box_turn_back(at, INPUT_FULL, INPUT_FULL, taker->watch.output->transform);
 	}
 	zwlr_virtual_pointer_v1_motion_absolute(taker->pointer, time, (uint32_t)at.x,
 			(uint32_t)at.y, INPUT_FULL, INPUT_FULL);
@@ -264,7 +294,7 @@ static void wlr_destroy(struct taker *base) {
 		zwp_virtual_keyboard_v1_destroy(taker->keyboard);
 	}
 	keymap_destroy(taker->keymap);
-	output_release(taker->output);
+	output_watch_finish(&taker->watch);
 	if (taker->pointers != NULL) {
 		zwlr_virtual_pointer_manager_v1_destroy(taker->pointers);
 	}
@@ -305,10 +335,12 @@ static int taker_connect(
 		return -1;
 	}
 	if (options->output != NULL) {
-		taker->output = output_find(taker->display, options->output);
-		if (taker->output == NULL) {
+		struct output *output = output_find(taker->display, options->output);
+		if (output == NULL) {
 			return -1;
 		}
+		output_watch_init(&taker->watch, taker->display, options->output, output,
+				handle_output_changed, taker);
 	}
 	return display_add_to_loop(taker->display, event, &taker->source);
 }

@@ -103,6 +103,41 @@ def test_an_output_that_is_turned(desk: Desk, turn: str, options: list[str]) -> 
         window.wait_place(size[0] / 4, size[1] / 8)
 
 
+def test_an_output_that_goes(desk: Desk) -> None:
+    """The pointer does nothing elsewhere until it is back, also where its windows are meanwhile;
+    and then nothing is pressed."""
+    taker = desk.take("--output=HEADLESS-1")
+    desk.sway.tell("create_output")
+    with desk.typist() as typist:
+        window = desk.window()
+        typist.point(0.5, 0.5)
+        window.wait_place(WIDTH / 2, HEIGHT / 2)
+        typist.do((BUTTON, BTN_LEFT, 1))
+        assert window.wait_button() == (BTN_LEFT, 1)
+        desk.sway.set_output("disable")
+        taker.wait_output("the output HEADLESS-1 is gone")
+        typist.point(0.5, 0.5)
+        typist.do((BUTTON, BTN_LEFT, 0))
+        typist.click()
+        typist.type(KEY_A)
+        assert window.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]
+        pressed = [args[3] for name, args in window.pointer.events if name == "button"]
+        assert 1 not in pressed
+        desk.sway.set_output("enable transform 90")
+        taker.wait_output("the output HEADLESS-1 is back")
+        window.display.close()
+        there = (desk.sway.socket, "HEADLESS-1", (HEIGHT, WIDTH), "seat0")
+        window = InputWindow(*there, ("keyboard", "pointer"), focused=False)
+        typist.point(0.5, 0.5)
+        typist.point(0.25, 0.125)
+        window.wait_place(HEIGHT / 4, WIDTH / 8)
+        assert not window.pointer.has("button")
+        typist.click()
+        assert window.wait_button() == (BTN_LEFT, 1)
+        assert window.wait_button() == (BTN_LEFT, 0)
+    assert taker.stop() == 0
+
+
 @pytest.mark.parametrize("end", ["sender", "taker"])
 def test_nothing_stays_pressed(desk: Desk, end: str) -> None:
     taker = desk.take("--output=HEADLESS-1")
