@@ -34,7 +34,7 @@ struct output_streams {
 	const struct gidd_connection *connection;
 	struct hidden_client *hidden;
 	struct wl_list list; /* struct configured */
-	struct wl_listener output_created, output_destroyed;
+	struct wl_listener output_created, output_destroyed, wake;
 };
 
 static struct configured *find_configured(const struct output_streams *streams, const char *name) {
@@ -169,10 +169,28 @@ static void handle_output_destroyed(struct wl_listener *listener, void *data) {
 	}
 }
 
+/*
+ * What changed while Weston slept is drawn now: backends that switch screens on see to that. The
+ * headless one has none, and programs would wait for their turn to draw until something else
+ * changes.
+ */
+static void handle_wake(struct wl_listener *listener, void *data) {
+	struct output_streams *streams = wl_container_of(listener, streams, wake);
+	const struct configured *configured;
+	wl_list_for_each(configured, &streams->list, link) {
+		if (configured->stream != NULL) {
+			weston_output_schedule_repaint(
+					output_stream_get_output(configured->stream));
+		}
+	}
+}
+
 void output_streams_start(struct output_streams *streams) {
 	if (streams == NULL) {
 		return;
 	}
+	streams->wake.notify = handle_wake;
+	wl_signal_add(&streams->compositor->wake_signal, &streams->wake);
 	streams->output_created.notify = handle_output_created;
 	wl_signal_add(&streams->compositor->output_created_signal, &streams->output_created);
 	streams->output_destroyed.notify = handle_output_destroyed;
@@ -250,6 +268,7 @@ int output_streams_create(struct weston_compositor *compositor,
 	wl_list_init(&streams->list);
 	wl_list_init(&streams->output_created.link);
 	wl_list_init(&streams->output_destroyed.link);
+	wl_list_init(&streams->wake.link);
 	int error = streams_read(streams);
 	if (error != 0 || wl_list_empty(&streams->list)) {
 		output_streams_destroy(streams);
@@ -265,6 +284,7 @@ void output_streams_destroy(struct output_streams *streams) {
 	}
 	wl_list_remove(&streams->output_created.link);
 	wl_list_remove(&streams->output_destroyed.link);
+	wl_list_remove(&streams->wake.link);
 	struct configured *configured, *next;
 	wl_list_for_each_safe(configured, next, &streams->list, link) {
 		configured_end(configured);

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Outputs that are unplugged, plugged in again, or asleep, while another domain uses them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy
+import pytest
+from lib.cockpit import Cockpit
+from lib.input_window import InputWindow, seat_devices
+from lib.plugged import PluggedWeston
+from lib.program import BUILD, wait_for
+from lib.stream_reader import StreamReader
+from lib.two_desks import CONFIG, DESK_SIZE, TwoDesks
+from lib.typist import BUTTON, KEY, TOUCH_DOWN, Typist
+from lib.weston import HEIGHT, WIDTH
+
+LIBGID = BUILD / "libgid/libgid.so"
+MIRROR = "[gid-output]\nmirror=headless\nstream=desk\ninput=cluster\n"
+SCREEN = "headless"  # Weston's own, which has a cable
+KEY_A, KEY_Q, BTN_LEFT = 30, 16, 0x110
+LEFT = 80  # of the picture on the other screen
+BELOW_CURSOR = 200  # which is nearer to the top
+ASLEEP_S = 0.5
+
+
+class Plugged(TwoDesks):
+    def _weston(
+        self, folder: Path, domain: str, config: str, kind: str = "desktop"
+    ) -> PluggedWeston:
+        folder.mkdir()
+        weston = PluggedWeston(folder, self.cockpit.env(domain), kind=kind)
+        weston.configure(config)
+        return weston.start()
+
+
+@pytest.fixture
+def desks(tmp_path: Path) -> Iterator[Plugged]:
+    cockpit = Cockpit(CONFIG)
+    cockpit.start_all()
+    made = Plugged(cockpit, tmp_path)
+    yield made
+    made.finish()
+    cockpit.close()
+
+
+def test_the_screen_of_a_view(desks: Plugged) -> None:
+    """It is shown, and used, on the one that is left; and goes back when its own one does."""
+    view = desks.taken(desks.start("--desktop=open", "--stream=desk", f"--output={SCREEN}"))
+    window = desks.window()
+    picture = window.painter.paint(2)
+
+    def is_seen() -> bool:
+        screen = desks.screen.screenshot("screen")[:, LEFT : LEFT + DESK_SIZE[0]]
+        return numpy.array_equal(screen[BELOW_CURSOR:], picture[BELOW_CURSOR:])
+
+    for key in (KEY_A, KEY_Q):
+        wait_for(lambda: desks.screen.screenshot(SCREEN).max() > 100, "the picture")
+        desks.screen.order("unplug", SCREEN)
+        wait_for(is_seen, "the picture on the other screen")
+        desks.settle(window)
+        desks.typist.type(key)
+        assert window.wait_keys(2) == [(key, 1), (key, 0)]
+        desks.screen.order("plug", SCREEN)
+        wait_for(lambda: not is_seen(), "its way back")
+    assert view.stop() == 0
+
+
+@pytest.fixture
+def mirrored(cockpit: Cockpit, tmp_path: Path) -> Iterator[PluggedWeston]:
+    weston = PluggedWeston(tmp_path, cockpit.env("open"))
+    weston.configure(MIRROR)
+    yield weston.start()
+    assert weston.stop() == 0, weston.read_log()
+
+
+def wait_corner(reader: StreamReader, picture: numpy.ndarray) -> None:
+    """That the stream shows the picture, apart from where its cursor is."""
+    corner = slice(HEIGHT * 3 // 4, None), slice(0, WIDTH // 4)
+    wait_for(
+        lambda: numpy.array_equal(reader.next().pixels[corner], picture[corner]), "the picture"
+    )
+
+
+def test_a_screen_that_is_used(cockpit: Cockpit, mirrored: PluggedWeston) -> None:
+    """Its stream and its seat go with it. What was held meanwhile is not, when they are back."""
+    place = (LIBGID, cockpit.socket("cluster"), "desk", "open")
+    with Typist(cockpit.env("cluster"), "input/desk") as typist, StreamReader(*place) as reader:
+        for seed in (1, 2, 3):
+            wait_for(lambda: seat_devices(mirrored, "input/desk") == 7, "the seat's devices")
+            window = InputWindow(mirrored.socket, SCREEN, (WIDTH, HEIGHT), "input/desk")
+            picture = window.painter.paint(seed)
+            wait_corner(reader, picture)
+            typist.point(0.5, 0.5)
+            window.wait_place(WIDTH / 2, HEIGHT / 2)
+            typist.type(KEY_Q)
+            assert window.wait_keys(2) == [(KEY_Q, 1), (KEY_Q, 0)]
+            typist.do((KEY, KEY_A, 1), (BUTTON, BTN_LEFT, 1), (TOUCH_DOWN, 0, 0, 9, 9))
+            assert window.wait_keys(1) == [(KEY_A, 1)]
+            assert window.wait_button() == (BTN_LEFT, 1)
+            window.touch.wait("down")
+            window.display.close()
+            mirrored.order("unplug", SCREEN)
+            mirrored.order("plug", SCREEN)
+            wait_for(lambda: seat_devices(mirrored, "input/desk") == 7, "the seat's devices")
+            window = InputWindow(mirrored.socket, SCREEN, (WIDTH, HEIGHT), "input/desk")
+            typist.type(KEY_Q)
+            assert window.wait_keys(2) == [(KEY_Q, 1), (KEY_Q, 0)]
+            assert not window.pointer.has("button") and not window.touch.has("down")
+            typist.tell("release")
+            window.display.close()
+
+
+def test_a_desktop_that_sleeps(cockpit: Cockpit, mirrored: PluggedWeston) -> None:
+    """It wakes when its user presses a key, which it gets, and draws what has changed meanwhile."""
+    place = (LIBGID, cockpit.socket("cluster"), "desk", "open")
+    with Typist(cockpit.env("cluster"), "input/desk") as typist, StreamReader(*place) as reader:
+        wait_for(lambda: seat_devices(mirrored, "input/desk") == 7, "the seat's devices")
+        window = InputWindow(mirrored.socket, SCREEN, (WIDTH, HEIGHT), "input/desk")
+        for seed in (2, 3):
+            mirrored.order("sleep")
+            surface, number = window.painter.surface, seed % 2
+            frame = surface("frame")
+            surface("attach", window.painter.buffers[number], 0, 0)
+            surface("damage", 0, 0, WIDTH, HEIGHT)
+            surface("commit")
+            with pytest.raises(TimeoutError):
+                window.display.wait_until(
+                    lambda frame=frame: frame.has("done"), "a repaint", ASLEEP_S
+                )
+            typist.type(KEY_A)
+            frame.wait("done")
+            assert window.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]
+            picture = window.painter.paint(seed)
+            wait_corner(reader, picture)
