@@ -201,6 +201,42 @@ def test_what_is_no_text(desks: Copying) -> None:
     assert desks.crossed("clipboard/input/desk") == before + 1
 
 
+NO_UTF8 = "it is no UTF-8, or has control characters"
+REFUSED = {
+    "longer": (b"x" * (TEXT_MAX + 1), "it has more than 65536 bytes"),
+    "zero": (b"a\0b", NO_UTF8),
+    "half a letter": (GREETING[:3], NO_UTF8),
+    "surrogate": (b"a\xed\xa0\x80", NO_UTF8),
+    "escape": (b"\x1b[31mred", NO_UTF8),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), REFUSED.values(), ids=REFUSED)
+def test_texts_that_are_refused(desks: Copying, text: bytes, why: str) -> None:
+    """By whoever would send them, who says so; and the next one crosses."""
+    before = desks.counts()
+    desks.copy_there(b"before it")
+
+    def wait_said(said: Callable[[], str], count: int) -> None:
+        def is_said() -> bool:
+            desks.there.answer()
+            desks.here.answer()
+            return said().count(why) > count
+
+        wait_for(is_said, f"that {why}")
+
+    count = desks.viewer.stderr.count(why)
+    desks.there.copy(text, desks.turn())
+    desks.press()
+    wait_said(lambda: desks.viewer.stderr, count)
+    count = desks.desk.read_log().count(why)
+    desks.here.copy(text, desks.press())
+    wait_said(desks.desk.read_log, count)
+    desks.copy_there(b"after it")
+    before["clipboard/input/desk"] += 2
+    assert desks.counts() == before
+
+
 def endless(fd: int) -> None:
     def write() -> None:
         try:

@@ -2,10 +2,11 @@
 """gid-view --input: a desktop of another domain is used from its window."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
-from lib.input_window import FIXED
+from lib.input_window import FIXED, InputWindow
 from lib.painter import Painter
 from lib.program import BUILD
 from lib.stream_reader import StreamReader
@@ -89,25 +90,60 @@ def test_over_the_edge(desks: TwoDesks) -> None:
     assert view.stop() == 0
 
 
-@pytest.mark.parametrize("end", ["focus", "killed", "closed"])
-def test_nothing_stays_pressed(desks: TwoDesks, end: str) -> None:
-    view, window = desks.use()
+FINGERS = range(10)
+
+
+def press_all(desks: TwoDesks, window: InputWindow) -> set[int]:
+    """A key, a button and ten fingers, of which this is what the window calls them."""
     typist = desks.typist
     typist.point(0.5, 0.5)
     window.wait_place(320, 180)
     typist.do((KEY, KEY_A, 1), (BUTTON, BTN_LEFT, 1))
     assert window.wait_keys(1) == [(KEY_A, 1)]
     assert window.wait_button() == (BTN_LEFT, 1)
+    at = [int((LEFT + WIDTH * (finger + 0.5) / len(FINGERS)) * 65536) for finger in FINGERS]
+    typist.do(*((TOUCH_DOWN, finger, 0, x, 32768) for finger, x in zip(FINGERS, at, strict=True)))
+    down = {window.touch.wait("down")[3] for _ in FINGERS}
+    assert len(down) == len(FINGERS)
+    return down
+
+
+def wait_released(window: InputWindow, down: set[int]) -> None:
+    assert window.wait_keys(1) == [(KEY_A, 0)]
+    assert window.wait_button() == (BTN_LEFT, 0)
+    assert {window.touch.wait("up")[2] for _ in FINGERS} == down
+
+
+@pytest.mark.parametrize("end", ["focus", "killed", "closed"])
+def test_nothing_stays_pressed(desks: TwoDesks, end: str) -> None:
+    view, window = desks.use()
+    down = press_all(desks, window)
     if end == "focus":
         Painter(desks.screen.socket, "screen", SCREEN_SIZE).paint(1)
     elif end == "killed":
         view.kill()
     else:
         assert view.stop() == 0
-    assert window.wait_keys(1) == [(KEY_A, 0)]
-    assert window.wait_button() == (BTN_LEFT, 0)
-    typist.tell("release")
+    wait_released(window, down)
+    desks.typist.tell("release")
     view.kill()
+
+
+@pytest.mark.parametrize("domain", ["cluster", "open"])
+def test_a_gidd_that_is_killed(tmp_path: Path, domain: str) -> None:
+    """Who is used and who uses it do without: what is held stays so until its user lets it go."""
+    cockpit = Cockpit(CONFIG)
+    cockpit.start_all()
+    desks = TwoDesks(cockpit, tmp_path)
+    view, window = desks.use()
+    down = press_all(desks, window)
+    cockpit.restart(domain)
+    desks.typist.tell("release")
+    wait_released(window, down)
+    desks.settle(window)
+    assert view.stop() == 0
+    desks.finish()
+    cockpit.close()
 
 
 def test_grab(desks: TwoDesks) -> None:
