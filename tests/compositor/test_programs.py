@@ -72,7 +72,15 @@ FIND = {
     "game": "import ctypes; ctypes.CDLL('libSDL2-2.0.so.0')",
 }
 OTHER = "[gid-window]\nstream=other\napp-id=org.example.other\ninput=cluster\n"
-KEY_CTRL = 29
+KEY_CTRL, KEY_ALTGR, KEY_ENTER = 29, 100, 28
+# Of layouts of [keyboard]: keys, one after the other or with AltGr, and what they write there.
+COMPOSE, CAPS_LOCK = 127, 58
+LAYOUTS = {
+    "de": ("keymap_layout=de\n", [26, 39, 12, 41, 30, 13, 18, (KEY_ALTGR, 18)], "üößâé€"),
+    "ru": ("keymap_layout=ru\n", [34, 35, 18], "пру"),
+    "two": ("keymap_layout=us,ru\nkeymap_options=grp:caps_toggle\n", [34, CAPS_LOCK, 34], "gп"),
+    "compose": ("keymap_options=compose:menu\n", [COMPOSE, 40, 18, COMPOSE, 31, 31], "éß"),
+}
 CHANGED = 0.05  # of a part of the picture
 FEW_COLOURS = 16  # of one without text
 LEFT, SCREEN_WIDTH = 80, 800  # of the picture on the screen
@@ -138,8 +146,14 @@ def way(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
+def keyboard() -> str:
+    """Of the desk's Weston."""
+    return ""
+
+
+@pytest.fixture
 def used(
-    make_cockpit: Callable[..., Cockpit], tmp_path: Path, name: str, way: str
+    make_cockpit: Callable[..., Cockpit], tmp_path: Path, name: str, way: str, keyboard: str
 ) -> Iterator[Used]:
     if not is_there(name):
         package = PACKAGES[name]
@@ -150,6 +164,7 @@ def used(
     if way == "window":
         keys = f"{OTHER}[gid-window]\nstream=program\napp-id={APPS[name]}\ninput=cluster\n{keys}"
         keys += f"clients={find_executable(name)}\n"
+    keys += keyboard
     desks = TwoDesks(cockpit, tmp_path, keys=(keys, ""), kind="kiosk", used=way == "desktop")
     yield Used(desks, name, way, tmp_path)
     desks.finish()
@@ -187,6 +202,42 @@ def test_a_command_in_a_terminal(used: Used) -> None:
             write(f"{line}\n")
             wait_for(lambda count=count: has_typed(count), lambda: f"{LINES} in {typed}")
         assert view.stop() == 0
+
+
+def press_all(used: Used, keys: list[int | tuple[int, int]]) -> None:
+    typist = used.desks.typist
+    for key in keys:
+        held, code = key if isinstance(key, tuple) else (None, key)
+        if held is not None:
+            typist.press(held)
+        typist.type(code)
+        if held is not None:
+            typist.lift(held)
+
+
+@pytest.mark.parametrize("name", ["weston-terminal"])
+@pytest.mark.parametrize(
+    ("keyboard", "keys", "text"),
+    [(f"[keyboard]\n{lines}", keys, text) for lines, keys, text in LAYOUTS.values()],
+    ids=LAYOUTS,
+)
+def test_another_layout(used: Used, keys: list[int | tuple[int, int]], text: str) -> None:
+    """Of the desktop's keyboard: with dead keys, Compose, and two layouts, of which a key of the
+    user's chooses one."""
+    ready, typed, script = (used.folder / name for name in ("ready", "typed", "shell"))
+    lines = 'while read line; do [ -z "$line" ] || echo "$line" >typed; done'
+    script.write_text(f"#!/bin/sh\nread line; : >ready\n{lines}\n")
+    script.chmod(0o755)
+
+    def is_ready() -> bool:
+        used.click(320, 180)
+        press_all(used, [KEY_ENTER])
+        return ready.exists()
+
+    with running(used.start(["weston-terminal", f"--shell={script}"])), running(used.look()):
+        wait_for(is_ready, "the program to read", pause=PAUSE_S)
+        press_all(used, [*keys, KEY_ENTER])
+        wait_for(lambda: typed.exists() and typed.read_text() == f"{text}\n", f"{text!r}")
 
 
 class Gtk:
