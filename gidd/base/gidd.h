@@ -69,6 +69,7 @@ struct gidd {
 	sd_event_source *offers; /* when others are told of them; off: they know; NULL: likewise */
 	struct subscriptions subscriptions; /* in either direction */
 	uint32_t stream_number, subscription_number;
+	sd_event_source *asks; /* of producers that are asked later; off: none; NULL: likewise */
 
 	struct links links;
 	const struct withdraw_events *withdraw_events;

@@ -14,8 +14,12 @@
 #include "socket.h"
 #include "untaken.h"
 
-/* More than a client needs that looks after its socket at all; bounds what a stopped one costs. */
-#define QUEUE_MAX 1024u
+/*
+ * More than a client needs that looks after its socket at all; bounds what a stopped one costs. The
+ * words that all slabs of a few domains are gone have room: others choose when they come, and a
+ * compositor that is busy is not to lose its connection by them.
+ */
+#define QUEUE_BYTES_MAX ((size_t)1 << 20)
 #define QUEUE_FDS_MAX 128u
 /* Descriptors of one giver that are still being closed, before no more of his are taken. */
 #define UNCLOSED_MAX 64u
@@ -41,6 +45,10 @@ void packet_stream_let_wait(bool lets) {
 	lets_wait = lets;
 }
 
+static size_t packet_cost(uint32_t size) {
+	return sizeof(struct packet_stream_packet) + size;
+}
+
 static void packet_destroy(struct packet_stream_packet *packet) {
 	gid_socket_close_fds(packet->fds, packet->fd_count);
 	free(packet);
@@ -48,7 +56,7 @@ static void packet_destroy(struct packet_stream_packet *packet) {
 
 static struct packet_stream_packet *packet_create(
 		const union gid_wire_message *message, const int *fds, uint32_t fd_count) {
-	struct packet_stream_packet *packet = malloc(sizeof(*packet) + message->header.size);
+	struct packet_stream_packet *packet = malloc(packet_cost(message->header.size));
 	if (packet == NULL) {
 		return NULL;
 	}
@@ -140,7 +148,7 @@ static void flush(struct packet_stream *connection) {
 			return;
 		}
 		TAILQ_REMOVE(&connection->queue, packet, entry);
-		connection->queued--;
+		connection->queued_bytes -= packet_cost(packet->size);
 		connection->queued_fds -= packet->fd_count;
 		untaken_unqueue(connection->untaken, packet->fd_count);
 		packet_destroy(packet);
@@ -191,7 +199,8 @@ void packet_stream_send(struct packet_stream *connection, const union gid_wire_m
 			return;
 		}
 	}
-	if (!lets_wait || connection->queued >= QUEUE_MAX ||
+	const size_t cost = packet_cost(message->header.size);
+	if (!lets_wait || connection->queued_bytes + cost > QUEUE_BYTES_MAX ||
 			connection->queued_fds + fd_count > QUEUE_FDS_MAX ||
 			(fd_count > 0 && !untaken_may_queue(connection->untaken, fd_count))) {
 		packet_stream_fail(connection, "does not read what is sent to it");
@@ -203,7 +212,7 @@ void packet_stream_send(struct packet_stream *connection, const union gid_wire_m
 		return;
 	}
 	TAILQ_INSERT_TAIL(&connection->queue, packet, entry);
-	connection->queued++;
+	connection->queued_bytes += cost;
 	connection->queued_fds += fd_count;
 	untaken_queue(connection->untaken, fd_count);
 	if (error == -ETOOMANYREFS) {
@@ -213,8 +222,12 @@ void packet_stream_send(struct packet_stream *connection, const union gid_wire_m
 	}
 }
 
+bool packet_stream_has_queue(const struct packet_stream *connection) {
+	return !TAILQ_EMPTY(&connection->queue);
+}
+
 bool packet_stream_is_unread(const struct packet_stream *connection) {
-	return !TAILQ_EMPTY(&connection->queue) || untaken_is_unread(connection->fd);
+	return packet_stream_has_queue(connection) || untaken_is_unread(connection->fd);
 }
 
 /* --- in --------------------------------------------------------------------------------------- */

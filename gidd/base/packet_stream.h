@@ -41,7 +41,8 @@ struct packet_stream {
 	sd_event_source *pause;	    /* NULL, or until more is taken */
 	sd_event_source *try_again; /* NULL, or until what is queued is sent */
 	TAILQ_HEAD(, packet_stream_packet) queue;
-	uint32_t queued, queued_fds;
+	size_t queued_bytes;
+	uint32_t queued_fds;
 	struct untaken *untaken; /* what of that peer's is on its way */
 	bool failed;
 	char why[192];
@@ -68,6 +69,9 @@ void packet_stream_let_wait(bool lets);
 /* Sends or queues; the descriptors stay the caller's. Never blocks, never calls the handler. */
 void packet_stream_send(struct packet_stream *connection, const union gid_wire_message *message,
 		const int *fds, uint32_t fd_count);
+
+/* Whether something waits for a peer that takes no more at the moment. */
+bool packet_stream_has_queue(const struct packet_stream *connection);
 
 /* Whether there is something that the peer has not read yet. */
 bool packet_stream_is_unread(const struct packet_stream *connection);

@@ -29,6 +29,7 @@ struct peer {
 	char label[128];	/* for people: "gst-launch-1.0 (pid 42, uid 0)", "domain open" */
 	struct imports imports; /* slabs that it was given */
 	struct subscriptions consuming; /* subscriptions that it asked for */
+	uint64_t asks_paid; /* ns: when producers may be asked for it as if none had been */
 	/* Both as in connection.h. */
 	void (*send)(struct peer *peer, const union gid_wire_message *message, const int *fds,
 			uint32_t fd_count);

@@ -127,6 +127,7 @@ void local_close(struct gidd *gidd) {
 	while ((client = TAILQ_FIRST(&gidd->clients)) != NULL) {
 		client_destroy(client);
 	}
+	stream_close(gidd);
 	seal_finish(gidd);
 	status_close(gidd);
 	eviction_close(gidd);

@@ -23,6 +23,10 @@ void stream_init(struct gidd *gidd) {
 	TAILQ_INIT(&gidd->subscriptions);
 }
 
+void stream_close(struct gidd *gidd) {
+	gidd->asks = sd_event_source_disable_unref(gidd->asks);
+}
+
 static struct stream *stream_find(struct gidd *gidd, const char *name) {
 	struct stream *stream;
 	TAILQ_FOREACH(stream, &gidd->streams, entry) {
@@ -34,6 +38,54 @@ static struct stream *stream_find(struct gidd *gidd, const char *name) {
 }
 
 /* --- asking who has the stream ---------------------------------------------------------------- */
+
+/*
+ * Each subscription is work for its producer, which makes a ring for it, and readers come and go as
+ * often as they like. For each of them others are asked so often, and so many times at once.
+ */
+#define ASK_EVERY_NS UINT64_C(5000000)
+#define ASKS_AT_ONCE 64
+/* Until those that were put off are looked at again. */
+#define PUT_OFF_US 20000
+
+/* Whoever is busy would lose the connection over what waits there. */
+static bool may_ask(struct peer *consumer, bool is_busy) {
+	uint64_t now = gid_clock_now();
+	uint64_t paid = consumer->asks_paid > now ? consumer->asks_paid : now;
+	if (is_busy || paid - now >= ASKS_AT_ONCE * ASK_EVERY_NS) {
+		return false;
+	}
+	consumer->asks_paid = paid + ASK_EVERY_NS;
+	return true;
+}
+
+static void begin(struct gidd *gidd, struct subscription *subscription);
+
+static int handle_put_off(sd_event_source *source, uint64_t now, void *data) {
+	struct gidd *gidd = data;
+	struct subscription *subscription;
+	SUBSCRIPTION_FOREACH_SAFE(subscription, &gidd->subscriptions, entry) {
+		if (subscription->is_put_off) {
+			subscription->is_put_off = false;
+			begin(gidd, subscription);
+		}
+	}
+	return 0;
+}
+
+static int look_later(struct gidd *gidd) {
+	int state = SD_EVENT_ONESHOT;
+	if (gidd->asks == NULL) {
+		return sd_event_add_time_relative(gidd->event, &gidd->asks, CLOCK_MONOTONIC,
+				PUT_OFF_US, PUT_OFF_US / 10, handle_put_off, gidd);
+	}
+	sd_event_source_get_enabled(gidd->asks, &state);
+	if (state != SD_EVENT_OFF) {
+		return 0;
+	}
+	int error = sd_event_source_set_time_relative(gidd->asks, PUT_OFF_US);
+	return error < 0 ? error : sd_event_source_set_enabled(gidd->asks, SD_EVENT_ONESHOT);
+}
 
 static void ask_producer(struct subscription *subscription, struct stream *stream) {
 	subscription->stream = stream;
@@ -59,6 +111,23 @@ static void handle_result(struct gidd *gidd, struct subscription *subscription,
 		subscription_destroy(gidd, subscription);
 	} else {
 		subscription_answer(subscription, 0, result->value, "");
+	}
+}
+
+/* Whether it has to wait for its turn. Of what ends before that its producer never hears. */
+static bool put_off(struct gidd *gidd, struct subscription *subscription, bool is_busy) {
+	subscription->is_put_off =
+			!may_ask(subscription->consumer, is_busy) && look_later(gidd) == 0;
+	if (subscription->is_put_off && (subscription->flags & GID_WIRE_WAIT) != 0) {
+		subscription_answer(subscription, 0, 0, "");
+	}
+	return subscription->is_put_off;
+}
+
+static void ask_in_turn(
+		struct gidd *gidd, struct subscription *subscription, struct stream *stream) {
+	if (!put_off(gidd, subscription, packet_stream_has_queue(&stream->owner->stream))) {
+		ask_producer(subscription, stream);
 	}
 }
 
@@ -102,7 +171,7 @@ static void begin(struct gidd *gidd, struct subscription *subscription) {
 	if (subscription->domain == gidd->self->number) {
 		struct stream *stream = stream_find(gidd, subscription->name);
 		if (stream != NULL) {
-			ask_producer(subscription, stream);
+			ask_in_turn(gidd, subscription, stream);
 		} else if (wait) {
 			subscription_answer(subscription, 0, 0, "");
 		} else {
@@ -113,6 +182,9 @@ static void begin(struct gidd *gidd, struct subscription *subscription) {
 	}
 	struct link *link = link_find(gidd, subscription->domain);
 	if (link != NULL && link->state == LINK_UP) {
+		if (put_off(gidd, subscription, link_is_busy(link))) {
+			return;
+		}
 		/* It may keep the consumer's end of the doorbell. */
 		uint64_t before = gid_closer_charge(subscription->consumer->source);
 		ask_link(subscription, link);
@@ -540,7 +612,7 @@ static void ask_for_waiting(struct gidd *gidd, struct stream *stream) {
 		if (subscription->domain == gidd->self->number &&
 				subscription->state == SUBSCRIPTION_WAITING &&
 				strcmp(subscription->name, stream->name) == 0) {
-			ask_producer(subscription, stream);
+			ask_in_turn(gidd, subscription, stream);
 		}
 	}
 }

@@ -12,6 +12,7 @@
 #include "subscriptions.h"
 
 void stream_init(struct gidd *gidd);
+void stream_close(struct gidd *gidd);
 
 void stream_publish(struct client *client, const struct gid_wire_publish *request);
 void stream_unpublish(struct client *client, const struct gid_wire_unpublish *request);

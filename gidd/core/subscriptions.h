@@ -40,6 +40,7 @@ struct subscription {
 	uint32_t consumer_number; /* the consumer's, on its connection */
 	uint32_t serial;	  /* of its request */
 	bool answered;
+	bool is_put_off; /* its stream is there, and its producer is asked later */
 
 	uint32_t domain;	  /* whose stream it is */
 	struct stream *stream;	  /* of this domain; NULL while waiting */

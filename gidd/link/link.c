@@ -14,6 +14,8 @@
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
 /* More than all clients of a domain may have on their way together, if they are honest. */
 #define REQUESTS_MAX 4096u
+/* Of these so many are sent: connections have little room for answers, which have descriptors. */
+#define ON_THE_WAY_MAX 64u
 #define ANSWER_PATIENCE_US (20 * UINT64_C(1000000))
 #define SUSPICION_ROUNDS_MAX 10u /* as many as who says nothing at all gets */
 
@@ -65,13 +67,16 @@ void link_fault(struct link *link, const char *why) {
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Something that the other gidd was asked and has not answered yet. */
+/* Something that the other gidd was asked, or is to be asked, and has not answered yet. */
 struct link_request {
 	TAILQ_ENTRY(link_request) entry;
 	uint32_t serial;
-	uint64_t waited_us;
+	bool is_sent;
+	uint64_t waited_us;	/* since then */
 	link_answered answered; /* NULL: nobody waits for it any more */
 	void *data;
+	uint32_t size; /* of the message, where that has to wait */
+	char message[];
 };
 
 static struct link_request *find_request(struct link *link, uint32_t serial) {
@@ -92,28 +97,45 @@ static uint32_t new_serial(struct link *link) {
 	return link->serial;
 }
 
+static void send_request(struct link *link, struct link_request *request,
+		const union gid_wire_message *message, const int *fds, uint32_t fd_count) {
+	request->is_sent = true;
+	link->on_the_way++;
+	peer_send(&link->peer, message, fds, fd_count);
+}
+
 int link_request(struct link *link, union gid_wire_message *message, const int *fds,
 		uint32_t fd_count, link_answered answered, void *data) {
 	if (link->state != LINK_UP) {
 		return -ENOTCONN;
 	}
-	if (link->request_count >= REQUESTS_MAX) {
+	const bool waits = link->on_the_way >= ON_THE_WAY_MAX;
+	if (link->request_count >= REQUESTS_MAX || (waits && fd_count > 0)) {
 		return -EAGAIN;
 	}
-	struct link_request *request = calloc(1, sizeof(*request));
+	const uint32_t size = waits ? message->header.size : 0;
+	struct link_request *request = calloc(1, sizeof(*request) + size);
 	if (request == NULL) {
 		return -ENOMEM;
 	}
-	*request = (struct link_request){
-			.serial = new_serial(link),
-			.answered = answered,
-			.data = data,
-	};
-	message->header.serial = request->serial;
+	request->serial = message->header.serial = new_serial(link);
+	request->answered = answered;
+	request->data = data;
+	request->size = size;
+	memcpy(request->message, message, size);
 	TAILQ_INSERT_TAIL(&link->requests, request, entry);
 	link->request_count++;
-	peer_send(&link->peer, message, fds, fd_count);
+	if (!waits) {
+		send_request(link, request, message, fds, fd_count);
+	} else if (link->unsent == NULL) {
+		link->unsent = request;
+	}
 	return 0;
+}
+
+bool link_is_busy(const struct link *link) {
+	bool has_queue = link->kind->has_queue != NULL && link->kind->has_queue(link);
+	return has_queue || link->on_the_way >= ON_THE_WAY_MAX;
 }
 
 void link_cancel(struct gidd *gidd, const void *data) {
@@ -129,15 +151,34 @@ void link_cancel(struct gidd *gidd, const void *data) {
 }
 
 static void request_destroy(struct link *link, struct link_request *request) {
+	if (link->unsent == request) {
+		link->unsent = TAILQ_NEXT(request, entry);
+	}
 	TAILQ_REMOVE(&link->requests, request, entry);
 	link->request_count--;
+	link->on_the_way -= request->is_sent;
 	free(request);
+}
+
+/* Of those that wait for their turn. */
+static void send_next(struct link *link) {
+	struct link_request *request;
+	while ((request = link->unsent) != NULL && link->on_the_way < ON_THE_WAY_MAX) {
+		union gid_wire_message message;
+		if (request->answered == NULL) {
+			request_destroy(link, request);
+			continue;
+		}
+		link->unsent = TAILQ_NEXT(request, entry);
+		memcpy(&message, request->message, request->size);
+		send_request(link, request, &message, NULL, 0);
+	}
 }
 
 static void handle_answer(struct link *link, const union gid_wire_message *answer,
 		int fds[static GID_WIRE_FDS_MAX]) {
 	struct link_request *request = find_request(link, answer->header.serial);
-	if (request == NULL) {
+	if (request == NULL || !request->is_sent) {
 		peer_violation(&link->peer, "it answers what it was not asked");
 		return;
 	}
@@ -150,13 +191,14 @@ static void handle_answer(struct link *link, const union gid_wire_message *answe
 		return;
 	}
 	request_destroy(link, request);
+	send_next(link);
 }
 
 void link_tick(struct link *link, uint64_t passed_us) {
 	struct link_request *request;
 	bool late = false;
 	TAILQ_FOREACH(request, &link->requests, entry) {
-		request->waited_us += passed_us;
+		request->waited_us += request->is_sent ? passed_us : 0;
 		late |= request->waited_us > ANSWER_PATIENCE_US;
 	}
 	if (late) {

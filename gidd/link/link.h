@@ -56,8 +56,9 @@ struct link {
 	enum link_state state;
 	sd_event_source *patience; /* for the greeting */
 	uint32_t serial;
-	TAILQ_HEAD(, link_request) requests; /* sent and not answered yet */
-	uint32_t request_count;
+	TAILQ_HEAD(, link_request) requests; /* not answered yet, in their order */
+	struct link_request *unsent;	     /* the first one that waits for its turn, or NULL */
+	uint32_t request_count, on_the_way;  /* all, and those that were sent */
 	/* What is to be added to the other domain's times to get ours, at most so far off, in ns.
 	 */
 	bool clock_known;
@@ -93,6 +94,8 @@ struct link_kind {
 	 */
 	void (*send)(struct link *link, const union gid_wire_message *message, const int *fds,
 			uint32_t fd_count);
+	/* Whether something waits that the other end takes no more of now. NULL: nothing does. */
+	bool (*has_queue)(const struct link *link);
 	/*
 	 * Gives the connection up, with link_lost() from the event loop, and tries again later.
 	 * `fault`: for what the other domain did.
@@ -160,11 +163,14 @@ typedef const char *(*link_answered)(struct link *link, const union gid_wire_mes
 		int fds[static GID_WIRE_FDS_MAX], void *data);
 
 /*
- * Sends a request, whose serial is set here; the descriptors stay the caller's. 0; -ENOTCONN: the
- * link is not up; -EAGAIN: too much was asked that is not answered; -ENOMEM.
+ * Sends a request, whose serial is set here; the descriptors stay the caller's. It may wait for its
+ * turn first, unless it has descriptors. 0; -ENOTCONN: the link is not up; -EAGAIN: too much was
+ * asked that is not answered; -ENOMEM.
  */
 int link_request(struct link *link, union gid_wire_message *message, const int *fds,
 		uint32_t fd_count, link_answered answered, void *data);
+/* Whether a request with descriptors would be too much now. */
+bool link_is_busy(const struct link *link);
 /* Nobody waits for answers with that `data` any more, on whatever link. */
 void link_cancel(struct gidd *gidd, const void *data);
 

@@ -276,6 +276,11 @@ static void local_send(struct link *link, const union gid_wire_message *message,
 	packet_stream_send(&local->stream, message, fds, fd_count);
 }
 
+static bool local_has_queue(const struct link *link) {
+	const struct local *local = link->kind_data;
+	return packet_stream_has_queue(&local->stream);
+}
+
 static void local_drop(struct link *link, bool fault, const char *why) {
 	struct local *local = link->kind_data;
 	packet_stream_fail(&local->stream, "%s", why);
@@ -288,6 +293,7 @@ LINK_KIND(kind_local) = {
 		.keys = {INI_KEY_TABLE("a link of kind local", keys), 0},
 		.open = local_open,
 		.send = local_send,
+		.has_queue = local_has_queue,
 		.drop = local_drop,
 		.close = local_close,
 };
