@@ -74,6 +74,13 @@ bool forward_is_refused(const struct forward *forward);
 bool forward_is_hidden(const struct forward *forward, enum gid_hidden why);
 
 /*
+ * How deep a tree is, and among how many of its surfaces one is looked for, also where others than
+ * its client's are committed: what lies beyond is none of it.
+ */
+#define FORWARD_TREE_DEPTH_MAX 8
+#define FORWARD_TREE_LOOKS_MAX 256
+
+/*
  * The wl_subsurface by which a surface is of the tree that forward_commit() sends; NULL: it is not,
  * or too deep in it.
  */
@@ -86,7 +93,10 @@ struct wl_resource *forward_find_link(
  */
 struct gid_box forward_get_seen(const struct forward *forward, struct weston_surface *surface);
 
-/* Some picture of the surface was left out: the next one is sent as new everywhere. */
+/*
+ * Some picture of the surface was left out: the next one is sent as new everywhere, and the one
+ * before it is no sign of life any more.
+ */
 void forward_skip(struct forward *forward);
 
 /* For what clients can bring about as often as they like: at most 30 lines a minute for each role.

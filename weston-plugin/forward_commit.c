@@ -124,9 +124,13 @@ static void find_damage(struct commit *commit) {
 	if (commit->forward->skipped || commit->forward->drawn) {
 		return; /* all of it */
 	}
-	pixman_region32_t damage;
+	pixman_region32_t around, damage;
+	/* Clients choose of how many rectangles it is. */
+	pixman_region32_init_with_extents(
+			&around, pixman_region32_extents(&commit->surface->damage));
 	pixman_region32_init(&damage);
-	weston_surface_to_buffer_region(commit->surface, &commit->surface->damage, &damage);
+	weston_surface_to_buffer_region(commit->surface, &around, &damage);
+	pixman_region32_fini(&around);
 	pixman_region32_intersect_rect(&damage, &damage, 0, 0, (unsigned int)commit->buffer->width,
 			(unsigned int)commit->buffer->height);
 	const pixman_box32_t *extents = pixman_region32_extents(&damage);
@@ -530,6 +534,7 @@ static enum found find_picture(struct commit *commit) {
 
 void forward_skip(struct forward *forward) {
 	forward->skipped = true;
+	forward_outdate(forward);
 }
 
 void forward_commit(struct forward *forward, struct weston_surface *surface) {

@@ -79,9 +79,8 @@ bool forward_show_dmabuf(struct forward *forward, const struct forward_picture *
 
 /* --- forward_tree.c: the processor draws, from the clients' memory ---------------------------- */
 
-/* Surfaces of one tree, and the depth of it: more are refused. */
+/* Surfaces of one tree: more are refused, as is a tree that is too deep. */
 #define FORWARD_TREE_SURFACES_MAX 32
-#define FORWARD_TREE_DEPTH_MAX 8
 
 enum tree_result {
 	TREE_DRAWN,

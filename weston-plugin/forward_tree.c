@@ -334,15 +334,19 @@ struct weston_surface *forward_tree_find_cover(struct weston_surface *surface) {
 }
 
 static struct wl_resource *find_link(const struct weston_surface *surface,
-		const struct weston_surface *wanted, unsigned depth) {
+		const struct weston_surface *wanted, unsigned depth, unsigned *looks) {
 	const struct weston_subsurface *sub;
 	wl_list_for_each(sub, &surface->subsurface_list, parent_link) {
+		if (*looks == FORWARD_TREE_LOOKS_MAX) {
+			return NULL;
+		}
+		*looks += 1;
 		if (sub->surface == wanted) {
 			return sub->resource;
 		}
 		struct wl_resource *found = NULL;
 		if (sub->surface != surface && depth < FORWARD_TREE_DEPTH_MAX) {
-			found = find_link(sub->surface, wanted, depth + 1);
+			found = find_link(sub->surface, wanted, depth + 1, looks);
 		}
 		if (found != NULL) {
 			return found;
@@ -353,7 +357,8 @@ static struct wl_resource *find_link(const struct weston_surface *surface,
 
 struct wl_resource *forward_find_link(
 		const struct weston_surface *surface, const struct weston_surface *wanted) {
-	return find_link(surface, wanted, 0);
+	unsigned looks = 0;
+	return find_link(surface, wanted, 0, &looks);
 }
 
 /* In front of the window: one that is larger than it is cut. */

@@ -140,12 +140,8 @@ void safety_buffer_ready(struct safety *safety, struct wl_resource *buffer) {
 			safety_tree_send(role);
 		}
 	}
-	struct safety_surface *part;
-	wl_list_for_each(part, &safety->surfaces, link) {
-		if (part->tree != NULL && part->drawn.buffer != NULL &&
-				part->drawn.buffer->resource == buffer) {
-			safety_tree_send_changed(part);
-		}
+	wl_list_for_each(role, &safety->roles, link) {
+		safety_tree_buffer_ready(role, buffer);
 	}
 }
 

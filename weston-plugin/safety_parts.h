@@ -38,10 +38,13 @@ struct safety_role {
 	struct wl_resource *resource;	/* gid_safety_surface_v1, or NULL: by app-id */
 	struct client_liveness client;
 	struct wl_event_source *redraw; /* of its surface with subsurfaces, or NULL: none is due */
+	struct wl_list parts;		/* struct safety_surface::part_link, */
+	unsigned part_count;		/* and how many they are */
+	struct wl_event_source *rest;	/* a timer until more may be sent; NULL: nobody waited */
+	uint64_t paid; /* of a role, CLOCK_MONOTONIC ns: when what it took has been made up for */
 	/* Of an ordinary window: */
 	struct window_input *input;	/* NULL: it takes none */
 	struct wl_event_source *search; /* for a surface that may have it, or NULL: none is due */
-	struct wl_event_source *rest;	/* a timer until `rests_until`; NULL: nothing was sent */
 	uint64_t rests_until;		/* CLOCK_MONOTONIC ns: nothing is sent until then */
 };
 
@@ -61,10 +64,12 @@ struct safety_surface {
 	 * when another surface of the tree is committed.
 	 */
 	struct safety_role *tree;
+	struct wl_list part_link; /* of `tree` */
 	struct weston_buffer_reference drawn;
 	bool unmapped;			       /* Weston showed it, and does not now */
 	struct wl_event_source *frame_request; /* a timer, or NULL: its window has had no role */
 	struct wl_listener commit, map, unmap, destroy;
+	struct wl_listener known;  /* by which it is found: clients have any number of others */
 	struct wl_listener unlink; /* of its wl_subsurface, in a tree */
 };
 

@@ -7,6 +7,7 @@
 
 #include "gid-safety-v1-protocol.h"
 #include "safety_role.h"
+#include "safety_tree.h"
 
 /* How their names begin: they are those of streams of input. */
 #define SEAT_OF_OTHERS "input/"
@@ -69,17 +70,6 @@ static struct safety_role *find_role(
 	return NULL;
 }
 
-static struct safety_surface *find_surface(
-		struct safety *safety, const struct weston_surface *wanted) {
-	struct safety_surface *surface;
-	wl_list_for_each(surface, &safety->surfaces, link) {
-		if (surface->surface == wanted) {
-			return surface;
-		}
-	}
-	return NULL;
-}
-
 static struct safety *safety_from_resource(struct wl_resource *resource);
 
 static void manager_handle_get_safety_surface(struct wl_client *client,
@@ -88,7 +78,7 @@ static void manager_handle_get_safety_surface(struct wl_client *client,
 	struct safety *safety = safety_from_resource(resource);
 	/* libwayland has checked that it is a wl_surface; what is behind it is Weston's. */
 	struct safety_surface *surface =
-			find_surface(safety, wl_resource_get_user_data(surface_resource));
+			safety_tree_find_surface(wl_resource_get_user_data(surface_resource));
 	struct safety_role *role = find_role(safety, client, name);
 	if (role == NULL) {
 		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_UNKNOWN_ROLE,

@@ -228,6 +228,7 @@ int safety_role_create(struct safety *safety, const struct config_place *place,
 		return -ENOMEM;
 	}
 	role->safety = safety;
+	wl_list_init(&role->parts);
 	int error = read(&role->config, place);
 	if (error == 0 && stream_exists(safety, role->config.stream)) {
 		error = config_mistake(place, role->config.role != NULL ? "role" : "stream",
@@ -254,6 +255,7 @@ int safety_role_create(struct safety *safety, const struct config_place *place,
 
 void safety_role_destroy(struct safety_role *role) {
 	safety_role_take_back(role);
+	safety_tree_clear(role);
 	if (role->search != NULL) {
 		wl_event_source_remove(role->search);
 	}

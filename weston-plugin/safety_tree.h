@@ -9,6 +9,9 @@
 void safety_tree_init(struct safety_surface *surface);
 void safety_tree_finish(struct safety_surface *surface);
 
+/* NULL: it is no client's, or there was no memory for it. */
+struct safety_surface *safety_tree_find_surface(struct weston_surface *surface);
+
 /* Whether the surface is the role's, one of its subsurfaces, or of a menu or dialog of its window.
  */
 bool safety_tree_has(const struct safety_role *role, struct weston_surface *surface);
@@ -39,6 +42,9 @@ void safety_tree_commit(struct safety_role *role, struct safety_surface *surface
 
 /* The surface, of the tree of `top`, was committed: it may be a subsurface no more some time. */
 void safety_tree_watch_link(struct safety_surface *surface, struct weston_surface *top);
+
+/* The buffer has its memory, perhaps one of those that the role's parts show. */
+void safety_tree_buffer_ready(struct safety_role *role, const struct wl_resource *buffer);
 
 /* No role sends the surface as a part any more. */
 void safety_tree_remove(struct safety_surface *surface);

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Clients of Weston that choose how much there is to do, beside another client's safety surface."""
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from lib.cockpit import Cockpit
+from lib.forwarding import PYTHON, ROLE, Forwarding, ShmBuffers, Window, random_picture
+from lib.program import BUILD, wait_for
+from lib.stream_reader import StreamReader
+
+from lab.domains.wayland import Display as Connection
+
+LIBGID = BUILD / "libgid/libgid.so"
+LARGE = (1280, 720)
+COMMITS = 200  # the last one is of the second picture
+CROWD = 40000  # surfaces
+ROUNDS = 200
+TWO_ROLES = ROLE + f"""
+[gid-safety]
+role=map
+clients={PYTHON}
+size={LARGE[0]}x{LARGE[1]}
+client-ms=0
+lease-ms=60000
+"""
+
+
+@pytest.fixture
+def forwarding(cockpit: Cockpit) -> Iterator[Forwarding]:
+    yield Forwarding(cockpit, TWO_ROLES)
+
+
+# --- pictures ---
+
+
+@contextmanager
+def at_once(connection: Connection) -> Iterator[None]:
+    """Sends all requests in one piece."""
+    held = []
+
+    def hold(number: int, opcode: int, payload: bytes, fds: Sequence[int] = ()) -> None:
+        assert not fds
+        held.append(struct.pack("<IHH", number, opcode, 8 + len(payload)) + payload)
+
+    connection.send_raw = hold
+    yield
+    del connection.send_raw
+    connection.socket.sendall(b"".join(held))
+
+
+def test_commits_without_end(forwarding: Forwarding) -> None:
+    """Of those that come at once few are copied and hashed; the newest is shown."""
+    place = forwarding.cockpit.socket("cluster")
+    with (
+        forwarding.connection() as connection,
+        StreamReader(LIBGID, place, "safety/map", owner="open") as reader,
+    ):
+        window = Window(connection, "map")
+        window.take_role("map")
+        buffers = ShmBuffers(connection, *LARGE)
+        pictures = [random_picture(seed, *LARGE) for seed in (1, 2)]
+        drawn = [buffers.draw(picture) for picture in pictures]
+        window.show(drawn[0])
+        reader.wait_picture(pictures[0][..., ::-1])
+        before = forwarding.counts("map")["copied_frames"]
+        with at_once(connection):
+            for number in range(COMMITS):
+                window.surface("attach", drawn[number % 2], 0, 0)
+                window.surface("damage_buffer", 0, 0, *LARGE)
+                window.surface("commit")
+        connection.roundtrip()
+        reader.wait_picture(pictures[1][..., ::-1])
+        copied = forwarding.counts("map")["copied_frames"] - before
+        print(f"{copied} of {COMMITS} pictures were copied")
+        assert copied < COMMITS / 4
+
+
+# --- surfaces ---
+
+
+def create_surfaces(connection: Connection, window: Window) -> None:
+    for _ in range(CROWD):
+        window.compositor("create_surface")
+
+
+def create_subsurfaces(connection: Connection, window: Window) -> None:
+    """Of the surface that has a role."""
+    subcompositor = connection.bind("wl_subcompositor")
+    for _ in range(CROWD):
+        subcompositor("get_subsurface", window.compositor("create_surface"), window.surface)
+
+
+def time_run(pid: int) -> float:
+    """Of its main thread, seconds."""
+    return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
+class Others:
+    """A window that has the role, and another one, of which a part comes and goes."""
+
+    def __init__(self, forwarding: Forwarding, connection: Connection) -> None:
+        self.pid, self.connection = forwarding.weston.pid, connection
+        self.window, other = Window(connection), Window(connection, "other")
+        self.window.take_role()
+        buffers = ShmBuffers(connection)
+        self.pictures = [buffers.draw(random_picture(seed)) for seed in (1, 2)]
+        self.small = ShmBuffers(connection, 16, 16).draw(random_picture(3, 16, 16))
+        self.part = other.compositor("create_surface")
+        subcompositor = connection.bind("wl_subcompositor")
+        subcompositor("get_subsurface", self.part, other.surface)("set_desync")
+        self.window.show(self.pictures[0])
+        other.show(self.small)
+
+    def time(self) -> float:
+        """Of Weston's, that they take."""
+        began = time_run(self.pid)
+        for number in range(ROUNDS):
+            self.window.surface("attach", self.pictures[number % 2], 0, 0)
+            self.window.surface("commit")
+            self.part("attach", None if number % 2 else self.small, 0, 0)
+            self.part("commit")
+            self.connection.roundtrip()
+        return time_run(self.pid) - began
+
+
+@pytest.mark.parametrize("create", [create_surfaces, create_subsurfaces])
+def test_surfaces_without_end(
+    forwarding: Forwarding, create: Callable[[Connection, Window], None]
+) -> None:
+    """What is done at a commit does not depend on how many surfaces others have."""
+    with forwarding.connection() as connection, forwarding.connection() as hostile:
+        others, crowd = Others(forwarding, connection), Window(hostile, "crowd")
+        alone = others.time()
+        crowd.take_role("map")
+        create(hostile, crowd)
+        hostile.roundtrip()
+        beside = others.time()
+        print(f"{alone * 1e3:.0f} ms alone, {beside * 1e3:.0f} ms beside {CROWD} surfaces")
+        assert beside < 3 * alone + 0.03
+        wait_for(lambda: forwarding.display.role()["state"] == "live", "the role to be live")
