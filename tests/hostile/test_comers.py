@@ -160,6 +160,7 @@ def test_all_memory_goes_at_once(cockpit: Cockpit) -> None:
 
 # --- a link ---
 
+
 def unsent(connection: Connection) -> int:
     """Bytes that its gidd has not read yet."""
     answer = fcntl.ioctl(connection.socket, termios.TIOCOUTQ, struct.pack("i", 0))

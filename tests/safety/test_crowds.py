@@ -19,7 +19,9 @@ LARGE = (1280, 720)
 COMMITS = 200  # the last one is of the second picture
 CROWD = 40000  # surfaces
 ROUNDS = 200
-TWO_ROLES = ROLE + f"""
+TWO_ROLES = (
+    ROLE
+    + f"""
 [gid-safety]
 role=map
 clients={PYTHON}
@@ -27,6 +29,7 @@ size={LARGE[0]}x{LARGE[1]}
 client-ms=0
 lease-ms=60000
 """
+)
 
 
 @pytest.fixture

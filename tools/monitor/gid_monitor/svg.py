@@ -152,7 +152,6 @@ class Drawing:
         if not drawn:
             raise DesignError(f"librsvg cannot draw {element or 'it'}: {_told(error)}")
 
-
     def place(self, element: str) -> tuple[float, float, float, float]:
         """Where an element's own shape is, without its line: x, y, width, height."""
         error, ink, shape = ctypes.POINTER(_Error)(), _Rectangle(), _Rectangle()

@@ -159,9 +159,7 @@ def _drifting(low: np.ndarray, high: np.ndarray, start: int, told: bool) -> Offs
     return Offset(False, told, error, times, (greatest + least) // 2)
 
 
-def _by_window(
-    bounds: np.ndarray, start: int, tightest: np.ufunc
-) -> tuple[np.ndarray, np.ndarray]:
+def _by_window(bounds: np.ndarray, start: int, tightest: np.ufunc) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of the pieces, and the tightest bound of each."""
     numbers = (bounds[0] - start) // _WINDOW
     order = np.argsort(numbers, kind="stable")
