@@ -46,7 +46,7 @@ static void *read_for[DESCRIPTORS];
 static const void *last_read;
 struct wl_signal client_descriptors_read_end;
 static uint64_t handled; /* whose messages were read last, and are handled */
-static struct weston_log_pacer pacer, long_pacer, busy_pacer;
+static struct weston_log_pacer pacer, long_pacer, busy_pacer, other_pacer;
 
 /* --- what a descriptor is --------------------------------------------------------------------- */
 
@@ -410,10 +410,16 @@ static struct wl_event_source *guarded_add_fd(struct wl_event_loop *loop, int fd
 
 /*
  * For libweston's lseek(), by which it asks how large a dma-buf is, and whether a colour profile is
- * a file. It waits for who reads there with memory that never comes, of memory at least: that is no
- * dma-buf, and is refused as one of no size.
+ * a file. What is no dma-buf has no size as one, and so its client is refused. Memory's length is
+ * not asked for at all: that waits for who reads there with memory that never comes. What has none,
+ * as a pipe, libweston would take for one of an unknown size and give to its renderer's driver.
  */
 static off_t guarded_lseek(int fd, off_t offset, int whence) {
+	if (whence == SEEK_END && !is_dmabuf(fd)) {
+		weston_log_paced(&other_pacer, 10, 60000,
+				"gid: a client offered as a dma-buf what is none: it is refused\n");
+		return 0;
+	}
 	return fcntl(fd, F_GET_SEALS) >= 0 ? 0 : lseek(fd, offset, whence);
 }
 

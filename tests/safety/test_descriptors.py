@@ -160,6 +160,29 @@ def test_what_is_no_dmabuf(cockpit: Cockpit, kind: str) -> None:
         other.roundtrip(PATIENCE_S)
 
 
+@pytest.mark.parametrize("immediately", [True, False])
+def test_what_is_offered_as_a_dmabuf(cockpit: Cockpit, immediately: bool) -> None:
+    """And is none: its client is refused, and nobody else. The driver of the renderer never has it:
+    a pipe, whose size nobody knows, or memory."""
+    forwarding = Forwarding(cockpit, ROLE, renderer="gl")
+    if not forwarding.weston.has_global("zwp_linux_dmabuf_v1"):
+        pytest.skip("this renderer takes no dma-bufs")
+    offers = [os.memfd_create("none"), os.eventfd(0), *os.pipe(), socket.socketpair()[0].detach()]
+    os.ftruncate(offers[0], mmap.PAGESIZE)
+    with forwarding.connection() as other:
+        for offer in offers:
+            with forwarding.connection() as connection:
+                params = connection.bind("zwp_linux_dmabuf_v1", 3)("create_params")
+                params("add", offer, 0, 0, 64, 0, 0)
+                request = "create_immed" if immediately else "create"
+                params(request, 16, 16, int.from_bytes(b"XR24", "little"), 0)
+                with pytest.raises(ProtocolError, match="out_of_bounds"):
+                    connection.roundtrip(PATIENCE_S)
+            other.roundtrip(PATIENCE_S)
+    told = forwarding.weston.read_log().count("offered as a dma-buf what is none")
+    assert told == len(offers)
+
+
 def test_who_gave_it_pays(forwarding: Forwarding) -> None:
     """A client that leaves has sent more pipes than one may, which are locked, without a message:
     Weston closes them when it has read from another one last. That one goes on."""
