@@ -12,6 +12,7 @@ import mmap
 import os
 import shutil
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -341,6 +342,22 @@ def forced(cockpit: Cockpit) -> dict:
     )
 
 
+def make_memory(size: int = STRIDE * HEIGHT) -> int:
+    """As large as a picture, and no dma-buf."""
+    memory = os.memfd_create("none", os.MFD_ALLOW_SEALING)
+    os.ftruncate(memory, size)
+    return memory
+
+
+# What a client can hand over in the place of a dma-buf: each is refused in the same way.
+OTHER_FILES: dict[str, Callable[[], int]] = {
+    "memory": make_memory,
+    "eventfd": lambda: os.eventfd(0),
+    "pipe": lambda: os.pipe()[1],
+    "socket": lambda: socket.socketpair()[0].detach(),
+}
+
+
 def refused(cockpit: Cockpit) -> dict:
     """What cannot be lent is refused by name, and what comes after it is shown."""
     scene = Scene(cockpit)
@@ -361,28 +378,30 @@ def refused(cockpit: Cockpit) -> dict:
     luma, chroma = (make_udmabuf(WIDTH * HEIGHT) for _ in range(2))
     two = [(luma, 0, WIDTH), (chroma, 0, WIDTH)]
     refuse("several", scene.buffers.make(two, NV12))
-    memory = os.memfd_create("none", os.MFD_ALLOW_SEALING)
-    os.ftruncate(memory, size)
-    refuse("no dma-buf", scene.buffers.make([(memory, 0, STRIDE)]))
     log = scene.forwarding.weston.read_log()
     log = [line for line in log.splitlines() if "cannot be forwarded" in line]
-    # These Weston itself does not take; it ends the client, and no more.
+    # These Weston does not take, or the module in its place; the client is ended, and no more.
     ended = {}
-    for name, planes, options in (
-        ("interlaced", [(make_udmabuf(size), 0, STRIDE)], {"flags": INTERLACED}),
-        ("too small", [(make_udmabuf(size // 2), 0, STRIDE)], {}),
-        ("tiled", [(make_udmabuf(size), 0, STRIDE)], {"modifier": X_TILED}),
+    for name, make, options in (
+        ("interlaced", lambda: make_udmabuf(size), {"flags": INTERLACED}),
+        ("too small", lambda: make_udmabuf(size // 2), {}),
+        ("tiled", lambda: make_udmabuf(size), {"modifier": X_TILED}),
+        *((kind, make, {}) for kind, make in OTHER_FILES.items()),
     ):
         with Connection(
             scene.forwarding.weston.socket, scene.forwarding.weston.protocols
         ) as connection:
             try:
-                DmabufBuffers(connection).make(planes, **options)
+                DmabufBuffers(connection).make([(make(), 0, STRIDE)], **options)
                 connection.roundtrip()
                 ended[name] = ""
             except (Disconnected, ProtocolError) as error:
                 ended[name] = str(error)
-    return scene.finish(reasons=reasons, log=log, ended=ended)
+    told = scene.forwarding.weston.read_log().count("offered as a dma-buf what is none")
+    scene.show(9)  # and this client is as it was
+    scene.wait_shown(9)
+    scene.display.wait_role("live")
+    return scene.finish(reasons=reasons, log=log, ended=ended, others=list(OTHER_FILES), told=told)
 
 
 def drawn(cockpit: Cockpit) -> dict:
