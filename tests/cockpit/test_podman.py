@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -151,8 +152,8 @@ def test_a_gidd_that_begins_anew_is_found(real: Real, monkeypatch: pytest.Monkey
     before = subprocess.run(words, check=True, capture_output=True).stdout
     os.kill(real.status()["open"]["pid"], signal.SIGKILL)
     wait_for(lambda: real.status()["open"]["pid"] is None, "the end of gidd")
-    configuration = read(real.config)
     monkeypatch.setenv("PATH", real.env["PATH"])
+    configuration = read(real.config)
     Daemon(configuration, configuration.choose(["open"])[0]).start()
     assert subprocess.run(words, check=True, capture_output=True).stdout == before
     gidctl = BUILD / "tools" / "gidctl" / "gidctl"
@@ -164,15 +165,20 @@ def test_an_image_that_is_not_there(real: Real) -> None:
     real.set_keys("container-image=localhost/gidway-none\n")
     result = real.run("up", "open")
     assert result.returncode == 1
-    assert "podman does not start domain open:\nError: " in result.stderr
-    assert "image not known" in result.stderr
+    # It may warn before, as of control groups of version 1.
+    said = result.stderr.partition("podman does not start domain open:\n")[2]
+    assert re.search(r"^Error: .*image not known", said, re.MULTILINE), result.stderr
     assert not (real.runtime / "open" / "gidd.sock").exists()
 
 
-def test_a_foreign_user(real: Real) -> None:
+def test_a_foreign_user(podman: str, real: Real) -> None:
     """One of the image's own, as images have, is nobody to gidd."""
     if os.geteuid() == 0:
         pytest.skip("root's podman has no foreign users")
+    words = [podman, "unshare", "cat", "/proc/self/uid_map"]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    if [line.split()[2] for line in done.stdout.splitlines()] == ["1"]:
+        pytest.skip("podman has a number for one user alone here: see subuid(5)")
     real.keys("sleep infinity", "--user 1000")
     result = real.run("up", "open")
     assert (result.returncode, result.stderr) == (0, "")
