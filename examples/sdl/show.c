@@ -108,15 +108,11 @@ static bool take(struct gid_domain *domain, const struct gid_frame *frame) {
 		return SDL_SetError("its memory was taken back");
 	}
 	gid_slab_get_info(slab, &info);
-	struct gid_box seen;
-	if (gid_layout_check(&info.layout, info.slot_size) < 0 ||
-			!gid_box_get_seen(frame->crop, info.layout.width, info.layout.height,
-					&seen)) {
-		gid_slab_unref(slab);
-		return SDL_SetError("its rows or its crop do not fit into its memory");
-	}
-	shown = (SDL_Rect){seen.x, seen.y, seen.width, seen.height};
-	bool taken = prepare(&info.layout);
+	struct gid_box seen = {0};
+	bool fits = gid_box_get_seen(frame->crop, info.layout.width, info.layout.height, &seen);
+	fits = fits && gid_layout_check(&info.layout, info.slot_size) == 0;
+	shown = fits ? (SDL_Rect){seen.x, seen.y, seen.width, seen.height} : shown;
+	bool taken = fits ? prepare(&info.layout) : SDL_SetError("its rows or crop leave it");
 	const uint8_t *slot = taken ? gid_slab_view(slab, gid_slot_of(frame->gid)) : NULL;
 	taken = slot != NULL && fill(slot) && gid_slab_is_current(slab, frame->gid);
 	gid_slab_unref(slab); /* stays mapped for the next frame */
