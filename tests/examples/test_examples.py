@@ -139,6 +139,32 @@ def test_a_program_of_ones_own_is_built_in_the_shell(name: str, tmp_path: Path) 
     assert f"Usage: {name}" in usage.stderr
 
 
+STRICT = "-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Werror"
+COMPILERS = {
+    "gcc": ("c11", "c17", "c23"),
+    "clang": ("c11", "c17", "c23"),
+    "g++": ("c++17", "c++20", "c++23"),
+    "clang++": ("c++17", "c++20", "c++23"),
+}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_headers_stand_compilers_that_are_strict(compiler: str, tmp_path: Path) -> None:
+    """Each by itself. From where a path names them, a program's warnings are of them, too."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"there is no {compiler}")
+    language = "c++" if compiler.endswith("++") else "c"
+    for header in sorted((TOP / "libgid/include/gid").iterdir()):
+        source = tmp_path / "one"
+        source.write_text(f"#include <gid/{header.name}>\n")
+        for standard in COMPILERS[compiler]:
+            words = [compiler, "-x", language, f"-std={standard}", *STRICT.split()]
+            done = subprocess.run(
+                [*words, "-fsyntax-only", source], env=devenv(), capture_output=True, text=True
+            )
+            assert done.returncode == 0, f"{standard}: {done.stderr}"
+
+
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An environment that knows an installed gidway by pkg-config alone, as from packages."""

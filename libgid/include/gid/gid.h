@@ -53,24 +53,24 @@ typedef uint64_t gid_id;
 gid_id gid_make(uint32_t domain, uint32_t slab, uint32_t slot, uint32_t generation);
 
 static inline uint32_t gid_domain_of(gid_id gid) {
-	return gid >> 56 & 0xffu;
+	return (uint32_t)(gid >> 56 & 0xffu);
 }
 
 static inline uint32_t gid_slab_of(gid_id gid) {
-	return gid >> 32 & 0xffffffu;
+	return (uint32_t)(gid >> 32 & 0xffffffu);
 }
 
 static inline uint32_t gid_slot_of(gid_id gid) {
-	return gid >> 16 & 0xffffu;
+	return (uint32_t)(gid >> 16 & 0xffffu);
 }
 
 static inline uint32_t gid_generation_of(gid_id gid) {
-	return gid & 0xffffu;
+	return (uint32_t)(gid & 0xffffu);
 }
 
 /** The part of a gid that names its slab: equal for all slots and generations of one slab. */
 static inline uint32_t gid_slab_key(gid_id gid) {
-	return gid >> 32 & 0xffffffffu;
+	return (uint32_t)(gid >> 32 & 0xffffffffu);
 }
 
 /** Writes the text form, "1:42.3#7" (domain:slab.slot#generation), and returns `text`. */
