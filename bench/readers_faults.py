@@ -131,7 +131,7 @@ def witness(way: str, place: ways.Place) -> None:
         had = time.monotonic_ns()
         sequence, sent = ways.stamp_of(pixels)
         time.sleep(0.5 / place.rate)
-        wrong = pixels[at : at + MARK_BYTES].tobytes() != expected
+        wrong = pixels.reshape(-1)[at : at + MARK_BYTES].tobytes() != expected
         print(had, sent, sequence, int(wrong), flush=True)
 
 

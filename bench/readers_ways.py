@@ -2,7 +2,8 @@
 """The ways by which pictures of a camera reach readers: who sends, who reads, and what it takes.
 
 Each producer fills a picture with one copy, writes a stamp into it, and sends it. Each reader is an
-endless iterator of pictures, as bytes one after the other.
+endless iterator of pictures, as arrays of rows, pixels and bytes: in the way that takes a program
+least. Who gets bytes one after the other makes such an array of them.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ import os
 import resource
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -29,7 +31,8 @@ from scripts.pip_package import bring
 
 SLOTS = 8
 STREAM = "bench"
-STAMP = np.dtype([("sequence", "<u8"), ("time", "<u8")])
+STAMP = struct.Struct("<QQ")  # its number, and when it is sent, ns
+STAMPED = STAMP.size // 4  # pixels
 # The first is that of which the second is a part, which it wants in just this version.
 ICEORYX2 = {"gst-plugin-iceoryx2": "0.0.6", "iceoryx2": "0.9.1"}
 ZENOH = {"eclipse-zenoh": "1.10.2"}
@@ -58,6 +61,10 @@ class Place:
         return self.width * self.height * 4
 
     @property
+    def shape(self) -> tuple[int, int, int]:
+        return self.height, self.width, 4
+
+    @property
     def caps(self) -> str:
         size = f"width={self.width},height={self.height}"
         return f"video/x-raw,format=BGRx,{size},framerate={self.rate}/1"
@@ -81,13 +88,18 @@ def picture_of(place: Place) -> bytes:
 
 
 def stamp(sequence: int) -> bytes:
-    return np.array((sequence, time.monotonic_ns()), STAMP).tobytes()
+    return STAMP.pack(sequence, time.monotonic_ns())
+
+
+def write_stamp(pixels: np.ndarray, sequence: int) -> None:
+    """Into the first pixels."""
+    said = np.frombuffer(stamp(sequence), np.uint8)
+    pixels[0, :STAMPED] = said.reshape(STAMPED, 4)
 
 
 def stamp_of(pixels: np.ndarray) -> tuple[int, int]:
     """Its number, and when it was sent."""
-    sequence, sent = pixels[: STAMP.itemsize].view(STAMP)[0]
-    return int(sequence), int(sent)
+    return STAMP.unpack(pixels[0, :STAMPED].tobytes())
 
 
 def python_path(packages: dict[str, str]) -> str:
@@ -105,12 +117,12 @@ def send_gid(place: Place, picture: bytes) -> Send:
 
     size = place.width, place.height
     producer = gid.Domain("open").producer(STREAM, "XR24", *size, slots=SLOTS)
-    source = np.frombuffer(picture, np.uint8).reshape(place.height, place.width, 4)
+    source = np.frombuffer(picture, np.uint8).reshape(place.shape)
 
     def send(sequence: int) -> None:
         with producer.slot() as slot:
             slot[:] = source
-            slot.reshape(-1)[: STAMP.itemsize] = np.frombuffer(stamp(sequence), np.uint8)
+            write_stamp(slot, sequence)
 
     return send
 
@@ -118,14 +130,12 @@ def send_gid(place: Place, picture: bytes) -> Send:
 def read_gid(place: Place) -> Iterator[np.ndarray]:
     import gid
 
-    for frame in gid.Domain("cluster").consumer(STREAM, "open"):
-        with frame as picture:
-            yield picture.reshape(-1)
+    return gid.Domain("cluster").consumer(STREAM, "open").pictures()
 
 
 def read_gidsrc(place: Place) -> Iterator[np.ndarray]:
     os.environ["GID_DOMAIN"] = "cluster"
-    yield from read_pipeline(f"gidsrc domain=open stream={STREAM}")
+    yield from read_pipeline(f"gidsrc domain=open stream={STREAM}", place)
 
 
 # --- what Python has by itself: eight slots in turn, and a pipe for each reader that says which ---
@@ -141,8 +151,8 @@ def send_shared_memory(place: Place, picture: bytes) -> Send:
         memory = SharedMemory(name, create=True, size=size * SLOTS, track=False)
     except FileExistsError:  # its producer was killed: readers have it still
         memory = SharedMemory(name, track=False)
-    whole = np.frombuffer(memory.buf, np.uint8)[: size * SLOTS].reshape(SLOTS, size)
-    source = np.frombuffer(picture, np.uint8)
+    whole = np.frombuffer(memory.buf, np.uint8)[: size * SLOTS].reshape(SLOTS, *place.shape)
+    source = np.frombuffer(picture, np.uint8).reshape(place.shape)
     pipes = [pipe_of(place, number) for number in range(place.readers)]
     for pipe in pipes:
         with contextlib.suppress(FileExistsError):
@@ -152,7 +162,7 @@ def send_shared_memory(place: Place, picture: bytes) -> Send:
     def send(sequence: int) -> None:
         pixels = whole[sequence % SLOTS]
         pixels[:] = source
-        pixels[: STAMP.itemsize] = np.frombuffer(stamp(sequence), np.uint8)
+        write_stamp(pixels, sequence)
         for pipe in opened:
             with contextlib.suppress(BlockingIOError):  # who does not read misses it
                 os.write(pipe, bytes([sequence % SLOTS]))
@@ -168,9 +178,10 @@ def read_shared_memory(place: Place, number: int) -> Iterator[np.ndarray]:
     pipe = os.open(name, os.O_RDWR)
     slot = os.read(pipe, 1)
     memory = SharedMemory(Path(place.folder).name, track=False)
-    whole = np.frombuffer(memory.buf, np.uint8)[: place.size * SLOTS].reshape(SLOTS, place.size)
+    whole = np.frombuffer(memory.buf, np.uint8)[: place.size * SLOTS].reshape(SLOTS, *place.shape)
+    pictures = list(whole)
     while True:
-        yield whole[slot[0]]
+        yield pictures[slot[0]]
         slot = os.read(pipe, 1)
 
 
@@ -231,12 +242,12 @@ def samples(source: str) -> Iterator[Any]:
         del sample
 
 
-def read_pipeline(source: str) -> Iterator[np.ndarray]:
+def read_pipeline(source: str, place: Place) -> Iterator[np.ndarray]:
     """As Python programs do it: PyGObject's map() copies."""
     Gst = gstreamer()
     for buffer in samples(source):
         _, mapped = buffer.map(Gst.MapFlags.READ)
-        yield np.frombuffer(mapped.data, np.uint8)
+        yield np.frombuffer(mapped.data, np.uint8).reshape(place.shape)
         buffer.unmap(mapped)
 
 
@@ -247,7 +258,7 @@ def unixfdsrc(place: Place) -> str:
 
 
 def read_unixfd(place: Place) -> Iterator[np.ndarray]:
-    yield from read_pipeline(unixfdsrc(place))
+    yield from read_pipeline(unixfdsrc(place), place)
 
 
 def read_unixfd_itself(place: Place) -> Iterator[np.ndarray]:
@@ -260,7 +271,7 @@ def read_unixfd_itself(place: Place) -> Iterator[np.ndarray]:
         _, start, _ = memory.get_sizes()
         descriptor = GstAllocators.fd_memory_get_fd(memory)
         whole = mmap.mmap(descriptor, start + place.size, mmap.MAP_SHARED, mmap.PROT_READ)
-        yield np.frombuffer(whole, np.uint8)[start:]
+        yield np.frombuffer(whole, np.uint8)[start:].reshape(place.shape)
 
 
 # --- iceoryx2, by the package of gst-plugin-iceoryx2 ----------------------------------------------
@@ -286,7 +297,7 @@ def send_iceoryx2(place: Place, picture: bytes) -> Send:
     source = (ctypes.c_uint8 * place.size).from_buffer(bytearray(picture))
 
     def send(sequence: int) -> None:
-        ctypes.memmove(source, stamp(sequence), STAMP.itemsize)
+        ctypes.memmove(source, stamp(sequence), STAMP.size)
         publisher.publish_frame(source, params)
 
     return send
@@ -300,7 +311,7 @@ def read_iceoryx2(place: Place) -> Iterator[np.ndarray]:
     while True:
         frame = subscriber.receive_blocking()
         if frame is not None:
-            yield frame.numpy_view().reshape(-1)
+            yield frame.numpy_view()
         del frame  # gives it back
 
 
@@ -350,7 +361,7 @@ def send_zenoh(place: Place, picture: bytes) -> Send:
         except zenoh.ZError:
             return  # no memory is free: nobody gets this one
         buffer[:] = picture
-        buffer[: STAMP.itemsize] = stamp(sequence)
+        buffer[: STAMP.size] = stamp(sequence)
         publisher.put(buffer)
 
     send.session = session  # type: ignore[attr-defined]
@@ -371,7 +382,7 @@ def zenoh_payloads(place: Place) -> Iterator[Any]:
 def read_zenoh(place: Place) -> Iterator[np.ndarray]:
     """Python gets the bytes of a payload as a copy alone."""
     for payload in zenoh_payloads(place):
-        yield np.frombuffer(payload.to_bytes(), np.uint8)
+        yield np.frombuffer(payload.to_bytes(), np.uint8).reshape(place.shape)
 
 
 def shared_memory_with(start: bytes, size: int) -> np.ndarray | None:
@@ -392,10 +403,10 @@ def shared_memory_with(start: bytes, size: int) -> np.ndarray | None:
 
 def read_zenoh_itself(place: Place) -> Iterator[np.ndarray]:
     for payload in zenoh_payloads(place):
-        start = payload.to_bytes()[: STAMP.itemsize]
+        start = payload.to_bytes()[: STAMP.size]
         pixels = shared_memory_with(start, place.size)
         if pixels is not None:
-            yield pixels
+            yield pixels.reshape(place.shape)
 
 
 # --- all of them ----------------------------------------------------------------------------------
