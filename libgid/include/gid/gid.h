@@ -52,26 +52,35 @@ typedef uint64_t gid_id;
 /** Builds a gid from its four parts. Returns GID_NONE if a part is out of range. */
 gid_id gid_make(uint32_t domain, uint32_t slab, uint32_t slot, uint32_t generation);
 
+/* As compilers ask for it that warn of all conversions. */
+#ifdef __cplusplus
+#define GID_32_BITS(value) static_cast<uint32_t>(value)
+#else
+#define GID_32_BITS(value) (uint32_t)(value)
+#endif
+
 static inline uint32_t gid_domain_of(gid_id gid) {
-	return (uint32_t)(gid >> 56 & 0xffu);
+	return GID_32_BITS(gid >> 56);
 }
 
 static inline uint32_t gid_slab_of(gid_id gid) {
-	return (uint32_t)(gid >> 32 & 0xffffffu);
+	return gid >> 32 & 0xffffffu;
 }
 
 static inline uint32_t gid_slot_of(gid_id gid) {
-	return (uint32_t)(gid >> 16 & 0xffffu);
+	return gid >> 16 & 0xffffu;
 }
 
 static inline uint32_t gid_generation_of(gid_id gid) {
-	return (uint32_t)(gid & 0xffffu);
+	return gid & 0xffffu;
 }
 
 /** The part of a gid that names its slab: equal for all slots and generations of one slab. */
 static inline uint32_t gid_slab_key(gid_id gid) {
-	return (uint32_t)(gid >> 32 & 0xffffffffu);
+	return GID_32_BITS(gid >> 32);
 }
+
+#undef GID_32_BITS
 
 /** Writes the text form, "1:42.3#7" (domain:slab.slot#generation), and returns `text`. */
 char *gid_format(gid_id gid, char text[GID_TEXT_MAX]);
