@@ -366,6 +366,8 @@ def _label(text: bytes) -> str:
 
 
 def _json(line: bytes) -> dict | None:
+    if not line.lstrip().startswith(b"{"):  # as most lines of other logs
+        return None
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
