@@ -2,11 +2,13 @@
 """gid-recorder: what its files have of an incident, its memory, and what may go wrong with both."""
 
 import base64
+import fcntl
 import io
 import itertools
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gid_timeline.perfetto_schema import INSTANT, MONOTONIC, Packet
 from lib.cockpit import Cockpit
 from lib.display import ROLE, WIDTH, Display, start_telltale, telltale_picture, with_deadline
 from lib.length import at_length_but
@@ -352,6 +355,71 @@ def test_what_was_left_half_done(cockpit: Cockpit) -> None:
     assert len(list(folder.glob("incident-*"))) == 1
 
 
+def test_what_another_run_had_not_named(cockpit: Cockpit) -> None:
+    """It was killed, and what made its file was not: a page that is whole is no rubbish."""
+    folder = cockpit.folder / "incidents"
+    folder.mkdir()
+    whole = "<!DOCTYPE html><html></html>"
+    for name, content in {"1": whole, "2": whole[:-1], "3": whole}.items():
+        (folder / f"incident-{name}.html.partial").write_text(content)
+    with (folder / "incident-3.html.partial").open("rb") as written:
+        fcntl.flock(written, fcntl.LOCK_EX)
+        recorder = Recorder(cockpit, "--after=0", "--interval=0")
+        names = {path.name for path in folder.iterdir()}
+        assert names == {"incident-1.html", "incident-3.html.partial"}
+        assert "incident-1.html: of another run" in recorder.program.stderr
+    recorder.program.signal(signal.SIGUSR1)
+    recorder.wait_said("gid-recorder: wrote ")
+    recorder.wait_said("incident-3.html: of another run")
+    assert (folder / "incident-3.html").read_text() == whole
+
+
+def test_a_recorder_that_is_killed_while_it_writes(cockpit: Cockpit) -> None:
+    """What was begun is there when the next one has written a file."""
+    stand_in = cockpit.folder / "slow"
+    stand_in.mkdir()
+    (stand_in / "gid-timeline").write_text(
+        f'#!/bin/sh\n"{BUILD}/tools/timeline/gid-timeline" "$@"; ret=$?\n'
+        f'touch "{stand_in}/made"; exit $ret\n'
+    )
+    (stand_in / "gid-timeline").chmod(0o755)
+    folder = cockpit.folder / "incidents"
+    words = [RECORDER, f"--folder={folder}", "--after=0", "--interval=0"]
+    program = cockpit.run("cluster", words, "recorder", PATH=f"{stand_in}:{os.environ['PATH']}")
+    program.wait_output("gid-recorder: ready")
+    program.signal(signal.SIGUSR1)
+    program.wait_output("a file is asked for")
+    wait_for(lambda: children(program.pid), "it to have begun")
+    os.kill(program.pid, signal.SIGKILL)  # not its children
+    program.process.wait()
+    wait_for((stand_in / "made").exists, "the page")
+    (left,) = folder.iterdir()
+    assert left.suffix == ".partial"
+    recorder = Recorder(cockpit, "--interval=0")
+    (found,) = folder.iterdir()
+    assert found.name == left.stem and "of another run" in recorder.program.stderr
+
+
+def children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def test_a_folder_that_is_taken_away(cockpit: Cockpit) -> None:
+    """It is made again; one that cannot be written is told, and the recorder goes on."""
+    recorder = Recorder(cockpit, "--interval=0", "--after=0")
+    recorder.ask()
+    shutil.rmtree(recorder.folder)
+    recorder.ask()
+    assert len(recorder.files) == 1
+    shutil.rmtree(recorder.folder)
+    recorder.folder.write_text("no folder")
+    recorder.program.signal(signal.SIGUSR1)
+    recorder.wait_said(": not written")
+    assert "Not a directory" in recorder.program.stderr
+    recorder.folder.unlink()
+    recorder.ask()
+
+
 @contextmanager
 def small_disk(cockpit: Cockpit) -> Iterator[tuple[str, ...]]:
     """What runs a program whose folder `incidents` has room for 64 KiB."""
@@ -503,6 +571,36 @@ def test_a_display_that_says_anything(cockpit: Cockpit) -> None:
         assert recorder.program.stop() == 0
     finally:
         display.close()
+
+
+def test_names_that_are_cut_or_no_text(cockpit: Cockpit) -> None:
+    """Of a display, in the middle of a character; of a file, in bytes of another encoding."""
+    name = os.fsencode(cockpit.folder / "Wetter ") + b"\xe4\xff.log"
+    Path(os.fsdecode(name)).write_text('{ "id":1, "type":"weston_output", "name":"DP-1" }\n')
+    display = FalseDisplay(cockpit)
+    try:
+        recorder = Recorder(cockpit, os.fsdecode(b"--timeline=" + name))
+        found = json.loads(status(time.monotonic_ns()))
+        found["roles"][0]["detail"] = "x" + "\u00e9" * 60
+        display.answer = json.dumps(found, ensure_ascii=False).encode()
+        recorder.wait_files(1)
+    finally:
+        display.close()
+
+
+def test_a_trace_of_perfetto(cockpit: Cockpit) -> None:
+    """Its events come into the page; what is none, as what is not there, takes nothing from it."""
+    trace = cockpit.folder / "Weston 15.pftrace"
+    recorder = Recorder(cockpit, "--interval=0", "--after=0", f"--perfetto={trace}")
+    assert "15.pftrace: No such file or directory" in recorder.ask().text
+    packet = Packet(timestamp=time.monotonic_ns(), timestamp_clock_id=MONOTONIC)
+    packet.track_event.type, packet.track_event.name = INSTANT, b"weston_output_repaint"
+    data = packet.SerializeToString()
+    trace.write_bytes(bytes([0x0A, len(data)]) + data)
+    found = [one for one in recorder.ask().trace["traceEvents"] if one["ph"] == "i"]
+    assert "weston_output_repaint" in [one["name"] for one in found]
+    trace.write_bytes(b"no trace")
+    assert "is no trace in Perfetto" in recorder.ask().text
 
 
 def test_a_display_that_comes_and_goes(cockpit: Cockpit) -> None:

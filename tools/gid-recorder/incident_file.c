@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -92,13 +93,12 @@ static void remove_superfluous(
 }
 
 /*
- * Removes all but `keep` of those that are found. Their names are in the order of time, of which
- * `newest` is the last: what is dated after it was there before the clock was set back.
+ * Removes all files but `keep`. Their names are in the order of time, of which `newest` is the
+ * last: what is dated after it was there before the clock was set back.
  */
-static void remove_but(const char *folder, int (*find)(const struct dirent *), const char *newest,
-		uint32_t keep) {
+static void remove_but(const char *folder, const char *newest, uint32_t keep) {
 	struct dirent **entries;
-	int oldest = 0, count = scandir(folder, &entries, find, alphasort);
+	int oldest = 0, count = scandir(folder, &entries, is_whole, alphasort);
 	struct old_file *files = count > 0 ? calloc((size_t)count, sizeof(*files)) : NULL;
 	while (oldest < count && strcmp(entries[oldest]->d_name, newest) <= 0) {
 		oldest++;
@@ -118,10 +118,60 @@ static void remove_but(const char *folder, int (*find)(const struct dirent *), c
 	}
 }
 
+/* Whether the file is a page with its end. */
+static bool is_complete(int fd) {
+	static const char end[] = "</html>";
+	char found[sizeof(end) - 1];
+	off_t size = lseek(fd, 0, SEEK_END);
+	return size > (off_t)sizeof(found) &&
+			pread(fd, found, sizeof(found), size - (off_t)sizeof(found)) ==
+			(ssize_t)sizeof(found) &&
+			memcmp(found, end, sizeof(found)) == 0;
+}
+
+/* What a run that was killed left: its maker goes on, and has the file locked while it writes. */
+static void take_over(const char *folder, const char *name) {
+	char *partial = NULL, *path = NULL;
+	int length = (int)(strlen(name) - strlen(".partial"));
+	if (asprintf(&partial, "%s/%s", folder, name) < 0) {
+		return;
+	}
+	int fd = open(partial, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool is_written = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	if (is_written) {
+		fprintf(stderr, "gid-recorder: %s: another run's, which still writes it\n",
+				partial);
+	} else if (fd >= 0 && is_complete(fd) &&
+			asprintf(&path, "%s/%.*s", folder, length, name) >= 0 &&
+			rename(partial, path) == 0) {
+		fprintf(stderr, "gid-recorder: %s: of another run, which had not named it\n", path);
+	} else {
+		remove_file(folder, name);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	free(partial);
+	free(path);
+}
+
+static void take_over_all(const char *folder) {
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_partial, alphasort);
+	for (int i = 0; i < count; i++) {
+		take_over(folder, entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (count >= 0) {
+		free(entries);
+	}
+}
+
 int incident_file_init(struct incident_file *file, sd_event *event,
 		const struct recorder_options *options, void (*done)(void *data), void *data) {
 	*file = (struct incident_file){
 			.folder = options->folder,
+			.perfetto = options->perfetto,
 			.keep = options->keep,
 			.event = event,
 			.done = done,
@@ -140,7 +190,7 @@ int incident_file_init(struct incident_file *file, sd_event *event,
 		return error;
 	}
 	close(fd);
-	remove_but(file->folder, is_partial, "", 0);
+	take_over_all(file->folder);
 	return 0;
 }
 
@@ -210,8 +260,8 @@ static void end(struct incident_file *file) {
 		fprintf(stderr, "gid-recorder: %s: not written\n", file->path);
 	} else {
 		fprintf(stderr, "gid-recorder: wrote %s\n", file->path);
-		remove_but(file->folder, is_whole, file->path + strlen(file->folder) + 1,
-				file->keep);
+		take_over_all(file->folder);
+		remove_but(file->folder, file->path + strlen(file->folder) + 1, file->keep);
 	}
 	forget(file);
 	file->done(file->data);
@@ -252,7 +302,9 @@ static pid_t start_maker(const struct incident_file *file, int input) {
 	if (pid == 0) {
 		become_child();
 		dup2(input, STDIN_FILENO);
-		execlp(MAKER, MAKER, "incident", "-", "-o", file->partial, (char *)NULL);
+		const char *more = file->perfetto != NULL ? "--perfetto" : NULL;
+		execlp(MAKER, MAKER, "incident", "-", "-o", file->partial, more, file->perfetto,
+				(char *)NULL);
 		_exit(NOT_THERE);
 	}
 	return pid;
@@ -299,6 +351,7 @@ static int start(struct incident_file *file, const struct recording *recording, 
 int incident_file_begin(struct incident_file *file, const struct recording *recording,
 		const struct incident *incident) {
 	char *line = NULL;
+	(void)mkdir(file->folder, 0777); /* somebody may have taken it away */
 	int error = name_it(file, incident);
 	if (error == 0) {
 		error = recording_describe(recording, incident, &line);

@@ -10,6 +10,7 @@
 
 struct incident_file {
 	const char *folder;
+	const char *perfetto; /* see recorder_options.h */
 	uint32_t keep;
 	sd_event *event;
 	sd_event_source *maker, *writer; /* of the two processes, while they are at work */

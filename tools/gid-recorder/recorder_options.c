@@ -38,6 +38,10 @@ static const struct argp_option argp_options[] = {
 				"a file that $GID_TIMELINE names, or Weston's log, which is "
 				"followed; up to 8 of them",
 				0},
+		{"perfetto", 'p', "TRACE", 0,
+				"a trace in Perfetto's own format, as of Weston itself: its events "
+				"come into the file, too",
+				0},
 		{"interval", 'i', "N", 0,
 				"at most one file in so many seconds, 0 to 86400 (default: 60)", 0},
 		{"keep", 'k', "N", 0,
@@ -121,6 +125,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 			argp_error(state, "more than %u timelines", RECORDER_TIMELINES_MAX);
 		}
 		options->timelines[options->timeline_count++] = value;
+		break;
+	case 'p':
+		options->perfetto = value;
 		break;
 	case 'i':
 		options->interval = (uint32_t)option_number("--interval", value, 0, 86400, state);

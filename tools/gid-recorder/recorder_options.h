@@ -19,14 +19,15 @@ struct recorder_options {
 	const char *domain; /* that we run in; NULL: the only one */
 	const char *status; /* the socket of gid-cluster; NULL: the usual one */
 	const char *folder;
-	uint32_t seconds;  /* that are kept */
-	uint32_t after;	   /* of these, after an incident */
-	uint32_t rate;	   /* pictures a second, of each stream */
-	uint32_t width;	   /* of the largest picture */
-	uint32_t interval; /* seconds from one file to the next */
-	uint32_t keep;	   /* files */
-	const char *on;	   /* states of roles, with commas between them */
-	bool check;	   /* only say what memory it takes */
+	const char *perfetto; /* a trace whose events come into the file, too; NULL: none */
+	uint32_t seconds;     /* that are kept */
+	uint32_t after;	      /* of these, after an incident */
+	uint32_t rate;	      /* pictures a second, of each stream */
+	uint32_t width;	      /* of the largest picture */
+	uint32_t interval;    /* seconds from one file to the next */
+	uint32_t keep;	      /* files */
+	const char *on;	      /* states of roles, with commas between them */
+	bool check;	      /* only say what memory it takes */
 	struct recorder_stream streams[RECORDER_STREAMS_MAX];
 	size_t stream_count;
 	const char *timelines[RECORDER_TIMELINES_MAX];

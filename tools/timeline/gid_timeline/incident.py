@@ -5,7 +5,7 @@ import base64
 import datetime
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -54,7 +54,15 @@ class Change:
         return f"{self.role}: {self.before} → {self.after}, {self.reason}"
 
 
-def render(recording: Recording) -> str:
+@dataclass(slots=True)
+class More:
+    """Of another recorder, for the trace; or why there is nothing of it."""
+
+    events: list[dict] = field(default_factory=list)
+    missing: str = ""
+
+
+def render(recording: Recording, more: More) -> str:
     head = recording.head
     report = build(recording.loaded, "recording", {})
     changes = _changes(recording)
@@ -72,7 +80,8 @@ def render(recording: Recording) -> str:
             seconds=lambda time: f"{(time - recording.time) / 1e9:+.3f}".replace("-", "−"),
             view=view,
             page=html.embedded(_page(recording, changes, zero)),
-            trace=html.embedded(_trace(recording, report, changes)),
+            trace=html.embedded(_trace(recording, report, changes, more.events)),
+            more=more,
             style=html.source("report.css", "incident.css"),
             script=html.source(*_SCRIPTS),
         )
@@ -173,11 +182,12 @@ def _spans(
 # --- for Perfetto ---
 
 
-def _trace(recording: Recording, report: Report, changes: list[Change]) -> dict:
+def _trace(recording: Recording, report: Report, changes: list[Change], more: list[dict]) -> dict:
     events = itertools.chain(
         perfetto.events(report.trace, report.refreshes),
         perfetto.stream_events(report.streams),
         _role_events(recording, changes),
+        more,
     )
     return {
         "displayTimeUnit": "ns",

@@ -199,6 +199,14 @@ class Trace:
         declared = len(run.outputs), len(run.surfaces), len(run.seats)
         return len(self.runs), run.last, *declared, len(self.gid.points)
 
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first and the last time of all that was read; (NONE, NONE): there is none."""
+        times = [time for run in self.runs for time in (run.first, run.last) if time >= 0]
+        for chunk in self.gid.points.chunks():
+            times += int(chunk["time"].min()), int(chunk["time"].max())
+        return min(times, default=NONE), max(times, default=NONE)
+
     def begin_log(self, source: str) -> None:
         """What is read now is of another log: its ids and its runs are its own."""
         run = self.run

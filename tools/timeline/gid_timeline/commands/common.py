@@ -58,6 +58,34 @@ def _read(name: str, loaded: Loaded) -> None:
         loaded.empty.append(name)
 
 
+def add_perfetto(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--perfetto",
+        metavar="TRACE",
+        help="with the events of a trace in Perfetto's own format, as Weston's own",
+    )
+
+
+def perfetto_events(name: str, start: int, end: int) -> list[dict]:
+    """Those of a trace in Perfetto's own format that were between two times, ns."""
+    try:
+        from .. import perfetto_trace
+    except ImportError as error:  # of what nothing else needs
+        raise UserError(f"{name}: it needs protobuf (python3-protobuf): {error}") from error
+    with open_log(name) as file:
+        try:
+            trace = perfetto_trace.read(file)
+            events = trace.json_events(start, end)
+        except perfetto_trace.PerfettoTraceError as error:
+            raise UserError(f"{name}: {error}") from error
+    if not events:
+        raise UserError(
+            f"{name}: none of its {sentences.count(trace.count, 'event')} is of that time: it is "
+            "of another time, or of a machine with another clock"
+        )
+    return events
+
+
 def title(names: list[str]) -> str:
     """What a page or report of these logs is called."""
     return ", ".join("standard input" if name == "-" else name for name in names)

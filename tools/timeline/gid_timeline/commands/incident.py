@@ -2,9 +2,11 @@
 """gid-timeline incident: the page of what gid-recorder had in memory."""
 
 import argparse
+import contextlib
+import fcntl
 import os
 
-from .common import UserError, open_log
+from .common import UserError, add_perfetto, open_log, perfetto_events
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -18,6 +20,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "-o", "--output", metavar="FILE", required=True, help="write to FILE (usually .html)"
     )
+    add_perfetto(command)
     command.set_defaults(run=_run)
 
 
@@ -28,9 +31,16 @@ def _run(options: argparse.Namespace) -> int:
         raise UserError(f"it needs Pillow (python3-pil): {error}") from error
     with open_log(options.recording) as file:
         try:
-            page = incident.render(recording.read(file))
+            recorded = recording.read(file)
         except recording.RecordingError as error:
             raise UserError(f"{options.recording}: {error}") from error
+    more = incident.More()
+    if options.perfetto:
+        try:
+            more.events = perfetto_events(options.perfetto, recorded.start, recorded.end)
+        except (UserError, OSError) as error:  # the page is dearer than what could be in it, too
+            more.missing = str(error)
+    page = incident.render(recorded, more)
     _write(options.output, page.encode(errors="replace"))
     return 0
 
@@ -39,6 +49,9 @@ def _write(path: str, page: bytes) -> None:
     """All of it is on the disk, or it is told that it is not."""
     try:
         with open(path, "wb") as file:
+            # So that a gid-recorder that is started again sees that it is still written.
+            with contextlib.suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             file.write(page)
             file.flush()
             if file.seekable():

@@ -2,12 +2,24 @@
 """gid-timeline perfetto: a trace to be opened in the Perfetto UI."""
 
 import argparse
+import itertools
 import sys
 
 from .. import perfetto
 from ..join import join
 from ..refresh import measure
-from .common import UserError, add_refresh, check_outputs, load, refresh_rates, write
+from .common import (
+    UserError,
+    add_perfetto,
+    add_refresh,
+    check_outputs,
+    load,
+    perfetto_events,
+    refresh_rates,
+    write,
+)
+
+_BESIDE = 1_000_000_000  # ns before and after the log: what began before it, or ends after it
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -18,6 +30,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("log", metavar="LOG", help="the log, or - for standard input")
     command.add_argument("-o", "--output", metavar="FILE", help="write to FILE (usually .json)")
+    add_perfetto(command)
     add_refresh(command)
     command.set_defaults(run=_run)
 
@@ -30,5 +43,9 @@ def _run(options: argparse.Namespace) -> int:
     check_outputs(rates, trace)
     refreshes = measure(trace, rates)
     more = perfetto.stream_events(join(trace.gid)[0])
+    if options.perfetto:
+        first, last = trace.span
+        events = perfetto_events(options.perfetto, first - _BESIDE, last + _BESIDE)
+        more = itertools.chain(more, events)
     write(options.output, perfetto.render(trace, refreshes, more))
     return 0
