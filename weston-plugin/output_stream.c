@@ -54,6 +54,20 @@ struct output_stream {
 	bool missed;  /* there was no slot for what changed */
 };
 
+/* --- what comes back -------------------------------------------------------------------------- */
+
+static bool stream_has_old_targets(const struct output_stream *stream) {
+	return wl_list_length(&stream->targets) > (stream->is_formed ? 1 : 0);
+}
+
+/* Slots that come back are found as the next picture is sent. But memory that is of no use any more
+ * is given back as soon as nobody has it. */
+static void stream_await_old(struct output_stream *stream) {
+	if (stream->producer != NULL && stream_has_old_targets(stream)) {
+		gid_producer_want_release(stream->producer);
+	}
+}
+
 #define stream_log(stream, ...) weston_log_paced(&(stream)->pacer, 30, 60000, __VA_ARGS__)
 
 /* --- boxes ------------------------------------------------------------------------------------ */
@@ -346,6 +360,7 @@ static void stream_form(struct output_stream *stream) {
 	output_drawing_leave(&stream->drawing);
 	stream_drop_pending(stream);
 	stream_sweep(stream);
+	stream_await_old(stream);
 	if (!stream->published || stream->fourcc == 0 || stream->forming != NULL) {
 		return;
 	}
@@ -520,6 +535,7 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 static int handle_readable(int fd, uint32_t mask, void *data) {
 	struct output_stream *stream = data;
 	gid_producer_dispatch(stream->producer);
+	stream_await_old(stream);
 	return 0;
 }
 
@@ -532,6 +548,7 @@ static void stream_publish(struct output_stream *stream) {
 			.published = handle_published,
 			.granted = handle_granted,
 			.keeps_shown = true,
+			.quiet = true,
 			.data = stream,
 	};
 	int error = gid_producer_create(
@@ -637,7 +654,7 @@ void output_stream_set_domain(struct output_stream *stream, struct gid_domain *d
 
 bool output_stream_is_idle(struct output_stream *stream) {
 	stream_sweep(stream);
-	return wl_list_length(&stream->targets) <= (stream->is_formed ? 1 : 0);
+	return !stream_has_old_targets(stream);
 }
 
 bool output_stream_has_client(const struct output_stream *stream, const struct wl_client *client) {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """[gid-output]: outputs of Weston that are streams, and what readers get of them."""
 
+import ctypes
 import itertools
 import os
+import re
 import signal
 import statistics
 import sys
@@ -20,7 +22,7 @@ from lib.input_window import InputWindow
 from lib.length import at_length_but
 from lib.painter import Painter
 from lib.program import BUILD, python_env, wait_for
-from lib.stream_reader import StreamReader, keeper
+from lib.stream_reader import Frame, StreamReader, keeper
 from lib.typist import BUTTON, Typist
 from lib.weston import ARGB8888, HEIGHT, SHM_FORMATS, WIDTH, Weston, bind_output
 
@@ -121,6 +123,7 @@ def test_a_click_draws_nothing(outputs: Outputs) -> None:
         assert not reader.wait(1)
 
 
+ASLEEP_S = 0.3
 BOXES = 30  # more than there are slots, by far
 
 
@@ -288,6 +291,44 @@ def test_a_still_picture_is_sent_once(outputs: Outputs) -> None:
     with outputs.read("screen/left") as reader:
         reader.wait_picture(picture)
         assert not reader.wait(1)
+
+
+def count_sleeps(weston: Weston) -> int:
+    """How often it has gone to sleep."""
+    status = Path(f"/proc/{weston.pid}/status").read_text()
+    return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.MULTILINE)[1])
+
+
+def wait_asleep(weston: Weston) -> int:
+    """Until it stays asleep."""
+    counts = [-1]
+
+    def is_asleep() -> bool:
+        counts.append(count_sleeps(weston))
+        return counts[-1] == counts[-2]
+
+    wait_for(is_asleep, "Weston to sleep", pause=ASLEEP_S)
+    return counts[-1]
+
+
+@gl_at_length
+def test_what_comes_back_wakes_nobody(outputs: Outputs) -> None:
+    """It is looked for as the next picture is sent. Once of three times nothing else wakes it."""
+    weston = outputs.start(LEFT, "--no-outputs")
+    painter = Painter(weston.socket, "left", (480, 270))
+    woken = []
+    with outputs.read("screen/left") as reader:
+        reader.wait_picture(painter.paint(1))
+        for seed in (2, 3, 4):
+            painter.paint(seed)
+            frame = Frame()
+            place = reader.consumer, ctypes.byref(frame)
+            wait_for(lambda place=place: reader.lib.gid_consumer_receive(*place) == 1, "a frame")
+            before = wait_asleep(weston)
+            reader.lib.gid_consumer_release(*place)
+            time.sleep(ASLEEP_S)
+            woken.append(count_sleeps(weston) - before)
+    assert 0 in woken, woken
 
 
 @gl_at_length
