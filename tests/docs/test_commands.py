@@ -136,8 +136,11 @@ def is_of_the_windows_size(path: Path) -> bool:
 
 
 def check_desktop(reader: Reader) -> None:
-    """A desktop with something on it, as large as its window."""
+    """A desktop with something on it, as large as its window; and that of a guest, where there can
+    be one."""
     assert is_of_the_windows_size(reader.folder / "desktop.png")
+    if why_not() is None:
+        assert is_of_the_windows_size(reader.folder / "guest.png")
 
 
 CHECKS: dict[str, Callable[[Reader], None]] = {
