@@ -113,16 +113,31 @@ static pixman_image_t *image_drawn_into(const struct output_drawing *drawing) {
 	return drawing->target != NULL ? drawing->target->image : drawing->own;
 }
 
-/* It draws within `clip`; `blends`: with what is there, which is nothing where it has not drawn. */
-static void note_drawn(struct output_drawing *drawing, bool blends) {
+static bool is_within(const pixman_region32_t *region, const struct gid_box *box) {
+	const pixman_box32_t *extents = pixman_region32_extents(region);
+	return extents->x1 >= box->x && extents->y1 >= box->y &&
+			extents->x2 <= box->x + box->width && extents->y2 <= box->y + box->height;
+}
+
+/*
+ * Weston blends in the box, within `clip`, with what is there: which is nothing where it has not
+ * drawn yet. What is blended with black is what it is itself: where nothing is drawn at all,
+ * nothing needs to be black before. Most windows of shared memory are drawn so, for they do not say
+ * that they are opaque. Returns the operation that draws it.
+ */
+static pixman_op_t prepare_blending(struct output_drawing *drawing, const struct gid_box *box) {
+	pixman_op_t op = PIXMAN_OP_OVER;
 	pixman_region32_t bare;
 	pixman_region32_init(&bare);
-	if (blends) {
-		pixman_region32_subtract(&bare, &drawing->clip, &drawing->drawn);
+	pixman_region32_subtract(&bare, &drawing->clip, &drawing->drawn);
+	if (pixman_region32_not_empty(&bare) && pixman_region32_equal(&bare, &drawing->clip) &&
+			is_within(&drawing->clip, box)) {
+		op = PIXMAN_OP_SRC;
+	} else {
 		blacken(image_drawn_into(drawing), &bare);
 	}
-	pixman_region32_union(&drawing->drawn, &drawing->drawn, &drawing->clip);
 	pixman_region32_fini(&bare);
+	return op;
 }
 
 static void guarded_composite(pixman_op_t op, pixman_image_t *from, pixman_image_t *mask,
@@ -139,7 +154,11 @@ static void guarded_composite(pixman_op_t op, pixman_image_t *from, pixman_image
 		from = whole_image(source);
 	}
 	if (drawing != NULL && into == drawing->own) {
-		note_drawn(drawing, op != PIXMAN_OP_SRC || mask != NULL);
+		const struct gid_box box = {into_x, into_y, width, height};
+		if (op == PIXMAN_OP_OVER) {
+			op = prepare_blending(drawing, &box);
+		}
+		pixman_region32_union(&drawing->drawn, &drawing->drawn, &drawing->clip);
 		into = image_drawn_into(drawing);
 	}
 	pixman_image_composite32(op, from, mask, into, from_x, from_y, mask_x, mask_y, into_x,
