@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Outputs that are unplugged, plugged in again, or asleep, while another domain uses them."""
+"""Outputs that are unplugged, plugged in, turned, or asleep, while another domain uses them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy
 import pytest
 from lib.cockpit import Cockpit
-from lib.input_window import InputWindow, seat_devices
+from lib.input_window import FIXED, InputWindow, seat_devices
 from lib.plugged import PluggedWeston
 from lib.program import BUILD, wait_for
 from lib.stream_reader import StreamReader
 from lib.two_desks import CONFIG, DESK_SIZE, TwoDesks
-from lib.typist import BUTTON, KEY, TOUCH_DOWN, Typist
+from lib.typist import BUTTON, FULL, KEY, TOUCH_DOWN, TOUCH_UP, Typist
 from lib.weston import HEIGHT, WIDTH
 
 LIBGID = BUILD / "libgid/libgid.so"
@@ -108,6 +108,26 @@ def test_a_screen_that_is_used(cockpit: Cockpit, mirrored: PluggedWeston) -> Non
             assert window.wait_keys(2) == [(KEY_Q, 1), (KEY_Q, 0)]
             assert not window.pointer.has("button") and not window.touch.has("down")
             typist.tell("release")
+            window.display.close()
+
+
+@pytest.mark.parametrize("scale", [1, 2])
+def test_corners(cockpit: Cockpit, mirrored: PluggedWeston, scale: int) -> None:
+    """However the screen is turned, a finger is where its user sees the pixel that it touches."""
+    with Typist(cockpit.env("cluster"), "input/desk") as typist:
+        wait_for(lambda: seat_devices(mirrored, "input/desk") == 7, "the seat's devices")
+        mirrored.order("scale", SCREEN, scale)
+        for turn in range(8):
+            mirrored.order("transform", SCREEN, turn)
+            pixels = (HEIGHT, WIDTH) if turn & 1 else (WIDTH, HEIGHT)
+            size = pixels[0] // scale, pixels[1] // scale
+            window = InputWindow(mirrored.socket, SCREEN, size, "input/desk")
+            for x, y in ((0, 0), (size[0] - 1, 0), (0, size[1] - 1), (size[0] - 1, size[1] - 1)):
+                at = (int((x + 0.5) / size[0] * FULL), int((y + 0.5) / size[1] * FULL))
+                typist.do((TOUCH_DOWN, 0, 0, *at))
+                typist.do((TOUCH_UP, 0, 0))
+                touched = window.touch.wait("down")[4:]
+                assert tuple(part // FIXED for part in touched) == (x, y), turn
             window.display.close()
 
 
