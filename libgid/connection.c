@@ -23,6 +23,7 @@
 
 #define SEND_NS 100000000ull /* how long gidd may leave its queue full */
 #define DELIVER_MAX 64
+#define DELIVER_LEAST 4 /* however long the first one took */
 /*
  * What is kept of what gidd says while something else is waited for: more than a program has slabs
  * and streams; and descriptors, of which it may not have many.
@@ -428,6 +429,9 @@ void gid_connection_deliver(void *data) {
 	struct gid_domain *domain = data;
 	struct gid_packet packet;
 	for (int i = 0; i < DELIVER_MAX; i++) {
+		if (i >= DELIVER_LEAST && gid_loop_is_over(&domain->loop)) {
+			break;
+		}
 		/* What was queued came first; a callback may just have queued more. */
 		if (!dequeue_packet(domain, &packet) && receive(domain, &packet) <= 0) {
 			return;

@@ -213,10 +213,18 @@ static void poll_claims(struct gid_producer *producer) {
 	}
 }
 
+/*
+ * So many pictures are looked at, each with all that are in flight: readers choose how many they
+ * are, and of which they do not let go.
+ */
+#define FREE_LOOKS 32
+
 /* Frees the oldest slot that can be, unless one was freed since. */
 static void free_oldest(struct gid_producer *producer, uint64_t freed, bool force) {
 	struct gid_ring_sent oldest = {0};
-	while (producer->freed == freed && find_oldest(producer, oldest, &oldest)) {
+	for (int look = 0; look < FREE_LOOKS && producer->freed == freed &&
+			find_oldest(producer, oldest, &oldest);
+			look++) {
 		if (!can_be_freed(producer, oldest.gid, force)) {
 			continue;
 		}

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <gid/gid.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -12,6 +11,7 @@
 #include "socket.h"
 
 #define DISPATCH_MAX 256
+#define TURN_NS 1000000ull
 #define NS_PER_S 1000000000ull
 
 struct gid_watch {
@@ -68,13 +68,23 @@ void gid_loop_disarm(struct gid_loop *loop, struct gid_timer *timer) {
 	}
 }
 
-/* Those that are due, earliest first, with those that their callbacks make due. */
+bool gid_loop_is_over(const struct gid_loop *loop) {
+	return loop->turn_ends != 0 && gid_clock_now() >= loop->turn_ends;
+}
+
+/*
+ * Those that are due, earliest first, with those that their callbacks make due: one at least. Other
+ * domains choose how many of them come at one moment, as by ending all of their streams.
+ */
 static void run_timers(struct gid_loop *loop) {
 	uint64_t now = gid_clock_now();
 	struct gid_timer *first;
 	while ((first = first_timer(loop)) != NULL && first->deadline <= now) {
 		unlink_timer(first);
 		first->expired(first->data);
+		if (gid_loop_is_over(loop)) {
+			break;
+		}
 	}
 	set_timer_fd(loop);
 }
@@ -117,11 +127,13 @@ void gid_loop_unwatch(struct gid_loop *loop, int fd) {
 }
 
 void gid_loop_dispatch(struct gid_loop *loop) {
+	const uint64_t outer = loop->turn_ends;
+	loop->turn_ends = gid_clock_now() + TURN_NS;
 	for (int i = 0; i < DISPATCH_MAX; i++) {
 		/* One at a time: a callback may remove the watch that would have been next. */
 		struct epoll_event event;
 		if (epoll_wait(loop->epoll_fd, &event, 1, 0) <= 0) {
-			return;
+			break;
 		}
 		struct gid_watch *watch = event.data.ptr;
 		if (watch == NULL) {
@@ -129,7 +141,11 @@ void gid_loop_dispatch(struct gid_loop *loop) {
 		} else {
 			watch->ready(watch->data);
 		}
+		if (gid_loop_is_over(loop)) {
+			break;
+		}
 	}
+	loop->turn_ends = outer;
 }
 
 static void close_own(int *fd) {

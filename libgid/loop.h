@@ -3,6 +3,7 @@
 #ifndef GID_LOOP_H
 #define GID_LOOP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Embedded in its owner, who disarms it before it goes. */
@@ -20,13 +21,21 @@ struct gid_loop {
 	int timer_fd; /* set to the earliest deadline */
 	struct gid_timer timers;
 	struct gid_watch *watches;
+	uint64_t turn_ends; /* of the dispatch that is under way; 0: none is */
 };
 
 int gid_loop_init(struct gid_loop *loop);
 void gid_loop_finish(struct gid_loop *loop);
 
-/* Calls what is due, some hundred times at most. Callbacks may add and remove anything. */
+/*
+ * Calls what is due, some hundred times at most, and for a millisecond: what is left keeps the
+ * descriptor readable, while others of the caller's have their turn. Callbacks may add and remove
+ * anything.
+ */
 void gid_loop_dispatch(struct gid_loop *loop);
+
+/* Whether a callback that could go on is to leave the rest to the next dispatch. */
+bool gid_loop_is_over(const struct gid_loop *loop);
 
 /* `ready` runs as long as the descriptor is readable or hung up. */
 int gid_loop_watch(struct gid_loop *loop, int fd, void (*ready)(void *data), void *data);

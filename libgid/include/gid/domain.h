@@ -80,6 +80,7 @@ int gid_domain_get_fd(const struct gid_domain *domain);
  * streams again under their old names. Existing streams continue meanwhile.
  * Never blocks, except for the handshake with a gidd that came back, which has a time limit. Runs
  * all callbacks that are not for single frames: imported, revoked, subscriber, state and so on.
+ * Leaves off after about a millisecond: the descriptor stays readable while something is left.
  * Returns the number of handled messages (0 or more), or -errno if the connection has ended and
  * will not come back.
  */
