@@ -21,8 +21,8 @@ KINDS = {
     "layer": f"[layer restless]\n{PLACE}fit=cover\n",
 }
 MODES = ["formats", "narrow", "slabs", "restarts", "dates", "swapped", "many", "leases"]
-MODES += ["metadata", "at-once"]
-MORE = 24  # of either kind, whose streams come and go
+MODES += ["metadata", "at-once", "edges"]
+MORE = 24  # of either kind, whose streams come and go, or are all at their limits
 FRAMES = 480 if IS_LONG else 120  # of the display, while it is attacked
 SETTLES = 16 << 10  # KiB that its memory may differ by, attacked or not
 
@@ -44,7 +44,7 @@ USUAL = [(mode, kind) for mode, kind in zip(MODES, itertools.cycle(KINDS), stric
 @pytest.mark.parametrize(("mode", "kind"), at_length_but(itertools.product(MODES, KINDS), *USUAL))
 def test_the_display_goes_on(cockpit: Cockpit, mode: str, kind: str) -> None:
     sections = ROLE + KINDS[kind]
-    for i in range(MORE if mode == "many" else 0):
+    for i in range(MORE if mode in ("many", "edges") else 0):
         sections += f"[{kind} more{i}]\ndomain=open\nstream=restless/{i}\n"
         sections += f"x={25 * i}\ny=350\nwidth=20\nheight=20\n"
     display = Display(cockpit, sections, display=DISPLAY)
@@ -62,6 +62,8 @@ def test_the_display_goes_on(cockpit: Cockpit, mode: str, kind: str) -> None:
     assert restless.is_running()
     assert [t["reason"] for t in display.role()["transitions"]] == ["none"], "the honest one"
     assert memory_kib(display) < memory + SETTLES
+    after = display.status()
+    print({key: after[key] - before[key] for key in ("frames", "skipped_refreshes")})
     restless.signal(signal.SIGTERM)
     assert restless.wait() == 0, restless.stderr
     wait_for(lambda: seen()["state"] != "live", "its end")

@@ -11,7 +11,9 @@
  * that can be, while it is read. `many`: with as many more streams, STREAM/0 and so on, as gidd
  * takes, which all end with it. `leases`: taken back by force as soon as it is sent.
  * `metadata`: with as much beside it as can be, and a note, and damage that is everywhere.
- * `at-once`: in memory of its own, and all of that is taken back at one moment. `unknown`: in
+ * `at-once`: in memory of its own, and all of that is taken back at one moment. `edges`: with as
+ * many more streams as gidd takes, on all of which a few frames come in each refresh, each in
+ * memory that was not seen for long. `unknown`: in
  * memory of which nobody has heard, so that each is a question to its gidd, which may never answer.
  */
 #include <drm_fourcc.h>
@@ -29,6 +31,8 @@
 
 #define SLABS 24u
 #define STREAMS 4096u
+#define POOL 400u /* far more than a reader keeps of what it does not use */
+#define EDGE_FRAMES 3u
 #define SENT_NS 20000000 /* how long it waits for who reads a frame */
 #define PAUSE_NS 2000000
 
@@ -39,6 +43,8 @@ struct restless {
 	uint32_t width, height;
 	struct gid_slab *slabs[SLABS];
 	struct gid_producer *more[STREAMS];
+	uint32_t more_count;
+	struct gid_slab *pool[POOL];
 	uint64_t lease_ns; /* 0: as usual */
 	uint64_t turn, sent, refused, streams;
 };
@@ -295,6 +301,41 @@ static void do_at_once(struct restless *restless) {
 	}
 }
 
+static void begin_edges(struct restless *restless) {
+	char name[GID_NAME_MAX + 1];
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < POOL; i++) {
+		restless->pool[i] = make_slab(
+				restless, DRM_FORMAT_XRGB8888, restless->width, restless->height);
+		gid_domain_dispatch(restless->domain);
+	}
+	do {
+		snprintf(name, sizeof(name), "%s/%" PRIu32, restless->stream, count);
+	} while (gid_producer_create(restless->domain, name, NULL, &restless->more[count]) == 0 &&
+			++count < STREAMS);
+	restless->more_count = count;
+}
+
+static void do_edges(struct restless *restless) {
+	if (restless->more_count == 0) {
+		begin_edges(restless);
+	}
+	for (uint32_t i = 0; i < restless->more_count * EDGE_FRAMES; i++) {
+		struct gid_producer *producer = restless->more[i % restless->more_count];
+		struct gid_slab *slab = restless->pool[restless->streams++ % POOL];
+		struct gid_frame frame = GID_FRAME_INIT;
+		if (slab != NULL) {
+			frame.gid = gid_slab_gid(slab, 0);
+			restless->sent += gid_producer_send(producer, &frame) > 0;
+		}
+		gid_producer_dispatch(producer);
+	}
+	if (restless->pool[0] != NULL) {
+		send(restless, restless->pool[0], 0);
+	}
+	pause_ns(PAUSE_NS);
+}
+
 /* Frames name the slab by the next number; the others do not hear of it, and it is granted to all.
  */
 static void do_unknown(struct restless *restless) {
@@ -317,7 +358,8 @@ static const struct {
 } modes[] = {{"formats", do_formats}, {"narrow", do_narrow}, {"sizes", do_sizes},
 		{"slabs", do_slabs}, {"restarts", do_restarts}, {"dates", do_dates},
 		{"swapped", do_swapped}, {"many", do_many}, {"leases", do_leases},
-		{"metadata", do_metadata}, {"at-once", do_at_once}, {"unknown", do_unknown}};
+		{"metadata", do_metadata}, {"at-once", do_at_once}, {"edges", do_edges},
+		{"unknown", do_unknown}};
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
 int main(int argc, char **argv) {
@@ -329,7 +371,7 @@ int main(int argc, char **argv) {
 	if (argc != 5 || mode == MODES) {
 		errx(EXIT_FAILURE,
 				"usage: hostile-restless formats|narrow|sizes|slabs|restarts|dates|"
-				"swapped|many|leases|metadata|at-once|unknown STREAM WIDTH "
+				"swapped|many|leases|metadata|at-once|edges|unknown STREAM WIDTH "
 				"HEIGHT");
 	}
 	restless.lease_ns = modes[mode].act == do_leases ? 1 : 0;
