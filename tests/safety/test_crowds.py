@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
+from lib.display import ROLE as SHOWN_ROLE
 from lib.forwarding import PYTHON, ROLE, Forwarding, ShmBuffers, Window, random_picture
 from lib.program import BUILD, wait_for
 from lib.stream_reader import StreamReader
 
+from lab.domains.configuration import section
 from lab.domains.wayland import Display as Connection
 
 LIBGID = BUILD / "libgid/libgid.so"
 LARGE = (1280, 720)
-COMMITS = 200  # the last one is of the second picture
+COMMITS = 200
 CROWD = 40000  # surfaces
 ROUNDS = 200
 TWO_ROLES = (
@@ -31,10 +33,15 @@ lease-ms=60000
 """
 )
 
+# Who reads a role gives back what it has seen.
+SHOWN = SHOWN_ROLE + section(
+    "layer map", "domain=open stream=safety/map x=400 y=0 width=64 height=36"
+)
+
 
 @pytest.fixture
 def forwarding(cockpit: Cockpit) -> Iterator[Forwarding]:
-    yield Forwarding(cockpit, TWO_ROLES)
+    yield Forwarding(cockpit, TWO_ROLES, roles=SHOWN)
 
 
 # --- pictures ---
@@ -58,25 +65,23 @@ def at_once(connection: Connection) -> Iterator[None]:
 def test_commits_without_end(forwarding: Forwarding) -> None:
     """Of those that come at once few are copied and hashed; the newest is shown."""
     place = forwarding.cockpit.socket("cluster")
-    with (
-        forwarding.connection() as connection,
-        StreamReader(LIBGID, place, "safety/map", owner="open") as reader,
-    ):
+    with forwarding.connection() as connection:
         window = Window(connection, "map")
         window.take_role("map")
         buffers = ShmBuffers(connection, *LARGE)
-        pictures = [random_picture(seed, *LARGE) for seed in (1, 2)]
-        drawn = [buffers.draw(picture) for picture in pictures]
+        first, last = (random_picture(seed, *LARGE) for seed in (1, 2))
+        drawn = [buffers.draw(picture) for picture in (first, last)]
         window.show(drawn[0])
-        reader.wait_picture(pictures[0][..., ::-1])
+        wait_for(lambda: forwarding.counts("map")["copied_frames"] > 0, "the first picture")
         before = forwarding.counts("map")["copied_frames"]
         with at_once(connection):
             for number in range(COMMITS):
-                window.surface("attach", drawn[number % 2], 0, 0)
+                window.surface("attach", drawn[number == COMMITS - 1], 0, 0)
                 window.surface("damage_buffer", 0, 0, *LARGE)
                 window.surface("commit")
         connection.roundtrip()
-        reader.wait_picture(pictures[1][..., ::-1])
+        with StreamReader(LIBGID, place, "safety/map", owner="open") as reader:
+            reader.wait_picture(last[..., ::-1])
         copied = forwarding.counts("map")["copied_frames"] - before
         print(f"{copied} of {COMMITS} pictures were copied")
         assert copied < COMMITS / 4
