@@ -21,9 +21,7 @@ LARGE = (1280, 720)
 COMMITS = 200
 CROWD = 40000  # surfaces
 ROUNDS = 200
-TWO_ROLES = (
-    ROLE
-    + f"""
+TWO_ROLES = f"""{ROLE}
 [gid-safety]
 role=map
 clients={PYTHON}
@@ -31,7 +29,6 @@ size={LARGE[0]}x{LARGE[1]}
 client-ms=0
 lease-ms=60000
 """
-)
 
 # Who reads a role gives back what it has seen.
 SHOWN = SHOWN_ROLE + section(
