@@ -118,7 +118,7 @@ static void handle_result(struct gidd *gidd, struct subscription *subscription,
 static bool put_off(struct gidd *gidd, struct subscription *subscription, bool is_busy) {
 	subscription->is_put_off =
 			!may_ask(subscription->consumer, is_busy) && look_later(gidd) == 0;
-	if (subscription->is_put_off && (subscription->flags & GID_WIRE_WAIT) != 0) {
+	if (subscription->is_put_off) {
 		subscription_answer(subscription, 0, 0, "");
 	}
 	return subscription->is_put_off;
@@ -175,7 +175,8 @@ static void begin(struct gidd *gidd, struct subscription *subscription) {
 		} else if (wait) {
 			subscription_answer(subscription, 0, 0, "");
 		} else {
-			subscription_answer(subscription, -ENOENT, 0, SUBSCRIPTION_NO_STREAM);
+			subscription_send_consumer_end(
+					subscription, -ENOENT, SUBSCRIPTION_NO_STREAM);
 			subscription_destroy(gidd, subscription);
 		}
 		return;
@@ -195,7 +196,7 @@ static void begin(struct gidd *gidd, struct subscription *subscription) {
 		char why[192];
 		snprintf(why, sizeof(why), "the link to domain %s is down: is its gidd running?",
 				config_domain_by_number(gidd->config, subscription->domain)->name);
-		subscription_answer(subscription, -ENOTCONN, 0, why);
+		subscription_send_consumer_end(subscription, -ENOTCONN, why);
 		subscription_destroy(gidd, subscription);
 	}
 }
