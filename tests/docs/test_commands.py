@@ -163,8 +163,12 @@ CHECKS: dict[str, Callable[[Reader], None]] = {
 SCREENSHOT = "gid-cockpit --config cockpit.conf screenshot cluster cluster.png"
 SNAP = "gidctl --domain cluster snap picture -o picture.png"
 DESKTOP = "gidctl --domain cluster snap open desktop -o desktop.png"
+GUESTS_DESKTOP = "gidctl --domain host snap open desktop -o guest.png"
 PICTURES = {
-    "docs/desktop.md": [Picture("desktop.png", "host", DESKTOP, is_of_the_windows_size)],
+    "docs/desktop.md": [
+        Picture("desktop.png", "host", DESKTOP, is_of_the_windows_size),
+        Picture("guest.png", "host", GUESTS_DESKTOP, is_of_the_windows_size),
+    ],
     "docs/vm.md": [Picture("cluster.png", "host", SCREENSHOT, has_ball)],
     "docs/windows.md": [Picture("picture.png", "host", SNAP, has_windows)],
 }

@@ -435,7 +435,7 @@ def test_limits(cockpit: Cockpit, end: str, limit: str) -> None:
     under = ("prlimit", limit, "--")
     source = "gidsrc domain=open stream=movie is-live=false ! fakesink name=watch sync=false"
     if end == "src":
-        sender = send(cockpit, ball(count=30), "sync=false wait-for-connection=true")
+        sender = send(cockpit, ball(count=30))
         limited = Pipeline(cockpit, "cluster", source, "--video-meta", "1", under=under)
     else:
         sink = "gidsink name=sink stream=movie sync=false"

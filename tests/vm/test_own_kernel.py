@@ -4,6 +4,7 @@
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from gid_vm.own_kernel import COUNTED, MODULES, UmlGuest
 from gid_vm.qemu import Machine
 from gid_vm.root import lent_folders
 from gid_vm.uml import built_kernel, why_no_uml
-from lib.program import wait_for
+from lib.program import BUILD, wait_for
 
 DRIVERS = ("vkms", "vgem", "vivid", "visl", "vicodec", "vim2m")
 
@@ -53,14 +54,13 @@ def test_it_sees_the_folders_that_others_see_and_writes_to_one(guest: Guest) -> 
 
 
 @needs_uml
-def test_its_programs_counts_are_added_up_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_programs_counts_are_added_up_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a folder of this machine that it sees under the same name, in one that it only reads."""
-    monkeypatch.setenv(COUNTED, str(tmp_path))
-    with UmlGuest("counted") as guest:
-        assert guest.run(["sh", "-c", f"echo 1 > '{tmp_path}/count'"]).code == 0
-        assert (tmp_path / "count").read_text() == "1\n"
+    with tempfile.TemporaryDirectory(dir=BUILD) as counted:
+        monkeypatch.setenv(COUNTED, counted)
+        with UmlGuest("counted") as guest:
+            assert guest.run(["sh", "-c", f"echo 1 > '{counted}/count'"]).code == 0
+            assert Path(counted, "count").read_text() == "1\n"
 
 
 @needs_uml
