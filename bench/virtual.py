@@ -59,7 +59,8 @@ SHOWN = {"width": 320, "height": 180, "rate": 10}  # of what a translated guest 
 LIVE_SECONDS = 5
 STREAM = "safety/film-costly"  # of a layer that gid-cluster has anyway
 LOOKS, LOOK = 100, 0.1  # times and seconds, until the last frame is light
-DECODED = "safety/decoded"  # which nobody reads
+# Streams of open and of the cluster that nobody reads.
+DECODED, NATIVELY_DECODED = "safety/decoded", "meter-decoded"
 DECODE_TURN = 7.0  # of the seconds of a measurement: one for each so many
 NATIVELY = 10  # times as many frames: a shell tells processor time in hundredths of a second
 GREAT_GUEST = (
@@ -316,16 +317,18 @@ class Bench:
             frames = COPIES * clip.count(small)
             film = to_decode(small, Path(name)).read_bytes()
         cockpit = self._cockpit
-        for where, place, times in (
-            ("guest", cockpit.open.place, 1),
-            ("native", cockpit.cluster.place, NATIVELY),
+        for where, place, times, stream in (
+            ("guest", cockpit.open.place, 1, DECODED),
+            ("native", cockpit.cluster.place, NATIVELY, NATIVELY_DECODED),
         ):
             path = place.write("decode.h264", film * times)
-            for who, each in self._decode_rates(place, path, frames * times).items():
+            for who, each in self._decode_rates(place, path, frames * times, stream).items():
                 self._add("decode", where=where, who=who, each=each, n=len(each))
 
-    def _decode_rates(self, place: Place, path: Path, frames: int) -> dict[str, list[float]]:
-        sinks = {"gid": f"gidsink stream={DECODED} sync=false", "fakesink": "fakesink sync=false"}
+    def _decode_rates(
+        self, place: Place, path: Path, frames: int, stream: str
+    ) -> dict[str, list[float]]:
+        sinks = {"gid": f"gidsink stream={stream} sync=false", "fakesink": "fakesink sync=false"}
         rates: dict[str, list[float]] = {who: [] for who in sinks}
         for turn in range(max(1, round(self._seconds / DECODE_TURN))):
             for who, sink in list(sinks.items())[:: 1 if turn % 2 == 0 else -1]:

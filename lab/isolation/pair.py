@@ -39,7 +39,7 @@ class Cockpit(cockpit.Cockpit):
         if guest:
             domains = {
                 "open": f"kind=guest window=256M {self.guest_keys}",
-                "cluster": "local=meter window=16M",
+                "cluster": "local=meter* window=16M",
                 "host": "kind=host window=16M",
             }
             shares = {"open cluster": "safety/*", "cluster open": "", "open host": ""}
