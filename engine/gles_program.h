@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What the device does for each pixel. It computes with whole numbers, as pixman and convert/ do,
- * so that its pixels are theirs but for what blending rounds.
+ * What the device does for each pixel. It computes with whole numbers, as pixman and
+ * common/convert/ do, so that its pixels are theirs but for what blending rounds.
  */
 #ifndef ENGINE_GLES_PROGRAM_H
 #define ENGINE_GLES_PROGRAM_H

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../convert/to_rgb.h"
+#include "../../common/convert/to_rgb.h"
 #include "ini_file.h"
 
 /* As enum wl_output_transform counts them. */

@@ -7,8 +7,8 @@
 #include <wayland-server-protocol.h>
 #include <xxhash.h>
 
-#include "../../convert/to_rgb.h"
-#include "../../convert/visible.h"
+#include "../../common/convert/to_rgb.h"
+#include "../../common/convert/visible.h"
 
 /* Of the largest picture that is scaled: 8K has 7680 x 4320. */
 #define PIXELS_MAX ((size_t)1 << 25)

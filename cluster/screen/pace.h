@@ -5,8 +5,8 @@
  *
  * What comes until the window begins is shown by its refresh. Unless the configuration says
  * otherwise, the window is so long that a frame is done in it, however long that takes:
- * compose_window.h. With pacing=on it is the shortest that the policy of pacing/ finds. While too
- * little is known of that, it is the longest.
+ * compose_window.h. With pacing=on it is the shortest that the policy of common/pacing/ finds.
+ * While too little is known of that, it is the longest.
  *
  * While pictures follow each other, each frame begins with its window. If one were composed as soon
  * as something came, what comes next would have to wait: then a producer with a picture for each

@@ -3,7 +3,7 @@
  * Any bytes as a frame of a clipboard: what is read of them is a text within bounds, and the same
  * when it is written and read again. The bytes are a text, too, or none.
  */
-#include "../../input/clipboard_format.h"
+#include "../../common/input/clipboard_format.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Any bytes as a frame's note: what is understood of a cursor says the same when it is written. */
-#include "../../input/cursor_note.h"
+#include "../../common/input/cursor_note.h"
 
 #include <stdlib.h>
 #include <string.h>

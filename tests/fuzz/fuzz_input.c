@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../input/input_player.h"
+#include "../../common/input/input_player.h"
 #include "fuzz.h"
 
 #define FRAME_BYTES (sizeof(struct input_head) + 8 * sizeof(struct input_record))

@@ -3,7 +3,7 @@
  * Any bytes as a frame's note, and any texts as a program's: what is understood can be shown, and
  * says the same again when it is written and read.
  */
-#include "../../input/window_note.h"
+#include "../../common/input/window_note.h"
 
 #include <stdlib.h>
 #include <string.h>

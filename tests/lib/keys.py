@@ -7,7 +7,7 @@ import pytest
 from lib.program import BUILD
 
 # Both profiles are there.
-IS_WHOLE = (BUILD / "protection/libgid-protection.a").exists()
+IS_WHOLE = (BUILD / "common/protection/libgid-protection.a").exists()
 CMAC = pytest.param("cmac", marks=pytest.mark.skipif(not IS_WHOLE, reason="built without nettle"))
 KEY = "00112233445566778899aabbccddeeff"
 

@@ -24,6 +24,6 @@ def test_nothing_recurses_and_each_stack_is_known(tmp_path: Path) -> None:
         one["program"]: {thread["function"].partition(":")[0] for thread in one["threads"]}
         for one in found["programs"]
     }
-    assert threads["gidd"] == {"libgid/closer.c", "log/log_writer.c", "main"}
+    assert threads["gidd"] == {"libgid/closer.c", "common/log/log_writer.c", "main"}
     assert {"main", "cluster/workers/worker.c"} < threads["gid-cluster"]
     assert all(one["pointer_calls"] > 0 for one in found["programs"])

@@ -3,7 +3,7 @@
  * Who else may run on a program's processors. Which those are is the test's choice: of the
  * programs of this machine only its own children may run on processor 1.
  */
-#include "cores/cores.h"
+#include "cores.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "convert/yuv_matrix.h"
 #include "tap.h"
+#include "yuv_matrix.h"
 
 struct colour {
 	const char *name;
