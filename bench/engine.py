@@ -47,9 +47,8 @@ def engine_text(
     own = {"helpers": helpers, "spin-us": spin_us}
     given = " ".join(f"{key}={value}" for key, value in own.items() if value is not None)
     limits = f"memory=128M slots={slots} list-ms=60000"
-    return section("engine", given) + section(
-        "canvas bench", f"domain=open realtime={realtime} {limits}"
-    )
+    canvas = section("canvas bench", f"domain=open realtime={realtime} {limits}")
+    return (section("engine", given) if given else "") + canvas
 
 
 WORDS = (100, 1000, 10_000)
@@ -88,6 +87,11 @@ def engine(
             )
         try:
             yield [process.pid, *(pid for domain in great for pid in running[domain].pids())]
+        except LabError as error:
+            if process.poll() is None:
+                raise
+            said = (folder / "engine.log").read_text().strip()
+            raise LabError(f"gid-engine ended with status {process.returncode}: {said}") from error
         finally:
             process.terminate()
             process.wait(10)

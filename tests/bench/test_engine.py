@@ -37,7 +37,7 @@ def test_passes_are_told_by_how_far_apart_the_processors_were() -> None:
 
 def test_engine(tmp_path: Path) -> None:
     arguments = ["--repetitions=1", "--frames=2", "--words", "1000", "--layers", "2"]
-    arguments += ["--seconds=1", "--helpers=0", "--ordinary"]
+    arguments += ["--seconds=1", "--ordinary"]
     found = results("engine", tmp_path, *arguments)
     measured = [row["what"] for row in found["rows"]]
     assert measured == [
