@@ -27,7 +27,7 @@
 #define LOOK_NS 500000000ull
 /* An honest producer wakes us for frames: after so many wakes for none it has to use the doorbell.
  */
-#define IDLE_WAKES_MAX 100
+#define IDLE_WAKES_MAX 100u
 
 /* --- futex(2) over words in memory that domains of one kernel share --------------------------- */
 
@@ -48,7 +48,8 @@ static void wake_private(const uint32_t *word) {
 /*
  * Sleeps until someone wakes us by one of the words, or until `deadline` (CLOCK_MONOTONIC, ns).
  * Returns at once where a word has not the value that is expected, or where `shared` is not mapped
- * any more. It may be mapped read-only. Returns 0, or -ETIMEDOUT at the deadline.
+ * any more. It may be mapped read-only. Returns 1 where one of the words was it; 0: a signal, or
+ * there is no such memory; -ETIMEDOUT at the deadline.
  */
 static int wait_for_words(const uint32_t *shared, uint32_t shared_value, const uint32_t *own,
 		uint32_t own_value, uint64_t deadline) {
@@ -62,7 +63,10 @@ static int wait_for_words(const uint32_t *shared, uint32_t shared_value, const u
 	};
 	struct timespec until = {(time_t)(deadline / NS_PER_S), (long)(deadline % NS_PER_S)};
 	long ret = syscall(SYS_futex_waitv, words, 2, 0, &until, CLOCK_MONOTONIC);
-	return ret < 0 && errno == ETIMEDOUT ? -ETIMEDOUT : 0;
+	if (ret >= 0 || errno == EAGAIN) {
+		return 1;
+	}
+	return errno == ETIMEDOUT ? -ETIMEDOUT : 0;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -120,7 +124,7 @@ void gid_sleep_prepare(struct gid_sleep *sleep, struct gid_ring_consumer *ring) 
 	if (page->wake != GID_WIRE_FUTEX) {
 		return;
 	}
-	if (++sleep->idle_wakes <= IDLE_WAKES_MAX) {
+	if (sleep->idle_wakes <= IDLE_WAKES_MAX) {
 		sleep->word = (const uint32_t *)&ring->ring->tail;
 		sleep->value = (uint32_t)ring->tail;
 		return;
@@ -183,6 +187,10 @@ void gid_sleep_wait(struct gid_sleep *sleep, uint64_t until) {
 		int ret = wait_for_words(sleep->word, sleep->value, &sleep->interruptions,
 				sleep->seen, look);
 		if (is_interrupted(sleep) || ret == 0) {
+			return;
+		}
+		if (ret > 0) {
+			sleep->idle_wakes++; /* unless there is a frame */
 			return;
 		}
 		if (poll_descriptor(sleep, 0)) {

@@ -15,7 +15,7 @@ struct gid_sleep {
 	const uint32_t *word; /* to sleep over, in the ring; NULL: by the descriptor */
 	uint32_t value;	      /* of the word while there is nothing new */
 	uint32_t seen;	      /* interruptions */
-	uint32_t idle_wakes;  /* sleeps since the last frame */
+	uint32_t idle_wakes;  /* by the word in the ring, since the last frame */
 	bool rung;	      /* the doorbell, though it is not what wakes us */
 	bool distrusts;	      /* was woken for nothing too often, for good */
 };
