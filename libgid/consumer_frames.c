@@ -276,9 +276,8 @@ static bool take_edges(struct gid_consumer *consumer) {
 		by_socket |= events[i].data.fd == consumer->doorbell.fd;
 		rung |= events[i].data.fd == consumer->doorbell.hear;
 	}
-	if (rung &&
-			!gid_doorbell_bears(&consumer->doorbell,
-					gid_ring_is_readable(&consumer->ring))) {
+	uint64_t sent = __atomic_load_n(&consumer->shared->tail, __ATOMIC_ACQUIRE);
+	if (rung && !gid_doorbell_bears(&consumer->doorbell, sent)) {
 		gid_consumer_stop_hearing(consumer);
 		gid_consumer_send_hearing(consumer, false);
 	}

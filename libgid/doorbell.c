@@ -128,7 +128,8 @@ int gid_doorbell_silence(struct gid_doorbell *bell, uint64_t sleeps) {
 	return bell->heard > sleeps ? -EPROTO : 0;
 }
 
-bool gid_doorbell_bears(struct gid_doorbell *bell, bool news) {
-	bell->idle = news ? 0 : bell->idle + 1;
+bool gid_doorbell_bears(struct gid_doorbell *bell, uint64_t news) {
+	bell->idle = news != bell->news ? 0 : bell->idle + 1;
+	bell->news = news;
 	return bell->idle <= IDLE_MAX;
 }

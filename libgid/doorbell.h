@@ -30,6 +30,7 @@ struct gid_doorbell {
 	/* eventfds past gidd, -1: none. Nobody reads them: they are watched for edges. */
 	int hear, ring;
 	uint32_t idle; /* how often `hear` was rung since there was something new */
+	uint64_t news; /* what there had been in all, when `hear` was rung last */
 };
 
 #define GID_DOORBELL_NONE ((struct gid_doorbell){.fd = -1, .hear = -1, .ring = -1})
@@ -59,10 +60,12 @@ int gid_doorbell_silence(struct gid_doorbell *bell, uint64_t sleeps);
 #define GID_DOORBELL_POLL_NS UINT64_C(5000000)
 
 /*
- * It was rung past gidd, and there was something new, or not. Returns false where it was rung for
- * nothing so often that gidd should hear in our place.
+ * It was rung past gidd. `news` is a count of all that it was ever to be rung for: where that is
+ * the same as when it was rung before, it was rung for nothing; what was found meanwhile without
+ * the bell was something. Returns false where it was rung for nothing so often that gidd should
+ * hear in our place.
  */
-bool gid_doorbell_bears(struct gid_doorbell *bell, bool news);
+bool gid_doorbell_bears(struct gid_doorbell *bell, uint64_t news);
 
 /*
  * Rings an eventfd that others have, too, and could have made one that blocks, and full. (They

@@ -92,12 +92,10 @@ static void stop_hearing(struct gid_subscription *subscription) {
 /* A consumer of another machine rang past gidd. */
 static void rung_past_gidd(void *data) {
 	struct gid_subscription *subscription = data;
-	uint64_t released = subscription->ring.released;
 	gid_ring_producer_wake(&subscription->ring);
 	gid_subscription_collect(subscription);
 	if (!subscription->dead &&
-			!gid_doorbell_bears(&subscription->doorbell,
-					subscription->ring.released != released)) {
+			!gid_doorbell_bears(&subscription->doorbell, subscription->ring.released)) {
 		stop_hearing(subscription);
 		send_hearing(subscription, false);
 	}

@@ -80,6 +80,28 @@ static void test_refused(struct gid_domain *domain, int page, const int bells[2]
 			"nor is that a doorbell: %d", flow.end_reason);
 }
 
+/* A producer that sends before it looks who rang finds nothing then: but it was rung for something.
+ */
+static void test_rung_late(struct gid_producer *producer, struct gid_wire_page *page, int hears) {
+	const struct gid_subscription *subscription = producer->subscriptions;
+	const uint32_t places = GID_RING_RELEASES_EACH * subscription->ring.entries;
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.flags = GID_FRAME_EOS;
+	uint64_t index = subscription->ring.tail;
+	int sent = gid_producer_send(producer, &frame);
+	for (; sent == 1 && index < BELLS_MOST; index++) {
+		page->head = index + 1;
+		page->releases[index % places] = index;
+		page->release_tail = index + 1;
+		eventfd_write(hears, 1);
+		sent = index + 1 < BELLS_MOST ? gid_producer_send(producer, &frame) : 1;
+		gid_producer_dispatch(producer);
+	}
+	tap_ok(sent == 1 && subscription->ring.released == BELLS_MOST &&
+					subscription->doorbell.hear >= 0,
+			"one that rings for each is heard, also where a frame comes first");
+}
+
 /* One of another machine, which is heard by gidd's word alone. */
 static void test_doorbells(struct gid_domain *domain, struct gid_producer *producer,
 		struct gid_wire_page *page) {
@@ -113,6 +135,7 @@ static void test_doorbells(struct gid_domain *domain, struct gid_producer *produ
 	eventfd_write(hears, 1);
 	gid_producer_dispatch(producer);
 	tap_ok(subscription->ring.released == 1, "what it gives back is collected when it rings");
+	test_rung_late(producer, page, hears);
 	int times = 0;
 	while (subscription->doorbell.hear >= 0 && times < BELLS_MOST) {
 		eventfd_write(hears, 1);
