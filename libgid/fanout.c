@@ -169,6 +169,10 @@ static inline __attribute__((always_inline)) void publish_to_last(
 	}
 }
 
+void gid_subscription_tell_counts(struct gid_subscription *subscription) {
+	publish_counts(subscription, subscription->producer);
+}
+
 /* To this one alone. */
 static void publish_to(struct gid_subscription *subscription) {
 	publish_counts(subscription, subscription->producer);
@@ -269,6 +273,7 @@ static __attribute__((noinline)) bool put_hard(
 		}
 		if (slab != NULL) {
 			gid_subscription_count_dropped(subscription);
+			gid_subscription_tell_counts(subscription); /* it may get none for long */
 		}
 	}
 	return sent == 1;

@@ -99,6 +99,9 @@ static uint64_t expire(struct gid_subscription *subscription, uint64_t now) {
 			now - begin >= lease) {
 		take_entry(subscription, &oldest);
 	}
+	if (subscription->recounted) {
+		gid_subscription_tell_counts(subscription);
+	}
 	return begin;
 }
 

@@ -108,6 +108,12 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 void gid_producer_catch_up(struct gid_producer *producer);
 
 /*
+ * What people are told of it, by its ring: it is told with each frame that it gets, and so to be
+ * called where that may be the last one for long.
+ */
+void gid_subscription_tell_counts(struct gid_subscription *subscription);
+
+/*
  * What sending put off until callbacks may run: what was taken back for a frame is let go. Also
  * before the slabs are out of reach, where a callback of this very call ends the stream.
  */

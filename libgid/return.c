@@ -176,6 +176,7 @@ void gid_subscription_collect(struct gid_subscription *subscription) {
 	struct collecting collecting = begin_collecting(subscription->producer);
 	collect(subscription, &collecting);
 	collecting.producer->freed += collecting.freed;
+	gid_subscription_tell_counts(subscription);
 }
 
 void gid_producer_collect_all(struct gid_producer *producer) {

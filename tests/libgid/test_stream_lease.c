@@ -2,6 +2,7 @@
 /* Leases: what becomes of frames that a consumer keeps for too long. */
 #include <errno.h>
 
+#include "consumer.h"
 #include "stream_pair.h"
 
 #define MS 1000000ull
@@ -48,6 +49,37 @@ static void test_lease(void) {
 	tap_ok(gid_consumer_receive(consumer, &again) == 1 && again.pts == 2,
 			"the unread one is taken back");
 	tap_ok(gid_consumer_release(consumer, &frame) == 0, "a late release does no harm");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
+/* Not only with the next frame that the reader gets: there may be none for long. */
+static void test_told(void) {
+	struct gid_slab *slab = make_slab(8);
+	struct gid_producer *producer = produce(LEASE_MS * MS, 8);
+	struct gid_consumer *consumer = consume(2, false, false);
+	struct gid_frame held, last;
+	settle(producer);
+	send_slot(producer, slab, 0);
+	send_slot(producer, slab, 1);
+	send_slot(producer, slab, 2);
+	const struct gid_wire_ring *told = consumer->shared;
+	tap_ok(told->frames == 3 && told->held == 2 && told->dropped == 1,
+			"people are told of what a reader misses that has no room: %llu frames",
+			(unsigned long long)told->dropped);
+	bool good = gid_consumer_receive(consumer, &held) == 1 &&
+			gid_consumer_receive(consumer, &last) == 1;
+	pass_time(producer, 3 * LEASE_MS);
+	tap_ok(good && told->leases_expired == 2 && told->held == 0,
+			"of leases that ran out: %llu", (unsigned long long)told->leases_expired);
+	good = send_slot(producer, slab, 3) == 1 && told->held == 1 &&
+			gid_consumer_receive(consumer, &last) == 1 &&
+			gid_consumer_release(consumer, &last) == 0;
+	gid_producer_dispatch(producer);
+	tap_ok(good && told->held == 0, "and of what it gave back: it has %llu",
+			(unsigned long long)told->held);
 	gid_consumer_destroy(consumer);
 	gid_producer_destroy(producer);
 	gid_slab_destroy(slab, false);
@@ -336,6 +368,7 @@ int main(void) {
 		test_given_up();
 		test_who_may_miss();
 		test_lease();
+		test_told();
 		test_sent_again();
 		test_sent_as_it_comes_back();
 		test_lease_of_another();
