@@ -2,6 +2,7 @@
 """What goes wrong, as exceptions with libgid's own message and its errno."""
 
 import errno
+from typing import Any
 
 from ._gid import ffi, lib
 
@@ -42,6 +43,10 @@ class ProtectionError(GidError):
     def __init__(self, number: int, text: str, reason: str) -> None:
         super().__init__(number, text)
         self.reason = reason
+
+    def __reduce__(self) -> Any:
+        """As those without a word of their own: a process can raise it out of its pool."""
+        return type(self), (self.errno, self.strerror, self.reason)
 
 
 class ForkError(GidError):
