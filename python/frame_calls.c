@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #define FLOWS_NS UINT64_C(100000000)	/* a stream flows whose last frame is no older */
 #define DISPATCH_NS UINT64_C(100000000) /* gidd is heard so often meanwhile */
@@ -46,6 +47,18 @@ void gid_py_lock_take(struct gid_py_lock *lock) {
 
 bool gid_py_lock_try(struct gid_py_lock *lock) {
 	return pthread_mutex_trylock(&lock->mutex) == 0;
+}
+
+bool gid_py_lock_take_within(struct gid_py_lock *lock, uint64_t ns) {
+	const struct timespec between = {.tv_nsec = 1000000};
+	uint64_t begin = gid_clock_now();
+	while (!gid_py_lock_try(lock)) {
+		if (gid_clock_now() - begin > ns) {
+			return false;
+		}
+		nanosleep(&between, NULL);
+	}
+	return true;
 }
 
 void gid_py_lock_let_go(struct gid_py_lock *lock) {

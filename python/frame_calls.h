@@ -25,6 +25,7 @@ struct gid_py_lock *gid_py_lock_create(void);
 void gid_py_lock_destroy(struct gid_py_lock *lock);
 void gid_py_lock_take(struct gid_py_lock *lock);
 bool gid_py_lock_try(struct gid_py_lock *lock);
+bool gid_py_lock_take_within(struct gid_py_lock *lock, uint64_t ns); /* whether it was to be had */
 void gid_py_lock_let_go(struct gid_py_lock *lock);
 
 /* Adds the types Lock, Loan and Reader to gid._gid. False: there is no memory. */

@@ -47,13 +47,11 @@ static struct loan_object *loan_new(PyObject *type, PyObject *consumer) {
 static struct lock_object *connection_of(const struct loan_object *loan);
 static struct gid_py_reader *reader_of(const struct loan_object *loan);
 
-/* Where another thread has the lock, that one may need the interpreter's to let it go. */
+/* Whether it was current until now. */
 static bool return_frame(const struct loan_object *loan) {
 	struct gid_py_reader *reader = reader_of(loan);
-	if (!gid_py_lock_try(reader->lock)) {
-		PyThreadState *thread = PyEval_SaveThread();
-		gid_py_lock_take(reader->lock);
-		PyEval_RestoreThread(thread);
+	if (!gid_py_lock_try(reader->lock) && !wait_for_lock(reader->lock)) {
+		return false; /* it goes back with the process */
 	}
 	bool current = gid_py_release(reader, &loan->got.frame, loan->slab);
 	gid_py_lock_let_go(reader->lock);

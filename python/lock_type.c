@@ -7,6 +7,8 @@
  * before the lock is let go: it would be kept for ever. For __enter__ see gid/_connection.py.
  */
 
+#define END_NS UINT64_C(1000000000) /* for a lock that may have been left behind for ever */
+
 struct lock_object {
 	PyObject_HEAD struct gid_py_lock *lock; /* NULL: it has none yet */
 	unsigned int born;			/* how often its process had been forked before */
@@ -27,17 +29,43 @@ static PyObject *lock_is_foreign(PyObject *self, void *none) {
 	return PyBool_FromLong(((struct lock_object *)self)->born != forks);
 }
 
-/* It never fails. Not for a child of the process that made it. */
-static PyObject *lock_take(PyObject *self, PyObject *none) {
-	(void)none;
-	struct lock_object *object = (struct lock_object *)self;
-	if (!gid_py_lock_try(object->lock)) {
-		PyThreadState *thread = PyEval_SaveThread();
-		gid_py_lock_take(object->lock);
-		PyEval_RestoreThread(thread);
+/* Whether the interpreter ends. Its other threads do then, where they next come back to it. */
+static bool is_ending(void) {
+	PyObject *ask = PySys_GetObject("is_finalizing");
+	PyObject *answer = ask == NULL ? NULL : PyObject_CallNoArgs(ask);
+	bool ends = answer != Py_False;
+	Py_XDECREF(answer);
+	return ends;
+}
+
+/*
+ * The interpreter's lock is let go, which the thread that has ours may need. One that came to its
+ * end in there keeps ours: false, after a while.
+ */
+static bool wait_for_lock(struct gid_py_lock *lock) {
+	bool has_it = true, ends = is_ending();
+	PyThreadState *thread = PyEval_SaveThread();
+	if (ends) {
+		has_it = gid_py_lock_take_within(lock, END_NS);
+	} else {
+		gid_py_lock_take(lock);
+	}
+	PyEval_RestoreThread(thread);
+	return has_it;
+}
+
+static bool take_lock(struct lock_object *object) {
+	if (!gid_py_lock_try(object->lock) && !wait_for_lock(object->lock)) {
+		return false;
 	}
 	object->depth++;
-	Py_RETURN_NONE;
+	return true;
+}
+
+/* Whether it has it: always, but at the interpreter's end. Not for a child of its process. */
+static PyObject *lock_take(PyObject *self, PyObject *none) {
+	(void)none;
+	return PyBool_FromLong(take_lock((struct lock_object *)self));
 }
 
 /* 1 or 0; -1 with an exception. */
@@ -91,7 +119,9 @@ static int lock_do_pending(struct lock_object *object) {
 		return 0;
 	}
 	object->has_pending = false;
-	Py_XDECREF(lock_take((PyObject *)object, NULL));
+	if (!take_lock(object)) {
+		return 0;
+	}
 	PyObject *result = lock_exit((PyObject *)object, NULL);
 	Py_XDECREF(result);
 	return result == NULL ? -1 : 0;

@@ -174,10 +174,12 @@ class Connection(Lock):
         if self.is_foreign:
             self.check_fork()
         try:
-            self._take()
+            has_it = self._take()
         except BaseException:  # by the handler of a signal, which ran when the lock was taken
             self.__exit__()
             raise
+        if not has_it:
+            raise RuntimeError("the interpreter ended a thread that was using this gid.Domain")
 
     def open(self) -> Any:
         """The domain, which was not closed. Under the lock."""

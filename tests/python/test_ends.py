@@ -1,14 +1,50 @@
 # SPDX-License-Identifier: MIT
-"""Errors that go to other processes."""
+"""The end of the interpreter, wherever a thread is then; and errors that go to other processes."""
 
 import copy
 import errno
 import pickle
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import gid
 import pytest
+from lib.cockpit import Cockpit
+
+ENDS = """
+import builtins, threading, time, gid
+
+def use():
+    with domain._connection:
+        has_it.set()
+        time.sleep(600)  # here the interpreter ends it
+
+class Closing:
+    def __del__(self):
+        frame.release()
+        consumer.close()
+
+domain = gid.Domain()
+producer = domain.producer("own", "R8", 8, 4, lease=60)
+producer.submit([[1] * 8] * 4)
+consumer = domain.consumer("own")
+frame = consumer.frame(60)
+builtins.closing = Closing()  # which goes last
+has_it = threading.Event()
+threading.Thread(target=use, daemon=True).start()
+has_it.wait()
+"""
+
+
+def test_a_thread_was_using_what_is_closed_at_the_end(cockpit: Cockpit) -> None:
+    """By a finalizer, which waited for it for ever."""
+    program = cockpit.run("open", [sys.executable, "-c", ENDS])
+    assert program.wait(60) == 0
+    assert "a thread that was using this gid.Domain" in program.stderr
+
+
+# --- errors ---
 
 ERRORS = [kind for kind in vars(gid).values() if isinstance(kind, type) and issubclass(kind, OSError)]
 
