@@ -9,14 +9,24 @@
 
 /* --- memory that it was in -------------------------------------------------------------------- */
 
-/* So long those who read there may go on; gidd waits longer. */
-#define EVICTION_NS (UINT64_C(20) * 1000 * 1000)
+#define MS_NS (UINT64_C(1000) * 1000)
+/*
+ * So long those who hold frames may read on, from when gidd asked for it. Nothing new comes there:
+ * who may not read it any more sees what he could read before.
+ */
+#define EVICTION_NS (400 * MS_NS)
+/* But at least so long from when the slab has other memory. */
+#define ARRIVED_NS (20 * MS_NS)
+/* Who is told that he loses it has so long to keep what he shows. gidd waits twice for all that. */
+#define KEEP_NS (100 * MS_NS)
 
 /* Memory that a slab was in, under a number by which frames that are out are known still. */
 struct gid_evicted {
 	struct gid_evicted *next;
 	uint32_t number;
 	uint32_t held; /* frames that were out when it was evicted, and are out still */
+	uint64_t due;  /* until then these are waited for; once it was taken: when it is emptied */
+	bool taken;    /* from its readers */
 	bool done;     /* it was released */
 	struct gid_memory_own memory;
 };
@@ -27,6 +37,7 @@ struct gid_departure {
 	struct gid_domain *domain;
 	struct gid_slab *slab; /* NULL: it has ended, and what gidd gives is given back */
 	struct gid_evicted *old;
+	uint64_t began;
 	bool for_number; /* which another program has; else somebody may not read there any more */
 	bool emptied;	 /* gidd has said that it did not wait */
 	struct gid_memory_own fresh;
@@ -51,14 +62,22 @@ static void end_generations(const struct gid_slab *slab, void *memory) {
 	}
 }
 
-/* Readers lose it; whoever does not co-operate sees zeroes. */
+/* Readers lose it, and hear of that. */
+static void take_evicted(const struct gid_slab *slab, struct gid_evicted *old) {
+	if (!old->taken) {
+		old->taken = true;
+		gid_own_slab_post_unexport(slab->domain, old->number);
+	}
+}
+
+/* Whoever does not co-operate sees zeroes. */
 static void release_evicted(const struct gid_slab *slab, struct gid_evicted *old) {
 	const struct gid_slab_info *info = &slab->info;
 	if (old->done) {
 		return;
 	}
 	old->done = true;
-	gid_own_slab_post_unexport(slab->domain, old->number);
+	take_evicted(slab, old);
 	if (old->memory.data != NULL) {
 		end_generations(slab, old->memory.data);
 		explicit_bzero(old->memory.data, info->slot_count * info->slot_size);
@@ -66,11 +85,31 @@ static void release_evicted(const struct gid_slab *slab, struct gid_evicted *old
 	put_memory(&old->memory);
 }
 
+/* For what is due first. */
+static void arm_eviction(struct gid_slab *slab) {
+	uint64_t first = UINT64_MAX;
+	for (const struct gid_evicted *old = slab->evicted; old != NULL; old = old->next) {
+		uint64_t due = old->held == 0 ? 0 : old->due;
+		first = !old->done && due < first ? due : first;
+	}
+	if (first != UINT64_MAX) {
+		gid_loop_arm(&slab->domain->loop, &slab->eviction, first);
+	}
+}
+
 static void eviction_due(void *data) {
 	struct gid_slab *slab = data;
+	const uint64_t now = gid_clock_now();
 	for (struct gid_evicted *old = slab->evicted; old != NULL; old = old->next) {
-		release_evicted(slab, old);
+		bool due = now >= old->due;
+		if (old->held == 0 || (due && old->taken)) {
+			release_evicted(slab, old);
+		} else if (due) {
+			take_evicted(slab, old);
+			old->due = now + KEEP_NS;
+		}
 	}
+	arm_eviction(slab);
 }
 
 static struct gid_evicted *find_evicted(const struct gid_slab *slab, gid_id gid) {
@@ -91,8 +130,8 @@ void gid_slab_put_evicted(struct gid_slab *slab, gid_id gid) {
 		return;
 	}
 	old->held--;
-	if (old->held == 0 && !old->done) {
-		gid_loop_arm(&slab->domain->loop, &slab->eviction, gid_clock_now());
+	if (old->held == 0) {
+		arm_eviction(slab);
 	}
 }
 
@@ -166,14 +205,20 @@ static void come_back(struct gid_slab *slab, const struct gid_evicted *old, gid_
 	slab->info.gid = gid;
 }
 
-/* It is there: what is out of the memory before stays known. */
-static void settle(struct gid_slab *slab, struct gid_evicted *old) {
+/* It is there: what is out of the memory before stays known. It began to leave at that time. */
+static void settle(struct gid_slab *slab, struct gid_evicted *old, uint64_t began) {
+	const uint64_t due = began + EVICTION_NS, least = gid_clock_now() + ARRIVED_NS;
 	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
 		old->held += slab->slots[i].use & GID_SLOT_HOLDERS;
 		if (gid_slab_generation(slab, i) == 0) {
 			gid_slab_raise_generation((uint32_t *)&slab->generations[i]);
 		}
 	}
+	/* These are there, and not in what it leaves now. */
+	for (const struct gid_evicted *older = slab->evicted; older != NULL; older = older->next) {
+		old->held -= older->held < old->held ? older->held : old->held;
+	}
+	old->due = due > least ? due : least;
 	old->next = slab->evicted;
 	slab->evicted = old;
 	memset(slab->granted, 0,
@@ -181,8 +226,7 @@ static void settle(struct gid_slab *slab, struct gid_evicted *old) {
 	gid_slab_grant_again(slab);		/* and whom others may not lend it to */
 	slab->eviction.expired = eviction_due;
 	slab->eviction.data = slab;
-	gid_loop_arm(&slab->domain->loop, &slab->eviction,
-			gid_clock_now() + (old->held > 0 ? EVICTION_NS : 0));
+	arm_eviction(slab);
 }
 
 /*
@@ -213,7 +257,7 @@ static int arrive(struct gid_departure *departure, uint32_t number) {
 	slab->emptied += departure->emptied;
 	departure->fresh = (struct gid_memory_own){.fd = -1};
 	departure->old = NULL;
-	settle(slab, old);
+	settle(slab, old, departure->began);
 	return 0;
 }
 
@@ -298,6 +342,7 @@ static struct gid_departure *begin_departure(struct gid_slab *slab, bool for_num
 			.domain = slab->domain,
 			.slab = slab,
 			.old = old,
+			.began = gid_clock_now(),
 			.for_number = for_number,
 			.fresh = {.fd = -1},
 	};

@@ -85,6 +85,9 @@ void gid_producer_let_go_own(struct gid_producer *producer, gid_id *field) {
 	struct gid_slab *slab = gid == GID_NONE
 			? NULL
 			: gid_slab_find_held(producer->domain, gid, &producer->slab_memo);
+	if (slab != NULL && slab->evicted != NULL) {
+		gid_slab_put_evicted(slab, gid);
+	}
 	if (slab != NULL && gid_slab_let_go(slab, gid_slot_of(gid)) == 0) {
 		slot_is_free(producer, gid);
 	}

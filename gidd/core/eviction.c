@@ -9,8 +9,9 @@
 
 /*
  * A program that gets a processor has left by then, and loses nothing: it asks us twice, in a
- * machine that may be slow, and libgid gives readers 20 ms. Meanwhile it sends from there. Who
- * leaves later finds zeroes, and is told. It is the program's own data that waits so long.
+ * machine that may be slow, and sends from there meanwhile. What its readers have is theirs for at
+ * most half of that, unless asking took longer. Who leaves later finds zeroes, and is told. It is
+ * the program's own data that waits so long.
  */
 #define LEAVE_US (UINT64_C(1000) * 1000)
 /* Who is still there writes on: emptied again so often. */
