@@ -36,10 +36,9 @@ struct gid_consumer {
 	uint64_t received; /* of this subscription */
 	/* `submit_time` of the frame whose latency was measured last, and `received` then. */
 	uint64_t measured, measured_at;
-	struct gid_consumer_stats stats; /* its frames: of the subscriptions before */
-	struct gid_sleep sleep;
-	struct gid_ring_consumer ring;
 	struct gid_life life; /* of both machines, where the producer is on another one */
+	struct gid_sleep sleep;
+	struct gid_ring_consumer ring; /* last of these: what it has for notes is long */
 
 	/* --- the present subscription --- */
 	uint32_t number; /* ours for gidd; 0 where gidd does not know it (any more) */
@@ -54,6 +53,7 @@ struct gid_consumer {
 	/* --- across subscriptions --- */
 	struct gid_endpoint endpoint;
 	struct gid_consumer_options options;
+	struct gid_consumer_stats stats; /* its frames: of the subscriptions before */
 	char owner[GID_NAME_MAX + 1], name[GID_NAME_MAX + 1];
 	bool was_live;
 	struct gid_timer retry;
