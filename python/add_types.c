@@ -17,7 +17,10 @@ static bool begin(void) {
 	if (!has_begun) {
 		later_name = PyUnicode_InternFromString("_later");
 		is_closing_name = PyUnicode_InternFromString("is_closing");
+		setflags_name = PyUnicode_InternFromString("setflags");
+		write_names = Py_BuildValue("(s)", "write");
 		has_begun = later_name != NULL && is_closing_name != NULL &&
+				setflags_name != NULL && write_names != NULL &&
 				pthread_atfork(NULL, NULL, count_fork) == 0;
 	}
 	return has_begun;
@@ -25,13 +28,14 @@ static bool begin(void) {
 
 /* cffi calls it without the interpreter's lock, and cannot make types by itself. */
 bool gid_py_add_types(void) {
-	static PyObject *pictures_type;
+	static PyObject *draft_type, *pictures_type;
 	PyGILState_STATE state = PyGILState_Ensure();
 	PyObject *module = PyImport_ImportModule("gid._gid");
 	bool is_added = module != NULL && begin() &&
 			add_type(module, "Lock", &lock_spec, &lock_type) &&
 			add_type(module, "Loan", &loan_spec, &loan_type) &&
 			add_type(module, "Reader", &reader_spec, &reader_type) &&
+			add_type(module, "Draft", &draft_spec, &draft_type) &&
 			add_type(module, "Pictures", &pictures_spec, &pictures_type);
 	PyErr_Clear();
 	Py_XDECREF(module);

@@ -24,6 +24,7 @@ SOURCES = (
     "frame_type.c",
     "reader_type.c",
     "pictures_type.c",
+    "draft_type.c",
     "add_types.c",
 )
 STABLE_ABI = "0x030c0000"  # of Python 3.12, as python/gid/meson.build has it

@@ -28,7 +28,7 @@ bool gid_py_lock_try(struct gid_py_lock *lock);
 bool gid_py_lock_take_within(struct gid_py_lock *lock, uint64_t ns); /* whether it was to be had */
 void gid_py_lock_let_go(struct gid_py_lock *lock);
 
-/* Adds the types Lock, Loan and Reader to gid._gid. False: there is no memory. */
+/* Adds the types of C to gid._gid. False: there is no memory. */
 bool gid_py_add_types(void);
 
 /* Memory that gidd was asked for. */

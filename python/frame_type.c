@@ -10,8 +10,7 @@
 #include <stddef.h>
 
 struct loan_object {
-	PyObject_HEAD struct gid_py_frame got;
-	PyObject *consumer;	    /* a Reader, by which it is given back */
+	PyObject_HEAD PyObject *consumer; /* a Reader, by which it is given back */
 	PyObject *memory;	    /* an ImportedSlab; None: there is none, or it was given back */
 	PyObject *about;	    /* what that says of itself, also afterwards */
 	PyObject *picture, *planes; /* None: they are not known yet */
@@ -19,6 +18,7 @@ struct loan_object {
 	bool is_held, is_dmabuf;
 	char is_drawn; /* a device may draw into it still */
 	char is_current;
+	struct gid_py_frame got; /* last, since hardly any frame has what its end is for */
 };
 
 /* A new reference to the second takes the first one's place, which is let go last. */
@@ -120,11 +120,8 @@ static PyObject *loan_exit(PyObject *self, PyObject *const *args, Py_ssize_t cou
 	Py_RETURN_NONE;
 }
 
-/* Nobody has it any more, and nobody gave it back. */
-static void loan_finalize(PyObject *self) {
-	if (!((struct loan_object *)self)->is_held) {
-		return;
-	}
+/* Nobody has it any more, and nobody gave back what it has. For finalizers. */
+static void lose(PyObject *self) {
 	PyObject *pending = PyErr_GetRaisedException();
 	PyObject *lost = PyObject_CallMethod(self, "_lose", NULL);
 	if (lost == NULL) {
@@ -133,6 +130,12 @@ static void loan_finalize(PyObject *self) {
 	Py_XDECREF(lost);
 	if (pending != NULL) {
 		PyErr_SetRaisedException(pending);
+	}
+}
+
+static void loan_finalize(PyObject *self) {
+	if (((struct loan_object *)self)->is_held) {
+		lose(self);
 	}
 }
 

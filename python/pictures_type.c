@@ -7,7 +7,8 @@
 struct pictures_object {
 	PyObject_HEAD PyObject *consumer; /* a Reader */
 	PyObject *frame;		  /* whose picture was had last, or None */
-	bool is_taking;			  /* a thread waits for the next one */
+	bool is_plain;	/* it has no loop of its own, in Python, which looks at more */
+	bool is_taking; /* a thread waits for the next one */
 };
 
 static PyObject *reader_type;
@@ -34,18 +35,16 @@ static int check_returned(PyObject *frame) {
 	return is_current == 1 ? 0 : -1;
 }
 
-/* Gives the last frame back, whose picture is read no more. 0, or -1 with an exception. */
-static int return_last(struct pictures_object *self) {
-	if (self->frame == Py_None) {
-		return 0;
-	}
+/* Gives the last frame back, whose picture is read no more. It, or None; NULL: an exception. */
+static PyObject *return_last(struct pictures_object *self) {
 	PyObject *frame = take_out(self);
-	int result = loan_give_back((struct loan_object *)frame);
-	if (result == 0) {
-		result = check_returned(frame);
+	if (frame != Py_None &&
+			(loan_give_back((struct loan_object *)frame) < 0 ||
+					check_returned(frame) < 0)) {
+		Py_DECREF(frame);
+		return NULL;
 	}
-	Py_DECREF(frame);
-	return result;
+	return frame;
 }
 
 /* Gives back a frame of which there is no picture. The exception that says why stays. */
@@ -59,7 +58,12 @@ static void return_unseen(PyObject *frame) {
 
 /* The next frame: NULL without an exception at the end of the flow. */
 static PyObject *next_frame(struct pictures_object *self) {
-	PyObject *frame = return_last(self) < 0 ? NULL : PyIter_Next(self->consumer);
+	PyObject *last = return_last(self);
+	if (last == NULL || self->is_plain) {
+		return last == NULL ? NULL : next_after(self->consumer, last);
+	}
+	Py_DECREF(last);
+	PyObject *frame = PyIter_Next(self->consumer);
 	if (frame != NULL && !PyType_IsSubtype(Py_TYPE(frame), (PyTypeObject *)loan_type)) {
 		PyErr_SetString(PyExc_TypeError, "its consumer gives other things than frames");
 		Py_DECREF(frame);
@@ -116,6 +120,8 @@ static PyObject *pictures_new(PyTypeObject *type, PyObject *args, PyObject *name
 	if (self != NULL) {
 		replace(&self->consumer, consumer);
 		replace(&self->frame, Py_None);
+		iternextfunc next = (iternextfunc)PyType_GetSlot(Py_TYPE(consumer), Py_tp_iternext);
+		self->is_plain = next == reader_next;
 	}
 	return (PyObject *)self;
 }

@@ -11,7 +11,8 @@ struct reader_object {
 	PyObject *frames;  /* the type of those that it makes */
 	PyObject *waiting; /* a set: who is to be told if something is taken */
 	/* What the last frame was in, or None. */
-	PyObject *memory, *about, *pictures;
+	PyObject *memory, *about;
+	PyObject *pictures; /* a list: of each slot, None where it was not looked at */
 	const struct gid_slab *slab;
 	bool is_dmabuf;
 };
@@ -44,14 +45,10 @@ static void fill_loan(struct reader_object *self, struct loan_object *loan) {
 }
 
 /* The picture of a slot that was looked at, if it was. */
-static bool find_picture(const struct reader_object *self, struct loan_object *loan, int slot) {
-	PyObject *number = PyLong_FromLong(slot);
-	PyObject *picture = number == NULL ? NULL : PyDict_GetItemWithError(self->pictures, number);
-	Py_XDECREF(number);
-	if (picture != NULL) {
-		replace(&loan->picture, picture);
+static void find_picture(const struct reader_object *self, struct loan_object *loan, int slot) {
+	if (slot < PyList_Size(self->pictures)) {
+		replace(&loan->picture, PyList_GetItem(self->pictures, slot));
 	}
-	return picture != NULL || PyErr_Occurred() == NULL;
 }
 
 /* What is said of a frame, or of why there is none; the interpreter's lock is let go meanwhile. */
@@ -70,25 +67,40 @@ static bool was_made(const struct reader_object *self) {
 	return self->reader != NULL;
 }
 
-/* The next frame, or what gid_py_next() said of why there is none. */
-static PyObject *take_frame(struct reader_object *self, uint64_t until) {
-	if (!was_made(self)) {
+static bool may_take(const struct reader_object *self) {
+	return was_made(self) &&
+			(self->connection->born == forks ||
+					call_method(self->connection, "check_fork"));
+}
+
+/* Into a loan that is not held. Of what gid_py_next() said: false with an exception. */
+static bool take_into(
+		struct reader_object *self, struct loan_object *loan, uint64_t until, int *got) {
+	fill_loan(self, loan);
+	*got = receive_frame(self, loan, until);
+	if (*got >= 0 && self->memory == loan->memory) {
+		find_picture(self, loan, *got);
+	}
+	/* Another one may have waited for it. */
+	bool good = *got == -EAGAIN || PySet_Size(self->waiting) == 0 || call_method(self, "_poke");
+	return good && lock_do_pending(self->connection) == 0;
+}
+
+/*
+ * The next frame, or what gid_py_next() said of why there is none. `loan`, which goes: one that
+ * nobody else has and that was given back, to be used anew; or NULL.
+ */
+static PyObject *take_frame(struct reader_object *self, struct loan_object *loan, uint64_t until) {
+	if (!may_take(self)) {
+		Py_XDECREF((PyObject *)loan);
 		return NULL;
 	}
-	if (self->connection->born != forks && !call_method(self->connection, "check_fork")) {
-		return NULL;
-	}
-	struct loan_object *loan = loan_new(self->frames, (PyObject *)self);
+	loan = loan != NULL ? loan : loan_new(self->frames, (PyObject *)self);
 	if (loan == NULL) {
 		return NULL;
 	}
-	fill_loan(self, loan);
-	int got = receive_frame(self, loan, until);
-	bool good = got < 0 || self->memory != loan->memory || find_picture(self, loan, got);
-	if (good && got != -EAGAIN && PySet_Size(self->waiting) > 0) {
-		good = call_method(self, "_poke"); /* another one may have waited for it */
-	}
-	good = good && lock_do_pending(self->connection) == 0;
+	int got;
+	bool good = take_into(self, loan, until, &got);
 	if (good && loan->is_held) {
 		return (PyObject *)loan;
 	}
@@ -100,18 +112,32 @@ static PyObject *reader_take(PyObject *self, PyObject *limit) {
 	uint64_t until = PyLong_AsUnsignedLongLong(limit);
 	return until == UINT64_MAX && PyErr_Occurred() != NULL
 			? NULL
-			: take_frame((struct reader_object *)self, until);
+			: take_frame((struct reader_object *)self, NULL, until);
 }
 
-static PyObject *reader_next(PyObject *self) {
+/*
+ * The next frame of a loop; NULL also at the end of the flow. `last`, which goes: the one before,
+ * that was given back; or NULL. It is used anew where nobody else has it.
+ */
+static PyObject *next_after(PyObject *self, PyObject *last) {
 	struct reader_object *object = (struct reader_object *)self;
-	PyObject *got = take_frame(object, GID_TIME_NONE);
+	struct loan_object *loan = NULL;
+	if (last != NULL && (PyObject *)Py_TYPE(last) == object->frames && Py_REFCNT(last) == 1) {
+		loan = (struct loan_object *)last;
+	} else {
+		Py_XDECREF(last);
+	}
+	PyObject *got = take_frame(object, loan, GID_TIME_NONE);
 	if (got == NULL || (PyObject *)Py_TYPE(got) == object->frames) {
 		return got;
 	}
 	PyObject *frame = PyObject_CallMethod(self, "_next_after", "O", got);
 	Py_DECREF(got);
 	return frame;
+}
+
+static PyObject *reader_next(PyObject *self) {
+	return next_after(self, NULL);
 }
 
 /* What is `fetched`, in memory that is not known yet. No handler of a signal comes before. */
@@ -134,7 +160,8 @@ static PyObject *reader_know(PyObject *self, PyObject *args) {
 	struct reader_object *object = (struct reader_object *)self;
 	PyObject *memory, *slab, *about, *pictures;
 	int is_dmabuf;
-	if (!PyArg_ParseTuple(args, "OOOOp", &memory, &slab, &about, &pictures, &is_dmabuf)) {
+	if (!PyArg_ParseTuple(args, "OOOO!p", &memory, &slab, &about, &PyList_Type, &pictures,
+			    &is_dmabuf)) {
 		return NULL;
 	}
 	object->slab = PyLong_AsVoidPtr(slab);

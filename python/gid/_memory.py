@@ -38,8 +38,10 @@ class ImportedSlab:
         self._memory = keep(connection, slab, address, size).toreadonly()
         self.about = self.info, self.description
         self._planes: dict[int, tuple[Plane, ...]] = {}
-        self.pictures: dict[int, Picture] = {}
-        """Of slots that were looked at, without a crop, where no device has to be waited for."""
+        self.pictures: list[Picture] = []
+        """Of slots that were looked at, without a crop, where no device has to be waited for. Of
+        others it has None, or nothing.
+        """
 
     def _look(self) -> tuple[int, str]:
         error = lib.gid_layout_check(ffi.addressof(self.info, "layout"), self.info.slot_size)
@@ -62,5 +64,6 @@ class ImportedSlab:
             start = slot * self.info.slot_size
             found = self._planes[slot] = views_of(self.info.layout, self._memory, start)
             if not self.is_dmabuf:
+                self.pictures += [None] * (slot + 1 - len(self.pictures))
                 self.pictures[slot] = picture_of(found)
         return found

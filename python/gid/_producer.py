@@ -21,7 +21,7 @@ from ._connection import (
 from ._consumer import fields
 from ._errors import GidError, GidTimeoutError
 from ._formats import Picture, Plane, picture_of, views_of
-from ._gid import ffi, lib
+from ._gid import Draft, ffi, lib
 from ._memory import keep
 
 DRAIN = 1.0  # s: how long the last frames may take to be read, at the end
@@ -66,10 +66,7 @@ def check_numbers(given: npt.NDArray[Any], wanted: np.dtype[Any]) -> None:
         raise TypeError(f"an array of {given.dtype}: {wanted} is needed")
 
 
-new_slot = partial(ffi.new, ffi.typeof("int32_t *"))  # the number of one that is taken, or -1
-
-
-class Slot:
+class Slot(Draft):
     """A free slot, to be drawn into and sent.
 
         with producer.slot(pts=0) as picture:
@@ -80,15 +77,22 @@ class Slot:
     The memory still has what was drawn there before, some frames ago.
     """
 
-    __slots__ = ("_producer", "_said", "c", "planes")
+    __slots__ = ()
 
     def __init__(self, producer: "Producer", said: Said) -> None:
         """It is none until one is taken."""
-        self._producer = producer
-        self._said = said
-        self.c = new_slot(-1)
-        self.planes: tuple[Plane, ...] = ()
+        self._bind(producer, producer.address, producer.connection, said)
+        self._planes = ()
+
+    @property
+    def c(self) -> Any:
+        """Its number, as libgid has it; -1: there is none."""
+        return ffi.cast("int32_t *", self._address)
+
+    @property
+    def planes(self) -> tuple[Plane, ...]:
         """A writable array for each plane, of the shapes that `Frame.planes` has."""
+        return self._planes
 
     @property
     def picture(self) -> Picture:
@@ -102,33 +106,26 @@ class Slot:
         """
         if said:
             check_said(said)
+            said = {**self._said, **said}
+        else:
+            said = self._said
+        if not said:
+            return self._send()
         self._end()
-        return self._producer.send(self.c, {**self._said, **said} if said else self._said)
+        return int(self._producer.send(self.c, said))
 
     def cancel(self) -> None:
         """Gives the slot back unsent. Does nothing after `submit()`."""
         self._end()
         self._producer.give(self.c)
 
-    def _end(self) -> None:
-        for plane in self.planes:
-            plane.flags.writeable = False
-
-    def __enter__(self) -> Picture:
-        return self.picture
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is not None:
-            self.cancel()
-        elif self.c[0] >= 0:
-            self.submit()
-
     def __reduce__(self) -> Any:
         raise TypeError("a gid.Slot is memory that is sent: copy its arrays")
 
-    def __del__(self) -> None:
-        if (c := getattr(self, "c", None)) is not None and c[0] >= 0:
-            self._producer.connection.later(partial(self._producer.give, c))
+    def _lose(self) -> None:
+        """Nobody has it any more, and nobody sent it."""
+        number = ffi.new("int32_t *", self._number)
+        self._producer.connection.later(partial(self._producer.give, number))
 
 
 class Producer:
@@ -159,6 +156,7 @@ class Producer:
         self.stream = stream
         self.writer = ffi.new("struct gid_py_writer *")
         self.writer.lock = connection.lock
+        self.address = int(ffi.cast("uintptr_t", self.writer))
         self.writer.is_patient = behaviour["patient"]
         self._layout = layout
         self._protection = protection
@@ -214,15 +212,13 @@ class Producer:
         if said:
             check_said(said)
         slot = Slot(self, said)
-        if self.connection.is_foreign:
-            self.connection.check_fork()
-        if not lib.gid_py_take_slot(self.writer, False, slot.c):
+        if not slot._try_take():
             if not self._take(slot):
                 self._wait(slot, timeout)
         elif self._waiter.waiting:
             with self.connection:
                 self._waiter.poke()
-        slot.planes = self._planes_of(slot.c[0])
+        slot._planes = self._planes_of(slot._number)
         return slot
 
     def _wait(self, slot: Slot, timeout: float | None) -> None:
@@ -296,18 +292,6 @@ class Producer:
 
     def send(self, slot: Any, said: Said) -> int:
         """Sends a slot that was taken, or gives it back."""
-        if said:
-            sent = self._send_said(slot, said)
-        else:
-            if self.connection.is_foreign:
-                self.connection.check_fork()
-            sent = lib.gid_py_send_bare(self.writer, slot)
-            self.connection._do_pending()
-        if sent < 0:
-            self._tell(sent)
-        return sent
-
-    def _send_said(self, slot: Any, said: Said) -> int:
         frame, metadata = self._frame, said.get("metadata")
         metadata = b"" if metadata is None else ffi.from_buffer(metadata)
         with self.connection:
@@ -320,17 +304,20 @@ class Producer:
                         frame.note, frame.note_size = note, len(note)
                     elif name != "metadata" and value is not None:
                         setattr(frame, name, value)
-                return int(lib.gid_py_send(self.writer, slot, frame, metadata, len(metadata)))
+                sent = int(lib.gid_py_send(self.writer, slot, frame, metadata, len(metadata)))
             finally:
                 lib.gid_py_give(self._slab, slot)
+        return self._tell(sent)
 
-    def _tell(self, sent: int) -> None:
-        """Raises why it was not sent."""
+    def _tell(self, sent: int) -> int:
+        """What sending returned, or why it was not sent."""
+        if sent >= 0:
+            return sent
         with self.connection:
             self._check()
             if sent == lib.GID_PY_NO_SLOT:
                 raise ValueError("the slot was sent, or given back: take another one")
-            self.connection.check(sent)
+            return self.connection.check(sent)
 
     def give(self, slot: Any) -> None:
         """Gives a slot back, if it is one that was taken and not sent."""

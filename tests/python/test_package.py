@@ -36,6 +36,7 @@ def test_pip_installs_the_sdist(tmp_path: Path) -> None:
     assert {
         "add_types.c",
         "build_gid.py",
+        "draft_type.c",
         "frame_calls.c",
         "frame_calls.h",
         "frame_type.c",
