@@ -86,6 +86,13 @@ struct domain_set access_readers_of(const struct config *config, const struct co
 	return readers;
 }
 
+struct domain_set access_lost_by(const struct config *config, const struct config *older,
+		const struct config_domain *owner, const char *stream) {
+	const struct domain_set have = access_readers_of(config, owner, stream);
+	const struct domain_set had = access_readers_of(older, owner, stream);
+	return domain_set_without(&had, &have);
+}
+
 bool access_client_may_publish(const struct config_client *client, const char *stream) {
 	return client == NULL || client->publish.text == NULL ||
 			globs_match(&client->publish, stream);

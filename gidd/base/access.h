@@ -35,6 +35,13 @@ bool access_may_import(const struct config *config, const struct config_domain *
 struct domain_set access_readers_of(
 		const struct config *config, const struct config_domain *owner, const char *stream);
 
+/*
+ * Those of them that could by an older reading of the file, which was taken over since, and cannot
+ * by this one.
+ */
+struct domain_set access_lost_by(const struct config *config, const struct config *older,
+		const struct config_domain *owner, const char *stream);
+
 /* Whether the stream was taken from the reader; NULL: whether all streams were. */
 bool access_is_withdrawn(const struct config *config, const struct config_domain *owner,
 		const struct config_domain *reader, const char *stream);

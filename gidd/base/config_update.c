@@ -180,6 +180,9 @@ static void take_shares(struct config *config, struct config *fresh) {
 	TAILQ_CONCAT(&fresh->shares, &old, entry);
 	config_forget_lent(fresh);
 	config_forget_lent(config);
+	TAILQ_FOREACH(share, &fresh->shares, entry) {
+		config_add_lent(fresh, share); /* for who asks what was lost */
+	}
 	TAILQ_FOREACH(share, &config->shares, entry) {
 		share->owner = config_domain_by_name(config, share->owner_name);
 		share->reader = config_domain_by_name(config, share->reader_name);

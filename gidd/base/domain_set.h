@@ -40,4 +40,18 @@ static inline struct domain_set domain_set_union(
 	return both;
 }
 
+static inline struct domain_set domain_set_without(
+		const struct domain_set *set, const struct domain_set *other) {
+	struct domain_set rest = *set;
+	for (uint32_t i = 0; i < DOMAIN_SET_BYTES; i++) {
+		rest.bits[i] &= (uint8_t)~other->bits[i];
+	}
+	return rest;
+}
+
+static inline bool domain_set_meets(const struct domain_set *one, const struct domain_set *two) {
+	const struct domain_set rest = domain_set_without(one, two);
+	return !domain_set_is_equal(one, &rest);
+}
+
 #endif

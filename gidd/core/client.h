@@ -3,6 +3,7 @@
 #ifndef GIDD_CLIENT_H
 #define GIDD_CLIENT_H
 
+#include "domain_set.h"
 #include "gidd.h"
 #include "packet_stream.h"
 
@@ -18,13 +19,15 @@ struct client {
 	char user[CONFIG_USER_MAX +
 			1]; /* as its section has it, else its number; "": nobody asked */
 	uint64_t used[QUOTA_COUNT];
-	bool takes_sealed;	/* to be told whether the domain is sealed */
-	bool takes_doorbells;	/* eventfds past us, for its subscriptions to other machines */
-	bool wants_report;	/* it has asked for one, and not got it yet */
-	bool has_report;	/* it was sent one, and may not have read it yet */
-	bool lost_readers;	/* by the last reading of the configuration: of a stream of its */
-	uint32_t report_serial; /* of its request */
-	uint64_t report_turn;	/* when it asked, among all requests for reports */
+	bool takes_sealed;    /* to be told whether the domain is sealed */
+	bool takes_doorbells; /* eventfds past us, for its subscriptions to other machines */
+	bool wants_report;    /* it has asked for one, and not got it yet */
+	bool has_report;      /* it was sent one, and may not have read it yet */
+	/* By the last reading of the configuration, of a stream of its: */
+	bool lost_readers;		/* programs of some user */
+	struct domain_set lost_domains; /* other domains */
+	uint32_t report_serial;		/* of its request */
+	uint64_t report_turn;		/* when it asked, among all requests for reports */
 	struct slabs slabs;
 	struct streams streams;
 };

@@ -108,7 +108,7 @@ static void take_from(struct client *client) {
 	}
 }
 
-/* Whether the client publishes a stream that somebody could read by the older configuration. */
+/* Whether the client publishes a stream that some user could read by the older configuration. */
 static bool lost_readers(const struct client *client, const struct config *older) {
 	const struct gidd *gidd = client->peer.gidd;
 	const struct stream *stream;
@@ -120,14 +120,43 @@ static bool lost_readers(const struct client *client, const struct config *older
 	return false;
 }
 
+/* Other domains that could read one of its streams, or had a share of ours, and have not any more.
+ */
+static struct domain_set lost_domains(const struct client *client, const struct config *older) {
+	const struct gidd *gidd = client->peer.gidd;
+	struct domain_set lost = access_lost_by(gidd->config, older, gidd->self, NULL);
+	const struct stream *stream;
+	TAILQ_FOREACH(stream, &client->streams, owner_entry) {
+		const struct domain_set of_stream =
+				access_lost_by(gidd->config, older, gidd->self, stream->name);
+		lost = domain_set_union(&lost, &of_stream);
+	}
+	return lost;
+}
+
+/* That have the slab, whoever gave it to them. */
+static struct domain_set granted_to(const struct slab *slab) {
+	const struct import *import;
+	struct domain_set domains = slab->grants;
+	TAILQ_FOREACH(import, &slab->importers, of_slab) {
+		domains = domain_set_union(&domains, &import->lent);
+	}
+	return domains;
+}
+
 /* Its owner sends it, or a client that has it, as a compositor. */
 static bool was_sent_to_losers(const struct slab *slab) {
 	const struct import *import;
-	if (slab->owner->lost_readers) {
+	const struct domain_set domains = granted_to(slab);
+	if (slab->owner->lost_readers || domain_set_meets(&domains, &slab->owner->lost_domains)) {
 		return true;
 	}
 	TAILQ_FOREACH(import, &slab->importers, of_slab) {
-		if (import->peer->client != NULL && import->peer->client->lost_readers) {
+		const struct client *sender = import->peer->client;
+		if (sender != NULL &&
+				(sender->lost_readers ||
+						domain_set_meets(
+								&domains, &sender->lost_domains))) {
 			return true;
 		}
 	}
@@ -140,6 +169,7 @@ uint32_t slab_take_from_clients(struct gidd *gidd, const struct config *older) {
 	struct slab *slab;
 	TAILQ_FOREACH(client, &gidd->clients, entry) {
 		client->lost_readers = lost_readers(client, older);
+		client->lost_domains = lost_domains(client, older);
 	}
 	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
 		bool in_window = slab->description.imported.memory == GID_MEMORY_WINDOW;

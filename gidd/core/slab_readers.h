@@ -22,8 +22,8 @@ bool slab_is_known_to(const struct client *client, const struct slab *slab);
 /*
  * The configuration was read again, `older` is what it was. Programs are to let go of slabs that
  * they may not have any more. And owners leave the memory beside windows in which they may have
- * sent frames to those who may not read them any more: of them that is not believed. Returns how
- * many pieces of memory that is.
+ * sent frames to users, or other domains, who may not read them any more: of these it is not
+ * believed that they let go. Returns how many pieces of memory that is. Before grants are revoked.
  */
 uint32_t slab_take_from_clients(struct gidd *gidd, const struct config *older);
 

@@ -460,11 +460,25 @@ void slab_evict_range(struct client *client, uint32_t window, uint64_t offset, u
 	}
 }
 
+/* By its owner, or by a client that has it, as a compositor. */
+static bool was_sent_to(const struct slab *slab, const struct config_domain *reader) {
+	const struct import *import;
+	if (stream_is_withdrawn(slab->owner, reader)) {
+		return true;
+	}
+	TAILQ_FOREACH(import, &slab->importers, of_slab) {
+		if (import->peer->client != NULL &&
+				stream_is_withdrawn(import->peer->client, reader)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool was_lent_to_withdrawn(const struct gidd *gidd, const struct slab *slab) {
 	const struct config_domain *reader;
 	TAILQ_FOREACH(reader, &gidd->config->domains, entry) {
-		if (slab_is_granted(slab, reader->number) &&
-				stream_is_withdrawn(slab->owner, reader)) {
+		if (slab_is_granted(slab, reader->number) && was_sent_to(slab, reader)) {
 			return true;
 		}
 	}

@@ -17,6 +17,7 @@
 #include "log.h"
 #include "reload.h"
 #include "remote.h"
+#include "slab_readers.h"
 #include "socket.h"
 #include "untaken.h"
 
@@ -216,10 +217,11 @@ static void read_again(struct world *world, struct input *input) {
 	int error = config_update(&world->config, &fresh, "cockpit", null_file);
 	/* The last has another number, and domains never go. */
 	demand((error == 0) == (which != 4 && (!has_more || which == 3)));
-	config_finish(&fresh);
 	if (error == 0) {
+		slab_take_from_clients(&world->gidd, &fresh);
 		reload_apply(&world->gidd, "fuzzing");
 	}
+	config_finish(&fresh);
 }
 
 static void step(struct world *world, struct input *input) {

@@ -6,7 +6,17 @@ from collections.abc import Callable
 
 import pytest
 from lib.cockpit import Cockpit
-from lib.gidwire import REVOKED, SUBSCRIBER, SUBSCRIPTION_END, WAIT, Export, gid, memfd
+from lib.gidwire import (
+    REVOKED,
+    SUBSCRIBER,
+    SUBSCRIPTION_END,
+    WAIT,
+    WITHDRAW,
+    Connection,
+    Export,
+    gid,
+    memfd,
+)
 from lib.outcome import NO_STREAM, UNREADABLE, number, untouched
 from reloading import reload, reload_well
 from subscribing import ended, subscribe_live
@@ -63,7 +73,61 @@ def test_loans_are_revoked_with_the_share(cockpit: Cockpit) -> None:
             reader.import_(gid(1, slab)).close()
             reload_well(cockpit, DOMAINS, "open")
             assert reader.event(REVOKED).values == (gid(1, slab),)
-            assert lender.events == [] and owner.events == []
+            assert lender.events == []
+            assert owner.event(REVOKED).values == (gid(1, slab),)  # to leave the memory
+
+
+# --- memory that a reader keeps, whatever it is told ---
+
+WITHOUT_MOVIE = CONFIG.replace("movie ", "")
+NEXT = [WITHOUT_MOVIE, DOMAINS]
+
+
+def is_left(owner: Connection, slab: int) -> bool:
+    """Whether it was asked to leave that slab's memory."""
+    owner.status()
+    told = [event.values for event in owner.events if event.type == REVOKED]
+    return (gid(1, slab),) in told
+
+
+@pytest.mark.parametrize("next_", NEXT, ids=["the stream", "the share"])
+def test_owners_leave_memory_that_was_read(cockpit: Cockpit, next_: str) -> None:
+    """Another domain of the same kernel keeps its mapping: it would see all that comes there."""
+    with cockpit.connect("open") as owner, cockpit.connect("open") as other:
+        assert owner.publish("movie")[0] == other.publish("camera/rear")[0] == 0
+        slab, kept = owner.export_new(), other.export_new()
+        assert owner.grant(slab, 2)[0] == other.grant(kept, 2)[0] == 0
+        with cockpit.connect("cluster") as reader:
+            reader.import_(gid(1, slab)).close()
+        reload_well(cockpit, CONFIG.replace("camera", "map camera"), "open")
+        assert not is_left(owner, slab) and not is_left(other, kept)
+        reload_well(cockpit, next_, "open")
+        assert is_left(owner, slab)
+        assert is_left(other, kept) == (next_ == DOMAINS)
+
+
+def withdraw(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as client:
+        answer = client.request(WITHDRAW, 0, b"open", b"cluster", b"movie")
+        assert Connection.result(answer)[0] == 0
+
+
+@pytest.mark.parametrize("asked", ["reload", "revoke"])
+def test_owners_leave_memory_that_others_sent(cockpit: Cockpit, asked: str) -> None:
+    """A compositor sends what its clients draw. Who draws for nobody else stays where it is."""
+    with cockpit.connect("open") as owner, cockpit.connect("open") as compositor:
+        drawn, kept = owner.export_new(), owner.export_new()
+        assert compositor.publish("movie")[0] == 0
+        for slab in (drawn, kept):
+            compositor.import_(gid(1, slab)).close()
+        assert compositor.grant(drawn, 2)[0] == 0
+        with cockpit.connect("cluster") as reader:
+            reader.import_(gid(1, drawn)).close()
+        if asked == "reload":
+            reload_well(cockpit, WITHOUT_MOVIE, "open")
+        else:
+            withdraw(cockpit)
+        assert is_left(owner, drawn) and not is_left(owner, kept)
 
 
 @pytest.mark.parametrize("who", ["open", "cluster"])
@@ -77,7 +141,7 @@ def test_streams_that_are_shared_no_more_end(cockpit: Cockpit, who: str) -> None
         assert consumer.subscribe(3, "camera/front", "open") == (0, 1, "")
         asked = producer.event(SUBSCRIBER)
         asked.close()
-        reload_well(cockpit, CONFIG.replace("movie ", "").replace("*", "rear"), who)
+        reload_well(cockpit, WITHOUT_MOVIE.replace("*", "rear"), who)
         gone = number("ENOENT")
         ends = {producer.event(SUBSCRIPTION_END).values for _ in range(2)}
         assert ends == {(movie, gone), (asked.values[0], gone)}

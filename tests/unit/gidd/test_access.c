@@ -259,6 +259,34 @@ static void test_narrower(void) {
 	}
 }
 
+/* Whether b could read a stream of a, NULL: any, and cannot now. */
+static bool is_lost(const char *before, const char *after, const char *stream) {
+	struct config config, fresh;
+	read_sections(&config, before);
+	read_sections(&fresh, after);
+	tap_ok(config_update(&config, &fresh, "sections", stdout) == 0, "it is taken over");
+	struct domain_set lost = access_lost_by(
+			&config, &fresh, config_domain_by_name(&config, "a"), stream);
+	bool b = domain_set_has(&lost, 2);
+	domain_set_put(&lost, 2, false);
+	tap_ok(domain_set_is_empty(&lost), "nobody else lost anything");
+	config_finish(&fresh);
+	config_finish(&config);
+	return b;
+}
+
+static void test_lost(void) {
+	static const char share[] = "[share a b]\nstreams=x y\n",
+			  less[] = "[share a b]\nstreams=x\n";
+	tap_ok(!is_lost(share, share, "y") && !is_lost("", "", "y"), "nothing has changed");
+	tap_ok(is_lost(share, less, "y") && !is_lost(share, less, "x"), "one stream is lost");
+	tap_ok(!is_lost(share, less, NULL), "and the share is not");
+	tap_ok(is_lost(share, "", "y") && is_lost(share, "", NULL), "all is lost with the share");
+	tap_ok(!is_lost(less, share, "y") && !is_lost("", share, NULL), "what is new was not lost");
+	tap_ok(!is_lost(share, "[share a b]\nstreams=*\n", "y"), "all have it by another word");
+	tap_ok(!is_lost("[share b a]\nstreams=y\n", "", "y"), "what another shares is not lost");
+}
+
 /* --- what is open ----------------------------------------------------------------------------- */
 
 static bool safety_is_open(const char *globs) {
@@ -299,6 +327,7 @@ int main(int argc, char **argv) {
 	}
 	test_clients();
 	test_narrower();
+	test_lost();
 	test_safety();
 	return tap_finish();
 }
