@@ -17,7 +17,8 @@ void planes_init(struct planes *planes, const struct picture *picture,
 void planes_drop(struct planes *planes) {
 	for (uint32_t i = 0; i < GID_PLANES_MAX; i++) {
 		struct plane *plane = &planes->plane[i];
-		if (planes->pending > 0) {
+		bool may_wait = i < planes->picture.layout.plane_count && plane->slab == NULL;
+		if (planes->pending > 0 && may_wait) {
 			gid_slab_import_cancel(planes->domain, plane);
 		}
 		if (plane->listening) {

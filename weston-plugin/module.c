@@ -187,9 +187,8 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 			compositor, &module->screenshot_authority, handle_screenshot);
 	guard_weston();
 	module->compositor = compositor;
-	module->buffers = (struct buffers){
-			.compositor = compositor, .settled = handle_buffer_ready, .data = module};
-	wl_list_init(&module->buffers.list);
+	module->buffers = (struct buffers){.settled = handle_buffer_ready, .data = module};
+	buffers_init(&module->buffers, compositor);
 	if (config_keys_check(compositor) != 0 || module_configure(module) != 0 ||
 			pacer_create(compositor, &module->pacer) != 0) {
 		module_destroy(module);

@@ -20,11 +20,19 @@
  */
 #define SETTLE_MS 250
 
-/* Buffers cost the compositor a mapping each, of which a process has some 65,000. */
+/*
+ * Buffers cost the compositor a mapping each, of which a process has some 65,000; and the end of
+ * one has to be found among those of the same slab. One program can be many clients.
+ */
 #define BUFFERS_OF_A_CLIENT_MAX 1024
+#define BUFFERS_MAX 8192
 
 /* Of what surfaces keep of revoked buffers, in memory of ours: a picture of 8K, or four of 4K. */
 #define KEPT_BYTES_OF_A_CLIENT_MAX (UINT64_C(128) << 20)
+/* Of all, for one program can be many clients. */
+#define KEPT_BYTES_MAX (UINT64_C(512) << 20)
+/* In one turn of the loop: others wait while it is copied. */
+#define KEPT_BYTES_AT_ONCE_MAX KEPT_BYTES_OF_A_CLIENT_MAX
 
 enum buffer_state {
 	BUFFER_IMPORTING,
@@ -43,6 +51,7 @@ struct buffer {
 	enum buffer_state state;
 	struct planes planes;
 	struct wl_event_source *settle_timer; /* after a revocation */
+	struct shown_mark mark;
 
 	struct wl_resource *resource; /* the wl_buffer, or NULL */
 	struct wl_listener resource_destroy;
@@ -65,6 +74,11 @@ static void buffer_log(const struct buffer *buffer, const char *what) {
 	}
 }
 
+static void buffer_give_kept(struct buffer *buffer) {
+	client_share_give(buffer->client, CLIENT_SHARE_KEPT_BYTES, buffer->pool.size);
+	buffer->buffers->kept.bytes -= buffer->pool.size;
+}
+
 static void buffer_destroy(struct buffer *buffer) {
 	planes_drop(&buffer->planes);
 	if (buffer->settle_timer != NULL) {
@@ -74,9 +88,10 @@ static void buffer_destroy(struct buffer *buffer) {
 		wl_list_remove(&buffer->resource_destroy.link);
 	}
 	wl_list_remove(&buffer->link);
+	buffer->buffers->count--;
 	client_share_give(buffer->client, CLIENT_SHARE_BUFFERS, 1);
 	if (buffer->frozen) {
-		client_share_give(buffer->client, CLIENT_SHARE_KEPT_BYTES, buffer->pool.size);
+		buffer_give_kept(buffer);
 	}
 	if (buffer->events != NULL) {
 		buffer->events->destroyed(buffer->data);
@@ -87,6 +102,19 @@ static void buffer_destroy(struct buffer *buffer) {
 static void handle_resource_destroy(struct wl_listener *listener, void *data) {
 	struct buffer *buffer = wl_container_of(listener, buffer, resource_destroy);
 	buffer_destroy(buffer);
+}
+
+/* Our wl_buffers are of libwayland's or Weston's kind: what hears of their end tells them. */
+static struct buffer *buffer_from_resource(struct wl_resource *resource) {
+	struct wl_listener *listener =
+			wl_resource_get_destroy_listener(resource, handle_resource_destroy);
+	struct buffer *buffer = NULL;
+	return listener != NULL ? wl_container_of(listener, buffer, resource_destroy) : NULL;
+}
+
+static struct shown_mark *buffer_find_mark(struct wl_resource *resource) {
+	struct buffer *buffer = buffer_from_resource(resource);
+	return buffer != NULL ? &buffer->mark : NULL;
 }
 
 static void buffer_set_resource(struct buffer *buffer, struct wl_resource *resource) {
@@ -224,15 +252,32 @@ static int buffer_make_blank(struct buffer *buffer, uint32_t id) {
 
 /* --- the memory is taken back ---------------------------------------------------------------- */
 
+static bool buffer_take_kept(struct buffer *buffer) {
+	struct buffers *buffers = buffer->buffers;
+	const uint64_t size = buffer->pool.size;
+	if (buffers->kept.turn != buffers->shown.turn) {
+		buffers->kept.turn = buffers->shown.turn;
+		buffers->kept.at_once = 0;
+	}
+	if (buffers->kept.bytes + size > KEPT_BYTES_MAX ||
+			buffers->kept.at_once + size > KEPT_BYTES_AT_ONCE_MAX ||
+			!client_share_take(buffer->client, CLIENT_SHARE_KEPT_BYTES, size,
+					KEPT_BYTES_OF_A_CLIENT_MAX)) {
+		return false;
+	}
+	buffers->kept.bytes += size;
+	buffers->kept.at_once += size;
+	return true;
+}
+
 /* It keeps what it shows now. */
 static bool buffer_freeze(struct buffer *buffer) {
-	if (!client_share_take(buffer->client, CLIENT_SHARE_KEPT_BYTES, buffer->pool.size,
-			    KEPT_BYTES_OF_A_CLIENT_MAX)) {
+	if (!buffer_take_kept(buffer)) {
 		return false;
 	}
 	buffer->frozen = pool_freeze(&buffer->pool) == 0;
 	if (!buffer->frozen) {
-		client_share_give(buffer->client, CLIENT_SHARE_KEPT_BYTES, buffer->pool.size);
+		buffer_give_kept(buffer);
 	}
 	return buffer->frozen;
 }
@@ -241,20 +286,20 @@ static bool buffer_freeze(struct buffer *buffer) {
 static void buffer_detach_memory(struct buffer *buffer, bool shown) {
 	bool keeps = shown && buffer->buffers->on_revoke == ON_REVOKE_KEEP;
 	if (!(keeps && buffer_freeze(buffer)) && pool_blank(&buffer->pool) == 0 && shown) {
-		shown_damage(buffer->buffers->compositor, buffer->resource);
+		shown_damage(&buffer->buffers->shown, &buffer->mark);
 	}
 }
 
 static int handle_result(void *data) {
 	struct buffer *buffer = data;
-	buffer_detach_memory(buffer, shown_anywhere(buffer->buffers->compositor, buffer->resource));
+	buffer_detach_memory(buffer, shown_anywhere(&buffer->buffers->shown, &buffer->mark));
 	wl_event_source_remove(buffer->settle_timer);
 	buffer->settle_timer = NULL;
 	return 0;
 }
 
 static void buffer_revoke_pool(struct buffer *buffer) {
-	bool shown = shown_anywhere(buffer->buffers->compositor, buffer->resource);
+	bool shown = shown_anywhere(&buffer->buffers->shown, &buffer->mark);
 	if (!shown && buffer->buffers->on_revoke == ON_REVOKE_KEEP) {
 		struct wl_event_loop *loop =
 				wl_display_get_event_loop(buffer->buffers->compositor->wl_display);
@@ -308,7 +353,7 @@ static void handle_imported(void *data, int error) {
 	if (error == 0) {
 		error = buffer_show(buffer, 0);
 		if (error == 0 && buffer->pool.address != NULL) {
-			shown_damage(buffer->buffers->compositor, buffer->resource);
+			shown_damage(&buffer->buffers->shown, &buffer->mark);
 		}
 	}
 	buffer_send_result(buffer, error);
@@ -322,14 +367,6 @@ static const struct planes_events planes_events = {
 static int buffer_import(struct buffer *buffer) {
 	struct gid_domain *domain = gidd_connection_get_domain(buffer->buffers->connection);
 	return domain != NULL ? planes_import(&buffer->planes, domain) : -ENOTCONN;
-}
-
-/* Our wl_buffers are of libwayland's or Weston's kind: what hears of their end tells them. */
-static struct buffer *buffer_from_resource(struct wl_resource *resource) {
-	struct wl_listener *listener =
-			wl_resource_get_destroy_listener(resource, handle_resource_destroy);
-	struct buffer *buffer = NULL;
-	return listener != NULL ? wl_container_of(listener, buffer, resource_destroy) : NULL;
 }
 
 gid_id buffer_get_gid(struct wl_resource *resource) {
@@ -361,7 +398,9 @@ static int buffer_create(void *buffers_data, struct wl_client *client, uint32_t 
 		struct buffer **created) {
 	struct buffers *buffers = buffers_data;
 	*created = NULL;
-	if (!client_share_take(client, CLIENT_SHARE_BUFFERS, 1, BUFFERS_OF_A_CLIENT_MAX)) {
+	if (buffers->count == BUFFERS_MAX ||
+			!client_share_take(
+					client, CLIENT_SHARE_BUFFERS, 1, BUFFERS_OF_A_CLIENT_MAX)) {
 		return -ENOMEM;
 	}
 	struct buffer *buffer = calloc(1, sizeof(*buffer));
@@ -373,6 +412,7 @@ static int buffer_create(void *buffers_data, struct wl_client *client, uint32_t 
 	buffer->client = client;
 	planes_init(&buffer->planes, picture, &planes_events, buffer);
 	wl_list_insert(&buffers->list, &buffer->link);
+	buffers->count++;
 
 	int error = buffer_import(buffer);
 	if (error == 0) {
@@ -460,8 +500,15 @@ void buffers_forget_domain(struct buffers *buffers) {
 	}
 }
 
+void buffers_init(struct buffers *buffers, struct weston_compositor *compositor) {
+	wl_list_init(&buffers->list);
+	buffers->compositor = compositor;
+	shown_init(&buffers->shown, compositor, buffer_find_mark);
+}
+
 void buffers_finish(struct buffers *buffers) {
 	struct buffer *buffer, *next;
+	shown_finish(&buffers->shown);
 	wl_list_for_each_safe(buffer, next, &buffers->list, link) {
 		buffer_destroy(buffer);
 	}

@@ -13,6 +13,7 @@
 #include "gidd_connection.h"
 #include "hidden_client.h"
 #include "params.h"
+#include "shown.h"
 
 /* What a surface shows when the memory of its buffer is taken back. */
 enum on_revoke {
@@ -31,7 +32,17 @@ struct buffers {
 	void (*settled)(void *data, struct wl_resource *buffer);
 	void *data;
 	struct wl_list list; /* struct buffer::link */
+	uint32_t count;	     /* in it */
+	struct shown_buffers shown;
+	struct {
+		uint64_t bytes;	  /* copies that surfaces show of what was revoked */
+		uint64_t at_once; /* of them, in this turn of `shown` */
+		uint64_t turn;
+	} kept;
 };
+
+/* None yet. What they are made with is the caller's to fill in, before there are any. */
+void buffers_init(struct buffers *buffers, struct weston_compositor *compositor);
 
 /* Makes buffers of what clients ask for; its data: struct buffers. */
 extern const struct params_backend buffer_backend;

@@ -2,8 +2,9 @@
 """Clients of Weston that choose how much there is to do, beside another client's safety surface."""
 
 import struct
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from lib.display import ROLE as SHOWN_ROLE
 from lib.forwarding import PYTHON, ROLE, Forwarding, ShmBuffers, Window, random_picture
 from lib.program import BUILD, wait_for
 from lib.stream_reader import StreamReader
+from lib.weston import XRGB8888
 
 from lab.domains.configuration import section
 from lab.domains.wayland import Display as Connection
+from lab.domains.wayland import Object, ProtocolError
 
 LIBGID = BUILD / "libgid/libgid.so"
 LARGE = (1280, 720)
@@ -147,3 +150,78 @@ def test_surfaces_without_end(
         print(f"{alone * 1e3:.0f} ms alone, {beside * 1e3:.0f} ms beside {CROWD} surfaces")
         assert beside < 3 * alone + 0.03
         wait_for(lambda: forwarding.display.role()["state"] == "live", "the role to be live")
+
+
+# --- memory ---
+
+VIEWS = 10000
+HOLDERS, BUFFERS = 8, 1000  # clients, and buffers of each, which may have 1024
+SIZE = 16
+SETTLED_S = 0.6  # in which what nobody shows settles: 0.25 s
+
+
+def create_views(connection: Connection, window: Window) -> None:
+    """Parts of the window, each of which shows something."""
+    subcompositor = connection.bind("wl_subcompositor")
+    dot = ShmBuffers(connection, 1, 1).draw(random_picture(4, 1, 1))
+    for _ in range(VIEWS):
+        part = window.compositor("create_surface")
+        subcompositor("get_subsurface", part, window.surface)
+        part("attach", dot, 0, 0)
+        part("commit")
+    window.show(dot)
+
+
+def create_buffers(connection: Connection, gid: int) -> list[Object]:
+    """What they were made by."""
+    manager = connection.bind("gid_buffer_manager_v1")
+    made = []
+    for _ in range(BUFFERS):
+        params = manager("create_params")
+        params("add", gid >> 32, gid & 0xFFFFFFFF, 0, 0, SIZE * 4, 0, 0)
+        params("create_immed", SIZE, SIZE, XRGB8888)
+        made.append(params)
+    connection.roundtrip()
+    return made
+
+
+def time_revocation(forwarding: Forwarding) -> float:
+    """Of Weston's, in which one slab is taken back, of which it has many buffers."""
+    with forwarding.owner() as owner, ExitStack() as stack:
+        _, gid = owner.call("create", XRGB8888, SIZE, SIZE, 1, 0)
+        holders = [stack.enter_context(forwarding.connection()) for _ in range(HOLDERS)]
+        made = [create_buffers(each, gid) for each in holders]
+        began = time_run(forwarding.weston.pid)
+        owner.kill()
+        for of_one in made:
+            of_one[0].wait("revoked")
+            of_one[-1].wait("revoked")
+        time.sleep(SETTLED_S)
+        return time_run(forwarding.weston.pid) - began
+
+
+def test_memory_that_is_taken_back(forwarding: Forwarding) -> None:
+    """What is done then does not depend on how many surfaces there are, for each buffer."""
+    with forwarding.connection() as hostile:
+        alone = time_revocation(forwarding)
+        create_views(hostile, Window(hostile, "crowd"))
+        beside = time_revocation(forwarding)
+        print(f"{alone * 1e3:.0f} ms alone, {beside * 1e3:.0f} ms beside {VIEWS} views")
+        assert beside < 3 * alone + 0.03
+
+
+def test_buffers_of_many_clients(forwarding: Forwarding) -> None:
+    """A program can connect as often as it likes: all have 8192 together."""
+    with forwarding.owner() as owner, ExitStack() as stack:
+        _, gid = owner.call("create", XRGB8888, SIZE, SIZE, 1, 0)
+        holders = [stack.enter_context(forwarding.connection()) for _ in range(HOLDERS)]
+        for each in holders:
+            create_buffers(each, gid)
+        with forwarding.connection() as beyond, pytest.raises(ProtocolError) as caught:
+            create_buffers(beyond, gid)
+        assert (caught.value.interface, caught.value.error) == ("wl_display", "no_memory")
+        holders[0].close()
+        with forwarding.connection() as next_:
+            create_buffers(next_, gid)
+        for each in holders[1:]:
+            each.roundtrip()
