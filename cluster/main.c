@@ -294,7 +294,7 @@ static int run(const struct cluster_config *config, const struct cluster_options
 				ret == -E2BIG ? "a frame can take too long" : strerror(-ret));
 	}
 	cluster_status_finish(&cluster.status);
-	roles_finish(&cluster.roles);
+	bool finished = roles_finish(&cluster.roles);
 	display_finish(&cluster.display);
 	for (int i = 0; i < 2; i++) {
 		if (cluster.signals[i] != NULL) {
@@ -303,6 +303,9 @@ static int run(const struct cluster_config *config, const struct cluster_options
 	}
 	wl_event_loop_destroy(cluster.loop);
 	log_writer_stop();
+	if (!finished) {
+		_exit(ret == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+	}
 	return ret;
 }
 

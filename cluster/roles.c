@@ -13,6 +13,9 @@
 #include "kms_layer.h"
 #include "work_bound.h"
 
+/* For all pictures that are being read at our end: one of 8K, of the dearest format, or more. */
+#define DRAIN_NS UINT64_C(1000000000)
+
 /* --- the display's questions ------------------------------------------------------------------ */
 
 static void handle_attached(void *data, struct screen *screen) {
@@ -311,15 +314,18 @@ static const struct gidd_connection_events connection_events = {
 		.reads = handle_connection_reads,
 };
 
-/* The workers may read on: nothing is shown any more. */
-static void roles_stop(struct roles *roles) {
+/* The workers may read on: nothing is shown any more. Returns whether none does. */
+static bool roles_stop(struct roles *roles) {
+	const uint64_t until = gid_clock_now() + DRAIN_NS;
+	bool stopped = true;
 	handle_connection_lost(roles);
 	for (size_t i = 0; i < roles->count; i++) {
-		stream_reader_drain(&roles->views[i].reader);
+		stopped = stream_reader_drain(&roles->views[i].reader, until) && stopped;
 	}
 	for (size_t i = 0; i < roles->layer_count; i++) {
-		stream_reader_drain(&roles->layers[i].reader);
+		stopped = stream_reader_drain(&roles->layers[i].reader, until) && stopped;
 	}
+	return stopped;
 }
 
 /* --- processors ------------------------------------------------------------------------------- */
@@ -455,14 +461,18 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 	return 0;
 }
 
-void roles_finish(struct roles *roles) {
+bool roles_finish(struct roles *roles) {
 	inputs_finish(&roles->inputs);
 	roles->saved_at = 0;
 	roles_save(roles, gid_clock_now());
 	state_writer_destroy(roles->writer);
 	roles->writer = NULL;
-	roles_stop(roles);
-	gidd_connection_destroy(roles->connection);
+	const bool stopped = roles_stop(roles);
+	if (stopped) {
+		gidd_connection_destroy(roles->connection);
+	} else {
+		wlr_log(WLR_ERROR, "a picture is being read still: it is not waited for");
+	}
 	roles->connection = NULL;
 	for (size_t i = 0; i < roles->count; i++) {
 		role_view_finish(&roles->views[i]);
@@ -482,4 +492,5 @@ void roles_finish(struct roles *roles) {
 	free(roles->saved);
 	free(roles->layers);
 	free(roles->views);
+	return stopped;
 }

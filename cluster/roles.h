@@ -42,7 +42,9 @@ extern const struct screen_hooks roles_hooks; /* their data: struct roles */
  */
 int roles_init(struct roles *roles, const struct cluster_config *config, struct display *display,
 		const char *domain, const char *state);
-void roles_finish(struct roles *roles);
+/* Returns whether nothing is read any more. Else the memory that it lies in stays, and the
+ * configuration has to. */
+bool roles_finish(struct roles *roles);
 
 /*
  * How long pictures take here, to grant that later, below the display's priority. Takes some ms for

@@ -459,8 +459,8 @@ bool stream_reader_reads(const struct stream_reader *reader) {
 	return reader->work.on;
 }
 
-void stream_reader_drain(struct stream_reader *reader) {
-	worker_wait(reader->worker);
+bool stream_reader_drain(struct stream_reader *reader, uint64_t until) {
+	return worker_wait(reader->worker, until);
 }
 
 void stream_reader_tick(struct stream_reader *reader) {

@@ -117,8 +117,9 @@ void stream_reader_stop(struct stream_reader *reader);
 /* Whether the worker reads memory of a domain. */
 bool stream_reader_reads(const struct stream_reader *reader);
 
-/* Waits until it does not: at our end, when nothing is shown any more. */
-void stream_reader_drain(struct stream_reader *reader);
+/* Waits until it does not, or until then: at our end, when nothing is shown any more. Returns
+ * whether it does not. */
+bool stream_reader_drain(struct stream_reader *reader, uint64_t until);
 
 /* A refresh has passed: looks at what came and was not looked at yet. */
 void stream_reader_tick(struct stream_reader *reader);

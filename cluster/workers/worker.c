@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "worker.h"
 
+#include <errno.h>
+#include <gid/gid.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -60,9 +62,16 @@ static void worker_request_slice(struct worker *worker, uint64_t spent) {
 	}
 }
 
+static struct timespec timespec_of(uint64_t ns) {
+	return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+}
+
+/* Meanwhile only its end is a reason to wake it, which is looked for later. */
 static void worker_throttle(struct worker *worker, uint64_t ns) {
-	struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-	nanosleep(&time, NULL);
+	const struct timespec until = timespec_of(gid_clock_now() + ns);
+	if (sem_clockwait(&worker->wake, CLOCK_MONOTONIC, &until) == 0) {
+		sem_post(&worker->wake);
+	}
 	atomic_store(&worker->throttled, false);
 	eventfd_write(worker->fd, 1);
 }
@@ -154,14 +163,20 @@ static int handle_done(int fd, uint32_t mask, void *data) {
 	return 0;
 }
 
-void worker_wait(struct worker *worker) {
+bool worker_wait(struct worker *worker, uint64_t until) {
+	const struct timespec time = timespec_of(until);
+	bool is_late = false;
 	if (atomic_load(&worker->state) == WORKER_FREE) {
-		return;
+		return true;
 	}
-	while (atomic_load(&worker->state) == WORKER_BUSY) {
-		(void)sem_wait(&worker->done);
+	while (atomic_load(&worker->state) == WORKER_BUSY && !is_late) {
+		is_late = sem_clockwait(&worker->done, CLOCK_MONOTONIC, &time) < 0 &&
+				errno == ETIMEDOUT;
 	}
-	worker_hand_over(worker);
+	if (!is_late) {
+		worker_hand_over(worker);
+	}
+	return !is_late;
 }
 
 static void worker_free(struct worker *worker) {
@@ -208,6 +223,9 @@ void worker_destroy(struct worker *worker) {
 	}
 	atomic_store(&worker->ends, true);
 	sem_post(&worker->wake);
-	pthread_join(worker->thread, NULL);
-	worker_free(worker);
+	/* Who waits for what it reads still needs it: the process ends soon. */
+	bool reads = atomic_load(&worker->state) == WORKER_BUSY;
+	if (!reads && gid_thread_join(worker->thread) == 0) {
+		worker_free(worker);
+	}
 }

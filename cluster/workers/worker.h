@@ -36,7 +36,9 @@ struct worker_options {
 /* NULL for want of memory or threads. */
 struct worker *worker_create(const struct worker_options *options);
 
-/* Waits for a frame that is being examined, of which nobody hears any more. Takes NULL. */
+/* While it reads a frame, which may be for good, it is left alone, with all that it has. Takes
+ * NULL.
+ */
 void worker_destroy(struct worker *worker);
 
 /*
@@ -55,9 +57,10 @@ void worker_grant(struct worker *worker, const struct work_grant *grant, uint64_
 uint64_t worker_realtime_ns(const struct worker *worker);
 
 /*
- * Until the result of what was begun is there, and was told. For our own end: the display's thread
- * waits for no worker else.
+ * Until the result of what was begun is there, and was told, or until this time: memory of others
+ * may keep who reads it waiting for good. Returns whether nothing is read any more. For our own
+ * end: the display's thread waits for no worker else.
  */
-void worker_wait(struct worker *worker);
+bool worker_wait(struct worker *worker, uint64_t until);
 
 #endif

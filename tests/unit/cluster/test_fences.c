@@ -180,11 +180,12 @@ bool worker_start(struct worker *worker, const struct examination *examination) 
 	return is_free;
 }
 
-void worker_wait(struct worker *worker) {
+bool worker_wait(struct worker *worker, uint64_t until) {
 	works = false;
 	if (has_work) {
 		hand_over();
 	}
+	return true;
 }
 
 static unsigned asked; /* by the reader itself: by the display's thread */
@@ -268,7 +269,7 @@ static bool end(void) {
 			stream.waits == STREAM_READER_MISSING;
 	waits += has_work;
 	stream_reader_stop(&stream);
-	stream_reader_drain(&stream);
+	stream_reader_drain(&stream, now);
 	stream_reader_finish(&stream);
 	wl_event_loop_destroy(loop);
 	return references == 0 && released + waits == next_sequence && !picture.used;
