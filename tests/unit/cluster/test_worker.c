@@ -3,11 +3,12 @@
  * A worker that reads memory which never comes, as of a device that has it locked: neither the end
  * of the display nor that of the worker waits for it. The examiner is one of the test.
  */
+#include "cluster/workers/worker.h"
+
 #include <semaphore.h>
 
 #include "cluster/workers/realtime_share.h"
 #include "cluster/workers/slice.h"
-#include "cluster/workers/worker.h"
 #include "tap.h"
 
 #define MS UINT64_C(1000000)
