@@ -44,12 +44,13 @@ gst_gid_export_is_possible (GstMemory *mem)
 }
 
 static gboolean
-is_still_good (GstGidExport *self, GstGidDomain *domain, const struct gid_layout *layout,
-    const gchar *description)
+is_still_good (GstGidExport *self, GstGidDomain *domain, guint64 offset,
+    const struct gid_layout *layout, const gchar *description)
 {
   struct gid_slab_info info;
 
-  if (self->domain != domain || !gst_gid_layout_equal (&self->layout, layout)
+  if (self->domain != domain || self->offset != offset
+      || !gst_gid_layout_equal (&self->layout, layout)
       || g_strcmp0 (self->description, description) != 0)
     return FALSE;
   /* a lease that ran out takes the whole slab */
@@ -68,12 +69,11 @@ gst_gid_export_get (GstGidDomain *domain, GstMemory *mem, const struct gid_layou
   GstGidExport *self = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (mem), quark);
   struct gid_slab *slab;
   guint64 offset;
-  int fd;
+  int fd = find_descriptor (mem, &offset);
 
-  if (self && is_still_good (self, domain, layout, description))
+  if (self && is_still_good (self, domain, offset, layout, description))
     return (GstGidExport *) gst_mini_object_ref (GST_MINI_OBJECT_CAST (self));
 
-  fd = find_descriptor (mem, &offset);
   *result = gid_slab_export (gst_gid_domain_lock (domain), fd, offset, layout, description, &slab);
   gst_gid_domain_unlock (domain);
   if (*result < 0)
@@ -84,6 +84,7 @@ gst_gid_export_get (GstGidDomain *domain, GstMemory *mem, const struct gid_layou
       (GstMiniObjectFreeFunction) gst_gid_export_free);
   self->domain = gst_gid_domain_ref (domain);
   self->slab = slab;
+  self->offset = offset;
   self->layout = *layout;
   self->description = g_strdup (description);
   GST_DEBUG ("exported %p (descriptor %d at %" G_GUINT64_FORMAT ")", mem, fd, offset);

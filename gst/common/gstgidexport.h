@@ -16,6 +16,8 @@ typedef struct
   GstMiniObject object;
   GstGidDomain *domain;
   struct gid_slab *slab;
+  guint64
+      offset; /* in the file: of a memory that begins elsewhere by now there is another export */
   struct gid_layout layout;
   gchar *description;
 } GstGidExport;

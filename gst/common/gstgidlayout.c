@@ -372,6 +372,26 @@ gst_gid_layout_equal (const struct gid_layout *a, const struct gid_layout *b)
 }
 
 gboolean
+gst_gid_layout_is_within (const struct gid_layout *layout, gsize size)
+{
+  const struct gid_format_info *format = gid_format_find (layout->fourcc);
+
+  /* where the samples of others are is the driver's secret */
+  if (layout->modifier != GST_GID_LINEAR)
+    return TRUE;
+  for (guint i = 0; i < layout->plane_count; i++) {
+    const struct gid_format_plane *blocks = &format->planes[i];
+    guint64 rows = (layout->height + blocks->vsub - 1) / blocks->vsub;
+    guint64 row = (guint64) (layout->width + blocks->hsub - 1) / blocks->hsub * blocks->bytes;
+    guint64 offset = layout->planes[i].offset;
+
+    if (offset > size || (rows - 1) * layout->planes[i].stride + row > size - offset)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
 gst_gid_layout_is_default (const struct gid_layout *layout, const GstGidFormat *format)
 {
   struct gid_layout plain;

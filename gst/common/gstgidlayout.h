@@ -64,6 +64,9 @@ void gst_gid_layout_from_buffer (
 
 gboolean gst_gid_layout_equal (const struct gid_layout *a, const struct gid_layout *b);
 
+/** Whether all pixels lie in so many bytes, as far as their places are known. */
+gboolean gst_gid_layout_is_within (const struct gid_layout *layout, gsize size);
+
 /** Whether the layout is the one that GStreamer assumes where there is no GstVideoMeta. */
 gboolean gst_gid_layout_is_default (const struct gid_layout *layout, const GstGidFormat *format);
 

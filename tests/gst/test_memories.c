@@ -277,6 +277,34 @@ static void test_times(void) {
 	}
 }
 
+/* Who has it for himself may have it begin elsewhere, as at the next picture of a long file. */
+static void test_moved(void) {
+	static const gsize second = 8192;
+	for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++) {
+		struct place place = resolve(&places[0]);
+		gsize size = place.size;
+		place.size = second + size;
+		GstMemory *memory = kinds[kind].make(&place, ++number);
+		gst_memory_resize(memory, 0, size);
+		for (guint turn = 0; turn < 2; turn++) {
+			GstBuffer *buffer = gst_buffer_new();
+			gst_buffer_append_memory(buffer, gst_memory_ref(memory));
+			say(buffer, &place);
+			if (turn == 0) {
+				expect(buffer, number, kinds[kind].name, "before it is moved");
+				gst_memory_resize(memory, (gssize)second, size);
+				continue;
+			}
+			GstFlowReturn ret = gst_pad_push(pair.pad, buffer);
+			g_autoptr(GstBuffer) got = ret == GST_FLOW_OK ? next_buffer() : NULL;
+			guint8 byte = 0;
+			gst_buffer_extract(got, 0, &byte, 1);
+			tap_ok(byte == 0xee, "%s, and where it is then", kinds[kind].name);
+		}
+		gst_memory_unref(memory);
+	}
+}
+
 /* Sends what is no picture: it is an error, and nothing is sent for it. */
 static void refuse(GstBuffer *buffer, const char *what) {
 	GST_BUFFER_PTS(buffer) = pair.pushed++ * PERIOD;
@@ -287,7 +315,15 @@ static void refuse(GstBuffer *buffer, const char *what) {
 }
 
 static void test_too_small(void) {
+	struct place place = resolve(&places[0]);
 	refuse(gst_buffer_new_allocate(NULL, 100, NULL), "too little memory");
+	for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++) {
+		GstMemory *memory = kinds[kind].make(&place, ++number);
+		gst_memory_resize(memory, 0, place.size / 2);
+		GstBuffer *buffer = gst_buffer_new();
+		gst_buffer_append_memory(buffer, memory);
+		refuse(buffer, kinds[kind].name);
+	}
 }
 
 /* As elements behind a network get it from others. */
@@ -336,6 +372,7 @@ int main(int argc, char **argv) {
 	test_pieces();
 	test_again();
 	test_held();
+	test_moved();
 	test_times();
 	test_too_small();
 	test_rows_that_are_not_there();
