@@ -174,7 +174,7 @@ is_for_others (GstGidNaming *self, const GstGidSlab *slab)
   const gchar *stream = slab->allocator->stream;
 
   return slab->info.memory == GID_MEMORY_DMABUF
-      || (stream && g_strcmp0 (stream, gst_gid_publication_get_stream (self->publication)) != 0);
+      || (stream && g_strcmp0 (stream, gst_gid_publication_get_name (self->publication)) != 0);
 }
 
 /* The slot that the memory is, where it is of our own domain and made for such frames; or NULL. */

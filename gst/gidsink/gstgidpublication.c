@@ -166,7 +166,9 @@ gst_gid_publication_publish (GstGidPublication *self, GError **error)
     good = create_producer (self, stream, readers, leaky, &options, error);
     gst_gid_domain_unlock (self->domain);
   }
-  if (!good) {
+  if (good) {
+    self->name = g_steal_pointer (&stream);
+  } else {
     g_clear_pointer (&self->protection, gid_protection_destroy);
     g_clear_pointer (&self->timeline, gid_timeline_unref);
   }
@@ -198,6 +200,7 @@ gst_gid_publication_close (GstGidPublication *self)
 {
   if (self->producer)
     destroy_producer (self);
+  g_clear_pointer (&self->name, g_free);
   g_clear_pointer (&self->protection, gid_protection_destroy);
   g_clear_pointer (&self->timeline, gid_timeline_unref);
   g_clear_pointer (&self->domain, gst_gid_domain_unref);
@@ -428,7 +431,7 @@ gst_gid_publication_tell_lost (GstGidPublication *self, gboolean at_end)
       "leaky=false waits for each reader, but no longer than lease= without a frame that it takes",
       "%s%" G_GUINT64_FORMAT
       " frames of the stream \"%s\" were lost: a reader took none for %u ms.",
-      before > 0 ? "In all " : "", lost, self->stream, gst_gid_publication_get_patience (self));
+      before > 0 ? "In all " : "", lost, self->name, gst_gid_publication_get_patience (self));
 }
 
 void

@@ -30,6 +30,7 @@ typedef struct
   /* from open to close */
   GstGidDomain *domain;
   struct gid_producer *producer; /* to change with the element's lock, too */
+  gchar *name; /* of the stream that it is, whatever `stream` says by now */
   GstGidAccess access; /* where `readers` is set */
   struct gid_protection *protection; /* NULL: none */
   struct gid_timeline *timeline; /* NULL: none */
@@ -81,13 +82,21 @@ guint gst_gid_publication_count_unread (GstGidPublication *self);
 /** Whether a consumer is on another machine, which sees our own shared memory alone. */
 gboolean gst_gid_publication_needs_window (GstGidPublication *self);
 
-/** The stream's name, and how many bytes of metadata its frames may have. At any time. */
+/** The stream's name. */
+static inline const gchar *
+gst_gid_publication_get_name (const GstGidPublication *self)
+{
+  return self->name;
+}
+
+/** The name that it has or will have. At any time, with the element's lock held. */
 static inline const gchar *
 gst_gid_publication_get_stream (const GstGidPublication *self)
 {
   return self->stream;
 }
 
+/** How many bytes of metadata its frames may have. At any time. */
 static inline guint
 gst_gid_publication_get_metadata_max (const GstGidPublication *self)
 {

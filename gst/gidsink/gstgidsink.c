@@ -48,6 +48,7 @@ gst_gid_sink_start (GstBaseSink *sink)
   name = g_strdup (self->domain_name);
   GST_OBJECT_UNLOCK (self);
 
+  g_atomic_int_set (&self->changed, FALSE);
   self->told_empty = FALSE;
   gst_gid_poster_start (&self->poster);
   gst_gid_choice_start (&self->choice);
@@ -93,12 +94,36 @@ gst_gid_sink_stop (GstBaseSink *sink)
 {
   GstGidSink *self = GST_GID_SINK (sink);
 
+  if (!gst_gid_publication_is_published (&self->publication))
+    return TRUE; /* it could not be, under other properties */
   gst_gid_publication_tell_lost (&self->publication, TRUE);
   gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, TRUE);
   gst_clear_buffer (&self->prerolled);
   gst_gid_publication_close (&self->publication);
   forget_caps (self);
   return TRUE;
+}
+
+/*
+ * GstBaseSink starts its sinks in READY already, where applications set properties, too: who may read
+ * the stream, for one.
+ */
+static gboolean
+publish_as_it_is_now (GstGidSink *self)
+{
+  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
+
+  if (gst_gid_publication_is_published (&self->publication) && !g_atomic_int_get (&self->changed))
+    return TRUE;
+  gst_gid_sink_stop (sink);
+  return gst_gid_sink_start (sink);
+}
+
+static void
+gst_gid_sink_notify (GObject *object, GParamSpec *pspec)
+{
+  if (pspec->owner_type == GST_TYPE_GID_SINK && pspec->flags & GST_PARAM_MUTABLE_READY)
+    g_atomic_int_set (&GST_GID_SINK (object)->changed, TRUE);
 }
 
 static void
@@ -430,6 +455,8 @@ gst_gid_sink_change_state (GstElement *element, GstStateChange transition)
   GstGidSink *self = GST_GID_SINK (element);
 
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    if (!publish_as_it_is_now (self))
+      return GST_STATE_CHANGE_FAILURE;
     gst_clear_buffer (&self->prerolled);
     gst_gid_timing_start (&self->timing);
     gst_gid_wait_start (&self->wait);
@@ -474,6 +501,7 @@ gst_gid_sink_class_init (GstGidSinkClass *klass)
   GstCaps *caps = gst_gid_caps_template (TRUE);
 
   object_class->finalize = gst_gid_sink_finalize;
+  object_class->notify = gst_gid_sink_notify;
   element_class->post_message = gst_gid_sink_post_message;
   element_class->change_state = gst_gid_sink_change_state;
   element_class->set_clock = gst_gid_sink_set_clock;

@@ -24,6 +24,7 @@ struct _GstGidSink
   GstBuffer
       *prerolled; /* was sent at preroll, and is not to be sent again; the streaming thread's */
   gboolean told_empty; /* that a buffer had no memory; likewise */
+  gint changed; /* a property was set since the stream was published; atomic */
 
   GstGidPublication publication; /* each part may call those above it */
   GstGidTiming timing;

@@ -78,7 +78,7 @@ static GstGidAllocator *
 new_allocator (GstGidSlots *self, const GstCaps *caps, guint limit, gboolean dmabuf)
 {
   return gst_gid_allocator_new (gst_gid_publication_get_domain (self->publication),
-      gst_gid_publication_get_stream (self->publication), caps, limit, dmabuf,
+      gst_gid_publication_get_name (self->publication), caps, limit, dmabuf,
       GST_ELEMENT_CAST (self->sink));
 }
 
