@@ -228,14 +228,28 @@ post_not_negotiated (GstGidSrc *self)
   gst_clear_caps (&taken);
 }
 
+static void
+set_caps (GstGidSrc *self, GstCaps *caps)
+{
+  gst_caps_replace (&self->caps, caps);
+  gst_gid_copier_clear (&self->copier);
+  gst_gid_filler_forget (&self->filler);
+}
+
+/*
+ * What downstream takes may be another thing since the last frame, as where a branch came to a tee.
+ * GstBaseSrc asks it before it asks us for a frame, for which we may have waited long.
+ */
 static GstFlowReturn
 negotiate (GstGidSrc *self, GstGidImport *import)
 {
-  if (self->caps == import->caps || (self->caps && gst_caps_is_equal (self->caps, import->caps)))
+  gboolean same =
+      self->caps == import->caps || (self->caps && gst_caps_is_equal (self->caps, import->caps));
+
+  if (same && !gst_pad_needs_reconfigure (GST_BASE_SRC_PAD (self)))
     return GST_FLOW_OK;
-  gst_caps_replace (&self->caps, import->caps);
-  gst_gid_copier_clear (&self->copier);
-  gst_gid_filler_forget (&self->filler);
+  if (!same)
+    set_caps (self, import->caps);
   /* whether downstream took the caps only the next buffer would tell */
   if (gst_base_src_negotiate (GST_BASE_SRC_CAST (self))
       && gst_pad_peer_query_accept_caps (GST_BASE_SRC_PAD (self), self->caps))

@@ -41,7 +41,14 @@ static uint8_t luma(int x, int y) {
 	return (uint8_t)(x * 7 + y * 31);
 }
 
-static struct seen *look(GstBuffer *buffer) {
+/* Who knows one layout does not look at metas. */
+static GstBuffer *without_metas(GstBuffer *buffer) {
+	return gst_buffer_copy_region(buffer, GST_BUFFER_COPY_MEMORY, 0, -1);
+}
+
+static struct seen *look(GstBuffer *came) {
+	g_autoptr(GstBuffer) buffer =
+			watch.takes == TAKES_NOTHING ? without_metas(came) : gst_buffer_ref(came);
 	GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer);
 	struct seen *seen = g_new0(struct seen, 1);
 	GstVideoFrame frame;
@@ -179,6 +186,26 @@ static void test_false_caps(struct gid_domain *domain, struct gid_producer *prod
 	gid_slab_destroy(slab, false);
 }
 
+/* Another element behind gidsrc, which waits for its next picture by then. */
+static void relink(GstPad *pad, enum takes takes) {
+	cockpit_sleep_ms(50);
+	watch.takes = takes;
+	gst_pad_push_event(pad, gst_event_new_reconfigure());
+}
+
+static void test_relinked(GstPad *pad, struct gid_producer *producer, gid_id gid) {
+	const struct gid_box part = {100, 50, 320, 200};
+	enum takes before = watch.takes;
+
+	test_part(producer, gid, part);
+	for (enum takes takes = TAKES_NOTHING; takes < N_TAKES; takes++) {
+		relink(pad, takes);
+		test_part(producer, gid, part);
+		relink(pad, before);
+		test_part(producer, gid, part);
+	}
+}
+
 static void test_all(struct gid_domain *domain, enum takes takes) {
 	g_autoptr(GstElement) pipeline = gst_parse_launch("gidsrc name=source domain=open "
 							  "stream=movie ! fakesink name=sink "
@@ -210,6 +237,7 @@ static void test_all(struct gid_domain *domain, enum takes takes) {
 		test_lie(producer, gid, (struct gid_box){WIDTH, 1, WIDTH, 1});
 		test_told(pipeline);
 		test_part(producer, gid, (struct gid_box){0, 0, 2, 2});
+		test_relinked(pad, producer, gid);
 		test_false_caps(domain, producer);
 	}
 	gst_element_set_state(pipeline, GST_STATE_NULL);
