@@ -27,6 +27,7 @@ static const gint strides[] = {512, 128, 0, 0}; /* of a picture whose rows would
 typedef struct {
 	GstPushSrc parent;
 	GstMemory *memory[PICTURES];
+	guint next;
 	guint64 sent;
 } TiledSrc;
 
@@ -37,12 +38,25 @@ typedef struct {
 static GType tiled_src_get_type(void);
 G_DEFINE_TYPE(TiledSrc, tiled_src, GST_TYPE_PUSH_SRC)
 
+/* As of a decoder's pool: none that somebody still has is used again. */
+static GstMemory *tiled_src_take_memory(TiledSrc *self) {
+	GstMemory *memory;
+
+	do {
+		memory = self->memory[self->next++ % PICTURES];
+		if (self->next % PICTURES == 0) {
+			g_usleep(1000);
+		}
+	} while (GST_MINI_OBJECT_REFCOUNT_VALUE(memory) > 1);
+	return gst_memory_ref(memory);
+}
+
 static GstFlowReturn tiled_src_create(GstPushSrc *src, GstBuffer **buffer) {
 	TiledSrc *self = (TiledSrc *)src;
 	GstVideoCropMeta *crop;
 
 	*buffer = gst_buffer_new();
-	gst_buffer_append_memory(*buffer, gst_memory_ref(self->memory[self->sent % PICTURES]));
+	gst_buffer_append_memory(*buffer, tiled_src_take_memory(self));
 	gst_buffer_add_video_meta_full(*buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_DMA_DRM,
 			WIDTH, HEIGHT, 2, offsets, strides);
 	if (self->sent % 2 == 1) {
