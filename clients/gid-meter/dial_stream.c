@@ -101,6 +101,8 @@ static void dial_stream_poll(struct dial_stream *dials, uint64_t now) {
 
 int dial_stream_tick(struct dial_stream *dials, uint64_t *wake) {
 	uint64_t now = gid_clock_now();
+	uint64_t late = dials->wake != 0 && now > dials->wake ? now - dials->wake : 0;
+	dials->late = late > dials->late ? late : dials->late;
 	dial_stream_poll(dials, now);
 	if (dials->next <= now) {
 		if (dial_stream_draw(dials) < 0) {
@@ -113,6 +115,7 @@ int dial_stream_tick(struct dial_stream *dials, uint64_t *wake) {
 	if (*wake > dials->next) {
 		*wake = dials->next;
 	}
+	dials->wake = *wake;
 	return 0;
 }
 
@@ -162,11 +165,11 @@ void dial_stream_report(const struct dial_stream *dials) {
 	printf("{\"measured\": \"%s\", \"drawn\": %" PRIu64 ", \"shown\": %" PRIu64
 	       ", \"seconds\": %.3f, \"rate\": %.3f, "
 	       "\"interval_p50_us\": %.0f, \"interval_p99_us\": %.0f, \"interval_max_us\": %" PRIu64
-	       ", \"starved\": %" PRIu64 "}\n",
+	       ", \"late_max_us\": %" PRIu64 ", \"starved\": %" PRIu64 "}\n",
 			is_shown ? "shown" : "taken", dials->drawn, tally->count,
 			tally_seconds(tally), tally_rate(tally),
 			histogram_percentile(&tally->intervals, 50),
 			histogram_percentile(&tally->intervals, 99), tally->intervals.max,
-			dials->starved);
+			dials->late / 1000, dials->starved);
 	fflush(stdout);
 }

@@ -20,6 +20,7 @@ struct dial_stream {
 	struct gid_layout layout;
 	struct schedule schedule;
 	uint64_t started, next; /* the next picture is due */
+	uint64_t wake, late;	/* when it is to look next, and by how much it was late at most */
 	uint64_t sequence;	/* of the newest picture */
 	uint64_t unread;	/* the newest picture, while a reader has not taken it; 0: none */
 	uint64_t newest_shown;	/* the newest picture of which we know that it was shown */

@@ -5,6 +5,8 @@ nothing; and on, whoever holds its memory or dies.
 
 import ctypes
 import json
+import signal
+import time
 from collections.abc import Iterator
 
 import numpy
@@ -70,6 +72,19 @@ def test_a_picture_for_each_refresh(cockpit: Cockpit, refresh: int) -> None:
     assert 0 < report["shown"] <= report["drawn"]
     assert report["interval_max_us"] >= report["interval_p99_us"] >= report["interval_p50_us"]
     assert report["rate"] == pytest.approx((report["shown"] - 1) / report["seconds"], rel=0.01)
+
+
+def test_who_was_late(cockpit: Cockpit) -> None:
+    """The meter, which stood still: the display had nothing new to show."""
+    display = show(cockpit)
+    meter = start_meter(cockpit)
+    wait_shown(display, 30)
+    meter.signal(signal.SIGSTOP)
+    time.sleep(0.5)
+    meter.signal(signal.SIGCONT)
+    wait_shown(display, 60)
+    report = report_of(meter)
+    assert report["interval_max_us"] > report["late_max_us"] > 300000
 
 
 def test_by_a_timer(cockpit: Cockpit, reader: StreamReader) -> None:
