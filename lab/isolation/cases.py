@@ -28,7 +28,7 @@ class Case:
     what: str
     calm = "undisturbed"  # the case that it is compared to
     role = ""  # that the hostile program's own stream has on the display
-    seconds = 0.0  # that the measurement must take at least
+    seconds = 0.0  # that the measurement must take at least, and that which it is compared to
     in_guest = True  # it can befall a guest as well
     in_container = True  # or a container
 

@@ -15,6 +15,7 @@ class Run:
 
     meter: dict  # gid-meter's report, or that of gid-bench-canvas
     stall_us: float  # by how much the machine itself was late, at most
+    meter_late_us: float | None  # likewise the meter, whose gaps then are not the display's
     slowness: float  # how many times as long the machine took for one copy as for another
     transitions: list[str]  # of the telltale, until it was live again
     attacker: str  # what gid-cluster found the hostile program's own stream to be, if it has one
@@ -66,6 +67,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
     return Run(
         meter=figures,
         stall_us=stalled["latest_us"],
+        meter_late_us=figures.get("late_max_us"),
         slowness=stalled["copy_most_ns"] / stalled["copy_least_ns"],
         transitions=[
             f"{one['to']}: {one['reason']}"

@@ -48,6 +48,7 @@ def test_form(result: dict) -> None:
     assert all(row["finished"] > 0 for row in result["rows"])
     for found in result["rows"]:
         assert found["machine_slow"] == max(found["machine_slow_each"]) > 1
+        assert found["meter_late_refreshes"] == max(found["meter_late_refreshes_each"]) > 0
 
 
 @pytest.mark.at_length
