@@ -5,19 +5,33 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/*
+ * In words of 8 bits a colour, as frames are compared: a file may have 16, or be seen through,
+ * which is on black then. So gid-telltale shows it, too.
+ */
+static cairo_status_t flatten(cairo_surface_t *png, cairo_surface_t **flat) {
+	*flat = cairo_image_surface_create(CAIRO_FORMAT_RGB24, cairo_image_surface_get_width(png),
+			cairo_image_surface_get_height(png));
+	cairo_t *cairo = cairo_create(*flat);
+	cairo_set_source_surface(cairo, png, 0, 0);
+	cairo_paint(cairo);
+	cairo_status_t status = cairo_status(cairo); /* also that of the PNG */
+	cairo_destroy(cairo);
+	cairo_surface_flush(*flat);
+	return status;
+}
+
 int likeness_read(struct likeness *likeness, const char *png, uint32_t width, uint32_t height,
 		uint32_t tolerance) {
-	cairo_surface_t *surface = cairo_image_surface_create_from_png(png);
+	cairo_surface_t *read = cairo_image_surface_create_from_png(png), *surface;
+	cairo_status_t status = flatten(read, &surface);
+	cairo_surface_destroy(read);
 	*likeness = (struct likeness){surface, width, height, 0, tolerance};
-	cairo_status_t status = cairo_surface_status(surface);
 	if (status != CAIRO_STATUS_SUCCESS) {
 		return status == CAIRO_STATUS_NO_MEMORY ? -ENOMEM : -EINVAL;
 	}
-	cairo_format_t format = cairo_image_surface_get_format(surface);
 	uint32_t rows = (uint32_t)cairo_image_surface_get_height(surface);
-	if ((format != CAIRO_FORMAT_RGB24 && format != CAIRO_FORMAT_ARGB32) ||
-			(uint32_t)cairo_image_surface_get_width(surface) != width ||
-			rows % height != 0) {
+	if ((uint32_t)cairo_image_surface_get_width(surface) != width || rows % height != 0) {
 		return -EINVAL;
 	}
 	likeness->count = rows / height;

@@ -41,7 +41,8 @@ static void test_files(void) {
 	} cases[] = {
 			{CAIRO_FORMAT_RGB24, WIDTH, HEIGHT, 0},
 			{CAIRO_FORMAT_ARGB32, WIDTH, 2 * HEIGHT, 0},
-			{CAIRO_FORMAT_RGB96F, WIDTH, HEIGHT, -EINVAL},
+			{CAIRO_FORMAT_RGB96F, WIDTH, HEIGHT, 0}, /* 16 bits a colour, in the file */
+			{CAIRO_FORMAT_RGBA128F, WIDTH, 2 * HEIGHT, 0},
 			{CAIRO_FORMAT_RGB24, WIDTH + 1, HEIGHT, -EINVAL},
 			{CAIRO_FORMAT_RGB24, WIDTH, HEIGHT + 1, -EINVAL},
 	};
@@ -64,12 +65,12 @@ static bool is_like(const struct likeness *likeness, uint32_t colour) {
 	return likeness_has(likeness, &pixels);
 }
 
-static void test_tolerance(void) {
-	struct likeness any = {0}, likeness;
-	tap_ok(is_like(&any, 0), "without a PNG all are like it");
-	bool read = write_png(CAIRO_FORMAT_RGB24, WIDTH, 2 * HEIGHT) &&
+static void test_tolerance(cairo_format_t format) {
+	struct likeness likeness;
+	bool read = write_png(format, WIDTH, 2 * HEIGHT) &&
 			likeness_read(&likeness, file, WIDTH, HEIGHT, 2) == 0;
-	if (!tap_ok(read && likeness.count == 2, "two pictures below each other")) {
+	if (!tap_ok(read && likeness.count == 2, "two pictures below each other, format %d",
+			    format)) {
 		return;
 	}
 	tap_ok(is_like(&likeness, COLOUR & 0x00ffffffu), "what no eye sees does not count");
@@ -80,13 +81,20 @@ static void test_tolerance(void) {
 	likeness_finish(&likeness);
 }
 
+static void test_without(void) {
+	struct likeness any = {0};
+	tap_ok(is_like(&any, 0), "without a PNG all are like it");
+}
+
 int main(void) {
 	char folder[] = "/tmp/gid-likeness-XXXXXX";
 	if (!tap_ok(mkdtemp(folder) != NULL && chdir(folder) == 0, "a folder")) {
 		return tap_finish();
 	}
 	test_files();
-	test_tolerance();
+	test_without();
+	test_tolerance(CAIRO_FORMAT_RGB24);
+	test_tolerance(CAIRO_FORMAT_RGB96F);
 	unlink(file);
 	rmdir(folder);
 	return tap_finish();
