@@ -21,7 +21,8 @@ def spdx(
             packages.append(_debians(one, release))
             relations.append(_relation(system["SPDXID"], "CONTAINS", one.name))
             if one.runs:
-                relations.append(_relation("gidway", "DYNAMIC_LINK", one.name))
+                kind = "DYNAMIC_LINK" if one.is_linked else "DEPENDS_ON"
+                relations.append(_relation("gidway", kind, one.name))
             else:
                 relations.append(_relation(one.name, "DEV_DEPENDENCY_OF", "gidway"))
     return {

@@ -23,6 +23,10 @@ ROLES = (
     "runs in the safety domain",
 )
 
+_ASKED = ("${Package}", "${Version}", "${source:Package}", "${source:Version}", "${Architecture}")
+_ASKED += ("${Pre-Depends}, ${Depends}",)
+_FOR_COMPILERS = ("libdevel", "kernel")
+
 
 @dataclass(frozen=True)
 class Package:
@@ -35,7 +39,8 @@ class Package:
     source_version: str = ""
     architecture: str = ""
     licences: tuple[str, ...] = ()
-    used_by: tuple[str, ...] = ()  # of our programs
+    used_by: tuple[str, ...] = ()  # of our programs and packages
+    is_linked: bool = True  # by one of our programs, or for one
 
     @property
     def runs(self) -> bool:
@@ -105,10 +110,59 @@ def roles_of(programs: Sequence[Program]) -> dict[str, str]:
     return roles
 
 
-def packages(top: Path, programs: Sequence[Program]) -> list[Package]:
-    """Whose libraries are loaded, and what builds, tests and shows: packages.txt.
+def _fields(paragraph: str) -> dict[str, str]:
+    """As Debian's control files have them: a line that begins with a blank goes on."""
+    lines = re.sub(r"\n\s+", " ", paragraph).splitlines()
+    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
 
-    What is loaded by name while a program runs, such as drivers and elements, nobody sees here.
+
+def _names(relation: str) -> list[list[str]]:
+    """Of each that it needs the alternatives; none of what debhelper fills in."""
+    wanted = [
+        [re.sub(r"[(:].*", "", one).strip() for one in each.split("|")]
+        for each in relation.split(",")
+    ]
+    return [names for names in wanted if names[0] and not names[0].startswith("$")]
+
+
+def depended_on(control: Path) -> dict[str, set[str]]:
+    """What our packages depend on or recommend to run, each with those of ours that do.
+
+    Of alternatives all: the one that is there counts. Those for who compiles are none that run.
+    """
+    paragraphs = [_fields(one) for one in control.read_text(encoding="utf-8").split("\n\n")]
+    ours = [one for one in paragraphs if "Package" in one]
+    own = {one["Package"] for one in ours}
+    found: dict[str, set[str]] = {}
+    for one in ours:
+        if one.get("Section") not in _FOR_COMPILERS:
+            for kind in ("Pre-Depends", "Depends", "Recommends"):
+                for names in _names(one.get(kind, "")):
+                    for name in set(names) - own:
+                        found.setdefault(name, set()).add(one["Package"])
+    return found
+
+
+def with_theirs(users: dict[str, set[str]], needs: dict[str, str]) -> dict[str, set[str]]:
+    """These packages, and what they depend on, and so on. `needs`: what each that is there does."""
+    found: dict[str, set[str]] = {}
+    waiting = [(name, by) for name, by in users.items() if name in needs]
+    while waiting:
+        name, by = waiting.pop()
+        if by <= found.get(name, set()):
+            continue
+        found.setdefault(name, set()).update(by)
+        theirs = [other for names in _names(needs[name]) for other in names if other in needs]
+        waiting += [(other, set(found[name])) for other in theirs]
+    return found
+
+
+def packages(top: Path, programs: Sequence[Program]) -> list[Package]:
+    """Whose libraries are loaded, what our packages depend on, and what builds, tests and shows:
+    packages.txt.
+
+    What is loaded by name while a program runs, and is no package that ours depend on, such as
+    drivers, nobody sees here.
     """
     roles: dict[str, str] = {}
     users: dict[str, set[str]] = {}
@@ -125,14 +179,22 @@ def packages(top: Path, programs: Sequence[Program]) -> list[Package]:
     for one in programs:
         for library in {*one.needs, *loaded(one.needs)} & owners.keys():
             users.setdefault(owners[library], set()).add(one.name)
-    fields = "${Package}\t${Version}\t${source:Package}\t${source:Version}\t${Architecture}\n"
-    listed = said("dpkg-query", "--show", "--showformat", fields)
-    known = {name: more for name, *more in (line.split("\t") for line in listed.splitlines())}
+    known: dict[str, list[str]] = {}
+    needs: dict[str, str] = {}
+    for line in said("dpkg-query", "--show", "--showformat", "\t".join(_ASKED) + "\n").splitlines():
+        name, *known[name], needs[name] = line.split("\t")
+    linked = set(users)
+    direct = depended_on(top / "packaging/debian/control")
+    for name, by in with_theirs(direct, needs).items():
+        role = ROLES[2] if name in direct else ROLES[1]
+        roles[name] = max(roles.get(name, ROLES[0]), role, key=ROLES.index)
+        users.setdefault(name, set()).update(by)
     return [
         Package(
             *(name, version, role, source, source_version, architecture),
             licences_of(name),
             tuple(sorted(users.get(name, ()))),
+            name in linked,
         )
         for name, role in sorted(roles.items())
         for version, source, source_version, architecture in [known.get(name, [""] * 4)]

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What `./run assurance` says of programs and of the packages that they need."""
 
+import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,13 +18,24 @@ from assuring.hardening import (
     main,
     of_packages,
 )
-from assuring.supply import Package, Release, licences_of, loaded, packages, roles_of
+from assuring.supply import (
+    Package,
+    Release,
+    depended_on,
+    licences_of,
+    loaded,
+    packages,
+    roles_of,
+    with_theirs,
+)
 from assuring.vulnerabilities import BadTracker, known, read_tracker
 from lib.program import BUILD, TOP
+from pip_package import bring
 from testing.results import tree_state
 
 HARD = ("gcc", "-O2", "-D_FORTIFY_SOURCE=2", "-fstack-protector-strong", "-fstack-clash-protection")
 HARD += ("-Werror=format-security", "-fcf-protection")
+SPDX_TOOLS = "0.8.3"
 TRIXIE = Release("debian", "13", "trixie")
 X86, ARM = "Advanced Micro Devices X86-64", "AArch64"
 
@@ -41,6 +55,49 @@ def test_packages_of_this_build() -> None:
     relations = [tuple(one.values()) for one in bill["relationships"]]
     assert ("SPDXRef-gidway", "DYNAMIC_LINK", "SPDXRef-libpixman-1-0") in relations
     assert ("SPDXRef-meson", "DEV_DEPENDENCY_OF", "SPDXRef-gidway") in relations
+
+
+CONTROL = """Source: x
+Build-Depends: meson (>= 1.3.0)
+
+Package: x-tools
+Depends: python3-pil, python3:any (>= 3.11) | python4,
+ ${misc:Depends},
+Recommends: libx0, librsvg2-2
+Suggests: zstd
+
+Package: libx0
+Pre-Depends: init-y
+Depends: ${shlibs:Depends}
+
+Package: libx-dev
+Section: libdevel
+Depends: libc6-dev
+"""
+
+
+def test_what_packages_depend_on_runs(tmp_path: Path) -> None:
+    """Python and its modules, which no program is linked with, and what these need."""
+    (tmp_path / "control").write_text(CONTROL)
+    direct = depended_on(tmp_path / "control")
+    tools = {name: {"x-tools"} for name in ("python3-pil", "python3", "python4", "librsvg2-2")}
+    assert direct == tools | {"init-y": {"libx0"}}
+    there = {"python3-pil": "libtiff6 (>= 4), python3", "python3": "python3-pil", "init-y": "a | b"}
+    there |= {"libtiff6": "", "b": "python3:any", "c": "libtiff6"}
+    both = {"x-tools", "libx0"}
+    assert with_theirs(direct, there) == {
+        **{"python3-pil": both, "python3": both, "libtiff6": both},
+        **{"init-y": {"libx0"}, "b": {"libx0"}},
+    }
+    listed = {one.name: one for one in packages(TOP, built_programs(BUILD))}
+    pillow = listed["python3-pil"]
+    assert (pillow.role, pillow.is_linked) == ("runs beside it", False)
+    assert "gid-tools" in pillow.used_by and pillow.version
+    (library,) = (one for name, one in listed.items() if name.startswith("libtiff"))
+    assert library.runs and "gid-tools" in library.used_by
+    bill = spdx("0", "t", "now", TRIXIE, [pillow])
+    relations = [tuple(one.values()) for one in bill["relationships"]]
+    assert ("SPDXRef-gidway", "DEPENDS_ON", "SPDXRef-python3-pil") in relations
 
 
 def test_scanners_find_each_package_in_the_bill() -> None:
@@ -67,6 +124,27 @@ def test_scanners_find_each_package_in_the_bill() -> None:
         ),
         ("SECURITY", "advisory", pixman.tracker),
     ]
+
+
+def validate(bill: dict, folder: Path) -> subprocess.CompletedProcess[str]:
+    """By SPDX's own tool."""
+    tools = bring("spdx-tools", SPDX_TOOLS, with_needs=True)
+    if tools is None:
+        pytest.skip(f"spdx-tools {SPDX_TOOLS} cannot be installed by pip")
+    file = folder / "bill.spdx.json"
+    file.write_text(json.dumps(bill))
+    command = [sys.executable, "-P", "-m", "spdx_tools.spdx.clitools.pyspdxtools", "-i", file]
+    env = os.environ | {"PYTHONPATH": str(tools), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, env=env, capture_output=True, text=True)
+
+
+def test_the_bill_is_as_spdx_wants_it(tmp_path: Path) -> None:
+    listed = packages(TOP, built_programs(BUILD))
+    bill = spdx("0.2.0~12.gabc", "abc", "2026-11-26T21:00:00Z", TRIXIE, listed)
+    done = validate(bill, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    bill["relationships"][-1]["relatedSpdxElement"] = "SPDXRef-nobody"
+    assert validate(bill, tmp_path).returncode == 1, "it looks"
 
 
 def test_licences_are_those_that_debian_names(tmp_path: Path) -> None:
