@@ -435,9 +435,10 @@ def small_disk(cockpit: Cockpit) -> Iterator[tuple[str, ...]]:
 
 
 def test_a_full_disk(cockpit: Cockpit) -> None:
-    """It is told, nothing of the file stays, and the recorder goes on."""
+    """It is told, nothing of the file stays, and the recorder goes on: the next incident has its
+    file, however soon it comes."""
     with small_disk(cockpit) as under:
-        recorder = Recorder(cockpit, "--interval=0", "--after=0", under=under)
+        recorder = Recorder(cockpit, "--interval=3600", "--after=0", under=under)
         inside = Path(f"/proc/{recorder.program.pid}/root/{recorder.folder}")
         full = inside / "full"
         with pytest.raises(OSError, match="No space left"), full.open("wb", 0) as file:
@@ -604,10 +605,32 @@ def test_a_trace_of_perfetto(cockpit: Cockpit) -> None:
 
 
 def test_a_display_that_comes_and_goes(cockpit: Cockpit) -> None:
-    recorder = Recorder(cockpit)
+    """Its end is an incident, with what was seen before."""
+    recorder = Recorder(cockpit, "open:safety/telltale", "--rate=10", "--on=live,gone")
     display = Display(cockpit, ROLE)
     recorder.wait_said("follows gid-cluster of domain cluster")
+    start_telltale(cockpit, "--cycle", "20")
+    recorder.wait_files(1)
     display.program.kill()
     recorder.wait_said("waits for gid-cluster of domain cluster")
+    path = recorder.wait_files(2)[-1]
+    assert path.name.endswith("-gid-cluster-gone.html")
+    page = Page(path)
+    assert "gid-cluster went from there to gone" in page.text
+    (spans,) = page.recorded["roles"]
+    assert spans[-1]["state"] == "live", "as it was known last"
+    assert any(one["at"] < 0 for one in page.pictures("safety/telltale"))
+    assert "did not answer when this was written" in page.text
     Display(cockpit, ROLE)
     recorder.wait_said("follows gid-cluster", 2)
+
+
+def test_a_display_that_ends_with_the_recorder(cockpit: Cockpit) -> None:
+    """As a machine is shut down: no file, and nothing is waited for."""
+    recorder = Recorder(cockpit, "--after=9", "--seconds=10")
+    display = Display(cockpit, ROLE)
+    recorder.wait_said("follows gid-cluster of domain cluster")
+    display.program.stop()
+    recorder.wait_said("gid-cluster: there to gone, it does not answer")
+    assert recorder.program.stop() == 0
+    assert recorder.files == []

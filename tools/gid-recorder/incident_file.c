@@ -168,7 +168,8 @@ static void take_over_all(const char *folder) {
 }
 
 int incident_file_init(struct incident_file *file, sd_event *event,
-		const struct recorder_options *options, void (*done)(void *data), void *data) {
+		const struct recorder_options *options, void (*done)(void *data, bool is_written),
+		void *data) {
 	*file = (struct incident_file){
 			.folder = options->folder,
 			.perfetto = options->perfetto,
@@ -264,7 +265,7 @@ static void end(struct incident_file *file) {
 		remove_but(file->folder, file->path + strlen(file->folder) + 1, file->keep);
 	}
 	forget(file);
-	file->done(file->data);
+	file->done(file->data, !failed);
 }
 
 static int handle_end(sd_event_source *source, const siginfo_t *info, void *data) {

@@ -16,21 +16,23 @@ struct incident_file {
 	sd_event_source *maker, *writer; /* of the two processes, while they are at work */
 	char *path, *partial;		 /* of what is made now */
 	bool failed;
-	void (*done)(void *data);
+	void (*done)(void *data, bool is_written);
 	void *data;
 };
 
 /* Makes the folder, and removes what another run left half done. Returns 0 or -errno, after a
  * message. */
 int incident_file_init(struct incident_file *file, sd_event *event,
-		const struct recorder_options *options, void (*done)(void *data), void *data);
+		const struct recorder_options *options, void (*done)(void *data, bool is_written),
+		void *data);
 void incident_file_finish(struct incident_file *file);
 
 bool incident_file_is_busy(const struct incident_file *file);
 
 /*
  * Begins to write the file of an incident, of what is in memory now. `done` is called when that has
- * ended, well or not, which is told. Returns 0 or -errno, after a message; then it is not called.
+ * ended; if it is not written, after a message. Returns 0 or -errno, after a message; then it is
+ * not called.
  */
 int incident_file_begin(struct incident_file *file, const struct recording *recording,
 		const struct incident *incident);

@@ -23,14 +23,18 @@ size_t recorder_size(const struct recorder_options *options) {
 
 /* --- incidents -------------------------------------------------------------------------------- */
 
-/* When a file about the role was begun last, or one that was asked for; 0: never. */
+/* When the last file about the role was begun, or the last that was asked for; 0: there is none. */
 static uint64_t *find_written(struct recorder *recorder, const struct incident *incident) {
 	const char *role = incident->change.role;
-	size_t i = role[0] == '\0' ? ROLE_WATCH_ROLES : 0;
-	while (i < recorder->roles.role_count && strcmp(recorder->roles.roles[i].name, role) != 0) {
-		i++;
+	if (role[0] == '\0') {
+		return &recorder->written[ROLE_WATCH_ROLES + 1];
 	}
-	return &recorder->written[i];
+	for (size_t i = 0; i < recorder->roles.role_count; i++) {
+		if (strcmp(recorder->roles.roles[i].name, role) == 0) {
+			return &recorder->written[i];
+		}
+	}
+	return &recorder->written[ROLE_WATCH_ROLES]; /* the display's */
 }
 
 static void write_incident(struct recorder *recorder) {
@@ -43,8 +47,11 @@ static void write_incident(struct recorder *recorder) {
 			.looks = looks_of(recorder->options),
 	};
 	recorder->is_pending = false;
-	*find_written(recorder, &recorder->incident) = gid_clock_now();
-	incident_file_begin(&recorder->file, &recording, &recorder->incident);
+	recorder->begun = find_written(recorder, &recorder->incident);
+	*recorder->begun = gid_clock_now();
+	if (incident_file_begin(&recorder->file, &recording, &recorder->incident) < 0) {
+		*recorder->begun = 0;
+	}
 }
 
 /* Whether there was a file about the same a short time ago: one role does not hide another. */
@@ -97,8 +104,12 @@ void recorder_ask(struct recorder *recorder) {
 	begin_incident(recorder, &incident);
 }
 
-static void handle_written(void *data) {
+/* What is not written keeps nothing else from it: the next time there may be room. */
+static void handle_written(void *data, bool is_written) {
 	struct recorder *recorder = data;
+	if (!is_written) {
+		*recorder->begun = 0;
+	}
 	if (recorder->is_ending && recorder->is_pending) {
 		write_incident(recorder);
 	}
@@ -107,7 +118,13 @@ static void handle_written(void *data) {
 	}
 }
 
+/* A display that ends as we do is no incident: the machine is shut down. */
+static bool is_of_the_end(const struct incident *incident) {
+	return strcmp(incident->change.role, ROLE_WATCH_DISPLAY) == 0 && incident->others == 0;
+}
+
 void recorder_end(struct recorder *recorder) {
+	recorder->is_pending = recorder->is_pending && !is_of_the_end(&recorder->incident);
 	if (recorder->is_pending && !incident_file_is_busy(&recorder->file)) {
 		write_incident(recorder);
 	}

@@ -20,7 +20,7 @@ static const struct argp_option argp_options[] = {
 				"where the files are written; it is made (default: incidents)", 0},
 		{"on", 'o', "STATES", 0,
 				"of which changes of roles files are written, with commas between "
-				"them; none: none (default: late,frozen,wrong,lost)",
+				"them; none: none (default: late,frozen,wrong,lost,gone)",
 				0},
 		{"status", 'S', "PATH", 0,
 				"the socket of gid-cluster's --status, where it is another one than "
@@ -69,7 +69,8 @@ static void parse_stream(struct argp_state *state, struct recorder_options *opti
 	options->streams[options->stream_count++] = stream;
 }
 
-static const char *const states[] = {"waiting", "live", "late", "frozen", "wrong", "lost"};
+/* The last one is of gid-cluster itself. */
+static const char *const states[] = {"waiting", "live", "late", "frozen", "wrong", "lost", "gone"};
 
 static void check_states(struct argp_state *state, const char *list) {
 	if (strcmp(list, "none") == 0) {
@@ -84,8 +85,8 @@ static void check_states(struct argp_state *state, const char *list) {
 		}
 		if (!is_known) {
 			argp_error(state,
-					"--on=%s: states are waiting, live, late, frozen, wrong and "
-					"lost",
+					"--on=%s: states are waiting, live, late, frozen, wrong, "
+					"lost and gone",
 					list);
 		}
 		word = word[length] == ',' ? word + length + 1 : NULL;
@@ -166,7 +167,7 @@ static const struct argp argp = {
 void recorder_options_parse(struct recorder_options *options, int argc, char **argv) {
 	*options = (struct recorder_options){
 			.folder = "incidents",
-			.on = "late,frozen,wrong,lost",
+			.on = "late,frozen,wrong,lost,gone",
 			.seconds = 30,
 			.after = 5,
 			.rate = 4,

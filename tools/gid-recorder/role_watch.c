@@ -172,7 +172,18 @@ static void tell(struct role_watch *watch, bool is_there) {
 		fprintf(stderr, "gid-recorder: %s gid-cluster of domain %s\n",
 				is_there ? "follows" : "waits for", watch->domain);
 	}
+	bool is_gone = watch->is_there && !is_there;
 	watch->is_there = is_there;
+	if (is_gone) {
+		const struct role_change change = {
+				.role = ROLE_WATCH_DISPLAY,
+				.from = "there",
+				.to = "gone",
+				.reason = "it does not answer",
+				.decided = gid_clock_now(),
+		};
+		watch->changed(watch->data, &change);
+	}
 }
 
 static void take_answer(struct role_watch *watch) {

@@ -15,7 +15,8 @@
 
 #define ROLE_WATCH_ROLES 64u
 #define ROLE_WATCH_CHANGES 1024u
-#define ROLE_WATCH_TEXT 64u /* bytes of a name, a state or a reason, with its NUL */
+#define ROLE_WATCH_DISPLAY "gid-cluster" /* in the place of a role: itself, which is gone */
+#define ROLE_WATCH_TEXT 64u		 /* bytes of a name, a state or a reason, with its NUL */
 
 struct role_change {
 	char role[ROLE_WATCH_TEXT], from[ROLE_WATCH_TEXT], to[ROLE_WATCH_TEXT];
@@ -44,7 +45,8 @@ struct role_watch {
 	struct watched_role roles[ROLE_WATCH_ROLES];
 	uint64_t change_count; /* since the beginning; the last ROLE_WATCH_CHANGES are there */
 	struct role_change changes[ROLE_WATCH_CHANGES];
-	void (*changed)(void *data, const struct role_change *change); /* none is older */
+	/* None is older. Also that the display is gone, which is none of `changes`. */
+	void (*changed)(void *data, const struct role_change *change);
 	void *data;
 };
 
