@@ -213,6 +213,16 @@ MISTAKES = {
         + "</g></svg>",
         "role-oil: it has 4 pictures of 64x9000",
     ),
+    "a lamp that draws nothing": (
+        '<circle id="lamp-oil" cx="32" cy="16" r="9" fill="#f00"/>',
+        '<g id="lamp-oil"/>',
+        "role-oil: lamp-oil cannot be seen",
+    ),
+    "a lamp beside its region": (
+        'id="unlit-oil" cx="32"',
+        'id="unlit-oil" cx="132"',
+        "role-oil: unlit-oil cannot be seen",
+    ),
     "states alike": ("#400", "#ff0100", "off and oil look the same"),
     "a lamp that is not there": ('"role-oil"', '"role-oil" data-states="gas"', "gas is not of its"),
     "a lamp that is never lit": ('"role-oil"', '"role-oil" data-states="off"', "oil is never lit"),

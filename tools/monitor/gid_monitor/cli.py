@@ -47,7 +47,12 @@ def _add_make(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     command = commands.add_parser(
         "make", help="roles, pictures and hashes from a drawing", description="Writes a folder."
     )
-    command.add_argument("design", type=Path, metavar="FILE.svg")
+    command.add_argument(
+        "design",
+        type=Path,
+        metavar="FILE",
+        help="an SVG, or a table of PNGs, whose name ends with .ini",
+    )
     command.add_argument("-o", "--out", type=Path, required=True, metavar="DIR")
     command.add_argument(
         "--at",

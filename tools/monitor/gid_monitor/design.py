@@ -2,6 +2,7 @@
 """A drawing of telltales: which roles, lamps and states it has. gid-monitor(1) has the rules."""
 
 import copy
+import io
 import itertools
 import re
 from collections import Counter
@@ -11,6 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from . import sheet
 from .errors import DesignError
 from .svg import Box, Drawing
 
@@ -58,11 +60,15 @@ class Role:
 
 
 class Design:
+    """`text`: the drawing itself, with all that is in it."""
+
     def __init__(self, path: Path) -> None:
         try:
-            self._root = _parse(path)
-        except (ElementTree.ParseError, LookupError, ValueError) as error:  # or its encoding
-            raise DesignError(f"{path}: {error}") from None
+            is_sheet = path.suffix == sheet.SUFFIX
+            self.text = sheet.as_svg(path) if is_sheet else path.read_bytes()
+            self._root = _parse(self.text)
+        except (DesignError, ElementTree.ParseError, LookupError, ValueError) as error:
+            raise DesignError(f"{path}: {error}") from None  # also of its encoding
         try:
             self.width, self.height = self._size()
             _check_links(self._root)
@@ -133,11 +139,11 @@ def _are_numbers(words: list[str], numbers: list[int]) -> bool:
         return False
 
 
-def _parse(path: Path) -> Element:
-    parser = ElementTree.iterparse(path, events=("pi",))
+def _parse(text: bytes) -> Element:
+    parser = ElementTree.iterparse(io.BytesIO(text), events=("pi",))
     for _, instruction in parser:
         if (instruction.text or "").split()[:1] == ["xml-stylesheet"]:
-            raise DesignError(f"{path}: its style sheet is another file: put it into the drawing")
+            raise DesignError("its style sheet is another file: put it into the drawing")
     return parser.root
 
 

@@ -5,7 +5,6 @@ import contextlib
 import hashlib
 import itertools
 import json
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -75,6 +74,8 @@ def _check_size(role: Role) -> None:
 def draw(design: Design, role: Role, names: Sequence[str], tolerance: int) -> Made:
     _check_size(role)
     layers = Layers(design, role)
+    for part in role.parts:
+        layers.middle(part)  # each can be seen
     renderers = [renderer(name, layers) for name in names]
     made = Made(
         role,
@@ -160,7 +161,7 @@ def write(path: Path, out: Path, names: Sequence[str], limits: Limits) -> list[s
     out.mkdir(parents=True, exist_ok=True)
     try:
         with tempfile.TemporaryDirectory(prefix=".new-", dir=out) as new:
-            said = _write_all(design, path, Path(new), all_made, limits)
+            said = _write_all(design, Path(new), all_made, limits)
             for file in sorted(Path(new).iterdir()):
                 file.replace(out / file.name)
     except BaseException:
@@ -171,11 +172,9 @@ def write(path: Path, out: Path, names: Sequence[str], limits: Limits) -> list[s
     return [line.format(out=out) for line in said]
 
 
-def _write_all(
-    design: Design, path: Path, out: Path, all_made: Sequence[Made], limits: Limits
-) -> list[str]:
+def _write_all(design: Design, out: Path, all_made: Sequence[Made], limits: Limits) -> list[str]:
     """What is to be said has {out} where the folder is."""
-    shutil.copyfile(path, out / DRAWING)
+    (out / DRAWING).write_bytes(design.text)
     said = []
     for made in all_made:
         role = made.role

@@ -51,9 +51,13 @@ _SIGNATURES: dict[str, dict[str, tuple[Any, ...]]] = {
         "cairo_image_surface_create_for_data": (_POINTER, _POINTER, _INT, _INT, _INT, _INT),
         "cairo_create": (_POINTER, _POINTER),
         "cairo_destroy": (None, _POINTER),
+        "cairo_image_surface_create_from_png": (_POINTER, ctypes.c_char_p),
+        "cairo_image_surface_get_height": (_INT, _POINTER),
+        "cairo_image_surface_get_width": (_INT, _POINTER),
         "cairo_status": (_INT, _POINTER),
         "cairo_status_to_string": (ctypes.c_char_p, _INT),
         "cairo_surface_destroy": (None, _POINTER),
+        "cairo_surface_status": (_INT, _POINTER),
         "cairo_surface_write_to_png": (_INT, _POINTER, ctypes.c_char_p),
         "cairo_transform": (None, _POINTER, ctypes.POINTER(_Matrix)),
     },
@@ -118,10 +122,27 @@ class Canvas:
         self._cairo.cairo_transform(self.context, ctypes.byref(_Matrix(factor, 0, 0, factor, x, y)))
 
     def write_png(self, path: Path) -> None:
-        status = self._cairo.cairo_surface_write_to_png(self._surface, bytes(path))
-        if status != 0:
-            why = self._cairo.cairo_status_to_string(status).decode()
-            raise DesignError(f"{path}: {why}")
+        _check(self._cairo.cairo_surface_write_to_png(self._surface, bytes(path)), path)
+
+
+def _check(status: int, path: Path) -> None:
+    if status != 0:
+        why = _library("libcairo.so.2").cairo_status_to_string(status).decode()
+        raise DesignError(f"{path}: {why}")
+
+
+def png_size(path: Path) -> tuple[int, int]:
+    """Width and height, of one that can be read to its end."""
+    cairo = _library("libcairo.so.2")
+    surface = cairo.cairo_image_surface_create_from_png(bytes(path))
+    try:
+        _check(cairo.cairo_surface_status(surface), path)
+        return (
+            cairo.cairo_image_surface_get_width(surface),
+            cairo.cairo_image_surface_get_height(surface),
+        )
+    finally:
+        cairo.cairo_surface_destroy(surface)
 
 
 class Drawing:
