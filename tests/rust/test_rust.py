@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The crates of rust/: their own tests, between two domains, and frames that cross languages.
 
-Run by `./run rust`, which has cargo: they are in no build.
+No build needs them: where there is no cargo they are skipped.
 """
 
-import os
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable
@@ -16,16 +16,26 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.faults import PROTECTED, STREAM, faults_of
 from lib.keys import write_key
-from lib.program import TOP, Program, wait_for
+from lib.program import BUILD, TOP, Program, devenv, wait_for
 
 CRATES = TOP / "rust"
+TARGET = BUILD / "rust"  # as ./run rust has it
 PATIENCE = 600.0  # the first time packages are fetched
+
+pytestmark = [
+    pytest.mark.skipif(
+        shutil.which("cargo") is None,
+        reason="there is no cargo: ./run rust and ./run assurance bring it",
+    ),
+    pytest.mark.timeout(4 * PATIENCE),
+]
 
 
 def cargo(*words: str, **env: str) -> subprocess.CompletedProcess:
     words = ("cargo", *words, "--quiet", "--locked")
+    env = devenv() | {"CARGO_TARGET_DIR": str(TARGET)} | env
     return subprocess.run(
-        words, cwd=CRATES, env=os.environ | env, capture_output=True, text=True, timeout=PATIENCE
+        words, cwd=CRATES, env=env, capture_output=True, text=True, timeout=PATIENCE
     )
 
 
@@ -39,8 +49,9 @@ def example(cockpit: Cockpit) -> Start:
     assert built.returncode == 0, built.stderr
 
     def start(domain: str, name: str, *words: object) -> Program:
-        program = f"{os.environ['CARGO_TARGET_DIR']}/debug/examples/{name}"
-        return cockpit.run(domain, [program, *map(str, words)], name)
+        command = [TARGET / "debug/examples" / name, *map(str, words)]
+        libraries = devenv()["LD_LIBRARY_PATH"]
+        return cockpit.run(domain, command, name, LD_LIBRARY_PATH=libraries)
 
     return start
 
