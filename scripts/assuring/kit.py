@@ -164,7 +164,7 @@ def kit_of(objects: Sequence[dict]) -> Kit:
 
     return Kit(
         tuple(
-            Requirement(**place, **(fields | {"owner": fields["owner"].replace("_", "-")}))
+            Requirement(**place, **(fields | {"owner": _folder(fields["owner"])}))
             for place, fields in of("Requirement")
         ),
         tuple(Interface(name=place["name"], **fields) for place, fields in of("Interface")),
@@ -180,6 +180,11 @@ def kit_of(objects: Sequence[dict]) -> Kit:
             )
         ),
     )
+
+
+def _folder(owner: str) -> str:
+    """TRLC's words have no other signs."""
+    return owner.replace("common_", "common/").replace("_", "-")
 
 
 def _plain(value: object) -> object:

@@ -507,6 +507,8 @@ def test_files_of_trlc_are_read(tmp_path: Path) -> None:
         ),
     )
     assert kit.requirements[0].chapter == "sample"
+    owned = read_text(tmp_path, SAMPLE.replace("weston_plugin", "common_input"))
+    assert owned.requirements[0].owner == "common/input"
     assert [(one.at, one.fault, one.safe_state, one.within) for one in kit.failures] == [
         ("Frames", "lost", "Dark", "w"),
         ("Daemon", "ends", "Dark", "w"),

@@ -91,6 +91,31 @@ def test_no_wrong_pixel_on_any_of_three(cockpit: Cockpit) -> None:
     assert all(display.role(name)["state"] == "live" for name in ("centre", "head-up"))
 
 
+def test_two_roles_of_one_stream(cockpit: Cockpit) -> None:
+    """Its producer stands still: one output shows the fallback, and the other one the picture."""
+    roles = role("centre", "centre").replace("deadline-ms=10000", "deadline-ms=300")
+    roles += role("cluster", "cluster") + "stream=safety/centre\n"
+    display = Display(cockpit, roles, display=outputs(SIZES))
+    light = start_role(cockpit, "centre")
+    for name in ("centre", "cluster"):
+        display.wait_role("live", name=name)
+    light.signal(signal.SIGSTOP)
+    try:
+        display.wait_role("late", "deadline", name="centre")
+        blank = expected(cockpit, "centre", is_live=False)
+        assert numpy.array_equal(display.screenshot("centre"), blank)
+        lit = expected(cockpit, "cluster", is_live=False)
+        x, y = PLACES["cluster"]
+        lit[y : y + HEIGHT, x : x + WIDTH] = telltale_picture(cockpit.folder, STATES["centre"])
+        assert numpy.array_equal(display.screenshot("cluster"), lit)
+        assert display.role("cluster")["transition_count"] == 1
+        display.wait_role("late", "deadline", name="cluster")
+    finally:
+        light.signal(signal.SIGCONT)
+    for name in ("centre", "cluster"):
+        display.wait_role("live", name=name)
+
+
 def test_layers_are_where_the_configuration_says(cockpit: Cockpit) -> None:
     display = Display(cockpit, layer("cluster", 1000, 300), display=outputs(SIZES))
     start_telltale(cockpit, "--stream=movie", "--state=9", "--cycle=0")
