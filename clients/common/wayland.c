@@ -18,6 +18,7 @@
 #include "fifo-v1-client-protocol.h"
 #include "gid-buffer-v1-client-protocol.h"
 #include "gid-safety-v1-client-protocol.h"
+#include "globals.h"
 #include "linux-dmabuf-v1-client-protocol.h"
 #include "presentation-time-client-protocol.h"
 #include "single-pixel-buffer-v1-client-protocol.h"
@@ -99,47 +100,41 @@ static const struct wp_color_representation_manager_v1_listener colours_listener
 
 /* At once: what they tell may come with the next events. */
 static void listen_to_global(struct wayland *wayland, const void *proxy) {
-	if (proxy == &wayland->wm_base) {
+	if (proxy == wayland->wm_base) {
 		xdg_wm_base_add_listener(wayland->wm_base, &wm_base_listener, wayland);
-	} else if (proxy == &wayland->presentation) {
+	} else if (proxy == wayland->presentation) {
 		wp_presentation_add_listener(
 				wayland->presentation, &presentation_listener, wayland);
-	} else if (proxy == &wayland->colours) {
+	} else if (proxy == wayland->colours) {
 		wp_color_representation_manager_v1_add_listener(
 				wayland->colours, &colours_listener, wayland);
 	}
 }
 
+#define MEMBER(member) offsetof(struct wayland, member)
+
+static const struct global_row rows[] = {
+		{&wl_compositor_interface, 4, MEMBER(compositor)},
+		{&wl_subcompositor_interface, 1, MEMBER(subcompositor)},
+		{&xdg_wm_base_interface, 1, MEMBER(wm_base)},
+		{&wp_viewporter_interface, 1, MEMBER(viewporter)},
+		{&wl_shm_interface, 1, MEMBER(shm)},
+		{&wp_single_pixel_buffer_manager_v1_interface, 1, MEMBER(single_pixel)},
+		{&wp_presentation_interface, 1, MEMBER(presentation)},
+		{&wp_color_representation_manager_v1_interface, 1, MEMBER(colours)},
+		{&wp_fifo_manager_v1_interface, 1, MEMBER(fifo)},
+		{&wp_commit_timing_manager_v1_interface, 1, MEMBER(commit_timing)},
+		{&zwp_linux_dmabuf_v1_interface, 3, MEMBER(linux_dmabuf)},
+		{&gid_buffer_manager_v1_interface, 1, MEMBER(gid_buffers)},
+		{&gid_safety_manager_v1_interface, 1, MEMBER(gid_safety)},
+};
+static const struct global_table globals = GLOBAL_TABLE(rows);
+
 static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
 		const char *interface, uint32_t version) {
-	struct wayland *wayland = data;
-	const struct {
-		const struct wl_interface *interface;
-		uint32_t version;
-		void *proxy;
-	} wanted[] = {
-			{&wl_compositor_interface, 4, &wayland->compositor},
-			{&wl_subcompositor_interface, 1, &wayland->subcompositor},
-			{&xdg_wm_base_interface, 1, &wayland->wm_base},
-			{&wp_viewporter_interface, 1, &wayland->viewporter},
-			{&wl_shm_interface, 1, &wayland->shm},
-			{&wp_single_pixel_buffer_manager_v1_interface, 1, &wayland->single_pixel},
-			{&wp_presentation_interface, 1, &wayland->presentation},
-			{&wp_color_representation_manager_v1_interface, 1, &wayland->colours},
-			{&wp_fifo_manager_v1_interface, 1, &wayland->fifo},
-			{&wp_commit_timing_manager_v1_interface, 1, &wayland->commit_timing},
-			{&zwp_linux_dmabuf_v1_interface, 3, &wayland->linux_dmabuf},
-			{&gid_buffer_manager_v1_interface, 1, &wayland->gid_buffers},
-			{&gid_safety_manager_v1_interface, 1, &wayland->gid_safety},
-	};
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		void **proxy = wanted[i].proxy;
-		if (strcmp(interface, wanted[i].interface->name) == 0 &&
-				version >= wanted[i].version && *proxy == NULL) {
-			*proxy = wl_registry_bind(
-					registry, name, wanted[i].interface, wanted[i].version);
-			listen_to_global(wayland, proxy);
-		}
+	const void *proxy = globals_bind(&globals, data, registry, name, interface, version);
+	if (proxy != NULL) {
+		listen_to_global(data, proxy);
 	}
 }
 
@@ -279,45 +274,7 @@ void wayland_finish(struct wayland *wayland) {
 	}
 	sd_event_source_unref(wayland->source);
 	wl_display_flush(wayland->display);
-	if (wayland->gid_safety != NULL) {
-		gid_safety_manager_v1_destroy(wayland->gid_safety);
-	}
-	if (wayland->gid_buffers != NULL) {
-		gid_buffer_manager_v1_destroy(wayland->gid_buffers);
-	}
-	if (wayland->linux_dmabuf != NULL) {
-		zwp_linux_dmabuf_v1_destroy(wayland->linux_dmabuf);
-	}
-	if (wayland->commit_timing != NULL) {
-		wp_commit_timing_manager_v1_destroy(wayland->commit_timing);
-	}
-	if (wayland->fifo != NULL) {
-		wp_fifo_manager_v1_destroy(wayland->fifo);
-	}
-	if (wayland->colours != NULL) {
-		wp_color_representation_manager_v1_destroy(wayland->colours);
-	}
-	if (wayland->presentation != NULL) {
-		wp_presentation_destroy(wayland->presentation);
-	}
-	if (wayland->shm != NULL) {
-		wl_shm_destroy(wayland->shm);
-	}
-	if (wayland->single_pixel != NULL) {
-		wp_single_pixel_buffer_manager_v1_destroy(wayland->single_pixel);
-	}
-	if (wayland->viewporter != NULL) {
-		wp_viewporter_destroy(wayland->viewporter);
-	}
-	if (wayland->wm_base != NULL) {
-		xdg_wm_base_destroy(wayland->wm_base);
-	}
-	if (wayland->subcompositor != NULL) {
-		wl_subcompositor_destroy(wayland->subcompositor);
-	}
-	if (wayland->compositor != NULL) {
-		wl_compositor_destroy(wayland->compositor);
-	}
+	globals_finish(&globals, wayland);
 	wl_registry_destroy(wayland->registry);
 	wl_display_flush(wayland->display);
 	wl_display_disconnect(wayland->display);

@@ -34,8 +34,8 @@ struct wayland {
 
 /*
  * Connects to $WAYLAND_DISPLAY and binds what the clients need. What a compositor that has just
- * begun does not offer yet is waited for, 5 s at most. Returns 0, or -1 after saying on stderr what
- * is missing and how to get it.
+ * begun does not offer yet is waited for, 10 s at most. Returns 0, or -1 after saying on stderr
+ * what is missing and how to get it.
  */
 int wayland_init(struct wayland *wayland, sd_event *event);
 void wayland_finish(struct wayland *wayland);

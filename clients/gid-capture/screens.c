@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/display_connection.h"
+#include "common/globals.h"
 #include "ext-foreign-toplevel-list-v1-client-protocol.h"
 #include "ext-image-capture-source-v1-client-protocol.h"
 #include "ext-image-copy-capture-v1-client-protocol.h"
@@ -152,32 +153,19 @@ static const struct ext_foreign_toplevel_list_v1_listener window_list_listener =
 
 /* --- globals ---------------------------------------------------------------------------------- */
 
-static void bind_protocol(
-		struct screens *screens, uint32_t global, const char *interface, uint32_t version) {
-	const struct {
-		const struct wl_interface *interface;
-		uint32_t version;
-		void *proxy;
-	} wanted[] = {
-			{&wl_shm_interface, 1, &screens->shm},
-			{&ext_image_copy_capture_manager_v1_interface, 1, &screens->image_copy},
-			{&ext_output_image_capture_source_manager_v1_interface, 1,
-					&screens->output_sources},
-			{&ext_foreign_toplevel_image_capture_source_manager_v1_interface, 1,
-					&screens->window_sources},
-			{&ext_foreign_toplevel_list_v1_interface, 1, &screens->window_list},
-			{&zwlr_screencopy_manager_v1_interface, 3, &screens->screencopy},
-			{&weston_capture_v1_interface, 1, &screens->weston},
-	};
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		void **proxy = wanted[i].proxy;
-		if (strcmp(interface, wanted[i].interface->name) == 0 &&
-				version >= wanted[i].version && *proxy == NULL) {
-			*proxy = wl_registry_bind(screens->registry, global, wanted[i].interface,
-					wanted[i].version);
-		}
-	}
-}
+#define MEMBER(member) offsetof(struct screens, member)
+
+static const struct global_row rows[] = {
+		{&wl_shm_interface, 1, MEMBER(shm)},
+		{&ext_image_copy_capture_manager_v1_interface, 1, MEMBER(image_copy)},
+		{&ext_output_image_capture_source_manager_v1_interface, 1, MEMBER(output_sources)},
+		{&ext_foreign_toplevel_image_capture_source_manager_v1_interface, 1,
+				MEMBER(window_sources)},
+		{&ext_foreign_toplevel_list_v1_interface, 1, MEMBER(window_list)},
+		{&zwlr_screencopy_manager_v1_interface, 3, MEMBER(screencopy)},
+		{&weston_capture_v1_interface, 1, MEMBER(weston)},
+};
+static const struct global_table globals = GLOBAL_TABLE(rows);
 
 static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
 		const char *interface, uint32_t version) {
@@ -186,9 +174,8 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 		output_add(screens, name, version);
 		return;
 	}
-	bool had_list = screens->window_list != NULL;
-	bind_protocol(screens, name, interface, version);
-	if (!had_list && screens->window_list != NULL) {
+	const void *proxy = globals_bind(&globals, screens, registry, name, interface, version);
+	if (proxy != NULL && proxy == screens->window_list) {
 		/* At once: the windows may come with the next events. */
 		ext_foreign_toplevel_list_v1_add_listener(
 				screens->window_list, &window_list_listener, screens);
@@ -235,28 +222,6 @@ int screens_init(struct screens *screens, struct wl_display *display) {
 	return 0;
 }
 
-static void destroy_protocols(struct screens *screens) {
-	if (screens->image_copy != NULL) {
-		ext_image_copy_capture_manager_v1_destroy(screens->image_copy);
-	}
-	if (screens->output_sources != NULL) {
-		ext_output_image_capture_source_manager_v1_destroy(screens->output_sources);
-	}
-	if (screens->window_sources != NULL) {
-		ext_foreign_toplevel_image_capture_source_manager_v1_destroy(
-				screens->window_sources);
-	}
-	if (screens->window_list != NULL) {
-		ext_foreign_toplevel_list_v1_destroy(screens->window_list);
-	}
-	if (screens->screencopy != NULL) {
-		zwlr_screencopy_manager_v1_destroy(screens->screencopy);
-	}
-	if (screens->weston != NULL) {
-		weston_capture_v1_destroy(screens->weston);
-	}
-}
-
 void screens_finish(struct screens *screens) {
 	struct screens_output *output, *next_output;
 	struct screens_window *window, *next_window;
@@ -269,10 +234,7 @@ void screens_finish(struct screens *screens) {
 	wl_list_for_each_safe(window, next_window, &screens->windows, link) {
 		window_destroy(window);
 	}
-	destroy_protocols(screens);
-	if (screens->shm != NULL) {
-		wl_shm_destroy(screens->shm);
-	}
+	globals_finish(&globals, screens);
 	wl_registry_destroy(screens->registry);
 	*screens = (struct screens){0};
 }

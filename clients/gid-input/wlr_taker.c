@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/display_connection.h"
+#include "common/globals.h"
 #include "common/output.h"
 #include "keymap.h"
 #include "taker.h"
@@ -38,26 +39,18 @@ struct wlr_taker {
 
 /* --- the compositor --------------------------------------------------------------------------- */
 
+#define MEMBER(member) offsetof(struct wlr_taker, member)
+
+static const struct global_row rows[] = {
+		{&wl_seat_interface, 1, MEMBER(seat)},
+		{&zwlr_virtual_pointer_manager_v1_interface, 2, MEMBER(pointers)},
+		{&zwp_virtual_keyboard_manager_v1_interface, 1, MEMBER(keyboards)},
+};
+static const struct global_table globals = GLOBAL_TABLE(rows);
+
 static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
 		const char *interface, uint32_t version) {
-	struct wlr_taker *taker = data;
-	const struct {
-		const struct wl_interface *interface;
-		uint32_t version;
-		void *proxy;
-	} wanted[] = {
-			{&wl_seat_interface, 1, &taker->seat},
-			{&zwlr_virtual_pointer_manager_v1_interface, 2, &taker->pointers},
-			{&zwp_virtual_keyboard_manager_v1_interface, 1, &taker->keyboards},
-	};
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		void **proxy = wanted[i].proxy;
-		if (strcmp(interface, wanted[i].interface->name) == 0 &&
-				version >= wanted[i].version && *proxy == NULL) {
-			*proxy = wl_registry_bind(
-					registry, name, wanted[i].interface, wanted[i].version);
-		}
-	}
+	globals_bind(&globals, data, registry, name, interface, version);
 }
 
 static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
@@ -295,15 +288,7 @@ static void wlr_destroy(struct taker *base) {
 	}
 	keymap_destroy(taker->keymap);
 	output_watch_finish(&taker->watch);
-	if (taker->pointers != NULL) {
-		zwlr_virtual_pointer_manager_v1_destroy(taker->pointers);
-	}
-	if (taker->keyboards != NULL) {
-		zwp_virtual_keyboard_manager_v1_destroy(taker->keyboards);
-	}
-	if (taker->seat != NULL) {
-		wl_seat_destroy(taker->seat);
-	}
+	globals_finish(&globals, taker);
 	if (taker->registry != NULL) {
 		wl_registry_destroy(taker->registry);
 	}
