@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* gid-engine: draws for programs of other domains, into canvases that it lends to everybody. */
-#include <argp.h>
 #include <errno.h>
 #include <gid/gid.h>
 #include <inttypes.h>
@@ -27,44 +26,25 @@ struct options {
 
 const char *argp_program_version = "gid-engine " GIDWAY_VERSION;
 
-static const struct argp_option argp_options[] = {
-		{"config", 'c', "FILE", 0, "which canvases there are (default: " DEFAULT_CONFIG ")",
-				0},
-		{"domain", 'd', "NAME", 0,
-				"the domain that owns the engine (default: $GID_DOMAIN, else the "
-				"only one)",
-				0},
-		{"check", 'n', 0, 0, "read the configuration, say what is wrong with it, and end",
-				0},
-		{0},
+#define MEMBER(member) OPTION_MEMBER(struct options, member)
+
+static const struct option_row rows[] = {
+		{OPTION_TEXT, "config", 'c', "FILE",
+				"Which canvases there are (default: " DEFAULT_CONFIG ")",
+				MEMBER(config)},
+		{OPTION_TEXT, "domain", 'd', "NAME", OPTION_DOMAIN_HELP, MEMBER(domain)},
+		{OPTION_SWITCH, "check", 'n', NULL,
+				"Read the configuration, say what is wrong with it, and end",
+				MEMBER(check)},
 };
 
-static error_t parse_option(int key, char *value, struct argp_state *state) {
-	struct options *options = state->input;
-	switch (key) {
-	case 'c':
-		options->config = value;
-		break;
-	case 'd':
-		options->domain = value;
-		break;
-	case 'n':
-		options->check = true;
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
-}
-
-static const struct argp argp = {
-		.options = argp_options,
-		.parser = parse_option,
-		.doc = "The 2D engine: draws and composes for programs of other domains, by lists "
-		       "of commands that name pictures by their gids. The configuration is read "
-		       "again at SIGHUP."
-		       "\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
-		       "wrong; 1 otherwise. See gid-engine(8).",
+static const struct command_line line = {
+		COMMAND_LINE_ROWS(rows),
+		.help = "The 2D engine: draws and composes for programs of other domains, by lists "
+			"of commands that name pictures by their gids. The configuration is read "
+			"again at SIGHUP."
+			"\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
+			"wrong; 1 otherwise. See gid-engine(8).",
 };
 
 struct engine {
@@ -146,7 +126,7 @@ int main(int argc, char **argv) {
 	struct options options = {.config = DEFAULT_CONFIG};
 	struct engine_config config;
 	standard_streams_init();
-	command_line_parse(&argp, argc, argv, &options);
+	command_line_parse(&line, argc, argv, &options);
 	/* Mesa's cache of compiled programs is locked by whoever uses it: any program of the same
 	 * user could make all canvases wait without end. Ours are few and short. */
 	setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);

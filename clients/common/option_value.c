@@ -27,6 +27,6 @@ void option_stream(const char *name, struct argp_state *state) {
 	}
 }
 
-void option_stray(const char *word, struct argp_state *state) {
+void option_stray(void *options, char *word, struct argp_state *state) {
 	argp_error(state, "unexpected argument %s: name the stream with --stream", word);
 }

@@ -6,6 +6,11 @@
 #include <argp.h>
 #include <stdint.h>
 
+/* Of --reader. */
+#define OPTION_READER_HELP                                                                         \
+	"The domain that reads it, which is the one that the program runs in (default: "           \
+	"$GID_DOMAIN, else the only one here)"
+
 /* Of --size: WIDTHxHEIGHT, each from 1 to GID_SIZE_MAX pixels. */
 void option_size(const char *text, uint32_t *width, uint32_t *height, struct argp_state *state);
 
@@ -13,6 +18,6 @@ void option_size(const char *text, uint32_t *width, uint32_t *height, struct arg
 void option_stream(const char *name, struct argp_state *state);
 
 /* Of programs that take options alone: a word that is none. */
-void option_stray(const char *word, struct argp_state *state);
+void option_stray(void *options, char *word, struct argp_state *state);
 
 #endif

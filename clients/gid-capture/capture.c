@@ -480,7 +480,7 @@ static int create_source(struct capture *capture, const struct source_subject *s
 
 static int create_first_source(struct capture *capture) {
 	const struct capture_options *options = capture->options;
-	struct source_subject subject = {.cursor = options->cursor};
+	struct source_subject subject = {.cursor = !options->no_cursor};
 	if (options->window != NULL) {
 		subject.window = screens_find_window(&capture->screens, options->window);
 	} else {
@@ -577,7 +577,7 @@ static void handle_output_there(void *data, struct screens_output *output) {
 	capture->output = output;
 	warnx("%s: the output is back", capture->options->stream);
 	const struct source_subject subject = {
-			.output = output, .cursor = capture->options->cursor};
+			.output = output, .cursor = !capture->options->no_cursor};
 	if (create_source(capture, &subject) < 0 || create_producer(capture) < 0) {
 		sd_event_exit(capture->event, EXIT_FAILURE);
 	}

@@ -11,7 +11,7 @@ struct capture_options {
 	const char *stream;
 	const char *output, *window; // NULL: the only output
 	const char *clipboard;	     // the domain that it is in common with; NULL: none
-	bool cursor;
+	bool no_cursor;
 	bool list;
 	uint32_t rate;	 // most pictures a second; 0: each
 	uint64_t frames; // to end after; 0: none

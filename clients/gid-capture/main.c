@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <signal.h>
 #include <stdlib.h>
 
 #include "capture.h"
@@ -34,8 +33,7 @@ int main(int argc, char **argv) {
 	if (sd_event_default(&event) < 0) {
 		return EXIT_FAILURE;
 	}
-	sd_event_add_signal(event, NULL, SIGINT | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
-	sd_event_add_signal(event, NULL, SIGTERM | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
+	sd_event_set_signal_exit(event, true);
 	if (capture_init(&capture, &options, event) == 0) {
 		status = sd_event_loop(event);
 		capture_report(&capture);

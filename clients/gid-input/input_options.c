@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "input_options.h"
 
-#include <argp.h>
 #include <gid/gid.h>
-#include <stdlib.h>
 
 #include "command_line.h"
 #include "common/option_value.h"
@@ -11,48 +9,47 @@
 
 const char *argp_program_version = "gid-input " GIDWAY_VERSION;
 
-enum {
-	KEY_READER = 256,
-	KEY_DEVICE,
-	KEY_LIBEI,
-	KEY_SIZE,
-	KEY_SENDER_KEYMAP,
-};
+static void set_size(void *data, const char *value, struct argp_state *state) {
+	struct input_options *options = data;
+	option_size(value, &options->taker.width, &options->taker.height, state);
+}
 
-static const struct argp_option option_table[] = {
-		{NULL, 0, NULL, 0, "The input", 1},
-		{"domain", 'd', "OWNER", 0, "The domain whose input it is", 0},
-		{"stream", 's', "NAME", 0,
-				"The stream that is shown there: its input is input/NAME", 0},
-		{"reader", KEY_READER, "DOMAIN", 0,
-				"The domain that the program runs in (default: $GID_DOMAIN, "
-				"else the only one here)",
-				0},
-		{NULL, 0, NULL, 0, "Who takes it", 2},
-		{"uinput", 'u', NULL, 0,
+#define MEMBER(member) OPTION_MEMBER(struct input_options, member)
+
+static const struct option_row rows[] = {
+		{.help = "The input"},
+		{OPTION_TEXT, "domain", 'd', "OWNER", "The domain whose input it is",
+				MEMBER(owner)},
+		{OPTION_TEXT, "stream", 's', "NAME",
+				"The stream that is shown there: its input is input/NAME",
+				MEMBER(stream)},
+		{OPTION_TEXT, "reader", 0, "DOMAIN", OPTION_DOMAIN_HELP, MEMBER(reader)},
+		{.help = "Who takes it"},
+		{OPTION_SWITCH, "uinput", 'u', NULL,
 				"The kernel, and so whatever runs on it (default: the compositor at "
 				"$WAYLAND_DISPLAY)",
-				0},
-		{"device", KEY_DEVICE, "FILE", 0,
-				"With --uinput: the device of uinput (default: /dev/uinput)", 0},
+				MEMBER(uinput)},
+		{OPTION_TEXT, "device", 0, "FILE",
+				"With --uinput: the device of uinput (default: /dev/uinput)",
+				MEMBER(taker.device)},
 #ifdef INPUT_HAS_LIBEI
-		{"libei", KEY_LIBEI, NULL, 0, "The EIS server at $LIBEI_SOCKET", 0},
-		{"size", KEY_SIZE, "WIDTHxHEIGHT", 0,
+		{OPTION_SWITCH, "libei", 0, NULL, "The EIS server at $LIBEI_SOCKET", MEMBER(libei)},
+		{OPTION_OWN, "size", 0, "WIDTHxHEIGHT",
 				"With --libei: of its screen, which the stream shows (default: all "
 				"its regions)",
-				0},
+				.set = set_size},
 #endif
-		{"output", 'o', "NAME", 0,
+		{OPTION_TEXT, "output", 'o', "NAME",
 				"The compositor's output that the stream shows (default: all of them)",
-				0},
-		{"sender-keymap", KEY_SENDER_KEYMAP, NULL, 0,
+				MEMBER(taker.output)},
+		{OPTION_SWITCH, "sender-keymap", 0, NULL,
 				"Keys mean what they mean to the sender (default: what "
 				"$XKB_DEFAULT_LAYOUT and its kin say)",
-				0},
-		{0},
+				MEMBER(taker.sender_keymap)},
 };
 
-static void check_options(struct input_options *options, struct argp_state *state) {
+static void check_options(void *data, struct argp_state *state) {
+	struct input_options *options = data;
 	if (options->owner == NULL) {
 		argp_error(state, "whose input? Name the domain with --domain OWNER");
 	}
@@ -74,57 +71,16 @@ static void check_options(struct input_options *options, struct argp_state *stat
 	}
 }
 
-static error_t parse_option(int key, char *value, struct argp_state *state) {
-	struct input_options *options = state->input;
-	switch (key) {
-	case 'd':
-		options->owner = value;
-		break;
-	case 's':
-		options->stream = value;
-		break;
-	case KEY_READER:
-		options->reader = value;
-		break;
-	case 'u':
-		options->uinput = true;
-		break;
-	case KEY_DEVICE:
-		options->taker.device = value;
-		break;
-	case KEY_LIBEI:
-		options->libei = true;
-		break;
-	case KEY_SIZE:
-		option_size(value, &options->taker.width, &options->taker.height, state);
-		break;
-	case 'o':
-		options->taker.output = value;
-		break;
-	case KEY_SENDER_KEYMAP:
-		options->taker.sender_keymap = true;
-		break;
-	case ARGP_KEY_ARG:
-		option_stray(value, state);
-		break;
-	case ARGP_KEY_END:
-		check_options(options, state);
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
-}
-
 void input_options_parse(struct input_options *options, int argc, char **argv) {
-	static const struct argp argp = {
-			.options = option_table,
-			.parser = parse_option,
-			.doc = "Takes the keys, pointer and touch of who looks at a stream in another "
-			       "domain, and gives them to a compositor or to the kernel.\v"
-			       "Example: gid-input --domain cluster --stream desktop\n\n"
-			       "The exit status is 0 when the program was told to end; else 1.",
+	static const struct command_line line = {
+			COMMAND_LINE_ROWS(rows),
+			.help = "Takes the keys, pointer and touch of who looks at a stream in another "
+				"domain, and gives them to a compositor or to the kernel.\v"
+				"Example: gid-input --domain cluster --stream desktop\n\n"
+				"The exit status is 0 when the program was told to end; else 1.",
+			.take = option_stray,
+			.check = check_options,
 	};
 	*options = (struct input_options){.taker = {.device = "/dev/uinput"}};
-	command_line_parse(&argp, argc, argv, options);
+	command_line_parse(&line, argc, argv, options);
 }

@@ -2,11 +2,9 @@
 /* gid-map: a moving map, as a program of OpenGL ES draws it that knows nothing of gids. */
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
-#include <argp.h>
 #include <err.h>
 #include <gid/gid.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <wayland-egl.h>
@@ -248,8 +246,7 @@ static int run(const struct options *options) {
 	if (sd_event_default(&map.event) < 0) {
 		return status;
 	}
-	sd_event_add_signal(map.event, NULL, SIGINT | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
-	sd_event_add_signal(map.event, NULL, SIGTERM | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
+	sd_event_set_signal_exit(map.event, true);
 	if (options->seconds > 0) {
 		sd_event_add_time_relative(map.event, NULL, CLOCK_MONOTONIC,
 				options->seconds * 1000000, 0, NULL, NULL);
@@ -267,53 +264,41 @@ static int run(const struct options *options) {
 	return status;
 }
 
-enum { KEY_ROLE = 256, KEY_STILL, KEY_UDMABUF };
-
-static const struct argp_option argp_options[] = {
-		{"size", 'S', "WIDTHxHEIGHT", 0, "Size of the picture (default: 640x480)", 0},
-		{"role", KEY_ROLE, "NAME", 0,
-				"Give the map this safety role, by which the compositor forwards it",
-				0},
-		{"still", KEY_STILL, "METRES", 0, "Stand still at this place of the way", 0},
-		{"udmabuf", KEY_UDMABUF, NULL, 0,
-				"Draw into dma-bufs of /dev/udmabuf, as a graphics card has them",
-				0},
-		{"seconds", 't', "N", 0, "End after N seconds", 0},
-		{0},
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-	struct options *options = state->input;
-	switch (key) {
-	case 'S':
-		option_size(arg, &options->width, &options->height, state);
-		return 0;
-	case KEY_ROLE:
-		options->role = arg;
-		return 0;
-	case KEY_STILL:
-		options->still = option_decimal("--still", arg, 0, STILL_MAX, state);
-		return 0;
-	case KEY_UDMABUF:
-		options->udmabuf = true;
-		return 0;
-	case 't':
-		options->seconds = option_number("--seconds", arg, 0, UINT32_MAX, state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+static void set_size(void *data, const char *value, struct argp_state *state) {
+	struct options *options = data;
+	option_size(value, &options->width, &options->height, state);
 }
 
+static void set_still(void *data, const char *value, struct argp_state *state) {
+	struct options *options = data;
+	options->still = option_decimal("still", value, 0, STILL_MAX, state);
+}
+
+#define MEMBER(member) OPTION_MEMBER(struct options, member)
+
+static const struct option_row rows[] = {
+		{OPTION_OWN, "size", 'S', "WIDTHxHEIGHT", "Size of the picture (default: 640x480)",
+				.set = set_size},
+		{OPTION_TEXT, "role", 0, "NAME",
+				"Give the map this safety role, by which the compositor forwards it",
+				MEMBER(role)},
+		{OPTION_OWN, "still", 0, "METRES", "Stand still at this place of the way",
+				.set = set_still},
+		{OPTION_SWITCH, "udmabuf", 0, NULL,
+				"Draw into dma-bufs of /dev/udmabuf, as a graphics card has them",
+				MEMBER(udmabuf)},
+		{OPTION_NUMBER, "seconds", 't', "N", "End after N seconds", MEMBER(seconds),
+				.most = UINT32_MAX},
+};
+
 int main(int argc, char **argv) {
-	static const struct argp argp = {
-			.options = argp_options,
-			.parser = parse_option,
-			.doc = "Shows a moving map, drawn with OpenGL ES, in a window of a Wayland "
-			       "compositor, and at the end writes a line of JSON.",
+	static const struct command_line line = {
+			COMMAND_LINE_ROWS(rows),
+			.help = "Shows a moving map, drawn with OpenGL ES, in a window of a Wayland "
+				"compositor, and at the end writes a line of JSON.",
 	};
 	struct options options = {.width = 640, .height = 480, .still = -1};
 	standard_streams_init();
-	command_line_parse(&argp, argc, argv, &options);
+	command_line_parse(&line, argc, argv, &options);
 	return run(&options);
 }

@@ -3,8 +3,6 @@
  * gid-meter: the instrument cluster's own picture, as a stream. Draws one for each refresh of the
  * display that shows it, and reports as JSON how evenly that did so.
  */
-#include <argp.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +13,6 @@
 #include "common/option_value.h"
 #include "dial_stream.h"
 #include "gidway_version.h"
-#include "option_number.h"
 #include "standard_streams.h"
 
 #define RATE_MAX 500
@@ -25,47 +22,31 @@ const char *argp_program_version = "gid-meter " GIDWAY_VERSION;
 
 /* --- the command line ------------------------------------------------------------------------- */
 
-static const struct argp_option argp_options[] = {
-		{"domain", 'd', "NAME", 0,
-				"The domain that the program runs in (default: $GID_DOMAIN, "
-				"else the only one here)",
-				0},
-		{"stream", 's', "NAME", 0, "The stream to send (default: meter)", 0},
-		{"size", 'S', "WIDTHxHEIGHT", 0, "Size of the picture (default: 1280x480)", 0},
-		{"rate", 'r', "N", 0,
+static void set_size(void *data, const char *value, struct argp_state *state) {
+	struct dial_stream_options *options = data;
+	option_size(value, &options->width, &options->height, state);
+}
+
+static void check_options(void *data, struct argp_state *state) {
+	const struct dial_stream_options *options = data;
+	option_stream(options->stream, state);
+}
+
+#define MEMBER(member) OPTION_MEMBER(struct dial_stream_options, member)
+
+static const struct option_row rows[] = {
+		{OPTION_TEXT, "domain", 'd', "NAME", OPTION_DOMAIN_HELP, MEMBER(domain)},
+		{OPTION_TEXT, "stream", 's', "NAME", "The stream to send (default: meter)",
+				MEMBER(stream)},
+		{OPTION_OWN, "size", 'S', "WIDTHxHEIGHT", "Size of the picture (default: 1280x480)",
+				.set = set_size},
+		{OPTION_NUMBER, "rate", 'r', "N",
 				"Pictures a second while no reader tells when it shows them "
 				"(default: 60)",
-				0},
-		{"seconds", 't', "N", 0, "End after N seconds", 0},
-		{0},
+				MEMBER(rate), .least = 1, .most = RATE_MAX},
+		{OPTION_NUMBER, "seconds", 't', "N", "End after N seconds", MEMBER(seconds),
+				.most = UINT32_MAX},
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-	struct dial_stream_options *options = state->input;
-	switch (key) {
-	case 'd':
-		options->domain = arg;
-		return 0;
-	case 's':
-		option_stream(arg, state);
-		options->stream = arg;
-		return 0;
-	case 'S':
-		option_size(arg, &options->width, &options->height, state);
-		return 0;
-	case 'r':
-		options->rate = (uint32_t)option_number("--rate", arg, 1, RATE_MAX, state);
-		return 0;
-	case 't':
-		options->seconds = option_number("--seconds", arg, 0, UINT32_MAX, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		option_stray(arg, state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* --- what happens ----------------------------------------------------------------------------- */
 
@@ -116,8 +97,7 @@ static int add_sources(struct dial_stream *dials, sd_event *event, uint64_t seco
 		ret = sd_event_add_time_relative(
 				event, NULL, CLOCK_MONOTONIC, seconds * 1000000, 0, NULL, NULL);
 	}
-	sd_event_add_signal(event, NULL, SIGINT | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
-	sd_event_add_signal(event, NULL, SIGTERM | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
+	sd_event_set_signal_exit(event, true);
 	return ret;
 }
 
@@ -143,16 +123,17 @@ static int run(const struct dial_stream_options *options) {
 }
 
 int main(int argc, char **argv) {
-	static const struct argp argp = {
-			.options = argp_options,
-			.parser = parse_option,
-			.doc = "Sends moving dials as a stream, a picture for each refresh of the "
-			       "display that shows them, and at the end writes a line of JSON: how "
-			       "evenly they were shown.",
+	static const struct command_line line = {
+			COMMAND_LINE_ROWS(rows),
+			.help = "Sends moving dials as a stream, a picture for each refresh of the "
+				"display that shows them, and at the end writes a line of JSON: how "
+				"evenly they were shown.",
+			.take = option_stray,
+			.check = check_options,
 	};
 	struct dial_stream_options options = {
 			.stream = "meter", .width = 1280, .height = 480, .rate = 60};
 	standard_streams_init();
-	command_line_parse(&argp, argc, argv, &options);
+	command_line_parse(&line, argc, argv, &options);
 	return run(&options);
 }

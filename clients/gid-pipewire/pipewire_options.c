@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "pipewire_options.h"
 
-#include <argp.h>
 #include <gid/stream.h>
 
 #include "command_line.h"
 #include "common/option_value.h"
 #include "gidway_version.h"
-#include "option_number.h"
 
 /* What two readers with a picture each in work and one to come take, and the picture shown. */
 #define CREDIT_DEFAULT 8
@@ -15,72 +13,40 @@
 
 const char *argp_program_version = "gid-pipewire " GIDWAY_VERSION;
 
-enum {
-	KEY_READER = 256,
-	KEY_DESCRIPTION,
-	KEY_CREDIT,
-};
+#define MEMBER(member) OPTION_MEMBER(struct pipewire_options, member)
 
-static const struct argp_option option_table[] = {
-		{"domain", 'd', "OWNER", 0,
-				"The domain that owns the stream (default: that of --reader)", 0},
-		{"stream", 's', "NAME", 0, "The stream's name, as in movie or camera/rear", 0},
-		{"reader", KEY_READER, "DOMAIN", 0,
-				"The domain that reads it, which is the one that the program runs "
-				"in (default: $GID_DOMAIN, else the only one here)",
-				0},
-		{"name", 'n', "NAME", 0, "The node's name in PipeWire (default: gid.OWNER.STREAM)",
-				0},
-		{"description", KEY_DESCRIPTION, "TEXT", 0,
+static const struct option_row rows[] = {
+		{OPTION_TEXT, "domain", 'd', "OWNER",
+				"The domain that owns the stream (default: that of --reader)",
+				MEMBER(owner)},
+		{OPTION_TEXT, "stream", 's', "NAME",
+				"The stream's name, as in movie or camera/rear", MEMBER(stream)},
+		{OPTION_TEXT, "reader", 0, "DOMAIN", OPTION_READER_HELP, MEMBER(reader)},
+		{OPTION_TEXT, "name", 'n', "NAME",
+				"The node's name in PipeWire (default: gid.OWNER.STREAM)",
+				MEMBER(name)},
+		{OPTION_TEXT, "description", 0, "TEXT",
 				"What programs show as the camera's name (default: the stream's)",
-				0},
-		{"credit", KEY_CREDIT, "N", 0, "Frames to hold at most, 3 to 63 (default: 8)", 0},
-		{0},
+				MEMBER(description)},
+		{OPTION_NUMBER, "credit", 0, "N", "Frames to hold at most, 3 to 63 (default: 8)",
+				MEMBER(credit), .least = CREDIT_LEAST, .most = GID_CREDIT_MAX},
 };
 
-static error_t parse_option(int key, char *value, struct argp_state *state) {
-	struct pipewire_options *options = state->input;
-	switch (key) {
-	case 'd':
-		options->owner = value;
-		break;
-	case 's':
-		options->stream = value;
-		break;
-	case 'n':
-		options->name = value;
-		break;
-	case KEY_READER:
-		options->reader = value;
-		break;
-	case KEY_DESCRIPTION:
-		options->description = value;
-		break;
-	case KEY_CREDIT:
-		options->credit = (uint32_t)option_number(
-				"--credit", value, CREDIT_LEAST, GID_CREDIT_MAX, state);
-		break;
-	case ARGP_KEY_ARG:
-		option_stray(value, state);
-		break;
-	case ARGP_KEY_END:
-		option_stream(options->stream, state);
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
+static void check_options(void *data, struct argp_state *state) {
+	const struct pipewire_options *options = data;
+	option_stream(options->stream, state);
 }
 
 void pipewire_options_parse(struct pipewire_options *options, int argc, char **argv) {
-	static const struct argp argp = {
-			.options = option_table,
-			.parser = parse_option,
-			.doc = "Makes a stream a camera of PipeWire, for browsers, OBS and all that "
-			       "reads cameras there. Its pictures are not copied.\v"
-			       "Example: gid-pipewire --domain open --stream camera/rear\n\n"
-			       "The exit status is 0 when the program was told to end, else 1.",
+	static const struct command_line line = {
+			COMMAND_LINE_ROWS(rows),
+			.help = "Makes a stream a camera of PipeWire, for browsers, OBS and all that "
+				"reads cameras there. Its pictures are not copied.\v"
+				"Example: gid-pipewire --domain open --stream camera/rear\n\n"
+				"The exit status is 0 when the program was told to end, else 1.",
+			.take = option_stray,
+			.check = check_options,
 	};
 	*options = (struct pipewire_options){.credit = CREDIT_DEFAULT};
-	command_line_parse(&argp, argc, argv, options);
+	command_line_parse(&line, argc, argv, options);
 }

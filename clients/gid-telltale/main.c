@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <argp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "common/option_value.h"
 #include "gidway_version.h"
 #include "lights.h"
-#include "option_number.h"
 #include "standard_streams.h"
 #include "surface.h"
 #include "telltale.h"
@@ -36,80 +34,51 @@ struct program {
 
 /* --- the command line ------------------------------------------------------------------------- */
 
-static const struct argp_option argp_options[] = {
-		{"domain", 'd', "NAME", 0,
-				"The domain that the program runs in (default: $GID_DOMAIN, "
-				"else the only one here)",
-				0},
-		{"stream", 's', "NAME", 0, "The stream to send (default: safety/telltale)", 0},
-		{"role", 'r', "NAME", 0,
-				"Show the lights as a surface with this safety role, which "
-				"the compositor sends",
-				0},
-		{"size", 'S', "WIDTHxHEIGHT", 0, "Size of the picture (default: 320x80)", 0},
-		{"state", 'l', "N", 0,
-				"Which lights are lit at first: 0 to 15, a bit for "
-				"each (default: 1)",
-				0},
-		{"sheet", 't', "FILE", 0,
-				"A PNG with the pictures of the states below each other, "
-				"which are shown in place of the lights",
-				0},
-		{"cycle", 'c', "MS", 0, "Switch to the next state each time after this time", 0},
-		{"heartbeat", 'b', "MS", 0,
-				"Send the same picture again after this time (default: 50)", 0},
-		{"png", 'p', "FILE", 0, "Draw the state into a PNG file instead, and end", 0},
-		{0},
-};
+static void set_size(void *data, const char *value, struct argp_state *state) {
+	struct options *options = data;
+	option_size(value, &options->width, &options->height, state);
+}
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-	struct options *options = state->input;
-	switch (key) {
-	case 'd':
-		options->domain = arg;
-		return 0;
-	case 's':
-		option_stream(arg, state);
-		options->stream = arg;
-		return 0;
-	case 'r':
-		options->role = arg;
-		return 0;
-	case 'S':
-		option_size(arg, &options->width, &options->height, state);
-		return 0;
-	case 'l':
-		options->state = (unsigned)option_number(
-				"--state", arg, 0, SHEET_PICTURES_MAX - 1, state);
-		return 0;
-	case 't':
-		options->sheet = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		option_stray(arg, state);
-		return 0;
-	case ARGP_KEY_END:
-		if (options->sheet == NULL && options->state >= LIGHTS_STATES) {
-			argp_error(state, "--state must be from 0 to %u", LIGHTS_STATES - 1);
-		}
-		if (options->sheet != NULL && options->png != NULL) {
-			argp_error(state, "--png draws lights, and no --sheet");
-		}
-		return 0;
-	case 'c':
-		options->cycle_ms = (unsigned)option_number("--cycle", arg, 0, 3600000, state);
-		return 0;
-	case 'b':
-		options->heartbeat_ms =
-				(unsigned)option_number("--heartbeat", arg, 0, 60000, state);
-		return 0;
-	case 'p':
-		options->png = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+static void check_options(void *data, struct argp_state *state) {
+	const struct options *options = data;
+	option_stream(options->stream, state);
+	if (options->sheet == NULL && options->state >= LIGHTS_STATES) {
+		argp_error(state, "--state must be from 0 to %u", LIGHTS_STATES - 1);
+	}
+	if (options->sheet != NULL && options->png != NULL) {
+		argp_error(state, "--png draws lights, and no --sheet");
 	}
 }
+
+#define MEMBER(member) OPTION_MEMBER(struct options, member)
+
+static const struct option_row rows[] = {
+		{OPTION_TEXT, "domain", 'd', "NAME", OPTION_DOMAIN_HELP, MEMBER(domain)},
+		{OPTION_TEXT, "stream", 's', "NAME",
+				"The stream to send (default: safety/telltale)", MEMBER(stream)},
+		{OPTION_TEXT, "role", 'r', "NAME",
+				"Show the lights as a surface with this safety role, which "
+				"the compositor sends",
+				MEMBER(role)},
+		{OPTION_OWN, "size", 'S', "WIDTHxHEIGHT", "Size of the picture (default: 320x80)",
+				.set = set_size},
+		{OPTION_NUMBER, "state", 'l', "N",
+				"Which lights are lit at first: 0 to 15, a bit for "
+				"each (default: 1)",
+				MEMBER(state), .most = SHEET_PICTURES_MAX - 1},
+		{OPTION_TEXT, "sheet", 't', "FILE",
+				"A PNG with the pictures of the states below each other, "
+				"which are shown in place of the lights",
+				MEMBER(sheet)},
+		{OPTION_NUMBER, "cycle", 'c', "MS",
+				"Switch to the next state each time after this time",
+				MEMBER(cycle_ms), .most = 3600000},
+		{OPTION_NUMBER, "heartbeat", 'b', "MS",
+				"Send the same picture again after this time (default: 50)",
+				MEMBER(heartbeat_ms), .most = 60000},
+		{OPTION_TEXT, "png", 'p', "FILE", "Draw the state into a PNG file instead, and end",
+				MEMBER(png)},
+};
 
 /* --- what happens ----------------------------------------------------------------------------- */
 
@@ -195,8 +164,7 @@ static int add_sources(struct program *program) {
 				options->cycle_ms * MS, 1, handle_cycle, program);
 		sd_event_source_set_enabled(program->cycle, SD_EVENT_ON);
 	}
-	sd_event_add_signal(event, NULL, SIGINT | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
-	sd_event_add_signal(event, NULL, SIGTERM | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
+	sd_event_set_signal_exit(event, true);
 	return ret;
 }
 
@@ -267,11 +235,12 @@ static int run(struct program *program) {
 }
 
 int main(int argc, char **argv) {
-	static const struct argp argp = {
-			.options = argp_options,
-			.parser = parse_option,
-			.doc = "Draws warning lights straight into shared memory and sends them as "
-			       "a stream. SIGUSR1 switches to the next state.",
+	static const struct command_line line = {
+			COMMAND_LINE_ROWS(rows),
+			.help = "Draws warning lights straight into shared memory and sends them as "
+				"a stream. SIGUSR1 switches to the next state.",
+			.take = option_stray,
+			.check = check_options,
 	};
 	struct program program = {
 			.options =
@@ -285,7 +254,7 @@ int main(int argc, char **argv) {
 	};
 	const struct options *options = &program.options;
 	standard_streams_init();
-	command_line_parse(&argp, argc, argv, &program.options);
+	command_line_parse(&line, argc, argv, &program.options);
 	if (options->png != NULL) {
 		return lights_write_png(options->png, options->width, options->height,
 				       options->state) == 0

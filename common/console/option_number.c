@@ -18,10 +18,10 @@ uint64_t option_number(const char *option, const char *text, uint64_t least, uin
 		return number;
 	}
 	if (most == UINT64_MAX) {
-		argp_error(state, "%s must be a number from %" PRIu64 ", not %s", option, least,
+		argp_error(state, "--%s must be a number from %" PRIu64 ", not %s", option, least,
 				text);
 	} else {
-		argp_error(state, "%s must be a number from %" PRIu64 " to %" PRIu64 ", not %s",
+		argp_error(state, "--%s must be a number from %" PRIu64 " to %" PRIu64 ", not %s",
 				option, least, most, text);
 	}
 	return least; /* argp_error() has ended the program */
@@ -36,6 +36,6 @@ double option_decimal(const char *option, const char *text, double least, double
 	if (plain && number >= least && number <= most) {
 		return number;
 	}
-	argp_error(state, "%s must be a number from %g to %g, not %s", option, least, most, text);
+	argp_error(state, "--%s must be a number from %g to %g, not %s", option, least, most, text);
 	return least;
 }

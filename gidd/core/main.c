@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <argp.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -43,65 +42,46 @@ struct options {
 
 const char *argp_program_version = "gidd " GIDWAY_VERSION;
 
-static const struct argp_option argp_options[] = {
-		{"config", 'c', "FILE", 0,
-				"the cockpit's configuration (default: " DEFAULT_CONFIG ")", 0},
-		{"domain", 'd', "NAME", 0,
-				"the domain to serve (default: $GID_DOMAIN, else the only one)", 0},
-		{"check", 'n', 0, 0,
-				"read the configuration, say what is wrong with it, or what each domain may have "
+#define MEMBER(member) OPTION_MEMBER(struct options, member)
+
+static const struct option_row rows[] = {
+		{OPTION_TEXT, "config", 'c', "FILE",
+				"The cockpit's configuration (default: " DEFAULT_CONFIG ")",
+				MEMBER(config)},
+		{OPTION_TEXT, "domain", 'd', "NAME",
+				"The domain to serve (default: $GID_DOMAIN, else the only one)",
+				MEMBER(domain)},
+		{OPTION_SWITCH, "check", 'n', NULL,
+				"Read the configuration, say what is wrong with it, or what each domain may have "
 				"at most, and end",
-				0},
-		{"json", 'j', 0, 0,
-				"with --check: write the domains and their machines as JSON, of a "
+				MEMBER(check)},
+		{OPTION_SWITCH, "json", 'j', NULL,
+				"With --check: write the domains and their machines as JSON, of a "
 				"file with mistakes what is understood",
-				0},
-		{"windows", 'w', 0, 0,
-				"list the windows that the host's gidd makes, one a line: owner, "
+				MEMBER(json)},
+		{OPTION_SWITCH, "windows", 'w', NULL,
+				"List the windows that the host's gidd makes, one a line: owner, "
 				"number, bytes, file, and readers; and end",
-				0},
-		{0},
+				MEMBER(windows)},
 };
 
-static error_t parse_option(int key, char *value, struct argp_state *state) {
-	struct options *options = state->input;
-	switch (key) {
-	case 'c':
-		options->config = value;
-		break;
-	case 'd':
-		options->domain = value;
-		break;
-	case 'n':
-		options->check = true;
-		break;
-	case 'j':
-		options->json = true;
-		break;
-	case 'w':
-		options->windows = true;
-		break;
-	case ARGP_KEY_END:
-		if (options->json && !options->check) {
-			argp_error(state, "--json needs --check");
-		}
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
+static void check_options(void *data, struct argp_state *state) {
+	const struct options *options = data;
+	if (options->json && !options->check) {
+		argp_error(state, "--json needs --check");
 	}
-	return 0;
 }
 
-static const struct argp argp = {
-		.options = argp_options,
-		.parser = parse_option,
-		.doc = "The daemon of one gidway domain: decides who may share which memory and "
-		       "streams with whom, by the cockpit's configuration, which it reads "
-		       "again at SIGHUP.\v"
-		       "Exit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
-		       "wrong; 2 for a wrong option, or where --domain is missing; 1 otherwise. "
-		       "$GID_RUNTIME_DIR takes the place of the configured "
-		       "runtime folder. See gidd(8) and gidway.conf(5).",
+static const struct command_line line = {
+		COMMAND_LINE_ROWS(rows),
+		.help = "The daemon of one gidway domain: decides who may share which memory and "
+			"streams with whom, by the cockpit's configuration, which it reads "
+			"again at SIGHUP.\v"
+			"Exit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
+			"wrong; 2 for a wrong option, or where --domain is missing; 1 otherwise. "
+			"$GID_RUNTIME_DIR takes the place of the configured "
+			"runtime folder. See gidd(8) and gidway.conf(5).",
+		.check = check_options,
 };
 
 static const struct config_domain *choose_domain(
@@ -331,7 +311,7 @@ error_event:
 int main(int argc, char **argv) {
 	struct options options = {.config = DEFAULT_CONFIG, .domain = variable_get("GID_DOMAIN")};
 	standard_streams_init();
-	command_line_parse(&argp, argc, argv, &options);
+	command_line_parse(&line, argc, argv, &options);
 	struct config config;
 	int error = config_file_read(&config, options.config, link_kind_keys, stderr);
 	if (error < 0 && error != -EINVAL) {

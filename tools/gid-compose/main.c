@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* gid-compose: composes streams into a new one, by an engine, as a file says that it follows. */
-#include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -33,51 +31,40 @@ struct program {
 
 const char *argp_program_version = "gid-compose " GIDWAY_VERSION;
 
-static const struct argp_option argp_options[] = {
-		{"domain", 'd', "NAME", 0,
-				"the domain that the program runs in (default: $GID_DOMAIN, else "
-				"the only one here)",
-				0},
-		{"check", 'n', 0, 0, "read the file, say what is wrong with it, and end", 0},
-		{"stats", 's', "FILE", 0, "write counts to this file each second, as JSON", 0},
-		{0},
+#define MEMBER(member) OPTION_MEMBER(struct options, member)
+
+static const struct option_row rows[] = {
+		{OPTION_TEXT, "domain", 'd', "NAME", OPTION_DOMAIN_HELP, MEMBER(domain)},
+		{OPTION_SWITCH, "check", 'n', NULL,
+				"Read the file, say what is wrong with it, and end", MEMBER(check)},
+		{OPTION_TEXT, "stats", 's', "FILE",
+				"Write counts to this file each second, as JSON", MEMBER(stats)},
 };
 
-static error_t parse_option(int key, char *value, struct argp_state *state) {
-	struct options *options = state->input;
-	switch (key) {
-	case 'd':
-		options->domain = value;
-		break;
-	case 'n':
-		options->check = true;
-		break;
-	case 's':
-		options->stats = value;
-		break;
-	case ARGP_KEY_ARG:
-		if (state->arg_num > 0) {
-			return ARGP_ERR_UNKNOWN;
-		}
-		options->file = value;
-		break;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which FILE says what is on the canvas?");
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
+static void take_word(void *data, char *word, struct argp_state *state) {
+	struct options *options = data;
+	if (options->file != NULL) {
+		argp_error(state, "unexpected argument %s: one FILE is enough", word);
 	}
-	return 0;
+	options->file = word;
 }
 
-static const struct argp argp = {
-		.options = argp_options,
-		.parser = parse_option,
-		.args_doc = "FILE",
-		.doc = "Composes streams into a new one: the engine of another domain puts them on "
-		       "its canvas as FILE says. When FILE changes, so does the canvas."
-		       "\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
-		       "wrong; 1 otherwise. See gid-compose(1).",
+static void check_options(void *data, struct argp_state *state) {
+	const struct options *options = data;
+	if (options->file == NULL) {
+		argp_error(state, "which FILE says what is on the canvas?");
+	}
+}
+
+static const struct command_line line = {
+		COMMAND_LINE_ROWS(rows),
+		.words = "FILE",
+		.help = "Composes streams into a new one: the engine of another domain puts them on "
+			"its canvas as FILE says. When FILE changes, so does the canvas."
+			"\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
+			"wrong; 1 otherwise. See gid-compose(1).",
+		.take = take_word,
+		.check = check_options,
 };
 
 /* --- statistics ------------------------------------------------------------------------------- */
@@ -197,17 +184,11 @@ static int watch_file(sd_event *event, struct program *program) {
 
 static int serve(struct program *program) {
 	sd_event *event;
-	sigset_t signals;
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
 	int ret = sd_event_new(&event);
 	if (ret < 0) {
 		return ret;
 	}
-	sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL);
-	sd_event_add_signal(event, NULL, SIGINT, NULL, NULL);
+	sd_event_set_signal_exit(event, true);
 	sd_event_now(event, CLOCK_MONOTONIC, &program->next_us);
 	ret = sd_event_add_time(event, &program->timer, CLOCK_MONOTONIC, program->next_us, 1,
 			handle_time, program);
@@ -232,7 +213,7 @@ int main(int argc, char **argv) {
 	struct options options = {0};
 	struct layout_file layout;
 	standard_streams_init();
-	command_line_parse(&argp, argc, argv, &options);
+	command_line_parse(&line, argc, argv, &options);
 	int ret = layout_file_read(&layout, options.file, stderr);
 	if (ret == -ENOENT) {
 		fprintf(stderr, "gid-compose: write it, see gid-compose(1)\n");

@@ -29,21 +29,21 @@ static void test_numbers(void) {
 	static const char *const wrong[] = {
 			"", "-1", "+5", " 5", "5 ", "0x5", "1", "11", "18446744073709551616"};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		tap_ok(option_number("--rate", wrong[i], 2, 10, &state) == 2,
+		tap_ok(option_number("rate", wrong[i], 2, 10, &state) == 2,
 				"\"%s\" is no number from 2 to 10", wrong[i]);
 	}
-	tap_ok(option_number("--rate", "10", 2, 10, &state) == 10, "10 is one");
+	tap_ok(option_number("rate", "10", 2, 10, &state) == 10, "10 is one");
 }
 
 static void test_decimals(void) {
 	static const char *const wrong[] = {"", ".", "-1", "+2.5", " 2.5", "2.5 ", "0x5", "2,5",
 			"2.5.5", "3e0", "inf", "nan", "infinity", "1.99", "10.01", "1e308"};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		tap_ok(option_decimal("--wait", wrong[i], 2, 10, &state) == 2,
+		tap_ok(option_decimal("wait", wrong[i], 2, 10, &state) == 2,
 				"\"%s\" is no number from 2 to 10", wrong[i]);
 	}
-	tap_ok(option_decimal("--wait", "2.5", 2, 10, &state) == 2.5, "2.5 is one");
-	tap_ok(option_decimal("--wait", "10", 2, 10, &state) == 10, "so is 10");
+	tap_ok(option_decimal("wait", "2.5", 2, 10, &state) == 2.5, "2.5 is one");
+	tap_ok(option_decimal("wait", "10", 2, 10, &state) == 10, "so is 10");
 }
 
 int main(void) {
