@@ -192,13 +192,11 @@ static void follow_seal(struct cluster *cluster) {
 
 static char *status_path(const struct cluster_options *options) {
 	char *path = NULL;
-	const char *runtime = variable_get("GID_RUNTIME_DIR");
 	if (options->status != NULL) {
 		return strdup(options->status);
 	}
 	if (options->domain == NULL ||
-			asprintf(&path, "%s/%s/cluster.sock",
-					runtime != NULL ? runtime : "/run/gidway",
+			asprintf(&path, "%s/%s/cluster.sock", variable_runtime_folder(),
 					options->domain) < 0) {
 		return NULL;
 	}

@@ -6,4 +6,7 @@
 /* As getenv(); NULL also where it is empty, as libgid takes it. */
 const char *variable_get(const char *name);
 
+/* Where the domains of this system have their folders: $GID_RUNTIME_DIR, else /run/gidway. */
+const char *variable_runtime_folder(void);
+
 #endif

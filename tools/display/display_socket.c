@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "variable.h"
 
 #define ANSWER_S 1
 
@@ -34,18 +35,16 @@ int display_socket_connect_at(const char *path) {
 	return fd;
 }
 
-static int connect_to(const char *runtime, const char *domain, const char *socket_name) {
+static int connect_to(const char *folder, const char *domain, const char *socket_name) {
 	char path[PATH_MAX];
-	int length = snprintf(path, sizeof(path), "%s/%s/%s", runtime, domain, socket_name);
+	int length = snprintf(path, sizeof(path), "%s/%s/%s", folder, domain, socket_name);
 	return length < (int)sizeof(path) ? display_socket_connect_at(path) : -ENAMETOOLONG;
 }
 
 /* One that was started by hand is in the domain's folder; as a service it has its own. */
 int display_socket_connect(const char *domain) {
-	const char *runtime = getenv("GID_RUNTIME_DIR");
-	if (runtime != NULL && runtime[0] != '\0') {
-		return connect_to(runtime, domain, "cluster.sock");
-	}
-	int fd = connect_to("/run/gid-cluster", domain, "status.sock");
-	return fd >= 0 ? fd : connect_to("/run/gidway", domain, "cluster.sock");
+	int fd = variable_get("GID_RUNTIME_DIR") != NULL
+			? -ENOENT
+			: connect_to("/run/gid-cluster", domain, "status.sock");
+	return fd >= 0 ? fd : connect_to(variable_runtime_folder(), domain, "cluster.sock");
 }

@@ -78,9 +78,8 @@ static void find_nothing(struct doctor *doctor, const char *what, const char *wa
 
 /* Whether machines share memory by files here. */
 static bool has_windows(void) {
-	const char *runtime = variable_get("GID_RUNTIME_DIR");
 	char path[512];
-	snprintf(path, sizeof(path), "%s/window", runtime != NULL ? runtime : "/run/gidway");
+	snprintf(path, sizeof(path), "%s/window", variable_runtime_folder());
 	return access(path, F_OK) == 0;
 }
 

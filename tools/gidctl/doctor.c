@@ -27,8 +27,6 @@
 #include "trusted_path.h"
 #include "variable.h"
 
-#define DEFAULT_RUNTIME "/run/gidway"
-
 extern char **environ;
 
 void doctor_find(struct doctor *doctor, enum verdict verdict, const char *what, const char *remedy,
@@ -450,12 +448,11 @@ static unsigned check_all_domains(struct doctor *doctor, DIR *folder, const char
 }
 
 static void check_domains(struct doctor *doctor) {
-	const char *runtime = variable_get("GID_RUNTIME_DIR"),
+	const char *runtime = variable_runtime_folder(),
 		   *start = "start them: gid-cockpit --config FILE up";
 	const char *name = doctor->options->domain;
-	bool is_set = runtime != NULL;
+	bool is_set = variable_get("GID_RUNTIME_DIR") != NULL;
 	const char *unset = is_set ? "" : ", and GID_RUNTIME_DIR is not set";
-	runtime = is_set ? runtime : DEFAULT_RUNTIME;
 	name = name == NULL ? variable_get("GID_DOMAIN") : name;
 	if (name != NULL) {
 		check_domain(doctor, name);

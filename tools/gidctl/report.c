@@ -23,8 +23,7 @@ struct gid_domain *report_connect(const struct options *options) {
 }
 
 size_t report_find_domains(char (*names)[GID_NAME_MAX + 1], size_t most) {
-	const char *runtime = variable_get("GID_RUNTIME_DIR");
-	runtime = runtime == NULL ? "/run/gidway" : runtime;
+	const char *runtime = variable_runtime_folder();
 	DIR *folder = opendir(runtime);
 	struct dirent *entry;
 	size_t count = 0;
