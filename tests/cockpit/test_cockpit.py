@@ -387,7 +387,9 @@ def test_mistakes_on_the_command_line(tool: Tool) -> None:
     assert result.returncode == 1
     assert "no [domain kitchen]" in result.stderr
     assert "open cluster" in result.stderr
-    assert tool.run().returncode == 2
+    result = tool.run()
+    assert result.returncode == 2
+    assert "which command? There are up, down, reload, " in result.stderr
     result = subprocess.run(
         ["gid-cockpit", "--config", "/no/such/file", "up"],
         env=tool.env,
@@ -396,6 +398,15 @@ def test_mistakes_on_the_command_line(tool: Tool) -> None:
     )
     assert result.returncode == 1
     assert "/no/such/file" in result.stderr
+
+
+def test_the_file_behind_the_command(tool: Tool) -> None:
+    """Where many other programs have it."""
+    for words in (["status"], ["status", "open"]):
+        result = warm.run([*words, "-c", str(tool.config)], tool.env)
+        assert result.returncode == 1 and "open" in result.stdout, result.stderr
+    result = warm.run(["--config", "/no/such/file", "check", f"--config={tool.config}"], tool.env)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_a_domain_of_another_user_takes_a_user_that_exists(tool: Tool) -> None:

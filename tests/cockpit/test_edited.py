@@ -195,7 +195,8 @@ def test_from_nothing(tmp_path: Path, tool: Tool) -> None:  # noqa: F811
     written = sh("gid-cockpit init")
     assert (written.returncode, written.stderr) == (0, "")
     again = sh("gid-cockpit init")
-    assert again.stderr == "gid-cockpit: cockpit.conf: there is such a file already\n"
+    assert again.stderr.startswith("gid-cockpit: cockpit.conf: there is such a file already: ")
+    assert "gid-cockpit --config cockpit.conf up" in again.stderr
     if not DEFAULT_CONFIG.exists():
         hint = "this folder has a cockpit.conf, which you can name with --config\n"
         assert sh("gid-cockpit up").stderr.endswith(hint)

@@ -94,6 +94,8 @@ def test_gid_cockpit(cockpit: Cockpit) -> None:
     assert complete(f"{file} logs -n 3 cl", env) == ["cluster"]
     assert complete(f"{file} logs --f", env) == ["--follow"]
     assert complete(f"{file} check ", env) == []
+    assert complete(f"gid-cockpit up -c {cockpit.config_path} ", env) == ["cluster", "open"]
+    assert complete("gid-cockpit down --c", env) == ["--config"]
 
 
 def test_daemons(cockpit: Cockpit) -> None:
@@ -159,7 +161,10 @@ def needs(shell: str) -> None:
 def test_fish(cockpit: Cockpit, folder: Path) -> None:
     needs("fish")
     env = cockpit.env("open")
-    for line, offered in (("gidctl s", ["snap", "status"]), ("gidctl -d ", ["cluster", "open"])):
+    for line, offered in (
+        ("gidctl s", ["seal", "snap", "status"]),
+        ("gidctl -d ", ["cluster", "open"]),
+    ):
         done = subprocess.run(
             ["fish", "--no-config", "-c", f"source {folder}/gidctl.fish; complete -C '{line}'"],
             env=env | search_path(env),

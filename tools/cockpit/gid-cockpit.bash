@@ -26,9 +26,9 @@ _gid_cockpit() {
 			words='check down guest init libvirt-xml logs podman-args qemu-args quadlet reload run screenshot status up'
 		elif [[ $word == -* ]]; then
 			case $command in
-			status | podman-args | qemu-args) words='--json --help' ;;
-			logs) words='--follow --lines --help' ;;
-			*) words='--help' ;;
+			status | podman-args | qemu-args) words='--config --json --help' ;;
+			logs) words='--config --follow --lines --help' ;;
+			*) words='--config --help' ;;
 			esac
 		elif [[ $command != check && $command != init ]]; then
 			words=$(sed -n 's/^[[:space:]]*\[domain[[:space:]]*\([^]]*\)\].*/\1/p' "$config" 2>/dev/null)

@@ -59,14 +59,19 @@ def run(
 def parse(
     parser: "argparse.ArgumentParser", arguments: Sequence[str] | None
 ) -> "argparse.Namespace":
-    """As parse_args(), for programs with commands. It takes the word behind an option that it does
-    not know for the command, and tells of that one."""
+    """As parse_args(), for programs with commands, each of which sets `run`. That takes the word
+    behind an option that it does not know for the command, and tells of that one. Of a command that
+    is missing it tells no more than that."""
     words = sys.argv[1:] if arguments is None else arguments
     name = words[0].partition("=")[0] if words else ""
     known = parser._option_string_actions
     if name.startswith("--") and not any(option.startswith(name) for option in known):
         parser.error(f"unrecognized arguments: {name}")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if not hasattr(options, "run"):
+        commands = next(a.choices for a in parser._actions if isinstance(a.choices, dict))
+        parser.error(f"which command? There are {', '.join(commands)}")
+    return options
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:

@@ -313,15 +313,19 @@ streams=movie camera/*
 
 def init(path: Path, options: argparse.Namespace) -> int:
     """A file to begin with; one that is there stays."""
+    start = f"gid-cockpit --config {shlex.quote(str(path))} up"
     try:
         with path.open("x") as file:
             file.write(FIRST)
     except FileExistsError:
-        raise CockpitError(f"{path}: there is such a file already") from None
+        raise CockpitError(
+            f"{path}: there is such a file already: {start} starts its domains, --config names "
+            "another file"
+        ) from None
     say(f"{path}: written. Now try:")
     if os.geteuid() != 0 and not os.environ.get("GID_RUNTIME_DIR"):
         say(f"  export GID_RUNTIME_DIR={own_folder()}")
-    say(f"  gid-cockpit --config {shlex.quote(str(path))} up")
+    say(f"  {start}")
     return 0
 
 
@@ -334,16 +338,9 @@ def make_parser(version: str) -> argparse.ArgumentParser:
         description="Starts, stops and watches the gidway domains of one configuration.",
         epilog="See gid-cockpit(1), gidway.conf(5).",
     )
-    parser.add_argument(
-        "-c",
-        "--config",
-        type=Path,
-        default=DEFAULT_CONFIG,
-        metavar="FILE",
-        help=f"the cockpit's configuration (default: {DEFAULT_CONFIG})",
-    )
+    add_config(parser, DEFAULT_CONFIG)
     parser.add_argument("-V", "--version", action="version", version=f"gid-cockpit {version}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for function, text in (
         (up, "start the gidd of each domain, or its guest, and wait until their links are up"),
         (down, "end the domains; guests are powered off"),
@@ -383,7 +380,20 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     text = "write a first configuration, of two domains"
     command = commands.add_parser("init", help=text, description=text)
     command.set_defaults(run=init, read=lambda path: FIRST_FILE if path == DEFAULT_CONFIG else path)
+    for command in commands.choices.values():
+        add_config(command, argparse.SUPPRESS)  # else it would undo the one before the command
     return parser
+
+
+def add_config(parser: argparse.ArgumentParser, default: Path | str) -> None:
+    parser.add_argument(
+        "-c",
+        "--config",
+        type=Path,
+        default=default,
+        metavar="FILE",
+        help=f"the cockpit's configuration (default: {DEFAULT_CONFIG})",
+    )
 
 
 def add_logs(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

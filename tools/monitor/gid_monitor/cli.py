@@ -36,7 +36,7 @@ def _parser(version: str) -> argparse.ArgumentParser:
         epilog="gid-monitor(1) says how a drawing names its roles and lamps.",
     )
     parser.add_argument("-V", "--version", action="version", version=f"gid-monitor {version}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_make(commands)
     _add_test(commands)
     return parser

@@ -34,7 +34,7 @@ def _parser(version: str) -> argparse.ArgumentParser:
         epilog="gid-timeline(1) says what each figure does and does not contain.",
     )
     parser.add_argument("-V", "--version", action="version", version=f"gid-timeline {version}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in _COMMANDS:
         command.add(commands)
     return parser
