@@ -274,6 +274,15 @@ def test_revoking_what_nobody_has(flowing: Cockpit, domain: str) -> None:
     assert gidctl(flowing, "revoke", domain, "mov*").stderr == ""
 
 
+def test_revoking_asks_the_owner(flowing: Cockpit) -> None:
+    """Where several domains run, and nobody says which."""
+    env = {key: value for key, value in flowing.env("open").items() if key != "GID_DOMAIN"}
+    words = [GIDCTL, "revoke", "cluster", "film", "--from", "open"]
+    result = subprocess.run(words, env=env, capture_output=True, text=True, timeout=PATIENCE)
+    assert result.returncode == 0
+    assert result.stderr.startswith("gidctl: nobody publishes film in domain cluster now: ")
+
+
 def test_top_goes_on_in_lines_where_there_is_no_terminal(flowing: Cockpit) -> None:
     top = flowing.run("open", [GIDCTL, "--json", "top", "--interval", "0.1"], "top")
     wait_for(lambda: top.stdout.count("\n") >= 5, "five measurements")

@@ -41,6 +41,11 @@ __attribute__((format(printf, 1, 2))) int usage_error(const char *format, ...);
 
 /* Connects, or says on stderr why not and returns NULL. */
 struct gid_domain *report_connect(const struct options *options);
+/*
+ * The same for something of `owner`, which may be NULL: where nobody says which domain is asked,
+ * and several run here, it is the owner.
+ */
+struct gid_domain *report_connect_for(const struct options *options, const char *owner);
 /* The domains whose gidds have been here, at most `most` names. Returns how many. */
 size_t report_find_domains(char (*names)[GID_NAME_MAX + 1], size_t most);
 /* gidd's report. 0, or -errno with NULL and no message. */

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "variable.h"
-
 #define LOOK_MS 200 /* how often it looks whether it is to end */
 #define CREDIT                                                                                     \
 	8 /* a producer that waits for its consumers does not wait while one is looked at          \
@@ -28,23 +26,12 @@ bool stream_is_ending(void) {
 	return ending != 0;
 }
 
-/* Where nobody says which domain is asked: the only one here, else that of the stream. */
-static struct gid_domain *connect_to(const struct options *options, const char *owner) {
-	struct gid_domain *domain;
-	if (options->domain == NULL && variable_get("GID_DOMAIN") == NULL && owner != NULL &&
-			gid_domain_connect(NULL, &domain) < 0) {
-		const struct options at_owner = {.domain = owner};
-		return report_connect(&at_owner);
-	}
-	return report_connect(options);
-}
-
 bool stream_init(struct stream *stream, const struct options *options) {
 	*stream = (struct stream){0};
 	int words = options->word_count;
 	stream->name = options->words[words - 1];
 	stream->owner = words == 2 ? options->words[0] : NULL;
-	stream->domain = connect_to(options, stream->owner);
+	stream->domain = report_connect_for(options, stream->owner);
 	if (stream->domain == NULL) {
 		return false;
 	}

@@ -22,6 +22,18 @@ struct gid_domain *report_connect(const struct options *options) {
 	return domain;
 }
 
+struct gid_domain *report_connect_for(const struct options *options, const char *owner) {
+	struct gid_domain *domain;
+	if (options->domain != NULL || variable_get("GID_DOMAIN") != NULL || owner == NULL) {
+		return report_connect(options);
+	}
+	if (gid_domain_connect(NULL, &domain) == 0) {
+		return domain;
+	}
+	const struct options at_owner = {.domain = owner};
+	return report_connect(&at_owner);
+}
+
 size_t report_find_domains(char (*names)[GID_NAME_MAX + 1], size_t most) {
 	const char *runtime = variable_runtime_folder();
 	DIR *folder = opendir(runtime);

@@ -42,7 +42,7 @@ int command_revoke(const struct options *options) {
 	if (is_slab && options->from != NULL) {
 		return fail_usage(": a slab is taken from all, --from is for streams");
 	}
-	struct gid_domain *domain = report_connect(options);
+	struct gid_domain *domain = report_connect_for(options, owner);
 	if (domain == NULL) {
 		return EXIT_FAILURE;
 	}
