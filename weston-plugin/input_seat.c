@@ -15,7 +15,7 @@ struct input_seat {
 	void *data;
 	struct weston_touch_device *touch_device; /* NULL: it has none */
 	int32_t part_steps[INPUT_AXES];		  /* of a wheel, that are no whole step yet */
-	bool pointer_used, touch_used;		  /* in the group that has begun */
+	bool pointer_used, touch_used, pen_used;  /* in the group that has begun */
 };
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -76,6 +76,14 @@ static void seat_handle_touch(
 			type);
 }
 
+static void seat_handle_pen(
+		struct input_seat *seat, const struct input_record *event, struct timespec *time) {
+	if (weston_seat_get_pointer(&seat->base) != NULL) {
+		seat->pen_used = true;
+		seat->target->pen(seat->data, &seat->base, time, event, event_place(event));
+	}
+}
+
 static void seat_end_group(struct input_seat *seat) {
 	if (seat->pointer_used) {
 		seat->target->pointer_frame(seat->data, &seat->base);
@@ -83,7 +91,10 @@ static void seat_end_group(struct input_seat *seat) {
 	if (seat->touch_used) {
 		seat->target->touch_frame(seat->data, seat->touch_device);
 	}
-	seat->pointer_used = seat->touch_used = false;
+	if (seat->pen_used) {
+		seat->target->pen_frame(seat->data, &seat->base);
+	}
+	seat->pointer_used = seat->touch_used = seat->pen_used = false;
 }
 
 void input_seat_handle(struct input_seat *seat, const struct input_record *event) {
@@ -99,6 +110,11 @@ void input_seat_handle(struct input_seat *seat, const struct input_record *event
 	case INPUT_TOUCH_MOTION:
 	case INPUT_TOUCH_UP:
 		seat_handle_touch(seat, event, &time);
+		break;
+	case INPUT_PEN_NEAR:
+	case INPUT_PEN_BUTTON:
+	case INPUT_PEN_MOTION:
+		seat_handle_pen(seat, event, &time);
 		break;
 	case INPUT_GROUP_END:
 		seat_end_group(seat);
@@ -134,7 +150,8 @@ static void seat_take_devices(struct input_seat *seat, uint32_t devices) {
 
 void input_seat_set_devices(struct input_seat *seat, uint32_t devices) {
 	bool done = true;
-	seat_end_group(seat); /* of a device that may go */
+	devices |= devices & INPUT_PEN ? INPUT_POINTER : 0; /* for programs that know none */
+	seat_end_group(seat);				    /* of a device that may go */
 	seat_take_devices(seat, devices);
 	if ((devices & INPUT_KEYBOARD) && weston_seat_get_keyboard(&seat->base) == NULL) {
 		done = weston_seat_init_keyboard(&seat->base, NULL) == 0;
@@ -144,6 +161,9 @@ void input_seat_set_devices(struct input_seat *seat, uint32_t devices) {
 	}
 	if ((devices & INPUT_TOUCH) && seat->touch_device == NULL) {
 		done = seat_add_touch(seat) && done;
+	}
+	if (devices & INPUT_PEN) {
+		seat->target->add_pens(seat->data, &seat->base);
 	}
 	if (!done) {
 		weston_log("gid: seat %s: Weston cannot make all of its devices\n",
@@ -174,10 +194,20 @@ struct input_seat *input_seat_create(struct weston_compositor *compositor,
 	return seat;
 }
 
+/* Weston would leave these in a list of the seat that is no more. */
+static void seat_forget_tablets(struct input_seat *seat) {
+	struct wl_resource *resource, *next;
+	wl_resource_for_each_safe(resource, next, &seat->base.tablet_seat_resource_list) {
+		wl_list_remove(wl_resource_get_link(resource));
+		wl_list_init(wl_resource_get_link(resource));
+	}
+}
+
 void input_seat_destroy(struct input_seat *seat) {
 	if (seat == NULL) {
 		return;
 	}
+	seat_forget_tablets(seat);
 	if (seat->touch_device != NULL) {
 		weston_touch_device_destroy(seat->touch_device);
 	}

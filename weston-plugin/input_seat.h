@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * A seat of Weston whose keys, pointer and fingers are somebody else's: those of an input stream.
+ * A seat of Weston whose keys, pointer, fingers and pens are somebody else's: those of an input
+ * stream.
  * Where they go is up to its target: what is on an output (output_seat.h), or one window alone
  * (window_seat.h).
  */
@@ -37,6 +38,13 @@ struct input_target {
 	void (*touch)(void *data, struct weston_touch_device *device, struct timespec *time, int id,
 			struct weston_coord place, int type);
 	void (*touch_frame)(void *data, struct weston_touch_device *device);
+	/* A pen is near, or not; where it is, and how it is pressed: an event of INPUT_PEN_*, of
+	 * which `place` is that of a motion. The seat has a pointer. NULL: none comes. */
+	void (*pen)(void *data, struct weston_seat *seat, struct timespec *time,
+			const struct input_record *event, struct weston_coord place);
+	void (*pen_frame)(void *data, struct weston_seat *seat);
+	/* There are pens: from now on, also if their user has none for a while. */
+	void (*add_pens)(void *data, struct weston_seat *seat);
 	/* The seat got devices, or lost some. NULL: that does not matter. */
 	void (*devices)(void *data, struct weston_seat *seat);
 };

@@ -24,6 +24,28 @@ void notify_axis_source(struct weston_seat *seat, uint32_t source);
 void notify_pointer_frame(struct weston_seat *seat);
 void notify_touch_frame(struct weston_touch_device *device);
 
+/* Who adds one fills in what its struct says, and puts it into the list of the seat or the tablet.
+ */
+struct weston_tablet *weston_seat_add_tablet(struct weston_seat *seat);
+struct weston_tablet_tool *weston_seat_add_tablet_tool(struct weston_seat *seat);
+void notify_tablet_added(struct weston_tablet *tablet);
+void notify_tablet_tool_added(struct weston_tablet_tool *tool);
+/* With its tools. */
+void weston_seat_release_tablet(struct weston_tablet *tablet);
+
+void notify_tablet_tool_proximity_in(struct weston_tablet_tool *tool, const struct timespec *time,
+		struct weston_tablet *tablet);
+void notify_tablet_tool_proximity_out(struct weston_tablet_tool *tool, const struct timespec *time);
+void notify_tablet_tool_motion(struct weston_tablet_tool *tool, const struct timespec *time,
+		struct weston_coord_global place);
+void notify_tablet_tool_pressure(
+		struct weston_tablet_tool *tool, const struct timespec *time, uint32_t pressure);
+void notify_tablet_tool_tilt(struct weston_tablet_tool *tool, const struct timespec *time,
+		wl_fixed_t x, wl_fixed_t y);
+void notify_tablet_tool_down(struct weston_tablet_tool *tool, const struct timespec *time);
+void notify_tablet_tool_up(struct weston_tablet_tool *tool, const struct timespec *time);
+void notify_tablet_tool_frame(struct weston_tablet_tool *tool, const struct timespec *time);
+
 #if WESTON_VERSION_MAJOR < 16
 struct weston_touch_device *weston_touch_create_touch_device(struct weston_touch *touch,
 		const char *syspath, void *data, const struct weston_touch_device_ops *ops);

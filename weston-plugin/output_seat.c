@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "libweston_input.h"
+#include "output_pen.h"
 #include "pointer_lock.h"
 
 struct output_seat {
@@ -14,6 +15,8 @@ struct output_seat {
 	const struct weston_surface *given; /* has the keyboard by us; only to be compared */
 	struct wl_listener drawn;
 	struct wl_event_source *focusing; /* an idle one, or NULL */
+	struct output_pen *pen;		  /* NULL: there was none yet */
+	bool pen_points;		  /* it was the pointer, in the group that has begun */
 	struct weston_coord_global told;  /* where the pointer is, as its user said last */
 	bool moved_locked;		  /* see pointer_is_lost() */
 };
@@ -219,6 +222,38 @@ static void handle_touch_frame(void *data, struct weston_touch_device *device) {
 	notify_touch_frame(device);
 }
 
+/* Where the program below knows no pens, it is the pointer. */
+static void handle_pen(void *data, struct weston_seat *base, struct timespec *time,
+		const struct input_record *event, struct weston_coord place) {
+	struct output_seat *seat = data;
+	uint16_t button = input_pen_twin(event->code);
+	if (output_pen_handle(seat->pen, time, event, seat_place(seat, place))) {
+		return;
+	}
+	seat->pen_points = true;
+	if (event->type == INPUT_PEN_MOTION) {
+		handle_motion(seat, base, time, place);
+	} else if (event->type == INPUT_PEN_BUTTON && button != 0) {
+		handle_button(seat, base, time, button, event->value != 0);
+	}
+}
+
+static void handle_pen_frame(void *data, struct weston_seat *base) {
+	struct output_seat *seat = data;
+	output_pen_end_group(seat->pen);
+	if (seat->pen_points) {
+		notify_pointer_frame(base);
+	}
+	seat->pen_points = false;
+}
+
+static void handle_add_pens(void *data, struct weston_seat *base) {
+	struct output_seat *seat = data;
+	if (seat->pen == NULL) {
+		seat->pen = output_pen_create(base);
+	}
+}
+
 static void handle_devices(void *data, struct weston_seat *base) {
 	seat_focus_highest(data, base);
 }
@@ -232,6 +267,9 @@ static const struct input_target target = {
 		.pointer_frame = handle_pointer_frame,
 		.touch = handle_touch,
 		.touch_frame = handle_touch_frame,
+		.pen = handle_pen,
+		.pen_frame = handle_pen_frame,
+		.add_pens = handle_add_pens,
 		.devices = handle_devices,
 };
 
@@ -263,6 +301,7 @@ void output_seat_destroy(struct output_seat *seat) {
 	if (seat->focusing != NULL) {
 		wl_event_source_remove(seat->focusing);
 	}
+	output_pen_destroy(seat->pen);
 	input_seat_destroy(seat->base);
 	free(seat);
 }

@@ -93,8 +93,10 @@ static void handle_size(void *data, uint32_t width, uint32_t height) {
 	}
 }
 
-static const struct input_sink input_sink = {
-		.event = handle_event, .devices = handle_devices, .size = handle_size};
+static const struct input_sink input_sink = {.pens = true,
+		.event = handle_event,
+		.devices = handle_devices,
+		.size = handle_size};
 
 static bool configured_make_input(struct configured *configured, struct weston_output *output) {
 	const struct input_source *source = &configured->config.input;

@@ -17,6 +17,7 @@ struct stream_input {
 	struct input_receiver *receiver; /* NULL: to be made when the timer ticks */
 	struct wl_event_loop *loop;
 	struct wl_event_source *source, *timer;
+	struct input_receiver_events events;
 };
 
 #define paced_log(input, ...) weston_log_paced(&(input)->pacer, 30, 60000, __VA_ARGS__)
@@ -89,7 +90,7 @@ static int handle_readable(int fd, uint32_t mask, void *data) {
 
 static void input_begin(struct stream_input *input) {
 	int error = input_receiver_create(input->domain, input->from->domain, input->from->stream,
-			&receiver_events, input, &input->receiver);
+			&input->events, input, &input->receiver);
 	if (error == 0) {
 		input->source = wl_event_loop_add_fd(input->loop,
 				input_receiver_get_fd(input->receiver), WL_EVENT_READABLE,
@@ -145,7 +146,12 @@ struct stream_input *stream_input_create(struct weston_compositor *compositor, c
 	if (input == NULL) {
 		return NULL;
 	}
-	*input = (struct stream_input){.label = label, .from = source, .sink = sink, .data = data};
+	*input = (struct stream_input){.label = label,
+			.from = source,
+			.sink = sink,
+			.data = data,
+			.events = receiver_events};
+	input->events.sink.pens = sink->pens;
 	input->loop = wl_display_get_event_loop(compositor->wl_display);
 	input->timer = wl_event_loop_add_timer(input->loop, handle_timer, input);
 	if (input->timer == NULL) {

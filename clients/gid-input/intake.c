@@ -84,7 +84,9 @@ int intake_init(struct intake *intake, const struct input_options *options, stru
 			.event = event,
 			.taker = taker,
 			.events = {
-					.sink = {.event = handle_event, .devices = handle_devices},
+					.sink = {.pens = taker->pens,
+							.event = handle_event,
+							.devices = handle_devices},
 					.woken = handle_woken,
 					.sender_changed = handle_sender_changed,
 					.keymap = taker->use_keymap != NULL ? handle_keymap : NULL,

@@ -7,6 +7,7 @@
 #include <systemd/sd-event.h>
 
 struct taker {
+	bool pens; // it knows them; else they come as a pointer
 	void (*destroy)(struct taker *taker);
 	/* Devices that are there from now on: bits of enum input_devices. */
 	void (*add_devices)(struct taker *taker, uint32_t devices);

@@ -14,8 +14,17 @@
 #define VENDOR 0x6769 /* "gi" */
 #define STEP 120      /* of a wheel */
 #define STEP_PIXELS 10
-#define FRACTION 256 /* of a pixel, in an event */
+#define FRACTION 256 /* of a pixel or a degree, in an event */
 #define QUEUED_MAX 128
+
+/*
+ * A tablet without a size in millimetres is none for libinput: 256 parts are one. It takes a tip
+ * for down from a twentieth of the pressure on, and begins to count there: so does a tip that is
+ * down.
+ */
+#define PEN_PARTS_MM 256
+#define PEN_LEAST (INPUT_FULL / 20 + 2)
+#define RADIAN 14668 /* 256ths of a degree */
 
 /* Programs know kinds of devices by what they have: so each kind is a device of its own. */
 enum device {
@@ -23,6 +32,7 @@ enum device {
 	DEVICE_MOUSE,  /* relative motion, buttons, wheels */
 	DEVICE_TABLET, /* absolute motion */
 	DEVICE_PANEL,  /* fingers */
+	DEVICE_PEN,
 	DEVICES,
 };
 
@@ -36,6 +46,8 @@ struct uinput_taker {
 	int32_t parts[INPUT_AXES]; /* of a wheel, that are no whole step yet */
 	int32_t moved[2];	   /* 256ths of a pixel, that are no whole one yet */
 	uint32_t down;		   /* fingers */
+	bool tip;		   /* of the pen is down */
+	int32_t pressure;	   /* of it, as its last motion said */
 };
 
 /* --- making devices --------------------------------------------------------------------------- */
@@ -49,9 +61,14 @@ static bool set_bits(int fd, unsigned long request, const uint16_t *bits, size_t
 	return true;
 }
 
-static bool set_axis(int fd, uint16_t code, int32_t most) {
-	const struct uinput_abs_setup setup = {.code = code, .absinfo = {.maximum = most}};
+static bool set_range(int fd, uint16_t code, int32_t least, int32_t most, int32_t resolution) {
+	const struct uinput_abs_setup setup = {.code = code,
+			.absinfo = {.minimum = least, .maximum = most, .resolution = resolution}};
 	return ioctl(fd, UI_ABS_SETUP, &setup) >= 0;
+}
+
+static bool set_axis(int fd, uint16_t code, int32_t most) {
+	return set_range(fd, code, 0, most, 0);
 }
 
 static bool set_keys(int fd) {
@@ -95,6 +112,26 @@ static bool set_panel(int fd) {
 			set_axis(fd, ABS_MT_POSITION_Y, INPUT_FULL - 1);
 }
 
+static bool set_pen_buttons(int fd) {
+	bool done = ioctl(fd, UI_SET_EVBIT, EV_KEY) >= 0;
+	for (uint32_t code = INPUT_TOOL_FIRST; done && code <= INPUT_PEN_BUTTON_LAST; code++) {
+		bool is_ours = input_code_is_tool(code) || input_code_is_pen_button(code);
+		done = !is_ours || ioctl(fd, UI_SET_KEYBIT, code) >= 0;
+	}
+	return done;
+}
+
+/* Of the kind that is drawn on: the picture is below the pen. */
+static bool set_pen(int fd) {
+	return set_pen_buttons(fd) && ioctl(fd, UI_SET_EVBIT, EV_ABS) >= 0 &&
+			ioctl(fd, UI_SET_PROPBIT, INPUT_PROP_DIRECT) >= 0 &&
+			set_range(fd, ABS_X, 0, INPUT_FULL - 1, PEN_PARTS_MM) &&
+			set_range(fd, ABS_Y, 0, INPUT_FULL - 1, PEN_PARTS_MM) &&
+			set_axis(fd, ABS_PRESSURE, INPUT_FULL - 1) &&
+			set_range(fd, ABS_TILT_X, -INPUT_TILT_MAX, INPUT_TILT_MAX, RADIAN) &&
+			set_range(fd, ABS_TILT_Y, -INPUT_TILT_MAX, INPUT_TILT_MAX, RADIAN);
+}
+
 static const struct {
 	const char *name;
 	uint32_t devices; /* of the sender, with which it is there */
@@ -104,6 +141,7 @@ static const struct {
 		[DEVICE_MOUSE] = {"gidway mouse", INPUT_POINTER, set_mouse},
 		[DEVICE_TABLET] = {"gidway pointer", INPUT_POINTER, set_tablet},
 		[DEVICE_PANEL] = {"gidway touch", INPUT_TOUCH, set_panel},
+		[DEVICE_PEN] = {"gidway pen", INPUT_PEN, set_pen},
 };
 
 static int device_open(const struct uinput_taker *taker, enum device device) {
@@ -195,6 +233,26 @@ static void put_finger(struct uinput_taker *taker, const struct input_record *ev
 	}
 }
 
+static void put_pressure(struct uinput_taker *taker) {
+	int64_t most = INPUT_FULL - 1;
+	int64_t pressure = PEN_LEAST + taker->pressure * (most - PEN_LEAST) / most;
+	put(taker, DEVICE_PEN, EV_ABS, ABS_PRESSURE, taker->tip ? (int32_t)pressure : 0);
+}
+
+static void put_pen(struct uinput_taker *taker, const struct input_record *event) {
+	if (event->type == INPUT_PEN_MOTION) {
+		taker->pressure = event->value;
+		put(taker, DEVICE_PEN, EV_ABS, ABS_X, event->x);
+		put(taker, DEVICE_PEN, EV_ABS, ABS_Y, event->y);
+		put(taker, DEVICE_PEN, EV_ABS, ABS_TILT_X, event->raw_x);
+		put(taker, DEVICE_PEN, EV_ABS, ABS_TILT_Y, event->raw_y);
+	} else {
+		put(taker, DEVICE_PEN, EV_KEY, event->code, event->value);
+		taker->tip = event->code == INPUT_PEN_TIP ? event->value != 0 : taker->tip;
+	}
+	put_pressure(taker);
+}
+
 static void end_group(struct uinput_taker *taker) {
 	for (enum device device = 0; device < DEVICES; device++) {
 		if (taker->queued_count[device] > 0) {
@@ -229,6 +287,11 @@ static void uinput_handle(struct taker *base, const struct input_record *event) 
 	case INPUT_TOUCH_UP:
 		put_finger(taker, event);
 		break;
+	case INPUT_PEN_NEAR:
+	case INPUT_PEN_BUTTON:
+	case INPUT_PEN_MOTION:
+		put_pen(taker, event);
+		break;
 	case INPUT_GROUP_END:
 		end_group(taker);
 		break;
@@ -258,7 +321,8 @@ struct taker *uinput_taker_create(const struct taker_options *options) {
 	if (taker == NULL) {
 		return NULL;
 	}
-	taker->base = (struct taker){.destroy = uinput_destroy,
+	taker->base = (struct taker){.pens = true,
+			.destroy = uinput_destroy,
 			.add_devices = uinput_add_devices,
 			.handle = uinput_handle};
 	taker->path = options->device;

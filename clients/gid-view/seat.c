@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "seat.h"
+#include "seat_parts.h"
 
 #include <gid/gid.h>
 #include <linux/input-event-codes.h>
@@ -15,17 +15,17 @@
 
 /* --- what all events have --------------------------------------------------------------------- */
 
-static void seat_note_time(struct seat *seat, uint32_t ms) {
+void seat_note_time(struct seat *seat, uint32_t ms) {
 	uint64_t time = input_time_of_ms(ms, gid_clock_now());
 	seat->time = time > seat->time ? time : seat->time;
 }
 
-static void seat_send(struct seat *seat, struct input_record event) {
+void seat_send(struct seat *seat, struct input_record event) {
 	event.time = seat->time;
 	seat->events->event(seat->data, &event);
 }
 
-static void seat_end_group(struct seat *seat) {
+void seat_end_group(struct seat *seat) {
 	seat_send(seat, (struct input_record){.type = INPUT_GROUP_END});
 	seat->events->group(seat->data);
 }
@@ -35,7 +35,7 @@ static int64_t to_picture(wl_fixed_t at, int32_t begin) {
 	return at - (int64_t)begin * FIXED;
 }
 
-static bool is_on_picture(const struct seat *seat, wl_fixed_t x, wl_fixed_t y) {
+bool seat_is_on_picture(const struct seat *seat, wl_fixed_t x, wl_fixed_t y) {
 	struct box box = window_picture_box(seat->window);
 	int64_t right = to_picture(x, box.x), down = to_picture(y, box.y);
 	return seat->window->veil.surface == NULL && !seat->window->blank && right >= 0 &&
@@ -48,8 +48,7 @@ static int32_t part_of(int64_t at, int32_t size) {
 	return part < 0 ? 0 : part >= INPUT_FULL ? INPUT_FULL - 1 : (int32_t)part;
 }
 
-/* An event at this place of the window. */
-static struct input_record event_at(
+struct input_record seat_event_at(
 		const struct seat *seat, enum input_type type, wl_fixed_t x, wl_fixed_t y) {
 	struct box box = window_picture_box(seat->window);
 	return (struct input_record){.type = (uint16_t)type,
@@ -92,20 +91,20 @@ void seat_cursor_changed(struct seat *seat) {
 static bool seat_aim(struct seat *seat) {
 	bool was_inside = seat->inside;
 	if (seat->buttons == 0 && !seat->grab.locked) {
-		seat->inside = seat->over && is_on_picture(seat, seat->x, seat->y);
+		seat->inside = seat->over && seat_is_on_picture(seat, seat->x, seat->y);
 	}
 	if (was_inside || !seat->inside) {
 		return false;
 	}
 	seat_show_cursor(seat);
-	seat_send(seat, event_at(seat, INPUT_MOTION, seat->x, seat->y));
+	seat_send(seat, seat_event_at(seat, INPUT_MOTION, seat->x, seat->y));
 	return true;
 }
 
 /* Where the pointer is, if that is on the picture. */
 static void seat_send_place(struct seat *seat) {
 	if (!seat_aim(seat) && seat->inside) {
-		seat_send(seat, event_at(seat, INPUT_MOTION, seat->x, seat->y));
+		seat_send(seat, seat_event_at(seat, INPUT_MOTION, seat->x, seat->y));
 	}
 }
 
@@ -292,9 +291,15 @@ static void keyboard_enter(void *data, struct wl_keyboard *keyboard, uint32_t se
 	seat->events->focus(seat->data, seat->focused);
 }
 
+/* All that is held, and which pen is near. */
+static void seat_lose(struct seat *seat) {
+	pens_forget(&seat->pens);
+	seat->events->lost(seat->data);
+}
+
 void seat_lose_focus(struct seat *seat) {
 	grab_let_go(&seat->grab);
-	seat->events->lost(seat->data);
+	seat_lose(seat);
 }
 
 /* It may come back at once. */
@@ -373,13 +378,14 @@ static void touch_down(void *data, struct wl_touch *touch, uint32_t serial, uint
 	while (i < INPUT_TOUCHES && (seat->fingers_down >> i & 1)) {
 		i++;
 	}
-	if (surface != seat->window->root || !is_on_picture(seat, x, y) || i == INPUT_TOUCHES) {
+	if (surface != seat->window->root || !seat_is_on_picture(seat, x, y) ||
+			i == INPUT_TOUCHES) {
 		return;
 	}
 	seat->serial = serial;
 	seat->fingers[i] = id;
 	seat->fingers_down |= 1u << i;
-	struct input_record event = event_at(seat, INPUT_TOUCH_DOWN, x, y);
+	struct input_record event = seat_event_at(seat, INPUT_TOUCH_DOWN, x, y);
 	event.code = (uint16_t)i;
 	seat_note_time(seat, time);
 	seat_send(seat, event);
@@ -405,7 +411,7 @@ static void touch_motion(void *data, struct wl_touch *touch, uint32_t time, int3
 	struct seat *seat = data;
 	uint32_t i = seat_find_finger(seat, id);
 	if (i < INPUT_TOUCHES) {
-		struct input_record event = event_at(seat, INPUT_TOUCH_MOTION, x, y);
+		struct input_record event = seat_event_at(seat, INPUT_TOUCH_MOTION, x, y);
 		event.code = (uint16_t)i;
 		seat_note_time(seat, time);
 		seat_send(seat, event);
@@ -498,17 +504,22 @@ static void seat_use_touch(struct seat *seat, bool is_there) {
 	}
 }
 
+void seat_tell_devices(struct seat *seat) {
+	seat->events->devices(seat->data,
+			(seat->pointer != NULL ? INPUT_POINTER : 0u) |
+					(seat->keyboard != NULL ? INPUT_KEYBOARD : 0u) |
+					(seat->touch != NULL ? INPUT_TOUCH : 0u) |
+					(pens_are_there(&seat->pens) ? INPUT_PEN : 0u));
+}
+
 /* A device that goes takes what it held with it. */
 static void seat_capabilities(void *data, struct wl_seat *base, uint32_t capabilities) {
 	struct seat *seat = data;
 	seat_use_pointer(seat, capabilities & WL_SEAT_CAPABILITY_POINTER);
 	seat_use_keyboard(seat, capabilities & WL_SEAT_CAPABILITY_KEYBOARD);
 	seat_use_touch(seat, capabilities & WL_SEAT_CAPABILITY_TOUCH);
-	seat->events->lost(seat->data);
-	seat->events->devices(seat->data,
-			(seat->pointer != NULL ? INPUT_POINTER : 0u) |
-					(seat->keyboard != NULL ? INPUT_KEYBOARD : 0u) |
-					(seat->touch != NULL ? INPUT_TOUCH : 0u));
+	seat_lose(seat);
+	seat_tell_devices(seat);
 }
 
 static void seat_name(void *data, struct wl_seat *base, const char *name) {
@@ -523,6 +534,7 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 		const char *interface, uint32_t version) {
 	struct seat *seat = data;
 	grab_bind(&seat->grab, registry, name, interface);
+	pens_bind(&seat->pens, registry, name, interface);
 	if (seat->base == NULL && strcmp(interface, wl_seat_interface.name) == 0 &&
 			version >= SEAT_VERSION_MIN) {
 		seat->base = wl_registry_bind(registry, name, &wl_seat_interface,
@@ -531,12 +543,14 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 		wl_seat_add_listener(seat->base, &seat_listener, seat);
 		seat->events->bound(seat->data, seat->base);
 	}
+	pens_use_seat(&seat->pens, seat->base);
 }
 
 static void seat_release(struct seat *seat) {
 	seat_release_pointer(seat);
 	seat_release_keyboard(seat);
 	seat_release_touch(seat);
+	pens_leave_seat(&seat->pens);
 	if (seat->base != NULL) {
 		seat->events->bound(seat->data, NULL);
 		wl_seat_release(seat->base);
@@ -548,7 +562,7 @@ static void registry_global_remove(void *data, struct wl_registry *registry, uin
 	struct seat *seat = data;
 	if (seat->base != NULL && name == seat->base_name) {
 		seat_release(seat);
-		seat->events->lost(seat->data);
+		seat_lose(seat);
 	}
 }
 
@@ -569,6 +583,7 @@ void seat_init(struct seat *seat, struct wayland *wayland, const struct window *
 					.moved = handle_moved,
 					.freed = handle_freed,
 					.data = seat}};
+	pens_init(&seat->pens, seat);
 	seat->registry = wl_display_get_registry(wayland->display);
 	wl_registry_add_listener(seat->registry, &registry_listener, seat);
 }
@@ -577,6 +592,7 @@ void seat_finish(struct seat *seat) {
 	if (seat->registry != NULL) {
 		seat_release(seat);
 		grab_finish(&seat->grab);
+		pens_finish(&seat->pens);
 		wl_registry_destroy(seat->registry);
 		seat->registry = NULL;
 	}

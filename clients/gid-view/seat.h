@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The compositor's first seat, as far as it is about our window: keys while the window has the
- * keyboard, the pointer and fingers where the picture is, as events of input_format.h.
+ * keyboard, the pointer, fingers and pens where the picture is, as events of input_format.h.
  */
 #ifndef GID_VIEW_SEAT_H
 #define GID_VIEW_SEAT_H
@@ -12,6 +12,7 @@
 #include "common/window.h"
 #include "cursor.h"
 #include "grab.h"
+#include "pens.h"
 
 struct seat_events {
 	void (*event)(void *data, const struct input_record *event);
@@ -35,6 +36,7 @@ struct seat {
 	struct wl_pointer *pointer;
 	struct wl_keyboard *keyboard;
 	struct wl_touch *touch;
+	struct pens pens;
 	struct grab grab;
 	bool focused; // the window has the keyboard
 	bool over;    // the pointer is on the window

@@ -94,7 +94,8 @@ static int handle_timer(sd_event_source *source, uint64_t time, void *data) {
 /* --- the seat --------------------------------------------------------------------------------- */
 
 static bool is_press(const struct input_record *event) {
-	bool is_switch = event->type == INPUT_KEY || event->type == INPUT_BUTTON;
+	bool is_switch = event->type == INPUT_KEY || event->type == INPUT_BUTTON ||
+			event->type == INPUT_PEN_BUTTON;
 	return (is_switch && event->value != 0) || event->type == INPUT_TOUCH_DOWN;
 }
 

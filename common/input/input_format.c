@@ -23,6 +23,16 @@ bool input_holds_nothing(const struct input_held *held) {
 	return memcmp(held, &nothing, sizeof(nothing)) == 0;
 }
 
+uint16_t input_pen_twin(uint16_t code) {
+	static const uint16_t twins[][2] = {{INPUT_PEN_TIP, 0x110}, {0x14b, 0x111}, {0x14c, 0x112}};
+	for (size_t i = 0; i < sizeof(twins) / sizeof(twins[0]); i++) {
+		if (twins[i][0] == code || twins[i][1] == code) {
+			return twins[i][twins[i][0] == code];
+		}
+	}
+	return 0;
+}
+
 uint64_t input_time_of_ms(uint32_t ms, uint64_t now) {
 	uint32_t late = (uint32_t)(now / MS_NS) - ms;
 	return late < LATE_MS ? now - (uint64_t)late * MS_NS : now;
@@ -67,6 +77,15 @@ static bool is_axis(const struct input_record *event) {
 			is_distance(event->y) && event->raw_x == 0 && event->raw_y == 0;
 }
 
+static bool is_tilt(int32_t value) {
+	return value >= -INPUT_TILT_MAX && value <= INPUT_TILT_MAX;
+}
+
+static bool is_pen_motion(const struct input_record *event) {
+	return event->code == 0 && is_place(event->value) && is_place(event->x) &&
+			is_place(event->y) && is_tilt(event->raw_x) && is_tilt(event->raw_y);
+}
+
 bool input_record_is_valid(const struct input_record *event) {
 	if (event->time > INT64_MAX) {
 		return false;
@@ -89,6 +108,12 @@ bool input_record_is_valid(const struct input_record *event) {
 		return event->code < INPUT_TOUCHES && event->value == 0 && is_plain(event);
 	case INPUT_GROUP_END:
 		return event->code == 0 && event->value == 0 && is_plain(event);
+	case INPUT_PEN_NEAR:
+		return input_code_is_tool(event->code) && is_switch(event);
+	case INPUT_PEN_BUTTON:
+		return input_code_is_pen_button(event->code) && is_switch(event);
+	case INPUT_PEN_MOTION:
+		return is_pen_motion(event);
 	default:
 		return false;
 	}
@@ -108,7 +133,7 @@ static bool head_is_sized_well(const struct input_head *head) {
 
 static bool head_is_valid(const struct input_head *head) {
 	static const uint32_t zeroes[sizeof(head->reserved) / sizeof(head->reserved[0])];
-	const uint32_t devices = INPUT_KEYBOARD | INPUT_POINTER | INPUT_TOUCH;
+	const uint32_t devices = INPUT_KEYBOARD | INPUT_POINTER | INPUT_TOUCH | INPUT_PEN;
 	return head->magic == INPUT_MAGIC && head->count <= INPUT_EVENTS_MAX &&
 			head->count <= head->next && (head->devices & ~devices) == 0 &&
 			head->keymap_size <= INPUT_KEYMAP_MAX &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The published form of an input stream: what a frame of it says of the keys, pointers and fingers
- * of one seat. docs/wire-input.md has the same in words.
+ * The published form of an input stream: what a frame of it says of the keys, pointers, fingers
+ * and pens of one seat. docs/wire-input.md has the same in words.
  *
  * A frame says all that a reader has to know: what is held now, and the last events, numbered. Who
  * missed frames finds the events in the next one, and plays each once. Who missed more than a frame
@@ -50,6 +50,7 @@ enum input_devices {
 	INPUT_KEYBOARD = 1,
 	INPUT_POINTER = 2, /* absolute, relative, or both */
 	INPUT_TOUCH = 4,
+	INPUT_PEN = 8, /* of a graphics tablet, with its eraser and its like: one at a time */
 };
 
 enum input_type {
@@ -65,12 +66,19 @@ enum input_type {
 	INPUT_TOUCH_UP,	    /* code */
 	/* What came before belongs together, as wl_pointer.frame and wl_touch.frame say. */
 	INPUT_GROUP_END,
-	INPUT_TYPE_LAST = INPUT_GROUP_END,
+	INPUT_PEN_NEAR,	  /* code: BTN_TOOL_* of a pen; value: 1 it comes near, 0 it goes */
+	INPUT_PEN_BUTTON, /* code: BTN_TOUCH, its tip, or BTN_STYLUS*; value: 1 pressed, 0 released
+			   */
+	/* x, y: as INPUT_MOTION; value: its pressure, 0..INPUT_FULL-1; raw_x, raw_y: how far it
+	 * leans to the right and towards the user, in 256ths of a degree. Only while it is near. */
+	INPUT_PEN_MOTION,
+	INPUT_TYPE_LAST = INPUT_PEN_MOTION,
 };
 
 #define INPUT_AXES 2u
 #define INPUT_AXIS_SOURCES 4	     /* of wl_pointer, without 0: not said */
 #define INPUT_DISTANCE_MAX (1 << 24) /* of a relative motion or an axis, either way */
+#define INPUT_TILT_MAX (90 * 256)    /* of a pen, either way */
 
 /* An event. Linux has another struct of that name. Fields that its type does not name are 0. */
 struct input_record {
@@ -83,7 +91,8 @@ struct input_record {
 };
 _Static_assert(sizeof(struct input_record) == 32, "input record");
 
-/* Which keys and buttons are held, and which fingers are down. */
+/* Which keys and buttons are held, also those of pens, which pen is near, and which fingers are
+ * down. */
 struct input_held {
 	uint8_t codes[INPUT_CODES / 8]; /* bit c % 8 of byte c / 8 */
 	uint32_t touches;		/* bit i: finger i */
@@ -129,9 +138,42 @@ static inline bool input_code_is_key(uint32_t code) {
 	return (code > 0 && code < 0x100) || (code >= 0x160 && code < 0x2c0);
 }
 
-static inline uint16_t input_code_type(uint32_t code) {
-	return input_code_is_button(code) ? INPUT_BUTTON : INPUT_KEY;
+/* BTN_TOOL_PEN, _RUBBER, _BRUSH, _PENCIL and _AIRBRUSH. */
+#define INPUT_TOOL_FIRST 0x140u
+#define INPUT_TOOL_LAST 0x144u
+
+static inline bool input_code_is_tool(uint32_t code) {
+	return code >= INPUT_TOOL_FIRST && code <= INPUT_TOOL_LAST;
 }
+
+/* BTN_STYLUS3, BTN_TOUCH, BTN_STYLUS and BTN_STYLUS2. */
+#define INPUT_PEN_BUTTON_FIRST 0x149u
+#define INPUT_PEN_BUTTON_LAST 0x14cu
+#define INPUT_PEN_TIP 0x14au
+
+static inline bool input_code_is_pen_button(uint32_t code) {
+	return code >= INPUT_PEN_BUTTON_FIRST && code <= INPUT_PEN_BUTTON_LAST;
+}
+
+static inline uint16_t input_code_type(uint32_t code) {
+	return input_code_is_button(code)		 ? INPUT_BUTTON
+			: input_code_is_tool(code)	 ? INPUT_PEN_NEAR
+			: input_code_is_pen_button(code) ? INPUT_PEN_BUTTON
+							 : INPUT_KEY;
+}
+
+/* The pen that is near; 0: none is. */
+static inline uint16_t input_near_tool(const struct input_held *held) {
+	uint16_t code = INPUT_TOOL_FIRST;
+	while (code <= INPUT_TOOL_LAST && !input_holds(held, code)) {
+		code++;
+	}
+	return code <= INPUT_TOOL_LAST ? code : 0;
+}
+
+/* A pen's button and the pointer's that it stands for, each of the other one; 0: there is none, as
+ * of the third. */
+uint16_t input_pen_twin(uint16_t code);
 
 bool input_holds_nothing(const struct input_held *held);
 

@@ -16,7 +16,7 @@ static struct input_record *log_unwritten(struct input_log *log, uint32_t skippe
 
 static bool is_of_motion(const struct input_record *last, const struct input_record *event) {
 	bool moves = event->type == INPUT_MOTION || event->type == INPUT_RELATIVE ||
-			event->type == INPUT_TOUCH_MOTION;
+			event->type == INPUT_TOUCH_MOTION || event->type == INPUT_PEN_MOTION;
 	return moves && last != NULL && last->type == event->type && last->code == event->code;
 }
 
@@ -70,6 +70,12 @@ static void log_append(struct input_log *log, const struct input_record *event) 
 	head->next++;
 }
 
+/* A pen's buttons, and that it is near: of one at a time, whose buttons go before it does. */
+static bool pen_can(const struct input_held *held, const struct input_record *event) {
+	bool is_near = input_near_tool(held) != 0;
+	return event->value == 0 || is_near == (event->type == INPUT_PEN_BUTTON);
+}
+
 /* Whether the event changes what is held, which is noted; or has nothing to do with that. */
 static bool log_hold(struct input_log *log, const struct input_record *event) {
 	struct input_held *held = &log->head.held;
@@ -78,6 +84,12 @@ static bool log_hold(struct input_log *log, const struct input_record *event) {
 			: 0;
 	bool down = (held->touches & bit) != 0;
 	switch (event->type) {
+	case INPUT_PEN_NEAR:
+	case INPUT_PEN_BUTTON:
+		if (!pen_can(held, event)) {
+			return false;
+		}
+		/* fallthrough */
 	case INPUT_KEY:
 	case INPUT_BUTTON:
 		if (input_holds(held, event->code) == (event->value != 0)) {
@@ -93,6 +105,8 @@ static bool log_hold(struct input_log *log, const struct input_record *event) {
 		return down;
 	case INPUT_TOUCH_MOTION:
 		return down;
+	case INPUT_PEN_MOTION:
+		return input_near_tool(held) != 0;
 	default:
 		return true;
 	}
@@ -109,7 +123,7 @@ static void log_place(struct input_log *log, const struct input_record *event) {
 	}
 }
 
-bool input_log_add(struct input_log *log, const struct input_record *event) {
+static bool log_put(struct input_log *log, const struct input_record *event) {
 	bool is_end = event->type == INPUT_GROUP_END;
 	if (!input_record_is_valid(event) || !log_hold(log, event) || (is_end && !log->in_group)) {
 		return false;
@@ -120,6 +134,23 @@ bool input_log_add(struct input_log *log, const struct input_record *event) {
 		log_append(log, event);
 	}
 	return true;
+}
+
+/* Before it goes. */
+static void log_lift_pen(struct input_log *log, uint64_t time) {
+	struct input_record event = {
+			.time = time, .type = INPUT_PEN_BUTTON, .code = INPUT_PEN_BUTTON_FIRST};
+	for (; event.code <= INPUT_PEN_BUTTON_LAST; event.code++) {
+		log_put(log, &event);
+	}
+}
+
+bool input_log_add(struct input_log *log, const struct input_record *event) {
+	if (event->type == INPUT_PEN_NEAR && event->value == 0 &&
+			input_near_tool(&log->head.held) == event->code) {
+		log_lift_pen(log, event->time);
+	}
+	return log_put(log, event);
 }
 
 bool input_log_release_all(struct input_log *log, uint64_t time) {

@@ -6,8 +6,44 @@
 
 /* --- what is held ----------------------------------------------------------------------------- */
 
-static void player_emit(struct input_player *player, const struct input_record *event) {
-	player->sink->event(player->data, event);
+/*
+ * The event for who knows no pens. A button that a mouse and a pen hold at once is pressed once.
+ * Returns whether there is any; what is held is as after it.
+ */
+static bool make_pointers(const struct input_held *held, struct input_record *event) {
+	uint16_t twin = input_pen_twin(event->code);
+	switch (event->type) {
+	case INPUT_PEN_MOTION:
+		event->type = INPUT_MOTION;
+		event->value = event->raw_x = event->raw_y = 0;
+		return true;
+	case INPUT_PEN_BUTTON:
+		event->type = INPUT_BUTTON;
+		event->code = twin;
+		return twin != 0 && !input_holds(held, twin);
+	case INPUT_BUTTON:
+		return twin == 0 || !input_holds(held, twin);
+	default:
+		return event->type != INPUT_PEN_NEAR;
+	}
+}
+
+/* Returns whether that was something for the sink. */
+static bool player_emit(struct input_player *player, const struct input_record *event) {
+	struct input_record told = *event;
+	bool is_told = player->sink->pens || make_pointers(&player->held, &told);
+	if (is_told) {
+		player->sink->event(player->data, &told);
+	}
+	return is_told;
+}
+
+static void player_tell_devices(const struct input_player *player) {
+	uint32_t devices = player->devices;
+	if (!player->sink->pens && (devices & INPUT_PEN)) {
+		devices = (devices & ~(uint32_t)INPUT_PEN) | INPUT_POINTER;
+	}
+	player->sink->devices(player->data, devices);
 }
 
 static void player_end_group(struct input_player *player) {
@@ -28,6 +64,25 @@ static uint64_t player_time(struct input_player *player, uint64_t time, uint64_t
 	return time;
 }
 
+/* Returns whether the sink was told of it. */
+static bool player_let_go(struct input_player *player, uint16_t code, uint64_t time) {
+	player_hold(player, code, false);
+	return player_emit(player,
+			&(struct input_record){
+					.time = time, .type = input_code_type(code), .code = code});
+}
+
+/* A pen that goes holds no button. */
+static bool player_lift_pen(struct input_player *player, uint64_t time) {
+	bool lifted = false;
+	for (uint16_t code = INPUT_PEN_BUTTON_FIRST; code <= INPUT_PEN_BUTTON_LAST; code++) {
+		if (input_holds(&player->held, code)) {
+			lifted |= player_let_go(player, code, time);
+		}
+	}
+	return lifted;
+}
+
 /* Releases all but what `kept` has. */
 static void player_release_but(
 		struct input_player *player, const struct input_held *kept, uint64_t now) {
@@ -36,20 +91,20 @@ static void player_release_but(
 		return;
 	}
 	struct input_record event = {.time = player_time(player, now, now)};
-	for (event.code = 0; event.code < INPUT_CODES; event.code++) {
-		if (input_holds(&player->held, event.code) && !input_holds(kept, event.code)) {
-			event.type = input_code_type(event.code);
-			player_hold(player, event.code, false);
-			player_emit(player, &event);
-			released = true;
+	uint16_t tool = input_near_tool(&player->held);
+	if (tool != 0 && !input_holds(kept, tool)) {
+		released = player_lift_pen(player, event.time);
+	}
+	for (uint16_t code = 0; code < INPUT_CODES; code++) {
+		if (input_holds(&player->held, code) && !input_holds(kept, code)) {
+			released |= player_let_go(player, code, event.time);
 		}
 	}
 	event.type = INPUT_TOUCH_UP;
 	for (event.code = 0; event.code < INPUT_TOUCHES; event.code++) {
 		if ((player->held.touches & ~kept->touches) >> event.code & 1) {
 			player->held.touches &= ~(1u << event.code);
-			player_emit(player, &event);
-			released = true;
+			released |= player_emit(player, &event);
 		}
 	}
 	if (released) {
@@ -90,6 +145,32 @@ static bool player_switch(struct input_player *player, const struct input_record
 	return true;
 }
 
+/* One pen at a time, which alone has buttons, and none when it goes. */
+static bool player_pen(struct input_player *player, const struct input_record *event) {
+	uint16_t tool = input_near_tool(&player->held);
+	bool fits = event->value == 0 || (tool != 0) == (event->type == INPUT_PEN_BUTTON);
+	if (!fits && tool != event->code) {
+		player->stats.refused++;
+		return false;
+	}
+	return player_switch(player, event);
+}
+
+/* That a pen is near is no press: who did not hear it come, or let it go when its sender was
+ * silent, has it again when it moves. */
+static bool player_pen_motion(struct input_player *player, uint64_t time) {
+	if (input_near_tool(&player->held) == 0 && player->tool != 0 &&
+			player->held_count < INPUT_HELD_MAX && player_take_token(player)) {
+		player_hold(player, player->tool, true);
+		player_emit(player,
+				&(struct input_record){.time = time,
+						.type = INPUT_PEN_NEAR,
+						.code = player->tool,
+						.value = 1});
+	}
+	return input_near_tool(&player->held) != 0 && player_take_token(player);
+}
+
 static bool player_touch(struct input_player *player, const struct input_record *event) {
 	uint32_t bit = 1u << event->code;
 	bool down = (player->held.touches & bit) != 0;
@@ -107,7 +188,8 @@ static bool player_touch(struct input_player *player, const struct input_record 
 	return true;
 }
 
-static bool player_admits(struct input_player *player, const struct input_record *event) {
+static bool player_admits(
+		struct input_player *player, const struct input_record *event, uint64_t time) {
 	switch (event->type) {
 	case INPUT_KEY:
 	case INPUT_BUTTON:
@@ -116,6 +198,11 @@ static bool player_admits(struct input_player *player, const struct input_record
 	case INPUT_TOUCH_MOTION:
 	case INPUT_TOUCH_UP:
 		return player_touch(player, event);
+	case INPUT_PEN_NEAR:
+	case INPUT_PEN_BUTTON:
+		return player_pen(player, event);
+	case INPUT_PEN_MOTION:
+		return player_pen_motion(player, time);
 	case INPUT_GROUP_END:
 		return true;
 	default:
@@ -127,16 +214,22 @@ static bool player_admits(struct input_player *player, const struct input_record
 static void player_play_event(struct input_player *player, const struct input_record *event,
 		uint64_t time, uint64_t now, bool *grouped) {
 	struct input_record played = *event;
-	if (!player_admits(player, event)) {
+	bool is_end = event->type == INPUT_GROUP_END;
+	bool goes = event->type == INPUT_PEN_NEAR && event->value == 0 &&
+			input_near_tool(&player->held) == event->code;
+	if (is_end && !*grouped) {
 		return;
 	}
-	if (event->type == INPUT_GROUP_END && !*grouped) {
-		return;
-	}
-	*grouped = event->type != INPUT_GROUP_END;
 	played.time = player_time(player, time, now);
+	if (goes) {
+		*grouped |= player_lift_pen(player, played.time);
+	}
+	if (!player_admits(player, event, played.time)) {
+		return;
+	}
 	player->stats.played++;
-	player_emit(player, &played);
+	bool told = player_emit(player, &played);
+	*grouped = !is_end && (*grouped || told);
 }
 
 /* --- a frame ---------------------------------------------------------------------------------- */
@@ -168,7 +261,7 @@ static uint64_t translated(uint64_t time, int64_t offset) {
 static void player_set_devices(struct input_player *player, uint32_t devices, uint64_t now) {
 	if ((devices & ~player->devices) != 0) {
 		player->devices |= devices;
-		player->sink->devices(player->data, player->devices);
+		player_tell_devices(player);
 	}
 	player->kept = devices;
 	if (devices == 0 || devices == player->devices) {
@@ -182,7 +275,7 @@ static void player_take_devices(struct input_player *player, uint64_t now) {
 	input_player_release(player, now);
 	player->gone_time = UINT64_MAX;
 	player->devices = player->kept;
-	player->sink->devices(player->data, player->devices);
+	player_tell_devices(player);
 }
 
 static void player_set_size(struct input_player *player, const struct input_head *head) {
@@ -222,6 +315,7 @@ void input_player_play(struct input_player *player, const struct input_frame *fr
 	player_set_devices(player, frame->head.devices, now);
 	player_set_size(player, &frame->head);
 	player_count_closings(player, &frame->head);
+	player->tool = input_near_tool(&frame->head.held);
 	if (player->begun && frame->first > player->next) {
 		player->stats.missed += frame->first - player->next;
 	}

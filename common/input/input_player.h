@@ -20,6 +20,7 @@
 
 /* Who takes the input. */
 struct input_sink {
+	bool pens; /* it knows pens: for others they are the pointer, and tip and buttons its */
 	/* One event, which changes something. Its time is ours, at most now, and never goes back.
 	 */
 	void (*event)(void *data, const struct input_record *event);
@@ -44,7 +45,8 @@ struct input_player {
 	uint64_t lease_ns;  /* of the frame that was played last */
 	uint64_t lease_end; /* when all that is held is released */
 	struct input_held held;
-	uint32_t held_count;	/* keys and buttons */
+	uint32_t held_count;	/* keys and buttons, and the pen that is near */
+	uint16_t tool;		/* that is near as the sender's frame says; 0: none */
 	uint32_t devices;	/* that the sink was told of */
 	uint32_t kept;		/* of those, that the sender had last */
 	uint64_t gone_time;	/* when the others are gone; UINT64_MAX: there are none */

@@ -53,6 +53,7 @@ def protocol_files() -> tuple[Path, ...]:
         _folder("wayland-scanner") / "wayland.xml",
         _folder("wayland-protocols") / "stable/xdg-shell/xdg-shell.xml",
         _folder("wayland-protocols") / "stable/viewporter/viewporter.xml",
+        _folder("wayland-protocols") / "stable/tablet/tablet-v2.xml",
         _folder("wayland-protocols") / "stable/linux-dmabuf/linux-dmabuf-v1.xml",
         _folder("wayland-protocols")
         / "unstable/linux-explicit-synchronization"

@@ -13,18 +13,35 @@
 #define MS 1000000ull
 
 static struct {
+	bool pens; /* are known */
 	struct input_held held;
 	uint64_t latest, now;
 	uint32_t played; /* that cost something */
 	uint32_t frames, closings;
 } seen;
 
+/* One at a time; only while it is near has it a place and buttons. */
+static void handle_pen(const struct input_record *event) {
+	bool is_near = input_near_tool(&seen.held) != 0;
+	if (event->type == INPUT_PEN_NEAR) {
+		demand(is_near == (event->value == 0));
+	}
+	for (uint32_t code = INPUT_PEN_BUTTON_FIRST; code <= INPUT_PEN_BUTTON_LAST; code++) {
+		demand(event->type != INPUT_PEN_NEAR || !input_holds(&seen.held, code));
+	}
+	demand(is_near || (event->type != INPUT_PEN_BUTTON && event->type != INPUT_PEN_MOTION));
+}
+
 static void handle_event(void *data, const struct input_record *event) {
 	demand(input_record_is_valid(event));
 	demand(event->time >= seen.latest && event->time <= seen.now);
 	seen.latest = event->time;
 	uint32_t bit = 1u << event->code % 32;
-	bool is_switch = event->type == INPUT_KEY || event->type == INPUT_BUTTON;
+	bool is_pens = event->type >= INPUT_PEN_NEAR && event->type <= INPUT_PEN_MOTION;
+	bool is_switch = event->type == INPUT_KEY || event->type == INPUT_BUTTON ||
+			event->type == INPUT_PEN_NEAR || event->type == INPUT_PEN_BUTTON;
+	demand(!is_pens || seen.pens);
+	handle_pen(event);
 	if (is_switch) {
 		demand(input_holds(&seen.held, event->code) != (event->value != 0));
 		input_hold(&seen.held, event->code, event->value != 0);
@@ -41,7 +58,7 @@ static void handle_event(void *data, const struct input_record *event) {
 }
 
 static void handle_devices(void *data, uint32_t devices) {
-	demand(devices <= 7);
+	demand(devices <= (seen.pens ? 15 : 7));
 }
 
 static void handle_size(void *data, uint32_t width, uint32_t height) {
@@ -53,7 +70,7 @@ static void handle_close(void *data) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	static const struct input_sink sink = {.event = handle_event,
+	struct input_sink sink = {.event = handle_event,
 			.devices = handle_devices,
 			.size = handle_size,
 			.close = handle_close};
@@ -64,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	demand(slot != NULL);
 	memset(&seen, 0, sizeof(seen));
 	seen.now = 1000 * MS;
+	seen.pens = sink.pens = size > 0 && data[size - 1] % 2 != 0;
 	input_player_init(&player, &sink, NULL, seen.now);
 	while (size > 2) {
 		size_t part = size - 2 < FRAME_BYTES ? size - 2 : FRAME_BYTES;

@@ -48,7 +48,8 @@ class TwoDesks:
     """`desk` is the one that is used, `screen` the one that gid-view is on.
 
     `name` is that of the desk's output, and of its stream. `keys` are more of the sections. `kind`
-    is the desk's shell. `used`: the whole desk is, by a seat of its output.
+    is the desk's shell. `used`: the whole desk is, by a seat of its output. The user of the screen
+    has the `devices`.
     """
 
     def __init__(
@@ -59,12 +60,13 @@ class TwoDesks:
         keys: tuple[str, str] = ("", ""),
         kind: str = "desktop",
         used: bool = True,
+        devices: int = 7,
     ) -> None:
         self.cockpit, self.name = cockpit, name
         output = desk_output(name) if used else desk_output(name, "")
         self.desk = self._weston(folder / "desk", "open", output + keys[0], kind)
         self.screen = self._weston(folder / "screen", "cluster", SCREEN + keys[1])
-        self.typist = Typist(cockpit.env("driver"), "input/screen")
+        self.typist = Typist(cockpit.env("driver"), "input/screen", devices)
 
     def _weston(self, folder: Path, domain: str, config: str, kind: str = "desktop") -> Weston:
         folder.mkdir()

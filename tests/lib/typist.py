@@ -7,7 +7,8 @@ import subprocess
 from lib.program import BUILD
 
 KEY, BUTTON, MOTION, RELATIVE, AXIS, TOUCH_DOWN, TOUCH_MOTION, TOUCH_UP = range(1, 9)
-KEYBOARD, POINTER, TOUCH = 1, 2, 4
+PEN_NEAR, PEN_BUTTON, PEN_MOTION = range(10, 13)
+KEYBOARD, POINTER, TOUCH, PEN = 1, 2, 4, 8
 FULL = 65536  # the picture's width and height
 SHIFT = 42
 # The keys of what is written with an American keyboard, and of the same with Shift.

@@ -6,15 +6,25 @@ import signal
 import pytest
 from gid_vm.guest import why_not
 from guests import SECONDS, Machines, Running
+from lib.pen_window import ERASER, TIP
 from lib.program import BUILD, TOP, wait_for
-from lib.typist import BUTTON, FULL, TOUCH_DOWN, TOUCH_UP, Typist
+from lib.typist import (
+    BUTTON,
+    FULL,
+    PEN_BUTTON,
+    PEN_MOTION,
+    PEN_NEAR,
+    TOUCH_DOWN,
+    TOUCH_UP,
+    Typist,
+)
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
     pytest.mark.timeout(900),
 ]
 
-DEVICES = [f"gidway {name}" for name in ("keyboard", "mouse", "pointer", "touch")]
+DEVICES = [f"gidway {name}" for name in ("keyboard", "mouse", "pointer", "touch", "pen")]
 KEY_A, BTN_LEFT = 30, 0x110
 
 
@@ -53,21 +63,25 @@ def test_one_that_is_killed(machines: Machines) -> None:
     machines.run("open", "modprobe", "-a", "evdev", "uinput")
     machines.run("open", "/usr/lib/systemd/systemd-udevd", "--daemon")  # as compositors know them
     seat, taker = Seat(machines), take(machines)
-    with Typist(machines.host.env("host"), "input/pad") as typist:
+    with Typist(machines.host.env("host"), "input/pad", 15) as typist:
         seat.wait(*(f"added {name}" for name in DEVICES))
         typist.press(KEY_A)
         typist.do((BUTTON, BTN_LEFT, 1))
         typist.do((TOUCH_DOWN, 0, 0, FULL // 2, FULL // 2))
         seat.wait(f"key {KEY_A} 1", f"button {BTN_LEFT} 1", "finger 1")
+        leans = (30 * 256, -45 * 256)
+        pressed = (PEN_MOTION, 0, FULL // 2, FULL // 2, FULL // 2, *leans)
+        typist.do((PEN_NEAR, ERASER, 1), pressed, (PEN_BUTTON, TIP, 1))
+        seat.wait("pen 2 1 30 -45", "tip 1 50")
         taker.signal(signal.SIGKILL)
         taker.finish()
-        let_go = (f"key {KEY_A} 0", f"button {BTN_LEFT} 0", "finger 0")
+        let_go = (f"key {KEY_A} 0", f"button {BTN_LEFT} 0", "finger 0", "tip 0", "pen 2 0")
         seat.wait(*let_go, *(f"removed {name}" for name in DEVICES))
         again = take(machines)
         seat.wait(*(f"added {name}" for name in DEVICES))
         typist.lift(KEY_A)
         typist.do((BUTTON, BTN_LEFT, 0))
-        typist.do((TOUCH_UP, 0, 0))
+        typist.do((TOUCH_UP, 0, 0), (PEN_NEAR, ERASER, 0))
         typist.type(KEY_A)
         seat.wait(f"key {KEY_A} 1", f"key {KEY_A} 0")
         again.signal(signal.SIGTERM)

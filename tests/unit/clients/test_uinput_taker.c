@@ -13,6 +13,7 @@
 #define FIRST_FD 1000 /* of devices, which are none of this process */
 #define TABLET_FD (FIRST_FD + 1)
 #define PANEL_FD FIRST_FD
+#define PEN_FD FIRST_FD
 #define GOT_MAX 1024
 
 static int opened;
@@ -103,6 +104,51 @@ static void test_fingers(void) {
 	taker->destroy(taker);
 }
 
+static void move_pen(struct taker *taker, int32_t pressure) {
+	taker->handle(taker,
+			&(struct input_record){.type = INPUT_PEN_MOTION,
+					.value = pressure,
+					.x = 7,
+					.y = 8,
+					.raw_x = -9,
+					.raw_y = 10});
+}
+
+/* What libinput takes for a tip that is down, of a device that has pressure. */
+static void test_pens(void) {
+	const int32_t most = INPUT_FULL - 1;
+	struct taker *taker = new_taker(INPUT_PEN);
+	handle(taker, INPUT_PEN_NEAR, BTN_TOOL_RUBBER, 1);
+	move_pen(taker, 0);
+	handle(taker, INPUT_GROUP_END, 0, 0);
+	tap_ok(got_is(0, PEN_FD, EV_KEY, BTN_TOOL_RUBBER, 1) &&
+					got_is(2, PEN_FD, EV_ABS, ABS_X, 7) &&
+					got_is(3, PEN_FD, EV_ABS, ABS_Y, 8) &&
+					got_is(4, PEN_FD, EV_ABS, ABS_TILT_X, -9) &&
+					got_is(5, PEN_FD, EV_ABS, ABS_TILT_Y, 10) &&
+					got_is(6, PEN_FD, EV_ABS, ABS_PRESSURE, 0) && calls == 1,
+			"a pen comes near, and leans");
+	got_count = 0;
+	handle(taker, INPUT_PEN_BUTTON, BTN_TOUCH, 1);
+	handle(taker, INPUT_GROUP_END, 0, 0);
+	tap_ok(got_is(0, PEN_FD, EV_KEY, BTN_TOUCH, 1) && got_count == 3 &&
+					got[1].event.code == ABS_PRESSURE &&
+					got[1].event.value > most / 20,
+			"its tip is down, however lightly");
+	got_count = 0;
+	move_pen(taker, most);
+	handle(taker, INPUT_GROUP_END, 0, 0);
+	tap_ok(got_is(4, PEN_FD, EV_ABS, ABS_PRESSURE, most), "and as hard as can be");
+	got_count = 0;
+	handle(taker, INPUT_PEN_BUTTON, BTN_STYLUS, 1);
+	handle(taker, INPUT_GROUP_END, 0, 0);
+	tap_ok(got_is(1, PEN_FD, EV_ABS, ABS_PRESSURE, most), "which another button leaves so");
+	handle(taker, INPUT_PEN_BUTTON, BTN_TOUCH, 0);
+	handle(taker, INPUT_GROUP_END, 0, 0);
+	tap_ok(got_is(4, PEN_FD, EV_ABS, ABS_PRESSURE, 0), "until it is up");
+	taker->destroy(taker);
+}
+
 static void test_two_devices(void) {
 	struct taker *taker = new_taker(INPUT_POINTER);
 	handle(taker, INPUT_MOTION, 0, 0);
@@ -135,6 +181,7 @@ static void test_a_long_group(void) {
 int main(void) {
 	test_a_key();
 	test_fingers();
+	test_pens();
 	test_two_devices();
 	test_a_long_group();
 	return tap_finish();

@@ -96,6 +96,22 @@ static void test_events(void) {
 	refuse_event((struct input_record){.type = INPUT_TOUCH_UP, .x = 1}, "a place without use");
 	refuse_event((struct input_record){.type = INPUT_GROUP_END, .value = 1},
 			"a value without use");
+	refuse_event((struct input_record){.type = INPUT_PEN_NEAR, .code = 0x14a, .value = 1},
+			"a tip as a pen");
+	refuse_event((struct input_record){.type = INPUT_PEN_NEAR, .code = 0x145, .value = 1},
+			"a finger as a pen");
+	refuse_event((struct input_record){.type = INPUT_PEN_BUTTON, .code = 0x140, .value = 1},
+			"a pen as its button");
+	refuse_event((struct input_record){.type = INPUT_PEN_BUTTON, .code = 0x110, .value = 1},
+			"a mouse's button as a pen's");
+	refuse_event((struct input_record){.type = INPUT_PEN_MOTION, .value = INPUT_FULL},
+			"more pressure than there is");
+	refuse_event((struct input_record){.type = INPUT_PEN_MOTION, .value = -1},
+			"less pressure than none");
+	refuse_event((struct input_record){.type = INPUT_PEN_MOTION, .raw_y = INPUT_TILT_MAX + 1},
+			"a pen that leans below the tablet");
+	refuse_event((struct input_record){.type = INPUT_PEN_MOTION, .x = INPUT_FULL},
+			"a pen right of it");
 	struct input_record late = key(30, 1);
 	late.time = (uint64_t)INT64_MAX + 1;
 	tap_ok(!input_record_is_valid(&late), "no event: a time that is none");

@@ -66,6 +66,42 @@ static void test_motion_is_joined(void) {
 	tap_ok(frame.count == 2, "as far as one can say it");
 }
 
+/* One at a time; whatever it presses is let go before it goes. */
+static void test_pens(void) {
+	const uint16_t pen = INPUT_TOOL_FIRST, eraser = INPUT_TOOL_FIRST + 1;
+	input_log_init(&events, INPUT_LEASE_DEFAULT_MS);
+	tap_ok(!add(INPUT_PEN_BUTTON, INPUT_PEN_TIP, 1, 0) && !add(INPUT_PEN_MOTION, 0, 0, 7),
+			"a pen that is far neither presses nor moves");
+	tap_ok(add(INPUT_PEN_NEAR, pen, 1, 0) && !add(INPUT_PEN_NEAR, pen, 1, 0) &&
+					!add(INPUT_PEN_NEAR, eraser, 1, 0),
+			"one comes near, once");
+	add(INPUT_PEN_MOTION, 0, 1, 7);
+	add(INPUT_GROUP_END, 0, 0, 0);
+	add(INPUT_PEN_MOTION, 0, 2, 8);
+	add(INPUT_GROUP_END, 0, 0, 0);
+	read_frame(0);
+	tap_ok(frame.count == 3 && frame.events[1].value == 2 && frame.events[1].x == 8,
+			"of its motions the last one counts");
+	add(INPUT_PEN_BUTTON, INPUT_PEN_TIP, 1, 0);
+	add(INPUT_PEN_BUTTON, INPUT_PEN_BUTTON_LAST, 1, 0);
+	tap_ok(!add(INPUT_PEN_NEAR, eraser, 0, 0) && add(INPUT_PEN_NEAR, pen, 0, 0), "it goes");
+	read_frame(3);
+	tap_ok(input_holds_nothing(&frame.head.held) && frame.count == 5 &&
+					frame.events[2].type == INPUT_PEN_BUTTON &&
+					frame.events[3].type == INPUT_PEN_BUTTON &&
+					frame.events[4].type == INPUT_PEN_NEAR &&
+					frame.events[4].value == 0,
+			"and has let go before");
+	add(INPUT_PEN_NEAR, eraser, 1, 0);
+	add(INPUT_PEN_BUTTON, INPUT_PEN_TIP, 1, 0);
+	tap_ok(input_log_release_all(&events, 9), "as when all is released");
+	read_frame(8);
+	tap_ok(input_holds_nothing(&frame.head.held) && frame.count == 5 &&
+					frame.events[2].code == INPUT_PEN_TIP &&
+					frame.events[3].code == eraser,
+			"in that order");
+}
+
 /* Such as of a pointer beside the picture: nobody is woken for it. */
 static void test_an_empty_group(void) {
 	input_log_init(&events, INPUT_LEASE_DEFAULT_MS);
@@ -96,6 +132,7 @@ int main(void) {
 	slot = calloc(1, INPUT_SLOT_SIZE);
 	test_held();
 	test_motion_is_joined();
+	test_pens();
 	test_an_empty_group();
 	test_the_oldest_go();
 	free(slot);

@@ -25,13 +25,18 @@ static struct {
 	uint32_t places, sizes, width, height, closings;
 	int32_t x, y;
 	int32_t pressed; /* now */
+	int32_t near;	 /* pens, now */
+	uint32_t pen_motions;
 	uint16_t codes[KEYS];
 	uint64_t latest;
 	bool in_time, in_order;
 } got;
 
 static void handle_event(void *data, const struct input_record *event) {
-	bool is_switch = event->type == INPUT_KEY || event->type == INPUT_BUTTON;
+	bool is_switch = event->type == INPUT_KEY || event->type == INPUT_BUTTON ||
+			event->type == INPUT_PEN_BUTTON;
+	got.pen_motions += event->type == INPUT_PEN_MOTION;
+	got.near += event->type != INPUT_PEN_NEAR ? 0 : event->value != 0 ? 1 : -1;
 	got.events++;
 	got.groups += event->type == INPUT_GROUP_END;
 	if (event->type == INPUT_MOTION) {
@@ -73,12 +78,19 @@ static const struct input_sink sink = {.event = handle_event,
 		.size = handle_size,
 		.close = handle_close};
 
-static void begin(void) {
+static const struct input_sink pens_sink = {
+		.pens = true, .event = handle_event, .devices = handle_devices};
+
+static void begin_with(const struct input_sink *used) {
 	memset(&got, 0, sizeof(got));
 	got.in_time = got.in_order = true;
 	now = START;
 	input_log_init(&sent, LEASE / MS);
-	input_player_init(&player, &sink, NULL, now);
+	input_player_init(&player, used, NULL, now);
+}
+
+static void begin(void) {
+	begin_with(&sink);
 }
 
 static void add(uint16_t type, uint16_t code, int32_t value) {
@@ -360,6 +372,99 @@ static void test_closings(void) {
 	tap_ok(got.closings == 4, "another sender begins with none");
 }
 
+enum { PEN = INPUT_TOOL_FIRST, ERASER, TIP = INPUT_PEN_TIP, STYLUS = TIP + 1 };
+
+static void move_pen(int32_t x, int32_t pressure) {
+	input_log_add(&sent,
+			&(struct input_record){.time = now,
+					.type = INPUT_PEN_MOTION,
+					.value = pressure,
+					.x = x,
+					.y = 9,
+					.raw_x = 5});
+}
+
+static void test_pens(void) {
+	begin_with(&pens_sink);
+	add(INPUT_PEN_NEAR, PEN, 1);
+	move_pen(7, 100);
+	add(INPUT_PEN_BUTTON, TIP, 1);
+	add(INPUT_PEN_BUTTON, STYLUS, 1);
+	play();
+	tap_ok(got.near == 1 && got.pen_motions == 1 && got.pressed == 2 && got.events == 5,
+			"a pen is near, and pressed");
+	now += LEASE;
+	input_player_expire(&player, now);
+	tap_ok(got.near == 0 && got.pressed == 0 && got.events == 9 &&
+					got.last.type == INPUT_GROUP_END,
+			"until its sender is silent");
+	move_pen(8, 100);
+	play();
+	tap_ok(got.near == 1 && got.pen_motions == 2 && got.pressed == 0,
+			"it is near again as it moves, and not pressed");
+	add(INPUT_PEN_NEAR, PEN, 0);
+	play();
+	tap_ok(got.near == 0 && got.pressed == 0 && player.held_count == 0, "and goes");
+	sent.head.devices = INPUT_PEN;
+	play();
+	tap_ok(got.devices == INPUT_PEN, "who knows pens is told of them");
+}
+
+/* What no log would write. */
+static void play_raw(uint16_t type, uint16_t code, int32_t value) {
+	sent.events[0] = (struct input_record){
+			.time = now, .type = type, .code = code, .value = value};
+	sent.head.count = 1;
+	sent.head.next++;
+	input_hold(&sent.head.held, code, value != 0);
+	play();
+}
+
+static void test_pens_of_strangers(void) {
+	begin_with(&pens_sink);
+	play_raw(INPUT_PEN_BUTTON, TIP, 1);
+	tap_ok(got.pressed == 0, "a pen that is far presses nothing");
+	play_raw(INPUT_PEN_NEAR, PEN, 1);
+	play_raw(INPUT_PEN_NEAR, ERASER, 1);
+	tap_ok(got.near == 1, "two are not near at once");
+	play_raw(INPUT_PEN_BUTTON, STYLUS, 1);
+	input_hold(&sent.head.held, PEN, false);
+	play();
+	tap_ok(got.near == 0 && got.pressed == 0,
+			"one that is gone by what is held presses nothing, whatever that says");
+	play_raw(INPUT_PEN_NEAR, PEN, 1);
+	play_raw(INPUT_PEN_BUTTON, TIP, 0);
+	play_raw(INPUT_PEN_BUTTON, TIP, 1);
+	play_raw(INPUT_PEN_NEAR, PEN, 0);
+	tap_ok(got.near == 0 && got.pressed == 0, "nor one that goes");
+}
+
+static void test_who_knows_no_pens(void) {
+	begin();
+	sent.head.devices = INPUT_PEN | INPUT_KEYBOARD;
+	add(INPUT_PEN_NEAR, PEN, 1);
+	add(INPUT_GROUP_END, 0, 0);
+	play();
+	tap_ok(got.events == 0 && got.devices == (INPUT_POINTER | INPUT_KEYBOARD),
+			"has a pointer, of which nothing is told yet");
+	move_pen(7, 100);
+	add(INPUT_PEN_BUTTON, TIP, 1);
+	play();
+	tap_ok(got.places == 1 && got.x == 7 && got.y == 9 && got.presses == 1 &&
+					got.codes[0] == 0x110 && got.near == 0,
+			"which is where the pen is, and pressed as it is");
+	add(INPUT_BUTTON, 0x110, 1);
+	add(INPUT_PEN_BUTTON, TIP, 0);
+	play();
+	tap_ok(got.presses == 1 && got.releases == 0, "a button that a mouse holds, too, is held");
+	add(INPUT_BUTTON, 0x110, 0);
+	play();
+	tap_ok(got.presses == 1 && got.releases == 1, "until both let it go");
+	add(INPUT_PEN_BUTTON, INPUT_PEN_BUTTON_FIRST, 1);
+	play();
+	tap_ok(got.presses == 1, "of a third button there is nothing");
+}
+
 int main(void) {
 	slot = calloc(1, INPUT_SLOT_SIZE);
 	test_each_event_once();
@@ -371,6 +476,9 @@ int main(void) {
 	test_clocks();
 	test_floods();
 	test_too_many_keys();
+	test_pens();
+	test_pens_of_strangers();
+	test_who_knows_no_pens();
 	test_devices();
 	test_devices_that_flicker();
 	test_sizes();
