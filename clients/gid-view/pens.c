@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "seat_parts.h"
 #include "tablet-v2-client-protocol.h"
 
 /* What the compositor says of a pen since its frame before, and all the time. */
@@ -44,12 +43,16 @@ struct piece {
 
 /* --- what is sent ----------------------------------------------------------------------------- */
 
+static void pens_send(const struct pens *pens, struct input_record event) {
+	pens->user->event(pens->data, &event);
+}
+
 static uint16_t button_code(uint32_t i) {
 	return (uint16_t)(INPUT_PEN_BUTTON_FIRST + i);
 }
 
 static void pen_send_near(const struct pen *pen, bool near) {
-	seat_send(pen->pens->seat,
+	pens_send(pen->pens,
 			(struct input_record){
 					.type = INPUT_PEN_NEAR, .code = pen->code, .value = near});
 }
@@ -61,19 +64,19 @@ static int32_t pen_pressure(const struct pen *pen) {
 }
 
 static void pen_send_motion(const struct pen *pen) {
-	const struct seat *seat = pen->pens->seat;
-	struct input_record event = seat_event_at(seat, INPUT_PEN_MOTION, pen->x, pen->y);
+	struct input_record event;
+	pen->pens->user->at(pen->pens->data, pen->x, pen->y, &event);
 	event.value = pen_pressure(pen);
 	event.raw_x = pen->tilt_x;
 	event.raw_y = pen->tilt_y;
-	seat_send(pen->pens->seat, event);
+	pens_send(pen->pens, event);
 }
 
 static void pen_send_buttons(const struct pen *pen) {
 	uint32_t changed = pen->down ^ pen->was_down;
 	for (uint32_t i = 0; button_code(i) <= INPUT_PEN_BUTTON_LAST; i++) {
 		if (changed >> i & 1) {
-			seat_send(pen->pens->seat,
+			pens_send(pen->pens,
 					(struct input_record){.type = INPUT_PEN_BUTTON,
 							.code = button_code(i),
 							.value = pen->down >> i & 1});
@@ -81,16 +84,10 @@ static void pen_send_buttons(const struct pen *pen) {
 	}
 }
 
-/* The picture of a desktop shows its own cursor, where that has no stream. */
-static void pen_hide_cursor(const struct pen *pen) {
-	const struct seat *seat = pen->pens->seat;
-	if (!seat->cursor->live && !seat->window->of_program) {
-		zwp_tablet_tool_v2_set_cursor(pen->base, pen->came, NULL, 0, 0);
-	}
-}
-
 static bool pen_is_on_picture(const struct pen *pen) {
-	return pen->over && pen->placed && seat_is_on_picture(pen->pens->seat, pen->x, pen->y);
+	struct input_record event;
+	return pen->over && pen->placed &&
+			pen->pens->user->at(pen->pens->data, pen->x, pen->y, &event);
 }
 
 /* Where it was pressed on the picture it stays until it presses nothing; where beside it, it does
@@ -101,7 +98,9 @@ static void pen_aim(struct pen *pen) {
 	if (pens->near == NULL && pen_is_on_picture(pen) && free) {
 		pens->near = pen;
 		pen->moved = true;
-		pen_hide_cursor(pen);
+		if (pens->user->hides_cursor(pens->data)) {
+			zwp_tablet_tool_v2_set_cursor(pen->base, pen->came, NULL, 0, 0);
+		}
 		pen_send_near(pen, true);
 	}
 }
@@ -116,9 +115,10 @@ static void pen_leave(struct pen *pen) {
 
 static void tool_frame(void *data, struct zwp_tablet_tool_v2 *base, uint32_t time) {
 	struct pen *pen = data;
-	seat_note_time(pen->pens->seat, time);
+	const struct pens *pens = pen->pens;
+	pens->user->time(pens->data, time);
 	pen_aim(pen);
-	if (pen->pens->near == pen) {
+	if (pens->near == pen) {
 		if (pen->moved) {
 			pen_send_motion(pen);
 		}
@@ -127,7 +127,7 @@ static void tool_frame(void *data, struct zwp_tablet_tool_v2 *base, uint32_t tim
 	}
 	pen->moved = false;
 	pen->was_down = pen->down;
-	seat_end_group(pen->pens->seat);
+	pens->user->group(pens->data);
 }
 
 /* --- a pen ------------------------------------------------------------------------------------ */
@@ -156,7 +156,7 @@ static void pen_destroy(struct pen *pen) {
 	if (pens->near == pen) {
 		pens->near = NULL;
 		pen_send_near(pen, false);
-		seat_end_group(pens->seat);
+		pens->user->group(pens->data);
 	}
 	zwp_tablet_tool_v2_destroy(pen->base);
 	wl_list_remove(&pen->link);
@@ -170,7 +170,7 @@ static void tool_removed(void *data, struct zwp_tablet_tool_v2 *base) {
 static void tool_proximity_in(void *data, struct zwp_tablet_tool_v2 *base, uint32_t serial,
 		struct zwp_tablet_v2 *tablet, struct wl_surface *surface) {
 	struct pen *pen = data;
-	pen->over = surface == pen->pens->seat->window->root;
+	pen->over = surface == pen->pens->surface;
 	pen->placed = false;
 	pen->came = serial;
 }
@@ -189,7 +189,7 @@ static void pen_press(struct pen *pen, uint16_t code, bool pressed) {
 
 static void tool_down(void *data, struct zwp_tablet_tool_v2 *base, uint32_t serial) {
 	struct pen *pen = data;
-	pen->pens->seat->serial = serial;
+	pen->pens->user->pressed(pen->pens->data, serial);
 	pen_press(pen, INPUT_PEN_TIP, true);
 }
 
@@ -240,7 +240,7 @@ static void tool_button(void *data, struct zwp_tablet_tool_v2 *base, uint32_t se
 		uint32_t button, uint32_t state) {
 	struct pen *pen = data;
 	bool pressed = state == ZWP_TABLET_TOOL_V2_BUTTON_STATE_PRESSED;
-	pen->pens->seat->serial = serial;
+	pen->pens->user->pressed(pen->pens->data, serial);
 	switch (button) { // those of a mouse are used as those of a pen
 	case BTN_LEFT:
 		pen_press(pen, INPUT_PEN_TIP, pressed);
@@ -303,9 +303,9 @@ static void tablet_destroy(struct tablet *tablet) {
 
 static void tablet_removed(void *data, struct zwp_tablet_v2 *base) {
 	struct tablet *tablet = data;
-	struct seat *seat = tablet->pens->seat;
+	const struct pens *pens = tablet->pens;
 	tablet_destroy(tablet);
-	seat_tell_devices(seat);
+	pens->user->tablets(pens->data);
 }
 
 static const struct zwp_tablet_v2_listener tablet_listener = {
@@ -440,7 +440,7 @@ static void seat_tablet_added(
 	tablet->base = added;
 	wl_list_insert(&pens->tablets, &tablet->link);
 	zwp_tablet_v2_add_listener(added, &tablet_listener, tablet);
-	seat_tell_devices(pens->seat);
+	pens->user->tablets(pens->data);
 }
 
 static void seat_tool_added(
@@ -468,8 +468,9 @@ static const struct zwp_tablet_seat_v2_listener seat_listener = {
 		.pad_added = seat_pad_added,
 };
 
-void pens_init(struct pens *pens, struct seat *seat) {
-	*pens = (struct pens){.seat = seat};
+void pens_init(struct pens *pens, const struct pens_user *user, void *data,
+		const struct wl_surface *surface) {
+	*pens = (struct pens){.user = user, .data = data, .surface = surface};
 	wl_list_init(&pens->pens);
 	wl_list_init(&pens->tablets);
 	wl_list_init(&pens->pieces);

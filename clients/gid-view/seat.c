@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "seat_parts.h"
+#include "seat.h"
 
 #include <gid/gid.h>
 #include <linux/input-event-codes.h>
@@ -15,17 +15,17 @@
 
 /* --- what all events have --------------------------------------------------------------------- */
 
-void seat_note_time(struct seat *seat, uint32_t ms) {
+static void seat_note_time(struct seat *seat, uint32_t ms) {
 	uint64_t time = input_time_of_ms(ms, gid_clock_now());
 	seat->time = time > seat->time ? time : seat->time;
 }
 
-void seat_send(struct seat *seat, struct input_record event) {
+static void seat_send(struct seat *seat, struct input_record event) {
 	event.time = seat->time;
 	seat->events->event(seat->data, &event);
 }
 
-void seat_end_group(struct seat *seat) {
+static void seat_end_group(struct seat *seat) {
 	seat_send(seat, (struct input_record){.type = INPUT_GROUP_END});
 	seat->events->group(seat->data);
 }
@@ -35,7 +35,7 @@ static int64_t to_picture(wl_fixed_t at, int32_t begin) {
 	return at - (int64_t)begin * FIXED;
 }
 
-bool seat_is_on_picture(const struct seat *seat, wl_fixed_t x, wl_fixed_t y) {
+static bool is_on_picture(const struct seat *seat, wl_fixed_t x, wl_fixed_t y) {
 	struct box box = window_picture_box(seat->window);
 	int64_t right = to_picture(x, box.x), down = to_picture(y, box.y);
 	return seat->window->veil.surface == NULL && !seat->window->blank && right >= 0 &&
@@ -48,7 +48,8 @@ static int32_t part_of(int64_t at, int32_t size) {
 	return part < 0 ? 0 : part >= INPUT_FULL ? INPUT_FULL - 1 : (int32_t)part;
 }
 
-struct input_record seat_event_at(
+/* An event at this place of the window. */
+static struct input_record event_at(
 		const struct seat *seat, enum input_type type, wl_fixed_t x, wl_fixed_t y) {
 	struct box box = window_picture_box(seat->window);
 	return (struct input_record){.type = (uint16_t)type,
@@ -91,20 +92,20 @@ void seat_cursor_changed(struct seat *seat) {
 static bool seat_aim(struct seat *seat) {
 	bool was_inside = seat->inside;
 	if (seat->buttons == 0 && !seat->grab.locked) {
-		seat->inside = seat->over && seat_is_on_picture(seat, seat->x, seat->y);
+		seat->inside = seat->over && is_on_picture(seat, seat->x, seat->y);
 	}
 	if (was_inside || !seat->inside) {
 		return false;
 	}
 	seat_show_cursor(seat);
-	seat_send(seat, seat_event_at(seat, INPUT_MOTION, seat->x, seat->y));
+	seat_send(seat, event_at(seat, INPUT_MOTION, seat->x, seat->y));
 	return true;
 }
 
 /* Where the pointer is, if that is on the picture. */
 static void seat_send_place(struct seat *seat) {
 	if (!seat_aim(seat) && seat->inside) {
-		seat_send(seat, seat_event_at(seat, INPUT_MOTION, seat->x, seat->y));
+		seat_send(seat, event_at(seat, INPUT_MOTION, seat->x, seat->y));
 	}
 }
 
@@ -378,14 +379,13 @@ static void touch_down(void *data, struct wl_touch *touch, uint32_t serial, uint
 	while (i < INPUT_TOUCHES && (seat->fingers_down >> i & 1)) {
 		i++;
 	}
-	if (surface != seat->window->root || !seat_is_on_picture(seat, x, y) ||
-			i == INPUT_TOUCHES) {
+	if (surface != seat->window->root || !is_on_picture(seat, x, y) || i == INPUT_TOUCHES) {
 		return;
 	}
 	seat->serial = serial;
 	seat->fingers[i] = id;
 	seat->fingers_down |= 1u << i;
-	struct input_record event = seat_event_at(seat, INPUT_TOUCH_DOWN, x, y);
+	struct input_record event = event_at(seat, INPUT_TOUCH_DOWN, x, y);
 	event.code = (uint16_t)i;
 	seat_note_time(seat, time);
 	seat_send(seat, event);
@@ -411,7 +411,7 @@ static void touch_motion(void *data, struct wl_touch *touch, uint32_t time, int3
 	struct seat *seat = data;
 	uint32_t i = seat_find_finger(seat, id);
 	if (i < INPUT_TOUCHES) {
-		struct input_record event = seat_event_at(seat, INPUT_TOUCH_MOTION, x, y);
+		struct input_record event = event_at(seat, INPUT_TOUCH_MOTION, x, y);
 		event.code = (uint16_t)i;
 		seat_note_time(seat, time);
 		seat_send(seat, event);
@@ -448,6 +448,59 @@ static const struct wl_touch_listener touch_listener = {
 		.cancel = touch_cancel,
 		.shape = touch_shape,
 		.orientation = touch_orientation,
+};
+
+/* --- pens ------------------------------------------------------------------------------------- */
+
+static void handle_pen_time(void *data, uint32_t ms) {
+	seat_note_time(data, ms);
+}
+
+static bool handle_pen_at(void *data, wl_fixed_t x, wl_fixed_t y, struct input_record *event) {
+	const struct seat *seat = data;
+	*event = event_at(seat, INPUT_PEN_MOTION, x, y);
+	return is_on_picture(seat, x, y);
+}
+
+static void handle_pen_event(void *data, const struct input_record *event) {
+	seat_send(data, *event);
+}
+
+static void handle_pen_group(void *data) {
+	seat_end_group(data);
+}
+
+static void handle_pen_pressed(void *data, uint32_t serial) {
+	struct seat *seat = data;
+	seat->serial = serial;
+}
+
+/* The picture of a desktop shows its own cursor, where that has no stream. */
+static bool handle_pen_hides_cursor(void *data) {
+	const struct seat *seat = data;
+	return !seat->cursor->live && !seat->window->of_program;
+}
+
+static void seat_tell_devices(struct seat *seat) {
+	seat->events->devices(seat->data,
+			(seat->pointer != NULL ? INPUT_POINTER : 0u) |
+					(seat->keyboard != NULL ? INPUT_KEYBOARD : 0u) |
+					(seat->touch != NULL ? INPUT_TOUCH : 0u) |
+					(pens_are_there(&seat->pens) ? INPUT_PEN : 0u));
+}
+
+static void handle_pen_tablets(void *data) {
+	seat_tell_devices(data);
+}
+
+static const struct pens_user pens_user = {
+		.time = handle_pen_time,
+		.at = handle_pen_at,
+		.event = handle_pen_event,
+		.group = handle_pen_group,
+		.pressed = handle_pen_pressed,
+		.hides_cursor = handle_pen_hides_cursor,
+		.tablets = handle_pen_tablets,
 };
 
 /* --- the seat --------------------------------------------------------------------------------- */
@@ -502,14 +555,6 @@ static void seat_use_touch(struct seat *seat, bool is_there) {
 	} else if (!is_there) {
 		seat_release_touch(seat);
 	}
-}
-
-void seat_tell_devices(struct seat *seat) {
-	seat->events->devices(seat->data,
-			(seat->pointer != NULL ? INPUT_POINTER : 0u) |
-					(seat->keyboard != NULL ? INPUT_KEYBOARD : 0u) |
-					(seat->touch != NULL ? INPUT_TOUCH : 0u) |
-					(pens_are_there(&seat->pens) ? INPUT_PEN : 0u));
 }
 
 /* A device that goes takes what it held with it. */
@@ -583,7 +628,7 @@ void seat_init(struct seat *seat, struct wayland *wayland, const struct window *
 					.moved = handle_moved,
 					.freed = handle_freed,
 					.data = seat}};
-	pens_init(&seat->pens, seat);
+	pens_init(&seat->pens, &pens_user, seat, window->root);
 	seat->registry = wl_display_get_registry(wayland->display);
 	wl_registry_add_listener(seat->registry, &registry_listener, seat);
 }
