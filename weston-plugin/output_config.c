@@ -9,7 +9,6 @@
 
 #define WIDTH_DEFAULT 1280
 #define HEIGHT_DEFAULT 720
-#define SCALE_MAX 8
 #define RATE_MAX 1000
 #define RATE_DIGITS 4 /* of its whole part */
 
@@ -87,10 +86,13 @@ static int read_mode(struct output_config *config) {
 				"mode= must be WIDTHxHEIGHT in pixels, as 1920x1080, or with a "
 				"rate of 1 to 1000 a second, as 1920x1080@30");
 	}
-	int result = config_get_number(place, "scale", &config->scale, 1, 1, SCALE_MAX);
+	int result = config_get_number(place, "scale", &config->scale, 1, 1, OUTPUT_SCALE_MAX);
 	if (result != 0) {
 		return result;
 	}
+	char *scale = config_get_text(place, "scale");
+	config->scale_follows = scale == NULL;
+	free(scale);
 	if (config->width % config->scale != 0 || config->height % config->scale != 0) {
 		return config_mistake(place, "scale", "scale= must divide both numbers of mode=");
 	}

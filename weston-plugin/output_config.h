@@ -9,6 +9,8 @@
 #include "config_place.h"
 #include "input_source.h"
 
+#define OUTPUT_SCALE_MAX 8
+
 struct output_config {
 	struct config_place place;
 	char *name;   /* of the output */
@@ -17,6 +19,7 @@ struct output_config {
 	bool is_mirror;	       /* the output is Weston's own; else the module makes it */
 	int32_t width, height; /* in pixels */
 	int32_t scale;
+	bool scale_follows; /* that of the screen of who uses it, where that says how large it is */
 	uint32_t refresh_mhz; /* 0: that of the reader's display */
 	/* The largest that whose input it takes can have it, in pixels; 0: it stays as it is. */
 	int32_t width_max, height_max;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "output_size.h"
 
+#include <input_format.h>
 #include <stdlib.h>
 
 #include "size_wish.h"
@@ -10,13 +11,16 @@ struct output_size {
 	struct weston_output *output;
 	struct output_stream *stream;
 	struct size_wish *wish;
+	bool scale_follows;
+	int32_t scale;		 /* that it is to have */
 	struct weston_mode mode; /* Weston refers to it, once the output had another size */
 };
 
 static bool handle_has_size(void *data, int32_t width, int32_t height) {
 	const struct output_size *size = data;
 	const struct weston_mode *mode = size->output->current_mode;
-	return mode->width == width && mode->height == height;
+	return mode->width == width && mode->height == height &&
+			size->output->current_scale == size->scale;
 }
 
 static bool handle_is_ready(void *data) {
@@ -29,7 +33,7 @@ static void handle_set_size(void *data, int32_t width, int32_t height) {
 	size->mode = *size->output->current_mode;
 	size->mode.width = width;
 	size->mode.height = height;
-	virtual_output_resize(size->output, &size->mode);
+	virtual_output_resize(size->output, &size->mode, size->scale);
 }
 
 static const struct sized sized = {
@@ -38,7 +42,17 @@ static const struct sized sized = {
 		.set_size = handle_set_size,
 };
 
-void output_size_wish(struct output_size *size, uint32_t width, uint32_t height) {
+/* Outputs of Weston have whole ones: the nearest. */
+static int32_t whole_scale(uint32_t scale) {
+	int32_t whole = (int32_t)((scale + INPUT_SCALE_ONE / 2) / INPUT_SCALE_ONE);
+	return whole < 1 ? 1 : whole > OUTPUT_SCALE_MAX ? OUTPUT_SCALE_MAX : whole;
+}
+
+void output_size_wish(struct output_size *size, uint32_t width, uint32_t height, uint32_t scale) {
+	if (size->scale_follows) {
+		size->scale = whole_scale(scale);
+		size_wish_set_step(size->wish, size->scale);
+	}
 	size_wish_make(size->wish, width, height);
 }
 
@@ -50,6 +64,8 @@ struct output_size *output_size_create(struct weston_output *output,
 	}
 	size->output = output;
 	size->stream = stream;
+	size->scale_follows = config->scale_follows;
+	size->scale = config->scale;
 	size->wish = size_wish_create(wl_display_get_event_loop(output->compositor->wl_display),
 			(struct size_limits){config->width_max, config->height_max, config->scale},
 			&sized, size);

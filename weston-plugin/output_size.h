@@ -19,7 +19,8 @@ struct output_size *output_size_create(struct weston_output *output,
 /* To be called before the output is gone. Accepts NULL. */
 void output_size_destroy(struct output_size *size);
 
-/* The user would have a picture of so many pixels. Only the last wish counts. */
-void output_size_wish(struct output_size *size, uint32_t width, uint32_t height);
+/* The user would have a picture of so many pixels, of a screen of that scale, in 120ths, where 0 is
+ * not known. Only the last wish counts. */
+void output_size_wish(struct output_size *size, uint32_t width, uint32_t height, uint32_t scale);
 
 #endif

@@ -86,10 +86,10 @@ static void handle_devices(void *data, uint32_t devices) {
 	input_seat_set_devices(output_seat_get_base(configured->seat), devices);
 }
 
-static void handle_size(void *data, uint32_t width, uint32_t height) {
+static void handle_size(void *data, uint32_t width, uint32_t height, uint32_t scale) {
 	const struct configured *configured = data;
 	if (configured->size != NULL) {
-		output_size_wish(configured->size, width, height);
+		output_size_wish(configured->size, width, height, scale);
 	}
 }
 

@@ -62,6 +62,10 @@ void size_wish_repeat(struct size_wish *wish) {
 	wish_wait(wish, passed < INTERVAL_NS ? (int)((INTERVAL_NS - passed) / MS_NS) + 1 : 1);
 }
 
+void size_wish_set_step(struct size_wish *wish, int32_t step) {
+	wish->limits.step = step;
+}
+
 void size_wish_make(struct size_wish *wish, uint32_t width, uint32_t height) {
 	wish->width = bound_side(width, wish->limits.width, wish->limits.step);
 	wish->height = bound_side(height, wish->limits.height, wish->limits.step);

@@ -34,6 +34,9 @@ struct size_wish *size_wish_create(struct wl_event_loop *loop, struct size_limit
 /* Accepts NULL. */
 void size_wish_destroy(struct size_wish *wish);
 
+/* Each side is a multiple of that from now on. */
+void size_wish_set_step(struct size_wish *wish, int32_t step);
+
 /* Only the last wish counts. */
 void size_wish_make(struct size_wish *wish, uint32_t width, uint32_t height);
 

@@ -34,10 +34,10 @@ static void handle_devices(void *data, uint32_t devices) {
 	input->sink->devices(input->data, devices);
 }
 
-static void handle_size(void *data, uint32_t width, uint32_t height) {
+static void handle_size(void *data, uint32_t width, uint32_t height, uint32_t scale) {
 	const struct stream_input *input = data;
 	if (input->sink->size != NULL) {
-		input->sink->size(input->data, width, height);
+		input->sink->size(input->data, width, height, scale);
 	}
 }
 

@@ -90,8 +90,8 @@ static int handle_switch_mode(struct weston_output *output, struct weston_mode *
 	return done ? 0 : -1;
 }
 
-void virtual_output_resize(struct weston_output *output, struct weston_mode *mode) {
-	weston_output_mode_set_native(output, mode, output->current_scale);
+void virtual_output_resize(struct weston_output *output, struct weston_mode *mode, int32_t scale) {
+	weston_output_mode_set_native(output, mode, scale);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */

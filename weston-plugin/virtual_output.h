@@ -13,10 +13,10 @@ struct weston_output *virtual_output_create(
 		struct weston_compositor *compositor, const struct output_config *config);
 
 /*
- * Gives an output that was made here the size of `mode`, which is to stay as long as the output.
- * Windows and clients learn it as of a screen with another mode; outputs to the right make room.
- * Where there is no memory for it, it stays as it was, which the log tells.
+ * Gives an output that was made here a scale, and the size of `mode`, which is to stay as long as
+ * it. Windows and clients learn it as of a screen with another mode; outputs to the right make
+ * room. Where there is no memory for it, it stays as it was, which the log tells.
  */
-void virtual_output_resize(struct weston_output *output, struct weston_mode *mode);
+void virtual_output_resize(struct weston_output *output, struct weston_mode *mode, int32_t scale);
 
 #endif

@@ -77,7 +77,7 @@ static void handle_devices(void *data, uint32_t devices) {
 	input_seat_set_devices(window_seat_get_base(input->seat), devices);
 }
 
-static void handle_size(void *data, uint32_t width, uint32_t height) {
+static void handle_size(void *data, uint32_t width, uint32_t height, uint32_t scale) {
 	const struct window_input *input = data;
 	if (input->size != NULL) {
 		size_wish_make(input->size, width, height);

@@ -143,6 +143,12 @@ static void veil_layout(struct veil *veil, struct box box) {
 
 /* --- the window ------------------------------------------------------------------------------- */
 
+void window_get_pixels(const struct window *window, int32_t *width, int32_t *height) {
+	struct box area = window_area(window);
+	*width = surface_scale_to_pixels(&window->scale, area.width);
+	*height = surface_scale_to_pixels(&window->scale, area.height);
+}
+
 static bool is_step(int32_t rest) {
 	return rest >= 0 && rest < STEP_MAX;
 }
@@ -156,6 +162,11 @@ struct box window_picture_box(const struct window *window) {
 	int32_t beside = area.width - width, below = area.height - height;
 	if (window->of_program && is_step(beside) && is_step(below)) {
 		return (struct box){area.x + beside / 2, area.y + below / 2, width, height};
+	}
+	int32_t full_width, full_height;
+	window_get_pixels(window, &full_width, &full_height);
+	if (width == full_width && height == full_height) {
+		return area; /* pixel by pixel, whatever was rounded */
 	}
 	return fit_picture(area, width, height);
 }
@@ -208,8 +219,13 @@ static void window_choose_size(struct window *window) {
 		window->width = window->next_width;
 		window->height = window->next_height;
 	} else if (!options->leads || window->width == 0) {
-		window->width = options->width > 0 ? options->width : window->picture_width;
-		window->height = options->height > 0 ? options->height : window->picture_height;
+		const struct surface_scale *scale = &window->scale;
+		window->width = options->width > 0
+				? options->width
+				: surface_scale_from_pixels(scale, window->picture_width);
+		window->height = options->height > 0
+				? options->height
+				: surface_scale_from_pixels(scale, window->picture_height);
 	}
 }
 
@@ -260,6 +276,17 @@ static const struct xdg_toplevel_listener toplevel_listener = {
 };
 
 /* --- life ------------------------------------------------------------------------------------- */
+
+static void handle_scale_changed(void *data) {
+	struct window *window = data;
+	if (!window->mapped) {
+		return;
+	}
+	window_layout(window);
+	if (window->resized != NULL) {
+		window->resized(window->data);
+	}
+}
 
 static void ask_for_fullscreen(struct window *window) {
 	const struct output *output = window->watch.output;
@@ -369,6 +396,10 @@ int window_init(struct window *window, struct wayland *wayland,
 	window->root_viewport = wp_viewporter_get_viewport(wayland->viewporter, window->root);
 	window->picture_viewport = wp_viewporter_get_viewport(wayland->viewporter, window->picture);
 	window->background = make_background(window);
+	if (options->leads) {
+		surface_scale_init(&window->scale, wayland->display, window->root,
+				handle_scale_changed, window);
+	}
 	int result = find_output(window);
 	create_toplevel(window);
 	return result;
@@ -379,6 +410,7 @@ void window_finish(struct window *window) {
 		return;
 	}
 	window_set_veiled(window, false);
+	surface_scale_finish(&window->scale);
 	output_watch_finish(&window->watch);
 	wp_viewport_destroy(window->picture_viewport);
 	wp_viewport_destroy(window->root_viewport);

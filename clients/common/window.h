@@ -5,7 +5,7 @@
  * Over a picture that is no longer true a third one lies, the veil. A program's window that is a
  * little smaller, as one that has rows of letters, is not scaled. The pointer, fingers and the
  * keyboard are the root's, wherever they are in the window: on the picture only, where there is no
- * background.
+ * background. A picture that follows the window's size has the pixels of its screen.
  *
  * The owner draws: it attaches buffers to `picture` and commits it. The window only lays out.
  */
@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "output.h"
+#include "surface_scale.h"
 #include "wayland.h"
 
 struct box {
@@ -52,15 +53,17 @@ struct window {
 	struct wp_viewport *root_viewport, *picture_viewport;
 	int32_t width, height;		       // of the window; 0: not known yet
 	int32_t picture_width, picture_height; // before scaling; 0: not known yet
-	int32_t next_width, next_height;       // what the compositor wants; 0: our choice
-	uint32_t serial;		       // of the last configure
+	struct surface_scale scale;	 // zeroes, unless the picture follows the window's size
+	int32_t next_width, next_height; // what the compositor wants; 0: our choice
+	uint32_t serial;		 // of the last configure
 	bool configured;
-	bool mapped;		     // the picture may be drawn
-	bool blank;		     // the owner shows no picture: there is nothing to point at
-	bool of_program;	     // the picture is a program's window, and has no cursor in it
-	void (*ready)(void *data);   // the compositor has agreed: look at `mapped`
-	void (*resized)(void *data); // it has another size, or its first one; may be NULL
-	void (*closed)(void *data);  // the user closed the window
+	bool mapped;		   // the picture may be drawn
+	bool blank;		   // the owner shows no picture: there is nothing to point at
+	bool of_program;	   // the picture is a program's window, and has no cursor in it
+	void (*ready)(void *data); // the compositor has agreed: look at `mapped`
+	/* It has another size, or its first one, or its screen another scale; may be NULL. */
+	void (*resized)(void *data);
+	void (*closed)(void *data); // the user closed the window
 	void *data;
 };
 
@@ -87,6 +90,9 @@ bool window_has_own_size(const struct window *window);
 
 /* Where a picture of any size would lie in the window, as it was laid out last. */
 struct box window_area(const struct window *window);
+
+/* How many pixels of its screen a picture has that fills it, as it was laid out last. */
+void window_get_pixels(const struct window *window, int32_t *width, int32_t *height);
 
 /* Where the picture lies in it; without a size where there is none. */
 struct box window_picture_box(const struct window *window);

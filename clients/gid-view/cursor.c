@@ -11,6 +11,8 @@
 #include <to_rgb.h>
 #include <unistd.h>
 
+#include "viewporter-client-protocol.h"
+
 /* Of one frame there is no need for more: only the newest is shown. */
 #define CREDIT 2
 
@@ -84,6 +86,10 @@ static void cursor_draw(
 	to_rgb(&info.layout, picture, (uint32_t)box.x, (uint32_t)box.y, (uint32_t)box.width,
 			(uint32_t)box.height, pixels, (size_t)box.width * 4);
 	munmap(pixels, (size_t)(box.width * box.height * 4));
+	int32_t width = surface_scale_from_pixels(cursor->scale, box.width);
+	int32_t height = surface_scale_from_pixels(cursor->scale, box.height);
+	wp_viewport_set_destination(
+			cursor->viewport, width > 0 ? width : 1, height > 0 ? height : 1);
 	wl_surface_attach(cursor->surface, buffer, 0, 0);
 	wl_surface_damage_buffer(cursor->surface, 0, 0, INT32_MAX, INT32_MAX);
 	wl_surface_commit(cursor->surface);
@@ -94,8 +100,8 @@ static void cursor_draw(
 static void cursor_show(struct cursor *cursor, struct gid_slab *slab, const struct gid_frame *frame,
 		const struct cursor_note *note) {
 	cursor->seen = false;
-	cursor->x = note->x;
-	cursor->y = note->y;
+	cursor->x = surface_scale_from_pixels(cursor->scale, note->x);
+	cursor->y = surface_scale_from_pixels(cursor->scale, note->y);
 	if (slab != NULL) {
 		cursor_draw(cursor, slab, frame);
 		gid_slab_unref(slab);
@@ -229,7 +235,8 @@ static void consumer_answered(void *data, int error) {
 /* --- life ------------------------------------------------------------------------------------- */
 
 int cursor_init(struct cursor *cursor, sd_event *event, const struct wayland *wayland,
-		struct gid_domain *domain, const char *owner, const char *shown) {
+		const struct surface_scale *scale, struct gid_domain *domain, const char *owner,
+		const char *shown) {
 	const struct gid_consumer_options options = {
 			.size = sizeof(options),
 			.credit = CREDIT,
@@ -240,7 +247,7 @@ int cursor_init(struct cursor *cursor, sd_event *event, const struct wayland *wa
 			.answered = consumer_answered,
 	};
 	char stream[GID_NAME_MAX + 1];
-	*cursor = (struct cursor){.wayland = wayland, .domain = domain};
+	*cursor = (struct cursor){.wayland = wayland, .scale = scale, .domain = domain};
 	if (wayland->shm == NULL || !cursor_stream_name(stream, shown)) {
 		return 0;
 	}
@@ -250,6 +257,7 @@ int cursor_init(struct cursor *cursor, sd_event *event, const struct wayland *wa
 		return -1;
 	}
 	cursor->surface = wl_compositor_create_surface(wayland->compositor);
+	cursor->viewport = wp_viewporter_get_viewport(wayland->viewporter, cursor->surface);
 	error = sd_event_add_io(event, &cursor->source, gid_consumer_get_fd(cursor->consumer),
 			EPOLLIN, handle_readable, cursor);
 	if (error >= 0) {
@@ -266,6 +274,7 @@ void cursor_finish(struct cursor *cursor) {
 	cursor->changed = NULL;
 	cursor_end(cursor);
 	if (cursor->surface != NULL) {
+		wp_viewport_destroy(cursor->viewport);
 		wl_surface_destroy(cursor->surface);
 	}
 	*cursor = (struct cursor){0};

@@ -10,15 +10,18 @@
 #include <gid/stream.h>
 #include <systemd/sd-event.h>
 
+#include "common/surface_scale.h"
 #include "common/wayland.h"
 
 struct cursor {
 	const struct wayland *wayland;
+	const struct surface_scale *scale; // of the window, of whose pixels it has as many
 	struct gid_domain *domain;
 	struct gid_consumer *consumer; // NULL: we may not read it, or it cannot be
 	sd_event_source *source;       // of its descriptor
 	sd_event_source *turn;	       // when more is taken than was in one go
 	struct wl_surface *surface;    // with the picture, to be given to the pointer
+	struct wp_viewport *viewport;  // of it
 	bool live;		       // its stream is there, and has said something
 	bool seen;		       // there is a picture; else there is no cursor to be seen
 	bool locked;		       // the pointer is to be locked to the window
@@ -37,7 +40,8 @@ struct cursor {
  * stderr what is wrong.
  */
 int cursor_init(struct cursor *cursor, sd_event *event, const struct wayland *wayland,
-		struct gid_domain *domain, const char *owner, const char *shown);
+		const struct surface_scale *scale, struct gid_domain *domain, const char *owner,
+		const char *shown);
 
 /* To be called after gid_domain_dispatch(): a stream that has come to life has no doorbell yet. */
 void cursor_receive(struct cursor *cursor);

@@ -653,8 +653,9 @@ static void window_resized(void *data) {
 	struct view *view = data;
 	bool of_program = view->options->input && view->window.of_program;
 	if (view->options->desktop != NULL || (of_program && window_has_own_size(&view->window))) {
-		struct box area = window_area(&view->window);
-		view_input_set_size(&view->input, area.width, area.height);
+		int32_t width, height;
+		window_get_pixels(&view->window, &width, &height);
+		view_input_set_size(&view->input, width, height, view->window.scale.value);
 	}
 }
 

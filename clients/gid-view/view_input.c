@@ -64,6 +64,11 @@ static const struct input_sender_events sender_events = {
 		.readers = sender_readers,
 };
 
+static void input_send_size(struct view_input *input) {
+	input_sender_set_size(input->sender, (uint32_t)input->width, (uint32_t)input->height,
+			(uint32_t)input->scale);
+}
+
 static void input_begin(struct view_input *input) {
 	int error = input_sender_create(input->domain, input->stream, input->lease_ms,
 			&sender_events, input, &input->sender);
@@ -73,7 +78,7 @@ static void input_begin(struct view_input *input) {
 	}
 	input_sender_set_devices(input->sender, input->devices);
 	input_sender_set_keymap(input->sender, input->keymap);
-	input_sender_set_size(input->sender, (uint32_t)input->width, (uint32_t)input->height);
+	input_send_size(input);
 }
 
 static int handle_timer(sd_event_source *source, uint64_t time, void *data) {
@@ -173,14 +178,14 @@ static const struct seat_events seat_events = {
 
 /* --- the window ------------------------------------------------------------------------------- */
 
-void view_input_set_size(struct view_input *input, int32_t width, int32_t height) {
+void view_input_set_size(struct view_input *input, int32_t width, int32_t height, int32_t scale) {
 	bool sendable = width > 0 && height > 0 && width <= (int32_t)INPUT_SIZE_MAX &&
 			height <= (int32_t)INPUT_SIZE_MAX;
 	input->width = sendable ? width : 0;
 	input->height = sendable ? height : 0;
+	input->scale = sendable ? scale : 0;
 	if (input->sender != NULL) {
-		input_sender_set_size(
-				input->sender, (uint32_t)input->width, (uint32_t)input->height);
+		input_send_size(input);
 		input_sender_flush(input->sender);
 		input_arm(input);
 	}
@@ -229,7 +234,8 @@ int view_input_init(struct view_input *input, sd_event *event, struct wayland *w
 					options->stream) < 0) {
 		return -1;
 	}
-	if (cursor_init(&input->cursor, event, wayland, domain, owner, options->stream) < 0) {
+	if (cursor_init(&input->cursor, event, wayland, &window->scale, domain, owner,
+			    options->stream) < 0) {
 		return -1;
 	}
 	seat_init(&input->seat, wayland, window, &input->cursor, options->grab_key, &seat_events,

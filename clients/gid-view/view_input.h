@@ -27,6 +27,7 @@ struct view_input {
 	uint64_t lose_time; // when the window is without the keyboard for good; UINT64_MAX: not now
 	uint32_t devices;
 	int32_t width, height; // of the picture that would fit the window; 0: any does
+	int32_t scale;	       // of its screen, in 120ths; 0: it is not known
 	char *keymap;	       // NULL: there is none
 	int told;	       // the error that was said last
 	uint32_t readers;      // of it, as was said last
@@ -43,8 +44,8 @@ int view_input_init(struct view_input *input, sd_event *event, struct wayland *w
 /* After gid_domain_dispatch(). Also of zeroes. */
 void view_input_dispatch(struct view_input *input);
 
-/* Asks who makes the picture for one of so many pixels. */
-void view_input_set_size(struct view_input *input, int32_t width, int32_t height);
+/* Asks who makes the picture for one of so many pixels, of a screen of that scale. */
+void view_input_set_size(struct view_input *input, int32_t width, int32_t height, int32_t scale);
 
 /* Asks who shows the window there to close it. Returns whether anybody hears that. */
 bool view_input_close(struct view_input *input);

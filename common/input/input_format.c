@@ -128,7 +128,8 @@ static bool head_is_placed_well(const struct input_head *head) {
 
 static bool head_is_sized_well(const struct input_head *head) {
 	return (head->width == 0) == (head->height == 0) && head->width <= INPUT_SIZE_MAX &&
-			head->height <= INPUT_SIZE_MAX;
+			head->height <= INPUT_SIZE_MAX && head->scale <= INPUT_SCALE_MAX &&
+			(head->width > 0 || head->scale == 0);
 }
 
 static bool head_is_valid(const struct input_head *head) {

@@ -27,6 +27,8 @@
 #define INPUT_FULL 65536		  /* the width and the height of the picture */
 #define INPUT_KEYMAP_MAX 122880u	  /* bytes of a keymap, with its NUL */
 #define INPUT_SIZE_MAX 16384u		  /* of a picture, in pixels: GID_SIZE_MAX */
+#define INPUT_SCALE_ONE 120u		  /* a screen whose programs draw each pixel once */
+#define INPUT_SCALE_MAX (16 * INPUT_SCALE_ONE)
 
 /* One slot: the head, the events, the keymap. */
 #define INPUT_KEYMAP_OFFSET 8192u
@@ -112,7 +114,8 @@ struct input_head {
 	/* Of the window, in pixels: the picture that fits it. 0 and 0: any is right. */
 	uint32_t width, height;
 	uint32_t closings;     /* counts how often the user wanted the window to be closed */
-	uint32_t reserved[24]; /* 0 */
+	uint32_t scale;	       /* of the window's screen, in 120ths; 0: it is not known */
+	uint32_t reserved[23]; /* 0 */
 };
 _Static_assert(sizeof(struct input_head) == 256, "input head");
 _Static_assert(sizeof(struct input_head) + INPUT_EVENTS_MAX * sizeof(struct input_record) ==

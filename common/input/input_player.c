@@ -279,11 +279,13 @@ static void player_take_devices(struct input_player *player, uint64_t now) {
 }
 
 static void player_set_size(struct input_player *player, const struct input_head *head) {
-	bool is_new = player->width != head->width || player->height != head->height;
+	bool is_new = player->width != head->width || player->height != head->height ||
+			player->scale != head->scale;
 	player->width = head->width;
 	player->height = head->height;
+	player->scale = head->scale;
 	if (is_new && head->width > 0 && player->sink->size != NULL) {
-		player->sink->size(player->data, head->width, head->height);
+		player->sink->size(player->data, head->width, head->height, head->scale);
 	}
 }
 
@@ -352,7 +354,7 @@ void input_player_init(struct input_player *player, const struct input_sink *sin
 void input_player_begin(struct input_player *player, uint64_t now) {
 	input_player_release(player, now);
 	player->begun = false;
-	player->width = player->height = 0;
+	player->width = player->height = player->scale = 0;
 	player->next = 0;
 	player->since = now;
 	player->gone_time = UINT64_MAX;

@@ -28,8 +28,9 @@ struct input_sink {
 	 * is there no more. */
 	void (*devices)(void *data, uint32_t devices);
 	/* The sender's window has another size, and would have a picture of so many pixels, each
-	 * 1..INPUT_SIZE_MAX. As often as it likes. NULL: nobody asks for it. */
-	void (*size)(void *data, uint32_t width, uint32_t height);
+	 * 1..INPUT_SIZE_MAX. Its screen has that scale, in 120ths; 0: it is not known. As often as
+	 * it likes. NULL: nobody asks for it. */
+	void (*size)(void *data, uint32_t width, uint32_t height, uint32_t scale);
 	/* The user wants the window to be closed, once or more often since the frame before. As
 	 * often as the sender likes. NULL: nobody asks for it. */
 	void (*close)(void *data);
@@ -51,6 +52,7 @@ struct input_player {
 	uint32_t kept;		/* of those, that the sender had last */
 	uint64_t gone_time;	/* when the others are gone; UINT64_MAX: there are none */
 	uint32_t width, height; /* as the sender said last */
+	uint32_t scale;		/* the same */
 	uint32_t closings;	/* the same */
 	uint32_t tokens;	/* events that may be played now */
 	uint64_t token_time;	/* when they were counted */

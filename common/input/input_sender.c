@@ -85,11 +85,13 @@ void input_sender_set_devices(struct input_sender *sender, uint32_t devices) {
 	sender->log.head.devices = devices;
 }
 
-void input_sender_set_size(struct input_sender *sender, uint32_t width, uint32_t height) {
+void input_sender_set_size(
+		struct input_sender *sender, uint32_t width, uint32_t height, uint32_t scale) {
 	struct input_head *head = &sender->log.head;
-	sender_mark(sender, head->width != width || head->height != height);
+	sender_mark(sender, head->width != width || head->height != height || head->scale != scale);
 	head->width = width;
 	head->height = height;
+	head->scale = scale;
 }
 
 void input_sender_close(struct input_sender *sender) {

@@ -39,9 +39,11 @@ void input_sender_destroy(struct input_sender *sender);
 void input_sender_set_devices(struct input_sender *sender, uint32_t devices);
 int input_sender_set_keymap(struct input_sender *sender, const char *text);
 
-/* The size that the picture should have, in pixels, each at most INPUT_SIZE_MAX; 0 and 0: any. It
- * is sent with input_sender_flush(), and is up to the reader. */
-void input_sender_set_size(struct input_sender *sender, uint32_t width, uint32_t height);
+/* The size that the picture should have, in pixels, each at most INPUT_SIZE_MAX, and the scale of
+ * its screen, as in the head; 0, 0 and 0: any. It is sent with input_sender_flush(), and is up to
+ * the reader. */
+void input_sender_set_size(
+		struct input_sender *sender, uint32_t width, uint32_t height, uint32_t scale);
 
 /* The user wants the window to be closed: sent with input_sender_flush(), and up to the reader. */
 void input_sender_close(struct input_sender *sender);

@@ -44,6 +44,10 @@ class Sizes:
         self.display.roundtrip()
         return [args[1:3] for name, args in self.output.events if name == "mode"]
 
+    def scale(self) -> int:
+        self.display.roundtrip()
+        return [args[0] for name, args in self.output.events if name == "scale"][-1]
+
     def left(self) -> int:
         """Where the output begins, of all that are in a row."""
         self.display.roundtrip()
@@ -101,6 +105,38 @@ def test_the_size_follows_the_window(desks: TwoDesks) -> None:
     desks.typist.point(0.25, 0.75)
     window.wait_place(400, 750)
     assert view.stop() == 0
+
+
+def test_a_screen_with_a_scale(threesome: Cockpit, tmp_path: Path) -> None:
+    """The desktop has its pixels, each as it was drawn; and the pointer is where it is here."""
+    keys = (f"{RESIZE}scale=1\n{SIDE}", "scale=2\n")
+    desks = TwoDesks(threesome, tmp_path, "desktop", keys)
+    view = desks.taken(desks.start("--desktop=open", "--output=screen"))
+    look(desks, SCREEN_SIZE, 1)
+    window = desks.window(SCREEN_SIZE)
+    desks.settle(window)
+    desks.typist.point(0.25, 0.75)
+    window.wait_place(200, 270)
+    assert view.stop() == 0
+    desks.finish()
+
+
+def test_the_scale_follows_the_screen(desks: TwoDesks) -> None:
+    """In whole numbers, and with the size."""
+    with (
+        Typist(desks.cockpit.env("cluster"), "input/desktop") as typist,
+        Sizes(desks.desk, "desktop") as sizes,
+    ):
+        for size, scale, had, whole in (
+            ((801, 601), 2, (800, 600), 2),
+            ((801, 601), 1.25, (801, 601), 1),
+            ((801, 602), 1.5, (800, 602), 2),
+            ((700, 500), 16, (696, 496), 8),
+            ((700, 500), 0, (700, 500), 1),
+        ):
+            typist.wish(*size, scale)
+            sizes.wait(had)
+            wait_for(lambda whole=whole: sizes.scale() == whole, f"the scale {whole}")
 
 
 def test_a_window_that_is_dragged(desks: TwoDesks) -> None:

@@ -61,7 +61,8 @@ static void handle_devices(void *data, uint32_t devices) {
 	demand(devices <= (seen.pens ? 15 : 7));
 }
 
-static void handle_size(void *data, uint32_t width, uint32_t height) {
+static void handle_size(void *data, uint32_t width, uint32_t height, uint32_t scale) {
+	demand(scale <= INPUT_SCALE_MAX);
 	demand(width > 0 && width <= INPUT_SIZE_MAX && height > 0 && height <= INPUT_SIZE_MAX);
 }
 

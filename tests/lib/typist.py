@@ -83,9 +83,9 @@ class Typist:
         """As parts of the picture's width and height."""
         self.do((MOTION, 0, 0, int(x * FULL), int(y * FULL)))
 
-    def wish(self, width: int, height: int) -> None:
-        """For a picture of that size."""
-        self.tell(f"size {width} {height}", "send")
+    def wish(self, width: int, height: int, scale: float = 0) -> None:
+        """For a picture of that size, of a screen of that scale; 0: it is not known."""
+        self.tell(f"size {width} {height} {round(scale * 120)}", "send")
 
     def close_window(self) -> None:
         """As with the button of its frame."""

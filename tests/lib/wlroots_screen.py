@@ -22,6 +22,7 @@ class WlrootsScreen(Inspected):
         renderer: str = "pixman",
         domain: str = "cluster",
         size: tuple[int, int] = (640, 240),
+        scale: float = 1,
     ) -> None:
         self.folder = folder / renderer
         self.folder.mkdir()
@@ -30,7 +31,8 @@ class WlrootsScreen(Inspected):
             "WAYLAND_DISPLAY": str(self.socket),
             "WLR_RENDERER": renderer,
         }
-        command = [BUILD / "tests/lib/programs/wlroots-screen", self.socket, *map(str, size)]
+        numbers = map(str, (*size, scale))
+        command = [BUILD / "tests/lib/programs/wlroots-screen", self.socket, *numbers]
         self.program = Program(command, self.environment, self.folder)
         self.pid, self.log_seen = self.program.pid, 0
 

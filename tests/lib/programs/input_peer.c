@@ -4,7 +4,7 @@
  * line on its stdin is a command, and is answered by a line when it was done:
  *
  *   devices BITS
- *   size WIDTH HEIGHT                           of the window: what it has a picture for
+ *   size WIDTH HEIGHT [SCALE]                   of the window: what it has a picture for; in 120ths
  *   keymap FILE                                 of the keyboard: its text
  *   close                                       the user wants the window to be closed
  *   event TYPE CODE VALUE [X Y [RAW_X RAW_Y]]   which happens now, and is not sent yet
@@ -61,11 +61,11 @@ static void add_event(const char *words) {
 }
 
 static void set_size(const char *words) {
-	uint32_t width, height;
-	if (sscanf(words, "%" SCNu32 " %" SCNu32, &width, &height) != 2) {
+	uint32_t width, height, scale = 0;
+	if (sscanf(words, "%" SCNu32 " %" SCNu32 " %" SCNu32, &width, &height, &scale) < 2) {
 		errx(EXIT_FAILURE, "no size: %s", words);
 	}
-	input_sender_set_size(sender, width, height);
+	input_sender_set_size(sender, width, height, scale);
 }
 
 /* The text of a file. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * A compositor on the wlroots library: as examples/compositor.c, with an output of any size, full
- * screens and popups.
+ * screens and popups, and of any scale.
  *
- * Usage: wlroots-screen SOCKET [WIDTH HEIGHT], then WAYLAND_DISPLAY=SOCKET gid-view …
+ * Usage: wlroots-screen SOCKET [WIDTH HEIGHT [SCALE]], then WAYLAND_DISPLAY=SOCKET gid-view …
  */
 #include <gid_buffer_v1.h>
 #include <signal.h>
@@ -13,6 +13,7 @@
 #include <wlr/backend/headless.h>
 #include <wlr/render/allocator.h>
 #include <wlr/types/wlr_compositor.h>
+#include <wlr/types/wlr_fractional_scale_v1.h>
 #include <wlr/types/wlr_output_layout.h>
 #include <wlr/types/wlr_scene.h>
 #include <wlr/types/wlr_screencopy_v1.h>
@@ -26,6 +27,7 @@ static struct wl_display *display;
 static struct wlr_scene *scene;
 static struct wlr_scene_output *scene_output;
 static int width = 640, height = 240; /* of the output, in pixels */
+static double scale = 1;
 
 struct window {
 	struct wlr_xdg_surface *surface;
@@ -49,7 +51,8 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 		struct wlr_xdg_toplevel *toplevel = window->surface->toplevel;
 		bool fills = toplevel->requested.fullscreen;
 		wlr_xdg_toplevel_set_fullscreen(toplevel, fills);
-		wlr_xdg_toplevel_set_size(toplevel, fills ? width : 0, fills ? height : 0);
+		wlr_xdg_toplevel_set_size(toplevel, fills ? (int)(width / scale) : 0,
+				fills ? (int)(height / scale) : 0);
 	} else {
 		wlr_xdg_surface_schedule_configure(window->surface);
 	}
@@ -101,14 +104,16 @@ int main(int argc, char **argv) {
 	struct wlr_allocator *allocator = wlr_allocator_autocreate(backend, renderer);
 	wlr_compositor_create(display, 6, renderer);
 	wlr_viewporter_create(display);
+	wlr_fractional_scale_manager_v1_create(display, 1);
 	wlr_subcompositor_create(display);
 	wlr_single_pixel_buffer_manager_v1_create(display);
 	wlr_screencopy_manager_v1_create(display);
-	if (argc == 4) {
+	if (argc > 3) {
 		width = atoi(argv[2]);
 		height = atoi(argv[3]);
+		scale = argc > 4 ? atof(argv[4]) : 1;
 	}
-	if ((argc != 2 && argc != 4) || wl_display_add_socket(display, argv[1]) < 0 ||
+	if (argc < 2 || argc == 3 || argc > 5 || wl_display_add_socket(display, argv[1]) < 0 ||
 			gid_buffer_manager_create(display, renderer, allocator, NULL, printf) ==
 					NULL) {
 		return EXIT_FAILURE;
@@ -135,6 +140,7 @@ int main(int argc, char **argv) {
 	struct wlr_output_state state;
 	wlr_output_state_init(&state);
 	wlr_output_state_set_enabled(&state, true);
+	wlr_output_state_set_scale(&state, (float)scale);
 	wlr_output_commit_state(output, &state);
 	wlr_output_state_finish(&state);
 	fprintf(stderr, "ready\n");

@@ -22,5 +22,15 @@ int main(void) {
 	tap_ok(lies(&window, (struct box){0, 130, 800, 100}), "as large as fits");
 	window.options.place = (struct box){10, 20, 320, 80};
 	tap_ok(lies(&window, (struct box){10, 40, 320, 40}), "in the place that the user chose");
+	window.options.place = (struct box){0};
+	window.width = 2000;
+	window.height = 3;
+	window.picture_width = 3000;
+	window.picture_height = 5;
+	window.scale.value = 180;
+	tap_ok(lies(&window, (struct box){0, 0, 2000, 3}),
+			"pixel by pixel, where it has as many as the window has on its screen");
+	window.picture_height = 6;
+	tap_ok(lies(&window, (struct box){250, 0, 1500, 3}), "else as large as fits");
 	return tap_finish();
 }

@@ -68,7 +68,10 @@ static void test_heads(void) {
 	const uint32_t large[2] = {INPUT_SIZE_MAX + 1, 1}, tall[2] = {1, 30000};
 	damage(offsetof(struct input_head, width), large, 8, "a picture that is too wide");
 	damage(offsetof(struct input_head, width), tall, 8, "a picture that is too high");
-	damage(offsetof(struct input_head, reserved) + 24 * 4 - 4, &one, 4, "a reserved field");
+	damage(offsetof(struct input_head, scale), &five, 4, "the scale of no window");
+	const uint32_t dense[5] = {1, 1, 0, INPUT_SCALE_MAX + 1};
+	damage(offsetof(struct input_head, width), dense, 16, "a screen that nobody has");
+	damage(offsetof(struct input_head, reserved) + 23 * 4 - 4, &one, 4, "a reserved field");
 }
 
 static void refuse_event(struct input_record event, const char *what) {

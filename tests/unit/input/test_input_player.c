@@ -22,7 +22,7 @@ static uint64_t now;
 static struct {
 	struct input_record last;
 	uint32_t events, presses, releases, groups, devices, device_changes;
-	uint32_t places, sizes, width, height, closings;
+	uint32_t places, sizes, width, height, scale, closings;
 	int32_t x, y;
 	int32_t pressed; /* now */
 	int32_t near;	 /* pens, now */
@@ -63,7 +63,8 @@ static void handle_devices(void *data, uint32_t devices) {
 	got.device_changes++;
 }
 
-static void handle_size(void *data, uint32_t width, uint32_t height) {
+static void handle_size(void *data, uint32_t width, uint32_t height, uint32_t scale) {
+	got.scale = scale;
 	got.sizes++;
 	got.width = width;
 	got.height = height;
@@ -347,6 +348,12 @@ static void test_sizes(void) {
 	input_player_begin(&player, now);
 	play();
 	tap_ok(got.sizes == 4, "who comes back is heard again");
+	tap_ok(got.scale == 0, "no scale is one that is not known");
+	sent.head.scale = 180;
+	play();
+	play();
+	tap_ok(got.sizes == 5 && got.height == 601 && got.scale == 180,
+			"a window of the same size on another screen is told once");
 }
 
 static void test_closings(void) {

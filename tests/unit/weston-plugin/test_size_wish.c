@@ -158,6 +158,10 @@ static void test_bounds(void) {
 	size_wish_repeat(wish);
 	pass(1000);
 	tap_ok(window.width == MAX_SIDE, "what is another one now gets the size, too");
+	size_wish_set_step(wish, 3);
+	size_wish_make(wish, 100, 200);
+	pass(1000);
+	tap_ok(window.width == 99 && window.height == 198, "and is a multiple of another step");
 	size_wish_destroy(wish);
 }
 
