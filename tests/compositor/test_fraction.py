@@ -58,5 +58,3 @@ def test_pixel_by_pixel(
     assert view.stop() == 0
     screen.close()
     assert desk.stop() == 0, desk.read_log()
-
-

@@ -72,8 +72,8 @@ static void test_told(void) {
 	bool good = gid_consumer_receive(consumer, &held) == 1 &&
 			gid_consumer_receive(consumer, &last) == 1;
 	pass_time(producer, 3 * LEASE_MS);
-	tap_ok(good && told->leases_expired == 2 && told->held == 0,
-			"of leases that ran out: %llu", (unsigned long long)told->leases_expired);
+	tap_ok(good && told->leases_expired == 2 && told->held == 0, "of leases that ran out: %llu",
+			(unsigned long long)told->leases_expired);
 	good = send_slot(producer, slab, 3) == 1 && told->held == 1 &&
 			gid_consumer_receive(consumer, &last) == 1 &&
 			gid_consumer_release(consumer, &last) == 0;

@@ -46,7 +46,9 @@ def test_a_thread_was_using_what_is_closed_at_the_end(cockpit: Cockpit) -> None:
 
 # --- errors ---
 
-ERRORS = [kind for kind in vars(gid).values() if isinstance(kind, type) and issubclass(kind, OSError)]
+ERRORS = [
+    kind for kind in vars(gid).values() if isinstance(kind, type) and issubclass(kind, OSError)
+]
 
 
 def make(kind: type[gid.GidError]) -> gid.GidError:
@@ -64,7 +66,11 @@ def test_errors_can_be_copied(kind: type[gid.GidError]) -> None:
     error = make(kind)
     for again in (copy.copy(error), pickle.loads(pickle.dumps(error))):
         assert type(again) is kind and vars(again) == vars(error)
-        assert (again.errno, again.strerror, str(again)) == (error.errno, error.strerror, str(error))
+        assert (again.errno, again.strerror, str(again)) == (
+            error.errno,
+            error.strerror,
+            str(error),
+        )
 
 
 def test_errors_come_out_of_a_pool() -> None:
