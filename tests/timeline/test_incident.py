@@ -4,6 +4,7 @@ and recordings that are none."""
 
 import json
 import random
+import re
 import resource
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def head(timeline: bytes) -> dict:
         "seconds": 30,
         "rate": 4,
         "display": True,
+        "known_ns": NOW - S // 2,
         "changes": changes,
         "roles": [
             {"name": "telltale", "state": "live", "reason": "none"},
@@ -168,6 +170,17 @@ def test_the_trace_is_in_it(page: Path) -> None:
 
 
 # --- what is none ---
+
+
+def test_no_role_is_known_without_a_display(tmp_path: Path) -> None:
+    """What it showed last is not what it shows: the strips end where it answered last."""
+    path = tmp_path / "gone.html"
+    before = [one for one in head(b"")["changes"] if one["decided_ns"] <= AT]
+    (tmp_path / "gone").write_bytes(other(display=False, known_ns=AT, changes=before))
+    assert main(["incident", str(tmp_path / "gone"), "-o", str(path)]) == 0
+    recorded = json.loads(re.search(r'id="recorded">(.*?)</script>', path.read_text(), re.S)[1])
+    assert recorded["to"] == 5e6
+    assert [spans[-1]["to"] for spans in recorded["roles"]] == [0, 0, 0]
 
 
 def refused(tmp_path: Path, data: bytes, capsys: pytest.CaptureFixture) -> str:

@@ -618,7 +618,7 @@ def test_a_display_that_comes_and_goes(cockpit: Cockpit) -> None:
     page = Page(path)
     assert "gid-cluster went from there to gone" in page.text
     (spans,) = page.recorded["roles"]
-    assert spans[-1]["state"] == "live", "as it was known last"
+    assert spans[-1]["state"] == "live" and spans[-1]["to"] == 0, "as it was known last"
     assert any(one["at"] < 0 for one in page.pictures("safety/telltale"))
     assert "did not answer when this was written" in page.text
     Display(cockpit, ROLE)

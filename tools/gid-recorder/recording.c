@@ -146,6 +146,7 @@ static int build_all(const struct recording *recording, const struct incident *i
 			SD_JSON_BUILD_PAIR_UNSIGNED("seconds", options->seconds),
 			SD_JSON_BUILD_PAIR_UNSIGNED("rate", options->rate),
 			SD_JSON_BUILD_PAIR_BOOLEAN("display", recording->roles->is_there),
+			SD_JSON_BUILD_PAIR_UNSIGNED("known_ns", recording->roles->known),
 			SD_JSON_BUILD_PAIR_VARIANT("changes", parts[0]),
 			SD_JSON_BUILD_PAIR_VARIANT("roles", parts[1]),
 			SD_JSON_BUILD_PAIR_VARIANT("streams", parts[2]),

@@ -180,7 +180,7 @@ static void tell(struct role_watch *watch, bool is_there) {
 				.from = "there",
 				.to = "gone",
 				.reason = "it does not answer",
-				.decided = gid_clock_now(),
+				.decided = watch->known, /* it was there still */
 		};
 		watch->changed(watch->data, &change);
 	}
@@ -193,6 +193,7 @@ static void take_answer(struct role_watch *watch) {
 			sd_json_variant_is_object(status);
 	tell(watch, is_good);
 	if (is_good) {
+		watch->known = gid_clock_now();
 		role_watch_take(watch, status);
 	}
 	sd_json_variant_unref(status);

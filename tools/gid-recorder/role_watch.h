@@ -39,6 +39,7 @@ struct role_watch {
 	char *text;		 /* what came of it */
 	size_t size;
 	bool is_there;	/* it answered the last time */
+	uint64_t known; /* when it did so last; 0: never */
 	uint64_t asked; /* when it is waited for since */
 	uint64_t began; /* changes before that are no incidents */
 	size_t role_count;

@@ -165,16 +165,13 @@ def _spans(
     found = {}
     for role in recording.head["roles"]:
         mine = [one for one in changes if one.role == role["name"]]
-        if not mine:
-            found[role["name"]] = [(recording.start, recording.end, role["state"], role["reason"])]
-            continue
-        states = [(0, mine[0].before, "")]
+        states = [(0, mine[0].before, "") if mine else (0, role["state"], role["reason"])]
         states += [(one.decided, one.after, one.reason) for one in mine]
-        ends = [start for start, _, _ in states[1:]] + [recording.end]
+        ends = [start for start, _, _ in states[1:]] + [recording.known]
         found[role["name"]] = [
             (max(start, recording.start), end, state, reason)
             for (start, state, reason), end in zip(states, ends, strict=True)
-            if end > recording.start
+            if end > max(start, recording.start)
         ]
     return found
 

@@ -44,6 +44,7 @@ _HEAD = {
     "seconds": int,
     "rate": int,
     "display": bool,
+    "known_ns": int,
 }
 _CHANGE = {
     "role": str,
@@ -113,6 +114,11 @@ class Recording:
     @property
     def end(self) -> int:
         return self.head["written_ns"]
+
+    @property
+    def known(self) -> int:
+        """Until when the roles are known."""
+        return self.end if self.head["display"] else self.head["known_ns"]
 
     @property
     def start(self) -> int:
