@@ -426,7 +426,7 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 	}
 	if (gid_slab_of(gid) != gid_slab_of(slab->info.gid)) {
 		/* gidd has emptied what it has left: perhaps before that */
-		slab->emptied += gid_eviction_is_of(slab, gid);
+		slab->emptied += gid_eviction_is_emptied(slab, gid);
 		return false;
 	}
 	gid_eviction_begin(slab, false);

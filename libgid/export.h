@@ -42,8 +42,8 @@ void gid_own_slab_retract(struct gid_slab *slab);
  */
 void gid_eviction_begin(struct gid_slab *slab, bool for_number);
 
-/* Whether it was in the memory that the gid names. */
-bool gid_eviction_is_of(const struct gid_slab *slab, gid_id gid);
+/* Whether it was in the memory that the gid names, and that gidd empties: of memfds it cannot. */
+bool gid_eviction_is_emptied(const struct gid_slab *slab, gid_id gid);
 
 /* It is on its way no more: what gidd still gives is given back. */
 void gid_eviction_forget(struct gid_slab *slab);

@@ -28,6 +28,7 @@ struct gid_evicted {
 	uint64_t due;  /* until then these are waited for; once it was taken: when it is emptied */
 	bool taken;    /* from its readers */
 	bool done;     /* it was released */
+	bool in_window;
 	struct gid_memory_own memory;
 };
 
@@ -120,8 +121,9 @@ static struct gid_evicted *find_evicted(const struct gid_slab *slab, gid_id gid)
 	return old;
 }
 
-bool gid_eviction_is_of(const struct gid_slab *slab, gid_id gid) {
-	return find_evicted(slab, gid) != NULL;
+bool gid_eviction_is_emptied(const struct gid_slab *slab, gid_id gid) {
+	const struct gid_evicted *old = find_evicted(slab, gid);
+	return old != NULL && old->in_window;
 }
 
 void gid_slab_put_evicted(struct gid_slab *slab, gid_id gid) {
@@ -244,6 +246,7 @@ static int arrive(struct gid_departure *departure, uint32_t number) {
 	}
 	old->number = gid_slab_of(gid);
 	old->memory = slab->own;
+	old->in_window = slab->info.memory == GID_MEMORY_WINDOW;
 	int error = adopt_there(slab, &departure->fresh, number);
 	if (error < 0) {
 		return error;
@@ -254,7 +257,7 @@ static int arrive(struct gid_departure *departure, uint32_t number) {
 		return error;
 	}
 	slab->own = departure->fresh; /* where it is mapped now */
-	slab->emptied += departure->emptied;
+	slab->emptied += departure->emptied && old->in_window;
 	departure->fresh = (struct gid_memory_own){.fd = -1};
 	departure->old = NULL;
 	settle(slab, old, departure->began);

@@ -165,11 +165,36 @@ static void test_kept(void) {
 	end_stream();
 }
 
+/* A second is over before its owner has a processor again, and the reader loses what he held. */
+static void test_late_owner(void) {
+	struct gid_frame frame;
+	struct gid_slab *seen = NULL;
+	int error = -EINPROGRESS;
+	if (!begin_stream()) {
+		return;
+	}
+	pass(0, &frame, &seen);
+	gid_slab_on_revoked(seen, keep, &error);
+	evict();
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+			error == -EINPROGRESS && cockpit_now_ms() < end; cockpit_sleep_ms(1)) {
+		gid_domain_dispatch(reader);
+	}
+	settle();
+	tap_ok(error == 0 && gid_slab_emptied(slab) == 0 &&
+					*(uint32_t *)gid_slab_data(slab, 0) == WORD,
+			"its owner, who had left in time, has lost nothing (%d)", error);
+	gid_consumer_release(consumer, &frame);
+	gid_slab_unref(seen);
+	end_stream();
+}
+
 int main(void) {
 	if (slab_pair_init()) {
 		test_out_of_date();
 		test_late_reader();
 		test_kept();
+		test_late_owner();
 	}
 	return slab_pair_finish();
 }
