@@ -18,11 +18,11 @@
 #define QUEUED_MAX 128
 
 /*
- * A tablet without a size in millimetres is none for libinput: 256 parts are one. It takes a tip
- * for down from a twentieth of the pressure on, and begins to count there: so does a tip that is
- * down.
+ * A tablet without a size in millimetres is none for libinput: 256 parts are one. It counts
+ * pressure from a hundredth of the range on, and takes a tip for down from a twentieth on.
  */
 #define PEN_PARTS_MM 256
+#define PEN_NONE (INPUT_FULL / 100)
 #define PEN_LEAST (INPUT_FULL / 20 + 2)
 #define RADIAN 14668 /* 256ths of a degree */
 
@@ -235,7 +235,8 @@ static void put_finger(struct uinput_taker *taker, const struct input_record *ev
 
 static void put_pressure(struct uinput_taker *taker) {
 	int64_t most = INPUT_FULL - 1;
-	int64_t pressure = PEN_LEAST + taker->pressure * (most - PEN_LEAST) / most;
+	int64_t pressure = PEN_NONE + taker->pressure * (most - PEN_NONE) / most;
+	pressure = pressure > PEN_LEAST ? pressure : PEN_LEAST;
 	put(taker, DEVICE_PEN, EV_ABS, ABS_PRESSURE, taker->tip ? (int32_t)pressure : 0);
 }
 
