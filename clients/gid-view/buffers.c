@@ -48,12 +48,17 @@ static void buffer_destroy(struct buffer *buffer) {
 	free(buffer);
 }
 
+/* Each slot is tried again and again: why it fails is said once. */
 static void buffer_fail(struct buffer *buffer, const char *why) {
+	struct buffers *buffers = buffer->buffers;
 	char text[GID_TEXT_MAX];
-	warnx("%s cannot be shown: %s", gid_format(buffer->gid, text), why);
+	if (why != buffers->told) {
+		warnx("%s cannot be shown: %s", gid_format(buffer->gid, text), why);
+		buffers->told = why;
+	}
 	buffer->state = BUFFER_FAILED;
 	buffer->retry_time = gid_clock_now() + RETRY_NS;
-	buffer->buffers->changed(buffer->buffers->data);
+	buffers->changed(buffers->data);
 }
 
 static void wl_buffer_release(void *data, struct wl_buffer *wl_buffer) {
@@ -72,6 +77,7 @@ static void params_created(
 	struct buffer *buffer = data;
 	buffer->wl_buffer = wl_buffer;
 	buffer->state = BUFFER_READY;
+	buffer->buffers->told = NULL;
 	wl_buffer_add_listener(wl_buffer, &wl_buffer_listener, buffer);
 	buffer->buffers->changed(buffer->buffers->data);
 }
@@ -101,8 +107,8 @@ static void params_failed(void *data, struct gid_buffer_params_v1 *params) {
 		return;
 	}
 	buffer_fail(buffer,
-			"the compositor cannot get its memory; is gidd of the compositor's domain "
-			"running, and may that domain read the stream?");
+			"the compositor cannot get its memory; was it started with GID_DOMAIN, does "
+			"that domain's gidd run, and may it read the stream?");
 }
 
 static void params_revoked(void *data, struct gid_buffer_params_v1 *params) {

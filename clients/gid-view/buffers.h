@@ -23,6 +23,7 @@ struct buffers {
 	uint32_t count;
 	struct formats formats;
 	bool convert;		     // what the compositor cannot show is for a converter
+	const char *told;	     // why none could be made; NULL: one was, since that was said
 	void (*changed)(void *data); // a buffer that was not there yet is, or has failed
 	void (*released)(void *data, const struct gid_frame *frame);
 	void *data;

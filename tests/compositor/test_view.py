@@ -406,6 +406,19 @@ def test_weston_without_the_module(own_session: Session) -> None:
     assert "--modules=gid-buffer.so" in ends
 
 
+def test_weston_in_no_domain(own_session: Session) -> None:
+    """What to do is said, and not again with each picture."""
+    own_session.weston.stop()
+    own_session.weston.environment["GID_DOMAIN"] = "nowhere"
+    own_session.weston.start()
+    produce(own_session, PLATE)
+    stats = own_session.folder / "stats.json"
+    shown = view(own_session, f"--stats={stats}", GID_DOMAIN="cluster")
+    wait_for(lambda: "cannot get its memory; was it started with GID_DOMAIN" in shown.stderr, "it")
+    wait_for(lambda: stats.exists() and read(stats)["received"] > 3 * RATE, "later pictures")
+    assert shown.stderr.count("cannot be shown") == 1
+
+
 def test_no_compositor(session: Session) -> None:
     shown = view(session, WAYLAND_DISPLAY="nowhere")
     assert shown.wait() == 1
