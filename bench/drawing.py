@@ -14,6 +14,7 @@ where the module is, for a frame of weston-simple-egl, which draws one for each 
 is without the module to with it: as many frames come of the same instructions.
 """
 
+import argparse
 import contextlib
 import os
 import re
@@ -188,6 +189,60 @@ def count(folder: Path, frames: int, progress: common.Progress) -> tuple[list[di
 # --- results --------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Turn:
+    score: Score
+    per_cpu: float
+
+
+Turns = dict[bool, list[Turn]]  # without the module, and with it
+
+
+def score_all(folder: Path, options: argparse.Namespace, progress: common.Progress) -> Turns:
+    turns: Turns = {False: [], True: []}
+    for turn in range(options.repetitions):
+        # Neither is always the first.
+        for with_module in (False, True) if turn % 2 == 0 else (True, False):
+            progress.step(WITH[with_module])
+            short, long = (
+                score(folder, with_module, options.size, seconds)
+                for seconds in (SHORT * options.seconds, options.seconds)
+            )
+            turns[with_module].append(Turn(long, per_cpu(short, long)))
+    return turns
+
+
+def row_of(with_module: bool, turns: list[Turn]) -> dict:
+    fps = [turn.score.fps for turn in turns]
+    rates = [turn.per_cpu for turn in turns]
+    return {
+        "bench": "drawing",
+        "who": "gid" if with_module else "weston",
+        "what": WITH[with_module],
+        "fps": round(statistics.median(fps), 1),
+        "fps_min": round(min(fps), 1),
+        "fps_max": round(max(fps), 1),
+        "frames_per_cpu_second": round(statistics.median(rates), 2),
+        "frames_per_cpu_second_min": round(min(rates), 2),
+        "frames_per_cpu_second_max": round(max(rates), 2),
+        "weston_percent": round(statistics.median(turn.score.weston for turn in turns), 1),
+        "n": len(turns),
+    }
+
+
+def show(rows: list[dict], counted: list[dict], ratios: dict[str, float]) -> None:
+    for row in rows:
+        print(
+            f"{row['what']:20} {row['fps']:8.1f} frames a second, "
+            f"{row['frames_per_cpu_second']:8.2f} for each second of the processor; Weston "
+            f"{row['weston_percent']:.1f} %"
+        )
+    for row in counted:
+        print(f"{row['what']}: {row['instructions']:,}, of gidway {row['own_instructions']:,}")
+    for name, value in ratios.items():
+        print(f"{name} {value:.4f}")
+
+
 def main() -> int:
     parser = common.parser("drawing", __doc__)
     parser.add_argument(
@@ -198,70 +253,37 @@ def main() -> int:
     )
     parser.add_argument("--size", default="1920x720", help="of the window (default: 1920x720)")
     parser.add_argument(
-        "--frames", type=int, default=300, help="whose instructions are counted (default: 300)"
+        "--frames",
+        type=common.count,
+        default=300,
+        help="whose instructions are counted (default: 300)",
     )
     options = parser.parse_args()
     for program in ("glmark2-es2-wayland", "weston-simple-egl", "valgrind"):
         if shutil.which(program) is None:
             raise Wanting(f"there is no {program}")
-    scores: dict[bool, list[Score]] = {False: [], True: []}
-    rates: dict[bool, list[float]] = {False: [], True: []}
     progress = common.Progress(2 * options.repetitions + 2 * TURNS)
     with tempfile.TemporaryDirectory(prefix="gid-draw-", dir=common.memory_folder()) as name:
         folder = Path(name)
         with common.cockpit(folder, "movie"):
-            for turn in range(options.repetitions):
-                # Neither is always the first.
-                for with_module in (False, True) if turn % 2 == 0 else (True, False):
-                    progress.step(WITH[with_module])
-                    both = [
-                        score(folder, with_module, options.size, seconds)
-                        for seconds in (SHORT * options.seconds, options.seconds)
-                    ]
-                    scores[with_module].append(both[1])
-                    rates[with_module].append(per_cpu(*both))
+            turns = score_all(folder, options, progress)
             counted, ratio = count(folder, options.frames, progress)
     progress.end()
-    rows = [
-        {
-            "bench": "drawing",
-            "who": "gid" if with_module else "weston",
-            "what": WITH[with_module],
-            "fps": round(statistics.median(one.fps for one in values), 1),
-            "fps_min": round(min(one.fps for one in values), 1),
-            "fps_max": round(max(one.fps for one in values), 1),
-            "frames_per_cpu_second": round(statistics.median(rates[with_module]), 2),
-            "frames_per_cpu_second_min": round(min(rates[with_module]), 2),
-            "frames_per_cpu_second_max": round(max(rates[with_module]), 2),
-            "weston_percent": round(statistics.median(one.weston for one in values), 1),
-            "n": len(values),
-        }
-        for with_module, values in scores.items()
-    ]
-    each = [ours / bare for bare, ours in zip(rates[False], rates[True], strict=True)]
-    found = {
+    pairs = zip(turns[False], turns[True], strict=True)
+    each = [ours.per_cpu / bare.per_cpu for bare, ours in pairs]
+    ratios = {
         "frames_with_module_vs_without": round(statistics.median(each), 4),
         "frames_for_instructions_with_module_vs_without": round(ratio, 4),
     }
-    rows.append(
-        {
-            "bench": "drawing",
-            "who": "ratio",
-            "what": "with the module, ratio to without, in each turn",
-            "each": [round(one, 4) for one in each],
-        }
-    )
-    for row in rows[:-1]:
-        print(
-            f"{row['what']:20} {row['fps']:8.1f} frames a second, "
-            f"{row['frames_per_cpu_second']:8.2f} for each second of the processor; Weston "
-            f"{row['weston_percent']:.1f} %"
-        )
-    for row in counted:
-        print(f"{row['what']}: {row['instructions']:,}, of gidway {row['own_instructions']:,}")
-    for name, value in found.items():
-        print(f"{name} {value:.4f}")
-    common.write(options.json, rows + counted, found)
+    rows = [row_of(with_module, of) for with_module, of in turns.items()]
+    show(rows, counted, ratios)
+    in_turns = {
+        "bench": "drawing",
+        "who": "ratio",
+        "what": "with the module, ratio to without, in each turn",
+        "each": [round(one, 4) for one in each],
+    }
+    common.write(options.json, [*rows, in_turns, *counted], ratios)
     return 0
 
 

@@ -244,7 +244,11 @@ def fences_inside(options: argparse.Namespace) -> int:
     return 0
 
 
-def main() -> int:
+def has_fences(options: argparse.Namespace) -> bool:
+    return "fences" in (options.case or ())
+
+
+def read_options() -> argparse.Namespace:
     parser = common.parser("isolation", __doc__)
     parser.add_argument(
         "--repetitions", type=common.count, default=10, help="runs of each case (default: 10)"
@@ -296,14 +300,19 @@ def main() -> int:
         help="a role's and a layer's pictures: six cases for each format",
     )
     options = parser.parse_args()
-    if "fences" in (options.case or ()) and not options.here:
-        if options.vm or set(options.case) != {"fences"}:
-            parser.error("fences has a guest of its own, with both domains: no other case, no --vm")
-        return fences_inside(options)
+    if has_fences(options) and (options.vm or set(options.case) != {"fences"}):
+        parser.error("fences has a guest of its own, with both domains: no other case, no --vm")
     if options.film and options.vm:
         parser.error("a guest has a test picture: no --film")
     if options.containers and options.vm:
         parser.error("open is a guest or a container: no --vm with --containers")
+    return options
+
+
+def main() -> int:
+    options = read_options()
+    if has_fences(options) and not options.here:
+        return fences_inside(options)
     # Short, for a socket's path has 108 bytes.
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as folder:
         measured = run_all(options, Path(folder))

@@ -124,7 +124,7 @@ def framerate(rate: str) -> str:
     return f"framerate={exact.numerator}/{exact.denominator}"
 
 
-def main() -> int:
+def read_options() -> argparse.Namespace:
     parser = common.parser("pacing", __doc__)
     parser.add_argument(
         "cases",
@@ -179,7 +179,7 @@ def main() -> int:
         parser.error("gid-cluster is measured on a screen alone: --display=vkms")
     default = VKMS_CASES if options.display == "vkms" else CASES
     options.cases = list(dict.fromkeys(options.cases or map(parse_case, default)))
-    if options.display == "vkms" and not options.here:
+    if options.display == "vkms":
         if any(case.refresh != 60 for case in options.cases):
             parser.error("vkms has 60 refreshes a second")
         whole = sum(seconds_of(case, options) for case in options.cases)
@@ -189,6 +189,12 @@ def main() -> int:
                 f"runs of {whole:.0f} s are more than the life of a guest, which is "
                 f"{inside.LIFE_SECONDS:.0f} s: fewer --rounds, or shorter"
             )
+    return options
+
+
+def main() -> int:
+    options = read_options()
+    if options.display == "vkms" and not options.here:
         return in_guest(options)
     display = DISPLAYS[options.display]
     film = clip.find(options.clip) if "{film}" in display.film else Path()

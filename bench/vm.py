@@ -26,9 +26,9 @@ alone.
 """
 
 import contextlib
+import functools
 import json
 import os
-import shutil
 import socket
 import statistics
 import subprocess
@@ -36,6 +36,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import gid_console
@@ -210,18 +211,133 @@ def by_tcp(agent: Agent, watched: list[int], frames: int) -> tuple[float, float,
     return seconds, cpu, 2 * received
 
 
+@dataclass(frozen=True)
+class Guest:
+    agent: Agent
+    watched: list[int]  # processes of the host that work for it: its gidd, QEMU
+    no_pages: str | None  # why its window has none, for cameras to write into
+    folder: Path
+
+
 @contextlib.contextmanager
-def guest(folder: Path) -> Iterator[tuple[Agent, list[int], str | None]]:
-    """The agent in it, the processes of the host that work for it, and why it has no pages."""
+def guest() -> Iterator[Guest]:
     subprocess.run(["gst-inspect-1.0", "gidsink"], stdout=subprocess.DEVNULL, check=True)
-    cockpit = Cockpit(folder, CONFIGURATION.format(folder=folder), ["open"], SECONDS)
-    try:
-        machine = cockpit.start("open", devices=DEVICES)
-        kind, why = window_kind(machine.guest.domain)
-        watched = [cockpit["host"]["gidd"].pid, machine.qemu]
-        yield machine.agent, watched, None if kind == "dax" else why
-    finally:
-        cockpit.close()
+    with tempfile.TemporaryDirectory(
+        prefix="gb-", dir=common.memory_folder(), ignore_cleanup_errors=True
+    ) as name:
+        folder = Path(name)
+        cockpit = Cockpit(folder, CONFIGURATION.format(folder=folder), ["open"], SECONDS)
+        try:
+            machine = cockpit.start("open", devices=DEVICES)
+            kind, why = window_kind(machine.guest.domain)
+            watched = [cockpit["host"]["gidd"].pid, machine.qemu]
+            yield Guest(machine.agent, watched, None if kind == "dax" else why, folder)
+        except GuestError as error:
+            raise LabError(str(error)) from None
+        finally:
+            cockpit.close()
+
+
+@dataclass
+class Found:
+    """Rows of each kind."""
+
+    trips: list[dict] = field(default_factory=list)
+    latencies: list[dict] = field(default_factory=list)
+    storms: list[dict] = field(default_factory=list)
+    cameras: list[dict] = field(default_factory=list)
+    frames: list[dict] = field(default_factory=list)
+    no_pages: str | None = None
+
+    def rows(self) -> list[dict]:
+        return self.trips + self.latencies + self.storms + self.cameras + self.frames
+
+    def ratios(self) -> dict[str, float]:
+        gid, tcp, piped = self.frames
+        p50 = {row["way"]: row["p50_us"] for row in self.trips + self.latencies}
+        found = {
+            "serial_vs_eventfd_p50": p50["virtio-serial"] / p50["eventfd"],
+            "device_vs_eventfd_p50": p50["ivshmem-doorbell"] / p50["eventfd"],
+            "device_vs_serial_p50": p50["ivshmem-doorbell"] / p50["virtio-serial"],
+            "doorbell_direct_vs_relay": p50["doorbell, direct"] / p50["doorbell, relay"],
+            "doorbell_relay_vs_link_p50": p50["doorbell, relay"] / p50["doorbell, link"],
+            "frame_direct_vs_relay": p50["frame, direct"] / p50["frame, relay"],
+            "gid_cpu_vs_tcp": gid["host_cpu_ms_per_frame"] / tcp["host_cpu_ms_per_frame"],
+            "gid_fps_vs_tcp": gid["fps"] / tcp["fps"],
+            "gid_cpu_vs_waypipe": gid["host_cpu_ms_per_frame"] / piped["host_cpu_ms_per_frame"],
+            "gid_fps_vs_waypipe": gid["fps"] / piped["fps"],
+        }
+        if self.cameras:
+            found["camera_copied_bytes"] = self.cameras[0]["copied_bytes"]
+            found["camera_copied_bytes_from_dmabufs"] = self.cameras[1]["copied_bytes"]
+        return found
+
+    def show(self) -> None:
+        ways = [("round trip", row) for row in self.trips]
+        for what, row in ways + [("one way", row) for row in self.latencies]:
+            print(
+                f"{row['way']:<16} {what:<10} p50 {row['p50_us']:8.1f} µs, "
+                f"p99 {row['p99_us']:8.1f} µs"
+            )
+        for row in self.storms:
+            print(
+                f"{row['way']:<32} p50 {row['p50_us']:8.1f} µs, p99 {row['p99_us']:8.1f} µs, "
+                f"worst {row['worst_us']:8.1f} µs"
+            )
+        for row in self.cameras:
+            print(f"{row['way']:<32} {row['copied_bytes']} bytes of pixels copied a frame")
+        if self.no_pages is not None:
+            print(f"no camera: the guest has no windows with pages: {self.no_pages}")
+        for row in self.frames:
+            print(
+                f"{row['way']:<16} {row['fps']:7.1f} frames/s, host CPU "
+                f"{row['host_cpu_ms_per_frame']:.2f} ms a frame, "
+                f"{row['copied_bytes_per_frame']} bytes of pixels copied a frame"
+            )
+
+
+def pass_frames(there: Guest, count: int, progress: common.Progress) -> list[dict]:
+    agent, watched = there.agent, there.watched
+    progress.step("gid")
+    rows = [account("gid", lambda n: by_gid(agent, watched, n), count)]
+    progress.step("virtio-net TCP")
+    guest_network.bring_up(agent)
+    rows.append(account("virtio-net TCP", lambda n: by_tcp(agent, watched, n), count))
+    progress.step("waypipe")
+    piped = functools.partial(by_waypipe, agent, watched, PORT, SIZE)
+    rows.append(account("waypipe", piped, min(count, FRAMES_PIPED)))
+    return rows
+
+
+def measure(round_trips: int, frames: int) -> Found:
+    found = Found()
+    progress = common.Progress(10)
+    progress.step("eventfd")
+    found.trips.append(eventfd_round_trip(round_trips))
+    progress.step("the guest boots")
+    with guest() as there:
+        agent, found.no_pages = there.agent, there.no_pages
+        progress.step("virtio-serial")
+        found.trips.append(serial_round_trip(agent, there.folder / "p", round_trips))
+        found.frames = pass_frames(there, frames, progress)
+        progress.step("a camera")
+        if there.no_pages is None:
+            camera.load_camera(agent)
+            found.cameras = camera.copied(agent, frames)
+        progress.step("a storm")
+        doorbell.wait_for_link(1, "direct")
+        storms = doorbell.beside_a_storm(agent, round_trips)
+        found.storms = [percentiles(way, times) for way, times in storms.items()]
+        progress.step("doorbells")
+        trip_times, frame_times = doorbell.all_ways(agent, round_trips, SIZE, frames)
+        found.trips += [percentiles(f"doorbell, {way}", t) for way, t in trip_times.items()]
+        found.latencies = [percentiles(f"frame, {way}", t) for way, t in frame_times.items()]
+        progress.step("the device")
+        server = there.folder / "bell" / "open.sock"
+        alone = doorbell.bare(agent, server, round_trips, ping)
+        found.trips.append(percentiles("ivshmem-doorbell", alone))
+    progress.end()
+    return found
 
 
 def main() -> int:
@@ -241,112 +357,22 @@ def main() -> int:
     options = parser.parse_args()
     if options.minutes is not None:
         return for_minutes(options.minutes, options.json)
-    folder = Path(tempfile.mkdtemp(prefix="gb-", dir=common.memory_folder()))
-    progress = common.Progress(10)
-    try:
-        progress.step("eventfd")
-        trips = [eventfd_round_trip(options.round_trips)]
-        progress.step("the guest boots")
-        with guest(folder) as (agent, watched, no_pages):
-            progress.step("virtio-serial")
-            trips.append(serial_round_trip(agent, folder / "p", options.round_trips))
-            progress.step("gid")
-            frames = [account("gid", lambda n: by_gid(agent, watched, n), options.frames)]
-            progress.step("virtio-net TCP")
-            guest_network.bring_up(agent)
-            tcp = account("virtio-net TCP", lambda n: by_tcp(agent, watched, n), options.frames)
-            progress.step("waypipe")
-            piped = account(
-                "waypipe",
-                lambda n: by_waypipe(agent, watched, PORT, SIZE, n),
-                min(options.frames, FRAMES_PIPED),
-            )
-            frames += [tcp, piped]
-            progress.step("a camera")
-            cameras = []
-            if no_pages is None:
-                camera.load_camera(agent)
-                cameras = camera.copied(agent, options.frames)
-            progress.step("a storm")
-            doorbell.wait_for_link(1, "direct")
-            storms = [
-                percentiles(way, times)
-                for way, times in doorbell.beside_a_storm(agent, options.round_trips).items()
-            ]
-            progress.step("doorbells")
-            trip_times, frame_times = doorbell.all_ways(
-                agent, options.round_trips, SIZE, options.frames
-            )
-            trips += [percentiles(f"doorbell, {way}", t) for way, t in trip_times.items()]
-            latencies = [percentiles(f"frame, {way}", t) for way, t in frame_times.items()]
-            progress.step("the device")
-            server = folder / "bell" / "open.sock"
-            alone = doorbell.bare(agent, server, options.round_trips, ping)
-            trips.append(percentiles("ivshmem-doorbell", alone))
-    except GuestError as error:
-        raise LabError(str(error)) from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    progress.end()
-    for row in trips:
-        print(
-            f"{row['way']:<16} round trip p50 {row['p50_us']:8.1f} µs, p99 {row['p99_us']:8.1f} µs"
-        )
-    for row in latencies:
-        print(
-            f"{row['way']:<16} one way    p50 {row['p50_us']:8.1f} µs, p99 {row['p99_us']:8.1f} µs"
-        )
-    for row in storms:
-        print(
-            f"{row['way']:<32} p50 {row['p50_us']:8.1f} µs, p99 {row['p99_us']:8.1f} µs, "
-            f"worst {row['worst_us']:8.1f} µs"
-        )
-    for row in cameras:
-        print(f"{row['way']:<32} {row['copied_bytes']} bytes of pixels copied a frame")
-    if no_pages is not None:
-        print(f"no camera: the guest has no windows with pages: {no_pages}")
-    for row in frames:
-        print(
-            f"{row['way']:<16} {row['fps']:7.1f} frames/s, host CPU "
-            f"{row['host_cpu_ms_per_frame']:.2f} ms a frame, "
-            f"{row['copied_bytes_per_frame']} bytes of pixels copied a frame"
-        )
-    gid, tcp, piped = frames
-    p50 = {row["way"]: row["p50_us"] for row in trips + latencies}
-    ratios = {
-        "serial_vs_eventfd_p50": p50["virtio-serial"] / p50["eventfd"],
-        "device_vs_eventfd_p50": p50["ivshmem-doorbell"] / p50["eventfd"],
-        "device_vs_serial_p50": p50["ivshmem-doorbell"] / p50["virtio-serial"],
-        "doorbell_direct_vs_relay": p50["doorbell, direct"] / p50["doorbell, relay"],
-        "doorbell_relay_vs_link_p50": p50["doorbell, relay"] / p50["doorbell, link"],
-        "frame_direct_vs_relay": p50["frame, direct"] / p50["frame, relay"],
-        "gid_cpu_vs_tcp": gid["host_cpu_ms_per_frame"] / tcp["host_cpu_ms_per_frame"],
-        "gid_fps_vs_tcp": gid["fps"] / tcp["fps"],
-        "gid_cpu_vs_waypipe": gid["host_cpu_ms_per_frame"] / piped["host_cpu_ms_per_frame"],
-        "gid_fps_vs_waypipe": gid["fps"] / piped["fps"],
-    }
-    if cameras:
-        ratios["camera_copied_bytes"] = cameras[0]["copied_bytes"]
-        ratios["camera_copied_bytes_from_dmabufs"] = cameras[1]["copied_bytes"]
+    found = measure(options.round_trips, options.frames)
+    found.show()
+    ratios = found.ratios()
     for name, value in ratios.items():
         print(f"{name} {value:.3f}")
-    common.write(options.json, trips + latencies + storms + cameras + frames, ratios)
+    common.write(options.json, found.rows(), ratios)
     return 0
 
 
 def for_minutes(minutes: float, json_path: Path | None) -> int:
-    folder = Path(tempfile.mkdtemp(prefix="gb-", dir=common.memory_folder()))
-    try:
-        with guest(folder) as (agent, watched, no_pages):
-            if no_pages is not None:
-                raise LabError(f"the guest has no windows with pages: {no_pages}")
-            camera.load_camera(agent)
-            hosts = dict(zip(("gidd, host", "QEMU"), watched, strict=True))
-            rows = camera.together(agent, hosts, minutes, folder)
-    except GuestError as error:
-        raise LabError(str(error)) from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with guest() as there:
+        if there.no_pages is not None:
+            raise LabError(f"the guest has no windows with pages: {there.no_pages}")
+        camera.load_camera(there.agent)
+        hosts = dict(zip(("gidd, host", "QEMU"), there.watched, strict=True))
+        rows = camera.together(there.agent, hosts, minutes, there.folder)
     growing = 0
     for row in (row for row in rows if "what" in row):
         growing += row["grows"]
