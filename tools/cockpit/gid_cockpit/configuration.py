@@ -3,6 +3,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -79,6 +80,10 @@ class Configuration:
     def hub(self) -> Domain | None:
         """The domain that is the host of the guests."""
         return next((domain for domain in self.domains if domain.kind == "host"), None)
+
+    def command(self, words: str) -> str:
+        """What people type."""
+        return f"gid-cockpit --config {shlex.quote(str(self.path))} {words}"
 
     def by_name(self, name: str) -> Domain:
         return next(domain for domain in self.domains if domain.name == name)

@@ -169,7 +169,8 @@ class Container(Daemon):
     def lacks(self) -> str:
         found = self._find()
         if found is None:
-            return f"it has no container: gid-cockpit up {self.domain.name}"
+            start = self.configuration.command(f"up {self.domain.name}")
+            return f"it has no container: {start}"
         if found["State"] == "running":
             return ""
         if found["State"] == "paused":

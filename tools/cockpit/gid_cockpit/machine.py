@@ -300,7 +300,7 @@ class Guest:
         if listener(place, socket.SOCK_SEQPACKET) is None:
             raise CockpitError(
                 f"the gidd of {hub.name} does not run, which makes what its guests share: "
-                f"gid-cockpit up {hub.name} {self.domain.name}"
+                + self.configuration.command(f"up {hub.name} {self.domain.name}")
             )
 
     def last(self) -> str:
@@ -357,7 +357,8 @@ class Guest:
         """QEMU's process, which runs."""
         name, pid = self.domain.name, self.pid()
         if pid is None:
-            raise CockpitError(f"the guest {name} does not run: gid-cockpit up {name} starts it")
+            start = self.configuration.command(f"up {name}")
+            raise CockpitError(f"the guest {name} does not run: {start} starts it")
         try:
             check_ours(pid, self.folder, f"QEMU of {name}")
         except ProcessLookupError:

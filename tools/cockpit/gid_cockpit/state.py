@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What runs of a cockpit, and which of its links are up."""
 
-import shlex
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -142,14 +141,9 @@ def journal_of(domain: Domain) -> str:
 # --- status ---
 
 
-def command(configuration: Configuration, words: str) -> str:
-    """To be typed."""
-    return f"gid-cockpit --config {shlex.quote(str(configuration.path))} {words}"
-
-
 def why_down(configuration: Configuration, domain: Domain) -> str:
     """Where it is said why it does not run, and what starts it."""
-    start = command(configuration, f"up {domain.name}")
+    start = configuration.command(f"up {domain.name}")
     paths = logs_of(configuration, domain)
     if not paths:
         return (
@@ -158,7 +152,7 @@ def why_down(configuration: Configuration, domain: Domain) -> str:
         )
     return (
         f"{start} starts it. What it said last is in {paths[0].parent}: "
-        f"{command(configuration, f'logs {domain.name}')}"
+        f"{configuration.command(f'logs {domain.name}')}"
     )
 
 
@@ -191,5 +185,5 @@ def domain_state(configuration: Configuration, domain: Domain) -> dict:
 
 
 def newer(configuration: Configuration) -> str:
-    again = command(configuration, "reload")
+    again = configuration.command("reload")
     return f"{configuration.path} is newer than what gidd read: {again}"
