@@ -53,11 +53,11 @@ int main(int argc, char **argv) {
 		argc -= 2;
 		argv += 2;
 	}
-	if (argc < 2 || argv[1][0] == '-') {
+	uint64_t frames = argc > 2 ? strtoull(argv[2], NULL, 10) : UINT64_MAX;
+	if (argc < 2 || argv[1][0] == '-' || frames == 0) {
 		fprintf(stderr, "Usage: consume [-d DOMAIN] STREAM [FRAMES]\n");
 		return EXIT_FAILURE;
 	}
-	uint64_t frames = argc > 2 ? strtoull(argv[2], NULL, 10) : UINT64_MAX;
 	struct gid_domain *domain;
 	if (gid_domain_connect(NULL, &domain) < 0) {
 		fprintf(stderr, "consume: %s\n", gid_domain_connect_error());

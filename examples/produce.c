@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
 	struct gid_slab *slab = NULL;
 	struct gid_producer *producer = NULL;
 	struct gid_layout layout;
-	if (argc < 2) {
+	if (argc < 2 || frames == 0) {
 		fprintf(stderr, "Usage: produce STREAM [FRAMES]\n");
 		return EXIT_FAILURE;
 	}

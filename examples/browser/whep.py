@@ -19,9 +19,10 @@ from pathlib import Path
 
 import gi
 
-gi.require_version("Gst", "1.0")
-gi.require_version("GstSdp", "1.0")
-gi.require_version("GstWebRTC", "1.0")
+try:
+    gi.require_versions({"Gst": "1.0", "GstSdp": "1.0", "GstWebRTC": "1.0"})
+except ValueError as error:
+    sys.exit(f"whep.py: {error}: install gir1.2-gst-plugins-bad-1.0 and gstreamer1.0-nice")
 from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402
 
 VIEWERS_MAX = 8

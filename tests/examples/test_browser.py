@@ -3,6 +3,7 @@
 
 import http.client
 import re
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -54,6 +55,25 @@ def camera(cockpit: Cockpit) -> Iterator[None]:
             yield
             done.set()
             sender.join()
+
+
+WITHOUT = """
+import runpy, sys
+import gi
+def require(name, version):
+    raise ValueError(f"Namespace {name} not available")
+gi.require_version = require
+runpy.run_path(sys.argv[1])
+"""
+
+
+def test_what_is_missing_is_named() -> None:
+    words = [sys.executable, "-c", WITHOUT, str(EXAMPLE)]
+    result = subprocess.run(words, capture_output=True, text=True)
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("whep.py: Namespace Gst not available: ")
+    assert all(package in line for package in PACKAGES.split())
 
 
 def start(cockpit: Cockpit, *words: str) -> Program:

@@ -98,8 +98,9 @@ def test_a_consumer_says_why_in_gidds_words(make_cockpit: Callable[[str], Cockpi
 
 
 def test_who_is_used_wrongly_says_how(cockpit: Cockpit) -> None:
-    for name in ("produce", "consume", "export-dmabuf"):
-        program = cockpit.run("open", [built(name)], f"{name}-alone")
+    alone = [[name] for name in ("produce", "consume", "export-dmabuf")]
+    for name, *words in (*alone, ["produce", "bar", "many"], ["consume", "bar", "x"]):
+        program = cockpit.run("open", [built(name), *words], f"{name}-alone")
         assert program.wait() != 0
         assert f"Usage: {name}" in program.stderr
 
