@@ -57,36 +57,6 @@ static int drop_oldest(struct gid_subscription *subscription) {
 	return found;
 }
 
-static void publish_copies(struct gid_wire_ring *ring, const struct gid_producer *producer) {
-	const struct gid_producer_stats *stats = &producer->stats;
-	__atomic_store_n(&ring->copied_frames, stats->copied_frames, __ATOMIC_RELAXED);
-	__atomic_store_n(&ring->copied_bytes, stats->copied_bytes, __ATOMIC_RELAXED);
-	for (uint32_t i = 0; i < GID_COPY_REASONS_MAX; i++) {
-		__atomic_store_n(&ring->copy_reasons[i], producer->copy_reasons[i],
-				__ATOMIC_RELAXED);
-	}
-}
-
-/* What does not change with each frame. */
-static __attribute__((noinline)) void recount(struct gid_subscription *subscription) {
-	struct gid_wire_ring *ring = subscription->ring.ring;
-	__atomic_store_n(&ring->dropped, subscription->dropped, __ATOMIC_RELAXED);
-	__atomic_store_n(&ring->leases_expired, subscription->leases_expired, __ATOMIC_RELAXED);
-	publish_copies(ring, subscription->producer);
-	subscription->recounted = false;
-}
-
-/* For people, who read it by gidctl. */
-static inline __attribute__((always_inline)) void publish_counts(
-		struct gid_subscription *subscription, const struct gid_producer *producer) {
-	struct gid_wire_ring *ring = subscription->ring.ring;
-	__atomic_store_n(&ring->frames, producer->stats.frames, __ATOMIC_RELAXED);
-	if (RING_RARELY(subscription->recounted)) {
-		recount(subscription);
-	}
-	__atomic_store_n(&ring->held, subscription->ring.pictures, __ATOMIC_RELAXED);
-}
-
 /* As it asked to be woken. */
 static __attribute__((noinline)) void wake_consumer(const struct gid_subscription *subscription) {
 	const struct gid_ring_producer *ring = &subscription->ring;
@@ -148,7 +118,7 @@ static inline __attribute__((always_inline)) struct gid_subscription *show_to_ot
 		struct gid_subscription *last, struct gid_subscription *next,
 		const struct gid_producer *producer) {
 	if (last != NULL) {
-		publish_counts(last, producer);
+		gid_subscription_tell_counts(last, producer);
 		gid_ring_show(&last->ring);
 	}
 	return next;
@@ -160,7 +130,7 @@ static inline __attribute__((always_inline)) void publish_to_last(
 	if (last == NULL) {
 		return;
 	}
-	publish_counts(last, producer);
+	gid_subscription_tell_counts(last, producer);
 	gid_ring_publish(&last->ring);
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		if (!sub->dead) {
@@ -169,13 +139,9 @@ static inline __attribute__((always_inline)) void publish_to_last(
 	}
 }
 
-void gid_subscription_tell_counts(struct gid_subscription *subscription) {
-	publish_counts(subscription, subscription->producer);
-}
-
 /* To this one alone. */
 static void publish_to(struct gid_subscription *subscription) {
-	publish_counts(subscription, subscription->producer);
+	gid_subscription_tell_counts(subscription, subscription->producer);
 	gid_ring_publish(&subscription->ring);
 	wake_if_asleep(subscription);
 }
@@ -273,7 +239,8 @@ static __attribute__((noinline)) bool put_hard(
 		}
 		if (slab != NULL) {
 			gid_subscription_count_dropped(subscription);
-			gid_subscription_tell_counts(subscription); /* it may get none for long */
+			/* It may get none for long. */
+			gid_subscription_tell_counts(subscription, producer);
 		}
 	}
 	return sent == 1;

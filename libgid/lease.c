@@ -100,7 +100,7 @@ static uint64_t expire(struct gid_subscription *subscription, uint64_t now) {
 		take_entry(subscription, &oldest);
 	}
 	if (subscription->recounted) {
-		gid_subscription_tell_counts(subscription);
+		gid_subscription_tell_counts(subscription, producer);
 	}
 	return begin;
 }

@@ -108,12 +108,6 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 void gid_producer_catch_up(struct gid_producer *producer);
 
 /*
- * What people are told of it, by its ring: it is told with each frame that it gets, and so to be
- * called where that may be the last one for long.
- */
-void gid_subscription_tell_counts(struct gid_subscription *subscription);
-
-/*
  * What sending put off until callbacks may run: what was taken back for a frame is let go. Also
  * before the slabs are out of reach, where a callback of this very call ends the stream.
  */
@@ -135,6 +129,23 @@ static inline void gid_producer_report_freed(struct gid_producer *producer) {
 	if (producer->freed_first < producer->freed_end) {
 		gid_producer_report_all_freed(producer);
 	}
+}
+
+/* Tells people, by its ring, what does not change with each frame. */
+void gid_subscription_recount(struct gid_subscription *subscription);
+
+/*
+ * All that they are told of it, and read by gidctl: with each frame that it gets, and where that
+ * may be the last one for long.
+ */
+static inline __attribute__((always_inline)) void gid_subscription_tell_counts(
+		struct gid_subscription *subscription, const struct gid_producer *producer) {
+	struct gid_wire_ring *ring = subscription->ring.ring;
+	__atomic_store_n(&ring->frames, producer->stats.frames, __ATOMIC_RELAXED);
+	if (RING_RARELY(subscription->recounted)) {
+		gid_subscription_recount(subscription);
+	}
+	__atomic_store_n(&ring->held, subscription->ring.pictures, __ATOMIC_RELAXED);
 }
 
 /* Lets go of a slot for one consumer, which by force may be reading it still, and tells of it. */

@@ -179,7 +179,7 @@ void gid_subscription_collect(struct gid_subscription *subscription) {
 	struct collecting collecting = begin_collecting(subscription->producer);
 	collect(subscription, &collecting);
 	collecting.producer->freed += collecting.freed;
-	gid_subscription_tell_counts(subscription);
+	gid_subscription_tell_counts(subscription, subscription->producer);
 }
 
 void gid_producer_collect_all(struct gid_producer *producer) {
@@ -189,6 +189,26 @@ void gid_producer_collect_all(struct gid_producer *producer) {
 		collect(sub, &collecting);
 	}
 	producer->freed += collecting.freed;
+}
+
+/* --- what people are told --------------------------------------------------------------------- */
+
+static void publish_copies(struct gid_wire_ring *ring, const struct gid_producer *producer) {
+	const struct gid_producer_stats *stats = &producer->stats;
+	__atomic_store_n(&ring->copied_frames, stats->copied_frames, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->copied_bytes, stats->copied_bytes, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < GID_COPY_REASONS_MAX; i++) {
+		__atomic_store_n(&ring->copy_reasons[i], producer->copy_reasons[i],
+				__ATOMIC_RELAXED);
+	}
+}
+
+void gid_subscription_recount(struct gid_subscription *subscription) {
+	struct gid_wire_ring *ring = subscription->ring.ring;
+	__atomic_store_n(&ring->dropped, subscription->dropped, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->leases_expired, subscription->leases_expired, __ATOMIC_RELAXED);
+	publish_copies(ring, subscription->producer);
+	subscription->recounted = false;
 }
 
 /* --- the end of a subscription ---------------------------------------------------------------- */
