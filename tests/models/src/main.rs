@@ -399,6 +399,39 @@ fn sleep_by_futex(model: &Arc<Model>) {
     assert!(!sleeps || seen == 2, "a wake is lost");
 }
 
+/// Also where it slept behind what was taken back, and its producer looks as another reader gets
+/// something: it is rung but once.
+fn sleep_behind_taken(model: &Arc<Model>) {
+    let ring = |m: &Model| {
+        if unsafe { (m.ops.wakes_consumer)() } {
+            unsafe { (m.ops.wake_by_futex)() };
+        }
+    };
+    let has_last = both(
+        model,
+        |m| {
+            m.send(1);
+            m.take_back(1);
+            ring(m);
+            m.send(2);
+            ring(m);
+        },
+        |m| {
+            let mut slots = Vec::new();
+            while let [(slot, index)] = m.receive(1)[..] {
+                slots.push(slot);
+                assert_eq!(unsafe { (m.ops.release)(index) }, 0);
+            }
+            if unsafe { (m.ops.consumer_sleeps)() } {
+                unsafe { (m.ops.sleep_by_futex)() };
+            }
+            slots.contains(&2)
+        },
+    );
+    let sleeps = *queue().lock().unwrap();
+    assert!(!sleeps || has_last, "a wake is lost");
+}
+
 /// And the other way: a producer that sleeps is rung for a release.
 fn sleep_for_release(model: &Arc<Model>) {
     model.send(1);
@@ -536,7 +569,7 @@ fn one_take_back_and_send(model: &Arc<Model>) {
 }
 
 type Scenario = fn(&Arc<Model>);
-const SCENARIOS: [(&str, Scenario); 16] = [
+const SCENARIOS: [(&str, Scenario); 17] = [
     ("publish", publish),
     ("burst", burst),
     ("take_back", take_back),
@@ -545,6 +578,7 @@ const SCENARIOS: [(&str, Scenario); 16] = [
     ("sleep", sleep),
     ("sleep_of_many", sleep_of_many),
     ("sleep_by_futex", sleep_by_futex),
+    ("sleep_behind_taken", sleep_behind_taken),
     ("sleep_for_release", sleep_for_release),
     ("shown", shown),
     ("force", force),
