@@ -94,13 +94,14 @@ static PyObject *draft_end(PyObject *self, PyObject *none) {
 static PyObject *draft_send(PyObject *self, PyObject *none) {
 	(void)none;
 	struct draft_object *draft = (struct draft_object *)self;
-	if (!draft_is_good(draft) || !end_drawing(draft)) {
+	if (!draft_is_good(draft)) {
 		return NULL;
 	}
 	PyThreadState *thread = PyEval_SaveThread();
 	int sent = gid_py_send_bare(draft->writer, &draft->slot);
 	PyEval_RestoreThread(thread);
-	if (lock_do_pending(draft->connection) < 0) {
+	/* Its readers are on their way already. */
+	if (!end_drawing(draft) || lock_do_pending(draft->connection) < 0) {
 		return NULL;
 	}
 	return sent < 0 ? PyObject_CallMethod(draft->producer, "_tell", "i", sent)
