@@ -492,11 +492,11 @@ gst_gid_backlog_poll (GstGidBacklog *self, GstGidReader *reader)
   gboolean stuck;
 
   gst_gid_domain_lock (reader->domain);
-  while (reader->consumer && is_crowded (self, reader) && take_one (self, reader))
+  while (gst_gid_reader_is_read (reader) && is_crowded (self, reader) && take_one (self, reader))
     ;
-  if (reader->consumer)
+  if (gst_gid_reader_is_read (reader))
     make_room (self, reader);
-  stuck = reader->consumer && is_stuck (self, reader);
+  stuck = gst_gid_reader_is_read (reader) && is_stuck (self, reader);
   gst_gid_domain_unlock (reader->domain);
   if (stuck)
     GST_ELEMENT_WARNING (self->src, RESOURCE, READ,

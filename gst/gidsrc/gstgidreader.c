@@ -122,6 +122,21 @@ post_taken (GstElement *element, const gchar *stream, guint taken, guint64 all)
         taken, stream);
 }
 
+/* Whether it has left, and nobody has a frame any more. With the lock held. */
+static gboolean
+is_done (GstGidReader *self)
+{
+  struct gid_consumer_stats stats;
+  struct gid_frame frame;
+
+  if (self->element)
+    return FALSE;
+  for (guint i = 0; i < GID_CREDIT_MAX && gid_consumer_receive (self->consumer, &frame) == 1; i++)
+    gid_consumer_release (self->consumer, &frame);
+  gid_consumer_get_stats (self->consumer, &stats);
+  return stats.held == 0;
+}
+
 static gboolean
 poll_reader (gpointer data)
 {
@@ -132,6 +147,8 @@ poll_reader (gpointer data)
   guint taken;
 
   gst_gid_domain_lock (self->domain);
+  if (self->consumer && is_done (self))
+    gst_gid_reader_stop (self);
   if (self->consumer == NULL) {
     gst_gid_domain_unlock (self->domain);
     return G_SOURCE_REMOVE;
@@ -141,12 +158,12 @@ poll_reader (gpointer data)
     gid_consumer_renew (self->consumer);
   taken = count_taken (self);
   all = self->all_taken += taken;
-  if (self->polled || taken > 0)
+  if (self->element && (self->polled || taken > 0))
     element = gst_object_ref (self->element);
   schedule_poll (self, g_get_monotonic_time () * GST_USECOND + poll_interval (self, &stats));
   gst_gid_domain_unlock (self->domain);
 
-  if (taken > 0)
+  if (element && taken > 0)
     post_taken (element, self->stream, taken, all);
   if (element && self->polled)
     self->polled (self, element, taken);
@@ -217,4 +234,18 @@ gst_gid_reader_stop (GstGidReader *self)
   self->element = NULL;
   clear_timer (&self->timer);
   clear_timer (&self->waker);
+}
+
+void
+gst_gid_reader_leave (GstGidReader *self)
+{
+  if (self->consumer == NULL)
+    return;
+  self->element = NULL;
+  self->owner = NULL;
+  clear_timer (&self->waker);
+  if (is_done (self))
+    gst_gid_reader_stop (self);
+  else
+    schedule_poll (self, g_get_monotonic_time () * GST_USECOND);
 }

@@ -39,7 +39,8 @@ struct _GstGidReader
   guint64 poll_time; /* of the monotonic clock, ns: when the timer fires next */
   GSource *waker; /* NULL: nobody asked for it yet */
   guint64 wake_time; /* likewise when it wakes the streaming thread; 0: not again */
-  GstElement *element; /* that reads; NULL where the consumer is */
+  GstElement *element; /* that reads; NULL where the consumer is, or where it has left */
+  gpointer owner; /* of what the consumer calls back; NULL: it has left, or there is none */
   GstGidReaderFunc polled;
   guint64 interval; /* from one frame to the next, about, ns; 0: not known */
 };
@@ -73,6 +74,20 @@ gboolean gst_gid_reader_is_too_late (const struct gid_consumer_stats *stats);
 
 /** Destroys the consumer. With the lock held. Does nothing where there is none. */
 void gst_gid_reader_stop (GstGidReader *reader);
+
+/**
+ * The same once nobody has frames of it any more: who ended the pipeline may go on to look at what it
+ * gave. What comes until then goes back. With the lock held; the element and its functions are called
+ * no more.
+ */
+void gst_gid_reader_leave (GstGidReader *reader);
+
+/** Whether its element reads. With the lock held. */
+static inline gboolean
+gst_gid_reader_is_read (const GstGidReader *reader)
+{
+  return reader->consumer != NULL && reader->owner != NULL;
+}
 
 /** What may have frames out comes and goes. With the lock held. */
 void gst_gid_reader_add_holder (GstGidReader *reader, GstGidTakenFunc taken, gpointer data);

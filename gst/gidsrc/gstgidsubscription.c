@@ -14,10 +14,13 @@
 static void
 state_changed (void *data, enum gid_consumer_state state, int reason)
 {
-  GstGidSubscription *self = data;
+  GstGidReader *reader = data;
+  GstGidSubscription *self = reader->owner;
 
   if (state != GID_CONSUMER_LIVE)
-    self->reader->epoch++;
+    reader->epoch++;
+  if (self == NULL)
+    return;
   self->state = state;
   self->reason = reason;
 }
@@ -43,8 +46,11 @@ refuse (GstGidSubscription *self, int error)
 static void
 answered (void *data, int error)
 {
-  GstGidSubscription *self = data;
+  GstGidReader *reader = data;
+  GstGidSubscription *self = reader->owner;
 
+  if (self == NULL)
+    return;
   if (error == 0) {
     self->subscribed = TRUE;
   } else if (!self->subscribed && self->refusal == NULL) {
@@ -113,7 +119,7 @@ gst_gid_subscription_subscribe (GstGidSubscription *self)
     .size = sizeof (options),
     .sleeps = true,
     .state = state_changed,
-    .data = self,
+    .data = reader,
     .answered = answered, /* the streaming thread waits for no other program */
     .credit = self->credit,
     .drop_old = self->drop_old,
@@ -126,6 +132,7 @@ gst_gid_subscription_subscribe (GstGidSubscription *self)
   if (reader->consumer || self->refusal)
     return reader->consumer != NULL;
   self->answered = FALSE;
+  reader->owner = self;
   ret = gid_consumer_create (gst_gid_domain_get (reader->domain), self->asked_domain,
       self->asked_stream, &options, &consumer);
   if (ret < 0) {
@@ -137,12 +144,17 @@ gst_gid_subscription_subscribe (GstGidSubscription *self)
   return TRUE;
 }
 
+static void
+keep_stats (GstGidSubscription *self)
+{
+  if (self->reader->consumer)
+    gid_consumer_get_stats (self->reader->consumer, &self->last_stats);
+}
+
 void
 gst_gid_subscription_unsubscribe (GstGidSubscription *self)
 {
-  if (self->reader->consumer == NULL)
-    return;
-  gid_consumer_get_stats (self->reader->consumer, &self->last_stats);
+  keep_stats (self);
   gst_gid_reader_stop (self->reader);
 }
 
@@ -153,7 +165,8 @@ gst_gid_subscription_stop (GstGidSubscription *self)
 
   GST_OBJECT_LOCK (self->element);
   gst_gid_domain_lock (reader->domain);
-  gst_gid_subscription_unsubscribe (self);
+  keep_stats (self);
+  gst_gid_reader_leave (reader);
   gst_gid_domain_unlock (reader->domain);
   self->reader = NULL;
   GST_OBJECT_UNLOCK (self->element);

@@ -52,7 +52,7 @@ void gst_gid_subscription_init (GstGidSubscription *self, GstElement *element);
 gboolean gst_gid_subscription_start (GstGidSubscription *self, guint credit, gboolean drop_old,
     GstGidReaderFunc polled, GError **error);
 
-/** Ends the subscription, and closes the domain. */
+/** Ends the subscription, and closes the domain, once nobody has frames of it: see the reader. */
 void gst_gid_subscription_stop (GstGidSubscription *self);
 
 /**

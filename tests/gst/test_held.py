@@ -529,6 +529,28 @@ def test_what_comes_back_while_a_frame_is_taken(cockpit: Cockpit) -> None:
     assert receiver.stats("src")["waiting"] == 0
 
 
+@pytest.mark.parametrize("live", at_length_but(["true", "false"], "true"))
+def test_what_is_kept_of_a_pipeline_that_was_stopped(cockpit: Cockpit, live: str) -> None:
+    """As of a program that takes a picture and ends: its stream goes on, and it has what it took.
+    The subscription ends with the last of it, and the program may read the stream again before.
+    """
+    receiver = watch(cockpit, f"is-live={live}", "", "--video-meta", "1", "--hold", "4", "--stay")
+    receiver.wait_state("waiting")
+    sender = send(cockpit, camera(120), "")
+    receiver.wait_frames(20)
+    receiver.tell("state null")
+    wait_sent(sender, 150, "as many as it has memory for, several times")
+    receiver.tell("state playing")
+    receiver.wait_frames(len(receiver.frames) + 20)
+    receiver.tell("state null")
+    wait_sent(sender, 150, "the same again")
+    receiver.tell("release")
+    wait_for(lambda: sender.stats("sink")["consumers"] == 0, "it to unsubscribe")
+    receiver.tell("quit")
+    assert receiver.finish().lines("end")[0]["overwritten"] == 0
+    sender.stop()
+
+
 def test_what_is_missed_is_told(cockpit: Cockpit) -> None:
     """Where nothing more may wait."""
     receiver = watch(cockpit, "is-live=false max-size-bytes=0 credit=4", AWAY)
