@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gid-view --desktop on a screen whose scale is a fraction: each pixel of the desktop is one of it."""
+"""gid-view --desktop on a screen whose scale is a fraction: pixel by pixel, as the desktop is."""
 
 from collections.abc import Iterator
 from pathlib import Path
