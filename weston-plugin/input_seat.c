@@ -194,23 +194,71 @@ struct input_seat *input_seat_create(struct weston_compositor *compositor,
 	return seat;
 }
 
+/* --- seats that are gone ---------------------------------------------------------------------- */
+
+static bool weston_ends;
+
+void input_seats_end(void) {
+	weston_ends = true;
+}
+
 /* Weston would leave these in a list of the seat that is no more. */
-static void seat_forget_tablets(struct input_seat *seat) {
+static void seat_forget_tablets(struct weston_seat *seat) {
 	struct wl_resource *resource, *next;
-	wl_resource_for_each_safe(resource, next, &seat->base.tablet_seat_resource_list) {
+	wl_resource_for_each_safe(resource, next, &seat->tablet_seat_resource_list) {
 		wl_list_remove(wl_resource_get_link(resource));
 		wl_list_init(wl_resource_get_link(resource));
 	}
 }
 
+/*
+ * A seat that nobody sees, without devices, for as long as Weston runs: programs that do not know
+ * yet that theirs is gone ask it instead. Weston itself would end if they asked none for its
+ * tablets. NULL for want of memory.
+ */
+static struct weston_seat *gone_seat(struct weston_compositor *compositor) {
+	static struct weston_seat *gone;
+	if (gone == NULL) {
+		gone = calloc(1, sizeof(*gone));
+		if (gone == NULL) {
+			return NULL;
+		}
+		weston_seat_init(gone, compositor, "gone");
+		wl_list_remove(&gone->link);
+		wl_list_init(&gone->link);
+		wl_global_remove(gone->global);
+	}
+	return gone;
+}
+
+/* The programs' objects of the seat have nobody behind them then: they get the other one. */
+static void seat_release(struct weston_seat *seat) {
+	size_t count = (size_t)wl_list_length(&seat->base_resource_list), i = 0;
+	struct wl_resource **objects = calloc(count + 1, sizeof(struct wl_resource *));
+	struct weston_seat *gone = count > 0 && !weston_ends ? gone_seat(seat->compositor) : NULL;
+	struct wl_resource *object;
+	wl_resource_for_each(object, &seat->base_resource_list) {
+		if (objects != NULL) {
+			objects[i++] = object;
+		}
+	}
+	seat_forget_tablets(seat);
+	weston_seat_release(seat);
+	while (i > 0) {
+		wl_resource_set_user_data(objects[--i], gone);
+	}
+	free(objects);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
 void input_seat_destroy(struct input_seat *seat) {
 	if (seat == NULL) {
 		return;
 	}
-	seat_forget_tablets(seat);
 	if (seat->touch_device != NULL) {
 		weston_touch_device_destroy(seat->touch_device);
 	}
-	weston_seat_release(&seat->base);
+	seat_release(&seat->base);
 	free(seat);
 }

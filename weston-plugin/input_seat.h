@@ -57,6 +57,9 @@ struct input_seat *input_seat_create(struct weston_compositor *compositor,
 		struct weston_output *output, const char *name, const struct input_target *target,
 		void *data);
 
+/* Weston ends: no program asks for anything any more of seats that go from now on. */
+void input_seats_end(void);
+
 /* Nothing is held any more. Accepts NULL. */
 void input_seat_destroy(struct input_seat *seat);
 

@@ -10,6 +10,7 @@
 #include "client_share.h"
 #include "config_keys.h"
 #include "config_place.h"
+#include "input_seat.h"
 #include "manager.h"
 #include "output_drawing.h"
 #include "output_streams.h"
@@ -121,6 +122,7 @@ static int module_configure(struct module *module) {
 
 static void module_destroy(struct module *module) {
 	pacer_destroy(module->pacer);
+	input_seats_end();
 	output_streams_destroy(module->outputs);
 	module->outputs = NULL;
 	safety_destroy(module->safety);

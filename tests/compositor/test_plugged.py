@@ -8,11 +8,22 @@ import numpy
 import pytest
 from lib.cockpit import Cockpit
 from lib.input_window import FIXED, InputWindow, seat_devices
+from lib.pen_window import PEN, TIP, PenWindow
 from lib.plugged import PluggedWeston
 from lib.program import BUILD, wait_for
 from lib.stream_reader import StreamReader
 from lib.two_desks import CONFIG, DESK_SIZE, TwoDesks
-from lib.typist import BUTTON, FULL, KEY, TOUCH_DOWN, TOUCH_UP, Typist
+from lib.typist import (
+    BUTTON,
+    FULL,
+    KEY,
+    PEN_BUTTON,
+    PEN_MOTION,
+    PEN_NEAR,
+    TOUCH_DOWN,
+    TOUCH_UP,
+    Typist,
+)
 from lib.weston import HEIGHT, WIDTH
 
 LIBGID = BUILD / "libgid/libgid.so"
@@ -108,6 +119,29 @@ def test_a_screen_that_is_used(cockpit: Cockpit, mirrored: PluggedWeston) -> Non
             assert window.wait_keys(2) == [(KEY_Q, 1), (KEY_Q, 0)]
             assert not window.pointer.has("button") and not window.touch.has("down")
             typist.tell("release")
+            window.display.close()
+
+
+def test_a_screen_that_is_drawn_on(cockpit: Cockpit, mirrored: PluggedWeston) -> None:
+    """Its tablet goes with it, and a program that had it does no harm, whatever it still asks."""
+    near = (PEN_NEAR, PEN, 1), (PEN_MOTION, 0, 9, FULL // 2, FULL // 2), (PEN_BUTTON, TIP, 1)
+    with Typist(cockpit.env("cluster"), "input/desk", 15) as typist:
+        for _ in range(2):
+            wait_for(lambda: seat_devices(mirrored, "input/desk") == 7, "the seat's devices")
+            wait_for(lambda: mirrored.has_global("zwp_tablet_manager_v2"), "tablets")
+            window = PenWindow(mirrored.socket, SCREEN, (WIDTH, HEIGHT), "input/desk")
+            typist.do(*near)
+            tool = window.tool(PEN)
+            window.wait_pen(tool, ("down",), ("frame",))
+            mirrored.order("unplug", SCREEN)
+            window.wait_pen(tool, ("up",), ("proximity_out",), ("removed",))
+            manager = window.display.bind("zwp_tablet_manager_v2")
+            manager("get_tablet_seat", window.seat)
+            tool("destroy")
+            window.tablets("destroy")
+            window.display.roundtrip()
+            mirrored.order("plug", SCREEN)
+            typist.do((PEN_NEAR, PEN, 0))
             window.display.close()
 
 
