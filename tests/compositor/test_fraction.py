@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gid-view --desktop on a screen whose scale is a fraction: pixel by pixel, as the desktop is."""
+"""gid-view --desktop on a screen whose scale is a fraction: no pixel of the desktop is scaled."""
 
 from collections.abc import Iterator
 from pathlib import Path
