@@ -15,8 +15,8 @@ from lib.program import BUILD
 from lab.evaluate.context import BENCH, Context
 
 EVALUATE = [sys.executable, "-P", "-m", "lab.evaluate.evaluate"]
-INSTALLED = str(BUILD / "tools/evaluate/gid-evaluate")
-FOLDERS = (BUILD / "gidd", BUILD / "tools/gidctl", BUILD / "tools/evaluate/probe")
+INSTALLED = str(BUILD / "tools/gid-evaluate/gid-evaluate")
+FOLDERS = (BUILD / "gidd", BUILD / "tools/gidctl", BUILD / "tools/gid-evaluate/probe")
 ENVIRONMENT = os.environ | {
     "PATH": ":".join([*map(str, FOLDERS), os.environ["PATH"]]),
     "GID_ANSWER_SECONDS": "60",  # where gidd itself runs late

@@ -21,7 +21,7 @@ from lib.program import BUILD
 
 from lab.evaluate.chapters import all_plans as every_plan
 
-PROBE = BUILD / "tools/evaluate/probe/gid-probe"
+PROBE = BUILD / "tools/gid-evaluate/probe/gid-probe"
 
 
 class Told(System):

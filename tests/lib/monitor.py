@@ -12,7 +12,7 @@ NO_SANITIZER = pytest.mark.skipif(SANITIZED, reason="Python is not built with th
 
 
 def monitor(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [BUILD / "tools/monitor/gid-monitor", *words]
+    command = [BUILD / "tools/gid-monitor/gid-monitor", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 

@@ -16,7 +16,7 @@ PROGRAMS = {
     "gidd@": BUILD / "gidd" / "gidd",
     "gid-cluster@": BUILD / "cluster" / "gid-cluster",
     "gid-engine@": BUILD / "engine" / "gid-engine",
-    "gid-guest@": BUILD / "tools" / "cockpit" / "gid-cockpit",
+    "gid-guest@": BUILD / "tools" / "gid-cockpit" / "gid-cockpit",
 }
 MOST_EXPOSED = 1.5  # as systemd-analyze counts, of 10
 

@@ -11,9 +11,9 @@ from lib.program import BUILD, PATIENCE, TOP
 
 PROGRAMS = ("gidd/gidd", "engine/gid-engine", "cluster/gid-cluster", "tools/gidctl/gidctl")
 PROGRAMS += ("tools/gid-compose/gid-compose", "tools/gid-recorder/gid-recorder")
-PROGRAMS += ("tools/cockpit/gid-cockpit",)
-PROGRAMS += ("tools/timeline/gid-timeline", "tools/evaluate/gid-evaluate")
-PROGRAMS += ("tools/monitor/gid-monitor",)
+PROGRAMS += ("tools/gid-cockpit/gid-cockpit",)
+PROGRAMS += ("tools/gid-timeline/gid-timeline", "tools/gid-evaluate/gid-evaluate")
+PROGRAMS += ("tools/gid-monitor/gid-monitor",)
 PROGRAMS += tuple(f"clients/gid-{name}" for name in ("capture", "map", "meter", "telltale", "view"))
 
 

@@ -17,7 +17,7 @@ from gid_timeline.follow import SPAN, Follower
 from gid_timeline.terminal import Paint
 from lib.program import PATIENCE
 
-TOOLS = Path(__file__).resolve().parents[2] / "tools/timeline"
+TOOLS = Path(__file__).resolve().parents[2] / "tools/gid-timeline"
 COMMAND = [sys.executable, "-m", "gid_timeline", "follow", "--interval", "0.2"]
 ENV = {**os.environ, "PYTHONPATH": f"{TOOLS}:{TOOLS.parent / 'console'}", "NO_COLOR": "1"}
 

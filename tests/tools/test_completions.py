@@ -19,7 +19,7 @@ from lib.program import BUILD, TOP, wait_for
 COMPLETIONS = TOP / "tools" / "completions"
 FILES = {
     "gidctl": TOP / "tools" / "gidctl" / "gidctl.bash",
-    "gid-cockpit": TOP / "tools" / "cockpit" / "gid-cockpit.bash",
+    "gid-cockpit": TOP / "tools" / "gid-cockpit" / "gid-cockpit.bash",
 }
 # As the completions of other shells name them.
 BUILT = (BUILD / "tools" / "completions" / "_gidway").read_text()

@@ -326,7 +326,7 @@ def test_a_full_disk_changes_nothing(made: Path, tmp_path: Path) -> None:
     for out in (folder, tmp_path / "new"):
         # A file that grows larger than that cannot be written, as on a full disk.
         command = ["bash", "-c", 'trap "" XFSZ; ulimit -f 40; exec "$@"', "-"]
-        command += [BUILD / "tools/monitor/gid-monitor", "make", drawing, "--out", out]
+        command += [BUILD / "tools/gid-monitor/gid-monitor", "make", drawing, "--out", out]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
         assert "File too large" in done.stderr
@@ -359,6 +359,6 @@ def test_a_renderer_that_draws_otherwise(tmp_path: Path) -> None:
 
 
 def test_the_example_is_that_of_the_manual() -> None:
-    manual = (TOP / "tools/monitor/gid-monitor.1.scd").read_text()
+    manual = (TOP / "tools/gid-monitor/gid-monitor.1.scd").read_text()
     assert 'data-states="off left right left+right"' in manual
     assert 'data-states="off left right left+right"' in DRAWING.read_text()

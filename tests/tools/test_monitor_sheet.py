@@ -204,7 +204,7 @@ def test_pictures_that_cannot_be(exported: Path) -> None:
 
 def test_the_table_is_that_of_the_manual(exported: Path) -> None:
     """A user copies it."""
-    manual = (Path(__file__).parents[2] / "tools/monitor/gid-monitor.1.scd").read_text()
+    manual = (Path(__file__).parents[2] / "tools/gid-monitor/gid-monitor.1.scd").read_text()
     (table,) = re.findall(r"^```\n(\[role .*?)^```", manual, re.MULTILINE | re.DOTALL)
     for name in re.findall(r"=(\S+\.png)", table):
         path = exported.parent / name

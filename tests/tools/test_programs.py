@@ -22,7 +22,7 @@ PATH = os.environ["PATH"]
 
 
 # With the helper of gid-evaluate.
-PROGRAMS = installed_commands() | {"gid-probe": BUILD / "tools/evaluate/probe/gid-probe"}
+PROGRAMS = installed_commands() | {"gid-probe": BUILD / "tools/gid-evaluate/probe/gid-probe"}
 IN_PYTHON = [name for name, path in PROGRAMS.items() if path.read_bytes()[:2] == b"#!"]
 IN_C = [name for name in PROGRAMS if name not in IN_PYTHON]
 OF_CLONE = {

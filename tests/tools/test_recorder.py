@@ -30,7 +30,7 @@ from PIL import Image
 RECORDER = BUILD / "tools/gid-recorder/gid-recorder"
 RESTLESS = BUILD / "tests/hostile/programs/hostile-restless"
 FLOW = BUILD / "tests/tools/flow"
-PATH = f"{BUILD / 'tools/timeline'}:{os.environ['PATH']}"
+PATH = f"{BUILD / 'tools/gid-timeline'}:{os.environ['PATH']}"
 MIB = 1024  # KiB
 
 
@@ -379,7 +379,7 @@ def test_a_recorder_that_is_killed_while_it_writes(cockpit: Cockpit) -> None:
     stand_in = cockpit.folder / "slow"
     stand_in.mkdir()
     (stand_in / "gid-timeline").write_text(
-        f'#!/bin/sh\n"{BUILD}/tools/timeline/gid-timeline" "$@"; ret=$?\n'
+        f'#!/bin/sh\n"{BUILD}/tools/gid-timeline/gid-timeline" "$@"; ret=$?\n'
         f'touch "{stand_in}/made"; exit $ret\n'
     )
     (stand_in / "gid-timeline").chmod(0o755)

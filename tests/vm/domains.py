@@ -28,7 +28,7 @@ class Domains:
     def __init__(self, guest: Guest) -> None:
         self.guest = guest
         self.reader_stats: dict = {}  # of the last transfer
-        folders = ("gidd", "tools/gidctl", "tools/cockpit")
+        folders = ("gidd", "tools/gidctl", "tools/gid-cockpit")
         path = ":".join([*(str(BUILD / folder) for folder in folders), os.environ["PATH"]])
         env = {"PATH": path, "GID_RUNTIME_DIR": "/run/gidway"}
         self.env = gst_env(env, make_registry())

@@ -43,7 +43,7 @@ CONFIG = configuration(
 )
 SILENCE = 120
 WINDOW = 4 << 20  # bytes of a window, of a guest without a cockpit
-FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/cockpit", "tests/lib/programs")
+FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/gid-cockpit", "tests/lib/programs")
 # A busy machine is silent for long: who is not told that a guest is gone hears of it late.
 for one, other in (("open", "host"), ("open", "cluster"), ("cluster", "host"), ("spare", "host")):
     CONFIG += f"[link {one} {other}]\nkind=ivshmem\nsilence={SILENCE}\n"

@@ -83,7 +83,7 @@ class Machine:
         self.folder, self.runtime = folder, folder / "gidway"
         self.config = folder / "cockpit.conf"
         self.config.write_text(CONFIG.format(runtime=self.runtime, kind=kind))
-        programs = [BUILD / "tools" / "cockpit", BUILD / "gidd", BUILD / "tools" / "gidctl"]
+        programs = [BUILD / "tools" / "gid-cockpit", BUILD / "gidd", BUILD / "tools" / "gidctl"]
         path = ":".join([*map(str, programs), os.environ["PATH"]])
         self.env = os.environ | {"PATH": path, "GID_DOMAIN": "host"}
         self.env["GID_RUNTIME_DIR"] = str(self.runtime)

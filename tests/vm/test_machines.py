@@ -56,7 +56,7 @@ class Tool:
         self.runtime = self.folder / "run"
         self.config = self.folder / "cockpit.conf"
         self.config.write_text(config.format(runtime=self.runtime))
-        programs = [BUILD / "tools" / "cockpit", BUILD / "gidd", BUILD / "tools" / "gidctl"]
+        programs = [BUILD / "tools" / "gid-cockpit", BUILD / "gidd", BUILD / "tools" / "gidctl"]
         self.env = os.environ | {"PATH": ":".join([*map(str, programs), os.environ["PATH"]])}
         self.env.pop("GID_RUNTIME_DIR", None)
 

@@ -24,7 +24,7 @@ from lab.self_test import paths, report
 from lab.self_test.report import Scrubber
 from lab.self_test.trial import FAILED, IMPOSSIBLE, LEFT_OUT, OK, Outcome, Step, try_all
 
-FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/cockpit", "bench/doorbell")
+FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/gid-cockpit", "bench/doorbell")
 
 
 def good() -> dict[str, object]:

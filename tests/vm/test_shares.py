@@ -27,7 +27,7 @@ def guest() -> Iterator[Guest]:
 
 
 def test_each_domain_has_a_share_of_its_own(guest: Guest) -> None:
-    folders = (BUILD / "gidd", BUILD / "tools/cockpit", BUILD / "tools/gidctl")
+    folders = (BUILD / "gidd", BUILD / "tools/gid-cockpit", BUILD / "tools/gidctl")
     env = {"PATH": ":".join([*map(str, folders), os.environ["PATH"]])}
     guest.run(["sh", "-c", "cat >/run/cockpit.conf"], stdin=CONFIG)
 
