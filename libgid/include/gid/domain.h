@@ -247,9 +247,9 @@ uint32_t gid_slab_holders(const struct gid_slab *slab, uint32_t slot);
 
 /**
  * How often an own slab's content was lost. When a reader loses its rights, gid_domain_dispatch()
- * moves the slab to other memory with its content, and its gid changes; a program that gets to it
- * later than a second after that finds some or all of it zero. What its slots held is to be written
- * anew: nobody tells it otherwise.
+ * moves the slab to other memory with its content, and its gid changes. In a window that machines
+ * share, a program that gets to it later than a second after that finds some or all of it zero.
+ * What its slots held is to be written anew: nobody tells it otherwise.
  */
 uint64_t gid_slab_emptied(const struct gid_slab *slab);
 
