@@ -91,9 +91,10 @@ class Crew:
         """Until it holds of each. None may end before that, nor any other."""
 
         def all_hold() -> bool:
-            done = {process for process in processes if holds(process)}
-            for process in self._running:
-                if process.has_ended() and process not in done:
+            ended = [process for process in self._running if process.has_ended()]
+            done = {process for process in processes if holds(process)}  # after those that ended
+            for process in ended:
+                if process not in done:
                     status = process.popen.returncode
                     raise LabError(f"{self.way}: a process ended, status {status}, before {what}")
             return len(done) == len(processes)

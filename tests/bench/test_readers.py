@@ -8,6 +8,7 @@ import fcntl
 import mmap
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from benches import module, results
 
 from bench import common
 from bench import readers_ways as ways
+from bench.readers_crew import Crew, Process
 from bench.readers_faults import MARK, mistake, write_into
 from lab.domains.program import LabError
 
@@ -61,6 +63,16 @@ def test_each_way_is_measured(tmp_path: Path) -> None:
     of_two = ratios["python_cpu_vs_best_peer_2"]
     assert of_two == pytest.approx(rows["gid", 2]["cpu_us"] / best)
     assert ratios["python_cpu_vs_best_peer"] == max(of_two, ratios["python_cpu_vs_best_peer_1"])
+
+
+def test_who_ends_while_it_is_waited_for_has_ended() -> None:
+    """Right after it was asked, which broke a measurement off."""
+    process = Process.__new__(Process)
+    answers = iter((None, 0, 0, 0))
+    process.popen = SimpleNamespace(poll=lambda: next(answers), returncode=0)
+    crew = Crew("gid", ways.Place("", 8, 4, 60, 1, 0))
+    crew._running.append(process)
+    crew.wait("it has ended", [process], Process.has_ended)
 
 
 def faults_of(folder: Path, *names: str) -> dict[str, dict]:
