@@ -13,9 +13,10 @@ import sys
 
 import gid
 import numpy as np
+import numpy.typing as npt
 
 
-def grey(picture: np.ndarray) -> np.ndarray:
+def grey(picture: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """Every second pixel of every second row, of any format of 8 bits."""
     half = picture[::2, ::2]
     return half if half.ndim == 2 else half[..., :3].max(axis=2)

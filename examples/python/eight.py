@@ -22,10 +22,10 @@ def read(domain: str | None, stream: str, frames: int, number: int) -> None:
                 print(line, end="", flush=True)  # at once, for all eight write to one place
 
 
-def run(*words: object) -> None:
+def run(domain: str | None, stream: str, frames: int, number: int) -> None:
     """A process of its own, with a connection of its own."""
     try:
-        read(*words)
+        read(domain, stream, frames, number)
     except gid.GidError as error:
         sys.exit(f"eight.py: {error.strerror}")
 

@@ -47,7 +47,7 @@ def fourcc_of(name: str) -> int:
 
 def formats() -> list[str]:
     """The names of all pixel formats."""
-    names = []
+    names: list[str] = []
     while (info := lib.gid_format_at(len(names))) != ffi.NULL:
         names.append(name_of(info.fourcc))
     return names
@@ -61,12 +61,13 @@ def views_of(layout: Any, memory: memoryview, start: int = 0) -> tuple[Plane, ..
     info = lib.gid_format_find(layout.fourcc)
     kind = SAMPLE_OF.get(name_of(layout.fourcc), BYTE)
     whole = np.frombuffer(memory, BYTE)  # an array of read-only memory can not be made writable
-    planes = []
+    planes: list[Plane] = []
     for i in range(info.plane_count):
         block = info.planes[i].bytes
         rows = lib.gid_format_rows(layout.fourcc, i, layout.height)
         blocks = lib.gid_format_row_bytes(layout.fourcc, i, layout.width) // block
-        shape, strides = (rows, blocks), (layout.planes[i].stride, block)
+        shape: tuple[int, ...] = rows, blocks
+        strides: tuple[int, ...] = layout.planes[i].stride, block
         if block > kind.itemsize:
             shape, strides = (*shape, block // kind.itemsize), (*strides, kind.itemsize)
         offset = start + layout.planes[i].offset

@@ -103,4 +103,6 @@ def test_the_document_names_each_format() -> None:
 
 @pytest.mark.skipif(find_spec("mypy") is None, reason="there is no mypy")
 def test_types_are_right() -> None:
-    run(sys.executable, "-m", "mypy", "--strict", "gid", cwd=SOURCE)
+    """Those of the package, and of programs that use it."""
+    examples = TOP / "examples" / "python"
+    run(sys.executable, "-m", "mypy", "--strict", "gid", examples, cwd=SOURCE)
