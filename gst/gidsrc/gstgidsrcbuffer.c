@@ -167,6 +167,29 @@ move_offsets (
   return TRUE;
 }
 
+/*
+ * Who changes the picture has a copy of the memory, and may write whole rows there, as videobalance
+ * does. The last one of a part ends behind that of the picture. FALSE: the slot has no such memory.
+ */
+static gboolean
+has_whole_rows (GstBuffer *buffer, const struct gid_box *crop, const struct gid_layout *layout,
+    const gsize offset[GST_VIDEO_MAX_PLANES])
+{
+  const struct gid_format_info *format = gid_format_find (layout->fourcc);
+  GstMemory *mem = gst_buffer_peek_memory (buffer, 0);
+  gsize end = mem->size;
+
+  for (guint i = 0; i < layout->plane_count; i++) {
+    guint vsub = format->planes[i].vsub, rows = (crop->height + vsub - 1) / vsub;
+
+    end = MAX (end, offset[i] + (gsize) rows * layout->planes[i].stride);
+  }
+  if (end > mem->maxsize - mem->offset)
+    return FALSE;
+  mem->size = end;
+  return TRUE;
+}
+
 /* Says where the picture is in the memory. Returns FALSE where only a copy can say it. */
 static gboolean
 describe (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame,
@@ -178,7 +201,7 @@ describe (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame,
   gboolean cropped = crop->width > 0 && crop->height > 0
       && (crop->x || crop->y || crop->width != (gint) layout->width
           || crop->height != (gint) layout->height);
-  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 }, of_part[GST_VIDEO_MAX_PLANES];
   gint stride[GST_VIDEO_MAX_PLANES] = { 0 };
   guint width = layout->width, height = layout->height;
   gboolean ok = TRUE;
@@ -188,8 +211,10 @@ describe (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame,
     stride[i] = layout->planes[i].stride;
   }
   if (cropped && !self->has_crop_meta) {
-    ok = move_offsets (crop, layout, offset);
+    memcpy (of_part, offset, sizeof offset);
+    ok = move_offsets (crop, layout, of_part) && has_whole_rows (buffer, crop, layout, of_part);
     if (ok) {
+      memcpy (offset, of_part, sizeof offset);
       width = crop->width;
       height = crop->height;
     }
