@@ -89,7 +89,7 @@ static bool log_hold(struct input_log *log, const struct input_record *event) {
 		if (!pen_can(held, event)) {
 			return false;
 		}
-		/* fallthrough */
+		__attribute__((fallthrough));
 	case INPUT_KEY:
 	case INPUT_BUTTON:
 		if (input_holds(held, event->code) == (event->value != 0)) {
