@@ -247,8 +247,6 @@ gst_gid_caps_from_showable (
 gboolean
 gst_gid_format_from_caps (GstGidFormat *format, const GstCaps *caps)
 {
-  const struct gid_format_info *known;
-
   memset (format, 0, sizeof (*format));
   if (gst_video_is_dma_drm_caps (caps)) {
     GstVideoInfoDmaDrm drm;
@@ -266,9 +264,8 @@ gst_gid_format_from_caps (GstGidFormat *format, const GstCaps *caps)
     format->modifier = GST_GID_LINEAR;
   }
   gst_gid_colours_from_colorimetry (&format->colours, &GST_VIDEO_INFO_COLORIMETRY (&format->info));
-  known = gid_format_find (format->fourcc);
-  format->n_planes = known ? known->plane_count : 0;
-  return known != NULL;
+  format->known = gid_format_find (format->fourcc);
+  return format->known != NULL;
 }
 
 gboolean
@@ -308,8 +305,9 @@ gst_gid_format_may_be_of (const GstGidFormat *format, GstBuffer *buffer)
 static guint
 count_planes (const GstGidFormat *format, guint n_planes)
 {
-  return format->modifier == GST_GID_LINEAR ? format->n_planes
-                                            : CLAMP (n_planes, format->n_planes, GID_PLANES_MAX);
+  guint known = format->known ? format->known->plane_count : 0;
+
+  return format->modifier == GST_GID_LINEAR ? known : CLAMP (n_planes, known, GID_PLANES_MAX);
 }
 
 static void
@@ -372,15 +370,13 @@ gst_gid_layout_equal (const struct gid_layout *a, const struct gid_layout *b)
 }
 
 gboolean
-gst_gid_layout_is_within (const struct gid_layout *layout, gsize size)
+gst_gid_layout_is_within (const struct gid_layout *layout, const GstGidFormat *format, gsize size)
 {
-  const struct gid_format_info *format = gid_format_find (layout->fourcc);
-
   /* where the samples of others are is the driver's secret */
   if (layout->modifier != GST_GID_LINEAR)
     return TRUE;
   for (guint i = 0; i < layout->plane_count; i++) {
-    const struct gid_format_plane *blocks = &format->planes[i];
+    const struct gid_format_plane *blocks = &format->known->planes[i];
     guint64 rows = (layout->height + blocks->vsub - 1) / blocks->vsub;
     guint64 row = (guint64) (layout->width + blocks->hsub - 1) / blocks->hsub * blocks->bytes;
     guint64 offset = layout->planes[i].offset;

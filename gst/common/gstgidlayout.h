@@ -17,7 +17,7 @@ typedef struct
   GstVideoInfo info; /* with DMA_DRM caps of an unusual modifier: size only, no planes */
   guint32 fourcc;
   guint64 modifier;
-  guint n_planes; /* of such pictures, but for those that a modifier adds */
+  const struct gid_format_info *known; /* planes of such pictures, but for what a modifier adds */
   struct gid_colours colours;
   gboolean dmabuf; /* memory:DMABuf, format=DMA_DRM */
 } GstGidFormat;
@@ -64,8 +64,9 @@ void gst_gid_layout_from_buffer (
 
 gboolean gst_gid_layout_equal (const struct gid_layout *a, const struct gid_layout *b);
 
-/** Whether all pixels lie in so many bytes, as far as their places are known. */
-gboolean gst_gid_layout_is_within (const struct gid_layout *layout, gsize size);
+/** Whether all pixels, of that format, lie in so many bytes, as far as their places are known. */
+gboolean gst_gid_layout_is_within (
+    const struct gid_layout *layout, const GstGidFormat *format, gsize size);
 
 /** Whether the layout is the one that GStreamer assumes where there is no GstVideoMeta. */
 gboolean gst_gid_layout_is_default (const struct gid_layout *layout, const GstGidFormat *format);

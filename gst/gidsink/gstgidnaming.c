@@ -239,7 +239,7 @@ gst_gid_naming_name (GstGidNaming *self, gboolean playing, GstBuffer **buffer,
 
   if (gst_buffer_n_memory (*buffer) != 1) {
     reason = GST_GID_COPY_SPLIT_MEMORY;
-  } else if (!gst_gid_layout_is_within (&layout, mem->size)) {
+  } else if (!gst_gid_layout_is_within (&layout, format, mem->size)) {
     /* what lies behind it is not the picture's: to copy it is an error, as with any memory */
   } else if ((slot = find_slot (self, mem, &layout))) {
     if (!readable || !is_for_others (self, slot->slab)
