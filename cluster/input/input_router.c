@@ -207,10 +207,16 @@ void input_router_point(struct input_router *router, const void *screen, double 
 }
 
 /* What is under the pointer may be another one than when that came there. */
-void input_router_button(struct input_router *router, uint32_t code, bool pressed, uint64_t time) {
-	if (pressed && router->pointer_screen != NULL) {
+static void router_point_again(struct input_router *router, uint64_t time) {
+	if (router->pointer_screen != NULL) {
 		input_router_point(router, router->pointer_screen, router->pointer_x,
 				router->pointer_y, time);
+	}
+}
+
+void input_router_button(struct input_router *router, uint32_t code, bool pressed, uint64_t time) {
+	if (pressed) {
+		router_point_again(router, time);
 	}
 	if (router->pointed == INPUT_NOWHERE || !input_code_is_button(code)) {
 		return;
@@ -232,6 +238,7 @@ void input_router_button(struct input_router *router, uint32_t code, bool presse
 }
 
 void input_router_axis(struct input_router *router, const struct input_record *event) {
+	router_point_again(router, event->time);
 	if (router->pointed != INPUT_NOWHERE) {
 		router_post(router, router->pointed, event);
 	}

@@ -184,8 +184,10 @@ def test_the_wheel(panel: Panel) -> None:
     """Steps and distances come as they were, whatever size the picture is shown in."""
     display = panel.show(BACK.format(ALL))
     window = panel.window("back", display)
-    panel.point(500, 100)
-    window.wait_place(250, 50)
+    # The pointer may have rested there before: who is new then hears nothing of it until it moves.
+    for at, place in ((100, 50), (500, 250)):
+        panel.point(at, 100)
+        window.wait_place(place, 50)
     panel.typist.do((AXIS, 0, 1, 15 * FIXED, 120))
     assert window.pointer.wait("axis_source") == (0,)
     assert window.pointer.wait("axis_discrete") == (0, 1)

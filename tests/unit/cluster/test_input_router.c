@@ -172,8 +172,10 @@ static void test_pointer(void) {
 	input_router_button(&router, BTN_LEFT, false, 3);
 	expect("", "and is not released elsewhere");
 	input_router_axis(&router, &(struct input_record){.type = INPUT_AXIS, .x = 5});
-	expect("2:axis", "a wheel");
+	expect("2:motion0@24576,32768 2:axis", "a wheel");
 	targets[BACK].is_live = false;
+	input_router_axis(&router, &(struct input_record){.type = INPUT_AXIS, .x = 5});
+	expect("", "a wheel on what is old since");
 	input_router_button(&router, BTN_RIGHT, true, 4);
 	expect("", "a press on what is old since");
 	input_router_button(&router, KEY_A, true, 5);
@@ -191,6 +193,9 @@ static void test_pointer(void) {
 	input_router_tick(&router);
 	input_router_axis(&router, &(struct input_record){.type = INPUT_AXIS, .x = 5});
 	expect("1:released", "who is not live any more has no pointer");
+	targets[FRONT].is_live = true;
+	input_router_axis(&router, &(struct input_record){.type = INPUT_AXIS, .x = 5});
+	expect("1:motion0@49152,32768 1:axis", "who is live again has the wheel of one at rest");
 }
 
 static void test_keyboard(void) {

@@ -248,8 +248,10 @@ static void test_pointers(void) {
 	wl_signal_emit_mutable(&pointer.events.frame, NULL);
 	expect("0:point@50,99 0:point@50,99 0:button=1 0:button=0 0:end", "a click");
 	char far[128];
-	snprintf(far, sizeof(far), "0:axis1=384/120 0:axis1=%d/0 0:axis1=%d/0", INPUT_DISTANCE_MAX,
-			-INPUT_DISTANCE_MAX);
+	snprintf(far, sizeof(far),
+			"0:point@50,99 0:axis1=384/120 0:point@50,99 0:axis1=%d/0 "
+			"0:point@50,99 0:axis1=%d/0",
+			INPUT_DISTANCE_MAX, -INPUT_DISTANCE_MAX);
 	turn(&pointer, 1.5, 120);
 	turn(&pointer, 1e30, 0);
 	turn(&pointer, -1e30, 0);
