@@ -79,7 +79,7 @@ class Panel:
         """On a desktop that is shown live, and has the devices of the display."""
         wait_for(lambda: seat_devices(self.desks, f"input/{name}") == 7, "the seat's devices")
         window = InputWindow(self.desks.socket, name, DESK_SIZE)
-        wait_for(lambda: layer(display, name)["state"] == "live", f"{name} to be shown")
+        wait_until_seen(display, name)
         return window
 
     def at(self, x: int, y: int) -> tuple[int, int]:
@@ -109,6 +109,11 @@ def panel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Panel]:
 
 def layer(display: Display, name: str) -> dict:
     return next(one for one in display.status()["layers"] if one["name"] == name)
+
+
+def wait_until_seen(display: Display, name: str) -> None:
+    """A picture is live before the screen has shown it: until then no finger can be on it."""
+    wait_for(lambda: layer(display, name)["latency_count"] > 0, f"{name} to be seen")
 
 
 def place_of(down: tuple) -> list[int]:
@@ -206,7 +211,7 @@ def test_only_what_is_allowed(panel: Panel) -> None:
     )
     wait_for(lambda: layer(display, "front")["input_readers"] == 1, "who takes it")
     window = InputWindow(panel.desks.socket, "front", DESK_SIZE)
-    wait_for(lambda: layer(display, "front")["state"] == "live", "the picture")
+    wait_until_seen(display, "front")
     panel.point(400, 300)
     panel.typist.click()
     panel.typist.type(KEY_Q)
