@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The connection to gidd, on which all else stands: its life (greeting, loss, coming back), what
- * was asked and answered, and who hears what gidd says by itself. Never blocks, but for requests
- * that wait for their answer.
+ * The connection to gidd: its life (greeting, loss, coming back), requests and their answers, and
+ * events. Never blocks, but for requests that wait for their answer.
  */
 #include "connection.h"
 
@@ -25,8 +24,8 @@
 #define DELIVER_MAX 64
 #define DELIVER_LEAST 4 /* however long the first one took */
 /*
- * What is kept of what gidd says while something else is waited for: more than a program has slabs
- * and streams; and descriptors, of which it may not have many.
+ * How many packets are queued while something else is awaited: more than a program has slabs and
+ * streams; and how many descriptors, of which a process may not have many.
  */
 #define QUEUE_MAX 8192u
 #define QUEUE_FDS_MAX 256u
@@ -39,14 +38,14 @@ struct gid_pending {
 	struct gid_pending *next;
 	struct gid_domain *domain;
 	uint32_t serial, type;
-	int error; /* what its end without an answer means */
+	int error; /* what `answered` gets if there is no answer */
 	gid_answer_func answered;
 	void *data;
 	struct gid_timer timer;
 };
 
 int gid_domain_fail(struct gid_domain *domain, int error, const char *format, ...) {
-	/* The sentence may be made from the last one. */
+	/* An argument may be the last sentence itself. */
 	char text[sizeof(domain->error)];
 	va_list args;
 	va_start(args, format);
@@ -123,7 +122,7 @@ struct gid_timeline *gid_domain_get_timeline(
 static void fail_all(struct gid_domain *domain) {
 	for (struct gid_pending *p = domain->pending; p != NULL; p = p->next) {
 		p->error = -ENOTCONN;
-		/* After what was queued: the answer may be among it. */
+		/* After the queued packets, as the answer may be among them. */
 		gid_loop_arm(&domain->loop, &p->timer, 1);
 	}
 }
@@ -145,7 +144,7 @@ static void retry_later(struct gid_domain *domain) {
 	}
 }
 
-/* Closes the connection, for the reason that is told, and sees to the next one. */
+/* Closes the connection, notes why, and arms the timer for the next one. */
 static void disconnect(struct gid_domain *domain, int error, const char *why) {
 	bool was_up = domain->state == GID_CONNECTION_UP;
 	close_socket(domain);
@@ -176,7 +175,7 @@ static void put_program_name(char *name, size_t size) {
 }
 
 int gid_connection_greet(struct gid_domain *domain) {
-	/* A listener's full queue is a gidd that hangs: no time to wait for it here. */
+	/* No waiting: a listener whose queue is full hangs. */
 	int socket = gid_socket_connect(domain->path, 0);
 	if (socket < 0) {
 		return socket;
@@ -187,7 +186,8 @@ int gid_connection_greet(struct gid_domain *domain) {
 	hello.hello.domain = GID_WIRE_TAKES_DOORBELLS | GID_WIRE_TAKES_SEALED;
 	put_program_name(hello.hello.name, sizeof(hello.hello.name));
 	int error = gid_socket_send(socket, hello.bytes, hello.header.size, NULL, 0);
-	if (error == 0 || error == -EPIPE) { /* it may have said why it hangs up */
+	/* gidd may have said why it hangs up: that is read first. */
+	if (error == 0 || error == -EPIPE) {
 		error = gid_loop_watch(&domain->loop, socket, gid_connection_deliver, domain);
 	}
 	if (error < 0) {
@@ -383,7 +383,7 @@ static void deliver_answer(struct gid_domain *domain, struct gid_packet *packet)
 	while (*at != NULL && (*at)->serial != packet->message.header.serial) {
 		at = &(*at)->next;
 	}
-	if (*at == NULL) { /* of a post, or of a request that was given up */
+	if (*at == NULL) { /* the answer to a post, or to a request that was given up */
 		if (packet->message.header.type == GID_WIRE_IMPORTED) {
 			tell_endpoints(domain, packet);
 		}
@@ -432,7 +432,7 @@ void gid_connection_deliver(void *data) {
 		if (i >= DELIVER_LEAST && gid_loop_is_over(&domain->loop)) {
 			break;
 		}
-		/* What was queued came first; a callback may just have queued more. */
+		/* Queued packets come first; a callback may just have queued more. */
 		if (!dequeue_packet(domain, &packet) && receive(domain, &packet) <= 0) {
 			return;
 		}
@@ -487,7 +487,7 @@ static int transmit(struct gid_domain *domain, union gid_wire_message *message, 
 					gid_strerror(error));
 		}
 		int events = gid_socket_wait(domain->socket, POLLIN | POLLOUT, deadline);
-		/* One that says ever more, and takes nothing, is late, too. */
+		/* A gidd that sends without a pause, and reads nothing, is late, too. */
 		bool late = (events & POLLOUT) == 0 && gid_clock_now() >= deadline;
 		if (events <= 0 || late) {
 			disconnect(domain, -ETIMEDOUT, "it takes no more messages");
@@ -520,8 +520,8 @@ void gid_domain_hint(struct gid_domain *domain, const union gid_wire_message *me
 }
 
 /*
- * Whether the answer may take long because another domain's gidd has its say. All else our own
- * gidd answers at once, unless it hangs.
+ * Whether the answer may take long, because another domain's gidd is asked. Our own gidd answers
+ * all other requests at once, unless it hangs.
  */
 static bool concerns_others(uint32_t type) {
 	return type == GID_WIRE_IMPORT || type == GID_WIRE_SUBSCRIBE;
@@ -529,7 +529,10 @@ static bool concerns_others(uint32_t type) {
 
 static int give_up(struct gid_domain *domain, uint32_t type) {
 	if (!concerns_others(type)) {
-		/* A late answer must not leave behind what nobody knows of: end it all. */
+		/*
+		 * A late answer would leave something at gidd that nobody here knows of: so the
+		 * connection ends.
+		 */
 		disconnect(domain, -ETIMEDOUT, "it does not answer");
 	}
 	return gid_domain_fail(domain, -ETIMEDOUT,
@@ -537,7 +540,7 @@ static int give_up(struct gid_domain *domain, uint32_t type) {
 			domain->path);
 }
 
-/* Whether there is time left. `got`: gidd just said something else, as it may without a pause. */
+/* Whether to wait on. `got`: gidd just sent something else, which it may do without a pause. */
 static bool may_answer(struct gid_domain *domain, bool got, uint64_t deadline) {
 	return gid_clock_now() < deadline &&
 			(got || gid_socket_wait(domain->socket, POLLIN, deadline) > 0);

@@ -34,8 +34,9 @@ static __attribute__((noinline)) void write_sent(
 /* --- into a ring ------------------------------------------------------------------------------ */
 
 /*
- * Takes back the oldest picture that was not read yet; it is let go once the new frame is held by
- * all, for it may lie in the same slot. Returns 1, 0 where all were claimed, -EPROTO.
+ * Reclaims the oldest picture that the consumer has not claimed. Its slot is let go only after the
+ * new frame is counted for all consumers: both may lie in the same slot. Returns 1; 0: all pictures
+ * are claimed; -EPROTO.
  */
 static int drop_oldest(struct gid_subscription *subscription) {
 	struct gid_ring_sent oldest, taken;
@@ -57,7 +58,7 @@ static int drop_oldest(struct gid_subscription *subscription) {
 	return found;
 }
 
-/* As it asked to be woken. */
+/* By futex or by doorbell, whichever the consumer waits on. */
 static __attribute__((noinline)) void wake_consumer(const struct gid_subscription *subscription) {
 	const struct gid_ring_producer *ring = &subscription->ring;
 	subscription->producer->stats.doorbells++;
@@ -69,17 +70,17 @@ static __attribute__((noinline)) void wake_consumer(const struct gid_subscriptio
 }
 
 /*
- * Frames on their way into the rings together: pictures of one slab, each another one than that
- * before it, for which all readers have room; or one frame of any kind.
+ * Frames that go into all rings in one step: either pictures of one slab, each another one than the
+ * picture before it, for which every ring has room; or a single frame of any kind.
  */
 struct batch {
 	struct gid_frame *frames;
 	uint32_t count;
-	bool plain; /* pictures without checks, of which the first line says all: no entries */
-	bool alone; /* nothing else is sent with it: it becomes known as it is put */
+	bool plain; /* pictures that fit in an entry's first line, without checks: no `entries` */
+	bool alone; /* the only batch of its call: published while it is put */
 	/*
-	 * Another picture is what the stream shows from now on: the lease of those before it
-	 * begins. A picture that is sent again, and an entry without one, are about the same.
+	 * From now on the stream shows another picture, so the lease of those before it begins.
+	 * False for the same picture sent again, and for an entry without a picture.
 	 */
 	bool other;
 	uint64_t now;
@@ -92,7 +93,7 @@ static inline bool has_checks(const struct gid_producer *producer, const struct 
 	return producer->make_check != NULL && batch->slab != NULL;
 }
 
-/* Nothing of the entry may change from now on. */
+/* Afterwards nothing of the entry may change. */
 static __attribute__((noinline)) int make_check(const struct gid_producer *producer,
 		struct batch *batch, uint32_t number, const struct gid_frame *frame) {
 	struct gid_check check = {0};
@@ -111,8 +112,9 @@ static inline __attribute__((always_inline)) void wake_if_asleep(
 }
 
 /*
- * What was put becomes known to one consumer after the other: each is shown it when it is known not
- * to be the last, who is returned. Those who sleep hear of it when it is published to the last.
+ * Publishes to one consumer after the other. A ring is only shown (a plain store) once it is known
+ * that another ring follows it. Publishing the last one is a full fence, which covers the stores to
+ * all; only then are sleeping consumers woken. Returns the consumer that is the last one so far.
  */
 static inline __attribute__((always_inline)) struct gid_subscription *show_to_other(
 		struct gid_subscription *last, struct gid_subscription *next,
@@ -124,7 +126,7 @@ static inline __attribute__((always_inline)) struct gid_subscription *show_to_ot
 	return next;
 }
 
-/* If there is one. */
+/* Publishes to the last consumer, if there is one, and wakes all consumers that sleep. */
 static inline __attribute__((always_inline)) void publish_to_last(
 		struct gid_subscription *last, const struct gid_producer *producer) {
 	if (last == NULL) {
@@ -139,7 +141,7 @@ static inline __attribute__((always_inline)) void publish_to_last(
 	}
 }
 
-/* To this one alone. */
+/* Publishes to this consumer alone, and wakes it. */
 static void publish_to(struct gid_subscription *subscription) {
 	gid_subscription_tell_counts(subscription, subscription->producer);
 	gid_ring_publish(&subscription->ring);
@@ -150,7 +152,7 @@ static inline bool has_unpublished(const struct gid_subscription *subscription) 
 	return subscription->ring.published != subscription->ring.tail;
 }
 
-/* So many consumers have the frames now. */
+/* Counts the consumers that took the batch as holders of its slots. */
 static void hold_for(struct gid_producer *producer, const struct batch *batch, uint32_t takers) {
 	if (batch->slab == NULL || takers == 0) {
 		return;
@@ -214,7 +216,7 @@ static int grant_now(const struct gid_subscription *subscription, struct gid_sla
 	return waits ? gid_slab_grant(slab, subscription->domain) : -ENOTCONN;
 }
 
-/* Where its one frame cannot just be put in: for want of a grant, or of room, or of a window. */
+/* The slow path for a single frame: a grant is missing, or room, or memory in a window. */
 static __attribute__((noinline)) bool put_hard(
 		struct gid_subscription *subscription, const struct batch *batch) {
 	struct gid_producer *producer = subscription->producer;
@@ -227,7 +229,7 @@ static __attribute__((noinline)) bool put_hard(
 		error = put_for_old(subscription, batch);
 		sent = error == 1;
 	}
-	/* Without gidd there can be no grant now, but there can be one for a later frame. */
+	/* Without gidd this frame gets no grant, but a later one may: the subscription stays. */
 	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
 		subscription->failed = error;
 		producer->has_deferred = true;
@@ -239,21 +241,21 @@ static __attribute__((noinline)) bool put_hard(
 		}
 		if (slab != NULL) {
 			gid_subscription_count_dropped(subscription);
-			/* It may get none for long. */
+			/* The next frame may be far off. */
 			gid_subscription_tell_counts(subscription, producer);
 		}
 	}
 	return sent == 1;
 }
 
-/* Whether the consumer can be given pictures of the slab without more. */
+/* Whether the consumer can see the slab's memory and may read it already. */
 static inline bool takes(const struct gid_subscription *subscription, const struct gid_slab *slab,
 		const struct gid_domain *own) {
 	return gid_subscription_can_see(subscription, slab) &&
 			gid_subscription_may_read(subscription, slab, own);
 }
 
-/* Where it gets what the stream shows: from which entry on that is so. */
+/* After a successful put: from this entry on the consumer has what the stream shows. */
 static inline void note_put(struct gid_subscription *subscription, bool other) {
 	subscription->missed = false;
 	if (other || subscription->newest == UINT64_MAX) {
@@ -261,7 +263,7 @@ static inline void note_put(struct gid_subscription *subscription, bool other) {
 	}
 }
 
-/* The same as put_to() where the frames could not just be put in. */
+/* The slow path of put_to(). */
 static __attribute__((noinline)) bool put_slowly(
 		struct gid_subscription *subscription, const struct batch *batch) {
 	subscription->newest = batch->other ? UINT64_MAX : subscription->newest;
@@ -269,8 +271,9 @@ static __attribute__((noinline)) bool put_slowly(
 }
 
 /*
- * Whether the consumer gets the frames, once they are published. Runs no callback. Inline, for a
- * call costs as much as a third of it, and there is one for each consumer.
+ * Returns whether the frames are in the consumer's ring; they still have to be published. Runs no
+ * callback. Inline: there is one call for each consumer, which would cost a third as much as the
+ * work.
  */
 static inline __attribute__((always_inline)) bool put_to(struct gid_subscription *subscription,
 		const struct batch *batch, const struct gid_domain *own) {
@@ -289,7 +292,7 @@ static inline __attribute__((always_inline)) bool put_to(struct gid_subscription
 	return sent;
 }
 
-/* Likewise for what nearly every frame is: one picture of which the first line says all. */
+/* put_to() for what nearly every frame is: one picture that fits in an entry's first line. */
 static inline __attribute__((always_inline)) bool put_picture_to(
 		struct gid_subscription *subscription, const struct batch *batch,
 		const struct gid_slab *slab, const struct gid_domain *own, bool other) {
@@ -356,7 +359,7 @@ static inline uint32_t put_to_all(struct gid_producer *producer, const struct ba
 
 /* --- what is shown, for who comes late -------------------------------------------------------- */
 
-/* Neither the end of a film nor a seek takes the last picture from a display. */
+/* The end of a film or a seek has no picture, and leaves the last one shown unless it hides it. */
 static __attribute__((noinline)) void keep_shown(
 		struct gid_producer *producer, const struct batch *batch) {
 	const struct gid_frame *frame = &batch->frames[0];
@@ -380,7 +383,7 @@ static __attribute__((noinline)) void keep_shown(
 	}
 }
 
-/* Of what is sent again at another time. */
+/* The check covers the frame's times, which are others when it is sent again. */
 static int check_shown(struct gid_producer *producer, struct batch *batch) {
 	struct gid_frame frame;
 	int error = gid_wire_get_frame(
@@ -437,8 +440,8 @@ void gid_producer_catch_up(struct gid_producer *producer) {
 		if (sub->dead || !sub->missed) {
 			continue;
 		}
-		gid_ring_producer_sleep(
-				&sub->ring); /* its next release rings, also for the quiet */
+		/* Its next release rings, even where the producer is `quiet`. */
+		gid_ring_producer_sleep(&sub->ring);
 		gid_subscription_collect(sub);
 		if (!sub->dead && gid_ring_has_room(&sub->ring)) {
 			gid_producer_send_shown(producer, sub);
@@ -462,7 +465,7 @@ static void let_go_all(struct gid_producer *producer) {
 			gid_subscription_end(sub, GID_END_BROKEN, failed);
 		}
 	}
-	/* Not before: a callback that sends has to find what is left of this. */
+	/* Cleared last: a callback that sends must find the rest of this work. */
 	producer->has_deferred = false;
 }
 
@@ -494,7 +497,7 @@ static inline __attribute__((always_inline)) int find_slab(
 	return gid_producer_add_slab(producer, gid);
 }
 
-/* How many frames can be in one batch at most, for all who are there have room. */
+/* How many frames one batch can have: as many as every consumer has room for, but at least one. */
 static uint32_t find_room(const struct gid_producer *producer, uint32_t most) {
 	if (producer->consumers == 0 || producer->options.keeps_shown) {
 		return 1;
@@ -523,10 +526,10 @@ static inline __attribute__((always_inline)) int begin_batch(
 	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
 		error = gid_producer_request_grants(producer, batch->slab, first);
 		if (error == -ENOTCONN || error == -ETIMEDOUT) {
-			error = 0; /* those have it who need nothing of gidd */
+			error = 0; /* consumers that have their grant already still get the frame */
 		}
 	}
-	/* Of a slab of others, or one without generations, each gid is looked at in its own way. */
+	/* Gids of an imported slab, or of one without generations, need a look at each of them. */
 	bool single = most == 1 || error < 0 || slab == NULL || slab->info.imported ||
 			slab->generations == NULL || first == producer->present ||
 			!all_take(producer, slab);
@@ -570,15 +573,15 @@ static __attribute__((noinline)) int make_entries(
 	return 0;
 }
 
-/* Says when a frame is sent, and which it is. */
+/* Sets the frame's time and number. */
 static inline void name_frame(struct gid_frame *frame, uint64_t now, uint64_t sequence) {
 	frame->submit_time = now;
 	frame->sequence = sequence;
 }
 
 /*
- * The same for those behind the first one, up to the first that is not plain, or cannot be with
- * those before it. Returns how many are in the batch then.
+ * name_frame() for the frames behind the first one, up to one that is not plain or cannot be in the
+ * same batch. Returns how many frames the batch has.
  */
 static __attribute__((noinline)) uint32_t name_rest(
 		const struct batch *batch, uint32_t most, uint64_t first) {
@@ -598,7 +601,7 @@ static __attribute__((noinline)) uint32_t name_rest(
 	return most;
 }
 
-/* Frames that are plain have no entries made, which would be copied once more for each consumer. */
+/* Plain frames get no entries, which would cost one more copy for each consumer. */
 static inline __attribute__((always_inline)) int fill_batch(
 		struct gid_producer *producer, struct batch *batch) {
 	struct gid_frame *frame = batch->frames;
@@ -617,9 +620,10 @@ static inline __attribute__((always_inline)) int fill_batch(
 }
 
 /*
- * Puts the first of so many frames into the rings of all who take them, one at least: how many is
- * in `*count`. One that is `alone` is published, too. Returns how many take them, or -errno. Runs
- * no callback. Inline, so that sending one has no loops over one.
+ * Puts up to `most` frames, as many as one batch can have and at least one, into the rings of all
+ * consumers; `*count` says how many. A batch that is `alone` is published, too. Returns how many
+ * consumers take the frames, or -errno. Runs no callback. Inline, so that sending one frame has no
+ * loop over one.
  */
 static inline __attribute__((always_inline)) int put_some(struct gid_producer *producer,
 		struct gid_frame *frames, uint32_t most, bool alone, uint64_t now,
@@ -636,7 +640,7 @@ static inline __attribute__((always_inline)) int put_some(struct gid_producer *p
 		return error;
 	}
 	bool again = frames[0].gid == producer->present;
-	if (!again) { /* the same again takes no memory */
+	if (!again) { /* the same picture again needs no memory */
 		producer->lacking_since = 0;
 	}
 	batch.other = !again && frames[0].gid != GID_NONE;
@@ -647,7 +651,8 @@ static inline __attribute__((always_inline)) int put_some(struct gid_producer *p
 	if (producer->options.keeps_shown) {
 		keep_shown(producer, &batch);
 	}
-	if (producer->consumers > 0) { /* also of what they got before, and is outdated now */
+	/* Also where nobody takes it: pictures sent before are outdated now. */
+	if (producer->consumers > 0) {
 		gid_producer_start_lease(producer, now);
 	}
 	for (uint32_t i = 0; producer->timeline != NULL && i < batch.count; i++) {
@@ -656,7 +661,7 @@ static inline __attribute__((always_inline)) int put_some(struct gid_producer *p
 	return (int)takers;
 }
 
-/* What was put becomes known, and what that led to is done. Runs callbacks. */
+/* Publishes what was put, and does what sending deferred. Runs callbacks. */
 static void finish_sending(struct gid_producer *producer) {
 	struct gid_subscription *last = NULL;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
@@ -677,10 +682,10 @@ static __attribute__((noinline)) void rename_frames(struct gid_domain *domain,
 }
 
 /*
- * Refused for the generation of a slot that its program has taken and nobody holds, so that no
- * frame of ours has given it another one: its machine was set back to what it was before, or
- * somebody else wrote there. The program has the right slot, which gets the gid that readers know
- * it by.
+ * For a frame that was refused because its generation is not the slot's. Where the program has
+ * taken the slot and nobody holds it, no frame of ours has changed the generation: either the
+ * machine was restored to an earlier state, or somebody else wrote the table. The slot is right, so
+ * the frame gets the gid that readers know the slot by. Returns whether it did.
  */
 static bool rename_taken(struct gid_domain *domain, struct gid_frame *frame) {
 	const struct gid_slab *slab = gid_slab_find(domain, frame->gid);
@@ -701,17 +706,17 @@ static __attribute__((noinline)) int put_renamed(struct gid_producer *producer,
 }
 
 /*
- * Before frames are sent: collects what came back and is over, and gives the frames the gids that
- * they have then. False: there is nothing to send to any more.
+ * Before frames are sent: collects releases, runs leases that are over, and gives the frames the
+ * gids that their slots have then. False: there is nothing to send to any more.
  */
 static inline __attribute__((always_inline)) bool begin_sending(struct gid_producer *producer,
 		struct gid_frame *frames, uint32_t count, uint64_t now) {
 	if (producer->busy > 1) {
-		/* A callback sends: what the call around it took back must not be forgotten. */
+		/* A callback sends: first finish the deferred work of the call around it. */
 		gid_producer_run_deferred(producer);
 	}
 	struct gid_domain *domain = producer->domain;
-	/* A slot may be taken back from somebody now, and so get another gid, as by moving. */
+	/* A slot that is reclaimed by force, or moves, gets another gid. */
 	uint32_t renamed = domain == NULL ? 0 : domain->renamed;
 	gid_producer_collect_all(producer);
 	if (producer->lease.next != NULL && producer->lease.deadline <= now) {
@@ -727,8 +732,8 @@ static inline __attribute__((always_inline)) bool begin_sending(struct gid_produ
 }
 
 /*
- * A point that has a gid alone is of the frame that was last submitted: with a timeline frames are
- * sent after what was taken back before them.
+ * A point of the timeline that has only a gid is about the last frame that was submitted with it.
+ * So with a timeline the time is taken again, after the points of what was reclaimed.
  */
 static inline uint64_t time_of_sending(const struct gid_producer *producer, uint64_t now) {
 	return producer->timeline != NULL ? gid_clock_now() : now;
@@ -739,7 +744,7 @@ int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
 	int count = -EPIPE;
 	uint64_t now = gid_clock_now();
 	if (begin_sending(producer, frame, 1, now)) {
-		/* That it was sent is in a timeline before its readers say that they have it. */
+		/* A timeline gets the SUBMIT point before a reader can write RECEIVE. */
 		const bool alone = producer->timeline == NULL;
 		uint32_t one;
 		count = put_some(producer, frame, 1, alone, time_of_sending(producer, now), &one);
@@ -787,7 +792,8 @@ int gid_producer_send_burst(
 		if (ret == 0 && gid != GID_NONE) {
 			finish_untaken(producer, gid);
 		} else if (ret >= 0 && producer->has_deferred) {
-			finish_sending(producer); /* the next frame may need what was taken back */
+			/* The next frame may need a slot that was reclaimed. */
+			finish_sending(producer);
 		}
 	}
 	if (!producer->destroyed && producer->domain != NULL) {

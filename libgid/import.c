@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * From a gid to memory: imports, asked for once and then known; those in use, and some at rest that
- * may be used again; asked for again when gidd comes back.
+ * Imports, from a gid to memory. gidd is asked once for each slab. Slabs without a reference rest
+ * for a while, still mapped, for the next import. When gidd comes back all are checked again.
  */
 #include "import.h"
 
@@ -14,7 +14,8 @@
 #include "slab_object.h"
 #include "socket.h"
 
-/* Slabs at rest keep their mappings; a consumer may give each frame back before it takes the next.
+/*
+ * Slabs at rest keep their mappings: a consumer may give each frame back before it takes the next.
  */
 #define RESTING_MAX 64u
 
@@ -35,7 +36,7 @@ struct gid_imports {
 	uint64_t revalidate_until;
 };
 
-/* One gidd is asked for, and who wants to know. */
+/* A request to gidd for a slab, and all imports that wait for it. */
 struct gid_fetch {
 	struct gid_fetch *next;
 	struct gid_domain *domain;
@@ -51,7 +52,7 @@ struct gid_fetch {
 
 /* --- at rest ---------------------------------------------------------------------------------- */
 
-/* gidd is to count it no more, and to tell us of it no more; unless it is just asked for anew. */
+/* Tells gidd that we have the slab no longer; unless we are just asking for it again. */
 static void send_unimport(struct gid_domain *domain, gid_id gid) {
 	union gid_wire_message message;
 	for (struct gid_fetch *f = domain->imports->fetches; f != NULL; f = f->next) {
@@ -64,7 +65,7 @@ static void send_unimport(struct gid_domain *domain, gid_id gid) {
 	gid_domain_hint(domain, &message);
 }
 
-/* A first reference again. */
+/* A slab at rest gets a reference again. */
 static void wake(struct gid_slab *slab) {
 	struct gid_imports *imports = slab->domain->imports;
 	*(slab->older != NULL ? &slab->older->newer : &imports->oldest) = slab->newer;
@@ -91,13 +92,13 @@ static void free_resting(struct gid_slab *slab) {
 	gid_slab_free(slab);
 }
 
-/* Nobody asks for it any more, as far as we can tell. */
+/* Frees a slab at rest, and tells gidd. */
 static void drop_resting(struct gid_slab *slab) {
 	send_unimport(slab->domain, slab->info.gid);
 	free_resting(slab);
 }
 
-/* The last reference is gone: stays mapped for the next import. May free one that rested longer. */
+/* The last reference is gone: the slab stays mapped for the next import. May free an older one. */
 static void rest(struct gid_slab *slab) {
 	struct gid_imports *imports = slab->domain->imports;
 	slab->older = imports->newest;
@@ -142,14 +143,16 @@ static void put_import(union gid_wire_message *message, gid_id gid) {
 	message->import.gid = gid;
 }
 
-/* What the memory must hold, which gid_wire_check() saw to be in range. */
+/* Where the slab ends in its memory. gid_wire_check() has checked that nothing overflows. */
 static uint64_t end_of(const struct gid_wire_imported *imported) {
 	uint64_t end = imported->offset + imported->slot_count * imported->slot_size;
 	uint64_t table = imported->slot_count * sizeof(uint32_t);
 	return imported->generations == 0 ? end : imported->generations + table;
 }
 
-/* gidd has looked at it as well, but that is the owner's where the owner is our own domain. */
+/*
+ * gidd checked it as well; but where the owner is our own domain, that gidd belongs to the owner.
+ */
 static int check_memory(const struct gid_wire_imported *imported, int fd) {
 	bool ours = imported->generations != 0;
 	int error;
@@ -159,7 +162,7 @@ static int check_memory(const struct gid_wire_imported *imported, int fd) {
 		return error < 0 ? error : gid_memory_check_present(fd);
 	case GID_MEMORY_DMABUF:
 		error = gid_memory_check_dmabuf(fd);
-		return error == -ENOSYS ? 0 : error; /* without /proc by gidd's look alone */
+		return error == -ENOSYS ? 0 : error; /* without /proc we rely on gidd's check */
 	default:
 		return gid_memory_check_range(fd, end_of(imported));
 	}
@@ -175,14 +178,14 @@ static void free_oldest_of(struct gid_domain *domain, uint32_t owner) {
 	}
 }
 
-/* Whether its owner may have us map so much more. What is at rest goes first. */
+/* Charges the slab's bytes to its owner, freeing slabs of his that rest if needed. 0 or -EDQUOT. */
 static int charge(struct gid_slab *slab) {
 	uint32_t owner = gid_domain_of(slab->info.gid);
 	struct gid_imported_of *of = &slab->domain->imported_of[owner];
 	uint64_t bytes = slab->view_size;
 	uint32_t resting;
 	if (gid_closer_held(owner) > BYTES_MAX) {
-		return -EDQUOT; /* it has slabs made and revoked faster than they are unmapped */
+		return -EDQUOT; /* it makes and revokes slabs faster than we can unmap them */
 	}
 	do {
 		if (bytes <= BYTES_MAX && of->bytes <= BYTES_MAX - bytes && of->slabs < SLABS_MAX) {
@@ -197,7 +200,7 @@ static int charge(struct gid_slab *slab) {
 	return -EDQUOT;
 }
 
-/* No page is touched before somebody who accepted the layout asks for a view of its slot. */
+/* Maps the slab without touching a page: that is done when a caller asks for the view of a slot. */
 static int map_slab(struct gid_slab *slab, const struct gid_wire_imported *imported, int fd) {
 	uint64_t bytes = imported->slot_count * imported->slot_size;
 	if (bytes > SIZE_MAX) {
@@ -234,7 +237,9 @@ static int map_slab(struct gid_slab *slab, const struct gid_wire_imported *impor
 	return 0;
 }
 
-/* Takes the descriptor, whatever comes of it. The slab has no reference yet. */
+/*
+ * Makes a slab of gidd's answer. Takes the descriptor in any case. The slab has no reference yet.
+ */
 static int adopt(struct gid_domain *domain, uint32_t key, const struct gid_wire_imported *imported,
 		int fd, struct gid_slab **adopted) {
 	gid_id gid = gid_make(imported->domain, imported->slab, 0, 0);
@@ -337,7 +342,7 @@ static void fetched(void *data, int error, const union gid_wire_message *answer,
 	free(fetch);
 }
 
-/* The fetch of a slab that is under way, or one that begins now. */
+/* Finds the request for a slab that is under way, or sends one. */
 static int begin_fetch(struct gid_domain *domain, gid_id gid, struct gid_fetch **result) {
 	struct gid_imports *imports = domain->imports;
 	for (struct gid_fetch *f = imports->fetches; f != NULL; f = f->next) {
@@ -414,7 +419,7 @@ void gid_slab_import_cancel(struct gid_domain *domain, void *data) {
 
 /* --- losing ----------------------------------------------------------------------------------- */
 
-/* The same as forgetting it, and tells its users. */
+/* The slab was revoked: forgets it, tells its listeners, and gives up its memory. */
 static void revoke(struct gid_slab *slab) {
 	if (slab->references == 0) {
 		free_resting(slab);
@@ -459,7 +464,10 @@ int gid_slab_on_revoked(struct gid_slab *slab, gid_revoked_func func, void *data
 	return 0;
 }
 
-/* Nobody waits for it any more. gidd would count it until the end of the connection. */
+/*
+ * An answer that nobody waits for any more: gives the slab back, as gidd would count it until the
+ * connection ends.
+ */
 static void let_go(struct gid_domain *domain, const struct gid_wire_imported *imported) {
 	gid_id gid = gid_make(imported->domain, imported->slab, 0, 0);
 	if (gid_table_find(&domain->imported_slabs, gid_slab_key(gid)) == NULL) {

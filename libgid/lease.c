@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What a producer takes back from its consumers: frames whose lease is over, and those in slots
- * that are needed now.
+ * What a producer reclaims from its consumers: frames whose lease is over, and frames in slots that
+ * are needed now.
  */
 #include <errno.h>
 
@@ -9,7 +9,7 @@
 
 /* --- leases ----------------------------------------------------------------------------------- */
 
-/* Takes back an entry whose lease is over; what was left unread before it goes first. */
+/* Reclaims an entry whose lease is over; older entries that are unclaimed go first. */
 static void take_entry(struct gid_subscription *subscription, const struct gid_ring_sent *entry) {
 	struct gid_producer *producer = subscription->producer;
 	struct gid_ring_sent taken = {0};
@@ -34,11 +34,12 @@ static void take_entry(struct gid_subscription *subscription, const struct gid_r
 
 /*
  * When the lease of an entry began; UINT64_MAX: it has none. What the stream shows now has none: a
- * display has that for as long as nothing else is to be shown, and who comes late to it, as a
- * machine that was paused, still finds it. Where its slot is needed, gid_producer_reclaim() takes
- * it. A consumer that says that it uses what it claimed has it anew from then on, and that of a
- * patient producer what it has not claimed yet from each claim on, but neither for so long that the
- * producer stands still for want of memory.
+ * display keeps it until something else is to be shown, and a late reader, such as a machine that
+ * was paused, still finds it. gid_producer_reclaim() takes it if its slot is needed.
+ *
+ * A consumer renews the lease of what it has claimed by saying that it uses it. With a patient
+ * producer each claim renews the lease of what is still unclaimed. Neither counts (`renewable` is
+ * false) once the producer stands still for want of memory.
  */
 static uint64_t lease_begin(const struct gid_subscription *subscription,
 		const struct gid_ring_sent *sent, bool renewable) {
@@ -76,8 +77,8 @@ static bool is_stuck(const struct gid_producer *producer, uint64_t now) {
 }
 
 /*
- * Takes back what is over. Returns when the first lease of what is left began: as slots come back
- * their owner may send, and leases begin that are younger than `now`.
+ * Reclaims what is over. Returns when the oldest lease that is left began. As slots come back their
+ * owner may send, so some leases may be younger than `now`.
  */
 static uint64_t expire(struct gid_subscription *subscription, uint64_t now) {
 	const struct gid_producer *producer = subscription->producer;
@@ -123,7 +124,7 @@ void gid_producer_run_leases(struct gid_producer *producer, uint64_t now) {
 	}
 	if (lacks_memory(producer, now) && !is_stuck(producer, now) &&
 			producer->lacking_since < first) {
-		first = producer->lacking_since; /* then it is, whatever was renewed */
+		first = producer->lacking_since; /* then it is stuck, and renewals do not count */
 	}
 	if (first != UINT64_MAX) {
 		gid_producer_arm_lease(producer, first);
@@ -135,7 +136,9 @@ void gid_producer_run_leases(struct gid_producer *producer, uint64_t now) {
 
 /* --- slots that are needed now ---------------------------------------------------------------- */
 
-/* All frames of a burst have one time, and their order, which may have other places in other rings.
+/*
+ * The frames of a burst have one time. Then the index decides, and between rings that have the same
+ * index the gid.
  */
 static bool is_older(const struct gid_ring_sent *sent, const struct gid_ring_sent *than) {
 	if (sent->time != than->time) {
@@ -182,7 +185,7 @@ static bool can_be_freed(struct gid_producer *producer, gid_id gid, bool force) 
 	return holders == 0;
 }
 
-/* Takes back one consumer's entries that lie in the slot, and older ones that it left unread. */
+/* Reclaims one consumer's entries that lie in the slot, and older ones that it has not claimed. */
 static void free_slot(struct gid_subscription *subscription, gid_id gid, bool force) {
 	struct gid_ring_producer *ring = &subscription->ring;
 	struct gid_producer *producer = subscription->producer;
@@ -217,8 +220,8 @@ static void poll_claims(struct gid_producer *producer) {
 }
 
 /*
- * So many pictures are looked at, each with all that are in flight: readers choose how many they
- * are, and of which they do not let go.
+ * How many pictures are tried. Each try looks at all frames in flight, and readers choose how many
+ * those are.
  */
 #define FREE_LOOKS 32
 
@@ -245,7 +248,7 @@ int gid_producer_reclaim(struct gid_producer *producer, bool force) {
 	poll_claims(producer);
 	free_oldest(producer, freed, force);
 	if (producer->freed == freed && producer->has_shown) {
-		/* who comes late has to wait for the next one */
+		/* Later subscribers have to wait for the next frame. */
 		gid_producer_forget_shown(producer);
 		free_oldest(producer, freed, force);
 	}

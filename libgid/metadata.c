@@ -11,7 +11,7 @@
 
 #include "producer.h"
 
-/* As many frames as there can be between a call that puts metadata and one that sends the frame. */
+/* So many frames can have their metadata put before the first of them is sent. */
 #define UNSENT GID_BURST_MAX
 /* How long gidd is not asked again for memory that it did not give. */
 #define AGAIN_NS UINT64_C(1000000000)
@@ -33,15 +33,14 @@ struct gid_metadata {
 	struct place places[GID_METADATA_PLACES];
 };
 
-/* --- the slab -----------------------------------------------------------------------------------
- */
+/* --- the slab --------------------------------------------------------------------------------- */
 
 static uint32_t room_of(const struct gid_producer *producer) {
 	uint32_t most = producer->options.metadata_max;
 	return most == 0 ? GID_METADATA_DEFAULT : most;
 }
 
-/* What was put into one that gidd does not have any more nobody can read. */
+/* The slab's memory is new: nobody can read what was put before. */
 static void forget_places(struct gid_metadata *metadata) {
 	memset(metadata->places, 0, sizeof(metadata->places));
 }
@@ -68,7 +67,7 @@ static int make_slab(struct gid_producer *producer, struct gid_metadata *metadat
 			GID_METADATA_PLACES, DESCRIPTION, &metadata->slab);
 }
 
-/* What frames bear is read by that number: it is another one once the slab had to move. */
+/* Consumers find metadata by this gid. It changes when the slab had to move. */
 static int publish_slab(struct gid_producer *producer, struct gid_metadata *metadata) {
 	gid_id gid = gid_slab_gid(metadata->slab, 0);
 	if (metadata->published == gid) {
@@ -89,7 +88,7 @@ gid_id gid_producer_metadata_slab(const struct gid_producer *producer) {
 	return producer->metadata == NULL ? GID_NONE : producer->metadata->published;
 }
 
-/* Who gets the frame may read the slab. Returns 0, -EINPROGRESS, or why not all may. */
+/* Grants the slab to all consumers. Returns 0, -EINPROGRESS, or why one of them has no grant. */
 static int grant_slab(struct gid_producer *producer, struct gid_slab *slab) {
 	if (producer->options.granted != NULL) {
 		return gid_producer_request_grants(producer, slab, gid_slab_gid(slab, 0));
@@ -153,8 +152,7 @@ void gid_producer_end_metadata(struct gid_producer *producer) {
 	producer->metadata = NULL;
 }
 
-/* --- places -------------------------------------------------------------------------------------
- */
+/* --- places ----------------------------------------------------------------------------------- */
 
 static bool is_same_slot(gid_id a, gid_id b) {
 	return gid_slab_key(a) == gid_slab_key(b) && gid_slot_of(a) == gid_slot_of(b);
@@ -165,7 +163,7 @@ static bool is_held(struct gid_producer *producer, gid_id gid) {
 	return slab != NULL && gid_slab_holders(slab, gid_slot_of(gid)) > 0;
 }
 
-/* The slot is about to have another frame: what was put for those before it is read by nobody. */
+/* The slot is about to have another frame: nobody reads what was put for the frames before. */
 static void free_places_of(struct gid_metadata *metadata, gid_id gid) {
 	for (uint32_t i = 0; i < GID_METADATA_PLACES; i++) {
 		if (is_same_slot(metadata->places[i].gid, gid)) {

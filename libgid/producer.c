@@ -51,14 +51,14 @@ void gid_producer_clean_up(struct gid_producer *producer) {
 /* --- consumers come --------------------------------------------------------------------------- */
 
 /*
- * What the end of a consumer means that we did not end. That of one on another machine may be only
- * the end of a gidd on the way: it may be reading still.
+ * Why a subscription ended that we did not end. Where the consumer is on another machine, perhaps
+ * only a gidd on the way ended, and the consumer still reads.
  */
 static enum gid_subscription_end left(const struct gid_subscription *subscription) {
 	return subscription->remote ? GID_END_BROKEN : GID_END_CONSUMER_LEFT;
 }
 
-/* A consumer rang, or died, or makes noise. */
+/* A consumer rang, hung up, or rings without being asked. */
 static void rung(void *data) {
 	struct gid_subscription *subscription = data;
 	uint64_t sleeps = (subscription->ring.asleep + 1) / 2;
@@ -101,7 +101,10 @@ static void rung_past_gidd(void *data) {
 	}
 }
 
-/* A way past gidd, in or out. The other machine rings by it once we have said that we hear. */
+/*
+ * An eventfd that bypasses gidd, to be rung or to be heard. The other machine uses the latter once
+ * we have sent HEARING.
+ */
 static void take_doorbell(
 		struct gid_subscription *subscription, enum gid_wire_doorbell_way way, int *fd) {
 	struct gid_doorbell *bell = &subscription->doorbell;
@@ -125,7 +128,7 @@ static void refuse(struct gid_producer *producer, uint32_t number, int reason) {
 	gid_domain_post(producer->domain, &message, NULL, 0);
 }
 
-/* Grants go first, on the same socket: who hears of us can import what we send. */
+/* Grants go first, on the same socket: a consumer that hears ACCEPT can import what we send. */
 static int accept_consumer(struct gid_producer *producer, const struct gid_wire_subscriber *request,
 		int fds[static GID_WIRE_FDS_MAX]) {
 	if (producer->options.allow != NULL &&
@@ -194,7 +197,7 @@ static struct gid_subscription *find_subscription(
 	return number == 0 ? NULL : sub;
 }
 
-/* What gidd says of one that is there. Returns whether it is one of ours. */
+/* A message about one subscription. Returns whether that is one of ours. */
 static bool take_word(const struct gid_producer *producer, const union gid_wire_message *message,
 		int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_subscription *subscription;
@@ -247,7 +250,10 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 
 /* --- gidd comes back -------------------------------------------------------------------------- */
 
-/* So that a new gidd counts, shows and can end what flows already. It ends what may not. */
+/*
+ * Announces a subscription to a new gidd, which counts and shows it, and ends it if it is not
+ * allowed.
+ */
 static void announce(struct gid_producer *producer, struct gid_subscription *sub) {
 	union gid_wire_message message;
 	int fds[] = {sub->page_fd, sub->memory.fd};
@@ -292,7 +298,7 @@ static void published_again(void *data, int error, const union gid_wire_message 
 	}
 }
 
-/* Readers may read it before its first frame comes, which need not wait for gidd then. */
+/* Asks for the grants before the slab's first frame, which then need not wait for gidd. */
 static void slab_made(struct gid_endpoint *endpoint, struct gid_slab *slab) {
 	struct gid_producer *producer = from_endpoint(endpoint);
 	if (producer->options.granted != NULL && strcmp(producer->name, slab->stream) == 0) {

@@ -11,7 +11,7 @@
 #include "slab_object.h"
 #include "subscriber.h"
 
-/* A producer that does not say for so long that it lacks memory has some. */
+/* A producer that has not reported a lack of memory for so long has memory again. */
 #define GID_LACKING_NS UINT64_C(2000000000)
 
 struct gid_producer {
@@ -31,12 +31,15 @@ struct gid_producer {
 	uint32_t slab_last; /* key of the slab of the frame before; 0: none */
 	struct gid_slab_memo slab_memo;
 	uint64_t sequence;
-	/* When the last picture was sent once more, ns: nothing later is to be shown before. */
+	/* When the last picture was sent again, ns: no later frame gets an earlier present_time. */
 	uint64_t shown_again;
 	gid_id present;			 /* the picture that was sent last */
 	uint32_t freed_first, freed_end; /* of freed_slots: those that are yet to be reported */
 	uint64_t freed;			 /* slots whose last holder let go, ever */
-	/* When it lacked memory first since another picture, and last, ns; 0: it did not. */
+	/*
+	 * A lack of memory, ns: when it was first reported since the last new picture, and when
+	 * last. 0: never.
+	 */
 	uint64_t lacking_since, lacking_at;
 	struct gid_timer lease;	       /* armed while something is in flight */
 	struct gid_timeline *timeline; /* NULL: none */
@@ -51,8 +54,9 @@ struct gid_producer {
 	uint32_t stream; /* gidd's number; 0 while gidd does not know us */
 	struct gid_loop loop;
 	/*
-	 * With `keeps_shown`: what the stream shows, for who comes late. Its gid is GID_NONE while
-	 * no slot is held for that. `outdated` is what was held before, until callbacks may run.
+	 * With `keeps_shown`: what the stream shows, for consumers that subscribe later. Its gid is
+	 * GID_NONE while no slot is held for that. `outdated` is what was held before, until
+	 * callbacks may run.
 	 */
 	struct gid_wire_frame shown;
 	struct gid_wire_note shown_note;
@@ -83,13 +87,15 @@ static inline void gid_producer_leave(struct gid_producer *producer) {
 	}
 }
 
-/* Whether it said that it may miss frames: a producer that waits for its readers does not wait for
- * it. */
+/* Whether a patient producer does not wait for this consumer, as it asked for `drop_old`. */
 static inline bool gid_subscription_gives_way(const struct gid_subscription *subscription) {
 	return subscription->drop_old && subscription->producer->options.patient;
 }
 
-/* It does not get a frame. What nobody wanted to lose is the producer's loss, too. */
+/*
+ * Counts a frame that the consumer does not get. The producer counts it, too, unless it is patient
+ * and the consumer asked to drop frames.
+ */
 static inline void gid_subscription_count_dropped(struct gid_subscription *subscription) {
 	subscription->dropped++;
 	subscription->recounted = true;
@@ -98,18 +104,18 @@ static inline void gid_subscription_count_dropped(struct gid_subscription *subsc
 
 /* --- fanout.c --------------------------------------------------------------------------------- */
 
-/* To who subscribes, what the stream shows. */
+/* Sends a new consumer what the stream shows. */
 void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscription *subscription);
 
 /*
- * To those who had no room for it: nothing else may come for long. To be called when releases were
- * collected, and callbacks may run.
+ * Sends what the stream shows to consumers that had no room for it, as the next frame may be far
+ * off. To be called after releases were collected, where callbacks may run.
  */
 void gid_producer_catch_up(struct gid_producer *producer);
 
 /*
- * What sending put off until callbacks may run: what was taken back for a frame is let go. Also
- * before the slabs are out of reach, where a callback of this very call ends the stream.
+ * Does what sending deferred, since it runs callbacks: lets go of what was reclaimed for a frame.
+ * Also called before the slabs are out of reach, as a callback of the same call may end the stream.
  */
 void gid_producer_run_deferred(struct gid_producer *producer);
 
@@ -120,8 +126,8 @@ void gid_subscription_collect(struct gid_subscription *subscription);
 void gid_producer_collect_all(struct gid_producer *producer);
 
 /*
- * Calls `released` for all slots that were let go together, once for each, whoever is called
- * meanwhile: also before the producer ends, for nothing of it may be reported afterwards.
+ * Calls `released` once for each slot that was let go but not reported yet, whatever the callbacks
+ * call meanwhile. Also called before the producer ends: afterwards nothing may be reported.
  */
 void gid_producer_report_all_freed(struct gid_producer *producer);
 
@@ -131,12 +137,12 @@ static inline void gid_producer_report_freed(struct gid_producer *producer) {
 	}
 }
 
-/* Tells people, by its ring, what does not change with each frame. */
+/* Stores in its ring, for gidctl, the counts that do not change with each frame. */
 void gid_subscription_recount(struct gid_subscription *subscription);
 
 /*
- * All that they are told of it, and read by gidctl: with each frame that it gets, and where that
- * may be the last one for long.
+ * Stores in its ring all counts that gidctl shows: with each frame that it gets, and where the next
+ * frame may be far off.
  */
 static inline __attribute__((always_inline)) void gid_subscription_tell_counts(
 		struct gid_subscription *subscription, const struct gid_producer *producer) {
@@ -148,11 +154,16 @@ static inline __attribute__((always_inline)) void gid_subscription_tell_counts(
 	__atomic_store_n(&ring->held, subscription->ring.pictures, __ATOMIC_RELAXED);
 }
 
-/* Lets go of a slot for one consumer, which by force may be reading it still, and tells of it. */
+/*
+ * Ends one consumer's hold on a slot, and reports the slot if nobody holds it any more. `by_force`:
+ * the consumer did not agree, and may still be reading it.
+ */
 void gid_subscription_let_go(struct gid_subscription *subscription, gid_id gid, bool by_force);
 
-/* Likewise for the producer itself, of what is in one of its fields: this one, or all for those who
- * come late. */
+/*
+ * Ends a hold of the producer itself: of the gid in one of its fields, or of what it keeps for
+ * consumers that subscribe later.
+ */
 void gid_producer_let_go_own(struct gid_producer *producer, gid_id *field);
 void gid_producer_forget_shown(struct gid_producer *producer);
 
@@ -163,20 +174,19 @@ enum gid_subscription_end {
 	GID_END_STREAM,	       /* the stream is over, for all */
 };
 
-/* Ends one subscription: what it held comes back, gidd and the caller hear of it. */
+/* Ends one subscription: what it held comes back; gidd and `options.subscriber` hear of it. */
 void gid_subscription_end(
 		struct gid_subscription *subscription, enum gid_subscription_end end, int reason);
 
 /* Ends all of them, as the stream is over. */
 void gid_producer_end_all(struct gid_producer *producer, int reason);
 
-/* --- lease.c -----------------------------------------------------------------------------------
- */
+/* --- lease.c ---------------------------------------------------------------------------------- */
 
-/* Takes back what was out for too long, and arms the timer for what is left. */
+/* Reclaims frames whose lease is over, and arms the timer for the others. */
 void gid_producer_run_leases(struct gid_producer *producer, uint64_t now);
 
-/* Has them looked at when a lease that began then is over. */
+/* Arms the timer for the end of a lease that began at `since`, ns. */
 void gid_producer_arm_lease(struct gid_producer *producer, uint64_t since);
 
 /* Something was sent at `now`. Costs a system call once a lease, not once a frame. */
@@ -186,10 +196,11 @@ static inline void gid_producer_start_lease(struct gid_producer *producer, uint6
 	}
 }
 
-/* --- metadata.c --------------------------------------------------------------------------------
- */
+/* --- metadata.c ------------------------------------------------------------------------------- */
 
-/* For a frame that is sent now: its metadata stays for as long as it; that of others is taken off.
+/*
+ * As a frame is sent: keeps its metadata for as long as the frame is held. Metadata that belongs to
+ * another stream is removed from the frame.
  */
 void gid_producer_bind_metadata(struct gid_producer *producer, struct gid_frame *frame);
 
@@ -201,7 +212,7 @@ void gid_producer_end_metadata(struct gid_producer *producer);
 
 /* --- stream_grants.c -------------------------------------------------------------------------- */
 
-/* A frame of the slab is sent: those who subscribe later may read it, too. 0 or -ENOMEM. */
+/* Remembers the slab of a frame, so that later subscribers are granted it, too. 0 or -ENOMEM. */
 int gid_producer_add_slab(struct gid_producer *producer, gid_id gid);
 
 /* Whether the consumer can see the slab's memory at all. */
@@ -210,21 +221,21 @@ static inline bool gid_subscription_can_see(
 	return !sub->remote || slab->info.memory == GID_MEMORY_WINDOW;
 }
 
-/* Whether it may read the slab: who is in its own domain, the producer's, may do so anyway. */
+/* Whether it may read the slab: it was granted, or the consumer is in the producer's own domain. */
 static inline bool gid_subscription_may_read(const struct gid_subscription *sub,
 		const struct gid_slab *slab, const struct gid_domain *own) {
 	return sub->domain == own->number || gid_slab_is_granted(slab, sub->domain);
 }
 
-/* Whether it has to be granted to it first. */
+/* Whether the slab has to be granted first. */
 static inline bool gid_subscription_needs_grant(
 		const struct gid_subscription *sub, const struct gid_slab *slab) {
 	return !gid_subscription_may_read(sub, slab, sub->producer->domain);
 }
 
 /*
- * Grants the slabs that were sent to who subscribes now: without waiting, for ACCEPT follows on the
- * same socket.
+ * Grants a new consumer the slabs that were sent so far. Does not wait for gidd's answers, as
+ * ACCEPT follows on the same socket.
  */
 int gid_producer_grant_slabs(struct gid_producer *producer, const struct gid_subscription *sub);
 

@@ -5,7 +5,7 @@
 
 #include "producer.h"
 
-/* Which frame was in the slot last, who reads the points can tell. */
+/* Has no sequence number: readers of the timeline know which frame was in the slot last. */
 static void write_freed(const struct gid_producer *producer, gid_id gid) {
 	gid_timeline_write(producer->timeline,
 			&(struct gid_timeline_point){
@@ -18,8 +18,10 @@ static void write_freed(const struct gid_producer *producer, gid_id gid) {
 
 /* --- slots that nobody holds any more --------------------------------------------------------- */
 
-/* Nobody holds the slot any more. What was to be let go with it is let go already: who hears of it
- * may destroy the domain. */
+/*
+ * Reports a slot that nobody holds any more. All slots of the same call are let go before, as the
+ * callback may destroy the domain.
+ */
 static inline void slot_is_free(struct gid_producer *producer, gid_id gid) {
 	producer->freed++;
 	if (producer->timeline != NULL && producer->domain != NULL) {
@@ -37,12 +39,15 @@ void gid_producer_report_all_freed(struct gid_producer *producer) {
 	producer->freed_first = producer->freed_end = 0;
 }
 
-/* Whether anybody wants to know that nobody holds a slot any more. */
+/* Whether free slots are reported to anybody. */
 static inline bool tells_freed(const struct gid_producer *producer) {
 	return producer->options.released != NULL || producer->timeline != NULL;
 }
 
-/* Nobody holds the slot any more, which is told of later: in one go no more than a ring has. */
+/*
+ * Remembers a free slot, to be reported later. One collection has no more of them than a ring has
+ * entries.
+ */
 static inline void note_freed(struct gid_producer *producer, gid_id gid) {
 	if (tells_freed(producer)) {
 		producer->freed_slots[producer->freed_end++] = gid;
@@ -52,8 +57,9 @@ static inline void note_freed(struct gid_producer *producer, gid_id gid) {
 }
 
 /*
- * Lets go of a slot for one consumer, or by force for one of a domain, not 0, which may be reading
- * it still. Returns whether that was its last holder. After gid_slab_refresh().
+ * Ends one consumer's hold on a slot without reporting it. `by_force_of`: the domain of a consumer
+ * that may still be reading the slot; 0: it was released. Returns whether that was the last holder.
+ * To be called after gid_slab_refresh().
  */
 static inline __attribute__((always_inline)) bool let_go_quietly(
 		struct gid_producer *producer, gid_id gid, uint32_t by_force_of) {
@@ -98,7 +104,7 @@ void gid_producer_forget_shown(struct gid_producer *producer) {
 	gid_producer_let_go_own(producer, &producer->shown.gid);
 }
 
-/* What is collected of one consumer after the other. */
+/* A collection of the releases of one or more consumers. */
 struct collecting {
 	struct gid_producer *producer;
 	struct gid_slab_own own; /* that was found last, until a callback runs; all zeroes: none */
@@ -163,7 +169,7 @@ static inline __attribute__((always_inline)) void collect(
 	if (subscription->dead) {
 		return;
 	}
-	/* By one look: who waits for what comes from now on is rung for it. */
+	/* One pass is enough: later releases ring the doorbell if it was asked for. */
 	int error = gid_ring_collect_all(&subscription->ring, take_released, collecting);
 	if (RING_RARELY(error < 0 || subscription->given_up) ||
 			(collecting->tells && collecting->producer->freed_end > 0)) {
@@ -173,7 +179,7 @@ static inline __attribute__((always_inline)) void collect(
 	}
 }
 
-/* What a call around this one has yet to report is reported first. */
+/* First reports what a call around this one collected. */
 void gid_subscription_collect(struct gid_subscription *subscription) {
 	gid_producer_report_freed(subscription->producer);
 	struct collecting collecting = begin_collecting(subscription->producer);
@@ -218,12 +224,12 @@ struct freed {
 	bool by_force;
 };
 
-/* Takes everything back: what was not claimed first. Returns how many slots. */
+/* Reclaims all entries, unclaimed ones first. Returns how many. */
 static uint32_t take_all(struct gid_ring_producer *ring, enum gid_subscription_end end,
 		struct freed freed[static GID_RING_ENTRIES]) {
 	struct gid_ring_sent sent;
 	uint32_t count = 0;
-	/* What the stream says last, as its end, stays readable. */
+	/* Entries after the last picture, such as the end of the stream, stay readable. */
 	uint64_t below = end == GID_END_STREAM ? gid_ring_last_words(ring) : ring->tail;
 	while (gid_ring_take_back(ring, below, &sent) == 1) {
 		freed[count++] = (struct freed){.gid = sent.gid};
@@ -244,8 +250,8 @@ static void end_subscription(
 	producer->consumers--;
 	struct freed freed[GID_RING_ENTRIES];
 	if (end == GID_END_STREAM && reason == 0) {
-		gid_ring_close(&subscription->ring); /* first: what is taken now is taken by the end
-						      */
+		/* First: consumers have to see that the end took the frames, and not force. */
+		gid_ring_close(&subscription->ring);
 	}
 	uint32_t count = take_all(&subscription->ring, end, freed);
 	gid_loop_disarm(&producer->loop, &subscription->poll);

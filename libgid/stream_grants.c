@@ -9,7 +9,7 @@ static struct gid_slab *find_sent(struct gid_producer *producer, uint32_t key) {
 	return gid_slab_find_of_domain(producer->domain, key);
 }
 
-/* Forgets those that are gone, so that a stream of ever new slabs does not grow. */
+/* Forgets slabs that are gone: a stream may use a new slab for each frame. */
 static void forget_gone(struct gid_producer *producer) {
 	uint32_t kept = 0;
 	producer->slab_last = 0;

@@ -18,16 +18,17 @@ struct gid_subscription {
 	bool dead;   /* over, to be freed once nothing walks over the list */
 	bool missed; /* what the stream shows, for want of room: see gid_producer_catch_up() */
 	/*
-	 * From this entry on all is about what the stream shows now, and has no lease. UINT64_MAX:
-	 * the consumer was not sent that.
+	 * The first entry of what the stream shows now: entries from there on have no lease.
+	 * UINT64_MAX: the consumer was not sent it.
 	 */
 	uint64_t newest;
 	uint64_t dropped, leases_expired;
-	bool recounted; /* one of these two, or what was copied, changed since people were told */
-	/* while a frame is being sent: what was taken back for it, and what went wrong */
+	/* These two, or the copy counts, changed since they were stored in the ring. */
+	bool recounted;
+	/* While a frame is being sent: what was reclaimed for it, and what went wrong. */
 	gid_id victim;
 	int failed;
-	bool given_up; /* nobody waits for it before it has moved, see gid_subscription_give_up() */
+	bool given_up; /* not waited for, see gid_subscription_give_up() */
 	struct gid_ring_producer ring;
 
 	/* --- the rest --- */
@@ -55,15 +56,15 @@ int gid_subscription_create(struct gid_domain *domain, struct gid_producer *prod
 		struct gid_subscription **subscription);
 
 /*
- * The consumer lost a frame for which a patient producer has waited: it is waited for no more until
- * it takes or gives back anything.
+ * The consumer lost a frame although its patient producer waited. From now on the producer does not
+ * wait for it, until it claims or releases something.
  */
 void gid_subscription_give_up(struct gid_subscription *subscription);
 
-/* It was given up: perhaps it has moved since. */
+/* Waits for it again, if it has claimed or released something since it was given up. */
 void gid_subscription_take_up(struct gid_subscription *subscription);
 
-/* What people are told of it. */
+/* Counts a lease that ran out, for gidctl. */
 static inline void gid_subscription_count_expired(struct gid_subscription *subscription) {
 	subscription->leases_expired++;
 	subscription->recounted = true;
