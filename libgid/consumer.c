@@ -49,8 +49,10 @@ void gid_consumer_stop_hearing(struct gid_consumer *consumer) {
 /* Gives up the subscription's memory and doorbell, whose hang-up gives all frames back. */
 static void drop_subscription(struct gid_consumer *consumer) {
 	if (consumer->shared != NULL) {
-		/* Now: until a helper has closed it, it would be readable, and who polls never
-		 * idle. */
+		/*
+		 * Removed now: until a helper has closed the socket it would be readable, and
+		 * whoever polls would never be idle.
+		 */
 		epoll_ctl(consumer->sleep.epoll_fd, EPOLL_CTL_DEL, consumer->doorbell.fd, NULL);
 		gid_consumer_stop_hearing(consumer);
 		gid_memory_unmap(consumer->shared, sizeof(*consumer->shared));
@@ -62,7 +64,7 @@ static void drop_subscription(struct gid_consumer *consumer) {
 		if (gid_life_is_over(&consumer->life)) {
 			consumer->lost = consumer->base;
 		}
-		/* It may have slept: nothing of the ring may be touched from now on. */
+		/* Says "awake", too: from now on the ring's memory must not be touched. */
 		consumer->ring = (struct gid_ring_consumer){0};
 	}
 	gid_doorbell_finish(&consumer->doorbell);
@@ -177,7 +179,7 @@ void gid_consumer_disconnect(struct gid_consumer *consumer, int reason) {
 	gid_consumer_leave(consumer);
 }
 
-/* A gidd that is there and cannot reach the other machines yet does not tell when it can. */
+/* A gidd that cannot reach the other machine yet does not say when it can: ask again later. */
 static bool is_too_soon(const struct gid_consumer *consumer, int error) {
 	return error == -ENOTCONN && consumer->domain->state == GID_CONNECTION_UP;
 }
@@ -217,12 +219,13 @@ static int subscribe_async(struct gid_consumer *consumer) {
 		int fds[] = {consumer->memory.fd, their_end};
 		error = gid_domain_request_async(
 				consumer->domain, &message, fds, 2, subscribe_answered, consumer);
-		gid_closer_close(their_end); /* theirs already: it may have traps in its queue */
+		/* The other side has it: its queue may hold descriptors whose close blocks. */
+		gid_closer_close(their_end);
 	}
 	if (error < 0) {
 		consumer->number = 0;
 	}
-	/* Without gidd it is asked again when that is back. */
+	/* Without gidd: subscribes when gidd is back. */
 	return error != -ENOTCONN || is_too_soon(consumer, error) ? error : 0;
 }
 
@@ -257,8 +260,8 @@ static int subscribe_and_wait(struct gid_consumer *consumer) {
 }
 
 /*
- * Asks for the stream for the first time, and waits for the answer where nobody wants to be told of
- * it. Sets the domain's error.
+ * Subscribes for the first time. Waits for the answer unless options.answered is to be told of it.
+ * Sets the domain's error.
  */
 static int subscribe(struct gid_consumer *consumer) {
 	bool is_async = consumer->options.answered != NULL;
@@ -275,10 +278,10 @@ static int subscribe(struct gid_consumer *consumer) {
 
 /* --- what gidd says of the subscription ------------------------------------------------------- */
 
-/* Takes the descriptor, as -1, where it is worth keeping. */
+/* Keeps the descriptor of a memfd, and sets `*fd` to -1 then. */
 static int attach_ring(struct gid_consumer *consumer, uint64_t window_offset, int *fd) {
 	const void *shared;
-	/* Before the ring: whoever goes back later has not made this one. */
+	/* Before the ring is read: a machine that is restored later is noticed. */
 	int error = window_offset == 0 ? 0 : gid_life_watch(&consumer->life, *fd);
 	if (error == 0) {
 		error = gid_memory_attach(
@@ -337,7 +340,10 @@ void gid_consumer_send_hearing(struct gid_consumer *consumer, bool on) {
 	}
 }
 
-/* A way past gidd, in or out. The other machine rings by it once we have said that we hear. */
+/*
+ * An eventfd that bypasses gidd, to be rung or to be heard. The other machine uses the latter once
+ * we have sent HEARING.
+ */
 static void take_doorbell(struct gid_consumer *consumer, enum gid_wire_doorbell_way way, int *fd) {
 	struct gid_doorbell *bell = &consumer->doorbell;
 	if (way == GID_WIRE_DOORBELL_RING && bell->ring < 0) {
@@ -390,7 +396,10 @@ static void announced(void *data, int error, const union gid_wire_message *answe
 	}
 }
 
-/* So that a new gidd counts and shows what flows already. Where it won't, frames flow still. */
+/*
+ * Announces a live subscription to a new gidd, which counts and shows it. Frames flow without that,
+ * too.
+ */
 static void announce(struct gid_consumer *consumer) {
 	if (consumer->ring_fd < 0 || consumer->memory.window_offset != 0) {
 		return;

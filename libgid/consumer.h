@@ -27,11 +27,11 @@ struct gid_consumer {
 	/* Calls under way. Callbacks may destroy us: that waits for the end of the outermost. */
 	uint32_t busy;
 	bool destroyed;
-	bool over;		/* no more comes; what is unread can be received still */
-	uint64_t base;		/* gid_frame.index of the ring's entry 0: names frames of no two
-				   subscriptions */
-	uint64_t lost;		/* those below it may be anything: a life ended before they did */
-	uint64_t next_sequence; /* that is expected; 0: none came of this subscription */
+	bool over; /* no more comes; what is unread can be received still */
+	/* gid_frame.index of the ring's entry 0: names frames of no two subscriptions. */
+	uint64_t base;
+	uint64_t lost; /* frames below it may have changed: a machine was restored (life.h) */
+	uint64_t next_sequence; /* the one expected; 0: no frame of this subscription came yet */
 	uint64_t back_off;
 	uint64_t received; /* of this subscription */
 	/* `submit_time` of the frame whose latency was measured last, and `received` then. */
@@ -72,7 +72,7 @@ void gid_consumer_leave(struct gid_consumer *consumer);
  */
 void gid_consumer_disconnect(struct gid_consumer *consumer, int reason);
 
-/* Whether we listen to what rings past gidd: gidd is told, and it is not listened to any more. */
+/* Tells gidd whether we listen to the eventfd that bypasses it; and stops listening. */
 void gid_consumer_send_hearing(struct gid_consumer *consumer, bool on);
 void gid_consumer_stop_hearing(struct gid_consumer *consumer);
 

@@ -8,15 +8,15 @@
 
 #include "consumer.h"
 
-/* A caller that never runs out of frames hears from gidd at least so often. */
+/* How often, at least, a caller that never runs out of frames reads gidd's messages. */
 #define DISPATCH_NS 100000000ull
 
-/* How long frames took is measured so often at most, by the times when they were sent. */
+/* Latency is measured at most once in this time, as counted by the frames' submit times. */
 #define MEASURE_NS 1000000ull
 
 /* --- receiving -------------------------------------------------------------------------------- */
 
-/* For people, who read it by gidctl: so many frames. */
+/* Adds so many frames of one latency to the statistics that gidctl shows. */
 static void add_latency(
 		struct gid_wire_page *page, uint64_t submit_time, uint64_t now, uint32_t frames) {
 	uint64_t latency = now > submit_time ? now - submit_time : 0, us = latency / 1000;
@@ -54,7 +54,7 @@ static __attribute__((noinline)) void note_gap(
 	}
 }
 
-/* What was put back becomes known. */
+/* Publishes the releases, and wakes the producer if it waits for one. */
 static inline void publish_releases(struct gid_consumer *consumer) {
 	gid_ring_publish_releases(&consumer->ring);
 	if (gid_ring_should_wake_producer(&consumer->ring)) {
@@ -86,7 +86,7 @@ static __attribute__((noinline)) void translate_times(struct gid_frame *frame, i
 	translate(&frame->present_time, offset);
 }
 
-/* What an entry with a second line has besides. */
+/* The note and the metadata, which only entries with a second line have. */
 static __attribute__((noinline)) void take_more(const struct gid_consumer *consumer,
 		const struct gid_wire_note *note, struct gid_frame *frame) {
 	frame->note = frame->note_size > 0 ? note : NULL;
@@ -114,7 +114,7 @@ static inline __attribute__((always_inline)) bool copy_picture(
 	return is_picture;
 }
 
-/* What is there is held from now on. */
+/* The frame at `next` is held now: numbers it, and goes on to the next one. */
 static inline __attribute__((always_inline)) void next_frame(void *data, uint64_t index) {
 	struct taking *taking = data;
 	struct gid_frame *frame = taking->next++;
@@ -126,8 +126,10 @@ static inline __attribute__((always_inline)) void next_frame(void *data, uint64_
 	taking->next_sequence = sequence + 1;
 }
 
-/* Any other frame than a whole picture. An entry without one goes back: there is no slot to be
- * read. */
+/*
+ * The slow path, for all but whole pictures without more. An entry without a picture goes back at
+ * once: it has no slot to be read.
+ */
 static __attribute__((noinline)) int take_other(struct taking *taking,
 		struct gid_ring_consumer *end, uint64_t index, uint32_t number) {
 	struct gid_frame *frame = taking->next;
@@ -150,7 +152,7 @@ static __attribute__((noinline)) int take_other(struct taking *taking,
 	return got;
 }
 
-/* By a copy: what no other function knows can be in registers. */
+/* Works on a copy, so that the compiler can keep `taking` itself in registers. */
 static inline __attribute__((always_inline)) int take_hard(
 		void *data, struct gid_ring_consumer *end, uint64_t index, uint32_t number) {
 	struct taking *taking = data, copy = *taking;
@@ -159,7 +161,7 @@ static inline __attribute__((always_inline)) int take_hard(
 	return got;
 }
 
-/* What there is to know of the producer's clock; NULL: it is ours. */
+/* How the producer's clock differs from ours; NULL: it is the same one. */
 static const struct gid_clock *find_clock(const struct gid_consumer *consumer) {
 	return consumer->domain == NULL || consumer->domain->clocks == NULL
 			? NULL
@@ -167,8 +169,8 @@ static const struct gid_clock *find_clock(const struct gid_consumer *consumer) {
 }
 
 /*
- * How long the last one of them took stands for those that followed each other so fast before it
- * that nobody looked at the clock, which costs as much as a frame.
+ * Reading the clock costs as much as a frame. So the latency of the last frame counts for all since
+ * the last measurement, which followed each other fast.
  */
 static __attribute__((noinline)) void measure(
 		struct gid_consumer *consumer, const struct gid_frame *frames, uint32_t count) {
@@ -203,7 +205,7 @@ static inline struct taking begin_taking(struct gid_consumer *consumer, struct g
 	};
 }
 
-/* So many were taken, if any. */
+/* Completes the receiving of `count` frames, if there are any. Returns `count`. */
 static inline __attribute__((always_inline)) int finish_taking(
 		struct taking *taking, struct gid_frame *frames, int count) {
 	struct gid_consumer *consumer = taking->consumer;
@@ -218,7 +220,7 @@ static inline __attribute__((always_inline)) int finish_taking(
 	return count;
 }
 
-/* The next ones that are there. Returns how many, or -EPROTO. */
+/* Receives the next frames that are there. Returns how many, or -EPROTO. */
 static __attribute__((noinline)) int take_some(
 		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
 	struct taking taking = begin_taking(consumer, frames);
@@ -228,7 +230,7 @@ static __attribute__((noinline)) int take_some(
 	return finish_taking(&taking, frames, count);
 }
 
-/* The entry that was claimed is none that is taken at once: this one, or else the next. */
+/* The claimed entry needs the slow path. Where it was reclaimed, receives the next one instead. */
 static __attribute__((noinline)) int take_claimed(
 		struct gid_consumer *consumer, struct gid_frame *frame, uint64_t index) {
 	struct taking taking = begin_taking(consumer, frame);
@@ -236,7 +238,7 @@ static __attribute__((noinline)) int take_claimed(
 	return got != 0 ? finish_taking(&taking, frame, got) : take_some(consumer, frame, 1);
 }
 
-/* Without loops over one, nor anything that hardly any frame needs. */
+/* The fast path for one frame, without loops. */
 static inline __attribute__((always_inline)) int take_one(
 		struct gid_consumer *consumer, struct gid_frame *frame) {
 	struct taking taking = begin_taking(consumer, frame);
@@ -265,8 +267,8 @@ static void set_over(struct gid_consumer *consumer) {
 }
 
 /*
- * Takes what was rung past gidd: it is an edge, which who polls has to see once and no more.
- * Returns whether the socket has something to be read.
+ * Consumes the events of the eventfd that bypasses gidd: they are edge-triggered, so that whoever
+ * polls sees each ring once. Returns whether the socket has something to be read.
  */
 static bool take_edges(struct gid_consumer *consumer) {
 	struct epoll_event events[3];
@@ -304,7 +306,10 @@ static int end_sleep(struct gid_consumer *consumer) {
 	return silence(consumer);
 }
 
-/* Nobody rings for a quiet one, but the other side may have hung up, and gidd may be away. */
+/*
+ * A quiet consumer is not rung. It looks now and then whether the other side hung up, as gidd,
+ * which would tell, may be away.
+ */
 static int listen_sometimes(struct gid_consumer *consumer) {
 	uint64_t now = gid_clock_now();
 	if (now - consumer->listened < DISPATCH_NS) {
@@ -316,8 +321,8 @@ static int listen_sometimes(struct gid_consumer *consumer) {
 }
 
 /*
- * There is no frame: the next one is to ring, unless the consumer is quiet. Returns -EAGAIN, 0: it
- * is to be looked for once more, or -EPROTO.
+ * There is no frame: asks for a wake-up by the next one, unless the consumer is quiet. Returns
+ * -EAGAIN; 0: look for a frame once more; -EPROTO.
  */
 static int await_next(struct gid_consumer *consumer) {
 	if (consumer->options.quiet) {
@@ -335,7 +340,7 @@ static inline int wake_up(struct gid_consumer *consumer) {
 static inline __attribute__((always_inline)) int receive(
 		struct gid_consumer *consumer, struct gid_frame *frames, uint32_t most) {
 	int got = wake_up(consumer);
-	/* A few times at most: what comes while falling asleep, and comes again, has rung. */
+	/* A few tries at most: what comes after the last one rings. */
 	for (int i = 0; got == 0 && i < 3; i++) {
 		got = most == 1 ? take_one(consumer, frames) : take_some(consumer, frames, most);
 		if (got > 0) {
@@ -348,7 +353,7 @@ static inline __attribute__((always_inline)) int receive(
 		if (got == 0 && consumer->over) {
 			got = -EPIPE;
 		} else if (got == 0 && is_closed(consumer)) {
-			set_over(consumer); /* its last words may have come just now */
+			set_over(consumer); /* its last frames may have come just before */
 		} else if (got == 0) {
 			got = await_next(consumer);
 		}
@@ -357,8 +362,8 @@ static inline __attribute__((always_inline)) int receive(
 }
 
 /*
- * The subscription is over. Returns what receiving says of it: where the next one is waited for, no
- * more than at the calls after this one. A broken protocol is told all the same.
+ * Ends the subscription. Returns what receiving answers: -EAGAIN where the consumer waits for the
+ * next subscription, as later calls do; but -EPROTO is always told.
  */
 static __attribute__((noinline)) int end_subscription(struct gid_consumer *consumer, int got) {
 	gid_consumer_enter(consumer);
@@ -380,7 +385,8 @@ static inline __attribute__((always_inline)) int receive_up_to(
 		return got;
 	}
 	if ((got > 0 || got == -EPROTO) && gid_life_is_over(&consumer->life)) {
-		consumer->reason = got = -EPIPE; /* who knows in which life these were sent */
+		/* A machine was restored: these may be of its earlier life. */
+		consumer->reason = got = -EPIPE;
 	}
 	if (got == -EAGAIN) {
 		gid_sleep_prepare(&consumer->sleep, &consumer->ring);
@@ -433,7 +439,7 @@ int gid_consumer_get_check(
 	return 0;
 }
 
-/* Gives one back, without a word to the producer yet. Returns 1, 0: it is back already, -EINVAL. */
+/* Gives one back, but does not publish that yet. Returns 1, 0: it is back already, -EINVAL. */
 static inline __attribute__((always_inline)) int put_back(
 		struct gid_consumer *consumer, const struct gid_frame *frame) {
 	if (frame->index - consumer->base > INT64_MAX) {
@@ -450,13 +456,16 @@ static inline __attribute__((always_inline)) int put_back(
 	return 1;
 }
 
-/* Whether to give it back is a release: what was taken by force may be free for long. */
+/* Whether the frame is still held: one that was taken by force was released before. */
 static bool has_still(const struct gid_consumer *consumer, const struct gid_frame *frame) {
 	return consumer->shared != NULL &&
 			gid_ring_is_held(&consumer->ring, frame->index - consumer->base);
 }
 
-/* With a point for each: before, for the producer may have it back and say so at once. */
+/*
+ * Gives one back, and writes its point. Before it is published: the producer may write FREED at
+ * once.
+ */
 static __attribute__((noinline)) int put_back_traced(
 		struct gid_consumer *consumer, const struct gid_frame *frame, uint64_t now) {
 	bool tells = has_still(consumer, frame);
@@ -489,14 +498,17 @@ struct releasing {
 	int error;
 };
 
-/* What went back with its subscription has none any more. */
+/* UINT64_MAX: the frame went back with its subscription. */
 static inline __attribute__((always_inline)) uint64_t index_of(const void *data, uint32_t number) {
 	const struct releasing *releasing = data;
 	uint64_t index = releasing->frames[number].index - releasing->base;
 	return RING_RARELY(index > INT64_MAX) ? UINT64_MAX : index;
 }
 
-/* An entry without a picture goes back by itself. */
+/*
+ * Only an error where the frame should be held: those of earlier subscriptions and entries without
+ * a picture went back by themselves.
+ */
 static inline __attribute__((always_inline)) void was_not_held(void *data, uint32_t number) {
 	struct releasing *releasing = data;
 	const struct gid_frame *frame = &releasing->frames[number];
@@ -544,7 +556,7 @@ static bool has_news(const struct gid_consumer *consumer) {
 					is_closed(consumer));
 }
 
-/* Looks without sleeping, as long as the caller wants that. */
+/* Looks for news without sleeping, for as long as `spin_us` says. */
 static bool spin(const struct gid_consumer *consumer, uint64_t until) {
 	if (consumer->options.spin_us == 0) {
 		return has_news(consumer);

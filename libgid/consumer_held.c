@@ -24,14 +24,14 @@ int gid_consumer_holds(const struct gid_consumer *consumer, const struct gid_fra
 		return -ESTALE;
 	}
 	if (consumer->shared == NULL || frame->index - consumer->base > INT64_MAX) {
-		return -ENOTCONN; /* it went back with its subscription */
+		return -ENOTCONN; /* the frame went back with its subscription */
 	}
 	bool held = gid_ring_is_held(&consumer->ring, frame->index - consumer->base);
 	bool current = gid_slab_is_current(slab, frame->gid);
-	/* Read last: at its end a stream takes all back, and then its slabs end. */
+	/* Read last: at its end a stream reclaims all frames, and then its slabs end. */
 	bool closed = __atomic_load_n(&consumer->shared->closed, __ATOMIC_ACQUIRE) != 0;
 	if (gid_life_is_over(&consumer->life)) {
-		return -ESTALE; /* whatever ended with it */
+		return -ESTALE; /* a machine was restored; whatever else ended with that */
 	}
 	if (closed) {
 		return -ENOTCONN;
@@ -74,10 +74,12 @@ int gid_consumer_keep(const struct gid_consumer *consumer, const struct gid_fram
 	return gid_consumer_holds(consumer, frame, slab, NULL);
 }
 
-/* --- metadata -----------------------------------------------------------------------------------
- */
+/* --- metadata --------------------------------------------------------------------------------- */
 
-/* A producer may name another slab with each frame: each new one is a question to gidd. */
+/*
+ * A producer may name another slab with each frame, and each costs a request to gidd: at most one
+ * in this time.
+ */
 #define IMPORT_NS UINT64_C(100000000)
 
 static int import_metadata(struct gid_consumer *consumer, gid_id gid) {

@@ -89,11 +89,11 @@ static void have_it_emptied(struct gid_doorbell *bell) {
 	}
 }
 
-/* What waits in the end tells how often it was rung: at least so often. */
+/* The bytes that wait in the end say how often it was rung, at least. */
 static int silence_taken(struct gid_doorbell *bell, uint64_t sleeps) {
 	struct pollfd end = {.fd = bell->fd, .events = POLLRDHUP};
 	int waiting = 0;
-	/* First: what waits afterwards, it leaves there. */
+	/* Asked first: a helper that is done leaves the bytes that are counted next. */
 	bell->emptying = bell->emptying && gid_closer_is_emptying(bell);
 	if (poll(&end, 1, 0) > 0 || ioctl(bell->fd, SIOCINQ, &waiting) < 0) {
 		return -EPIPE;

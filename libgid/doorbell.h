@@ -24,13 +24,13 @@ struct gid_doorbell {
 	uint64_t heard; /* bytes that ever came, as far as we saw them */
 	bool taken;	/* the end came from the other side */
 	uint64_t giver; /* to whom its helpers are charged, as in closer.h */
-	bool emptying;	/* a helper was told to empty it, and we have not seen it done */
+	bool emptying;	/* a helper was asked to empty it, and has not done so as far as we know */
 	uint64_t full;	/* since when nearly nothing more fits in; 0: that is not so */
 	int waiting;	/* bytes, when we last looked */
 	/* eventfds past gidd, -1: none. Nobody reads them: they are watched for edges. */
 	int hear, ring;
-	uint32_t idle; /* how often `hear` was rung since there was something new */
-	uint64_t news; /* what there had been in all, when `hear` was rung last */
+	uint32_t idle; /* rings of `hear` without news, one after the other */
+	uint64_t news; /* the count of news at the last ring of `hear` */
 };
 
 #define GID_DOORBELL_NONE ((struct gid_doorbell){.fd = -1, .hear = -1, .ring = -1})
@@ -60,10 +60,9 @@ int gid_doorbell_silence(struct gid_doorbell *bell, uint64_t sleeps);
 #define GID_DOORBELL_POLL_NS UINT64_C(5000000)
 
 /*
- * It was rung past gidd. `news` is a count of all that it was ever to be rung for: where that is
- * the same as when it was rung before, it was rung for nothing; what was found meanwhile without
- * the bell was something. Returns false where it was rung for nothing so often that gidd should
- * hear in our place.
+ * To be called when `hear` was rung. `news` counts all that ever was a reason to ring, including
+ * what was found without the bell. If it did not change since the last ring, this ring had no
+ * reason. Returns false after so many of those that gidd should listen in our place.
  */
 bool gid_doorbell_bears(struct gid_doorbell *bell, uint64_t news);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * Whether the machines at both ends of a ring still live the life in which the ring was made. One
- * that is restored to what it was before goes on with what it knew then: it writes where others
- * read something else by now, and believes to have what it gave back long ago. No word of a ring
- * tells that. But the hub hears of it while the machine stands still, and changes the cookie in the
- * first page of its windows, which is all that is looked at here.
+ * Whether a machine at one end of a ring was restored to an earlier state since the ring was made.
+ * Such a machine goes on with what it knew then: it writes where others read something else by now,
+ * and believes that it holds what it gave back long ago. Nothing in a ring shows that. But the hub
+ * learns of it while the machine stands still, and changes the cookie in the first page of its
+ * windows, which is all that is looked at here. A life is the time between two such restores.
  */
 #ifndef GID_LIFE_H
 #define GID_LIFE_H

@@ -50,8 +50,8 @@ static inline void ring_wake(uint64_t *asleep, uint64_t *own) {
 /* ===== the producer's end ==================================================================== */
 
 /*
- * So few that many rings fit in the caches, for they are used in rotation; and enough for entries
- * without a picture, and places that are left out.
+ * Few places, so that many rings fit in the caches: they are used in rotation. But enough for
+ * entries without a picture, and for places that are skipped.
  */
 static uint32_t entries_for(uint32_t credit) {
 	uint32_t entries = GID_RING_ENTRIES_MIN;
@@ -204,8 +204,8 @@ static void raise_floor(struct gid_ring_producer *end, uint64_t floor) {
 }
 
 /*
- * One entry at a time: a consumer that goes over to the floor gives back the last entry below it,
- * for which its head may have been taken for a claim. So no other can have been mistaken.
+ * One entry at a time: a consumer that skips to the floor gives back the last entry below it, as
+ * the producer may take its new head for a claim of that entry. So this can concern no other entry.
  */
 int gid_ring_take_back(struct gid_ring_producer *end, uint64_t below, struct gid_ring_sent *taken) {
 	for (uint32_t i = 0; i < end->entries; i++) {
@@ -235,12 +235,14 @@ bool gid_ring_take_by_force(
 	if (sent == NULL) {
 		return false;
 	}
-	/* So that a consumer that is just copying it, or the picture, sees that it comes too late.
+	/*
+	 * A consumer that is just copying the entry or the picture sees by these that it is too
+	 * late.
 	 */
 	raise_floor(end, index + 1);
 	ring_mark_taken(end, index, true);
 #ifndef __SANITIZE_THREAD__ /* which knows no fences */
-	/* Whoever sees what is drawn into the slot from now on sees the mark, too. */
+	/* Whoever sees what is drawn into the slot from now on also sees the mark. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 	ring_free_entry(end, sent, taken);
@@ -311,7 +313,7 @@ int gid_ring_keep(struct gid_ring_consumer *end, uint64_t index, struct gid_wire
 		return 0;
 	}
 	if (line.index != index) {
-		/* Left out: the place has the entry that held it, or one that came to it since. */
+		/* The index was skipped: the place has the entry that held it, or a later one. */
 		return ring_place_of(line.index - index, end->entries) != 0 ? -EPROTO : 0;
 	}
 	if (before > floor) {
@@ -330,7 +332,7 @@ void gid_ring_renew(struct gid_ring_consumer *end) {
 bool gid_ring_is_held(const struct gid_ring_consumer *end, uint64_t index) {
 	uint64_t place = ring_place_of(index, end->entries);
 #ifndef __SANITIZE_THREAD__ /* which knows no fences, and no memory of other processes */
-	/* What was read of the picture was read before. */
+	/* The picture was read before this. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 	bool taken = (ring_load(&end->ring->taken) >> place & 1) != 0;

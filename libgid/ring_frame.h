@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * What the two ends of a ring do with each frame, and how they touch shared memory. Inline, for a
- * frame costs little more than the calls would: only what is rare is one. For ring.h alone, which
- * includes this, has the rules, and says what each is for.
+ * The fast path of both ends of a ring, and how they access shared memory. Inline, because a frame
+ * costs little more than the calls would; only rare cases are calls. Included by ring.h alone,
+ * which has the rules and says what each function is for.
  */
 #ifndef GID_RING_FRAME_H
 #define GID_RING_FRAME_H
@@ -14,7 +14,7 @@
 
 #define RING_LINE_WORDS 8
 
-/* What hardly any frame needs may cost its own way registers, not that of the others. */
+/* Keeps a rare case out of the way of the common one, registers included. */
 #define RING_RARELY(condition) __builtin_expect(condition, 0)
 
 static inline uint64_t ring_load(const uint64_t *word) {
@@ -22,17 +22,17 @@ static inline uint64_t ring_load(const uint64_t *word) {
 }
 
 /*
- * No load that comes later may be before it. QEMU's translator lets one (ARM's STLR, then LDAR) on
- * an x86 host: then neither side sees what the other has just written. An exchange it orders as a
- * whole, and on x86 a store of this order is one anyway.
+ * A store that no later load may pass. QEMU's translator lets one pass on an x86 host (ARM's STLR,
+ * then LDAR), and then neither side sees what the other has just written. It keeps an exchange in
+ * order; and on x86 a sequentially consistent store is an exchange anyway.
  */
 static inline void ring_store(uint64_t *word, uint64_t value) {
 	(void)__atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
 }
 
 /*
- * Word by word: the other side may read or write the place meanwhile. And not by a copy of the
- * whole in between, which would wait for its single words to be stored.
+ * Entries are copied word by word, as the other side may access the place meanwhile. And not
+ * through a copy of the whole entry, which would stall until its single words are stored.
  */
 static inline uint64_t ring_word(const struct gid_wire_frame *frame, size_t number) {
 	uint64_t word;
@@ -40,7 +40,7 @@ static inline uint64_t ring_word(const struct gid_wire_frame *frame, size_t numb
 	return word;
 }
 
-/* The first line, by an index of its own. */
+/* Stores the first line, with this index. */
 static inline __attribute__((always_inline)) void ring_put_line(
 		struct gid_wire_entry *place, uint64_t index, struct gid_wire_entry line) {
 	__atomic_store_n(&place->index, index, __ATOMIC_RELEASE);
@@ -87,7 +87,7 @@ void ring_put_more(struct gid_wire_ring *ring, uint64_t at, const struct gid_wir
 void ring_get_more(struct gid_wire_frame *copy, struct gid_wire_note *note,
 		const struct gid_wire_ring *ring, uint64_t at);
 
-/* Whether the other side sleeps, by its word, and was not rung for this sleep. */
+/* Whether the other side sleeps, as its `asleep` says, and was not rung in this sleep yet. */
 static inline bool ring_sleeps_unrung(uint64_t asleep, uint64_t rung) {
 	return (asleep & 1) != 0 && asleep != rung;
 }
@@ -144,7 +144,7 @@ static inline __attribute__((always_inline)) void ring_put_at(struct gid_ring_pr
 	};
 }
 
-/* The rest of it, for so many: the next index is the one behind them. */
+/* Counts entries that were put; `next` is the index after them. */
 static inline void ring_count_put(
 		struct gid_ring_producer *end, uint32_t count, uint32_t pictures, uint64_t next) {
 	end->in_flight += count;
@@ -221,8 +221,9 @@ static inline void gid_ring_publish(struct gid_ring_producer *end) {
 }
 
 /*
- * One that fell asleep behind all that there is has seen it, and is rung for what comes next: there
- * is but one ring for a sleep, and by a futex it is lost where nobody waits yet.
+ * A consumer that has claimed everything looked before it fell asleep, and needs no wake-up. One
+ * would also be lost by a futex on which nobody waits yet, and there is only one ring for each
+ * sleep.
  */
 static inline bool gid_ring_should_wake_consumer(struct gid_ring_producer *end) {
 	uint64_t asleep = ring_load(&end->page->asleep);
@@ -258,8 +259,9 @@ static inline int gid_ring_poll_claims(struct gid_ring_producer *end) {
 }
 
 /*
- * All that were known are collected. No entry is released twice, so they are no more than entries;
- * and if there are fewer than before, they are far more.
+ * Loads how many releases there are, once all known ones are collected. No entry is released twice,
+ * so the number of new ones is bounded. A count that went down wraps around, and is far above the
+ * bound.
  */
 static inline int gid_ring_poll_releases(struct gid_ring_producer *end) {
 	uint64_t tail = ring_load(&end->page->release_tail), more = tail - end->released;
@@ -276,9 +278,8 @@ static inline bool ring_was_claimed(struct gid_ring_producer *end, uint64_t inde
 }
 
 /*
- * One look at the peer serves many: another one comes when all that it showed are taken. An index
- * that is of no entry may be that of a free place, but is beyond the head. What is the same for all
- * of them is read and written once.
+ * Loads the peer's count again only when all releases known so far are collected. A release may
+ * name GID_RING_NO_INDEX, which is equal to that of a free place, but lies beyond the head.
  */
 static inline __attribute__((always_inline)) int ring_collect(
 		struct gid_ring_producer *end, bool all, gid_ring_back_func *back, void *data) {
@@ -334,7 +335,7 @@ static inline __attribute__((always_inline)) int gid_ring_collect(
 
 /* ===== the consumer's end ==================================================================== */
 
-/* An honest producer can make an end look further than this only by taking back without a pause. */
+/* Only a producer that reclaims entries without a pause can make a consumer look more often. */
 #define RING_TRIES_MAX (2 * GID_RING_ENTRIES)
 
 /* Unseen by the producer until gid_ring_publish_releases(). */
@@ -385,8 +386,8 @@ static inline __attribute__((always_inline)) int gid_ring_claim(
 }
 
 /*
- * Takes a claimed entry of which the first line is all, that nobody took back and that lies where
- * it should, as nearly all do. False: it is to be looked at more closely, from the beginning.
+ * The fast path for a claimed entry: its first line is all of it, nobody reclaimed it, and it has
+ * the right index. False: the slow path has to take it, from the beginning.
  */
 static inline __attribute__((always_inline)) bool ring_take_of(struct gid_ring_consumer *end,
 		const struct gid_wire_ring *ring, const uint32_t entries, uint64_t index,
@@ -398,7 +399,7 @@ static inline __attribute__((always_inline)) bool ring_take_of(struct gid_ring_c
 		return false;
 	}
 	uint64_t *const until = &end->held_until[place];
-	/* What is held there still can have been taken by force. */
+	/* An entry that is held at this place was taken by force. */
 	if (RING_RARELY(ring_load(&ring->floor) > index) || RING_RARELY(*until != 0)) {
 		return false;
 	}
@@ -482,7 +483,9 @@ static inline __attribute__((always_inline)) int gid_ring_receive(
 			end, 1, ring_copy_line, ring_next_copy, ring_take_whole, &copy);
 }
 
-/* One more release, of that number: whether it is one. The caller counts them. */
+/*
+ * Stores the release of a held entry under that number. False: it is not held. The caller counts.
+ */
 static inline bool ring_put_back_as(uint64_t held_until[static GID_RING_ENTRIES],
 		uint64_t *releases, const uint32_t entries, uint64_t index, uint64_t number) {
 	uint64_t *place = &held_until[ring_place_of(index, entries)];

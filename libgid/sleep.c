@@ -111,7 +111,10 @@ void gid_sleep_attach(struct gid_sleep *sleep, struct gid_wire_page *page, bool 
 	ask_for_wake(sleep, page);
 }
 
-/* For the sleep before this one the producer may have used what we were woken by then. */
+/*
+ * The producer may have used up the one wake-up of this sleep, in the way that we chose before: so
+ * a new sleep begins.
+ */
 static void fall_asleep_anew(struct gid_sleep *sleep, struct gid_ring_consumer *ring) {
 	gid_ring_consumer_wake(ring);
 	if (gid_ring_consumer_sleep(ring)) {
@@ -175,7 +178,7 @@ static int milliseconds_until(uint64_t until) {
 
 void gid_sleep_wait(struct gid_sleep *sleep, uint64_t until) {
 	if (sleep->word == NULL) {
-		/* Calming the one before may have taken the nudge of this one. */
+		/* gid_sleep_calm_down() may just have consumed the nudge of a new interruption. */
 		if (!is_interrupted(sleep)) {
 			poll_descriptor(sleep, milliseconds_until(until));
 		}

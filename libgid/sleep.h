@@ -12,12 +12,13 @@ struct gid_sleep {
 	bool one_kernel; /* so that a futex can wake us */
 	bool nudged;
 	uint32_t interruptions;
-	const uint32_t *word; /* to sleep over, in the ring; NULL: by the descriptor */
-	uint32_t value;	      /* of the word while there is nothing new */
-	uint32_t seen;	      /* interruptions */
-	uint32_t idle_wakes;  /* by the word in the ring, since the last frame */
-	bool rung;	      /* the doorbell, though it is not what wakes us */
-	bool distrusts;	      /* was woken for nothing too often, for good */
+	/* The futex to wait for, in the ring; NULL: the descriptor is waited for. */
+	const uint32_t *word;
+	uint32_t value;	     /* of the word while there is nothing new */
+	uint32_t seen;	     /* interruptions */
+	uint32_t idle_wakes; /* by the word in the ring, since the last frame */
+	bool rung;	     /* the doorbell, although the futex is to wake us */
+	bool distrusts;	     /* was woken for nothing too often, for good */
 };
 
 /* Whether this kernel can wait for two words at once (Linux 5.16), and lets us. */
@@ -32,10 +33,13 @@ void gid_sleep_finish(struct gid_sleep *sleep);
 /* A new subscription's page says how we are to be woken; a futex is of `one_kernel`. */
 void gid_sleep_attach(struct gid_sleep *sleep, struct gid_wire_page *page, bool one_kernel);
 
-/* From now on we sleep in the other way, or not: also in this sleep, where the ring sleeps. */
+/* Chooses between futex and descriptor, also for the present sleep if the ring sleeps. */
 void gid_sleep_change(struct gid_sleep *sleep, struct gid_ring_consumer *ring, bool by_futex);
 
-/* There is no frame, and the ring is asleep: the caller may sleep, too. Or there was one. */
+/*
+ * There is no frame and the ring is asleep: the caller may sleep, too. gid_sleep_end(): there was
+ * one.
+ */
 void gid_sleep_prepare(struct gid_sleep *sleep, struct gid_ring_consumer *ring);
 static inline void gid_sleep_end(struct gid_sleep *sleep) {
 	sleep->idle_wakes = 0;
@@ -48,7 +52,7 @@ bool gid_sleep_was_rung(struct gid_sleep *sleep, const struct gid_wire_page *pag
 void gid_sleep_wait(struct gid_sleep *sleep, uint64_t until);
 void gid_sleep_interrupt(struct gid_sleep *sleep);
 
-/* Takes back what made the descriptor readable: an interruption, as by a change of state. */
+/* Makes the descriptor unreadable again after an interruption, such as a change of state. */
 void gid_sleep_calm_down(struct gid_sleep *sleep);
 
 static inline void gid_sleep_calm(struct gid_sleep *sleep) {
