@@ -246,22 +246,25 @@ void *gid_slab_data(const struct gid_slab *slab, uint32_t slot);
 uint32_t gid_slab_holders(const struct gid_slab *slab, uint32_t slot);
 
 /**
- * How often an own slab's content was lost. When a reader loses its rights, gid_domain_dispatch()
- * moves the slab to other memory with its content, and its gid changes. In a window that machines
- * share, a program that gets to it later than a second after that finds some or all of it zero.
- * What its slots held is to be written anew: nobody tells it otherwise.
+ * How often an own slab's content was lost: each time all slots have to be written anew, and
+ * nothing else tells the program. When a reader loses its rights, gid_domain_dispatch() moves the
+ * slab to other memory with its content, and its gid changes. In a window that machines share the
+ * old memory is emptied after a second: if the program dispatches later than that, some or all of
+ * the content is zero.
  */
 uint64_t gid_slab_emptied(const struct gid_slab *slab);
 
 /**
- * For who has a slab of gid_slab_create() or gid_slab_create_for_stream(), before it takes a slot.
- * Where gidd has taken the slab (`revoked`), as it could not be moved or gidd came back and refused
- * it, it gets other memory, and another gid: its slots are empty, which counts as
- * gid_slab_emptied(), and held by nobody, and nobody has a grant; marks of gid_slab_take() stay.
- * The memory before is given back. Waits as gid_slab_create() does, but for a slab of
- * gid_slab_create_async(): of such a one `done` is called once more. Who got none is not served for
- * a second. Returns 0: there was no need; 1: it has other memory; -EINPROGRESS: gidd is asked, and
- * `done` will be called; -EAGAIN: there is none, as gid_domain_error() says; -EINVAL: no such slab.
+ * Gives a slab of gid_slab_create() or gid_slab_create_for_stream() other memory, if gidd has taken
+ * the one that it had (`revoked`): because the slab could not be moved, or because gidd came back
+ * and refused it. Call it before a slot is taken. The slab then has another gid. Its slots are
+ * empty, which counts as gid_slab_emptied(), and held by nobody, and nobody has a grant; marks of
+ * gid_slab_take() stay. The old memory is given back.
+ *
+ * Waits as gid_slab_create() does; but for a slab of gid_slab_create_async() `done` is called once
+ * more instead. After a refusal gidd is not asked again for a second. Returns 0: there was no need;
+ * 1: it has other memory; -EINPROGRESS: gidd is asked, and `done` will be called; -EAGAIN: there is
+ * no memory now, as gid_domain_error() says; -EINVAL: not such a slab.
  */
 int gid_slab_renew(struct gid_slab *slab);
 

@@ -234,11 +234,11 @@ struct gid_showable {
 struct gid_producer_options {
 	uint32_t size; /**< sizeof(struct gid_producer_options) */
 	/**
-	 * How long a frame is a consumer's at most once another picture was sent; 0: 1 s, or 10 s
-	 * of a producer that is `patient`. The stream's last picture is its until then: a display
-	 * shows it on, and a machine that was paused still finds it. gid_producer_reclaim() gets
-	 * back what is needed sooner. A consumer that calls gid_consumer_renew() has it for so long
-	 * from then on, within its credit.
+	 * How long a consumer may keep a frame after another picture was sent; 0: 1 s, or 10 s for
+	 * a producer that is `patient`. The stream's last picture has no such limit: a display goes
+	 * on showing it, and a machine that was paused still finds it. gid_producer_reclaim() takes
+	 * back what is needed sooner. A consumer that calls gid_consumer_renew() may keep its
+	 * frames, within its credit, for this time from then on.
 	 */
 	uint64_t lease_ns;
 	uint32_t credit_max; /**< frames one consumer may hold, 1..GID_CREDIT_MAX; 0: 8 */
@@ -281,19 +281,20 @@ struct gid_producer_options {
 	struct gid_timeline *timeline;
 	/**
 	 * Tells consumers that the producer waits for gid_producer_room() before it sends: they
-	 * need not hurry so that no frame is missed. What a consumer has not received yet stays
-	 * there for a lease after it received the last frame. One that loses a frame all the same
-	 * is given up: gid_producer_room() and gid_producer_unread() leave it out until it receives
-	 * or releases another. So one that hangs is waited for once, and one of `drop_old` never.
+	 * need not hurry, as no frame is dropped. Frames that a consumer has not received yet stay
+	 * there for a lease after it received its last one. A consumer that loses a frame all the
+	 * same is not waited for any more: gid_producer_room() and gid_producer_unread() leave it
+	 * out until it receives or releases a frame. So a consumer that hangs costs one wait, and
+	 * one with `drop_old` none.
 	 */
 	bool patient;
 	/**
-	 * Who subscribes gets at once what the stream shows: the picture that was sent last, with
-	 * its sequence number, or that there is none (GID_FRAME_HIDDEN). So does who had no room
-	 * for it, when it releases a frame and nothing was sent since. For that the producer
-	 * itself holds the picture's slot until it sends another one, also where nobody else does;
-	 * gid_producer_reclaim() gives it up. gid_producer_send() then returns 0 for a frame that
-	 * is held all the same: `released` tells when it is not any more.
+	 * A new consumer gets at once what the stream shows: the picture that was sent last, with
+	 * its sequence number, or that there is none (GID_FRAME_HIDDEN). So does a consumer that
+	 * had no room for it, when it releases a frame and nothing was sent since. For this the
+	 * producer itself holds the picture's slot until it sends another one;
+	 * gid_producer_reclaim() gives it up. So gid_producer_send() may return 0 for a frame whose
+	 * slot is held: `released` tells when it is not any more.
 	 */
 	bool keeps_shown;
 	/** Bytes of metadata that a frame can have, up to GID_METADATA_MAX; 0:
@@ -394,9 +395,9 @@ int gid_producer_send_burst(
 int gid_producer_reclaim(struct gid_producer *producer, bool force);
 
 /**
- * Says that the producer waits for a slot: to be called as long as it does, once a second or more
- * often. If it could send no other picture for a lease since, consumers that renew their leases
- * lose what they hold, as others.
+ * Reports that the producer waits for a free slot: call it at least once a second while it does. If
+ * it could send no other picture for a lease since the first call, renewed leases end as all
+ * others.
  */
 void gid_producer_lacks_memory(struct gid_producer *producer);
 
@@ -434,11 +435,11 @@ bool gid_producer_needs_window(const struct gid_producer *producer);
 int gid_producer_get_shown(struct gid_producer *producer, uint32_t domain, struct gid_shown *shown);
 
 /**
- * The formats that all consumers can show that told theirs by gid_consumer_tell_showable(), in the
- * order of one of them, who has those first that it likes best. Consumers that told nothing do not
- * count: most can take any. They may be untrue, but each is a format that gid_format_find() knows,
- * in a kind of memory that there is. Makes no system call. Returns how many there are, which may be
- * 0; -ENODATA: nobody told anything.
+ * The formats that can be shown by all consumers that told theirs by gid_consumer_tell_showable(),
+ * in one consumer's order of preference. Consumers that told nothing do not count: most can take
+ * any. What they told may be untrue, but each is a format that gid_format_find() knows, in a kind
+ * of memory that there is. Makes no system call. Returns how many there are, which may be 0;
+ * -ENODATA: nobody told anything.
  */
 int gid_producer_get_showable(const struct gid_producer *producer,
 		struct gid_showable showable[GID_SHOWABLE_MAX]);
@@ -723,8 +724,8 @@ int gid_consumer_set_sleeps(struct gid_consumer *consumer, bool sleeps);
 
 /**
  * Makes gid_consumer_sleep() return: now, or when it is called next. May be called from any thread,
- * without a lock. It also makes the descriptor readable, until gid_consumer_receive() takes that
- * back: who waits for the descriptor looks after that call for what the interruption is about.
+ * without a lock. It also makes the descriptor readable until the next gid_consumer_receive(): a
+ * program that waits for the descriptor looks for the reason of the interruption after that call.
  */
 void gid_consumer_interrupt(struct gid_consumer *consumer);
 
