@@ -19,7 +19,9 @@
 #include "dmabuf.h"
 #include "large_pages.h"
 
-/* A piece is copied and put in its place at once: while another thread writes little in it. */
+/*
+ * So much is copied, and then put in its place, at a time: another thread writes little meanwhile.
+ */
 #define MOVED_AT_ONCE ((size_t)64 << 10)
 
 static uint64_t page_size(void) {
@@ -31,7 +33,7 @@ uint64_t gid_memory_round_up(uint64_t size) {
 	return size > UINT64_MAX - page + 1 ? 0 : (size + page - 1) & ~(page - 1);
 }
 
-/* The descriptor is there: what is not is /proc, as in a sandbox, or it is another container's. */
+/* The descriptor exists, so /proc is missing, as in a sandbox, or is that of another container. */
 static int explain_proc(int error) {
 	return error == -ENOENT || error == -ENOTDIR ? -ENOSYS : error;
 }
@@ -69,7 +71,9 @@ static int make_memfd(const char *name) {
 	return memfd_create(name, flags);
 }
 
-/* What a sandbox answers in place of the kernel means other things here: of shares, folders, /proc.
+/*
+ * A sandbox answers memfd_create() with errors that mean something else here: of shares, folders,
+ * /proc.
  */
 static int explain_memfd(int error) {
 	return error == -ENOSYS || error == -EPERM || error == -EACCES ? -ENODEV : error;
@@ -153,7 +157,7 @@ int gid_memory_move(struct gid_memory_own *memory, struct gid_memory_own *into) 
 	if (into->size != size) {
 		return -EINVAL;
 	}
-	/* A window's device cannot be mapped twice so: it is emptied by others. */
+	/* Fails for a window's device, which others empty. */
 	void *kept = mremap(to, size, size, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
 	for (size_t at = 0; at < size; at += MOVED_AT_ONCE) {
 		size_t piece = size - at < MOVED_AT_ONCE ? size - at : MOVED_AT_ONCE;
@@ -172,7 +176,7 @@ int gid_memory_move(struct gid_memory_own *memory, struct gid_memory_own *into) 
 	return 0;
 }
 
-int gid_memory_check(int fd, uint64_t size, int sole_writer) {
+int gid_memory_check(int fd, uint64_t size, bool sole_writer) {
 	int seals = fcntl(fd, F_GET_SEALS);
 	if (seals < 0) {
 		return -EBADF;
@@ -240,7 +244,7 @@ int gid_memory_check_dmabuf(int fd) {
 		return explain_proc(-errno);
 	}
 	if (length < (ssize_t)sizeof(name) - 1 || memcmp(line, name, sizeof(name) - 1) != 0) {
-		/* Of an epoll instance the next would wait for whoever has locked it. */
+		/* fdinfo of an epoll instance would wait for whoever has locked it. */
 		return -EBADF;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
@@ -417,7 +421,9 @@ int gid_memory_wipe(int fd, uint64_t offset, size_t size) {
 			(off_t)(offset - lead));
 	int error = data == MAP_FAILED ? -errno : 0;
 	if (error == 0) {
-		/* For caches that the CPU does not share with the device, which is not waited for.
+		/*
+		 * Maintains caches that the CPU does not share with the device. Does not wait for
+		 * the device.
 		 */
 		bool begun = gid_dmabuf_begin(used, DMA_BUF_SYNC_WRITE);
 		explicit_bzero((char *)data + lead, size);

@@ -33,20 +33,20 @@ int gid_memory_size(int fd, uint64_t *size);
 bool gid_memory_is_dax(int fd);
 
 /*
- * Has `into`, of the same size, with the same content, at the address of `memory`, whoever uses
- * that meanwhile: what is written while a page is copied may be lost. `memory` is mapped elsewhere
- * then, where that can be, and else not at all: `data` is NULL. 0; or -errno: both are where they
- * were, and may be mixed.
+ * Puts `into`, of the same size, at the address of `memory`, with the same content, while others
+ * use that address: what they write while a page is copied may be lost. `memory` is then mapped
+ * elsewhere, or not at all (`data` is NULL) where that cannot be. 0; or -errno: both are where they
+ * were, and their content may be mixed.
  */
 int gid_memory_move(struct gid_memory_own *memory, struct gid_memory_own *into);
 
 /*
  * Checks that `fd` is a memfd of at least `size` bytes that can never shrink. With `sole_writer`
- * also that nobody can map it writable any more and that the description is read-only.
- * -EBADF: not a memfd, or one of huge pages, which cannot be unmapped in pieces; -EPERM: a seal is
- * missing; -ERANGE: too small; -EACCES: all is well but that the description is a writable one.
+ * also that nobody can map it writable any more, and that the description is read-only. -EBADF: not
+ * a memfd, or one of huge pages, which cannot be unmapped in pieces; -EPERM: a seal is missing;
+ * -ERANGE: too small; -EACCES: only the description is wrong, as it is a writable one.
  */
-int gid_memory_check(int fd, uint64_t size, int sole_writer);
+int gid_memory_check(int fd, uint64_t size, bool sole_writer);
 
 /* Whether a window (a file, or a device's memory) has at least `end` bytes; -ERANGE: it has not. */
 int gid_memory_check_range(int fd, uint64_t end);
@@ -58,14 +58,14 @@ int gid_memory_check_range(int fd, uint64_t end);
 int gid_memory_check_present(int fd);
 
 /*
- * Has all pages of a memfd be there, for as long as it is mapped so: the kernel may take back pages
+ * Makes all pages of a memfd present, and maps them to keep them: the kernel may take back pages
  * that nobody wrote or has mapped. Returns 0; -ENOMEM: there are not enough; or another -errno.
  */
 int gid_memory_make_present(int fd, const void **data, size_t *size);
 
 /*
  * Checks that it is a dma-buf: 0; -EBADF: it is none; -ENOSYS: there is no /proc, which would tell.
- * Asks no file system, for that may be another's, and never answer.
+ * Asks no file system, as that may be a stranger's, and never answer.
  */
 int gid_memory_check_dmabuf(int fd);
 

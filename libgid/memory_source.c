@@ -10,7 +10,7 @@
 
 #include "closer.h"
 
-/* Maps what gidd gave, and takes its descriptor, whatever comes of it. */
+/* Maps what gidd gave. Takes the descriptor in any case. */
 static int take_range(struct gid_domain *domain, struct gid_memory_own *memory,
 		const struct gid_wire_allocated *range, int fd) {
 	uint64_t offset = gid_wire_window_offset(range->offset);
@@ -136,7 +136,7 @@ void gid_memory_put(struct gid_memory_own *memory) {
 }
 
 int gid_memory_attach(int fd, uint64_t window_offset, size_t size, const void **data) {
-	int error = window_offset == 0 ? gid_memory_check(fd, size, 1)
+	int error = window_offset == 0 ? gid_memory_check(fd, size, true)
 				       : gid_memory_check_range(fd, window_offset + size);
 	return error < 0 ? error : gid_memory_map(fd, window_offset, size, data);
 }
@@ -156,7 +156,7 @@ int gid_memory_bring(struct gid_domain *domain, int fd, enum gid_memory *memory)
 		error = taken < 0 ? -errno : 0;
 	} else {
 		*memory = GID_MEMORY_MEMFD;
-		error = gid_memory_check(fd, 0, 1);
+		error = gid_memory_check(fd, 0, true);
 		error = error == -EACCES ? 0 : error; /* ours is a read-only one */
 		taken = error < 0 ? error : gid_memory_share(fd);
 		error = taken < 0 ? taken : 0;

@@ -27,19 +27,22 @@ int gid_memory_get(struct gid_domain *domain, struct gid_memory_own *memory,
 void gid_memory_put(struct gid_memory_own *memory);
 
 /*
- * The same without waiting for gidd. Returns 0 with the memory, where gidd has no part in it;
- * -EINPROGRESS: `answered` is called, and has gid_memory_take() or gid_memory_decline() see to what
- * came; or another -errno.
+ * The same without waiting for gidd. Returns 0 with the memory, where gidd is not needed;
+ * -EINPROGRESS: `answered` will be called, and calls gid_memory_take() or gid_memory_decline(); or
+ * another -errno.
  */
 int gid_memory_ask(struct gid_domain *domain, struct gid_memory_own *memory,
 		const struct gid_memory_readers *readers, const char *name, size_t size,
 		gid_answer_func answered, void *data);
 
-/* Gets the memory that was asked for so. `error`, `answer` and `fds` are as `answered` has them. */
+/*
+ * Takes the memory that gid_memory_ask() asked for. `error`, `answer` and `fds` are as `answered`
+ * has them.
+ */
 int gid_memory_take(struct gid_domain *domain, struct gid_memory_own *memory, const char *name,
 		size_t size, int error, const union gid_wire_message *answer, int *fds);
 
-/* Nobody wants it any more that gidd gave. */
+/* Gives back what gidd gave, as nobody wants it any more. */
 void gid_memory_decline(
 		struct gid_domain *domain, const struct gid_wire_allocated *range, int *fds);
 

@@ -53,7 +53,7 @@ static uint64_t bytes_of(int fd) {
 static void test_holes(void) {
 	int fd = make_sparse(SEALS);
 	struct gid_slab *slab = NULL;
-	tap_ok(gid_memory_check(fd, SIZE, 1) == 0 && gid_memory_check_present(fd) == -ENODATA,
+	tap_ok(gid_memory_check(fd, SIZE, true) == 0 && gid_memory_check_present(fd) == -ENODATA,
 			"sealed memory without a page is told from memory");
 	uint32_t number = export_raw(fd);
 	tap_ok(number == 0 || gid_slab_import(reader, gid_make(1, number, 0, 0), &slab) == -ENODATA,
