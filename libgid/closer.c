@@ -22,17 +22,17 @@
 #define SPARES 64u
 /* Mapped memory goes in such pieces, for all who map or unmap anything wait for the one before. */
 #define PIECE ((size_t)1 << 20)
-/* A shorter one may be over before it has begun. */
+/* A shorter sleep may be over before it has begun. */
 #define NAP_NS 100000
-/* More than there are bytes in a queue of single ones. */
+/* More than the bytes in a queue to which they were written one by one. */
 #define READ_SIZE 8192
 
-/* A close that has begun and takes longer waits for somebody, and not for a processor. */
+/* A close that takes longer waits for somebody, not for a processor. */
 #define LATE_NS UINT64_C(2000000000)
 
-/* Of one giver's descriptors no more hold helpers up: the rest is for those of others. */
+/* How many helpers may work for one giver: the others are for other givers. */
 #define OF_ONE_MAX 4u
-/* Helpers that there are while none is started any more: one giver cannot hold them all up. */
+/* How many helpers there are while none is started: more than one giver can hold up. */
 #define SETTLED_CLOSERS (OF_ONE_MAX + 1)
 
 /* A descriptor to close, after it was emptied or not; where `data` is not NULL, memory to unmap. */
@@ -42,7 +42,7 @@ struct waiting {
 	uint64_t begun; /* when a helper took it, as gid_clock_now() */
 	int fd;
 	bool empty;
-	const void *whose; /* that is emptied, for who asks whether it is done */
+	const void *whose; /* the name under which gid_closer_is_emptying() asks for it */
 	void *data;
 	size_t size;
 	uint32_t owner;
@@ -56,12 +56,14 @@ struct crew {
 	pthread_cond_t news;
 	uint32_t queued, pending, helpers, idle;
 	uint32_t helpers_max;
-	uint32_t settled; /* how many there are at least, and at most, while none is started */
+	uint32_t settled; /* how many helpers there are while none is started */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock; /* held for moments: whoever holds it has the caller's priority */
-/* What strangers gave may hold its helper up; the kernel's own memory does not, nor waits for it.
+/*
+ * Two crews: files of strangers may hold up their helpers, memory does not, and must not wait for
+ * those.
  */
 static struct crew closers = {.helpers_max = 16, .settled = SETTLED_CLOSERS};
 static struct crew unmappers = {.helpers_max = 1, .settled = 1};
@@ -115,7 +117,7 @@ static void init(void) {
 
 /* --- helpers ---------------------------------------------------------------------------------- */
 
-/* A file whose close is a matter of this kernel alone. Asks no file system. */
+/* Whether it is a memfd, whose close waits for nobody. Asks no file system. */
 static bool is_memory(int fd) {
 	return fcntl(fd, F_GET_SEALS) >= 0;
 }
@@ -126,8 +128,8 @@ static bool is_large(int memory) {
 }
 
 /*
- * So that its last close does not wait for what is still to be sent. May wait itself, for whoever
- * else has the socket and keeps it locked.
+ * Turns SO_LINGER off, so that the last close does not wait for what is still to be sent. This call
+ * may wait itself, for whoever else has the socket and keeps it locked.
  */
 static void forget_linger(int fd) {
 	struct linger off = {0};
@@ -146,7 +148,9 @@ static struct waiting *find_spare(void) {
 	return i < SPARES ? &spares[i] : NULL;
 }
 
-/* NULL: there is neither memory nor a spare. Called with the lock held, as the next. */
+/*
+ * NULL: there is neither memory nor a spare. Called with the lock held, as the next functions are.
+ */
 static struct waiting *waiting_create(int fd) {
 	struct waiting *waiting = is_settled() ? find_spare() : malloc(sizeof(*waiting));
 	if (waiting == NULL) {
@@ -174,7 +178,7 @@ static uint32_t count(const struct waiting *list, uint64_t of) {
 	return found;
 }
 
-/* Where the first is that may be worked at; the queue's end: there is none. */
+/* The first work whose giver does not hold up too many helpers already; the queue's end: none. */
 static struct waiting **next_of(struct crew *crew) {
 	struct waiting **at = &crew->first;
 	while (*at != NULL && (*at)->giver != 0 && count(crew->busy, (*at)->giver) >= OF_ONE_MAX) {
@@ -214,9 +218,9 @@ static uint32_t least_of(const struct crew *crew) {
 }
 
 /*
- * Waits for more, but not for long. The last helper stays: to start one takes memory, which a
- * real-time thread that closes something now and then should not take anew each time. Called and
- * returns with the lock held.
+ * Waits for more work, but not for long. The last helper stays: starting one takes memory, which a
+ * real-time thread that closes something now and then should not do each time. Called and returns
+ * with the lock held.
  */
 static bool wait_for_more(struct crew *crew) {
 	struct timespec until;
@@ -236,8 +240,9 @@ static bool wait_for_more(struct crew *crew) {
 }
 
 /*
- * Only a sleep in its class takes back what the kernel counts of a real-time thread's computing. A
- * change of class does not: after an hour of short works RLIMIT_RTTIME would end the process.
+ * Sleeps for a moment. Only a sleep in its real-time class resets the computing time that the
+ * kernel counts for a thread; a change of class does not. Without it RLIMIT_RTTIME would end the
+ * process after an hour of short works.
  */
 static void nap(void) {
 	nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
@@ -253,9 +258,10 @@ static void unmap_in_pieces(char *data, size_t size, bool naps) {
 }
 
 /*
- * Who unmaps holds what all threads need that map anything, and the kernel lends it no priority for
- * that: any program could take the processor meanwhile. So for a real-time thread it comes before
- * all that are not, and after all others that are. Without the right to that it stays as it is.
+ * munmap() holds a lock that every thread needs which maps anything, and which the kernel gives no
+ * priority inheritance: any program could take the processor meanwhile. So for a real-time thread
+ * the helper takes the lowest real-time priority: before all that are not real-time, after all
+ * others that are. Without the right to that it stays as it is.
  */
 static void unmap_soon(char *data, size_t size) {
 	const struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
@@ -270,8 +276,8 @@ static void unmap_soon(char *data, size_t size) {
 }
 
 /*
- * Descriptors among it are closed in here. By one call: whoever sees that less is there knows that
- * no more is read away.
+ * Descriptors in the queue are closed in this call. It is a single recv(): whoever sees fewer bytes
+ * waiting knows that no more are consumed.
  */
 static void empty(int socket) {
 	char bytes[READ_SIZE];
@@ -433,8 +439,9 @@ static bool carries_descriptors(int socket) {
 }
 
 /*
- * Nothing comes into its queue any more. With no descriptor in there it is not what a peer gave,
- * and need not wait for that. Else nothing is opened to know it.
+ * After the shutdown nothing comes into its queue any more. Where its giver holds up all his
+ * helpers, a socket without descriptors in its queue need not wait for them. In all other cases
+ * nothing has to be opened to know that.
  */
 void gid_closer_hang_up(int socket) {
 	if (socket < 0) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * Does for threads that must not wait what takes its time: closes descriptors that came from
- * others, and unmaps memory. The last close of a file may block for as long as who gave it likes: a
- * TCP socket that lingers, a file of a FUSE file system, a unix socket in whose queue such
- * descriptors wait. To unmap a gigabyte takes longer than a frame.
+ * Helper threads for what may take long, on behalf of threads that must not wait: they close
+ * descriptors that came from others, and unmap memory. The last close of a file may block for as
+ * long as its giver likes: a TCP socket that lingers, a file of a FUSE file system, a unix socket
+ * in whose queue such descriptors wait. Unmapping a gigabyte takes longer than a frame.
  */
 #ifndef GID_CLOSER_H
 #define GID_CLOSER_H
@@ -13,8 +13,9 @@
 #include <stdint.h>
 
 /*
- * Of memory so many bytes are unmapped, or freed with their last descriptor, at once, and what is
- * more by a helper. It is little, for whoever made them has all slabs at rest go at one moment.
+ * Up to so many bytes of memory are unmapped, or freed with their last descriptor, by the caller
+ * itself; more by a helper. It is little, as a stranger can have all of his slabs end at one
+ * moment.
  */
 #define GID_CLOSER_QUICK ((size_t)256 << 10)
 
@@ -27,41 +28,42 @@
 void gid_closer_close(int fd);
 
 /*
- * Takes a copy of a stream socket's descriptor. A helper reads what waits there, for nothing, and
+ * Takes a copy of a stream socket's descriptor. A helper reads and drops what waits there, and
  * closes the copy. Reading may block for as long as anybody else who has the socket likes. `whose`
- * is only compared, and is one such socket's at a time; NULL: nobody asks.
+ * names the request for the next two functions, one at a time; NULL: nobody asks.
  */
 void gid_closer_empty(int socket, const void *whose);
 
-/* Whether a helper has not done that yet: it may read away what comes now. */
+/* Whether that is not done yet: the helper may still consume what comes now. */
 bool gid_closer_is_emptying(const void *whose);
 
-/* Nobody asks any more, and what comes to be at that address is another. */
+/* Forgets the name: nobody asks any more, and the address may be used again. */
 void gid_closer_disown(const void *whose);
 
 /*
- * Closes a socket of which nobody else has a copy as gid_closer_close() does: its peer hears at
- * once that it is over. With no descriptor in its queue it does not wait for others of its giver.
+ * Shuts a socket down, so that its peer hears at once that it is over, and closes it as
+ * gid_closer_close() does. Nobody else may have a copy of it. With no descriptor in its queue it
+ * does not wait for others of its giver.
  */
 void gid_closer_hang_up(int socket);
 
 /*
- * What the calling thread closes from now on is somebody's: a number of the caller's choice, 0 for
- * nobody's in particular. No more than a few helpers work at the same time at what one of them
- * gave, so that descriptors of others are closed though his never are. Returns who was it before.
+ * Charges what the calling thread closes from now on to a giver: a number of the caller's choice, 0
+ * for nobody in particular. Only a few helpers at a time work for one giver, so that a giver whose
+ * files never close does not keep others' from being closed. Returns who was charged before.
  */
 uint64_t gid_closer_charge(uint64_t giver);
 
 /* How many descriptors are with helper threads, or wait for one: a sign of an attack. */
 uint32_t gid_closer_pending(void);
 
-/* How many of these are what this one gave, his own connections among them. */
+/* How many of these are charged to this giver, including its connections. */
 uint32_t gid_closer_pending_of(uint64_t giver);
 
 /*
- * Whether they do not get fewer: each helper that may work at what this one gave has been at one
- * close for longer than a close takes. Helpers that are only late, as on a busy machine, have not
- * begun.
+ * Whether a giver's descriptors do not get fewer: each helper that may work for this giver has been
+ * at one close for longer than a close takes. Helpers that are only late, as on a busy machine,
+ * have not begun.
  */
 bool gid_closer_is_stuck(uint64_t giver);
 
@@ -74,9 +76,9 @@ bool gid_closer_is_stuck(uint64_t giver);
 void gid_closer_unmap(void *data, size_t size, uint32_t owner);
 
 /*
- * From now on no helper is started and nothing is allocated for what is to be closed, until whoever
- * said so takes it back, and all others who did: the helpers that it takes are started now. From
- * any thread.
+ * While this is on, by anybody, no helper is started and nothing is allocated for closing: the
+ * helpers that it takes are started when it is turned on. Counts: each `true` needs its `false`.
+ * From any thread.
  */
 void gid_closer_settle(bool on);
 

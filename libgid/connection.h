@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The connection to gidd, and the domain that stands on it: requests, posts, and being told of
- * events and restarts. Used by slabs, imports and streams; domain.c has what users of the library
+ * The connection to gidd, and the domain that uses it: requests, messages without an answer, events
+ * and restarts of gidd. For slabs, imports and streams; domain.c has what users of the library
  * call.
  */
 #ifndef GID_CONNECTION_H
@@ -65,19 +65,20 @@ struct gid_domain {
 	struct gid_timer greeting; /* the end of gidd's time to say WELCOME */
 	uint64_t back_off;
 	int lost;   /* -errno, in AWAY and GONE: why the last connection ended */
-	int unsaid; /* -errno: why gidd could not be told, since it is back; 0: it was told all */
+	int unsaid; /* -errno: a message to gidd failed since it is back; 0: none did */
 
 	struct gid_endpoint endpoints;
 	struct gid_endpoint *next_endpoint; /* of the walk under way, if any */
 
 	uint32_t serial; /* of the last request */
 	struct gid_pending *pending;
-	struct gid_packet *queue, **queue_end; /* read while waiting for something else */
-	uint32_t queued, queued_fds;	       /* how many of them, and descriptors in them */
-	struct gid_timer deliver;	       /* armed while there are queued packets */
-	int handled;			       /* messages, since dispatch began */
+	/* Packets that came while something else was awaited. */
+	struct gid_packet *queue, **queue_end;
+	uint32_t queued, queued_fds; /* how many of them, and descriptors in them */
+	struct gid_timer deliver;    /* armed while there are queued packets */
+	int handled;		     /* messages, since dispatch began */
 
-	/* By number of the domain; NULL: no other machine's was told of yet. */
+	/* By number of the domain; NULL: gidd told of no other machine's clock yet. */
 	struct gid_clock {
 		int64_t offset;
 		uint64_t error;
@@ -89,7 +90,7 @@ struct gid_domain {
 	uint32_t renamed;		  /* how often a slot of those got another gid */
 	struct gid_table imported_slabs;  /* that gidd gave us, by key */
 	struct gid_imports *imports;
-	/* What is mapped of each domain: bounded, for it says itself how much there is. */
+	/* What is mapped of each domain: bounded, as the owner chooses how much that is. */
 	struct gid_imported_of {
 		uint64_t bytes;
 		uint32_t slabs;
@@ -111,11 +112,13 @@ void gid_connection_init(struct gid_domain *domain);
 /* Connects and sends HELLO: GREETING after 0, else the state is left alone. */
 int gid_connection_greet(struct gid_domain *domain);
 
-/* Delivers the queued packets and those at the socket: what is watched for. `data` is the domain.
+/*
+ * Delivers the queued packets and those at the socket. Runs when the socket is readable; `data` is
+ * the domain.
  */
 void gid_connection_deliver(void *data);
 
-/* Closes it for good; and gives back what is left of it, when all else is gone. */
+/* Closes it for good; and frees the rest, when all slabs and streams are gone. */
 void gid_connection_close(struct gid_domain *domain);
 void gid_connection_finish(struct gid_domain *domain);
 
@@ -124,7 +127,7 @@ void gid_connection_finish(struct gid_domain *domain);
 void gid_endpoint_add(struct gid_domain *domain, struct gid_endpoint *endpoint);
 void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoint);
 
-/* Tells all of them. */
+/* Calls slab_made() of all endpoints. */
 void gid_endpoints_tell_made(struct gid_domain *domain, struct gid_slab *slab);
 
 /*
@@ -152,15 +155,15 @@ int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *
 void gid_domain_request_cancel(struct gid_domain *domain, void *data);
 
 /*
- * Waits for what was just asked so, before anything else, as gid_domain_request() does: the caller
- * handles the answer in place of `answered`, and closes the packet's descriptors. Without one, the
- * packet is empty.
+ * Waits, as gid_domain_request() does, for the answer to the last gid_domain_request_async(). The
+ * caller handles it in place of `answered`, and closes the packet's descriptors. After an error
+ * without an answer the packet is empty.
  */
 int gid_domain_await(struct gid_domain *domain, struct gid_packet *packet);
 
 /*
- * Sends without an answer being awaited: one that comes is dropped. A gidd that does not make room
- * for it within 100 ms counts as gone away, as with all that is sent.
+ * Sends without awaiting an answer; one that comes is dropped. A gidd that makes no room for the
+ * message within 100 ms counts as gone, as with all that is sent.
  */
 int gid_domain_post(struct gid_domain *domain, union gid_wire_message *message, const int *fds,
 		uint32_t fd_count);
@@ -174,7 +177,7 @@ int gid_domain_check_connected(struct gid_domain *domain);
  */
 int gid_domain_check_sealed(struct gid_domain *domain);
 
-/* Sends if there is room for it at once; else, and while gidd is away, it is not said. */
+/* Sends if there is room at once. If not, or while gidd is away, the message is dropped. */
 void gid_domain_hint(struct gid_domain *domain, const union gid_wire_message *message);
 
 /* Remembers the sentence for gid_domain_error() and returns `error`. */

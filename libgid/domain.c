@@ -21,7 +21,7 @@ const char *gid_domain_connect_error(void) {
 	return connect_error;
 }
 
-/* Anything else than a number of seconds is as if nothing were said. */
+/* $GID_ANSWER_SECONDS; the default where it is unset or no such number. */
 static uint64_t read_answer_ns(void) {
 	const char *text = secure_getenv("GID_ANSWER_SECONDS");
 	char *end = NULL;
@@ -142,7 +142,7 @@ int gid_domain_dispatch(struct gid_domain *domain) {
 
 /* --- status ----------------------------------------------------------------------------------- */
 
-/* Of any other file than gidd's memory, reading may never end. */
+/* Only a memfd is read: reading any other file may never end. */
 static int read_text(int fd, uint64_t size, char **text) {
 	int error = gid_memory_check(fd, size, false);
 	if (error < 0) {
@@ -199,7 +199,8 @@ int gid_domain_revoke(struct gid_domain *domain, const char *owner, const char *
 	if (!fits) {
 		return gid_domain_fail(domain, -EINVAL, "cannot be revoked: a name is too long");
 	}
-	if (reader != NULL && reader[0] == '\0') { /* a variable that is not set is not all */
+	/* So that an unset variable does not mean all readers. */
+	if (reader != NULL && reader[0] == '\0') {
 		return gid_domain_fail(domain, -EINVAL,
 				"cannot be revoked: the reader's name is empty; NULL is all others");
 	}

@@ -35,7 +35,6 @@ static void put_unexport(uint32_t number, union gid_wire_message *message) {
 	message->unexport.slab = number;
 }
 
-/* Gives a number back without waiting for gidd's answer. */
 void gid_own_slab_post_unexport(struct gid_domain *domain, uint32_t number) {
 	union gid_wire_message message;
 	put_unexport(number, &message);
@@ -45,8 +44,7 @@ void gid_own_slab_post_unexport(struct gid_domain *domain, uint32_t number) {
 /* How long gidd is not asked again for memory that it did not give. */
 #define RENEWAL_NS UINT64_C(1000000000)
 
-/* --- its life -----------------------------------------------------------------------------------
- */
+/* --- its life --------------------------------------------------------------------------------- */
 
 /* Takes it out of the domain's tables. */
 static void unregister(struct gid_slab *slab) {
@@ -64,7 +62,6 @@ static void unregister(struct gid_slab *slab) {
 	}
 }
 
-/* Takes the slab back without waiting for gidd's answer. */
 void gid_own_slab_retract(struct gid_slab *slab) {
 	if (slab->registered) {
 		gid_own_slab_post_unexport(slab->domain, gid_slab_of(slab->info.gid));
@@ -91,7 +88,6 @@ static void export_again(struct gid_endpoint *endpoint);
 static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
 		int fds[GID_WIRE_FDS_MAX]);
 
-/* gidd gave it this number. */
 int gid_own_slab_adopt_number(struct gid_slab *slab, uint32_t number) {
 	struct gid_domain *domain = slab->domain;
 	gid_id gid = gid_make(domain->number, number, 0, 0);
@@ -109,7 +105,7 @@ int gid_own_slab_adopt_number(struct gid_slab *slab, uint32_t number) {
 	return 0;
 }
 
-/* It has a number, and hears of what becomes of it. */
+/* The slab has a number: hears from now on what gidd says of it. */
 static void enrol(struct gid_slab *slab) {
 	slab->registered = true;
 	slab->endpoint = (struct gid_endpoint){
@@ -120,7 +116,7 @@ static void enrol(struct gid_slab *slab) {
 	gid_endpoint_add(slab->domain, &slab->endpoint);
 }
 
-/* Made slabs have memory as long as they have a number, or are about to get it. */
+/* The slab got no number. Memory that was made for it is given back. */
 static void fail_making(struct gid_slab *slab) {
 	slab->info.revoked = true;
 	if (slab->made) {
@@ -129,7 +125,7 @@ static void fail_making(struct gid_slab *slab) {
 	}
 }
 
-/* What gidd was asked for is there, or is not to be had. */
+/* gidd gave what it was asked for, or refused. */
 static void end_asking(struct gid_slab *slab, int error) {
 	slab->asking = GID_SLAB_HAS_ASKED_NOTHING;
 	slab->answer = error;
@@ -149,7 +145,7 @@ static void end_asking(struct gid_slab *slab, int error) {
 	}
 }
 
-/* Who did not wait for it hears of it. */
+/* Tells an owner that did not wait. */
 static void tell_asked(struct gid_slab *slab) {
 	if (slab->references == 0) {
 		release(slab); /* nobody wants it any more */
@@ -168,7 +164,10 @@ static void handle_exported(void *data, int error, const union gid_wire_message 
 	tell_asked(data);
 }
 
-/* It has its memory. Returns 0, and end_asking() has what comes of it; or -errno. */
+/*
+ * Asks gidd for a number for memory that is there. Returns 0: end_asking() gets the result; or
+ * -errno.
+ */
 static int ask_for_number(struct gid_slab *slab) {
 	union gid_wire_message message;
 	gid_own_slab_put_export(slab, &message);
@@ -246,7 +245,7 @@ static int fail_memory(struct gid_slab *slab, int error) {
 			(unsigned long long)memory_size(slab), gid_strerror(error));
 }
 
-/* Whether it asks for its number now. */
+/* gidd's answer to the request for memory. Returns whether the number is asked for now. */
 static bool take_memory(struct gid_slab *slab, int error, const union gid_wire_message *answer,
 		int fds[GID_WIRE_FDS_MAX]) {
 	if (slab->references > 0) {
@@ -270,7 +269,7 @@ static void handle_allocated(void *data, int error, const union gid_wire_message
 	}
 }
 
-/* Has it get memory, and a number. As ask_for_number(). */
+/* Asks for memory, and then for a number. Returns as ask_for_number(). */
 static int begin_making(struct gid_slab *slab) {
 	const struct gid_memory_readers readers = gid_own_slab_readers(slab);
 	int error = gid_domain_check_connected(slab->domain);
@@ -286,7 +285,7 @@ static int begin_making(struct gid_slab *slab) {
 	return error < 0 ? fail_memory(slab, error) : begin_memory(slab);
 }
 
-/* Of a slab that nobody is told of. */
+/* Waits for what was asked. For a slab whose owner gave no callback. */
 static int await_answer(struct gid_slab *slab) {
 	while (slab->asking != GID_SLAB_HAS_ASKED_NOTHING) {
 		struct gid_packet packet;
@@ -378,7 +377,10 @@ int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
 	return error < 0 ? error : finish_slab(slab, result);
 }
 
-/* Frames that are out are of no slab any more; who has taken a slot gives it back. */
+/*
+ * Gives a revoked slab new memory. Holds of frames that are out end; slots that the program has
+ * taken stay taken until it gives them back.
+ */
 static int begin_anew(struct gid_slab *slab) {
 	gid_slab_close_memory(slab);
 	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
@@ -439,8 +441,7 @@ static void exported_again(void *data, int error, const union gid_wire_message *
 		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_slab *slab = data;
 	if (error == -EEXIST) {
-		gid_eviction_begin(slab,
-				true); /* another program was here first, and has its number */
+		gid_eviction_begin(slab, true); /* another program came first, and has its number */
 		return;
 	}
 	/* Where gidd went away meanwhile it will be asked anew. */
@@ -452,7 +453,7 @@ static void exported_again(void *data, int error, const union gid_wire_message *
 	}
 }
 
-/* Under the old number, which names it in frames that are on their way. */
+/* Exports the slab again under its old number, which frames that are out refer to. */
 static void export_again(struct gid_endpoint *endpoint) {
 	struct gid_slab *slab =
 			(struct gid_slab *)((char *)endpoint - offsetof(struct gid_slab, endpoint));
@@ -464,7 +465,10 @@ static void export_again(struct gid_endpoint *endpoint) {
 
 /* --- bringing --------------------------------------------------------------------------------- */
 
-/* Readers take no memory with holes, for these would be theirs to fill, in their time. */
+/*
+ * Makes all pages present. Readers refuse memory with holes: the kernel would fill those while they
+ * read.
+ */
 static int fill_holes(struct gid_slab *slab) {
 	int error = gid_memory_check_present(slab->info.fd);
 	if (error == -ENODATA) {
@@ -592,7 +596,7 @@ void gid_slab_destroy(struct gid_slab *slab, bool should_wipe) {
 		wipe(slab);
 	}
 	if (slab->registered && slab->exported == NULL) {
-		/* Answered, so that nobody's import succeeds any more when this returns. */
+		/* Waits for the answer, so that no import succeeds any more when this returns. */
 		union gid_wire_message message, answer;
 		put_unexport(gid_slab_of(slab->info.gid), &message);
 		gid_domain_request(slab->domain, &message, NULL, 0, &answer, NULL);

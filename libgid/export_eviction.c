@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** Our own slabs leave memory that others may not read any more, or a number that another has. */
+/**
+ * Eviction: an own slab moves to other memory, as somebody may not read the old one any more; or to
+ * another number, as another program has the old one.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,28 +14,31 @@
 
 #define MS_NS (UINT64_C(1000) * 1000)
 /*
- * So long those who hold frames may read on, from when gidd asked for it. Nothing new comes there:
- * who may not read it any more sees what he could read before.
+ * How long readers that hold frames may read on, counted from gidd's request. No new frame comes
+ * there: a domain that lost its right sees only what it could read before.
  */
 #define EVICTION_NS (400 * MS_NS)
-/* But at least so long from when the slab has other memory. */
+/* But at least this long after the slab has other memory. */
 #define ARRIVED_NS (20 * MS_NS)
-/* Who is told that he loses it has so long to keep what he shows. gidd waits twice for all that. */
+/*
+ * How long a reader that is told of the loss has to keep what it shows. gidd waits for twice the
+ * sum of all these.
+ */
 #define KEEP_NS (100 * MS_NS)
 
-/* Memory that a slab was in, under a number by which frames that are out are known still. */
+/* Memory that a slab has left, with the number by which frames that are out still name it. */
 struct gid_evicted {
 	struct gid_evicted *next;
 	uint32_t number;
 	uint32_t held; /* frames that were out when it was evicted, and are out still */
-	uint64_t due;  /* until then these are waited for; once it was taken: when it is emptied */
-	bool taken;    /* from its readers */
-	bool done;     /* it was released */
+	uint64_t due; /* until then those frames are waited for; with `taken`: when it is emptied */
+	bool taken;   /* from its readers */
+	bool done;    /* it was released */
 	bool in_window;
 	struct gid_memory_own memory;
 };
 
-/* Its way into other memory: gidd is asked for that, and then for a number of it. */
+/* The move of a slab into other memory: gidd is asked for memory, and then for a number. */
 struct gid_departure {
 	struct gid_departure *prev, *next; /* in domain->departures */
 	struct gid_domain *domain;
@@ -40,7 +46,7 @@ struct gid_departure {
 	struct gid_evicted *old;
 	uint64_t began;
 	bool for_number; /* which another program has; else somebody may not read there any more */
-	bool emptied;	 /* gidd has said that it did not wait */
+	bool emptied;	 /* gidd said that it emptied the old memory without waiting */
 	struct gid_memory_own fresh;
 };
 
@@ -52,8 +58,8 @@ static void put_memory(struct gid_memory_own *memory) {
 }
 
 /*
- * The generations of other memory that has the slab's form go on, so that who reads there, and is
- * told later, finds its gids out of date before it finds zeroes.
+ * Raises all generations of memory that the slab has left. So a reader that has not heard of the
+ * eviction yet finds its gids out of date before it finds zeroes.
  */
 static void end_generations(const struct gid_slab *slab, void *memory) {
 	const struct gid_slab_info *info = &slab->info;
@@ -63,7 +69,7 @@ static void end_generations(const struct gid_slab *slab, void *memory) {
 	}
 }
 
-/* Readers lose it, and hear of that. */
+/* Revokes the old memory: its readers lose it, and are told so. */
 static void take_evicted(const struct gid_slab *slab, struct gid_evicted *old) {
 	if (!old->taken) {
 		old->taken = true;
@@ -71,7 +77,7 @@ static void take_evicted(const struct gid_slab *slab, struct gid_evicted *old) {
 	}
 }
 
-/* Whoever does not co-operate sees zeroes. */
+/* Empties and releases the old memory: a reader that still looks there sees zeroes. */
 static void release_evicted(const struct gid_slab *slab, struct gid_evicted *old) {
 	const struct gid_slab_info *info = &slab->info;
 	if (old->done) {
@@ -86,7 +92,7 @@ static void release_evicted(const struct gid_slab *slab, struct gid_evicted *old
 	put_memory(&old->memory);
 }
 
-/* For what is due first. */
+/* Arms the timer for the memory that is due first. */
 static void arm_eviction(struct gid_slab *slab) {
 	uint64_t first = UINT64_MAX;
 	for (const struct gid_evicted *old = slab->evicted; old != NULL; old = old->next) {
@@ -181,7 +187,7 @@ void gid_eviction_end(struct gid_slab *slab) {
 
 /* --- its way into other memory ---------------------------------------------------------------- */
 
-/* Has the memory in place of its own, under the number; else, all is as it was. */
+/* Gives the slab that memory and number. After an error nothing has changed. */
 static int adopt_there(
 		struct gid_slab *slab, const struct gid_memory_own *memory, uint32_t number) {
 	struct gid_memory_own own = slab->own;
@@ -198,7 +204,7 @@ static int adopt_there(
 	return error;
 }
 
-/* Without the number that it was just given, and with the memory and number that it had. */
+/* Undoes adopt_there(): gives the new number back, and restores the old memory and number. */
 static void come_back(struct gid_slab *slab, const struct gid_evicted *old, gid_id gid) {
 	gid_own_slab_post_unexport(slab->domain, gid_slab_of(slab->info.gid));
 	gid_table_remove(&slab->domain->own_slabs, gid_slab_of(slab->info.gid));
@@ -207,7 +213,10 @@ static void come_back(struct gid_slab *slab, const struct gid_evicted *old, gid_
 	slab->info.gid = gid;
 }
 
-/* It is there: what is out of the memory before stays known. It began to leave at that time. */
+/*
+ * The slab is in its new memory: keeps track of the frames that lie in the old one. `began`: when
+ * the move began.
+ */
 static void settle(struct gid_slab *slab, struct gid_evicted *old, uint64_t began) {
 	const uint64_t due = began + EVICTION_NS, least = gid_clock_now() + ARRIVED_NS;
 	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
@@ -216,7 +225,7 @@ static void settle(struct gid_slab *slab, struct gid_evicted *old, uint64_t bega
 			gid_slab_raise_generation((uint32_t *)&slab->generations[i]);
 		}
 	}
-	/* These are there, and not in what it leaves now. */
+	/* Frames that lie in still older memory do not lie in what it leaves now. */
 	for (const struct gid_evicted *older = slab->evicted; older != NULL; older = older->next) {
 		old->held -= older->held < old->held ? older->held : old->held;
 	}
@@ -225,16 +234,15 @@ static void settle(struct gid_slab *slab, struct gid_evicted *old, uint64_t bega
 	slab->evicted = old;
 	memset(slab->granted, 0,
 			sizeof(slab->granted)); /* streams ask for them with their frames */
-	gid_slab_grant_again(slab);		/* and whom others may not lend it to */
+	gid_slab_grant_again(slab);		/* and repeat to whom others may not lend it */
 	slab->eviction.expired = eviction_due;
 	slab->eviction.data = slab;
 	arm_eviction(slab);
 }
 
 /*
- * Has the same at the same address in other memory, that only those see who may read it now, and
- * that has a number. Frames that are out stay where they are, under the old one, for those to read
- * who still may.
+ * Moves the content to new memory that only present readers see, mapped at the same address. Frames
+ * that are out stay in the old memory under the old number, for readers that still may read them.
  */
 static int arrive(struct gid_departure *departure, uint32_t number) {
 	struct gid_slab *slab = departure->slab;
@@ -265,8 +273,8 @@ static int arrive(struct gid_departure *departure, uint32_t number) {
 }
 
 /*
- * Only a number is tried again with the next gidd. For memory that others may not read any more its
- * owner makes another one, of memory that has other readers.
+ * The move failed. With a gidd that is away, a new number is tried again when it is back. In all
+ * other cases the slab is unexported, and its owner makes another one.
  */
 static void stay(struct gid_slab *slab, bool for_number, int error) {
 	if (!for_number || !gid_own_slab_is_away(error)) {
@@ -296,7 +304,7 @@ static void handle_departed(void *data, int error, const union gid_wire_message 
 	end_departure(departure);
 }
 
-/* It goes there once that has a number: until then frames go out under the old one. */
+/* Asks for a number for the new memory. Until that comes frames go out under the old one. */
 static int ask_for_number_there(struct gid_departure *departure) {
 	struct gid_slab *slab = departure->slab;
 	struct gid_memory_own own = slab->own;
@@ -357,7 +365,6 @@ static struct gid_departure *begin_departure(struct gid_slab *slab, bool for_num
 	return departure;
 }
 
-/* Nobody waits for gidd meanwhile. */
 void gid_eviction_begin(struct gid_slab *slab, bool for_number) {
 	if (slab->departure != NULL) {
 		slab->departure->emptied |= !for_number;

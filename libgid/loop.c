@@ -73,8 +73,9 @@ bool gid_loop_is_over(const struct gid_loop *loop) {
 }
 
 /*
- * Those that are due, earliest first, with those that their callbacks make due: one at least. Other
- * domains choose how many of them come at one moment, as by ending all of their streams.
+ * Runs the timers that are due, earliest first, including those that callbacks arm; at least one,
+ * then until the turn is over. Other domains choose how many come at one moment, as by ending all
+ * of their streams.
  */
 static void run_timers(struct gid_loop *loop) {
 	uint64_t now = gid_clock_now();

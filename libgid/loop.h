@@ -28,13 +28,13 @@ int gid_loop_init(struct gid_loop *loop);
 void gid_loop_finish(struct gid_loop *loop);
 
 /*
- * Calls what is due, some hundred times at most, and for a millisecond: what is left keeps the
- * descriptor readable, while others of the caller's have their turn. Callbacks may add and remove
- * anything.
+ * Calls what is due: at most some hundred callbacks, for at most a millisecond. What is left keeps
+ * the descriptor readable, so that other work of the caller has its turn. Callbacks may add and
+ * remove anything.
  */
 void gid_loop_dispatch(struct gid_loop *loop);
 
-/* Whether a callback that could go on is to leave the rest to the next dispatch. */
+/* Whether the turn is over: a callback with more to do leaves it to the next dispatch. */
 bool gid_loop_is_over(const struct gid_loop *loop);
 
 /* `ready` runs as long as the descriptor is readable or hung up. */

@@ -71,8 +71,8 @@ static void detach(struct gid_slab *slab) {
 }
 
 /*
- * An imported slab's memory is given up: its owner may have others in its place, but for what is
- * kept of it. Of that there could else be any number, one after the other.
+ * An imported slab's memory is given up: its owner's account gets the bytes back, but for copies
+ * that are kept. Without those the number of copies would have no bound.
  */
 static void discharge(struct gid_slab *slab, uint64_t kept) {
 	const uint64_t left = kept < slab->charged ? kept : slab->charged;
@@ -107,15 +107,16 @@ int gid_slab_keep(struct gid_slab *slab, uint32_t slot) {
 	}
 	const uint64_t at = (uint64_t)slot * info->slot_size, begin = info->offset + at;
 	const size_t size = gid_slab_content_size(slab, slot);
-	/* Whatever comes of it: the pages from that where it begins to that where it ends. */
+	/* Counted even if filling fails: all pages that the slot touches. */
 	slab->kept += gid_memory_round_up(begin + size) - gid_memory_round_up(begin + 1) +
 			gid_memory_round_up(1);
 	return gid_memory_fill(slab->stand_in, begin, slab->view + at, size);
 }
 
 /*
- * Under the same number, for who has that. Of a dma-buf a device may still make use. Of the file
- * before it this may be the last descriptor, and to free a large one takes longer than a frame.
+ * Puts another file behind the same descriptor number, which callers may have. Not for a dma-buf: a
+ * device may still use it. The old file may be large, and its last close would take longer than a
+ * frame: a helper does it.
  */
 static void replace_descriptor(struct gid_slab *slab, int by) {
 	if (by >= 0 && slab->info.fd >= 0 && slab->info.memory != GID_MEMORY_DMABUF) {
@@ -143,7 +144,10 @@ void gid_slab_blank(struct gid_slab *slab) {
 		slab->generations = NULL;
 		slab->generations_size = 0;
 	}
-	/* While the domain is sealed no file is made for that: only the old one has the memory. */
+	/*
+	 * While the domain is sealed no file is made for that; the old one stays behind the
+	 * descriptor.
+	 */
 	bool may_make = slab->domain == NULL || slab->domain->sealed == 0;
 	if (kept < 0 && may_make && (kept = gid_memory_make_blank(offset + slab->view_size)) >= 0) {
 		gid_memory_seal(kept);
@@ -206,13 +210,13 @@ void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info) 
 	*info = slab->info;
 }
 
-/* A window's range begins at a page, and so does the view of it. */
+/* The dma-buf of a window is made of the view, which begins at a page: so `offset` is 0. */
 int gid_slab_get_dmabuf(struct gid_slab *slab, uint64_t *offset) {
 	if (slab->info.memory == GID_MEMORY_DMABUF) {
 		*offset = slab->info.offset;
 		return slab->info.fd >= 0 ? slab->info.fd : -EINVAL;
 	}
-	/* Our own may leave its memory. */
+	/* Not of our own slabs, which may move to other memory. */
 	if (slab->info.memory != GID_MEMORY_WINDOW || !slab->info.imported || slab->view == NULL) {
 		return -ENOTSUP;
 	}
@@ -291,7 +295,8 @@ uint32_t gid_slab_holders(const struct gid_slab *slab, uint32_t slot) {
 
 static inline int take_slot(struct gid_slab *slab, uint32_t slot) {
 	slab->slots[slot].use = GID_SLOT_TAKEN;
-	slab->next_slot = slot + 1; /* or none: then it is the first one */
+	/* May be beyond the last slot: then the search begins at the first one. */
+	slab->next_slot = slot + 1;
 	return (int)slot;
 }
 
@@ -325,7 +330,7 @@ int gid_slab_take(struct gid_slab *slab) {
 	return free ? take_slot(slab, next) : take_any(slab);
 }
 
-/* Up to so many of the free ones from `first` to `end`, with their gids: how many. */
+/* Takes up to `count` free slots from `first` to `end`, and writes their gids. Returns how many. */
 static inline uint32_t take_each(
 		struct gid_slab *slab, uint32_t first, uint32_t end, uint32_t count, gid_id *gids) {
 	struct gid_slab_slot *const slots = slab->slots;
@@ -431,7 +436,10 @@ static int request_grant(struct gid_slab *slab, uint32_t reader, bool allow) {
 				GID_DOMAIN_MAX, reader);
 	}
 	if (!allow) {
-		/* Whatever comes of this: a gidd that comes back is not told of the grant. */
+		/*
+		 * Noted before gidd is asked: a gidd that comes back must not hear of the grant in
+		 * any case.
+		 */
 		set_granted(slab, reader, false);
 		set_domain(slab->withheld, reader, !slab->info.imported);
 	}

@@ -24,13 +24,19 @@ struct gid_departure;
 
 /* What our own slabs and imported ones do each in their way. */
 struct gid_slab_kind {
-	/* A first reference again. NULL: a slab of this kind never is without one. */
+	/*
+	 * It gets a reference after it had none. NULL: a slab of this kind ends with its last
+	 * reference.
+	 */
 	void (*wake)(struct gid_slab *slab);
 	/* The last reference is gone: frees the slab, or keeps it for the next import. */
 	void (*unused)(struct gid_slab *slab);
 	/* Takes it out of the domain's tables, as the domain is being destroyed. */
 	void (*forget)(struct gid_slab *slab);
-	/* For it has no generations that we could raise: those lose it whom we let read it. */
+	/*
+	 * A slot is taken by force, but has no generation that we could raise: its readers lose the
+	 * slab.
+	 */
 	void (*take_back)(struct gid_slab *slab);
 };
 
@@ -41,9 +47,12 @@ struct gid_slab {
 		uint32_t use;	  /* how many hold it, and GID_SLOT_TAKEN, GID_SLOT_FORCED */
 		uint32_t renamed; /* the domain's count as it advanced last */
 	} *slots;
-	struct gid_evicted *evicted; /* memory that it was in before, and numbers that it had */
-	uint32_t held; /* of an imported one: frames of ours that lie in it and are out: they hold
-			* one reference */
+	struct gid_evicted *evicted; /* memory and numbers that it had before */
+	/*
+	 * Of an imported one: how many frames of ours in it are out, which together hold one
+	 * reference.
+	 */
+	uint32_t held;
 	uint32_t next_slot; /* where gid_slab_take() looks first */
 	/* A bit for each domain. Of an imported slab: whom we lent it to. */
 	uint8_t granted[256 / 8];
@@ -67,10 +76,10 @@ struct gid_slab {
 	struct gid_memory_own own;	 /* of gid_slab_create(), else all zero */
 	char stream[GID_NAME_MAX + 1];	 /* that the memory was asked for; "": any */
 	struct gid_timer eviction;	 /* armed: some of `evicted` was not released yet */
-	struct gid_departure *departure; /* it is to leave its memory; NULL: it is not */
+	struct gid_departure *departure; /* it is on its way to other memory; NULL: it is not */
 	bool made;			 /* by gid_slab_create() */
-	bool renewed;			 /* it had memory before, which gidd took */
-	uint64_t refused;		 /* when it got no memory last; 0: it got it */
+	bool renewed;			 /* it had memory before that gidd revoked */
+	uint64_t refused;		 /* when gidd last refused it memory; 0: it has memory */
 	bool stays;			 /* devices may write there: it cannot be anywhere else */
 	uint64_t emptied;		 /* see gid_slab_emptied() */
 	struct gid_endpoint endpoint;
@@ -79,12 +88,13 @@ struct gid_slab {
 		GID_SLAB_ASKED_FOR_MEMORY,
 		GID_SLAB_ASKED_FOR_NUMBER,
 	} asking;		    /* of gidd, which has not answered */
-	int answer;		    /* what came of it last: 0 or -errno */
+	int answer;		    /* to the last request: 0 or -errno */
 	gid_exported_func exported; /* NULL: its owner waits for gidd */
 	void *exported_data;
-	bool registered;	   /* gidd knows it: it has a number, which stays the same */
-	uint8_t withheld[256 / 8]; /* taken back: others may not lend our slab to these, either */
-	uint8_t forced[256 / 8];   /* who lost a slot by force: the loans of these end */
+	bool registered; /* gidd knows it: it has a number, which stays the same */
+	/* Grants that were taken back: other clients may not lend our slab to these, either. */
+	uint8_t withheld[256 / 8];
+	uint8_t forced[256 / 8]; /* who lost a slot by force: the loans of these end */
 
 	/* imported */
 	uint64_t charged; /* bytes, in domain->imported_of; 0: none */
@@ -96,8 +106,8 @@ struct gid_slab {
 		GID_REVALIDATE_ASKED,
 	} revalidate;
 	struct gid_slab_listener *listeners;
-	int stand_in;  /* while they are told: what they keep; else -1 */
-	uint64_t kept; /* bytes of that: copies, which our own memory is used for */
+	int stand_in;  /* while the listeners run: the memfd of what they keep; else -1 */
+	uint64_t kept; /* its size in bytes, which counts as our own memory */
 	struct gid_slab *older, *newer; /* among those without a reference */
 };
 
@@ -107,22 +117,20 @@ struct gid_slab *gid_slab_new(struct gid_domain *domain, const struct gid_slab_k
 /* Ends all slabs of a domain that is being destroyed: the objects stay for their references. */
 void gid_slab_detach_all(struct gid_domain *domain);
 
-/* Likewise what is left of those that were leaving their memory as they ended. */
+/* Likewise ends the departures of slabs that are gone already. */
 void gid_slab_end_departures(struct gid_domain *domain);
 
 /*
- * A revoked slab's memory is given up at once, whoever still reads it: what was kept and else
- * zeroes are in its place, and behind its descriptor, but for a dma-buf's, which stays until the
- * last reference goes.
+ * Gives up a revoked slab's memory at once, whoever still reads it. Zeroes, and copies of what was
+ * kept, take its place: at the same address, and behind the same descriptor. A dma-buf's descriptor
+ * stays until the last reference goes.
  */
 void gid_slab_blank(struct gid_slab *slab);
 
-/*
- * The bytes of a slot that its layout says are of use, or all where that does not say it.
- */
+/* How many bytes of a slot its layout uses; all of them where the layout does not say. */
 size_t gid_slab_content_size(const struct gid_slab *slab, uint32_t slot);
 
-/* Gives back memory and descriptor. What it was can still be asked for. */
+/* Gives back memory and descriptor. gid_slab_get_info() still says what it was. */
 void gid_slab_close_memory(struct gid_slab *slab);
 
 /* Frees a slab that has no references and is in no table. */
@@ -134,19 +142,19 @@ static inline bool gid_slab_can_be_granted(const struct gid_slab *slab) {
 			(slab->known && gid_domain_of(slab->info.gid) == slab->domain->number);
 }
 
-/* Those whom we lent an imported slab to, and who lost a slot by force, lose it. */
+/* Takes back the loans of an imported slab from the domains that lost a slot by force. */
 void gid_slab_end_loans(struct gid_slab *slab);
 
-/* gidd is back, and has the slab: tells it again to whom it is granted or lent, and to whom not. */
+/* gidd is back, and has the slab: repeats all grants and loans, and all that were taken back. */
 void gid_slab_grant_again(struct gid_slab *slab);
 
-/* A slot's present one. 0 without a table; and in a table that was emptied, which has none. */
+/* A slot's present generation. 0: there is no table, or gidd emptied the table. */
 static inline uint32_t gid_slab_generation_in(const uint32_t *generations, uint32_t slot) {
 	if (generations == NULL) {
 		return 0;
 	}
 #ifndef __SANITIZE_THREAD__ /* which knows no fences */
-	/* After what was read of the slot before. */
+	/* What was read of the slot is read before this. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 #endif
 	return __atomic_load_n(&generations[slot], __ATOMIC_ACQUIRE) & 0xffff;
@@ -161,7 +169,7 @@ static inline uint32_t gid_slab_next_generation(uint32_t generation) {
 	return (generation & 0xffff) % 0xffff + 1;
 }
 
-/* Of memory of ours: old gids are out of date before anything else is written there. */
+/* For a slot of ours: old gids are out of date before anything else is written there. */
 static inline void gid_slab_raise_generation(uint32_t *generation) {
 	__atomic_store_n(generation,
 			gid_slab_next_generation(__atomic_load_n(generation, __ATOMIC_RELAXED)),
@@ -172,8 +180,8 @@ static inline void gid_slab_raise_generation(uint32_t *generation) {
 }
 
 /*
- * Memory of ours has them from one of its own on: who has not heard yet that a slab is gone, and
- * finds another one in its place, does not take that for the same.
+ * Gives all slots a first generation, another one for each new memory: a reader that has not heard
+ * yet that a slab is gone does not take the one in its place for the same.
  */
 void gid_slab_begin_generations(struct gid_slab *slab);
 
@@ -194,18 +202,21 @@ struct gid_slab_memo {
 	struct gid_slab *slab;
 };
 
-/* For the next one, where the memo is of another slab, or out of date. */
+/* The slow path of gid_slab_recall(): the memo is of another slab, or out of date. */
 struct gid_slab *gid_slab_find_anew(
 		struct gid_domain *domain, gid_id gid, struct gid_slab_memo *memo);
 
-/* Forgets a slab that may be gone. No callback may run between this and what asks for slabs. */
+/*
+ * Clears the memo if a slab was removed meanwhile. To be called before functions that use the memo,
+ * with no callback in between.
+ */
 static inline void gid_slab_refresh(const struct gid_domain *domain, struct gid_slab_memo *memo) {
 	if (__builtin_expect(memo->removed != domain->own_slabs.removed, 0)) {
 		*memo = (struct gid_slab_memo){.removed = domain->own_slabs.removed};
 	}
 }
 
-/* As gid_slab_find(), for who nearly always asks for the same slab, while others ask for others. */
+/* gid_slab_find() for callers that nearly always ask for the same slab: their memo has it. */
 static inline struct gid_slab *gid_slab_recall_next(
 		struct gid_domain *domain, gid_id gid, struct gid_slab_memo *memo) {
 	struct gid_slab *slab = memo->slab;
@@ -221,7 +232,7 @@ static inline struct gid_slab *gid_slab_recall(
 	return gid_slab_recall_next(domain, gid, memo);
 }
 
-/* The same by its key, or another client's of our domain that we have imported. */
+/* The slab of this key: our own, or one of another client of our domain that we have imported. */
 static inline struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain, uint32_t key) {
 	gid_id gid = (gid_id)key << 32;
 	struct gid_slab *slab = gid_slab_find(domain, gid);
@@ -232,8 +243,9 @@ static inline struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain
 }
 
 /*
- * gid_slab_is_current() for those who ask for each frame. Of emptied memory nothing is, but for its
- * owner, who has not heard of that yet: what it sends from there readers know to be out of date.
+ * gid_slab_is_current(), inline for each frame. In a table that gidd emptied no gid is current, but
+ * for the slab's owner, who has not heard of that yet: readers know what he sends to be out of
+ * date.
  */
 static inline bool gid_slab_has(const struct gid_slab *slab, gid_id gid) {
 	uint32_t slot = gid_slot_of(gid), generation = gid_generation_of(gid);
@@ -243,7 +255,10 @@ static inline bool gid_slab_has(const struct gid_slab *slab, gid_id gid) {
 			(generation != 0 || slab->generations == NULL || !slab->info.imported);
 }
 
-/* What is asked of many gids of a slab of our own, while it stays as it is and no callback runs. */
+/*
+ * A copy of what is needed to look at many gids of one slab of our own. Valid while no callback
+ * runs.
+ */
 struct gid_slab_own {
 	struct gid_slab_slot *slots;
 	const uint32_t *generations;
@@ -260,12 +275,14 @@ static inline struct gid_slab_own gid_slab_own(const struct gid_slab *slab) {
 	};
 }
 
-/* The slot that a gid names, whatever its generation; as many as `count` or more: none of them. */
+/*
+ * The slot that a gid names, whatever its generation. `count` or more: the gid is of another slab.
+ */
 static inline uint64_t gid_slab_own_slot(const struct gid_slab_own *own, gid_id gid) {
 	return (gid - own->first) >> 16;
 }
 
-/* As gid_slab_has(), of one that has generations, and was just found to have another gid. */
+/* gid_slab_has() for a slab with generations of which another gid was just found to be current. */
 static inline bool gid_slab_own_has(const struct gid_slab_own *own, gid_id gid) {
 	const uint64_t slot = gid_slab_own_slot(own, gid);
 	return slot < own->count &&
@@ -273,12 +290,15 @@ static inline bool gid_slab_own_has(const struct gid_slab_own *own, gid_id gid) 
 					0xffff) == 0;
 }
 
-/* An imported slab has none before the first frame of ours lies there. 0 or -ENOMEM. */
+/*
+ * Makes the table of an imported slab, which has none before the first frame of ours lies there. 0
+ * or -ENOMEM.
+ */
 int gid_slab_make_slots(struct gid_slab *slab);
 
 /*
- * Such a slab of which the gid is current: a frame of ours may lie there. Returns 0, -EINVAL: there
- * is none, or -ENOMEM.
+ * The slab of our domain of which the gid is current, so that a frame of ours may lie there.
+ * Returns 0, -EINVAL: there is none, or -ENOMEM.
  */
 static inline __attribute__((always_inline)) int gid_slab_find_sendable(struct gid_domain *domain,
 		gid_id gid, struct gid_slab_memo *memo, struct gid_slab **result) {
@@ -293,7 +313,7 @@ static inline __attribute__((always_inline)) int gid_slab_find_sendable(struct g
 	return slab->slots != NULL ? 0 : gid_slab_make_slots(slab);
 }
 
-/* The imported slab of such a slot as the next function finds. */
+/* The slow path of gid_slab_find_held(): the imported slab of a held slot. */
 struct gid_slab *gid_slab_find_lent(struct gid_domain *domain, gid_id gid);
 
 /*
@@ -321,7 +341,7 @@ static inline struct gid_slab *gid_slab_find_held(
  */
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot);
 
-/* So many holds are added to those that keep an imported slab. */
+/* Adds holds that keep a slab imported. Nothing to do for an own slab. */
 static inline void gid_slab_stay(struct gid_slab *slab, uint32_t holders) {
 	if (slab->info.imported) {
 		if (slab->held == 0) {
@@ -342,7 +362,10 @@ static inline void gid_slab_hold(struct gid_slab *slab, uint32_t slot, uint32_t 
 
 static inline uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {
 	struct gid_slab_slot *at = &slab->slots[slot];
-	/* A count of 0 is one of a slab that was exported after the holder's was destroyed. */
+	/*
+	 * A count of 0: the holder's slab was destroyed, and this one was exported under its number
+	 * since.
+	 */
 	const uint32_t use = at->use - ((at->use & GID_SLOT_HOLDERS) != 0 ? 1 : 0);
 	const uint32_t left = use & GID_SLOT_HOLDERS;
 	at->use = use;
@@ -356,8 +379,8 @@ static inline uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {
 }
 
 /*
- * As gid_slab_let_go(), where that does no more than to count: how many hold it still, or -ENOENT:
- * it is one of another slab, or there is more to do. Of a slab in the memory that it always had.
+ * The fast path of gid_slab_let_go(), where that only counts: returns how many still hold the slot.
+ * -ENOENT: the gid is of another slab, or there is more to do. For a slab that never moved.
  */
 static inline __attribute__((always_inline)) int gid_slab_own_let_go(
 		const struct gid_slab_own *own, gid_id gid) {
@@ -371,7 +394,7 @@ static inline __attribute__((always_inline)) int gid_slab_own_let_go(
 		*use = now - 1;
 		return 0;
 	}
-	/* Nobody would be left, and nobody was, or it is to advance. */
+	/* Nobody held it; or the last holder goes and the generation is to advance. */
 	if (holders == 0 || holders >= GID_SLOT_FORCED) {
 		return -ENOENT;
 	}
@@ -380,15 +403,16 @@ static inline __attribute__((always_inline)) int gid_slab_own_let_go(
 }
 
 /*
- * The same for a holder that did not say so and may be reading still: once nobody holds the slot,
- * and before anybody can write it, it advances. Other holders are not touched, nor are readers of
- * other domains than the holder's, `reader`.
+ * gid_slab_let_go() for a holder that did not release the slot, and may still be reading it. Its
+ * generation advances once nobody holds the slot, before anybody can write it. Other holders are
+ * not affected, nor are readers in other domains than `reader`, the holder's.
  */
 uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot, uint32_t reader);
 
 /*
- * What the slot of an own slab is called now that had this gid, wherever it lay, when the domain's
- * count of renamed slots was `since`. Of others the same: they are out of date for longer.
+ * The present gid of the slot of an own slab that had this gid, wherever it lay, when the domain's
+ * count of renamed slots was `since`. Any other gid is returned as it is: it has been out of date
+ * for longer.
  */
 static inline gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid, uint32_t since) {
 	const struct gid_slab *slab = gid_slab_find(domain, gid);
@@ -402,7 +426,9 @@ static inline gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid,
 	return has || had ? gid_slab_gid(slab, slot) : gid;
 }
 
-/* A frame of an own slab came back by that name, which may be one that it had before. */
+/*
+ * A frame of an own slab came back under this gid, which may be of memory that the slab has left.
+ */
 void gid_slab_put_evicted(struct gid_slab *slab, gid_id gid);
 
 /* Whether a set, of a bit for each domain, has it. */
@@ -418,7 +444,7 @@ static inline bool gid_slab_is_granted(const struct gid_slab *slab, uint32_t rea
 /* Grants without waiting for the answer: for use before another message on the same socket. */
 int gid_slab_grant_post(struct gid_slab *slab, uint32_t reader);
 
-/* Asks for the grant; the caller's `answered` calls gid_slab_granted() where that was given. */
+/* Asks for the grant. The caller's `answered` calls gid_slab_granted() if it was given. */
 int gid_slab_grant_async(
 		struct gid_slab *slab, uint32_t reader, gid_answer_func answered, void *data);
 void gid_slab_granted(struct gid_slab *slab, uint32_t reader);

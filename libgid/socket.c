@@ -96,8 +96,8 @@ void gid_socket_accept_rights(int fd) {
 }
 
 /*
- * Room for all that can come: what has no room the kernel would close within recvmsg(), which may
- * block there.
+ * Room for all descriptors that can come: recvmsg() itself closes those that have none, which may
+ * block.
  */
 union control {
 	char bytes[CMSG_SPACE(GID_SOCKET_RIGHTS_MAX * sizeof(int))];
