@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * From `least` to `most`, in figures alone; `option` is its name. Returns it; any other text ends
- * the program with a message.
+ * Reads a number from `least` to `most`, in digits alone, of the option of that name. Returns it;
+ * any other text ends the program with a message.
  */
 uint64_t option_number(const char *option, const char *text, uint64_t least, uint64_t most,
 		struct argp_state *state);

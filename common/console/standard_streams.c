@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static void check_output(void) {
-	errno = EIO; /* of what was written before, errno is lost */
+	errno = EIO; /* the error of an earlier write is lost */
 	if (fflush(stdout) == 0 && !ferror(stdout)) {
 		return;
 	}

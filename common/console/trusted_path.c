@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of a folder with the sticky bit, only who owns what is in it can move that. */
+/*
+ * Whether other users can replace it. In a folder with the sticky bit only the owner of a file can
+ * move it.
+ */
 static bool others_can_change(const struct stat *status) {
 	bool is_sticky = S_ISDIR(status->st_mode) && (status->st_mode & S_ISVTX) != 0;
 	bool is_open = (status->st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_sticky;

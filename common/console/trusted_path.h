@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Whether a path leads root where others than root could want it to. */
+/* Whether other users could make a path lead somewhere else. */
 #ifndef CONSOLE_TRUSTED_PATH_H
 #define CONSOLE_TRUSTED_PATH_H
 
@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 /*
- * Whether nobody but root and our user can put something else in its place, or in the place of a
- * folder on the way. Links count as what they are: ask for realpath(3), too. False: `part` is the
- * beginning of the path that others can change, or that is not there.
+ * Whether only root and our user can replace the file, or a folder on the way to it. Links count as
+ * what they are: check realpath(3), too. If false, `part` is the beginning of the path that others
+ * can change, or that does not exist.
  */
 bool path_is_trusted(const char *path, char *part, size_t size);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* What the environment says. */
+/* Environment variables. */
 #ifndef CONSOLE_VARIABLE_H
 #define CONSOLE_VARIABLE_H
 
-/* As getenv(); NULL also where it is empty, as libgid takes it. */
+/* As getenv(), but NULL also for an empty one, as in libgid. */
 const char *variable_get(const char *name);
 
 /* Where the domains of this system have their folders: $GID_RUNTIME_DIR, else /run/gidway. */

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-/** Pictures whose alpha says nothing, as those of a whole output: the format without it. */
+/** Formats of pictures whose alpha has no meaning, such as those of a whole output. */
 #ifndef GID_CONVERT_OPAQUE_FORMAT_H
 #define GID_CONVERT_OPAQUE_FORMAT_H
 
 #include <gid/gid.h>
 #include <string.h>
 
-/* The format in which the alpha of `fourcc` is not there; others stay what they are. */
+/*
+ * The format like `fourcc` without its alpha; `fourcc` where it has none, or there is no such
+ * format.
+ */
 static inline uint32_t format_without_alpha(uint32_t fourcc) {
 	const struct gid_format_info *with = gid_format_find(fourcc), *one;
 	if (with == NULL || with->samples[3].bits == 0) {

@@ -10,8 +10,7 @@
 
 #define ALPHA 3 /* of a format's samples */
 
-/* --- red, green and blue: pixman's work --------------------------------------------------------
- */
+/* --- red, green and blue, by pixman ----------------------------------------------------------- */
 
 pixman_format_code_t to_rgb_pixman(const struct gid_format_info *format) {
 	const struct gid_format_sample *red = &format->samples[0], *green = red + 1;
@@ -57,8 +56,7 @@ static void rgb_row(pixman_format_code_t format, const uint8_t *row, uint32_t x,
 	}
 }
 
-/* --- YUV ----------------------------------------------------------------------------------------
- */
+/* --- YUV -------------------------------------------------------------------------------------- */
 
 /* Samples count in 1/256 of a code of 8 bits, factors in 1/4096: products and sums fit 32 bits. */
 #define CODE 256
@@ -165,8 +163,7 @@ static void yuv_row(const struct gid_format_info *format, const struct to_rgb_ma
 	}
 }
 
-/* --- pixels that are one word, taken apart bit by bit ------------------------------------------
- */
+/* --- pixels that are one word, taken apart bit by bit ----------------------------------------- */
 
 static uint32_t take_bits(uint64_t word, const struct gid_format_sample *sample) {
 	return (uint32_t)(word >> sample->shift) & ((1u << sample->bits) - 1);
@@ -218,7 +215,7 @@ static void word_row(const struct gid_format_info *format, const uint8_t *row, u
 	}
 }
 
-/* Of YUV that says how opaque it is. */
+/* Adds the alpha of YUV that has some. */
 static void alpha_row(const struct gid_format_info *format, const uint8_t *row, uint32_t x,
 		uint32_t width, uint32_t *pixels) {
 	uint32_t bytes = format->planes[0].bytes;
@@ -228,8 +225,7 @@ static void alpha_row(const struct gid_format_info *format, const uint8_t *row, 
 	}
 }
 
-/* --- all ----------------------------------------------------------------------------------------
- */
+/* --- all formats ------------------------------------------------------------------------------ */
 
 bool to_rgb_can(uint32_t fourcc) {
 	return gid_format_find(fourcc) != NULL;

@@ -17,9 +17,9 @@
 bool to_rgb_can(uint32_t fourcc);
 
 /*
- * Whether that takes some ten times as long as for others, since pixels are taken apart bit by bit:
- * formats that pixman does not know, with words of 10 or 16 bits for a component, YUV with alpha,
- * and grey. A display does not ask for them.
+ * Whether converting takes some ten times as long as for other formats, since pixels are taken
+ * apart bit by bit: formats that pixman does not know, with components of 10 or 16 bits, YUV with
+ * alpha, and grey. A display does not ask producers for them.
  */
 bool to_rgb_is_slow(uint32_t fourcc);
 
@@ -29,7 +29,7 @@ bool to_rgb_is_yuv(uint32_t fourcc);
 /* Whether the format says how opaque its pixels are. */
 bool to_rgb_has_alpha(uint32_t fourcc);
 
-/* What pixman calls the format; 0: it does not know it. */
+/* Pixman's code of the format; 0: pixman does not know it. */
 pixman_format_code_t to_rgb_pixman(const struct gid_format_info *format);
 
 /* From YUV: samples in 1/256 of a code of 8 bits, factors in 1/4096. */
@@ -38,7 +38,7 @@ struct to_rgb_matrix {
 	int32_t red_v, green_u, green_v, blue_u;
 };
 
-/* By which pictures of these colours are converted, for those who do it elsewhere. */
+/* The matrix for pictures of these colours, for callers that convert by themselves. */
 void to_rgb_find_matrix(struct to_rgb_matrix *matrix, const struct gid_colours *colours);
 
 /*

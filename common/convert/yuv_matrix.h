@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What the numbers of YUV pictures mean as red, green and blue, as the layout of their slab says:
- * the one place that knows coefficients and ranges. Pure.
+ * How YUV is converted to red, green and blue, as the layout of the slab says: the one place that
+ * knows coefficients and ranges. Pure.
  */
 #ifndef GID_CONVERT_YUV_MATRIX_H
 #define GID_CONVERT_YUV_MATRIX_H
@@ -17,7 +17,7 @@ struct yuv_matrix {
 	double red_v, green_u, green_v, blue_u;
 };
 
-/* What is not said, and what is not known, is taken for BT.601 and limited range. */
+/* A matrix or range that is unset or unknown counts as BT.601 and limited range. */
 static inline enum gid_matrix yuv_matrix_meant(const struct gid_colours *colours) {
 	switch (colours->matrix) {
 	case GID_MATRIX_BT709:
@@ -34,7 +34,7 @@ static inline enum gid_range yuv_range_meant(const struct gid_colours *colours) 
 	return colours->range == GID_RANGE_FULL ? GID_RANGE_FULL : GID_RANGE_LIMITED;
 }
 
-/* Whether the colours are those that renderers take all YUV for, which is what nothing said is. */
+/* Whether the colours are those that renderers assume for all YUV: BT.601 of limited range. */
 static inline bool yuv_matrix_is_usual(const struct gid_colours *colours) {
 	return yuv_matrix_meant(colours) == GID_MATRIX_BT601 &&
 			yuv_range_meant(colours) == GID_RANGE_LIMITED;

@@ -19,8 +19,7 @@ struct scan {
 	struct cores *cores;
 };
 
-/* --- one list ----------------------------------------------------------------------------------
- */
+/* --- lists as text ---------------------------------------------------------------------------- */
 
 static void append(char *text, size_t size, const char *more) {
 	size_t used = strlen(text);
@@ -67,10 +66,12 @@ static void add_other(struct cores_others *others, const char *name) {
 	}
 }
 
-/* --- one program -------------------------------------------------------------------------------
- */
+/* --- one program ------------------------------------------------------------------------------ */
 
-/* The name, as any program may choose it, in characters that a terminal can show; and its flags. */
+/*
+ * Reads name and flags. A program chooses its name: characters that a terminal cannot show become
+ * _.
+ */
 static bool read_stat(const char *path, char name[17], unsigned *flags) {
 	char text[512];
 	FILE *file = fopen(path, "re");
@@ -114,7 +115,9 @@ static pid_t number_of(const struct dirent *entry) {
 	return isdigit((unsigned char)entry->d_name[0]) ? (pid_t)atol(entry->d_name) : 0;
 }
 
-/* Returns whether one of its threads may run there. */
+/*
+ * Counts its threads that have a higher priority. Returns whether any of its threads may run there.
+ */
 static bool scan_threads(const struct scan *scan, pid_t pid, const char *name) {
 	char path[48];
 	struct dirent *entry;
@@ -137,7 +140,7 @@ static bool scan_threads(const struct scan *scan, pid_t pid, const char *name) {
 	return found;
 }
 
-/* Of the kernel's threads those of interrupts can be moved elsewhere, and are told. */
+/* Of the kernel's threads only those of interrupts are reported: they can be moved elsewhere. */
 static void scan_process(const struct scan *scan, pid_t pid) {
 	char path[48], name[17];
 	unsigned flags;
@@ -154,8 +157,7 @@ static void scan_process(const struct scan *scan, pid_t pid) {
 	}
 }
 
-/* --- all ---------------------------------------------------------------------------------------
- */
+/* --- the scan --------------------------------------------------------------------------------- */
 
 int cores_scan(pid_t pid, int priority, struct cores *cores) {
 	struct scan scan = {.pid = pid, .priority = priority, .cores = cores};

@@ -18,8 +18,8 @@ struct cores_others {
 struct cores {
 	char list[64]; /* such as "2-3,7" */
 	unsigned number;
-	struct cores_others programs; /* others that may run there; the kernel's threads are none */
-	/* Threads of these, and of interrupts, that go before the program there. */
+	struct cores_others programs; /* others that may run there, without the kernel's threads */
+	/* Threads of programs and of interrupts that have a higher priority there. */
 	struct cores_others before;
 };
 
@@ -27,8 +27,8 @@ struct cores {
 #define CORES_REMEDY "give the display processors of its own, see PROCESSORS in gid-cluster(1)"
 
 /*
- * Of a program whose first thread has, or is to have, this real-time priority; 0: none. Returns 0
- * or -errno. Only those are found that /proc shows the caller.
+ * Looks at the processors of the program `pid`, whose first thread has, or is to have, this
+ * real-time priority; 0: none. Finds only what /proc shows the caller. Returns 0 or -errno.
  */
 int cores_scan(pid_t pid, int priority, struct cores *cores);
 

@@ -12,7 +12,7 @@
 
 #include "ini_line.h"
 
-/* After so many a file is none of ours. */
+/* A file with more is no configuration. */
 #define MISTAKES_MAX 100
 /* inih cuts off what is longer between [ and ]. */
 #define SECTION_MAX 49
@@ -67,10 +67,10 @@ struct reading {
 	ini_file_key_func handle_key;
 	void *data;
 	void *given;  /* a tree of struct given: the keys so far */
-	bool is_more; /* the line goes on with the value before */
+	bool is_more; /* the line continues the value before it */
 };
 
-/* --- keys that were there already ------------------------------------------------------------- */
+/* --- keys that a section has twice ------------------------------------------------------------ */
 
 struct given {
 	unsigned line;
@@ -86,7 +86,10 @@ static void forget_given(struct reading *reading) {
 	reading->given = NULL;
 }
 
-/* The line in which the section has this key already, or 0: then it is the one of now. */
+/*
+ * The line in which the section has this key already. 0: it has not; the present line is
+ * remembered.
+ */
 static unsigned line_of_given(struct reading *reading, const char *section, const char *key) {
 	struct ini_file *ini = reading->ini;
 	struct given *given = malloc(sizeof(*given) + strlen(section) + strlen(key) + 2);
@@ -109,7 +112,7 @@ static unsigned line_of_given(struct reading *reading, const char *section, cons
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* A section without a key would otherwise not be there, without a word. */
+/* inih does not report a section without a key. */
 static void end_section(struct ini_file *ini) {
 	if (ini->section_is_empty) {
 		ini_file_mistake_at(ini, ini->section, "a section without a key");
@@ -117,7 +120,7 @@ static void end_section(struct ini_file *ini) {
 	ini->section_is_empty = false;
 }
 
-/* Nobody would read it: a key behind its section, or a second section. */
+/* inih ignores what follows the ], such as a key or a second section. */
 static void check_rest(struct ini_file *ini, const char *line) {
 	const char *end = strchr(line, ']');
 	const char *rest = end != NULL ? end + 1 + strspn(end + 1, " \t\r\n") : "";
@@ -154,7 +157,7 @@ static bool has_control_character(const char *line, ssize_t length) {
 	return false;
 }
 
-/* What is not read of a line tells why. */
+/* Returns whether the line can be read; reports why not. */
 static bool check_line(struct ini_file *ini, const char *line, ssize_t length, int size) {
 	if (length < 0 && ini->is_list != NULL) {
 		ini_file_mistake(ini,
@@ -173,16 +176,15 @@ static bool check_line(struct ini_file *ini, const char *line, ssize_t length, i
 	return false;
 }
 
-/* inih would tell the first line alone that it is not, and at the end. */
+/* inih would report only the first line that is neither, and only at the end. */
 static bool is_section_or_key(const char *text) {
 	return text[0] == '[' ? strchr(text, ']') != NULL
 			      : strchr("\n;#", text[0]) != NULL || strpbrk(text, "=:") != NULL;
 }
 
 /*
- * fgets() for inih. A line that inih must not see is an empty one to it. Nor does it see blanks at
- * the begin of a line, by which it would take the line for more of the value before, where there
- * are no lists.
+ * fgets() for inih. A line that inih must not see is given to it as an empty one. Without lists,
+ * blanks at the begin of a line are removed: inih would take the line for a continuation.
  */
 static char *read_line(char *buffer, int size, void *data) {
 	struct reading *reading = data;
@@ -244,7 +246,7 @@ static int take_key(void *data, const char *section, const char *key, const char
 
 int ini_file_read(struct ini_file *ini, ini_file_key_func handle_key, void *data) {
 	struct reading reading = {.ini = ini, .handle_key = handle_key, .data = data};
-	/* Where a comment stands before the =, only inih knows it. */
+	/* Only inih notices a comment before the =. */
 	int bad_line = ini_parse_stream(read_line, &reading, take_key, &reading);
 	if (bad_line > 0) {
 		ini->line = (unsigned)bad_line;
@@ -283,7 +285,7 @@ bool ini_parse_size(const char *value, int64_t *size) {
 	return parse_number(value, size_units, size);
 }
 
-/* In the largest unit of which it is a whole number. */
+/* In the largest unit that gives a whole number. */
 static const char *put_size(int64_t size, char text[24]) {
 	size_t unit = 0;
 	while (size_units[unit] != '\0' && size != 0 && size % 1024 == 0) {

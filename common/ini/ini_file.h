@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * A file of [sections] with a key=value in each line, while it is read.
+ * Reads a file of [sections] with lines of key=value.
  *
- * inih splits the lines. What it does not tell is added here: the line of each mistake, a section
+ * inih splits the lines. Added here is what it does not report: the line of each mistake, a section
  * without a key, a key that a section has twice, a line that is too long. Each mistake is written
- * to `errors` as a line "name:line: what is wrong", and reading goes on, so that all are told.
+ * to `errors` as a line "name:line: what is wrong", and reading goes on, so that all are reported.
  *
  * Used by one thread. Pure, but for ini_file_open(): reads `file`, writes `errors`.
  */
@@ -20,15 +20,21 @@ struct ini_file {
 	FILE *file, *errors;
 	const char *name; /* of the file, as messages have it */
 	/*
-	 * Whether the value of a key is a list. One goes on in lines that begin with a blank, and
-	 * in those that have its key again: each comes under its key. No line has control
-	 * characters then. NULL: no value is one, and blanks at the begin of a line mean nothing.
+	 * Whether the value of a key is a list. A list goes on in lines that begin with a blank,
+	 * and in those that have its key again; each is reported under its key. With this function,
+	 * control characters are mistakes. NULL: there are no lists, and blanks at the begin of a
+	 * line mean nothing.
 	 */
 	bool (*is_list)(const void *data, const char *key);
-	/* Gets what stands behind the [ of each section; keys have no section then. Or NULL. */
+	/*
+	 * Gets what follows the [ of each section; keys are then reported without a section. May be
+	 * NULL.
+	 */
 	void (*handle_section)(void *data, char *head);
 
-	/* The line that is read, which is that of a mistake, and where its section begins. */
+	/*
+	 * The line that is being read, to which mistakes refer; and the first line of its section.
+	 */
 	unsigned line, section;
 	unsigned mistakes; /* that were told */
 	int result; /* 0; -EINVAL after a mistake; -ENOMEM, which a handler may set as well */
@@ -45,8 +51,8 @@ typedef void (*ini_file_key_func)(
 FILE *ini_file_open(const char *path, FILE *errors);
 
 /*
- * Reads all of it. Returns `result`. What can only be said at the end may then still be told as a
- * mistake, of a `line` that the caller sets.
+ * Reads the whole file. Returns `result`. Afterwards the caller may report more mistakes, of a
+ * `line` that it sets.
  */
 int ini_file_read(struct ini_file *ini, ini_file_key_func handle_key, void *data);
 
@@ -57,10 +63,9 @@ void ini_file_mistake(struct ini_file *ini, const char *format, ...)
 void ini_file_mistake_at(struct ini_file *ini, unsigned line, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 
-/* --- values: each of these tells a mistake where `value` is none of them ------------------------
- */
+/* --- values: each reports a mistake where `value` is not valid -------------------------------- */
 
-/* A number; `least` after a mistake. */
+/* A number from `least` to `most`; `least` after a mistake. */
 int64_t ini_file_number(struct ini_file *ini, const char *key, const char *value, int64_t least,
 		int64_t most);
 
@@ -68,17 +73,17 @@ int64_t ini_file_number(struct ini_file *ini, const char *key, const char *value
 int64_t ini_file_size(struct ini_file *ini, const char *key, const char *value, int64_t least,
 		int64_t most);
 
-/* A number that may have one of these behind it, too, and is told as a number. */
+/* The same, but a mistake shows the bounds as plain numbers. */
 int64_t ini_file_count(struct ini_file *ini, const char *key, const char *value, int64_t least,
 		int64_t most);
 
-/* Whether that is a number with K, M, G or T behind it or nothing: tells nothing. */
+/* Whether `value` is a number with K, M, G or T behind it, or nothing. Reports no mistake. */
 bool ini_parse_size(const char *value, int64_t *size);
 
 /* on or off. */
 bool ini_file_switch(struct ini_file *ini, const char *key, const char *value);
 
-/* Frees `*text` and has a copy of `value` there, which is the caller's; NULL without memory. */
+/* Frees `*text`, and sets it to a copy of `value` that the caller owns; NULL without memory. */
 void ini_file_text(struct ini_file *ini, char **text, const char *value);
 
 #endif

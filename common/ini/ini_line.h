@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Lines of a configuration, which may be any file: read within bounds. */
+/** Reads the lines of a configuration within bounds: it may be any file. */
 #ifndef INI_LINE_H
 #define INI_LINE_H
 

@@ -14,8 +14,8 @@ struct ini_sections {
 };
 
 /*
- * The one of that name; where there is none, a new one as `fresh` is, with a copy of the name. NULL
- * where there are too many already, which is told, and without memory.
+ * Finds the section of that name, or adds one: a copy of `fresh` with a copy of the name. NULL
+ * where there are too many, which is reported, or without memory.
  */
 void *ini_section_find(struct ini_file *ini, const struct ini_sections *sections, const char *name,
 		const void *fresh);

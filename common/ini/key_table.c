@@ -11,7 +11,7 @@ void *ini_key_member(const struct ini_key *key, void *section) {
 	return (char *)section + key->offset;
 }
 
-/* Two's complement: those of a sign, too. */
+/* Negative numbers, too: two's complement. */
 static void store(const struct ini_key *key, void *section, int64_t number) {
 	void *member = ini_key_member(key, section);
 	switch (key->size) {
@@ -34,7 +34,7 @@ static void store(const struct ini_key *key, void *section, int64_t number) {
 #define FEW_WORDS 4
 #define MANY_KEYS 8
 
-/* Those that there are. */
+/* Reports an unknown word, and lists the known ones. */
 static void report_words(struct ini_file *ini, const struct ini_key *key, const char *value) {
 	const struct ini_word *last = key->words;
 	char *list = NULL;
@@ -74,7 +74,10 @@ static void set_word(
 	}
 }
 
-/* By a letter: one more or less, another one, or two in each other's place. Not of short ones. */
+/*
+ * Whether they differ by one letter (added, missing or replaced), or by two that are swapped. Not
+ * for short words.
+ */
 static bool is_near(const char *one, const char *other) {
 	size_t length = strlen(one), others = strlen(other);
 	size_t least = length < others ? length : others, most = length < others ? others : length;
@@ -91,7 +94,7 @@ static bool is_near(const char *one, const char *other) {
 	return least > 2 && (differ <= 1 || swapped);
 }
 
-/* The key of many that may be meant; NULL: none, or who has few sees it. */
+/* A key that may be meant. NULL: none; or there are so few that the list is enough. */
 static const char *find_near(const struct ini_key_table *table, const char *key) {
 	for (size_t i = 0; table->count >= MANY_KEYS && i < table->count; i++) {
 		if (is_near(table->keys[i].name, key)) {
@@ -101,7 +104,7 @@ static const char *find_near(const struct ini_key_table *table, const char *key)
 	return NULL;
 }
 
-/* Those that the section has. */
+/* Reports an unknown key, and lists those of the section. */
 static void report_keys(const struct ini_key_table *table, struct ini_file *ini, const char *key) {
 	char *list = NULL;
 	size_t size;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * The keys of a section: a row says what each is called, what it may be and where that goes. What a
- * message lists as the keys or words that there are is made of these rows.
+ * The keys of a section: a row says what a key is called, which values it takes and which member it
+ * sets. Messages that list the known keys or words are made from these rows.
  *
- * Pure. A value that is none is told as a mistake of the file.
+ * Pure. An invalid value is reported as a mistake of the file.
  */
 #ifndef GID_KEY_TABLE_H
 #define GID_KEY_TABLE_H
@@ -15,7 +15,7 @@
 
 enum ini_kind {
 	INI_OWN,    /* `set` reads it */
-	INI_NUMBER, /* from `least` to `most`, in `unit` of what the member counts */
+	INI_NUMBER, /* from `least` to `most`; the member gets `unit` times that */
 	INI_COUNT,  /* the same by ini_file_count() */
 	INI_SIZE,   /* the same with K, M, G or T behind it, or nothing */
 	INI_SWITCH, /* on or off: the member is a bool */
@@ -53,11 +53,14 @@ struct ini_key_table {
 /* The row of a key, NULL: there is none. */
 const struct ini_key *ini_key_table_find(const struct ini_key_table *table, const char *key);
 
-/* Puts the value where the key's row says, in the structure `section`; what is none stays out. */
+/*
+ * Stores the value in the member of the structure `section` that the key's row names. After a
+ * mistake the member is unchanged, or has the least value.
+ */
 void ini_key_table_set(const struct ini_key_table *table, struct ini_file *ini, void *section,
 		const char *key, const char *value);
 
-/* The member of a row, for its `set`. */
+/* The member that a row names, for its `set`. */
 void *ini_key_member(const struct ini_key *key, void *section);
 
 #endif

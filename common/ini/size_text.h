@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Sizes of pictures and their parts, as people write them: nothing but digits and signs. Pure. */
+/** Sizes of pictures as users write them: 1280x720. Pure. */
 #ifndef GID_SIZE_TEXT_H
 #define GID_SIZE_TEXT_H
 

@@ -12,10 +12,10 @@
 #include "frame_writer.h"
 #include "text_pipe.h"
 
-/* Between two texts, either way. */
+/* The least time between two texts, in each direction. */
 #define REST_NS 100000000ull
 #define AGAIN_NS 1000000000ull
-/* In which a program that keeps what others copy gives it as its own. */
+/* How long a clipboard manager may take to copy a text that we offered, and offer it as its own. */
 #define KEEPING_NS 5000000000ull
 
 struct clipboard {
@@ -23,21 +23,21 @@ struct clipboard {
 	void *data;
 	const char *ours, *owner, *theirs;
 	int epoll;
-	struct gid_domain *domain;   /* NULL: there is none */
+	struct gid_domain *domain;   /* NULL: not connected to gidd */
 	struct frame_writer *writer; /* NULL: to be made */
-	struct frame_reader *reader; /* the same */
-	uint64_t again;		     /* when what there is none of is made; UINT64_MAX: never */
-	int told;		     /* why there is none, as was said last; 0: there is */
-	bool taken;		     /* somebody reads, as was said last */
-	bool asks;		     /* the program that copied last is to be asked */
-	bool anew;		     /* for what it did just now; also while it is asked */
-	uint64_t rested;	     /* and not before */
+	struct frame_reader *reader; /* NULL: to be made */
+	uint64_t again; /* when a missing writer or reader is made; UINT64_MAX: never */
+	int told;	/* the last reported error of the streams; 0: none */
+	bool taken;	/* whether somebody reads our stream, as reported last */
+	bool asks;	/* the program that copied last is to be asked for its text */
+	bool anew;	/* what it copied is new, see clipboard_changed(); also while it is asked */
+	uint64_t rested; /* it is not asked before */
 	struct text_reading reading;
-	struct copied_text *sent, *received; /* last; NULL: nothing was */
-	const struct copied_text *last;	     /* of both */
-	uint64_t keeping;		     /* until when what came is taken for kept */
-	int copied;			     /* bytes of: */
-	char copy[CLIPBOARD_TEXT_MAX];	     /* of a frame */
+	struct copied_text *sent, *received; /* the last ones; NULL: none */
+	const struct copied_text *last;	     /* the newer one of both */
+	uint64_t keeping; /* until when an equal text counts as a clipboard manager's copy */
+	int copied;	  /* size of `copy` */
+	char copy[CLIPBOARD_TEXT_MAX]; /* the text of a frame, before it is used */
 };
 
 static void say(const struct clipboard *clipboard, const char *what, const char *more) {
@@ -61,8 +61,10 @@ static bool is_last(const struct clipboard *clipboard, const char *bytes, size_t
 	return last != NULL && last->size == size && memcmp(last->bytes, bytes, size) == 0;
 }
 
-/* Clipboard managers copy what they are offered. With one at each end a text would go there and
- * back for good. */
+/*
+ * Clipboard managers copy what they are offered. With one at each end a text would go back and
+ * forth for ever.
+ */
 static bool is_kept(const struct clipboard *clipboard) {
 	return clipboard->last == clipboard->received && gid_clock_now() < clipboard->keeping;
 }
@@ -120,7 +122,9 @@ static bool is_to_ask(const struct clipboard *clipboard) {
 			frame_writer_readers(clipboard->writer) > 0;
 }
 
-/* What another one gave of its text so far is forgotten. */
+/*
+ * Asks the program for its text. A text that is still being read from another program is dropped.
+ */
 static void clipboard_ask(struct clipboard *clipboard, uint64_t now) {
 	if (!is_to_ask(clipboard) || now < clipboard->rested) {
 		return;
@@ -155,7 +159,7 @@ static int handle_copy(void *data, const void *slot) {
 	return clipboard->copied < 0 ? clipboard->copied : 0;
 }
 
-/* What was copied here before it is older. */
+/* A text came. Whatever was copied here before is older. */
 static void handle_use(void *data, int64_t clock_offset_ns) {
 	struct clipboard *clipboard = data;
 	if (!clipboard->events->wants(clipboard->data)) {

@@ -48,7 +48,8 @@ int clipboard_frame_read(char *text, const void *slot) {
 	static const uint32_t zeroes[13];
 	struct clipboard_head head;
 	memcpy(&head, slot, sizeof(head));
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the copy is used, not what it was made of */
+	/* The compiler must use the copy, not load the slot again. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	_Static_assert(sizeof(zeroes) == sizeof(head.reserved), "zeroes");
 	if (head.magic != CLIPBOARD_MAGIC || head.size > CLIPBOARD_TEXT_MAX ||
 			memcmp(head.reserved, zeroes, sizeof(zeroes)) != 0) {

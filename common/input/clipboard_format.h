@@ -27,18 +27,22 @@ _Static_assert(sizeof(struct clipboard_head) == 64, "clipboard head");
 
 extern const struct frame_form clipboard_form;
 
-/* The clipboard that goes beside a stream: clipboard/STREAM. Returns whether a stream can be called
- * so. */
+/*
+ * The name of the clipboard beside a stream: clipboard/STREAM. Returns whether that is a valid
+ * name.
+ */
 bool clipboard_stream_name(char name[INPUT_NAME_SIZE], const char *stream);
 
-/* Whether it is a text: not empty, UTF-8, of control characters with tabs and ends of lines only,
- * and not too long. */
+/*
+ * Whether it is a text that can be sent: not empty, UTF-8, no control characters but tabs and ends
+ * of lines, not too long.
+ */
 bool clipboard_text_is_valid(const char *text, size_t size);
 
 /*
- * Copies the text of a frame, and checks the copy. `slot` may change meanwhile, and has as many
- * bytes as the form says; `text` has CLIPBOARD_TEXT_MAX. Returns how many it has; -EPROTO: it is no
- * such frame, and of what was copied nothing may be used.
+ * Copies the text of a frame, and checks the copy. `slot` may change meanwhile, and has the size of
+ * the form; `text` has room for CLIPBOARD_TEXT_MAX bytes. Returns the size of the text; -EPROTO: it
+ * is no such frame, and the copy must not be used.
  */
 int clipboard_frame_read(char *text, const void *slot);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * The published form of a cursor's stream, cursor/SHOWN, beside the pictures of the stream SHOWN:
- * each frame is the cursor's picture, or that there is none, and says in its note what the pointer
- * does there. docs/wire-ring.md has the same in words.
+ * The published form of a cursor's stream, cursor/SHOWN, which goes beside the pictures of the
+ * stream SHOWN. Each frame is the cursor's picture, or says that there is none; its note says where
+ * in the picture the pointer points. docs/wire-ring.md has the same in words.
  *
  * Pure: any bytes are fine.
  */
@@ -15,8 +15,8 @@
 #define CURSOR_SIDE_MAX 256u
 
 struct cursor_note {
-	int32_t x, y; /* the place in the picture that points, in its pixels: 16 bits */
-	bool locked;  /* the pointer moves without a place: its program wants it so */
+	int32_t x, y; /* the hot spot, in pixels of the picture: 16 bits */
+	bool locked;  /* a program has locked the pointer: it reports motion, but no place */
 };
 
 /* Returns how many bytes there are. */
@@ -25,7 +25,7 @@ uint32_t cursor_note_write(const struct cursor_note *note, uint8_t bytes[GID_NOT
 /* Returns whether the note is of a cursor. Parts of other kinds are skipped. */
 bool cursor_note_read(struct cursor_note *note, const void *bytes, size_t size);
 
-/* cursor/SHOWN. Returns whether a stream can be called so. */
+/* Writes the name cursor/SHOWN. Returns whether it is a valid one. */
 bool cursor_stream_name(char name[GID_NAME_MAX + 1], const char *shown);
 
 #endif

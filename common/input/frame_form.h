@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The memory of streams that are no pictures: frames of one published form, each in a slot of a
- * slab of bytes, whose layout has no meaning but its size.
+ * The memory of streams of other data than pictures: frames of one published form, each in a slot
+ * of a slab of bytes. Only the size of the slab's layout has a meaning.
  */
 #ifndef GID_FRAME_FORM_H
 #define GID_FRAME_FORM_H
@@ -12,13 +12,14 @@
 #define FRAME_FORM_FOURCC 0x20203852u /* DRM_FORMAT_R8 */
 
 struct frame_form {
-	const char *what; /* it is, as in "no input" */
-	const char *caps; /* of who sends it */
+	const char *what; /* the data, for messages: "no input" */
+	const char *caps; /* the slab's description */
 	uint32_t width, height;
 	uint32_t slot_size; /* bytes: width * height */
-	uint32_t slots;	    /* for what readers hold, and one to write */
-	bool keeps_shown;   /* who comes late begins with the frame of before */
-	bool forgets;	    /* who comes late finds nothing of before, wherever they look */
+	uint32_t slots;	    /* as many as readers may hold, and one to write */
+	bool keeps_shown;   /* a new reader begins with the last frame */
+	/* Frames that were read are wiped: a new reader finds nothing older in the memory. */
+	bool forgets;
 };
 
 #endif

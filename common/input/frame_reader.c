@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #define CREDIT 4u
-/* Frames that are looked at before everything else has its turn, and how long that is. */
+/* How many frames are taken in one turn, and when the next turn comes. */
 #define LOOKS_MAX 8u
 #define TURN_NS 4000000ull
-/* A sender that breaks the rules, or comes with memory after memory, is heard again then. */
+/* How long a sender that broke the rules is ignored; and how often it may use other memory. */
 #define PAUSE_NS 1000000000ull
 #define SLABS_NS 100000000ull
 
@@ -21,16 +21,15 @@ struct frame_reader {
 	struct gid_consumer *consumer;
 	struct gid_slab *slab;	  /* of the newest frame; NULL: none is imported */
 	struct gid_frame newest;  /* held while `waits` */
-	bool waits, asked;	  /* for its slab; gidd is asked for it */
-	uint64_t slab_time;	  /* when the last one was asked for */
-	uint64_t poll_time;	  /* when to look without being woken; UINT64_MAX: never */
-	uint64_t heard_again;	  /* nothing is heard before */
-	uint64_t rest_ns, rested; /* between two frames; until then none is used */
-	int reported_error;	  /* of gidd's answer, as was told last; 1: nothing was */
+	bool waits, asked;	  /* `newest` waits for its slab; gidd was asked for it */
+	uint64_t slab_time;	  /* when gidd was asked for a slab last */
+	uint64_t poll_time;	  /* when to look without a wake-up; UINT64_MAX: never */
+	uint64_t heard_again;	  /* until then the sender is ignored */
+	uint64_t rest_ns, rested; /* the pause between two frames; when it is over */
+	int reported_error;	  /* gidd's last answer that was reported; 1: none */
 };
 
-/* --- what the sender is refused ----------------------------------------------------------------
- */
+/* --- what the sender is refused --------------------------------------------------------------- */
 
 static void reader_drop(struct frame_reader *reader) {
 	if (reader->waits) {
@@ -65,7 +64,8 @@ static void reader_use(struct frame_reader *reader) {
 	}
 	int error = reader->events->copy(reader->data, memory);
 	if (!gid_slab_is_current(reader->slab, reader->newest.gid)) {
-		reader_drop(reader); /* it was taken back, and what was read may be another's */
+		/* The slot was taken back: what was copied may be of another frame. */
+		reader_drop(reader);
 		return;
 	}
 	if (error != 0) {
@@ -125,7 +125,9 @@ static bool slab_has(const struct gid_slab *slab, gid_id gid) {
 			gid_slot_of(gid) < info.slot_count;
 }
 
-/* Asks for the memory of the newest frame, but not for one after the other without end. */
+/*
+ * Imports the slab of the newest frame; not too often, as the sender may name a new one each time.
+ */
 static void reader_import(struct frame_reader *reader, uint64_t now) {
 	struct gid_slab *slab;
 	if (reader->asked) {
@@ -149,7 +151,7 @@ static void reader_import(struct frame_reader *reader, uint64_t now) {
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-/* Keeps the newest frame of those that are there. Returns whether all were looked at. */
+/* Takes the frames that are there, and keeps the newest. Returns whether there are no more. */
 static bool reader_take(struct frame_reader *reader) {
 	struct gid_frame frame;
 	for (uint32_t i = 0; i < LOOKS_MAX; i++) {
@@ -173,7 +175,7 @@ static bool reader_take(struct frame_reader *reader) {
 
 void frame_reader_dispatch(struct frame_reader *reader) {
 	uint64_t now = gid_clock_now();
-	if (now < reader->heard_again) { /* what comes is given back, and not looked at */
+	if (now < reader->heard_again) { /* frames are given back without a look */
 		reader_take(reader);
 		reader_drop(reader);
 		reader->poll_time = reader->heard_again;
@@ -203,15 +205,15 @@ int frame_reader_get_fd(const struct frame_reader *reader) {
 /* --- life ------------------------------------------------------------------------------------- */
 
 /*
- * A sender that came has no doorbell armed yet: it is to be looked at. What it sends while we have
- * been waiting for it is for us, also what came before we knew.
+ * The sender came or went. No doorbell is armed yet for one that came, so a first look is due.
+ * Frames that it sent while we were waiting for it are for us, even those from before we knew.
  */
 static void handle_state(void *data, enum gid_consumer_state state, int reason) {
 	struct frame_reader *reader = data;
 	uint64_t now = gid_clock_now();
 	bool is_there = state == GID_CONSUMER_LIVE;
-	reader->waits = false;	 /* what was held ended with its subscription */
-	reader->heard_again = 0; /* it is another one */
+	reader->waits = false;	 /* held frames ended with their subscription */
+	reader->heard_again = 0; /* it is another sender */
 	if (!is_there) {
 		reader->events->begin(reader->data, now);
 	}
@@ -222,7 +224,7 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 	reader->events->woken(reader->data);
 }
 
-/* Each time that gidd was asked: what is new is told. */
+/* gidd answered: reports what is new. */
 static void handle_answered(void *data, int error) {
 	struct frame_reader *reader = data;
 	bool waits = gid_consumer_get_state(reader->consumer) == GID_CONSUMER_WAITING;

@@ -19,20 +19,25 @@ struct frame_reader_events {
 	/* Copies a frame out of its slot, which may change meanwhile, and checks the copy. Returns
 	 * 0; or -errno: the sender breaks the rules. */
 	int (*copy)(void *data, const void *slot);
-	/* What was copied last was the sender's until then, and can be used. What the sender's
-	 * clock is ahead of ours, in ns. */
+	/*
+	 * The last copy is valid: the sender did not change the slot meanwhile. `clock_offset_ns`:
+	 * what the sender's clock is ahead of ours.
+	 */
 	void (*use)(void *data, int64_t clock_offset_ns);
-	/* What was sent before this time of CLOCK_MONOTONIC is for nobody here. */
+	/*
+	 * Drop all state of the sender: frames from before this time of CLOCK_MONOTONIC do not
+	 * count.
+	 */
 	void (*begin)(void *data, uint64_t time);
-	/* Look again soon, see frame_reader_deadline(): from gid_domain_dispatch(). */
+	/* frame_reader_deadline() has changed. From gid_domain_dispatch(). */
 	void (*woken)(void *data);
 	/* For the log: the sender came; or it went, or is refused, with the reason or NULL. */
 	void (*sender_changed)(void *data, bool is_there, const char *why);
 };
 
 /*
- * Begins to wait for the stream. Between two frames that are looked at `rest_ns` pass. Returns 0;
- * or -errno, as gid_consumer_create(). `form` and `events` outlive it.
+ * Begins to wait for the stream. Uses one frame in `rest_ns` at most. Returns 0; or -errno, as
+ * gid_consumer_create(). `form` and `events` outlive the reader.
  */
 int frame_reader_create(struct gid_domain *domain, const char *owner, const char *stream,
 		const struct frame_form *form, uint64_t rest_ns,

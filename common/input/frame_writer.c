@@ -7,7 +7,7 @@
 
 #define CREDIT 4u
 #define RETRY_NS 4000000ull
-/* So often it is looked for what came back, while anything is to be forgotten. */
+/* How often releases are collected while frames have to be wiped after use. */
 #define FORGET_NS 100000000ull
 
 struct frame_writer {
@@ -17,16 +17,16 @@ struct frame_writer {
 	struct gid_slab *slab;
 	struct gid_producer *producer;
 	bool published;
-	uint32_t awaited;	/* of the stream and its memory, which gidd was asked for */
-	bool dirty;		/* there is something new */
+	uint32_t awaited; /* answers of gidd that are missing: for the stream and for its memory */
+	bool dirty;	  /* there is something new */
 	uint64_t sent, retried; /* when a frame was sent, or could not be */
-	uint32_t read;		/* frames that readers have, where they are to be forgotten */
-	uint64_t looked;	/* when it was looked for what came back of those */
+	uint32_t read;		/* frames that readers have and that are to be wiped */
+	uint64_t looked;	/* when releases of those were last collected */
 };
 
 /* --- forgetting ------------------------------------------------------------------------------- */
 
-/* Readers have all slots mapped, also those who come later. */
+/* Wipes a slot: readers have all slots mapped, also those that come later. */
 static void writer_forget(struct frame_writer *writer, uint32_t slot) {
 	memset(gid_slab_data(writer->slab, slot), 0, writer->form->slot_size);
 }
@@ -60,7 +60,7 @@ static int writer_take_slot(struct frame_writer *writer) {
 	return slot;
 }
 
-/* Returns whether it is done, with or without readers. */
+/* Returns whether the frame was sent, with or without readers. */
 static bool writer_send(struct frame_writer *writer) {
 	int slot = writer_take_slot(writer);
 	if (slot < 0) {
@@ -74,7 +74,7 @@ static bool writer_send(struct frame_writer *writer) {
 	writer->read += writer->form->forgets;
 	int ret = gid_producer_send(writer->producer, &frame);
 	gid_slab_give(writer->slab, (uint32_t)slot);
-	if (ret <= 0) { /* nobody has it */
+	if (ret <= 0) { /* no reader has it */
 		handle_released(writer, frame.gid);
 	}
 	writer->sent = frame.capture_time;
@@ -85,7 +85,10 @@ void frame_writer_mark(struct frame_writer *writer) {
 	writer->dirty = true;
 }
 
-/* Those that readers have are lost with a slab that was taken. Returns whether there is one. */
+/*
+ * Gets other memory if gidd took the slab; what readers held of it is gone. Returns whether there
+ * is memory now.
+ */
 static bool writer_renew(struct frame_writer *writer) {
 	int ret = gid_slab_renew(writer->slab);
 	if (ret != 0) {
@@ -128,7 +131,7 @@ uint32_t frame_writer_readers(const struct frame_writer *writer) {
 static void handle_published(void *data, int error) {
 	struct frame_writer *writer = data;
 	if (writer->awaited == 0) {
-		return; /* it was told of the other's end */
+		return; /* an error was reported before */
 	}
 	writer->awaited--;
 	if (error == 0 && writer->awaited > 0) {
@@ -138,13 +141,13 @@ static void handle_published(void *data, int error) {
 	writer->published = error == 0;
 	writer->dirty |= writer->form->keeps_shown;
 	frame_writer_flush(writer);
-	if (error == 0 && frame_writer_readers(writer) > 0) { /* they came before its memory */
+	if (error == 0 && frame_writer_readers(writer) > 0) { /* readers came before the memory */
 		writer->events->readers(writer->data, frame_writer_readers(writer));
 	}
 	writer->events->published(writer->data, error);
 }
 
-/* For the first time, or made anew. */
+/* The slab has memory: its first, or other one. */
 static void handle_made(void *data, int error, struct gid_slab *slab) {
 	struct frame_writer *writer = data;
 	if (writer->published) {

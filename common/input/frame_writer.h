@@ -14,13 +14,17 @@ struct frame_writer;
 
 /* From gid_domain_dispatch(), where the callee may destroy the writer, but for `write`. */
 struct frame_writer_events {
-	/* The stream and its memory are there: 0, or why not. After an error it can only be
-	 * destroyed. */
+	/*
+	 * The stream and its memory are there (0), or why not. After an error the writer can only
+	 * be destroyed.
+	 */
 	void (*published)(void *data, int error);
 	/* How many readers there are now. */
 	void (*readers)(void *data, uint32_t readers);
-	/* Writes what is to be said now into a slot, from frame_writer_flush() and where that is
-	 * made up for. `emptied` is another number where what was written before is lost. */
+	/*
+	 * Writes the present state into a slot. From frame_writer_flush(), or later where that had
+	 * no slot. `emptied` changes when what was written into slots before is lost.
+	 */
 	void (*write)(void *data, void *memory, uint32_t slot, uint64_t emptied);
 };
 
@@ -33,7 +37,7 @@ int frame_writer_create(struct gid_domain *domain, const char *stream,
 /* Before the domain is destroyed. Accepts NULL. */
 void frame_writer_destroy(struct frame_writer *writer);
 
-/* There is something new to be said, by the next frame_writer_flush(). */
+/* The state has changed: the next frame_writer_flush() sends it. */
 void frame_writer_mark(struct frame_writer *writer);
 
 /* Sends what is new. Where readers hold all memory it is sent later, see the deadline. */

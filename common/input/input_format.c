@@ -149,7 +149,8 @@ static bool head_is_valid(const struct input_head *head) {
 int input_frame_read(struct input_frame *frame, const void *slot, uint64_t seen) {
 	const uint8_t *bytes = slot;
 	memcpy(&frame->head, bytes, sizeof(frame->head));
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the copy is used, not what it was made of */
+	/* The compiler must use the copy, not load the slot again. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (!head_is_valid(&frame->head)) {
 		return -EPROTO;
 	}

@@ -7,7 +7,7 @@ void input_log_init(struct input_log *log, uint32_t lease_ms) {
 	*log = (struct input_log){.head = {.magic = INPUT_MAGIC, .lease_ms = lease_ms}};
 }
 
-/* The last event but `skipped`; NULL: it was in a frame, or there is none. */
+/* The event `skipped` before the last one, if no frame has it yet; else NULL. */
 static struct input_record *log_unwritten(struct input_log *log, uint32_t skipped) {
 	const struct input_head *head = &log->head;
 	bool is_there = head->next - log->written > skipped && head->count > skipped;
@@ -20,7 +20,7 @@ static bool is_of_motion(const struct input_record *last, const struct input_rec
 	return moves && last != NULL && last->type == event->type && last->code == event->code;
 }
 
-/* Two distances can be more than one event says: then they are two. */
+/* Returns false where the sum does not fit in one event. */
 static bool add_distance(int32_t *sum, int32_t distance) {
 	int32_t both = *sum + distance; /* no overflow: each is at most INPUT_DISTANCE_MAX */
 	bool fits = both >= -INPUT_DISTANCE_MAX && both <= INPUT_DISTANCE_MAX;
@@ -70,13 +70,15 @@ static void log_append(struct input_log *log, const struct input_record *event) 
 	head->next++;
 }
 
-/* A pen's buttons, and that it is near: of one at a time, whose buttons go before it does. */
+/*
+ * Whether a pen's event is possible: one pen is near at a time, and has buttons only while it is.
+ */
 static bool pen_can(const struct input_held *held, const struct input_record *event) {
 	bool is_near = input_near_tool(held) != 0;
 	return event->value == 0 || is_near == (event->type == INPUT_PEN_BUTTON);
 }
 
-/* Whether the event changes what is held, which is noted; or has nothing to do with that. */
+/* Updates what is held. Returns false for an event that changes nothing. */
 static bool log_hold(struct input_log *log, const struct input_record *event) {
 	struct input_held *held = &log->head.held;
 	uint32_t bit = event->type >= INPUT_TOUCH_DOWN && event->type <= INPUT_TOUCH_UP
@@ -112,7 +114,7 @@ static bool log_hold(struct input_log *log, const struct input_record *event) {
 	}
 }
 
-/* A pointer that moved without a place is somewhere. */
+/* After a relative motion the place of the pointer is unknown. */
 static void log_place(struct input_log *log, const struct input_record *event) {
 	struct input_head *head = &log->head;
 	if (event->type == INPUT_MOTION || event->type == INPUT_RELATIVE) {
@@ -136,7 +138,7 @@ static bool log_put(struct input_log *log, const struct input_record *event) {
 	return true;
 }
 
-/* Before it goes. */
+/* Releases a pen's buttons before it goes. */
 static void log_lift_pen(struct input_log *log, uint64_t time) {
 	struct input_record event = {
 			.time = time, .type = INPUT_PEN_BUTTON, .code = INPUT_PEN_BUTTON_FIRST};

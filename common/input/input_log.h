@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/**
- * What a sender of input has to say: what is held now, and the last events. Pure.
- */
+/** The state that a sender of input sends: what is held now, and the last events. Pure. */
 #ifndef GID_INPUT_LOG_H
 #define GID_INPUT_LOG_H
 
@@ -17,9 +15,9 @@ struct input_log {
 void input_log_init(struct input_log *log, uint32_t lease_ms);
 
 /*
- * Adds an event that happened. A motion that no frame has yet takes the place of the one before.
- * What changes nothing is left out: a key that is held is not pressed again, and a group without
- * an event does not end. Returns whether there is something to send.
+ * Adds an event. A motion is joined with the one before it that no frame has yet. Events that
+ * change nothing are dropped: a key that is held is not pressed again, and an empty group does not
+ * end. Returns whether there is something to send.
  */
 bool input_log_add(struct input_log *log, const struct input_record *event);
 

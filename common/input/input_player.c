@@ -7,8 +7,8 @@
 /* --- what is held ----------------------------------------------------------------------------- */
 
 /*
- * The event for who knows no pens. A button that a mouse and a pen hold at once is pressed once.
- * Returns whether there is any; what is held is as after it.
+ * Turns a pen's event into a pointer's, for a sink without pens. A button that mouse and pen hold
+ * at once is pressed once. Returns whether there is an event left; `held` is the state after it.
  */
 static bool make_pointers(const struct input_held *held, struct input_record *event) {
 	uint16_t twin = input_pen_twin(event->code);
@@ -28,7 +28,7 @@ static bool make_pointers(const struct input_held *held, struct input_record *ev
 	}
 }
 
-/* Returns whether that was something for the sink. */
+/* Returns whether the sink got an event. */
 static bool player_emit(struct input_player *player, const struct input_record *event) {
 	struct input_record told = *event;
 	bool is_told = player->sink->pens || make_pointers(&player->held, &told);
@@ -56,7 +56,7 @@ static void player_hold(struct input_player *player, uint32_t code, bool pressed
 	player->held_count += pressed ? 1 : -1u;
 }
 
-/* Never ahead of us, and never before the event before. */
+/* Limits a time: not in the future, and not before the last event. */
 static uint64_t player_time(struct input_player *player, uint64_t time, uint64_t now) {
 	time = time > now ? now : time;
 	time = time < player->last_time ? player->last_time : time;
@@ -64,7 +64,7 @@ static uint64_t player_time(struct input_player *player, uint64_t time, uint64_t
 	return time;
 }
 
-/* Returns whether the sink was told of it. */
+/* Returns whether the sink got an event. */
 static bool player_let_go(struct input_player *player, uint16_t code, uint64_t time) {
 	player_hold(player, code, false);
 	return player_emit(player,
@@ -83,7 +83,7 @@ static bool player_lift_pen(struct input_player *player, uint64_t time) {
 	return lifted;
 }
 
-/* Releases all but what `kept` has. */
+/* Releases all that is held but not in `kept`. */
 static void player_release_but(
 		struct input_player *player, const struct input_held *kept, uint64_t now) {
 	bool released = false;
@@ -128,7 +128,7 @@ static bool player_take_token(struct input_player *player) {
 	return true;
 }
 
-/* Whether it may be played, after which it is held, or not any more. */
+/* A key or button. Returns whether it may be played; updates what is held. */
 static bool player_switch(struct input_player *player, const struct input_record *event) {
 	bool pressed = event->value != 0;
 	if (input_holds(&player->held, event->code) == pressed) {
@@ -145,7 +145,7 @@ static bool player_switch(struct input_player *player, const struct input_record
 	return true;
 }
 
-/* One pen at a time, which alone has buttons, and none when it goes. */
+/* Pens: one at a time; its buttons only while it is near. */
 static bool player_pen(struct input_player *player, const struct input_record *event) {
 	uint16_t tool = input_near_tool(&player->held);
 	bool fits = event->value == 0 || (tool != 0) == (event->type == INPUT_PEN_BUTTON);
@@ -156,8 +156,10 @@ static bool player_pen(struct input_player *player, const struct input_record *e
 	return player_switch(player, event);
 }
 
-/* That a pen is near is no press: who did not hear it come, or let it go when its sender was
- * silent, has it again when it moves. */
+/*
+ * A pen that moves is near, even if we missed that it came, or released it while its sender was
+ * silent: being near is no press, so it is safe to repeat.
+ */
 static bool player_pen_motion(struct input_player *player, uint64_t time) {
 	if (input_near_tool(&player->held) == 0 && player->tool != 0 &&
 			player->held_count < INPUT_HELD_MAX && player_take_token(player)) {
@@ -210,7 +212,7 @@ static bool player_admits(
 	}
 }
 
-/* Groups of which nothing was played are left out. */
+/* Plays an event. The end of a group in which nothing was played is dropped. */
 static void player_play_event(struct input_player *player, const struct input_record *event,
 		uint64_t time, uint64_t now, bool *grouped) {
 	struct input_record played = *event;
@@ -239,7 +241,7 @@ static void player_refill(struct input_player *player, uint64_t now) {
 	passed = passed < SECOND_NS ? passed : SECOND_NS;
 	uint64_t added = passed * INPUT_RATE / SECOND_NS;
 	if (added == 0) {
-		return; /* later, with what has passed until then */
+		return; /* too short a time for one token: it counts the next time */
 	}
 	uint64_t tokens = player->tokens + added;
 	player->tokens = tokens < INPUT_BURST ? (uint32_t)tokens : INPUT_BURST;
@@ -255,8 +257,9 @@ static uint64_t translated(uint64_t time, int64_t offset) {
 }
 
 /*
- * Of a sender without any, as one that is gone or begins, all stay: so windows keep the keyboard
- * until their user is back. Others go later, which also bounds how often a sender can have them go.
+ * Devices that are new are reported at once. A sender without any, as one that is gone or begins,
+ * keeps its old ones: so windows keep the keyboard until their user is back. Other devices that are
+ * missing go after INPUT_GONE_MS, which also bounds how often a sender can make them go.
  */
 static void player_set_devices(struct input_player *player, uint32_t devices, uint64_t now) {
 	if ((devices & ~player->devices) != 0) {
@@ -289,7 +292,7 @@ static void player_set_size(struct input_player *player, const struct input_head
 	}
 }
 
-/* What was wanted before the sender was heard is not made up for. */
+/* Requests to close from before the sender's first frame are ignored. */
 static void player_count_closings(struct input_player *player, const struct input_head *head) {
 	bool wanted = player->begun && player->closings != head->closings;
 	player->closings = head->closings;
@@ -298,7 +301,7 @@ static void player_count_closings(struct input_player *player, const struct inpu
 	}
 }
 
-/* Who comes first points, then clicks: the pointer may not have moved since. */
+/* A sender's first frame says where the pointer is, which may not move before it clicks. */
 static void player_place(struct input_player *player, const struct input_head *head, uint64_t now) {
 	struct input_record event = {.time = player_time(player, now, now),
 			.type = INPUT_MOTION,
@@ -326,14 +329,14 @@ void input_player_play(struct input_player *player, const struct input_frame *fr
 	}
 	for (uint32_t i = 0; i < frame->count; i++) {
 		uint64_t time = translated(frame->events[i].time, clock_offset);
-		/* Who comes late does not play what another one has played. */
+		/* Events from before our begin were for another reader. */
 		if (player->begun || time >= player->since) {
 			player->begun = true;
 			player_play_event(player, &frame->events[i], time, now, &grouped);
 		}
 	}
 	if (grouped) {
-		player_end_group(player); /* who takes it knows of no frames */
+		player_end_group(player); /* the sink knows no frames: groups end with them */
 	}
 	player->begun = true;
 	player->next = frame->head.next;

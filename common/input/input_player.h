@@ -1,38 +1,50 @@
 // SPDX-License-Identifier: MIT
 /**
- * Plays the frames of an input stream for who takes input: each event once, in order, no more than
- * a second can have, and nothing stays pressed. Pure: times are ns of our CLOCK_MONOTONIC.
+ * Plays the frames of an input stream for a sink: each event once, in order, at a bounded rate, and
+ * nothing stays pressed. Pure: times are ns of our CLOCK_MONOTONIC.
  *
- * What the sender says is not trusted: what it may do is bounded by the constants below. Releases
- * have no bound of their own, since there are never more of them than of what was pressed.
+ * The sender is not trusted: the constants below bound what it can do. Releases have no bound of
+ * their own, as there are never more of them than of presses.
  */
 #ifndef GID_INPUT_PLAYER_H
 #define GID_INPUT_PLAYER_H
 
 #include "input_format.h"
 
-#define INPUT_RATE 4000u /* events a second, after INPUT_BURST at once: others are left out */
+#define INPUT_RATE 4000u /* events a second, after INPUT_BURST at once; the rest is dropped */
 #define INPUT_BURST 1000u
 #define INPUT_HELD_MAX 32u /* keys and buttons at once */
 #define INPUT_GONE_MS                                                                              \
 	1000u /* until a device that a sender has no more is gone: it may come back                \
 	       */
 
-/* Who takes the input. */
+/* Takes the input. */
 struct input_sink {
-	bool pens; /* it knows pens: for others they are the pointer, and tip and buttons its */
-	/* One event, which changes something. Its time is ours, at most now, and never goes back.
+	/*
+	 * It knows pens; for other sinks a pen is the pointer, and its tip and buttons are the
+	 * pointer's.
+	 */
+	bool pens;
+	/*
+	 * An event that changes something. Its time is of our clock, not in the future, and never
+	 * goes back.
 	 */
 	void (*event)(void *data, const struct input_record *event);
-	/* The sender has these devices now: bits of enum input_devices. Nothing is held of one that
-	 * is there no more. */
+	/*
+	 * The sender has these devices now: bits of enum input_devices. Nothing is held on a device
+	 * that is gone.
+	 */
 	void (*devices)(void *data, uint32_t devices);
-	/* The sender's window has another size, and would have a picture of so many pixels, each
-	 * 1..INPUT_SIZE_MAX. Its screen has that scale, in 120ths; 0: it is not known. As often as
-	 * it likes. NULL: nobody asks for it. */
+	/*
+	 * The sender's window has another size: it asks for a picture of so many pixels, each
+	 * 1..INPUT_SIZE_MAX. Its screen has that scale, in 120ths; 0: unknown. As often as the
+	 * sender likes. May be NULL.
+	 */
 	void (*size)(void *data, uint32_t width, uint32_t height, uint32_t scale);
-	/* The user wants the window to be closed, once or more often since the frame before. As
-	 * often as the sender likes. NULL: nobody asks for it. */
+	/*
+	 * The user asked for the window to be closed, once or more often since the last frame. As
+	 * often as the sender likes. May be NULL.
+	 */
 	void (*close)(void *data);
 };
 
@@ -67,13 +79,15 @@ struct input_player {
 void input_player_init(struct input_player *player, const struct input_sink *sink, void *data,
 		uint64_t now);
 
-/* Another sender begins, or the same one again: what is held is released, and nothing that happened
- * before `now` is played. */
+/*
+ * A sender begins, another one or the same again: releases what is held. Nothing that happened
+ * before `now` is played.
+ */
 void input_player_begin(struct input_player *player, uint64_t now);
 
 /*
- * Plays what is new in a frame that input_frame_read() has read from `next` on. `clock_offset` is
- * added to its times. Says GROUP_END after what it releases by itself.
+ * Plays the new events of a frame, which input_frame_read() has read from number `next` on.
+ * `clock_offset` is added to their times. Sends INPUT_GROUP_END after what it releases by itself.
  */
 void input_player_play(struct input_player *player, const struct input_frame *frame,
 		int64_t clock_offset, uint64_t now);
@@ -85,8 +99,9 @@ void input_player_release(struct input_player *player, uint64_t now);
 uint64_t input_player_deadline(const struct input_player *player);
 
 /*
- * Releases all that is held, if the sender was silent for a lease. Where we come late ourselves,
- * the whole machine may have stood still: then it gets another one. Tells of devices that are gone.
+ * Releases all that is held if the sender was silent for a lease. If this call itself comes late,
+ * the whole machine may have stood still: then the sender gets another lease. Also reports devices
+ * that are gone.
  */
 void input_player_expire(struct input_player *player, uint64_t now);
 

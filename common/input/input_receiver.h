@@ -16,12 +16,14 @@ struct input_receiver;
 
 struct input_receiver_events {
 	struct input_sink sink;
-	/* Look again soon, see input_receiver_deadline(): from gid_domain_dispatch(). */
+	/* input_receiver_deadline() has changed. From gid_domain_dispatch(). */
 	void (*woken)(void *data);
 	/* For the log: the sender came; or it went, or is refused, with the reason or NULL. */
 	void (*sender_changed)(void *data, bool is_there, const char *why);
-	/* The text of the sender's keymap, valid during the call; NULL: it has none. NULL: such are
-	 * not wanted, and none is copied. */
+	/*
+	 * The text of the sender's keymap, valid during the call; NULL: it has none. The function
+	 * may be NULL: then keymaps are not copied.
+	 */
 	void (*keymap)(void *data, const char *text);
 };
 
@@ -30,11 +32,13 @@ int input_receiver_create(struct gid_domain *domain, const char *owner, const ch
 		const struct input_receiver_events *events, void *data,
 		struct input_receiver **created);
 
-/* Lets go of what is held first. Before the domain is destroyed. Accepts NULL. */
+/* Releases what is held first. To be called before the domain is destroyed. Accepts NULL. */
 void input_receiver_destroy(struct input_receiver *receiver);
 
-/* Lets go of what is held, as where whoever gets the events is another one now. The user presses
- * it again, or not. */
+/*
+ * Releases what is held, as when another window gets the events from now on: the user has to press
+ * it again.
+ */
 void input_receiver_release(struct input_receiver *receiver);
 
 /* Readable when input_receiver_dispatch() has something to do. It never changes. */

@@ -27,7 +27,7 @@ static void handle_write(void *data, void *memory, uint32_t slot, uint64_t empti
 	struct input_sender *sender = data;
 	const struct input_head *head = &sender->log.head;
 	if (frame_writer_readers(sender->writer) == 0) {
-		input_log_forget(&sender->log); /* who comes later plays nothing of it */
+		input_log_forget(&sender->log); /* a later reader must not play old events */
 	}
 	if (sender->emptied != emptied) {
 		sender->emptied = emptied;
@@ -55,7 +55,7 @@ uint64_t input_sender_deadline(const struct input_sender *sender) {
 	return frame_writer_sent(sender->writer) + beat;
 }
 
-/* Or a sign of life. */
+/* Sends what is new, or a sign of life if one is due. */
 void input_sender_dispatch(struct input_sender *sender) {
 	if (gid_clock_now() >= input_sender_deadline(sender)) {
 		frame_writer_mark(sender->writer);
@@ -138,7 +138,7 @@ int input_sender_create(struct gid_domain *domain, const char *stream, uint32_t 
 		const struct input_sender_events *events, void *data,
 		struct input_sender **created) {
 	if (gid_domain_sealed_since(domain) != 0) {
-		return -ESHUTDOWN; /* its slab would be refused */
+		return -ESHUTDOWN; /* gidd would refuse its slab */
 	}
 	struct input_sender *sender = calloc(1, sizeof(*sender));
 	if (sender == NULL) {

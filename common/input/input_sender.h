@@ -31,7 +31,7 @@ int input_sender_create(struct gid_domain *domain, const char *stream, uint32_t 
 		const struct input_sender_events *events, void *data,
 		struct input_sender **created);
 
-/* Its readers let go of all that is held. Before the domain is destroyed. Accepts NULL. */
+/* Readers release all that is held. To be called before the domain is destroyed. Accepts NULL. */
 void input_sender_destroy(struct input_sender *sender);
 
 /* What the seat has, bits of enum input_devices; and the text of its keymap, NULL: none. One that
@@ -39,13 +39,15 @@ void input_sender_destroy(struct input_sender *sender);
 void input_sender_set_devices(struct input_sender *sender, uint32_t devices);
 int input_sender_set_keymap(struct input_sender *sender, const char *text);
 
-/* The size that the picture should have, in pixels, each at most INPUT_SIZE_MAX, and the scale of
- * its screen, as in the head; 0, 0 and 0: any. It is sent with input_sender_flush(), and is up to
- * the reader. */
+/*
+ * Asks readers for a picture of this size, in pixels, each at most INPUT_SIZE_MAX, and tells the
+ * scale of the screen, as in struct input_head; 0, 0 and 0: any size. Sent with
+ * input_sender_flush().
+ */
 void input_sender_set_size(
 		struct input_sender *sender, uint32_t width, uint32_t height, uint32_t scale);
 
-/* The user wants the window to be closed: sent with input_sender_flush(), and up to the reader. */
+/* Asks readers to close the window. Sent with input_sender_flush(). */
 void input_sender_close(struct input_sender *sender);
 
 /* Adds an event, with a time of CLOCK_MONOTONIC; it goes out with input_sender_flush(). */

@@ -34,7 +34,10 @@ static inline void note_part_begin(uint8_t *bytes, enum note_kind kind, uint32_t
 	note_put16(bytes + 2, size);
 }
 
-/* The first part of the kind, and its size; NULL: there is none, or what is before it is none. */
+/*
+ * Finds the first part of the kind, and its size. NULL: there is none, or a part before it is
+ * malformed.
+ */
 const uint8_t *note_part_find(
 		const void *bytes, size_t size, enum note_kind kind, size_t *part_size);
 

@@ -42,7 +42,7 @@ void copied_text_unref(struct copied_text *text) {
 
 /* --- helpers ---------------------------------------------------------------------------------- */
 
-/* What one works at, with the descriptors that it has for it: a program's, and pipes of our own. */
+/* The work of one helper thread, and its descriptors: a program's, and pipes of our own. */
 struct work {
 	void (*go)(const struct work *work);
 	unsigned *helpers;
@@ -54,7 +54,10 @@ struct work {
 /* Of this process. */
 static unsigned readers, writers;
 
-/* The program's end last: it may be the last close, which waits for whoever holds the pipe. */
+/*
+ * Closes the program's descriptor last: that may be the last close, which waits for whoever holds
+ * the pipe.
+ */
 static void work_end(struct work *work) {
 	const int ours[] = {work->way[0], work->way[1], work->from};
 	copied_text_unref(work->text);
@@ -75,7 +78,7 @@ static void *work_main(void *data) {
 	return NULL;
 }
 
-/* Returns 0 or -errno: then the descriptors and the text are the caller's still. */
+/* Starts a helper. After an error, -errno, the caller still owns the descriptors and the text. */
 static int start_work(const struct work *what, unsigned max) {
 	struct work *work = malloc(sizeof(*work));
 	int error = work != NULL ? -EBUSY : -ENOMEM;
@@ -94,7 +97,7 @@ static int start_work(const struct work *what, unsigned max) {
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Until the program has closed. Whoever began it ends it before, by closing his end. */
+/* Copies a program's pipe to ours until the program closes it, or until our side closes its end. */
 static void relay(const struct work *work) {
 	struct pollfd both[] = {{work->theirs, POLLIN, 0}, {work->way[1], 0, 0}};
 	char bytes[PIECE];
@@ -104,7 +107,8 @@ static void relay(const struct work *work) {
 			return;
 		}
 		got = read(work->theirs, bytes, sizeof(bytes));
-		both[0].fd = got < 0 ? -1 : work->theirs; /* what breaks off is no end */
+		/* An error is not the end of a text: our pipe stays open until its time limit. */
+		both[0].fd = got < 0 ? -1 : work->theirs;
 		put = got > 0 ? write(work->way[1], bytes, (size_t)got) : 0;
 	}
 }
@@ -119,7 +123,10 @@ static void close_both(const int ends[2]) {
 	close(ends[1]);
 }
 
-/* Has a helper read a program's pipe, whose end it takes. Returns our end, or -errno. */
+/*
+ * Starts a helper that reads a program's pipe, and takes its descriptor. Returns our end, or
+ * -errno.
+ */
 static int start_reading(int theirs) {
 	int ours[2];
 	if (pipe2(ours, O_CLOEXEC) != 0) {
@@ -138,7 +145,7 @@ static int start_reading(int theirs) {
 	return error != 0 ? error : ours[0];
 }
 
-/* Our end alone is told not to wait: programs may not expect that of theirs. */
+/* Only our own end is non-blocking: programs may not expect that of theirs. */
 int text_reading_begin(struct text_reading *reading, int epoll) {
 	int theirs[2];
 	if (pipe2(theirs, O_CLOEXEC) != 0) {
@@ -150,7 +157,7 @@ int text_reading_begin(struct text_reading *reading, int epoll) {
 		return fd;
 	}
 	int error = watch(epoll, fd);
-	if (error != 0) { /* the helper ends, and closes the other one */
+	if (error != 0) { /* the helper notices, and closes the other end */
 		close(fd);
 		close(theirs[1]);
 		return error;
@@ -191,7 +198,7 @@ void text_reading_end(struct text_reading *reading) {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Any other file may hold up who writes for good. */
+/* Writing to any other file may block for good. */
 bool text_pipe_is(int fd) {
 	char path[32], name[8] = "";
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -206,8 +213,9 @@ static bool wait_for_room(const struct work *work, uint64_t deadline) {
 }
 
 /*
- * Whoever else has the program's end may let it wait for its reader again and again: only in this
- * way writing does not wait whatever is set there. Returns whether all was written in time.
+ * Writes through a pipe of our own and splice(): that is the only way of writing that never blocks,
+ * even if somebody else who has the program's end keeps making it blocking. Returns whether all was
+ * written in time.
  */
 static bool put(const struct work *work, const char *bytes, size_t size, uint64_t deadline) {
 	size_t at = 0, moved = 0;
@@ -229,9 +237,9 @@ static void write_text(const struct work *work) {
 }
 
 /*
- * Until whoever writes at our end has closed it. What the program takes no more is read for
- * nothing: its writer shall not be ended by a signal. Not spliced: that would lock our pipe, too,
- * while it waits for who has locked the other.
+ * Copies our pipe to the program's until our side closes its end. What the program does not take
+ * any more is read and dropped, so that our writer gets no SIGPIPE. Not spliced from pipe to pipe:
+ * that would lock our pipe while it waits for the other one.
  */
 static void pass_on(const struct work *work) {
 	char bytes[PIECE];
@@ -264,7 +272,10 @@ void text_pipe_give(int fd, struct copied_text *text) {
 
 /* --- pipes that others read and write --------------------------------------------------------- */
 
-/* Has a helper write it, whose end it takes. Returns our end, or -errno. */
+/*
+ * Starts a helper that writes a program's pipe, and takes its descriptor. Returns our end, or
+ * -errno.
+ */
 static int start_passing_on(int theirs) {
 	int ours[2], way[2];
 	if (pipe2(ours, O_CLOEXEC) != 0) {
@@ -289,7 +300,7 @@ static int start_passing_on(int theirs) {
 	return error != 0 ? error : ours[1];
 }
 
-/* The helper has a copy of its own, so that it is never the caller who closes the last. */
+/* The helper gets a copy of the descriptor, so that the last close is never the caller's. */
 static int with_copy(int fd, int (*start)(int theirs)) {
 	if (!text_pipe_is(fd)) {
 		return -EINVAL;

@@ -7,14 +7,14 @@
 #include "text.h"
 
 #define TEXTS (NOTE_PART_HEADER + 1) /* after the length of the app-id */
-/* Of a text that a program gives, no more is looked at. */
+/* More bytes of a program's text are not looked at. */
 #define LOOKED_AT 1024u
 
 _Static_assert(TEXTS + WINDOW_APP_ID_MAX + WINDOW_TITLE_MAX == GID_NOTE_MAX, "window note");
 
 /*
- * Takes what can be shown, up to a NUL, as far as there is room for whole characters. Returns
- * whether that is all of it.
+ * Copies the printable characters of a text, up to a NUL, as long as whole characters fit. Returns
+ * whether all of it fitted.
  */
 static bool take_text(char *to, size_t room, const char *from, size_t size) {
 	size_t used = 0, length;
@@ -34,7 +34,7 @@ static bool take_text(char *to, size_t room, const char *from, size_t size) {
 static void set_texts(struct window_note *note, const char *app_id, size_t app_id_size,
 		const char *title, size_t title_size) {
 	if (!take_text(note->app_id, WINDOW_APP_ID_MAX, app_id, app_id_size)) {
-		note->app_id[0] = '\0'; /* a part of it would be another one */
+		note->app_id[0] = '\0'; /* a shortened app-id would be another one */
 	}
 	take_text(note->title, WINDOW_TITLE_MAX, title, title_size);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The published form of what a frame says in its note (gid/stream.h) of the window that it is a
- * picture of: the app-id and the title that its program gives it. docs/wire-ring.md has the same in
- * words.
+ * The published form of a window's note (gid/stream.h), in frames that are pictures of a window:
+ * the app-id and the title that its program gives it. docs/wire-ring.md has the same in words.
  *
  * Pure: any bytes are fine, on both sides. What comes out is UTF-8 without control characters.
  */
@@ -19,7 +18,7 @@ struct window_note {
 	char title[WINDOW_TITLE_MAX + 1];   /* what is too long is cut */
 };
 
-/* Of texts of a program's; NULL: it gave none. */
+/* Makes a note of a program's texts; NULL: it gave none. */
 void window_note_set(struct window_note *note, const char *app_id, const char *title);
 
 /* Returns how many bytes there are. */

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 
 /*
- * Whether standard error goes to systemd's journal, which takes a level in front of each line. That
- * $JOURNAL_STREAM is set alone says no more than that some program before us had one, as a desktop.
+ * Whether standard error goes to systemd's journal, which takes a level in front of each line.
+ * $JOURNAL_STREAM alone does not say so: it may be inherited from another program, such as a
+ * desktop.
  */
 bool journal_has_errors(void);
 

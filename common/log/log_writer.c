@@ -56,7 +56,10 @@ static void pass_on(const struct line *line, bool (*put)(const struct line *line
 	}
 }
 
-/* Where not even that is taken, it is told with those that are lost next. */
+/*
+ * Reports how many lines were lost. If that line is lost, too, the count is kept for the next
+ * report.
+ */
 static void pass_on_lost(bool (*put)(const struct line *line)) {
 	unsigned long long lost = atomic_exchange(&writer.lost, 0);
 	struct line line = line_of_lost(lost);
@@ -68,8 +71,8 @@ static void pass_on_lost(bool (*put)(const struct line *line)) {
 /* --- the thread ------------------------------------------------------------------------------- */
 
 /*
- * Waits until it is taken, also where another program with the same standard error has it not
- * block. Returns whether it was.
+ * Writes a line, and waits while there is no room: another program with the same standard error may
+ * have made it non-blocking. Returns whether all was written.
  */
 static bool write_in_time(const struct line *line) {
 	struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -110,7 +113,7 @@ static void *run(void *data) {
 	return NULL;
 }
 
-/* A child of ours, as a seat of libseat's own is, logs as we do, and has no thread for it. */
+/* After fork() there is no thread: a child, such as libseat's own seat, writes at once. */
 static void in_child(void) {
 	atomic_store(&writer.runs, false);
 }

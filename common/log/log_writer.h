@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Lines on standard error, for programs that must not wait for who reads them: a thread of its own
- * writes them, and may wait. Lines that find no room are lost, and how many is told.
+ * Log lines on standard error, for programs that must not wait for whoever reads them: a thread of
+ * its own writes them, and may wait. Lines for which there is no room are dropped and counted.
  */
 #ifndef GID_LOG_WRITER_H
 #define GID_LOG_WRITER_H
@@ -12,8 +12,8 @@
 #define LOG_LINE_BYTES 768
 
 /*
- * Starts the thread. `name` stands before what the writer tells itself. Until then, and where the
- * thread cannot start, a line is written at once, if that would not wait.
+ * Starts the thread. `name` is the prefix of the writer's own messages. Before that, and where the
+ * thread cannot start, a line is written at once if that would not wait, and else dropped.
  */
 void log_writer_start(const char *name);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * What systemd is told by sd_notify's protocol: that the program runs, and, where it watches, that
- * it still does. Never waits for systemd: what finds no room is not told, and told again. Its
- * socket stays open, so that nothing is opened for a sign of life.
+ * Tells systemd by the protocol of sd_notify(3) that the program is ready, and feeds its watchdog.
+ * Never waits for systemd: a message for which there is no room is sent again later. The socket
+ * stays open, so that a sign of life opens nothing.
  */
 #ifndef GID_NOTIFY_H
 #define GID_NOTIFY_H
@@ -10,19 +10,19 @@
 #include <stdint.h>
 
 struct notify {
-	int fd;		      /* -1: nobody wants to know */
+	int fd;		      /* -1: there is no $NOTIFY_SOCKET */
 	uint64_t interval_ns; /* how often a sign of life goes out; 0: none */
 	uint64_t next;	      /* CLOCK_MONOTONIC ns */
 };
 
-/* As $NOTIFY_SOCKET and $WATCHDOG_USEC have it. */
+/* By $NOTIFY_SOCKET and $WATCHDOG_USEC. */
 void notify_init(struct notify *notify);
 void notify_finish(struct notify *notify);
 
-/* Clients can come now. */
+/* The program is ready: clients can connect. */
 void notify_ready(const struct notify *notify);
 
-/* To be called more often than that. */
+/* Sends a sign of life if one is due; to be called more often than every `interval_ns`. */
 void notify_alive(struct notify *notify, uint64_t now);
 
 #endif
