@@ -44,7 +44,7 @@ static void probe_connector(struct kms_device *device, uint32_t id) {
 	drmModeFreeConnector(found);
 }
 
-/* A connector of which the device says nothing any more is gone, too. */
+/* Finds new and lost connectors. One that the device does not list any more is gone, too. */
 static void backend_scan(struct kms_device *device) {
 	drmModeRes *list = drmModeGetResources(device->fd);
 	if (list == NULL) {
@@ -68,7 +68,7 @@ static void backend_scan(struct kms_device *device) {
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* By the CRTC, because an output may be gone before the event of its last commit comes. */
+/* Finds the output by its CRTC, as it may be gone before the event of its last commit comes. */
 static void handle_flip(int fd, unsigned sequence, unsigned seconds, unsigned microseconds,
 		unsigned crtc, void *data) {
 	struct kms_device *device = data;
@@ -169,7 +169,7 @@ static const struct wlr_backend_impl backend_impl = {
 #endif
 };
 
-/* Those that are not used are closed again. */
+/* Opens the first KMS device of the seat; closes the others, which the session opens as well. */
 static struct wlr_device *open_device(struct wlr_session *session) {
 	struct wlr_device *devices[DEVICES_MAX];
 	ssize_t count = wlr_session_find_gpus(session, DEVICES_MAX, devices);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** A KMS device that is ours, and its outputs: what those who make commits for them share. */
+/** A KMS device that we opened, and its outputs: the state that the parts of this backend share. */
 #ifndef KMS_DEVICE_H
 #define KMS_DEVICE_H
 
@@ -30,15 +30,15 @@ struct kms_output {
 	struct wl_list link;
 	struct kms_device *device;
 	struct kms_connector connector;
-	/* Its own while it is on, or is tried; NULL: none. */
+	/* Claimed while the output is on, or a commit is tested; NULL: none. */
 	struct kms_crtc *crtc;
 	struct kms_plane *primary;
 	struct wl_list layers; /* kms_layer::link, from the lowest up */
-	bool stale;	       /* somebody else had the device: all of it is to be set again */
-	int error;	       /* of the last commit, as -errno */
-	bool flipping;	       /* a commit is on its way to the screen */
-	uint32_t flip_commit;  /* its number */
-	/* On the primary plane now, and after the flip. Both are locked; the second can be NULL. */
+	bool stale;    /* somebody else had the device: the next commit sets everything again */
+	int error;     /* of the last commit, as -errno */
+	bool flipping; /* a commit is on its way to the screen */
+	uint32_t flip_commit; /* its number */
+	/* On the primary plane now, and after the pending flip (or NULL). Both are locked. */
 	struct wlr_buffer *front, *next;
 	struct kms_writeback *writeback; /* owned */
 };

@@ -13,7 +13,9 @@
 #include <xf86drm.h>
 #include <xf86drmMode.h>
 
-/* The framebuffer keeps the memory; the handles are only for making it. Planes may share one. */
+/*
+ * Closes the GEM handles of an import: the framebuffer keeps the memory. Planes may share a handle.
+ */
 static void close_handles(int fd, const uint32_t handles[4]) {
 	for (int i = 0; i < 4; i++) {
 		bool again = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** What a plane can show: the memory of a wlr_buffer, and memory that the device itself gave. */
+/** Framebuffers, which planes show: of wlr_buffers, and of dumb buffers of the device. */
 #ifndef KMS_FB_H
 #define KMS_FB_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <wlr/types/wlr_buffer.h>
 
-/* The framebuffer of a wlr_buffer, made when it is first asked for: until the buffer is gone. */
+/* The framebuffer of a wlr_buffer. Made when it is first needed, and destroyed with the buffer. */
 struct kms_fb {
 	struct wl_list link;
 	struct wlr_buffer *buffer;
@@ -17,19 +17,19 @@ struct kms_fb {
 };
 
 /*
- * Finds it in the list, or makes one and adds it. Returns its number, or 0 with errno set: the
- * device does not take such memory.
+ * Finds the buffer's framebuffer in the list, or makes one. Returns its id, or 0 with errno set:
+ * the device cannot scan out such memory.
  */
 uint32_t kms_fb_of_buffer(struct wl_list *list, int fd, struct wlr_buffer *buffer);
 
-/* The same of a buffer whose memory is said by the caller. */
+/* The same, for a buffer whose dma-buf the caller describes. */
 uint32_t kms_fb_of_dmabuf(struct wl_list *list, int fd, struct wlr_buffer *buffer,
 		const struct wlr_dmabuf_attributes *dmabuf);
 
-/* Of all in the list, before the device is closed. */
+/* Destroys all framebuffers in the list, before the device is closed. */
 void kms_fbs_destroy(struct wl_list *list);
 
-/* A picture of XRGB8888 that a processor writes, or reads. */
+/* A dumb buffer of XRGB8888, which the CPU writes or reads. */
 struct kms_dumb {
 	int fd;
 	uint32_t handle, id; /* id: the framebuffer's number */
@@ -39,13 +39,15 @@ struct kms_dumb {
 	void *data;
 };
 
-/* All black. Returns 0 or -errno; the picture is to be finished in either case. */
+/* Makes a black picture. Returns 0 or -errno; kms_dumb_finish() is needed in either case. */
 int kms_dumb_init(struct kms_dumb *dumb, int fd, uint32_t width, uint32_t height);
-/* A descriptor of a fence that is signalled already, as of memory that no device draws to; or
- * -errno. */
+/*
+ * The descriptor of a fence that is signalled already, since no device draws into this memory; or
+ * -errno. The caller closes it.
+ */
 int kms_dumb_get_fence(const struct kms_dumb *dumb);
 
-/* Takes one of zeroes, too. */
+/* Also accepts a struct of zeroes. */
 void kms_dumb_finish(struct kms_dumb *dumb);
 
 #endif

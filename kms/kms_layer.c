@@ -84,7 +84,10 @@ void *kms_layer_begin(struct kms_layer *layer, size_t *stride) {
 		return NULL;
 	}
 	struct kms_dumb *picture = &layer->pictures[free_picture(layer)];
-	/* Until it is submitted: the other one may be half written. */
+	/*
+	 * Until kms_layer_submit() the next commit shows what is on the screen: this one may be
+	 * half written.
+	 */
 	layer->next = layer->shown;
 	set_lent(&layer->lent_next, layer->lent_shown);
 	*stride = picture->stride;
@@ -137,7 +140,7 @@ static void add_layer(struct kms_request *request, const struct kms_output *outp
 	}
 }
 
-/* A plane that cannot be told shows nothing that is lent. */
+/* Without IN_FENCE_FD the commit fails, and the plane shows no lent buffer. */
 static void add_fence(struct kms_request *request, const struct kms_layer *layer) {
 	kms_request_set(request, layer->plane->id, layer->plane->properties[KMS_PLANE_IN_FENCE_FD],
 			(uint64_t)layer->fence);
@@ -185,7 +188,7 @@ int kms_layer_lend(struct kms_layer *layer, struct wlr_buffer *buffer,
 	return error;
 }
 
-/* Overlays that others do not have, and that lie above the primary plane. */
+/* An overlay plane for the output's CRTC, above the primary plane, which no other output has. */
 static bool is_usable(const struct kms_output *output, const struct kms_plane *plane) {
 	uint64_t primary = output->primary->has_zpos ? output->primary->zpos : 0;
 	bool above = !plane->has_zpos || !output->primary->has_zpos ||
@@ -300,7 +303,7 @@ void kms_layers_add_hidden(struct kms_output *output, struct kms_request *reques
 	}
 }
 
-/* Each plane once: what libdrm makes of a property that is set twice is not said. */
+/* Sets each plane once: libdrm does not specify what a property means that is set twice. */
 static void add_plane(struct kms_output *output, struct kms_request *request,
 		const struct kms_plane *plane) {
 	const struct kms_layer *layer;
@@ -333,7 +336,7 @@ void kms_layers_sent(struct kms_output *output) {
 	struct kms_layer *layer;
 	wl_list_for_each(layer, &output->layers, link) {
 		layer->shown = layer->next;
-		/* What is replaced is on the screen until the flip. */
+		/* The replaced buffer is on the screen until the flip. */
 		set_lent(&layer->lent_before, layer->lent_shown);
 		set_lent(&layer->lent_shown, layer->lent_next);
 		if (layer->plane != NULL) {

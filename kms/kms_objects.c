@@ -102,7 +102,10 @@ static int plane_init(struct kms_plane *plane, int fd, uint32_t id) {
 		plane->type = values[KMS_PLANE_TYPE];
 		plane_read_zpos(plane, fd, values[KMS_PLANE_ZPOS]);
 		for (uint32_t i = 0; i < found->count_formats; i++) {
-			/* The layout that the driver chooses; that of dumb buffers, too. */
+			/*
+			 * Without a modifier: the layout that the driver chooses, also for dumb
+			 * buffers.
+			 */
 			wlr_drm_format_set_add(
 					&plane->formats, found->formats[i], DRM_FORMAT_MOD_INVALID);
 		}

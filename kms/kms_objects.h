@@ -53,12 +53,13 @@ enum kms_connector_property {
 
 struct kms_plane {
 	uint32_t id;
-	uint32_t possible_crtcs; /* a bit for each, by its index */
+	uint32_t possible_crtcs; /* bit i: the CRTC with index i */
 	uint64_t type;		 /* DRM_PLANE_TYPE_… */
 	bool has_zpos, zpos_is_fixed;
-	uint64_t zpos, zpos_max; /* with has_zpos: the value now; with one that can be chosen */
+	/* With has_zpos: the present value; the largest, where it can be chosen. */
+	uint64_t zpos, zpos_max;
 	struct wlr_drm_format_set formats;
-	struct kms_output *output; /* whose it is, NULL: nobody's */
+	struct kms_output *output; /* the output that claimed it; NULL: free */
 	uint32_t properties[KMS_PLANE_PROPERTIES];
 };
 
@@ -68,7 +69,7 @@ struct kms_crtc {
 	uint32_t properties[KMS_CRTC_PROPERTIES];
 };
 
-/* A connector comes and goes on some devices: it is not kept, but found anew where it is needed. */
+/* Connectors come and go on some devices: this is read anew where it is needed. */
 struct kms_connector {
 	uint32_t id;
 	uint32_t possible_crtcs;

@@ -16,7 +16,7 @@
 #include "kms_writeback.h"
 #include "versions.h"
 
-/* Others change what is seen in ways that nobody has checked. */
+/* Any other state would change what is seen in ways that are not checked. */
 #define SUPPORTED                                                                                  \
 	(WLR_OUTPUT_STATE_BACKEND_OPTIONAL | WLR_OUTPUT_STATE_BUFFER | WLR_OUTPUT_STATE_MODE |     \
 			WLR_OUTPUT_STATE_ENABLED)
@@ -28,7 +28,7 @@ struct kms_output *kms_output_from_wlr(struct wlr_output *base) {
 	return base != NULL && base->impl == &output_impl ? output : NULL;
 }
 
-/* --- what it is shown by ---------------------------------------------------------------------- */
+/* --- CRTC and primary plane ------------------------------------------------------------------- */
 
 static struct kms_plane *find_primary(struct kms_objects *objects, const struct kms_crtc *crtc) {
 	for (size_t i = 0; i < objects->plane_count; i++) {
@@ -41,7 +41,7 @@ static struct kms_plane *find_primary(struct kms_objects *objects, const struct 
 	return NULL;
 }
 
-/* Those that are free, from the first one on. */
+/* Claims the first free CRTC that fits, and its primary plane. */
 static bool output_claim(struct kms_output *output) {
 	struct kms_objects *objects = &output->device->objects;
 	for (size_t i = 0; i < objects->crtc_count && output->crtc == NULL; i++) {
@@ -106,8 +106,8 @@ static bool is_ours(const struct kms_output *output, uint32_t connector) {
 }
 
 /*
- * Whoever had the device before may have left something on it, which would be seen, or hold a CRTC
- * or a connector that we need. It goes with the same commit that shows what is ours.
+ * Turns off everything else: whoever had the device before may have left planes that would be seen,
+ * or hold a CRTC or connector that we need. It is part of the commit that shows our own.
  */
 static void add_rest_off(struct kms_output *output, struct kms_request *request) {
 	struct kms_device *device = output->device;
@@ -143,7 +143,7 @@ static void add_mode(struct kms_output *output, struct kms_request *request, uin
 			output->connector.properties[KMS_CONNECTOR_CRTC_ID], crtc->id);
 	kms_request_set(request, crtc->id, properties[KMS_CRTC_MODE_ID], blob);
 	kms_request_set(request, crtc->id, properties[KMS_CRTC_ACTIVE], 1);
-	/* What comes out is what the planes have. */
+	/* No colour correction: the output shows what the planes have. */
 	kms_request_set_optional(request, crtc->id, properties[KMS_CRTC_GAMMA_LUT], 0);
 	kms_request_set_optional(request, crtc->id, properties[KMS_CRTC_DEGAMMA_LUT], 0);
 	kms_request_set_optional(request, crtc->id, properties[KMS_CRTC_CTM], 0);
@@ -155,7 +155,7 @@ static void add_mode(struct kms_output *output, struct kms_request *request, uin
 struct change {
 	bool on, sets_mode;
 	const struct kms_mode *mode;
-	struct wlr_buffer *buffer; /* on the primary plane, from then on */
+	struct wlr_buffer *buffer; /* on the primary plane afterwards */
 };
 
 /* Returns 0, 1: nothing changes, or -errno. */
@@ -169,7 +169,8 @@ static int output_read_state(struct kms_output *output, const struct wlr_output_
 	bool on = state->committed & WLR_OUTPUT_STATE_ENABLED ? state->enabled : base->enabled;
 	if (state->committed & WLR_OUTPUT_STATE_MODE) {
 		if (state->mode_type != WLR_OUTPUT_STATE_MODE_FIXED) {
-			return -ENOTSUP; /* the connector lists all that it can */
+			/* Custom modes are not supported: the connector lists what it can. */
+			return -ENOTSUP;
 		}
 		mode = state->mode;
 	}
@@ -237,12 +238,16 @@ static int output_send_once(struct kms_output *output, const struct change *chan
 	}
 	kms_request_finish(&request);
 	if (blob != 0) {
-		drmModeDestroyPropertyBlob(device->fd, blob); /* a commit keeps what it has */
+		/* The kernel keeps the blobs that a commit uses. */
+		drmModeDestroyPropertyBlob(device->fd, blob);
 	}
 	return ret;
 }
 
-/* What only checks the display must not keep anything from it. */
+/*
+ * Where a commit with a writeback is refused, tries once without: the check must not keep a picture
+ * from the screen.
+ */
 static int output_send(struct kms_output *output, const struct change *change, bool test) {
 	int ret = output_send_once(output, change, test);
 	if (ret == 0 || ret == -EBUSY || !change->on ||
@@ -314,7 +319,7 @@ static bool output_test(struct wlr_output *base, const struct wlr_output_state *
 
 void kms_output_flipped(struct kms_output *output, unsigned sequence, const struct timespec *when) {
 	if (!output->flipping) {
-		return; /* a mode was set meanwhile */
+		return; /* a mode set made the flip void */
 	}
 	struct timespec time = *when;
 	output->flipping = false;
@@ -346,7 +351,7 @@ void kms_output_restore(struct kms_output *output) {
 		return;
 	}
 	output->stale = true;
-	/* What was on its way has come, or never will. */
+	/* A pending flip has come, or never will. */
 	output->flipping = false;
 	output->base.frame_pending = false;
 	wlr_output_update_needs_frame(&output->base);
@@ -407,7 +412,7 @@ static void output_add_modes(struct kms_output *output, const drmModeConnector *
 	for (int i = 0; i < connector->count_modes; i++) {
 		struct kms_mode *mode = calloc(1, sizeof(*mode));
 		if (mode == NULL) {
-			return; /* those that there are can be used */
+			return; /* the modes so far can be used */
 		}
 		mode->info = connector->modes[i];
 		mode->base.width = mode->info.hdisplay;

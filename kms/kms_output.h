@@ -14,16 +14,16 @@ struct kms_mode {
 	drmModeModeInfo info;
 };
 
-/* Of the connector, which is connected. NULL for want of memory, or it is gone. */
+/* Makes the output of a connected connector. NULL without memory, or if the connector is gone. */
 struct kms_output *kms_output_create(struct kms_device *device, const drmModeConnector *connector);
 
-/* NULL: it is another backend's. */
+/* NULL: the output is of another backend. */
 struct kms_output *kms_output_from_wlr(struct wlr_output *output);
 
-/* The device is ours again, and shows nothing: asks for a frame. */
+/* The session is active again: asks for a frame that sets everything. */
 void kms_output_restore(struct kms_output *output);
 
-/* The commit that was on its way is on the screen. */
+/* The pending commit is on the screen. */
 void kms_output_flipped(struct kms_output *output, unsigned sequence, const struct timespec *when);
 
 #endif

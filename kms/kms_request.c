@@ -48,7 +48,7 @@ void kms_request_show(struct kms_request *request, const struct kms_plane *plane
 	kms_request_set(request, plane->id, properties[KMS_PLANE_CRTC_Y], (uint64_t)y);
 	kms_request_set(request, plane->id, properties[KMS_PLANE_CRTC_W], width);
 	kms_request_set(request, plane->id, properties[KMS_PLANE_CRTC_H], height);
-	/* Whoever had the device before us may have left others. */
+	/* Whoever had the device before may have left other values. */
 	kms_request_set_optional(request, plane->id, properties[KMS_PLANE_ALPHA], OPAQUE);
 	kms_request_set_optional(
 			request, plane->id, properties[KMS_PLANE_ROTATION], DRM_MODE_ROTATE_0);

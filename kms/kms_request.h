@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** An atomic commit while it is put together. */
+/** An atomic commit that is being built. */
 #ifndef KMS_REQUEST_H
 #define KMS_REQUEST_H
 
@@ -16,19 +16,19 @@ struct kms_request {
 void kms_request_init(struct kms_request *request);
 void kms_request_finish(struct kms_request *request);
 
-/* What the device must have: without a property of this number the commit fails with -ENOTSUP. */
+/* Sets a property that the device must have: for the number 0 the commit fails with -ENOTSUP. */
 void kms_request_set(
 		struct kms_request *request, uint32_t object, uint32_t property, uint64_t value);
 
-/* What is left as it is where there is no such property. */
+/* Sets a property if the device has it. */
 void kms_request_set_optional(
 		struct kms_request *request, uint32_t object, uint32_t property, uint64_t value);
 
-/* The picture of this many pixels, as large as it is, at (x, y) of the CRTC. */
+/* Shows a picture of width x height pixels, unscaled, at (x, y) of the CRTC. */
 void kms_request_show(struct kms_request *request, const struct kms_plane *plane, uint32_t crtc,
 		uint32_t fb, int32_t x, int32_t y, uint32_t width, uint32_t height);
 
-/* Nothing is on the plane. */
+/* Turns the plane off. */
 void kms_request_hide(struct kms_request *request, const struct kms_plane *plane);
 
 /*

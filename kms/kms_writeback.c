@@ -15,7 +15,7 @@
 
 #define TIMEOUT_MS 1000
 
-/* What the frame on its way is made of stays as it is until it is written. */
+/* Keeps the buffers of the pending frame unchanged until they are written back. */
 static void writeback_hold(struct kms_writeback *writeback) {
 	writeback->primary = wlr_buffer_lock(writeback->output->next);
 	kms_layers_hold(writeback->output);
@@ -56,7 +56,7 @@ static void writeback_end(struct kms_writeback *writeback, bool written) {
 static int handle_fence(int fd, uint32_t mask, void *data) {
 	struct kms_writeback *writeback = data;
 	struct sync_file_info info = {0};
-	/* A device that could not write signals its fence with an error. */
+	/* A device that cannot write signals its fence with an error. */
 	bool written = ioctl(fd, SYNC_IOC_FILE_INFO, &info) == 0 && info.status == 1;
 	writeback_end(writeback, written);
 	return 0;
@@ -190,7 +190,7 @@ void kms_writeback_sent(
 		struct kms_writeback *writeback, bool sets_mode, uint32_t width, uint32_t height) {
 	struct kms_device *device = writeback->output->device;
 	if (sets_mode) {
-		writeback_end(writeback, false); /* what was on its way, or asked for */
+		writeback_end(writeback, false); /* a writeback that was pending or asked for */
 		writeback->asked = false;
 		kms_dumb_finish(&writeback->picture);
 		writeback->linked = writeback->found &&

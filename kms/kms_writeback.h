@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What the display controller made of all planes of an output, written to memory by itself: by a
- * writeback connector, which some devices have beside those for screens.
+ * Writeback: the display controller writes what it composed of all planes of an output to memory,
+ * by a writeback connector, which some devices have beside those for screens.
  */
 #ifndef KMS_WRITEBACK_H
 #define KMS_WRITEBACK_H
@@ -16,9 +16,9 @@ struct kms_request;
 
 struct kms_writeback {
 	struct kms_output *output;
-	bool wanted; /* by the display */
+	bool wanted; /* by kms_writeback_want() */
 	bool found;  /* `connector` is one for this output's CRTC */
-	bool linked; /* it belongs to the CRTC since the mode was set */
+	bool linked; /* it has been connected to the CRTC since the mode was set */
 	bool asked;  /* the next commit is to be written */
 	bool aside;  /* for now nothing is added to commits */
 	struct kms_connector connector;
@@ -31,16 +31,18 @@ struct kms_writeback {
 	void *data;
 };
 
-/* Before the mode is set: the output is to have one, if the device does. */
+/* To be called before the mode is set: the output uses a writeback connector, if there is one. */
 void kms_writeback_want(struct kms_output *output);
 
 /* Whether kms_writeback_ask() can be called now. */
 bool kms_writeback_is_ready(const struct kms_output *output);
 
-/* Whether there is one at all. */
+/* Whether the output has a writeback connector. */
 bool kms_writeback_is_there(const struct kms_output *output);
 
-/* The next commit is written to memory. `done` is called once, later, or not if the output goes. */
+/*
+ * Writes the next commit's picture to memory. `done` is called once, later; not if the output goes.
+ */
 void kms_writeback_ask(struct kms_output *output,
 		void (*done)(void *data, const struct kms_dumb *picture), void *data);
 
@@ -59,22 +61,25 @@ bool kms_writeback_has(const struct kms_writeback *writeback, uint32_t connector
 /* Looks for a connector that fits the output's CRTC. */
 void kms_writeback_find(struct kms_writeback *writeback);
 
-/* To a commit that sets a mode. */
+/* Adds the connector to a commit that sets a mode. */
 void kms_writeback_add_link(struct kms_writeback *writeback, struct kms_request *request);
 
-/* To one that turns the output off. */
+/* Adds its end to a commit that turns the output off. */
 void kms_writeback_add_off(struct kms_writeback *writeback, struct kms_request *request);
 
-/* To any other, if it was asked for. */
+/* Adds a writeback to any other commit, if one was asked for. */
 void kms_writeback_add(struct kms_writeback *writeback, struct kms_request *request);
 
-/* The commit with what was added is on its way; `sets_mode`: of so many pixels. */
+/*
+ * The commit with what was added was accepted. With `sets_mode` the mode has width x height pixels.
+ */
 void kms_writeback_sent(
 		struct kms_writeback *writeback, bool sets_mode, uint32_t width, uint32_t height);
 
 /*
- * A commit was refused that sets a mode, or does not: nothing is added to the next one. Returns
- * whether there was anything. kms_writeback_take_back() then tells whether the device took that.
+ * A commit was refused: adds nothing to the next one. Returns whether anything had been added, so
+ * that it makes sense to try once more. kms_writeback_take_back() then tells whether that was
+ * accepted.
  */
 bool kms_writeback_set_aside(struct kms_writeback *writeback, bool sets_mode);
 void kms_writeback_take_back(struct kms_writeback *writeback, bool taken_without);
