@@ -17,7 +17,9 @@
 /* Whether the client's process lives and runs the very file that has this path now. */
 bool client_runs_program(struct wl_client *client, const char *path);
 
-/* Whether that can be told: without /proc no client runs any program. */
+/*
+ * Whether programs can be identified at all: without /proc client_runs_program() is false for all.
+ */
 bool client_programs_are_known(void);
 
 bool client_is_of_user(struct wl_client *client, uid_t user);

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 struct shares {
-	struct wl_listener gone; /* by which the client has them */
+	struct wl_listener gone; /* by which the client's shares are found */
 	uint64_t amounts[CLIENT_SHARES];
 };
 
-/* Its objects have gone before. */
+/* A late listener: the client's objects, which give their shares back, are gone by now. */
 static void handle_gone(struct wl_listener *listener, void *data) {
 	struct shares *shares = wl_container_of(listener, shares, gone);
 	free(shares);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What each client has of ours, which is bounded: known without a look at the others, of which
- * there may be as many as strangers like.
+ * Bounds what each client may have. The account of a client is found without a walk over all
+ * clients, whose number strangers choose.
  */
 #ifndef GID_CLIENT_SHARE_H
 #define GID_CLIENT_SHARE_H
@@ -17,7 +17,10 @@ enum client_share {
 	CLIENT_SHARES,
 };
 
-/* Returns whether the client may have so much more, and has it then. False, too, without memory. */
+/*
+ * Charges `amount` to the client. Returns false, and charges nothing, if that would exceed `max`,
+ * or without memory.
+ */
 bool client_share_take(
 		struct wl_client *client, enum client_share share, uint64_t amount, uint64_t max);
 

@@ -18,7 +18,7 @@ struct gidd_connection {
 	void *data;
 
 	struct gid_domain *domain;
-	struct gid_domain *ending; /* was lost; NULL: none */
+	struct gid_domain *ending; /* lost, but still read by other threads; NULL: none */
 	struct wl_event_source *domain_source;
 	bool up; /* as last reported */
 
@@ -57,7 +57,7 @@ static void gidd_connection_report(struct gidd_connection *connection) {
 	connection->events->changed(connection->data);
 }
 
-/* Returns whether there is no domain any more that was lost. */
+/* Destroys the lost domain, unless other threads still read it. Returns whether it is gone. */
 static bool gidd_connection_end_lost(struct gidd_connection *connection) {
 	const struct gidd_connection_events *events = connection->events;
 	if (connection->ending != NULL && events->reads != NULL &&
@@ -93,7 +93,7 @@ static int handle_domain_events(int fd, uint32_t mask, void *data) {
 	return 0;
 }
 
-/* Takes a domain that is connected. */
+/* Uses a domain that is connected. */
 static void gidd_connection_adopt(struct gidd_connection *connection, struct gid_domain *domain) {
 	connection->domain_source =
 			wl_event_loop_add_fd(connection->loop, gid_domain_get_fd(domain),
@@ -145,10 +145,7 @@ static int handle_retry(void *data) {
 	return 0;
 }
 
-/*
- * At start-up nobody is kept waiting yet: clients that come with the compositor find gidd
- * connected.
- */
+/* At start-up waiting is no harm: nobody is kept, and the first clients find gidd connected. */
 static void gidd_connection_try_first(struct gidd_connection *connection) {
 	struct gid_domain *domain;
 	int error = gid_domain_connect(connection->name, &domain);

@@ -13,7 +13,7 @@
 struct gidd_connection;
 
 struct gidd_connection_events {
-	/* For people: the compositor's own log. */
+	/* Writes to the compositor's log. */
 	int (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 	/* gidd came or went; gidd_connection_get_domain() and gidd_connection_is_up() say what
 	 * holds now. */
@@ -21,8 +21,8 @@ struct gidd_connection_events {
 	/* The domain is about to be destroyed: give all slabs back. */
 	void (*lost)(void *data);
 	/*
-	 * Whether other threads still read slabs of the domain that was lost: it is destroyed, and
-	 * another one sought, when they do not. NULL: none does.
+	 * Whether other threads still read slabs of the lost domain. It is destroyed, and another
+	 * connection is tried, when they do not any more. NULL: no thread does.
 	 */
 	bool (*reads)(void *data);
 };
@@ -34,7 +34,7 @@ struct gidd_connection_events {
  */
 struct gidd_connection *gidd_connection_create(struct wl_event_loop *loop, const char *name,
 		const struct gidd_connection_events *events, void *data);
-/* No other thread reads slabs any more. */
+/* To be called when no other thread reads slabs any more. */
 void gidd_connection_destroy(struct gidd_connection *connection);
 
 /* NULL until there was a gidd for the first time. */

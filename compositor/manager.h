@@ -6,7 +6,7 @@
 #include "gidd_connection.h"
 #include "params.h"
 
-/* All zero: not there yet, or no more, with nobody to tell and nothing to finish. */
+/* All zero: the global does not exist; all functions then do nothing. */
 struct manager {
 	struct wl_global *global;
 	const struct gidd_connection *connection;
@@ -23,10 +23,10 @@ int manager_init(struct manager *manager, struct wl_display *display,
 		const struct gidd_connection *connection, const struct params_backend *backend,
 		void *data);
 
-/* Feedback objects stay with their clients, and hear nothing any more. */
+/* Destroys the global. Feedback objects stay with their clients, and get no events any more. */
 void manager_finish(struct manager *manager);
 
-/* What can be shown changed, or gidd came or went: tells everybody everything again. */
+/* Sends all feedback objects everything again, as formats changed, or gidd came or went. */
 void manager_send_feedback(struct manager *manager);
 
 /* For a backend's send_formats(). `memory`: bits of gid_buffer_feedback_v1.memory. */

@@ -9,7 +9,7 @@
 #include "client_share.h"
 #include "gid-buffer-v1-protocol.h"
 
-/* As many as a client has buffers, and some that wait. */
+/* As many as a client can have buffers, and some that are not settled yet. */
 #define PARAMS_OF_A_CLIENT_MAX 2048
 
 struct params {
@@ -95,7 +95,7 @@ static void handle_add(struct wl_client *client, struct wl_resource *resource, u
 	params->picture.layout.planes[index].stride = stride;
 }
 
-/* The planes 0 to n - 1 were added, and no other: n. Otherwise 0. */
+/* Returns n if exactly the planes 0 to n - 1 were added, else 0. */
 static uint32_t params_count_planes(const struct params *params) {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < GID_PLANES_MAX; i++) {
@@ -135,7 +135,7 @@ static bool params_check_format(
 	return true;
 }
 
-/* What can be known of the planes without their memory. */
+/* The checks of the planes that need no memory. */
 static bool params_check_bounds(struct params *params) {
 	const struct gid_layout *layout = &params->picture.layout;
 	bool valid = gid_layout_check(layout, UINT64_MAX) == 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * gid_buffer_params_v1: checks what a client asks for, and tells it what becomes of the buffer. How
- * a buffer is made of the memory is for each kind of compositor to know.
+ * gid_buffer_params_v1: checks a client's requests, and sends it the events of its buffer. How a
+ * buffer is made of the memory differs between compositors: that is the backend's part.
  */
 #ifndef GID_COMPOSITOR_PARAMS_H
 #define GID_COMPOSITOR_PARAMS_H
@@ -10,10 +10,9 @@
 
 #include "picture.h"
 
-struct buffer; /* what the compositor makes of it */
+struct buffer; /* the backend's own */
 
-/* What becomes of a buffer. Each is called at most once, in this order, on the compositor's thread.
- */
+/* Events of a buffer. Each is called at most once, in this order, on the compositor's thread. */
 struct buffer_events {
 	/*
 	 * The memory is there, and shown: `error` 0. Otherwise -ENOENT, or -ERANGE: a plane leaves
@@ -27,7 +26,7 @@ struct buffer_events {
 	void (*destroyed)(void *data);
 };
 
-/* What a kind of compositor does. */
+/* What each compositor implements. */
 struct params_backend {
 	/* Whether linear memory, or dma-bufs of this modifier, can be shown. */
 	bool (*can_show)(void *data, uint32_t fourcc, uint64_t modifier);
@@ -43,7 +42,9 @@ struct params_backend {
 			void *events_data, struct buffer **buffer);
 	/* The wl_buffer, NULL where there is none yet. */
 	struct wl_resource *(*get_resource)(const struct buffer *buffer);
-	/* The events' data goes away: no event any more. A buffer without wl_buffer is destroyed.
+	/*
+	 * The events' data goes away: no event is sent any more. A buffer without wl_buffer is
+	 * destroyed.
 	 */
 	void (*abandon)(struct buffer *buffer);
 };

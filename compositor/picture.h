@@ -8,7 +8,7 @@
 /* The most bytes from a page's start to the end of a picture: wl_shm counts in int32_t. */
 #define PICTURE_SIZE_MAX 0x7ffff000u
 
-/* Its layout is valid by itself, and in range. */
+/* Its layout was checked by itself; whether its planes fit their slots is not known yet. */
 struct picture {
 	struct gid_layout layout;
 	gid_id gids[GID_PLANES_MAX];

@@ -22,7 +22,7 @@ struct planes_events {
 struct planes {
 	struct picture picture;
 	struct plane plane[GID_PLANES_MAX];
-	uint32_t pending; /* imports that did not end yet */
+	uint32_t pending; /* imports under way */
 	struct gid_domain *domain;
 	const struct planes_events *events;
 	void *data;
@@ -34,10 +34,10 @@ void planes_init(struct planes *planes, const struct picture *picture,
 /* Returns 0: the slabs are there; -EINPROGRESS; or why not, and then nothing is held. */
 int planes_import(struct planes *planes, struct gid_domain *domain);
 
-/* Hears from now on when a slab is revoked. */
+/* From now on `revoked` is called when a slab is revoked. */
 void planes_listen(struct planes *planes);
 
-/* Gives the slabs back, and forgets imports. May be called at any time, also twice. */
+/* Gives the slabs back, and cancels imports. May be called at any time, also twice. */
 void planes_drop(struct planes *planes);
 
 static inline bool planes_are_there(const struct planes *planes) {
@@ -56,8 +56,7 @@ const void *planes_view(const struct planes *planes);
 /* Where a plane begins in the file of its slab, which must be there. */
 uint64_t planes_offset(const struct planes *planes, uint32_t plane);
 
-/* What a renderer needs of dma-bufs, beside the picture's layout; the descriptors stay the slabs'.
- */
+/* The dma-bufs of the planes, for a renderer. The descriptors stay the slabs'. */
 struct planes_dmabuf {
 	int fd[GID_PLANES_MAX];
 	uint32_t offset[GID_PLANES_MAX];
