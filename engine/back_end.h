@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What draws: a table of functions, and bits that say which of them there are. engine/drawing calls
- * them, and has pixman do what another back end cannot.
+ * A back end draws: a table of functions, and bits that say which of them it has. engine/drawing
+ * calls them, and lets pixman do what another back end cannot.
  *
  * Whatever a command says, a back end draws nothing outside of the target and its clip, and reads
  * nothing outside of a source.
@@ -26,14 +26,14 @@ enum {
 	CAN_ALL = (1 << 7) - 1,
 };
 
-/* What copies a back end made, since it was made. */
+/* Copies that a back end has made since it was created. */
 struct drawing_copies {
 	uint64_t sources; /* pictures that the device could not read where they are */
 	uint64_t begun;	  /* targets, to the device */
 	uint64_t flushed; /* targets, or parts of them, back to their memory */
 };
 
-/* A command that was put off: see engine/fused_drawing. */
+/* A deferred command: see engine/fused_drawing. */
 struct fused_command {
 	pixman_box32_t box;    /* of the target, cut */
 	const uint8_t *memory; /* of the source, for the box's corner; NULL: a colour */
@@ -55,20 +55,20 @@ struct drawing {
 	pixman_region32_t clip; /* within the target */
 	uint64_t cost;		/* pixels and points that were looked at, since drawing_begin() */
 	/*
-	 * Called between two parts of a long command, each of which takes about a millisecond.
-	 * False ends the command where it is. NULL: nobody is asked.
+	 * Called about every millisecond during a long command. False ends the command where it is.
+	 * NULL: nobody is asked.
 	 */
 	bool (*go_on)(void *data);
 	void *data;
-	struct helper_job *job; /* whom other threads may help with bands; NULL: none */
+	struct helper_job *job; /* by which other threads help with bands; NULL: none do */
 	/*
-	 * Commands may be put off, until drawing_catch_up() or drawing_flush(). Their sources have
-	 * to stay until then.
+	 * Commands may be deferred until drawing_catch_up() or drawing_flush(). Their sources must
+	 * exist until then.
 	 */
 	bool fuses;
 	struct fused fused;
 
-	/* pixman's, which draws in the target's memory. */
+	/* State of pixman, which draws in the target's memory. */
 	pixman_image_t *image;
 	bool image_is_clipped; /* by `clip` */
 	bool knows_pixel;      /* of the last points: `pixel` is `colour` in the target's format */
@@ -76,7 +76,7 @@ struct drawing {
 	uint32_t *scratch;   /* converted pixels */
 	size_t scratch_size; /* of them */
 
-	/* Another one's, which may draw elsewhere. */
+	/* State of another back end, which may draw elsewhere. */
 	const struct back_end *back_end; /* NULL: there is only pixman */
 	void *device;
 	bool uses_device; /* for this target */
@@ -93,12 +93,12 @@ struct back_end {
 	uint32_t can; /* which of the functions there are */
 	/* A new target. -ENOTSUP: pixman is to draw all of it. */
 	int (*begin)(struct drawing *drawing);
-	/* The target's memory goes away, or others wrote it. */
+	/* The target's memory goes away, or was written by others. */
 	void (*forget)(struct drawing *drawing);
 	void (*finish)(struct drawing *drawing);
 	/*
-	 * Has all that was drawn in the target's memory; with `changes`, somebody writes there now.
-	 * NULL: it is there always.
+	 * Brings all that was drawn into the target's memory. `changes`: the caller writes there
+	 * next. NULL: it is always there.
 	 */
 	int (*flush)(struct drawing *drawing, bool changes);
 	/* When it returns, no source is read any more. NULL: none ever is. */

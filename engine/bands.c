@@ -6,11 +6,11 @@
 #include "drawing_parts.h"
 #include "helpers.h"
 
-#define HELP_PIXELS ((uint64_t)64 << 10) /* of a band, if others help: about 0.1 ms of work */
-#define HELP_BANDS 4			 /* less is done before a helper is awake */
+#define HELP_PIXELS ((uint64_t)64 << 10) /* of a band, with helpers: about 0.1 ms of work */
+#define HELP_BANDS 4			 /* fewer bands are done before a helper is awake */
 #define ELEMENT_PIXELS 64		 /* of a band for each of its elements, at least */
 
-/* One command's bands that are drawn together. */
+/* The bands of one command, drawn by several threads. */
 struct together {
 	const struct bands *bands;
 	const struct back_end *back_end;
@@ -20,7 +20,7 @@ struct together {
 	atomic_ullong cost; /* of helpers */
 };
 
-/* So many rows have at least so many pixels. */
+/* How many rows have at least so many pixels. */
 static int32_t rows_of(const struct bands *bands, uint64_t pixels) {
 	const uint64_t rows = pixels / bands->width + 1;
 	const int32_t all = bands->last - bands->first;
@@ -65,14 +65,14 @@ static void fail(struct together *together, struct helper_job *job, int error) {
 	helper_job_stop(job);
 }
 
-/* A helper's part of the job, with a target and scratch memory of its own. */
+/* A helper's share of the job, with its own target and scratch memory. */
 static void help(struct helper_job *job, struct helper_memory *memory) {
 	struct together *together = job->data;
 	const struct drawing *of = together->drawing;
 	struct drawing own = {.layout = of->layout,
 			.slot = of->slot,
 			.memory = of->memory,
-			.clip = of->clip, /* whose rectangles all read, and nobody changes */
+			.clip = of->clip, /* shared, as nobody changes its rectangles */
 			.go_on = helper_goes_on,
 			.data = job,
 			.scratch = memory->bytes,
@@ -91,7 +91,7 @@ static void help(struct helper_job *job, struct helper_memory *memory) {
 	*memory = (struct helper_memory){own.scratch, own.scratch_size * sizeof(*own.scratch)};
 }
 
-/* The calling thread's part of it. */
+/* The calling thread's share of the job. */
 static void draw_mine(struct together *together, struct drawing *drawing) {
 	uint64_t looked = drawing->cost;
 	int64_t piece;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * Draws a part of a command in bands of rows, one after the other. Where the drawing has helpers
- * and there is enough to do, some of the bands are drawn by these, at the same time: so a band must
- * need nothing that another one draws. Between two of its own bands the calling thread asks
- * `go_on`; if that ends the command, helpers end theirs, too, and none draws any more on return.
+ * Draws a part of a command in bands of rows. If the drawing has helpers and there is enough to do,
+ * these draw some of the bands at the same time: so no band may need what another one draws.
+ * Between two of its own bands the calling thread calls `go_on`. If that ends the command, helpers
+ * end their bands, too, before this returns.
  */
 #ifndef ENGINE_BANDS_H
 #define ENGINE_BANDS_H
@@ -21,13 +21,13 @@ struct bands {
 	const void *data;
 	int32_t first, last;  /* rows: the last one is not drawn */
 	uint32_t width;	      /* of each, pixels */
-	uint64_t band_pixels; /* of a band, if nobody helps; 0: about a millisecond of work */
+	uint64_t band_pixels; /* of a band, without helpers; 0: about a millisecond of work */
 	uint32_t elements;    /* that each band has to look at */
 };
 
 /*
- * A helper has the back end begin the same target for itself. Returns 0, -ECANCELED, or the error
- * of a band: then some of the others are drawn.
+ * Each helper begins the same target with its own state. Returns 0, -ECANCELED, or the error of a
+ * band: then some of the others are drawn.
  */
 int bands_draw(const struct bands *bands, const struct back_end *back_end, struct drawing *drawing);
 

@@ -35,7 +35,7 @@ static int make_slot(
 }
 
 static void clear(struct canvas *canvas, uint32_t slot) {
-	if (canvas->slots[slot] != NULL) { /* otherwise it begins so */
+	if (canvas->slots[slot] != NULL) { /* a new slot is black already */
 		memset(gid_slab_data(canvas->slots[slot], 0), 0, gid_layout_size(&canvas->layout));
 	}
 }
@@ -136,7 +136,7 @@ static int find_free(struct canvas *canvas) {
 	return unmade;
 }
 
-/* Frames that nobody has begun to read make room for this one. */
+/* Finds a free slot; if there is none, reclaims frames that nobody has read yet. */
 static int make_free(struct canvas *canvas) {
 	int slot = find_free(canvas);
 	if (slot < 0) {
@@ -162,7 +162,8 @@ int canvas_present(struct canvas *canvas, const struct gid_frame *frame, bool di
 		canvas->waiting_discards = discard;
 		return 0;
 	}
-	int ret = canvas_begin(canvas, &slot); /* where nothing was drawn since the last picture */
+	/* Nothing may have been drawn since the last picture. */
+	int ret = canvas_begin(canvas, &slot);
 	if (ret == 0) {
 		sent.gid = gid_slab_gid(canvas->slots[canvas->back], 0);
 		ret = gid_producer_send(canvas->producer, &sent);

@@ -16,17 +16,18 @@ struct canvas {
 	struct gid_producer *producer;
 	char stream[GID_NAME_MAX + 1];		  /* its name */
 	struct gid_slab *slots[CANVAS_SLOTS_MAX]; /* NULL: not made yet */
-	uint32_t slot_count;			  /* that there may be */
+	uint32_t slot_count;			  /* at most */
 	struct gid_layout layout;
 	bool has_size; /* `layout` is set */
 	uint32_t back; /* the slot that is drawn into */
 	int front;     /* the slot that was presented last, or -1 */
 	bool stale;    /* the back slot has to begin with the pixels of the front */
-	bool waits;    /* `waiting` is finished, but there was no free slot to go on in */
+	/* `waiting` is finished, but is sent when there is a free slot for the next picture */
+	bool waits;
 	bool waiting_discards;
 	struct gid_frame waiting;
 	uint64_t presented, not_presented; /* pictures */
-	uint64_t copied;		   /* pixels, that a slot began with */
+	uint64_t copied;		   /* pixels that were copied to begin slots */
 };
 
 /* Publishes the stream. Returns 0, or what gid_producer_create() returns. */
@@ -41,13 +42,13 @@ void canvas_finish(struct canvas *canvas);
 int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32_t height,
 		uint64_t memory);
 
-/* Whether such memory was taken, or moved too late: see gid_slab_renew(), gid_slab_emptied(). */
+/* Whether the slab was revoked, or lost its content: see gid_slab_renew(), gid_slab_emptied(). */
 bool canvas_slab_is_lost(const struct gid_slab *slab);
 
-/* Whether some of its own is: pictures are lost. */
+/* Whether that happened to one of the canvas's slabs. */
 bool canvas_is_lost(const struct canvas *canvas);
 
-/* Takes the memory away. Who shows the canvas is told that there is nothing to show. */
+/* Destroys the slots, and tells readers that there is nothing to show. */
 void canvas_drop(struct canvas *canvas);
 
 /*
@@ -64,10 +65,10 @@ int canvas_begin(struct canvas *canvas, void **slot);
  */
 int canvas_present(struct canvas *canvas, const struct gid_frame *frame, bool discard);
 
-/* What was drawn since the last picture is void. */
+/* Discards what was drawn since the last picture. */
 void canvas_revert(struct canvas *canvas);
 
-/* When the producer's descriptor is readable, and now and then. */
+/* To be called when the producer's descriptor is readable, and from time to time. */
 void canvas_dispatch(struct canvas *canvas);
 
 #endif

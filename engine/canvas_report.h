@@ -19,30 +19,30 @@ struct report {
 int report_init(struct report *report, struct gid_domain *domain, const char *stream);
 void report_finish(struct report *report);
 
-/* Whether its memory is lost, as canvas_slab_is_lost() says: it tells nothing any more. */
+/* Whether its memory is lost, see canvas_slab_is_lost(): readers cannot read it any more. */
 bool report_is_lost(const struct report *report);
 
-/* When the producer's descriptor is readable, and now and then. */
+/* To be called when the producer's descriptor is readable, and from time to time. */
 void report_dispatch(struct report *report);
 
-/* A list is done. */
+/* Reports that a list is done. */
 void report_done(struct report *report, uint64_t fence);
 
-/* A list is refused, and done: `error` is -errno, `text` a sentence. */
+/* Reports that a list was refused, and is done: `error` is -errno, `text` a sentence. */
 void report_refused(
 		struct report *report, uint64_t fence, uint32_t word, int error, const char *text);
 
-/* Wakes programs that wait for what the report says. */
+/* Wakes programs that wait for the report. */
 void report_send(struct report *report);
 
 /*
- * From now on the program that draws has to send a frame to be heard, until report_wake(). Look at
- * its batch once more after this.
+ * From now on, until report_wake(), the program that draws has to send a frame to be noticed. Look
+ * at its batch once more after this.
  */
 void report_sleep(struct report *report);
 void report_wake(struct report *report);
 
-/* One of the page's other numbers. */
+/* Sets another number of the page. */
 static inline void report_set(uint64_t *field, uint64_t value) {
 	__atomic_store_n(field, value, __ATOMIC_RELAXED);
 }

@@ -19,7 +19,7 @@ static bool is_same(const struct canvas_config *one, const struct canvas_config 
 			one->realtime == other->realtime && one->back_end == other->back_end;
 }
 
-/* Threads that go on move to the new configuration. */
+/* Moves the threads of unchanged canvases to the new configuration. */
 static void reuse(struct canvases *canvases, const struct engine_config *config,
 		struct requester **requesters) {
 	const struct engine_config *old = &canvases->config;
@@ -37,7 +37,7 @@ static void reuse(struct canvases *canvases, const struct engine_config *config,
 	}
 }
 
-/* The others end, all at once. */
+/* Ends the others, all at the same time. */
 static void end_all(struct canvases *canvases) {
 	for (size_t i = 0; i < canvases->config.canvas_count; i++) {
 		if (canvases->requesters[i] != NULL) {
@@ -59,7 +59,7 @@ int canvases_apply(struct canvases *canvases, struct engine_config *config) {
 	reuse(canvases, config, requesters);
 	end_all(canvases);
 	int started = 0, ret = 0;
-	if (canvases->config.helpers != config->helpers) { /* nobody is left who has them */
+	if (canvases->config.helpers != config->helpers) { /* no thread uses them any more */
 		helpers_destroy(canvases->helpers);
 		ret = helpers_create(&canvases->helpers, config->helpers);
 	}

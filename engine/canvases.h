@@ -13,13 +13,13 @@ struct canvases {
 	struct helpers *helpers;       /* of all of them; NULL: none */
 };
 
-/* There is none yet. */
+/* Begins without canvases. */
 void canvases_init(struct canvases *canvases, const char *domain);
 
 /*
- * Takes over another configuration, and `config` is empty then. A canvas of which nothing changed
- * goes on; one that changed begins anew, as for a program whose engine was started again. Returns
- * how many threads were started, or -errno: then those that could be are there.
+ * Applies another configuration, and takes its content: `config` is empty then. A canvas of which
+ * nothing changed goes on; one that changed begins anew, as after a restart of the engine. Returns
+ * how many threads were started, or -errno: then those that could be started run.
  */
 int canvases_apply(struct canvases *canvases, struct engine_config *config);
 

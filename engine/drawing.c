@@ -44,9 +44,12 @@ void drawing_finish(struct drawing *drawing) {
 	pixman_region32_fini(&drawing->clip);
 }
 
-/* One rectangle, with something in it. Each list has one or two: they do not pay for a call. */
+/*
+ * Sets a clip of one rectangle that is not empty. Every list does this once or twice: without a
+ * call where possible.
+ */
 static void set_clip_box(struct drawing *drawing, const pixman_box32_t *box) {
-	if (drawing->clip.data == NULL) { /* one it was before */
+	if (drawing->clip.data == NULL) { /* it was one rectangle before, too */
 		drawing->clip.extents = *box;
 	} else {
 		pixman_region32_reset(&drawing->clip, box);
@@ -64,7 +67,8 @@ int drawing_begin(struct drawing *drawing, const struct gid_layout *layout, void
 	drawing->cost = 0;
 	if (drawing->image != NULL && drawing->slot == slot &&
 			memcmp(&drawing->layout, layout, sizeof(*layout)) == 0) {
-		set_whole_clip(drawing); /* short lists follow each other on one target */
+		/* The same target as before, as for a row of short lists. */
+		set_whole_clip(drawing);
 		return 0;
 	}
 	drawing_forget(drawing);
@@ -78,7 +82,7 @@ int drawing_begin(struct drawing *drawing, const struct gid_layout *layout, void
 	return ret;
 }
 
-/* The common clip of one rectangle takes no memory. */
+/* The common case of one rectangle, which needs no memory. */
 static void set_one_clip(struct drawing *drawing, const struct engine_rectangle *from) {
 	const int width = (int)drawing->layout.width, height = (int)drawing->layout.height;
 	const int right = from->x + from->width, bottom = from->y + from->height;
@@ -112,8 +116,8 @@ static bool add_to_clip(
 }
 
 /*
- * Rectangles that cross each other make a region of up to half a square of their number: it is
- * made in parts.
+ * The region of n rectangles that cross each other can have n * n / 2 rectangles: it is made in
+ * parts.
  */
 int drawing_set_clip(
 		struct drawing *drawing, const struct engine_rectangle *rectangles, size_t count) {
@@ -149,7 +153,7 @@ static bool is_able(const struct drawing *drawing, uint32_t ability) {
 	return drawing->uses_device && (drawing->back_end->can & ability) != 0;
 }
 
-#define IN_MEMORY 1 /* pixman can draw */
+#define IN_MEMORY 1 /* the target's memory is complete: pixman can draw */
 
 int drawing_catch_up(struct drawing *drawing) {
 	return fused_waits(drawing) ? fused_draw(drawing) : 0;

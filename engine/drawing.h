@@ -16,40 +16,42 @@ bool drawing_can_target(uint32_t fourcc);
 void drawing_init(struct drawing *drawing);
 
 /*
- * From the next target on this back end draws what it can, and pixman the rest. `device` is what
- * the back end needs, and becomes the drawing's.
+ * From the next target on this back end draws what it can, and pixman the rest. Takes `device`,
+ * which the back end needs.
  */
 void drawing_use(struct drawing *drawing, const struct back_end *back_end, void *device);
 
 void drawing_finish(struct drawing *drawing);
 
 /*
- * The target from now on, without a clip: `slot` is memory with the layout, and stays the caller's
- * until another target is begun. It must be aligned for uint32_t. Returns 0; -ENOTSUP: not a format
- * for a target, or a stride or offset that is not a multiple of 4; -ENOMEM.
+ * Sets the target, without a clip: `slot` is memory with the layout, and stays the caller's until
+ * another target is begun. It must be aligned for uint32_t. Returns 0; -ENOTSUP: not a format for a
+ * target, or a stride or offset that is not a multiple of 4; -ENOMEM.
  */
 int drawing_begin(struct drawing *drawing, const struct gid_layout *layout, void *slot);
 
 /*
- * The target's memory goes away, or others wrote it: begin it again before it is drawn into. What
- * was put off is not drawn.
+ * The target's memory goes away, or was written by others: begin a target again before drawing.
+ * Deferred commands are dropped.
  */
 void drawing_forget(struct drawing *drawing);
 
 /*
- * With `fuses`: draws what was put off. From here on no source of it is read. Returns 0, -ENOMEM,
+ * With `fuses`: draws deferred commands, whose sources are not read afterwards. Returns 0, -ENOMEM,
  * or -ECANCELED.
  */
 int drawing_catch_up(struct drawing *drawing);
 
-/* Has all that was drawn in the target's memory. Returns 0; -EIO: the device lost it;
- * -ENOMEM; -ECANCELED. */
+/*
+ * Brings all that was drawn into the target's memory. Returns 0; -EIO: the device lost it; -ENOMEM;
+ * -ECANCELED.
+ */
 int drawing_flush(struct drawing *drawing);
 
-/* When it returns, no source is read any more. */
+/* Waits until no source is being read. */
 void drawing_wait(struct drawing *drawing);
 
-/* Takes the place of the one before. `count` 0: the whole picture. Returns as those below. */
+/* Replaces the clip; `count` 0: the whole picture. Returns as the functions below. */
 int drawing_set_clip(
 		struct drawing *drawing, const struct engine_rectangle *rectangles, size_t count);
 

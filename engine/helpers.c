@@ -10,8 +10,10 @@
 #include "pause.h"
 #include "thread.h"
 
-#define SPIN_NS 50000ull     /* for the next job: commands of a list follow each other */
-#define PATIENCE_NS 20000ull /* for the last pieces, before the canvas's thread sleeps */
+/* How long a helper spins for the next job: commands of a list follow each other. */
+#define SPIN_NS 50000ull
+/* How long the canvas's thread spins for the last pieces, before it sleeps. */
+#define PATIENCE_NS 20000ull
 #define LONG_WAIT_NS 1000000ull
 #define ALONE_LEAST_NS 50000000ull
 #define ALONE_MOST_NS 1000000000ull
@@ -77,7 +79,7 @@ static struct helper_job *find(struct helpers *helpers) {
 }
 
 static void enter_job(struct helper *helper, struct helper_job *job) {
-	pthread_mutex_lock(&job->working[helper->number]); /* which nobody has: it is not inside */
+	pthread_mutex_lock(&job->working[helper->number]); /* free, as this helper is not inside */
 	atomic_fetch_or(&job->inside, 1u << helper->number);
 	atomic_fetch_add(&helper->all->inside, 1);
 }
@@ -191,7 +193,8 @@ void helper_job_finish(struct helper_job *job) {
 		return;
 	}
 	for (uint32_t i = 0; i < HELPERS_MAX; i++) {
-		pthread_mutex_lock(&job->working[i]); /* who left it has it for a moment still */
+		/* A helper that has just left may still hold it. */
+		pthread_mutex_lock(&job->working[i]);
 		pthread_mutex_unlock(&job->working[i]);
 		pthread_mutex_destroy(&job->working[i]);
 	}
@@ -240,7 +243,7 @@ bool helper_job_begin(struct helper_job *job,
 }
 
 int64_t helper_job_take(struct helper_job *job) {
-	if (!has_pieces(job)) { /* so that the number stays near to the last one */
+	if (!has_pieces(job)) { /* so that `taken` cannot grow without bound */
 		return -1;
 	}
 	const uint32_t piece = atomic_fetch_add(&job->taken, 1);
@@ -263,7 +266,7 @@ bool helper_job_is_stopped(const struct helper_job *job) {
 	return atomic_load_explicit(&job->stopped, memory_order_relaxed);
 }
 
-/* Sleeps until this helper leaves the job, or so long. Lends it the thread's priority. */
+/* Sleeps until this helper leaves the job, at most so long. The lock lends it our priority. */
 static void sleep_for(struct helper_job *job, uint32_t helper, uint64_t ns) {
 	struct timespec deadline;
 	clock_gettime(CLOCK_REALTIME, &deadline);
@@ -276,7 +279,7 @@ static void sleep_for(struct helper_job *job, uint32_t helper, uint64_t ns) {
 	}
 }
 
-/* From here on nobody enters. */
+/* From here on no helper enters. */
 static void close_job(struct helper_job *job) {
 	struct helpers *helpers = job->helpers;
 	pthread_mutex_lock(&helpers->lock);
@@ -290,7 +293,7 @@ static void close_job(struct helper_job *job) {
 	job->waits_since = gid_clock_now();
 }
 
-/* For a while, and for twice as long where that was so not long ago. */
+/* Works alone for a while; for twice as long if the last time was not long ago. */
 static void be_alone(struct helper_job *job, uint64_t now) {
 	const bool is_again = now < job->alone_until + ALONE_MOST_NS;
 	job->alone_ns = is_again ? 2 * job->alone_ns : ALONE_LEAST_NS;

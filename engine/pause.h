@@ -8,8 +8,8 @@
 #define PAUSES 64 /* one or two microseconds */
 
 /*
- * Each look takes the line away from its writer, so a reader that is faster than the writer must
- * not look all the time. And where two processors share a core, the other one has it meanwhile.
+ * Each load takes the cache line away from its writer: a fast reader must not load all the time.
+ * And if two processors share a core, the other one can use it meanwhile.
  */
 static inline void pause_briefly(void) {
 	for (int i = 0; i < PAUSES; i++) {
@@ -22,8 +22,8 @@ static inline void pause_briefly(void) {
 }
 
 /*
- * The same where the other one may be on this processor: it writes nothing as long as we have it.
- * Where nobody else wants the processor, this takes a third of a microsecond more.
+ * The same where the writer may have to run on this processor: it cannot write while we spin. If
+ * nobody else wants the processor, this takes a third of a microsecond more.
  */
 static inline void give_way(void) {
 	pause_briefly();

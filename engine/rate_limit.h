@@ -8,8 +8,7 @@
 
 #include <stdint.h>
 
-/* ns: the most that one list can cost. However slow the rate is, no time computed here overflows.
- */
+/* ns: the most that one list can cost, so that no time overflows, however slow the rate is. */
 #define RATE_LIMIT_COST_MAX (365ull * 24 * 3600 * 1000000000)
 
 struct rate_limit {
@@ -24,7 +23,7 @@ void rate_limit_charge(struct rate_limit *limit, uint64_t pixels, uint64_t now);
 /* For how many ns from `now` on no work may begin: 0 within the first 100 ms of work. */
 uint64_t rate_limit_delay_ns(const struct rate_limit *limit, uint64_t now);
 
-/* Such a time as poll() takes it, and never one that ends early: but a day at most, or -1 for 0. */
+/* Converts a delay to a timeout for poll(), rounded up, at most a day; -1 for 0: none. */
 int rate_limit_timeout_ms(uint64_t delay_ns);
 
 #endif

@@ -8,7 +8,7 @@
 #include "thread.h"
 
 #define MS 1000000ull
-#define WINDOW_NS (10 * MS) /* less than a refresh: so long do others wait at most */
+#define WINDOW_NS (10 * MS) /* less than a refresh: others wait at most this long */
 #define BUDGET_NS (5 * MS)  /* of each window */
 #define TURN_NS (2 * MS)
 
@@ -37,7 +37,11 @@ void realtime_budget_charge(struct realtime_budget *budget, uint64_t ns) {
 
 void realtime_budget_update(struct realtime_budget *budget) {
 	if (!budget->enabled) {
-		return; /* the kernel shares the processor in slices of a millisecond or two */
+		/*
+		 * An ordinary thread: the kernel shares the processor in slices of a millisecond or
+		 * two.
+		 */
+		return;
 	}
 	uint64_t now = gid_clock_now();
 	if (budget->is_realtime) {
@@ -46,7 +50,7 @@ void realtime_budget_update(struct realtime_budget *budget) {
 		budget->used_ns = used_ns;
 	}
 	if (now - budget->window_start >= WINDOW_NS) {
-		/* What a long part of the work took beyond its budget counts in the next ones. */
+		/* Work beyond the budget counts in the next windows. */
 		const uint64_t paid = (now - budget->window_start) / (WINDOW_NS / BUDGET_NS);
 		budget->charged_ns -= paid < budget->charged_ns ? paid : budget->charged_ns;
 		budget->window_start = now;
@@ -60,6 +64,6 @@ void realtime_budget_update(struct realtime_budget *budget) {
 	}
 	if (budget->is_realtime && now - budget->yield_time >= TURN_NS) {
 		budget->yield_time = now;
-		sched_yield(); /* a slice of its class lasts 100 ms, which is six frames */
+		sched_yield(); /* a slice of SCHED_RR lasts 100 ms, which is six frames */
 	}
 }

@@ -26,7 +26,7 @@ struct realtime_budget {
  */
 int realtime_budget_init(struct realtime_budget *budget, bool enabled);
 
-/* Helpers worked for so many ns for it. */
+/* Charges work of helpers for this thread, ns. */
 void realtime_budget_charge(struct realtime_budget *budget, uint64_t ns);
 
 /*

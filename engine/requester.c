@@ -26,14 +26,17 @@
 #include "thread.h"
 
 #define RETRY_MS 500	   /* while gidd or a stream is not there */
-#define LISTS_AT_ONCE 1024 /* before everything else is looked at */
-#define LONG_COST 65536	   /* of a list: from here on the engine asks who waits for it */
-#define TOUCH_COST(bytes) ((bytes) / 32) /* pixels that can be drawn while they are mapped */
-#define TURN_COST (1u << 19) /* of lists: after so many the real-time budget is updated */
-#define NAP_NS 30000	     /* in which a program writes some ten thousand words */
-#define AHEAD_WORDS 4096u    /* written in a nap: the program does not wait for what is drawn */
-#define LOOKS_LEAST 64u	     /* without a nap, after one that was in vain, */
-#define LOOKS_MOST 4096u     /* and after many such */
+#define LISTS_AT_ONCE 1024 /* taken in one turn */
+/* Of a list: after one that costs more, sleeping programs are woken at once. */
+#define LONG_COST 65536
+/* Pixels that could be drawn while so many bytes are mapped. */
+#define TOUCH_COST(bytes) ((bytes) / 32)
+#define TURN_COST (1u << 19) /* of lists, after which the real-time budget is updated */
+#define NAP_NS 30000	     /* a program writes some ten thousand words in this time */
+/* Written during a nap: more than that, and the program does not wait for its lists. */
+#define AHEAD_WORDS 4096u
+#define LOOKS_LEAST 64u	 /* without a nap, after one that was in vain */
+#define LOOKS_MOST 4096u /* the same after many naps in vain */
 
 struct requester {
 	struct canvas_config config;
@@ -55,13 +58,13 @@ struct requester {
 	struct gid_frame frame;	     /* of the batch that is read */
 	struct gid_slab *lists_slab; /* that it lies in; NULL: none is read */
 	struct list_batch batch;
-	uint32_t looks;	     /* for more of a batch, until there is a nap again */
-	uint32_t more_looks; /* before the nap after that, if it is in vain */
-	bool has_lingered;   /* for what it has read last: there was no more */
-	bool taken; /* a batch was taken back: its writer sends it again, or its lists are lost */
+	uint32_t looks;	     /* for more of a batch, before the next nap */
+	uint32_t more_looks; /* the same after the next nap, if that is in vain */
+	bool has_lingered;   /* linger() has just looked for more, in vain */
+	bool taken; /* a batch was reclaimed: its writer sends it again, or its lists are lost */
 	uint64_t signalled; /* the last fence that a sleeping program was woken for */
 	bool opened;
-	bool program_joined, program_left; /* as libgid reports who draws */
+	bool program_joined, program_left; /* reported by libgid, not handled yet */
 	uint64_t fence;			   /* of its last list */
 	struct realtime_budget realtime_budget;
 	uint64_t turn_cost;	      /* of lists since the real-time budget was updated */
@@ -102,7 +105,7 @@ static const char *source_text(int error) {
 	}
 }
 
-/* What helpers did is its work, too. */
+/* Work of helpers counts as this canvas's work. */
 static void update_realtime_budget(struct requester *requester) {
 	realtime_budget_charge(&requester->realtime_budget,
 			requester->job.used_ns - requester->charged_helper_ns);
@@ -115,7 +118,7 @@ static bool goes_on(void *data) {
 	struct requester *requester = data;
 	update_realtime_budget(requester);
 	const uint64_t now = gid_clock_now();
-	if (requester->list_end == 0) { /* its first part took a millisecond: now it counts */
+	if (requester->list_end == 0) { /* it has run for a millisecond: its time counts from now */
 		requester->list_end = now + requester->config.list_ns;
 	}
 	if (atomic_load_explicit(&requester->ends, memory_order_relaxed)) {
@@ -133,7 +136,7 @@ static bool goes_on(void *data) {
 	return requester->stopped == NULL;
 }
 
-/* The canvas as the target of what comes. Returns 0 or -errno. */
+/* Makes the canvas the target of the next commands. Returns 0 or -errno. */
 static int begin_drawing(struct requester *requester, struct refusal *refusal) {
 	void *slot;
 	int ret = canvas_begin(&requester->canvas, &slot);
@@ -226,7 +229,7 @@ static int run_source(struct requester *requester, const struct engine_head *hea
 	return ret;
 }
 
-/* Whatever is wrong with it is told to the list that draws it. */
+/* Errors are not reported here: the list that draws the source will get them. */
 static void run_expect(struct requester *requester, const struct engine_expect *command) {
 	struct gid_slab *slab = sources_expect(
 			&requester->sources, gid_from(command->gid_low, command->gid_high));
@@ -398,7 +401,7 @@ static void release_batch(struct requester *requester) {
 	}
 }
 
-/* It is of no more use, and what comes in its slot is another one. */
+/* Gives up a batch that broke the rules: what comes in its slot next is another one. */
 static void refuse_batch(
 		struct requester *requester, int error, const struct list_mistake *mistake) {
 	refuse(requester, requester->fence,
@@ -410,7 +413,10 @@ static void refuse_batch(
 	report_sleep(&requester->report);
 }
 
-/* It may come again, in other memory or with another generation, and is then gone on with. */
+/*
+ * The batch was reclaimed. It may come again, in other memory or with another generation, and is
+ * then continued.
+ */
 static void miss_batch(struct requester *requester) {
 	requester->taken = true;
 	charge(requester, 1 << 10);
@@ -462,7 +468,7 @@ static void take_list(struct requester *requester) {
 	const uint32_t *words;
 	const uint32_t at = requester->batch.at;
 	int count = batch_next(&requester->batch, &words, &mistake);
-	if ((count < 0 || requester->batch.at != at) && /* more was copied */
+	if ((count < 0 || requester->batch.at != at) && /* words were copied in this call */
 			(!batch_is_there(&requester->batch) ||
 					!gid_slab_is_current(requester->lists_slab,
 							requester->frame.gid))) {
@@ -475,8 +481,8 @@ static void take_list(struct requester *requester) {
 	} else if (count > 0) {
 		handle_list(requester, words, (uint32_t)count);
 		if (requester->drawing.cost >= LONG_COST) {
-			__atomic_thread_fence(
-					__ATOMIC_SEQ_CST); /* what is done, before who waits */
+			/* The fence is published before `wanted` is loaded. */
+			__atomic_thread_fence(__ATOMIC_SEQ_CST);
 			wake_waiting(requester);
 		}
 	} else if (batch_is_over(&requester->batch)) {
@@ -495,7 +501,7 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 	}
 }
 
-/* A program came or went: nothing of the one before is left. */
+/* A program came or went: drops all state of the last one. */
 static void renew(struct requester *requester) {
 	if (requester->program_left || requester->program_joined) {
 		release_batch(requester);
@@ -601,7 +607,7 @@ static bool take_lists(struct requester *requester) {
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-/* Where there is none, pixman draws. */
+/* Chooses the graphics device; without one pixman draws. */
 static void choose_device(struct requester *requester) {
 	const enum canvas_back_end back_end = requester->config.back_end;
 	char text[256];
@@ -676,7 +682,7 @@ static void close_streams(struct requester *requester) {
 	requester->domain = NULL;
 }
 
-/* Until it is to end. Returns false if that is now. */
+/* Waits so long, or until the thread is to end. Returns false in that case. */
 static bool pause_for(const struct requester *requester, int ms) {
 	struct pollfd fd = {.fd = requester->wake_fd, .events = POLLIN};
 	poll(&fd, 1, ms);
@@ -707,7 +713,7 @@ static bool open_all(struct requester *requester) {
 	}
 }
 
-/* Whether something was told since it was looked at: waiting for gidd also handles its messages. */
+/* Whether callbacks reported something that is not handled yet: waiting for gidd also runs them. */
 static bool has_news(const struct requester *requester) {
 	return requester->program_joined || requester->program_left ||
 			requester->report.reader_joined;
@@ -724,11 +730,12 @@ static void wait_for_work(struct requester *requester) {
 	};
 	report_set(&requester->report.page->work_ns, gid_thread_used() + requester->job.used_ns);
 	helper_job_sleep(&requester->job);
-	poll(fds, wait_ns > 0 ? 4 : 5, rate_limit_timeout_ms(wait_ns)); /* no lists meanwhile */
+	/* Without the lists while they are delayed. */
+	poll(fds, wait_ns > 0 ? 4 : 5, rate_limit_timeout_ms(wait_ns));
 	helper_job_wake(&requester->job);
 }
 
-/* Memory that could not be moved, or too late: what was drawn, or what the program reads of us. */
+/* Whether memory of the canvas or of the report was revoked or emptied. */
 static bool has_lost_memory(const struct requester *requester) {
 	return report_is_lost(&requester->report) || canvas_is_lost(&requester->canvas);
 }

@@ -6,7 +6,7 @@
 #include <gid/gid.h>
 #include <stdbool.h>
 
-/* Pixels that somebody else may change meanwhile. The layout was checked, and fits the memory. */
+/* Its pixels may be changed by others at any time. The layout was checked, and fits the memory. */
 struct picture {
 	struct gid_layout layout;
 	const uint8_t *memory; /* of the slot */

@@ -52,7 +52,7 @@ void sources_end(struct sources *sources) {
 	sources->used_count = 0;
 }
 
-/* The place of a slab, or where it can be put: a free one, or that of the one used longest ago. */
+/* The place of a slab. If it has none: a free place, or that of the slab used longest ago. */
 static struct source *find_place(struct sources *sources, uint32_t key) {
 	struct source *best = NULL;
 	for (size_t i = 0; i < SOURCES_MAX; i++) {

@@ -23,7 +23,7 @@ struct source {
 	struct gid_slab_info info;
 };
 
-/* Of one list: what it uses. */
+/* A source that the present list uses. */
 struct source_use {
 	struct source *source;
 	gid_id gid;
@@ -53,12 +53,12 @@ void sources_begin(struct sources *sources, uint32_t owner);
 int sources_find(struct sources *sources, gid_id gid, struct picture *picture);
 
 /*
- * Imports the slab of a gid that lists to come will name, so that they need not wait for it.
- * Returns it if it was not known, until the next call that finds or expects a source; else NULL.
+ * Imports the slab of a gid that later lists will name, so that they need not wait for it. Returns
+ * the slab if it is new, valid until the next call that finds or expects a source; else NULL.
  */
 struct gid_slab *sources_expect(struct sources *sources, gid_id gid);
 
-/* Whether everything that this list has used so far was valid until now. */
+/* Whether all sources that this list has used so far are still valid. */
 bool sources_are_current(const struct sources *sources);
 
 /* The list ends. */
