@@ -12,8 +12,8 @@ struct client_role {
 };
 
 /*
- * Gives the surface the role. Returns 0, or -1 after saying on stderr that the compositor offers
- * this program none. `role` stays where it is.
+ * Asks for the role for the surface. Returns 0, or -1 after saying on stderr that the compositor
+ * offers this program none. `role` must not move.
  */
 int client_role_init(struct client_role *role, struct wayland *wayland, struct wl_surface *surface,
 		const char *name);

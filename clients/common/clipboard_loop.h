@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A clipboard that another domain has in common with a compositor's seat, on an sd-event loop. */
+/* The clipboard that a compositor's seat shares with another domain, on an sd-event loop. */
 #ifndef CLIENTS_CLIPBOARD_LOOP_H
 #define CLIENTS_CLIPBOARD_LOOP_H
 
@@ -12,7 +12,7 @@ struct clipboard_loop {
 	char ours[INPUT_NAME_SIZE], theirs[INPUT_NAME_SIZE];
 };
 
-/* Whose clipboard it is. */
+/* Which end of a stream we are at: the one that shows it, or the one that makes it. */
 enum clipboard_end {
 	CLIPBOARD_OF_WHO_SHOWS,
 	CLIPBOARD_OF_WHO_MAKES,

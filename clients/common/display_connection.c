@@ -12,7 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/stat.h>
 
-/* What there is to connect to, for people. Returns `text`. */
+/* Lists the compositors' sockets, for a message. Returns `text`. */
 static const char *list_sockets(char *text, size_t size) {
 	char pattern[PATH_MAX];
 	const char *folder = getenv("XDG_RUNTIME_DIR");
@@ -68,8 +68,10 @@ static int disconnected(sd_event_source *source, struct wl_display *display) {
 	return sd_event_exit(sd_event_source_get_event(source), EXIT_FAILURE);
 }
 
-/* What is there: wl_display_dispatch() asks the kernel once more whether there is anything, and
- * waits where there is not. Returns -1: the connection is over. */
+/*
+ * Reads and dispatches the events that are there. wl_display_dispatch() would poll once more, and
+ * wait if there are none. Returns -1: the connection is over.
+ */
 static int dispatch_events(struct wl_display *display) {
 	while (wl_display_prepare_read(display) < 0) {
 		if (wl_display_dispatch_pending(display) < 0) {
@@ -90,7 +92,7 @@ static int handle_events(sd_event_source *source, int fd, uint32_t events, void 
 	return 0;
 }
 
-/* Before the loop sleeps: what other sources queued is sent. */
+/* Sends what other sources queued, before the loop sleeps. */
 static int prepare_events(sd_event_source *source, void *data) {
 	struct wl_display *display = data;
 	if (wl_display_dispatch_pending(display) < 0) {

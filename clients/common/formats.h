@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the compositor can show of gid memory, as gid_buffer_feedback_v1 tells. */
+/* Which formats the compositor can show of gid memory, as gid_buffer_feedback_v1 tells. */
 #ifndef CLIENTS_FORMATS_H
 #define CLIENTS_FORMATS_H
 
@@ -15,7 +15,7 @@ struct formats {
 	struct gid_buffer_feedback_v1 *feedback;
 	struct wl_array list; // of struct format
 	bool known;	      // the list is complete
-	/* The list is complete, or is another one now. Set by the owner; may be NULL. */
+	/* The list is complete, or has changed. Set by the owner; may be NULL. */
 	void (*changed)(void *data);
 	void *data;
 };
@@ -27,12 +27,14 @@ void formats_finish(struct formats *formats);
 bool formats_have(const struct formats *formats, const struct gid_slab_info *info);
 
 /*
- * Whether the picture's rows lie at multiples of four bytes, in the slot of that number:
- * compositors read words of four.
+ * Whether the picture's rows in that slot begin at multiples of four bytes, as compositors need it.
  */
 bool formats_rows_are_words(const struct gid_slab_info *info, uint32_t slot);
 
-/* The list as a producer is told it: at most GID_SHOWABLE_MAX formats. Returns their number. */
+/*
+ * The list for gid_consumer_tell_showable(): at most GID_SHOWABLE_MAX formats. Returns their
+ * number.
+ */
 uint32_t formats_showable(
 		const struct formats *formats, struct gid_showable showable[GID_SHOWABLE_MAX]);
 

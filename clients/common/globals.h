@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The globals of a compositor that a client uses: a row says where each goes. */
+/* Binds the globals that a client uses, by a table: a row says which member gets which global. */
 #ifndef CLIENTS_GLOBALS_H
 #define CLIENTS_GLOBALS_H
 
@@ -19,12 +19,14 @@ struct global_table {
 
 #define GLOBAL_TABLE(rows) {rows, sizeof(rows) / sizeof((rows)[0])}
 
-/* Of a registry's event: binds the first of its kind. Returns it; NULL: it is of no use. */
+/*
+ * To be called for each wl_registry.global event: binds the first global of its kind. Returns it;
+ * NULL: the table does not have it, or it is bound already.
+ */
 void *globals_bind(const struct global_table *table, void *object, struct wl_registry *registry,
 		uint32_t name, const char *interface, uint32_t version);
 
-/* Frees those that are there. For the end: the compositor has them until the connection is closed.
- */
+/* Frees the proxies of all bound globals, without a request: for the end of the connection. */
 void globals_finish(const struct global_table *table, void *object);
 
 #endif

@@ -17,7 +17,7 @@ struct histogram {
 
 void histogram_add(struct histogram *histogram, uint64_t us);
 
-/* The least value that is not in buckets up to this one. */
+/* The least value above this bucket. */
 uint64_t histogram_bucket_end(uint32_t bucket);
 
 /* The value, in µs, that `percent` (0..100) of all do not exceed; 0 where there are none. */

@@ -53,7 +53,7 @@ static const struct wl_output_listener output_listener = {
 		.description = output_description,
 };
 
-/* Returns NULL of what is no output, or has no name. */
+/* Binds a global if it is an output that can tell its name; else NULL. */
 static struct output *output_bind(struct wl_registry *registry, uint32_t name,
 		const char *interface, uint32_t version,
 		void (*named)(struct output *output, const char *name), void *data) {
@@ -115,7 +115,7 @@ static const struct wl_registry_listener search_listener = {
 		.global_remove = search_global_remove,
 };
 
-/* Of an event queue of its own, as all that is made from it. */
+/* A registry on an event queue of its own, as are all objects made from it. */
 static struct wl_registry *get_registry(struct wl_display *display, struct wl_event_queue *queue) {
 	struct wl_display *wrapper = wl_proxy_create_wrapper(display);
 	wl_proxy_set_queue((struct wl_proxy *)wrapper, queue);
@@ -124,7 +124,7 @@ static struct wl_registry *get_registry(struct wl_display *display, struct wl_ev
 	return registry;
 }
 
-/* The outputs, and then what each is called. */
+/* One round trip for the outputs, one for their names. */
 static void search_outputs(struct output_search *search, struct wl_display *display,
 		struct wl_event_queue *queue) {
 	if (wl_display_roundtrip_queue(display, queue) < 0 ||

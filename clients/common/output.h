@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Outputs by their names. */
+/* Finds outputs by name, and watches them. */
 #ifndef CLIENTS_OUTPUT_H
 #define CLIENTS_OUTPUT_H
 
@@ -9,15 +9,15 @@ struct output {
 	struct wl_output *base;
 	uint32_t global;    // its name in the registry
 	uint32_t transform; // enum wl_output_transform, as the compositor said last
-	/* What it is called; NULL: that is known. */
+	/* Called with its name; NULL: the name is known. */
 	void (*named)(struct output *output, const char *name);
 	void *data;	     // of `named`
 	struct wl_list link; // output_watch.asked, until then
 };
 
 /*
- * The compositor's output of this name, as in HDMI-A-1, or NULL after saying on stderr which ones
- * there are. Waits for the compositor's answer, and dispatches nothing else meanwhile.
+ * Finds the compositor's output of this name, such as HDMI-A-1. NULL, after saying on stderr which
+ * outputs there are. Waits for the compositor's answer, and dispatches nothing else meanwhile.
  */
 struct output *output_find(struct wl_display *display, const char *name);
 
@@ -34,7 +34,10 @@ struct output_watch {
 	void *data;
 };
 
-/* Takes the output over, which is there now. `changed` is called when it has gone, or is back. */
+/*
+ * Watches an output that is there now, and takes it over. `changed` is called when it goes, and
+ * when it is back.
+ */
 void output_watch_init(struct output_watch *watch, struct wl_display *display, const char *name,
 		struct output *output, void (*changed)(void *data), void *data);
 void output_watch_finish(struct output_watch *watch);

@@ -43,7 +43,7 @@ void surface_colours_init(struct surface_colours *colours, const struct wayland 
 	*colours = (struct surface_colours){.wayland = wayland, .surface = surface};
 }
 
-/* What was told is void from the next commit on. */
+/* What was told no longer holds from the next commit on. */
 static void surface_colours_unset(struct surface_colours *colours) {
 	if (colours->object != NULL) {
 		wp_color_representation_surface_v1_destroy(colours->object);

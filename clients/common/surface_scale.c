@@ -27,7 +27,7 @@ static void scale_set(struct surface_scale *scale, int32_t value) {
 	}
 }
 
-/* On none it keeps the one that it had. */
+/* Takes the largest scale of the outputs that the surface is on. On none it keeps the last one. */
 static void scale_look(struct surface_scale *scale) {
 	const struct scale_output *output;
 	int32_t most = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * How many pixels of its screen one unit of a surface is: what wp_fractional_scale_v1 says, else
- * the most of the outputs that the surface is on.
+ * The scale of a surface, in pixels of its screen per unit: what wp_fractional_scale_v1 says, else
+ * the largest of the outputs that the surface is on.
  */
 #ifndef CLIENTS_SURFACE_SCALE_H
 #define CLIENTS_SURFACE_SCALE_H
@@ -22,15 +22,17 @@ struct surface_scale {
 	void *data;
 };
 
-/* `changed` is called when it is another one: first it is one. The surface has no other listener.
+/*
+ * Starts with a scale of 1. `changed` is called when it changes. The surface must have no other
+ * listener.
  */
 void surface_scale_init(struct surface_scale *scale, struct wl_display *display,
 		struct wl_surface *surface, void (*changed)(void *data), void *data);
 
-/* Before the surface goes. Also of zeroes. */
+/* To be called before the surface is destroyed. Accepts zeroes. */
 void surface_scale_finish(struct surface_scale *scale);
 
-/* A length of the surface in pixels, and pixels as one of the surface, each rounded. */
+/* Converts a length from units of the surface to pixels, and back; both are rounded. */
 int32_t surface_scale_to_pixels(const struct surface_scale *scale, int32_t length);
 int32_t surface_scale_from_pixels(const struct surface_scale *scale, int32_t pixels);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * When the pictures of a surface are shown, told to the compositor with each commit: by fifo-v1
- * that none takes the place of one that was not shown, and by commit-timing-v1 not before when. It
- * then keeps commits in order until their time has come, and need not be waited for.
+ * Tells the compositor with each commit when the picture is to be shown: by fifo-v1, not to replace
+ * a picture that was not shown yet; by commit-timing-v1, not before a given time. The compositor
+ * then queues commits, and the client need not wait for it.
  */
 #ifndef CLIENTS_SURFACE_TIMING_H
 #define CLIENTS_SURFACE_TIMING_H
@@ -19,9 +19,9 @@ struct surface_timing {
 };
 
 /*
- * `each`: every picture is to be shown. `timed`: at a time of its own. What the compositor has no
- * protocol for is left to the caller: if it has none by which each is shown, it gets no times, for
- * it could replace one by another whose time has come as well. Both pointers are borrowed.
+ * `each`: every picture is to be shown. `timed`: each has a time. What the compositor has no
+ * protocol for is left to the caller. Without fifo-v1 `each` also turns `timed` off: the compositor
+ * could replace a picture by another one whose time has come as well. Borrows both pointers.
  */
 void surface_timing_init(struct surface_timing *timing, const struct wayland *wayland,
 		struct wl_surface *surface, bool each, bool timed);
@@ -30,7 +30,10 @@ void surface_timing_finish(struct surface_timing *timing);
 /* Whether commits need not wait for the compositor's frame callback. */
 bool surface_timing_queues(const struct surface_timing *timing);
 
-/* To be called before each commit of a picture: not before `time` (CLOCK_MONOTONIC; 0: at once). */
+/*
+ * To be called before each commit of a picture: it is shown at `time` or later (CLOCK_MONOTONIC ns;
+ * 0: at once).
+ */
 void surface_timing_set(struct surface_timing *timing, uint64_t time);
 
 #endif

@@ -35,7 +35,7 @@ static uint64_t clock_now(clockid_t clock) {
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What CLOCK_MONOTONIC is ahead of the compositor's clock. */
+/* CLOCK_MONOTONIC minus the compositor's presentation clock, ns. */
 static uint64_t clock_offset(const struct wayland *wayland) {
 	uint64_t offset = 0, least = UINT64_MAX;
 	// One clock is read between two readings of the other: the closest of a few counts.
@@ -98,7 +98,7 @@ static const struct wp_color_representation_manager_v1_listener colours_listener
 		.done = colours_done,
 };
 
-/* At once: what they tell may come with the next events. */
+/* Listeners are added at once: the first events may already be in the next batch. */
 static void listen_to_global(struct wayland *wayland, const void *proxy) {
 	if (proxy == wayland->wm_base) {
 		xdg_wm_base_add_listener(wayland->wm_base, &wm_base_listener, wayland);
@@ -146,13 +146,13 @@ static const struct wl_registry_listener registry_listener = {
 		.global_remove = registry_global_remove,
 };
 
-/* What the clients need of a compositor. `hint`: what to do where it stays away. */
+/* A global that the clients need. `hint`: how to get it. */
 struct needed_global {
 	const void *proxy;
 	const char *name, *hint;
 };
 
-/* Whether one is not there, yet: the first of them. */
+/* Finds the first needed global that is not there yet. */
 static bool find_missing(const struct wayland *wayland, struct needed_global *missing) {
 	const struct needed_global needed[] = {
 			{wayland->compositor, "wl_compositor version 4", ""},
@@ -176,7 +176,7 @@ static bool find_missing(const struct wayland *wayland, struct needed_global *mi
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Takes events that come until then. The user may end the program meanwhile. */
+/* Dispatches events until `end`, ns. SIGINT and SIGTERM end the program meanwhile. */
 static int dispatch_until(struct wl_display *display, uint64_t end) {
 	struct pollfd poll = {.fd = wl_display_get_fd(display), .events = POLLIN};
 	uint64_t now = gid_clock_now(), left = now < end ? end - now : 0;
@@ -197,8 +197,8 @@ static int dispatch_until(struct wl_display *display, uint64_t end) {
 }
 
 /*
- * A compositor that has just begun takes clients before its shell and its modules are there: a
- * moment later nothing was to be said.
+ * Waits for the needed globals: a compositor that has just started accepts clients before its shell
+ * and modules are loaded.
  */
 static int wait_globals(struct wayland *wayland) {
 	uint64_t begin = gid_clock_now(), now = begin, told = begin + GLOBALS_TOLD_NS;

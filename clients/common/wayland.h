@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a client that shows gid buffers needs of its compositor, on a connection of its own. */
+/* The Wayland connection of a client that shows gid buffers, and the globals that it needs. */
 #ifndef CLIENTS_WAYLAND_H
 #define CLIENTS_WAYLAND_H
 
@@ -33,24 +33,27 @@ struct wayland {
 };
 
 /*
- * Connects to $WAYLAND_DISPLAY and binds what the clients need. What a compositor that has just
- * begun does not offer yet is waited for, 10 s at most. Returns 0, or -1 after saying on stderr
- * what is missing and how to get it.
+ * Connects to $WAYLAND_DISPLAY, and binds the globals. Waits up to 10 s for those that a compositor
+ * that has just started does not offer yet. Returns 0, or -1 after saying on stderr what is missing
+ * and how to get it.
  */
 int wayland_init(struct wayland *wayland, sd_event *event);
 void wayland_finish(struct wayland *wayland);
 
-/* The executable that the link in /proc leads to, or "(unknown)". Returns `path`. */
+/* Writes the target of a link in /proc, or "(unknown)". Returns `path`. */
 const char *program_path(const char *link, char *path, size_t size);
 
-/* Who answers at the display: "wayland-1 (/usr/bin/weston, process 42)". Returns `text`. */
+/*
+ * Writes who serves the display: "the compositor at wayland-1 (/usr/bin/weston, process 42)".
+ * Returns `text`.
+ */
 const char *wayland_describe_compositor(const struct wayland *wayland, char *text, size_t size);
 
-/* A time of wp_presentation_feedback.presented, as CLOCK_MONOTONIC nanoseconds. */
+/* Converts a time of wp_presentation_feedback.presented to CLOCK_MONOTONIC ns. */
 uint64_t wayland_presented_time(
 		const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec);
 
-/* The inverse: CLOCK_MONOTONIC nanoseconds as the compositor's clock of presentation times. */
+/* The inverse: converts CLOCK_MONOTONIC ns to the compositor's presentation clock. */
 uint64_t wayland_presentation_time(const struct wayland *wayland, uint64_t time);
 
 #endif

@@ -9,7 +9,7 @@
 #include "xdg-shell-client-protocol.h"
 
 #define VEIL_SIZE 4u
-/* By so much a program's window may be smaller than it was asked to be. */
+/* A program's window may be smaller than asked by less than this, and is not scaled then. */
 #define STEP_MAX 48
 
 struct box window_area(const struct window *window) {
@@ -49,8 +49,8 @@ static struct wl_buffer *make_background(struct window *window) {
 }
 
 /*
- * A background that is all transparent stays one pixel large, unless input is wanted: stretched
- * over the window it makes the compositor blend nothing into everything below.
+ * A fully transparent background stays one pixel large, unless input is wanted: stretched over the
+ * window it would make the compositor blend nothing over everything below.
  */
 static bool is_stretched(const struct window *window) {
 	return (window->options.background & 0xff) > 0 || window->options.takes_input;
@@ -74,8 +74,8 @@ static void draw_background(struct window *window) {
 /* --- the veil --------------------------------------------------------------------------------- */
 
 /*
- * A picture of one colour, of which only the middle is shown. A single pixel that is stretched is
- * blended with nothing towards its edges by compositors that scale smoothly.
+ * A buffer of one colour, of which only the middle is shown. Compositors that scale smoothly would
+ * blend the edges of a single stretched pixel with nothing.
  */
 static struct wl_buffer *make_veil(struct wl_shm *shm, uint32_t color) {
 	uint32_t pixels[VEIL_SIZE * VEIL_SIZE], opacity = color & 0xff, value = opacity << 24;
@@ -99,7 +99,7 @@ static struct wl_buffer *make_veil(struct wl_shm *shm, uint32_t color) {
 }
 
 /*
- * The root takes the pointer and fingers for all of the window: compositors lock the pointer only
+ * The root surface takes pointer and touch for the whole window: compositors lock the pointer only
  * to a surface that has the keyboard, which a subsurface never has.
  */
 static void take_no_input(struct wl_compositor *compositor, struct wl_surface *surface) {
@@ -166,12 +166,12 @@ struct box window_picture_box(const struct window *window) {
 	int32_t full_width, full_height;
 	window_get_pixels(window, &full_width, &full_height);
 	if (width == full_width && height == full_height) {
-		return area; /* pixel by pixel, whatever was rounded */
+		return area; /* the picture has exactly the screen's pixels: no rounding */
 	}
 	return fit_picture(area, width, height);
 }
 
-/* What is beside a picture without a background belongs to the windows below. */
+/* Without a background, input beside the picture belongs to the windows below. */
 static void limit_input(struct window *window, struct box box) {
 	struct wl_region *region = wl_compositor_create_region(window->wayland->compositor);
 	wl_region_add(region, box.x, box.y, box.width, box.height);
@@ -212,7 +212,7 @@ bool window_has_own_size(const struct window *window) {
 			(window->options.width > 0 && window->options.height > 0);
 }
 
-/* What the compositor wants, else what the user wants, else the picture's. */
+/* The size that the compositor wants, else that of the options, else the picture's. */
 static void window_choose_size(struct window *window) {
 	const struct window_options *options = &window->options;
 	if (window->next_width > 0 && window->next_height > 0) {
@@ -293,7 +293,10 @@ static void ask_for_fullscreen(struct window *window) {
 	xdg_toplevel_set_fullscreen(window->toplevel, output != NULL ? output->base : NULL);
 }
 
-/* Without it, to fill the one where the compositor has put it: some leave it as large as it was. */
+/*
+ * Without its output the window fills the one where the compositor has put it: some compositors
+ * would leave it at its old size.
+ */
 static void handle_output_changed(void *data) {
 	struct window *window = data;
 	if (window->toplevel != NULL) {
@@ -301,7 +304,7 @@ static void handle_output_changed(void *data) {
 	}
 }
 
-/* Returns -1 where there is no such output; then it is on any. */
+/* Returns -1 if there is no such output: then the window is on any. */
 static int find_output(struct window *window) {
 	const char *name = window->options.output;
 	if (name == NULL) {

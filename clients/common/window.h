@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * A window with one picture in it: an xdg_toplevel whose root surface is the plain background, and
- * a desynchronised subsurface for the picture, scaled into its place with its aspect ratio kept.
- * Over a picture that is no longer true a third one lies, the veil. A program's window that is a
- * little smaller, as one that has rows of letters, is not scaled. The pointer, fingers and the
- * keyboard are the root's, wherever they are in the window: on the picture only, where there is no
- * background. A picture that follows the window's size has the pixels of its screen.
+ * a desynchronised subsurface for the picture, scaled into its place with its aspect ratio kept. A
+ * third surface, the veil, dims a picture that is out of date. A program's window that is only a
+ * little smaller than its place, such as one with rows of letters, is not scaled. A picture that
+ * follows the window's size has the pixels of its screen.
+ *
+ * Pointer, touch and keyboard belong to the root surface, everywhere in the window; without a
+ * background only on the picture.
  *
  * The owner draws: it attaches buffers to `picture` and commits it. The window only lays out.
  */
@@ -61,43 +63,46 @@ struct window {
 	bool blank;		   // the owner shows no picture: there is nothing to point at
 	bool of_program;	   // the picture is a program's window, and has no cursor in it
 	void (*ready)(void *data); // the compositor has agreed: look at `mapped`
-	/* It has another size, or its first one, or its screen another scale; may be NULL. */
+	/*
+	 * Its size or the scale of its screen changed, or is known for the first time; may be NULL.
+	 */
 	void (*resized)(void *data);
 	void (*closed)(void *data); // the user closed the window
 	void *data;
 };
 
 /*
- * Asks for the window. It appears when the compositor and the picture agree on a size. Returns 0,
- * or -1 after saying so where there is no such output. What the options name must outlive it.
+ * Asks for the window. It appears once the compositor has configured it and the picture's size is
+ * known. Returns 0, or -1 after saying so if there is no such output. What the options point to
+ * must outlive it.
  */
 int window_init(struct window *window, struct wayland *wayland,
 		const struct window_options *options);
 void window_finish(struct window *window);
 
-/* In place of that of the options; must outlive the window, as it is needed again. */
+/* Replaces the option; the text must outlive the window. */
 void window_set_title(struct window *window, const char *title);
 void window_set_app_id(struct window *window, const char *app_id);
 
-/* Tells the size of the picture, in square pixels as it is shown (after crop and transform). */
+/* Sets the size of the picture as it is shown, after crop and transform, in square pixels. */
 void window_set_picture_size(struct window *window, int32_t width, int32_t height);
 
-/* Takes the window off the desktop, until the size of a picture is told again. */
+/* Removes the window from the desktop, until window_set_picture_size() is called again. */
 void window_withdraw(struct window *window);
 
 /* Whether the window's size is the compositor's or the user's choice, not the picture's. */
 bool window_has_own_size(const struct window *window);
 
-/* Where a picture of any size would lie in the window, as it was laid out last. */
+/* The area of the window that a picture may fill, as it was laid out last. */
 struct box window_area(const struct window *window);
 
-/* How many pixels of its screen a picture has that fills it, as it was laid out last. */
+/* The size of that area in pixels of its screen. */
 void window_get_pixels(const struct window *window, int32_t *width, int32_t *height);
 
-/* Where the picture lies in it; without a size where there is none. */
+/* Where the picture lies in the window; of no size where there is none. */
 struct box window_picture_box(const struct window *window);
 
-/* Lays the veil over the picture, once the window is mapped, or takes it away. */
+/* Shows or hides the veil. It is shown only while the window is mapped. */
 void window_set_veiled(struct window *window, bool veiled);
 
 #endif

@@ -12,11 +12,13 @@
 #include "box_join.h"
 #include "common/display_connection.h"
 
-/* What readers hold by default, the stream's picture, and the one that is being written. */
+/* As many as readers hold by default, the stream's picture, and the one that is being written. */
 #define BUFFERS 6
-/* Of a slab for readers on other machines. */
+/* Slots of the slab for readers on other machines. */
 #define WINDOW_SLOTS 6
-/* Where nothing tells that something is new: how often it is looked for, at most and at least. */
+/*
+ * The shortest and the longest pause between pictures, where nothing tells that something is new.
+ */
 #define PAUSE_FIRST_US 16000
 #define PAUSE_MOST_US 100000
 #define TIMER_ACCURACY_US 1000
@@ -29,7 +31,7 @@ static void capture_end(struct capture *capture, const char *what, const char *w
 	sd_event_exit(capture->event, EXIT_FAILURE);
 }
 
-/* What libgid says, where it says more than the number does. */
+/* libgid's sentence if it has one, else the meaning of the number. */
 static const char *explain(const struct capture *capture, int error) {
 	const char *sentence = gid_domain_error(capture->domain);
 	return sentence[0] != '\0' ? sentence : gid_strerror(error);
@@ -37,7 +39,10 @@ static const char *explain(const struct capture *capture, int error) {
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
-/* A reader kept a picture for too long, or may not read any more: others get other memory. */
+/*
+ * The slab was revoked: a reader kept a picture for too long, or lost its right to read. Others get
+ * other memory.
+ */
 static bool buffer_is_revoked(const struct screen_buffer *buffer) {
 	struct gid_slab_info info;
 	if (buffer->slab == NULL) {
@@ -81,7 +86,7 @@ static void handle_sync(void *data, struct wl_callback *callback, uint32_t seria
 
 static const struct wl_callback_listener sync_listener = {.done = handle_sync};
 
-/* Makes those that are missing. They can be used when the compositor has them. */
+/* Makes missing buffers. They can be exported once the compositor has mapped them. */
 static void capture_fill(struct capture *capture, int missing) {
 	for (; missing > 0; missing--) {
 		struct screen_buffer *buffer =
@@ -100,7 +105,7 @@ static void capture_fill(struct capture *capture, int missing) {
 	wl_callback_add_listener(capture->sync, &sync_listener, capture);
 }
 
-/* Gives up those that are of no use any more, and makes others in their place. */
+/* Destroys buffers that cannot be used any more, and makes others in their place. */
 static void capture_sweep(struct capture *capture) {
 	struct screen_buffer *buffer, *next;
 	int missing = BUFFERS;
@@ -119,7 +124,7 @@ static void capture_sweep(struct capture *capture) {
 
 /* --- readers on other machines ---------------------------------------------------------------- */
 
-/* A slab that they can see, of the present form. Returns 0 or -errno. */
+/* Makes sure that there is a slab of the present form that they can see. Returns 0 or -errno. */
 static int window_prepare(struct capture *capture) {
 	struct gid_slab_info info;
 	if (capture->window != NULL) {
@@ -135,8 +140,8 @@ static int window_prepare(struct capture *capture) {
 }
 
 /*
- * Copies the picture to where other machines see it. The slot is taken until it was sent, and then
- * as long as it is held. Returns 0 or -errno; -EAGAIN: readers have all slots.
+ * Copies the picture into that slab. The slot is taken until the picture was sent, and is then held
+ * by its readers. Returns 0 or -errno; -EAGAIN: readers hold all slots.
  */
 static int window_copy(struct capture *capture, const struct screen_buffer *buffer, gid_id *gid) {
 	int ret = window_prepare(capture);
@@ -155,7 +160,7 @@ static int window_copy(struct capture *capture, const struct screen_buffer *buff
 
 /* --- pictures --------------------------------------------------------------------------------- */
 
-/* What is not as in the last picture: whole rows. Empty: nothing. */
+/* The rows that differ from the last picture. Empty: none. */
 static struct gid_box find_changed(
 		const struct capture *capture, const struct screen_buffer *buffer) {
 	const struct gid_layout *layout = &buffer->layout;
@@ -182,7 +187,10 @@ static struct gid_box find_changed(
 	return all;
 }
 
-/* Where the picture is for those who read it. Returns 0 or -errno. */
+/*
+ * Sets the frame's gid: of the buffer itself, or of a copy that all readers can see. Returns 0 or
+ * -errno.
+ */
 static int capture_place(struct capture *capture, const struct screen_buffer *buffer,
 		struct gid_frame *frame) {
 	if (!gid_producer_needs_window(capture->producer)) {
@@ -193,7 +201,7 @@ static int capture_place(struct capture *capture, const struct screen_buffer *bu
 	return window_copy(capture, buffer, &frame->gid);
 }
 
-/* Of this producer and those before. */
+/* The statistics of this producer and of those before it. */
 static void capture_get_stats(const struct capture *capture, struct gid_producer_stats *stats) {
 	const struct gid_producer_stats *past = &capture->past;
 	*stats = (struct gid_producer_stats){0};
@@ -208,7 +216,7 @@ static void capture_get_stats(const struct capture *capture, struct gid_producer
 	stats->copied_bytes += past->copied_bytes;
 }
 
-/* Makes it the stream's picture. */
+/* Sends it as the stream's picture. */
 static void capture_send(struct capture *capture, struct screen_buffer *buffer,
 		const struct source_picture *picture) {
 	struct gid_frame frame = GID_FRAME_INIT;
@@ -224,7 +232,7 @@ static void capture_send(struct capture *capture, struct screen_buffer *buffer,
 		}
 	}
 	if (ret == -EAGAIN || (ret == -EINVAL && buffer_is_revoked(buffer))) {
-		/* readers have all memory, or it was taken from them just now */
+		/* Readers hold all memory, or the buffer was revoked just now. */
 		capture->source->interface->refresh(capture->source);
 		return;
 	}
@@ -241,7 +249,7 @@ static void capture_send(struct capture *capture, struct screen_buffer *buffer,
 	}
 }
 
-/* All other buffers are older by this. */
+/* The newest picture's damage is out of date in all other buffers. */
 static void mark_stale(
 		struct capture *capture, struct screen_buffer *newest, struct gid_box damage) {
 	struct screen_buffer *buffer;
@@ -258,7 +266,7 @@ static void mark_stale(
 	newest->filled = true;
 }
 
-/* The longer nothing changes, the more seldom it is looked for. */
+/* The longer nothing changes, the longer the pause between two looks. */
 static void capture_rest(struct capture *capture, bool changed) {
 	if (changed) {
 		capture->pause_us = 0;
@@ -284,7 +292,9 @@ static void handle_captured(void *data, const struct source_picture *picture) {
 		known.damage = find_changed(capture, buffer);
 		changed = known.damage.height > 0;
 	}
-	/* Rows that are upside down are of old releases, which turn them themselves. */
+	/*
+	 * Rows that are upside down come from old compositors, which turn the picture themselves.
+	 */
 	if (!capture->source->knows_transform && capture->output != NULL &&
 			known.transform == WL_OUTPUT_TRANSFORM_NORMAL) {
 		known.transform = capture->output->transform;
@@ -306,7 +316,7 @@ static void handle_retry(void *data) {
 	capture_next(capture);
 }
 
-/* It is looked now and then whether it is awake, while somebody wants a picture of it. */
+/* The output sleeps. While somebody reads the stream we ask again from time to time. */
 static void handle_asleep(void *data) {
 	struct capture *capture = data;
 	capture->asked = NULL;
@@ -338,7 +348,10 @@ static void handle_settled(void *data, struct wl_callback *callback, uint32_t se
 
 static const struct wl_callback_listener settled_listener = {.done = handle_settled};
 
-/* An output that is gone may be told later than the end of its pictures. */
+/*
+ * The event that the output is gone may come after the end of its pictures: one round trip shows
+ * which of both it is.
+ */
 static void handle_ended(void *data, const char *why) {
 	struct capture *capture = data;
 	capture->asked = NULL;
@@ -361,7 +374,7 @@ static const struct source_events source_events = {
 
 /* --- when ------------------------------------------------------------------------------------- */
 
-/* How long it is until the next picture may be asked for, in us. */
+/* How long to wait before the next picture may be asked for, in us. */
 static uint64_t capture_wait(const struct capture *capture) {
 	uint64_t interval = capture->pause_us, passed;
 	if (capture->options->rate > 0 && interval < SECOND_US / capture->options->rate) {
@@ -413,7 +426,7 @@ static void handle_released(void *data, gid_id gid) {
 	capture_next(capture);
 }
 
-/* Whether the copy of the picture is still where other machines see it. */
+/* Whether the copy for other machines still exists. */
 static bool capture_has_copy(const struct capture *capture) {
 	struct gid_slab_info info = {.revoked = true};
 	if (capture->window != NULL) {
@@ -422,14 +435,17 @@ static bool capture_has_copy(const struct capture *capture) {
 	return !info.revoked;
 }
 
-/* Whether who comes now can read the picture that the stream shows. */
+/* Whether a new reader can read the picture that the stream shows. */
 static bool capture_can_be_shown(const struct capture *capture) {
 	bool here = !gid_producer_needs_window(capture->producer);
 	bool copied = (capture->frame.flags & GID_FRAME_COPIED) != 0;
 	return !buffer_is_revoked(capture->current) && (copied ? capture_has_copy(capture) : here);
 }
 
-/* Who comes late gets what the stream shows; or all of it anew, also if nothing changes. */
+/*
+ * libgid gives a new reader the picture that the stream shows. If it cannot read that, a new
+ * picture is captured, even if nothing has changed.
+ */
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
 	struct capture *capture = data;
 	if (joined && capture->current != NULL && !capture_can_be_shown(capture)) {
@@ -522,7 +538,7 @@ static int create_producer(struct capture *capture) {
 	return add_producer(capture);
 }
 
-/* All that the pictures of one output need. */
+/* Destroys what the pictures of one output need. */
 static void destroy_pictures(struct capture *capture) {
 	struct screen_buffer *buffer, *next;
 	capture->producer_source = sd_event_source_disable_unref(capture->producer_source);
@@ -549,7 +565,7 @@ static void destroy_pictures(struct capture *capture) {
 
 /* --- an output that goes ---------------------------------------------------------------------- */
 
-/* Its stream ends: readers must not take the last picture for one of now. */
+/* Ends the stream: readers must not take the last picture for a present one. */
 static void handle_output_gone(void *data, const struct screens_output *output) {
 	struct capture *capture = data;
 	if (output != capture->output) {

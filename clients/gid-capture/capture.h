@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* From a source to a stream: who captures into which memory, and when. */
+/* Captures from a source into a stream: which buffer, and when. */
 #ifndef GID_CAPTURE_CAPTURE_H
 #define GID_CAPTURE_CAPTURE_H
 
@@ -43,7 +43,7 @@ struct capture {
 	struct capture_counts counts;
 };
 
-/* Returns 0, or -1 after saying on stderr what is wrong. `capture` stays where it is. */
+/* Returns 0, or -1 after saying on stderr what is wrong. `capture` must not move. */
 int capture_init(struct capture *capture, const struct capture_options *options, sd_event *event);
 void capture_finish(struct capture *capture);
 

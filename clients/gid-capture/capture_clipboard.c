@@ -12,7 +12,7 @@
 
 /* --- what programs copy ----------------------------------------------------------------------- */
 
-/* An offer that has a text knows itself. */
+/* An offer with a text gets itself as its user data. */
 static void offer_offer(void *data, struct ext_data_control_offer_v1 *offer, const char *type) {
 	if (strcmp(type, CLIPBOARD_TYPE) == 0) {
 		ext_data_control_offer_v1_set_user_data(offer, offer);
@@ -33,7 +33,7 @@ static void device_data_offer(void *data, struct ext_data_control_device_v1 *dev
 	ext_data_control_offer_v1_add_listener(offer, &offer_listener, NULL);
 }
 
-/* Also what we offer ourselves: where there is a source, it is most likely that. */
+/* Also comes for what we offer ourselves: while we have a source, it is most likely that. */
 static void device_selection(void *data, struct ext_data_control_device_v1 *device,
 		struct ext_data_control_offer_v1 *offer) {
 	struct capture_clipboard *clipboard = data;
@@ -85,7 +85,7 @@ static const struct ext_data_control_source_v1_listener source_listener = {
 		.cancelled = source_cancelled,
 };
 
-/* Whether its user uses the window is seen by who shows that. */
+/* The viewer of the stream sees whether its user uses the window; here any text is wanted. */
 static bool handle_wants(void *data) {
 	const struct capture_clipboard *clipboard = data;
 	return clipboard->device != NULL;
@@ -137,7 +137,7 @@ static void use_device(struct capture_clipboard *clipboard) {
 	}
 }
 
-/* The messages of both protocols are the same: only what is bound has another name. */
+/* Both protocols have the same messages: only the name of the global differs. */
 static struct ext_data_control_manager_v1 *bind_manager(
 		struct wl_registry *registry, uint32_t name, const char *interface) {
 	return (struct ext_data_control_manager_v1 *)wl_proxy_marshal_flags(
@@ -161,7 +161,7 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 
 static void find_globals(struct capture_clipboard *clipboard);
 
-/* Another seat may be there: a new registry tells of it again. */
+/* There may be another seat: a new registry announces it again. */
 static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
 	struct capture_clipboard *clipboard = data;
 	if (clipboard->seat != NULL && clipboard->seat_global == name) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The clipboard of the compositor's seat, which it has in common with who looks at the stream:
- * clipboard/STREAM of our domain, clipboard/input/STREAM of that one. By ext-data-control-v1, or
+ * The clipboard of the compositor's seat, shared with the viewer of the stream: clipboard/STREAM of
+ * our domain, and clipboard/input/STREAM of the viewer's. By ext-data-control-v1 or
  * wlr-data-control-unstable-v1.
  */
 #ifndef GID_CAPTURE_CAPTURE_CLIPBOARD_H
@@ -27,14 +27,14 @@ struct capture_clipboard {
 };
 
 /*
- * `viewer` is the domain of who looks; it and `stream` outlive this. Returns 0, or -1 after saying
- * on stderr what is wrong.
+ * `viewer` is the viewer's domain; it and `stream` outlive this. Returns 0, or -1 after saying on
+ * stderr what is wrong.
  */
 int capture_clipboard_init(struct capture_clipboard *clipboard, sd_event *event,
 		struct wl_display *display, struct gid_domain *domain, const char *stream,
 		const char *viewer);
 
-/* Before the connection and the domain end; also of zeroes. */
+/* To be called before the connection and the domain end. Accepts zeroes. */
 void capture_clipboard_finish(struct capture_clipboard *clipboard);
 
 #endif

@@ -60,7 +60,7 @@ static void frame_ready(void *data, struct ext_image_copy_capture_frame_v1 *fram
 	source->base.events->captured(source->base.data, &source->picture);
 }
 
-/* A session that has ended says so by itself, and what buffers must be by now was told. */
+/* A session that has ended sends `stopped`; a new form of buffers was announced before. */
 static void frame_failed(
 		void *data, struct ext_image_copy_capture_frame_v1 *frame, uint32_t reason) {
 	struct image_copy_source *source = data;
@@ -87,7 +87,7 @@ static void session_buffer_size(void *data, struct ext_image_copy_capture_sessio
 	source->form.height = height;
 }
 
-/* Of several the one that everybody can show. */
+/* Of several formats takes the one that every viewer can show. */
 static void session_shm_format(
 		void *data, struct ext_image_copy_capture_session_v1 *session, uint32_t format) {
 	struct image_copy_source *source = data;
@@ -167,7 +167,7 @@ static void image_copy_source_capture(
 	ext_image_copy_capture_frame_v1_capture(source->frame);
 }
 
-/* The first picture of a session waits for nothing. */
+/* Begins a new session: its first picture comes at once, even if nothing has changed. */
 static void image_copy_source_refresh(struct source *base) {
 	struct image_copy_source *source = (struct image_copy_source *)base;
 	bool asked = source->frame != NULL;

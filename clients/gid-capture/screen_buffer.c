@@ -25,7 +25,7 @@ static int init_layout(struct gid_layout *layout, const struct source_form *form
 	return error;
 }
 
-/* All of it present, so that no reader meets a hole. */
+/* Makes a memfd with all pages present: readers refuse memory with holes. */
 static int create_memory(size_t size) {
 	int fd = memfd_create("gid-screen", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * An output by wlr-screencopy-unstable-v1, as compositors of wlroots up to 0.18 have it.
+ * Captures an output by wlr-screencopy-unstable-v1, as compositors of wlroots up to 0.18 have it.
  *
- * Each picture is an object of its own, that first tells the form. So the next one is made as soon
- * as the last one is done, and waits for its buffer.
+ * Each picture is an object of its own, which first announces the form. So the next one is made as
+ * soon as the last one is done, and then waits for a buffer.
  */
 #include <drm_fourcc.h>
 #include <stdlib.h>
@@ -107,8 +107,8 @@ static void source_end_frame(struct screencopy_source *source) {
 }
 
 /*
- * The output changed meanwhile, sleeps, or is gone: the next frame says the first. Of an output
- * that sleeps there is no form either; one that is gone is told as such.
+ * The output changed, sleeps, or is gone. If it changed, the next frame announces the new form. If
+ * it sleeps, not even a form was announced. That it is gone is a global_remove event.
  */
 static void frame_failed(void *data, struct zwlr_screencopy_frame_v1 *frame) {
 	struct screencopy_source *source = data;
@@ -151,7 +151,7 @@ static void screencopy_source_capture(
 	}
 }
 
-/* What was asked for and waits is asked for anew. */
+/* A request that waits for a change is sent again without waiting. */
 static void screencopy_source_refresh(struct source *base) {
 	struct screencopy_source *source = (struct screencopy_source *)base;
 	struct wl_buffer *buffer = source->buffer;

@@ -97,7 +97,7 @@ static void window_destroy(struct screens_window *window) {
 	free(window);
 }
 
-/* It stays in the list: who captures it hears of its end from the capture. */
+/* It stays in the list: a capture of it reports the end by itself. */
 static void window_closed(void *data, struct ext_foreign_toplevel_handle_v1 *handle) {
 }
 
@@ -176,7 +176,7 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 	}
 	const void *proxy = globals_bind(&globals, screens, registry, name, interface, version);
 	if (proxy != NULL && proxy == screens->window_list) {
-		/* At once: the windows may come with the next events. */
+		/* Added at once: the windows may already be in the next batch of events. */
 		ext_foreign_toplevel_list_v1_add_listener(
 				screens->window_list, &window_list_listener, screens);
 	}
@@ -206,7 +206,7 @@ int screens_init(struct screens *screens, struct wl_display *display) {
 	wl_list_init(&screens->windows);
 	screens->registry = wl_display_get_registry(display);
 	wl_registry_add_listener(screens->registry, &registry_listener, screens);
-	/* The globals, what outputs and windows there are, and what each is called. */
+	/* One round trip each for the globals, for outputs and windows, and for their names. */
 	for (int i = 0; i < 3; i++) {
 		if (wl_display_roundtrip(display) < 0) {
 			display_explain_loss(display);

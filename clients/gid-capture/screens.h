@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a compositor has that can be captured, and by which protocols. */
+/* The outputs and windows of a compositor that can be captured, and the protocols for it. */
 #ifndef GID_CAPTURE_SCREENS_H
 #define GID_CAPTURE_SCREENS_H
 
@@ -37,7 +37,7 @@ struct screens {
 	struct zwlr_screencopy_manager_v1 *screencopy;
 	struct weston_capture_v1 *weston;
 	struct wl_list outputs, windows;
-	/* What one that came is called, and how large it is, is known; again when it changes. */
+	/* An output came, and its name and size are known; also when these change. */
 	void (*output_there)(void *data, struct screens_output *output);      // may be NULL
 	void (*output_gone)(void *data, const struct screens_output *output); // likewise
 	void *data;
@@ -58,7 +58,10 @@ struct screens_output *screens_find_output(struct screens *screens, const char *
  */
 struct screens_window *screens_find_window(struct screens *screens, const char *words);
 
-/* Writes all outputs and windows to stdout, a line each, and by what they can be captured. */
+/*
+ * Writes a line for each output and window to stdout, with the protocol by which it can be
+ * captured.
+ */
 void screens_print(const struct screens *screens);
 
 #endif

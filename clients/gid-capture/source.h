@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * What pictures come from: an output or a window of the compositor, by one of the protocols that
- * compositors have for it.
+ * A source of pictures: an output or a window of the compositor, by one of the capture protocols.
  *
- * A source first tells the form that its pictures have. From then on its owner asks for one picture
- * at a time, into a wl_buffer of this form, and is answered by exactly one of `captured`, `retry`,
- * `asleep` and `ended`. A form that changes is told anew; a picture that was asked for in the old
- * one ends with `retry`.
+ * A source first announces the form of its pictures. From then on its owner asks for one picture at
+ * a time, into a wl_buffer of this form, and gets exactly one of `captured`, `retry`, `asleep` and
+ * `ended`. A form that changes is announced again; a picture that was asked for in the old one ends
+ * with `retry`.
  *
  * Events come while the display is dispatched, never from within a call.
  */
@@ -20,18 +19,18 @@
 
 #include "screens.h"
 
-/* What a wl_buffer must be that a picture is written to. */
+/* What a wl_buffer for a picture must be like. */
 struct source_form {
 	uint32_t fourcc, width, height;
 	uint32_t stride; // in bytes
-	/* The alpha of an output says nothing: all of it is seen. */
+	/* The alpha has no meaning, as for an output. */
 	bool opaque;
 };
 
-/* A picture that was written. */
+/* A picture that was captured. */
 struct source_picture {
 	uint64_t time; // when it was shown, of CLOCK_MONOTONIC
-	/* What changed since the picture before; empty: all of it, or nobody knows. */
+	/* What changed since the last picture; empty: all of it, or unknown. */
 	struct gid_box damage;
 	uint32_t transform; // enum wl_output_transform
 };
@@ -40,9 +39,12 @@ struct source_events {
 	void (*form)(void *data, const struct source_form *form);
 	void (*captured)(void *data, const struct source_picture *picture);
 	void (*retry)(void *data);
-	/* There is none now, nor a form, if none was told yet: until a `refresh` after a while. */
+	/*
+	 * There is no picture now, nor a form if none was announced: until the owner calls
+	 * `refresh`.
+	 */
 	void (*asleep)(void *data);
-	/* There will be no more. `why` is for people. */
+	/* There will be no more pictures. `why` is for messages. */
 	void (*ended)(void *data, const char *why);
 };
 
@@ -50,19 +52,19 @@ struct source {
 	const struct source_interface *interface;
 	const struct source_events *events;
 	void *data;
-	/* After its first picture it waits until there is something new, and knows what. */
+	/* It waits until something has changed, and reports what. */
 	bool knows_damage;
-	/* Each picture tells how it is turned; else it is as the output is. */
+	/* It reports the transform of each picture; if not, the output's is used. */
 	bool knows_transform;
 };
 
 struct source_interface {
 	/*
-	 * Asks for a picture in `buffer`, which stays until the answer. `stale` is the part of the
-	 * buffer that is older than the last picture; empty: all of it.
+	 * Asks for a picture in `buffer`, which must exist until the answer. `stale` is the part of
+	 * the buffer that is older than the last picture; empty: all of it.
 	 */
 	void (*capture)(struct source *source, struct wl_buffer *buffer, struct gid_box stale);
-	/* The picture that is asked for next, or was, comes also if nothing has changed. */
+	/* The present or next request is answered even if nothing has changed. */
 	void (*refresh)(struct source *source);
 	void (*destroy)(struct source *source);
 };

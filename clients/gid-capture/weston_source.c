@@ -77,7 +77,7 @@ static void weston_source_capture(
 	weston_capture_source_v1_capture(source->object, buffer);
 }
 
-/* It always does. */
+/* Nothing to do: each capture draws the output. */
 static void weston_source_refresh(struct source *base) {
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The input stream of another domain, on an sd-event loop, for a taker. */
+/* Receives the input stream of another domain on an sd-event loop, and gives it to a taker. */
 #ifndef GID_INPUT_INTAKE_H
 #define GID_INPUT_INTAKE_H
 
@@ -21,7 +21,7 @@ struct intake {
 int intake_init(struct intake *intake, const struct input_options *options, struct taker *taker,
 		sd_event *event);
 
-/* Nothing stays pressed. Valid after a failed intake_init(), too. */
+/* Releases all that is pressed. To be called after a failed intake_init(), too. */
 void intake_finish(struct intake *intake);
 
 #endif

@@ -85,8 +85,7 @@ bool keymap_press(struct keymap *keymap, uint32_t code, bool pressed, struct mod
 	return changed != 0;
 }
 
-/* A key that locks, and is held, would lock or unlock once more: what is locked is set afterwards.
- */
+/* Pressing a held lock key again would toggle its lock: so the locks are set afterwards. */
 void keymap_follow(
 		struct keymap *keymap, const struct keymap *before, struct modifiers *modifiers) {
 	struct modifiers pressed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What keys mean, and which modifiers are on: a compositor wants to be told both. */
+/* A keymap and the state of its modifiers: a compositor has to be told both. */
 #ifndef GID_INPUT_KEYMAP_H
 #define GID_INPUT_KEYMAP_H
 
@@ -13,19 +13,22 @@ struct modifiers {
 };
 
 /*
- * Of a text, or with NULL the one of $XKB_DEFAULT_LAYOUT and its kin. It includes no files that a
- * text names. NULL after saying on stderr why there is none.
+ * Makes a keymap of a text; NULL: by $XKB_DEFAULT_LAYOUT and the like. Files that the text includes
+ * are not read. Returns NULL after saying on stderr why there is none.
  */
 struct keymap *keymap_create(const char *text);
 void keymap_destroy(struct keymap *keymap);
 
-/* A descriptor of its text for others, and the size with the NUL. Returns it, or -1. */
+/*
+ * Returns a descriptor of the keymap's text, which the caller closes, or -1. `*size` includes the
+ * NUL.
+ */
 int keymap_open(const struct keymap *keymap, uint32_t *size);
 
-/* A key of Linux was pressed or released. Returns whether the modifiers are others now. */
+/* A key, by its Linux code, was pressed or released. Returns whether the modifiers changed. */
 bool keymap_press(struct keymap *keymap, uint32_t code, bool pressed, struct modifiers *modifiers);
 
-/* Takes the place of another one: what is held there is held here, and what is locked is locked. */
+/* Takes over the state of the keymap that it replaces: keys that are held, and what is locked. */
 void keymap_follow(struct keymap *keymap, const struct keymap *before, struct modifiers *modifiers);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server is not waited for: what it does not take is kept by libei, until the server has
- * answered nothing for SILENCE_MS. Its keymap says what keys mean, and is not even read.
+ * Never waits for the server: libei queues what it does not take, until the server has answered
+ * nothing for SILENCE_MS. The server's keymap decides what keys mean; it is not even read here.
  */
 #include <err.h>
 #include <errno.h>
@@ -29,7 +29,7 @@
 /* No screen is larger: gamescope, which does not tell, has a region of INT32_MAX. */
 #define SIZE_MAX_PX 65536.0
 
-/* One of the server's. */
+/* A device of the server. */
 struct device {
 	struct ei_device *base; // NULL: there is none
 	bool ready;		// the server takes its events now
@@ -83,7 +83,7 @@ static void taker_hear(struct libei_taker *taker) {
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-/* The first one that takes such events now. */
+/* The first device that takes such events now. */
 static struct device *taker_find(struct libei_taker *taker, enum ei_device_capability capability) {
 	for (size_t i = 0; i < DEVICES_MAX; i++) {
 		struct device *device = &taker->devices[i];
@@ -94,7 +94,7 @@ static struct device *taker_find(struct libei_taker *taker, enum ei_device_capab
 	return NULL;
 }
 
-/* The same, of events that are somewhere in the picture. */
+/* The same for events with a place in the picture, which needs the size of the screen. */
 static struct device *taker_find_placed(
 		struct libei_taker *taker, enum ei_device_capability capability) {
 	struct device *device = taker_find(taker, capability);
@@ -109,7 +109,7 @@ static struct device *taker_find_placed(
 	return NULL;
 }
 
-/* NULL: a free one. */
+/* Finds the entry of a device; of NULL, a free entry. */
 static struct device *taker_device(struct libei_taker *taker, const struct ei_device *base) {
 	for (size_t i = 0; i < DEVICES_MAX; i++) {
 		if (taker->devices[i].base == base) {
@@ -200,7 +200,7 @@ static void device_resume(struct libei_taker *taker, struct device *device) {
 	ei_device_start_emulating(device->base, ++taker->sequence);
 }
 
-/* It sends the devices after that. */
+/* Binds the capabilities that the sender has: the server then sends its devices. */
 static void taker_bind(struct libei_taker *taker) {
 	if (taker->seat == NULL) {
 		return;
@@ -269,7 +269,10 @@ static void handle_event(struct libei_taker *taker, struct ei_event *event) {
 	}
 }
 
-/* Also after whatever is sent: where that fails, libei ends the connection, and wakes nobody. */
+/*
+ * Handles queued events. To be called after each sending, too: where that fails, libei ends the
+ * connection but does not wake us.
+ */
 static void taker_listen(struct libei_taker *taker) {
 	struct ei_event *event;
 	while (!taker->has_failed && (event = ei_get_event(taker->ei)) != NULL) {
@@ -422,7 +425,10 @@ static void libei_handle(struct taker *base, const struct input_record *event) {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* libei 1.3.901 crashes where such a one is released, so that it is left to the program's end. */
+/*
+ * libei 1.3.901 crashes when a context that never connected is released: it is left to the end of
+ * the program.
+ */
 static struct ei *unconnected;
 
 static void libei_destroy(struct taker *base) {
@@ -448,7 +454,7 @@ static void libei_destroy(struct taker *base) {
 	free(taker);
 }
 
-/* A descriptor whose calls do not wait, or -errno. */
+/* Connects a non-blocking socket. Returns it, or -errno. */
 static int socket_connect(const char *name) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	const char *folder = name[0] != '/' ? getenv("XDG_RUNTIME_DIR") : "";
@@ -472,7 +478,10 @@ static int socket_connect(const char *name) {
 	return fd;
 }
 
-/* Whatever the server does is not to fill a log: how it ends is said by handle_event(). */
+/*
+ * Drops libei's own messages, which the server could cause without end. handle_event() reports what
+ * matters.
+ */
 static void handle_log(struct ei *ei, enum ei_log_priority priority, const char *message,
 		struct ei_log_context *context) {
 }

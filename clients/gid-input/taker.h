@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Who takes the input: the kernel's uinput, a compositor of wlroots, or an EIS server. */
+/* Takes the received input: the kernel's uinput, a compositor of wlroots, or an EIS server. */
 #ifndef GID_INPUT_TAKER_H
 #define GID_INPUT_TAKER_H
 
@@ -9,11 +9,13 @@
 struct taker {
 	bool pens; // it knows them; else they come as a pointer
 	void (*destroy)(struct taker *taker);
-	/* Devices that are there from now on: bits of enum input_devices. */
+	/* The sender has these devices now: bits of enum input_devices. None is taken away. */
 	void (*add_devices)(struct taker *taker, uint32_t devices);
-	/* One event, of which groups end by INPUT_GROUP_END. */
+	/* An event. INPUT_GROUP_END ends a group. */
 	void (*handle)(struct taker *taker, const struct input_record *event);
-	/* The keymap of the sender, NULL: it has none. NULL: none is wanted. */
+	/*
+	 * The sender's keymap; NULL: it has none. The function may be NULL: keymaps are not wanted.
+	 */
 	void (*use_keymap)(struct taker *taker, const char *text);
 };
 

@@ -18,15 +18,15 @@
 #define QUEUED_MAX 128
 
 /*
- * A tablet without a size in millimetres is none for libinput: 256 parts are one. It counts
- * pressure from a hundredth of the range on, and takes a tip for down from a twentieth on.
+ * libinput accepts no tablet without a size in millimetres: so 256 units are one. It counts
+ * pressure from a hundredth of the range on, and takes the tip for down from a twentieth on.
  */
 #define PEN_PARTS_MM 256
 #define PEN_NONE (INPUT_FULL / 100)
 #define PEN_LEAST (INPUT_FULL / 20 + 2)
 #define RADIAN 14668 /* 256ths of a degree */
 
-/* Programs know kinds of devices by what they have: so each kind is a device of its own. */
+/* Programs tell kinds of devices by their events: so each kind is a device of its own. */
 enum device {
 	DEVICE_KEYBOARD,
 	DEVICE_MOUSE,  /* relative motion, buttons, wheels */
@@ -40,14 +40,14 @@ struct uinput_taker {
 	struct taker base;
 	const char *path;
 	int fds[DEVICES]; /* -1: it is not there */
-	/* Of the group that has begun: the kernel takes any number by one call. */
+	/* The events of the present group: the kernel takes any number in one call. */
 	struct input_event queued[DEVICES][QUEUED_MAX];
 	uint32_t queued_count[DEVICES];
-	int32_t parts[INPUT_AXES]; /* of a wheel, that are no whole step yet */
-	int32_t moved[2];	   /* 256ths of a pixel, that are no whole one yet */
+	int32_t parts[INPUT_AXES]; /* parts of a wheel's step that do not make a whole one yet */
+	int32_t moved[2];	   /* 256ths of a pixel that do not make a whole one yet */
 	uint32_t down;		   /* fingers */
-	bool tip;		   /* of the pen is down */
-	int32_t pressure;	   /* of it, as its last motion said */
+	bool tip;		   /* the pen's tip is down */
+	int32_t pressure;	   /* the pen's, by its last motion */
 };
 
 /* --- making devices --------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ static bool set_mouse(int fd) {
 			set_bits(fd, UI_SET_RELBIT, axes, sizeof(axes) / sizeof(axes[0]));
 }
 
-/* Without a button it would be taken for something else. */
+/* Without buttons it would count as another kind of device. */
 static bool set_tablet(int fd) {
 	return set_buttons(fd) && ioctl(fd, UI_SET_EVBIT, EV_ABS) >= 0 &&
 			set_axis(fd, ABS_X, INPUT_FULL - 1) && set_axis(fd, ABS_Y, INPUT_FULL - 1);
@@ -121,7 +121,7 @@ static bool set_pen_buttons(int fd) {
 	return done;
 }
 
-/* Of the kind that is drawn on: the picture is below the pen. */
+/* A display tablet: the picture is below the pen. */
 static bool set_pen(int fd) {
 	return set_pen_buttons(fd) && ioctl(fd, UI_SET_EVBIT, EV_ABS) >= 0 &&
 			ioctl(fd, UI_SET_PROPBIT, INPUT_PROP_DIRECT) >= 0 &&
@@ -134,7 +134,7 @@ static bool set_pen(int fd) {
 
 static const struct {
 	const char *name;
-	uint32_t devices; /* of the sender, with which it is there */
+	uint32_t devices; /* made when the sender has one of these */
 	bool (*set)(int fd);
 } kinds[DEVICES] = {
 		[DEVICE_KEYBOARD] = {"gidway keyboard", INPUT_KEYBOARD, set_keys},
@@ -184,7 +184,7 @@ static void put(struct uinput_taker *taker, enum device device, uint16_t type, u
 		return;
 	}
 	if (taker->queued_count[device] == QUEUED_MAX) {
-		send_queued(taker, device); /* the kernel waits for the group's end, too */
+		send_queued(taker, device); /* the kernel itself waits for the end of the group */
 	}
 	taker->queued[device][taker->queued_count[device]++] =
 			(struct input_event){.type = type, .code = code, .value = value};
@@ -192,7 +192,7 @@ static void put(struct uinput_taker *taker, enum device device, uint16_t type, u
 
 static void put_wheel(struct uinput_taker *taker, const struct input_record *event) {
 	bool is_vertical = event->code == 0;
-	/* Fingers move by pixels: as many as are a step. */
+	/* Fingers scroll by pixels: STEP_PIXELS make a step. */
 	int32_t part = event->y != 0 ? event->y : event->x * STEP / (STEP_PIXELS * FRACTION);
 	int32_t *parts = &taker->parts[event->code];
 	*parts += part;
@@ -276,7 +276,7 @@ static void uinput_handle(struct taker *base, const struct input_record *event) 
 		put(taker, DEVICE_TABLET, EV_ABS, ABS_X, event->x);
 		put(taker, DEVICE_TABLET, EV_ABS, ABS_Y, event->y);
 		break;
-	case INPUT_RELATIVE: /* what reads it accelerates it itself */
+	case INPUT_RELATIVE: /* unaccelerated: whoever reads the device accelerates it */
 		put_motion(taker, REL_X, event->raw_x);
 		put_motion(taker, REL_Y, event->raw_y);
 		break;

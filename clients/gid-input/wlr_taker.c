@@ -68,8 +68,10 @@ static void tell_modifiers(struct wlr_taker *taker, const struct modifiers *modi
 			modifiers->locked, modifiers->group);
 }
 
-/* Keys may be held meanwhile: of one that the new keymap does not know as pressed, a compositor
- * would keep the modifier for good. */
+/*
+ * The new keymap takes over the keys that are held: otherwise a compositor would keep their
+ * modifiers for good.
+ */
 static void wlr_use_keymap(struct taker *base, const char *text) {
 	struct wlr_taker *taker = (struct wlr_taker *)base;
 	struct keymap *keymap = keymap_create(text);
@@ -94,8 +96,10 @@ static void wlr_use_keymap(struct taker *base, const char *text) {
 	taker->keymap = keymap;
 }
 
-/* sway keeps a button of a client that was killed while it held that: perhaps of the gid-input that
- * was here before. Programs pass over the release of what is not pressed. */
+/*
+ * Releases all buttons. sway keeps a button pressed that a killed client held, perhaps an earlier
+ * gid-input. Programs ignore the release of a button that is not pressed.
+ */
 static void release_buttons(struct wlr_taker *taker) {
 	uint32_t time = (uint32_t)(gid_clock_now() / MS_NS);
 	for (uint32_t code = 0; code < INPUT_CODES; code++) {
@@ -107,8 +111,10 @@ static void release_buttons(struct wlr_taker *taker) {
 	zwlr_virtual_pointer_v1_frame(taker->pointer);
 }
 
-/* Of an output that is gone there is none: the compositor would take its places for those of all
- * others. */
+/*
+ * Makes the pointer, unless its output is gone: without an output the compositor would spread its
+ * places over all outputs.
+ */
 static void make_pointer(struct wlr_taker *taker) {
 	const struct output *output = taker->watch.output;
 	if (taker->pointer == NULL && taker->points &&
@@ -185,8 +191,9 @@ static void handle_axis(struct wlr_taker *taker, const struct input_record *even
 }
 
 /*
- * A compositor of wlroots takes a place on an output for one of the panel's, as a touch panel has
- * it, which is turned with it. Ours is one of the picture, upright: it is turned back before.
+ * Compositors of wlroots treat a place on an output as one of its panel, and apply the output's
+ * transform to it, as for a touch panel. Our place is in the upright picture: so it is turned back
+ * first.
  */
 static void handle_motion(
 		struct wlr_taker *taker, const struct input_record *event, uint32_t time) {
@@ -252,7 +259,9 @@ static void sync_done(void *data, struct wl_callback *callback, uint32_t serial)
 
 static const struct wl_callback_listener sync_listener = {.done = sync_done};
 
-/* A compositor forgets what a client has sent when that is gone: the last releases are waited for.
+/*
+ * Waits until the compositor has handled the last releases: it drops what it has not read when a
+ * client goes.
  */
 static void taker_roundtrip(struct wlr_taker *taker) {
 	bool done = false;

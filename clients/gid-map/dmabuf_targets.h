@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Buffers that OpenGL ES draws into, as a client of a graphics card has them: dma-bufs, of
- * /dev/udmabuf, which drivers without a card take as well. Made and drawn without a window, and
- * shown by zwp_linux_dmabuf_v1.
+ * Buffers that OpenGL ES draws into, as clients with a GPU have them: dma-bufs of /dev/udmabuf,
+ * which drivers without a GPU accept as well. Drawn without a window, and shown by
+ * zwp_linux_dmabuf_v1.
  */
 #ifndef GID_MAP_DMABUF_TARGETS_H
 #define GID_MAP_DMABUF_TARGETS_H
@@ -33,17 +33,17 @@ struct dmabuf_targets {
 };
 
 /*
- * Makes them, and their context the current one. Returns false after saying on stderr what is
- * missing; then, too, the caller ends them by dmabuf_targets_finish().
+ * Makes the buffers, and a current context. Returns false after saying on stderr what is missing;
+ * dmabuf_targets_finish() is needed then, too.
  */
 bool dmabuf_targets_init(
 		struct dmabuf_targets *targets, struct wayland *wayland, int width, int height);
 void dmabuf_targets_finish(struct dmabuf_targets *targets);
 
-/* Has all drawing go into one that is free, or returns NULL. */
+/* Directs all drawing to a free buffer, and returns it; NULL: all are busy. */
 struct dmabuf_target *dmabuf_targets_begin(struct dmabuf_targets *targets);
 
-/* Has its pixels where others read them, and attaches it to the surface. */
+/* Waits until it is drawn, and attaches it to the surface. */
 void dmabuf_targets_end(struct dmabuf_target *target, struct wl_surface *surface);
 
 #endif

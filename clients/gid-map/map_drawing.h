@@ -16,8 +16,8 @@ bool map_drawing_init(struct map_drawing *drawing);
 void map_drawing_finish(struct map_drawing *drawing);
 
 /*
- * Draws the map as it is after so many metres of the way. `down`: the first row of the memory is
- * the picture's upper one, as in buffers, and not its lower one, as in windows.
+ * Draws the map after `metres` of the way. `down`: row 0 of the memory is the top of the picture,
+ * as in buffers; otherwise the bottom, as in windows.
  */
 void map_drawing_draw(
 		const struct map_drawing *drawing, int width, int height, bool down, double metres);

@@ -10,11 +10,11 @@
 #include "dial.h"
 
 /*
- * The one that is drawn, the one that is shown to who comes now, and three for a reader: that it
- * shows, that it prepares to show, and that is on its way.
+ * The one that is drawn, the one that new readers get, and three for a reader: shown, prepared to
+ * be shown, and on its way.
  */
 #define SLOTS 5
-#define LOOKS 4 /* in an interval, so that none that was shown is overlooked */
+#define LOOKS 4 /* looks in each interval, so that no shown picture is missed */
 
 int dial_stream_fail(const struct dial_stream *dials, const char *what, int error) {
 	const char *sentence = gid_domain_error(dials->domain);
@@ -24,7 +24,9 @@ int dial_stream_fail(const struct dial_stream *dials, const char *what, int erro
 
 /* --- a picture -------------------------------------------------------------------------------- */
 
-/* Readers hold all memory, or gidd gives none in place of what it took: this picture is left out.
+/*
+ * There is no free slot: readers hold all, or gidd has revoked the slab and gives no other. Leaves
+ * this picture out.
  */
 static void dial_stream_starve(struct dial_stream *dials, uint64_t now) {
 	gid_producer_lacks_memory(dials->producer);
@@ -32,7 +34,7 @@ static void dial_stream_starve(struct dial_stream *dials, uint64_t now) {
 	schedule_drawn(&dials->schedule, dials->sequence + 1, now, now);
 }
 
-/* A slot to draw into, or less than 0. */
+/* Takes a slot to draw into. Returns it, or -errno. */
 static int dial_stream_take(struct dial_stream *dials) {
 	int error = gid_slab_renew(dials->slab);
 	if (error < 0 && !dials->told) {
@@ -47,7 +49,8 @@ static int dial_stream_send(struct dial_stream *dials, uint32_t slot, uint64_t b
 	frame.gid = gid_slab_gid(dials->slab, slot);
 	frame.capture_time = begun;
 	int ret = gid_producer_send(dials->producer, &frame);
-	gid_slab_give(dials->slab, slot); /* from now on it is taken as long as it is held */
+	/* From now on only its readers keep it from being taken again. */
+	gid_slab_give(dials->slab, slot);
 	if (ret < 0) {
 		return dial_stream_fail(dials, "a picture", ret);
 	}

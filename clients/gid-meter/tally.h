@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** How many of something there were, and how evenly they came. */
+/** Counts events, and how evenly they came. */
 #ifndef METER_TALLY_H
 #define METER_TALLY_H
 
@@ -10,12 +10,12 @@ struct tally {
 	struct histogram intervals;
 };
 
-/* Another one, at a time that is not before the last one's. */
+/* Adds an event, at a time (ns) that is not before the last one's. */
 void tally_add(struct tally *tally, uint64_t time);
 
-/* From the first to the last. */
+/* The time from the first to the last, in s. */
 double tally_seconds(const struct tally *tally);
-/* How many a second. */
+/* Events a second. */
 double tally_rate(const struct tally *tally);
 
 #endif

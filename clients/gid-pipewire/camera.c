@@ -14,24 +14,27 @@
 #include "video_formats.h"
 
 /*
- * A picture that stands still is shown again to who comes later, while those who came before still
- * have it: a sink of GStreamer keeps its last buffer. So each slot has several buffers.
+ * A picture that stands still is shown again to new readers while earlier readers still have it: a
+ * GStreamer sink keeps its last buffer. So each slot has several buffers.
  */
 #define BUFFERS_A_SLOT 2
-/* What GStreamer's pipewiresrc asked for at least, until PipeWire 1.6. */
+/* The least that GStreamer's pipewiresrc asked for, until PipeWire 1.6. */
 #define BUFFERS_LEAST 8
 /* How often, at least, leases are renewed and silence is noticed; more often for short leases. */
 #define TICK_NS 250000000ull
 #define TICK_SHORTEST_NS 5000000ull
 /* A lease is renewed so many times before it ends. */
 #define RENEWALS 3
-/* After so long without a picture, and without a producer, the filler is shown. */
+/* The filler is shown after so long without a picture and without a producer. */
 #define GONE_NS 1000000000ull
-/* So long after the last picture it is shown again: some readers take silence for an end. */
+/* The last picture is shown again after so long: some readers take silence for the end. */
 #define REPEAT_NS 1000000000ull
-/* PipeWire and all readers negotiate each form of pictures anew: so often it may be another one. */
+/* The least time between two forms of pictures: PipeWire and all readers negotiate each. */
 #define FORM_NS 200000000ull
-/* Entries that are taken before all else has its turn: some producers send faster than we take. */
+/*
+ * How many entries are taken in one turn, and when the next one comes: some producers send faster
+ * than we take.
+ */
 #define ENTRIES_MAX GID_CREDIT_MAX
 #define TURN_NS 4000000
 #define POD_BYTES 2048
@@ -70,7 +73,7 @@ static void buffer_take_back(struct camera *camera, struct camera_buffer *buffer
 	buffer->queued = false;
 }
 
-/* What readers gave back. */
+/* Takes back the buffers that readers returned. */
 static void camera_collect(struct camera *camera) {
 	struct pw_buffer *returned;
 	while ((returned = pw_stream_dequeue_buffer(camera->stream)) != NULL) {
@@ -88,7 +91,9 @@ static struct camera_buffer *find_free(struct camera *camera, uint32_t slot) {
 	return NULL;
 }
 
-/* An own slot that nobody reads, not even by another buffer of it; NULL: all are read. */
+/*
+ * A buffer of an own slot that nobody reads, not even through another buffer; NULL: all are read.
+ */
 static struct camera_buffer *find_own(struct camera *camera) {
 	bool read[OWN_SLOTS] = {false};
 	for (uint32_t i = 0; i < SLOTS_MAX; i++) {
@@ -106,7 +111,7 @@ static struct camera_buffer *find_own(struct camera *camera) {
 	return NULL;
 }
 
-/* Where what is seen lies in the memory: its rows begin further on in the same rows. */
+/* Describes the visible part: its rows begin within the rows of the whole picture. */
 static void buffer_describe_planes(
 		const struct camera *camera, struct spa_buffer *spa, const struct gid_box *seen) {
 	const struct gid_layout *layout = &camera->slots.layout;
@@ -164,7 +169,10 @@ static void camera_queue(struct camera *camera, struct camera_buffer *buffer,
 	camera->last_shown = gid_clock_now();
 }
 
-/* In memory that readers have, which is held until they give it back. Returns whether it could. */
+/*
+ * Shows the frame in the stream's own memory, which readers have mapped; it is held until they
+ * return the buffer. Returns whether that was possible.
+ */
 static bool show_uncopied(struct camera *camera, struct camera_frame *frame) {
 	uint32_t slot = slots_find(&camera->slots, frame->frame.gid);
 	struct camera_buffer *buffer = slot != SLOT_NONE ? find_free(camera, slot) : NULL;
@@ -177,7 +185,7 @@ static bool show_uncopied(struct camera *camera, struct camera_frame *frame) {
 	return true;
 }
 
-/* In memory of our own. Returns whether it could. */
+/* Shows a copy in memory of our own. Returns whether that was possible. */
 static bool show_copy(struct camera *camera, const struct camera_frame *frame) {
 	struct gid_slab *slab = slots_slab(&camera->slots, frame->frame.gid);
 	struct camera_buffer *buffer = find_own(camera);
@@ -213,7 +221,10 @@ static bool frame_is_current(const struct camera *camera, const struct camera_fr
 	return held == 0 || (held == -ENOTCONN && gid_slab_is_current(slab, frame->frame.gid));
 }
 
-/* What the stream shows now, to all readers; who comes sees it also if nothing changes. */
+/*
+ * Shows the stream's present picture to all readers, also when a new one comes and nothing has
+ * changed.
+ */
 static bool camera_show(struct camera *camera) {
 	if (!camera->streaming) {
 		return false;
@@ -301,7 +312,7 @@ static void offer_format(struct camera *camera) {
 	pw_stream_update_params(camera->stream, params, 1);
 }
 
-/* Each slot gets several buffers, and so many that there are the least that readers want. */
+/* Offers several buffers for each slot, and at least as many as readers want. */
 static void offer_buffers(struct camera *camera) {
 	uint8_t bytes[POD_BYTES];
 	struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
@@ -397,7 +408,7 @@ static struct pw_properties *node_properties(const struct camera *camera) {
 	return properties;
 }
 
-/* The node is there from the first picture on: before, nobody knows its format. */
+/* Makes the node with the first picture: before that its format is unknown. */
 static void create_node(struct camera *camera) {
 	uint8_t bytes[POD_BYTES];
 	struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
@@ -420,7 +431,7 @@ static void create_node(struct camera *camera) {
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Other pictures from now on. Returns whether they can be shown. */
+/* Changes to pictures of another layout. Returns whether they can be shown. */
 static bool camera_change_layout(struct camera *camera, const struct gid_layout *layout) {
 	if (video_format_of(layout->fourcc) == SPA_VIDEO_FORMAT_UNKNOWN) {
 		char text[128];
@@ -444,21 +455,21 @@ static bool camera_change_layout(struct camera *camera, const struct gid_layout 
 	return true;
 }
 
-/* Of another layout: none of them is filled again. PipeWire negotiates others. */
+/* Retires all buffers as the layout changes: PipeWire negotiates new ones. */
 static void camera_retire_buffers(struct camera *camera) {
 	for (uint32_t i = 0; i < SLOTS_MAX; i++) {
 		camera->buffers[i].slot = SLOT_NONE;
 	}
 }
 
-/* Whole samples, from `*at` on: none that its producer does not show. */
+/* Moves the begin up to whole samples, so that nothing outside the crop is shown. */
 static void begin_with_samples(int32_t *at, int32_t *size, int32_t pixels) {
 	int32_t more = (pixels - *at % pixels) % pixels;
 	*at += more;
 	*size -= more;
 }
 
-/* What is to be shown of such a picture. False: nothing of it can be. */
+/* Finds the part of a picture that is to be shown. False: none can be. */
 static bool find_seen(const struct gid_layout *layout, const struct gid_frame *frame,
 		struct gid_box *seen) {
 	const struct gid_format_info *format = gid_format_find(layout->fourcc);
@@ -489,8 +500,8 @@ static bool is_too_early(const struct camera *camera) {
 }
 
 /*
- * Memory of the stream that was not known, or of which another frame shows more or less. Takes over
- * the reference.
+ * Uses a new slab of the stream, or a known one of which frames now show another part. Takes the
+ * reference.
  */
 static void camera_add_slab(
 		struct camera *camera, struct gid_slab *slab, const struct gid_frame *frame) {
@@ -585,7 +596,7 @@ static void camera_ask(struct camera *camera) {
 	}
 }
 
-/* Asks for the memory of a frame. Those that come meanwhile are missed, if it is new as well. */
+/* Imports the slab of a frame. Meanwhile other frames in new memory are dropped. */
 static void camera_fetch(struct camera *camera, const struct gid_frame *frame) {
 	if (camera->is_fetching) {
 		gid_consumer_release(camera->consumer, frame);
@@ -622,7 +633,7 @@ static void camera_take(struct camera *camera, const struct gid_frame *received)
 	}
 }
 
-/* The descriptor tells only those who found nothing more. */
+/* Takes the rest in the next turn: the descriptor becomes readable only after -EAGAIN. */
 static void take_later(struct camera *camera) {
 	struct timespec pause = {.tv_nsec = TURN_NS};
 	pw_loop_update_timer(camera->loop, camera->turn, &pause, NULL, false);
@@ -665,13 +676,13 @@ static void on_domain(void *data, int fd, uint32_t mask) {
 	handle_frames(camera);
 }
 
-/* Whether there is nobody who sends, and has not been for a while. */
+/* Whether there has been no producer for a while. */
 static bool camera_is_alone(const struct camera *camera) {
 	return gid_consumer_get_state(camera->consumer) != GID_CONSUMER_LIVE &&
 			gid_clock_now() - camera->last_frame > GONE_NS;
 }
 
-/* The producer says how long a frame is ours, once there is one. */
+/* Sets the tick by the producer's lease, which is known once there is one. */
 static void camera_set_tick(struct camera *camera) {
 	struct gid_consumer_stats stats;
 	gid_consumer_get_stats(camera->consumer, &stats);

@@ -19,8 +19,8 @@ struct telltale {
 	bool waits; /* the state cannot be seen yet: readers hold all slots */
 	int slot;   /* that has the present picture; -1: none yet */
 	uint64_t hash;
-	bool retired[TELLTALE_SLOTS]; /* not the present one any more, given back when nobody holds
-					 it */
+	/* Not the present one any more: given back when nobody holds it. */
+	bool retired[TELLTALE_SLOTS];
 	uint64_t changes, heartbeats;
 	uint64_t skipped; /* changes that had to wait for a slot */
 };
@@ -34,8 +34,8 @@ int telltale_init(struct telltale *telltale, const char *domain, const char *str
 void telltale_finish(struct telltale *telltale);
 
 /*
- * The lights have this state from now on. Draws them into a free slot, and takes that. Returns the
- * slot, or -EAGAIN: the state waits.
+ * Sets the state of the lights, and draws them into a free slot, which is taken then. Returns the
+ * slot, or -EAGAIN: there is none, the state waits.
  */
 int telltale_draw(struct telltale *telltale, unsigned state);
 
