@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /**
- * Who may what, by the configuration: the one place that answers it. docs/security.md has a table
+ * Access control, by the configuration: the one place that decides it. docs/security.md has a table
  * of all answers for one cockpit, with which a test compares them.
  *
- * Of a domain: it may publish a stream that it shares with any other, or has for itself (local=).
- * Another one may read a stream that is shared with it, and memory where anything is: which of it
- * is then for the owner's program to say, by a grant. What was taken by `gidctl revoke` is not
- * shared. Of a program: what its domain may, as far as its user's section allows it.
+ * A domain may publish a stream that it shares with another one, or has for itself (local=).
+ * Another domain may read the streams that are shared with it. It may get memory if anything is
+ * shared with it: which memory, the owner's program decides by a grant. What `gidctl revoke` took
+ * away is not shared. A program may do what its domain may, as far as its user's section allows it.
  *
  * Pure: reads the configuration, touches nothing else.
  */
@@ -35,10 +35,7 @@ bool access_may_import(const struct config *config, const struct config_domain *
 struct domain_set access_readers_of(
 		const struct config *config, const struct config_domain *owner, const char *stream);
 
-/*
- * Those of them that could by an older reading of the file, which was taken over since, and cannot
- * by this one.
- */
+/* Those domains that could read it by an earlier reading of the file, and cannot by this one. */
 struct domain_set access_lost_by(const struct config *config, const struct config *older,
 		const struct config_domain *owner, const char *stream);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * Whether another machine keeps the rules in the memory that it alone writes, its rings and pages,
- * judged by bytes that nobody but that machine can have written: a word that never changes is
- * another one, a counter goes back, or past what it may not pass. Pure.
+ * Checks the memory that another machine alone writes, its rings and pages, for values that no
+ * honest machine writes: a constant that changed, a counter that went back or beyond its limit.
+ * Pure.
  *
- * `seen` is what was there when it was looked at last, of counters that only grow: zeroes at first.
+ * `seen` holds the counters of the last check, which only grow; zeroes at first.
  */
 #ifndef GIDD_AUDIT_H
 #define GIDD_AUDIT_H

@@ -17,7 +17,7 @@
 /* What a domain, and each client in it, may have at most. */
 enum quota {
 	QUOTA_MEMORY, /* bytes of slabs exported */
-	QUOTA_PIECES, /* of windows: each request for memory walks all that there are */
+	QUOTA_PIECES, /* of windows: a request for memory walks over all of them */
 	QUOTA_SLABS,
 	QUOTA_STREAMS,
 	QUOTA_SUBSCRIPTIONS,
@@ -45,7 +45,7 @@ enum config_kind {
 	KIND_GUEST,	/* a machine of its own */
 };
 
-/* How a guest has its own windows that streams can be in. Readers have them as PCI devices. */
+/* How a guest sees its own windows in which streams can lie. Readers see them as PCI devices. */
 enum config_window_kind {
 	WINDOW_IVSHMEM, /* a PCI device, whose memory has no pages in the guest's kernel */
 	WINDOW_DAX,	/* an NVDIMM, whose has: devices capture into it */
@@ -66,7 +66,9 @@ enum config_arch {
 	ARCH_ARM64_16K, /* with pages of 16 KiB */
 };
 
-/* The machine of a guest, for who makes it: gidd has no use for it. Texts may be NULL. */
+/*
+ * The machine of a guest, for the program that starts it: gidd does not use it. Texts may be NULL.
+ */
 struct config_machine {
 	uint64_t memory; /* bytes */
 	uint32_t cpus;
@@ -76,7 +78,7 @@ struct config_machine {
 	char *disk, *kernel, *initrd, *append, *options;
 };
 
-/* What a container is made of, likewise for who makes it. Texts may be NULL. */
+/* How a container is started, likewise for the program that starts it. Texts may be NULL. */
 struct config_container {
 	char *image, *command, *options;
 };
@@ -93,10 +95,11 @@ struct config_domain {
 	enum config_kind kind;
 	uint64_t window; /* bytes of the memory that it shares with other machines */
 	enum config_window_kind window_kind;
-	bool doorbell;	     /* whether a guest has a doorbell device */
-	bool direct;	     /* whether its programs ring and hear by that past their gidd */
-	char *window_device; /* where that is on this system, NULL: found by itself */
-	char *control;	     /* the guest's way to the hub, NULL: the usual place */
+	bool doorbell; /* whether a guest has a doorbell device */
+	bool direct;   /* whether its programs use that device directly, past their gidd */
+	/* The device of its window on this system; NULL: found automatically. */
+	char *window_device;
+	char *control; /* the guest's way to the hub, NULL: the usual place */
 	struct config_machine machine;
 	struct config_container container;
 	char *group; /* who may connect to the domain's gidd, NULL: its user alone */
@@ -130,7 +133,7 @@ struct config_client {
 	unsigned line;
 };
 
-/* A line of a link that its kind understands. */
+/* A line of a link's section, for the link's kind. */
 struct config_setting {
 	TAILQ_ENTRY(config_setting) entry;
 	char *key, *value;
@@ -160,14 +163,14 @@ struct config_link {
 	unsigned line;
 };
 
-/* What was taken from a reader while gidd runs, until the file is read again. */
+/* Streams that were revoked from a reader at run time, until the file is read again. */
 struct config_withdrawal {
 	TAILQ_ENTRY(config_withdrawal) entry;
 	const struct config_domain *owner, *reader; /* NULL: all others */
 	char streams[GID_NAME_MAX + 1];		    /* a name, or a pattern */
 };
 
-/* By which a file is known again; of one that was not read from a path all is 0. */
+/* Identifies a version of a file; all 0 if it was not read from a path. */
 struct config_file_mark {
 	uint64_t device, inode, size, changed_ns;
 };
@@ -199,11 +202,11 @@ struct config {
 void config_init(struct config *config);
 void config_finish(struct config *config);
 
-/* For who reads the file: from now on the domain is found by its name, the share by its owner. */
+/* For the reader of the file: adds to the indexes by name and by owner. */
 void config_add_domain(struct config *config, struct config_domain *domain);
 void config_remove_domain(struct config *config, struct config_domain *domain);
 void config_add_lent(struct config *config, struct config_share *share);
-/* The shares are left, but found no more. */
+/* Empties the index of shares; the shares themselves stay. */
 void config_forget_lent(struct config *config);
 
 /*
@@ -216,7 +219,7 @@ void config_forget_lent(struct config *config);
 int config_update(struct config *config, struct config *fresh, const char *name, FILE *errors);
 
 const struct config_domain *config_domain_by_name(const struct config *config, const char *name);
-/* As programs and people say it: by its name, or else by its number. */
+/* By its name, or else by its number in decimal. */
 const struct config_domain *config_domain_find(const struct config *config, const char *word);
 const struct config_domain *config_domain_by_number(const struct config *config, uint32_t number);
 
@@ -224,7 +227,7 @@ const struct config_domain *config_domain_by_number(const struct config *config,
 const struct config_share *config_share_find(const struct config *config,
 		const struct config_domain *owner, const struct config_domain *reader);
 
-/* Takes streams of `owner` from `reader`, NULL: from all others. 0 or -ENOMEM. */
+/* Revokes streams of `owner` from `reader`; NULL: from all others. 0 or -ENOMEM. */
 int config_withdraw(struct config *config, const struct config_domain *owner,
 		const struct config_domain *reader, const char *streams);
 

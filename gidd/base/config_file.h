@@ -19,7 +19,7 @@ int config_read(struct config *config, FILE *file, const char *name, FILE *error
 int config_file_read(struct config *config, const char *path, config_link_keys_func keys_of,
 		FILE *errors);
 
-/* Whether its file is not, or no more, the one that it was read from: somebody has changed it. */
+/* Whether the file has changed since the configuration was read from it. */
 bool config_file_is_newer(const struct config *config);
 
 #endif

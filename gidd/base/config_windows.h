@@ -39,8 +39,8 @@ void config_windows_init(struct config_windows *windows);
 void config_windows_finish(struct config_windows *windows);
 
 /*
- * Adds those that are missing, each with a number that the owner has not given; those that are
- * there keep theirs, and get their size. 0; -ENOMEM; -E2BIG: `*owner` has too many sets of readers.
+ * Adds missing windows, each with a number that the owner does not use yet; existing ones keep
+ * their number and get their size. 0; -ENOMEM; -E2BIG: `*owner` has too many sets of readers.
  */
 int config_windows_plan(struct config_windows *windows, const struct config *config,
 		const struct config_domain **owner);
@@ -53,13 +53,12 @@ int config_windows_extend(struct config_windows *windows, const struct config *c
 		const struct config_domain **owner);
 
 /*
- * The streams of the owner were taken from `reader`: spares of it for those that are left are to
- * have pages.
+ * Streams of the owner were revoked from `reader`: spare windows for its other readers get pages.
  */
 void config_windows_fill_spares(struct config_windows *windows, const struct config_domain *owner,
 		const struct config_domain *reader);
 
-/* One that is there already, from before. 0, -ENOMEM, -EEXIST. */
+/* Adds a window that exists from an earlier run. 0, -ENOMEM, -EEXIST. */
 int config_windows_add(struct config_windows *windows, const struct config_domain *owner,
 		uint32_t number, const struct domain_set *readers);
 

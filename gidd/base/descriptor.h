@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** What a descriptor from a peer really is. Nothing is believed that the kernel does not say. */
+/** Checks what a descriptor from a peer really is, by what the kernel says of it. */
 #ifndef GIDD_DESCRIPTOR_H
 #define GIDD_DESCRIPTOR_H
 
@@ -28,10 +28,10 @@ int descriptor_take_shared(int *fd, uint64_t size, const char **why);
 /* One end of a SOCK_STREAM socketpair. -EBADF with a sentence. */
 int descriptor_check_doorbell(int fd, const char **why);
 
-/* Which file it is of, whatever that is: never waits. */
+/* Finds the file's identity, for any kind of file. Never waits. */
 bool descriptor_find_file(int fd, dev_t *device, ino_t *inode);
 
-/* What tells one memory from another, as long as either exists; 0 where the kernel does not say. */
+/* A number that identifies the memory as long as it exists; 0: the kernel does not tell it. */
 uint64_t descriptor_inode(int fd);
 
 #endif

@@ -66,10 +66,12 @@ struct gidd {
 	struct slab_requests slab_requests;
 	sd_event_source *revalidations[GID_DOMAIN_MAX + 1]; /* of other domains' slabs */
 	struct streams streams;
-	sd_event_source *offers; /* when others are told of them; off: they know; NULL: likewise */
+	/* When other domains are told of them; off or NULL: they know already. */
+	sd_event_source *offers;
 	struct subscriptions subscriptions; /* in either direction */
 	uint32_t stream_number, subscription_number;
-	sd_event_source *asks; /* of producers that are asked later; off: none; NULL: likewise */
+	/* When deferred requests to producers are due; off or NULL: there are none. */
+	sd_event_source *asks;
 
 	struct links links;
 	const struct withdraw_events *withdraw_events;
@@ -79,8 +81,8 @@ struct gidd {
 	struct shm_windows windows[GID_DOMAIN_MAX + 1]; /* by domain; as far as they are open */
 	struct shm_own_windows
 			*own_windows; /* of our own windows; NULL: the hub has said nothing */
-	struct shm_waiting *waiting;  /* who asked for memory before that, */
-	sd_event_source *patience;    /* and how long they do; NULL: nobody waits */
+	struct shm_waiting *waiting;  /* requests for memory from before that, */
+	sd_event_source *patience;    /* and their time limit; NULL: nobody waits */
 };
 
 #endif

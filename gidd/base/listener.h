@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** A unix socket that gidd listens on. Where descriptors run out it pauses, and tries again. */
+/** A listening unix socket. When the process runs out of descriptors it pauses, and tries again. */
 #ifndef GIDD_LISTENER_H
 #define GIDD_LISTENER_H
 
@@ -19,7 +19,7 @@ struct listener {
 	void *data;
 };
 
-/* Who else may connect, and what for: -1, nobody else. */
+/* Who else may connect; -1: nobody. */
 struct listener_access {
 	mode_t mode;
 	uid_t user;
@@ -40,7 +40,7 @@ int listener_open(struct listener *listener, sd_event *event, const char *path, 
 /* The same with a socket that listens already, and stays there when it is closed here. */
 int listener_adopt(struct listener *listener, sd_event *event, int fd, listener_accepted accepted,
 		void *data);
-/* Also of one that was never opened, all zeroes but fd = -1. */
+/* Also accepts one that was never opened: zeroes but for fd = -1. */
 void listener_close(struct listener *listener);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Messages for people, on stderr: with colours on a terminal, with levels in the journal. Nobody
- * waits for who reads them: what nobody takes is lost, and counted.
+ * The log on stderr: with colours on a terminal, with levels in the journal. Logging never waits
+ * for whoever reads it: lines for which there is no room are dropped and counted.
  */
 #ifndef GIDD_LOG_H
 #define GIDD_LOG_H
@@ -12,8 +12,8 @@
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO };
 
 /*
- * Who brought it about. Each has a budget of its own: 200 lines at once, and 20 a second from then
- * on; the rest is counted. So nobody fills the disk, and nobody's flood hides what others did.
+ * Who caused a line. Each source has its own budget: 200 lines at once, then 20 a second; the rest
+ * is counted. So nobody can fill the disk, or hide the lines that others caused.
  */
 typedef uint64_t log_source;
 #define LOG_OURSELVES ((log_source)0) /* is not bounded */
@@ -32,7 +32,7 @@ static inline log_source log_user(uint32_t uid) {
  */
 void log_init(const char *name, enum log_level most, bool colours);
 
-/* From now on a thread writes them; and no more, once what was left is written. */
+/* Starts the thread that writes the log; ends it, after it has written what is left. */
 void log_start_writer(void);
 void log_stop_writer(void);
 

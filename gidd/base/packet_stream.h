@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /**
- * One seqpacket socket with whole, checked messages on it, and a bounded queue of those that the
- * peer has not taken yet. A peer that lets the queue overflow, or that breaks the protocol, loses
- * the connection.
+ * A seqpacket socket for whole, checked messages, with a bounded queue of messages that the peer
+ * has not taken yet. A peer that lets the queue overflow, or breaks the protocol, loses the
+ * connection.
  */
-#ifndef GIDD_CONNECTION_H
-#define GIDD_CONNECTION_H
+#ifndef GIDD_PACKET_STREAM_H
+#define GIDD_PACKET_STREAM_H
 
 #include <sys/queue.h>
 #include <systemd/sd-event.h>
@@ -34,7 +34,8 @@ struct packet_stream_handler {
 
 struct packet_stream {
 	int fd;
-	uint64_t giver; /* whose descriptors come by it, for closer.h: a log_source */
+	/* Who is charged for descriptors that come by it, for closer.h: a log_source. */
+	uint64_t giver;
 	const struct packet_stream_handler *handler;
 	void *data;
 	sd_event_source *io, *end;
@@ -43,7 +44,7 @@ struct packet_stream {
 	TAILQ_HEAD(, packet_stream_packet) queue;
 	size_t queued_bytes;
 	uint32_t queued_fds;
-	struct untaken *untaken; /* what of that peer's is on its way */
+	struct untaken *untaken; /* descriptors that are on their way to the peer */
 	bool failed;
 	char why[192];
 };
@@ -54,15 +55,15 @@ int packet_stream_init(struct packet_stream *connection, sd_event *event, int fd
 void packet_stream_finish(struct packet_stream *connection);
 
 /*
- * Why no more is taken from a giver, or NULL. It is not while many descriptors that he gave cannot
- * be closed, for each stays open in gidd; while they only take their time, his connections wait.
- * Nor is it while much of what was sent to him has nobody who takes it.
+ * Why nothing is received from a giver now, or NULL. While many of his descriptors cannot be
+ * closed, each stays open in gidd; if they only take their time, his connections wait. Nothing is
+ * received either while much of what was sent to him is not taken.
  */
 const char *packet_stream_refuses(uint64_t giver);
 
 /*
- * Whether what a peer does not take at once waits for it, as it does at first. Else its connection
- * is given up, and nothing is allocated. Of all connections.
+ * Whether messages that a peer does not take at once are queued, which is the default. If not, the
+ * connection ends, and nothing is allocated. For all connections.
  */
 void packet_stream_let_wait(bool lets);
 
@@ -70,13 +71,13 @@ void packet_stream_let_wait(bool lets);
 void packet_stream_send(struct packet_stream *connection, const union gid_wire_message *message,
 		const int *fds, uint32_t fd_count);
 
-/* Whether something waits for a peer that takes no more at the moment. */
+/* Whether messages are queued for the peer. */
 bool packet_stream_has_queue(const struct packet_stream *connection);
 
-/* Whether there is something that the peer has not read yet. */
+/* Whether the peer has not yet read all that was sent. */
 bool packet_stream_is_unread(const struct packet_stream *connection);
 
-/* Gives the connection up for this reason: `closed` follows from the event loop. */
+/* Ends the connection for this reason: `closed` follows from the event loop. */
 __attribute__((format(printf, 2, 3))) void packet_stream_fail(
 		struct packet_stream *connection, const char *format, ...);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * The sealed phase of the domain: from the seal on, until it is ended, nothing new is granted to
- * anybody, and gidd allocates nothing for it. What was granted before goes on. This is the one
- * place that knows whether it is so; whoever makes something new asks here.
+ * The sealed phase of the domain: while it lasts nothing new is granted to anybody, and gidd
+ * allocates nothing for requests. What was granted before goes on. This is the one place that knows
+ * whether the domain is sealed: all code that makes something new asks here.
  *
- * Who may still come in is who may end it. Links that go down stay down.
+ * Only programs that may end the phase can still connect. Links that go down stay down.
  */
 #ifndef GIDD_SEAL_H
 #define GIDD_SEAL_H
@@ -15,7 +15,7 @@
 int seal_init(struct gidd *gidd);
 void seal_finish(struct gidd *gidd);
 
-/* Seals, or ends that; also again. `who` does it, for the log. */
+/* Seals or unseals; both may be repeated. `who` is for the log. */
 void seal_set(struct gidd *gidd, bool on, const char *who);
 
 bool seal_is_on(const struct gidd *gidd);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * The doorbells of a subscription to another machine that go past both gidds: a vector of the
- * doorbell device for each direction. gidd gives its client the two eventfds, and listens to none.
- * The socket pair stays, for the hang-up, and for rings where one of the two ways is not there.
+ * Direct doorbells of a subscription to another machine, which bypass both gidds: one vector of the
+ * doorbell device for each direction. gidd gives its client the two eventfds, and listens to
+ * neither. The socket pair stays, for the hang-up, and for rings if a direction has no vector.
  *
  * Each end begins by itself, when the subscription is live:
  *
@@ -39,7 +39,10 @@ struct subscription_ends {
 	uint32_t link_number;
 };
 
-/* It is live now. Does nothing where either end is too old, or none may go past gidd. */
+/*
+ * The subscription is live. Does nothing where a client or gidd is too old, or direct doorbells are
+ * not allowed.
+ */
 void subscription_bells_begin(
 		struct subscription_bells *bells, const struct subscription_ends *ends);
 /* It is over, or its link is lost; also where it never began. */
@@ -53,9 +56,9 @@ void subscription_bells_vector(struct subscription_bells *bells,
 		const struct subscription_ends *ends, uint32_t vector);
 
 /*
- * Now and then, with how often the client has slept: who is rung far more often gets its rings by
- * way of gidd from now on. (An honest client that is rung for nothing asks for that by itself, and
- * earlier.)
+ * To be called from time to time, with how often the client has slept. A client that is rung far
+ * more often gets its rings through gidd from now on. (An honest client asks for that earlier, by
+ * itself.)
  */
 void subscription_bells_poll(struct subscription_bells *bells, const struct subscription_ends *ends,
 		uint64_t sleeps);

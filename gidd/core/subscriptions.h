@@ -35,18 +35,19 @@ struct subscription {
 	uint32_t number; /* ours, without GID_WIRE_LOWER_SIDE */
 	enum subscription_state state;
 
-	struct peer *consumer; /* NULL: live, and its link was lost since, or never knew of it */
+	struct peer *consumer; /* NULL: live, but its link was lost since, or never knew it */
 	uint32_t consumer_domain;
 	uint32_t consumer_number; /* the consumer's, on its connection */
 	uint32_t serial;	  /* of its request */
 	bool answered;
-	bool is_put_off; /* its stream is there, and its producer is asked later */
+	bool is_put_off; /* its stream exists, but its producer is asked later */
 
-	uint32_t domain;	  /* whose stream it is */
-	struct stream *stream;	  /* of this domain; NULL while waiting */
-	uint32_t producer_number; /* its producer's, where it told us of it; 0: by ours */
-	bool producer_pays;	  /* it is charged to its producer, as nobody else is known */
-	struct peer *via;	  /* the link to another domain; NULL while that is down */
+	uint32_t domain;       /* whose stream it is */
+	struct stream *stream; /* of this domain; NULL while waiting */
+	/* The producer's own number, if the producer told us of it; 0: it uses ours. */
+	uint32_t producer_number;
+	bool producer_pays; /* charged to its producer, as its consumer is not known */
+	struct peer *via;   /* the link to another domain; NULL while that is down */
 	char name[GID_NAME_MAX + 1];
 	uint32_t credit, flags;
 
@@ -55,9 +56,10 @@ struct subscription {
 	int fds[2];		/* consumer's page, producer's end of the doorbell; -1 once live */
 	const struct gid_wire_page *page;
 	const struct gid_wire_ring *ring; /* NULL until live */
-	bool has_producers_ring;   /* it is what its producer said; else what its consumer did */
-	sd_event_source *patience; /* for its consumer, of whom only its producer told */
-	uint64_t seen[2];	   /* of the other machine's counters, by audit */
+	bool has_producers_ring; /* `ring` is what its producer gave; else what its consumer gave */
+	/* The time limit for its consumer, of which only the producer told. */
+	sd_event_source *patience;
+	uint64_t seen[2]; /* of the other machine's counters, by audit */
 	/* Of its end in this domain, where the other one is on another machine. */
 	uint64_t rung;	     /* the sleep that it was rung for */
 	uint64_t woken;	     /* how often it was rung */
@@ -91,13 +93,14 @@ void subscription_set_consumer(struct subscription *subscription, struct peer *c
 		const struct gid_wire_subscribe *request);
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription);
 /*
- * Its producer told of it, and its consumer in this domain did not yet: where some users may not
- * read all it ends if that does not come soon.
+ * Only its producer has told of it, not yet its consumer in this domain: if some users may not read
+ * everything, it ends if the consumer does not come soon.
  */
 void subscription_await_consumer(struct gidd *gidd, struct subscription *subscription);
 /*
- * Ends one of another domain's stream of which only its consumer told, where that may not read all:
- * nobody else says what ring it is, and rings name memory. Returns whether it did.
+ * Ends a subscription to another domain's stream of which only the consumer told, if its user may
+ * not read everything: nobody confirms which ring it is, and rings name memory. Returns whether it
+ * did.
  */
 bool subscription_end_if_doubtful(struct gidd *gidd, struct subscription *subscription);
 /* Longer names than people give are cut off. */
@@ -124,7 +127,7 @@ bool subscription_number_is_valid(struct peer *consumer, uint32_t number);
 int subscription_check_memory(struct peer *sender, uint64_t window_offset, uint64_t size, int *fd,
 		const char **why);
 
-/* Takes what it is charged to the client, or the domain's share: 0, -EDQUOT and why. */
+/* Charges its credit to the client, or to the domain's share: 0, -EDQUOT and why. */
 int subscription_take_quota(struct peer *consumer, uint32_t credit, char why[static 192]);
 void subscription_give_quota(struct peer *consumer, uint32_t credit);
 /*
@@ -135,7 +138,7 @@ void subscription_give_quota(struct peer *consumer, uint32_t credit);
 int subscription_check_held(struct gidd *gidd, uint32_t reader, const struct client *producer,
 		uint32_t credit, char why[static 192]);
 
-/* Answers its consumer's request, once; and tells either side that it is over. */
+/* Answers its consumer's request, once; and tells one of the sides that it is over. */
 void subscription_answer(
 		struct subscription *subscription, int error, uint32_t value, const char *why);
 void subscription_send_consumer_end(struct subscription *subscription, int reason, const char *why);
@@ -154,11 +157,11 @@ void subscription_send_clock(struct link *link);
 /* The other machine rang: rings the clients that sleep and have news, of that number; 0: of any. */
 void subscription_rung(struct link *link, uint32_t number);
 /*
- * A client of ours rings the other machine: whether its other end sleeps, and has something new to
- * see. True a few times for each sleep at most, however often the client rings.
+ * A client of ours wants to ring the other machine: whether the other end sleeps and has something
+ * new to see. True a few times for each sleep at most, however often the client rings.
  */
 bool subscription_should_ring(struct link *link, uint32_t number);
-/* Looks at the memory of all that the link's other end writes. */
+/* Checks all memory that the link's other end writes, see audit.h. */
 void subscription_inspect_all(struct link *link);
 
 /* HEARING of a client; VECTOR of another machine; and now and then, for storms of rings. */

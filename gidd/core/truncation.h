@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** That nobody shrinks the window by a descriptor that we gave him. */
+/** Keeps clients from shrinking the window by a descriptor that gidd gave them. */
 #ifndef GIDD_TRUNCATION_H
 #define GIDD_TRUNCATION_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What is taken from readers while gidd runs, by `gidctl revoke`: their subscriptions end, programs
- * leave the memory that they can see (eviction.h), and that is emptied, whether the readers
+ * `gidctl revoke`: takes streams from readers at run time. Their subscriptions end, programs leave
+ * the memory that these readers can see (eviction.h), and that is emptied, whether the readers
  * co-operate or not.
  */
 #ifndef GIDD_WITHDRAW_H

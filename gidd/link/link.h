@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What joins this domain to another: messages with descriptors, over whatever carries them, and
- * requests with their answers. What messages mean is for those to know who get the events.
+ * A link joins this domain to another: it carries messages with descriptors, and matches answers to
+ * requests. What the messages mean is up to the receivers of its events.
  *
  * A kind of link is one file. It defines a struct link_kind and registers it:
  *
@@ -9,7 +9,7 @@
  *
  * and is chosen by `kind=mine` in a [link ONE OTHER] section, whose other keys are those of its
  * table. Without one it is `ivshmem` where one of the two is a guest, else `local`. A kind must
- * know by itself who is at the other end; what a peer says it is counts for nothing.
+ * know by itself who is at the other end; what a peer says of itself counts for nothing.
  */
 #ifndef GIDD_LINK_H
 #define GIDD_LINK_H
@@ -25,10 +25,10 @@ enum link_state {
 struct link_request;
 
 /*
- * Memory of the other domain was found broken. It may be in other use already, and rightly so, when
- * the word that its subscription is over is still on its way. So what was seen only counts once a
- * PING that was sent after it is answered and no such word came before the answer; or ten later
- * ones were not answered.
+ * Memory of the other domain looks broken. But if the message that its subscription has ended is
+ * still on its way, the memory may rightly be in other use. So a finding counts only once a PING
+ * that was sent after it is answered and no such message came before the answer; or once ten later
+ * PINGs were not answered.
  */
 struct link_suspicion {
 	uint32_t number; /* of the subscription, on the link; 0: nothing was seen */
@@ -113,7 +113,7 @@ struct link_kind {
 /* What is told of a link, from the event loop. */
 struct link_events {
 	void (*up)(struct link *link);
-	/* Whoever waited for an answer has heard already. */
+	/* All pending requests were answered with an error before this. */
 	void (*lost)(struct link *link);
 	/* All but greetings and answers. Descriptors that are kept are set to -1. */
 	void (*message)(struct link *link, const union gid_wire_message *message,
@@ -193,11 +193,11 @@ void link_connected(struct link *link);
 void link_message(struct link *link, const union gid_wire_message *message,
 		int fds[static GID_WIRE_FDS_MAX]);
 void link_lost(struct link *link, const char *why);
-/* Counts what somebody else closes the link for. */
+/* Counts a fault for which somebody else closes the link. */
 void link_note_fault(struct link *link, const char *why);
 /*
- * Time has passed, in which this gidd ran: the link is dropped where something that was asked is
- * not answered for too long.
+ * Time has passed, during which this gidd ran: drops the link if a request is unanswered for too
+ * long.
  */
 void link_tick(struct link *link, uint64_t passed_us);
 /* Before a PING, after its PONG: both may drop the link. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Doorbells between machines by a device, QEMU's ivshmem-doorbell: a ring goes from one machine to
- * the other by way of their hypervisors, past the hub. Each domain hears by which of its
- * descriptors it was rung who it was that rang.
+ * Doorbells between machines by a device, QEMU's ivshmem-doorbell: a ring goes through the
+ * hypervisors, past the hub. A domain knows who rang by the descriptor that became readable.
  *
  * Two kinds: ivshmem_server.c, the host, which serves the devices and needs none; doorbell_vfio.c,
  * a guest's device. Whoever opens the transport opens one of them.
@@ -25,7 +24,7 @@ struct doorbell_vector {
 struct doorbell_kind {
 	/* Never blocks. -errno where the domain cannot be rung that way. */
 	int (*ring)(void *data, uint32_t domain);
-	/* The vector is rung too often: nothing of it is to be noticed for a while, or again. */
+	/* The vector is rung too often: ignore it for a while; or listen again. */
 	void (*mute)(void *data, uint32_t vector, bool mute);
 	void (*close)(void *data);
 	/* As the functions below. */
@@ -53,9 +52,9 @@ bool doorbell_ring(struct gidd *gidd, uint32_t domain);
  * descriptor. -ENOSPC: none is left; -ENOTSUP.
  */
 int doorbell_take(struct gidd *gidd, uint32_t domain, uid_t user, struct doorbell_vector *vector);
-/* Nobody hears it any more. */
+/* Gives the vector back to the pool. */
 void doorbell_give_back(struct gidd *gidd, const struct doorbell_vector *vector);
-/* It is rung too often: heard here, as doorbell_listen() does, until it is given back. */
+/* It is rung too often: gidd listens to it, as by doorbell_listen(), until it is given back. */
 int doorbell_relay(struct gidd *gidd, const struct doorbell_vector *vector);
 
 /*

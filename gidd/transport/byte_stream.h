@@ -7,8 +7,8 @@
  * So each end first searches the bytes for a valid JOIN or JOINED, and does so again when what it
  * reads is no envelope.
  */
-#ifndef GIDD_TRUNK_H
-#define GIDD_TRUNK_H
+#ifndef GIDD_BYTE_STREAM_H
+#define GIDD_BYTE_STREAM_H
 
 #include <systemd/sd-event.h>
 
