@@ -8,9 +8,10 @@
 struct cluster_options {
 	const char *config, *domain, *status, *state;
 	const char *learn, *output; /* a role, and the file of hashes to add to */
-	const char *like; /* a PNG of pictures that those are near to; NULL: any are learned */
+	/* A PNG: only pictures that are near to those in it are learned; NULL: all are. */
+	const char *like;
 	unsigned seconds, tolerance;
-	int realtime; /* priority, 0: as others */
+	int realtime; /* real-time priority; 0: ordinary scheduling */
 	bool headless, check, confine, verbose;
 };
 

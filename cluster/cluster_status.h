@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * Tells programs how the roles and the display are: whoever connects to the socket gets one JSON
- * object, and the end of the connection. Nobody can make us wait, nor work for more than a part of
- * the time, nor for long at once, nor keep more of our memory than a few answers.
+ * The status socket: whoever connects gets one JSON object about roles and display, and then the
+ * end of the connection. Clients cannot make the display wait, nor take more than a small part of
+ * its time, nor more memory than a few answers.
  */
 #ifndef CLUSTER_STATUS_H
 #define CLUSTER_STATUS_H
@@ -22,14 +22,14 @@ struct cluster_status {
 	struct unread {
 		int fd;
 		uid_t user;
-		/* What was longer than the socket has room for; NULL: it took all. */
+		/* The answer, if the socket had no room for all of it; else NULL. */
 		char *text;
 		size_t size, sent;
 		struct wl_event_source *source; /* when there is room again */
 	} unread[CLUSTER_STATUS_UNREAD_MAX];
 	uint32_t unread_count;
 	uid_t user; /* ours */
-	/* The answer that is being made, and for whom. */
+	/* The answer that is being written, and for which connection. */
 	FILE *answer; /* NULL: none */
 	char *text;
 	size_t size, part; /* of the text; the next one to be added */
@@ -37,9 +37,9 @@ struct cluster_status {
 	int peer;
 };
 
-/* With no place to tell it yet. */
+/* Begins without a socket. */
 void cluster_status_init(struct cluster_status *status);
-/* Answers from now on, in the loop of `roles`, which stay until the end. Returns 0 or -errno. */
+/* Begins to answer, in the loop of `roles`, which must outlive it. Returns 0 or -errno. */
 int cluster_status_start(struct cluster_status *status, const struct roles *roles);
 void cluster_status_finish(struct cluster_status *status);
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-/** What the display's thread may ask of the kernel once it shows. */
+/** Restricts the system calls of the display's thread once it shows pictures. */
 #ifndef CLUSTER_CONFINE_H
 #define CLUSTER_CONFINE_H
 
 /*
- * From now on the kernel ends the process when this thread, or one that it starts later, makes a
- * system call that showing does not need. Other threads are as they were. Returns how many calls
- * are left to it, or -errno.
+ * From now on the kernel ends the process if this thread, or one that it starts later, makes a
+ * system call that showing pictures does not need. Other threads are not affected. Returns the
+ * number of allowed calls, or -errno.
  */
 int confine_thread(void);
 
 /*
- * After that, and for good: also no call that takes memory, opens or maps anything, or begins a
- * thread. Returns how many calls are left.
+ * After confine_thread(), for good: also forbids calls that allocate memory, open or map anything,
+ * or start a thread. Returns the number of allowed calls.
  */
 int confine_sealed(void);
 

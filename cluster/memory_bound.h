@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * How much memory the display takes for what it shows: a matter of the configuration alone, and all
- * of it is there before the domain is sealed. Code, and what libraries keep for themselves in the
- * heap, are not counted.
+ * The bound on the display's memory. It follows from the configuration alone, and all of it is
+ * allocated before the domain is sealed. Code, and what libraries keep for themselves in the heap,
+ * are not counted.
  */
 #ifndef CLUSTER_MEMORY_BOUND_H
 #define CLUSTER_MEMORY_BOUND_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * All roles and layers together: their way to the domain, their common clock, and the display's
- * questions.
+ * All roles and layers: their connection to gidd, their common timer, and the hooks of the screens.
  */
 #ifndef CLUSTER_ROLES_H
 #define CLUSTER_ROLES_H
@@ -29,7 +28,7 @@ struct roles {
 	struct state_writer *writer;   /* of what outlives us; NULL: nothing does */
 	struct saved_role *saved;      /* one for each role */
 	uint64_t saved_at, saved_transitions;
-	uint64_t refresh_due; /* when what may be read in one refresh may be read again */
+	uint64_t refresh_due; /* when the budget of reads for the next refresh begins */
 	int timer;
 	struct wl_event_source *timer_source;
 };
@@ -42,17 +41,19 @@ extern const struct screen_hooks roles_hooks; /* their data: struct roles */
  */
 int roles_init(struct roles *roles, const struct cluster_config *config, struct display *display,
 		const char *domain, const char *state);
-/* Returns whether nothing is read any more. Else the memory that it lies in stays, and the
- * configuration has to. */
+/*
+ * Returns whether all workers have ended. If not, they may still read: the memory stays mapped, and
+ * the configuration must stay, too.
+ */
 bool roles_finish(struct roles *roles);
 
 /*
- * How long pictures take here, to grant that later, below the display's priority. Takes some ms for
- * each stream.
+ * Measures how long pictures take on this machine, to grant workers that much real time, below the
+ * display's priority. Takes some ms for each stream.
  */
 void roles_measure(struct roles *roles, int priority);
 
-/* Workers go before ordinary programs for so long as was measured, see work_bound.h. */
+/* Gives workers real-time priority for as long as was measured, see work_bound.h. */
 void roles_grant_realtime(struct roles *roles);
 
 /* Into wlroots' log. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /**
- * How long a picture of a role is on its way at the most, from its stream's ring to the light: the
- * sum of the steps, each of which waits at its worst for the one before. The choice of another
- * domain is in it only as far as the configuration allows it.
+ * The worst-case latency of a role's picture, from its stream's ring to the light: the sum of the
+ * steps, each of which waits at worst for the one before. Another domain's choices count only as
+ * far as the configuration allows them.
  *
- * It holds for a picture of memory that is known, which its device has drawn, while the display's
- * thread and the role's worker each have a processor. What the producer takes before, and what a
- * device does behind its memory, is not in it; nor is a ring that is longer than those of libgid,
- * by which a producer makes its own pictures late.
+ * It holds for a picture in known memory, whose drawing is done, while the display's thread and the
+ * role's worker each have a processor. Not included: the producer's own time, what a device does
+ * behind its memory, and a ring that is longer than those of libgid, by which a producer delays its
+ * own pictures.
  */
 #ifndef CLUSTER_WAY_BOUND_H
 #define CLUSTER_WAY_BOUND_H

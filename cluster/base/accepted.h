@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What the configuration takes of a stream: formats, ways in which a picture may be turned, and
- * pictures, each known by its SHA-256. Pure, but for the file of those: 64 hex digits on a line,
- * `#` begins a comment.
+ * What the configuration accepts of a stream: formats, transforms, and pictures by their SHA-256.
+ * Pure, but for the file of hashes: 64 hex digits on a line, `#` begins a comment.
  */
 #ifndef CLUSTER_ACCEPTED_H
 #define CLUSTER_ACCEPTED_H
@@ -27,16 +26,16 @@ struct accepted {
 	struct hashes pictures; /* none: all may be shown */
 };
 
-/* XRGB8888 and ARGB8888, not turned: nothing has to be converted. */
+/* XRGB8888 and ARGB8888 without a transform: nothing has to be converted. */
 extern const struct accepted accepted_plain;
 /* Whatever can be shown. */
 extern const struct accepted accepted_any;
 
-/* The values of `formats=` and `transform=`. Tell their mistakes. */
+/* Read the values of `formats=` and `transform=`, and report mistakes. */
 void accepted_set_formats(struct accepted *accepted, struct ini_file *ini, const char *value);
 void accepted_set_transforms(struct accepted *accepted, struct ini_file *ini, const char *value);
 
-/* Whether the format can be shown at all, in bounded time, and is taken. */
+/* Whether the format is accepted, and can be shown in bounded time. */
 bool accepted_has_format(const struct accepted *accepted, uint32_t fourcc);
 /* Of any number. */
 bool accepted_has_transform(const struct accepted *accepted, uint32_t transform);

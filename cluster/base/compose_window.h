@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** How long before a refresh composing for it begins. What comes later is shown by the next one. */
+/**
+ * The compose window: how long before a refresh composing begins. What comes later waits for the
+ * next refresh.
+ */
 #ifndef CLUSTER_COMPOSE_WINDOW_H
 #define CLUSTER_COMPOSE_WINDOW_H
 
@@ -13,12 +16,12 @@ enum pacing {
 };
 
 /*
- * `frame_ns`: what a frame of each output takes at the worst, together, for one thread composes
- * them; 0: nobody knows.
+ * `frame_ns`: the worst-case time of one frame of all outputs together, as one thread composes
+ * them; 0: unknown.
  *
- * The window is that and an eighth of a refresh, for a thread is woken late, but never less than
- * half a refresh: how soon a picture is shown is not to depend on how slow a machine is. Where
- * nobody knows what a frame takes it is all of a refresh. Pure.
+ * The window is that time plus an eighth of a refresh, as a thread may be woken late; but at least
+ * half a refresh, so that latency does not depend on how slow a machine is. If the time is unknown
+ * the window is a whole refresh. Pure.
  */
 uint64_t compose_window_of(enum pacing pacing, uint64_t frame_ns, uint64_t refresh_ns);
 

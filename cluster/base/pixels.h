@@ -21,8 +21,8 @@ struct pixel_hashes {
 	uint64_t content; /* XXH3-64 of the visible rows as they lie in memory: what a frame states
 			   */
 	/*
-	 * Of what an eye sees: every pixel's unused or alpha byte is set. It depends on a secret of
-	 * this process, without which nobody can make another picture that has it, too.
+	 * Of the visible colours: every pixel's unused or alpha byte is set. Keyed with a secret of
+	 * this process, so that nobody can make another picture with the same hash.
 	 */
 	uint64_t colour;
 };
@@ -33,15 +33,15 @@ struct digest {
 };
 
 /*
- * Hashes the picture. Its memory may be another's, who writes it meanwhile: each row is copied
- * once, and all hashes are of that copy. `digest`: SHA-256 of the same as `colour`, NULL: not
- * wanted, for it takes ten times as long. Returns 0 or -ENOMEM.
+ * Hashes the picture, whose memory others may write meanwhile: each row is copied once, and all
+ * hashes are of that copy. `digest`: SHA-256 of the same bytes as `colour`; NULL: not wanted, as it
+ * takes ten times as long. Returns 0 or -ENOMEM.
  */
 int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest);
 
 /*
- * Its colour alone, in two thirds of the time: for what is looked at in each frame of a display.
- * Returns 0 or -ENOMEM.
+ * Its colour hash alone, in two thirds of the time: for checks of each displayed frame. Returns 0
+ * or -ENOMEM.
  */
 int pixels_hash_colour(const struct pixels *pixels, uint64_t *colour);
 

@@ -74,7 +74,7 @@ struct role_frame {
 	bool heartbeat; /* the same picture again, as a sign of life */
 };
 
-/* What outlives the process that watches over a role. */
+/* The state of a role that is kept across a restart of the process. */
 struct role_past {
 	enum role_state state;
 	enum role_reason reason;
@@ -117,13 +117,13 @@ void role_lost(struct role *role, enum role_reason reason, uint64_t now);
  */
 void role_refuse(struct role *role, enum role_reason reason, uint64_t now);
 
-/* What is to be known to the process that comes after this one. */
+/* The state to keep for the next process. */
 struct role_past role_past(const struct role *role, uint64_t now);
 
 /*
- * Of a role that is initialised: goes on where the process before this one ended. What was live
- * then is lost until frames are back; what failed has failed still; and a picture that stood still
- * has stood still as long as it did then, until this process has seen two that differ.
+ * To be called after role_init(): continues with the state of the last process. A role that was
+ * live is lost until frames come; a failed role is still failed. The time for which the picture
+ * stood still goes on counting, until this process has seen two different pictures.
  */
 void role_resume(struct role *role, const struct role_past *past, uint64_t now);
 
@@ -132,7 +132,7 @@ static inline bool role_is_live(const struct role *role) {
 	return role->state == ROLE_LIVE;
 }
 
-/* When role_tick() can next change the state: for a caller that would sleep longer. */
+/* When role_tick() can change the state next: call it then at the latest. */
 uint64_t role_next_tick(const struct role *role);
 
 enum role_state role_state_of(enum role_reason reason); /* the one that it is a reason for */

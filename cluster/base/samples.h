@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** The last values of something that is measured again and again, and how they are spread. */
+/** The last values of a measurement, and their percentiles. */
 #ifndef CLUSTER_SAMPLES_H
 #define CLUSTER_SAMPLES_H
 
@@ -14,7 +14,7 @@ struct samples {
 
 void samples_add(struct samples *samples, uint64_t value);
 
-/* The largest of the last so many, as far as they are known. */
+/* The largest of the last `last` values, as far as there are so many. */
 uint64_t samples_largest(const struct samples *samples, uint64_t last);
 
 /* The values that 50 and 99 percent of the last ones did not exceed, and the largest; 0: none. */

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /**
- * What of the roles outlives the process, and its form in a file, a line for each role:
+ * The state of roles that is kept across a restart, and its form in a file, with a line for each
+ * role:
  *
- *   gid-cluster 2 BOOT-ID
- *   role STATE REASON SINCE STILL TRANSITIONS NAME
+ *     gid-cluster 2 BOOT-ID
+ *     role STATE REASON SINCE STILL TRANSITIONS NAME
  *
  * with states and reasons by their words, SINCE and STILL in ns.
  *
- * Pure: files are state_writer.c's. What is parsed may be anything: whoever can write the file may
- * have.
+ * Pure: files are state_writer.c's. The parsed text may be anything: whoever can write the file may
+ * have written it.
  */
 #ifndef CLUSTER_SAVED_STATE_H
 #define CLUSTER_SAVED_STATE_H

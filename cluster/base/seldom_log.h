@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Lines of the log about what others bring about as often as they like. */
+/** Log lines about events that others can cause as often as they like. */
 #ifndef CLUSTER_SELDOM_LOG_H
 #define CLUSTER_SELDOM_LOG_H
 

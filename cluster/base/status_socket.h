@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Where a display tells its status: one display has that place, and after it the next one. */
+/** The path of a status socket, which one display at a time has. */
 #ifndef STATUS_SOCKET_H
 #define STATUS_SOCKET_H
 
@@ -12,12 +12,12 @@ struct status_socket {
 #define STATUS_SOCKET_NONE ((struct status_socket){.fd = -1, .lock = -1})
 
 /*
- * Takes `path`, also from a display that is gone; who connects waits until somebody accepts.
- * Returns 0 or -errno: -EADDRINUSE: another display has it, or another program listens there.
+ * Takes `path`, also from a display that is gone, and listens there. Returns 0 or -errno:
+ * -EADDRINUSE: another display has it, or another program listens there.
  */
 int status_socket_open(struct status_socket *place, const char *path);
 
-/* Leaves the place to others. Also of STATUS_SOCKET_NONE. */
+/* Gives the path up for others. Accepts STATUS_SOCKET_NONE. */
 void status_socket_close(struct status_socket *place);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * Sends what was done on the display's panels as input streams of our domain, one for each picture
- * that takes input. A thread of ordinary scheduling does all of it, by a connection of its own: the
- * display's thread only puts an event into a ring of fixed size. What finds no room there is left
- * out, and all that its stream holds is released.
+ * Sends the input of the display's panels as streams of our domain, one for each picture that takes
+ * input. A thread of ordinary scheduling does this, by its own connection: the display's thread
+ * only puts events into a ring of fixed size. If that is full, the event is dropped, and everything
+ * that its stream holds is released.
  */
 #ifndef CLUSTER_INPUT_OUTLET_H
 #define CLUSTER_INPUT_OUTLET_H
@@ -25,17 +25,17 @@ struct input_outlet_stream {
 struct input_outlet *input_outlet_create(
 		const char *domain, const struct input_outlet_stream *streams, size_t count);
 
-/* Nothing stays pressed. Takes NULL. */
+/* Releases everything that is pressed. Accepts NULL. */
 void input_outlet_destroy(struct input_outlet *outlet);
 
 /* An event of the stream with this number. Never waits. */
 void input_outlet_post(
 		struct input_outlet *outlet, size_t stream, const struct input_record *event);
 
-/* All that the stream holds is released. */
+/* Releases all that the stream holds. */
 void input_outlet_release(struct input_outlet *outlet, size_t stream);
 
-/* The display goes on: without that for 2 s all streams release what they hold. */
+/* A sign of life of the display: without one for 2 s all streams release what they hold. */
 void input_outlet_alive(struct input_outlet *outlet);
 
 /* What happened to a stream so far, and how many readers it has; from any thread. */

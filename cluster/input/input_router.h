@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /**
- * Whose input it is: what is seen where a finger or the pointer is gets it, if the configuration
- * says so and its picture is live, and nothing else does. Of a stream that is covered there, or
- * marked as old, nobody can see what he would touch.
+ * Decides which stream gets an event: the one that is visible under the finger or pointer, if the
+ * configuration lets it take input and its picture is live. A stream that is covered there, or
+ * marked as stale, gets none: nobody can see what he would touch.
  *
  * Pure: times are ns of CLOCK_MONOTONIC, places are pixels of an output. Used by one thread. An
- * event costs a look at each target at most.
+ * event costs one look at each target at most.
  */
 #ifndef CLUSTER_INPUT_ROUTER_H
 #define CLUSTER_INPUT_ROUTER_H
@@ -22,8 +22,8 @@ struct input_target {
 	uint32_t takes;		/* enum input_devices, as the configuration has it */
 	const void *screen;	/* that it is on */
 	struct gid_box box;	/* that it covers there */
-	bool covers;		/* something of it is seen: it, or what stands in for it */
-	bool is_live;		/* that is its picture of now */
+	bool covers;		/* it, or its fallback, is visible */
+	bool is_live;		/* what is visible is its live picture */
 	struct gid_box picture; /* where on the screen all of that would be */
 };
 
@@ -73,13 +73,13 @@ void input_router_button(struct input_router *router, uint32_t code, bool presse
 /* An event of INPUT_AXIS. */
 void input_router_axis(struct input_router *router, const struct input_record *event);
 
-/* Goes to the target of those with a keyboard that was touched or clicked last. */
+/* Goes to the target with a keyboard that was touched or clicked last. */
 void input_router_key(struct input_router *router, uint32_t code, bool pressed, uint64_t time);
 
 /* What came before belongs together. */
 void input_router_end_group(struct input_router *router, uint64_t time);
 
-/* Time passed: who is not live any more loses what it holds. */
+/* To be called from time to time: targets that are not live any more release what they hold. */
 void input_router_tick(struct input_router *router);
 
 /* A device is gone, and what it held with it. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What people do on the display, for those whose pictures they do it on: the panels, whose picture
- * is under the finger, and the streams by which it goes back.
+ * The way of input from the display's panels, by the picture under the finger, to the stream that
+ * goes back to its producer.
  */
 #ifndef CLUSTER_INPUTS_H
 #define CLUSTER_INPUTS_H
@@ -27,8 +27,8 @@ struct inputs {
 };
 
 /*
- * Does nothing where the configuration says so of nobody. Before the display starts. What is shown
- * outlives it. `domain` names our own, NULL: $GID_DOMAIN. Returns 0 or -ENOMEM.
+ * To be called before the display starts. Does nothing if the configuration lets nobody take input.
+ * What is shown outlives it. `domain` names our own, NULL: $GID_DOMAIN. Returns 0 or -ENOMEM.
  */
 int inputs_init(struct inputs *inputs, const struct inputs_shown *shown, struct display *display,
 		const char *domain);

@@ -25,7 +25,7 @@ struct examination {
 	struct gid_check check;	     /* where the rules have a protection */
 	int check_error;	     /* why there is no check; 0: there is one */
 	/* The result: */
-	bool undrawn;		 /* a device draws it still: nothing was examined */
+	bool undrawn;		 /* its device is still drawing: nothing was examined */
 	enum role_reason reason; /* why the picture cannot be shown; else ROLE_REASON_NONE */
 	bool is_protected;	 /* by its check, which is right */
 	uint64_t content;	 /* of the visible rows as they lie in memory */
@@ -86,7 +86,7 @@ uint64_t examination_sent_time(const struct examination *of);
 uint32_t examiner_showable(
 		const struct accepted *accepted, struct gid_showable showable[GID_SHOWABLE_MAX]);
 
-/* Of one picture, in ns of a processor. */
+/* The processor time of one picture, in ns. */
 struct examiner_cost {
 	uint64_t least; /* see examiner_measure_least() */
 	uint64_t most;	/* of the dearest, turned as costs most */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Pictures of a PNG, below each other, that others are to be like. For what is learned. */
+/** Reference pictures from a PNG, one below the other: only pictures like these are learned. */
 #ifndef CLUSTER_LIKENESS_H
 #define CLUSTER_LIKENESS_H
 

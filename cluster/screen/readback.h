@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * When what a device shows is read back, where it can write that to memory, and what came of it. It
- * is the only sight of a device that shows something else than it is given.
- *
- * Pure: it has no clock.
+ * Schedules readbacks of what a device shows, if it can write that to memory, and counts the
+ * results. Nothing else can reveal a device that shows something other than it was given.
  */
 #ifndef CLUSTER_READBACK_H
 #define CLUSTER_READBACK_H
@@ -11,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* More in a row that the device failed to write: nothing is read back, until it writes again. */
+/* After more failures in a row readback counts as off, until one succeeds. */
 #define READBACK_FAILED_MAX 3u
 
 /* All zeroes: the first frame is read back. */

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * The refreshes of a virtual screen, at fixed times as those of a real one, whenever a frame is
- * ready. A frame that is given during a refresh is shown by the next one, and until then there is
- * no other: who is late, but not by a whole refresh, is in time for it. When a frame begins is the
- * business of pace.h.
- *
- * Pure: times are CLOCK_MONOTONIC in ns, and come from the caller.
+ * The refreshes of a virtual screen, at fixed times as on a real one. A frame that is given during
+ * a refresh is shown by the next one, and until then no other frame is taken: a frame that is late
+ * by less than a refresh is in time for that one. pace.h decides when a frame begins.
  */
 #ifndef CLUSTER_REFRESHES_H
 #define CLUSTER_REFRESHES_H

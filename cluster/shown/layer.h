@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * One layer on the display: a stream that is shown below the safety roles, as it comes. Nobody
- * checks what is in it; but a picture whose producer is gone, or silent for too long, is marked.
+ * One layer on the display: a stream that is shown below the safety roles. Its content is not
+ * checked; but its picture is marked when its producer is gone, or silent for too long.
  */
 #ifndef CLUSTER_LAYER_H
 #define CLUSTER_LAYER_H

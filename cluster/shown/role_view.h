@@ -19,7 +19,7 @@ struct transition {
 	enum role_state from, to;
 	enum role_reason reason;
 	uint64_t due;	     /* CLOCK_MONOTONIC ns: when there was that reason for it */
-	uint64_t decided;    /* not before, and later where we got no processor */
+	uint64_t decided;    /* `due` or later, if we had no processor */
 	uint64_t last_frame; /* when the last good frame before it came; 0: never */
 	uint32_t commit;     /* the output's, which will bring what the state demands */
 	uint64_t shown;	     /* when the output showed that; 0: not yet */
@@ -29,7 +29,7 @@ struct transition {
 struct history {
 	struct transition transitions[HISTORY_TRANSITIONS]; /* a ring */
 	uint64_t transition_count;
-	uint64_t forgotten;	  /* the first so many were another process's */
+	uint64_t forgotten;	  /* the number of transitions of earlier processes */
 	uint64_t fallback_max_ns; /* the longest from `due` to the fallback in place of frames */
 	uint64_t frames, shown_frames, refused_frames;
 	uint64_t read_back, differed; /* how often what the device showed was compared; and was not

@@ -22,7 +22,7 @@ struct state_writer *state_writer_create(const char *path, struct saved_role *ro
  */
 void state_writer_write(struct state_writer *writer, const struct saved_role *roles, size_t count);
 
-/* What was to be written is, or a moment has passed. NULL is allowed. */
+/* Waits until everything is written, but only for a moment. Accepts NULL. */
 void state_writer_destroy(struct state_writer *writer);
 
 #endif

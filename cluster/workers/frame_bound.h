@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * How long a frame takes at the worst: what the configuration says of outputs, layers and roles,
- * times what this machine takes for a pixel; and how long a role's fallback lets wait for it.
- * Nothing of that is the choice of another domain.
+ * The worst-case time of a frame: computed from the configured outputs, layers and roles, and from
+ * what this machine takes for a pixel. And the worst-case time until a role's fallback is shown.
+ * Nothing of this depends on another domain.
  */
 #ifndef CLUSTER_FRAME_BOUND_H
 #define CLUSTER_FRAME_BOUND_H

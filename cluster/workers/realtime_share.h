@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * For how long the thread of a worker goes before all ordinary programs: in each refresh for its
- * budget, which work_bound.h grants. What a producer makes it work longer, it works as ordinary
- * programs do, so others lose no more than was said before.
+ * Real-time priority with a budget, for the thread of a worker: in each refresh it has the priority
+ * for its budget, which work_bound.h grants. Work beyond that, which a producer may cause, has
+ * ordinary priority. So others lose no more time than was announced.
  */
 #ifndef CLUSTER_REALTIME_SHARE_H
 #define CLUSTER_REALTIME_SHARE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Whose turn it is among ordinary threads that share a processor. */
+/** The scheduling slice of ordinary threads, which decides how soon they are scheduled. */
 #ifndef CLUSTER_SLICE_H
 #define CLUSTER_SLICE_H
 
@@ -10,11 +10,10 @@
 #define SLICE_LONGEST_NS UINT64_C(100000000)
 
 /*
- * How soon the calling thread, of ordinary scheduling, gets a processor when it wakes, beside
- * others of its core: the shorter its slice, the sooner. How much of the processor it gets in all
- * stays the same. Every user may ask for that, and take it back; threads that it starts have the
- * usual one. Linux before 6.12 takes no notice. Returns 0, also in another class of scheduling,
- * which has no slices; or -errno.
+ * Sets the slice of the calling thread: the shorter it is, the sooner the thread runs after a
+ * wake-up, beside others of its core. Its share of the processor stays the same. Every user may do
+ * that; threads that it starts have the usual slice. Linux before 6.12 ignores it. Returns 0, also
+ * in a scheduling class that has no slices; or -errno.
  */
 int slice_ask(uint64_t ns);
 
