@@ -322,6 +322,21 @@ int shm_files_extend(
 	return error == 0 ? make_all(windows, runtime) : error;
 }
 
+/*
+ * Written over, and not taken out of the file: before they could be had again somebody else might
+ * have the last pages that there are, and what reads there, a machine or a display, would be ended.
+ */
+static int overwrite(int fd, uint64_t offset, uint64_t size) {
+	static const uint8_t zeroes[16 * SHM_PAGE];
+	int error = 0;
+	for (uint64_t done = 0; done < size && error == 0; done += sizeof(zeroes)) {
+		uint64_t left = size - done;
+		error = put(fd, zeroes, left < sizeof(zeroes) ? left : sizeof(zeroes),
+				offset + done);
+	}
+	return error;
+}
+
 int shm_files_punch(const struct config_windows *windows, const char *runtime,
 		const struct config_domain *owner, uint64_t place, uint64_t size) {
 	const struct config_window *window =
@@ -332,15 +347,7 @@ int shm_files_punch(const struct config_windows *windows, const char *runtime,
 	}
 	char *path = file_path(runtime, window);
 	int fd = path == NULL ? -1 : open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	int error = fd < 0 ? -errno : 0;
-	if (error == 0 &&
-			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-					(off_t)size) < 0) {
-		error = -errno;
-	}
-	if (error == 0) {
-		error = -posix_fallocate(fd, (off_t)offset, (off_t)size); /* as fill_pages() */
-	}
+	int error = fd < 0 ? -errno : overwrite(fd, offset, size);
 	if (fd >= 0) {
 		close(fd);
 	}

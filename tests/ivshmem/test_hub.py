@@ -2,19 +2,23 @@
 """What a hostile machine can say to the hub, and through it to others: nothing that matters."""
 
 import errno
+import mmap
 import os
 import random
 import socket
 import statistics
 import struct
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from lib import own_mount
 from lib.cockpit import Cockpit
 from lib.company import IS_LONG
 from lib.gidwire import (
@@ -544,6 +548,51 @@ def test_a_guest_empties_its_own_windows_alone(machines: Cockpit) -> None:
         assert mine[:24] == begin[:24] and mine[32:4096] == begin[32:]
         assert theirs[4096:8192] == b"t" * 4096
         assert os.stat(first).st_blocks * 512 >= 4 * MIB  # its pages are there again
+
+
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """A file system of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="gid-full-", dir="/tmp"))
+    try:
+        own_mount.mount(folder, "size=512M,mode=755")
+    except OSError as error:
+        folder.rmdir()
+        pytest.skip(f"no file system can be mounted here: {error}")
+    yield folder
+    own_mount.unmount(folder)
+    folder.rmdir()
+
+
+def test_what_is_emptied_keeps_its_pages(disk: Path, make_cockpit: Callable[..., Cockpit]) -> None:
+    """Somebody else waits for any that are free. What reads where one is missing is ended."""
+    cockpit = make_cockpit(CONFIG)
+    cockpit.runtime = disk / "run"
+    cockpit.start("host")
+    path, others, over = window_path(cockpit, "open"), disk / "others", threading.Event()
+    with others.open("wb") as file:
+        left = os.statvfs(disk)
+        os.posix_fallocate(file.fileno(), 0, left.f_bavail * left.f_bsize)
+    size = others.stat().st_size
+
+    def take_all() -> None:
+        with others.open("r+b") as file:
+            while not over.is_set():
+                with suppress(OSError):
+                    os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), mmap.PAGESIZE)
+
+    thread = threading.Thread(target=take_all)
+    thread.start()
+    with Member(cockpit, "open") as member:
+        member.join()
+        for _ in range(50):
+            member.send(0, pack(PUNCH, 4096, 4 * MIB - 4096))
+            member.wait_for(0, PUNCHED)
+    over.set()
+    thread.join()
+    assert others.stat().st_size == size, "it got none"
+    assert os.stat(path).st_blocks * 512 >= 4 * MIB
+    assert "is not emptied" not in cockpit.log("host")
 
 
 def test_what_a_machine_says_again_and_again_is_not_all_logged(machines: Cockpit) -> None:
