@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "closer.h"
+#include "memory_pages.h"
 #include "slab_object.h"
 #include "socket.h"
 
@@ -200,6 +201,23 @@ static int charge(struct gid_slab *slab) {
 	return -EDQUOT;
 }
 
+static int map_generations(
+		struct gid_slab *slab, const struct gid_wire_imported *imported, int fd) {
+	const size_t size = imported->slot_count * sizeof(uint32_t);
+	const void *data;
+	int error = imported->memory == GID_MEMORY_MEMFD
+			? gid_memory_check_pages(fd, imported->generations, size)
+			: 0;
+	if (error == 0) {
+		error = gid_memory_map(fd, imported->generations, size, &data);
+	}
+	if (error == 0) {
+		slab->generations = data;
+		slab->generations_size = size;
+	}
+	return error;
+}
+
 /* Maps the slab without touching a page: that is done when a caller asks for the view of a slot. */
 static int map_slab(struct gid_slab *slab, const struct gid_wire_imported *imported, int fd) {
 	uint64_t bytes = imported->slot_count * imported->slot_size;
@@ -225,16 +243,7 @@ static int map_slab(struct gid_slab *slab, const struct gid_wire_imported *impor
 		return imported->memory == GID_MEMORY_DMABUF ? 0 : error;
 	}
 	slab->view = data;
-	if (imported->generations != 0) {
-		size_t size = imported->slot_count * sizeof(uint32_t);
-		error = gid_memory_map(fd, imported->generations, size, &data);
-		if (error < 0) {
-			return error;
-		}
-		slab->generations = data;
-		slab->generations_size = size;
-	}
-	return 0;
+	return imported->generations != 0 ? map_generations(slab, imported, fd) : 0;
 }
 
 /*

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "closer.h"
+#include "memory_pages.h"
 #include "window_dmabuf.h"
 
 /* --- the object ------------------------------------------------------------------------------- */
@@ -266,12 +267,21 @@ const void *gid_slab_view_untouched(const struct gid_slab *slab, uint32_t slot) 
 }
 
 const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot) {
+	const struct gid_slab_info *info = &slab->info;
 	const void *view = gid_slab_view_untouched(slab, slot);
-	if (view != NULL && slab->touched != NULL &&
-			(slab->touched[slot / 8] >> slot % 8 & 1) == 0) {
-		slab->touched[slot / 8] |= (uint8_t)(1u << slot % 8);
-		gid_memory_touch(view, slab->info.slot_size);
+	if (view == NULL || slab->touched == NULL ||
+			(slab->touched[slot / 8] >> slot % 8 & 1) != 0) {
+		return view;
 	}
+	/* What is missing would be made as it is read, and its owner could leave it to us for good.
+	 */
+	if (!info->revoked &&
+			gid_memory_check_pages(info->fd, info->offset + slot * info->slot_size,
+					info->slot_size) < 0) {
+		return NULL;
+	}
+	slab->touched[slot / 8] |= (uint8_t)(1u << slot % 8);
+	gid_memory_touch(view, info->slot_size);
 	return view;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory_pages.h"
 #include "protection_sum.h"
 #include "thread.h"
 
@@ -106,6 +107,14 @@ static bool is_drawn(const struct gid_slab_info *info) {
 	return info->memory != GID_MEMORY_DMABUF || gid_dmabuf_is_drawn(info->fd);
 }
 
+/* What is missing would be made as it is read, and its owner could leave it to us for good. */
+static bool has_pages(const struct examination *of) {
+	const struct gid_slab_info *slab = &of->slab;
+	const uint64_t at = slab->offset + gid_slot_of(of->frame.gid) * slab->slot_size;
+	return slab->memory != GID_MEMORY_MEMFD ||
+			gid_memory_check_pages(slab->fd, at, gid_layout_size(&slab->layout)) == 0;
+}
+
 static enum role_reason examiner_read(const struct examiner_rules *rules,
 		struct frame_drawing *drawing, struct examination *of) {
 	const struct gid_layout *layout = &of->slab.layout;
@@ -131,6 +140,9 @@ static enum role_reason examiner_read(const struct examiner_rules *rules,
 			rules->protection != NULL ? reason_of_check(rules, of) : ROLE_REASON_NONE;
 	if (unchecked != ROLE_REASON_NONE) {
 		return unchecked;
+	}
+	if (!has_pages(of)) {
+		return ROLE_REASON_MEMORY;
 	}
 	int ret = examiner_draw(rules, drawing, of, &hashes);
 	of->converted = ret == 1;

@@ -11,6 +11,7 @@
 
 #include "closer.h"
 #include "memory.h"
+#include "memory_pages.h"
 
 static int explain(int error, const char **why) {
 	switch (error) {
@@ -33,6 +34,10 @@ static int explain(int error, const char **why) {
 	case -EMFILE:
 		*why = "gidd has no descriptor left";
 		break;
+	case -ENODATA:
+		*why = "the memfd has holes, or lets nobody see whether it has some: fallocate() it, "
+		       "and leave its mode as it is";
+		break;
 	case -ENOSYS:
 		*why = gid_strerror(error);
 		break;
@@ -51,7 +56,7 @@ static int explain(int error, const char **why) {
  * keep its readers from that. Who has no /proc cannot make itself a read-only one. What is opened
  * here was seen to be a memfd, and nothing else.
  */
-int descriptor_take_shared(int *fd, uint64_t size, const char **why) {
+static int take_memory(int *fd, uint64_t size, const char **why) {
 	int error = gid_memory_check(*fd, size, true);
 	if (error == -EACCES) {
 		int reader = gid_memory_reopen(*fd);
@@ -62,6 +67,15 @@ int descriptor_take_shared(int *fd, uint64_t size, const char **why) {
 		}
 	}
 	return explain(error, why);
+}
+
+/* We map it, and read it first: pages that are missing would be made, and be ours for good. */
+int descriptor_take_shared(int *fd, uint64_t size, const char **why) {
+	int error = take_memory(fd, size, why);
+	if (error == 0) {
+		error = explain(gid_memory_check_pages(*fd, 0, size), why);
+	}
+	return error;
 }
 
 bool descriptor_is_read_only(int fd) {
@@ -96,7 +110,7 @@ int descriptor_take_slab(
 	if (slab->memory == GID_MEMORY_DMABUF) {
 		error = check_dmabuf(*fd, size, why);
 	} else {
-		error = descriptor_take_shared(fd, size, why);
+		error = take_memory(fd, size, why);
 	}
 	if (error < 0) {
 		return error;

@@ -21,7 +21,9 @@ uint64_t descriptor_slab_end(const struct gid_wire_imported *slab);
 
 bool descriptor_is_read_only(int fd);
 
-/* A ring or page: a memfd that only its maker can write. Read-only from then on, errors, as above.
+/*
+ * A ring or page: a memfd that only its maker can write, and that has all its pages: -ENODATA.
+ * Read-only from then on, other errors, as above.
  */
 int descriptor_take_shared(int *fd, uint64_t size, const char **why);
 

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 
 import pytest
+from lib import hollow
 from lib.cockpit import Cockpit
 from lib.gidwire import (
     LIVE,
@@ -47,6 +48,12 @@ TOO_SMALL = "the descriptor's memory is smaller than stated"
 NOT_MEMFD = "the descriptor is not a memfd with ordinary pages"
 NO_BELL = "the doorbell is not a connected SOCK_STREAM unix socket"
 
+HOLLOW = (
+    "the memfd has holes, or lets nobody see whether it has some: fallocate() it, and leave its "
+    "mode as it is"
+)
+
+
 SHARED: dict[str, tuple[Callable[[int], int], str, str]] = {
     "a pipe": (lambda size: pipe(), "EBADF", NOT_MEMFD),
     "a folder": (lambda size: os.open("/", os.O_RDONLY), "EBADF", NOT_MEMFD),
@@ -57,6 +64,8 @@ SHARED: dict[str, tuple[Callable[[int], int], str, str]] = {
     "too small": (lambda size: memfd(size - 1), "ERANGE", TOO_SMALL),
     "empty": (lambda size: memfd(0), "ERANGE", TOO_SMALL),
 }
+if hollow.is_told():
+    SHARED["without a page"] = (lambda size: memfd(size, hollow=True), "ENODATA", HOLLOW)
 
 
 @pytest.mark.parametrize("name", SHARED)

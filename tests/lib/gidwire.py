@@ -5,6 +5,7 @@
 """
 
 import array
+import ctypes
 import fcntl
 import json
 import mmap
@@ -186,12 +187,31 @@ def read_only(fd: int) -> int:
     return reader
 
 
-def memfd(size: int, seals: int | None = None, writable: bool = False) -> int:
-    """A sealed memfd as libgid makes them, or with other seals, or still writable."""
+FALLOC_FL_KEEP_SIZE = 1
+
+
+def _hide_pages(fd: int, size: int) -> None:
+    """As many as the file is to have, but behind its end."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    offset = ctypes.c_long
+    libc.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, offset, offset]
+    behind = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+    if libc.fallocate(fd, FALLOC_FL_KEEP_SIZE, behind, behind) < 0:
+        raise OSError(ctypes.get_errno(), "fallocate")
+
+
+def memfd(size: int, seals: int | None = None, writable: bool = False, hollow: bool = False) -> int:
+    """A sealed memfd as libgid makes them, or with other seals, or still writable, or with all of
+    its pages where nobody can use them.
+    """
     if seals is None:
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | 0x10  # F_SEAL_FUTURE_WRITE
     fd = os.memfd_create("test", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.truncate(fd, size)
+    if hollow:
+        _hide_pages(fd, size)
+    elif size > 0:
+        os.posix_fallocate(fd, 0, size)
     if seals:
         fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
     return fd if writable else read_only(fd)

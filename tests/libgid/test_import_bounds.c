@@ -9,18 +9,20 @@
 
 #include "connection.h"
 #include "memory.h"
+#include "memory_pages.h"
 #include "slab_pair.h"
 
 #define SIZE (1u << 20)
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL)
 
-/* As any program can send it, without this library: a slab of one slot. 0 where gidd refuses. */
-static uint32_t export_raw(int fd) {
+/* As any program can send it, without this library. 0 where gidd refuses. */
+static uint32_t export_raw(int fd, uint64_t generations) {
 	union gid_wire_message message, answer;
 	gid_wire_begin(&message, GID_WIRE_EXPORT, 0);
 	message.export.memory = GID_MEMORY_MEMFD;
 	message.export.slot_size = SIZE;
 	message.export.slot_count = 1;
+	message.export.generations = generations;
 	gid_wire_put_layout(&message.export.layout, &layout);
 	int error = gid_domain_request(owner, &message, &fd, 1, &answer, NULL);
 	if (error < 0) {
@@ -55,7 +57,7 @@ static void test_holes(void) {
 	struct gid_slab *slab = NULL;
 	tap_ok(gid_memory_check(fd, SIZE, true) == 0 && gid_memory_check_present(fd) == -ENODATA,
 			"sealed memory without a page is told from memory");
-	uint32_t number = export_raw(fd);
+	uint32_t number = export_raw(fd, 0);
 	tap_ok(number == 0 || gid_slab_import(reader, gid_make(1, number, 0, 0), &slab) == -ENODATA,
 			"it is not imported (%s)", number == 0 ? "gidd refuses it" : "libgid does");
 	tap_ok(bytes_of(fd) == 0, "nor is any page of it made");
@@ -70,6 +72,53 @@ static void test_holes(void) {
 			"and then it is imported");
 	gid_slab_unref(got);
 	gid_slab_destroy(slab, false);
+	close(fd);
+}
+
+/* A memfd of two parts, each with all its pages or with none. What is missing is behind its end. */
+static int make_hollow(bool first, bool second) {
+	const int missing = (int)SIZE * (2 - first - second);
+	int fd = memfd_create("hollow", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (ftruncate(fd, 2 * SIZE) < 0 || (first && posix_fallocate(fd, 0, SIZE) != 0) ||
+			(second && posix_fallocate(fd, SIZE, SIZE) != 0) ||
+			fallocate(fd, FALLOC_FL_KEEP_SIZE, 2 * SIZE, missing) < 0 ||
+			fcntl(fd, F_ADD_SEALS, SEALS) < 0) {
+		return -1;
+	}
+	int read_only = gid_memory_reopen(fd);
+	close(fd);
+	return read_only;
+}
+
+/* The kernel counts all pages of a file, wherever they are. */
+static void test_hidden_holes(void) {
+	int fd = make_hollow(true, false);
+	if (gid_memory_check_pages(fd, 0, 2 * SIZE) == 0) {
+		printf("# this kernel does not tell which pages there are\n");
+		close(fd);
+		return;
+	}
+	tap_ok(gid_memory_check_present(fd) == 0 && gid_memory_check_pages(fd, 0, SIZE) == 0 &&
+					gid_memory_check_pages(fd, 1, SIZE) == -ENODATA &&
+					gid_memory_check_pages(fd, SIZE + 1, 1) == -ENODATA &&
+					gid_memory_check_pages(fd, SIZE, 0) == 0,
+			"of memory whose pages are behind its end it is known which are missing");
+	close(fd);
+
+	struct gid_slab *slab = NULL;
+	fd = make_hollow(false, true);
+	uint32_t number = export_raw(fd, SIZE);
+	bool imported = gid_slab_import(reader, gid_make(1, number, 0, 0), &slab) == 0;
+	tap_ok(imported && gid_slab_view(slab, 0) == NULL && bytes_of(fd) == 2 * SIZE,
+			"a slot without them is not read, and none of them is made");
+	gid_slab_unref(slab);
+	close(fd);
+
+	fd = make_hollow(true, false);
+	number = export_raw(fd, SIZE);
+	tap_ok(gid_slab_import(reader, gid_make(1, number, 0, 0), &slab) == -ENODATA &&
+					bytes_of(fd) == 2 * SIZE,
+			"nor is a table of generations without them");
 	close(fd);
 }
 
@@ -278,6 +327,7 @@ int main(void) {
 		test_bounds();
 		test_what_is_let_go_of();
 		test_holes();
+		test_hidden_holes();
 		test_a_reader_that_does_not_listen();
 		test_what_is_kept_stays();
 		test_what_is_not_used_is_not_kept();

@@ -2,10 +2,12 @@
 """Producers of which nothing stays as it was, beside an honest one: the display goes on."""
 
 import itertools
+import json
 import signal
 from pathlib import Path
 
 import pytest
+from lib import hollow
 from lib.cockpit import Cockpit
 from lib.company import IS_LONG
 from lib.display import ROLE, Display, start_telltale
@@ -21,7 +23,7 @@ KINDS = {
     "layer": f"[layer restless]\n{PLACE}fit=cover\n",
 }
 MODES = ["formats", "narrow", "slabs", "restarts", "dates", "swapped", "many", "leases"]
-MODES += ["metadata", "at-once", "edges"]
+MODES += ["metadata", "at-once", "edges"] + ["hollow"] * hollow.is_told()
 MORE = 24  # of either kind, whose streams come and go, or are all at their limits
 FRAMES = 480 if IS_LONG else 120  # of the display, while it is attacked
 SETTLES = 16 << 10  # KiB that its memory may differ by, attacked or not
@@ -66,6 +68,7 @@ def test_the_display_goes_on(cockpit: Cockpit, mode: str, kind: str) -> None:
     print({key: after[key] - before[key] for key in ("frames", "skipped_refreshes")})
     restless.signal(signal.SIGTERM)
     assert restless.wait() == 0, restless.stderr
+    assert json.loads(restless.stdout)["filled"] == 0, "pages that the display made for it"
     wait_for(lambda: seen()["state"] != "live", "its end")
     wait_for(lambda: descriptors(display) <= files + 4, "its descriptors closed")
     assert display.status()["missed"] == before["missed"]

@@ -15,16 +15,22 @@
  * many more streams as gidd takes, on all of which a few frames come in each refresh, each in
  * memory that was not seen for long. `unknown`: in
  * memory of which nobody has heard, so that each is a question to its gidd, which may never answer.
+ * `hollow`: in memory whose pages lie behind its end: it says how many bytes readers had to make.
  */
 #include <drm_fourcc.h>
 #include <err.h>
+#include <fcntl.h>
 #include <gid/stream.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "../../../libgid/memory.h"
 #include "../../../libgid/producer.h"
 #include "../../../libgid/slab_object.h"
 #include "ending.h"
@@ -47,6 +53,9 @@ struct restless {
 	struct gid_slab *pool[POOL];
 	uint64_t lease_ns; /* 0: as usual */
 	uint64_t turn, sent, refused, streams;
+	int hollow[SLABS];     /* files */
+	uint64_t hollow_bytes; /* of each of them, as it was made */
+	unsigned hollow_count;
 };
 
 static uint64_t dated; /* that the next frame is sent at; 0: now */
@@ -352,6 +361,86 @@ static void do_unknown(struct restless *restless) {
 	pause_ns(SENT_NS);
 }
 
+static uint64_t bytes_of(int fd) {
+	struct stat status;
+	check(fstat(fd, &status), "a file");
+	return (uint64_t)status.st_blocks * 512;
+}
+
+/* As many pages as are missing are where nobody looks. Only the table is there. */
+static int make_hollow_file(uint64_t table, uint32_t generation) {
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE;
+	const uint64_t end = table + (uint64_t)sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("hollow", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0 || ftruncate(fd, (off_t)end) < 0 ||
+			fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)end, (off_t)table) < 0 ||
+			pwrite(fd, &generation, sizeof(generation), (off_t)table) < 0 ||
+			fcntl(fd, F_ADD_SEALS, seals) < 0) {
+		err(EXIT_FAILURE, "hollow memory");
+	}
+	int shared = gid_memory_share(fd);
+	close(fd);
+	return shared;
+}
+
+static uint32_t export_file(struct gid_domain *domain, int fd, const struct gid_slab_info *info,
+		uint64_t table) {
+	union gid_wire_message message, answer;
+	gid_wire_begin(&message, GID_WIRE_EXPORT, 0);
+	message.export.memory = GID_MEMORY_MEMFD;
+	message.export.slot_size = info->slot_size;
+	message.export.slot_count = 1;
+	message.export.generations = table;
+	gid_wire_put_layout(&message.export.layout, &info->layout);
+	check(gid_domain_request(domain, &message, &fd, 1, &answer, NULL), "hollow memory");
+	return answer.result.value;
+}
+
+static void grant(struct gid_domain *domain, uint32_t slab, uint32_t reader) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_GRANT, 0);
+	message.grant.slab = slab;
+	message.grant.domain = reader;
+	message.grant.allow = 1;
+	check(gid_domain_post(domain, &message, NULL, 0), "a grant");
+}
+
+/* Has the name of memory that has none of its pages. */
+static void make_hollow(struct restless *restless, struct gid_slab *slab) {
+	struct gid_domain *domain = restless->domain;
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	const uint64_t table = gid_memory_round_up(info.slot_size);
+	int fd = make_hollow_file(table, gid_generation_of(gid_slab_gid(slab, 0)));
+	uint32_t number = export_file(domain, fd, &info, table);
+	grant(domain, number, restless->producer->subscriptions->domain);
+	check(gid_table_add(&domain->own_slabs, number, slab), "another number");
+	slab->info.gid = gid_make(domain->number, number, 0, 0);
+	memset(slab->granted, 0xff, sizeof(slab->granted));
+	restless->hollow_bytes = bytes_of(fd);
+	restless->hollow[restless->hollow_count++] = fd;
+}
+
+static void do_hollow(struct restless *restless) {
+	struct gid_slab *slab = plain_slab(restless, SLABS);
+	if (slab != NULL && restless->turn < SLABS) {
+		make_hollow(restless, slab);
+	}
+	if (slab != NULL) {
+		send(restless, slab, 0);
+	}
+	pause_ns(SENT_NS);
+}
+
+/* That were made by those who read it. */
+static uint64_t count_filled(const struct restless *restless) {
+	uint64_t filled = 0;
+	for (unsigned i = 0; i < restless->hollow_count; i++) {
+		filled += bytes_of(restless->hollow[i]) - restless->hollow_bytes;
+	}
+	return filled;
+}
+
 static const struct {
 	const char *name;
 	void (*act)(struct restless *restless);
@@ -359,7 +448,7 @@ static const struct {
 		{"slabs", do_slabs}, {"restarts", do_restarts}, {"dates", do_dates},
 		{"swapped", do_swapped}, {"many", do_many}, {"leases", do_leases},
 		{"metadata", do_metadata}, {"at-once", do_at_once}, {"edges", do_edges},
-		{"unknown", do_unknown}};
+		{"unknown", do_unknown}, {"hollow", do_hollow}};
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
 int main(int argc, char **argv) {
@@ -371,8 +460,8 @@ int main(int argc, char **argv) {
 	if (argc != 5 || mode == MODES) {
 		errx(EXIT_FAILURE,
 				"usage: hostile-restless formats|narrow|sizes|slabs|restarts|dates|"
-				"swapped|many|leases|metadata|at-once|edges|unknown STREAM WIDTH "
-				"HEIGHT");
+				"swapped|many|leases|metadata|at-once|edges|unknown|hollow STREAM "
+				"WIDTH HEIGHT");
 	}
 	restless.lease_ns = modes[mode].act == do_leases ? 1 : 0;
 	restless.stream = argv[2];
@@ -393,7 +482,8 @@ int main(int argc, char **argv) {
 			pause_ns(PAUSE_NS / 8);
 		}
 	}
-	printf("{\"sent\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"streams\": %" PRIu64 "}\n",
-			restless.sent, restless.refused, restless.streams);
+	printf("{\"sent\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"streams\": %" PRIu64
+	       ", \"filled\": %" PRIu64 "}\n",
+			restless.sent, restless.refused, restless.streams, count_filled(&restless));
 	return EXIT_SUCCESS;
 }
