@@ -5,6 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What each reader may have in any case; with fewer slots others wait for it. */
+#define CREDIT_LEAST 8u
+
+/* One slot is drawn into, and one has to be free for the next picture: all others are for readers.
+ */
+static uint32_t credit_for(uint32_t slot_count) {
+	uint32_t credit = slot_count > CREDIT_LEAST + 2 ? slot_count - 2 : CREDIT_LEAST;
+	return credit < GID_CREDIT_MAX ? credit : GID_CREDIT_MAX;
+}
+
 int canvas_init(struct canvas *canvas, struct gid_domain *domain, const char *stream,
 		uint32_t slot_count, uint64_t lease_ns) {
 	*canvas = (struct canvas){.domain = domain, .slot_count = slot_count, .front = -1};
@@ -12,14 +22,16 @@ int canvas_init(struct canvas *canvas, struct gid_domain *domain, const char *st
 	const struct gid_producer_options options = {
 			.size = sizeof(options),
 			.lease_ns = lease_ns,
+			.credit_max = credit_for(slot_count),
 			.keeps_shown = true,
 	};
 	return gid_producer_create(domain, stream, &options, &canvas->producer);
 }
 
+/* Not wiped: readers keep the pictures that they have of it. */
 static void destroy_slots(struct canvas *canvas) {
 	for (uint32_t i = 0; i < canvas->slot_count; i++) {
-		gid_slab_destroy(canvas->slots[i], true);
+		gid_slab_destroy(canvas->slots[i], false);
 		canvas->slots[i] = NULL;
 	}
 }

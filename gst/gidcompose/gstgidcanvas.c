@@ -32,11 +32,13 @@
 static void
 state_changed (void *data, enum gid_consumer_state state, int reason)
 {
-  GstGidCanvas *self = data;
+  GstGidReader *reader = data;
+  GstGidCanvas *self = reader->owner;
 
   if (state != GID_CONSUMER_LIVE)
-    self->reader->epoch++;
-  self->state = state;
+    reader->epoch++;
+  if (self)
+    self->state = state;
 }
 
 static gboolean
@@ -48,15 +50,17 @@ subscribe (GstGidCanvas *self, GstElement *element, GError **error)
     .drop_old = true,
     .reconnect = true,
     .state = state_changed,
-    .data = self,
+    .data = self->reader,
   };
   gchar *stream = g_strdup_printf ("canvas/%s", self->name);
   GstGidDomain *domain = self->reader->domain;
   struct gid_consumer *consumer;
   int ret;
 
+  gst_gid_domain_lock (domain);
+  self->reader->owner = self;
   ret =
-      gid_consumer_create (gst_gid_domain_lock (domain), self->engine, stream, &options, &consumer);
+      gid_consumer_create (gst_gid_domain_get (domain), self->engine, stream, &options, &consumer);
   if (ret == 0) {
     gst_gid_reader_start (self->reader, consumer, stream, element, NULL);
     self->state = gid_consumer_get_state (consumer);
@@ -129,7 +133,7 @@ gst_gid_canvas_free (GstGidCanvas *self)
   g_hash_table_unref (self->granted);
   if (self->reader) {
     gst_gid_domain_lock (self->reader->domain);
-    gst_gid_reader_stop (self->reader);
+    gst_gid_reader_leave (self->reader);
     gst_gid_domain_unlock (self->reader->domain);
     gst_gid_reader_unref (self->reader);
   }
@@ -334,6 +338,7 @@ gst_gid_canvas_is_short (GstGidCanvas *self)
   gst_gid_domain_lock (self->reader->domain);
   gid_consumer_get_stats (self->reader->consumer, &stats);
   gst_gid_domain_unlock (self->reader->domain);
-  /* one is drawn, and one has to be free for the next */
-  return stats.held + 2 > canvas.slots || gst_gid_reader_is_too_late (&stats);
+  /* one is drawn, and one has to be free for the next; nor does that come without credit */
+  return stats.held + 2 > canvas.slots || (stats.credit > 0 && stats.held >= stats.credit)
+      || gst_gid_reader_is_too_late (&stats);
 }

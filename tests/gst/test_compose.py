@@ -289,6 +289,52 @@ def test_downstream_that_keeps_pictures(cockpit: Cockpit, engine: Program) -> No
     assert composer.stats("compose")["copy-reasons"]["canvas-slots"] > 20
 
 
+def expect_unchanged(composer: Pipeline) -> None:
+    """What it held was what it had been given, until it let go of it."""
+    assert composer.stats("compose")["copied-frames"] == 0
+    composer.tell("quit")
+    assert composer.finish().lines("end")[0]["overwritten"] == 0
+
+
+def read_by(cockpit: Cockpit, domain: str) -> set[str]:
+    return {one["stream"] for one in cockpit.status(domain)["subscriptions"]}
+
+
+MORE = CANVASES.replace("slots=6", "slots=32")  # nothing of what is held has to be copied
+
+
+def test_pictures_that_are_held_while_the_canvas_grows(cockpit: Cockpit) -> None:
+    """They are those of the canvas as it was; and they are many, but fewer than it has slots."""
+    start_engine(cockpit, MORE)
+    layer = f"concat name=both ! compose. {source('ball', '64x64', 10)} ! both. "
+    layer += f"{source('ball', '200x100', 10)} ! both."
+    text = f"{ENGINE} ! fakesink name=watch sync=false {layer}"
+    composer = Pipeline(cockpit, "open", text, "--video-meta", "1", "--hold", "14", "--stay")
+    composer.wait_frames(20)
+    expect_unchanged(composer)
+
+
+def test_pictures_that_are_held_of_a_pipeline_that_was_stopped(cockpit: Cockpit) -> None:
+    """Another program draws on the canvas then, and after that the same one again."""
+    start_engine(cockpit, MORE)
+    layer = source("ball", "160x120", -1).replace("videotestsrc", "videotestsrc is-live=true")
+    text = f"{ENGINE} ! fakesink name=watch sync=true {layer} ! compose."
+    keeper = Pipeline(cockpit, "open", text, "--video-meta", "1", "--hold", "4", "--stay")
+    keeper.wait_frames(10)
+    keeper.tell("state null")
+    keeper.stats("compose")  # it has obeyed
+    other = Pipeline(cockpit, "open", text.replace("ball", "snow"), "--video-meta", "1")
+    other.wait_frames(40)
+    other.tell("quit")
+    other.finish()
+    keeper.tell("state playing")
+    keeper.wait_frames(len(keeper.frames) + 40)
+    keeper.tell("state null")
+    keeper.tell("release")
+    wait_for(lambda: "canvas/panel" not in read_by(cockpit, "open"), "it to unsubscribe")
+    expect_unchanged(keeper)
+
+
 # --- what pipelines do ---
 
 
