@@ -16,6 +16,10 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
+/* How long it may take to be told of a stream's end: no longer, for others are shown, too. */
+#define KEPT_LOOKS 20
+#define KEPT_LOOK_US 5000
+
 /* --- which there are --------------------------------------------------------------------------- */
 
 static gboolean
@@ -215,6 +219,23 @@ name_slot (
   return gid_domain_of (*gid) == self->canvas->number;
 }
 
+/*
+ * Whether a picture that its producer has no more is what it was: the reader keeps it then. A stream's
+ * end is seen some time before it is told, and only then is that known.
+ */
+static gboolean
+is_kept (GstMemory *mem)
+{
+  int ret = gst_gid_import_check_memory (mem);
+
+  for (guint i = 0; i < KEPT_LOOKS && ret == -EAGAIN; i++) {
+    g_usleep (KEPT_LOOK_US);
+    ret = gst_gid_import_check_memory (mem);
+  }
+  return ret == 0;
+}
+
+/* Of what is kept for us alone the engine needs a copy. */
 static GstFlowReturn
 name_import (
     GstGidCompose *self, GstMemory *mem, const struct gid_layout *layout, Named *named, gid_id *gid)
@@ -229,7 +250,9 @@ name_import (
   gst_gid_domain_lock (named->domain);
   current = gid_slab_is_current (named->slab, *gid);
   gst_gid_domain_unlock (named->domain);
-  return current ? GST_FLOW_OK : GST_GID_FLOW_NO_LAYER;
+  if (current)
+    return GST_FLOW_OK;
+  return is_kept (mem) ? GST_FLOW_NOT_SUPPORTED : GST_GID_FLOW_NO_LAYER;
 }
 
 static gboolean

@@ -355,6 +355,25 @@ def test_a_program_that_stands_still_is_told(cockpit: Cockpit) -> None:
     program.wait_frames(len(program.frames) + 20)
 
 
+@pytest.mark.parametrize("end", ["kill", "stop"])
+def test_layer_whose_producer_goes(cockpit: Cockpit, engine: Program, end: str) -> None:
+    """Its last picture stays until there is another one, as behind any other source."""
+    colour = "solid-color foreground-color=0xffc02040"
+    sender = send(cockpit, source(colour, "64x48", -1).replace("src", "src is-live=true", 1), "")
+    text = f"{ENGINE} background=black ! video/x-raw,framerate=30/1 ! fakesink name=watch "
+    text += "sync=true gidsrc domain=open stream=movie forward-eos=false ! compose."
+    composer = Pipeline(cockpit, "open", text, "--video-meta", "1")
+    composer.wait_frames(20)
+    wait_for(lambda: composer.stats("compose")["layers"] > 10, "the layer")
+    composer.wait_frames(len(composer.frames) + 5)
+    picture = composer.sums[-1]
+    getattr(sender, end)()
+    wait_for(lambda: composer.messages("gid-state")[-1]["state"] == "waiting", "its end")
+    composer.wait_frames(len(composer.frames) + 30)
+    assert set(composer.sums[-40:]) == {picture}
+    assert not [m["text"] for m in composer.lines("bus") if m["bus"] == "warning"]
+
+
 def test_one_layer_ends(cockpit: Cockpit, engine: Program) -> None:
     """The others go on, to the end of the longest."""
     layers = [source("ball", "64x64", 10), source("smpte", "64x64", 40)]
