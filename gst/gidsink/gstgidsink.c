@@ -54,6 +54,7 @@ gst_gid_sink_start (GstBaseSink *sink)
   gst_gid_choice_start (&self->choice);
   gst_gid_sidecar_start (&self->sidecar);
   gst_gid_naming_start (&self->naming);
+  gst_gid_refusals_start (&self->refusals);
   good = gst_gid_publication_open (&self->publication, name, &error)
       && gst_gid_display_start (&self->display, &error)
       && gst_gid_publication_publish (&self->publication, &error);
@@ -89,6 +90,15 @@ forget_caps (GstGidSink *self)
   gst_gid_naming_clear (&self->naming);
 }
 
+/* Whatever is to be said of the stream as a whole. */
+static void
+sum_up (GstGidSink *self)
+{
+  gst_gid_publication_tell_lost (&self->publication, TRUE);
+  gst_gid_refusals_sum_up (&self->refusals, gst_gid_publication_get_name (&self->publication));
+  gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, TRUE);
+}
+
 static gboolean
 gst_gid_sink_stop (GstBaseSink *sink)
 {
@@ -96,8 +106,7 @@ gst_gid_sink_stop (GstBaseSink *sink)
 
   if (!gst_gid_publication_is_published (&self->publication))
     return TRUE; /* it could not be, under other properties */
-  gst_gid_publication_tell_lost (&self->publication, TRUE);
-  gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, TRUE);
+  sum_up (self);
   gst_clear_buffer (&self->prerolled);
   gst_gid_publication_close (&self->publication);
   forget_caps (self);
@@ -283,8 +292,10 @@ send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGid
   if (ret != GST_FLOW_OK)
     return ret;
   if (sent < 0) {
-    /* the slot was taken back by force, or the slab was revoked: the next frame has another */
-    GST_WARNING_OBJECT (self, "frame not sent: %s", gid_strerror (sent));
+    /* upstream goes on: the next frame is another one */
+    GST_INFO_OBJECT (self, "not sent: %" GST_PTR_FORMAT ": %s", buffer, gid_strerror (sent));
+    gst_gid_refusals_note (
+        &self->refusals, gst_gid_publication_get_name (&self->publication), sent);
     return GST_FLOW_OK;
   }
   gst_gid_display_follow (&self->display, frame);
@@ -378,8 +389,7 @@ gst_gid_sink_wait_event (GstBaseSink *sink, GstEvent *event)
     /* before the message of it on the bus, after which the application may stop everything */
     gst_gid_publication_send_mark (&self->publication, GID_FRAME_EOS);
     gst_gid_wait_until_read (&self->wait);
-    gst_gid_publication_tell_lost (&self->publication, TRUE);
-    gst_gid_poster_post (&self->poster, self, gst_gid_sink_create_stats, TRUE);
+    sum_up (self);
   }
   return ret;
 }
@@ -548,6 +558,7 @@ gst_gid_sink_init (GstGidSink *self)
   gst_gid_naming_init (
       &self->naming, element, &self->publication, &self->slots, &self->choice, &self->sidecar);
   gst_gid_display_init (&self->display, sink, &self->publication, &self->timing, &self->slots);
+  gst_gid_refusals_init (&self->refusals, element);
   /* the last sample would pin a slot for nothing */
   gst_base_sink_set_last_sample_enabled (sink, FALSE);
   /* to send a number takes no time that others would have to wait for */

@@ -9,6 +9,7 @@
 #include "common/gstgidposter.h"
 #include "gstgiddisplay.h"
 #include "gstgidnaming.h"
+#include "gstgidrefusals.h"
 #include "gstgidwait.h"
 
 G_BEGIN_DECLS
@@ -34,6 +35,7 @@ struct _GstGidSink
   GstGidSidecar sidecar;
   GstGidNaming naming;
   GstGidDisplay display;
+  GstGidRefusals refusals;
   GstGidPoster poster;
 };
 

@@ -130,6 +130,54 @@ static void test_late_frames(struct gid_consumer *consumer) {
 	push_caps("BGRx");
 }
 
+struct told {
+	guint people, programs; /* messages for them */
+	guint64 all;		/* as the last one for programs says it */
+};
+
+/* What the bus has of frames that are not sent, and whatever else it has goes. */
+static struct told take_told(void) {
+	struct told told = {0};
+	GstMessage *message;
+
+	while ((message = gst_bus_pop(pair.bus)) != NULL) {
+		const GstStructure *said = gst_message_get_structure(message);
+		if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING) {
+			told.people++;
+		} else if (said != NULL && gst_structure_has_name(said, "gid-refused")) {
+			gst_structure_get_uint64(said, "all", &told.all);
+			told.programs++;
+		}
+		gst_message_unref(message);
+	}
+	return told;
+}
+
+/* A time that no stream can carry: libgid takes no such frame, and people hear of the first. */
+static void test_refused_frames(struct gid_consumer *consumer) {
+	struct gid_frame frame;
+	guint64 counted = 0;
+	guint sent = 0;
+
+	take_told();
+	for (guint i = 0; i < 5; i++) {
+		GstBuffer *buffer = gst_buffer_new_allocate(NULL, pair.bytes, NULL);
+		GST_BUFFER_PTS(buffer) = (GstClockTime)G_MAXINT64 + 2 + i;
+		gst_pad_push(pair.pad, buffer);
+		sent += gid_consumer_receive(consumer, &frame) == 1;
+	}
+	g_autoptr(GstStructure) stats = NULL;
+	g_object_get(pair.sink, "stats", &stats, NULL);
+	gst_structure_get_uint64(stats, "refused", &counted);
+	tap_ok(sent == 0 && counted == 5, "frames that are not sent are counted: %u",
+			(guint)counted);
+	struct told told = take_told();
+	tap_ok(told.people == 1, "people hear of the first: %u", told.people);
+	tap_ok(told.programs >= 1 && told.all >= 1, "and programs, seldom: %u", told.programs);
+	tap_ok(pair_push() && received_present_time(consumer) != GID_TIME_NONE,
+			"upstream goes on with the next");
+}
+
 static gpointer drain(gpointer done) {
 	GstQuery *query = gst_query_new_drain();
 
@@ -278,6 +326,7 @@ int main(int argc, char **argv) {
 	struct gid_consumer *consumer = pair_consume();
 	test_offset(consumer);
 	test_late_frames(consumer);
+	test_refused_frames(consumer);
 	test_reverse(consumer);
 	test_drain(consumer, FALSE);
 	test_drain(consumer, TRUE);
