@@ -31,8 +31,33 @@ gst_gid_post_error (gpointer element, GError *error)
   g_error_free (error);
 }
 
+/* Takes the text. */
+static void
+post_info (gpointer element, GQuark domain, gint code, gchar *text)
+{
+  gst_element_message_full (element, GST_MESSAGE_INFO, domain, code, text, g_strdup (text),
+      __FILE__, GST_FUNCTION, __LINE__);
+}
+
+/* Not as a warning to GLib, which some programs end by. */
+static void
+write_log (gpointer element, const gchar *text)
+{
+  g_log ("gid", G_LOG_LEVEL_MESSAGE, "%s: %s", GST_OBJECT_NAME (element), text);
+}
+
 void
 gst_gid_post_info (gpointer element, GQuark domain, gint code, const gchar *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  post_info (element, domain, code, g_strdup_vprintf (format, args));
+  va_end (args);
+}
+
+void
+gst_gid_post_notice (gpointer element, GQuark domain, gint code, const gchar *format, ...)
 {
   va_list args;
   gchar *text;
@@ -40,8 +65,8 @@ gst_gid_post_info (gpointer element, GQuark domain, gint code, const gchar *form
   va_start (args, format);
   text = g_strdup_vprintf (format, args);
   va_end (args);
-  gst_element_message_full (element, GST_MESSAGE_INFO, domain, code, text, g_strdup (text),
-      __FILE__, GST_FUNCTION, __LINE__);
+  write_log (element, text);
+  post_info (element, domain, code, text);
 }
 
 void
@@ -53,8 +78,7 @@ gst_gid_post_loss (gpointer element, const gchar *detail, const gchar *format, .
   va_start (args, format);
   text = g_strdup_vprintf (format, args);
   va_end (args);
-  /* not a warning to GLib, which some programs end by */
-  g_log ("gid", G_LOG_LEVEL_MESSAGE, "%s: %s", GST_OBJECT_NAME (element), text);
+  write_log (element, text);
   gst_element_message_full (element, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR,
       GST_RESOURCE_ERROR_READ, text, g_strdup (detail), __FILE__, GST_FUNCTION, __LINE__);
 }

@@ -43,8 +43,15 @@ void gst_gid_post_info (gpointer element, GQuark domain, gint code, const gchar 
     G_GNUC_PRINTF (4, 5);
 
 /**
- * Frames were lost that nobody wanted to lose: a warning, and a line of the log, which goes to
- * standard error. `gst-launch-1.0 -q` hides warnings, and who records by that is to know.
+ * The same, and a line of the log, which goes to standard error: `gst-launch-1.0 -q` hides what is on
+ * the bus but errors.
+ */
+void gst_gid_post_notice (gpointer element, GQuark domain, gint code, const gchar *format, ...)
+    G_GNUC_PRINTF (4, 5);
+
+/**
+ * Frames were lost that nobody wanted to lose: a warning, and a line of the log. Who records by
+ * `gst-launch-1.0 -q` is to know.
  */
 void gst_gid_post_loss (gpointer element, const gchar *detail, const gchar *format, ...)
     G_GNUC_PRINTF (3, 4);

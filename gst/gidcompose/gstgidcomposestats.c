@@ -30,7 +30,7 @@ gst_gid_compose_post_state (GstGidCompose *self, gboolean live)
 
   GST_INFO_OBJECT (self, "the engine is %s", state);
   if (!live)
-    gst_gid_post_info (self, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+    gst_gid_post_notice (self, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
         "Waiting for the engine of domain \"%s\": no gid-engine there serves the canvas \"%s\" to "
         "domain \"%s\". `gidctl list` shows canvas/%s where there is one",
         self->canvas->engine, self->canvas->name, self->canvas->domain_name, self->canvas->name);

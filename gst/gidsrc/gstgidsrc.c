@@ -225,6 +225,8 @@ receive (GstGidSrc *self, GstGidReader *reader, GstGidArrival *arrival)
   }
   if (ret < 0 && outcome.state == GID_CONSUMER_ENDED)
     return -EPIPE;
+  if (ret == -EAGAIN)
+    gst_gid_subscription_note_waiting (&self->subscription, &outcome);
   return ret;
 }
 

@@ -9,6 +9,9 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
+/* A producer that is started at about the same time is there by then. */
+#define LONG_WAIT (5 * GST_SECOND)
+
 /* --- the consumer's callbacks: with the domain's lock held ------------------------------------- */
 
 static void
@@ -92,7 +95,8 @@ gst_gid_subscription_start (GstGidSubscription *self, guint credit, gboolean dro
   self->polled = polled;
   self->posted_state = self->state = 0;
   self->reason = 0;
-  self->answered = self->subscribed = FALSE;
+  self->answered = self->subscribed = self->told_waiting = FALSE;
+  self->waits_since = 0;
   memset (&self->last_stats, 0, sizeof (self->last_stats));
   if (self->asked_stream == NULL)
     g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
@@ -220,6 +224,14 @@ gst_gid_subscription_get_outcome (const GstGidSubscription *self)
   };
 }
 
+static const gchar *
+explain_waiting (const GstGidOutcome *outcome)
+{
+  if (outcome->reason)
+    return gid_strerror (outcome->reason);
+  return outcome->known ? "nobody produces it now" : "gidd has not answered yet";
+}
+
 gboolean
 gst_gid_subscription_post_state (GstGidSubscription *self, const GstGidOutcome *outcome)
 {
@@ -234,8 +246,8 @@ gst_gid_subscription_post_state (GstGidSubscription *self, const GstGidOutcome *
   if (outcome->state == self->posted_state)
     return FALSE;
   self->posted_state = outcome->state;
-  if (outcome->state == GID_CONSUMER_WAITING && outcome->reason == 0)
-    why = "nobody produces it now";
+  if (outcome->state == GID_CONSUMER_WAITING)
+    why = explain_waiting (outcome);
   GST_INFO_OBJECT (self->element, "the stream is %s%s%s", name, *why ? ": " : "", why);
   if (outcome->state == GID_CONSUMER_WAITING)
     gst_gid_post_info (self->element, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
@@ -246,6 +258,32 @@ gst_gid_subscription_post_state (GstGidSubscription *self, const GstGidOutcome *
           gst_structure_new (
               "gid-state", "state", G_TYPE_STRING, name, "reason", G_TYPE_STRING, why, NULL)));
   return TRUE;
+}
+
+void
+gst_gid_subscription_note_waiting (GstGidSubscription *self, const GstGidOutcome *outcome)
+{
+  guint64 now = gid_clock_now ();
+
+  if (outcome->state != GID_CONSUMER_WAITING || self->told_waiting) {
+    self->waits_since = 0;
+    return;
+  }
+  if (self->waits_since == 0)
+    self->waits_since = now;
+  if (now - self->waits_since < LONG_WAIT) {
+    gst_gid_domain_lock (self->reader->domain);
+    gst_gid_reader_wake_at (self->reader, self->waits_since + LONG_WAIT);
+    gst_gid_domain_unlock (self->reader->domain);
+    return;
+  }
+  self->told_waiting = TRUE;
+  gst_gid_post_notice (self->element, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+      "Still waiting for the stream \"%s\" of domain \"%s\": %s. `gidctl list` shows the streams "
+      "that there are; reconnect=false does not wait",
+      self->asked_stream,
+      self->asked_domain ? self->asked_domain : gst_gid_domain_get_name (self->reader->domain),
+      explain_waiting (outcome));
 }
 
 gboolean

@@ -31,7 +31,10 @@ typedef struct
   gboolean answered, subscribed; /* whether gidd has answered, and ever with yes */
   GError *refusal; /* it never will; not changed again before the end */
 
-  enum gid_consumer_state posted_state; /* the streaming thread's */
+  /* the streaming thread's */
+  enum gid_consumer_state posted_state;
+  guint64 waits_since; /* for the stream, of the monotonic clock, ns; 0: it does not */
+  gboolean told_waiting; /* that it does so for long */
 } GstGidSubscription;
 
 /** What becomes of a stream, as far as the streaming thread is to hear of it. */
@@ -72,6 +75,12 @@ GstGidOutcome gst_gid_subscription_get_outcome (const GstGidSubscription *self);
 
 /** Tells the application of another state. The streaming thread. Returns whether it is another. */
 gboolean gst_gid_subscription_post_state (GstGidSubscription *self, const GstGidOutcome *outcome);
+
+/**
+ * Nothing has come: who waits for long for a stream that there is not is told once what it waits for.
+ * Before that, gid_consumer_sleep() returns when it is time. The streaming thread, without the lock.
+ */
+void gst_gid_subscription_note_waiting (GstGidSubscription *self, const GstGidOutcome *outcome);
 
 /** Posts why the stream ended, if it did not end in good order. Returns whether it did not. */
 gboolean gst_gid_subscription_post_end (GstGidSubscription *self, int error);

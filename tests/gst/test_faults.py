@@ -528,6 +528,26 @@ def test_waiting_is_told(cockpit: Cockpit) -> None:
     launched.wait_output('Waiting for the stream "movie": nobody produces it now')
 
 
+def test_a_long_wait_is_told_to_who_sees_no_messages(cockpit: Cockpit) -> None:
+    """Once, and only where the stream is not there: a film that is paused is."""
+    env = gst_env(cockpit.env("cluster"), cockpit.folder / "registry.bin")
+    programs = [
+        Program(["gst-launch-1.0", "-q", *words.split()], env, cockpit.folder, name)
+        for name, words in {
+            "missing": "gidsrc domain=open stream=camera/rear ! fakesink",
+            "paused": "gidsrc domain=open stream=movie ! fakesink",
+        }.items()
+    ]
+    sender = send(cockpit, LIVE, "")
+    sender.wait_playing()
+    sender.tell("state paused")
+    missing, paused = programs
+    missing.wait_output('gidsrc0: Still waiting for the stream "camera/rear" of domain "open": nobody')
+    time.sleep(6)  # as long as it took, and more
+    assert missing.stderr.count("waiting") == 1
+    assert "waiting" not in paused.stderr
+
+
 @pytest.mark.cockpit(DEFAULT_CONFIG + "[client cluster *]\nread=movie\n")
 def test_a_stream_that_its_user_may_not_read(cockpit: Cockpit) -> None:
     """However long it would wait for one that is not there."""
