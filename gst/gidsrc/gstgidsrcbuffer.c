@@ -92,15 +92,16 @@ running_time (GstGidSrc *self, guint64 time)
 
 /*
  * When the frame is to be shown, by the monotonic clock. Its producer says that, and sinks would wait
- * for any time: what is too far is not believed.
+ * for any time: what is too far is not believed. So it is with a film that is sent as fast as can be,
+ * whose times are to go on there: they follow each other as the frames do.
  */
 static GstClockTime
 when_shown (const struct gid_frame *frame)
 {
   GstClockTime now = gid_clock_now ();
 
-  if (frame->present_time != GID_TIME_NONE && frame->present_time <= now + FAR)
-    return frame->present_time;
+  if (frame->present_time != GID_TIME_NONE)
+    return MIN (frame->present_time, now + FAR);
   return MIN (frame->submit_time, now);
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
-from lib.pipeline import PATIENT, Pipeline, send, watch
+from lib.pipeline import LOSSLESS, PATIENT, Pipeline, send, watch
 from lib.program import TOP, wait_for
 
 LIVE = "videotestsrc is-live=true num-buffers={} ! video/x-raw,width=320,height=240,framerate=30/1"
@@ -25,6 +25,15 @@ def test_a_frame_of_a_film_does_not_leave_early(cockpit: Cockpit) -> None:
     shown = at_their_time(receiver.frames)
     assert shown[-1]["due"] - shown[0]["due"] >= (len(shown) - 1) * 33_000_000
     assert len(shown) > 30
+
+
+def test_times_of_a_film_that_is_sent_as_fast_as_can_be(cockpit: Cockpit) -> None:
+    """Of a minute: no reader believes a time that is so far ahead, and none goes back."""
+    receiver = watch(cockpit)
+    film = "videotestsrc num-buffers=60 ! video/x-raw,width=320,height=240,framerate=1/1"
+    send(cockpit, film, LOSSLESS).finish()
+    times = [frame["pts"] for frame in receiver.finish().frames]
+    assert len(times) == 60 and times == sorted(set(times))
 
 
 def at_their_time(frames: list[dict]) -> list[dict]:
