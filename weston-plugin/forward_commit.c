@@ -154,34 +154,13 @@ static void cut_pixels(struct commit *commit) {
 	pixels->row_bytes = (size_t)pixels->width * pixel_bytes;
 }
 
-static bool is_opaque_twin(uint32_t a, uint32_t b) {
-	return (a == DRM_FORMAT_XRGB8888 && b == DRM_FORMAT_ARGB8888) ||
-			(a == DRM_FORMAT_ARGB8888 && b == DRM_FORMAT_XRGB8888);
-}
-
-/* Who receives the frame knows the slab's layout only: the client must have shown just that. */
-static bool layout_is_the_slabs(const struct gid_layout *layout, const struct gid_layout *slab) {
-	bool same = (layout->fourcc == slab->fourcc ||
-				    is_opaque_twin(layout->fourcc, slab->fourcc)) &&
-			slab->modifier == DRM_FORMAT_MOD_LINEAR &&
-			layout->plane_count == slab->plane_count && layout->width == slab->width &&
-			layout->height == slab->height;
-	for (uint32_t i = 0; same && i < slab->plane_count; i++) {
-		same = layout->planes[i].offset == slab->planes[i].offset &&
-				layout->planes[i].stride == slab->planes[i].stride;
-	}
-	return same;
-}
-
 /* The client's own gid, where that can be lent. Without rows in `pixels` where there are no plain
  * ones. */
 static bool find_gid(struct commit *commit, const struct buffer_memory *memory) {
 	struct gid_slab_info info;
 	gid_slab_get_info(memory->slab, &info);
 	const uint8_t *slot = gid_slab_view(memory->slab, gid_slot_of(memory->gid));
-	if (slot == NULL ||
-			gid_domain_of(memory->gid) != gid_domain_number(commit->forward->domain) ||
-			!layout_is_the_slabs(memory->layout, &info.layout)) {
+	if (slot == NULL || !buffer_memory_can_be_lent(memory, commit->forward->domain)) {
 		return false;
 	}
 	commit->picture.gid = memory->gid;

@@ -11,6 +11,7 @@
 #include "drawn_wait.h"
 #include "forward.h"
 #include "forward_picture.h"
+#include "lent_buffers.h"
 #include "pixel_copies.h"
 #include "refusal.h"
 
@@ -26,15 +27,15 @@ struct forward {
 	int publish_error; /* as last said in the log */
 	struct wl_event_source *source, *timer;
 
-	struct wl_list held;	    /* struct held: what is shown, and what consumers have still */
-	struct held *current;	    /* what is shown */
-	struct gid_frame frame;	    /* of `current` */
-	struct gid_box seen;	    /* of the surface, in `current` */
-	bool outdated;		    /* the surface has another picture, which cannot be sent yet */
-	bool skipped;		    /* some picture was left out since `frame` */
-	bool drawn;		    /* what was sent last was drawn from several surfaces */
-	bool awaits_grant;	    /* then it is sent */
-	struct pixel_copies copies; /* of pictures that cannot be lent */
+	struct wl_list lent; /* struct lent_buffer: what is shown, and what consumers have still */
+	struct lent_buffer *current; /* what is shown */
+	struct gid_frame frame;	     /* of `current` */
+	struct gid_box seen;	     /* of the surface, in `current` */
+	bool outdated;		     /* the surface has another picture, which cannot be sent yet */
+	bool skipped;		     /* some picture was left out since `frame` */
+	bool drawn;		     /* what was sent last was drawn from several surfaces */
+	bool awaits_grant;	     /* then it is sent */
+	struct pixel_copies copies;  /* of pictures that cannot be lent */
 	struct dmabuf_exports dmabufs; /* of the surface's client */
 	struct drawn_wait wait;	       /* for those that a device draws still */
 	struct wl_event_source *redo;  /* an idle one, which has the event `again`, or NULL */

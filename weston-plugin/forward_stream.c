@@ -17,80 +17,18 @@
 /* One that it shows, one that it looks at, one on the way, and one more. */
 #define CREDIT 4
 
-/* A picture that is shown now, or that consumers have still. */
-struct held {
-	struct wl_list link; /* forward::held */
-	gid_id gid;
-	bool is_copy;	       /* the slot is ours */
-	struct gid_slab *slab; /* our reference */
-	struct weston_buffer_reference buffer;
-	struct weston_buffer_release_reference release;
-};
-
 static void forward_hide_now(struct forward *forward, int64_t reason, enum gid_hidden why);
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
-static void held_destroy(struct held *held) {
-	wl_list_remove(&held->link);
-	weston_buffer_reference(&held->buffer, NULL, BUFFER_WILL_NOT_BE_ACCESSED);
-	weston_buffer_release_reference(&held->release, NULL);
-	gid_slab_give(held->slab, gid_slot_of(held->gid)); /* where it is a copy */
-	gid_slab_unref(held->slab);
-	free(held);
+static void forward_give_back(struct forward *forward) {
+	lent_buffers_give_back(&forward->lent, forward->current);
 }
 
-/* Releases it, unless it is shown or somebody has it. */
-static void held_release_unused(struct forward *forward, struct held *held) {
-	if (held != forward->current && gid_slab_holders(held->slab, gid_slot_of(held->gid)) == 0) {
-		held_destroy(held);
-	}
-}
-
-static void held_release_unused_all(struct forward *forward) {
-	struct held *held, *next;
-	wl_list_for_each_safe(held, next, &forward->held, link) {
-		held_release_unused(forward, held);
-	}
-}
-
-static struct held *held_find(struct forward *forward, gid_id gid) {
-	struct held *held;
-	wl_list_for_each(held, &forward->held, link) {
-		if (held->gid == gid) {
-			return held;
-		}
-	}
-	return NULL;
-}
-
-/* The same buffer may be committed again before it came back. */
-static struct held *held_get(struct forward *forward, const struct forward_picture *picture) {
-	struct held *held = held_find(forward, picture->gid);
-	if (held == NULL) {
-		held = calloc(1, sizeof(*held));
-		if (held == NULL) {
-			return NULL;
-		}
-		held->gid = picture->gid;
-		held->is_copy = picture->buffer == NULL;
-		held->slab = gid_slab_ref(picture->slab);
-		wl_list_insert(&forward->held, &held->link);
-	}
-	if (picture->buffer != NULL) {
-		weston_buffer_reference(&held->buffer, picture->buffer, BUFFER_MAY_BE_ACCESSED);
-		weston_buffer_release_reference(&held->release, picture->release);
-	}
-	return held;
-}
-
-static void forward_set_current(struct forward *forward, struct held *held) {
-	struct held *old = forward->current;
-	forward->current = held;
+static void forward_set_current(struct forward *forward, struct lent_buffer *lent) {
+	forward->current = lent;
 	forward->awaits_grant = false;
-	if (old != NULL && old != held) {
-		held_release_unused(forward, old);
-	}
+	forward_give_back(forward);
 }
 
 /* --- how it goes ------------------------------------------------------------------------------ */
@@ -177,16 +115,16 @@ static void handle_settled(void *data) {
 }
 
 /* Of a client's own dma-buf, which we exported. */
-static bool held_is_dmabuf(const struct held *held) {
+static bool lent_is_dmabuf(const struct lent_buffer *lent) {
 	struct gid_slab_info info;
-	gid_slab_get_info(held->slab, &info);
+	gid_slab_get_info(lent->slab, &info);
 	return info.memory == GID_MEMORY_DMABUF && !info.imported;
 }
 
 /* Taken back from a consumer by force, it can only be sent under another gid. */
-static bool held_is_revoked(const struct held *held) {
+static bool lent_is_revoked(const struct lent_buffer *lent) {
 	struct gid_slab_info info;
-	gid_slab_get_info(held->slab, &info);
+	gid_slab_get_info(lent->slab, &info);
 	return info.revoked;
 }
 
@@ -199,19 +137,19 @@ static void forward_put_note(
 
 static void forward_send(struct forward *forward, uint32_t flags) {
 	struct gid_frame frame = forward->frame;
-	const struct held *held = forward->current;
+	const struct lent_buffer *lent = forward->current;
 	/* Taken back from a consumer on a machine that went, our slot has another gid. */
-	frame.gid = held->is_copy ? gid_slab_gid(held->slab, gid_slot_of(held->gid)) : held->gid;
+	frame.gid = lent->is_copy ? gid_slab_gid(lent->slab, gid_slot_of(lent->gid)) : lent->gid;
 	frame.flags |= flags;
 	uint8_t note[GID_NOTE_MAX];
 	forward_put_note(forward, &frame, note);
 	int count = forward_send_frame(forward, &frame);
 	forward->awaits_grant = count == -EINPROGRESS;
-	if (count == -EINVAL && held_is_dmabuf(held) && held_is_revoked(held)) {
+	if (count == -EINVAL && lent_is_dmabuf(lent) && lent_is_revoked(lent)) {
 		forward_redo(forward);
 	} else if (count == -EINVAL) {
 		forward_hide_now(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY,
-				held->is_copy ? GID_HIDDEN_MEMORY : GID_HIDDEN_GONE);
+				lent->is_copy ? GID_HIDDEN_MEMORY : GID_HIDDEN_GONE);
 	} else if (count > 0) {
 		forward->sent = frame.sequence;
 	}
@@ -222,8 +160,8 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 		return;
 	}
 	forward_report(forward);
-	struct held *held = held_get(forward, picture);
-	if (held == NULL) {
+	struct lent_buffer *lent = lent_buffers_add(&forward->lent, picture);
+	if (lent == NULL) {
 		forward_hide_now(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY,
 				GID_HIDDEN_MEMORY);
 		return;
@@ -237,10 +175,10 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 	forward->frame.content_hash = picture->content_hash;
 	forward->frame.flags = (forward->config->hash ? GID_FRAME_HASH : 0) | picture->flags;
 	forward->hidden = false;
-	forward->current = held;
+	forward->current = lent;
 	forward->outdated = false;
 	forward_send(forward, 0);
-	held_release_unused_all(forward);
+	forward_give_back(forward);
 }
 
 void forward_outdate(struct forward *forward) {
@@ -319,14 +257,14 @@ void forward_begin(struct forward *forward) {
 /* --- the stream ------------------------------------------------------------------------------- */
 
 static void handle_released(void *data, gid_id gid) {
-	held_release_unused_all(data);
+	forward_give_back(data);
 }
 
 /* Whether consumers have buffers of the client that are not shown any more: it may need them. */
 static bool forward_lacks_buffers(const struct forward *forward) {
-	const struct held *held;
-	wl_list_for_each(held, &forward->held, link) {
-		if (held != forward->current && !held->is_copy) {
+	const struct lent_buffer *lent;
+	wl_list_for_each(lent, &forward->lent, link) {
+		if (lent != forward->current && !lent->is_copy) {
 			return true;
 		}
 	}
@@ -351,7 +289,7 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 	struct forward *forward = data;
 	if (joined) {
 		forward->had_consumer = true;
-		if (forward->current != NULL && held_is_dmabuf(forward->current) &&
+		if (forward->current != NULL && lent_is_dmabuf(forward->current) &&
 				gid_producer_needs_window(forward->producer)) {
 			forward_redo(forward);
 		} else if (forward->current != NULL && forward_may_repeat(forward)) {
@@ -464,7 +402,7 @@ static int handle_timer(void *data) {
 		}
 	} else if (forward->current != NULL) {
 		/* Of a buffer with two roles only the stream that held it last hears. */
-		held_release_unused_all(forward);
+		forward_give_back(forward);
 		forward_report(forward);
 		if (forward_lacks_buffers(forward)) {
 			gid_producer_lacks_memory(forward->producer);
@@ -502,7 +440,7 @@ int forward_create(const struct safety_config *config, struct wl_event_loop *loo
 	memcpy(forward->copies.stream, config->stream, sizeof(forward->copies.stream));
 	forward->copies.settled = handle_settled;
 	forward->copies.data = forward;
-	wl_list_init(&forward->held);
+	wl_list_init(&forward->lent);
 	dmabuf_exports_init(&forward->dmabufs, handle_settled, forward);
 	*created = forward;
 	return 0;
@@ -515,10 +453,7 @@ void forward_set_domain(struct forward *forward, struct gid_domain *domain) {
 	drawn_wait_drop(&forward->wait);
 	forward_end_stream(forward);
 	forward->current = NULL;
-	struct held *held, *next;
-	wl_list_for_each_safe(held, next, &forward->held, link) {
-		held_destroy(held);
-	}
+	lent_buffers_end(&forward->lent);
 	pixel_copies_finish(&forward->copies);
 	dmabuf_exports_finish(&forward->dmabufs);
 	forward->domain = domain;

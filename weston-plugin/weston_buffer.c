@@ -393,6 +393,32 @@ bool buffer_get_memory(struct wl_resource *resource, struct buffer_memory *memor
 	return true;
 }
 
+static bool is_opaque_twin(uint32_t a, uint32_t b) {
+	return (a == DRM_FORMAT_XRGB8888 && b == DRM_FORMAT_ARGB8888) ||
+			(a == DRM_FORMAT_ARGB8888 && b == DRM_FORMAT_XRGB8888);
+}
+
+static bool layout_is_the_slabs(const struct gid_layout *layout, const struct gid_layout *slab) {
+	bool same = (layout->fourcc == slab->fourcc ||
+				    is_opaque_twin(layout->fourcc, slab->fourcc)) &&
+			slab->modifier == DRM_FORMAT_MOD_LINEAR &&
+			layout->plane_count == slab->plane_count && layout->width == slab->width &&
+			layout->height == slab->height;
+	for (uint32_t i = 0; same && i < slab->plane_count; i++) {
+		same = layout->planes[i].offset == slab->planes[i].offset &&
+				layout->planes[i].stride == slab->planes[i].stride;
+	}
+	return same;
+}
+
+bool buffer_memory_can_be_lent(
+		const struct buffer_memory *memory, const struct gid_domain *domain) {
+	struct gid_slab_info info;
+	gid_slab_get_info(memory->slab, &info);
+	return gid_domain_of(memory->gid) == gid_domain_number(domain) &&
+			layout_is_the_slabs(memory->layout, &info.layout);
+}
+
 static int buffer_create(void *buffers_data, struct wl_client *client, uint32_t id,
 		const struct picture *picture, const struct buffer_events *events, void *data,
 		struct buffer **created) {

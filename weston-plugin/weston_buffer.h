@@ -61,6 +61,12 @@ struct buffer_memory {
 /* Whether the wl_buffer is made of gids; then `memory` is filled. */
 bool buffer_get_memory(struct wl_resource *resource, struct buffer_memory *memory);
 
+/*
+ * Whether readers of the domain's streams can be sent the gid. They know the layout of its slab
+ * only: the client must have shown just that, but for its alpha. It has a slab.
+ */
+bool buffer_memory_can_be_lent(const struct buffer_memory *memory, const struct gid_domain *domain);
+
 /* All buffers give back what they have of the domain, which ends. What they show stays. */
 void buffers_forget_domain(struct buffers *buffers);
 
