@@ -16,7 +16,7 @@ static const struct section {
 		{"gid", {"domain", "capture-clients", "on-revoke", "pacing", "pacing-miss-rate"}},
 		{"gid-output",
 				{"name", "mirror", "stream", "mode", "scale", "input", "clipboard",
-						"resize", "cursor"}},
+						"resize", "cursor", "lend"}},
 		{"gid-window",
 				{"stream", "app-id", "title", "clients", "user", "input",
 						"clipboard", "resize", "cursor"}},

@@ -28,6 +28,10 @@ void weston_surface_to_buffer_region(struct weston_surface *surface,
 void weston_region_global_to_output(pixman_region32_t *output_region, struct weston_output *output,
 		pixman_region32_t *region);
 
+/* From the pixels of the view's buffer to those of the output. */
+void weston_view_buffer_to_output_matrix(const struct weston_view *view,
+		const struct weston_output *output, struct weston_matrix *matrix);
+
 /* The next repaint draws all of the output. */
 void weston_output_damage(struct weston_output *output);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "output_config.h"
 
+#include <errno.h>
 #include <gid/gid.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,20 @@ static int read_resize(struct output_config *config) {
 	return 0;
 }
 
+static int read_lend(struct output_config *config) {
+	const struct config_place *place = &config->place;
+	int result = client_list_read(&config->lends, place->section, "lend");
+	if (result == -EINVAL) {
+		return config_mistake(place, "lend", "lend= must be absolute paths of executables");
+	}
+	if (result == 0 && config->is_mirror && !client_list_is_empty(&config->lends)) {
+		return config_mistake(place, "lend",
+				"lend= is for an output with name=: what Weston draws for a screen "
+				"it draws anyway");
+	}
+	return result;
+}
+
 int output_config_read(struct output_config *config, const struct config_place *place) {
 	*config = (struct output_config){.place = *place};
 	int result = read_names(config);
@@ -132,12 +147,16 @@ int output_config_read(struct output_config *config, const struct config_place *
 	if (result == 0) {
 		result = read_mode(config);
 	}
-	return result != 0 ? result : read_resize(config);
+	if (result == 0) {
+		result = read_resize(config);
+	}
+	return result != 0 ? result : read_lend(config);
 }
 
 void output_config_finish(struct output_config *config) {
 	free(config->name);
 	free(config->stream);
 	input_source_finish(&config->input);
+	client_list_finish(&config->lends);
 	*config = (struct output_config){0};
 }

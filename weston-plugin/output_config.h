@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "client_list.h"
 #include "config_place.h"
 #include "input_source.h"
 
@@ -23,6 +24,7 @@ struct output_config {
 	uint32_t refresh_mhz; /* 0: that of the reader's display */
 	/* The largest that whose input it takes can have it, in pixels; 0: it stays as it is. */
 	int32_t width_max, height_max;
+	struct client_list lends; /* programs whose pictures are lent, and not drawn */
 };
 
 /* Returns 0 or -errno, after saying in the log what is wrong. To be finished in both cases. */

@@ -154,6 +154,9 @@ static void guarded_composite(pixman_op_t op, pixman_image_t *from, pixman_image
 		from = whole_image(source);
 	}
 	if (drawing != NULL && into == drawing->own) {
+		if (drawing->is_left_out) {
+			return;
+		}
 		const struct gid_box box = {into_x, into_y, width, height};
 		if (op == PIXMAN_OP_OVER) {
 			op = prepare_blending(drawing, &box);
@@ -212,13 +215,22 @@ void output_drawing_leave(struct output_drawing *drawing) {
 	drawing->stale = (struct gid_box){0};
 }
 
-bool output_drawing_is_lost(struct output_drawing *drawing) {
+void output_drawing_look(struct output_drawing *drawing) {
 	if (drawing->latest != NULL && !capture_target_is_intact(drawing->latest)) {
 		output_drawing_leave(drawing);
 	}
+}
+
+bool output_drawing_is_lost(struct output_drawing *drawing) {
 	bool is_lost = drawing->is_lost;
 	drawing->is_lost = false;
 	return is_lost;
+}
+
+void output_drawing_leave_out(struct output_drawing *drawing) {
+	drawing->target = drawing->latest = NULL;
+	drawing->stale = (struct gid_box){0};
+	drawing->is_left_out = drawing->is_lost = true;
 }
 
 bool output_drawing_can(const struct output_drawing *drawing, int32_t width, int32_t height) {
@@ -228,6 +240,7 @@ bool output_drawing_can(const struct output_drawing *drawing, int32_t width, int
 
 void output_drawing_begin(struct output_drawing *drawing, struct capture_target *target) {
 	pixman_region32_clear(&drawing->drawn);
+	drawing->is_left_out = false;
 	last_copy.from = last_copy.into = NULL;
 	if (target != NULL &&
 			capture_target_make_image(target, pixman_image_get_format(drawing->own))) {

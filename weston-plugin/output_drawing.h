@@ -31,6 +31,7 @@ struct output_drawing {
 	pixman_region32_t clip;	       /* of what it draws next */
 	pixman_region32_t drawn;       /* in this repaint */
 	bool is_lost;		       /* the latest picture: all is to be drawn */
+	bool is_left_out;	       /* this repaint: what it shows is in memory of others */
 };
 
 /* For this process, from now on. Returns 0 or -errno: Weston draws and copies as ever. */
@@ -44,14 +45,21 @@ void output_drawing_finish(struct output_drawing *drawing);
 /* No target has the latest picture any more: to be called before some of them go. */
 void output_drawing_leave(struct output_drawing *drawing);
 
-/* Before a target is asked for. Returns whether all of the output is to be drawn. */
-bool output_drawing_is_lost(struct output_drawing *drawing);
+/* Before a target is asked for: the latest picture may be lost. */
+void output_drawing_look(struct output_drawing *drawing);
 
 /* Whether a picture of so many pixels can be drawn into a target, which Weston is not asked for. */
 bool output_drawing_can(const struct output_drawing *drawing, int32_t width, int32_t height);
 
 /* Before Weston draws. It is to draw into `target`; NULL: into its own image. */
 void output_drawing_begin(struct output_drawing *drawing, struct capture_target *target);
+
+/*
+ * Then one of these. All of the output is to be drawn where output_drawing_is_lost(). Or nothing is
+ * drawn, and nobody captures it.
+ */
+bool output_drawing_is_lost(struct output_drawing *drawing);
+void output_drawing_leave_out(struct output_drawing *drawing);
 
 /*
  * Weston has drawn, and `changed` tells what. `wanted`: the target's picture is to be whole even if

@@ -8,6 +8,7 @@
 #include "libweston_exports.h"
 #include "output_clock.h"
 #include "output_drawing.h"
+#include "output_lending.h"
 #include "picture_box.h"
 
 #define AGAIN_MS 1000
@@ -35,6 +36,7 @@ struct output_stream {
 	bool is_formed;		/* and it is there */
 	struct capture_targets *forming; /* whose memory gidd was asked for; NULL: none */
 	struct output_drawing drawing;	 /* of one of our own: into those targets */
+	struct output_lending lending;	 /* or what is not drawn, but a program's */
 
 	struct gid_domain *domain;     /* NULL: there is none */
 	struct gid_producer *producer; /* NULL: to be made when the timer ticks */
@@ -44,6 +46,7 @@ struct output_stream {
 
 	struct capture_target *asked;	/* in the repaint that goes on now */
 	bool draws;			/* that is drawn into, and Weston is not asked for it */
+	bool lends;			/* nothing is drawn, in the repaint that goes on now */
 	struct capture_target *drawn;	/* into, in the last one; NULL: that was dealt with */
 	bool is_there;			/* and it has the picture */
 	struct wl_event_source *ending; /* an idle one, which deals with it */
@@ -61,11 +64,12 @@ static bool stream_has_old_targets(const struct output_stream *stream) {
 }
 
 /* Slots that come back are found as the next picture is sent. But memory that is of no use any more
- * is given back as soon as nobody has it. */
+ * is given back as soon as nobody has it, and so are programs' buffers. */
 static void stream_await_old(struct output_stream *stream) {
 	if (stream->producer != NULL && stream_has_old_targets(stream)) {
 		gid_producer_want_release(stream->producer);
 	}
+	output_lending_collect(&stream->lending);
 }
 
 #define stream_log(stream, ...) weston_log_paced(&(stream)->pacer, 30, 60000, __VA_ARGS__)
@@ -123,6 +127,17 @@ static void stream_send(struct output_stream *stream, struct capture_target *tar
 	target->state = CAPTURE_TARGET_SENT;
 	stream->current = true;
 	capture_targets_update(target->targets);
+	output_lending_outdate(&stream->lending);
+}
+
+/* If it cannot be lent, it is drawn. */
+static void stream_send_lent(struct output_stream *stream) {
+	int ret = output_lending_send(&stream->lending);
+	if (ret < 0) {
+		stream_want_whole(stream);
+	} else if (ret > 0) {
+		stream->current = true;
+	}
 }
 
 /* Targets of a form that is no more stay until nobody has them. */
@@ -177,6 +192,8 @@ static void stream_end_drawn(struct output_stream *stream) {
 	struct capture_target *target = stream_take_drawn(stream);
 	if (target != NULL) {
 		handle_answered(stream, target, stream->is_there);
+	} else {
+		stream_send_lent(stream);
 	}
 }
 
@@ -186,7 +203,8 @@ static void handle_ending(void *data) {
 	stream_end_drawn(stream);
 }
 
-/* Weston is in the middle of a repaint: what is asked of it meanwhile it forgets. */
+/* Weston is in the middle of a repaint: what is asked of it meanwhile it forgets. `target` NULL: it
+ * was lent. */
 static void stream_end_later(struct output_stream *stream, struct capture_target *target) {
 	struct wl_display *display = stream->output->compositor->wl_display;
 	stream->drawn = target;
@@ -230,6 +248,11 @@ static struct gid_producer *stream_leader(const struct output_stream *stream) {
 	return stream_follows(stream) && stream->published ? stream->producer : NULL;
 }
 
+static bool stream_is_read(const struct output_stream *stream) {
+	return stream->published && stream->is_formed &&
+			gid_producer_consumers(stream->producer) > 0;
+}
+
 /* Weston draws the output now. */
 static void handle_prepare_repaint(struct weston_output *output) {
 	struct output_stream *stream = stream_from_output(output);
@@ -238,11 +261,8 @@ static void handle_prepare_repaint(struct weston_output *output) {
 	}
 	stream->refresh_mhz = output->current_mode->refresh;
 	stream_end_drawn(stream);
-	if (output_drawing_is_lost(&stream->drawing)) {
-		weston_output_damage(output);
-	}
-	if (stream->published && stream->is_formed &&
-			gid_producer_consumers(stream->producer) > 0) {
+	output_drawing_look(&stream->drawing);
+	if (stream_is_read(stream)) {
 		if (stream_leader(stream) != NULL) {
 			output_clock_follow(output, stream->producer);
 			stream->refresh_mhz = output->current_mode->refresh;
@@ -264,9 +284,43 @@ static int handle_start_repaint_loop(struct weston_output *output) {
 	return output_clock_go_on(output) ? 0 : stream->start_repaint_loop(output);
 }
 
+/* Why nothing can be lent, whatever is seen; NULL: it can. */
+static const char *stream_find_obstacle(const struct output_stream *stream) {
+	const struct weston_output *output = stream->output;
+	if (!stream_is_read(stream)) {
+		return "nobody reads the stream";
+	}
+	if (!stream->draws || output->current_mode->width != stream->width ||
+			output->current_mode->height != stream->height) {
+		return "the output has no pictures yet";
+	}
+	return output->disable_planes > 0 ? "somebody else captures it" : NULL;
+}
+
+/* Weston knows what is seen of the output, and draws that now. */
+static void stream_choose(struct output_stream *stream) {
+	const char *obstacle = stream_find_obstacle(stream);
+	uint64_t next = output_clock_next(stream->output, stream_leader(stream),
+			stream->refresh_mhz, gid_clock_now());
+	stream->lends = output_lending_begin(&stream->lending, obstacle, next);
+	if (!stream->lends) {
+		if (output_drawing_is_lost(&stream->drawing)) {
+			weston_output_damage(stream->output);
+		}
+		return;
+	}
+	output_drawing_leave_out(&stream->drawing);
+	stream_drop_pending(stream);
+	if (stream->asked != NULL) {
+		capture_target_give(stream->asked);
+		stream->asked = NULL;
+	}
+}
+
 /* Of an output of our own. */
 static int handle_repaint(struct weston_output *output) {
 	struct output_stream *stream = stream_from_output(output);
+	stream_choose(stream);
 	output_clock_set_read_back(output);
 	int result = stream->repaint(output);
 	output->current_mode->refresh = stream->refresh_mhz;
@@ -277,6 +331,7 @@ static int handle_repaint(struct weston_output *output) {
 static void stream_outdate(struct output_stream *stream) {
 	if (stream->current) {
 		stream->current = false;
+		output_lending_outdate(&stream->lending);
 		gid_producer_reclaim(stream->producer, false);
 		stream_sweep(stream);
 	}
@@ -314,6 +369,18 @@ static void stream_draw(struct output_stream *stream, struct gid_box changed) {
 	}
 }
 
+/* What changed is the program's, and is there already. */
+static void stream_lend(struct output_stream *stream) {
+	uint64_t now = gid_clock_now();
+	uint64_t next = output_clock_next(
+			stream->output, stream_leader(stream), stream->refresh_mhz, now);
+	if (output_lending_put(&stream->lending, stream->damage, stream->whole, now, next)) {
+		stream_end_later(stream, NULL);
+	}
+	stream->damage = (struct gid_box){0};
+	stream->whole = stream->missed = false;
+}
+
 /* It is drawn; `data` is what changed. */
 static void handle_frame(struct wl_listener *listener, void *data) {
 	struct output_stream *stream = wl_container_of(listener, stream, frame);
@@ -323,6 +390,10 @@ static void handle_frame(struct wl_listener *listener, void *data) {
 	struct gid_box changed = box_of_damage(stream, data);
 	stream_draw(stream, changed);
 	stream->damage = box_join(stream->damage, changed);
+	if (stream->lends) {
+		stream_lend(stream);
+		return;
+	}
 	struct capture_target *target = stream->asked;
 	stream->asked = NULL;
 	if (target == NULL) {
@@ -480,13 +551,14 @@ static void stream_create_capture(struct output_stream *stream) {
 
 static void stream_end(struct output_stream *stream) {
 	struct gid_producer *producer = stream->producer;
-	stream->published = stream->current = stream->missed = false;
+	stream->published = stream->current = stream->missed = stream->lends = false;
 	if (stream->source != NULL) {
 		wl_event_source_remove(stream->source);
 		stream->source = NULL;
 	}
 	stream->producer = NULL;
 	gid_producer_destroy(producer);
+	output_lending_set_producer(&stream->lending, NULL, NULL);
 	stream_forget_targets(stream);
 }
 
@@ -495,6 +567,7 @@ static void handle_published(void *data, int error) {
 	if (error == 0) {
 		stream->published = true;
 		stream->publish_error = 0;
+		output_lending_set_producer(&stream->lending, stream->domain, stream->producer);
 		stream_form(stream);
 		return;
 	}
@@ -510,6 +583,7 @@ static void handle_published(void *data, int error) {
 static void handle_granted(void *data, gid_id gid, int error) {
 	struct output_stream *stream = data;
 	struct capture_target *target = stream->pending;
+	output_lending_granted(&stream->lending, gid, error);
 	if (target != NULL) {
 		stream->pending = NULL;
 		stream_send(stream, target);
@@ -519,6 +593,7 @@ static void handle_granted(void *data, gid_id gid, int error) {
 static void handle_released(void *data, gid_id gid) {
 	struct output_stream *stream = data;
 	stream_sweep(stream);
+	output_lending_give_back(&stream->lending);
 	if (stream->missed) {
 		stream->missed = false;
 		weston_output_schedule_repaint(stream->output);
@@ -527,7 +602,8 @@ static void handle_released(void *data, gid_id gid) {
 
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
 	struct output_stream *stream = data;
-	if (joined && !stream->current) {
+	/* What was lent may not be for this one to see. */
+	if (joined && (!stream->current || stream->lending.shown != NULL)) {
 		stream_want_whole(stream);
 	}
 }
@@ -586,6 +662,11 @@ static int handle_timer(void *data) {
 	return 0;
 }
 
+/* What readers have of it is zeroes. */
+static void handle_lost(void *data) {
+	stream_want_whole(data);
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 struct output_stream *output_stream_create(struct weston_output *output,
@@ -599,10 +680,16 @@ struct output_stream *output_stream_create(struct weston_output *output,
 	stream->output = output;
 	wl_list_init(&stream->targets);
 	output_drawing_init(&stream->drawing);
+	if (output_lending_init(&stream->lending, &config->lends, output, handle_lost, stream) !=
+			0) {
+		free(stream);
+		return NULL;
+	}
 	stream->timer = wl_event_loop_add_timer(
 			wl_display_get_event_loop(output->compositor->wl_display), handle_timer,
 			stream);
 	if (stream->timer == NULL) {
+		output_lending_finish(&stream->lending);
 		free(stream);
 		return NULL;
 	}
@@ -627,6 +714,7 @@ void output_stream_destroy(struct output_stream *stream) {
 	stream_end(stream);
 	stream_destroy_capture(stream);
 	output_drawing_finish(&stream->drawing);
+	output_lending_finish(&stream->lending);
 	stream->output->prepare_repaint = stream->prepare_repaint;
 	if (stream->repaint != NULL) {
 		stream->output->repaint = stream->repaint;
