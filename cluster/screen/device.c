@@ -6,9 +6,11 @@
 #include <string.h>
 #include <wlr/backend/headless.h>
 #include <wlr/backend/libinput.h>
+#include <wlr/render/pixman.h>
 #include <wlr/util/log.h>
 
 #include "kms_backend.h"
+#include "plain_memory.h"
 #include "software_gl.h"
 
 /* For which wlroots would wait 10 s. */
@@ -69,6 +71,13 @@ static bool device_init_backend(
 	return device->backend != NULL;
 }
 
+static struct wlr_allocator *device_create_allocator(const struct device *device) {
+	if (wlr_backend_is_headless(device->backend) && wlr_renderer_is_pixman(device->renderer)) {
+		return plain_memory_allocator_create();
+	}
+	return wlr_allocator_autocreate(device->backend, device->renderer);
+}
+
 /* As WLR_RENDERER has it. */
 static bool device_init_rendering(struct device *device) {
 	const char *wanted = getenv("WLR_RENDERER");
@@ -82,8 +91,7 @@ static bool device_init_rendering(struct device *device) {
 	} else {
 		device->renderer = wlr_renderer_autocreate(device->backend);
 		if (device->renderer != NULL) {
-			device->allocator =
-					wlr_allocator_autocreate(device->backend, device->renderer);
+			device->allocator = device_create_allocator(device);
 		}
 	}
 	return device->renderer != NULL && device->allocator != NULL;
