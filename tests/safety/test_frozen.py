@@ -11,8 +11,9 @@ import signal
 import time
 
 import numpy
-from lib.cockpit import Cockpit
-from lib.display import start_telltale, telltale_picture
+import pytest
+from lib.cockpit import GIDCTL, Cockpit
+from lib.display import Display, start_telltale, telltale_picture, with_deadline
 from lib.forwarding import GID_VIEW, Forwarding
 from lib.program import Program, wait_for
 
@@ -54,6 +55,31 @@ def test_frozen(cockpit: Cockpit) -> None:
         send(stopped, signal.SIGCONT)
         names = ", ".join(program.name for program in stopped)
         wait_right(f"in round {number} of seed {SEED}: stopped were {names}")
+
+
+def slabs(cockpit: Cockpit) -> list[str]:
+    return [slab["gid"] for slab in cockpit.status("open")["slabs"]]
+
+
+@pytest.mark.parametrize("who", ["telltale", "display"])
+def test_while_memory_is_taken(cockpit: Cockpit, who: str) -> None:
+    """It goes on when all is over: its time to leave the memory, and to let go of it."""
+    display = Display(cockpit, with_deadline(1000))
+    telltale = start_telltale(cockpit, "--state", "3")
+    display.wait_role("live")
+    (before,) = slabs(cockpit)
+    stopped = telltale if who == "telltale" else display.program
+    stopped.signal(signal.SIGSTOP)
+    revoke = cockpit.run("open", [GIDCTL, "revoke", "open", before], "revoke")
+    assert revoke.wait() == 0, revoke.stderr
+    wait_for(lambda: before not in slabs(cockpit), "the end of that memory")
+    telltale.signal(signal.SIGUSR1)
+    stopped.signal(signal.SIGCONT)
+    picture = telltale_picture(cockpit.folder, 4)
+    display.wait_role("live")
+    wait_for(lambda: numpy.array_equal(display.region(), picture), "what is shown since")
+    (after,) = wait_for(lambda: slabs(cockpit), "other memory")
+    assert after != before and telltale.is_running()
 
 
 def send(programs: list[Program], number: signal.Signals) -> None:
