@@ -10,6 +10,7 @@ screen are the same for all ways:
 
 direct      the program is a window of that Weston itself: the least that it can take
 gidway      gid-view --input, of a headless Weston with [gid-output]
+gidway-lent the same with lend=, of a program that draws into memory of its domain
 waypipe     the program's own window, by waypipe without compression
 weston-vnc  Weston's VNC backend, seen with the library of GNOME's viewers
 weston-rdp  Weston's RDP backend, seen with FreeRDP
@@ -43,7 +44,7 @@ from functools import partial
 from pathlib import Path
 
 from bench import click_guest, click_stages, common
-from bench.click_ways import LEAST, OURS, RATE, WAYS, Scene, kiosk, output, why_not
+from bench.click_ways import LEAST, LENT, OURS, RATE, WAYS, Scene, kiosk, output, why_not
 from lab.domains import priority
 from lab.domains.cockpit import Cockpit
 from lab.domains.program import LabError, Wanting, wait_for
@@ -294,7 +295,7 @@ def ratios_of(rows: list[dict]) -> dict[str, float]:
             peers = [
                 peer[figure]
                 for peer in rows
-                if peer["what"] == what and peer["who"] not in (OURS, LEAST)
+                if peer["what"] == what and peer["who"] not in (OURS, LENT, LEAST)
             ]
             beside += [row[figure] / min(peers)] if peers else []
         if beside:
@@ -325,7 +326,7 @@ def there(ways: list[str], vm: bool) -> list[str]:
         raise Wanting("the package gid was not built: python3-cffi is missing") from None
     lacking = {way: lack for way in ways if (lack := why_not(way)) is not None}
     if vm:
-        lacking[LEAST] = "the program is in the guest"
+        lacking |= dict.fromkeys((LEAST, LENT), "the program is in the guest")
     for way in filter(lacking.get, ways):
         print(f"{way} is left out: {lacking[way]}")
     return [way for way in ways if way not in lacking]

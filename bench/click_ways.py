@@ -33,10 +33,11 @@ for_window [app_id=".*"] fullscreen enable
 """
 
 
-def output(name: str, size: tuple[int, int], reader: str) -> str:
+def output(name: str, size: tuple[int, int], reader: str, lend: str = "") -> str:
     mode = f"{size[0]}x{size[1]}"
     rate = f"@{RATE}" if name == "screen" else ""
-    return f"\n[gid-output]\nname={name}\nstream={name}\nmode={mode}{rate}\ninput={reader}\n"
+    keys = f"name={name}\nstream={name}\nmode={mode}{rate}\ninput={reader}\nlend={lend}\n"
+    return f"\n[gid-output]\n{keys}"
 
 
 def python(script: str, *words: object) -> list[str]:
@@ -71,9 +72,9 @@ class Scene:
         """As the desk's programs are."""
         return self.desk.run(["id", "-un"]).strip()
 
-    def program(self, *before: str, **environment: str) -> None:
+    def program(self, *before: str, memory: str = "shm", **environment: str) -> None:
         """What is clicked on."""
-        command = [*before, *python("target.py", *self.size, self.change)]
+        command = [*before, *python("target.py", *self.size, self.change, memory)]
         self.desk.start("target", command, **environment)
 
     def check(self) -> None:
@@ -91,8 +92,9 @@ def direct(scene: Scene) -> None:
     scene.program(**{name: scene.viewer.environment[name] for name in names})
 
 
-def gidway(scene: Scene) -> None:
-    kiosk(scene.desk, output("desk", scene.size, "cluster"))
+def view(scene: Scene, lend: str = "") -> None:
+    """The desk's output, in a window at the viewer's."""
+    kiosk(scene.desk, output("desk", scene.size, "cluster", lend))
     words = ["gid-view", "--domain=open", "--stream=desk", "--input", "--fullscreen"]
     scene.viewer.start("viewer", words)
     scene.viewer.wait_until(
@@ -100,7 +102,16 @@ def gidway(scene: Scene) -> None:
         lambda: "input/desk is taken" in scene.viewer["viewer"].said(),
         "viewer",
     )
+
+
+def gidway(scene: Scene) -> None:
+    view(scene)
     scene.program()
+
+
+def gidway_lent(scene: Scene) -> None:
+    view(scene, str(Path(sys.executable).resolve()))
+    scene.program(memory="gid")
 
 
 def waypipe(scene: Scene) -> None:
@@ -193,10 +204,12 @@ def wayvnc(scene: Scene) -> None:
 
 LEAST = "direct"
 OURS = "gidway"
+LENT = "gidway-lent"
 RDP_VIEWER = "wlfreerdp3"
 WAYS: dict[str, Callable[[Scene], None]] = {
     LEAST: direct,
     OURS: gidway,
+    LENT: gidway_lent,
     "waypipe": waypipe,
     "weston-vnc": weston_vnc,
     "weston-rdp": weston_rdp,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A window of two pictures, of which each press of a button shows the other one.
 
-target.py WIDTH HEIGHT button|whole   On $WAYLAND_DISPLAY; both are drawn before the first press.
+target.py WIDTH HEIGHT button|whole [shm|gid]   On $WAYLAND_DISPLAY. Both are drawn before the first
+                                                press; gid: into memory of $GID_DOMAIN.
 """
 
 import mmap
@@ -10,31 +11,24 @@ import sys
 import time
 from pathlib import Path
 
-from lab.domains.wayland import Display, protocol_files
+from lab.domains.wayland import Display, Object, protocol_files
 
 XRGB = 1  # wl_shm's own code of it
+XRGB8888 = 0x34325258
 COLOURS = (0xFF3060A0, 0xFFE0C020)
 BACKGROUND = 0xFF202020
 PATIENCE = 1e9  # seconds: until a signal ends it
 
 
 class Target:
-    def __init__(self, width: int, height: int, change: str) -> None:
+    def __init__(self, width: int, height: int, change: str, memory: str = "shm") -> None:
         folder = Path(os.environ["XDG_RUNTIME_DIR"])
         self.display = Display(folder / os.environ["WAYLAND_DISPLAY"], protocol_files())
         self.box = (0, 0, width, height)
         if change == "button":
             self.box = (width * 3 // 8, height * 7 // 16, width // 4, height // 8)
-        size = width * height * 4
-        memory = os.memfd_create("target")
-        os.ftruncate(memory, 2 * size)
-        data = memoryview(mmap.mmap(memory, 2 * size))
-        pool = self.display.bind("wl_shm")("create_pool", memory, 2 * size)
-        self.buffers = []
-        for number, colour in enumerate(COLOURS):
-            self.draw(data[number * size : (number + 1) * size], width, colour)
-            made = pool("create_buffer", number * size, width, height, width * 4, XRGB)
-            self.buffers.append(made)
+        make = {"shm": self.make_shm, "gid": self.make_gids}[memory]
+        self.buffers = make(width, height)
         self.shell = self.display.bind("xdg_wm_base", 1)
         self.surface = self.display.bind("wl_compositor", 4)("create_surface")
         self.role = self.shell("get_xdg_surface", self.surface)
@@ -47,6 +41,43 @@ class Target:
         self.shown = 0
         path = os.environ.get("GID_TIMELINE")
         self.timeline = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) if path else None
+
+    def make_shm(self, width: int, height: int) -> list[Object]:
+        size = width * height * 4
+        memory = os.memfd_create("target")
+        os.ftruncate(memory, 2 * size)
+        data = memoryview(mmap.mmap(memory, 2 * size))
+        pool = self.display.bind("wl_shm")("create_pool", memory, 2 * size)
+        made = []
+        for number, colour in enumerate(COLOURS):
+            self.draw(data[number * size : (number + 1) * size], width, colour)
+            form = (width, height, width * 4, XRGB)
+            made.append(pool("create_buffer", number * size, *form))
+        return made
+
+    def make_gids(self, width: int, height: int) -> list[Object]:
+        """Slots of a slab, which is there as long as this program."""
+        import gid
+
+        domain, slab = gid.ffi.new("struct gid_domain **"), gid.ffi.new("struct gid_slab **")
+        layout = gid.ffi.new("struct gid_layout *")
+        rest = (0, len(COLOURS), gid.ffi.NULL, slab)
+        for error in (
+            gid.lib.gid_domain_connect(gid.ffi.NULL, domain),
+            gid.lib.gid_layout_init(layout, XRGB8888, width, height, 4),
+            gid.lib.gid_slab_create(domain[0], layout, *rest),
+        ):
+            if error < 0:
+                sys.exit(f"target.py: {os.strerror(-error)}")
+        manager, made = self.display.bind("gid_buffer_manager_v1"), []
+        for slot, colour in enumerate(COLOURS):
+            data = gid.lib.gid_slab_data(slab[0], slot)
+            self.draw(memoryview(gid.ffi.buffer(data, width * height * 4)), width, colour)
+            name = gid.lib.gid_slab_gid(slab[0], slot)
+            params = manager("create_params")
+            params("add", name >> 32, name & 0xFFFFFFFF, 0, 0, width * 4, 0, 0)
+            made.append(params("create_immed", width, height, XRGB8888))
+        return made
 
     def draw(self, pixels: memoryview, width: int, colour: int) -> None:
         x, y, across, down = self.box
@@ -102,4 +133,4 @@ class Target:
             self.point("target_committed")
 
 
-Target(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]).run()
+Target(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]).run()

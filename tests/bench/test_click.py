@@ -13,7 +13,7 @@ from benches import bench, module, results
 
 from lab.domains.program import LabError
 
-WAYS = ("direct", "gidway", "waypipe")
+WAYS = ("direct", "gidway", "gidway-lent", "waypipe")
 
 
 @pytest.mark.parametrize(
