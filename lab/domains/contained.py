@@ -89,9 +89,14 @@ def why_not() -> str | None:
 
 
 @cache
+def controllers() -> list[str]:
+    """Of control groups, those that podman has here."""
+    return json.loads(podman("info", "--format={{json .Host.CgroupControllers}}"))
+
+
 def has_groups() -> bool:
     """Whether podman has control groups here: it can pause containers then, and limit them."""
-    return "memory" in json.loads(podman("info", "--format={{json .Host.CgroupControllers}}"))
+    return "memory" in controllers()
 
 
 def keys(domain: str, folder: Path) -> str:

@@ -11,6 +11,9 @@ from lab.isolation.limit import Limit, Whole
 _MEMORY = "--memory=512m"  # of open's container, which a leak reaches within its measurement
 # What lets the display be before others, and keep its memory.
 _BEFORE_OTHERS = ("--cap-add=SYS_NICE", "--cap-add=IPC_LOCK")
+# The display's workers have no real time, and a picture is shown when they are done with it. As
+# packaging/containers/qm.conf has it.
+_WEIGHT = "--cpu-shares=10000"
 # Microseconds of each second that all of this machine may compute in real time, where control
 # groups (of version 1) share that out.
 _REAL_TIME = Path("/sys/fs/cgroup/cpu/cpu.rt_runtime_us")
@@ -20,7 +23,8 @@ _SHARE = 9, 10  # of it, for the display
 def options_of(domain: str) -> list[str]:
     """Podman's, for this domain."""
     if domain == "cluster":
-        return [*_BEFORE_OTHERS, *_real_time()]
+        weight = [_WEIGHT] if "cpu" in contained.controllers() else []
+        return [*_BEFORE_OTHERS, *weight, *_real_time()]
     return [_MEMORY] if contained.has_groups() else []
 
 

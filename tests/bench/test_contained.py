@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lib.program import BUILD, wait_for
+from lib.program import BUILD, TOP, wait_for
 
 from lab.domains import contained
 from lab.domains.cockpit import Cockpit
@@ -103,7 +103,7 @@ class Rig:
 def forget() -> None:
     """What was found out of podman."""
     contained.why_not.cache_clear()
-    contained.has_groups.cache_clear()
+    contained.controllers.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -273,6 +273,18 @@ def test_a_display_has_real_time_where_groups_share_it_out(
     forget()
     assert container.options_of("cluster") == plain
     assert container.options_of("open") == []
+
+
+def test_a_displays_workers_come_before_others(notes: Path) -> None:
+    """By the weight of its group, as in the file to copy: they have no real time."""
+    (notes / "groups").write_text("cpu memory pids")
+    forget()
+    (weight,) = (word for word in container.options_of("cluster") if "--cpu-shares" in word)
+    copied = (TOP / "packaging" / "containers" / "qm.conf").read_text()
+    assert weight in copied.partition("[domain cluster]")[2]
+    (notes / "groups").write_text("memory pids")
+    forget()
+    assert not any("--cpu-shares" in word for word in container.options_of("cluster"))
 
 
 def test_it_ends_with_us(rig: Rig) -> None:
