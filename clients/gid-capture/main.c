@@ -3,6 +3,7 @@
 
 #include "capture.h"
 #include "common/display_connection.h"
+#include "common/main_loop.h"
 #include "standard_streams.h"
 
 static int list(void) {
@@ -35,7 +36,7 @@ int main(int argc, char **argv) {
 	}
 	sd_event_set_signal_exit(event, true);
 	if (capture_init(&capture, &options, event) == 0) {
-		status = sd_event_loop(event);
+		status = main_loop_run(event);
 		capture_report(&capture);
 		capture_finish(&capture);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <stdlib.h>
 
+#include "common/main_loop.h"
 #include "intake.h"
 #include "standard_streams.h"
 
@@ -27,11 +28,11 @@ int main(int argc, char **argv) {
 	struct taker *taker = create_taker(&options, event);
 	if (taker != NULL) {
 		if (intake_init(&intake, &options, taker, event) == 0) {
-			status = sd_event_loop(event);
+			status = main_loop_run(event);
 		}
 		intake_finish(&intake);
 		taker->destroy(taker);
 	}
 	sd_event_unref(event);
-	return status < 0 ? EXIT_FAILURE : status;
+	return status;
 }

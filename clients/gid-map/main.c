@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gid-map: a moving map, as a program of OpenGL ES draws it that knows nothing of gids. */
+/* gid-map: a moving map, drawn by an ordinary OpenGL ES client that knows nothing of gids. */
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <err.h>
@@ -7,10 +7,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <wayland-egl.h>
 
 #include "command_line.h"
 #include "common/client_role.h"
+#include "common/main_loop.h"
 #include "common/option_value.h"
 #include "common/wayland.h"
 #include "dmabuf_targets.h"
@@ -22,7 +24,7 @@
 
 #define METRES_A_SECOND 30
 #define STILL_MAX 100000 /* metres, many times round */
-#define CONFIGS_MAX 64	 /* that are looked at */
+#define CONFIGS_MAX 64	 /* at most so many are looked at */
 
 const char *argp_program_version = "gid-map " GIDWAY_VERSION;
 
@@ -51,14 +53,14 @@ struct map {
 	struct wl_callback *frame;
 	uint64_t started, frames;
 	bool configured;
-	bool is_due; /* as soon as there is a buffer that is free */
+	bool is_due; /* a picture is due as soon as a buffer is free */
 };
 
 /* --- EGL -------------------------------------------------------------------------------------- */
 
 /*
- * EGL lists what has more bits first, which a role takes only where its configuration says so: 8 of
- * each colour are in all of them.
+ * EGL lists configurations with more bits first, but a role takes those only if it is configured
+ * so: takes the first with 8 bits for each colour.
  */
 static EGLConfig with_8_bits(EGLDisplay display, const EGLConfig *configs, EGLint count) {
 	EGLint red = 0;
@@ -229,7 +231,7 @@ static int map_run(struct map *map) {
 	const char *driver = (const char *)glGetString(GL_RENDERER);
 	map->started = gid_clock_now();
 	wl_surface_commit(map->surface);
-	int status = sd_event_loop(map->event);
+	int status = main_loop_run(map->event);
 	double seconds = (double)(gid_clock_now() - map->started) / 1e9;
 	printf("{\"frames\": %" PRIu64 ", \"rate\": %.2f, \"shown\": %" PRIu64
 	       ", \"lost\": %" PRIu64 ", \"driver\": \"%s\"}\n",
@@ -238,20 +240,29 @@ static int map_run(struct map *map) {
 	return status;
 }
 
+/* Leaves the loop at a signal, and after --seconds. Returns 0, or -1 after saying why not. */
+static int map_init_loop(struct map *map) {
+	int ret = sd_event_default(&map->event);
+	if (ret >= 0) {
+		ret = sd_event_set_signal_exit(map->event, true);
+	}
+	if (ret >= 0 && map->options->seconds > 0) {
+		ret = sd_event_add_time_relative(map->event, NULL, CLOCK_MONOTONIC,
+				map->options->seconds * 1000000, 0, NULL, NULL);
+	}
+	if (ret < 0) {
+		warnx("event loop: %s", strerror(-ret));
+		return -1;
+	}
+	return 0;
+}
+
 static int run(const struct options *options) {
 	struct map map = {.options = options,
 			.display = EGL_NO_DISPLAY,
 			.targets = {.display = EGL_NO_DISPLAY}};
 	int status = EXIT_FAILURE;
-	if (sd_event_default(&map.event) < 0) {
-		return status;
-	}
-	sd_event_set_signal_exit(map.event, true);
-	if (options->seconds > 0) {
-		sd_event_add_time_relative(map.event, NULL, CLOCK_MONOTONIC,
-				options->seconds * 1000000, 0, NULL, NULL);
-	}
-	if (wayland_init(&map.wayland, map.event) == 0) {
+	if (map_init_loop(&map) == 0 && wayland_init(&map.wayland, map.event) == 0) {
 		if (map_init_window(&map) &&
 				(options->udmabuf ? map_init_targets(&map) : map_init_egl(&map))) {
 			status = map_run(&map);

@@ -10,6 +10,7 @@
 #include <systemd/sd-event.h>
 
 #include "command_line.h"
+#include "common/main_loop.h"
 #include "common/option_value.h"
 #include "dial_stream.h"
 #include "gidway_version.h"
@@ -113,7 +114,7 @@ static int run(const struct dial_stream_options *options) {
 		if (ret < 0) {
 			fprintf(stderr, "gid-meter: event loop: %s\n", strerror(-ret));
 		} else {
-			status = sd_event_loop(event);
+			status = main_loop_run(event);
 			dial_stream_report(&dials);
 		}
 	}

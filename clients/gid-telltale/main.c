@@ -5,6 +5,7 @@
 #include <systemd/sd-event.h>
 
 #include "command_line.h"
+#include "common/main_loop.h"
 #include "common/option_value.h"
 #include "gidway_version.h"
 #include "lights.h"
@@ -221,7 +222,7 @@ static int run(struct program *program) {
 			ret = begin(program);
 		}
 		if (ret >= 0) {
-			status = sd_event_loop(program->event);
+			status = main_loop_run(program->event);
 			report(program);
 		} else if (options->role == NULL) {
 			fprintf(stderr, "gid-telltale: %s\n", strerror(-ret));

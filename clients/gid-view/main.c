@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/main_loop.h"
 #include "options.h"
 #include "standard_streams.h"
 #include "view.h"
@@ -23,11 +24,7 @@ int main(int argc, char **argv) {
 	struct view view;
 	int status = EXIT_FAILURE;
 	if (view_init(&view, event, &options) == 0) {
-		status = sd_event_loop(event);
-		if (status < 0) {
-			warnx("event loop: %s", strerror(-status));
-			status = EXIT_FAILURE;
-		}
+		status = main_loop_run(event);
 	}
 	view_finish(&view);
 	sd_event_unref(event);
