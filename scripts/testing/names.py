@@ -2,8 +2,10 @@
 """The names of suites and tests that a command is given."""
 
 import os
+import re
 import shlex
 import sys
+import textwrap
 from pathlib import Path
 
 from .one import Test, list_tests
@@ -20,6 +22,28 @@ def refuse_unknown(tests: list[Test], wanted: list[str]) -> None:
         if name not in suites | names and not name.startswith("fuzz/"):
             print(f"run: {_missing(tests, suites, name)}", file=sys.stderr)
             sys.exit(2)
+
+
+def purposes() -> dict[str, str]:
+    """What each folder of tests is for: the first sentence of its meson.build."""
+    found = {}
+    for path in sorted((TOP / "tests").glob("*/meson.build")):
+        head = re.match(r"# SPDX.*\n((?:# .+\n)+)", path.read_text())
+        if head is None:
+            sys.exit(f"run: {path.relative_to(TOP)} does not begin with what the folder is for")
+        words = " ".join(line[2:] for line in head[1].splitlines())
+        found[path.parent.name] = re.split(r"\.(?= |$)", words)[0]
+    return found
+
+
+def show_purposes() -> str:
+    """For the help of a command, which takes these names."""
+    indent = " " * 13
+    rows = [
+        textwrap.fill(f"  {name:11}{words}", 96, subsequent_indent=indent, break_on_hyphens=False)
+        for name, words in purposes().items()
+    ]
+    return "\n".join(["suites, each a folder of tests/:", *rows])
 
 
 def _missing(tests: list[Test], suites: set[str], name: str) -> str:

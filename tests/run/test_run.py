@@ -240,6 +240,16 @@ def test_an_unknown_suite_is_refused(command: str) -> None:
     assert {"fuzz", "run", "unit"} <= set(result.stderr.rpartition(": ")[2].split())
 
 
+def test_the_help_says_what_each_suite_is_for() -> None:
+    """Each folder is a suite that can be named, and its sentence fits a table."""
+    rows = re.findall(r"^  ([a-z]+) +([^ ].*)$", run("test", "--help").stdout, re.MULTILINE)
+    folders = {path.parent.name for path in (TOP / "tests").glob("*/meson.build")}
+    assert {name for name, _ in rows} == folders
+    tests = json.loads((BUILD / "meson-info/intro-tests.json").read_text())
+    suites = {suite.partition(":")[2] for test in tests for suite in test["suite"]}
+    assert folders <= suites | {"fuzz"}
+
+
 def test_an_unknown_test_of_a_suite_is_told_with_those_that_there_are() -> None:
     """As they are typed: some have spaces in their names."""
     result = run("test", "timeline/nosuch")
