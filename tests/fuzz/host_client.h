@@ -3,8 +3,8 @@
  * A client of the host in the target `hub`: has a stream and a slab to be asked for, and asks for
  * the guests'.
  */
-#ifndef FUZZ_HUB_CLIENT_H
-#define FUZZ_HUB_CLIENT_H
+#ifndef FUZZ_HOST_CLIENT_H
+#define FUZZ_HOST_CLIENT_H
 
 #include "fuzz.h"
 #include "inside.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** What both ends of a stream's peer have: the options, the time, an end and a word for a trace. */
-#ifndef PEER_H
-#define PEER_H
+#ifndef STREAM_PEER_H
+#define STREAM_PEER_H
 
 #include <gid/stream.h>
 #include <signal.h>
