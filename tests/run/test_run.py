@@ -116,6 +116,16 @@ def test_wrong_words_are_refused_before_the_environment(tmp_path: Path, words: l
     assert result.stderr.strip()
 
 
+@pytest.mark.parametrize("words", [["vm", "--nosuch"], ["demo", "--nosuch"]], ids=" ".join)
+def test_the_clone_may_have_any_name(tmp_path: Path, words: list[str]) -> None:
+    """Each of these means something to some shell, or to what reads its words."""
+    folder = tmp_path / "Käfer & 'Größe' (2) $HOME 100% \"#\\"
+    folder.mkdir()
+    result = seen_from_outside(folder, *words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "nosuch" in result.stderr and "Traceback" not in result.stderr
+
+
 @pytest.mark.parametrize(
     "words",
     [

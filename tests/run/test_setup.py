@@ -90,7 +90,7 @@ def test_a_system_that_has_all_is_asked_for_more(machine: Machine) -> None:
 
 def test_a_full_disk_is_told_before_anything_is_fetched(machine: Machine) -> None:
     machine.add("debootstrap", "exit 1")
-    machine.add("df", "echo Avail; echo 1234")
+    machine.add("df", "echo ' Avail'; echo '  1234'")
     result = machine.run("true", user=ROOT)
     assert result.returncode == 1
     assert f"4.2 GB in {machine.folder}/cache/gidway, where 1234 MB are free" in result.stderr
