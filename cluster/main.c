@@ -432,7 +432,7 @@ int main(int argc, char **argv) {
 	struct cluster_config config;
 	int status = EXIT_FAILURE;
 	int error = cluster_config_read(&config, options.config, stderr);
-	if (error == -ENOENT && !options.check) {
+	if (error == -ENOENT) {
 		fprintf(stderr,
 				"gid-cluster: write one, see gid-cluster(1), or name "
 				"another with --config\n");

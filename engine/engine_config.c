@@ -85,9 +85,7 @@ static void handle_key(void *data, const char *section, const char *key, const c
 	} else if (strncmp(section, "canvas ", 7) == 0) {
 		canvas_key(reading, section + 7, key, value);
 	} else {
-		ini_file_mistake(&reading->ini,
-				"unknown section [%s]; there are [engine] and [canvas NAME]",
-				section);
+		ini_file_unknown_section(&reading->ini, section, "[engine] and [canvas NAME]");
 	}
 }
 

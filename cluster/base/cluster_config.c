@@ -53,7 +53,11 @@ static void set_name(
 		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
 	ini_file_text(ini, ini_key_member(key, section), value);
 	if (!gid_name_is_valid(value)) {
-		ini_file_mistake(ini, "%s=%s cannot be a %s's name", key->name, value, key->name);
+		ini_file_mistake(ini,
+				"%s=%s cannot be a %s's name: those have up to %u letters, digits "
+				"and - _ .%s",
+				key->name, value, key->name, GID_NAME_MAX,
+				strcmp(key->name, "stream") == 0 ? " with / between them" : "");
 	}
 }
 
@@ -306,10 +310,8 @@ static void handle_key(void *data, const char *section, const char *key, const c
 	} else if (strncmp(section, "output ", 7) == 0) {
 		output_key(reading, section + 7, key, value);
 	} else {
-		ini_file_mistake(&reading->ini,
-				"unknown section [%s]; there are [display], [output NAME], "
-				"[role NAME] and [layer NAME]",
-				section);
+		ini_file_unknown_section(&reading->ini, section,
+				"[display], [output NAME], [role NAME] and [layer NAME]");
 	}
 }
 

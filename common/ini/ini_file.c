@@ -62,6 +62,19 @@ void ini_file_mistake_at(struct ini_file *ini, unsigned line, const char *format
 	va_end(args);
 }
 
+void ini_file_unknown_section(struct ini_file *ini, const char *section, const char *known) {
+	if (ini->section_is_unknown) {
+		return;
+	}
+	ini->section_is_unknown = true;
+	if (ini->section == 0) {
+		ini_file_mistake(ini, "a key before the first section; there are %s", known);
+	} else {
+		ini_file_mistake_at(ini, ini->section, "unknown section [%s]; there are %s",
+				section, known);
+	}
+}
+
 struct reading {
 	struct ini_file *ini;
 	ini_file_key_func handle_key;
@@ -143,6 +156,7 @@ static void begin_section(struct reading *reading, char *line) {
 	end_section(ini);
 	ini->section = ini->line;
 	ini->section_is_empty = true;
+	ini->section_is_unknown = false;
 	if (strcspn(line + 1, "]") > SECTION_MAX) {
 		ini_file_mistake(ini, "a section's name is longer than %d bytes", SECTION_MAX);
 	}
@@ -226,11 +240,18 @@ static char *read_line(char *buffer, int size, void *data) {
 	return buffer;
 }
 
+/* As other files have it: # begins one only at the begin of a line. */
+static bool has_foreign_comment(const char *value) {
+	const char *mark = strchr(value, '#');
+	return mark != NULL && (mark == value || mark[-1] == ' ' || mark[-1] == '\t');
+}
+
 static int take_key(void *data, const char *section, const char *key, const char *value) {
 	struct reading *reading = data;
 	struct ini_file *ini = reading->ini;
 	ini->section_is_empty = false;
 	ini->is_behind_key = key[0] != '\0'; /* as inih has it */
+	unsigned mistakes = ini->mistakes;
 	bool is_list = ini->is_list != NULL && ini->is_list(reading->data, key);
 	unsigned before = is_list ? 0 : line_of_given(reading, section, key);
 	if (before == 0) {
@@ -240,6 +261,10 @@ static int take_key(void *data, const char *section, const char *key, const char
 				before);
 	} else {
 		ini_file_mistake(ini, "%s= is in line %u of this section already", key, before);
+	}
+	/* Elsewhere it may well be meant: a command has such words. */
+	if (ini->mistakes != mistakes && has_foreign_comment(value)) {
+		ini_file_mistake(ini, "behind a value a comment begins with ; and not with #");
 	}
 	return 1;
 }

@@ -40,7 +40,7 @@ struct ini_file {
 	int result; /* 0; -EINVAL after a mistake; -ENOMEM, which a handler may set as well */
 
 	/* private */
-	bool section_is_empty, is_behind_key;
+	bool section_is_empty, is_behind_key, section_is_unknown;
 };
 
 /* A key of a section. Before the first section, `section` is "". */
@@ -62,6 +62,12 @@ void ini_file_mistake(struct ini_file *ini, const char *format, ...)
 /* The same of another line. */
 void ini_file_mistake_at(struct ini_file *ini, unsigned line, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
+
+/*
+ * The key that is read is of a section that the file cannot have; `known` are those that it can.
+ * Told once of each, in its own line.
+ */
+void ini_file_unknown_section(struct ini_file *ini, const char *section, const char *known);
 
 /* --- values: each reports a mistake where `value` is not valid -------------------------------- */
 

@@ -261,7 +261,7 @@ def test_stream_that_goes(cockpit: Cockpit, engine: Program) -> None:
         (CANVAS + "[layer a]\nstream=a\nturn=45\n", "8: turn=45 is not known"),
         (CANVAS + "[layer a]\nstream=a\nsource=1,2,0x3\n", "8: source=1,2,0x3 is not a box"),
         (CANVAS + "[layer a]\nstream=a\nsize=3\n", '8: a layer has no "size"'),
-        (CANVAS + "[other]\nx=1\n", "7: unknown section [other]"),
+        (CANVAS + "[other]\nx=1\n", "6: unknown section [other]"),
     ],
 )
 def test_mistakes(tmp_path: Path, text: str, words: str) -> None:

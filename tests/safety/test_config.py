@@ -16,6 +16,9 @@ from PIL import Image
 CLUSTER = BUILD / "cluster" / "gid-cluster"
 ROLE = "[role oil]\nwidth=64\nheight=64\n"
 LAYER = "[layer film]\nwidth=64\nheight=64\n"
+LETTERS = "those have up to 63 letters, digits and - _ ."
+NO_STREAM = f"cannot be a stream's name: {LETTERS} with / between them"
+NO_COMMENT = "behind a value a comment begins with ; and not with #"
 UNKNOWN = "unknown section [rol]; there are [display], [output NAME], [role NAME] and [layer NAME]"
 FORMATS = "the code of a format that can be shown, such as XR24, AR24 or NV12, or any"
 SIZE = "width=320\nheight=240\n"  # of a display: what a larger one costs takes longer to measure
@@ -32,7 +35,15 @@ def fuel(*keys: str) -> str:
 
 MISTAKES: dict[str, tuple[str, list[str]]] = {
     "no key": (ROLE + "nonsense\n", ["4: neither [section] nor key=value"]),
-    "an unknown section": ("[rol]\nx=1\n", [f"2: {UNKNOWN}"]),
+    "an unknown section": ("[rol]\nx=1\ny=2\n", [f"1: {UNKNOWN}"]),
+    "a key before all sections": (
+        "x=1\ny=2\n",
+        [f"1: a key before the first section; {UNKNOWN.partition('; ')[2]}"],
+    ),
+    "a comment of another form": (
+        ROLE + "x=1 # pixel\n",
+        ["4: x=1 # pixel is not a number from 0 to 16384", f"4: {NO_COMMENT}"],
+    ),
     "an unknown key of a role": (ROLE + "alpha=1\n", ['4: a role has no "alpha"']),
     "an unknown key of the display": ("[display]\ndepth=1\n", ['2: the display has no "depth"']),
     "a pacing": ("[display]\npacing=fast\n", ["2: pacing=fast must be bound, on or off"]),
@@ -43,7 +54,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "a stream of the display": (
         "[display]\nstream=a b\n",
-        ["2: stream=a b cannot be a stream's name"],
+        [f"2: stream=a b {NO_STREAM}"],
     ),
     "a program that copies the screen": (
         "[display]\nscreen-copies=/usr/bin/grim\n",
@@ -81,8 +92,8 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         ["2: width=0 is not a number from 1 to 16384"],
     ),
     "no number": (ROLE + "x=-1\n", ["4: x=-1 is not a number from 0 to 16384"]),
-    "a stream's name": (ROLE + "stream=a b\n", ["4: stream=a b cannot be a stream's name"]),
-    "a domain's name": (ROLE + "domain=..\n", ["4: domain=.. cannot be a domain's name"]),
+    "a stream's name": (ROLE + "stream=a b\n", [f"4: stream=a b {NO_STREAM}"]),
+    "a domain's name": (ROLE + "domain=..\n", [f"4: domain=.. cannot be a domain's name: {LETTERS}"]),
     "a role that names no stream": (
         "[role oil lamp]\nwidth=1\nheight=1\n",
         ["1: [role oil lamp] needs stream=: safety/oil lamp cannot be a stream's name"],
@@ -165,7 +176,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         "[layer a film]\nwidth=1\nheight=1\n",
         ["1: [layer a film] needs stream=: a film cannot be a stream's name"],
     ),
-    "a stream of a layer": (LAYER + "stream=/\n", ["4: stream=/ cannot be a stream's name"]),
+    "a stream of a layer": (LAYER + "stream=/\n", [f"4: stream=/ {NO_STREAM}"]),
     "too many layers": (
         "".join(f"[layer l{i}]\nwidth=1\nheight=1\n" for i in range(33)),
         ["98: more than 32 layers", "99: more than 32 layers"],

@@ -95,9 +95,9 @@ def test_a_socket_with_a_name_that_is_too_long(cockpit: Cockpit) -> None:
 
 def test_without_a_configuration(cockpit: Cockpit) -> None:
     missing = cockpit.folder / "missing.conf"
-    for options, hint in (((), True), (("--check",), False)):
+    for options in ((), ("--check",)):
         command = [BUILD / "cluster" / "gid-cluster", "--config", missing, *options]
         display = cockpit.run("cluster", command)
         assert display.wait() == 1
         assert f"{missing}: No such file or directory" in display.stderr
-        assert ("write one, see gid-cluster(1)" in display.stderr) == hint
+        assert "write one, see gid-cluster(1)" in display.stderr

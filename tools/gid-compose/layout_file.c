@@ -167,9 +167,7 @@ static void handle_key(void *data, const char *section, const char *key, const c
 	} else if (strncmp(section, "layer ", 6) == 0) {
 		layer_key(reading, section + 6, key, value);
 	} else {
-		ini_file_mistake(&reading->ini,
-				"unknown section [%s]; there are [canvas] and [layer NAME]",
-				section);
+		ini_file_unknown_section(&reading->ini, section, "[canvas] and [layer NAME]");
 	}
 }
 
