@@ -104,6 +104,8 @@ struct config_domain {
 	struct config_container container;
 	char *group; /* who may connect to the domain's gidd, NULL: its user alone */
 	unsigned line;
+	unsigned number_line; /* of number=, also of one that is none; 0: there is no such line */
+	unsigned machine_line, container_line; /* of the first key vm-, container-; 0: none */
 };
 
 /* `reader` may read owner's memory and these of its streams. */

@@ -114,10 +114,12 @@ static void set_globs_or_none(
 /* 0 remains where it is none. */
 static void set_domain_number(
 		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
+	struct config_domain *domain = section;
 	unsigned mistakes = ini->mistakes;
 	int64_t number = ini_file_count(ini, key->name, value, 1, GID_DOMAIN_MAX);
+	domain->number_line = ini->line;
 	if (ini->mistakes == mistakes) {
-		((struct config_domain *)section)->number = (uint32_t)number;
+		domain->number = (uint32_t)number;
 	}
 }
 
@@ -296,10 +298,24 @@ static bool is_list(const void *data, const char *name) {
 			(key != NULL && (key->set == set_globs || key->set == set_globs_or_none));
 }
 
+/* Whether its kind has any use for the key is known at the end. */
+static void note_kind_of_key(struct reading *reading, const char *key) {
+	struct config_domain *domain = reading->section;
+	unsigned *line = strncmp(key, "vm-", 3) == 0	     ? &domain->machine_line
+			: strncmp(key, "container-", 10) == 0 ? &domain->container_line
+							      : NULL;
+	if (line != NULL && *line == 0) {
+		*line = reading->ini.line;
+	}
+}
+
 static void handle_key(void *data, const char *section, const char *key, const char *value) {
 	struct reading *reading = data;
 	if (reading->skipping) {
 		return;
+	}
+	if (reading->table == &domain_table) {
+		note_kind_of_key(reading, key);
 	}
 	if (reading->link != NULL) {
 		link_key(reading, key, value);
@@ -527,11 +543,11 @@ static void complete_domains(struct reading *reading) {
 			ini_file_mistake_at(&reading->ini, domain->line,
 					"window-kind= of domain %s needs window=16M", domain->name);
 		}
-		if (domain->number == 0) {
+		if (domain->number == 0 && domain->number_line == 0) {
 			ini_file_mistake_at(&reading->ini, domain->line,
 					"domain %s needs number=1..%u", domain->name,
 					GID_DOMAIN_MAX);
-		} else if (twin != domain) {
+		} else if (domain->number != 0 && twin != domain) {
 			ini_file_mistake_at(&reading->ini, domain->line,
 					"domain %s has the number %u of domain %s", domain->name,
 					domain->number, twin->name);
@@ -539,6 +555,25 @@ static void complete_domains(struct reading *reading) {
 	}
 	if (TAILQ_EMPTY(&config->domains) && !reading->misses_section) {
 		ini_file_mistake(&reading->ini, "the file has no [domain NAME]");
+	}
+}
+
+/* Nobody would read them: a guest without its kind= would be a domain of this machine. */
+static void check_keys_of_kinds(struct reading *reading) {
+	const struct config_domain *domain;
+	TAILQ_FOREACH(domain, &reading->config->domains, entry) {
+		if (domain->machine_line != 0 && domain->kind != KIND_GUEST) {
+			ini_file_mistake_at(&reading->ini, domain->machine_line,
+					"a key vm-... is of a guest alone: domain %s has no "
+					"kind=guest",
+					domain->name);
+		}
+		if (domain->container_line != 0 && domain->kind != KIND_CONTAINER) {
+			ini_file_mistake_at(&reading->ini, domain->container_line,
+					"a key container-... is of a container alone: domain %s "
+					"has no kind=container",
+					domain->name);
+		}
 	}
 }
 
@@ -668,6 +703,9 @@ int config_read(struct config *config, FILE *file, const char *name, FILE *error
 		complete_kinds(&reading);
 		complete_pairs(&reading);
 		complete_clients(&reading);
+	}
+	if (reading.ini.result == 0) { /* a kind that was misspelt says nothing of keys */
+		check_keys_of_kinds(&reading);
 	}
 	return reading.ini.result;
 }
