@@ -197,6 +197,11 @@ def test_from_nothing(tmp_path: Path, tool: Tool) -> None:  # noqa: F811
     again = sh("gid-cockpit init")
     assert again.stderr.startswith("gid-cockpit: cockpit.conf: there is such a file already: ")
     assert "gid-cockpit --config cockpit.conf up" in again.stderr
+    full = sh("ulimit -f 0; gid-cockpit --config full.conf init")  # nothing can be written there
+    assert (full.returncode, full.stderr) == (1, "gid-cockpit: full.conf: File too large\n")
+    nowhere = sh("gid-cockpit --config nowhere/a.conf init")
+    assert nowhere.stderr == "gid-cockpit: nowhere/a.conf: No such file or directory\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["cockpit.conf"]
     if not DEFAULT_CONFIG.exists():
         hint = "this folder has a cockpit.conf, which you can name with --config\n"
         assert sh("gid-cockpit up").stderr.endswith(hint)

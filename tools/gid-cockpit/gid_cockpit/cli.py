@@ -322,6 +322,10 @@ def init(path: Path, options: argparse.Namespace) -> int:
             f"{path}: there is such a file already: {start} starts its domains, --config names "
             "another file"
         ) from None
+    except OSError as error:
+        if error.filename is None:  # it was made, but not written, as on a full disk
+            path.unlink()
+        raise CockpitError(f"{path}: {error.strerror}") from None
     say(f"{path}: written. Now try:")
     if os.geteuid() != 0 and not os.environ.get("GID_RUNTIME_DIR"):
         say(f"  export GID_RUNTIME_DIR={own_folder()}")
