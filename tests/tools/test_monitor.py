@@ -226,7 +226,7 @@ MISTAKES = {
     "states alike": ("#400", "#ff0100", "off and oil look the same"),
     "a lamp that is not there": ('"role-oil"', '"role-oil" data-states="gas"', "gas is not of its"),
     "a lamp that is never lit": ('"role-oil"', '"role-oil" data-states="off"', "oil is never lit"),
-    "no XML": ("</svg>", "", "no element found"),
+    "no XML": ("</svg>", "", "bad.svg: it is no SVG: no element found"),
     "an encoding that nobody knows": ("<svg", '<?xml version="1.0" encoding="foo"?><svg', "foo"),
     "an encoding that is not read": (
         "<svg",
@@ -239,6 +239,12 @@ MISTAKES = {
         "must be a whole number of pixels",
     ),
 }
+
+
+def test_a_folder_that_was_not_made(tmp_path: Path) -> None:
+    done = monitor("test", tmp_path / "out")
+    said = f"gid-monitor: {tmp_path}/out is no folder that `gid-monitor make` has written\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

@@ -67,7 +67,9 @@ class Design:
             is_sheet = path.suffix == sheet.SUFFIX
             self.text = sheet.as_svg(path) if is_sheet else path.read_bytes()
             self._root = _parse(self.text)
-        except (DesignError, ElementTree.ParseError, LookupError, ValueError) as error:
+        except ElementTree.ParseError as error:
+            raise DesignError(f"{path}: it is no SVG: {error}") from None
+        except (DesignError, LookupError, ValueError) as error:
             raise DesignError(f"{path}: {error}") from None  # also of its encoding
         try:
             self.width, self.height = self._size()

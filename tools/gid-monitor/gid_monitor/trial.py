@@ -237,6 +237,8 @@ def _renderers(folder: Path) -> list[str]:
     try:
         names = json.loads(file.read_text(encoding="utf-8"))["renderers"]
         unknown = set(names) - set(NAMES)
+    except FileNotFoundError:
+        raise DesignError(f"{folder} is no folder that `gid-monitor make` has written") from None
     except (ValueError, KeyError, TypeError) as error:
         raise DesignError(f"{file}: gid-monitor has not made it: {error}") from None
     if unknown:
