@@ -301,11 +301,10 @@ static bool is_list(const void *data, const char *name) {
 /* Whether its kind has any use for the key is known at the end. */
 static void note_kind_of_key(struct reading *reading, const char *key) {
 	struct config_domain *domain = reading->section;
-	unsigned *line = strncmp(key, "vm-", 3) == 0	     ? &domain->machine_line
-			: strncmp(key, "container-", 10) == 0 ? &domain->container_line
-							      : NULL;
-	if (line != NULL && *line == 0) {
-		*line = reading->ini.line;
+	if (strncmp(key, "vm-", 3) == 0 && domain->machine_line == 0) {
+		domain->machine_line = reading->ini.line;
+	} else if (strncmp(key, "container-", 10) == 0 && domain->container_line == 0) {
+		domain->container_line = reading->ini.line;
 	}
 }
 
