@@ -12,6 +12,7 @@ import re
 import shlex
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,9 @@ def for_setuptools() -> FFI:
     """With the libgid that is installed, and what protects streams, if all of it is: setup.py names
     this.
     """
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        # It has no stable ABI, and the types of C count on the interpreter's lock.
+        raise SystemExit("gid runs in no free-threaded Python: take an ordinary one, as python3.13")
     package = "libgid-protection"
     if (flags := pkg_config("--cflags", package)) is not None:
         flags.append("-DGID_PY_PROTECTS")

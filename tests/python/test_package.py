@@ -6,8 +6,9 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import gid
@@ -56,6 +57,17 @@ def test_pip_installs_the_sdist(tmp_path: Path) -> None:
     env = os.environ | {"PYTHONPATH": str(target), "LD_LIBRARY_PATH": str(BUILD / "libgid")}
     file, formats = run(sys.executable, "-c", script, env=env, cwd=tmp_path).split()
     assert Path(file).is_relative_to(target) and int(formats) == len(gid.formats())
+
+
+def test_a_free_threaded_python_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a line of Python.h is all that its users hear."""
+    spec = spec_from_file_location("build_gid", SOURCE / "build_gid.py")
+    assert spec is not None and spec.loader is not None
+    builder = module_from_spec(spec)
+    spec.loader.exec_module(builder)
+    monkeypatch.setattr(sysconfig, "get_config_var", lambda name: name == "Py_GIL_DISABLED")
+    with pytest.raises(SystemExit, match="no free-threaded Python: take an ordinary one"):
+        builder.for_setuptools()
 
 
 def test_all_of_libgid_can_be_called() -> None:
