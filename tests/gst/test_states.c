@@ -323,8 +323,10 @@ static guint count_live_objects(void) {
 	return count;
 }
 
+/* An end that was asked for in NULL is the end of what plays next, unless it was paused before. */
 static void play_all(void) {
 	for (guint i = 0; i < KINDS; i++) {
+		gst_element_set_state(driven[i].pipeline, GST_STATE_PAUSED);
 		gst_element_set_state(driven[i].pipeline, GST_STATE_NULL);
 		set_properties(i, false);
 		gst_element_set_state(driven[i].pipeline, GST_STATE_PLAYING);
