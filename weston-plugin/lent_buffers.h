@@ -19,6 +19,7 @@ struct lent_buffer {
 	struct gid_slab *slab; /* our reference */
 	struct weston_buffer_reference buffer;
 	struct weston_buffer_release_reference release;
+	uint64_t outdated; /* its owner's: when another one was shown in its place */
 };
 
 /* The same one may be shown again before it came back. NULL for want of memory. */

@@ -93,8 +93,7 @@ const char *output_cover_find(struct weston_output *output, const struct gid_dom
 			view->geometry.scissor_enabled) {
 		return "the highest window does not cover it, or lets something through";
 	}
-	if (surface->resource == NULL ||
-			surface->desired_protection != WESTON_HDCP_DISABLE) {
+	if (surface->resource == NULL || surface->desired_protection != WESTON_HDCP_DISABLE) {
 		return "the highest window is nobody's, or protected";
 	}
 	if (!find_crop(view, output, &cover->crop)) {

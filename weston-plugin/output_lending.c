@@ -9,8 +9,8 @@
 
 /* Once a second, or more often, as gid_producer_lacks_memory() asks. */
 #define TICK_MS 500
-/* A lease is over: readers keep what is not shown any more. */
-#define TICKS_MAX 3
+/* Longer than a lease: for so long readers may keep what is not shown any more. */
+#define KEPT_NS UINT64_C(1500000000)
 #define PAUSE_NS UINT64_C(10000000000)
 /* That are not shown any more: a program of four buffers can go on. */
 #define KEPT_MAX 2
@@ -81,13 +81,17 @@ static void handle_revoked(void *data, struct gid_slab *slab) {
 }
 
 static void lending_set_shown(struct output_lending *lending, struct lent_buffer *shown) {
-	struct gid_slab *before = lending->shown != NULL ? lending->shown->slab : NULL;
+	struct lent_buffer *old = lending->shown;
+	struct gid_slab *before = old != NULL ? old->slab : NULL;
 	struct gid_slab *now = shown != NULL ? shown->slab : NULL;
 	if (before != now && before != NULL) {
 		gid_slab_on_revoked(before, NULL, lending);
 	}
 	if (before != now && now != NULL) {
 		gid_slab_on_revoked(now, handle_revoked, lending);
+	}
+	if (old != NULL && old != shown) {
+		old->outdated = gid_clock_now();
 	}
 	lending->shown = shown;
 }
@@ -99,11 +103,20 @@ static int lending_kept(const struct output_lending *lending) {
 	return wl_list_length(&lending->lent) - (lending->shown != NULL);
 }
 
+/* For how long they have had one of them, at most. */
+static uint64_t lending_kept_for(const struct output_lending *lending) {
+	const struct lent_buffer *lent;
+	uint64_t now = gid_clock_now(), longest = 0;
+	wl_list_for_each(lent, &lending->lent, link) {
+		if (lent != lending->shown && now - lent->outdated > longest) {
+			longest = now - lent->outdated;
+		}
+	}
+	return longest;
+}
+
 void output_lending_give_back(struct output_lending *lending) {
 	lent_buffers_give_back(&lending->lent, lending->shown);
-	if (lending_kept(lending) == 0) {
-		lending->ticks = 0;
-	}
 }
 
 void output_lending_collect(struct output_lending *lending) {
@@ -111,24 +124,25 @@ void output_lending_collect(struct output_lending *lending) {
 		gid_producer_want_release(lending->producer);
 		output_lending_give_back(lending);
 	}
-	if (lending_kept(lending) > 0 && lending->ticks == 0) {
-		lending->ticks = 1;
+	if (lending_kept(lending) > 0 && !lending->is_ticking) {
+		lending->is_ticking = true;
 		wl_event_source_timer_update(lending->timer, TICK_MS);
 	}
 }
 
-/* The program may need what readers keep. Of a buffer with two streams one hears only of its own. */
+/* The program may need what readers keep. Of a buffer with two streams one hears only of its own.
+ */
 static int handle_timer(void *data) {
 	struct output_lending *lending = data;
+	lending->is_ticking = false;
 	output_lending_collect(lending);
-	if (lending_kept(lending) == 0) {
-		return 0;
+	uint64_t kept_for = lending_kept_for(lending);
+	if (kept_for > TICK_MS * UINT64_C(1000000)) {
+		gid_producer_lacks_memory(lending->producer);
 	}
-	gid_producer_lacks_memory(lending->producer);
-	if (++lending->ticks > TICKS_MAX) {
+	if (kept_for > KEPT_NS) {
 		lending->paused_until = gid_clock_now() + PAUSE_NS;
 	}
-	wl_event_source_timer_update(lending->timer, TICK_MS);
 	return 0;
 }
 
@@ -146,7 +160,8 @@ static const char *lending_find(struct output_lending *lending, struct output_co
 	if (!lending_is_seen(lending, cover->slab)) {
 		return "a reader on another machine does not see its memory";
 	}
-	if (lending->is_off || (gid_domain_sealed_since(lending->domain) != 0 &&
+	if (lending->is_off ||
+			(gid_domain_sealed_since(lending->domain) != 0 &&
 					!lending_knows(lending, gid_slab_key(cover->gid)))) {
 		return "gidd lends nothing more";
 	}
@@ -222,8 +237,8 @@ static const char *lending_lend(struct output_lending *lending, const struct out
 
 #define lending_log(lending, ...) weston_log_paced(&(lending)->pacer, 30, 60000, __VA_ARGS__)
 
-static void lending_tell(struct output_lending *lending, const char *why,
-		const struct output_cover *cover) {
+static void lending_tell(
+		struct output_lending *lending, const char *why, const struct output_cover *cover) {
 	const char *name = lending->output->name;
 	if (why == lending->told) {
 		lending->count += why == NULL;
@@ -234,7 +249,8 @@ static void lending_tell(struct output_lending *lending, const char *why,
 		lending_log(lending, "gid: output %s lends pictures of process %d\n", name,
 				(int)client_pid(cover->client));
 	} else if (lending->told == NULL) {
-		lending_log(lending, "gid: output %s is drawn, after %u pictures that were lent: %s\n",
+		lending_log(lending,
+				"gid: output %s is drawn, after %u pictures that were lent: %s\n",
 				name, lending->count, why);
 	} else {
 		lending_log(lending, "gid: output %s is drawn: %s\n", name, why);
@@ -314,7 +330,7 @@ void output_lending_set_producer(struct output_lending *lending, struct gid_doma
 	lent_buffers_end(&lending->lent);
 	memset(lending->granted, 0, sizeof(lending->granted));
 	lending->is_unsent = lending->is_off = false;
-	lending->asked = lending->ticks = 0;
+	lending->asked = 0;
 	lending->paused_until = 0;
 	lending->domain = domain;
 	lending->producer = producer;
@@ -322,8 +338,7 @@ void output_lending_set_producer(struct output_lending *lending, struct gid_doma
 
 int output_lending_init(struct output_lending *lending, const struct client_list *programs,
 		struct weston_output *output, void (*lost)(void *data), void *data) {
-	*lending = (struct output_lending){
-			.programs = programs,
+	*lending = (struct output_lending){.programs = programs,
 			.output = output,
 			.lost = lost,
 			.data = data,

@@ -32,10 +32,10 @@ struct output_lending {
 	bool is_begun; /* it was sent in this repaint, before it was known what changed */
 	uint32_t granted[LENDING_SLABS]; /* keys of slabs that readers may read; 0: none */
 	uint32_t next_granted;
-	uint32_t asked; /* the key of that which gidd was asked for last */
-	bool is_off;	/* gidd refused one: until the stream is published anew */
+	uint32_t asked;		       /* the key of that which gidd was asked for last */
+	bool is_off;		       /* gidd refused one: until the stream is published anew */
 	struct wl_event_source *timer; /* while readers have something that is not shown any more */
-	uint32_t ticks;		       /* of it, since then */
+	bool is_ticking;	       /* it is armed */
 	uint64_t paused_until;	       /* for readers kept what they had; 0: they did not */
 
 	struct wl_client *client; /* that was looked at last; NULL: none */

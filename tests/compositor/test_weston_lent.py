@@ -5,6 +5,7 @@ import ctypes
 import itertools
 import signal
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -28,6 +29,7 @@ STREAM = "screen/left"
 SIZE = 480, 270
 LEND = f"{LEFT}lend={PYTHON}\n"
 OPEN = 1  # the number of the domain of the readers
+KEPT_SECONDS = 1.5  # for so long readers may keep what is not shown any more
 pixman = pytest.mark.parametrize("outputs", ["pixman"], indirect=True)
 
 
@@ -278,6 +280,24 @@ def test_readers_that_keep_all(outputs: Outputs) -> None:
                 stack.enter_context(keeper(*place))
             reader.wait_picture(film.paint(seed))
     outputs.weston.wait_log("readers keep its pictures")
+
+
+@pixman
+def test_a_reader_that_has_two_at_a_time(outputs: Outputs) -> None:
+    """As a pipeline with a queue: it keeps none for long, and all are lent."""
+    with film_of(outputs) as film, outputs.read(STREAM) as reader:
+        film.wait_lent(reader)
+        held: list[Frame] = []
+        end = time.monotonic() + KEPT_SECONDS + 2
+        while time.monotonic() < end:
+            film.paint(0, (0, 0, 8, 8))
+            frame = Frame()
+            while reader.lib.gid_consumer_receive(reader.consumer, ctypes.byref(frame)) != 1:
+                reader.wait(1)
+            assert film.has(frame)
+            held.append(frame)
+            if len(held) > 2:
+                reader.lib.gid_consumer_release(reader.consumer, ctypes.byref(held.pop(0)))
 
 
 @pixman
