@@ -22,10 +22,11 @@ from lab.domains.here import ask
 
 ROLES, LYING = liar_roles(), ("left", "right")
 # Whose deadline passes after each frame: it wakes the display once more in each refresh. Where a
-# frame takes longer than the first of these, as it does where tests' reach is counted, others do.
+# frame takes longer than the first of these, as it does where tests' reach is counted, others do;
+# and beside many other programs, where frames come late by turns, the last ones.
 WAKING_NAMES = [f"waking{i}" for i in range(8)]
 WAKING = "".join(
-    f"[role {name}]\ndomain=open\nstream=waking\ngood-frames=1\ndeadline-ms={1 + i}\n"
+    f"[role {name}]\ndomain=open\nstream=waking\ngood-frames=1\ndeadline-ms={2**i}\n"
     f"x={320 * (i % 2)}\ny={200 + 80 * (i // 2)}\nwidth=320\nheight=80\n"
     for i, name in enumerate(WAKING_NAMES)
 )

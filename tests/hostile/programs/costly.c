@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * hostile-costly STREAM FORMAT WIDTH HEIGHT TRANSFORM: pictures with the right hash, each of them
- * new, as often as they are taken, 250 times a second at most: in a format, and turned in a way,
- * that cost their reader as much as can be. `hostile-costly formats`: all that there are.
+ * hostile-costly STREAM FORMAT WIDTH HEIGHT TRANSFORM [LEASE]: pictures with the right hash, each
+ * of them new, as often as they are taken, 250 times a second at most: in a format, and turned in a
+ * way, that cost their reader as much as can be. A reader has each for a second, or for so many.
+ * `hostile-costly formats`: all that there are.
  */
 #include <drm_fourcc.h>
 #include <endian.h>
@@ -20,6 +21,7 @@
 
 #define SLOTS 6
 #define PERIOD_NS 4000000
+#define SECOND_NS 1000000000ull
 
 struct costly {
 	struct gid_domain *domain;
@@ -68,6 +70,7 @@ static void costly_init(struct costly *costly, char **argv) {
 	const char *name = argv[2];
 	struct gid_producer_options options = {
 			.size = sizeof(options), .released = handle_released, .data = costly};
+	options.lease_ns = argv[6] != NULL ? (uint64_t)atoi(argv[6]) * SECOND_NS : 0;
 	const struct gid_box all = {0};
 	if (gid_domain_connect(NULL, &costly->domain) < 0) {
 		errx(EXIT_FAILURE, "%s", gid_domain_connect_error());
@@ -105,8 +108,10 @@ int main(int argc, char **argv) {
 		print_formats();
 		return EXIT_SUCCESS;
 	}
-	if (argc != 6 || strlen(argv[2]) != 4) {
-		errx(EXIT_FAILURE, "usage: hostile-costly STREAM FORMAT WIDTH HEIGHT TRANSFORM");
+	if (argc < 6 || argc > 7 || strlen(argv[2]) != 4) {
+		errx(EXIT_FAILURE,
+				"usage: hostile-costly STREAM FORMAT WIDTH HEIGHT TRANSFORM "
+				"[LEASE]");
 	}
 	costly_init(&costly, argv);
 	if (costly.rows == NULL) {
