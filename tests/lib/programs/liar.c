@@ -26,6 +26,8 @@
 #define PERIOD_MS 20
 #define SLOTS 32
 #define AHEAD_NS 1500000000ull
+/* Longer than that: the clock that is ahead would take back what was not looked at yet. */
+#define LEASE_NS 10000000000ull
 
 enum mode {
 	FLIP,
@@ -213,8 +215,10 @@ static void handle_released(void *data, gid_id gid) {
 
 static int start(struct liar *liar) {
 	struct gid_layout small;
-	struct gid_producer_options options = {
-			.size = sizeof(options), .released = handle_released, .data = liar};
+	struct gid_producer_options options = {.size = sizeof(options),
+			.lease_ns = LEASE_NS,
+			.released = handle_released,
+			.data = liar};
 	int ret = gid_domain_connect(NULL, &liar->domain);
 	if (ret == 0) {
 		gid_layout_init(&small, DRM_FORMAT_XRGB8888, WIDTH / 2, HEIGHT / 2, 64);
