@@ -6,7 +6,11 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
 from lib.program import BUILD, TOP
+
+# Beside other tests each of its compilations, some hundred, waits for a processor.
+pytestmark = pytest.mark.timeout(3600)
 
 
 def test_nothing_recurses_and_each_stack_is_known(tmp_path: Path) -> None:
