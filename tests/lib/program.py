@@ -33,7 +33,7 @@ CONFINE = () if SANITIZED or COUNTED or EMULATED else ("--confine",)
 # Its memory is counted as theirs.
 EMULATOR_KIB = 4 << 10 if EMULATED else 0
 
-_COUNTS_SECONDS = 5  # to write them
+_COUNTS_SECONDS = 5  # in which one that is to write them runs
 
 T = TypeVar("T")
 
@@ -150,9 +150,22 @@ class Program(Process):
         """As its test is over: in good order only where that is of use."""
         if COUNTED:
             self.signal(signal.SIGTERM)
+            self._wait_written()
+        self.kill()
+
+    def _wait_written(self) -> None:
+        """Until it has ended, unless it only sleeps: what counts on a busy machine is no hang."""
+        used, end = -1, time.monotonic() + PATIENCE
+        while used < (used := self._used()) and time.monotonic() < end:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(_COUNTS_SECONDS)
-        self.kill()
+
+    def _used(self) -> int:
+        """Of a processor, in ticks; one more where it waits for one. -1: it has ended."""
+        if not self.is_running():
+            return -1
+        words = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return int(words[11]) + int(words[12]) + (words[0] in "RD")
 
     def open_fds(self) -> int:
         return len(os.listdir(f"/proc/{self.pid}/fd"))
