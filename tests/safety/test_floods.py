@@ -30,6 +30,9 @@ WAKING = "".join(
     f"x={320 * (i % 2)}\ny={200 + 80 * (i // 2)}\nwidth=320\nheight=80\n"
     for i, name in enumerate(WAKING_NAMES)
 )
+# A deadline that passes after each of the frames that come half as often, and within which also a
+# display that is traced on a busy machine has looked at one.
+CHANGING_MS = 100
 RINGS = BUILD / "tests" / "hostile" / "programs" / "hostile-rings"
 BELL = "[role bell]\ndomain=open\nx=0\ny=200\nwidth=320\nheight=80\n"
 LARGER = DISPLAY.replace("height=240", "height=520")
@@ -207,7 +210,7 @@ def test_an_answer_about_many_roles(cockpit: Cockpit) -> None:
     """
     names = [f"waking{i}" for i in range(32)]
     many = "".join(
-        f"[role {name}]\ndomain=open\nstream=waking\ngood-frames=1\ndeadline-ms={3 + i % 5}\n"
+        f"[role {name}]\ndomain=open\nstream=waking\ngood-frames=1\ndeadline-ms={CHANGING_MS}\n"
         f"x={320 * (i % 4)}\ny={80 * (i // 4)}\nwidth=320\nheight=80\n"
         for i, name in enumerate(names)
     )
@@ -215,7 +218,7 @@ def test_an_answer_about_many_roles(cockpit: Cockpit) -> None:
     under = ("strace", "--kill-on-exit", "-qq", "-e", "trace=/^(accept4|epoll_p?wait|sendto)$")
     size = "[display]\nworst-frame=0\nwidth=1280\nheight=640\n"
     display = Display(cockpit, many, display=size, under=(*under, "-o", str(trace)))
-    start_telltale(cockpit, "--stream=waking", "--cycle=10")
+    start_telltale(cockpit, "--stream=waking", f"--cycle={2 * CHANGING_MS}")
 
     def kept() -> int:
         return sum(min(count, 64) for count in counts(display).values())
@@ -239,14 +242,14 @@ def test_an_answer_for_which_a_socket_has_no_room(cockpit: Cockpit) -> None:
     """The rest comes when its reader has begun, and meanwhile others are answered."""
     names = [f"waking{i:02}-{'n' * 34}" for i in range(32)]
     many = "".join(
-        f"[role {name}]\ndomain=open\nstream=waking\ngood-frames=1\ndeadline-ms={3 + i % 5}\n"
+        f"[role {name}]\ndomain=open\nstream=waking\ngood-frames=1\ndeadline-ms={CHANGING_MS}\n"
         f"x={16 * i}\nwidth=16\nheight=16\n[layer {name}]\nwidth=16\nheight=16\n"
         for i, name in enumerate(names)
     )
     less_room = ("trace=setsockopt", "inject=setsockopt:retval=0")  # no machine gives it more
     under = ("strace", "--kill-on-exit", "-qq", "-o", str(cockpit.folder / "trace"))
     display = Display(cockpit, many, under=(*under, *(f"-e{words}" for words in less_room)))
-    start_telltale(cockpit, "--stream=waking", "--cycle=10", "--size=16x16")
+    start_telltale(cockpit, "--stream=waking", f"--cycle={2 * CHANGING_MS}", "--size=16x16")
 
     def all_have_changed() -> bool:
         return all(len(role["transitions"]) == 64 for role in display.status()["roles"])
