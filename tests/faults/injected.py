@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lib.cockpit import Cockpit
 from lib.gidwire import Closed
-from lib.program import PATIENCE, Program, wait_for
+from lib.program import COUNTED, PATIENCE, Program, wait_for
 
 # What a call may fail with, each by no fault of its caller's; others are not injected. Not here:
 # what cannot fail, and close and munmap, for an injected call is not made, and what it ends stays.
@@ -97,6 +97,7 @@ class Traced(Program):
     def __init__(
         self, cockpit: Cockpit, domain: str, command: Sequence[str | Path], fault: Fault | None
     ) -> None:
+        self.fault = fault
         self.trace = cockpit.folder / f"trace-{time.monotonic_ns()}"
         options = fault.options() if fault else ["-e", f"trace={','.join(ERRORS)}"]
         super().__init__(
@@ -120,8 +121,15 @@ class Traced(Program):
         return len(os.listdir(f"/proc/{self.inner()}/fd"))
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Ends the program itself; strace then ends as it did."""
+        """Ends the program itself; strace then ends as it did.
+
+        Where gcc counts, a fault that is still to come would hit what reads and writes the counts:
+        those of all runs before would be lost.
+        """
         inner = self.inner()
+        if COUNTED and self.fault is not None and not self.injected():
+            self.kill()
+            return 0
         if inner is not None:
             os.kill(inner, number)
         return self.wait()
@@ -161,11 +169,15 @@ class Calls:
 
 
 def learn(traced: Traced, begins: str) -> Calls:
-    """It begins with the first line of the trace that has `begins` in it."""
+    """It begins with the first line of the trace that has `begins` in it, and ends where what gcc
+    counts is written.
+    """
     calls = Calls(Counter(), Counter(), {})
     first, begun = None, False
     for line in traced.trace.read_text(errors="replace").splitlines():
         found = re.match(r"(\d+)\s+(\w+)\(", line)
+        if ".gcda" in line:
+            break
         if found is None:
             continue  # the rest of a call that another thread came between
         thread, call = int(found[1]), found[2]
