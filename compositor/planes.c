@@ -67,11 +67,14 @@ static void handle_revoked(void *data, struct gid_slab *slab) {
 	plane->planes->events->revoked(plane->planes->data);
 }
 
-void planes_listen(struct planes *planes) {
-	for (uint32_t i = 0; i < planes->picture.layout.plane_count; i++) {
+int planes_listen(struct planes *planes) {
+	int error = 0;
+	for (uint32_t i = 0; i < planes->picture.layout.plane_count && error == 0; i++) {
 		struct plane *plane = &planes->plane[i];
-		plane->listening = gid_slab_on_revoked(plane->slab, handle_revoked, plane) == 0;
+		error = gid_slab_on_revoked(plane->slab, handle_revoked, plane);
+		plane->listening = error == 0;
 	}
+	return error;
 }
 
 /* --- what is in them -------------------------------------------------------------------------- */

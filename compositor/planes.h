@@ -34,8 +34,11 @@ void planes_init(struct planes *planes, const struct picture *picture,
 /* Returns 0: the slabs are there; -EINPROGRESS; or why not, and then nothing is held. */
 int planes_import(struct planes *planes, struct gid_domain *domain);
 
-/* From now on `revoked` is called when a slab is revoked. */
-void planes_listen(struct planes *planes);
+/*
+ * From now on `revoked` is called when a slab is revoked. Returns 0; or -ENOMEM, -ENOENT: then it
+ * may not be, so the picture must not be shown, and the slabs are to be dropped.
+ */
+int planes_listen(struct planes *planes);
 
 /* Gives the slabs back, and cancels imports. May be called at any time, also twice. */
 void planes_drop(struct planes *planes);

@@ -236,6 +236,9 @@ static int buffer_map(struct buffer *buffer, uint32_t id) {
  */
 static int buffer_show(struct buffer *buffer, uint32_t id) {
 	int error = planes_check(&buffer->planes);
+	if (error == 0) {
+		error = planes_listen(&buffer->planes);
+	}
 	if (error != 0) {
 		return error;
 	}
@@ -330,7 +333,6 @@ static void handle_revoked(void *data) {
 static void buffer_send_result(struct buffer *buffer, int error) {
 	if (error == 0) {
 		buffer->state = BUFFER_SHOWN;
-		planes_listen(&buffer->planes);
 		buffer_log(buffer, buffer->pool.address != NULL ? "shown" : "shown as a dma-buf");
 	} else {
 		buffer->state = BUFFER_FAILED;

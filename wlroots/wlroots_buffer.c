@@ -258,9 +258,12 @@ static void buffer_log_refusal(const struct buffer *buffer, bool has_words) {
 	}
 }
 
-/* Returns 0, -ENOENT, -ERANGE or -ENOTSUP. */
+/* Returns 0, -ENOENT, -ERANGE, -ENOTSUP or -ENOMEM. */
 static int buffer_show_planes(struct buffer *buffer) {
 	int error = planes_check(&buffer->planes);
+	if (error == 0) {
+		error = planes_listen(&buffer->planes);
+	}
 	if (error != 0) {
 		return error;
 	}
@@ -285,7 +288,6 @@ static int buffer_show_planes(struct buffer *buffer) {
 	if (readable) {
 		buffer->view.data = data;
 	}
-	planes_listen(&buffer->planes);
 	return 0;
 }
 

@@ -86,7 +86,7 @@ static void settle(struct buffer *buffer, int error) {
 		error = -ENOENT;
 	}
 	if (error == 0) {
-		planes_listen(&buffer->planes);
+		demand(planes_listen(&buffer->planes) == 0);
 		planes_view(&buffer->planes);
 		struct planes_dmabuf dmabuf;
 		planes_get_dmabuf(&buffer->planes, &dmabuf);
