@@ -198,8 +198,8 @@ memory_new (GstGidImportSlot *slot)
   GstGidImport *import = slot->import;
   gboolean is_dmabuf = slot->kind == GST_GID_VIEW_DMABUF;
   guint64 begin = is_dmabuf ? import->dmabuf_offset : import->info.offset;
-  /* where byte 0 of the descriptor would be mapped */
-  const guint8 *base = (const guint8 *) gid_slab_view (import->slab, 0) - begin;
+  /* where byte 0 of the descriptor would be mapped: of memory whose slots may lack pages, too */
+  const guint8 *base = (const guint8 *) gid_slab_view_untouched (import->slab, 0) - begin;
   GstMemory *mem = gst_gid_view_new (slot->kind, is_dmabuf ? import->dmabuf : import->info.fd, base,
       slot->offset + import->info.slot_size, slot->offset, import->size);
 

@@ -370,7 +370,10 @@ struct gid_slab_info {
 
 void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info);
 
-/** The slot's memory, read-only, `slot_size` bytes. NULL for a dma-buf that cannot be mapped. */
+/**
+ * The slot's memory, read-only, `slot_size` bytes. NULL for a dma-buf that cannot be mapped, and
+ * for memory that lacks pages of the slot, which would be made as they are read.
+ */
 const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot);
 
 /**
