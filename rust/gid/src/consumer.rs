@@ -123,7 +123,7 @@ impl Consumer {
             // SAFETY: on the domain's thread, and a place for the slab.
             let result = unsafe { sys::gid_slab_import(self.connection.c, frame.gid, &mut slab) };
             if result == 0 {
-                return Frame::new(self, frame, slab).map(Some);
+                return Ok(Some(Frame::new(self, frame, slab)));
             }
             self.give_back(&frame);
             // The memory or gidd went away meanwhile: the next frame may have other memory.

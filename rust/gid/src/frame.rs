@@ -90,7 +90,7 @@ impl<'c> Frame<'c> {
         consumer: &'c Consumer,
         c: sys::gid_frame,
         slab: *mut sys::gid_slab,
-    ) -> Result<Frame<'c>> {
+    ) -> Frame<'c> {
         // SAFETY: the note is good until the next frame is received; the slab is referenced.
         let (note, info) = unsafe {
             let mut info = std::mem::zeroed();
@@ -101,18 +101,46 @@ impl<'c> Frame<'c> {
             };
             (note, info)
         };
-        Ok(Frame {
+        Frame {
             consumer,
             c,
             note,
             slab,
             info,
-        })
+        }
     }
 
     /// What the producer's program says of it beyond all this, at most 256 bytes: not to be trusted.
     pub fn note(&self) -> &[u8] {
         &self.note
+    }
+
+    /// What its producer put beside the picture, as [`Slot::set_metadata`](crate::Slot) does: a
+    /// copy, empty where that is nothing. Any bytes can be there: parse them with care.
+    ///
+    /// Errors: `ESTALE`, `ENOENT`, `ENOTCONN`: the frame was taken back; `EPROTO`: its producer
+    /// broke the protocol; `EAGAIN`, or another of libgid's: its memory is not to be had now.
+    pub fn metadata(&self) -> Result<Vec<u8>> {
+        if self.c.metadata == 0 {
+            return Ok(Vec::new());
+        }
+        let mut result = 0;
+        for room in [sys::GID_METADATA_DEFAULT, sys::GID_METADATA_MAX] {
+            let mut bytes = vec![0u8; room as usize];
+            // SAFETY: on the domain's thread, and so much room; the slab is referenced.
+            result = unsafe {
+                let to = bytes.as_mut_ptr().cast();
+                sys::gid_consumer_get_metadata(self.consumer.c, &self.c, self.slab, to, room)
+            };
+            if let Ok(size) = usize::try_from(result) {
+                bytes.truncate(size);
+                return Ok(bytes);
+            }
+            if result != -Errno::MSGSIZE.raw_os_error() {
+                break;
+            }
+        }
+        Err(Error::new(result, ""))
     }
 
     /// What its pixels mean.

@@ -279,6 +279,7 @@ pub struct Slot<'p> {
     producer: &'p mut Producer,
     index: u32,
     frame: sys::gid_frame,
+    metadata: Vec<u8>,
 }
 
 impl<'p> Slot<'p> {
@@ -300,6 +301,7 @@ impl<'p> Slot<'p> {
             producer,
             index,
             frame,
+            metadata: Vec::new(),
         }
     }
 
@@ -355,10 +357,18 @@ impl<'p> Slot<'p> {
         self
     }
 
+    /// What goes beside the picture: bytes of any form, at most 16 KiB, as what was found in it. Of
+    /// readers only those that ask for it get it: `Frame::metadata()`.
+    pub fn set_metadata(&mut self, bytes: impl Into<Vec<u8>>) -> &mut Self {
+        self.metadata = bytes.into();
+        self
+    }
+
     /// Sends it. Returns to how many readers.
     ///
-    /// Errors: `EINVAL`: something that was said of it is out of range; of a protected stream also
-    /// `ENOTSUP`, `EAGAIN`: its pixels cannot be read by a processor, or not now.
+    /// Errors: `EINVAL`: something that was said of it is out of range; `EMSGSIZE`: so is the size
+    /// of its metadata, for which other errors can say that there is no memory; of a protected
+    /// stream also `ENOTSUP`, `EAGAIN`: its pixels cannot be read by a processor, or not now.
     pub fn send(self) -> Result<u32> {
         self.send_with(&[])
     }
@@ -373,11 +383,16 @@ impl<'p> Slot<'p> {
         } = *self.producer;
         self.frame.note = note.as_ptr().cast();
         self.frame.note_size = note.len().try_into().unwrap_or(u32::MAX);
-        // SAFETY: on the domain's thread; the note lives until it returns. If nobody holds the slot
-        // when this is dropped, it is given back there.
+        let (metadata, size) = (self.metadata.as_ptr(), self.metadata.len());
+        let size = size.try_into().unwrap_or(u32::MAX);
+        // SAFETY: on the domain's thread; note and metadata live until it returns. If nobody holds
+        // the slot when this is dropped, it is given back there.
         let result = unsafe {
             self.frame.gid = sys::gid_slab_gid(slab, self.index);
-            sys::gid_producer_send(c, &mut self.frame)
+            match sys::gid_producer_put_metadata(c, &mut self.frame, metadata.cast(), size) {
+                0 => sys::gid_producer_send(c, &mut self.frame),
+                error => error,
+            }
         };
         connection.check(result).map(|readers| readers as u32)
     }

@@ -99,6 +99,59 @@ fn each_frame_arrives_as_it_was_sent() {
 }
 
 #[test]
+fn what_was_found_goes_beside_the_picture() {
+    let (_domain, consumer) = consumer("rust/metadata", ConsumerOptions::default());
+    const SIZES: [usize; 4] = [0, 5, 16384, 1];
+    let (thread, done) = produce("rust/metadata", patient(), |producer| {
+        for (value, size) in (1..).zip(SIZES) {
+            let mut slot = producer.slot(Some(LONG))?;
+            slot.set_metadata(vec![value; size]);
+            slot.send()?;
+        }
+        let mut slot = producer.slot(Some(LONG))?;
+        slot.set_metadata(vec![0; 16385]);
+        assert_eq!(slot.send().unwrap_err().errno(), 90, "EMSGSIZE");
+        send(producer, 5).map(drop) // of the slot that went back
+    });
+    let mut before = Vec::new();
+    for (value, size) in (1..).zip(SIZES) {
+        let frame = consumer.next_frame(Some(LONG)).unwrap().unwrap();
+        assert_eq!(frame.metadata().unwrap(), vec![value; size]);
+        before.push(frame);
+    }
+    assert_eq!(before[1].metadata().unwrap(), [2; 5], "while it is held");
+    drop(before);
+    let frame = consumer.next_frame(Some(LONG)).unwrap().unwrap();
+    assert_eq!((frame.sequence(), frame.metadata().unwrap().len()), (5, 0));
+    drop((frame, done));
+    thread.join().unwrap();
+}
+
+#[test]
+fn metadata_of_a_frame_that_was_taken_back_is_told() {
+    let (_domain, consumer) = consumer("rust/late", ConsumerOptions::default());
+    let options = ProducerOptions {
+        lease: Duration::from_millis(50),
+        ..ProducerOptions::default()
+    };
+    let (thread, done) = produce("rust/late", options, |producer| {
+        let mut slot = producer.slot(Some(LONG))?;
+        slot.set_metadata(*b"found");
+        slot.send()?;
+        send(producer, 2).map(drop)
+    });
+    let frame = consumer.next_frame(Some(LONG)).unwrap().unwrap();
+    let end = Instant::now() + LONG;
+    while frame.is_current() {
+        assert!(Instant::now() < end);
+        sleep(SHORT);
+    }
+    assert_eq!(frame.metadata().unwrap_err().errno(), 116, "ESTALE");
+    drop((frame, done));
+    thread.join().unwrap();
+}
+
+#[test]
 fn a_frame_stays_while_it_is_held_and_its_lease_renewed() {
     let (_domain, consumer) = consumer("rust/held", ConsumerOptions::default());
     let options = ProducerOptions {
