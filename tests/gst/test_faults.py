@@ -542,7 +542,9 @@ def test_a_long_wait_is_told_to_who_sees_no_messages(cockpit: Cockpit) -> None:
     sender.wait_playing()
     sender.tell("state paused")
     missing, paused = programs
-    missing.wait_output('gidsrc0: Still waiting for the stream "camera/rear" of domain "open": nobody')
+    missing.wait_output(
+        'gidsrc0: Still waiting for the stream "camera/rear" of domain "open": nobody'
+    )
     time.sleep(6)  # as long as it took, and more
     assert missing.stderr.count("waiting") == 1
     assert "waiting" not in paused.stderr
