@@ -33,6 +33,7 @@ X, Y = 40, 20  # of the light on it
 FRAMES = 120
 RINGS = 200
 PATIENCE = 100.0  # seconds, for one thing
+BOOT_SECONDS = 300.0  # of what boots; translated guests on a busy machine take their time
 # Each frame is another one, and which numbers its pixels are does not depend on the processor.
 SOURCE = (
     f"videotestsrc pattern=snow num-buffers={FRAMES} "
@@ -75,7 +76,7 @@ def try_kvm() -> dict[str, object]:
 
 class Paths:
     def __init__(self, folder: Path, accel: str) -> None:
-        self.cockpit = Cockpit(folder, text_of(accel), GUESTS, PATIENCE)
+        self.cockpit = Cockpit(folder, text_of(accel), GUESTS, BOOT_SECONDS)
         self.folder = folder
         self.places: dict[str, Place] = {}
         self.sums: list[str] = []  # of the frames of SOURCE
@@ -327,15 +328,13 @@ def in_time(times: list[float]) -> dict[str, object]:
 
 def steps(paths: Paths, with_kvm: bool) -> list[Step]:
     """`with_kvm`: whether that is tried, too."""
-    long = 300.0  # of what boots; translated guests on a busy machine take their time
-
     def ring(way: str) -> Callable[[], dict[str, object]]:
         return lambda: paths.ring(way)
 
     first = [Step("kvm", "KVM runs a guest", try_kvm, 60)] if with_kvm else []
     return [
         *first,
-        Step("boot", "two guests boot", paths.boot, long),
+        Step("boot", "two guests boot", paths.boot, BOOT_SECONDS),
         Step("serial", "a link by virtio-serial", paths.join, 120, ("boot",)),
         Step("ivshmem", "windows by ivshmem", paths.by_devices, 120, ("serial",)),
         Step("dax", "windows with pages (dax)", paths.by_pages, 120, ("serial",)),
@@ -354,5 +353,5 @@ def steps(paths: Paths, with_kvm: bool) -> list[Step]:
         Step("link", "rings over the link", ring("link"), 150, ("serial",)),
         Step("msix", "the device alone (MSI-X, a register)", paths.ring_bare, 150, ("vfio",)),
         Step("screen", "a screen (virtio-gpu, KMS)", paths.show, 150, ("serial",)),
-        Step("killed", "a guest that is killed", paths.kill, long, ("ivshmem",)),
+        Step("killed", "a guest that is killed", paths.kill, BOOT_SECONDS, ("ivshmem",)),
     ]

@@ -82,6 +82,16 @@ def test_a_step_that_fails_costs_those_alone_that_need_it(capsys: pytest.Capture
     assert "\x1b" not in said  # no terminal
 
 
+@pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+def test_guests_are_waited_for_as_long_as_their_step_is(tmp_path: Path) -> None:
+    """A busy machine takes minutes to boot two that it translates."""
+    them = paths.Paths(tmp_path, "tcg")
+    booting = [step for step in paths.steps(them, False) if step.run in (them.boot, them.kill)]
+    assert [step.name for step in booting] == ["boot", "killed"]
+    for name in paths.GUESTS:
+        assert them.cockpit.place(name).patience >= max(step.seconds for step in booting)
+
+
 def test_a_step_that_hangs_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """And so does what is done about it."""
     monkeypatch.setattr("lab.self_test.trial.AGAIN_SECONDS", 0.3)
