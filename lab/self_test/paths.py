@@ -328,6 +328,7 @@ def in_time(times: list[float]) -> dict[str, object]:
 
 def steps(paths: Paths, with_kvm: bool) -> list[Step]:
     """`with_kvm`: whether that is tried, too."""
+
     def ring(way: str) -> Callable[[], dict[str, object]]:
         return lambda: paths.ring(way)
 
