@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -134,6 +135,39 @@ def test_all_commands_are_offered(name: str, cockpit: Cockpit) -> None:
     commands = re.findall(r"^  (?:  )?([a-z][a-z-]+) ", listed, re.M)
     assert len(commands) >= 7
     assert set(commands) <= set(complete(f"{name} ", cockpit.env("open")))
+
+
+def test_names_of_files_are_quoted(tmp_path: Path) -> None:
+    """In a terminal, for there alone bash quotes."""
+    (tmp_path / "my cockpit.conf").touch()
+    ours, theirs = pty.openpty()
+    shell = subprocess.Popen(
+        ["bash", "--norc", "--noprofile", "-i"],
+        env=os.environ | {"TERM": "dumb", "HOME": str(tmp_path), "PS1": ""},
+        cwd=tmp_path,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+
+    def typed(text: str, expected: str) -> str:
+        shown = b""
+        os.write(ours, text.encode())
+        while expected.encode() not in shown:
+            shown += os.read(ours, 4096)
+        return shown.decode()
+
+    try:
+        for file in FILES.values():
+            typed(f"source {shlex.quote(str(file))}; echo be''gin\n", "begin")
+        for words in ("gid-cockpit -c", "gidctl doctor -c", "gid-timeline report"):
+            assert "my\\ cockpit.conf" in typed(f"\x15{words} my\t", "cockpit.conf")
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(ours)
 
 
 # --- other shells ---

@@ -15,6 +15,7 @@ _gid_cockpit() {
 	done
 	case $before in
 	-c | --config)
+		compopt -o filenames 2>/dev/null # as that of gidctl does
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 		;;

@@ -3,6 +3,12 @@
 # Completion of gidctl in bash: its commands and options, domains, their streams; and of the programs beside
 # it, by what their --help tells.
 
+# A name with a space is to be quoted. For other shells offer.bash asks, and quotes nothing.
+_gid_files() {
+	compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen -f -- "$1")
+}
+
 # Those that run here.
 _gidctl_domains() {
 	local socket
@@ -54,7 +60,7 @@ _gidctl() {
 	done
 	case $before in
 	-c | --config | -o | --output)
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		_gid_files "$word"
 		return
 		;;
 	-d | --domain | --from) words=$(_gidctl_domains) ;;
@@ -114,10 +120,11 @@ _gid_options() {
 		fi
 		;;
 	esac
-	mapfile -t COMPREPLY < <(
-		compgen -W "$words" -- "$word"
-		[[ -n $words ]] || compgen -f -- "$word"
-	)
+	if [[ -n $words ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	else
+		_gid_files "$word"
+	fi
 }
 
 complete -F _gidctl gidctl
