@@ -19,6 +19,7 @@ GUEST = (
     "[share open host]\nstreams=*\n"
 )
 NO_NAME = "is not a domain's name: at most 63 letters, digits and - _ ."
+WORDS = ((2, "one"), (4, "two"))  # that are no numbers
 NO_COMMENT = "behind a value a comment begins with ; and not with #"
 NO_GLOB = (
     "can match no stream name: those have up to 63 letters, digits and - _ . with / between them, "
@@ -238,7 +239,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "two numbers that are none": (
         "[domain open]\nnumber=one\n[domain cluster]\nnumber=two\n",
-        ["2: number=one is not a number from 1 to 254", "4: number=two is not a number from 1 to 254"],
+        [f"{line}: number={word} is not a number from 1 to 254" for line, word in WORDS],
     ),
     "a comment of another form": (
         "[domain open]\nnumber=1 # the first\nlocal=movie #all\n",

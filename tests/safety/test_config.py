@@ -17,6 +17,7 @@ CLUSTER = BUILD / "cluster" / "gid-cluster"
 ROLE = "[role oil]\nwidth=64\nheight=64\n"
 LAYER = "[layer film]\nwidth=64\nheight=64\n"
 LETTERS = "those have up to 63 letters, digits and - _ ."
+NO_DOMAIN = f"cannot be a domain's name: {LETTERS}"
 NO_STREAM = f"cannot be a stream's name: {LETTERS} with / between them"
 NO_COMMENT = "behind a value a comment begins with ; and not with #"
 UNKNOWN = "unknown section [rol]; there are [display], [output NAME], [role NAME] and [layer NAME]"
@@ -93,7 +94,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "no number": (ROLE + "x=-1\n", ["4: x=-1 is not a number from 0 to 16384"]),
     "a stream's name": (ROLE + "stream=a b\n", [f"4: stream=a b {NO_STREAM}"]),
-    "a domain's name": (ROLE + "domain=..\n", [f"4: domain=.. cannot be a domain's name: {LETTERS}"]),
+    "a domain's name": (ROLE + "domain=..\n", [f"4: domain=.. {NO_DOMAIN}"]),
     "a role that names no stream": (
         "[role oil lamp]\nwidth=1\nheight=1\n",
         ["1: [role oil lamp] needs stream=: safety/oil lamp cannot be a stream's name"],
