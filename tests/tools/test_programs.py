@@ -144,6 +144,16 @@ def test_an_option_before_the_command_is_named(words: str) -> None:
     assert done.stderr.endswith(f"\n{name}: error: unrecognized arguments: {option}\n")
 
 
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}  # as Latin-1 locales are
+
+
+@pytest.mark.parametrize("name", IN_PYTHON)
+def test_all_is_utf8_whatever_the_locale(name: str, tmp_path: Path) -> None:
+    done = subprocess.run([PROGRAMS[name], "--größe"], env=os.environ | ASCII, capture_output=True)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.endswith("unrecognized arguments: --größe\n".encode())
+
+
 NUMBERS = [
     "gid-cluster --realtime",
     "gid-cluster --seconds",

@@ -19,8 +19,16 @@ FIGURES_MOST = 40  # of a number, which takes long to read if it has thousands
 
 def begin() -> None:
     """Before a program imports what it is made of: until run() an interrupt ends it silently."""
+    _use_utf8()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _use_utf8() -> None:
+    """Files, their names and what other programs say are UTF-8, whatever the locale has. Where Python
+    would read them otherwise, it starts anew."""
+    if sys.getfilesystemencoding() != "utf-8" and "utf8" not in sys._xoptions and sys.executable:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def run(
