@@ -183,6 +183,16 @@ def test_a_guest_of_another_cockpit_has_no_log_here(tool: Tool) -> None:  # noqa
 # --- the first steps ---
 
 
+@pytest.mark.parametrize("command", ["status", "down", "check"])
+def test_a_file_of_mistakes_alone(tool: Tool, command: str) -> None:  # noqa: F811
+    """No domain of it is known, and none runs."""
+    tool.config.write_text("[domain größe]\nnumber=1\n")
+    done = tool.start(command)
+    assert (done.returncode, done.stdout) == (1, "")
+    said = f'gid-cockpit: {tool.config}:1: "größe" is not a domain\'s name: '
+    assert done.stderr.startswith(said) and done.stderr.count("\n") == 1
+
+
 def test_from_nothing(tmp_path: Path, tool: Tool) -> None:  # noqa: F811
     """What each command says next is what one does next."""
     env = tool.env | {"GID_RUNTIME_DIR": str(tool.runtime)}

@@ -47,9 +47,11 @@ def read_anyway(path: Path) -> Configuration:
     configuration, mistakes = understand(path)
     if not mistakes:
         return configuration
-    gid_console.tell(f"gid-cockpit: {MistakesError(mistakes)}")
     known = {domain.name for domain in configuration.domains}
     more = tuple(domain for domain in running(configuration) if domain.name not in known)
+    if not known and not more:  # there is nothing to look at, or to end
+        raise MistakesError(mistakes)
+    gid_console.tell(f"gid-cockpit: {MistakesError(mistakes)}")
     return Configuration(configuration.path, configuration.runtime, configuration.domains + more)
 
 
