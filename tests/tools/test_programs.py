@@ -283,10 +283,11 @@ time.sleep(600)
 """
 
 
+@pytest.mark.parametrize("module", ["argparse", "pathlib"])
 @pytest.mark.parametrize("name", IN_PYTHON)
-def test_an_early_interrupt_is_no_traceback(name: str, tmp_path: Path) -> None:
+def test_an_early_interrupt_is_no_traceback(name: str, module: str, tmp_path: Path) -> None:
     """While it imports what it is made of, which takes a second on a busy machine."""
-    (tmp_path / "argparse.py").write_text(SLOW)
+    (tmp_path / f"{module}.py").write_text(SLOW)
     ours, theirs = os.pipe()
     env = os.environ | {"THERE": str(theirs)}
     env["PYTHONPATH"] = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"

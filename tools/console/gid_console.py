@@ -25,8 +25,8 @@ def begin() -> None:
 
 
 def _use_utf8() -> None:
-    """Files, their names and what other programs say are UTF-8, whatever the locale has. Where Python
-    would read them otherwise, it starts anew."""
+    """Files, their names and what other programs say are UTF-8, whatever the locale has: where
+    Python would read them otherwise, it starts anew."""
     if sys.getfilesystemencoding() != "utf-8" and "utf8" not in sys._xoptions and sys.executable:
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
