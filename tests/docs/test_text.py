@@ -170,6 +170,7 @@ def literals() -> str:
         "*/*.[ch]",
         "clients/*/*.c",
         "cluster/*/*.[ch]",
+        "common/*/*.c",
         "gidd/*/*.[ch]",
         "gst/*/*.c",
         "tools/*/*.c",
