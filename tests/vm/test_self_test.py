@@ -83,8 +83,11 @@ def test_a_step_that_fails_costs_those_alone_that_need_it(capsys: pytest.Capture
 
 
 @pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
-def test_guests_are_waited_for_as_long_as_their_step_is(tmp_path: Path) -> None:
+def test_guests_are_waited_for_as_long_as_their_step_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A busy machine takes minutes to boot two that it translates."""
+    monkeypatch.setenv("PATH", f"{BUILD / 'gidd'}:{os.environ['PATH']}")
     them = paths.Paths(tmp_path, "tcg")
     booting = [step for step in paths.steps(them, False) if step.run in (them.boot, them.kill)]
     assert [step.name for step in booting] == ["boot", "killed"]
