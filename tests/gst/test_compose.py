@@ -371,7 +371,9 @@ def test_layer_whose_producer_goes(cockpit: Cockpit, engine: Program, end: str) 
     wait_for(lambda: composer.messages("gid-state")[-1]["state"] == "waiting", "its end")
     composer.wait_frames(len(composer.frames) + 30)
     assert set(composer.sums[-40:]) == {picture}
-    assert not [m["text"] for m in composer.lines("bus") if m["bus"] == "warning"]
+    # Of the canvas there can be one: a program that stands still for long loses what it holds.
+    warned = [m["text"] for m in composer.lines("bus") if m["bus"] == "warning"]
+    assert all('"canvas/panel" were taken back' in text for text in warned)
 
 
 def test_one_layer_ends(cockpit: Cockpit, engine: Program) -> None:
