@@ -80,6 +80,7 @@ static int examination_init(struct examination *of, const struct monitor_frame *
 	of->frame.submit_time = frame->submit_time;
 	of->slot = frame->pixels;
 	of->slab.memory = GID_MEMORY_MEMFD;
+	of->slab.fd = -1; /* ours, and all there: no file to be asked for its pages */
 	of->slab.slot_count = 1;
 	int ret = gid_layout_init(
 			&of->slab.layout, DRM_FORMAT_XRGB8888, frame->width, frame->height, 4);
