@@ -273,7 +273,9 @@ const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot) {
 			(slab->touched[slot / 8] >> slot % 8 & 1) != 0) {
 		return view;
 	}
-	/* What is missing would be made as it is read, and its owner could leave it to us for good.
+	/*
+	 * Reading a missing page would allocate it, charged to us for as long as its owner keeps
+	 * the file.
 	 */
 	if (!info->revoked &&
 			gid_memory_check_pages(info->fd, info->offset + slot * info->slot_size,

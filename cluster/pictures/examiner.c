@@ -107,7 +107,8 @@ static bool is_drawn(const struct gid_slab_info *info) {
 	return info->memory != GID_MEMORY_DMABUF || gid_dmabuf_is_drawn(info->fd);
 }
 
-/* What is missing would be made as it is read, and its owner could leave it to us for good. */
+/* Reading a missing page would allocate it, charged to us for as long as its owner keeps the file.
+ */
 static bool has_pages(const struct examination *of) {
 	const struct gid_slab_info *slab = &of->slab;
 	const uint64_t at = slab->offset + gid_slot_of(of->frame.gid) * slab->slot_size;

@@ -69,7 +69,7 @@ static int take_memory(int *fd, uint64_t size, const char **why) {
 	return explain(error, why);
 }
 
-/* We map it, and read it first: pages that are missing would be made, and be ours for good. */
+/* gidd maps it and may read it first: missing pages would be allocated, and charged to gidd. */
 int descriptor_take_shared(int *fd, uint64_t size, const char **why) {
 	int error = take_memory(fd, size, why);
 	if (error == 0) {

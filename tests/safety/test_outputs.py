@@ -188,7 +188,7 @@ def test_refreshes_that_were_missed_are_counted(cockpit: Cockpit) -> None:
         wait_for(lambda: display.status()["frames"] > seen + 20, "more frames")
         return display.status()["longest_gap_ns"] >= missed * PERIOD_NS
 
-    wait_for(has_missed_them, "a gap as long as the display stood still")
+    assert any(has_missed_them() for _ in range(8)), "a gap as long as the display stood still"
     after = display.status()
     assert after["skipped_refreshes"] >= before["skipped_refreshes"] + missed
     assert off_refreshes(after["longest_gap_ns"]) < 2
