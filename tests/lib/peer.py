@@ -36,6 +36,7 @@ class Peer:
     def last(self) -> dict:
         lines = self.lines
         assert lines, f"it has said nothing:\n{self.program.stderr}"
+        assert lines[-1]["event"] != "failed", self.program.stderr
         return lines[-1]
 
     def wait(
