@@ -36,7 +36,6 @@ class Peer:
     def last(self) -> dict:
         lines = self.lines
         assert lines, f"it has said nothing:\n{self.program.stderr}"
-        assert lines[-1]["event"] != "failed", self.program.stderr
         return lines[-1]
 
     def wait(
@@ -66,7 +65,9 @@ class Peer:
 
     def wait_frames(self, more: int, timeout: float = PATIENCE) -> dict:
         """Until it has sent or received so many frames more."""
-        goal = self.last["frames"] + more
+        last = self.last
+        assert last["event"] != "failed", self.program.stderr
+        goal = last["frames"] + more
         return self.wait(lambda line: line["frames"] >= goal, f"{more} more frames", timeout)
 
     def wait_state(self, state: int, timeout: float = PATIENCE) -> dict:
