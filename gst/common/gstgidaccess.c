@@ -6,7 +6,9 @@
 
 #include <systemd/sd-json.h>
 
-/* Domain names and numbers as gidd's status has them: our own, and those linked to it. */
+/*
+ * Maps names of domains to their numbers, by gidd's status: our own domain, and those linked to it.
+ */
 static GHashTable *
 list_domains (struct gid_domain *domain)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Domains by name: those that may read a stream. */
+/** The set of domains that may read a stream, as a property lists them. */
 #ifndef GST_GID_ACCESS_H
 #define GST_GID_ACCESS_H
 
@@ -7,15 +7,16 @@
 
 G_BEGIN_DECLS
 
-/** The numbers of domains. */
+/** Indexed by the number of the domain. */
 typedef struct
 {
   guint8 allowed[GID_DOMAIN_MAX + 1];
 } GstGidAccess;
 
 /**
- * Reads names (or numbers) with commas between, the value of this property. Asks gidd which domains there are. Returns FALSE
- * with an error that names those there are. Call with the domain's lock held.
+ * Parses a comma-separated list of domain names or numbers, the value of the property named
+ * `property`. Asks gidd which domains exist. Returns FALSE with an error that lists them if one is
+ * unknown. Call with the domain's lock held.
  */
 gboolean gst_gid_access_parse (GstGidAccess *access, GstGidDomain *domain, const gchar *property,
     const gchar *names, GError **error);

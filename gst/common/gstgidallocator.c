@@ -10,23 +10,26 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* The first slab has as many slots, unless upstream asks for more, or the domain has no memory. */
+/* Slots of the first slab, unless upstream asks for more or the domain is short of memory. */
 #define FIRST_SLOTS 6
-/* A consumer shows one frame until it has the next. */
+/* The minimum: a consumer holds the frame on display until it has the next one. */
 #define LEAST_SLOTS 2
-/* The most slots that upstream may hold by itself. */
+/* The maximum number of slots to add because upstream itself holds all of them. */
 #define SLOTS_HELD_MAX 128
 
-/* How long more slots are waited for where there are some: then it goes on in those. */
+/*
+ * How long to wait for a new slab while there are other slots; after that, allocation uses those.
+ */
 #define GROWTH_WAIT (200 * G_TIME_SPAN_MILLISECOND)
-/* How long to wait for a slot before looking whether a lease has run out. */
+/* Interval at which a thread that waits for a slot checks for expired leases. */
 #define WAIT_STEP (20 * G_TIME_SPAN_MILLISECOND)
 
 G_DEFINE_TYPE (GstGidAllocator, gst_gid_allocator, GST_TYPE_ALLOCATOR);
 
 /*
- * Of dma-bufs: V4L2's elements import only memory of such an allocator, and take its descriptor
- * from the structure that this one makes. It has no state, and is there as long as the process.
+ * Allocator of dma-buf memory. V4L2 elements only import memory whose allocator is a
+ * GstDmaBufAllocator, and read the descriptor from the GstMemory that such an allocator creates. It
+ * is a stateless singleton that lives as long as the process.
  */
 typedef GstDmaBufAllocator GstGidDmabufAllocator;
 typedef GstDmaBufAllocatorClass GstGidDmabufAllocatorClass;
@@ -35,7 +38,7 @@ G_DEFINE_TYPE (GstGidDmabufAllocator, gst_gid_dmabuf_allocator, GST_TYPE_DMABUF_
 
 static GstAllocator *dmabuf_allocator;
 
-/* Set with it, before there is any memory. */
+/* Initialised together with the allocator, before any memory exists. */
 static GQuark slot_quark;
 
 static GstAllocator *
@@ -53,7 +56,7 @@ get_dmabuf_allocator (void)
   return dmabuf_allocator;
 }
 
-/* --- the memory of a slot --- */
+/* --- memory of slots --- */
 
 static GstMemoryCopyFunction copy_for_real;
 static gpointer memory_map (GstMemory *mem, GstMapInfo *info, gsize maxsize);
@@ -114,7 +117,7 @@ gst_gid_memory_get_slot (GstMemory *mem)
 {
   GstMemory *whole = mem->parent ? mem->parent : mem;
 
-  /* asked so often for each frame that questions for its type would be seen */
+  /* Called several times per frame: comparing a function pointer is cheaper than a GType check. */
   if (mem->allocator == NULL || mem->allocator->mem_map_full != memory_map)
     return NULL;
   if (mem->allocator != dmabuf_allocator)
@@ -122,7 +125,7 @@ gst_gid_memory_get_slot (GstMemory *mem)
   return gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (whole), slot_quark);
 }
 
-/* Of memory that can only have been made here. */
+/* For memory that only this file can have created. */
 static GstGidSlot *
 own_slot (GstMemory *mem)
 {
@@ -154,7 +157,7 @@ memory_unmap (GstMemory *mem, GstMapInfo *info)
     slot->in_one_go = slot->turn == g_atomic_int_get (&slot->slab->allocator->turn);
 }
 
-/* dma-bufs have one of their own. */
+/* Only for GstGidMemory: GstDmaBufAllocator implements its own mem_share. */
 static GstMemory *
 memory_share (GstMemory *mem, gssize offset, gssize size)
 {
@@ -197,7 +200,7 @@ gst_is_gid_memory (GstMemory *mem, GstGidDomain *domain)
   return slot && (domain == NULL || slot->slab->allocator->domain == domain);
 }
 
-/* Has an allocator map and copy as slots are. */
+/* Installs the functions that map, unmap and copy slots. */
 static void
 memory_init (GstAllocator *allocator)
 {
@@ -218,7 +221,7 @@ gst_gid_dmabuf_allocator_init (GstGidDmabufAllocator *self)
   memory_init (GST_ALLOCATOR_CAST (self));
 }
 
-/* --- slots --- */
+/* --- slots and slabs --- */
 
 void
 gst_gid_allocator_signal (GstGidAllocator *self)
@@ -236,7 +239,9 @@ gst_gid_allocator_free (GstAllocator *allocator, GstMemory *mem)
   slot_unused (slot);
 }
 
-/* For elements that take the allocator but not the pool: only with the layout of the caps. */
+/*
+ * For elements that use the proposed allocator without the pool: only with the layout of the caps.
+ */
 static GstMemory *
 gst_gid_allocator_alloc (GstAllocator *allocator, gsize size, GstAllocationParams *params)
 {
@@ -257,11 +262,11 @@ gst_gid_allocator_alloc (GstAllocator *allocator, gsize size, GstAllocationParam
       mem = gst_gid_allocator_take (self, &layout, size);
     g_mutex_unlock (&self->lock);
   }
-  /* gidsink will have to copy it */
+  /* Fall back to system memory, which gidsink copies. */
   return mem ? mem : gst_allocator_alloc (NULL, size, params);
 }
 
-/* The domain is locked. */
+/* Call with the domain's lock held. */
 static void
 slab_finish (GstGidSlab *slab)
 {
@@ -288,9 +293,10 @@ gst_gid_memory_is_revoked (GstMemory *mem)
 }
 
 /*
- * A lease that ran out takes the whole of a dma-buf, and so does whoever takes the stream from a
- * reader: another will be made in its place. What a driver still writes into goes with the last
- * memory of it. Call with the lock held.
+ * Frees slabs that were revoked and are not in use any more. A slab of dma-buf memory is revoked
+ * when a lease on it expires, or when a reader loses its access to the stream; a new slab replaces
+ * it. The memory that a driver may still write to is freed with its last GstMemory. Call with the
+ * lock held.
  */
 static void
 drop_revoked (GstGidAllocator *self)
@@ -366,7 +372,7 @@ gst_gid_allocator_may_wait (GstGidAllocator *self)
   return held;
 }
 
-/* The slab as the allocator keeps it. The domain is locked. */
+/* Wraps a slab of libgid. Call with the domain's lock held. */
 static GstGidSlab *
 slab_new (GstGidAllocator *self, struct gid_slab *made, const GstGidDmabuf *dmabuf)
 {
@@ -379,7 +385,9 @@ slab_new (GstGidAllocator *self, struct gid_slab *made, const GstGidDmabuf *dmab
   slab->slab = made;
   slab->info = info;
   slab->dmabuf = *dmabuf;
-  /* to libgid the slot of an export is the picture, to upstream all of the memory */
+  /*
+   * For libgid, the slot of an exported dma-buf is the picture; upstream may use all of its memory.
+   */
   if (dmabuf->fd >= 0)
     slab->info.slot_size = dmabuf->size;
   for (guint i = 0; i < info.slot_count; i++) {
@@ -389,7 +397,7 @@ slab_new (GstGidAllocator *self, struct gid_slab *made, const GstGidDmabuf *dmab
   return slab;
 }
 
-/* -ENOTSUP: there is no window for it that dma-bufs can be made of. */
+/* Returns -ENOTSUP if dma-bufs cannot be made from the domain's memory window. */
 static int
 make_window_dmabuf (GstGidAllocator *self, struct gid_domain *domain,
     const struct gid_layout *layout, gsize size, GPtrArray *made)
@@ -429,7 +437,10 @@ make_udmabuf (GstGidAllocator *self, struct gid_domain *domain, const struct gid
   return ret;
 }
 
-/* As many dma-bufs, or fewer where there is no more memory: in a window, where that can be. */
+/*
+ * Makes up to `count` dma-bufs, fewer if memory is short; from the memory window if possible,
+ * otherwise by udmabuf.
+ */
 static int
 make_dmabufs (GstGidAllocator *self, struct gid_domain *domain, const struct gid_layout *layout,
     gsize size, guint count, GPtrArray *made)
@@ -454,7 +465,7 @@ is_out_of_memory (int result)
   return result == -EDQUOT || result == -ENOMEM || result == -ENOSPC;
 }
 
-/* Whether fewer slots are to be tried: as many as there is memory for, `min` at least. */
+/* Whether to try again with fewer slots. Halves `*count`, down to `min`, while memory is short. */
 static gboolean
 try_fewer (int result, guint *count, guint min)
 {
@@ -464,7 +475,7 @@ try_fewer (int result, guint *count, guint min)
   return TRUE;
 }
 
-/* The lock is held, as of what follows. */
+/* The functions below are called with the allocator's lock held. */
 static void
 add_slab (GstGidAllocator *self, GstGidSlab *slab)
 {
@@ -474,7 +485,7 @@ add_slab (GstGidAllocator *self, GstGidSlab *slab)
       gid_slab_of (slab->info.gid), slab->info.slot_count, slab->info.slot_size, self->n_slots);
 }
 
-/* What could be made is there. Takes the error, NULL with a `result` of 0. */
+/* Ends a request for memory. Takes `error`, which is NULL if `result` is 0. */
 static void
 end_growth (GstGidAllocator *self, int result, GError *error)
 {
@@ -486,7 +497,7 @@ end_growth (GstGidAllocator *self, int result, GError *error)
   self->without_gidd = result == -ENOTCONN || result == -ETIMEDOUT;
   if (result == 0)
     g_atomic_int_set (&self->told_without_gidd, FALSE);
-  /* the domain has no more: asking again each time that there is no free slot would not help */
+  /* The domain has no memory left: do not ask again whenever there is no free slot. */
   if (is_out_of_memory (result) && self->n_slots > 0) {
     self->limit = MIN (self->limit, self->n_slots);
     self->exhausted = TRUE;
@@ -494,7 +505,7 @@ end_growth (GstGidAllocator *self, int result, GError *error)
   gst_gid_allocator_signal (self);
 }
 
-/* As many dma-bufs as there is memory for. Waits for gidd. */
+/* Makes as many dma-bufs as there is memory for. Blocks until gidd answers. */
 static void
 grow_by_dmabufs (GstGidAllocator *self, const struct gid_layout *layout, gsize size, guint count)
 {
@@ -522,8 +533,8 @@ grow_by_dmabufs (GstGidAllocator *self, const struct gid_layout *layout, gsize s
 }
 
 /*
- * A slab that gidd was asked for. Nobody waits for that with a lock: while gidd hangs, this stream goes
- * on in the slots that it has, and so do all others of the process.
+ * A pending request to gidd for a slab. No thread waits for the answer with a lock held: if gidd
+ * hangs, this stream and the other streams of the process continue with the slots they have.
  */
 typedef struct
 {
@@ -531,7 +542,7 @@ typedef struct
   struct gid_layout layout;
   gsize size;
   guint count, min;
-  struct gid_slab *slab; /* NULL: there is none */
+  struct gid_slab *slab; /* NULL: none was created */
   int result;
   GError *error;
 } Growth;
@@ -546,7 +557,7 @@ growth_free (gpointer data)
   g_free (growth);
 }
 
-/* On the domain's thread, without its lock. */
+/* Runs in the domain's thread, without the domain's lock. */
 static gboolean
 take_growth (gpointer data)
 {
@@ -568,7 +579,7 @@ take_growth (gpointer data)
 
 static void slab_answered (void *data, int error, struct gid_slab *slab);
 
-/* With the domain's lock held. Returns 0: slab_answered() has what comes of it; or -errno. */
+/* Returns 0 if slab_answered() will be called, else -errno. Call with the domain's lock held. */
 static int
 ask_for_slab (Growth *growth)
 {
@@ -590,7 +601,10 @@ set_refusal (Growth *growth, int result)
       "Cannot make %u slots of %" G_GSIZE_FORMAT " bytes", growth->count, growth->size);
 }
 
-/* The gid_exported_func: with the domain's lock held, so that a pool's cannot be had. */
+/*
+ * The gid_exported_func. Runs with the domain's lock held, so the allocator's lock, which comes
+ * before it in the lock order, cannot be taken here: take_growth() does the rest.
+ */
 static void
 slab_answered (void *data, int error, struct gid_slab *slab)
 {
@@ -635,7 +649,7 @@ grow_by_slab (
   }
 }
 
-/* How many slots more there are to be, `min` at least; 0: the limit is reached. */
+/* How many slots to add, at least `min`; 0: the limit is reached. */
 static guint
 count_more (GstGidAllocator *self, guint min)
 {
@@ -728,7 +742,7 @@ gst_gid_allocator_post_stuck (GstGidAllocator *self)
 {
   GstElement *element = g_weak_ref_get (&self->element);
 
-  /* a pause is no reason to wonder */
+  /* In PAUSED it is normal that elements hold buffers and wait. */
   if (element && GST_STATE (element) == GST_STATE_PLAYING
       && g_atomic_int_compare_and_exchange (&self->told_stuck, FALSE, TRUE))
     GST_ELEMENT_WARNING (element, RESOURCE, NO_SPACE_LEFT,

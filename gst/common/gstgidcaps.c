@@ -7,17 +7,17 @@
 #include <gst/allocators/gstdmabuf.h>
 #include <gst/video/video.h>
 
-#define FIELDS_MAX 64 /* that are read */
+#define FIELDS_MAX 64 /* fields that are read at most */
 
-/* What says how the picture is to be shown: before all that may be left out. */
+/* Fields that define how the picture is displayed: written first when not all fields fit. */
 static const gchar *const known_fields[] = { "format", "drm-format", "width", "height", "framerate",
   "interlace-mode", "field-order", "pixel-aspect-ratio", "colorimetry", "chroma-site",
   "multiview-mode", "multiview-flags", "views", "max-framerate", "mastering-display-info",
   "content-light-level" };
 
-/* --- values ------------------------------------------------------------------------------------ */
+/* --- values of fields ------------------------------------------------------------------------- */
 
-/* All of the text is a number from `min` to `max`. */
+/* Parses a whole string as a number from `min` to `max`. */
 static gboolean
 read_signed (const gchar *text, gint64 min, gint64 max, gint64 *number)
 {
@@ -122,7 +122,9 @@ read_bitmask (GValue *value, const gchar *text)
   return TRUE;
 }
 
-/* "0:ffffffff", and perhaps ":" and names, which say the same. With less than all bits it is not fixed. */
+/*
+ * "0:ffffffff", optionally followed by ":" and the flags' names. Any other mask would not be fixed.
+ */
 static gboolean
 read_flagset (GValue *value, const gchar *text)
 {
@@ -148,7 +150,7 @@ typedef struct
   ReadValue read;
 } Simple;
 
-/* The types that travel. */
+/* The types of fields that are sent. */
 static const Simple *
 simple_types (void)
 {
@@ -186,7 +188,7 @@ find_type (GType type)
   return simple->name ? simple : NULL;
 }
 
-/* --- out --------------------------------------------------------------------------------------- */
+/* --- serialising ------------------------------------------------------------------------------ */
 
 static gboolean
 is_known (const gchar *field)
@@ -206,7 +208,7 @@ typedef struct
   gboolean full; /* a field did not fit */
 } Writing;
 
-/* NULL: it is of no simple type. */
+/* Returns NULL if the type is not a simple one. */
 static gchar *
 write_field (const gchar *field, const GValue *value)
 {
@@ -214,13 +216,13 @@ write_field (const gchar *field, const GValue *value)
   const Simple *simple;
   gchar *said, *whole = NULL;
 
-  /* as it is where people wrote the caps */
+  /* this is how the field is parsed from caps that an application wrote by hand */
   if (type == GST_TYPE_FLAG_SET && strcmp (field, "multiview-flags") == 0)
     type = GST_TYPE_VIDEO_MULTIVIEW_FLAGSET;
   simple = find_type (type);
   if (simple == NULL)
     return NULL;
-  /* what the bits are called is of no use */
+  /* without the flags' names */
   said = simple->type == GST_TYPE_VIDEO_MULTIVIEW_FLAGSET
       ? g_strdup_printf (
             "%x:%x", gst_value_get_flagset_flags (value), gst_value_get_flagset_mask (value))
@@ -245,7 +247,7 @@ put_field (Writing *writing, const gchar *field)
   g_free (whole);
 }
 
-/* The known fields, the others, or with neither all of them, in their order. */
+/* Writes the known fields, or the others, or all of them in their order if both are FALSE. */
 static void
 put_fields (Writing *writing, gboolean known, gboolean others)
 {
@@ -304,12 +306,12 @@ gst_gid_structure_to_text (const GstStructure *structure, gsize max, gchar **los
   return to_text (structure, NULL, max, lost);
 }
 
-/* --- in ---------------------------------------------------------------------------------------- */
+/* --- parsing ---------------------------------------------------------------------------------- */
 
 typedef struct
 {
   const gchar *at, *end;
-  gboolean is_caps; /* whose known fields have the types that they must have */
+  gboolean is_caps; /* of caps: the known fields must have their proper type */
 } Reading;
 
 static gboolean
@@ -328,7 +330,7 @@ skip_blanks (Reading *reading)
     ;
 }
 
-/* As long as possible, of letters, digits and `more`; NULL: nothing. */
+/* Reads as many letters, digits and characters of `more` as possible; NULL if there is none. */
 static gchar *
 read_word (Reading *reading, const gchar *more)
 {
@@ -340,7 +342,7 @@ read_word (Reading *reading, const gchar *more)
   return reading->at == begin ? NULL : g_strndup (begin, (gsize) (reading->at - begin));
 }
 
-/* Three octal digits, or the character itself. */
+/* After a backslash: three octal digits, or the character itself. */
 static gboolean
 read_escaped (Reading *reading, gchar *c)
 {
@@ -377,7 +379,7 @@ read_quoted (Reading *reading)
   return g_string_free (text, !skip (reading, '"'));
 }
 
-/* A value as text; NULL: none that can be simple. */
+/* Reads the text of a value; NULL if it cannot be a simple one. */
 static gchar *
 read_text (Reading *reading)
 {
@@ -386,7 +388,7 @@ read_text (Reading *reading)
   return read_word (reading, "_-+/:.");
 }
 
-/* By which type a field means something; "string": also that of all others where none is said. */
+/* The type of a known field. "string" is also the default for other fields without a type. */
 static const gchar *
 type_of (const gchar *field)
 {
@@ -399,7 +401,10 @@ type_of (const gchar *field)
   return "string";
 }
 
-/* As avidemux can say it. No element takes such caps, and GStreamer itself shows square pixels. */
+/*
+ * A pixel-aspect-ratio of 0, which avidemux can set. No element accepts such caps, and GStreamer
+ * itself displays square pixels.
+ */
 static gboolean
 is_no_shape (const Reading *reading, const gchar *field, const GValue *value)
 {
@@ -425,7 +430,9 @@ set_field (const Reading *reading, GstStructure *structure, const gchar *field, 
   g_value_unset (&value);
 }
 
-/* "(int)"; NULL: there is none. FALSE: a parenthesis without a type. */
+/*
+ * Reads "(int)"; `*type` is NULL if there is none. Returns FALSE for a parenthesis without a type.
+ */
 static gboolean
 read_type (Reading *reading, gchar **type)
 {
@@ -434,7 +441,7 @@ read_type (Reading *reading, gchar **type)
       || ((*type = read_word (reading, "_-")) != NULL && skip (reading, ')'));
 }
 
-/* ", width=(int)320", or as people write it, ", width=320" */
+/* Reads ", width=(int)320", or the form that people write, ", width=320". */
 static gboolean
 read_field (Reading *reading, GstStructure *structure)
 {
@@ -454,7 +461,7 @@ read_field (Reading *reading, GstStructure *structure)
   return good;
 }
 
-/* "(memory:DMABuf, format:Interlaced)": those that gidsink takes, and no other. */
+/* Reads "(memory:DMABuf, format:Interlaced)". Accepts only the features that gidsink supports. */
 static gboolean
 read_features (Reading *reading, GstCapsFeatures *features)
 {
@@ -480,7 +487,7 @@ read_features (Reading *reading, GstCapsFeatures *features)
   return skip (reading, ')');
 }
 
-/* GStreamer knows more kinds, and has something to say of some. */
+/* Other media types would reach code of GStreamer that logs or warns about their content. */
 static gboolean
 is_of_ours (const gchar *name)
 {
@@ -511,7 +518,7 @@ gst_gid_name_is_welcome (const gchar *name)
   return welcome;
 }
 
-/* The fields that are left; NULL: it is no text of a structure. */
+/* Reads the remaining fields. Returns NULL if the text is malformed. */
 static GstStructure *
 read_structure (Reading *reading, const gchar *name)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * Caps as text that travels between domains: fixed ones, of fields with simple types. What is read
- * comes from anybody, so it does not go to gst_caps_from_string(), which makes objects of any type.
+ * Serialises caps and structures to text that travels between domains, and parses it: fixed caps
+ * whose fields have simple types. The text may come from any peer, so it is never given to
+ * gst_caps_from_string(), which can create objects of any type.
  */
 #ifndef GST_GID_CAPS_H
 #define GST_GID_CAPS_H
@@ -11,26 +12,26 @@
 G_BEGIN_DECLS
 
 /**
- * Text for the first structure of the caps, in gst_caps_to_string()'s form, of at most `max` bytes.
- * Where there is no room for all fields, those come first that say what the pixels mean. `*lost`
- * (may be NULL) names those that are left out, with commas between; NULL: none is. NULL where there
- * is no room for the name and its features.
+ * Serialises the first structure of the caps as gst_caps_to_string() does, in at most `max` bytes.
+ * If not all fields fit, those that define how the picture is displayed come first. `*lost` (may be
+ * NULL) is a comma-separated list of the fields left out, or NULL if there is none. Returns NULL if
+ * not even the name and the features fit.
  */
 gchar *gst_gid_caps_to_text (const GstCaps *caps, gsize max, gchar **lost);
 
 /**
- * Fixed caps of raw video, or of a timestamp's reference, from `size` bytes; fields of other types are
- * left out. NULL: it is no such text.
+ * Parses fixed caps, of raw video or of a reference timestamp, from `size` bytes. Ignores fields of
+ * other types. Returns NULL if the text is malformed.
  */
 GstCaps *gst_gid_caps_from_text (const gchar *text, gsize size);
 
-/** The same of a structure with any name and any fields of simple types. */
+/** The same for a structure with any name and fields of simple types. */
 gchar *gst_gid_structure_to_text (const GstStructure *structure, gsize max, gchar **lost);
 GstStructure *gst_gid_structure_from_text (const gchar *text, gsize size);
 
 /**
- * Whether a name that came from anybody may be used: GStreamer keeps each one for as long as the
- * process lives, so there are 4096 at most, of 63 bytes of UTF-8.
+ * Whether a name that a peer chose may be used. GStreamer interns names for the lifetime of the
+ * process, so at most 4096 are accepted, of at most 63 bytes of UTF-8.
  */
 gboolean gst_gid_name_is_welcome (const gchar *name);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* By the numbers of ITU-T H.273, and gidway's own for what it has not. */
+/* Values of ITU-T H.273, and gidway's own for what it does not define. */
 struct number
 {
   gint gst;
@@ -54,7 +54,7 @@ static const struct number matrices[] = {
   { GST_VIDEO_COLOR_MATRIX_SMPTE240M, 7 },
   { GST_VIDEO_COLOR_MATRIX_BT2020, 9 },
   { GST_VIDEO_COLOR_MATRIX_RGB, GID_COLOUR_RGB },
-  /* said by others; the same to GStreamer */
+  /* 5 and 6 are the same for GStreamer */
   { GST_VIDEO_COLOR_MATRIX_BT601, 5 },
 };
 

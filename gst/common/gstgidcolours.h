@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** What colours mean, in GStreamer's words and in those of a layout: nothing is lost either way. */
+/** Converts between GstVideoColorimetry and the colours of a layout, without loss. */
 #ifndef GST_GID_COLOURS_H
 #define GST_GID_COLOURS_H
 
@@ -13,10 +13,10 @@ void gst_gid_colours_from_colorimetry (
 void gst_gid_colours_to_colorimetry (
     const struct gid_colours *colours, GstVideoColorimetry *colorimetry);
 
-/** Whether anything is said. */
+/** Whether any of the fields is set. */
 gboolean gst_gid_colours_are_said (const struct gid_colours *colours);
 
-/** Whether one says nothing, or both say the same. */
+/** Whether both are equal, or one of them has no field set. */
 gboolean gst_gid_colours_agree (const struct gid_colours *a, const struct gid_colours *b);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Counts every copy of a frame, with its reason, and does about it what `copy-policy` says. */
+/** Counts copied frames by their reason, and applies the `copy-policy` property. */
 #ifndef GST_GID_COPIES_H
 #define GST_GID_COPIES_H
 
@@ -10,16 +10,16 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  GST_GID_COPY_STARTUP, /* decoded before the memory was negotiated */
-  GST_GID_COPY_PADDED_WIDTH, /* the decoder's rows are wider than the picture's */
-  GST_GID_COPY_DECODER_MEMORY, /* the decoder could decode in place, and does not */
-  GST_GID_COPY_UPSTREAM_MEMORY, /* upstream writes into memory of its own */
-  GST_GID_COPY_SPLIT_MEMORY, /* a frame in several memories */
-  GST_GID_COPY_UNSEALED_MEMORY, /* fd memory without the seals that it needs */
-  GST_GID_COPY_OTHER_MACHINE, /* a consumer on another machine cannot see the memory */
-  GST_GID_COPY_PLAIN_LAYOUT, /* downstream does not know GstVideoMeta */
-  GST_GID_COPY_HELD, /* downstream holds as many frames as it may, or is slower than they come */
-  GST_GID_COPY_CANVAS_SLOTS, /* downstream holds as many of an engine's pictures as it has slots */
+  GST_GID_COPY_STARTUP, /* decoded before the allocation was negotiated */
+  GST_GID_COPY_PADDED_WIDTH, /* the decoder's rows are wider than the picture */
+  GST_GID_COPY_DECODER_MEMORY, /* the decoder could decode in place, but does not */
+  GST_GID_COPY_UPSTREAM_MEMORY, /* upstream uses memory of its own */
+  GST_GID_COPY_SPLIT_MEMORY, /* the frame is in several memories */
+  GST_GID_COPY_UNSEALED_MEMORY, /* fd memory without the necessary seals */
+  GST_GID_COPY_OTHER_MACHINE, /* a consumer on another machine cannot access the memory */
+  GST_GID_COPY_PLAIN_LAYOUT, /* downstream does not support GstVideoMeta */
+  GST_GID_COPY_HELD, /* downstream holds as many frames as it may, or is too slow */
+  GST_GID_COPY_CANVAS_SLOTS, /* downstream holds all but two slots of an engine's canvas */
   GST_GID_N_COPY_REASONS
 } GstGidCopyReason;
 
@@ -39,18 +39,18 @@ typedef struct
   guint64 reasons[GST_GID_N_COPY_REASONS];
 } GstGidCopies;
 
-/** The reason as libgid has it, which shows it to others. */
+/** The reason in libgid's numbering, which other programs see. */
 enum gid_copy_reason gst_gid_copy_reason_shared (GstGidCopyReason reason);
 
 /**
- * Counts one frame of `bytes`. Posts a warning the first time that a reason comes up, or an error,
- * as the policy says; copies at start-up are only counted, for no decoder is without them.
- * Returns FALSE after an error. The caller holds what protects `copies`, but for posting.
+ * Counts a copied frame of `bytes` bytes. Depending on the policy, posts a warning for each new
+ * reason, or an error. GST_GID_COPY_STARTUP is only counted, because no decoder can avoid it.
+ * Returns FALSE after an error. The caller protects `copies`; it must not hold the object lock.
  */
 gboolean gst_gid_copies_add (GstGidCopies *copies, GstElement *element, GstGidCopyPolicy policy,
     GstGidCopyReason reason, guint64 bytes);
 
-/** Adds "copied-frames", "copied-bytes" and "copy-reasons" to a structure of statistics. */
+/** Sets the fields "copied-frames", "copied-bytes" and "copy-reasons" of a statistics structure. */
 void gst_gid_copies_to_structure (const GstGidCopies *copies, GstStructure *structure);
 
 G_END_DECLS

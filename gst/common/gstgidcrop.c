@@ -29,7 +29,7 @@ check_link (const GValue *item, gpointer safe)
   *(gboolean *) safe &= is_safe (g_value_get_object (item));
 }
 
-/* What is on the other side of the element. */
+/* Checks the pads on the other side of the element. */
 static gboolean
 are_links_safe (GstPad *pad)
 {
@@ -47,8 +47,9 @@ are_links_safe (GstPad *pad)
 }
 
 /*
- * Makes no part of its own, and leaves what it is given as it is. A converter passes on what a sink says
- * for as long as it has nothing to do, and then converts all of the picture.
+ * Elements that neither set a crop nor look at the pixels. A converter is none of them: in
+ * passthrough mode it forwards the answer of the sink, but once it converts, it converts the whole
+ * picture.
  */
 static gboolean
 passes_on (GstElement *element)
@@ -71,10 +72,10 @@ shows_parts (GstElement *element)
 }
 
 /*
- * textoverlay, and whatever else draws into buffers as they are, passes on what the sink answers,
- * though it counts from the corner of the memory: what it drew would be at another place, or not to be
- * seen. So who makes crops and who shows them have to be next to each other, but for what leaves
- * pictures as they are.
+ * Elements such as textoverlay draw into buffers in place. They forward the sink's answer to the
+ * ALLOCATION query, but count from the corner of the memory: what they draw would appear at the
+ * wrong place, or not at all. So the element that sets the crop and the one that applies it must be
+ * neighbours, with only elements between them that leave the pixels alone.
  */
 static gboolean
 is_safe (GstPad *pad)

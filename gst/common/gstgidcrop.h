@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** Parts of pictures that upstream may mark instead of copying them. */
+/**
+ * Decides whether GstVideoCropMeta can be used, so that upstream marks a part of a picture instead
+ * of copying it.
+ */
 #ifndef GST_GID_CROP_H
 #define GST_GID_CROP_H
 
@@ -8,14 +11,14 @@
 G_BEGIN_DECLS
 
 /**
- * Says in an ALLOCATION query of the sink pad that a GstVideoCropMeta is understood, where nobody
- * between its maker and us would draw into the whole picture.
+ * Adds GstVideoCropMeta to the answer to an ALLOCATION query on the sink pad, unless an element
+ * between the one that sets the meta and us would draw into the whole picture.
  */
 void gst_gid_crop_offer (GstPad *pad, GstQuery *query);
 
 /**
- * Whether who shows our pictures understands a GstVideoCropMeta, by the answer to an ALLOCATION query
- * of the src pad, where likewise nobody between us would draw into the whole picture.
+ * Whether downstream supports GstVideoCropMeta, by the answer to an ALLOCATION query of the source
+ * pad; FALSE, too, if an element between us and the sink would draw into the whole picture.
  */
 gboolean gst_gid_crop_is_taken (GstPad *pad, GstQuery *query);
 

@@ -11,7 +11,7 @@
 
 #define DEVICE "/dev/udmabuf"
 
-/* udmabuf wants memory that cannot shrink, and that can be written. */
+/* udmabuf requires a memfd that is writable and cannot shrink. */
 static int
 make_memfd (gsize size)
 {

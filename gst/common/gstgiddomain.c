@@ -9,7 +9,7 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* How often releases are collected while nothing is sent. Seldom: it is a wake-up each time. */
+/* Interval at which releases are collected if nothing is sent. Long, as each is a wake-up. */
 #define TICK_MS 1000
 
 typedef struct
@@ -17,28 +17,28 @@ typedef struct
   struct gid_producer *producer;
   GSource *source;
   gboolean leaky;
-  gboolean lends; /* memory that upstream lent it, which may have no other */
-  guint64 frames; /* sent, at the last tick */
-  gid_id shown; /* sent last: consumers keep it until there is another */
+  gboolean lends; /* it sent memory that upstream owns and may be waiting for */
+  guint64 frames; /* number sent until the last tick */
+  gid_id shown; /* the frame sent last: consumers keep it until the next one */
 } Producer;
 
 struct _GstGidDomain
 {
   gint refcount;
-  gchar *key; /* in the table of shared connections, else NULL */
+  gchar *key; /* key in the table of shared connections; NULL: not shared */
   GQuark quark;
 
   GMutex lock;
   struct gid_domain *domain;
   GArray *producers; /* of Producer */
-  GSource *ticker; /* while there are any */
+  GSource *ticker; /* only while there are producers */
   GstGidInFlight in_flight;
-  GPtrArray *dropped; /* GstMiniObject references to drop after the lock */
+  GPtrArray *dropped; /* references (of GstMiniObject) to drop after unlocking */
 
   GMainContext *context;
   GMainLoop *loop;
   GThread *thread;
-  gboolean orphan; /* the thread itself frees the structure */
+  gboolean orphan; /* the thread frees the structure when it ends */
 };
 
 static GMutex shared_lock;
@@ -181,7 +181,7 @@ tick (gpointer data)
     struct gid_producer_stats stats;
 
     gid_producer_get_stats (one->producer, &stats);
-    /* upstream may stand still because readers have all of its buffers: who can tell? */
+    /* nothing was sent: upstream may be waiting for buffers that readers hold */
     if (one->lends && stats.frames == one->frames)
       gid_producer_lacks_memory (one->producer);
     one->frames = stats.frames;
@@ -217,7 +217,7 @@ domain_thread (gpointer data)
   return NULL;
 }
 
-/* The context keeps the source. */
+/* Takes the reference of the source; the context keeps its own. */
 static GSource *
 attach (GstGidDomain *self, GSource *source, GSourceFunc func)
 {
@@ -317,7 +317,7 @@ gst_gid_domain_unref (GstGidDomain *self)
   gboolean last;
 
   if (self->key) {
-    /* so that nobody finds it in the table between the last unref and its removal */
+    /* so that no other thread finds it in the table between the last unref and the removal */
     g_mutex_lock (&shared_lock);
     last = g_atomic_int_dec_and_test (&self->refcount);
     if (last)
@@ -330,13 +330,16 @@ gst_gid_domain_unref (GstGidDomain *self)
     return;
 
   if (g_thread_self () == self->thread) {
-    /* a buffer that a consumer gave back held the last reference: the thread cannot join itself */
+    /*
+     * the last reference was that of a buffer which a consumer released: a thread cannot join
+     * itself
+     */
     self->orphan = TRUE;
     g_thread_unref (self->thread);
     g_main_loop_quit (self->loop);
     return;
   }
-  /* from within the loop, for a quit before it runs would be lost */
+  /* in the loop's thread: a quit before g_main_loop_run() would be lost */
   g_main_context_invoke (
       self->context, (GSourceFunc) (void (*) (void)) g_main_loop_quit, self->loop);
   g_thread_join (self->thread);
@@ -368,7 +371,10 @@ gst_gid_domain_remove_producer (GstGidDomain *self, struct gid_producer *produce
   if (self->producers->len > 0)
     return;
   g_source_destroy (self->ticker);
-  /* what its consumers hold comes back when it is destroyed, even where gidd was lost for good */
+  /*
+   * the producer is destroyed next, which releases its frames, even if the connection to gidd is
+   * lost
+   */
   gst_gid_in_flight_remove_all (&self->in_flight, self->dropped);
 }
 

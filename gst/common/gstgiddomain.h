@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /**
- * A connection to gidd that many threads may use: libgid's gid_domain, a mutex, and a thread that
+ * A connection to gidd that any thread may use: libgid's gid_domain, a mutex, and a thread that
  * dispatches the domain and its producers.
  *
- * Elements that write frames share one connection for each domain in a process, so that memory of
- * a gidalloc in front of a tee can be sent by every gidsink behind it. Each gidsrc has its own.
+ * Elements that send frames share one connection per domain and process, so that every gidsink
+ * behind a tee can send the memory of a gidalloc in front of it. Each gidsrc has a connection of
+ * its own.
  *
- * Lock order: a pool's lock, then this one. Nothing that can free a GstMemory happens with this
- * lock held: callbacks of libgid hand buffers to gst_gid_domain_drop_later() instead.
+ * Lock order: the allocator's lock, then this one. Nothing may free a GstMemory while this lock is
+ * held: callbacks of libgid pass buffers to gst_gid_domain_drop_later() instead.
  */
 #ifndef GST_GID_DOMAIN_H
 #define GST_GID_DOMAIN_H
@@ -20,8 +21,9 @@ G_BEGIN_DECLS
 typedef struct _GstGidDomain GstGidDomain;
 
 /**
- * The process's connection to the domain named (NULL: $GID_DOMAIN) for elements that write, or a
- * new one. Returns a reference, or NULL with an error of GST_RESOURCE_ERROR that says what to do.
+ * The shared connection of this process to the named domain (NULL: $GID_DOMAIN), for elements that
+ * send, or a new connection. Returns a reference, or NULL with an error of GST_RESOURCE_ERROR that
+ * says what to do.
  */
 GstGidDomain *gst_gid_domain_get_shared (const gchar *name, GError **error);
 GstGidDomain *gst_gid_domain_new (const gchar *name, GError **error);
@@ -30,78 +32,88 @@ GstGidDomain *gst_gid_domain_new (const gchar *name, GError **error);
 GstGidDomain *gst_gid_domain_ref (GstGidDomain *domain);
 void gst_gid_domain_unref (GstGidDomain *domain);
 
-/** Takes the lock, which every call into libgid needs. The result is good until it is given back. */
+/**
+ * Takes the lock, which every call into libgid needs. The result is valid until the lock is
+ * released.
+ */
 struct gid_domain *gst_gid_domain_lock (GstGidDomain *domain);
 
-/** For those who hold the lock already. */
+/** The same object for callers that hold the lock already. */
 struct gid_domain *gst_gid_domain_get (GstGidDomain *domain);
 
-/** Gives the lock back, and then drops what was left for later. */
+/** Releases the lock, and then drops the references passed to gst_gid_domain_drop_later(). */
 void gst_gid_domain_unlock (GstGidDomain *domain);
 
 /**
- * Gives the lock back alone, for those who hold a pool's: what was left for later goes with the next
- * unlock.
+ * Only releases the lock, for callers that hold an allocator's lock: the next
+ * gst_gid_domain_unlock() drops the references.
  */
 void gst_gid_domain_unlock_only (GstGidDomain *domain);
 
 /** g_cond_wait() with the domain's lock. */
 void gst_gid_domain_wait (GstGidDomain *domain, GCond *cond);
 
-/** Takes the reference and drops it once the lock is free. Call with the lock held. */
+/** Takes the reference, and drops it after the lock is released. Call with the lock held. */
 void gst_gid_domain_drop_later (GstGidDomain *domain, GstMiniObject *object);
 
 /**
- * The producer has sent the buffer: keeps it, and what else has to live as long, until the slot it
- * was sent in has no holder any more; and says that this is so. Call with the lock held.
+ * gst_gid_domain_hold(): the producer has sent the buffer. Keeps references of it, and of `other`
+ * (may be NULL), until no consumer holds its slot. gst_gid_domain_let_go(): this is now the case.
+ * Call with the lock held.
  */
 void gst_gid_domain_hold (GstGidDomain *domain, struct gid_producer *producer, gid_id gid,
     GstBuffer *buffer, GstMiniObject *other);
 void gst_gid_domain_let_go (GstGidDomain *domain, gid_id gid);
 
 /**
- * Whether one of the streams shows the slot now. Its consumers keep that, without a lease, until
- * another picture is sent. Call with the lock held.
+ * Whether the slot has the latest frame of one of the streams: its consumers keep that, without a
+ * lease, until the next picture is sent. Call with the lock held.
  */
 gboolean gst_gid_domain_shows (GstGidDomain *domain, gid_id gid);
 
 /**
- * Has the thread collect what the producer's consumers release, until it is removed. Where it is
- * `leaky`, frames that they did not read are taken back when memory is short. The caller creates
- * and destroys the producer; call both with the lock held.
+ * gst_gid_domain_add_producer() has the thread collect what the consumers release. If `leaky`,
+ * frames that they have not claimed are reclaimed when memory is short. The caller creates and
+ * destroys the producer. Call both with the lock held.
  */
 void gst_gid_domain_add_producer (
     GstGidDomain *domain, struct gid_producer *producer, gboolean leaky);
 void gst_gid_domain_remove_producer (GstGidDomain *domain, struct gid_producer *producer);
 
 /**
- * Collects what consumers released, and where that is nothing, takes back a frame of a leaky
- * producer that none of them has read, or else has the thread collect the next release at once.
- * Returns whether there is hope for a slot. Call without the lock.
+ * Collects what consumers have released. If that is nothing, reclaims an unclaimed frame of a leaky
+ * producer; if there is none, asks to be woken at the next release. Returns whether a slot may be
+ * free now. Call without the lock.
  */
 gboolean gst_gid_domain_reclaim (GstGidDomain *domain);
 
-/** How many slots consumers have that have read them, about. Call without the lock. */
+/** How many slots consumers hold and have claimed, approximately. Call without the lock. */
 guint gst_gid_domain_count_read (GstGidDomain *domain);
 
-/** Takes back the oldest frame of each producer, also from who reads it. Call without the lock. */
+/**
+ * Reclaims the oldest frame of each producer, even if a consumer has claimed it. Call without the
+ * lock.
+ */
 void gst_gid_domain_reclaim_shown (GstGidDomain *domain);
 
 /**
- * Has the thread call `func` when the source's ready time comes: at once, and then when `func` has
- * set the next one. Returns a reference.
+ * Adds a source to the thread's main context that calls `func` at once. `func` may set a new ready
+ * time to be called again. Returns a reference.
  */
 GSource *gst_gid_domain_add_timer (
     GstGidDomain *domain, GSourceFunc func, gpointer data, GDestroyNotify destroy);
 
-/** The kind of error that libgid's `result` is. */
+/** The GstResourceError for an error of libgid. */
 GstResourceError gst_gid_domain_error_code (int result);
 
-/** An error of GST_RESOURCE_ERROR for libgid's `result`, with what libgid says. Lock held. */
+/**
+ * Sets a GST_RESOURCE_ERROR for an error of libgid, with libgid's own message. Call with the lock
+ * held.
+ */
 void gst_gid_domain_set_error (GstGidDomain *domain, GError **error, int result,
     const gchar *format, ...) G_GNUC_PRINTF (4, 5);
 
-/** The domain's name, as gidd says, and a quark of it for data on a GstMiniObject. */
+/** The domain's name as gidd reports it, and a quark of it for qdata of a GstMiniObject. */
 const gchar *gst_gid_domain_get_name (GstGidDomain *domain);
 GQuark gst_gid_domain_get_quark (GstGidDomain *domain);
 

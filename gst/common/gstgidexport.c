@@ -23,7 +23,7 @@ gst_gid_export_free (GstGidExport *self)
   g_free (self);
 }
 
-/* The descriptor and where in it the memory begins. */
+/* Returns the descriptor, and sets the offset at which the memory begins in it. */
 static int
 find_descriptor (GstMemory *mem, guint64 *offset)
 {
@@ -53,7 +53,7 @@ is_still_good (GstGidExport *self, GstGidDomain *domain, guint64 offset,
       || !gst_gid_layout_equal (&self->layout, layout)
       || g_strcmp0 (self->description, description) != 0)
     return FALSE;
-  /* a lease that ran out takes the whole slab */
+  /* the slab was revoked as a whole if a lease expired */
   gst_gid_domain_lock (domain);
   gid_slab_get_info (self->slab, &info);
   gst_gid_domain_unlock (domain);
@@ -64,7 +64,7 @@ GstGidExport *
 gst_gid_export_get (GstGidDomain *domain, GstMemory *mem, const struct gid_layout *layout,
     const gchar *description, int *result)
 {
-  /* one place on the memory for each domain, of which a process has few */
+  /* one qdata per domain: a process uses few of them */
   GQuark quark = gst_gid_domain_get_quark (domain);
   GstGidExport *self = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (mem), quark);
   struct gid_slab *slab;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Slabs of one slot over memory that is there already: the dma-bufs and sealed memfds that cameras,
- * decoders and other elements hand out. Made once for each GstMemory, and kept as long as it lives.
+ * Slabs of one slot for memory that already exists: dma-bufs and sealed memfds of cameras, decoders
+ * and other elements. Exported once per GstMemory, which keeps the export as qdata.
  */
 #ifndef GST_GID_EXPORT_H
 #define GST_GID_EXPORT_H
@@ -16,21 +16,20 @@ typedef struct
   GstMiniObject object;
   GstGidDomain *domain;
   struct gid_slab *slab;
-  guint64
-      offset; /* in the file: of a memory that begins elsewhere by now there is another export */
+  guint64 offset; /* in the file: a resized memory needs another export */
   struct gid_layout layout;
   gchar *description;
 } GstGidExport;
 
 GType gst_gid_export_get_type (void);
 
-/** Whether there is a descriptor behind the memory that could be exported. */
+/** Whether the memory has a descriptor, so that exporting it can be tried. */
 gboolean gst_gid_export_is_possible (GstMemory *mem);
 
 /**
- * The export of this memory with this layout and description (which may be NULL). Returns a
- * reference, or NULL with libgid's error in `result`: -EBADF or -EPERM where the memory is not of
- * a kind that can be shared safely.
+ * Returns a reference of the memory's export with this layout and description (may be NULL); or
+ * NULL, with libgid's error in `result`: -EBADF or -EPERM if this kind of memory cannot be shared
+ * safely.
  */
 GstGidExport *gst_gid_export_get (GstGidDomain *domain, GstMemory *mem,
     const struct gid_layout *layout, const gchar *description, int *result);

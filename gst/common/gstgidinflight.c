@@ -42,7 +42,7 @@ gst_gid_in_flight_remove (GstGidInFlight *self, gid_id gid, GPtrArray *dropped)
 {
   for (guint i = 0; i < self->entries->len; i++) {
     if (g_array_index (self->entries, Entry, i).slot == slot_of (gid)) {
-      remove_nth (self, i, dropped); /* there is but one */
+      remove_nth (self, i, dropped); /* there is only one per slot */
       return;
     }
   }
@@ -56,7 +56,9 @@ gst_gid_in_flight_add (
 
   if (other)
     entry.other = gst_mini_object_ref (other);
-  /* a still picture is sent again and again, and its slot always has a holder */
+  /*
+   * a still picture is sent repeatedly in the same slot, which consumers never release completely
+   */
   gst_gid_in_flight_remove (self, gid, dropped);
   g_array_append_val (self->entries, entry);
 }

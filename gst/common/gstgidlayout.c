@@ -11,10 +11,10 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* About as many: each is looked at in every negotiation. */
+/* Maximum number of caps structures, approximately: each negotiation compares all of them. */
 #define SHOWABLE_MAX 16
 
-/* Flags that both have. */
+/* Buffer flags that both sides define. */
 /* clang-format off */
 #define FLAGS(row) \
   row (GST_BUFFER_FLAG_CORRUPTED, GID_FRAME_CORRUPTED) \
@@ -30,8 +30,8 @@
 #define TO_GST(gst, gid) | (flags & (gid) ? (guint) (gst) : 0)
 
 /*
- * Of the others, all those that say something of the frame: not those of the object itself, and not
- * that its memory is another, which only the buffer's owner can know.
+ * The other flags that describe the frame: neither those of the GstMiniObject nor
+ * GST_BUFFER_FLAG_TAG_MEMORY, which only concerns the owner of the buffer.
  */
 static guint
 other_flags (guint flags)
@@ -53,7 +53,7 @@ flags_to_gst (guint32 flags)
   return 0 FLAGS (TO_GST);
 }
 
-/* What GStreamer does not know as DRM's, though both have it. */
+/* Formats that GStreamer does not map to DRM formats, although both define them. */
 static const struct
 {
   GstVideoFormat format;
@@ -96,7 +96,7 @@ fourcc_of_format (GstVideoFormat format)
   return gst_video_dma_drm_fourcc_from_format (format);
 }
 
-/* video/x-raw of all sizes and rates; of a format, where one is given. */
+/* video/x-raw of any size and framerate, and of `format` if it is not NULL. */
 static GstStructure *
 any_size (const gchar *format)
 {
@@ -169,7 +169,7 @@ is_deep_first (GstCaps *caps)
   return formats && G_VALUE_HOLDS_STRING (formats) && depth_of (g_value_get_string (formats)) > 8;
 }
 
-/* What has 8 bits; first the one that every compositor shows. */
+/* Formats of 8 bits per component, the one that every compositor supports first. */
 static GstCaps *
 shallow_caps (void)
 {
@@ -301,7 +301,10 @@ gst_gid_format_may_be_of (const GstGidFormat *format, GstBuffer *buffer)
       && meta->height >= (guint) GST_VIDEO_INFO_HEIGHT (&format->info);
 }
 
-/* How many of a buffer's planes are the picture's: a modifier may add some, as for compression. */
+/*
+ * How many of a buffer's planes belong to the layout: a modifier may add some, for example for
+ * compression.
+ */
 static guint
 count_planes (const GstGidFormat *format, guint n_planes)
 {
@@ -345,8 +348,10 @@ gst_gid_layout_from_buffer (
     gst_gid_layout_from_info (layout, format, &format->info);
     return;
   }
-  /* more than the caps say where the buffer carries a crop; the height of alternate fields
-   * is in the caps as that of the whole frame, and so in the meta */
+  /*
+   * The meta is larger than the caps if the buffer has a crop. In alternate interlacing, both caps
+   * and meta have the height of the whole frame.
+   */
   if (GST_VIDEO_INFO_INTERLACE_MODE (&format->info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
     fill_layout (layout, format, meta->width, gst_gid_format_height (format), meta->n_planes,
         meta->offset, meta->stride);
@@ -372,7 +377,7 @@ gst_gid_layout_equal (const struct gid_layout *a, const struct gid_layout *b)
 gboolean
 gst_gid_layout_is_within (const struct gid_layout *layout, const GstGidFormat *format, gsize size)
 {
-  /* where the samples of others are is the driver's secret */
+  /* for other modifiers only the driver knows where the samples are */
   if (layout->modifier != GST_GID_LINEAR)
     return TRUE;
   for (guint i = 0; i < layout->plane_count; i++) {
@@ -409,7 +414,7 @@ set_colorimetry (GstCaps *caps, const struct gid_colours *colours)
   g_free (text);
 }
 
-/* Whether elements can do anything with such caps: with others they fail, and with them the pipeline. */
+/* Whether any of our elements supports these caps. Others would make the pipeline fail. */
 static gboolean
 are_possible (const GstCaps *caps)
 {
@@ -428,7 +433,7 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
   GstCaps *caps = NULL;
   GstGidFormat said;
 
-  /* what the description says has to agree with the layout, which libgid has checked */
+  /* libgid has validated the layout, but not the description: both must agree */
   if (*info->description)
     caps = gst_gid_caps_from_text (info->description, strlen (info->description));
   if (caps && gst_gid_format_from_caps (&said, caps) && said.fourcc == layout->fourcc
@@ -437,7 +442,7 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
       && gst_gid_colours_agree (&said.colours, &layout->colours) && are_possible (caps)) {
     if (!said.dmabuf || info->memory == GID_MEMORY_DMABUF)
       return caps;
-    /* its producer has it as a dma-buf, and we do not */
+    /* a dma-buf for the producer, but not for us */
     if (gst_gid_format_is_linear (&said)) {
       gst_caps_unref (caps);
       return gst_video_info_to_caps (&said.info);
@@ -465,7 +470,7 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
     gst_video_info_set_format (&video, format, layout->width, layout->height);
     if (gst_gid_colours_are_said (&layout->colours))
       gst_gid_colours_to_colorimetry (&layout->colours, &video.colorimetry);
-    else if (GST_VIDEO_INFO_IS_YUV (&video)) /* to GStreamer, large pictures would be BT.709 */
+    else if (GST_VIDEO_INFO_IS_YUV (&video)) /* GStreamer would assume BT.709 */
       gst_video_colorimetry_from_string (&video.colorimetry, GST_VIDEO_COLORIMETRY_BT601);
     caps = gst_video_info_to_caps (&video);
   }

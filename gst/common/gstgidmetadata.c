@@ -15,10 +15,13 @@
 #define SIGNATURE_SIZE 8
 #define HEADER_SIZE 8 /* kind and size of a record */
 
-/* So many of one frame: who sends them says how many, and downstream goes through them. */
+/*
+ * Maximum number of records applied to a buffer: a peer chooses how many it sends, and elements
+ * downstream iterate over them.
+ */
 #define RECORDS_MAX 256
 
-/* --- out --------------------------------------------------------------------------------------- */
+/* --- serialising ------------------------------------------------------------------------------ */
 
 static void
 put8 (GByteArray *bytes, guint8 number)
@@ -40,7 +43,7 @@ put64 (GByteArray *bytes, guint64 number)
   g_byte_array_append (bytes, (const guint8 *) &number, sizeof (number));
 }
 
-/* Its length, and then the bytes. */
+/* Writes the length, then the bytes. */
 static void
 put_text (GByteArray *bytes, const gchar *text)
 {
@@ -63,10 +66,12 @@ put_structure (GByteArray *bytes, const GstStructure *structure)
   return whole;
 }
 
-/* --- in ---------------------------------------------------------------------------------------- */
+/* --- parsing ---------------------------------------------------------------------------------- */
 
-/* Words may begin anywhere. GStreamer's own reader loads them where they lie, which not every
- * processor can. */
+/*
+ * Words may be unaligned. GstByteReader's own functions load them in place, which not every
+ * processor supports.
+ */
 static gboolean
 read_bytes (GstByteReader *reader, gpointer to, guint size)
 {
@@ -107,7 +112,7 @@ read_float (GstByteReader *reader, gfloat *value)
   return TRUE;
 }
 
-/* As put_text(); NULL: not all of it is there. Not terminated. */
+/* Reads what put_text() wrote, not terminated. Returns NULL if it is truncated. */
 static const gchar *
 get_text (GstByteReader *reader, guint32 *length)
 {
@@ -134,7 +139,7 @@ get_rest (GstByteReader *reader, guint *size)
   return gst_byte_reader_get_data_unchecked (reader, *size);
 }
 
-/* --- reference timestamps ------------------------------------------------------------------------ */
+/* --- reference timestamps --------------------------------------------------------------------- */
 
 static gboolean
 put_reference (GByteArray *bytes, const GstMeta *meta)
@@ -164,7 +169,7 @@ get_reference (GstByteReader *reader, GstBuffer *buffer)
   gst_caps_unref (caps);
 }
 
-/* --- regions of interest ------------------------------------------------------------------------- */
+/* --- regions of interest ---------------------------------------------------------------------- */
 
 static gboolean
 put_region (GByteArray *bytes, const GstMeta *meta)
@@ -214,9 +219,9 @@ get_region (GstByteReader *reader, GstBuffer *buffer)
   g_free (type);
 }
 
-/* --- timecodes ----------------------------------------------------------------------------------- */
+/* --- timecodes -------------------------------------------------------------------------------- */
 
-#define RATE_MAX 1000000 /* frames per second or seconds per frame, as numerator and denominator */
+#define RATE_MAX 1000000 /* numerator and denominator of a frame rate */
 
 static gboolean
 put_timecode (GByteArray *bytes, const GstMeta *meta)
@@ -239,7 +244,7 @@ put_timecode (GByteArray *bytes, const GstMeta *meta)
   return TRUE;
 }
 
-/* NULL: none is said. */
+/* Returns NULL if there is none. */
 static GDateTime *
 get_jam (GstByteReader *reader)
 {
@@ -276,7 +281,7 @@ get_timecode (GstByteReader *reader, GstBuffer *buffer)
   g_clear_pointer (&jam, g_date_time_unref);
 }
 
-/* --- captions and what else lies beside lines ------------------------------------------------------ */
+/* --- captions and other ancillary data -------------------------------------------------------- */
 
 static gboolean
 put_caption (GByteArray *bytes, const GstMeta *meta)
@@ -315,7 +320,7 @@ put_afd (GByteArray *bytes, const GstMeta *meta)
   return TRUE;
 }
 
-/* Those that the standards do not reserve: GStreamer takes no others. */
+/* The values that the standards do not reserve: GStreamer rejects others. */
 static gboolean
 is_afd (guint8 spec, guint8 afd)
 {
@@ -388,7 +393,7 @@ get_user_data (GstByteReader *reader, GstBuffer *buffer)
   g_free (uuid);
 }
 
-/* --- orientation --------------------------------------------------------------------------------- */
+/* --- orientation ------------------------------------------------------------------------------ */
 
 #define CELLS 16
 
@@ -419,7 +424,7 @@ get_transformation (GstByteReader *reader, GstBuffer *buffer)
       gst_buffer_add_video_affine_transformation_meta (buffer)->matrix, matrix, sizeof (matrix));
 }
 
-/* --- those of applications ----------------------------------------------------------------------- */
+/* --- custom metas ----------------------------------------------------------------------------- */
 
 static void
 add_plain (GstBuffer *buffer, const guint8 *data, gsize size)
@@ -476,7 +481,7 @@ copy_fields (GstStructure *to, const GstStructure *from)
   }
 }
 
-/* Of those that this program knows, too: for others nobody here could ask. */
+/* Only for custom metas that this process has registered: no element could look for others. */
 static void
 get_custom (GstByteReader *reader, GstBuffer *buffer)
 {
@@ -493,16 +498,16 @@ get_custom (GstByteReader *reader, GstBuffer *buffer)
   g_clear_pointer (&structure, gst_structure_free);
 }
 
-/* --- all of them --------------------------------------------------------------------------------- */
+/* --- records ---------------------------------------------------------------------------------- */
 
 typedef struct
 {
-  const GstMetaInfo *(*get_info) (void); /* NULL: of applications */
+  const GstMetaInfo *(*get_info) (void); /* NULL: custom metas */
   gboolean (*put) (GByteArray *bytes, const GstMeta *meta);
   void (*get) (GstByteReader *reader, GstBuffer *buffer);
 } Kind;
 
-/* Their numbers, from 1, are those of docs/wire-ring.md. */
+/* Index plus 1 is the number of the kind in docs/wire-ring.md. */
 static const Kind kinds[] = {
   { gst_reference_timestamp_meta_get_info, put_reference, get_reference },
   { gst_video_region_of_interest_meta_get_info, put_region, get_region },
@@ -535,7 +540,7 @@ gst_gid_metadata_register (void)
   gst_meta_register_custom_simple (GST_GID_METADATA_BYTES);
 }
 
-/* A record of the kind, at the end of the bytes. */
+/* Appends a record. */
 static gboolean
 add_record (GByteArray *bytes, guint kind, const GstMeta *meta, guint max)
 {
@@ -577,7 +582,10 @@ gst_gid_metadata_finish (GByteArray *bytes)
 {
   const guint before = SIGNATURE_SIZE + HEADER_SIZE;
 
-  /* Bytes alone are as C and Python have them, if nobody can take them for records. */
+  /*
+   * If a GidMetadata is the only record, send just its bytes, as programs in C and Python do;
+   * unless they could be mistaken for records.
+   */
   if (bytes->len >= before && GST_READ_UINT32_LE (bytes->data + SIGNATURE_SIZE) == KIND_PLAIN
       && GST_READ_UINT32_LE (bytes->data + SIGNATURE_SIZE + 4) == bytes->len - SIGNATURE_SIZE
       && !are_records (bytes->data + before, bytes->len - before))

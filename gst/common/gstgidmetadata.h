@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * GstMeta as bytes beside a frame: docs/wire-ring.md has their form. What is read comes from anybody, so
- * it does not go to gst_meta_deserialize(), which believes lengths and makes objects of any type:
- * each kind that travels is a row of a table, read by itself.
+ * Serialises GstMeta to the metadata of a frame; docs/wire-ring.md defines the format. The bytes
+ * may come from any peer, so they are not given to gst_meta_deserialize(), which trusts lengths and
+ * can create objects of any type. Each supported kind is a row of a table.
  */
 #ifndef GST_GID_METADATA_H
 #define GST_GID_METADATA_H
@@ -13,21 +13,24 @@
 G_BEGIN_DECLS
 
 /**
- * The custom GstMeta by which bytes of programs that do not use GStreamer come out of gidsrc, and go
- * into gidsink: its structure has them in the field "data", as GBytes.
+ * The custom GstMeta for metadata of programs that do not use GStreamer: gidsrc adds it, and
+ * gidsink accepts it. The field "data" of its structure is a GBytes.
  */
 #define GST_GID_METADATA_BYTES "GidMetadata"
 
-/** Makes that known to GStreamer. */
+/** Registers that meta. */
 void gst_gid_metadata_register (void);
 
-/** Adds a metadata to the bytes, up to `max` in all. FALSE: it is of no kind that travels, or too long. */
+/**
+ * Appends a meta; `bytes` grows to at most `max`. Returns FALSE if the kind is not supported, or
+ * the meta is too large.
+ */
 gboolean gst_gid_metadata_add (GByteArray *bytes, const GstMeta *meta, guint max);
 
-/** All is added: what is of a program that does not use GStreamer, and alone, is its bytes again. */
+/** Call after the last meta. If GidMetadata is the only one, just its bytes remain. */
 void gst_gid_metadata_finish (GByteArray *bytes);
 
-/** Adds what the bytes say to the buffer; what cannot be read is left out. */
+/** Adds the metas to the buffer. Ignores what cannot be parsed. */
 void gst_gid_metadata_apply (const guint8 *bytes, gsize size, GstBuffer *buffer);
 
 G_END_DECLS

@@ -9,11 +9,11 @@
 
 #define KIND_REFERENCE 1
 #define HEADER 4 /* kind and size */
-#define REFERENCE (HEADER + 16) /* with time and duration; then comes the name */
+#define REFERENCE (HEADER + 16) /* and timestamp and duration; the name follows */
 
 #define REFERENCES_MAX 64
 
-/* Little-endian numbers, which lie anywhere. */
+/* Little-endian, unaligned. */
 static void
 put16 (guint8 *at, guint16 number)
 {
@@ -46,7 +46,7 @@ get64 (const guint8 *at)
   return GUINT64_FROM_LE (number);
 }
 
-/* --- out --------------------------------------------------------------------------------------- */
+/* --- serialising ------------------------------------------------------------------------------ */
 
 static gboolean
 add_reference (GstGidNote *note, const GstReferenceTimestampMeta *meta)
@@ -84,7 +84,7 @@ gst_gid_is_own_reference (const GstCaps *reference)
           gst_structure_get_name (gst_caps_get_structure (reference, 0)), GST_GID_OWN_REFERENCES);
 }
 
-/* Those of the way here: what frames have fields for, and what is of the memory alone. */
+/* Metas that are not sent: a frame has fields for them, or they only describe the memory. */
 static gboolean
 is_of_the_way (const GstMeta *meta)
 {
@@ -110,7 +110,7 @@ gst_gid_note_set_buffer (GstGidNote *note, GstBuffer *buffer, GstGidOtherMeta ot
   }
 }
 
-/* --- in ---------------------------------------------------------------------------------------- */
+/* --- parsing ---------------------------------------------------------------------------------- */
 
 GstGidReferences *
 gst_gid_references_new (void)
@@ -119,7 +119,7 @@ gst_gid_references_new (void)
       g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, (GDestroyNotify) gst_caps_unref);
 }
 
-/* Borrowed; NULL: it is no name, or there are too many. */
+/* Returns borrowed caps, or NULL if the name is malformed or the table is full. */
 static GstCaps *
 find_reference (GstGidReferences *references, const guint8 *text, gsize size)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/** A frame's note as GStreamer's elements use it: its reference timestamps. docs/wire-ring.md has the form. */
+/**
+ * Reference timestamps of a buffer as the note of a frame; docs/wire-ring.md defines the format.
+ */
 #ifndef GST_GID_NOTE_H
 #define GST_GID_NOTE_H
 
@@ -14,26 +16,29 @@ typedef struct
   guint size;
 } GstGidNote;
 
-/** A metadata of a buffer that no note can say, or for which there is no room. */
+/** Called for a meta that has no place in a note, or for which there is no room. */
 typedef void (*GstGidOtherMeta) (const GstMeta *meta, gpointer data);
 
-/** What is to be said of the buffer beyond what frames have fields for. */
+/**
+ * Writes the reference timestamps of the buffer to the note. Calls `other` for all other metas,
+ * except those that are fields of the frame.
+ */
 void gst_gid_note_set_buffer (
     GstGidNote *note, GstBuffer *buffer, GstGidOtherMeta other, gpointer data);
 
-/** Names of references and their caps. At most 64, for those who send notes choose the names. */
+/** Serialised reference -> GstCaps. At most 64, because peers choose the names. */
 typedef GHashTable GstGidReferences;
 
 GstGidReferences *gst_gid_references_new (void);
 
-/** Adds what a note says to the buffer; what cannot be read is left out. */
+/** Adds the reference timestamps to the buffer. Ignores what cannot be parsed. */
 void gst_gid_note_apply (
     const guint8 *note, gsize size, GstGidReferences *references, GstBuffer *buffer);
 
-/** Caps of timestamps that gidsrc itself adds. */
+/** Prefix of the references that gidsrc itself adds. */
 #define GST_GID_OWN_REFERENCES "timestamp/x-gid-"
 
-/** Whether a timestamp's reference is one of those. */
+/** Whether gidsrc added this reference. */
 gboolean gst_gid_is_own_reference (const GstCaps *reference);
 
 G_END_DECLS

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * Moves the frame's planes to where its crop begins: to whole blocks of samples, so that no plane is
- * read beyond its end.
+ * Moves the start of the planes to the crop, rounded to whole blocks of samples, so that no plane
+ * is read beyond its end.
  */
 static void
 apply_crop (GstVideoFrame *frame, GstBuffer *buffer, guint32 fourcc)
@@ -25,8 +25,8 @@ apply_crop (GstVideoFrame *frame, GstBuffer *buffer, guint32 fourcc)
 }
 
 /*
- * A linear dma-buf of DMA_DRM caps may say DMA_DRM in its GstVideoMeta too, with which GStreamer maps
- * no frame: then the same memory without it.
+ * A linear dma-buf with DMA_DRM caps may have that format in its GstVideoMeta, too, and GStreamer
+ * cannot map such a frame. So the same memory is mapped without the meta.
  */
 static gboolean
 map_source (GstVideoFrame *frame, const GstVideoInfo *info, GstBuffer *buffer)
@@ -49,13 +49,13 @@ map_source (GstVideoFrame *frame, const GstVideoInfo *info, GstBuffer *buffer)
   }
   bare = gst_buffer_copy_region (buffer, GST_BUFFER_COPY_MEMORY, 0, -1);
   mapped = gst_video_frame_map (frame, &own, bare, GST_MAP_READ);
-  gst_buffer_unref (bare); /* the frame has it */
+  gst_buffer_unref (bare); /* the frame has its own reference */
   return mapped;
 }
 
 /*
- * Two pixels of a packed format that share their colours cannot be parted. Where the crop would do
- * that, the colours stay with the pixels before, and each takes the brightness of the one behind it.
+ * In packed formats two pixels share their chroma. If the crop begins with the second pixel of a
+ * pair, the chroma stays one pixel to the left, and only the luma is shifted.
  */
 static void
 shift_brightness (GstVideoFrame *to, const GstVideoFrame *from)
@@ -74,7 +74,7 @@ shift_brightness (GstVideoFrame *to, const GstVideoFrame *from)
   }
 }
 
-/* Whether the copy began with a pixel that is before the crop. */
+/* Whether the copy begins one pixel to the left of the crop. */
 static gboolean
 parts_pixels (GstBuffer *buffer, guint32 fourcc)
 {
@@ -84,7 +84,7 @@ parts_pixels (GstBuffer *buffer, guint32 fourcc)
   return crop && format->plane_count == 1 && crop->x % format->planes[0].hsub != 0;
 }
 
-/* Where a row's bytes from `at` on are in memory that is mapped; NULL: not all of them. */
+/* The bytes at `at` of row `y` in the mapped memory; NULL if they are not all in it. */
 static guint8 *
 find_bytes (const GstVideoFrame *frame, gint y, gsize at, gsize bytes)
 {
@@ -96,8 +96,8 @@ find_bytes (const GstVideoFrame *frame, gint y, gsize at, gsize bytes)
 }
 
 /*
- * Where rows end with the first of two pixels that share their colours, GStreamer copies no more than
- * that one's bytes, and the colours would be what was there before.
+ * If a row ends with the first pixel of a pair, gst_video_frame_copy() copies only the bytes of
+ * that pixel, without all of the chroma. Copies the whole pair.
  */
 static void
 copy_last_pairs (GstVideoFrame *to, const GstVideoFrame *from, guint32 fourcc)
@@ -118,8 +118,8 @@ copy_last_pairs (GstVideoFrame *to, const GstVideoFrame *from, guint32 fourcc)
 }
 
 /*
- * Whether what is to be copied of a plane lies in the memory that is mapped. A GstVideoMeta can say anything,
- * and GStreamer believes it.
+ * Whether what is copied from the plane is within the mapped memory. A GstVideoMeta can have any
+ * value, and GStreamer does not check it.
  */
 static gboolean
 is_there (const GstVideoFrame *from, const GstVideoFrame *to, guint plane)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** The one copy of a frame where there is no way around it. */
+/** Copies a frame, where that cannot be avoided. */
 #ifndef GST_GID_PICTURE_H
 #define GST_GID_PICTURE_H
 
@@ -8,8 +8,8 @@
 G_BEGIN_DECLS
 
 /**
- * Copies the picture that caps of `format` mean, from wherever `from` has it (several memories, any
- * GstVideoMeta, a crop) to where `to` has it. FALSE where one of them cannot be mapped.
+ * Copies the picture of caps `format` from one buffer to another. `from` may have several memories,
+ * any GstVideoMeta, and a crop. Returns FALSE if a buffer cannot be mapped, or is too small.
  */
 gboolean gst_gid_picture_copy (GstBuffer *to, GstBuffer *from, const GstGidFormat *format);
 

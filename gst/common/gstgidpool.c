@@ -8,21 +8,21 @@
 #define GST_CAT_DEFAULT gst_gid_debug
 
 #define WAIT_WARNING (1 * G_TIME_SPAN_SECOND)
-/* After so long upstream is told that it waits for itself. */
+/* How long to wait before a warning that upstream waits for its own buffers. */
 #define STUCK_WARNING (3 * G_TIME_SPAN_SECOND)
 
 struct _GstGidPool
 {
   GstBufferPool parent;
 
-  GstGidAllocator *allocator; /* its lock protects what follows */
-  GPtrArray *ready; /* buffers to give out again, the warmest last */
-  GstVideoInfo info; /* of the configuration, aligned */
+  GstGidAllocator *allocator; /* its lock protects the fields that follow */
+  GPtrArray *ready; /* buffers to reuse, the most recently used last */
+  GstVideoInfo info; /* of the configuration, with the alignment applied */
   struct gid_layout layout;
   gsize size;
   guint min;
   gboolean add_meta;
-  gboolean padded; /* the last configuration asked for room around the picture */
+  gboolean padded; /* the last configuration had an alignment */
 };
 
 G_DEFINE_TYPE (GstGidPool, gst_gid_pool, GST_TYPE_BUFFER_POOL);
@@ -37,11 +37,12 @@ gst_gid_pool_get_options (GstBufferPool *pool)
 }
 
 /*
- * Whether a decoder that asks for more room than the picture needs should have it. libav's ask so
- * when they mean to decode in place. Where the width is no multiple of the codec's blocks they then
- * find, up to GStreamer 1.28 at least, that the pool is not of the coded width, make one of their
- * own, and negotiate all over again, with every frame, while their threads already take from the
- * pool: it does not only cost, now and then it crashes. Refused, they copy once and are content.
+ * Whether to grant an alignment with more room than the picture needs. libav's decoders request it
+ * to decode in place. But if the width is not a multiple of the codec's block size, they compare
+ * the pool's width with the coded width, at least up to GStreamer 1.28. They do not match, so the
+ * decoders create a pool of their own and renegotiate for each frame, while their threads already
+ * acquire from this pool: that is slow, and sometimes crashes. If the alignment is refused, they
+ * copy each frame once.
  */
 static gboolean
 may_pad (GstGidAllocator *allocator, const GstVideoAlignment *align)
@@ -60,9 +61,9 @@ is_padded (const GstVideoAlignment *align)
 }
 
 /*
- * A decoder that has been granted room to decode in place, and then asks for none, will not do it:
- * the strides are not what it can use, or it is one of those that never do (libav's of H.264, H.265
- * and H.266 from GStreamer 1.28 on). It copies each frame into our memory.
+ * A decoder that had been granted an alignment, to decode in place, now configures the pool without
+ * one. It cannot use the strides, or it is one that never decodes in place (libav's decoders of
+ * H.264, H.265 and H.266 since GStreamer 1.28). It copies each frame into our memory.
  */
 static void
 note_padding (GstGidPool *self, gboolean padded)
@@ -76,7 +77,7 @@ note_padding (GstGidPool *self, gboolean padded)
   self->padded = padded;
 }
 
-/* Takes configurations as they are: libav's decoders refuse a pool that wants to change one. */
+/* Accepts configurations unmodified: libav's decoders reject a pool that changes them. */
 static gboolean
 gst_gid_pool_set_config (GstBufferPool *pool, GstStructure *config)
 {
@@ -98,7 +99,7 @@ gst_gid_pool_set_config (GstBufferPool *pool, GstStructure *config)
   self->add_meta = gst_buffer_pool_config_has_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   if (self->add_meta
       && gst_buffer_pool_config_has_option (config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT)) {
-    gst_video_alignment_reset (&align); /* some ask for the option alone */
+    gst_video_alignment_reset (&align); /* some elements set the option without an alignment */
     gst_buffer_pool_config_get_video_alignment (config, &align);
     if (!may_pad (self->allocator, &align) || !gst_video_info_align (&self->info, &align))
       return FALSE;
@@ -138,7 +139,10 @@ buffer_new (GstGidPool *self, GstMemory *mem)
   return buffer;
 }
 
-/* One that came back and is still good, or NULL. Called with the lock held, which is given up meanwhile. */
+/*
+ * Returns a released buffer whose slab is not revoked, or NULL. Call with the lock held; releases
+ * it temporarily.
+ */
 static GstBuffer *
 take_ready (GstGidPool *self)
 {
@@ -159,7 +163,10 @@ take_ready (GstGidPool *self)
   return NULL;
 }
 
-/* One of its buffers with such a slot, which nobody uses; or NULL. Called with the lock held. */
+/*
+ * Removes a released buffer with such a slot from the pool; NULL if there is none. Call with the
+ * lock held.
+ */
 static GstBuffer *
 steal_ready (GstGidPool *self, const struct gid_layout *layout, gsize size)
 {
@@ -174,9 +181,9 @@ steal_ready (GstGidPool *self, const struct gid_layout *layout, gsize size)
 }
 
 /*
- * Another pool of the allocator may keep buffers for a source that has ended, or waits: as of one
- * behind the other (concat), or of those that take turns (input-selector). Returns whether a slot
- * got free by that. Called with the lock held, which is given up meanwhile.
+ * Another pool of the allocator may keep buffers for a source that has ended or waits, for example
+ * behind concat or input-selector. Takes one from it, and returns whether that freed a slot. Call
+ * with the lock held; releases it temporarily.
  */
 static gboolean
 take_from_others (GstGidPool *self)
@@ -198,7 +205,10 @@ take_from_others (GstGidPool *self)
   return TRUE;
 }
 
-/* A buffer, unless there is no slot: then more may be under way. Called with the lock held. */
+/*
+ * Returns a buffer, or NULL if there is no slot; more may have been requested then. Call with the
+ * lock held.
+ */
 static GstBuffer *
 acquire_now (GstGidPool *self)
 {
@@ -219,8 +229,8 @@ acquire_now (GstGidPool *self)
 }
 
 /*
- * Whether readers hold so many slots that those that are left do not carry the stream: then there
- * have to be more. It is not so where they are only late to read.
+ * Whether readers hold so many slots that the rest is too few for the stream, and more are added.
+ * Not if they are only late to claim frames.
  */
 static gboolean
 make_more (GstGidAllocator *allocator)
@@ -231,13 +241,13 @@ make_more (GstGidAllocator *allocator)
 
 typedef struct
 {
-  gint64 since, warned; /* when it began, and was told of last */
+  gint64 since, warned; /* when the wait began, and the time of the last warning */
 } Wait;
 
 /*
- * Takes back what nobody has read, else waits a little. Where that is in vain for long, as there is
- * no memory for more slots, the picture that is shown is taken back as well. Called with the lock
- * held.
+ * Reclaims a frame that no consumer has claimed; otherwise waits a little. If that does not help
+ * for a long time and there is no memory for more slots, reclaims the picture on display as well.
+ * Call with the lock held.
  */
 static void
 wait_for_consumers (GstGidPool *self, Wait *wait)
@@ -272,7 +282,7 @@ wait_for_consumers (GstGidPool *self, Wait *wait)
     gst_gid_allocator_wait (allocator);
 }
 
-/* There is no memory at all before gidd answers. Called with the lock held. */
+/* Waits because there is no memory until gidd answers. Call with the lock held. */
 static void
 wait_for_gidd (GstGidPool *self)
 {
@@ -287,14 +297,14 @@ wait_for_gidd (GstGidPool *self)
     gst_gid_allocator_wait (allocator);
 }
 
-/* Whether there is no memory, nor will be. Called with the lock held. */
+/* Whether there is no memory, and waiting will not help. Call with the lock held. */
 static gboolean
 is_refused (const GstGidAllocator *allocator)
 {
   return allocator->refusal && allocator->n_slots == 0 && !allocator->without_gidd;
 }
 
-/* There is no slot now. GST_FLOW_OK: there may be one. Called with the lock held. */
+/* Waits for a slot. GST_FLOW_OK: try again. Call with the lock held. */
 static GstFlowReturn
 wait_for_slot (GstGidPool *self, gboolean dont_wait, Wait *wait)
 {
@@ -326,7 +336,7 @@ gst_gid_pool_acquire_buffer (
 
   *buffer = NULL;
   g_mutex_lock (&allocator->lock);
-  if (!allocator->growing) /* of long ago */
+  if (!allocator->growing) /* an error of an earlier acquire */
     g_clear_error (&allocator->refusal);
   while (*buffer == NULL && ret == GST_FLOW_OK) {
     if (GST_BUFFER_POOL_IS_FLUSHING (pool))
@@ -339,7 +349,7 @@ gst_gid_pool_acquire_buffer (
   if (ret == GST_FLOW_ERROR)
     error = g_steal_pointer (&allocator->refusal);
   g_mutex_unlock (&allocator->lock);
-  /* before upstream hears of it, which says no more than that there was an error */
+  /* post the cause before upstream posts its own, less specific error */
   if (error)
     gst_gid_allocator_post_error (allocator, error);
   g_clear_error (&error);
@@ -359,7 +369,7 @@ can_be_given_out_again (GstGidPool *self, GstBuffer *buffer)
   slot = gst_gid_memory_get_slot (mem);
   if (slot == NULL || slot->slab->allocator != self->allocator || mem->size != self->size)
     return FALSE;
-  /* the release guard */
+  /* the release guard, see the head of gstgidpool.h */
   return g_atomic_int_get (&slot->users) == 1 || !self->allocator->guard;
 }
 
@@ -370,7 +380,7 @@ gst_gid_pool_release_buffer (GstBufferPool *pool, GstBuffer *buffer)
   gboolean again = can_be_given_out_again (self, buffer);
 
   g_mutex_lock (&self->allocator->lock);
-  /* another pool of the allocator may need the slot when this one has ended */
+  /* a flushing pool keeps no slot that another pool may need */
   again = again && !GST_BUFFER_POOL_IS_FLUSHING (pool);
   if (again) {
     g_ptr_array_add (self->ready, buffer);
@@ -381,7 +391,7 @@ gst_gid_pool_release_buffer (GstBufferPool *pool, GstBuffer *buffer)
     gst_buffer_unref (buffer);
 }
 
-/* What is ready goes back to the allocator. */
+/* Returns the slots of released buffers to the allocator. */
 static void
 drop_ready (GstGidPool *self)
 {
@@ -395,14 +405,17 @@ drop_ready (GstGidPool *self)
   g_ptr_array_unref (ready);
 }
 
-/* Also where the pool ends, long before it stops, if a buffer of it is shown. */
+/*
+ * An element that is done with the pool sets it flushing long before it stops, if a buffer is still
+ * in use.
+ */
 static void
 gst_gid_pool_flush_start (GstBufferPool *pool)
 {
   drop_ready (GST_GID_POOL (pool));
 }
 
-/* Slots are taken as they are needed. */
+/* Nothing to preallocate: slots are taken on demand. */
 static gboolean
 gst_gid_pool_start (GstBufferPool *pool)
 {
@@ -447,7 +460,7 @@ gst_gid_pool_propose (GstGidAllocator *allocator, GstCaps *caps, GstQuery *query
   gst_query_parse_allocation (query, NULL, &need_pool);
   if (need_pool)
     pool = gst_gid_pool_new (allocator, caps);
-  /* no maximum: libav's decoders refuse pool and allocator with one under 32 */
+  /* no maximum: libav's decoders reject pool and allocator if it is below 32 */
   if (gst_query_get_n_allocation_pools (query) > 0)
     gst_query_set_nth_allocation_pool (query, 0, pool, size, 0, 0);
   else

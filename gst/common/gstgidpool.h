@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /**
- * The pool that gidsink and gidalloc offer: buffers in slots of a GstGidAllocator.
+ * The buffer pool that gidsink and gidalloc propose. Its buffers are in slots of a GstGidAllocator.
  *
- * The layout of its slabs is that of the pool's configuration, alignment included, since a layout
- * is fixed when a slab is made: at the first acquire, so that offering a pool costs nothing.
+ * A slab's layout is fixed when it is created, and has to include the alignment of the pool's
+ * configuration. So slabs are created at the first acquire, and proposing a pool costs nothing.
  *
- * It never says that it is full: an acquire makes another slab, or takes back a frame that no
- * consumer has read, or waits (until the pool is flushed) for a consumer to release one.
+ * acquire_buffer never reports that the pool is exhausted: it requests another slab, or reclaims a
+ * frame that no consumer has claimed, or waits for a consumer to release one, until the pool
+ * flushes.
  *
- * The release guard: a buffer that comes back while aliases of its slot live (see the allocator)
- * is not given out again; its slot is, when the last of them is gone.
+ * The release guard: a released buffer is not reused while aliases of its slot exist (see
+ * gstgidallocator.h). Its slot is, when the last of them is freed.
  */
 #ifndef GST_GID_POOL_H
 #define GST_GID_POOL_H
@@ -21,13 +22,13 @@ G_BEGIN_DECLS
 #define GST_TYPE_GID_POOL (gst_gid_pool_get_type ())
 G_DECLARE_FINAL_TYPE (GstGidPool, gst_gid_pool, GST, GID_POOL, GstBufferPool)
 
-/** A new pool that is configured for the allocator's caps, but for what upstream will add. */
+/** A new pool, configured for the allocator's caps, to which upstream may add options. */
 GstBufferPool *gst_gid_pool_new (GstGidAllocator *allocator, GstCaps *caps);
 
 /**
- * Answers an ALLOCATION query: pool, allocator, GstVideoMeta and GstVideoCropMeta. Cheap, and the
- * same however often it is asked: each answer has a pool of its own, as two upstreams may ask, but
- * they all draw on the allocator's slabs.
+ * Answers an ALLOCATION query with pool and allocator. Cheap, as some elements send the query for
+ * each frame. Each answer has a new pool, as two elements upstream may ask, but all of them use the
+ * allocator's slabs.
  */
 void gst_gid_pool_propose (GstGidAllocator *allocator, GstCaps *caps, GstQuery *query);
 

@@ -39,7 +39,7 @@ post_info (gpointer element, GQuark domain, gint code, gchar *text)
       __FILE__, GST_FUNCTION, __LINE__);
 }
 
-/* Not as a warning to GLib, which some programs end by. */
+/* Not at the level of a GLib warning, which some programs make fatal. */
 static void
 write_log (gpointer element, const gchar *text)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Statistics as element messages from time to time, errors of others' as the element's own, and what
- * people are to know. */
+/** Messages on the bus: statistics at an interval, errors, and information for users. */
 #ifndef GST_GID_POSTER_H
 #define GST_GID_POSTER_H
 
@@ -8,23 +7,23 @@
 
 G_BEGIN_DECLS
 
-/** The `stats` of an element. */
+/** Creates the structure of the `stats` property. */
 typedef GstStructure *(*GstGidStatsFunc) (gpointer element);
 
 typedef struct
 {
-  guint interval_ms; /* `stats-interval`: the element's lock */
-  gint64 posted; /* the streaming thread's */
+  guint interval_ms; /* `stats-interval`; the object lock */
+  gint64 posted; /* time of the last message; streaming thread */
 } GstGidPoster;
 
-/** The first interval begins. */
+/** Begins the first interval. */
 void gst_gid_poster_start (GstGidPoster *poster);
 
-/** Posts them where it is time or `now`. */
+/** Posts the statistics if the interval is over or `now` is set. */
 void gst_gid_poster_post (
     GstGidPoster *poster, gpointer element, GstGidStatsFunc create, gboolean now);
 
-/** The rows `stats` and `stats-interval`. */
+/** Rows of the properties `stats` and `stats-interval`. */
 #define GST_GID_STATS_ROW(what, function) \
   { "stats", "Statistics", what, .type = G_TYPE_BOXED, .flags = G_PARAM_READABLE, .get = function }
 #define GST_GID_STATS_INTERVAL_ROW(Type, field) \
@@ -36,22 +35,21 @@ void gst_gid_poster_post (
 void gst_gid_post_error (gpointer element, GError *error);
 
 /**
- * Posts an information for people. All of it stands in its debug text, too: that is what
- * gst-launch-1.0 shows of an information.
+ * Posts an information message. Its debug text has the same content, because gst-launch-1.0 shows
+ * only that.
  */
 void gst_gid_post_info (gpointer element, GQuark domain, gint code, const gchar *format, ...)
     G_GNUC_PRINTF (4, 5);
 
 /**
- * The same, and a line of the log, which goes to standard error: `gst-launch-1.0 -q` hides what is on
- * the bus but errors.
+ * The same, and also logs it to standard error: `gst-launch-1.0 -q` hides all messages but errors.
  */
 void gst_gid_post_notice (gpointer element, GQuark domain, gint code, const gchar *format, ...)
     G_GNUC_PRINTF (4, 5);
 
 /**
- * Frames were lost that nobody wanted to lose: a warning, and a line of the log. Who records by
- * `gst-launch-1.0 -q` is to know.
+ * Posts a warning, and logs it to standard error: frames were lost although the user asked for all
+ * of them. So it is also seen while recording with `gst-launch-1.0 -q`.
  */
 void gst_gid_post_loss (gpointer element, const gchar *detail, const gchar *format, ...)
     G_GNUC_PRINTF (3, 4);

@@ -158,7 +158,7 @@ gst_gid_properties_init (gpointer object, const GstGidProperty *properties, guin
       case G_TYPE_DOUBLE:
         *(gdouble *) at = row->normal;
         break;
-      case G_TYPE_STRING: /* NULL */
+      case G_TYPE_STRING: /* initially NULL */
         break;
       default:
         *(gint *) at = (gint) row->normal;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Properties as rows of a table: what gst-inspect-1.0 says of each, and where its value lies. All of
- * them are read and written with the object's lock held.
+ * Tables of GObject properties: each row has the documentation and the place of a value. Values are
+ * read and written with the object lock held.
  */
 #ifndef GST_GID_PROPERTY_H
 #define GST_GID_PROPERTY_H
@@ -10,20 +10,20 @@
 
 G_BEGIN_DECLS
 
-/** What a row with a function of its own gives or takes, without the lock. */
+/** Getter and setter of a row, called without the lock. */
 typedef void (*GstGidGetFunc) (gpointer object, GValue *value);
 typedef void (*GstGidSetFunc) (gpointer object, const GValue *value);
 
 typedef struct
 {
   const gchar *name, *nick, *blurb;
-  GType type; /* a fundamental one; G_TYPE_BOXED is a GstStructure */
-  gsize offset; /* of the value in the object */
-  gdouble least, most, normal; /* of numbers */
-  GType (*get_enum) (void); /* of those of G_TYPE_ENUM */
-  GParamFlags flags; /* and G_PARAM_STATIC_STRINGS */
-  GstGidGetFunc get; /* instead of `offset` */
-  GstGidSetFunc set; /* likewise; with an offset, what is to be done after the value is set */
+  GType type; /* fundamental type; G_TYPE_BOXED: a GstStructure */
+  gsize offset; /* of the field in the instance */
+  gdouble least, most, normal; /* minimum, maximum and default of numbers */
+  GType (*get_enum) (void); /* for G_TYPE_ENUM */
+  GParamFlags flags; /* without G_PARAM_STATIC_STRINGS, which is always set */
+  GstGidGetFunc get; /* used instead of `offset` */
+  GstGidSetFunc set; /* likewise; if there is an offset, called after the value is stored */
 } GstGidProperty;
 
 #define GST_GID_READY (G_PARAM_READWRITE | GST_PARAM_MUTABLE_READY)
@@ -46,13 +46,16 @@ typedef struct
   .normal = (value)
 
 /**
- * Installs the rows as properties 1 to `count`; they must live as long as the class. Sets the
+ * Installs the rows as properties 1 to `count`. The table must live as long as the class. Sets the
  * class's set_property and get_property.
  */
 void gst_gid_properties_install (
     GObjectClass *klass, const GstGidProperty *properties, guint count);
 
-/** Sets all values to what is normal, of a new object; frees them, of one that is finalized. */
+/**
+ * gst_gid_properties_init() sets all fields of a new instance to their defaults;
+ * gst_gid_properties_finish() frees the strings.
+ */
 void gst_gid_properties_init (gpointer object, const GstGidProperty *properties, guint count);
 void gst_gid_properties_finish (gpointer object, const GstGidProperty *properties, guint count);
 

@@ -11,12 +11,12 @@
 G_BEGIN_DECLS
 
 /**
- * A reference to the timeline `path`, or for NULL to that of $GID_TIMELINE; NULL where there is none.
- * One that cannot be opened is worth a warning of the element, no more.
+ * Opens the timeline `path` (NULL: $GID_TIMELINE). Returns a reference, or NULL if there is none.
+ * Posts a warning if the file cannot be opened.
  */
 struct gid_timeline *gst_gid_timeline_open (GstElement *element, const gchar *path);
 
-/** Its row. */
+/** The row of the property. */
 #define GST_GID_TIMELINE_ROW(Type, field) \
   { "timeline", "Timeline", \
     "File to which a line is appended for each thing that happens to a frame, for gid-timeline " \
