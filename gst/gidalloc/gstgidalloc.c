@@ -2,13 +2,13 @@
 /**
  * SECTION:element-gidalloc
  * @title: gidalloc
- * @short_description: offers gidway's memory where gidsink itself cannot
+ * @short_description: Proposes gidway's shared memory in front of a tee
  *
- * A tee does not pass on what the sinks behind it offer to write into. Put gidalloc in front: it
- * passes buffers on as they are and has upstream write into slots of gidway's slabs, which every
- * gidsink of the same domain behind the tee then sends without a copy.
+ * A tee does not forward the buffer pools and allocators that elements behind it propose. gidalloc
+ * passes buffers on unchanged, and proposes memory in slots of gidway's shared slabs to upstream.
+ * Every gidsink of the same domain behind the tee then sends these buffers without a copy.
  *
- * ## Example
+ * ## Example launch line
  * |[
  * gst-launch-1.0 videotestsrc ! gidalloc domain=open ! tee name=t \
  *     t. ! queue ! gidsink domain=open stream=camera/front  t. ! queue ! autovideosink
@@ -32,7 +32,7 @@ struct _GstGidAlloc
 
   /* from start to stop */
   GstGidDomain *domain;
-  GstGidAllocator *allocator; /* for the caps */
+  GstGidAllocator *allocator; /* for `caps` */
   GstCaps *caps;
 };
 
@@ -76,7 +76,7 @@ gst_gid_alloc_propose_allocation (GstBaseTransform *trans, GstQuery *decide, Gst
   gboolean dmabuf;
   guint slots;
 
-  /* what downstream knows of metas stays as it says; a tee has asked all of its branches */
+  /* keep downstream's answer about metas: a tee has asked all of its branches */
   if (!GST_BASE_TRANSFORM_CLASS (gst_gid_alloc_parent_class)
           ->propose_allocation (trans, decide, query))
     GST_DEBUG_OBJECT (self, "downstream has nothing to say about allocation");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/** The element gidalloc: a transform in passthrough mode that answers ALLOCATION queries. */
 #ifndef GST_GID_ALLOC_H
 #define GST_GID_ALLOC_H
 

@@ -10,7 +10,7 @@ struct _GstGidDevice
   GstDevice parent;
 
   gchar *domain, *stream;
-  gboolean has_caps; /* known ones, not all that there can be */
+  gboolean has_caps; /* of the stream's pictures; otherwise the caps are the template */
 };
 
 G_DEFINE_FINAL_TYPE (GstGidDevice, gst_gid_device, GST_TYPE_DEVICE);
@@ -80,7 +80,7 @@ gst_gid_device_is_outdated (GstGidDevice *self, GstGidDevice *later)
   return outdated;
 }
 
-/* --- gidd's report ------------------------------------------------------------------------------ */
+/* --- gidd's report ---------------------------------------------------------------------------- */
 
 static const gchar *
 get_text (sd_json_variant *object, const gchar *key)
@@ -117,7 +117,10 @@ caps_of (sd_json_variant *picture)
       NULL);
 }
 
-/* What somebody of this domain who reads the stream sees; NULL: nobody does. */
+/*
+ * The caps of a stream, by the pictures that a reader in this domain receives; NULL: no one reads
+ * it.
+ */
 static GstCaps *
 find_caps (sd_json_variant *report, const gchar *domain, const gchar *stream)
 {
@@ -159,7 +162,10 @@ device_new (sd_json_variant *report, const gchar *domain, const gchar *stream)
   return GST_DEVICE (self);
 }
 
-/* Those of a list of streams, which say whose they are, or else are `owner`'s. */
+/*
+ * Adds the streams of a list in the report. Each says which domain owns it, unless `owner` is
+ * given.
+ */
 static GList *
 add_devices (GList *devices, sd_json_variant *report, const gchar *list, const gchar *owner)
 {

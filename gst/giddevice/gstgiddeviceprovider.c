@@ -18,15 +18,15 @@ struct _GstGidDeviceProvider
   GThread *thread; /* from start to stop */
   GMutex lock;
   GCond changed;
-  gboolean polled; /* once; the lock */
-  gboolean stopping; /* likewise */
+  gboolean polled; /* at least once; the lock */
+  gboolean stopping; /* the lock */
 };
 
 G_DEFINE_FINAL_TYPE (GstGidDeviceProvider, gst_gid_device_provider, GST_TYPE_DEVICE_PROVIDER);
 
 /*
- * The streams that there are now. `*domain` is the connection, which is made, kept and ended as
- * needed; it has nothing but this question.
+ * Returns the streams that exist now. `*domain` is the connection to gidd, which is opened, kept or
+ * closed as needed, and used for nothing else.
  */
 static GList *
 ask (GstGidDeviceProvider *self, struct gid_domain **domain)
@@ -61,7 +61,7 @@ gst_gid_device_provider_probe (GstDeviceProvider *provider)
   return devices;
 }
 
-/* --- what comes and goes ------------------------------------------------------------------------ */
+/* --- monitoring ------------------------------------------------------------------------------- */
 
 static GstGidDevice *
 find (GList *devices, GstGidDevice *device)
@@ -73,7 +73,10 @@ find (GList *devices, GstGidDevice *device)
   return NULL;
 }
 
-/* Tells of the differences; `now` is taken over. Only the thread changes the provider's list. */
+/*
+ * Updates the provider's list and posts messages about the differences. Takes `now`. Only the
+ * thread changes the provider's list.
+ */
 static void
 update (GstDeviceProvider *provider, GList *now)
 {
@@ -120,7 +123,7 @@ poll_streams (gpointer data)
   return NULL;
 }
 
-/* A gidd that does not answer keeps nobody waiting for longer than it takes to look again. */
+/* Waits for the first list, but for no longer than an interval if gidd does not answer. */
 static gboolean
 gst_gid_device_provider_start (GstDeviceProvider *provider)
 {
@@ -149,7 +152,7 @@ gst_gid_device_provider_stop (GstDeviceProvider *provider)
   self->thread = NULL;
 }
 
-/* --- the object --------------------------------------------------------------------------------- */
+/* --- the object ------------------------------------------------------------------------------- */
 
 static void
 gst_gid_device_provider_finalize (GObject *object)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /**
- * Lists the streams that programs of this domain may read, as gst-device-monitor-1.0 and applications
- * list cameras; and says which come and go.
+ * A GstDeviceProvider that lists the streams that programs of this domain may read, and monitors
+ * which appear and disappear.
  *
- * gidd is asked by a thread of the provider's own, once a second. Where there is no gidd, or where it
- * tells this user nothing, there are no devices, and no complaint either: every program that looks
- * for cameras asks us, too.
+ * A thread of the provider asks gidd once a second. If there is no gidd, or it does not answer this
+ * user, there are no devices, and no error is posted: every program that looks for cameras also
+ * starts this provider.
  */
 #ifndef GST_GID_DEVICE_PROVIDER_H
 #define GST_GID_DEVICE_PROVIDER_H
