@@ -6,9 +6,12 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* How often the formats of consumers are checked, ns. */
+/* Interval at which the consumers' formats are checked, in ns. */
 #define CHECK_NS GST_SECOND
-/* Upstream is asked to choose again after twice the time of the last time: 2^n s, up to an hour. */
+/*
+ * The interval at which upstream is asked to renegotiate doubles each time: 2^n s, up to about an
+ * hour.
+ */
 #define DOUBLED_MAX 12
 
 void
@@ -97,7 +100,7 @@ gst_gid_choice_check (GstGidChoice *self, guint64 now)
     gst_pad_push_event (GST_BASE_SINK_PAD (self->sink), gst_event_new_reconfigure ());
   }
   gst_caps_unref (caps);
-  /* consumers may change their minds as often as they like */
+  /* consumers may change their formats as often as they like */
   self->next_reconfigure = now + (GST_SECOND << self->asked);
   self->asked = MIN (self->asked + 1, DOUBLED_MAX);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Formats that consumers can show: offered to upstream before all others, which it may still choose. */
+/** Offers upstream the formats that consumers can show before all other formats. */
 #ifndef GST_GID_CHOICE_H
 #define GST_GID_CHOICE_H
 
@@ -12,12 +12,12 @@ typedef struct
   GstBaseSink *sink;
   GstGidPublication *publication;
   GstGidSlots *slots;
-  gint only_raw; /* dma-bufs were tried in vain; atomic */
+  gint only_raw; /* exporting dma-bufs has failed; atomic */
 
-  /* the streaming thread's */
-  GHashTable *reported; /* names of formats that the application was told of: a set */
-  guint64 next_check, next_reconfigure; /* of what consumers can show, and of upstream */
-  guint asked; /* how often upstream was to choose again, up to a limit */
+  /* streaming thread */
+  GHashTable *reported; /* names of formats that a warning was posted for: a set */
+  guint64 next_check, next_reconfigure; /* times of the next check and reconfigure event */
+  guint asked; /* how often upstream was asked to renegotiate, up to a limit */
 } GstGidChoice;
 
 void gst_gid_choice_init (
@@ -25,24 +25,27 @@ void gst_gid_choice_init (
 void gst_gid_choice_finish (GstGidChoice *self);
 void gst_gid_choice_start (GstGidChoice *self);
 
-/** All that can be sent, and before that what all consumers can show that told it. */
+/**
+ * Returns all caps that can be sent, beginning with those that all consumers can show, as far as
+ * they have reported it.
+ */
 GstCaps *gst_gid_choice_create_caps (GstGidChoice *self);
 
 /**
- * From time to time: has upstream choose another format where consumers cannot show this one, and it
- * has one that they can. `now`: on CLOCK_MONOTONIC.
+ * Call for each frame. If consumers cannot show the present format, and upstream supports one that
+ * they can, sends a reconfigure event; at most once a second. `now`: CLOCK_MONOTONIC.
  */
 void gst_gid_choice_check (GstGidChoice *self, guint64 now);
 
 /**
- * What is said to be a dma-buf may turn out to be none that can be exported: GL without a GPU offers
- * such memory first of all. Asks upstream for plain memory. Returns FALSE where it has none.
+ * Falls back to system memory because a buffer of DMA_DRM caps cannot be exported: GL elements
+ * without a GPU offer such caps first. Returns FALSE if upstream does not support raw video.
  */
 gboolean gst_gid_choice_fall_back_to_raw (GstGidChoice *self);
 
 /**
- * Raw video of a format that DRM does not have is refused before it comes to us, and upstream says
- * only that it could not negotiate. Told once for each format that is asked for.
+ * Posts one warning for each raw video format that DRM does not define. Such caps are rejected
+ * before set_caps(), and upstream only reports that negotiation failed.
  */
 void gst_gid_choice_warn_unknown (GstGidChoice *self, const GstCaps *caps);
 

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "gstgiddeadline.h"
 
-/* Parts of a refresh. */
-#define MARGIN 8 /* kept between what is needed and what is aimed at */
-#define STEP 128 /* later with each frame, at first */
-#define BACK 32 /* sooner than what was aimed at, after misses */
+/* Fractions of the time between two refreshes: */
+#define MARGIN 8 /* margin between the time needed and the time aimed at */
+#define STEP 128 /* initial step by which frames are sent later */
+#define BACK 32 /* step by which they are sent sooner after misses */
 
-/* The display itself is not always in time: one of the last frames that missed says nothing. */
+/*
+ * The display itself misses refreshes sometimes: a single late frame among the last 8 proves
+ * nothing.
+ */
 #define RECENT 0xff
-/* Frames without misses. */
-#define CALM 12 /* after so many it is the deadline that was reached */
+/* Numbers of frames in time: */
+#define CALM 12 /* after so many, a miss means that the deadline was reached */
 #define SOON 512
-#define QUIET 4096 /* and after these it goes twice as fast again */
+#define QUIET 4096 /* after so many, the step doubles again */
 #define PATIENCE_MAX 9
 
-/* Refreshes. A display takes no longer: a consumer that says so cannot have frames sent at once. */
+/*
+ * Refreshes. No display takes longer: a consumer that claims so must not make frames go out at
+ * once.
+ */
 #define LATENCY_MAX 8
 
-/* ns: what was shown before says little of when the refreshes are now. */
+/* In ns: a refresh so long ago says little about the phase of the refreshes now. */
 #define STALE (10 * G_GINT64_CONSTANT (1000000000))
 
 static gboolean
@@ -27,8 +33,8 @@ several (guint32 bits)
 }
 
 /*
- * Frames were late. At the edge, or if it was so not long ago, it is known now how far one can go.
- * Else the machine is busy, which passes.
+ * Frames were late. If the send time was close to the edge, or was so a short time ago, this is the
+ * edge. Otherwise the machine is busy, which passes.
  */
 static void
 go_back (GstGidDeadline *self)
@@ -67,7 +73,7 @@ gst_gid_deadline_shown (GstGidDeadline *self, guint64 refresh, guint64 latency)
 
   if (now > LATENCY_MAX * period)
     return 0;
-  /* another display, or another mode: all that was learned is void */
+  /* another display or mode: discard what was learned */
   if (ABS ((gint64) self->refresh - period) > period / 16)
     *self = (GstGidDeadline) { .need = now, .calm = CALM };
   self->refresh = refresh;
@@ -94,7 +100,7 @@ gst_gid_deadline_send_time (
   rest = since % period;
   if (rest < 0)
     rest += period;
-  /* back to the refresh before, or on to the next */
+  /* move back to the previous refresh, or forward to the next one */
   send = (gint64) wanted - (rest < period / 2 ? rest : rest - period);
   send -= self->need + period / MARGIN;
   if (earliest != 0 && send < (gint64) earliest)

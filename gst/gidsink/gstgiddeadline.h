@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * When to send frames that were made in advance so that a consumer's display shows each at the
- * refresh nearest to its time: pure, told of each frame that was shown.
+ * Computes when to send a frame so that a consumer's display shows it at the refresh nearest to its
+ * timestamp. Pure: it is told of each frame that was shown.
  *
- * How long before a refresh the display needs a frame is found out: frames are sent a little later
- * and later, until two of a few miss their refresh, and then sooner again. The more often that
- * happens, the slower it goes on, for each time costs frames that are a refresh late.
+ * The time that the display needs before a refresh is found by sending frames a little later each
+ * time, until two of a few miss their refresh, and then sooner again. Each such search costs frames
+ * that are a refresh late, so the step becomes smaller each time.
  */
 #ifndef GST_GID_DEADLINE_H
 #define GST_GID_DEADLINE_H
@@ -16,26 +16,26 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  guint64 refresh; /* ns; 0: nothing is known */
-  gint64 need; /* before a refresh, ns: what is sent sooner is thought to be in time */
+  guint64 refresh; /* in ns; 0: not known */
+  gint64 need; /* time needed before a refresh, in ns: frames sent sooner should be in time */
   gint64 edge; /* the need at which frames were late, in ns */
-  guint32 recent; /* of the last frames a bit each: was it late? */
-  guint patience; /* near `edge` a step is divided by 2 to the power of this */
-  guint calm, quiet; /* frames in time since several were not, and since `patience` changed */
+  guint32 recent; /* one bit for each of the last frames: whether it was late */
+  guint patience; /* near `edge`, the step is divided by 2 to the power of this */
+  guint calm, quiet; /* frames in time since the last misses, and since `patience` changed */
 } GstGidDeadline;
 
 /**
- * A frame that was sent `latency` ago was shown, by a display with this time between refreshes.
- * Returns by how many ns it was shown later than meant, where the deadline had been found before;
- * 0: it was in time.
+ * Reports that a frame, sent `latency` before, was shown by a display with `refresh` between two
+ * refreshes. Returns by how many ns it was later than intended, if the deadline had already been
+ * found; 0: it was in time.
  */
 guint64 gst_gid_deadline_shown (GstGidDeadline *self, guint64 refresh, guint64 latency);
 
 /**
- * When to send a frame that is to be shown at `wanted`, by a display that has a refresh at `shown`:
- * all in ns of one clock. In time for the refresh nearest to `wanted`; or, where the frame is not
- * there before `earliest` (0: it is there at any time), for the first that it can be in time for.
- * `wanted` itself where nothing is known of the display, or nothing for 10 s.
+ * Returns when to send a frame that should be shown at `wanted`, on a display that had a refresh at
+ * `shown`; all in ns of one clock. That is in time for the refresh nearest to `wanted`; or, if the
+ * frame does not exist before `earliest` (0: it does), for the first refresh it can reach. Returns
+ * `wanted` if nothing is known of the display, or if that was more than 10 s ago.
  */
 guint64 gst_gid_deadline_send_time (
     const GstGidDeadline *self, guint64 shown, guint64 wanted, guint64 earliest);

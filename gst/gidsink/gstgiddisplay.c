@@ -5,7 +5,7 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* A display with refreshes further apart is none to wait for. */
+/* Displays with a longer time between refreshes are not followed. */
 #define REFRESH_MAX (50 * GST_MSECOND)
 
 void
@@ -46,8 +46,8 @@ gst_gid_display_get_stats (
 }
 
 /*
- * Upstream hears of a frame that came too late for its refresh, as from a sink with a screen of its
- * own: a decoder may leave out what it would only decode too late.
+ * Sends a QoS event upstream for a frame that missed its refresh, as a video sink does: a decoder
+ * can then skip frames.
  */
 static void
 send_qos (GstGidDisplay *self, GstClockTime pts, guint64 late_by, guint64 refresh)
@@ -65,7 +65,7 @@ send_qos (GstGidDisplay *self, GstClockTime pts, guint64 late_by, guint64 refres
           (GstClockTimeDiff) late_by, running));
 }
 
-/* Of the source's rate, ns; 0: it is not known. */
+/* In ns, by the framerate of the caps; 0: not known. */
 static guint64
 frame_duration (GstGidDisplay *self)
 {
@@ -78,8 +78,8 @@ frame_duration (GstGidDisplay *self)
 }
 
 /*
- * A display whose refreshes are much further apart than frames, or so far that nobody looks at such
- * a display, would have frames sent in bursts.
+ * Whether the display's refresh is plausible: not much longer than a frame's duration, or
+ * REFRESH_MAX. Otherwise frames would be sent in bursts.
  */
 static gboolean
 is_sensible (GstGidDisplay *self, const struct gid_shown *shown)
@@ -120,7 +120,7 @@ gst_gid_display_follow (GstGidDisplay *self, const struct gid_frame *frame)
     send_qos (self, sent->pts, late_by, shown.refresh_ns);
 }
 
-/* By how much the frame is to be sent after its turn. */
+/* How much later than its time the frame should be sent. */
 static GstClockTimeDiff
 display_shift (GstGidDisplay *self, GstBuffer *buffer)
 {
@@ -130,13 +130,15 @@ display_shift (GstGidDisplay *self, GstBuffer *buffer)
 
   if (due == GID_TIME_NONE)
     return 0;
-  /* with a negative offset it is sent before it is to be shown, as it is */
+  /* with a negative ts-offset it is sent that much before it is shown, as usual */
   turn = (guint64) ((gint64) due + MIN (gst_base_sink_get_ts_offset (sink), 0));
-  /* what is live is not there any sooner */
+  /* live frames do not exist any sooner */
   earliest = gst_gid_timing_is_live (self->timing) ? turn + (wanted - due) : 0;
   send = gst_gid_deadline_send_time (&self->deadline, self->shown.time, wanted, earliest);
-  /* Whatever a consumer says of its display: the nearest refresh is half a one away, and no display
-   * that one waits for needs a frame sooner than another half before that. */
+  /*
+   * A limit that does not trust the consumer: the nearest refresh is at most half a refresh away,
+   * and no display needs a frame more than another half before that.
+   */
   most = MIN (self->shown.refresh_ns, frame_duration (self) ? frame_duration (self) : REFRESH_MAX);
   send = CLAMP (send, wanted - most, wanted + most / 2);
   return (GstClockTimeDiff) (send - turn);
@@ -163,7 +165,7 @@ gst_gid_display_sync_times (
   if (synced)
     shift += display_shift (self, buffer);
   if (shift < -(GstClockTimeDiff) (*start - segment->start)) {
-    /* there is no such time in the segment: without one it is sent at once */
+    /* before the start of the segment: without times it is rendered at once */
     *start = *end = GST_CLOCK_TIME_NONE;
     return;
   }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** With `display-sync`: when the display of a consumer needs frames, and those that were too late. */
+/**
+ * `display-sync`: sends frames just in time for the refreshes of a consumer's display, and reports
+ * late ones upstream.
+ */
 #ifndef GST_GID_DISPLAY_H
 #define GST_GID_DISPLAY_H
 
@@ -9,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-#define GST_GID_DISPLAY_SENT 64 /* frames whose being shown is waited for */
+#define GST_GID_DISPLAY_SENT 64 /* frames that may not have been reported as shown yet */
 
 typedef struct
 {
@@ -28,36 +31,36 @@ typedef struct
   gchar *domain;
   gboolean sync;
 
-  guint32 number; /* of `domain`; 0: the only consumer's display counts */
-  guint64 refresh, latency; /* ns, 0: not known; the object lock */
-  guint64 late; /* frames that missed their refresh; likewise */
+  guint32 number; /* of `domain`; 0: the display of the only consumer */
+  guint64 refresh, latency; /* in ns, 0: not known; the object lock */
+  guint64 late; /* number of frames that missed their refresh; the object lock */
 
-  /* the streaming thread's */
+  /* streaming thread */
   GstGidDeadline deadline;
-  struct gid_shown shown; /* what was told last */
-  GstGidSent sent[GST_GID_DISPLAY_SENT]; /* by the number of the frame */
+  struct gid_shown shown; /* the last report of a consumer */
+  GstGidSent sent[GST_GID_DISPLAY_SENT]; /* ring indexed by sequence number */
 } GstGidDisplay;
 
 void gst_gid_display_init (GstGidDisplay *self, GstBaseSink *sink, GstGidPublication *publication,
     GstGidTiming *timing, GstGidSlots *slots);
 
-/** Nothing is known yet. Returns FALSE with an error where there is no such domain. */
+/** Resets the state. Returns FALSE with an error if there is no domain `display-domain`. */
 gboolean gst_gid_display_start (GstGidDisplay *self, GError **error);
 
 /**
- * Notes that a frame was sent, learns when the display needs frames, and tells upstream of one that
- * came too late for it.
+ * Call after each frame was sent. Updates the deadline with what consumers have reported, and sends
+ * QoS events upstream for late frames.
  */
 void gst_gid_display_follow (GstGidDisplay *self, const struct gid_frame *frame);
 
 /**
- * Makes a frame's own times those at which it is to be sent: what is live, as soon as it is there;
- * what is to be in time with a display, when that needs it.
+ * Implements get_times(): changes the times of a buffer to those at which it should be sent. Live
+ * frames are sent as soon as they arrive, and with `display-sync` when the display needs them.
  */
 void gst_gid_display_sync_times (
     GstGidDisplay *self, GstBuffer *buffer, GstClockTime *start, GstClockTime *end);
 
-/** With the object lock held. */
+/** Call with the object lock held. */
 void gst_gid_display_get_stats (
     const GstGidDisplay *self, guint64 *refresh, guint64 *latency, guint64 *late);
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * From a GstBuffer to a gid, by the cheapest way there is:
- * 1. memory that is a slot of our own: its gid;
- * 2. memory with a descriptor (dma-buf, sealed memfd, a slot under other caps): exported as it is;
- * 3. everything else: one copy into a slot, counted.
+ * Finds a gid for the memory of a GstBuffer, in the cheapest possible way:
+ * - memory that is a slot of our own has a gid;
+ * - memory with a descriptor (dma-buf, sealed memfd, a slot made for other caps) is exported;
+ * - anything else is copied to a slot once, and counted.
  *
- * Copies that upstream makes into our memory are counted, too, as far as they can be seen. libav's
- * decoders make two kinds:
- * - Frames that were decoded before the memory was negotiated. They are written in one go, while a
- *   frame that is decoded in place stays mapped as others are begun, or comes as an alias.
- * - All of them where the visible width is not the coded one: the pool knows, see may_pad().
+ * Copies that upstream makes into our memory are counted, too, as far as they can be detected.
+ * libav's decoders make two kinds:
+ * - Frames that were decoded before the allocation was negotiated. Each is written completely
+ *   before the next slot is taken. A frame that is decoded in place stays mapped while the next
+ *   ones are begun, or arrives as an alias.
+ * - All frames, if the width is not the coded width: the pool detects this in may_pad().
  */
 #include "gstgidnaming.h"
 
@@ -59,7 +60,7 @@ gst_gid_naming_add_stats (const GstGidNaming *self, GstStructure *structure)
   gst_gid_copies_to_structure (&self->copies, structure);
 }
 
-/* --- copies ------------------------------------------------------------------------------------- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 static gboolean
 count_copy (GstGidNaming *self, GstGidCopyReason reason, guint64 bytes)
@@ -102,8 +103,8 @@ copy_frame (GstGidNaming *self, gboolean playing, GstBuffer **buffer, GstGidCopy
 }
 
 /*
- * An element with one pad for several streams, as input-selector, may push the last frame of one
- * behind the caps of another, which would make another picture of it.
+ * input-selector and similar elements may push the last frame of one stream after the caps of
+ * another, as which it would be misinterpreted. Such frames are dropped.
  */
 static gboolean
 leave_out (GstGidNaming *self, GstBuffer *buffer)
@@ -119,9 +120,9 @@ leave_out (GstGidNaming *self, GstBuffer *buffer)
   return self->leaves_out;
 }
 
-/* --- names -------------------------------------------------------------------------------------- */
+/* --- gids ------------------------------------------------------------------------------------- */
 
-/* Counts what upstream has copied into our memory, see the top of this file. */
+/* Counts frames that upstream has copied into our memory, see the head of this file. */
 static gboolean
 watch_upstream (GstGidNaming *self, GstMemory *mem, const GstGidSlot *slot)
 {
@@ -132,7 +133,7 @@ watch_upstream (GstGidNaming *self, GstMemory *mem, const GstGidSlot *slot)
   if (reason) {
     allowed = count_copy (self, reason, bytes);
   } else if (gst_gid_memory_is_alias (mem)) {
-    /* so those in front of it were copied */
+    /* upstream decodes in place: the frames before this one were copied */
     for (; self->suspects > 0; self->suspects--)
       allowed &= count_copy (self, GST_GID_COPY_STARTUP, bytes);
     self->settling = FALSE;
@@ -165,8 +166,8 @@ name_slot (GstGidNaming *self, const GstGidSlot *slot, struct gid_frame *frame)
 }
 
 /*
- * Whether our readers on other machines may not see it: a dma-buf that is in no window, or memory
- * for another stream.
+ * Whether readers on other machines cannot access the memory: it is a dma-buf outside of the memory
+ * window, or was made for another stream.
  */
 static gboolean
 is_for_others (GstGidNaming *self, const GstGidSlab *slab)
@@ -177,7 +178,10 @@ is_for_others (GstGidNaming *self, const GstGidSlab *slab)
       || (stream && g_strcmp0 (stream, gst_gid_publication_get_name (self->publication)) != 0);
 }
 
-/* The slot that the memory is, where it is of our own domain and made for such frames; or NULL. */
+/*
+ * Returns the slot of the memory if it belongs to our domain and was made for such frames;
+ * otherwise NULL.
+ */
 static const GstGidSlot *
 find_slot (GstGidNaming *self, GstMemory *mem, const struct gid_layout *layout)
 {
@@ -194,7 +198,10 @@ find_slot (GstGidNaming *self, GstMemory *mem, const struct gid_layout *layout)
   return slot;
 }
 
-/* Names the frame by an export of its memory, or says why it has to be copied. */
+/*
+ * Exports the memory to get a gid for the frame. Otherwise returns NULL, and sets the reason for a
+ * copy if it is another one than before.
+ */
 static GstGidExport *
 export_frame (GstGidNaming *self, GstMemory *mem, const struct gid_layout *layout,
     struct gid_frame *frame, GstGidCopyReason *reason)
@@ -223,7 +230,9 @@ gst_gid_naming_name (GstGidNaming *self, gboolean playing, GstBuffer **buffer,
 {
   const GstGidFormat *format = gst_gid_slots_get_format (self->slots);
   GstMemory *mem = gst_buffer_peek_memory (*buffer, 0);
-  /* Nobody can read other modifiers: what is not in a window then does not leave this machine. */
+  /*
+   * Nobody can copy other modifiers: outside of the window they cannot be sent to other machines.
+   */
   gboolean readable = !format->dmabuf || gst_gid_format_is_linear (format);
   GstGidCopyReason reason = GST_GID_COPY_UPSTREAM_MEMORY;
   const GstGidSlot *slot;
@@ -240,7 +249,7 @@ gst_gid_naming_name (GstGidNaming *self, gboolean playing, GstBuffer **buffer,
   if (gst_buffer_n_memory (*buffer) != 1) {
     reason = GST_GID_COPY_SPLIT_MEMORY;
   } else if (!gst_gid_layout_is_within (&layout, format, mem->size)) {
-    /* what lies behind it is not the picture's: to copy it is an error, as with any memory */
+    /* the memory is too small for the layout: the copy will fail, and post an error */
   } else if ((slot = find_slot (self, mem, &layout))) {
     if (!readable || !is_for_others (self, slot->slab)
         || !gst_gid_publication_needs_window (self->publication)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** From a sink's buffer to a frame: the gid of its memory, with a copy where there is none. */
+/** Makes a frame of a buffer: finds the gid of its memory, or copies it to memory that has one. */
 #ifndef GST_GID_NAMING_H
 #define GST_GID_NAMING_H
 
@@ -9,8 +9,8 @@
 G_BEGIN_DECLS
 
 /**
- * The frame cannot be sent, but others will be able to: upstream was asked for other memory, or the
- * frame is of the caps before these.
+ * The frame is dropped, but the stream continues: upstream was asked for other memory, or the frame
+ * belongs to the caps before the present ones.
  */
 #define GST_GID_FLOW_NOT_THIS_ONE GST_FLOW_CUSTOM_SUCCESS
 
@@ -23,10 +23,10 @@ typedef struct
   GstGidSidecar *sidecar;
   GstGidCopyPolicy copy_policy; /* property; the object lock */
 
-  /* the streaming thread's: how upstream takes to the pool */
-  gboolean settling; /* until the first frame that was not written in one go */
-  guint suspects; /* frames until then */
-  gboolean leaves_out; /* the last frame was late */
+  /* streaming thread: how upstream uses the pool */
+  gboolean settling; /* all frames so far were written before the next slot was taken */
+  guint suspects; /* number of these frames */
+  gboolean leaves_out; /* the last frame was dropped as late */
   GstGidCopies copies;
 } GstGidNaming;
 
@@ -34,22 +34,22 @@ void gst_gid_naming_init (GstGidNaming *self, GstElement *element, GstGidPublica
     GstGidSlots *slots, GstGidChoice *choice, GstGidSidecar *sidecar);
 void gst_gid_naming_start (GstGidNaming *self);
 
-/** Upstream is offered memory, and may have decoded frames already that it will copy there. */
+/** Memory was proposed to upstream, which may copy frames into it that it has decoded already. */
 void gst_gid_naming_expect_copies (GstGidNaming *self);
 
-/** Frames come with other caps. */
+/** The caps have changed. */
 void gst_gid_naming_clear (GstGidNaming *self);
 
 /**
- * Finds the gid of the buffer's memory, or copies the frame to memory that has one: then `*buffer`
- * is replaced, as the caller's reference. `*export` is a reference, or NULL for slots of our own.
- * Returns GST_FLOW_OK, GST_GID_FLOW_NOT_THIS_ONE or an error; where it is not `playing` also
- * GST_FLOW_FLUSHING, if the wait for a slot was ended by another change of state.
+ * Finds the gid of the buffer's memory, or copies the frame, and replaces `*buffer`, a reference of
+ * the caller. `*export` is a reference, or NULL for our own slots. Returns GST_FLOW_OK,
+ * GST_GID_FLOW_NOT_THIS_ONE or an error. If not `playing`, also GST_FLOW_FLUSHING, when a state
+ * change has interrupted the wait for a slot.
  */
 GstFlowReturn gst_gid_naming_name (GstGidNaming *self, gboolean playing, GstBuffer **buffer,
     struct gid_frame *frame, GstGidExport **export);
 
-/** Adds the copies and their reasons. With the object lock held. */
+/** Adds the copies and their reasons to the statistics. Call with the object lock held. */
 void gst_gid_naming_add_stats (const GstGidNaming *self, GstStructure *structure);
 
 G_END_DECLS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * How a sink protects its pictures from end to end: what the properties say, and libgid-protection's
- * object that comes of it.
+ * Creates libgid-protection's object for the end-to-end protection of a sink's pictures, by its
+ * properties.
  */
 #ifndef GST_GID_PROTECTION_H
 #define GST_GID_PROTECTION_H
@@ -15,8 +15,8 @@ G_BEGIN_DECLS
 GType gst_gid_protection_profile_get_type (void);
 
 /**
- * `*protection` is NULL for GID_PROTECTION_NONE; else it is the caller's. `key`: the name of a file,
- * or NULL. Returns FALSE with an error.
+ * Sets `*protection` to a new object, or to NULL for GID_PROTECTION_NONE. `key`: the name of the
+ * key file, or NULL. Returns FALSE with an error.
  */
 gboolean gst_gid_protection_open (gint profile, const gchar *stream, const gchar *key,
     struct gid_protection **protection, GError **error);

@@ -11,16 +11,16 @@
 #define GST_CAT_DEFAULT gst_gid_debug
 
 /*
- * The lease where the property says nothing. Who waits for readers waits also for those that a busy
- * machine gives no processor for seconds; what shows the present has no use for these.
+ * Defaults of `lease`. With leaky=false, a reader is also waited for if a busy machine does not
+ * schedule it for seconds. Otherwise, late frames are useless to it.
  */
 #define LEASE_MS 1000
 #define LEASE_PATIENT_MS 10000
 
-/* How often lost frames are counted: to look costs more than to send. */
+/* How often lost frames are counted: counting costs more than sending. */
 #define LOOK_LOST G_TIME_SPAN_SECOND
 
-/* --- the producer's callbacks: with the domain's lock held, on any thread ---------------------- */
+/* --- callbacks of the producer: any thread, with the domain's lock held ----------------------- */
 
 static void
 frame_released (void *data, gid_id gid)
@@ -31,7 +31,9 @@ frame_released (void *data, gid_id gid)
   self->wake (self->wake_data);
 }
 
-/* What was asked for a frame: the streaming thread waits for it without the lock. */
+/*
+ * gidd has answered a request for a grant: the streaming thread waits for that, without the lock.
+ */
 static void
 frame_granted (void *data, gid_id gid, int error)
 {
@@ -64,16 +66,16 @@ subscriber_changed (void *data, uint32_t domain, bool joined, uint32_t consumers
   GST_INFO_OBJECT (self->element, "a consumer of domain %u %s, %u now", domain,
       joined ? "came" : "went", consumers);
   self->wake (self->wake_data);
-  /* not from here, where the domain is locked: handlers may well ask for the statistics */
+  /* asynchronously, because the domain is locked here, and handlers may read the statistics */
   gst_element_call_async (self->element, post_consumers,
       gst_structure_new ("gid-consumers", "domain", G_TYPE_UINT, domain, "joined", G_TYPE_BOOLEAN,
           (gboolean) joined, "consumers", G_TYPE_UINT, consumers, NULL),
       NULL);
 }
 
-/* --- its life ----------------------------------------------------------------------------------- */
+/* --- opening and closing ---------------------------------------------------------------------- */
 
-/* In ms. With the element's lock held. */
+/* In ms. Call with the object lock held. */
 static guint
 get_lease (const GstGidPublication *self)
 {
@@ -104,7 +106,7 @@ gst_gid_publication_open (GstGidPublication *self, const gchar *domain_name, GEr
   return self->domain != NULL;
 }
 
-/* With the domain's lock held. */
+/* Call with the domain's lock held. */
 static gboolean
 create_producer (GstGidPublication *self, const gchar *stream, const gchar *readers, gboolean leaky,
     struct gid_producer_options *options, GError **error)
@@ -212,7 +214,7 @@ gst_gid_publication_is_published (const GstGidPublication *self)
   return self->producer != NULL;
 }
 
-/* --- its domain and its properties -------------------------------------------------------------- */
+/* --- domain and properties -------------------------------------------------------------------- */
 
 gboolean
 gst_gid_publication_find_domain (GstGidPublication *self, const gchar *property, const gchar *name,
@@ -254,9 +256,9 @@ gst_gid_publication_get_patience (GstGidPublication *self)
   return patience;
 }
 
-/* --- its consumers ------------------------------------------------------------------------------ */
+/* --- consumers -------------------------------------------------------------------------------- */
 
-/* What libgid says of the producer. */
+/* Calls a function of libgid for the producer. */
 static guint
 ask (GstGidPublication *self, guint (*question) (const struct gid_producer *))
 {
@@ -339,9 +341,9 @@ gst_gid_publication_get_shown (GstGidPublication *self, guint32 domain, struct g
   return ret >= 0;
 }
 
-/* --- frames ------------------------------------------------------------------------------------- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
-/* What was put beside the frame when it was tried before stays there. */
+/* If a previous attempt has stored the metadata already, it is not stored again. */
 static int
 put_and_send (GstGidPublication *self, struct gid_frame *frame, const GByteArray *metadata,
     int *metadata_error)
@@ -366,7 +368,7 @@ gst_gid_publication_send (GstGidPublication *self, struct gid_frame *frame,
   if (sent >= 0)
     gst_gid_domain_hold (
         self->domain, self->producer, frame->gid, buffer, (GstMiniObject *) export);
-  /* upstream may have but few buffers of its own, and no pool of ours that asks for them */
+  /* upstream may have few buffers of its own, and none of our pools asks for the release */
   if (export)
     gid_producer_want_release (self->producer);
   gst_gid_domain_unlock (self->domain);
@@ -398,7 +400,7 @@ gst_gid_publication_take_back (GstGidPublication *self)
   gst_gid_domain_unlock (self->domain);
 }
 
-/* What readers lost that are waited for; 0 where none is. */
+/* Frames lost by readers that should have been waited for; 0 if `leaky`. */
 static guint64
 count_lost (GstGidPublication *self)
 {

@@ -6,7 +6,7 @@
 
 #include "common/gstgidposter.h"
 
-/* From one message for programs to the next: a frame that is refused may not be the only one. */
+/* Minimum interval between two element messages. */
 #define INTERVAL G_TIME_SPAN_SECOND
 
 void
@@ -25,7 +25,7 @@ gst_gid_refusals_start (GstGidRefusals *self)
   self->posted_at = 0;
 }
 
-/* An argument that is out of range is what upstream said of the frame. */
+/* For an invalid argument, says what upstream may have set. */
 static const gchar *
 explain (int error)
 {
@@ -46,7 +46,7 @@ get_count (GstGidRefusals *self)
   return count;
 }
 
-/* For programs. */
+/* Posts the element message for applications. */
 static void
 post (GstGidRefusals *self)
 {

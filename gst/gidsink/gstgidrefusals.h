@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Frames that libgid does not take: they are counted, and told. */
+/** Counts and reports frames that libgid refuses to send. */
 #ifndef GST_GID_REFUSALS_H
 #define GST_GID_REFUSALS_H
 
@@ -10,10 +10,10 @@ G_BEGIN_DECLS
 typedef struct
 {
   GstElement *element;
-  guint64 count; /* the element's lock */
+  guint64 count; /* the object lock */
 
-  /* the streaming thread's, or when there is none */
-  guint64 told, posted; /* of these: to people, to programs */
+  /* streaming thread, or when there is none */
+  guint64 told, posted; /* how many were reported to the user, and to the application */
   gint64 posted_at;
   int error; /* of the last one */
 } GstGidRefusals;
@@ -21,13 +21,13 @@ typedef struct
 void gst_gid_refusals_init (GstGidRefusals *self, GstElement *element);
 void gst_gid_refusals_start (GstGidRefusals *self);
 
-/** A frame of the stream was not sent, for libgid's `error`: tells of it, if that is the first. */
+/** A frame was refused with libgid's error: counts it, and reports the first one. */
 void gst_gid_refusals_note (GstGidRefusals *self, const gchar *stream, int error);
 
-/** The stream ends: tells of all, where there were more than the first. */
+/** At the end of the stream: reports the total, if it was more than one. */
 void gst_gid_refusals_sum_up (GstGidRefusals *self, const gchar *stream);
 
-/** With the element's lock held. */
+/** Call with the object lock held. */
 static inline guint64
 gst_gid_refusals_get_count (const GstGidRefusals *self)
 {

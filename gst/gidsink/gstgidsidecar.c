@@ -28,7 +28,7 @@ gst_gid_sidecar_start (GstGidSidecar *self)
   g_hash_table_remove_all (self->reported);
 }
 
-/* What is behind gidsrc works without it, or finds out by itself. */
+/* Only an information message: elements behind gidsrc may not need the meta. */
 static void
 report_lost (GstGidSidecar *self, const GstMetaInfo *info)
 {

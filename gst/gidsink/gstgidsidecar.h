@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/** What goes beside a sink's frames: the note in the frame itself, and metadata in memory of its own. */
+/**
+ * What a sink sends beside the picture: the note in the frame, and metadata in memory of its own.
+ */
 #ifndef GST_GID_SIDECAR_H
 #define GST_GID_SIDECAR_H
 
@@ -8,15 +10,15 @@
 
 G_BEGIN_DECLS
 
-/** All of it is the streaming thread's. */
+/** Used by the streaming thread only. */
 typedef struct
 {
   GstElement *element;
   GstGidPublication *publication;
   GstGidNote note; /* of the present frame */
-  GByteArray *metadata; /* likewise */
+  GByteArray *metadata; /* of the present frame */
   GHashTable
-      *reported; /* what the application was told of: GType of metadata, reasons, orientations */
+      *reported; /* what was reported already: GType of a meta, a reason, or an orientation */
 } GstGidSidecar;
 
 void gst_gid_sidecar_init (
@@ -25,21 +27,21 @@ void gst_gid_sidecar_finish (GstGidSidecar *self);
 void gst_gid_sidecar_start (GstGidSidecar *self);
 
 /**
- * Reads what the buffer has, and describes it in the frame; the application is told once of each kind
- * that does not travel.
+ * Serialises the buffer's metas, and sets the frame's note. Reports once each kind of meta that
+ * cannot be sent.
  */
 void gst_gid_sidecar_read (GstGidSidecar *self, GstBuffer *buffer, struct gid_frame *frame);
 
-/** The frame gets the note that was read last, which lives until the next buffer is read. */
+/** Sets the frame's note, which is valid until the next call of gst_gid_sidecar_read(). */
 void gst_gid_sidecar_describe (const GstGidSidecar *self, struct gid_frame *frame);
 
-/** The metadata's bytes, as they cross to readers. */
+/** The serialised metadata. */
 const GByteArray *gst_gid_sidecar_get_metadata (const GstGidSidecar *self);
 
-/** Readers got the picture without its metadata: told once for each reason. */
+/** A frame was sent without its metadata: reports that once for each reason. */
 void gst_gid_sidecar_report_missing (GstGidSidecar *self, int error);
 
-/** Tags do not travel: tells of one that says to show the film turned. */
+/** Tags are not sent: warns if one says that the video is to be rotated or flipped. */
 void gst_gid_sidecar_report_tags (GstGidSidecar *self, const GstTagList *tags);
 
 G_END_DECLS

@@ -2,22 +2,22 @@
 /**
  * SECTION:element-gidsink
  * @title: gidsink
- * @short_description: sends video to other domains by its number, without a copy
+ * @short_description: Sends video to other domains without a copy
  *
- * gidsink publishes a stream of its domain. Upstream is offered memory in slots of gidway's shared
- * slabs, so decoders, converters and sources write right into what consumers read; frames that are
- * in dma-bufs or sealed memfds already are exported as they are. Where neither is possible one copy
- * is made, and counted.
+ * gidsink publishes a stream of its domain. It proposes memory in slots of gidway's shared slabs to
+ * upstream, so that decoders, converters and sources write directly to the memory that consumers
+ * read. Frames that arrive in dma-bufs or sealed memfds are exported as they are. All other frames
+ * are copied once, and counted.
  *
- * ## Example
+ * ## Example launch line
  * |[
  * gst-launch-1.0 filesrc location=film.mp4 ! decodebin3 ! gidsink domain=open stream=movie
  * ]|
  */
 /*
- * It is a GstBaseSink and no GstVideoSink: that one makes no difference between a frame that is
- * prerolled and one that is due, drops frames that are late for a screen (max-lateness, QoS), and
- * centres rectangles. Here a late frame is still news to its consumers, and they have the screens.
+ * The base class is GstBaseSink, not GstVideoSink. GstVideoSink handles preroll and render alike,
+ * drops late frames (max-lateness, QoS), and centres rectangles. A late frame is still useful to
+ * consumers, and the display is theirs.
  */
 #include "gstgidsink.h"
 
@@ -34,7 +34,7 @@
 
 G_DEFINE_FINAL_TYPE (GstGidSink, gst_gid_sink, GST_TYPE_BASE_SINK);
 
-/* --- start and stop ---------------------------------------------------------------------------- */
+/* --- start and stop --------------------------------------------------------------------------- */
 
 static gboolean
 gst_gid_sink_start (GstBaseSink *sink)
@@ -66,7 +66,7 @@ gst_gid_sink_start (GstBaseSink *sink)
   return good;
 }
 
-/* GstBaseSink posts an error of its own behind ours of a start that failed: that nobody said why. */
+/* If start() fails, GstBaseSink posts a second, generic error after ours, which is dropped here. */
 static gboolean
 gst_gid_sink_post_message (GstElement *element, GstMessage *message)
 {
@@ -90,7 +90,7 @@ forget_caps (GstGidSink *self)
   gst_gid_naming_clear (&self->naming);
 }
 
-/* Whatever is to be said of the stream as a whole. */
+/* Reports totals, at the end of the stream. */
 static void
 sum_up (GstGidSink *self)
 {
@@ -105,7 +105,7 @@ gst_gid_sink_stop (GstBaseSink *sink)
   GstGidSink *self = GST_GID_SINK (sink);
 
   if (!gst_gid_publication_is_published (&self->publication))
-    return TRUE; /* it could not be, under other properties */
+    return TRUE; /* publishing had failed, with other property values */
   sum_up (self);
   gst_clear_buffer (&self->prerolled);
   gst_gid_publication_close (&self->publication);
@@ -114,8 +114,8 @@ gst_gid_sink_stop (GstBaseSink *sink)
 }
 
 /*
- * GstBaseSink starts its sinks in READY already, where applications set properties, too: who may read
- * the stream, for one.
+ * GstBaseSink calls start() in the transition to READY, and applications may set properties after
+ * that, such as `readers`. Publishes again if one has changed.
  */
 static gboolean
 publish_as_it_is_now (GstGidSink *self)
@@ -156,7 +156,7 @@ gst_gid_sink_unlock_stop (GstBaseSink *sink)
   return TRUE;
 }
 
-/* --- caps and memory --------------------------------------------------------------------------- */
+/* --- caps and memory -------------------------------------------------------------------------- */
 
 static GstCaps *
 gst_gid_sink_get_caps (GstBaseSink *sink, GstCaps *filter)
@@ -172,7 +172,7 @@ gst_gid_sink_get_caps (GstBaseSink *sink, GstCaps *filter)
   return result;
 }
 
-/* Each view would need a frame of its own: all but the first would be lost. */
+/* Each view would need a frame of its own: all but the first one would be lost. */
 static gboolean
 has_separate_views (const GstGidFormat *format)
 {
@@ -225,20 +225,20 @@ gst_gid_sink_propose_allocation (GstBaseSink *sink, GstQuery *query)
   return TRUE;
 }
 
-/* --- frames ------------------------------------------------------------------------------------ */
+/* --- frames ----------------------------------------------------------------------------------- */
 
-/* Before the wait for the time at which the frame is due. */
+/* Called before GstBaseSink waits for the buffer's time. */
 static GstFlowReturn
 gst_gid_sink_prepare (GstBaseSink *sink, GstBuffer *buffer)
 {
   GstGidSink *self = GST_GID_SINK (sink);
 
   gst_gid_timing_note_arrival (&self->timing);
-  /* sources that can be anything, as fakesrc and appsrc, push without caps */
+  /* sources with ANY caps, such as fakesrc and appsrc, may push buffers without caps */
   return gst_gid_slots_get_caps (&self->slots) ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
 }
 
-/* Whether there is nothing to send, of which people hear once. */
+/* Whether the buffer is empty. Posts a warning for the first one. */
 static gboolean
 has_no_picture (GstGidSink *self, GstBuffer *buffer)
 {
@@ -253,8 +253,9 @@ has_no_picture (GstGidSink *self, GstBuffer *buffer)
 }
 
 /*
- * Gidd is asked for what readers may not read yet, and the domain's lock is not held meanwhile: no
- * other stream of the process waits. `*sent` is as of gst_gid_publication_send().
+ * Sends the frame, waiting for gidd to grant access to readers that have none yet. The domain's
+ * lock is not held meanwhile, so no other stream of the process waits. `*sent` is the result of
+ * gst_gid_publication_send().
  */
 static GstFlowReturn
 send_when_granted (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame,
@@ -292,7 +293,7 @@ send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGid
   if (ret != GST_FLOW_OK)
     return ret;
   if (sent < 0) {
-    /* upstream goes on: the next frame is another one */
+    /* upstream continues: the next frame may be valid */
     GST_INFO_OBJECT (self, "not sent: %" GST_PTR_FORMAT ": %s", buffer, gid_strerror (sent));
     gst_gid_refusals_note (
         &self->refusals, gst_gid_publication_get_name (&self->publication), sent);
@@ -307,8 +308,8 @@ send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGid
 }
 
 /*
- * Sends the frame; `playing`: the pipeline's clock says when it is to be shown. `*consumers` is how
- * many got it, left as it is after an error; may be NULL.
+ * Sends the frame. `playing`: the pipeline's clock runs, so the frame has a time. `*consumers` (may
+ * be NULL) is the number of consumers that got it; unchanged after an error.
  */
 static GstFlowReturn
 send_buffer (GstGidSink *self, GstBuffer *buffer, gboolean playing, guint *consumers)
@@ -322,15 +323,15 @@ send_buffer (GstGidSink *self, GstBuffer *buffer, gboolean playing, guint *consu
   if (ret == GST_FLOW_OK)
     ret = send_named (self, buffer, &frame, export, playing, consumers);
   if (ret == GST_GID_FLOW_NOT_THIS_ONE || (ret == GST_FLOW_FLUSHING && !playing))
-    ret = GST_FLOW_OK; /* upstream would end; what flushes ends the preroll itself */
+    ret = GST_FLOW_OK; /* other results would stop upstream; a flush ends the preroll by itself */
   gst_buffer_unref (buffer);
   return ret;
 }
 
 /*
- * Shows the picture already while the pipeline is paused, as after a seek or a step. Comes once more
- * for the same buffer where the pipeline is paused again before the buffer was due. What nobody got
- * here, though there are consumers, is left to render().
+ * Sends the frame already in PAUSED, as video sinks show it, for example after a seek or a step.
+ * Called again for the same buffer if the pipeline is paused again before the buffer was rendered.
+ * If there are consumers, but none got it here, render() sends it.
  */
 static GstFlowReturn
 gst_gid_sink_preroll (GstBaseSink *sink, GstBuffer *buffer)
@@ -373,11 +374,11 @@ gst_gid_sink_render (GstBaseSink *sink, GstBuffer *buffer)
   return ret;
 }
 
-/* --- events and queries ------------------------------------------------------------------------ */
+/* --- events and queries ----------------------------------------------------------------------- */
 
 /*
- * The end is one when its time has come. Before that, as in a pause, a seek can take it back, and
- * consumers have no way back.
+ * Sends the end of the stream when it is rendered. Before that, for example in PAUSED, a seek may
+ * still discard the event, and consumers cannot go back.
  */
 static GstFlowReturn
 gst_gid_sink_wait_event (GstBaseSink *sink, GstEvent *event)
@@ -386,7 +387,9 @@ gst_gid_sink_wait_event (GstBaseSink *sink, GstEvent *event)
   GstFlowReturn ret = GST_BASE_SINK_CLASS (gst_gid_sink_parent_class)->wait_event (sink, event);
 
   if (ret == GST_FLOW_OK && GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
-    /* before the message of it on the bus, after which the application may stop everything */
+    /*
+     * before GstBaseSink posts the EOS message, after which the application may stop the pipeline
+     */
     gst_gid_publication_send_mark (&self->publication, GID_FRAME_EOS);
     gst_gid_wait_until_read (&self->wait);
     sum_up (self);
@@ -449,7 +452,7 @@ gst_gid_sink_get_times (
   gst_gid_display_sync_times (&GST_GID_SINK (sink)->display, buffer, start, end);
 }
 
-/* --- the object -------------------------------------------------------------------------------- */
+/* --- the object ------------------------------------------------------------------------------- */
 
 static gboolean
 gst_gid_sink_set_clock (GstElement *element, GstClock *clock)
@@ -458,7 +461,7 @@ gst_gid_sink_set_clock (GstElement *element, GstClock *clock)
   return GST_ELEMENT_CLASS (gst_gid_sink_parent_class)->set_clock (element, clock);
 }
 
-/* From READY a stream begins anew, though GstBaseSink is not started again. */
+/* From READY the stream starts again, but GstBaseSink does not call start(). */
 static GstStateChangeReturn
 gst_gid_sink_change_state (GstElement *element, GstStateChange transition)
 {
@@ -475,8 +478,9 @@ gst_gid_sink_change_state (GstElement *element, GstStateChange transition)
 }
 
 /*
- * A bin gives an application's EOS to its sources, whose streaming thread may be waiting here for a
- * consumer: see `wait-for-connection`, which has the bin take us for a source, too.
+ * A bin sends EOS of the application to its sources, whose streaming thread may be waiting here for
+ * a consumer. With `wait-for-connection` this element has GST_ELEMENT_FLAG_SOURCE, so the bin sends
+ * EOS here, too, and the wait ends.
  */
 static gboolean
 gst_gid_sink_send_event (GstElement *element, GstEvent *event)
@@ -559,8 +563,8 @@ gst_gid_sink_init (GstGidSink *self)
       &self->naming, element, &self->publication, &self->slots, &self->choice, &self->sidecar);
   gst_gid_display_init (&self->display, sink, &self->publication, &self->timing, &self->slots);
   gst_gid_refusals_init (&self->refusals, element);
-  /* the last sample would pin a slot for nothing */
+  /* the last sample would keep a slot in use */
   gst_base_sink_set_last_sample_enabled (sink, FALSE);
-  /* to send a number takes no time that others would have to wait for */
+  /* sending takes no time that other sinks would have to wait for */
   gst_base_sink_set_processing_deadline (sink, 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The sink as GStreamer sees it, and the parts that it is made of. Each part has a file of its own,
- * and what is in it is that file's: others call its functions.
+ * The element gidsink, and the parts it consists of. Each part has a file of its own; the others
+ * only call its functions.
  */
 #ifndef GST_GID_SINK_H
 #define GST_GID_SINK_H
@@ -22,9 +22,8 @@ struct _GstGidSink
   GstBaseSink parent;
 
   gchar *domain_name; /* property; the object lock */
-  GstBuffer
-      *prerolled; /* was sent at preroll, and is not to be sent again; the streaming thread's */
-  gboolean told_empty; /* that a buffer had no memory; likewise */
+  GstBuffer *prerolled; /* sent in preroll(), so render() skips it; streaming thread */
+  gboolean told_empty; /* a warning about an empty buffer was posted; streaming thread */
   gint changed; /* a property was set since the stream was published; atomic */
 
   GstGidPublication publication; /* each part may call those above it */
@@ -47,7 +46,7 @@ void gst_gid_sink_finish_properties (GstGidSink *self);
 
 /* gstgidsinkstats.c */
 
-/** The `stats` of a sink. */
+/** Creates the structure of the `stats` property. */
 GstStructure *gst_gid_sink_create_stats (gpointer sink);
 
 G_END_DECLS

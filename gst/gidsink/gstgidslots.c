@@ -64,7 +64,7 @@ gst_gid_slots_set_caps (GstGidSlots *self, GstCaps *caps, const GstGidFormat *fo
 gboolean
 gst_gid_slots_is_late (const GstGidSlots *self, GstBuffer *buffer)
 {
-  /* Plain memory that comes where dma-bufs cannot be exported may be larger than it has to be. */
+  /* If dma-bufs cannot be exported, system memory may follow that is larger than necessary. */
   if (self->format_before.dmabuf && gst_buffer_n_memory (buffer) > 0
       && !gst_is_dmabuf_memory (gst_buffer_peek_memory (buffer, 0)))
     return FALSE;
@@ -72,7 +72,7 @@ gst_gid_slots_is_late (const GstGidSlots *self, GstBuffer *buffer)
       && gst_gid_format_may_be_of (&self->format_before, buffer);
 }
 
-/* --- what upstream writes into ------------------------------------------------------------------ */
+/* --- the allocator for upstream --------------------------------------------------------------- */
 
 static GstGidAllocator *
 new_allocator (GstGidSlots *self, const GstCaps *caps, guint limit, gboolean dmabuf)
@@ -83,8 +83,9 @@ new_allocator (GstGidSlots *self, const GstCaps *caps, guint limit, gboolean dma
 }
 
 /*
- * Elements like videorate pass on queries of caps that differ from ours in other things than the
- * pixels: the slabs then carry the caps that the frames will have.
+ * Elements such as videorate forward ALLOCATION queries whose caps differ from ours in fields other
+ * than the format and size. For these the slabs get our caps as description, which the frames will
+ * have.
  */
 static gboolean
 is_same_picture (GstGidSlots *self, const GstCaps *caps)
@@ -127,9 +128,9 @@ gst_gid_slots_get_allocator (GstGidSlots *self, GstCaps *caps)
   return self->asked_allocator;
 }
 
-/* --- copies ------------------------------------------------------------------------------------- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
-/* Those of copies: what DMA_DRM says of linear dma-bufs, said of memory. */
+/* The caps of copies: for linear dma-bufs, DMA_DRM caps become raw video. */
 static GstCaps *
 get_copy_caps (GstGidSlots *self)
 {
@@ -137,7 +138,7 @@ get_copy_caps (GstGidSlots *self)
                              : gst_caps_ref (self->caps);
 }
 
-/* `window`: not of dma-bufs, which other machines do not see. */
+/* `window`: without dma-bufs, which other machines cannot access. */
 static gboolean
 start_copy_pool (GstGidSlots *self, gboolean window)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The memory of a sink, for the caps that it has: what upstream is offered to write into, and what
- * frames are copied to that came in other memory.
+ * A sink's memory for the present caps: the allocator that is proposed to upstream, and the pool
+ * for copies.
  */
 #ifndef GST_GID_SLOTS_H
 #define GST_GID_SLOTS_H
@@ -22,26 +22,26 @@ typedef struct
   guint limit;
   gboolean dmabuf;
 
-  /* the streaming thread's; pointers that others look at change with the object lock */
+  /* streaming thread; pointers that other threads read are changed with the object lock held */
   GstCaps *caps;
-  GstGidFormat format, format_before; /* of these caps, and of those before them */
-  gchar *description; /* of slabs for these caps */
-  GstGidAllocator *allocator; /* for these caps; object lock */
-  GstGidAllocator *asked_allocator; /* for an ALLOCATION query with other caps than these */
+  GstGidFormat format, format_before; /* of the present and of the previous caps */
+  gchar *description; /* the caps as the slabs' description */
+  GstGidAllocator *allocator; /* for the present caps; the object lock */
+  GstGidAllocator *asked_allocator; /* for an ALLOCATION query with other caps */
   GstCaps *asked_caps;
-  GstBufferPool *copy_pool; /* object lock */
+  GstBufferPool *copy_pool; /* the object lock */
   gboolean copies_are_dmabufs;
 } GstGidSlots;
 
 void gst_gid_slots_init (GstGidSlots *self, GstBaseSink *sink, GstGidPublication *publication);
 
-/** Frees what was made for the caps until now, and forgets them. */
+/** Frees everything that was made for the present caps. */
 void gst_gid_slots_clear (GstGidSlots *self);
 
-/** Frames come with these caps from now on. */
+/** Sets the caps of the next frames. */
 void gst_gid_slots_set_caps (GstGidSlots *self, GstCaps *caps, const GstGidFormat *format);
 
-/** The present caps, NULL: none yet; what they mean, and their text as slabs carry it. */
+/** The present caps (NULL: none yet), their format, and their description. */
 static inline GstCaps *
 gst_gid_slots_get_caps (const GstGidSlots *self)
 {
@@ -60,10 +60,10 @@ gst_gid_slots_get_description (const GstGidSlots *self)
   return self->description;
 }
 
-/** Whether a buffer is not of these caps, but of those before them. */
+/** Whether a buffer does not match these caps, but the previous ones. */
 gboolean gst_gid_slots_is_late (const GstGidSlots *self, GstBuffer *buffer);
 
-/** Whether slots are to be dma-bufs, as the property says. */
+/** Whether slots should be dma-bufs, by the property. */
 static inline gboolean
 gst_gid_slots_are_dmabufs (const GstGidSlots *self)
 {
@@ -74,15 +74,15 @@ gst_gid_slots_are_dmabufs (const GstGidSlots *self)
 GstGidAllocator *gst_gid_slots_get_allocator (GstGidSlots *self, GstCaps *caps);
 
 /**
- * A buffer to copy a frame to. A pause wakes who waits for one, as a flush does: what is `playing`
- * goes on when the pause is over.
+ * Acquires a buffer to copy a frame to. Like a flush, a pause interrupts the wait for one; if
+ * `playing`, it continues after the pause.
  */
 GstFlowReturn gst_gid_slots_acquire_copy (GstGidSlots *self, gboolean playing, GstBuffer **copy);
 
-/** Who waits for a buffer to copy to is to stop, or may wait again. */
+/** Interrupts the wait for such a buffer, or allows it again. */
 void gst_gid_slots_set_flushing (GstGidSlots *self, gboolean flushing);
 
-/** How many slots there are, how many are used, and how often one was waited for. Object lock. */
+/** Number of slots, of used slots, and of waits for one. Call with the object lock held. */
 void gst_gid_slots_get_stats (GstGidSlots *self, guint *slots, guint *used, guint64 *waits);
 
 G_END_DECLS

@@ -39,15 +39,15 @@ gst_gid_timing_set_clock (GstGidTiming *self, GstClock *clock)
 gboolean
 gst_gid_timing_ask_live (GstGidTiming *self)
 {
-  /* before the first frame GstBaseSink does not ask yet */
+  /* GstBaseSink itself queries it only at the first frame */
   self->knows_live = gst_base_sink_query_latency (self->sink, NULL, &self->live, NULL, NULL)
       || !self->picture_is_due;
   return self->live;
 }
 
 /*
- * When it is the frame's turn, by the times that GstBaseSink waits for: what began before the segment
- * is shown when that begins, and in reverse a frame's end comes first.
+ * The running time at which GstBaseSink renders the buffer. A buffer that begins before the segment
+ * is rendered at its start, and in reverse playback at the buffer's end.
  */
 static GstClockTime
 running_time (const GstSegment *segment, GstBuffer *buffer)
@@ -55,7 +55,7 @@ running_time (const GstSegment *segment, GstBuffer *buffer)
   gboolean lasts = GST_BUFFER_DURATION_IS_VALID (buffer);
   guint64 start = GST_BUFFER_PTS (buffer), stop = GST_CLOCK_TIME_NONE;
 
-  /* a segment of bytes says nothing of times */
+  /* a segment in bytes has no times */
   if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (start))
     return GST_CLOCK_TIME_NONE;
   if (lasts)
@@ -66,7 +66,7 @@ running_time (const GstSegment *segment, GstBuffer *buffer)
       segment, GST_FORMAT_TIME, segment->rate < 0 && lasts ? stop : start);
 }
 
-/* When the buffer's running time is, on CLOCK_MONOTONIC, or GID_TIME_NONE. */
+/* The buffer's running time on CLOCK_MONOTONIC, or GID_TIME_NONE. */
 static guint64
 turn_of (GstGidTiming *self, GstBuffer *buffer)
 {
@@ -92,8 +92,8 @@ turn_of (GstGidTiming *self, GstBuffer *buffer)
 }
 
 /*
- * A frame is shown later than its running time by the latency, and by an offset (playbin's
- * av-offset). A negative one has it sent earlier, to be shown at the same time.
+ * A frame is shown later than its running time, by the latency and by a positive ts-offset
+ * (playbin's av-offset). With a negative ts-offset it is sent earlier, but shown at the same time.
  */
 GstGidTimes
 gst_gid_timing_of (GstGidTiming *self, GstBuffer *buffer, gboolean playing)

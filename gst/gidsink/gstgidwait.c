@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidwait.h"
 
-/* How long it is waited at least, at the end and for upstream's sake, until what was sent is read. */
+/* Minimum time to wait, at the end and for a DRAIN query, until consumers have read everything. */
 #define READ_WAIT_MS 1000
 
-/* A wait looks again after this, for what nobody tells of: frames that were read. */
+/* Interval at which a wait checks its condition: nothing signals that a frame was read. */
 #define WAIT_STEP (5 * G_TIME_SPAN_MILLISECOND)
 
 void
@@ -38,7 +38,7 @@ gst_gid_wait_wake (gpointer data)
 
   g_mutex_lock (&self->lock);
   self->woken = TRUE;
-  if (self->waiting) /* a signal to nobody would be a system call for each frame */
+  if (self->waiting) /* signalling nobody would still be a system call per frame */
     g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
 }
@@ -63,7 +63,7 @@ gst_gid_wait_ask_end (GstGidWait *self)
 
 typedef gboolean (*IsReady) (GstGidWait *self);
 
-/* Or the application wants the end: what came before it is for nobody. */
+/* Or the application has sent EOS: frames before it have no consumer. */
 static gboolean
 has_consumer_or_end (GstGidWait *self)
 {
@@ -89,7 +89,7 @@ more_is_read (GstGidWait *self)
   return gst_gid_publication_count_unread (self->publication) < self->unread;
 }
 
-/* One step of a wait. Returns whether the element was told to stop. */
+/* One step of a wait. Returns whether unlock() was called. */
 static gboolean
 wait_a_step (GstGidWait *self)
 {
@@ -106,8 +106,8 @@ wait_a_step (GstGidWait *self)
 }
 
 /*
- * Waits until consumers are as far, until `timeout_ms` (0: no end) is over, or until the element is
- * told to stop: then goes on when it plays again, where `rendering`.
+ * Waits until `is_ready`, until `timeout_ms` is over (0: no timeout), or until unlock(). After
+ * that, if `rendering`, continues when the pipeline plays again.
  */
 static GstFlowReturn
 wait_until (GstGidWait *self, IsReady is_ready, guint timeout_ms, gboolean rendering)
@@ -129,9 +129,11 @@ wait_until (GstGidWait *self, IsReady is_ready, guint timeout_ms, gboolean rende
   return ret;
 }
 
-/* --- the wait for the first consumer ----------------------------------------------------------- */
+/* --- waiting for the first consumer ----------------------------------------------------------- */
 
-/* How long the pipeline has played: without its pauses. NONE: it has no clock yet. */
+/*
+ * The pipeline's running time, which does not run in a pause; GST_CLOCK_TIME_NONE without a clock.
+ */
 static GstClockTime
 played (GstElement *element)
 {
@@ -151,8 +153,9 @@ set_base_time (const GValue *item, gpointer base)
 }
 
 /*
- * A film waits as it does in a pause, with its sound: otherwise all frames that are late by then
- * would go at once. Who moves base times by itself knows better, and what is live waits for nobody.
+ * Moves the base time of the whole pipeline by the time waited, as a pause does, so that the frames
+ * of the film are not all late. Not if the application manages base times itself, or if the source
+ * is live.
  */
 static void
 make_up_for (GstGidWait *self, GstClockTime waited)
@@ -206,7 +209,7 @@ is_for_connection (GstGidWait *self)
   return connection;
 }
 
-/* --- for frames --------------------------------------------------------------------------------- */
+/* --- waiting to send -------------------------------------------------------------------------- */
 
 GstFlowReturn
 gst_gid_wait_for_gidd (GstGidWait *self, gboolean rendering)
@@ -241,7 +244,7 @@ gst_gid_wait_to_preroll (GstGidWait *self, gboolean *ready)
     gint64 now = g_get_monotonic_time ();
     gboolean consumer = gst_gid_publication_has_consumer (self->publication);
 
-    /* with nobody there, for who comes during the pause */
+    /* with no consumer, it is sent for those that join during the pause */
     *ready = consumer ? leaky || has_room (self) : !connection;
     if (*ready || !consumer || !gst_gid_timing_is_picture_due (self->timing) || now >= end)
       return GST_FLOW_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Waits of a sink's streaming thread for the stream's consumers, where properties ask for that. */
+/** Waits of a sink's streaming thread for the stream's consumers. */
 #ifndef GST_GID_WAIT_H
 #define GST_GID_WAIT_H
 
@@ -16,46 +16,47 @@ typedef struct
   gboolean for_connection; /* property; the object lock */
 
   GMutex lock;
-  GCond cond; /* a consumer came, or released something; gidd answered; unlock */
+  GCond cond; /* a consumer joined or released something, gidd answered, or unlock() was called */
   gboolean woken, waiting, unlocked;
-  gint end_is_asked; /* by an EOS event from the application; atomic */
-  guint unread; /* before this step of the last wait */
+  gint end_is_asked; /* the application has sent EOS; atomic */
+  guint unread; /* number of unread entries before this step of the wait */
 } GstGidWait;
 
 void gst_gid_wait_init (
     GstGidWait *self, GstBaseSink *sink, GstGidPublication *publication, GstGidTiming *timing);
 void gst_gid_wait_finish (GstGidWait *self);
 
-/** After a start or a flush: the end that was asked for is over. */
+/** At a start or after a flush: forgets an EOS of the application. */
 void gst_gid_wait_start (GstGidWait *self);
 
-/** The GstGidWakeFunc of its publication. */
+/** The GstGidWakeFunc of the publication. */
 void gst_gid_wait_wake (gpointer self);
 
-/** The element is told to stop waiting, or that it may wait again. */
+/** Implements unlock() and unlock_stop(). */
 void gst_gid_wait_set_unlocked (GstGidWait *self, gboolean unlocked);
 
-/** The application wants the end: no consumer is waited for any more. */
+/** The application has sent EOS: do not wait for a consumer any more. */
 void gst_gid_wait_ask_end (GstGidWait *self);
 
-/** Waits until a frame can be sent without loss, as far as properties ask for that. */
+/** Waits until a frame can be sent without a loss, as far as properties require it. */
 GstFlowReturn gst_gid_wait_to_render (GstGidWait *self);
 
 /**
- * The same before a frame that is prerolled: `*ready` says whether it can be sent. Waits, with the
- * preroll lock given up meanwhile, only where no picture is there that paused consumers could show.
+ * The same in preroll: `*ready` is whether the frame can be sent now. Waits only if consumers have
+ * no picture yet that they could show; the preroll lock is released meanwhile.
  */
 GstFlowReturn gst_gid_wait_to_preroll (GstGidWait *self, gboolean *ready);
 
 /**
- * Waits a little for what gidd was asked for. GST_FLOW_OK: it may be there, also after a pause where
- * `rendering`.
+ * Waits a little for an answer of gidd. GST_FLOW_OK: it may have arrived; if `rendering`, also
+ * after a pause.
  */
 GstFlowReturn gst_gid_wait_for_gidd (GstGidWait *self, gboolean rendering);
 
 /**
- * Waits, not for long, until all that was sent was read: it would be lost at the end, and where
- * upstream wants its frames back. Where consumers are waited for, for each entry anew.
+ * Waits a limited time until consumers have read everything: what is unread at the end would be
+ * lost, and at a DRAIN query upstream needs its buffers back. With leaky=false, the limit applies
+ * to each entry.
  */
 void gst_gid_wait_until_read (GstGidWait *self);
 
